@@ -1,0 +1,34 @@
+/* checked.h - arithmetic on sizes that says when it overflows. */
+#ifndef RS_BASE_CHECKED_H
+#define RS_BASE_CHECKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Each returns false, and leaves `result` alone, if the result does not fit. */
+static inline bool rs_add(size_t a, size_t b, size_t *result)
+{
+  size_t sum;
+  if (__builtin_add_overflow(a, b, &sum)) return false;
+  *result = sum;
+  return true;
+}
+
+static inline bool rs_multiply(size_t a, size_t b, size_t *result)
+{
+  size_t product;
+  if (__builtin_mul_overflow(a, b, &product)) return false;
+  *result = product;
+  return true;
+}
+
+/* Up to the next multiple of `unit`, which is not 0. */
+static inline bool rs_round_up(size_t a, size_t unit, size_t *result)
+{
+  size_t sum;
+  if (!rs_add(a, unit - 1, &sum)) return false;
+  *result = sum - sum % unit;
+  return true;
+}
+
+#endif

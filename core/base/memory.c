@@ -1,0 +1,110 @@
+#define _DEFAULT_SOURCE
+#include "base/memory.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/checked.h"
+
+enum { HUGE_PAGE = 2 << 20, BLOCK_ALIGNMENT = 64, ARENA_BLOCK = 4 << 10 };
+
+static void *library_allocate(void *context, size_t size)
+{
+  (void)context;
+  const bool large = size >= 2 * (size_t)HUGE_PAGE;
+  const size_t alignment = large ? (size_t)HUGE_PAGE : (size_t)BLOCK_ALIGNMENT;
+  size_t rounded;
+  if (!rs_round_up(size, alignment, &rounded)) return NULL;
+  void *memory = aligned_alloc(alignment, rounded);
+#ifdef MADV_HUGEPAGE
+  if (memory && large) (void)madvise(memory, rounded, MADV_HUGEPAGE); /* only advice */
+#endif
+  return memory;
+}
+
+static void library_release(void *context, void *memory, size_t size)
+{
+  (void)context;
+  (void)size;
+  free(memory);
+}
+
+recsort_allocator rs_allocator(const recsort_allocator *allocator)
+{
+  if (allocator) return *allocator;
+  return (recsort_allocator){NULL, library_allocate, library_release};
+}
+
+void *rs_allocate(const recsort_allocator *allocator, size_t size)
+{
+  return size ? allocator->allocate(allocator->context, size) : NULL;
+}
+
+void rs_release(const recsort_allocator *allocator, void *memory, size_t size)
+{
+  if (memory) allocator->release(allocator->context, memory, size);
+}
+
+struct rs_arena_block {
+  struct rs_arena_block *next;
+  size_t size; /* of the whole block */
+  size_t used;
+};
+
+void rs_arena_init(rs_arena *arena, const recsort_allocator *allocator)
+{
+  arena->allocator = *allocator;
+  arena->blocks = NULL;
+}
+
+static size_t header_size(void)
+{
+  const size_t a = alignof(max_align_t);
+  return (sizeof(struct rs_arena_block) + a - 1) / a * a;
+}
+
+static struct rs_arena_block *add_block(rs_arena *arena, size_t wanted)
+{
+  size_t size;
+  if (!rs_add(wanted, header_size(), &size)) return NULL;
+  if (size < ARENA_BLOCK) size = ARENA_BLOCK;
+  struct rs_arena_block *block = rs_allocate(&arena->allocator, size);
+  if (!block) return NULL;
+  *block = (struct rs_arena_block){arena->blocks, size, header_size()};
+  return arena->blocks = block;
+}
+
+void *rs_arena_array(rs_arena *arena, size_t count, size_t size)
+{
+  size_t bytes;
+  assert(size > 0);
+  if (!rs_multiply(count ? count : 1, size, &bytes)) return NULL;
+  if (!rs_round_up(bytes, alignof(max_align_t), &bytes)) return NULL;
+  struct rs_arena_block *block = arena->blocks;
+  if (!block || block->size - block->used < bytes) block = add_block(arena, bytes);
+  if (!block) return NULL;
+  void *memory = (char *)block + block->used;
+  block->used += bytes;
+  return memset(memory, 0, bytes);
+}
+
+char *rs_arena_text(rs_arena *arena, const char *text)
+{
+  const size_t size = strlen(text) + 1;
+  char *copy = rs_arena_array(arena, size, 1);
+  return copy ? memcpy(copy, text, size) : NULL;
+}
+
+void rs_arena_free(rs_arena *arena)
+{
+  struct rs_arena_block *block = arena->blocks;
+  while (block) {
+    struct rs_arena_block *next = block->next;
+    rs_release(&arena->allocator, block, block->size);
+    block = next;
+  }
+  arena->blocks = NULL;
+}

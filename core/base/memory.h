@@ -1,0 +1,32 @@
+/* memory.h - all memory of the library comes through here, so that every allocation can be made
+ * to fail in a test.
+ *
+ *   rs_allocate / rs_release   single blocks through the caller's hook
+ *   rs_arena                   many small things that live and die together (a schema, a plan)
+ */
+#ifndef RS_BASE_MEMORY_H
+#define RS_BASE_MEMORY_H
+
+#include "recsort/recsort.h"
+
+/* `allocator` as given, or the C library's if NULL. Large blocks of the latter are aligned to, and
+ * asked to be backed by, huge pages: a random gather misses the TLB at every record otherwise. */
+recsort_allocator rs_allocator(const recsort_allocator *allocator);
+
+/* NULL if there is none, or if size is 0. */
+void *rs_allocate(const recsort_allocator *allocator, size_t size);
+void rs_release(const recsort_allocator *allocator, void *memory, size_t size);
+
+typedef struct rs_arena {
+  recsort_allocator allocator;
+  struct rs_arena_block *blocks;
+} rs_arena;
+
+void rs_arena_init(rs_arena *arena, const recsort_allocator *allocator);
+/* Zeroed memory for `count` elements of `size` bytes, aligned for any type; never NULL for a count
+ * of 0. NULL: out of memory, or the product overflows. */
+void *rs_arena_array(rs_arena *arena, size_t count, size_t size);
+char *rs_arena_text(rs_arena *arena, const char *text);
+void rs_arena_free(rs_arena *arena);
+
+#endif

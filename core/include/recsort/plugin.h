@@ -1,0 +1,187 @@
+/* plugin.h - for those who write a sorter for recsort.
+ *
+ * A plugin sorts keys: `count` unsigned integers of a fixed width, of which it returns the stable
+ * permutation. It never sees a record. It is a shared library with one exported symbol,
+ *
+ *   const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
+ *
+ * which may be called by any thread, any number of times, and returns a table that lives as long
+ * as the library stays loaded, or NULL if it cannot work with a host of that version.
+ *
+ * Rules:
+ *  - Every struct begins with its size in bytes, set by whoever fills it in. A reader uses only the
+ *    members that this size covers. The major version must match; the minor one may grow.
+ *  - A plugin never exits, aborts, prints, or throws. It reports a status and a text.
+ *  - [any thread] may be called by any thread at any time; [one thread] by one thread at a time for
+ *    each instance, not always the same one.
+ */
+#ifndef RECSORT_PLUGIN_H
+#define RECSORT_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RECSORT_PLUGIN_ABI_MAJOR 1u
+#define RECSORT_PLUGIN_ABI_MINOR 0u
+#define RECSORT_PLUGIN_ABI ((RECSORT_PLUGIN_ABI_MAJOR << 16) | RECSORT_PLUGIN_ABI_MINOR)
+#define RECSORT_PLUGIN_ENTRY "recsort_plugin_entry"
+
+typedef enum recsort_plugin_status {
+  RECSORT_PLUGIN_OK = 0,
+  RECSORT_PLUGIN_OUT_OF_MEMORY, /* another plugin may still manage */
+  RECSORT_PLUGIN_UNSUPPORTED,   /* this job is outside the plugin's limits */
+  RECSORT_PLUGIN_FAILED,        /* this call failed; the next may work */
+  RECSORT_PLUGIN_LOST           /* the device is gone for this process; do not call again */
+} recsort_plugin_status;
+
+/* Owned by the host, zeroed before each call; the plugin writes one line, no newline. */
+typedef struct recsort_plugin_error {
+  uint32_t size;
+  char text[244];
+} recsort_plugin_error;
+
+/* What the host offers. Lives until the instance is closed. */
+typedef struct recsort_host {
+  uint32_t size;
+  uint32_t abi;
+  void *context;
+  /* [any thread] As malloc and free; the size is given back on release. */
+  void *(*allocate)(void *context, size_t size);
+  void (*release)(void *context, void *memory, size_t size);
+} recsort_host;
+
+/* One way of sorting. */
+typedef struct recsort_plugin_algorithm {
+  uint32_t size;
+  uint32_t reserved;
+  const char *name;        /* what --algorithm takes */
+  const char *description; /* one line */
+} recsort_plugin_algorithm;
+
+typedef struct recsort_plugin_limits {
+  uint32_t size;
+  uint32_t max_key_bits;   /* widest key width; UINT32_MAX: any */
+  uint32_t max_index_bits; /* 32 or 64 */
+  uint32_t reserved;
+  uint64_t max_count; /* records */
+} recsort_plugin_limits;
+
+/* What is to be sorted.
+ *
+ * Keys are `key_width` bits wide: 32 (uint32_t), 64 (uint64_t), 128, or a larger multiple of 64,
+ * in which case a key is key_width / 64 words of 64 bits, least significant word first, all of
+ * host byte order. Only the low `key_bits` can be other than 0. */
+typedef struct recsort_plugin_job {
+  uint32_t size;
+  uint32_t algorithm;  /* index into the plugin's list */
+  uint64_t count;      /* 0 is allowed */
+  uint32_t key_bits;   /* at least 1 */
+  uint32_t key_width;  /* 32, 64, 128, 192 ... */
+  uint32_t index_bits; /* 32 (count at most 2^32) or 64: the width of the result's elements */
+  uint32_t threads;    /* host threads the plugin may use, at least 1 */
+} recsort_plugin_job;
+
+/* The one block of host memory that a job works in: the caller owns it, aligned to 64 bytes. The
+ * host writes the keys at `keys_offset`; on success the permutation (uint32_t or uint64_t) stands
+ * at offset 0. Anything in it may be overwritten in between, the keys too. */
+typedef struct recsort_plugin_work {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t bytes;
+  uint64_t keys_offset; /* a multiple of 64 */
+} recsort_plugin_work;
+
+typedef struct recsort_plugin {
+  uint32_t size;
+  uint32_t abi; /* RECSORT_PLUGIN_ABI of the header it was built with */
+  const char *name;
+  const char *version;
+  const char *description; /* one line */
+  const recsort_plugin_algorithm *const *algorithms; /* the default first */
+  uint32_t algorithm_count;
+  uint32_t reserved;
+
+  /* [any thread] 0: cannot run here, and why in `reason` (one line, `reason_size` bytes with its
+   * NUL). Otherwise the higher the better: the linked-in CPU plugin has 100. May block for a
+   * moment (a driver is looked for), must not keep anything. */
+  uint32_t (*score)(const recsort_host *host, char *reason, size_t reason_size);
+
+  /* [any thread] Makes an instance, closed by close. May block and allocate. */
+  recsort_plugin_status (*open)(const recsort_host *host, void **instance,
+                                recsort_plugin_error *error);
+  /* [one thread] Waits for whatever is under way and frees all that the instance owns. */
+  void (*close)(void *instance);
+
+  /* [any thread] Does not block. `limits->size` is set by the host. */
+  void (*limits)(const void *instance, recsort_plugin_limits *limits);
+
+  /* [any thread] Says how much host memory `job` needs. Does not block or allocate.
+   * UNSUPPORTED: the job is outside the limits, or the size overflows. */
+  recsort_plugin_status (*work_size)(const void *instance, const recsort_plugin_job *job,
+                                     recsort_plugin_work *work, recsort_plugin_error *error);
+
+  /* [one thread] Sorts. Blocks until done. `memory` is as work_size asked for the same job. On
+   * failure its contents are lost, and nothing else has changed. */
+  recsort_plugin_status (*sort)(void *instance, const recsort_plugin_job *job, void *memory,
+                                recsort_plugin_error *error);
+
+  /* [any thread] A table of further functions by the name "vendor.extension/version", or NULL.
+   * May be NULL itself. */
+  const void *(*extension)(const char *name);
+} recsort_plugin;
+
+typedef const recsort_plugin *(*recsort_plugin_entry_fn)(uint32_t host_abi);
+
+/* ---- The key program ---------------------------------------------------------------------------
+ * How a record's key is made, as plain data, for plugins that take records themselves. The host
+ * makes it, and one interpreter (plugins/common/key_interpreter.h) runs it on host and device. */
+
+typedef enum recsort_key_kind {
+  RECSORT_KEY_UNSIGNED = 1, /* bits [bit, bit + width) of the integer */
+  RECSORT_KEY_SIGNED,       /* two's complement: the sign bit turned over */
+  RECSORT_KEY_BOOL,         /* 1 unless every bit is 0 */
+  RECSORT_KEY_OFFSET,       /* integer - bias, modulo 2^(8 * bytes); above `limit`: invalid */
+  RECSORT_KEY_FLOAT         /* sign and magnitude; a magnitude above `limit` is a NaN */
+} recsort_key_kind;
+
+enum {
+  RECSORT_KEY_BIG_ENDIAN = 1,  /* how the integer lies in the record */
+  RECSORT_KEY_DESCENDING = 2,  /* the code is complemented, NaNs excepted unless NAN_TOTAL */
+  RECSORT_KEY_NAN_FIRST = 4,   /* floats: NaNs become the least code; otherwise the greatest */
+  RECSORT_KEY_NAN_TOTAL = 8    /* floats: every bit counts, as in IEEE 754 totalOrder */
+};
+
+/* One field of the key, or up to 8 bytes of a longer one. The code, `width` bits, is placed at
+ * bit `shift` of the key; it may straddle two 64-bit words. */
+typedef struct recsort_key_step {
+  uint64_t offset; /* bytes from the start of the record, unaligned */
+  uint64_t bias;   /* OFFSET */
+  uint64_t limit;  /* OFFSET: the greatest valid code; FLOAT: the magnitude of infinity */
+  uint16_t kind;
+  uint16_t flags;
+  uint8_t bytes; /* 1 to 8, read as one integer */
+  uint8_t bit;   /* UNSIGNED */
+  uint8_t width; /* 0 to 64 */
+  uint8_t key;   /* number of the schema's key, modulo 256, for messages */
+  uint32_t shift;
+  uint32_t reserved;
+} recsort_key_step;
+
+typedef struct recsort_key_program {
+  uint32_t size;
+  uint32_t step_count;
+  const recsort_key_step *steps; /* most significant first */
+  uint64_t record_size;
+  uint32_t key_bits;
+  uint32_t key_width;
+} recsort_key_program;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,423 @@
+/* recsort.h - stable sorting of arrays of fixed-size records by the keys of a schema.
+ *
+ * The calls come in this order:
+ *
+ *   recsort_schema_load_file   what a record looks like and which fields order it
+ *   recsort_sorter_create      a plan for that schema, and a plugin to carry it out
+ *   recsort_sort               as often as wanted; the sorter keeps its memory between calls
+ *   recsort_sorter_destroy, recsort_schema_destroy
+ *
+ * Conventions that hold for every function here:
+ *  - Sizes, offsets and counts are in bytes or records as their names say, never in bits unless
+ *    the name ends in _bits.
+ *  - A function that can fail returns a recsort_status and takes a recsort_error as its last
+ *    argument, which may be NULL. On failure nothing else that the caller passed has changed.
+ *  - There is no global state. A schema is read-only once created and may be shared by threads.
+ *    A sorter is used by one thread at a time; several sorters may work at once.
+ *  - Nothing prints, exits or installs a signal handler.
+ */
+#ifndef RECSORT_RECSORT_H
+#define RECSORT_RECSORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define RECSORT_API __attribute__((visibility("default")))
+#else
+#define RECSORT_API
+#endif
+
+/* The version of the library that is linked, as "major.minor.patch". */
+RECSORT_API const char *recsort_version(void);
+
+/* ---- Errors ------------------------------------------------------------------------------- */
+
+typedef enum recsort_status {
+  RECSORT_OK = 0,
+  RECSORT_INVALID_ARGUMENT, /* a call that no data could make right */
+  RECSORT_OUT_OF_MEMORY,
+  RECSORT_IO_ERROR,       /* a file could not be read */
+  RECSORT_INVALID_SCHEMA, /* the schema says something that is refused */
+  RECSORT_INVALID_KEY,    /* a key names nothing, or nothing that can be ordered */
+  RECSORT_INVALID_RECORD, /* a record holds a value that its schema rules out */
+  RECSORT_PLUGIN_ERROR,   /* a plugin could not be found, loaded or used */
+  RECSORT_DEVICE_ERROR,   /* a plugin failed while it worked */
+  RECSORT_CORRUPT_RESULT  /* a plugin's result is no permutation; nothing was moved */
+} recsort_status;
+
+/* What went wrong and where, owned by the caller. `line` and `column` count from 1 and are 0 where
+ * there is no text to point at. `text` is one whole line without a newline, and already begins
+ * with "file:line:column: " where those are known. */
+typedef struct recsort_error {
+  recsort_status status;
+  uint32_t line;
+  uint32_t column;
+  char text[500];
+} recsort_error;
+
+/* A short fixed name for a status, such as "invalid schema". Never NULL. */
+RECSORT_API const char *recsort_status_text(recsort_status status);
+
+/* ---- Memory ------------------------------------------------------------------------------- */
+
+/* Where the library takes its memory from. Pass NULL in place of one for the C library's.
+ * `allocate` returns memory aligned for any type, or NULL; `release` gets what allocate returned
+ * and the same size. Both may be called from any thread that calls into recsort, never from the
+ * worker threads of a sort. (libyaml, which reads schemas, uses malloc by itself.) */
+typedef struct recsort_allocator {
+  void *context;
+  void *(*allocate)(void *context, size_t size);
+  void (*release)(void *context, void *memory, size_t size);
+} recsort_allocator;
+
+/* ---- Schema ------------------------------------------------------------------------------- */
+
+typedef enum recsort_type {
+  RECSORT_BOOL = 1, /* one byte; any value but 0 is true */
+  RECSORT_INT8,
+  RECSORT_INT16,
+  RECSORT_INT32,
+  RECSORT_INT64,
+  RECSORT_UINT8,
+  RECSORT_UINT16,
+  RECSORT_UINT32,
+  RECSORT_UINT64,
+  RECSORT_FLOAT16,
+  RECSORT_BFLOAT16,
+  RECSORT_FLOAT32,
+  RECSORT_FLOAT64,
+  RECSORT_CHAR,    /* a string of `count` bytes, NUL-padded, compared as bytes */
+  RECSORT_BYTES,   /* `count` raw bytes, compared as bytes */
+  RECSORT_STRUCT,  /* fields of its own */
+  RECSORT_ENUM,    /* an integer of type `base` with names for its values */
+  RECSORT_BITFIELD /* bits [bit, bit + width) of an earlier integer field of the same struct,
+                      bit 0 the least significant; unsigned, and takes no room of its own */
+} recsort_type;
+
+typedef enum recsort_endian {
+  RECSORT_ENDIAN_DEFAULT = 0, /* that of what surrounds it; little for a whole record */
+  RECSORT_LITTLE_ENDIAN,
+  RECSORT_BIG_ENDIAN
+} recsort_endian;
+
+typedef enum recsort_layout {
+  RECSORT_LAYOUT_C = 0,   /* natural alignment, as a C compiler lays out a struct on LP64 */
+  RECSORT_LAYOUT_PACKED,  /* no padding */
+  RECSORT_LAYOUT_EXPLICIT /* every field has an offset */
+} recsort_layout;
+
+typedef enum recsort_order {
+  RECSORT_ASCENDING = 0,
+  RECSORT_DESCENDING
+} recsort_order;
+
+/* Where a NaN goes. But for TOTAL, all NaNs are equal and -0 equals +0. */
+typedef enum recsort_nan {
+  RECSORT_NAN_LAST = 0, /* after every number, in both orders */
+  RECSORT_NAN_FIRST,    /* before every number, in both orders */
+  RECSORT_NAN_TOTAL     /* IEEE 754 totalOrder: -NaN < -inf < -0 < +0 < inf < NaN */
+} recsort_nan;
+
+/* One name of an enum's value. For a uint64 base, `value` holds the same 64 bits. */
+typedef struct recsort_enumerator {
+  const char *name;
+  int64_t value;
+} recsort_enumerator;
+
+#define RECSORT_NO_OFFSET UINT64_MAX
+
+/* A field as it is declared. `line` and `column` say where in `source`, for messages; 0 if
+ * nowhere. What does not apply to the type stays 0. */
+typedef struct recsort_field_desc {
+  const char *name;
+  recsort_type type;
+  recsort_type base;     /* enum: its integer type */
+  recsort_endian endian; /* DEFAULT: that of the struct around it */
+  uint64_t offset;       /* from the start of the enclosing struct; RECSORT_NO_OFFSET: laid out.
+                            Given with layout C or PACKED it is checked */
+  uint64_t count;        /* elements of an array; 0: no array. char, bytes: the length; 0: 1 */
+  const char *bit_base;  /* bitfield: the field that holds the bits */
+  uint32_t bit;
+  uint32_t width;
+  const recsort_enumerator *enumerators;
+  size_t enumerator_count;
+  const struct recsort_field_desc *fields; /* struct */
+  size_t field_count;
+  uint32_t line;
+  uint32_t column;
+} recsort_field_desc;
+
+/* A key. `path` names a field: "price", "pos[2]", "stats.hp", "items[3].id". */
+typedef struct recsort_key_desc {
+  const char *path;
+  recsort_order order;
+  recsort_nan nan; /* floats only */
+  uint32_t line;
+  uint32_t column;
+} recsort_key_desc;
+
+/* A whole schema as it is declared. Set `struct_size` to sizeof(recsort_schema_desc). */
+typedef struct recsort_schema_desc {
+  size_t struct_size;
+  const char *record; /* the record's name */
+  const char *source; /* what to call the text in messages; NULL: nothing */
+  recsort_endian endian;
+  recsort_layout layout;
+  uint64_t size;    /* of a record; 0: as laid out. Larger than that: trailing padding */
+  uint64_t skip;    /* bytes before the first record of a file */
+  uint64_t trailer; /* bytes after the last one */
+  const recsort_field_desc *fields;
+  size_t field_count;
+  const recsort_key_desc *keys; /* most significant first; may be none */
+  size_t key_count;
+  uint32_t line; /* of `size`, for messages */
+  uint32_t column;
+} recsort_schema_desc;
+
+/* A field as it was laid out; read-only, owned by its schema. The fields of a struct in an array
+ * are given once, for its first element. */
+typedef struct recsort_field {
+  const char *name;
+  recsort_type type;
+  recsort_type base;     /* enum, bitfield: the integer type that is read */
+  recsort_endian endian; /* LITTLE or BIG, never DEFAULT */
+  size_t offset;         /* from the start of the enclosing struct */
+  size_t size;           /* of one element, in bytes; char and bytes: the whole string */
+  size_t count;          /* elements; 0: no array. Always 0 for char and bytes */
+  uint32_t bit;          /* bitfield */
+  uint32_t width;        /* bitfield */
+  const recsort_enumerator *enumerators;
+  size_t enumerator_count;
+  const struct recsort_field *fields;
+  size_t field_count;
+} recsort_field;
+
+typedef struct recsort_schema recsort_schema;
+
+/* Reads a schema from a YAML file, from YAML text in memory, or from a description in C, and lays
+ * it out. `name` is what messages call the text. The schema keeps nothing of what it was made from
+ * and is destroyed by its owner. `allocator` may be NULL and is copied.
+ * Errors: IO_ERROR, INVALID_SCHEMA, INVALID_KEY, OUT_OF_MEMORY, INVALID_ARGUMENT. */
+RECSORT_API recsort_status recsort_schema_load_file(const char *path,
+                                                    const recsort_allocator *allocator,
+                                                    recsort_schema **schema, recsort_error *error);
+RECSORT_API recsort_status recsort_schema_load_memory(const void *text, size_t size,
+                                                      const char *name,
+                                                      const recsort_allocator *allocator,
+                                                      recsort_schema **schema,
+                                                      recsort_error *error);
+RECSORT_API recsort_status recsort_schema_create(const recsort_schema_desc *desc,
+                                                 const recsort_allocator *allocator,
+                                                 recsort_schema **schema, recsort_error *error);
+
+/* Releases a schema; NULL is allowed. A sorter made from it does not need it any more. */
+RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
+
+RECSORT_API const char *recsort_schema_record_name(const recsort_schema *schema);
+RECSORT_API size_t recsort_schema_record_size(const recsort_schema *schema);
+RECSORT_API uint64_t recsort_schema_skip(const recsort_schema *schema);
+RECSORT_API uint64_t recsort_schema_trailer(const recsort_schema *schema);
+/* The record's fields in the order they were declared; owned by the schema. */
+RECSORT_API const recsort_field *recsort_schema_fields(const recsort_schema *schema, size_t *count);
+/* The schema's own keys, most significant first; owned by the schema. */
+RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema,
+                                                        size_t *count);
+
+/* The canonical name of a type, such as "float32". Never NULL. */
+RECSORT_API const char *recsort_type_name(recsort_type type);
+
+/* One value of a record, as C sees it. `kind` says which member holds it. */
+typedef enum recsort_value_kind {
+  RECSORT_VALUE_SIGNED,
+  RECSORT_VALUE_UNSIGNED, /* bool and bitfields too */
+  RECSORT_VALUE_REAL,
+  RECSORT_VALUE_BYTES /* char and bytes: points into the record */
+} recsort_value_kind;
+
+typedef struct recsort_value {
+  recsort_value_kind kind;
+  union {
+    int64_t i;
+    uint64_t u;
+    double real;
+    const unsigned char *bytes;
+  } as;
+  size_t size; /* of `bytes`; otherwise the bytes the value takes in the record */
+} recsort_value;
+
+/* Reads element `element` (0 where there is no array) of a field that is no struct. `base` is the
+ * address of the struct that encloses the field: the record, or an element of a struct field at
+ * field->offset + element * field->size. Nothing need be aligned. */
+RECSORT_API recsort_value recsort_field_read(const recsort_field *field, const void *base,
+                                             size_t element);
+/* Writes such a value. A value of the wrong kind, or one that does not fit, is cut to the field's
+ * bits; a real is rounded to nearest even; short bytes are padded with NUL. */
+RECSORT_API void recsort_field_write(const recsort_field *field, void *base, size_t element,
+                                     recsort_value value);
+
+/* ---- Sorter ------------------------------------------------------------------------------- */
+
+/* How to sort. Zero everything, set `struct_size` to sizeof(recsort_options), then what differs. */
+typedef struct recsort_options {
+  size_t struct_size;
+  const recsort_key_desc *keys; /* in place of the schema's own */
+  size_t key_count;
+  bool reverse;          /* turn the order of every key round; ties stay in input order */
+  const char *plugin;    /* a plugin's name; NULL or "auto": the best that works here */
+  const char *algorithm; /* one of the plugin's; NULL: its default */
+  unsigned threads;      /* CPU threads; 0: as many as there are processors to run on */
+  const recsort_allocator *allocator; /* copied; NULL: the C library's */
+} recsort_options;
+
+typedef struct recsort_sorter recsort_sorter;
+
+/* Makes a sorter for records of `schema`; `options` may be NULL. No memory for records is taken
+ * before the first sort. With plugin "auto" a plugin that fails in use is dropped for the next
+ * best one, and recsort_sorter_stats says so; one asked for by name never is.
+ * Errors: INVALID_KEY (also: no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT. */
+RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
+                                                 const recsort_options *options,
+                                                 recsort_sorter **sorter, recsort_error *error);
+RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
+
+/* Sorts `count` records in place, stably. Working memory, kept for the next call: one copy of the
+ * records plus about 16 bytes a record. `records` changes only once the permutation has been
+ * verified and can no longer fail. A sorted array is left untouched.
+ * Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (an enum value that its schema does
+ * not have), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
+RECSORT_API recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
+                                        recsort_error *error);
+
+/* The same into another array, which must not overlap the first. */
+RECSORT_API recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records,
+                                           size_t count, void *sorted, recsort_error *error);
+
+/* Gives the stable permutation only: record index[i] of the input is number i of the output.
+ * `index_bits` is 32 (count at most 2^32) or 64. */
+RECSORT_API recsort_status recsort_argsort(recsort_sorter *sorter, const void *records,
+                                           size_t count, void *index, unsigned index_bits,
+                                           recsort_error *error);
+
+/* A permutation that the sorter keeps: valid until its next sorting call. */
+typedef struct recsort_permutation {
+  const void *index;   /* uint32_t or uint64_t */
+  unsigned index_bits; /* 32 or 64 */
+  size_t count;
+} recsort_permutation;
+
+/* As recsort_argsort, without a copy of the result. */
+RECSORT_API recsort_status recsort_order(recsort_sorter *sorter, const void *records, size_t count,
+                                         recsort_permutation *order, recsort_error *error);
+
+/* Shortens the sorter's own permutation of `records` to the first record of each run of equal
+ * keys. `order` is what recsort_order gave, for the same records. */
+RECSORT_API void recsort_unique(recsort_sorter *sorter, const void *records,
+                                recsort_permutation *order);
+
+/* Writes elements order[first .. first + count) of `from` to `to`, which must not overlap. The
+ * elements are of any size: the records, or another array that runs beside them (a struct of
+ * arrays is sorted by one call for each). `threads` 0: as many as there are processors. The index
+ * values must be within `from`, as those of a sorter are. */
+RECSORT_API void recsort_gather(const recsort_permutation *order, size_t first, size_t count,
+                                const void *from, size_t element_size, void *to, unsigned threads);
+
+/* The index value at `place` of a permutation. */
+RECSORT_API uint64_t recsort_permutation_at(const recsort_permutation *order, size_t place);
+
+/* Permutes a further array in place, in the same way as `order`. Takes memory for one copy of the
+ * array from the sorter's allocator. Errors: OUT_OF_MEMORY, INVALID_ARGUMENT. */
+RECSORT_API recsort_status recsort_permute(recsort_sorter *sorter, const recsort_permutation *order,
+                                           void *array, size_t element_size, recsort_error *error);
+
+/* Finds the first record whose key is less than that of the record before it: `*disorder` is its
+ * index, or `count` if the records are sorted. Errors: INVALID_RECORD, OUT_OF_MEMORY. */
+RECSORT_API recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t count,
+                                         size_t *disorder, recsort_error *error);
+
+/* ---- Keys, for those who search or merge sorted records --------------------------------------
+ * A record's keys are turned into one unsigned integer of recsort_key_size bytes whose numeric
+ * order is the order of the records. */
+
+RECSORT_API size_t recsort_key_size(const recsort_sorter *sorter);
+/* Writes `count` keys of recsort_key_size bytes each to `keys`, aligned for uint64_t. */
+RECSORT_API recsort_status recsort_encode(recsort_sorter *sorter, const void *records, size_t count,
+                                          void *keys, recsort_error *error);
+/* Less than, equal to or greater than 0, as key `a` is less than, equal to or greater than `b`. */
+RECSORT_API int recsort_key_compare(const recsort_sorter *sorter, const void *a, const void *b);
+
+/* ---- What the sorter does and did ------------------------------------------------------------ */
+
+/* One key of the plan. Its code takes `bits` bits of the key from bit `shift` up. */
+typedef struct recsort_key_info {
+  const char *path;
+  const recsort_field *field;
+  recsort_order order;
+  recsort_nan nan;
+  unsigned bits;
+  unsigned shift;
+} recsort_key_info;
+
+RECSORT_API size_t recsort_sorter_key_count(const recsort_sorter *sorter);
+RECSORT_API recsort_key_info recsort_sorter_key(const recsort_sorter *sorter, size_t key);
+
+/* Figures of the last sorting call, and the choices that hold for the next. The texts live as long
+ * as the sorter. Seconds are of wall-clock time. */
+typedef struct recsort_stats {
+  size_t records;
+  size_t record_size;
+  unsigned key_bits;  /* that carry information */
+  unsigned key_width; /* of the integer they are kept in: 32, 64, 128, or more by 64 */
+  unsigned index_bits;
+  unsigned threads;
+  const char *plugin;
+  const char *algorithm;
+  const char *choice;   /* why this plugin */
+  const char *fallback; /* which plugin failed and why, if another had to take over; else NULL */
+  size_t memory;        /* bytes the sorter holds */
+  double encode_seconds;
+  double sort_seconds;
+  double verify_seconds;
+  double permute_seconds;
+} recsort_stats;
+
+RECSORT_API recsort_stats recsort_sorter_stats(const recsort_sorter *sorter);
+
+/* ---- Plugins ------------------------------------------------------------------------------ */
+
+/* One candidate that the search for plugins met, whether it can be used or not. */
+typedef struct recsort_plugin_info {
+  const char *name;        /* its file's name where it could not be loaded */
+  const char *path;        /* NULL: linked in */
+  const char *version;     /* NULL where it could not be loaded */
+  const char *description; /* likewise */
+  unsigned score;          /* 0: refused */
+  const char *reason;      /* why it was refused; NULL if it was not */
+  const char *const *algorithms; /* names, the default first */
+  const char *const *algorithm_texts;
+  size_t algorithm_count;
+} recsort_plugin_info;
+
+typedef struct recsort_plugin_list recsort_plugin_list;
+
+/* Loads every plugin that can be found: those linked in, then those in the folder that was compiled
+ * in, then those in the folders of the environment variable RECSORT_PLUGIN_PATH (absolute paths,
+ * separated by colons; ignored in a process with raised privileges). Best score first. */
+RECSORT_API recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
+                                                      recsort_plugin_list **list,
+                                                      recsort_error *error);
+RECSORT_API void recsort_plugin_list_destroy(recsort_plugin_list *list);
+RECSORT_API size_t recsort_plugin_list_count(const recsort_plugin_list *list);
+RECSORT_API recsort_plugin_info recsort_plugin_list_at(const recsort_plugin_list *list,
+                                                       size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

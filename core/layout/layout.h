@@ -1,0 +1,43 @@
+/* layout.h - from the description of a schema to fields with offsets and sizes.
+ *
+ * rs_layout_create judges what the description says: names, overlaps, sizes, bitfields, enums,
+ * depth, and that every key names a field that can be ordered.
+ */
+#ifndef RS_LAYOUT_LAYOUT_H
+#define RS_LAYOUT_LAYOUT_H
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* A schema is its layout: everything is in `arena`. */
+struct recsort_schema {
+  rs_arena arena;
+  const char *record;
+  const char *source; /* NULL: nothing to call it */
+  size_t record_size;
+  uint64_t skip;
+  uint64_t trailer;
+  recsort_field *fields;
+  size_t field_count;
+  recsort_key_desc *keys;
+  size_t key_count;
+};
+
+/* Where a key's path leads: a field that is no struct and no array, and the offset of the value
+ * from the start of the record. */
+typedef struct rs_target {
+  const recsort_field *field;
+  uint64_t offset;
+} rs_target;
+
+/* Lays out `desc` into `schema`, whose arena is initialised and belongs to the caller also on
+ * failure. Nothing of `desc` is kept. */
+recsort_status rs_layout_create(const recsort_schema_desc *desc, recsort_schema *schema,
+                                recsort_error *error);
+
+/* Follows a key's path and checks that its nan is one that its type can have. Errors: INVALID_KEY,
+ * at the key's line and column in `source` (NULL: none). */
+recsort_status rs_layout_find(const recsort_schema *schema, const recsort_key_desc *key,
+                              const char *source, rs_target *target, recsort_error *error);
+
+#endif

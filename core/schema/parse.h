@@ -1,0 +1,21 @@
+/* parse.h - from YAML text to the description of a schema.
+ *
+ * The only file of the project behind which libyaml stands. It reads events, not a document, so
+ * that hostile text is refused as it arrives and never stored: by size before anything is read, by
+ * depth, by the first anchor, alias, tag or second document.
+ */
+#ifndef RS_SCHEMA_PARSE_H
+#define RS_SCHEMA_PARSE_H
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { RS_SCHEMA_MAX_BYTES = 1 << 20, RS_SCHEMA_MAX_DEPTH = 32 };
+
+/* Fills in `desc`; everything it points to is in `arena`, which may hold part of it on failure.
+ * Only the text is judged here (words, types, numbers, places); whether the fields make a record is
+ * for the layout. `name` is used as desc->source. */
+recsort_status rs_schema_parse(const void *text, size_t size, const char *name, rs_arena *arena,
+                               recsort_schema_desc *desc, recsort_error *error);
+
+#endif
