@@ -166,9 +166,9 @@ typedef struct recsort_key_step {
   uint8_t bytes; /* 1 to 8, read as one integer */
   uint8_t bit;   /* UNSIGNED */
   uint8_t width; /* 0 to 64 */
-  uint8_t key;   /* number of the schema's key, modulo 256, for messages */
+  uint8_t reserved;
   uint32_t shift;
-  uint32_t reserved;
+  uint32_t key; /* which of the schema's keys, for messages */
 } recsort_key_step;
 
 typedef struct recsort_key_program {

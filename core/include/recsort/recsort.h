@@ -312,11 +312,12 @@ typedef struct recsort_permutation {
 } recsort_permutation;
 
 /* As recsort_argsort, without a copy of the result. */
-RECSORT_API recsort_status recsort_order(recsort_sorter *sorter, const void *records, size_t count,
-                                         recsort_permutation *order, recsort_error *error);
+RECSORT_API recsort_status recsort_find_order(recsort_sorter *sorter, const void *records,
+                                              size_t count, recsort_permutation *order,
+                                              recsort_error *error);
 
 /* Shortens the sorter's own permutation of `records` to the first record of each run of equal
- * keys. `order` is what recsort_order gave, for the same records. */
+ * keys. `order` is what recsort_find_order gave, for the same records. */
 RECSORT_API void recsort_unique(recsort_sorter *sorter, const void *records,
                                 recsort_permutation *order);
 

@@ -1,0 +1,176 @@
+/* encode.c - the loops over records.
+ *
+ * A key of one step is by far the commonest. Its loop is compiled once for each kind and size, with
+ * all that does not change from record to record known to the compiler.
+ */
+#include "key/encode.h"
+
+#include <assert.h>
+
+#include "common/key_interpreter.h"
+
+/* What an encoding loop works on. */
+typedef struct key_range {
+  const recsort_key_program *program;
+  const unsigned char *records;
+  unsigned char *keys;
+  size_t begin;
+  size_t end;
+} key_range;
+
+static inline void store_key(unsigned char *keys, size_t i, unsigned width, uint64_t code)
+{
+  if (width == 32) {
+    const uint32_t half = (uint32_t)code;
+    memcpy(keys + 4 * i, &half, sizeof half);
+  } else {
+    memcpy(keys + 8 * i, &code, sizeof code);
+  }
+}
+
+/* One step, whose kind, size, flags and width are constants at each call. Returns false if any
+ * record was invalid. */
+static inline bool encode_as(key_range range, recsort_key_step step, unsigned width)
+{
+  const size_t stride = (size_t)range.program->record_size;
+  const unsigned char *record = range.records + range.begin * stride;
+  bool valid = true;
+  for (size_t i = range.begin; i < range.end; i++, record += stride)
+    store_key(range.keys, i, width, key_step(&step, record, &valid));
+  return valid;
+}
+
+static inline bool encode_float32(key_range range, recsort_key_step step)
+{
+  step.kind = RECSORT_KEY_FLOAT;
+  step.bytes = 4;
+  step.width = 32;
+  step.limit = 0x7f800000;
+  switch (step.flags) { /* the orders of numbers that games and tables have */
+  case 0: step.flags = 0; return encode_as(range, step, 32);
+  case RECSORT_KEY_DESCENDING: step.flags = RECSORT_KEY_DESCENDING; return encode_as(range, step, 32);
+  default: return encode_as(range, step, 32);
+  }
+}
+
+static inline bool encode_integer(key_range range, recsort_key_step step, unsigned bytes)
+{
+  const unsigned width = bytes == 8 ? 64 : 32;
+  step.bytes = (uint8_t)bytes;
+  step.width = (uint8_t)(8 * bytes);
+  step.bit = 0;
+  if (step.kind == RECSORT_KEY_SIGNED) {
+    step.kind = RECSORT_KEY_SIGNED;
+    return encode_as(range, step, width);
+  }
+  step.kind = RECSORT_KEY_UNSIGNED;
+  return encode_as(range, step, width);
+}
+
+static bool encode_single(key_range range)
+{
+  const recsort_key_step *step = range.program->steps;
+  const bool whole = step->bit == 0 && step->width == 8 * step->bytes &&
+                     (step->kind == RECSORT_KEY_UNSIGNED || step->kind == RECSORT_KEY_SIGNED);
+  if (step->kind == RECSORT_KEY_FLOAT && step->bytes == 4) return encode_float32(range, *step);
+  if (whole && step->bytes == 4) return encode_integer(range, *step, 4);
+  if (whole && step->bytes == 8) return encode_integer(range, *step, 8);
+  return encode_as(range, *step, range.program->key_width);
+}
+
+/* The general loop: any number of steps, any width. */
+static bool encode_steps(key_range range)
+{
+  const recsort_key_program *program = range.program;
+  const size_t stride = (size_t)program->record_size;
+  const size_t words = (program->key_width + 63) / 64;
+  const unsigned char *record = range.records + range.begin * stride;
+  bool valid = true;
+  for (size_t i = range.begin; i < range.end; i++, record += stride) {
+    uint64_t half = 0;
+    uint64_t *key = program->key_width == 32 ? &half : (uint64_t *)(void *)range.keys + i * words;
+    for (size_t w = 0; w < words; w++)
+      key[w] = 0;
+    for (uint32_t s = 0; s < program->step_count; s++)
+      key_place(key, &program->steps[s], key_step(&program->steps[s], record, &valid));
+    if (program->key_width == 32) store_key(range.keys, i, 32, half);
+  }
+  return valid;
+}
+
+static bool encode_range(key_range range)
+{
+  const recsort_key_program *program = range.program;
+  const bool single = program->step_count == 1 && program->key_width <= 64;
+  return single ? encode_single(range) : encode_steps(range);
+}
+
+static recsort_status report_invalid(const rs_plan *plan, const unsigned char *records,
+                                     size_t count, size_t first, recsort_error *error)
+{
+  const recsort_key_program *program = &plan->program;
+  for (size_t i = 0; i < count; i++) {
+    for (uint32_t s = 0; s < program->step_count; s++) {
+      const recsort_key_step *step = &program->steps[s];
+      const unsigned char *at = records + i * program->record_size;
+      bool valid = true;
+      (void)key_step(step, at, &valid);
+      if (valid) continue;
+      const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
+      return rs_fail(error, RECSORT_INVALID_RECORD,
+                     "record %zu: field \"%s\" holds %#llx, which is outside the range of its enum",
+                     first + i, plan->keys[step->key].path,
+                     (unsigned long long)key_load(at + step->offset, step->bytes, big));
+    }
+  }
+  return RECSORT_OK;
+}
+
+recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t count, void *keys,
+                             unsigned threads, size_t first, recsort_error *error)
+{
+  enum { CHUNK = 1 << 14 };
+  const size_t chunks = (count + CHUNK - 1) / CHUNK;
+  int valid = 1;
+  if (chunks < 2) threads = 1;
+#pragma omp parallel for num_threads(threads) reduction(&& : valid) schedule(static)
+  for (size_t c = 0; c < chunks; c++) {
+    const size_t end = (c + 1) * CHUNK;
+    const key_range range = {&plan->program, records, keys, c * CHUNK, end < count ? end : count};
+    valid = encode_range(range) && valid;
+  }
+  return valid ? RECSORT_OK : report_invalid(plan, records, count, first, error);
+}
+
+void rs_key_decode(const rs_plan *plan, const void *key, void *record)
+{
+  const recsort_key_program *program = &plan->program;
+  uint64_t half = 0;
+  if (program->key_width == 32) {
+    uint32_t low;
+    memcpy(&low, key, sizeof low);
+    half = low;
+  }
+  const uint64_t *words = program->key_width == 32 ? &half : key;
+  for (uint32_t s = 0; s < program->step_count; s++) {
+    const recsort_key_step *step = &program->steps[s];
+    const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
+    unsigned char *at = (unsigned char *)record + step->offset;
+    const uint64_t raw = key_load(at, step->bytes, big);
+    key_store(at, step->bytes, big, key_value(step, key_take(words, step), raw));
+  }
+}
+
+int rs_key_compare(const rs_plan *plan, const void *a, const void *b)
+{
+  if (plan->program.key_width == 32) {
+    uint32_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+  }
+  const uint64_t *x = a, *y = b;
+  for (size_t w = plan->program.key_width / 64; w-- > 0;)
+    if (x[w] != y[w]) return x[w] < y[w] ? -1 : 1;
+  return 0;
+}

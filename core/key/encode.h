@@ -1,0 +1,26 @@
+/* encode.h - records into keys by a key program, and back. */
+#ifndef RS_KEY_ENCODE_H
+#define RS_KEY_ENCODE_H
+
+#include "base/error.h"
+#include "plan/plan.h"
+
+/* Bytes of one key: 4, 8, 16, 24 ... */
+static inline size_t rs_key_size(const rs_plan *plan)
+{
+  return plan->program.key_width / 8;
+}
+
+/* Writes the keys of `count` records to `keys`, with `threads` threads. Returns INVALID_RECORD for
+ * the first record with a value that its schema rules out; `first` is what to call record 0 in that
+ * message. `keys` is aligned to 8 bytes. */
+recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t count, void *keys,
+                             unsigned threads, size_t first, recsort_error *error);
+
+/* Writes the key fields of one record from its key. Other bytes of the record stay. */
+void rs_key_decode(const rs_plan *plan, const void *key, void *record);
+
+/* Less than, equal to or greater than 0. */
+int rs_key_compare(const rs_plan *plan, const void *a, const void *b);
+
+#endif

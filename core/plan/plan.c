@@ -1,0 +1,220 @@
+#include "plan/plan.h"
+
+#include <assert.h>
+
+enum { MAX_KEY_BITS = 1 << 24 };
+
+static unsigned bits_of(uint64_t value)
+{
+  return value ? 64u - (unsigned)__builtin_clzll(value) : 0;
+}
+
+/* A byte string longer than 8 bytes takes several steps. */
+static size_t steps_of(const recsort_field *field)
+{
+  const bool string = field->type == RECSORT_CHAR || field->type == RECSORT_BYTES;
+  return string ? (field->size + 7) / 8 : 1;
+}
+
+static void plan_float(recsort_key_step *step, recsort_type type, recsort_nan nan)
+{
+  step->kind = RECSORT_KEY_FLOAT;
+  switch (type) {
+  case RECSORT_FLOAT16: step->limit = 0x7c00; break;
+  case RECSORT_BFLOAT16: step->limit = 0x7f80; break;
+  case RECSORT_FLOAT32: step->limit = 0x7f800000; break;
+  default: step->limit = UINT64_C(0x7ff0000000000000);
+  }
+  if (nan == RECSORT_NAN_FIRST) step->flags |= RECSORT_KEY_NAN_FIRST;
+  if (nan == RECSORT_NAN_TOTAL) step->flags |= RECSORT_KEY_NAN_TOTAL;
+}
+
+static bool is_signed(recsort_type type)
+{
+  return type >= RECSORT_INT8 && type <= RECSORT_INT64;
+}
+
+/* An enum's code is its distance from the least of its values; what lies beyond the greatest is
+ * not a value of it and has no place in the order. */
+static void plan_enum(recsort_key_step *step, const recsort_field *field)
+{
+  const uint64_t sign = is_signed(field->base) ? UINT64_C(1) << 63 : 0;
+  uint64_t least = UINT64_MAX, greatest = 0;
+  assert(field->enumerator_count > 0);
+  for (size_t i = 0; i < field->enumerator_count; i++) {
+    const uint64_t value = (uint64_t)field->enumerators[i].value ^ sign;
+    if (value < least) least = value;
+    if (value > greatest) greatest = value;
+  }
+  step->kind = RECSORT_KEY_OFFSET;
+  step->bias = least ^ sign;
+  step->limit = greatest - least;
+  step->width = (uint8_t)bits_of(step->limit);
+}
+
+/* The one step of a field that is no byte string. */
+static recsort_key_step plan_scalar(const recsort_field *field, recsort_nan nan)
+{
+  recsort_key_step step = {.bytes = (uint8_t)field->size, .width = (uint8_t)(8 * field->size)};
+  if (field->endian == RECSORT_BIG_ENDIAN) step.flags |= RECSORT_KEY_BIG_ENDIAN;
+  switch (field->type) {
+  case RECSORT_BOOL:
+    step.kind = RECSORT_KEY_BOOL;
+    step.width = 1;
+    break;
+  case RECSORT_FLOAT16:
+  case RECSORT_BFLOAT16:
+  case RECSORT_FLOAT32:
+  case RECSORT_FLOAT64:
+    plan_float(&step, field->type, nan);
+    break;
+  case RECSORT_ENUM:
+    plan_enum(&step, field);
+    break;
+  case RECSORT_BITFIELD:
+    step.kind = RECSORT_KEY_UNSIGNED;
+    step.bit = (uint8_t)field->bit;
+    step.width = (uint8_t)field->width;
+    break;
+  default:
+    step.kind = is_signed(field->type) ? RECSORT_KEY_SIGNED : RECSORT_KEY_UNSIGNED;
+  }
+  return step;
+}
+
+/* Bytes [8 * part, ...) of a string, as a big-endian integer. */
+static recsort_key_step plan_string(const recsort_field *field, size_t part)
+{
+  const size_t left = field->size - 8 * part;
+  const uint8_t bytes = (uint8_t)(left < 8 ? left : 8);
+  return (recsort_key_step){.kind = RECSORT_KEY_UNSIGNED,
+                            .flags = RECSORT_KEY_BIG_ENDIAN,
+                            .bytes = bytes,
+                            .width = (uint8_t)(8 * bytes)};
+}
+
+/* Fills in the steps of one key; returns how many, and adds up their bits. */
+static size_t plan_key(const rs_target *target, recsort_order order, recsort_nan nan, size_t number,
+                       recsort_key_step *steps, uint64_t *bits)
+{
+  const recsort_field *field = target->field;
+  const bool string = field->type == RECSORT_CHAR || field->type == RECSORT_BYTES;
+  const size_t count = steps_of(field);
+  for (size_t i = 0; i < count; i++) {
+    steps[i] = string ? plan_string(field, i) : plan_scalar(field, nan);
+    steps[i].offset = target->offset + 8 * i;
+    steps[i].key = (uint32_t)number;
+    if (order == RECSORT_DESCENDING) steps[i].flags |= RECSORT_KEY_DESCENDING;
+    *bits += steps[i].width;
+  }
+  return count;
+}
+
+/* The last step ends at bit 0. */
+static void place_steps(recsort_key_step *steps, size_t count)
+{
+  uint32_t shift = 0;
+  for (size_t i = count; i-- > 0;) {
+    steps[i].shift = shift;
+    shift += steps[i].width;
+  }
+}
+
+static uint32_t width_for(uint64_t bits)
+{
+  if (bits <= 32) return 32;
+  return (uint32_t)((bits + 63) / 64 * 64);
+}
+
+/* A copy of a field that outlives its schema, for recsort_sorter_key. */
+static recsort_field *copy_field(rs_arena *arena, const recsort_field *field)
+{
+  recsort_field *copy = rs_arena_array(arena, 1, sizeof *copy);
+  if (!copy) return NULL;
+  *copy = *field;
+  copy->name = rs_arena_text(arena, field->name);
+  recsort_enumerator *values = rs_arena_array(arena, field->enumerator_count, sizeof *values);
+  if (!copy->name || !values) return NULL;
+  for (size_t i = 0; i < field->enumerator_count; i++) {
+    values[i].value = field->enumerators[i].value;
+    values[i].name = rs_arena_text(arena, field->enumerators[i].name);
+    if (!values[i].name) return NULL;
+  }
+  copy->enumerators = values;
+  return copy;
+}
+
+/* Finds what every key names and counts the steps they need. */
+static recsort_status find_targets(const recsort_schema *schema, const recsort_key_desc *keys,
+                                   const char *source, rs_plan *plan, rs_target *targets,
+                                   size_t *step_count, recsort_error *error)
+{
+  *step_count = 0;
+  for (size_t i = 0; i < plan->key_count; i++) {
+    const recsort_status status = rs_layout_find(schema, &keys[i], source, &targets[i], error);
+    if (status) return status;
+    *step_count += steps_of(targets[i].field);
+  }
+  return RECSORT_OK;
+}
+
+static bool describe_key(rs_arena *arena, const recsort_key_desc *key, const rs_target *target,
+                         recsort_order order, recsort_key_info *info)
+{
+  info->path = rs_arena_text(arena, key->path);
+  info->field = copy_field(arena, target->field);
+  info->order = order;
+  info->nan = key->nan;
+  return info->path && info->field;
+}
+
+recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_desc *keys,
+                              size_t key_count, bool reverse, rs_arena *arena, rs_plan *plan,
+                              recsort_error *error)
+{
+  const bool own = key_count == 0;
+  rs_plan made = {.key_count = own ? schema->key_count : key_count};
+  size_t step_count = 0, next = 0;
+  uint64_t bits = 0;
+  if (own) keys = schema->keys;
+  if (made.key_count == 0)
+    return rs_fail_at(error, RECSORT_INVALID_KEY, (rs_place){.source = schema->source},
+                      "record \"%s\" has no keys to sort by; add \"keys:\" to the schema or name "
+                      "one of its fields",
+                      schema->record);
+
+  rs_target *targets = rs_arena_array(arena, made.key_count, sizeof *targets);
+  made.keys = rs_arena_array(arena, made.key_count, sizeof *made.keys);
+  if (!targets || !made.keys) return rs_fail_memory(error, made.key_count * sizeof *targets);
+  const recsort_status status = find_targets(schema, keys, own ? schema->source : NULL, &made,
+                                             targets, &step_count, error);
+  if (status) return status;
+  recsort_key_step *steps = rs_arena_array(arena, step_count, sizeof *steps);
+  if (!steps) return rs_fail_memory(error, step_count * sizeof *steps);
+
+  for (size_t i = 0; i < made.key_count; i++) {
+    const recsort_order order =
+        (keys[i].order == RECSORT_DESCENDING) != reverse ? RECSORT_DESCENDING : RECSORT_ASCENDING;
+    const uint64_t before = bits;
+    next += plan_key(&targets[i], order, keys[i].nan, i, steps + next, &bits);
+    made.keys[i].bits = (unsigned)(bits - before);
+    if (!describe_key(arena, &keys[i], &targets[i], order, &made.keys[i]))
+      return rs_fail_memory(error, sizeof *targets);
+    if (bits > MAX_KEY_BITS)
+      return rs_fail(error, RECSORT_INVALID_KEY, "the keys take more than %d bits", MAX_KEY_BITS);
+  }
+  assert(next == step_count);
+  place_steps(steps, step_count);
+  for (size_t i = made.key_count, shift = 0; i-- > 0;) {
+    made.keys[i].shift = (unsigned)shift;
+    shift += made.keys[i].bits;
+  }
+  made.program = (recsort_key_program){.size = sizeof made.program,
+                                       .step_count = (uint32_t)step_count,
+                                       .steps = steps,
+                                       .record_size = schema->record_size,
+                                       .key_bits = (uint32_t)(bits ? bits : 1),
+                                       .key_width = width_for(bits)};
+  *plan = made;
+  return RECSORT_OK;
+}

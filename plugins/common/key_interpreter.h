@@ -1,0 +1,150 @@
+/* key_interpreter.h - runs a key program on one record: the one source for host and device.
+ *
+ *   key_load      the bytes of a step as an integer
+ *   key_code      that integer as an order-preserving code of step->width bits
+ *   key_place     the code into the words of the key
+ *
+ * and back: key_take, key_value, key_store. A decoded record holds one representative of the values
+ * that the code stands for: +0 for -0, the canonical NaN for every NaN, 1 for every true.
+ */
+#ifndef RECSORT_COMMON_KEY_INTERPRETER_H
+#define RECSORT_COMMON_KEY_INTERPRETER_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "recsort/plugin.h"
+
+#ifdef __CUDACC__
+#define RECSORT_HD __host__ __device__
+#else
+#define RECSORT_HD
+#endif
+
+RECSORT_HD static inline uint64_t key_mask(unsigned bits)
+{
+  return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+RECSORT_HD static inline bool key_host_is_big_endian(void)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  return true;
+#else
+  return false;
+#endif
+}
+
+/* Byte by byte for odd sizes; compilers turn the whole sizes, known at the call, into one load. */
+RECSORT_HD static inline uint64_t key_load(const unsigned char *at, unsigned bytes, bool big)
+{
+  uint64_t value = 0;
+  if (big)
+    for (unsigned i = 0; i < bytes; i++)
+      value = value << 8 | at[i];
+  else
+    for (unsigned i = bytes; i-- > 0;)
+      value = value << 8 | at[i];
+  return value;
+}
+
+RECSORT_HD static inline void key_store(unsigned char *at, unsigned bytes, bool big, uint64_t value)
+{
+  for (unsigned i = 0; i < bytes; i++)
+    at[big ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
+}
+
+/* The order of IEEE 754 totalOrder as unsigned integers: negative numbers turned over, positive
+ * ones moved above them. */
+RECSORT_HD static inline uint64_t key_float_order(uint64_t raw, uint64_t sign)
+{
+  return raw & sign ? ~raw & (sign | (sign - 1)) : raw | sign;
+}
+
+RECSORT_HD static inline uint64_t key_float_code(uint64_t raw, unsigned width, unsigned flags,
+                                                 uint64_t infinity)
+{
+  const uint64_t sign = UINT64_C(1) << (width - 1);
+  const uint64_t all = key_mask(width);
+  const bool descending = flags & RECSORT_KEY_DESCENDING;
+  if (!(flags & RECSORT_KEY_NAN_TOTAL)) {
+    if ((raw & ~sign) > infinity) return flags & RECSORT_KEY_NAN_FIRST ? 0 : all;
+    if ((raw & ~sign) == 0) raw = 0;
+  }
+  const uint64_t code = key_float_order(raw, sign);
+  return descending ? all ^ code : code;
+}
+
+/* Sets *valid to false, and never to true, if the record holds a value that its schema rules out. */
+RECSORT_HD static inline uint64_t key_code(const recsort_key_step *step, uint64_t raw, bool *valid)
+{
+  const uint64_t all = key_mask(step->width);
+  uint64_t code = raw;
+  switch (step->kind) {
+  case RECSORT_KEY_FLOAT:
+    return key_float_code(raw, step->width, step->flags, step->limit);
+  case RECSORT_KEY_SIGNED:
+    code = raw ^ UINT64_C(1) << (step->width - 1);
+    break;
+  case RECSORT_KEY_BOOL:
+    code = raw != 0;
+    break;
+  case RECSORT_KEY_OFFSET:
+    code = (raw - step->bias) & key_mask(8u * step->bytes);
+    if (code > step->limit) *valid = false;
+    break;
+  default:
+    code = raw >> step->bit & all;
+  }
+  return step->flags & RECSORT_KEY_DESCENDING ? all ^ (code & all) : code & all;
+}
+
+/* The inverse of key_code; `raw` is what the bytes held before (a bitfield shares them). */
+RECSORT_HD static inline uint64_t key_value(const recsort_key_step *step, uint64_t code,
+                                            uint64_t raw)
+{
+  const uint64_t all = key_mask(step->width);
+  const uint64_t sign = step->width ? UINT64_C(1) << (step->width - 1) : 0;
+  const bool total = step->flags & RECSORT_KEY_NAN_TOTAL;
+  if (step->kind == RECSORT_KEY_FLOAT && !total) {
+    if (code == (step->flags & RECSORT_KEY_NAN_FIRST ? 0 : all))
+      return step->limit | (step->limit & ~(step->limit << 1)) >> 1; /* infinity + quiet bit */
+  }
+  if (step->flags & RECSORT_KEY_DESCENDING) code ^= all;
+  switch (step->kind) {
+  case RECSORT_KEY_FLOAT: return code & sign ? code ^ sign : ~code & all;
+  case RECSORT_KEY_SIGNED: return code ^ sign;
+  case RECSORT_KEY_BOOL: return code;
+  case RECSORT_KEY_OFFSET: return (code + step->bias) & key_mask(8u * step->bytes);
+  default: return (raw & ~(all << step->bit)) | code << step->bit;
+  }
+}
+
+/* ORs `code` into bits [shift, shift + width) of the key. */
+RECSORT_HD static inline void key_place(uint64_t *words, const recsort_key_step *step,
+                                        uint64_t code)
+{
+  const unsigned word = step->shift / 64, bit = step->shift % 64;
+  if (step->width == 0) return;
+  words[word] |= code << bit;
+  if (bit + step->width > 64) words[word + 1] |= code >> (64 - bit);
+}
+
+RECSORT_HD static inline uint64_t key_take(const uint64_t *words, const recsort_key_step *step)
+{
+  const unsigned word = step->shift / 64, bit = step->shift % 64;
+  if (step->width == 0) return 0;
+  uint64_t code = words[word] >> bit;
+  if (bit + step->width > 64) code |= words[word + 1] << (64 - bit);
+  return code & key_mask(step->width);
+}
+
+/* The code of one step for the record at `record`. */
+RECSORT_HD static inline uint64_t key_step(const recsort_key_step *step,
+                                           const unsigned char *record, bool *valid)
+{
+  const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
+  return key_code(step, key_load(record + step->offset, step->bytes, big), valid);
+}
+
+#endif
