@@ -1,0 +1,42 @@
+/* output.h - writing a file so that it is the old one or the new one, never half of either.
+ *
+ *   tool_output_open, tool_output_write..., then tool_output_commit or tool_output_discard
+ *
+ * A regular file is written under no name (O_TMPFILE; where the file system has none, under a
+ * temporary name) in the target's folder, brought to the disk, and renamed over the target:
+ *  - a symbolic link stays, and the file it leads to is replaced;
+ *  - the mode is kept, the owner too as far as that is allowed; access lists and extended
+ *    attributes are not;
+ *  - other hard links to the old file keep the old data.
+ * Anything else (standard output, a FIFO, a terminal, a device) is written to directly.
+ *
+ * One file at a time. Its temporary is removed when a signal ends the process.
+ */
+#ifndef TOOL_OUTPUT_H
+#define TOOL_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct tool_output {
+  const char *name;   /* for messages */
+  int fd;             /* -1: none */
+  int folder;         /* of the target; -1: written directly */
+  char *target;       /* its name in the folder; NULL: written directly */
+  char temporary[32]; /* in the folder; empty: none */
+  uint64_t written;
+  uint64_t write_back; /* bytes whose way to the disk has begun */
+} tool_output;
+
+/* Opens `path`; NULL or "-": standard output. Afterwards tool_output_commit or
+ * tool_output_discard is due if true was returned. */
+bool tool_output_open(tool_output *output, const char *path);
+bool tool_output_write(tool_output *output, const void *data, size_t size);
+/* Puts the new file in place, and ends the output even if that fails. */
+bool tool_output_commit(tool_output *output);
+/* Leaves the old file as it is. */
+void tool_output_discard(tool_output *output);
+
+#endif
