@@ -6,16 +6,26 @@
 const char *recsort_status_text(recsort_status status)
 {
   switch (status) {
-  case RECSORT_OK: return "success";
-  case RECSORT_INVALID_ARGUMENT: return "invalid argument";
-  case RECSORT_OUT_OF_MEMORY: return "out of memory";
-  case RECSORT_IO_ERROR: return "input error";
-  case RECSORT_INVALID_SCHEMA: return "invalid schema";
-  case RECSORT_INVALID_KEY: return "invalid key";
-  case RECSORT_INVALID_RECORD: return "invalid record";
-  case RECSORT_PLUGIN_ERROR: return "plugin error";
-  case RECSORT_DEVICE_ERROR: return "device error";
-  case RECSORT_CORRUPT_RESULT: return "corrupt result";
+  case RECSORT_OK:
+    return "success";
+  case RECSORT_INVALID_ARGUMENT:
+    return "invalid argument";
+  case RECSORT_OUT_OF_MEMORY:
+    return "out of memory";
+  case RECSORT_IO_ERROR:
+    return "input error";
+  case RECSORT_INVALID_SCHEMA:
+    return "invalid schema";
+  case RECSORT_INVALID_KEY:
+    return "invalid key";
+  case RECSORT_INVALID_RECORD:
+    return "invalid record";
+  case RECSORT_PLUGIN_ERROR:
+    return "plugin error";
+  case RECSORT_DEVICE_ERROR:
+    return "device error";
+  case RECSORT_CORRUPT_RESULT:
+    return "corrupt result";
   }
   return "unknown status";
 }

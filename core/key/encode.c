@@ -47,9 +47,14 @@ static inline bool encode_float32(key_range range, recsort_key_step step)
   step.width = 32;
   step.limit = 0x7f800000;
   switch (step.flags) { /* the orders of numbers that games and tables have */
-  case 0: step.flags = 0; return encode_as(range, step, 32);
-  case RECSORT_KEY_DESCENDING: step.flags = RECSORT_KEY_DESCENDING; return encode_as(range, step, 32);
-  default: return encode_as(range, step, 32);
+  case 0:
+    step.flags = 0;
+    return encode_as(range, step, 32);
+  case RECSORT_KEY_DESCENDING:
+    step.flags = RECSORT_KEY_DESCENDING;
+    return encode_as(range, step, 32);
+  default:
+    return encode_as(range, step, 32);
   }
 }
 

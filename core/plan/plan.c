@@ -20,10 +20,17 @@ static void plan_float(recsort_key_step *step, recsort_type type, recsort_nan na
 {
   step->kind = RECSORT_KEY_FLOAT;
   switch (type) {
-  case RECSORT_FLOAT16: step->limit = 0x7c00; break;
-  case RECSORT_BFLOAT16: step->limit = 0x7f80; break;
-  case RECSORT_FLOAT32: step->limit = 0x7f800000; break;
-  default: step->limit = UINT64_C(0x7ff0000000000000);
+  case RECSORT_FLOAT16:
+    step->limit = 0x7c00;
+    break;
+  case RECSORT_BFLOAT16:
+    step->limit = 0x7f80;
+    break;
+  case RECSORT_FLOAT32:
+    step->limit = 0x7f800000;
+    break;
+  default:
+    step->limit = UINT64_C(0x7ff0000000000000);
   }
   if (nan == RECSORT_NAN_FIRST) step->flags |= RECSORT_KEY_NAN_FIRST;
   if (nan == RECSORT_NAN_TOTAL) step->flags |= RECSORT_KEY_NAN_TOTAL;
@@ -186,8 +193,8 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
   rs_target *targets = rs_arena_array(arena, made.key_count, sizeof *targets);
   made.keys = rs_arena_array(arena, made.key_count, sizeof *made.keys);
   if (!targets || !made.keys) return rs_fail_memory(error, made.key_count * sizeof *targets);
-  const recsort_status status = find_targets(schema, keys, own ? schema->source : NULL, &made,
-                                             targets, &step_count, error);
+  const recsort_status status =
+      find_targets(schema, keys, own ? schema->source : NULL, &made, targets, &step_count, error);
   if (status) return status;
   recsort_key_step *steps = rs_arena_array(arena, step_count, sizeof *steps);
   if (!steps) return rs_fail_memory(error, step_count * sizeof *steps);

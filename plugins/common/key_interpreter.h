@@ -75,7 +75,8 @@ RECSORT_HD static inline uint64_t key_float_code(uint64_t raw, unsigned width, u
   return descending ? all ^ code : code;
 }
 
-/* Sets *valid to false, and never to true, if the record holds a value that its schema rules out. */
+/* Sets *valid to false, and never to true, if the record holds a value that its schema rules out.
+ */
 RECSORT_HD static inline uint64_t key_code(const recsort_key_step *step, uint64_t raw, bool *valid)
 {
   const uint64_t all = key_mask(step->width);
@@ -112,11 +113,16 @@ RECSORT_HD static inline uint64_t key_value(const recsort_key_step *step, uint64
   }
   if (step->flags & RECSORT_KEY_DESCENDING) code ^= all;
   switch (step->kind) {
-  case RECSORT_KEY_FLOAT: return code & sign ? code ^ sign : ~code & all;
-  case RECSORT_KEY_SIGNED: return code ^ sign;
-  case RECSORT_KEY_BOOL: return code;
-  case RECSORT_KEY_OFFSET: return (code + step->bias) & key_mask(8u * step->bytes);
-  default: return (raw & ~(all << step->bit)) | code << step->bit;
+  case RECSORT_KEY_FLOAT:
+    return code & sign ? code ^ sign : ~code & all;
+  case RECSORT_KEY_SIGNED:
+    return code ^ sign;
+  case RECSORT_KEY_BOOL:
+    return code;
+  case RECSORT_KEY_OFFSET:
+    return (code + step->bias) & key_mask(8u * step->bytes);
+  default:
+    return (raw & ~(all << step->bit)) | code << step->bit;
   }
 }
 

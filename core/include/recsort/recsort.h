@@ -317,9 +317,9 @@ RECSORT_API recsort_status recsort_find_order(recsort_sorter *sorter, const void
                                               recsort_error *error);
 
 /* Shortens the sorter's own permutation of `records` to the first record of each run of equal
- * keys. `order` is what recsort_find_order gave, for the same records. */
-RECSORT_API void recsort_unique(recsort_sorter *sorter, const void *records,
-                                recsort_permutation *order);
+ * keys. `order` is what recsort_find_order gave, for the same records. Errors: OUT_OF_MEMORY. */
+RECSORT_API recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
+                                          recsort_permutation *order, recsort_error *error);
 
 /* Writes elements order[first .. first + count) of `from` to `to`, which must not overlap. The
  * elements are of any size: the records, or another array that runs beside them (a struct of
@@ -393,7 +393,7 @@ RECSORT_API recsort_stats recsort_sorter_stats(const recsort_sorter *sorter);
 
 /* One candidate that the search for plugins met, whether it can be used or not. */
 typedef struct recsort_plugin_info {
-  const char *name;        /* its file's name where it could not be loaded */
+  const char *name;        /* NAME of librecsort_NAME.so where it could not be loaded */
   const char *path;        /* NULL: linked in */
   const char *version;     /* NULL where it could not be loaded */
   const char *description; /* likewise */

@@ -1,0 +1,219 @@
+/* pipeline.c - the whole story, in the order in which data flows:
+ *
+ *   records -> encode -> keys -> plugin -> permutation -> verify -> gather -> records
+ *
+ * One block of memory serves all of it. While the plugin works it holds the keys and whatever the
+ * plugin asked for; then the permutation stands at its start, and the rest is free for the bytes
+ * that verification marks, and after it for the copy of the records of a sort in place:
+ *
+ *   | plugin's work ............ keys ... |
+ *   | permutation | seen or records ...   |
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <string.h>
+#include <time.h>
+
+#include "base/checked.h"
+#include "key/encode.h"
+#include "permute/permute.h"
+#include "sorter.h"
+
+enum { ALIGNMENT = 64 };
+
+static double seconds_now(void)
+{
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Adds the time since *since to *total and starts anew. */
+static void lap(double *since, double *total)
+{
+  const double now = seconds_now();
+  *total += now - *since;
+  *since = now;
+}
+
+/* What one call needs of the block: the plugin's part, and what follows the permutation. */
+typedef struct block_plan {
+  recsort_plugin_job job;
+  recsort_plugin_work work;
+  size_t after; /* where the permutation ends */
+  size_t size;
+} block_plan;
+
+static recsort_status plan_block(const recsort_sorter *sorter, size_t count, size_t copy_size,
+                                 block_plan *block, recsort_error *error)
+{
+  const rs_plugin_instance *instance = &sorter->instance;
+  recsort_plugin_error reported = {.size = sizeof reported};
+  const bool wide = (uint64_t)count > UINT64_C(1) << 32;
+  size_t size;
+  *block = (block_plan){.job = {.size = sizeof block->job,
+                                .algorithm = instance->algorithm,
+                                .count = count,
+                                .key_bits = sorter->plan.program.key_bits,
+                                .key_width = sorter->plan.program.key_width,
+                                .index_bits = wide ? 64 : 32,
+                                .threads = sorter->threads},
+                        .work = {.size = sizeof block->work}};
+  const recsort_plugin_status status =
+      instance->plugin->work_size(instance->state, &block->job, &block->work, &reported);
+  if (status) return rs_plugin_fail(instance, status, &reported, error);
+  if (!rs_multiply(count, block->job.index_bits / 8, &size) ||
+      !rs_round_up(size, ALIGNMENT, &block->after) ||
+      !rs_add(block->after, copy_size > count ? copy_size : count, &size))
+    return rs_fail_memory(error, SIZE_MAX);
+  block->size = size > block->work.bytes ? size : (size_t)block->work.bytes;
+  return RECSORT_OK;
+}
+
+/* The old block goes first: two at once could be more than there is. */
+static recsort_status reserve(recsort_sorter *sorter, size_t size, recsort_error *error)
+{
+  if (size <= sorter->block_size) return RECSORT_OK;
+  rs_sorter_release_block(sorter);
+  sorter->block = rs_allocate(&sorter->allocator, size);
+  if (!sorter->block) return rs_fail_memory(error, size);
+  sorter->block_size = size;
+  return RECSORT_OK;
+}
+
+/* Encode, sort, verify, with the plugin that is open. */
+static recsort_status order_once(recsort_sorter *sorter, const void *records, size_t count,
+                                 size_t copy_size, recsort_permutation *order, recsort_error *error)
+{
+  recsort_stats *stats = &sorter->stats;
+  recsort_plugin_error reported = {.size = sizeof reported};
+  block_plan block;
+  if (!sorter->instance.plugin)
+    return rs_fail(error, RECSORT_PLUGIN_ERROR, "every plugin has failed: %s", sorter->fallback);
+  recsort_status status = plan_block(sorter, count, copy_size, &block, error);
+  if (status == RECSORT_OK) status = reserve(sorter, block.size, error);
+  if (status) return status;
+
+  double clock = seconds_now();
+  char *keys = (char *)sorter->block + block.work.keys_offset;
+  status = rs_key_encode(&sorter->plan, records, count, keys, sorter->threads, 0, error);
+  if (status) return status;
+  lap(&clock, &stats->encode_seconds);
+
+  const recsort_plugin_status sorted =
+      sorter->instance.plugin->sort(sorter->instance.state, &block.job, sorter->block, &reported);
+  if (sorted) return rs_plugin_fail(&sorter->instance, sorted, &reported, error);
+  lap(&clock, &stats->sort_seconds);
+
+  const recsort_permutation found = {sorter->block, block.job.index_bits, count};
+  status =
+      rs_permutation_verify(&found, (char *)sorter->block + block.after, sorter->threads, error);
+  if (status) return status;
+  lap(&clock, &stats->verify_seconds);
+  stats->index_bits = block.job.index_bits;
+  *order = found;
+  return RECSORT_OK;
+}
+
+/* A failure of the plugin that another one need not share. */
+static bool another_may_do(recsort_status status)
+{
+  return status == RECSORT_DEVICE_ERROR || status == RECSORT_PLUGIN_ERROR ||
+         status == RECSORT_CORRUPT_RESULT || status == RECSORT_OUT_OF_MEMORY;
+}
+
+/* order_once with the plugin in use and, if the choice was automatic, with those after it. */
+static recsort_status find_order(recsort_sorter *sorter, const void *records, size_t count,
+                                 size_t copy_size, recsort_permutation *order, recsort_error *error)
+{
+  if ((!records && count) || !order)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records must not be NULL");
+  sorter->stats = (recsort_stats){.records = count};
+  if (count == 0) {
+    *order = (recsort_permutation){NULL, 32, 0};
+    return RECSORT_OK;
+  }
+  for (;;) {
+    recsort_error cause = {0};
+    const recsort_status status = order_once(sorter, records, count, copy_size, order, &cause);
+    if (status == RECSORT_OK) return status;
+    const bool again = sorter->automatic && another_may_do(status) &&
+                       sorter->candidate + 1 < sorter->plugins->count &&
+                       sorter->plugins->candidates[sorter->candidate + 1].info.score > 0;
+    if (again) {
+      rs_plugin_close(&sorter->instance);
+      rs_sorter_note_fallback(sorter, &cause);
+    }
+    if (!again || rs_sorter_open_best(sorter, sorter->candidate + 1, NULL) != RECSORT_OK) {
+      if (error) *error = cause;
+      return status;
+    }
+  }
+}
+
+recsort_status recsort_find_order(recsort_sorter *sorter, const void *records, size_t count,
+                                  recsort_permutation *order, recsort_error *error)
+{
+  return find_order(sorter, records, count, 0, order, error);
+}
+
+recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size_t count,
+                               void *index, unsigned index_bits, recsort_error *error)
+{
+  recsort_permutation order;
+  if ((index_bits != 32 && index_bits != 64) || (!index && count))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index must not be NULL, of 32 or 64 bits");
+  if (index_bits == 32 && (uint64_t)count > UINT64_C(1) << 32)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu records need an index of 64 bits", count);
+  const recsort_status status = find_order(sorter, records, count, 0, &order, error);
+  if (status == RECSORT_OK) rs_permutation_copy(&order, index, index_bits, sorter->threads);
+  return status;
+}
+
+recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size_t count,
+                               void *sorted, recsort_error *error)
+{
+  const size_t size = (size_t)sorter->plan.program.record_size;
+  recsort_permutation order;
+  if (!sorted && count) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorted must not be NULL");
+  const recsort_status status = find_order(sorter, records, count, 0, &order, error);
+  if (status) return status;
+  double clock = seconds_now();
+  recsort_gather(&order, 0, count, records, size, sorted, sorter->threads);
+  lap(&clock, &sorter->stats.permute_seconds);
+  return RECSORT_OK;
+}
+
+recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
+                            recsort_error *error)
+{
+  const size_t size = (size_t)sorter->plan.program.record_size;
+  recsort_permutation order;
+  size_t bytes;
+  if (!rs_multiply(count, size, &bytes)) return rs_fail_memory(error, SIZE_MAX);
+  const recsort_status status = find_order(sorter, records, count, bytes, &order, error);
+  if (status) return status;
+  double clock = seconds_now();
+  if (!rs_permutation_is_identity(&order)) {
+    char *copy = (char *)sorter->block + (sorter->block_size - bytes) / ALIGNMENT * ALIGNMENT;
+    recsort_gather(&order, 0, count, records, size, copy, sorter->threads);
+    rs_copy(records, copy, bytes, sorter->threads);
+  }
+  lap(&clock, &sorter->stats.permute_seconds);
+  return RECSORT_OK;
+}
+
+recsort_status recsort_permute(recsort_sorter *sorter, const recsort_permutation *order,
+                               void *array, size_t element_size, recsort_error *error)
+{
+  size_t bytes;
+  if (!order || element_size == 0 || (!array && order->count))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "order and array must not be NULL");
+  if (!rs_multiply(order->count, element_size, &bytes)) return rs_fail_memory(error, SIZE_MAX);
+  if (bytes == 0) return RECSORT_OK;
+  void *copy = rs_allocate(&sorter->allocator, bytes);
+  if (!copy) return rs_fail_memory(error, bytes);
+  recsort_gather(order, 0, order->count, array, element_size, copy, sorter->threads);
+  rs_copy(array, copy, bytes, sorter->threads);
+  rs_release(&sorter->allocator, copy, bytes);
+  return RECSORT_OK;
+}

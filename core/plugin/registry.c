@@ -1,0 +1,303 @@
+#define _GNU_SOURCE
+#include "plugin/registry.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/cpu_plugin.h"
+
+#define PLUGIN_PREFIX "librecsort_"
+#define PLUGIN_SUFFIX ".so"
+
+static void *host_allocate(void *context, size_t size)
+{
+  const recsort_plugin_list *list = context;
+  return rs_allocate(&list->arena.allocator, size);
+}
+
+static void host_release(void *context, void *memory, size_t size)
+{
+  const recsort_plugin_list *list = context;
+  rs_release(&list->arena.allocator, memory, size);
+}
+
+/* ---- One candidate ---- */
+
+/* What is missing for the table to be used; NULL: nothing. Only members that plugin->size covers
+ * are looked at. */
+static const char *table_fault(const recsort_plugin *plugin)
+{
+  if (!plugin) return "it cannot work with this version of recsort";
+  if (plugin->size < offsetof(recsort_plugin, extension))
+    return "its table is smaller than this version of recsort needs";
+  if (plugin->abi >> 16 != RECSORT_PLUGIN_ABI_MAJOR)
+    return "it was built for another version of the plugin interface";
+  if (!plugin->name || !plugin->version || !plugin->description || !plugin->algorithms ||
+      plugin->algorithm_count == 0 || !plugin->score || !plugin->open || !plugin->close ||
+      !plugin->limits || !plugin->work_size || !plugin->sort)
+    return "its table has gaps";
+  for (uint32_t i = 0; i < plugin->algorithm_count; i++)
+    if (!plugin->algorithms[i] || !plugin->algorithms[i]->name ||
+        !plugin->algorithms[i]->description)
+      return "its table has gaps";
+  return NULL;
+}
+
+static bool describe(recsort_plugin_list *list, rs_candidate *candidate)
+{
+  const recsort_plugin *plugin = candidate->plugin;
+  const size_t count = plugin->algorithm_count;
+  const char **names = rs_arena_array(&list->arena, count, sizeof *names);
+  const char **texts = rs_arena_array(&list->arena, count, sizeof *texts);
+  if (!names || !texts) return false;
+  for (size_t i = 0; i < count; i++) {
+    names[i] = plugin->algorithms[i]->name;
+    texts[i] = plugin->algorithms[i]->description;
+  }
+  candidate->info.name = plugin->name;
+  candidate->info.version = plugin->version;
+  candidate->info.description = plugin->description;
+  candidate->info.algorithms = names;
+  candidate->info.algorithm_texts = texts;
+  candidate->info.algorithm_count = count;
+  return true;
+}
+
+/* Judges a table and fills in what the list shows of it. False: out of memory. */
+static bool judge(recsort_plugin_list *list, rs_candidate *candidate)
+{
+  char reason[200] = "";
+  const char *fault = table_fault(candidate->plugin);
+  if (fault) {
+    candidate->plugin = NULL;
+    candidate->info.reason = fault;
+    return true;
+  }
+  candidate->info.score = candidate->plugin->score(&list->host, reason, sizeof reason);
+  reason[sizeof reason - 1] = '\0';
+  if (candidate->info.score == 0) {
+    candidate->info.reason = rs_arena_text(&list->arena, *reason ? reason : "it gave no reason");
+    if (!candidate->info.reason) return false;
+  }
+  return describe(list, candidate);
+}
+
+static bool append(recsort_plugin_list *list, rs_candidate candidate)
+{
+  if (list->count == list->room) {
+    const size_t room = list->room ? 2 * list->room : 4;
+    rs_candidate *grown = rs_arena_array(&list->arena, room, sizeof *grown);
+    if (!grown) return false;
+    if (list->count) memcpy(grown, list->candidates, list->count * sizeof *grown);
+    list->candidates = grown;
+    list->room = room;
+  }
+  list->candidates[list->count++] = candidate;
+  return true;
+}
+
+static bool add_linked_in(recsort_plugin_list *list)
+{
+  rs_candidate candidate = {.plugin = rs_cpu_plugin_entry(RECSORT_PLUGIN_ABI),
+                            .info = {.name = "cpu"}};
+  return judge(list, &candidate) && append(list, candidate);
+}
+
+/* ---- The search ---- */
+
+/* Loads one library and asks it for its table; what goes wrong becomes info.reason. */
+static bool load(recsort_plugin_list *list, rs_candidate *candidate)
+{
+  candidate->library = dlopen(candidate->info.path, RTLD_NOW | RTLD_LOCAL);
+  if (!candidate->library) {
+    candidate->info.reason = rs_arena_text(&list->arena, dlerror());
+    return candidate->info.reason != NULL;
+  }
+  void *symbol = dlsym(candidate->library, RECSORT_PLUGIN_ENTRY);
+  recsort_plugin_entry_fn entry;
+  memcpy(&entry, &symbol, sizeof entry); /* POSIX: a data pointer that holds a function's address */
+  if (!symbol) {
+    candidate->info.reason = "it has no symbol " RECSORT_PLUGIN_ENTRY;
+    return true;
+  }
+  candidate->plugin = entry(RECSORT_PLUGIN_ABI);
+  return judge(list, candidate);
+}
+
+static bool add_library(recsort_plugin_list *list, const char *folder, const char *file)
+{
+  rs_candidate candidate = {0};
+  const size_t size = strlen(folder) + strlen(file) + 2;
+  char *path = rs_arena_array(&list->arena, size, 1);
+  if (!path) return false;
+  (void)snprintf(path, size, "%s/%s", folder, file);
+  char *stem = rs_arena_text(&list->arena, file + strlen(PLUGIN_PREFIX));
+  if (!stem) return false;
+  stem[strlen(stem) - strlen(PLUGIN_SUFFIX)] = '\0';
+  candidate.info.path = path;
+  candidate.info.name = stem;
+  if (load(list, &candidate) && append(list, candidate)) return true;
+  if (candidate.library) dlclose(candidate.library);
+  return false;
+}
+
+static int is_plugin(const struct dirent *entry)
+{
+  const size_t length = strlen(entry->d_name), end = strlen(PLUGIN_SUFFIX);
+  return strncmp(entry->d_name, PLUGIN_PREFIX, strlen(PLUGIN_PREFIX)) == 0 && length > end &&
+         strcmp(entry->d_name + length - end, PLUGIN_SUFFIX) == 0;
+}
+
+/* In order of name, so that every run finds the same. A folder that is not there holds none. */
+static bool search_folder(recsort_plugin_list *list, const char *folder)
+{
+  struct dirent **entries = NULL;
+  bool done = true;
+  const int count = scandir(folder, &entries, is_plugin, alphasort);
+  for (int i = 0; i < count; i++) {
+    done = done && add_library(list, folder, entries[i]->d_name);
+    free(entries[i]);
+  }
+  free(entries);
+  return done;
+}
+
+static bool refuse_folder(recsort_plugin_list *list, const char *folder)
+{
+  return append(list, (rs_candidate){.info = {.name = folder,
+                                              .path = folder,
+                                              .reason = "RECSORT_PLUGIN_PATH must name absolute "
+                                                        "folders"}});
+}
+
+/* secure_getenv: none in a process with raised privileges. */
+static bool search_path(recsort_plugin_list *list)
+{
+  const char *path = secure_getenv("RECSORT_PLUGIN_PATH");
+  char *folders = path ? rs_arena_text(&list->arena, path) : NULL;
+  char *rest = NULL;
+  if (!path) return true;
+  if (!folders) return false;
+  for (char *folder = strtok_r(folders, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest))
+    if (!(folder[0] == '/' ? search_folder(list, folder) : refuse_folder(list, folder)))
+      return false;
+  return true;
+}
+
+/* A stable insertion sort of a handful: what was found first stays first among equals. */
+static void sort_by_score(recsort_plugin_list *list)
+{
+  for (size_t i = 1; i < list->count; i++) {
+    const rs_candidate moved = list->candidates[i];
+    size_t j = i;
+    for (; j > 0 && list->candidates[j - 1].info.score < moved.info.score; j--)
+      list->candidates[j] = list->candidates[j - 1];
+    list->candidates[j] = moved;
+  }
+}
+
+recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
+                                          recsort_plugin_list **list, recsort_error *error)
+{
+  const recsort_allocator memory = rs_allocator(allocator);
+  if (!list) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "list is NULL");
+  recsort_plugin_list *made = rs_allocate(&memory, sizeof *made);
+  if (!made) return rs_fail_memory(error, sizeof *made);
+  memset(made, 0, sizeof *made);
+  rs_arena_init(&made->arena, &memory);
+  made->host =
+      (recsort_host){sizeof made->host, RECSORT_PLUGIN_ABI, made, host_allocate, host_release};
+  if (!add_linked_in(made) || !search_folder(made, RS_PLUGIN_FOLDER) || !search_path(made)) {
+    recsort_plugin_list_destroy(made);
+    return rs_fail_memory(error, sizeof *made);
+  }
+  sort_by_score(made);
+  *list = made;
+  return RECSORT_OK;
+}
+
+void recsort_plugin_list_destroy(recsort_plugin_list *list)
+{
+  if (!list) return;
+  for (size_t i = 0; i < list->count; i++)
+    if (list->candidates[i].library) dlclose(list->candidates[i].library);
+  const recsort_allocator memory = list->arena.allocator;
+  rs_arena_free(&list->arena);
+  rs_release(&memory, list, sizeof *list);
+}
+
+size_t recsort_plugin_list_count(const recsort_plugin_list *list)
+{
+  return list->count;
+}
+
+recsort_plugin_info recsort_plugin_list_at(const recsort_plugin_list *list, size_t index)
+{
+  return list->candidates[index].info;
+}
+
+/* ---- Use ---- */
+
+recsort_status rs_registry_find(const recsort_plugin_list *list, const char *name,
+                                const rs_candidate **found, recsort_error *error)
+{
+  const rs_candidate *refused = NULL;
+  for (size_t i = 0; i < list->count; i++) {
+    const rs_candidate *candidate = &list->candidates[i];
+    if (strcmp(candidate->info.name, name) != 0) continue;
+    if (candidate->info.score > 0) {
+      *found = candidate;
+      return RECSORT_OK;
+    }
+    if (!refused) refused = candidate;
+  }
+  if (refused)
+    return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" cannot be used here: %s", name,
+                   refused->info.reason);
+  return rs_fail(error, RECSORT_PLUGIN_ERROR, "there is no plugin \"%s\"", name);
+}
+
+static bool find_algorithm(const recsort_plugin *plugin, const char *name, uint32_t *found)
+{
+  for (uint32_t i = 0; i < plugin->algorithm_count; i++) {
+    if (name && strcmp(plugin->algorithms[i]->name, name) != 0) continue;
+    *found = i;
+    return true;
+  }
+  return false;
+}
+
+recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidate *candidate,
+                              const char *algorithm, rs_plugin_instance *instance,
+                              recsort_error *error)
+{
+  rs_plugin_instance made = {.plugin = candidate->plugin};
+  recsort_plugin_error reported = {.size = sizeof reported};
+  if (!find_algorithm(made.plugin, algorithm, &made.algorithm))
+    return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" has no algorithm \"%s\"",
+                   candidate->info.name, algorithm);
+  const recsort_plugin_status status = made.plugin->open(&list->host, &made.state, &reported);
+  if (status) return rs_plugin_fail(&made, status, &reported, error);
+  *instance = made;
+  return RECSORT_OK;
+}
+
+void rs_plugin_close(rs_plugin_instance *instance)
+{
+  if (instance->plugin) instance->plugin->close(instance->state);
+  instance->plugin = NULL;
+}
+
+recsort_status rs_plugin_fail(const rs_plugin_instance *instance, recsort_plugin_status status,
+                              const recsort_plugin_error *reported, recsort_error *error)
+{
+  const recsort_status mapped = status == RECSORT_PLUGIN_OUT_OF_MEMORY ? RECSORT_OUT_OF_MEMORY
+                                : status == RECSORT_PLUGIN_UNSUPPORTED ? RECSORT_PLUGIN_ERROR
+                                                                       : RECSORT_DEVICE_ERROR;
+  const int length = (int)sizeof reported->text - 1;
+  return rs_fail(error, mapped, "plugin \"%s\": %.*s", instance->plugin->name, length,
+                 reported->text[0] ? reported->text : "failed without a reason");
+}

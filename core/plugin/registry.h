@@ -1,0 +1,49 @@
+/* registry.h - the plugins that can be found, those that cannot be used, and why.
+ *
+ * The one place of the project with dlopen. Plugins are trusted code, so they are looked for only
+ * in the folder that was compiled in and in absolute folders that RECSORT_PLUGIN_PATH names.
+ */
+#ifndef RS_PLUGIN_REGISTRY_H
+#define RS_PLUGIN_REGISTRY_H
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "recsort/plugin.h"
+
+/* A candidate; everything but `library` is in the registry's arena. */
+typedef struct rs_candidate {
+  recsort_plugin_info info;
+  const recsort_plugin *plugin; /* NULL: refused before it could say anything */
+  void *library;                /* of dlopen; NULL for one that is linked in */
+} rs_candidate;
+
+struct recsort_plugin_list {
+  rs_arena arena;
+  recsort_host host;
+  rs_candidate *candidates; /* best score first, then in the order of the search */
+  size_t count;
+  size_t room;
+};
+
+/* An open plugin with a chosen algorithm. */
+typedef struct rs_plugin_instance {
+  const recsort_plugin *plugin; /* NULL: not open */
+  void *state;
+  uint32_t algorithm;
+} rs_plugin_instance;
+
+/* The candidate by that name that can be used, or an error that says why there is none. */
+recsort_status rs_registry_find(const recsort_plugin_list *list, const char *name,
+                                const rs_candidate **found, recsort_error *error);
+
+/* Finds `algorithm` (NULL: the default) and opens. An instance is closed by rs_plugin_close. */
+recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidate *candidate,
+                              const char *algorithm, rs_plugin_instance *instance,
+                              recsort_error *error);
+void rs_plugin_close(rs_plugin_instance *instance);
+
+/* Turns what a plugin reports into a status of the library, with the plugin's name in the text. */
+recsort_status rs_plugin_fail(const rs_plugin_instance *instance, recsort_plugin_status status,
+                              const recsort_plugin_error *reported, recsort_error *error);
+
+#endif

@@ -1,0 +1,76 @@
+#include "schema/words.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { SHOWN_BYTES = 64, GUESS_BYTES = 32 };
+
+size_t rs_utf8_next(const unsigned char *text, size_t size, uint32_t *character)
+{
+  static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const unsigned char lead = text[0];
+  const size_t length = lead < 0x80             ? 1
+                        : (lead & 0xe0) == 0xc0 ? 2
+                        : (lead & 0xf0) == 0xe0 ? 3
+                        : (lead & 0xf8) == 0xf0 ? 4
+                                                : 0;
+  if (length == 0 || length > size) return 0;
+  uint32_t code = length == 1 ? lead : lead & (0x7fu >> length);
+  for (size_t i = 1; i < length; i++) {
+    if ((text[i] & 0xc0) != 0x80) return 0;
+    code = code << 6 | (text[i] & 0x3fu);
+  }
+  if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return 0;
+  *character = code;
+  return length;
+}
+
+int rs_shown_length(const char *name)
+{
+  size_t length = 0;
+  while (length <= SHOWN_BYTES && name[length])
+    length++;
+  if (length > SHOWN_BYTES)
+    for (length = SHOWN_BYTES; length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80;)
+      length--;
+  return (int)length;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+  return a < b ? a : b;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours that turn one word into the other;
+ * row i of the classic table needs only the two rows above it. */
+static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+  size_t rows[3][GUESS_BYTES + 1];
+  for (size_t j = 0; j <= b_size; j++)
+    rows[0][j] = j;
+  for (size_t i = 1; i <= a_size; i++) {
+    size_t *row = rows[i % 3];
+    const size_t *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
+    row[0] = i;
+    for (size_t j = 1; j <= b_size; j++) {
+      row[j] = smaller(smaller(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = smaller(row[j], above2[j - 2] + 1);
+    }
+  }
+  return rows[a_size % 3][b_size];
+}
+
+void rs_guess_offer(rs_guess *guess, const char *name)
+{
+  const size_t size = strnlen(guess->word, GUESS_BYTES + 1);
+  const size_t name_size = strnlen(name, GUESS_BYTES + 1);
+  if (size > GUESS_BYTES || name_size > GUESS_BYTES) return;
+  const size_t limit = guess->nearest ? guess->distance : 2 + size / 4;
+  const size_t difference = size > name_size ? size - name_size : name_size - size;
+  if (difference >= limit) return;
+  const size_t distance = edit_distance(guess->word, size, name, name_size);
+  if (distance >= limit || distance >= size) return;
+  guess->nearest = name;
+  guess->distance = distance;
+}

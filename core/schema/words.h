@@ -1,0 +1,25 @@
+/* words.h - what messages about names need: whole characters, and the name that was meant. */
+#ifndef RS_SCHEMA_WORDS_H
+#define RS_SCHEMA_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The UTF-8 character at `text`, which has `size` > 0 bytes: its length, or 0 if it is invalid
+ * (surrogates and overlong forms are). */
+size_t rs_utf8_next(const unsigned char *text, size_t size, uint32_t *character);
+
+/* A name for "%.*s": at most 64 bytes of it, cut between characters. */
+int rs_shown_length(const char *name);
+#define RS_SHOWN(name) rs_shown_length(name), (name)
+
+/* The nearest of the names that are offered, if one is near enough to have been meant. */
+typedef struct rs_guess {
+  const char *word;
+  const char *nearest; /* NULL: none was near */
+  size_t distance;
+} rs_guess;
+
+void rs_guess_offer(rs_guess *guess, const char *name);
+
+#endif

@@ -1,0 +1,154 @@
+/* sorter.c - a sorter is a plan, a plugin and a block of memory that the first sort takes. */
+#include "sorter.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *recsort_version(void)
+{
+  return RS_VERSION;
+}
+
+static recsort_status open_candidate(recsort_sorter *sorter, size_t number, recsort_error *error)
+{
+  const rs_candidate *candidate = &sorter->plugins->candidates[number];
+  const recsort_status status =
+      rs_plugin_open(sorter->plugins, candidate, sorter->algorithm, &sorter->instance, error);
+  if (status) return status;
+  sorter->candidate = number;
+  return RECSORT_OK;
+}
+
+void rs_sorter_note_fallback(recsort_sorter *sorter, const recsort_error *cause)
+{
+  memcpy(sorter->fallback, cause->text, sizeof sorter->fallback);
+}
+
+recsort_status rs_sorter_open_best(recsort_sorter *sorter, size_t first, recsort_error *error)
+{
+  recsort_error cause = {0};
+  recsort_status status = RECSORT_PLUGIN_ERROR;
+  for (size_t i = first; i < sorter->plugins->count; i++) {
+    if (sorter->plugins->candidates[i].info.score == 0) break;
+    status = open_candidate(sorter, i, &cause);
+    if (status == RECSORT_OK) return RECSORT_OK;
+    rs_sorter_note_fallback(sorter, &cause);
+  }
+  if (error) *error = cause;
+  return status;
+}
+
+static recsort_status choose_plugin(recsort_sorter *sorter, const char *name, recsort_error *error)
+{
+  const rs_candidate *found;
+  sorter->automatic = !name || strcmp(name, "auto") == 0;
+  if (sorter->automatic) {
+    const recsort_status status = rs_sorter_open_best(sorter, 0, error);
+    if (status) return status;
+    (void)snprintf(sorter->choice, sizeof sorter->choice,
+                   "the best of those that can be used here (score %u)",
+                   sorter->plugins->candidates[sorter->candidate].info.score);
+    return RECSORT_OK;
+  }
+  const recsort_status status = rs_registry_find(sorter->plugins, name, &found, error);
+  if (status) return status;
+  (void)snprintf(sorter->choice, sizeof sorter->choice, "asked for by name");
+  return open_candidate(sorter, (size_t)(found - sorter->plugins->candidates), error);
+}
+
+static unsigned default_threads(unsigned wanted)
+{
+  enum { MAX_THREADS = 1024 };
+  const unsigned threads = wanted ? wanted : (unsigned)omp_get_num_procs();
+  return threads < MAX_THREADS ? threads : MAX_THREADS;
+}
+
+static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schema,
+                             const recsort_options *options, recsort_error *error)
+{
+  recsort_status status = rs_plan_create(schema, options->keys, options->key_count,
+                                         options->reverse, &sorter->arena, &sorter->plan, error);
+  if (status) return status;
+  if (options->algorithm) {
+    sorter->algorithm = rs_arena_text(&sorter->arena, options->algorithm);
+    if (!sorter->algorithm) return rs_fail_memory(error, strlen(options->algorithm));
+  }
+  status = recsort_plugin_list_create(&sorter->allocator, &sorter->plugins, error);
+  if (status) return status;
+  sorter->threads = default_threads(options->threads);
+  return choose_plugin(sorter, options->plugin, error);
+}
+
+recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort_options *options,
+                                     recsort_sorter **sorter, recsort_error *error)
+{
+  const recsort_options defaults = {.struct_size = sizeof defaults};
+  if (!options) options = &defaults;
+  if (!schema || !sorter)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "schema and sorter must not be NULL");
+  if (options->struct_size != sizeof *options)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "struct_size of the options is %zu, not sizeof(recsort_options)",
+                   options->struct_size);
+  const recsort_allocator memory = rs_allocator(options->allocator);
+  recsort_sorter *made = rs_allocate(&memory, sizeof *made);
+  if (!made) return rs_fail_memory(error, sizeof *made);
+  memset(made, 0, sizeof *made);
+  made->allocator = memory;
+  rs_arena_init(&made->arena, &memory);
+  const recsort_status status = set_up(made, schema, options, error);
+  if (status)
+    recsort_sorter_destroy(made);
+  else
+    *sorter = made;
+  return status;
+}
+
+void rs_sorter_release_block(recsort_sorter *sorter)
+{
+  rs_release(&sorter->allocator, sorter->block, sorter->block_size);
+  sorter->block = NULL;
+  sorter->block_size = 0;
+}
+
+void recsort_sorter_destroy(recsort_sorter *sorter)
+{
+  if (!sorter) return;
+  const recsort_allocator memory = sorter->allocator;
+  rs_plugin_close(&sorter->instance);
+  recsort_plugin_list_destroy(sorter->plugins);
+  rs_sorter_release_block(sorter);
+  rs_arena_free(&sorter->arena);
+  rs_release(&memory, sorter, sizeof *sorter);
+}
+
+/* ---- What it does and did ---- */
+
+size_t recsort_sorter_key_count(const recsort_sorter *sorter)
+{
+  return sorter->plan.key_count;
+}
+
+recsort_key_info recsort_sorter_key(const recsort_sorter *sorter, size_t key)
+{
+  return sorter->plan.keys[key];
+}
+
+recsort_stats recsort_sorter_stats(const recsort_sorter *sorter)
+{
+  const rs_plugin_instance *instance = &sorter->instance;
+  recsort_stats stats = sorter->stats;
+  stats.record_size = (size_t)sorter->plan.program.record_size;
+  stats.key_bits = sorter->plan.program.key_bits;
+  stats.key_width = sorter->plan.program.key_width;
+  stats.threads = sorter->threads;
+  stats.memory = sorter->block_size;
+  stats.choice = sorter->choice;
+  stats.fallback = sorter->fallback[0] ? sorter->fallback : NULL;
+  if (instance->plugin) {
+    stats.plugin = instance->plugin->name;
+    stats.algorithm = instance->plugin->algorithms[instance->algorithm]->name;
+  }
+  return stats;
+}

@@ -1,0 +1,40 @@
+/* sorter.h - what a sorter is, for the files at the top of core: the only ones that see all stages.
+ *
+ *   sorter.c     makes one, and tells about it
+ *   pipeline.c   sorts
+ *   runs.c       looks at order that is there: check, unique, compare
+ */
+#ifndef RS_SORTER_H
+#define RS_SORTER_H
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "plan/plan.h"
+#include "plugin/registry.h"
+
+struct recsort_sorter {
+  recsort_allocator allocator;
+  rs_arena arena;
+  rs_plan plan;
+  recsort_plugin_list *plugins;
+  size_t candidate; /* which of the plugins is in use */
+  bool automatic;   /* another may take over */
+  const char *algorithm;
+  unsigned threads;
+  rs_plugin_instance instance;
+  void *block;
+  size_t block_size;
+  recsort_stats stats;
+  char choice[160];
+  char fallback[sizeof((recsort_error *)0)->text];
+};
+
+/* Opens the best plugin from number `first` on; the last failure if none opens. Each failure is
+ * noted in sorter->fallback. */
+recsort_status rs_sorter_open_best(recsort_sorter *sorter, size_t first, recsort_error *error);
+void rs_sorter_note_fallback(recsort_sorter *sorter, const recsort_error *cause);
+
+/* Frees the block that sorting works in. */
+void rs_sorter_release_block(recsort_sorter *sorter);
+
+#endif
