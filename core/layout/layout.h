@@ -9,6 +9,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+/* No record is larger, so that sums of offsets and sizes are far from overflow. */
+#define RS_RECORD_MAX_BYTES INT32_MAX
+
 /* A schema is its layout: everything is in `arena`. */
 struct recsort_schema {
   rs_arena arena;

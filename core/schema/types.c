@@ -44,36 +44,37 @@ static const struct {
 /* Words that mean different things to different readers, and what to say instead. */
 static const struct {
   const char *word;
-  const char *advice;
+  const char *type;
+  const char *advice; /* NULL: the type */
 } ambiguous[] = {
-    {"i8", "say int8 for 8 bits, int64 for 8 bytes"},
-    {"u8", "say uint8 for 8 bits, uint64 for 8 bytes"},
-    {"f8", "say float64 for 8 bytes"},
-    {"i1", "say int8"},
-    {"i2", "say int16"},
-    {"i4", "say int32"},
-    {"i16", "say int16"},
-    {"i32", "say int32"},
-    {"i64", "say int64"},
-    {"u1", "say uint8"},
-    {"u2", "say uint16"},
-    {"u4", "say uint32"},
-    {"u16", "say uint16"},
-    {"u32", "say uint32"},
-    {"u64", "say uint64"},
-    {"f2", "say float16"},
-    {"f4", "say float32"},
-    {"f16", "say float16"},
-    {"f32", "say float32"},
-    {"f64", "say float64"},
-    {"long", "its size differs between systems: say int64"},
-    {"long int", "its size differs between systems: say int64"},
-    {"unsigned long", "its size differs between systems: say uint64"},
-    {"unsigned long int", "its size differs between systems: say uint64"},
-    {"size_t", "its size differs between systems: say uint64"},
-    {"long double", "its size differs between systems: say float64 if that is what it holds"},
-    {"string", "say char with a count"},
-    {"str", "say char with a count"},
+    {"i1", "int8", NULL},
+    {"i2", "int16", NULL},
+    {"i4", "int32", NULL},
+    {"i8", "int8", "int8 for 8 bits, int64 for 8 bytes"},
+    {"i16", "int16", NULL},
+    {"i32", "int32", NULL},
+    {"i64", "int64", NULL},
+    {"u1", "uint8", NULL},
+    {"u2", "uint16", NULL},
+    {"u4", "uint32", NULL},
+    {"u8", "uint8", "uint8 for 8 bits, uint64 for 8 bytes"},
+    {"u16", "uint16", NULL},
+    {"u32", "uint32", NULL},
+    {"u64", "uint64", NULL},
+    {"f2", "float16", NULL},
+    {"f4", "float32", NULL},
+    {"f8", "float64", "float64 for 8 bytes"},
+    {"f16", "float16", NULL},
+    {"f32", "float32", NULL},
+    {"f64", "float64", NULL},
+    {"long", "int64", "int64, since the size of long differs between systems"},
+    {"long int", "int64", "int64, since the size of long differs between systems"},
+    {"unsigned long", "uint64", "uint64, since the size of long differs between systems"},
+    {"unsigned long int", "uint64", "uint64, since the size of long differs between systems"},
+    {"size_t", "uint64", "uint64, since its size differs between systems"},
+    {"long double", "float64", "float64, if 8 bytes are what it takes"},
+    {"string", "char", "char with a count"},
+    {"str", "char", "char with a count"},
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
@@ -83,9 +84,10 @@ static const struct {
   const char *word;
   recsort_type type;
 } numpy[] = {
-    {"?", RECSORT_BOOL},    {"b1", RECSORT_BOOL},    {"i1", RECSORT_INT8},    {"u1", RECSORT_UINT8},
-    {"i2", RECSORT_INT16},  {"i4", RECSORT_INT32},   {"i8", RECSORT_INT64},   {"u2", RECSORT_UINT16},
-    {"u4", RECSORT_UINT32}, {"u8", RECSORT_UINT64},  {"f2", RECSORT_FLOAT16}, {"f4", RECSORT_FLOAT32},
+    {"?", RECSORT_BOOL},     {"b1", RECSORT_BOOL},    {"i1", RECSORT_INT8},
+    {"u1", RECSORT_UINT8},   {"i2", RECSORT_INT16},   {"i4", RECSORT_INT32},
+    {"i8", RECSORT_INT64},   {"u2", RECSORT_UINT16},  {"u4", RECSORT_UINT32},
+    {"u8", RECSORT_UINT64},  {"f2", RECSORT_FLOAT16}, {"f4", RECSORT_FLOAT32},
     {"f8", RECSORT_FLOAT64},
 };
 
@@ -94,10 +96,12 @@ static bool parse_bytes(const char *word, rs_type_word *result)
 {
   if (*word == '|') word++;
   const size_t digits = strspn(word + (*word != 0), "0123456789");
-  if ((*word != 'S' && *word != 'V') || digits == 0 || digits > 10 || word[1 + digits]) return false;
+  if ((*word != 'S' && *word != 'V') || digits == 0 || digits > 10 || word[1 + digits])
+    return false;
+  if (word[1] == '0') return false;
   *result = (rs_type_word){.type = *word == 'S' ? RECSORT_CHAR : RECSORT_BYTES,
                            .count = strtoull(word + 1, NULL, 10)};
-  return word[1] != '0';
+  return true;
 }
 
 static bool parse_numpy(const char *word, rs_type_word *result)
@@ -109,7 +113,7 @@ static bool parse_numpy(const char *word, rs_type_word *result)
     const bool one_byte = strchr("?b", body[0]) || body[1] == '1';
     if (*word == '|' && !one_byte) return false;
     *result = (rs_type_word){.type = numpy[i].type,
-                             .endian = one_byte ? RECSORT_ENDIAN_DEFAULT
+                             .endian = one_byte       ? RECSORT_ENDIAN_DEFAULT
                                        : *word == '<' ? RECSORT_LITTLE_ENDIAN
                                                       : RECSORT_BIG_ENDIAN};
     return true;
@@ -152,8 +156,10 @@ void rs_type_hint(const char *word, char *hint, size_t size)
     rs_guess_offer(&guess, ambiguous[i].word);
   for (size_t i = 0; i < LENGTH(ambiguous); i++) {
     if (guess.nearest != ambiguous[i].word) continue;
-    const char *relation = guess.distance == 0 ? "" : "perhaps ";
-    snprintf(hint, size, "; %s%s", relation, ambiguous[i].advice);
+    guess.nearest = ambiguous[i].type;
+    if (guess.distance > 0) break;
+    const char *advice = ambiguous[i].advice ? ambiguous[i].advice : ambiguous[i].type;
+    snprintf(hint, size, "; say %s", advice);
     return;
   }
   if (guess.nearest)

@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "schema/words.h"
 
 #include <stdbool.h>

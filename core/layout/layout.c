@@ -1,0 +1,479 @@
+#include "layout/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "schema/parse.h"
+#include "schema/types.h"
+#include "schema/words.h"
+
+/* What a struct takes. */
+typedef struct extent {
+  size_t size;
+  size_t alignment;
+} extent;
+
+typedef struct builder {
+  const recsort_schema_desc *desc;
+  rs_arena *arena;
+  recsort_error *error;
+} builder;
+
+/* A struct that is being laid out: `descs` become `fields`. */
+typedef struct frame {
+  const recsort_field_desc *descs;
+  recsort_field *fields;
+  size_t count;
+  recsort_endian endian;
+  unsigned depth; /* 1: the record */
+  extent extent;  /* of the fields so far */
+} frame;
+
+#define REFUSE(builder, desc, ...)                                                                 \
+  rs_fail_at((builder)->error, RECSORT_INVALID_SCHEMA, place_of(builder, desc),                    \
+             "field \"%.*s\": " __VA_ARGS__)
+
+static rs_place place_of(const builder *b, const recsort_field_desc *desc)
+{
+  return (rs_place){b->desc->source, desc->line, desc->column};
+}
+
+/* ---- Names ---------------------------------------------------------------------------------- */
+
+/* What is wrong with a name; NULL: nothing. `in_paths`: keys use it to find their way. */
+static const char *judge_name(const char *name, bool in_paths)
+{
+  const size_t size = strlen(name);
+  uint32_t c;
+  if (size == 0) return "a name must not be empty";
+  for (size_t at = 0, length; at < size; at += length) {
+    length = rs_utf8_next((const unsigned char *)name + at, size - at, &c);
+    if (length == 0) return "a name must be UTF-8";
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return "a name must not hold control characters";
+    if (in_paths && (c == '.' || c == '[' || c == ']'))
+      return "a name must not hold . [ or ], which paths use";
+  }
+  return NULL;
+}
+
+typedef struct named {
+  const char *name;
+  size_t index;
+} named;
+
+static int by_name(const void *a, const void *b)
+{
+  const named *x = a, *y = b;
+  const int order = strcmp(x->name, y->name);
+  return order ? order : x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* The place in the list of the first name that was there before, or `count`. Sorts `names`. */
+static size_t find_twin(named *names, size_t count)
+{
+  size_t twin = count;
+  qsort(names, count, sizeof *names, by_name);
+  for (size_t i = 1; i < count; i++)
+    if (strcmp(names[i].name, names[i - 1].name) == 0 && names[i].index < twin)
+      twin = names[i].index;
+  return twin;
+}
+
+static recsort_status check_names(const builder *b, const frame *f)
+{
+  named *names = rs_arena_array(b->arena, f->count, sizeof *names);
+  if (!names) return rs_fail_memory(b->error, f->count);
+  for (size_t i = 0; i < f->count; i++) {
+    const recsort_field_desc *desc = &f->descs[i];
+    if (!desc->name) return REFUSE(b, desc, "it has no name", RS_SHOWN(""));
+    const char *why = judge_name(desc->name, true);
+    if (why) return REFUSE(b, desc, "%s", RS_SHOWN(desc->name), why);
+    names[i] = (named){desc->name, i};
+  }
+  const size_t twin = find_twin(names, f->count);
+  if (twin == f->count) return RECSORT_OK;
+  return REFUSE(b, &f->descs[twin], "another field of this struct has that name",
+                RS_SHOWN(f->descs[twin].name));
+}
+
+/* ---- Types ---------------------------------------------------------------------------------- */
+
+static size_t scalar_size(recsort_type type)
+{
+  switch (type) {
+  case RECSORT_INT16:
+  case RECSORT_UINT16:
+  case RECSORT_FLOAT16:
+  case RECSORT_BFLOAT16:
+    return 2;
+  case RECSORT_INT32:
+  case RECSORT_UINT32:
+  case RECSORT_FLOAT32:
+    return 4;
+  case RECSORT_INT64:
+  case RECSORT_UINT64:
+  case RECSORT_FLOAT64:
+    return 8;
+  default:
+    return 1;
+  }
+}
+
+static bool fits(recsort_type type, int64_t value)
+{
+  const unsigned bits = 8 * (unsigned)scalar_size(type);
+  if (bits == 64) return true;
+  if (type >= RECSORT_UINT8) return value >= 0 && value >> bits == 0;
+  const int64_t limit = INT64_C(1) << (bits - 1);
+  return value >= -limit && value < limit;
+}
+
+/* Copies the names of an enum's values. Several names may stand for one value. */
+static recsort_status lay_enumerators(const builder *b, const recsort_field_desc *desc,
+                                      recsort_field *field)
+{
+  const size_t count = desc->enumerator_count;
+  if (!rs_type_is_integer(desc->base))
+    return REFUSE(b, desc, "the base of an enum must be an integer type", RS_SHOWN(desc->name));
+  if (count == 0 || !desc->enumerators)
+    return REFUSE(b, desc, "an enum needs at least one name in values", RS_SHOWN(desc->name));
+  recsort_enumerator *copies = rs_arena_array(b->arena, count, sizeof *copies);
+  named *names = rs_arena_array(b->arena, count, sizeof *names);
+  if (!copies || !names) return rs_fail_memory(b->error, count * sizeof *copies);
+  for (size_t i = 0; i < count; i++) {
+    const recsort_enumerator *from = &desc->enumerators[i];
+    const char *why = from->name ? judge_name(from->name, false) : "a value has no name";
+    if (why) return REFUSE(b, desc, "values: %s", RS_SHOWN(desc->name), why);
+    if (!fits(desc->base, from->value))
+      return REFUSE(b, desc, "value \"%.*s\" = %lld does not fit %s", RS_SHOWN(desc->name),
+                    RS_SHOWN(from->name), (long long)from->value, recsort_type_name(desc->base));
+    names[i] = (named){from->name, i};
+    copies[i] = (recsort_enumerator){rs_arena_text(b->arena, from->name), from->value};
+    if (!copies[i].name) return rs_fail_memory(b->error, strlen(from->name));
+  }
+  const size_t twin = find_twin(names, count);
+  if (twin < count)
+    return REFUSE(b, desc, "value \"%.*s\" is named twice", RS_SHOWN(desc->name),
+                  RS_SHOWN(copies[twin].name));
+  field->base = desc->base;
+  field->enumerators = copies;
+  field->enumerator_count = count;
+  return RECSORT_OK;
+}
+
+static const recsort_field *find_earlier(const frame *f, size_t end, const char *name)
+{
+  for (size_t i = 0; i < end; i++)
+    if (strcmp(f->fields[i].name, name) == 0) return &f->fields[i];
+  return NULL;
+}
+
+static recsort_status refuse_bit_base(const builder *b, const frame *f, size_t at)
+{
+  const recsort_field_desc *desc = &f->descs[at];
+  rs_guess guess = {.word = desc->bit_base};
+  for (size_t i = 0; i < at; i++)
+    if (rs_type_is_integer(f->fields[i].type)) rs_guess_offer(&guess, f->fields[i].name);
+  return REFUSE(b, desc, "its base \"%.*s\" is no earlier field of this struct%s%.*s%s",
+                RS_SHOWN(desc->name), RS_SHOWN(desc->bit_base),
+                guess.nearest ? "; did you mean " : "",
+                RS_SHOWN(guess.nearest ? guess.nearest : ""), guess.nearest ? "?" : "");
+}
+
+static recsort_status check_bits_free(const builder *b, const frame *f, size_t at,
+                                      const recsort_field *base)
+{
+  const recsort_field_desc *desc = &f->descs[at];
+  for (const recsort_field *other = base + 1; other < f->fields + at; other++) {
+    if (other->type != RECSORT_BITFIELD || other->offset != base->offset) continue;
+    if (strcmp(f->descs[other - f->fields].bit_base, base->name) != 0) continue;
+    if (desc->bit < other->bit + other->width && other->bit < desc->bit + desc->width)
+      return REFUSE(b, desc, "its bits overlap those of \"%.*s\"", RS_SHOWN(desc->name),
+                    RS_SHOWN(other->name));
+  }
+  return RECSORT_OK;
+}
+
+static recsort_status lay_bitfield(const builder *b, const frame *f, size_t at)
+{
+  const recsort_field_desc *desc = &f->descs[at];
+  if (!desc->bit_base) return REFUSE(b, desc, "a bitfield needs a base", RS_SHOWN(desc->name));
+  if (desc->count || desc->offset != RECSORT_NO_OFFSET || desc->endian)
+    return REFUSE(b, desc, "a bitfield takes count, offset and endian from its base",
+                  RS_SHOWN(desc->name));
+  const recsort_field *base = find_earlier(f, at, desc->bit_base);
+  if (!base) return refuse_bit_base(b, f, at);
+  if (!rs_type_is_integer(base->type) || base->count)
+    return REFUSE(b, desc, "its base \"%.*s\" must be a single integer", RS_SHOWN(desc->name),
+                  RS_SHOWN(base->name));
+  const uint64_t bits = 8 * base->size;
+  if (desc->width == 0 || (uint64_t)desc->bit + desc->width > bits)
+    return REFUSE(b, desc, "bit %u and width %u lie outside the %u bits of \"%.*s\"",
+                  RS_SHOWN(desc->name), desc->bit, desc->width, (unsigned)bits,
+                  RS_SHOWN(base->name));
+  recsort_field *field = &f->fields[at];
+  field->base = base->type;
+  field->endian = base->endian;
+  field->offset = base->offset;
+  field->size = base->size;
+  field->bit = desc->bit;
+  field->width = desc->width;
+  return check_bits_free(b, f, at, base);
+}
+
+static recsort_status lay_struct(const builder *b, frame *f);
+
+/* The fields of a struct field, and what one element takes. */
+static recsort_status lay_nested(const builder *b, const frame *f, const recsort_field_desc *desc,
+                                 recsort_field *field, extent *element)
+{
+  frame inner = {.descs = desc->fields,
+                 .count = desc->field_count,
+                 .endian = field->endian,
+                 .depth = f->depth + 1};
+  if (inner.depth > RS_SCHEMA_MAX_DEPTH)
+    return REFUSE(b, desc, "fields are nested deeper than %d", RS_SHOWN(desc->name),
+                  RS_SCHEMA_MAX_DEPTH);
+  if (inner.count == 0 || !inner.descs)
+    return REFUSE(b, desc, "a struct needs fields", RS_SHOWN(desc->name));
+  const recsort_status status = lay_struct(b, &inner);
+  if (status) return status;
+  field->fields = inner.fields;
+  field->field_count = inner.count;
+  *element = inner.extent;
+  return RECSORT_OK;
+}
+
+/* Everything of a field but its offset; `element` is what one element of it takes. */
+static recsort_status lay_type(const builder *b, const frame *f, const recsort_field_desc *desc,
+                               recsort_field *field, extent *element)
+{
+  field->endian = desc->endian ? desc->endian : f->endian;
+  field->count = (size_t)desc->count;
+  switch (desc->type) {
+  case RECSORT_STRUCT:
+    return lay_nested(b, f, desc, field, element);
+  case RECSORT_CHAR:
+  case RECSORT_BYTES:
+    *element = (extent){desc->count ? (size_t)desc->count : 1, 1};
+    field->count = 0;
+    return RECSORT_OK;
+  case RECSORT_ENUM: {
+    const size_t size = scalar_size(desc->base);
+    *element = (extent){size, size};
+    return lay_enumerators(b, desc, field);
+  }
+  default: {
+    const size_t size = scalar_size(desc->type);
+    *element = (extent){size, size};
+    return RECSORT_OK;
+  }
+  }
+}
+
+/* ---- Places --------------------------------------------------------------------------------- */
+
+/* Where the next field goes by the rules of the layout. */
+static recsort_status find_offset(const builder *b, const frame *f, const recsort_field_desc *desc,
+                                  size_t alignment, size_t *offset)
+{
+  const recsort_layout layout = b->desc->layout;
+  const bool given = desc->offset != RECSORT_NO_OFFSET;
+  if (layout == RECSORT_LAYOUT_EXPLICIT) {
+    if (!given)
+      return REFUSE(b, desc, "layout explicit wants an offset for every field",
+                    RS_SHOWN(desc->name));
+    *offset = (size_t)desc->offset;
+    return RECSORT_OK;
+  }
+  size_t place = f->extent.size;
+  if (layout == RECSORT_LAYOUT_C && !rs_round_up(place, alignment, &place))
+    return REFUSE(b, desc, "its offset overflows", RS_SHOWN(desc->name));
+  if (given && desc->offset != place)
+    return REFUSE(b, desc, "offset %llu does not agree with layout %s, which puts it at %zu",
+                  RS_SHOWN(desc->name), (unsigned long long)desc->offset,
+                  layout == RECSORT_LAYOUT_C ? "c" : "packed", place);
+  *offset = place;
+  return RECSORT_OK;
+}
+
+static recsort_status place_field(const builder *b, frame *f, const recsort_field_desc *desc,
+                                  extent element, recsort_field *field)
+{
+  size_t offset = 0, size, end;
+  const recsort_status status = find_offset(b, f, desc, element.alignment, &offset);
+  if (status) return status;
+  if (!rs_multiply(element.size, field->count ? field->count : 1, &size) ||
+      !rs_add(offset, size, &end) || end > RS_RECORD_MAX_BYTES)
+    return REFUSE(b, desc, "it ends beyond the %d bytes that a record may have",
+                  RS_SHOWN(desc->name), RS_RECORD_MAX_BYTES);
+  field->offset = offset;
+  field->size = element.size;
+  if (end > f->extent.size) f->extent.size = end;
+  if (element.alignment > f->extent.alignment) f->extent.alignment = element.alignment;
+  return RECSORT_OK;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+  const recsort_field *x = *(const recsort_field *const *)a, *y = *(const recsort_field *const *)b;
+  if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
+  return x < y ? -1 : x > y;
+}
+
+/* Offsets that were given may overlap; those that were computed cannot. */
+static recsort_status check_overlaps(const builder *b, const frame *f)
+{
+  size_t count = 0;
+  const recsort_field **sorted = rs_arena_array(b->arena, f->count, sizeof *sorted);
+  if (!sorted) return rs_fail_memory(b->error, f->count * sizeof *sorted);
+  for (size_t i = 0; i < f->count; i++)
+    if (f->fields[i].type != RECSORT_BITFIELD) sorted[count++] = &f->fields[i];
+  qsort(sorted, count, sizeof *sorted, by_offset);
+  for (size_t i = 1; i < count; i++) {
+    const recsort_field *before = sorted[i - 1], *field = sorted[i];
+    const size_t end = before->offset + before->size * (before->count ? before->count : 1);
+    if (field->offset < end)
+      return REFUSE(b, &f->descs[field - f->fields],
+                    "at offset %zu it overlaps field \"%.*s\", which ends at %zu",
+                    RS_SHOWN(field->name), field->offset, RS_SHOWN(before->name), end);
+  }
+  return RECSORT_OK;
+}
+
+static recsort_status check_desc(const builder *b, const recsort_field_desc *desc)
+{
+  if (desc->type < RECSORT_BOOL || desc->type > RECSORT_BITFIELD)
+    return REFUSE(b, desc, "its type is no recsort_type", RS_SHOWN(desc->name));
+  if (desc->endian < RECSORT_ENDIAN_DEFAULT || desc->endian > RECSORT_BIG_ENDIAN)
+    return REFUSE(b, desc, "its endian is no recsort_endian", RS_SHOWN(desc->name));
+  if (desc->count > RS_RECORD_MAX_BYTES)
+    return REFUSE(b, desc, "count %llu is more than the %d bytes that a record may have",
+                  RS_SHOWN(desc->name), (unsigned long long)desc->count, RS_RECORD_MAX_BYTES);
+  return RECSORT_OK;
+}
+
+static recsort_status lay_field(const builder *b, frame *f, size_t at)
+{
+  const recsort_field_desc *desc = &f->descs[at];
+  recsort_field *field = &f->fields[at];
+  extent element = {0};
+  recsort_status status = check_desc(b, desc);
+  if (status) return status;
+  field->name = rs_arena_text(b->arena, desc->name);
+  if (!field->name) return rs_fail_memory(b->error, strlen(desc->name));
+  field->type = desc->type;
+  if (desc->type == RECSORT_BITFIELD) return lay_bitfield(b, f, at);
+  status = lay_type(b, f, desc, field, &element);
+  return status ? status : place_field(b, f, desc, element, field);
+}
+
+static recsort_status lay_struct(const builder *b, frame *f)
+{
+  f->extent = (extent){0, 1};
+  f->fields = rs_arena_array(b->arena, f->count, sizeof *f->fields);
+  if (!f->fields) return rs_fail_memory(b->error, f->count * sizeof *f->fields);
+  recsort_status status = check_names(b, f);
+  for (size_t i = 0; !status && i < f->count; i++)
+    status = lay_field(b, f, i);
+  if (!status && b->desc->layout == RECSORT_LAYOUT_EXPLICIT) status = check_overlaps(b, f);
+  if (!status && b->desc->layout == RECSORT_LAYOUT_C)
+    (void)rs_round_up(f->extent.size, f->extent.alignment, &f->extent.size);
+  return status;
+}
+
+/* ---- The record ------------------------------------------------------------------------------ */
+
+static recsort_status check_record(const builder *b)
+{
+  const recsort_schema_desc *d = b->desc;
+  const rs_place place = {d->source, 0, 0};
+  const char *why = d->record ? judge_name(d->record, false) : "the record has no name";
+  if (why) return rs_fail_at(b->error, RECSORT_INVALID_SCHEMA, place, "record: %s", why);
+  if (d->endian < RECSORT_ENDIAN_DEFAULT || d->endian > RECSORT_BIG_ENDIAN)
+    why = "the record's endian is no recsort_endian";
+  else if (d->layout < RECSORT_LAYOUT_C || d->layout > RECSORT_LAYOUT_EXPLICIT)
+    why = "the record's layout is no recsort_layout";
+  else if (d->field_count == 0 || !d->fields)
+    why = "the record has no fields";
+  else if (d->key_count && !d->keys)
+    why = "the record's keys are missing";
+  else if (d->skip > INT64_MAX || d->trailer > INT64_MAX - d->skip)
+    why = "skip and trailer together are larger than any file";
+  if (!why) return RECSORT_OK;
+  return rs_fail_at(b->error, RECSORT_INVALID_SCHEMA, place, "%s", why);
+}
+
+/* The size of the record: what its fields take, or what was declared. */
+static recsort_status find_size(const builder *b, size_t laid_out, size_t *size)
+{
+  const recsort_schema_desc *d = b->desc;
+  const rs_place place = {d->source, d->line, d->column};
+  if (d->size && d->size < laid_out)
+    return rs_fail_at(b->error, RECSORT_INVALID_SCHEMA, place,
+                      "size %llu is less than the %zu bytes that the fields take",
+                      (unsigned long long)d->size, laid_out);
+  *size = d->size ? (size_t)d->size : laid_out;
+  if (d->size <= RS_RECORD_MAX_BYTES && laid_out <= RS_RECORD_MAX_BYTES) return RECSORT_OK;
+  return rs_fail_at(b->error, RECSORT_INVALID_SCHEMA, place,
+                    "size %zu is more than the %d bytes that a record may have", *size,
+                    RS_RECORD_MAX_BYTES);
+}
+
+static recsort_status copy_keys(const builder *b, recsort_schema *schema)
+{
+  const size_t count = b->desc->key_count;
+  recsort_key_desc *keys = rs_arena_array(b->arena, count, sizeof *keys);
+  named *paths = rs_arena_array(b->arena, count, sizeof *paths);
+  if (!keys || !paths) return rs_fail_memory(b->error, count * sizeof *keys);
+  for (size_t i = 0; i < count; i++) {
+    rs_target target;
+    const recsort_status status =
+        rs_layout_find(schema, &b->desc->keys[i], schema->source, &target, b->error);
+    if (status) return status;
+    keys[i] = b->desc->keys[i];
+    keys[i].path = rs_arena_text(b->arena, keys[i].path);
+    if (!keys[i].path) return rs_fail_memory(b->error, strlen(b->desc->keys[i].path));
+    paths[i] = (named){keys[i].path, i};
+  }
+  const size_t twin = find_twin(paths, count); /* a path has one spelling only */
+  if (twin < count)
+    return rs_fail_at(b->error, RECSORT_INVALID_KEY,
+                      (rs_place){schema->source, keys[twin].line, keys[twin].column},
+                      "key \"%.*s\": it is a key already; leave the later one out",
+                      RS_SHOWN(keys[twin].path));
+  schema->keys = keys;
+  schema->key_count = count;
+  return RECSORT_OK;
+}
+
+static recsort_status copy_texts(const builder *b, recsort_schema *schema)
+{
+  const char *source = b->desc->source;
+  schema->record = rs_arena_text(b->arena, b->desc->record);
+  schema->source = source ? rs_arena_text(b->arena, source) : NULL;
+  if (!schema->record || (source && !schema->source))
+    return rs_fail_memory(b->error, strlen(b->desc->record));
+  return RECSORT_OK;
+}
+
+recsort_status rs_layout_create(const recsort_schema_desc *desc, recsort_schema *schema,
+                                recsort_error *error)
+{
+  const builder b = {desc, &schema->arena, error};
+  frame record = {.descs = desc->fields,
+                  .count = desc->field_count,
+                  .endian = desc->endian ? desc->endian : RECSORT_LITTLE_ENDIAN,
+                  .depth = 1};
+  recsort_status status = check_record(&b);
+  if (!status) status = lay_struct(&b, &record);
+  if (!status) status = find_size(&b, record.extent.size, &schema->record_size);
+  if (!status) status = copy_texts(&b, schema);
+  if (status) return status;
+  schema->skip = desc->skip;
+  schema->trailer = desc->trailer;
+  schema->fields = record.fields;
+  schema->field_count = record.count;
+  return copy_keys(&b, schema);
+}

@@ -1,0 +1,149 @@
+/* path.c - from a key's path to the value it names: "stats.hp", "items[3].id". */
+#include "layout/layout.h"
+
+#include <string.h>
+
+#include "schema/words.h"
+
+/* A path that is being followed; `rest` is what has not been read. */
+typedef struct walk {
+  const recsort_key_desc *key;
+  const char *source;
+  recsort_error *error;
+  const char *rest;
+} walk;
+
+#define REFUSE(walk, ...)                                                                          \
+  rs_fail_at((walk)->error, RECSORT_INVALID_KEY,                                                   \
+             (rs_place){(walk)->source, (walk)->key->line, (walk)->key->column}, __VA_ARGS__)
+
+/* The path up to what has been read, for "%.*s" after its own name. */
+#define SHOWN_SO_FAR(walk) shown_so_far(walk), (walk)->key->path
+
+static int shown_so_far(const walk *w)
+{
+  const int shown = rs_shown_length(w->key->path);
+  const ptrdiff_t read = w->rest - w->key->path;
+  return read < shown ? (int)read : shown;
+}
+
+static recsort_status refuse_name(const walk *w, const recsort_field *fields, size_t count,
+                                  const char *name, size_t length)
+{
+  char word[64] = "";
+  memcpy(word, name, length < sizeof word - 1 ? length : sizeof word - 1);
+  rs_guess guess = {.word = word};
+  for (size_t i = 0; i < count; i++)
+    rs_guess_offer(&guess, fields[i].name);
+  if (length == 0)
+    return REFUSE(w, "key \"%.*s\": a name is missing; say a path such as pos[2] or stats.hp",
+                  RS_SHOWN(w->key->path));
+  return REFUSE(w, "key \"%.*s\": there is no field \"%.*s\"%s%s%s", RS_SHOWN(w->key->path),
+                RS_SHOWN(word), guess.nearest ? "; did you mean " : "",
+                guess.nearest ? guess.nearest : "", guess.nearest ? "?" : "");
+}
+
+static recsort_status read_name(walk *w, const recsort_field *fields, size_t count,
+                                const recsort_field **field)
+{
+  const char *name = w->rest;
+  const size_t length = strcspn(name, ".[]");
+  for (size_t i = 0; i < count; i++) {
+    if (strncmp(fields[i].name, name, length) != 0 || fields[i].name[length]) continue;
+    *field = &fields[i];
+    w->rest = name + length;
+    return RECSORT_OK;
+  }
+  return refuse_name(w, fields, count, name, length);
+}
+
+static recsort_status refuse_missing_index(const walk *w, const recsort_field *field)
+{
+  return REFUSE(w, "key \"%.*s\": %.*s is an array of %zu; say which element, such as %.*s[0]",
+                RS_SHOWN(w->key->path), RS_SHOWN(field->name), field->count, SHOWN_SO_FAR(w));
+}
+
+/* The index after an array's name. It has one spelling only, so that equal keys have equal paths.
+ */
+static recsort_status read_index(walk *w, const recsort_field *field, size_t *index)
+{
+  *index = 0;
+  if (*w->rest != '[') return field->count ? refuse_missing_index(w, field) : RECSORT_OK;
+  if (!field->count)
+    return REFUSE(w, "key \"%.*s\": %.*s is no array; leave the index out", RS_SHOWN(w->key->path),
+                  RS_SHOWN(field->name));
+  const char *digits = w->rest + 1;
+  const size_t length = strspn(digits, "0123456789");
+  if (length == 0 || digits[length] != ']' || (length > 1 && digits[0] == '0'))
+    return REFUSE(w, "key \"%.*s\": an index is written as in pos[2]", RS_SHOWN(w->key->path));
+  for (size_t i = 0; i < length && *index < field->count; i++)
+    *index = *index * 10 + (size_t)(digits[i] - '0');
+  if (*index >= field->count)
+    return REFUSE(w, "key \"%.*s\": the index is out of range; %.*s has elements 0 to %zu",
+                  RS_SHOWN(w->key->path), RS_SHOWN(field->name), field->count - 1);
+  w->rest = digits + length + 1;
+  return RECSORT_OK;
+}
+
+static bool is_float(recsort_type type)
+{
+  return type >= RECSORT_FLOAT16 && type <= RECSORT_FLOAT64;
+}
+
+/* What the path ends at must be one value, and one that the key's other words fit. */
+static recsort_status check_end(const walk *w, const recsort_field *field)
+{
+  const recsort_key_desc *key = w->key;
+  if (field->type == RECSORT_STRUCT)
+    return REFUSE(w, "key \"%.*s\": %.*s is a struct; say which field, such as %.*s.%.*s",
+                  RS_SHOWN(key->path), RS_SHOWN(field->name), SHOWN_SO_FAR(w),
+                  RS_SHOWN(field->fields[0].name));
+  if (key->order != RECSORT_ASCENDING && key->order != RECSORT_DESCENDING)
+    return REFUSE(w, "key \"%.*s\": its order is no recsort_order", RS_SHOWN(key->path));
+  if (key->nan < RECSORT_NAN_LAST || key->nan > RECSORT_NAN_TOTAL)
+    return REFUSE(w, "key \"%.*s\": its nan is no recsort_nan", RS_SHOWN(key->path));
+  if (key->nan != RECSORT_NAN_LAST && !is_float(field->type))
+    return REFUSE(w, "key \"%.*s\": nan is for floats, and %.*s is %s; leave it out",
+                  RS_SHOWN(key->path), RS_SHOWN(field->name), recsort_type_name(field->type));
+  return RECSORT_OK;
+}
+
+/* A dot must lead into a struct, and nothing else may follow a name. */
+static recsort_status read_dot(walk *w, const recsort_field *field)
+{
+  if (*w->rest != '.')
+    return REFUSE(w,
+                  "key \"%.*s\": \"%.*s\" is out of place; say a path such as pos[2] or stats.hp",
+                  RS_SHOWN(w->key->path), RS_SHOWN(w->rest));
+  if (field->type != RECSORT_STRUCT)
+    return REFUSE(w, "key \"%.*s\": %.*s is no struct, but %s", RS_SHOWN(w->key->path),
+                  RS_SHOWN(field->name), recsort_type_name(field->type));
+  w->rest++;
+  return RECSORT_OK;
+}
+
+recsort_status rs_layout_find(const recsort_schema *schema, const recsort_key_desc *key,
+                              const char *source, rs_target *target, recsort_error *error)
+{
+  walk w = {key, source, error, key->path};
+  const recsort_field *fields = schema->fields, *field = NULL;
+  size_t count = schema->field_count;
+  uint64_t offset = 0;
+  if (!key->path) return REFUSE(&w, "a key has no path");
+  for (;;) {
+    size_t index;
+    recsort_status status = read_name(&w, fields, count, &field);
+    if (!status) status = read_index(&w, field, &index);
+    if (status) return status;
+    offset += field->offset + (uint64_t)index * field->size;
+    if (!*w.rest) break;
+    status = read_dot(&w, field);
+    if (status) return status;
+    fields = field->fields;
+    count = field->field_count;
+  }
+  const recsort_status status = check_end(&w, field);
+  if (status) return status;
+  *target = (rs_target){field, offset};
+  return RECSORT_OK;
+}

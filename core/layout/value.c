@@ -1,0 +1,266 @@
+/* value.c - single values of a record, in any byte order and at any address. */
+#include "recsort/recsort.h"
+
+#include <string.h>
+
+const char *recsort_type_name(recsort_type type)
+{
+  switch (type) {
+  case RECSORT_BOOL:
+    return "bool";
+  case RECSORT_INT8:
+    return "int8";
+  case RECSORT_INT16:
+    return "int16";
+  case RECSORT_INT32:
+    return "int32";
+  case RECSORT_INT64:
+    return "int64";
+  case RECSORT_UINT8:
+    return "uint8";
+  case RECSORT_UINT16:
+    return "uint16";
+  case RECSORT_UINT32:
+    return "uint32";
+  case RECSORT_UINT64:
+    return "uint64";
+  case RECSORT_FLOAT16:
+    return "float16";
+  case RECSORT_BFLOAT16:
+    return "bfloat16";
+  case RECSORT_FLOAT32:
+    return "float32";
+  case RECSORT_FLOAT64:
+    return "float64";
+  case RECSORT_CHAR:
+    return "char";
+  case RECSORT_BYTES:
+    return "bytes";
+  case RECSORT_STRUCT:
+    return "struct";
+  case RECSORT_ENUM:
+    return "enum";
+  case RECSORT_BITFIELD:
+    return "bitfield";
+  }
+  return "unknown type";
+}
+
+/* ---- Bytes ---------------------------------------------------------------------------------- */
+
+static uint64_t load(const unsigned char *bytes, size_t size, recsort_endian endian)
+{
+  uint64_t bits = 0;
+  for (size_t i = 0; i < size; i++)
+    bits = bits << 8 | bytes[endian == RECSORT_BIG_ENDIAN ? i : size - 1 - i];
+  return bits;
+}
+
+static void store(unsigned char *bytes, size_t size, recsort_endian endian, uint64_t bits)
+{
+  for (size_t i = 0; i < size; i++, bits >>= 8)
+    bytes[endian == RECSORT_BIG_ENDIAN ? size - 1 - i : i] = (unsigned char)bits;
+}
+
+static uint64_t low_bits(unsigned width)
+{
+  return width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
+}
+
+static int64_t extend_sign(uint64_t bits, unsigned width)
+{
+  const uint64_t sign = UINT64_C(1) << (width - 1);
+  return (int64_t)((bits ^ sign) - sign);
+}
+
+/* ---- Floats ---------------------------------------------------------------------------------
+ * All narrower formats are a double with fewer bits: a sign, an exponent, a fraction. Working on
+ * the bits keeps NaN payloads, and asks nothing of the compiler or of the rounding mode. */
+
+typedef struct float_format {
+  unsigned exponent_bits;
+  unsigned fraction_bits;
+} float_format;
+
+enum { DOUBLE_FRACTION = 52, DOUBLE_MAX_EXPONENT = 0x7ff, DOUBLE_BIAS = 1023 };
+
+static float_format format_of(recsort_type type)
+{
+  switch (type) {
+  case RECSORT_FLOAT16:
+    return (float_format){5, 10};
+  case RECSORT_BFLOAT16:
+    return (float_format){8, 7};
+  case RECSORT_FLOAT32:
+    return (float_format){8, 23};
+  default:
+    return (float_format){11, DOUBLE_FRACTION};
+  }
+}
+
+static uint64_t widen(uint64_t bits, float_format format)
+{
+  const unsigned added = DOUBLE_FRACTION - format.fraction_bits;
+  const uint64_t max_exponent = low_bits(format.exponent_bits);
+  const uint64_t sign = bits >> (format.exponent_bits + format.fraction_bits) & 1;
+  uint64_t exponent = bits >> format.fraction_bits & max_exponent;
+  uint64_t fraction = (bits & low_bits(format.fraction_bits)) << added;
+  if (exponent == max_exponent) {
+    exponent = DOUBLE_MAX_EXPONENT;
+  } else if (exponent || fraction) {
+    const bool subnormal = exponent == 0;
+    exponent += DOUBLE_BIAS - (max_exponent >> 1);
+    if (subnormal) { /* a double can have its leading bit */
+      for (; !(fraction >> DOUBLE_FRACTION); exponent--)
+        fraction <<= 1;
+      fraction &= low_bits(DOUBLE_FRACTION);
+      exponent++;
+    }
+  }
+  return sign << 63 | exponent << DOUBLE_FRACTION | fraction;
+}
+
+/* Drops the low `shift` bits; ties go to the even neighbour. */
+static uint64_t round_bits(uint64_t bits, unsigned shift)
+{
+  if (shift > 63) return 0;
+  const uint64_t half = UINT64_C(1) << (shift - 1), rest = bits & low_bits(shift);
+  const uint64_t kept = bits >> shift;
+  return kept + (rest > half || (rest == half && (kept & 1)));
+}
+
+static uint64_t narrow(uint64_t bits, float_format format)
+{
+  const unsigned dropped = DOUBLE_FRACTION - format.fraction_bits;
+  const uint64_t max_exponent = low_bits(format.exponent_bits);
+  const uint64_t infinity = max_exponent << format.fraction_bits;
+  const uint64_t sign = bits >> 63 << (format.exponent_bits + format.fraction_bits);
+  const int exponent = (int)(bits >> DOUBLE_FRACTION & DOUBLE_MAX_EXPONENT);
+  const uint64_t fraction = bits & low_bits(DOUBLE_FRACTION);
+  if (exponent == DOUBLE_MAX_EXPONENT) {
+    const uint64_t payload = fraction >> dropped;
+    const uint64_t quiet = UINT64_C(1) << (format.fraction_bits - 1);
+    return sign | infinity | (fraction && !payload ? quiet : payload);
+  }
+  if (exponent == 0) return sign; /* far below the smallest of every narrower format */
+  const uint64_t whole = fraction | UINT64_C(1) << DOUBLE_FRACTION;
+  const int wanted = exponent - DOUBLE_BIAS + (int)(max_exponent >> 1);
+  /* The leading bit of `whole` adds the last 1 to the exponent; so does a carry of the rounding. */
+  const uint64_t result =
+      wanted > 0 ? ((uint64_t)(wanted - 1) << format.fraction_bits) + round_bits(whole, dropped)
+                 : round_bits(whole, dropped + (unsigned)(1 - wanted));
+  return sign | (result < infinity ? result : infinity);
+}
+
+static double to_real(uint64_t bits, recsort_type type)
+{
+  double real;
+  if (type != RECSORT_FLOAT64) bits = widen(bits, format_of(type));
+  memcpy(&real, &bits, sizeof real);
+  return real;
+}
+
+static uint64_t from_real(double real, recsort_type type)
+{
+  uint64_t bits;
+  memcpy(&bits, &real, sizeof bits);
+  return type == RECSORT_FLOAT64 ? bits : narrow(bits, format_of(type));
+}
+
+/* ---- Values --------------------------------------------------------------------------------- */
+
+static bool is_float(recsort_type type)
+{
+  return type >= RECSORT_FLOAT16 && type <= RECSORT_FLOAT64;
+}
+
+static bool is_bytes(recsort_type type)
+{
+  return type == RECSORT_CHAR || type == RECSORT_BYTES;
+}
+
+recsort_value recsort_field_read(const recsort_field *field, const void *base, size_t element)
+{
+  const unsigned char *bytes = (const unsigned char *)base + field->offset + element * field->size;
+  recsort_value value = {.kind = RECSORT_VALUE_BYTES, .as.bytes = bytes, .size = field->size};
+  if (is_bytes(field->type)) return value;
+  const recsort_type type = field->type == RECSORT_ENUM ? field->base : field->type;
+  const uint64_t bits = load(bytes, field->size, field->endian);
+  if (is_float(type)) {
+    value.kind = RECSORT_VALUE_REAL;
+    value.as.real = to_real(bits, type);
+  } else if (type >= RECSORT_INT8 && type <= RECSORT_INT64) {
+    value.kind = RECSORT_VALUE_SIGNED;
+    value.as.i = extend_sign(bits, 8 * (unsigned)field->size);
+  } else {
+    value.kind = RECSORT_VALUE_UNSIGNED;
+    value.as.u = type == RECSORT_BOOL       ? bits != 0
+                 : type == RECSORT_BITFIELD ? bits >> field->bit & low_bits(field->width)
+                                            : bits;
+  }
+  return value;
+}
+
+static double as_real(recsort_value value)
+{
+  switch (value.kind) {
+  case RECSORT_VALUE_SIGNED:
+    return (double)value.as.i;
+  case RECSORT_VALUE_UNSIGNED:
+    return (double)value.as.u;
+  case RECSORT_VALUE_REAL:
+    return value.as.real;
+  case RECSORT_VALUE_BYTES:
+    break;
+  }
+  return 0;
+}
+
+/* A real loses its fraction; one that no integer of 64 bits can hold becomes 0, as bytes do. */
+static uint64_t as_integer(recsort_value value)
+{
+  static const double signed_end = 9223372036854775808.0, unsigned_end = 18446744073709551616.0;
+  switch (value.kind) {
+  case RECSORT_VALUE_SIGNED:
+    return (uint64_t)value.as.i;
+  case RECSORT_VALUE_UNSIGNED:
+    return value.as.u;
+  case RECSORT_VALUE_REAL:
+    if (value.as.real >= -signed_end && value.as.real < 0) return (uint64_t)(int64_t)value.as.real;
+    return value.as.real >= 0 && value.as.real < unsigned_end ? (uint64_t)value.as.real : 0;
+  case RECSORT_VALUE_BYTES:
+    break;
+  }
+  return 0;
+}
+
+static void write_bytes(unsigned char *bytes, size_t size, recsort_value value)
+{
+  size_t given = value.kind == RECSORT_VALUE_BYTES ? value.size : 0;
+  if (given > size) given = size;
+  if (given) memmove(bytes, value.as.bytes, given);
+  memset(bytes + given, 0, size - given);
+}
+
+void recsort_field_write(const recsort_field *field, void *base, size_t element,
+                         recsort_value value)
+{
+  unsigned char *bytes = (unsigned char *)base + field->offset + element * field->size;
+  uint64_t bits;
+  if (is_bytes(field->type)) {
+    write_bytes(bytes, field->size, value);
+    return;
+  }
+  if (is_float(field->type)) {
+    bits = from_real(as_real(value), field->type);
+  } else if (field->type == RECSORT_BOOL) {
+    bits = as_real(value) != 0;
+  } else if (field->type == RECSORT_BITFIELD) {
+    const uint64_t mask = low_bits(field->width) << field->bit;
+    bits = load(bytes, field->size, field->endian) & ~mask;
+    bits |= as_integer(value) << field->bit & mask;
+  } else {
+    bits = as_integer(value);
+  }
+  store(bytes, field->size, field->endian, bits);
+}

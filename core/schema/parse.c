@@ -1,0 +1,484 @@
+#include "schema/parse.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/reader.h"
+#include "schema/types.h"
+#include "schema/words.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+/* Numbers larger than this are beyond any record and any file. */
+static const uint64_t largest = INT64_MAX;
+
+/* ---- Values --------------------------------------------------------------------------------- */
+
+/* What the value of `word` in `text` is refused for. */
+static recsort_status refuse_value(const rs_reader *reader, const rs_subject *subject,
+                                   const char *word, const rs_text *text, const char *why)
+{
+  return rs_refuse(reader, text->place, subject, "%s \"%.*s\" %s", word, RS_SHOWN(text->value),
+                   why);
+}
+
+/* Splits an integer into sign and magnitude; says what is wrong with it, or NULL. */
+static const char *split_integer(const rs_text *text, bool *negative, uint64_t *magnitude)
+{
+  const char *digits = text->value;
+  if (text->quoted) return "is text; write the number without quotes";
+  *negative = *digits == '-';
+  digits += *negative;
+  const bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+  if (hex) digits += 2;
+  if (!*digits || digits[strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789")])
+    return "is no whole number; write it in decimal or as 0x and hex digits";
+  if (!hex && digits[0] == '0' && digits[1])
+    return "begins with 0, which some take for octal; leave the 0 out";
+  errno = 0;
+  *magnitude = strtoull(digits, NULL, hex ? 16 : 10);
+  return errno == ERANGE ? "does not fit 64 bits" : NULL;
+}
+
+/* Leaves `*number` alone if the text was not given. */
+static recsort_status read_number(const rs_reader *reader, const rs_subject *subject,
+                                  const char *word, const rs_text *text, uint64_t *number)
+{
+  bool negative;
+  uint64_t magnitude = 0;
+  if (!text->value) return RECSORT_OK;
+  const char *why = split_integer(text, &negative, &magnitude);
+  if (!why && negative) why = "is negative";
+  if (!why && magnitude > largest) why = "is too large";
+  if (why) return refuse_value(reader, subject, word, text, why);
+  *number = magnitude;
+  return RECSORT_OK;
+}
+
+/* A number for which the description has 0 for "not given". */
+static recsort_status read_positive(const rs_reader *reader, const rs_subject *subject,
+                                    const char *word, const rs_text *text, uint64_t *number)
+{
+  const recsort_status status = read_number(reader, subject, word, text, number);
+  if (status || !text->value || *number) return status;
+  return rs_refuse(reader, text->place, subject, "%s is 0; say 1 or more, or leave it out", word);
+}
+
+typedef struct choice {
+  const char *word;
+  int value;
+} choice;
+
+static recsort_status read_choice(const rs_reader *reader, const rs_subject *subject,
+                                  const char *word, const rs_text *text, const choice *choices,
+                                  size_t choice_count, int *value)
+{
+  char known[100] = "";
+  rs_guess guess = {.word = text->value};
+  if (!text->value) return RECSORT_OK;
+  for (size_t i = 0; i < choice_count; i++) {
+    if (strcmp(choices[i].word, text->value) == 0) {
+      *value = choices[i].value;
+      return RECSORT_OK;
+    }
+    rs_guess_offer(&guess, choices[i].word);
+    strcat(strcat(known, i ? ", " : ""), choices[i].word);
+  }
+  if (guess.nearest)
+    return rs_refuse(reader, text->place, subject, "unknown %s \"%.*s\"; did you mean %s?", word,
+                     RS_SHOWN(text->value), guess.nearest);
+  return rs_refuse(reader, text->place, subject, "unknown %s \"%.*s\"; say one of %s", word,
+                   RS_SHOWN(text->value), known);
+}
+
+static recsort_status read_endian(const rs_reader *reader, const rs_subject *subject,
+                                  const rs_text *text, recsort_endian *endian)
+{
+  static const choice choices[] = {{"little", RECSORT_LITTLE_ENDIAN}, {"big", RECSORT_BIG_ENDIAN}};
+  int value = (int)*endian;
+  const recsort_status status =
+      read_choice(reader, subject, "endian", text, choices, LENGTH(choices), &value);
+  *endian = (recsort_endian)value;
+  return status;
+}
+
+/* ---- Enumerators ---------------------------------------------------------------------------- */
+
+/* They wait as texts until their type is known, which may be declared after them. */
+typedef struct enumerator_text {
+  rs_text name;
+  rs_text value;
+} enumerator_text;
+
+typedef struct enumerator_list {
+  const rs_subject *subject;
+  enumerator_text *items;
+  size_t count;
+} enumerator_list;
+
+static recsort_status read_enumerator(rs_reader *reader, void *context)
+{
+  enumerator_list *list = context;
+  enumerator_text item = {0};
+  recsort_status status;
+  if (rs_reader_at_text(reader)) {
+    status = rs_read_text(reader, list->subject, "name", &item.name);
+  } else {
+    const rs_place place = rs_reader_place(reader);
+    rs_slot slots[] = {{.word = "name", .text = &item.name},
+                       {.word = "value", .text = &item.value}};
+    status = rs_read_mapping(reader, list->subject, slots, LENGTH(slots));
+    if (!status && !item.name.value)
+      status = rs_refuse(reader, place, list->subject,
+                         "a value without a name; say {name: ..., value: ...}");
+  }
+  if (status) return status;
+  enumerator_text *items = rs_reader_grow(reader, list->items, list->count, sizeof *items);
+  if (!items) return RECSORT_OUT_OF_MEMORY;
+  list->items = items;
+  items[list->count++] = item;
+  return RECSORT_OK;
+}
+
+/* The value of one name: as given, or one more than that of the name before it. */
+static recsort_status number_enumerator(const rs_reader *reader, const rs_subject *subject,
+                                        const enumerator_text *text, bool is_uint64,
+                                        const int64_t *previous, int64_t *value)
+{
+  bool negative;
+  uint64_t magnitude = 0;
+  if (!text->value.value) {
+    if (previous && *previous == (is_uint64 ? -1 : INT64_MAX))
+      return refuse_value(reader, subject, "name", &text->name,
+                          "follows the largest value; give it one");
+    *value = previous ? (int64_t)((uint64_t)*previous + 1) : 0;
+    return RECSORT_OK;
+  }
+  const char *why = split_integer(&text->value, &negative, &magnitude);
+  const uint64_t limit = negative ? (uint64_t)INT64_MAX + 1 : is_uint64 ? UINT64_MAX : INT64_MAX;
+  if (!why && (magnitude > limit || (negative && magnitude && is_uint64)))
+    why = "does not fit the base type";
+  if (why) return refuse_value(reader, subject, "value", &text->value, why);
+  *value = (int64_t)(negative ? 0 - magnitude : magnitude);
+  return RECSORT_OK;
+}
+
+static recsort_status number_enumerators(const rs_reader *reader, const rs_subject *subject,
+                                         const enumerator_list *list, recsort_field_desc *field)
+{
+  recsort_enumerator *values = rs_reader_memory(reader, list->count, sizeof *values);
+  if (!values) return RECSORT_OUT_OF_MEMORY;
+  for (size_t i = 0; i < list->count; i++) {
+    const recsort_status status =
+        number_enumerator(reader, subject, &list->items[i], field->base == RECSORT_UINT64,
+                          i ? &values[i - 1].value : NULL, &values[i].value);
+    if (status) return status;
+    values[i].name = list->items[i].name.value;
+  }
+  field->enumerators = values;
+  field->enumerator_count = list->count;
+  return RECSORT_OK;
+}
+
+/* ---- Fields --------------------------------------------------------------------------------- */
+
+typedef struct field_list {
+  const rs_subject *owner; /* the struct; NULL: the record */
+  unsigned depth;
+  recsort_field_desc *items;
+  size_t count;
+} field_list;
+
+enum { NAME, TYPE, COUNT, OFFSET, ENDIAN, BASE, BIT, WIDTH, VALUES, FIELDS, WORDS };
+
+/* A field as it is written: its words may come in any order, so none is judged before the last. */
+typedef struct field_text {
+  rs_subject subject;
+  rs_text text[WORDS];
+  enumerator_list values;
+  field_list fields;
+} field_text;
+
+static recsort_status read_type(const rs_reader *reader, const rs_subject *subject,
+                                const char *word, const rs_text *text, rs_type_word *type)
+{
+  char hint[120];
+  if (rs_type_parse(text->value, type)) return RECSORT_OK;
+  rs_type_hint(text->value, hint, sizeof hint);
+  return rs_refuse(reader, text->place, subject, "unknown %s \"%.*s\"%s", word,
+                   RS_SHOWN(text->value), hint);
+}
+
+/* Words that say nothing about fields of this type, and words without which it says too little. */
+static recsort_status check_words(const rs_reader *reader, const field_text *field,
+                                  recsort_type type, const rs_slot *slots)
+{
+  static const unsigned for_enum = 1u << BASE | 1u << VALUES;
+  static const unsigned for_bits = 1u << BASE | 1u << BIT | 1u << WIDTH;
+  static const unsigned for_any = 1u << NAME | 1u << TYPE;
+  static const unsigned for_room = 1u << COUNT | 1u << OFFSET | 1u << ENDIAN;
+  const unsigned allowed = for_any | (type == RECSORT_BITFIELD ? for_bits : for_room) |
+                           (type == RECSORT_ENUM ? for_enum : 0) |
+                           (type == RECSORT_STRUCT ? 1u << FIELDS : 0);
+  const unsigned wanted = type == RECSORT_ENUM       ? 1u << VALUES
+                          : type == RECSORT_STRUCT   ? 1u << FIELDS
+                          : type == RECSORT_BITFIELD ? 1u << BASE | 1u << BIT
+                                                     : 0;
+  for (unsigned i = 0; i < WORDS; i++) {
+    const bool given = slots[i].place.line;
+    if (given && !(allowed >> i & 1))
+      return rs_refuse(reader, slots[i].place, &field->subject, "%s does not go with type %s",
+                       slots[i].word, recsort_type_name(type));
+    if (!given && (wanted >> i & 1))
+      return rs_refuse(reader, field->text[TYPE].place, &field->subject, "type %s needs %s",
+                       recsort_type_name(type), slots[i].word);
+  }
+  return RECSORT_OK;
+}
+
+/* A byte order in the spelling of a type, and one in a word of its own. */
+static recsort_status combine_endian(const rs_reader *reader, const field_text *field,
+                                     const rs_text *type, recsort_endian spelled,
+                                     recsort_endian *endian)
+{
+  if (!spelled) return RECSORT_OK;
+  if (*endian && *endian != spelled)
+    return refuse_value(reader, &field->subject, "type", type,
+                        spelled == RECSORT_BIG_ENDIAN ? "is big-endian, and endian says little"
+                                                      : "is little-endian, and endian says big");
+  *endian = spelled;
+  return RECSORT_OK;
+}
+
+static recsort_status read_enum(const rs_reader *reader, const field_text *field,
+                                recsort_field_desc *desc)
+{
+  rs_type_word base = {.type = RECSORT_INT32};
+  const rs_text *text = &field->text[BASE];
+  recsort_status status = RECSORT_OK;
+  if (text->value) status = read_type(reader, &field->subject, "base", text, &base);
+  if (status) return status;
+  if (!rs_type_is_integer(base.type))
+    return refuse_value(reader, &field->subject, "base", text, "is no integer type; say uint8");
+  status = combine_endian(reader, field, text, base.endian, &desc->endian);
+  if (status) return status;
+  desc->base = base.type;
+  return number_enumerators(reader, &field->subject, &field->values, desc);
+}
+
+static recsort_status read_bits(const rs_reader *reader, const field_text *field,
+                                recsort_field_desc *desc)
+{
+  uint64_t bit = 0, width = 1;
+  const rs_text *text = field->text;
+  recsort_status status = read_number(reader, &field->subject, "bit", &text[BIT], &bit);
+  if (!status) status = read_positive(reader, &field->subject, "width", &text[WIDTH], &width);
+  if (status) return status;
+  if (bit > 63) return refuse_value(reader, &field->subject, "bit", &text[BIT], "is beyond 63");
+  if (width > 64)
+    return refuse_value(reader, &field->subject, "width", &text[WIDTH], "is beyond 64");
+  desc->bit_base = text[BASE].value;
+  desc->bit = (uint32_t)bit;
+  desc->width = (uint32_t)width;
+  return RECSORT_OK;
+}
+
+static recsort_status read_count(const rs_reader *reader, const field_text *field, uint64_t spelled,
+                                 uint64_t *count)
+{
+  const rs_text *text = &field->text[COUNT];
+  const recsort_status status = read_positive(reader, &field->subject, "count", text, count);
+  if (status || !spelled) return status;
+  if (text->value)
+    return refuse_value(reader, &field->subject, "count", text,
+                        "is given beside a type that has one already");
+  *count = spelled;
+  return RECSORT_OK;
+}
+
+/* From the texts to the description. */
+static recsort_status judge_field(const rs_reader *reader, const field_text *field,
+                                  const rs_slot *slots, recsort_field_desc *desc)
+{
+  const rs_text *text = field->text;
+  const rs_subject *subject = &field->subject;
+  rs_type_word type;
+  recsort_status status = read_type(reader, subject, "type", &text[TYPE], &type);
+  if (status) return status;
+  *desc = (recsort_field_desc){.name = text[NAME].value,
+                               .type = type.type,
+                               .offset = RECSORT_NO_OFFSET,
+                               .fields = field->fields.items,
+                               .field_count = field->fields.count,
+                               .line = text[NAME].place.line,
+                               .column = text[NAME].place.column};
+  status = check_words(reader, field, type.type, slots);
+  if (!status) status = read_endian(reader, subject, &text[ENDIAN], &desc->endian);
+  if (!status) status = combine_endian(reader, field, &text[TYPE], type.endian, &desc->endian);
+  if (!status) status = read_count(reader, field, type.count, &desc->count);
+  if (!status) status = read_number(reader, subject, "offset", &text[OFFSET], &desc->offset);
+  if (!status && type.type == RECSORT_ENUM) status = read_enum(reader, field, desc);
+  if (!status && type.type == RECSORT_BITFIELD) status = read_bits(reader, field, desc);
+  return status;
+}
+
+static recsort_status read_field(rs_reader *reader, void *context)
+{
+  field_list *list = context;
+  const rs_place place = rs_reader_place(reader);
+  field_text field = {.subject = {"field", &field.text[NAME]}};
+  field.values.subject = &field.subject;
+  field.fields = (field_list){.owner = &field.subject, .depth = list->depth + 1};
+  rs_slot slots[WORDS] = {
+      [NAME] = {.word = "name"},
+      [TYPE] = {.word = "type"},
+      [COUNT] = {.word = "count"},
+      [OFFSET] = {.word = "offset"},
+      [ENDIAN] = {.word = "endian"},
+      [BASE] = {.word = "base"},
+      [BIT] = {.word = "bit"},
+      [WIDTH] = {.word = "width"},
+      [VALUES] = {.word = "values", .item = read_enumerator, .list = &field.values},
+      [FIELDS] = {.word = "fields", .item = read_field, .list = &field.fields},
+  };
+  for (unsigned i = 0; i < VALUES; i++)
+    slots[i].text = &field.text[i];
+  if (list->depth > RS_SCHEMA_MAX_DEPTH)
+    return rs_refuse(reader, place, list->owner, "fields are nested deeper than %d",
+                     RS_SCHEMA_MAX_DEPTH);
+  recsort_status status = rs_read_mapping(reader, &field.subject, slots, WORDS);
+  if (status) return status;
+  for (unsigned i = NAME; i <= TYPE; i++)
+    if (!field.text[i].value)
+      return rs_refuse(reader, place, &field.subject, "it has no %s; say {name: x, type: int32}",
+                       slots[i].word);
+  recsort_field_desc *items = rs_reader_grow(reader, list->items, list->count, sizeof *items);
+  if (!items) return RECSORT_OUT_OF_MEMORY;
+  list->items = items;
+  status = judge_field(reader, &field, slots, &items[list->count]);
+  list->count += !status;
+  return status;
+}
+
+/* ---- Keys ----------------------------------------------------------------------------------- */
+
+typedef struct key_list {
+  recsort_key_desc *items;
+  size_t count;
+} key_list;
+
+static recsort_status read_key_words(rs_reader *reader, recsort_key_desc *key, rs_text *path)
+{
+  static const choice orders[] = {{"asc", RECSORT_ASCENDING}, {"desc", RECSORT_DESCENDING}};
+  static const choice nans[] = {
+      {"last", RECSORT_NAN_LAST}, {"first", RECSORT_NAN_FIRST}, {"total", RECSORT_NAN_TOTAL}};
+  const rs_place place = rs_reader_place(reader);
+  const rs_subject subject = {"key", path};
+  rs_text order = {0}, nan = {0};
+  int order_value = RECSORT_ASCENDING, nan_value = RECSORT_NAN_LAST;
+  rs_slot slots[] = {{.word = "field", .text = path},
+                     {.word = "order", .text = &order},
+                     {.word = "nan", .text = &nan}};
+  recsort_status status = rs_read_mapping(reader, &subject, slots, LENGTH(slots));
+  if (status) return status;
+  if (!path->value)
+    return rs_refuse(reader, place, &subject, "it has no field; say {field: x, order: asc}");
+  status = read_choice(reader, &subject, "order", &order, orders, LENGTH(orders), &order_value);
+  if (!status) status = read_choice(reader, &subject, "nan", &nan, nans, LENGTH(nans), &nan_value);
+  key->order = (recsort_order)order_value;
+  key->nan = (recsort_nan)nan_value;
+  return status;
+}
+
+static recsort_status read_key(rs_reader *reader, void *context)
+{
+  key_list *list = context;
+  recsort_key_desc key = {0};
+  rs_text path = {0};
+  const rs_subject subject = {"key", &path};
+  const recsort_status status = rs_reader_at_text(reader)
+                                    ? rs_read_text(reader, &subject, "field", &path)
+                                    : read_key_words(reader, &key, &path);
+  if (status) return status;
+  recsort_key_desc *items = rs_reader_grow(reader, list->items, list->count, sizeof *items);
+  if (!items) return RECSORT_OUT_OF_MEMORY;
+  key.path = path.value;
+  key.line = path.place.line;
+  key.column = path.place.column;
+  list->items = items;
+  items[list->count++] = key;
+  return RECSORT_OK;
+}
+
+/* ---- The schema ----------------------------------------------------------------------------- */
+
+typedef struct schema_text {
+  rs_text record, endian, layout, size, skip, trailer;
+  field_list fields;
+  key_list keys;
+} schema_text;
+
+static recsort_status judge_schema(const rs_reader *reader, const schema_text *schema,
+                                   recsort_schema_desc *desc)
+{
+  static const choice layouts[] = {{"c", RECSORT_LAYOUT_C},
+                                   {"packed", RECSORT_LAYOUT_PACKED},
+                                   {"explicit", RECSORT_LAYOUT_EXPLICIT}};
+  int layout = RECSORT_LAYOUT_C;
+  *desc = (recsort_schema_desc){.struct_size = sizeof *desc,
+                                .record = schema->record.value,
+                                .fields = schema->fields.items,
+                                .field_count = schema->fields.count,
+                                .keys = schema->keys.items,
+                                .key_count = schema->keys.count,
+                                .line = schema->size.place.line,
+                                .column = schema->size.place.column};
+  recsort_status status = read_endian(reader, NULL, &schema->endian, &desc->endian);
+  if (!status)
+    status =
+        read_choice(reader, NULL, "layout", &schema->layout, layouts, LENGTH(layouts), &layout);
+  if (!status) status = read_positive(reader, NULL, "size", &schema->size, &desc->size);
+  if (!status) status = read_number(reader, NULL, "skip", &schema->skip, &desc->skip);
+  if (!status) status = read_number(reader, NULL, "trailer", &schema->trailer, &desc->trailer);
+  desc->layout = (recsort_layout)layout;
+  return status;
+}
+
+static recsort_status read_schema(rs_reader *reader, recsort_schema_desc *desc)
+{
+  schema_text schema = {.fields = {.depth = 1}};
+  const rs_place place = rs_reader_place(reader);
+  rs_slot slots[] = {
+      {.word = "record", .text = &schema.record},
+      {.word = "endian", .text = &schema.endian},
+      {.word = "layout", .text = &schema.layout},
+      {.word = "size", .text = &schema.size},
+      {.word = "skip", .text = &schema.skip},
+      {.word = "trailer", .text = &schema.trailer},
+      {.word = "fields", .item = read_field, .list = &schema.fields},
+      {.word = "keys", .item = read_key, .list = &schema.keys},
+  };
+  recsort_status status = rs_read_mapping(reader, NULL, slots, LENGTH(slots));
+  if (!status) status = rs_reader_end(reader);
+  if (status) return status;
+  if (!schema.record.value)
+    return rs_refuse(reader, place, NULL, "no record; begin with record: and the record's name");
+  if (schema.fields.count == 0)
+    return rs_refuse(reader, place, NULL, "no fields; say fields: and list at least one");
+  return judge_schema(reader, &schema, desc);
+}
+
+recsort_status rs_schema_parse(const void *text, size_t size, const char *name, rs_arena *arena,
+                               recsort_schema_desc *desc, recsort_error *error)
+{
+  rs_reader *reader = NULL;
+  recsort_schema_desc parsed;
+  recsort_status status = rs_reader_open(text, size, name, arena, &reader, error);
+  if (!status) status = read_schema(reader, &parsed);
+  rs_reader_close(reader);
+  if (status) return status;
+  parsed.source = name;
+  *desc = parsed;
+  return RECSORT_OK;
+}

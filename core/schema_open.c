@@ -1,0 +1,167 @@
+/* schema_open.c - the public calls that make a schema and look at it: text is parsed into a
+ * description, a description is laid out. */
+#define _POSIX_C_SOURCE 200809L
+#include "recsort/recsort.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "layout/layout.h"
+#include "schema/parse.h"
+
+static recsort_schema *allocate_schema(const recsort_allocator *allocator, recsort_error *error)
+{
+  const recsort_allocator a = rs_allocator(allocator);
+  recsort_schema *schema = rs_allocate(&a, sizeof *schema);
+  if (!schema) {
+    rs_fail_memory(error, sizeof *schema);
+    return NULL;
+  }
+  memset(schema, 0, sizeof *schema);
+  rs_arena_init(&schema->arena, &a);
+  return schema;
+}
+
+recsort_status recsort_schema_create(const recsort_schema_desc *desc,
+                                     const recsort_allocator *allocator, recsort_schema **schema,
+                                     recsort_error *error)
+{
+  if (!desc || !schema)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no description, or nowhere to put the schema");
+  if (desc->struct_size < sizeof *desc)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "struct_size is %zu; set it to sizeof(recsort_schema_desc)", desc->struct_size);
+  recsort_schema *made = allocate_schema(allocator, error);
+  if (!made) return RECSORT_OUT_OF_MEMORY;
+  const recsort_status status = rs_layout_create(desc, made, error);
+  if (status)
+    recsort_schema_destroy(made);
+  else
+    *schema = made;
+  return status;
+}
+
+recsort_status recsort_schema_load_memory(const void *text, size_t size, const char *name,
+                                          const recsort_allocator *allocator,
+                                          recsort_schema **schema, recsort_error *error)
+{
+  const recsort_allocator a = rs_allocator(allocator);
+  recsort_schema_desc desc;
+  rs_arena arena; /* of the description, which is gone once it is laid out */
+  if ((!text && size) || !schema)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no text, or nowhere to put the schema");
+  rs_arena_init(&arena, &a);
+  recsort_status status = rs_schema_parse(text ? text : "", size, name, &arena, &desc, error);
+  if (!status) status = recsort_schema_create(&desc, allocator, schema, error);
+  rs_arena_free(&arena);
+  return status;
+}
+
+/* ---- Files ---------------------------------------------------------------------------------- */
+
+static recsort_status fail_file(const char *path, const char *why, recsort_error *error)
+{
+  return rs_fail_at(error, RECSORT_IO_ERROR, (rs_place){path, 0, 0}, "%s", why);
+}
+
+/* Opens a regular file only: a FIFO could keep us waiting, and a device has no end. */
+static recsort_status open_file(const char *path, int *file, recsort_error *error)
+{
+  struct stat about;
+  const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (opened < 0) return fail_file(path, strerror(errno), error);
+  const char *why = NULL;
+  if (fstat(opened, &about) != 0)
+    why = strerror(errno);
+  else if (S_ISDIR(about.st_mode))
+    why = "is a folder, not a schema";
+  else if (!S_ISREG(about.st_mode))
+    why = "is no regular file";
+  if (!why) {
+    *file = opened;
+    return RECSORT_OK;
+  }
+  close(opened);
+  return fail_file(path, why, error);
+}
+
+/* Reads to the end of the file, or until `limit` bytes are there. */
+static recsort_status read_file(int file, const char *path, unsigned char *text, size_t limit,
+                                size_t *size, recsort_error *error)
+{
+  size_t have = 0;
+  while (have < limit) {
+    const ssize_t got = read(file, text + have, limit - have);
+    if (got == 0) break;
+    if (got > 0) have += (size_t)got;
+    if (got < 0 && errno != EINTR) return fail_file(path, strerror(errno), error);
+  }
+  *size = have;
+  return RECSORT_OK;
+}
+
+recsort_status recsort_schema_load_file(const char *path, const recsort_allocator *allocator,
+                                        recsort_schema **schema, recsort_error *error)
+{
+  enum { LIMIT = RS_SCHEMA_MAX_BYTES + 1 }; /* one more shows that a file is too large */
+  const recsort_allocator a = rs_allocator(allocator);
+  int file = -1;
+  size_t size = 0;
+  if (!path || !schema)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no path, or nowhere to put the schema");
+  recsort_status status = open_file(path, &file, error);
+  if (status) return status;
+  unsigned char *text = rs_allocate(&a, LIMIT);
+  status = text ? read_file(file, path, text, LIMIT, &size, error) : rs_fail_memory(error, LIMIT);
+  close(file);
+  if (!status) status = recsort_schema_load_memory(text, size, path, allocator, schema, error);
+  rs_release(&a, text, LIMIT);
+  return status;
+}
+
+/* ---- What a schema says --------------------------------------------------------------------- */
+
+void recsort_schema_destroy(recsort_schema *schema)
+{
+  if (!schema) return;
+  const recsort_allocator a = schema->arena.allocator;
+  rs_arena_free(&schema->arena);
+  rs_release(&a, schema, sizeof *schema);
+}
+
+const char *recsort_schema_record_name(const recsort_schema *schema)
+{
+  return schema->record;
+}
+
+size_t recsort_schema_record_size(const recsort_schema *schema)
+{
+  return schema->record_size;
+}
+
+uint64_t recsort_schema_skip(const recsort_schema *schema)
+{
+  return schema->skip;
+}
+
+uint64_t recsort_schema_trailer(const recsort_schema *schema)
+{
+  return schema->trailer;
+}
+
+const recsort_field *recsort_schema_fields(const recsort_schema *schema, size_t *count)
+{
+  *count = schema->field_count;
+  return schema->fields;
+}
+
+const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema, size_t *count)
+{
+  *count = schema->key_count;
+  return schema->keys;
+}
