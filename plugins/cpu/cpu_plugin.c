@@ -1,0 +1,97 @@
+/* cpu_plugin.c - the table of the plugin that is always there. It keeps nothing between jobs. */
+#include "cpu/cpu_plugin.h"
+
+#include <stdio.h>
+
+#include "cpu/sorts.h"
+
+typedef struct cpu_algorithm {
+  recsort_plugin_algorithm shown;
+  bool (*work_size)(const recsort_plugin_job *job, recsort_plugin_work *work);
+  void (*sort)(const recsort_plugin_job *job, void *memory);
+} cpu_algorithm;
+
+static const cpu_algorithm merge_algorithm = {
+    {sizeof(recsort_plugin_algorithm), 0, "merge",
+     "parallel merge sort of packed keys and indices, 16-way passes cut by co-ranks"},
+    merge_work_size,
+    merge_sort};
+
+static const cpu_algorithm sequential_algorithm = {
+    {sizeof(recsort_plugin_algorithm), 0, "sequential",
+     "bottom-up merge sort on one thread: the baseline and the oracle"},
+    sequential_work_size,
+    sequential_sort};
+
+static const cpu_algorithm *const algorithms[] = {&merge_algorithm, &sequential_algorithm};
+static const recsort_plugin_algorithm *const shown[] = {&merge_algorithm.shown,
+                                                        &sequential_algorithm.shown};
+
+static uint32_t cpu_score(const recsort_host *host, char *reason, size_t reason_size)
+{
+  (void)host;
+  (void)reason;
+  (void)reason_size;
+  return 100;
+}
+
+static recsort_plugin_status cpu_open(const recsort_host *host, void **instance,
+                                      recsort_plugin_error *error)
+{
+  (void)host;
+  (void)error;
+  *instance = NULL;
+  return RECSORT_PLUGIN_OK;
+}
+
+static void cpu_close(void *instance)
+{
+  (void)instance;
+}
+
+static void cpu_limits(const void *instance, recsort_plugin_limits *limits)
+{
+  (void)instance;
+  limits->max_key_bits = UINT32_MAX;
+  limits->max_index_bits = 64;
+  limits->max_count = UINT64_C(1) << 48;
+}
+
+static recsort_plugin_status cpu_work_size(const void *instance, const recsort_plugin_job *job,
+                                           recsort_plugin_work *work, recsort_plugin_error *error)
+{
+  (void)instance;
+  if (job->count <= UINT64_C(1) << 48 && algorithms[job->algorithm]->work_size(job, work))
+    return RECSORT_PLUGIN_OK;
+  (void)snprintf(error->text, sizeof error->text, "%llu records are more than memory can hold",
+                 (unsigned long long)job->count);
+  return RECSORT_PLUGIN_UNSUPPORTED;
+}
+
+static recsort_plugin_status cpu_sort(void *instance, const recsort_plugin_job *job, void *memory,
+                                      recsort_plugin_error *error)
+{
+  (void)instance;
+  (void)error;
+  algorithms[job->algorithm]->sort(job, memory);
+  return RECSORT_PLUGIN_OK;
+}
+
+static const recsort_plugin table = {.size = sizeof table,
+                                     .abi = RECSORT_PLUGIN_ABI,
+                                     .name = "cpu",
+                                     .version = "1.0",
+                                     .description = "merge sort on the processor's cores",
+                                     .algorithms = shown,
+                                     .algorithm_count = sizeof shown / sizeof *shown,
+                                     .score = cpu_score,
+                                     .open = cpu_open,
+                                     .close = cpu_close,
+                                     .limits = cpu_limits,
+                                     .work_size = cpu_work_size,
+                                     .sort = cpu_sort};
+
+const recsort_plugin *rs_cpu_plugin_entry(uint32_t host_abi)
+{
+  return host_abi >> 16 == RECSORT_PLUGIN_ABI_MAJOR ? &table : NULL;
+}

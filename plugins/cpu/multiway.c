@@ -1,0 +1,199 @@
+/* multiway.c - up to 16 runs into one with a single read and write of memory.
+ *
+ * A task merges one piece of the output. Multiway co-ranks give it a range of each run. Of each it
+ * looks at a window; all pairs up to the least of the windows' last ones can be merged now, without
+ * regard to what lies beyond. That part, a tile, is merged pairwise in the cache, and the last of
+ * these merges writes to the output.
+ */
+#include <omp.h>
+#include <string.h>
+
+#include "cpu/pairs.h"
+
+typedef struct run_set {
+  run64 runs[MULTIWAY_RUNS];
+  size_t count;
+} run_set;
+
+/* A cut: how many pairs of each run lie before it. */
+typedef struct cut {
+  size_t at[MULTIWAY_RUNS];
+} cut;
+
+static size_t widest(const run_set *set, const cut *low, const cut *high)
+{
+  size_t found = 0, most = 0;
+  for (size_t r = 0; r < set->count; r++)
+    if (high->at[r] - low->at[r] > most) {
+      most = high->at[r] - low->at[r];
+      found = r;
+    }
+  return found;
+}
+
+/* The cut before which exactly `rank` pairs lie, none of them greater than one behind it. Pairs
+ * are all different, so there is just one. Halves the widest interval each time. */
+static cut multiway_co_rank(const run_set *set, size_t rank)
+{
+  cut low = {{0}}, high = {{0}}, middle = {{0}};
+  for (size_t r = 0; r < set->count; r++)
+    high.at[r] = set->runs[r].count;
+  for (;;) {
+    const size_t pick = widest(set, &low, &high);
+    if (low.at[pick] == high.at[pick]) return low;
+    const uint64_t pivot = set->runs[pick].at[low.at[pick] + (high.at[pick] - low.at[pick]) / 2];
+    size_t below = 0;
+    for (size_t r = 0; r < set->count; r++) {
+      const run64 open = {set->runs[r].at + low.at[r], high.at[r] - low.at[r]};
+      middle.at[r] = low.at[r] + rank_first(pivot, open);
+      below += middle.at[r];
+    }
+    if (below > rank) {
+      high = middle;
+    } else {
+      low = middle;
+      if (below < rank) low.at[pick]++; /* the pivot itself */
+    }
+    if (below == rank) return middle;
+  }
+}
+
+/* Cuts the next tile off the fronts of the runs. Returns its pairs. */
+static size_t cut_tile(run_set *set, run_set *tile)
+{
+  uint64_t bound = UINT64_MAX;
+  size_t total = 0;
+  for (size_t r = 0; r < set->count; r++) {
+    const run64 *run = &set->runs[r];
+    if (run->count > MULTIWAY_WINDOW && run->at[MULTIWAY_WINDOW - 1] < bound)
+      bound = run->at[MULTIWAY_WINDOW - 1];
+  }
+  tile->count = set->count;
+  for (size_t r = 0; r < set->count; r++) {
+    run64 *run = &set->runs[r];
+    const size_t window = run->count < MULTIWAY_WINDOW ? run->count : MULTIWAY_WINDOW;
+    size_t taken = rank_first(bound, (run64){run->at, window});
+    taken += taken < window && run->at[taken] == bound;
+    tile->runs[r] = (run64){run->at, taken};
+    *run = (run64){run->at + taken, run->count - taken};
+    total += taken;
+  }
+  return total;
+}
+
+/* Merges neighbours until one run is left; the last merge writes to `out`. */
+static void merge_tile(run_set *tile, uint64_t *buffers, uint64_t *out)
+{
+  uint64_t *to = buffers, *next = buffers + TILE_PAIRS;
+  while (tile->count > 1) {
+    const size_t half = (tile->count + 1) / 2;
+    uint64_t *at = half == 1 ? out : to;
+    for (size_t r = 0; r < half; r++) {
+      const run64 a = tile->runs[2 * r];
+      const run64 b = 2 * r + 1 < tile->count ? tile->runs[2 * r + 1] : (run64){a.at, 0};
+      const run64 merged = {at, a.count + b.count};
+      merge_runs(a, b, at);
+      tile->runs[r] = merged;
+      at += merged.count;
+    }
+    tile->count = half;
+    uint64_t *const swap = to;
+    to = next;
+    next = swap;
+  }
+}
+
+/* Pairs [begin, end) of the merge of `set`. */
+static void merge_piece(const run_set *set, size_t begin, size_t end, uint64_t *tile_buffers,
+                        uint64_t *out)
+{
+  const cut from = multiway_co_rank(set, begin), to = multiway_co_rank(set, end);
+  run_set rest = {.count = set->count}, tile;
+  for (size_t r = 0; r < set->count; r++)
+    rest.runs[r] = (run64){set->runs[r].at + from.at[r], to.at[r] - from.at[r]};
+  for (size_t done = begin; done < end;) {
+    const size_t taken = cut_tile(&rest, &tile);
+    merge_tile(&tile, tile_buffers, out + done);
+    done += taken;
+  }
+}
+
+void multiway_pass(pair_buffers buffers, size_t run_count)
+{
+  enum { PIECE = 1 << 16 };
+  const size_t group = run_count > SIZE_MAX / MULTIWAY_RUNS ? SIZE_MAX : run_count * MULTIWAY_RUNS;
+  const size_t pieces = (buffers.count + PIECE - 1) / PIECE;
+#pragma omp parallel for num_threads(buffers.threads) schedule(dynamic)
+  for (size_t p = 0; p < pieces; p++) {
+    /* a piece may end inside a group, or hold several: each part is merged by itself */
+    const size_t piece_end = (p + 1) * PIECE < buffers.count ? (p + 1) * PIECE : buffers.count;
+    uint64_t *tile_buffers = buffers.tiles + (size_t)omp_get_thread_num() * 2 * TILE_PAIRS;
+    for (size_t at = p * PIECE; at < piece_end;) {
+      const size_t start = at / group * group;
+      const size_t group_end = buffers.count - start > group ? start + group : buffers.count;
+      const size_t end = group_end < piece_end ? group_end : piece_end;
+      run_set set = {.count = 0};
+      for (size_t run = start; run < group_end; run += run_count)
+        set.runs[set.count++] =
+            (run64){buffers.data + run, group_end - run < run_count ? group_end - run : run_count};
+      if (set.count == 1)
+        memcpy(buffers.other + at, buffers.data + at, (end - at) * sizeof(uint64_t));
+      else
+        merge_piece(&set, at - start, end - start, tile_buffers, buffers.other + start);
+      at = end;
+    }
+  }
+}
+
+/* ---- The sort ---- */
+
+/* Passes that make one run of `count` pairs from runs of `run_count`. */
+static unsigned passes_for(size_t count, size_t run_count)
+{
+  unsigned passes = 0;
+  for (size_t runs = (count + run_count - 1) / run_count; runs > 1;
+       runs = (runs + MULTIWAY_RUNS - 1) / MULTIWAY_RUNS)
+    passes++;
+  return passes;
+}
+
+static pair_buffers swapped(pair_buffers buffers)
+{
+  uint64_t *const data = buffers.data;
+  buffers.data = buffers.other;
+  buffers.other = data;
+  return buffers;
+}
+
+static void merge_up(pair_buffers buffers, size_t run_count)
+{
+  for (size_t run = run_count; run < buffers.count; run *= MULTIWAY_RUNS) {
+    multiway_pass(buffers, run);
+    buffers = swapped(buffers);
+    if (run > SIZE_MAX / MULTIWAY_RUNS) break;
+  }
+}
+
+void random_sort(pair_buffers buffers, bool into_other)
+{
+  if (buffers.count <= BLOCK_PAIRS) {
+    block_sort(buffers.data, buffers.other, buffers.count, into_other);
+    return;
+  }
+  const unsigned passes = passes_for(buffers.count, BLOCK_PAIRS);
+  const bool blocks_into_other = (passes % 2 == 0) == into_other;
+  const size_t blocks = (buffers.count + BLOCK_PAIRS - 1) / BLOCK_PAIRS;
+#pragma omp parallel for num_threads(buffers.threads) schedule(dynamic)
+  for (size_t b = 0; b < blocks; b++) {
+    const size_t begin = b * BLOCK_PAIRS, left = buffers.count - begin;
+    block_sort(buffers.data + begin, buffers.other + begin, left < BLOCK_PAIRS ? left : BLOCK_PAIRS,
+               blocks_into_other);
+  }
+  merge_up(blocks_into_other ? swapped(buffers) : buffers, BLOCK_PAIRS);
+}
+
+void pairs_sort(pair_buffers buffers)
+{
+  enum { WORTH_A_LOOK = 512 };
+  if (buffers.count < WORTH_A_LOOK || !presorted_sort(buffers)) random_sort(buffers, true);
+}

@@ -1,0 +1,111 @@
+/* sequential.c - bottom-up merge sort on one thread: the baseline, and the oracle of every other.
+ *
+ * An element is a key of `words` 64-bit words, least significant first, and behind it its index.
+ * Runs of one element are merged into runs of two, of four ... from one array to the other.
+ * (Kirk and Hwu, "Programming Massively Parallel Processors", ch. 12, fig. 12.2.) Nothing here is
+ * shared with the other algorithms, not even the packing of a key and its index.
+ */
+#include <string.h>
+
+#include "cpu/sorts.h"
+
+static size_t key_words(const recsort_plugin_job *job)
+{
+  return job->key_width == 32 ? 1 : job->key_width / 64;
+}
+
+bool sequential_work_size(const recsort_plugin_job *job, recsort_plugin_work *work)
+{
+  const uint64_t element = (key_words(job) + 1) * sizeof(uint64_t);
+  uint64_t bytes = 0;
+  if (!work_add(&bytes, job->count, element) || !work_add(&bytes, job->count, element))
+    return false;
+  work->keys_offset = bytes;
+  if (!work_add(&bytes, job->count, job->key_width / 8)) return false;
+  work->bytes = bytes;
+  return true;
+}
+
+static void load_elements(const recsort_plugin_job *job, const void *keys, uint64_t *elements)
+{
+  const size_t words = key_words(job);
+  for (size_t i = 0; i < job->count; i++) {
+    uint64_t *element = elements + i * (words + 1);
+    if (job->key_width == 32)
+      element[0] = ((const uint32_t *)keys)[i];
+    else
+      memcpy(element, (const uint64_t *)keys + i * words, words * sizeof *element);
+    element[words] = i;
+  }
+}
+
+/* The tie rule: b's element goes first only if its key is strictly less. */
+static inline bool right_goes_first(const uint64_t *a, const uint64_t *b, size_t words)
+{
+  for (size_t w = words; w-- > 0;)
+    if (a[w] != b[w]) return b[w] < a[w];
+  return false;
+}
+
+/* Merges elements [begin, middle) and [middle, end) of `from` to the same places in `to`. */
+static inline void merge_pair(const uint64_t *from, uint64_t *to, size_t begin, size_t middle,
+                              size_t end, size_t words)
+{
+  const size_t size = words + 1;
+  size_t a = begin, b = middle;
+  for (size_t k = begin; k < end; k++) {
+    const bool take_b =
+        a == middle || (b < end && right_goes_first(from + a * size, from + b * size, words));
+    const size_t taken = take_b ? b++ : a++;
+    memcpy(to + k * size, from + taken * size, size * sizeof *to);
+  }
+}
+
+static inline void merge_pass(const uint64_t *from, uint64_t *to, size_t count, size_t run,
+                              size_t words)
+{
+  for (size_t begin = 0; begin < count; begin += 2 * run) {
+    const size_t middle = count - begin > run ? begin + run : count;
+    const size_t end = count - middle > run ? middle + run : count;
+    merge_pair(from, to, begin, middle, end, words);
+  }
+}
+
+/* The sorted elements; `words` is a constant at the calls that matter. */
+static inline uint64_t *sort_elements(uint64_t *elements, uint64_t *other, size_t count,
+                                      size_t words)
+{
+  for (size_t run = 1; run < count; run *= 2) {
+    merge_pass(elements, other, count, run, words);
+    uint64_t *const swap = elements;
+    elements = other;
+    other = swap;
+  }
+  return elements;
+}
+
+/* An index lies behind the place it goes to, or at it: front to back is safe in place. */
+static void store_permutation(const recsort_plugin_job *job, const uint64_t *sorted, size_t words,
+                              void *permutation)
+{
+  for (size_t i = 0; i < job->count; i++) {
+    const uint64_t index = sorted[i * (words + 1) + words];
+    if (job->index_bits == 32)
+      ((uint32_t *)permutation)[i] = (uint32_t)index;
+    else
+      ((uint64_t *)permutation)[i] = index;
+  }
+}
+
+void sequential_sort(const recsort_plugin_job *job, void *memory)
+{
+  const size_t words = key_words(job), count = (size_t)job->count;
+  recsort_plugin_work work = {0};
+  (void)sequential_work_size(job, &work);
+  uint64_t *elements = memory, *other = elements + work.keys_offset / 2 / sizeof *elements;
+  load_elements(job, (const char *)memory + work.keys_offset, elements);
+  const uint64_t *sorted = words == 1   ? sort_elements(elements, other, count, 1)
+                           : words == 2 ? sort_elements(elements, other, count, 2)
+                                        : sort_elements(elements, other, count, words);
+  store_permutation(job, sorted, words, memory);
+}

@@ -1,0 +1,28 @@
+/* sorts.h - the two algorithms behind the CPU plugin's table.
+ *
+ * Each comes as a pair: how much memory a job needs, and the sort itself, which works in just that.
+ */
+#ifndef RECSORT_CPU_SORTS_H
+#define RECSORT_CPU_SORTS_H
+
+#include <stdbool.h>
+
+#include "recsort/plugin.h"
+
+/* False if the size overflows. Any thread. */
+bool sequential_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);
+bool merge_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);
+
+/* `memory` holds the keys where work_size said; the permutation is left at its start. */
+void sequential_sort(const recsort_plugin_job *job, void *memory);
+void merge_sort(const recsort_plugin_job *job, void *memory);
+
+/* a * b rounded up to 64, added to *total; false on overflow. */
+static inline bool work_add(uint64_t *total, uint64_t a, uint64_t b)
+{
+  uint64_t bytes;
+  return !__builtin_mul_overflow(a, b, &bytes) && !__builtin_add_overflow(bytes, 63, &bytes) &&
+         !__builtin_add_overflow(*total, bytes & ~UINT64_C(63), total) && *total <= SIZE_MAX / 2;
+}
+
+#endif
