@@ -56,6 +56,8 @@ bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *
 /* Reads at most `room` bytes of records. Fewer are given only at the end or from a pipe; 0 only
  * at the end, and then the file was whole. */
 bool tool_reader_read(tool_reader *reader, void *to, size_t room, size_t *got);
+/* Reads 1 to `room` whole records, or 0 at the end. */
+bool tool_reader_read_records(tool_reader *reader, void *to, size_t room, size_t *count);
 void tool_reader_close(tool_reader *reader);
 
 /* All records of the inputs, and the first input's header and trailer. */

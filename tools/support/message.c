@@ -4,17 +4,26 @@
 #include "support/progress.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char *program = "recsort";
 
 void tool_set_name(const char *name)
 {
   program = name;
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+    /* Opened the wrong way round, so that using it still fails. */
+    if (fcntl(fd, F_GETFD) < 0 &&
+        open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) {
+      _exit(TOOL_TROUBLE);
+    }
+  }
 }
 
 const char *tool_name(void)

@@ -14,7 +14,8 @@
 /* Exit statuses, those of GNU sort. */
 enum { TOOL_OK = 0, TOOL_DISORDER = 1, TOOL_TROUBLE = 2 };
 
-/* The program's name, as messages begin with it. Called first in main. */
+/* Called first in main: the program's name, as messages begin with it. Also sees to it that no file
+ * that is opened later takes the place of a standard stream that was closed. */
 void tool_set_name(const char *name);
 const char *tool_name(void);
 

@@ -1,0 +1,332 @@
+/* input.c - reading files of records. */
+#include "support/input.h"
+
+#include "support/memory.h"
+#include "support/message.h"
+#include "support/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+  page = 64 << 10,        /* what tool_bytes round to */
+  huge = 2 << 20,         /* from here on huge pages pay */
+  chunk = 1 << 20,        /* how far a buffer grows for what may not come */
+  read_size = 8 << 20,    /* bytes between two steps of the progress line */
+  growth_limit = 64 << 20 /* a pipe's buffer doubles up to here, then grows by as much */
+};
+
+tool_format tool_format_of(const recsort_schema *schema)
+{
+  return (tool_format){recsort_schema_record_size(schema), recsort_schema_skip(schema),
+                       recsort_schema_trailer(schema)};
+}
+
+/* ---- Bytes ---- */
+
+bool tool_bytes_reserve(tool_bytes *bytes, size_t capacity)
+{
+  if (capacity <= bytes->capacity) return true;
+  if (capacity > SIZE_MAX / 2) return false;
+  capacity = (capacity + page - 1) / page * page;
+  void *const data =
+      bytes->data == NULL
+          ? mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+          : mremap(bytes->data, bytes->capacity, capacity, MREMAP_MAYMOVE);
+  if (data == MAP_FAILED) return false;
+  if (capacity >= huge) madvise(data, capacity, MADV_HUGEPAGE);
+  bytes->data = data;
+  bytes->capacity = capacity;
+  return true;
+}
+
+void tool_bytes_free(tool_bytes *bytes)
+{
+  if (bytes->data != NULL) munmap(bytes->data, bytes->capacity);
+  *bytes = (tool_bytes){0};
+}
+
+/* ---- One file ---- */
+
+static bool no_memory(const tool_reader *reader)
+{
+  tool_error_errno(reader->name, ENOMEM);
+  return false;
+}
+
+/* One read(2): 0 bytes at the end of the file. */
+static bool read_some(const tool_reader *reader, void *to, size_t room, size_t *got)
+{
+  ssize_t size;
+  do {
+    size = read(reader->fd, to, room < (1u << 30) ? room : 1u << 30);
+  } while (size < 0 && errno == EINTR);
+  if (size < 0) {
+    tool_error_errno(reader->name, errno);
+    return false;
+  }
+  *got = (size_t)size;
+  return true;
+}
+
+/* Reads on until `bytes` holds `size` bytes or the file ends. */
+static bool read_up_to(const tool_reader *reader, tool_bytes *bytes, uint64_t size)
+{
+  while (bytes->size < size) {
+    const uint64_t rest = size - bytes->size;
+    const size_t room = rest < chunk ? (size_t)rest : chunk;
+    size_t got;
+    if (!tool_bytes_reserve(bytes, bytes->size + room)) return no_memory(reader);
+    if (!read_some(reader, bytes->data + bytes->size, room, &got)) return false;
+    if (got == 0) break;
+    bytes->size += got;
+  }
+  return true;
+}
+
+static bool too_short(const tool_reader *reader, uint64_t size)
+{
+  tool_error("%s: %" PRIu64 " bytes are too few for its header of %" PRIu64
+             " and its trailer of %" PRIu64,
+             reader->name, size, reader->format.skip, reader->format.trailer);
+  return false;
+}
+
+static bool truncated(const tool_reader *reader)
+{
+  tool_error("%s: it was truncated while it was being read", reader->name);
+  return false;
+}
+
+static bool check_whole(const tool_reader *reader, uint64_t size)
+{
+  const uint64_t rest = size % reader->format.record_size;
+  if (rest == 0) return true;
+  tool_error("%s: %" PRIu64 " bytes%s are no whole number of records of %zu bytes: %" PRIu64
+             " left over",
+             reader->name, size,
+             reader->format.skip | reader->format.trailer ? " without header and trailer" : "",
+             reader->format.record_size, rest);
+  return false;
+}
+
+/* A regular file says how long it is. One of size 0 may be one that does not, as in /proc. */
+static bool measure(tool_reader *reader)
+{
+  const off_t start = lseek(reader->fd, 0, SEEK_CUR);
+  reader->sized = S_ISREG(reader->status.st_mode) && start >= 0 && reader->status.st_size > start;
+  if (!reader->sized) return true;
+  const uint64_t size = (uint64_t)(reader->status.st_size - start);
+  const tool_format *const format = &reader->format;
+  if (format->skip > size || format->trailer > size - format->skip) {
+    return too_short(reader, size);
+  }
+  reader->left = size - format->skip - format->trailer;
+  posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+  return check_whole(reader, reader->left);
+}
+
+bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *format)
+{
+  const bool standard = path == NULL || strcmp(path, "-") == 0;
+  *reader = (tool_reader){.name = tool_input_name(path), .format = *format};
+  reader->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (reader->fd < 0 || fstat(reader->fd, &reader->status) != 0) {
+    tool_error_errno(reader->name, errno);
+    return false;
+  }
+  if (S_ISDIR(reader->status.st_mode)) {
+    tool_error_errno(reader->name, EISDIR);
+    return false;
+  }
+  if (!measure(reader) || !read_up_to(reader, &reader->header, format->skip)) return false;
+  if (reader->header.size < format->skip) {
+    return reader->sized ? truncated(reader) : too_short(reader, reader->header.size);
+  }
+  return true;
+}
+
+/* The end of a regular file's records: what follows must be the trailer and nothing else, and
+ * nobody may have written to the file. */
+static bool finish_sized(tool_reader *reader)
+{
+  unsigned char beyond;
+  size_t got;
+  struct stat now;
+  if (!read_up_to(reader, &reader->trailer, reader->format.trailer)) return false;
+  if (reader->trailer.size < reader->format.trailer) return truncated(reader);
+  if (!read_some(reader, &beyond, 1, &got)) return false;
+  if (fstat(reader->fd, &now) != 0) {
+    tool_error_errno(reader->name, errno);
+    return false;
+  }
+  if (got != 0 || now.st_size != reader->status.st_size ||
+      now.st_mtim.tv_sec != reader->status.st_mtim.tv_sec ||
+      now.st_mtim.tv_nsec != reader->status.st_mtim.tv_nsec) {
+    tool_error("%s: it was changed while it was being read", reader->name);
+    return false;
+  }
+  return true;
+}
+
+static bool read_sized(tool_reader *reader, unsigned char *to, size_t room, size_t *got)
+{
+  const size_t wanted = room < reader->left ? room : (size_t)reader->left;
+  size_t size = 0;
+  if (wanted == 0) {
+    *got = 0;
+    return finish_sized(reader);
+  }
+  while (size < wanted) {
+    size_t more;
+    if (!read_some(reader, to + size, wanted - size, &more)) return false;
+    if (more == 0) return truncated(reader);
+    size += more;
+  }
+  reader->left -= size;
+  *got = size;
+  return true;
+}
+
+/* From a pipe, whose last bytes are the trailer: gives out what lies before as many bytes. */
+static bool read_held(tool_reader *reader, unsigned char *to, size_t room, size_t *got)
+{
+  tool_bytes *const held = &reader->held;
+  const uint64_t trailer = reader->format.trailer;
+  if (held->size <= trailer && !read_up_to(reader, held, trailer + chunk)) return false;
+  if (held->size < trailer) return too_short(reader, reader->format.skip + held->size);
+  const size_t free_bytes = held->size - (size_t)trailer;
+  const size_t size = room < free_bytes ? room : free_bytes;
+  if (size == 0) {
+    reader->trailer = *held;
+    *held = (tool_bytes){0};
+  } else {
+    memcpy(to, held->data, size);
+    memmove(held->data, held->data + size, held->size - size);
+    held->size -= size;
+  }
+  *got = size;
+  return true;
+}
+
+bool tool_reader_read(tool_reader *reader, void *to, size_t room, size_t *got)
+{
+  size_t size;
+  if (reader->sized) {
+    if (!read_sized(reader, to, room, &size)) return false;
+  } else {
+    const bool read = reader->format.trailer != 0 ? read_held(reader, to, room, &size)
+                                                  : read_some(reader, to, room, &size);
+    if (!read || (size == 0 && !check_whole(reader, reader->given))) return false;
+  }
+  reader->given += size;
+  *got = size;
+  return true;
+}
+
+bool tool_reader_read_records(tool_reader *reader, void *to, size_t room, size_t *count)
+{
+  const size_t record_size = reader->format.record_size;
+  size_t size = 0;
+  do {
+    const size_t wanted = size == 0 ? room * record_size : record_size - size % record_size;
+    size_t got;
+    if (!tool_reader_read(reader, (unsigned char *)to + size, wanted, &got)) return false;
+    if (got == 0) break;
+    size += got;
+  } while (size % record_size != 0);
+  *count = size / record_size;
+  return true;
+}
+
+void tool_reader_close(tool_reader *reader)
+{
+  if (reader->fd > STDERR_FILENO) close(reader->fd);
+  tool_bytes_free(&reader->header);
+  tool_bytes_free(&reader->trailer);
+  tool_bytes_free(&reader->held);
+  reader->fd = -1;
+}
+
+/* ---- All files ---- */
+
+/* Room for `more` bytes, if they and the working memory for all records will fit. */
+static bool make_room(tool_records *records, const tool_reader *reader, uint64_t more,
+                      size_t working_size)
+{
+  size_t size;
+  uint64_t working;
+  if (__builtin_add_overflow(records->records.size, more, &size) ||
+      __builtin_mul_overflow(size / reader->format.record_size, working_size, &working) ||
+      __builtin_add_overflow(working, more, &working)) {
+    return no_memory(reader);
+  }
+  const uint64_t available = tool_memory_available();
+  if (working > available) {
+    tool_error("%s: not enough memory: %" PRIu64 " MiB more are needed to sort it, %" PRIu64
+               " MiB are available",
+               reader->name, working >> 20, available >> 20);
+    return false;
+  }
+  return tool_bytes_reserve(&records->records, size) || no_memory(reader);
+}
+
+/* Appends the records of one open input. */
+static bool read_input(tool_records *records, tool_reader *reader, size_t working_size)
+{
+  tool_bytes *const bytes = &records->records;
+  if (reader->sized && !make_room(records, reader, reader->left, working_size)) return false;
+  tool_progress_begin("reading", reader->left);
+  for (;;) {
+    if (!reader->sized && bytes->size == bytes->capacity) {
+      const size_t step = bytes->size < growth_limit ? bytes->size + chunk : growth_limit;
+      if (!make_room(records, reader, step, working_size)) return false;
+    }
+    const size_t room = bytes->capacity - bytes->size;
+    size_t got;
+    if (!tool_reader_read(reader, bytes->data + bytes->size, room < read_size ? room : read_size,
+                          &got)) {
+      return false;
+    }
+    if (got == 0) return true;
+    bytes->size += got;
+    tool_progress_step(reader->given);
+  }
+}
+
+static void move_bytes(tool_bytes *to, tool_bytes *from)
+{
+  *to = *from;
+  *from = (tool_bytes){0};
+}
+
+bool tool_read_records(tool_records *records, char *const *paths, size_t path_count,
+                       const tool_format *format, size_t working_size)
+{
+  const size_t inputs = path_count != 0 ? path_count : 1;
+  *records = (tool_records){0};
+  for (size_t i = 0; i < inputs; i++) {
+    tool_reader reader;
+    const bool done = tool_reader_open(&reader, path_count != 0 ? paths[i] : NULL, format) &&
+                      read_input(records, &reader, working_size);
+    if (done && i == 0) {
+      move_bytes(&records->header, &reader.header);
+      move_bytes(&records->trailer, &reader.trailer);
+    }
+    tool_reader_close(&reader);
+    if (!done) return false;
+  }
+  records->count = records->records.size / format->record_size;
+  return true;
+}
+
+void tool_records_free(tool_records *records)
+{
+  tool_bytes_free(&records->records);
+  tool_bytes_free(&records->header);
+  tool_bytes_free(&records->trailer);
+}
