@@ -1,0 +1,112 @@
+/* explain.c - what a schema means, what the sorter plans, and what plugins there are. */
+#include "commands.h"
+
+#include "support/message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* "uint16[4] big", "enum uint8", "bits 3..5 of uint32", "char 16". */
+static void format_type(const recsort_field *field, char *text, size_t size)
+{
+  const char *const name = recsort_type_name(field->type);
+  const char *const endian = field->endian == RECSORT_BIG_ENDIAN && field->type != RECSORT_STRUCT &&
+                                     field->size > 1 && field->type != RECSORT_CHAR &&
+                                     field->type != RECSORT_BYTES
+                                 ? " big"
+                                 : "";
+  char count[32] = "";
+  if (field->count != 0) snprintf(count, sizeof count, "[%zu]", field->count);
+  if (field->type == RECSORT_BITFIELD) {
+    snprintf(text, size, "bits %" PRIu32 "..%" PRIu32 " of %s%s", field->bit,
+             field->bit + field->width - 1, recsort_type_name(field->base), endian);
+  } else if (field->type == RECSORT_ENUM) {
+    snprintf(text, size, "enum %s%s%s", recsort_type_name(field->base), count, endian);
+  } else {
+    snprintf(text, size, "%s%s%s", name, count, endian);
+  }
+}
+
+static void print_fields(const recsort_field *fields, size_t count, uint64_t base, int depth)
+{
+  for (size_t i = 0; i < count; i++) {
+    const recsort_field *const field = &fields[i];
+    const size_t elements = field->count != 0 ? field->count : 1;
+    char type[64];
+    format_type(field, type, sizeof type);
+    printf("%8" PRIu64 "  %8zu  %-24s  %*s%s\n", base + field->offset, field->size * elements, type,
+           2 * depth, "", field->name);
+    print_fields(field->fields, field->field_count, base + field->offset, depth + 1);
+  }
+}
+
+static void print_layout(const recsort_schema *schema)
+{
+  size_t count;
+  const recsort_field *const fields = recsort_schema_fields(schema, &count);
+  printf("record %s: %zu bytes\n", recsort_schema_record_name(schema),
+         recsort_schema_record_size(schema));
+  if (recsort_schema_skip(schema) != 0) {
+    printf("file header: %" PRIu64 " bytes\n", recsort_schema_skip(schema));
+  }
+  if (recsort_schema_trailer(schema) != 0) {
+    printf("file trailer: %" PRIu64 " bytes\n", recsort_schema_trailer(schema));
+  }
+  printf("\n  offset      size  type                      field\n");
+  print_fields(fields, count, 0, 0);
+}
+
+static void print_keys(const recsort_sorter *sorter, const recsort_stats *stats)
+{
+  static const char *const nans[] = {
+      [RECSORT_NAN_LAST] = "last", [RECSORT_NAN_FIRST] = "first", [RECSORT_NAN_TOTAL] = "total"};
+  const size_t count = recsort_sorter_key_count(sorter);
+  printf("\nkey: %u bits, kept in %u\n\n", stats->key_bits, stats->key_width);
+  printf("    bits     shift  order  nan    field\n");
+  for (size_t i = 0; i < count; i++) {
+    const recsort_key_info key = recsort_sorter_key(sorter, i);
+    const bool real = key.field->type >= RECSORT_FLOAT16 && key.field->type <= RECSORT_FLOAT64;
+    printf("%8u  %8u  %-5s  %-5s  %s\n", key.bits, key.shift,
+           key.order == RECSORT_DESCENDING ? "desc" : "asc", real ? nans[key.nan] : "-", key.path);
+  }
+}
+
+int command_explain(const cli_job *job)
+{
+  const recsort_stats stats = recsort_sorter_stats(job->sorter);
+  print_layout(job->schema);
+  print_keys(job->sorter, &stats);
+  printf("\nplugin: %s, algorithm %s (%s)\n", stats.plugin, stats.algorithm, stats.choice);
+  if (stats.fallback != NULL) printf("fallback: %s\n", stats.fallback);
+  return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
+}
+
+static void print_plugin(const recsort_plugin_info *plugin)
+{
+  const char *const path = plugin->path != NULL ? plugin->path : "linked in";
+  if (plugin->reason != NULL) {
+    printf("%s (%s)\n  refused: %s\n", plugin->name, path, plugin->reason);
+    return;
+  }
+  printf("%s %s (%s), score %u\n  %s\n", plugin->name, plugin->version, path, plugin->score,
+         plugin->description);
+  for (size_t i = 0; i < plugin->algorithm_count; i++) {
+    printf("  %-12s %s\n", plugin->algorithms[i], plugin->algorithm_texts[i]);
+  }
+}
+
+int command_list_plugins(void)
+{
+  recsort_plugin_list *list = NULL;
+  recsort_error error;
+  if (recsort_plugin_list_create(NULL, &list, &error) != RECSORT_OK) {
+    tool_error_library(&error);
+    return TOOL_TROUBLE;
+  }
+  for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
+    const recsort_plugin_info plugin = recsort_plugin_list_at(list, i);
+    print_plugin(&plugin);
+  }
+  recsort_plugin_list_destroy(list);
+  return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
+}

@@ -1,0 +1,254 @@
+/* merge.c - one sorted output from sorted inputs, in memory that does not grow with them.
+ *
+ * Each input has a buffer of records and their encoded keys. A binary heap of the inputs, ordered
+ * by the key of the next record of each and then by the input's number, says which record goes out
+ * next; so equal records stay in the order of the inputs. An input that turns out not to be sorted
+ * ends the merge.
+ */
+#include "commands.h"
+
+#include "support/input.h"
+#include "support/message.h"
+#include "support/output.h"
+#include "support/progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  least_size = 64 << 10, /* of a buffer */
+  most_size = 1 << 20,
+  total_size = 64 << 20 /* of all buffers, as far as least_size allows */
+};
+
+typedef struct merge_run {
+  tool_reader reader;
+  unsigned char *records;
+  unsigned char *keys; /* [0] is that of the record before records[0] */
+  size_t count;        /* in the buffer */
+  size_t at;           /* the next one */
+  uint64_t first;      /* records before those in the buffer */
+  bool ended;
+} merge_run;
+
+typedef struct merge_state {
+  const cli_job *job;
+  tool_format format;
+  size_t key_size;
+  size_t room; /* records in a buffer */
+  merge_run *runs;
+  size_t run_count;
+  size_t *heap; /* numbers of the runs that have records left */
+  size_t heap_count;
+  tool_output output;
+  unsigned char *pending; /* records on their way out */
+  size_t pending_count;
+  unsigned char *last_key; /* of the record that went out last */
+  uint64_t taken;          /* records read from the runs */
+  uint64_t written;
+} merge_state;
+
+static const unsigned char *next_key(const merge_state *merge, const merge_run *run)
+{
+  return run->keys + (run->at + 1) * merge->key_size;
+}
+
+/* ---- Reading ---- */
+
+static bool check_run(const merge_state *merge, const merge_run *run)
+{
+  for (size_t i = run->first == 0 ? 1 : 0; i < run->count; i++) {
+    const unsigned char *const key = run->keys + i * merge->key_size;
+    if (recsort_key_compare(merge->job->sorter, key, key + merge->key_size) <= 0) continue;
+    tool_error("%s: it is not sorted: record %" PRIu64 " is out of order", run->reader.name,
+               run->first + i);
+    return false;
+  }
+  return true;
+}
+
+static bool fill_run(merge_state *merge, merge_run *run)
+{
+  recsort_error error;
+  size_t count;
+  if (run->count > 0) {
+    memcpy(run->keys, run->keys + run->count * merge->key_size, merge->key_size);
+  }
+  run->first += run->count;
+  run->count = run->at = 0;
+  if (!tool_reader_read_records(&run->reader, run->records, merge->room, &count)) return false;
+  run->ended = count == 0;
+  run->count = count;
+  if (recsort_encode(merge->job->sorter, run->records, count, run->keys + merge->key_size,
+                     &error) != RECSORT_OK) {
+    job_error(run->reader.name, run->first, &error);
+    return false;
+  }
+  return check_run(merge, run);
+}
+
+/* ---- The heap ---- */
+
+static bool comes_first(const merge_state *merge, size_t a, size_t b)
+{
+  const int order = recsort_key_compare(merge->job->sorter, next_key(merge, &merge->runs[a]),
+                                        next_key(merge, &merge->runs[b]));
+  return order < 0 || (order == 0 && a < b);
+}
+
+/* Moves the run at `place` down to where it belongs. */
+static void sift_down(const merge_state *merge, size_t place)
+{
+  size_t *const heap = merge->heap;
+  const size_t run = heap[place];
+  for (;;) {
+    size_t child = 2 * place + 1;
+    if (child >= merge->heap_count) break;
+    if (child + 1 < merge->heap_count && comes_first(merge, heap[child + 1], heap[child])) child++;
+    if (comes_first(merge, run, heap[child])) break;
+    heap[place] = heap[child];
+    place = child;
+  }
+  heap[place] = run;
+}
+
+/* Passes over the record that is at the top. */
+static bool advance(merge_state *merge)
+{
+  merge_run *const run = &merge->runs[merge->heap[0]];
+  run->at++;
+  merge->taken++;
+  if (run->at == run->count && !fill_run(merge, run)) return false;
+  if (run->ended) merge->heap[0] = merge->heap[--merge->heap_count];
+  if (merge->heap_count > 0) sift_down(merge, 0);
+  return true;
+}
+
+/* ---- Writing ---- */
+
+static bool flush_pending(merge_state *merge)
+{
+  const size_t size = merge->pending_count * merge->format.record_size;
+  merge->pending_count = 0;
+  tool_progress_step(merge->written);
+  return tool_output_write(&merge->output, merge->pending, size);
+}
+
+static bool put_record(merge_state *merge, const unsigned char *record, const unsigned char *key)
+{
+  const size_t size = merge->format.record_size;
+  if (merge->job->options->unique) {
+    if (merge->written > 0 && recsort_key_compare(merge->job->sorter, merge->last_key, key) == 0) {
+      return true;
+    }
+    memcpy(merge->last_key, key, merge->key_size);
+  }
+  memcpy(merge->pending + merge->pending_count++ * size, record, size);
+  merge->written++;
+  return merge->pending_count < merge->room || flush_pending(merge);
+}
+
+/* The trailer is known once all records before it have been passed over. */
+static bool write_trailer(merge_state *merge)
+{
+  merge_run *const first = &merge->runs[0];
+  if (merge->format.trailer == 0) return true;
+  while (!first->ended) {
+    if (!fill_run(merge, first)) return false;
+  }
+  return tool_output_write(&merge->output, first->reader.trailer.data, first->reader.trailer.size);
+}
+
+static bool merge_runs(merge_state *merge)
+{
+  const tool_bytes *const header = &merge->runs[0].reader.header;
+  if (!tool_output_write(&merge->output, header->data, header->size)) return false;
+  tool_progress_begin("merging", 0);
+  while (merge->heap_count > 0 && merge->written < merge->job->options->head) {
+    const merge_run *const run = &merge->runs[merge->heap[0]];
+    if (!put_record(merge, run->records + run->at * merge->format.record_size,
+                    next_key(merge, run)) ||
+        !advance(merge)) {
+      return false;
+    }
+  }
+  return flush_pending(merge) && write_trailer(merge);
+}
+
+/* ---- Beginning and end ---- */
+
+static bool open_run(merge_state *merge, size_t number)
+{
+  const cli_options *const options = merge->job->options;
+  merge_run *const run = &merge->runs[number];
+  run->records = calloc(merge->room, merge->format.record_size);
+  run->keys = calloc(merge->room + 1, merge->key_size);
+  if (run->records == NULL || run->keys == NULL) {
+    tool_error("%s", strerror(ENOMEM));
+    return false;
+  }
+  const char *const path = options->input_count != 0 ? options->inputs[number] : NULL;
+  if (!tool_reader_open(&run->reader, path, &merge->format) || !fill_run(merge, run)) return false;
+  if (!run->ended) merge->heap[merge->heap_count++] = number;
+  return true;
+}
+
+static bool open_runs(merge_state *merge)
+{
+  const size_t unit = merge->format.record_size + merge->key_size;
+  size_t size = total_size / merge->run_count;
+  size = size < least_size ? least_size : size > most_size ? most_size : size;
+  merge->room = size > unit ? size / unit : 1;
+  merge->runs = calloc(merge->run_count, sizeof *merge->runs);
+  merge->heap = calloc(merge->run_count, sizeof *merge->heap);
+  merge->pending = calloc(merge->room, merge->format.record_size);
+  merge->last_key = calloc(1, merge->key_size);
+  if (merge->runs == NULL || merge->heap == NULL || merge->pending == NULL ||
+      merge->last_key == NULL) {
+    tool_error("%s", strerror(ENOMEM));
+    return false;
+  }
+  for (size_t i = 0; i < merge->run_count; i++)
+    merge->runs[i].reader.fd = -1;
+  for (size_t i = 0; i < merge->run_count; i++) {
+    if (!open_run(merge, i)) return false;
+  }
+  for (size_t i = merge->heap_count / 2; i-- > 0;)
+    sift_down(merge, i);
+  return true;
+}
+
+static void free_merge(merge_state *merge)
+{
+  for (size_t i = 0; merge->runs != NULL && i < merge->run_count; i++) {
+    tool_reader_close(&merge->runs[i].reader);
+    free(merge->runs[i].records);
+    free(merge->runs[i].keys);
+  }
+  free(merge->runs);
+  free(merge->heap);
+  free(merge->pending);
+  free(merge->last_key);
+}
+
+int command_merge(const cli_job *job)
+{
+  const cli_options *const options = job->options;
+  run_times times = {.begin = tool_seconds()};
+  merge_state merge = {.job = job,
+                       .format = tool_format_of(job->schema),
+                       .key_size = recsort_key_size(job->sorter),
+                       .run_count = options->input_count != 0 ? options->input_count : 1};
+  if (!tool_output_open(&merge.output, options->output)) return TOOL_TROUBLE;
+  bool done = open_runs(&merge) && merge_runs(&merge);
+  if (done) {
+    done = tool_output_commit(&merge.output);
+  } else {
+    tool_output_discard(&merge.output);
+  }
+  if (done) print_stats(job, merge.taken, &times);
+  free_merge(&merge);
+  return done ? TOOL_OK : TOOL_TROUBLE;
+}

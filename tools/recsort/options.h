@@ -1,0 +1,44 @@
+/* options.h - recsort's command line. */
+#ifndef RECSORT_OPTIONS_H
+#define RECSORT_OPTIONS_H
+
+#include "recsort/recsort.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum cli_command {
+  COMMAND_SORT,
+  COMMAND_CHECK,
+  COMMAND_MERGE,
+  COMMAND_EXPLAIN,
+  COMMAND_LIST_PLUGINS,
+  COMMAND_VERSION,
+  COMMAND_HELP
+} cli_command;
+
+typedef enum stats_format { STATS_NONE, STATS_TEXT, STATS_JSON } stats_format;
+
+typedef struct cli_options {
+  cli_command command;
+  const char *schema;
+  const char *output;
+  recsort_options sorting; /* owns its keys and their paths */
+  bool unique;
+  bool has_head;
+  uint64_t head;       /* has_head: records to write at most; otherwise UINT64_MAX */
+  unsigned index_bits; /* 0: records are written */
+  stats_format stats;
+  char *const *inputs; /* of argv */
+  size_t input_count;
+} cli_options;
+
+/* Reads the command line. False, after a message, if it says nothing sensible. options_free is due
+ * whatever was returned. */
+bool options_parse(cli_options *options, int argc, char **argv);
+void options_free(cli_options *options);
+
+bool print_help(void);
+
+#endif

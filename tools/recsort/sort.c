@@ -1,0 +1,141 @@
+/* sort.c - read all records, find their order, write them in it.
+ *
+ * The input's buffer is the only copy of the records: they are gathered into small pieces on their
+ * way out, so the peak is the input, about 16 bytes a record, and a constant.
+ */
+#include "commands.h"
+
+#include "support/input.h"
+#include "support/message.h"
+#include "support/output.h"
+#include "support/progress.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  working_size = 16,   /* bytes a record that the library takes */
+  piece_size = 8 << 20 /* bytes that are gathered at a time */
+};
+
+/* Fills `to` with elements [first, first + count) of the output. */
+typedef void (*fill_call)(const cli_job *job, const recsort_permutation *order, const void *records,
+                          size_t first, size_t count, void *to);
+
+static void fill_records(const cli_job *job, const recsort_permutation *order, const void *records,
+                         size_t first, size_t count, void *to)
+{
+  recsort_gather(order, first, count, records, recsort_schema_record_size(job->schema), to,
+                 job->options->sorting.threads);
+}
+
+static void fill_index32(const cli_job *job, const recsort_permutation *order, const void *records,
+                         size_t first, size_t count, void *to)
+{
+  uint32_t *const index = to;
+  (void)job, (void)records;
+  for (size_t i = 0; i < count; i++) {
+    index[i] = htole32((uint32_t)recsort_permutation_at(order, first + i));
+  }
+}
+
+static void fill_index64(const cli_job *job, const recsort_permutation *order, const void *records,
+                         size_t first, size_t count, void *to)
+{
+  uint64_t *const index = to;
+  (void)job, (void)records;
+  for (size_t i = 0; i < count; i++)
+    index[i] = htole64(recsort_permutation_at(order, first + i));
+}
+
+static bool write_pieces(const cli_job *job, tool_output *output, const recsort_permutation *order,
+                         const void *records)
+{
+  const unsigned bits = job->options->index_bits;
+  const fill_call fill = bits == 0 ? fill_records : bits == 32 ? fill_index32 : fill_index64;
+  const size_t size = bits == 0 ? recsort_schema_record_size(job->schema) : bits / 8;
+  const size_t piece = size < piece_size ? piece_size / size : 1;
+  void *const buffer = malloc(piece * size);
+  bool written = buffer != NULL;
+  if (!written) tool_error("%s", strerror(ENOMEM));
+  tool_progress_begin("writing", order->count);
+  for (size_t done = 0; written && done < order->count;) {
+    const size_t count = order->count - done < piece ? order->count - done : piece;
+    fill(job, order, records, done, count, buffer);
+    written = tool_output_write(output, buffer, count * size);
+    done += count;
+    tool_progress_step(done);
+  }
+  free(buffer);
+  return written;
+}
+
+static bool write_output(const cli_job *job, tool_output *output, const recsort_permutation *order,
+                         const tool_records *input)
+{
+  const bool around = job->options->index_bits == 0;
+  if (around && !tool_output_write(output, input->header.data, input->header.size)) return false;
+  if (!write_pieces(job, output, order, input->records.data)) return false;
+  return !around || tool_output_write(output, input->trailer.data, input->trailer.size);
+}
+
+static bool find_order(const cli_job *job, const tool_records *input, recsort_permutation *order)
+{
+  const cli_options *const options = job->options;
+  const char *const name = options->input_count > 1    ? "the inputs"
+                           : options->input_count == 1 ? tool_input_name(options->inputs[0])
+                                                       : tool_input_name(NULL);
+  recsort_error error;
+  tool_progress_begin("sorting", 0);
+  if (recsort_find_order(job->sorter, input->records.data, input->count, order, &error) !=
+      RECSORT_OK) {
+    job_error(name, 0, &error);
+    return false;
+  }
+  const char *const fallback = recsort_sorter_stats(job->sorter).fallback;
+  if (fallback != NULL) tool_error("%s", fallback);
+  if (options->unique &&
+      recsort_unique(job->sorter, input->records.data, order, &error) != RECSORT_OK) {
+    tool_error_library(&error);
+    return false;
+  }
+  if (order->count > options->head) order->count = (size_t)options->head;
+  return true;
+}
+
+static bool index_fits(const cli_job *job, const tool_records *input)
+{
+  if (job->options->index_bits != 32 || (uint64_t)input->count <= (uint64_t)1 << 32) return true;
+  tool_error("--index=32: there are more than 2^32 records");
+  return false;
+}
+
+int command_sort(const cli_job *job)
+{
+  const cli_options *const options = job->options;
+  const tool_format format = tool_format_of(job->schema);
+  run_times times = {.begin = tool_seconds()};
+  tool_records input = {0};
+  recsort_permutation order;
+  tool_output output;
+  if (!tool_output_open(&output, options->output)) return TOOL_TROUBLE;
+
+  bool done =
+      tool_read_records(&input, options->inputs, options->input_count, &format, working_size) &&
+      index_fits(job, &input);
+  times.read = tool_seconds() - times.begin;
+  done = done && find_order(job, &input, &order);
+  const double sorted = tool_seconds();
+  done = done && write_output(job, &output, &order, &input);
+  if (done) {
+    done = tool_output_commit(&output);
+  } else {
+    tool_output_discard(&output);
+  }
+  times.write = tool_seconds() - sorted;
+  if (done) print_stats(job, input.count, &times);
+  tool_records_free(&input);
+  return done ? TOOL_OK : TOOL_TROUBLE;
+}

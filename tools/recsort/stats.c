@@ -1,0 +1,85 @@
+/* stats.c - the figures of --stats. */
+#include "commands.h"
+
+#include "support/message.h"
+#include "support/progress.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+typedef struct stage {
+  const char *name;
+  double seconds;
+} stage;
+
+enum { stage_count = 6 };
+
+static void print_text(const recsort_stats *stats, uint64_t records, const stage *stages)
+{
+  const uint64_t bytes = records * stats->record_size;
+  fprintf(stderr, "records    %" PRIu64 "\n", records);
+  fprintf(stderr, "bytes      %" PRIu64 "\n", bytes);
+  fprintf(stderr, "key bits   %u of %u\n", stats->key_bits, stats->key_width);
+  fprintf(stderr, "plugin     %s\n", stats->plugin);
+  fprintf(stderr, "algorithm  %s\n", stats->algorithm);
+  fprintf(stderr, "threads    %u\n", stats->threads);
+  fprintf(stderr, "fallback   %s\n", stats->fallback != NULL ? stats->fallback : "none");
+  for (int i = 0; i < stage_count; i++) {
+    fprintf(stderr, "%-7s %9.6f s\n", stages[i].name, stages[i].seconds);
+  }
+}
+
+static bool fill_json(cJSON *object, const recsort_stats *stats, uint64_t records,
+                      const stage *stages)
+{
+  bool filled =
+      cJSON_AddNumberToObject(object, "records", (double)records) != NULL &&
+      cJSON_AddNumberToObject(object, "bytes", (double)records * (double)stats->record_size) &&
+      cJSON_AddNumberToObject(object, "record_size", (double)stats->record_size) != NULL &&
+      cJSON_AddNumberToObject(object, "key_bits", stats->key_bits) != NULL &&
+      cJSON_AddNumberToObject(object, "key_width", stats->key_width) != NULL &&
+      cJSON_AddStringToObject(object, "plugin", stats->plugin) != NULL &&
+      cJSON_AddStringToObject(object, "algorithm", stats->algorithm) != NULL &&
+      cJSON_AddNumberToObject(object, "threads", stats->threads) != NULL &&
+      (stats->fallback != NULL ? cJSON_AddStringToObject(object, "fallback", stats->fallback)
+                               : cJSON_AddNullToObject(object, "fallback")) != NULL;
+  cJSON *const seconds = cJSON_AddObjectToObject(object, "seconds");
+  for (int i = 0; filled && i < stage_count; i++) {
+    filled = cJSON_AddNumberToObject(seconds, stages[i].name, stages[i].seconds) != NULL;
+  }
+  return filled;
+}
+
+static void print_json(const recsort_stats *stats, uint64_t records, const stage *stages)
+{
+  cJSON *const object = cJSON_CreateObject();
+  char *text = NULL;
+  if (object != NULL && fill_json(object, stats, records, stages)) {
+    text = cJSON_PrintUnformatted(object);
+  }
+  if (text != NULL) {
+    fprintf(stderr, "%s\n", text);
+  } else {
+    tool_error("no memory for the figures");
+  }
+  cJSON_free(text);
+  cJSON_Delete(object);
+}
+
+void print_stats(const cli_job *job, uint64_t records, const run_times *times)
+{
+  const recsort_stats stats = recsort_sorter_stats(job->sorter);
+  const stage stages[stage_count] = {
+      {"read", times->read},        {"encode", stats.encode_seconds},
+      {"sort", stats.sort_seconds}, {"verify", stats.verify_seconds},
+      {"write", times->write},      {"total", tool_seconds() - times->begin},
+  };
+  if (job->options->stats == STATS_NONE) return;
+  tool_progress_clear();
+  if (job->options->stats == STATS_JSON) {
+    print_json(&stats, records, stages);
+  } else {
+    print_text(&stats, records, stages);
+  }
+}

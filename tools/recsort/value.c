@@ -1,0 +1,119 @@
+/* value.c - a key's value in a record, for messages. */
+#include "value.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const recsort_field *find_field(const recsort_field *fields, size_t count, const char *name,
+                                       size_t length)
+{
+  for (size_t i = 0; i < count; i++) {
+    if (strncmp(fields[i].name, name, length) == 0 && fields[i].name[length] == '\0') {
+      return &fields[i];
+    }
+  }
+  return NULL;
+}
+
+/* Walks the path, which the sorter has accepted: "items[3].id". */
+recsort_value key_value(const recsort_schema *schema, const recsort_key_info *key,
+                        const void *record)
+{
+  const unsigned char *base = record;
+  const char *path = key->path;
+  size_t count;
+  const recsort_field *fields = recsort_schema_fields(schema, &count);
+  for (;;) {
+    const size_t length = strcspn(path, ".[");
+    const recsort_field *const field = find_field(fields, count, path, length);
+    char *rest = (char *)path + length;
+    const size_t element = *rest == '[' ? (size_t)strtoull(rest + 1, &rest, 10) : 0;
+    const char *const dot = strchr(rest, '.');
+    if (field == NULL || dot == NULL) {
+      return recsort_field_read(field != NULL ? field : key->field, base, element);
+    }
+    base += field->offset + element * field->size;
+    fields = field->fields;
+    count = field->field_count;
+    path = dot + 1;
+  }
+}
+
+bool key_values_equal(const recsort_key_info *key, recsort_value a, recsort_value b)
+{
+  switch (a.kind) {
+  case RECSORT_VALUE_BYTES:
+    return memcmp(a.as.bytes, b.as.bytes, a.size) == 0;
+  case RECSORT_VALUE_REAL:
+    if (key->nan == RECSORT_NAN_TOTAL) return memcmp(&a.as.real, &b.as.real, sizeof a.as.real) == 0;
+    return (isnan(a.as.real) && isnan(b.as.real)) ||
+           !(a.as.real < b.as.real || a.as.real > b.as.real || isnan(a.as.real) ||
+             isnan(b.as.real));
+  default:
+    return a.as.u == b.as.u;
+  }
+}
+
+/* The shortest decimal that reads back as the same value of the field's width. */
+static void format_real(recsort_value value, char *text, size_t size)
+{
+  const double real = value.as.real;
+  const int digits = value.size <= sizeof(float) ? 9 : 17;
+  for (int precision = 1; precision <= digits; precision++) {
+    snprintf(text, size, "%.*g", precision, real);
+    const double back =
+        value.size <= sizeof(float) ? (double)strtof(text, NULL) : strtod(text, NULL);
+    if (memcmp(&back, &real, sizeof back) == 0) return;
+  }
+}
+
+/* Bytes as hexadecimal digits, a string in quotes as far as it is plain text. */
+static void format_bytes(const recsort_field *field, recsort_value value, char *text, size_t size)
+{
+  const bool is_text = field->type == RECSORT_CHAR;
+  const size_t length = is_text ? strnlen((const char *)value.as.bytes, value.size) : value.size;
+  size_t used = 0;
+  if (is_text) text[used++] = '"';
+  for (size_t i = 0; i < length; i++) {
+    const unsigned char byte = value.as.bytes[i];
+    if (used + 8 > size) { /* room for "...", the quote and the end */
+      used += (size_t)snprintf(text + used, size - used, "...");
+      break;
+    }
+    const bool plain = is_text && byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\';
+    used += (size_t)snprintf(text + used, size - used,
+                             plain     ? "%c"
+                             : is_text ? "\\x%02x"
+                                       : "%02x",
+                             byte);
+  }
+  if (is_text) text[used++] = '"';
+  text[used] = '\0';
+}
+
+static const char *enumerator_name(const recsort_field *field, recsort_value value)
+{
+  for (size_t i = 0; i < field->enumerator_count; i++) {
+    if (field->enumerators[i].value == value.as.i) return field->enumerators[i].name;
+  }
+  return NULL;
+}
+
+void format_value(const recsort_field *field, recsort_value value, char *text, size_t size)
+{
+  const char *const name = field->type == RECSORT_ENUM ? enumerator_name(field, value) : NULL;
+  if (name != NULL) {
+    snprintf(text, size, "%s", name);
+  } else if (value.kind == RECSORT_VALUE_SIGNED) {
+    snprintf(text, size, "%" PRId64, value.as.i);
+  } else if (value.kind == RECSORT_VALUE_UNSIGNED) {
+    snprintf(text, size, "%" PRIu64, value.as.u);
+  } else if (value.kind == RECSORT_VALUE_REAL) {
+    format_real(value, text, size);
+  } else {
+    format_bytes(field, value, text, size);
+  }
+}

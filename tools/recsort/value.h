@@ -1,0 +1,18 @@
+/* value.h - a key's value in a record, for messages. */
+#ifndef RECSORT_VALUE_H
+#define RECSORT_VALUE_H
+
+#include "recsort/recsort.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The value of the field that `key` names. */
+recsort_value key_value(const recsort_schema *schema, const recsort_key_info *key,
+                        const void *record);
+/* Whether the key tells two of its values apart. */
+bool key_values_equal(const recsort_key_info *key, recsort_value a, recsort_value b);
+/* Writes a value as text; what is too long is cut. */
+void format_value(const recsort_field *field, recsort_value value, char *text, size_t size);
+
+#endif
