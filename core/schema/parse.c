@@ -393,6 +393,7 @@ static recsort_status read_key_words(rs_reader *reader, recsort_key_desc *key, r
 
 static recsort_status read_key(rs_reader *reader, void *context)
 {
+  enum { MAX_KEYS = 1024 }; /* each is looked up among all fields */
   key_list *list = context;
   recsort_key_desc key = {0};
   rs_text path = {0};
@@ -401,6 +402,9 @@ static recsort_status read_key(rs_reader *reader, void *context)
                                     ? rs_read_text(reader, &subject, "field", &path)
                                     : read_key_words(reader, &key, &path);
   if (status) return status;
+  if (list->count == MAX_KEYS)
+    return rs_refuse(reader, path.place, &subject, "more than %d keys, which no order needs",
+                     MAX_KEYS);
   recsort_key_desc *items = rs_reader_grow(reader, list->items, list->count, sizeof *items);
   if (!items) return RECSORT_OUT_OF_MEMORY;
   key.path = path.value;

@@ -102,8 +102,8 @@ static const char *syntax_hint(const yaml_parser_t *yaml)
   if (strstr(yaml->problem, "cannot start any token"))
     return "; indent with spaces, and put special characters in quotes";
   if (strstr(context, "flow mapping") || strstr(context, "flow sequence"))
-    return "; look for a bracket or a comma that is missing";
-  return "; look at the indentation, and for a colon or a dash that is missing";
+    return "; look for a missing bracket or comma, and put a path such as \"pos[2]\" in quotes";
+  return "; look at the indentation, and for a missing colon or dash";
 }
 
 static recsort_status fail_syntax(const rs_reader *reader)
