@@ -1,0 +1,260 @@
+/* reccat - shows records: see `reccat --help` and reccat(1). */
+#include "reccat/checksum.h"
+#include "reccat/printer.h"
+#include "support/input.h"
+#include "support/message.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: reccat -s SCHEMA [OPTION...] [FILE]\n"
+    "Show the records of FILE (default and '-': standard input) as SCHEMA describes\n"
+    "them.\n"
+    "\n"
+    "  -s, --schema FILE    what a record looks like (YAML)\n"
+    "      --head N         only the first N records\n"
+    "      --tail N         only the last N; with --head, of those after the first\n"
+    "  -f, --format FORMAT  table (the default), csv or jsonl (one object a line)\n"
+    "      --index          add the record's number, from 0, as '#'\n"
+    "      --checksum       show no records, but a checksum that does not depend on\n"
+    "                       their order, and how many there are\n"
+    "  -h, --help           this text\n"
+    "  -V, --version        the version\n"
+    "\n"
+    "Floats are the shortest text that reads back the same. What is not printable in\n"
+    "a string is \\xNN. A table shows at most 32 columns of a string or of bytes.\n";
+
+typedef struct settings {
+  const char *schema;
+  const char *input;
+  uint64_t head;
+  uint64_t tail;
+  bool headed;
+  bool tailed;
+  bool numbered;
+  bool checksum;
+  print_format format;
+} settings;
+
+/* The reader, and a block of whole records from it. */
+typedef struct source {
+  tool_reader reader;
+  size_t record_size;
+  size_t block; /* records */
+  unsigned char *records;
+} source;
+
+static bool source_open(source *s, const char *path, const recsort_schema *schema)
+{
+  const tool_format format = tool_format_of(schema);
+  enum { BLOCK = 1 << 18 };
+  s->record_size = format.record_size;
+  s->block = s->record_size < BLOCK ? BLOCK / s->record_size : 1;
+  if (!tool_reader_open(&s->reader, path, &format)) return false;
+  s->records = malloc(s->block * s->record_size);
+  if (!s->records) tool_error("out of memory: a record has %zu bytes", s->record_size);
+  return s->records;
+}
+
+static void source_close(source *s)
+{
+  tool_reader_close(&s->reader);
+  free(s->records);
+}
+
+/* The next records; 0 only at the end. */
+static bool source_read(source *s, size_t *count)
+{
+  const size_t room = s->block * s->record_size;
+  size_t size = 0;
+  for (size_t got = 1; got && size < room; size += got) {
+    if (!tool_reader_read(&s->reader, s->records + size, room - size, &got)) return false;
+  }
+  *count = size / s->record_size;
+  return true;
+}
+
+static bool print(const printer *p, uint64_t first, const unsigned char *records, size_t count)
+{
+  const size_t size = recsort_schema_record_size(p->schema);
+  for (size_t i = 0; i < count; i++) {
+    if (printer_record(p, first + i, records + i * size)) continue;
+    tool_error("out of memory");
+    return false;
+  }
+  return !ferror(stdout) || tool_flush_stdout();
+}
+
+/* Appends records to those kept, of which only the last `most` bytes are needed. */
+static bool keep_last(tool_bytes *kept, const unsigned char *records, size_t size, uint64_t most)
+{
+  if (kept->size / 2 >= most) {
+    if (most) memmove(kept->data, kept->data + (kept->size - most), most);
+    kept->size = most;
+  }
+  if (!size) return true;
+  if (!tool_bytes_reserve(kept, kept->size + size)) {
+    tool_error("out of memory for the last records");
+    return false;
+  }
+  memcpy(kept->data + kept->size, records, size);
+  kept->size += size;
+  return true;
+}
+
+static bool print_last(const printer *p, const tool_bytes *kept, uint64_t total, uint64_t most)
+{
+  const size_t size = recsort_schema_record_size(p->schema);
+  const size_t there = kept->size / size;
+  const size_t count = there < most ? there : (size_t)most;
+  return !count || print(p, total - count, kept->data + (there - count) * size, count);
+}
+
+static bool print_parts(const settings *s, const printer *p, source *from)
+{
+  const uint64_t head = s->headed || s->tailed ? s->head : UINT64_MAX;
+  uint64_t most; /* bytes to keep */
+  if (__builtin_mul_overflow(s->tail, from->record_size, &most)) most = UINT64_MAX;
+  tool_bytes kept = {0};
+  uint64_t total = 0;
+  bool done = true;
+  while (done && (s->tailed || total < head)) {
+    size_t count;
+    done = source_read(from, &count);
+    if (!done || !count) break;
+    const size_t first = total >= head ? 0 : head - total < count ? (size_t)(head - total) : count;
+    const size_t size = from->record_size;
+    done = print(p, total, from->records, first);
+    if (done && s->tailed) {
+      done = keep_last(&kept, from->records + first * size, (count - first) * size, most);
+    }
+    total += count;
+  }
+  done = done && print_last(p, &kept, total, s->tail);
+  tool_bytes_free(&kept);
+  return done;
+}
+
+static bool print_records(const settings *s, const recsort_schema *schema, source *from)
+{
+  printer p;
+  bool done = printer_open(&p, schema, s->format, s->numbered);
+  if (done) {
+    printer_header(&p);
+    done = print_parts(s, &p, from);
+  } else {
+    tool_error("out of memory");
+  }
+  printer_close(&p);
+  return done;
+}
+
+static bool print_checksum(source *from)
+{
+  checksum sum = {0, 0};
+  uint64_t total = 0;
+  for (size_t count = 1; count; total += count) {
+    if (!source_read(from, &count)) return false;
+    checksum_add(&sum, from->records, count, from->record_size);
+  }
+  printf("checksum %016" PRIx64 "%016" PRIx64 " records %" PRIu64 "\n", sum.high, sum.low, total);
+  return true;
+}
+
+static int show(const settings *s)
+{
+  recsort_schema *const schema = tool_load_schema(s->schema);
+  if (!schema) return TOOL_TROUBLE;
+  source from = {0};
+  bool done = source_open(&from, s->input, schema);
+  if (done) done = s->checksum ? print_checksum(&from) : print_records(s, schema, &from);
+  done = tool_flush_stdout() && done;
+  source_close(&from);
+  recsort_schema_destroy(schema);
+  return done ? TOOL_OK : TOOL_TROUBLE;
+}
+
+/* ---- Options ------------------------------------------------------------------------------ */
+
+enum { OPTION_HEAD = 256, OPTION_TAIL, OPTION_INDEX, OPTION_CHECKSUM };
+
+static const struct option options[] = {
+    {"schema", required_argument, NULL, 's'},
+    {"head", required_argument, NULL, OPTION_HEAD},
+    {"tail", required_argument, NULL, OPTION_TAIL},
+    {"format", required_argument, NULL, 'f'},
+    {"index", no_argument, NULL, OPTION_INDEX},
+    {"checksum", no_argument, NULL, OPTION_CHECKSUM},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {0},
+};
+
+static bool find_format(const char *name, print_format *format)
+{
+  static const char *const names[] = {"table", "csv", "jsonl"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(name, names[i])) continue;
+    *format = (print_format)i;
+    return true;
+  }
+  return false;
+}
+
+/* TOOL_OK, or says what is wrong with the option, which stands as `name` on the command line. */
+static int apply_option(settings *s, int option, const char *value, const char *name)
+{
+  switch (option) {
+  case 's':
+    s->schema = value;
+    return TOOL_OK;
+  case OPTION_INDEX:
+    s->numbered = true;
+    return TOOL_OK;
+  case OPTION_CHECKSUM:
+    s->checksum = true;
+    return TOOL_OK;
+  case OPTION_HEAD:
+    s->headed = tool_parse_count(value, UINT64_MAX, &s->head);
+    return s->headed ? TOOL_OK : tool_usage_error("bad count '%s'", value);
+  case OPTION_TAIL:
+    s->tailed = tool_parse_count(value, UINT64_MAX, &s->tail);
+    return s->tailed ? TOOL_OK : tool_usage_error("bad count '%s'", value);
+  case 'f':
+    if (find_format(value, &s->format)) return TOOL_OK;
+    return tool_usage_error("unknown format '%s': table, csv or jsonl", value);
+  case ':':
+    return tool_usage_error("option '%s' needs a value", name);
+  default:
+    return tool_usage_error("unknown option '%s'", name);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  opterr = 0;
+  tool_set_name("reccat");
+  setlocale(LC_CTYPE, "C.UTF-8"); /* where there is none, only ASCII is printable */
+  settings s = {0};
+  for (int option; (option = getopt_long(argc, argv, ":s:f:hV", options, NULL)) != -1;) {
+    if (option == 'h' || option == 'V') {
+      if (option == 'h')
+        fputs(help, stdout);
+      else
+        printf("reccat %s\n", recsort_version());
+      return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
+    }
+    const int status = apply_option(&s, option, optarg, argv[optind - 1]);
+    if (status != TOOL_OK) return status;
+  }
+  if (argc - optind > 1)
+    return tool_usage_error("one file at a time, not also '%s'", argv[optind + 1]);
+  if (!s.schema) return tool_usage_error("which schema? --schema is missing");
+  if (optind < argc) s.input = argv[optind];
+  return show(&s);
+}

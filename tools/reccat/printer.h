@@ -1,0 +1,27 @@
+/* printer.h - records on standard output, as a table, as CSV (RFC 4180) or as JSON, one object a
+ * line. In a table, strings and bytes are cut to 32 columns; the other forms give all of them.
+ */
+#ifndef RECCAT_PRINTER_H
+#define RECCAT_PRINTER_H
+
+#include "reccat/columns.h"
+
+typedef enum print_format { PRINT_TABLE, PRINT_CSV, PRINT_JSONL } print_format;
+
+typedef struct printer {
+  const recsort_schema *schema;
+  print_format format;
+  bool numbered; /* a first column, `#`, with the record's number from 0 */
+  columns columns;
+  char *text; /* room for the text of any value */
+} printer;
+
+/* False: out of memory. printer_close is due in any case. */
+bool printer_open(printer *printer, const recsort_schema *schema, print_format format,
+                  bool numbered);
+void printer_header(const printer *printer);
+/* False: out of memory. */
+bool printer_record(const printer *printer, uint64_t number, const unsigned char *record);
+void printer_close(printer *printer);
+
+#endif

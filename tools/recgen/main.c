@@ -1,0 +1,173 @@
+/* recgen - makes a file of records for a schema: see `recgen --help` and recgen(1). */
+#include "recgen/records.h"
+#include "support/input.h"
+#include "support/message.h"
+#include "support/output.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char help[] =
+    "Usage: recgen -s SCHEMA -n COUNT [OPTION...]\n"
+    "Make COUNT records as SCHEMA describes them. The same arguments give the same\n"
+    "bytes on every machine.\n"
+    "\n"
+    "  -s, --schema FILE          what a record looks like (YAML)\n"
+    "  -n, --count N              how many records\n"
+    "  -o, --output FILE          where to; default and '-': standard output\n"
+    "      --seed K               another K gives other records; default 1\n"
+    "  -d, --distribution NAME    of the keys, or of the first field if there are none:\n"
+    "        uniform     each at random (the default)\n"
+    "        sorted      as recsort leaves them\n"
+    "        reverse     the other way round\n"
+    "        nearly      sorted, but for 1% of the records\n"
+    "        few         16 different values\n"
+    "        equal       one value\n"
+    "        zipf        the k-th most frequent value k times as rare as the first\n"
+    "        saw         16 ascending runs\n"
+    "        organ-pipe  ascending, then descending\n"
+    "      --special              NaN, infinities, -0 and negative numbers among the\n"
+    "                             random floats\n"
+    "  -h, --help                 this text\n"
+    "  -V, --version              the version\n";
+
+typedef struct settings {
+  const char *schema;
+  const char *output;
+  bool counted;
+  generator_options generator;
+} settings;
+
+enum { OPTION_SEED = 256, OPTION_SPECIAL };
+
+static const struct option options[] = {
+    {"schema", required_argument, NULL, 's'},
+    {"count", required_argument, NULL, 'n'},
+    {"output", required_argument, NULL, 'o'},
+    {"seed", required_argument, NULL, OPTION_SEED},
+    {"distribution", required_argument, NULL, 'd'},
+    {"special", no_argument, NULL, OPTION_SPECIAL},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {0},
+};
+
+/* TOOL_OK, or says what is wrong with the option, which stands as `name` on the command line. */
+static int apply_option(settings *s, int option, const char *value, const char *name)
+{
+  switch (option) {
+  case 's':
+    s->schema = value;
+    return TOOL_OK;
+  case 'o':
+    s->output = value;
+    return TOOL_OK;
+  case OPTION_SPECIAL:
+    s->generator.special = true;
+    return TOOL_OK;
+  case 'n':
+    s->counted = tool_parse_count(value, UINT64_MAX, &s->generator.count);
+    return s->counted ? TOOL_OK : tool_usage_error("bad count '%s'", value);
+  case OPTION_SEED:
+    if (tool_parse_count(value, UINT64_MAX, &s->generator.seed)) return TOOL_OK;
+    return tool_usage_error("bad seed '%s'", value);
+  case 'd':
+    if (distribution_find(value, &s->generator.distribution)) return TOOL_OK;
+    return tool_usage_error("unknown distribution '%s'", value);
+  case ':':
+    return tool_usage_error("option '%s' needs a value", name);
+  default:
+    return tool_usage_error("unknown option '%s'", name);
+  }
+}
+
+static bool write_zeros(tool_output *output, uint64_t size)
+{
+  static const unsigned char zeros[1 << 16];
+  for (uint64_t left = size; left;) {
+    const size_t part = left < sizeof zeros ? (size_t)left : sizeof zeros;
+    if (!tool_output_write(output, zeros, part)) return false;
+    left -= part;
+  }
+  return true;
+}
+
+static bool write_records(tool_output *output, generator *g, uint64_t count, size_t size)
+{
+  const size_t block = size < (1 << 18) ? (1 << 18) / size : 1;
+  unsigned char *const records = calloc(block, size);
+  bool done = records;
+  if (!done) tool_error("out of memory: a record has %zu bytes", size);
+  for (uint64_t first = 0; done && first < count; first += block) {
+    const size_t part = count - first < block ? (size_t)(count - first) : block;
+    for (size_t i = 0; i < part; i++)
+      generator_write(g, first + i, records + i * size);
+    done = tool_output_write(output, records, part * size);
+  }
+  free(records);
+  return done;
+}
+
+static bool write_file(const settings *s, generator *g, const tool_format *format)
+{
+  tool_output output;
+  if (!tool_output_open(&output, s->output)) return false;
+  if (write_zeros(&output, format->skip) &&
+      write_records(&output, g, s->generator.count, format->record_size) &&
+      write_zeros(&output, format->trailer)) {
+    return tool_output_commit(&output);
+  }
+  tool_output_discard(&output);
+  return false;
+}
+
+static bool fits_a_file(const tool_format *format, uint64_t count)
+{
+  uint64_t size;
+  if (!__builtin_mul_overflow(count, format->record_size, &size) &&
+      !__builtin_add_overflow(size, format->skip, &size) &&
+      !__builtin_add_overflow(size, format->trailer, &size) && size <= INT64_MAX) {
+    return true;
+  }
+  tool_error("so many records of %zu bytes are more than a file can hold", format->record_size);
+  return false;
+}
+
+static int generate(const settings *s)
+{
+  recsort_schema *const schema = tool_load_schema(s->schema);
+  if (!schema) return TOOL_TROUBLE;
+  const tool_format format = tool_format_of(schema);
+  int status = TOOL_TROUBLE;
+  if (fits_a_file(&format, s->generator.count)) {
+    generator *const g = generator_create(schema, &s->generator);
+    if (!g) tool_error("out of memory");
+    if (g && write_file(s, g, &format)) status = TOOL_OK;
+    generator_destroy(g);
+  }
+  recsort_schema_destroy(schema);
+  return status;
+}
+
+int main(int argc, char **argv)
+{
+  opterr = 0;
+  tool_set_name("recgen");
+  settings s = {.generator.seed = 1};
+  for (int option; (option = getopt_long(argc, argv, ":s:n:o:d:hV", options, NULL)) != -1;) {
+    if (option == 'h' || option == 'V') {
+      if (option == 'h')
+        fputs(help, stdout);
+      else
+        printf("recgen %s\n", recsort_version());
+      return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
+    }
+    const int status = apply_option(&s, option, optarg, argv[optind - 1]);
+    if (status != TOOL_OK) return status;
+  }
+  if (optind < argc) return tool_usage_error("unexpected argument '%s'", argv[optind]);
+  if (!s.schema) return tool_usage_error("which schema? --schema is missing");
+  if (!s.counted) return tool_usage_error("how many records? --count is missing");
+  return generate(&s);
+}

@@ -1,0 +1,48 @@
+/* ranks.h - the distributions: which place in the sorted order each record gets.
+ *
+ * A record's rank is a function of its number alone, in whole numbers only (no logarithm or power
+ * that another machine's library would round otherwise):
+ *
+ *   uniform     drawn at random
+ *   sorted      the record's number
+ *   reverse     the same from the end
+ *   nearly      sorted, but for 1% of the records, which are swapped in pairs over any distance
+ *   few         one of 16, at random
+ *   equal       one for all
+ *   zipf        k with a probability proportional to 1/k, k below the least power of two above
+ *               the count; which value is how frequent is scattered
+ *   saw         16 ascending teeth over the whole range, no two ranks equal
+ *   organ-pipe  up, then down
+ */
+#ifndef RECGEN_RANKS_H
+#define RECGEN_RANKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum distribution {
+  DISTRIBUTION_UNIFORM,
+  DISTRIBUTION_SORTED,
+  DISTRIBUTION_REVERSE,
+  DISTRIBUTION_NEARLY,
+  DISTRIBUTION_FEW,
+  DISTRIBUTION_EQUAL,
+  DISTRIBUTION_ZIPF,
+  DISTRIBUTION_SAW,
+  DISTRIBUTION_ORGAN_PIPE
+} distribution;
+
+bool distribution_find(const char *name, distribution *found);
+
+typedef struct ranks {
+  distribution kind;
+  uint64_t count; /* of records */
+  uint64_t range; /* every rank is below it; at least 1 */
+  uint64_t seed;
+  unsigned bits; /* nearly, zipf: 2^bits is the least power of two above `count` */
+} ranks;
+
+ranks ranks_of(distribution kind, uint64_t count, uint64_t seed);
+uint64_t rank_of(const ranks *ranks, uint64_t record);
+
+#endif

@@ -1,0 +1,299 @@
+/* records.c - see records.h.
+ *
+ * A value is chosen as a digit: a number below the field's base, in the order of the values. A
+ * string is a digit a byte.
+ */
+#include "recgen/records.h"
+#include "recgen/places.h"
+#include "recgen/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A key, and the enum's values in ascending order where it is one. */
+typedef struct generator_key {
+  place place;
+  recsort_enumerator *enumerators;
+  uint64_t base;  /* 1: whatever other keys leave there */
+  uint64_t digit; /* of the record that is being made */
+} generator_key;
+
+struct generator {
+  const recsort_field *fields;
+  size_t field_count;
+  bool special;
+  uint64_t seed;
+  ranks ranks;
+  size_t key_count; /* 0: uniform */
+  generator_key *keys;
+};
+
+/* ---- Digits and values -------------------------------------------------------------------- */
+
+static bool is_text(const recsort_field *field)
+{
+  return field->type == RECSORT_CHAR || field->type == RECSORT_BYTES;
+}
+
+static uint64_t byte_base(const recsort_field *field)
+{
+  return field->type == RECSORT_CHAR ? '~' - ' ' + 1 : 256;
+}
+
+static unsigned char byte_value(const recsort_field *field, uint64_t digit)
+{
+  return (unsigned char)(field->type == RECSORT_CHAR ? ' ' + digit : digit);
+}
+
+/* 0 is 2^64. Floats: as many steps in [0, 1024) as the significand has values. */
+static uint64_t digit_base(const recsort_field *field)
+{
+  switch (field->type) {
+  case RECSORT_BOOL:
+    return 2;
+  case RECSORT_FLOAT16:
+    return UINT64_C(1) << 11;
+  case RECSORT_BFLOAT16:
+    return UINT64_C(1) << 8;
+  case RECSORT_FLOAT32:
+    return UINT64_C(1) << 24;
+  case RECSORT_FLOAT64:
+    return UINT64_C(1) << 53;
+  case RECSORT_ENUM:
+    return field->enumerator_count;
+  case RECSORT_BITFIELD:
+    return field->width < 64 ? UINT64_C(1) << field->width : 0;
+  default:
+    return field->size < 8 ? UINT64_C(1) << 8 * field->size : 0;
+  }
+}
+
+static bool is_signed(recsort_type type)
+{
+  return type == RECSORT_INT8 || type == RECSORT_INT16 || type == RECSORT_INT32 ||
+         type == RECSORT_INT64;
+}
+
+static bool is_float(recsort_type type)
+{
+  return type == RECSORT_FLOAT16 || type == RECSORT_BFLOAT16 || type == RECSORT_FLOAT32 ||
+         type == RECSORT_FLOAT64;
+}
+
+static recsort_value integer_value(recsort_type type, uint64_t bits)
+{
+  if (!is_signed(type)) return (recsort_value){.kind = RECSORT_VALUE_UNSIGNED, .as.u = bits};
+  return (recsort_value){.kind = RECSORT_VALUE_SIGNED, .as.i = (int64_t)bits};
+}
+
+/* The products are exact: a whole number of steps, each a power of two. */
+static recsort_value digit_value(const recsort_field *field, const recsort_enumerator *enumerators,
+                                 uint64_t digit)
+{
+  if (is_float(field->type)) {
+    const double step = 1024.0 / (double)digit_base(field);
+    return (recsort_value){.kind = RECSORT_VALUE_REAL, .as.real = (double)digit * step};
+  }
+  if (field->type == RECSORT_ENUM) {
+    return integer_value(field->base, (uint64_t)enumerators[digit].value);
+  }
+  const uint64_t least = is_signed(field->type) ? UINT64_MAX << (8 * field->size - 1) : 0;
+  return integer_value(field->type, least + digit);
+}
+
+/* ---- Random values ------------------------------------------------------------------------ */
+
+static void write_bytes(const recsort_field *field, unsigned char *to, uint64_t *stream)
+{
+  enum { DRAWN_AT_ONCE = 8 };
+  const uint64_t base = byte_base(field);
+  uint64_t draw = 0;
+  for (size_t i = 0; i < field->size; i++) {
+    if (i % DRAWN_AT_ONCE == 0) draw = random_next(stream);
+    to[i] = byte_value(field, random_below(&draw, base));
+  }
+}
+
+/* The low bits of `draw` choose; a float's digit comes from the high ones. */
+static bool is_special(uint64_t draw, double *value)
+{
+  static const double specials[] = {NAN, -NAN, INFINITY, -INFINITY, 0.0, -0.0, -1.0, -512.5};
+  if (draw & 15) return false;
+  *value = specials[draw >> 4 & 7];
+  return true;
+}
+
+static void write_scalar(const generator *g, const recsort_field *field, unsigned char *base,
+                         size_t element, uint64_t draw)
+{
+  recsort_value value = {.kind = RECSORT_VALUE_REAL};
+  if (!g->special || !is_float(field->type) || !is_special(draw, &value.as.real)) {
+    value = digit_value(field, field->enumerators, random_below(&draw, digit_base(field)));
+  }
+  recsort_field_write(field, base, element, value);
+}
+
+static void write_fields(const generator *g, const recsort_field *fields, size_t count,
+                         unsigned char *base, uint64_t *stream)
+{
+  for (const recsort_field *field = fields; field < fields + count; field++) {
+    unsigned char *const at = base + field->offset;
+    if (is_text(field)) {
+      write_bytes(field, at, stream);
+      continue;
+    }
+    for (size_t i = 0; i < (field->count ? field->count : 1); i++) {
+      if (field->type == RECSORT_STRUCT) {
+        write_fields(g, field->fields, field->field_count, at + i * field->size, stream);
+      } else {
+        write_scalar(g, field, base, i, random_next(stream));
+      }
+    }
+  }
+}
+
+/* ---- Ranks as keys ------------------------------------------------------------------------ */
+
+/* What is still to be told apart: number `rank` of `range`. */
+typedef struct rank_rest {
+  uint64_t rank;
+  uint64_t range;
+} rank_rest;
+
+/* Takes the most significant digit off: the range is cut into `base` parts, as even as they can
+ * be, and the part that holds the rank is what remains. */
+static uint64_t take_digit(rank_rest *rest, uint64_t base)
+{
+  if (rest->range == 1) return 0;
+  const uint128 parts = base ? base : (uint128)1 << 64;
+  const uint64_t digit = (uint64_t)(rest->rank * parts / rest->range);
+  if (parts >= rest->range) {
+    *rest = (rank_rest){0, 1};
+    return digit;
+  }
+  const uint64_t first = (uint64_t)(((uint128)digit * rest->range + parts - 1) / parts);
+  const uint64_t next = (uint64_t)((((uint128)digit + 1) * rest->range + parts - 1) / parts);
+  *rest = (rank_rest){rest->rank - first, next - first};
+  return digit;
+}
+
+static uint64_t take_key_digit(rank_rest *rest, uint64_t base, bool descending)
+{
+  const uint64_t digit = take_digit(rest, base);
+  return descending ? base - 1 - digit : digit;
+}
+
+/* The digits, from the most significant key to the least. Strings, which share no bits with other
+ * fields, are written at once. */
+static void take_digits(generator *g, rank_rest rest, unsigned char *record)
+{
+  for (generator_key *key = g->keys; key < g->keys + g->key_count; key++) {
+    const recsort_field *const field = key->place.field;
+    if (is_text(field)) {
+      unsigned char *const to = record + key->place.base + field->offset;
+      for (size_t i = 0; i < field->size; i++) {
+        to[i] = byte_value(field, take_key_digit(&rest, key->base, key->place.descending));
+      }
+    } else {
+      key->digit = take_key_digit(&rest, key->base, key->place.descending);
+    }
+  }
+}
+
+/* From the least significant key to the most: where they share bits, those of the latter stay. */
+static void write_digits(const generator *g, unsigned char *record)
+{
+  for (size_t i = g->key_count; i-- > 0;) {
+    const generator_key *const key = &g->keys[i];
+    const place *const at = &key->place;
+    if (is_text(at->field)) continue;
+    recsort_field_write(at->field, record + at->base, at->element,
+                        digit_value(at->field, key->enumerators, key->digit));
+  }
+}
+
+void generator_write(generator *g, uint64_t number, unsigned char *to)
+{
+  uint64_t stream = random_stream(g->seed, number);
+  write_fields(g, g->fields, g->field_count, to, &stream);
+  if (!g->key_count) return;
+  const rank_rest rest = {rank_of(&g->ranks, number), g->ranks.range};
+  take_digits(g, rest, to);
+  write_digits(g, to);
+}
+
+/* ---- Making one --------------------------------------------------------------------------- */
+
+static int compare_signed(const void *a, const void *b)
+{
+  const int64_t x = ((const recsort_enumerator *)a)->value;
+  const int64_t y = ((const recsort_enumerator *)b)->value;
+  return (x > y) - (x < y);
+}
+
+static int compare_unsigned(const void *a, const void *b)
+{
+  const uint64_t x = (uint64_t)((const recsort_enumerator *)a)->value;
+  const uint64_t y = (uint64_t)((const recsort_enumerator *)b)->value;
+  return (x > y) - (x < y);
+}
+
+/* Sorts an enum's values, each once, into the key. */
+static bool sort_enumerators(generator_key *key)
+{
+  const recsort_field *const field = key->place.field;
+  const size_t count = field->enumerator_count;
+  key->enumerators = calloc(count, sizeof *key->enumerators);
+  if (!key->enumerators) return false;
+  for (size_t i = 0; i < count; i++)
+    key->enumerators[i] = field->enumerators[i];
+  qsort(key->enumerators, count, sizeof *key->enumerators,
+        is_signed(field->base) ? compare_signed : compare_unsigned);
+  key->base = 1;
+  for (size_t i = 1; i < count; i++) {
+    if (key->enumerators[i].value == key->enumerators[key->base - 1].value) continue;
+    key->enumerators[key->base++] = key->enumerators[i];
+  }
+  return true;
+}
+
+static bool create_keys(generator *g, const recsort_schema *schema)
+{
+  size_t count;
+  place *const places = places_of(schema, &count);
+  if (!places) return false;
+  g->keys = calloc(count, sizeof *g->keys);
+  bool done = g->keys;
+  for (size_t i = 0; done && i < count; i++) {
+    generator_key *const key = &g->keys[g->key_count++];
+    const recsort_field *const field = places[i].field;
+    key->place = places[i];
+    key->base = is_text(field) ? byte_base(field) : digit_base(field);
+    if (field->type == RECSORT_ENUM) done = sort_enumerators(key);
+    if (places[i].bound) key->base = 1;
+  }
+  free(places);
+  return done;
+}
+
+generator *generator_create(const recsort_schema *schema, const generator_options *options)
+{
+  generator *const g = calloc(1, sizeof *g);
+  if (!g) return NULL;
+  g->fields = recsort_schema_fields(schema, &g->field_count);
+  g->special = options->special;
+  g->seed = options->seed;
+  g->ranks = ranks_of(options->distribution, options->count, options->seed);
+  if (options->distribution == DISTRIBUTION_UNIFORM || create_keys(g, schema)) return g;
+  generator_destroy(g);
+  return NULL;
+}
+
+void generator_destroy(generator *g)
+{
+  if (!g) return;
+  for (size_t i = 0; i < g->key_count; i++)
+    free(g->keys[i].enumerators);
+  free(g->keys);
+  free(g);
+}

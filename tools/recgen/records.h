@@ -1,0 +1,33 @@
+/* records.h - records of any schema, each a function of the seed and its number.
+ *
+ * Every field is first given a random value; then, unless the distribution is `uniform`, the keys
+ * are given the record's rank, spread over them as over the digits of a number, so that sorting by
+ * the keys sorts by the rank. Without keys the first field stands for them.
+ *
+ * Values lie evenly in the whole range of an integer, a bitfield or an enum's values, in [0, 1024)
+ * for floats (as fine as the type can tell apart all over that range), and among the printable
+ * ASCII characters for char. Padding is zero.
+ */
+#ifndef RECGEN_RECORDS_H
+#define RECGEN_RECORDS_H
+
+#include "recgen/ranks.h"
+#include "recsort/recsort.h"
+
+typedef struct generator_options {
+  distribution distribution;
+  uint64_t count;
+  uint64_t seed;
+  bool special; /* one random float in 16 is a NaN, an infinity, a zero of either sign, below 0 */
+} generator_options;
+
+typedef struct generator generator;
+
+/* NULL: out of memory. The schema must outlive the generator. */
+generator *generator_create(const recsort_schema *schema, const generator_options *options);
+void generator_destroy(generator *generator);
+
+/* Writes record `number`; `to` must have been zeroed once, by whoever allocated it. */
+void generator_write(generator *generator, uint64_t number, unsigned char *to);
+
+#endif
