@@ -1,0 +1,269 @@
+/* file_suite.c - see file_suite.h.
+ *
+ * Both cp and recsort write a new file each time. recsort brings its output to the disk and cp
+ * does not; what that takes is measured beside cp ("fsync"), and so that no contender pays for
+ * what another one left to be written. Before each run the input is read once. */
+#include "file_suite.h"
+
+#include "memory_suite.h"
+#include "support/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CP "cp"
+#define COMMAND "recsort FILE"
+
+enum { CHUNK = 1 << 20 };
+
+/* ---- The folder ----------------------------------------------------------------------------- */
+
+enum { FILE_INPUT, FILE_OUTPUT, FILE_SCHEMA, FILE_COUNT };
+
+/* Its paths are static for the signal handler's sake. */
+static char folder[PATH_MAX];
+static char files[FILE_COUNT][PATH_MAX + 16];
+
+static void remove_folder(void)
+{
+  for (size_t i = 0; i < FILE_COUNT; i++)
+    unlink(files[i]);
+  rmdir(folder);
+}
+
+static void on_signal(int number)
+{
+  remove_folder();
+  raise(number); /* the handler was for one time */
+}
+
+static void handle_signals(void (*handler)(int))
+{
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    sigaction(signals[i], &action, NULL);
+  }
+}
+
+static bool make_folder(const char *parent)
+{
+  static const char *const names[FILE_COUNT] = {"input.bin", "output.bin", "entity.yaml"};
+  const int length = snprintf(folder, sizeof folder, "%s/recbench-XXXXXX", parent);
+  if (length < 0 || (size_t)length >= sizeof folder || mkdtemp(folder) == NULL) {
+    tool_error_errno(parent, errno);
+    return false;
+  }
+  for (size_t i = 0; i < FILE_COUNT; i++) {
+    snprintf(files[i], sizeof files[i], "%s/%s", folder, names[i]);
+  }
+  handle_signals(on_signal);
+  return true;
+}
+
+static bool write_file(const char *path, const void *data, size_t size)
+{
+  FILE *file = fopen(path, "wbx");
+  bool done = file != NULL && fwrite(data, 1, size, file) == size && fflush(file) == 0 &&
+              fsync(fileno(file)) == 0;
+  const int error = errno;
+  if (file != NULL) done = (fclose(file) == 0) && done;
+  if (!done) tool_error_errno(path, error);
+  return done;
+}
+
+/* Reads all of a file; with `expected` it has to hold just that. */
+static bool read_file(const char *path, const unsigned char *expected, size_t size)
+{
+  static unsigned char chunk[CHUNK];
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  size_t done = 0;
+  ssize_t got = file < 0 ? -1 : 0;
+  bool same = true;
+  while (file >= 0 && same && (got = read(file, chunk, sizeof chunk)) > 0) {
+    const size_t more = (size_t)got;
+    same = more <= size - done && (!expected || memcmp(chunk, expected + done, more) == 0);
+    done += more;
+  }
+  if (got < 0) tool_error_errno(path, errno);
+  if (file >= 0) close(file);
+  if (got < 0) return false;
+  if (!same || done != size) tool_error("wrong result: %s is not what was expected", path);
+  return same && done == size;
+}
+
+static bool sync_file(const char *path, double *seconds)
+{
+  const double before = tool_seconds();
+  const int file = open(path, O_RDWR | O_CLOEXEC);
+  const bool done = file >= 0 && fsync(file) == 0;
+  if (!done) tool_error_errno(path, errno);
+  if (file >= 0) close(file);
+  *seconds = tool_seconds() - before;
+  return done;
+}
+
+/* ---- The contenders' runs ------------------------------------------------------------------- */
+
+typedef struct file_job {
+  bench_runner *runner;
+  const char *program;
+  uint64_t base; /* the memory that the program takes for itself */
+} file_job;
+
+/* Runs a command that makes FILE_OUTPUT from FILE_INPUT. */
+static bool run_command(bench_contender *self, const char *const *command, command_result *result)
+{
+  const file_job *const job = self->job;
+  if (unlink(files[FILE_OUTPUT]) != 0 && errno != ENOENT) {
+    tool_error_errno(files[FILE_OUTPUT], errno);
+    return false;
+  }
+  return read_file(files[FILE_INPUT], NULL, self->input->size) &&
+         runner_run(job->runner, command, result) &&
+         contender_add(self, WALL, "s", result->seconds);
+}
+
+static bool run_cp(bench_contender *self)
+{
+  /* Not by sharing blocks, which some file systems do and which copies nothing. */
+  const char *const command[] = {"cp", "--reflink=never", files[FILE_INPUT], files[FILE_OUTPUT],
+                                 NULL};
+  command_result result;
+  double seconds;
+  return run_command(self, command, &result) && sync_file(files[FILE_OUTPUT], &seconds) &&
+         contender_add(self, "fsync", "s", seconds) &&
+         read_file(files[FILE_OUTPUT], self->input->records, self->input->size);
+}
+
+static bool run_recsort(bench_contender *self)
+{
+  const file_job *const job = self->job;
+  char threads[16];
+  snprintf(threads, sizeof threads, "%u", self->threads);
+  const char *const command[] = {job->program, "--schema",    files[FILE_SCHEMA], "--plugin",
+                                 self->plugin, "--algorithm", self->algorithm,    "--threads",
+                                 threads,      "--output",    files[FILE_OUTPUT], files[FILE_INPUT],
+                                 NULL};
+  const double count = (double)self->input->count;
+  command_result result;
+  return run_command(self, command, &result) &&
+         contender_add(self, "peak", "bytes/record", (double)result.peak / count) &&
+         contender_add(self, "extra", "bytes/record",
+                       ((double)result.peak - (double)job->base - (double)self->input->size) /
+                           count) &&
+         read_file(files[FILE_OUTPUT], self->input->sorted, self->input->size);
+}
+
+/* ---- The suite ------------------------------------------------------------------------------ */
+
+/* The program: as asked for, else in recbench's own folder or the one above, else by $PATH. */
+static const char *find_program(const bench_options *options)
+{
+  static const char *const places[] = {"recsort", "../recsort"};
+  static char path[PATH_MAX];
+  if (options->command != NULL) return options->command;
+  ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "../recsort");
+  while (length > 0 && path[length - 1] != '/')
+    length--;
+  for (size_t i = 0; i < sizeof places / sizeof *places && length > 0; i++) {
+    strcpy(path + length, places[i]);
+    if (access(path, X_OK) == 0) return path;
+  }
+  return "recsort";
+}
+
+static bool prepare(bench_group *group, const bench_options *options, file_job *job)
+{
+  const char *const schema = record_schema(RECORD_ENTITY);
+  const size_t count = (size_t)(options->file_size / record_size(RECORD_ENTITY));
+  bench_workload *const input = &group->inputs[0];
+  const char *const command[] = {job->program, "--version", NULL};
+  command_result result;
+  if (count == 0) {
+    tool_usage_error("--size: less than a record");
+    return false;
+  }
+  if (!runner_run(job->runner, command, &result)) return false;
+  job->base = result.peak;
+  group->input_count = 1;
+  return workload_make(input, RECORD_ENTITY, DISTRIBUTION_RANDOM, count) &&
+         write_file(files[FILE_INPUT], input->records, input->size) &&
+         write_file(files[FILE_SCHEMA], schema, strlen(schema));
+}
+
+static bool add_contenders(bench_group *group, memory_job *memory, file_job *file, unsigned threads)
+{
+  const bench_contender in_memory = {.method = RECSORT,
+                                     .plugin = memory->method.plugin,
+                                     .algorithm = memory->method.algorithm,
+                                     .threads = threads,
+                                     .input = &group->inputs[0],
+                                     .run = memory_run_warm,
+                                     .job = memory};
+  bench_contender other = in_memory;
+  if (group_add(group, &in_memory) == NULL) return false;
+  other.variant = "first";
+  other.run = memory_run_new;
+  if (group_add(group, &other) == NULL) return false;
+  other.variant = NULL;
+  other.method = COMMAND;
+  other.run = run_recsort;
+  other.job = file;
+  if (group_add(group, &other) == NULL) return false;
+  other = (bench_contender){
+      .method = CP, .threads = 1, .input = &group->inputs[0], .run = run_cp, .job = file};
+  return group_add(group, &other) != NULL;
+}
+
+/* In the order of add_contenders. */
+static void add_targets(bench_group *group)
+{
+  const bench_contender *const c = group->contenders;
+  const double sum = contender_seconds(&c[0]) + contender_seconds(&c[3]);
+  const bench_target time = {.text = "time of " COMMAND " over a sort in memory and " CP,
+                             .value = contender_seconds(&c[2]) / sum,
+                             .bound = 1.5,
+                             .at_most = true};
+  const bench_target memory = {.text = "extra bytes a record of " COMMAND,
+                               .value = series_summary(contender_series(&c[2], "extra")).median,
+                               .bound = (double)record_size(RECORD_ENTITY) + 16,
+                               .at_most = true};
+  group_add_target(group, &time);
+  group_add_target(group, &memory);
+}
+
+bool file_suite(bench_group *group, const bench_options *options, const bench_method *method,
+                bench_runner *runner)
+{
+  const unsigned threads = options->threads[options->thread_count - 1];
+  file_job file = {.runner = runner, .program = find_program(options)};
+  memory_job memory = {.method = *method};
+  recsort_schema *schema = NULL;
+  if (!make_folder(options->folder)) return false;
+  bool done = prepare(group, options, &file);
+  if (!done) goto out;
+  schema = memory_schema(RECORD_ENTITY);
+  memory.schema = schema;
+  memory.scratch = malloc(group->inputs[0].size);
+  if (memory.scratch == NULL) tool_error("out of memory");
+  if (schema != NULL) memory.sorter = method_sorter(method, threads, schema);
+  done = memory.scratch != NULL && memory.sorter != NULL &&
+         add_contenders(group, &memory, &file, threads) && group_measure(group, options->repeat);
+  if (done) add_targets(group);
+out:
+  recsort_sorter_destroy(memory.sorter);
+  recsort_schema_destroy(schema);
+  free(memory.scratch);
+  group_free_inputs(group);
+  remove_folder();
+  handle_signals(SIG_DFL);
+  return done;
+}
