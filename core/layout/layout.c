@@ -41,22 +41,6 @@ static rs_place place_of(const builder *b, const recsort_field_desc *desc)
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-/* What is wrong with a name; NULL: nothing. `in_paths`: keys use it to find their way. */
-static const char *judge_name(const char *name, bool in_paths)
-{
-  const size_t size = strlen(name);
-  uint32_t c;
-  if (size == 0) return "a name must not be empty";
-  for (size_t at = 0, length; at < size; at += length) {
-    length = rs_utf8_next((const unsigned char *)name + at, size - at, &c);
-    if (length == 0) return "a name must be UTF-8";
-    if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return "a name must not hold control characters";
-    if (in_paths && (c == '.' || c == '[' || c == ']'))
-      return "a name must not hold . [ or ], which paths use";
-  }
-  return NULL;
-}
-
 typedef struct named {
   const char *name;
   size_t index;
@@ -87,7 +71,7 @@ static recsort_status check_names(const builder *b, const frame *f)
   for (size_t i = 0; i < f->count; i++) {
     const recsort_field_desc *desc = &f->descs[i];
     if (!desc->name) return REFUSE(b, desc, "it has no name", RS_SHOWN(""));
-    const char *why = judge_name(desc->name, true);
+    const char *why = rs_name_trouble(desc->name, true);
     if (why) return REFUSE(b, desc, "%s", RS_SHOWN(desc->name), why);
     names[i] = (named){desc->name, i};
   }
@@ -98,36 +82,6 @@ static recsort_status check_names(const builder *b, const frame *f)
 }
 
 /* ---- Types ---------------------------------------------------------------------------------- */
-
-static size_t scalar_size(recsort_type type)
-{
-  switch (type) {
-  case RECSORT_INT16:
-  case RECSORT_UINT16:
-  case RECSORT_FLOAT16:
-  case RECSORT_BFLOAT16:
-    return 2;
-  case RECSORT_INT32:
-  case RECSORT_UINT32:
-  case RECSORT_FLOAT32:
-    return 4;
-  case RECSORT_INT64:
-  case RECSORT_UINT64:
-  case RECSORT_FLOAT64:
-    return 8;
-  default:
-    return 1;
-  }
-}
-
-static bool fits(recsort_type type, int64_t value)
-{
-  const unsigned bits = 8 * (unsigned)scalar_size(type);
-  if (bits == 64) return true;
-  if (type >= RECSORT_UINT8) return value >= 0 && value >> bits == 0;
-  const int64_t limit = INT64_C(1) << (bits - 1);
-  return value >= -limit && value < limit;
-}
 
 /* Copies the names of an enum's values. Several names may stand for one value. */
 static recsort_status lay_enumerators(const builder *b, const recsort_field_desc *desc,
@@ -143,9 +97,9 @@ static recsort_status lay_enumerators(const builder *b, const recsort_field_desc
   if (!copies || !names) return rs_fail_memory(b->error, count * sizeof *copies);
   for (size_t i = 0; i < count; i++) {
     const recsort_enumerator *from = &desc->enumerators[i];
-    const char *why = from->name ? judge_name(from->name, false) : "a value has no name";
+    const char *why = from->name ? rs_name_trouble(from->name, false) : "a value has no name";
     if (why) return REFUSE(b, desc, "values: %s", RS_SHOWN(desc->name), why);
-    if (!fits(desc->base, from->value))
+    if (!rs_type_holds(desc->base, from->value))
       return REFUSE(b, desc, "value \"%.*s\" = %lld does not fit %s", RS_SHOWN(desc->name),
                     RS_SHOWN(from->name), (long long)from->value, recsort_type_name(desc->base));
     names[i] = (named){from->name, i};
@@ -260,12 +214,12 @@ static recsort_status lay_type(const builder *b, const frame *f, const recsort_f
     field->count = 0;
     return RECSORT_OK;
   case RECSORT_ENUM: {
-    const size_t size = scalar_size(desc->base);
+    const size_t size = rs_type_size(desc->base);
     *element = (extent){size, size};
     return lay_enumerators(b, desc, field);
   }
   default: {
-    const size_t size = scalar_size(desc->type);
+    const size_t size = rs_type_size(desc->type);
     *element = (extent){size, size};
     return RECSORT_OK;
   }
@@ -389,7 +343,7 @@ static recsort_status check_record(const builder *b)
 {
   const recsort_schema_desc *d = b->desc;
   const rs_place place = {d->source, 0, 0};
-  const char *why = d->record ? judge_name(d->record, false) : "the record has no name";
+  const char *why = d->record ? rs_name_trouble(d->record, false) : "the record has no name";
   if (why) return rs_fail_at(b->error, RECSORT_INVALID_SCHEMA, place, "record: %s", why);
   if (d->endian < RECSORT_ENDIAN_DEFAULT || d->endian > RECSORT_BIG_ENDIAN)
     why = "the record's endian is no recsort_endian";

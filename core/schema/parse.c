@@ -10,8 +10,9 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-/* Numbers larger than this are beyond any record and any file. */
-static const uint64_t largest = INT64_MAX;
+/* Numbers larger than this are beyond any record and any file; the sum of two is far from overflow.
+ */
+static const uint64_t largest = INT64_MAX / 2;
 
 /* ---- Values --------------------------------------------------------------------------------- */
 
@@ -63,6 +64,13 @@ static recsort_status read_positive(const rs_reader *reader, const rs_subject *s
   const recsort_status status = read_number(reader, subject, word, text, number);
   if (status || !text->value || *number) return status;
   return rs_refuse(reader, text->place, subject, "%s is 0; say 1 or more, or leave it out", word);
+}
+
+static recsort_status check_name(const rs_reader *reader, const rs_subject *subject,
+                                 const rs_text *name, bool in_paths)
+{
+  const char *why = rs_name_trouble(name->value, in_paths);
+  return why ? rs_refuse(reader, name->place, subject, "%s", why) : RECSORT_OK;
 }
 
 typedef struct choice {
@@ -143,25 +151,28 @@ static recsort_status read_enumerator(rs_reader *reader, void *context)
 
 /* The value of one name: as given, or one more than that of the name before it. */
 static recsort_status number_enumerator(const rs_reader *reader, const rs_subject *subject,
-                                        const enumerator_text *text, bool is_uint64,
+                                        const enumerator_text *text, recsort_type base,
                                         const int64_t *previous, int64_t *value)
 {
   bool negative;
   uint64_t magnitude = 0;
   if (!text->value.value) {
-    if (previous && *previous == (is_uint64 ? -1 : INT64_MAX))
-      return refuse_value(reader, subject, "name", &text->name,
-                          "follows the largest value; give it one");
+    const int64_t last = base == RECSORT_UINT64 ? -1 : INT64_MAX; /* of 64 bits */
     *value = previous ? (int64_t)((uint64_t)*previous + 1) : 0;
+    if (previous && (*previous == last || !rs_type_holds(base, *value)))
+      return refuse_value(reader, subject, "name", &text->name,
+                          "follows the largest value of the base type; give it one");
     return RECSORT_OK;
   }
   const char *why = split_integer(&text->value, &negative, &magnitude);
-  const uint64_t limit = negative ? (uint64_t)INT64_MAX + 1 : is_uint64 ? UINT64_MAX : INT64_MAX;
-  if (!why && (magnitude > limit || (negative && magnitude && is_uint64)))
-    why = "does not fit the base type";
-  if (why) return refuse_value(reader, subject, "value", &text->value, why);
+  const uint64_t limit = negative                 ? (uint64_t)INT64_MAX + 1
+                         : base == RECSORT_UINT64 ? UINT64_MAX
+                                                  : INT64_MAX;
   *value = (int64_t)(negative ? 0 - magnitude : magnitude);
-  return RECSORT_OK;
+  if (!why && (magnitude > limit || !rs_type_holds(base, *value) ||
+               (negative && magnitude && base == RECSORT_UINT64)))
+    why = "does not fit the base type";
+  return why ? refuse_value(reader, subject, "value", &text->value, why) : RECSORT_OK;
 }
 
 static recsort_status number_enumerators(const rs_reader *reader, const rs_subject *subject,
@@ -170,11 +181,13 @@ static recsort_status number_enumerators(const rs_reader *reader, const rs_subje
   recsort_enumerator *values = rs_reader_memory(reader, list->count, sizeof *values);
   if (!values) return RECSORT_OUT_OF_MEMORY;
   for (size_t i = 0; i < list->count; i++) {
-    const recsort_status status =
-        number_enumerator(reader, subject, &list->items[i], field->base == RECSORT_UINT64,
-                          i ? &values[i - 1].value : NULL, &values[i].value);
+    const enumerator_text *text = &list->items[i];
+    recsort_status status = check_name(reader, subject, &text->name, false);
+    if (!status)
+      status = number_enumerator(reader, subject, text, field->base,
+                                 i ? &values[i - 1].value : NULL, &values[i].value);
     if (status) return status;
-    values[i].name = list->items[i].name.value;
+    values[i].name = text->name.value;
   }
   field->enumerators = values;
   field->enumerator_count = list->count;
@@ -239,12 +252,12 @@ static recsort_status check_words(const rs_reader *reader, const field_text *fie
 
 /* A byte order in the spelling of a type, and one in a word of its own. */
 static recsort_status combine_endian(const rs_reader *reader, const field_text *field,
-                                     const rs_text *type, recsort_endian spelled,
+                                     const char *word, const rs_text *type, recsort_endian spelled,
                                      recsort_endian *endian)
 {
   if (!spelled) return RECSORT_OK;
   if (*endian && *endian != spelled)
-    return refuse_value(reader, &field->subject, "type", type,
+    return refuse_value(reader, &field->subject, word, type,
                         spelled == RECSORT_BIG_ENDIAN ? "is big-endian, and endian says little"
                                                       : "is little-endian, and endian says big");
   *endian = spelled;
@@ -261,7 +274,7 @@ static recsort_status read_enum(const rs_reader *reader, const field_text *field
   if (status) return status;
   if (!rs_type_is_integer(base.type))
     return refuse_value(reader, &field->subject, "base", text, "is no integer type; say uint8");
-  status = combine_endian(reader, field, text, base.endian, &desc->endian);
+  status = combine_endian(reader, field, "base", text, base.endian, &desc->endian);
   if (status) return status;
   desc->base = base.type;
   return number_enumerators(reader, &field->subject, &field->values, desc);
@@ -315,7 +328,8 @@ static recsort_status judge_field(const rs_reader *reader, const field_text *fie
                                .column = text[NAME].place.column};
   status = check_words(reader, field, type.type, slots);
   if (!status) status = read_endian(reader, subject, &text[ENDIAN], &desc->endian);
-  if (!status) status = combine_endian(reader, field, &text[TYPE], type.endian, &desc->endian);
+  if (!status)
+    status = combine_endian(reader, field, "type", &text[TYPE], type.endian, &desc->endian);
   if (!status) status = read_count(reader, field, type.count, &desc->count);
   if (!status) status = read_number(reader, subject, "offset", &text[OFFSET], &desc->offset);
   if (!status && type.type == RECSORT_ENUM) status = read_enum(reader, field, desc);
@@ -438,7 +452,8 @@ static recsort_status judge_schema(const rs_reader *reader, const schema_text *s
                                 .key_count = schema->keys.count,
                                 .line = schema->size.place.line,
                                 .column = schema->size.place.column};
-  recsort_status status = read_endian(reader, NULL, &schema->endian, &desc->endian);
+  recsort_status status = check_name(reader, NULL, &schema->record, false);
+  if (!status) status = read_endian(reader, NULL, &schema->endian, &desc->endian);
   if (!status)
     status =
         read_choice(reader, NULL, "layout", &schema->layout, layouts, LENGTH(layouts), &layout);

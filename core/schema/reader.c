@@ -100,7 +100,7 @@ static const char *syntax_hint(const yaml_parser_t *yaml)
   const char *context = yaml->context ? yaml->context : "";
   if (strstr(context, "block scalar")) return "; put a type such as \">i2\" or \"|u1\" in quotes";
   if (strstr(yaml->problem, "cannot start any token"))
-    return "; indent with spaces, and put special characters in quotes";
+    return "; indent with spaces, and quote what begins with a special character, such as \">i2\"";
   if (strstr(context, "flow mapping") || strstr(context, "flow sequence"))
     return "; look for a missing bracket or comma, and put a path such as \"pos[2]\" in quotes";
   return "; look at the indentation, and for a missing colon or dash";

@@ -165,10 +165,40 @@ void rs_type_hint(const char *word, char *hint, size_t size)
   if (guess.nearest)
     snprintf(hint, size, "; did you mean %s?", guess.nearest);
   else
-    snprintf(hint, size, "; such as int32, float32 or char");
+    snprintf(hint, size, "; say one such as int32, float32 or char");
 }
 
 bool rs_type_is_integer(recsort_type type)
 {
   return type >= RECSORT_INT8 && type <= RECSORT_UINT64;
+}
+
+size_t rs_type_size(recsort_type type)
+{
+  switch (type) {
+  case RECSORT_INT16:
+  case RECSORT_UINT16:
+  case RECSORT_FLOAT16:
+  case RECSORT_BFLOAT16:
+    return 2;
+  case RECSORT_INT32:
+  case RECSORT_UINT32:
+  case RECSORT_FLOAT32:
+    return 4;
+  case RECSORT_INT64:
+  case RECSORT_UINT64:
+  case RECSORT_FLOAT64:
+    return 8;
+  default:
+    return 1;
+  }
+}
+
+bool rs_type_holds(recsort_type type, int64_t value)
+{
+  const unsigned bits = 8 * (unsigned)rs_type_size(type);
+  if (bits == 64) return true;
+  if (type >= RECSORT_UINT8) return value >= 0 && value >> bits == 0;
+  const int64_t limit = INT64_C(1) << (bits - 1);
+  return value >= -limit && value < limit;
 }

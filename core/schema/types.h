@@ -18,5 +18,9 @@ bool rs_type_parse(const char *word, rs_type_word *result);
 void rs_type_hint(const char *word, char *hint, size_t size);
 
 bool rs_type_is_integer(recsort_type type);
+/* Bytes of a number; 1 for whatever is none. */
+size_t rs_type_size(recsort_type type);
+/* Whether an integer type has this value; for uint64 it stands for the same 64 bits. */
+bool rs_type_holds(recsort_type type, int64_t value);
 
 #endif

@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "schema/words.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 enum { SHOWN_BYTES = 64, GUESS_BYTES = 32 };
@@ -24,6 +23,21 @@ size_t rs_utf8_next(const unsigned char *text, size_t size, uint32_t *character)
   if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return 0;
   *character = code;
   return length;
+}
+
+const char *rs_name_trouble(const char *name, bool in_paths)
+{
+  const size_t size = strlen(name);
+  uint32_t c;
+  if (size == 0) return "a name must not be empty";
+  for (size_t at = 0, length; at < size; at += length) {
+    length = rs_utf8_next((const unsigned char *)name + at, size - at, &c);
+    if (length == 0) return "a name must be UTF-8";
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return "a name must not hold control characters";
+    if (in_paths && (c == '.' || c == '[' || c == ']'))
+      return "a name must not hold . [ or ], which paths use";
+  }
+  return NULL;
 }
 
 int rs_shown_length(const char *name)

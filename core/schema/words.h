@@ -2,12 +2,16 @@
 #ifndef RS_SCHEMA_WORDS_H
 #define RS_SCHEMA_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The UTF-8 character at `text`, which has `size` > 0 bytes: its length, or 0 if it is invalid
  * (surrogates and overlong forms are). */
 size_t rs_utf8_next(const unsigned char *text, size_t size, uint32_t *character);
+
+/* What is wrong with a name; NULL: nothing. `in_paths`: keys use it to find their way. */
+const char *rs_name_trouble(const char *name, bool in_paths);
 
 /* A name for "%.*s": at most 64 bytes of it, cut between characters. */
 int rs_shown_length(const char *name);

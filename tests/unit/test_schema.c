@@ -1,0 +1,866 @@
+/* test_schema.c - the language: what is read, and every refusal with its place and its words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "recsort/recsort.h"
+#include "schema/parse.h"
+
+#define FIELDS "record: R\nfields:\n"
+/* A record with one of everything that a key may or may not name; its keys begin on line 9. */
+#define KEYS                                                                                       \
+  FIELDS "  - {name: x, type: float32}\n"                                                          \
+         "  - {name: name, type: char, count: 4}\n"                                                \
+         "  - {name: pos, type: int16, count: 3}\n"                                                \
+         "  - {name: stats, type: struct, fields: [{name: hp, type: int8}]}\n"                     \
+         "  - {name: items, type: struct, count: 2, fields: [{name: id, type: int8}]}\n"           \
+         "keys:\n"
+
+/* `message` comes after "t.yaml:". */
+typedef struct refusal {
+  const char *text;
+  const char *message;
+} refusal;
+
+static const refusal of_text[] = {
+    {"", "1:1: empty; a schema begins with record: and the record's name"},
+    {"# only a comment\n", "1:1: empty; a schema begins with record: and the record's name"},
+    {"record: R\n", "1:1: no fields; say fields: and list at least one"},
+    {"fields: [{name: a, type: int8}]\n",
+     "1:1: no record; begin with record: and the record's name"},
+    {"record: R\nfields: []\n", "1:1: no fields; say fields: and list at least one"},
+    {"just text\n", "1:1: a schema must be a mapping, not a single value"},
+    {"- a\n", "1:1: a schema must be a mapping, not a list"},
+    {"\357\273\277record: R\n", "1:1: a byte order mark; save the file without one"},
+    {"record: R\n# \377\n", "2:3: bytes that are not UTF-8; save the file as UTF-8"},
+    {"record: R\n# \303(\n", "2:3: bytes that are not UTF-8; save the file as UTF-8"},
+    {"# \355\240\200\n", "1:3: bytes that are not UTF-8; save the file as UTF-8"},
+    {"# \300\200\n", "1:3: bytes that are not UTF-8; save the file as UTF-8"},
+    {"# \365\200\200\200\n", "1:3: bytes that are not UTF-8; save the file as UTF-8"},
+    {"# a\342\202", "1:4: bytes that are not UTF-8; save the file as UTF-8"},
+    {"record: R\n# \007\n", "2:3: a control character; remove it"},
+    {"# \303\251\303\251\302\205 \302\237\n", "1:7: a control character; remove it"},
+    {"record: \"R\\0x\"\n", "1:9: record holds a NUL character; leave it out"},
+    {FIELDS "  - {name: a, type: int8}\n---\nrecord: S\n",
+     "4:1: a second document begins; a schema is one document"},
+    {FIELDS "  - {name: a, type: int8}\n...\nmore\n",
+     "5:1: not YAML: did not find expected <document start>; look at the indentation, and for a "
+     "missing colon or dash"},
+    {"%TAG ! tag:x,2000:\n---\nrecord: R\n",
+     "1:1: tags are not allowed in a schema; leave the %TAG line out"},
+    {"%FOO\n---\n", "1:5: not YAML: found unknown directive name; look at the indentation, and for "
+                    "a missing colon or dash"},
+    {"record: R\nrecord: S\n", "2:1: record is given twice, first on line 1"},
+    {"record: R\nfeilds: []\n", "2:1: unknown word \"feilds\"; did you mean fields?"},
+    {"record: R\nwhatever: 1\n", "2:1: unknown word \"whatever\"; known here: record, endian, "
+                                 "layout, size, skip, trailer, fields, keys"},
+    {"record: [R]\n", "1:9: record must be a single value, not a list"},
+    {"record: {a: b}\n", "1:9: record must be a single value, not a mapping"},
+    {"record: R\nfields: a\n", "2:9: fields must be a list, not a single value"},
+    {"[a, b]: c\n", "1:1: a word before a colon must be a single value, not a list"},
+    {"? [a]\n: b\n", "1:3: a word before a colon must be a single value, not a list"},
+    {"record: &a R\n", "1:9: anchors are not allowed in a schema; leave the & word out"},
+    {"record: R\nfields: &f [{name: a, type: int8}]\n",
+     "2:9: anchors are not allowed in a schema; leave the & word out"},
+    {FIELDS "  - &m {name: a, type: int8}\n",
+     "3:5: anchors are not allowed in a schema; leave the & word out"},
+    {"record: *a\n", "1:9: aliases are not allowed in a schema; write the value again"},
+    {"record: !!str R\n", "1:9: tags are not allowed in a schema; leave the ! word out"},
+    {"record: ! R\n", "1:9: tags are not allowed in a schema; leave the ! word out"},
+    {"record: R\nfields: !!seq []\n",
+     "2:9: tags are not allowed in a schema; leave the ! word out"},
+    {"!!map {record: R}\n", "1:1: tags are not allowed in a schema; leave the ! word out"},
+    {FIELDS "  - {<<: *a}\n", "3:10: aliases are not allowed in a schema; write the value again"},
+    {FIELDS "\t- a\n", "3:1: not YAML: found character that cannot start any token; indent with "
+                       "spaces, and quote what begins with a special character, such as \">i2\""},
+    {"record: R\nfields: [{name: a, type: int8}\nkeys: []\n",
+     "3:1: not YAML: did not find expected ',' or ']'; look for a missing bracket or comma, and "
+     "put a path such as \"pos[2]\" in quotes"},
+    {"record: 'R\n", "2:1: not YAML: found unexpected end of stream; look at the indentation, and "
+                     "for a missing colon or dash"},
+    {FIELDS "  - {name: a, type: >i2}\n",
+     "3:21: not YAML: found character that cannot start any token; indent with spaces, and quote "
+     "what begins with a special character, such as \">i2\""},
+    {FIELDS "  - {name: a, type: |u1}\n",
+     "3:21: not YAML: found character that cannot start any token; indent with spaces, and quote "
+     "what begins with a special character, such as \">i2\""},
+    {FIELDS "  - {name: a, type: ?}\n", "3:21: not YAML: did not find expected node content; look "
+                                        "at the indentation, and for a missing colon or dash"},
+    {FIELDS "  - {name: a, type: int8}\nkeys: [{field: pos[2]}]\n",
+     "4:19: not YAML: did not find expected ',' or '}'; look for a missing bracket or comma, and "
+     "put a path such as \"pos[2]\" in quotes"},
+    {FIELDS "  - {name: a type: int8}\n",
+     "3:18: not YAML: did not find expected ',' or '}'; look for a missing bracket or comma, and "
+     "put a path such as \"pos[2]\" in quotes"},
+    {"record: R: S\n", "1:10: not YAML: mapping values are not allowed in this context; look at "
+                       "the indentation, and for a missing colon or dash"},
+};
+
+static const refusal of_record[] = {
+    {"record: R\nendian: middle\nfields:\n  - {name: a, type: int8}\n",
+     "2:9: unknown endian \"middle\"; say one of little, big"},
+    {"record: R\nendian: litle\nfields:\n  - {name: a, type: int8}\n",
+     "2:9: unknown endian \"litle\"; did you mean little?"},
+    {"record: R\nlayout: natural\nfields:\n  - {name: a, type: int8}\n",
+     "2:9: unknown layout \"natural\"; say one of c, packed, explicit"},
+    {"record: R\nsize: 0\nfields: [{name: a, type: int8}]\n",
+     "2:7: size is 0; say 1 or more, or leave it out"},
+    {"record: R\nsize: -1\nfields: [{name: a, type: int8}]\n", "2:7: size \"-1\" is negative"},
+    {"record: R\nsize: 1.5\nfields: [{name: a, type: int8}]\n",
+     "2:7: size \"1.5\" is no whole number; write it in decimal or as 0x and hex digits"},
+    {"record: R\nsize: '4'\nfields: [{name: a, type: int8}]\n",
+     "2:7: size \"4\" is text; write the number without quotes"},
+    {"record: R\nsize: ten\nfields: [{name: a, type: int8}]\n",
+     "2:7: size \"ten\" is no whole number; write it in decimal or as 0x and hex digits"},
+    {"record: R\nsize: 0x\nfields: [{name: a, type: int8}]\n",
+     "2:7: size \"0x\" is no whole number; write it in decimal or as 0x and hex digits"},
+    {"record: R\nsize: 0xg\nfields: [{name: a, type: int8}]\n",
+     "2:7: size \"0xg\" is no whole number; write it in decimal or as 0x and hex digits"},
+    {"record: R\nsize: 010\nfields: [{name: a, type: int8}]\n",
+     "2:7: size \"010\" begins with 0, which some take for octal; leave the 0 out"},
+    {"record: R\nsize: 99999999999999999999\nfields: [{name: a, type: int8}]\n",
+     "2:7: size \"99999999999999999999\" does not fit 64 bits"},
+    {"record: R\nsize: 0x8000000000000000\nfields: [{name: a, type: int8}]\n",
+     "2:7: size \"0x8000000000000000\" is too large"},
+    {"record: R\nsize: 4294967296\nfields: [{name: a, type: int8}]\n",
+     "2:7: size 4294967296 is more than the 2147483647 bytes that a record may have"},
+    {"record: R\nsize: ''\nfields: [{name: a, type: int8}]\n",
+     "2:7: size \"\" is text; write the number without quotes"},
+    {"record: R\nsize: \nfields: [{name: a, type: int8}]\n",
+     "2:6: size \"\" is no whole number; write it in decimal or as 0x and hex digits"},
+    {"record: R\nskip: -1\nfields: [{name: a, type: int8}]\n", "2:7: skip \"-1\" is negative"},
+    {"record: R\ntrailer: x\nfields: [{name: a, type: int8}]\n",
+     "2:10: trailer \"x\" is no whole number; write it in decimal or as 0x and hex digits"},
+    {"record: R\nskip: 0x7fffffffffffffff\ntrailer: 1\nfields: [{name: a, type: int8}]\n",
+     "2:7: skip \"0x7fffffffffffffff\" is too large"},
+    {"record: ''\nfields: [{name: a, type: int8}]\n", "1:9: a name must not be empty"},
+    {"record: \"a\\tb\"\nfields: [{name: a, type: int8}]\n",
+     "1:9: a name must not hold control characters"},
+    {"record: R\nsize: 3\nfields: [{name: a, type: int32}]\n",
+     "2:7: size 3 is less than the 4 bytes that the fields take"},
+    {"record: R\nsize: 5\nfields: [{name: a, type: int32}, {name: b, type: int8}]\n",
+     "2:7: size 5 is less than the 8 bytes that the fields take"},
+};
+
+static const refusal of_fields[] = {
+    {FIELDS "  - a\n", "3:5: field: it must be a mapping, not a single value"},
+    {FIELDS "  - [a]\n", "3:5: field: it must be a mapping, not a list"},
+    {FIELDS "  - {}\n", "3:5: field: it has no name; say {name: x, type: int32}"},
+    {FIELDS "  - {name: a}\n", "3:5: field \"a\": it has no type; say {name: x, type: int32}"},
+    {FIELDS "  - {type: int8}\n", "3:5: field: it has no name; say {name: x, type: int32}"},
+    {FIELDS "  - {name: price, nmae: b}\n",
+     "3:19: field \"price\": unknown word \"nmae\"; did you mean name?"},
+    {FIELDS "  - {nmae: a}\n", "3:6: field: unknown word \"nmae\"; did you mean name?"},
+    {FIELDS "  - {name: a, name: b}\n", "3:15: field \"a\": name is given twice, first on line 3"},
+    {FIELDS "  - {name: a, type: int8, type: int8}\n",
+     "3:27: field \"a\": type is given twice, first on line 3"},
+    {FIELDS "  - {name: [a], type: int8}\n",
+     "3:12: field: name must be a single value, not a list"},
+    {FIELDS "  - {name: a, type: [int8]}\n",
+     "3:21: field \"a\": type must be a single value, not a list"},
+    {FIELDS "  - {name: '', type: int8}\n", "3:12: field \"\": a name must not be empty"},
+    {FIELDS "  - {name: a.b, type: int8}\n",
+     "3:12: field \"a.b\": a name must not hold . [ or ], which paths use"},
+    {FIELDS "  - {name: \"a[0]\", type: int8}\n",
+     "3:12: field \"a[0]\": a name must not hold . [ or ], which paths use"},
+    {FIELDS "  - {name: \"a]\", type: int8}\n",
+     "3:12: field \"a]\": a name must not hold . [ or ], which paths use"},
+    {FIELDS "  - {name: \"a\\tb\", type: int8}\n",
+     "3:12: field \"a?b\": a name must not hold control characters"},
+    {FIELDS "  - {name: \"a\\x9f\", type: int8}\n",
+     "3:12: field \"a\302\237\": a name must not hold control characters"},
+    {FIELDS "  - {name: price, type: f31}\n",
+     "3:25: field \"price\": unknown type \"f31\"; did you mean float32?"},
+    {FIELDS "  - {name: a, type: i8}\n",
+     "3:21: field \"a\": unknown type \"i8\"; say int8 for 8 bits, int64 for 8 bytes"},
+    {FIELDS "  - {name: a, type: u8}\n",
+     "3:21: field \"a\": unknown type \"u8\"; say uint8 for 8 bits, uint64 for 8 bytes"},
+    {FIELDS "  - {name: a, type: f8}\n",
+     "3:21: field \"a\": unknown type \"f8\"; say float64 for 8 bytes"},
+    {FIELDS "  - {name: a, type: u16}\n", "3:21: field \"a\": unknown type \"u16\"; say uint16"},
+    {FIELDS "  - {name: a, type: i4}\n", "3:21: field \"a\": unknown type \"i4\"; say int32"},
+    {FIELDS "  - {name: a, type: f32}\n", "3:21: field \"a\": unknown type \"f32\"; say float32"},
+    {FIELDS "  - {name: a, type: long}\n", "3:21: field \"a\": unknown type \"long\"; say int64, "
+                                           "since the size of long differs between systems"},
+    {FIELDS "  - {name: a, type: unsigned long}\n",
+     "3:21: field \"a\": unknown type \"unsigned long\"; say uint64, since the size of long "
+     "differs between systems"},
+    {FIELDS "  - {name: a, type: long double}\n",
+     "3:21: field \"a\": unknown type \"long double\"; say float64, if 8 bytes are what it takes"},
+    {FIELDS "  - {name: a, type: size_t}\n", "3:21: field \"a\": unknown type \"size_t\"; say "
+                                             "uint64, since its size differs between systems"},
+    {FIELDS "  - {name: a, type: string}\n",
+     "3:21: field \"a\": unknown type \"string\"; say char with a count"},
+    {FIELDS "  - {name: a, type: flaot}\n",
+     "3:21: field \"a\": unknown type \"flaot\"; did you mean float?"},
+    {FIELDS "  - {name: a, type: Int32}\n",
+     "3:21: field \"a\": unknown type \"Int32\"; did you mean int32?"},
+    {FIELDS "  - {name: a, type: uint33}\n",
+     "3:21: field \"a\": unknown type \"uint33\"; did you mean uint32?"},
+    {FIELDS "  - {name: a, type: quaternion}\n",
+     "3:21: field \"a\": unknown type \"quaternion\"; say one such as int32, float32 or char"},
+    {FIELDS "  - {name: a, type: ''}\n",
+     "3:21: field \"a\": unknown type \"\"; say one such as int32, float32 or char"},
+    {FIELDS "  - {name: a, type: \"|i4\"}\n",
+     "3:21: field \"a\": unknown type \"|i4\"; did you mean int32?"},
+    {FIELDS "  - {name: a, type: \"=i4\"}\n",
+     "3:21: field \"a\": unknown type \"=i4\"; did you mean int32?"},
+    {FIELDS "  - {name: a, type: <i3}\n",
+     "3:21: field \"a\": unknown type \"<i3\"; say one such as int32, float32 or char"},
+    {FIELDS "  - {name: a, type: S0}\n",
+     "3:21: field \"a\": unknown type \"S0\"; say one such as int32, float32 or char"},
+    {FIELDS "  - {name: a, type: S}\n",
+     "3:21: field \"a\": unknown type \"S\"; say one such as int32, float32 or char"},
+    {FIELDS "  - {name: a, type: S99999999999}\n",
+     "3:21: field \"a\": unknown type \"S99999999999\"; say one such as int32, float32 or char"},
+    {FIELDS "  - {name: a, type: int8, count: 0}\n",
+     "3:34: field \"a\": count is 0; say 1 or more, or leave it out"},
+    {FIELDS "  - {name: a, type: int8, count: -1}\n",
+     "3:34: field \"a\": count \"-1\" is negative"},
+    {FIELDS "  - {name: a, type: int8, count: x}\n",
+     "3:34: field \"a\": count \"x\" is no whole number; write it in decimal or as 0x and hex "
+     "digits"},
+    {FIELDS "  - {name: a, type: S4, count: 2}\n",
+     "3:32: field \"a\": count \"2\" is given beside a type that has one already"},
+    {FIELDS "  - {name: a, type: V0}\n",
+     "3:21: field \"a\": unknown type \"V0\"; say one such as int32, float32 or char"},
+    {FIELDS "  - {name: a, type: int8, count: 2147483648}\n",
+     "3:12: field \"a\": count 2147483648 is more than the 2147483647 bytes that a record may "
+     "have"},
+    {FIELDS "  - {name: a, type: int64, count: 0x7fffffff}\n",
+     "3:12: field \"a\": it ends beyond the 2147483647 bytes that a record may have"},
+    {FIELDS "  - {name: a, type: int8, offset: -4}\n",
+     "3:35: field \"a\": offset \"-4\" is negative"},
+    {FIELDS "  - {name: a, type: int8, offset: 1}\n",
+     "3:12: field \"a\": offset 1 does not agree with layout c, which puts it at 0"},
+    {FIELDS "  - {name: a, type: int8, offset: 18446744073709551615}\n",
+     "3:35: field \"a\": offset \"18446744073709551615\" is too large"},
+    {FIELDS "  - {name: a, type: int8, offset: 18446744073709551616}\n",
+     "3:35: field \"a\": offset \"18446744073709551616\" does not fit 64 bits"},
+    {FIELDS "  - {name: a, type: <f4, endian: big}\n",
+     "3:21: field \"a\": type \"<f4\" is little-endian, and endian says big"},
+    {FIELDS "  - {name: a, type: \">f4\", endian: little}\n",
+     "3:21: field \"a\": type \">f4\" is big-endian, and endian says little"},
+    {FIELDS "  - {name: a, type: int8, endian: both}\n",
+     "3:35: field \"a\": unknown endian \"both\"; say one of little, big"},
+    {FIELDS "  - {name: a, type: int8, bit: 0}\n",
+     "3:27: field \"a\": bit does not go with type int8"},
+    {FIELDS "  - {name: a, type: int8, width: 1}\n",
+     "3:27: field \"a\": width does not go with type int8"},
+    {FIELDS "  - {name: a, type: int8, base: int8}\n",
+     "3:27: field \"a\": base does not go with type int8"},
+    {FIELDS "  - {name: a, type: int8, values: [a]}\n",
+     "3:27: field \"a\": values does not go with type int8"},
+    {FIELDS "  - {name: a, type: int8, fields: [{name: b, type: int8}]}\n",
+     "3:27: field \"a\": fields does not go with type int8"},
+    {FIELDS "  - {name: a, type: int8}\n  - {name: b, type: int8}\n  - {name: a, type: int8}\n",
+     "5:12: field \"a\": another field of this struct has that name"},
+};
+
+static const refusal of_structs[] = {
+    {FIELDS "  - {name: s, type: struct}\n", "3:21: field \"s\": type struct needs fields"},
+    {FIELDS "  - {name: s, type: struct, fields: []}\n",
+     "3:12: field \"s\": a struct needs fields"},
+    {FIELDS "  - {name: s, type: struct, fields: x}\n",
+     "3:37: field \"s\": fields must be a list, not a single value"},
+    {FIELDS "  - {name: s, type: struct, values: [a], fields: [{name: b, type: int8}]}\n",
+     "3:29: field \"s\": values does not go with type struct"},
+    {FIELDS "  - {name: s, type: struct, fields: [{name: b, type: f31}]}\n",
+     "3:54: field \"b\": unknown type \"f31\"; did you mean float32?"},
+    {FIELDS "  - {name: s, type: struct, fields: [{name: b, type: int8}, {name: b, type: int8}]}\n",
+     "3:68: field \"b\": another field of this struct has that name"},
+    {FIELDS "  - {name: s, type: struct, count: 1073741824, fields: [{name: b, type: int32}]}\n",
+     "3:12: field \"s\": it ends beyond the 2147483647 bytes that a record may have"},
+};
+
+static const refusal of_enums[] = {
+    {FIELDS "  - {name: e, type: enum}\n", "3:21: field \"e\": type enum needs values"},
+    {FIELDS "  - {name: e, type: enum, values: []}\n",
+     "3:12: field \"e\": an enum needs at least one name in values"},
+    {FIELDS "  - {name: e, type: enum, values: a}\n",
+     "3:35: field \"e\": values must be a list, not a single value"},
+    {FIELDS "  - {name: e, type: enum, base: float, values: [a]}\n",
+     "3:33: field \"e\": base \"float\" is no integer type; say uint8"},
+    {FIELDS "  - {name: e, type: enum, base: uint9, values: [a]}\n",
+     "3:33: field \"e\": unknown base \"uint9\"; did you mean uint8?"},
+    {FIELDS "  - {name: e, type: enum, base: u8, values: [a]}\n",
+     "3:33: field \"e\": unknown base \"u8\"; say uint8 for 8 bits, uint64 for 8 bytes"},
+    {FIELDS "  - {name: e, type: enum, base: \">u2\", endian: little, values: [a]}\n",
+     "3:33: field \"e\": base \">u2\" is big-endian, and endian says little"},
+    {FIELDS "  - {name: e, type: enum, values: [a, b, a]}\n",
+     "3:12: field \"e\": value \"a\" is named twice"},
+    {FIELDS "  - {name: e, type: enum, values: ['']}\n",
+     "3:36: field \"e\": a name must not be empty"},
+    {FIELDS "  - {name: e, type: enum, values: [\"a\\nb\"]}\n",
+     "3:36: field \"e\": a name must not hold control characters"},
+    {FIELDS "  - {name: e, type: enum, values: [[a]]}\n",
+     "3:36: field \"e\": it must be a mapping, not a list"},
+    {FIELDS "  - {name: e, type: enum, values: [{value: 1}]}\n",
+     "3:36: field \"e\": a value without a name; say {name: ..., value: ...}"},
+    {FIELDS "  - {name: e, type: enum, values: [{name: a, valeu: 1}]}\n",
+     "3:46: field \"e\": unknown word \"valeu\"; did you mean value?"},
+    {FIELDS "  - {name: e, type: enum, values: [{name: a, value: x}]}\n",
+     "3:53: field \"e\": value \"x\" is no whole number; write it in decimal or as 0x and hex "
+     "digits"},
+    {FIELDS "  - {name: e, type: enum, base: uint8, values: [{name: a, value: 256}]}\n",
+     "3:66: field \"e\": value \"256\" does not fit the base type"},
+    {FIELDS "  - {name: e, type: enum, base: uint8, values: [{name: a, value: -1}]}\n",
+     "3:66: field \"e\": value \"-1\" does not fit the base type"},
+    {FIELDS "  - {name: e, type: enum, base: int8, values: [{name: a, value: 127}, b]}\n",
+     "3:71: field \"e\": name \"b\" follows the largest value of the base type; give it one"},
+    {FIELDS "  - {name: e, type: enum, base: int8, values: [{name: a, value: -129}]}\n",
+     "3:65: field \"e\": value \"-129\" does not fit the base type"},
+    {FIELDS
+     "  - {name: e, type: enum, base: int64, values: [{name: a, value: 0x8000000000000000}]}\n",
+     "3:66: field \"e\": value \"0x8000000000000000\" does not fit the base type"},
+    {FIELDS
+     "  - {name: e, type: enum, base: int64, values: [{name: a, value: -9223372036854775809}]}\n",
+     "3:66: field \"e\": value \"-9223372036854775809\" does not fit the base type"},
+    {FIELDS "  - {name: e, type: enum, base: uint64, values: [{name: a, value: -1}]}\n",
+     "3:67: field \"e\": value \"-1\" does not fit the base type"},
+    {FIELDS
+     "  - {name: e, type: enum, base: uint64, values: [{name: a, value: 18446744073709551616}]}\n",
+     "3:67: field \"e\": value \"18446744073709551616\" does not fit 64 bits"},
+    {FIELDS
+     "  - {name: e, type: enum, base: int64, values: [{name: a, value: 9223372036854775807}, b]}\n",
+     "3:88: field \"e\": name \"b\" follows the largest value of the base type; give it one"},
+    {FIELDS
+     "  - {name: e, type: enum, base: uint64, values: [{name: a, value: 0xffffffffffffffff}, b]}\n",
+     "3:88: field \"e\": name \"b\" follows the largest value of the base type; give it one"},
+    {FIELDS "  - {name: e, type: enum, width: 2, values: [a]}\n",
+     "3:27: field \"e\": width does not go with type enum"},
+};
+
+static const refusal of_bitfields[] = {
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield}\n",
+     "4:21: field \"b\": type bitfield needs base"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags}\n",
+     "4:21: field \"b\": type bitfield needs bit"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, bit: 0}\n",
+     "4:21: field \"b\": type bitfield needs base"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flasg, bit: 0}\n",
+     "4:12: field \"b\": its base \"flasg\" is no earlier field of this struct; did you mean "
+     "flags?"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: zzz, bit: 0}\n",
+     "4:12: field \"b\": its base \"zzz\" is no earlier field of this struct"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: b, bit: 0}\n",
+     "4:12: field \"b\": its base \"b\" is no earlier field of this struct"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags, bit: 8}\n",
+     "4:12: field \"b\": bit 8 and width 1 lie outside the 8 bits of \"flags\""},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags, bit: 4, "
+            "width: 5}\n",
+     "4:12: field \"b\": bit 4 and width 5 lie outside the 8 bits of \"flags\""},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags, bit: 64}\n",
+     "4:49: field \"b\": bit \"64\" is beyond 63"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags, bit: 0, "
+            "width: 65}\n",
+     "4:59: field \"b\": width \"65\" is beyond 64"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags, bit: 0, "
+            "width: 0}\n",
+     "4:59: field \"b\": width is 0; say 1 or more, or leave it out"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags, bit: -1}\n",
+     "4:49: field \"b\": bit \"-1\" is negative"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags, bit: 0, "
+            "count: 2}\n",
+     "4:52: field \"b\": count does not go with type bitfield"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags, bit: 0, "
+            "offset: 0}\n",
+     "4:52: field \"b\": offset does not go with type bitfield"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags, bit: 0, "
+            "endian: big}\n",
+     "4:52: field \"b\": endian does not go with type bitfield"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags, bit: 0, "
+            "width: 3}\n  - {name: c, type: bitfield, base: flags, bit: 2}\n",
+     "5:12: field \"c\": its bits overlap those of \"b\""},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: f, type: float32}\n  - {name: b, type: "
+            "bitfield, base: f, bit: 0}\n",
+     "5:12: field \"b\": its base \"f\" must be a single integer"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: f, type: uint8, count: 2}\n  - {name: b, "
+            "type: bitfield, base: f, bit: 0}\n",
+     "5:12: field \"b\": its base \"f\" must be a single integer"},
+    {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: later, bit: 0}\n  "
+            "- {name: later, type: uint8}\n",
+     "4:12: field \"b\": its base \"later\" is no earlier field of this struct"},
+};
+
+static const refusal of_layouts[] = {
+    {"record: R\nlayout: explicit\nfields:\n  - {name: a, type: int8}\n",
+     "4:12: field \"a\": layout explicit wants an offset for every field"},
+    {"record: R\nlayout: explicit\nfields:\n  - {name: a, type: int32, offset: 0}\n  - {name: b, "
+     "type: int8, offset: 3}\n",
+     "5:12: field \"b\": at offset 3 it overlaps field \"a\", which ends at 4"},
+    {"record: R\nlayout: explicit\nfields:\n  - {name: a, type: int32, offset: 4}\n  - {name: b, "
+     "type: int16, count: 3, offset: 0}\n",
+     "4:12: field \"a\": at offset 4 it overlaps field \"b\", which ends at 6"},
+    {"record: R\nlayout: explicit\nfields:\n  - {name: a, type: int8, offset: 0}\n  - {name: b, "
+     "type: int8, offset: 0}\n",
+     "5:12: field \"b\": at offset 0 it overlaps field \"a\", which ends at 1"},
+    {"record: R\nlayout: explicit\nfields:\n  - {name: a, type: int8, offset: 2147483647}\n",
+     "4:12: field \"a\": it ends beyond the 2147483647 bytes that a record may have"},
+    {"record: R\nlayout: explicit\nsize: 4\nfields:\n  - {name: a, type: int8, offset: 4}\n",
+     "3:7: size 4 is less than the 5 bytes that the fields take"},
+    {"record: R\nlayout: packed\nfields:\n  - {name: a, type: int8}\n  - {name: b, type: int32, "
+     "offset: 4}\n",
+     "5:12: field \"b\": offset 4 does not agree with layout packed, which puts it at 1"},
+    {FIELDS "  - {name: a, type: int8}\n  - {name: b, type: int32, offset: 1}\n",
+     "4:12: field \"b\": offset 1 does not agree with layout c, which puts it at 4"},
+    {"record: R\nlayout: explicit\nfields:\n  - {name: s, type: struct, offset: 0, fields: [{name: "
+     "a, type: int8}]}\n",
+     "4:56: field \"a\": layout explicit wants an offset for every field"},
+};
+
+static const refusal of_keys[] = {
+    {KEYS "  - y\n", "9:5: key \"y\": there is no field \"y\""},
+    {KEYS "  - stas.hp\n", "9:5: key \"stas.hp\": there is no field \"stas\"; did you mean stats?"},
+    {KEYS "  - stats.pp\n", "9:5: key \"stats.pp\": there is no field \"pp\"; did you mean hp?"},
+    {KEYS "  - stats\n",
+     "9:5: key \"stats\": stats is a struct; say which field, such as stats.hp"},
+    {KEYS "  - items\n",
+     "9:5: key \"items\": items is an array of 2; say which element, such as items[0]"},
+    {KEYS "  - items[1]\n",
+     "9:5: key \"items[1]\": items is a struct; say which field, such as items[1].id"},
+    {KEYS "  - items.id\n",
+     "9:5: key \"items.id\": items is an array of 2; say which element, such as items[0]"},
+    {KEYS "  - pos\n", "9:5: key \"pos\": pos is an array of 3; say which element, such as pos[0]"},
+    {KEYS "  - pos[3]\n",
+     "9:5: key \"pos[3]\": the index is out of range; pos has elements 0 to 2"},
+    {KEYS "  - pos[99999999999999999999]\n",
+     "9:5: key \"pos[99999999999999999999]\": the index is out of range; pos has elements 0 to 2"},
+    {KEYS "  - pos[]\n", "9:5: key \"pos[]\": an index is written as in pos[2]"},
+    {KEYS "  - pos[-1]\n", "9:5: key \"pos[-1]\": an index is written as in pos[2]"},
+    {KEYS "  - pos[01]\n", "9:5: key \"pos[01]\": an index is written as in pos[2]"},
+    {KEYS "  - pos[x]\n", "9:5: key \"pos[x]\": an index is written as in pos[2]"},
+    {KEYS "  - pos[1\n", "9:5: key \"pos[1\": an index is written as in pos[2]"},
+    {KEYS "  - pos[1]x\n",
+     "9:5: key \"pos[1]x\": \"x\" is out of place; say a path such as pos[2] or stats.hp"},
+    {KEYS "  - pos[1][0]\n",
+     "9:5: key \"pos[1][0]\": \"[0]\" is out of place; say a path such as pos[2] or stats.hp"},
+    {KEYS "  - pos[0].x\n", "9:5: key \"pos[0].x\": pos is no struct, but int16"},
+    {KEYS "  - x[0]\n", "9:5: key \"x[0]\": x is no array; leave the index out"},
+    {KEYS "  - x.y\n", "9:5: key \"x.y\": x is no struct, but float32"},
+    {KEYS "  - name[0]\n", "9:5: key \"name[0]\": name is no array; leave the index out"},
+    {KEYS "  - stats[0].hp\n", "9:5: key \"stats[0].hp\": stats is no array; leave the index out"},
+    {KEYS "  - stats.\n",
+     "9:5: key \"stats.\": a name is missing; say a path such as pos[2] or stats.hp"},
+    {KEYS "  - ''\n", "9:5: key \"\": a name is missing; say a path such as pos[2] or stats.hp"},
+    {KEYS "  - .x\n", "9:5: key \".x\": a name is missing; say a path such as pos[2] or stats.hp"},
+    {KEYS "  - x]\n",
+     "9:5: key \"x]\": \"]\" is out of place; say a path such as pos[2] or stats.hp"},
+    {KEYS "  - {field: pos[0], nan: last}\n",
+     "9:16: not YAML: did not find expected ',' or '}'; look for a missing bracket or comma, and "
+     "put a path such as \"pos[2]\" in quotes"},
+    {KEYS "  - {field: \"pos[0]\", nan: first}\n",
+     "9:13: key \"pos[0]\": nan is for floats, and pos is int16; leave it out"},
+    {KEYS "  - {field: name, nan: total}\n",
+     "9:13: key \"name\": nan is for floats, and name is char; leave it out"},
+    {KEYS "  - {field: x, nan: middle}\n",
+     "9:21: key \"x\": unknown nan \"middle\"; say one of last, first, total"},
+    {KEYS "  - {field: x, order: descending}\n",
+     "9:23: key \"x\": unknown order \"descending\"; say one of asc, desc"},
+    {KEYS "  - {field: x, order: up}\n",
+     "9:23: key \"x\": unknown order \"up\"; say one of asc, desc"},
+    {KEYS "  - {order: asc}\n", "9:5: key: it has no field; say {field: x, order: asc}"},
+    {KEYS "  - {feild: x}\n", "9:6: key: unknown word \"feild\"; did you mean field?"},
+    {KEYS "  - [x]\n", "9:5: key: it must be a mapping, not a list"},
+    {KEYS "  - {field: x, field: x}\n", "9:16: key \"x\": field is given twice, first on line 9"},
+    {KEYS "  - x\n  - {field: x, order: desc}\n",
+     "10:13: key \"x\": it is a key already; leave the later one out"},
+    {KEYS "  x\n", "9:3: keys must be a list, not a single value"},
+};
+
+static void expect_refusal(const char *text, size_t size, const char *message)
+{
+  char whole[600];
+  recsort_schema *schema = NULL;
+  recsort_error error = {0};
+  snprintf(whole, sizeof whole, "t.yaml:%s", message);
+  const recsort_status status =
+      recsort_schema_load_memory(text, size, "t.yaml", NULL, &schema, &error);
+  if (status == RECSORT_OK) fail_msg("accepted:\n%s", text);
+  assert_string_equal(error.text, whole);
+  assert_int_equal(error.status, status);
+  assert_int_equal(status, strstr(message, ": key \"") && !strstr(message, "unknown") &&
+                                   !strstr(message, "given twice")
+                               ? RECSORT_INVALID_KEY
+                               : RECSORT_INVALID_SCHEMA);
+  assert_null(schema);
+  unsigned line, column;
+  assert_int_equal(sscanf(message, "%u:%u", &line, &column), 2);
+  assert_int_equal(error.line, line);
+  assert_int_equal(error.column, column);
+}
+
+static void expect_refusals(const refusal *refusals, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    expect_refusal(refusals[i].text, strlen(refusals[i].text), refusals[i].message);
+}
+
+#define REFUSALS(name)                                                                             \
+  static void refuses_##name(void **state)                                                         \
+  {                                                                                                \
+    (void)state;                                                                                   \
+    expect_refusals(of_##name, sizeof of_##name / sizeof *of_##name);                              \
+  }
+REFUSALS(text)
+REFUSALS(record)
+REFUSALS(fields)
+REFUSALS(structs)
+REFUSALS(enums)
+REFUSALS(bitfields)
+REFUSALS(layouts)
+REFUSALS(keys)
+
+static void refuses_utf16(void **state)
+{
+  static const char text[] = "r\0e\0c\0";
+  (void)state;
+  expect_refusal(text, sizeof text, "1:2: a NUL character; save the file as UTF-8, not UTF-16");
+}
+
+/* ---- What is accepted ----------------------------------------------------------------------- */
+
+static recsort_schema *load(const char *text)
+{
+  recsort_schema *schema = NULL;
+  recsort_error error = {0};
+  if (recsort_schema_load_memory(text, strlen(text), "t.yaml", NULL, &schema, &error))
+    fail_msg("refused: %s", error.text);
+  return schema;
+}
+
+static void reads_every_spelling_of_a_type(void **state)
+{
+  static const struct {
+    const char *word;
+    recsort_type type;
+    recsort_endian endian;
+    size_t size;
+  } spellings[] = {
+      {"bool", RECSORT_BOOL, RECSORT_LITTLE_ENDIAN, 1},
+      {"int8", RECSORT_INT8, RECSORT_LITTLE_ENDIAN, 1},
+      {"int16", RECSORT_INT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"int32", RECSORT_INT32, RECSORT_LITTLE_ENDIAN, 4},
+      {"int64", RECSORT_INT64, RECSORT_LITTLE_ENDIAN, 8},
+      {"uint8", RECSORT_UINT8, RECSORT_LITTLE_ENDIAN, 1},
+      {"uint16", RECSORT_UINT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"uint32", RECSORT_UINT32, RECSORT_LITTLE_ENDIAN, 4},
+      {"uint64", RECSORT_UINT64, RECSORT_LITTLE_ENDIAN, 8},
+      {"float16", RECSORT_FLOAT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"bfloat16", RECSORT_BFLOAT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"float32", RECSORT_FLOAT32, RECSORT_LITTLE_ENDIAN, 4},
+      {"float64", RECSORT_FLOAT64, RECSORT_LITTLE_ENDIAN, 8},
+      {"char", RECSORT_CHAR, RECSORT_LITTLE_ENDIAN, 1},
+      {"bytes", RECSORT_BYTES, RECSORT_LITTLE_ENDIAN, 1},
+      {"_Bool", RECSORT_BOOL, RECSORT_LITTLE_ENDIAN, 1},
+      {"signed char", RECSORT_INT8, RECSORT_LITTLE_ENDIAN, 1},
+      {"unsigned char", RECSORT_UINT8, RECSORT_LITTLE_ENDIAN, 1},
+      {"short", RECSORT_INT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"short int", RECSORT_INT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"unsigned short", RECSORT_UINT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"unsigned short int", RECSORT_UINT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"int", RECSORT_INT32, RECSORT_LITTLE_ENDIAN, 4},
+      {"signed", RECSORT_INT32, RECSORT_LITTLE_ENDIAN, 4},
+      {"signed int", RECSORT_INT32, RECSORT_LITTLE_ENDIAN, 4},
+      {"unsigned", RECSORT_UINT32, RECSORT_LITTLE_ENDIAN, 4},
+      {"unsigned int", RECSORT_UINT32, RECSORT_LITTLE_ENDIAN, 4},
+      {"long long", RECSORT_INT64, RECSORT_LITTLE_ENDIAN, 8},
+      {"long long int", RECSORT_INT64, RECSORT_LITTLE_ENDIAN, 8},
+      {"unsigned long long", RECSORT_UINT64, RECSORT_LITTLE_ENDIAN, 8},
+      {"unsigned long long int", RECSORT_UINT64, RECSORT_LITTLE_ENDIAN, 8},
+      {"int8_t", RECSORT_INT8, RECSORT_LITTLE_ENDIAN, 1},
+      {"int16_t", RECSORT_INT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"int32_t", RECSORT_INT32, RECSORT_LITTLE_ENDIAN, 4},
+      {"int64_t", RECSORT_INT64, RECSORT_LITTLE_ENDIAN, 8},
+      {"uint8_t", RECSORT_UINT8, RECSORT_LITTLE_ENDIAN, 1},
+      {"uint16_t", RECSORT_UINT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"uint32_t", RECSORT_UINT32, RECSORT_LITTLE_ENDIAN, 4},
+      {"uint64_t", RECSORT_UINT64, RECSORT_LITTLE_ENDIAN, 8},
+      {"_Float16", RECSORT_FLOAT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"half", RECSORT_FLOAT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"__bf16", RECSORT_BFLOAT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"float", RECSORT_FLOAT32, RECSORT_LITTLE_ENDIAN, 4},
+      {"double", RECSORT_FLOAT64, RECSORT_LITTLE_ENDIAN, 8},
+      {"?", RECSORT_BOOL, RECSORT_LITTLE_ENDIAN, 1},
+      {"|b1", RECSORT_BOOL, RECSORT_LITTLE_ENDIAN, 1},
+      {"|u1", RECSORT_UINT8, RECSORT_LITTLE_ENDIAN, 1},
+      {">i1", RECSORT_INT8, RECSORT_LITTLE_ENDIAN, 1},
+      {"<i2", RECSORT_INT16, RECSORT_LITTLE_ENDIAN, 2},
+      {">i2", RECSORT_INT16, RECSORT_BIG_ENDIAN, 2},
+      {">i4", RECSORT_INT32, RECSORT_BIG_ENDIAN, 4},
+      {">i8", RECSORT_INT64, RECSORT_BIG_ENDIAN, 8},
+      {">u2", RECSORT_UINT16, RECSORT_BIG_ENDIAN, 2},
+      {">u4", RECSORT_UINT32, RECSORT_BIG_ENDIAN, 4},
+      {">u8", RECSORT_UINT64, RECSORT_BIG_ENDIAN, 8},
+      {"<f2", RECSORT_FLOAT16, RECSORT_LITTLE_ENDIAN, 2},
+      {"<f4", RECSORT_FLOAT32, RECSORT_LITTLE_ENDIAN, 4},
+      {">f4", RECSORT_FLOAT32, RECSORT_BIG_ENDIAN, 4},
+      {">f8", RECSORT_FLOAT64, RECSORT_BIG_ENDIAN, 8},
+      {"S10", RECSORT_CHAR, RECSORT_LITTLE_ENDIAN, 10},
+      {"|S1", RECSORT_CHAR, RECSORT_LITTLE_ENDIAN, 1},
+      {"V10", RECSORT_BYTES, RECSORT_LITTLE_ENDIAN, 10},
+      {"|V3", RECSORT_BYTES, RECSORT_LITTLE_ENDIAN, 3},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+    char text[200];
+    size_t count;
+    snprintf(text, sizeof text, FIELDS "  - {name: a, type: \"%s\"}\n", spellings[i].word);
+    recsort_schema *schema = load(text);
+    const recsort_field *field = recsort_schema_fields(schema, &count);
+    assert_int_equal(count, 1);
+    if (field->type != spellings[i].type) fail_msg("%s is not read as it should", text);
+    assert_int_equal(field->endian, spellings[i].endian);
+    assert_int_equal(field->size, spellings[i].size);
+    assert_int_equal(field->count, 0);
+    recsort_schema_destroy(schema);
+  }
+}
+
+static void reads_every_word_of_the_record(void **state)
+{
+  (void)state;
+  recsort_schema *schema =
+      load("---\nkeys: [{nan: total, field: b, order: desc}, a]\ntrailer: 0x10\n"
+           "skip: 24\nsize: 7\nlayout: packed\nendian: big\nfields:\n"
+           "- {type: float, name: b}\n- {name: a, type: short}\n"
+           "record: \"two words\"\n...\n");
+  size_t count;
+  const recsort_field *fields = recsort_schema_fields(schema, &count);
+  assert_int_equal(count, 2);
+  assert_string_equal(fields[1].name, "a");
+  assert_int_equal(fields[1].offset, 4);
+  assert_int_equal(fields[1].endian, RECSORT_BIG_ENDIAN);
+  assert_string_equal(recsort_schema_record_name(schema), "two words");
+  assert_int_equal(recsort_schema_record_size(schema), 7);
+  assert_int_equal(recsort_schema_skip(schema), 24);
+  assert_int_equal(recsort_schema_trailer(schema), 16);
+  const recsort_key_desc *keys = recsort_schema_keys(schema, &count);
+  assert_int_equal(count, 2);
+  assert_string_equal(keys[0].path, "b");
+  assert_int_equal(keys[0].order, RECSORT_DESCENDING);
+  assert_int_equal(keys[0].nan, RECSORT_NAN_TOTAL);
+  assert_int_equal(keys[0].line, 2);
+  assert_int_equal(keys[0].column, 28);
+  assert_string_equal(keys[1].path, "a");
+  assert_int_equal(keys[1].order, RECSORT_ASCENDING);
+  assert_int_equal(keys[1].nan, RECSORT_NAN_LAST);
+  recsort_schema_destroy(schema);
+}
+
+static void numbers_enumerators_as_c_does(void **state)
+{
+  static const int64_t expected[] = {0, 1, 5, 6, -3, -2, INT64_MIN, 16};
+  (void)state;
+  recsort_schema *schema =
+      load(FIELDS "  - {name: e, type: enum, base: int64, values: [a, b, {name: "
+                  "c, value: 5}, {name: d}, {value: -3, name: e}, f, {name: g, "
+                  "value: -9223372036854775808}, {name: h, value: 0x10}]}\n");
+  size_t count;
+  const recsort_field *field = recsort_schema_fields(schema, &count);
+  assert_int_equal(field->enumerator_count, 8);
+  for (size_t i = 0; i < 8; i++) {
+    assert_int_equal(field->enumerators[i].value, expected[i]);
+    assert_int_equal(field->enumerators[i].name[0], 'a' + (int)i);
+  }
+  recsort_schema_destroy(schema);
+  schema = load(FIELDS "  - {name: e, type: enum, values: [a, {name: b, value: "
+                       "9223372036854775807}, c, {name: d, value: 18446744073709551615}], "
+                       "base: uint64}\n");
+  field = recsort_schema_fields(schema, &count);
+  assert_int_equal(field->base, RECSORT_UINT64);
+  assert_true((uint64_t)field->enumerators[2].value == UINT64_C(1) << 63);
+  assert_true((uint64_t)field->enumerators[3].value == UINT64_MAX);
+  recsort_schema_destroy(schema);
+}
+
+static void takes_any_utf8_as_a_name(void **state)
+{
+  (void)state;
+  recsort_schema *schema = load("record: Größe\nfields:\n  - {name: 距離 🎯, type: int8}\n"
+                                "  - {name: no, type: int8}\nkeys: [距離 🎯, no]\n");
+  size_t count;
+  assert_string_equal(recsort_schema_fields(schema, &count)->name, "距離 🎯");
+  recsort_schema_destroy(schema);
+}
+
+/* Structs to the depth given, one field in the innermost; 1 is a record without any struct. */
+static void nested_text(char *text, unsigned depth)
+{
+  strcpy(text, "record: R\nfields: [");
+  for (unsigned i = 1; i < depth; i++)
+    sprintf(text + strlen(text), "{name: s%u, type: struct, fields: [", i);
+  strcat(text, "{name: x, type: int8}");
+  for (unsigned i = 1; i < depth; i++)
+    strcat(text, "]}");
+  strcat(text, "]\n");
+}
+
+static void nests_32_deep_and_no_deeper(void **state)
+{
+  char text[4096];
+  (void)state;
+  nested_text(text, RS_SCHEMA_MAX_DEPTH);
+  recsort_schema_destroy(load(text));
+  nested_text(text, RS_SCHEMA_MAX_DEPTH + 1);
+  expect_refusal(text, strlen(text), "2:1121: field \"s32\": fields are nested deeper than 32");
+}
+
+static void cuts_long_names_between_characters(void **state)
+{
+  char text[400] = FIELDS "  - {name: \"", expected[200];
+  (void)state;
+  for (int i = 0; i < 40; i++)
+    strcat(text, "äx");
+  strcat(text, "\", type: f31}\n");
+  strcpy(expected, "3:102: field \"");
+  for (int i = 0; i < 21; i++)
+    strcat(expected, "äx");
+  strcat(expected, "\": unknown type \"f31\"; did you mean float32?");
+  expect_refusal(text, strlen(text), expected);
+}
+
+static void loads_the_example_schemas(void **state)
+{
+  static const struct {
+    const char *file;
+    size_t size, fields, keys;
+  } examples[] = {{"entity", 20, 5, 1},
+                  {"gensort", 100, 2, 1},
+                  {"elf64-sym", 24, 9, 1},
+                  {"netflow5", 48, 22, 2},
+                  {"everything", 160, 31, 7}};
+  (void)state;
+  for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+    char path[300];
+    size_t count;
+    recsort_schema *schema = NULL;
+    recsort_error error = {0};
+    snprintf(path, sizeof path, "%s/%s.yaml", RS_SCHEMAS, examples[i].file);
+    if (recsort_schema_load_file(path, NULL, &schema, &error)) fail_msg("%s", error.text);
+    assert_int_equal(recsort_schema_record_size(schema), examples[i].size);
+    recsort_schema_fields(schema, &count);
+    assert_int_equal(count, examples[i].fields);
+    recsort_schema_keys(schema, &count);
+    assert_int_equal(count, examples[i].keys);
+    recsort_schema_destroy(schema);
+  }
+}
+
+/* ---- Files and arguments ----------------------------------------------------------------------
+ */
+
+static void refuses_what_is_no_file(void **state)
+{
+  static const char *const cases[][2] = {
+      {"/nonexistent/a.yaml", "/nonexistent/a.yaml: No such file or directory"},
+      {"/", "/: is a folder, not a schema"},
+      {"/dev/null", "/dev/null: is no regular file"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    recsort_schema *schema = NULL;
+    recsort_error error = {0};
+    assert_int_equal(recsort_schema_load_file(cases[i][0], NULL, &schema, &error),
+                     RECSORT_IO_ERROR);
+    assert_string_equal(error.text, cases[i][1]);
+    assert_int_equal(error.line, 0);
+    assert_null(schema);
+  }
+}
+
+static void refuses_calls_that_make_no_sense(void **state)
+{
+  recsort_schema *schema = NULL;
+  (void)state;
+  assert_int_equal(recsort_schema_load_file(NULL, NULL, &schema, NULL), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(recsort_schema_load_file("a", NULL, NULL, NULL), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(recsort_schema_load_memory(NULL, 1, NULL, NULL, &schema, NULL),
+                   RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(recsort_schema_load_memory("a", 1, NULL, NULL, NULL, NULL),
+                   RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(recsort_schema_load_memory(NULL, 0, NULL, NULL, &schema, NULL),
+                   RECSORT_INVALID_SCHEMA);
+  assert_int_equal(recsort_schema_create(NULL, NULL, &schema, NULL), RECSORT_INVALID_ARGUMENT);
+  recsort_schema_destroy(NULL);
+  assert_null(schema);
+}
+
+/* ---- Memory -----------------------------------------------------------------------------------
+ */
+
+typedef struct counter {
+  size_t left; /* allocations until the one that fails */
+  size_t live; /* bytes */
+} counter;
+
+static void *counted_allocate(void *context, size_t size)
+{
+  counter *c = context;
+  if (c->left == 0) return NULL;
+  c->left--;
+  c->live += size;
+  return test_malloc(size);
+}
+
+static void counted_release(void *context, void *memory, size_t size)
+{
+  ((counter *)context)->live -= size;
+  test_free(memory);
+}
+
+static void survives_every_failing_allocation(void **state)
+{
+  size_t faults = 0;
+  recsort_status status;
+  (void)state;
+  do {
+    counter c = {.left = faults};
+    const recsort_allocator allocator = {&c, counted_allocate, counted_release};
+    recsort_schema *schema = NULL;
+    recsort_error error = {0};
+    status = recsort_schema_load_file(RS_SCHEMAS "/everything.yaml", &allocator, &schema, &error);
+    if (status) {
+      assert_int_equal(status, RECSORT_OUT_OF_MEMORY);
+      assert_int_equal(error.status, RECSORT_OUT_OF_MEMORY);
+      assert_null(schema);
+    }
+    recsort_schema_destroy(schema);
+    assert_int_equal(c.live, 0);
+    faults += status != RECSORT_OK;
+  } while (status);
+  print_message("%zu allocations failed in turn\n", faults);
+  assert_true(faults >= 5);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(refuses_text),
+      cmocka_unit_test(refuses_record),
+      cmocka_unit_test(refuses_fields),
+      cmocka_unit_test(refuses_structs),
+      cmocka_unit_test(refuses_enums),
+      cmocka_unit_test(refuses_bitfields),
+      cmocka_unit_test(refuses_layouts),
+      cmocka_unit_test(refuses_keys),
+      cmocka_unit_test(refuses_utf16),
+      cmocka_unit_test(reads_every_spelling_of_a_type),
+      cmocka_unit_test(reads_every_word_of_the_record),
+      cmocka_unit_test(numbers_enumerators_as_c_does),
+      cmocka_unit_test(takes_any_utf8_as_a_name),
+      cmocka_unit_test(nests_32_deep_and_no_deeper),
+      cmocka_unit_test(cuts_long_names_between_characters),
+      cmocka_unit_test(loads_the_example_schemas),
+      cmocka_unit_test(refuses_what_is_no_file),
+      cmocka_unit_test(refuses_calls_that_make_no_sense),
+      cmocka_unit_test(survives_every_failing_allocation),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
