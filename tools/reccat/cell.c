@@ -1,6 +1,7 @@
 /* cell.c - see cell.h. */
 #include "reccat/cell.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -94,6 +95,23 @@ static double read_back(const recsort_field *field, const char *text)
   return recsort_field_read(&alone, bytes, 0).as.real;
 }
 
+/* The digits that every text of so few keeps on its way through the type and back: with them the
+ * shortest text is found at once. Below the least normal number there is no such promise. */
+static int kept_digits(const recsort_field *field, double value)
+{
+  const double size = fabs(value);
+  switch (field->type) {
+  case RECSORT_FLOAT16:
+    return size < 0x1p-14 ? 1 : 3;
+  case RECSORT_BFLOAT16:
+    return size < FLT_MIN ? 1 : 2;
+  case RECSORT_FLOAT32:
+    return size < FLT_MIN ? 1 : FLT_DIG;
+  default:
+    return size < DBL_MIN ? 1 : DBL_DIG;
+  }
+}
+
 static void write_float(const recsort_field *field, double value, char *text)
 {
   if (!isfinite(value)) {
@@ -101,11 +119,11 @@ static void write_float(const recsort_field *field, double value, char *text)
     snprintf(text, NUMBER_ROOM, "%s%s", signbit(value) ? "-" : "", word);
     return;
   }
-  enum { ENOUGH = 17 }; /* digits for any double */
-  for (int digits = 1; digits <= ENOUGH; digits++) {
+  for (int digits = kept_digits(field, value); digits <= DBL_DECIMAL_DIG; digits++) {
     snprintf(text, NUMBER_ROOM, "%.*g", digits, value);
-    if (read_back(field, text) == value) return;
+    if (read_back(field, text) == value) break;
   }
+  if (strstr(text, "e+") && fabs(value) < 1e9) snprintf(text, NUMBER_ROOM, "%.0f", value);
 }
 
 static void write_integer(recsort_value value, char *text)

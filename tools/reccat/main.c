@@ -46,6 +46,7 @@ typedef struct source {
   tool_reader reader;
   size_t record_size;
   size_t block; /* records */
+  bool ended;
   unsigned char *records;
 } source;
 
@@ -72,8 +73,11 @@ static bool source_read(source *s, size_t *count)
 {
   const size_t room = s->block * s->record_size;
   size_t size = 0;
-  for (size_t got = 1; got && size < room; size += got) {
+  while (!s->ended && size < room) {
+    size_t got;
     if (!tool_reader_read(&s->reader, s->records + size, room - size, &got)) return false;
+    s->ended = !got;
+    size += got;
   }
   *count = size / s->record_size;
   return true;

@@ -86,13 +86,27 @@ static recsort_value integer_value(recsort_type type, uint64_t bits)
   return (recsort_value){.kind = RECSORT_VALUE_SIGNED, .as.i = (int64_t)bits};
 }
 
-/* The products are exact: a whole number of steps, each a power of two. */
+/* 1024 / digit_base: a power of two, so that a whole number of steps is an exact value. */
+static double float_step(recsort_type type)
+{
+  switch (type) {
+  case RECSORT_FLOAT16:
+    return 0x1p-1;
+  case RECSORT_BFLOAT16:
+    return 0x1p2;
+  case RECSORT_FLOAT32:
+    return 0x1p-14;
+  default:
+    return 0x1p-43;
+  }
+}
+
 static recsort_value digit_value(const recsort_field *field, const recsort_enumerator *enumerators,
                                  uint64_t digit)
 {
   if (is_float(field->type)) {
-    const double step = 1024.0 / (double)digit_base(field);
-    return (recsort_value){.kind = RECSORT_VALUE_REAL, .as.real = (double)digit * step};
+    const double real = (double)digit * float_step(field->type);
+    return (recsort_value){.kind = RECSORT_VALUE_REAL, .as.real = real};
   }
   if (field->type == RECSORT_ENUM) {
     return integer_value(field->base, (uint64_t)enumerators[digit].value);
