@@ -1,0 +1,16 @@
+# The value that a message shows, for each kind of key.
+cat >all.yaml <<'END'
+record: All
+layout: packed
+fields:
+  - {name: name, type: char, count: 4}
+  - {name: raw, type: bytes, count: 2}
+  - {name: kind, type: enum, base: uint8, values: [none, low, high]}
+  - {name: items, type: struct, count: 2, fields: [{name: id, type: int16, endian: big}]}
+  - {name: flag, type: bool}
+END
+printf 'b\0\0\0\2\3\2\0\1\0\5\1a\0\0\0\2\1\1\0\1\0\4\0' >in
+for key in name raw kind 'items[1].id' flag; do
+  recsort -s all.yaml -k "$key" -c in || echo "exit $?"
+  recsort -s all.yaml -k 'items[0].id' -k "$key" -c in || echo "exit $?"
+done

@@ -1,0 +1,31 @@
+# A header and a trailer are kept, those of the first input, so that the output is read again.
+cat >framed.yaml <<'END'
+record: Framed
+skip: 5
+trailer: 3
+fields:
+  - {name: value, type: uint16}
+keys:
+  - {field: value}
+END
+printf 'HEAD1\3\0\1\0\2\0END' >in1
+printf 'HEAD2\5\0\4\0XXX' >in2
+recsort -s framed.yaml in1 in2 | od -An -c
+cat in1 | recsort -s framed.yaml - in2 | od -An -c
+recsort -s framed.yaml in1 -o in1 && recsort -s framed.yaml -c in1 && echo sorted
+recsort -s framed.yaml in2 -o in2
+recsort -s framed.yaml -m in1 in2 | od -An -c
+cat in1 | recsort -s framed.yaml -m - in2 | od -An -c
+recsort -s framed.yaml -m --head 1 in1 in2 | od -An -c
+cat in1 | recsort -s framed.yaml -m --head 0 - in2 | od -An -c
+recsort -s framed.yaml --index=32 in1 | od -An -t u1
+printf 'HEAD1END' >none
+recsort -s framed.yaml none | od -An -c
+cat none | recsort -s framed.yaml | od -An -c
+for text in '' HEAD HEAD1EN HEAD1xEND; do
+  printf '%s' "$text" >short
+  recsort -s framed.yaml short
+  echo "exit $?"
+  cat short | recsort -s framed.yaml
+  echo "exit $?"
+done

@@ -1,0 +1,5 @@
+# --list-plugins, and why each that was refused was.
+recsort --list-plugins | sed -n 's/^cpu .*(linked in).*/cpu is linked in/p'
+mkdir plugins
+echo 'no library' >plugins/librecsort_broken.so
+RECSORT_PLUGIN_PATH=$PWD/plugins recsort --list-plugins | grep -A1 '^broken' | grep -c 'refused: .'

@@ -1,0 +1,13 @@
+# A command line that makes no sense.
+recsort
+echo "exit $?"
+recsort in
+echo "exit $?"
+recsort --schema
+echo "exit $?"
+recsort -s "$SCHEMAS/entity.yaml" --what
+echo "exit $?"
+recsort -s "$SCHEMAS/entity.yaml" --explain --merge
+echo "exit $?"
+recsort -s missing.yaml in
+echo "exit $?"

@@ -1,0 +1,8 @@
+# --version and --help need nothing else.
+recsort --version | grep -cE '^recsort [0-9]+\.[0-9]+\.[0-9]+$'
+recsort --help >help && recsort -h | cmp - help
+[ "$(wc -l <help)" -le 24 ] && [ "$(wc -L <help)" -le 80 ] && echo "fits a screen"
+recsort --help >/dev/full
+echo "exit $?"
+recsort --version >/dev/full
+echo "exit $?"

@@ -1,0 +1,2 @@
+# Signals that can be caught leave no temporary, named or not, and the old file.
+signal-sort

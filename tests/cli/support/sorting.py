@@ -1,0 +1,38 @@
+"""What the tests of replacing sorts share: an old file, the new one, and who left what."""
+import os
+import subprocess
+
+SCHEMA = os.environ["SCHEMAS"] + "/entity.yaml"
+COMMAND = ["recsort", "-s", SCHEMA, "--threads", "2", "file", "-o", "file"]
+
+
+def entities(*arguments, data=b""):
+    return subprocess.run(["entities", *arguments], input=data, stdout=subprocess.PIPE,
+                          check=True).stdout
+
+
+class Replacement:
+    """A file of `count` entities, alone in a folder, that is sorted in place."""
+
+    def __init__(self, count):
+        self.old = entities("make", str(count))
+        self.new = entities("sort", "desc", data=self.old)
+        assert self.old != self.new
+        self.folder = os.path.join(os.getcwd(), "folder")
+        os.mkdir(self.folder)
+        self.path = os.path.join(self.folder, "file")
+
+    def restore(self):
+        for name in os.listdir(self.folder):
+            os.unlink(os.path.join(self.folder, name))
+        with open(self.path, "wb") as file:
+            file.write(self.old)
+
+    def outcome(self):
+        """"old", "new" or "torn"."""
+        with open(self.path, "rb") as file:
+            data = file.read()
+        return "old" if data == self.old else "new" if data == self.new else "torn"
+
+    def leftovers(self):
+        return len(os.listdir(self.folder)) - 1
