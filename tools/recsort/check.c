@@ -7,7 +7,6 @@
 #include "support/message.h"
 #include "support/progress.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +101,7 @@ int command_check(const cli_job *job)
   checker.room = size < piece_size ? piece_size / size : 1;
   checker.buffer = calloc(checker.room + 1, size);
   if (checker.buffer == NULL) {
-    tool_error("%s", strerror(ENOMEM));
+    tool_error_memory((checker.room + 1) * size);
     return TOOL_TROUBLE;
   }
   const int status = check_inputs(&checker);

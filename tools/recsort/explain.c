@@ -76,7 +76,7 @@ int command_explain(const cli_job *job)
   const recsort_stats stats = recsort_sorter_stats(job->sorter);
   print_layout(job->schema);
   print_keys(job->sorter, &stats);
-  printf("\nplugin: %s, algorithm %s (%s)\n", stats.plugin, stats.algorithm, stats.choice);
+  printf("\nplugin: %s, algorithm %s\nwhy: %s\n", stats.plugin, stats.algorithm, stats.choice);
   if (stats.fallback != NULL) printf("fallback: %s\n", stats.fallback);
   return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
 }

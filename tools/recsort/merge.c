@@ -12,7 +12,6 @@
 #include "support/output.h"
 #include "support/progress.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +185,7 @@ static bool open_run(merge_state *merge, size_t number)
   run->records = calloc(merge->room, merge->format.record_size);
   run->keys = calloc(merge->room + 1, merge->key_size);
   if (run->records == NULL || run->keys == NULL) {
-    tool_error("%s", strerror(ENOMEM));
+    tool_error_memory(merge->room * (merge->format.record_size + merge->key_size));
     return false;
   }
   const char *const path = options->input_count != 0 ? options->inputs[number] : NULL;
@@ -207,7 +206,7 @@ static bool open_runs(merge_state *merge)
   merge->last_key = calloc(1, merge->key_size);
   if (merge->runs == NULL || merge->heap == NULL || merge->pending == NULL ||
       merge->last_key == NULL) {
-    tool_error("%s", strerror(ENOMEM));
+    tool_error_memory(merge->room * merge->format.record_size);
     return false;
   }
   for (size_t i = 0; i < merge->run_count; i++)

@@ -4,7 +4,6 @@
 #include "support/message.h"
 #include "support/progress.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -124,7 +123,7 @@ static bool add_key(recsort_options *sorting, const char *argument)
   if (keys != NULL) sorting->keys = keys;
   char *const text = keys != NULL ? strdup(argument) : NULL;
   if (text == NULL) {
-    tool_error("%s", strerror(ENOMEM));
+    tool_error_memory((count + 1) * sizeof *keys + strlen(argument));
     return false;
   }
   recsort_key_desc key = {0};

@@ -11,9 +11,7 @@
 #include "support/progress.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
   working_size = 16,   /* bytes a record that the library takes */
@@ -59,7 +57,7 @@ static bool write_pieces(const cli_job *job, tool_output *output, const recsort_
   const size_t piece = size < piece_size ? piece_size / size : 1;
   void *const buffer = malloc(piece * size);
   bool written = buffer != NULL;
-  if (!written) tool_error("%s", strerror(ENOMEM));
+  if (!written) tool_error_memory(piece * size);
   tool_progress_begin("writing", order->count);
   for (size_t done = 0; written && done < order->count;) {
     const size_t count = order->count - done < piece ? order->count - done : piece;

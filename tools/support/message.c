@@ -64,7 +64,12 @@ int tool_usage_error(const char *format, ...)
 
 void tool_error_errno(const char *file, int error)
 {
-  tool_error("%s: %s", file, strerror(error));
+  tool_error("%s: %s", *file != '\0' ? file : "''", strerror(error));
+}
+
+void tool_error_memory(size_t size)
+{
+  tool_error("not enough memory: %zu bytes more were wanted", size);
 }
 
 void tool_error_library(const recsort_error *error)

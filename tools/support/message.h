@@ -9,6 +9,7 @@
 #include "recsort/recsort.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Exit statuses, those of GNU sort. */
@@ -25,6 +26,7 @@ void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "name: FILE: what errno says". */
 void tool_error_errno(const char *file, int error);
+void tool_error_memory(size_t size);
 void tool_error_library(const recsort_error *error);
 
 /* What messages call an input or an output: "standard input" for NULL and "-". */

@@ -172,6 +172,10 @@ static char *follow_links(const char *path)
 static int open_folder(char *target)
 {
   char *const slash = strrchr(target, '/');
+  if (*target == '\0') {
+    errno = ENOENT;
+    return -1;
+  }
   if (slash == NULL) return open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   char *const name = slash + 1;
   if (*name == '\0') {
