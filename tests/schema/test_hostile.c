@@ -1,0 +1,293 @@
+/* test_hostile.c - schemas made to do harm: each is refused with the message expected of it, and
+ * none takes more than 50 ms of processor time or 16 MiB. */
+#define _DEFAULT_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dirent.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "recsort/recsort.h"
+#include "schema/parse.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+/* The limits hold for a build that is optimised and has no sanitizer in it. */
+#ifdef __has_feature
+#define HAS_FEATURE(feature) __has_feature(feature)
+#else
+#define HAS_FEATURE(feature) 0
+#endif
+#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||     \
+    HAS_FEATURE(address_sanitizer) || HAS_FEATURE(thread_sanitizer)
+enum { SLACK = 4 };
+#else
+enum { SLACK = 1 };
+#endif
+
+/* ---- The corpus -------------------------------------------------------------------------------
+ */
+
+static size_t count_schemas(const char *folder)
+{
+  size_t count = 0;
+  DIR *listing = opendir(folder);
+  assert_non_null(listing);
+  for (const struct dirent *entry; (entry = readdir(listing));)
+    count += strstr(entry->d_name, ".yaml") != NULL;
+  closedir(listing);
+  return count;
+}
+
+/* Each line of expected.txt is the message for one file, whose name it begins with. */
+static void refuses_the_corpus(void **state)
+{
+  char line[600], path[1000], expected[1600];
+  size_t count = 0;
+  FILE *messages = fopen(RS_HOSTILE "/expected.txt", "r");
+  (void)state;
+  assert_non_null(messages);
+  assert_int_equal(chdir(RS_HOSTILE "/hostile"), 0); /* messages begin with the path given */
+  for (; fgets(line, sizeof line, messages); count++) {
+    recsort_schema *schema = NULL;
+    recsort_error error = {0};
+    snprintf(expected, sizeof expected, "%.*s", (int)strcspn(line, "\n"), line);
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(line, ":"), line);
+    assert_int_not_equal(recsort_schema_load_file(path, NULL, &schema, &error), RECSORT_OK);
+    assert_string_equal(error.text, expected);
+    assert_null(schema);
+  }
+  fclose(messages);
+  assert_int_equal(count, count_schemas("."));
+  print_message("%zu schemas refused\n", count);
+}
+
+/* ---- Generated schemas ------------------------------------------------------------------------
+ */
+
+/* `before` and, if there is an `after`, a running number and `after`; `count` times, or until the
+ * text has 1 MiB. */
+typedef struct part {
+  const char *before;
+  const char *after;
+  size_t count;
+} part;
+
+typedef struct hostile {
+  const char *name;
+  part parts[4];
+} hostile;
+
+#define FILL ((size_t)-1)
+#define FIELDS                                                                                     \
+  {                                                                                                \
+    "record: R\nfields:\n", NULL, 1                                                                \
+  }
+
+static const char long_name[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+static const hostile generated[] = {
+    {"brackets", {{"[", NULL, FILL}}},
+    {"brackets, one a line", {{"[\n", NULL, FILL}}},
+    {"braces", {{"{", NULL, FILL}}},
+    {"braces, one a line", {{"{\n", NULL, FILL}}},
+    {"brackets with keys", {{"[? ", NULL, FILL}}},
+    {"brackets as a value", {{"record: ", NULL, 1}, {"[", NULL, FILL}}},
+    {"brackets with colons", {{"record: ", NULL, 1}, {"[a: ", NULL, FILL}}},
+    {"brackets as fields", {{"record: R\nfields: ", NULL, 1}, {"[{", NULL, FILL}}},
+    {"structs in structs", {FIELDS, {"[{name: a, type: struct, fields: ", NULL, FILL}}},
+    {"dashes", {{"- ", NULL, FILL}}},
+    {"question marks", {{"? ", NULL, FILL}}},
+    {"question marks, one a line", {{"?\n", NULL, FILL}}},
+    {"colons", {{": ", NULL, FILL}}},
+    {"commas", {{"[", NULL, 1}, {",", NULL, FILL}}},
+    {"one comment", {{"#", NULL, FILL}}},
+    {"comments", {{"#\n", NULL, FILL}}},
+    {"spaces", {{" ", NULL, FILL}}},
+    {"tabs", {{"\t", NULL, FILL}}},
+    {"empty lines", {{"\r\n", NULL, FILL}}},
+    {"a long word", {{"a", NULL, FILL}}},
+    {"long words", {{long_name, "\n", FILL}}},
+    {"words in braces", {{"{", NULL, 1}, {long_name, "\n", FILL}}},
+    {"words in quotes", {{"\"a\" ", NULL, FILL}}},
+    {"a long value", {{"record: ", NULL, 1}, {"a ", NULL, FILL}}},
+    {"a value of many lines", {{"record: ", NULL, 1}, {"a\n ", NULL, FILL}}},
+    {"a value in quotes", {{"record: \"", NULL, 1}, {"a", NULL, FILL}}},
+    {"escapes", {{"record: \"", NULL, 1}, {"\\u1234", NULL, FILL}}},
+    {"lines in quotes", {{"record: \"", NULL, 1}, {"\n", NULL, FILL}}},
+    {"a block", {{"record: |\n", NULL, 1}, {" a\n", NULL, FILL}}},
+    {"an empty block", {{"record: |\n", NULL, 1}, {"\n", NULL, FILL}}},
+    {"a folded block", {{"record: >\n", NULL, 1}, {" a\n  b\n", NULL, FILL}}},
+    {"a long anchor", {{"record: &", NULL, 1}, {"a", NULL, FILL}}},
+    {"anchors", {{"record: ", NULL, 1}, {"&a ", NULL, FILL}}},
+    {"aliases", {{"*a ", NULL, FILL}}},
+    {"a long tag", {{"record: !<", NULL, 1}, {"%41", NULL, FILL}}},
+    {"tag directives", {{"%TAG !a", "! b\n", FILL}}},
+    {"tag directives at the end",
+     {FIELDS, {"- {name: a, type: int8}\n...\n", NULL, 1}, {"%TAG !a", "! b\n", FILL}}},
+    {"version directives", {{"%YAML 1.1\n", NULL, FILL}}},
+    {"unknown directives", {{"%FOO\n", NULL, FILL}}},
+    {"documents", {{"---\n", NULL, FILL}}},
+    {"ends of documents", {{"...\n", NULL, FILL}}},
+    {"unknown words", {{"abc", ": d\n", FILL}}},
+    {"bytes that are not UTF-8", {{"\xff", NULL, FILL}}},
+    {"a wrong byte at the end", {{"#", NULL, RS_SCHEMA_MAX_BYTES - 1}, {"\xff", NULL, 1}}},
+    {"empty items", {FIELDS, {"- \n", NULL, FILL}}},
+    {"many fields", {FIELDS, {"- {type: bool, name: a", "}\n", FILL}}},
+    {"many fields and no such key",
+     {FIELDS, {"- {type: bool, name: a", "}\n", 4000}, {"keys: [nothing]", NULL, 1}}},
+    {"many long names and no such key",
+     {FIELDS,
+      {"- {type: bool, name: aaaaaaaaaaaaaaaaaaaaaaaaaaa", "}\n", 4000},
+      {"keys: [aaaaaaaaaaaaaaaaaaaaaaaaaaazzz]", NULL, 1}}},
+    {"many names of values",
+     {FIELDS,
+      {"- {name: a, type: enum, values: [", NULL, 1},
+      {"a", ",", 16000},
+      {"a1]}", NULL, 1}}},
+    {"more names of values",
+     {FIELDS, {"- {name: a, type: enum, values: [a", NULL, 1}, {"a", ",", FILL}}},
+    {"bits of bits",
+     {FIELDS,
+      {"- {type: uint64, name: a", "}\n", 1000},
+      {"- {type: bitfield, base: a999, bit: 0, name: b", "}\n", 1400}}},
+    {"many keys of many fields",
+     {FIELDS,
+      {"- {type: bool, name: b", "}\n", 3500},
+      {"- {name: z, type: bool, count: 99999}\nkeys:\n", NULL, 1},
+      {"- z[", "]\n", 1000}}},
+    {"more keys",
+     {FIELDS, {"- {name: z, type: bool, count: 99999}\nkeys:\n", NULL, 1}, {"- z[", "]\n", 2000}}},
+};
+
+static size_t write_text(const hostile *h, char *text)
+{
+  size_t size = 0;
+  for (const part *p = h->parts; p < h->parts + LENGTH(h->parts) && p->before; p++) {
+    for (size_t i = 0; i < p->count && size < RS_SCHEMA_MAX_BYTES; i++) {
+      char piece[200];
+      const int length = p->after ? snprintf(piece, sizeof piece, "%s%zu%s", p->before, i, p->after)
+                                  : snprintf(piece, sizeof piece, "%s", p->before);
+      const size_t room = RS_SCHEMA_MAX_BYTES - size;
+      const size_t taken = (size_t)length < room ? (size_t)length : room;
+      memcpy(text + size, piece, taken);
+      size += taken;
+    }
+  }
+  return size;
+}
+
+static double milliseconds(struct timeval t)
+{
+  return (double)t.tv_sec * 1e3 + (double)t.tv_usec / 1e3;
+}
+
+/* What a load cost, as a child tells its parent. */
+typedef struct cost {
+  recsort_status status;
+  double milliseconds;
+  long kibibytes;
+  recsort_error error;
+} cost;
+
+static cost measure(const char *text, size_t size)
+{
+  struct rusage before, after;
+  recsort_schema *schema = NULL;
+  cost c = {0};
+  getrusage(RUSAGE_SELF, &before);
+  c.status = recsort_schema_load_memory(text, size, "t.yaml", NULL, &schema, &c.error);
+  getrusage(RUSAGE_SELF, &after);
+  c.milliseconds = milliseconds(after.ru_utime) + milliseconds(after.ru_stime) -
+                   milliseconds(before.ru_utime) - milliseconds(before.ru_stime);
+  c.kibibytes = after.ru_maxrss - before.ru_maxrss;
+  return c;
+}
+
+/* In a process of its own, so that each starts with the memory that this one has. */
+static cost measure_apart(const char *text, size_t size)
+{
+  int ends[2], status;
+  cost c = {0};
+  assert_int_equal(pipe(ends), 0);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    c = measure(text, size);
+    _exit(write(ends[1], &c, sizeof c) == (ssize_t)sizeof c ? 0 : 1);
+  }
+  close(ends[1]);
+  assert_int_equal(read(ends[0], &c, sizeof c), sizeof c);
+  close(ends[0]);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  return c;
+}
+
+/* The least of some tries, since others may use the machine. */
+static cost measure_best(const char *text, size_t size)
+{
+  cost best = measure_apart(text, size);
+  for (int i = 0; i < 4 && best.milliseconds > 50.0 * SLACK; i++) {
+    const cost c = measure_apart(text, size);
+    if (c.milliseconds < best.milliseconds) best = c;
+  }
+  return best;
+}
+
+static void stays_within_time_and_memory(void **state)
+{
+  static char text[RS_SCHEMA_MAX_BYTES];
+  double slowest = 0;
+  long largest = 0;
+  (void)state;
+  for (size_t i = 0; i < LENGTH(generated); i++) {
+    const size_t size = write_text(&generated[i], text);
+    const cost c = measure_best(text, size);
+    /* All but one are refused; that one is as costly as a schema can be. */
+    const bool fine = strcmp(generated[i].name, "many keys of many fields") == 0;
+    if ((c.status == RECSORT_OK) != fine)
+      fail_msg("%s: %s", generated[i].name, c.status ? c.error.text : "accepted");
+    if (c.milliseconds > 50.0 * SLACK || c.kibibytes > 16384 * SLACK)
+      fail_msg("%s: %.1f ms, %ld KiB", generated[i].name, c.milliseconds, c.kibibytes);
+    if (c.milliseconds > slowest) slowest = c.milliseconds;
+    if (c.kibibytes > largest) largest = c.kibibytes;
+  }
+  print_message("%zu schemas, the slowest in %.1f ms, the largest in %ld KiB\n", LENGTH(generated),
+                slowest, largest);
+}
+
+static void refuses_more_than_a_mebibyte(void **state)
+{
+  const size_t size = RS_SCHEMA_MAX_BYTES + 1;
+  char *text = malloc(size);
+  (void)state;
+  assert_non_null(text);
+  memset(text, '\n', size);
+  cost c = measure(text, size);
+  assert_string_equal(c.error.text, "t.yaml: larger than 1 MiB, which no schema is");
+  memcpy(text, "record: R\nfields: [{name: a, type: int8}]\n", 42);
+  assert_int_equal(measure(text, size).status, RECSORT_INVALID_SCHEMA);
+  c = measure_apart(text, size - 1);
+  assert_int_equal(c.status, RECSORT_OK);
+  free(text);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(refuses_the_corpus),
+      cmocka_unit_test(stays_within_time_and_memory),
+      cmocka_unit_test(refuses_more_than_a_mebibyte),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
