@@ -46,7 +46,7 @@ static const char *split_integer(const rs_text *text, bool *negative, uint64_t *
 static recsort_status read_number(const rs_reader *reader, const rs_subject *subject,
                                   const char *word, const rs_text *text, uint64_t *number)
 {
-  bool negative;
+  bool negative = false;
   uint64_t magnitude = 0;
   if (!text->value) return RECSORT_OK;
   const char *why = split_integer(text, &negative, &magnitude);
@@ -154,7 +154,7 @@ static recsort_status number_enumerator(const rs_reader *reader, const rs_subjec
                                         const enumerator_text *text, recsort_type base,
                                         const int64_t *previous, int64_t *value)
 {
-  bool negative;
+  bool negative = false;
   uint64_t magnitude = 0;
   if (!text->value.value) {
     const int64_t last = base == RECSORT_UINT64 ? -1 : INT64_MAX; /* of 64 bits */
