@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""The include law: data flows one way, and the folders show it.
+
+Usage: includes.py SOURCE-FOLDER
+
+Every #include of core, plugins and tools is looked up in the table below. A folder may always
+include its own headers and those of the system; what else it may, the table says.
+"""
+import re
+import sys
+from pathlib import Path
+
+PUBLIC = 'recsort/recsort.h'
+ABI = 'recsort/plugin.h'
+
+# folder -> the headers, or folders (ending in '/'), that it sees. A key stands for the folders in
+# it too, unless they have a key of their own.
+LAW = {
+    'core/include': [],
+    'core/base': [PUBLIC],
+    'core/schema': [PUBLIC, 'base/'],
+    'core/layout': [PUBLIC, 'base/', 'schema/'],
+    'core/plan': [PUBLIC, ABI, 'base/', 'layout/'],
+    'core/key': [PUBLIC, ABI, 'base/', 'plan/', 'common/key_interpreter.h'],
+    'core/plugin': [PUBLIC, ABI, 'base/', 'cpu/cpu_plugin.h'],
+    'core/permute': [PUBLIC, 'base/'],
+    'core': [PUBLIC, ABI, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
+    'plugins/common': [ABI],
+    'plugins/cpu': [ABI, 'common/'],
+    'plugins/cuda': [ABI, 'common/'],
+    'tools': [PUBLIC, 'support/'],
+    'tools/support': [PUBLIC],
+}
+
+# system header, the one folder where it may be included, and in how many files (0: any number).
+SYSTEM = [
+    (re.compile(r'yaml\.h$'), 'core/schema', 1),
+    (re.compile(r'dlfcn\.h$'), 'core/plugin', 1),
+    (re.compile(r'cuda|cub/|cooperative_groups'), 'plugins/cuda', 0),
+]
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+SOURCES = {'.c', '.h', '.cpp', '.hpp', '.cu', '.cuh'}
+
+
+def sources(root):
+    for top in ('core', 'plugins', 'tools'):
+        for path in sorted((root / top).rglob('*')):
+            if path.suffix in SOURCES:
+                yield path
+
+
+def law_of(folder):
+    """The entry for the nearest folder that has one."""
+    for parent in (folder, *folder.parents):
+        if parent.as_posix() in LAW:
+            return LAW[parent.as_posix()]
+    return None
+
+
+def is_own(folder, header):
+    """Whether a header is of the folder itself: "x.h", or "folder/x.h". What begins with recsort/
+    is the public one, also in the folder of the tool of that name."""
+    parent = Path(header).parent
+    if header.startswith('recsort/'):
+        return False
+    return parent == Path('.') or parent == Path(*folder.parts[1:])
+
+
+def allows(folder, header):
+    law = law_of(folder)
+    if law is None or '..' in Path(header).parts:
+        return False
+    if is_own(folder, header):
+        return True
+    return any(header.startswith(one) if one.endswith('/') else header == one for one in law)
+
+
+def check(root):
+    """The violations, a line each, and how many files were looked at."""
+    violations, users, count = [], {}, 0
+    for path in sources(root):
+        count += 1
+        name = path.relative_to(root)
+        for bracket, header in INCLUDE.findall(path.read_text()):
+            ours = bracket == '"' or header.startswith('recsort/')
+            if ours and not allows(name.parent, header):
+                violations.append(f'{name}: must not include "{header}"')
+            for number, (pattern, folder, most) in enumerate(SYSTEM):
+                if ours or not pattern.search(header):
+                    continue
+                if not name.is_relative_to(folder):
+                    violations.append(f'{name}: <{header}> is for {folder} only')
+                    continue
+                users.setdefault(number, set()).add(name)
+                if most and len(users[number]) > most:
+                    violations.append(f'{name}: <{header}> is included in another file already')
+    return violations, count
+
+
+def main():
+    violations, count = check(Path(sys.argv[1]))
+    for line in violations:
+        print(line)
+    print(f'{count} files, {len(violations)} violations')
+    return 1 if violations or count == 0 else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""The shared library shows what recsort.h declares and nothing else, and needs no CUDA library.
+
+Usage: symbols.py RECSORT.H LIBRECSORT.SO
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def main():
+    header, library = sys.argv[1:]
+    text = re.sub(r'/\*.*?\*/', '', Path(header).read_text(), flags=re.DOTALL)
+    declared = set(re.findall(r'^RECSORT_API\b[^;(]*?(\w+)\(', text, re.MULTILINE))
+    shown = {line.split()[0] for line in
+             output_of('nm', '-D', '--defined-only', '--format=posix', library).splitlines()}
+    needed = re.findall(r'\(NEEDED\).*\[(.*)\]', output_of('readelf', '-dW', library))
+    problems = [f'declared but not there: {name}' for name in sorted(declared - shown)]
+    problems += [f'there but not declared: {name}' for name in sorted(shown - declared)]
+    problems += [f'needed: {name}' for name in needed if re.search('cuda|cudart|nvrtc', name)]
+    if not declared or not needed:
+        problems.append('nothing found to compare')
+    print(*problems, f'{len(declared)} functions declared, needed: {" ".join(needed)}', sep='\n')
+    return 1 if problems else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""The include law must pass a lawful tree, and reject each violation planted in it."""
+import sys
+import tempfile
+from pathlib import Path
+
+from includes import check
+
+LAWFUL = {
+    'core/include/recsort/recsort.h': '<stdint.h>',
+    'core/base/error.h': '"recsort/recsort.h"',
+    'core/schema/reader.c': '<yaml.h>',
+    'core/layout/layout.c': '"schema/parse.h"',
+    'core/plan/plan.h': '"layout/layout.h"',
+    'core/key/encode.c': '"common/key_interpreter.h"',
+    'core/plugin/registry.c': '<dlfcn.h>',
+    'core/pipeline.c': '"key/encode.h"',
+    'plugins/cpu/merge.c': '"common/co_rank.h"',
+    'plugins/cuda/device.cu': '<cuda_runtime.h>',
+    'tools/recgen/main.c': '"support/output.h"',
+}
+
+PLANTED = [
+    ('core/base/error.c', '"schema/parse.h"'),
+    ('core/schema/parse.c', '"layout/layout.h"'),
+    ('core/plan/plan.c', '"schema/parse.h"'),
+    ('core/key/encode.h', '"layout/layout.h"'),
+    ('core/permute/permute.c', '"key/encode.h"'),
+    ('core/permute/permute.h', '"../key/encode.h"'),
+    ('core/pipeline.c', '"cpu/sorts.h"'),
+    ('core/include/recsort/plugin.h', '"recsort/recsort.h"'),
+    ('core/layout/words.c', '<yaml.h>'),
+    ('core/schema/second.c', '<yaml.h>'),
+    ('core/plugin/second.c', '  #  include  <dlfcn.h>'),
+    ('core/pipeline.c', '<cuda_runtime.h>'),
+    ('plugins/cpu/merge.c', '"recsort/recsort.h"'),
+    ('plugins/cpu/merge.c', '<recsort/recsort.h>'),
+    ('plugins/cpu/merge.c', '"base/memory.h"'),
+    ('plugins/common/co_rank.h', '"cpu/sorts.h"'),
+    ('tools/recgen/main.c', '"base/checked.h"'),
+    ('tools/recgen/main.c', '"reccat/cell.h"'),
+    ('tools/recsort/sort.c', '"recsort/plugin.h"'),
+    ('tools/support/output.c', '"recgen/ranks.h"'),
+]
+
+
+def violations_in(files):
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for name, include in files:
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            line = include if '#' in include else f'#include {include}'
+            with path.open('a') as file:
+                file.write(line + '\n')
+        return check(root)[0]
+
+
+def main():
+    failures = 0
+    lawful = list(LAWFUL.items())
+    if violations_in(lawful):
+        failures += 1
+        print('the lawful tree is rejected:', *violations_in(lawful), sep='\n  ')
+    for planted in PLANTED:
+        if len(violations_in(lawful + [planted])) != 1:
+            failures += 1
+            print('not found:', *planted)
+    print(f'{len(PLANTED)} violations planted, {failures} failures')
+    return 1 if failures else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
