@@ -17,7 +17,7 @@ static const char help[] =
     "  -n, --count N              how many records\n"
     "  -o, --output FILE          where to; default and '-': standard output\n"
     "      --seed K               another K gives other records; default 1\n"
-    "  -d, --distribution NAME    of the keys, or of the first field if there are none:\n"
+    "  -d, --distribution NAME    of the keys (without keys, of the first field):\n"
     "        uniform     each at random (the default)\n"
     "        sorted      as recsort leaves them\n"
     "        reverse     the other way round\n"

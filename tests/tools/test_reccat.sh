@@ -1,0 +1,162 @@
+#!/bin/sh
+# Usage: test_reccat.sh RECGEN RECCAT RECSORT SCHEMAS
+# Values as text in all three formats, the two ends of a file, and the checksum.
+set -eu
+recgen=$1 reccat=$2 recsort=$3 schemas=$4
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+checks=0
+failures=0
+
+differ() { ! cmp -s "$1" "$2"; }
+check() { # TEXT COMMAND...
+  text=$1
+  shift
+  checks=$((checks + 1))
+  "$@" || { failures=$((failures + 1)); echo "not so: $text"; }
+}
+same() { # TEXT EXPECTED GOT
+  checks=$((checks + 1))
+  if [ "$2" != "$3" ]; then
+    failures=$((failures + 1))
+    printf 'not so: %s\nexpected: %s\ngot:      %s\n' "$1" "$2" "$3"
+  fi
+}
+
+cat > all.yaml <<'END'
+record: all
+layout: packed
+fields:
+  - {name: on, type: bool}
+  - {name: small, type: int8}
+  - {name: large, type: uint64}
+  - {name: half, type: float16}
+  - {name: brain, type: bfloat16}
+  - {name: single, type: float32}
+  - {name: double, type: float64}
+  - {name: name, type: char, count: 8}
+  - {name: raw, type: bytes, count: 3}
+  - {name: kind, type: enum, base: uint8, values: [{name: tree, value: 1}, {name: bush, value: 2}]}
+  - {name: pos, type: struct, count: 2, fields: [{name: v, type: int16, endian: big, count: 2}]}
+END
+{
+  printf '\001\200\377\377\377\377\377\377\377\377\146\056\315\075\315\314\314\075'
+  printf '\232\231\231\231\231\231\271\077a,"\\\303\251\377\000\000\177\377\002\000\001\377\377\001\000\200\000'
+  printf '\000\177\001\000\000\000\000\000\040\000\000\374\200\177\001\000\000\000'
+  printf '\000\000\000\000\000\000\360\177plain\000\000\000\001\002\003\007\000\000\000\000\000\000\000\000'
+} > all.bin
+
+same 'csv' 'on,small,large,half,brain,single,double,name,raw,kind,pos[0].v[0],pos[0].v[1],pos[1].v[0],pos[1].v[1]
+true,-128,18446744073709551615,0.1,0.1,0.1,0.1,"a,""\\é\xff",007fff,bush,1,-1,256,-32768
+false,127,9007199254740993,-inf,inf,1e-45,inf,plain,010203,7,0,0,0,0' \
+  "$("$reccat" -s all.yaml -f csv all.bin | tr -d '\r')"
+same 'json' '{"on":true,"small":-128,"large":18446744073709551615,"half":0.1,"brain":0.1,"single":0.1,"double":0.1,"name":"a,\"\\\\é\\xff","raw":"007fff","kind":"bush","pos":[{"v":[1,-1]},{"v":[256,-32768]}]}
+{"on":false,"small":127,"large":9007199254740993,"half":"-inf","brain":"inf","single":1e-45,"double":"inf","name":"plain","raw":"010203","kind":"7","pos":[{"v":[0,0]},{"v":[0,0]}]}' \
+  "$("$reccat" -s all.yaml -f jsonl all.bin)"
+same 'lines of a table have one width' 1 \
+  "$("$reccat" -s all.yaml all.bin | sed 's/é/e/' | awk '{ print length }' | sort -u | wc -l)"
+same 'csv ends its lines as RFC 4180 wants' 3 "$("$reccat" -s all.yaml -f csv all.bin | grep -c '
+')"
+
+# every format of every schema, read by others
+for path in "$schemas"/*.yaml; do
+  name=$(basename "$path" .yaml)
+  "$recgen" -s "$path" -n 300 --special -o it.bin
+  "$reccat" -s "$path" -f jsonl --index it.bin > it.jsonl
+  "$reccat" -s "$path" -f csv --index it.bin > it.csv
+  check "$name: JSON and CSV are such" python3 - <<'END'
+import csv, json
+records = [json.loads(line) for line in open('it.jsonl', encoding='utf-8')]
+rows = list(csv.reader(open('it.csv', newline='', encoding='utf-8')))
+assert [r['#'] for r in records] == list(range(300))
+assert [int(r[0]) for r in rows[1:]] == list(range(300))
+assert {len(r) for r in rows} == {len(rows[0])}
+END
+  same "$name: a table has a line a record" 301 "$("$reccat" -s "$path" it.bin | wc -l)"
+done
+
+# float texts read back the same, and no shorter one does
+cat > floats.yaml <<'END'
+record: floats
+fields: [{name: f, type: float32}, {name: pad, type: uint32}, {name: d, type: float64}]
+END
+python3 - > floats.bin <<'END'
+import random, struct, sys
+random.seed(1)
+for _ in range(3000):
+    sys.stdout.buffer.write(struct.pack('<IIQ', random.getrandbits(32), 0, random.getrandbits(64)))
+for exponent in range(-323, 309):
+    sys.stdout.buffer.write(struct.pack('<fId', 10.0 ** max(-45, min(38, exponent)), 0,
+                                        float(f'1e{exponent}')))
+END
+"$reccat" -s floats.yaml -f csv floats.bin > floats.csv
+check 'floats' python3 - <<'END'
+import csv, math, struct
+data = open('floats.bin', 'rb').read()
+rows = list(csv.reader(open('floats.csv', newline='')))[1:]
+single = lambda x: struct.unpack('<f', struct.pack('<f', x))[0]
+digits = lambda text: len(text.lstrip('-').split('e')[0].replace('.', '').strip('0'))
+for i, row in enumerate(rows):
+    f, _, d = struct.unpack_from('<fId', data, 16 * i)
+    assert float(row[2]) == d or math.isnan(d), row
+    assert math.isnan(d) or math.isinf(d) or digits(row[2]) <= digits(repr(d)), (row, d)
+    if math.isfinite(f):
+        assert single(float(row[0])) == f, row
+        kept = digits(row[0])
+        assert kept < 2 or abs(f) >= 1e6 or single(float(f'{f:.{kept - 2}e}')) != f, row
+END
+
+# both ends, from a file and from a pipe
+entity=$schemas/entity.yaml
+"$recgen" -s "$entity" -n 30000 -o it.bin
+"$reccat" -s "$entity" -f csv --index it.bin | sed 1d > whole.csv
+for ends in '0 0' '1 0' '0 1' '3 5' '0 20000' '29999 1' '29998 7' '40000 3' '0 40000'; do
+  head=${ends% *} tail=${ends#* }
+  awk -v h="$head" -v t="$tail" 'NR <= h || NR > 30000 - t' whole.csv > expected.csv
+  "$reccat" -s "$entity" -f csv --index --head "$head" --tail "$tail" it.bin | sed 1d > got.csv
+  check "--head $head --tail $tail" cmp -s expected.csv got.csv
+  cat it.bin | "$reccat" -s "$entity" -f csv --index --head "$head" --tail "$tail" | sed 1d > got.csv
+  check "--head $head --tail $tail from a pipe" cmp -s expected.csv got.csv
+done
+
+# the checksum: whatever the order, but not whatever the records
+sum() { "$reccat" -s "$entity" --checksum "$@"; }
+"$recsort" -s "$entity" it.bin -o sorted.bin
+check 'sorting moves records' differ it.bin sorted.bin
+same 'the order does not matter' "$(sum it.bin)" "$(sum sorted.bin)"
+same 'how many' 30000 "$(sum it.bin | sed 's/.* records //')"
+head -c 599980 it.bin > less.bin
+{ head -c 599980 it.bin; head -c 20 it.bin; } > twice.bin
+{ head -c 599999 it.bin; printf '\001'; } > changed.bin
+for other in less twice changed; do
+  check "$other: another checksum" test "$(sum it.bin)" != "$(sum $other.bin)"
+done
+
+refused() { # TEXT ARGUMENT...
+  wanted=$1
+  shift
+  status=0
+  "$reccat" "$@" > out 2> log || status=$?
+  same "$*: exit status" 2 $status
+  check "$*: says $wanted" grep -q "^reccat: .*$wanted" log
+}
+head -c 599990 it.bin > odd.bin
+refused 'odd.bin' -s "$entity" odd.bin
+refused 'schema' it.bin
+refused 'missing.bin' -s "$entity" missing.bin
+refused "unknown format 'xml'" -s "$entity" -f xml it.bin
+refused "bad count 'x'" -s "$entity" --head x it.bin
+refused "needs a value" --schema
+refused 'one file' -s "$entity" it.bin it.bin
+refused '[Dd]irectory' -s "$entity" .
+if [ -c /dev/full ]; then
+  status=0
+  "$reccat" -s "$entity" it.bin > /dev/full 2> log || status=$?
+  same 'a full disk' 2 $status
+fi
+check 'help fits' test "$("$reccat" --help | wc -l)" -le 24
+check 'help is narrow' test "$("$reccat" --help | awk '{ if (length > n) n = length } END { print n }')" -le 80
+
+echo "$checks checks, $failures failures"
+test $failures = 0
