@@ -1,0 +1,33 @@
+# What `cmake --install` puts where. The installed tree may be moved: nothing in it names its
+# prefix but the folder of plugins, which is compiled in.
+include(CMakePackageConfigHelpers)
+
+set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/recsort)
+
+set_target_properties(recsort_shared PROPERTIES EXPORT_NAME recsort)
+set_target_properties(recsort_static PROPERTIES EXPORT_NAME static)
+install(TARGETS recsort_shared recsort_static EXPORT recsort-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY core/include/recsort DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/recsort/schemas)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The tools find the library beside them.
+file(RELATIVE_PATH to_library ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+foreach(tool recsort recgen reccat recbench)
+  if(TARGET ${tool})
+    set_target_properties(${tool} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
+  endif()
+endforeach()
+
+# find_package(recsort)
+install(EXPORT recsort-targets NAMESPACE recsort:: DESTINATION ${config_folder})
+write_basic_package_version_file(recsort-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(FILES cmake/recsort-config.cmake ${PROJECT_BINARY_DIR}/recsort-config-version.cmake
+  DESTINATION ${config_folder})
+
+# pkg-config
+file(RELATIVE_PATH to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/recsort.pc.in recsort.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/recsort.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
