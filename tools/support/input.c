@@ -272,7 +272,8 @@ static bool make_room(tool_records *records, const tool_reader *reader, uint64_t
                reader->name, working >> 20, available >> 20);
     return false;
   }
-  return tool_bytes_reserve(&records->records, size) || no_memory(reader);
+  /* At least a byte, so that there is something to point at. */
+  return tool_bytes_reserve(&records->records, size != 0 ? size : 1) || no_memory(reader);
 }
 
 /* Appends the records of one open input. */

@@ -21,7 +21,7 @@ static const uint64_t write_back_size = 16 << 20;
 
 /* ---- Signals ---- */
 
-static const int fatal_signals[] = {SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU};
+static const int fatal_signals[] = {SIGABRT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU};
 enum { fatal_signal_count = sizeof fatal_signals / sizeof fatal_signals[0] };
 
 /* The output's temporary, for the handler; NULL: none. While `changing` is set its name and the
