@@ -5,7 +5,7 @@
  *   repair    where pairs of equal top bits stand together, pack their next bits and sort again
  *   unpack    the indices
  *
- * A key of up to 64 bits less those of an index needs no repair. Memory: two arrays of pairs, the
+ * A key of up to 61 bits less those of an index needs no repair. Memory: two arrays of pairs, the
  * keys (in the second array if they need not be kept), and a tile for each thread.
  */
 #include <omp.h>
@@ -20,6 +20,7 @@ typedef struct merge_job {
   uint64_t *a; /* the pairs, and at the end the permutation */
   uint64_t *b; /* the sorted pairs */
   uint64_t *tiles;
+  const merge_kernels *kernels;
   size_t count;
   unsigned key_width;
   unsigned key_bits;
@@ -38,10 +39,11 @@ static unsigned index_bits_for(uint64_t count)
   return count > 1 ? bits_of(count - 1) : 1;
 }
 
-/* Keys that fit beside the index are not looked at again once they are packed. */
+/* Keys that fit beside the index are not looked at again once they are packed, and may lie where the
+ * sorted pairs go; unless they are wider than a pair. */
 static bool keys_are_kept(const recsort_plugin_job *job)
 {
-  return job->key_bits + index_bits_for(job->count) > 64;
+  return job->key_bits + index_bits_for(job->count) > PAIR_BITS || job->key_width > 64;
 }
 
 static uint64_t tiles_bytes(const recsort_plugin_job *job)
@@ -89,13 +91,13 @@ typedef struct key_window {
 /* The widest window that fits beside an index and ends below bit `high`. */
 static key_window window_below(const merge_job *job, unsigned high)
 {
-  const unsigned most = 64 - job->index_bits, width = high < most ? high : most;
+  const unsigned most = PAIR_BITS - job->index_bits, width = high < most ? high : most;
   return (key_window){high - width, width};
 }
 
 static inline uint64_t pack(const merge_job *job, key_window window, size_t i)
 {
-  return key_bits_at(job, i, window.low, window.width) << job->index_bits | i;
+  return PAIR_MARK | key_bits_at(job, i, window.low, window.width) << job->index_bits | i;
 }
 
 static inline size_t index_of(const merge_job *job, uint64_t pair)
@@ -147,7 +149,7 @@ static pair_buffers buffers_at(const merge_job *job, uint64_t *data, uint64_t *o
 {
   uint64_t *tiles = job->tiles;
   if (threads == 1) tiles += (size_t)omp_get_thread_num() * 2 * TILE_PAIRS;
-  return (pair_buffers){data, other, count, tiles, threads, job->index_bits};
+  return (pair_buffers){data, other, count, tiles, job->kernels, threads, job->index_bits};
 }
 
 static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, size_t count,
@@ -287,6 +289,7 @@ static merge_job open_job(const recsort_plugin_job *job, void *memory)
                      .a = memory,
                      .b = (uint64_t *)(void *)(start + pairs),
                      .tiles = (uint64_t *)(void *)(start + work.bytes - tiles_bytes(job)),
+                     .kernels = rs_best_kernels(),
                      .count = (size_t)job->count,
                      .key_width = job->key_width,
                      .key_bits = job->key_bits,

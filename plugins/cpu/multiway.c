@@ -82,7 +82,8 @@ static size_t cut_tile(run_set *set, run_set *tile)
 }
 
 /* Merges neighbours until one run is left; the last merge writes to `out`. */
-static void merge_tile(run_set *tile, uint64_t *buffers, uint64_t *out)
+static void merge_tile(const merge_kernels *kernels, run_set *tile, uint64_t *buffers,
+                       uint64_t *out)
 {
   uint64_t *to = buffers, *next = buffers + TILE_PAIRS;
   while (tile->count > 1) {
@@ -92,7 +93,7 @@ static void merge_tile(run_set *tile, uint64_t *buffers, uint64_t *out)
       const run64 a = tile->runs[2 * r];
       const run64 b = 2 * r + 1 < tile->count ? tile->runs[2 * r + 1] : (run64){a.at, 0};
       const run64 merged = {at, a.count + b.count};
-      merge_runs(a, b, at);
+      merge_runs(kernels, a, b, at);
       tile->runs[r] = merged;
       at += merged.count;
     }
@@ -104,8 +105,8 @@ static void merge_tile(run_set *tile, uint64_t *buffers, uint64_t *out)
 }
 
 /* Pairs [begin, end) of the merge of `set`. */
-static void merge_piece(const run_set *set, size_t begin, size_t end, uint64_t *tile_buffers,
-                        uint64_t *out)
+static void merge_piece(const merge_kernels *kernels, const run_set *set, size_t begin, size_t end,
+                        uint64_t *tile_buffers, uint64_t *out)
 {
   const cut from = multiway_co_rank(set, begin), to = multiway_co_rank(set, end);
   run_set rest = {.count = set->count}, tile;
@@ -113,22 +114,30 @@ static void merge_piece(const run_set *set, size_t begin, size_t end, uint64_t *
     rest.runs[r] = (run64){set->runs[r].at + from.at[r], to.at[r] - from.at[r]};
   for (size_t done = begin; done < end;) {
     const size_t taken = cut_tile(&rest, &tile);
-    merge_tile(&tile, tile_buffers, out + done);
+    merge_tile(kernels, &tile, tile_buffers, out + done);
     done += taken;
   }
 }
 
+/* Enough pieces that the threads end together, but few enough that their co-ranks cost nothing. */
+static size_t piece_for(const pair_buffers *buffers)
+{
+  enum { LEAST = 1 << 15, MOST = 1 << 20 };
+  const size_t even = buffers->count / (8 * (size_t)buffers->threads);
+  return even < LEAST ? LEAST : even > MOST ? MOST : even;
+}
+
 void multiway_pass(pair_buffers buffers, size_t run_count)
 {
-  enum { PIECE = 1 << 16 };
   const size_t group = run_count > SIZE_MAX / MULTIWAY_RUNS ? SIZE_MAX : run_count * MULTIWAY_RUNS;
-  const size_t pieces = (buffers.count + PIECE - 1) / PIECE;
+  const size_t piece = piece_for(&buffers);
+  const size_t pieces = (buffers.count + piece - 1) / piece;
 #pragma omp parallel for num_threads(buffers.threads) schedule(dynamic)
   for (size_t p = 0; p < pieces; p++) {
     /* a piece may end inside a group, or hold several: each part is merged by itself */
-    const size_t piece_end = (p + 1) * PIECE < buffers.count ? (p + 1) * PIECE : buffers.count;
+    const size_t piece_end = (p + 1) * piece < buffers.count ? (p + 1) * piece : buffers.count;
     uint64_t *tile_buffers = buffers.tiles + (size_t)omp_get_thread_num() * 2 * TILE_PAIRS;
-    for (size_t at = p * PIECE; at < piece_end;) {
+    for (size_t at = p * piece; at < piece_end;) {
       const size_t start = at / group * group;
       const size_t group_end = buffers.count - start > group ? start + group : buffers.count;
       const size_t end = group_end < piece_end ? group_end : piece_end;
@@ -139,7 +148,8 @@ void multiway_pass(pair_buffers buffers, size_t run_count)
       if (set.count == 1)
         memcpy(buffers.other + at, buffers.data + at, (end - at) * sizeof(uint64_t));
       else
-        merge_piece(&set, at - start, end - start, tile_buffers, buffers.other + start);
+        merge_piece(buffers.kernels, &set, at - start, end - start, tile_buffers,
+                    buffers.other + start);
       at = end;
     }
   }
@@ -177,7 +187,7 @@ static void merge_up(pair_buffers buffers, size_t run_count)
 void random_sort(pair_buffers buffers, bool into_other)
 {
   if (buffers.count <= BLOCK_PAIRS) {
-    block_sort(buffers.data, buffers.other, buffers.count, into_other);
+    block_sort(buffers.kernels, buffers.data, buffers.other, buffers.count, into_other);
     return;
   }
   const unsigned passes = passes_for(buffers.count, BLOCK_PAIRS);
@@ -186,8 +196,8 @@ void random_sort(pair_buffers buffers, bool into_other)
 #pragma omp parallel for num_threads(buffers.threads) schedule(dynamic)
   for (size_t b = 0; b < blocks; b++) {
     const size_t begin = b * BLOCK_PAIRS, left = buffers.count - begin;
-    block_sort(buffers.data + begin, buffers.other + begin, left < BLOCK_PAIRS ? left : BLOCK_PAIRS,
-               blocks_into_other);
+    block_sort(buffers.kernels, buffers.data + begin, buffers.other + begin,
+               left < BLOCK_PAIRS ? left : BLOCK_PAIRS, blocks_into_other);
   }
   merge_up(blocks_into_other ? swapped(buffers) : buffers, BLOCK_PAIRS);
 }

@@ -2,7 +2,9 @@
  *
  * The index in the low bits makes every pair different from every other, and the order of the
  * integers the stable order of the keys. So the merges below need no stability of their own, may
- * work from both ends, and move one array instead of two.
+ * work from both ends, and move one array instead of two. Bit 61 is always set and those above it
+ * never, which makes each pair a positive, normal double as well, in the same order: vector units
+ * have min and max for these.
  *
  *   pairs_sort          any array
  *     presorted.c       if it is sorted, reversed, or nearly sorted
@@ -18,8 +20,12 @@
 #include <stdint.h>
 
 #include "common/co_rank.h"
+#include "cpu/kernels.h"
+
+#define PAIR_MARK (UINT64_C(1) << PAIR_BITS)
 
 enum {
+  PAIR_BITS = 61,           /* for a part of a key and an index */
   BLOCK_PAIRS = 1 << 14,    /* two buffers of a block: half of a 512 KiB cache */
   MULTIWAY_RUNS = 16,       /* runs that one pass merges */
   MULTIWAY_WINDOW = 1 << 9, /* pairs that a pass looks at in each run at a time */
@@ -32,6 +38,7 @@ typedef struct pair_buffers {
   uint64_t *other;
   size_t count;
   uint64_t *tiles; /* 2 * TILE_PAIRS for each thread */
+  const merge_kernels *kernels;
   unsigned threads;
   unsigned index_bits; /* the low bits of a pair that are its index */
 } pair_buffers;
@@ -46,10 +53,11 @@ static inline size_t pairs_tiles_size(unsigned threads)
 void pairs_sort(pair_buffers buffers);
 
 /* Merges two runs into `out`, which overlaps neither. */
-void merge_runs(run64 a, run64 b, uint64_t *out);
+void merge_runs(const merge_kernels *kernels, run64 a, run64 b, uint64_t *out);
 
 /* Sorts up to BLOCK_PAIRS pairs at `data`; the result is in `other` or in `data`, as asked. */
-void block_sort(uint64_t *data, uint64_t *other, size_t count, bool into_other);
+void block_sort(const merge_kernels *kernels, uint64_t *data, uint64_t *other, size_t count,
+                bool into_other);
 
 /* Merges each group of MULTIWAY_RUNS neighbouring runs of `run_count` pairs (the last may be
  * shorter) from buffers.data to the same places in buffers.other. */

@@ -115,7 +115,7 @@ static void drop_merge_sort(pair_buffers buffers, bool into_other)
   rest.other = kept + keep;
   rest.count = buffers.count - keep;
   random_sort(rest, true);
-  merge_runs((run64){kept, keep}, (run64){kept + keep, rest.count}, dropped);
+  merge_runs(buffers.kernels, (run64){kept, keep}, (run64){kept + keep, rest.count}, dropped);
 }
 
 static void nearly_sorted_sort(pair_buffers buffers)

@@ -1,0 +1,263 @@
+/* kernels_avx.c - the same kernels, four pairs at a time.
+ *
+ * A pair is also a positive, normal double of the same order (pairs.h). So min and max of doubles,
+ * one instruction each, order pairs four at a time, and all shuffles stay in one domain.
+ *
+ *   exchange          a comparator of a sorting network
+ *   merge_four        two sorted vectors into a lower and an upper one (a bitonic network)
+ *   STEP_*            one step of a chain that merges two runs: the next four of either run, merged
+ *                     with the four kept back; four are put out and four kept back (H. Inoue et
+ * al., "AA-sort", PACT 2007)
+ *
+ * A chain reads up to twelve pairs further than it need write, so it is used only where both runs
+ * go on for that long.
+ */
+#include "cpu/kernels.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define AVX __attribute__((target("avx")))
+#define AVX_INLINE __attribute__((target("avx"), always_inline)) static inline
+
+typedef __m256d vec;
+
+enum { LANES = 4, LOOKAHEAD = 12 };
+
+AVX_INLINE vec load(const uint64_t *at)
+{
+  return _mm256_loadu_pd((const double *)(const void *)at);
+}
+
+AVX_INLINE void store(uint64_t *at, vec v)
+{
+  _mm256_storeu_pd((double *)(void *)at, v);
+}
+
+AVX_INLINE vec reversed(vec v)
+{
+  return _mm256_permute_pd(_mm256_permute2f128_pd(v, v, 1), 5);
+}
+
+AVX_INLINE void exchange(vec *a, vec *b)
+{
+  const vec low = _mm256_min_pd(*a, *b);
+  *b = _mm256_max_pd(*a, *b);
+  *a = low;
+}
+
+/* Sorts two bitonic vectors, each for itself: lanes two apart, then one apart, compared for both
+ * at once. */
+AVX_INLINE void sort_bitonic(vec *x, vec *y)
+{
+  vec p = _mm256_permute2f128_pd(*x, *y, 0x20), q = _mm256_permute2f128_pd(*x, *y, 0x31);
+  exchange(&p, &q);
+  vec u = _mm256_unpacklo_pd(p, q), v = _mm256_unpackhi_pd(p, q);
+  exchange(&u, &v);
+  p = _mm256_unpacklo_pd(u, v);
+  q = _mm256_unpackhi_pd(u, v);
+  *x = _mm256_permute2f128_pd(p, q, 0x20);
+  *y = _mm256_permute2f128_pd(p, q, 0x31);
+}
+
+/* Two sorted vectors: the lower half of their merge into *x, the upper half into *y. */
+AVX_INLINE void merge_four(vec *x, vec *y)
+{
+  *y = reversed(*y);
+  exchange(x, y);
+  sort_bitonic(x, y);
+}
+
+/* ---- Leaves: 32 pairs sorted in registers ---- */
+
+AVX_INLINE void transpose(vec *a, vec *b, vec *c, vec *d)
+{
+  const vec p = _mm256_unpacklo_pd(*a, *b), q = _mm256_unpackhi_pd(*a, *b);
+  const vec r = _mm256_unpacklo_pd(*c, *d), s = _mm256_unpackhi_pd(*c, *d);
+  *a = _mm256_permute2f128_pd(p, r, 0x20);
+  *b = _mm256_permute2f128_pd(q, s, 0x20);
+  *c = _mm256_permute2f128_pd(p, r, 0x31);
+  *d = _mm256_permute2f128_pd(q, s, 0x31);
+}
+
+/* Two sorted runs of 8, in two vectors each, into one of 16. */
+AVX_INLINE void merge_eights(vec *a0, vec *a1, vec *b0, vec *b1)
+{
+  const vec turned = reversed(*b1);
+  *b1 = reversed(*b0);
+  *b0 = turned;
+  exchange(a0, b0);
+  exchange(a1, b1);
+  exchange(a0, a1);
+  exchange(b0, b1);
+  sort_bitonic(a0, a1);
+  sort_bitonic(b0, b1);
+}
+
+AVX_INLINE void sort_bitonic_16(vec *v0, vec *v1, vec *v2, vec *v3)
+{
+  exchange(v0, v2);
+  exchange(v1, v3);
+  exchange(v0, v1);
+  exchange(v2, v3);
+  sort_bitonic(v0, v1);
+  sort_bitonic(v2, v3);
+}
+
+/* Each lane is a column of eight: sorted by a network, turned into a row, and the rows merged. The
+ * vectors have names because compilers put an array of them on the stack. */
+AVX static void sort_leaf(const uint64_t *from, uint64_t *to)
+{
+  vec v0 = load(from), v1 = load(from + 4), v2 = load(from + 8), v3 = load(from + 12);
+  vec v4 = load(from + 16), v5 = load(from + 20), v6 = load(from + 24), v7 = load(from + 28);
+#define EXCHANGE(i, j) exchange(&v##i, &v##j);
+  NETWORK_OF_EIGHT(EXCHANGE)
+#undef EXCHANGE
+  transpose(&v0, &v1, &v2, &v3);
+  transpose(&v4, &v5, &v6, &v7);
+  merge_eights(&v0, &v4, &v1, &v5); /* the rows are v0 v4, v1 v5, v2 v6, v3 v7 */
+  merge_eights(&v2, &v6, &v3, &v7);
+  vec w0 = reversed(v7), w1 = reversed(v3), w2 = reversed(v6), w3 = reversed(v2);
+  exchange(&v0, &w0);
+  exchange(&v4, &w1);
+  exchange(&v1, &w2);
+  exchange(&v5, &w3);
+  sort_bitonic_16(&v0, &v4, &v1, &v5);
+  sort_bitonic_16(&w0, &w1, &w2, &w3);
+  store(to, v0);
+  store(to + 4, v4);
+  store(to + 8, v1);
+  store(to + 12, v5);
+  store(to + 16, w0);
+  store(to + 20, w1);
+  store(to + 24, w2);
+  store(to + 28, w3);
+}
+
+/* ---- Chains ---- */
+
+/* The state of a chain: the run whose next pairs come next and the other one, what is kept back,
+ * and where the output goes on. */
+typedef struct chain {
+  const uint64_t *next;
+  const uint64_t *other;
+  uint64_t *out;
+  vec kept;
+} chain;
+
+/* Exchanges the two runs where `yes`. Without a branch, for nobody can predict it; compilers would
+ * make one of a conditional expression. */
+static inline void swap_runs(chain *c, bool yes)
+{
+  const uintptr_t swap = ((uintptr_t)c->next ^ (uintptr_t)c->other) & -(uintptr_t)yes;
+  c->next = (const uint64_t *)((uintptr_t)c->next ^ swap);
+  c->other = (const uint64_t *)((uintptr_t)c->other ^ swap);
+}
+
+AVX_INLINE vec next_front(chain *c)
+{
+  const vec next = load(c->next);
+  c->next += LANES;
+  swap_runs(c, *c->other < *c->next);
+  return next;
+}
+
+/* The runs' addresses are those of the last pairs not taken. */
+AVX_INLINE vec next_back(chain *c)
+{
+  const vec next = load(c->next - (LANES - 1));
+  c->next -= LANES;
+  swap_runs(c, *c->next < *c->other);
+  return next;
+}
+
+AVX_INLINE void step_front(chain *c)
+{
+  vec next = next_front(c);
+  merge_four(&c->kept, &next);
+  store(c->out, c->kept);
+  c->out += LANES;
+  c->kept = next;
+}
+
+AVX_INLINE void step_back(chain *c)
+{
+  vec next = next_back(c);
+  merge_four(&next, &c->kept);
+  store(c->out - (LANES - 1), c->kept);
+  c->out -= LANES;
+  c->kept = next;
+}
+
+AVX_INLINE chain front(const uint64_t *a, const uint64_t *b, uint64_t *out)
+{
+  chain c = {a, b, out, _mm256_setzero_pd()};
+  swap_runs(&c, *b < *a);
+  c.kept = next_front(&c);
+  return c;
+}
+
+AVX_INLINE chain back(const uint64_t *a, const uint64_t *b, uint64_t *out)
+{
+  chain c = {a, b, out, _mm256_setzero_pd()};
+  swap_runs(&c, *a < *b);
+  c.kept = next_back(&c);
+  return c;
+}
+
+/* True if neither chain that meets in the middle of two runs of `half` pairs reads beyond one: at
+ * least LOOKAHEAD pairs of each run lie on either side. */
+static bool meets_inside(const uint64_t *a, ptrdiff_t half)
+{
+  const uint64_t *const b = a + half;
+  return half >= 2 * LOOKAHEAD && a[LOOKAHEAD - 1] < b[half - LOOKAHEAD] &&
+         b[LOOKAHEAD - 1] < a[half - LOOKAHEAD];
+}
+
+AVX static void merge_equal_twice(const uint64_t *runs, ptrdiff_t half, uint64_t *out)
+{
+  const uint64_t *const next = runs + 2 * half;
+  if (half % LANES || !meets_inside(runs, half) || !meets_inside(next, half)) {
+    rs_scalar_kernels.merge_equal_twice(runs, half, out);
+    return;
+  }
+  chain c0 = front(runs, runs + half, out);
+  chain c1 = back(runs + half - 1, runs + 2 * half - 1, out + 2 * half - 1);
+  chain c2 = front(next, next + half, out + 2 * half);
+  chain c3 = back(next + half - 1, next + 2 * half - 1, out + 4 * half - 1);
+  for (ptrdiff_t k = 0; k < half; k += LANES) {
+    step_front(&c0);
+    step_back(&c1);
+    step_front(&c2);
+    step_back(&c3);
+  }
+}
+
+/* Three quarters from the front, the last from the back. The last may write up to three pairs too
+ * many: the very ones that the third has put there. */
+AVX static void merge_quarters(run64 a, run64 b, const quarter_cuts *cuts, uint64_t *out)
+{
+  const size_t quarter = cuts->quarter, *const cut = cuts->a;
+  const size_t rest = 3 * quarter - cut[3], count = a.count + b.count;
+  if (cut[3] < LOOKAHEAD || rest < LOOKAHEAD || a.count - cut[3] < LOOKAHEAD ||
+      b.count - rest < LOOKAHEAD) {
+    rs_scalar_kernels.merge_quarters(a, b, cuts, out);
+    return;
+  }
+  chain c0 = front(a.at, b.at, out);
+  chain c1 = front(a.at + cut[1], b.at + quarter - cut[1], out + quarter);
+  chain c2 = front(a.at + cut[2], b.at + 2 * quarter - cut[2], out + 2 * quarter);
+  chain c3 = back(a.at + a.count - 1, b.at + b.count - 1, out + count - 1);
+  for (size_t k = 0; k < quarter; k += LANES) {
+    step_front(&c0);
+    step_front(&c1);
+    step_front(&c2);
+    step_back(&c3);
+  }
+  for (size_t k = quarter; k < count - 3 * quarter; k += LANES)
+    step_back(&c3);
+}
+
+const merge_kernels rs_avx_kernels = {"avx", 8 * LANES, sort_leaf, merge_equal_twice,
+                                      merge_quarters};
+#endif
