@@ -1,0 +1,42 @@
+#!/bin/sh
+# Usage: tools/setup.sh build|test
+# Installs what is missing of the Debian packages that building or testing recsort needs. Asks for
+# nothing where nothing is missing.
+set -eu
+
+# gcc and g++ only recommend the C library's headers.
+build='gcc g++ libc6-dev cmake ninja-build pkg-config libyaml-dev libcjson-dev libxxhash-dev'
+test="$build clang libclang-rt-dev libomp-dev libcmocka-dev python3 python3-yaml
+  python3-jsonschema binutils strace gnuplot-nox"
+
+case ${1-} in
+  build) packages=$build ;;
+  test) packages=$test ;;
+  *) sed -n '2,4s/^# //p' "$0" >&2; exit 2 ;;
+esac
+
+if ! command -v apt-get > /dev/null; then
+  echo "This is no Debian system; if something is missing, it is one of:" $packages
+  exit 0
+fi
+
+missing=
+for package in $packages; do
+  state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null || true)
+  [ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+  if ! command -v sudo > /dev/null; then
+    echo "Missing, and only root or sudo can install them:$missing" >&2
+    exit 1
+  fi
+  as_root='sudo'
+fi
+echo "Installing:$missing"
+$as_root apt-get update -qq
+# Unquoted: each is several words.
+$as_root env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y -qq --no-install-recommends $missing
