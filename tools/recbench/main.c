@@ -48,13 +48,15 @@ static bool run_memory_suite(bench_work *bench, const bench_suite *suite)
   const record_id *const records = o->record_count ? o->records : suite->records;
   const size_t record_count = o->record_count ? o->record_count : suite->record_count;
   const bool own = o->distribution_count != 0;
+  const size_t *counts;
+  const size_t count_count = options_counts(o, suite->name, &counts);
   for (size_t r = 0; r < record_count; r++) {
-    for (size_t n = 0; n < o->count_count; n++) {
+    for (size_t n = 0; n < count_count; n++) {
       bench_group *const group = &bench->groups[bench->group_count++];
       group->suite = suite->name;
       if (!memory_suite(group, o, bench->methods, bench->method_count, records[r],
                         own ? o->distributions : suite->distributions,
-                        own ? o->distribution_count : suite->distribution_count, o->counts[n])) {
+                        own ? o->distribution_count : suite->distribution_count, counts[n])) {
         return false;
       }
       report_table(group);

@@ -11,13 +11,14 @@
 
 static const char help[] =
     "Usage: recbench [OPTION]...\n"
-    "Measure recsort on this machine beside the stable sorts of the C++ library.\n"
+    "Measure recsort on this machine beside the stable sorts of the C++ library. The\n"
+    "contenders take turns; medians are compared.\n"
     "\n"
     "  --suite NAME          entity, keys, distributions, file, all or short\n"
     "                        (all but file), which is the default\n"
     "  --record LIST         entity, key64, key128, gensort, in place of the suite's\n"
     "  --distribution LIST   random, sorted, reverse, nearly, few, equal; likewise\n"
-    "  --count LIST          records, default 4M; K, M and G are powers of 1024\n"
+    "  --count LIST          records, default 4M (short: 1M but for the suite entity)\n"
     "  --threads LIST        default: 1 and one for every processor\n"
     "  --repeat N            repetitions, default 5\n"
     "  --plugin NAME         default auto; all: every plugin that works here\n"
@@ -30,13 +31,21 @@ static const char help[] =
     "  --list                list plugins and algorithms, then exit\n"
     "  --help, --version     print this, or the version, then exit\n"
     "\n"
-    "LIST is separated by commas. The contenders take turns; medians are compared.\n";
+    "LIST is separated by commas; K, M and G are powers of 1024.\n";
 
 unsigned processors(void)
 {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   return (unsigned)CPU_COUNT(&set);
+}
+
+size_t options_counts(const bench_options *options, const char *suite, const size_t **counts)
+{
+  static const size_t full = (size_t)1 << 22, brief = (size_t)1 << 20;
+  const bool is_brief = strcmp(options->suite, "short") == 0 && strcmp(suite, "entity") != 0;
+  *counts = options->count_count != 0 ? options->counts : is_brief ? &brief : &full;
+  return options->count_count != 0 ? options->count_count : 1;
 }
 
 bool options_suite(const bench_options *options, const char *suite)

@@ -12,7 +12,7 @@ typedef struct bench_options {
   size_t record_count;
   bench_distribution distributions[DISTRIBUTION_COUNT]; /* likewise */
   size_t distribution_count;
-  size_t counts[LIST_MAX];
+  size_t counts[LIST_MAX]; /* none: see options_counts */
   size_t count_count;
   unsigned threads[LIST_MAX]; /* ascending */
   size_t thread_count;
@@ -38,6 +38,9 @@ options_result options_read(bench_options *options, int argc, char **argv);
 
 /* Whether a suite is to be run. */
 bool options_suite(const bench_options *options, const char *suite);
+
+/* How many records a suite sorts, several times if there are several. */
+size_t options_counts(const bench_options *options, const char *suite, const size_t **counts);
 
 /* The processors that this process may run on. */
 unsigned processors(void);

@@ -77,7 +77,7 @@ static void write_table(FILE *file, const bench_group *groups, size_t group_coun
     if (strcmp(groups[g].suite, "file") == 0) continue;
     for (size_t i = 0; i < groups[g].input_count; i++) {
       const bench_workload *const input = &groups[g].inputs[i];
-      fprintf(file, "\"%s %s %zu\"", record_name(input->record),
+      fprintf(file, "\"%s\\n%s\\n%zu\"", record_name(input->record),
               distribution_name(input->distribution), input->count);
       for (size_t m = 0; m < methods; m++)
         write_cell(file, &groups[g], input, labels[m]);

@@ -9,11 +9,12 @@ set ylabel "million records a second"
 set yrange [0:*]
 set grid ytics lc rgb "#dddddd"
 set border 3
+set bmargin 4.5
 set tics nomirror
 set style data histograms
 set style histogram errorbars gap 1 lw 1
 set style fill solid 0.85 border lc rgb "#333333"
 set key top left noenhanced autotitle columnhead
-set xtics rotate by -25 noenhanced
+set xtics noenhanced
 plot for [m = 1:methods] $data \
   using (column(3 * m - 1)):(column(3 * m)):(column(3 * m + 1)):xtic(1) title columnhead(3 * m - 1)
