@@ -39,8 +39,8 @@ static unsigned index_bits_for(uint64_t count)
   return count > 1 ? bits_of(count - 1) : 1;
 }
 
-/* Keys that fit beside the index are not looked at again once they are packed, and may lie where the
- * sorted pairs go; unless they are wider than a pair. */
+/* Keys that fit beside the index are not looked at again once they are packed, and may lie where
+ * the sorted pairs go; unless they are wider than a pair. */
 static bool keys_are_kept(const recsort_plugin_job *job)
 {
   return job->key_bits + index_bits_for(job->count) > PAIR_BITS || job->key_width > 64;
@@ -144,29 +144,36 @@ static unsigned varying_in_all(const merge_job *job)
 
 /* ---- Repair ---- */
 
-static pair_buffers buffers_at(const merge_job *job, uint64_t *data, uint64_t *other, size_t count,
-                               unsigned threads)
+static pair_buffers buffers_at(const merge_job *job, uint64_t *data, uint64_t *other, size_t count)
 {
-  uint64_t *tiles = job->tiles;
-  if (threads == 1) tiles += (size_t)omp_get_thread_num() * 2 * TILE_PAIRS;
-  return (pair_buffers){data, other, count, tiles, job->kernels, threads, job->index_bits};
+  return (pair_buffers){data,         other,        count,          job->tiles,
+                        job->kernels, job->threads, job->index_bits};
+}
+
+/* The same job for the calling thread of a team alone, with the tiles of that thread. */
+static merge_job alone(const merge_job *job)
+{
+  merge_job mine = *job;
+  mine.tiles += (size_t)omp_get_thread_num() * 2 * TILE_PAIRS;
+  mine.threads = 1;
+  return mine;
 }
 
 static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, size_t count,
-                   unsigned low, unsigned threads);
+                   unsigned low);
 
 /* Sorts a run of pairs whose keys are equal from bit `high` up. What stands above the indices is
  * changed. */
 static void sort_tied(const merge_job *job, uint64_t *pairs, uint64_t *other, size_t count,
-                      unsigned high, unsigned threads)
+                      unsigned high)
 {
   high = varying_below(job, pairs, 1, count, index_of(job, pairs[0]), high);
   if (high == 0) return; /* equal keys: the order of the indices stands */
   const key_window window = window_below(job, high);
   for (size_t i = 0; i < count; i++)
     other[i] = pack(job, window, index_of(job, pairs[i]));
-  pairs_sort(buffers_at(job, other, pairs, count, threads));
-  if (window.low > 0) repair(job, pairs, other, count, window.low, threads);
+  pairs_sort(buffers_at(job, other, pairs, count));
+  if (window.low > 0) repair(job, pairs, other, count, window.low);
 }
 
 static size_t run_end(const merge_job *job, const uint64_t *sorted, size_t begin, size_t count)
@@ -188,7 +195,7 @@ static void repair_piece(const merge_job *job, uint64_t *sorted, uint64_t *other
     next = run_end(job, sorted, begin, end);
     const size_t count = next - begin;
     if (count > 1 && !(leave_long && count >= LONG_RUN))
-      sort_tied(job, sorted + begin, other + begin, count, low, 1);
+      sort_tied(job, sorted + begin, other + begin, count, low);
   }
 }
 
@@ -207,7 +214,7 @@ static void find_run(const merge_job *job, const uint64_t *sorted, size_t count,
 /* Long runs, one after the other, each by all threads. A long run holds two neighbouring probes.
  * The prefixes are put back, so that the array is still sorted by them. */
 static void repair_long_runs(const merge_job *job, uint64_t *sorted, uint64_t *other, size_t count,
-                             unsigned low, unsigned threads)
+                             unsigned low)
 {
   enum { PROBE = LONG_RUN / 2 };
   const uint64_t index_mask = (UINT64_C(1) << job->index_bits) - 1;
@@ -217,7 +224,7 @@ static void repair_long_runs(const merge_job *job, uint64_t *sorted, uint64_t *o
     size_t begin, end;
     find_run(job, sorted, count, at, &begin, &end);
     if (end - begin >= LONG_RUN) {
-      sort_tied(job, sorted + begin, other + begin, end - begin, low, threads);
+      sort_tied(job, sorted + begin, other + begin, end - begin, low);
       for (size_t i = begin; i < end; i++)
         sorted[i] = prefix << job->index_bits | (sorted[i] & index_mask);
     }
@@ -229,24 +236,26 @@ static void repair_long_runs(const merge_job *job, uint64_t *sorted, uint64_t *o
  * The pieces of the threads are cut, at ends of runs, before any run is sorted: to sort a run
  * changes its prefixes. */
 static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, size_t count,
-                   unsigned low, unsigned threads)
+                   unsigned low)
 {
   enum { PIECES = 256 };
   size_t cuts[PIECES + 1] = {0};
-  if (threads == 1 || count < LONG_RUN) {
+  if (job->threads == 1 || count < LONG_RUN) {
     repair_piece(job, sorted, other, 0, count, low, false);
     return;
   }
-  repair_long_runs(job, sorted, other, count, low, threads);
+  repair_long_runs(job, sorted, other, count, low);
   for (size_t p = 1; p <= PIECES; p++) {
     const size_t even = count / PIECES * p;
     cuts[p] = p == PIECES           ? count
               : even <= cuts[p - 1] ? cuts[p - 1]
                                     : run_end(job, sorted, even - 1, count);
   }
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-  for (size_t p = 0; p < PIECES; p++)
-    repair_piece(job, sorted, other, cuts[p], cuts[p + 1], low, true);
+#pragma omp parallel for num_threads(job->threads) schedule(dynamic)
+  for (size_t p = 0; p < PIECES; p++) {
+    const merge_job mine = alone(job);
+    repair_piece(&mine, sorted, other, cuts[p], cuts[p + 1], low, true);
+  }
 }
 
 /* ---- The sort ---- */
@@ -305,7 +314,7 @@ void merge_sort(const recsort_plugin_job *plugin_job, void *memory)
   const unsigned high = keys_are_kept(plugin_job) ? varying_in_all(&job) : job.key_bits;
   const key_window window = window_below(&job, high ? high : 1);
   pack_all(&job, window);
-  pairs_sort(buffers_at(&job, job.a, job.b, job.count, job.threads));
-  if (window.low > 0) repair(&job, job.b, job.a, job.count, window.low, job.threads);
+  pairs_sort(buffers_at(&job, job.a, job.b, job.count));
+  if (window.low > 0) repair(&job, job.b, job.a, job.count, window.low);
   unpack_all(&job);
 }
