@@ -14,7 +14,7 @@ set tics nomirror
 set style data histograms
 set style histogram errorbars gap 1 lw 1
 set style fill solid 0.85 border lc rgb "#333333"
-set key top left noenhanced autotitle columnhead
+set key outside top center horizontal noenhanced autotitle columnhead
 set xtics noenhanced
 plot for [m = 1:methods] $data \
   using (column(3 * m - 1)):(column(3 * m)):(column(3 * m + 1)):xtic(1) title columnhead(3 * m - 1)
