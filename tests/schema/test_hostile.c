@@ -282,12 +282,42 @@ static void refuses_more_than_a_mebibyte(void **state)
   free(text);
 }
 
+static void refuses_a_file_of_more_than_a_mebibyte(void **state)
+{
+  static const char start[] = "record: R\nfields: [{name: a, type: int8}]\n";
+  char path[] = "/tmp/recsort-schema-XXXXXX", expected[100];
+  const int file = mkstemp(path);
+  recsort_schema *schema = NULL;
+  recsort_error error = {0};
+  (void)state;
+  assert_true(file >= 0);
+  assert_int_equal(write(file, start, sizeof start - 1), sizeof start - 1);
+  const size_t rest = RS_SCHEMA_MAX_BYTES - (sizeof start - 1);
+  char *lines = malloc(rest);
+  assert_non_null(lines);
+  memset(lines, '\n', rest);
+  assert_int_equal(write(file, lines, rest), rest);
+  free(lines);
+  const recsort_status fits = recsort_schema_load_file(path, NULL, &schema, &error);
+  recsort_schema_destroy(schema);
+  schema = NULL;
+  assert_int_equal(write(file, "\n", 1), 1);
+  close(file);
+  recsort_schema_load_file(path, NULL, &schema, &error);
+  unlink(path);
+  assert_int_equal(fits, RECSORT_OK);
+  assert_null(schema);
+  snprintf(expected, sizeof expected, "%s: larger than 1 MiB, which no schema is", path);
+  assert_string_equal(error.text, expected);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refuses_the_corpus),
       cmocka_unit_test(stays_within_time_and_memory),
       cmocka_unit_test(refuses_more_than_a_mebibyte),
+      cmocka_unit_test(refuses_a_file_of_more_than_a_mebibyte),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -362,6 +362,23 @@ static void refuses_structs_in_structs_for_ever(void **state)
   expect_refused(&desc, "field \"s\": fields are nested deeper than 32");
 }
 
+static void nests_32_deep_and_no_deeper(void **state)
+{
+  recsort_field_desc fields[33]; /* one a level; the last is no struct */
+  (void)state;
+  for (size_t i = 0; i < LENGTH(fields); i++)
+    fields[i] = (recsort_field_desc){.name = "s",
+                                     .type = i < 32 ? RECSORT_STRUCT : RECSORT_INT8,
+                                     .fields = i < 32 ? &fields[i + 1] : NULL,
+                                     .field_count = i < 32,
+                                     ANYWHERE};
+  recsort_schema_desc desc = {
+      .struct_size = sizeof desc, .record = "R", .fields = fields, .field_count = 1};
+  expect_refused(&desc, "field \"s\": fields are nested deeper than 32");
+  desc.fields = fields + 1;
+  recsort_schema_destroy(create(&desc));
+}
+
 /* ---- Paths ------------------------------------------------------------------------------------
  */
 
@@ -453,6 +470,7 @@ int main(void)
       cmocka_unit_test(refuses_bad_bitfields_made_by_calls),
       cmocka_unit_test(refuses_bad_records_made_by_calls),
       cmocka_unit_test(refuses_structs_in_structs_for_ever),
+      cmocka_unit_test(nests_32_deep_and_no_deeper),
       cmocka_unit_test(follows_paths),
       cmocka_unit_test(refuses_a_path_with_its_place),
       cmocka_unit_test(takes_nan_for_every_float_and_nothing_else),
