@@ -43,6 +43,21 @@ typedef struct block_plan {
   size_t size;
 } block_plan;
 
+/* The keys are written where the plugin says: that must be inside what it asked for. */
+static recsort_status check_work(const recsort_sorter *sorter, const block_plan *block,
+                                 recsort_error *error)
+{
+  const recsort_plugin_work *work = &block->work;
+  size_t keys;
+  if (work->keys_offset % ALIGNMENT == 0 && work->keys_offset <= work->bytes &&
+      rs_multiply((size_t)block->job.count, rs_key_size(&sorter->plan), &keys) &&
+      keys <= work->bytes - work->keys_offset)
+    return RECSORT_OK;
+  return rs_fail(error, RECSORT_DEVICE_ERROR,
+                 "plugin \"%s\": the memory it asks for does not hold the keys",
+                 sorter->instance.plugin->name);
+}
+
 static recsort_status plan_block(const recsort_sorter *sorter, size_t count, size_t copy_size,
                                  block_plan *block, recsort_error *error)
 {
@@ -66,7 +81,8 @@ static recsort_status plan_block(const recsort_sorter *sorter, size_t count, siz
       !rs_add(block->after, copy_size > count ? copy_size : count, &size))
     return rs_fail_memory(error, SIZE_MAX);
   block->size = size > block->work.bytes ? size : (size_t)block->work.bytes;
-  return RECSORT_OK;
+  if (block->size > SIZE_MAX - ALIGNMENT) return rs_fail_memory(error, SIZE_MAX);
+  return check_work(sorter, block, error);
 }
 
 /* The old block goes first: two at once could be more than there is. */
@@ -74,8 +90,12 @@ static recsort_status reserve(recsort_sorter *sorter, size_t size, recsort_error
 {
   if (size <= sorter->block_size) return RECSORT_OK;
   rs_sorter_release_block(sorter);
-  sorter->block = rs_allocate(&sorter->allocator, size);
-  if (!sorter->block) return rs_fail_memory(error, size);
+  const size_t whole = size + ALIGNMENT - 1;
+  char *const allocation = rs_allocate(&sorter->allocator, whole);
+  if (!allocation) return rs_fail_memory(error, whole);
+  sorter->allocation = allocation;
+  sorter->allocation_size = whole;
+  sorter->block = allocation + (ALIGNMENT - (uintptr_t)allocation % ALIGNMENT) % ALIGNMENT;
   sorter->block_size = size;
   return RECSORT_OK;
 }
@@ -89,6 +109,9 @@ static recsort_status order_once(recsort_sorter *sorter, const void *records, si
   block_plan block;
   if (!sorter->instance.plugin)
     return rs_fail(error, RECSORT_PLUGIN_ERROR, "every plugin has failed: %s", sorter->fallback);
+  if (sorter->instance.lost)
+    return rs_fail(error, RECSORT_DEVICE_ERROR, "plugin \"%s\" has lost its device",
+                   sorter->instance.plugin->name);
   recsort_status status = plan_block(sorter, count, copy_size, &block, error);
   if (status == RECSORT_OK) status = reserve(sorter, block.size, error);
   if (status) return status;
@@ -101,6 +124,7 @@ static recsort_status order_once(recsort_sorter *sorter, const void *records, si
 
   const recsort_plugin_status sorted =
       sorter->instance.plugin->sort(sorter->instance.state, &block.job, sorter->block, &reported);
+  sorter->instance.lost = sorted == RECSORT_PLUGIN_LOST;
   if (sorted) return rs_plugin_fail(&sorter->instance, sorted, &reported, error);
   lap(&clock, &stats->sort_seconds);
 

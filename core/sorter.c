@@ -107,9 +107,9 @@ recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort
 
 void rs_sorter_release_block(recsort_sorter *sorter)
 {
-  rs_release(&sorter->allocator, sorter->block, sorter->block_size);
-  sorter->block = NULL;
-  sorter->block_size = 0;
+  rs_release(&sorter->allocator, sorter->allocation, sorter->allocation_size);
+  sorter->block = sorter->allocation = NULL;
+  sorter->block_size = sorter->allocation_size = 0;
 }
 
 void recsort_sorter_destroy(recsort_sorter *sorter)
@@ -143,7 +143,7 @@ recsort_stats recsort_sorter_stats(const recsort_sorter *sorter)
   stats.key_bits = sorter->plan.program.key_bits;
   stats.key_width = sorter->plan.program.key_width;
   stats.threads = sorter->threads;
-  stats.memory = sorter->block_size;
+  stats.memory = sorter->allocation_size;
   stats.choice = sorter->choice;
   stats.fallback = sorter->fallback[0] ? sorter->fallback : NULL;
   if (instance->plugin) {

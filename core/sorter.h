@@ -22,8 +22,10 @@ struct recsort_sorter {
   const char *algorithm;
   unsigned threads;
   rs_plugin_instance instance;
-  void *block;
+  void *block; /* aligned as plugins ask for, which an allocator need not do */
   size_t block_size;
+  void *allocation; /* what the block lies in */
+  size_t allocation_size;
   recsort_stats stats;
   char choice[160];
   char fallback[sizeof((recsort_error *)0)->text];

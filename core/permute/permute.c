@@ -160,6 +160,7 @@ void recsort_gather(const recsort_permutation *order, size_t first, size_t count
                     size_t element_size, void *to, unsigned threads)
 {
   assert(first <= order->count && count <= order->count - first && element_size > 0);
+  if (count == 0) return; /* the addresses may be NULL */
   const size_t entry = order->index_bits / 8;
   const gather g = {(const char *)order->index + first * entry, from, to, order->count - first};
   if (threads == 0) threads = (unsigned)omp_get_num_procs();
@@ -179,6 +180,7 @@ void recsort_gather(const recsort_permutation *order, size_t first, size_t count
 
 void rs_copy(void *to, const void *from, size_t size, unsigned threads)
 {
+  if (size == 0) return; /* the addresses may be NULL */
   threads = team_for(size, threads);
 #pragma omp parallel num_threads(threads)
   {

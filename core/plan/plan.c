@@ -3,6 +3,7 @@
 #include <assert.h>
 
 enum { MAX_KEY_BITS = 1 << 24 };
+#define TOO_WIDE "the keys take more than %d bits"
 
 static unsigned bits_of(uint64_t value)
 {
@@ -161,6 +162,9 @@ static recsort_status find_targets(const recsort_schema *schema, const recsort_k
     const recsort_status status = rs_layout_find(schema, &keys[i], source, &targets[i], error);
     if (status) return status;
     *step_count += steps_of(targets[i].field);
+    /* all but the last step of each key take 64 bits */
+    if (*step_count > MAX_KEY_BITS / 64 + plan->key_count)
+      return rs_fail(error, RECSORT_INVALID_KEY, TOO_WIDE, MAX_KEY_BITS);
   }
   return RECSORT_OK;
 }
@@ -207,8 +211,7 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
     made.keys[i].bits = (unsigned)(bits - before);
     if (!describe_key(arena, &keys[i], &targets[i], order, &made.keys[i]))
       return rs_fail_memory(error, sizeof *targets);
-    if (bits > MAX_KEY_BITS)
-      return rs_fail(error, RECSORT_INVALID_KEY, "the keys take more than %d bits", MAX_KEY_BITS);
+    if (bits > MAX_KEY_BITS) return rs_fail(error, RECSORT_INVALID_KEY, TOO_WIDE, MAX_KEY_BITS);
   }
   assert(next == step_count);
   place_steps(steps, step_count);

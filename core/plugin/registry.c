@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +41,8 @@ static const char *table_fault(const recsort_plugin *plugin)
       !plugin->limits || !plugin->work_size || !plugin->sort)
     return "its table has gaps";
   for (uint32_t i = 0; i < plugin->algorithm_count; i++)
-    if (!plugin->algorithms[i] || !plugin->algorithms[i]->name ||
-        !plugin->algorithms[i]->description)
+    if (!plugin->algorithms[i] || plugin->algorithms[i]->size < sizeof **plugin->algorithms ||
+        !plugin->algorithms[i]->name || !plugin->algorithms[i]->description)
       return "its table has gaps";
   return NULL;
 }
@@ -155,8 +156,8 @@ static int is_plugin(const struct dirent *entry)
 static bool search_folder(recsort_plugin_list *list, const char *folder)
 {
   struct dirent **entries = NULL;
-  bool done = true;
   const int count = scandir(folder, &entries, is_plugin, alphasort);
+  bool done = count >= 0 || errno != ENOMEM;
   for (int i = 0; i < count; i++) {
     done = done && add_library(list, folder, entries[i]->d_name);
     free(entries[i]);

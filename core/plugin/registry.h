@@ -30,6 +30,7 @@ typedef struct rs_plugin_instance {
   const recsort_plugin *plugin; /* NULL: not open */
   void *state;
   uint32_t algorithm;
+  bool lost; /* it said so: only close may be called */
 } rs_plugin_instance;
 
 /* The candidate by that name that can be used, or an error that says why there is none. */
