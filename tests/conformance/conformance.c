@@ -1,0 +1,62 @@
+/* conformance - checks plugins against an independent oracle.
+ *
+ *   conformance [PLUGIN [ALGORITHM]]     without arguments: every one that can be used here
+ *
+ * Exit status: 0 all cases passed, 1 some failed, 2 nothing could be tested. */
+#include "conformance.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const unsigned thread_counts[THREAD_COUNTS] = {1, 2, 3, 5, 16};
+
+void count_case(tally *t, bool good, const char *format, ...)
+{
+  enum { SHOWN = 20 };
+  t->passed += good;
+  t->failed += !good;
+  if (good || t->failed > SHOWN) return;
+  va_list arguments;
+  va_start(arguments, format);
+  (void)fputs("FAILED: ", stdout);
+  (void)vprintf(format, arguments);
+  (void)fputc('\n', stdout);
+  va_end(arguments);
+}
+
+static size_t find_ways(const recsort_plugin_list *list, const char *plugin, const char *algorithm,
+                        way ways[MAX_WAYS])
+{
+  size_t count = 0;
+  for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
+    const recsort_plugin_info info = recsort_plugin_list_at(list, i);
+    if (info.score == 0 || (plugin && strcmp(plugin, info.name) != 0)) continue;
+    for (size_t a = 0; a < info.algorithm_count && count < MAX_WAYS; a++)
+      if (!algorithm || strcmp(algorithm, info.algorithms[a]) == 0)
+        ways[count++] = (way){info.name, info.algorithms[a]};
+  }
+  return count;
+}
+
+int main(int argc, char **argv)
+{
+  recsort_plugin_list *list;
+  recsort_error error;
+  way ways[MAX_WAYS];
+  tally t = {0, 0};
+  if (recsort_plugin_list_create(NULL, &list, &error) != RECSORT_OK) {
+    (void)fprintf(stderr, "conformance: %s\n", error.text);
+    return 2;
+  }
+  const size_t count = find_ways(list, argc > 1 ? argv[1] : NULL, argc > 2 ? argv[2] : NULL, ways);
+  for (size_t w = 0; w < count; w++) {
+    (void)printf("%s %s\n", ways[w].plugin, ways[w].algorithm);
+    test_jobs(list, &ways[w], &t);
+  }
+  if (count) test_records(ways, count, &t);
+  recsort_plugin_list_destroy(list);
+  (void)printf("%zu passed, %zu failed\n", t.passed, t.failed);
+  if (t.passed + t.failed == 0) return 2;
+  return t.failed ? 1 : 0;
+}

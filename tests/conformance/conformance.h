@@ -1,0 +1,32 @@
+/* conformance.h - what is shown of every plugin and every algorithm.
+ *
+ *   conformance.c   finds them, counts
+ *   records.c       through the public calls: kinds x patterns x lengths x threads x index widths
+ *   jobs.c          through the plugin's table: any width of key, in exactly the memory asked for
+ */
+#ifndef RS_CONFORMANCE_H
+#define RS_CONFORMANCE_H
+
+#include "plugin/registry.h"
+
+typedef struct tally {
+  size_t passed;
+  size_t failed;
+} tally;
+
+/* One way of sorting. */
+typedef struct way {
+  const char *plugin;
+  const char *algorithm;
+} way;
+
+enum { MAX_WAYS = 16, THREAD_COUNTS = 5 };
+extern const unsigned thread_counts[THREAD_COUNTS];
+
+/* Counts a case; tells of the first few that failed. */
+void count_case(tally *t, bool good, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+void test_records(const way *ways, size_t way_count, tally *t);
+void test_jobs(const recsort_plugin_list *list, const way *tested, tally *t);
+
+#endif

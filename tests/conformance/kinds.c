@@ -1,0 +1,292 @@
+#include "kinds.h"
+
+#include <stdio.h>
+
+#include "support/random.h"
+
+#define ASC RECSORT_ASCENDING
+#define DESC RECSORT_DESCENDING
+#define BIG RECSORT_BIG_ENDIAN
+#define INTEGER(t)                                                                                 \
+  {                                                                                                \
+    .type = RECSORT_##t                                                                            \
+  }
+#define STRING(t, n)                                                                               \
+  {                                                                                                \
+    .type = RECSORT_##t, .size = (n)                                                               \
+  }
+
+const kind kinds[] = {
+    {"bool", 1, {INTEGER(BOOL)}},
+    {"int8", 1, {INTEGER(INT8)}},
+    {"uint8 desc", 1, {{.type = RECSORT_UINT8, .order = DESC}}},
+    {"int16 big", 1, {{.type = RECSORT_INT16, .endian = BIG}}},
+    {"uint16", 1, {INTEGER(UINT16)}},
+    {"int32", 1, {INTEGER(INT32)}},
+    {"int32 desc", 1, {{.type = RECSORT_INT32, .order = DESC}}},
+    {"uint32 big", 1, {{.type = RECSORT_UINT32, .endian = BIG}}},
+    {"int64 big desc", 1, {{.type = RECSORT_INT64, .endian = BIG, .order = DESC}}},
+    {"uint64", 1, {INTEGER(UINT64)}},
+    {"float16", 1, {INTEGER(FLOAT16)}},
+    {"bfloat16 desc", 1, {{.type = RECSORT_BFLOAT16, .order = DESC}}},
+    {"float32", 1, {INTEGER(FLOAT32)}},
+    {"float32 desc", 1, {{.type = RECSORT_FLOAT32, .order = DESC}}},
+    {"float32 nan first", 1, {{.type = RECSORT_FLOAT32, .nan = RECSORT_NAN_FIRST}}},
+    {"float32 total big", 1, {{.type = RECSORT_FLOAT32, .nan = RECSORT_NAN_TOTAL, .endian = BIG}}},
+    {"float64 desc", 1, {{.type = RECSORT_FLOAT64, .order = DESC}}},
+    {"float64 total desc", 1, {{.type = RECSORT_FLOAT64, .nan = RECSORT_NAN_TOTAL, .order = DESC}}},
+    {"enum int16", 1, {{.type = RECSORT_ENUM, .base = RECSORT_INT16}}},
+    {"enum uint64 desc", 1, {{.type = RECSORT_ENUM, .base = RECSORT_UINT64, .order = DESC}}},
+    {"bitfield", 1, {{.type = RECSORT_BITFIELD, .base = RECSORT_UINT32, .bit = 5, .bits = 11}}},
+    {"char[4]", 1, {STRING(CHAR, 4)}},
+    {"bytes[7] desc", 1, {{.type = RECSORT_BYTES, .size = 7, .order = DESC}}},
+    {"char[8]", 1, {STRING(CHAR, 8)}},
+    {"bytes[10]", 1, {STRING(BYTES, 10)}},
+    {"char[16]", 1, {STRING(CHAR, 16)}},
+    {"char[24] desc", 1, {{.type = RECSORT_CHAR, .size = 24, .order = DESC}}},
+    {"char[80]", 1, {STRING(CHAR, 80)}},
+    {"bool, int32", 2, {{.type = RECSORT_BOOL, .order = DESC}, INTEGER(INT32)}},
+    {"float32, uint32", 2, {{.type = RECSORT_FLOAT32, .order = DESC}, INTEGER(UINT32)}},
+    {"uint64, uint8", 2, {INTEGER(UINT64), {.type = RECSORT_UINT8, .order = DESC}}},
+    {"int64, float64", 2, {INTEGER(INT64), {.type = RECSORT_FLOAT64, .order = DESC}}},
+    {"bitfield, char[5], float64, int8",
+     4,
+     {{.type = RECSORT_BITFIELD, .base = RECSORT_UINT16, .bit = 3, .bits = 9, .endian = BIG},
+      STRING(CHAR, 5),
+      {.type = RECSORT_FLOAT64, .order = DESC},
+      INTEGER(INT8)}},
+    {"enum, bool, uint64, uint64, int16",
+     5,
+     {{.type = RECSORT_ENUM, .base = RECSORT_INT16, .order = DESC},
+      INTEGER(BOOL),
+      INTEGER(UINT64),
+      {.type = RECSORT_UINT64, .order = DESC},
+      INTEGER(INT16)}},
+};
+const size_t kind_count = sizeof kinds / sizeof *kinds;
+
+/* 1,024 values around 0; and nearly all of 64 bits, so that the code takes all of them. */
+static const recsort_enumerator small_values[] = {{"most", 523}, {"zero", 0}, {"least", -500}};
+static const recsort_enumerator large_values[] = {{"least", 7}, {"most", -1}};
+
+static size_t field_size(const kind_field *field)
+{
+  switch (field->type == RECSORT_ENUM || field->type == RECSORT_BITFIELD ? field->base
+                                                                         : field->type) {
+  case RECSORT_INT16:
+  case RECSORT_UINT16:
+  case RECSORT_FLOAT16:
+  case RECSORT_BFLOAT16:
+    return 2;
+  case RECSORT_INT32:
+  case RECSORT_UINT32:
+  case RECSORT_FLOAT32:
+    return 4;
+  case RECSORT_INT64:
+  case RECSORT_UINT64:
+  case RECSORT_FLOAT64:
+    return 8;
+  case RECSORT_CHAR:
+  case RECSORT_BYTES:
+    return field->size;
+  default:
+    return 1;
+  }
+}
+
+size_t kind_record_size(const kind *k)
+{
+  size_t size = sizeof(uint64_t);
+  for (size_t i = 0; i < k->count; i++)
+    size += field_size(&k->fields[i]);
+  return size;
+}
+
+/* ---- Schema ---- */
+
+static recsort_field_desc describe(const kind_field *field, const char *name)
+{
+  const bool small = field->base == RECSORT_INT16;
+  recsort_field_desc desc = {.name = name,
+                             .type = field->type,
+                             .offset = RECSORT_NO_OFFSET,
+                             .endian = field->endian,
+                             .count = field->size};
+  if (field->type == RECSORT_ENUM) {
+    desc.base = field->base;
+    desc.enumerators = small ? small_values : large_values;
+    desc.enumerator_count = small ? sizeof small_values / sizeof *small_values
+                                  : sizeof large_values / sizeof *large_values;
+  }
+  return desc;
+}
+
+static oracle_key key_of(const kind_field *field, size_t offset)
+{
+  return (oracle_key){field->type == RECSORT_ENUM ? field->base : field->type,
+                      field->endian,
+                      offset,
+                      field_size(field),
+                      field->bit,
+                      field->bits,
+                      field->order,
+                      field->nan};
+}
+
+recsort_schema *kind_schema(const kind *k, oracle_key keys[KIND_MAX_KEYS])
+{
+  static const char *const names[KIND_MAX_KEYS] = {"a", "b", "c", "d", "e"};
+  static const char *const bits[KIND_MAX_KEYS] = {"a_", "b_", "c_", "d_", "e_"};
+  recsort_field_desc fields[2 * KIND_MAX_KEYS + 1];
+  recsort_key_desc wanted[KIND_MAX_KEYS] = {{0}};
+  recsort_schema *schema = NULL;
+  recsort_error error;
+  size_t count = 0, offset = 0;
+  for (size_t i = 0; i < k->count; i++) {
+    const kind_field *field = &k->fields[i];
+    const bool bitfield = field->type == RECSORT_BITFIELD;
+    fields[count++] = describe(field, names[i]);
+    if (bitfield) {
+      fields[count - 1].type = field->base;
+      fields[count++] = (recsort_field_desc){.name = bits[i],
+                                             .type = RECSORT_BITFIELD,
+                                             .offset = RECSORT_NO_OFFSET,
+                                             .bit_base = names[i],
+                                             .bit = field->bit,
+                                             .width = field->bits};
+    }
+    wanted[i] = (recsort_key_desc){
+        .path = bitfield ? bits[i] : names[i], .order = field->order, .nan = field->nan};
+    keys[i] = key_of(field, offset);
+    offset += keys[i].size;
+  }
+  fields[count++] =
+      (recsort_field_desc){.name = "tag", .type = RECSORT_UINT64, .offset = RECSORT_NO_OFFSET};
+  const recsort_schema_desc desc = {.struct_size = sizeof desc,
+                                    .record = "Kind",
+                                    .layout = RECSORT_LAYOUT_PACKED,
+                                    .fields = fields,
+                                    .field_count = count,
+                                    .keys = wanted,
+                                    .key_count = k->count};
+  if (recsort_schema_create(&desc, NULL, &schema, &error) != RECSORT_OK)
+    (void)fprintf(stderr, "kind %s: %s\n", k->name, error.text);
+  return schema;
+}
+
+/* ---- Records ---- */
+
+static void store(unsigned char *at, size_t size, recsort_endian endian, uint64_t value)
+{
+  for (size_t i = 0; i < size; i++)
+    at[endian == RECSORT_BIG_ENDIAN ? size - 1 - i : i] = (unsigned char)(value >> 8 * i);
+}
+
+/* A rank spread over `bits` bits: the high ones count up, and the low ones are not all 0. */
+static uint64_t spread(uint64_t rank, unsigned bits)
+{
+  if (bits <= RANK_BITS) return rank >> (RANK_BITS - bits);
+  const uint64_t high = rank << (bits - RANK_BITS);
+  return bits >= 2 * RANK_BITS ? high | rank : high;
+}
+
+static uint64_t integer_for(uint64_t rank, unsigned bits, bool is_signed)
+{
+  const uint64_t all = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+  uint64_t value = spread(rank, bits);
+  if (mix(rank) % 64 == 0) value = mix(rank) & 64 ? all : 0; /* extremes */
+  return is_signed ? value ^ (all / 2 + 1) : value;
+}
+
+/* Every kind of number; where several stand for the same key, noise picks one. */
+static uint64_t float_for(const oracle_key *key, uint64_t rank, uint64_t noise)
+{
+  const unsigned bits = 8 * (unsigned)key->size;
+  const uint64_t sign = UINT64_C(1) << (bits - 1);
+  const uint64_t infinity = key->type == RECSORT_FLOAT16    ? 0x7c00
+                            : key->type == RECSORT_BFLOAT16 ? 0x7f80
+                            : key->type == RECSORT_FLOAT32  ? 0x7f800000
+                                                            : UINT64_C(0x7ff) << 52;
+  const bool total = key->nan == RECSORT_NAN_TOTAL;
+  const uint64_t chosen = total ? mix(rank ^ 77) : noise;
+  const uint64_t any_sign = chosen & 1 ? sign : 0;
+  uint64_t raw = spread(rank, bits);
+  raw = raw & sign ? raw ^ sign : raw ^ (sign | (sign - 1));
+  switch (mix(rank) % 40) {
+  case 0:
+    raw = any_sign;
+    break;
+  case 1:
+    raw = any_sign | infinity | (chosen >> 1 & 3) | 1;
+    break;
+  case 2:
+    raw = infinity;
+    break;
+  case 3:
+    raw = infinity | sign;
+    break;
+  case 4:
+    raw = 1; /* the least denormal */
+    break;
+  default:
+    break;
+  }
+  return raw;
+}
+
+/* A common prefix, longer for some ranks than for others, and the rank. */
+static void fill_string(unsigned char *at, size_t size, uint64_t rank)
+{
+  const size_t digits = size < 4 ? size : 4;
+  const size_t prefix = (size_t)(rank >> (RANK_BITS - 3)) * (size - digits) / 7;
+  memset(at, 'm', size);
+  for (size_t i = 0; i < digits; i++)
+    at[prefix + i] = (unsigned char)('n' + (rank >> 5 * (digits - 1 - i)) % 32);
+}
+
+static void fill_field(const kind_field *field, const oracle_key *key, uint64_t rank,
+                       uint64_t noise, unsigned char *at)
+{
+  const unsigned bits = 8 * (unsigned)key->size;
+  uint64_t value;
+  switch (field->type) {
+  case RECSORT_CHAR:
+  case RECSORT_BYTES:
+    fill_string(at, key->size, rank);
+    return;
+  case RECSORT_BOOL:
+    value = rank >> (RANK_BITS - 1) ? noise % 255 + 1 : 0;
+    break;
+  case RECSORT_FLOAT16:
+  case RECSORT_BFLOAT16:
+  case RECSORT_FLOAT32:
+  case RECSORT_FLOAT64:
+    value = float_for(key, rank, noise);
+    break;
+  case RECSORT_ENUM:
+    value = field->base == RECSORT_INT16 ? (rank >> (RANK_BITS - 10)) - 500
+                                         : integer_for(rank, bits, false) | 7;
+    break;
+  case RECSORT_BITFIELD: {
+    const uint64_t mask = ((UINT64_C(1) << field->bits) - 1) << field->bit;
+    value = (noise & ~mask) | integer_for(rank, field->bits, false) << field->bit;
+    break;
+  }
+  default:
+    value = integer_for(rank, bits, field->type >= RECSORT_INT8 && field->type <= RECSORT_INT64);
+  }
+  store(at, key->size, key->endian, value);
+}
+
+void kind_fill(const kind *k, const oracle_key *keys, uint64_t rank, uint64_t noise, uint64_t tag,
+               unsigned char *record)
+{
+  uint64_t field_rank = k->count > 1 ? rank >> 6 << 6 : rank;
+  size_t end = 0;
+  for (size_t i = 0; i < k->count; i++) {
+    fill_field(&k->fields[i], &keys[i], field_rank, mix(noise + i), record + keys[i].offset);
+    field_rank = (rank >> 2 * i & 7) << (RANK_BITS - 3);
+    end = keys[i].offset + keys[i].size;
+  }
+  memcpy(record + end, &tag, sizeof tag);
+}

@@ -1,0 +1,44 @@
+/* kinds.h - the kinds of records that are sorted, and how a record is made from a number.
+ *
+ * A record is its key fields, packed, and behind them a tag: its place in the input. The tag is no
+ * key, so a result that is not stable differs from the oracle's.
+ */
+#ifndef RS_CONFORMANCE_KINDS_H
+#define RS_CONFORMANCE_KINDS_H
+
+#include "support/oracle.h"
+
+enum { KIND_MAX_KEYS = 5, KIND_MAX_RECORD = 128, RANK_BITS = 20 };
+
+/* One key field. */
+typedef struct kind_field {
+  recsort_type type;
+  recsort_type base;  /* enum, bitfield */
+  size_t size;        /* of a string */
+  unsigned bit, bits; /* bitfield */
+  recsort_endian endian;
+  recsort_order order;
+  recsort_nan nan;
+} kind_field;
+
+typedef struct kind {
+  const char *name;
+  size_t count;
+  kind_field fields[KIND_MAX_KEYS];
+} kind;
+
+extern const kind kinds[];
+extern const size_t kind_count;
+
+/* The schema of a kind, and its keys as the oracle sees them; NULL and a message if it fails. */
+recsort_schema *kind_schema(const kind *k, oracle_key keys[KIND_MAX_KEYS]);
+
+/* Bytes of a record. */
+size_t kind_record_size(const kind *k);
+
+/* Makes a record. Records of equal `rank`, a number of RANK_BITS bits, have equal keys; those of a
+ * greater rank mostly have greater ones. `noise` sets what does not count. */
+void kind_fill(const kind *k, const oracle_key *keys, uint64_t rank, uint64_t noise, uint64_t tag,
+               unsigned char *record);
+
+#endif

@@ -1,0 +1,217 @@
+/* records.c - sorted through the public calls, and held against the oracle. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance.h"
+#include "cpu/pairs.h"
+#include "kinds.h"
+#include "patterns.h"
+#include "support/random.h"
+
+enum { SMALL_LENGTHS = 71, MAX_RECORDS = MULTIWAY_RUNS * BLOCK_PAIRS + 1 };
+
+/* Where something changes in a sort: powers of two, tiles, blocks; each with its neighbours. */
+static const size_t edges[] = {128,
+                               256,
+                               MULTIWAY_WINDOW,
+                               2 * MULTIWAY_WINDOW,
+                               2048,
+                               TILE_PAIRS / 2,
+                               TILE_PAIRS,
+                               BLOCK_PAIRS,
+                               2 * BLOCK_PAIRS,
+                               3 * BLOCK_PAIRS + BLOCK_PAIRS / 3,
+                               1 << 16,
+                               5 * BLOCK_PAIRS + 77,
+                               1 << 17,
+                               (1 << 17) + (1 << 16),
+                               MULTIWAY_RUNS *BLOCK_PAIRS};
+enum { EDGES = sizeof edges / sizeof *edges };
+
+/* A kind of record, with a sorter for each way and number of threads. */
+typedef struct bench {
+  const kind *kind;
+  oracle_key keys[KIND_MAX_KEYS];
+  size_t record_size;
+  const way *ways;
+  size_t way_count;
+  recsort_sorter *sorters[MAX_WAYS][THREAD_COUNTS];
+} bench;
+
+/* One input with what must become of it. */
+typedef struct sample {
+  const char *pattern;
+  size_t count;
+  unsigned char *records;
+  unsigned char *expected;
+  unsigned char *sorted;
+  uint64_t *order;
+  uint64_t *index;
+} sample;
+
+/* ---- The oracle's order: qsort has no context, so it stands here ---- */
+
+static const bench *oracle_bench;
+static const unsigned char *oracle_records;
+
+static int compare_places(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  const int order = oracle_compare(oracle_bench->keys, oracle_bench->kind->count,
+                                   oracle_records + x * oracle_bench->record_size,
+                                   oracle_records + y * oracle_bench->record_size);
+  return order ? order : x < y ? -1 : x > y;
+}
+
+static void find_expected(const bench *b, sample *s)
+{
+  oracle_bench = b;
+  oracle_records = s->records;
+  for (size_t i = 0; i < s->count; i++)
+    s->order[i] = i;
+  qsort(s->order, s->count, sizeof *s->order, compare_places);
+  for (size_t i = 0; i < s->count; i++)
+    memcpy(s->expected + i * b->record_size, s->records + s->order[i] * b->record_size,
+           b->record_size);
+}
+
+static void make_records(const bench *b, const pattern *p, sample *s, uint64_t *random)
+{
+  p->fill(s->index, s->count, UINT64_C(1) << RANK_BITS, random);
+  for (size_t i = 0; i < s->count; i++)
+    kind_fill(b->kind, b->keys, s->index[i], next_random(random), i,
+              s->records + i * b->record_size);
+  s->pattern = p->name;
+  find_expected(b, s);
+}
+
+/* ---- Cases ---- */
+
+static bool same_order(const sample *s, unsigned bits)
+{
+  const uint32_t *narrow = (const uint32_t *)s->index;
+  for (size_t i = 0; i < s->count; i++)
+    if ((bits == 32 ? narrow[i] : s->index[i]) != s->order[i]) return false;
+  return true;
+}
+
+static void check_case(const bench *b, const sample *s, size_t w, size_t threads, unsigned bits,
+                       tally *t)
+{
+  recsort_sorter *sorter = b->sorters[w][threads];
+  const size_t bytes = s->count * b->record_size;
+  recsort_error error = {0};
+  memset(s->index, 0xee, s->count * sizeof *s->index);
+  const char *what = "argsort";
+  bool good = recsort_argsort(sorter, s->records, s->count, s->index, bits, &error) == RECSORT_OK &&
+              same_order(s, bits);
+  if (good) {
+    what = bits == 32 ? "sort" : "sort_to";
+    memcpy(s->sorted, s->records, bytes);
+    good = (bits == 32
+                ? recsort_sort(sorter, s->sorted, s->count, &error)
+                : recsort_sort_to(sorter, s->records, s->count, s->sorted, &error)) == RECSORT_OK &&
+           memcmp(s->sorted, s->expected, bytes) == 0;
+  }
+  count_case(t, good, "%s %s, %u threads, %u-bit index, %s, %s, %zu records: %s %s",
+             b->ways[w].plugin, b->ways[w].algorithm, thread_counts[threads], bits, b->kind->name,
+             s->pattern, s->count, what, error.text);
+}
+
+/* One input, in every way, with a number of threads and an index width that chance picks. */
+static void check_sample(const bench *b, const pattern *p, size_t count, sample *s,
+                         uint64_t *random, tally *t)
+{
+  s->count = count;
+  make_records(b, p, s, random);
+  for (size_t w = 0; w < b->way_count; w++)
+    check_case(b, s, w, random_below(random, THREAD_COUNTS), random_below(random, 2) ? 32 : 64, t);
+}
+
+/* Large inputs are costly: the larger, the fewer of the kinds and patterns are picked. */
+static bool is_picked(size_t count, uint64_t *random)
+{
+  return random_below(random, count / 400 + 1) == 0;
+}
+
+static void check_kind(const bench *b, sample *s, tally *t)
+{
+  uint64_t random = (uint64_t)(b->kind - kinds);
+  for (size_t p = 0; p < pattern_count; p++) {
+    for (size_t count = 0; count < SMALL_LENGTHS; count++)
+      check_sample(b, &patterns[p], count, s, &random, t);
+    for (size_t e = 0; e < EDGES; e++)
+      for (size_t count = edges[e] - 1; count <= edges[e] + 1; count++)
+        if (is_picked(count, &random)) check_sample(b, &patterns[p], count, s, &random, t);
+  }
+}
+
+/* Long runs of records that only the last bits of a wide key tell apart, sorted by every number of
+ * threads. */
+static void check_long_runs(const bench *b, sample *s, tally *t)
+{
+  uint64_t random = 1;
+  s->count = (1 << 17) + (1 << 16) + 5;
+  for (size_t p = 0; p < pattern_count; p++) {
+    if (strcmp(patterns[p].name, "one common prefix") != 0) continue;
+    make_records(b, &patterns[p], s, &random);
+    for (size_t w = 0; w < b->way_count; w++)
+      for (size_t threads = 0; threads < THREAD_COUNTS; threads++)
+        check_case(b, s, w, threads, threads % 2 ? 32 : 64, t);
+  }
+}
+
+/* ---- Set-up ---- */
+
+static bool open_bench(bench *b)
+{
+  recsort_schema *schema = kind_schema(b->kind, b->keys);
+  bool good = schema != NULL;
+  for (size_t w = 0; w < b->way_count; w++)
+    for (size_t i = 0; i < THREAD_COUNTS && good; i++) {
+      const recsort_options options = {.struct_size = sizeof options,
+                                       .plugin = b->ways[w].plugin,
+                                       .algorithm = b->ways[w].algorithm,
+                                       .threads = thread_counts[i]};
+      good = recsort_sorter_create(schema, &options, &b->sorters[w][i], NULL) == RECSORT_OK;
+    }
+  recsort_schema_destroy(schema);
+  return good;
+}
+
+static void close_bench(bench *b)
+{
+  for (size_t w = 0; w < b->way_count; w++)
+    for (size_t i = 0; i < THREAD_COUNTS; i++)
+      recsort_sorter_destroy(b->sorters[w][i]);
+}
+
+void test_records(const way *ways, size_t way_count, tally *t)
+{
+  const size_t bytes = (size_t)MAX_RECORDS * KIND_MAX_RECORD;
+  sample s = {.records = malloc(bytes),
+              .expected = malloc(bytes),
+              .sorted = malloc(bytes),
+              .order = malloc(MAX_RECORDS * sizeof *s.order),
+              .index = malloc(MAX_RECORDS * sizeof *s.index)};
+  const bool have_memory = s.records && s.expected && s.sorted && s.order && s.index;
+  for (size_t k = 0; k < kind_count && have_memory; k++) {
+    bench b = {.kind = &kinds[k],
+               .record_size = kind_record_size(&kinds[k]),
+               .ways = ways,
+               .way_count = way_count};
+    const bool good = open_bench(&b);
+    count_case(t, good, "kind %s: no sorter", kinds[k].name);
+    if (good) check_kind(&b, &s, t);
+    if (good && (kinds[k].count == KIND_MAX_KEYS || strcmp(kinds[k].name, "char[80]") == 0))
+      check_long_runs(&b, &s, t);
+    close_bench(&b);
+  }
+  count_case(t, have_memory, "no memory for the samples");
+  free(s.records);
+  free(s.expected);
+  free(s.sorted);
+  free(s.order);
+  free(s.index);
+}

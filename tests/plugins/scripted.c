@@ -1,0 +1,184 @@
+/* scripted.c - a plugin that works, and better than the CPU's by its own account, until the
+ * environment variable RECSORT_TEST_SCRIPT tells it to fail in some way:
+ *
+ *   open-failed, open-memory           open reports it
+ *   size-unsupported, size-huge        work_size refuses, or asks for more than there is
+ *   size-outside, size-unaligned       work_size puts the keys where they cannot be
+ *   sort-failed, sort-memory           sort reports it
+ *   sort-lost                          so too, and it must not be called again
+ *   sort-duplicate, sort-range         sort returns what is no permutation
+ *   sort-nothing                       sort writes nothing
+ *
+ * It also holds the host to its part of the contract, and fails with a text if that is broken. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recsort/plugin.h"
+
+typedef struct instance {
+  const recsort_host *host;
+  int lost;
+} instance;
+
+static int script_is(const char *wanted)
+{
+  const char *script = getenv("RECSORT_TEST_SCRIPT");
+  return script && strcmp(script, wanted) == 0;
+}
+
+static recsort_plugin_status refuse(recsort_plugin_error *error, recsort_plugin_status status,
+                                    const char *text)
+{
+  (void)snprintf(error->text, sizeof error->text, "%s", text);
+  return status;
+}
+
+static uint32_t score(const recsort_host *host, char *reason, size_t reason_size)
+{
+  (void)host;
+  (void)reason;
+  (void)reason_size;
+  return 200;
+}
+
+static recsort_plugin_status open(const recsort_host *host, void **made,
+                                  recsort_plugin_error *error)
+{
+  if (host->size < sizeof *host || host->abi >> 16 != RECSORT_PLUGIN_ABI_MAJOR)
+    return refuse(error, RECSORT_PLUGIN_FAILED, "the host's table is wrong");
+  if (error->size < sizeof *error || error->text[0])
+    return refuse(error, RECSORT_PLUGIN_FAILED, "the error is not prepared");
+  if (script_is("open-failed")) return refuse(error, RECSORT_PLUGIN_FAILED, "open failed");
+  if (script_is("open-memory")) return refuse(error, RECSORT_PLUGIN_OUT_OF_MEMORY, "no memory");
+  instance *self = host->allocate(host->context, sizeof *self);
+  if (!self) return refuse(error, RECSORT_PLUGIN_OUT_OF_MEMORY, "no memory for the instance");
+  *self = (instance){host, 0};
+  *made = self;
+  return RECSORT_PLUGIN_OK;
+}
+
+static void close(void *made)
+{
+  instance *self = made;
+  const recsort_host *host = self->host;
+  host->release(host->context, self, sizeof *self);
+}
+
+static void limits(const void *made, recsort_plugin_limits *limits)
+{
+  (void)made;
+  limits->max_key_bits = UINT32_MAX;
+  limits->max_index_bits = 64;
+  limits->max_count = UINT64_C(1) << 32;
+}
+
+static uint64_t permutation_size(const recsort_plugin_job *job)
+{
+  return (job->count * (job->index_bits / 8) + 63) / 64 * 64;
+}
+
+static recsort_plugin_status work_size(const void *made, const recsort_plugin_job *job,
+                                       recsort_plugin_work *work, recsort_plugin_error *error)
+{
+  (void)made;
+  if (job->size < sizeof *job || work->size < sizeof *work || job->threads == 0 ||
+      job->key_bits == 0 || job->key_bits > job->key_width)
+    return refuse(error, RECSORT_PLUGIN_FAILED, "the job is wrong");
+  if (script_is("size-unsupported"))
+    return refuse(error, RECSORT_PLUGIN_UNSUPPORTED, "such jobs are not done here");
+  work->keys_offset = permutation_size(job);
+  work->bytes = work->keys_offset + job->count * (job->key_width / 8);
+  if (script_is("size-huge")) work->bytes = UINT64_MAX / 2;
+  if (script_is("size-outside")) work->bytes = work->keys_offset;
+  if (script_is("size-unaligned")) {
+    work->keys_offset += 4;
+    work->bytes += 4;
+  }
+  return RECSORT_PLUGIN_OK;
+}
+
+/* Keys a and b; less than, equal to or greater than 0. */
+static int compare(const recsort_plugin_job *job, const void *keys, uint64_t a, uint64_t b)
+{
+  if (job->key_width == 32) {
+    const uint32_t x = ((const uint32_t *)keys)[a], y = ((const uint32_t *)keys)[b];
+    return (x > y) - (x < y);
+  }
+  const size_t words = job->key_width / 64;
+  for (size_t w = words; w-- > 0;) {
+    const uint64_t x = ((const uint64_t *)keys)[a * words + w];
+    const uint64_t y = ((const uint64_t *)keys)[b * words + w];
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return 0;
+}
+
+static uint64_t get(const recsort_plugin_job *job, const void *index, uint64_t i)
+{
+  return job->index_bits == 32 ? ((const uint32_t *)index)[i] : ((const uint64_t *)index)[i];
+}
+
+static void set(const recsort_plugin_job *job, void *index, uint64_t i, uint64_t value)
+{
+  if (job->index_bits == 32)
+    ((uint32_t *)index)[i] = (uint32_t)value;
+  else
+    ((uint64_t *)index)[i] = value;
+}
+
+static void insertion_sort(const recsort_plugin_job *job, void *index, const void *keys)
+{
+  for (uint64_t i = 0; i < job->count; i++) {
+    uint64_t j = i;
+    for (; j > 0 && compare(job, keys, get(job, index, j - 1), i) > 0; j--)
+      set(job, index, j, get(job, index, j - 1));
+    set(job, index, j, i);
+  }
+}
+
+static recsort_plugin_status sort(void *made, const recsort_plugin_job *job, void *memory,
+                                  recsort_plugin_error *error)
+{
+  instance *self = made;
+  if (self->lost) return refuse(error, RECSORT_PLUGIN_FAILED, "called after it was lost");
+  if ((uintptr_t)memory % 64)
+    return refuse(error, RECSORT_PLUGIN_FAILED, "the memory is not aligned to 64 bytes");
+  if (script_is("sort-nothing")) return RECSORT_PLUGIN_OK;
+  insertion_sort(job, memory, (char *)memory + permutation_size(job));
+  if (script_is("sort-duplicate")) set(job, memory, 0, get(job, memory, job->count - 1));
+  if (script_is("sort-range")) set(job, memory, job->count - 1, job->count);
+  if (script_is("sort-failed")) return refuse(error, RECSORT_PLUGIN_FAILED, "sort failed");
+  if (script_is("sort-memory")) return refuse(error, RECSORT_PLUGIN_OUT_OF_MEMORY, "no memory");
+  if (script_is("sort-lost")) {
+    self->lost = 1;
+    return refuse(error, RECSORT_PLUGIN_LOST, "the device is gone");
+  }
+  return RECSORT_PLUGIN_OK;
+}
+
+static const recsort_plugin_algorithm insertion = {sizeof insertion, 0, "insertion",
+                                                   "insertion sort, for tests"};
+static const recsort_plugin_algorithm *const algorithms[] = {&insertion};
+
+static const recsort_plugin table = {.size = sizeof table,
+                                     .abi = RECSORT_PLUGIN_ABI,
+                                     .name = "scripted",
+                                     .version = "0",
+                                     .description = "fails when it is told to",
+                                     .algorithms = algorithms,
+                                     .algorithm_count = 1,
+                                     .score = score,
+                                     .open = open,
+                                     .close = close,
+                                     .limits = limits,
+                                     .work_size = work_size,
+                                     .sort = sort};
+
+const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
+
+__attribute__((visibility("default"))) const recsort_plugin *recsort_plugin_entry(uint32_t host_abi)
+{
+  (void)host_abi;
+  return &table;
+}

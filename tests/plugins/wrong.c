@@ -1,0 +1,116 @@
+/* wrong.c - plugins that must not be used, one for each WRONG_... that it is compiled with. None
+ * may have any of its functions called but, where the table is whole, score. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "recsort/plugin.h"
+
+static uint32_t score(const recsort_host *host, char *reason, size_t reason_size)
+{
+  (void)host;
+#ifdef WRONG_SCORE
+  (void)snprintf(reason, reason_size, "there is no such device here");
+#else
+  (void)reason;
+  (void)reason_size;
+#if !defined WRONG_MUTE
+  abort();
+#endif
+#endif
+  return 0;
+}
+
+static recsort_plugin_status open(const recsort_host *host, void **made,
+                                  recsort_plugin_error *error)
+{
+  (void)host;
+  (void)made;
+  (void)error;
+  abort();
+}
+
+static void close(void *made)
+{
+  (void)made;
+  abort();
+}
+
+static void limits(const void *made, recsort_plugin_limits *limits)
+{
+  (void)made;
+  (void)limits;
+  abort();
+}
+
+static recsort_plugin_status work_size(const void *made, const recsort_plugin_job *job,
+                                       recsort_plugin_work *work, recsort_plugin_error *error)
+{
+  (void)made;
+  (void)job;
+  (void)work;
+  (void)error;
+  abort();
+}
+
+#ifndef WRONG_GAPS
+static recsort_plugin_status sort(void *made, const recsort_plugin_job *job, void *memory,
+                                  recsort_plugin_error *error)
+{
+  (void)made;
+  (void)job;
+  (void)memory;
+  (void)error;
+  abort();
+}
+#endif
+
+#ifdef WRONG_ALGORITHM
+static const recsort_plugin_algorithm algorithm = {8, 0, "short", "its size ends before its name"};
+#else
+static const recsort_plugin_algorithm algorithm = {sizeof algorithm, 0, "none", "does nothing"};
+#endif
+static const recsort_plugin_algorithm *const algorithms[] = {&algorithm};
+
+static const recsort_plugin table = {
+#ifdef WRONG_SIZE
+    .size = 64,
+#else
+    .size = sizeof table,
+#endif
+#ifdef WRONG_ABI
+    .abi = (RECSORT_PLUGIN_ABI_MAJOR + 1) << 16,
+#else
+    .abi = RECSORT_PLUGIN_ABI,
+#endif
+    .name = "wrong",
+    .version = "0",
+    .description = "must not be used",
+    .algorithms = algorithms,
+    .algorithm_count = 1,
+    .score = score,
+    .open = open,
+    .close = close,
+    .limits = limits,
+    .work_size = work_size,
+#ifdef WRONG_GAPS
+    .sort = NULL,
+#else
+    .sort = sort,
+#endif
+};
+
+#ifdef WRONG_SYMBOL /* the one that is looked for is not there */
+#define recsort_plugin_entry recsort_plugin_entrance
+#endif
+
+const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
+
+__attribute__((visibility("default"))) const recsort_plugin *recsort_plugin_entry(uint32_t host_abi)
+{
+  (void)host_abi;
+#ifdef WRONG_HOST
+  return NULL;
+#else
+  return &table;
+#endif
+}

@@ -1,0 +1,371 @@
+/* The registry: plugins that are wrong are named with a reason and never used; one that fails in
+ * use is replaced under "auto", and is an error when it was asked for by name. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/registry.h"
+#include "support/failing_allocator.h"
+
+#define WRONG RS_TEST_PLUGINS "/wrong"
+#define SCRIPTED RS_TEST_PLUGINS "/scripted"
+
+static void search(const char *path)
+{
+  assert_int_equal(path ? setenv("RECSORT_PLUGIN_PATH", path, 1) : unsetenv("RECSORT_PLUGIN_PATH"),
+                   0);
+}
+
+static void script(const char *text)
+{
+  assert_int_equal(text ? setenv("RECSORT_TEST_SCRIPT", text, 1) : unsetenv("RECSORT_TEST_SCRIPT"),
+                   0);
+}
+
+static int forget(void **state)
+{
+  (void)state;
+  search(NULL);
+  script(NULL);
+  return 0;
+}
+
+static recsort_plugin_list *open_list(const char *path)
+{
+  recsort_plugin_list *list = NULL;
+  search(path);
+  assert_int_equal(recsort_plugin_list_create(NULL, &list, NULL), RECSORT_OK);
+  return list;
+}
+
+/* ---- The search ---- */
+
+static void test_the_cpu_is_always_there(void **state)
+{
+  recsort_plugin_list *list = open_list(NULL);
+  (void)state;
+  const recsort_plugin_info cpu = recsort_plugin_list_at(list, 0);
+  assert_string_equal(cpu.name, "cpu");
+  assert_null(cpu.path);
+  assert_null(cpu.reason);
+  assert_int_equal(cpu.score, 100);
+  assert_string_equal(cpu.algorithms[0], "merge");
+  assert_string_equal(cpu.algorithms[1], "sequential");
+  recsort_plugin_list_destroy(list);
+  recsort_plugin_list_destroy(NULL);
+}
+
+static const recsort_plugin_info *find(const recsort_plugin_list *list, const char *path)
+{
+  static recsort_plugin_info info;
+  for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
+    info = recsort_plugin_list_at(list, i);
+    if (info.path && strcmp(info.path, path) == 0) return &info;
+  }
+  return NULL;
+}
+
+static void test_wrong_plugins_are_refused_with_a_reason(void **state)
+{
+  static const struct {
+    const char *path, *name, *reason;
+  } table[] = {
+      {WRONG "/librecsort_wrong_abi.so", "wrong_abi", "another version of the plugin interface"},
+      {WRONG "/librecsort_wrong_algorithm.so", "wrong_algorithm", "its table has gaps"},
+      {WRONG "/librecsort_wrong_gaps.so", "wrong_gaps", "its table has gaps"},
+      {WRONG "/librecsort_wrong_host.so", "wrong_host", "cannot work with this version"},
+      {WRONG "/librecsort_wrong_mute.so", "wrong", "it gave no reason"},
+      {WRONG "/librecsort_wrong_score.so", "wrong", "there is no such device here"},
+      {WRONG "/librecsort_wrong_size.so", "wrong_size", "its table is smaller"},
+      {WRONG "/librecsort_wrong_symbol.so", "wrong_symbol", "no symbol recsort_plugin_entry"},
+      {WRONG "/librecsort_text.so", "text", "librecsort_text.so"}};
+  enum { COUNT = sizeof table / sizeof *table };
+  recsort_plugin_list *list = open_list(WRONG);
+  (void)state;
+  for (size_t i = 0; i < COUNT; i++) {
+    const recsort_plugin_info *info = find(list, table[i].path);
+    assert_non_null(info);
+    assert_string_equal(info->name, table[i].name);
+    assert_int_equal(info->score, 0);
+    assert_non_null(info->reason);
+    if (!strstr(info->reason, table[i].reason)) fail_msg("%s: %s", info->path, info->reason);
+  }
+  assert_int_equal(recsort_plugin_list_count(list), COUNT + 1);
+  assert_string_equal(recsort_plugin_list_at(list, 0).name, "cpu");
+  recsort_plugin_list_destroy(list);
+}
+
+static void test_only_absolute_folders_are_searched(void **state)
+{
+  (void)state;
+  char here[4096];
+  assert_non_null(getcwd(here, sizeof here));
+  assert_int_equal(chdir(RS_TEST_PLUGINS), 0);
+  recsort_plugin_list *list = open_list("scripted::./scripted:/nowhere/at/all:");
+  assert_int_equal(recsort_plugin_list_count(list), 3);
+  for (size_t i = 1; i < 3; i++) {
+    const recsort_plugin_info info = recsort_plugin_list_at(list, i);
+    assert_string_equal(info.name, i == 1 ? "scripted" : "./scripted");
+    assert_int_equal(info.score, 0);
+    assert_non_null(strstr(info.reason, "absolute"));
+  }
+  recsort_plugin_list_destroy(list);
+  assert_int_equal(chdir(here), 0);
+}
+
+static void test_best_score_first(void **state)
+{
+  recsort_plugin_list *list = open_list(WRONG ":" SCRIPTED ":" SCRIPTED);
+  (void)state;
+  assert_string_equal(recsort_plugin_list_at(list, 0).name, "scripted");
+  assert_string_equal(recsort_plugin_list_at(list, 1).name, "scripted");
+  assert_string_equal(recsort_plugin_list_at(list, 2).name, "cpu");
+  assert_int_equal(recsort_plugin_list_at(list, 3).score, 0);
+  recsort_plugin_list_destroy(list);
+}
+
+static void test_the_list_fails_cleanly_without_memory(void **state)
+{
+  (void)state;
+  search(WRONG ":" SCRIPTED);
+  for (size_t fail_at = 1;; fail_at++) {
+    failing_allocator memory = {.fail_at = fail_at};
+    const recsort_allocator hook = failing_hook(&memory);
+    recsort_plugin_list *list = NULL;
+    recsort_error error = {0};
+    const recsort_status status = recsort_plugin_list_create(&hook, &list, &error);
+    if (status == RECSORT_OK) {
+      recsort_plugin_list_destroy(list);
+      assert_true(memory.calls < fail_at && fail_at > 1);
+      assert_int_equal(memory.blocks, 0);
+      break;
+    }
+    assert_int_equal(status, RECSORT_OUT_OF_MEMORY);
+    assert_null(list);
+    assert_int_equal(memory.blocks, 0);
+    assert_int_equal(memory.wrong, 0);
+  }
+}
+
+/* ---- Use ---- */
+
+typedef struct entry {
+  uint32_t key;
+  uint32_t tag;
+} entry;
+
+enum { COUNT = 500 };
+
+static recsort_schema *open_schema(void)
+{
+  const recsort_field_desc fields[] = {
+      {.name = "key", .type = RECSORT_UINT32, .offset = RECSORT_NO_OFFSET},
+      {.name = "tag", .type = RECSORT_UINT32, .offset = RECSORT_NO_OFFSET}};
+  const recsort_key_desc keys[] = {{.path = "key"}};
+  const recsort_schema_desc desc = {.struct_size = sizeof desc,
+                                    .record = "Entry",
+                                    .fields = fields,
+                                    .field_count = 2,
+                                    .keys = keys,
+                                    .key_count = 1};
+  recsort_schema *schema = NULL;
+  assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
+  return schema;
+}
+
+static void fill(entry entries[COUNT])
+{
+  for (uint32_t i = 0; i < COUNT; i++)
+    entries[i] = (entry){i * 7919 % 97, i};
+}
+
+static bool in_stable_order(const entry entries[COUNT])
+{
+  for (uint32_t i = 1; i < COUNT; i++)
+    if (entries[i - 1].key > entries[i].key ||
+        (entries[i - 1].key == entries[i].key && entries[i - 1].tag >= entries[i].tag))
+      return false;
+  return true;
+}
+
+static recsort_status create(const char *plugin, const char *algorithm,
+                             const recsort_allocator *memory, recsort_sorter **sorter,
+                             recsort_error *error)
+{
+  recsort_schema *schema = open_schema();
+  const recsort_options options = {.struct_size = sizeof options,
+                                   .plugin = plugin,
+                                   .algorithm = algorithm,
+                                   .threads = 2,
+                                   .allocator = memory};
+  const recsort_status status = recsort_sorter_create(schema, &options, sorter, error);
+  recsort_schema_destroy(schema);
+  return status;
+}
+
+static void test_a_refused_plugin_by_name(void **state)
+{
+  recsort_sorter *sorter = NULL;
+  recsort_error error;
+  (void)state;
+  search(WRONG);
+  assert_int_equal(create("wrong", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
+  assert_non_null(strstr(error.text, "it gave no reason"));
+  assert_int_equal(create("wrong_abi", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
+  assert_non_null(strstr(error.text, "another version"));
+  assert_int_equal(create("nothing", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
+  assert_string_equal(error.text, "there is no plugin \"nothing\"");
+  assert_int_equal(create("cpu", "quantum", NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
+  assert_non_null(strstr(error.text, "no algorithm \"quantum\""));
+  assert_int_equal(create(NULL, "quantum", NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
+  assert_null(sorter);
+  assert_int_equal(create("auto", NULL, NULL, &sorter, &error), RECSORT_OK);
+  assert_string_equal(recsort_sorter_stats(sorter).plugin, "cpu");
+  assert_null(recsort_sorter_stats(sorter).fallback);
+  recsort_sorter_destroy(sorter);
+}
+
+static void test_the_best_plugin_is_used(void **state)
+{
+  failing_allocator memory = {0};
+  const recsort_allocator hook = failing_hook(&memory);
+  recsort_sorter *sorter;
+  recsort_error error = {0};
+  entry entries[COUNT];
+  (void)state;
+  search(SCRIPTED);
+  for (int by_name = 0; by_name < 2; by_name++) {
+    fill(entries);
+    assert_int_equal(create(by_name ? "scripted" : NULL, NULL, &hook, &sorter, &error), RECSORT_OK);
+    const recsort_status status = recsort_sort(sorter, entries, COUNT, &error);
+    if (status) fail_msg("%s", error.text);
+    assert_true(in_stable_order(entries));
+    assert_string_equal(recsort_sorter_stats(sorter).plugin, "scripted");
+    assert_string_equal(recsort_sorter_stats(sorter).algorithm, "insertion");
+    assert_null(recsort_sorter_stats(sorter).fallback);
+    recsort_sorter_destroy(sorter);
+    assert_int_equal(memory.blocks, 0);
+    assert_int_equal(memory.wrong, 0);
+  }
+}
+
+static void test_an_algorithm_picks_the_plugin_that_has_it(void **state)
+{
+  recsort_sorter *sorter;
+  (void)state;
+  search(SCRIPTED);
+  assert_int_equal(create(NULL, "sequential", NULL, &sorter, NULL), RECSORT_OK);
+  assert_string_equal(recsort_sorter_stats(sorter).plugin, "cpu");
+  assert_string_equal(recsort_sorter_stats(sorter).algorithm, "sequential");
+  recsort_sorter_destroy(sorter);
+}
+
+static const struct failure {
+  const char *script, *text;
+  recsort_status status;
+  bool at_open;
+} failures[] = {
+    {"open-failed", "open failed", RECSORT_DEVICE_ERROR, true},
+    {"open-memory", "no memory", RECSORT_OUT_OF_MEMORY, true},
+    {"size-unsupported", "such jobs are not done here", RECSORT_PLUGIN_ERROR, false},
+    {"size-huge", "out of memory", RECSORT_OUT_OF_MEMORY, false},
+    {"size-outside", "does not hold the keys", RECSORT_DEVICE_ERROR, false},
+    {"size-unaligned", "does not hold the keys", RECSORT_DEVICE_ERROR, false},
+    {"sort-failed", "sort failed", RECSORT_DEVICE_ERROR, false},
+    {"sort-memory", "no memory", RECSORT_OUT_OF_MEMORY, false},
+    {"sort-lost", "the device is gone", RECSORT_DEVICE_ERROR, false},
+    {"sort-duplicate", "not a permutation", RECSORT_CORRUPT_RESULT, false},
+    {"sort-range", "not a permutation", RECSORT_CORRUPT_RESULT, false},
+    {"sort-nothing", "not a permutation", RECSORT_CORRUPT_RESULT, false},
+};
+enum { FAILURES = sizeof failures / sizeof *failures };
+
+static void test_auto_falls_back(void **state)
+{
+  (void)state;
+  search(SCRIPTED);
+  for (size_t i = 0; i < FAILURES; i++) {
+    failing_allocator memory = {0};
+    const recsort_allocator hook = failing_hook(&memory);
+    recsort_sorter *sorter;
+    recsort_error error = {0};
+    entry entries[COUNT];
+    script(failures[i].script);
+    assert_int_equal(create(NULL, NULL, &hook, &sorter, &error), RECSORT_OK);
+    for (int again = 0; again < 2; again++) {
+      fill(entries);
+      assert_int_equal(recsort_sort(sorter, entries, COUNT, &error), RECSORT_OK);
+      assert_true(in_stable_order(entries));
+      const recsort_stats stats = recsort_sorter_stats(sorter);
+      assert_string_equal(stats.plugin, "cpu");
+      assert_string_equal(stats.algorithm, "merge");
+      assert_non_null(stats.fallback);
+      if (!strstr(stats.fallback, failures[i].text)) fail_msg("%s", stats.fallback);
+    }
+    recsort_sorter_destroy(sorter);
+    assert_int_equal(memory.blocks, 0);
+    assert_int_equal(memory.wrong, 0);
+  }
+}
+
+static void test_by_name_a_failure_is_an_error(void **state)
+{
+  (void)state;
+  search(SCRIPTED);
+  for (size_t i = 0; i < FAILURES; i++) {
+    const struct failure *failure = &failures[i];
+    failing_allocator memory = {0};
+    const recsort_allocator hook = failing_hook(&memory);
+    recsort_sorter *sorter = NULL;
+    recsort_error error = {0};
+    entry entries[COUNT], before[COUNT];
+    script(failure->script);
+    recsort_status status = create("scripted", NULL, &hook, &sorter, &error);
+    assert_int_equal(status, failure->at_open ? failure->status : RECSORT_OK);
+    if (status == RECSORT_OK) {
+      fill(entries);
+      fill(before);
+      status = recsort_sort(sorter, entries, COUNT, &error);
+      assert_memory_equal(entries, before, sizeof entries);
+      assert_null(recsort_sorter_stats(sorter).fallback);
+    }
+    assert_int_equal(status, failure->status);
+    assert_int_equal(error.status, failure->status);
+    if (!strstr(error.text, failure->text)) fail_msg("%s: %s", failure->script, error.text);
+
+    script(NULL); /* all is well again: but for a device that is gone */
+    if (sorter) {
+      const bool lost = strcmp(failure->script, "sort-lost") == 0;
+      status = recsort_sort(sorter, entries, COUNT, &error);
+      assert_int_equal(status, lost ? RECSORT_DEVICE_ERROR : RECSORT_OK);
+      if (lost)
+        assert_non_null(strstr(error.text, "has lost its device"));
+      else
+        assert_true(in_stable_order(entries));
+    }
+    recsort_sorter_destroy(sorter);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_teardown(test_the_cpu_is_always_there, forget),
+      cmocka_unit_test_teardown(test_wrong_plugins_are_refused_with_a_reason, forget),
+      cmocka_unit_test_teardown(test_only_absolute_folders_are_searched, forget),
+      cmocka_unit_test_teardown(test_best_score_first, forget),
+      cmocka_unit_test_teardown(test_the_list_fails_cleanly_without_memory, forget),
+      cmocka_unit_test_teardown(test_a_refused_plugin_by_name, forget),
+      cmocka_unit_test_teardown(test_the_best_plugin_is_used, forget),
+      cmocka_unit_test_teardown(test_an_algorithm_picks_the_plugin_that_has_it, forget),
+      cmocka_unit_test_teardown(test_auto_falls_back, forget),
+      cmocka_unit_test_teardown(test_by_name_a_failure_is_an_error, forget),
+  };
+  return cmocka_run_group_tests_name("registry", tests, NULL, NULL);
+}
