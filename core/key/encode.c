@@ -134,10 +134,11 @@ static recsort_status report_invalid(const rs_plan *plan, const unsigned char *r
 recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t count, void *keys,
                              unsigned threads, size_t first, recsort_error *error)
 {
-  enum { CHUNK = 1 << 14 };
+  enum { CHUNK = 1 << 14, CHUNKS_WORTH_A_THREAD = 4 };
   const size_t chunks = (count + CHUNK - 1) / CHUNK;
   int valid = 1;
-  if (chunks < 2) threads = 1;
+  if (threads > chunks / CHUNKS_WORTH_A_THREAD + 1)
+    threads = (unsigned)(chunks / CHUNKS_WORTH_A_THREAD) + 1;
 #pragma omp parallel for num_threads(threads) reduction(&& : valid) schedule(static)
   for (size_t c = 0; c < chunks; c++) {
     const size_t end = (c + 1) * CHUNK;

@@ -38,7 +38,7 @@ static share share_of(size_t count, size_t thread, size_t threads)
 
 static unsigned team_for(size_t bytes, unsigned threads)
 {
-  enum { WORTH_A_THREAD = 1 << 16 };
+  enum { WORTH_A_THREAD = 1 << 20 };
   const size_t useful = bytes / WORTH_A_THREAD + 1;
   return useful < threads ? (unsigned)useful : threads;
 }

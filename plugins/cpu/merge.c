@@ -263,7 +263,7 @@ static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, size
 /* A thread costs more than it saves below some thousand records. */
 static unsigned useful_threads(const recsort_plugin_job *job)
 {
-  enum { WORTH_A_THREAD = 1 << 13 };
+  enum { WORTH_A_THREAD = 1 << 15 };
   const uint64_t useful = job->count / WORTH_A_THREAD + 1;
   return useful < job->threads ? (unsigned)useful : job->threads;
 }
