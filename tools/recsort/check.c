@@ -34,13 +34,10 @@ static void report_disorder(const check_state *checker, const char *name, uint64
     const recsort_key_info key = recsort_sorter_key(job->sorter, i);
     const recsort_value value = key_value(job->schema, &key, record);
     const recsort_value value_before = key_value(job->schema, &key, before);
-    char text[80];
-    char text_before[80];
     if (key_values_equal(&key, value, value_before)) continue;
-    format_value(key.field, value, text, sizeof text);
-    format_value(key.field, value_before, text_before, sizeof text_before);
     tool_error("%s: record %" PRIu64 " is out of order (key %s = %s after %s)", name, number,
-               key.path, text, text_before);
+               key.path, value_as_text(key.field, value).text,
+               value_as_text(key.field, value_before).text);
     return;
   }
 }

@@ -49,49 +49,47 @@ bool key_values_equal(const recsort_key_info *key, recsort_value a, recsort_valu
     return memcmp(a.as.bytes, b.as.bytes, a.size) == 0;
   case RECSORT_VALUE_REAL:
     if (key->nan == RECSORT_NAN_TOTAL) return memcmp(&a.as.real, &b.as.real, sizeof a.as.real) == 0;
-    return (isnan(a.as.real) && isnan(b.as.real)) ||
-           !(a.as.real < b.as.real || a.as.real > b.as.real || isnan(a.as.real) ||
-             isnan(b.as.real));
+    return a.as.real == b.as.real || (isnan(a.as.real) && isnan(b.as.real));
   default:
     return a.as.u == b.as.u;
   }
 }
 
 /* The shortest decimal that reads back as the same value of the field's width. */
-static void format_real(recsort_value value, char *text, size_t size)
+static void format_real(recsort_value value, value_text *to)
 {
   const double real = value.as.real;
-  const int digits = value.size <= sizeof(float) ? 9 : 17;
+  const bool narrow = value.size <= sizeof(float);
+  const int digits = narrow ? 9 : 17;
   for (int precision = 1; precision <= digits; precision++) {
-    snprintf(text, size, "%.*g", precision, real);
-    const double back =
-        value.size <= sizeof(float) ? (double)strtof(text, NULL) : strtod(text, NULL);
+    snprintf(to->text, sizeof to->text, "%.*g", precision, real);
+    const double back = narrow ? (double)strtof(to->text, NULL) : strtod(to->text, NULL);
     if (memcmp(&back, &real, sizeof back) == 0) return;
   }
 }
 
 /* Bytes as hexadecimal digits, a string in quotes as far as it is plain text. */
-static void format_bytes(const recsort_field *field, recsort_value value, char *text, size_t size)
+static void format_bytes(const recsort_field *field, recsort_value value, value_text *to)
 {
   const bool is_text = field->type == RECSORT_CHAR;
   const size_t length = is_text ? strnlen((const char *)value.as.bytes, value.size) : value.size;
-  size_t used = 0;
-  if (is_text) text[used++] = '"';
+  const size_t room = sizeof to->text - sizeof "\\xff...\"";
+  char *end = to->text;
+  if (is_text) *end++ = '"';
   for (size_t i = 0; i < length; i++) {
     const unsigned char byte = value.as.bytes[i];
-    if (used + 8 > size) { /* room for "...", the quote and the end */
-      used += (size_t)snprintf(text + used, size - used, "...");
+    if ((size_t)(end - to->text) > room) {
+      end = stpcpy(end, "...");
       break;
     }
-    const bool plain = is_text && byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\';
-    used += (size_t)snprintf(text + used, size - used,
-                             plain     ? "%c"
-                             : is_text ? "\\x%02x"
-                                       : "%02x",
-                             byte);
+    if (is_text && byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\') {
+      *end++ = (char)byte;
+    } else {
+      end += sprintf(end, is_text ? "\\x%02x" : "%02x", byte);
+    }
   }
-  if (is_text) text[used++] = '"';
-  text[used] = '\0';
+  if (is_text) *end++ = '"';
+  *end = '\0';
 }
 
 static const char *enumerator_name(const recsort_field *field, recsort_value value)
@@ -102,18 +100,20 @@ static const char *enumerator_name(const recsort_field *field, recsort_value val
   return NULL;
 }
 
-void format_value(const recsort_field *field, recsort_value value, char *text, size_t size)
+value_text value_as_text(const recsort_field *field, recsort_value value)
 {
+  value_text to;
   const char *const name = field->type == RECSORT_ENUM ? enumerator_name(field, value) : NULL;
   if (name != NULL) {
-    snprintf(text, size, "%s", name);
+    snprintf(to.text, sizeof to.text, "%s", name);
   } else if (value.kind == RECSORT_VALUE_SIGNED) {
-    snprintf(text, size, "%" PRId64, value.as.i);
+    snprintf(to.text, sizeof to.text, "%" PRId64, value.as.i);
   } else if (value.kind == RECSORT_VALUE_UNSIGNED) {
-    snprintf(text, size, "%" PRIu64, value.as.u);
+    snprintf(to.text, sizeof to.text, "%" PRIu64, value.as.u);
   } else if (value.kind == RECSORT_VALUE_REAL) {
-    format_real(value, text, size);
+    format_real(value, &to);
   } else {
-    format_bytes(field, value, text, size);
+    format_bytes(field, value, &to);
   }
+  return to;
 }

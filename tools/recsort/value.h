@@ -12,7 +12,10 @@ recsort_value key_value(const recsort_schema *schema, const recsort_key_info *ke
                         const void *record);
 /* Whether the key tells two of its values apart. */
 bool key_values_equal(const recsort_key_info *key, recsort_value a, recsort_value b);
-/* Writes a value as text; what is too long is cut. */
-void format_value(const recsort_field *field, recsort_value value, char *text, size_t size);
+/* A value as text; what is too long is cut. */
+typedef struct value_text {
+  char text[80];
+} value_text;
+value_text value_as_text(const recsort_field *field, recsort_value value);
 
 #endif

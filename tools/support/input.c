@@ -132,9 +132,8 @@ static bool measure(tool_reader *reader)
 
 bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *format)
 {
-  const bool standard = path == NULL || strcmp(path, "-") == 0;
   *reader = (tool_reader){.name = tool_input_name(path), .format = *format};
-  reader->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  reader->fd = tool_is_standard(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (reader->fd < 0 || fstat(reader->fd, &reader->status) != 0) {
     tool_error_errno(reader->name, errno);
     return false;

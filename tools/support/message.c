@@ -77,19 +77,19 @@ void tool_error_library(const recsort_error *error)
   tool_error("%s", error->text);
 }
 
-static bool is_standard(const char *path)
+bool tool_is_standard(const char *path)
 {
   return path == NULL || strcmp(path, "-") == 0;
 }
 
 const char *tool_input_name(const char *path)
 {
-  return is_standard(path) ? "standard input" : path;
+  return tool_is_standard(path) ? "standard input" : path;
 }
 
 const char *tool_output_name(const char *path)
 {
-  return is_standard(path) ? "standard output" : path;
+  return tool_is_standard(path) ? "standard output" : path;
 }
 
 bool tool_parse_count(const char *text, uint64_t most, uint64_t *value)

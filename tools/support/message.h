@@ -29,7 +29,9 @@ void tool_error_errno(const char *file, int error);
 void tool_error_memory(size_t size);
 void tool_error_library(const recsort_error *error);
 
-/* What messages call an input or an output: "standard input" for NULL and "-". */
+/* NULL and "-" stand for standard input or output. */
+bool tool_is_standard(const char *path);
+/* What messages call an input or an output. */
 const char *tool_input_name(const char *path);
 const char *tool_output_name(const char *path);
 

@@ -216,17 +216,12 @@ static bool open_atomic(tool_output *output, const char *path, const struct stat
   return old == NULL || keep_mode(output, old);
 }
 
-static bool is_standard(const char *path)
-{
-  return path == NULL || strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
-}
-
 bool tool_output_open(tool_output *output, const char *path)
 {
   struct stat old;
   bool opened;
   *output = (tool_output){.name = tool_output_name(path), .fd = -1, .folder = -1};
-  if (is_standard(path)) {
+  if (tool_is_standard(path) || strcmp(path, "/dev/stdout") == 0) {
     signal(SIGXFSZ, SIG_IGN);
     output->fd = STDOUT_FILENO;
     return true;

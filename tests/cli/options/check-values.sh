@@ -14,3 +14,19 @@ for key in name raw kind 'items[1].id' flag; do
   recsort -s all.yaml -k "$key" -c in || echo "exit $?"
   recsort -s all.yaml -k 'items[0].id' -k "$key" -c in || echo "exit $?"
 done
+
+echo "what is long, or not plain"
+cat >long.yaml <<'END'
+record: Long
+layout: packed
+fields: [{name: text, type: char, count: 100}, {name: raw, type: bytes, count: 100}]
+keys: [{field: text}]
+END
+python3 - <<'END' >long
+import sys
+sys.stdout.buffer.write(b"\xff\"\\" + b"z" * 97 + b"\xee" * 100 + b"a" * 100 + b"\xdd" * 100)
+END
+recsort -s long.yaml -c long
+echo "exit $?"
+recsort -s long.yaml -k raw -c long
+echo "exit $?"
