@@ -69,19 +69,19 @@ static recsort_status fail_file(const char *path, const char *why, recsort_error
   return rs_fail_at(error, RECSORT_IO_ERROR, (rs_place){path, 0, 0}, "%s", why);
 }
 
-/* Opens a regular file only: a FIFO could keep us waiting, and a device has no end. */
+/* A pipe will do, so that a shell may make the schema as it goes; a device has no end. */
 static recsort_status open_file(const char *path, int *file, recsort_error *error)
 {
   struct stat about;
-  const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (opened < 0) return fail_file(path, strerror(errno), error);
   const char *why = NULL;
   if (fstat(opened, &about) != 0)
     why = strerror(errno);
   else if (S_ISDIR(about.st_mode))
     why = "is a folder, not a schema";
-  else if (!S_ISREG(about.st_mode))
-    why = "is no regular file";
+  else if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))
+    why = "is neither a file nor a pipe";
   if (!why) {
     *file = opened;
     return RECSORT_OK;

@@ -765,7 +765,7 @@ static void refuses_what_is_no_file(void **state)
   static const char *const cases[][2] = {
       {"/nonexistent/a.yaml", "/nonexistent/a.yaml: No such file or directory"},
       {"/", "/: is a folder, not a schema"},
-      {"/dev/null", "/dev/null: is no regular file"},
+      {"/dev/null", "/dev/null: is neither a file nor a pipe"},
   };
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
