@@ -1,0 +1,380 @@
+/* The sorter: every way to call it, what it leaves behind, and what it does with calls that are
+ * wrong. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <omp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recsort/recsort.h"
+#include "support/failing_allocator.h"
+#include "support/random.h"
+
+typedef struct entity {
+  float x, y, angle;
+  int16_t sprite;
+  float distance;
+} entity;
+
+static recsort_schema *open_entity(void)
+{
+  recsort_schema *schema = NULL;
+  recsort_error error = {0};
+  if (recsort_schema_load_file(RS_SCHEMAS "/entity.yaml", NULL, &schema, &error))
+    fail_msg("%s", error.text);
+  return schema;
+}
+
+static recsort_sorter *open_sorter(const recsort_options *options)
+{
+  recsort_schema *schema = open_entity();
+  recsort_sorter *sorter = NULL;
+  recsort_error error = {0};
+  if (recsort_sorter_create(schema, options, &sorter, &error)) fail_msg("%s", error.text);
+  recsort_schema_destroy(schema); /* a sorter does not need it */
+  return sorter;
+}
+
+/* Few distances, so that there are ties; `x` is the place. */
+static entity *make_entities(size_t count)
+{
+  entity *entities = calloc(count + 1, sizeof *entities);
+  assert_non_null(entities);
+  for (size_t i = 0; i < count; i++) {
+    entities[i].x = (float)i;
+    entities[i].sprite = (int16_t)(mix(i) % 5);
+    entities[i].distance = (float)(mix(i) % (count / 4 + 1));
+  }
+  return entities;
+}
+
+static bool ordered(const entity *entities, size_t count, bool descending)
+{
+  for (size_t i = 1; i < count; i++) {
+    const float a = entities[i - 1].distance, b = entities[i].distance;
+    if (descending ? a < b : a > b) return false;
+    if (a == b && entities[i - 1].x >= entities[i].x) return false;
+  }
+  return true;
+}
+
+static const size_t counts[] = {0, 1, 2, 100, 5000, 100000};
+#define EACH_COUNT(c) (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+
+static void test_in_place_and_out_of_place(void **state)
+{
+  recsort_sorter *sorter = open_sorter(NULL);
+  (void)state;
+  for
+    EACH_COUNT(c)
+    {
+      const size_t count = counts[c], size = count * sizeof(entity);
+      entity *entities = make_entities(count), *before = make_entities(count);
+      entity *sorted = calloc(count + 1, sizeof *sorted);
+      assert_int_equal(recsort_sort_to(sorter, entities, count, sorted, NULL), RECSORT_OK);
+      assert_memory_equal(entities, before, size + 1);
+      assert_true(ordered(sorted, count, true));
+      assert_int_equal(recsort_sort(sorter, entities, count, NULL), RECSORT_OK);
+      assert_memory_equal(entities, sorted, size + 1);
+      assert_int_equal(recsort_sort(sorter, entities, count, NULL), RECSORT_OK); /* sorted */
+      assert_memory_equal(entities, sorted, size + 1);
+      assert_int_equal(recsort_sorter_stats(sorter).records, count);
+      free(entities);
+      free(before);
+      free(sorted);
+    }
+  recsort_sorter_destroy(sorter);
+}
+
+static void test_argsort_and_gather(void **state)
+{
+  recsort_sorter *sorter = open_sorter(NULL);
+  (void)state;
+  for
+    EACH_COUNT(c)
+    {
+      const size_t count = counts[c];
+      entity *entities = make_entities(count), *sorted = calloc(count + 1, sizeof *sorted);
+      uint32_t *narrow = calloc(count + 1, sizeof *narrow);
+      uint64_t *wide = calloc(count + 1, sizeof *wide);
+      narrow[count] = 77;
+      wide[count] = 77;
+      assert_int_equal(recsort_argsort(sorter, entities, count, narrow, 32, NULL), RECSORT_OK);
+      assert_int_equal(recsort_argsort(sorter, entities, count, wide, 64, NULL), RECSORT_OK);
+      assert_true(narrow[count] == 77 && wide[count] == 77);
+      for (size_t i = 0; i < count; i++)
+        assert_true(narrow[i] == wide[i]);
+      const recsort_permutation order = {narrow, 32, count};
+      recsort_gather(&order, 0, count, entities, sizeof *entities, sorted, 2);
+      assert_true(ordered(sorted, count, true));
+      free(entities);
+      free(sorted);
+      free(narrow);
+      free(wide);
+    }
+  assert_int_equal(recsort_argsort(sorter, NULL, 0, NULL, 32, NULL), RECSORT_OK);
+  assert_int_equal(recsort_sort(sorter, NULL, 0, NULL), RECSORT_OK);
+  assert_int_equal(recsort_sort_to(sorter, NULL, 0, NULL, NULL), RECSORT_OK);
+  recsort_sorter_destroy(sorter);
+}
+
+static void test_a_struct_of_arrays(void **state)
+{
+  enum { COUNT = 30000 };
+  recsort_sorter *sorter = open_sorter(NULL);
+  entity *entities = make_entities(COUNT);
+  uint16_t *small = malloc(COUNT * sizeof *small);
+  double(*large)[3] = malloc(COUNT * sizeof *large);
+  recsort_permutation order;
+  (void)state;
+  for (size_t i = 0; i < COUNT; i++) {
+    small[i] = (uint16_t)i;
+    large[i][0] = large[i][1] = large[i][2] = (double)i;
+  }
+  assert_int_equal(recsort_find_order(sorter, entities, COUNT, &order, NULL), RECSORT_OK);
+  assert_int_equal(order.count, COUNT);
+  assert_int_equal(recsort_permute(sorter, &order, small, sizeof *small, NULL), RECSORT_OK);
+  assert_int_equal(recsort_permute(sorter, &order, large, sizeof *large, NULL), RECSORT_OK);
+  assert_int_equal(recsort_permute(sorter, &order, entities, sizeof *entities, NULL), RECSORT_OK);
+  assert_true(ordered(entities, COUNT, true));
+  for (size_t i = 0; i < COUNT; i++) {
+    assert_int_equal(small[i], (uint16_t)entities[i].x);
+    assert_true(large[i][0] == (double)entities[i].x && large[i][2] == large[i][0]);
+  }
+  free(entities);
+  free(small);
+  free(large);
+  recsort_sorter_destroy(sorter);
+}
+
+static void test_reverse_stays_stable(void **state)
+{
+  const recsort_options options = {.struct_size = sizeof options, .reverse = true};
+  recsort_sorter *sorter = open_sorter(&options);
+  (void)state;
+  for
+    EACH_COUNT(c)
+    {
+      entity *entities = make_entities(counts[c]);
+      assert_int_equal(recsort_sort(sorter, entities, counts[c], NULL), RECSORT_OK);
+      assert_true(ordered(entities, counts[c], false));
+      free(entities);
+    }
+  recsort_sorter_destroy(sorter);
+}
+
+static void test_keys_in_place_of_the_schemas(void **state)
+{
+  enum { COUNT = 3000 };
+  const recsort_key_desc keys[] = {{.path = "spriteIndex"}, {.path = "x", .order = 1}};
+  const recsort_options options = {.struct_size = sizeof options, .keys = keys, .key_count = 2};
+  recsort_sorter *sorter = open_sorter(&options);
+  entity *entities = make_entities(COUNT);
+  (void)state;
+  assert_int_equal(recsort_sort(sorter, entities, COUNT, NULL), RECSORT_OK);
+  for (size_t i = 1; i < COUNT; i++) {
+    assert_true(entities[i - 1].sprite <= entities[i].sprite);
+    if (entities[i - 1].sprite == entities[i].sprite)
+      assert_true(entities[i - 1].x > entities[i].x);
+  }
+  assert_int_equal(recsort_sorter_key_count(sorter), 2);
+  const recsort_key_info info = recsort_sorter_key(sorter, 1);
+  assert_string_equal(info.path, "x");
+  assert_string_equal(info.field->name, "x");
+  assert_int_equal(info.order, RECSORT_DESCENDING);
+  assert_int_equal(info.bits, 32);
+  assert_int_equal(recsort_sorter_key(sorter, 0).shift, 32);
+  free(entities);
+  recsort_sorter_destroy(sorter);
+}
+
+/* What is promised of memory: one copy of the records and about 16 bytes a record; kept. */
+static void test_memory(void **state)
+{
+  enum { COUNT = 200000 };
+  failing_allocator memory = {0};
+  const recsort_allocator hook = failing_hook(&memory);
+  const recsort_options options = {.struct_size = sizeof options, .threads = 1, .allocator = &hook};
+  recsort_sorter *sorter = open_sorter(&options);
+  entity *entities = make_entities(COUNT);
+  (void)state;
+  const size_t before = memory.bytes;
+  assert_int_equal(recsort_sort(sorter, entities, COUNT, NULL), RECSORT_OK);
+  assert_true(memory.most_bytes - before <= COUNT * (sizeof *entities + 16) + (1 << 20));
+  assert_int_equal(recsort_sorter_stats(sorter).memory, memory.bytes - before);
+  const size_t calls = memory.calls;
+  assert_int_equal(recsort_sort(sorter, entities, COUNT, NULL), RECSORT_OK);
+  assert_int_equal(recsort_sort(sorter, entities, COUNT / 2, NULL), RECSORT_OK);
+  assert_int_equal(memory.calls, calls);
+  recsort_sorter_destroy(sorter);
+  assert_int_equal(memory.blocks, 0);
+  assert_int_equal(memory.bytes, 0);
+  assert_int_equal(memory.wrong, 0);
+  free(entities);
+}
+
+static void test_a_failed_allocation_changes_nothing(void **state)
+{
+  enum { COUNT = 1000 };
+  failing_allocator memory = {0};
+  const recsort_allocator hook = failing_hook(&memory);
+  const recsort_options options = {.struct_size = sizeof options, .allocator = &hook};
+  recsort_sorter *sorter = open_sorter(&options);
+  entity *entities = make_entities(COUNT), *before = make_entities(COUNT);
+  recsort_error error;
+  (void)state;
+  memory.fail_at = memory.calls + 1;
+  assert_int_equal(recsort_sort(sorter, entities, COUNT, &error), RECSORT_OUT_OF_MEMORY);
+  assert_memory_equal(entities, before, COUNT * sizeof *entities);
+  assert_int_equal(recsort_sort(sorter, entities, COUNT, &error), RECSORT_OK);
+  assert_true(ordered(entities, COUNT, true));
+  recsort_sorter_destroy(sorter);
+  assert_int_equal(memory.blocks, 0);
+  free(entities);
+  free(before);
+}
+
+static void test_an_invalid_record_changes_nothing(void **state)
+{
+  static const char text[] = "record: R\nfields:\n- {name: state, type: enum, base: uint8,"
+                             " values: [off, on]}\nkeys: [{field: state}]\n";
+  unsigned char records[] = {1, 0, 1, 9, 0}, before[sizeof records];
+  recsort_schema *schema;
+  recsort_sorter *sorter;
+  recsort_error error = {0};
+  (void)state;
+  memcpy(before, records, sizeof records);
+  recsort_status status =
+      recsort_schema_load_memory(text, sizeof text - 1, "r.yaml", NULL, &schema, &error);
+  if (status) fail_msg("%s", error.text);
+  assert_int_equal(recsort_sorter_create(schema, NULL, &sorter, NULL), RECSORT_OK);
+  assert_int_equal(recsort_sort(sorter, records, sizeof records, &error), RECSORT_INVALID_RECORD);
+  assert_non_null(strstr(error.text, "record 3: field \"state\" holds 0x9"));
+  assert_null(recsort_sorter_stats(sorter).fallback);
+  assert_memory_equal(records, before, sizeof records);
+  assert_int_equal(recsort_sort(sorter, records, 3, &error), RECSORT_OK);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+}
+
+static void test_wrong_calls(void **state)
+{
+  recsort_schema *schema = open_entity();
+  recsort_sorter *sorter = open_sorter(NULL), *none = NULL;
+  recsort_options options = {.struct_size = 3};
+  entity one = {0};
+  recsort_permutation order = {&one, 32, 1};
+  uint32_t index;
+  (void)state;
+#define WRONG(call) assert_int_equal(call, RECSORT_INVALID_ARGUMENT)
+  WRONG(recsort_sorter_create(NULL, NULL, &none, NULL));
+  WRONG(recsort_sorter_create(schema, NULL, NULL, NULL));
+  WRONG(recsort_sorter_create(schema, &options, &none, NULL));
+  WRONG(recsort_sort(sorter, NULL, 1, NULL));
+  WRONG(recsort_sort_to(sorter, &one, 1, NULL, NULL));
+  WRONG(recsort_argsort(sorter, &one, 1, &index, 16, NULL));
+  WRONG(recsort_argsort(sorter, &one, 1, NULL, 32, NULL));
+  WRONG(recsort_argsort(sorter, &one, (UINT64_C(1) << 32) + 1, &index, 32, NULL));
+  WRONG(recsort_find_order(sorter, &one, 1, NULL, NULL));
+  WRONG(recsort_permute(sorter, NULL, &one, 4, NULL));
+  WRONG(recsort_permute(sorter, &order, &one, 0, NULL));
+  WRONG(recsort_unique(sorter, &one, &order, NULL)); /* not the sorter's own */
+  assert_int_equal(recsort_sort(sorter, &one, SIZE_MAX / 2, NULL), RECSORT_OUT_OF_MEMORY);
+  assert_int_equal(
+      recsort_permute(sorter, &(recsort_permutation){&one, 32, SIZE_MAX / 2}, &one, 8, NULL),
+      RECSORT_OUT_OF_MEMORY);
+  assert_null(none);
+  recsort_sorter_destroy(NULL);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+}
+
+static void test_status_texts(void **state)
+{
+  (void)state;
+  for (int a = 0; a <= RECSORT_CORRUPT_RESULT; a++)
+    for (int b = 0; b < a; b++)
+      assert_string_not_equal(recsort_status_text((recsort_status)a),
+                              recsort_status_text((recsort_status)b));
+  assert_string_equal(recsort_status_text((recsort_status)99), "unknown status");
+  assert_int_equal(strspn(recsort_version(), "0123456789."), strlen(recsort_version()));
+}
+
+/* ---- Threads ---- */
+
+static void *sort_many_times(void *schema)
+{
+  const recsort_options options = {.struct_size = sizeof options, .threads = 2};
+  recsort_sorter *sorter;
+  bool good = recsort_sorter_create(schema, &options, &sorter, NULL) == RECSORT_OK;
+  for (size_t count = 1; count < 60000 && good; count = count * 2 + 1) {
+    entity *entities = make_entities(count);
+    good =
+        recsort_sort(sorter, entities, count, NULL) == RECSORT_OK && ordered(entities, count, true);
+    free(entities);
+  }
+  if (good) recsort_sorter_destroy(sorter);
+  return good ? schema : NULL;
+}
+
+static void test_several_sorters_at_once(void **state)
+{
+  enum { THREADS = 4 };
+  recsort_schema *schema = open_entity();
+  pthread_t threads[THREADS];
+  (void)state;
+  for (size_t i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, sort_many_times, schema), 0);
+  for (size_t i = 0; i < THREADS; i++) {
+    void *result;
+    assert_int_equal(pthread_join(threads[i], &result), 0);
+    assert_ptr_equal(result, schema);
+  }
+  recsort_schema_destroy(schema);
+}
+
+/* A caller may be a thread of an OpenMP team itself. */
+static void test_sorters_in_a_parallel_region(void **state)
+{
+  enum { THREADS = 4, COUNT = 100000 };
+  recsort_schema *schema = open_entity();
+  int good = 1;
+  (void)state;
+#pragma omp parallel num_threads(THREADS) reduction(&& : good)
+  for (unsigned threads = 1; threads <= 3; threads += 2) {
+    const recsort_options options = {.struct_size = sizeof options, .threads = threads};
+    recsort_sorter *sorter;
+    entity *entities = make_entities(COUNT);
+    good = good && recsort_sorter_create(schema, &options, &sorter, NULL) == RECSORT_OK &&
+           recsort_sort(sorter, entities, COUNT, NULL) == RECSORT_OK &&
+           ordered(entities, COUNT, true);
+    recsort_sorter_destroy(sorter);
+    free(entities);
+  }
+  assert_true(good);
+  recsort_schema_destroy(schema);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_in_place_and_out_of_place),
+      cmocka_unit_test(test_argsort_and_gather),
+      cmocka_unit_test(test_a_struct_of_arrays),
+      cmocka_unit_test(test_reverse_stays_stable),
+      cmocka_unit_test(test_keys_in_place_of_the_schemas),
+      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_a_failed_allocation_changes_nothing),
+      cmocka_unit_test(test_an_invalid_record_changes_nothing),
+      cmocka_unit_test(test_wrong_calls),
+      cmocka_unit_test(test_status_texts),
+      cmocka_unit_test(test_several_sorters_at_once),
+      cmocka_unit_test(test_sorters_in_a_parallel_region),
+  };
+  return cmocka_run_group_tests_name("sorter", tests, NULL, NULL);
+}
