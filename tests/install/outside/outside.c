@@ -23,8 +23,8 @@ int main(void)
   recsort_schema *schema = NULL;
   recsort_sorter *sorter = NULL;
   recsort_error error;
-  recsort_status status = recsort_schema_load_memory(schema_text, strlen(schema_text), "item",
-                                                     NULL, &schema, &error);
+  recsort_status status =
+      recsort_schema_load_memory(schema_text, strlen(schema_text), "item", NULL, &schema, &error);
   if (!status) status = recsort_sorter_create(schema, NULL, &sorter, &error);
   if (!status) status = recsort_sort(sorter, items, count, &error);
   recsort_sorter_destroy(sorter);
@@ -33,7 +33,8 @@ int main(void)
     fprintf(stderr, "%s\n", error.text);
     return 1;
   }
-  for (size_t i = 0; i < count; i++) fputs(items[i].name, stdout);
+  for (size_t i = 0; i < count; i++)
+    fputs(items[i].name, stdout);
   puts("");
   return 0;
 }
