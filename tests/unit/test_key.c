@@ -141,7 +141,7 @@ static void put(const oracle_key *key, uint64_t value, unsigned char *record)
   memset(record, 0xab, MAX_BYTES);
   for (size_t i = 0; i < key->size; i++) {
     const size_t place = key->endian == RECSORT_BIG_ENDIAN ? key->size - 1 - i : i;
-    record[key->offset + i] = place < 8 ? (unsigned char)(value >> 8 * place) : 0x30;
+    record[key->offset + i] = (unsigned char)(place < 8 ? value >> 8 * place : 0x30);
   }
   record[key->offset + key->size] = 0;
 }

@@ -1,0 +1,254 @@
+/* faults - every allocation of the library fails in turn, once and for ever.
+ *
+ * Each scenario does what an embedder does. It runs first without a fault, to count allocations,
+ * then with a fault at each of them. A fault may be an error or be got over; either way nothing may
+ * leak, the input of a failed call must be as it was, and the result of one that succeeded right.
+ *
+ * Run with fail_malloc preloaded, it does the same to every malloc of the process. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recsort/recsort.h"
+#include "support/failing_allocator.h"
+
+enum { COUNT = 3000 };
+
+typedef struct entity {
+  float x, y, angle;
+  int16_t sprite;
+  float distance;
+} entity;
+
+typedef struct tally {
+  size_t faults;
+  size_t errors; /* that a call reported */
+  size_t leaks;
+  size_t changed; /* inputs */
+  size_t wrong;   /* results, statuses, or texts */
+} tally;
+
+typedef void scenario(const recsort_allocator *memory, tally *t);
+
+/* ---- The input ---- */
+
+static entity entities[COUNT], input[COUNT], output[COUNT];
+
+static void make_input(void)
+{
+  for (size_t i = 0; i < COUNT; i++)
+    input[i] = (entity){(float)i, 0, 0, (int16_t)(i % 7), (float)(i * 7919 % 997)};
+}
+
+static bool in_order(const entity *e)
+{
+  for (size_t i = 1; i < COUNT; i++)
+    if (e[i - 1].distance < e[i].distance ||
+        (e[i - 1].distance == e[i].distance && e[i - 1].x >= e[i].x))
+      return false;
+  return true;
+}
+
+/* True if a call succeeded; if it failed it must say so in full. */
+static bool went_well(recsort_status status, const recsort_error *error, tally *t)
+{
+  if (status == RECSORT_OK) return true;
+  t->errors++;
+  t->wrong += error->status != status || error->text[0] == '\0';
+  return false;
+}
+
+/* ---- Scenarios ---- */
+
+static recsort_sorter *open_sorter(const recsort_allocator *memory, tally *t)
+{
+  recsort_error error = {0};
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  const recsort_options options = {
+      .struct_size = sizeof options, .threads = 2, .allocator = memory};
+  if (went_well(recsort_schema_load_file(RS_SCHEMAS "/entity.yaml", memory, &schema, &error),
+                &error, t))
+    (void)went_well(recsort_sorter_create(schema, &options, &sorter, &error), &error, t);
+  recsort_schema_destroy(schema);
+  return sorter;
+}
+
+static void sort_in_place(const recsort_allocator *memory, tally *t)
+{
+  recsort_error error = {0};
+  recsort_sorter *sorter = open_sorter(memory, t);
+  memcpy(entities, input, sizeof input);
+  for (int again = 0; sorter && again < 2; again++) {
+    const bool fresh = memcmp(entities, input, sizeof input) == 0;
+    if (went_well(recsort_sort(sorter, entities, COUNT, &error), &error, t))
+      t->wrong += !in_order(entities);
+    else
+      t->changed += fresh && memcmp(entities, input, sizeof input) != 0;
+  }
+  recsort_sorter_destroy(sorter);
+}
+
+static void use_permutations(const recsort_allocator *memory, tally *t)
+{
+  recsort_error error = {0};
+  recsort_permutation order;
+  recsort_sorter *sorter = open_sorter(memory, t);
+  size_t disorder = 0;
+  if (!sorter) return;
+  memcpy(entities, input, sizeof input);
+  if (went_well(recsort_sort_to(sorter, entities, COUNT, output, &error), &error, t))
+    t->wrong += !in_order(output);
+  t->changed += memcmp(entities, input, sizeof input) != 0;
+  if (went_well(recsort_check(sorter, entities, COUNT, &disorder, &error), &error, t))
+    t->wrong += disorder != 1;
+  if (went_well(recsort_find_order(sorter, entities, COUNT, &order, &error), &error, t)) {
+    if (went_well(recsort_permute(sorter, &order, entities, sizeof *entities, &error), &error, t))
+      t->wrong += !in_order(entities);
+    else
+      t->changed += memcmp(entities, input, sizeof input) != 0;
+    if (went_well(recsort_unique(sorter, input, &order, &error), &error, t))
+      t->wrong += order.count != 997;
+    else
+      t->wrong += order.count != COUNT;
+  }
+  recsort_sorter_destroy(sorter);
+}
+
+static void load_everything(const recsort_allocator *memory, tally *t)
+{
+  recsort_error error = {0};
+  recsort_schema *schema = NULL;
+  recsort_plugin_list *list = NULL;
+  if (!went_well(recsort_schema_load_file(RS_SCHEMAS "/everything.yaml", memory, &schema, &error),
+                 &error, t))
+    t->wrong += schema != NULL;
+  if (!went_well(recsort_plugin_list_create(memory, &list, &error), &error, t))
+    t->wrong += list != NULL;
+  recsort_schema_destroy(schema);
+  recsort_plugin_list_destroy(list);
+}
+
+/* ---- Faults through the allocator hook ---- */
+
+static size_t count_hook(scenario *run)
+{
+  failing_allocator memory = {0};
+  const recsort_allocator hook = failing_hook(&memory);
+  tally t = {0};
+  run(&hook, &t);
+  return t.errors || t.wrong ? 0 : memory.calls;
+}
+
+static void fail_hook(scenario *run, size_t calls, bool for_ever, tally *t)
+{
+  for (size_t at = 1; at <= calls; at++) {
+    failing_allocator memory = {.fail_at = at, .for_ever = for_ever};
+    const recsort_allocator hook = failing_hook(&memory);
+    run(&hook, t);
+    t->faults++;
+    t->leaks += memory.blocks != 0;
+    t->wrong += memory.wrong != 0;
+  }
+}
+
+/* ---- Faults of malloc ---- */
+
+typedef struct shim {
+  void (*plan)(long at, bool for_ever);
+  long (*calls)(void);
+  long (*live)(void);
+} shim;
+
+static void *find_symbol(const char *name)
+{
+  return dlsym(RTLD_DEFAULT, name);
+}
+
+static bool find_shim(shim *found)
+{
+  void *const plan = find_symbol("fail_malloc_plan"),
+              *const calls = find_symbol("fail_malloc_calls"),
+              *const live = find_symbol("fail_malloc_live");
+  memcpy(&found->plan, &plan, sizeof plan);
+  memcpy(&found->calls, &calls, sizeof calls);
+  memcpy(&found->live, &live, sizeof live);
+  return plan && calls && live;
+}
+
+static size_t count_malloc(const shim *s, scenario *run)
+{
+  tally t = {0};
+  run(NULL, &t); /* what is made only once */
+  s->plan(0, false);
+  run(NULL, &t);
+  return t.errors || t.wrong ? 0 : (size_t)s->calls();
+}
+
+static void fail_malloc(const shim *s, scenario *run, size_t calls, bool for_ever, tally *t)
+{
+  for (size_t at = 1; at <= calls; at++) {
+    const long live = s->live();
+    s->plan((long)at, for_ever);
+    run(NULL, t);
+    s->plan(0, false);
+    t->faults++;
+    t->leaks += s->live() > live;
+  }
+}
+
+/* ---- All of it ---- */
+
+static const struct {
+  const char *name;
+  scenario *run;
+  const char *script; /* for the scripted plugin; NULL: it is not there */
+} scenarios[] = {
+    {"sort in place", sort_in_place, NULL},
+    {"permutations", use_permutations, NULL},
+    {"schema and plugins", load_everything, NULL},
+    {"sort with a plugin", sort_in_place, "well"},
+    {"sort with a plugin that fails", sort_in_place, "sort-failed"},
+    {"sort with a plugin that is lost", use_permutations, "sort-lost"},
+    {"sort with a plugin that lies", sort_in_place, "sort-duplicate"},
+};
+
+static bool run_scenario(size_t i, const shim *s, tally *t)
+{
+  scenario *const run = scenarios[i].run;
+  if (scenarios[i].script) {
+    (void)setenv("RECSORT_PLUGIN_PATH", RS_TEST_PLUGINS "/scripted", 1);
+    (void)setenv("RECSORT_TEST_SCRIPT", scenarios[i].script, 1);
+  }
+  const size_t calls = s ? count_malloc(s, run) : count_hook(run);
+  for (int for_ever = 0; for_ever < 2; for_ever++)
+    if (s)
+      fail_malloc(s, run, calls, for_ever, t);
+    else
+      fail_hook(run, calls, for_ever, t);
+  return calls > 0;
+}
+
+int main(void)
+{
+  shim found;
+  const shim *s = find_shim(&found) ? &found : NULL;
+  tally t = {0};
+  bool good = true;
+  make_input();
+  for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
+    const size_t before = t.faults;
+    if (!run_scenario(i, s, &t)) {
+      (void)printf("%s: does not work without faults\n", scenarios[i].name);
+      good = false;
+    }
+    (void)printf("%s: %zu faults\n", scenarios[i].name, t.faults - before);
+  }
+  /* a crash ends the process before this line */
+  (void)printf("%zu faults, 0 crashes, %zu leaks, %zu changed inputs, %zu wrong (%zu errors "
+               "reported)\n",
+               t.faults, t.leaks, t.changed, t.wrong, t.errors);
+  return good && t.faults && t.errors && !t.leaks && !t.changed && !t.wrong ? 0 : 1;
+}
