@@ -107,10 +107,10 @@ const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
 
 __attribute__((visibility("default"))) const recsort_plugin *recsort_plugin_entry(uint32_t host_abi)
 {
-  (void)host_abi;
 #ifdef WRONG_HOST
-  return NULL;
+  return host_abi ? NULL : &table;
 #else
+  (void)host_abi;
   return &table;
 #endif
 }
