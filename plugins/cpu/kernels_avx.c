@@ -4,7 +4,7 @@
  * one instruction each, order pairs four at a time, and all shuffles stay in one domain.
  *
  *   exchange          a comparator of a sorting network
- *   merge_four        two sorted vectors into a lower and an upper one (a bitonic network)
+ *   sort_bitonic      what a comparator of two sorted vectors, one of them reversed, leaves
  *   STEP_*            one step of a chain that merges two runs: the next four of either run, merged
  *                     with the four kept back; four are put out and four kept back (H. Inoue et
  * al., "AA-sort", PACT 2007)
@@ -34,6 +34,11 @@ AVX_INLINE void store(uint64_t *at, vec v)
   _mm256_storeu_pd((double *)(void *)at, v);
 }
 
+AVX_INLINE void store_half(uint64_t *at, __m128d v)
+{
+  _mm_storeu_pd((double *)(void *)at, v);
+}
+
 AVX_INLINE vec reversed(vec v)
 {
   return _mm256_permute_pd(_mm256_permute2f128_pd(v, v, 1), 5);
@@ -47,25 +52,23 @@ AVX_INLINE void exchange(vec *a, vec *b)
 }
 
 /* Sorts two bitonic vectors, each for itself: lanes two apart, then one apart, compared for both
- * at once. */
-AVX_INLINE void sort_bitonic(vec *x, vec *y)
+ * at once. *p gets the lower halves of both, *q the upper ones: x0 x1 y0 y1 and x2 x3 y2 y3. */
+AVX_INLINE void sort_halves(vec x, vec y, vec *p, vec *q)
 {
-  vec p = _mm256_permute2f128_pd(*x, *y, 0x20), q = _mm256_permute2f128_pd(*x, *y, 0x31);
-  exchange(&p, &q);
-  vec u = _mm256_unpacklo_pd(p, q), v = _mm256_unpackhi_pd(p, q);
+  vec a = _mm256_permute2f128_pd(x, y, 0x20), b = _mm256_permute2f128_pd(x, y, 0x31);
+  exchange(&a, &b);
+  vec u = _mm256_unpacklo_pd(a, b), v = _mm256_unpackhi_pd(a, b);
   exchange(&u, &v);
-  p = _mm256_unpacklo_pd(u, v);
-  q = _mm256_unpackhi_pd(u, v);
-  *x = _mm256_permute2f128_pd(p, q, 0x20);
-  *y = _mm256_permute2f128_pd(p, q, 0x31);
+  *p = _mm256_unpacklo_pd(u, v);
+  *q = _mm256_unpackhi_pd(u, v);
 }
 
-/* Two sorted vectors: the lower half of their merge into *x, the upper half into *y. */
-AVX_INLINE void merge_four(vec *x, vec *y)
+AVX_INLINE void sort_bitonic(vec *x, vec *y)
 {
-  *y = reversed(*y);
-  exchange(x, y);
-  sort_bitonic(x, y);
+  vec p, q;
+  sort_halves(*x, *y, &p, &q);
+  *x = _mm256_permute2f128_pd(p, q, 0x20);
+  *y = _mm256_permute2f128_pd(p, q, 0x31);
 }
 
 /* ---- Leaves: 32 pairs sorted in registers ---- */
@@ -171,29 +174,34 @@ AVX_INLINE vec next_back(chain *c)
   return next;
 }
 
+/* What is kept back is kept reversed, for together with the next four it is bitonic then. */
 AVX_INLINE void step_front(chain *c)
 {
-  vec next = next_front(c);
-  merge_four(&c->kept, &next);
-  store(c->out, c->kept);
+  vec low = next_front(c), high = c->kept, p, q;
+  exchange(&low, &high);
+  sort_halves(low, high, &p, &q);
+  store_half(c->out, _mm256_castpd256_pd128(p));
+  store_half(c->out + 2, _mm256_castpd256_pd128(q));
   c->out += LANES;
-  c->kept = next;
+  c->kept = _mm256_permute_pd(_mm256_permute2f128_pd(q, p, 0x31), 5);
 }
 
 AVX_INLINE void step_back(chain *c)
 {
-  vec next = next_back(c);
-  merge_four(&next, &c->kept);
-  store(c->out - (LANES - 1), c->kept);
+  vec low = next_back(c), high = c->kept, p, q;
+  exchange(&low, &high);
+  sort_halves(low, high, &p, &q);
+  store_half(c->out - 3, _mm256_extractf128_pd(p, 1));
+  store_half(c->out - 1, _mm256_extractf128_pd(q, 1));
   c->out -= LANES;
-  c->kept = next;
+  c->kept = _mm256_permute_pd(_mm256_permute2f128_pd(q, p, 0x20), 5);
 }
 
 AVX_INLINE chain front(const uint64_t *a, const uint64_t *b, uint64_t *out)
 {
   chain c = {a, b, out, _mm256_setzero_pd()};
   swap_runs(&c, *b < *a);
-  c.kept = next_front(&c);
+  c.kept = reversed(next_front(&c));
   return c;
 }
 
@@ -201,7 +209,7 @@ AVX_INLINE chain back(const uint64_t *a, const uint64_t *b, uint64_t *out)
 {
   chain c = {a, b, out, _mm256_setzero_pd()};
   swap_runs(&c, *a < *b);
-  c.kept = next_back(&c);
+  c.kept = reversed(next_back(&c));
   return c;
 }
 
