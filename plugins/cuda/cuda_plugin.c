@@ -1,0 +1,188 @@
+/* cuda_plugin.c - the table of the plugin that sorts on a CUDA device.
+ *
+ *   sort    keys of up to 128 bits: up, through one of device_algorithms, the permutation down
+ *           wider ones: 128 bits at a time, the least significant first (wide_keys.h)
+ *
+ * An instance keeps its device memory for the next sort. */
+#include <stdio.h>
+
+#include "cuda/algorithms.h"
+#include "cuda/runtime.h"
+#include "cuda/wide_keys.h"
+
+enum {
+  BLOCK_THREADS = 256,
+  HOST_ALIGNMENT = 64,
+  DEVICE_ALIGNMENT = 256,
+  MAX_PAIR_WIDTH = 128,
+  MAX_COUNT_BITS = 40
+};
+
+typedef struct cuda_instance {
+  const recsort_host *host;
+  runtime_device device;
+} cuda_instance;
+
+/* ---- The contract's small change ---- */
+
+static uint32_t cuda_score(const recsort_host *host, char *reason, size_t reason_size)
+{
+  (void)host;
+  return runtime_usable(reason, reason_size) ? 200 : 0;
+}
+
+static recsort_plugin_status cuda_open(const recsort_host *host, void **instance,
+                                       recsort_plugin_error *error)
+{
+  cuda_instance *self = NULL;
+  runtime_device device;
+  if (!runtime_usable(error->text, sizeof error->text)) return RECSORT_PLUGIN_FAILED;
+  const recsort_plugin_status status = runtime_open(&device, error);
+  if (status) return status;
+  self = host->allocate(host->context, sizeof *self);
+  if (!self) {
+    runtime_close(&device);
+    (void)snprintf(error->text, sizeof error->text, "no memory for the plugin's instance");
+    return RECSORT_PLUGIN_OUT_OF_MEMORY;
+  }
+  *self = (cuda_instance){host, device};
+  *instance = self;
+  return RECSORT_PLUGIN_OK;
+}
+
+static void cuda_close(void *instance)
+{
+  cuda_instance *const self = instance;
+  const recsort_host *const host = self->host;
+  runtime_close(&self->device);
+  host->release(host->context, self, sizeof *self);
+}
+
+static void cuda_limits(const void *instance, recsort_plugin_limits *limits)
+{
+  (void)instance;
+  limits->max_key_bits = UINT32_MAX;
+  limits->max_index_bits = 64;
+  limits->max_count = UINT64_C(1) << MAX_COUNT_BITS; /* device memory ends long before */
+}
+
+/* ---- Memory ---- */
+
+static uint64_t round_up(uint64_t bytes, uint64_t alignment)
+{
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+  return a > b ? a : b;
+}
+
+/* The permutation takes the place of the keys. */
+static recsort_plugin_status cuda_work_size(const void *instance, const recsort_plugin_job *job,
+                                            recsort_plugin_work *work, recsort_plugin_error *error)
+{
+  (void)instance;
+  enum { MAX_WIDTH = 1 << 20 }; /* count * width below cannot overflow */
+  if (job->count > UINT64_C(1) << MAX_COUNT_BITS || job->key_width > MAX_WIDTH) {
+    (void)snprintf(error->text, sizeof error->text, "%llu keys of %u bits are too many",
+                   (unsigned long long)job->count, job->key_width);
+    return RECSORT_PLUGIN_UNSUPPORTED;
+  }
+  const uint64_t keys = round_up(job->count * (job->key_width / 8), HOST_ALIGNMENT);
+  const uint64_t order = round_up(job->count * (job->index_bits / 8), HOST_ALIGNMENT);
+  const bool wide = job->key_width > MAX_PAIR_WIDTH;
+  work->keys_offset = wide ? wide_keys_offset(job) : 0;
+  work->bytes = wide ? work->keys_offset + keys : larger(keys, order);
+  return RECSORT_PLUGIN_OK;
+}
+
+static device_job describe(const runtime_device *device, const recsort_plugin_job *job)
+{
+  return (device_job){.count = job->count,
+                      .key_bits = job->key_bits,
+                      .key_width = job->key_width,
+                      .index_bits = job->index_bits,
+                      .block = BLOCK_THREADS,
+                      .shared_bytes = device->shared_bytes,
+                      .multiprocessors = device->multiprocessors,
+                      .stream = device->stream};
+}
+
+/* All that a job needs on the device, in one block, before anything starts. */
+static recsort_plugin_status reserve(runtime_device *device, const device_job *job,
+                                     uint64_t extra_bytes, device_buffers *buffers,
+                                     recsort_plugin_error *error)
+{
+  const uint64_t keys = round_up(job->count * (job->key_width / 8), DEVICE_ALIGNMENT);
+  const uint64_t indices = round_up(job->count * (job->index_bits / 8), DEVICE_ALIGNMENT);
+  const recsort_plugin_status status =
+      runtime_reserve(device, 2 * keys + 2 * indices + extra_bytes, error);
+  if (status) return status;
+  char *const at = device->memory;
+  *buffers = (device_buffers){.keys = {at, at + keys},
+                              .indices = {at + 2 * keys, at + 2 * keys + indices},
+                              .extra = at + 2 * keys + 2 * indices,
+                              .extra_bytes = extra_bytes};
+  return RECSORT_PLUGIN_OK;
+}
+
+/* ---- Sorting ---- */
+
+/* Sorts keys of up to 128 bits; `order` may begin where `keys` does. */
+static recsort_plugin_status sort_pairs(void *instance, const recsort_plugin_job *job,
+                                        const void *keys, void *order, recsort_plugin_error *error)
+{
+  runtime_device *const device = &((cuda_instance *)instance)->device;
+  const device_algorithm *const algorithm = &device_algorithms[job->algorithm];
+  const device_job described = describe(device, job);
+  const uint64_t extra_bytes = algorithm->extra_bytes ? algorithm->extra_bytes(&described) : 0;
+  device_buffers buffers;
+  unsigned result = 0;
+  recsort_plugin_status status = reserve(device, &described, extra_bytes, &buffers, error);
+  if (status == RECSORT_PLUGIN_OK)
+    status =
+        runtime_upload(device, buffers.keys[0], keys, job->count * (job->key_width / 8), error);
+  if (status == RECSORT_PLUGIN_OK)
+    status =
+        runtime_judge(algorithm->sort(&described, &buffers, &result), "a kernel's launch", error);
+  if (status) return status;
+  return runtime_download(device, order, buffers.indices[result],
+                          job->count * (job->index_bits / 8), error);
+}
+
+static recsort_plugin_status cuda_sort(void *instance, const recsort_plugin_job *job, void *memory,
+                                       recsort_plugin_error *error)
+{
+  if (job->count == 0) return RECSORT_PLUGIN_OK;
+  if (job->key_width > MAX_PAIR_WIDTH)
+    return wide_keys_sort(sort_pairs, instance, job, memory, error);
+  return sort_pairs(instance, job, memory, memory, error);
+}
+
+/* ---- The table ---- */
+
+#define SHOWN(number) &device_algorithms[number].shown
+static const recsort_plugin_algorithm *const shown[DEVICE_ALGORITHMS] = {
+    SHOWN(0), SHOWN(1), SHOWN(2), SHOWN(3), SHOWN(4), SHOWN(5), SHOWN(6), SHOWN(7)};
+
+static const recsort_plugin table = {.size = sizeof table,
+                                     .abi = RECSORT_PLUGIN_ABI,
+                                     .name = "cuda",
+                                     .version = "1.0",
+                                     .description = "merge sorts on an NVIDIA GPU",
+                                     .algorithms = shown,
+                                     .algorithm_count = DEVICE_ALGORITHMS,
+                                     .score = cuda_score,
+                                     .open = cuda_open,
+                                     .close = cuda_close,
+                                     .limits = cuda_limits,
+                                     .work_size = cuda_work_size,
+                                     .sort = cuda_sort};
+
+const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
+
+__attribute__((visibility("default"))) const recsort_plugin *recsort_plugin_entry(uint32_t host_abi)
+{
+  return host_abi >> 16 == RECSORT_PLUGIN_ABI_MAJOR ? &table : NULL;
+}

@@ -1,0 +1,176 @@
+#include "cuda/runtime.h"
+
+#include <cuda_runtime_api.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+/* The error that the device was lost by, for the whole process: a context cannot be repaired. */
+static atomic_int lost_code;
+
+/* ---- Errors ---- */
+
+recsort_plugin_status runtime_judge(int code, const char *call, recsort_plugin_error *error)
+{
+  if (code == cudaSuccess) return RECSORT_PLUGIN_OK;
+  (void)snprintf(error->text, sizeof error->text, "%s failed: %s (error %d)", call,
+                 cudaGetErrorString((cudaError_t)code), code);
+  (void)cudaGetLastError(); /* or the next launch would seem to have failed */
+  if (cudaDeviceSynchronize() == cudaSuccess)
+    return code == cudaErrorMemoryAllocation ? RECSORT_PLUGIN_OUT_OF_MEMORY : RECSORT_PLUGIN_FAILED;
+  atomic_store(&lost_code, code);
+  return RECSORT_PLUGIN_LOST;
+}
+
+static recsort_plugin_status check(cudaError_t code, const char *call, recsort_plugin_error *error)
+{
+  return runtime_judge((int)code, call, error);
+}
+
+/* ---- Is there a device ---- */
+
+static void explain_no_driver(char *reason, size_t reason_size)
+{
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
+    (void)snprintf(reason, reason_size, "no NVIDIA driver was found");
+  else
+    (void)snprintf(reason, reason_size,
+                   "the NVIDIA driver is too old: it is for CUDA %d.%d, and %d.%d is needed",
+                   driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+                   CUDART_VERSION % 1000 / 10);
+}
+
+static void explain(cudaError_t code, char *reason, size_t reason_size)
+{
+  if (code == cudaErrorInsufficientDriver)
+    explain_no_driver(reason, reason_size);
+  else if (code == cudaErrorNoDevice)
+    (void)snprintf(reason, reason_size, "no CUDA device was found");
+  else
+    (void)snprintf(reason, reason_size, "the CUDA device cannot be used: %s (error %d)",
+                   cudaGetErrorString(code), (int)code);
+}
+
+static cudaError_t ask(enum cudaDeviceAttr attribute, int *value)
+{
+  int device = 0;
+  const cudaError_t code = cudaGetDevice(&device);
+  return code ? code : cudaDeviceGetAttribute(value, attribute, device);
+}
+
+bool runtime_usable(char *reason, size_t reason_size)
+{
+  int count = 0, major = 0, minor = 0;
+  const int lost = atomic_load(&lost_code);
+  if (lost) {
+    (void)snprintf(reason, reason_size,
+                   "the CUDA device failed earlier in this process: %s (error %d)",
+                   cudaGetErrorString((cudaError_t)lost), lost);
+    return false;
+  }
+  cudaError_t code = cudaGetDeviceCount(&count);
+  if (!code && count == 0) code = cudaErrorNoDevice;
+  if (!code) code = ask(cudaDevAttrComputeCapabilityMajor, &major);
+  if (!code) code = ask(cudaDevAttrComputeCapabilityMinor, &minor);
+  if (code) {
+    (void)cudaGetLastError();
+    explain(code, reason, reason_size);
+    return false;
+  }
+  if (10 * major + minor >= RECSORT_CUDA_CAPABILITY) return true;
+  (void)snprintf(reason, reason_size,
+                 "the CUDA device is too old: its compute capability is %d.%d, and %d.%d is needed",
+                 major, minor, RECSORT_CUDA_CAPABILITY / 10, RECSORT_CUDA_CAPABILITY % 10);
+  return false;
+}
+
+/* ---- A device and its memory ---- */
+
+recsort_plugin_status runtime_open(runtime_device *device, recsort_plugin_error *error)
+{
+  int shared = 0, multiprocessors = 0;
+  cudaStream_t stream;
+  recsort_plugin_status status =
+      check(ask(cudaDevAttrMaxSharedMemoryPerBlockOptin, &shared), "cudaDeviceGetAttribute", error);
+  if (status == RECSORT_PLUGIN_OK)
+    status = check(ask(cudaDevAttrMultiProcessorCount, &multiprocessors), "cudaDeviceGetAttribute",
+                   error);
+  if (status == RECSORT_PLUGIN_OK)
+    status = check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                   "cudaStreamCreateWithFlags", error);
+  if (status == RECSORT_PLUGIN_OK)
+    *device = (runtime_device){.stream = stream,
+                               .shared_bytes = (uint64_t)shared,
+                               .multiprocessors = (uint32_t)multiprocessors};
+  return status;
+}
+
+/* What fails here has failed before, and nothing depends on it any more. */
+void runtime_close(runtime_device *device)
+{
+  (void)cudaStreamSynchronize(device->stream);
+  (void)cudaFree(device->memory);
+  (void)cudaStreamDestroy(device->stream);
+  (void)cudaGetLastError();
+  *device = (runtime_device){0};
+}
+
+static recsort_plugin_status refuse_memory(uint64_t wanted, size_t available,
+                                           recsort_plugin_error *error)
+{
+  const double mebibyte = 1 << 20;
+  (void)snprintf(error->text, sizeof error->text,
+                 "%.1f MiB of device memory are needed, %.1f MiB are free",
+                 (double)wanted / mebibyte, (double)available / mebibyte);
+  return RECSORT_PLUGIN_OUT_OF_MEMORY;
+}
+
+static recsort_plugin_status release(runtime_device *device, recsort_plugin_error *error)
+{
+  void *const memory = device->memory;
+  device->memory = NULL;
+  device->memory_bytes = 0;
+  return check(cudaFree(memory), "cudaFree", error);
+}
+
+/* The old block goes first: two at once could be more than there is. */
+recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
+                                      recsort_plugin_error *error)
+{
+  size_t available = 0, total = 0;
+  void *memory = NULL;
+  if (bytes <= device->memory_bytes) return RECSORT_PLUGIN_OK;
+  recsort_plugin_status status = release(device, error);
+  if (status == RECSORT_PLUGIN_OK)
+    status = check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo", error);
+  if (status) return status;
+  if (bytes > available) return refuse_memory(bytes, available, error);
+  status = check(cudaMalloc(&memory, (size_t)bytes), "cudaMalloc", error);
+  if (status == RECSORT_PLUGIN_OUT_OF_MEMORY) return refuse_memory(bytes, available, error);
+  if (status) return status;
+  device->memory = memory;
+  device->memory_bytes = bytes;
+  return RECSORT_PLUGIN_OK;
+}
+
+static recsort_plugin_status copy(runtime_device *device, void *to, const void *from,
+                                  uint64_t bytes, enum cudaMemcpyKind kind,
+                                  recsort_plugin_error *error)
+{
+  const recsort_plugin_status status = check(
+      cudaMemcpyAsync(to, from, (size_t)bytes, kind, device->stream), "cudaMemcpyAsync", error);
+  if (status) return status;
+  return check(cudaStreamSynchronize(device->stream), "cudaStreamSynchronize", error);
+}
+
+recsort_plugin_status runtime_upload(runtime_device *device, void *to, const void *from,
+                                     uint64_t bytes, recsort_plugin_error *error)
+{
+  return copy(device, to, from, bytes, cudaMemcpyHostToDevice, error);
+}
+
+recsort_plugin_status runtime_download(runtime_device *device, void *to, const void *from,
+                                       uint64_t bytes, recsort_plugin_error *error)
+{
+  return copy(device, to, from, bytes, cudaMemcpyDeviceToHost, error);
+}

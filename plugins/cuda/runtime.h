@@ -1,0 +1,47 @@
+/* runtime.h - the CUDA runtime as the plugin sees it: a device, one block of its memory, copies.
+ *
+ *   runtime_usable     is there a device that can run the kernels, and if not, why
+ *   runtime_open       a stream and what the grid plans must know of the device
+ *   runtime_reserve    memory, before anything is started
+ *   runtime_upload, the kernels, runtime_download
+ *   runtime_close
+ *
+ * Every call is checked. One that fails becomes a status and a text with the call's name. If the
+ * device does not answer after that either, the error is a sticky one: the status is LOST, and for
+ * the rest of the process runtime_usable says so. Any thread; one at a time for each device.
+ */
+#ifndef RECSORT_CUDA_RUNTIME_H
+#define RECSORT_CUDA_RUNTIME_H
+
+#include <stdbool.h>
+
+#include "recsort/plugin.h"
+
+typedef struct runtime_device {
+  void *stream;
+  char *memory; /* on the device; NULL: none */
+  uint64_t memory_bytes;
+  uint64_t shared_bytes; /* that a block may use */
+  uint32_t multiprocessors;
+} runtime_device;
+
+/* False, and why in `reason`, if no sort can work here. Keeps nothing. */
+bool runtime_usable(char *reason, size_t reason_size);
+
+recsort_plugin_status runtime_open(runtime_device *device, recsort_plugin_error *error);
+void runtime_close(runtime_device *device);
+
+/* Makes device->memory at least `bytes` large; what was in it is lost. */
+recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
+                                      recsort_plugin_error *error);
+
+/* Copies to and from memory of the device, after all that was started before; they wait. */
+recsort_plugin_status runtime_upload(runtime_device *device, void *to, const void *from,
+                                     uint64_t bytes, recsort_plugin_error *error);
+recsort_plugin_status runtime_download(runtime_device *device, void *to, const void *from,
+                                       uint64_t bytes, recsort_plugin_error *error);
+
+/* What a number of the CUDA runtime's means for the job: OK if it is 0. `call` failed with it. */
+recsort_plugin_status runtime_judge(int code, const char *call, recsort_plugin_error *error);
+
+#endif

@@ -1,0 +1,77 @@
+#include "cuda/wide_keys.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { PART_WORDS = 2, PART_BYTES = 16, ALIGNMENT = 64 };
+
+/* A permutation of 32 or 64 bits an element. */
+typedef struct order_view {
+  void *at;
+  uint32_t bits;
+} order_view;
+
+static uint64_t get(order_view order, uint64_t i)
+{
+  return order.bits == 32 ? ((const uint32_t *)order.at)[i] : ((const uint64_t *)order.at)[i];
+}
+
+static void set(order_view order, uint64_t i, uint64_t value)
+{
+  if (order.bits == 32)
+    ((uint32_t *)order.at)[i] = (uint32_t)value;
+  else
+    ((uint64_t *)order.at)[i] = value;
+}
+
+static uint64_t align(uint64_t bytes)
+{
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+uint64_t wide_keys_offset(const recsort_plugin_job *job)
+{
+  return align(job->count * (job->index_bits / 8)) + align(job->count * PART_BYTES);
+}
+
+/* Words [word, word + PART_WORDS) of each key, in the order found so far; 0 above the last one. */
+static void gather_part(const recsort_plugin_job *job, const uint64_t *keys, order_view order,
+                        uint32_t word, uint64_t *part)
+{
+  const uint32_t words = job->key_width / 64;
+  for (uint64_t i = 0; i < job->count; i++) {
+    const uint64_t *const key = keys + (word ? get(order, i) : i) * words;
+    for (uint32_t w = 0; w < PART_WORDS; w++)
+      part[PART_WORDS * i + w] = word + w < words ? key[word + w] : 0;
+  }
+}
+
+/* What `next` does after `order`, into `order`. */
+static void compose(uint64_t count, order_view order, order_view next, order_view composed)
+{
+  for (uint64_t i = 0; i < count; i++)
+    set(composed, i, get(order, get(next, i)));
+  memcpy(order.at, composed.at, count * (order.bits / 8));
+}
+
+recsort_plugin_status wide_keys_sort(pair_sort *sort, void *instance, const recsort_plugin_job *job,
+                                     void *memory, recsort_plugin_error *error)
+{
+  const uint64_t order_bytes = job->count * (job->index_bits / 8);
+  char *const room = (char *)memory + align(order_bytes);
+  const uint64_t *const keys = (const uint64_t *)((char *)memory + wide_keys_offset(job));
+  const order_view order = {memory, job->index_bits}, next = {room, job->index_bits},
+                   composed = {room + order_bytes, job->index_bits};
+  for (uint32_t word = 0; 64 * word < job->key_bits; word += PART_WORDS) {
+    const uint32_t bits = job->key_bits - 64 * word;
+    recsort_plugin_job part = *job;
+    part.key_bits = bits < 64 * PART_WORDS ? bits : 64 * PART_WORDS;
+    part.key_width = 64 * PART_WORDS;
+    gather_part(job, keys, order, word, (uint64_t *)room);
+    const recsort_plugin_status status =
+        sort(instance, &part, room, word ? next.at : order.at, error);
+    if (status) return status;
+    if (word) compose(job->count, order, next, composed);
+  }
+  return RECSORT_PLUGIN_OK;
+}
