@@ -1,0 +1,61 @@
+/* device_sort.h - the contract between those who sort on a device and those who ask for it.
+ *
+ * A sort gets `count` keys (uint32_t, uint64_t or unsigned __int128, as key_width says) in
+ * buffers.keys[0] and leaves the sorted pairs of keys and indices in one of the two pairs of
+ * buffers, which it tells. The indices need not be set before: the sort numbers the keys from 0.
+ * It only starts kernels on the stream; it does not wait, and asks for no memory.
+ *
+ * Any count, from 0 up; no padding. All sorts are stable: the left run goes first (co_rank.h).
+ */
+#ifndef RECSORT_CUDA_DEVICE_SORT_H
+#define RECSORT_CUDA_DEVICE_SORT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 0 = good, otherwise the runtime's error number. */
+typedef int device_status;
+
+typedef struct device_job {
+  uint64_t count;
+  uint32_t key_bits;     /* only these low bits of a key can be other than 0 */
+  uint32_t key_width;    /* 32, 64 or 128 */
+  uint32_t index_bits;   /* 32 or 64 */
+  uint32_t block;        /* threads a block, at most DEVICE_MAX_BLOCK */
+  uint32_t tile;         /* elements a tile; 0: as many as suit the device's shared memory */
+  uint64_t shared_bytes; /* that a block may use */
+  uint32_t multiprocessors;
+  void *stream;
+} device_job;
+
+enum { DEVICE_MAX_BLOCK = 512 };
+
+/* Device memory: two pairs of arrays of `count` elements, and what an algorithm needs beside. */
+typedef struct device_buffers {
+  void *keys[2];
+  void *indices[2];
+  void *extra;
+  uint64_t extra_bytes;
+} device_buffers;
+
+/* On success *result is the number, 0 or 1, of the buffers that hold the sorted pairs. */
+typedef device_status device_sort(const device_job *job, const device_buffers *buffers,
+                                  unsigned *result);
+
+/* The published ones; none needs device_buffers.extra. */
+device_sort rank_sort;
+device_sort rank_sm8_sort;
+device_sort rank_sm9_sort;
+device_sort rank_sm_sort;
+device_sort corank_sort;
+device_sort corank_tiled_sort;
+device_sort corank_circular_sort;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
