@@ -15,7 +15,7 @@ typedef struct device_algorithm {
   recsort_plugin_algorithm shown;
   /* The bytes of device_buffers.extra that a job needs; NULL: none. */
   uint64_t (*extra_bytes)(const device_job *job);
-  device_status (*sort)(const device_job *job, const device_buffers *buffers, unsigned *result);
+  device_sort *sort;
 } device_algorithm;
 
 extern const device_algorithm device_algorithms[DEVICE_ALGORITHMS];

@@ -1,0 +1,111 @@
+/* bench.h - what gpu-bench measures on the device, and how it tells.
+ *
+ *   main.cu         options, then the suites
+ *   pairs.cu        every algorithm beside CUB, pairs of key and index that are on the device
+ *   experiment.cu   the published experiment: 2^24 Entities, descending, 100 runs
+ *   report.cu       a table and JSON
+ *
+ * Times are the device's own (events). Every run sorts fresh keys into poisoned memory, and every
+ * result is checked.
+ */
+#ifndef RECSORT_CUDA_BENCH_H
+#define RECSORT_CUDA_BENCH_H
+
+#include <cuda_runtime.h>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuda/algorithms.h"
+
+namespace bench
+{
+
+struct options {
+  bool quick = false;
+  bool experiment = true;
+  std::string json;
+  std::string algorithm;        // empty: all
+  std::vector<uint64_t> counts; // of pairs
+  uint64_t entities = 1u << 24;
+  unsigned runs = 100;  // of the experiment
+  double budget = 0.25; // seconds for one contender and input
+};
+
+/* What was measured of one contender on one kind of input. */
+struct series {
+  std::string name, unit;
+  std::vector<double> values;
+};
+
+struct figure {
+  std::string suite, method, algorithm, key;
+  uint64_t count = 0;
+  unsigned block = 0;           // 0: its own choice
+  uint64_t extra_bytes = 0;     // of device memory, beside the pairs
+  std::vector<series> measured; // the first: "device"
+};
+
+struct results {
+  std::vector<figure> figures;
+};
+
+double median(std::vector<double> values);
+
+/* Throws what went wrong, with the call's name. */
+void check(cudaError_t code, const char *call);
+#define CHECK(call) ::bench::check(call, #call)
+
+/* Memory of the device, poisoned. */
+class memory
+{
+public:
+  explicit memory(uint64_t bytes);
+  ~memory();
+  memory(const memory &) = delete;
+  memory &operator=(const memory &) = delete;
+  void poison(cudaStream_t stream);
+  template <typename T> T *as() const
+  {
+    return static_cast<T *>(at_);
+  }
+
+private:
+  void *at_ = nullptr;
+  uint64_t bytes_;
+};
+
+/* The time on the device between start and stop. */
+class stopwatch
+{
+public:
+  stopwatch();
+  ~stopwatch();
+  stopwatch(const stopwatch &) = delete;
+  stopwatch &operator=(const stopwatch &) = delete;
+  void start(cudaStream_t stream);
+  double stop(cudaStream_t stream); // waits
+
+private:
+  cudaEvent_t begin_, end_;
+};
+
+int ask(cudaDeviceAttr attribute);
+
+/* What the grid plans must know; the stream is the legacy one. */
+device_job describe_job(uint64_t count, unsigned key_width, unsigned block);
+
+/* The algorithms that the options ask for. */
+std::vector<const device_algorithm *> algorithms(const options &asked);
+
+void measure_pairs(const options &asked, results &found);
+void measure_experiment(const options &asked, results &found);
+
+void print_machine();
+void print_pairs(const results &found);
+void print_experiment(const results &found);
+void write_json(const std::string &path, const results &found);
+
+} // namespace bench
+
+#endif

@@ -1,0 +1,95 @@
+/* device.cu - the device, its memory and its clock, for the benchmark. */
+#include <algorithm>
+#include <stdexcept>
+
+#include "bench.h"
+
+namespace bench
+{
+
+double median(std::vector<double> values)
+{
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+void check(cudaError_t code, const char *call)
+{
+  if (code == cudaSuccess) return;
+  throw std::runtime_error(std::string(call) + " failed: " + cudaGetErrorString(code));
+}
+
+memory::memory(uint64_t bytes) : bytes_(bytes)
+{
+  CHECK(cudaMalloc(&at_, bytes_));
+}
+
+memory::~memory()
+{
+  cudaFree(at_);
+}
+
+void memory::poison(cudaStream_t stream)
+{
+  CHECK(cudaMemsetAsync(at_, 0xee, bytes_, stream));
+}
+
+stopwatch::stopwatch()
+{
+  CHECK(cudaEventCreate(&begin_));
+  CHECK(cudaEventCreate(&end_));
+}
+
+stopwatch::~stopwatch()
+{
+  cudaEventDestroy(begin_);
+  cudaEventDestroy(end_);
+}
+
+void stopwatch::start(cudaStream_t stream)
+{
+  CHECK(cudaEventRecord(begin_, stream));
+}
+
+double stopwatch::stop(cudaStream_t stream)
+{
+  float milliseconds = 0;
+  CHECK(cudaEventRecord(end_, stream));
+  CHECK(cudaEventSynchronize(end_));
+  CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
+  return 1e-3 * milliseconds;
+}
+
+int ask(cudaDeviceAttr attribute)
+{
+  int value = 0;
+  CHECK(cudaDeviceGetAttribute(&value, attribute, 0));
+  return value;
+}
+
+device_job describe_job(uint64_t count, unsigned key_width, unsigned block)
+{
+  static const int shared = ask(cudaDevAttrMaxSharedMemoryPerBlockOptin),
+                   multiprocessors = ask(cudaDevAttrMultiProcessorCount);
+  device_job job = {};
+  job.count = count;
+  job.key_bits = job.key_width = key_width;
+  job.index_bits = 32;
+  job.block = block;
+  job.shared_bytes = (uint64_t)shared;
+  job.multiprocessors = (uint32_t)multiprocessors;
+  return job;
+}
+
+std::vector<const device_algorithm *> algorithms(const options &asked)
+{
+  std::vector<const device_algorithm *> found;
+  for (const device_algorithm &each : device_algorithms)
+    if (asked.algorithm.empty() || asked.algorithm == each.shown.name) found.push_back(&each);
+  if (found.empty()) throw std::runtime_error("there is no algorithm \"" + asked.algorithm + "\"");
+  return found;
+}
+
+} // namespace bench

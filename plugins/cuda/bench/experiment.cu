@@ -1,0 +1,304 @@
+/* experiment.cu - the published experiment, for every algorithm: Entities with a random distance,
+ * descending, on the device; the time of each pass and of all. (Montalto, "GPU merge sort".)
+ *
+ * recsort and CUB sort pairs made from the distances, and then gather the structs; thrust sorts the
+ * structs. The link must be made with --wrap=cudaLaunchKernel, by which the plugin starts every one
+ * of its kernels: that is where the passes are told apart. */
+#include <cub/device/device_merge_sort.cuh>
+#include <cub/device/device_radix_sort.cuh>
+#include <functional>
+#include <stdexcept>
+#include <thrust/execution_policy.h>
+#include <thrust/sort.h>
+
+#include "keys.cuh"
+
+extern "C" {
+cudaError_t __real_cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
+cudaError_t __wrap_cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
+}
+
+namespace bench
+{
+
+namespace
+{
+
+/* ---- Passes ---- */
+
+constexpr unsigned max_passes = 256;
+cudaEvent_t marks[max_passes];
+unsigned mark_count;
+bool marking = false;
+
+void mark()
+{
+  if (mark_count == max_passes) return;
+  CHECK(cudaEventCreate(&marks[mark_count]));
+  CHECK(cudaEventRecord(marks[mark_count++], nullptr));
+}
+
+/* The seconds between one mark and the next. */
+std::vector<double> marked_times()
+{
+  std::vector<double> times;
+  CHECK(cudaDeviceSynchronize());
+  for (unsigned i = 0; i + 1 < mark_count; i++) {
+    float milliseconds = 0;
+    CHECK(cudaEventElapsedTime(&milliseconds, marks[i], marks[i + 1]));
+    times.push_back(1e-3 * milliseconds);
+  }
+  while (mark_count > 0)
+    cudaEventDestroy(marks[--mark_count]);
+  return times;
+}
+
+/* ---- Entities ---- */
+
+struct entity {
+  float x, y, angle;
+  int16_t sprite;
+  float distance;
+};
+
+/* The place in the input stands in `x`, for the check of stability. */
+__global__ void fill(entity *entities, uint64_t count, uint64_t seed)
+{
+  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  entities[i] = {__uint_as_float((unsigned)i), (float)i, 0.5f, (int16_t)i, random_float(seed, i)};
+}
+
+/* Descending: the code of the distance turned over. */
+__global__ void encode(const entity *entities, uint64_t count, uint32_t *keys, uint32_t *indices)
+{
+  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  keys[i] = ~(float_bits(entities[i].distance) | 0x80000000u);
+  if (indices) indices[i] = (uint32_t)i;
+}
+
+__global__ void gather(const entity *from, const uint32_t *indices, uint64_t count, entity *to)
+{
+  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) to[i] = from[indices[i]];
+}
+
+__global__ void count_wrong(const entity *sorted, uint64_t count, uint64_t seed, unsigned *wrong)
+{
+  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  const entity mine = sorted[i];
+  const uint64_t from = __float_as_uint(mine.x);
+  bool good = from < count && mine.y == (float)from && mine.sprite == (int16_t)from &&
+              mine.distance == random_float(seed, from);
+  if (i + 1 < count) {
+    const entity next = sorted[i + 1];
+    good = good && (mine.distance > next.distance ||
+                    (mine.distance == next.distance && from < __float_as_uint(next.x)));
+  }
+  if (!good) atomicAdd(wrong, 1u);
+}
+
+struct farther {
+  __host__ __device__ bool operator()(const entity &a, const entity &b) const
+  {
+    return a.distance > b.distance;
+  }
+};
+
+struct less {
+  __host__ __device__ bool operator()(uint32_t a, uint32_t b) const
+  {
+    return a < b;
+  }
+};
+
+/* ---- The contenders ---- */
+
+struct workplace {
+  explicit workplace(uint64_t n)
+      : count(n), entities(n * sizeof(entity)), sorted(n * sizeof(entity)), keys0(4 * n),
+        keys1(4 * n), indices0(4 * n), indices1(4 * n), wrong(sizeof(unsigned))
+  {
+  }
+  uint32_t *keys(unsigned i) const
+  {
+    return (i ? keys1 : keys0).as<uint32_t>();
+  }
+  uint32_t *indices(unsigned i) const
+  {
+    return (i ? indices1 : indices0).as<uint32_t>();
+  }
+  uint64_t count;
+  memory entities, sorted, keys0, keys1, indices0, indices1, wrong;
+};
+
+/* Returns which of the two arrays of indices holds the result. */
+using pair_sort = std::function<unsigned(workplace &, memory &extra)>;
+
+struct contender {
+  std::string method, algorithm;
+  unsigned block;
+  uint64_t extra_bytes;
+  bool needs_indices;
+  pair_sort sort; // empty: thrust
+};
+
+contender ours(const device_algorithm *algorithm, uint64_t count, unsigned block)
+{
+  const device_job job = describe_job(count, 32, block);
+  const uint64_t bytes = algorithm->extra_bytes ? algorithm->extra_bytes(&job) : 0;
+  return {"recsort", algorithm->shown.name, block, bytes, false, [=](workplace &at, memory &extra) {
+            const device_buffers buffers = {
+                {at.keys(0), at.keys(1)}, {at.indices(0), at.indices(1)}, extra.as<void>(), bytes};
+            unsigned result = 0;
+            if (marking) mark();
+            check((cudaError_t)algorithm->sort(&job, &buffers, &result), algorithm->shown.name);
+            return result;
+          }};
+}
+
+contender merge_peer(uint64_t count)
+{
+  size_t bytes = 0;
+  CHECK(cub::DeviceMergeSort::StableSortPairs(nullptr, bytes, (uint32_t *)nullptr,
+                                              (uint32_t *)nullptr, count, less{}));
+  return {"cub::DeviceMergeSort", "", 0, bytes, true, [=](workplace &at, memory &extra) {
+            size_t size = bytes;
+            CHECK(cub::DeviceMergeSort::StableSortPairs(extra.as<void>(), size, at.keys(0),
+                                                        at.indices(0), at.count, less{}));
+            return 0u;
+          }};
+}
+
+contender radix_peer(uint64_t count)
+{
+  size_t bytes = 0;
+  CHECK(cub::DeviceRadixSort::SortPairs(nullptr, bytes, (uint32_t *)nullptr, (uint32_t *)nullptr,
+                                        (uint32_t *)nullptr, (uint32_t *)nullptr, count));
+  return {"cub::DeviceRadixSort", "", 0, bytes, true, [=](workplace &at, memory &extra) {
+            size_t size = bytes;
+            CHECK(cub::DeviceRadixSort::SortPairs(extra.as<void>(), size, at.keys(0), at.keys(1),
+                                                  at.indices(0), at.indices(1), at.count));
+            return 1u;
+          }};
+}
+
+/* ---- Runs ---- */
+
+void prepare(workplace &at, memory &extra, uint64_t seed)
+{
+  for (memory *each : {&at.sorted, &at.keys0, &at.keys1, &at.indices0, &at.indices1, &extra})
+    each->poison(nullptr);
+  fill<<<blocks_for(at.count), 256>>>(at.entities.as<entity>(), at.count, seed);
+  CHECK(cudaGetLastError());
+  CHECK(cudaDeviceSynchronize());
+}
+
+void verify(const workplace &at, const entity *sorted, uint64_t seed)
+{
+  unsigned found = 0;
+  CHECK(cudaMemset(at.wrong.as<void>(), 0, sizeof found));
+  count_wrong<<<blocks_for(at.count), 256>>>(sorted, at.count, seed, at.wrong.as<unsigned>());
+  CHECK(cudaGetLastError());
+  CHECK(cudaMemcpy(&found, at.wrong.as<void>(), sizeof found, cudaMemcpyDeviceToHost));
+  if (found) throw std::runtime_error("a result is wrong in " + std::to_string(found) + " places");
+}
+
+struct run_times {
+  double all, sort;
+};
+
+run_times sort_pairs(workplace &at, memory &extra, const contender &c, uint64_t seed)
+{
+  stopwatch all, sorting;
+  run_times times = {};
+  all.start(nullptr);
+  encode<<<blocks_for(at.count), 256>>>(at.entities.as<entity>(), at.count, at.keys(0),
+                                        c.needs_indices ? at.indices(0) : nullptr);
+  CHECK(cudaGetLastError());
+  sorting.start(nullptr);
+  const unsigned result = c.sort(at, extra);
+  times.sort = sorting.stop(nullptr);
+  gather<<<blocks_for(at.count), 256>>>(at.entities.as<entity>(), at.indices(result), at.count,
+                                        at.sorted.as<entity>());
+  CHECK(cudaGetLastError());
+  times.all = all.stop(nullptr);
+  verify(at, at.sorted.as<entity>(), seed);
+  return times;
+}
+
+run_times sort_structs(workplace &at, uint64_t seed)
+{
+  stopwatch all;
+  entity *const first = at.entities.as<entity>();
+  all.start(nullptr);
+  thrust::stable_sort(thrust::device, first, first + at.count, farther{});
+  const double seconds = all.stop(nullptr);
+  verify(at, first, seed);
+  return {seconds, seconds};
+}
+
+/* One run whose passes are told apart; it is not counted among the others. */
+std::vector<double> time_passes(workplace &at, memory &extra, const contender &c)
+{
+  prepare(at, extra, 1);
+  encode<<<blocks_for(at.count), 256>>>(at.entities.as<entity>(), at.count, at.keys(0), nullptr);
+  CHECK(cudaGetLastError());
+  marking = true;
+  c.sort(at, extra);
+  marking = false;
+  return marked_times();
+}
+
+figure measure(const options &asked, workplace &at, const contender &c)
+{
+  memory extra(c.extra_bytes + 1);
+  figure made = {"experiment", c.method, c.algorithm,   "entity",
+                 at.count,     c.block,  c.extra_bytes, {}};
+  series device = {"device", "s", {}}, sorting = {"sort", "s", {}};
+  constexpr unsigned warm_ups = 2;
+  for (unsigned run = 0; run < asked.runs + warm_ups; run++) {
+    const uint64_t seed = mix(1000 + run);
+    prepare(at, extra, seed);
+    const run_times times = c.sort ? sort_pairs(at, extra, c, seed) : sort_structs(at, seed);
+    if (run < warm_ups) continue;
+    device.values.push_back(times.all);
+    sorting.values.push_back(times.sort);
+  }
+  made.measured = {device, sorting};
+  if (c.block) made.measured.push_back({"pass", "s", time_passes(at, extra, c)});
+  return made;
+}
+
+} // namespace
+
+void measure_experiment(const options &asked, results &found)
+{
+  workplace at(asked.entities);
+  std::vector<contender> all;
+  for (const device_algorithm *algorithm : algorithms(asked))
+    for (unsigned block : {256u, 512u})
+      all.push_back(ours(algorithm, at.count, block));
+  all.push_back(merge_peer(at.count));
+  all.push_back(radix_peer(at.count));
+  all.push_back({"thrust::stable_sort", "", 0, 0, false, nullptr});
+  for (const contender &c : all)
+    try {
+      found.figures.push_back(measure(asked, at, c));
+    } catch (const std::runtime_error &error) {
+      throw std::runtime_error("entities, " + c.method + " " + c.algorithm + ": " + error.what());
+    }
+}
+
+} // namespace bench
+
+extern "C" cudaError_t __wrap_cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block,
+                                               void **args, size_t shared_bytes,
+                                               cudaStream_t stream)
+{
+  const cudaError_t code = __real_cudaLaunchKernel(kernel, grid, block, args, shared_bytes, stream);
+  if (bench::marking) bench::mark();
+  return code;
+}

@@ -1,0 +1,128 @@
+/* gpu-bench - sorts on the device, beside CUB and thrust: see bench.h. */
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <getopt.h>
+#include <stdexcept>
+
+#include "bench.h"
+
+namespace
+{
+
+const char help[] = "Usage: gpu-bench [OPTION]...\n"
+                    "Measures sorts of data that is on the CUDA device, beside CUB and thrust.\n\n"
+                    "  -q, --quick            fewer counts and runs: under a minute\n"
+                    "  -a, --algorithm NAME   this one of the plugin's, not all\n"
+                    "  -n, --count N[,N]...   pairs to sort, such as 2^20 or 1000; 0: none\n"
+                    "  -e, --entities N       Entities of the published experiment; 0: none\n"
+                    "  -r, --runs N           runs of the experiment (100)\n"
+                    "  -j, --json FILE        every figure, for programs\n"
+                    "  -h, --help             this text\n\n"
+                    "Exit status: 0 measured, and every result was right; 2 trouble.\n";
+
+uint64_t read_count(const char *text, char **end)
+{
+  uint64_t value = std::strtoull(text, end, 10);
+  if (*end != text && **end == '^') {
+    const char *const power = *end + 1;
+    const unsigned long exponent = std::strtoul(power, end, 10);
+    if (value != 2 || *end == power || exponent > 40) *end = const_cast<char *>(text);
+    value = uint64_t{1} << (exponent & 63);
+  }
+  if (*end == text || value > UINT32_MAX)
+    throw std::runtime_error(std::string("\"") + text + "\" is no count of at most 2^32 - 1");
+  return value;
+}
+
+uint64_t read_one(const char *text)
+{
+  char *end;
+  const uint64_t value = read_count(text, &end);
+  if (*end) throw std::runtime_error(std::string("\"") + text + "\" is no count");
+  return value;
+}
+
+std::vector<uint64_t> read_list(const char *text)
+{
+  std::vector<uint64_t> list;
+  for (;;) {
+    char *end;
+    const uint64_t value = read_count(text, &end);
+    if (value) list.push_back(value);
+    if (*end == '\0') return list;
+    if (*end != ',') throw std::runtime_error(std::string("\"") + end + "\" is no list of counts");
+    text = end + 1;
+  }
+}
+
+void set_quick(bench::options &asked)
+{
+  asked.counts = {1u << 10, 1u << 17, 1u << 20, 1u << 24};
+  asked.budget = 0.05;
+  asked.runs = 10;
+}
+
+/* False: the help was all that was wanted. */
+bool read_options(int argc, char **argv, bench::options &asked)
+{
+  static const option known[] = {
+      {"quick", no_argument, nullptr, 'q'},       {"algorithm", required_argument, nullptr, 'a'},
+      {"count", required_argument, nullptr, 'n'}, {"entities", required_argument, nullptr, 'e'},
+      {"runs", required_argument, nullptr, 'r'},  {"json", required_argument, nullptr, 'j'},
+      {"help", no_argument, nullptr, 'h'},        {}};
+  asked.counts = {1u << 10, 1u << 14, 1u << 17, 1u << 20, 1u << 22, 1u << 24, 1u << 28};
+  for (int one; (one = getopt_long(argc, argv, "qa:n:e:r:j:h", known, nullptr)) != -1;)
+    switch (one) {
+    case 'q':
+      set_quick(asked);
+      break;
+    case 'a':
+      asked.algorithm = optarg;
+      break;
+    case 'n':
+      asked.counts = read_list(optarg);
+      break;
+    case 'e':
+      asked.entities = read_one(optarg);
+      break;
+    case 'r':
+      asked.runs = (unsigned)read_one(optarg);
+      break;
+    case 'j':
+      asked.json = optarg;
+      break;
+    case 'h':
+      std::fputs(help, stdout);
+      return false;
+    default:
+      throw std::runtime_error("try --help");
+    }
+  if (optind < argc) throw std::runtime_error(std::string("unexpected \"") + argv[optind] + "\"");
+  return true;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+  try {
+    bench::options asked;
+    bench::results found;
+    if (!read_options(argc, argv, asked)) return 0;
+    bench::print_machine();
+    bench::measure_pairs(asked, found);
+    bench::print_pairs(found);
+    std::fflush(stdout);
+    if (asked.entities && asked.runs) {
+      bench::measure_experiment(asked, found);
+      bench::print_experiment(found);
+    }
+    if (!asked.json.empty()) bench::write_json(asked.json, found);
+    return std::fflush(stdout) == 0 ? 0 : 2;
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "gpu-bench: %s\n", error.what());
+    return 2;
+  }
+}

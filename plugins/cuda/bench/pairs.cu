@@ -1,0 +1,215 @@
+#include <algorithm>
+#include <cub/device/device_merge_sort.cuh>
+#include <cub/device/device_radix_sort.cuh>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+
+#include "keys.cuh"
+
+namespace bench
+{
+
+namespace
+{
+
+template <typename Key>
+__global__ void fill(Key *keys, uint32_t *indices, uint64_t count, uint64_t seed)
+{
+  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  keys[i] = random_key<Key>::at(seed, i);
+  if (indices) indices[i] = (uint32_t)i;
+}
+
+template <typename Key>
+__global__ void count_wrong(const Key *keys, const uint32_t *indices, uint64_t count, uint64_t seed,
+                            unsigned *wrong)
+{
+  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  bool good = indices[i] < count && keys[i] == random_key<Key>::at(seed, indices[i]);
+  if (i + 1 < count)
+    good =
+        good && (keys[i] < keys[i + 1] || (keys[i] == keys[i + 1] && indices[i] < indices[i + 1]));
+  if (!good) atomicAdd(wrong, 1u);
+}
+
+/* What sorts: it says how much memory it needs beside two arrays of pairs, and where the result
+ * is. */
+template <typename Key> struct pair_buffers {
+  Key *keys[2];
+  uint32_t *indices[2];
+  void *extra;
+  uint64_t extra_bytes;
+};
+
+template <typename Key> struct contender {
+  std::string method, algorithm;
+  bool needs_indices, in_place;
+  std::function<uint64_t(uint64_t count)> extra_bytes;
+  std::function<unsigned(const pair_buffers<Key> &, uint64_t count)> sort;
+};
+
+struct less {
+  template <typename Key> __host__ __device__ bool operator()(const Key &a, const Key &b) const
+  {
+    return a < b;
+  }
+};
+
+template <typename Key>
+uint64_t merge_sort(void *extra, size_t bytes, const pair_buffers<Key> &at, uint64_t count)
+{
+  CHECK(cub::DeviceMergeSort::StableSortPairs(extra, bytes, at.keys[0], at.indices[0], count,
+                                              less{}));
+  return bytes;
+}
+
+template <typename Key>
+uint64_t radix_sort(void *extra, size_t bytes, const pair_buffers<Key> &at, uint64_t count)
+{
+  CHECK(cub::DeviceRadixSort::SortPairs(extra, bytes, at.keys[0], at.keys[1], at.indices[0],
+                                        at.indices[1], count));
+  return bytes;
+}
+
+template <typename Key>
+using peer_call = uint64_t(void *, size_t, const pair_buffers<Key> &, uint64_t);
+
+template <typename Key> contender<Key> peer(const char *name, bool in_place, peer_call<Key> *call)
+{
+  return {name,
+          "",
+          true,
+          in_place,
+          [=](uint64_t count) { return call(nullptr, 0, pair_buffers<Key>{}, count); },
+          [=](const pair_buffers<Key> &at, uint64_t count) {
+            call(at.extra, at.extra_bytes, at, count);
+            return in_place ? 0u : 1u;
+          }};
+}
+
+template <typename Key> contender<Key> ours(const device_algorithm *algorithm)
+{
+  constexpr unsigned width = 8 * sizeof(Key);
+  return {"recsort",
+          algorithm->shown.name,
+          false,
+          false,
+          [=](uint64_t count) {
+            const device_job job = describe_job(count, width, 256);
+            return algorithm->extra_bytes ? algorithm->extra_bytes(&job) : 0;
+          },
+          [=](const pair_buffers<Key> &at, uint64_t count) {
+            const device_job job = describe_job(count, width, 256);
+            const device_buffers buffers = {
+                {at.keys[0], at.keys[1]}, {at.indices[0], at.indices[1]}, at.extra, at.extra_bytes};
+            unsigned result = 0;
+            check((cudaError_t)algorithm->sort(&job, &buffers, &result), algorithm->shown.name);
+            return result;
+          }};
+}
+
+/* The order that the CPU finds, for counts that do not take it long. */
+template <typename Key>
+void compare_with_cpu(const uint32_t *indices, uint64_t count, uint64_t seed)
+{
+  std::vector<uint32_t> found(count), order(count);
+  std::vector<Key> keys(count);
+  CHECK(cudaMemcpy(found.data(), indices, count * sizeof *indices, cudaMemcpyDeviceToHost));
+  for (uint64_t i = 0; i < count; i++)
+    keys[i] = random_key<Key>::at(seed, i);
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+  if (order != found) throw std::runtime_error("a result differs from the CPU's");
+}
+
+template <typename Key>
+void verify(const pair_buffers<Key> &at, unsigned result, uint64_t count, uint64_t seed, bool cpu)
+{
+  constexpr uint64_t cpu_limit = 1u << 20;
+  memory wrong(sizeof(unsigned));
+  unsigned found = 0;
+  CHECK(cudaMemset(wrong.as<unsigned>(), 0, sizeof found));
+  count_wrong<<<blocks_for(count), 256>>>(at.keys[result], at.indices[result], count, seed,
+                                          wrong.as<unsigned>());
+  CHECK(cudaGetLastError());
+  CHECK(cudaMemcpy(&found, wrong.as<unsigned>(), sizeof found, cudaMemcpyDeviceToHost));
+  if (found) throw std::runtime_error("a result is wrong in " + std::to_string(found) + " places");
+  if (cpu && count <= cpu_limit) compare_with_cpu<Key>(at.indices[result], count, seed);
+}
+
+template <typename Key>
+figure measure(const options &asked, const contender<Key> &c, uint64_t count)
+{
+  constexpr unsigned least_runs = 5, most_runs = 31, warm_ups = 2;
+  const bool second = !c.in_place;
+  memory keys0(count * sizeof(Key)), keys1(second ? count * sizeof(Key) : 1);
+  memory indices0(count * 4), indices1(second ? count * 4 : 1);
+  const uint64_t extra_bytes = c.extra_bytes(count);
+  memory extra(extra_bytes + 1);
+  const pair_buffers<Key> at = {{keys0.as<Key>(), keys1.as<Key>()},
+                                {indices0.as<uint32_t>(), indices1.as<uint32_t>()},
+                                extra.as<void>(),
+                                extra_bytes};
+  figure made = {"pairs",
+                 c.method,
+                 c.algorithm,
+                 random_key<Key>::name,
+                 count,
+                 0,
+                 extra_bytes + (second ? count * (sizeof(Key) + 4) : 0),
+                 {}};
+  stopwatch watch;
+  std::vector<double> times;
+  double total = 0;
+  for (unsigned run = 0; run < warm_ups + most_runs; run++) {
+    const uint64_t seed = mix(run) ^ count;
+    for (memory *each : {&keys1, &indices0, &indices1, &extra})
+      each->poison(nullptr);
+    fill<<<blocks_for(count), 256>>>(at.keys[0], c.needs_indices ? at.indices[0] : nullptr, count,
+                                     seed);
+    CHECK(cudaGetLastError());
+    CHECK(cudaDeviceSynchronize());
+    watch.start(nullptr);
+    const unsigned result = c.sort(at, count);
+    const double seconds = watch.stop(nullptr);
+    verify(at, result, count, seed, run == 0);
+    if (run < warm_ups) continue;
+    times.push_back(seconds);
+    total += seconds;
+    if (times.size() >= least_runs && total > asked.budget) break;
+  }
+  made.measured.push_back({"device", "s", times});
+  return made;
+}
+
+template <typename Key> void measure_key(const options &asked, results &found)
+{
+  std::vector<contender<Key>> all;
+  for (const device_algorithm *algorithm : algorithms(asked))
+    all.push_back(ours<Key>(algorithm));
+  all.push_back(peer<Key>("cub::DeviceMergeSort", true, merge_sort<Key>));
+  all.push_back(peer<Key>("cub::DeviceRadixSort", false, radix_sort<Key>));
+  for (uint64_t count : asked.counts)
+    for (const contender<Key> &c : all)
+      try {
+        found.figures.push_back(measure(asked, c, count));
+      } catch (const std::runtime_error &error) {
+        throw std::runtime_error(c.method + " " + c.algorithm + ", " + random_key<Key>::name +
+                                 ", " + std::to_string(count) + " pairs: " + error.what());
+      }
+}
+
+} // namespace
+
+void measure_pairs(const options &asked, results &found)
+{
+  measure_key<uint32_t>(asked, found);
+  measure_key<uint64_t>(asked, found);
+  measure_key<unsigned __int128>(asked, found);
+}
+
+} // namespace bench

@@ -1,0 +1,205 @@
+/* report.cpp - what was measured, as a table and as JSON. */
+#include <algorithm>
+#include <cjson/cJSON.h>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <map>
+#include <stdexcept>
+
+#include "bench.h"
+#include "commit.h"
+
+namespace bench
+{
+
+namespace
+{
+
+/* What every figure has to be read with. */
+struct machine {
+  std::string device, date;
+  int driver = 0, runtime = 0, multiprocessors = 0, capability = 0;
+  double memory = 0;
+};
+
+machine machine_here()
+{
+  machine here;
+  cudaDeviceProp properties;
+  char date[32];
+  const std::time_t now = std::time(nullptr);
+  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  CHECK(cudaGetDeviceProperties(&properties, 0));
+  CHECK(cudaDriverGetVersion(&here.driver));
+  CHECK(cudaRuntimeGetVersion(&here.runtime));
+  here.device = properties.name;
+  here.date = date;
+  here.multiprocessors = properties.multiProcessorCount;
+  here.capability = 10 * properties.major + properties.minor;
+  here.memory = static_cast<double>(properties.totalGlobalMem);
+  return here;
+}
+
+std::string version(int number)
+{
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+const char compiler[] = "nvcc " BENCH_COMPILER;
+
+/* 1048576: "2^20" */
+std::string count_name(uint64_t count)
+{
+  if (count && (count & (count - 1)) == 0) return "2^" + std::to_string(__builtin_ctzll(count));
+  return std::to_string(count);
+}
+
+std::string name_of(const figure &each)
+{
+  return each.algorithm.empty() ? each.method : each.method + " " + each.algorithm;
+}
+
+const figure *find(const results &found, const figure &like, const char *method)
+{
+  for (const figure &each : found.figures)
+    if (each.suite == like.suite && each.method == method && each.key == like.key &&
+        each.count == like.count)
+      return &each;
+  return nullptr;
+}
+
+/* How many times as fast as that peer on the same input; 0: it was not measured. */
+double ratio(const results &found, const figure &each, const char *method)
+{
+  const figure *const peer = find(found, each, method);
+  return peer ? median(peer->measured[0].values) / median(each.measured[0].values) : 0;
+}
+
+void add_series(cJSON *object, const series &each)
+{
+  cJSON *const json = cJSON_AddObjectToObject(object, each.name.c_str());
+  if (each.values.empty()) return;
+  cJSON_AddStringToObject(json, "unit", each.unit.c_str());
+  cJSON_AddNumberToObject(json, "median", median(each.values));
+  cJSON_AddNumberToObject(json, "min", *std::min_element(each.values.begin(), each.values.end()));
+  cJSON_AddNumberToObject(json, "max", *std::max_element(each.values.begin(), each.values.end()));
+  cJSON_AddItemToObject(json, "each",
+                        cJSON_CreateDoubleArray(each.values.data(), (int)each.values.size()));
+}
+
+void add_figure(cJSON *array, const results &found, const figure &each)
+{
+  cJSON *const json = cJSON_CreateObject();
+  cJSON_AddItemToArray(array, json);
+  cJSON_AddStringToObject(json, "method", each.method.c_str());
+  if (!each.algorithm.empty()) {
+    cJSON_AddStringToObject(json, "plugin", "cuda");
+    cJSON_AddStringToObject(json, "algorithm", each.algorithm.c_str());
+  }
+  if (each.block) cJSON_AddNumberToObject(json, "block", each.block);
+  cJSON_AddStringToObject(json, "record", each.key.c_str());
+  cJSON_AddNumberToObject(json, "count", (double)each.count);
+  cJSON_AddNumberToObject(json, "extra_bytes", (double)each.extra_bytes);
+  cJSON *const ratios = cJSON_AddObjectToObject(json, "times_as_fast_as");
+  for (const char *peer : {"cub::DeviceMergeSort", "cub::DeviceRadixSort", "thrust::stable_sort"})
+    if (ratio(found, each, peer) > 0)
+      cJSON_AddNumberToObject(ratios, peer, ratio(found, each, peer));
+  cJSON *const measured = cJSON_AddObjectToObject(json, "series");
+  for (const series &one : each.measured)
+    add_series(measured, one);
+}
+
+void add_group(cJSON *groups, const results &found, const char *suite)
+{
+  cJSON *const json = cJSON_CreateObject();
+  cJSON_AddItemToArray(groups, json);
+  cJSON_AddStringToObject(json, "suite", suite);
+  cJSON *const array = cJSON_AddArrayToObject(json, "contenders");
+  for (const figure &each : found.figures)
+    if (each.suite == suite) add_figure(array, found, each);
+}
+
+void add_machine(cJSON *object)
+{
+  const machine here = machine_here();
+  cJSON_AddStringToObject(object, "commit", BENCH_COMMIT);
+  cJSON_AddStringToObject(object, "date", here.date.c_str());
+  cJSON *const json = cJSON_AddObjectToObject(object, "machine");
+  cJSON_AddStringToObject(json, "device", here.device.c_str());
+  cJSON_AddNumberToObject(json, "multiprocessors", here.multiprocessors);
+  cJSON_AddNumberToObject(json, "capability", here.capability / 10.0);
+  cJSON_AddNumberToObject(json, "memory", here.memory);
+  cJSON_AddStringToObject(json, "driver", version(here.driver).c_str());
+  cJSON_AddStringToObject(json, "runtime", version(here.runtime).c_str());
+  cJSON_AddStringToObject(json, "compiler", compiler);
+}
+
+void print_passes(const series &passes)
+{
+  std::printf("    passes");
+  for (double seconds : passes.values)
+    std::printf(" %.3f", 1e3 * seconds);
+  std::printf("\n");
+}
+
+} // namespace
+
+void print_machine()
+{
+  const machine here = machine_here();
+  std::printf("%s, %d multiprocessors, %.1f GiB, driver for CUDA %s\n", here.device.c_str(),
+              here.multiprocessors, here.memory / 0x1p30, version(here.driver).c_str());
+  std::printf("%s, CUDA runtime %s, commit %s, %s\n", compiler, version(here.runtime).c_str(),
+              BENCH_COMMIT, here.date.c_str());
+}
+
+void print_pairs(const results &found)
+{
+  std::printf("\nPairs of a key and a 32-bit index on the device, random keys, median ms\n"
+              "%-28s %-5s %-6s %5s %10s %9s %9s\n",
+              "", "key", "pairs", "runs", "ms", "/ merge", "/ radix");
+  for (const figure &each : found.figures) {
+    if (each.suite != "pairs") continue;
+    const std::vector<double> &values = each.measured[0].values;
+    std::printf("%-28s %-5s %-6s %5zu %10.4f %9.2f %9.2f\n", name_of(each).c_str(),
+                each.key.c_str(), count_name(each.count).c_str(), values.size(),
+                1e3 * median(values), ratio(found, each, "cub::DeviceMergeSort"),
+                ratio(found, each, "cub::DeviceRadixSort"));
+  }
+}
+
+void print_experiment(const results &found)
+{
+  std::printf("\nEntities on the device, descending: medians in ms, and each pass of one run\n"
+              "%-28s %5s %-6s %5s %9s %9s %9s\n",
+              "", "block", "count", "runs", "records", "sort", "/ thrust");
+  for (const figure &each : found.figures) {
+    if (each.suite != "experiment") continue;
+    std::printf("%-28s %5s %-6s %5zu %9.4f %9.4f %9.2f\n", name_of(each).c_str(),
+                each.block ? std::to_string(each.block).c_str() : "-",
+                count_name(each.count).c_str(), each.measured[0].values.size(),
+                1e3 * median(each.measured[0].values), 1e3 * median(each.measured[1].values),
+                ratio(found, each, "thrust::stable_sort"));
+    if (each.measured.size() > 2) print_passes(each.measured[2]);
+  }
+}
+
+void write_json(const std::string &path, const results &found)
+{
+  cJSON *const json = cJSON_CreateObject();
+  cJSON_AddNumberToObject(json, "format", 1);
+  add_machine(json);
+  cJSON *const groups = cJSON_AddArrayToObject(json, "groups");
+  add_group(groups, found, "pairs");
+  add_group(groups, found, "experiment");
+  char *const text = cJSON_Print(json);
+  std::FILE *const file = text ? std::fopen(path.c_str(), "w") : nullptr;
+  bool done = file && std::fprintf(file, "%s\n", text) > 0;
+  if (file) done = std::fclose(file) == 0 && done;
+  cJSON_free(text);
+  cJSON_Delete(json);
+  if (!done) throw std::runtime_error(path + ": cannot be written");
+}
+
+} // namespace bench
