@@ -18,10 +18,13 @@
 #endif
 #endif
 
+/* For unsigned integers of any type. */
+#define LEFT_GOES_FIRST(left, right) ((left) <= (right))
+
 /* True if the head `left` of the left run goes before the head `right` of the right one. */
 RECSORT_HD static inline bool left_goes_first(uint64_t left, uint64_t right)
 {
-  return left <= right;
+  return LEFT_GOES_FIRST(left, right);
 }
 
 /* A sorted array. */
