@@ -1,0 +1,101 @@
+/* plan.h - how a sort is cut into passes, blocks and tiles: pure functions of 64-bit integers, for
+ * the host and the device. */
+#ifndef RECSORT_CUDA_PLAN_H
+#define RECSORT_CUDA_PLAN_H
+
+#include <assert.h>
+
+#include "common/co_rank.h"
+#include "cuda/device_sort.h"
+#include "cuda/twin.h"
+
+RECSORT_HD static inline uint64_t plan_min(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
+/* How many blocks of `each` elements hold `count`. */
+RECSORT_HD static inline uint64_t plan_blocks(uint64_t count, uint64_t each)
+{
+  return count / each + TWIN(GRID_FLOOR, 0, count % each != 0);
+}
+
+/* The largest power of two that is not greater than `value`, which is at least 1. */
+static inline uint64_t plan_power_below(uint64_t value)
+{
+  assert(value > 0);
+  return UINT64_C(1) << (63 - __builtin_clzll(value));
+}
+
+/* ---- A pass merges pairs of neighbouring runs of `width` elements; the last are shorter ---- */
+
+/* The left run is [begin, middle), the right one [middle, end), and may be empty. */
+typedef struct pair_range {
+  uint64_t begin;
+  uint64_t middle;
+  uint64_t end;
+} pair_range;
+
+RECSORT_HD static inline pair_range plan_pair_from(uint64_t begin, uint64_t width, uint64_t count)
+{
+  const pair_range pair = {begin, plan_min(begin + width, count),
+                           TWIN(SHORT_RUN, begin + 2 * width, plan_min(begin + 2 * width, count))};
+  return pair;
+}
+
+/* The pair around element `at`; `width` is a power of two. */
+RECSORT_HD static inline pair_range plan_pair_at(uint64_t at, uint64_t width, uint64_t count)
+{
+  return plan_pair_from(at & ~(2 * width - 1), width, count);
+}
+
+/* ---- Blocks that each merge a range of the output of one pair ---- */
+
+typedef struct output_range {
+  pair_range pair;
+  uint64_t begin; /* counted from pair.begin */
+  uint64_t end;
+} output_range;
+
+/* Outputs a block, at most `most`. Every pair but the last has a whole number of blocks if `width`
+ * and `most` are some number of tiles times a power of two. */
+RECSORT_HD static inline uint64_t plan_outputs(uint64_t width, uint64_t most)
+{
+  return plan_min(2 * width, most);
+}
+
+RECSORT_HD static inline output_range plan_output(uint64_t block, uint64_t outputs, uint64_t width,
+                                                  uint64_t count)
+{
+  const uint64_t first = block * outputs;
+  const pair_range pair = plan_pair_from(first - first % (2 * width), width, count);
+  const output_range range = {pair, first - pair.begin,
+                              plan_min(first - pair.begin + outputs, pair.end - pair.begin)};
+  return range;
+}
+
+/* ---- Sizes ---- */
+
+/* A power of two: runs that begin with a block's elements are cut by masks. */
+static inline uint32_t plan_block(const device_job *job)
+{
+  assert(job->block > 0 && job->block <= DEVICE_MAX_BLOCK);
+  return (uint32_t)plan_power_below(job->block);
+}
+
+/* Elements of `bytes` each that fit in a block's shared memory. */
+static inline uint64_t plan_staged(const device_job *job, uint64_t bytes)
+{
+  return job->tile ? job->tile : job->shared_bytes / bytes;
+}
+
+/* Elements of a tile, two of which a block holds: a power of two, unless the job says how many. Not
+ * all of the shared memory, so that several blocks run on a multiprocessor. */
+static inline uint32_t plan_tile(const device_job *job, uint64_t pair_bytes)
+{
+  enum { USEFUL_BYTES = 48 * 1024 };
+  const uint64_t fitting = plan_min(job->shared_bytes, USEFUL_BYTES) / (2 * pair_bytes);
+  return job->tile ? job->tile : (uint32_t)plan_power_below(fitting ? fitting : 1);
+}
+
+#endif
