@@ -36,7 +36,6 @@ static recsort_plugin_status cuda_open(const recsort_host *host, void **instance
 {
   cuda_instance *self = NULL;
   runtime_device device;
-  if (!runtime_usable(error->text, sizeof error->text)) return RECSORT_PLUGIN_FAILED;
   const recsort_plugin_status status = runtime_open(&device, error);
   if (status) return status;
   self = host->allocate(host->context, sizeof *self);

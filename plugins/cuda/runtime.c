@@ -58,16 +58,20 @@ static cudaError_t ask(enum cudaDeviceAttr attribute, int *value)
   return code ? code : cudaDeviceGetAttribute(value, attribute, device);
 }
 
+static bool was_lost(char *reason, size_t reason_size)
+{
+  const int code = atomic_load(&lost_code);
+  if (code)
+    (void)snprintf(reason, reason_size,
+                   "the CUDA device failed earlier in this process: %s (error %d)",
+                   cudaGetErrorString((cudaError_t)code), code);
+  return code != 0;
+}
+
 bool runtime_usable(char *reason, size_t reason_size)
 {
   int count = 0, major = 0, minor = 0;
-  const int lost = atomic_load(&lost_code);
-  if (lost) {
-    (void)snprintf(reason, reason_size,
-                   "the CUDA device failed earlier in this process: %s (error %d)",
-                   cudaGetErrorString((cudaError_t)lost), lost);
-    return false;
-  }
+  if (was_lost(reason, reason_size)) return false;
   cudaError_t code = cudaGetDeviceCount(&count);
   if (!code && count == 0) code = cudaErrorNoDevice;
   if (!code) code = ask(cudaDevAttrComputeCapabilityMajor, &major);
@@ -90,6 +94,7 @@ recsort_plugin_status runtime_open(runtime_device *device, recsort_plugin_error 
 {
   int shared = 0, multiprocessors = 0;
   cudaStream_t stream;
+  if (was_lost(error->text, sizeof error->text)) return RECSORT_PLUGIN_LOST;
   recsort_plugin_status status =
       check(ask(cudaDevAttrMaxSharedMemoryPerBlockOptin, &shared), "cudaDeviceGetAttribute", error);
   if (status == RECSORT_PLUGIN_OK)

@@ -1,0 +1,18 @@
+/* launch.c - kernels that fail to start: linked with --wrap=emulator_launch, it puts the stand-in's
+ * plan before the emulator's launch. */
+#include <cuda_runtime_api.h>
+
+#include "emulator.h"
+#include "standin.h"
+
+int __real_emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
+                           uint64_t shared_bytes, const void *args);
+int __wrap_emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
+                           uint64_t shared_bytes, const void *args);
+
+int __wrap_emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
+                           uint64_t shared_bytes, const void *args)
+{
+  const int code = standin_call(cudaErrorLaunchOutOfResources);
+  return code ? code : __real_emulator_launch(kernel, grid, block, shared_bytes, args);
+}

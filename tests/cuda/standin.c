@@ -1,0 +1,272 @@
+#include "standin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda_runtime_api.h"
+
+enum { BLOCKS = 64, POISON = 0xee, DEFAULT_MEMORY = 1 << 26 };
+
+typedef struct block {
+  unsigned char *at;
+  size_t size;
+} block;
+
+struct CUstream_st {
+  bool open;
+};
+
+enum { CALLS_FAILED = 99 };
+
+static standin_plan plan;
+static standin_state state;
+static block blocks[BLOCKS];
+static struct CUstream_st streams[BLOCKS];
+static size_t allocated;
+static cudaError_t last_error;
+static cudaError_t stuck; /* the sticky error, once it has struck */
+
+/* ---- The plan ---- */
+
+void standin_begin(standin_plan begun)
+{
+  plan = begun;
+  state.calls = 0;
+  stuck = last_error = cudaSuccess;
+}
+
+standin_state standin_look(void)
+{
+  return state;
+}
+
+__attribute__((constructor)) static void read_plan(void)
+{
+  const char *at = getenv("STANDIN_PLAN");
+  long *const members[] = {&plan.fail_at, &plan.code,   &plan.sticky,    &plan.memory,
+                           &plan.devices, &plan.driver, &plan.capability};
+  for (size_t i = 0; at && i < sizeof members / sizeof *members; i++) {
+    char *end;
+    *members[i] = strtol(at, &end, 10);
+    at = end;
+  }
+}
+
+__attribute__((destructor)) static void write_calls(void)
+{
+  const char *path = getenv("STANDIN_CALLS");
+  FILE *const file = path ? fopen(path, "w") : NULL;
+  if (!path) return;
+  if (!file || fprintf(file, "%ld %ld\n", state.calls, state.misuses) < 0 || fclose(file) != 0)
+    _Exit(CALLS_FAILED);
+}
+
+static cudaError_t fail(cudaError_t code)
+{
+  last_error = code;
+  return code;
+}
+
+int standin_call(int likely_code)
+{
+  const long call = ++state.calls;
+  if (stuck) return (int)stuck;
+  if (plan.fail_at == 0 || call != plan.fail_at) return 0;
+  const cudaError_t code = (cudaError_t)(plan.code ? plan.code : likely_code);
+  if (plan.sticky) stuck = code;
+  return (int)fail(code);
+}
+
+#define CALL(likely_code)                                                                          \
+  do {                                                                                             \
+    const int call_code = standin_call(likely_code);                                               \
+    if (call_code) return (cudaError_t)call_code;                                                  \
+  } while (0)
+
+/* ---- The device ---- */
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+  CALL(cudaErrorUnknown);
+  *version = plan.driver == 1 ? 0 : plan.driver ? (int)plan.driver : CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+  CALL(cudaErrorNoDevice);
+  if (plan.driver) return fail(cudaErrorInsufficientDriver);
+  if (plan.devices < 0) return fail(cudaErrorNoDevice);
+  *count = (int)plan.devices + 1;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+  CALL(cudaErrorDevicesUnavailable);
+  *device = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
+{
+  CALL(cudaErrorInvalidDevice);
+  const int capability = plan.capability ? (int)plan.capability : 90;
+  if (device != 0) return fail(cudaErrorInvalidDevice);
+  switch (attribute) {
+  case cudaDevAttrMultiProcessorCount:
+    *value = 3;
+    return cudaSuccess;
+  case cudaDevAttrComputeCapabilityMajor:
+    *value = capability / 10;
+    return cudaSuccess;
+  case cudaDevAttrComputeCapabilityMinor:
+    *value = capability % 10;
+    return cudaSuccess;
+  case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+    *value = 227 << 10;
+    return cudaSuccess;
+  }
+  return fail(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+  CALL(cudaErrorLaunchFailure);
+  return cudaSuccess;
+}
+
+/* ---- Memory ---- */
+
+static size_t total_memory(void)
+{
+  return plan.memory ? (size_t)plan.memory : DEFAULT_MEMORY;
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+  CALL(cudaErrorDevicesUnavailable);
+  *total = total_memory();
+  *available = *total - allocated;
+  return cudaSuccess;
+}
+
+/* The block that holds [at, at + size); NULL: none. */
+static block *find(const void *at, size_t size)
+{
+  for (size_t i = 0; i < BLOCKS; i++) {
+    const unsigned char *const begin = blocks[i].at, *const wanted = at;
+    if (begin && wanted >= begin && wanted <= begin + blocks[i].size &&
+        size <= (size_t)(begin + blocks[i].size - wanted))
+      return &blocks[i];
+  }
+  return NULL;
+}
+
+cudaError_t cudaMalloc(void **memory, size_t size)
+{
+  block *free_one = NULL;
+  CALL(cudaErrorMemoryAllocation);
+  for (size_t i = 0; i < BLOCKS; i++)
+    if (!blocks[i].at) free_one = &blocks[i];
+  if (!free_one || size > total_memory() - allocated) return fail(cudaErrorMemoryAllocation);
+  const size_t whole = (size + 255) / 256 * 256;
+  void *const made = aligned_alloc(256, whole ? whole : 256);
+  if (!made) return fail(cudaErrorMemoryAllocation);
+  memset(made, POISON, whole);
+  *free_one = (block){made, size};
+  allocated += size;
+  state.blocks++;
+  *memory = made;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *memory)
+{
+  CALL(cudaErrorInvalidValue);
+  block *const found = memory ? find(memory, 0) : NULL;
+  if (!memory) return cudaSuccess;
+  if (!found || found->at != memory) {
+    state.misuses++;
+    return fail(cudaErrorInvalidValue);
+  }
+  allocated -= found->size;
+  state.blocks--;
+  free(found->at);
+  *found = (block){NULL, 0};
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+  CALL(cudaErrorInvalidValue);
+  const bool up = kind == cudaMemcpyHostToDevice;
+  if (!stream || !find(up ? to : from, size) || find(up ? from : to, 0)) {
+    state.misuses++;
+    return fail(cudaErrorInvalidValue);
+  }
+  memcpy(to, from, size);
+  return cudaSuccess;
+}
+
+/* ---- Streams and errors ---- */
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+  CALL(cudaErrorMemoryAllocation);
+  for (size_t i = 0; i < BLOCKS && flags == cudaStreamNonBlocking; i++) {
+    if (streams[i].open) continue;
+    streams[i].open = true;
+    state.streams++;
+    *stream = &streams[i];
+    return cudaSuccess;
+  }
+  return fail(cudaErrorInvalidValue);
+}
+
+static cudaError_t judge(cudaStream_t stream)
+{
+  if (stream && stream->open) return cudaSuccess;
+  state.misuses++;
+  return fail(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+  CALL(cudaErrorLaunchFailure);
+  return judge(stream);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+  CALL(cudaErrorInvalidResourceHandle);
+  if (judge(stream)) return last_error;
+  stream->open = false;
+  state.streams--;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+  const cudaError_t code = stuck ? stuck : last_error;
+  last_error = cudaSuccess;
+  return code;
+}
+
+const char *cudaGetErrorString(cudaError_t code)
+{
+  static const struct {
+    cudaError_t code;
+    const char *text;
+  } texts[] = {
+      {cudaErrorMemoryAllocation, "out of memory"},
+      {cudaErrorInsufficientDriver, "CUDA driver version is insufficient for CUDA runtime version"},
+      {cudaErrorNoDevice, "no CUDA-capable device is detected"},
+      {cudaErrorIllegalAddress, "an illegal memory access was encountered"},
+      {cudaErrorLaunchFailure, "unspecified launch failure"}};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (texts[i].code == code) return texts[i].text;
+  return "some other error";
+}

@@ -1,0 +1,40 @@
+/* standin.h - a CUDA runtime with no GPU behind it, and how tests make it fail.
+ *
+ * Device memory is host memory that begins poisoned; kernels run through the emulator. It is a
+ * library of its own, so that a test and the plugin that the test loads share it. A test sets the
+ * plan through calls; a tool gets it through the environment:
+ *
+ *   STANDIN_PLAN     numbers, those of standin_plan in their order
+ *   STANDIN_CALLS    a file that gets the number of calls when the process ends
+ */
+#ifndef STANDIN_H
+#define STANDIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct standin_plan {
+  long fail_at; /* the call that fails, from 1; 0: none */
+  long code;    /* what with; 0: what such a call is likely to fail with */
+  long sticky;  /* not 0: and every call after it */
+  long memory;  /* bytes of the device; 0: 64 MiB */
+  long devices; /* one less than there are */
+  long driver; /* 0: new enough; otherwise, what cudaDriverGetVersion says of an old one, 1: none */
+  long capability; /* 0: 90 */
+} standin_plan;
+
+typedef struct standin_state {
+  long calls;
+  long blocks;  /* of device memory that were not freed */
+  long streams; /* not destroyed */
+  long misuses; /* copies outside device memory, wrong frees */
+} standin_state;
+
+void standin_begin(standin_plan plan);
+standin_state standin_look(void);
+
+/* Counts a call as any other, for functions that the stand-in does not have itself: 0, or the code
+ * that it is to fail with. */
+int standin_call(int likely_code);
+
+#endif

@@ -1,0 +1,365 @@
+/* The CUDA plugin on a runtime whose every call fails in turn: once, and for ever from then on.
+ *
+ * Each case is a process of its own, since an error of the second kind marks a process for good.
+ * Under "auto" the result is the CPU's and the statistics say why; by name it is an error and the
+ * records are as they were. Prints "N faults, 0 crashes, ...". */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "recsort/recsort.h"
+#include "standin.h"
+#include "support/failing_allocator.h"
+
+enum { COUNT = 700, ALGORITHMS_MAX = 16, ILLEGAL_ADDRESS = 700 };
+
+typedef struct entity {
+  float x, y, angle;
+  int16_t sprite;
+  float distance;
+} entity;
+
+/* Shared by all processes. */
+typedef struct tally {
+  size_t faults;
+  size_t crashes;
+  size_t errors;    /* that a call reported */
+  size_t fallbacks; /* to the CPU */
+  size_t changed;   /* inputs of calls that failed */
+  size_t wrong;     /* results, texts, choices */
+  size_t leaks;
+} tally;
+
+/* The calls of a run without faults. */
+typedef struct call_counts {
+  long search; /* until the plugin was found */
+  long open;   /* until it was opened */
+  long sort;   /* until the first sort was done */
+  long all;
+} call_counts;
+
+static tally *t;
+static entity input[COUNT], expected[COUNT], entities[COUNT];
+
+static void expect(bool good, const char *what)
+{
+  if (good) return;
+  t->wrong++;
+  if (t->wrong <= 20) (void)printf("FAILED: %s\n", what);
+}
+
+/* ---- Records ---- */
+
+static void make_input(void)
+{
+  for (size_t i = 0; i < COUNT; i++)
+    input[i] = (entity){(float)i, 0, 0, (int16_t)(i % 7), (float)(i * 7919 % 97)};
+}
+
+static recsort_status create(const char *plugin, const char *algorithm,
+                             const recsort_allocator *memory, recsort_sorter **sorter,
+                             recsort_error *error)
+{
+  recsort_schema *schema = NULL;
+  const recsort_options options = {.struct_size = sizeof options,
+                                   .plugin = plugin,
+                                   .algorithm = algorithm,
+                                   .threads = 2,
+                                   .allocator = memory};
+  recsort_status status =
+      recsort_schema_load_file(RS_SCHEMAS "/entity.yaml", memory, &schema, error);
+  if (status == RECSORT_OK) status = recsort_sorter_create(schema, &options, sorter, error);
+  recsort_schema_destroy(schema);
+  return status;
+}
+
+static void make_expected(void)
+{
+  recsort_sorter *sorter = NULL;
+  memcpy(expected, input, sizeof input);
+  expect(create("cpu", "sequential", NULL, &sorter, NULL) == RECSORT_OK &&
+             recsort_sort(sorter, expected, COUNT, NULL) == RECSORT_OK,
+         "the CPU does not sort");
+  recsort_sorter_destroy(sorter);
+}
+
+/* Sorts; on failure the records must be as they were, and the text one line. */
+static bool sort_well(recsort_sorter *sorter)
+{
+  recsort_error error = {0};
+  memcpy(entities, input, sizeof input);
+  if (recsort_sort(sorter, entities, COUNT, &error) == RECSORT_OK) {
+    expect(memcmp(entities, expected, sizeof expected) == 0, "the result is not the CPU's");
+    return true;
+  }
+  t->errors++;
+  t->changed += memcmp(entities, input, sizeof input) != 0;
+  expect(strstr(error.text, "plugin \"cuda\": ") && !strchr(error.text, '\n'), error.text);
+  return false;
+}
+
+/* ---- Processes ---- */
+
+typedef struct fault {
+  const char *algorithm; /* NULL: plugin "auto" */
+  standin_plan plan;
+  call_counts calls;
+} fault;
+
+typedef void body(fault *f);
+
+/* Runs `run` in a process of its own; no thread has been started in this one. */
+static void apart(body *run, fault *f)
+{
+  (void)fflush(stdout);
+  const pid_t child = fork();
+  int status = 0;
+  if (child == 0) {
+    run(f);
+    (void)fflush(stdout);
+    exit(0);
+  }
+  const bool ended = child > 0 && waitpid(child, &status, 0) == child;
+  t->crashes += !ended || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+  t->faults++;
+}
+
+static call_counts *shared_counts;
+
+static void count_calls(fault *f)
+{
+  recsort_plugin_list *list = NULL;
+  recsort_sorter *sorter = NULL;
+  standin_begin((standin_plan){0});
+  expect(recsort_plugin_list_create(NULL, &list, NULL) == RECSORT_OK, "no list of plugins");
+  recsort_plugin_list_destroy(list);
+  shared_counts->search = standin_look().calls;
+  standin_begin((standin_plan){0});
+  make_expected();
+  standin_begin((standin_plan){0});
+  expect(create(f->algorithm ? "cuda" : NULL, f->algorithm, NULL, &sorter, NULL) == RECSORT_OK,
+         "no sorter");
+  shared_counts->open = standin_look().calls;
+  expect(sort_well(sorter), "it does not sort without faults");
+  shared_counts->sort = standin_look().calls;
+  expect(strcmp(recsort_sorter_stats(sorter).plugin, "cuda") == 0, "another plugin was chosen");
+  recsort_sorter_destroy(sorter);
+  shared_counts->all = standin_look().calls;
+  t->leaks += standin_look().blocks || standin_look().streams;
+}
+
+/* ---- One call fails ---- */
+
+/* Whether `cuda` is on offer, and why not. */
+static bool is_offered(char reason[256])
+{
+  recsort_plugin_list *list = NULL;
+  bool offered = false;
+  *reason = '\0';
+  if (recsort_plugin_list_create(NULL, &list, NULL) != RECSORT_OK) return false;
+  for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
+    const recsort_plugin_info info = recsort_plugin_list_at(list, i);
+    if (strcmp(info.name, "cuda") != 0) continue;
+    offered = info.score > 0;
+    (void)snprintf(reason, 256, "%s", info.reason ? info.reason : "");
+  }
+  recsort_plugin_list_destroy(list);
+  return offered;
+}
+
+/* The device works again, as far as the runtime is concerned. */
+static void check_afterwards(const fault *f)
+{
+  char reason[256];
+  standin_begin((standin_plan){0});
+  const bool offered = is_offered(reason);
+  const bool lost =
+      f->plan.sticky && f->plan.fail_at > f->calls.search && f->plan.fail_at <= f->calls.sort;
+  expect(offered == !lost, lost ? "a lost device is on offer" : reason);
+  if (!lost) return;
+  expect(strstr(reason, "failed earlier in this process") != NULL, reason);
+  expect(standin_look().calls == 0, "a lost device was tried again");
+}
+
+static void check_choice(const fault *f, recsort_sorter *sorter)
+{
+  const long at = f->plan.fail_at;
+  const recsort_stats stats = recsort_sorter_stats(sorter);
+  const bool failed = at > f->calls.search && at <= f->calls.sort;
+  expect(strcmp(stats.plugin, at <= f->calls.sort ? "cpu" : "cuda") == 0, "the wrong plugin");
+  expect(failed == (stats.fallback != NULL), "the fallback is not told, or none was needed");
+  expect(!stats.fallback || strstr(stats.fallback, "plugin \"cuda\": "), "the fallback's text");
+  t->fallbacks += stats.fallback != NULL;
+}
+
+static void fail_automatic(fault *f)
+{
+  recsort_sorter *sorter = NULL;
+  make_expected();
+  standin_begin(f->plan);
+  expect(create("auto", NULL, NULL, &sorter, NULL) == RECSORT_OK, "no sorter");
+  expect(sort_well(sorter), "the CPU did not take over");
+  check_choice(f, sorter);
+  recsort_sorter_destroy(sorter);
+  t->leaks += !f->plan.sticky && f->plan.fail_at <= f->calls.sort &&
+              (standin_look().blocks || standin_look().streams);
+  expect(standin_look().misuses == 0, "the runtime was misused");
+  check_afterwards(f);
+}
+
+/* By name: an error; if it was but one call, the next sort is well. */
+static void fail_by_name(fault *f)
+{
+  const long at = f->plan.fail_at;
+  recsort_sorter *sorter = NULL;
+  recsort_error error = {0};
+  make_expected();
+  standin_begin(f->plan);
+  const bool created = create("cuda", f->algorithm, NULL, &sorter, &error) == RECSORT_OK;
+  expect(created == (at > f->calls.open), "creation fails if and only if one of its calls does");
+  if (!created) {
+    t->errors++;
+    expect(sorter == NULL && strstr(error.text, "\"cuda\"") != NULL, error.text);
+  } else {
+    expect(sort_well(sorter) == (at > f->calls.sort), "a sort fails if one of its calls does");
+    if (!f->plan.sticky && at <= f->calls.sort) expect(sort_well(sorter), "the next sort is well");
+  }
+  recsort_sorter_destroy(sorter);
+  expect(standin_look().misuses == 0, "the runtime was misused");
+  check_afterwards(f);
+}
+
+static void fail_each_call(const char *algorithm)
+{
+  fault f = {.algorithm = algorithm};
+  apart(count_calls, &f);
+  f.calls = *shared_counts;
+  for (int sticky = 0; sticky < 2; sticky++)
+    for (long at = 1; at <= f.calls.all; at++) {
+      f.plan =
+          (standin_plan){.fail_at = at, .sticky = sticky, .code = sticky ? ILLEGAL_ADDRESS : 0};
+      apart(algorithm ? fail_by_name : fail_automatic, &f);
+    }
+  expect(f.calls.search > 0 && f.calls.open > f.calls.search && f.calls.sort > f.calls.open + 4 &&
+             f.calls.all > f.calls.sort,
+         "too few calls were counted");
+  (void)printf("%s: %ld calls\n", algorithm ? algorithm : "auto", f.calls.all);
+}
+
+/* ---- No memory ---- */
+
+static void run_short_of_memory(fault *f)
+{
+  recsort_sorter *sorter = NULL;
+  recsort_error error = {0};
+  make_expected();
+  standin_begin((standin_plan){.memory = 1000});
+  expect(create(f->algorithm ? "cuda" : NULL, f->algorithm, NULL, &sorter, NULL) == RECSORT_OK,
+         "no sorter");
+  memcpy(entities, input, sizeof input);
+  const recsort_status status = recsort_sort(sorter, entities, COUNT, &error);
+  const char *const fallback = recsort_sorter_stats(sorter).fallback;
+  const char *const text = f->algorithm ? error.text : fallback ? fallback : "";
+  expect(status == (f->algorithm ? RECSORT_OUT_OF_MEMORY : RECSORT_OK), "the status");
+  expect(memcmp(entities, f->algorithm ? input : expected, sizeof entities) == 0, "the records");
+  expect(strstr(text, "MiB of device memory are needed") && strstr(text, "are free"), text);
+  recsort_sorter_destroy(sorter);
+  t->leaks += standin_look().blocks || standin_look().streams;
+}
+
+/* The device fails, and then the host has no memory for the CPU. */
+static void fail_both(fault *f)
+{
+  const bool for_ever = f->plan.sticky;
+  make_expected();
+  for (size_t at = 1;; at++) {
+    failing_allocator memory = {.fail_at = at, .for_ever = for_ever};
+    const recsort_allocator hook = failing_hook(&memory);
+    recsort_sorter *sorter = NULL;
+    recsort_error error = {0};
+    standin_begin((standin_plan){.fail_at = f->plan.fail_at});
+    if (create("auto", NULL, &hook, &sorter, &error) == RECSORT_OK) {
+      memcpy(entities, input, sizeof input);
+      if (recsort_sort(sorter, entities, COUNT, &error) == RECSORT_OK)
+        expect(memcmp(entities, expected, sizeof expected) == 0, "the result is not the CPU's");
+      else
+        t->changed += memcmp(entities, input, sizeof input) != 0;
+    }
+    recsort_sorter_destroy(sorter);
+    t->errors += error.status != RECSORT_OK;
+    t->leaks += memory.blocks != 0;
+    expect(memory.wrong == 0, "the allocator was misused");
+    if (memory.calls < at) break;
+    t->faults++;
+  }
+}
+
+/* ---- No device ---- */
+
+static void refuse_device(fault *f)
+{
+  char reason[256];
+  standin_begin(f->plan);
+  expect(!is_offered(reason), "it is on offer where it cannot work");
+  if (!strstr(reason, f->algorithm)) expect(false, reason);
+}
+
+static void refuse_each(void)
+{
+  fault refusals[] = {
+      {.plan = {.driver = 1}, .algorithm = "no NVIDIA driver was found"},
+      {.plan = {.driver = 12020}, .algorithm = "it is for CUDA 12.2, and 13.0 is needed"},
+      {.plan = {.devices = -1}, .algorithm = "no CUDA device was found"},
+      {.plan = {.capability = 61}, .algorithm = "its compute capability is 6.1, and 9.0 is needed"},
+      {.plan = {.fail_at = 1, .code = 999}, .algorithm = "cannot be used: some other error"}};
+  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+    apart(refuse_device, &refusals[i]);
+}
+
+static size_t find_algorithms(char names[ALGORITHMS_MAX][32])
+{
+  recsort_plugin_list *list = NULL;
+  size_t count = 0;
+  if (recsort_plugin_list_create(NULL, &list, NULL) != RECSORT_OK) return 0;
+  for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
+    const recsort_plugin_info info = recsort_plugin_list_at(list, i);
+    for (size_t a = 0; strcmp(info.name, "cuda") == 0 && a < info.algorithm_count; a++)
+      (void)snprintf(names[count++], 32, "%s", info.algorithms[a]);
+  }
+  recsort_plugin_list_destroy(list);
+  return count;
+}
+
+int main(void)
+{
+  char names[ALGORITHMS_MAX][32];
+  char *const shared = mmap(NULL, sizeof *t + sizeof *shared_counts, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED || setenv("RECSORT_PLUGIN_PATH", RS_CUDA_PLUGIN, 1) != 0) return 2;
+  t = (tally *)(void *)shared;
+  shared_counts = (call_counts *)(void *)(shared + sizeof *t);
+  make_input();
+  refuse_each();
+  fail_each_call(NULL);
+  const call_counts calls = *shared_counts;
+  for (long at = calls.search + 1; at <= calls.sort; at++)
+    for (int for_ever = 0; for_ever < 2; for_ever++)
+      apart(fail_both, &(fault){.plan = {.fail_at = at, .sticky = for_ever}});
+  const size_t count = find_algorithms(names);
+  for (size_t a = 0; a < count; a++) {
+    fail_each_call(names[a]);
+    apart(run_short_of_memory, &(fault){.algorithm = names[a]});
+  }
+  apart(run_short_of_memory, &(fault){.algorithm = NULL});
+  (void)printf("%zu faults, %zu crashes, %zu leaks, %zu changed inputs, %zu wrong (%zu errors "
+               "reported, %zu fallbacks)\n",
+               t->faults, t->crashes, t->leaks, t->changed, t->wrong, t->errors, t->fallbacks);
+  return count == 8 && t->errors && t->fallbacks && !t->crashes && !t->leaks && !t->changed &&
+                 !t->wrong
+             ? 0
+             : 1;
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""The command on a CUDA runtime whose every call fails in turn: once, and for ever from then on.
+
+Usage: tools.py PLUGIN-FOLDER TOOLS-FOLDER SCHEMA
+
+`--plugin auto` must end with the CPU's bytes, and say so in one line if the device had been chosen;
+`--plugin cuda` with status 2, one line, and every file as it was, or else with the same bytes.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+plugin, tools, schema = (str(Path(argument).resolve()) for argument in sys.argv[1:])
+RECORDS = 600
+STICKY = 700
+
+
+def run(folder, *options, plan=(), env=None):
+    environment = dict(os.environ, RECSORT_PLUGIN_PATH=plugin, STANDIN_CALLS=str(folder / '../calls'),
+                       STANDIN_PLAN=' '.join(str(number) for number in plan), **(env or {}))
+    return subprocess.run([tools + '/recsort', '-s', schema, '--threads=2', *options], cwd=folder,
+                          env=environment, capture_output=True, text=True, timeout=120)
+
+
+def sort(folder, name, plan, *more):
+    return run(folder, '--plugin', name, *more, 'in', '-o', 'out', plan=plan)
+
+
+def counts(folder):
+    """Calls and misuses of the last run."""
+    return [int(word) for word in (folder / '../calls').read_text().split()]
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def one_line(text):
+    return text.startswith('recsort: ') and text.count('\n') == 1 and len(text) > 20
+
+
+class Bench:
+    def __init__(self, folder):
+        self.folder = folder
+        self.faults = self.errors = self.fallbacks = 0
+        self.failures = []
+        subprocess.run([tools + '/recgen', '-s', schema, '-n', str(RECORDS), '-o', 'in'],
+                       cwd=folder, check=True)
+        good = run(folder, '--plugin', 'cpu', '--algorithm', 'sequential', 'in', '-o', 'good')
+        if good.returncode:
+            sys.exit(f'the CPU does not sort: {good.stderr}')
+        self.input = (folder / 'in').read_bytes()
+        self.good = (folder / 'good').read_bytes()
+
+    def note(self, good, name, plan, result):
+        self.faults += 1
+        if not good:
+            self.failures.append(f'{name} {plan}: status {result.returncode}: {result.stderr}')
+
+    def run(self, name, plan, *more):
+        (self.folder / 'out').write_bytes(b'as it was')
+        before = contents(self.folder)
+        result = sort(self.folder, name, plan, *more)
+        after = contents(self.folder)
+        unchanged = after == before
+        sorted_well = after == dict(before, out=self.good)
+        # calls made while the device is given up may leave nothing to be said of it
+        return result, unchanged, sorted_well and counts(self.folder)[1] == 0
+
+    def by_name(self, plan, must_fail):
+        result, unchanged, sorted_well = self.run('cuda', plan)
+        failed = result.returncode == 2 and unchanged and one_line(result.stderr)
+        well = result.returncode == 0 and sorted_well and result.stderr == ''
+        self.errors += failed
+        self.note(failed if must_fail else well, 'cuda', plan, result)
+
+    def automatic(self, plan, must_fall_back):
+        result, _, sorted_well = self.run('auto', plan)
+        well = result.returncode == 0 and sorted_well
+        self.fallbacks += must_fall_back
+        said = one_line(result.stderr) if must_fall_back else result.stderr == ''
+        self.note(well and said, 'auto', plan, result)
+
+    def statistics(self, plan):
+        result, _, sorted_well = self.run('auto', plan, '--stats=json')
+        lines = result.stderr.splitlines()
+        stats = json.loads('\n'.join(lines[1:]))
+        told = stats.get('plugin') == 'cpu' and 'plugin "cuda"' in (stats.get('fallback') or '')
+        self.note(sorted_well and told, 'auto --stats', plan, result)
+
+    def refusal(self, plan, reason):
+        """A device that cannot be used: the list says why, by name it is an error."""
+        listed = run(self.folder, '--list-plugins', plan=plan)
+        self.note(reason in listed.stdout, 'list', plan, listed)
+        result, unchanged, _ = self.run('cuda', plan)
+        self.note(result.returncode == 2 and unchanged and one_line(result.stderr) and
+                  reason in result.stderr, 'cuda', plan, result)
+        self.automatic(plan, False)
+
+
+def phases(bench):
+    """The calls until the plugin is found, until the result is there, and of a whole run."""
+    run(bench.folder, '--list-plugins')
+    search = counts(bench.folder)[0]
+    first = sort(bench.folder, 'cuda', ())
+    everything = counts(bench.folder)[0]
+    if first.returncode or (bench.folder / 'out').read_bytes() != bench.good:
+        sys.exit(f'the plugin does not sort without faults: {first.stderr}')
+    closing = 3  # what runtime_close calls
+    return search, everything - closing, everything
+
+
+def main():
+    with tempfile.TemporaryDirectory() as top:
+        folder = Path(top) / 'work'
+        folder.mkdir()
+        bench = Bench(folder)
+        search, done, everything = phases(bench)
+        for sticky in (0, 1):
+            for at in range(1, everything + 1):
+                plan = (at, STICKY * sticky, sticky)
+                bench.by_name(plan, at <= done)
+                bench.automatic(plan, search < at <= done)
+        bench.statistics((done, STICKY, 1))
+        bench.automatic((0, 0, 0, 1000), True)  # bytes of device memory
+        bench.by_name((0, 0, 0, 1000), True)
+        bench.refusal((0, 0, 0, 0, -1), 'no CUDA device was found')
+        bench.refusal((0, 0, 0, 0, 0, 1), 'no NVIDIA driver was found')
+        bench.refusal((0, 0, 0, 0, 0, 12020), 'the NVIDIA driver is too old')
+        bench.refusal((0, 0, 0, 0, 0, 0, 61), 'the CUDA device is too old')
+        if (folder / 'in').read_bytes() != bench.input:
+            bench.failures.append('the input has changed')
+    for failure in bench.failures[:20]:
+        print(failure)
+    print(f'{bench.faults} faults, {len(bench.failures)} lost or changed ({bench.errors} errors, '
+          f'{bench.fallbacks} fallbacks)')
+    sys.exit(1 if bench.failures or not bench.errors or not bench.fallbacks else 0)
+
+
+main()
