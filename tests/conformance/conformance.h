@@ -27,6 +27,7 @@ extern const unsigned thread_counts[THREAD_COUNTS];
 void count_case(tally *t, bool good, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 void test_records(const way *ways, size_t way_count, tally *t);
-void test_jobs(const recsort_plugin_list *list, const way *tested, tally *t);
+/* `few`: about every sixteenth. */
+void test_jobs(const recsort_plugin_list *list, const way *tested, bool few, tally *t);
 
 #endif
