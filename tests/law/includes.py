@@ -28,6 +28,7 @@ LAW = {
     'plugins/common': [ABI],
     'plugins/cpu': [ABI, 'common/'],
     'plugins/cuda': [ABI, 'common/'],
+    'plugins/cuda/bench': ['cuda/'],
     'tools': [PUBLIC, 'support/'],
     'tools/support': [PUBLIC],
 }

@@ -17,6 +17,7 @@ LAWFUL = {
     'core/pipeline.c': '"key/encode.h"',
     'plugins/cpu/merge.c': '"common/co_rank.h"',
     'plugins/cuda/device.cu': '<cuda_runtime.h>',
+    'plugins/cuda/bench/pairs.cu': '"cuda/algorithms.h"',
     'tools/recgen/main.c': '"support/output.h"',
 }
 
@@ -37,6 +38,7 @@ PLANTED = [
     ('plugins/cpu/merge.c', '<recsort/recsort.h>'),
     ('plugins/cpu/merge.c', '"base/memory.h"'),
     ('plugins/common/co_rank.h', '"cpu/sorts.h"'),
+    ('plugins/cuda/bench/pairs.cu', '"recsort/plugin.h"'),
     ('tools/recgen/main.c', '"base/checked.h"'),
     ('tools/recgen/main.c', '"reccat/cell.h"'),
     ('tools/recsort/sort.c', '"recsort/plugin.h"'),
