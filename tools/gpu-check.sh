@@ -1,0 +1,173 @@
+#!/bin/sh
+# Usage: tools/gpu-check.sh [OPTION]...
+# Checks and measures the CUDA plugin on this machine's GPU. Writes tools/results/GPU.txt, with the
+# machine, every check and every figure, and GPU.json for programs.
+#   --build DIR      use what is built there, here or elsewhere; else it is built, with nvcc
+#   --packages DIR   Debian packages that are not installed, unpacked by dpkg -x; repeatable
+#   --only STEP      conformance, files, sanitizers or benchmark; repeatable; else all
+#   --quick          the benchmark in its short form
+#   --output DIR     in place of tools/results
+#   --append         add to the text that is there
+# Exit status: 0 all is right, 1 something is not, 2 it could not be run.
+set -eu
+
+source=$(cd "$(dirname "$0")/.." && pwd)
+build='' packages='' only='' quick='' append='' failed=0
+output=$source/tools/results
+
+fail() { echo "gpu-check.sh: $*" >&2; exit 2; }
+usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; exit "$1"; }
+folder() { (cd "$1" 2> /dev/null && pwd) || fail "$1 is no folder"; }
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    --build | --packages | --only | --output) [ $# -gt 1 ] || usage 2 >&2 ;;
+  esac
+  case $1 in
+    --build) build=$(folder "$2"); shift ;;
+    --packages) packages="$packages $(folder "$2")"; shift ;;
+    --only) only="$only $2"; shift ;;
+    --output) mkdir -p "$2"; output=$(folder "$2"); shift ;;
+    --quick) quick=--quick ;;
+    --append) append=yes ;;
+    --help) usage 0 ;;
+    *) usage 2 >&2 ;;
+  esac
+  shift
+done
+for step in $only; do
+  case $step in conformance | files | sanitizers | benchmark) ;; *) usage 2 >&2 ;; esac
+done
+wanted() { case " ${only:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
+
+# ---- Libraries and programs ----
+
+# Everything that was unpacked, in one place that stands for the root folder.
+use_packages() {
+  mkdir "$work/root"
+  for each in $packages; do cp -a "$each/." "$work/root"; done
+  for libraries in "$work"/root/usr/lib/*-linux-gnu "$work/root/usr/lib"; do
+    LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    LIBRARY_PATH=$libraries${LIBRARY_PATH:+:$LIBRARY_PATH}
+    PKG_CONFIG_PATH=$libraries/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+  done
+  export LD_LIBRARY_PATH LIBRARY_PATH PKG_CONFIG_PATH
+  export PATH="$PATH:$work/root/usr/bin" PKG_CONFIG_SYSROOT_DIR="$work/root"
+}
+
+build_here() {
+  command -v nvcc > /dev/null || fail "there is no nvcc; give a build by --build"
+  cmake -S "$source" -B "$source/build-gpu" -DCMAKE_BUILD_TYPE=Release >&2
+  cmake --build "$source/build-gpu" --parallel >&2
+  build=$source/build-gpu
+}
+
+[ -z "$packages" ] || use_packages
+export PATH="$PATH:/usr/local/cuda/bin"
+[ -n "$build" ] || build_here
+plugin=$build/plugins/cuda
+LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$plugin"
+for program in tests/conformance/conformance tools/recsort tools/recgen plugins/cuda/bench/gpu-bench; do
+  [ -x "$build/$program" ] || fail "$build/$program is not there"
+done
+recsort="$build/tools/recsort -s $source/schemas/entity.yaml"
+
+# ---- What is written ----
+
+say() { echo "$*" | tee -a "$work/text"; }
+# The outcome of a check: its name, its status, the last line that it wrote.
+judge() { # NAME STATUS LOG
+  say "$1: $([ "$2" = 0 ] && echo passed || echo FAILED): $(tail -n 1 "$3")"
+  [ "$2" = 0 ] || { failed=1; grep -v '^cuda ' "$3" | head -n 20 | tee -a "$work/text"; }
+}
+
+describe_machine() {
+  say "GPU      $(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader | head -n 1)"
+  say "CPU      $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $(nproc) processors"
+  say "kernel   $(uname -sr)"
+  say "compiler $(nvcc --version 2> /dev/null | tail -n 1 || echo unknown)"
+  say "commit   $(git -C "$source" describe --always --dirty 2> /dev/null || echo 'as the benchmark says')"
+  say "date     $(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+
+# ---- Steps ----
+
+algorithms() {
+  "$build/tools/recsort" --list-plugins |
+    awk '/^[^ ]/ { ours = $1 == "cuda" && / score / } ours && /^  / && NR > 1 && line++ { print $1 }
+         /^[^ ]/ { line = 0 }'
+}
+
+# All at once: most of the time goes to the oracle, on the CPU.
+check_conformance() {
+  for name in $names; do
+    (status=0
+      "$build/tests/conformance/conformance" cuda "$name" > "$work/$name.log" 2>&1 || status=$?
+      echo "$status" > "$work/$name.status") &
+  done
+  wait
+  for name in $names; do
+    judge "conformance $name" "$(cat "$work/$name.status")" "$work/$name.log"
+  done
+}
+
+# Files of entities, also of more than 2^24, byte for byte as the CPU sorts them.
+check_files() {
+  for count in 1 1000003 16777219; do
+    "$build/tools/recgen" -s "$source/schemas/entity.yaml" -n "$count" -o "$work/in"
+    $recsort --plugin cpu --algorithm sequential "$work/in" -o "$work/expected"
+    for name in $names; do
+      status=0
+      $recsort --plugin cuda --algorithm "$name" --stats=json "$work/in" -o "$work/out" \
+        2> "$work/log" || status=$?
+      [ "$status" = 0 ] && { cmp "$work/out" "$work/expected" >> "$work/log" 2>&1 || status=1; }
+      [ "$status" = 0 ] && echo "the bytes of cpu:sequential" > "$work/log"
+      judge "file of $count, $name" "$status" "$work/log"
+    done
+  done
+  rm -f "$work/in" "$work/out" "$work/expected"
+}
+
+check_sanitizers() {
+  for tool in memcheck racecheck initcheck synccheck; do
+    (status=0
+      compute-sanitizer --tool "$tool" --error-exitcode 9 \
+        "$build/tests/conformance/conformance" --few cuda > "$work/$tool.log" 2>&1 || status=$?
+      echo "$status" > "$work/$tool.status") &
+  done
+  wait
+  for tool in memcheck racecheck initcheck synccheck; do
+    judge "$tool" "$(cat "$work/$tool.status")" "$work/$tool.log"
+  done
+}
+
+run_benchmark() {
+  status=0
+  "$build/plugins/cuda/bench/gpu-bench" $quick --json "$work/json" > "$work/bench.log" 2>&1 ||
+    status=$?
+  [ "$status" = 0 ] || { judge benchmark "$status" "$work/bench.log"; return; }
+  tee -a "$work/text" < "$work/bench.log"
+}
+
+slug=$(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null | head -n 1 |
+  tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9][^a-z0-9]*/-/g')
+[ -n "$slug" ] || fail "nvidia-smi finds no GPU"
+names=$(algorithms)
+[ -n "$names" ] || fail "$("$build/tools/recsort" --list-plugins | sed -n '/^cuda/,/refused/p')"
+describe_machine
+for step in conformance files sanitizers; do
+  if wanted $step; then check_$step; fi
+done
+if wanted benchmark; then run_benchmark; fi
+
+[ -z "$append" ] || [ ! -e "$output/$slug.txt" ] || cat "$output/$slug.txt" > "$work/before"
+touch "$work/before"
+cat "$work/before" "$work/text" > "$output/$slug.txt"
+[ ! -e "$work/json" ] || cp "$work/json" "$output/$slug.json"
+echo "wrote $output/$slug.txt"
+exit $failed
