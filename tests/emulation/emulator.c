@@ -1,0 +1,406 @@
+#include "emulator.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "../support/random.h"
+
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN
+#endif
+#elif defined __SANITIZE_ADDRESS__
+#define WITH_ASAN
+#endif
+
+#ifdef WITH_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+enum {
+  MAX_THREADS = 1024,
+  STACK_BYTES = 128 * 1024,
+  SHARED_BYTES = 227 * 1024, /* that a block of the emulated device may use */
+  GUARD_BYTES = 64,
+  MAX_AREAS = 16,
+  POISON = 0xee
+};
+
+typedef enum fiber_state {
+  FIBER_READY,
+  FIBER_AT_BARRIER,
+  FIBER_AT_EXCHANGE,
+  FIBER_DONE
+} fiber_state;
+
+/* One thread of the block. */
+typedef struct fiber {
+  ucontext_t context;
+  void *fake_stack; /* AddressSanitizer's */
+  fiber_state state;
+  emulator_site site; /* where it waits */
+  uint64_t given[2];  /* to its warp, by turns: a fast lane is at most one exchange ahead */
+  unsigned turn;
+} fiber;
+
+/* A piece of shared memory; the first is the dynamic one. */
+typedef struct area {
+  const char *id;
+  size_t offset;
+  size_t size;
+} area;
+
+emulator_index threadIdx, blockIdx, blockDim, gridDim;
+emulator_twin_number emulator_twin;
+
+/* What the tests asked for. */
+static emulator_order order;
+static uint64_t random_state;
+static emulator_site ignored;
+static emulator_site sites[EMULATOR_MAX_SITES];
+static size_t site_count;
+
+/* The launch. */
+static fiber fibers[MAX_THREADS];
+static char *stacks;
+static size_t stack_count;
+static void (*thread_main)(const void *args);
+static const void *thread_args;
+static ucontext_t host;
+static void *host_fake_stack;
+static const void *host_stack;
+static size_t host_stack_size;
+static char failure[200];
+
+static _Alignas(64) unsigned char shared[2 * SHARED_BYTES];
+static area areas[MAX_AREAS];
+static size_t area_count;
+
+/* ---- For tests ---- */
+
+void emulator_set_order(emulator_order wanted, uint64_t seed)
+{
+  order = wanted;
+  random_state = seed;
+}
+
+size_t emulator_sites(emulator_site found[EMULATOR_MAX_SITES])
+{
+  memcpy(found, sites, sizeof sites);
+  return site_count;
+}
+
+void emulator_clear_sites(void)
+{
+  site_count = 0;
+}
+
+void emulator_ignore(emulator_site site)
+{
+  ignored = site;
+}
+
+const char *emulator_failure(void)
+{
+  return failure;
+}
+
+static bool fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static bool fail(const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(failure, sizeof failure, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+static bool same_site(emulator_site a, emulator_site b)
+{
+  return a.line == b.line && a.file && b.file && strcmp(a.file, b.file) == 0;
+}
+
+static void note_site(emulator_site site)
+{
+  for (size_t i = 0; i < site_count; i++)
+    if (same_site(sites[i], site)) return;
+  if (site_count < EMULATOR_MAX_SITES) sites[site_count++] = site;
+}
+
+/* ---- Switching between the host and the fibers ---- */
+
+static void leave_stack(void **fake_stack, const void *bottom, size_t size)
+{
+#ifdef WITH_ASAN
+  __sanitizer_start_switch_fiber(fake_stack, bottom, size);
+#else
+  (void)fake_stack, (void)bottom, (void)size;
+#endif
+}
+
+static void enter_stack(void *fake_stack, const void **from, size_t *from_size)
+{
+#ifdef WITH_ASAN
+  __sanitizer_finish_switch_fiber(fake_stack, from, from_size);
+#else
+  (void)fake_stack, (void)from, (void)from_size;
+#endif
+}
+
+static void resume(unsigned thread)
+{
+  threadIdx.x = thread;
+  leave_stack(&host_fake_stack, stacks + (size_t)thread * STACK_BYTES, STACK_BYTES);
+  (void)swapcontext(&host, &fibers[thread].context);
+  enter_stack(host_fake_stack, NULL, NULL);
+}
+
+static void suspend(fiber *f, fiber_state state)
+{
+  f->state = state;
+  leave_stack(state == FIBER_DONE ? NULL : &f->fake_stack, host_stack, host_stack_size);
+  (void)swapcontext(&f->context, &host);
+  enter_stack(f->fake_stack, &host_stack, &host_stack_size);
+}
+
+static void fiber_main(void)
+{
+  enter_stack(NULL, &host_stack, &host_stack_size);
+  thread_main(thread_args);
+  suspend(&fibers[threadIdx.x], FIBER_DONE);
+}
+
+static void start_fiber(unsigned thread)
+{
+  fiber *const f = &fibers[thread];
+  (void)getcontext(&f->context);
+  f->context.uc_stack.ss_sp = stacks + (size_t)thread * STACK_BYTES;
+  f->context.uc_stack.ss_size = STACK_BYTES;
+  f->context.uc_link = NULL;
+  makecontext(&f->context, fiber_main, 0);
+  f->state = FIBER_READY;
+  f->turn = 0;
+}
+
+/* ---- What threads wait for ---- */
+
+void emulator_barrier(const char *file, int line)
+{
+  const emulator_site site = {file, line};
+  fiber *const f = &fibers[threadIdx.x];
+  if (same_site(site, ignored)) return;
+  if (threadIdx.x == 0) note_site(site);
+  f->site = site;
+  suspend(f, FIBER_AT_BARRIER);
+}
+
+uint64_t emulator_exchange(uint64_t value, unsigned lane, const char *file, int line)
+{
+  const unsigned partner = threadIdx.x / EMULATOR_WARP * EMULATOR_WARP + lane % EMULATOR_WARP;
+  fiber *const f = &fibers[threadIdx.x];
+  const unsigned turn = f->turn++ % 2;
+  f->given[turn] = value;
+  f->site = (emulator_site){file, line};
+  suspend(f, FIBER_AT_EXCHANGE);
+  return fibers[partner < blockDim.x ? partner : threadIdx.x].given[turn];
+}
+
+/* Whether threads [begin, end) are all in `state`, and at the same place if they wait. */
+static bool all_are(unsigned begin, unsigned end, fiber_state state)
+{
+  for (unsigned t = begin; t < end; t++)
+    if (fibers[t].state != state ||
+        (state != FIBER_DONE && !same_site(fibers[t].site, fibers[begin].site)))
+      return false;
+  return true;
+}
+
+static void release(unsigned begin, unsigned end)
+{
+  for (unsigned t = begin; t < end; t++)
+    fibers[t].state = FIBER_READY;
+}
+
+static bool release_warps(void)
+{
+  bool any = false;
+  for (unsigned begin = 0; begin < blockDim.x; begin += EMULATOR_WARP) {
+    const unsigned end = begin + EMULATOR_WARP < blockDim.x ? begin + EMULATOR_WARP : blockDim.x;
+    if (!all_are(begin, end, FIBER_AT_EXCHANGE)) continue;
+    release(begin, end);
+    any = true;
+  }
+  return any;
+}
+
+/* ---- A block ---- */
+
+static void set_access(size_t offset, size_t size, bool allowed)
+{
+#ifdef WITH_ASAN
+  if (allowed)
+    ASAN_UNPOISON_MEMORY_REGION(shared + offset, size);
+  else
+    ASAN_POISON_MEMORY_REGION(shared + offset, size);
+#else
+  (void)offset, (void)size, (void)allowed;
+#endif
+}
+
+/* Pieces begin at multiples of 64, with guard bytes behind each. */
+static void add_area(const char *id, size_t size)
+{
+  const area *const last = area_count ? &areas[area_count - 1] : NULL;
+  const size_t offset = last ? (last->offset + last->size + 2 * GUARD_BYTES) / 64 * 64 : 0;
+  assert(area_count < MAX_AREAS && offset + size + GUARD_BYTES <= sizeof shared);
+  set_access(offset, size + GUARD_BYTES, true);
+  memset(shared + offset, POISON, size + GUARD_BYTES);
+  set_access(offset + size, GUARD_BYTES, false);
+  areas[area_count++] = (area){id, offset, size};
+}
+
+static bool check_areas(void)
+{
+  bool good = true;
+  for (size_t i = 0; i < area_count; i++) {
+    const size_t end = areas[i].offset + areas[i].size;
+    set_access(end, GUARD_BYTES, true);
+    for (size_t k = 0; k < GUARD_BYTES; k++)
+      good = good && shared[end + k] == POISON;
+  }
+  return good ? good : fail("a thread wrote behind the end of shared memory");
+}
+
+void *emulator_shared(void)
+{
+  return shared;
+}
+
+void *emulator_shared_array(const char *id, size_t size)
+{
+  for (size_t i = 1; i < area_count; i++)
+    if (areas[i].id == id) return shared + areas[i].offset;
+  add_area(id, size);
+  return shared + areas[area_count - 1].offset;
+}
+
+/* Thread number `i` in the order asked for; a shuffled one is a new one for every round. */
+static void order_threads(unsigned *threads)
+{
+  for (unsigned i = 0; i < blockDim.x; i++)
+    threads[i] = order == EMULATOR_REVERSE ? blockDim.x - 1 - i : i;
+  for (unsigned i = blockDim.x; order == EMULATOR_SHUFFLED && i > 1; i--) {
+    const unsigned other = (unsigned)random_below(&random_state, i), last = threads[i - 1];
+    threads[i - 1] = threads[other];
+    threads[other] = last;
+  }
+}
+
+static void run_ready(void)
+{
+  unsigned threads[MAX_THREADS];
+  order_threads(threads);
+  for (unsigned i = 0; i < blockDim.x; i++)
+    if (fibers[threads[i]].state == FIBER_READY) resume(threads[i]);
+}
+
+static bool report_divergence(void)
+{
+  for (unsigned t = 0; t < blockDim.x; t++)
+    if (fibers[t].state != FIBER_DONE)
+      return fail("thread %u waits at %s:%d, which not all others reach", t, fibers[t].site.file,
+                  fibers[t].site.line);
+  return false;
+}
+
+static bool run_block(uint64_t shared_bytes)
+{
+  area_count = 0;
+  add_area(NULL, (size_t)shared_bytes);
+  for (unsigned t = 0; t < blockDim.x; t++)
+    start_fiber(t);
+  for (;;) {
+    run_ready();
+    if (all_are(0, blockDim.x, FIBER_DONE)) return check_areas();
+    if (release_warps()) continue;
+    if (!all_are(0, blockDim.x, FIBER_AT_BARRIER)) return report_divergence();
+    release(0, blockDim.x);
+  }
+}
+
+/* ---- A launch ---- */
+
+static bool make_stacks(size_t count)
+{
+  if (count <= stack_count) return true;
+  free(stacks);
+  stacks = malloc(count * STACK_BYTES);
+  stack_count = stacks ? count : 0;
+  return stacks != NULL;
+}
+
+/* Fibers that were given up have left their marks. */
+static void clean_stacks(void)
+{
+#ifdef WITH_ASAN
+  ASAN_UNPOISON_MEMORY_REGION(stacks, stack_count * STACK_BYTES);
+#endif
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+  while (b) {
+    const uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* Block i is i * stride + start, modulo the grid. */
+typedef struct block_order {
+  uint64_t start;
+  uint64_t stride;
+} block_order;
+
+static block_order order_blocks(uint64_t grid)
+{
+  block_order blocks = {0, 1};
+  if (order == EMULATOR_REVERSE) blocks = (block_order){grid - 1, grid - 1};
+  if (order != EMULATOR_SHUFFLED) return blocks;
+  blocks.start = random_below(&random_state, grid);
+  do
+    blocks.stride = 1 + random_below(&random_state, grid);
+  while (common_divisor(blocks.stride, grid) != 1);
+  return blocks;
+}
+
+int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
+                    uint64_t shared_bytes, const void *args)
+{
+  if (grid == 0 || grid > INT32_MAX || block == 0 || block > MAX_THREADS ||
+      block > kernel->max_threads || shared_bytes > SHARED_BYTES) {
+    (void)fail("%llu blocks of %u threads with %llu bytes of shared memory",
+               (unsigned long long)grid, block, (unsigned long long)shared_bytes);
+    return EMULATOR_BAD_LAUNCH;
+  }
+  if (!make_stacks(block)) return EMULATOR_OUT_OF_MEMORY;
+  thread_main = kernel->thread;
+  thread_args = args;
+  gridDim = (emulator_index){(unsigned)grid, 1, 1};
+  blockDim = (emulator_index){block, 1, 1};
+  const block_order blocks = order_blocks(grid);
+  for (uint64_t i = 0; i < grid; i++) {
+    blockIdx.x = (unsigned)((blocks.start + i * blocks.stride) % grid);
+    if (run_block(shared_bytes)) continue;
+    clean_stacks();
+    return EMULATOR_LAUNCH_FAILED;
+  }
+  return EMULATOR_OK;
+}

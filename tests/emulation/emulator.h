@@ -1,0 +1,130 @@
+/* emulator.h - what a kernel needs of CUDA, without CUDA: device.h includes it where there is no
+ * nvcc.
+ *
+ * Every thread of a block is a fiber, which runs until its next barrier, shuffle or end, in an
+ * order that a test can choose; so are the blocks, one after the other. A program that is right
+ * gives the same result in every order. What is wrong in one order shows as a wrong result, as an
+ * access that a sanitizer reports, or as a failed launch:
+ *
+ *  - threads that wait at a barrier which others never reach, or at different ones;
+ *  - accesses behind the end of shared memory. It is filled with 0xee before each block.
+ *
+ * Not thread-safe: one launch at a time. Not emulated: threads of a warp that shuffle without all
+ * others of the warp; atomics, for which plain accesses do, as only one thread runs at a time.
+ */
+#ifndef RS_EMULATOR_H
+#define RS_EMULATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- For kernels ---- */
+
+typedef struct emulator_index {
+  unsigned x, y, z;
+} emulator_index;
+
+extern emulator_index threadIdx, blockIdx, blockDim, gridDim;
+
+#define __syncthreads() emulator_barrier(__FILE__, __LINE__)
+#define __syncwarp() ((void)emulator_exchange(0, 0, __FILE__, __LINE__))
+
+/* For values of up to 64 bits, and all 32 lanes. */
+#define EMULATOR_LANE (threadIdx.x % EMULATOR_WARP)
+#define EMULATOR_SHUFFLE(value, lane)                                                              \
+  ((__typeof__(value))emulator_exchange((uint64_t)(value), lane, __FILE__, __LINE__))
+#define __shfl_sync(mask, value, lane) ((void)(mask), EMULATOR_SHUFFLE(value, lane))
+#define __shfl_xor_sync(mask, value, bits)                                                         \
+  ((void)(mask), EMULATOR_SHUFFLE(value, EMULATOR_LANE ^ (unsigned)(bits)))
+#define __shfl_up_sync(mask, value, by)                                                            \
+  ((void)(mask),                                                                                   \
+   EMULATOR_SHUFFLE(value, EMULATOR_LANE < (unsigned)(by) ? EMULATOR_LANE                          \
+                                                          : EMULATOR_LANE - (unsigned)(by)))
+#define __shfl_down_sync(mask, value, by)                                                          \
+  ((void)(mask), EMULATOR_SHUFFLE(value, EMULATOR_LANE + (unsigned)(by) < EMULATOR_WARP            \
+                                             ? EMULATOR_LANE + (unsigned)(by)                      \
+                                             : EMULATOR_LANE))
+
+enum { EMULATOR_WARP = 32 };
+
+void emulator_barrier(const char *file, int line);
+
+/* Gives `value` to the other lanes of the warp, and returns that of one. */
+uint64_t emulator_exchange(uint64_t value, unsigned lane, const char *file, int line);
+
+void *emulator_shared(void);
+void *emulator_shared_array(const char *id, size_t size);
+
+/* ---- For device.h ---- */
+
+typedef struct emulator_kernel {
+  void (*thread)(const void *args);
+  unsigned max_threads;
+} emulator_kernel;
+
+enum {
+  EMULATOR_OK = 0,
+  EMULATOR_OUT_OF_MEMORY = 2,  /* cudaErrorMemoryAllocation */
+  EMULATOR_BAD_LAUNCH = 9,     /* cudaErrorInvalidConfiguration */
+  EMULATOR_LAUNCH_FAILED = 719 /* cudaErrorLaunchFailure */
+};
+
+int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
+                    uint64_t shared_bytes, const void *args);
+
+/* ---- For tests ---- */
+
+typedef enum emulator_order {
+  EMULATOR_FORWARD,
+  EMULATOR_REVERSE,
+  EMULATOR_SHUFFLED,
+  EMULATOR_ORDERS
+} emulator_order;
+
+/* The order of threads and of blocks in the launches to come. */
+void emulator_set_order(emulator_order order, uint64_t seed);
+
+/* A barrier in the source. */
+typedef struct emulator_site {
+  const char *file;
+  int line;
+} emulator_site;
+
+enum { EMULATOR_MAX_SITES = 64 };
+
+/* The barriers that were reached since the last emulator_clear_sites, in at most
+ * EMULATOR_MAX_SITES; returns how many. */
+size_t emulator_sites(emulator_site sites[EMULATOR_MAX_SITES]);
+void emulator_clear_sites(void);
+
+/* From now on, threads do not wait at this barrier. */
+void emulator_ignore(emulator_site site);
+
+/* Why the last launch that failed did. */
+const char *emulator_failure(void);
+
+/* Mistakes of TWIN (twin.h); one can be on. */
+#define EMULATOR_TWINS(X)                                                                          \
+  X(TIE)           /* equal keys: the right run first */                                           \
+  X(RANK_LAST)     /* an element of the right chunk ranked by bSearchFirst */                      \
+  X(GRID_FLOOR)    /* blocks divided without rounding up */                                        \
+  X(SHORT_RUN)     /* the last pair of runs taken for whole */                                     \
+  X(ONE_STEP)      /* a block does not walk to the end of its chunk */                             \
+  X(LANE_FLOOR)    /* threads' parts of a tile divided without rounding up */                      \
+  X(WHOLE_TILE)    /* what is consumed of the last tile computed as if it were whole */            \
+  X(NO_WRAP)       /* a ring's index not wrapped */                                                \
+  X(NO_OFFSET)     /* a ring refilled over what it still holds */                                  \
+  X(HYBRID_ORDER)  /* the greater of two pairs first */                                            \
+  X(HYBRID_REPAIR) /* whole keys that are equal change places */
+
+#define EMULATOR_TWIN_NUMBER(name) TWIN_##name,
+typedef enum emulator_twin_number {
+  TWIN_NONE,
+  EMULATOR_TWINS(EMULATOR_TWIN_NUMBER) TWIN_END
+} emulator_twin_number;
+#undef EMULATOR_TWIN_NUMBER
+
+extern emulator_twin_number emulator_twin;
+
+#endif

@@ -1,0 +1,207 @@
+#include "suite.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance/patterns.h"
+#include "emulator.h"
+#include "support/random.h"
+
+__extension__ typedef unsigned __int128 wide_key;
+
+enum { SMALL_LENGTHS = 71, MAX_COUNT = 5000, GUARD_BYTES = 64, POISON = 0xee };
+
+/* Beyond these, where blocks, tiles and powers of two begin and end. */
+static const uint64_t lengths[] = {96,   127,  128,  129,  191,  255,  256,  257,
+                                   300,  383,  511,  512,  513,  768,  777,  1000,
+                                   1023, 1024, 1025, 2047, 2048, 2049, 3000, MAX_COUNT};
+static const uint32_t blocks[] = {4, 32, 64};
+static const uint32_t tiles[] = {0, 5, 8, 13, 32, 64, 150};
+static const uint64_t domains[] = {2, 5, 40, 1 << 20};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* Device memory with guard bytes behind it. */
+typedef struct memory {
+  unsigned char *at;
+  size_t size;
+} memory;
+
+typedef struct sample {
+  const char *pattern;
+  device_job job;
+  emulator_order order;
+  uint64_t seed;
+  wide_key *keys;
+  uint64_t *expected; /* the stable order */
+} sample;
+
+/* ---- Inputs ---- */
+
+static wide_key all_ones(uint32_t width)
+{
+  return ~(wide_key)0 >> (128 - width);
+}
+
+/* Ranks become keys in the whole range, or near its lower or upper end; the least and the greatest
+ * rank the least and the greatest key, but for the second and the third way. */
+static wide_key key_of(uint64_t rank, uint64_t domain, uint32_t width, unsigned way)
+{
+  const wide_key top = all_ones(width);
+  if (way == 1) return rank;
+  if (way == 2) return top - (domain - 1 - rank);
+  return rank == domain - 1 ? top : rank * (top / (domain - 1));
+}
+
+static void fill_keys(sample *s, const pattern *p, uint64_t *random)
+{
+  const uint64_t domain = domains[random_below(random, COUNT_OF(domains))];
+  const unsigned way = (unsigned)random_below(random, 3);
+  p->fill(s->expected, (size_t)s->job.count, UINT64_C(1) << 20, random);
+  for (size_t i = 0; i < s->job.count; i++)
+    s->keys[i] = key_of(s->expected[i] % domain, domain, s->job.key_width, way);
+  s->pattern = p->name;
+}
+
+/* qsort has no context. */
+static const wide_key *compared_keys;
+
+static int compare(const void *a, const void *b)
+{
+  const uint64_t i = *(const uint64_t *)a, j = *(const uint64_t *)b;
+  const wide_key x = compared_keys[i], y = compared_keys[j];
+  return x != y ? (x < y ? -1 : 1) : i < j ? -1 : i > j;
+}
+
+static void find_expected(sample *s)
+{
+  for (size_t i = 0; i < s->job.count; i++)
+    s->expected[i] = i;
+  compared_keys = s->keys;
+  qsort(s->expected, (size_t)s->job.count, sizeof *s->expected, compare);
+}
+
+static void pick_ways(sample *s, uint64_t *random)
+{
+  s->job.block = blocks[random_below(random, COUNT_OF(blocks))];
+  s->job.tile = tiles[random_below(random, COUNT_OF(tiles))];
+  s->job.shared_bytes = UINT64_C(1024) << random_below(random, 4);
+  s->job.multiprocessors = 2;
+  s->order = (emulator_order)random_below(random, EMULATOR_ORDERS);
+  s->seed = next_random(random);
+}
+
+/* ---- A case ---- */
+
+static bool allocate(memory *m, uint64_t size)
+{
+  m->size = (size_t)size;
+  m->at = malloc(m->size + GUARD_BYTES);
+  if (m->at) memset(m->at, POISON, m->size + GUARD_BYTES);
+  return m->at != NULL;
+}
+
+static bool is_whole(memory m)
+{
+  bool good = true;
+  for (size_t i = 0; i < GUARD_BYTES; i++)
+    good = good && m.at[m.size + i] == POISON;
+  return good;
+}
+
+static void put_keys(const sample *s, unsigned char *to)
+{
+  const size_t width = s->job.key_width / 8;
+  for (size_t i = 0; i < s->job.count; i++)
+    memcpy(to + i * width, &s->keys[i], width);
+}
+
+static bool is_expected(const sample *s, const unsigned char *keys, const unsigned char *indices)
+{
+  const size_t key_size = s->job.key_width / 8, index_size = s->job.index_bits / 8;
+  for (size_t i = 0; i < s->job.count; i++)
+    if (memcmp(keys + i * key_size, &s->keys[s->expected[i]], key_size) != 0 ||
+        memcmp(indices + i * index_size, &s->expected[i], index_size) != 0)
+      return false;
+  return true;
+}
+
+enum { KEYS_0, KEYS_1, INDICES_0, INDICES_1, EXTRA, MEMORIES };
+
+static const char *sort_sample(const device_algorithm *algorithm, const sample *s,
+                               const memory m[MEMORIES])
+{
+  const device_buffers buffers = {
+      {m[KEYS_0].at, m[KEYS_1].at}, {m[INDICES_0].at, m[INDICES_1].at}, m[EXTRA].at, m[EXTRA].size};
+  unsigned result = 2;
+  put_keys(s, m[KEYS_0].at);
+  emulator_set_order(s->order, s->seed);
+  if (algorithm->sort(&s->job, &buffers, &result)) return emulator_failure();
+  if (result > 1) return "no result";
+  for (size_t i = 0; i < MEMORIES; i++)
+    if (!is_whole(m[i])) return "wrote behind the end of a buffer";
+  return is_expected(s, m[KEYS_0 + result].at, m[INDICES_0 + result].at) ? NULL : "wrong order";
+}
+
+static void check(const device_algorithm *algorithm, const sample *s, int loud, suite_tally *t)
+{
+  static const char *const orders[EMULATOR_ORDERS] = {"forward", "reverse", "shuffled"};
+  const uint64_t keys = s->job.count * (s->job.key_width / 8);
+  const uint64_t indices = s->job.count * (s->job.index_bits / 8);
+  const uint64_t extra = algorithm->extra_bytes ? algorithm->extra_bytes(&s->job) : 0;
+  memory m[MEMORIES] = {{NULL, 0}};
+  const char *wrong = "no memory";
+  if (allocate(&m[KEYS_0], keys) && allocate(&m[KEYS_1], keys) &&
+      allocate(&m[INDICES_0], indices) && allocate(&m[INDICES_1], indices) &&
+      allocate(&m[EXTRA], extra))
+    wrong = sort_sample(algorithm, s, m);
+  for (size_t i = 0; i < MEMORIES; i++)
+    free(m[i].at);
+  t->passed += !wrong;
+  t->failed += wrong != NULL;
+  if (wrong && loud)
+    (void)printf("FAILED: %s, %llu keys of %u bits, %u-bit indices, %s, blocks of %u, tile %u, %s: "
+                 "%s\n",
+                 algorithm->shown.name, (unsigned long long)s->job.count, s->job.key_width,
+                 s->job.index_bits, s->pattern, s->job.block, s->job.tile, orders[s->order], wrong);
+}
+
+/* ---- All of them ---- */
+
+static void check_length(const device_algorithm *algorithm, sample *s, uint64_t count, int loud,
+                         uint64_t *random, suite_tally *t)
+{
+  static const uint32_t key_widths[] = {32, 64, 128}, index_widths[] = {32, 64};
+  s->job.count = count;
+  for (size_t k = 0; k < COUNT_OF(key_widths); k++)
+    for (size_t i = 0; i < COUNT_OF(index_widths); i++) {
+      s->job.key_width = s->job.key_bits = key_widths[k];
+      s->job.index_bits = index_widths[i];
+      fill_keys(s, &patterns[random_below(random, pattern_count)], random);
+      find_expected(s);
+      pick_ways(s, random);
+      check(algorithm, s, loud, t);
+    }
+}
+
+suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, int loud)
+{
+  enum { ROUNDS = 8 };
+  suite_tally t = {0, 0};
+  uint64_t random = 1;
+  sample s = {.keys = malloc(MAX_COUNT * sizeof *s.keys),
+              .expected = malloc(MAX_COUNT * sizeof *s.expected)};
+  if (!s.keys || !s.expected) t.failed = most_failures;
+  for (size_t round = 0; round < ROUNDS && t.failed < most_failures; round++) {
+    for (uint64_t n = 0; n < SMALL_LENGTHS && t.failed < most_failures; n++)
+      check_length(algorithm, &s, n, loud, &random, &t);
+    for (size_t i = 0; i < COUNT_OF(lengths) && t.failed < most_failures; i++)
+      if (random_below(&random, 1 + lengths[i] / 200) == 0)
+        check_length(algorithm, &s, lengths[i], loud, &random, &t);
+  }
+  free(s.keys);
+  free(s.expected);
+  return t;
+}

@@ -1,0 +1,19 @@
+/* suite.h - the cases that every device sort must pass, its kernels run by the emulator. */
+#ifndef RS_EMULATION_SUITE_H
+#define RS_EMULATION_SUITE_H
+
+#include <stddef.h>
+
+#include "cuda/algorithms.h"
+
+typedef struct suite_tally {
+  size_t passed;
+  size_t failed;
+} suite_tally;
+
+/* Widths of keys and indices x patterns x lengths; chance picks the order of threads and blocks,
+ * the number of threads and the size of tiles. Stops after `most_failures`, tells of them if
+ * `loud`. */
+suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, int loud);
+
+#endif

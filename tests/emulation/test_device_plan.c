@@ -1,0 +1,124 @@
+/* The plans of device sorts: every element in one pair, every output in one block, at any count. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "cuda/plan.h"
+
+/* Where 24, 31 and 32 bits end. */
+static const uint64_t large[] = {(1 << 24) + 1, (UINT64_C(1) << 31) - 1, (UINT64_C(1) << 31) + 1,
+                                 (UINT64_C(1) << 32) - 1, (UINT64_C(1) << 32) + (2 << 20) + 3};
+enum { LARGE = sizeof large / sizeof *large };
+
+static void blocks_are_rounded_up(void **state)
+{
+  (void)state;
+  assert_int_equal(plan_blocks(0, 7), 0);
+  for (uint64_t count = 1; count < 100; count++)
+    for (uint64_t each = 1; each < 40; each++) {
+      const uint64_t blocks = plan_blocks(count, each);
+      assert_true(blocks * each >= count && (blocks - 1) * each < count);
+    }
+  for (size_t i = 0; i < LARGE; i++)
+    assert_int_equal(plan_blocks(large[i], 256), large[i] / 256 + 1);
+  assert_int_equal(plan_blocks(UINT64_MAX, 1), UINT64_MAX);
+}
+
+static void check_pair(uint64_t at, uint64_t width, uint64_t count)
+{
+  const pair_range pair = plan_pair_at(at, width, count);
+  assert_int_equal(pair.begin, at / (2 * width) * (2 * width));
+  assert_true(pair.begin <= at && at < pair.end && pair.end <= count);
+  assert_true(pair.middle == pair.begin + width || (pair.middle == count && pair.end == count));
+  assert_true(pair.end == pair.begin + 2 * width || pair.end == count);
+}
+
+static void pairs_hold_every_element(void **state)
+{
+  (void)state;
+  for (uint64_t count = 1; count < 70; count++)
+    for (uint64_t width = 1; width < 2 * count; width *= 2)
+      for (uint64_t at = 0; at < count; at++)
+        check_pair(at, width, count);
+  for (size_t i = 0; i < LARGE; i++)
+    for (uint64_t width = 1; width < 2 * large[i]; width *= 2)
+      for (uint64_t back = 1; back < 4; back++)
+        check_pair(large[i] - back, width, large[i]);
+}
+
+/* One block's outputs begin where those of the one before end. */
+static void check_outputs(uint64_t tile, uint64_t width, uint64_t count)
+{
+  const uint64_t each = plan_outputs(width, 8 * tile), blocks = plan_blocks(count, each);
+  uint64_t next = 0;
+  for (uint64_t block = 0; block < blocks; block++) {
+    const output_range range = plan_output(block, each, width, count);
+    assert_int_equal(range.pair.begin % (2 * width), 0);
+    assert_int_equal(range.pair.begin + range.begin, next);
+    assert_true(range.begin < range.end && range.end <= range.pair.end - range.pair.begin);
+    next = range.pair.begin + range.end;
+  }
+  assert_int_equal(next, count);
+}
+
+static void blocks_hold_every_output(void **state)
+{
+  (void)state;
+  for (uint64_t tile = 1; tile < 14; tile++)
+    for (uint64_t count = 1; count < 200; count++)
+      for (uint64_t width = tile; width < 2 * count; width *= 2)
+        check_outputs(tile, width, count);
+  for (size_t i = 0; i < LARGE; i++)
+    for (uint64_t width = 1 << 20; width < 2 * large[i]; width *= 2)
+      check_outputs(1 << 20, width, large[i]);
+}
+
+static void powers_are_the_largest_below(void **state)
+{
+  (void)state;
+  for (unsigned bit = 0; bit < 64; bit++) {
+    const uint64_t power = UINT64_C(1) << bit;
+    assert_int_equal(plan_power_below(power), power);
+    assert_int_equal(plan_power_below(power | (power - 1)), power);
+  }
+}
+
+static void tiles_fit(void **state)
+{
+  (void)state;
+  for (uint64_t pair = 8; pair <= 24; pair += 4)
+    for (uint64_t shared = 2 * pair; shared < 300000; shared = shared * 3 / 2) {
+      device_job job = {.block = 256, .shared_bytes = shared};
+      const uint32_t tile = plan_tile(&job, pair);
+      assert_true(tile > 0 && 2 * tile * pair <= shared && 2 * tile * pair <= 48 * 1024);
+      assert_true(plan_staged(&job, pair) * pair <= shared);
+      job.tile = 13;
+      assert_int_equal(plan_tile(&job, pair), 13);
+      assert_int_equal(plan_staged(&job, pair), 13);
+    }
+}
+
+static void blocks_have_a_power_of_two_of_threads(void **state)
+{
+  (void)state;
+  for (uint32_t threads = 1; threads <= DEVICE_MAX_BLOCK; threads++) {
+    const device_job job = {.block = threads};
+    const uint32_t block = plan_block(&job);
+    assert_true((block & (block - 1)) == 0 && block <= threads && 2 * block > threads);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(blocks_are_rounded_up),
+      cmocka_unit_test(pairs_hold_every_element),
+      cmocka_unit_test(blocks_hold_every_output),
+      cmocka_unit_test(powers_are_the_largest_below),
+      cmocka_unit_test(tiles_fit),
+      cmocka_unit_test(blocks_have_a_power_of_two_of_threads),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
