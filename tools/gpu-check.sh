@@ -146,12 +146,14 @@ check_sanitizers() {
   done
 }
 
+# Its lines come as they are measured.
 run_benchmark() {
-  status=0
-  "$build/plugins/cuda/bench/gpu-bench" $quick --json "$work/json" > "$work/bench.log" 2>&1 ||
-    status=$?
-  [ "$status" = 0 ] || { judge benchmark "$status" "$work/bench.log"; return; }
-  tee -a "$work/text" < "$work/bench.log"
+  {
+    status=0
+    "$build/plugins/cuda/bench/gpu-bench" $quick --json "$work/json" 2>&1 || status=$?
+    echo "$status" > "$work/benchmark.status"
+  } | tee -a "$work/text"
+  [ "$(cat "$work/benchmark.status")" = 0 ] || { failed=1; say 'benchmark: FAILED'; }
 }
 
 slug=$(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null | head -n 1 |

@@ -1,9 +1,11 @@
 /* bench.h - what gpu-bench measures on the device, and how it tells.
  *
- *   main.cu         options, then the suites
+ *   main.cpp        options, then the suites
+ *   device.cu       memory, clock
  *   pairs.cu        every algorithm beside CUB, pairs of key and index that are on the device
  *   experiment.cu   the published experiment: 2^24 Entities, descending, 100 runs
- *   report.cu       a table and JSON
+ *   large.cu        more pairs than 31 and 32 bits can count
+ *   report.cpp      a table and JSON
  *
  * Times are the device's own (events). Every run sorts fresh keys into poisoned memory, and every
  * result is checked.
@@ -22,11 +24,10 @@ namespace bench
 {
 
 struct options {
-  bool quick = false;
-  bool experiment = true;
   std::string json;
   std::string algorithm;        // empty: all
   std::vector<uint64_t> counts; // of pairs
+  std::vector<uint64_t> large;  // so too, for one run of each algorithm
   uint64_t entities = 1u << 24;
   unsigned runs = 100;  // of the experiment
   double budget = 0.25; // seconds for one contender and input
@@ -48,6 +49,7 @@ struct figure {
 
 struct results {
   std::vector<figure> figures;
+  unsigned failures = 0; // contenders that gave no result, or a wrong one
 };
 
 double median(std::vector<double> values);
@@ -93,17 +95,21 @@ private:
 int ask(cudaDeviceAttr attribute);
 
 /* What the grid plans must know; the stream is the legacy one. */
-device_job describe_job(uint64_t count, unsigned key_width, unsigned block);
+device_job describe_job(uint64_t count, unsigned key_width, unsigned index_bits, unsigned block);
 
 /* The algorithms that the options ask for. */
 std::vector<const device_algorithm *> algorithms(const options &asked);
 
 void measure_pairs(const options &asked, results &found);
 void measure_experiment(const options &asked, results &found);
+void measure_large(const options &asked, results &found);
 
 void print_machine();
-void print_pairs(const results &found);
-void print_experiment(const results &found);
+/* The heads of the tables, and then a line for each figure or failure, as they come. */
+void print_pairs_head(const char *title);
+void print_experiment_head();
+void add_figure(results &found, const figure &made);
+void add_failure(results &found, const std::string &contender, const std::string &why);
 void write_json(const std::string &path, const results &found);
 
 } // namespace bench

@@ -69,14 +69,14 @@ int ask(cudaDeviceAttr attribute)
   return value;
 }
 
-device_job describe_job(uint64_t count, unsigned key_width, unsigned block)
+device_job describe_job(uint64_t count, unsigned key_width, unsigned index_bits, unsigned block)
 {
   static const int shared = ask(cudaDevAttrMaxSharedMemoryPerBlockOptin),
                    multiprocessors = ask(cudaDevAttrMultiProcessorCount);
   device_job job = {};
   job.count = count;
   job.key_bits = job.key_width = key_width;
-  job.index_bits = 32;
+  job.index_bits = index_bits;
   job.block = block;
   job.shared_bytes = (uint64_t)shared;
   job.multiprocessors = (uint32_t)multiprocessors;

@@ -147,7 +147,7 @@ struct contender {
 
 contender ours(const device_algorithm *algorithm, uint64_t count, unsigned block)
 {
-  const device_job job = describe_job(count, 32, block);
+  const device_job job = describe_job(count, 32, 32, block);
   const uint64_t bytes = algorithm->extra_bytes ? algorithm->extra_bytes(&job) : 0;
   return {"recsort", algorithm->shown.name, block, bytes, false, [=](workplace &at, memory &extra) {
             const device_buffers buffers = {
@@ -278,17 +278,19 @@ void measure_experiment(const options &asked, results &found)
 {
   workplace at(asked.entities);
   std::vector<contender> all;
+  all.push_back({"thrust::stable_sort", "", 0, 0, false, nullptr});
+  all.push_back(merge_peer(at.count));
+  all.push_back(radix_peer(at.count));
   for (const device_algorithm *algorithm : algorithms(asked))
     for (unsigned block : {256u, 512u})
       all.push_back(ours(algorithm, at.count, block));
-  all.push_back(merge_peer(at.count));
-  all.push_back(radix_peer(at.count));
-  all.push_back({"thrust::stable_sort", "", 0, 0, false, nullptr});
+  print_experiment_head();
   for (const contender &c : all)
     try {
-      found.figures.push_back(measure(asked, at, c));
+      add_figure(found, measure(asked, at, c));
     } catch (const std::runtime_error &error) {
-      throw std::runtime_error("entities, " + c.method + " " + c.algorithm + ": " + error.what());
+      marking = false;
+      add_failure(found, c.method + " " + c.algorithm, error.what());
     }
 }
 

@@ -4,6 +4,8 @@
 #ifndef RECSORT_CUDA_BENCH_KEYS_CUH
 #define RECSORT_CUDA_BENCH_KEYS_CUH
 
+#include <stdexcept>
+
 #include "bench.h"
 
 namespace bench
@@ -64,6 +66,50 @@ template <> struct random_key<unsigned __int128> {
 inline unsigned blocks_for(uint64_t count)
 {
   return (unsigned)((count + 255) / 256);
+}
+
+template <typename Key, typename Index>
+__global__ void fill_kernel(Key *keys, Index *indices, uint64_t count, uint64_t seed)
+{
+  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  keys[i] = random_key<Key>::at(seed, i);
+  if (indices) indices[i] = (Index)i;
+}
+
+template <typename Key, typename Index>
+__global__ void count_wrong_kernel(const Key *keys, const Index *indices, uint64_t count,
+                                   uint64_t seed, unsigned *wrong)
+{
+  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  bool good = indices[i] < count && keys[i] == random_key<Key>::at(seed, indices[i]);
+  if (i + 1 < count)
+    good =
+        good && (keys[i] < keys[i + 1] || (keys[i] == keys[i + 1] && indices[i] < indices[i + 1]));
+  if (!good) atomicAdd(wrong, 1u);
+}
+
+/* `indices` may be NULL. Waits. */
+template <typename Key, typename Index>
+void fill_pairs(Key *keys, Index *indices, uint64_t count, uint64_t seed)
+{
+  fill_kernel<<<blocks_for(count), 256>>>(keys, indices, count, seed);
+  CHECK(cudaGetLastError());
+  CHECK(cudaDeviceSynchronize());
+}
+
+/* Throws if these are not the pairs of that seed in their stable order. */
+template <typename Key, typename Index>
+void check_pairs(const Key *keys, const Index *indices, uint64_t count, uint64_t seed)
+{
+  memory wrong(sizeof(unsigned));
+  unsigned found = 0;
+  CHECK(cudaMemset(wrong.as<void>(), 0, sizeof found));
+  count_wrong_kernel<<<blocks_for(count), 256>>>(keys, indices, count, seed, wrong.as<unsigned>());
+  CHECK(cudaGetLastError());
+  CHECK(cudaMemcpy(&found, wrong.as<void>(), sizeof found, cudaMemcpyDeviceToHost));
+  if (found) throw std::runtime_error("a result is wrong in " + std::to_string(found) + " places");
 }
 
 } // namespace bench

@@ -11,18 +11,20 @@
 namespace
 {
 
-const char help[] = "Usage: gpu-bench [OPTION]...\n"
-                    "Measures sorts of data that is on the CUDA device, beside CUB and thrust.\n\n"
-                    "  -q, --quick            fewer counts and runs: under a minute\n"
-                    "  -a, --algorithm NAME   this one of the plugin's, not all\n"
-                    "  -n, --count N[,N]...   pairs to sort, such as 2^20 or 1000; 0: none\n"
-                    "  -e, --entities N       Entities of the published experiment; 0: none\n"
-                    "  -r, --runs N           runs of the experiment (100)\n"
-                    "  -j, --json FILE        every figure, for programs\n"
-                    "  -h, --help             this text\n\n"
-                    "Exit status: 0 measured, and every result was right; 2 trouble.\n";
+const char help[] =
+    "Usage: gpu-bench [OPTION]...\n"
+    "Measures sorts of data that is on the CUDA device, beside CUB and thrust.\n\n"
+    "  -q, --quick            fewer counts and runs: under a minute\n"
+    "  -a, --algorithm NAME   this one of the plugin's, not all\n"
+    "  -n, --count N[,N]...   pairs to sort, such as 2^20 or 1000; 0: none\n"
+    "  -e, --entities N       Entities of the published experiment; 0: none\n"
+    "  -l, --large N[,N]...   pairs of one run each, up to 2^36: 2^31 and more\n"
+    "  -r, --runs N           runs of the experiment (100)\n"
+    "  -j, --json FILE        every figure, for programs\n"
+    "  -h, --help             this text\n\n"
+    "Exit status: 0 measured, and every result was right; 1 not so for some; 2 trouble.\n";
 
-uint64_t read_count(const char *text, char **end)
+uint64_t read_count(const char *text, uint64_t limit, char **end)
 {
   uint64_t value = std::strtoull(text, end, 10);
   if (*end != text && **end == '^') {
@@ -31,25 +33,27 @@ uint64_t read_count(const char *text, char **end)
     if (value != 2 || *end == power || exponent > 40) *end = const_cast<char *>(text);
     value = uint64_t{1} << (exponent & 63);
   }
-  if (*end == text || value > UINT32_MAX)
-    throw std::runtime_error(std::string("\"") + text + "\" is no count of at most 2^32 - 1");
+  if (**end == '+') value += std::strtoull(*end + 1, end, 10);
+  if (*end == text || value > limit)
+    throw std::runtime_error(std::string("\"") + text + "\" is no count of at most " +
+                             std::to_string(limit));
   return value;
 }
 
-uint64_t read_one(const char *text)
+uint64_t read_one(const char *text, uint64_t limit = UINT32_MAX)
 {
   char *end;
-  const uint64_t value = read_count(text, &end);
+  const uint64_t value = read_count(text, limit, &end);
   if (*end) throw std::runtime_error(std::string("\"") + text + "\" is no count");
   return value;
 }
 
-std::vector<uint64_t> read_list(const char *text)
+std::vector<uint64_t> read_list(const char *text, uint64_t limit = UINT32_MAX)
 {
   std::vector<uint64_t> list;
   for (;;) {
     char *end;
-    const uint64_t value = read_count(text, &end);
+    const uint64_t value = read_count(text, limit, &end);
     if (value) list.push_back(value);
     if (*end == '\0') return list;
     if (*end != ',') throw std::runtime_error(std::string("\"") + end + "\" is no list of counts");
@@ -67,13 +71,17 @@ void set_quick(bench::options &asked)
 /* False: the help was all that was wanted. */
 bool read_options(int argc, char **argv, bench::options &asked)
 {
-  static const option known[] = {
-      {"quick", no_argument, nullptr, 'q'},       {"algorithm", required_argument, nullptr, 'a'},
-      {"count", required_argument, nullptr, 'n'}, {"entities", required_argument, nullptr, 'e'},
-      {"runs", required_argument, nullptr, 'r'},  {"json", required_argument, nullptr, 'j'},
-      {"help", no_argument, nullptr, 'h'},        {}};
+  static const option known[] = {{"quick", no_argument, nullptr, 'q'},
+                                 {"algorithm", required_argument, nullptr, 'a'},
+                                 {"count", required_argument, nullptr, 'n'},
+                                 {"entities", required_argument, nullptr, 'e'},
+                                 {"large", required_argument, nullptr, 'l'},
+                                 {"runs", required_argument, nullptr, 'r'},
+                                 {"json", required_argument, nullptr, 'j'},
+                                 {"help", no_argument, nullptr, 'h'},
+                                 {}};
   asked.counts = {1u << 10, 1u << 14, 1u << 17, 1u << 20, 1u << 22, 1u << 24, 1u << 28};
-  for (int one; (one = getopt_long(argc, argv, "qa:n:e:r:j:h", known, nullptr)) != -1;)
+  for (int one; (one = getopt_long(argc, argv, "qa:n:e:l:r:j:h", known, nullptr)) != -1;)
     switch (one) {
     case 'q':
       set_quick(asked);
@@ -86,6 +94,9 @@ bool read_options(int argc, char **argv, bench::options &asked)
       break;
     case 'e':
       asked.entities = read_one(optarg);
+      break;
+    case 'l':
+      asked.large = read_list(optarg, uint64_t{1} << 36);
       break;
     case 'r':
       asked.runs = (unsigned)read_one(optarg);
@@ -112,15 +123,11 @@ int main(int argc, char **argv)
     bench::results found;
     if (!read_options(argc, argv, asked)) return 0;
     bench::print_machine();
-    bench::measure_pairs(asked, found);
-    bench::print_pairs(found);
-    std::fflush(stdout);
-    if (asked.entities && asked.runs) {
-      bench::measure_experiment(asked, found);
-      bench::print_experiment(found);
-    }
+    if (!asked.counts.empty()) bench::measure_pairs(asked, found);
+    if (asked.entities && asked.runs) bench::measure_experiment(asked, found);
+    if (!asked.large.empty()) bench::measure_large(asked, found);
     if (!asked.json.empty()) bench::write_json(asked.json, found);
-    return std::fflush(stdout) == 0 ? 0 : 2;
+    return found.failures ? 1 : std::fflush(stdout) == 0 ? 0 : 2;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "gpu-bench: %s\n", error.what());
     return 2;

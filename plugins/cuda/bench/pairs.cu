@@ -13,28 +13,6 @@ namespace bench
 namespace
 {
 
-template <typename Key>
-__global__ void fill(Key *keys, uint32_t *indices, uint64_t count, uint64_t seed)
-{
-  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  keys[i] = random_key<Key>::at(seed, i);
-  if (indices) indices[i] = (uint32_t)i;
-}
-
-template <typename Key>
-__global__ void count_wrong(const Key *keys, const uint32_t *indices, uint64_t count, uint64_t seed,
-                            unsigned *wrong)
-{
-  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  bool good = indices[i] < count && keys[i] == random_key<Key>::at(seed, indices[i]);
-  if (i + 1 < count)
-    good =
-        good && (keys[i] < keys[i + 1] || (keys[i] == keys[i + 1] && indices[i] < indices[i + 1]));
-  if (!good) atomicAdd(wrong, 1u);
-}
-
 /* What sorts: it says how much memory it needs beside two arrays of pairs, and where the result
  * is. */
 template <typename Key> struct pair_buffers {
@@ -98,11 +76,11 @@ template <typename Key> contender<Key> ours(const device_algorithm *algorithm)
           false,
           false,
           [=](uint64_t count) {
-            const device_job job = describe_job(count, width, 256);
+            const device_job job = describe_job(count, width, 32, 256);
             return algorithm->extra_bytes ? algorithm->extra_bytes(&job) : 0;
           },
           [=](const pair_buffers<Key> &at, uint64_t count) {
-            const device_job job = describe_job(count, width, 256);
+            const device_job job = describe_job(count, width, 32, 256);
             const device_buffers buffers = {
                 {at.keys[0], at.keys[1]}, {at.indices[0], at.indices[1]}, at.extra, at.extra_bytes};
             unsigned result = 0;
@@ -130,14 +108,7 @@ template <typename Key>
 void verify(const pair_buffers<Key> &at, unsigned result, uint64_t count, uint64_t seed, bool cpu)
 {
   constexpr uint64_t cpu_limit = 1u << 20;
-  memory wrong(sizeof(unsigned));
-  unsigned found = 0;
-  CHECK(cudaMemset(wrong.as<unsigned>(), 0, sizeof found));
-  count_wrong<<<blocks_for(count), 256>>>(at.keys[result], at.indices[result], count, seed,
-                                          wrong.as<unsigned>());
-  CHECK(cudaGetLastError());
-  CHECK(cudaMemcpy(&found, wrong.as<unsigned>(), sizeof found, cudaMemcpyDeviceToHost));
-  if (found) throw std::runtime_error("a result is wrong in " + std::to_string(found) + " places");
+  check_pairs(at.keys[result], at.indices[result], count, seed);
   if (cpu && count <= cpu_limit) compare_with_cpu<Key>(at.indices[result], count, seed);
 }
 
@@ -169,10 +140,7 @@ figure measure(const options &asked, const contender<Key> &c, uint64_t count)
     const uint64_t seed = mix(run) ^ count;
     for (memory *each : {&keys1, &indices0, &indices1, &extra})
       each->poison(nullptr);
-    fill<<<blocks_for(count), 256>>>(at.keys[0], c.needs_indices ? at.indices[0] : nullptr, count,
-                                     seed);
-    CHECK(cudaGetLastError());
-    CHECK(cudaDeviceSynchronize());
+    fill_pairs(at.keys[0], c.needs_indices ? at.indices[0] : nullptr, count, seed);
     watch.start(nullptr);
     const unsigned result = c.sort(at, count);
     const double seconds = watch.stop(nullptr);
@@ -189,17 +157,18 @@ figure measure(const options &asked, const contender<Key> &c, uint64_t count)
 template <typename Key> void measure_key(const options &asked, results &found)
 {
   std::vector<contender<Key>> all;
-  for (const device_algorithm *algorithm : algorithms(asked))
-    all.push_back(ours<Key>(algorithm));
   all.push_back(peer<Key>("cub::DeviceMergeSort", true, merge_sort<Key>));
   all.push_back(peer<Key>("cub::DeviceRadixSort", false, radix_sort<Key>));
+  for (const device_algorithm *algorithm : algorithms(asked))
+    all.push_back(ours<Key>(algorithm));
   for (uint64_t count : asked.counts)
     for (const contender<Key> &c : all)
       try {
-        found.figures.push_back(measure(asked, c, count));
+        add_figure(found, measure(asked, c, count));
       } catch (const std::runtime_error &error) {
-        throw std::runtime_error(c.method + " " + c.algorithm + ", " + random_key<Key>::name +
-                                 ", " + std::to_string(count) + " pairs: " + error.what());
+        add_failure(found, c.method + " " + c.algorithm,
+                    std::string(random_key<Key>::name) + ", " + std::to_string(count) +
+                        " pairs: " + error.what());
       }
 }
 
@@ -207,6 +176,7 @@ template <typename Key> void measure_key(const options &asked, results &found)
 
 void measure_pairs(const options &asked, results &found)
 {
+  print_pairs_head("Pairs");
   measure_key<uint32_t>(asked, found);
   measure_key<uint64_t>(asked, found);
   measure_key<unsigned __int128>(asked, found);

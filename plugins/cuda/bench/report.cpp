@@ -88,7 +88,7 @@ void add_series(cJSON *object, const series &each)
                         cJSON_CreateDoubleArray(each.values.data(), (int)each.values.size()));
 }
 
-void add_figure(cJSON *array, const results &found, const figure &each)
+void add_contender(cJSON *array, const results &found, const figure &each)
 {
   cJSON *const json = cJSON_CreateObject();
   cJSON_AddItemToArray(array, json);
@@ -117,7 +117,7 @@ void add_group(cJSON *groups, const results &found, const char *suite)
   cJSON_AddStringToObject(json, "suite", suite);
   cJSON *const array = cJSON_AddArrayToObject(json, "contenders");
   for (const figure &each : found.figures)
-    if (each.suite == suite) add_figure(array, found, each);
+    if (each.suite == suite) add_contender(array, found, each);
 }
 
 void add_machine(cJSON *object)
@@ -143,6 +143,24 @@ void print_passes(const series &passes)
   std::printf("\n");
 }
 
+void print_pairs(const results &found, const figure &each)
+{
+  const std::vector<double> &values = each.measured[0].values;
+  std::printf("%-28s %-5s %-10s %4zu %10.4f %8.2f %8.2f\n", name_of(each).c_str(), each.key.c_str(),
+              count_name(each.count).c_str(), values.size(), 1e3 * median(values),
+              ratio(found, each, "cub::DeviceMergeSort"),
+              ratio(found, each, "cub::DeviceRadixSort"));
+}
+
+void print_experiment(const results &found, const figure &each)
+{
+  std::printf("%-28s %5s %-6s %5zu %9.4f %9.4f %9.2f\n", name_of(each).c_str(),
+              each.block ? std::to_string(each.block).c_str() : "-", count_name(each.count).c_str(),
+              each.measured[0].values.size(), 1e3 * median(each.measured[0].values),
+              1e3 * median(each.measured[1].values), ratio(found, each, "thrust::stable_sort"));
+  if (each.measured.size() > 2) print_passes(each.measured[2]);
+}
+
 } // namespace
 
 void print_machine()
@@ -154,35 +172,35 @@ void print_machine()
               BENCH_COMMIT, here.date.c_str());
 }
 
-void print_pairs(const results &found)
+void print_pairs_head(const char *title)
 {
-  std::printf("\nPairs of a key and a 32-bit index on the device, random keys, median ms\n"
-              "%-28s %-5s %-6s %5s %10s %9s %9s\n",
-              "", "key", "pairs", "runs", "ms", "/ merge", "/ radix");
-  for (const figure &each : found.figures) {
-    if (each.suite != "pairs") continue;
-    const std::vector<double> &values = each.measured[0].values;
-    std::printf("%-28s %-5s %-6s %5zu %10.4f %9.2f %9.2f\n", name_of(each).c_str(),
-                each.key.c_str(), count_name(each.count).c_str(), values.size(),
-                1e3 * median(values), ratio(found, each, "cub::DeviceMergeSort"),
-                ratio(found, each, "cub::DeviceRadixSort"));
-  }
+  std::printf("\n%s of a random key and an index on the device, median ms\n"
+              "%-28s %-5s %-10s %4s %10s %8s %8s\n",
+              title, "", "key", "pairs", "runs", "ms", "/ merge", "/ radix");
 }
 
-void print_experiment(const results &found)
+void print_experiment_head()
 {
   std::printf("\nEntities on the device, descending: medians in ms, and each pass of one run\n"
               "%-28s %5s %-6s %5s %9s %9s %9s\n",
               "", "block", "count", "runs", "records", "sort", "/ thrust");
-  for (const figure &each : found.figures) {
-    if (each.suite != "experiment") continue;
-    std::printf("%-28s %5s %-6s %5zu %9.4f %9.4f %9.2f\n", name_of(each).c_str(),
-                each.block ? std::to_string(each.block).c_str() : "-",
-                count_name(each.count).c_str(), each.measured[0].values.size(),
-                1e3 * median(each.measured[0].values), 1e3 * median(each.measured[1].values),
-                ratio(found, each, "thrust::stable_sort"));
-    if (each.measured.size() > 2) print_passes(each.measured[2]);
-  }
+}
+
+void add_figure(results &found, const figure &made)
+{
+  found.figures.push_back(made);
+  if (made.suite == "experiment")
+    print_experiment(found, made);
+  else
+    print_pairs(found, made);
+  std::fflush(stdout);
+}
+
+void add_failure(results &found, const std::string &contender, const std::string &why)
+{
+  found.failures++;
+  std::printf("%-28s FAILED: %s\n", contender.c_str(), why.c_str());
+  std::fflush(stdout);
 }
 
 void write_json(const std::string &path, const results &found)
@@ -190,9 +208,11 @@ void write_json(const std::string &path, const results &found)
   cJSON *const json = cJSON_CreateObject();
   cJSON_AddNumberToObject(json, "format", 1);
   add_machine(json);
+  cJSON_AddNumberToObject(json, "failures", found.failures);
   cJSON *const groups = cJSON_AddArrayToObject(json, "groups");
   add_group(groups, found, "pairs");
   add_group(groups, found, "experiment");
+  add_group(groups, found, "large");
   char *const text = cJSON_Print(json);
   std::FILE *const file = text ? std::fopen(path.c_str(), "w") : nullptr;
   bool done = file && std::fprintf(file, "%s\n", text) > 0;

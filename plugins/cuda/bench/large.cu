@@ -1,0 +1,68 @@
+/* large.cu - one run of each algorithm on more pairs than 31, 32 bits can count: is it right? */
+#include <stdexcept>
+
+#include "keys.cuh"
+
+namespace bench
+{
+
+namespace
+{
+
+uint64_t free_memory()
+{
+  size_t available, total;
+  CHECK(cudaMemGetInfo(&available, &total));
+  return available;
+}
+
+template <typename Index>
+void measure(const device_algorithm &algorithm, uint64_t count, results &found)
+{
+  const device_job job = describe_job(count, 32, 8 * sizeof(Index), 256);
+  const uint64_t extra_bytes = algorithm.extra_bytes ? algorithm.extra_bytes(&job) : 0;
+  const uint64_t wanted = 2 * count * (4 + sizeof(Index)) + extra_bytes;
+  if (wanted > free_memory())
+    throw std::runtime_error("needs " + std::to_string(wanted >> 30) + " GiB of device memory");
+  memory keys0(count * 4), keys1(count * 4), indices0(count * sizeof(Index)),
+      indices1(count * sizeof(Index)), extra(extra_bytes + 1);
+  uint32_t *const keys[2] = {keys0.as<uint32_t>(), keys1.as<uint32_t>()};
+  Index *const indices[2] = {indices0.as<Index>(), indices1.as<Index>()};
+  const device_buffers buffers = {
+      {keys[0], keys[1]}, {indices[0], indices[1]}, extra.as<void>(), extra_bytes};
+  unsigned result = 0;
+  stopwatch watch;
+  fill_pairs<uint32_t, Index>(keys[0], nullptr, count, count);
+  watch.start(nullptr);
+  check((cudaError_t)algorithm.sort(&job, &buffers, &result), algorithm.shown.name);
+  const double seconds = watch.stop(nullptr);
+  check_pairs(keys[result], indices[result], count, count);
+  found.figures.push_back({"large",
+                           "recsort",
+                           algorithm.shown.name,
+                           "f32",
+                           count,
+                           0,
+                           extra_bytes,
+                           {{"device", "s", {seconds}}}});
+}
+
+} // namespace
+
+void measure_large(const options &asked, results &found)
+{
+  print_pairs_head("Many pairs");
+  for (uint64_t count : asked.large)
+    for (const device_algorithm *algorithm : algorithms(asked))
+      try {
+        if (count > UINT64_C(1) << 32)
+          measure<uint64_t>(*algorithm, count, found);
+        else
+          measure<uint32_t>(*algorithm, count, found);
+      } catch (const std::runtime_error &error) {
+        add_failure(found, std::string("recsort ") + algorithm->shown.name,
+                    std::to_string(count) + " pairs: " + error.what());
+      }
+}
+
+} // namespace bench
