@@ -4,7 +4,8 @@
 # machine, every check and every figure, and GPU.json for programs.
 #   --build DIR      use what is built there, here or elsewhere; else it is built, with nvcc
 #   --packages DIR   Debian packages that are not installed, unpacked by dpkg -x; repeatable
-#   --only STEP      conformance, files, sanitizers or benchmark; repeatable; else all
+#   --only STEP      conformance, files, sanitizers, benchmark or large; repeatable; else all but
+#                    large, which sorts more than 2^32 pairs in every way, and takes its time
 #   --quick          the benchmark in its short form
 #   --output DIR     in place of tools/results
 #   --append         add to the text that is there
@@ -16,7 +17,7 @@ build='' packages='' only='' quick='' append='' failed=0
 output=$source/tools/results
 
 fail() { echo "gpu-check.sh: $*" >&2; exit 2; }
-usage() { sed -n '2,11s/^# \{0,1\}//p' "$0"; exit "$1"; }
+usage() { sed -n '2,12s/^# \{0,1\}//p' "$0"; exit "$1"; }
 folder() { (cd "$1" 2> /dev/null && pwd) || fail "$1 is no folder"; }
 
 while [ $# -gt 0 ]; do
@@ -36,7 +37,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 for step in $only; do
-  case $step in conformance | files | sanitizers | benchmark) ;; *) usage 2 >&2 ;; esac
+  case $step in conformance | files | sanitizers | benchmark | large) ;; *) usage 2 >&2 ;; esac
 done
 wanted() { case " ${only:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
 
@@ -147,13 +148,13 @@ check_sanitizers() {
 }
 
 # Its lines come as they are measured.
-run_benchmark() {
+run_bench() { # OPTION...
   {
     status=0
-    "$build/plugins/cuda/bench/gpu-bench" $quick --json "$work/json" 2>&1 || status=$?
-    echo "$status" > "$work/benchmark.status"
+    "$build/plugins/cuda/bench/gpu-bench" "$@" 2>&1 || status=$?
+    echo "$status" > "$work/bench.status"
   } | tee -a "$work/text"
-  [ "$(cat "$work/benchmark.status")" = 0 ] || { failed=1; say 'benchmark: FAILED'; }
+  [ "$(cat "$work/bench.status")" = 0 ] || { failed=1; say 'benchmark: FAILED'; }
 }
 
 slug=$(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null | head -n 1 |
@@ -165,7 +166,11 @@ describe_machine
 for step in conformance files sanitizers; do
   if wanted $step; then check_$step; fi
 done
-if wanted benchmark; then run_benchmark; fi
+# Unquoted: it may be nothing.
+if wanted benchmark; then run_bench $quick --json "$work/json"; fi
+case $only in
+  *large*) run_bench --count 0 --entities 0 --large 2^31+1,2^32+2097152 ;;
+esac
 
 [ -z "$append" ] || [ ! -e "$output/$slug.txt" ] || cat "$output/$slug.txt" > "$work/before"
 touch "$work/before"
