@@ -72,6 +72,23 @@ typedef struct hybrid_memory {
   hybrid_facts *facts;
 } hybrid_memory;
 
+/* Where the pairs of a first step come from: keys, the window [low, low + width of mask) of which is
+ * packed. */
+typedef struct pair_source {
+  const void *keys; /* NULL: pairs are there already */
+  uint64_t mask;
+  uint32_t key_width;
+  uint32_t low;
+} pair_source;
+
+/* Where those of the last step go: sorted keys and their indices. */
+typedef struct pair_sink {
+  void *keys;
+  void *indices; /* NULL: to pairs */
+  uint32_t key_width;
+  uint32_t index_bits;
+} pair_sink;
+
 /* From pairs to pairs. */
 typedef struct pairs_step {
   const uint64_t *from;
@@ -79,6 +96,9 @@ typedef struct pairs_step {
   const uint64_t *cuts; /* NULL: the block finds its own */
   uint64_t count;
   uint64_t run;
+  uint32_t place_bits;
+  pair_source source;
+  pair_sink sink;
 } pairs_step;
 
 typedef struct cut_step {
@@ -117,6 +137,44 @@ DEVICE_INLINE output_range output_of(uint64_t first, uint64_t tile, uint64_t run
   const uint64_t begin = first - pair.begin;
   const output_range range = {pair, begin, plan_min(begin + tile, pair.end - pair.begin)};
   return range;
+}
+
+/* ---- From keys, and back ---- */
+
+/* `keys` begin at a multiple of their size. */
+DEVICE_INLINE uint64_t load_window(const pair_source *source, uint64_t i)
+{
+  if (source->key_width == 32)
+    return (uint64_t)(((const uint32_t *)source->keys)[i] >> source->low) & source->mask;
+  if (source->key_width == 64)
+    return ((const uint64_t *)source->keys)[i] >> source->low & source->mask;
+  return (uint64_t)(((const device_uint128 *)source->keys)[i] >> source->low) & source->mask;
+}
+
+DEVICE_INLINE uint64_t load_pair(const pairs_step *step, uint64_t i)
+{
+  return step->source.keys ? load_window(&step->source, i) << step->place_bits | i : step->from[i];
+}
+
+DEVICE_INLINE void store_pair(const pairs_step *step, uint64_t i, uint64_t pair)
+{
+  const pair_sink *const sink = &step->sink;
+  const uint64_t place = pair & ((UINT64_C(1) << step->place_bits) - 1);
+  const uint64_t key = pair >> step->place_bits;
+  if (!sink->indices) {
+    step->to[i] = pair;
+    return;
+  }
+  if (sink->index_bits == 32)
+    ((uint32_t *)sink->indices)[i] = (uint32_t)place;
+  else
+    ((uint64_t *)sink->indices)[i] = place;
+  if (sink->key_width == 32)
+    ((uint32_t *)sink->keys)[i] = (uint32_t)key;
+  else if (sink->key_width == 64)
+    ((uint64_t *)sink->keys)[i] = key;
+  else
+    ((device_uint128 *)sink->keys)[i] = key;
 }
 
 /* ---- Cuts ---- */
@@ -228,14 +286,30 @@ DEVICE_INLINE void tile_cuts(const pairs_step *step, const output_range *range, 
 /* Few pairs are sorted soonest by many threads that have little to do, many by fewer with more. */
 enum { SMALL_COUNT = 1 << 17, LARGE_COUNT = 1 << 23 };
 
-static device_status sort_pairs(const device_job *job, const hybrid_memory *memory,
+/* `step` says where the pairs come from and go to; *sorted is where they are if it names no sink. */
+static device_status sort_pairs(const device_job *job, pairs_step step, const hybrid_memory *memory,
                                 uint64_t **sorted)
 {
-  const uint32_t most = plan_power_below(plan_min(job->block, HYBRID_MAX_BLOCK));
+  const uint32_t most = (uint32_t)plan_power_below(plan_min(job->block, HYBRID_MAX_BLOCK));
+  const uint32_t many = most < 128 ? most : 128;
   if (job->count <= SMALL_COUNT && !job->tile)
-    return sort_pairs_4(job, most, memory->pairs[0], memory->pairs[1], memory->cuts, sorted);
-  return sort_pairs_16(job, job->count < LARGE_COUNT || most < 256 ? most : 128, memory->pairs[0],
-                       memory->pairs[1], memory->cuts, sorted);
+    return sort_pairs_4(job, most, step, memory, sorted);
+  return sort_pairs_16(job, job->count < LARGE_COUNT ? most : many, step, memory, sorted);
+}
+
+static uint64_t window_mask(uint32_t width)
+{
+  return width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
+}
+
+/* Bits [low, low + width) of the keys, in the order of the input. */
+static device_status sort_keys(const device_job *job, const hybrid_memory *memory,
+                               const device_buffers *buffers, uint32_t low, uint32_t width,
+                               const pair_sink *sink, uint64_t **sorted)
+{
+  const pair_source source = {buffers->keys[0], window_mask(width), job->key_width, low};
+  const pairs_step step = {NULL, NULL, NULL, job->count, 0, place_bits_of(job), source, *sink};
+  return sort_pairs(job, step, memory, sorted);
 }
 
 /* ---- Memory ---- */
