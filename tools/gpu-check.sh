@@ -9,26 +9,29 @@
 #   --quick          the benchmark in its short form
 #   --output DIR     in place of tools/results
 #   --append         add to the text that is there
+#   --collect DIR    only copy what these steps need of a build, and its libraries, to DIR; then, on
+#                    another machine: --build DIR --packages DIR/packages
 # Exit status: 0 all is right, 1 something is not, 2 it could not be run.
 set -eu
 
 source=$(cd "$(dirname "$0")/.." && pwd)
-build='' packages='' only='' quick='' append='' failed=0
+build='' packages='' only='' quick='' append='' collect='' failed=0
 output=$source/tools/results
 
 fail() { echo "gpu-check.sh: $*" >&2; exit 2; }
-usage() { sed -n '2,12s/^# \{0,1\}//p' "$0"; exit "$1"; }
+usage() { sed -n '2,14s/^# \{0,1\}//p' "$0"; exit "$1"; }
 folder() { (cd "$1" 2> /dev/null && pwd) || fail "$1 is no folder"; }
 
 while [ $# -gt 0 ]; do
   case $1 in
-    --build | --packages | --only | --output) [ $# -gt 1 ] || usage 2 >&2 ;;
+    --build | --packages | --only | --output | --collect) [ $# -gt 1 ] || usage 2 >&2 ;;
   esac
   case $1 in
     --build) build=$(folder "$2"); shift ;;
     --packages) packages="$packages $(folder "$2")"; shift ;;
     --only) only="$only $2"; shift ;;
     --output) mkdir -p "$2"; output=$(folder "$2"); shift ;;
+    --collect) mkdir -p "$2"; collect=$(folder "$2"); shift ;;
     --quick) quick=--quick ;;
     --append) append=yes ;;
     --help) usage 0 ;;
@@ -70,12 +73,24 @@ build_here() {
 [ -z "$packages" ] || use_packages
 export PATH="$PATH:/usr/local/cuda/bin"
 [ -n "$build" ] || build_here
-plugin=$build/plugins/cuda
 LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$plugin"
-for program in tests/conformance/conformance tools/recsort tools/recgen plugins/cuda/bench/gpu-bench; do
+export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
+export OMP_WAIT_POLICY=passive # several programs run at once
+programs='tests/conformance/conformance tools/recsort tools/recgen plugins/cuda/bench/gpu-bench'
+for program in $programs; do
   [ -x "$build/$program" ] || fail "$build/$program is not there"
 done
+
+# The libraries are those of no system's base.
+collect_into() { # DIR
+  (cd "$build" && tar -chf - core/librecsort.so* plugins/cuda/librecsort_cuda.so $programs) |
+    tar -xf - -C "$1"
+  mkdir -p "$1/packages/usr/lib"
+  for program in $programs; do ldd "$build/$program"; done |
+    awk '/ => / && $1 ~ /^lib(yaml|cjson|gomp|omp|xxhash)/ { print $3 }' | sort -u |
+    xargs -I @ cp -L @ "$1/packages/usr/lib"
+}
+if [ -n "$collect" ]; then collect_into "$collect"; exit 0; fi
 recsort="$build/tools/recsort -s $source/schemas/entity.yaml"
 
 # ---- What is written ----

@@ -86,7 +86,8 @@ public:
   stopwatch(const stopwatch &) = delete;
   stopwatch &operator=(const stopwatch &) = delete;
   void start(cudaStream_t stream);
-  double stop(cudaStream_t stream); // waits
+  void stop(cudaStream_t stream);
+  double seconds(); // waits
 
 private:
   cudaEvent_t begin_, end_;

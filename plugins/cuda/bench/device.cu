@@ -53,10 +53,14 @@ void stopwatch::start(cudaStream_t stream)
   CHECK(cudaEventRecord(begin_, stream));
 }
 
-double stopwatch::stop(cudaStream_t stream)
+void stopwatch::stop(cudaStream_t stream)
+{
+  CHECK(cudaEventRecord(end_, stream));
+}
+
+double stopwatch::seconds()
 {
   float milliseconds = 0;
-  CHECK(cudaEventRecord(end_, stream));
   CHECK(cudaEventSynchronize(end_));
   CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
   return 1e-3 * milliseconds;

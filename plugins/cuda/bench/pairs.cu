@@ -143,7 +143,8 @@ figure measure(const options &asked, const contender<Key> &c, uint64_t count)
     fill_pairs(at.keys[0], c.needs_indices ? at.indices[0] : nullptr, count, seed);
     watch.start(nullptr);
     const unsigned result = c.sort(at, count);
-    const double seconds = watch.stop(nullptr);
+    watch.stop(nullptr);
+    const double seconds = watch.seconds();
     verify(at, result, count, seed, run == 0);
     if (run < warm_ups) continue;
     times.push_back(seconds);
