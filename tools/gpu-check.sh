@@ -123,7 +123,7 @@ algorithms() {
 check_conformance() {
   status=0
   "$build/tests/conformance/conformance" cuda > "$work/log" 2>&1 || status=$?
-  judge "conformance of $(echo "$names" | tr '\n' ' ')" "$status" "$work/log"
+  judge "conformance of $(echo $names)" "$status" "$work/log"
 }
 
 # Files of entities, also of more than 2^24, byte for byte as the CPU sorts them.
