@@ -27,8 +27,7 @@ enum {
   STACK_BYTES = 128 * 1024,
   SHARED_BYTES = 227 * 1024, /* that a block of the emulated device may use */
   GUARD_BYTES = 64,
-  MAX_AREAS = 16,
-  POISON = 0xee
+  MAX_AREAS = 16
 };
 
 typedef enum fiber_state {
@@ -78,6 +77,7 @@ static size_t host_stack_size;
 static char failure[200];
 
 static _Alignas(64) unsigned char shared[2 * SHARED_BYTES];
+static unsigned char poison = 0xee;
 static area areas[MAX_AREAS];
 static size_t area_count;
 
@@ -87,6 +87,7 @@ void emulator_set_order(emulator_order wanted, uint64_t seed)
 {
   order = wanted;
   random_state = seed;
+  poison = 0xee;
 }
 
 size_t emulator_sites(emulator_site found[EMULATOR_MAX_SITES])
@@ -260,7 +261,7 @@ static void add_area(const char *id, size_t size)
   const size_t offset = last ? (last->offset + last->size + 2 * GUARD_BYTES) / 64 * 64 : 0;
   assert(area_count < MAX_AREAS && offset + size + GUARD_BYTES <= sizeof shared);
   set_access(offset, size + GUARD_BYTES, true);
-  memset(shared + offset, POISON, size + GUARD_BYTES);
+  memset(shared + offset, poison, size + GUARD_BYTES);
   set_access(offset + size, GUARD_BYTES, false);
   areas[area_count++] = (area){id, offset, size};
 }
@@ -272,7 +273,7 @@ static bool check_areas(void)
     const size_t end = areas[i].offset + areas[i].size;
     set_access(end, GUARD_BYTES, true);
     for (size_t k = 0; k < GUARD_BYTES; k++)
-      good = good && shared[end + k] == POISON;
+      good = good && shared[end + k] == poison;
   }
   return good ? good : fail("a thread wrote behind the end of shared memory");
 }
@@ -321,6 +322,7 @@ static bool report_divergence(void)
 
 static bool run_block(uint64_t shared_bytes)
 {
+  if (random_state) poison = (unsigned char)next_random(&random_state);
   area_count = 0;
   add_area(NULL, (size_t)shared_bytes);
   for (unsigned t = 0; t < blockDim.x; t++)

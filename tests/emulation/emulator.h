@@ -7,7 +7,8 @@
  * access that a sanitizer reports, or as a failed launch:
  *
  *  - threads that wait at a barrier which others never reach, or at different ones;
- *  - accesses behind the end of shared memory. It is filled with 0xee before each block.
+ *  - accesses behind the end of shared memory. It is filled with 0xee before each block, or with
+ * any byte if the order is shuffled.
  *
  * Not thread-safe: one launch at a time. Not emulated: threads of a warp that shuffle without all
  * others of the warp; atomics, for which plain accesses do, as only one thread runs at a time.
@@ -82,7 +83,8 @@ typedef enum emulator_order {
   EMULATOR_ORDERS
 } emulator_order;
 
-/* The order of threads and of blocks in the launches to come. */
+/* The order of threads and of blocks in the launches to come. A shuffled one wants a seed that is
+ * not 0. */
 void emulator_set_order(emulator_order order, uint64_t seed);
 
 /* A barrier in the source. */

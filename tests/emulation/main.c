@@ -1,9 +1,9 @@
-/* emulation - all device sorts, their kernels run without a GPU, and the proof that the cases see
- * what is wrong.
+/* emulation - the device sorts, their kernels run without a GPU, and the proof that the cases see
+ * what is wrong: every barrier of a sort is left out in turn, and every mistake of TWIN made.
  *
- *   emulation conformance [ALGORITHM]   every case; exit status 0 if all passed
- *   emulation twins [ALGORITHM]         every barrier of every sort left out in turn, and every
- *                                       mistake of TWIN made: 0 if the cases caught all
+ *   emulation [ALGORITHM]
+ *
+ * Exit status: 0 if all cases passed, and failed where they should; otherwise 1.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -15,14 +15,7 @@
 #include "emulator.h"
 #include "suite.h"
 
-enum { ALL_FAILURES = 20, PATIENCE = 60 /* seconds, far more than the cases take */ };
-
-static bool run_conformance(const device_algorithm *algorithm)
-{
-  const suite_tally t = suite_run(algorithm, ALL_FAILURES, 1);
-  (void)printf("%s: %zu passed, %zu failed\n", algorithm->shown.name, t.passed, t.failed);
-  return t.failed == 0 && t.passed > 0;
-}
+enum { SHOWN_FAILURES = 20, PATIENCE = 60 /* seconds, far more than the cases take */ };
 
 /* ---- Twins ---- */
 
@@ -63,7 +56,7 @@ static int run_twin(const device_algorithm *algorithm, const twin *wrong)
     (void)alarm(PATIENCE);
     emulator_twin = wrong->number;
     emulator_ignore(wrong->ignored);
-    _exit(suite_run(algorithm, 1, 0).failed ? 1 : 0);
+    _exit(suite_run(algorithm, 1, false).failed ? 1 : 0);
   }
   return child > 0 && waitpid(child, &status, 0) == child ? status : 0;
 }
@@ -98,46 +91,44 @@ static bool check_mistakes(const device_algorithm *algorithm, size_t *count)
   return good;
 }
 
-/* Its barriers are those that are reached when all is right. */
-static bool check_barriers(const device_algorithm *algorithm, size_t *count)
+static bool check_barriers(const device_algorithm *algorithm, const emulator_site *sites,
+                           size_t count)
 {
-  emulator_site sites[EMULATOR_MAX_SITES];
   bool good = true;
-  emulator_clear_sites();
-  if (suite_run(algorithm, 1, 1).failed) return false;
-  const size_t barriers = emulator_sites(sites);
-  for (size_t i = 0; i < barriers; i++) {
+  for (size_t i = 0; i < count; i++) {
     const twin wrong = {"", TWIN_NONE, sites[i]};
     good &= check_twin(algorithm, &wrong);
   }
-  *count += barriers;
   return good;
 }
 
-/* Nothing to break would prove nothing. */
-static bool run_twins(const device_algorithm *algorithm)
+/* ---- An algorithm ---- */
+
+/* Its barriers are those that are reached when all is right. Nothing to break would prove nothing.
+ */
+static bool check_algorithm(const device_algorithm *algorithm)
 {
-  size_t count = 0;
-  const bool mistakes_caught = check_mistakes(algorithm, &count);
-  const bool caught = check_barriers(algorithm, &count) && mistakes_caught;
-  (void)printf("%s: %zu twins, %s\n", algorithm->shown.name, count,
+  emulator_site sites[EMULATOR_MAX_SITES];
+  emulator_clear_sites();
+  const suite_tally t = suite_run(algorithm, SHOWN_FAILURES, true);
+  (void)printf("%s: %zu passed, %zu failed\n", algorithm->shown.name, t.passed, t.failed);
+  if (t.failed || t.passed == 0) return false;
+  const size_t barriers = emulator_sites(sites);
+  size_t twins = barriers;
+  bool caught = check_mistakes(algorithm, &twins);
+  caught &= check_barriers(algorithm, sites, barriers);
+  (void)printf("%s: %zu twins, %s\n", algorithm->shown.name, twins,
                caught ? "all caught" : "NOT all caught");
-  return caught && count > 0;
+  return caught && twins > 0;
 }
 
 int main(int argc, char **argv)
 {
-  const bool twins = argc > 1 && strcmp(argv[1], "twins") == 0;
   size_t run = 0, good = 0;
-  if (argc < 2 || (!twins && strcmp(argv[1], "conformance") != 0)) {
-    (void)fputs("emulation: conformance or twins [ALGORITHM]\n", stderr);
-    return 2;
-  }
   for (size_t i = 0; i < DEVICE_ALGORITHMS; i++) {
-    const device_algorithm *const algorithm = &device_algorithms[i];
-    if (argc > 2 && strcmp(argv[2], algorithm->shown.name) != 0) continue;
+    if (argc > 1 && strcmp(argv[1], device_algorithms[i].shown.name) != 0) continue;
     run++;
-    good += twins ? run_twins(algorithm) : run_conformance(algorithm);
+    good += check_algorithm(&device_algorithms[i]);
   }
   (void)printf("%zu algorithms, %zu good\n", run, good);
   return run > 0 && run == good ? 0 : 1;

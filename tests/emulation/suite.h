@@ -2,6 +2,7 @@
 #ifndef RS_EMULATION_SUITE_H
 #define RS_EMULATION_SUITE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cuda/algorithms.h"
@@ -14,6 +15,6 @@ typedef struct suite_tally {
 /* Widths of keys and indices x patterns x lengths; chance picks the order of threads and blocks,
  * the number of threads and the size of tiles. Stops after `most_failures`, tells of them if
  * `loud`. */
-suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, int loud);
+suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, bool loud);
 
 #endif

@@ -111,6 +111,7 @@ static void shared_memory_is_poisoned(void **state)
 {
   (void)state;
   unsigned count = 0;
+  emulator_set_order(EMULATOR_FORWARD, 0);
   const trace t = {NULL, NULL, &count};
   assert_int_equal(DEVICE_LAUNCH(look_at_shared, GRID, 2, SHARED, NULL, t), 0);
   assert_int_equal(count, GRID * SHARED);
