@@ -16,14 +16,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# file, text that stands there once, what it becomes
+# file, text that stands there once, what it becomes. Not in it, for they make no difference: `<=` for
+# `<` where two words are known to differ, and a tile that leaves its bound to the next one.
 MUTANTS = [
     # the tie rule and the cuts
     ('plugins/common/co_rank.h', 'return left <= right;', 'return left < right;'),
     ('plugins/common/co_rank.h', 'b.at[rank - i - 1]', 'b.at[rank - i]'),
     ('plugins/common/co_rank.h', 'rank > b.count ? rank - b.count : 0', '0'),
     ('plugins/common/co_rank.h', 'if (run.at[i] < x)', 'if (run.at[i] <= x)'),
-    ('plugins/cpu/sequential.c', 'return b[w] < a[w];', 'return b[w] <= a[w];'),
     ('plugins/cpu/sequential.c', 'return false;\n}\n\n/* Merges', 'return true;\n}\n\n/* Merges'),
     ('plugins/cpu/sequential.c', 'size_t w = words; w-- > 0;', 'size_t w = 0; w < words; w++'),
     # merges
@@ -33,7 +33,6 @@ MUTANTS = [
     ('plugins/cpu/merge_runs.c', 'j > 0 && to[j - 1] > pair', 'j > 1 && to[j - 1] > pair'),
     ('plugins/cpu/merge_runs.c', 'rest == 0 || last == a.count', 'last == a.count'),
     ('plugins/cpu/kernels.c', 'k < count - 3 * q', 'k < count - 3 * q - 1'),
-    ('plugins/cpu/multiway.c', 'taken += taken < window && run->at[taken] == bound;', ''),
     ('plugins/cpu/multiway.c', 'if (below < rank) low.at[pick]++;', ''),
     ('plugins/cpu/presorted.c', 'else if (full.ascents == 0)', 'else if (full.ascents <= 1)'),
     ('plugins/cpu/presorted.c', 'if (full.descents == 0)', 'if (full.descents <= 1)'),
