@@ -1,7 +1,7 @@
 /* multiway.c - up to 16 runs into one with a single read and write of memory.
  *
  * A task merges one piece of the output. Multiway co-ranks give it a range of each run. Of each it
- * looks at a window; all pairs up to the least of the windows' last ones can be merged now, without
+ * looks at a window; all pairs below the least of the windows' last ones can be merged now, without
  * regard to what lies beyond. That part, a tile, is merged pairwise in the cache, and the last of
  * these merges writes to the output.
  */
@@ -72,8 +72,7 @@ static size_t cut_tile(run_set *set, run_set *tile)
   for (size_t r = 0; r < set->count; r++) {
     run64 *run = &set->runs[r];
     const size_t window = run->count < MULTIWAY_WINDOW ? run->count : MULTIWAY_WINDOW;
-    size_t taken = rank_first(bound, (run64){run->at, window});
-    taken += taken < window && run->at[taken] == bound;
+    const size_t taken = rank_first(bound, (run64){run->at, window});
     tile->runs[r] = (run64){run->at, taken};
     *run = (run64){run->at + taken, run->count - taken};
     total += taken;
