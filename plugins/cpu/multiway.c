@@ -61,17 +61,17 @@ static cut multiway_co_rank(const run_set *set, size_t rank)
 /* Cuts the next tile off the fronts of the runs. Returns its pairs. */
 static size_t cut_tile(run_set *set, run_set *tile)
 {
+  const size_t most = TILE_PAIRS / set->count;
   uint64_t bound = UINT64_MAX;
   size_t total = 0;
   for (size_t r = 0; r < set->count; r++) {
     const run64 *run = &set->runs[r];
-    if (run->count > MULTIWAY_WINDOW && run->at[MULTIWAY_WINDOW - 1] < bound)
-      bound = run->at[MULTIWAY_WINDOW - 1];
+    if (run->count > most && run->at[most - 1] < bound) bound = run->at[most - 1];
   }
   tile->count = set->count;
   for (size_t r = 0; r < set->count; r++) {
     run64 *run = &set->runs[r];
-    const size_t window = run->count < MULTIWAY_WINDOW ? run->count : MULTIWAY_WINDOW;
+    const size_t window = run->count < most ? run->count : most;
     const size_t taken = rank_first(bound, (run64){run->at, window});
     tile->runs[r] = (run64){run->at, taken};
     *run = (run64){run->at + taken, run->count - taken};
