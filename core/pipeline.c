@@ -58,6 +58,19 @@ static recsort_status check_work(const recsort_sorter *sorter, const block_plan 
                  sorter->instance.plugin->name);
 }
 
+static recsort_status check_limits(const rs_plugin_instance *instance,
+                                   const recsort_plugin_job *job, recsort_error *error)
+{
+  recsort_plugin_limits limits = {.size = sizeof limits};
+  instance->plugin->limits(instance->state, &limits);
+  if (job->key_width <= limits.max_key_bits && job->index_bits <= limits.max_index_bits &&
+      job->count <= limits.max_count)
+    return RECSORT_OK;
+  return rs_fail(error, RECSORT_PLUGIN_ERROR,
+                 "plugin \"%s\" cannot sort %zu records by keys of %u bits", instance->plugin->name,
+                 (size_t)job->count, job->key_width);
+}
+
 static recsort_status plan_block(const recsort_sorter *sorter, size_t count, size_t copy_size,
                                  block_plan *block, recsort_error *error)
 {
@@ -73,6 +86,8 @@ static recsort_status plan_block(const recsort_sorter *sorter, size_t count, siz
                                 .index_bits = wide ? 64 : 32,
                                 .threads = sorter->threads},
                         .work = {.size = sizeof block->work}};
+  const recsort_status within = check_limits(instance, &block->job, error);
+  if (within) return within;
   const recsort_plugin_status status =
       instance->plugin->work_size(instance->state, &block->job, &block->work, &reported);
   if (status) return rs_plugin_fail(instance, status, &reported, error);

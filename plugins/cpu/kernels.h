@@ -38,7 +38,8 @@ const merge_kernels *rs_best_kernels(void);
 #define NETWORK_OF_EIGHT(C)                                                                        \
   C(0, 2)                                                                                          \
   C(1, 3)                                                                                          \
-  C(4, 6) C(5, 7) C(0, 4) C(1, 5) C(2, 6) C(3, 7) C(0, 1) C(2, 3) C(4, 5) C(6, 7) C(2, 4) C(3, 5)  \
-      C(1, 4) C(3, 6) C(1, 2) C(3, 4) C(5, 6)
+  C(4, 6)                                                                                          \
+  C(5, 7) C(0, 4) C(1, 5) C(2, 6) C(3, 7) C(0, 1) C(2, 3) C(4, 5) C(6, 7) C(2, 4) C(3, 5) C(1, 4)  \
+      C(3, 6) C(1, 2) C(3, 4) C(5, 6)
 
 #endif

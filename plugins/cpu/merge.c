@@ -232,18 +232,14 @@ static void repair_long_runs(const merge_job *job, uint64_t *sorted, uint64_t *o
   }
 }
 
-/* `sorted` is in order of the bits from `low` up: sorts each run of equal ones by the bits below.
- * The pieces of the threads are cut, at ends of runs, before any run is sorted: to sort a run
- * changes its prefixes. */
-static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, size_t count,
-                   unsigned low)
+/* The pieces of the threads are cut, at ends of runs, before any run is sorted: to sort a run
+ * changes its prefixes. Never inlined: repair calls itself once for each window of a key, and must
+ * not take this much of the stack each time. */
+__attribute__((noinline)) static void repair_by_all(const merge_job *job, uint64_t *sorted,
+                                                    uint64_t *other, size_t count, unsigned low)
 {
   enum { PIECES = 256 };
   size_t cuts[PIECES + 1] = {0};
-  if (job->threads == 1 || count < LONG_RUN) {
-    repair_piece(job, sorted, other, 0, count, low, false);
-    return;
-  }
   repair_long_runs(job, sorted, other, count, low);
   for (size_t p = 1; p <= PIECES; p++) {
     const size_t even = count / PIECES * p;
@@ -256,6 +252,17 @@ static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, size
     const merge_job mine = alone(job);
     repair_piece(&mine, sorted, other, cuts[p], cuts[p + 1], low, true);
   }
+}
+
+/* `sorted` is in order of the bits from `low` up: sorts each run of equal ones by the bits below.
+ */
+static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, size_t count,
+                   unsigned low)
+{
+  if (job->threads == 1 || count < LONG_RUN)
+    repair_piece(job, sorted, other, 0, count, low, false);
+  else
+    repair_by_all(job, sorted, other, count, low);
 }
 
 /* ---- The sort ---- */

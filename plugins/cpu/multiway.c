@@ -1,7 +1,7 @@
 /* multiway.c - up to 16 runs into one with a single read and write of memory.
  *
  * A task merges one piece of the output. Multiway co-ranks give it a range of each run. Of each it
- * looks at a window; all pairs up to the least of the windows' last ones can be merged now, without
+ * looks at a window; all pairs below the least of the windows' last ones can be merged now, without
  * regard to what lies beyond. That part, a tile, is merged pairwise in the cache, and the last of
  * these merges writes to the output.
  */
@@ -61,19 +61,18 @@ static cut multiway_co_rank(const run_set *set, size_t rank)
 /* Cuts the next tile off the fronts of the runs. Returns its pairs. */
 static size_t cut_tile(run_set *set, run_set *tile)
 {
+  const size_t most = TILE_PAIRS / set->count;
   uint64_t bound = UINT64_MAX;
   size_t total = 0;
   for (size_t r = 0; r < set->count; r++) {
     const run64 *run = &set->runs[r];
-    if (run->count > MULTIWAY_WINDOW && run->at[MULTIWAY_WINDOW - 1] < bound)
-      bound = run->at[MULTIWAY_WINDOW - 1];
+    if (run->count > most && run->at[most - 1] < bound) bound = run->at[most - 1];
   }
   tile->count = set->count;
   for (size_t r = 0; r < set->count; r++) {
     run64 *run = &set->runs[r];
-    const size_t window = run->count < MULTIWAY_WINDOW ? run->count : MULTIWAY_WINDOW;
-    size_t taken = rank_first(bound, (run64){run->at, window});
-    taken += taken < window && run->at[taken] == bound;
+    const size_t window = run->count < most ? run->count : most;
+    const size_t taken = rank_first(bound, (run64){run->at, window});
     tile->runs[r] = (run64){run->at, taken};
     *run = (run64){run->at + taken, run->count - taken};
     total += taken;

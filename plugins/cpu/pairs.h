@@ -25,11 +25,11 @@
 #define PAIR_MARK (UINT64_C(1) << PAIR_BITS)
 
 enum {
-  PAIR_BITS = 61,           /* for a part of a key and an index */
-  BLOCK_PAIRS = 1 << 14,    /* two buffers of a block: half of a 512 KiB cache */
-  MULTIWAY_RUNS = 16,       /* runs that one pass merges */
-  MULTIWAY_WINDOW = 1 << 9, /* pairs that a pass looks at in each run at a time */
-  TILE_PAIRS = MULTIWAY_RUNS * MULTIWAY_WINDOW
+  PAIR_BITS = 61,        /* for a part of a key and an index */
+  BLOCK_PAIRS = 1 << 14, /* two buffers of a block: half of a 512 KiB cache */
+  MULTIWAY_RUNS = 16,    /* runs that one pass merges */
+  TILE_PAIRS = 1 << 13,  /* pairs that a pass merges in the cache at a time, of all runs */
+  MULTIWAY_WINDOW = TILE_PAIRS / MULTIWAY_RUNS /* of each run, if there are as many as can be */
 };
 
 /* Two arrays of `count` pairs, the data in `data`, and where threads keep their tiles. */

@@ -31,7 +31,11 @@ static const size_t counts[] = {0,
                                 2 * BLOCK_PAIRS + 3,
                                 40000,
                                 (1 << 17) + 9};
-enum { BITS = sizeof key_bits / sizeof *key_bits, COUNTS = sizeof counts / sizeof *counts };
+enum {
+  BITS = sizeof key_bits / sizeof *key_bits,
+  COUNTS = sizeof counts / sizeof *counts,
+  LONG_RUNS = 3 << 16 /* keys; more than in any other job */
+};
 
 /* Keys as words, least significant first, and the order they should come in. */
 typedef struct key_set {
@@ -50,6 +54,14 @@ static int compare_keys(const void *a, const void *b)
     if (left != right) return left < right ? -1 : 1;
   }
   return x < y ? -1 : x > y;
+}
+
+static void find_order(key_set *keys)
+{
+  for (size_t i = 0; i < keys->count; i++)
+    keys->order[i] = i;
+  oracle_words = keys->words;
+  qsort(keys->order, keys->count, sizeof *keys->order, compare_keys);
 }
 
 /* Word by word the key is the rank, a number that belongs to the rank, all ones, or 0. */
@@ -80,10 +92,7 @@ static void make_keys(key_set *keys, unsigned bits, uint64_t *random)
       if (bits > 64 * w && bits < 64 * (w + 1)) word &= (UINT64_C(1) << bits % 64) - 1;
       keys->words[i * MAX_WORDS + w] = word;
     }
-  for (size_t i = 0; i < keys->count; i++)
-    keys->order[i] = i;
-  oracle_words = keys->words;
-  qsort(keys->order, keys->count, sizeof *keys->order, compare_keys);
+  find_order(keys);
 }
 
 static void store_keys(const key_set *keys, unsigned width, void *at)
@@ -167,6 +176,35 @@ static void test_job(const rs_plugin_instance *instance, const way *tested, unsi
              job.index_bits, job.threads, why);
 }
 
+/* Two or three values of the most significant word, each so often that a plugin may give it to all
+ * threads, and all that tells the keys of one apart in the least significant one. */
+static void test_long_runs(const rs_plugin_instance *instance, const way *tested, key_set *keys,
+                           tally *t)
+{
+  keys->count = LONG_RUNS;
+  for (size_t values = 2; values <= 3; values++) {
+    for (size_t i = 0; i < keys->count; i++) {
+      uint64_t *words = keys->words + i * MAX_WORDS;
+      memset(words, 0, MAX_WORDS * sizeof *words);
+      words[0] = mix(i / 2);
+      words[2] = 1 + mix(i) % values;
+    }
+    find_order(keys);
+    for (size_t threads = 0; threads < THREAD_COUNTS; threads++) {
+      const recsort_plugin_job job = {.size = sizeof job,
+                                      .algorithm = instance->algorithm,
+                                      .count = keys->count,
+                                      .key_bits = 192,
+                                      .key_width = 192,
+                                      .index_bits = 32,
+                                      .threads = thread_counts[threads]};
+      const char *why = run_job(instance, &job, keys);
+      count_case(t, !why, "%s %s: %zu long runs, %u threads: %s", tested->plugin, tested->algorithm,
+                 values, job.threads, why);
+    }
+  }
+}
+
 static void test_all(const rs_plugin_instance *instance, const way *tested, bool few, key_set *keys,
                      tally *t)
 {
@@ -183,13 +221,13 @@ static void test_all(const rs_plugin_instance *instance, const way *tested, bool
           test_job(instance, tested, key_bits[b], keys, &random, t);
       }
     }
+  if (!few && limits.max_key_bits >= 192) test_long_runs(instance, tested, keys, t);
 }
 
 void test_jobs(const recsort_plugin_list *list, const way *tested, bool few, tally *t)
 {
-  const size_t most = counts[COUNTS - 1];
-  key_set keys = {.words = malloc(most * MAX_WORDS * sizeof *keys.words),
-                  .order = malloc(most * sizeof *keys.order)};
+  key_set keys = {.words = malloc((size_t)LONG_RUNS * MAX_WORDS * sizeof *keys.words),
+                  .order = malloc(LONG_RUNS * sizeof *keys.order)};
   const rs_candidate *candidate;
   rs_plugin_instance instance = {0};
   const bool open =

@@ -5,8 +5,9 @@
  *   FAIL_FOR_EVER=1    and all that follow
  *   FAIL_COUNT=path    the number of allocations is written there at exit
  *
- * or, from within, fail_malloc_plan. Allocations of libgomp are left alone: it ends the process
- * when it has no memory for a team of threads, and there is no way to tell it not to. */
+ * or, from within, fail_malloc_plan. Allocations of the OpenMP runtimes, libgomp and libomp, are
+ * left alone: they end the process when they have no memory for a team of threads, and there is no
+ * way to tell them not to. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -66,15 +67,16 @@ __attribute__((destructor)) static void write_count(void)
 }
 
 /* dladdr allocates nothing. */
-static bool is_libgomp(const void *caller)
+static bool is_openmp(const void *caller)
 {
   Dl_info info;
-  return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libgomp");
+  return dladdr(caller, &info) && info.dli_fname &&
+         (strstr(info.dli_fname, "libgomp") || strstr(info.dli_fname, "libomp"));
 }
 
 static bool must_fail(const void *caller)
 {
-  if (is_libgomp(caller)) return false;
+  if (is_openmp(caller)) return false;
   const long call = atomic_fetch_add(&calls, 1) + 1, at = fail_at;
   if (!at || !(call == at || (for_ever && call > at))) return false;
   errno = ENOMEM;
@@ -83,7 +85,7 @@ static bool must_fail(const void *caller)
 
 static void *counted(void *memory, const void *caller)
 {
-  if (memory && !is_libgomp(caller)) atomic_fetch_add(&live, 1);
+  if (memory && !is_openmp(caller)) atomic_fetch_add(&live, 1);
   return memory;
 }
 
@@ -120,6 +122,6 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
 
 void free(void *memory)
 {
-  if (memory && !is_libgomp(CALLER)) atomic_fetch_sub(&live, 1);
+  if (memory && !is_openmp(CALLER)) atomic_fetch_sub(&live, 1);
   __libc_free(memory);
 }

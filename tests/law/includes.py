@@ -41,7 +41,7 @@ SYSTEM = [
 ]
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
-SOURCES = {'.c', '.h', '.cpp', '.hpp', '.cu', '.cuh'}
+SOURCES = {'.c', '.inc', '.h', '.cpp', '.hpp', '.cu', '.cuh'}
 
 
 def sources(root):

@@ -2,6 +2,7 @@
  * environment variable RECSORT_TEST_SCRIPT tells it to fail in some way:
  *
  *   open-failed, open-memory           open reports it
+ *   limit-keys, limit-count            limits are narrower than any job
  *   size-unsupported, size-huge        work_size refuses, or asks for more than there is
  *   size-outside, size-unaligned       work_size puts the keys where they cannot be
  *   sort-failed, sort-memory           sort reports it
@@ -68,9 +69,9 @@ static void close(void *made)
 static void limits(const void *made, recsort_plugin_limits *limits)
 {
   (void)made;
-  limits->max_key_bits = UINT32_MAX;
+  limits->max_key_bits = script_is("limit-keys") ? 16 : UINT32_MAX;
   limits->max_index_bits = 64;
-  limits->max_count = UINT64_C(1) << 32;
+  limits->max_count = script_is("limit-count") ? 1 : UINT64_C(1) << 32;
 }
 
 static uint64_t permutation_size(const recsort_plugin_job *job)

@@ -29,7 +29,7 @@
 #endif
 #if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||     \
     HAS_FEATURE(address_sanitizer) || HAS_FEATURE(thread_sanitizer)
-enum { SLACK = 4 };
+enum { SLACK = 8 };
 #else
 enum { SLACK = 1 };
 #endif

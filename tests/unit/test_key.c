@@ -235,6 +235,27 @@ static void test_random_values(void **state)
   }
 }
 
+static void test_decoding_a_bitfield_keeps_the_bits_around_it(void **state)
+{
+  const oracle_key key = {.type = RECSORT_BITFIELD,
+                          .endian = RECSORT_LITTLE_ENDIAN,
+                          .offset = LEAD,
+                          .size = 4,
+                          .bit = 7,
+                          .bits = 13};
+  _Alignas(8) unsigned char code[MAX_BYTES];
+  unsigned char record[MAX_BYTES];
+  subject s;
+  (void)state;
+  open_subject(&s, key, false);
+  put(&key, 0xffffffff, record);
+  assert_int_equal(rs_key_encode(&s.plan, record, 1, code, 1, 0, NULL), RECSORT_OK);
+  put(&key, 0xf0000000 | 5 << 7 | 0x55, record);
+  rs_key_decode(&s.plan, code, record);
+  assert_true(oracle_integer(&key, record) == (0xf0000000 | 0x1fff << 7 | 0x55));
+  close_subject(&s);
+}
+
 /* ---- Packing ---- */
 
 static void test_codes_straddle_words(void **state)
@@ -361,6 +382,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_order_and_round_trip),
       cmocka_unit_test(test_random_values),
+      cmocka_unit_test(test_decoding_a_bitfield_keeps_the_bits_around_it),
       cmocka_unit_test(test_codes_straddle_words),
       cmocka_unit_test(test_placing_keeps_what_is_there),
       cmocka_unit_test(test_enum_out_of_range_names_the_record),

@@ -5,10 +5,12 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu/pairs.h"
+#include "cpu/sorts.h"
 #include "support/random.h"
 
 static const merge_kernels *kernels[2];
@@ -221,6 +223,50 @@ static void test_presorted(void **state)
     }
 }
 
+/* ---- Depth ---- */
+
+/* Key i is 0 but for word count - 1 - i: each window sets one record apart and leaves the others
+ * tied, so that the ties are repaired `count` deep. */
+static void *sort_staggered(void *failures)
+{
+  enum { COUNT = 1000 };
+  const recsort_plugin_job job = {sizeof job, 0, COUNT, 64 * COUNT, 64 * COUNT, 32, 1};
+  recsort_plugin_work work = {.size = sizeof work};
+  if (!merge_work_size(&job, &work)) return failures;
+  char *memory = calloc(1, (size_t)work.bytes);
+  if (!memory) return failures;
+  uint64_t *keys = (uint64_t *)(void *)(memory + work.keys_offset);
+  for (size_t i = 0; i < COUNT; i++)
+    keys[i * COUNT + COUNT - 1 - i] = 1;
+  merge_sort(&job, memory);
+  for (size_t i = 0; i < COUNT; i++)
+    *(size_t *)failures += ((uint32_t *)(void *)memory)[i] != COUNT - 1 - i;
+  free(memory);
+  return NULL;
+}
+
+/* On a stack that has no room for much at each depth. */
+static void test_deep_ties_take_little_stack(void **state)
+{
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+  const size_t stack_size = 1 << 20;
+#else
+  const size_t stack_size = 16 << 20;
+#endif
+  size_t failures = 0;
+  void *not_done = &failures;
+  pthread_attr_t attributes;
+  pthread_t thread;
+  (void)state;
+  assert_int_equal(pthread_attr_init(&attributes), 0);
+  assert_int_equal(pthread_attr_setstacksize(&attributes, stack_size), 0);
+  assert_int_equal(pthread_create(&thread, &attributes, sort_staggered, &failures), 0);
+  assert_int_equal(pthread_join(thread, &not_done), 0);
+  assert_int_equal(pthread_attr_destroy(&attributes), 0);
+  assert_null(not_done);
+  assert_int_equal(failures, 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -230,6 +276,7 @@ int main(void)
       cmocka_unit_test(test_blocks_of_all_lengths),
       cmocka_unit_test(test_multiway_passes),
       cmocka_unit_test(test_presorted),
+      cmocka_unit_test(test_deep_ties_take_little_stack),
   };
   kernels[kernel_count++] = &rs_scalar_kernels;
   if (rs_best_kernels() != &rs_scalar_kernels) kernels[kernel_count++] = rs_best_kernels();

@@ -20,7 +20,7 @@ static const size_t counts[] = {1, 2, 3, 64, 1000, 65536, 65537, LARGE};
 
 static uint32_t narrow[LARGE + 32];
 static uint64_t wide[LARGE + 32];
-static unsigned char seen[LARGE];
+static unsigned char seen[LARGE + 1];
 
 /* A random permutation of `count`, in both widths. */
 static void shuffle(size_t count, uint64_t *random)
@@ -46,8 +46,10 @@ static void set(size_t at, uint64_t value)
 static recsort_status verify(size_t count, unsigned bits, unsigned threads, recsort_error *error)
 {
   const recsort_permutation order = {bits == 32 ? (const void *)narrow : wide, bits, count};
-  memset(seen, 0xee, count);
-  return rs_permutation_verify(&order, seen, threads, error);
+  memset(seen, 0xee, count + 1);
+  const recsort_status status = rs_permutation_verify(&order, seen, threads, error);
+  assert_int_equal(seen[count], 0xee); /* nothing is written beyond what it was given */
+  return status;
 }
 
 static void expect_everywhere(size_t count, recsort_status expected)

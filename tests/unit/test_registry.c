@@ -273,6 +273,8 @@ static const struct failure {
 } failures[] = {
     {"open-failed", "open failed", RECSORT_DEVICE_ERROR, true},
     {"open-memory", "no memory", RECSORT_OUT_OF_MEMORY, true},
+    {"limit-keys", "cannot sort", RECSORT_PLUGIN_ERROR, false},
+    {"limit-count", "cannot sort", RECSORT_PLUGIN_ERROR, false},
     {"size-unsupported", "such jobs are not done here", RECSORT_PLUGIN_ERROR, false},
     {"size-huge", "out of memory", RECSORT_OUT_OF_MEMORY, false},
     {"size-outside", "does not hold the keys", RECSORT_DEVICE_ERROR, false},

@@ -108,7 +108,7 @@ static bool parse_key(recsort_key_desc *key, char *text)
 {
   char *next;
   key->path = strtok_r(text, ":", &next);
-  if (key->path == NULL) return bad_value("--key", "", "a field");
+  if (key->path != text) return bad_value("--key", text, "a field"); /* nothing before the ':' */
   for (const char *word; (word = strtok_r(NULL, ":", &next)) != NULL;) {
     if (!parse_modifier(key, word)) return false;
   }

@@ -15,7 +15,7 @@
 
 enum {
   working_size = 16,   /* bytes a record that the library takes */
-  piece_size = 8 << 20 /* bytes that are gathered at a time */
+  piece_size = 4 << 20 /* bytes that are gathered at a time */
 };
 
 /* Fills `to` with elements [first, first + count) of the output. */
@@ -48,26 +48,58 @@ static void fill_index64(const cli_job *job, const recsort_permutation *order, c
     index[i] = htole64(recsort_permutation_at(order, first + i));
 }
 
+/* The elements of the output, cut into pieces. */
+typedef struct element_pieces {
+  const cli_job *job;
+  const recsort_permutation *order;
+  const void *records;
+  fill_call fill;
+  size_t element_size;
+  size_t each; /* elements of a piece */
+} element_pieces;
+
+static void fill_piece(const void *context, uint64_t piece, void *to, size_t *size)
+{
+  const element_pieces *const pieces = context;
+  const size_t first = (size_t)piece * pieces->each, left = pieces->order->count - first;
+  const size_t count = left < pieces->each ? left : pieces->each;
+  pieces->fill(pieces->job, pieces->order, pieces->records, first, count, to);
+  *size = count * pieces->element_size;
+}
+
+/* One piece after the other; each is gathered by all threads. */
+static bool write_in_turn(tool_output *output, const element_pieces *pieces, uint64_t count)
+{
+  void *const buffer = malloc(pieces->each * pieces->element_size);
+  bool written = buffer != NULL;
+  if (!written) tool_error_memory(pieces->each * pieces->element_size);
+  for (uint64_t piece = 0; written && piece < count; piece++) {
+    size_t size;
+    fill_piece(pieces, piece, buffer, &size);
+    written = tool_output_write(output, buffer, size);
+    tool_progress_step(piece + 1);
+  }
+  free(buffer);
+  return written;
+}
+
 static bool write_pieces(const cli_job *job, tool_output *output, const recsort_permutation *order,
                          const void *records)
 {
   const unsigned bits = job->options->index_bits;
-  const fill_call fill = bits == 0 ? fill_records : bits == 32 ? fill_index32 : fill_index64;
   const size_t size = bits == 0 ? recsort_schema_record_size(job->schema) : bits / 8;
-  const size_t piece = size < piece_size ? piece_size / size : 1;
-  void *const buffer = malloc(piece * size);
-  bool written = buffer != NULL;
-  if (!written) tool_error_memory(piece * size);
-  tool_progress_begin("writing", order->count);
-  for (size_t done = 0; written && done < order->count;) {
-    const size_t count = order->count - done < piece ? order->count - done : piece;
-    fill(job, order, records, done, count, buffer);
-    written = tool_output_write(output, buffer, count * size);
-    done += count;
-    tool_progress_step(done);
+  const element_pieces pieces = {
+      job,     order,
+      records, bits == 0 ? fill_records : bits == 32 ? fill_index32 : fill_index64,
+      size,    size < piece_size ? piece_size / size : 1};
+  const uint64_t count = (order->count + pieces.each - 1) / pieces.each;
+  tool_progress_begin("writing", count);
+  if (count > 1 && tool_output_is_file(output)) {
+    const unsigned threads = recsort_sorter_stats(job->sorter).threads;
+    return tool_output_write_pieces(
+        output, &(tool_pieces){fill_piece, &pieces, count, pieces.each * size, threads});
   }
-  free(buffer);
-  return written;
+  return write_in_turn(output, &pieces, count);
 }
 
 static bool write_output(const cli_job *job, tool_output *output, const recsort_permutation *order,

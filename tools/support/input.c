@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -191,6 +194,47 @@ static bool read_sized(tool_reader *reader, unsigned char *to, size_t room, size
   return true;
 }
 
+/* Part [offset, offset + size) of a file; 0, an error number, or EOF at its end. */
+static int read_at(int fd, unsigned char *to, size_t size, uint64_t offset)
+{
+  while (size > 0) {
+    const ssize_t got = pread(fd, to, size, (off_t)offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0 ? errno : EOF;
+    to += got;
+    size -= (size_t)got;
+    offset += (uint64_t)got;
+  }
+  return 0;
+}
+
+/* All records that are left of a regular file, by several threads: most of the time goes into
+ * making the pages that they are put in. */
+static bool read_rest(tool_reader *reader, unsigned char *to)
+{
+  const uint64_t size = reader->left, pieces = (size + read_size - 1) / read_size;
+  const off_t start = lseek(reader->fd, 0, SEEK_CUR);
+  atomic_int result = start < 0 ? errno : 0;
+#pragma omp parallel for schedule(dynamic)
+  for (uint64_t piece = 0; piece < pieces; piece++) {
+    const uint64_t offset = piece * read_size, rest = size - offset;
+    if (result != 0) continue;
+    const int failure = read_at(reader->fd, to + offset, rest < read_size ? rest : read_size,
+                                (uint64_t)start + offset);
+    if (failure != 0) result = failure;
+    if (omp_get_thread_num() == 0) tool_progress_step(offset);
+  }
+  if (result == EOF) return truncated(reader);
+  if (result == 0 && lseek(reader->fd, start + (off_t)size, SEEK_SET) < 0) result = errno;
+  if (result != 0) {
+    tool_error_errno(reader->name, result);
+    return false;
+  }
+  reader->left = 0;
+  reader->given += size;
+  return true;
+}
+
 /* From a pipe, whose last bytes are the trailer: gives out what lies before as many bytes. */
 static bool read_held(tool_reader *reader, unsigned char *to, size_t room, size_t *got)
 {
@@ -281,6 +325,11 @@ static bool read_input(tool_records *records, tool_reader *reader, size_t workin
   tool_bytes *const bytes = &records->records;
   if (reader->sized && !make_room(records, reader, reader->left, working_size)) return false;
   tool_progress_begin("reading", reader->left);
+  if (reader->sized && reader->left > read_size) {
+    const size_t size = (size_t)reader->left;
+    if (!read_rest(reader, bytes->data + bytes->size)) return false;
+    bytes->size += size;
+  }
   for (;;) {
     if (!reader->sized && bytes->size == bytes->capacity) {
       const size_t step = bytes->size < growth_limit ? bytes->size + chunk : growth_limit;

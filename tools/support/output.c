@@ -2,11 +2,13 @@
 #include "support/output.h"
 
 #include "support/message.h"
+#include "support/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <omp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -266,6 +268,61 @@ bool tool_output_write(tool_output *output, const void *data, size_t size)
     output->write_back = output->written;
   }
   return true;
+}
+
+bool tool_output_is_file(const tool_output *output)
+{
+  return output->folder >= 0;
+}
+
+static bool write_at(int fd, const unsigned char *from, size_t size, uint64_t offset)
+{
+  while (size > 0) {
+    const ssize_t done = pwrite(fd, from, size, (off_t)offset);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return false;
+    from += done;
+    size -= (size_t)done;
+    offset += (uint64_t)done;
+  }
+  return true;
+}
+
+/* One piece, through `buffer`; its bytes, or 0 with errno. */
+static size_t write_piece(const tool_output *output, const tool_pieces *pieces, uint64_t piece,
+                          void *buffer)
+{
+  const uint64_t offset = output->written + piece * pieces->size;
+  size_t size;
+  pieces->fill(pieces->context, piece, buffer, &size);
+  if (!write_at(output->fd, buffer, size, offset)) return 0;
+  sync_file_range(output->fd, (off_t)offset, (off_t)size, SYNC_FILE_RANGE_WRITE);
+  return size;
+}
+
+bool tool_output_write_pieces(tool_output *output, const tool_pieces *pieces)
+{
+  atomic_uint_fast64_t written = 0;
+  atomic_int error = 0;
+#pragma omp parallel num_threads(pieces->threads)
+  {
+    void *const buffer = malloc(pieces->size);
+    if (buffer == NULL) error = ENOMEM;
+#pragma omp for schedule(dynamic)
+    for (uint64_t piece = 0; piece < pieces->count; piece++) {
+      if (error != 0) continue;
+      const size_t size = write_piece(output, pieces, piece, buffer);
+      if (size == 0) error = errno;
+      written += size;
+      if (omp_get_thread_num() == 0) tool_progress_step(written / pieces->size);
+    }
+    free(buffer);
+  }
+  errno = error;
+  if (error != 0) return failed(output);
+  output->written += written;
+  output->write_back = output->written;
+  return lseek(output->fd, (off_t)output->written, SEEK_SET) >= 0 || failed(output);
 }
 
 static bool sync_descriptor(int fd)

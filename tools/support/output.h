@@ -34,6 +34,18 @@ typedef struct tool_output {
  * tool_output_discard is due if true was returned. */
 bool tool_output_open(tool_output *output, const char *path);
 bool tool_output_write(tool_output *output, const void *data, size_t size);
+/* Writes `count` pieces, each made by `fill`, by several threads at once: room, and zeroed pages, for
+ * new data are found by the kernel in the thread that writes. Only for an output that is a file; see
+ * tool_output_is_file. */
+typedef struct tool_pieces {
+  void (*fill)(const void *context, uint64_t piece, void *to, size_t *size);
+  const void *context;
+  uint64_t count;
+  size_t size; /* of every piece but the last, which is not larger */
+  unsigned threads;
+} tool_pieces;
+bool tool_output_write_pieces(tool_output *output, const tool_pieces *pieces);
+bool tool_output_is_file(const tool_output *output);
 /* Puts the new file in place, and ends the output even if that fails. */
 bool tool_output_commit(tool_output *output);
 /* Leaves the old file as it is. */

@@ -1,0 +1,22 @@
+# A large file is read and written by several threads: what fails in any of them is told once, and
+# loses nothing.
+strace -f -e trace=none true 2>/dev/null || { echo "strace cannot trace here"; exit 77; }
+entities make 1000000 >in
+echo old >out
+fails() { # CALL HOW WHEN [-P FILE]
+  call=$1 how=$2 when=$3
+  shift 3
+  strace -qq -f -o /dev/null "$@" -e trace="$call" -e inject="$call:$how:when=$when" \
+    recsort -s "$SCHEMAS/entity.yaml" --threads 2 in -o out
+  echo "exit $?"
+  cat out
+  ls -A
+}
+fails pwrite64 error=ENOSPC 2
+fails pread64 error=EIO 2 -P "$PWD/in"
+fails pread64 retval=0 1 -P "$PWD/in"
+(ulimit -f 16000 && recsort -s "$SCHEMAS/entity.yaml" in -o out)
+echo "exit $?"
+cat out
+recsort -s "$SCHEMAS/entity.yaml" --threads 3 in -o out && recsort -s "$SCHEMAS/entity.yaml" --check out
+cat in | recsort -s "$SCHEMAS/entity.yaml" | cmp - out && echo "the same as through pipes"

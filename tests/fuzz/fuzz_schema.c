@@ -1,0 +1,37 @@
+/* Any bytes as a schema: refused with a message, or a layout that holds together. */
+#include <string.h>
+
+#include "fuzz.h"
+#include "recsort/recsort.h"
+
+static void check_fields(const recsort_field *fields, size_t count, size_t end)
+{
+  for (size_t i = 0; i < count; i++) {
+    const recsort_field *field = &fields[i];
+    const size_t elements = field->count ? field->count : 1;
+    EXPECT(field->name && field->name[0]);
+    EXPECT(field->size > 0 && field->offset <= end);
+    EXPECT(elements <= (end - field->offset) / field->size);
+    EXPECT(recsort_type_name(field->type));
+    check_fields(field->fields, field->field_count, field->size);
+  }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  recsort_schema *schema = NULL;
+  recsort_error error = {0};
+  const recsort_status status =
+      recsort_schema_load_memory(data, size, "fuzz", NULL, &schema, &error);
+  if (status) {
+    EXPECT(!schema && error.status == status && error.text[0]);
+    EXPECT(!strchr(error.text, '\n') && strlen(error.text) < sizeof error.text);
+    return 0;
+  }
+  size_t count;
+  const recsort_field *fields = recsort_schema_fields(schema, &count);
+  EXPECT(count > 0);
+  check_fields(fields, count, recsort_schema_record_size(schema));
+  recsort_schema_destroy(schema);
+  return 0;
+}

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Small faults planted in the source, to see that the tests find each of them.
+
+Usage: run.py [-j JOBS] [WORD]     WORD: only mutants whose file or text holds it
+
+Every mutant is built in a scratch copy of the working tree and run against the tests of units and
+schemas, and if those pass against the conformance suite. A mutant that passes them all has
+survived: a test is missing, or the change makes no difference. Takes some minutes, and is no part
+of the default tests. Exit status: 0 all were found, 1 some survived, 2 a mutant no longer applies.
+"""
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# file, text that stands there once, what it becomes. Not in it, for they make no difference: `<=` for
+# `<` where two words are known to differ, and a tile that leaves its bound to the next one.
+MUTANTS = [
+    # the tie rule and the cuts
+    ('plugins/common/co_rank.h', 'return left <= right;', 'return left < right;'),
+    ('plugins/common/co_rank.h', 'b.at[rank - i - 1]', 'b.at[rank - i]'),
+    ('plugins/common/co_rank.h', 'rank > b.count ? rank - b.count : 0', '0'),
+    ('plugins/common/co_rank.h', 'if (run.at[i] < x)', 'if (run.at[i] <= x)'),
+    ('plugins/cpu/sequential.c', 'return false;\n}\n\n/* Merges', 'return true;\n}\n\n/* Merges'),
+    ('plugins/cpu/sequential.c', 'size_t w = words; w-- > 0;', 'size_t w = 0; w < words; w++'),
+    # merges
+    ('plugins/cpu/merge_runs.c', 'memcpy(out + (x_end - x), y, (size_t)(y_end - y) * sizeof *y);',
+     ';'),
+    ('plugins/cpu/merge_runs.c', 'concatenate(b, a, out);', 'concatenate(a, b, out);'),
+    ('plugins/cpu/merge_runs.c', 'j > 0 && to[j - 1] > pair', 'j > 1 && to[j - 1] > pair'),
+    ('plugins/cpu/merge_runs.c', 'rest == 0 || last == a.count', 'last == a.count'),
+    ('plugins/cpu/kernels.c', 'k < count - 3 * q', 'k < count - 3 * q - 1'),
+    ('plugins/cpu/multiway.c', 'if (below < rank) low.at[pick]++;', ''),
+    ('plugins/cpu/presorted.c', 'else if (full.ascents == 0)', 'else if (full.ascents <= 1)'),
+    ('plugins/cpu/presorted.c', 'if (full.descents == 0)', 'if (full.descents <= 1)'),
+    # keys wider than a pair
+    ('plugins/cpu/merge.c', 'if (window.low > 0) repair(job, pairs, other, count, window.low);',
+     ''),
+    ('plugins/cpu/merge.c', '|| job->key_width > 64', ''),
+    ('plugins/cpu/merge.c', 'if (bit + width > 64) bits |=', 'if (bit + width > 65) bits |='),
+    ('plugins/cpu/merge.c', 'sorted[i] = prefix << job->index_bits | (sorted[i] & index_mask);',
+     ';'),
+    # codes
+    ('plugins/common/key_interpreter.h', 'return descending ? all ^ code : code;', 'return code;'),
+    ('plugins/common/key_interpreter.h', '(raw & ~sign) > infinity', '(raw & ~sign) >= infinity'),
+    ('plugins/common/key_interpreter.h', 'if ((raw & ~sign) == 0) raw = 0;', ''),
+    ('plugins/common/key_interpreter.h', 'RECSORT_KEY_NAN_FIRST ? 0 : all;',
+     'RECSORT_KEY_NAN_FIRST ? all : 0;'),
+    ('plugins/common/key_interpreter.h', 'if (code > step->limit)', 'if (code > step->limit + 1)'),
+    ('plugins/common/key_interpreter.h', 'code = raw != 0;', 'code = raw & 1;'),
+    ('plugins/common/key_interpreter.h', '? all ^ (code & all) : code & all;', '? code & all : code & all;'),
+    ('plugins/common/key_interpreter.h',
+     'if (bit + step->width > 64) words[word + 1] |= code >> (64 - bit);', ''),
+    ('plugins/common/key_interpreter.h', 'return (raw & ~(all << step->bit)) | code << step->bit;',
+     'return code << step->bit;'),
+    ('core/key/encode.c', 'for (uint32_t s = 0; s < program->step_count; s++)\n      key_place',
+     'for (uint32_t s = 1; s < program->step_count; s++)\n      key_place'),
+    ('core/key/encode.c', 'return x[w] < y[w] ? -1 : 1;', 'return x[w] < y[w] ? 1 : -1;'),
+    ('core/key/encode.c', 'first + i, plan->keys', 'i, plan->keys'),
+    ('core/key/encode.c', 'step.width = (uint8_t)(8 * bytes);\n  step.bit = 0;', 'step.bit = 0;\n  step.flags = 0;'),
+    # plans
+    ('core/plan/plan.c', 'if (bits <= 32) return 32;', 'if (bits < 32) return 32;'),
+    ('core/plan/plan.c', 'step->limit = greatest - least;', 'step->limit = greatest - least + 1;'),
+    ('core/plan/plan.c', '!= reverse ?', '== reverse ?'),
+    ('core/plan/plan.c', '.flags = RECSORT_KEY_BIG_ENDIAN,', ''),
+    ('core/plan/plan.c', 'steps[i].offset = target->offset + 8 * i;',
+     'steps[i].offset = target->offset;'),
+    # permutations
+    ('core/permute/permute.c', 'if (at >= count) return false;', 'if (at > count) return false;'),
+    ('core/permute/permute.c', 'good = good && !memchr', 'good = good || !memchr'),
+    ('core/permute/permute.c', 'order->index_bits, i) != i) return false;',
+     'order->index_bits, i) > i + 1) return false;'),
+    # the pipeline and what looks at order
+    ('core/pipeline.c', 'rs_copy(records, copy, bytes, sorter->threads);', ''),
+    ('core/pipeline.c', 'if (status) return status;\n  lap(&clock, &stats->verify_seconds);',
+     'lap(&clock, &stats->verify_seconds);'),
+    ('core/pipeline.c', '(ALIGNMENT - (uintptr_t)allocation % ALIGNMENT) % ALIGNMENT', '0'),
+    ('core/pipeline.c', 'rs_sorter_note_fallback(sorter, &cause);', ''),
+    ('core/runs.c', 'slide(&window, part);\n  }\n  rs_release(&sorter->allocator, window.keys, window.size);\n  if (status == RECSORT_OK) *disorder', '}\n  rs_release(&sorter->allocator, window.keys, window.size);\n  if (status == RECSORT_OK) *disorder'),
+    ('core/runs.c', 'compare_neighbours(sorter, &window, i) > 0', 'compare_neighbours(sorter, &window, i) >= 0'),
+    # plugins
+    ('core/plugin/registry.c', 'plugin->abi >> 16 != RECSORT_PLUGIN_ABI_MAJOR', 'false'),
+    ('core/plugin/registry.c', "folder[0] == '/' ?", 'true ?'),
+    ('core/plugin/registry.c', 'info.score < moved.info.score', 'info.score > moved.info.score'),
+    # schemas
+    ('core/layout/layout.c', 'if (field->offset < end)', 'if (field->offset + 1 < end)'),
+    ('core/layout/layout.c', 'if (d->size && d->size < laid_out)', 'if (false)'),
+    ('core/layout/layout.c', 'desc->bit < other->bit + other->width &&', 'desc->bit == other->bit &&'),
+    ('core/layout/layout.c', '(void)rs_round_up(f->extent.size, f->extent.alignment, &f->extent.size);', ';'),
+    ('core/layout/path.c', 'if (*index >= field->count)', 'if (*index > field->count)'),
+]
+
+
+def run(command, **options):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          **options)
+
+
+def passes(command, folder):
+    try:
+        return run(command, cwd=folder, timeout=300).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def builds(build, jobs, targets):
+    return run(['ninja', '-C', str(build), f'-j{jobs}', *targets]).returncode == 0
+
+
+def is_found(build, jobs):
+    """By what a mutant was found; None: it survived."""
+    units = sorted(path.stem for path in (ROOT / 'tests' / 'unit').glob('test_*.c'))
+    if not builds(build, jobs, units + ['test_hostile']):
+        return 'compiler'
+    if not passes(['ctest', '-j', str(jobs), '--timeout', '60', '--stop-on-failure', '-R',
+                   r'^(unit\.|schema\.hostile)'], build):
+        return 'unit tests'
+    if not builds(build, jobs, ['conformance']):
+        return 'compiler'
+    if not passes(['ctest', '--timeout', '240', '-R', '^conformance$'], build):
+        return 'conformance'
+    return None
+
+
+def copy_tree(target):
+    files = run(['git', 'ls-files', '-z'], cwd=ROOT, check=True).stdout
+    archive = subprocess.Popen(['tar', '-c', '--null', '-T', '-'], cwd=ROOT, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    unpack = subprocess.Popen(['tar', '-x'], cwd=target, stdin=archive.stdout)
+    archive.stdin.write(files.encode())
+    archive.stdin.close()
+    if unpack.wait() or archive.wait():
+        sys.exit('mutants: the working tree cannot be copied')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('-j', '--jobs', type=int, default=2)
+    parser.add_argument('word', nargs='?', default='')
+    arguments = parser.parse_args()
+    chosen = [m for m in MUTANTS if arguments.word in m[0] or arguments.word in m[1]]
+    survivors, stale = [], []
+    with tempfile.TemporaryDirectory() as scratch:
+        tree, build = Path(scratch) / 'tree', Path(scratch) / 'build'
+        tree.mkdir()
+        copy_tree(tree)
+        configured = run(['cmake', '-G', 'Ninja', '-S', str(tree), '-B', str(build),
+                          '-DCMAKE_BUILD_TYPE=Release', '-DRECSORT_TOOLS=OFF',
+                          '-DCMAKE_C_FLAGS_RELEASE=-O1'])
+        if configured.returncode:
+            sys.exit(configured.stdout)
+        why = None if builds(build, arguments.jobs, []) else 'compiler'
+        why = why or is_found(build, arguments.jobs)
+        if why:
+            sys.exit(f'mutants: without any, the tests fail already: {why}')
+        for name, old, new in chosen:
+            path = tree / name
+            text = path.read_text()
+            if text.count(old) != 1:
+                stale.append((name, old))
+                continue
+            path.write_text(text.replace(old, new))
+            why = is_found(build, arguments.jobs)
+            path.write_text(text)
+            print(f'{why or "SURVIVED":12} {name}: {" ".join(old.split())} -> {" ".join(new.split())}',
+                  flush=True)
+            if not why:
+                survivors.append(name)
+    for name, old in stale:
+        print(f'stale        {name}: {old!r} does not stand there once')
+    print(f'{len(chosen) - len(stale)} mutants, {len(survivors)} survived, {len(stale)} stale')
+    sys.exit(2 if stale else 1 if survivors else 0)
+
+
+main()
