@@ -35,12 +35,12 @@ __extension__ typedef unsigned __int128 device_uint128;
   type *const name = (type *)device_shared
 #define DEVICE_SHARED_ARRAY(type, name, count) __shared__ type name[count]
 
-/* A block gets more than 48 KiB only if the kernel is allowed them. */
+/* A block gets more than 48 KiB, the kernel's own static arrays included, only if it is allowed them. */
 static inline device_status device_launch(const void *kernel, uint64_t grid, uint32_t block,
                                           uint64_t shared_bytes, void *stream, void *args)
 {
   if (grid > INT32_MAX) return (device_status)cudaErrorInvalidConfiguration;
-  if (shared_bytes > 48 * 1024) {
+  if (shared_bytes > 32 * 1024) {
     const cudaError_t error = cudaFuncSetAttribute(
         kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes);
     if (error) return (device_status)error;
