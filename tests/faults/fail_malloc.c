@@ -6,8 +6,8 @@
  *   FAIL_COUNT=path    the number of allocations is written there at exit
  *
  * or, from within, fail_malloc_plan. Allocations of the OpenMP runtimes, libgomp and libomp, are
- * left alone: they end the process when they have no memory for a team of threads, and there is no
- * way to tell them not to. */
+ * left alone, those of files that they open too: they end the process when they have no memory for a
+ * team of threads, and there is no way to tell them not to. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,6 +29,7 @@ void fail_malloc_plan(long fail_at, bool for_ever);
 long fail_malloc_calls(void);
 long fail_malloc_live(void);
 
+static _Thread_local bool within_openmp;
 static atomic_long calls, live, fail_at;
 static atomic_bool for_ever;
 
@@ -70,6 +71,7 @@ __attribute__((destructor)) static void write_count(void)
 static bool is_openmp(const void *caller)
 {
   Dl_info info;
+  if (within_openmp) return true;
   return dladdr(caller, &info) && info.dli_fname &&
          (strstr(info.dli_fname, "libgomp") || strstr(info.dli_fname, "libomp"));
 }
@@ -124,4 +126,14 @@ void free(void *memory)
 {
   if (memory && !is_openmp(CALLER)) atomic_fetch_sub(&live, 1);
   __libc_free(memory);
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+  FILE *(*next)(const char *, const char *) = NULL;
+  *(void **)&next = dlsym(RTLD_NEXT, "fopen");
+  within_openmp = is_openmp(CALLER);
+  FILE *file = next(path, mode);
+  within_openmp = false;
+  return file;
 }
