@@ -11,9 +11,7 @@
 #include "cuda/wide_keys.h"
 
 enum {
-  BLOCK_THREADS = 256,
   HOST_ALIGNMENT = 64,
-  DEVICE_ALIGNMENT = 256,
   MAX_PAIR_WIDTH = 128,
   MAX_COUNT_BITS = 40
 };
@@ -102,7 +100,6 @@ static device_job describe(const runtime_device *device, const recsort_plugin_jo
                       .key_bits = job->key_bits,
                       .key_width = job->key_width,
                       .index_bits = job->index_bits,
-                      .block = BLOCK_THREADS,
                       .shared_bytes = device->shared_bytes,
                       .multiprocessors = device->multiprocessors,
                       .stream = device->stream};
@@ -113,16 +110,10 @@ static recsort_plugin_status reserve(runtime_device *device, const device_job *j
                                      uint64_t extra_bytes, device_buffers *buffers,
                                      recsort_plugin_error *error)
 {
-  const uint64_t keys = round_up(job->count * (job->key_width / 8), DEVICE_ALIGNMENT);
-  const uint64_t indices = round_up(job->count * (job->index_bits / 8), DEVICE_ALIGNMENT);
   const recsort_plugin_status status =
-      runtime_reserve(device, 2 * keys + 2 * indices + extra_bytes, error);
+      runtime_reserve(device, device_bytes(job, extra_bytes), error);
   if (status) return status;
-  char *const at = device->memory;
-  *buffers = (device_buffers){.keys = {at, at + keys},
-                              .indices = {at + 2 * keys, at + 2 * keys + indices},
-                              .extra = at + 2 * keys + 2 * indices,
-                              .extra_bytes = extra_bytes};
+  *buffers = device_divide(job, device->memory, extra_bytes);
   return RECSORT_PLUGIN_OK;
 }
 

@@ -5,9 +5,16 @@
  *
  *   DEVICE_INLINE uint32_t lane_next(uint32_t x) {...}       a function of the device
  *   DEVICE_KERNEL(name, max_threads, type, args) {...}       a kernel; its one argument, by value
+ *   DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args) {...}
+ *                                                            so many on a multiprocessor at once
  *     DEVICE_SHARED(type, keys);                             the dynamic shared memory: a pointer
  *     DEVICE_SHARED_ARRAY(type, bounds, 2);                  a static shared array
  *     threadIdx.x blockIdx.x blockDim.x gridDim.x __syncthreads() __syncwarp() __shfl_xor_sync()
+ *     device_cursor_at(shared, i)                            what walks over shared memory
+ *     device_take_lesser(&x, &left, &y, &right)              a step of a merge: x, then the next at the
+ *                                                            left, if it is less; or y, and the one before
+ *     device_clz32() ...64() the leading zero bits of what is not 0
+ *     device_or64() device_add32() ...64() atomic, global or shared; the latter return what was there
  * ... DEVICE_LAUNCH(name, grid, block, shared_bytes, stream, args)   args: an lvalue; a
  * device_status
  */
@@ -30,10 +37,56 @@ __extension__ typedef unsigned __int128 device_uint128;
 #define DEVICE_INLINE static __device__ __forceinline__
 #define DEVICE_KERNEL(name, max_threads, type, args)                                               \
   static __global__ void __launch_bounds__(max_threads) name(const type args)
+#define DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args)                                 \
+  static __global__ void __launch_bounds__(max_threads, blocks) name(const type args)
 #define DEVICE_SHARED(type, name)                                                                  \
   extern __shared__ __align__(16) unsigned char device_shared[];                                   \
   type *const name = (type *)device_shared
 #define DEVICE_SHARED_ARRAY(type, name, count) __shared__ type name[count]
+
+/* A place in shared memory. */
+typedef uint32_t device_cursor;
+DEVICE_INLINE device_cursor device_cursor_at(const uint64_t *shared, uint32_t i)
+{
+  return (uint32_t)__cvta_generic_to_shared(shared) + i * 8;
+}
+/* By hand: the compiler would compare three times, or move both values about. */
+DEVICE_INLINE uint64_t device_take_lesser(uint64_t *x, device_cursor *left, uint64_t *y,
+                                          device_cursor *right)
+{
+  uint64_t lesser;
+  asm volatile("{ .reg .pred from_left;\n"
+               "setp.lt.u64 from_left, %1, %2;\n"
+               "selp.b64 %0, %1, %2, from_left;\n"
+               "@from_left add.u32 %3, %3, 8;\n"
+               "@!from_left sub.u32 %4, %4, 8;\n"
+               "@from_left ld.shared.u64 %1, [%3];\n"
+               "@!from_left ld.shared.u64 %2, [%4]; }"
+               : "=&l"(lesser), "+l"(*x), "+l"(*y), "+r"(*left), "+r"(*right)
+               :
+               : "memory");
+  return lesser;
+}
+DEVICE_INLINE uint32_t device_clz32(uint32_t bits)
+{
+  return (uint32_t)__clz((int)bits);
+}
+DEVICE_INLINE uint32_t device_clz64(uint64_t bits)
+{
+  return (uint32_t)__clzll((long long)bits);
+}
+DEVICE_INLINE void device_or64(uint64_t *at, uint64_t bits)
+{
+  (void)atomicOr((unsigned long long *)at, (unsigned long long)bits);
+}
+DEVICE_INLINE uint32_t device_add32(uint32_t *at, uint32_t more)
+{
+  return atomicAdd(at, more);
+}
+DEVICE_INLINE uint64_t device_add64(uint64_t *at, uint64_t more)
+{
+  return atomicAdd((unsigned long long *)at, (unsigned long long)more);
+}
 
 /* A block gets more than 48 KiB, the kernel's own static arrays included, only if it is allowed them. */
 static inline device_status device_launch(const void *kernel, uint64_t grid, uint32_t block,
@@ -59,6 +112,8 @@ static inline device_status device_launch(const void *kernel, uint64_t grid, uin
 #define DEVICE_INLINE static inline
 #define DEVICE_KERNEL(name, max_threads, type, args)                                               \
   DEVICE_KERNEL_NAMED(name, max_threads, type, args)
+#define DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args)                                 \
+  DEVICE_KERNEL_NAMED(name, max_threads, type, args)
 #define DEVICE_KERNEL_NAMED(name, max_threads, type, args)                                         \
   static void name(const type args);                                                               \
   static void name##_thread(const void *argument)                                                  \
@@ -67,6 +122,48 @@ static inline device_status device_launch(const void *kernel, uint64_t grid, uin
   }                                                                                                \
   static const emulator_kernel name##_kernel = {name##_thread, max_threads};                       \
   static void name(const type args)
+
+typedef const uint64_t *device_cursor;
+DEVICE_INLINE device_cursor device_cursor_at(const uint64_t *shared, uint32_t i)
+{
+  return shared + i;
+}
+DEVICE_INLINE uint64_t device_take_lesser(uint64_t *x, device_cursor *left, uint64_t *y,
+                                          device_cursor *right)
+{
+  const uint64_t a = *x, b = *y;
+  if (TWIN(HYBRID_ORDER, b < a, a < b)) {
+    *x = *++*left;
+    return a;
+  }
+  *y = *--*right;
+  return b;
+}
+DEVICE_INLINE uint32_t device_clz32(uint32_t bits)
+{
+  return (uint32_t)__builtin_clz(bits);
+}
+DEVICE_INLINE uint32_t device_clz64(uint64_t bits)
+{
+  return (uint32_t)__builtin_clzll(bits);
+}
+DEVICE_INLINE void device_or64(uint64_t *at, uint64_t bits)
+{
+  *at |= bits;
+}
+DEVICE_INLINE uint32_t device_add32(uint32_t *at, uint32_t more)
+{
+  const uint32_t before = *at;
+  *at += more;
+  return before;
+}
+DEVICE_INLINE uint64_t device_add64(uint64_t *at, uint64_t more)
+{
+  const uint64_t before = *at;
+  *at += more;
+  return before;
+}
+
 #define DEVICE_SHARED(type, name) type *const name = (type *)emulator_shared()
 #define DEVICE_SHARED_ARRAY(type, name, count)                                                     \
   static const char name##_id;                                                                     \

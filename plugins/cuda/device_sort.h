@@ -24,7 +24,7 @@ typedef struct device_job {
   uint32_t key_bits;     /* only these low bits of a key can be other than 0 */
   uint32_t key_width;    /* 32, 64 or 128 */
   uint32_t index_bits;   /* 32 or 64 */
-  uint32_t block;        /* threads a block, at most DEVICE_MAX_BLOCK */
+  uint32_t block;        /* threads a block, at most DEVICE_MAX_BLOCK; 0: the sort's own choice */
   uint32_t tile;         /* elements a tile; 0: as many as suit the device's shared memory */
   uint64_t shared_bytes; /* that a block may use */
   uint32_t multiprocessors;
@@ -33,13 +33,42 @@ typedef struct device_job {
 
 enum { DEVICE_MAX_BLOCK = 512 };
 
-/* Device memory: two pairs of arrays of `count` elements, and what an algorithm needs beside. */
+/* Device memory: two pairs of arrays of `count` elements, and what an algorithm needs beside. They
+ * lie in one block, in the order keys[0], indices[0], indices[1], keys[1], extra, for a sort may lay
+ * other arrays over them. */
 typedef struct device_buffers {
   void *keys[2];
   void *indices[2];
   void *extra;
   uint64_t extra_bytes;
 } device_buffers;
+
+enum { DEVICE_ALIGNMENT = 256 };
+
+static inline uint64_t device_aligned(uint64_t bytes)
+{
+  return (bytes + DEVICE_ALIGNMENT - 1) / DEVICE_ALIGNMENT * DEVICE_ALIGNMENT;
+}
+
+/* The bytes of the block for a job. */
+static inline uint64_t device_bytes(const device_job *job, uint64_t extra_bytes)
+{
+  return 2 * device_aligned(job->count * (job->key_width / 8)) +
+         2 * device_aligned(job->count * (job->index_bits / 8)) + extra_bytes;
+}
+
+/* The buffers in a block of device_bytes() that begins at a multiple of DEVICE_ALIGNMENT. */
+static inline device_buffers device_divide(const device_job *job, void *memory, uint64_t extra_bytes)
+{
+  const uint64_t keys = device_aligned(job->count * (job->key_width / 8));
+  const uint64_t indices = device_aligned(job->count * (job->index_bits / 8));
+  char *const at = (char *)memory;
+  const device_buffers buffers = {{at, at + keys + 2 * indices},
+                                  {at + keys, at + keys + indices},
+                                  at + 2 * keys + 2 * indices,
+                                  extra_bytes};
+  return buffers;
+}
 
 /* On success *result is the number, 0 or 1, of the buffers that hold the sorted pairs. */
 typedef device_status device_sort(const device_job *job, const device_buffers *buffers,

@@ -1,26 +1,27 @@
 /* hybrid.cu - the device sort that is meant to be fast.
  *
- *   pack       the leading bits of a key that vary, and its place below them, in 64 bits: all pairs
- *              differ, so no merge need be stable, and one array moves instead of two
- *   tile_sort  in registers by a network, then in shared memory by co-ranks
- *   merge_tiles  two runs into one, a tile of the output a block; the blocks find their cuts
- *              themselves while there are few, and have them found by a kernel of its own if many
- *   repair     pairs whose windows tie, by their whole keys; where they are many, all windows are
- *              sorted from the least significant up
+ *   pack     the leading bits of a key that vary, and its place below them, in 64 bits: all pairs
+ *            differ, so no step need be stable, and one array moves instead of two
+ *   tiles    in registers by a network, then in shared memory by co-ranks (hybrid_pairs.inc)
+ *   merges   where pairs are few: two runs into one, a tile of the output a block
+ *   buckets  where they are many: ranked among splitters until a bucket is a tile at most
+ *            (hybrid_buckets.inc)
+ *   repair   pairs whose windows tie, by their whole keys (hybrid_keys.inc)
  *
- * A pair has one bit less than 64, so that the greatest integer is no pair and can fill up the last
- * tile. Buffers.extra holds two arrays of pairs, the cuts, and a few facts.
+ * A pair that fills up a tile is the greatest integer; that a real one may be the same does no harm.
+ * Two arrays of pairs overlay the buffers: where pairs hold all of a key, each a side's keys and
+ * indices, for the keys are not wanted any more once they are packed; otherwise all but the keys.
  */
 #include "cuda/hybrid.h"
 
 #include "cuda/device.h"
-#include "cuda/plan.h"
+#include "cuda/hybrid_plan.h"
 
 #ifdef __CUDACC__
 #define DEVICE_UNROLL _Pragma("unroll")
-DEVICE_INLINE void device_or(uint64_t *at, uint64_t bits)
+static device_status device_clear(void *memory, size_t size, void *stream)
 {
-  atomicOr((unsigned long long *)at, (unsigned long long)bits);
+  return (device_status)cudaMemsetAsync(memory, 0, size, (cudaStream_t)stream);
 }
 static device_status device_read(void *host, const void *device, size_t size, void *stream)
 {
@@ -28,17 +29,14 @@ static device_status device_read(void *host, const void *device, size_t size, vo
       cudaMemcpyAsync(host, device, size, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
   return (device_status)(error ? error : cudaStreamSynchronize((cudaStream_t)stream));
 }
-static device_status device_write(void *device, const void *host, size_t size, void *stream)
-{
-  return (device_status)cudaMemcpyAsync(device, host, size, cudaMemcpyHostToDevice,
-                                        (cudaStream_t)stream);
-}
 #else
 #include <string.h>
 #define DEVICE_UNROLL
-DEVICE_INLINE void device_or(uint64_t *at, uint64_t bits)
+static device_status device_clear(void *memory, size_t size, void *stream)
 {
-  *at |= bits;
+  (void)stream;
+  memset(memory, 0, size);
+  return 0;
 }
 static device_status device_read(void *host, const void *device, size_t size, void *stream)
 {
@@ -46,114 +44,126 @@ static device_status device_read(void *host, const void *device, size_t size, vo
   memcpy(host, device, size);
   return 0;
 }
-static device_status device_write(void *device, const void *host, size_t size, void *stream)
-{
-  (void)stream;
-  memcpy(device, host, size);
-  return 0;
-}
 #endif
 
 enum {
-  HYBRID_BLOCK = 256,         /* threads of the kernels that take one element each */
-  HYBRID_MAX_BLOCK = 256,
-  HYBRID_FEW_TIES = 16,       /* that one thread repairs */
-  HYBRID_SEARCHED_TILES = 2048 /* above that many, cuts are found by a kernel of their own */
+  HYBRID_BLOCK = 256, /* threads of the kernels that need no tile */
+    HYBRID_FEW_TIES = 16, /* that one thread repairs */
+  WARP_THREADS = 32
 };
 
+/* What is found out about the keys. */
 typedef struct hybrid_facts {
   uint64_t varying[2];
   uint64_t many_ties;
 } hybrid_facts;
 
-typedef struct hybrid_memory {
-  uint64_t *pairs[2];
-  uint64_t *cuts;
-  hybrid_facts *facts;
-} hybrid_memory;
-
-/* Where the pairs of a first step come from: keys, the window [low, low + width of mask) of which is
- * packed. */
+/* Where the pairs of a first step come from: keys, of which a window of `width` bits is packed. */
 typedef struct pair_source {
-  const void *keys; /* NULL: pairs are there already */
+  const void *keys;  /* NULL: pairs are there already */
+  const void *order; /* indices, in whose order the keys are taken; NULL: as they stand */
+  const hybrid_facts *facts; /* the window ends with the leading bit that varies; NULL: see low */
   uint64_t mask;
-  uint32_t key_width;
-  uint32_t low;
+  uint32_t key_width, index_bits;
+  uint32_t width, low; /* the window's bits, and the place of its lowest */
 } pair_source;
 
 /* Where those of the last step go: sorted keys and their indices. */
 typedef struct pair_sink {
   void *keys;
   void *indices; /* NULL: to pairs */
-  uint32_t key_width;
-  uint32_t index_bits;
+  uint32_t key_width, index_bits;
 } pair_sink;
 
 /* From pairs to pairs. */
 typedef struct pairs_step {
   const uint64_t *from;
   uint64_t *to;
-  const uint64_t *cuts; /* NULL: the block finds its own */
   uint64_t count;
-  uint64_t run;
+  uint64_t run; /* pairs of a run that is merged */
   uint32_t place_bits;
   pair_source source;
   pair_sink sink;
 } pairs_step;
 
-typedef struct cut_step {
-  const uint64_t *pairs;
-  uint64_t *cuts;
-  uint64_t count;
-  uint64_t run;
-  uint64_t tile;
-  uint64_t tiles;
-} cut_step;
+/* Places in an array of pairs, 32 or 64 bits each, every so many. */
+typedef struct places {
+  void *at;
+  uint32_t bits, stride;
+} places;
+
+typedef struct bucket_step {
+  pairs_step pairs;
+  places segment_ends, ends; /* of buckets; before any pair is there, begins */
+  uint64_t *splitters;       /* a segment's after the other's, ascending */
+  uint64_t *spare;           /* an array of pairs that is free */
+  uint64_t counted;          /* pairs a block that counts */
+  uint32_t segments;
+  uint32_t buckets; /* a segment */
+} bucket_step;
 
 /* Between keys and pairs. */
 typedef struct keys_step {
   const void *keys;
-  const void *order; /* of the keys; NULL: that of the input */
+  const void *order;
   uint64_t *pairs;
-  void *to;
+  void *to; /* indices */
   void *keys_to;
   hybrid_facts *facts;
   uint64_t count;
-  uint32_t low; /* the window of a key that is packed begins at this bit */
   uint32_t place_bits;
-  uint64_t mask;
+  uint32_t width; /* of a window */
 } keys_step;
+
+typedef struct hybrid_memory {
+  uint64_t *pairs[2]; /* the last step goes to the first one, or to what overlays it */
+  pair_sink sink;
+  places ends[2];
+  uint64_t *splitters;
+  hybrid_facts *facts;
+} hybrid_memory;
 
 static uint32_t place_bits_of(const device_job *job)
 {
   return job->count > 1 ? 64 - (uint32_t)__builtin_clzll(job->count - 1) : 1;
 }
 
-/* The tile of the output that begins at `first`. All sizes but the count are powers of two: a division
- * would cost more than a merge. */
-DEVICE_INLINE output_range output_of(uint64_t first, uint64_t tile, uint64_t run, uint64_t count)
-{
-  const pair_range pair = plan_pair_at(first, run, count);
-  const uint64_t begin = first - pair.begin;
-  const output_range range = {pair, begin, plan_min(begin + tile, pair.end - pair.begin)};
-  return range;
-}
-
 /* ---- From keys, and back ---- */
 
 /* `keys` begin at a multiple of their size. */
-DEVICE_INLINE uint64_t load_window(const pair_source *source, uint64_t i)
+DEVICE_INLINE uint64_t load_window(const pair_source *source, uint32_t low, uint64_t i)
 {
   if (source->key_width == 32)
-    return (uint64_t)(((const uint32_t *)source->keys)[i] >> source->low) & source->mask;
-  if (source->key_width == 64)
-    return ((const uint64_t *)source->keys)[i] >> source->low & source->mask;
-  return (uint64_t)(((const device_uint128 *)source->keys)[i] >> source->low) & source->mask;
+    return (uint64_t)(((const uint32_t *)source->keys)[i] >> low) & source->mask;
+  if (source->key_width == 64) return ((const uint64_t *)source->keys)[i] >> low & source->mask;
+  return (uint64_t)(((const device_uint128 *)source->keys)[i] >> low) & source->mask;
 }
 
-DEVICE_INLINE uint64_t load_pair(const pairs_step *step, uint64_t i)
+DEVICE_INLINE uint32_t varying_bits(const hybrid_facts *facts)
 {
-  return step->source.keys ? load_window(&step->source, i) << step->place_bits | i : step->from[i];
+  if (facts->varying[1]) return 128 - (uint32_t)device_clz64(facts->varying[1]);
+  return facts->varying[0] ? 64 - (uint32_t)device_clz64(facts->varying[0]) : 1;
+}
+
+/* Where the window begins. */
+DEVICE_INLINE uint32_t window_low(const pair_source *source)
+{
+  if (!source->facts) return source->low;
+  const uint32_t bits = varying_bits(source->facts);
+  return bits > source->width ? bits - source->width : 0;
+}
+
+DEVICE_INLINE uint64_t load_index(const void *indices, uint32_t bits, uint64_t i)
+{
+  return bits == 32 ? ((const uint32_t *)indices)[i] : ((const uint64_t *)indices)[i];
+}
+
+DEVICE_INLINE uint64_t load_pair(const pairs_step *step, uint32_t low, uint64_t i)
+{
+  const pair_source *const source = &step->source;
+  if (!source->keys) return step->from[i];
+  const uint64_t at = source->order ? load_index(source->order, source->index_bits, i) : i;
+  return load_window(source, low, at) << step->place_bits | i;
 }
 
 DEVICE_INLINE void store_pair(const pairs_step *step, uint64_t i, uint64_t pair)
@@ -177,6 +187,47 @@ DEVICE_INLINE void store_pair(const pairs_step *step, uint64_t i, uint64_t pair)
     ((device_uint128 *)sink->keys)[i] = key;
 }
 
+DEVICE_INLINE uint64_t place_get(const places *all, uint64_t i)
+{
+  return load_index(all->at, all->bits, i * all->stride);
+}
+
+DEVICE_INLINE void place_set(const places *all, uint64_t i, uint64_t place)
+{
+  if (all->bits == 32)
+    ((uint32_t *)all->at)[i * all->stride] = (uint32_t)place;
+  else
+    ((uint64_t *)all->at)[i * all->stride] = place;
+}
+
+/* Returns what was there before. */
+DEVICE_INLINE uint64_t place_add(const places *all, uint64_t i, uint32_t more)
+{
+  return all->bits == 32 ? device_add32((uint32_t *)all->at + i * all->stride, more)
+                         : device_add64((uint64_t *)all->at + i * all->stride, more);
+}
+
+/* ---- Segments, of which each is split into buckets ---- */
+
+DEVICE_INLINE uint64_t segment_begin(const bucket_step *step, uint32_t segment)
+{
+  return segment ? place_get(&step->segment_ends, segment - 1) : 0;
+}
+
+DEVICE_INLINE uint64_t segment_end(const bucket_step *step, uint32_t segment)
+{
+  return segment + 1 == step->segments ? step->pairs.count
+                                       : place_get(&step->segment_ends, segment);
+}
+
+/* One of some places that are `distance` / 2^16 apart, but for 16 bits of chance, so that no pattern of
+ * the input is in step with them. */
+DEVICE_INLINE uint64_t sample_place(uint32_t i, uint64_t distance)
+{
+  const uint32_t chance = (i + 1) * 2654435761u >> 16; /* Knuth, volume 3, 6.4 */
+  return (i * distance + (chance * distance >> 16)) >> 16;
+}
+
 /* ---- Cuts ---- */
 
 /* Within a tile: the left run ascends from `left`, the right one descends to... from `top` down. */
@@ -187,7 +238,7 @@ DEVICE_INLINE uint32_t tile_co_rank(const uint64_t *shared, uint32_t rank, uint3
   uint32_t high = rank < left_count ? rank : left_count;
   while (low < high) {
     const uint32_t i = (low + high) / 2, a = left + i, b = top - (rank - 1 - i);
-    if (shared[a + (a >> 4)] < shared[b + (b >> 4)])
+    if (shared[a] < shared[b])
       low = i + 1;
     else
       high = i;
@@ -205,16 +256,6 @@ DEVICE_INLINE run64 right_of(const uint64_t *pairs, const pair_range *pair)
 {
   const run64 run = {pairs + pair->middle, (size_t)(pair->end - pair->middle)};
   return run;
-}
-
-/* One thread a tile: the co-rank of the tile's begin. */
-DEVICE_KERNEL(cut_tiles, HYBRID_MAX_BLOCK, cut_step, step)
-{
-  const uint64_t tile = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (tile >= step.tiles) return;
-  const output_range range = output_of(tile * step.tile, step.tile, step.run, step.count);
-  step.cuts[tile] = co_rank((size_t)range.begin, left_of(step.pairs, &range.pair),
-                            right_of(step.pairs, &range.pair));
 }
 
 /* What half of a block's threads tries next for one cut between `low` and `high`. */
@@ -257,82 +298,144 @@ DEVICE_INLINE void search_cuts(const uint64_t *pairs, const output_range *range,
   }
 }
 
-/* cuts[0] and cuts[1]: how many pairs of the left run lie before the tile, and before its end. */
-DEVICE_INLINE void tile_cuts(const pairs_step *step, const output_range *range, uint64_t *cuts,
-                             uint32_t *flags)
-{
-  if (!step->cuts) {
-    search_cuts(step->from, range, cuts, flags);
-    return;
-  }
-  if (threadIdx.x == 0) {
-    const uint64_t pair_end = range->pair.end - range->pair.begin;
-    cuts[0] = step->cuts[blockIdx.x];
-    cuts[1] = range->end == pair_end ? range->pair.middle - range->pair.begin
-                                     : step->cuts[blockIdx.x + 1];
-  }
-  __syncthreads();
-}
-
 /* ---- Pairs ---- */
 
-#define ITEMS 4
-#define SIZED(name) name##_4
-#include "cuda/hybrid_pairs.inc"
-#define ITEMS 16
-#define SIZED(name) name##_16
-#include "cuda/hybrid_pairs.inc"
-
-/* Few pairs are sorted soonest by many threads that have little to do, many by fewer with more. */
-enum { SMALL_COUNT = 1 << 17, LARGE_COUNT = 1 << 23 };
-
-/* `step` says where the pairs come from and go to; *sorted is where they are if it names no sink. */
-static device_status sort_pairs(const device_job *job, pairs_step step, const hybrid_memory *memory,
-                                uint64_t **sorted)
+/* A sort's next step, with `left` more to come: from where the one before went, or from the keys. */
+static void step_to(pairs_step *step, const hybrid_memory *memory, uint32_t left)
 {
-  const uint32_t most = (uint32_t)plan_power_below(plan_min(job->block, HYBRID_MAX_BLOCK));
-  const uint32_t many = most < 128 ? most : 128;
-  if (job->count <= SMALL_COUNT && !job->tile)
-    return sort_pairs_4(job, most, step, memory, sorted);
-  return sort_pairs_16(job, job->count < LARGE_COUNT ? most : many, step, memory, sorted);
+  step->from = step->to;
+  if (step->from) step->source.keys = NULL;
+  step->to = memory->pairs[left % 2];
+  if (left == 0) step->sink = memory->sink;
 }
 
-static uint64_t window_mask(uint32_t width)
+#define ITEMS 5
+#define SIZED(name) name##_5
+#include "cuda/hybrid_pairs.inc"
+#define ITEMS 17
+#define SIZED(name) name##_17
+#include "cuda/hybrid_pairs.inc"
+
+#include "cuda/hybrid_buckets.inc"
+
+/* Leaves the sorted pairs in the first array of pairs, or in the sink. */
+static device_status sort_pairs(const device_job *job, const hybrid_plan *plan, pair_source source,
+                                const hybrid_memory *memory)
 {
-  return width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
+  const pair_sink none = {NULL, NULL, 0, 0};
+  const pairs_step step = {NULL, NULL, job->count, 0, place_bits_of(job), source, none};
+  if (plan->levels) return sort_by_buckets(job, plan, step, memory);
+  return (plan->items == HYBRID_FEW_ITEMS ? sort_by_merges_5 : sort_by_merges_17)(job, plan, step, memory);
 }
 
-/* Bits [low, low + width) of the keys, in the order of the input. */
-static device_status sort_keys(const device_job *job, const hybrid_memory *memory,
-                               const device_buffers *buffers, uint32_t low, uint32_t width,
-                               const pair_sink *sink, uint64_t **sorted)
+/* A window of the keys that begins at bit `low`, or with the leading bit that varies. */
+static pair_source source_of(const device_job *job, const void *keys, uint32_t width, uint32_t low,
+                             const hybrid_facts *facts)
 {
-  const pair_source source = {buffers->keys[0], window_mask(width), job->key_width, low};
-  const pairs_step step = {NULL, NULL, NULL, job->count, 0, place_bits_of(job), source, *sink};
-  return sort_pairs(job, step, memory, sorted);
+  const uint64_t mask = width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
+  const pair_source source = {keys, NULL,           facts, mask, job->key_width, job->index_bits,
+                              width, low};
+  return source;
 }
 
 /* ---- Memory ---- */
 
-enum { LEAST_TILE = 4 }; /* pairs: a block of one thread */
+static uint64_t aligned(uint64_t bytes)
+{
+  return (bytes + 15) / 16 * 16;
+}
+
+static uint32_t end_bits_of(const device_job *job)
+{
+  return job->count <= UINT32_MAX ? 32 : 64;
+}
+
+/* Of the last level and the one before. */
+static void count_places(const hybrid_plan *plan, uint64_t places[2])
+{
+  uint64_t buckets = 1;
+  places[0] = places[1] = 0;
+  for (uint32_t level = 0; level < plan->levels; level++) {
+    const uint32_t after = (plan->levels - 1 - level) % 2;
+    buckets *= plan->buckets[level];
+    if (buckets * hybrid_stride(plan, level) > places[after])
+      places[after] = buckets * hybrid_stride(plan, level);
+  }
+}
+
+static uint64_t splitter_bytes(const hybrid_plan *plan)
+{
+  uint64_t buckets = 1;
+  for (uint32_t level = 0; level < plan->levels; level++)
+    buckets *= plan->buckets[level];
+  return plan->levels ? buckets * sizeof(uint64_t) : 0;
+}
 
 uint64_t hybrid_extra_bytes(const device_job *job)
 {
-  const uint64_t pairs = (job->count + 1) * sizeof(uint64_t) / 16 * 16;
-  const uint64_t cuts = (plan_blocks(job->count, LEAST_TILE) + 1) * sizeof(uint64_t) / 16 * 16;
-  return 2 * pairs + cuts + sizeof(hybrid_facts);
+  const hybrid_plan plan = hybrid_plan_of(job);
+  const uint64_t end_size = end_bits_of(job) / 8;
+  uint64_t places[2];
+  count_places(&plan, places);
+  return aligned(sizeof(hybrid_facts)) + aligned(splitter_bytes(&plan)) +
+         aligned(places[0] * end_size) + aligned(places[1] * end_size);
 }
 
-static hybrid_memory memory_of(const device_job *job, const device_buffers *buffers)
+/* What lies in `extra`; pairs and sink are still to be set. */
+static hybrid_memory memory_of(const device_job *job, const hybrid_plan *plan,
+                               const device_buffers *buffers)
 {
-  const uint64_t pairs = (job->count + 1) * sizeof(uint64_t) / 16 * 2; /* words */
-  uint64_t *const start = (uint64_t *)buffers->extra;
-  const uint64_t cuts = (plan_blocks(job->count, LEAST_TILE) + 1) * sizeof(uint64_t) / 16 * 2;
-  const hybrid_memory memory = {{start, start + pairs},
-                                start + 2 * pairs,
-                                (hybrid_facts *)(start + 2 * pairs + cuts)};
+  const uint32_t end_bits = end_bits_of(job);
+  char *at = (char *)buffers->extra;
+  uint64_t places[2];
+  count_places(plan, places);
   assert(buffers->extra_bytes >= hybrid_extra_bytes(job));
+  hybrid_memory memory;
+  memory.facts = (hybrid_facts *)at;
+  at += aligned(sizeof(hybrid_facts));
+  memory.splitters = (uint64_t *)at;
+  at += aligned(splitter_bytes(plan));
+  for (unsigned i = 0; i < 2; i++) {
+    memory.ends[i].at = at;
+    memory.ends[i].bits = end_bits;
+    memory.ends[i].stride = 1;
+    at += aligned(places[i] * (end_bits / 8));
+  }
+  memory.pairs[0] = memory.pairs[1] = NULL;
+  memory.sink.keys = memory.sink.indices = NULL;
+  memory.sink.key_width = memory.sink.index_bits = 0;
   return memory;
+}
+
+/* A pair holds all of a key: the keys lie in side 0, so that the first step goes to side 1. */
+static unsigned overlay_sides(const device_job *job, const hybrid_plan *plan,
+                              const device_buffers *buffers, hybrid_memory *memory)
+{
+  const unsigned last = plan->steps % 2;
+  void *const sides[2] = {buffers->keys[0], buffers->indices[1]};
+  memory->pairs[0] = (uint64_t *)sides[last];
+  memory->pairs[1] = (uint64_t *)sides[1 - last];
+  memory->sink.keys = buffers->keys[last];
+  memory->sink.indices = buffers->indices[last];
+  memory->sink.key_width = job->key_width;
+  memory->sink.index_bits = job->index_bits;
+  return last;
+}
+
+/* The keys are still needed. */
+static void overlay_rest(const device_job *job, const device_buffers *buffers,
+                         hybrid_memory *memory)
+{
+  if (job->key_width == 128) { /* and the indices stay free */
+    memory->pairs[0] = (uint64_t *)buffers->keys[1];
+    memory->pairs[1] = memory->pairs[0] + job->count;
+  } else if (job->index_bits == 64) {
+    memory->pairs[0] = (uint64_t *)buffers->indices[1];
+    memory->pairs[1] = (uint64_t *)buffers->indices[0];
+  } else {
+    memory->pairs[0] = (uint64_t *)buffers->keys[1];
+    memory->pairs[1] = (uint64_t *)buffers->indices[0]; /* and the other indices behind them */
+  }
 }
 
 /* ---- Keys ---- */

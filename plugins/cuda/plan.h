@@ -79,8 +79,9 @@ RECSORT_HD static inline output_range plan_output(uint64_t block, uint64_t outpu
 /* A power of two: runs that begin with a block's elements are cut by masks. */
 static inline uint32_t plan_block(const device_job *job)
 {
-  assert(job->block > 0 && job->block <= DEVICE_MAX_BLOCK);
-  return (uint32_t)plan_power_below(job->block);
+  enum { USUAL_BLOCK = 256 };
+  assert(job->block <= DEVICE_MAX_BLOCK);
+  return job->block ? (uint32_t)plan_power_below(job->block) : USUAL_BLOCK;
 }
 
 /* Elements of `bytes` each that fit in a block's shared memory. */

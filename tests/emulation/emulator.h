@@ -118,7 +118,9 @@ const char *emulator_failure(void);
   X(NO_WRAP)       /* a ring's index not wrapped */                                                \
   X(NO_OFFSET)     /* a ring refilled over what it still holds */                                  \
   X(HYBRID_ORDER)  /* the greater of two pairs first */                                            \
-  X(HYBRID_REPAIR) /* whole keys that are equal change places */
+  X(HYBRID_REPAIR) /* whole keys that are equal change places */                                   \
+  X(HYBRID_SPLITTER) /* the greater pairs to the left of a splitter */                             \
+  X(HYBRID_SPARE)  /* a large bucket's last merge goes to the wrong array */
 
 #define EMULATOR_TWIN_NUMBER(name) TWIN_##name,
 typedef enum emulator_twin_number {

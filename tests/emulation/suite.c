@@ -127,37 +127,28 @@ static bool is_expected(const sample *s, const unsigned char *keys, const unsign
   return true;
 }
 
-enum { KEYS_0, KEYS_1, INDICES_0, INDICES_1, EXTRA, MEMORIES };
-
-static const char *sort_sample(const device_algorithm *algorithm, const sample *s,
-                               const memory m[MEMORIES])
+static const char *sort_sample(const device_algorithm *algorithm, const sample *s, memory m,
+                               uint64_t extra_bytes)
 {
-  const device_buffers buffers = {
-      {m[KEYS_0].at, m[KEYS_1].at}, {m[INDICES_0].at, m[INDICES_1].at}, m[EXTRA].at, m[EXTRA].size};
+  const device_buffers buffers = device_divide(&s->job, m.at, extra_bytes);
   unsigned result = 2;
-  put_keys(s, m[KEYS_0].at);
+  put_keys(s, buffers.keys[0]);
   emulator_set_order(s->order, s->seed);
   if (algorithm->sort(&s->job, &buffers, &result)) return emulator_failure();
   if (result > 1) return "no result";
-  for (size_t i = 0; i < MEMORIES; i++)
-    if (!is_whole(m[i])) return "wrote behind the end of a buffer";
-  return is_expected(s, m[KEYS_0 + result].at, m[INDICES_0 + result].at) ? NULL : "wrong order";
+  if (!is_whole(m)) return "wrote behind the end";
+  return is_expected(s, buffers.keys[result], buffers.indices[result]) ? NULL : "wrong order";
 }
 
 static void check(const device_algorithm *algorithm, const sample *s, bool loud, suite_tally *t)
 {
   static const char *const orders[EMULATOR_ORDERS] = {"forward", "reverse", "shuffled"};
-  const uint64_t keys = s->job.count * (s->job.key_width / 8);
-  const uint64_t indices = s->job.count * (s->job.index_bits / 8);
-  const uint64_t extra = algorithm->extra_bytes ? algorithm->extra_bytes(&s->job) : 0;
-  memory m[MEMORIES] = {{NULL, 0}};
+  const uint64_t extra_bytes = algorithm->extra_bytes ? algorithm->extra_bytes(&s->job) : 0;
+  memory m = {NULL, 0};
   const char *wrong = "no memory";
-  if (allocate(&m[KEYS_0], keys) && allocate(&m[KEYS_1], keys) &&
-      allocate(&m[INDICES_0], indices) && allocate(&m[INDICES_1], indices) &&
-      allocate(&m[EXTRA], extra))
-    wrong = sort_sample(algorithm, s, m);
-  for (size_t i = 0; i < MEMORIES; i++)
-    free(m[i].at);
+  if (allocate(&m, device_bytes(&s->job, extra_bytes)))
+    wrong = sort_sample(algorithm, s, m, extra_bytes);
+  free(m.at);
   t->passed += !wrong;
   t->failed += wrong != NULL;
   if (wrong && loud)

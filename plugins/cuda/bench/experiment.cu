@@ -116,26 +116,29 @@ struct less {
 
 /* ---- The contenders ---- */
 
+/* The entities, and a contender's pairs and what it needs beside. */
 struct workplace {
-  explicit workplace(uint64_t n)
-      : count(n), entities(n * sizeof(entity)), sorted(n * sizeof(entity)), keys0(4 * n),
-        keys1(4 * n), indices0(4 * n), indices1(4 * n), wrong(sizeof(unsigned))
+  workplace(const device_job &job, uint64_t extra_bytes)
+      : count(job.count), entities(count * sizeof(entity)), sorted(count * sizeof(entity)),
+        pairs(device_bytes(&job, extra_bytes + 1)), wrong(sizeof(unsigned)),
+        buffers(device_divide(&job, pairs.as<void>(), extra_bytes))
   {
   }
   uint32_t *keys(unsigned i) const
   {
-    return (i ? keys1 : keys0).as<uint32_t>();
+    return (uint32_t *)buffers.keys[i];
   }
   uint32_t *indices(unsigned i) const
   {
-    return (i ? indices1 : indices0).as<uint32_t>();
+    return (uint32_t *)buffers.indices[i];
   }
   uint64_t count;
-  memory entities, sorted, keys0, keys1, indices0, indices1, wrong;
+  memory entities, sorted, pairs, wrong;
+  device_buffers buffers;
 };
 
 /* Returns which of the two arrays of indices holds the result. */
-using pair_sort = std::function<unsigned(workplace &, memory &extra)>;
+using pair_sort = std::function<unsigned(workplace &)>;
 
 struct contender {
   std::string method, algorithm;
@@ -149,12 +152,10 @@ contender ours(const device_algorithm *algorithm, uint64_t count, unsigned block
 {
   const device_job job = describe_job(count, 32, 32, block);
   const uint64_t bytes = algorithm->extra_bytes ? algorithm->extra_bytes(&job) : 0;
-  return {"recsort", algorithm->shown.name, block, bytes, false, [=](workplace &at, memory &extra) {
-            const device_buffers buffers = {
-                {at.keys(0), at.keys(1)}, {at.indices(0), at.indices(1)}, extra.as<void>(), bytes};
+  return {"recsort", algorithm->shown.name, block, bytes, false, [=](workplace &at) {
             unsigned result = 0;
             if (marking) mark();
-            check((cudaError_t)algorithm->sort(&job, &buffers, &result), algorithm->shown.name);
+            check((cudaError_t)algorithm->sort(&job, &at.buffers, &result), algorithm->shown.name);
             return result;
           }};
 }
@@ -164,9 +165,9 @@ contender merge_peer(uint64_t count)
   size_t bytes = 0;
   CHECK(cub::DeviceMergeSort::StableSortPairs(nullptr, bytes, (uint32_t *)nullptr,
                                               (uint32_t *)nullptr, count, less{}));
-  return {"cub::DeviceMergeSort", "", 0, bytes, true, [=](workplace &at, memory &extra) {
+  return {"cub::DeviceMergeSort", "", 0, bytes, true, [=](workplace &at) {
             size_t size = bytes;
-            CHECK(cub::DeviceMergeSort::StableSortPairs(extra.as<void>(), size, at.keys(0),
+            CHECK(cub::DeviceMergeSort::StableSortPairs(at.buffers.extra, size, at.keys(0),
                                                         at.indices(0), at.count, less{}));
             return 0u;
           }};
@@ -177,9 +178,9 @@ contender radix_peer(uint64_t count)
   size_t bytes = 0;
   CHECK(cub::DeviceRadixSort::SortPairs(nullptr, bytes, (uint32_t *)nullptr, (uint32_t *)nullptr,
                                         (uint32_t *)nullptr, (uint32_t *)nullptr, count));
-  return {"cub::DeviceRadixSort", "", 0, bytes, true, [=](workplace &at, memory &extra) {
+  return {"cub::DeviceRadixSort", "", 0, bytes, true, [=](workplace &at) {
             size_t size = bytes;
-            CHECK(cub::DeviceRadixSort::SortPairs(extra.as<void>(), size, at.keys(0), at.keys(1),
+            CHECK(cub::DeviceRadixSort::SortPairs(at.buffers.extra, size, at.keys(0), at.keys(1),
                                                   at.indices(0), at.indices(1), at.count));
             return 1u;
           }};
@@ -187,9 +188,9 @@ contender radix_peer(uint64_t count)
 
 /* ---- Runs ---- */
 
-void prepare(workplace &at, memory &extra, uint64_t seed)
+void prepare(workplace &at, uint64_t seed)
 {
-  for (memory *each : {&at.sorted, &at.keys0, &at.keys1, &at.indices0, &at.indices1, &extra})
+  for (memory *each : {&at.sorted, &at.pairs})
     each->poison(nullptr);
   fill<<<blocks_for(at.count), 256>>>(at.entities.as<entity>(), at.count, seed);
   CHECK(cudaGetLastError());
@@ -210,7 +211,7 @@ struct run_times {
   double all, sort;
 };
 
-run_times sort_pairs(workplace &at, memory &extra, const contender &c, uint64_t seed)
+run_times sort_pairs(workplace &at, const contender &c, uint64_t seed)
 {
   stopwatch all, sorting;
   all.start(nullptr);
@@ -218,7 +219,7 @@ run_times sort_pairs(workplace &at, memory &extra, const contender &c, uint64_t 
                                         c.needs_indices ? at.indices(0) : nullptr);
   CHECK(cudaGetLastError());
   sorting.start(nullptr);
-  const unsigned result = c.sort(at, extra);
+  const unsigned result = c.sort(at);
   sorting.stop(nullptr);
   gather<<<blocks_for(at.count), 256>>>(at.entities.as<entity>(), at.indices(result), at.count,
                                         at.sorted.as<entity>());
@@ -242,34 +243,34 @@ run_times sort_structs(workplace &at, uint64_t seed)
 }
 
 /* One run whose passes are told apart; it is not counted among the others. */
-std::vector<double> time_passes(workplace &at, memory &extra, const contender &c)
+std::vector<double> time_passes(workplace &at, const contender &c)
 {
-  prepare(at, extra, 1);
+  prepare(at, 1);
   encode<<<blocks_for(at.count), 256>>>(at.entities.as<entity>(), at.count, at.keys(0), nullptr);
   CHECK(cudaGetLastError());
   marking = true;
-  c.sort(at, extra);
+  c.sort(at);
   marking = false;
   return marked_times();
 }
 
-figure measure(const options &asked, workplace &at, const contender &c)
+figure measure(const options &asked, const contender &c)
 {
-  memory extra(c.extra_bytes + 1);
+  workplace at(describe_job(asked.entities, 32, 32, c.block), c.extra_bytes);
   figure made = {"experiment", c.method, c.algorithm,   "entity",
                  at.count,     c.block,  c.extra_bytes, {}};
   series device = {"device", "s", {}}, sorting = {"sort", "s", {}};
   constexpr unsigned warm_ups = 2;
   for (unsigned run = 0; run < asked.runs + warm_ups; run++) {
     const uint64_t seed = mix(1000 + run);
-    prepare(at, extra, seed);
-    const run_times times = c.sort ? sort_pairs(at, extra, c, seed) : sort_structs(at, seed);
+    prepare(at, seed);
+    const run_times times = c.sort ? sort_pairs(at, c, seed) : sort_structs(at, seed);
     if (run < warm_ups) continue;
     device.values.push_back(times.all);
     sorting.values.push_back(times.sort);
   }
   made.measured = {device, sorting};
-  if (c.block) made.measured.push_back({"pass", "s", time_passes(at, extra, c)});
+  if (c.block) made.measured.push_back({"pass", "s", time_passes(at, c)});
   return made;
 }
 
@@ -277,18 +278,17 @@ figure measure(const options &asked, workplace &at, const contender &c)
 
 void measure_experiment(const options &asked, results &found)
 {
-  workplace at(asked.entities);
   std::vector<contender> all;
   all.push_back({"thrust::stable_sort", "", 0, 0, false, nullptr});
-  all.push_back(merge_peer(at.count));
-  all.push_back(radix_peer(at.count));
+  all.push_back(merge_peer(asked.entities));
+  all.push_back(radix_peer(asked.entities));
   for (const device_algorithm *algorithm : algorithms(asked))
     for (unsigned block : {256u, 512u})
-      all.push_back(ours(algorithm, at.count, block));
+      all.push_back(ours(algorithm, asked.entities, block));
   print_experiment_head();
   for (const contender &c : all)
     try {
-      add_figure(found, measure(asked, at, c));
+      add_figure(found, measure(asked, c));
     } catch (const std::runtime_error &error) {
       marking = false;
       add_failure(found, c.method + " " + c.algorithm, error.what());

@@ -19,17 +19,15 @@ uint64_t free_memory()
 template <typename Index>
 void measure(const device_algorithm &algorithm, uint64_t count, results &found)
 {
-  const device_job job = describe_job(count, 32, 8 * sizeof(Index), 256);
+  const device_job job = describe_job(count, 32, 8 * sizeof(Index), 0);
   const uint64_t extra_bytes = algorithm.extra_bytes ? algorithm.extra_bytes(&job) : 0;
-  const uint64_t wanted = 2 * count * (4 + sizeof(Index)) + extra_bytes;
+  const uint64_t wanted = device_bytes(&job, extra_bytes);
   if (wanted > free_memory())
     throw std::runtime_error("needs " + std::to_string(wanted >> 30) + " GiB of device memory");
-  memory keys0(count * 4), keys1(count * 4), indices0(count * sizeof(Index)),
-      indices1(count * sizeof(Index)), extra(extra_bytes + 1);
-  uint32_t *const keys[2] = {keys0.as<uint32_t>(), keys1.as<uint32_t>()};
-  Index *const indices[2] = {indices0.as<Index>(), indices1.as<Index>()};
-  const device_buffers buffers = {
-      {keys[0], keys[1]}, {indices[0], indices[1]}, extra.as<void>(), extra_bytes};
+  memory block(wanted);
+  const device_buffers buffers = device_divide(&job, block.as<void>(), extra_bytes);
+  uint32_t *const keys[2] = {(uint32_t *)buffers.keys[0], (uint32_t *)buffers.keys[1]};
+  Index *const indices[2] = {(Index *)buffers.indices[0], (Index *)buffers.indices[1]};
   unsigned result = 0;
   stopwatch watch;
   fill_pairs<uint32_t, Index>(keys[0], nullptr, count, count);

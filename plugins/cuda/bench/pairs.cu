@@ -13,15 +13,19 @@ namespace bench
 namespace
 {
 
-/* What sorts: it says how much memory it needs beside two arrays of pairs, and where the result
- * is. */
 template <typename Key> struct pair_buffers {
+  explicit pair_buffers(const device_buffers &b)
+      : all(b), keys{(Key *)b.keys[0], (Key *)b.keys[1]},
+        indices{(uint32_t *)b.indices[0], (uint32_t *)b.indices[1]}
+  {
+  }
+  device_buffers all;
   Key *keys[2];
   uint32_t *indices[2];
-  void *extra;
-  uint64_t extra_bytes;
 };
 
+/* What sorts: it says how much memory it needs beside two arrays of pairs, and where the result
+ * is. */
 template <typename Key> struct contender {
   std::string method, algorithm;
   bool needs_indices, in_place;
@@ -61,9 +65,9 @@ template <typename Key> contender<Key> peer(const char *name, bool in_place, pee
           "",
           true,
           in_place,
-          [=](uint64_t count) { return call(nullptr, 0, pair_buffers<Key>{}, count); },
+          [=](uint64_t count) { return call(nullptr, 0, pair_buffers<Key>(device_buffers{}), count); },
           [=](const pair_buffers<Key> &at, uint64_t count) {
-            call(at.extra, at.extra_bytes, at, count);
+            call(at.all.extra, at.all.extra_bytes, at, count);
             return in_place ? 0u : 1u;
           }};
 }
@@ -76,15 +80,13 @@ template <typename Key> contender<Key> ours(const device_algorithm *algorithm)
           false,
           false,
           [=](uint64_t count) {
-            const device_job job = describe_job(count, width, 32, 256);
+            const device_job job = describe_job(count, width, 32, 0);
             return algorithm->extra_bytes ? algorithm->extra_bytes(&job) : 0;
           },
           [=](const pair_buffers<Key> &at, uint64_t count) {
-            const device_job job = describe_job(count, width, 32, 256);
-            const device_buffers buffers = {
-                {at.keys[0], at.keys[1]}, {at.indices[0], at.indices[1]}, at.extra, at.extra_bytes};
+            const device_job job = describe_job(count, width, 32, 0);
             unsigned result = 0;
-            check((cudaError_t)algorithm->sort(&job, &buffers, &result), algorithm->shown.name);
+            check((cudaError_t)algorithm->sort(&job, &at.all, &result), algorithm->shown.name);
             return result;
           }};
 }
@@ -116,30 +118,24 @@ template <typename Key>
 figure measure(const options &asked, const contender<Key> &c, uint64_t count)
 {
   constexpr unsigned least_runs = 5, most_runs = 31, warm_ups = 2;
-  const bool second = !c.in_place;
-  memory keys0(count * sizeof(Key)), keys1(second ? count * sizeof(Key) : 1);
-  memory indices0(count * 4), indices1(second ? count * 4 : 1);
-  const uint64_t extra_bytes = c.extra_bytes(count);
-  memory extra(extra_bytes + 1);
-  const pair_buffers<Key> at = {{keys0.as<Key>(), keys1.as<Key>()},
-                                {indices0.as<uint32_t>(), indices1.as<uint32_t>()},
-                                extra.as<void>(),
-                                extra_bytes};
+  const uint64_t pairs_bytes = count * (sizeof(Key) + 4), extra_bytes = c.extra_bytes(count);
+  const device_job job = describe_job(count, 8 * sizeof(Key), 32, 0);
+  memory block(device_bytes(&job, extra_bytes + 1));
+  const pair_buffers<Key> at(device_divide(&job, block.as<void>(), extra_bytes));
   figure made = {"pairs",
                  c.method,
                  c.algorithm,
                  random_key<Key>::name,
                  count,
                  0,
-                 extra_bytes + (second ? count * (sizeof(Key) + 4) : 0),
+                 extra_bytes + (c.in_place ? 0 : pairs_bytes),
                  {}};
   stopwatch watch;
   std::vector<double> times;
   double total = 0;
   for (unsigned run = 0; run < warm_ups + most_runs; run++) {
     const uint64_t seed = mix(run) ^ count;
-    for (memory *each : {&keys1, &indices0, &indices1, &extra})
-      each->poison(nullptr);
+    block.poison(nullptr);
     fill_pairs(at.keys[0], c.needs_indices ? at.indices[0] : nullptr, count, seed);
     watch.start(nullptr);
     const unsigned result = c.sort(at, count);
