@@ -33,10 +33,25 @@ recsort_status rs_sorter_open_best(recsort_sorter *sorter, size_t first, recsort
     if (sorter->plugins->candidates[i].info.score == 0) break;
     status = open_candidate(sorter, i, &cause);
     if (status == RECSORT_OK) return RECSORT_OK;
-    rs_sorter_note_fallback(sorter, &cause);
+    if (rs_plugin_offers(&sorter->plugins->candidates[i], sorter->algorithm))
+      rs_sorter_note_fallback(sorter, &cause);
   }
   if (error) *error = cause;
   return status;
+}
+
+/* A plugin that is there but cannot be used may be the one that somebody counts on; not if they ask for
+ * another's algorithm. */
+static void note_refused(recsort_sorter *sorter)
+{
+  const recsort_plugin_list *const plugins = sorter->plugins;
+  for (size_t i = 0; i < plugins->count && !sorter->fallback[0] && !sorter->algorithm; i++) {
+    const recsort_plugin_info *const info = &plugins->candidates[i].info;
+    if (info->score == 0)
+      (void)snprintf(sorter->fallback, sizeof sorter->fallback,
+                     "plugin \"%s\" cannot be used here, \"%s\" sorts: %s", info->name,
+                     sorter->instance.plugin->name, info->reason);
+  }
 }
 
 static recsort_status choose_plugin(recsort_sorter *sorter, const char *name, recsort_error *error)
@@ -49,6 +64,7 @@ static recsort_status choose_plugin(recsort_sorter *sorter, const char *name, re
     (void)snprintf(sorter->choice, sizeof sorter->choice,
                    "the best of those that can be used here (score %u)",
                    sorter->plugins->candidates[sorter->candidate].info.score);
+    note_refused(sorter);
     return RECSORT_OK;
   }
   const recsort_status status = rs_registry_find(sorter->plugins, name, &found, error);

@@ -271,6 +271,12 @@ static bool find_algorithm(const recsort_plugin *plugin, const char *name, uint3
   return false;
 }
 
+bool rs_plugin_offers(const rs_candidate *candidate, const char *algorithm)
+{
+  uint32_t found;
+  return find_algorithm(candidate->plugin, algorithm, &found);
+}
+
 recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidate *candidate,
                               const char *algorithm, rs_plugin_instance *instance,
                               recsort_error *error)

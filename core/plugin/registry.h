@@ -37,6 +37,9 @@ typedef struct rs_plugin_instance {
 recsort_status rs_registry_find(const recsort_plugin_list *list, const char *name,
                                 const rs_candidate **found, recsort_error *error);
 
+/* Whether a candidate that can be used has `algorithm` (NULL: the default). */
+bool rs_plugin_offers(const rs_candidate *candidate, const char *algorithm);
+
 /* Finds `algorithm` (NULL: the default) and opens. An instance is closed by rs_plugin_close. */
 recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidate *candidate,
                               const char *algorithm, rs_plugin_instance *instance,

@@ -351,15 +351,15 @@ static uint32_t end_bits_of(const device_job *job)
 }
 
 /* Of the last level and the one before. */
-static void count_places(const hybrid_plan *plan, uint64_t places[2])
+static void count_places(const hybrid_plan *plan, uint64_t kept[2])
 {
   uint64_t buckets = 1;
-  places[0] = places[1] = 0;
+  kept[0] = kept[1] = 0;
   for (uint32_t level = 0; level < plan->levels; level++) {
     const uint32_t after = (plan->levels - 1 - level) % 2;
     buckets *= plan->buckets[level];
-    if (buckets * hybrid_stride(plan, level) > places[after])
-      places[after] = buckets * hybrid_stride(plan, level);
+    if (buckets * hybrid_stride(plan, level) > kept[after])
+      kept[after] = buckets * hybrid_stride(plan, level);
   }
 }
 
@@ -375,10 +375,10 @@ uint64_t hybrid_extra_bytes(const device_job *job)
 {
   const hybrid_plan plan = hybrid_plan_of(job);
   const uint64_t end_size = end_bits_of(job) / 8;
-  uint64_t places[2];
-  count_places(&plan, places);
+  uint64_t kept[2];
+  count_places(&plan, kept);
   return aligned(sizeof(hybrid_facts)) + aligned(splitter_bytes(&plan)) +
-         aligned(places[0] * end_size) + aligned(places[1] * end_size);
+         aligned(kept[0] * end_size) + aligned(kept[1] * end_size);
 }
 
 /* What lies in `extra`; pairs and sink are still to be set. */
@@ -387,8 +387,8 @@ static hybrid_memory memory_of(const device_job *job, const hybrid_plan *plan,
 {
   const uint32_t end_bits = end_bits_of(job);
   char *at = (char *)buffers->extra;
-  uint64_t places[2];
-  count_places(plan, places);
+  uint64_t kept[2];
+  count_places(plan, kept);
   assert(buffers->extra_bytes >= hybrid_extra_bytes(job));
   hybrid_memory memory;
   memory.facts = (hybrid_facts *)at;
@@ -399,7 +399,7 @@ static hybrid_memory memory_of(const device_job *job, const hybrid_plan *plan,
     memory.ends[i].at = at;
     memory.ends[i].bits = end_bits;
     memory.ends[i].stride = 1;
-    at += aligned(places[i] * (end_bits / 8));
+    at += aligned(kept[i] * (end_bits / 8));
   }
   memory.pairs[0] = memory.pairs[1] = NULL;
   memory.sink.keys = memory.sink.indices = NULL;

@@ -85,13 +85,13 @@ static inline uint32_t hybrid_stride(const hybrid_plan *plan, uint32_t level)
  * want all of it, large buckets too, on few pairs. */
 static inline hybrid_plan hybrid_plan_of(const device_job *job)
 {
-  enum { SMALL_COUNT = 1 << 18, SMALL_BLOCK = 256, FEW_TILES = 4, TEST_BUCKETS = 7, FEW_BUCKETS = 80 };
+  enum { SMALL_COUNT = 1 << 18, SMALL_BLOCK = 256, FEW_TILES = 2, TEST_BUCKETS = 7, FEW_BUCKETS = 80 };
   uint32_t block = job->block ? plan_block(job) : HYBRID_MAX_BLOCK;
   while (block > 4 && hybrid_shared_bytes(block * HYBRID_MANY_ITEMS) > job->shared_bytes)
     block /= 2;
   const uint64_t tile = (uint64_t)block * HYBRID_MANY_ITEMS;
   if (job->tile && job->count <= FEW_TILES * tile) return hybrid_merges(job, block, HYBRID_MANY_ITEMS);
-  if (job->tile) return hybrid_buckets(block, plan_blocks(job->count, tile), TEST_BUCKETS);
+  if (job->tile) return hybrid_buckets(block, plan_blocks(job->count, tile + tile / 2), TEST_BUCKETS);
   if (job->count <= SMALL_COUNT)
     return hybrid_merges(job, block < SMALL_BLOCK ? block : SMALL_BLOCK, HYBRID_FEW_ITEMS);
   hybrid_plan plan = hybrid_buckets(block, plan_blocks(job->count, 4 * tile / 7), HYBRID_MOST_BUCKETS);

@@ -189,10 +189,13 @@ static void check_choice(const fault *f, recsort_sorter *sorter)
 {
   const long at = f->plan.fail_at;
   const recsort_stats stats = recsort_sorter_stats(sorter);
-  const bool failed = at > f->calls.search && at <= f->calls.sort;
+  const bool failed = at <= f->calls.sort;
   expect(strcmp(stats.plugin, at <= f->calls.sort ? "cpu" : "cuda") == 0, "the wrong plugin");
   expect(failed == (stats.fallback != NULL), "the fallback is not told, or none was needed");
-  expect(!stats.fallback || strstr(stats.fallback, "plugin \"cuda\": "), "the fallback's text");
+  expect(!stats.fallback || strstr(stats.fallback, at > f->calls.search
+                                                       ? "plugin \"cuda\": "
+                                                       : "plugin \"cuda\" cannot be used here"),
+         "the fallback's text");
   t->fallbacks += stats.fallback != NULL;
 }
 

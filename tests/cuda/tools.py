@@ -102,7 +102,8 @@ class Bench:
         result, unchanged, _ = self.run('cuda', plan)
         self.note(result.returncode == 2 and unchanged and one_line(result.stderr) and
                   reason in result.stderr, 'cuda', plan, result)
-        self.automatic(plan, False)
+        self.automatic(plan, True)
+        self.statistics(plan)
 
 
 def phases(bench):
@@ -127,7 +128,7 @@ def main():
             for at in range(1, everything + 1):
                 plan = (at, STICKY * sticky, sticky)
                 bench.by_name(plan, at <= done)
-                bench.automatic(plan, search < at <= done)
+                bench.automatic(plan, at <= done)
         bench.statistics((done, STICKY, 1))
         bench.automatic((0, 0, 0, 1000), True)  # bytes of device memory
         bench.by_name((0, 0, 0, 1000), True)

@@ -303,12 +303,21 @@ static void order_threads(unsigned *threads)
   }
 }
 
-static void run_ready(void)
+/* In a shuffled order warps run ahead of others, as far as barriers let them: some, by chance, wait.
+ * False: no thread was ready. */
+static bool run_ready(void)
 {
+  const uint64_t left_out = order == EMULATOR_SHUFFLED ? next_random(&random_state) : 0;
   unsigned threads[MAX_THREADS];
+  bool any = false;
   order_threads(threads);
-  for (unsigned i = 0; i < blockDim.x; i++)
-    if (fibers[threads[i]].state == FIBER_READY) resume(threads[i]);
+  for (unsigned i = 0; i < blockDim.x; i++) {
+    const unsigned thread = threads[i];
+    if (fibers[thread].state != FIBER_READY) continue;
+    any = true;
+    if (!(left_out >> thread / EMULATOR_WARP & 1)) resume(thread);
+  }
+  return any;
 }
 
 static bool report_divergence(void)
@@ -322,15 +331,15 @@ static bool report_divergence(void)
 
 static bool run_block(uint64_t shared_bytes)
 {
-  if (random_state) poison = (unsigned char)next_random(&random_state);
+  if (random_state) poison = random_below(&random_state, 2) ? (unsigned char)next_random(&random_state) : 0;
   area_count = 0;
   add_area(NULL, (size_t)shared_bytes);
   for (unsigned t = 0; t < blockDim.x; t++)
     start_fiber(t);
   for (;;) {
-    run_ready();
+    const bool any = run_ready();
+    if (release_warps() || any) continue;
     if (all_are(0, blockDim.x, FIBER_DONE)) return check_areas();
-    if (release_warps()) continue;
     if (!all_are(0, blockDim.x, FIBER_AT_BARRIER)) return report_divergence();
     release(0, blockDim.x);
   }

@@ -2,13 +2,14 @@
  * nvcc.
  *
  * Every thread of a block is a fiber, which runs until its next barrier, shuffle or end, in an
- * order that a test can choose; so are the blocks, one after the other. A program that is right
+ * order that a test can choose, in a shuffled one some warps ahead of others; so are the blocks, one
+ * after the other. A program that is right
  * gives the same result in every order. What is wrong in one order shows as a wrong result, as an
  * access that a sanitizer reports, or as a failed launch:
  *
  *  - threads that wait at a barrier which others never reach, or at different ones;
- *  - accesses behind the end of shared memory. It is filled with 0xee before each block, or with
- * any byte if the order is shuffled.
+ *  - accesses behind the end of shared memory. It is filled with 0xee before each block; if
+ * the order is shuffled with 0 or any byte.
  *
  * Not thread-safe: one launch at a time. Not emulated: threads of a warp that shuffle without all
  * others of the warp; atomics, for which plain accesses do, as only one thread runs at a time.

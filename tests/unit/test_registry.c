@@ -227,6 +227,9 @@ static void test_a_refused_plugin_by_name(void **state)
   assert_null(sorter);
   assert_int_equal(create("auto", NULL, NULL, &sorter, &error), RECSORT_OK);
   assert_string_equal(recsort_sorter_stats(sorter).plugin, "cpu");
+  assert_non_null(strstr(recsort_sorter_stats(sorter).fallback, "cannot be used here"));
+  recsort_sorter_destroy(sorter);
+  assert_int_equal(create("auto", "merge", NULL, &sorter, &error), RECSORT_OK);
   assert_null(recsort_sorter_stats(sorter).fallback);
   recsort_sorter_destroy(sorter);
 }
@@ -263,6 +266,7 @@ static void test_an_algorithm_picks_the_plugin_that_has_it(void **state)
   assert_int_equal(create(NULL, "sequential", NULL, &sorter, NULL), RECSORT_OK);
   assert_string_equal(recsort_sorter_stats(sorter).plugin, "cpu");
   assert_string_equal(recsort_sorter_stats(sorter).algorithm, "sequential");
+  assert_null(recsort_sorter_stats(sorter).fallback);
   recsort_sorter_destroy(sorter);
 }
 

@@ -379,7 +379,7 @@ typedef struct recsort_stats {
   const char *plugin;
   const char *algorithm;
   const char *choice;   /* why this plugin */
-  const char *fallback; /* which plugin failed and why, if another had to take over; else NULL */
+  const char *fallback; /* with "auto": which plugin failed, or cannot be used, and why; else NULL */
   size_t memory;        /* bytes the sorter holds */
   double encode_seconds;
   double sort_seconds;
