@@ -33,9 +33,9 @@ typedef struct device_job {
 
 enum { DEVICE_MAX_BLOCK = 512 };
 
-/* Device memory: two pairs of arrays of `count` elements, and what an algorithm needs beside. They
- * lie in one block, in the order keys[0], indices[0], indices[1], keys[1], extra, for a sort may lay
- * other arrays over them. */
+/* Device memory: two pairs of arrays of `count` elements, and what an algorithm needs beside. A sort may
+ * lay other arrays over them: so keys[0] and behind them indices[0] lie in one block, indices[1] and
+ * behind them keys[1] too, and all these in one, in that order, if keys have 64 bits and indices 32. */
 typedef struct device_buffers {
   void *keys[2];
   void *indices[2];
