@@ -40,8 +40,8 @@ recsort_status rs_sorter_open_best(recsort_sorter *sorter, size_t first, recsort
   return status;
 }
 
-/* A plugin that is there but cannot be used may be the one that somebody counts on; not if they ask for
- * another's algorithm. */
+/* A plugin that is there but cannot be used may be the one that somebody counts on; not if they ask
+ * for another's algorithm. */
 static void note_refused(recsort_sorter *sorter)
 {
   const recsort_plugin_list *const plugins = sorter->plugins;

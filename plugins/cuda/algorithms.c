@@ -8,7 +8,7 @@
   }
 
 const device_algorithm device_algorithms[DEVICE_ALGORITHMS] = {
-    {SHOWN("hybrid", "ranks in shared memory for tiles, co-rank merges above them"),
+    {SHOWN("hybrid", "tiles merged by co-ranks, or buckets by ranks among splitters"),
      hybrid_extra_bytes, hybrid_sort},
     {SHOWN("rank", "every pass finds each element's place by a search in the sibling chunk"), NULL,
      rank_sort},

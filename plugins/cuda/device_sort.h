@@ -33,9 +33,10 @@ typedef struct device_job {
 
 enum { DEVICE_MAX_BLOCK = 512 };
 
-/* Device memory: two pairs of arrays of `count` elements, and what an algorithm needs beside. A sort may
- * lay other arrays over them: so keys[0] and behind them indices[0] lie in one block, indices[1] and
- * behind them keys[1] too, and all these in one, in that order, if keys have 64 bits and indices 32. */
+/* Device memory: two pairs of arrays of `count` elements, and what an algorithm needs beside. A
+ * sort may lay other arrays over them: so keys[0] and behind them indices[0] lie in one block,
+ * indices[1] and behind them keys[1] too, and all these in one, in that order, if keys have 64 bits
+ * and indices 32. */
 typedef struct device_buffers {
   void *keys[2];
   void *indices[2];
@@ -58,7 +59,8 @@ static inline uint64_t device_bytes(const device_job *job, uint64_t extra_bytes)
 }
 
 /* The buffers in a block of device_bytes() that begins at a multiple of DEVICE_ALIGNMENT. */
-static inline device_buffers device_divide(const device_job *job, void *memory, uint64_t extra_bytes)
+static inline device_buffers device_divide(const device_job *job, void *memory,
+                                           uint64_t extra_bytes)
 {
   const uint64_t keys = device_aligned(job->count * (job->key_width / 8));
   const uint64_t indices = device_aligned(job->count * (job->index_bits / 8));

@@ -8,9 +8,10 @@
  *            (hybrid_buckets.inc)
  *   repair   pairs whose windows tie, by their whole keys (hybrid_keys.inc)
  *
- * A pair that fills up a tile is the greatest integer; that a real one may be the same does no harm.
- * Two arrays of pairs overlay the buffers: where pairs hold all of a key, each a side's keys and
- * indices, for the keys are not wanted any more once they are packed; otherwise all but the keys.
+ * A pair that fills up a tile is the greatest integer; that a real one may be the same does no
+ * harm. Two arrays of pairs overlay the buffers: where pairs hold all of a key, each a side's keys
+ * and indices, for the keys are not wanted any more once they are packed; otherwise all but the
+ * keys.
  */
 #include "cuda/hybrid.h"
 
@@ -47,8 +48,8 @@ static device_status device_read(void *host, const void *device, size_t size, vo
 #endif
 
 enum {
-  HYBRID_BLOCK = 256, /* threads of the kernels that need no tile */
-    HYBRID_FEW_TIES = 16, /* that one thread repairs */
+  HYBRID_BLOCK = 256,   /* threads of the kernels that need no tile */
+  HYBRID_FEW_TIES = 16, /* that one thread repairs */
   WARP_THREADS = 32
 };
 
@@ -60,8 +61,8 @@ typedef struct hybrid_facts {
 
 /* Where the pairs of a first step come from: keys, of which a window of `width` bits is packed. */
 typedef struct pair_source {
-  const void *keys;  /* NULL: pairs are there already */
-  const void *order; /* indices, in whose order the keys are taken; NULL: as they stand */
+  const void *keys;          /* NULL: pairs are there already */
+  const void *order;         /* indices, in whose order the keys are taken; NULL: as they stand */
   const hybrid_facts *facts; /* the window ends with the leading bit that varies; NULL: see low */
   uint64_t mask;
   uint32_t key_width, index_bits;
@@ -220,8 +221,8 @@ DEVICE_INLINE uint64_t segment_end(const bucket_step *step, uint32_t segment)
                                        : place_get(&step->segment_ends, segment);
 }
 
-/* One of some places that are `distance` / 2^16 apart, but for 16 bits of chance, so that no pattern of
- * the input is in step with them. */
+/* One of some places that are `distance` / 2^16 apart, but for 16 bits of chance, so that no
+ * pattern of the input is in step with them. */
 DEVICE_INLINE uint64_t sample_place(uint32_t i, uint64_t distance)
 {
   const uint32_t chance = (i + 1) * 2654435761u >> 16; /* Knuth, volume 3, 6.4 */
@@ -300,7 +301,8 @@ DEVICE_INLINE void search_cuts(const uint64_t *pairs, const output_range *range,
 
 /* ---- Pairs ---- */
 
-/* A sort's next step, with `left` more to come: from where the one before went, or from the keys. */
+/* A sort's next step, with `left` more to come: from where the one before went, or from the keys.
+ */
 static void step_to(pairs_step *step, const hybrid_memory *memory, uint32_t left)
 {
   step->from = step->to;
@@ -325,7 +327,8 @@ static device_status sort_pairs(const device_job *job, const hybrid_plan *plan, 
   const pair_sink none = {NULL, NULL, 0, 0};
   const pairs_step step = {NULL, NULL, job->count, 0, place_bits_of(job), source, none};
   if (plan->levels) return sort_by_buckets(job, plan, step, memory);
-  return (plan->items == HYBRID_FEW_ITEMS ? sort_by_merges_5 : sort_by_merges_17)(job, plan, step, memory);
+  return (plan->items == HYBRID_FEW_ITEMS ? sort_by_merges_5 : sort_by_merges_17)(job, plan, step,
+                                                                                  memory);
 }
 
 /* A window of the keys that begins at bit `low`, or with the leading bit that varies. */
@@ -333,8 +336,7 @@ static pair_source source_of(const device_job *job, const void *keys, uint32_t w
                              const hybrid_facts *facts)
 {
   const uint64_t mask = width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
-  const pair_source source = {keys, NULL,           facts, mask, job->key_width, job->index_bits,
-                              width, low};
+  const pair_source source = {keys, NULL, facts, mask, job->key_width, job->index_bits, width, low};
   return source;
 }
 

@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-/* Packs each key's leading bits and its index into one 64-bit pair, sorts tiles in registers and
- * shared memory, and merges these by co-ranks. Waits for the device where keys do not fit beside an
- * index: how many of their bits vary, and how often they tie, decides what is done. */
+/* Packs each key's leading bits and its index into one 64-bit pair; merges sorted tiles of pairs by
+ * co-ranks, or, where there are many, ranks them among splitters into buckets and sorts these as tiles.
+ * Waits for the device where keys do not fit beside an index, to see whether ties were many. */
 device_sort hybrid_sort;
 
 /* Bytes of device_buffers.extra that it needs, aligned to 16. */

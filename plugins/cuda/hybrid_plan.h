@@ -13,14 +13,14 @@ enum {
   HYBRID_MAX_LEVELS = 8
 };
 
-/* By merges: tiles are sorted, then merged. By buckets: levels of splitting, then each bucket sorted
- * as a tile. A step writes all pairs once. */
+/* By merges: tiles are sorted, then merged. By buckets: levels of splitting, then each bucket
+ * sorted as a tile. A step writes all pairs once. */
 typedef struct hybrid_plan {
-  uint32_t block; /* threads, a power of two */
-  uint32_t items; /* pairs a thread */
-  uint32_t levels; /* 0: by merges */
+  uint32_t block;                      /* threads, a power of two */
+  uint32_t items;                      /* pairs a thread */
+  uint32_t levels;                     /* 0: by merges */
   uint32_t buckets[HYBRID_MAX_LEVELS]; /* that a segment is split into */
-  uint32_t sample_block; /* threads and their pairs that sort a segment's sample */
+  uint32_t sample_block;               /* threads and their pairs that sort a segment's sample */
   uint32_t sample_items;
   uint32_t steps;
 } hybrid_plan;
@@ -53,7 +53,8 @@ static inline uint64_t hybrid_root_up(uint64_t buckets, uint32_t levels)
 /* At least `buckets` in all, about as many on each of as few levels as can be. */
 static inline hybrid_plan hybrid_buckets(uint32_t block, uint64_t buckets, uint32_t most)
 {
-  hybrid_plan plan = {block, HYBRID_MANY_ITEMS, 1, {0}, block, HYBRID_MANY_ITEMS, 0};
+  const uint32_t sampling = 2 * block < HYBRID_MAX_BLOCK ? 2 * block : HYBRID_MAX_BLOCK;
+  hybrid_plan plan = {block, HYBRID_MANY_ITEMS, 1, {0}, sampling, HYBRID_MANY_ITEMS, 0};
   for (uint64_t power = most; power < buckets; power *= most)
     plan.levels++;
   for (uint32_t level = 0; level < plan.levels; level++) {
@@ -67,37 +68,49 @@ static inline hybrid_plan hybrid_buckets(uint32_t block, uint64_t buckets, uint3
 /* A smaller sample, which more threads sort sooner. */
 static inline hybrid_plan hybrid_sample_less(hybrid_plan plan)
 {
-  plan.sample_block = 2 * plan.block;
+  plan.sample_block = 4 * plan.block < HYBRID_SAMPLE_BLOCK ? 4 * plan.block : HYBRID_SAMPLE_BLOCK;
   plan.sample_items = HYBRID_FEW_ITEMS;
   return plan;
 }
 
-/* The places of a level's buckets are kept every so many: those of a first level, few that all blocks
- * add to, apart, so that they do not wait for each other. */
+/* The places of a level's buckets are kept every so many: those of a first level, few that all
+ * blocks add to, apart, so that they do not wait for each other. */
 static inline uint32_t hybrid_stride(const hybrid_plan *plan, uint32_t level)
 {
   return plan->levels > 1 && level == 0 ? 8 : 1;
 }
 
-/* Few pairs are sorted soonest by many threads that have little to do. The fewer samples a splitter
- * is chosen from, and the more levels there are, the more the buckets differ, and the smaller they
- * must be on the average for none to be larger than a tile. Jobs that ask for a tile are tests, which
- * want all of it, large buckets too, on few pairs. */
+/* The fewer samples a splitter is chosen from, and the more levels there are, the more the buckets
+ * differ, and the smaller they must be on the average for none to be larger than a tile. */
+static inline hybrid_plan hybrid_many(uint64_t count, uint32_t block)
+{
+  enum { FEW_BUCKETS = 60, SOME_BUCKETS = 100 };
+  const uint64_t tile = (uint64_t)block * HYBRID_MANY_ITEMS;
+  hybrid_plan plan = hybrid_buckets(block, plan_blocks(count, 4 * tile / 7), HYBRID_MOST_BUCKETS);
+  if (plan.levels == 2 && plan.buckets[0] <= FEW_BUCKETS) return hybrid_sample_less(plan);
+  plan = hybrid_buckets(block, plan_blocks(count, tile / 2), HYBRID_MOST_BUCKETS);
+  const bool less = plan.levels == 1 || plan.buckets[0] <= SOME_BUCKETS;
+  return less ? hybrid_sample_less(plan) : plan;
+}
+
+/* Few pairs are sorted soonest by many threads that have little to do. Jobs that ask for a tile are
+ * tests, which want all of it, large buckets too, on few pairs. */
 static inline hybrid_plan hybrid_plan_of(const device_job *job)
 {
-  enum { SMALL_COUNT = 1 << 18, SMALL_BLOCK = 256, FEW_TILES = 2, TEST_BUCKETS = 7, FEW_BUCKETS = 80 };
+  enum { SMALL_COUNT = 1 << 18, SMALL_BLOCK = 256, FEW_TILES = 2, TEST_BUCKETS = 7 };
   uint32_t block = job->block ? plan_block(job) : HYBRID_MAX_BLOCK;
   while (block > 4 && hybrid_shared_bytes(block * HYBRID_MANY_ITEMS) > job->shared_bytes)
     block /= 2;
   const uint64_t tile = (uint64_t)block * HYBRID_MANY_ITEMS;
-  if (job->tile && job->count <= FEW_TILES * tile) return hybrid_merges(job, block, HYBRID_MANY_ITEMS);
-  if (job->tile) return hybrid_buckets(block, plan_blocks(job->count, tile + tile / 2), TEST_BUCKETS);
+  if (job->tile && job->count <= FEW_TILES * tile)
+    return hybrid_merges(job, block, HYBRID_MANY_ITEMS);
+  if (job->tile)
+    return hybrid_buckets(block, plan_blocks(job->count, tile + tile / 2), TEST_BUCKETS);
   if (job->count <= SMALL_COUNT)
     return hybrid_merges(job, block < SMALL_BLOCK ? block : SMALL_BLOCK, HYBRID_FEW_ITEMS);
-  hybrid_plan plan = hybrid_buckets(block, plan_blocks(job->count, 4 * tile / 7), HYBRID_MOST_BUCKETS);
-  if (plan.levels == 2 && plan.buckets[0] <= FEW_BUCKETS) return hybrid_sample_less(plan);
-  plan = hybrid_buckets(block, plan_blocks(job->count, tile / 2), HYBRID_MOST_BUCKETS);
-  return plan.levels == 1 ? hybrid_sample_less(plan) : plan;
+  const hybrid_plan plan = hybrid_many(job->count, block),
+                    small = hybrid_many(job->count, block / 2);
+  return small.levels == plan.levels ? small : plan; /* more blocks at once on a multiprocessor */
 }
 
 #endif

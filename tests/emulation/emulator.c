@@ -303,8 +303,8 @@ static void order_threads(unsigned *threads)
   }
 }
 
-/* In a shuffled order warps run ahead of others, as far as barriers let them: some, by chance, wait.
- * False: no thread was ready. */
+/* In a shuffled order warps run ahead of others, as far as barriers let them: some, by chance,
+ * wait. False: no thread was ready. */
 static bool run_ready(void)
 {
   const uint64_t left_out = order == EMULATOR_SHUFFLED ? next_random(&random_state) : 0;
@@ -331,7 +331,8 @@ static bool report_divergence(void)
 
 static bool run_block(uint64_t shared_bytes)
 {
-  if (random_state) poison = random_below(&random_state, 2) ? (unsigned char)next_random(&random_state) : 0;
+  if (random_state)
+    poison = random_below(&random_state, 2) ? (unsigned char)next_random(&random_state) : 0;
   area_count = 0;
   add_area(NULL, (size_t)shared_bytes);
   for (unsigned t = 0; t < blockDim.x; t++)

@@ -16,7 +16,7 @@ enum { SMALL_LENGTHS = 71, MAX_COUNT = 5000, RANK_BITS = 20, GUARD_BYTES = 64, P
 static const uint64_t lengths[] = {96,   127,  128,  129,  191,  255,  256,  257,
                                    300,  383,  511,  512,  513,  768,  777,  1000,
                                    1023, 1024, 1025, 2047, 2048, 2049, 3000, MAX_COUNT};
-static const uint32_t blocks[] = {4, 32, 64};
+static const uint32_t blocks[] = {4, 32, 64, 128};
 static const uint32_t tiles[] = {0, 5, 8, 13, 32, 64, 150};
 static const uint64_t domains[] = {2, 5, 40, 1 << RANK_BITS};
 
@@ -60,7 +60,8 @@ static void set_one_apart(sample *s, uint64_t *random)
   const wide_key low = all_ones(s->job.key_width / 2);
   for (size_t i = 0; i < s->job.count; i++)
     s->keys[i] &= low;
-  if (s->job.count) s->keys[random_below(random, s->job.count)] |= ~low & all_ones(s->job.key_width);
+  if (s->job.count)
+    s->keys[random_below(random, s->job.count)] |= ~low & all_ones(s->job.key_width);
 }
 
 static void fill_keys(sample *s, const pattern *p, uint64_t *random)
@@ -95,7 +96,7 @@ static void find_expected(sample *s)
 static void pick_ways(sample *s, uint64_t *random)
 {
   const bool many = s->job.count > 2000; /* worth several warps */
-  s->job.block = blocks[many ? COUNT_OF(blocks) - 1 : random_below(random, COUNT_OF(blocks))];
+  s->job.block = blocks[many ? 2 + random_below(random, 2) : random_below(random, 3)];
   s->job.tile = tiles[random_below(random, COUNT_OF(tiles))];
   s->job.shared_bytes = UINT64_C(1024) << (many ? 5 : random_below(random, 6));
   s->job.multiprocessors = 2;

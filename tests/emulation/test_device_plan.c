@@ -5,7 +5,8 @@
 
 #include <cmocka.h>
 
-#include "cuda/plan.h"
+#include "cuda/hybrid.h"
+#include "cuda/hybrid_plan.h"
 
 /* Where 24, 31 and 32 bits end. */
 static const uint64_t large[] = {(1 << 24) + 1, (UINT64_C(1) << 31) - 1, (UINT64_C(1) << 31) + 1,
@@ -110,6 +111,43 @@ static void blocks_have_a_power_of_two_of_threads(void **state)
   }
 }
 
+/* Buckets for all pairs, half a tile or a little more each, on as many levels as there are steps
+ * but one; or tiles that double until one run is left. */
+static void check_hybrid(uint64_t count, uint32_t key_width)
+{
+  const device_job job = {.count = count,
+                          .key_bits = key_width,
+                          .key_width = key_width,
+                          .index_bits = count > UINT32_MAX ? 64 : 32,
+                          .shared_bytes = 227 << 10,
+                          .multiprocessors = 132};
+  const hybrid_plan plan = hybrid_plan_of(&job);
+  const uint64_t tile = (uint64_t)plan.block * plan.items;
+  uint64_t run = plan.levels ? 1 : tile;
+  for (uint32_t level = 0; level < plan.levels; level++) {
+    assert_in_range(plan.buckets[level], 1, HYBRID_MOST_BUCKETS);
+    assert_true(plan.sample_block * plan.sample_items >= 16 * plan.buckets[level]);
+    run *= plan.buckets[level];
+  }
+  for (uint32_t step = 1; step < plan.steps && !plan.levels; step++)
+    run *= 2;
+  assert_true(plan.steps == plan.levels + 1 || !plan.levels);
+  assert_true(plan.levels ? run * (4 * tile / 7) >= count : run >= count);
+  assert_true(hybrid_shared_bytes(tile) <= job.shared_bytes);
+  if (count <= 1 << 28) assert_in_range(hybrid_extra_bytes(&job), 1, 1 << 20);
+}
+
+static void hybrid_has_room_for_every_pair(void **state)
+{
+  (void)state;
+  for (uint64_t count = 1; count < UINT64_C(1) << 40; count += 1 + count / 7) {
+    check_hybrid(count, 32);
+    check_hybrid(count, 128);
+  }
+  for (uint32_t bits = 0; bits <= 40; bits++)
+    check_hybrid(UINT64_C(1) << bits, 64);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -119,6 +157,7 @@ int main(void)
       cmocka_unit_test(powers_are_the_largest_below),
       cmocka_unit_test(tiles_fit),
       cmocka_unit_test(blocks_have_a_power_of_two_of_threads),
+      cmocka_unit_test(hybrid_has_room_for_every_pair),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

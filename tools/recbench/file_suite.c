@@ -227,16 +227,22 @@ static bool add_contenders(bench_group *group, memory_job *memory, file_job *fil
 static void add_targets(bench_group *group)
 {
   const bench_contender *const c = group->contenders;
-  const double sum = contender_seconds(&c[0]) + contender_seconds(&c[3]);
+  const double copy = contender_seconds(&c[3]), sum = contender_seconds(&c[0]) + copy;
   const bench_target time = {.text = "time of " COMMAND " over a sort in memory and " CP,
                              .value = contender_seconds(&c[2]) / sum,
                              .bound = 1.5,
                              .at_most = true};
+  /* A command's memory is always fresh, which on some machines costs more than sorting in it. */
+  const bench_target first = {.text = "time of " COMMAND " over a first sort in memory and " CP,
+                              .value = contender_seconds(&c[2]) / (contender_seconds(&c[1]) + copy),
+                              .bound = 1.5,
+                              .at_most = true};
   const bench_target memory = {.text = "extra bytes a record of " COMMAND,
                                .value = series_summary(contender_series(&c[2], "extra")).median,
                                .bound = (double)record_size(RECORD_ENTITY) + 16,
                                .at_most = true};
   group_add_target(group, &time);
+  group_add_target(group, &first);
   group_add_target(group, &memory);
 }
 

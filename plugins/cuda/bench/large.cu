@@ -41,7 +41,7 @@ void measure(const device_algorithm &algorithm, uint64_t count, results &found)
   watch.stop(nullptr);
   const double seconds = watch.seconds();
   check_pairs(keys[result], indices[result], count, count);
-  found.figures.push_back({"large",
+  add_figure(found, {"large",
                            "recsort",
                            algorithm.shown.name,
                            "f32",
