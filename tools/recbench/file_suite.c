@@ -233,7 +233,7 @@ static void add_targets(bench_group *group)
                              .bound = 1.5,
                              .at_most = true};
   /* A command's memory is always fresh, which on some machines costs more than sorting in it. */
-  const bench_target first = {.text = "time of " COMMAND " over a first sort in memory and " CP,
+  const bench_target first = {.text = "time of " COMMAND " over a first sort and " CP,
                               .value = contender_seconds(&c[2]) / (contender_seconds(&c[1]) + copy),
                               .bound = 1.5,
                               .at_most = true};
