@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # `<` where two words are known to differ, and a tile that leaves its bound to the next one.
 MUTANTS = [
     # the tie rule and the cuts
-    ('plugins/common/co_rank.h', 'return left <= right;', 'return left < right;'),
+    ('plugins/common/co_rank.h', '((left) <= (right))', '((left) < (right))'),
     ('plugins/common/co_rank.h', 'b.at[rank - i - 1]', 'b.at[rank - i]'),
     ('plugins/common/co_rank.h', 'rank > b.count ? rank - b.count : 0', '0'),
     ('plugins/common/co_rank.h', 'if (run.at[i] < x)', 'if (run.at[i] <= x)'),
@@ -84,6 +84,8 @@ MUTANTS = [
     # plugins
     ('core/plugin/registry.c', 'plugin->abi >> 16 != RECSORT_PLUGIN_ABI_MAJOR', 'false'),
     ('core/plugin/registry.c', "folder[0] == '/' ?", 'true ?'),
+    ('core/sorter.c', 'if (info->score == 0)', 'if (info->score > 1)'),
+    ('core/sorter.c', '!sorter->fallback[0] && !sorter->algorithm', '!sorter->fallback[0]'),
     ('core/plugin/registry.c', 'info.score < moved.info.score', 'info.score > moved.info.score'),
     # schemas
     ('core/layout/layout.c', 'if (field->offset < end)', 'if (field->offset + 1 < end)'),
