@@ -200,7 +200,7 @@ suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, b
     for (uint64_t n = 0; n < SMALL_LENGTHS && t.failed < most_failures; n++)
       check_length(algorithm, &s, n, loud, &random, &t);
     for (size_t i = 0; i < COUNT_OF(lengths) && t.failed < most_failures; i++)
-      if (random_below(&random, 1 + lengths[i] / 1500) == 0)
+      if (random_below(&random, 1 + lengths[i] / 600) == 0)
         check_length(algorithm, &s, lengths[i], loud, &random, &t);
   }
   free(s.keys);
