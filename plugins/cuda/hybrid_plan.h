@@ -6,7 +6,7 @@
 
 enum {
   HYBRID_MAX_BLOCK = 512,
-  HYBRID_SAMPLE_BLOCK = 1024, /* at most, of those who choose splitters */
+  HYBRID_SAMPLE_BLOCK = 2 * HYBRID_MAX_BLOCK, /* of those who choose splitters */
   HYBRID_FEW_ITEMS = 5, /* pairs a thread, where pairs are few, or many: odd (hybrid_pairs.inc) */
   HYBRID_MANY_ITEMS = 17,
   HYBRID_MOST_BUCKETS = 256, /* that a segment is split into */
@@ -50,10 +50,11 @@ static inline uint64_t hybrid_root_up(uint64_t buckets, uint32_t levels)
   }
 }
 
-/* At least `buckets` in all, about as many on each of as few levels as can be. */
-static inline hybrid_plan hybrid_buckets(uint32_t block, uint64_t buckets, uint32_t most)
+/* At least `buckets` in all, about as many on each of as few levels as can be. `sampling`: the
+ * threads of a block that sort a sample. */
+static inline hybrid_plan hybrid_buckets(uint32_t block, uint32_t sampling, uint64_t buckets,
+                                         uint32_t most)
 {
-  const uint32_t sampling = 2 * block < HYBRID_MAX_BLOCK ? 2 * block : HYBRID_MAX_BLOCK;
   hybrid_plan plan = {block, HYBRID_MANY_ITEMS, 1, {0}, sampling, HYBRID_MANY_ITEMS, 0};
   for (uint64_t power = most; power < buckets; power *= most)
     plan.levels++;
@@ -65,10 +66,12 @@ static inline hybrid_plan hybrid_buckets(uint32_t block, uint64_t buckets, uint3
   return plan;
 }
 
-/* A smaller sample, which more threads sort sooner. */
+/* A smaller sample, which more threads sort sooner, where it is still enough for the buckets. */
 static inline hybrid_plan hybrid_sample_less(hybrid_plan plan)
 {
-  plan.sample_block = 4 * plan.block < HYBRID_SAMPLE_BLOCK ? 4 * plan.block : HYBRID_SAMPLE_BLOCK;
+  enum { SAMPLES = 16 }; /* for a bucket, at least */
+  if (2 * plan.sample_block * HYBRID_FEW_ITEMS < SAMPLES * plan.buckets[0]) return plan;
+  plan.sample_block *= 2;
   plan.sample_items = HYBRID_FEW_ITEMS;
   return plan;
 }
@@ -82,13 +85,14 @@ static inline uint32_t hybrid_stride(const hybrid_plan *plan, uint32_t level)
 
 /* The fewer samples a splitter is chosen from, and the more levels there are, the more the buckets
  * differ, and the smaller they must be on the average for none to be larger than a tile. */
-static inline hybrid_plan hybrid_many(uint64_t count, uint32_t block)
+static inline hybrid_plan hybrid_many(uint64_t count, uint32_t block, uint32_t sampling)
 {
   enum { FEW_BUCKETS = 60, SOME_BUCKETS = 100 };
   const uint64_t tile = (uint64_t)block * HYBRID_MANY_ITEMS;
-  hybrid_plan plan = hybrid_buckets(block, plan_blocks(count, 4 * tile / 7), HYBRID_MOST_BUCKETS);
+  hybrid_plan plan =
+      hybrid_buckets(block, sampling, plan_blocks(count, 4 * tile / 7), HYBRID_MOST_BUCKETS);
   if (plan.levels == 2 && plan.buckets[0] <= FEW_BUCKETS) return hybrid_sample_less(plan);
-  plan = hybrid_buckets(block, plan_blocks(count, tile / 2), HYBRID_MOST_BUCKETS);
+  plan = hybrid_buckets(block, sampling, plan_blocks(count, tile / 2), HYBRID_MOST_BUCKETS);
   const bool less = plan.levels == 1 || plan.buckets[0] <= SOME_BUCKETS;
   return less ? hybrid_sample_less(plan) : plan;
 }
@@ -105,11 +109,11 @@ static inline hybrid_plan hybrid_plan_of(const device_job *job)
   if (job->tile && job->count <= FEW_TILES * tile)
     return hybrid_merges(job, block, HYBRID_MANY_ITEMS);
   if (job->tile)
-    return hybrid_buckets(block, plan_blocks(job->count, tile + tile / 2), TEST_BUCKETS);
+    return hybrid_buckets(block, block, plan_blocks(job->count, tile + tile / 2), TEST_BUCKETS);
   if (job->count <= SMALL_COUNT)
     return hybrid_merges(job, block < SMALL_BLOCK ? block : SMALL_BLOCK, HYBRID_FEW_ITEMS);
-  const hybrid_plan plan = hybrid_many(job->count, block),
-                    small = hybrid_many(job->count, block / 2);
+  const hybrid_plan plan = hybrid_many(job->count, block, block),
+                    small = hybrid_many(job->count, block / 2, block);
   return small.levels == plan.levels ? small : plan; /* more blocks at once on a multiprocessor */
 }
 

@@ -113,13 +113,13 @@ static void blocks_have_a_power_of_two_of_threads(void **state)
 
 /* Buckets for all pairs, half a tile or a little more each, on as many levels as there are steps
  * but one; or tiles that double until one run is left. */
-static void check_hybrid(uint64_t count, uint32_t key_width)
+static void check_hybrid(uint64_t count, uint32_t key_width, uint64_t shared_bytes)
 {
   const device_job job = {.count = count,
                           .key_bits = key_width,
                           .key_width = key_width,
                           .index_bits = count > UINT32_MAX ? 64 : 32,
-                          .shared_bytes = 227 << 10,
+                          .shared_bytes = shared_bytes,
                           .multiprocessors = 132};
   const hybrid_plan plan = hybrid_plan_of(&job);
   const uint64_t tile = (uint64_t)plan.block * plan.items;
@@ -133,19 +133,21 @@ static void check_hybrid(uint64_t count, uint32_t key_width)
     run *= 2;
   assert_true(plan.steps == plan.levels + 1 || !plan.levels);
   assert_true(plan.levels ? run * (4 * tile / 7) >= count : run >= count);
-  assert_true(hybrid_shared_bytes(tile) <= job.shared_bytes);
-  if (count <= 1 << 28) assert_in_range(hybrid_extra_bytes(&job), 1, 1 << 20);
+  assert_true(hybrid_shared_bytes(tile) <= shared_bytes);
+  assert_true(hybrid_shared_bytes(plan.sample_block * plan.sample_items) <= shared_bytes);
+  const uint64_t most = UINT64_C(1) << (tile < 4096 ? 22 : 20); /* smaller tiles, more buckets */
+  if (count <= 1 << 28) assert_in_range(hybrid_extra_bytes(&job), 1, most);
 }
 
 static void hybrid_has_room_for_every_pair(void **state)
 {
   (void)state;
   for (uint64_t count = 1; count < UINT64_C(1) << 40; count += 1 + count / 7) {
-    check_hybrid(count, 32);
-    check_hybrid(count, 128);
+    check_hybrid(count, 32, 227 << 10);
+    check_hybrid(count, 128, 64 << 10);
   }
   for (uint32_t bits = 0; bits <= 40; bits++)
-    check_hybrid(UINT64_C(1) << bits, 64);
+    check_hybrid(UINT64_C(1) << bits, 64, 227 << 10);
 }
 
 int main(void)
