@@ -59,21 +59,59 @@ static void copy_pairs(pair_buffers buffers)
   }
 }
 
-/* Keys never ascend: runs of equal keys come out last run first, each in its own order. */
+/* True if the key at `i` differs from the one before, or there is none. */
+static inline bool key_begins(const pair_buffers *buffers, size_t i)
+{
+  return i == 0 || i == buffers->count ||
+         buffers->data[i] >> buffers->index_bits != buffers->data[i - 1] >> buffers->index_bits;
+}
+
+/* Keys never ascend: runs of equal keys come out last run first, each in its own order. Each thread
+ * takes whole runs. */
 static void reverse_pairs(pair_buffers buffers)
 {
-  for (size_t end = buffers.count, out = 0; end > 0;) {
-    const uint64_t key = buffers.data[end - 1] >> buffers.index_bits;
-    size_t begin = end - 1;
-    while (begin > 0 && buffers.data[begin - 1] >> buffers.index_bits == key)
-      begin--;
-    for (size_t i = begin; i < end; i++)
-      buffers.other[out++] = buffers.data[i];
-    end = begin;
+#pragma omp parallel num_threads(buffers.threads)
+  {
+    const size_t team = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
+    size_t first = buffers.count / team * me;
+    size_t end = me + 1 == team ? buffers.count : buffers.count / team * (me + 1);
+    while (!key_begins(&buffers, first))
+      first++;
+    while (!key_begins(&buffers, end))
+      end++;
+    for (size_t out = buffers.count - end; end > first;) {
+      size_t begin = end - 1;
+      while (!key_begins(&buffers, begin))
+        begin--;
+      for (size_t i = begin; i < end; i++)
+        buffers.other[out++] = buffers.data[i];
+      end = begin;
+    }
   }
 }
 
-/* ---- Drop-merge ---- */
+/* ---- Drop-merge ----
+ * Each thread takes a stretch of the array and drops what is out of place there. All that was
+ * dropped is sorted and fills the gaps, in order: so both the kept pairs and the dropped ones are
+ * ascending sequences in pieces, and each thread can merge its kept ones with those that belong
+ * among them.
+ *
+ *   data    | kept ........ gap | kept ........ gap | ...    a stretch each
+ *   other   | dropped           | dropped           | ...
+ */
+enum { MOST_STRETCHES = 64 };
+
+typedef struct stretch {
+  uint64_t *kept;
+  uint64_t *dropped; /* until the gap takes them */
+  size_t keeps;
+  size_t drops;
+} stretch;
+
+typedef struct split {
+  stretch at[MOST_STRETCHES];
+  size_t count;
+} split;
 
 /* Splits data into `kept`, which ascends, and `dropped`; either may be data itself. Returns how
  * many were kept. When a pair is less than the last one kept, either may be the one out of place:
@@ -104,37 +142,118 @@ static size_t drop(const uint64_t *data, size_t count, uint64_t *kept, uint64_t 
   return keep;
 }
 
-/* Sorts one stretch, by one thread; the result is in buffers.other or buffers.data, as asked. */
-static void drop_merge_sort(pair_buffers buffers, bool into_other)
+static split split_all(const pair_buffers *buffers)
 {
-  uint64_t *const kept = into_other ? buffers.data : buffers.other;
-  uint64_t *const dropped = into_other ? buffers.other : buffers.data;
-  const size_t keep = drop(buffers.data, buffers.count, kept, dropped);
-  pair_buffers rest = buffers;
-  rest.data = dropped;
-  rest.other = kept + keep;
-  rest.count = buffers.count - keep;
-  random_sort(rest, true);
-  merge_runs(buffers.kernels, (run64){kept, keep}, (run64){kept + keep, rest.count}, dropped);
+  const size_t most = buffers->threads < MOST_STRETCHES ? buffers->threads : MOST_STRETCHES;
+  const size_t each = (buffers->count + most - 1) / most;
+  split found = {.count = (buffers->count + each - 1) / each};
+#pragma omp parallel for num_threads(buffers->threads) schedule(static, 1)
+  for (size_t s = 0; s < found.count; s++) {
+    const size_t left = buffers->count - s * each, count = left < each ? left : each;
+    uint64_t *const kept = buffers->data + s * each, *const dropped = buffers->other + s * each;
+    const size_t keeps = drop(kept, count, kept, dropped);
+    found.at[s] = (stretch){kept, dropped, keeps, count - keeps};
+  }
+  return found;
 }
 
-static void nearly_sorted_sort(pair_buffers buffers)
+/* Drops what is kept at places [begin, end) of a stretch. */
+static void drop_more(stretch *s, size_t begin, size_t end)
 {
-  const size_t most = buffers.threads < MULTIWAY_RUNS ? buffers.threads : MULTIWAY_RUNS;
-  const size_t stretch = (buffers.count + most - 1) / most;
-  const size_t stretches = (buffers.count + stretch - 1) / stretch;
-#pragma omp parallel for num_threads(buffers.threads) schedule(static, 1)
-  for (size_t s = 0; s < stretches; s++) {
-    const size_t begin = s * stretch, left = buffers.count - begin;
-    pair_buffers part = buffers;
-    part.data += begin;
-    part.other += begin;
-    part.count = left < stretch ? left : stretch;
-    part.tiles += (size_t)omp_get_thread_num() * 2 * TILE_PAIRS;
-    part.threads = 1;
-    drop_merge_sort(part, stretches == 1);
+  memcpy(s->dropped + s->drops, s->kept + begin, (end - begin) * sizeof *s->kept);
+  memmove(s->kept + begin, s->kept + end, (s->keeps - end) * sizeof *s->kept);
+  s->drops += end - begin;
+  s->keeps -= end - begin;
+}
+
+/* Makes what is kept ascend from stretch to stretch: where two overlap, the fewer pairs go. */
+static void join(split *all)
+{
+  for (size_t s = 1; s < all->count; s++)
+    for (size_t before = s; before > 0 && all->at[s].keeps > 0; before--) {
+      stretch *const a = &all->at[before - 1], *const b = &all->at[s];
+      const size_t below = a->keeps ? rank_first(b->kept[0], (run64){a->kept, a->keeps}) : 0;
+      const size_t early =
+          a->keeps ? rank_first(a->kept[a->keeps - 1], (run64){b->kept, b->keeps}) : 0;
+      if (early < a->keeps - below)
+        drop_more(b, 0, early);
+      else
+        drop_more(a, below, a->keeps);
+      if (a->keeps > 0) break;
+    }
+}
+
+/* Sorts all that was dropped and puts it into the gaps; as it is if that is too much. */
+static bool fill_gaps(const pair_buffers *buffers, const split *all)
+{
+  pair_buffers dropped = *buffers;
+  dropped.data = buffers->other;
+  dropped.count = 0;
+  for (size_t s = 0; s < all->count; s++) {
+    memmove(dropped.data + dropped.count, all->at[s].dropped, all->at[s].drops * sizeof(uint64_t));
+    dropped.count += all->at[s].drops;
   }
-  if (stretches > 1) multiway_pass(buffers, stretch);
+  dropped.other = dropped.data + dropped.count;
+  const bool few = dropped.count <= buffers->count / 4;
+  if (few) random_sort(dropped, false);
+  for (size_t s = 0; s < all->count; s++) {
+    memcpy(all->at[s].kept + all->at[s].keeps, dropped.data, all->at[s].drops * sizeof(uint64_t));
+    dropped.data += all->at[s].drops;
+  }
+  return few;
+}
+
+static run64 gap_of(const stretch *s)
+{
+  return (run64){s->kept + s->keeps, s->drops};
+}
+
+/* How many dropped pairs are less than x. */
+static size_t dropped_below(const split *all, uint64_t x)
+{
+  size_t below = 0;
+  for (size_t s = 0; s < all->count; s++)
+    below += rank_first(x, gap_of(&all->at[s]));
+  return below;
+}
+
+/* Merges what stretch `number` keeps with the dropped pairs from its first kept one, or for the
+ * first stretch from the first, to that of the next stretch that keeps any. */
+static void merge_stretch(const pair_buffers *buffers, const split *all, size_t number)
+{
+  run64 kept = {all->at[number].kept, all->at[number].keeps};
+  size_t next = number + 1, kept_before = 0, begin, end = SIZE_MAX, gap_begin = 0;
+  for (size_t s = 0; s < number; s++)
+    kept_before += all->at[s].keeps;
+  while (next < all->count && all->at[next].keeps == 0)
+    next++;
+  if (kept.count == 0) return;
+  begin = kept_before ? dropped_below(all, kept.at[0]) : 0;
+  if (next < all->count) end = dropped_below(all, all->at[next].kept[0]);
+  uint64_t *out = buffers->other + kept_before + begin;
+  for (size_t s = 0; s < all->count; gap_begin += all->at[s].drops, s++) {
+    const run64 gap = gap_of(&all->at[s]);
+    const size_t from = begin > gap_begin ? begin - gap_begin : 0;
+    const size_t to = end - gap_begin < gap.count ? end - gap_begin : gap.count;
+    if (gap_begin >= end || from >= to) continue;
+    const run64 part = {gap.at + from, to - from};
+    const run64 among = {kept.at, rank_first(part.at[part.count - 1], kept)};
+    merge_runs(buffers->kernels, among, part, out);
+    out += among.count + part.count;
+    kept = (run64){kept.at + among.count, kept.count - among.count};
+  }
+  memcpy(out, kept.at, kept.count * sizeof *out);
+}
+
+static bool nearly_sorted_sort(pair_buffers buffers)
+{
+  split all = split_all(&buffers);
+  join(&all);
+  if (!fill_gaps(&buffers, &all)) return false;
+#pragma omp parallel for num_threads(buffers.threads) schedule(static, 1)
+  for (size_t s = 0; s < all.count; s++)
+    merge_stretch(&buffers, &all, s);
+  return true;
 }
 
 bool presorted_sort(pair_buffers buffers)
@@ -147,9 +266,7 @@ bool presorted_sort(pair_buffers buffers)
     copy_pairs(buffers);
   else if (full.ascents == 0)
     reverse_pairs(buffers);
-  else if (full.descents <= buffers.count / 8)
-    nearly_sorted_sort(buffers);
   else
-    return false;
+    return full.descents <= buffers.count / 8 && nearly_sorted_sort(buffers);
   return true;
 }

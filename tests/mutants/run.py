@@ -36,6 +36,12 @@ MUTANTS = [
     ('plugins/cpu/multiway.c', 'if (below < rank) low.at[pick]++;', ''),
     ('plugins/cpu/presorted.c', 'else if (full.ascents == 0)', 'else if (full.ascents <= 1)'),
     ('plugins/cpu/presorted.c', 'if (full.descents == 0)', 'if (full.descents <= 1)'),
+    ('plugins/cpu/presorted.c', 'while (!key_begins(&buffers, end))', 'while (false)'),
+    ('plugins/cpu/presorted.c', 'if (a->keeps > 0) break;', 'break;'),
+    ('plugins/cpu/presorted.c', 'drop_more(b, 0, early);', ';'),
+    ('plugins/cpu/presorted.c', 'drop_more(a, below, a->keeps);', ';'),
+    ('plugins/cpu/presorted.c', 'while (next < all->count && all->at[next].keeps == 0)',
+     'while (false)'),
     # keys wider than a pair
     ('plugins/cpu/merge.c', 'if (window.low > 0) repair(job, pairs, other, count, window.low);',
      ''),

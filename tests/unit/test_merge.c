@@ -192,6 +192,20 @@ static void test_multiway_passes(void **state)
 
 /* ---- Order that is there ---- */
 
+/* What is in buffers.data; returns whether its order was of use. */
+static bool check_presorted(pair_buffers buffers)
+{
+  uint64_t *expected = allocate(buffers.count);
+  memcpy(expected, buffers.data, buffers.count * sizeof *expected);
+  qsort(expected, buffers.count, sizeof *expected, compare);
+  const bool handled = presorted_sort(buffers);
+  if (!handled) pairs_sort(buffers);
+  if (memcmp(buffers.other, expected, buffers.count * sizeof *expected) != 0)
+    fail_msg("%zu pairs, %u threads", buffers.count, buffers.threads);
+  free(expected);
+  return handled;
+}
+
 /* Sorted by key but for `moved` pairs; `reversed` the other way round. */
 static void test_presorted(void **state)
 {
@@ -202,25 +216,62 @@ static void test_presorted(void **state)
   for (unsigned variant = 0; variant < 12; variant++)
     for (size_t m = 0; m < sizeof moves / sizeof *moves; m++) {
       const bool reversed = variant & 1;
-      const unsigned threads = variant % 3 + 1;
-      pair_buffers buffers = open_buffers(kernels[variant % kernel_count], COUNT, threads);
-      uint64_t *expected = allocate(COUNT);
+      pair_buffers buffers = open_buffers(kernels[variant % kernel_count], COUNT, variant % 5 + 1);
       for (size_t i = 0; i < COUNT; i++)
         buffers.data[i] = pair((reversed ? COUNT - i : i) / 4, i);
       for (size_t moved = 0; moved < moves[m]; moved++) {
         const size_t at = random_below(&random, COUNT);
         buffers.data[at] = pair(random_below(&random, COUNT / 4), at);
       }
-      memcpy(expected, buffers.data, COUNT * sizeof *expected);
-      qsort(expected, COUNT, sizeof *expected, compare);
-      const bool handled = variant < 6 && presorted_sort(buffers);
-      if (m == 0 && variant < 6) assert_true(handled);
-      if (m == 4 && variant < 6) assert_true(handled || reversed);
-      if (!handled) pairs_sort(buffers);
-      assert_memory_equal(buffers.other, expected, COUNT * sizeof *expected);
+      const bool handled = check_presorted(buffers);
+      if (m == 0) assert_true(handled);
+      if (m == 4) assert_true(handled || reversed);
       close_buffers(buffers);
-      free(expected);
     }
+}
+
+/* Equal keys, many or few, across the cuts between threads. */
+static void test_reversed_ties(void **state)
+{
+  (void)state;
+  for (size_t ties = 1; ties < 5000; ties += ties / 2 + 1)
+    for (unsigned threads = 1; threads <= 7; threads++) {
+      pair_buffers buffers = open_buffers(kernels[0], 5001 + ties % 7, threads);
+      for (size_t i = 0; i < buffers.count; i++)
+        buffers.data[i] = pair((buffers.count - i) / ties, i);
+      assert_true(check_presorted(buffers));
+      close_buffers(buffers);
+    }
+}
+
+/* A piece of a sorted array stands elsewhere, and the first and last pairs of what a thread gets
+ * are of the least and greatest: one thread's pairs overlap others', or belong between them. */
+static void test_overlapping_stretches(void **state)
+{
+  enum { COUNT = 4096, ROUNDS = 400 };
+  uint64_t random = 6;
+  size_t handled = 0;
+  (void)state;
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    const unsigned threads = round % 6 + 1;
+    pair_buffers buffers = open_buffers(kernels[round % kernel_count], COUNT, threads);
+    const size_t piece = round % 3 ? random_below(&random, 900) : COUNT / threads / (round % 2 + 1);
+    const size_t from = random_below(&random, COUNT - piece + 1);
+    const size_t to = random_below(&random, COUNT - piece + 1);
+    for (size_t i = 0; i < COUNT; i++) {
+      const bool inside = i >= to && i < to + piece;
+      const size_t rest = i < to ? i : i - piece;
+      buffers.data[i] = pair(1 + (inside ? from + i - to : rest < from ? rest : rest + piece), i);
+    }
+    for (unsigned t = 0; t < threads && round % 4; t++) {
+      const size_t each = (COUNT + threads - 1) / threads;
+      const size_t at = t * each + random_below(&random, 2) * (each - 1);
+      if (at < COUNT) buffers.data[at] = pair(random_below(&random, 2) * (COUNT + 1), at);
+    }
+    handled += check_presorted(buffers);
+    close_buffers(buffers);
+  }
+  assert_true(handled > ROUNDS / 2);
 }
 
 /* ---- Depth ---- */
@@ -276,6 +327,8 @@ int main(void)
       cmocka_unit_test(test_blocks_of_all_lengths),
       cmocka_unit_test(test_multiway_passes),
       cmocka_unit_test(test_presorted),
+      cmocka_unit_test(test_reversed_ties),
+      cmocka_unit_test(test_overlapping_stretches),
       cmocka_unit_test(test_deep_ties_take_little_stack),
   };
   kernels[kernel_count++] = &rs_scalar_kernels;
