@@ -8,6 +8,10 @@
  *
  *   | plugin's work ............ keys ... |
  *   | permutation | seen or records ...   |
+ *
+ * A plugin that makes the keys and moves the records itself gets the records instead:
+ *
+ *   records -> plugin -> records
  */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
@@ -71,22 +75,28 @@ static recsort_status check_limits(const rs_plugin_instance *instance,
                  (size_t)job->count, job->key_width);
 }
 
+static recsort_status plan_job(const recsort_sorter *sorter, size_t count, recsort_plugin_job *job,
+                               recsort_error *error)
+{
+  const bool wide = (uint64_t)count > UINT64_C(1) << 32;
+  *job = (recsort_plugin_job){.size = sizeof *job,
+                              .algorithm = sorter->instance.algorithm,
+                              .count = count,
+                              .key_bits = sorter->plan.program.key_bits,
+                              .key_width = sorter->plan.program.key_width,
+                              .index_bits = wide ? 64 : 32,
+                              .threads = sorter->threads};
+  return check_limits(&sorter->instance, job, error);
+}
+
 static recsort_status plan_block(const recsort_sorter *sorter, size_t count, size_t copy_size,
                                  block_plan *block, recsort_error *error)
 {
   const rs_plugin_instance *instance = &sorter->instance;
   recsort_plugin_error reported = {.size = sizeof reported};
-  const bool wide = (uint64_t)count > UINT64_C(1) << 32;
   size_t size;
-  *block = (block_plan){.job = {.size = sizeof block->job,
-                                .algorithm = instance->algorithm,
-                                .count = count,
-                                .key_bits = sorter->plan.program.key_bits,
-                                .key_width = sorter->plan.program.key_width,
-                                .index_bits = wide ? 64 : 32,
-                                .threads = sorter->threads},
-                        .work = {.size = sizeof block->work}};
-  const recsort_status within = check_limits(instance, &block->job, error);
+  *block = (block_plan){.work = {.size = sizeof block->work}};
+  const recsort_status within = plan_job(sorter, count, &block->job, error);
   if (within) return within;
   const recsort_plugin_status status =
       instance->plugin->work_size(instance->state, &block->job, &block->work, &reported);
@@ -115,25 +125,58 @@ static recsort_status reserve(recsort_sorter *sorter, size_t size, recsort_error
   return RECSORT_OK;
 }
 
+/* What a call wants: an order; or sorted records at `sorted`, or in the block if they are to be
+ * sorted in place. */
+typedef struct request {
+  const void *records;
+  size_t count;
+  size_t bytes; /* of the records, if they are wanted */
+  void *sorted;
+  bool in_place;
+  bool moved;                /* the plugin put the sorted records where they are wanted */
+  recsort_permutation order; /* if it did not */
+} request;
+
+/* Whole records to the plugin; request->moved stays false if it would rather have keys. */
+static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_error *error)
+{
+  const rs_plugin_instance *const instance = &sorter->instance;
+  recsort_plugin_error reported = {.size = sizeof reported};
+  recsort_plugin_times times = {.size = sizeof times};
+  recsort_plugin_job job;
+  recsort_status status = plan_job(sorter, r->count, &job, error);
+  if (status == RECSORT_OK && r->in_place) status = reserve(sorter, r->bytes, error);
+  if (status) return status;
+  if (r->in_place) r->sorted = sorter->block;
+  const recsort_plugin_status sorted = instance->records->sort(
+      instance->state, &job, &sorter->plan.program, r->records, r->sorted, &times, &reported);
+  sorter->instance.lost = sorted == RECSORT_PLUGIN_LOST;
+  if (sorted == RECSORT_PLUGIN_UNSUPPORTED) return RECSORT_OK;
+  if (sorted) return rs_plugin_fail(instance, sorted, &reported, error);
+  sorter->stats = (recsort_stats){.records = r->count,
+                                  .index_bits = job.index_bits,
+                                  .whole_records = true,
+                                  .encode_seconds = times.encode,
+                                  .sort_seconds = times.sort,
+                                  .verify_seconds = times.verify,
+                                  .permute_seconds = times.permute};
+  r->moved = true;
+  return RECSORT_OK;
+}
+
 /* Encode, sort, verify, with the plugin that is open. */
-static recsort_status order_once(recsort_sorter *sorter, const void *records, size_t count,
-                                 size_t copy_size, recsort_permutation *order, recsort_error *error)
+static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_error *error)
 {
   recsort_stats *stats = &sorter->stats;
   recsort_plugin_error reported = {.size = sizeof reported};
   block_plan block;
-  if (!sorter->instance.plugin)
-    return rs_fail(error, RECSORT_PLUGIN_ERROR, "every plugin has failed: %s", sorter->fallback);
-  if (sorter->instance.lost)
-    return rs_fail(error, RECSORT_DEVICE_ERROR, "plugin \"%s\" has lost its device",
-                   sorter->instance.plugin->name);
-  recsort_status status = plan_block(sorter, count, copy_size, &block, error);
+  recsort_status status = plan_block(sorter, r->count, r->in_place ? r->bytes : 0, &block, error);
   if (status == RECSORT_OK) status = reserve(sorter, block.size, error);
   if (status) return status;
 
   double clock = seconds_now();
   char *keys = (char *)sorter->block + block.work.keys_offset;
-  status = rs_key_encode(&sorter->plan, records, count, keys, sorter->threads, 0, error);
+  status = rs_key_encode(&sorter->plan, r->records, r->count, keys, sorter->threads, 0, error);
   if (status) return status;
   lap(&clock, &stats->encode_seconds);
 
@@ -143,14 +186,29 @@ static recsort_status order_once(recsort_sorter *sorter, const void *records, si
   if (sorted) return rs_plugin_fail(&sorter->instance, sorted, &reported, error);
   lap(&clock, &stats->sort_seconds);
 
-  const recsort_permutation found = {sorter->block, block.job.index_bits, count};
+  const recsort_permutation found = {sorter->block, block.job.index_bits, r->count};
   status =
       rs_permutation_verify(&found, (char *)sorter->block + block.after, sorter->threads, error);
   if (status) return status;
   lap(&clock, &stats->verify_seconds);
   stats->index_bits = block.job.index_bits;
-  *order = found;
+  r->order = found;
   return RECSORT_OK;
+}
+
+static recsort_status do_once(recsort_sorter *sorter, request *r, recsort_error *error)
+{
+  const rs_plugin_instance *const instance = &sorter->instance;
+  recsort_status status = RECSORT_OK;
+  if (!instance->plugin)
+    return rs_fail(error, RECSORT_PLUGIN_ERROR, "every plugin has failed: %s", sorter->fallback);
+  if (instance->lost)
+    return rs_fail(error, RECSORT_DEVICE_ERROR, "plugin \"%s\" has lost its device",
+                   instance->plugin->name);
+  if (r->bytes && instance->records &&
+      instance->records->suits(instance->state, &sorter->plan.program))
+    status = move_once(sorter, r, error);
+  return status || r->moved ? status : order_once(sorter, r, error);
 }
 
 /* A failure of the plugin that another one need not share. */
@@ -160,20 +218,17 @@ static bool another_may_do(recsort_status status)
          status == RECSORT_CORRUPT_RESULT || status == RECSORT_OUT_OF_MEMORY;
 }
 
-/* order_once with the plugin in use and, if the choice was automatic, with those after it. */
-static recsort_status find_order(recsort_sorter *sorter, const void *records, size_t count,
-                                 size_t copy_size, recsort_permutation *order, recsort_error *error)
+/* do_once with the plugin in use and, if the choice was automatic, with those after it. */
+static recsort_status serve(recsort_sorter *sorter, request *r, recsort_error *error)
 {
-  if ((!records && count) || !order)
+  if (!r->records && r->count)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records must not be NULL");
-  sorter->stats = (recsort_stats){.records = count};
-  if (count == 0) {
-    *order = (recsort_permutation){NULL, 32, 0};
-    return RECSORT_OK;
-  }
+  sorter->stats = (recsort_stats){.records = r->count};
+  r->order = (recsort_permutation){NULL, 32, 0};
+  if (r->count == 0) return RECSORT_OK;
   for (;;) {
     recsort_error cause = {0};
-    const recsort_status status = order_once(sorter, records, count, copy_size, order, &cause);
+    const recsort_status status = do_once(sorter, r, &cause);
     if (status == RECSORT_OK) return status;
     const bool again = sorter->automatic && another_may_do(status) &&
                        sorter->candidate + 1 < sorter->plugins->count &&
@@ -192,7 +247,11 @@ static recsort_status find_order(recsort_sorter *sorter, const void *records, si
 recsort_status recsort_find_order(recsort_sorter *sorter, const void *records, size_t count,
                                   recsort_permutation *order, recsort_error *error)
 {
-  return find_order(sorter, records, count, 0, order, error);
+  request r = {.records = records, .count = count};
+  if (!order) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "order must not be NULL");
+  const recsort_status status = serve(sorter, &r, error);
+  if (status == RECSORT_OK) *order = r.order;
+  return status;
 }
 
 recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size_t count,
@@ -203,7 +262,7 @@ recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index must not be NULL, of 32 or 64 bits");
   if (index_bits == 32 && (uint64_t)count > UINT64_C(1) << 32)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu records need an index of 64 bits", count);
-  const recsort_status status = find_order(sorter, records, count, 0, &order, error);
+  const recsort_status status = recsort_find_order(sorter, records, count, &order, error);
   if (status == RECSORT_OK) rs_permutation_copy(&order, index, index_bits, sorter->threads);
   return status;
 }
@@ -212,12 +271,13 @@ recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size
                                void *sorted, recsort_error *error)
 {
   const size_t size = (size_t)sorter->plan.program.record_size;
-  recsort_permutation order;
+  request r = {.records = records, .count = count, .sorted = sorted};
   if (!sorted && count) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorted must not be NULL");
-  const recsort_status status = find_order(sorter, records, count, 0, &order, error);
-  if (status) return status;
+  if (!rs_multiply(count, size, &r.bytes)) return rs_fail_memory(error, SIZE_MAX);
+  const recsort_status status = serve(sorter, &r, error);
+  if (status || r.moved) return status;
   double clock = seconds_now();
-  recsort_gather(&order, 0, count, records, size, sorted, sorter->threads);
+  recsort_gather(&r.order, 0, count, records, size, sorted, sorter->threads);
   lap(&clock, &sorter->stats.permute_seconds);
   return RECSORT_OK;
 }
@@ -226,16 +286,17 @@ recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
                             recsort_error *error)
 {
   const size_t size = (size_t)sorter->plan.program.record_size;
-  recsort_permutation order;
-  size_t bytes;
-  if (!rs_multiply(count, size, &bytes)) return rs_fail_memory(error, SIZE_MAX);
-  const recsort_status status = find_order(sorter, records, count, bytes, &order, error);
+  request r = {.records = records, .count = count, .in_place = true};
+  if (!rs_multiply(count, size, &r.bytes)) return rs_fail_memory(error, SIZE_MAX);
+  const recsort_status status = serve(sorter, &r, error);
   if (status) return status;
   double clock = seconds_now();
-  if (!rs_permutation_is_identity(&order)) {
-    char *copy = (char *)sorter->block + (sorter->block_size - bytes) / ALIGNMENT * ALIGNMENT;
-    recsort_gather(&order, 0, count, records, size, copy, sorter->threads);
-    rs_copy(records, copy, bytes, sorter->threads);
+  if (r.moved) {
+    rs_copy(records, r.sorted, r.bytes, sorter->threads);
+  } else if (!rs_permutation_is_identity(&r.order)) {
+    char *copy = (char *)sorter->block + (sorter->block_size - r.bytes) / ALIGNMENT * ALIGNMENT;
+    recsort_gather(&r.order, 0, count, records, size, copy, sorter->threads);
+    rs_copy(records, copy, r.bytes, sorter->threads);
   }
   lap(&clock, &sorter->stats.permute_seconds);
   return RECSORT_OK;

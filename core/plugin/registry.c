@@ -277,11 +277,21 @@ bool rs_plugin_offers(const rs_candidate *candidate, const char *algorithm)
   return find_algorithm(candidate->plugin, algorithm, &found);
 }
 
+/* NULL if it does not take whole records, or not as this version of recsort gives them. */
+static const recsort_plugin_records *find_records(const recsort_plugin *plugin)
+{
+  const recsort_plugin_records *found = NULL;
+  if (plugin->size >= sizeof *plugin && plugin->extension)
+    found = plugin->extension(RECSORT_PLUGIN_RECORDS);
+  return found && found->size >= sizeof *found && found->suits && found->sort ? found : NULL;
+}
+
 recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidate *candidate,
                               const char *algorithm, rs_plugin_instance *instance,
                               recsort_error *error)
 {
-  rs_plugin_instance made = {.plugin = candidate->plugin};
+  rs_plugin_instance made = {.plugin = candidate->plugin,
+                             .records = find_records(candidate->plugin)};
   recsort_plugin_error reported = {.size = sizeof reported};
   if (!find_algorithm(made.plugin, algorithm, &made.algorithm))
     return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" has no algorithm \"%s\"",

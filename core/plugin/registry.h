@@ -29,6 +29,7 @@ struct recsort_plugin_list {
 typedef struct rs_plugin_instance {
   const recsort_plugin *plugin; /* NULL: not open */
   void *state;
+  const recsort_plugin_records *records; /* how it takes whole records; NULL: it does not */
   uint32_t algorithm;
   bool lost; /* it said so: only close may be called */
 } rs_plugin_instance;

@@ -1,25 +1,17 @@
 /* cuda_plugin.c - the table of the plugin that sorts on a CUDA device.
  *
- *   sort    keys of up to 128 bits: up, through one of device_algorithms, the permutation down
- *           wider ones: 128 bits at a time, the least significant first (wide_keys.h)
+ *   sort        keys of up to 128 bits: up, through one of device_algorithms, the permutation down
+ *               wider ones: 128 bits at a time, the least significant first (wide_keys.h)
+ *   extension   whole records: up, sorted, down (whole_records.c)
  *
- * An instance keeps its device memory for the next sort. */
+ * An instance keeps its memory, the device's and the ring's, for the next sort. */
 #include <stdio.h>
+#include <string.h>
 
-#include "cuda/algorithms.h"
-#include "cuda/runtime.h"
+#include "cuda/instance.h"
 #include "cuda/wide_keys.h"
 
-enum {
-  HOST_ALIGNMENT = 64,
-  MAX_PAIR_WIDTH = 128,
-  MAX_COUNT_BITS = 40
-};
-
-typedef struct cuda_instance {
-  const recsort_host *host;
-  runtime_device device;
-} cuda_instance;
+enum { HOST_ALIGNMENT = 64, MAX_PAIR_WIDTH = 128, MAX_COUNT_BITS = 40 };
 
 /* ---- The contract's small change ---- */
 
@@ -42,7 +34,7 @@ static recsort_plugin_status cuda_open(const recsort_host *host, void **instance
     (void)snprintf(error->text, sizeof error->text, "no memory for the plugin's instance");
     return RECSORT_PLUGIN_OUT_OF_MEMORY;
   }
-  *self = (cuda_instance){host, device};
+  *self = (cuda_instance){.host = host, .device = device};
   *instance = self;
   return RECSORT_PLUGIN_OK;
 }
@@ -51,6 +43,7 @@ static void cuda_close(void *instance)
 {
   cuda_instance *const self = instance;
   const recsort_host *const host = self->host;
+  staging_close(&self->ring);
   runtime_close(&self->device);
   host->release(host->context, self, sizeof *self);
 }
@@ -94,51 +87,60 @@ static recsort_plugin_status cuda_work_size(const void *instance, const recsort_
   return RECSORT_PLUGIN_OK;
 }
 
-static device_job describe(const runtime_device *device, const recsort_plugin_job *job)
-{
-  return (device_job){.count = job->count,
-                      .key_bits = job->key_bits,
-                      .key_width = job->key_width,
-                      .index_bits = job->index_bits,
-                      .shared_bytes = device->shared_bytes,
-                      .multiprocessors = device->multiprocessors,
-                      .stream = device->stream};
-}
-
-/* All that a job needs on the device, in one block, before anything starts. */
-static recsort_plugin_status reserve(runtime_device *device, const device_job *job,
-                                     uint64_t extra_bytes, device_buffers *buffers,
-                                     recsort_plugin_error *error)
-{
-  const recsort_plugin_status status =
-      runtime_reserve(device, device_bytes(job, extra_bytes), error);
-  if (status) return status;
-  *buffers = device_divide(job, device->memory, extra_bytes);
-  return RECSORT_PLUGIN_OK;
-}
-
 /* ---- Sorting ---- */
 
-/* Sorts keys of up to 128 bits; `order` may begin where `keys` does. */
-static recsort_plugin_status sort_pairs(void *instance, const recsort_plugin_job *job,
-                                        const void *keys, void *order, recsort_plugin_error *error)
+cuda_pairs cuda_plan_pairs(const runtime_device *device, const recsort_plugin_job *job)
 {
-  runtime_device *const device = &((cuda_instance *)instance)->device;
-  const device_algorithm *const algorithm = &device_algorithms[job->algorithm];
-  const device_job described = describe(device, job);
-  const uint64_t extra_bytes = algorithm->extra_bytes ? algorithm->extra_bytes(&described) : 0;
-  device_buffers buffers;
+  cuda_pairs pairs = {.algorithm = &device_algorithms[job->algorithm],
+                      .job = {.count = job->count,
+                              .key_bits = job->key_bits,
+                              .key_width = job->key_width,
+                              .index_bits = job->index_bits,
+                              .shared_bytes = device->shared_bytes,
+                              .multiprocessors = device->multiprocessors,
+                              .stream = device->stream}};
+  if (pairs.algorithm->extra_bytes) pairs.extra_bytes = pairs.algorithm->extra_bytes(&pairs.job);
+  pairs.bytes = device_bytes(&pairs.job, pairs.extra_bytes);
+  return pairs;
+}
+
+recsort_plugin_status cuda_sort_pairs(const cuda_pairs *pairs, const device_buffers *buffers,
+                                      unsigned *result, recsort_plugin_error *error)
+{
+  const recsort_plugin_status status = runtime_judge(
+      pairs->algorithm->sort(&pairs->job, buffers, result), "a kernel's launch", error);
+  return status ? status : runtime_wait(pairs->job.stream, error);
+}
+
+/* All that a job needs, before anything starts: on the device in one block. */
+static recsort_plugin_status reserve(cuda_instance *self, const cuda_pairs *pairs,
+                                     const recsort_plugin_job *job, recsort_plugin_error *error)
+{
+  const unsigned lanes = staging_lanes(job->count, job->key_width / 8, job->threads);
+  const recsort_plugin_status status = runtime_reserve(&self->device, pairs->bytes, error);
+  return status ? status : staging_reserve(&self->ring, lanes, error);
+}
+
+/* Sorts keys of up to 128 bits; `order` may begin where `keys` does. */
+static recsort_plugin_status sort_keys(void *instance, const recsort_plugin_job *job,
+                                       const void *keys, void *order, recsort_plugin_error *error)
+{
+  cuda_instance *const self = instance;
+  const cuda_pairs pairs = cuda_plan_pairs(&self->device, job);
   unsigned result = 0;
-  recsort_plugin_status status = reserve(device, &described, extra_bytes, &buffers, error);
-  if (status == RECSORT_PLUGIN_OK)
-    status =
-        runtime_upload(device, buffers.keys[0], keys, job->count * (job->key_width / 8), error);
-  if (status == RECSORT_PLUGIN_OK)
-    status =
-        runtime_judge(algorithm->sort(&described, &buffers, &result), "a kernel's launch", error);
+  recsort_plugin_status status = reserve(self, &pairs, job, error);
   if (status) return status;
-  return runtime_download(device, order, buffers.indices[result],
-                          job->count * (job->index_bits / 8), error);
+  const device_buffers buffers = device_divide(&pairs.job, self->device.memory, pairs.extra_bytes);
+  const staging_copy up = {
+      .from = keys, .to = buffers.keys[0], .count = job->count, .element = job->key_width / 8};
+  status = staging_up(&self->ring, &up, job->threads, error);
+  if (status == RECSORT_PLUGIN_OK) status = cuda_sort_pairs(&pairs, &buffers, &result, error);
+  if (status) return status;
+  const staging_copy down = {.from = buffers.indices[result],
+                             .to = order,
+                             .count = job->count,
+                             .element = job->index_bits / 8};
+  return staging_down(&self->ring, &down, job->threads, error);
 }
 
 static recsort_plugin_status cuda_sort(void *instance, const recsort_plugin_job *job, void *memory,
@@ -146,8 +148,13 @@ static recsort_plugin_status cuda_sort(void *instance, const recsort_plugin_job 
 {
   if (job->count == 0) return RECSORT_PLUGIN_OK;
   if (job->key_width > MAX_PAIR_WIDTH)
-    return wide_keys_sort(sort_pairs, instance, job, memory, error);
-  return sort_pairs(instance, job, memory, memory, error);
+    return wide_keys_sort(sort_keys, instance, job, memory, error);
+  return sort_keys(instance, job, memory, memory, error);
+}
+
+static const void *cuda_extension(const char *name)
+{
+  return strcmp(name, RECSORT_PLUGIN_RECORDS) == 0 ? &cuda_whole_records : NULL;
 }
 
 /* ---- The table ---- */
@@ -168,7 +175,8 @@ static const recsort_plugin table = {.size = sizeof table,
                                      .close = cuda_close,
                                      .limits = cuda_limits,
                                      .work_size = cuda_work_size,
-                                     .sort = cuda_sort};
+                                     .sort = cuda_sort,
+                                     .extension = cuda_extension};
 
 const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
 

@@ -11,12 +11,13 @@
  *     DEVICE_SHARED_ARRAY(type, bounds, 2);                  a static shared array
  *     threadIdx.x blockIdx.x blockDim.x gridDim.x __syncthreads() __syncwarp() __shfl_xor_sync()
  *     device_cursor_at(shared, i)                            what walks over shared memory
- *     device_take_lesser(&x, &left, &y, &right)              a step of a merge: x, then the next at the
- *                                                            left, if it is less; or y, and the one before
- *     device_clz32() ...64() the leading zero bits of what is not 0
- *     device_or64() device_add32() ...64() atomic, global or shared; the latter return what was there
+ *     device_take_lesser(&x, &left, &y, &right)              a step of a merge: x, then the next at
+ * the left, if it is less; or y, and the one before device_clz32() ...64() the leading zero bits of
+ * what is not 0 device_or32() ...64() device_add32() ...64() atomic, global or shared; they return
+ * what was there
  * ... DEVICE_LAUNCH(name, grid, block, shared_bytes, stream, args)   args: an lvalue; a
  * device_status
+ * ... device_clear(), device_read() as any launch, of device memory; the latter waits
  */
 #ifndef RECSORT_CUDA_DEVICE_H
 #define RECSORT_CUDA_DEVICE_H
@@ -75,9 +76,13 @@ DEVICE_INLINE uint32_t device_clz64(uint64_t bits)
 {
   return (uint32_t)__clzll((long long)bits);
 }
-DEVICE_INLINE void device_or64(uint64_t *at, uint64_t bits)
+DEVICE_INLINE uint32_t device_or32(uint32_t *at, uint32_t bits)
 {
-  (void)atomicOr((unsigned long long *)at, (unsigned long long)bits);
+  return atomicOr(at, bits);
+}
+DEVICE_INLINE uint64_t device_or64(uint64_t *at, uint64_t bits)
+{
+  return atomicOr((unsigned long long *)at, (unsigned long long)bits);
 }
 DEVICE_INLINE uint32_t device_add32(uint32_t *at, uint32_t more)
 {
@@ -88,7 +93,8 @@ DEVICE_INLINE uint64_t device_add64(uint64_t *at, uint64_t more)
   return atomicAdd((unsigned long long *)at, (unsigned long long)more);
 }
 
-/* A block gets more than 48 KiB, the kernel's own static arrays included, only if it is allowed them. */
+/* A block gets more than 48 KiB, the kernel's own static arrays included, only if it is allowed
+ * them. */
 static inline device_status device_launch(const void *kernel, uint64_t grid, uint32_t block,
                                           uint64_t shared_bytes, void *stream, void *args)
 {
@@ -105,7 +111,20 @@ static inline device_status device_launch(const void *kernel, uint64_t grid, uin
 #define DEVICE_LAUNCH(kernel, grid, block, shared_bytes, stream, args)                             \
   device_launch((const void *)(kernel), grid, block, shared_bytes, stream, (void *)&(args))
 
+static inline device_status device_clear(void *memory, size_t size, void *stream)
+{
+  return (device_status)cudaMemsetAsync(memory, 0, size, (cudaStream_t)stream);
+}
+static inline device_status device_read(void *host, const void *device, size_t size, void *stream)
+{
+  const cudaError_t error =
+      cudaMemcpyAsync(host, device, size, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
+  return (device_status)(error ? error : cudaStreamSynchronize((cudaStream_t)stream));
+}
+
 #else
+
+#include <string.h>
 
 #include "emulator.h"
 
@@ -147,9 +166,17 @@ DEVICE_INLINE uint32_t device_clz64(uint64_t bits)
 {
   return (uint32_t)__builtin_clzll(bits);
 }
-DEVICE_INLINE void device_or64(uint64_t *at, uint64_t bits)
+DEVICE_INLINE uint32_t device_or32(uint32_t *at, uint32_t bits)
 {
+  const uint32_t before = *at;
   *at |= bits;
+  return before;
+}
+DEVICE_INLINE uint64_t device_or64(uint64_t *at, uint64_t bits)
+{
+  const uint64_t before = *at;
+  *at |= bits;
+  return before;
 }
 DEVICE_INLINE uint32_t device_add32(uint32_t *at, uint32_t more)
 {
@@ -173,6 +200,19 @@ DEVICE_INLINE uint64_t device_add64(uint64_t *at, uint64_t more)
   DEVICE_LAUNCH_NAMED(kernel, grid, block, shared_bytes, stream, args)
 #define DEVICE_LAUNCH_NAMED(kernel, grid, block, shared_bytes, stream, args)                       \
   ((void)(stream), emulator_launch(&kernel##_kernel, grid, block, shared_bytes, &(args)))
+
+static inline device_status device_clear(void *memory, size_t size, void *stream)
+{
+  (void)stream;
+  memset(memory, 0, size);
+  return 0;
+}
+static inline device_status device_read(void *host, const void *device, size_t size, void *stream)
+{
+  (void)stream;
+  memcpy(host, device, size);
+  return 0;
+}
 
 #endif
 

@@ -20,31 +20,8 @@
 
 #ifdef __CUDACC__
 #define DEVICE_UNROLL _Pragma("unroll")
-static device_status device_clear(void *memory, size_t size, void *stream)
-{
-  return (device_status)cudaMemsetAsync(memory, 0, size, (cudaStream_t)stream);
-}
-static device_status device_read(void *host, const void *device, size_t size, void *stream)
-{
-  const cudaError_t error =
-      cudaMemcpyAsync(host, device, size, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
-  return (device_status)(error ? error : cudaStreamSynchronize((cudaStream_t)stream));
-}
 #else
-#include <string.h>
 #define DEVICE_UNROLL
-static device_status device_clear(void *memory, size_t size, void *stream)
-{
-  (void)stream;
-  memset(memory, 0, size);
-  return 0;
-}
-static device_status device_read(void *host, const void *device, size_t size, void *stream)
-{
-  (void)stream;
-  memcpy(host, device, size);
-  return 0;
-}
 #endif
 
 enum {

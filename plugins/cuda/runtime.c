@@ -93,16 +93,14 @@ bool runtime_usable(char *reason, size_t reason_size)
 recsort_plugin_status runtime_open(runtime_device *device, recsort_plugin_error *error)
 {
   int shared = 0, multiprocessors = 0;
-  cudaStream_t stream;
+  void *stream = NULL;
   if (was_lost(error->text, sizeof error->text)) return RECSORT_PLUGIN_LOST;
   recsort_plugin_status status =
       check(ask(cudaDevAttrMaxSharedMemoryPerBlockOptin, &shared), "cudaDeviceGetAttribute", error);
   if (status == RECSORT_PLUGIN_OK)
     status = check(ask(cudaDevAttrMultiProcessorCount, &multiprocessors), "cudaDeviceGetAttribute",
                    error);
-  if (status == RECSORT_PLUGIN_OK)
-    status = check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
-                   "cudaStreamCreateWithFlags", error);
+  if (status == RECSORT_PLUGIN_OK) status = runtime_open_stream(&stream, error);
   if (status == RECSORT_PLUGIN_OK)
     *device = (runtime_device){.stream = stream,
                                .shared_bytes = (uint64_t)shared,
@@ -115,8 +113,7 @@ void runtime_close(runtime_device *device)
 {
   (void)cudaStreamSynchronize(device->stream);
   (void)cudaFree(device->memory);
-  (void)cudaStreamDestroy(device->stream);
-  (void)cudaGetLastError();
+  runtime_close_stream(device->stream);
   *device = (runtime_device){0};
 }
 
@@ -128,6 +125,18 @@ static recsort_plugin_status refuse_memory(uint64_t wanted, size_t available,
                  "%.1f MiB of device memory are needed, %.1f MiB are free",
                  (double)wanted / mebibyte, (double)available / mebibyte);
   return RECSORT_PLUGIN_OUT_OF_MEMORY;
+}
+
+recsort_plugin_status runtime_has_room(const runtime_device *device, uint64_t bytes, bool *room,
+                                       recsort_plugin_error *error)
+{
+  size_t available = 0, total = 0;
+  *room = true;
+  if (bytes <= device->memory_bytes) return RECSORT_PLUGIN_OK;
+  const recsort_plugin_status status =
+      check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo", error);
+  *room = bytes <= available + device->memory_bytes;
+  return status;
 }
 
 static recsort_plugin_status release(runtime_device *device, recsort_plugin_error *error)
@@ -158,24 +167,53 @@ recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
   return RECSORT_PLUGIN_OK;
 }
 
-static recsort_plugin_status copy(runtime_device *device, void *to, const void *from,
-                                  uint64_t bytes, enum cudaMemcpyKind kind,
-                                  recsort_plugin_error *error)
+recsort_plugin_status runtime_pin(void **memory, uint64_t bytes, recsort_plugin_error *error)
 {
+  return check(cudaMallocHost(memory, (size_t)bytes), "cudaMallocHost", error);
+}
+
+void runtime_unpin(void *memory)
+{
+  if (memory) (void)cudaFreeHost(memory);
+  (void)cudaGetLastError();
+}
+
+/* ---- Streams ---- */
+
+recsort_plugin_status runtime_open_stream(void **stream, recsort_plugin_error *error)
+{
+  cudaStream_t made = NULL;
   const recsort_plugin_status status = check(
-      cudaMemcpyAsync(to, from, (size_t)bytes, kind, device->stream), "cudaMemcpyAsync", error);
-  if (status) return status;
-  return check(cudaStreamSynchronize(device->stream), "cudaStreamSynchronize", error);
+      cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", error);
+  *stream = made;
+  return status;
 }
 
-recsort_plugin_status runtime_upload(runtime_device *device, void *to, const void *from,
-                                     uint64_t bytes, recsort_plugin_error *error)
+void runtime_close_stream(void *stream)
 {
-  return copy(device, to, from, bytes, cudaMemcpyHostToDevice, error);
+  if (stream) (void)cudaStreamDestroy(stream);
+  (void)cudaGetLastError();
 }
 
-recsort_plugin_status runtime_download(runtime_device *device, void *to, const void *from,
-                                       uint64_t bytes, recsort_plugin_error *error)
+static recsort_plugin_status start(void *stream, void *to, const void *from, uint64_t bytes,
+                                   enum cudaMemcpyKind kind, recsort_plugin_error *error)
 {
-  return copy(device, to, from, bytes, cudaMemcpyDeviceToHost, error);
+  return check(cudaMemcpyAsync(to, from, (size_t)bytes, kind, stream), "cudaMemcpyAsync", error);
+}
+
+recsort_plugin_status runtime_start_up(void *stream, void *to, const void *from, uint64_t bytes,
+                                       recsort_plugin_error *error)
+{
+  return start(stream, to, from, bytes, cudaMemcpyHostToDevice, error);
+}
+
+recsort_plugin_status runtime_start_down(void *stream, void *to, const void *from, uint64_t bytes,
+                                         recsort_plugin_error *error)
+{
+  return start(stream, to, from, bytes, cudaMemcpyDeviceToHost, error);
+}
+
+recsort_plugin_status runtime_wait(void *stream, recsort_plugin_error *error)
+{
+  return check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", error);
 }

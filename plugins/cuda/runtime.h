@@ -3,12 +3,14 @@
  *   runtime_usable     is there a device that can run the kernels, and if not, why
  *   runtime_open       a stream and what the grid plans must know of the device
  *   runtime_reserve    memory, before anything is started
- *   runtime_upload, the kernels, runtime_download
+ *   runtime_pin        host memory that the device reads and writes itself
+ *   runtime_start_up, runtime_start_down, the kernels, runtime_wait
  *   runtime_close
  *
  * Every call is checked. One that fails becomes a status and a text with the call's name. If the
  * device does not answer after that either, the error is a sticky one: the status is LOST, and for
- * the rest of the process runtime_usable says so. Any thread; one at a time for each device.
+ * the rest of the process runtime_usable says so. Any thread; one at a time for each runtime_device
+ * and each stream.
  */
 #ifndef RECSORT_CUDA_RUNTIME_H
 #define RECSORT_CUDA_RUNTIME_H
@@ -35,11 +37,25 @@ void runtime_close(runtime_device *device);
 recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
                                       recsort_plugin_error *error);
 
-/* Copies to and from memory of the device, after all that was started before; they wait. */
-recsort_plugin_status runtime_upload(runtime_device *device, void *to, const void *from,
-                                     uint64_t bytes, recsort_plugin_error *error);
-recsort_plugin_status runtime_download(runtime_device *device, void *to, const void *from,
-                                       uint64_t bytes, recsort_plugin_error *error);
+/* Whether it could, with what is free now. */
+recsort_plugin_status runtime_has_room(const runtime_device *device, uint64_t bytes, bool *room,
+                                       recsort_plugin_error *error);
+
+/* Pinned host memory; release it with runtime_unpin. */
+recsort_plugin_status runtime_pin(void **memory, uint64_t bytes, recsort_plugin_error *error);
+void runtime_unpin(void *memory);
+
+/* A stream of its own, beside the device's. What runs on different streams is in no order. */
+recsort_plugin_status runtime_open_stream(void **stream, recsort_plugin_error *error);
+void runtime_close_stream(void *stream);
+
+/* Copies between pinned memory and the device's, after what was started on the stream before. They
+ * do not wait; runtime_wait does, for all of the stream. */
+recsort_plugin_status runtime_start_up(void *stream, void *to, const void *from, uint64_t bytes,
+                                       recsort_plugin_error *error);
+recsort_plugin_status runtime_start_down(void *stream, void *to, const void *from, uint64_t bytes,
+                                         recsort_plugin_error *error);
+recsort_plugin_status runtime_wait(void *stream, recsort_plugin_error *error);
 
 /* What a number of the CUDA runtime's means for the job: OK if it is 0. `call` failed with it. */
 recsort_plugin_status runtime_judge(int code, const char *call, recsort_plugin_error *error);

@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     (void)printf("%s %s\n", ways[w].plugin, ways[w].algorithm);
     test_jobs(list, &ways[w], few, &t);
   }
-  if (count && !few) test_records(ways, count, &t);
+  if (count) test_records(ways, count, few, &t);
   recsort_plugin_list_destroy(list);
   (void)printf("%zu passed, %zu failed\n", t.passed, t.failed);
   if (t.passed + t.failed == 0) return 2;

@@ -26,8 +26,8 @@ extern const unsigned thread_counts[THREAD_COUNTS];
 /* Counts a case; tells of the first few that failed. */
 void count_case(tally *t, bool good, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-void test_records(const way *ways, size_t way_count, tally *t);
-/* `few`: about every sixteenth. */
+/* `few`: about every sixteenth job, and still fewer of the records. */
+void test_records(const way *ways, size_t way_count, bool few, tally *t);
 void test_jobs(const recsort_plugin_list *list, const way *tested, bool few, tally *t);
 
 #endif

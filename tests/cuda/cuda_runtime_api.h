@@ -46,6 +46,8 @@ cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
 cudaError_t cudaMalloc(void **memory, size_t size);
 cudaError_t cudaFree(void *memory);
+cudaError_t cudaMallocHost(void **memory, size_t size);
+cudaError_t cudaFreeHost(void *memory);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
                             cudaStream_t stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);

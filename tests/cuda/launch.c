@@ -1,5 +1,5 @@
 /* launch.c - kernels that fail to start: linked with --wrap=emulator_launch, it puts the stand-in's
- * plan before the emulator's launch. */
+ * plan before the emulator's launch; and one at a time. */
 #include <cuda_runtime_api.h>
 
 #include "emulator.h"
@@ -13,6 +13,9 @@ int __wrap_emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_
 int __wrap_emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
                            uint64_t shared_bytes, const void *args)
 {
-  const int code = standin_call(cudaErrorLaunchOutOfResources);
-  return code ? code : __real_emulator_launch(kernel, grid, block, shared_bytes, args);
+  standin_lock();
+  int code = standin_call(cudaErrorLaunchOutOfResources);
+  if (!code) code = __real_emulator_launch(kernel, grid, block, shared_bytes, args);
+  standin_unlock();
+  return code;
 }

@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "standin.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +13,22 @@ enum { BLOCKS = 64, POISON = 0xee, DEFAULT_MEMORY = 1 << 26 };
 typedef struct block {
   unsigned char *at;
   size_t size;
+  bool pinned;
 } block;
+
+/* A copy that was started: what it found at its source, and where that still has to arrive or has
+ * to stay. */
+typedef struct copy {
+  struct copy *next;
+  unsigned char *host;
+  bool up;
+  size_t size;
+  unsigned char bytes[];
+} copy;
 
 struct CUstream_st {
   bool open;
+  copy *first; /* the last one started */
 };
 
 enum { CALLS_FAILED = 99 };
@@ -26,6 +40,17 @@ static struct CUstream_st streams[BLOCKS];
 static size_t allocated;
 static cudaError_t last_error;
 static cudaError_t stuck; /* the sticky error, once it has struck */
+static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+void standin_lock(void)
+{
+  (void)pthread_mutex_lock(&turn);
+}
+
+void standin_unlock(void)
+{
+  (void)pthread_mutex_unlock(&turn);
+}
 
 /* ---- The plan ---- */
 
@@ -78,11 +103,26 @@ int standin_call(int likely_code)
   return (int)fail(code);
 }
 
+static bool take_turn(void)
+{
+  standin_lock();
+  return true;
+}
+
+static void leave_turn(const bool *taken)
+{
+  if (*taken) standin_unlock();
+}
+
+/* To the end of the function no other thread has its turn. */
+#define TURN                                                                                       \
+  __attribute__((cleanup(leave_turn))) const bool taken = take_turn();                             \
+  (void)taken
+
 #define CALL(likely_code)                                                                          \
-  do {                                                                                             \
-    const int call_code = standin_call(likely_code);                                               \
-    if (call_code) return (cudaError_t)call_code;                                                  \
-  } while (0)
+  TURN;                                                                                            \
+  const int call_code = standin_call(likely_code);                                                 \
+  if (call_code) return (cudaError_t)call_code
 
 /* ---- The device ---- */
 
@@ -164,38 +204,77 @@ static block *find(const void *at, size_t size)
   return NULL;
 }
 
-cudaError_t cudaMalloc(void **memory, size_t size)
+static cudaError_t add_block(void **memory, size_t size, bool pinned)
 {
   block *free_one = NULL;
-  CALL(cudaErrorMemoryAllocation);
   for (size_t i = 0; i < BLOCKS; i++)
     if (!blocks[i].at) free_one = &blocks[i];
-  if (!free_one || size > total_memory() - allocated) return fail(cudaErrorMemoryAllocation);
+  if (!free_one || (!pinned && size > total_memory() - allocated))
+    return fail(cudaErrorMemoryAllocation);
   const size_t whole = (size + 255) / 256 * 256;
   void *const made = aligned_alloc(256, whole ? whole : 256);
   if (!made) return fail(cudaErrorMemoryAllocation);
   memset(made, POISON, whole);
-  *free_one = (block){made, size};
-  allocated += size;
+  *free_one = (block){made, size, pinned};
+  allocated += pinned ? 0 : size;
   state.blocks++;
   *memory = made;
   return cudaSuccess;
 }
 
-cudaError_t cudaFree(void *memory)
+static cudaError_t remove_block(void *memory, bool pinned)
 {
-  CALL(cudaErrorInvalidValue);
   block *const found = memory ? find(memory, 0) : NULL;
   if (!memory) return cudaSuccess;
-  if (!found || found->at != memory) {
+  if (!found || found->at != memory || found->pinned != pinned) {
     state.misuses++;
     return fail(cudaErrorInvalidValue);
   }
-  allocated -= found->size;
+  allocated -= pinned ? 0 : found->size;
   state.blocks--;
   free(found->at);
-  *found = (block){NULL, 0};
+  *found = (block){NULL, 0, false};
   return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **memory, size_t size)
+{
+  CALL(cudaErrorMemoryAllocation);
+  return add_block(memory, size, false);
+}
+
+cudaError_t cudaFree(void *memory)
+{
+  CALL(cudaErrorInvalidValue);
+  return remove_block(memory, false);
+}
+
+cudaError_t cudaMallocHost(void **memory, size_t size)
+{
+  CALL(cudaErrorMemoryAllocation);
+  return add_block(memory, size, true);
+}
+
+cudaError_t cudaFreeHost(void *memory)
+{
+  CALL(cudaErrorInvalidValue);
+  return remove_block(memory, true);
+}
+
+/* ---- Copies ---- */
+
+/* All that a stream has started is done. */
+static void finish_copies(cudaStream_t stream)
+{
+  while (stream->first) {
+    copy *const done = stream->first;
+    stream->first = done->next;
+    if (!done->up)
+      memcpy(done->host, done->bytes, done->size);
+    else if (memcmp(done->host, done->bytes, done->size) != 0)
+      state.misuses++;
+    free(done);
+  }
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
@@ -203,11 +282,20 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
 {
   CALL(cudaErrorInvalidValue);
   const bool up = kind == cudaMemcpyHostToDevice;
-  if (!stream || !find(up ? to : from, size) || find(up ? from : to, 0)) {
+  const block *const source = find(from, size), *const target = find(to, size);
+  if (!stream || !source || !target || source->pinned != up || target->pinned == up) {
     state.misuses++;
     return fail(cudaErrorInvalidValue);
   }
-  memcpy(to, from, size);
+  copy *const started = malloc(sizeof *started + size);
+  if (!started) return fail(cudaErrorMemoryAllocation);
+  *started = (copy){.next = stream->first,
+                    .host = up ? source->at + ((const unsigned char *)from - source->at) : to,
+                    .up = up,
+                    .size = size};
+  memcpy(started->bytes, from, size);
+  if (up) memcpy(to, from, size);
+  stream->first = started;
   return cudaSuccess;
 }
 
@@ -236,13 +324,17 @@ static cudaError_t judge(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
   CALL(cudaErrorLaunchFailure);
-  return judge(stream);
+  const cudaError_t code = judge(stream);
+  if (code == cudaSuccess) finish_copies(stream);
+  return code;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
   CALL(cudaErrorInvalidResourceHandle);
   if (judge(stream)) return last_error;
+  state.misuses += stream->first != NULL;
+  finish_copies(stream);
   stream->open = false;
   state.streams--;
   return cudaSuccess;
@@ -250,6 +342,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaGetLastError(void)
 {
+  TURN;
   const cudaError_t code = stuck ? stuck : last_error;
   last_error = cudaSuccess;
   return code;

@@ -1,8 +1,10 @@
 /* standin.h - a CUDA runtime with no GPU behind it, and how tests make it fail.
  *
- * Device memory is host memory that begins poisoned; kernels run through the emulator. It is a
- * library of its own, so that a test and the plugin that the test loads share it. A test sets the
- * plan through calls; a tool gets it through the environment:
+ * Device memory and pinned memory are host memory that begins poisoned; kernels run through the
+ * emulator. A copy down arrives when its stream is waited for, and the source of a copy up must
+ * stay as it is until then. Threads take turns. It is a library of its own, so that a test and the
+ * plugin that the test loads share it. A test sets the plan through calls; a tool gets it through
+ * the environment:
  *
  *   STANDIN_PLAN     numbers, those of standin_plan in their order
  *   STANDIN_CALLS    a file that gets the number of calls when the process ends
@@ -25,9 +27,9 @@ typedef struct standin_plan {
 
 typedef struct standin_state {
   long calls;
-  long blocks;  /* of device memory that were not freed */
+  long blocks;  /* of device or pinned memory that were not freed */
   long streams; /* not destroyed */
-  long misuses; /* copies outside device memory, wrong frees */
+  long misuses; /* copies outside device or pinned memory, wrong frees, a source that changed */
 } standin_state;
 
 void standin_begin(standin_plan plan);
@@ -36,5 +38,9 @@ standin_state standin_look(void);
 /* Counts a call as any other, for functions that the stand-in does not have itself: 0, or the code
  * that it is to fail with. */
 int standin_call(int likely_code);
+
+/* Around what threads must do by turns. */
+void standin_lock(void);
+void standin_unlock(void);
 
 #endif

@@ -15,7 +15,7 @@
 #include "standin.h"
 #include "support/failing_allocator.h"
 
-enum { COUNT = 700, ALGORITHMS_MAX = 16, ILLEGAL_ADDRESS = 700 };
+enum { COUNT = 400, ALGORITHMS_MAX = 16, ILLEGAL_ADDRESS = 700 };
 
 typedef struct entity {
   float x, y, angle;
@@ -146,7 +146,9 @@ static void count_calls(fault *f)
   shared_counts->open = standin_look().calls;
   expect(sort_well(sorter), "it does not sort without faults");
   shared_counts->sort = standin_look().calls;
-  expect(strcmp(recsort_sorter_stats(sorter).plugin, "cuda") == 0, "another plugin was chosen");
+  const recsort_stats stats = recsort_sorter_stats(sorter);
+  expect(strcmp(stats.plugin, "cuda") == 0, "another plugin was chosen");
+  expect(stats.whole_records, "the records stayed on the host");
   recsort_sorter_destroy(sorter);
   shared_counts->all = standin_look().calls;
   t->leaks += standin_look().blocks || standin_look().streams;
@@ -192,9 +194,9 @@ static void check_choice(const fault *f, recsort_sorter *sorter)
   const bool failed = at <= f->calls.sort;
   expect(strcmp(stats.plugin, at <= f->calls.sort ? "cpu" : "cuda") == 0, "the wrong plugin");
   expect(failed == (stats.fallback != NULL), "the fallback is not told, or none was needed");
-  expect(!stats.fallback || strstr(stats.fallback, at > f->calls.search
-                                                       ? "plugin \"cuda\": "
-                                                       : "plugin \"cuda\" cannot be used here"),
+  expect(!stats.fallback ||
+             strstr(stats.fallback, at > f->calls.search ? "plugin \"cuda\": "
+                                                         : "plugin \"cuda\" cannot be used here"),
          "the fallback's text");
   t->fallbacks += stats.fallback != NULL;
 }
@@ -272,6 +274,49 @@ static void run_short_of_memory(fault *f)
   expect(strstr(text, "MiB of device memory are needed") && strstr(text, "are free"), text);
   recsort_sorter_destroy(sorter);
   t->leaks += standin_look().blocks || standin_look().streams;
+}
+
+/* Enough for the keys, but not for the records. */
+static void send_keys_alone(fault *f)
+{
+  recsort_sorter *sorter = NULL;
+  (void)f;
+  make_expected();
+  standin_begin((standin_plan){.memory = 16000});
+  expect(create("cuda", NULL, NULL, &sorter, NULL) == RECSORT_OK, "no sorter");
+  expect(sort_well(sorter), "the keys do not find room");
+  expect(!recsort_sorter_stats(sorter).whole_records, "the records found room");
+  recsort_sorter_destroy(sorter);
+  t->leaks += standin_look().blocks || standin_look().streams;
+}
+
+/* Found on the device, named by the host. */
+static void name_invalid_record(fault *f)
+{
+  static const char text[] =
+      "record: r\nfields:\n  - {name: e, type: enum, base: uint8, values: [a, b]}\nkeys:\n  - e\n";
+  const recsort_options options = {.struct_size = sizeof options, .plugin = "cuda"};
+  unsigned char records[] = {1, 0, 1, 7, 0}, before[sizeof records];
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  recsort_error error = {0};
+  (void)f;
+  memcpy(before, records, sizeof records);
+  expect(recsort_schema_load_memory(text, sizeof text - 1, "text", NULL, &schema, &error) ==
+                 RECSORT_OK &&
+             recsort_sorter_create(schema, &options, &sorter, &error) == RECSORT_OK,
+         error.text);
+  recsort_schema_destroy(schema);
+  if (!sorter) return;
+  expect(recsort_sort(sorter, records, sizeof records, &error) == RECSORT_INVALID_RECORD &&
+             strstr(error.text, "record 3"),
+         error.text);
+  t->changed += memcmp(records, before, sizeof records) != 0;
+  records[3] = 1;
+  expect(recsort_sort(sorter, records, sizeof records, &error) == RECSORT_OK &&
+             recsort_sorter_stats(sorter).whole_records,
+         "the next sort is well");
+  recsort_sorter_destroy(sorter);
 }
 
 /* The device fails, and then the host has no memory for the CPU. */
@@ -358,6 +403,8 @@ int main(void)
     apart(run_short_of_memory, &(fault){.algorithm = names[a]});
   }
   apart(run_short_of_memory, &(fault){.algorithm = NULL});
+  apart(send_keys_alone, &(fault){.algorithm = NULL});
+  apart(name_invalid_record, &(fault){.algorithm = NULL});
   (void)printf("%zu faults, %zu crashes, %zu leaks, %zu changed inputs, %zu wrong (%zu errors "
                "reported, %zu fallbacks)\n",
                t->faults, t->crashes, t->leaks, t->changed, t->wrong, t->errors, t->fallbacks);

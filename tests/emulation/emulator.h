@@ -121,7 +121,11 @@ const char *emulator_failure(void);
   X(HYBRID_ORDER)  /* the greater of two pairs first */                                            \
   X(HYBRID_REPAIR) /* whole keys that are equal change places */                                   \
   X(HYBRID_SPLITTER) /* the greater pairs to the left of a splitter */                             \
-  X(HYBRID_SPARE)  /* a large bucket's last merge goes to the wrong array */
+  X(HYBRID_SPARE)  /* a large bucket's last merge goes to the wrong array */ \
+  X(RECORDS_VALID) /* an invalid record not told */ \
+  X(RECORDS_RANGE) /* an index just out of range let pass */ \
+  X(RECORDS_TWICE) /* an index that comes twice let pass */ \
+  X(RECORDS_UNIT)  /* the first unit of a record for all */
 
 #define EMULATOR_TWIN_NUMBER(name) TWIN_##name,
 typedef enum emulator_twin_number {

@@ -100,7 +100,7 @@ typedef struct recsort_plugin {
   uint32_t abi; /* RECSORT_PLUGIN_ABI of the header it was built with */
   const char *name;
   const char *version;
-  const char *description; /* one line */
+  const char *description;                           /* one line */
   const recsort_plugin_algorithm *const *algorithms; /* the default first */
   uint32_t algorithm_count;
   uint32_t reserved;
@@ -129,8 +129,8 @@ typedef struct recsort_plugin {
   recsort_plugin_status (*sort)(void *instance, const recsort_plugin_job *job, void *memory,
                                 recsort_plugin_error *error);
 
-  /* [any thread] A table of further functions by the name "vendor.extension/version", or NULL.
-   * May be NULL itself. */
+  /* [any thread] A table of further functions by the name "vendor.extension/version", or NULL; it
+   * begins with its size. May be NULL itself. */
   const void *(*extension)(const char *name);
 } recsort_plugin;
 
@@ -149,10 +149,10 @@ typedef enum recsort_key_kind {
 } recsort_key_kind;
 
 enum {
-  RECSORT_KEY_BIG_ENDIAN = 1,  /* how the integer lies in the record */
-  RECSORT_KEY_DESCENDING = 2,  /* the code is complemented, NaNs excepted unless NAN_TOTAL */
-  RECSORT_KEY_NAN_FIRST = 4,   /* floats: NaNs become the least code; otherwise the greatest */
-  RECSORT_KEY_NAN_TOTAL = 8    /* floats: every bit counts, as in IEEE 754 totalOrder */
+  RECSORT_KEY_BIG_ENDIAN = 1, /* how the integer lies in the record */
+  RECSORT_KEY_DESCENDING = 2, /* the code is complemented, NaNs excepted unless NAN_TOTAL */
+  RECSORT_KEY_NAN_FIRST = 4,  /* floats: NaNs become the least code; otherwise the greatest */
+  RECSORT_KEY_NAN_TOTAL = 8   /* floats: every bit counts, as in IEEE 754 totalOrder */
 };
 
 /* One field of the key, or up to 8 bytes of a longer one. The code, `width` bits, is placed at
@@ -179,6 +179,42 @@ typedef struct recsort_key_program {
   uint32_t key_bits;
   uint32_t key_width;
 } recsort_key_program;
+
+/* ---- Whole records -----------------------------------------------------------------------------
+ * An extension for plugins that can make the keys and move the records themselves, which is sooner
+ * where what sorts is far from the host's memory but has a fast one of its own. */
+
+#define RECSORT_PLUGIN_RECORDS "recsort.host-records/1"
+
+/* Seconds of the stages of a sort. */
+typedef struct recsort_plugin_times {
+  uint32_t size;
+  uint32_t reserved;
+  double encode;
+  double sort;
+  double verify;
+  double permute;
+} recsort_plugin_times;
+
+typedef struct recsort_plugin_records {
+  uint32_t size;
+  uint32_t reserved;
+
+  /* [any thread] Not 0: it takes records of this program, and is sooner done with them than with
+   * keys alone. Does not block. */
+  uint32_t (*suits)(const void *instance, const recsort_key_program *program);
+
+  /* [one thread] Writes the sorted records to `sorted`, which overlaps `records` nowhere; blocks
+   * until done. Moves none before it has made sure that the order is a permutation. The job is as
+   * for recsort_plugin.sort, the program the one that `suits` said yes to. On failure what is at
+   * `sorted` is lost, and nothing else has changed.
+   * UNSUPPORTED: not these records, for want of memory or as one of them holds an invalid value;
+   * the host then makes the keys, which says which, and calls recsort_plugin.sort. */
+  recsort_plugin_status (*sort)(void *instance, const recsort_plugin_job *job,
+                                const recsort_key_program *program, const void *records,
+                                void *sorted, recsort_plugin_times *times,
+                                recsort_plugin_error *error);
+} recsort_plugin_records;
 
 #ifdef __cplusplus
 }

@@ -112,10 +112,7 @@ typedef enum recsort_layout {
   RECSORT_LAYOUT_EXPLICIT /* every field has an offset */
 } recsort_layout;
 
-typedef enum recsort_order {
-  RECSORT_ASCENDING = 0,
-  RECSORT_DESCENDING
-} recsort_order;
+typedef enum recsort_order { RECSORT_ASCENDING = 0, RECSORT_DESCENDING } recsort_order;
 
 /* Where a NaN goes. But for TOTAL, all NaNs are equal and -0 equals +0. */
 typedef enum recsort_nan {
@@ -378,9 +375,11 @@ typedef struct recsort_stats {
   unsigned threads;
   const char *plugin;
   const char *algorithm;
-  const char *choice;   /* why this plugin */
-  const char *fallback; /* with "auto": which plugin failed, or cannot be used, and why; else NULL */
-  size_t memory;        /* bytes the sorter holds */
+  const char *choice; /* why this plugin */
+  const char
+      *fallback;      /* with "auto": which plugin failed, or cannot be used, and why; else NULL */
+  size_t memory;      /* bytes the sorter holds */
+  bool whole_records; /* the plugin got and moved the records, not keys alone */
   double encode_seconds;
   double sort_seconds;
   double verify_seconds;
@@ -393,12 +392,12 @@ RECSORT_API recsort_stats recsort_sorter_stats(const recsort_sorter *sorter);
 
 /* One candidate that the search for plugins met, whether it can be used or not. */
 typedef struct recsort_plugin_info {
-  const char *name;        /* NAME of librecsort_NAME.so where it could not be loaded */
-  const char *path;        /* NULL: linked in */
-  const char *version;     /* NULL where it could not be loaded */
-  const char *description; /* likewise */
-  unsigned score;          /* 0: refused */
-  const char *reason;      /* why it was refused; NULL if it was not */
+  const char *name;              /* NAME of librecsort_NAME.so where it could not be loaded */
+  const char *path;              /* NULL: linked in */
+  const char *version;           /* NULL where it could not be loaded */
+  const char *description;       /* likewise */
+  unsigned score;                /* 0: refused */
+  const char *reason;            /* why it was refused; NULL if it was not */
   const char *const *algorithms; /* names, the default first */
   const char *const *algorithm_texts;
   size_t algorithm_count;

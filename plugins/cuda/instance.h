@@ -1,0 +1,31 @@
+/* instance.h - an open plugin: what sorts of keys and of whole records share. */
+#ifndef RECSORT_CUDA_INSTANCE_H
+#define RECSORT_CUDA_INSTANCE_H
+
+#include "cuda/algorithms.h"
+#include "cuda/staging.h"
+
+typedef struct cuda_instance {
+  const recsort_host *host;
+  runtime_device device;
+  staging ring;
+} cuda_instance;
+
+/* A sort of pairs on the device. */
+typedef struct cuda_pairs {
+  const device_algorithm *algorithm;
+  device_job job;
+  uint64_t extra_bytes;
+  uint64_t bytes; /* of device memory, in all */
+} cuda_pairs;
+
+cuda_pairs cuda_plan_pairs(const runtime_device *device, const recsort_plugin_job *job);
+
+/* Sorts the keys in buffers.keys[0] and waits. On success *result is as device_sort says. */
+recsort_plugin_status cuda_sort_pairs(const cuda_pairs *pairs, const device_buffers *buffers,
+                                      unsigned *result, recsort_plugin_error *error);
+
+/* The extension RECSORT_PLUGIN_RECORDS (recsort/plugin.h; whole_records.c). */
+extern const recsort_plugin_records cuda_whole_records;
+
+#endif

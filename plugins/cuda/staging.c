@@ -1,0 +1,198 @@
+#include "cuda/staging.h"
+
+#include <omp.h>
+#include <string.h>
+
+/* ---- Memory and streams ---- */
+
+static uint64_t piece_of(uint64_t element)
+{
+  return STAGING_PIECE / element;
+}
+
+static uint64_t pieces_of(uint64_t count, uint64_t element)
+{
+  const uint64_t each = piece_of(element);
+  return count / each + (count % each != 0);
+}
+
+unsigned staging_lanes(uint64_t count, uint64_t element, unsigned threads)
+{
+  const uint64_t pieces = pieces_of(count, element);
+  const unsigned most = threads < STAGING_MAX_LANES ? threads : STAGING_MAX_LANES;
+  return pieces < most ? (unsigned)pieces : most;
+}
+
+uint64_t staging_room(uint64_t count, uint64_t element, unsigned threads)
+{
+  return (uint64_t)staging_lanes(count, element, threads) * STAGING_SLOTS * STAGING_PIECE;
+}
+
+void staging_close(staging *ring)
+{
+  for (unsigned lane = 0; lane < STAGING_MAX_LANES; lane++)
+    for (unsigned s = 0; s < STAGING_SLOTS; s++)
+      runtime_close_stream(ring->slots[lane][s].stream);
+  runtime_unpin(ring->memory);
+  *ring = (staging){0};
+}
+
+static recsort_plugin_status open_streams(staging *ring, unsigned lanes,
+                                          recsort_plugin_error *error)
+{
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  for (unsigned i = 0; i < lanes * STAGING_SLOTS && status == RECSORT_PLUGIN_OK; i++) {
+    staging_slot *const slot = &ring->slots[i / STAGING_SLOTS][i % STAGING_SLOTS];
+    slot->pinned = (char *)ring->memory + (uint64_t)i * STAGING_PIECE;
+    status = runtime_open_stream(&slot->stream, error);
+  }
+  return status;
+}
+
+recsort_plugin_status staging_reserve(staging *ring, unsigned lanes, recsort_plugin_error *error)
+{
+  if (lanes <= ring->lanes) return RECSORT_PLUGIN_OK;
+  staging_close(ring);
+  recsort_plugin_status status =
+      runtime_pin(&ring->memory, (uint64_t)lanes * STAGING_SLOTS * STAGING_PIECE, error);
+  if (status == RECSORT_PLUGIN_OK) status = open_streams(ring, lanes, error);
+  if (status)
+    staging_close(ring);
+  else
+    ring->lanes = lanes;
+  return status;
+}
+
+/* ---- Lanes ---- */
+
+/* Some elements in a slot, or on their way to it. */
+typedef struct piece {
+  uint64_t first;
+  uint64_t count;
+} piece;
+
+static piece piece_at(const staging_copy *copy, uint64_t number)
+{
+  const uint64_t each = piece_of(copy->element), first = number * each;
+  return (piece){first, copy->count - first < each ? copy->count - first : each};
+}
+
+static recsort_plugin_status take_step(const staging_copy *copy, piece p, void *at, void *stream,
+                                       recsort_plugin_error *error)
+{
+  if (!copy->step) return RECSORT_PLUGIN_OK;
+  return runtime_judge(copy->step(copy->context, p.first, p.count, at, stream), "a kernel's launch",
+                       error);
+}
+
+/* Waits for what a failure may have left under way. */
+static void abandon(staging_slot slots[STAGING_SLOTS])
+{
+  recsort_plugin_error ignored = {.size = sizeof ignored};
+  for (unsigned s = 0; s < STAGING_SLOTS; s++)
+    (void)runtime_wait(slots[s].stream, &ignored);
+}
+
+static recsort_plugin_status send(const staging_copy *copy, const staging_slot *slot, piece p,
+                                  recsort_plugin_error *error)
+{
+  char *const at = (char *)copy->to + p.first * copy->element;
+  recsort_plugin_status status = runtime_wait(slot->stream, error);
+  if (status) return status;
+  memcpy(slot->pinned, (const char *)copy->from + p.first * copy->element, p.count * copy->element);
+  status = runtime_start_up(slot->stream, at, slot->pinned, p.count * copy->element, error);
+  return status ? status : take_step(copy, p, at, slot->stream, error);
+}
+
+static recsort_plugin_status lane_up(staging *ring, const staging_copy *copy, unsigned lane,
+                                     unsigned lanes, recsort_plugin_error *error)
+{
+  staging_slot *const slots = ring->slots[lane];
+  const uint64_t pieces = pieces_of(copy->count, copy->element);
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  for (uint64_t p = lane, turn = 0; p < pieces && status == RECSORT_PLUGIN_OK; p += lanes, turn++)
+    status = send(copy, &slots[turn % STAGING_SLOTS], piece_at(copy, p), error);
+  for (unsigned s = 0; s < STAGING_SLOTS && status == RECSORT_PLUGIN_OK; s++)
+    status = runtime_wait(slots[s].stream, error);
+  if (status) abandon(slots);
+  return status;
+}
+
+/* `number`: the slot's, of all lanes'. */
+static recsort_plugin_status request(const staging_copy *copy, const staging_slot *slot,
+                                     unsigned number, piece p, recsort_plugin_error *error)
+{
+  char *const at = copy->from ? (char *)copy->from + p.first * copy->element
+                              : copy->room + (uint64_t)number * STAGING_PIECE;
+  const recsort_plugin_status status = take_step(copy, p, at, slot->stream, error);
+  if (status) return status;
+  return runtime_start_down(slot->stream, slot->pinned, at, p.count * copy->element, error);
+}
+
+static recsort_plugin_status receive(const staging_copy *copy, const staging_slot *slot, piece p,
+                                     recsort_plugin_error *error)
+{
+  if (p.count == 0) return RECSORT_PLUGIN_OK;
+  const recsort_plugin_status status = runtime_wait(slot->stream, error);
+  if (status) return status;
+  memcpy((char *)copy->to + p.first * copy->element, slot->pinned, p.count * copy->element);
+  return status;
+}
+
+/* A slot is emptied only when it is needed again, or at the end. */
+static recsort_plugin_status lane_down(staging *ring, const staging_copy *copy, unsigned lane,
+                                       unsigned lanes, recsort_plugin_error *error)
+{
+  staging_slot *const slots = ring->slots[lane];
+  const uint64_t pieces = pieces_of(copy->count, copy->element);
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  piece held[STAGING_SLOTS] = {{0, 0}};
+  uint64_t turn = 0;
+  for (uint64_t p = lane; p < pieces && status == RECSORT_PLUGIN_OK; p += lanes, turn++) {
+    const unsigned s = turn % STAGING_SLOTS;
+    status = receive(copy, &slots[s], held[s], error);
+    held[s] = piece_at(copy, p);
+    if (status == RECSORT_PLUGIN_OK)
+      status = request(copy, &slots[s], lane * STAGING_SLOTS + s, held[s], error);
+  }
+  for (unsigned i = 0; i < STAGING_SLOTS && status == RECSORT_PLUGIN_OK; i++, turn++)
+    status = receive(copy, &slots[turn % STAGING_SLOTS], held[turn % STAGING_SLOTS], error);
+  if (status) abandon(slots);
+  return status;
+}
+
+typedef recsort_plugin_status lane_work(staging *ring, const staging_copy *copy, unsigned lane,
+                                        unsigned lanes, recsort_plugin_error *error);
+
+/* A failure of one lane is that of all; the others go on until they are done or fail, too. */
+static recsort_plugin_status run_lanes(lane_work *work, staging *ring, const staging_copy *copy,
+                                       unsigned threads, recsort_plugin_error *error)
+{
+  const unsigned useful = staging_lanes(copy->count, copy->element, threads);
+  const unsigned lanes = useful < ring->lanes ? useful : ring->lanes;
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+#pragma omp parallel num_threads(lanes)
+  {
+    recsort_plugin_error mine = {.size = sizeof mine};
+    const unsigned lane = (unsigned)omp_get_thread_num(), team = (unsigned)omp_get_num_threads();
+    const recsort_plugin_status found = work(ring, copy, lane, team, &mine);
+#pragma omp critical(recsort_staging)
+    if (found != RECSORT_PLUGIN_OK && status != RECSORT_PLUGIN_LOST) {
+      status = found;
+      memcpy(error->text, mine.text, sizeof error->text);
+    }
+  }
+  return status;
+}
+
+recsort_plugin_status staging_up(staging *ring, const staging_copy *copy, unsigned threads,
+                                 recsort_plugin_error *error)
+{
+  return run_lanes(lane_up, ring, copy, threads, error);
+}
+
+recsort_plugin_status staging_down(staging *ring, const staging_copy *copy, unsigned threads,
+                                   recsort_plugin_error *error)
+{
+  return run_lanes(lane_down, ring, copy, threads, error);
+}

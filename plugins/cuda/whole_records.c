@@ -1,0 +1,181 @@
+/* whole_records.c - records up, sorted on the device, records down.
+ *
+ *   up       a piece of the records through the ring; its keys are made as soon as it is there
+ *   sort     pairs of key and index
+ *   check    that the order is a permutation, before any record is moved
+ *   down     a piece of the sorted records is gathered, and comes down through the ring
+ *
+ * The device's memory:  | pairs and what their sort needs | records | room for pieces | facts | */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cuda/instance.h"
+#include "cuda/records.h"
+
+enum { MAX_KEY_WIDTH = 128 };
+
+/* For larger records it is sooner to send keys alone and gather on the host (tools/results). */
+enum { MAX_RECORD_SIZE = 64 };
+
+/* Where things are on the device, and what is done with them. */
+typedef struct records_sort {
+  cuda_instance *self;
+  const recsort_plugin_job *job;
+  cuda_pairs pairs;
+  device_buffers buffers;
+  records_program program;
+  char *records;
+  char *room;
+  records_facts *facts;
+  const void *order;
+  uint64_t bytes;
+} records_sort;
+
+static double seconds_now(void)
+{
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static uint32_t suits(const void *instance, const recsort_key_program *program)
+{
+  (void)instance;
+  return program->record_size <= MAX_RECORD_SIZE && program->key_width <= MAX_KEY_WIDTH &&
+         program->step_count <= RECORDS_MOST_STEPS;
+}
+
+static records_sort plan(cuda_instance *self, const recsort_plugin_job *job,
+                         const recsort_key_program *program)
+{
+  records_sort s = {.self = self,
+                    .job = job,
+                    .pairs = cuda_plan_pairs(&self->device, job),
+                    .program = {.record_size = program->record_size,
+                                .key_width = program->key_width,
+                                .step_count = program->step_count}};
+  memcpy(s.program.steps, program->steps, program->step_count * sizeof *program->steps);
+  s.bytes = device_aligned(s.pairs.bytes) + device_aligned(job->count * program->record_size) +
+            staging_room(job->count, program->record_size, job->threads) + sizeof *s.facts;
+  return s;
+}
+
+static void divide(records_sort *s)
+{
+  char *const memory = s->self->device.memory;
+  const uint64_t record_bytes = s->job->count * s->program.record_size;
+  s->buffers = device_divide(&s->pairs.job, memory, s->pairs.extra_bytes);
+  s->records = memory + device_aligned(s->pairs.bytes);
+  s->room = s->records + device_aligned(record_bytes);
+  s->facts = (records_facts *)(void *)(memory + s->bytes - sizeof *s->facts);
+}
+
+/* All memory, before anything starts. */
+static recsort_plugin_status reserve(records_sort *s, recsort_plugin_error *error)
+{
+  const recsort_plugin_job *const job = s->job;
+  const unsigned lanes = staging_lanes(job->count, s->program.record_size, job->threads);
+  bool room = false;
+  recsort_plugin_status status = runtime_has_room(&s->self->device, s->bytes, &room, error);
+  if (status) return status;
+  if (!room) {
+    (void)snprintf(error->text, sizeof error->text, "the device has no room for the records");
+    return RECSORT_PLUGIN_UNSUPPORTED;
+  }
+  status = runtime_reserve(&s->self->device, s->bytes, error);
+  if (status == RECSORT_PLUGIN_OK) status = staging_reserve(&s->self->ring, lanes, error);
+  if (status == RECSORT_PLUGIN_OK) divide(s);
+  return status;
+}
+
+static device_status encode_piece(const void *context, uint64_t first, uint64_t count, void *at,
+                                  void *stream)
+{
+  const records_sort *const s = context;
+  char *const keys = (char *)s->buffers.keys[0] + first * (s->program.key_width / 8);
+  return records_encode(&s->program, at, count, keys, s->facts, stream);
+}
+
+static device_status gather_piece(const void *context, uint64_t first, uint64_t count, void *at,
+                                  void *stream)
+{
+  const records_sort *const s = context;
+  const char *const order = (const char *)s->order + first * (s->job->index_bits / 8);
+  return records_gather(s->records, s->program.record_size, order, s->job->index_bits, count, at,
+                        stream);
+}
+
+static recsort_plugin_status send(records_sort *s, const void *records, recsort_plugin_error *error)
+{
+  void *const stream = s->self->device.stream;
+  const staging_copy up = {.from = records,
+                           .to = s->records,
+                           .count = s->job->count,
+                           .element = s->program.record_size,
+                           .step = encode_piece,
+                           .context = s};
+  recsort_plugin_status status =
+      runtime_judge(records_begin(s->facts, stream), "cudaMemsetAsync", error);
+  if (status == RECSORT_PLUGIN_OK) status = runtime_wait(stream, error);
+  return status ? status : staging_up(&s->self->ring, &up, s->job->threads, error);
+}
+
+/* The sorted keys are not wanted any more: where they were, the check keeps what it has seen. */
+static recsort_plugin_status check(records_sort *s, unsigned result, recsort_plugin_error *error)
+{
+  void *const stream = s->self->device.stream;
+  records_facts facts = {0, 0};
+  s->order = s->buffers.indices[result];
+  recsort_plugin_status status =
+      runtime_judge(records_check(s->order, s->job->index_bits, s->job->count,
+                                  s->buffers.keys[result], s->facts, stream),
+                    "a kernel's launch", error);
+  if (status == RECSORT_PLUGIN_OK)
+    status = runtime_judge(records_end(s->facts, &facts, stream), "cudaMemcpyAsync", error);
+  if (status) return status;
+  if (facts.broken) {
+    (void)snprintf(error->text, sizeof error->text, "the order it found is no permutation");
+    return RECSORT_PLUGIN_FAILED;
+  }
+  if (facts.invalid) {
+    (void)snprintf(error->text, sizeof error->text, "a record holds an invalid value");
+    return RECSORT_PLUGIN_UNSUPPORTED;
+  }
+  return RECSORT_PLUGIN_OK;
+}
+
+static recsort_plugin_status receive(records_sort *s, void *sorted, recsort_plugin_error *error)
+{
+  const staging_copy down = {.to = sorted,
+                             .count = s->job->count,
+                             .element = s->program.record_size,
+                             .room = s->room,
+                             .step = gather_piece,
+                             .context = s};
+  return staging_down(&s->self->ring, &down, s->job->threads, error);
+}
+
+static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
+                                  const recsort_key_program *program, const void *records,
+                                  void *sorted, recsort_plugin_times *times,
+                                  recsort_plugin_error *error)
+{
+  records_sort s = plan(instance, job, program);
+  unsigned result = 0;
+  recsort_plugin_status status = reserve(&s, error);
+  double clock = seconds_now(), now;
+  if (status == RECSORT_PLUGIN_OK) status = send(&s, records, error);
+  times->encode = (now = seconds_now()) - clock, clock = now;
+  if (status == RECSORT_PLUGIN_OK) status = cuda_sort_pairs(&s.pairs, &s.buffers, &result, error);
+  times->sort = (now = seconds_now()) - clock, clock = now;
+  if (status == RECSORT_PLUGIN_OK) status = check(&s, result, error);
+  times->verify = (now = seconds_now()) - clock, clock = now;
+  if (status == RECSORT_PLUGIN_OK) status = receive(&s, sorted, error);
+  times->permute = seconds_now() - clock;
+  return status;
+}
+
+const recsort_plugin_records cuda_whole_records = {
+    .size = sizeof cuda_whole_records, .suits = suits, .sort = sort};

@@ -1,0 +1,229 @@
+/* The records' kernels by themselves, and the proof that these checks see what is wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/records.h"
+#include "emulator.h"
+#include "support/random.h"
+
+enum { POISON = 0xee, GUARD = 64 };
+
+static const uint64_t counts[] = {1, 2, 31, 32, 33, 255, 256, 257, 1000};
+enum { COUNTS = sizeof counts / sizeof *counts, MOST = 1000 };
+
+/* Memory for `size` bytes and a guard behind. */
+static unsigned char *allocate(size_t size)
+{
+  unsigned char *const at = malloc(size + GUARD);
+  assert_non_null(at);
+  memset(at, POISON, size + GUARD);
+  return at;
+}
+
+/* Frees it; false if something was written behind its end. */
+static bool release(unsigned char *at, size_t size)
+{
+  bool whole = true;
+  for (size_t i = 0; i < GUARD; i++)
+    whole = whole && at[size + i] == POISON;
+  free(at);
+  return whole;
+}
+
+static void shuffle(uint64_t *order, uint64_t count, uint64_t *random)
+{
+  for (uint64_t i = 0; i < count; i++) {
+    const uint64_t j = random_below(random, i + 1);
+    order[i] = order[j];
+    order[j] = i;
+  }
+}
+
+static void narrow(const uint64_t *order, uint64_t count, uint32_t bits, void *to)
+{
+  for (uint64_t i = 0; i < count; i++)
+    if (bits == 32)
+      ((uint32_t *)to)[i] = (uint32_t)order[i];
+    else
+      ((uint64_t *)to)[i] = order[i];
+}
+
+/* ---- Keys ---- */
+
+/* 13 bytes: a big-endian uint32_t, an enum from 5 to 8, a uint64_t. */
+enum { RECORD = 13, ENUM_AT = 4, WORD_AT = 5, LEAST = 5, VALUES = 4, ENUM_BITS = 2 };
+
+static const recsort_key_step steps[] = {
+    {.kind = RECSORT_KEY_UNSIGNED, .flags = RECSORT_KEY_BIG_ENDIAN, .bytes = 4, .width = 32},
+    {.kind = RECSORT_KEY_OFFSET,
+     .flags = RECSORT_KEY_DESCENDING,
+     .offset = ENUM_AT,
+     .bytes = 1,
+     .width = ENUM_BITS,
+     .bias = LEAST,
+     .limit = VALUES - 1},
+    {.kind = RECSORT_KEY_UNSIGNED, .offset = WORD_AT, .bytes = 8, .width = 64}};
+
+/* The last `steps_used` of the steps, as one key. */
+static records_program program_of(uint32_t first, uint32_t steps_used, uint32_t key_width)
+{
+  records_program program = {
+      .record_size = RECORD, .key_width = key_width, .step_count = steps_used};
+  uint32_t shift = 0;
+  for (uint32_t s = steps_used; s-- > 0;) {
+    program.steps[s] = steps[first + s];
+    program.steps[s].shift = shift;
+    shift += steps[first + s].width;
+  }
+  return program;
+}
+
+/* What a record holds. */
+typedef struct values {
+  uint32_t number;
+  unsigned value; /* of the enum, from 0 */
+  uint64_t word;
+} values;
+
+static values put_record(unsigned char *record, uint64_t *random)
+{
+  const values v = {(uint32_t)next_random(random), (unsigned)random_below(random, VALUES),
+                    next_random(random)};
+  for (unsigned i = 0; i < 4; i++)
+    record[i] = (unsigned char)(v.number >> (24 - 8 * i));
+  record[ENUM_AT] = (unsigned char)(LEAST + v.value);
+  memcpy(record + WORD_AT, &v.word, sizeof v.word);
+  return v;
+}
+
+/* The enum and the number as a key of 34 bits in 64; all as one of 98 in 128; the number in 32. */
+static bool is_key(const unsigned char *key, uint32_t width, values v)
+{
+  const uint64_t descending = VALUES - 1 - v.value;
+  uint64_t words[2] = {0, 0};
+  memcpy(words, key, width / 8);
+  if (width == 32) return words[0] == v.number;
+  if (width == 64) return words[0] == ((uint64_t)v.number << ENUM_BITS | descending);
+  return words[0] == v.word && words[1] == ((uint64_t)v.number << ENUM_BITS | descending);
+}
+
+static bool encodes(uint64_t count, uint32_t width, bool spoil, uint64_t *random)
+{
+  const records_program program = program_of(0, width == 32 ? 1 : width == 64 ? 2 : 3, width);
+  unsigned char *const records = allocate(count * RECORD), *const keys =
+                                                               allocate(count * width / 8);
+  values v[MOST];
+  records_facts facts, found = {7, 7};
+  for (uint64_t i = 0; i < count; i++)
+    v[i] = put_record(records + i * RECORD, random);
+  const uint64_t spoilt = random_below(random, count);
+  if (spoil) records[spoilt * RECORD + ENUM_AT] = LEAST + VALUES;
+  bool good = records_begin(&facts, NULL) == 0 &&
+              records_encode(&program, records, count, keys, &facts, NULL) == 0 &&
+              records_end(&facts, &found, NULL) == 0 && !found.broken &&
+              (found.invalid != 0) == (spoil && width > 32);
+  for (uint64_t i = 0; i < count; i++)
+    good =
+        good && ((spoil && i == spoilt && width > 32) || is_key(keys + i * width / 8, width, v[i]));
+  good = release(keys, count * width / 8) && good;
+  return release(records, count * RECORD) && good;
+}
+
+/* ---- The proof ---- */
+
+typedef enum fault { NO_FAULT, ONE_TWICE, OUT_OF_RANGE, FAR_OUT, FAULTS } fault;
+
+/* Whether the check says what it should. */
+static bool judges(uint64_t count, uint32_t bits, fault planted, uint64_t *random)
+{
+  uint64_t order[MOST];
+  const size_t order_bytes = count * bits / 8, seen_bytes = records_seen_bytes(count);
+  unsigned char *const at = allocate(order_bytes), *const seen = allocate(seen_bytes);
+  records_facts facts = {0, 0};
+  shuffle(order, count, random);
+  const uint64_t i = random_below(random, count);
+  if (planted == ONE_TWICE) order[i] = order[(i + 1) % count];
+  if (planted == OUT_OF_RANGE) order[i] = count;
+  if (planted == FAR_OUT) order[i] = UINT32_MAX;
+  narrow(order, count, bits, at);
+  bool good = records_check(at, bits, count, (uint32_t *)(void *)seen, &facts, NULL) == 0 &&
+              !facts.invalid &&
+              (facts.broken != 0) == (planted != NO_FAULT && !(planted == ONE_TWICE && count == 1));
+  good = release(at, order_bytes) && good;
+  return release(seen, seen_bytes) && good;
+}
+
+/* ---- Moving ---- */
+
+static bool gathers(uint64_t count, uint64_t size, uint32_t bits, uint64_t *random)
+{
+  uint64_t order[MOST];
+  const size_t order_bytes = count * bits / 8, bytes = count * size;
+  unsigned char *const records = allocate(bytes), *const at = allocate(order_bytes),
+                       *const to = allocate(bytes);
+  for (size_t i = 0; i < bytes; i++)
+    records[i] = (unsigned char)next_random(random);
+  shuffle(order, count, random);
+  narrow(order, count, bits, at);
+  bool good = records_gather(records, size, at, bits, count, to, NULL) == 0;
+  for (uint64_t i = 0; i < count; i++)
+    good = good && memcmp(to + i * size, records + order[i] * size, size) == 0;
+  good = release(records, bytes) && good;
+  good = release(at, order_bytes) && good;
+  return release(to, bytes) && good;
+}
+
+/* ---- All of it ---- */
+
+static bool all_is_well(void)
+{
+  static const uint64_t sizes[] = {1, 2, 3, 4, 6, 8, 13, 16, 20, 24, 48, 64};
+  uint64_t random = 1;
+  bool good = true;
+  for (size_t c = 0; c < COUNTS; c++)
+    for (unsigned wide = 0; wide < 2; wide++) {
+      const uint32_t bits = wide ? 64 : 32;
+      emulator_set_order((emulator_order)random_below(&random, EMULATOR_ORDERS),
+                         next_random(&random) | 1);
+      for (uint32_t width = 32; width <= 128; width *= 2)
+        good = encodes(counts[c], width, wide, &random) && good;
+      for (fault f = NO_FAULT; f < FAULTS; f++)
+        good = judges(counts[c], bits, f, &random) && good;
+      for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        good = gathers(counts[c], sizes[s], bits, &random) && good;
+    }
+  return good;
+}
+
+static void test_all_is_well(void **state)
+{
+  (void)state;
+  assert_true(all_is_well());
+}
+
+/* Each is seen where no sanitizer stops it: what lies behind the end is a guard. */
+static void test_mistakes_are_seen(void **state)
+{
+  static const emulator_twin_number mistakes[] = {TWIN_GRID_FLOOR, TWIN_RECORDS_VALID,
+                                                  TWIN_RECORDS_RANGE, TWIN_RECORDS_TWICE,
+                                                  TWIN_RECORDS_UNIT};
+  (void)state;
+  for (size_t m = 0; m < sizeof mistakes / sizeof *mistakes; m++) {
+    emulator_twin = mistakes[m];
+    const bool well = all_is_well();
+    emulator_twin = TWIN_NONE;
+    if (well) fail_msg("mistake %d is not seen", (int)mistakes[m]);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_is_well),
+                                     cmocka_unit_test(test_mistakes_are_seen)};
+  return cmocka_run_group_tests_name("records", tests, NULL, NULL);
+}
