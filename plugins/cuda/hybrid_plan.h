@@ -97,6 +97,14 @@ static inline hybrid_plan hybrid_many(uint64_t count, uint32_t block, uint32_t s
   return less ? hybrid_sample_less(plan) : plan;
 }
 
+/* Few pairs whose keys do not fit beside a place: to find what varies, to repair and to unpack
+ * would take longer than to rank whole keys. */
+static inline bool hybrid_ranks(const device_job *job)
+{
+  const uint64_t most = UINT64_C(1) << (job->key_width == 128 ? 16 : 17);
+  return !job->tile && job->count <= most;
+}
+
 /* Few pairs are sorted soonest by many threads that have little to do. Jobs that ask for a tile are
  * tests, which want all of it, large buckets too, on few pairs. */
 static inline hybrid_plan hybrid_plan_of(const device_job *job)
