@@ -1,11 +1,12 @@
 #!/bin/sh
 # Usage: tools/gpu-check.sh [OPTION]...
 # Checks and measures the CUDA plugin on this machine's GPU. Writes tools/results/GPU.txt, with the
-# machine, every check and every figure, and GPU.json for programs.
+# machine, every check and every figure, and GPU.json and GPU-records.json for programs.
 #   --build DIR      use what is built there, here or elsewhere; else it is built, with nvcc
 #   --packages DIR   Debian packages that are not installed, unpacked by dpkg -x; repeatable
-#   --only STEP      conformance, files, sanitizers, benchmark or large; repeatable; else all but
-#                    large, which sorts more than 2^32 pairs in every way, and takes its time
+#   --only STEP      conformance, files, sanitizers, benchmark (data on the device), records (data of
+#                    the host) or large; repeatable; else all but large, which sorts more than 2^32
+#                    pairs in every way, and takes its time
 #   --quick          the benchmark in its short form
 #   --output DIR     in place of tools/results
 #   --append         add to the text that is there
@@ -19,7 +20,7 @@ build='' packages='' only='' quick='' append='' collect='' failed=0
 output=$source/tools/results
 
 fail() { echo "gpu-check.sh: $*" >&2; exit 2; }
-usage() { sed -n '2,14s/^# \{0,1\}//p' "$0"; exit "$1"; }
+usage() { sed -n '2,15s/^# \{0,1\}//p' "$0"; exit "$1"; }
 folder() { (cd "$1" 2> /dev/null && pwd) || fail "$1 is no folder"; }
 
 while [ $# -gt 0 ]; do
@@ -40,7 +41,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 for step in $only; do
-  case $step in conformance | files | sanitizers | benchmark | large) ;; *) usage 2 >&2 ;; esac
+  case $step in conformance | files | sanitizers | benchmark | records | large) ;; *) usage 2 >&2 ;; esac
 done
 wanted() { case " ${only:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
 
@@ -76,7 +77,8 @@ export PATH="$PATH:/usr/local/cuda/bin"
 LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
 export OMP_WAIT_POLICY=passive # several programs run at once
-programs='tests/conformance/conformance tools/recsort tools/recgen plugins/cuda/bench/gpu-bench'
+programs='tests/conformance/conformance tools/recsort tools/recgen tools/recbench/recbench
+  plugins/cuda/bench/gpu-bench'
 for program in $programs; do
   [ -x "$build/$program" ] || fail "$build/$program is not there"
 done
@@ -171,6 +173,26 @@ run_bench() { # OPTION...
   [ "$(cat "$work/bench.status")" = 0 ] || { failed=1; say 'benchmark: FAILED'; }
 }
 
+run_recbench() { # OPTION...
+  {
+    status=0
+    OMP_WAIT_POLICY=active "$build/tools/recbench/recbench" --threads "$(nproc)" "$@" 2>&1 || status=$?
+    echo "$status" > "$work/bench.status"
+  } | tee -a "$work/text"
+  [ "$(cat "$work/bench.status")" = 0 ] || { failed=1; say 'recbench: FAILED'; }
+}
+
+# Records in the host's memory, and files of them: the GPU beside all processors and the peers.
+measure_records() {
+  say
+  if [ -n "$quick" ]; then count=4M size=256M; else count=16M size=1G; fi
+  run_recbench --suite entity --count $count --repeat 9 --plugin all --json "$work/records"
+  run_recbench --suite keys --count 4M --plugin all
+  for plugin in cpu cuda; do
+    run_recbench --suite file --size $size --folder /dev/shm --plugin $plugin --repeat 3
+  done
+}
+
 slug=$(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null | head -n 1 |
   tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9][^a-z0-9]*/-/g')
 [ -n "$slug" ] || fail "nvidia-smi finds no GPU"
@@ -182,6 +204,7 @@ for step in conformance files sanitizers; do
 done
 # Unquoted: it may be nothing.
 if wanted benchmark; then run_bench $quick --json "$work/json"; fi
+if wanted records; then measure_records; fi
 case $only in
   *large*) run_bench --count 0 --entities 0 --large 2^31+1,2^32+2097152 ;;
 esac
@@ -190,5 +213,6 @@ esac
 touch "$work/before"
 cat "$work/before" "$work/text" > "$output/$slug.txt"
 [ ! -e "$work/json" ] || cp "$work/json" "$output/$slug.json"
+[ ! -e "$work/records" ] || cp "$work/records" "$output/$slug-records.json"
 echo "wrote $output/$slug.txt"
 exit $failed

@@ -18,6 +18,7 @@ suites = {group["suite"] for group in groups}
 assert suites == {"entity", "keys", "distributions", "file"}, suites
 inputs = set()
 methods = set()
+variants = set()
 for group in groups:
     for contender in group["contenders"]:
         inputs.add((contender["record"], contender["distribution"], contender["count"]))
@@ -28,7 +29,8 @@ for group in groups:
             assert series["min"] == min(each) and series["max"] == max(each), name
             assert series["median"] == statistics.median(each), name
         assert contender["series"]["wall"]["min"] > 0
-        if contender["method"] == "recsort" and "variant" not in contender:
+        variants.add(contender.get("variant"))
+        if contender["method"] == "recsort" and contender.get("variant") != "first":
             assert {"encode", "sort", "verify", "permute", "held"} <= set(contender["series"])
     for target in group["targets"]:
         if "at_least" in target:
@@ -43,5 +45,7 @@ for record in ("key64", "key128", "gensort"):
 for algorithm in ("merge", "sequential"):
     assert ("recsort", algorithm, 1) in methods and ("recsort", algorithm, 3) in methods
 assert ("cp", None, 1) in methods and ("recsort FILE", "merge", 3) in methods
+
+assert variants == {None, "to", "first"}, variants
 
 print(sum(len(group["contenders"]) for group in groups), "contenders checked")

@@ -21,8 +21,10 @@ typedef struct memory_job {
   bool warm; /* the sorter has its memory */
 } memory_job;
 
-/* The library with a sorter that has been used before, and with a new one. */
+/* The library with a sorter that has been used before, in place and to another array, and with a new
+ * one. */
 bool memory_run_warm(bench_contender *self);
+bool memory_run_to(bench_contender *self);
 bool memory_run_new(bench_contender *self);
 
 /* Measures one kind of record, `count` of them, in several distributions. Afterwards group_free
