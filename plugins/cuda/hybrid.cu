@@ -1,5 +1,6 @@
 /* hybrid.cu - the device sort that is meant to be fast.
  *
+ *   look     whether the keys ascend already, or descend: then they are copied or turned round
  *   pack     the leading bits of a key that vary, and its place below them, in 64 bits: all pairs
  *            differ, so no step need be stable, and one array moves instead of two
  *   tiles    in registers by a network, then in shared memory by co-ranks (hybrid_pairs.inc)
@@ -34,6 +35,8 @@ enum {
 typedef struct hybrid_facts {
   uint64_t varying[2];
   uint64_t many_ties;
+  uint64_t unsorted;   /* some key is less than the one before */
+  uint64_t unreversed; /* some key is not */
 } hybrid_facts;
 
 /* Where the pairs of a first step come from: keys, of which a window of `width` bits is packed. */

@@ -105,6 +105,12 @@ static inline bool hybrid_ranks(const device_job *job)
   return !job->tile && job->count <= most;
 }
 
+/* It costs a wait, and many pairs must be worth that. */
+static inline bool hybrid_looks(const device_job *job)
+{
+  return job->count >= (job->tile ? 2 : 1 << 22);
+}
+
 /* Few pairs are sorted soonest by many threads that have little to do. Jobs that ask for a tile are
  * tests, which want all of it, large buckets too, on few pairs. */
 static inline hybrid_plan hybrid_plan_of(const device_job *job)

@@ -122,6 +122,8 @@ const char *emulator_failure(void);
   X(HYBRID_REPAIR) /* whole keys that are equal change places */                                   \
   X(HYBRID_SPLITTER) /* the greater pairs to the left of a splitter */                             \
   X(HYBRID_SPARE)  /* a large bucket's last merge goes to the wrong array */ \
+  X(HYBRID_LAST)   /* the last key not looked at, when an order is looked for */ \
+  X(HYBRID_EQUAL)  /* equal keys turned round */ \
   X(RECORDS_VALID) /* an invalid record not told */ \
   X(RECORDS_RANGE) /* an index just out of range let pass */ \
   X(RECORDS_TWICE) /* an index that comes twice let pass */ \

@@ -34,7 +34,9 @@ static const struct {
   const char *algorithm;
   emulator_twin_number numbers[MISTAKES + 1]; /* ends with TWIN_NONE */
 } mistakes_of[] = {
-    {"hybrid", {TWIN_HYBRID_ORDER, TWIN_HYBRID_REPAIR, TWIN_HYBRID_SPLITTER, TWIN_HYBRID_SPARE}},
+    {"hybrid",
+     {TWIN_HYBRID_ORDER, TWIN_HYBRID_REPAIR, TWIN_HYBRID_SPLITTER, TWIN_HYBRID_SPARE,
+      TWIN_HYBRID_LAST, TWIN_HYBRID_EQUAL}},
     {"rank", {TWIN_TIE, TWIN_RANK_LAST, TWIN_GRID_FLOOR, TWIN_SHORT_RUN}},
     {"rank-sm8", {TWIN_TIE, TWIN_RANK_LAST, TWIN_GRID_FLOOR, TWIN_SHORT_RUN}},
     {"rank-sm9", {TWIN_TIE, TWIN_RANK_LAST, TWIN_GRID_FLOOR, TWIN_SHORT_RUN}},
