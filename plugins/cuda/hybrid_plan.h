@@ -108,7 +108,7 @@ static inline bool hybrid_ranks(const device_job *job)
 /* It costs a wait, and many pairs must be worth that. */
 static inline bool hybrid_looks(const device_job *job)
 {
-  return job->count >= (job->tile ? 2 : 1 << 22);
+  return job->count >= (job->tile ? 2 : 1 << 23);
 }
 
 /* Few pairs are sorted soonest by many threads that have little to do. Jobs that ask for a tile are
