@@ -23,10 +23,14 @@
 namespace bench
 {
 
+/* How keys are distributed: sorted but for 1% of them; of 16 values; random in 36 of their bits. */
+enum class order { random, sorted, reversed, nearly, few, bits36 };
+
 struct options {
   std::string json;
   std::string algorithm;        // empty: all
   std::vector<uint64_t> counts; // of pairs
+  uint64_t ordered = 1u << 24;  // of these keys, in every order
   std::vector<uint64_t> large;  // so too, for one run of each algorithm
   uint64_t entities = 1u << 24;
   unsigned runs = 100;  // of the experiment
@@ -40,7 +44,7 @@ struct series {
 };
 
 struct figure {
-  std::string suite, method, algorithm, key;
+  std::string suite, method, algorithm, key, order;
   uint64_t count = 0;
   unsigned block = 0;           // 0: its own choice
   uint64_t extra_bytes = 0;     // of device memory, beside the pairs

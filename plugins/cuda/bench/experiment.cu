@@ -257,7 +257,7 @@ std::vector<double> time_passes(workplace &at, const contender &c)
 figure measure(const options &asked, const contender &c)
 {
   workplace at(describe_job(asked.entities, 32, 32, c.block), c.extra_bytes);
-  figure made = {"experiment", c.method, c.algorithm,   "entity",
+  figure made = {"experiment", c.method, c.algorithm,   "entity", "",
                  at.count,     c.block,  c.extra_bytes, {}};
   series device = {"device", "s", {}}, sorting = {"sort", "s", {}};
   constexpr unsigned warm_ups = 2;

@@ -35,6 +35,17 @@ __host__ __device__ inline uint32_t float_bits(float value)
   return both.bits;
 }
 
+/* What the keys are a function of. A seed alone: random ones. */
+struct input {
+  input(uint64_t seed_, order kind_ = order::random, uint64_t count_ = 0)
+      : seed(seed_), kind(kind_), count(count_)
+  {
+  }
+  uint64_t seed;
+  order kind;
+  uint64_t count;
+};
+
 template <typename Key> struct random_key;
 
 /* The code of a float that is not negative: what a float field becomes. */
@@ -63,27 +74,48 @@ template <> struct random_key<unsigned __int128> {
   }
 };
 
+/* Key `i` of an input: of its own, or that of its rank in a sorted one. */
+template <typename Key> __host__ __device__ Key key_at(const input &from, uint64_t i)
+{
+  constexpr unsigned shift = sizeof(Key) == 4 ? 0 : sizeof(Key) == 8 ? 32 : 96;
+  const uint64_t chance = mix(from.seed ^ mix(i));
+  switch (from.kind) {
+  case order::sorted:
+    return (Key)i << shift;
+  case order::reversed:
+    return (Key)(from.count - 1 - i) << shift;
+  case order::nearly:
+    return (Key)(chance % 100 ? i : (chance >> 8) % from.count) << shift;
+  case order::few:
+    return (Key)(chance % 16) << shift;
+  case order::bits36:
+    return (Key)(chance >> 28); /* not of 32-bit keys */
+  default:
+    return random_key<Key>::at(from.seed, i);
+  }
+}
+
 inline unsigned blocks_for(uint64_t count)
 {
   return (unsigned)((count + 255) / 256);
 }
 
 template <typename Key, typename Index>
-__global__ void fill_kernel(Key *keys, Index *indices, uint64_t count, uint64_t seed)
+__global__ void fill_kernel(Key *keys, Index *indices, uint64_t count, input from)
 {
   const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  keys[i] = random_key<Key>::at(seed, i);
+  keys[i] = key_at<Key>(from, i);
   if (indices) indices[i] = (Index)i;
 }
 
 template <typename Key, typename Index>
 __global__ void count_wrong_kernel(const Key *keys, const Index *indices, uint64_t count,
-                                   uint64_t seed, unsigned *wrong)
+                                   input from, unsigned *wrong)
 {
   const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  bool good = indices[i] < count && keys[i] == random_key<Key>::at(seed, indices[i]);
+  bool good = indices[i] < count && keys[i] == key_at<Key>(from, indices[i]);
   if (i + 1 < count)
     good =
         good && (keys[i] < keys[i + 1] || (keys[i] == keys[i + 1] && indices[i] < indices[i + 1]));
@@ -92,21 +124,21 @@ __global__ void count_wrong_kernel(const Key *keys, const Index *indices, uint64
 
 /* `indices` may be NULL. Waits. */
 template <typename Key, typename Index>
-void fill_pairs(Key *keys, Index *indices, uint64_t count, uint64_t seed)
+void fill_pairs(Key *keys, Index *indices, uint64_t count, const input &from)
 {
-  fill_kernel<<<blocks_for(count), 256>>>(keys, indices, count, seed);
+  fill_kernel<<<blocks_for(count), 256>>>(keys, indices, count, from);
   CHECK(cudaGetLastError());
   CHECK(cudaDeviceSynchronize());
 }
 
-/* Throws if these are not the pairs of that seed in their stable order. */
+/* Throws if these are not the pairs of that input in their stable order. */
 template <typename Key, typename Index>
-void check_pairs(const Key *keys, const Index *indices, uint64_t count, uint64_t seed)
+void check_pairs(const Key *keys, const Index *indices, uint64_t count, const input &from)
 {
   memory wrong(sizeof(unsigned));
   unsigned found = 0;
   CHECK(cudaMemset(wrong.as<void>(), 0, sizeof found));
-  count_wrong_kernel<<<blocks_for(count), 256>>>(keys, indices, count, seed, wrong.as<unsigned>());
+  count_wrong_kernel<<<blocks_for(count), 256>>>(keys, indices, count, from, wrong.as<unsigned>());
   CHECK(cudaGetLastError());
   CHECK(cudaMemcpy(&found, wrong.as<void>(), sizeof found, cudaMemcpyDeviceToHost));
   if (found) throw std::runtime_error("a result is wrong in " + std::to_string(found) + " places");

@@ -17,6 +17,7 @@ const char help[] =
     "  -q, --quick            fewer counts and runs: under a minute\n"
     "  -a, --algorithm NAME   this one of the plugin's, not all\n"
     "  -n, --count N[,N]...   pairs to sort, such as 2^20 or 1000; 0: none\n"
+    "  -o, --ordered N        pairs in every order; 0: none (2^24)\n"
     "  -e, --entities N       Entities of the published experiment; 0: none\n"
     "  -l, --large N[,N]...   pairs of one run each, up to 2^36: 2^31 and more\n"
     "  -r, --runs N           runs of the experiment (100)\n"
@@ -71,17 +72,14 @@ void set_quick(bench::options &asked)
 /* False: the help was all that was wanted. */
 bool read_options(int argc, char **argv, bench::options &asked)
 {
-  static const option known[] = {{"quick", no_argument, nullptr, 'q'},
-                                 {"algorithm", required_argument, nullptr, 'a'},
-                                 {"count", required_argument, nullptr, 'n'},
-                                 {"entities", required_argument, nullptr, 'e'},
-                                 {"large", required_argument, nullptr, 'l'},
-                                 {"runs", required_argument, nullptr, 'r'},
-                                 {"json", required_argument, nullptr, 'j'},
-                                 {"help", no_argument, nullptr, 'h'},
-                                 {}};
+  static const option known[] = {
+      {"quick", no_argument, nullptr, 'q'},          {"algorithm", required_argument, nullptr, 'a'},
+      {"count", required_argument, nullptr, 'n'},    {"ordered", required_argument, nullptr, 'o'},
+      {"entities", required_argument, nullptr, 'e'}, {"large", required_argument, nullptr, 'l'},
+      {"runs", required_argument, nullptr, 'r'},     {"json", required_argument, nullptr, 'j'},
+      {"help", no_argument, nullptr, 'h'},           {}};
   asked.counts = {1u << 10, 1u << 14, 1u << 17, 1u << 20, 1u << 22, 1u << 24, 1u << 28};
-  for (int one; (one = getopt_long(argc, argv, "qa:n:e:l:r:j:h", known, nullptr)) != -1;)
+  for (int one; (one = getopt_long(argc, argv, "qa:n:o:e:l:r:j:h", known, nullptr)) != -1;)
     switch (one) {
     case 'q':
       set_quick(asked);
@@ -91,6 +89,9 @@ bool read_options(int argc, char **argv, bench::options &asked)
       break;
     case 'n':
       asked.counts = read_list(optarg);
+      break;
+    case 'o':
+      asked.ordered = read_one(optarg);
       break;
     case 'e':
       asked.entities = read_one(optarg);
@@ -123,7 +124,7 @@ int main(int argc, char **argv)
     bench::results found;
     if (!read_options(argc, argv, asked)) return 0;
     bench::print_machine();
-    if (!asked.counts.empty()) bench::measure_pairs(asked, found);
+    if (!asked.counts.empty() || asked.ordered) bench::measure_pairs(asked, found);
     if (asked.entities && asked.runs) bench::measure_experiment(asked, found);
     if (!asked.large.empty()) bench::measure_large(asked, found);
     if (!asked.json.empty()) bench::write_json(asked.json, found);

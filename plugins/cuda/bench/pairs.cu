@@ -15,8 +15,8 @@ namespace
 
 template <typename Key> struct pair_buffers {
   explicit pair_buffers(const device_buffers &b)
-      : all(b), keys{(Key *)b.keys[0], (Key *)b.keys[1]},
-        indices{(uint32_t *)b.indices[0], (uint32_t *)b.indices[1]}
+      : all(b), keys{(Key *)b.keys[0], (Key *)b.keys[1]}, indices{(uint32_t *)b.indices[0],
+                                                                  (uint32_t *)b.indices[1]}
   {
   }
   device_buffers all;
@@ -61,30 +61,38 @@ using peer_call = uint64_t(void *, size_t, const pair_buffers<Key> &, uint64_t);
 
 template <typename Key> contender<Key> peer(const char *name, bool in_place, peer_call<Key> *call)
 {
-  return {name,
-          "",
-          true,
-          in_place,
-          [=](uint64_t count) { return call(nullptr, 0, pair_buffers<Key>(device_buffers{}), count); },
-          [=](const pair_buffers<Key> &at, uint64_t count) {
-            call(at.all.extra, at.all.extra_bytes, at, count);
-            return in_place ? 0u : 1u;
-          }};
+  return {
+      name,
+      "",
+      true,
+      in_place,
+      [=](uint64_t count) { return call(nullptr, 0, pair_buffers<Key>(device_buffers{}), count); },
+      [=](const pair_buffers<Key> &at, uint64_t count) {
+        call(at.all.extra, at.all.extra_bytes, at, count);
+        return in_place ? 0u : 1u;
+      }};
 }
 
-template <typename Key> contender<Key> ours(const device_algorithm *algorithm)
+/* As a schema would plan the job: keys of 36 bits are in 64. */
+template <typename Key> device_job plan_job(uint64_t count, order kind)
 {
-  constexpr unsigned width = 8 * sizeof(Key);
+  device_job job = describe_job(count, 8 * sizeof(Key), 32, 0);
+  if (kind == order::bits36) job.key_bits = 36;
+  return job;
+}
+
+template <typename Key> contender<Key> ours(const device_algorithm *algorithm, order kind)
+{
   return {"recsort",
           algorithm->shown.name,
           false,
           false,
           [=](uint64_t count) {
-            const device_job job = describe_job(count, width, 32, 0);
+            const device_job job = plan_job<Key>(count, kind);
             return algorithm->extra_bytes ? algorithm->extra_bytes(&job) : 0;
           },
           [=](const pair_buffers<Key> &at, uint64_t count) {
-            const device_job job = describe_job(count, width, 32, 0);
+            const device_job job = plan_job<Key>(count, kind);
             unsigned result = 0;
             check((cudaError_t)algorithm->sort(&job, &at.all, &result), algorithm->shown.name);
             return result;
@@ -93,13 +101,13 @@ template <typename Key> contender<Key> ours(const device_algorithm *algorithm)
 
 /* The order that the CPU finds, for counts that do not take it long. */
 template <typename Key>
-void compare_with_cpu(const uint32_t *indices, uint64_t count, uint64_t seed)
+void compare_with_cpu(const uint32_t *indices, uint64_t count, const input &from)
 {
   std::vector<uint32_t> found(count), order(count);
   std::vector<Key> keys(count);
   CHECK(cudaMemcpy(found.data(), indices, count * sizeof *indices, cudaMemcpyDeviceToHost));
   for (uint64_t i = 0; i < count; i++)
-    keys[i] = random_key<Key>::at(seed, i);
+    keys[i] = key_at<Key>(from, i);
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
@@ -107,15 +115,22 @@ void compare_with_cpu(const uint32_t *indices, uint64_t count, uint64_t seed)
 }
 
 template <typename Key>
-void verify(const pair_buffers<Key> &at, unsigned result, uint64_t count, uint64_t seed, bool cpu)
+void verify(const pair_buffers<Key> &at, unsigned result, uint64_t count, const input &from,
+            bool cpu)
 {
   constexpr uint64_t cpu_limit = 1u << 20;
-  check_pairs(at.keys[result], at.indices[result], count, seed);
-  if (cpu && count <= cpu_limit) compare_with_cpu<Key>(at.indices[result], count, seed);
+  check_pairs(at.keys[result], at.indices[result], count, from);
+  if (cpu && count <= cpu_limit) compare_with_cpu<Key>(at.indices[result], count, from);
+}
+
+const char *name_of(order kind)
+{
+  static const char *const names[] = {"", "sorted", "reversed", "nearly", "few", "36 bits"};
+  return names[static_cast<unsigned>(kind)];
 }
 
 template <typename Key>
-figure measure(const options &asked, const contender<Key> &c, uint64_t count)
+figure measure(const options &asked, const contender<Key> &c, uint64_t count, order kind)
 {
   constexpr unsigned least_runs = 5, most_runs = 31, warm_ups = 2;
   const uint64_t pairs_bytes = count * (sizeof(Key) + 4), extra_bytes = c.extra_bytes(count);
@@ -126,6 +141,7 @@ figure measure(const options &asked, const contender<Key> &c, uint64_t count)
                  c.method,
                  c.algorithm,
                  random_key<Key>::name,
+                 name_of(kind),
                  count,
                  0,
                  extra_bytes + (c.in_place ? 0 : pairs_bytes),
@@ -134,14 +150,14 @@ figure measure(const options &asked, const contender<Key> &c, uint64_t count)
   std::vector<double> times;
   double total = 0;
   for (unsigned run = 0; run < warm_ups + most_runs; run++) {
-    const uint64_t seed = mix(run) ^ count;
+    const input from(mix(run) ^ count, kind, count);
     block.poison(nullptr);
-    fill_pairs(at.keys[0], c.needs_indices ? at.indices[0] : nullptr, count, seed);
+    fill_pairs(at.keys[0], c.needs_indices ? at.indices[0] : nullptr, count, from);
     watch.start(nullptr);
     const unsigned result = c.sort(at, count);
     watch.stop(nullptr);
     const double seconds = watch.seconds();
-    verify(at, result, count, seed, run == 0);
+    verify(at, result, count, from, run == 0);
     if (run < warm_ups) continue;
     times.push_back(seconds);
     total += seconds;
@@ -151,22 +167,45 @@ figure measure(const options &asked, const contender<Key> &c, uint64_t count)
   return made;
 }
 
+template <typename Key>
+void add_measured(const options &asked, results &found, const contender<Key> &c, uint64_t count,
+                  order kind)
+{
+  try {
+    add_figure(found, measure(asked, c, count, kind));
+  } catch (const std::runtime_error &error) {
+    add_failure(found, c.method + " " + c.algorithm,
+                std::string(random_key<Key>::name) + " " + name_of(kind) + ", " +
+                    std::to_string(count) + " pairs: " + error.what());
+  }
+}
+
+template <typename Key> std::vector<contender<Key>> peers()
+{
+  return {peer<Key>("cub::DeviceMergeSort", true, merge_sort<Key>),
+          peer<Key>("cub::DeviceRadixSort", false, radix_sort<Key>)};
+}
+
 template <typename Key> void measure_key(const options &asked, results &found)
 {
-  std::vector<contender<Key>> all;
-  all.push_back(peer<Key>("cub::DeviceMergeSort", true, merge_sort<Key>));
-  all.push_back(peer<Key>("cub::DeviceRadixSort", false, radix_sort<Key>));
+  std::vector<contender<Key>> all = peers<Key>();
   for (const device_algorithm *algorithm : algorithms(asked))
-    all.push_back(ours<Key>(algorithm));
+    all.push_back(ours<Key>(algorithm, order::random));
   for (uint64_t count : asked.counts)
     for (const contender<Key> &c : all)
-      try {
-        add_figure(found, measure(asked, c, count));
-      } catch (const std::runtime_error &error) {
-        add_failure(found, c.method + " " + c.algorithm,
-                    std::string(random_key<Key>::name) + ", " + std::to_string(count) +
-                        " pairs: " + error.what());
-      }
+      add_measured(asked, found, c, count, order::random);
+}
+
+/* The default, or the algorithm that was asked for. */
+template <typename Key>
+void measure_orders(const options &asked, results &found, std::vector<order> kinds)
+{
+  for (order kind : kinds) {
+    std::vector<contender<Key>> all = peers<Key>();
+    all.push_back(ours<Key>(algorithms(asked)[0], kind));
+    for (const contender<Key> &c : all)
+      add_measured(asked, found, c, asked.ordered, kind);
+  }
 }
 
 } // namespace
@@ -177,6 +216,12 @@ void measure_pairs(const options &asked, results &found)
   measure_key<uint32_t>(asked, found);
   measure_key<uint64_t>(asked, found);
   measure_key<unsigned __int128>(asked, found);
+  if (asked.ordered == 0) return;
+  const std::vector<order> kinds = {order::sorted, order::reversed, order::nearly, order::few};
+  measure_orders<uint32_t>(asked, found, kinds);
+  measure_orders<uint64_t>(asked, found, kinds);
+  measure_orders<unsigned __int128>(asked, found, kinds);
+  measure_orders<uint64_t>(asked, found, {order::bits36});
 }
 
 } // namespace bench

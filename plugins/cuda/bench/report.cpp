@@ -64,7 +64,7 @@ const figure *find(const results &found, const figure &like, const char *method)
 {
   for (const figure &each : found.figures)
     if (each.suite == like.suite && each.method == method && each.key == like.key &&
-        each.count == like.count)
+        each.order == like.order && each.count == like.count)
       return &each;
   return nullptr;
 }
@@ -99,6 +99,7 @@ void add_contender(cJSON *array, const results &found, const figure &each)
   }
   if (each.block) cJSON_AddNumberToObject(json, "block", each.block);
   cJSON_AddStringToObject(json, "record", each.key.c_str());
+  if (!each.order.empty()) cJSON_AddStringToObject(json, "distribution", each.order.c_str());
   cJSON_AddNumberToObject(json, "count", (double)each.count);
   cJSON_AddNumberToObject(json, "extra_bytes", (double)each.extra_bytes);
   cJSON *const ratios = cJSON_AddObjectToObject(json, "times_as_fast_as");
@@ -143,21 +144,31 @@ void print_passes(const series &passes)
   std::printf("\n");
 }
 
+/* "-" if there is none. */
+std::string ratio_text(const results &found, const figure &each, const char *method)
+{
+  const double value = ratio(found, each, method);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return value > 0 ? text : "-";
+}
+
 void print_pairs(const results &found, const figure &each)
 {
   const std::vector<double> &values = each.measured[0].values;
-  std::printf("%-28s %-5s %-10s %4zu %10.4f %8.2f %8.2f\n", name_of(each).c_str(), each.key.c_str(),
-              count_name(each.count).c_str(), values.size(), 1e3 * median(values),
-              ratio(found, each, "cub::DeviceMergeSort"),
-              ratio(found, each, "cub::DeviceRadixSort"));
+  std::printf("%-28s %-4s %-8s %-10s %4zu %10.4f %8s %8s\n", name_of(each).c_str(),
+              each.key.c_str(), each.order.c_str(), count_name(each.count).c_str(), values.size(),
+              1e3 * median(values), ratio_text(found, each, "cub::DeviceMergeSort").c_str(),
+              ratio_text(found, each, "cub::DeviceRadixSort").c_str());
 }
 
 void print_experiment(const results &found, const figure &each)
 {
-  std::printf("%-28s %5s %-6s %5zu %9.4f %9.4f %9.2f\n", name_of(each).c_str(),
+  std::printf("%-28s %5s %-6s %5zu %9.4f %9.4f %9s\n", name_of(each).c_str(),
               each.block ? std::to_string(each.block).c_str() : "-", count_name(each.count).c_str(),
               each.measured[0].values.size(), 1e3 * median(each.measured[0].values),
-              1e3 * median(each.measured[1].values), ratio(found, each, "thrust::stable_sort"));
+              1e3 * median(each.measured[1].values),
+              ratio_text(found, each, "thrust::stable_sort").c_str());
   if (each.measured.size() > 2) print_passes(each.measured[2]);
 }
 
@@ -174,9 +185,9 @@ void print_machine()
 
 void print_pairs_head(const char *title)
 {
-  std::printf("\n%s of a random key and an index on the device, median ms\n"
-              "%-28s %-5s %-10s %4s %10s %8s %8s\n",
-              title, "", "key", "pairs", "runs", "ms", "/ merge", "/ radix");
+  std::printf("\n%s of a key, random unless said, and an index on the device, median ms\n"
+              "%-28s %-4s %-8s %-10s %4s %10s %8s %8s\n",
+              title, "", "key", "", "pairs", "runs", "ms", "/ merge", "/ radix");
 }
 
 void print_experiment_head()
