@@ -284,8 +284,8 @@ RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
 RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
 
 /* Sorts `count` records in place, stably. Working memory, kept for the next call: one copy of the
- * records plus about 16 bytes a record. `records` changes only once the permutation has been
- * verified and can no longer fail. A sorted array is left untouched.
+ * records plus about 16 bytes a record (and the CUDA plugin's 36 MiB of pinned memory at most).
+ * `records` changes only once the permutation has been verified and the sort can no longer fail.
  * Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (an enum value that its schema does
  * not have), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
