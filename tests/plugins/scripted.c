@@ -9,13 +9,16 @@
  *   sort-lost                          so too, and it must not be called again
  *   sort-duplicate, sort-range         sort returns what is no permutation
  *   sort-nothing                       sort writes nothing
+ *   whole                              whole records are sorted, and well
+ *   whole-failed, whole-memory, whole-lost, whole-unsupported
+ *                                      that reports it, having spoilt what it could
  *
  * It also holds the host to its part of the contract, and fails with a text if that is broken. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "recsort/plugin.h"
+#include "common/key_interpreter.h"
 
 typedef struct instance {
   const recsort_host *host;
@@ -158,6 +161,71 @@ static recsort_plugin_status sort(void *made, const recsort_plugin_job *job, voi
   return RECSORT_PLUGIN_OK;
 }
 
+/* ---- Whole records ---- */
+
+static int script_is_whole(void)
+{
+  const char *script = getenv("RECSORT_TEST_SCRIPT");
+  return script && strncmp(script, "whole", 5) == 0;
+}
+
+static uint32_t suits(const void *made, const recsort_key_program *program)
+{
+  (void)made;
+  return script_is_whole() && program->key_width <= 64;
+}
+
+static uint64_t key_of(const recsort_key_program *program, const unsigned char *record)
+{
+  uint64_t words[2] = {0, 0};
+  bool valid = true;
+  for (uint32_t s = 0; s < program->step_count; s++)
+    key_place(words, &program->steps[s], key_step(&program->steps[s], record, &valid));
+  return words[0];
+}
+
+static recsort_plugin_status sort_whole(void *made, const recsort_plugin_job *job,
+                                        const recsort_key_program *program, const void *records,
+                                        void *sorted, recsort_plugin_times *times,
+                                        recsort_plugin_error *error)
+{
+  instance *self = made;
+  const size_t size = (size_t)program->record_size;
+  const unsigned char *from = records;
+  unsigned char *const to = sorted;
+  if (self->lost || !from || !to || from == to || times->size < sizeof *times || error->text[0])
+    return refuse(error, RECSORT_PLUGIN_FAILED, "the call is wrong");
+  memset(to, 0xee, (size_t)job->count * size);
+  if (script_is("whole-failed")) return refuse(error, RECSORT_PLUGIN_FAILED, "whole failed");
+  if (script_is("whole-memory")) return refuse(error, RECSORT_PLUGIN_OUT_OF_MEMORY, "no memory");
+  if (script_is("whole-unsupported")) return refuse(error, RECSORT_PLUGIN_UNSUPPORTED, "not these");
+  if (script_is("whole-lost")) {
+    self->lost = 1;
+    return refuse(error, RECSORT_PLUGIN_LOST, "the device is gone");
+  }
+  for (uint64_t i = 0; i < job->count; i++, from += size) {
+    unsigned char *at = to + i * size;
+    for (; at > to && key_of(program, at - size) > key_of(program, from); at -= size)
+      memcpy(at, at - size, size);
+    memcpy(at, from, size);
+  }
+  times->encode = 1;
+  times->sort = 2;
+  times->verify = 3;
+  times->permute = 4;
+  return RECSORT_PLUGIN_OK;
+}
+
+static const recsort_plugin_records whole = {
+    .size = sizeof whole, .suits = suits, .sort = sort_whole};
+
+static const void *extension(const char *name)
+{
+  return script_is_whole() && strcmp(name, RECSORT_PLUGIN_RECORDS) == 0 ? &whole : NULL;
+}
+
+/* ---- The table ---- */
+
 static const recsort_plugin_algorithm insertion = {sizeof insertion, 0, "insertion",
                                                    "insertion sort, for tests"};
 static const recsort_plugin_algorithm *const algorithms[] = {&insertion};
@@ -174,7 +242,8 @@ static const recsort_plugin table = {.size = sizeof table,
                                      .close = close,
                                      .limits = limits,
                                      .work_size = work_size,
-                                     .sort = sort};
+                                     .sort = sort,
+                                     .extension = extension};
 
 const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
 

@@ -258,6 +258,44 @@ static void test_the_best_plugin_is_used(void **state)
   }
 }
 
+/* A plugin that takes records gets them; if it does not want these, their keys; for an order, keys.
+ */
+static void test_whole_records(void **state)
+{
+  static const char *const scripts[] = {"whole", "whole-unsupported"};
+  (void)state;
+  search(SCRIPTED);
+  for (size_t i = 0; i < 2; i++) {
+    recsort_sorter *sorter;
+    recsort_permutation order;
+    recsort_error error = {0};
+    entry entries[COUNT], sorted[COUNT];
+    script(scripts[i]);
+    assert_int_equal(create("scripted", NULL, NULL, &sorter, &error), RECSORT_OK);
+    for (int in_place = 0; in_place < 2; in_place++) {
+      fill(entries);
+      if (in_place) memcpy(sorted, entries, sizeof sorted);
+      const recsort_status status = in_place
+                                        ? recsort_sort(sorter, sorted, COUNT, &error)
+                                        : recsort_sort_to(sorter, entries, COUNT, sorted, &error);
+      if (status) fail_msg("%s", error.text);
+      assert_true(in_stable_order(sorted));
+      const recsort_stats stats = recsort_sorter_stats(sorter);
+      assert_int_equal(stats.whole_records, i == 0);
+      assert_int_equal(stats.records, COUNT);
+      assert_null(stats.fallback);
+      if (i > 0) continue;
+      assert_true(stats.encode_seconds == 1 && stats.sort_seconds == 2 &&
+                  stats.verify_seconds == 3 && stats.permute_seconds >= 4);
+      assert_int_equal(stats.index_bits, 32);
+    }
+    assert_int_equal(recsort_find_order(sorter, entries, COUNT, &order, &error), RECSORT_OK);
+    assert_int_equal(order.count, COUNT);
+    assert_false(recsort_sorter_stats(sorter).whole_records);
+    recsort_sorter_destroy(sorter);
+  }
+}
+
 static void test_an_algorithm_picks_the_plugin_that_has_it(void **state)
 {
   recsort_sorter *sorter;
@@ -289,6 +327,9 @@ static const struct failure {
     {"sort-duplicate", "not a permutation", RECSORT_CORRUPT_RESULT, false},
     {"sort-range", "not a permutation", RECSORT_CORRUPT_RESULT, false},
     {"sort-nothing", "not a permutation", RECSORT_CORRUPT_RESULT, false},
+    {"whole-failed", "whole failed", RECSORT_DEVICE_ERROR, false},
+    {"whole-memory", "no memory", RECSORT_OUT_OF_MEMORY, false},
+    {"whole-lost", "the device is gone", RECSORT_DEVICE_ERROR, false},
 };
 enum { FAILURES = sizeof failures / sizeof *failures };
 
@@ -347,7 +388,7 @@ static void test_by_name_a_failure_is_an_error(void **state)
 
     script(NULL); /* all is well again: but for a device that is gone */
     if (sorter) {
-      const bool lost = strcmp(failure->script, "sort-lost") == 0;
+      const bool lost = strstr(failure->script, "-lost") != NULL;
       status = recsort_sort(sorter, entries, COUNT, &error);
       assert_int_equal(status, lost ? RECSORT_DEVICE_ERROR : RECSORT_OK);
       if (lost)
@@ -369,6 +410,7 @@ int main(void)
       cmocka_unit_test_teardown(test_the_list_fails_cleanly_without_memory, forget),
       cmocka_unit_test_teardown(test_a_refused_plugin_by_name, forget),
       cmocka_unit_test_teardown(test_the_best_plugin_is_used, forget),
+      cmocka_unit_test_teardown(test_whole_records, forget),
       cmocka_unit_test_teardown(test_an_algorithm_picks_the_plugin_that_has_it, forget),
       cmocka_unit_test_teardown(test_auto_falls_back, forget),
       cmocka_unit_test_teardown(test_by_name_a_failure_is_an_error, forget),
