@@ -10,6 +10,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 enum { AHEAD = 24, CACHE_LINE = 64 };
 
 static inline uint64_t index_at(const void *index, unsigned bits, size_t i)
@@ -178,15 +182,41 @@ void recsort_gather(const recsort_permutation *order, size_t first, size_t count
 
 /* ---- Copy ---- */
 
+/* As memcpy, but where processors have such stores the target does not pass through their caches:
+ * it is too large for them, and would be read first. */
+static void copy_past_caches(char *to, const char *from, size_t size)
+{
+#ifdef __SSE2__
+  const size_t unaligned = -(uintptr_t)to % CACHE_LINE;
+  const size_t head = unaligned < size ? unaligned : size;
+  const char *const end = from + size;
+  memcpy(to, from, head);
+  for (to += head, from += head; end - from >= CACHE_LINE; to += CACHE_LINE, from += CACHE_LINE)
+    for (size_t i = 0; i < CACHE_LINE; i += sizeof(__m128i)) {
+      const __m128i part = _mm_loadu_si128((const void *)(from + i));
+      _mm_stream_si128((void *)(to + i), part);
+    }
+  _mm_sfence();
+  size = (size_t)(end - from);
+#endif
+  memcpy(to, from, size);
+}
+
 void rs_copy(void *to, const void *from, size_t size, unsigned threads)
 {
+  enum { LARGE = 8 << 20 };
   if (size == 0) return; /* the addresses may be NULL */
   threads = team_for(size, threads);
 #pragma omp parallel num_threads(threads)
   {
     const size_t team = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
     const share range = share_of(size, me, team);
-    memcpy((char *)to + range.begin, (const char *)from + range.begin, range.end - range.begin);
+    char *const part = (char *)to + range.begin;
+    const char *const source = (const char *)from + range.begin;
+    if (size < LARGE)
+      memcpy(part, source, range.end - range.begin);
+    else
+      copy_past_caches(part, source, range.end - range.begin);
   }
 }
 

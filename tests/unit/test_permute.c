@@ -207,6 +207,29 @@ static void test_copy(void **state)
       }
 }
 
+/* Past the caches, from and to every alignment; what is around stays. */
+static void test_copy_of_much(void **state)
+{
+  enum { MUCH = 9 << 20, AROUND = 128 };
+  unsigned char *const from = malloc(MUCH + AROUND), *const to = malloc(MUCH + 2 * AROUND);
+  uint64_t random = 8;
+  (void)state;
+  assert_non_null(from);
+  assert_non_null(to);
+  for (size_t i = 0; i < MUCH + AROUND; i++)
+    from[i] = (unsigned char)(next_random(&random) | 1);
+  for (size_t round = 0; round < 12; round++) {
+    const size_t skip = random_below(&random, AROUND), ahead = random_below(&random, AROUND);
+    const size_t size = MUCH - random_below(&random, 200);
+    memset(to, 0, MUCH + 2 * AROUND);
+    rs_copy(to + ahead, from + skip, size, thread_counts[round % 5]);
+    assert_memory_equal(to + ahead, from + skip, size);
+    assert_true((ahead == 0 || to[ahead - 1] == 0) && to[ahead + size] == 0);
+  }
+  free(from);
+  free(to);
+}
+
 static void test_permutation_copy_changes_the_width(void **state)
 {
   static uint64_t to64[LARGE];
@@ -241,6 +264,7 @@ int main(void)
       cmocka_unit_test(test_gather),
       cmocka_unit_test(test_gather_of_nothing),
       cmocka_unit_test(test_copy),
+      cmocka_unit_test(test_copy_of_much),
       cmocka_unit_test(test_permutation_copy_changes_the_width),
   };
   return cmocka_run_group_tests_name("permute", tests, NULL, NULL);
