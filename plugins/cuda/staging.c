@@ -149,7 +149,7 @@ static recsort_plugin_status lane_down(staging *ring, const staging_copy *copy, 
   piece held[STAGING_SLOTS] = {{0, 0}};
   uint64_t turn = 0;
   for (uint64_t p = lane; p < pieces && status == RECSORT_PLUGIN_OK; p += lanes, turn++) {
-    const unsigned s = turn % STAGING_SLOTS;
+    const unsigned s = (unsigned)(turn % STAGING_SLOTS);
     status = receive(copy, &slots[s], held[s], error);
     held[s] = piece_at(copy, p);
     if (status == RECSORT_PLUGIN_OK)
