@@ -226,6 +226,7 @@ static recsort_status serve(recsort_sorter *sorter, request *r, recsort_error *e
   sorter->stats = (recsort_stats){.records = r->count};
   r->order = (recsort_permutation){NULL, 32, 0};
   if (r->count == 0) return RECSORT_OK;
+  rs_sorter_choose_for(sorter, r->count);
   for (;;) {
     recsort_error cause = {0};
     const recsort_status status = do_once(sorter, r, &cause);

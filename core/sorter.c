@@ -40,6 +40,40 @@ recsort_status rs_sorter_open_best(recsort_sorter *sorter, size_t first, recsort
   return status;
 }
 
+/* ---- Few records ---- */
+
+static uint64_t least_count(const rs_plugin_instance *instance)
+{
+  recsort_plugin_limits limits = {.size = sizeof limits};
+  if (instance->plugin) instance->plugin->limits(instance->state, &limits);
+  return limits.least_count;
+}
+
+static void swap_spare(recsort_sorter *sorter)
+{
+  const rs_plugin_instance instance = sorter->instance;
+  const size_t candidate = sorter->candidate;
+  sorter->instance = sorter->spare;
+  sorter->candidate = sorter->spare_candidate;
+  sorter->spare = instance;
+  sorter->spare_candidate = candidate;
+  sorter->few = !sorter->few;
+}
+
+/* The spare one is opened when it is first needed; if it cannot be, the best one sorts few, too. */
+void rs_sorter_choose_for(recsort_sorter *sorter, size_t count)
+{
+  const rs_plugin_instance *const best = sorter->few ? &sorter->spare : &sorter->instance;
+  const bool few = sorter->automatic && !best->lost && count < least_count(best);
+  if (few == sorter->few) return;
+  swap_spare(sorter);
+  if (sorter->instance.plugin) return;
+  if (rs_sorter_open_best(sorter, sorter->spare_candidate + 1, NULL) != RECSORT_OK)
+    swap_spare(sorter);
+}
+
+/* ---- The choice ---- */
+
 /* A plugin that is there but cannot be used may be the one that somebody counts on; not if they ask
  * for another's algorithm. */
 static void note_refused(recsort_sorter *sorter)
@@ -54,6 +88,17 @@ static void note_refused(recsort_sorter *sorter)
   }
 }
 
+static void describe_choice(recsort_sorter *sorter)
+{
+  const uint64_t least = least_count(&sorter->instance);
+  const int length = snprintf(sorter->choice, sizeof sorter->choice,
+                              "the best of those that can be used here (score %u)",
+                              sorter->plugins->candidates[sorter->candidate].info.score);
+  if (least)
+    (void)snprintf(sorter->choice + length, sizeof sorter->choice - (size_t)length,
+                   "; the next best sorts fewer than %llu records", (unsigned long long)least);
+}
+
 static recsort_status choose_plugin(recsort_sorter *sorter, const char *name, recsort_error *error)
 {
   const rs_candidate *found;
@@ -61,9 +106,7 @@ static recsort_status choose_plugin(recsort_sorter *sorter, const char *name, re
   if (sorter->automatic) {
     const recsort_status status = rs_sorter_open_best(sorter, 0, error);
     if (status) return status;
-    (void)snprintf(sorter->choice, sizeof sorter->choice,
-                   "the best of those that can be used here (score %u)",
-                   sorter->plugins->candidates[sorter->candidate].info.score);
+    describe_choice(sorter);
     note_refused(sorter);
     return RECSORT_OK;
   }
@@ -133,6 +176,7 @@ void recsort_sorter_destroy(recsort_sorter *sorter)
   if (!sorter) return;
   const recsort_allocator memory = sorter->allocator;
   rs_plugin_close(&sorter->instance);
+  rs_plugin_close(&sorter->spare);
   recsort_plugin_list_destroy(sorter->plugins);
   rs_sorter_release_block(sorter);
   rs_arena_free(&sorter->arena);

@@ -21,7 +21,10 @@ struct recsort_sorter {
   bool automatic;   /* another may take over */
   const char *algorithm;
   unsigned threads;
-  rs_plugin_instance instance;
+  rs_plugin_instance instance; /* in use */
+  rs_plugin_instance spare;    /* the other one, where few records are sorted by another plugin */
+  size_t spare_candidate;
+  bool few;    /* the one in use is that for few records */
   void *block; /* aligned as plugins ask for, which an allocator need not do */
   size_t block_size;
   void *allocation; /* what the block lies in */
@@ -34,6 +37,8 @@ struct recsort_sorter {
 /* Opens the best plugin from number `first` on; the last failure if none opens. Each failure is
  * noted in sorter->fallback. */
 recsort_status rs_sorter_open_best(recsort_sorter *sorter, size_t first, recsort_error *error);
+/* With "auto": the best plugin for `count` records becomes the one in use. */
+void rs_sorter_choose_for(recsort_sorter *sorter, size_t count);
 void rs_sorter_note_fallback(recsort_sorter *sorter, const recsort_error *cause);
 
 /* Frees the block that sorting works in. */

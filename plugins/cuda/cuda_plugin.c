@@ -11,6 +11,10 @@
 #include "cuda/instance.h"
 #include "cuda/wide_keys.h"
 
+#ifndef CUDA_LEAST_COUNT
+#define CUDA_LEAST_COUNT (12 << 10) /* where one thread of a Xeon and an H200 take as long */
+#endif
+
 enum { HOST_ALIGNMENT = 64, MAX_PAIR_WIDTH = 128, MAX_COUNT_BITS = 40 };
 
 /* ---- The contract's small change ---- */
@@ -54,6 +58,7 @@ static void cuda_limits(const void *instance, recsort_plugin_limits *limits)
   limits->max_key_bits = UINT32_MAX;
   limits->max_index_bits = 64;
   limits->max_count = UINT64_C(1) << MAX_COUNT_BITS; /* device memory ends long before */
+  limits->least_count = CUDA_LEAST_COUNT;
 }
 
 /* ---- Memory ---- */

@@ -3,6 +3,7 @@
  *
  *   open-failed, open-memory           open reports it
  *   limit-keys, limit-count            limits are narrower than any job
+ *   limit-least                        fewer than 5 records are not worth it
  *   size-unsupported, size-huge        work_size refuses, or asks for more than there is
  *   size-outside, size-unaligned       work_size puts the keys where they cannot be
  *   sort-failed, sort-memory           sort reports it
@@ -75,6 +76,7 @@ static void limits(const void *made, recsort_plugin_limits *limits)
   limits->max_key_bits = script_is("limit-keys") ? 16 : UINT32_MAX;
   limits->max_index_bits = 64;
   limits->max_count = script_is("limit-count") ? 1 : UINT64_C(1) << 32;
+  limits->least_count = script_is("limit-least") ? 5 : 0;
 }
 
 static uint64_t permutation_size(const recsort_plugin_job *job)

@@ -258,6 +258,38 @@ static void test_the_best_plugin_is_used(void **state)
   }
 }
 
+/* With "auto" what a plugin is not worth goes to the next, back and forth; by name it does not, nor
+ * where the next has not the algorithm. */
+static void test_few_records_go_to_the_next_plugin(void **state)
+{
+  static const size_t counts[] = {4, 5, 1, COUNT, 3};
+  failing_allocator memory = {0};
+  const recsort_allocator hook = failing_hook(&memory);
+  (void)state;
+  search(SCRIPTED);
+  script("limit-least");
+  for (int way = 0; way < 3; way++) {
+    recsort_sorter *sorter;
+    size_t disorder;
+    entry entries[COUNT];
+    assert_int_equal(
+        create(way == 1 ? "scripted" : "auto", way == 2 ? "insertion" : NULL, &hook, &sorter, NULL),
+        RECSORT_OK);
+    assert_int_equal(strstr(recsort_sorter_stats(sorter).choice, "fewer than 5 records") != NULL,
+                     way != 1);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+      const bool next = way == 0 && counts[i] < 5;
+      fill(entries);
+      assert_int_equal(recsort_sort(sorter, entries, counts[i], NULL), RECSORT_OK);
+      assert_string_equal(recsort_sorter_stats(sorter).plugin, next ? "cpu" : "scripted");
+      assert_int_equal(recsort_check(sorter, entries, counts[i], &disorder, NULL), RECSORT_OK);
+      assert_int_equal(disorder, counts[i]);
+    }
+    recsort_sorter_destroy(sorter);
+  }
+  assert_int_equal(memory.blocks, 0);
+}
+
 /* A plugin that takes records gets them; if it does not want these, their keys; for an order, keys.
  */
 static void test_whole_records(void **state)
@@ -410,6 +442,7 @@ int main(void)
       cmocka_unit_test_teardown(test_the_list_fails_cleanly_without_memory, forget),
       cmocka_unit_test_teardown(test_a_refused_plugin_by_name, forget),
       cmocka_unit_test_teardown(test_the_best_plugin_is_used, forget),
+      cmocka_unit_test_teardown(test_few_records_go_to_the_next_plugin, forget),
       cmocka_unit_test_teardown(test_whole_records, forget),
       cmocka_unit_test_teardown(test_an_algorithm_picks_the_plugin_that_has_it, forget),
       cmocka_unit_test_teardown(test_auto_falls_back, forget),

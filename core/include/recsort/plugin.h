@@ -68,6 +68,8 @@ typedef struct recsort_plugin_limits {
   uint32_t max_index_bits; /* 32 or 64 */
   uint32_t reserved;
   uint64_t max_count; /* records */
+  uint64_t
+      least_count; /* fewer are sooner sorted without this plugin: "auto" passes on to the next */
 } recsort_plugin_limits;
 
 /* What is to be sorted.
