@@ -17,7 +17,7 @@
 enum { MAX_KEY_WIDTH = 128 };
 
 /* For larger records it is sooner to send keys alone and gather on the host (tools/results). */
-enum { MAX_RECORD_SIZE = 64 };
+enum { MAX_RECORD_SIZE = 128 };
 
 /* Where things are on the device, and what is done with them. */
 typedef struct records_sort {
