@@ -82,6 +82,8 @@ MUTANTS = [
     ('core/permute/permute.c', 'const size_t head = unaligned < size ? unaligned : size;',
      'const size_t head = 0;'),
     ('core/permute/permute.c', 'size = (size_t)(end - from);', 'size = 0;'),
+    ('core/sorter.c', 'count < least_count(best)', 'count <= least_count(best)'),
+    ('core/sorter.c', 'sorter->few = !sorter->few;', ''),
     # the pipeline and what looks at order
     ('core/pipeline.c', 'rs_copy(records, copy, r.bytes, sorter->threads);', ''),
     ('core/pipeline.c', 'rs_copy(records, r.sorted, r.bytes, sorter->threads);', ''),
