@@ -176,7 +176,7 @@ run_bench() { # OPTION...
 run_recbench() { # OPTION...
   {
     status=0
-    OMP_WAIT_POLICY=active "$build/tools/recbench/recbench" --threads "$(nproc)" "$@" 2>&1 || status=$?
+    env -u OMP_WAIT_POLICY "$build/tools/recbench/recbench" --threads "$(nproc)" "$@" 2>&1 || status=$?
     echo "$status" > "$work/bench.status"
   } | tee -a "$work/text"
   [ "$(cat "$work/bench.status")" = 0 ] || { failed=1; say 'recbench: FAILED'; }
