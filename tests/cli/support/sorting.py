@@ -1,4 +1,5 @@
 """What the tests of replacing sorts share: an old file, the new one, and who left what."""
+import contextlib
 import glob
 import os
 import subprocess
@@ -16,10 +17,12 @@ def entities(*arguments, data=b""):
 
 def forget_killed():
     """clang's OpenMP library registers each process in shared memory. A killed one stays registered,
-    and a later process of the same number may take that for a second library, and end."""
+    and a later process of the same number may take that for a second library, and end. One that has
+    just ended by itself has unlinked its own."""
     for path in glob.glob(f"/dev/shm/__KMP_REGISTERED_LIB_*_{os.getuid()}"):
         if not os.path.exists("/proc/" + path.split("_")[-2]):
-            os.unlink(path)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
 
 
 class Replacement:
