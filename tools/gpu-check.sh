@@ -109,7 +109,6 @@ describe_machine() {
   say "CPU      $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $(nproc) processors"
   say "kernel   $(uname -sr)"
   say "compiler $(nvcc --version 2> /dev/null | tail -n 1 || echo unknown)"
-  say "commit   $(git -C "$source" describe --always --dirty 2> /dev/null || echo 'as the benchmark says')"
   say "date     $(date -u +%Y-%m-%dT%H:%M:%SZ)"
 }
 
@@ -206,7 +205,7 @@ done
 if wanted benchmark; then run_bench $quick --json "$work/json"; fi
 if wanted records; then measure_records; fi
 case $only in
-  *large*) run_bench --count 0 --entities 0 --large 2^31+1,2^32+2097152 ;;
+  *large*) run_bench --count 0 --ordered 0 --entities 0 --large 2^31+1,2^32+2097152 ;;
 esac
 
 [ -z "$append" ] || [ ! -e "$output/$slug.txt" ] || cat "$output/$slug.txt" > "$work/before"
