@@ -40,6 +40,14 @@ static double seconds_now(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* The time since *since, and starts anew. */
+static double lap(double *since)
+{
+  const double now = seconds_now(), passed = now - *since;
+  *since = now;
+  return passed;
+}
+
 static uint32_t suits(const void *instance, const recsort_key_program *program)
 {
   (void)instance;
@@ -165,15 +173,15 @@ static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
   records_sort s = plan(instance, job, program);
   unsigned result = 0;
   recsort_plugin_status status = reserve(&s, error);
-  double clock = seconds_now(), now;
+  double clock = seconds_now();
   if (status == RECSORT_PLUGIN_OK) status = send(&s, records, error);
-  times->encode = (now = seconds_now()) - clock, clock = now;
+  times->encode = lap(&clock);
   if (status == RECSORT_PLUGIN_OK) status = cuda_sort_pairs(&s.pairs, &s.buffers, &result, error);
-  times->sort = (now = seconds_now()) - clock, clock = now;
+  times->sort = lap(&clock);
   if (status == RECSORT_PLUGIN_OK) status = check(&s, result, error);
-  times->verify = (now = seconds_now()) - clock, clock = now;
+  times->verify = lap(&clock);
   if (status == RECSORT_PLUGIN_OK) status = receive(&s, sorted, error);
-  times->permute = seconds_now() - clock;
+  times->permute = lap(&clock);
   return status;
 }
 
