@@ -15,9 +15,9 @@
 #include "cuda/device_sort.h"
 #include "cuda/runtime.h"
 
+/* Bytes of a slot; with smaller ones the link is idle more often. */
 #ifndef STAGING_PIECE
-#define STAGING_PIECE (1 << 21) /* bytes of a slot; with smaller ones the link is idle more often  \
-                                 */
+#define STAGING_PIECE (1 << 21)
 #endif
 
 enum { STAGING_MAX_LANES = 6, STAGING_SLOTS = 3 };

@@ -1,7 +1,8 @@
 /* plugin.h - for those who write a sorter for recsort.
  *
  * A plugin sorts keys: `count` unsigned integers of a fixed width, of which it returns the stable
- * permutation. It never sees a record. It is a shared library with one exported symbol,
+ * permutation. It sees no record, unless it offers to (below, "Whole records"). It is a shared
+ * library with one exported symbol,
  *
  *   const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
  *
