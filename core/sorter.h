@@ -37,9 +37,10 @@ struct recsort_sorter {
 /* Opens the best plugin from number `first` on; the last failure if none opens. Each failure is
  * noted in sorter->fallback. */
 recsort_status rs_sorter_open_best(recsort_sorter *sorter, size_t first, recsort_error *error);
+void rs_sorter_note_fallback(recsort_sorter *sorter, const recsort_error *cause);
+
 /* With "auto": the best plugin for `count` records becomes the one in use. */
 void rs_sorter_choose_for(recsort_sorter *sorter, size_t count);
-void rs_sorter_note_fallback(recsort_sorter *sorter, const recsort_error *cause);
 
 /* Frees the block that sorting works in. */
 void rs_sorter_release_block(recsort_sorter *sorter);

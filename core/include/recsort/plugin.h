@@ -68,9 +68,8 @@ typedef struct recsort_plugin_limits {
   uint32_t max_key_bits;   /* widest key width; UINT32_MAX: any */
   uint32_t max_index_bits; /* 32 or 64 */
   uint32_t reserved;
-  uint64_t max_count; /* records */
-  uint64_t
-      least_count; /* fewer are sooner sorted without this plugin: "auto" passes on to the next */
+  uint64_t max_count;   /* records */
+  uint64_t least_count; /* with "auto", fewer records go to the next best plugin */
 } recsort_plugin_limits;
 
 /* What is to be sorted.
@@ -103,7 +102,7 @@ typedef struct recsort_plugin {
   uint32_t abi; /* RECSORT_PLUGIN_ABI of the header it was built with */
   const char *name;
   const char *version;
-  const char *description;                           /* one line */
+  const char *description; /* one line */
   const recsort_plugin_algorithm *const *algorithms; /* the default first */
   uint32_t algorithm_count;
   uint32_t reserved;

@@ -112,7 +112,10 @@ typedef enum recsort_layout {
   RECSORT_LAYOUT_EXPLICIT /* every field has an offset */
 } recsort_layout;
 
-typedef enum recsort_order { RECSORT_ASCENDING = 0, RECSORT_DESCENDING } recsort_order;
+typedef enum recsort_order {
+  RECSORT_ASCENDING = 0,
+  RECSORT_DESCENDING
+} recsort_order;
 
 /* Where a NaN goes. But for TOTAL, all NaNs are equal and -0 equals +0. */
 typedef enum recsort_nan {
@@ -376,11 +379,10 @@ typedef struct recsort_stats {
   unsigned threads;
   const char *plugin;
   const char *algorithm;
-  const char *choice; /* why this plugin */
-  const char
-      *fallback;      /* with "auto": which plugin failed, or cannot be used, and why; else NULL */
-  size_t memory;      /* bytes the sorter holds */
-  bool whole_records; /* the plugin got and moved the records, not keys alone */
+  const char *choice;   /* why this plugin */
+  const char *fallback; /* "auto": which plugin failed, or cannot be used, and why; else NULL */
+  size_t memory;        /* bytes the sorter holds */
+  bool whole_records;   /* the plugin got and moved the records, not keys alone */
   double encode_seconds;
   double sort_seconds;
   double verify_seconds;
