@@ -8,7 +8,7 @@
   }
 
 const device_algorithm device_algorithms[DEVICE_ALGORITHMS] = {
-    {SHOWN("hybrid", "tiles merged by co-ranks, or buckets by ranks among splitters"),
+    {SHOWN("hybrid", "pairs to buckets by ranks among splitters, to cells by their keys, then ranked"),
      hybrid_extra_bytes, hybrid_sort},
     {SHOWN("rank", "every pass finds each element's place by a search in the sibling chunk"), NULL,
      rank_sort},

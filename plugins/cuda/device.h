@@ -10,14 +10,14 @@
  *     DEVICE_SHARED(type, keys);                             the dynamic shared memory: a pointer
  *     DEVICE_SHARED_ARRAY(type, bounds, 2);                  a static shared array
  *     threadIdx.x blockIdx.x blockDim.x gridDim.x __syncthreads() __syncwarp() __shfl_xor_sync()
- *     device_cursor_at(shared, i)                            what walks over shared memory
- *     device_take_lesser(&x, &left, &y, &right)              a step of a merge: x, then the next at
- * the left, if it is less; or y, and the one before device_clz32() ...64() the leading zero bits of
- * what is not 0 device_or32() ...64() device_add32() ...64() atomic, global or shared; they return
- * what was there
- * ... DEVICE_LAUNCH(name, grid, block, shared_bytes, stream, args)   args: an lvalue; a
- * device_status
- * ... device_clear(), device_read() as any launch, of device memory; the latter waits
+ *     device_clz32() ...64()            the leading zero bits of what is not 0
+ *     device_or32() device_add32() ...64()
+ *                                       atomic, global or shared; they return what was there
+ *     device_warp_sum(x)                over all lanes, for all of them
+ *     device_quotient(x, y)             floats, y at most 2^126; the last two bits may be wrong
+ *
+ *   DEVICE_LAUNCH(name, grid, block, shared_bytes, stream, args)   args: an lvalue; a device_status
+ *   device_clear() device_read()        as any launch, of device memory; the latter waits
  */
 #ifndef RECSORT_CUDA_DEVICE_H
 #define RECSORT_CUDA_DEVICE_H
@@ -44,30 +44,8 @@ __extension__ typedef unsigned __int128 device_uint128;
   extern __shared__ __align__(16) unsigned char device_shared[];                                   \
   type *const name = (type *)device_shared
 #define DEVICE_SHARED_ARRAY(type, name, count) __shared__ type name[count]
+#define DEVICE_ALIGNED(bytes) __align__(bytes)
 
-/* A place in shared memory. */
-typedef uint32_t device_cursor;
-DEVICE_INLINE device_cursor device_cursor_at(const uint64_t *shared, uint32_t i)
-{
-  return (uint32_t)__cvta_generic_to_shared(shared) + i * 8;
-}
-/* By hand: the compiler would compare three times, or move both values about. */
-DEVICE_INLINE uint64_t device_take_lesser(uint64_t *x, device_cursor *left, uint64_t *y,
-                                          device_cursor *right)
-{
-  uint64_t lesser;
-  asm volatile("{ .reg .pred from_left;\n"
-               "setp.lt.u64 from_left, %1, %2;\n"
-               "selp.b64 %0, %1, %2, from_left;\n"
-               "@from_left add.u32 %3, %3, 8;\n"
-               "@!from_left sub.u32 %4, %4, 8;\n"
-               "@from_left ld.shared.u64 %1, [%3];\n"
-               "@!from_left ld.shared.u64 %2, [%4]; }"
-               : "=&l"(lesser), "+l"(*x), "+l"(*y), "+r"(*left), "+r"(*right)
-               :
-               : "memory");
-  return lesser;
-}
 DEVICE_INLINE uint32_t device_clz32(uint32_t bits)
 {
   return (uint32_t)__clz((int)bits);
@@ -91,6 +69,14 @@ DEVICE_INLINE uint32_t device_add32(uint32_t *at, uint32_t more)
 DEVICE_INLINE uint64_t device_add64(uint64_t *at, uint64_t more)
 {
   return atomicAdd((unsigned long long *)at, (unsigned long long)more);
+}
+DEVICE_INLINE float device_quotient(float x, float y)
+{
+  return __fdividef(x, y);
+}
+DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)
+{
+  return __reduce_add_sync(UINT32_MAX, value);
 }
 
 /* A block gets more than 48 KiB, the kernel's own static arrays included, only if it is allowed
@@ -142,22 +128,6 @@ static inline device_status device_read(void *host, const void *device, size_t s
   static const emulator_kernel name##_kernel = {name##_thread, max_threads};                       \
   static void name(const type args)
 
-typedef const uint64_t *device_cursor;
-DEVICE_INLINE device_cursor device_cursor_at(const uint64_t *shared, uint32_t i)
-{
-  return shared + i;
-}
-DEVICE_INLINE uint64_t device_take_lesser(uint64_t *x, device_cursor *left, uint64_t *y,
-                                          device_cursor *right)
-{
-  const uint64_t a = *x, b = *y;
-  if (TWIN(HYBRID_ORDER, b < a, a < b)) {
-    *x = *++*left;
-    return a;
-  }
-  *y = *--*right;
-  return b;
-}
 DEVICE_INLINE uint32_t device_clz32(uint32_t bits)
 {
   return (uint32_t)__builtin_clz(bits);
@@ -190,7 +160,18 @@ DEVICE_INLINE uint64_t device_add64(uint64_t *at, uint64_t more)
   *at += more;
   return before;
 }
+DEVICE_INLINE float device_quotient(float x, float y)
+{
+  return x / y;
+}
+DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)
+{
+  for (unsigned lanes = EMULATOR_WARP / 2; lanes > 0; lanes /= 2)
+    value += __shfl_xor_sync(UINT32_MAX, value, lanes);
+  return value;
+}
 
+#define DEVICE_ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define DEVICE_SHARED(type, name) type *const name = (type *)emulator_shared()
 #define DEVICE_SHARED_ARRAY(type, name, count)                                                     \
   static const char name##_id;                                                                     \

@@ -1,18 +1,12 @@
 /* hybrid.cu - the device sort that is meant to be fast.
  *
- *   look     whether the keys ascend already, or descend: then they are copied or turned round
- *   pack     the leading bits of a key that vary, and its place below them, in 64 bits: all pairs
- *            differ, so no step need be stable, and one array moves instead of two
- *   tiles    in registers by a network, then in shared memory by co-ranks (hybrid_pairs.inc)
- *   merges   where pairs are few: two runs into one, a tile of the output a block
- *   buckets  where they are many: ranked among splitters until a bucket is a tile at most
- *            (hybrid_buckets.inc)
- *   repair   pairs whose windows tie, by their whole keys (hybrid_keys.inc)
+ *   look      whether many keys ascend already, or descend: then they are copied or turned round
+ *   tile      few pairs: one block sorts them in shared memory (hybrid_tile.inc)
+ *   parts     more: each block collects and sorts a part of the range of keys (hybrid_select.inc)
+ *   buckets   many: ranked among splitters until a bucket is a tile at most (hybrid_buckets.inc)
  *
- * A pair that fills up a tile is the greatest integer; that a real one may be the same does no
- * harm. Two arrays of pairs overlay the buffers: where pairs hold all of a key, each a side's keys
- * and indices, for the keys are not wanted any more once they are packed; otherwise all but the
- * keys.
+ * A pair is a key and its index, and all pairs differ: so no step need be stable. Where both fit in
+ * 64 bits they are packed, the index below, and one array moves instead of two.
  */
 #include "cuda/hybrid.h"
 
@@ -21,141 +15,51 @@
 
 #ifdef __CUDACC__
 #define DEVICE_UNROLL _Pragma("unroll")
+#define DEVICE_ROLLED _Pragma("unroll 1")
 #else
 #define DEVICE_UNROLL
+#define DEVICE_ROLLED
 #endif
 
 enum {
-  HYBRID_BLOCK = 256,   /* threads of the kernels that need no tile */
-  HYBRID_FEW_TIES = 16, /* that one thread repairs */
-  WARP_THREADS = 32
+  HYBRID_ORDER_BLOCK = 256,
+  HYBRID_MOST_HEAVY = 128,
+  HYBRID_FEW = 8,         /* pairs that one thread settles */
+  HYBRID_NUMBER_BITS = 13 /* of a mark */
 };
-
-/* What is found out about the keys. */
-typedef struct hybrid_facts {
-  uint64_t varying[2];
-  uint64_t many_ties;
-  uint64_t unsorted;   /* some key is less than the one before */
-  uint64_t unreversed; /* some key is not */
-} hybrid_facts;
-
-/* Where the pairs of a first step come from: keys, of which a window of `width` bits is packed. */
-typedef struct pair_source {
-  const void *keys;          /* NULL: pairs are there already */
-  const void *order;         /* indices, in whose order the keys are taken; NULL: as they stand */
-  const hybrid_facts *facts; /* the window ends with the leading bit that varies; NULL: see low */
-  uint64_t mask;
-  uint32_t key_width, index_bits;
-  uint32_t width, low; /* the window's bits, and the place of its lowest */
-} pair_source;
-
-/* Where those of the last step go: sorted keys and their indices. */
-typedef struct pair_sink {
-  void *keys;
-  void *indices; /* NULL: to pairs */
-  uint32_t key_width, index_bits;
-} pair_sink;
-
-/* From pairs to pairs. */
-typedef struct pairs_step {
-  const uint64_t *from;
-  uint64_t *to;
-  uint64_t count;
-  uint64_t run; /* pairs of a run that is merged */
-  uint32_t place_bits;
-  pair_source source;
-  pair_sink sink;
-} pairs_step;
-
-/* Places in an array of pairs, 32 or 64 bits each, every so many. */
-typedef struct places {
-  void *at;
-  uint32_t bits, stride;
-} places;
-
-typedef struct bucket_step {
-  pairs_step pairs;
-  places segment_ends, ends; /* of buckets; before any pair is there, begins */
-  uint64_t *splitters;       /* a segment's after the other's, ascending */
-  uint64_t *spare;           /* an array of pairs that is free */
-  uint64_t counted;          /* pairs a block that counts */
-  uint32_t segments;
-  uint32_t buckets; /* a segment */
-} bucket_step;
-
-/* Between keys and pairs. */
-typedef struct keys_step {
-  const void *keys;
-  const void *order;
-  uint64_t *pairs;
-  void *to; /* indices */
-  void *keys_to;
-  hybrid_facts *facts;
-  uint64_t count;
-  uint32_t place_bits;
-  uint32_t width; /* of a window */
-} keys_step;
-
-typedef struct hybrid_memory {
-  uint64_t *pairs[2]; /* the last step goes to the first one, or to what overlays it */
-  pair_sink sink;
-  places ends[2];
-  uint64_t *splitters;
-  hybrid_facts *facts;
-} hybrid_memory;
+#define HYBRID_UNSETTLED (1u << 31)  /* of a mark */
+#define HYBRID_ONE_BUCKET (1u << 15) /* of a table of cells */
 
 static uint32_t place_bits_of(const device_job *job)
 {
   return job->count > 1 ? 64 - (uint32_t)__builtin_clzll(job->count - 1) : 1;
 }
 
-/* ---- From keys, and back ---- */
+/* ---- From keys to packed pairs, and back ---- */
 
-/* `keys` begin at a multiple of their size. */
-DEVICE_INLINE uint64_t load_window(const pair_source *source, uint32_t low, uint64_t i)
+typedef struct key_source {
+  const void *keys; /* NULL: pairs are there already */
+  uint32_t key_width;
+} key_source;
+
+typedef struct pair_sink {
+  void *keys;
+  void *indices; /* NULL: to pairs */
+  uint32_t key_width, index_bits;
+} pair_sink;
+
+/* A key of which only the low 64 bits can be other than 0. */
+DEVICE_INLINE uint64_t load_key(const key_source *source, uint64_t i)
 {
-  if (source->key_width == 32)
-    return (uint64_t)(((const uint32_t *)source->keys)[i] >> low) & source->mask;
-  if (source->key_width == 64) return ((const uint64_t *)source->keys)[i] >> low & source->mask;
-  return (uint64_t)(((const device_uint128 *)source->keys)[i] >> low) & source->mask;
+  if (source->key_width == 32) return ((const uint32_t *)source->keys)[i];
+  if (source->key_width == 64) return ((const uint64_t *)source->keys)[i];
+  return (uint64_t)((const device_uint128 *)source->keys)[i];
 }
 
-DEVICE_INLINE uint32_t varying_bits(const hybrid_facts *facts)
+DEVICE_INLINE void store_unpacked(const pair_sink *sink, uint32_t place_bits, uint32_t i,
+                                  uint64_t pair)
 {
-  if (facts->varying[1]) return 128 - (uint32_t)device_clz64(facts->varying[1]);
-  return facts->varying[0] ? 64 - (uint32_t)device_clz64(facts->varying[0]) : 1;
-}
-
-/* Where the window begins. */
-DEVICE_INLINE uint32_t window_low(const pair_source *source)
-{
-  if (!source->facts) return source->low;
-  const uint32_t bits = varying_bits(source->facts);
-  return bits > source->width ? bits - source->width : 0;
-}
-
-DEVICE_INLINE uint64_t load_index(const void *indices, uint32_t bits, uint64_t i)
-{
-  return bits == 32 ? ((const uint32_t *)indices)[i] : ((const uint64_t *)indices)[i];
-}
-
-DEVICE_INLINE uint64_t load_pair(const pairs_step *step, uint32_t low, uint64_t i)
-{
-  const pair_source *const source = &step->source;
-  if (!source->keys) return step->from[i];
-  const uint64_t at = source->order ? load_index(source->order, source->index_bits, i) : i;
-  return load_window(source, low, at) << step->place_bits | i;
-}
-
-DEVICE_INLINE void store_pair(const pairs_step *step, uint64_t i, uint64_t pair)
-{
-  const pair_sink *const sink = &step->sink;
-  const uint64_t place = pair & ((UINT64_C(1) << step->place_bits) - 1);
-  const uint64_t key = pair >> step->place_bits;
-  if (!sink->indices) {
-    step->to[i] = pair;
-    return;
-  }
+  const uint64_t place = pair & ((UINT64_C(1) << place_bits) - 1), key = pair >> place_bits;
   if (sink->index_bits == 32)
     ((uint32_t *)sink->indices)[i] = (uint32_t)place;
   else
@@ -168,9 +72,28 @@ DEVICE_INLINE void store_pair(const pairs_step *step, uint64_t i, uint64_t pair)
     ((device_uint128 *)sink->keys)[i] = key;
 }
 
+/* The part that begins with pair `first`. */
+DEVICE_INLINE pair_sink sink_from(const pair_sink *all, uint64_t first)
+{
+  pair_sink sink = *all;
+  if (!sink.indices) return sink;
+  sink.keys = (char *)sink.keys + first * (sink.key_width / 8);
+  sink.indices = (char *)sink.indices + first * (sink.index_bits / 8);
+  return sink;
+}
+
+/* ---- Places in an array of pairs ---- */
+
+/* 32 or 64 bits each, every so many. */
+typedef struct places {
+  void *at;
+  uint32_t bits, stride;
+} places;
+
 DEVICE_INLINE uint64_t place_get(const places *all, uint64_t i)
 {
-  return load_index(all->at, all->bits, i * all->stride);
+  return all->bits == 32 ? ((const uint32_t *)all->at)[i * all->stride]
+                         : ((const uint64_t *)all->at)[i * all->stride];
 }
 
 DEVICE_INLINE void place_set(const places *all, uint64_t i, uint64_t place)
@@ -188,241 +111,439 @@ DEVICE_INLINE uint64_t place_add(const places *all, uint64_t i, uint32_t more)
                          : device_add64((uint64_t *)all->at + i * all->stride, more);
 }
 
-/* ---- Segments, of which each is split into buckets ---- */
-
-DEVICE_INLINE uint64_t segment_begin(const bucket_step *step, uint32_t segment)
+DEVICE_INLINE uint64_t bucket_begin(const places *ends, uint64_t bucket)
 {
-  return segment ? place_get(&step->segment_ends, segment - 1) : 0;
+  return bucket ? place_get(ends, bucket - 1) : 0;
 }
 
-DEVICE_INLINE uint64_t segment_end(const bucket_step *step, uint32_t segment)
+DEVICE_INLINE uint64_t segment_begin(const places *ends, uint32_t segment)
 {
-  return segment + 1 == step->segments ? step->pairs.count
-                                       : place_get(&step->segment_ends, segment);
+  return bucket_begin(ends, segment);
 }
 
-/* One of some places that are `distance` / 2^16 apart, but for 16 bits of chance, so that no
- * pattern of the input is in step with them. */
-DEVICE_INLINE uint64_t sample_place(uint32_t i, uint64_t distance)
+DEVICE_INLINE uint64_t segment_end(const places *ends, uint32_t segment, uint32_t segments,
+                                   uint64_t count)
 {
-  const uint32_t chance = (i + 1) * 2654435761u >> 16; /* Knuth, volume 3, 6.4 */
-  return (i * distance + (chance * distance >> 16)) >> 16;
+  return segment + 1 == segments ? count : place_get(ends, segment);
 }
 
-/* ---- Cuts ---- */
-
-/* Within a tile: the left run ascends from `left`, the right one descends to... from `top` down. */
-DEVICE_INLINE uint32_t tile_co_rank(const uint64_t *shared, uint32_t rank, uint32_t left,
-                                    uint32_t left_count, uint32_t top, uint32_t right_count)
+/* The segment that pair `at` is in. */
+DEVICE_INLINE uint32_t segment_at(const places *ends, uint32_t segments, uint64_t at)
 {
-  uint32_t low = rank > right_count ? rank - right_count : 0;
-  uint32_t high = rank < left_count ? rank : left_count;
+  uint32_t low = 0, high = segments - 1;
   while (low < high) {
-    const uint32_t i = (low + high) / 2, a = left + i, b = top - (rank - 1 - i);
-    if (shared[a] < shared[b])
-      low = i + 1;
+    const uint32_t middle = (low + high) / 2;
+    if (place_get(ends, middle) > at)
+      high = middle;
     else
-      high = i;
+      low = middle + 1;
   }
   return low;
 }
 
-DEVICE_INLINE run64 left_of(const uint64_t *pairs, const pair_range *pair)
-{
-  const run64 run = {pairs + pair->begin, (size_t)(pair->middle - pair->begin)};
-  return run;
-}
+/* ---- Tiles of neighbouring buckets ---- */
 
-DEVICE_INLINE run64 right_of(const uint64_t *pairs, const pair_range *pair)
-{
-  const run64 run = {pairs + pair->middle, (size_t)(pair->end - pair->middle)};
-  return run;
-}
+typedef struct tile_buckets {
+  uint32_t first, end;
+} tile_buckets;
 
-/* What half of a block's threads tries next for one cut between `low` and `high`. */
-DEVICE_INLINE uint64_t probe_at(uint64_t low, uint64_t high, uint32_t lane, uint32_t lanes)
-{
-  const uint64_t width = high - low;
-  return width <= lanes ? low + lane : low + width / (lanes + 1) * (lane + 1);
-}
+typedef struct tile_list {
+  tile_buckets *of;
+  uint32_t *count;
+} tile_list;
 
-/* Both co-ranks of a range, cuts[0] and cuts[1], by all threads of a block, half for each: in each
- * round every thread tries one place, and the last one that says "further" narrows the interval. */
-DEVICE_INLINE void search_cuts(const uint64_t *pairs, const output_range *range, uint64_t *cuts,
-                               uint32_t *flags)
+/* The end of the tile that begins with bucket `first`: it has room for `tile` pairs, or has one
+ * bucket. */
+DEVICE_INLINE uint32_t tile_end(const uint64_t *begins, uint32_t first, uint32_t buckets,
+                                uint32_t tile)
 {
-  const uint32_t lanes = blockDim.x / 2, half = threadIdx.x >= lanes, lane = threadIdx.x % lanes;
-  const uint64_t rank = half ? range->end : range->begin;
-  const run64 a = left_of(pairs, &range->pair), b = right_of(pairs, &range->pair);
-  if (lane == 0) {
-    cuts[half] = rank > b.count ? rank - b.count : 0;
-    cuts[2 + half] = rank < a.count ? rank : a.count;
+  uint32_t low = first + 1, high = buckets;
+  while (low < high) {
+    const uint32_t middle = (low + high + 1) / 2;
+    if (begins[middle] - begins[first] <= tile)
+      low = middle;
+    else
+      high = middle - 1;
   }
+  return low;
+}
+
+DEVICE_INLINE void tile_set(tile_buckets *tile, uint32_t first, uint32_t count)
+{
+  tile->first = first;
+  tile->end = first + count;
+}
+
+/* ---- Samples ---- */
+
+/* One of some places that are `distance` / 2^16 apart, but for 16 bits of chance, so that no
+ * pattern of the input is in step with them. No two are the same. */
+DEVICE_INLINE uint64_t sample_place(uint32_t i, uint64_t distance)
+{
+  const uint64_t first = i * distance >> 16, next = (i + 1) * distance >> 16;
+  const uint32_t chance = (i + 1) * 2654435761u >> 16; /* Knuth, volume 3, 6.4 */
+  return first + (chance * (next - first) >> 16);
+}
+
+/* How many of `count` ascending numbers are less than `bound`. */
+DEVICE_INLINE uint32_t count_below(const uint32_t *numbers, uint32_t count, uint32_t bound)
+{
+  uint32_t low = 0, high = count;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (numbers[middle] < bound)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* ---- Sums over a block ---- */
+
+/* The sum of what the threads before have. One barrier: callers need another one before the next
+ * call. */
+DEVICE_INLINE uint32_t block_before(uint32_t mine)
+{
+  DEVICE_SHARED_ARRAY(uint32_t, sums, HYBRID_SAMPLE_BLOCK / HYBRID_WARP);
+  const uint32_t lane = threadIdx.x % HYBRID_WARP, warp = threadIdx.x / HYBRID_WARP;
+  uint32_t sum = mine;
+  DEVICE_UNROLL
+  for (uint32_t lanes = 1; lanes < HYBRID_WARP; lanes *= 2) {
+    const uint32_t before = __shfl_up_sync(UINT32_MAX, sum, lanes);
+    if (lane >= lanes) sum += before;
+  }
+  if (lane == HYBRID_WARP - 1) sums[warp] = sum;
   __syncthreads();
-  while (cuts[0] < cuts[2] || cuts[1] < cuts[3]) {
-    const uint64_t low = cuts[half], high = cuts[2 + half];
-    const uint64_t at = probe_at(low, high, lane, lanes);
-    const bool further = at < high && left_goes_first(a.at[at], b.at[rank - at - 1]);
-    flags[threadIdx.x] = further;
-    __syncthreads();
-    const bool last = lane + 1 == lanes || !flags[threadIdx.x + 1];
-    const bool narrow = high - low <= lanes;
-    if (further && last) {
-      cuts[half] = at + 1;
-      if (narrow)
-        cuts[2 + half] = at + 1;
-      else if (lane + 1 < lanes)
-        cuts[2 + half] = probe_at(low, high, lane + 1, lanes);
+  return sum - mine + device_warp_sum(lane < warp ? sums[lane] : 0);
+}
+
+DEVICE_INLINE uint64_t block_before64(uint64_t mine)
+{
+  DEVICE_SHARED_ARRAY(uint64_t, sums, HYBRID_SAMPLE_BLOCK / HYBRID_WARP);
+  const uint32_t lane = threadIdx.x % HYBRID_WARP, warp = threadIdx.x / HYBRID_WARP;
+  uint64_t sum = mine;
+  for (uint32_t lanes = 1; lanes < HYBRID_WARP; lanes *= 2) {
+    const uint64_t before = __shfl_up_sync(UINT32_MAX, sum, lanes);
+    if (lane >= lanes) sum += before;
+  }
+  if (lane == HYBRID_WARP - 1) sums[warp] = sum;
+  __syncthreads();
+  for (uint32_t i = 0; i < warp; i++)
+    sum += sums[i];
+  return sum - mine;
+}
+
+/* ---- Buckets of a block's pairs ---- */
+
+/* By counts: where each bucket's pairs begin among the block's, and how far they move from there to
+ * the room that is taken for them behind `ends` number `first` and on. Two buckets a thread. */
+DEVICE_INLINE void take_room(uint32_t buckets, const uint32_t *counts, const places *ends,
+                             uint64_t first, uint16_t *starts, uint64_t *moves)
+{
+  const uint32_t i = 2 * threadIdx.x;
+  const uint32_t one = i < buckets ? counts[i] : 0, two = i + 1 < buckets ? counts[i + 1] : 0;
+  const uint32_t before = block_before(one + two);
+  if (i < buckets) starts[i] = (uint16_t)before;
+  if (one) moves[i] = place_add(ends, first + i, one) - before;
+  if (i + 1 < buckets) starts[i + 1] = (uint16_t)(before + one);
+  if (two) moves[i + 1] = place_add(ends, first + i + 1, two) - before - one;
+}
+
+/* ---- Cells of a range ---- */
+
+/* The 32 bits behind the first `zeros` of a number, which are less than 64. */
+DEVICE_INLINE uint32_t lead_of(uint64_t number, uint32_t zeros)
+{
+  return (uint32_t)(number << zeros >> 32);
+}
+
+/* By which numbers up to `top`, whose first bit is 1, are multiplied so that the upper 32 bits are
+ * less than `cells`, but not by much for the greatest: rounding changes less than the margin. */
+DEVICE_INLINE uint32_t cell_factor(uint32_t top, uint32_t cells)
+{
+  const float all = 4294967296.0f, margin = 0.999999f;
+  return top ? (uint32_t)device_quotient((float)cells * (all * margin), (float)top) : 0;
+}
+
+DEVICE_INLINE uint32_t cell_at(uint32_t lead, uint32_t factor)
+{
+  return (uint32_t)((uint64_t)lead * factor >> 32);
+}
+
+/* ---- Marks: of which of some cells, how far into it, and the pair's number ---- */
+
+DEVICE_INLINE uint32_t mark_of(uint32_t lead, uint32_t factor, uint32_t number)
+{
+  enum { KEY_BITS = 31 - HYBRID_NUMBER_BITS }; /* the first bit tells what is left */
+  const uint64_t cell = (uint64_t)lead * factor * (1 << KEY_BITS) / HYBRID_CELLS;
+  return ((uint32_t)(cell >> 32) & ((1u << KEY_BITS) - 1)) << HYBRID_NUMBER_BITS | number;
+}
+
+DEVICE_INLINE uint32_t mark_number(uint32_t mark)
+{
+  return mark & ((1u << HYBRID_NUMBER_BITS) - 1);
+}
+
+/* ---- Cells of a tile ---- */
+
+/* Those with too many pairs: a begin and an end each. */
+typedef struct heavy_cells {
+  uint32_t *ends;
+  uint32_t *count;
+} heavy_cells;
+
+/* Some neighbours of a thread's, which has one or more of these. */
+typedef struct DEVICE_ALIGNED(16) cell_counts {
+  uint32_t of[HYBRID_CELLS];
+} cell_counts;
+
+DEVICE_INLINE cell_counts *cells_mine(uint32_t *cells, uint32_t each)
+{
+  return (cell_counts *)(cells + threadIdx.x * each);
+}
+
+/* Of `each` cells a thread. */
+DEVICE_INLINE void cells_clear(uint32_t *cells, uint32_t each)
+{
+  const cell_counts none = {{0}};
+  DEVICE_UNROLL
+  for (uint32_t i = 0; i < each / HYBRID_CELLS; i++)
+    cells_mine(cells, each)[i] = none;
+}
+
+/* Counts to begins, the first of which is `at`. */
+DEVICE_INLINE cell_counts cells_begin(cell_counts counts, uint32_t at, uint32_t limit,
+                                      heavy_cells heavy)
+{
+  cell_counts begins;
+  DEVICE_UNROLL
+  for (uint32_t i = 0; i < HYBRID_CELLS; i++) {
+    begins.of[i] = at;
+    at += counts.of[i];
+    if (counts.of[i] > limit) {
+      const uint32_t number = device_add32(heavy.count, 1);
+      heavy.ends[2 * number] = begins.of[i];
+      heavy.ends[2 * number + 1] = at;
     }
-    if (lane == 0 && !further) cuts[2 + half] = at;
-    __syncthreads();
+  }
+  return begins;
+}
+
+DEVICE_INLINE uint32_t cells_sum(cell_counts counts)
+{
+  uint32_t sum = 0;
+  DEVICE_UNROLL
+  for (uint32_t i = 0; i < HYBRID_CELLS; i++)
+    sum += counts.of[i];
+  return sum;
+}
+
+/* Counts to begins, and behind them the end: of pairs that are `begin` and on. */
+DEVICE_INLINE void cells_place(uint32_t *cells, uint32_t each, uint32_t begin, uint32_t limit,
+                               heavy_cells heavy)
+{
+  cell_counts *const mine = cells_mine(cells, each);
+  uint32_t sum = 0;
+  DEVICE_UNROLL
+  for (uint32_t i = 0; i < each / HYBRID_CELLS; i++)
+    sum += cells_sum(mine[i]);
+  uint32_t at = begin + block_before(sum);
+  DEVICE_UNROLL
+  for (uint32_t i = 0; i < each / HYBRID_CELLS; i++) {
+    const cell_counts counts = mine[i];
+    mine[i] = cells_begin(counts, at, limit, heavy);
+    at += cells_sum(counts);
+  }
+  if (threadIdx.x + 1 == blockDim.x) cells[each * blockDim.x] = at;
+}
+
+/* Batcher's odd-even merge sort, which has fewer comparators than a bitonic network: 19 for 8
+ * numbers, not 24. (Batcher, "Sorting networks and their applications", 1968.) */
+DEVICE_INLINE void few_sort(uint32_t *few)
+{
+  DEVICE_UNROLL
+  for (uint32_t run = 1; run < HYBRID_FEW; run *= 2) {
+    DEVICE_UNROLL
+    for (uint32_t gap = run; gap > 0; gap /= 2) {
+      DEVICE_UNROLL
+      for (uint32_t i = 0; i + gap < HYBRID_FEW; i++) {
+        const uint32_t other = i + gap, first = gap == run ? 0 : gap;
+        const bool compared = i % (2 * run) >= first && (i - first) / gap % 2 == 0 &&
+                              i / (2 * run) == other / (2 * run);
+        if (compared) {
+          const uint32_t x = few[i], y = few[other];
+          few[i] = x < y ? x : y;
+          few[other] = x < y ? y : x;
+        }
+      }
+    }
   }
 }
 
-/* ---- Pairs ---- */
-
-/* A sort's next step, with `left` more to come: from where the one before went, or from the keys.
- */
-static void step_to(pairs_step *step, const hybrid_memory *memory, uint32_t left)
+/* Marks [first, end). Those that are left are told by their first bit. */
+DEVICE_INLINE void few_settle(uint32_t *marks, uint32_t first, uint32_t end)
 {
-  step->from = step->to;
-  if (step->from) step->source.keys = NULL;
-  step->to = memory->pairs[left % 2];
-  if (left == 0) step->sink = memory->sink;
+  const uint32_t count = end - first;
+  uint32_t few[HYBRID_FEW];
+  bool settled = count <= HYBRID_FEW;
+  if (settled) {
+    DEVICE_UNROLL
+    for (uint32_t i = 0; i < HYBRID_FEW; i++)
+      few[i] = i < count ? marks[first + i] : UINT32_MAX - (i << HYBRID_NUMBER_BITS);
+    few_sort(few);
+    DEVICE_UNROLL
+    for (uint32_t i = 1; i < HYBRID_FEW; i++)
+      settled &= TWIN(HYBRID_LEAD, true, (few[i] ^ few[i - 1]) >> HYBRID_NUMBER_BITS != 0);
+  }
+  if (settled) {
+    DEVICE_UNROLL
+    for (uint32_t i = 0; i < HYBRID_FEW; i++)
+      if (i < count) marks[first + i] = few[i];
+  } else {
+    DEVICE_ROLLED
+    for (uint32_t i = 0; i < count; i++)
+      marks[first + i] |= HYBRID_UNSETTLED;
+  }
 }
 
-#define ITEMS 5
-#define SIZED(name) name##_5
-#include "cuda/hybrid_pairs.inc"
-#define ITEMS 17
-#define SIZED(name) name##_17
-#include "cuda/hybrid_pairs.inc"
-
-#include "cuda/hybrid_buckets.inc"
-
-/* Leaves the sorted pairs in the first array of pairs, or in the sink. */
-static device_status sort_pairs(const device_job *job, const hybrid_plan *plan, pair_source source,
-                                const hybrid_memory *memory)
+/* Those of the thread's cells, `each` of them. */
+DEVICE_INLINE void cells_settle(uint32_t *marks, const uint32_t *cells, uint32_t each)
 {
-  const pair_sink none = {NULL, NULL, 0, 0};
-  const pairs_step step = {NULL, NULL, job->count, 0, place_bits_of(job), source, none};
-  if (plan->levels) return sort_by_buckets(job, plan, step, memory);
-  return (plan->items == HYBRID_FEW_ITEMS ? sort_by_merges_5 : sort_by_merges_17)(job, plan, step,
-                                                                                  memory);
+  const uint32_t *const mine = cells + threadIdx.x * each;
+  DEVICE_UNROLL
+  for (uint32_t i = 0; i < each; i += HYBRID_CELLS)
+    few_settle(marks, mine[i], mine[i + HYBRID_CELLS]);
 }
 
-/* A window of the keys that begins at bit `low`, or with the leading bit that varies. */
-static pair_source source_of(const device_job *job, const void *keys, uint32_t width, uint32_t low,
-                             const hybrid_facts *facts)
-{
-  const uint64_t mask = width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
-  const pair_source source = {keys, NULL, facts, mask, job->key_width, job->index_bits, width, low};
-  return source;
-}
+/* What a block has collected of the pairs that it looked at (hybrid_select.inc). */
+typedef struct collection {
+  uint64_t below; /* pairs below the bounds */
+  uint32_t count; /* within; there may not have been room for all of them */
+} collection;
 
 /* ---- Memory ---- */
 
-static uint64_t aligned(uint64_t bytes)
+typedef struct arena {
+  char *at;
+  uint64_t taken;
+} arena;
+
+static void *arena_take(arena *from, uint64_t bytes)
 {
-  return (bytes + 15) / 16 * 16;
+  void *const at = from->at + from->taken;
+  from->taken += (bytes + 15) / 16 * 16;
+  return at;
 }
 
-static uint32_t end_bits_of(const device_job *job)
-{
-  return job->count <= UINT32_MAX ? 32 : 64;
-}
+/* ---- Kinds of pairs ---- */
 
-/* Of the last level and the one before. */
-static void count_places(const hybrid_plan *plan, uint64_t kept[2])
-{
-  uint64_t buckets = 1;
-  kept[0] = kept[1] = 0;
-  for (uint32_t level = 0; level < plan->levels; level++) {
-    const uint32_t after = (plan->levels - 1 - level) % 2;
-    buckets *= plan->buckets[level];
-    if (buckets * hybrid_stride(plan, level) > kept[after])
-      kept[after] = buckets * hybrid_stride(plan, level);
+#define KEY uint64_t
+#define PACKED
+#define ITEMS 8
+#define CELLS 8
+#define TILE_BLOCKS 3
+#define SCATTER_BLOCKS 3
+#define TYPED(name) name##_packed
+#include "cuda/hybrid_kind.inc"
+#undef PACKED
+
+#define KEY uint32_t
+#define INDEX uint64_t
+#define ITEMS 8
+#define CELLS 4
+#define TILE_BLOCKS 3
+#define SCATTER_BLOCKS 2
+#define TYPED(name) name##_32_64
+#include "cuda/hybrid_kind.inc"
+
+#define KEY uint64_t
+#define INDEX uint32_t
+#define ITEMS 8
+#define CELLS 4
+#define TILE_BLOCKS 3
+#define SCATTER_BLOCKS 2
+#define TYPED(name) name##_64_32
+#include "cuda/hybrid_kind.inc"
+
+#define KEY uint64_t
+#define INDEX uint64_t
+#define ITEMS 8
+#define CELLS 4
+#define TILE_BLOCKS 3
+#define SCATTER_BLOCKS 2
+#define TYPED(name) name##_64_64
+#include "cuda/hybrid_kind.inc"
+
+#define KEY device_uint128
+#define INDEX uint32_t
+#define ITEMS 8
+#define CELLS 4
+#define TILE_BLOCKS 2
+#define SCATTER_BLOCKS 2
+#define TYPED(name) name##_128_32
+#include "cuda/hybrid_kind.inc"
+
+#define KEY device_uint128
+#define INDEX uint64_t
+#define ITEMS 8
+#define CELLS 4
+#define TILE_BLOCKS 2
+#define SCATTER_BLOCKS 2
+#define TYPED(name) name##_128_64
+#include "cuda/hybrid_kind.inc"
+
+typedef struct pair_kind {
+  uint64_t (*extra_bytes)(const device_job *job);
+  device_status (*sort)(const device_job *job, const device_buffers *buffers, void *extra,
+                        unsigned *result);
+} pair_kind;
+
+#define KIND(name)                                                                                 \
+  {                                                                                                \
+    extra_bytes_##name, sort_##name                                                                \
   }
-}
 
-static uint64_t splitter_bytes(const hybrid_plan *plan)
+static pair_kind kind_of(const device_job *job)
 {
-  uint64_t buckets = 1;
-  for (uint32_t level = 0; level < plan->levels; level++)
-    buckets *= plan->buckets[level];
-  return plan->levels ? buckets * sizeof(uint64_t) : 0;
+  static const pair_kind packed = KIND(packed), key32 = KIND(32_64),
+                         key64[2] = {KIND(64_32), KIND(64_64)},
+                         key128[2] = {KIND(128_32), KIND(128_64)};
+  const unsigned wide = job->index_bits == 64;
+  if (job->key_bits + place_bits_of(job) <= 64) return packed;
+  if (job->key_width == 32) return key32; /* 2^32 and more */
+  return job->key_width == 64 ? key64[wide] : key128[wide];
 }
 
-uint64_t hybrid_extra_bytes(const device_job *job)
+static device_status sort_pairs(const device_job *job, const device_buffers *buffers, void *extra,
+                                unsigned *result)
 {
-  const hybrid_plan plan = hybrid_plan_of(job);
-  const uint64_t end_size = end_bits_of(job) / 8;
-  uint64_t kept[2];
-  count_places(&plan, kept);
-  return aligned(sizeof(hybrid_facts)) + aligned(splitter_bytes(&plan)) +
-         aligned(kept[0] * end_size) + aligned(kept[1] * end_size);
+  return kind_of(job).sort(job, buffers, extra, result);
 }
 
-/* What lies in `extra`; pairs and sink are still to be set. */
-static hybrid_memory memory_of(const device_job *job, const hybrid_plan *plan,
-                               const device_buffers *buffers)
-{
-  const uint32_t end_bits = end_bits_of(job);
-  char *at = (char *)buffers->extra;
-  uint64_t kept[2];
-  count_places(plan, kept);
-  assert(buffers->extra_bytes >= hybrid_extra_bytes(job));
-  hybrid_memory memory;
-  memory.facts = (hybrid_facts *)at;
-  at += aligned(sizeof(hybrid_facts));
-  memory.splitters = (uint64_t *)at;
-  at += aligned(splitter_bytes(plan));
-  for (unsigned i = 0; i < 2; i++) {
-    memory.ends[i].at = at;
-    memory.ends[i].bits = end_bits;
-    memory.ends[i].stride = 1;
-    at += aligned(kept[i] * (end_bits / 8));
-  }
-  memory.pairs[0] = memory.pairs[1] = NULL;
-  memory.sink.keys = memory.sink.indices = NULL;
-  memory.sink.key_width = memory.sink.index_bits = 0;
-  return memory;
-}
+/* ---- An order that is there already ---- */
 
-/* A pair holds all of a key: the keys lie in side 0, so that the first step goes to side 1. */
-static unsigned overlay_sides(const device_job *job, const hybrid_plan *plan,
-                              const device_buffers *buffers, hybrid_memory *memory)
-{
-  const unsigned last = plan->steps % 2;
-  void *const sides[2] = {buffers->keys[0], buffers->indices[1]};
-  memory->pairs[0] = (uint64_t *)sides[last];
-  memory->pairs[1] = (uint64_t *)sides[1 - last];
-  memory->sink.keys = buffers->keys[last];
-  memory->sink.indices = buffers->indices[last];
-  memory->sink.key_width = job->key_width;
-  memory->sink.index_bits = job->index_bits;
-  return last;
-}
+typedef struct hybrid_facts {
+  uint32_t unsorted;   /* some key is less than the one before */
+  uint32_t unreversed; /* some key is not */
+} hybrid_facts;
 
-/* The keys are still needed. */
-static void overlay_rest(const device_job *job, const device_buffers *buffers,
-                         hybrid_memory *memory)
-{
-  if (job->key_width == 128) { /* and the indices stay free */
-    memory->pairs[0] = (uint64_t *)buffers->keys[1];
-    memory->pairs[1] = memory->pairs[0] + job->count;
-  } else if (job->index_bits == 64) {
-    memory->pairs[0] = (uint64_t *)buffers->indices[1];
-    memory->pairs[1] = (uint64_t *)buffers->indices[0];
-  } else {
-    memory->pairs[0] = (uint64_t *)buffers->keys[1];
-    memory->pairs[1] = (uint64_t *)buffers->indices[0]; /* and the other indices behind them */
-  }
-}
+enum { FACTS_BYTES = 16 };
 
-/* ---- Keys ---- */
+typedef struct order_step {
+  const void *keys;
+  void *to; /* indices */
+  void *keys_to;
+  hybrid_facts *facts;
+  uint64_t count;
+} order_step;
 
-#define TYPED_SOURCE "cuda/hybrid_keys.inc"
+#define TYPED_SOURCE "cuda/hybrid_order.inc"
 #include "cuda/each_type.h"
 
 DEVICE_SORT(hybrid)
+
+uint64_t hybrid_extra_bytes(const device_job *job)
+{
+  return FACTS_BYTES + kind_of(job).extra_bytes(job);
+}

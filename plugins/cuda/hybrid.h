@@ -8,11 +8,10 @@
 extern "C" {
 #endif
 
-/* Packs each key's leading bits and its index into one 64-bit pair; merges sorted tiles of pairs by
- * co-ranks, or, where there are many, ranks them among splitters into buckets and sorts these as
- * tiles. Where keys do not fit beside an index it ranks whole keys if they are few. Otherwise it
- * waits for the device: to see whether many keys are in order already, and whether ties were many.
- */
+/* Sorts pairs of a key and its index, of which no two are the same: few as one tile in a block's
+ * shared memory, more by blocks that each collect a part of the range of keys, many by ranks among
+ * splitters into buckets that make tiles. Waits for the device only where pairs are many: to see
+ * whether their keys are in order already. */
 device_sort hybrid_sort;
 
 /* Bytes of device_buffers.extra that it needs, aligned to 16. */

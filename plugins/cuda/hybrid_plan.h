@@ -5,38 +5,51 @@
 #include "cuda/plan.h"
 
 enum {
-  HYBRID_MAX_BLOCK = 512,
-  HYBRID_SAMPLE_BLOCK = 2 * HYBRID_MAX_BLOCK, /* of those who choose splitters */
-  HYBRID_FEW_ITEMS = 5, /* pairs a thread, where pairs are few, or many: odd (hybrid_pairs.inc) */
-  HYBRID_MANY_ITEMS = 17,
-  HYBRID_MOST_BUCKETS = 256, /* that a segment is split into */
+  HYBRID_WARP = 32,
+  HYBRID_CELLS = 4, /* of a tile, which a thread takes at a time */
+  HYBRID_TILE_BLOCK = 512,
+  HYBRID_SAMPLE_BLOCK = 1024,
+  HYBRID_SPREAD_BLOCK = 512,  /* of those who count and scatter */
+  HYBRID_SPREAD_ITEMS = 8,    /* pairs of theirs a thread */
+  HYBRID_MOST_BUCKETS = 1024, /* that a segment is split into: two a thread */
   HYBRID_MAX_LEVELS = 8
 };
 
-/* By merges: tiles are sorted, then merged. By buckets: levels of splitting, then each bucket
- * sorted as a tile. A step writes all pairs once. */
+/* Each step writes all pairs once: those of a level to their buckets, and the last one, which sorts
+ * tiles. Without levels there is that one step: a tile for all, or some parts, for each of which a
+ * block looks at all pairs and collects its own. */
 typedef struct hybrid_plan {
-  uint32_t block;                      /* threads, a power of two */
-  uint32_t items;                      /* pairs a thread */
-  uint32_t levels;                     /* 0: by merges */
+  uint32_t block;        /* threads that sort a tile: a power of two, a warp at least */
+  uint32_t sample_block; /* that sort a segment's sample */
+  uint32_t spread_block; /* that count and scatter */
+  uint32_t tile;         /* pairs at most */
+  uint32_t joined;       /* pairs of neighbouring buckets that make a tile; 0: each is one */
+  uint32_t limit;        /* pairs of a cell that are ranked among each other */
+  uint32_t samples;      /* of a segment, or of all pairs */
+  uint32_t parts;
+  uint32_t levels;
   uint32_t buckets[HYBRID_MAX_LEVELS]; /* that a segment is split into */
-  uint32_t sample_block;               /* threads and their pairs that sort a segment's sample */
-  uint32_t sample_items;
   uint32_t steps;
 } hybrid_plan;
 
-/* One pair behind the last is read, but not used. */
-static inline uint64_t hybrid_shared_bytes(uint64_t tile)
+/* A kind of pair, and how a block sorts a tile of them. */
+typedef struct hybrid_kind {
+  uint32_t pair_bytes;
+  uint32_t items; /* pairs a thread, at most */
+  uint32_t cells; /* a thread */
+} hybrid_kind;
+
+/* What such a block needs: pairs and their marks, and cells with one behind the last. */
+static inline uint64_t hybrid_tile_bytes(uint32_t block, hybrid_kind kind)
 {
-  return (tile + 1) * sizeof(uint64_t);
+  const uint64_t pairs = (uint64_t)block * kind.items * (kind.pair_bytes + sizeof(uint32_t));
+  return pairs + ((uint64_t)block * kind.cells + 4) * sizeof(uint32_t);
 }
 
-static inline hybrid_plan hybrid_merges(const device_job *job, uint32_t block, uint32_t items)
+/* And for as many splitters as it may be asked for. */
+static inline uint64_t hybrid_block_bytes(uint32_t block, hybrid_kind kind)
 {
-  hybrid_plan plan = {block, items, 0, {0}, 0, 0, 1};
-  for (uint64_t run = (uint64_t)block * items; run < job->count; run *= 2)
-    plan.steps++;
-  return plan;
+  return hybrid_tile_bytes(block, kind) + HYBRID_MOST_BUCKETS * kind.pair_bytes;
 }
 
 /* The least b with b to the power of `levels` at least `buckets`. */
@@ -50,30 +63,17 @@ static inline uint64_t hybrid_root_up(uint64_t buckets, uint32_t levels)
   }
 }
 
-/* At least `buckets` in all, about as many on each of as few levels as can be. `sampling`: the
- * threads of a block that sort a sample. */
-static inline hybrid_plan hybrid_buckets(uint32_t block, uint32_t sampling, uint64_t buckets,
-                                         uint32_t most)
+/* At least `buckets` in all, about as many on each of as few levels as can be. */
+static inline void hybrid_set_levels(hybrid_plan *plan, uint64_t buckets, uint32_t most)
 {
-  hybrid_plan plan = {block, HYBRID_MANY_ITEMS, 1, {0}, sampling, HYBRID_MANY_ITEMS, 0};
+  plan->levels = 1;
   for (uint64_t power = most; power < buckets; power *= most)
-    plan.levels++;
-  for (uint32_t level = 0; level < plan.levels; level++) {
-    plan.buckets[level] = (uint32_t)hybrid_root_up(buckets, plan.levels - level);
-    buckets = plan_blocks(buckets, plan.buckets[level]);
+    plan->levels++;
+  for (uint32_t level = 0; level < plan->levels; level++) {
+    plan->buckets[level] = (uint32_t)hybrid_root_up(buckets, plan->levels - level);
+    buckets = plan_blocks(buckets, plan->buckets[level]);
   }
-  plan.steps = plan.levels + 1;
-  return plan;
-}
-
-/* A smaller sample, which more threads sort sooner, where it is still enough for the buckets. */
-static inline hybrid_plan hybrid_sample_less(hybrid_plan plan)
-{
-  enum { SAMPLES = 16 }; /* for a bucket, at least */
-  if (2 * plan.sample_block * HYBRID_FEW_ITEMS < SAMPLES * plan.buckets[0]) return plan;
-  plan.sample_block *= 2;
-  plan.sample_items = HYBRID_FEW_ITEMS;
-  return plan;
+  plan->steps = plan->levels + 1;
 }
 
 /* The places of a level's buckets are kept every so many: those of a first level, few that all
@@ -83,26 +83,38 @@ static inline uint32_t hybrid_stride(const hybrid_plan *plan, uint32_t level)
   return plan->levels > 1 && level == 0 ? 8 : 1;
 }
 
-/* The fewer samples a splitter is chosen from, and the more levels there are, the more the buckets
- * differ, and the smaller they must be on the average for none to be larger than a tile. */
-static inline hybrid_plan hybrid_many(uint64_t count, uint32_t block, uint32_t sampling)
+/* Cells of the table that tells where a segment's buckets are. */
+static inline uint32_t hybrid_table_cells(uint32_t buckets)
 {
-  enum { FEW_BUCKETS = 60, SOME_BUCKETS = 100 };
-  const uint64_t tile = (uint64_t)block * HYBRID_MANY_ITEMS;
-  hybrid_plan plan =
-      hybrid_buckets(block, sampling, plan_blocks(count, 4 * tile / 7), HYBRID_MOST_BUCKETS);
-  if (plan.levels == 2 && plan.buckets[0] <= FEW_BUCKETS) return hybrid_sample_less(plan);
-  plan = hybrid_buckets(block, sampling, plan_blocks(count, tile / 2), HYBRID_MOST_BUCKETS);
-  const bool less = plan.levels == 1 || plan.buckets[0] <= SOME_BUCKETS;
-  return less ? hybrid_sample_less(plan) : plan;
+  enum { CELLS = 8, MOST = 4096 }; /* a bucket, and up to twice as many */
+  return (uint32_t)plan_min(CELLS * plan_power_below(2 * buckets - 1), MOST);
 }
 
-/* Few pairs whose keys do not fit beside a place: to find what varies, to repair and to unpack
- * would take longer than to rank whole keys. */
-static inline bool hybrid_ranks(const device_job *job)
+/* What the levels need beside the pairs. */
+typedef struct hybrid_sizes {
+  uint64_t buckets;     /* of the last level */
+  uint64_t segments;    /* of which they are */
+  uint64_t table_cells; /* of a level's tables, at most */
+  uint64_t places[2];   /* of the last level's buckets, and of the one before */
+  uint64_t tiles;       /* at most */
+} hybrid_sizes;
+
+static inline hybrid_sizes hybrid_sizes_of(const hybrid_plan *plan, uint64_t count)
 {
-  const uint64_t most = UINT64_C(1) << (job->key_width == 128 ? 16 : 17);
-  return !job->tile && job->count <= most;
+  hybrid_sizes sizes = {1, 1, 0, {0, 0}, 0};
+  for (uint32_t level = 0; level < plan->levels; level++) {
+    const uint32_t after = (plan->levels - 1 - level) % 2;
+    const uint64_t cells = sizes.buckets * (hybrid_table_cells(plan->buckets[level]) + 1);
+    sizes.segments = sizes.buckets;
+    sizes.buckets *= plan->buckets[level];
+    const uint64_t places = sizes.buckets * hybrid_stride(plan, level);
+    if (cells > sizes.table_cells) sizes.table_cells = cells;
+    if (places > sizes.places[after]) sizes.places[after] = places;
+  }
+  sizes.tiles = sizes.buckets;
+  if (plan->joined) /* two neighbours of a segment have more pairs than are joined */
+    sizes.tiles = plan_min(sizes.tiles, 2 * (count / plan->joined) + sizes.segments);
+  return sizes;
 }
 
 /* It costs a wait, and many pairs must be worth that. */
@@ -111,24 +123,95 @@ static inline bool hybrid_looks(const device_job *job)
   return job->count >= (job->tile ? 2 : 1 << 23);
 }
 
-/* Few pairs are sorted soonest by many threads that have little to do. Jobs that ask for a tile are
- * tests, which want all of it, large buckets too, on few pairs. */
-static inline hybrid_plan hybrid_plan_of(const device_job *job)
+/* Of a segment: two for a thread, and some samples for each. */
+static inline uint32_t hybrid_most_buckets(const hybrid_plan *plan)
 {
-  enum { SMALL_COUNT = 1 << 18, SMALL_BLOCK = 256, FEW_TILES = 2, TEST_BUCKETS = 7 };
-  uint32_t block = job->block ? plan_block(job) : HYBRID_MAX_BLOCK;
-  while (block > 4 && hybrid_shared_bytes(block * HYBRID_MANY_ITEMS) > job->shared_bytes)
-    block /= 2;
-  const uint64_t tile = (uint64_t)block * HYBRID_MANY_ITEMS;
-  if (job->tile && job->count <= FEW_TILES * tile)
-    return hybrid_merges(job, block, HYBRID_MANY_ITEMS);
+  enum { SAMPLES = 8 };
+  return (uint32_t)plan_min(2 * plan->spread_block, plan->samples / SAMPLES);
+}
+
+/* Many pairs: buckets are a part of a tile each, so that as many as fit make one; the smaller they
+ * are the fuller are tiles, and the dearer is splitting. With many more pairs than cells a tile
+ * would be slow. */
+static inline void hybrid_set_many(hybrid_plan *plan, hybrid_kind kind, uint64_t count)
+{
+  enum { EACH = 2, SAMPLES = 16 }; /* pairs of a bucket for a thread that sorts it */
+  hybrid_set_levels(plan, plan_blocks(count, EACH * plan->block), hybrid_most_buckets(plan));
+  plan->joined = (uint32_t)plan_min(plan->tile, plan->block * (kind.cells + kind.cells / 4));
+  plan->samples = (uint32_t)plan_min(plan->samples, SAMPLES * plan->buckets[0]);
+}
+
+/* One level: buckets are tiles, so small that hardly any is larger than one; and for few pairs, so
+ * that all multiprocessors have one, and the sample is small: it is that which takes longest. */
+static inline void hybrid_set_few(hybrid_plan *plan, uint64_t buckets, uint64_t count)
+{
+  enum { FEW = 1 << 18, FEW_SAMPLES = 24 };
+  hybrid_set_levels(plan, buckets, hybrid_most_buckets(plan));
+  if (count <= FEW)
+    plan->samples = (uint32_t)plan_min(plan->samples, FEW_SAMPLES * plan->buckets[0]);
+}
+
+static inline void hybrid_set_buckets(hybrid_plan *plan, hybrid_kind kind, uint64_t count)
+{
+  enum { FEW = 1 << 18 };
+  const uint64_t each = count <= FEW ? plan->tile / 3 : 2 * plan->tile / 5;
+  const uint64_t buckets = plan_blocks(count, each);
+  if (buckets <= hybrid_most_buckets(plan))
+    hybrid_set_few(plan, buckets, count);
+  else
+    hybrid_set_many(plan, kind, count);
+}
+
+static inline void hybrid_set_parts(hybrid_plan *plan, const device_job *job)
+{
+  enum { PART = 512, SAMPLES = 16 };
+  const uint64_t parts = plan_min(plan_blocks(job->count, PART), job->multiprocessors);
+  plan->parts = (uint32_t)plan_min(parts > 2 ? parts : 2, HYBRID_MOST_BUCKETS);
+  plan->samples = (uint32_t)plan_min(SAMPLES * plan->parts, plan->tile);
+}
+
+/* Jobs that ask for a tile are tests, which want every way to be gone with few pairs. */
+static inline void hybrid_set_test(hybrid_plan *plan, const device_job *job)
+{
+  enum { LIMIT = 10, LEAST_TILE = 48, BUCKETS = 7, PARTS = 3, SAMPLES = 200 };
+  const uint32_t tile = job->tile > LEAST_TILE ? job->tile : LEAST_TILE;
+  if (tile < plan->tile) plan->tile = tile;
+  plan->joined = plan->tile;
+  plan->limit = LIMIT;
+  plan->samples = SAMPLES;
+  if (job->count <= plan->tile) return;
+  if (job->tile % 2)
+    plan->parts = PARTS;
+  else
+    hybrid_set_levels(plan, plan_blocks(job->count, plan->tile / 2), BUCKETS);
+}
+
+static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind)
+{
+  enum { LIMIT = 128, STATIC = 6 << 10, MOST_COLLECTED = 1 << 19 }; /* bytes */
+  const uint32_t asked = job->block ? plan_block(job) : HYBRID_TILE_BLOCK;
+  hybrid_plan plan = {0};
+  plan.block = asked < HYBRID_TILE_BLOCK ? asked : HYBRID_TILE_BLOCK;
+  if (plan.block < HYBRID_WARP) plan.block = HYBRID_WARP;
+  while (plan.block > HYBRID_WARP &&
+         hybrid_block_bytes(plan.block, kind) + STATIC > job->shared_bytes)
+    plan.block /= 2;
+  plan.sample_block = 2 * plan.block;
+  while (plan.sample_block > plan.block &&
+         hybrid_block_bytes(plan.sample_block, kind) + STATIC > job->shared_bytes)
+    plan.sample_block -= HYBRID_WARP;
+  plan.spread_block = plan.block;
+  plan.tile = plan.block * kind.items;
+  plan.limit = LIMIT;
+  plan.samples = plan.sample_block * kind.items;
+  plan.parts = plan.steps = 1;
   if (job->tile)
-    return hybrid_buckets(block, block, plan_blocks(job->count, tile + tile / 2), TEST_BUCKETS);
-  if (job->count <= SMALL_COUNT)
-    return hybrid_merges(job, block < SMALL_BLOCK ? block : SMALL_BLOCK, HYBRID_FEW_ITEMS);
-  const hybrid_plan plan = hybrid_many(job->count, block, block),
-                    small = hybrid_many(job->count, block / 2, block);
-  return small.levels == plan.levels ? small : plan; /* more blocks at once on a multiprocessor */
+    hybrid_set_test(&plan, job);
+  else if (job->count * kind.pair_bytes > MOST_COLLECTED && job->count > plan.tile)
+    hybrid_set_buckets(&plan, kind, job->count);
+  else if (job->count > plan.tile / 2)
+    hybrid_set_parts(&plan, job);
+  return plan;
 }
 
 #endif

@@ -118,10 +118,10 @@ const char *emulator_failure(void);
   X(WHOLE_TILE)    /* what is consumed of the last tile computed as if it were whole */            \
   X(NO_WRAP)       /* a ring's index not wrapped */                                                \
   X(NO_OFFSET)     /* a ring refilled over what it still holds */                                  \
-  X(HYBRID_ORDER)  /* the greater of two pairs first */                                            \
-  X(HYBRID_REPAIR) /* whole keys that are equal change places */                                   \
+  X(HYBRID_ORDER)  /* the greater of two packed pairs first */                                     \
+  X(HYBRID_TIE)    /* of equal keys the later one first */                                         \
+  X(HYBRID_LEAD)   /* pairs whose leads tie left as they come */                                   \
   X(HYBRID_SPLITTER) /* the greater pairs to the left of a splitter */                             \
-  X(HYBRID_SPARE)  /* a large bucket's last merge goes to the wrong array */ \
   X(HYBRID_LAST)   /* the last key not looked at, when an order is looked for */ \
   X(HYBRID_EQUAL)  /* equal keys turned round */ \
   X(RECORDS_VALID) /* an invalid record not told */ \

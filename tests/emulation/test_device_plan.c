@@ -111,9 +111,10 @@ static void blocks_have_a_power_of_two_of_threads(void **state)
   }
 }
 
-/* Buckets for all pairs, half a tile or a little more each, on as many levels as there are steps
- * but one; or tiles that double until one run is left. */
-static void check_hybrid(uint64_t count, uint32_t key_width, uint64_t shared_bytes)
+/* Room for all pairs, in tiles that fit the device; and for each bucket enough samples and threads.
+ */
+static void check_hybrid(uint64_t count, hybrid_kind kind, uint32_t key_width,
+                         uint64_t shared_bytes)
 {
   const device_job job = {.count = count,
                           .key_bits = key_width,
@@ -121,33 +122,36 @@ static void check_hybrid(uint64_t count, uint32_t key_width, uint64_t shared_byt
                           .index_bits = count > UINT32_MAX ? 64 : 32,
                           .shared_bytes = shared_bytes,
                           .multiprocessors = 132};
-  const hybrid_plan plan = hybrid_plan_of(&job);
-  const uint64_t tile = (uint64_t)plan.block * plan.items;
-  uint64_t run = plan.levels ? 1 : tile;
+  const hybrid_plan plan = hybrid_plan_of(&job, kind);
+  const hybrid_sizes sizes = hybrid_sizes_of(&plan, count);
+  uint64_t buckets = 1;
   for (uint32_t level = 0; level < plan.levels; level++) {
-    assert_in_range(plan.buckets[level], 1, HYBRID_MOST_BUCKETS);
-    assert_true(plan.sample_block * plan.sample_items >= 16 * plan.buckets[level]);
-    run *= plan.buckets[level];
+    assert_in_range(plan.buckets[level], 2, HYBRID_MOST_BUCKETS);
+    assert_true(plan.buckets[level] <= 2 * plan.spread_block);
+    assert_true(hybrid_table_cells(plan.buckets[level]) >= plan.buckets[level]);
+    assert_true(plan.samples >= 8 * plan.buckets[level]);
+    buckets *= plan.buckets[level];
   }
-  for (uint32_t step = 1; step < plan.steps && !plan.levels; step++)
-    run *= 2;
-  assert_true(plan.steps == plan.levels + 1 || !plan.levels);
-  assert_true(plan.levels ? run * (4 * tile / 7) >= count : run >= count);
-  assert_true(hybrid_shared_bytes(tile) <= shared_bytes);
-  assert_true(hybrid_shared_bytes(plan.sample_block * plan.sample_items) <= shared_bytes);
-  const uint64_t most = UINT64_C(1) << (tile < 4096 ? 22 : 20); /* smaller tiles, more buckets */
-  if (count <= 1 << 28) assert_in_range(hybrid_extra_bytes(&job), 1, most);
+  assert_int_equal(plan.steps, plan.levels + 1);
+  assert_true(plan.levels || plan.parts > 1 || count <= plan.tile);
+  assert_true(!plan.levels || buckets * (2 * plan.tile / 5) >= count);
+  assert_int_equal(sizes.buckets, buckets);
+  assert_true(plan.tile <= plan.block * kind.items && plan.joined <= plan.tile);
+  assert_true(plan.samples <= plan.sample_block * kind.items && plan.parts <= HYBRID_MOST_BUCKETS);
+  assert_true(hybrid_block_bytes(plan.block, kind) <= shared_bytes);
+  assert_true(hybrid_block_bytes(plan.sample_block, kind) <= shared_bytes);
+  if (count <= 1 << 28) assert_in_range(hybrid_extra_bytes(&job), 1, 64 << 20);
 }
 
 static void hybrid_has_room_for_every_pair(void **state)
 {
   (void)state;
   for (uint64_t count = 1; count < UINT64_C(1) << 40; count += 1 + count / 7) {
-    check_hybrid(count, 32, 227 << 10);
-    check_hybrid(count, 128, 64 << 10);
+    check_hybrid(count, (hybrid_kind){8, 8, 8}, 32, 227 << 10);
+    check_hybrid(count, (hybrid_kind){24, 8, 4}, 128, 64 << 10);
   }
   for (uint32_t bits = 0; bits <= 40; bits++)
-    check_hybrid(UINT64_C(1) << bits, 64, 227 << 10);
+    check_hybrid(UINT64_C(1) << bits, (hybrid_kind){12, 8, 4}, 64, 227 << 10);
 }
 
 int main(void)
