@@ -170,20 +170,23 @@ static inline void hybrid_set_parts(hybrid_plan *plan, const device_job *job)
   plan->samples = (uint32_t)plan_min(SAMPLES * plan->parts, plan->tile);
 }
 
-/* Jobs that ask for a tile are tests, which want every way to be gone with few pairs. */
+/* Jobs that ask for a tile are tests, which want every way to be gone with few pairs: odd tiles by
+ * parts, of which each is collected in several goes, even ones by buckets, few or many. */
 static inline void hybrid_set_test(hybrid_plan *plan, const device_job *job)
 {
-  enum { LIMIT = 10, LEAST_TILE = 48, BUCKETS = 7, PARTS = 3, SAMPLES = 200 };
-  const uint32_t tile = job->tile > LEAST_TILE ? job->tile : LEAST_TILE;
-  if (tile < plan->tile) plan->tile = tile;
-  plan->joined = plan->tile;
+  enum { LIMIT = 10, PART_TILE = 150, TILE = 48, PARTS = 3, BUCKETS = 7, SAMPLES = 200 };
+  enum { APART = 8, MANY = 32 }; /* tiles that ask for that */
+  const bool by_parts = job->tile % 2;
+  plan->tile = (uint32_t)plan_min(plan->tile, by_parts ? PART_TILE : TILE);
+  plan->joined = job->tile == APART ? 0 : plan->tile;
   plan->limit = LIMIT;
   plan->samples = SAMPLES;
   if (job->count <= plan->tile) return;
-  if (job->tile % 2)
+  if (by_parts)
     plan->parts = PARTS;
   else
-    hybrid_set_levels(plan, plan_blocks(job->count, plan->tile / 2), BUCKETS);
+    hybrid_set_levels(plan, plan_blocks(job->count, plan->tile / 2),
+                      job->tile == MANY ? 2 * plan->spread_block : BUCKETS);
 }
 
 static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind)
