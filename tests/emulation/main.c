@@ -10,12 +10,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "emulator.h"
 #include "suite.h"
 
-enum { SHOWN_FAILURES = 20, PATIENCE = 30 /* seconds, far more than the cases take */ };
+enum { SHOWN_FAILURES = 20 };
+
+/* Seconds that a twin is given, far more than the cases take when all is right. */
+static unsigned patience;
 
 /* ---- Twins ---- */
 
@@ -55,7 +59,7 @@ static int run_twin(const device_algorithm *algorithm, const twin *wrong)
   const pid_t child = fork();
   if (child == 0) {
     (void)freopen("/dev/null", "w", stderr);
-    (void)alarm(PATIENCE);
+    (void)alarm(patience);
     emulator_twin = wrong->number;
     emulator_ignore(wrong->ignored);
     _exit(suite_run(algorithm, 1, false).failed ? 1 : 0);
@@ -112,7 +116,9 @@ static bool check_algorithm(const device_algorithm *algorithm)
 {
   emulator_site sites[EMULATOR_MAX_SITES];
   emulator_clear_sites();
+  const time_t start = time(NULL);
   const suite_tally t = suite_run(algorithm, SHOWN_FAILURES, true);
+  patience = 30 + 4 * (unsigned)(time(NULL) - start);
   (void)printf("%s: %zu passed, %zu failed\n", algorithm->shown.name, t.passed, t.failed);
   if (t.failed || t.passed == 0) return false;
   const size_t barriers = emulator_sites(sites);
