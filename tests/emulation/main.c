@@ -118,7 +118,7 @@ static bool check_algorithm(const device_algorithm *algorithm)
   emulator_clear_sites();
   const time_t start = time(NULL);
   const suite_tally t = suite_run(algorithm, SHOWN_FAILURES, true);
-  patience = 30 + 4 * (unsigned)(time(NULL) - start);
+  patience = 10 + 3 * (unsigned)(time(NULL) - start);
   (void)printf("%s: %zu passed, %zu failed\n", algorithm->shown.name, t.passed, t.failed);
   if (t.failed || t.passed == 0) return false;
   const size_t barriers = emulator_sites(sites);
