@@ -37,14 +37,38 @@ __extension__ typedef unsigned __int128 device_uint128;
 
 #define DEVICE_INLINE static __device__ __forceinline__
 #define DEVICE_KERNEL(name, max_threads, type, args)                                               \
-  static __global__ void __launch_bounds__(max_threads) name(const type args)
+  DEVICE_KERNEL_NAMED(name, (max_threads), type, args)
 #define DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args)                                 \
-  static __global__ void __launch_bounds__(max_threads, blocks) name(const type args)
+  DEVICE_KERNEL_NAMED(name, (max_threads, blocks), type, args)
+#define DEVICE_KERNEL_NAMED(name, bounds, type, args)                                              \
+  DEVICE_INLINE void name##_body(const type &args);                                                \
+  static __global__ void __launch_bounds__ bounds name(const __grid_constant__ type args)          \
+  {                                                                                                \
+    device_await();                                                                                \
+    name##_body(args);                                                                             \
+  }                                                                                                \
+  DEVICE_INLINE void name##_body(const type &args)
 #define DEVICE_SHARED(type, name)                                                                  \
   extern __shared__ __align__(16) unsigned char device_shared[];                                   \
   type *const name = (type *)device_shared
 #define DEVICE_SHARED_ARRAY(type, name, count) __shared__ type name[count]
 #define DEVICE_ALIGNED(bytes) __align__(bytes)
+
+/* From compute capability 9.0 on a kernel's blocks come to the multiprocessors while the last ones of
+ * the kernel before are still busy, and wait here until all that did is there to be seen. */
+#if RECSORT_CUDA_CAPABILITY >= 90
+enum { DEVICE_OVERLAP = 1 };
+DEVICE_INLINE void device_await(void)
+{
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+}
+#else
+enum { DEVICE_OVERLAP = 0 };
+DEVICE_INLINE void device_await(void)
+{
+}
+#endif
 
 DEVICE_INLINE uint32_t device_clz32(uint32_t bits)
 {
@@ -90,8 +114,17 @@ static inline device_status device_launch(const void *kernel, uint64_t grid, uin
         kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes);
     if (error) return (device_status)error;
   }
-  return (device_status)cudaLaunchKernel(kernel, dim3((unsigned)grid), dim3(block), &args,
-                                         (size_t)shared_bytes, (cudaStream_t)stream);
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)grid);
+  config.blockDim = dim3(block);
+  config.dynamicSmemBytes = (size_t)shared_bytes;
+  config.stream = (cudaStream_t)stream;
+  config.attrs = &overlap;
+  config.numAttrs = DEVICE_OVERLAP;
+  return (device_status)cudaLaunchKernelExC(&config, kernel, &args);
 }
 
 #define DEVICE_LAUNCH(kernel, grid, block, shared_bytes, stream, args)                             \

@@ -1,9 +1,13 @@
 /* hybrid.cu - the device sort that is meant to be fast.
  *
- *   look      whether many keys ascend already, or descend: then they are copied or turned round
- *   tile      few pairs: one block sorts them in shared memory (hybrid_tile.inc)
- *   parts     more: each block collects and sorts a part of the range of keys (hybrid_select.inc)
- *   buckets   many: ranked among splitters until a bucket is a tile at most (hybrid_buckets.inc)
+ *   look    whether very many keys ascend already, or descend: then they are numbered, or turned
+ *           round (hybrid_order.inc)
+ *   rank    few pairs: for each the others before it are counted (hybrid_rank.inc)
+ *   deal    more: to buckets with room to spare, which are then sorted
+ *   split   many: to buckets of known sizes, level by level (hybrid_buckets.inc for both)
+ *   parts   what is too large for a tile: blocks each collect a part of its range (hybrid_select.inc)
+ *
+ * Blocks sort up to some thousand pairs in shared memory, as a tile (hybrid_tile.inc).
  *
  * A pair is a key and its index, and all pairs differ: so no step need be stable. Where both fit in
  * 64 bits they are packed, the index below, and one array moves instead of two.
@@ -15,14 +19,17 @@
 
 #ifdef __CUDACC__
 #define DEVICE_UNROLL _Pragma("unroll")
+#define DEVICE_UNROLL_BY_4 _Pragma("unroll 4")
 #define DEVICE_ROLLED _Pragma("unroll 1")
 #else
 #define DEVICE_UNROLL
+#define DEVICE_UNROLL_BY_4
 #define DEVICE_ROLLED
 #endif
 
 enum {
   HYBRID_ORDER_BLOCK = 256,
+  HYBRID_RANK_BLOCK = 512,
   HYBRID_MOST_HEAVY = 128,
   HYBRID_FEW = 8,         /* pairs that one thread settles */
   HYBRID_NUMBER_BITS = 13 /* of a mark */
@@ -216,6 +223,27 @@ DEVICE_INLINE uint32_t block_before(uint32_t mine)
   if (lane == HYBRID_WARP - 1) sums[warp] = sum;
   __syncthreads();
   return sum - mine + device_warp_sum(lane < warp ? sums[lane] : 0);
+}
+
+/* Of all threads, for all of them; likewise. */
+DEVICE_INLINE uint32_t block_sum(uint32_t mine)
+{
+  DEVICE_SHARED_ARRAY(uint32_t, sums, HYBRID_SAMPLE_BLOCK / HYBRID_WARP);
+  const uint32_t lane = threadIdx.x % HYBRID_WARP, sum = device_warp_sum(mine);
+  if (lane == 0) sums[threadIdx.x / HYBRID_WARP] = sum;
+  __syncthreads();
+  return device_warp_sum(lane < blockDim.x / HYBRID_WARP ? sums[lane] : 0);
+}
+
+/* Of the same lane in all warps, for the first warp. */
+DEVICE_INLINE uint32_t rank_sum(uint32_t mine)
+{
+  DEVICE_SHARED_ARRAY(uint32_t, sums, HYBRID_WARP);
+  if (threadIdx.x < HYBRID_WARP) sums[threadIdx.x] = 0;
+  __syncthreads();
+  (void)device_add32(&sums[threadIdx.x % HYBRID_WARP], mine);
+  __syncthreads();
+  return sums[threadIdx.x % HYBRID_WARP];
 }
 
 DEVICE_INLINE uint64_t block_before64(uint64_t mine)
@@ -425,15 +453,15 @@ typedef struct collection {
 /* ---- Memory ---- */
 
 typedef struct arena {
-  char *at;
+  char *at; /* NULL: only to add up */
   uint64_t taken;
 } arena;
 
 static void *arena_take(arena *from, uint64_t bytes)
 {
-  void *const at = from->at + from->taken;
+  const uint64_t taken = from->taken;
   from->taken += (bytes + 15) / 16 * 16;
-  return at;
+  return from->at ? from->at + taken : NULL;
 }
 
 /* ---- Kinds of pairs ---- */
@@ -533,9 +561,10 @@ enum { FACTS_BYTES = 16 };
 
 typedef struct order_step {
   const void *keys;
-  void *to; /* indices */
-  void *keys_to;
-  hybrid_facts *facts;
+  void *numbered; /* indices, if keys ascend */
+  void *turned_keys;
+  void *turned; /* and their indices, if keys descend */
+  volatile hybrid_facts *facts;
   uint64_t count;
 } order_step;
 

@@ -12,23 +12,32 @@ enum {
   HYBRID_SPREAD_BLOCK = 512,  /* of those who count and scatter */
   HYBRID_SPREAD_ITEMS = 8,    /* pairs of theirs a thread */
   HYBRID_MOST_BUCKETS = 1024, /* that a segment is split into: two a thread */
+  HYBRID_MOST_PARTS = 256,
   HYBRID_MAX_LEVELS = 8
 };
 
+/* How pairs are sorted (hybrid.cu). */
+typedef enum hybrid_way { HYBRID_RANK, HYBRID_DEAL, HYBRID_SPLIT } hybrid_way;
+
 /* Each step writes all pairs once: those of a level to their buckets, and the last one, which sorts
- * tiles. Without levels there is that one step: a tile for all, or some parts, for each of which a
- * block looks at all pairs and collects its own. */
+ * tiles; without levels there is that one alone. */
 typedef struct hybrid_plan {
+  hybrid_way way;
   uint32_t block;        /* threads that sort a tile: a power of two, a warp at least */
   uint32_t sample_block; /* that sort a segment's sample */
-  uint32_t spread_block; /* that count and scatter */
+  uint32_t spread_block; /* that count and scatter, or deal */
   uint32_t tile;         /* pairs at most */
   uint32_t joined;       /* pairs of neighbouring buckets that make a tile; 0: each is one */
   uint32_t limit;        /* pairs of a cell that are ranked among each other */
-  uint32_t samples;      /* of a segment, or of all pairs */
-  uint32_t parts;
+  uint32_t samples;      /* of a segment */
+  uint32_t rank_block;   /* that rank a warp of pairs */
+  uint32_t run;          /* pairs of a run that are ranked: a power of two, a warp at least */
+  uint32_t most_alone;   /* of one that is alone: likewise */
+  uint32_t scattered;    /* pairs a block that scatters */
+  uint32_t capacity;     /* of a bucket that pairs are dealt to */
+  bool searched;         /* buckets are found without a table */
   uint32_t levels;
-  uint32_t buckets[HYBRID_MAX_LEVELS]; /* that a segment is split into */
+  uint32_t buckets[HYBRID_MAX_LEVELS]; /* that a segment is split into, or that pairs are dealt to */
   uint32_t steps;
 } hybrid_plan;
 
@@ -46,10 +55,16 @@ static inline uint64_t hybrid_tile_bytes(uint32_t block, hybrid_kind kind)
   return pairs + ((uint64_t)block * kind.cells + 4) * sizeof(uint32_t);
 }
 
-/* And for as many splitters as it may be asked for. */
+/* And for a sample's splitters. */
 static inline uint64_t hybrid_block_bytes(uint32_t block, hybrid_kind kind)
 {
   return hybrid_tile_bytes(block, kind) + HYBRID_MOST_BUCKETS * kind.pair_bytes;
+}
+
+/* And for the bounds of parts. */
+static inline uint64_t hybrid_part_bytes(uint32_t block, hybrid_kind kind)
+{
+  return hybrid_tile_bytes(block, kind) + HYBRID_MOST_PARTS * kind.pair_bytes;
 }
 
 /* The least b with b to the power of `levels` at least `buckets`. */
@@ -66,6 +81,8 @@ static inline uint64_t hybrid_root_up(uint64_t buckets, uint32_t levels)
 /* At least `buckets` in all, about as many on each of as few levels as can be. */
 static inline void hybrid_set_levels(hybrid_plan *plan, uint64_t buckets, uint32_t most)
 {
+  plan->way = HYBRID_SPLIT;
+  plan->scattered = plan->spread_block * HYBRID_SPREAD_ITEMS;
   plan->levels = 1;
   for (uint64_t power = most; power < buckets; power *= most)
     plan->levels++;
@@ -80,7 +97,7 @@ static inline void hybrid_set_levels(hybrid_plan *plan, uint64_t buckets, uint32
  * blocks add to, apart, so that they do not wait for each other. */
 static inline uint32_t hybrid_stride(const hybrid_plan *plan, uint32_t level)
 {
-  return plan->levels > 1 && level == 0 ? 8 : 1;
+  return level == 0 && plan->levels != 1 ? 8 : 1;
 }
 
 /* Cells of the table that tells where a segment's buckets are. */
@@ -97,11 +114,21 @@ typedef struct hybrid_sizes {
   uint64_t table_cells; /* of a level's tables, at most */
   uint64_t places[2];   /* of the last level's buckets, and of the one before */
   uint64_t tiles;       /* at most */
+  uint64_t sampled;     /* pairs */
+  uint64_t room;        /* likewise, for buckets that pairs are dealt to */
 } hybrid_sizes;
 
 static inline hybrid_sizes hybrid_sizes_of(const hybrid_plan *plan, uint64_t count)
 {
-  hybrid_sizes sizes = {1, 1, 0, {0, 0}, 0};
+  hybrid_sizes sizes = {1, 1, 0, {0, 0}, 0, plan->way == HYBRID_RANK ? 0 : plan->samples, 0};
+  if (plan->way == HYBRID_DEAL) {
+    sizes.buckets = plan->buckets[0];
+    sizes.tiles = sizes.buckets;
+    sizes.table_cells = hybrid_table_cells(plan->buckets[0]) + 1;
+    sizes.places[0] = sizes.buckets * hybrid_stride(plan, 0);
+    sizes.room = sizes.buckets * plan->capacity;
+    return sizes;
+  }
   for (uint32_t level = 0; level < plan->levels; level++) {
     const uint32_t after = (plan->levels - 1 - level) % 2;
     const uint64_t cells = sizes.buckets * (hybrid_table_cells(plan->buckets[level]) + 1);
@@ -141,59 +168,74 @@ static inline void hybrid_set_many(hybrid_plan *plan, hybrid_kind kind, uint64_t
   plan->samples = (uint32_t)plan_min(plan->samples, SAMPLES * plan->buckets[0]);
 }
 
-/* One level: buckets are tiles, so small that hardly any is larger than one; and for few pairs, so
- * that all multiprocessors have one, and the sample is small: it is that which takes longest. */
-static inline void hybrid_set_few(hybrid_plan *plan, uint64_t buckets, uint64_t count)
+/* Pairs a block that scatters: such that all multiprocessors have two, if there are enough. */
+static inline uint32_t hybrid_scattered(const hybrid_plan *plan, const device_job *job)
 {
-  enum { FEW = 1 << 18, FEW_SAMPLES = 24 };
-  hybrid_set_levels(plan, buckets, hybrid_most_buckets(plan));
-  if (count <= FEW)
-    plan->samples = (uint32_t)plan_min(plan->samples, FEW_SAMPLES * plan->buckets[0]);
+  const uint64_t most = (uint64_t)plan->spread_block * HYBRID_SPREAD_ITEMS;
+  const uint64_t blocks = 2 * (uint64_t)plan->spread_block * job->multiprocessors;
+  return (uint32_t)plan_min(plan->spread_block * plan_blocks(job->count, blocks), most);
 }
 
-static inline void hybrid_set_buckets(hybrid_plan *plan, hybrid_kind kind, uint64_t count)
+/* Buckets with room for several times as many pairs as will come by chance, and for each as many
+ * samples as leave one with too little in hardly two of a thousand sorts (the tail of a gamma
+ * distribution). False if that is more memory than there should be. */
+static inline bool hybrid_set_deal(hybrid_plan *plan, hybrid_kind kind, const device_job *job)
 {
-  enum { FEW = 1 << 18 };
-  const uint64_t each = count <= FEW ? plan->tile / 3 : 2 * plan->tile / 5;
-  const uint64_t buckets = plan_blocks(count, each);
-  if (buckets <= hybrid_most_buckets(plan))
-    hybrid_set_few(plan, buckets, count);
-  else
-    hybrid_set_many(plan, kind, count);
-}
-
-static inline void hybrid_set_parts(hybrid_plan *plan, const device_job *job)
-{
-  enum { PART = 512, SAMPLES = 16 };
-  const uint64_t parts = plan_min(plan_blocks(job->count, PART), job->multiprocessors);
-  plan->parts = (uint32_t)plan_min(parts > 2 ? parts : 2, HYBRID_MOST_BUCKETS);
-  plan->samples = (uint32_t)plan_min(SAMPLES * plan->parts, plan->tile);
+  enum { LEAST = 256, MOST = 1024, BUCKETS = 256, MOST_ROOM = 60 << 20 /* bytes */ };
+  enum { SPARE = 8, LEAST_SPARE = 3, SAMPLES = 4, FEW_SPARE = 4 };
+  uint32_t each = LEAST;
+  while (each < MOST && plan_blocks(job->count, each) > BUCKETS)
+    each *= 2;
+  const uint64_t buckets = plan_blocks(job->count, each);
+  const uint64_t block = plan_min(plan->block, SPARE * each / kind.items);
+  const uint64_t capacity = plan_min(block * kind.items, MOST_ROOM / (buckets * kind.pair_bytes));
+  if (buckets > HYBRID_MOST_BUCKETS || capacity < LEAST_SPARE * each) return false;
+  plan->way = HYBRID_DEAL;
+  plan->block = (uint32_t)block;
+  plan->tile = plan->capacity = (uint32_t)capacity;
+  plan->buckets[0] = (uint32_t)buckets;
+  plan->samples = plan->buckets[0] * (capacity >= SPARE * each       ? SAMPLES
+                                      : capacity >= FEW_SPARE * each ? 2 * SAMPLES
+                                                                     : 3 * SAMPLES);
+  plan->scattered = hybrid_scattered(plan, job);
+  plan->searched = buckets <= BUCKETS;
+  return true;
 }
 
 /* Jobs that ask for a tile are tests, which want every way to be gone with few pairs: odd tiles by
- * parts, of which each is collected in several goes, even ones by buckets, few or many. */
+ * dealing, or, if they are small, by ranks; even ones by buckets, few or many. Samples are so few that
+ * some tiles are too large. */
 static inline void hybrid_set_test(hybrid_plan *plan, const device_job *job)
 {
-  enum { LIMIT = 10, PART_TILE = 150, TILE = 48, PARTS = 3, BUCKETS = 7, SAMPLES = 200 };
-  enum { APART = 8, MANY = 32 }; /* tiles that ask for that */
-  const bool by_parts = job->tile % 2;
-  plan->tile = (uint32_t)plan_min(plan->tile, by_parts ? PART_TILE : TILE);
+  enum { LIMIT = 10, TILE = 48, BUCKETS = 7, SAMPLES = 200, RUN = 32 };
+  enum { RANKED = 5, APART = 8, SEARCHED = 13, MANY = 32 }; /* tiles that ask for that, or more */
+  plan->tile = (uint32_t)plan_min(plan->tile, TILE);
   plan->joined = job->tile == APART ? 0 : plan->tile;
   plan->limit = LIMIT;
   plan->samples = SAMPLES;
-  if (job->count <= plan->tile) return;
-  if (by_parts)
-    plan->parts = PARTS;
-  else
+  plan->run = plan->most_alone = RUN;
+  if (job->count <= plan->tile || job->tile == RANKED) return;
+  if (job->tile % 2 == 0) {
     hybrid_set_levels(plan, plan_blocks(job->count, plan->tile / 2),
-                      job->tile == MANY ? 2 * plan->spread_block : BUCKETS);
+                      job->tile >= MANY ? 2 * plan->spread_block : BUCKETS);
+    return;
+  }
+  plan->way = HYBRID_DEAL;
+  plan->capacity = plan->tile;
+  plan->buckets[0] = (uint32_t)plan_min(plan_blocks(job->count, plan->tile / 2),
+                                        2 * plan->spread_block);
+  plan->samples = 2 * plan->buckets[0];
+  plan->scattered = hybrid_scattered(plan, job);
+  plan->searched = job->tile == SEARCHED;
 }
 
 static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind)
 {
-  enum { LIMIT = 128, STATIC = 6 << 10, MOST_COLLECTED = 1 << 19 }; /* bytes */
+  enum { LIMIT = 128, STATIC = 6 << 10 /* bytes */, RANK_BLOCK = 256 };
+  enum { RUN = 512, MOST_ALONE = 2048 };            /* pairs */
+  enum { MOST_RANKED = 20 << 10, MOST_WIDE = 12 << 10, WIDE = 16 }; /* pairs of more bytes */
   const uint32_t asked = job->block ? plan_block(job) : HYBRID_TILE_BLOCK;
-  hybrid_plan plan = {0};
+  hybrid_plan plan = {HYBRID_RANK};
   plan.block = asked < HYBRID_TILE_BLOCK ? asked : HYBRID_TILE_BLOCK;
   if (plan.block < HYBRID_WARP) plan.block = HYBRID_WARP;
   while (plan.block > HYBRID_WARP &&
@@ -207,13 +249,16 @@ static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind
   plan.tile = plan.block * kind.items;
   plan.limit = LIMIT;
   plan.samples = plan.sample_block * kind.items;
-  plan.parts = plan.steps = 1;
+  plan.steps = 1;
+  plan.run = (uint32_t)plan_min(RUN, plan_power_below(job->shared_bytes / kind.pair_bytes));
+  plan.most_alone = (uint32_t)plan_min(MOST_ALONE, plan_power_below(job->shared_bytes / kind.pair_bytes));
+  plan.rank_block = asked < RANK_BLOCK || job->count <= plan.most_alone ? plan.block : RANK_BLOCK;
   if (job->tile)
     hybrid_set_test(&plan, job);
-  else if (job->count * kind.pair_bytes > MOST_COLLECTED && job->count > plan.tile)
-    hybrid_set_buckets(&plan, kind, job->count);
-  else if (job->count > plan.tile / 2)
-    hybrid_set_parts(&plan, job);
+  else if (job->count > (kind.pair_bytes > WIDE ? MOST_WIDE : MOST_RANKED) &&
+           !hybrid_set_deal(&plan, kind, job))
+    hybrid_set_many(&plan, kind, job->count);
+  if (plan.way == HYBRID_RANK) plan.steps = job->count > plan.most_alone ? 2 : 1;
   return plan;
 }
 

@@ -14,6 +14,12 @@ RECSORT_HD static inline uint64_t plan_min(uint64_t a, uint64_t b)
   return a < b ? a : b;
 }
 
+/* `value`, or the bound that it is beyond. */
+RECSORT_HD static inline uint64_t plan_clamp(uint64_t value, uint64_t low, uint64_t high)
+{
+  return value < low ? low : value < high ? value : high;
+}
+
 /* How many blocks of `each` elements hold `count`. */
 RECSORT_HD static inline uint64_t plan_blocks(uint64_t count, uint64_t each)
 {

@@ -118,6 +118,8 @@ const char *emulator_failure(void);
   X(WHOLE_TILE)    /* what is consumed of the last tile computed as if it were whole */            \
   X(NO_WRAP)       /* a ring's index not wrapped */                                                \
   X(NO_OFFSET)     /* a ring refilled over what it still holds */                                  \
+  X(HYBRID_RANK)   /* of equal keys the later one first, in a run */                                \
+  X(HYBRID_RUN)    /* and among runs */                                                          \
   X(HYBRID_ORDER)  /* the greater of two packed pairs first */                                     \
   X(HYBRID_TIE)    /* of equal keys the later one first */                                         \
   X(HYBRID_LEAD)   /* pairs whose leads tie left as they come */                                   \

@@ -98,7 +98,7 @@ static void pick_ways(sample *s, uint64_t *random)
   const bool many = s->job.count > 2000; /* worth several warps */
   s->job.block = blocks[many ? 2 + random_below(random, 2) : random_below(random, 3)];
   s->job.tile = tiles[random_below(random, COUNT_OF(tiles))];
-  s->job.shared_bytes = UINT64_C(1024) << (many ? 5 : random_below(random, 6));
+  s->job.shared_bytes = UINT64_C(1024) << (many ? 7 : random_below(random, 6));
   s->job.multiprocessors = 2;
   s->order = (emulator_order)random_below(random, EMULATOR_ORDERS);
   s->seed = next_random(random) | 1;

@@ -111,8 +111,36 @@ static void blocks_have_a_power_of_two_of_threads(void **state)
   }
 }
 
-/* Room for all pairs, in tiles that fit the device; and for each bucket enough samples and threads.
- */
+/* Levels whose buckets find samples and threads enough, and make tiles. */
+static void check_split(const hybrid_plan *plan, uint64_t count)
+{
+  uint64_t buckets = 1;
+  for (uint32_t level = 0; level < plan->levels; level++) {
+    assert_in_range(plan->buckets[level], 2, HYBRID_MOST_BUCKETS);
+    assert_true(plan->buckets[level] <= 2 * plan->spread_block);
+    assert_true(hybrid_table_cells(plan->buckets[level]) >= plan->buckets[level]);
+    assert_true(plan->samples >= 8 * plan->buckets[level]);
+    buckets *= plan->buckets[level];
+  }
+  assert_in_range(plan->levels, 1, HYBRID_MAX_LEVELS);
+  assert_int_equal(plan->steps, plan->levels + 1);
+  assert_true(buckets * (2 * plan->tile / 5) >= count);
+  assert_int_equal(hybrid_sizes_of(plan, count).buckets, buckets);
+}
+
+/* Buckets with room for several times as many pairs as are to be expected. */
+static void check_deal(const hybrid_plan *plan, uint64_t count)
+{
+  const hybrid_sizes sizes = hybrid_sizes_of(plan, count);
+  assert_in_range(plan->buckets[0], 2, HYBRID_MOST_BUCKETS);
+  assert_true(plan->buckets[0] <= 2 * plan->spread_block);
+  assert_true(plan->samples >= 4 * plan->buckets[0]);
+  assert_true(plan->capacity == plan->tile && sizes.room >= 3 * count);
+  assert_in_range(plan->scattered, 1, plan->spread_block * HYBRID_SPREAD_ITEMS);
+  assert_int_equal(plan->steps, 1);
+}
+
+/* Room for all pairs, in tiles that fit the device, at whatever count. */
 static void check_hybrid(uint64_t count, hybrid_kind kind, uint32_t key_width,
                          uint64_t shared_bytes)
 {
@@ -123,21 +151,13 @@ static void check_hybrid(uint64_t count, hybrid_kind kind, uint32_t key_width,
                           .shared_bytes = shared_bytes,
                           .multiprocessors = 132};
   const hybrid_plan plan = hybrid_plan_of(&job, kind);
-  const hybrid_sizes sizes = hybrid_sizes_of(&plan, count);
-  uint64_t buckets = 1;
-  for (uint32_t level = 0; level < plan.levels; level++) {
-    assert_in_range(plan.buckets[level], 2, HYBRID_MOST_BUCKETS);
-    assert_true(plan.buckets[level] <= 2 * plan.spread_block);
-    assert_true(hybrid_table_cells(plan.buckets[level]) >= plan.buckets[level]);
-    assert_true(plan.samples >= 8 * plan.buckets[level]);
-    buckets *= plan.buckets[level];
-  }
-  assert_int_equal(plan.steps, plan.levels + 1);
-  assert_true(plan.levels || plan.parts > 1 || count <= plan.tile);
-  assert_true(!plan.levels || buckets * (2 * plan.tile / 5) >= count);
-  assert_int_equal(sizes.buckets, buckets);
+  if (plan.way == HYBRID_SPLIT) check_split(&plan, count);
+  if (plan.way == HYBRID_DEAL) check_deal(&plan, count);
+  if (plan.way == HYBRID_RANK) assert_true(count <= 20 << 10);
+  assert_true(plan.run % HYBRID_WARP == 0 && plan.most_alone % HYBRID_WARP == 0);
+  assert_true(plan.most_alone * (key_width / 8) <= shared_bytes);
   assert_true(plan.tile <= plan.block * kind.items && plan.joined <= plan.tile);
-  assert_true(plan.samples <= plan.sample_block * kind.items && plan.parts <= HYBRID_MOST_BUCKETS);
+  assert_true(plan.samples <= plan.sample_block * kind.items || plan.way == HYBRID_DEAL);
   assert_true(hybrid_block_bytes(plan.block, kind) <= shared_bytes);
   assert_true(hybrid_block_bytes(plan.sample_block, kind) <= shared_bytes);
   if (count <= 1 << 28) assert_in_range(hybrid_extra_bytes(&job), 1, 64 << 20);
