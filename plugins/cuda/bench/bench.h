@@ -23,8 +23,9 @@
 namespace bench
 {
 
-/* How keys are distributed: sorted but for 1% of them; of 16 values; random in 36 of their bits. */
-enum class order { random, sorted, reversed, nearly, few, bits36 };
+/* How keys are distributed: sorted but for 1% of them; of 16 values; random in 36 of their bits;
+ * ascending again and again; up and down; all the same; as often as they are small (Zipf). */
+enum class order { random, sorted, reversed, nearly, few, bits36, saws, organ, equal, zipf };
 
 struct options {
   std::string json;

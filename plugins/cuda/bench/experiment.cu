@@ -1,8 +1,8 @@
 /* experiment.cu - the published experiment, for every algorithm: Entities with a random distance,
  * descending, on the device; the time of each pass and of all. (Montalto, "GPU merge sort".)
  *
- * recsort and CUB sort pairs made from the distances, and then gather the structs; thrust sorts the
- * structs. The link must be made with --wrap=cudaLaunchKernel, by which the plugin starts every one
+ * recsort and CUB sort pairs made from the distances, and then the structs are gathered as the plugin
+ * does it, for all of them; thrust sorts the structs. The link must be made with --wrap=cudaLaunchKernelExC, by which the plugin starts every one
  * of its kernels: that is where the passes are told apart. */
 #include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
@@ -11,11 +11,12 @@
 #include <thrust/execution_policy.h>
 #include <thrust/sort.h>
 
+#include "cuda/records.h"
 #include "keys.cuh"
 
 extern "C" {
-cudaError_t __real_cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
-cudaError_t __wrap_cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *, const void *, void **);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *, const void *, void **);
 }
 
 namespace bench
@@ -76,12 +77,6 @@ __global__ void encode(const entity *entities, uint64_t count, uint32_t *keys, u
   if (i >= count) return;
   keys[i] = ~(float_bits(entities[i].distance) | 0x80000000u);
   if (indices) indices[i] = (uint32_t)i;
-}
-
-__global__ void gather(const entity *from, const uint32_t *indices, uint64_t count, entity *to)
-{
-  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < count) to[i] = from[indices[i]];
 }
 
 __global__ void count_wrong(const entity *sorted, uint64_t count, uint64_t seed, unsigned *wrong)
@@ -221,9 +216,9 @@ run_times sort_pairs(workplace &at, const contender &c, uint64_t seed)
   sorting.start(nullptr);
   const unsigned result = c.sort(at);
   sorting.stop(nullptr);
-  gather<<<blocks_for(at.count), 256>>>(at.entities.as<entity>(), at.indices(result), at.count,
-                                        at.sorted.as<entity>());
-  CHECK(cudaGetLastError());
+  check((cudaError_t)records_gather(at.entities.as<void>(), sizeof(entity), at.indices(result), 32,
+                                    at.count, at.sorted.as<void>(), nullptr),
+        "records_gather");
   all.stop(nullptr);
   const run_times times = {all.seconds(), sorting.seconds()};
   verify(at, at.sorted.as<entity>(), seed);
@@ -297,11 +292,10 @@ void measure_experiment(const options &asked, results &found)
 
 } // namespace bench
 
-extern "C" cudaError_t __wrap_cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block,
-                                               void **args, size_t shared_bytes,
-                                               cudaStream_t stream)
+extern "C" cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
+                                                  const void *kernel, void **args)
 {
-  const cudaError_t code = __real_cudaLaunchKernel(kernel, grid, block, args, shared_bytes, stream);
+  const cudaError_t code = __real_cudaLaunchKernelExC(config, kernel, args);
   if (bench::marking) bench::mark();
   return code;
 }

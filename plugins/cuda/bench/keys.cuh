@@ -74,6 +74,13 @@ template <> struct random_key<unsigned __int128> {
   }
 };
 
+/* A number of 1 to 2^bits - 1, each as often as its inverse says, or nearly so. */
+__host__ __device__ inline uint64_t zipf(uint64_t chance, unsigned bits)
+{
+  const unsigned bit = (unsigned)(chance % bits);
+  return ((uint64_t)1 << bit) | ((chance >> 8) & (((uint64_t)1 << bit) - 1));
+}
+
 /* Key `i` of an input: of its own, or that of its rank in a sorted one. */
 template <typename Key> __host__ __device__ Key key_at(const input &from, uint64_t i)
 {
@@ -88,6 +95,14 @@ template <typename Key> __host__ __device__ Key key_at(const input &from, uint64
     return (Key)(chance % 100 ? i : (chance >> 8) % from.count) << shift;
   case order::few:
     return (Key)(chance % 16) << shift;
+  case order::saws:
+    return (Key)(i % 10000) << shift;
+  case order::organ:
+    return (Key)(i < from.count / 2 ? i : from.count - 1 - i) << shift;
+  case order::equal:
+    return (Key)7 << shift;
+  case order::zipf:
+    return (Key)zipf(chance, 24) << shift;
   case order::bits36:
     return (Key)(chance >> 28); /* not of 32-bit keys */
   default:
