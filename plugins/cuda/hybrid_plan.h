@@ -22,7 +22,6 @@ typedef enum hybrid_way { HYBRID_RANK, HYBRID_DEAL, HYBRID_SPLIT } hybrid_way;
 /* Each step writes all pairs once: those of a level to their buckets, and the last one, which sorts
  * tiles; without levels there is that one alone. */
 typedef struct hybrid_plan {
-  hybrid_way way;
   uint32_t block;        /* threads that sort a tile: a power of two, a warp at least */
   uint32_t sample_block; /* that sort a segment's sample */
   uint32_t spread_block; /* that count and scatter, or deal */
@@ -37,8 +36,10 @@ typedef struct hybrid_plan {
   uint32_t capacity;     /* of a bucket that pairs are dealt to */
   bool searched;         /* buckets are found without a table */
   uint32_t levels;
-  uint32_t buckets[HYBRID_MAX_LEVELS]; /* that a segment is split into, or that pairs are dealt to */
+  uint32_t
+      buckets[HYBRID_MAX_LEVELS]; /* that a segment is split into, or that pairs are dealt to */
   uint32_t steps;
+  hybrid_way way;
 } hybrid_plan;
 
 /* A kind of pair, and how a block sorts a tile of them. */
@@ -203,8 +204,8 @@ static inline bool hybrid_set_deal(hybrid_plan *plan, hybrid_kind kind, const de
 }
 
 /* Jobs that ask for a tile are tests, which want every way to be gone with few pairs: odd tiles by
- * dealing, or, if they are small, by ranks; even ones by buckets, few or many. Samples are so few that
- * some tiles are too large. */
+ * dealing, or, if they are small, by ranks; even ones by buckets, few or many. Samples are so few
+ * that some tiles are too large. */
 static inline void hybrid_set_test(hybrid_plan *plan, const device_job *job)
 {
   enum { LIMIT = 10, TILE = 48, BUCKETS = 7, SAMPLES = 200, RUN = 32 };
@@ -222,8 +223,8 @@ static inline void hybrid_set_test(hybrid_plan *plan, const device_job *job)
   }
   plan->way = HYBRID_DEAL;
   plan->capacity = plan->tile;
-  plan->buckets[0] = (uint32_t)plan_min(plan_blocks(job->count, plan->tile / 2),
-                                        2 * plan->spread_block);
+  plan->buckets[0] =
+      (uint32_t)plan_min(plan_blocks(job->count, plan->tile / 2), 2 * plan->spread_block);
   plan->samples = 2 * plan->buckets[0];
   plan->scattered = hybrid_scattered(plan, job);
   plan->searched = job->tile == SEARCHED;
@@ -232,10 +233,10 @@ static inline void hybrid_set_test(hybrid_plan *plan, const device_job *job)
 static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind)
 {
   enum { LIMIT = 128, STATIC = 6 << 10 /* bytes */, RANK_BLOCK = 256 };
-  enum { RUN = 512, MOST_ALONE = 2048 };            /* pairs */
+  enum { RUN = 512, MOST_ALONE = 2048 };                            /* pairs */
   enum { MOST_RANKED = 20 << 10, MOST_WIDE = 12 << 10, WIDE = 16 }; /* pairs of more bytes */
   const uint32_t asked = job->block ? plan_block(job) : HYBRID_TILE_BLOCK;
-  hybrid_plan plan = {HYBRID_RANK};
+  hybrid_plan plan = {0}; /* by ranks, unless it is more than they are good for */
   plan.block = asked < HYBRID_TILE_BLOCK ? asked : HYBRID_TILE_BLOCK;
   if (plan.block < HYBRID_WARP) plan.block = HYBRID_WARP;
   while (plan.block > HYBRID_WARP &&
@@ -251,7 +252,8 @@ static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind
   plan.samples = plan.sample_block * kind.items;
   plan.steps = 1;
   plan.run = (uint32_t)plan_min(RUN, plan_power_below(job->shared_bytes / kind.pair_bytes));
-  plan.most_alone = (uint32_t)plan_min(MOST_ALONE, plan_power_below(job->shared_bytes / kind.pair_bytes));
+  plan.most_alone =
+      (uint32_t)plan_min(MOST_ALONE, plan_power_below(job->shared_bytes / kind.pair_bytes));
   plan.rank_block = asked < RANK_BLOCK || job->count <= plan.most_alone ? plan.block : RANK_BLOCK;
   if (job->tile)
     hybrid_set_test(&plan, job);
