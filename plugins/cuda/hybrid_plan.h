@@ -36,8 +36,7 @@ typedef struct hybrid_plan {
   uint32_t capacity;     /* of a bucket that pairs are dealt to */
   bool searched;         /* buckets are found without a table */
   uint32_t levels;
-  uint32_t
-      buckets[HYBRID_MAX_LEVELS]; /* that a segment is split into, or that pairs are dealt to */
+  uint32_t buckets[HYBRID_MAX_LEVELS]; /* that a segment is split into */
   uint32_t steps;
   hybrid_way way;
 } hybrid_plan;
@@ -190,7 +189,7 @@ static inline bool hybrid_set_deal(hybrid_plan *plan, hybrid_kind kind, const de
   const uint64_t buckets = plan_blocks(job->count, each);
   const uint64_t block = plan_min(plan->block, SPARE * each / kind.items);
   const uint64_t capacity = plan_min(block * kind.items, MOST_ROOM / (buckets * kind.pair_bytes));
-  if (buckets > HYBRID_MOST_BUCKETS || capacity < LEAST_SPARE * each) return false;
+  if (buckets > 2 * plan->spread_block || capacity < LEAST_SPARE * each) return false;
   plan->way = HYBRID_DEAL;
   plan->block = (uint32_t)block;
   plan->tile = plan->capacity = (uint32_t)capacity;
