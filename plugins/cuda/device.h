@@ -54,8 +54,8 @@ __extension__ typedef unsigned __int128 device_uint128;
 #define DEVICE_SHARED_ARRAY(type, name, count) __shared__ type name[count]
 #define DEVICE_ALIGNED(bytes) __align__(bytes)
 
-/* From compute capability 9.0 on a kernel's blocks come to the multiprocessors while the last ones of
- * the kernel before are still busy, and wait here until all that did is there to be seen. */
+/* From compute capability 9.0 on a kernel's blocks come to the multiprocessors while the last ones
+ * of the kernel before are still busy, and wait here until all that did is there to be seen. */
 #if RECSORT_CUDA_CAPABILITY >= 90
 enum { DEVICE_OVERLAP = 1 };
 DEVICE_INLINE void device_await(void)

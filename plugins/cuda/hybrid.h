@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-/* Sorts pairs of a key and its index, of which no two are the same: few by their ranks, many by ranks
- * among splitters into buckets that make tiles. Waits for the device only where pairs are many: to
- * see whether their keys are in order already. */
+/* Sorts pairs of a key and its index, of which no two are the same: few by their ranks, many by
+ * ranks among splitters into buckets that make tiles. Waits for the device only where pairs are
+ * many: to see whether their keys are in order already. */
 device_sort hybrid_sort;
 
 /* Bytes of device_buffers.extra that it needs, aligned to 16. */

@@ -2,10 +2,10 @@
  * nvcc.
  *
  * Every thread of a block is a fiber, which runs until its next barrier, shuffle or end, in an
- * order that a test can choose, in a shuffled one some warps ahead of others; so are the blocks, one
- * after the other. A program that is right
- * gives the same result in every order. What is wrong in one order shows as a wrong result, as an
- * access that a sanitizer reports, or as a failed launch:
+ * order that a test can choose, in a shuffled one some warps ahead of others; so are the blocks,
+ * one after the other. A program that is right gives the same result in every order. What is wrong
+ * in one order shows as a wrong result, as an access that a sanitizer reports, or as a failed
+ * launch:
  *
  *  - threads that wait at a barrier which others never reach, or at different ones;
  *  - accesses behind the end of shared memory. It is filled with 0xee before each block; if
@@ -109,27 +109,27 @@ const char *emulator_failure(void);
 
 /* Mistakes of TWIN (twin.h); one can be on. */
 #define EMULATOR_TWINS(X)                                                                          \
-  X(TIE)           /* equal keys: the right run first */                                           \
-  X(RANK_LAST)     /* an element of the right chunk ranked by bSearchFirst */                      \
-  X(GRID_FLOOR)    /* blocks divided without rounding up */                                        \
-  X(SHORT_RUN)     /* the last pair of runs taken for whole */                                     \
-  X(ONE_STEP)      /* a block does not walk to the end of its chunk */                             \
-  X(LANE_FLOOR)    /* threads' parts of a tile divided without rounding up */                      \
-  X(WHOLE_TILE)    /* what is consumed of the last tile computed as if it were whole */            \
-  X(NO_WRAP)       /* a ring's index not wrapped */                                                \
-  X(NO_OFFSET)     /* a ring refilled over what it still holds */                                  \
-  X(HYBRID_RANK)   /* of equal keys the later one first, in a run */                                \
-  X(HYBRID_RUN)    /* and among runs */                                                          \
-  X(HYBRID_ORDER)  /* the greater of two packed pairs first */                                     \
-  X(HYBRID_TIE)    /* of equal keys the later one first */                                         \
-  X(HYBRID_LEAD)   /* pairs whose leads tie left as they come */                                   \
+  X(TIE)             /* equal keys: the right run first */                                         \
+  X(RANK_LAST)       /* an element of the right chunk ranked by bSearchFirst */                    \
+  X(GRID_FLOOR)      /* blocks divided without rounding up */                                      \
+  X(SHORT_RUN)       /* the last pair of runs taken for whole */                                   \
+  X(ONE_STEP)        /* a block does not walk to the end of its chunk */                           \
+  X(LANE_FLOOR)      /* threads' parts of a tile divided without rounding up */                    \
+  X(WHOLE_TILE)      /* what is consumed of the last tile computed as if it were whole */          \
+  X(NO_WRAP)         /* a ring's index not wrapped */                                              \
+  X(NO_OFFSET)       /* a ring refilled over what it still holds */                                \
+  X(HYBRID_RANK)     /* of equal keys the later one first, in a run */                             \
+  X(HYBRID_RUN)      /* and among runs */                                                          \
+  X(HYBRID_ORDER)    /* the greater of two packed pairs first */                                   \
+  X(HYBRID_TIE)      /* of equal keys the later one first */                                       \
+  X(HYBRID_LEAD)     /* pairs whose leads tie left as they come */                                 \
   X(HYBRID_SPLITTER) /* the greater pairs to the left of a splitter */                             \
-  X(HYBRID_LAST)   /* the last key not looked at, when an order is looked for */ \
-  X(HYBRID_EQUAL)  /* equal keys turned round */ \
-  X(RECORDS_VALID) /* an invalid record not told */ \
-  X(RECORDS_RANGE) /* an index just out of range let pass */ \
-  X(RECORDS_TWICE) /* an index that comes twice let pass */ \
-  X(RECORDS_UNIT)  /* the first unit of a record for all */
+  X(HYBRID_LAST)     /* the last key not looked at, when an order is looked for */                 \
+  X(HYBRID_EQUAL)    /* equal keys turned round */                                                 \
+  X(RECORDS_VALID)   /* an invalid record not told */                                              \
+  X(RECORDS_RANGE)   /* an index just out of range let pass */                                     \
+  X(RECORDS_TWICE)   /* an index that comes twice let pass */                                      \
+  X(RECORDS_UNIT)    /* the first unit of a record for all */
 
 #define EMULATOR_TWIN_NUMBER(name) TWIN_##name,
 typedef enum emulator_twin_number {

@@ -1,9 +1,10 @@
 /* experiment.cu - the published experiment, for every algorithm: Entities with a random distance,
  * descending, on the device; the time of each pass and of all. (Montalto, "GPU merge sort".)
  *
- * recsort and CUB sort pairs made from the distances, and then the structs are gathered as the plugin
- * does it, for all of them; thrust sorts the structs. The link must be made with --wrap=cudaLaunchKernelExC, by which the plugin starts every one
- * of its kernels: that is where the passes are told apart. */
+ * recsort and CUB sort pairs made from the distances, and then the structs are gathered as the
+ * plugin does it, for all of them; thrust sorts the structs. The link must be made with
+ * --wrap=cudaLaunchKernelExC, by which the plugin starts every one of its kernels: that is where
+ * the passes are told apart. */
 #include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <functional>

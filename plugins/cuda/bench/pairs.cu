@@ -125,8 +125,8 @@ void verify(const pair_buffers<Key> &at, unsigned result, uint64_t count, const 
 
 const char *name_of(order kind)
 {
-  static const char *const names[] = {"",    "sorted", "reversed", "nearly", "few",
-                                      "36 bits", "saws", "organ", "equal", "zipf"};
+  static const char *const names[] = {"",        "sorted", "reversed", "nearly", "few",
+                                      "36 bits", "saws",   "organ",    "equal",  "zipf"};
   return names[static_cast<unsigned>(kind)];
 }
 
