@@ -409,8 +409,8 @@ DEVICE_INLINE void few_sort(uint32_t *few)
   }
 }
 
-/* Marks [first, end). Those that are left are told by their first bit. */
-DEVICE_INLINE void few_settle(uint32_t *marks, uint32_t first, uint32_t end)
+/* Marks [first, end), if they are few that do not tie. */
+DEVICE_INLINE bool few_settle(uint32_t *marks, uint32_t first, uint32_t end)
 {
   const uint32_t count = end - first;
   uint32_t few[HYBRID_FEW];
@@ -428,20 +428,44 @@ DEVICE_INLINE void few_settle(uint32_t *marks, uint32_t first, uint32_t end)
     DEVICE_UNROLL
     for (uint32_t i = 0; i < HYBRID_FEW; i++)
       if (i < count) marks[first + i] = few[i];
-  } else {
+  }
+  return settled;
+}
+
+/* Those of some neighbouring cells are left, which their first bit tells; not of heavy ones. */
+DEVICE_INLINE void few_leave(uint32_t *marks, const uint32_t *begins, uint32_t limit)
+{
+  DEVICE_ROLLED
+  for (uint32_t cell = 0; cell < HYBRID_CELLS; cell++) {
+    const uint32_t end = begins[cell + 1];
+    if (end - begins[cell] > limit) continue;
     DEVICE_ROLLED
-    for (uint32_t i = 0; i < count; i++)
-      marks[first + i] |= HYBRID_UNSETTLED;
+    for (uint32_t i = begins[cell]; i < end; i++)
+      marks[i] |= HYBRID_UNSETTLED;
   }
 }
 
 /* Those of the thread's cells, `each` of them. */
-DEVICE_INLINE void cells_settle(uint32_t *marks, const uint32_t *cells, uint32_t each)
+DEVICE_INLINE void cells_settle(uint32_t *marks, const uint32_t *cells, uint32_t each,
+                                uint32_t limit)
 {
   const uint32_t *const mine = cells + threadIdx.x * each;
   DEVICE_UNROLL
   for (uint32_t i = 0; i < each; i += HYBRID_CELLS)
-    few_settle(marks, mine[i], mine[i + HYBRID_CELLS]);
+    if (!few_settle(marks, mine[i], mine[i + HYBRID_CELLS])) few_leave(marks, mine + i, limit);
+}
+
+/* Those of heavy cells, number `first` and on, are left: by the block, as one thread would take as
+ * long as the rest of it. */
+DEVICE_INLINE void heavy_leave(uint32_t *marks, heavy_cells heavy, uint32_t first)
+{
+  DEVICE_ROLLED
+  for (uint32_t cell = first; cell < *heavy.count; cell++) {
+    DEVICE_ROLLED
+    for (uint32_t i = heavy.ends[2 * cell] + threadIdx.x; i < heavy.ends[2 * cell + 1];
+         i += blockDim.x)
+      marks[i] |= HYBRID_UNSETTLED;
+  }
 }
 
 /* What a block has collected of the pairs that it looked at (hybrid_select.inc). */
