@@ -4,6 +4,8 @@
  * Kernels are written in what C11 and CUDA C++ have in common:
  *
  *   DEVICE_INLINE uint32_t lane_next(uint32_t x) {...}       a function of the device
+ *   DEVICE_APART uint32_t lane_last(uint32_t x) {...}        one that is called, not inlined
+ *   DEVICE_UNROLL DEVICE_UNROLL_BY_4 DEVICE_ROLLED           for the loop that follows
  *   DEVICE_KERNEL(name, max_threads, type, args) {...}       a kernel; its one argument, by value
  *   DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args) {...}
  *                                                            so many on a multiprocessor at once
@@ -36,6 +38,7 @@ __extension__ typedef unsigned __int128 device_uint128;
 #include <cuda_runtime.h>
 
 #define DEVICE_INLINE static __device__ __forceinline__
+#define DEVICE_APART static __device__ __noinline__
 #define DEVICE_KERNEL(name, max_threads, type, args)                                               \
   DEVICE_KERNEL_NAMED(name, (max_threads), type, args)
 #define DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args)                                 \
@@ -53,6 +56,9 @@ __extension__ typedef unsigned __int128 device_uint128;
   type *const name = (type *)device_shared
 #define DEVICE_SHARED_ARRAY(type, name, count) __shared__ type name[count]
 #define DEVICE_ALIGNED(bytes) __align__(bytes)
+#define DEVICE_UNROLL _Pragma("unroll")
+#define DEVICE_UNROLL_BY_4 _Pragma("unroll 4")
+#define DEVICE_ROLLED _Pragma("unroll 1")
 
 /* From compute capability 9.0 on a kernel's blocks come to the multiprocessors while the last ones
  * of the kernel before are still busy, and wait here until all that did is there to be seen. */
@@ -148,6 +154,7 @@ static inline device_status device_read(void *host, const void *device, size_t s
 #include "emulator.h"
 
 #define DEVICE_INLINE static inline
+#define DEVICE_APART static
 #define DEVICE_KERNEL(name, max_threads, type, args)                                               \
   DEVICE_KERNEL_NAMED(name, max_threads, type, args)
 #define DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args)                                 \
@@ -205,6 +212,9 @@ DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)
 }
 
 #define DEVICE_ALIGNED(bytes) __attribute__((aligned(bytes)))
+#define DEVICE_UNROLL
+#define DEVICE_UNROLL_BY_4
+#define DEVICE_ROLLED
 #define DEVICE_SHARED(type, name) type *const name = (type *)emulator_shared()
 #define DEVICE_SHARED_ARRAY(type, name, count)                                                     \
   static const char name##_id;                                                                     \

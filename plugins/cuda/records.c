@@ -112,29 +112,65 @@ typedef struct gather_args {
   const void *records;
   const void *order;
   void *to;
-  uint32_t units; /* of all the records */
-  uint32_t each;  /* units of a record */
-  uint32_t unit;  /* bytes */
+  uint64_t count;
+  uint32_t each; /* units of a record */
+  uint32_t unit; /* bytes */
   uint32_t index_bits;
+  uint32_t next_record, next_unit; /* so far it is from a thread's unit to its next one */
 } gather_args;
+
+/* Of `bytes`, a constant. */
+DEVICE_INLINE void move_unit(void *to, uint64_t i, const void *from, uint64_t at, uint32_t bytes)
+{
+  if (bytes == 16)
+    ((records_unit16 *)to)[i] = ((const records_unit16 *)from)[at];
+  else if (bytes == 8)
+    ((uint64_t *)to)[i] = ((const uint64_t *)from)[at];
+  else if (bytes == 4)
+    ((uint32_t *)to)[i] = ((const uint32_t *)from)[at];
+  else if (bytes == 2)
+    ((uint16_t *)to)[i] = ((const uint16_t *)from)[at];
+  else
+    ((unsigned char *)to)[i] = ((const unsigned char *)from)[at];
+}
+
+/* The block's records, `count` of them, whose places are known: so that loads need not wait for
+ * each other. */
+DEVICE_INLINE void move_units(const gather_args *args, const uint64_t *places, uint32_t count,
+                              uint32_t bytes)
+{
+  const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * args->each;
+  uint32_t record = threadIdx.x / args->each, unit = threadIdx.x % args->each;
+  DEVICE_UNROLL_BY_4
+  for (uint32_t i = threadIdx.x; i < count * args->each; i += blockDim.x) {
+    move_unit(args->to, first + i, args->records,
+              places[record] * args->each + TWIN(RECORDS_UNIT, 0, unit), bytes);
+    record += args->next_record;
+    unit += args->next_unit;
+    if (unit >= args->each) {
+      unit -= args->each;
+      record++;
+    }
+  }
+}
 
 DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
 {
-  const uint64_t thread = records_thread();
-  if (thread >= args.units) return;
-  const uint32_t i = (uint32_t)thread, number = i / args.each;
-  const uint64_t from = records_index(args.order, args.index_bits, number) * args.each +
-                        TWIN(RECORDS_UNIT, 0, i - number * args.each);
+  DEVICE_SHARED_ARRAY(uint64_t, places, RECORDS_BLOCK);
+  const uint64_t i = records_thread(), first = i - threadIdx.x;
+  const uint32_t count = (uint32_t)plan_min(args.count - first, blockDim.x);
+  if (i < args.count) places[threadIdx.x] = records_index(args.order, args.index_bits, i);
+  __syncthreads();
   if (args.unit == 16)
-    ((records_unit16 *)args.to)[i] = ((const records_unit16 *)args.records)[from];
+    move_units(&args, places, count, 16);
   else if (args.unit == 8)
-    ((uint64_t *)args.to)[i] = ((const uint64_t *)args.records)[from];
+    move_units(&args, places, count, 8);
   else if (args.unit == 4)
-    ((uint32_t *)args.to)[i] = ((const uint32_t *)args.records)[from];
+    move_units(&args, places, count, 4);
   else if (args.unit == 2)
-    ((uint16_t *)args.to)[i] = ((const uint16_t *)args.records)[from];
+    move_units(&args, places, count, 2);
   else
-    ((unsigned char *)args.to)[i] = ((const unsigned char *)args.records)[from];
+    move_units(&args, places, count, 1);
 }
 
 device_status records_gather(const void *records, uint64_t record_size, const void *order,
@@ -143,9 +179,16 @@ device_status records_gather(const void *records, uint64_t record_size, const vo
   uint32_t unit = 16;
   while (record_size % unit != 0)
     unit /= 2;
-  const uint64_t units = count * (record_size / unit);
-  gather_args args = {records, order,     to, (uint32_t)units, (uint32_t)(record_size / unit),
-                      unit,    index_bits};
-  return DEVICE_LAUNCH(gather_records, plan_blocks(units, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
+  const uint32_t each = (uint32_t)(record_size / unit);
+  gather_args args = {records,
+                      order,
+                      to,
+                      count,
+                      each,
+                      unit,
+                      index_bits,
+                      RECORDS_BLOCK / each,
+                      RECORDS_BLOCK % each};
+  return DEVICE_LAUNCH(gather_records, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
                        args);
 }

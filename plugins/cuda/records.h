@@ -46,8 +46,7 @@ static inline uint64_t records_seen_bytes(uint64_t count)
 device_status records_check(const void *order, uint32_t index_bits, uint64_t count, uint32_t *seen,
                             records_facts *facts, void *stream);
 
-/* Record order[i] becomes number i at `to`. A record has less than 2^32 bytes, and these records
- * less than 2^32 units of 16 bytes, or of as many as divide their size. */
+/* Record order[i] becomes number i at `to`. A record has at most 2^23 bytes. */
 device_status records_gather(const void *records, uint64_t record_size, const void *order,
                              uint32_t index_bits, uint64_t count, void *to, void *stream);
 
