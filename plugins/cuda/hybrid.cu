@@ -17,24 +17,15 @@
 #include "cuda/device.h"
 #include "cuda/hybrid_plan.h"
 
-#ifdef __CUDACC__
-#define DEVICE_UNROLL _Pragma("unroll")
-#define DEVICE_UNROLL_BY_4 _Pragma("unroll 4")
-#define DEVICE_ROLLED _Pragma("unroll 1")
-#else
-#define DEVICE_UNROLL
-#define DEVICE_UNROLL_BY_4
-#define DEVICE_ROLLED
-#endif
-
 enum {
   HYBRID_ORDER_BLOCK = 256,
   HYBRID_RANK_BLOCK = 512,
-  HYBRID_MOST_HEAVY = 128,
+  HYBRID_MOST_HEAVY = 64, /* cells of a tile with more pairs than the limit */
   HYBRID_FEW = 8,         /* pairs that one thread settles */
   HYBRID_NUMBER_BITS = 13 /* of a mark */
 };
 #define HYBRID_UNSETTLED (1u << 31)  /* of a mark */
+#define HYBRID_HEAVY (1u << 30)      /* of an unsettled one */
 #define HYBRID_ONE_BUCKET (1u << 15) /* of a table of cells */
 
 static uint32_t place_bits_of(const device_job *job)
@@ -301,11 +292,12 @@ DEVICE_INLINE uint32_t cell_at(uint32_t lead, uint32_t factor)
 
 /* ---- Marks: of which of some cells, how far into it, and the pair's number ---- */
 
-DEVICE_INLINE uint32_t mark_of(uint32_t lead, uint32_t factor, uint32_t number)
+/* Of a place among cells, in 2^32ths of one. */
+DEVICE_INLINE uint32_t mark_of(uint64_t place, uint32_t number)
 {
   enum { KEY_BITS = 31 - HYBRID_NUMBER_BITS }; /* the first bit tells what is left */
-  const uint64_t cell = (uint64_t)lead * factor * (1 << KEY_BITS) / HYBRID_CELLS;
-  return ((uint32_t)(cell >> 32) & ((1u << KEY_BITS) - 1)) << HYBRID_NUMBER_BITS | number;
+  const uint32_t key = (uint32_t)(place * (1 << KEY_BITS) / HYBRID_CELLS >> 32);
+  return (key & ((1u << KEY_BITS) - 1)) << HYBRID_NUMBER_BITS | number;
 }
 
 DEVICE_INLINE uint32_t mark_number(uint32_t mark)
@@ -313,13 +305,38 @@ DEVICE_INLINE uint32_t mark_number(uint32_t mark)
   return mark & ((1u << HYBRID_NUMBER_BITS) - 1);
 }
 
+DEVICE_INLINE bool mark_is_heavy(uint32_t mark)
+{
+  return (mark & (HYBRID_UNSETTLED | HYBRID_HEAVY)) == (HYBRID_UNSETTLED | HYBRID_HEAVY);
+}
+
+/* Which heavy cell it is of. */
+DEVICE_INLINE uint32_t mark_heavy(uint32_t mark)
+{
+  return (mark & ~(HYBRID_UNSETTLED | HYBRID_HEAVY)) >> HYBRID_NUMBER_BITS;
+}
+
 /* ---- Cells of a tile ---- */
 
-/* Those with too many pairs: a begin and an end each. */
+/* One with more pairs than the limit. */
+typedef struct heavy_cell {
+  uint16_t begin, end; /* of its marks */
+  uint16_t to;         /* where the first of its pairs goes */
+} heavy_cell;
+
 typedef struct heavy_cells {
-  uint32_t *ends;
+  heavy_cell *of;
   uint32_t *count;
 } heavy_cells;
+
+/* One of two lists of the block: those of one round are cut while those of the next are found. */
+DEVICE_INLINE heavy_cells heavy_list(uint32_t number)
+{
+  DEVICE_SHARED_ARRAY(heavy_cell, cells, 2 * HYBRID_MOST_HEAVY);
+  DEVICE_SHARED_ARRAY(uint32_t, counts, 2);
+  const heavy_cells list = {cells + number * HYBRID_MOST_HEAVY, counts + number};
+  return list;
+}
 
 /* Some neighbours of a thread's, which has one or more of these. */
 typedef struct DEVICE_ALIGNED(16) cell_counts {
@@ -351,8 +368,8 @@ DEVICE_INLINE cell_counts cells_begin(cell_counts counts, uint32_t at, uint32_t 
     at += counts.of[i];
     if (counts.of[i] > limit) {
       const uint32_t number = device_add32(heavy.count, 1);
-      heavy.ends[2 * number] = begins.of[i];
-      heavy.ends[2 * number + 1] = at;
+      heavy.of[number].begin = heavy.of[number].to = (uint16_t)begins.of[i];
+      heavy.of[number].end = (uint16_t)at;
     }
   }
   return begins;
@@ -367,16 +384,15 @@ DEVICE_INLINE uint32_t cells_sum(cell_counts counts)
   return sum;
 }
 
-/* Counts to begins, and behind them the end: of pairs that are `begin` and on. */
-DEVICE_INLINE void cells_place(uint32_t *cells, uint32_t each, uint32_t begin, uint32_t limit,
-                               heavy_cells heavy)
+/* Counts to begins, and behind them the end. */
+DEVICE_INLINE void cells_place(uint32_t *cells, uint32_t each, uint32_t limit, heavy_cells heavy)
 {
   cell_counts *const mine = cells_mine(cells, each);
   uint32_t sum = 0;
   DEVICE_UNROLL
   for (uint32_t i = 0; i < each / HYBRID_CELLS; i++)
     sum += cells_sum(mine[i]);
-  uint32_t at = begin + block_before(sum);
+  uint32_t at = block_before(sum);
   DEVICE_UNROLL
   for (uint32_t i = 0; i < each / HYBRID_CELLS; i++) {
     const cell_counts counts = mine[i];
@@ -441,7 +457,7 @@ DEVICE_INLINE void few_leave(uint32_t *marks, const uint32_t *begins, uint32_t l
     if (end - begins[cell] > limit) continue;
     DEVICE_ROLLED
     for (uint32_t i = begins[cell]; i < end; i++)
-      marks[i] |= HYBRID_UNSETTLED;
+      marks[i] = HYBRID_UNSETTLED | mark_number(marks[i]);
   }
 }
 
@@ -455,16 +471,90 @@ DEVICE_INLINE void cells_settle(uint32_t *marks, const uint32_t *cells, uint32_t
     if (!few_settle(marks, mine[i], mine[i + HYBRID_CELLS])) few_leave(marks, mine + i, limit);
 }
 
-/* Those of heavy cells, number `first` and on, are left: by the block, as one thread would take as
- * long as the rest of it. */
-DEVICE_INLINE void heavy_leave(uint32_t *marks, heavy_cells heavy, uint32_t first)
+/* The marks of heavy cells tell which: by the block, as one thread would take as long as the rest
+ * of it. */
+DEVICE_INLINE void heavy_leave(uint32_t *marks, heavy_cells heavy)
 {
   DEVICE_ROLLED
-  for (uint32_t cell = first; cell < *heavy.count; cell++) {
+  for (uint32_t cell = 0; cell < *heavy.count; cell++) {
     DEVICE_ROLLED
-    for (uint32_t i = heavy.ends[2 * cell] + threadIdx.x; i < heavy.ends[2 * cell + 1];
-         i += blockDim.x)
-      marks[i] |= HYBRID_UNSETTLED;
+    for (uint32_t i = heavy.of[cell].begin + threadIdx.x; i < heavy.of[cell].end; i += blockDim.x)
+      marks[i] =
+          HYBRID_UNSETTLED | HYBRID_HEAVY | cell << HYBRID_NUMBER_BITS | mark_number(marks[i]);
+  }
+}
+
+/* How the pairs of a heavy cell are told apart: by how far they are from the least one. */
+typedef struct heavy_scale {
+  uint32_t factor;
+  uint16_t first; /* of its new cells */
+  uint16_t least; /* its number */
+  uint8_t zeros;
+  bool by_index; /* too */
+} heavy_scale;
+
+/* Heavy cells whose marks are to be cut into cells of their own, with the marks of all of them one
+ * behind the other. */
+typedef struct heavy_cut {
+  heavy_cells heavy;
+  heavy_scale *scales;
+  uint16_t *begins; /* of their marks, then; and behind them the end */
+} heavy_cut;
+
+/* By one thread: they are few. */
+DEVICE_INLINE void heavy_begin(const heavy_cut *cut)
+{
+  uint32_t begin = 0;
+  DEVICE_ROLLED
+  for (uint32_t cell = 0; cell < *cut->heavy.count; cell++) {
+    cut->begins[cell] = (uint16_t)begin;
+    begin += cut->heavy.of[cell].end - cut->heavy.of[cell].begin;
+  }
+  cut->begins[*cut->heavy.count] = (uint16_t)begin;
+}
+
+DEVICE_INLINE uint32_t heavy_marks(const heavy_cut *cut)
+{
+  return cut->begins[*cut->heavy.count];
+}
+
+/* Of so many new cells in all, those from the returned one to the next one's are within a cell
+ * whose marks begin there: as many as pairs, if there are so many, and none in common with another
+ * one. */
+DEVICE_INLINE uint32_t heavy_first_cell(const heavy_cut *cut, uint32_t begin, uint32_t cells)
+{
+  const uint32_t marks = heavy_marks(cut), most = (uint32_t)plan_min(cells, marks);
+  return (begin * most + marks - 1) / marks;
+}
+
+/* The heavy cell that mark `i` of them is of. */
+DEVICE_INLINE uint32_t heavy_of(const heavy_cut *cut, uint32_t i)
+{
+  uint32_t low = 0, high = *cut->heavy.count - 1;
+  DEVICE_ROLLED
+  while (low < high) {
+    const uint32_t middle = (low + high + 1) / 2;
+    if (cut->begins[middle] <= i)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/* From a place among their marks to one in the tile. */
+DEVICE_INLINE uint32_t heavy_shift(const heavy_cut *cut, uint32_t cell)
+{
+  return (uint32_t)cut->heavy.of[cell].to - cut->begins[cell];
+}
+
+/* Where the pairs of new ones go, which are parts of the ones before. */
+DEVICE_INLINE void heavy_aim(const heavy_cut *cut, heavy_cells made)
+{
+  DEVICE_ROLLED
+  for (uint32_t cell = threadIdx.x; cell < *made.count; cell += blockDim.x) {
+    heavy_cell *const one = &made.of[cell];
+    one->to = (uint16_t)(one->begin + heavy_shift(cut, heavy_of(cut, one->begin)));
   }
 }
 
