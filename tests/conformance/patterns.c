@@ -103,6 +103,14 @@ static void sorted_tail(uint64_t *ranks, size_t count, uint64_t end, uint64_t *r
     ranks[i] = random_below(random, end);
 }
 
+/* As in a ring that was read from its middle. */
+static void sorted_ring(uint64_t *ranks, size_t count, uint64_t end, uint64_t *random)
+{
+  const size_t first = (size_t)random_below(random, count + 1);
+  for (size_t i = 0; i < count; i++)
+    ranks[i] = ramp((i + first) % count, count, end);
+}
+
 /* Long runs of equal keys, in no order: longer than a block when there are many records. */
 static void long_ties(uint64_t *ranks, size_t count, uint64_t end, uint64_t *random)
 {
@@ -134,6 +142,7 @@ const pattern patterns[] = {{"sorted", sorted},
                             {"nearly reversed", nearly_reversed},
                             {"sorted with noise", sorted_noise},
                             {"sorted with a tail", sorted_tail},
+                            {"sorted ring", sorted_ring},
                             {"long ties", long_ties},
                             {"one common prefix", one_common}};
 const size_t pattern_count = sizeof patterns / sizeof *patterns;
