@@ -16,6 +16,9 @@
  *     device_or32() device_add32() ...64()
  *                                       atomic, global or shared; they return what was there
  *     device_warp_sum(x)                over all lanes, for all of them
+ *     device_ballot(x)                  a bit for each lane, for all of them
+ *     device_popc(bits)                 how many are set
+ *     device_first_lane(bits)           the number of the lowest that is set
  *     device_quotient(x, y)             floats, y at most 2^126; the last two bits may be wrong
  *
  *   DEVICE_LAUNCH(name, grid, block, shared_bytes, stream, args)   args: an lvalue; a device_status
@@ -88,6 +91,14 @@ DEVICE_INLINE uint32_t device_or32(uint32_t *at, uint32_t bits)
 {
   return atomicOr(at, bits);
 }
+DEVICE_INLINE uint32_t device_popc(uint32_t bits)
+{
+  return (uint32_t)__popc(bits);
+}
+DEVICE_INLINE uint32_t device_first_lane(uint32_t bits)
+{
+  return (uint32_t)__ffs((int)bits) - 1;
+}
 DEVICE_INLINE uint64_t device_or64(uint64_t *at, uint64_t bits)
 {
   return atomicOr((unsigned long long *)at, (unsigned long long)bits);
@@ -103,6 +114,10 @@ DEVICE_INLINE uint64_t device_add64(uint64_t *at, uint64_t more)
 DEVICE_INLINE float device_quotient(float x, float y)
 {
   return __fdividef(x, y);
+}
+DEVICE_INLINE uint32_t device_ballot(bool value)
+{
+  return __ballot_sync(UINT32_MAX, value);
 }
 DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)
 {
@@ -182,6 +197,14 @@ DEVICE_INLINE uint32_t device_or32(uint32_t *at, uint32_t bits)
   *at |= bits;
   return before;
 }
+DEVICE_INLINE uint32_t device_popc(uint32_t bits)
+{
+  return (uint32_t)__builtin_popcount(bits);
+}
+DEVICE_INLINE uint32_t device_first_lane(uint32_t bits)
+{
+  return (uint32_t)__builtin_ctz(bits);
+}
 DEVICE_INLINE uint64_t device_or64(uint64_t *at, uint64_t bits)
 {
   const uint64_t before = *at;
@@ -203,6 +226,13 @@ DEVICE_INLINE uint64_t device_add64(uint64_t *at, uint64_t more)
 DEVICE_INLINE float device_quotient(float x, float y)
 {
   return x / y;
+}
+DEVICE_INLINE uint32_t device_ballot(bool value)
+{
+  uint32_t bits = (uint32_t)value << EMULATOR_LANE;
+  for (uint32_t lanes = 1; lanes < EMULATOR_WARP; lanes *= 2)
+    bits |= __shfl_xor_sync(UINT32_MAX, bits, lanes);
+  return bits;
 }
 DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)
 {

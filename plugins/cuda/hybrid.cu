@@ -1,7 +1,8 @@
 /* hybrid.cu - the device sort that is meant to be fast.
  *
  *   look    whether very many keys ascend already, or descend: then they are numbered, or turned
- *           round (hybrid_order.inc)
+ *           round (hybrid_order.inc); or ascend but for a few, which are sorted apart and merged
+ *           with the others (hybrid_mend.inc)
  *   rank    few pairs: for each the others before it are counted (hybrid_rank.inc)
  *   deal    more: to buckets with room to spare, which are then sorted
  *   split   many: to buckets of known sizes, level by level (hybrid_buckets.inc for both)
@@ -19,6 +20,8 @@
 
 enum {
   HYBRID_ORDER_BLOCK = 256,
+  HYBRID_FEW_DESCEND = 12, /* one of so many, of keys that may be nearly sorted */
+  HYBRID_CHUNK = 256,      /* of these, for a warp */
   HYBRID_RANK_BLOCK = 512,
   HYBRID_MOST_HEAVY = 64, /* cells of a tile with more pairs than the limit */
   HYBRID_FEW = 8,         /* pairs that one thread settles */
@@ -669,9 +672,13 @@ static device_status sort_pairs(const device_job *job, const device_buffers *buf
 typedef struct hybrid_facts {
   uint32_t unsorted;   /* some key is less than the one before */
   uint32_t unreversed; /* some key is not */
+  uint32_t unlike;     /* more than a few of those that were glanced at descend */
+  uint32_t unmendable; /* what seems to be an order is none */
+  uint32_t crowded;    /* many keys that are in nobody's order belong to one place */
+  uint64_t gone;       /* keys that are in nobody's order */
 } hybrid_facts;
 
-enum { FACTS_BYTES = 16 };
+enum { FACTS_BYTES = 32 };
 
 typedef struct order_step {
   const void *keys;
@@ -681,6 +688,12 @@ typedef struct order_step {
   volatile hybrid_facts *facts;
   uint64_t count;
 } order_step;
+
+/* So many may be out of order: sorted apart and merged, they cost less than all of them. */
+static uint64_t hybrid_most_gone(const device_job *job)
+{
+  return job->count / (job->tile ? 3 : 16);
+}
 
 #define TYPED_SOURCE "cuda/hybrid_order.inc"
 #include "cuda/each_type.h"
