@@ -17,6 +17,10 @@
 
 enum { HOST_ALIGNMENT = 64, MAX_PAIR_WIDTH = 128, MAX_COUNT_BITS = 40 };
 
+static wide_keys_part_work pair_work;
+static wide_keys_part_sort pair_sort;
+static const wide_keys_parts pair_sorter = {pair_work, pair_sort};
+
 /* ---- The contract's small change ---- */
 
 static uint32_t cuda_score(const recsort_host *host, char *reason, size_t reason_size)
@@ -73,22 +77,29 @@ static uint64_t larger(uint64_t a, uint64_t b)
   return a > b ? a : b;
 }
 
-/* The permutation takes the place of the keys. */
+/* Of keys of up to 128 bits: the permutation takes their place. */
+static recsort_plugin_work pair_work(const void *instance, const recsort_plugin_job *job)
+{
+  (void)instance;
+  const uint64_t keys = round_up(job->count * (job->key_width / 8), HOST_ALIGNMENT);
+  const uint64_t order = round_up(job->count * (job->index_bits / 8), HOST_ALIGNMENT);
+  return (recsort_plugin_work){.bytes = larger(keys, order)};
+}
+
 static recsort_plugin_status cuda_work_size(const void *instance, const recsort_plugin_job *job,
                                             recsort_plugin_work *work, recsort_plugin_error *error)
 {
-  (void)instance;
-  enum { MAX_WIDTH = 1 << 20 }; /* count * width below cannot overflow */
+  enum { MAX_WIDTH = 1 << 20 }; /* no product of a count and a width can overflow */
   if (job->count > UINT64_C(1) << MAX_COUNT_BITS || job->key_width > MAX_WIDTH) {
     (void)snprintf(error->text, sizeof error->text, "%llu keys of %u bits are too many",
                    (unsigned long long)job->count, job->key_width);
     return RECSORT_PLUGIN_UNSUPPORTED;
   }
-  const uint64_t keys = round_up(job->count * (job->key_width / 8), HOST_ALIGNMENT);
-  const uint64_t order = round_up(job->count * (job->index_bits / 8), HOST_ALIGNMENT);
-  const bool wide = job->key_width > MAX_PAIR_WIDTH;
-  work->keys_offset = wide ? wide_keys_offset(job) : 0;
-  work->bytes = wide ? work->keys_offset + keys : larger(keys, order);
+  const recsort_plugin_work needed = job->key_width > MAX_PAIR_WIDTH
+                                         ? wide_keys_work(&pair_sorter, instance, job)
+                                         : pair_work(instance, job);
+  work->keys_offset = needed.keys_offset;
+  work->bytes = needed.bytes;
   return RECSORT_PLUGIN_OK;
 }
 
@@ -126,11 +137,10 @@ static recsort_plugin_status reserve(cuda_instance *self, const cuda_pairs *pair
   return status ? status : staging_reserve(&self->ring, lanes, error);
 }
 
-/* Sorts keys of up to 128 bits; `order` may begin where `keys` does. */
-static recsort_plugin_status sort_keys(void *instance, const recsort_plugin_job *job,
-                                       const void *keys, void *order, recsort_plugin_error *error)
+recsort_plugin_status cuda_sort_keys(cuda_instance *self, const recsort_plugin_job *job,
+                                     const void *keys, cuda_sorted *sorted,
+                                     recsort_plugin_error *error)
 {
-  cuda_instance *const self = instance;
   const cuda_pairs pairs = cuda_plan_pairs(&self->device, job);
   unsigned result = 0;
   recsort_plugin_status status = reserve(self, &pairs, job, error);
@@ -140,12 +150,27 @@ static recsort_plugin_status sort_keys(void *instance, const recsort_plugin_job 
       .from = keys, .to = buffers.keys[0], .count = job->count, .element = job->key_width / 8};
   status = staging_up(&self->ring, &up, job->threads, error);
   if (status == RECSORT_PLUGIN_OK) status = cuda_sort_pairs(&pairs, &buffers, &result, error);
-  if (status) return status;
-  const staging_copy down = {.from = buffers.indices[result],
-                             .to = order,
-                             .count = job->count,
-                             .element = job->index_bits / 8};
+  *sorted = (cuda_sorted){buffers.keys[result], buffers.indices[result]};
+  return status;
+}
+
+recsort_plugin_status cuda_bring_down(cuda_instance *self, const recsort_plugin_job *job,
+                                      const void *from, void *to, uint32_t bits,
+                                      recsort_plugin_error *error)
+{
+  const staging_copy down = {.from = from, .to = to, .count = job->count, .element = bits / 8};
   return staging_down(&self->ring, &down, job->threads, error);
+}
+
+/* Keys of up to 128 bits, where pair_work said; the permutation is left at the start. */
+static recsort_plugin_status pair_sort(void *instance, const recsort_plugin_job *job, void *memory,
+                                       recsort_plugin_error *error)
+{
+  cuda_instance *const self = instance;
+  cuda_sorted sorted;
+  const recsort_plugin_status status = cuda_sort_keys(self, job, memory, &sorted, error);
+  if (status) return status;
+  return cuda_bring_down(self, job, sorted.indices, memory, job->index_bits, error);
 }
 
 static recsort_plugin_status cuda_sort(void *instance, const recsort_plugin_job *job, void *memory,
@@ -153,8 +178,8 @@ static recsort_plugin_status cuda_sort(void *instance, const recsort_plugin_job 
 {
   if (job->count == 0) return RECSORT_PLUGIN_OK;
   if (job->key_width > MAX_PAIR_WIDTH)
-    return wide_keys_sort(sort_keys, instance, job, memory, error);
-  return sort_keys(instance, job, memory, memory, error);
+    return wide_keys_sort(&pair_sorter, instance, job, memory, error);
+  return pair_sort(instance, job, memory, error);
 }
 
 static const void *cuda_extension(const char *name)

@@ -21,6 +21,22 @@ typedef struct cuda_pairs {
 
 cuda_pairs cuda_plan_pairs(const runtime_device *device, const recsort_plugin_job *job);
 
+/* Keys in order, and what was at each one's place before; on the device. */
+typedef struct cuda_sorted {
+  const void *keys;
+  const void *indices;
+} cuda_sorted;
+
+/* Takes all memory, then brings the job's keys up and sorts them. */
+recsort_plugin_status cuda_sort_keys(cuda_instance *self, const recsort_plugin_job *job,
+                                     const void *keys, cuda_sorted *sorted,
+                                     recsort_plugin_error *error);
+
+/* Brings the job's keys or indices down: `bits` of each. */
+recsort_plugin_status cuda_bring_down(cuda_instance *self, const recsort_plugin_job *job,
+                                      const void *from, void *to, uint32_t bits,
+                                      recsort_plugin_error *error);
+
 /* Sorts the keys in buffers.keys[0] and waits. On success *result is as device_sort says. */
 recsort_plugin_status cuda_sort_pairs(const cuda_pairs *pairs, const device_buffers *buffers,
                                       unsigned *result, recsort_plugin_error *error);

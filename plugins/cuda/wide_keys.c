@@ -29,9 +29,26 @@ static uint64_t align(uint64_t bytes)
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-uint64_t wide_keys_offset(const recsort_plugin_job *job)
+/* The sort of words [word, word + PART_WORDS) of each key. */
+static recsort_plugin_job part_at(const recsort_plugin_job *job, uint32_t word)
 {
-  return align(job->count * (job->index_bits / 8)) + align(job->count * PART_BYTES);
+  const uint32_t bits = job->key_bits - 64 * word;
+  recsort_plugin_job part = *job;
+  part.key_bits = bits < 64 * PART_WORDS ? bits : 64 * PART_WORDS;
+  part.key_width = 64 * PART_WORDS;
+  return part;
+}
+
+/* All parts but the last are alike. */
+recsort_plugin_work wide_keys_work(const wide_keys_parts *parts, const void *instance,
+                                   const recsort_plugin_job *job)
+{
+  const uint32_t last_word = (job->key_bits - 1) / (64 * PART_WORDS) * PART_WORDS;
+  const recsort_plugin_job first = part_at(job, 0), last = part_at(job, last_word);
+  const uint64_t a = parts->work(instance, &first).bytes, b = parts->work(instance, &last).bytes;
+  const uint64_t offset = align(job->count * (job->index_bits / 8)) + align(a > b ? a : b);
+  return (recsort_plugin_work){.keys_offset = offset,
+                               .bytes = offset + align(job->count * (job->key_width / 8))};
 }
 
 /* Words [word, word + PART_WORDS) of each key, in the order found so far; 0 above the last one. */
@@ -54,24 +71,27 @@ static void compose(uint64_t count, order_view order, order_view next, order_vie
   memcpy(order.at, composed.at, count * (order.bits / 8));
 }
 
-recsort_plugin_status wide_keys_sort(pair_sort *sort, void *instance, const recsort_plugin_job *job,
-                                     void *memory, recsort_plugin_error *error)
+/* A part's keys are as many bytes as two indices at least, so there is room for two orders. */
+recsort_plugin_status wide_keys_sort(const wide_keys_parts *parts, void *instance,
+                                     const recsort_plugin_job *job, void *memory,
+                                     recsort_plugin_error *error)
 {
   const uint64_t order_bytes = job->count * (job->index_bits / 8);
   char *const room = (char *)memory + align(order_bytes);
-  const uint64_t *const keys = (const uint64_t *)((char *)memory + wide_keys_offset(job));
+  const uint64_t offset = wide_keys_work(parts, instance, job).keys_offset;
+  const uint64_t *const keys = (const uint64_t *)(void *)((char *)memory + offset);
   const order_view order = {memory, job->index_bits}, next = {room, job->index_bits},
                    composed = {room + order_bytes, job->index_bits};
   for (uint32_t word = 0; 64 * word < job->key_bits; word += PART_WORDS) {
-    const uint32_t bits = job->key_bits - 64 * word;
-    recsort_plugin_job part = *job;
-    part.key_bits = bits < 64 * PART_WORDS ? bits : 64 * PART_WORDS;
-    part.key_width = 64 * PART_WORDS;
-    gather_part(job, keys, order, word, (uint64_t *)room);
-    const recsort_plugin_status status =
-        sort(instance, &part, room, word ? next.at : order.at, error);
+    const recsort_plugin_job part = part_at(job, word);
+    const uint64_t part_offset = parts->work(instance, &part).keys_offset;
+    gather_part(job, keys, order, word, (uint64_t *)(void *)(room + part_offset));
+    const recsort_plugin_status status = parts->sort(instance, &part, room, error);
     if (status) return status;
-    if (word) compose(job->count, order, next, composed);
+    if (word)
+      compose(job->count, order, next, composed);
+    else
+      memcpy(order.at, next.at, order_bytes);
   }
   return RECSORT_PLUGIN_OK;
 }

@@ -9,15 +9,24 @@
 
 #include "recsort/plugin.h"
 
-/* Sorts a job of keys of up to 128 bits; `order` may begin where `keys` does. */
-typedef recsort_plugin_status pair_sort(void *instance, const recsort_plugin_job *job,
-                                        const void *keys, void *order, recsort_plugin_error *error);
+/* How keys of up to 128 bits are sorted: as recsort_plugin.work_size, which cannot fail for them,
+ * and recsort_plugin.sort. */
+typedef recsort_plugin_work wide_keys_part_work(const void *instance,
+                                                const recsort_plugin_job *job);
+typedef recsort_plugin_status wide_keys_part_sort(void *instance, const recsort_plugin_job *job,
+                                                  void *memory, recsort_plugin_error *error);
 
-/* Where the keys begin: in front of them are the permutation, and room for 128 bits of each key. */
-uint64_t wide_keys_offset(const recsort_plugin_job *job);
+typedef struct wide_keys_parts {
+  wide_keys_part_work *work;
+  wide_keys_part_sort *sort;
+} wide_keys_parts;
 
-/* `memory` holds the keys at that offset; the permutation is left at its start. */
-recsort_plugin_status wide_keys_sort(pair_sort *sort, void *instance, const recsort_plugin_job *job,
-                                     void *memory, recsort_plugin_error *error);
+/* The keys come last: in front of them are the permutation, and room for the sort of a part. The
+ * permutation is left at the start of `memory`. */
+recsort_plugin_work wide_keys_work(const wide_keys_parts *parts, const void *instance,
+                                   const recsort_plugin_job *job);
+recsort_plugin_status wide_keys_sort(const wide_keys_parts *parts, void *instance,
+                                     const recsort_plugin_job *job, void *memory,
+                                     recsort_plugin_error *error);
 
 #endif
