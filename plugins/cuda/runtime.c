@@ -3,6 +3,10 @@
 #include <cuda_runtime_api.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT_VARIABLE "RECSORT_CUDA_MEMORY"
 
 /* The error that the device was lost by, for the whole process: a context cannot be repaired. */
 static atomic_int lost_code;
@@ -88,24 +92,90 @@ bool runtime_usable(char *reason, size_t reason_size)
   return false;
 }
 
+/* ---- How much memory ---- */
+
+/* Digits, and perhaps a suffix. */
+static bool parse_size(const char *text, uint64_t *size)
+{
+  static const char suffixes[] = "KMGT";
+  uint64_t number = 0;
+  for (; *text >= '0' && *text <= '9'; text++)
+    if (__builtin_mul_overflow(number, 10, &number) ||
+        __builtin_add_overflow(number, (uint64_t)(*text - '0'), &number))
+      return false;
+  const char *const suffix = *text ? strchr(suffixes, *text) : NULL;
+  const unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+  if (number == 0 || (suffix ? text[1] : text[0]) || number > UINT64_MAX >> shift) return false;
+  *size = number << shift;
+  return true;
+}
+
+static recsort_plugin_status read_limit(uint64_t *limit, recsort_plugin_error *error)
+{
+  const char *const text = getenv(LIMIT_VARIABLE);
+  *limit = UINT64_MAX;
+  if (!text || !*text || parse_size(text, limit)) return RECSORT_PLUGIN_OK;
+  (void)snprintf(error->text, sizeof error->text,
+                 LIMIT_VARIABLE " holds no size such as 512M or 8G");
+  return RECSORT_PLUGIN_UNSUPPORTED;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
+/* Not all that is free can be had in one block, and kernels take some when they are loaded. */
+recsort_plugin_status runtime_room(const runtime_device *device, uint64_t *bytes,
+                                   recsort_plugin_error *error)
+{
+  enum { LEFT = 32 }; /* one part in so many */
+  size_t available = 0, total = 0;
+  const recsort_plugin_status status =
+      check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo", error);
+  *bytes = smaller(device->memory_bytes + available - available / LEFT, device->memory_limit);
+  return status;
+}
+
+recsort_plugin_status runtime_has_room(const runtime_device *device, uint64_t bytes, bool *room,
+                                       recsort_plugin_error *error)
+{
+  uint64_t most = device->memory_bytes;
+  const recsort_plugin_status status =
+      bytes <= most ? RECSORT_PLUGIN_OK : runtime_room(device, &most, error);
+  *room = bytes <= most;
+  return status;
+}
+
+recsort_plugin_status runtime_refuse(uint64_t needed, uint64_t room, recsort_plugin_error *error)
+{
+  const double mebibyte = 1 << 20;
+  (void)snprintf(error->text, sizeof error->text,
+                 "%.1f MiB of device memory are needed, %.1f MiB are free to use",
+                 (double)needed / mebibyte, (double)room / mebibyte);
+  return RECSORT_PLUGIN_OUT_OF_MEMORY;
+}
+
 /* ---- A device and its memory ---- */
 
 recsort_plugin_status runtime_open(runtime_device *device, recsort_plugin_error *error)
 {
   int shared = 0, multiprocessors = 0;
-  void *stream = NULL;
+  runtime_device made = {0};
   if (was_lost(error->text, sizeof error->text)) return RECSORT_PLUGIN_LOST;
-  recsort_plugin_status status =
+  recsort_plugin_status status = read_limit(&made.memory_limit, error);
+  if (status) return status;
+  status =
       check(ask(cudaDevAttrMaxSharedMemoryPerBlockOptin, &shared), "cudaDeviceGetAttribute", error);
   if (status == RECSORT_PLUGIN_OK)
     status = check(ask(cudaDevAttrMultiProcessorCount, &multiprocessors), "cudaDeviceGetAttribute",
                    error);
-  if (status == RECSORT_PLUGIN_OK) status = runtime_open_stream(&stream, error);
-  if (status == RECSORT_PLUGIN_OK)
-    *device = (runtime_device){.stream = stream,
-                               .shared_bytes = (uint64_t)shared,
-                               .multiprocessors = (uint32_t)multiprocessors};
-  return status;
+  if (status == RECSORT_PLUGIN_OK) status = runtime_open_stream(&made.stream, error);
+  if (status) return status;
+  made.shared_bytes = (uint64_t)shared;
+  made.multiprocessors = (uint32_t)multiprocessors;
+  *device = made;
+  return RECSORT_PLUGIN_OK;
 }
 
 /* What fails here has failed before, and nothing depends on it any more. */
@@ -115,28 +185,6 @@ void runtime_close(runtime_device *device)
   (void)cudaFree(device->memory);
   runtime_close_stream(device->stream);
   *device = (runtime_device){0};
-}
-
-static recsort_plugin_status refuse_memory(uint64_t wanted, size_t available,
-                                           recsort_plugin_error *error)
-{
-  const double mebibyte = 1 << 20;
-  (void)snprintf(error->text, sizeof error->text,
-                 "%.1f MiB of device memory are needed, %.1f MiB are free",
-                 (double)wanted / mebibyte, (double)available / mebibyte);
-  return RECSORT_PLUGIN_OUT_OF_MEMORY;
-}
-
-recsort_plugin_status runtime_has_room(const runtime_device *device, uint64_t bytes, bool *room,
-                                       recsort_plugin_error *error)
-{
-  size_t available = 0, total = 0;
-  *room = true;
-  if (bytes <= device->memory_bytes) return RECSORT_PLUGIN_OK;
-  const recsort_plugin_status status =
-      check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo", error);
-  *room = bytes <= available + device->memory_bytes;
-  return status;
 }
 
 static recsort_plugin_status release(runtime_device *device, recsort_plugin_error *error)
@@ -158,9 +206,10 @@ recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
   if (status == RECSORT_PLUGIN_OK)
     status = check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo", error);
   if (status) return status;
-  if (bytes > available) return refuse_memory(bytes, available, error);
+  const uint64_t most = smaller(available, device->memory_limit);
+  if (bytes > most) return runtime_refuse(bytes, most, error);
   status = check(cudaMalloc(&memory, (size_t)bytes), "cudaMalloc", error);
-  if (status == RECSORT_PLUGIN_OUT_OF_MEMORY) return refuse_memory(bytes, available, error);
+  if (status == RECSORT_PLUGIN_OUT_OF_MEMORY) return runtime_refuse(bytes, most, error);
   if (status) return status;
   device->memory = memory;
   device->memory_bytes = bytes;

@@ -2,6 +2,7 @@
  *
  *   runtime_usable     is there a device that can run the kernels, and if not, why
  *   runtime_open       a stream and what the grid plans must know of the device
+ *   runtime_room       how much of its memory could be had
  *   runtime_reserve    memory, before anything is started
  *   runtime_pin        host memory that the device reads and writes itself
  *   runtime_start_up, runtime_start_down, the kernels, runtime_wait
@@ -23,6 +24,7 @@ typedef struct runtime_device {
   void *stream;
   char *memory; /* on the device; NULL: none */
   uint64_t memory_bytes;
+  uint64_t memory_limit; /* that `memory` may have, whatever is free */
   uint64_t shared_bytes; /* that a block may use */
   uint32_t multiprocessors;
 } runtime_device;
@@ -30,16 +32,28 @@ typedef struct runtime_device {
 /* False, and why in `reason`, if no sort can work here. Keeps nothing. */
 bool runtime_usable(char *reason, size_t reason_size);
 
+/* The environment variable RECSORT_CUDA_MEMORY limits device->memory: bytes, or with a suffix K, M,
+ * G or T as many times 2^10, 2^20, 2^30 or 2^40. Unset or empty: no limit. UNSUPPORTED, and nothing
+ * is opened: it is something else, or 0. */
 recsort_plugin_status runtime_open(runtime_device *device, recsort_plugin_error *error);
 void runtime_close(runtime_device *device);
+
+/* The bytes that device->memory could have: what it has and what is free now, but for a little that
+ * is left to the driver, and no more than the limit. */
+recsort_plugin_status runtime_room(const runtime_device *device, uint64_t *bytes,
+                                   recsort_plugin_error *error);
+
+/* Whether it could have `bytes`. Asks the device only if it has fewer. */
+recsort_plugin_status runtime_has_room(const runtime_device *device, uint64_t bytes, bool *room,
+                                       recsort_plugin_error *error);
 
 /* Makes device->memory at least `bytes` large; what was in it is lost. */
 recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
                                       recsort_plugin_error *error);
 
-/* Whether it could, with what is free now. */
-recsort_plugin_status runtime_has_room(const runtime_device *device, uint64_t bytes, bool *room,
-                                       recsort_plugin_error *error);
+/* OUT_OF_MEMORY, with a text: so many bytes of the device's are needed, and so many could be had.
+ */
+recsort_plugin_status runtime_refuse(uint64_t needed, uint64_t room, recsort_plugin_error *error);
 
 /* Pinned host memory; release it with runtime_unpin. */
 recsort_plugin_status runtime_pin(void **memory, uint64_t bytes, recsort_plugin_error *error);

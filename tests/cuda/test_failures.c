@@ -106,6 +106,7 @@ static bool sort_well(recsort_sorter *sorter)
 
 typedef struct fault {
   const char *algorithm; /* NULL: plugin "auto" */
+  const char *memory;    /* of the device's, that may be taken; NULL: all */
   standin_plan plan;
   call_counts calls;
 } fault;
@@ -119,6 +120,7 @@ static void apart(body *run, fault *f)
   const pid_t child = fork();
   int status = 0;
   if (child == 0) {
+    if (f->memory && setenv("RECSORT_CUDA_MEMORY", f->memory, 1) != 0) exit(1);
     run(f);
     (void)fflush(stdout);
     exit(0);
@@ -276,6 +278,23 @@ static void run_short_of_memory(fault *f)
   t->leaks += standin_look().blocks || standin_look().streams;
 }
 
+/* A limit that is none: an error by name, and otherwise the CPU sorts and says why. */
+static void refuse_limit(fault *f)
+{
+  recsort_sorter *sorter = NULL;
+  recsort_error error = {0};
+  make_expected();
+  standin_begin((standin_plan){0});
+  const recsort_status status =
+      create(f->algorithm ? "cuda" : NULL, f->algorithm, NULL, &sorter, &error);
+  expect(status == (f->algorithm ? RECSORT_PLUGIN_ERROR : RECSORT_OK), error.text);
+  const char *const fallback = sorter ? recsort_sorter_stats(sorter).fallback : NULL;
+  const char *const text = f->algorithm ? error.text : fallback ? fallback : "";
+  expect(strstr(text, "plugin \"cuda\": RECSORT_CUDA_MEMORY holds no size"), text);
+  expect(f->algorithm || sort_well(sorter), "the CPU did not take over");
+  recsort_sorter_destroy(sorter);
+}
+
 /* Enough for the keys, but not for the records. */
 static void send_keys_alone(fault *f)
 {
@@ -403,6 +422,8 @@ int main(void)
     apart(run_short_of_memory, &(fault){.algorithm = names[a]});
   }
   apart(run_short_of_memory, &(fault){.algorithm = NULL});
+  apart(refuse_limit, &(fault){.memory = "some"});
+  apart(refuse_limit, &(fault){.algorithm = "corank", .memory = "some"});
   apart(send_keys_alone, &(fault){.algorithm = NULL});
   apart(name_invalid_record, &(fault){.algorithm = NULL});
   (void)printf("%zu faults, %zu crashes, %zu leaks, %zu changed inputs, %zu wrong (%zu errors "

@@ -280,7 +280,9 @@ typedef struct recsort_sorter recsort_sorter;
 /* Makes a sorter for records of `schema`; `options` may be NULL. No memory for records is taken
  * before the first sort. With plugin "auto" a plugin that fails in use is dropped for the next
  * best one, and recsort_sorter_stats says so; and the next best one sorts arrays that are too small
- * to be worth the best one. One asked for by name is never replaced.
+ * to be worth the best one. One asked for by name is never replaced. Of the device's memory the CUDA
+ * plugin takes what it needs and is free, up to what the environment variable RECSORT_CUDA_MEMORY
+ * says: bytes, or with a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40.
  * Errors: INVALID_KEY (also: no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
                                                  const recsort_options *options,
