@@ -1,6 +1,7 @@
 /* cuda_plugin.c - the table of the plugin that sorts on a CUDA device.
  *
  *   sort        keys of up to 128 bits: up, through one of device_algorithms, the permutation down
+ *               more of them than the device has memory for: in runs, merged here (in_runs.h)
  *               wider ones: 128 bits at a time, the least significant first (wide_keys.h)
  *   extension   whole records: up, sorted, down (whole_records.c)
  *
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/instance.h"
+#include "cuda/in_runs.h"
 #include "cuda/wide_keys.h"
 
 #ifndef CUDA_LEAST_COUNT
@@ -61,7 +62,7 @@ static void cuda_limits(const void *instance, recsort_plugin_limits *limits)
   (void)instance;
   limits->max_key_bits = UINT32_MAX;
   limits->max_index_bits = 64;
-  limits->max_count = UINT64_C(1) << MAX_COUNT_BITS; /* device memory ends long before */
+  limits->max_count = UINT64_C(1) << MAX_COUNT_BITS; /* the host's memory ends before */
   limits->least_count = CUDA_LEAST_COUNT;
 }
 
@@ -77,10 +78,10 @@ static uint64_t larger(uint64_t a, uint64_t b)
   return a > b ? a : b;
 }
 
-/* Of keys of up to 128 bits: the permutation takes their place. */
+/* Of keys of up to 128 bits. Unless they go in runs, the permutation takes their place. */
 static recsort_plugin_work pair_work(const void *instance, const recsort_plugin_job *job)
 {
-  (void)instance;
+  if (in_runs_wanted(instance, job)) return in_runs_work(job);
   const uint64_t keys = round_up(job->count * (job->key_width / 8), HOST_ALIGNMENT);
   const uint64_t order = round_up(job->count * (job->index_bits / 8), HOST_ALIGNMENT);
   return (recsort_plugin_work){.bytes = larger(keys, order)};
@@ -168,6 +169,7 @@ static recsort_plugin_status pair_sort(void *instance, const recsort_plugin_job 
 {
   cuda_instance *const self = instance;
   cuda_sorted sorted;
+  if (in_runs_wanted(self, job)) return in_runs_sort(self, job, memory, error);
   const recsort_plugin_status status = cuda_sort_keys(self, job, memory, &sorted, error);
   if (status) return status;
   return cuda_bring_down(self, job, sorted.indices, memory, job->index_bits, error);

@@ -170,6 +170,7 @@ recsort_plugin_status runtime_open(runtime_device *device, recsort_plugin_error 
   if (status == RECSORT_PLUGIN_OK)
     status = check(ask(cudaDevAttrMultiProcessorCount, &multiprocessors), "cudaDeviceGetAttribute",
                    error);
+  if (status == RECSORT_PLUGIN_OK) status = runtime_room(&made, &made.first_room, error);
   if (status == RECSORT_PLUGIN_OK) status = runtime_open_stream(&made.stream, error);
   if (status) return status;
   made.shared_bytes = (uint64_t)shared;

@@ -25,6 +25,7 @@ typedef struct runtime_device {
   char *memory; /* on the device; NULL: none */
   uint64_t memory_bytes;
   uint64_t memory_limit; /* that `memory` may have, whatever is free */
+  uint64_t first_room;   /* runtime_room() when it was opened */
   uint64_t shared_bytes; /* that a block may use */
   uint32_t multiprocessors;
 } runtime_device;

@@ -58,6 +58,7 @@ void standin_begin(standin_plan begun)
 {
   plan = begun;
   state.calls = 0;
+  state.most = (long)allocated;
   stuck = last_error = cudaSuccess;
 }
 
@@ -217,6 +218,7 @@ static cudaError_t add_block(void **memory, size_t size, bool pinned)
   memset(made, POISON, whole);
   *free_one = (block){made, size, pinned};
   allocated += pinned ? 0 : size;
+  if ((long)allocated > state.most) state.most = (long)allocated;
   state.blocks++;
   *memory = made;
   return cudaSuccess;

@@ -29,6 +29,7 @@ typedef struct standin_state {
   long calls;
   long blocks;  /* of device or pinned memory that were not freed */
   long streams; /* not destroyed */
+  long most;    /* bytes of device memory at once, since it began */
   long misuses; /* copies outside device or pinned memory, wrong frees, a source that changed */
 } standin_state;
 

@@ -290,7 +290,8 @@ RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
 RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
 
 /* Sorts `count` records in place, stably. Working memory, kept for the next call: one copy of the
- * records plus about 16 bytes a record (and the CUDA plugin's 36 MiB of pinned memory at most).
+ * records plus about 16 bytes a record (and the CUDA plugin's 36 MiB of pinned memory at most; where
+ * the device cannot hold all keys at once, the keys and 8 or 12 bytes a record, if that is more).
  * `records` changes only once the permutation has been verified and the sort can no longer fail.
  * Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (an enum value that its schema does
  * not have), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */

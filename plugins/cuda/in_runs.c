@@ -1,0 +1,128 @@
+#include "cuda/in_runs.h"
+
+#include "cuda/host_merge.h"
+
+enum { RUN_INDEX_BITS = 32, ALIGNMENT = 64 };
+
+#define MOST_OF_A_RUN (UINT64_C(1) << RUN_INDEX_BITS)
+
+static uint64_t align(uint64_t bytes)
+{
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* ---- Plans ---- */
+
+bool in_runs_wanted(const cuda_instance *self, const recsort_plugin_job *job)
+{
+  return job->count && cuda_plan_pairs(&self->device, job).bytes > self->device.first_room;
+}
+
+static uint64_t indices_offset(const recsort_plugin_job *job)
+{
+  return in_runs_work(job).keys_offset + align(job->count * (job->key_width / 8));
+}
+
+recsort_plugin_work in_runs_work(const recsort_plugin_job *job)
+{
+  const uint64_t order = align(job->count * (job->index_bits / 8));
+  const uint64_t keys = align(job->count * (job->key_width / 8));
+  const uint64_t indices = align(job->count * (RUN_INDEX_BITS / 8));
+  return (recsort_plugin_work){.keys_offset = order, .bytes = order + keys + indices};
+}
+
+/* The first runs have one key more, if they cannot all be the same. */
+static uint64_t bound_of(uint64_t count, uint32_t runs, uint32_t run)
+{
+  const uint64_t longer = count % runs;
+  return count / runs * run + (run < longer ? run : longer);
+}
+
+static recsort_plugin_job run_of(const recsort_plugin_job *job, uint64_t count)
+{
+  recsort_plugin_job run = *job;
+  run.count = count;
+  run.index_bits = RUN_INDEX_BITS;
+  return run;
+}
+
+/* A sort may want more memory for fewer keys, so both lengths count. */
+static uint64_t bytes_of_runs(const cuda_instance *self, const recsort_plugin_job *job,
+                              uint32_t runs)
+{
+  const recsort_plugin_job shorter = run_of(job, job->count / runs);
+  const recsort_plugin_job longer = run_of(job, shorter.count + (job->count % runs != 0));
+  const uint64_t a = cuda_plan_pairs(&self->device, &shorter).bytes;
+  const uint64_t b = cuda_plan_pairs(&self->device, &longer).bytes;
+  return a > b ? a : b;
+}
+
+bool in_runs_divide(const cuda_instance *self, const recsort_plugin_job *job, uint64_t room,
+                    in_runs_plan *plan)
+{
+  const uint64_t most = job->count < HOST_MERGE_MOST_RUNS ? job->count : HOST_MERGE_MOST_RUNS;
+  uint64_t least_bytes = UINT64_MAX;
+  for (uint64_t runs = (job->count - 1) / MOST_OF_A_RUN + 1; runs <= most; runs++) {
+    const uint64_t bytes = bytes_of_runs(self, job, (uint32_t)runs);
+    if (bytes < least_bytes) least_bytes = bytes;
+    *plan = (in_runs_plan){(uint32_t)runs, least_bytes};
+    if (bytes <= room) return true;
+  }
+  return false;
+}
+
+/* ---- Sorting ---- */
+
+/* Where a job's keys and indices are on the host. */
+typedef struct host_pairs {
+  char *keys;
+  uint32_t *indices;
+} host_pairs;
+
+/* Keys [begin, end): they and their indices come back in order. */
+static recsort_plugin_status sort_run(cuda_instance *self, const recsort_plugin_job *job,
+                                      host_pairs pairs, uint64_t begin, uint64_t end,
+                                      recsort_plugin_error *error)
+{
+  const recsort_plugin_job run = run_of(job, end - begin);
+  char *const keys = pairs.keys + begin * (job->key_width / 8);
+  cuda_sorted sorted;
+  recsort_plugin_status status = cuda_sort_keys(self, &run, keys, &sorted, error);
+  if (status == RECSORT_PLUGIN_OK)
+    status = cuda_bring_down(self, &run, sorted.keys, keys, job->key_width, error);
+  if (status == RECSORT_PLUGIN_OK)
+    status =
+        cuda_bring_down(self, &run, sorted.indices, pairs.indices + begin, RUN_INDEX_BITS, error);
+  return status;
+}
+
+/* What the largest run needs is taken before the first one starts. */
+static recsort_plugin_status reserve(cuda_instance *self, const recsort_plugin_job *job,
+                                     in_runs_plan *plan, recsort_plugin_error *error)
+{
+  uint64_t room = 0;
+  const recsort_plugin_status status = runtime_room(&self->device, &room, error);
+  if (status) return status;
+  if (!in_runs_divide(self, job, room, plan))
+    return runtime_refuse(plan->device_bytes, room, error);
+  return runtime_reserve(&self->device, plan->device_bytes, error);
+}
+
+recsort_plugin_status in_runs_sort(cuda_instance *self, const recsort_plugin_job *job, void *memory,
+                                   recsort_plugin_error *error)
+{
+  char *const start = memory;
+  const host_pairs pairs = {start + in_runs_work(job).keys_offset,
+                            (uint32_t *)(void *)(start + indices_offset(job))};
+  uint64_t bounds[HOST_MERGE_MOST_RUNS + 1] = {0};
+  in_runs_plan plan;
+  recsort_plugin_status status = reserve(self, job, &plan, error);
+  for (uint32_t r = 0; status == RECSORT_PLUGIN_OK && r < plan.runs; r++) {
+    bounds[r + 1] = bound_of(job->count, plan.runs, r + 1);
+    status = sort_run(self, job, pairs, bounds[r], bounds[r + 1], error);
+  }
+  if (status) return status;
+  const host_runs runs = {plan.runs, job->key_width, bounds, pairs.keys, pairs.indices};
+  host_merge(&runs, memory, job->index_bits, job->threads);
+  return RECSORT_PLUGIN_OK;
+}

@@ -1,0 +1,374 @@
+/* Jobs that need more device memory than there is, through the plugin's table: as many runs as the
+ * room makes, all widths of keys and indices, counts about the borders of runs, against an
+ * independent oracle. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/host_merge.h"
+#include "cuda/in_runs.h"
+#include "recsort/plugin.h"
+#include "standin.h"
+#include "support/random.h"
+
+enum { MAX_COUNT = 16500, MAX_WORDS = 6, GUARD = 4096, POISON = 0xee };
+
+static uint64_t words[MAX_COUNT][MAX_WORDS], expected[MAX_COUNT];
+static uint64_t random_state = 7;
+
+const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
+
+/* ---- The plugin ---- */
+
+static void *allocate(void *context, size_t size)
+{
+  (void)context;
+  return malloc(size);
+}
+
+static void release(void *context, void *memory, size_t size)
+{
+  (void)context;
+  (void)size;
+  free(memory);
+}
+
+static const recsort_host host = {sizeof host, RECSORT_PLUGIN_ABI, NULL, allocate, release};
+
+static const recsort_plugin *plugin(void)
+{
+  return recsort_plugin_entry(RECSORT_PLUGIN_ABI);
+}
+
+static cuda_instance *open_instance(void)
+{
+  recsort_plugin_error error = {.size = sizeof error};
+  void *instance = NULL;
+  assert_int_equal(plugin()->open(&host, &instance, &error), RECSORT_PLUGIN_OK);
+  return instance;
+}
+
+/* All that was taken is given back, and the runtime was used well. */
+static void close_instance(cuda_instance *self)
+{
+  plugin()->close(self);
+  assert_int_equal(standin_look().blocks, 0);
+  assert_int_equal(standin_look().streams, 0);
+  assert_int_equal(standin_look().misuses, 0);
+}
+
+static void set_limit(const char *text)
+{
+  assert_int_equal(text ? setenv("RECSORT_CUDA_MEMORY", text, 1) : unsetenv("RECSORT_CUDA_MEMORY"),
+                   0);
+}
+
+static cuda_instance *open_with(uint64_t limit)
+{
+  char text[32];
+  (void)snprintf(text, sizeof text, "%llu", (unsigned long long)limit);
+  set_limit(text);
+  standin_begin((standin_plan){0});
+  return open_instance();
+}
+
+/* The device memory for so many keys at once. */
+static uint64_t bytes_for(const recsort_plugin_job *job, uint64_t count, uint32_t index_bits)
+{
+  cuda_instance *const self = open_with(UINT32_MAX);
+  recsort_plugin_job run = *job;
+  run.count = count;
+  run.index_bits = index_bits;
+  if (run.key_width > 128) run.key_width = run.key_bits = 128;
+  const uint64_t bytes = cuda_plan_pairs(&self->device, &run).bytes;
+  close_instance(self);
+  return bytes;
+}
+
+/* ---- Keys ---- */
+
+static int compare_places(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  for (size_t w = MAX_WORDS; w-- > 0;)
+    if (words[x][w] != words[y][w]) return words[x][w] < words[y][w] ? -1 : 1;
+  return x < y ? -1 : x > y;
+}
+
+/* Each key some times, in no order, in order, or in reverse; the greatest possible one too. */
+static void make_keys(uint64_t count, uint32_t bits)
+{
+  const uint64_t values = 1 + random_below(&random_state, count + 1),
+                 shape = random_below(&random_state, 3);
+  for (uint64_t i = 0; i < count; i++) {
+    const uint64_t place = shape == 0   ? next_random(&random_state)
+                           : shape == 1 ? i / 3
+                                        : (count - i) / 3;
+    const uint64_t value = place % values;
+    expected[i] = i;
+    for (uint32_t w = 0; w < MAX_WORDS; w++) {
+      const uint64_t word = value == 0 ? UINT64_MAX : w % 2 ? mix(value % 7) : value;
+      const uint32_t used = bits > 64 * w ? bits - 64 * w : 0;
+      words[i][w] = used >= 64 ? word : used ? word & ((UINT64_C(1) << used) - 1) : 0;
+    }
+  }
+  qsort(expected, count, sizeof *expected, compare_places);
+}
+
+static void store_keys(const recsort_plugin_job *job, void *at)
+{
+  for (uint64_t i = 0; i < job->count; i++)
+    if (job->key_width == 32)
+      ((uint32_t *)at)[i] = (uint32_t)words[i][0];
+    else
+      memcpy((char *)at + i * (job->key_width / 8), words[i], job->key_width / 8);
+}
+
+static bool is_poison(const unsigned char *at)
+{
+  for (size_t i = 0; i < GUARD; i++)
+    if (at[i] != POISON) return false;
+  return true;
+}
+
+static bool is_expected(const recsort_plugin_job *job, const void *order)
+{
+  for (uint64_t i = 0; i < job->count; i++)
+    if ((job->index_bits == 32 ? ((const uint32_t *)order)[i] : ((const uint64_t *)order)[i]) !=
+        expected[i])
+      return false;
+  return true;
+}
+
+/* ---- Jobs ---- */
+
+/* Sorts, in exactly the memory that was asked for. */
+static recsort_plugin_status sort(cuda_instance *self, const recsort_plugin_job *job,
+                                  recsort_plugin_error *error)
+{
+  recsort_plugin_work work = {.size = sizeof work};
+  unsigned char *memory = NULL;
+  make_keys(job->count, job->key_bits);
+  assert_int_equal(plugin()->work_size(self, job, &work, error), RECSORT_PLUGIN_OK);
+  assert_int_equal(work.keys_offset % 64, 0);
+  memory = aligned_alloc(64, (size_t)(work.bytes + 63) / 64 * 64 + 2 * GUARD);
+  assert_non_null(memory);
+  memset(memory, POISON, (size_t)work.bytes + 2 * GUARD);
+  store_keys(job, memory + GUARD + work.keys_offset);
+  const recsort_plugin_status status = plugin()->sort(self, job, memory + GUARD, error);
+  assert_true(is_poison(memory) && is_poison(memory + GUARD + work.bytes));
+  if (status == RECSORT_PLUGIN_OK && !is_expected(job, memory + GUARD))
+    fail_msg("wrong order: %u keys of %u of %u bits, %u-bit index, %u threads",
+             (unsigned)job->count, job->key_bits, job->key_width, job->index_bits, job->threads);
+  free(memory);
+  return status;
+}
+
+static void sort_well(cuda_instance *self, const recsort_plugin_job *job)
+{
+  recsort_plugin_error error = {.size = sizeof error};
+  if (sort(self, job, &error)) fail_msg("%s", error.text);
+}
+
+/* Sorts with room for `each` keys, in so many runs: not one more than must be. */
+static void sort_in(const recsort_plugin_job *job, uint64_t each, uint32_t runs)
+{
+  const uint64_t limit = bytes_for(job, each, 32);
+  cuda_instance *const self = open_with(limit);
+  recsort_plugin_job part = *job;
+  in_runs_plan plan = {0, 0};
+  if (part.key_width > 128) part.key_width = part.key_bits = 128;
+  assert_true(in_runs_divide(self, &part, limit, &plan));
+  assert_int_equal(plan.runs, runs);
+  assert_true(plan.device_bytes <= limit);
+  sort_well(self, job);
+  assert_true(standin_look().most > 0 && (uint64_t)standin_look().most <= limit);
+  close_instance(self);
+}
+
+static recsort_plugin_job job_of(uint32_t algorithm, uint64_t count, uint32_t bits,
+                                 uint32_t index_bits, uint32_t threads)
+{
+  return (recsort_plugin_job){.size = sizeof(recsort_plugin_job),
+                              .algorithm = algorithm,
+                              .count = count,
+                              .key_bits = bits,
+                              .key_width = bits <= 32 ? 32 : (bits + 63) / 64 * 64,
+                              .index_bits = index_bits,
+                              .threads = threads};
+}
+
+/* ---- Cases ---- */
+
+enum { HYBRID = 0, RANK = 1, EACH = 64 }; /* device memory is rounded to 64 keys of 32 bits */
+
+static void test_borders_of_runs(void **state)
+{
+  static const uint32_t bits[] = {1, 8, 17, 32, 33, 64, 65, 100, 128};
+  static const uint32_t runs[] = {2, 3, 7, 20};
+  (void)state;
+  for (size_t b = 0; b < sizeof bits / sizeof *bits; b++)
+    for (size_t r = 0; r < sizeof runs / sizeof *runs; r++)
+      for (uint32_t more = 0; more < 3; more++) {
+        const uint64_t count = runs[r] * EACH + more - 1;
+        const uint32_t threads = 1 + (uint32_t)random_below(&random_state, 5);
+        const recsort_plugin_job job =
+            job_of(b % 2 ? HYBRID : RANK, count, bits[b], (r + more) % 2 ? 32 : 64, threads);
+        sort_in(&job, EACH, runs[r] + (more == 2));
+      }
+}
+
+static void test_wide_keys(void **state)
+{
+  static const uint32_t bits[] = {129, 192, 256, 320, 384};
+  (void)state;
+  for (size_t b = 0; b < sizeof bits / sizeof *bits; b++)
+    for (uint32_t runs = 2; runs <= 5; runs += 3)
+      for (uint32_t index_bits = 32; index_bits <= 64; index_bits += 32) {
+        const recsort_plugin_job job = job_of(b % 2, EACH * runs - 5, bits[b], index_bits, runs);
+        sort_in(&job, EACH, runs);
+      }
+}
+
+/* A sorter goes from one way to the other, and keeps no more memory than it may. */
+static void test_one_instance(void **state)
+{
+  static const uint64_t counts[] = {100, 300, 101, 1, 100, 700, 0};
+  const recsort_plugin_job fitting = job_of(HYBRID, 101, 32, 32, 2);
+  const uint64_t limit = bytes_for(&fitting, fitting.count, 32);
+  cuda_instance *const self = open_with(limit);
+  (void)state;
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    recsort_plugin_job job = fitting;
+    job.count = counts[i];
+    assert_int_equal(in_runs_wanted(self, &job), counts[i] > fitting.count + 64);
+    sort_well(self, &job);
+  }
+  assert_true((uint64_t)standin_look().most <= limit);
+  close_instance(self);
+}
+
+/* What fits to the byte is sorted at once, in the keys' place. */
+static void test_what_just_fits(void **state)
+{
+  const recsort_plugin_job job = job_of(RANK, 1000, 64, 64, 2);
+  const uint64_t bytes = bytes_for(&job, job.count, 64);
+  (void)state;
+  for (uint64_t less = 0; less < 2; less++) {
+    cuda_instance *const self = open_with(bytes - less);
+    recsort_plugin_work work = {.size = sizeof work};
+    assert_int_equal(plugin()->work_size(self, &job, &work, NULL), RECSORT_PLUGIN_OK);
+    assert_int_equal(work.keys_offset, less ? 8000 : 0);
+    assert_int_equal(work.bytes, less ? 8000 + 8000 + 4032 : 8000);
+    sort_well(self, &job);
+    close_instance(self);
+  }
+}
+
+/* The greatest number of runs that are merged at once, and one key more. */
+static void test_most_runs(void **state)
+{
+  enum { LEAST = 16 }; /* keys of 128 bits in a block of the least size */
+  const recsort_plugin_job most = job_of(RANK, LEAST * HOST_MERGE_MOST_RUNS, 128, 32, 3);
+  recsort_plugin_job more = most, few = most;
+  recsort_plugin_error error = {.size = sizeof error};
+  (void)state;
+  sort_in(&most, LEAST, HOST_MERGE_MOST_RUNS);
+  cuda_instance *const self = open_with(bytes_for(&most, LEAST, 32));
+  more.count++;
+  assert_int_equal(sort(self, &more, &error), RECSORT_PLUGIN_OUT_OF_MEMORY);
+  assert_non_null(strstr(error.text, "MiB of device memory are needed"));
+  assert_int_equal(standin_look().most, 0);
+  few.count = 3 * LEAST;
+  sort_well(self, &few);
+  close_instance(self);
+}
+
+/* ---- What others leave free ---- */
+
+/* Another process takes memory, or gives it back, after the plugin was opened. */
+static void test_free_memory_changes(void **state)
+{
+  enum { MUCH = 40000, LITTLE = 3000 };
+  const recsort_plugin_job small = job_of(RANK, 1000, 32, 32, 2),
+                           large = job_of(RANK, 4000, 32, 32, 2);
+  recsort_plugin_error error = {.size = sizeof error};
+  (void)state;
+  set_limit(NULL);
+  standin_begin((standin_plan){.memory = MUCH});
+  cuda_instance *const self = open_instance();
+  assert_false(in_runs_wanted(self, &small));
+  assert_true(in_runs_wanted(self, &large));
+  standin_begin((standin_plan){.memory = LITTLE});
+  sort_well(self, &large);
+  assert_true(standin_look().most < LITTLE);
+  assert_int_equal(sort(self, &small, &error), RECSORT_PLUGIN_OUT_OF_MEMORY);
+  assert_non_null(strstr(error.text, "are free"));
+  standin_begin((standin_plan){0});
+  sort_well(self, &small);
+  sort_well(self, &large);
+  close_instance(self);
+}
+
+/* ---- The variable ---- */
+
+static void test_limits(void **state)
+{
+  static const struct {
+    const char *text;
+    uint64_t limit;
+  } cases[] = {{NULL, UINT64_MAX},
+               {"", UINT64_MAX},
+               {"1", 1},
+               {"0090", 90},
+               {"3K", 3 << 10},
+               {"5M", 5 << 20},
+               {"7G", UINT64_C(7) << 30},
+               {"16777215T", UINT64_C(16777215) << 40},
+               {"18446744073709551615", UINT64_MAX}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    set_limit(cases[i].text);
+    standin_begin((standin_plan){0});
+    cuda_instance *const self = open_instance();
+    assert_int_equal(self->device.memory_limit, cases[i].limit);
+    assert_true(self->device.first_room <= cases[i].limit);
+    close_instance(self);
+  }
+}
+
+static void test_bad_limits(void **state)
+{
+  static const char *const texts[] = {"0",   "0K",   "K",         "x",
+                                      "-1",  "+1",   " 1",        "1 ",
+                                      "1KB", "1.5G", "16777216T", "18446744073709551616",
+                                      "1k",  "8GiB"};
+  (void)state;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    recsort_plugin_error error = {.size = sizeof error};
+    void *instance = NULL;
+    set_limit(texts[i]);
+    standin_begin((standin_plan){0});
+    if (plugin()->open(&host, &instance, &error) != RECSORT_PLUGIN_UNSUPPORTED || instance)
+      fail_msg("\"%s\" is taken", texts[i]);
+    assert_non_null(strstr(error.text, "RECSORT_CUDA_MEMORY"));
+    assert_null(strchr(error.text, '\n'));
+    assert_int_equal(standin_look().calls, 0);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_borders_of_runs), cmocka_unit_test(test_wide_keys),
+      cmocka_unit_test(test_one_instance),    cmocka_unit_test(test_what_just_fits),
+      cmocka_unit_test(test_most_runs),       cmocka_unit_test(test_free_memory_changes),
+      cmocka_unit_test(test_limits),          cmocka_unit_test(test_bad_limits)};
+  return cmocka_run_group_tests_name("in_runs", tests, NULL, NULL);
+}
