@@ -4,8 +4,8 @@
 Usage: run.py [-j JOBS] [WORD]     WORD: only mutants whose file or text holds it
 
 Every mutant is built in a scratch copy of the working tree and run against the tests of units and
-schemas, and if those pass against the conformance suite. A mutant that passes them all has
-survived: a test is missing, or the change makes no difference. Takes some minutes, and is no part
+schemas, and if those pass against the conformance suite; one in the CUDA plugin's host part against
+the tests of that. A mutant that passes them all has survived: a test is missing, or the change makes no difference. Takes some minutes, and is no part
 of the default tests. Exit status: 0 all were found, 1 some survived, 2 a mutant no longer applies.
 """
 import argparse
@@ -42,6 +42,31 @@ MUTANTS = [
     ('plugins/cpu/presorted.c', 'drop_more(a, below, a->keeps);', ';'),
     ('plugins/cpu/presorted.c', 'while (next < all->count && all->at[next].keeps == 0)',
      'while (false)'),
+    # runs that the device sorts and the host merges
+    ('plugins/cuda/host_merge.inc', 'left = a.run < b.run;', 'left = a.run > b.run;'),
+    ('plugins/cuda/host_merge.inc', 'left & LEFT_GOES_FIRST', 'LEFT_GOES_FIRST'),
+    ('plugins/cuda/host_merge.inc', '(greater && keys', '(!greater && keys'),
+    ('plugins/cuda/host_merge.inc', '(runs, middle) >= rank', '(runs, middle) + 1 >= rank'),
+    ('plugins/cuda/host_merge.inc', 'tree->at[r] += taken;', 'tree->at[r] += equal;'),
+    ('plugins/cuda/host_merge.inc', 'wanted -= taken;', ''),
+    ('plugins/cuda/host_merge.inc', 'run | SPENT', 'run'),
+    ('plugins/cuda/host_merge.inc', 'keys[end - 1] > high', 'keys[end - 1] < high'),
+    ('plugins/cuda/host_merge.inc', 'runs->bounds[run] + runs->indices', 'runs->indices'),
+    ('plugins/cuda/host_merge.c', 'count * (number + 1) / team', 'count / team * (number + 1)'),
+    ('plugins/cuda/in_runs.c', 'r < plan.runs;', 'r + 1 < plan.runs;'),
+    ('plugins/cuda/in_runs.c', 'run < longer ? run : longer', 'longer'),
+    ('plugins/cuda/in_runs.c', 'run.index_bits = RUN_INDEX_BITS;', ''),
+    ('plugins/cuda/in_runs.c', '(job->count % runs != 0)', '0'),
+    ('plugins/cuda/in_runs.c', 'if (bytes <= room) return true;',
+     'if (bytes < room) return true;'),
+    ('plugins/cuda/in_runs.c', '.bytes > self->device.first_room',
+     '.bytes >= self->device.first_room'),
+    ('plugins/cuda/in_runs.c', 'pairs.indices + begin', 'pairs.indices'),
+    ('plugins/cuda/in_runs.c', 'order + keys + indices', 'order + keys'),
+    ('plugins/cuda/runtime.c', 'available / LEFT, device->memory_limit', 'available / LEFT, UINT64_MAX'),
+    ('plugins/cuda/runtime.c', 'number > UINT64_MAX >> shift', 'false'),
+    ('plugins/cuda/runtime.c', '(suffix ? text[1] : text[0])', '(!suffix && text[0])'),
+    ('plugins/cuda/wide_keys.c', 'memcpy(order.at, next.at, order_bytes);', ';'),
     # keys wider than a pair
     ('plugins/cpu/merge.c', 'if (window.low > 0) repair(job, pairs, other, count, window.low);',
      ''),
@@ -129,18 +154,25 @@ def builds(build, jobs, targets):
     return run(['ninja', '-C', str(build), f'-j{jobs}', *targets]).returncode == 0
 
 
-def is_found(build, jobs):
-    """By what a mutant was found; None: it survived."""
+def stages():
+    """What finds a mutant: a name, the targets to build, the tests, and seconds for each."""
     units = sorted(path.stem for path in (ROOT / 'tests' / 'unit').glob('test_*.c'))
-    if not builds(build, jobs, units + ['test_hostile']):
-        return 'compiler'
-    if not passes(['ctest', '-j', str(jobs), '--timeout', '60', '--stop-on-failure', '-R',
-                   r'^(unit\.|schema\.hostile)'], build):
-        return 'unit tests'
-    if not builds(build, jobs, ['conformance']):
-        return 'compiler'
-    if not passes(['ctest', '--timeout', '240', '-R', '^conformance$'], build):
-        return 'conformance'
+    return [('unit tests', units + ['test_hostile'], r'^(unit\.|schema\.hostile)', 60),
+            ('conformance', ['conformance'], '^conformance$', 240)]
+
+
+CUDA_STAGES = [('CUDA tests', ['test_host_merge', 'test_in_runs'],
+                r'^cuda\.(host_merge|in_runs)$', 60)]
+
+
+def is_found(build, jobs, chosen):
+    """By what a mutant was found; None: it survived."""
+    for name, targets, tests, timeout in chosen:
+        if not builds(build, jobs, targets):
+            return 'compiler'
+        if not passes(['ctest', '-j', str(jobs), '--timeout', str(timeout), '--stop-on-failure',
+                       '-R', tests], build):
+            return name
     return None
 
 
@@ -168,11 +200,11 @@ def main():
         copy_tree(tree)
         configured = run(['cmake', '-G', 'Ninja', '-S', str(tree), '-B', str(build),
                           '-DCMAKE_BUILD_TYPE=Release', '-DRECSORT_TOOLS=OFF',
-                          '-DCMAKE_C_FLAGS_RELEASE=-O1'])
+                          '-DCMAKE_C_FLAGS_RELEASE=-O1', '-DCMAKE_CUDA_COMPILER=NOTFOUND'])
         if configured.returncode:
             sys.exit(configured.stdout)
         why = None if builds(build, arguments.jobs, []) else 'compiler'
-        why = why or is_found(build, arguments.jobs)
+        why = why or is_found(build, arguments.jobs, stages() + CUDA_STAGES)
         if why:
             sys.exit(f'mutants: without any, the tests fail already: {why}')
         for name, old, new in chosen:
@@ -182,7 +214,8 @@ def main():
                 stale.append((name, old))
                 continue
             path.write_text(text.replace(old, new))
-            why = is_found(build, arguments.jobs)
+            of_cuda = name.startswith('plugins/cuda/')
+            why = is_found(build, arguments.jobs, CUDA_STAGES if of_cuda else stages())
             path.write_text(text)
             print(f'{why or "SURVIVED":12} {name}: {" ".join(old.split())} -> {" ".join(new.split())}',
                   flush=True)
