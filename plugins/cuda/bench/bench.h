@@ -24,8 +24,9 @@ namespace bench
 {
 
 /* How keys are distributed: sorted but for 1% of them; of 16 values; random in 36 of their bits;
- * ascending again and again; up and down; all the same; as often as they are small (Zipf). */
-enum class order { random, sorted, reversed, nearly, few, bits36, saws, organ, equal, zipf };
+ * ascending again and again; up and down; all the same; as often as they are small (Zipf); sorted but
+ * for 1% that are 0, as what is missing may be. */
+enum class order { random, sorted, reversed, nearly, few, bits36, saws, organ, equal, zipf, holes };
 
 struct options {
   std::string json;

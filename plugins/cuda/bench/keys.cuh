@@ -103,6 +103,8 @@ template <typename Key> __host__ __device__ Key key_at(const input &from, uint64
     return (Key)7 << shift;
   case order::zipf:
     return (Key)zipf(chance, 24) << shift;
+  case order::holes:
+    return (Key)(chance % 100 ? i : 0) << shift;
   case order::bits36:
     return (Key)(chance >> 28); /* not of 32-bit keys */
   default:
