@@ -24,9 +24,22 @@ namespace bench
 {
 
 /* How keys are distributed: sorted but for 1% of them; of 16 values; random in 36 of their bits;
- * ascending again and again; up and down; all the same; as often as they are small (Zipf); sorted but
- * for 1% that are 0, as what is missing may be. */
-enum class order { random, sorted, reversed, nearly, few, bits36, saws, organ, equal, zipf, holes };
+ * ascending again and again; up and down; all the same; as often as they are small (Zipf); sorted
+ * but for 1% that are 0, as what is missing may be; random ones, a hundred times each. */
+enum class order {
+  random,
+  sorted,
+  reversed,
+  nearly,
+  few,
+  bits36,
+  saws,
+  organ,
+  equal,
+  zipf,
+  holes,
+  repeats
+};
 
 struct options {
   std::string json;

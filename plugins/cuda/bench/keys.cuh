@@ -105,6 +105,8 @@ template <typename Key> __host__ __device__ Key key_at(const input &from, uint64
     return (Key)zipf(chance, 24) << shift;
   case order::holes:
     return (Key)(chance % 100 ? i : 0) << shift;
+  case order::repeats:
+    return (Key)mix(chance % (from.count / 100 + 1)) << (sizeof(Key) == 16 ? 64 : 0);
   case order::bits36:
     return (Key)(chance >> 28); /* not of 32-bit keys */
   default:

@@ -125,9 +125,8 @@ void verify(const pair_buffers<Key> &at, unsigned result, uint64_t count, const 
 
 const char *name_of(order kind)
 {
-  static const char *const names[] = {"",        "sorted", "reversed", "nearly", "few",
-                                      "36 bits", "saws",   "organ",    "equal",  "zipf",
-                                      "holes"};
+  static const char *const names[] = {"",     "sorted", "reversed", "nearly", "few",   "36 bits",
+                                      "saws", "organ",  "equal",    "zipf",   "holes", "repeats"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -221,7 +220,7 @@ void measure_pairs(const options &asked, results &found)
   if (asked.ordered == 0) return;
   const std::vector<order> kinds = {order::sorted, order::reversed, order::nearly, order::few,
                                     order::saws,   order::organ,    order::equal,  order::zipf,
-                                    order::holes};
+                                    order::holes,  order::repeats};
   measure_orders<uint32_t>(asked, found, kinds);
   measure_orders<uint64_t>(asked, found, kinds);
   measure_orders<unsigned __int128>(asked, found, kinds);
