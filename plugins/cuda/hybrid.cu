@@ -23,9 +23,11 @@ enum {
   HYBRID_FEW_DESCEND = 12, /* one of so many, of keys that may be nearly sorted */
   HYBRID_CHUNK = 256,      /* of these, for a warp */
   HYBRID_RANK_BLOCK = 512,
-  HYBRID_MOST_HEAVY = 64, /* cells of a tile with more pairs than the limit */
-  HYBRID_FEW = 8,         /* pairs that one thread settles */
-  HYBRID_NUMBER_BITS = 13 /* of a mark */
+  HYBRID_MOST_HEAVY = 104, /* cells of a tile with more pairs than the limit */
+  HYBRID_TEAM = 8,         /* lanes that look for the ends of one */
+  HYBRID_PART = 64,        /* marks of one that they look at at once */
+  HYBRID_FEW = 8,          /* pairs that one thread settles */
+  HYBRID_NUMBER_BITS = 13  /* of a mark */
 };
 #define HYBRID_UNSETTLED (1u << 31)  /* of a mark */
 #define HYBRID_HEAVY (1u << 30)      /* of an unsettled one */
@@ -504,16 +506,15 @@ typedef struct heavy_cut {
   uint16_t *begins; /* of their marks, then; and behind them the end */
 } heavy_cut;
 
-/* By one thread: they are few. */
+/* One barrier, as of block_before(). */
 DEVICE_INLINE void heavy_begin(const heavy_cut *cut)
 {
-  uint32_t begin = 0;
-  DEVICE_ROLLED
-  for (uint32_t cell = 0; cell < *cut->heavy.count; cell++) {
-    cut->begins[cell] = (uint16_t)begin;
-    begin += cut->heavy.of[cell].end - cut->heavy.of[cell].begin;
-  }
-  cut->begins[*cut->heavy.count] = (uint16_t)begin;
+  const uint32_t cell = threadIdx.x, count = *cut->heavy.count;
+  const uint32_t mine =
+      cell < count ? (uint32_t)cut->heavy.of[cell].end - cut->heavy.of[cell].begin : 0;
+  const uint32_t before = block_before(mine);
+  if (cell < count) cut->begins[cell] = (uint16_t)before;
+  if (cell + 1 == count) cut->begins[count] = (uint16_t)(before + mine);
 }
 
 DEVICE_INLINE uint32_t heavy_marks(const heavy_cut *cut)
@@ -538,6 +539,27 @@ DEVICE_INLINE uint32_t heavy_of(const heavy_cut *cut, uint32_t i)
   while (low < high) {
     const uint32_t middle = (low + high + 1) / 2;
     if (cut->begins[middle] <= i)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/* All their marks in rows, each row in parts of one heavy cell: the number of the part that mark
+ * `i`, one of some cell's, is in. */
+DEVICE_INLINE uint32_t heavy_part(uint32_t cell, uint32_t i)
+{
+  return i / HYBRID_PART + cell;
+}
+
+DEVICE_INLINE uint32_t heavy_of_part(const heavy_cut *cut, uint32_t part)
+{
+  uint32_t low = 0, high = *cut->heavy.count - 1;
+  DEVICE_ROLLED
+  while (low < high) {
+    const uint32_t middle = (low + high + 1) / 2;
+    if (heavy_part(middle, cut->begins[middle]) <= part)
       low = middle;
     else
       high = middle - 1;

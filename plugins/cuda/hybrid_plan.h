@@ -27,7 +27,7 @@ typedef struct hybrid_plan {
   uint32_t spread_block; /* that count and scatter, or deal */
   uint32_t tile;         /* pairs at most */
   uint32_t joined;       /* pairs of neighbouring buckets that make a tile; 0: each is one */
-  uint32_t limit;        /* pairs of a cell that are ranked among each other */
+  uint32_t limit;        /* pairs of a cell that are ranked among each other, at least */
   uint32_t samples;      /* of a segment */
   uint32_t rank_block;   /* that rank a warp of pairs */
   uint32_t run;          /* pairs of a run that are ranked: a power of two, a warp at least */
@@ -231,7 +231,7 @@ static inline void hybrid_set_test(hybrid_plan *plan, const device_job *job)
 
 static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind)
 {
-  enum { LIMIT = 128, STATIC = 6 << 10 /* bytes */, RANK_BLOCK = 256 };
+  enum { LIMIT = 32, STATIC = 6 << 10 /* bytes */, RANK_BLOCK = 256 };
   enum { RUN = 512, MOST_ALONE = 2048 };                            /* pairs */
   enum { MOST_RANKED = 20 << 10, MOST_WIDE = 12 << 10, WIDE = 16 }; /* pairs of more bytes */
   const uint32_t asked = job->block ? plan_block(job) : HYBRID_TILE_BLOCK;

@@ -14,6 +14,11 @@ RECSORT_HD static inline uint64_t plan_min(uint64_t a, uint64_t b)
   return a < b ? a : b;
 }
 
+RECSORT_HD static inline uint64_t plan_max(uint64_t a, uint64_t b)
+{
+  return a > b ? a : b;
+}
+
 /* `value`, or the bound that it is beyond. */
 RECSORT_HD static inline uint64_t plan_clamp(uint64_t value, uint64_t low, uint64_t high)
 {
