@@ -1,7 +1,8 @@
 /* sort.c - read all records, find their order, write them in it.
  *
  * The input's buffer is the only copy of the records: they are gathered into small pieces on their
- * way out, so the peak is the input, about 16 bytes a record, and a constant.
+ * way out, so the peak is the input, about 16 bytes a record, and a constant. An output that is
+ * memory itself, as files on tmpfs are, is filled where it lies.
  */
 #include "commands.h"
 
@@ -92,12 +93,13 @@ static bool write_pieces(const cli_job *job, tool_output *output, const recsort_
       job,     order,
       records, bits == 0 ? fill_records : bits == 32 ? fill_index32 : fill_index64,
       size,    size < piece_size ? piece_size / size : 1};
+  const size_t total = order->count * size;
   const uint64_t count = (order->count + pieces.each - 1) / pieces.each;
   tool_progress_begin("writing", count);
   if (count > 1 && tool_output_is_file(output)) {
     const unsigned threads = recsort_sorter_stats(job->sorter).threads;
     return tool_output_write_pieces(
-        output, &(tool_pieces){fill_piece, &pieces, count, pieces.each * size, threads});
+        output, &(tool_pieces){fill_piece, &pieces, total, pieces.each * size, threads});
   }
   return write_in_turn(output, &pieces, count);
 }

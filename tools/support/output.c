@@ -8,14 +8,17 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <omp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* How much is written before the disk is set to work, so that the fsync at the end is short. */
@@ -97,7 +100,7 @@ static int create_named(tool_output *output, create_call create)
 
 static int open_temporary(tool_output *output)
 {
-  return openat(output->folder, output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  return openat(output->folder, output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
 static void descriptor_path(const tool_output *output, char path[static 32])
@@ -125,7 +128,7 @@ static void remove_temporary(tool_output *output)
 /* A file in the target's folder: without a name if the file system can, and can name it later. */
 static int create_file(tool_output *output)
 {
-  output->fd = openat(output->folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  output->fd = openat(output->folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
   if (output->fd >= 0) {
     char path[32];
     descriptor_path(output, path);
@@ -205,6 +208,12 @@ static bool keep_mode(const tool_output *output, const struct stat *old)
   return fchmod(output->fd, mode) == 0;
 }
 
+static bool is_in_memory(int fd)
+{
+  struct statfs system;
+  return fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC;
+}
+
 static bool open_atomic(tool_output *output, const char *path, const struct stat *old)
 {
   /* A file that may not be written is not to be replaced either. */
@@ -215,6 +224,8 @@ static bool open_atomic(tool_output *output, const char *path, const struct stat
   if (output->folder < 0) return false;
   catch_signals();
   if (create_file(output) != 0) return false;
+  output->in_memory = is_in_memory(output->fd);
+  output->room.fd = output->fd;
   return old == NULL || keep_mode(output, old);
 }
 
@@ -270,6 +281,62 @@ bool tool_output_write(tool_output *output, const void *data, size_t size)
   return true;
 }
 
+/* ---- Room ---- */
+
+static size_t page_size(void)
+{
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static bool map_room(tool_output *output, size_t size)
+{
+  const size_t before = output->written % page_size();
+  if (size > SIZE_MAX - before) return false;
+  void *const mapping = mmap(NULL, before + size, PROT_READ | PROT_WRITE, MAP_SHARED, output->fd,
+                             (off_t)(output->written - before));
+  if (mapping == MAP_FAILED) return false;
+  output->mapping = mapping;
+  output->mapping_size = before + size;
+  return true;
+}
+
+/* An error that a write would meet as well is told at once. */
+bool tool_output_map(tool_output *output, size_t size, void **at)
+{
+  *at = NULL;
+  if (!output->in_memory || size == 0) return true;
+  const int error = tool_room_complete(&output->room, output->written + size);
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+    errno = error;
+    return failed(output);
+  }
+  if (error != 0 || !map_room(output, size)) return true;
+  *at = (unsigned char *)output->mapping + (output->mapping_size - size);
+  return true;
+}
+
+static void unmap(tool_output *output)
+{
+  if (output->mapping != NULL) munmap(output->mapping, output->mapping_size);
+  output->mapping = NULL;
+}
+
+/* What is written without an offset follows what was written with one. */
+static bool seek_end(tool_output *output)
+{
+  return lseek(output->fd, (off_t)output->written, SEEK_SET) >= 0 || failed(output);
+}
+
+bool tool_output_filled(tool_output *output)
+{
+  const size_t page = page_size();
+  output->written += output->mapping_size - output->written % page;
+  unmap(output);
+  return seek_end(output);
+}
+
+/* ---- Pieces ---- */
+
 bool tool_output_is_file(const tool_output *output)
 {
   return output->folder >= 0;
@@ -300,8 +367,26 @@ static size_t write_piece(const tool_output *output, const tool_pieces *pieces, 
   return size;
 }
 
-bool tool_output_write_pieces(tool_output *output, const tool_pieces *pieces)
+static uint64_t piece_count(const tool_pieces *pieces)
 {
+  return (pieces->total + pieces->size - 1) / pieces->size;
+}
+
+static bool fill_mapping(tool_output *output, const tool_pieces *pieces, unsigned char *at)
+{
+  const uint64_t count = piece_count(pieces);
+#pragma omp parallel for schedule(dynamic) num_threads(pieces->threads)
+  for (uint64_t piece = 0; piece < count; piece++) {
+    size_t size;
+    pieces->fill(pieces->context, piece, at + piece * pieces->size, &size);
+    if (omp_get_thread_num() == 0) tool_progress_step(piece);
+  }
+  return tool_output_filled(output);
+}
+
+static bool write_through_buffers(tool_output *output, const tool_pieces *pieces)
+{
+  const uint64_t count = piece_count(pieces);
   atomic_uint_fast64_t written = 0;
   atomic_int error = 0;
 #pragma omp parallel num_threads(pieces->threads)
@@ -309,7 +394,7 @@ bool tool_output_write_pieces(tool_output *output, const tool_pieces *pieces)
     void *const buffer = malloc(pieces->size);
     if (buffer == NULL) error = ENOMEM;
 #pragma omp for schedule(dynamic)
-    for (uint64_t piece = 0; piece < pieces->count; piece++) {
+    for (uint64_t piece = 0; piece < count; piece++) {
       if (error != 0) continue;
       const size_t size = write_piece(output, pieces, piece, buffer);
       if (size == 0) error = errno;
@@ -322,8 +407,17 @@ bool tool_output_write_pieces(tool_output *output, const tool_pieces *pieces)
   if (error != 0) return failed(output);
   output->written += written;
   output->write_back = output->written;
-  return lseek(output->fd, (off_t)output->written, SEEK_SET) >= 0 || failed(output);
+  return seek_end(output);
 }
+
+bool tool_output_write_pieces(tool_output *output, const tool_pieces *pieces)
+{
+  void *at;
+  if (!tool_output_map(output, pieces->total, &at)) return false;
+  return at != NULL ? fill_mapping(output, pieces, at) : write_through_buffers(output, pieces);
+}
+
+/* ---- The end ---- */
 
 static bool sync_descriptor(int fd)
 {
@@ -345,8 +439,16 @@ static bool replace_target(tool_output *output)
   return renamed;
 }
 
+/* More may have been reserved than was written. */
+static bool give_back_room(tool_output *output)
+{
+  tool_room_stop(&output->room);
+  return !output->in_memory || ftruncate(output->fd, (off_t)output->written) == 0;
+}
+
 static bool commit_atomic(tool_output *output)
 {
+  if (!give_back_room(output)) return failed(output);
   if (!sync_descriptor(output->fd)) return failed(output);
   if (output->temporary[0] == '\0' && create_named(output, link_temporary) != 0) {
     return failed(output);
@@ -374,6 +476,8 @@ bool tool_output_commit(tool_output *output)
 void tool_output_discard(tool_output *output)
 {
   remove_temporary(output);
+  tool_room_stop(&output->room);
+  unmap(output);
   if (output->fd > STDERR_FILENO) close(output->fd);
   if (output->folder >= 0) close(output->folder);
   free(output->target);

@@ -10,10 +10,17 @@
  *  - other hard links to the old file keep the old data.
  * Anything else (standard output, a FIFO, a terminal, a device) is written to directly.
  *
+ * Pages of a file on tmpfs are made one after the other under the file's lock, however many threads
+ * write. So there its room is reserved, and is then mapped and filled by all threads. On a disk
+ * this would not do: some file systems write elsewhere than what was reserved (copy on write), and
+ * of a mapping a failed write is told by a signal, or too late.
+ *
  * One file at a time. Its temporary is removed when a signal ends the process.
  */
 #ifndef TOOL_OUTPUT_H
 #define TOOL_OUTPUT_H
+
+#include "support/room.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,20 +35,29 @@ typedef struct tool_output {
   char temporary[32]; /* in the folder; empty: none */
   uint64_t written;
   uint64_t write_back; /* bytes whose way to the disk has begun */
+  bool in_memory;      /* a file on tmpfs */
+  tool_room room;      /* in_memory */
+  void *mapping;       /* NULL: none */
+  size_t mapping_size;
 } tool_output;
 
 /* Opens `path`; NULL or "-": standard output. Afterwards tool_output_commit or
  * tool_output_discard is due if true was returned. */
 bool tool_output_open(tool_output *output, const char *path);
 bool tool_output_write(tool_output *output, const void *data, size_t size);
-/* Writes `count` pieces, each made by `fill`, by several threads at once: room, and zeroed pages, for
- * new data are found by the kernel in the thread that writes. Only for an output that is a file; see
- * tool_output_is_file. */
+/* Maps the next `size` bytes of the file, zeros, to be filled by any threads; NULL in `*at` if they
+ * can only be written. False if there is no room for them. */
+bool tool_output_map(tool_output *output, size_t size, void **at);
+/* What was mapped is filled, and counts as written. */
+bool tool_output_filled(tool_output *output);
+/* Writes pieces, each made by `fill`, by several threads at once, into a mapping where there can
+ * be one: room, and zeroed pages, for new data are found by the kernel in the thread that writes.
+ * Only for an output that is a file; see tool_output_is_file. */
 typedef struct tool_pieces {
   void (*fill)(const void *context, uint64_t piece, void *to, size_t *size);
   const void *context;
-  uint64_t count;
-  size_t size; /* of every piece but the last, which is not larger */
+  uint64_t total; /* bytes of all pieces */
+  size_t size;    /* of every piece but the last, which is not larger */
   unsigned threads;
 } tool_pieces;
 bool tool_output_write_pieces(tool_output *output, const tool_pieces *pieces);

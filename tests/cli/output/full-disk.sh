@@ -1,4 +1,5 @@
-# A disk with room for 0, 1, n-1 and n pages of an output of n: the old file or the whole new one.
+# A disk with room for 0, 1, n-1 and n pages of an output of n: the old file or the whole new one. What
+# is shorter than the input asks for no more room than it takes.
 mkdir mounted
 unshare -m mount -t tmpfs none mounted 2>/dev/null || { echo "needs the right to mount"; exit 77; }
 entities make 16384 >in # 80 pages of 4096 bytes
@@ -18,5 +19,7 @@ for room in 0 1 $((pages - 1)) $pages; do
   cmp -s mounted/out in && echo old
   cmp -s mounted/out expected && echo new
   ls -A mounted
+  recsort -s "$SCHEMAS/entity.yaml" --head 204 in -o mounted/short && rm mounted/short
+  recsort -s "$SCHEMAS/entity.yaml" --unique --key angle in -o mounted/short && rm mounted/short
   umount mounted
 done'
