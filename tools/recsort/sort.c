@@ -2,7 +2,8 @@
  *
  * The input's buffer is the only copy of the records: they are gathered into small pieces on their
  * way out, so the peak is the input, about 16 bytes a record, and a constant. An output that is
- * memory itself, as files on tmpfs are, is filled where it lies.
+ * memory itself, as files on tmpfs are, is filled where it lies; and if it is to hold all records,
+ * they are sorted into it, so that a plugin can put them there.
  */
 #include "commands.h"
 
@@ -13,6 +14,7 @@
 
 #include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
   working_size = 16,   /* bytes a record that the library takes */
@@ -113,21 +115,30 @@ static bool write_output(const cli_job *job, tool_output *output, const recsort_
   return !around || tool_output_write(output, input->trailer.data, input->trailer.size);
 }
 
-static bool find_order(const cli_job *job, const tool_records *input, recsort_permutation *order)
+/* Says how a call on all records went: false, after a message, if it failed. */
+static bool sorted_well(const cli_job *job, recsort_status status, const recsort_error *error)
 {
   const cli_options *const options = job->options;
   const char *const name = options->input_count > 1    ? "the inputs"
                            : options->input_count == 1 ? tool_input_name(options->inputs[0])
                                                        : tool_input_name(NULL);
-  recsort_error error;
-  tool_progress_begin("sorting", 0);
-  if (recsort_find_order(job->sorter, input->records.data, input->count, order, &error) !=
-      RECSORT_OK) {
-    job_error(name, 0, &error);
+  if (status != RECSORT_OK) {
+    job_error(name, 0, error);
     return false;
   }
   const char *const fallback = recsort_sorter_stats(job->sorter).fallback;
   if (fallback != NULL) tool_error("%s", fallback);
+  return true;
+}
+
+static bool find_order(const cli_job *job, const tool_records *input, recsort_permutation *order)
+{
+  const cli_options *const options = job->options;
+  recsort_error error;
+  tool_progress_begin("sorting", 0);
+  const recsort_status status =
+      recsort_find_order(job->sorter, input->records.data, input->count, order, &error);
+  if (!sorted_well(job, status, &error)) return false;
   if (options->unique &&
       recsort_unique(job->sorter, input->records.data, order, &error) != RECSORT_OK) {
     tool_error_library(&error);
@@ -137,11 +148,62 @@ static bool find_order(const cli_job *job, const tool_records *input, recsort_pe
   return true;
 }
 
+/* ---- Into a mapping ---- */
+
+static unsigned char *put(unsigned char *to, const tool_bytes *bytes)
+{
+  if (bytes->size > 0) memcpy(to, bytes->data, bytes->size);
+  return to + bytes->size;
+}
+
+/* The whole output at once, where it is memory and holds all records: so a plugin can put them
+ * there itself. */
+static bool sort_into(const cli_job *job, tool_output *output, const tool_records *input,
+                      unsigned char *at)
+{
+  unsigned char *const records = put(at, &input->header);
+  recsort_error error;
+  tool_progress_begin("sorting", 0);
+  const recsort_status status =
+      recsort_sort_to(job->sorter, input->records.data, input->count, records, &error);
+  if (!sorted_well(job, status, &error)) return false;
+  put(records + input->records.size, &input->trailer);
+  return tool_output_filled(output);
+}
+
+static bool holds_all(const cli_options *options, const tool_records *input)
+{
+  return options->index_bits == 0 && !options->unique && input->count <= options->head;
+}
+
+/* ---- All of it ---- */
+
 static bool index_fits(const cli_job *job, const tool_records *input)
 {
   if (job->options->index_bits != 32 || (uint64_t)input->count <= (uint64_t)1 << 32) return true;
   tool_error("--index=32: there are more than 2^32 records");
   return false;
+}
+
+/* `*sorted` is when the order was known and records began to move, as tool_seconds tells it. */
+static bool write_sorted(const cli_job *job, tool_output *output, const tool_records *input,
+                         double *sorted)
+{
+  recsort_permutation order;
+  void *at = NULL;
+  if (holds_all(job->options, input) &&
+      !tool_output_map(output, input->header.size + input->records.size + input->trailer.size,
+                       &at)) {
+    return false;
+  }
+  if (at != NULL) {
+    const bool done = sort_into(job, output, input, at);
+    *sorted = tool_seconds() - recsort_sorter_stats(job->sorter).permute_seconds;
+    return done;
+  }
+  if (!find_order(job, input, &order)) return false;
+  *sorted = tool_seconds();
+  return write_output(job, output, &order, input);
 }
 
 int command_sort(const cli_job *job)
@@ -150,7 +212,7 @@ int command_sort(const cli_job *job)
   const tool_format format = tool_format_of(job->schema);
   run_times times = {.begin = tool_seconds()};
   tool_records input = {0};
-  recsort_permutation order;
+  double sorted = 0;
   tool_output output;
   if (!tool_output_open(&output, options->output)) return TOOL_TROUBLE;
 
@@ -158,9 +220,7 @@ int command_sort(const cli_job *job)
       tool_read_records(&input, options->inputs, options->input_count, &format, working_size) &&
       index_fits(job, &input);
   times.read = tool_seconds() - times.begin;
-  done = done && find_order(job, &input, &order);
-  const double sorted = tool_seconds();
-  done = done && write_output(job, &output, &order, &input);
+  done = done && write_sorted(job, &output, &input, &sorted);
   if (done) {
     done = tool_output_commit(&output);
   } else {
