@@ -90,8 +90,9 @@ static int check_inputs(check_state *checker)
   return status;
 }
 
-int command_check(const cli_job *job)
+int command_check(cli_job *job)
 {
+  if (!job_open_sorter(job)) return TOOL_TROUBLE;
   check_state checker = {.job = job, .format = tool_format_of(job->schema)};
   run_times times = {.begin = tool_seconds()};
   const size_t size = checker.format.record_size;

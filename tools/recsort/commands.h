@@ -9,19 +9,22 @@
 typedef struct cli_job {
   const cli_options *options;
   const recsort_schema *schema;
-  recsort_sorter *sorter;
+  recsort_sorter *sorter; /* NULL until it is opened; whoever made the job destroys it */
 } cli_job;
 
-int command_sort(const cli_job *job);
-int command_check(const cli_job *job);
-int command_merge(const cli_job *job);
-int command_explain(const cli_job *job);
+/* Makes the sorter; false, after a message, if there can be none. */
+bool job_open_sorter(cli_job *job);
+
+int command_sort(cli_job *job);
+int command_check(cli_job *job);
+int command_merge(cli_job *job);
+int command_explain(cli_job *job);
 int command_list_plugins(void);
 
 /* What the tool itself measures; the rest is the sorter's. */
 typedef struct run_times {
   double begin; /* tool_seconds at the start */
-  double read;
+  double read;  /* while the sorter may be made as well */
   double write; /* gathering included */
 } run_times;
 

@@ -71,8 +71,9 @@ static void print_keys(const recsort_sorter *sorter, const recsort_stats *stats)
   }
 }
 
-int command_explain(const cli_job *job)
+int command_explain(cli_job *job)
 {
+  if (!job_open_sorter(job)) return TOOL_TROUBLE;
   const recsort_stats stats = recsort_sorter_stats(job->sorter);
   print_layout(job->schema);
   print_keys(job->sorter, &stats);

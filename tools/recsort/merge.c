@@ -232,8 +232,9 @@ static void free_merge(merge_state *merge)
   free(merge->last_key);
 }
 
-int command_merge(const cli_job *job)
+int command_merge(cli_job *job)
 {
+  if (!job_open_sorter(job)) return TOOL_TROUBLE;
   const cli_options *const options = job->options;
   run_times times = {.begin = tool_seconds()};
   merge_state merge = {.job = job,

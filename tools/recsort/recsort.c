@@ -1,6 +1,6 @@
 /* recsort.c - sorts, checks and merges files of fixed-size records.
  *
- * Opens the schema, makes a sorter for it, and hands both to the command that was asked for.
+ * Opens the schema and hands it to the command that was asked for, which makes a sorter for it.
  */
 #include "commands.h"
 
@@ -25,7 +25,18 @@ void job_error(const char *name, uint64_t first, const recsort_error *error)
   }
 }
 
-static int run_job(const cli_job *job)
+bool job_open_sorter(cli_job *job)
+{
+  recsort_error error;
+  if (recsort_sorter_create(job->schema, &job->options->sorting, &job->sorter, &error) ==
+      RECSORT_OK) {
+    return true;
+  }
+  tool_error_library(&error);
+  return false;
+}
+
+static int run_job(cli_job *job)
 {
   switch (job->options->command) {
   case COMMAND_CHECK:
@@ -41,18 +52,12 @@ static int run_job(const cli_job *job)
 
 static int run_with_schema(const cli_options *options)
 {
-  int status = TOOL_TROUBLE;
-  recsort_error error;
-  recsort_sorter *sorter = NULL;
   recsort_schema *const schema = tool_load_schema(options->schema);
   if (schema == NULL) return TOOL_TROUBLE;
-  if (recsort_sorter_create(schema, &options->sorting, &sorter, &error) != RECSORT_OK) {
-    tool_error_library(&error);
-  } else {
-    status = run_job(&(cli_job){options, schema, sorter});
-    tool_progress_clear();
-  }
-  recsort_sorter_destroy(sorter);
+  cli_job job = {.options = options, .schema = schema};
+  const int status = run_job(&job);
+  tool_progress_clear();
+  recsort_sorter_destroy(job.sorter);
   recsort_schema_destroy(schema);
   return status;
 }

@@ -11,8 +11,10 @@
 #include "support/message.h"
 #include "support/output.h"
 #include "support/progress.h"
+#include "support/task.h"
 
 #include <endian.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,7 +178,53 @@ static bool holds_all(const cli_options *options, const tool_records *input)
   return options->index_bits == 0 && !options->unique && input->count <= options->head;
 }
 
-/* ---- All of it ---- */
+/* ---- Before it is sorted ---- */
+
+/* A sorter that is made while the records are read: to wake a GPU takes as long as that. */
+typedef struct sorter_opening {
+  cli_job *job;
+  atomic_bool failed;
+  recsort_error error;
+} sorter_opening;
+
+static void open_sorter(void *context)
+{
+  sorter_opening *const opening = context;
+  cli_job *const job = opening->job;
+  opening->failed = recsort_sorter_create(job->schema, &job->options->sorting, &job->sorter,
+                                          &opening->error) != RECSORT_OK;
+}
+
+/* Files may be read meanwhile, for that ends; but nobody is to wait for what comes from a pipe only
+ * to be told of a key that there is not. */
+static bool read_and_open(cli_job *job, const tool_format *format, bool files, tool_records *input,
+                          run_times *times)
+{
+  const cli_options *const options = job->options;
+  sorter_opening opening = {.job = job};
+  tool_task task = {0};
+  tool_task_begin(&task, open_sorter, &opening);
+  if (!files) tool_task_end(&task);
+  const double begin = tool_seconds();
+  const bool read = tool_read_records(input, options->inputs, options->input_count, format,
+                                      working_size, &opening.failed);
+  times->read = tool_seconds() - begin;
+  tool_task_end(&task);
+  if (read && opening.failed) tool_error_library(&opening.error);
+  return read && !opening.failed;
+}
+
+/* Reserves room for what will be written, if that can be told. */
+static void reserve_output(const cli_job *job, tool_output *output, const tool_format *format,
+                           uint64_t count)
+{
+  const cli_options *const options = job->options;
+  if (options->unique) return;
+  if (count > options->head) count = options->head;
+  tool_output_reserve(output, options->index_bits != 0
+                                  ? count * (options->index_bits / 8)
+                                  : format->skip + count * format->record_size + format->trailer);
+}
 
 static bool index_fits(const cli_job *job, const tool_records *input)
 {
@@ -184,6 +232,8 @@ static bool index_fits(const cli_job *job, const tool_records *input)
   tool_error("--index=32: there are more than 2^32 records");
   return false;
 }
+
+/* ---- All of it ---- */
 
 /* `*sorted` is when the order was known and records began to move, as tool_seconds tells it. */
 static bool write_sorted(const cli_job *job, tool_output *output, const tool_records *input,
@@ -206,20 +256,19 @@ static bool write_sorted(const cli_job *job, tool_output *output, const tool_rec
   return write_output(job, output, &order, input);
 }
 
-int command_sort(const cli_job *job)
+int command_sort(cli_job *job)
 {
   const cli_options *const options = job->options;
   const tool_format format = tool_format_of(job->schema);
   run_times times = {.begin = tool_seconds()};
   tool_records input = {0};
   double sorted = 0;
+  uint64_t count;
   tool_output output;
   if (!tool_output_open(&output, options->output)) return TOOL_TROUBLE;
-
-  bool done =
-      tool_read_records(&input, options->inputs, options->input_count, &format, working_size) &&
-      index_fits(job, &input);
-  times.read = tool_seconds() - times.begin;
+  const bool files = tool_count_records(options->inputs, options->input_count, &format, &count);
+  if (files) reserve_output(job, &output, &format, count);
+  bool done = read_and_open(job, &format, files, &input, &times) && index_fits(job, &input);
   done = done && write_sorted(job, &output, &input, &sorted);
   if (done) {
     done = tool_output_commit(&output);

@@ -210,7 +210,7 @@ static int read_at(int fd, unsigned char *to, size_t size, uint64_t offset)
 
 /* All records that are left of a regular file, by several threads: most of the time goes into
  * making the pages that they are put in. */
-static bool read_rest(tool_reader *reader, unsigned char *to)
+static bool read_rest(tool_reader *reader, unsigned char *to, const atomic_bool *unwanted)
 {
   const uint64_t size = reader->left, pieces = (size + read_size - 1) / read_size;
   const off_t start = lseek(reader->fd, 0, SEEK_CUR);
@@ -218,7 +218,7 @@ static bool read_rest(tool_reader *reader, unsigned char *to)
 #pragma omp parallel for schedule(dynamic)
   for (uint64_t piece = 0; piece < pieces; piece++) {
     const uint64_t offset = piece * read_size, rest = size - offset;
-    if (result != 0) continue;
+    if (result != 0 || *unwanted) continue;
     const int failure = read_at(reader->fd, to + offset, rest < read_size ? rest : read_size,
                                 (uint64_t)start + offset);
     if (failure != 0) result = failure;
@@ -297,6 +297,22 @@ void tool_reader_close(tool_reader *reader)
 
 /* ---- All files ---- */
 
+bool tool_count_records(char *const *paths, size_t path_count, const tool_format *format,
+                        uint64_t *count)
+{
+  *count = 0;
+  for (size_t i = 0; i < path_count; i++) {
+    struct stat status;
+    if (tool_is_standard(paths[i]) || stat(paths[i], &status) != 0 || !S_ISREG(status.st_mode)) {
+      return false;
+    }
+    const uint64_t size = (uint64_t)status.st_size;
+    if (format->skip > size || format->trailer > size - format->skip) return false;
+    *count += (size - format->skip - format->trailer) / format->record_size;
+  }
+  return path_count > 0;
+}
+
 /* Room for `more` bytes, if they and the working memory for all records will fit. */
 static bool make_room(tool_records *records, const tool_reader *reader, uint64_t more,
                       size_t working_size)
@@ -320,14 +336,15 @@ static bool make_room(tool_records *records, const tool_reader *reader, uint64_t
 }
 
 /* Appends the records of one open input. */
-static bool read_input(tool_records *records, tool_reader *reader, size_t working_size)
+static bool read_input(tool_records *records, tool_reader *reader, size_t working_size,
+                       const atomic_bool *unwanted)
 {
   tool_bytes *const bytes = &records->records;
   if (reader->sized && !make_room(records, reader, reader->left, working_size)) return false;
   tool_progress_begin("reading", reader->left);
   if (reader->sized && reader->left > read_size) {
     const size_t size = (size_t)reader->left;
-    if (!read_rest(reader, bytes->data + bytes->size)) return false;
+    if (!read_rest(reader, bytes->data + bytes->size, unwanted)) return false;
     bytes->size += size;
   }
   for (;;) {
@@ -354,14 +371,14 @@ static void move_bytes(tool_bytes *to, tool_bytes *from)
 }
 
 bool tool_read_records(tool_records *records, char *const *paths, size_t path_count,
-                       const tool_format *format, size_t working_size)
+                       const tool_format *format, size_t working_size, const atomic_bool *unwanted)
 {
   const size_t inputs = path_count != 0 ? path_count : 1;
   *records = (tool_records){0};
-  for (size_t i = 0; i < inputs; i++) {
+  for (size_t i = 0; i < inputs && !*unwanted; i++) {
     tool_reader reader;
     const bool done = tool_reader_open(&reader, path_count != 0 ? paths[i] : NULL, format) &&
-                      read_input(records, &reader, working_size);
+                      read_input(records, &reader, working_size, unwanted);
     if (done && i == 0) {
       move_bytes(&records->header, &reader.header);
       move_bytes(&records->trailer, &reader.trailer);

@@ -13,6 +13,7 @@
 
 #include "recsort/recsort.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,11 +69,15 @@ typedef struct tool_records {
   tool_bytes trailer;
 } tool_records;
 
+/* How many records the inputs hold, by their sizes; false, without a message, if that cannot be
+ * told before they are read, or is wrong. */
+bool tool_count_records(char *const *paths, size_t path_count, const tool_format *format,
+                        uint64_t *count);
 /* Reads `path_count` inputs; none: standard input. `working_size` is how many bytes a record will
- * take beside itself: what cannot fit into memory is refused before it is read. Afterwards
- * tool_records_free is due whatever was returned. */
+ * take beside itself: what cannot fit into memory is refused before it is read. Once another thread
+ * sets `*unwanted` the rest is left out. tool_records_free is due whatever was returned. */
 bool tool_read_records(tool_records *records, char *const *paths, size_t path_count,
-                       const tool_format *format, size_t working_size);
+                       const tool_format *format, size_t working_size, const atomic_bool *unwanted);
 void tool_records_free(tool_records *records);
 
 #endif

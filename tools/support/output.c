@@ -1,6 +1,7 @@
 /* output.c - a new file takes the old one's place in one step, or not at all. */
 #include "support/output.h"
 
+#include "support/memory.h"
 #include "support/message.h"
 #include "support/progress.h"
 
@@ -282,6 +283,12 @@ bool tool_output_write(tool_output *output, const void *data, size_t size)
 }
 
 /* ---- Room ---- */
+
+/* Room on tmpfs is memory: what there is not is not begun with, as reading may refuse the job. */
+void tool_output_reserve(tool_output *output, uint64_t size)
+{
+  if (output->in_memory && size <= tool_memory_available()) tool_room_begin(&output->room, size);
+}
 
 static size_t page_size(void)
 {

@@ -11,9 +11,9 @@
  * Anything else (standard output, a FIFO, a terminal, a device) is written to directly.
  *
  * Pages of a file on tmpfs are made one after the other under the file's lock, however many threads
- * write. So there its room is reserved, and is then mapped and filled by all threads. On a disk
- * this would not do: some file systems write elsewhere than what was reserved (copy on write), and
- * of a mapping a failed write is told by a signal, or too late.
+ * write. So there its room is reserved ahead, while the input is read, and is then mapped and
+ * filled by all threads. On a disk this would not do: some file systems write elsewhere than what
+ * was reserved (copy on write), and of a mapping a failed write is told by a signal, or too late.
  *
  * One file at a time. Its temporary is removed when a signal ends the process.
  */
@@ -44,6 +44,9 @@ typedef struct tool_output {
 /* Opens `path`; NULL or "-": standard output. Afterwards tool_output_commit or
  * tool_output_discard is due if true was returned. */
 bool tool_output_open(tool_output *output, const char *path);
+/* Begins to reserve room for a file of `size` bytes, if it is to be mapped; at most once, and
+ * before anything is written. The size need not be the right one in the end. */
+void tool_output_reserve(tool_output *output, uint64_t size);
 bool tool_output_write(tool_output *output, const void *data, size_t size);
 /* Maps the next `size` bytes of the file, zeros, to be filled by any threads; NULL in `*at` if they
  * can only be written. False if there is no room for them. */

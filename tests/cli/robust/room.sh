@@ -1,0 +1,33 @@
+# On tmpfs an output's room is reserved, and it is filled where it lies: whatever becomes of that.
+[ "$(stat -f -c %T .)" = tmpfs ] || { echo "needs a folder on tmpfs"; exit 77; }
+strace -f -e trace=none true 2>/dev/null || { echo "strace cannot trace here"; exit 77; }
+export ASAN_OPTIONS=detect_leaks=0 # the search for leaks cannot work under a tracer
+entities make 600000 >in
+entities make 1000 >less
+entities sort desc <in >expected
+entities sort desc <less >expected-less
+traced() { # OPTION...
+  strace -qq -f -o trace -e trace=fallocate,pwrite64 "$@"
+}
+for option in '' --index --unique --head=500000; do
+  echo "$option: exit $(traced recsort -s "$SCHEMAS/entity.yaml" $option in -o out; echo $?)," \
+    "reserved $(grep -c fallocate trace), written to $(grep -c pwrite64 trace)"
+done
+fails() { # HOW
+  echo old >out
+  traced -e inject="fallocate:$1" recsort -s "$SCHEMAS/entity.yaml" in -o out
+  echo "$1: exit $?, $(grep -c fallocate trace) times"
+  cmp -s out expected && echo new || cat out
+}
+fails error=EOPNOTSUPP
+fails error=EINTR:when=1
+fails error=ENOSPC
+fails error=EDQUOT
+# An input that shrinks after its size was asked for, and before it is opened.
+strace -qq -f -o trace -P "$PWD/in" -e trace=openat -e inject=openat:delay_enter=2000000 \
+  recsort -s "$SCHEMAS/entity.yaml" "$PWD/in" -o out &
+sleep 1
+cp less in
+wait $!
+cmp out expected-less && echo "as small as its input"
+ls -A
