@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The command on a CUDA runtime whose every call fails in turn: once, and for ever from then on.
 
-Usage: tools.py PLUGIN-FOLDER TOOLS-FOLDER SCHEMA
+Usage: tools.py PLUGIN-FOLDER TOOLS-FOLDER SCHEMA THREADS
 
 `--plugin auto` must end with the CPU's bytes, and say so in one line if the device had been chosen;
 `--plugin cuda` with status 2, one line, and every file as it was, or else with the same bytes.
@@ -13,7 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-plugin, tools, schema = (str(Path(argument).resolve()) for argument in sys.argv[1:])
+plugin, tools, schema = (str(Path(argument).resolve()) for argument in sys.argv[1:4])
+THREADS = int(sys.argv[4])
 RECORDS = 600
 STICKY = 700
 SANITIZER_ON_FIBERS = 'and may produce false positives in some cases!\n'
@@ -22,7 +23,7 @@ SANITIZER_ON_FIBERS = 'and may produce false positives in some cases!\n'
 def run(folder, *options, plan=(), env=None):
     environment = dict(os.environ, RECSORT_PLUGIN_PATH=plugin, STANDIN_CALLS=str(folder / '../calls'),
                        STANDIN_PLAN=' '.join(str(number) for number in plan), **(env or {}))
-    result = subprocess.run([tools + '/recsort', '-s', schema, '--threads=2', *options], cwd=folder,
+    result = subprocess.run([tools + '/recsort', '-s', schema, f'--threads={THREADS}', *options], cwd=folder,
                             env=environment, capture_output=True, text=True, timeout=120)
     result.stderr = ''.join(line for line in result.stderr.splitlines(keepends=True)
                             if not line.endswith(SANITIZER_ON_FIBERS))
@@ -114,7 +115,7 @@ def phases(bench):
     everything = counts(bench.folder)[0]
     if first.returncode or (bench.folder / 'out').read_bytes() != bench.good:
         sys.exit(f'the plugin does not sort without faults: {first.stderr}')
-    closing = 3 + 1 + 2 * 3  # runtime_close; pinned memory; two lanes with three streams each
+    closing = 3 + 1 + THREADS * 3  # runtime_close; pinned memory; lanes with three streams each
     return search, everything - closing, everything
 
 

@@ -20,8 +20,8 @@ def tool(name):
 
 
 COMMANDS = [
-    [tool('recsort'), '-s', schema, '--threads=2', 'in', '-o', 'out'],
-    [tool('recsort'), '-s', schema, '--threads=2', 'out', '-o', 'out'],
+    [tool('recsort'), '-s', schema, '--threads=4', 'in', '-o', 'out'],
+    [tool('recsort'), '-s', schema, '--threads=4', 'out', '-o', 'out'],
     [tool('recsort'), '-s', schema, '-c', 'sorted'],
     [tool('recsort'), '-s', schema, '-m', 'sorted', 'sorted', '-o', 'out'],
     [tool('recsort'), '-s', schema, '-u', '--stats=json', 'in', '-o', 'out'],

@@ -2,23 +2,22 @@
  *
  * Both cp and recsort write a new file each time. recsort brings its output to the disk and cp
  * does not; what that takes is measured beside cp ("fsync"), and so that no contender pays for
- * what another one left to be written. Before each run the input is read once. On tmpfs recsort
- * maps its output; the pages of that file are then in its peak, though any program's output takes
- * them. */
+ * what another one left to be written. Before each run the input is read once. Where recsort
+ * maps its output, the pages of that file are in its peak, though any program's output takes them.
+ */
 #include "file_suite.h"
 
 #include "memory_suite.h"
 #include "support/message.h"
+#include "support/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #define CP "cp"
@@ -184,13 +183,19 @@ static const char *find_program(const bench_options *options)
   return "recsort";
 }
 
-static bool on_tmpfs(void)
+/* Whether recsort would map its output; asked of the code that it asks. */
+static bool maps_output(unsigned threads)
 {
-  struct statfs system;
-  return statfs(folder, &system) == 0 && system.f_type == TMPFS_MAGIC;
+  tool_output output;
+  if (!tool_output_open(&output, files[FILE_OUTPUT])) return false;
+  tool_output_fill_by(&output, threads);
+  const bool maps = output.mappable;
+  tool_output_discard(&output);
+  return maps;
 }
 
-static bool prepare(bench_group *group, const bench_options *options, file_job *job)
+static bool prepare(bench_group *group, const bench_options *options, file_job *job,
+                    unsigned threads)
 {
   const char *const schema = record_schema(RECORD_ENTITY);
   const size_t count = (size_t)(options->file_size / record_size(RECORD_ENTITY));
@@ -203,7 +208,7 @@ static bool prepare(bench_group *group, const bench_options *options, file_job *
   }
   if (!runner_run(job->runner, command, &result)) return false;
   job->base = result.peak;
-  job->files = count * record_size(RECORD_ENTITY) * (on_tmpfs() ? 2 : 1);
+  job->files = count * record_size(RECORD_ENTITY) * (maps_output(threads) ? 2 : 1);
   group->input_count = 1;
   return workload_make(input, RECORD_ENTITY, DISTRIBUTION_RANDOM, count) &&
          write_file(files[FILE_INPUT], input->records, input->size) &&
@@ -265,7 +270,7 @@ bool file_suite(bench_group *group, const bench_options *options, const bench_me
   memory_job memory = {.method = *method};
   recsort_schema *schema = NULL;
   if (!make_folder(options->folder)) return false;
-  bool done = prepare(group, options, &file);
+  bool done = prepare(group, options, &file, threads);
   if (!done) goto out;
   schema = memory_schema(RECORD_ENTITY);
   memory.schema = schema;

@@ -14,6 +14,7 @@
 #include "support/task.h"
 
 #include <endian.h>
+#include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,6 +260,7 @@ static bool write_sorted(const cli_job *job, tool_output *output, const tool_rec
 int command_sort(cli_job *job)
 {
   const cli_options *const options = job->options;
+  const unsigned threads = options->sorting.threads;
   const tool_format format = tool_format_of(job->schema);
   run_times times = {.begin = tool_seconds()};
   tool_records input = {0};
@@ -266,6 +268,7 @@ int command_sort(cli_job *job)
   uint64_t count;
   tool_output output;
   if (!tool_output_open(&output, options->output)) return TOOL_TROUBLE;
+  tool_output_fill_by(&output, threads != 0 ? threads : (unsigned)omp_get_num_procs());
   const bool files = tool_count_records(options->inputs, options->input_count, &format, &count);
   if (files) reserve_output(job, &output, &format, count);
   bool done = read_and_open(job, &format, files, &input, &times) && index_fits(job, &input);

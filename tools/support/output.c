@@ -25,6 +25,9 @@
 /* How much is written before the disk is set to work, so that the fsync at the end is short. */
 static const uint64_t write_back_size = 16 << 20;
 
+/* From how many threads on a mapping is filled sooner than a file on tmpfs is written. */
+enum { least_threads = 4 };
+
 /* ---- Signals ---- */
 
 static const int fatal_signals[] = {SIGABRT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU};
@@ -209,12 +212,6 @@ static bool keep_mode(const tool_output *output, const struct stat *old)
   return fchmod(output->fd, mode) == 0;
 }
 
-static bool is_in_memory(int fd)
-{
-  struct statfs system;
-  return fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC;
-}
-
 static bool open_atomic(tool_output *output, const char *path, const struct stat *old)
 {
   /* A file that may not be written is not to be replaced either. */
@@ -225,8 +222,6 @@ static bool open_atomic(tool_output *output, const char *path, const struct stat
   if (output->folder < 0) return false;
   catch_signals();
   if (create_file(output) != 0) return false;
-  output->in_memory = is_in_memory(output->fd);
-  output->room.fd = output->fd;
   return old == NULL || keep_mode(output, old);
 }
 
@@ -284,10 +279,23 @@ bool tool_output_write(tool_output *output, const void *data, size_t size)
 
 /* ---- Room ---- */
 
+static bool is_in_memory(int fd)
+{
+  struct statfs system;
+  return fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC;
+}
+
+void tool_output_fill_by(tool_output *output, unsigned threads)
+{
+  output->mappable =
+      threads >= least_threads && tool_output_is_file(output) && is_in_memory(output->fd);
+  output->room.fd = output->fd;
+}
+
 /* Room on tmpfs is memory: what there is not is not begun with, as reading may refuse the job. */
 void tool_output_reserve(tool_output *output, uint64_t size)
 {
-  if (output->in_memory && size <= tool_memory_available()) tool_room_begin(&output->room, size);
+  if (output->mappable && size <= tool_memory_available()) tool_room_begin(&output->room, size);
 }
 
 static size_t page_size(void)
@@ -311,7 +319,7 @@ static bool map_room(tool_output *output, size_t size)
 bool tool_output_map(tool_output *output, size_t size, void **at)
 {
   *at = NULL;
-  if (!output->in_memory || size == 0) return true;
+  if (!output->mappable || size == 0) return true;
   const int error = tool_room_complete(&output->room, output->written + size);
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
     errno = error;
@@ -450,7 +458,7 @@ static bool replace_target(tool_output *output)
 static bool give_back_room(tool_output *output)
 {
   tool_room_stop(&output->room);
-  return !output->in_memory || ftruncate(output->fd, (off_t)output->written) == 0;
+  return !output->mappable || ftruncate(output->fd, (off_t)output->written) == 0;
 }
 
 static bool commit_atomic(tool_output *output)

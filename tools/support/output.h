@@ -12,8 +12,10 @@
  *
  * Pages of a file on tmpfs are made one after the other under the file's lock, however many threads
  * write. So there its room is reserved ahead, while the input is read, and is then mapped and
- * filled by all threads. On a disk this would not do: some file systems write elsewhere than what
- * was reserved (copy on write), and of a mapping a failed write is told by a signal, or too late.
+ * filled by all threads, if they are four at least: alone, one is sooner done with writing, which
+ * clears no page before it is filled. On a disk this would not do: some file systems write
+ * elsewhere than what was reserved (copy on write), and of a mapping a failed write is told by a
+ * signal, or too late.
  *
  * One file at a time. Its temporary is removed when a signal ends the process.
  */
@@ -35,15 +37,17 @@ typedef struct tool_output {
   char temporary[32]; /* in the folder; empty: none */
   uint64_t written;
   uint64_t write_back; /* bytes whose way to the disk has begun */
-  bool in_memory;      /* a file on tmpfs */
-  tool_room room;      /* in_memory */
-  void *mapping;       /* NULL: none */
+  bool mappable;
+  tool_room room; /* mappable */
+  void *mapping;  /* NULL: none */
   size_t mapping_size;
 } tool_output;
 
 /* Opens `path`; NULL or "-": standard output. Afterwards tool_output_commit or
  * tool_output_discard is due if true was returned. */
 bool tool_output_open(tool_output *output, const char *path);
+/* Lets the output be mapped, where that is sooner than to write it by so many threads. */
+void tool_output_fill_by(tool_output *output, unsigned threads);
 /* Begins to reserve room for a file of `size` bytes, if it is to be mapped; at most once, and
  * before anything is written. The size need not be the right one in the end. */
 void tool_output_reserve(tool_output *output, uint64_t size);

@@ -14,12 +14,12 @@ for room in 0 1 $((pages - 1)) $pages; do
   free=$(stat -f -c %a mounted)
   dd if=/dev/zero of=mounted/filler bs=$page count=$((free - room)) status=none
   [ "$(stat -f -c %a mounted)" = "$room" ] || echo "not $room pages"
-  recsort -s "$SCHEMAS/entity.yaml" in -o mounted/out
+  recsort -s "$SCHEMAS/entity.yaml" --threads 4 in -o mounted/out
   echo "room for $((room == pages ? 999 : room == pages - 1 ? 998 : room)): exit $?"
   cmp -s mounted/out in && echo old
   cmp -s mounted/out expected && echo new
   ls -A mounted
-  recsort -s "$SCHEMAS/entity.yaml" --head 204 in -o mounted/short && rm mounted/short
-  recsort -s "$SCHEMAS/entity.yaml" --unique --key angle in -o mounted/short && rm mounted/short
+  recsort -s "$SCHEMAS/entity.yaml" --threads 4 --head 204 in -o mounted/short && rm mounted/short
+  recsort -s "$SCHEMAS/entity.yaml" --threads 4 --unique --key angle in -o mounted/short && rm mounted/short
   umount mounted
 done'

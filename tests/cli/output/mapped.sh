@@ -1,5 +1,5 @@
-# What is put into a mapping, as on tmpfs, is what is written to a pipe: with header and trailer, cut
-# short, from pipes and files, few and many.
+# What is put into a mapping, as by 4 threads on tmpfs, is what is written to a pipe: with header and
+# trailer, cut short, from pipes and files, few and many.
 cat >framed.yaml <<'END'
 record: Framed
 skip: 4099
@@ -23,7 +23,7 @@ for records in many few none; do
 done
 same() {
   echo old >out
-  recsort "$@" -o out && recsort "$@" | cmp - out
+  recsort --threads 4 "$@" -o out && recsort "$@" | cmp - out
 }
 for records in many few none; do
   same -s "$SCHEMAS/entity.yaml" $records
@@ -31,11 +31,11 @@ for records in many few none; do
   for option in --head=1 --head=0 --head=300000 --unique --index --index=32 '--index --head=5'; do
     same -s framed.yaml $option framed-$records
   done
-  cat framed-$records | recsort -s framed.yaml -o out
+  cat framed-$records | recsort -s framed.yaml --threads 4 -o out
   recsort -s framed.yaml framed-$records | cmp - out
 done
 same -s framed.yaml framed-few framed-many framed-none framed-few
 entities sort desc <many >expected
-recsort -s "$SCHEMAS/entity.yaml" many -o out && cmp out expected
-recsort -s framed.yaml framed-many -o framed-many && cat header expected trailer | cmp - framed-many
+recsort -s "$SCHEMAS/entity.yaml" --threads 4 many -o out && cmp out expected
+recsort -s framed.yaml --threads 4 framed-many -o framed-many && cat header expected trailer | cmp - framed-many
 stat -c '%n %s' framed-many framed-none

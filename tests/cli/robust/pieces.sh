@@ -9,7 +9,7 @@ fails() { # CALL HOW WHEN [-P FILE]
   shift 3
   strace -qq -f -o /dev/null "$@" -e trace="$call,fallocate" -e inject=fallocate:error=EOPNOTSUPP \
     -e inject="$call:$how:when=$when" \
-    recsort -s "$SCHEMAS/entity.yaml" --threads 2 in -o out
+    recsort -s "$SCHEMAS/entity.yaml" --threads 4 in -o out
   echo "exit $?"
   cat out
   ls -A

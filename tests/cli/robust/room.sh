@@ -10,12 +10,14 @@ traced() { # OPTION...
   strace -qq -f -o trace -e trace=fallocate,pwrite64 "$@"
 }
 for option in '' --index --unique --head=500000; do
-  echo "$option: exit $(traced recsort -s "$SCHEMAS/entity.yaml" $option in -o out; echo $?)," \
+  echo "$option: exit $(traced recsort --threads 4 -s "$SCHEMAS/entity.yaml" $option in -o out; echo $?)," \
     "reserved $(grep -c fallocate trace), written to $(grep -c pwrite64 trace)"
 done
+traced recsort -s "$SCHEMAS/entity.yaml" --threads 3 in -o out
+echo "by 3 threads: reserved $(grep -c fallocate trace), written to $(($(grep -c pwrite64 trace) > 0))"
 fails() { # HOW
   echo old >out
-  traced -e inject="fallocate:$1" recsort -s "$SCHEMAS/entity.yaml" in -o out
+  traced -e inject="fallocate:$1" recsort --threads 4 -s "$SCHEMAS/entity.yaml" in -o out
   echo "$1: exit $?, $(grep -c fallocate trace) times"
   cmp -s out expected && echo new || cat out
 }
@@ -25,7 +27,7 @@ fails error=ENOSPC
 fails error=EDQUOT
 # An input that shrinks after its size was asked for, and before it is opened.
 strace -qq -f -o trace -P "$PWD/in" -e trace=openat -e inject=openat:delay_enter=2000000 \
-  recsort -s "$SCHEMAS/entity.yaml" "$PWD/in" -o out &
+  recsort --threads 4 -s "$SCHEMAS/entity.yaml" "$PWD/in" -o out &
 sleep 1
 cp less in
 wait $!

@@ -7,7 +7,7 @@ import subprocess
 # The search for leaks cannot work under a tracer, and complains when it is killed.
 os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
 SCHEMA = os.environ["SCHEMAS"] + "/entity.yaml"
-COMMAND = ["recsort", "-s", SCHEMA, "--threads", "2", "file", "-o", "file"]
+COMMAND = ["recsort", "-s", SCHEMA, "--threads", "4", "file", "-o", "file"]
 
 
 def entities(*arguments, data=b""):
