@@ -229,11 +229,9 @@ DEVICE_INLINE float device_quotient(float x, float y)
 }
 DEVICE_INLINE uint32_t device_ballot(bool value)
 {
-  uint32_t bits = (uint32_t)value << EMULATOR_LANE;
-  for (uint32_t lanes = 1; lanes < EMULATOR_WARP; lanes *= 2)
-    bits |= __shfl_xor_sync(UINT32_MAX, bits, lanes);
-  return bits;
+  return __ballot_sync(UINT32_MAX, value);
 }
+
 DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)
 {
   for (unsigned lanes = EMULATOR_WARP / 2; lanes > 0; lanes /= 2)

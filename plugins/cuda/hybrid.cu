@@ -22,6 +22,7 @@ enum {
   HYBRID_ORDER_BLOCK = 256,
   HYBRID_FEW_DESCEND = 12, /* one of so many, of keys that may be nearly sorted */
   HYBRID_CHUNK = 256,      /* of these, for a warp */
+  HYBRID_MEND_BLOCK = 128,
   HYBRID_RANK_BLOCK = 512,
   HYBRID_MOST_HEAVY = 104, /* cells of a tile with more pairs than the limit */
   HYBRID_TEAM = 8,         /* lanes that look for the ends of one */

@@ -201,15 +201,32 @@ void emulator_barrier(const char *file, int line)
   suspend(f, FIBER_AT_BARRIER);
 }
 
-uint64_t emulator_exchange(uint64_t value, unsigned lane, const char *file, int line)
+/* Waits for the other lanes. Returns which of a fiber's `given` they have set. */
+static unsigned give(uint64_t value, const char *file, int line)
 {
-  const unsigned partner = threadIdx.x / EMULATOR_WARP * EMULATOR_WARP + lane % EMULATOR_WARP;
   fiber *const f = &fibers[threadIdx.x];
   const unsigned turn = f->turn++ % 2;
   f->given[turn] = value;
   f->site = (emulator_site){file, line};
   suspend(f, FIBER_AT_EXCHANGE);
+  return turn;
+}
+
+uint64_t emulator_exchange(uint64_t value, unsigned lane, const char *file, int line)
+{
+  const unsigned partner = threadIdx.x / EMULATOR_WARP * EMULATOR_WARP + lane % EMULATOR_WARP;
+  const unsigned turn = give(value, file, line);
   return fibers[partner < blockDim.x ? partner : threadIdx.x].given[turn];
+}
+
+uint32_t emulator_ballot(bool value, const char *file, int line)
+{
+  const unsigned begin = threadIdx.x / EMULATOR_WARP * EMULATOR_WARP;
+  const unsigned turn = give(value, file, line);
+  uint32_t bits = 0;
+  for (unsigned lane = 0; lane < EMULATOR_WARP && begin + lane < blockDim.x; lane++)
+    bits |= (uint32_t)fibers[begin + lane].given[turn] << lane;
+  return bits;
 }
 
 /* Whether threads [begin, end) are all in `state`, and at the same place if they wait. */

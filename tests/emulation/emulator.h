@@ -48,12 +48,17 @@ extern emulator_index threadIdx, blockIdx, blockDim, gridDim;
                                              ? EMULATOR_LANE + (unsigned)(by)                      \
                                              : EMULATOR_LANE))
 
+#define __ballot_sync(mask, value) ((void)(mask), emulator_ballot(value, __FILE__, __LINE__))
+
 enum { EMULATOR_WARP = 32 };
 
 void emulator_barrier(const char *file, int line);
 
 /* Gives `value` to the other lanes of the warp, and returns that of one. */
 uint64_t emulator_exchange(uint64_t value, unsigned lane, const char *file, int line);
+
+/* A bit for each lane whose value is true. */
+uint32_t emulator_ballot(bool value, const char *file, int line);
 
 void *emulator_shared(void);
 void *emulator_shared_array(const char *id, size_t size);
