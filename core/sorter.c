@@ -209,6 +209,8 @@ recsort_stats recsort_sorter_stats(const recsort_sorter *sorter)
   if (instance->plugin) {
     stats.plugin = instance->plugin->name;
     stats.algorithm = instance->plugin->algorithms[instance->algorithm]->name;
+    if (instance->records)
+      stats.transfer = instance->records->reason(instance->state, &sorter->plan.program);
   }
   return stats;
 }

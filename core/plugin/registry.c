@@ -283,7 +283,9 @@ static const recsort_plugin_records *find_records(const recsort_plugin *plugin)
   const recsort_plugin_records *found = NULL;
   if (plugin->size >= sizeof *plugin && plugin->extension)
     found = plugin->extension(RECSORT_PLUGIN_RECORDS);
-  return found && found->size >= sizeof *found && found->suits && found->sort ? found : NULL;
+  return found && found->size >= sizeof *found && found->suits && found->reason && found->sort
+             ? found
+             : NULL;
 }
 
 recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidate *candidate,

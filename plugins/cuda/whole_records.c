@@ -48,11 +48,26 @@ static double lap(double *since)
   return passed;
 }
 
+static bool is_encodable(const recsort_key_program *program)
+{
+  return program->key_width <= MAX_KEY_WIDTH && program->step_count <= RECORDS_MOST_STEPS;
+}
+
 static uint32_t suits(const void *instance, const recsort_key_program *program)
 {
   (void)instance;
-  return program->record_size <= MAX_RECORD_SIZE && program->key_width <= MAX_KEY_WIDTH &&
-         program->step_count <= RECORDS_MOST_STEPS;
+  return program->record_size <= MAX_RECORD_SIZE && is_encodable(program);
+}
+
+static const char *reason(const void *instance, const recsort_key_program *program)
+{
+  if (suits(instance, program))
+    return "whole records if they fit on the device: up to 128 bytes go there and back sooner than "
+           "the host gathers them";
+  if (is_encodable(program))
+    return "keys alone: records of more than 128 bytes are sooner gathered by the host than sent "
+           "to the device and back";
+  return "keys alone: the device does not make keys of more than 128 bits or 16 parts";
 }
 
 static records_sort plan(cuda_instance *self, const recsort_plugin_job *job,
@@ -186,4 +201,4 @@ static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
 }
 
 const recsort_plugin_records cuda_whole_records = {
-    .size = sizeof cuda_whole_records, .suits = suits, .sort = sort};
+    .size = sizeof cuda_whole_records, .suits = suits, .reason = reason, .sort = sort};

@@ -107,6 +107,15 @@ class Bench:
         self.statistics(plan)
 
 
+def explained(bench, folder):
+    """What goes over the link, and why: records of 20 and of 200 bytes."""
+    (folder / '../large.yaml').write_text('record: large\nfields: [{name: k, type: int32}, {name: rest, type: bytes, '
+                                          'count: 196}]\nkeys: [k]\n')
+    for options, reason in (((), 'transfer: whole records'), (('-s', '../large.yaml'), 'transfer: keys alone')):
+        result = run(folder, '--plugin', 'cuda', '--explain', *options)
+        bench.note(result.returncode == 0 and reason in result.stdout, '--explain', options, result)
+
+
 def phases(bench):
     """The calls until the plugin is found, until the result is there, and of a whole run."""
     run(bench.folder, '--list-plugins')
@@ -130,6 +139,7 @@ def main():
                 plan = (at, STICKY * sticky, sticky)
                 bench.by_name(plan, at <= done)
                 bench.automatic(plan, at <= done)
+        explained(bench, folder)
         bench.statistics((done, STICKY, 1))
         bench.automatic((0, 0, 0, 1000), True)  # bytes of device memory
         bench.by_name((0, 0, 0, 1000), True)

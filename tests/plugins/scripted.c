@@ -177,6 +177,11 @@ static uint32_t suits(const void *made, const recsort_key_program *program)
   return script_is_whole() && program->key_width <= 64;
 }
 
+static const char *reason(const void *made, const recsort_key_program *program)
+{
+  return suits(made, program) ? "whole, as the script says" : "keys alone, as they are wide";
+}
+
 static uint64_t key_of(const recsort_key_program *program, const unsigned char *record)
 {
   uint64_t words[2] = {0, 0};
@@ -219,7 +224,7 @@ static recsort_plugin_status sort_whole(void *made, const recsort_plugin_job *jo
 }
 
 static const recsort_plugin_records whole = {
-    .size = sizeof whole, .suits = suits, .sort = sort_whole};
+    .size = sizeof whole, .suits = suits, .reason = reason, .sort = sort_whole};
 
 static const void *extension(const char *name)
 {

@@ -314,6 +314,7 @@ static void test_whole_records(void **state)
       assert_true(in_stable_order(sorted));
       const recsort_stats stats = recsort_sorter_stats(sorter);
       assert_int_equal(stats.whole_records, i == 0);
+      assert_string_equal(stats.transfer, "whole, as the script says");
       assert_int_equal(stats.records, COUNT);
       assert_null(stats.fallback);
       if (i > 0) continue;

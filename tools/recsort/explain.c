@@ -78,6 +78,7 @@ int command_explain(cli_job *job)
   print_layout(job->schema);
   print_keys(job->sorter, &stats);
   printf("\nplugin: %s, algorithm %s\nwhy: %s\n", stats.plugin, stats.algorithm, stats.choice);
+  if (stats.transfer != NULL) printf("transfer: %s\n", stats.transfer);
   if (stats.fallback != NULL) printf("fallback: %s\n", stats.fallback);
   return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
 }

@@ -206,6 +206,10 @@ typedef struct recsort_plugin_records {
    * keys alone. Does not block. */
   uint32_t (*suits)(const void *instance, const recsort_key_program *program);
 
+  /* [any thread] What it gets for that reason and why, in some words for people: text that is never
+   * released. Does not block. */
+  const char *(*reason)(const void *instance, const recsort_key_program *program);
+
   /* [one thread] Writes the sorted records to `sorted`, which overlaps `records` nowhere; blocks
    * until done. Moves none before it has made sure that the order is a permutation. The job is as
    * for recsort_plugin.sort, the program the one that `suits` said yes to. On failure what is at
