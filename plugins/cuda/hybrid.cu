@@ -131,30 +131,23 @@ DEVICE_INLINE uint64_t segment_end(const places *ends, uint32_t segment, uint32_
   return segment + 1 == segments ? count : place_get(ends, segment);
 }
 
-/* The segment that pair `at` is in. */
+/* The segment that pair `at` is in: by a warp, which looks at as many places at once as it has
+ * lanes. All its lanes come along. */
 DEVICE_INLINE uint32_t segment_at(const places *ends, uint32_t segments, uint64_t at)
 {
-  uint32_t low = 0, high = segments - 1;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    if (place_get(ends, middle) > at)
-      high = middle;
-    else
-      low = middle + 1;
+  uint32_t low = 0, count = segments;
+  while (count > 1) {
+    const uint32_t every = (count + HYBRID_WARP - 1) / HYBRID_WARP;
+    const uint32_t last = (threadIdx.x % HYBRID_WARP + 1) * every - 1;
+    const bool before = last + 1 < count && place_get(ends, low + last) <= at;
+    const uint32_t skipped = every * device_popc(device_ballot(before));
+    low += skipped;
+    count = (uint32_t)plan_min(every, count - skipped);
   }
   return low;
 }
 
 /* ---- Tiles of neighbouring buckets ---- */
-
-typedef struct tile_buckets {
-  uint32_t first, end;
-} tile_buckets;
-
-typedef struct tile_list {
-  tile_buckets *of;
-  uint32_t *count;
-} tile_list;
 
 /* The end of the tile that begins with bucket `first`: it has room for `tile` pairs, or has one
  * bucket. */
@@ -170,12 +163,6 @@ DEVICE_INLINE uint32_t tile_end(const uint64_t *begins, uint32_t first, uint32_t
       high = middle - 1;
   }
   return low;
-}
-
-DEVICE_INLINE void tile_set(tile_buckets *tile, uint32_t first, uint32_t count)
-{
-  tile->first = first;
-  tile->end = first + count;
 }
 
 /* ---- Samples ---- */
@@ -203,11 +190,60 @@ DEVICE_INLINE uint32_t count_below(const uint32_t *numbers, uint32_t count, uint
   return low;
 }
 
+/* ---- A block's pairs ---- */
+
+/* A thread's: number `first`, and every HYBRID_WARP from there on, before `end`. Those of a warp
+ * are neighbours, so that where a thread's lie differs by constants. */
+typedef struct block_share {
+  uint32_t first, end;
+  bool whole; /* no lane of the warp could have more */
+} block_share;
+
+/* Of `count` pairs, `each` a thread, of `most` that there could be. */
+DEVICE_INLINE block_share share_of(uint32_t count, uint32_t each, uint32_t most)
+{
+  const uint32_t warps = HYBRID_WARP * each, begin = threadIdx.x / HYBRID_WARP * warps;
+  const block_share mine = {begin + threadIdx.x % HYBRID_WARP,
+                            (uint32_t)plan_min(begin + warps, count),
+                            each == most && begin + warps <= count};
+  return mine;
+}
+
+/* So many a thread, that all have about as many; the block has a power of two. */
+DEVICE_INLINE uint32_t share_each(uint32_t count)
+{
+  return (count + blockDim.x - 1) >> (31 - device_clz32(blockDim.x));
+}
+
+DEVICE_INLINE uint32_t share_at(const block_share *mine, uint32_t t)
+{
+  return mine->first + t * HYBRID_WARP;
+}
+
+/* Without the first ones. */
+DEVICE_INLINE block_share share_from(const block_share *all, uint32_t t)
+{
+  block_share some = *all;
+  some.first = share_at(all, t);
+  return some;
+}
+
+/* Whether any lane of the warp has so many; it comes before share_has(). `whole`: a constant. */
+DEVICE_INLINE bool share_goes_on(const block_share *mine, uint32_t t, bool whole)
+{
+  return whole || share_at(mine, t) - threadIdx.x % HYBRID_WARP < mine->end;
+}
+
+DEVICE_INLINE bool share_has(const block_share *mine, uint32_t t, bool whole)
+{
+  return whole || share_at(mine, t) < mine->end;
+}
+
 /* ---- Sums over a block ---- */
 
-/* The sum of what the threads before have. One barrier: callers need another one before the next
- * call. */
-DEVICE_INLINE uint32_t block_before(uint32_t mine)
+/* The sum of what the threads before have, and that of all. One barrier: callers need another one
+ * before the next call. */
+DEVICE_INLINE uint32_t block_before_all(uint32_t mine, uint32_t *all)
 {
   DEVICE_SHARED_ARRAY(uint32_t, sums, HYBRID_SAMPLE_BLOCK / HYBRID_WARP);
   const uint32_t lane = threadIdx.x % HYBRID_WARP, warp = threadIdx.x / HYBRID_WARP;
@@ -219,7 +255,15 @@ DEVICE_INLINE uint32_t block_before(uint32_t mine)
   }
   if (lane == HYBRID_WARP - 1) sums[warp] = sum;
   __syncthreads();
-  return sum - mine + device_warp_sum(lane < warp ? sums[lane] : 0);
+  const uint32_t other = lane < blockDim.x / HYBRID_WARP ? sums[lane] : 0;
+  *all = device_warp_sum(other);
+  return sum - mine + device_warp_sum(lane < warp ? other : 0);
+}
+
+DEVICE_INLINE uint32_t block_before(uint32_t mine)
+{
+  uint32_t all;
+  return block_before_all(mine, &all);
 }
 
 /* Of all threads, for all of them; likewise. */
@@ -293,15 +337,18 @@ DEVICE_INLINE uint32_t cell_factor(uint32_t top, uint32_t cells)
 
 DEVICE_INLINE uint32_t cell_at(uint32_t lead, uint32_t factor)
 {
-  return (uint32_t)((uint64_t)lead * factor >> 32);
+  return (uint32_t)(device_product(lead, factor) >> 32);
 }
 
-/* ---- Marks: of which of some cells, how far into it, and the pair's number ---- */
+/* ---- Marks: of which of some cells, how far into it, and the pair's number ----
+ *
+ * The first bit of one tells that it is left, the second one that its cell is heavy, and then it
+ * tells which of these in place of the first things. */
 
 /* Of a place among cells, in 2^32ths of one. */
 DEVICE_INLINE uint32_t mark_of(uint64_t place, uint32_t number)
 {
-  enum { KEY_BITS = 31 - HYBRID_NUMBER_BITS }; /* the first bit tells what is left */
+  enum { KEY_BITS = 30 - HYBRID_NUMBER_BITS };
   const uint32_t key = (uint32_t)(place * (1 << KEY_BITS) / HYBRID_CELLS >> 32);
   return (key & ((1u << KEY_BITS) - 1)) << HYBRID_NUMBER_BITS | number;
 }
@@ -344,39 +391,33 @@ DEVICE_INLINE heavy_cells heavy_list(uint32_t number)
   return list;
 }
 
-/* Some neighbours of a thread's, which has one or more of these. */
+/* Some neighbours, of which a thread has one or two: those of all threads lie one behind the other,
+ * and the second ones behind them, so that no two of a warp's are in the same bank. */
 typedef struct DEVICE_ALIGNED(16) cell_counts {
   uint32_t of[HYBRID_CELLS];
 } cell_counts;
 
-DEVICE_INLINE cell_counts *cells_mine(uint32_t *cells, uint32_t each)
+DEVICE_INLINE cell_counts *cells_mine(uint32_t *cells, uint32_t group)
 {
-  return (cell_counts *)(cells + threadIdx.x * each);
+  return (cell_counts *)cells + group * blockDim.x + threadIdx.x;
 }
 
-/* Of `each` cells a thread. */
-DEVICE_INLINE void cells_clear(uint32_t *cells, uint32_t each)
+DEVICE_INLINE void cells_clear(uint32_t *cells, uint32_t groups)
 {
   const cell_counts none = {{0}};
   DEVICE_UNROLL
-  for (uint32_t i = 0; i < each / HYBRID_CELLS; i++)
-    cells_mine(cells, each)[i] = none;
+  for (uint32_t g = 0; g < groups; g++)
+    *cells_mine(cells, g) = none;
 }
 
 /* Counts to begins, the first of which is `at`. */
-DEVICE_INLINE cell_counts cells_begin(cell_counts counts, uint32_t at, uint32_t limit,
-                                      heavy_cells heavy)
+DEVICE_INLINE cell_counts cells_begin(cell_counts counts, uint32_t at)
 {
   cell_counts begins;
   DEVICE_UNROLL
   for (uint32_t i = 0; i < HYBRID_CELLS; i++) {
     begins.of[i] = at;
     at += counts.of[i];
-    if (counts.of[i] > limit) {
-      const uint32_t number = device_add32(heavy.count, 1);
-      heavy.of[number].begin = heavy.of[number].to = (uint16_t)begins.of[i];
-      heavy.of[number].end = (uint16_t)at;
-    }
   }
   return begins;
 }
@@ -390,22 +431,53 @@ DEVICE_INLINE uint32_t cells_sum(cell_counts counts)
   return sum;
 }
 
-/* Counts to begins, and behind them the end. */
-DEVICE_INLINE void cells_place(uint32_t *cells, uint32_t each, uint32_t limit, heavy_cells heavy)
+/* Whether one has more than so many. */
+DEVICE_INLINE bool cells_exceed(cell_counts counts, uint32_t limit)
 {
-  cell_counts *const mine = cells_mine(cells, each);
-  uint32_t sum = 0;
+  bool exceed = false;
   DEVICE_UNROLL
-  for (uint32_t i = 0; i < each / HYBRID_CELLS; i++)
-    sum += cells_sum(mine[i]);
-  uint32_t at = block_before(sum);
-  DEVICE_UNROLL
-  for (uint32_t i = 0; i < each / HYBRID_CELLS; i++) {
-    const cell_counts counts = mine[i];
-    mine[i] = cells_begin(counts, at, limit, heavy);
-    at += cells_sum(counts);
+  for (uint32_t i = 0; i < HYBRID_CELLS; i++)
+    exceed |= counts.of[i] > limit;
+  return exceed;
+}
+
+/* Which of some neighbours are heavy: by where they begin, and where the last one ends. */
+DEVICE_INLINE void cells_note(const cell_counts *begins, uint32_t end, uint32_t limit,
+                              heavy_cells heavy)
+{
+  DEVICE_ROLLED
+  for (uint32_t cell = HYBRID_CELLS; cell > 0; cell--) {
+    const uint32_t begin = begins->of[cell - 1];
+    if (end - begin > limit) {
+      heavy_cell *const one = &heavy.of[device_add32(heavy.count, 1)];
+      one->begin = one->to = (uint16_t)begin;
+      one->end = (uint16_t)end;
+    }
+    end = begin;
   }
-  if (threadIdx.x + 1 == blockDim.x) cells[each * blockDim.x] = at;
+}
+
+/* Counts to begins, and behind them the end. The sums of two groups are added up in one number. */
+DEVICE_INLINE void cells_place(uint32_t *cells, uint32_t groups, uint32_t limit, heavy_cells heavy)
+{
+  uint32_t sums = 0, all, end = 0;
+  bool exceed = false;
+  DEVICE_UNROLL
+  for (uint32_t g = 0; g < groups; g++) {
+    const cell_counts counts = *cells_mine(cells, g);
+    sums += cells_sum(counts) << 16 * g;
+    exceed |= cells_exceed(counts, limit);
+  }
+  const uint32_t before = block_before_all(sums, &all);
+  DEVICE_UNROLL
+  for (uint32_t g = 0; g < groups; g++) {
+    const cell_counts counts = *cells_mine(cells, g);
+    const uint32_t begin = g ? (all & 0xffff) + (before >> 16) : before & 0xffff;
+    end = begin + cells_sum(counts);
+    *cells_mine(cells, g) = cells_begin(counts, begin);
+    if (exceed) cells_note(cells_mine(cells, g), end, limit, heavy);
+  }
+  if (threadIdx.x + 1 == blockDim.x) cells[groups * HYBRID_CELLS * blockDim.x] = end;
 }
 
 /* Batcher's odd-even merge sort, which has fewer comparators than a bitonic network: 19 for 8
@@ -455,26 +527,30 @@ DEVICE_INLINE bool few_settle(uint32_t *marks, uint32_t first, uint32_t end)
 }
 
 /* Those of some neighbouring cells are left, which their first bit tells; not of heavy ones. */
-DEVICE_INLINE void few_leave(uint32_t *marks, const uint32_t *begins, uint32_t limit)
+DEVICE_INLINE void few_leave(uint32_t *marks, const cell_counts *begins, uint32_t end,
+                             uint32_t limit)
 {
+  const bool light = end - begins->of[0] <= limit; /* all together */
   DEVICE_ROLLED
-  for (uint32_t cell = 0; cell < HYBRID_CELLS; cell++) {
-    const uint32_t end = begins[cell + 1];
-    if (end - begins[cell] > limit) continue;
-    DEVICE_ROLLED
-    for (uint32_t i = begins[cell]; i < end; i++)
-      marks[i] = HYBRID_UNSETTLED | mark_number(marks[i]);
+  for (uint32_t cell = HYBRID_CELLS; cell > 0 && end > begins->of[0]; cell--) {
+    const uint32_t begin = begins->of[light ? 0 : cell - 1];
+    const bool heavy = end - begin > limit;
+    DEVICE_UNROLL_BY_4
+    for (uint32_t i = begin; i < end && !heavy; i++)
+      marks[i] |= HYBRID_UNSETTLED;
+    end = begin;
   }
 }
 
-/* Those of the thread's cells, `each` of them. */
-DEVICE_INLINE void cells_settle(uint32_t *marks, const uint32_t *cells, uint32_t each,
-                                uint32_t limit)
+/* Those of the thread's cells. */
+DEVICE_INLINE void cells_settle(uint32_t *marks, uint32_t *cells, uint32_t groups, uint32_t limit)
 {
-  const uint32_t *const mine = cells + threadIdx.x * each;
   DEVICE_UNROLL
-  for (uint32_t i = 0; i < each; i += HYBRID_CELLS)
-    if (!few_settle(marks, mine[i], mine[i + HYBRID_CELLS])) few_leave(marks, mine + i, limit);
+  for (uint32_t g = 0; g < groups; g++) {
+    const cell_counts *const begins = cells_mine(cells, g);
+    const uint32_t end = cells[(g * blockDim.x + threadIdx.x + 1) * HYBRID_CELLS];
+    if (!few_settle(marks, begins->of[0], end)) few_leave(marks, begins, end, limit);
+  }
 }
 
 /* The marks of heavy cells tell which: by the block, as one thread would take as long as the rest

@@ -34,6 +34,7 @@ typedef struct hybrid_plan {
   uint32_t most_alone;   /* of one that is alone: likewise */
   uint32_t scattered;    /* pairs a block that scatters */
   uint32_t capacity;     /* of a bucket that pairs are dealt to */
+  uint32_t cells;        /* of a table, for each bucket or two */
   bool searched;         /* buckets are found without a table */
   uint32_t levels;
   uint32_t buckets[HYBRID_MAX_LEVELS]; /* that a segment is split into */
@@ -100,11 +101,11 @@ static inline uint32_t hybrid_stride(const hybrid_plan *plan, uint32_t level)
   return level == 0 && plan->levels != 1 ? 8 : 1;
 }
 
-/* Cells of the table that tells where a segment's buckets are. */
-static inline uint32_t hybrid_table_cells(uint32_t buckets)
+/* Cells of the table that tells where a segment's buckets are: a multiple of 8. */
+static inline uint32_t hybrid_table_cells(const hybrid_plan *plan, uint32_t buckets)
 {
-  enum { CELLS = 8, MOST = 4096 }; /* a bucket, and up to twice as many */
-  return (uint32_t)plan_min(CELLS * plan_power_below(2 * buckets - 1), MOST);
+  enum { MOST = 4096 };
+  return (uint32_t)plan_min(plan->cells * plan_power_below(2 * buckets - 1), MOST);
 }
 
 /* What the levels need beside the pairs. */
@@ -124,14 +125,14 @@ static inline hybrid_sizes hybrid_sizes_of(const hybrid_plan *plan, uint64_t cou
   if (plan->way == HYBRID_DEAL) {
     sizes.buckets = plan->buckets[0];
     sizes.tiles = sizes.buckets;
-    sizes.table_cells = hybrid_table_cells(plan->buckets[0]) + 1;
+    sizes.table_cells = hybrid_table_cells(plan, plan->buckets[0]);
     sizes.places[0] = sizes.buckets * hybrid_stride(plan, 0);
     sizes.room = sizes.buckets * plan->capacity;
     return sizes;
   }
   for (uint32_t level = 0; level < plan->levels; level++) {
     const uint32_t after = (plan->levels - 1 - level) % 2;
-    const uint64_t cells = sizes.buckets * (hybrid_table_cells(plan->buckets[level]) + 1);
+    const uint64_t cells = sizes.buckets * hybrid_table_cells(plan, plan->buckets[level]);
     sizes.segments = sizes.buckets;
     sizes.buckets *= plan->buckets[level];
     const uint64_t places = sizes.buckets * hybrid_stride(plan, level);
@@ -234,6 +235,7 @@ static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind
   enum { LIMIT = 32, STATIC = 6 << 10 /* bytes */, RANK_BLOCK = 256 };
   enum { RUN = 512, MOST_ALONE = 2048 };                            /* pairs */
   enum { MOST_RANKED = 20 << 10, MOST_WIDE = 12 << 10, WIDE = 16 }; /* pairs of more bytes */
+  enum { CELLS = 32, WIDE_CELLS = 8 };
   const uint32_t asked = job->block ? plan_block(job) : HYBRID_TILE_BLOCK;
   hybrid_plan plan = {0}; /* by ranks, unless it is more than they are good for */
   plan.block = asked < HYBRID_TILE_BLOCK ? asked : HYBRID_TILE_BLOCK;
@@ -250,6 +252,7 @@ static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind
   plan.limit = LIMIT;
   plan.samples = plan.sample_block * kind.items;
   plan.steps = 1;
+  plan.cells = kind.pair_bytes > sizeof(uint64_t) ? WIDE_CELLS : CELLS;
   plan.run = (uint32_t)plan_min(RUN, plan_power_below(job->shared_bytes / kind.pair_bytes));
   plan.most_alone =
       (uint32_t)plan_min(MOST_ALONE, plan_power_below(job->shared_bytes / kind.pair_bytes));

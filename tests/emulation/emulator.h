@@ -128,6 +128,7 @@ const char *emulator_failure(void);
   X(HYBRID_ORDER)    /* the greater of two packed pairs first */                                   \
   X(HYBRID_TIE)      /* of equal keys the later one first */                                       \
   X(HYBRID_LEAD)     /* pairs whose leads tie left as they come */                                 \
+  X(HYBRID_LEFT)     /* and in a cell of many */                                                   \
   X(HYBRID_SPLITTER) /* the greater pairs to the left of a splitter */                             \
   X(HYBRID_LAST)     /* the last key not looked at, when an order is looked for */                 \
   X(HYBRID_EQUAL)    /* equal keys turned round */                                                 \
