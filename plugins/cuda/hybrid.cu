@@ -149,6 +149,21 @@ DEVICE_INLINE uint32_t segment_at(const places *ends, uint32_t segments, uint64_
 
 /* ---- Tiles of neighbouring buckets ---- */
 
+/* Pairs [from, from + count), of bucket `first` or of some from there on. If it is known between
+ * which splitters they are: what their scale is beside the lesser one. */
+typedef struct bucket_tile {
+  uint64_t from;
+  uint32_t count, first;
+  uint32_t factor;
+  uint16_t zeros;
+  bool by_index, known;
+} bucket_tile;
+
+typedef struct tile_list {
+  bucket_tile *of;
+  uint32_t *count;
+} tile_list;
+
 /* The end of the tile that begins with bucket `first`: it has room for `tile` pairs, or has one
  * bucket. */
 DEVICE_INLINE uint32_t tile_end(const uint64_t *begins, uint32_t first, uint32_t buckets,

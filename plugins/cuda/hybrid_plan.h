@@ -34,7 +34,7 @@ typedef struct hybrid_plan {
   uint32_t most_alone;   /* of one that is alone: likewise */
   uint32_t scattered;    /* pairs a block that scatters */
   uint32_t capacity;     /* of a bucket that pairs are dealt to */
-  uint32_t cells;        /* of a table, for each bucket or two */
+  uint32_t cells;        /* of a table, for each bucket */
   bool searched;         /* buckets are found without a table */
   uint32_t levels;
   uint32_t buckets[HYBRID_MAX_LEVELS]; /* that a segment is split into */
@@ -105,7 +105,7 @@ static inline uint32_t hybrid_stride(const hybrid_plan *plan, uint32_t level)
 static inline uint32_t hybrid_table_cells(const hybrid_plan *plan, uint32_t buckets)
 {
   enum { MOST = 4096 };
-  return (uint32_t)plan_min(plan->cells * plan_power_below(2 * buckets - 1), MOST);
+  return (uint32_t)plan_min(plan->cells * buckets, MOST);
 }
 
 /* What the levels need beside the pairs. */
