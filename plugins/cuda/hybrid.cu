@@ -5,7 +5,8 @@
  *           with the others (hybrid_mend.inc)
  *   rank    few pairs: for each the others before it are counted (hybrid_rank.inc)
  *   deal    more: to buckets with room to spare, which are then sorted
- *   split   many: to buckets of known sizes, level by level (hybrid_buckets.inc for both)
+ *   split   many: to buckets of known sizes, level by level (hybrid_find.inc and hybrid_buckets.inc
+ *           for both)
  *   parts   what is too large for a tile: each block collects a part (hybrid_select.inc)
  *
  * Blocks sort up to some thousand pairs in shared memory, as a tile (hybrid_tile.inc).
