@@ -158,14 +158,19 @@ static inline uint32_t hybrid_most_buckets(const hybrid_plan *plan)
   return (uint32_t)plan_min(2 * plan->spread_block, plan->samples / SAMPLES);
 }
 
+/* Pairs of a tile, at most: with many more pairs than cells it would be slow. */
+static inline uint32_t hybrid_joined(const hybrid_plan *plan, hybrid_kind kind)
+{
+  return (uint32_t)plan_min(plan->tile, plan->block * (kind.cells + kind.cells / 4));
+}
+
 /* Many pairs: buckets are a part of a tile each, so that as many as fit make one; the smaller they
- * are the fuller are tiles, and the dearer is splitting. With many more pairs than cells a tile
- * would be slow. */
+ * are the fuller are tiles, and the dearer is splitting. */
 static inline void hybrid_set_many(hybrid_plan *plan, hybrid_kind kind, uint64_t count)
 {
   enum { EACH = 2, SAMPLES = 16 }; /* pairs of a bucket for a thread that sorts it */
   hybrid_set_levels(plan, plan_blocks(count, EACH * plan->block), hybrid_most_buckets(plan));
-  plan->joined = (uint32_t)plan_min(plan->tile, plan->block * (kind.cells + kind.cells / 4));
+  plan->joined = hybrid_joined(plan, kind);
   plan->samples = (uint32_t)plan_min(plan->samples, SAMPLES * plan->buckets[0]);
 }
 
@@ -204,14 +209,14 @@ static inline bool hybrid_set_deal(hybrid_plan *plan, hybrid_kind kind, const de
 }
 
 /* Jobs that ask for a tile are tests, which want every way to be gone with few pairs: odd tiles by
- * dealing, or, if they are small, by ranks; even ones by buckets, few or many. Samples are so few
- * that some tiles are too large. */
-static inline void hybrid_set_test(hybrid_plan *plan, const device_job *job)
+ * dealing, or, if they are small, by ranks; even ones by buckets, few or many, and one in tiles as
+ * large as ever. Samples are so few that some tiles are too large. */
+static inline void hybrid_set_test(hybrid_plan *plan, hybrid_kind kind, const device_job *job)
 {
   enum { LIMIT = 10, TILE = 48, BUCKETS = 7, SAMPLES = 200, RUN = 32 };
-  enum { RANKED = 5, APART = 8, SEARCHED = 13, MANY = 32 }; /* tiles that ask for that, or more */
-  plan->tile = (uint32_t)plan_min(plan->tile, TILE);
-  plan->joined = job->tile == APART ? 0 : plan->tile;
+  enum { RANKED = 5, APART = 8, SEARCHED = 13, MANY = 32, FULL = 150 }; /* tiles asked for */
+  if (job->tile != FULL) plan->tile = (uint32_t)plan_min(plan->tile, TILE);
+  plan->joined = job->tile == APART ? 0 : hybrid_joined(plan, kind);
   plan->limit = LIMIT;
   plan->samples = SAMPLES;
   plan->run = plan->most_alone = RUN;
@@ -258,7 +263,7 @@ static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind
       (uint32_t)plan_min(MOST_ALONE, plan_power_below(job->shared_bytes / kind.pair_bytes));
   plan.rank_block = asked < RANK_BLOCK || job->count <= plan.most_alone ? plan.block : RANK_BLOCK;
   if (job->tile)
-    hybrid_set_test(&plan, job);
+    hybrid_set_test(&plan, kind, job);
   else if (job->count > (kind.pair_bytes > WIDE ? MOST_WIDE : MOST_RANKED) &&
            !hybrid_set_deal(&plan, kind, job))
     hybrid_set_many(&plan, kind, job->count);
