@@ -15,8 +15,11 @@
  *     device_clz32() ...64()            the leading zero bits of what is not 0
  *     device_or32() device_add32() ...64()
  *                                       atomic, global or shared; they return what was there
- *     device_warp_sum(x)                over all lanes, for all of them
+ *     device_min32() device_max32()     likewise
+ *     device_warp_sum(x) ..._min(x) ..._max(x)
+ *                                       over all lanes, for all of them
  *     device_ballot(x)                  a bit for each lane, for all of them
+ *     device_match(x)                   a bit for each lane that has the same
  *     device_popc(bits)                 how many are set
  *     device_first_lane(bits)           the number of the lowest that is set
  *     device_quotient(x, y)             floats, y at most 2^126; the last two bits may be wrong
@@ -108,6 +111,14 @@ DEVICE_INLINE uint32_t device_add32(uint32_t *at, uint32_t more)
 {
   return atomicAdd(at, more);
 }
+DEVICE_INLINE uint32_t device_min32(uint32_t *at, uint32_t other)
+{
+  return atomicMin(at, other);
+}
+DEVICE_INLINE uint32_t device_max32(uint32_t *at, uint32_t other)
+{
+  return atomicMax(at, other);
+}
 DEVICE_INLINE uint64_t device_add64(uint64_t *at, uint64_t more)
 {
   return atomicAdd((unsigned long long *)at, (unsigned long long)more);
@@ -127,9 +138,21 @@ DEVICE_INLINE uint32_t device_ballot(bool value)
 {
   return __ballot_sync(UINT32_MAX, value);
 }
+DEVICE_INLINE uint32_t device_match(uint32_t value)
+{
+  return __match_any_sync(UINT32_MAX, value);
+}
 DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)
 {
   return __reduce_add_sync(UINT32_MAX, value);
+}
+DEVICE_INLINE uint32_t device_warp_min(uint32_t value)
+{
+  return __reduce_min_sync(UINT32_MAX, value);
+}
+DEVICE_INLINE uint32_t device_warp_max(uint32_t value)
+{
+  return __reduce_max_sync(UINT32_MAX, value);
 }
 
 /* A block gets more than 48 KiB, the kernel's own static arrays included, only if it is allowed
@@ -225,6 +248,18 @@ DEVICE_INLINE uint32_t device_add32(uint32_t *at, uint32_t more)
   *at += more;
   return before;
 }
+DEVICE_INLINE uint32_t device_min32(uint32_t *at, uint32_t other)
+{
+  const uint32_t before = *at;
+  if (other < before) *at = other;
+  return before;
+}
+DEVICE_INLINE uint32_t device_max32(uint32_t *at, uint32_t other)
+{
+  const uint32_t before = *at;
+  if (other > before) *at = other;
+  return before;
+}
 DEVICE_INLINE uint64_t device_add64(uint64_t *at, uint64_t more)
 {
   const uint64_t before = *at;
@@ -243,12 +278,27 @@ DEVICE_INLINE uint32_t device_ballot(bool value)
 {
   return __ballot_sync(UINT32_MAX, value);
 }
-
+DEVICE_INLINE uint32_t device_match(uint32_t value)
+{
+  return __match_any_sync(UINT32_MAX, value);
+}
 DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)
 {
   for (unsigned lanes = EMULATOR_WARP / 2; lanes > 0; lanes /= 2)
     value += __shfl_xor_sync(UINT32_MAX, value, lanes);
   return value;
+}
+DEVICE_INLINE uint32_t device_warp_max(uint32_t value)
+{
+  for (unsigned lanes = EMULATOR_WARP / 2; lanes > 0; lanes /= 2) {
+    const uint32_t other = __shfl_xor_sync(UINT32_MAX, value, lanes);
+    if (other > value) value = other;
+  }
+  return value;
+}
+DEVICE_INLINE uint32_t device_warp_min(uint32_t value)
+{
+  return ~device_warp_max(~value);
 }
 
 #define DEVICE_ALIGNED(bytes) __attribute__((aligned(bytes)))

@@ -229,6 +229,16 @@ uint32_t emulator_ballot(bool value, const char *file, int line)
   return bits;
 }
 
+uint32_t emulator_match(uint64_t value, const char *file, int line)
+{
+  const unsigned begin = threadIdx.x / EMULATOR_WARP * EMULATOR_WARP;
+  const unsigned turn = give(value, file, line);
+  uint32_t bits = 0;
+  for (unsigned lane = 0; lane < EMULATOR_WARP && begin + lane < blockDim.x; lane++)
+    bits |= (uint32_t)(fibers[begin + lane].given[turn] == value) << lane;
+  return bits;
+}
+
 /* Whether threads [begin, end) are all in `state`, and at the same place if they wait. */
 static bool all_are(unsigned begin, unsigned end, fiber_state state)
 {

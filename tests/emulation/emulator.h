@@ -49,6 +49,7 @@ extern emulator_index threadIdx, blockIdx, blockDim, gridDim;
                                              : EMULATOR_LANE))
 
 #define __ballot_sync(mask, value) ((void)(mask), emulator_ballot(value, __FILE__, __LINE__))
+#define __match_any_sync(mask, value) ((void)(mask), emulator_match(value, __FILE__, __LINE__))
 
 enum { EMULATOR_WARP = 32 };
 
@@ -59,6 +60,9 @@ uint64_t emulator_exchange(uint64_t value, unsigned lane, const char *file, int 
 
 /* A bit for each lane whose value is true. */
 uint32_t emulator_ballot(bool value, const char *file, int line);
+
+/* A bit for each lane that gives the same value. */
+uint32_t emulator_match(uint64_t value, const char *file, int line);
 
 void *emulator_shared(void);
 void *emulator_shared_array(const char *id, size_t size);
@@ -129,6 +133,8 @@ const char *emulator_failure(void);
   X(HYBRID_TIE)      /* of equal keys the later one first */                                       \
   X(HYBRID_LEAD)     /* pairs whose leads tie left as they come */                                 \
   X(HYBRID_LEFT)     /* and in a cell of many */                                                   \
+  X(HYBRID_GUESS)    /* a crowd of many keys taken for one of equal ones */                        \
+  X(HYBRID_CROWD)    /* pairs of a crowd of one bucket in one place */                             \
   X(HYBRID_SPLITTER) /* the greater pairs to the left of a splitter */                             \
   X(HYBRID_LAST)     /* the last key not looked at, when an order is looked for */                 \
   X(HYBRID_EQUAL)    /* equal keys turned round */                                                 \

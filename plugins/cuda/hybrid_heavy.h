@@ -1,0 +1,149 @@
+/* hybrid_heavy.h - the heavy cells of a tile, whatever its pairs are (hybrid_heavy.inc). */
+#ifndef RECSORT_CUDA_HYBRID_HEAVY_H
+#define RECSORT_CUDA_HYBRID_HEAVY_H
+
+#include "cuda/device.h"
+#include "cuda/hybrid_cells.h"
+
+#define HYBRID_NO_SLOT UINT32_MAX
+
+/* The marks of heavy cells tell which: a warp's work, as one thread would take as long as the rest
+ * of the block. */
+DEVICE_INLINE void heavy_leave(uint32_t *marks, heavy_cells heavy)
+{
+  const uint32_t lane = threadIdx.x % HYBRID_WARP;
+  DEVICE_ROLLED
+  for (uint32_t cell = threadIdx.x / HYBRID_WARP; cell < *heavy.count;
+       cell += blockDim.x / HYBRID_WARP) {
+    const uint32_t bits = HYBRID_UNSETTLED | HYBRID_HEAVY | cell << HYBRID_NUMBER_BITS;
+    DEVICE_UNROLL_BY_4
+    for (uint32_t i = heavy.of[cell].begin + lane; i < heavy.of[cell].end; i += HYBRID_WARP)
+      marks[i] = bits | mark_number(marks[i]);
+  }
+}
+
+/* How the pairs of a heavy cell are told apart: by the 32 bits behind those that all of them have
+ * in common. */
+typedef struct DEVICE_ALIGNED(16) heavy_scale {
+  uint32_t zeros;  /* how many these are */
+  uint32_t origin; /* the least one's */
+  uint32_t factor; /* at first the greatest one's */
+  uint16_t shift;
+  uint16_t first; /* of its new cells */
+} heavy_scale;
+
+/* Heavy cells whose marks are to be cut into cells of their own. */
+typedef struct heavy_cut {
+  heavy_cells heavy;
+  heavy_scale *scales;
+  uint16_t *samples; /* the number of a pair of each */
+  uint32_t *marks;   /* how many, of all of them */
+  uint32_t *wrong;   /* whether a guess is */
+} heavy_cut;
+
+/* One barrier, as of block_before(). There are more threads than heavy cells. */
+DEVICE_INLINE void heavy_begin(const heavy_cut *cut, const uint32_t *marks)
+{
+  const uint32_t cell = threadIdx.x, count = *cut->heavy.count;
+  heavy_cell *const one = &cut->heavy.of[cell];
+  const uint32_t mine = cell < count ? (uint32_t)one->end - one->begin : 0;
+  const uint32_t before = block_before(mine);
+  if (cell == 0) *cut->wrong = 0;
+  if (cell >= count) return;
+  one->at = (uint16_t)before;
+  cut->samples[cell] = (uint16_t)mark_number(marks[one->begin]);
+  if (cell + 1 == count) *cut->marks = before + mine;
+}
+
+/* Of so many new cells in all, those from the returned one to the next one's are within a cell
+ * whose marks begin there: none in common with another one. */
+DEVICE_INLINE uint32_t heavy_first_cell(const heavy_cut *cut, uint32_t begin, uint32_t cells)
+{
+  return (begin * cells + *cut->marks - 1) / *cut->marks;
+}
+
+/* When it is known which bits all have in common, and the least and the greatest of those behind
+ * them. */
+DEVICE_INLINE void heavy_scale_set(const heavy_cut *cut, uint32_t cell, uint32_t cells)
+{
+  const heavy_cell *const one = &cut->heavy.of[cell];
+  const uint32_t behind = (uint32_t)one->at + one->end - one->begin;
+  const uint32_t first = heavy_first_cell(cut, one->at, cells);
+  heavy_scale *const scale = &cut->scales[cell];
+  const uint32_t range = scale->factor - scale->origin, shift = device_clz32(range);
+  scale->first = (uint16_t)first;
+  scale->shift = (uint16_t)shift;
+  scale->factor = cell_factor(range << shift, heavy_first_cell(cut, behind, cells) - first);
+}
+
+/* The heavy cell that mark `i` of them is of. */
+DEVICE_INLINE uint32_t heavy_of(const heavy_cut *cut, uint32_t i)
+{
+  uint32_t low = 0, high = *cut->heavy.count - 1;
+  DEVICE_ROLLED
+  while (low < high) {
+    const uint32_t middle = (low + high + 1) / 2;
+    if (cut->heavy.of[middle].at <= i)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/* From a place among their marks to one in the tile. */
+DEVICE_INLINE uint32_t heavy_shift(const heavy_cut *cut, uint32_t cell)
+{
+  return (uint32_t)cut->heavy.of[cell].to - cut->heavy.of[cell].at;
+}
+
+/* Where the pairs of new ones go, which are parts of the ones before. */
+DEVICE_INLINE void heavy_aim(const heavy_cut *cut, heavy_cells made)
+{
+  DEVICE_ROLLED
+  for (uint32_t cell = threadIdx.x; cell < *made.count; cell += blockDim.x) {
+    heavy_cell *const one = &made.of[cell];
+    one->to = (uint16_t)(one->begin + heavy_shift(cut, heavy_of(cut, one->begin)));
+  }
+}
+
+/* A warp's share of all their marks, piece by piece: marks [at, end), which are of one cell. */
+typedef struct heavy_piece {
+  uint32_t cell, at, end;
+  uint32_t last; /* of the share */
+  uint32_t lane;
+} heavy_piece;
+
+DEVICE_INLINE void heavy_piece_end(const heavy_cut *cut, heavy_piece *piece)
+{
+  const heavy_cell *const one = &cut->heavy.of[piece->cell];
+  const uint32_t behind = (uint32_t)one->at + one->end - one->begin;
+  piece->end = (uint32_t)plan_min(behind, piece->last);
+}
+
+DEVICE_INLINE heavy_piece heavy_first_piece(const heavy_cut *cut)
+{
+  const uint32_t all = *cut->marks, each = (all + blockDim.x - 1) / blockDim.x * HYBRID_WARP;
+  heavy_piece piece;
+  piece.lane = threadIdx.x % HYBRID_WARP;
+  piece.at = threadIdx.x / HYBRID_WARP * each;
+  piece.last = (uint32_t)plan_min(piece.at + each, all);
+  piece.cell = heavy_of(cut, piece.at);
+  heavy_piece_end(cut, &piece);
+  return piece;
+}
+
+DEVICE_INLINE bool heavy_piece_is(const heavy_piece *piece)
+{
+  return piece->at < piece->last;
+}
+
+DEVICE_INLINE void heavy_next_piece(const heavy_cut *cut, heavy_piece *piece)
+{
+  piece->at = piece->end;
+  if (!heavy_piece_is(piece)) return;
+  piece->cell++;
+  heavy_piece_end(cut, piece);
+}
+
+#endif
