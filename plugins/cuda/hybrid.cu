@@ -152,7 +152,7 @@ typedef struct bucket_tile {
   uint64_t from;
   uint32_t count, first;
   uint32_t factor;
-  uint16_t zeros;
+  uint8_t zeros, tail;
   bool by_index, known;
 } bucket_tile;
 
