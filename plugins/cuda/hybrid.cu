@@ -218,6 +218,28 @@ DEVICE_INLINE void take_room(uint32_t buckets, const uint32_t *counts, const pla
   if (two) moves[i + 1] = place_add(ends, first + i + 1, two) - before - one;
 }
 
+/* ---- Cells of octaves: the wider, the greater what falls there is ---- */
+
+/* With so many cells: the bits behind the first one of a number that tell its place in an octave.
+ */
+DEVICE_INLINE uint32_t octave_bits_of(uint32_t cells)
+{
+  return cells >= 64 ? 31 - device_clz32(cells / 32) : 0;
+}
+
+DEVICE_INLINE uint32_t octave_cell(uint32_t lead, uint32_t bits)
+{
+  const uint32_t zeros = device_clz32(lead | 1);
+  return ((30 - zeros) << bits) + ((lead | 1) << zeros >> (31 - bits));
+}
+
+/* The least lead of a cell. */
+DEVICE_INLINE uint64_t octave_lead(uint32_t cell, uint32_t bits)
+{
+  const uint64_t all = UINT64_C(1) << bits, first = all | (cell & (all - 1));
+  return ((first << (cell >> bits)) + all - 1) >> bits;
+}
+
 /* What a block has collected of the pairs that it looked at (hybrid_select.inc). */
 typedef struct collection {
   uint64_t below; /* pairs below the bounds */

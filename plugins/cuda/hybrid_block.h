@@ -65,15 +65,14 @@ DEVICE_INLINE bool warp_is_crowded(uint32_t number)
   return device_popc(device_ballot(number == neighbour)) > HYBRID_WARP / 2;
 }
 
-/* Adds 1 to count `number` for each lane that has one, for all lanes of the same number at once.
- * Returns what was there before, with those of the lanes before. */
-DEVICE_INLINE uint32_t warp_add(uint32_t *counts, uint32_t number, bool has)
+/* Adds 1 to count `number` for each lane, for all of the same number at once. Returns what was
+ * there before, with those of the lanes before. */
+DEVICE_INLINE uint32_t warp_add(uint32_t *counts, uint32_t number)
 {
-  const uint32_t lane = threadIdx.x % HYBRID_WARP;
-  const uint32_t alike = device_match(has ? number : UINT32_MAX);
+  const uint32_t lane = threadIdx.x % HYBRID_WARP, alike = device_match(number);
   const uint32_t first = device_first_lane(alike), before = alike & ((1u << lane) - 1);
   uint32_t there = 0;
-  if (has && lane == first) there = device_add32(&counts[number], device_popc(alike));
+  if (lane == first) there = device_add32(&counts[number], device_popc(alike));
   there = __shfl_sync(UINT32_MAX, there, first);
   return there + TWIN(HYBRID_CROWD, 0, device_popc(before));
 }

@@ -47,8 +47,8 @@ DEVICE_INLINE void heavy_begin(const heavy_cut *cut, const uint32_t *marks)
   const uint32_t cell = threadIdx.x, count = *cut->heavy.count;
   heavy_cell *const one = &cut->heavy.of[cell];
   const uint32_t mine = cell < count ? (uint32_t)one->end - one->begin : 0;
-  const uint32_t before = block_before(mine);
   if (cell == 0) *cut->wrong = 0;
+  const uint32_t before = block_before(mine);
   if (cell >= count) return;
   one->at = (uint16_t)before;
   cut->samples[cell] = (uint16_t)mark_number(marks[one->begin]);

@@ -135,6 +135,7 @@ const char *emulator_failure(void);
   X(HYBRID_LEFT)     /* and in a cell of many */                                                   \
   X(HYBRID_GUESS)    /* a crowd of many keys taken for one of equal ones */                        \
   X(HYBRID_TAIL)     /* keys taken for such that end in zeros */                                   \
+  X(HYBRID_OCTAVE)   /* splitters moved as if all cells were as wide */                            \
   X(HYBRID_CROWD)    /* pairs of a crowd of one bucket in one place */                             \
   X(HYBRID_SPLITTER) /* the greater pairs to the left of a splitter */                             \
   X(HYBRID_LAST)     /* the last key not looked at, when an order is looked for */                 \

@@ -44,14 +44,34 @@ static wide_key all_ones(uint32_t width)
   return ~(wide_key)0 >> (128 - width);
 }
 
-/* Ranks become keys in the whole range, or near its lower or upper end; the least and the greatest
- * rank the least and the greatest key, but for the second and the third way. */
-static wide_key key_of(uint64_t rank, uint64_t domain, uint32_t width, unsigned way)
+/* Each octave has as many ranks. */
+static wide_key octave_key(uint64_t rank, uint64_t domain, uint32_t width)
+{
+  const unsigned octaves = width > 100 ? 100 : width;
+  const uint64_t place = rank * octaves / domain, rest = rank * octaves % domain;
+  return ((wide_key)1 << place) + ((wide_key)rest << place) / domain;
+}
+
+typedef enum key_way { WAY_WHOLE, WAY_LOW, WAY_HIGH, WAY_ZEROS, WAY_OCTAVES, KEY_WAYS } key_way;
+
+/* Ranks become keys in the whole range, or near its lower or upper end, or such that most end in
+ * zeros, or most are small. In the first way and the third one the greatest rank becomes the
+ * greatest key. */
+static wide_key key_of(uint64_t rank, uint64_t domain, uint32_t width, key_way way)
 {
   const wide_key top = all_ones(width);
-  if (way == 1) return rank;
-  if (way == 2) return top - (domain - 1 - rank);
-  return rank == domain - 1 ? top : rank * (top / (domain - 1));
+  switch (way) {
+  case WAY_LOW:
+    return rank;
+  case WAY_HIGH:
+    return top - (domain - 1 - rank);
+  case WAY_ZEROS:
+    return (wide_key)rank << (width - RANK_BITS) | (rank % 50 == 49 ? 5 : 0);
+  case WAY_OCTAVES:
+    return octave_key(rank, domain, width);
+  default:
+    return rank == domain - 1 ? top : rank * (top / (domain - 1));
+  }
 }
 
 /* All but one share their leading half: what looks for the bits that vary must see every key. */
@@ -67,7 +87,7 @@ static void set_one_apart(sample *s, uint64_t *random)
 static void fill_keys(sample *s, const pattern *p, uint64_t *random)
 {
   const uint64_t domain = domains[random_below(random, COUNT_OF(domains))];
-  const unsigned way = (unsigned)random_below(random, 3);
+  const key_way way = (key_way)random_below(random, KEY_WAYS);
   p->fill(s->expected, (size_t)s->job.count, UINT64_C(1) << RANK_BITS, random);
   for (size_t i = 0; i < s->job.count; i++)
     s->keys[i] = key_of(s->expected[i] * domain >> RANK_BITS, domain, s->job.key_width, way);

@@ -82,6 +82,9 @@ DEVICE_KERNEL(shuffle, BLOCK, trace, t)
   __syncwarp();
   good &= __shfl_down_sync(~0u, mine, 1) ==
           (lane == 31 || threadIdx.x == blockDim.x - 1 ? mine : mine + 1);
+  const unsigned lanes = blockDim.x - (mine - lane), all = lanes < 32 ? (1u << lanes) - 1 : ~0u;
+  good &= __ballot_sync(~0u, lane % 3 == 1) == (0x92492492u & all);
+  good &= __match_any_sync(~0u, lane % 3) == (0x49249249u << lane % 3 & all);
   t.runs[threadIdx.x] = good;
 }
 
