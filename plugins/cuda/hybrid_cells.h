@@ -12,8 +12,8 @@ enum {
   HYBRID_FEW = 8,         /* pairs that one thread settles */
   HYBRID_NUMBER_BITS = 13 /* of a mark */
 };
-#define HYBRID_UNSETTLED (1u << 31) /* of a mark */
-#define HYBRID_HEAVY (1u << 30)     /* of an unsettled one */
+#define HYBRID_UNRANKED (1u << 31) /* of a mark: its pair is to be ranked in its cell */
+#define HYBRID_HEAVY (1u << 30)    /* its cell is to be cut */
 
 /* ---- Cells of a range ---- */
 
@@ -38,8 +38,8 @@ DEVICE_INLINE uint32_t cell_at(uint32_t lead, uint32_t factor)
 
 /* ---- Marks: of which of some cells, how far into it, and the pair's number ----
  *
- * The first bit of one tells that it is left, the second one that its cell is heavy, and then it
- * tells which of these in place of the first things. */
+ * One that is settled has none of the first two bits. Where the second one tells that its cell is
+ * heavy, the next ones tell which of these. */
 
 /* Of a place among cells, in 2^32ths of one. */
 DEVICE_INLINE uint32_t mark_of(uint64_t place, uint32_t number)
@@ -54,15 +54,20 @@ DEVICE_INLINE uint32_t mark_number(uint32_t mark)
   return mark & ((1u << HYBRID_NUMBER_BITS) - 1);
 }
 
+DEVICE_INLINE bool mark_is_settled(uint32_t mark)
+{
+  return mark < HYBRID_HEAVY;
+}
+
 DEVICE_INLINE bool mark_is_heavy(uint32_t mark)
 {
-  return (mark & (HYBRID_UNSETTLED | HYBRID_HEAVY)) == (HYBRID_UNSETTLED | HYBRID_HEAVY);
+  return (mark & (HYBRID_UNRANKED | HYBRID_HEAVY)) == HYBRID_HEAVY;
 }
 
 /* Which heavy cell it is of. */
 DEVICE_INLINE uint32_t mark_heavy(uint32_t mark)
 {
-  return (mark & ~(HYBRID_UNSETTLED | HYBRID_HEAVY)) >> HYBRID_NUMBER_BITS;
+  return (mark & (HYBRID_HEAVY - 1)) >> HYBRID_NUMBER_BITS;
 }
 
 /* ---- Cells of a tile ---- */
@@ -139,12 +144,11 @@ DEVICE_INLINE bool cells_exceed(cell_counts counts, uint32_t limit)
 }
 
 /* Which of some neighbours are heavy: by where they begin, and where the last one ends. */
-DEVICE_INLINE void cells_note(const cell_counts *begins, uint32_t end, uint32_t limit,
-                              heavy_cells heavy)
+DEVICE_INLINE void cells_note(cell_counts begins, uint32_t end, uint32_t limit, heavy_cells heavy)
 {
-  DEVICE_ROLLED
+  DEVICE_UNROLL
   for (uint32_t cell = HYBRID_CELLS; cell > 0; cell--) {
-    const uint32_t begin = begins->of[cell - 1];
+    const uint32_t begin = begins.of[cell - 1];
     if (end - begin > limit) {
       heavy_cell *const one = &heavy.of[device_add32(heavy.count, 1)];
       one->begin = one->to = (uint16_t)begin;
@@ -171,8 +175,9 @@ DEVICE_INLINE void cells_place(uint32_t *cells, uint32_t groups, uint32_t limit,
     const cell_counts counts = *cells_mine(cells, g);
     const uint32_t begin = g ? (all & 0xffff) + (before >> 16) : before & 0xffff;
     end = begin + cells_sum(counts);
-    *cells_mine(cells, g) = cells_begin(counts, begin);
-    if (exceed[g]) cells_note(cells_mine(cells, g), end, limit, heavy);
+    const cell_counts begins = cells_begin(counts, begin);
+    *cells_mine(cells, g) = begins;
+    if (exceed[g]) cells_note(begins, end, limit, heavy);
   }
   if (threadIdx.x + 1 == blockDim.x) cells[groups * HYBRID_CELLS * blockDim.x] = end;
 }
@@ -225,17 +230,15 @@ DEVICE_INLINE bool few_settle(uint32_t *marks, uint32_t first, uint32_t end)
 }
 
 /* Those of some neighbouring cells are left, which their first bit tells; not of heavy ones. */
-DEVICE_INLINE void few_leave(uint32_t *marks, const cell_counts *begins, uint32_t end,
-                             uint32_t limit)
+DEVICE_INLINE void few_leave(uint32_t *marks, cell_counts begins, uint32_t end, uint32_t limit)
 {
-  const bool light = end - begins->of[0] <= limit; /* all together */
-  DEVICE_ROLLED
-  for (uint32_t cell = HYBRID_CELLS; cell > 0 && end > begins->of[0]; cell--) {
-    const uint32_t begin = begins->of[light ? 0 : cell - 1];
-    const bool heavy = end - begin > limit;
-    DEVICE_UNROLL_BY_4
-    for (uint32_t i = begin; i < end && !heavy; i++)
-      marks[i] |= HYBRID_UNSETTLED;
+  const bool light = end - begins.of[0] <= limit; /* all together */
+  DEVICE_UNROLL
+  for (uint32_t cell = HYBRID_CELLS; cell > 0; cell--) {
+    const uint32_t begin = light ? begins.of[0] : begins.of[cell - 1];
+    DEVICE_ROLLED
+    for (uint32_t i = begin; i < end && end - begin <= limit; i++)
+      marks[i] |= HYBRID_UNRANKED;
     end = begin;
   }
 }
@@ -245,9 +248,9 @@ DEVICE_INLINE void cells_settle(uint32_t *marks, uint32_t *cells, uint32_t group
 {
   DEVICE_UNROLL
   for (uint32_t g = 0; g < groups; g++) {
-    const cell_counts *const begins = cells_mine(cells, g);
+    const cell_counts begins = *cells_mine(cells, g);
     const uint32_t end = cells[(g * blockDim.x + threadIdx.x + 1) * HYBRID_CELLS];
-    if (!few_settle(marks, begins->of[0], end)) few_leave(marks, begins, end, limit);
+    if (!few_settle(marks, begins.of[0], end)) few_leave(marks, begins, end, limit);
   }
 }
 

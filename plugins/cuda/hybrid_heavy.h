@@ -15,7 +15,7 @@ DEVICE_INLINE void heavy_leave(uint32_t *marks, heavy_cells heavy)
   DEVICE_ROLLED
   for (uint32_t cell = threadIdx.x / HYBRID_WARP; cell < *heavy.count;
        cell += blockDim.x / HYBRID_WARP) {
-    const uint32_t bits = HYBRID_UNSETTLED | HYBRID_HEAVY | cell << HYBRID_NUMBER_BITS;
+    const uint32_t bits = HYBRID_HEAVY | cell << HYBRID_NUMBER_BITS;
     DEVICE_UNROLL_BY_4
     for (uint32_t i = heavy.of[cell].begin + lane; i < heavy.of[cell].end; i += HYBRID_WARP)
       marks[i] = bits | mark_number(marks[i]);
@@ -44,10 +44,12 @@ typedef struct heavy_cut {
 /* One barrier, as of block_before(). There are more threads than heavy cells. */
 DEVICE_INLINE void heavy_begin(const heavy_cut *cut, const uint32_t *marks)
 {
+  const heavy_scale none = {UINT32_MAX, UINT32_MAX, 0, 0, 0};
   const uint32_t cell = threadIdx.x, count = *cut->heavy.count;
   heavy_cell *const one = &cut->heavy.of[cell];
   const uint32_t mine = cell < count ? (uint32_t)one->end - one->begin : 0;
   if (cell == 0) *cut->wrong = 0;
+  if (cell < count) cut->scales[cell] = none;
   const uint32_t before = block_before(mine);
   if (cell >= count) return;
   one->at = (uint16_t)before;

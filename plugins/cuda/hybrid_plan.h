@@ -104,8 +104,8 @@ static inline uint32_t hybrid_stride(const hybrid_plan *plan, uint32_t level)
 /* Cells of the table that tells where a segment's buckets are: a multiple of 8. */
 static inline uint32_t hybrid_table_cells(const hybrid_plan *plan, uint32_t buckets)
 {
-  enum { MOST = 4096 };
-  return (uint32_t)plan_min(plan->cells * buckets, MOST);
+  enum { MOST = 12 }; /* for a thread */
+  return (uint32_t)plan_min(plan->cells * buckets, MOST * plan->spread_block);
 }
 
 /* What the levels need beside the pairs. */
@@ -240,7 +240,6 @@ static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind
   enum { LIMIT = 32, STATIC = 6 << 10 /* bytes */, RANK_BLOCK = 256 };
   enum { RUN = 512, MOST_ALONE = 2048 };                            /* pairs */
   enum { MOST_RANKED = 20 << 10, MOST_WIDE = 12 << 10, WIDE = 16 }; /* pairs of more bytes */
-  enum { CELLS = 32, WIDE_CELLS = 8 };
   const uint32_t asked = job->block ? plan_block(job) : HYBRID_TILE_BLOCK;
   hybrid_plan plan = {0}; /* by ranks, unless it is more than they are good for */
   plan.block = asked < HYBRID_TILE_BLOCK ? asked : HYBRID_TILE_BLOCK;
@@ -257,7 +256,7 @@ static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind
   plan.limit = LIMIT;
   plan.samples = plan.sample_block * kind.items;
   plan.steps = 1;
-  plan.cells = kind.pair_bytes > sizeof(uint64_t) ? WIDE_CELLS : CELLS;
+  plan.cells = (uint32_t)plan_max(plan.block / (kind.pair_bytes > sizeof(uint64_t) ? 32 : 16), 8);
   plan.run = (uint32_t)plan_min(RUN, plan_power_below(job->shared_bytes / kind.pair_bytes));
   plan.most_alone =
       (uint32_t)plan_min(MOST_ALONE, plan_power_below(job->shared_bytes / kind.pair_bytes));
