@@ -16,7 +16,7 @@ DEVICE_INLINE void heavy_leave(uint32_t *marks, heavy_cells heavy)
   for (uint32_t cell = threadIdx.x / HYBRID_WARP; cell < *heavy.count;
        cell += blockDim.x / HYBRID_WARP) {
     const uint32_t bits = HYBRID_HEAVY | cell << HYBRID_NUMBER_BITS;
-    DEVICE_UNROLL_BY_4
+    DEVICE_ROLLED
     for (uint32_t i = heavy.of[cell].begin + lane; i < heavy.of[cell].end; i += HYBRID_WARP)
       marks[i] = bits | mark_number(marks[i]);
   }
