@@ -84,6 +84,18 @@ static void set_one_apart(sample *s, uint64_t *random)
     s->keys[random_below(random, s->job.count)] |= ~low & all_ones(s->job.key_width);
 }
 
+/* Some in a row have one key, most of them just before an index whose first bit differs. */
+static void set_row(sample *s)
+{
+  enum { BEFORE = 90, BEHIND = 12 };
+  uint64_t place = 1;
+  while (2 * place < s->job.count)
+    place *= 2;
+  for (uint64_t i = place < BEFORE ? 0 : place - BEFORE; i < place + BEHIND && i < s->job.count;
+       i++)
+    s->keys[i] = s->keys[place];
+}
+
 static void fill_keys(sample *s, const pattern *p, uint64_t *random)
 {
   const uint64_t domain = domains[random_below(random, COUNT_OF(domains))];
@@ -92,6 +104,7 @@ static void fill_keys(sample *s, const pattern *p, uint64_t *random)
   for (size_t i = 0; i < s->job.count; i++)
     s->keys[i] = key_of(s->expected[i] * domain >> RANK_BITS, domain, s->job.key_width, way);
   if (random_below(random, 8) == 0) set_one_apart(s, random);
+  if (random_below(random, 8) == 0 && s->job.count > 1) set_row(s);
   s->pattern = p->name;
 }
 
