@@ -16,6 +16,8 @@
  *     device_or32() device_add32() ...64()
  *                                       atomic, global or shared; they return what was there
  *     device_min32() device_max32()     likewise
+ *     device_peek32() ...64() device_poke32()
+ *                                       read and written at once, whoever else does
  *     device_warp_sum(x) ..._min(x) ..._max(x)
  *                                       over all lanes, for all of them
  *     device_ballot(x)                  a bit for each lane, for all of them
@@ -122,6 +124,18 @@ DEVICE_INLINE uint32_t device_max32(uint32_t *at, uint32_t other)
 DEVICE_INLINE uint64_t device_add64(uint64_t *at, uint64_t more)
 {
   return atomicAdd((unsigned long long *)at, (unsigned long long)more);
+}
+DEVICE_INLINE uint32_t device_peek32(const uint32_t *at)
+{
+  return *(const volatile uint32_t *)at;
+}
+DEVICE_INLINE uint64_t device_peek64(const uint64_t *at)
+{
+  return *(const volatile uint64_t *)at;
+}
+DEVICE_INLINE void device_poke32(uint32_t *at, uint32_t other)
+{
+  *(volatile uint32_t *)at = other;
 }
 DEVICE_INLINE float device_quotient(float x, float y)
 {
@@ -265,6 +279,18 @@ DEVICE_INLINE uint64_t device_add64(uint64_t *at, uint64_t more)
   const uint64_t before = *at;
   *at += more;
   return before;
+}
+DEVICE_INLINE uint32_t device_peek32(const uint32_t *at)
+{
+  return *at;
+}
+DEVICE_INLINE uint64_t device_peek64(const uint64_t *at)
+{
+  return *at;
+}
+DEVICE_INLINE void device_poke32(uint32_t *at, uint32_t other)
+{
+  *at = other;
 }
 DEVICE_INLINE float device_quotient(float x, float y)
 {

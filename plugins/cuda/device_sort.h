@@ -3,7 +3,8 @@
  * A sort gets `count` keys (uint32_t, uint64_t or unsigned __int128, as key_width says) in
  * buffers.keys[0] and leaves the sorted pairs of keys and indices in one of the two pairs of
  * buffers, which it tells. The indices need not be set before: the sort numbers the keys from 0.
- * It only starts kernels on the stream; it does not wait, and asks for no memory.
+ * It starts kernels on the stream and asks for no memory; it may wait for some of them, but not for
+ * the last ones.
  *
  * Any count, from 0 up; no padding. All sorts are stable: the left run goes first (co_rank.h).
  */
@@ -34,8 +35,8 @@ typedef struct device_job {
 enum { DEVICE_MAX_BLOCK = 512 };
 
 /* Device memory: two pairs of arrays of `count` elements, and what an algorithm needs beside. A
- * sort may lay other arrays over them: so keys[0] and behind them indices[0] lie in one block,
- * indices[1] and behind them keys[1] too, and all these in one, in that order, if keys have 64 bits
+ * sort may lay other arrays over them: so keys[0] and behind them indices[0] lie in one block;
+ * indices[1], keys[1] and `extra` too; and all these in one, in that order, if keys have 64 bits
  * and indices 32. */
 typedef struct device_buffers {
   void *keys[2];

@@ -19,7 +19,9 @@
 #include "cuda/device.h"
 #include "cuda/hybrid_block.h"
 #include "cuda/hybrid_cells.h"
+#include "cuda/hybrid_extents.h"
 #include "cuda/hybrid_heavy.h"
+#include "cuda/hybrid_places.h"
 #include "cuda/hybrid_plan.h"
 
 enum {
@@ -81,67 +83,6 @@ DEVICE_INLINE pair_sink sink_from(const pair_sink *all, uint64_t first)
   sink.keys = (char *)sink.keys + first * (sink.key_width / 8);
   sink.indices = (char *)sink.indices + first * (sink.index_bits / 8);
   return sink;
-}
-
-/* ---- Places in an array of pairs ---- */
-
-/* 32 or 64 bits each, every so many. */
-typedef struct places {
-  void *at;
-  uint32_t bits, stride;
-} places;
-
-DEVICE_INLINE uint64_t place_get(const places *all, uint64_t i)
-{
-  return all->bits == 32 ? ((const uint32_t *)all->at)[i * all->stride]
-                         : ((const uint64_t *)all->at)[i * all->stride];
-}
-
-DEVICE_INLINE void place_set(const places *all, uint64_t i, uint64_t place)
-{
-  if (all->bits == 32)
-    ((uint32_t *)all->at)[i * all->stride] = (uint32_t)place;
-  else
-    ((uint64_t *)all->at)[i * all->stride] = place;
-}
-
-/* Returns what was there before. */
-DEVICE_INLINE uint64_t place_add(const places *all, uint64_t i, uint32_t more)
-{
-  return all->bits == 32 ? device_add32((uint32_t *)all->at + i * all->stride, more)
-                         : device_add64((uint64_t *)all->at + i * all->stride, more);
-}
-
-DEVICE_INLINE uint64_t bucket_begin(const places *ends, uint64_t bucket)
-{
-  return bucket ? place_get(ends, bucket - 1) : 0;
-}
-
-DEVICE_INLINE uint64_t segment_begin(const places *ends, uint32_t segment)
-{
-  return bucket_begin(ends, segment);
-}
-
-DEVICE_INLINE uint64_t segment_end(const places *ends, uint32_t segment, uint32_t segments,
-                                   uint64_t count)
-{
-  return segment + 1 == segments ? count : place_get(ends, segment);
-}
-
-/* The segment that pair `at` is in: by a warp, which looks at as many places at once as it has
- * lanes. All its lanes come along. */
-DEVICE_INLINE uint32_t segment_at(const places *ends, uint32_t segments, uint64_t at)
-{
-  uint32_t low = 0, count = segments;
-  while (count > 1) {
-    const uint32_t every = (count + HYBRID_WARP - 1) / HYBRID_WARP;
-    const uint32_t last = (threadIdx.x % HYBRID_WARP + 1) * every - 1;
-    const bool before = last + 1 < count && place_get(ends, low + last) <= at;
-    const uint32_t skipped = every * device_popc(device_ballot(before));
-    low += skipped;
-    count = (uint32_t)plan_min(every, count - skipped);
-  }
-  return low;
 }
 
 /* ---- Tiles of neighbouring buckets ---- */
@@ -348,6 +289,7 @@ static device_status sort_pairs(const device_job *job, const device_buffers *buf
 
 /* ---- An order that is there already ---- */
 
+/* Behind all other memory, as what there is first has its place. */
 typedef struct hybrid_facts {
   uint32_t unsorted;   /* some key is less than the one before */
   uint32_t unreversed; /* some key is not */
@@ -381,5 +323,5 @@ DEVICE_SORT(hybrid)
 
 uint64_t hybrid_extra_bytes(const device_job *job)
 {
-  return FACTS_BYTES + kind_of(job).extra_bytes(job);
+  return kind_of(job).extra_bytes(job) + FACTS_BYTES;
 }

@@ -38,6 +38,7 @@ typedef struct hybrid_plan {
   bool searched;         /* buckets are found without a table */
   uint32_t levels;
   uint32_t buckets[HYBRID_MAX_LEVELS]; /* that a segment is split into */
+  uint32_t extent_bits; /* the first level's are lists of extents of 2^extent_bits pairs; 0: not */
   uint32_t steps;
   hybrid_way way;
 } hybrid_plan;
@@ -94,6 +95,27 @@ static inline void hybrid_set_levels(hybrid_plan *plan, uint64_t buckets, uint32
   plan->steps = plan->levels + 1;
 }
 
+/* As large as they can be, so that a new one is seldom wanted, but for memory: there is one that is
+ * not full for each bucket, and they shall not be a great part of all. With one level there are
+ * none. */
+static inline void hybrid_set_extents(hybrid_plan *plan, hybrid_kind kind, uint64_t count,
+                                      uint32_t most_parts)
+{
+  enum { MOST_SPARE = 40 << 20 /* bytes */, SPARE = 8 /* one in so many */ };
+  const uint64_t spare = plan->buckets[0] * (uint64_t)plan->scattered; /* pairs, at least */
+  if (plan->levels < 2 || spare * kind.pair_bytes > MOST_SPARE) return;
+  const uint64_t most = plan_min(MOST_SPARE / kind.pair_bytes, count / SPARE) / spare;
+  const uint64_t parts = plan_power_below(plan_clamp(most, 1, most_parts));
+  plan->extent_bits = (uint32_t)__builtin_ctzll(plan->scattered * parts);
+}
+
+/* How many there can be: of each bucket one that is not full, or for its last quarter one more. */
+static inline uint64_t hybrid_extents(const hybrid_plan *plan, uint64_t count)
+{
+  if (!plan->extent_bits) return 0;
+  return (count >> plan->extent_bits) + plan->buckets[0] + plan->buckets[0] / 4 + 1;
+}
+
 /* The places of a level's buckets are kept every so many: those of a first level, few that all
  * blocks add to, apart, so that they do not wait for each other. */
 static inline uint32_t hybrid_stride(const hybrid_plan *plan, uint32_t level)
@@ -117,11 +139,15 @@ typedef struct hybrid_sizes {
   uint64_t tiles;       /* at most */
   uint64_t sampled;     /* pairs */
   uint64_t room;        /* likewise, for buckets that pairs are dealt to */
+  uint64_t lists;       /* buckets that are lists */
+  uint64_t extents;     /* of these */
+  uint64_t listed;      /* pairs that there is room for in them */
 } hybrid_sizes;
 
 static inline hybrid_sizes hybrid_sizes_of(const hybrid_plan *plan, uint64_t count)
 {
-  hybrid_sizes sizes = {1, 1, 0, {0, 0}, 0, plan->way == HYBRID_RANK ? 0 : plan->samples, 0};
+  hybrid_sizes sizes = {1, 1, 0, {0, 0}, 0, plan->way == HYBRID_RANK ? 0 : plan->samples, 0, 0, 0,
+                        0};
   if (plan->way == HYBRID_DEAL) {
     sizes.buckets = plan->buckets[0];
     sizes.tiles = sizes.buckets;
@@ -139,6 +165,9 @@ static inline hybrid_sizes hybrid_sizes_of(const hybrid_plan *plan, uint64_t cou
     if (cells > sizes.table_cells) sizes.table_cells = cells;
     if (places > sizes.places[after]) sizes.places[after] = places;
   }
+  sizes.lists = plan->extent_bits ? plan->buckets[0] : 0;
+  sizes.extents = hybrid_extents(plan, count);
+  sizes.listed = sizes.extents << plan->extent_bits;
   sizes.tiles = sizes.buckets;
   if (plan->joined) /* two neighbours of a segment have more pairs than are joined */
     sizes.tiles = plan_min(sizes.tiles, 2 * (count / plan->joined) + sizes.segments);
@@ -169,7 +198,9 @@ static inline uint32_t hybrid_joined(const hybrid_plan *plan, hybrid_kind kind)
 static inline void hybrid_set_many(hybrid_plan *plan, hybrid_kind kind, uint64_t count)
 {
   enum { EACH = 2, SAMPLES = 16 }; /* pairs of a bucket for a thread that sorts it */
+  enum { MOST_PARTS = 8 };         /* of an extent, that a block scatters */
   hybrid_set_levels(plan, plan_blocks(count, EACH * plan->block), hybrid_most_buckets(plan));
+  hybrid_set_extents(plan, kind, count, MOST_PARTS);
   plan->joined = hybrid_joined(plan, kind);
   plan->samples = (uint32_t)plan_min(plan->samples, SAMPLES * plan->buckets[0]);
 }
@@ -224,6 +255,7 @@ static inline void hybrid_set_test(hybrid_plan *plan, hybrid_kind kind, const de
   if (job->tile % 2 == 0) {
     hybrid_set_levels(plan, plan_blocks(job->count, plan->tile / 2),
                       job->tile >= MANY ? 2 * plan->spread_block : BUCKETS);
+    hybrid_set_extents(plan, kind, UINT64_MAX, job->tile == APART ? 2 : 1);
     return;
   }
   plan->way = HYBRID_DEAL;

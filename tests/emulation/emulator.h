@@ -137,6 +137,7 @@ const char *emulator_failure(void);
   X(HYBRID_TAIL)     /* keys taken for such that end in zeros */                                   \
   X(HYBRID_OCTAVE)   /* splitters moved as if all cells were as wide */                            \
   X(HYBRID_CROWD)    /* pairs of a crowd of one bucket in one place */                             \
+  X(HYBRID_EXTENT)   /* pairs for which there is no room left in an extent behind its end */       \
   X(HYBRID_SPLITTER) /* the greater pairs to the left of a splitter */                             \
   X(HYBRID_LAST)     /* the last key not looked at, when an order is looked for */                 \
   X(HYBRID_EQUAL)    /* equal keys turned round */                                                 \

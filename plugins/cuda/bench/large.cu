@@ -26,11 +26,10 @@ void measure(const device_algorithm &algorithm, uint64_t count, results &found)
     throw std::runtime_error("needs " + std::to_string(wanted >> 30) + " GiB of device memory");
   const uint64_t keys_bytes = device_aligned(count * 4),
                  indices_bytes = device_aligned(count * sizeof(Index));
-  memory side0(keys_bytes + indices_bytes), side1(keys_bytes + indices_bytes),
-      extra(extra_bytes + 1);
+  memory side0(keys_bytes + indices_bytes), side1(keys_bytes + indices_bytes + extra_bytes);
   const device_buffers buffers = {{side0.as<char>(), side1.as<char>() + indices_bytes},
                                   {side0.as<char>() + keys_bytes, side1.as<char>()},
-                                  extra.as<void>(),
+                                  side1.as<char>() + indices_bytes + keys_bytes,
                                   extra_bytes};
   uint32_t *const keys[2] = {(uint32_t *)buffers.keys[0], (uint32_t *)buffers.keys[1]};
   Index *const indices[2] = {(Index *)buffers.indices[0], (Index *)buffers.indices[1]};
