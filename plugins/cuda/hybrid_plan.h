@@ -80,40 +80,62 @@ static inline uint64_t hybrid_root_up(uint64_t buckets, uint32_t levels)
   }
 }
 
-/* At least `buckets` in all, about as many on each of as few levels as can be. */
-static inline void hybrid_set_levels(hybrid_plan *plan, uint64_t buckets, uint32_t most)
+/* At least `buckets` in all, about as many on each of as few levels as can be; of the first of
+ * several no more than `most_lists`, if that takes no more levels. */
+static inline void hybrid_set_levels(hybrid_plan *plan, uint64_t buckets, uint32_t most,
+                                     uint64_t most_lists)
 {
+  uint64_t power = most, left = 1; /* of all levels, of all but the first */
   plan->way = HYBRID_SPLIT;
   plan->scattered = plan->spread_block * HYBRID_SPREAD_ITEMS;
   plan->levels = 1;
-  for (uint64_t power = most; power < buckets; power *= most)
+  for (; power < buckets; power *= most, left *= most)
     plan->levels++;
   for (uint32_t level = 0; level < plan->levels; level++) {
-    plan->buckets[level] = (uint32_t)hybrid_root_up(buckets, plan->levels - level);
-    buckets = plan_blocks(buckets, plan->buckets[level]);
+    uint64_t root = hybrid_root_up(buckets, plan->levels - level);
+    if (level == 0 && most_lists * left >= buckets) root = plan_min(root, most_lists);
+    plan->buckets[level] = (uint32_t)root;
+    buckets = plan_blocks(buckets, root);
   }
   plan->steps = plan->levels + 1;
 }
 
-/* As large as they can be, so that a new one is seldom wanted, but for memory: there is one that is
- * not full for each bucket, and they shall not be a great part of all. With one level there are
- * none. */
+/* The first of several levels has buckets that are lists of extents. For each there is one that is
+ * not full, and for the last quarter of that one more: in all, for so many pairs a bucket. */
+static inline uint64_t hybrid_spare(uint64_t buckets, uint64_t pairs)
+{
+  return (buckets + buckets / 4 + 1) * pairs;
+}
+
+/* Pairs that there is memory for. */
+static inline uint64_t hybrid_most_spare(hybrid_kind kind)
+{
+  enum { MOST = 41 << 20 /* bytes */ };
+  return MOST / kind.pair_bytes;
+}
+
+/* Buckets for which there is memory, if their extents are as small as can be. */
+static inline uint64_t hybrid_most_lists(const hybrid_plan *plan, hybrid_kind kind)
+{
+  const uint64_t pairs = (uint64_t)plan->spread_block * HYBRID_SPREAD_ITEMS;
+  return (hybrid_most_spare(kind) / pairs - 1) * 4 / 5;
+}
+
+/* As large as they can be, so that a new one is seldom wanted, but for memory: `most_parts` times
+ * what a block scatters, unless spare ones take too much, or half as much as all pairs. */
 static inline void hybrid_set_extents(hybrid_plan *plan, hybrid_kind kind, uint64_t count,
                                       uint32_t most_parts)
 {
-  enum { MOST_SPARE = 40 << 20 /* bytes */, SPARE = 8 /* one in so many */ };
-  const uint64_t spare = plan->buckets[0] * (uint64_t)plan->scattered; /* pairs, at least */
-  if (plan->levels < 2 || spare * kind.pair_bytes > MOST_SPARE) return;
-  const uint64_t most = plan_min(MOST_SPARE / kind.pair_bytes, count / SPARE) / spare;
+  const uint64_t spare = hybrid_spare(plan->buckets[0], plan->scattered);
+  const uint64_t most = plan_min(hybrid_most_spare(kind), count / 2) / spare;
+  if (plan->levels < 2 || spare > hybrid_most_spare(kind)) return;
   const uint64_t parts = plan_power_below(plan_clamp(most, 1, most_parts));
   plan->extent_bits = (uint32_t)__builtin_ctzll(plan->scattered * parts);
 }
 
-/* How many there can be: of each bucket one that is not full, or for its last quarter one more. */
 static inline uint64_t hybrid_extents(const hybrid_plan *plan, uint64_t count)
 {
-  if (!plan->extent_bits) return 0;
-  return (count >> plan->extent_bits) + plan->buckets[0] + plan->buckets[0] / 4 + 1;
+  return plan->extent_bits ? (count >> plan->extent_bits) + hybrid_spare(plan->buckets[0], 1) : 0;
 }
 
 /* The places of a level's buckets are kept every so many: those of a first level, few that all
@@ -199,8 +221,10 @@ static inline void hybrid_set_many(hybrid_plan *plan, hybrid_kind kind, uint64_t
 {
   enum { EACH = 2, SAMPLES = 16 }; /* pairs of a bucket for a thread that sorts it */
   enum { MOST_PARTS = 8 };         /* of an extent, that a block scatters */
-  hybrid_set_levels(plan, plan_blocks(count, EACH * plan->block), hybrid_most_buckets(plan));
-  hybrid_set_extents(plan, kind, count, MOST_PARTS);
+  hybrid_set_levels(plan, plan_blocks(count, EACH * plan->block), hybrid_most_buckets(plan),
+                    hybrid_most_lists(plan, kind));
+  if (plan->block == HYBRID_TILE_BLOCK) /* or others need too much memory for their tiles */
+    hybrid_set_extents(plan, kind, count, MOST_PARTS);
   plan->joined = hybrid_joined(plan, kind);
   plan->samples = (uint32_t)plan_min(plan->samples, SAMPLES * plan->buckets[0]);
 }
@@ -219,7 +243,7 @@ static inline uint32_t hybrid_scattered(const hybrid_plan *plan, const device_jo
 static inline bool hybrid_set_deal(hybrid_plan *plan, hybrid_kind kind, const device_job *job)
 {
   enum { LEAST = 256, MOST = 1024, BUCKETS = 256, MOST_ROOM = 60 << 20 /* bytes */ };
-  enum { SPARE = 8, LEAST_SPARE = 3, SAMPLES = 4, FEW_SPARE = 4 };
+  enum { SPARE = 8, LEAST_SPARE = 3, SAMPLES = 4, FEW_SPARE = 2 };
   uint32_t each = LEAST;
   while (each < MOST && plan_blocks(job->count, each) > BUCKETS)
     each *= 2;
@@ -254,7 +278,8 @@ static inline void hybrid_set_test(hybrid_plan *plan, hybrid_kind kind, const de
   if (job->count <= plan->tile || job->tile == RANKED) return;
   if (job->tile % 2 == 0) {
     hybrid_set_levels(plan, plan_blocks(job->count, plan->tile / 2),
-                      job->tile >= MANY ? 2 * plan->spread_block : BUCKETS);
+                      job->tile >= MANY ? 2 * plan->spread_block : BUCKETS,
+                      hybrid_most_lists(plan, kind));
     hybrid_set_extents(plan, kind, UINT64_MAX, job->tile == APART ? 2 : 1);
     return;
   }
