@@ -115,7 +115,8 @@ cuda_pairs cuda_plan_pairs(const runtime_device *device, const recsort_plugin_jo
                               .index_bits = job->index_bits,
                               .shared_bytes = device->shared_bytes,
                               .multiprocessors = device->multiprocessors,
-                              .stream = device->stream}};
+                              .stream = device->stream,
+                              .mailbox = device->mailbox}};
   if (pairs.algorithm->extra_bytes) pairs.extra_bytes = pairs.algorithm->extra_bytes(&pairs.job);
   pairs.bytes = device_bytes(&pairs.job, pairs.extra_bytes);
   return pairs;

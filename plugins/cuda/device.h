@@ -24,11 +24,14 @@
  *     device_match(x)                   a bit for each lane that has the same
  *     device_popc(bits)                 how many are set
  *     device_first_lane(bits)           the number of the lowest that is set
+ *     device_is_last(count)             whether all other blocks have asked: what they wrote is seen
+ *     device_post(at, value)            a flag in a mailbox, seen after all that was written before
  *     device_quotient(x, y)             floats, y at most 2^126; the last two bits may be wrong
  *     device_product(x, y)              all 64 bits, by one instruction
  *
  *   DEVICE_LAUNCH(name, grid, block, shared_bytes, stream, args)   args: an lvalue; a device_status
  *   device_clear() device_read()        as any launch, of device memory; the latter waits
+ *   device_await(flag, stream)          waits, sooner, until a kernel on the stream has posted it
  */
 #ifndef RECSORT_CUDA_DEVICE_H
 #define RECSORT_CUDA_DEVICE_H
@@ -56,7 +59,7 @@ __extension__ typedef unsigned __int128 device_uint128;
   DEVICE_INLINE void name##_body(const type &args);                                                \
   static __global__ void __launch_bounds__ bounds name(const __grid_constant__ type args)          \
   {                                                                                                \
-    device_await();                                                                                \
+    device_await_before();                                                                         \
     name##_body(args);                                                                             \
   }                                                                                                \
   DEVICE_INLINE void name##_body(const type &args)
@@ -69,18 +72,32 @@ __extension__ typedef unsigned __int128 device_uint128;
 #define DEVICE_UNROLL_BY_4 _Pragma("unroll 4")
 #define DEVICE_ROLLED _Pragma("unroll 1")
 
+DEVICE_INLINE bool device_is_last(uint32_t *count)
+{
+  __threadfence();
+  const bool last = atomicAdd(count, 1) + 1 == gridDim.x;
+  __threadfence();
+  return last;
+}
+/* The host sees it, too. */
+DEVICE_INLINE void device_post(volatile uint32_t *at, uint32_t value)
+{
+  __threadfence_system();
+  *at = value;
+}
+
 /* From compute capability 9.0 on a kernel's blocks come to the multiprocessors while the last ones
  * of the kernel before are still busy, and wait here until all that did is there to be seen. */
 #if RECSORT_CUDA_CAPABILITY >= 90
 enum { DEVICE_OVERLAP = 1 };
-DEVICE_INLINE void device_await(void)
+DEVICE_INLINE void device_await_before(void)
 {
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();
 }
 #else
 enum { DEVICE_OVERLAP = 0 };
-DEVICE_INLINE void device_await(void)
+DEVICE_INLINE void device_await_before(void)
 {
 }
 #endif
@@ -205,6 +222,20 @@ static inline device_status device_read(void *host, const void *device, size_t s
   const cudaError_t error =
       cudaMemcpyAsync(host, device, size, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
   return (device_status)(error ? error : cudaStreamSynchronize((cudaStream_t)stream));
+}
+
+/* To look at the flag is sooner than to wait for the stream, which tells whether that failed. */
+static inline device_status device_await(const uint32_t *flag, void *stream)
+{
+  enum { LOOKS = 1000 };
+  cudaError_t state = cudaErrorNotReady;
+  while (state == cudaErrorNotReady) {
+    for (unsigned i = 0; i < LOOKS; i++)
+      if (__atomic_load_n(flag, __ATOMIC_ACQUIRE)) return 0;
+    state = cudaStreamQuery((cudaStream_t)stream);
+  }
+  if (__atomic_load_n(flag, __ATOMIC_ACQUIRE)) return 0;
+  return (device_status)(state ? state : cudaErrorLaunchFailure);
 }
 
 #else
@@ -352,6 +383,19 @@ static inline device_status device_read(void *host, const void *device, size_t s
   (void)stream;
   memcpy(host, device, size);
   return 0;
+}
+DEVICE_INLINE bool device_is_last(uint32_t *count)
+{
+  return ++*count == gridDim.x;
+}
+DEVICE_INLINE void device_post(volatile uint32_t *at, uint32_t value)
+{
+  *at = value;
+}
+static inline device_status device_await(const uint32_t *flag, void *stream)
+{
+  (void)stream;
+  return *flag ? 0 : EMULATOR_LAUNCH_FAILED;
 }
 
 #endif

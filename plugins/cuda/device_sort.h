@@ -30,9 +30,10 @@ typedef struct device_job {
   uint64_t shared_bytes; /* that a block may use */
   uint32_t multiprocessors;
   void *stream;
+  void *mailbox; /* DEVICE_MAILBOX bytes of pinned host memory, by which kernels tell the sort */
 } device_job;
 
-enum { DEVICE_MAX_BLOCK = 512 };
+enum { DEVICE_MAX_BLOCK = 512, DEVICE_MAILBOX = 64 };
 
 /* Device memory: two pairs of arrays of `count` elements, and what an algorithm needs beside. A
  * sort may lay other arrays over them: so keys[0] and behind them indices[0] lie in one block;

@@ -296,17 +296,53 @@ typedef struct hybrid_facts {
   uint32_t unlike;     /* more than a few of those that were glanced at descend */
   uint32_t unmendable; /* what seems to be an order is none */
   uint32_t crowded;    /* many keys that are in nobody's order belong to one place */
+  uint32_t looked;     /* blocks that have looked */
   uint64_t gone;       /* keys that are in nobody's order */
 } hybrid_facts;
 
 enum { FACTS_BYTES = 32 };
+
+/* In the mailbox. */
+typedef struct hybrid_news {
+  hybrid_facts facts;
+  uint32_t ready;
+} hybrid_news;
+
+/* By one thread. */
+DEVICE_INLINE void news_post(volatile hybrid_news *news, const volatile hybrid_facts *facts)
+{
+  news->facts.unsorted = facts->unsorted;
+  news->facts.unreversed = facts->unreversed;
+  news->facts.unlike = facts->unlike;
+  news->facts.unmendable = facts->unmendable;
+  news->facts.gone = facts->gone;
+  device_post(&news->ready, 1);
+}
+
+/* Before a kernel that will. */
+static hybrid_news *news_expect(const device_job *job)
+{
+  hybrid_news *const news = (hybrid_news *)job->mailbox;
+  assert(sizeof *news <= DEVICE_MAILBOX);
+  news->ready = 0;
+  return news;
+}
+
+static device_status news_await(const device_job *job, hybrid_facts *facts)
+{
+  const hybrid_news *const news = (const hybrid_news *)job->mailbox;
+  const device_status status = device_await(&news->ready, job->stream);
+  if (status == 0) *facts = news->facts;
+  return status;
+}
 
 typedef struct order_step {
   const void *keys;
   void *numbered; /* indices, if keys ascend */
   void *turned_keys;
   void *turned; /* and their indices, if keys descend */
-  volatile hybrid_facts *facts;
+  hybrid_facts *facts;
+  hybrid_news *news;
   uint64_t count;
 } order_step;
 

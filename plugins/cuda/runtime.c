@@ -171,8 +171,12 @@ recsort_plugin_status runtime_open(runtime_device *device, recsort_plugin_error 
     status = check(ask(cudaDevAttrMultiProcessorCount, &multiprocessors), "cudaDeviceGetAttribute",
                    error);
   if (status == RECSORT_PLUGIN_OK) status = runtime_room(&made, &made.first_room, error);
+  if (status == RECSORT_PLUGIN_OK) status = runtime_pin(&made.mailbox, DEVICE_MAILBOX, error);
   if (status == RECSORT_PLUGIN_OK) status = runtime_open_stream(&made.stream, error);
-  if (status) return status;
+  if (status) {
+    runtime_unpin(made.mailbox);
+    return status;
+  }
   made.shared_bytes = (uint64_t)shared;
   made.multiprocessors = (uint32_t)multiprocessors;
   *device = made;
@@ -185,6 +189,7 @@ void runtime_close(runtime_device *device)
   (void)cudaStreamSynchronize(device->stream);
   (void)cudaFree(device->memory);
   runtime_close_stream(device->stream);
+  runtime_unpin(device->mailbox);
   *device = (runtime_device){0};
 }
 

@@ -18,10 +18,12 @@
 
 #include <stdbool.h>
 
+#include "cuda/device_sort.h"
 #include "recsort/plugin.h"
 
 typedef struct runtime_device {
   void *stream;
+  void *mailbox; /* DEVICE_MAILBOX bytes, pinned */
   char *memory; /* on the device; NULL: none */
   uint64_t memory_bytes;
   uint64_t memory_limit; /* that `memory` may have, whatever is free */

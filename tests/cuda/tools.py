@@ -124,7 +124,7 @@ def phases(bench):
     everything = counts(bench.folder)[0]
     if first.returncode or (bench.folder / 'out').read_bytes() != bench.good:
         sys.exit(f'the plugin does not sort without faults: {first.stderr}')
-    closing = 3 + 1 + THREADS * 3  # runtime_close; pinned memory; lanes with three streams each
+    closing = 4 + 1 + THREADS * 3  # runtime_close; pinned memory; lanes with three streams each
     return search, everything - closing, everything
 
 

@@ -176,10 +176,13 @@ static const char *sort_sample(const device_algorithm *algorithm, const sample *
                                uint64_t extra_bytes)
 {
   const device_buffers buffers = device_divide(&s->job, m.at, extra_bytes);
+  uint64_t mailbox[DEVICE_MAILBOX / 8];
+  device_job job = s->job;
   unsigned result = 2;
+  job.mailbox = memset(mailbox, POISON, sizeof mailbox);
   put_keys(s, buffers.keys[0]);
   emulator_set_order(s->order, s->seed);
-  if (algorithm->sort(&s->job, &buffers, &result)) return emulator_failure();
+  if (algorithm->sort(&job, &buffers, &result)) return emulator_failure();
   if (result > 1) return "no result";
   if (!is_whole(m)) return "wrote behind the end";
   return is_expected(s, buffers.keys[result], buffers.indices[result]) ? NULL : "wrong order";

@@ -73,10 +73,19 @@ int ask(cudaDeviceAttr attribute)
   return value;
 }
 
+/* One for all, as one sort runs at a time. */
+static void *mailbox()
+{
+  void *made;
+  CHECK(cudaMallocHost(&made, DEVICE_MAILBOX));
+  return made;
+}
+
 device_job describe_job(uint64_t count, unsigned key_width, unsigned index_bits, unsigned block)
 {
   static const int shared = ask(cudaDevAttrMaxSharedMemoryPerBlockOptin),
                    multiprocessors = ask(cudaDevAttrMultiProcessorCount);
+  static void *const mailbox_of_all = mailbox();
   device_job job = {};
   job.count = count;
   job.key_bits = job.key_width = key_width;
@@ -84,6 +93,7 @@ device_job describe_job(uint64_t count, unsigned key_width, unsigned index_bits,
   job.block = block;
   job.shared_bytes = (uint64_t)shared;
   job.multiprocessors = (uint32_t)multiprocessors;
+  job.mailbox = mailbox_of_all;
   return job;
 }
 
