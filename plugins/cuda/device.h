@@ -24,8 +24,8 @@
  *     device_match(x)                   a bit for each lane that has the same
  *     device_popc(bits)                 how many are set
  *     device_first_lane(bits)           the number of the lowest that is set
- *     device_is_last(count)             whether all other blocks have asked: what they wrote is seen
- *     device_post(at, value)            a flag in a mailbox, seen after all that was written before
+ *     device_is_last(count)             whether all other blocks have asked; their writing is seen
+ *     device_post(at, value)            a flag in a mailbox, seen after what was written before
  *     device_quotient(x, y)             floats, y at most 2^126; the last two bits may be wrong
  *     device_product(x, y)              all 64 bits, by one instruction
  *

@@ -60,10 +60,11 @@ DEVICE_INLINE void extents_begin(const extents *all, uint32_t i, uint32_t thread
 
 /* ---- Room for a block's pairs ----
  *
- * All blocks add to a bucket's count; who comes to the end of an extent takes that many from it, and
- * goes on to the next extent. Others need not wait for that: where the count is too large until
- * then, they follow `next`. It is there in time, as who comes to the last quarter of an extent takes
- * the next one. Only he who comes to the end of that, too, waits, lest ends are told out of order.
+ * All blocks add to a bucket's count; who comes to the end of an extent takes that many from it,
+ * and goes on to the next extent. Others need not wait for that: where the count is too large until
+ * then, they follow `next`. It is there in time, as who comes to the last quarter of an extent
+ * takes the next one. Only he who comes to the end of that, too, waits, lest ends are told out of
+ * order.
  */
 
 /* What a block finds for the pairs of each bucket, which lie one behind the other among its own:

@@ -1,4 +1,5 @@
-/* hybrid_places.h - where buckets begin or end in an array of pairs, and the segments that they split.
+/* hybrid_places.h - where buckets begin or end in an array of pairs, and the segments that they
+ * split.
  */
 #ifndef RECSORT_CUDA_HYBRID_PLACES_H
 #define RECSORT_CUDA_HYBRID_PLACES_H

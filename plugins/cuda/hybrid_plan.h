@@ -168,8 +168,8 @@ typedef struct hybrid_sizes {
 
 static inline hybrid_sizes hybrid_sizes_of(const hybrid_plan *plan, uint64_t count)
 {
-  hybrid_sizes sizes = {1, 1, 0, {0, 0}, 0, plan->way == HYBRID_RANK ? 0 : plan->samples, 0, 0, 0,
-                        0};
+  hybrid_sizes sizes = {1, 1, 0, {0, 0}, 0, plan->way == HYBRID_RANK ? 0 : plan->samples,
+                        0, 0, 0, 0};
   if (plan->way == HYBRID_DEAL) {
     sizes.buckets = plan->buckets[0];
     sizes.tiles = sizes.buckets;
@@ -280,7 +280,8 @@ static inline void hybrid_set_test(hybrid_plan *plan, hybrid_kind kind, const de
     hybrid_set_levels(plan, plan_blocks(job->count, plan->tile / 2),
                       job->tile >= MANY ? 2 * plan->spread_block : BUCKETS,
                       hybrid_most_lists(plan, kind));
-    hybrid_set_extents(plan, kind, UINT64_MAX, job->tile == APART ? 2 : 1);
+    if (job->count % 3 == 0) plan->scattered = 2 * plan->spread_block; /* and small extents */
+    hybrid_set_extents(plan, kind, UINT64_MAX, 1 + (uint32_t)(job->count % 2));
     return;
   }
   plan->way = HYBRID_DEAL;

@@ -24,7 +24,7 @@
 typedef struct runtime_device {
   void *stream;
   void *mailbox; /* DEVICE_MAILBOX bytes, pinned */
-  char *memory; /* on the device; NULL: none */
+  char *memory;  /* on the device; NULL: none */
   uint64_t memory_bytes;
   uint64_t memory_limit; /* that `memory` may have, whatever is free */
   uint64_t first_room;   /* runtime_room() when it was opened */
