@@ -297,7 +297,7 @@ static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind
 {
   enum { LIMIT = 32, STATIC = 6 << 10 /* bytes */, RANK_BLOCK = 256 };
   enum { RUN = 512, MOST_ALONE = 2048 };                            /* pairs */
-  enum { MOST_RANKED = 20 << 10, MOST_WIDE = 12 << 10, WIDE = 16 }; /* pairs of more bytes */
+  enum { MOST_RANKED = 16 << 10, MOST_WIDE = 8 << 10, WIDE = 16 }; /* pairs of more bytes */
   const uint32_t asked = job->block ? plan_block(job) : HYBRID_TILE_BLOCK;
   hybrid_plan plan = {0}; /* by ranks, unless it is more than they are good for */
   plan.block = asked < HYBRID_TILE_BLOCK ? asked : HYBRID_TILE_BLOCK;

@@ -153,7 +153,7 @@ static void check_hybrid(uint64_t count, hybrid_kind kind, uint32_t key_width,
   const hybrid_plan plan = hybrid_plan_of(&job, kind);
   if (plan.way == HYBRID_SPLIT) check_split(&plan, count);
   if (plan.way == HYBRID_DEAL) check_deal(&plan, count);
-  if (plan.way == HYBRID_RANK) assert_true(count <= 20 << 10);
+  if (plan.way == HYBRID_RANK) assert_true(count <= 16 << 10);
   assert_true(plan.run % HYBRID_WARP == 0 && plan.most_alone % HYBRID_WARP == 0);
   assert_true(plan.most_alone * (key_width / 8) <= shared_bytes);
   assert_true(plan.tile <= plan.block * kind.items && plan.joined <= plan.tile);
