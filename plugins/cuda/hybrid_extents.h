@@ -11,10 +11,11 @@
 #include "cuda/hybrid_places.h"
 #include "cuda/hybrid_plan.h"
 
-/* Of a bucket, apart from others, as all blocks add to it. */
-typedef struct DEVICE_ALIGNED(32) extent_room {
-  uint64_t open; /* an extent's number, in the upper half, and the pairs there and behind it */
-  uint32_t more; /* extents after the first one */
+/* Of a bucket. */
+typedef struct extent_room {
+  uint64_t open;     /* an extent's number, in the upper half, and the pairs there and behind it */
+  uint32_t more;     /* extents after the first one */
+  uint32_t apart[5]; /* from the next bucket's, as all blocks add to it */
 } extent_room;
 
 /* Which one of a bucket's an extent is. */
@@ -51,7 +52,7 @@ DEVICE_INLINE void extents_begin(const extents *all, uint32_t i, uint32_t thread
   for (uint32_t number = i; number < all->most; number += threads)
     all->next[number] = 0;
   for (uint32_t bucket = i; bucket < all->buckets; bucket += threads) {
-    const extent_room room = {(uint64_t)bucket << 32, 0};
+    const extent_room room = {(uint64_t)bucket << 32, 0, {0}};
     const extent_owner owner = {bucket, 0};
     all->rooms[bucket] = room;
     all->owners[bucket] = owner;
