@@ -112,6 +112,10 @@ private:
   cudaEvent_t begin_, end_;
 };
 
+/* The device is kept busy for so long that what is measured next is started meanwhile, unless it
+ * waits: the time is then the device's own, not that of the host which starts kernels. */
+void keep_busy(cudaStream_t stream);
+
 int ask(cudaDeviceAttr attribute);
 
 /* What the grid plans must know; the stream is the legacy one. */

@@ -66,6 +66,22 @@ double stopwatch::seconds()
   return 1e-3 * milliseconds;
 }
 
+static __global__ void wait_kernel(uint64_t nanoseconds)
+{
+  uint64_t begin, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+  do
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  while (now - begin < nanoseconds);
+}
+
+void keep_busy(cudaStream_t stream)
+{
+  constexpr uint64_t nanoseconds = 100000;
+  wait_kernel<<<1, 1, 0, stream>>>(nanoseconds);
+  CHECK(cudaGetLastError());
+}
+
 int ask(cudaDeviceAttr attribute)
 {
   int value = 0;

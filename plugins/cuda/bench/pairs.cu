@@ -154,6 +154,7 @@ figure measure(const options &asked, const contender<Key> &c, uint64_t count, or
     const input from(mix(run) ^ count, kind, count);
     block.poison(nullptr);
     fill_pairs(at.keys[0], c.needs_indices ? at.indices[0] : nullptr, count, from);
+    keep_busy(nullptr);
     watch.start(nullptr);
     const unsigned result = c.sort(at, count);
     watch.stop(nullptr);
