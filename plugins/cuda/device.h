@@ -87,13 +87,14 @@ DEVICE_INLINE void device_post(volatile uint32_t *at, uint32_t value)
 }
 
 /* From compute capability 9.0 on a kernel's blocks come to the multiprocessors while the last ones
- * of the kernel before are still busy, and wait here until all that did is there to be seen. */
+ * of the kernel before are still busy, and wait here until all that did is there to be seen. Then
+ * those of the next one may come: sooner, they would take the place of others, and see less. */
 #if RECSORT_CUDA_CAPABILITY >= 90
 enum { DEVICE_OVERLAP = 1 };
 DEVICE_INLINE void device_await_before(void)
 {
-  cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
 }
 #else
 enum { DEVICE_OVERLAP = 0 };
