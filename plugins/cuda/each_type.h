@@ -2,12 +2,14 @@
  *
  *   KEY, INDEX      the types of a pair
  *   TYPED(name)     `name` for these types
+ *   KEYED(name)     `name` for this type of key
  *
  * DEVICE_SORT(name) then defines name_sort, which picks TYPED(name) by the job's widths.
  */
 #include "cuda/device.h"
 
 #define KEY uint32_t
+#define KEYED(name) name##_32
 #define INDEX uint32_t
 #define TYPED(name) name##_32_32
 #include TYPED_SOURCE
@@ -17,10 +19,12 @@
 #define TYPED(name) name##_32_64
 #include TYPED_SOURCE
 #undef KEY
+#undef KEYED
 #undef INDEX
 #undef TYPED
 
 #define KEY uint64_t
+#define KEYED(name) name##_64
 #define INDEX uint32_t
 #define TYPED(name) name##_64_32
 #include TYPED_SOURCE
@@ -30,10 +34,12 @@
 #define TYPED(name) name##_64_64
 #include TYPED_SOURCE
 #undef KEY
+#undef KEYED
 #undef INDEX
 #undef TYPED
 
 #define KEY device_uint128
+#define KEYED(name) name##_128
 #define INDEX uint32_t
 #define TYPED(name) name##_128_32
 #include TYPED_SOURCE
@@ -43,6 +49,12 @@
 #define TYPED(name) name##_128_64
 #include TYPED_SOURCE
 #undef KEY
+#undef KEYED
+#undef INDEX
+#undef TYPED
+#undef TYPED_SOURCE
+#undef KEY
+#undef KEYED
 #undef INDEX
 #undef TYPED
 

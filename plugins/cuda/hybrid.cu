@@ -3,7 +3,7 @@
  *   look    whether very many keys ascend already, or descend: then they are numbered, or turned
  *           round (hybrid_order.inc); or ascend but for a few, which are sorted apart and merged
  *           with the others (hybrid_mend.inc)
- *   rank    few pairs: for each the others before it are counted (hybrid_rank.inc)
+ *   rank    few pairs: for each the others before it are counted (hybrid_few.inc)
  *   deal    more: to buckets with room to spare, which are then sorted
  *   split   many: to buckets of known sizes, level by level (hybrid_find.inc and hybrid_buckets.inc
  *           for both)
@@ -28,8 +28,7 @@ enum {
   HYBRID_ORDER_BLOCK = 256,
   HYBRID_FEW_DESCEND = 12, /* one of so many, of keys that may be nearly sorted */
   HYBRID_CHUNK = 256,      /* of these, for a warp */
-  HYBRID_MEND_BLOCK = 128,
-  HYBRID_RANK_BLOCK = 512
+  HYBRID_MEND_BLOCK = 128
 };
 #define HYBRID_ONE_BUCKET (1u << 15) /* of a table of cells */
 
@@ -37,6 +36,23 @@ static uint32_t place_bits_of(const device_job *job)
 {
   return job->count > 1 ? 64 - (uint32_t)__builtin_clzll(job->count - 1) : 1;
 }
+
+/* ---- Few pairs ---- */
+
+#define KEY uint32_t
+#define KEYED(name) name##_32
+#include "cuda/hybrid_rank.inc"
+
+#define KEY uint64_t
+#define KEYED(name) name##_64
+#include "cuda/hybrid_rank.inc"
+
+#define KEY device_uint128
+#define KEYED(name) name##_128
+#include "cuda/hybrid_rank.inc"
+
+#define TYPED_SOURCE "cuda/hybrid_few.inc"
+#include "cuda/each_type.h"
 
 /* ---- From keys to packed pairs, and back ---- */
 
@@ -210,6 +226,7 @@ static void *arena_take(arena *from, uint64_t bytes)
 #define TILE_BLOCKS 3
 #define SCATTER_BLOCKS 3
 #define TYPED(name) name##_packed
+#define KEYED(name) name##_64
 #include "cuda/hybrid_kind.inc"
 #undef PACKED
 
@@ -220,6 +237,7 @@ static void *arena_take(arena *from, uint64_t bytes)
 #define TILE_BLOCKS 3
 #define SCATTER_BLOCKS 2
 #define TYPED(name) name##_32_64
+#define KEYED(name) name##_32
 #include "cuda/hybrid_kind.inc"
 
 #define KEY uint64_t
@@ -229,6 +247,7 @@ static void *arena_take(arena *from, uint64_t bytes)
 #define TILE_BLOCKS 3
 #define SCATTER_BLOCKS 2
 #define TYPED(name) name##_64_32
+#define KEYED(name) name##_64
 #include "cuda/hybrid_kind.inc"
 
 #define KEY uint64_t
@@ -238,6 +257,7 @@ static void *arena_take(arena *from, uint64_t bytes)
 #define TILE_BLOCKS 3
 #define SCATTER_BLOCKS 2
 #define TYPED(name) name##_64_64
+#define KEYED(name) name##_64
 #include "cuda/hybrid_kind.inc"
 
 #define KEY device_uint128
@@ -247,6 +267,7 @@ static void *arena_take(arena *from, uint64_t bytes)
 #define TILE_BLOCKS 2
 #define SCATTER_BLOCKS 2
 #define TYPED(name) name##_128_32
+#define KEYED(name) name##_128
 #include "cuda/hybrid_kind.inc"
 
 #define KEY device_uint128
@@ -256,6 +277,7 @@ static void *arena_take(arena *from, uint64_t bytes)
 #define TILE_BLOCKS 2
 #define SCATTER_BLOCKS 2
 #define TYPED(name) name##_128_64
+#define KEYED(name) name##_128
 #include "cuda/hybrid_kind.inc"
 
 typedef struct pair_kind {
@@ -274,7 +296,12 @@ static pair_kind kind_of(const device_job *job)
   static const pair_kind packed = KIND(packed), key32 = KIND(32_64),
                          key64[2] = {KIND(64_32), KIND(64_64)},
                          key128[2] = {KIND(128_32), KIND(128_64)};
+  static const pair_kind few32[2] = {KIND(few_32_32), KIND(few_32_64)},
+                         few64[2] = {KIND(few_64_32), KIND(few_64_64)},
+                         few128[2] = {KIND(few_128_32), KIND(few_128_64)};
   const unsigned wide = job->index_bits == 64;
+  if (hybrid_is_few(job))
+    return (job->key_width == 32 ? few32 : job->key_width == 64 ? few64 : few128)[wide];
   const bool test = job->tile && wide && job->key_width == 32; /* what else many pairs alone need */
   if (job->key_bits + place_bits_of(job) <= 64 && !test) return packed;
   if (job->key_width == 32) return key32; /* 2^32 and more */

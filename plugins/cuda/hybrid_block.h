@@ -55,6 +55,31 @@ DEVICE_INLINE bool share_has(const block_share *mine, uint32_t t, bool whole)
   return whole || share_at(mine, t) < mine->end;
 }
 
+/* ---- Keys that a block ranks, of a run ---- */
+
+typedef struct run_share {
+  uint32_t begin, count; /* the run */
+  uint32_t first;        /* of the warp's HYBRID_RANKED, within the run */
+} run_share;
+
+/* Of `all` in runs of 2^bits. */
+DEVICE_INLINE run_share run_share_of(uint32_t all, uint32_t bits)
+{
+  const uint32_t each = blockDim.x / HYBRID_WARP * HYBRID_RANKED, first = blockIdx.x * each;
+  run_share share;
+  share.begin = first >> bits << bits;
+  share.count = (uint32_t)plan_min(1u << bits, all - share.begin);
+  share.first = first - share.begin + threadIdx.x / HYBRID_WARP * HYBRID_RANKED;
+  return share;
+}
+
+/* Whether one of them is the lane's. */
+DEVICE_INLINE bool run_share_has(const run_share *share)
+{
+  const uint32_t lane = threadIdx.x % HYBRID_WARP;
+  return lane < HYBRID_RANKED && share->first + lane < share->count;
+}
+
 /* ---- Counts that many lanes add to ---- */
 
 /* Whether a warp's numbers are so few that the lanes which add to these counts would wait for each
@@ -114,15 +139,16 @@ DEVICE_INLINE uint32_t block_sum(uint32_t mine)
   return device_warp_sum(lane < blockDim.x / HYBRID_WARP ? sums[lane] : 0);
 }
 
-/* Of the same lane in all warps, for the first warp. */
+/* Of the same lane in all warps, for the first warp; likewise. */
 DEVICE_INLINE uint32_t rank_sum(uint32_t mine)
 {
-  DEVICE_SHARED_ARRAY(uint32_t, sums, HYBRID_WARP);
-  if (threadIdx.x < HYBRID_WARP) sums[threadIdx.x] = 0;
+  DEVICE_SHARED_ARRAY(uint32_t, sums, HYBRID_RANK_BLOCK);
+  uint32_t sum = 0;
+  sums[threadIdx.x] = mine;
   __syncthreads();
-  (void)device_add32(&sums[threadIdx.x % HYBRID_WARP], mine);
-  __syncthreads();
-  return sums[threadIdx.x % HYBRID_WARP];
+  for (uint32_t i = threadIdx.x; threadIdx.x < HYBRID_WARP && i < blockDim.x; i += HYBRID_WARP)
+    sum += sums[i];
+  return sum;
 }
 
 DEVICE_INLINE uint64_t block_before64(uint64_t mine)

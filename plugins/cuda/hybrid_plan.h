@@ -6,9 +6,12 @@
 
 enum {
   HYBRID_WARP = 32,
+  HYBRID_WARP_BITS = 5,
   HYBRID_CELLS = 4, /* of a tile, which a thread takes at a time */
   HYBRID_TILE_BLOCK = 512,
   HYBRID_SAMPLE_BLOCK = 1024,
+  HYBRID_RANK_BLOCK = 512,
+  HYBRID_RANKED = 2,          /* pairs that a warp ranks */
   HYBRID_SPREAD_BLOCK = 512,  /* of those who count and scatter */
   HYBRID_SPREAD_ITEMS = 8,    /* pairs of theirs a thread */
   HYBRID_MOST_BUCKETS = 1024, /* that a segment is split into: two a thread */
@@ -17,10 +20,52 @@ enum {
 };
 
 /* How pairs are sorted (hybrid.cu). */
-typedef enum hybrid_way { HYBRID_RANK, HYBRID_DEAL, HYBRID_SPLIT } hybrid_way;
+typedef enum hybrid_way { HYBRID_DEAL, HYBRID_SPLIT } hybrid_way;
+
+/* Jobs that ask for a tile are tests, which want every way to be gone with few pairs. */
+enum { HYBRID_TEST_RANKED = 5, HYBRID_TEST_FEW = 40 };
+
+/* Few pairs are ranked. */
+static inline bool hybrid_is_few(const device_job *job)
+{
+  enum { MOST = 16 << 10, MOST_WIDE = 8 << 10 };
+  if (job->tile) return job->tile == HYBRID_TEST_RANKED || job->count <= HYBRID_TEST_FEW;
+  return job->count <= (job->key_width > 64 ? MOST_WIDE : MOST);
+}
+
+/* How those are, or a sample of many. */
+typedef struct hybrid_ranking {
+  uint32_t block;    /* threads; a warp at least */
+  uint32_t run_bits; /* a run has 2^run_bits; as many as a warp has lanes at least */
+  bool alone;        /* one run has them all */
+} hybrid_ranking;
+
+static inline hybrid_ranking hybrid_ranking_of(const device_job *job, uint64_t count)
+{
+  enum { RUN = 512, MOST_ALONE = 2048, TEST_RUN = 128, ALONE_BLOCK = 256, KEY_BYTES = 16 };
+  const uint64_t most = job->tile ? TEST_RUN : plan_power_below(job->shared_bytes / KEY_BYTES);
+  const uint64_t most_alone = plan_min(most, MOST_ALONE);
+  const bool alone = count <= most_alone;
+  const uint32_t asked = job->block ? plan_block(job) : HYBRID_RANK_BLOCK;
+  const hybrid_ranking how = {
+      (uint32_t)plan_clamp(asked, HYBRID_WARP, alone ? ALONE_BLOCK : HYBRID_RANK_BLOCK),
+      (uint32_t)__builtin_ctzll(alone ? most_alone : plan_min(most, RUN)), alone};
+  return how;
+}
+
+static inline uint64_t hybrid_rank_blocks(const hybrid_ranking *how, uint64_t count)
+{
+  return plan_blocks(count, how->block / HYBRID_WARP * HYBRID_RANKED);
+}
+
+/* Of all runs, each a warp's. */
+static inline uint64_t hybrid_fences(const hybrid_ranking *how, uint64_t count)
+{
+  return how->alone ? 0 : plan_blocks(count, UINT64_C(1) << how->run_bits) * HYBRID_WARP;
+}
 
 /* Each step writes all pairs once: those of a level to their buckets, and the last one, which sorts
- * tiles; without levels there is that one alone. */
+ * tiles; if pairs are dealt there is that one alone. */
 typedef struct hybrid_plan {
   uint32_t block;        /* threads that sort a tile: a power of two, a warp at least */
   uint32_t sample_block; /* that sort a segment's sample */
@@ -29,9 +74,6 @@ typedef struct hybrid_plan {
   uint32_t joined;       /* pairs of neighbouring buckets that make a tile; 0: each is one */
   uint32_t limit;        /* pairs of a cell that are ranked among each other, at least */
   uint32_t samples;      /* of a segment */
-  uint32_t rank_block;   /* that rank a warp of pairs */
-  uint32_t run;          /* pairs of a run that are ranked: a power of two, a warp at least */
-  uint32_t most_alone;   /* of one that is alone: likewise */
   uint32_t scattered;    /* pairs a block that scatters */
   uint32_t capacity;     /* of a bucket that pairs are dealt to */
   uint32_t cells;        /* of a table, for each bucket */
@@ -159,7 +201,6 @@ typedef struct hybrid_sizes {
   uint64_t table_cells; /* of a level's tables, at most */
   uint64_t places[2];   /* of the last level's buckets, and of the one before */
   uint64_t tiles;       /* at most */
-  uint64_t sampled;     /* pairs */
   uint64_t room;        /* likewise, for buckets that pairs are dealt to */
   uint64_t lists;       /* buckets that are lists */
   uint64_t extents;     /* of these */
@@ -168,8 +209,7 @@ typedef struct hybrid_sizes {
 
 static inline hybrid_sizes hybrid_sizes_of(const hybrid_plan *plan, uint64_t count)
 {
-  hybrid_sizes sizes = {1, 1, 0, {0, 0}, 0, plan->way == HYBRID_RANK ? 0 : plan->samples,
-                        0, 0, 0, 0};
+  hybrid_sizes sizes = {1, 1, 0, {0, 0}, 0, 0, 0, 0, 0};
   if (plan->way == HYBRID_DEAL) {
     sizes.buckets = plan->buckets[0];
     sizes.tiles = sizes.buckets;
@@ -263,21 +303,18 @@ static inline bool hybrid_set_deal(hybrid_plan *plan, hybrid_kind kind, const de
   return true;
 }
 
-/* Jobs that ask for a tile are tests, which want every way to be gone with few pairs: odd tiles by
- * dealing, or, if they are small, by ranks; even ones by buckets, few or many, and one in tiles as
- * large as ever. Samples are so few that some tiles are too large. */
+/* Of tests: odd tiles by dealing; even ones by buckets, few or many, and one in tiles as large as
+ * ever. Samples are so few that some tiles are too large. */
 static inline void hybrid_set_test(hybrid_plan *plan, hybrid_kind kind, const device_job *job)
 {
-  enum { LIMIT = 10, TILE = 48, BUCKETS = 7, SAMPLES = 200, RUN = 32 };
-  enum { RANKED = 5, APART = 8, SEARCHED = 13, MANY = 32, FULL = 150 }; /* tiles asked for */
+  enum { LIMIT = 10, TILE = 48, BUCKETS = 7, SAMPLES = 200 };
+  enum { APART = 8, SEARCHED = 13, MANY = 32, FULL = 150 }; /* tiles asked for */
   if (job->tile != FULL) plan->tile = (uint32_t)plan_min(plan->tile, TILE);
   plan->joined = job->tile == APART ? 0 : hybrid_joined(plan, kind);
   plan->limit = LIMIT;
   plan->samples = SAMPLES;
-  plan->run = plan->most_alone = RUN;
-  if (job->count <= plan->tile || job->tile == RANKED) return;
   if (job->tile % 2 == 0) {
-    hybrid_set_levels(plan, plan_blocks(job->count, plan->tile / 2),
+    hybrid_set_levels(plan, plan_max(plan_blocks(job->count, plan->tile / 2), 2),
                       job->tile >= MANY ? 2 * plan->spread_block : BUCKETS,
                       hybrid_most_lists(plan, kind));
     if (job->count % 3 == 0) plan->scattered = 2 * plan->spread_block; /* and small extents */
@@ -287,21 +324,19 @@ static inline void hybrid_set_test(hybrid_plan *plan, hybrid_kind kind, const de
   plan->way = HYBRID_DEAL;
   plan->capacity = plan->tile;
   plan->buckets[0] =
-      (uint32_t)plan_min(plan_blocks(job->count, plan->tile / 2), 2 * plan->spread_block);
+      (uint32_t)plan_clamp(plan_blocks(job->count, plan->tile / 2), 2, 2 * plan->spread_block);
   plan->samples = 2 * plan->buckets[0];
   plan->scattered = hybrid_scattered(plan, job);
   plan->searched = job->tile == SEARCHED;
 }
 
+/* Of pairs that are not few. */
 static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind)
 {
-  enum { LIMIT = 32, STATIC = 6 << 10 /* bytes */, RANK_BLOCK = 256 };
-  enum { RUN = 512, MOST_ALONE = 2048 };                            /* pairs */
-  enum { MOST_RANKED = 16 << 10, MOST_WIDE = 8 << 10, WIDE = 16 }; /* pairs of more bytes */
+  enum { LIMIT = 32, STATIC = 6 << 10 /* bytes */ };
   const uint32_t asked = job->block ? plan_block(job) : HYBRID_TILE_BLOCK;
-  hybrid_plan plan = {0}; /* by ranks, unless it is more than they are good for */
-  plan.block = asked < HYBRID_TILE_BLOCK ? asked : HYBRID_TILE_BLOCK;
-  if (plan.block < HYBRID_WARP) plan.block = HYBRID_WARP;
+  hybrid_plan plan = {0};
+  plan.block = (uint32_t)plan_clamp(asked, HYBRID_WARP, HYBRID_TILE_BLOCK);
   while (plan.block > HYBRID_WARP &&
          hybrid_block_bytes(plan.block, kind) + STATIC > job->shared_bytes)
     plan.block /= 2;
@@ -315,16 +350,10 @@ static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind
   plan.samples = plan.sample_block * kind.items;
   plan.steps = 1;
   plan.cells = (uint32_t)plan_max(plan.block / (kind.pair_bytes > sizeof(uint64_t) ? 32 : 16), 8);
-  plan.run = (uint32_t)plan_min(RUN, plan_power_below(job->shared_bytes / kind.pair_bytes));
-  plan.most_alone =
-      (uint32_t)plan_min(MOST_ALONE, plan_power_below(job->shared_bytes / kind.pair_bytes));
-  plan.rank_block = asked < RANK_BLOCK || job->count <= plan.most_alone ? plan.block : RANK_BLOCK;
   if (job->tile)
     hybrid_set_test(&plan, kind, job);
-  else if (job->count > (kind.pair_bytes > WIDE ? MOST_WIDE : MOST_RANKED) &&
-           !hybrid_set_deal(&plan, kind, job))
+  else if (!hybrid_set_deal(&plan, kind, job))
     hybrid_set_many(&plan, kind, job->count);
-  if (plan.way == HYBRID_RANK) plan.steps = job->count > plan.most_alone ? 2 : 1;
   return plan;
 }
 

@@ -128,7 +128,9 @@ const char *emulator_failure(void);
   X(NO_WRAP)         /* a ring's index not wrapped */                                              \
   X(NO_OFFSET)       /* a ring refilled over what it still holds */                                \
   X(HYBRID_RANK)     /* of equal keys the later one first, in a run */                             \
+  X(HYBRID_NEAR)     /* likewise, of neighbours */                                                 \
   X(HYBRID_RUN)      /* and among runs */                                                          \
+  X(HYBRID_FENCE)    /* the first of so many keys of a run in place of the last */                 \
   X(HYBRID_ORDER)    /* the greater of two packed pairs first */                                   \
   X(HYBRID_TIE)      /* of equal keys the later one first */                                       \
   X(HYBRID_LEAD)     /* pairs whose leads tie left as they come */                                 \

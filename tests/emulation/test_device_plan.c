@@ -140,6 +140,18 @@ static void check_deal(const hybrid_plan *plan, uint64_t count)
   assert_int_equal(plan->steps, 1);
 }
 
+/* Runs that fit the device, with a fence for each lane, and blocks that none is too short for. */
+static void check_ranking(const device_job *job, uint64_t count)
+{
+  const hybrid_ranking how = hybrid_ranking_of(job, count);
+  const uint64_t run = UINT64_C(1) << how.run_bits;
+  assert_true(how.block % HYBRID_WARP == 0 && how.block <= HYBRID_RANK_BLOCK);
+  assert_true(run % (how.block / HYBRID_WARP * HYBRID_RANKED) == 0);
+  assert_true(run >= HYBRID_WARP && run * (job->key_width / 8) <= job->shared_bytes);
+  assert_true(how.alone ? count <= run : hybrid_fences(&how, count) * run >= count * HYBRID_WARP);
+  assert_true(hybrid_rank_blocks(&how, count) * (how.block / HYBRID_WARP * HYBRID_RANKED) >= count);
+}
+
 /* Room for all pairs, in tiles that fit the device, at whatever count. */
 static void check_hybrid(uint64_t count, hybrid_kind kind, uint32_t key_width,
                          uint64_t shared_bytes)
@@ -150,17 +162,20 @@ static void check_hybrid(uint64_t count, hybrid_kind kind, uint32_t key_width,
                           .index_bits = count > UINT32_MAX ? 64 : 32,
                           .shared_bytes = shared_bytes,
                           .multiprocessors = 132};
+  if (count <= 1 << 28) assert_true(hybrid_extra_bytes(&job) <= 64 << 20);
+  check_ranking(&job, plan_min(count, 1 << 14));
+  if (hybrid_is_few(&job)) {
+    assert_true(count <= 1 << 14);
+    return;
+  }
   const hybrid_plan plan = hybrid_plan_of(&job, kind);
   if (plan.way == HYBRID_SPLIT) check_split(&plan, count);
   if (plan.way == HYBRID_DEAL) check_deal(&plan, count);
-  if (plan.way == HYBRID_RANK) assert_true(count <= 16 << 10);
-  assert_true(plan.run % HYBRID_WARP == 0 && plan.most_alone % HYBRID_WARP == 0);
-  assert_true(plan.most_alone * (key_width / 8) <= shared_bytes);
   assert_true(plan.tile <= plan.block * kind.items && plan.joined <= plan.tile);
   assert_true(plan.samples <= plan.sample_block * kind.items || plan.way == HYBRID_DEAL);
   assert_true(hybrid_block_bytes(plan.block, kind) <= shared_bytes);
   assert_true(hybrid_block_bytes(plan.sample_block, kind) <= shared_bytes);
-  if (count <= 1 << 28) assert_in_range(hybrid_extra_bytes(&job), 1, 64 << 20);
+  check_ranking(&job, plan.samples);
 }
 
 static void hybrid_has_room_for_every_pair(void **state)
