@@ -9,6 +9,9 @@
  *   DEVICE_KERNEL(name, max_threads, type, args) {...}       a kernel; its one argument, by value
  *   DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args) {...}
  *                                                            so many on a multiprocessor at once
+ *   DEVICE_KERNEL_EARLY(name, max_threads, blocks, type, args) {... device_await_before(); ...}
+ *                                                            likewise; until then it may read what
+ *                                                            the kernel before did not write
  *     DEVICE_SHARED(type, keys);                             the dynamic shared memory: a pointer
  *     DEVICE_SHARED_ARRAY(type, bounds, 2);                  a static shared array
  *     threadIdx.x blockIdx.x blockDim.x gridDim.x __syncthreads() __syncwarp() __shfl_xor_sync()
@@ -55,11 +58,15 @@ __extension__ typedef unsigned __int128 device_uint128;
   DEVICE_KERNEL_NAMED(name, (max_threads), type, args)
 #define DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args)                                 \
   DEVICE_KERNEL_NAMED(name, (max_threads, blocks), type, args)
+#define DEVICE_KERNEL_EARLY(name, max_threads, blocks, type, args)                                 \
+  DEVICE_KERNEL_BEGUN(name, (max_threads, blocks), type, args, (void)0)
 #define DEVICE_KERNEL_NAMED(name, bounds, type, args)                                              \
+  DEVICE_KERNEL_BEGUN(name, bounds, type, args, device_await_before())
+#define DEVICE_KERNEL_BEGUN(name, bounds, type, args, begin)                                       \
   DEVICE_INLINE void name##_body(const type &args);                                                \
   static __global__ void __launch_bounds__ bounds name(const __grid_constant__ type args)          \
   {                                                                                                \
-    device_await_before();                                                                         \
+    begin;                                                                                         \
     name##_body(args);                                                                             \
   }                                                                                                \
   DEVICE_INLINE void name##_body(const type &args)
@@ -251,6 +258,8 @@ static inline device_status device_await(const uint32_t *flag, void *stream)
   DEVICE_KERNEL_NAMED(name, max_threads, type, args)
 #define DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args)                                 \
   DEVICE_KERNEL_NAMED(name, max_threads, type, args)
+#define DEVICE_KERNEL_EARLY(name, max_threads, blocks, type, args)                                 \
+  DEVICE_KERNEL_NAMED(name, max_threads, type, args)
 #define DEVICE_KERNEL_NAMED(name, max_threads, type, args)                                         \
   static void name(const type args);                                                               \
   static void name##_thread(const void *argument)                                                  \
@@ -384,6 +393,9 @@ static inline device_status device_read(void *host, const void *device, size_t s
   (void)stream;
   memcpy(host, device, size);
   return 0;
+}
+DEVICE_INLINE void device_await_before(void)
+{
 }
 DEVICE_INLINE bool device_is_last(uint32_t *count)
 {

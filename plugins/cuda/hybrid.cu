@@ -197,6 +197,10 @@ DEVICE_INLINE uint64_t octave_lead(uint32_t cell, uint32_t bits)
   return ((first << (cell >> bits)) + all - 1) >> bits;
 }
 
+/* ---- Where pairs are scattered to ---- */
+
+typedef enum hybrid_target { HYBRID_TO_PLACES, HYBRID_TO_LISTS, HYBRID_TO_ROOMS } hybrid_target;
+
 /* What a block has collected of the pairs that it looked at (hybrid_select.inc). */
 typedef struct collection {
   uint64_t below; /* pairs below the bounds */
