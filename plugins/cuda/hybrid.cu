@@ -377,6 +377,13 @@ typedef struct order_step {
   uint64_t count;
 } order_step;
 
+/* By one thread, sooner than by a memset, as the next kernel may come meanwhile. */
+DEVICE_KERNEL(forget_facts, HYBRID_WARP, order_step, step)
+{
+  const hybrid_facts none = {0};
+  *step.facts = none;
+}
+
 /* So many may be out of order: sorted apart and merged, they cost less than all of them. */
 static uint64_t hybrid_most_gone(const device_job *job)
 {
