@@ -185,9 +185,11 @@ void print_machine()
 
 void print_pairs_head(const char *title)
 {
-  std::printf("\n%s of a key, random unless said, and an index on the device, median ms\n"
-              "%-28s %-4s %-8s %-10s %4s %10s %8s %8s\n",
-              title, "", "key", "", "pairs", "runs", "ms", "/ merge", "/ radix");
+  std::printf(
+      "\n%s of a key, random unless said, and an index on the device, median ms; the device is\n"
+      "kept busy before, so that the host has started what is measured when it begins\n"
+      "%-28s %-4s %-8s %-10s %4s %10s %8s %8s\n",
+      title, "", "key", "", "pairs", "runs", "ms", "/ merge", "/ radix");
 }
 
 void print_experiment_head()
