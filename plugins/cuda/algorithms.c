@@ -1,6 +1,6 @@
 #include "cuda/algorithms.h"
 
-#include "cuda/hybrid.h"
+#include "cuda/hybrid/hybrid.h"
 
 #define SHOWN(name, description)                                                                   \
   {                                                                                                \

@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "cuda/hybrid.h"
-#include "cuda/hybrid_plan.h"
+#include "cuda/hybrid/hybrid.h"
+#include "cuda/hybrid/plan.h"
 
 /* Where 24, 31 and 32 bits end. */
 static const uint64_t large[] = {(1 << 24) + 1, (UINT64_C(1) << 31) - 1, (UINT64_C(1) << 31) + 1,

@@ -1,4 +1,4 @@
-/* hybrid_plan.h - how the hybrid sort goes about a job: pure functions, for the host. */
+/* plan.h - how the hybrid sort goes about a job: pure functions, for the host. */
 #ifndef RECSORT_CUDA_HYBRID_PLAN_H
 #define RECSORT_CUDA_HYBRID_PLAN_H
 
@@ -47,9 +47,10 @@ static inline hybrid_ranking hybrid_ranking_of(const device_job *job, uint64_t c
   const uint64_t most_alone = plan_min(most, MOST_ALONE);
   const bool alone = count <= most_alone;
   const uint32_t asked = job->block ? plan_block(job) : HYBRID_RANK_BLOCK;
-  const hybrid_ranking how = {
-      (uint32_t)plan_clamp(asked, HYBRID_WARP, alone ? ALONE_BLOCK : HYBRID_RANK_BLOCK),
-      (uint32_t)__builtin_ctzll(alone ? most_alone : plan_min(most, RUN)), alone};
+  const uint32_t most_threads = alone ? (uint32_t)ALONE_BLOCK : (uint32_t)HYBRID_RANK_BLOCK;
+  const hybrid_ranking how = {(uint32_t)plan_clamp(asked, HYBRID_WARP, most_threads),
+                              (uint32_t)__builtin_ctzll(alone ? most_alone : plan_min(most, RUN)),
+                              alone};
   return how;
 }
 

@@ -1,4 +1,4 @@
-/* hybrid_extents.h - buckets that nobody has counted: each is a list of extents, areas of the same
+/* extents.h - buckets that nobody has counted: each is a list of extents, areas of the same
  * size in one array, and takes another extent when its last one is full. So as much room as all
  * pairs need, and one extent a bucket, are enough whatever the pairs are like. Which extents are
  * whose is listed when all pairs are there, those of a bucket one behind the other.
@@ -7,9 +7,9 @@
 #define RECSORT_CUDA_HYBRID_EXTENTS_H
 
 #include "cuda/device.h"
-#include "cuda/hybrid_block.h"
-#include "cuda/hybrid_places.h"
-#include "cuda/hybrid_plan.h"
+#include "cuda/hybrid/block.h"
+#include "cuda/hybrid/places.h"
+#include "cuda/hybrid/plan.h"
 
 /* Of a bucket. */
 typedef struct extent_room {

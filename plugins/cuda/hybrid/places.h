@@ -1,11 +1,11 @@
-/* hybrid_places.h - where buckets begin or end in an array of pairs, and the segments that they
+/* places.h - where buckets begin or end in an array of pairs, and the segments that they
  * split.
  */
 #ifndef RECSORT_CUDA_HYBRID_PLACES_H
 #define RECSORT_CUDA_HYBRID_PLACES_H
 
 #include "cuda/device.h"
-#include "cuda/hybrid_plan.h"
+#include "cuda/hybrid/plan.h"
 
 /* 32 or 64 bits each, every so many. */
 typedef struct places {

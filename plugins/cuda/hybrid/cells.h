@@ -1,11 +1,11 @@
-/* hybrid_cells.h - the cells of a tile, and the marks of its pairs, whatever these are
- * (hybrid_tile.inc). */
+/* cells.h - the cells of a tile, and the marks of its pairs, whatever these are
+ * (tile.inc). */
 #ifndef RECSORT_CUDA_HYBRID_CELLS_H
 #define RECSORT_CUDA_HYBRID_CELLS_H
 
 #include "cuda/device.h"
-#include "cuda/hybrid_block.h"
-#include "cuda/hybrid_plan.h"
+#include "cuda/hybrid/block.h"
+#include "cuda/hybrid/plan.h"
 
 enum {
   HYBRID_MOST_HEAVY = 80, /* cells of a tile with more pairs than the limit */

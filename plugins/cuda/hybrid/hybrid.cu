@@ -1,28 +1,28 @@
 /* hybrid.cu - the device sort that is meant to be fast.
  *
  *   look    whether very many keys ascend already, or descend: then they are numbered, or turned
- *           round (hybrid_order.inc); or ascend but for a few, which are sorted apart and merged
- *           with the others (hybrid_mend.inc)
- *   rank    few pairs: for each the others before it are counted (hybrid_few.inc)
+ *           round (order.inc); or ascend but for a few, which are sorted apart and merged
+ *           with the others (mend.inc)
+ *   rank    few pairs: for each the others before it are counted (few.inc)
  *   deal    more: to buckets with room to spare, which are then sorted
- *   split   many: to buckets of known sizes, level by level (hybrid_find.inc and hybrid_buckets.inc
+ *   split   many: to buckets of known sizes, level by level (find.inc and buckets.inc
  *           for both)
- *   parts   what is too large for a tile: each block collects a part (hybrid_select.inc)
+ *   parts   what is too large for a tile: each block collects a part (select.inc)
  *
- * Blocks sort up to some thousand pairs in shared memory, as a tile (hybrid_tile.inc).
+ * Blocks sort up to some thousand pairs in shared memory, as a tile (tile.inc).
  *
  * A pair is a key and its index, and all pairs differ: so no step need be stable. Where both fit in
  * 64 bits they are packed, the index below, and one array moves instead of two.
  */
-#include "cuda/hybrid.h"
+#include "cuda/hybrid/hybrid.h"
 
 #include "cuda/device.h"
-#include "cuda/hybrid_block.h"
-#include "cuda/hybrid_cells.h"
-#include "cuda/hybrid_extents.h"
-#include "cuda/hybrid_heavy.h"
-#include "cuda/hybrid_places.h"
-#include "cuda/hybrid_plan.h"
+#include "cuda/hybrid/block.h"
+#include "cuda/hybrid/cells.h"
+#include "cuda/hybrid/extents.h"
+#include "cuda/hybrid/heavy.h"
+#include "cuda/hybrid/places.h"
+#include "cuda/hybrid/plan.h"
 
 enum {
   HYBRID_ORDER_BLOCK = 256,
@@ -41,17 +41,17 @@ static uint32_t place_bits_of(const device_job *job)
 
 #define KEY uint32_t
 #define KEYED(name) name##_32
-#include "cuda/hybrid_rank.inc"
+#include "cuda/hybrid/rank.inc"
 
 #define KEY uint64_t
 #define KEYED(name) name##_64
-#include "cuda/hybrid_rank.inc"
+#include "cuda/hybrid/rank.inc"
 
 #define KEY device_uint128
 #define KEYED(name) name##_128
-#include "cuda/hybrid_rank.inc"
+#include "cuda/hybrid/rank.inc"
 
-#define TYPED_SOURCE "cuda/hybrid_few.inc"
+#define TYPED_SOURCE "cuda/hybrid/few.inc"
 #include "cuda/each_type.h"
 
 /* ---- From keys to packed pairs, and back ---- */
@@ -201,7 +201,7 @@ DEVICE_INLINE uint64_t octave_lead(uint32_t cell, uint32_t bits)
 
 typedef enum hybrid_target { HYBRID_TO_PLACES, HYBRID_TO_LISTS, HYBRID_TO_ROOMS } hybrid_target;
 
-/* What a block has collected of the pairs that it looked at (hybrid_select.inc). */
+/* What a block has collected of the pairs that it looked at (select.inc). */
 typedef struct collection {
   uint64_t below; /* pairs below the bounds */
   uint32_t count; /* within; there may not have been room for all of them */
@@ -231,7 +231,7 @@ static void *arena_take(arena *from, uint64_t bytes)
 #define SCATTER_BLOCKS 3
 #define TYPED(name) name##_packed
 #define KEYED(name) name##_64
-#include "cuda/hybrid_kind.inc"
+#include "cuda/hybrid/kind.inc"
 #undef PACKED
 
 #define KEY uint32_t
@@ -242,7 +242,7 @@ static void *arena_take(arena *from, uint64_t bytes)
 #define SCATTER_BLOCKS 2
 #define TYPED(name) name##_32_64
 #define KEYED(name) name##_32
-#include "cuda/hybrid_kind.inc"
+#include "cuda/hybrid/kind.inc"
 
 #define KEY uint64_t
 #define INDEX uint32_t
@@ -252,7 +252,7 @@ static void *arena_take(arena *from, uint64_t bytes)
 #define SCATTER_BLOCKS 2
 #define TYPED(name) name##_64_32
 #define KEYED(name) name##_64
-#include "cuda/hybrid_kind.inc"
+#include "cuda/hybrid/kind.inc"
 
 #define KEY uint64_t
 #define INDEX uint64_t
@@ -262,7 +262,7 @@ static void *arena_take(arena *from, uint64_t bytes)
 #define SCATTER_BLOCKS 2
 #define TYPED(name) name##_64_64
 #define KEYED(name) name##_64
-#include "cuda/hybrid_kind.inc"
+#include "cuda/hybrid/kind.inc"
 
 #define KEY device_uint128
 #define INDEX uint32_t
@@ -272,7 +272,7 @@ static void *arena_take(arena *from, uint64_t bytes)
 #define SCATTER_BLOCKS 2
 #define TYPED(name) name##_128_32
 #define KEYED(name) name##_128
-#include "cuda/hybrid_kind.inc"
+#include "cuda/hybrid/kind.inc"
 
 #define KEY device_uint128
 #define INDEX uint64_t
@@ -282,7 +282,7 @@ static void *arena_take(arena *from, uint64_t bytes)
 #define SCATTER_BLOCKS 2
 #define TYPED(name) name##_128_64
 #define KEYED(name) name##_128
-#include "cuda/hybrid_kind.inc"
+#include "cuda/hybrid/kind.inc"
 
 typedef struct pair_kind {
   uint64_t (*extra_bytes)(const device_job *job);
@@ -390,7 +390,7 @@ static uint64_t hybrid_most_gone(const device_job *job)
   return job->count / (job->tile ? 3 : 16);
 }
 
-#define TYPED_SOURCE "cuda/hybrid_order.inc"
+#define TYPED_SOURCE "cuda/hybrid/order.inc"
 #include "cuda/each_type.h"
 
 DEVICE_SORT(hybrid)

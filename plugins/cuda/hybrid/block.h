@@ -1,10 +1,10 @@
-/* hybrid_block.h - what the threads of a block do together, whatever the pairs are: which of them
+/* block.h - what the threads of a block do together, whatever the pairs are: which of them
  * are a thread's, and sums. */
 #ifndef RECSORT_CUDA_HYBRID_BLOCK_H
 #define RECSORT_CUDA_HYBRID_BLOCK_H
 
 #include "cuda/device.h"
-#include "cuda/hybrid_plan.h"
+#include "cuda/hybrid/plan.h"
 
 /* ---- A block's pairs ---- */
 

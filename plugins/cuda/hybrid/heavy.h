@@ -1,9 +1,9 @@
-/* hybrid_heavy.h - the heavy cells of a tile, whatever its pairs are (hybrid_heavy.inc). */
+/* heavy.h - the heavy cells of a tile, whatever its pairs are (heavy.inc). */
 #ifndef RECSORT_CUDA_HYBRID_HEAVY_H
 #define RECSORT_CUDA_HYBRID_HEAVY_H
 
 #include "cuda/device.h"
-#include "cuda/hybrid_cells.h"
+#include "cuda/hybrid/cells.h"
 
 #define HYBRID_NO_SLOT UINT32_MAX
 
