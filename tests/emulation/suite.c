@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "conformance/patterns.h"
 #include "emulator.h"
@@ -147,6 +149,9 @@ static bool allocate(memory *m, uint64_t size)
   return m->at != NULL;
 }
 
+/* Seconds that a case may take. */
+static unsigned patience;
+
 static bool is_whole(memory m)
 {
   bool good = true;
@@ -188,15 +193,26 @@ static const char *sort_sample(const device_algorithm *algorithm, const sample *
   return is_expected(s, buffers.keys[result], buffers.indices[result]) ? NULL : "wrong order";
 }
 
+static double now(void)
+{
+  struct timespec time;
+  (void)clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 static void check(const device_algorithm *algorithm, const sample *s, bool loud, suite_tally *t)
 {
   static const char *const orders[EMULATOR_ORDERS] = {"forward", "reverse", "shuffled"};
   const uint64_t extra_bytes = algorithm->extra_bytes ? algorithm->extra_bytes(&s->job) : 0;
+  const double start = now();
   memory m = {NULL, 0};
   const char *wrong = "no memory";
+  (void)alarm(patience);
   if (allocate(&m, device_bytes(&s->job, extra_bytes)))
     wrong = sort_sample(algorithm, s, m, extra_bytes);
   free(m.at);
+  (void)alarm(0);
+  if (now() - start > t->longest) t->longest = now() - start;
   t->passed += !wrong;
   t->failed += wrong != NULL;
   if (wrong && loud)
@@ -245,10 +261,12 @@ static void check_pattern(const device_algorithm *algorithm, sample *s, const pa
   check(algorithm, s, loud, t);
 }
 
-suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, bool loud)
+suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, bool loud,
+                      unsigned seconds)
 {
   enum { ROUNDS = 6 };
-  suite_tally t = {0, 0};
+  suite_tally t = {0, 0, 0};
+  patience = seconds;
   uint64_t random = 1;
   sample s = {.keys = malloc(MAX_COUNT * sizeof *s.keys),
               .expected = malloc(MAX_COUNT * sizeof *s.expected)};

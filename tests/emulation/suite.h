@@ -10,11 +10,14 @@
 typedef struct suite_tally {
   size_t passed;
   size_t failed;
+  double longest; /* seconds that a case took */
 } suite_tally;
 
 /* Widths of keys and indices x patterns x lengths; chance picks the order of threads and blocks,
  * the number of threads and the size of tiles. Stops after `most_failures`, tells of them if
- * `loud`. */
-suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, bool loud);
+ * `loud`. A case that takes longer than `patience` seconds ends the process, by SIGALRM; 0: none
+ * does. */
+suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, bool loud,
+                      unsigned patience);
 
 #endif
