@@ -1,6 +1,8 @@
+#undef _FORTIFY_SOURCE /* it takes a jump to another stack for a mistake */
 #include "emulator.h"
 
 #include <assert.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +32,14 @@ enum {
   MAX_AREAS = 16
 };
 
+/* Where a stack goes on. A jump does not ask the system for the signal mask, as swapcontext does;
+ * but AddressSanitizer would forget what it knows of the stack. */
+#ifdef WITH_ASAN
+typedef ucontext_t place;
+#else
+typedef jmp_buf place;
+#endif
+
 typedef enum fiber_state {
   FIBER_READY,
   FIBER_AT_BARRIER,
@@ -37,9 +47,11 @@ typedef enum fiber_state {
   FIBER_DONE
 } fiber_state;
 
-/* One thread of the block. */
+/* One thread of the block, and of the next. */
 typedef struct fiber {
-  ucontext_t context;
+  ucontext_t begin;
+  place place;
+  bool begun;
   void *fake_stack; /* AddressSanitizer's */
   fiber_state state;
   emulator_site site; /* where it waits */
@@ -70,7 +82,7 @@ static char *stacks;
 static size_t stack_count;
 static void (*thread_main)(const void *args);
 static const void *thread_args;
-static ucontext_t host;
+static place host;
 static void *host_fake_stack;
 static const void *host_stack;
 static size_t host_stack_size;
@@ -124,7 +136,7 @@ static bool fail(const char *format, ...)
 
 static bool same_site(emulator_site a, emulator_site b)
 {
-  return a.line == b.line && a.file && b.file && strcmp(a.file, b.file) == 0;
+  return a.line == b.line && a.file && b.file && (a.file == b.file || strcmp(a.file, b.file) == 0);
 }
 
 static void note_site(emulator_site site)
@@ -154,37 +166,58 @@ static void enter_stack(void *fake_stack, const void **from, size_t *from_size)
 #endif
 }
 
+/* Goes on at `to`, or begins there; returns when somebody goes on at `from`. */
+static void switch_stack(place *from, place *to, const ucontext_t *begin)
+{
+#ifdef WITH_ASAN
+  (void)swapcontext(from, begin ? begin : to);
+#else
+  if (setjmp(*from) != 0) return;
+  if (begin) (void)setcontext(begin);
+  longjmp(*to, 1);
+#endif
+}
+
 static void resume(unsigned thread)
 {
+  fiber *const f = &fibers[thread];
+  const bool begins = !f->begun;
   threadIdx.x = thread;
+  f->begun = true;
   leave_stack(&host_fake_stack, stacks + (size_t)thread * STACK_BYTES, STACK_BYTES);
-  (void)swapcontext(&host, &fibers[thread].context);
+  switch_stack(&host, &f->place, begins ? &f->begin : NULL);
   enter_stack(host_fake_stack, NULL, NULL);
 }
 
 static void suspend(fiber *f, fiber_state state)
 {
   f->state = state;
-  leave_stack(state == FIBER_DONE ? NULL : &f->fake_stack, host_stack, host_stack_size);
-  (void)swapcontext(&f->context, &host);
+  leave_stack(&f->fake_stack, host_stack, host_stack_size);
+  switch_stack(&f->place, &host, NULL);
   enter_stack(f->fake_stack, &host_stack, &host_stack_size);
 }
 
 static void fiber_main(void)
 {
   enter_stack(NULL, &host_stack, &host_stack_size);
-  thread_main(thread_args);
-  suspend(&fibers[threadIdx.x], FIBER_DONE);
+  for (;;) {
+    thread_main(thread_args);
+    suspend(&fibers[threadIdx.x], FIBER_DONE);
+  }
 }
 
+/* One that is done goes on with the block that is next; one that was given up begins anew. */
 static void start_fiber(unsigned thread)
 {
   fiber *const f = &fibers[thread];
-  (void)getcontext(&f->context);
-  f->context.uc_stack.ss_sp = stacks + (size_t)thread * STACK_BYTES;
-  f->context.uc_stack.ss_size = STACK_BYTES;
-  f->context.uc_link = NULL;
-  makecontext(&f->context, fiber_main, 0);
+  if (!f->begun || f->state != FIBER_DONE) {
+    (void)getcontext(&f->begin);
+    f->begin.uc_stack.ss_sp = stacks + (size_t)thread * STACK_BYTES;
+    f->begin.uc_stack.ss_size = STACK_BYTES;
+    f->begin.uc_link = NULL;
+    makecontext(&f->begin, fiber_main, 0);
+    f->begun = false;
+  }
   f->state = FIBER_READY;
   f->turn = 0;
 }
@@ -379,6 +412,7 @@ static bool make_stacks(size_t count)
 {
   if (count <= stack_count) return true;
   free(stacks);
+  memset(fibers, 0, sizeof fibers);
   stacks = malloc(count * STACK_BYTES);
   stack_count = stacks ? count : 0;
   return stacks != NULL;
