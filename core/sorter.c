@@ -210,7 +210,9 @@ recsort_stats recsort_sorter_stats(const recsort_sorter *sorter)
     stats.plugin = instance->plugin->name;
     stats.algorithm = instance->plugin->algorithms[instance->algorithm]->name;
     if (instance->records)
-      stats.transfer = instance->records->reason(instance->state, &sorter->plan.program);
+      stats.transfer = rs_trial_is_over(&instance->trial)
+                           ? sorter->transfer
+                           : instance->records->reason(instance->state, &sorter->plan.program);
   }
   return stats;
 }

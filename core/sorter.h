@@ -31,6 +31,7 @@ struct recsort_sorter {
   size_t allocation_size;
   recsort_stats stats;
   char choice[160];
+  char transfer[200]; /* what a trial has shown */
   char fallback[sizeof((recsort_error *)0)->text];
 };
 

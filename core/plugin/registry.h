@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "plugin/trial.h"
 #include "recsort/plugin.h"
 
 /* A candidate; everything but `library` is in the registry's arena. */
@@ -31,7 +32,8 @@ typedef struct rs_plugin_instance {
   void *state;
   const recsort_plugin_records *records; /* how it takes whole records; NULL: it does not */
   uint32_t algorithm;
-  bool lost; /* it said so: only close may be called */
+  bool lost;      /* it said so: only close may be called */
+  rs_trial trial; /* of whole records, if it takes them */
 } rs_plugin_instance;
 
 /* The candidate by that name that can be used, or an error that says why there is none. */

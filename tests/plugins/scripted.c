@@ -10,7 +10,8 @@
  *   sort-lost                          so too, and it must not be called again
  *   sort-duplicate, sort-range         sort returns what is no permutation
  *   sort-nothing                       sort writes nothing
- *   whole                              whole records are sorted, and well
+ *   whole                              whole records are sorted, and well, in 10 seconds as it says
+ *   whole-mostly, whole-hardly         so too, but that may be sooner or not
  *   whole-failed, whole-memory, whole-lost, whole-unsupported
  *                                      that reports it, having spoilt what it could
  *
@@ -174,7 +175,10 @@ static int script_is_whole(void)
 static uint32_t suits(const void *made, const recsort_key_program *program)
 {
   (void)made;
-  return script_is_whole() && program->key_width <= 64;
+  if (!script_is_whole() || program->key_width > 64) return RECSORT_SUITS_NOT;
+  return script_is("whole-mostly")   ? RECSORT_SUITS_MOSTLY
+         : script_is("whole-hardly") ? RECSORT_SUITS_HARDLY
+                                     : RECSORT_SUITS;
 }
 
 static const char *reason(const void *made, const recsort_key_program *program)

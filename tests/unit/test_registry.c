@@ -329,6 +329,39 @@ static void test_whole_records(void **state)
   }
 }
 
+/* Sorts until each way has been tried twice, and once more; `first`: whole records. By its own
+ * account the plugin takes seconds for these. */
+static void try_both_ways(const char *name, bool first)
+{
+  enum { MANY = 1 << 16 };
+  entry *const entries = calloc(MANY, sizeof *entries);
+  recsort_sorter *sorter;
+  recsort_error error = {0};
+  assert_non_null(entries);
+  script(name);
+  assert_int_equal(create("scripted", NULL, NULL, &sorter, &error), RECSORT_OK);
+  for (int sorts = 0; sorts < 5; sorts++) {
+    assert_int_equal(recsort_sort(sorter, entries, COUNT, &error), RECSORT_OK);
+    assert_int_equal(recsort_sorter_stats(sorter).whole_records, sorts < 4 && first);
+    assert_int_equal(recsort_sort(sorter, entries, MANY, &error), RECSORT_OK);
+    assert_int_equal(recsort_sorter_stats(sorter).whole_records, sorts < 4 && (sorts < 2) == first);
+    if (sorts < 3)
+      assert_string_equal(recsort_sorter_stats(sorter).transfer, "whole, as the script says");
+    else
+      assert_non_null(strstr(recsort_sorter_stats(sorter).transfer, "keys alone: both ways were"));
+  }
+  recsort_sorter_destroy(sorter);
+  free(entries);
+}
+
+static void test_both_ways_are_tried(void **state)
+{
+  (void)state;
+  search(SCRIPTED);
+  try_both_ways("whole-mostly", true);
+  try_both_ways("whole-hardly", false);
+}
+
 static void test_an_algorithm_picks_the_plugin_that_has_it(void **state)
 {
   recsort_sorter *sorter;
@@ -445,6 +478,7 @@ int main(void)
       cmocka_unit_test_teardown(test_the_best_plugin_is_used, forget),
       cmocka_unit_test_teardown(test_few_records_go_to_the_next_plugin, forget),
       cmocka_unit_test_teardown(test_whole_records, forget),
+      cmocka_unit_test_teardown(test_both_ways_are_tried, forget),
       cmocka_unit_test_teardown(test_an_algorithm_picks_the_plugin_that_has_it, forget),
       cmocka_unit_test_teardown(test_auto_falls_back, forget),
       cmocka_unit_test_teardown(test_by_name_a_failure_is_an_error, forget),

@@ -198,22 +198,31 @@ typedef struct recsort_plugin_times {
   double permute;
 } recsort_plugin_times;
 
+/* Whether whole records are what such a plugin should get. Where it cannot know, a host that sorts
+ * many records again and again tries both ways, and keeps to the sooner one. */
+typedef enum recsort_plugin_suits {
+  RECSORT_SUITS_NOT = 0,    /* keys alone */
+  RECSORT_SUITS = 1,        /* whole records: it is sooner done with them */
+  RECSORT_SUITS_MOSTLY = 2, /* so it is in most cases, but not in all */
+  RECSORT_SUITS_HARDLY = 3  /* in most cases it is not */
+} recsort_plugin_suits;
+
 typedef struct recsort_plugin_records {
   uint32_t size;
   uint32_t reserved;
 
-  /* [any thread] Not 0: it takes records of this program, and is sooner done with them than with
-   * keys alone. Does not block. */
+  /* [any thread] Whether it takes records of this program: one of recsort_plugin_suits. Does not
+   * block. */
   uint32_t (*suits)(const void *instance, const recsort_key_program *program);
 
-  /* [any thread] What it gets for that reason and why, in some words for people: text that is never
-   * released. Does not block. */
+  /* [any thread] What it gets first for that reason and why, in some words for people: text that is
+   * never released. Does not block. */
   const char *(*reason)(const void *instance, const recsort_key_program *program);
 
   /* [one thread] Writes the sorted records to `sorted`, which overlaps `records` nowhere; blocks
    * until done. Moves none before it has made sure that the order is a permutation. The job is as
-   * for recsort_plugin.sort, the program the one that `suits` said yes to. On failure what is at
-   * `sorted` is lost, and nothing else has changed.
+   * for recsort_plugin.sort, the program one that does suit. On failure what is at `sorted` is
+   * lost, and nothing else has changed.
    * UNSUPPORTED: not these records, for want of memory or as one of them holds an invalid value;
    * the host then makes the keys, which says which, and calls recsort_plugin.sort. */
   recsort_plugin_status (*sort)(void *instance, const recsort_plugin_job *job,

@@ -383,7 +383,8 @@ typedef struct recsort_stats {
   const char *plugin;
   const char *algorithm;
   const char *choice;   /* why this plugin */
-  const char *transfer; /* whole records or keys alone go to it, and why; NULL: keys, always */
+  const char *transfer; /* whole records or keys alone go to it, and why; NULL: keys, always. Where
+                         * only trying tells, sorts of 2^16 records and more try both ways twice */
   const char *fallback; /* "auto": which plugin failed, or cannot be used, and why; else NULL */
   size_t memory;        /* bytes the sorter holds */
   bool whole_records;   /* the plugin got and moved the records, not keys alone */
