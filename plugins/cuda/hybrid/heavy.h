@@ -22,6 +22,18 @@ DEVICE_INLINE void heavy_leave(uint32_t *marks, heavy_cells heavy)
   }
 }
 
+/* From a place among their marks to one in the tile. */
+DEVICE_INLINE uint32_t heavy_shift(heavy_cell cell)
+{
+  return (uint32_t)cell.to - cell.at;
+}
+
+/* The end of a cell's marks, among all of theirs. */
+DEVICE_INLINE uint32_t heavy_behind(heavy_cell cell)
+{
+  return (uint32_t)cell.at + cell.end - cell.begin;
+}
+
 /* How the pairs of a heavy cell are told apart: by the 32 bits behind those that all of them have
  * in common. */
 typedef struct DEVICE_ALIGNED(16) heavy_scale {
@@ -36,10 +48,18 @@ typedef struct DEVICE_ALIGNED(16) heavy_scale {
 typedef struct heavy_cut {
   heavy_cells heavy;
   heavy_scale *scales;
-  uint16_t *samples; /* the number of a pair of each */
+  uint16_t *samples; /* the number of a pair of each, and whether its scale is guessed */
   uint32_t *marks;   /* how many, of all of them */
+  uint32_t *unknown; /* whether there is a cell whose scale is not guessed */
   uint32_t *wrong;   /* whether a guess is */
 } heavy_cut;
+
+#define HEAVY_GUESSED (1u << 15) /* of a sample */
+
+DEVICE_INLINE bool heavy_is_guessed(const heavy_cut *cut, uint32_t cell)
+{
+  return cut->samples[cell] & HEAVY_GUESSED;
+}
 
 /* One barrier, as of block_before(). There are more threads than heavy cells. */
 DEVICE_INLINE void heavy_begin(const heavy_cut *cut, const uint32_t *marks)
@@ -48,7 +68,7 @@ DEVICE_INLINE void heavy_begin(const heavy_cut *cut, const uint32_t *marks)
   const uint32_t cell = threadIdx.x, count = *cut->heavy.count;
   heavy_cell *const one = &cut->heavy.of[cell];
   const uint32_t mine = cell < count ? (uint32_t)one->end - one->begin : 0;
-  if (cell == 0) *cut->wrong = 0;
+  if (cell == 0) *cut->unknown = *cut->wrong = 0;
   if (cell < count) cut->scales[cell] = none;
   const uint32_t before = block_before(mine);
   if (cell >= count) return;
@@ -68,14 +88,14 @@ DEVICE_INLINE uint32_t heavy_first_cell(const heavy_cut *cut, uint32_t begin, ui
  * them. */
 DEVICE_INLINE void heavy_scale_set(const heavy_cut *cut, uint32_t cell, uint32_t cells)
 {
-  const heavy_cell *const one = &cut->heavy.of[cell];
-  const uint32_t behind = (uint32_t)one->at + one->end - one->begin;
-  const uint32_t first = heavy_first_cell(cut, one->at, cells);
+  const heavy_cell one = cut->heavy.of[cell];
+  const uint32_t first = heavy_first_cell(cut, one.at, cells);
   heavy_scale *const scale = &cut->scales[cell];
   const uint32_t range = scale->factor - scale->origin, shift = device_clz32(range);
   scale->first = (uint16_t)first;
   scale->shift = (uint16_t)shift;
-  scale->factor = cell_factor(range << shift, heavy_first_cell(cut, behind, cells) - first);
+  scale->factor =
+      cell_factor(range << shift, heavy_first_cell(cut, heavy_behind(one), cells) - first);
 }
 
 /* The heavy cell that mark `i` of them is of. */
@@ -93,23 +113,23 @@ DEVICE_INLINE uint32_t heavy_of(const heavy_cut *cut, uint32_t i)
   return low;
 }
 
-/* From a place among their marks to one in the tile. */
-DEVICE_INLINE uint32_t heavy_shift(const heavy_cut *cut, uint32_t cell)
-{
-  return (uint32_t)cut->heavy.of[cell].to - cut->heavy.of[cell].at;
-}
-
 /* Where the pairs of new ones go, which are parts of the ones before. */
 DEVICE_INLINE void heavy_aim(const heavy_cut *cut, heavy_cells made)
 {
   DEVICE_ROLLED
   for (uint32_t cell = threadIdx.x; cell < *made.count; cell += blockDim.x) {
     heavy_cell *const one = &made.of[cell];
-    one->to = (uint16_t)(one->begin + heavy_shift(cut, heavy_of(cut, one->begin)));
+    one->to = (uint16_t)(one->begin + heavy_shift(cut->heavy.of[heavy_of(cut, one->begin)]));
   }
 }
 
-/* A warp's share of all their marks, piece by piece: marks [at, end), which are of one cell. */
+/* A warp's share of all their marks. */
+DEVICE_INLINE uint32_t heavy_share(const heavy_cut *cut)
+{
+  return (*cut->marks + blockDim.x - 1) / blockDim.x * HYBRID_WARP;
+}
+
+/* Piece by piece: marks [at, end), which are of one cell. */
 typedef struct heavy_piece {
   uint32_t cell, at, end;
   uint32_t last; /* of the share */
@@ -118,18 +138,16 @@ typedef struct heavy_piece {
 
 DEVICE_INLINE void heavy_piece_end(const heavy_cut *cut, heavy_piece *piece)
 {
-  const heavy_cell *const one = &cut->heavy.of[piece->cell];
-  const uint32_t behind = (uint32_t)one->at + one->end - one->begin;
-  piece->end = (uint32_t)plan_min(behind, piece->last);
+  piece->end = (uint32_t)plan_min(heavy_behind(cut->heavy.of[piece->cell]), piece->last);
 }
 
 DEVICE_INLINE heavy_piece heavy_first_piece(const heavy_cut *cut)
 {
-  const uint32_t all = *cut->marks, each = (all + blockDim.x - 1) / blockDim.x * HYBRID_WARP;
+  const uint32_t each = heavy_share(cut);
   heavy_piece piece;
   piece.lane = threadIdx.x % HYBRID_WARP;
   piece.at = threadIdx.x / HYBRID_WARP * each;
-  piece.last = (uint32_t)plan_min(piece.at + each, all);
+  piece.last = (uint32_t)plan_min(piece.at + each, *cut->marks);
   piece.cell = heavy_of(cut, piece.at);
   heavy_piece_end(cut, &piece);
   return piece;
