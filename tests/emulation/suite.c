@@ -13,6 +13,7 @@
 __extension__ typedef unsigned __int128 wide_key;
 
 enum { SMALL_LENGTHS = 71, MAX_COUNT = 5000, RANK_BITS = 20, GUARD_BYTES = 64, POISON = 0xee };
+enum { SHARED_BYTES = 227 * 1024 };
 
 /* Beyond these, where blocks, tiles and powers of two begin and end. */
 static const uint64_t lengths[] = {96,   127,  128,  129,  191,  255,  256,  257,
@@ -261,10 +262,36 @@ static void check_pattern(const device_algorithm *algorithm, sample *s, const pa
   check(algorithm, s, loud, t);
 }
 
+/* Few keys, each of which comes often: by two levels or three, in small tiles or large ones, and by
+ * samples that tell little. */
+static void check_values(const device_algorithm *algorithm, sample *s, uint64_t values, bool loud,
+                         uint64_t *random, suite_tally *t)
+{
+  static const struct {
+    uint64_t count;
+    uint32_t tile, block;
+  } ways[] = {{1000, 8, 64}, {1000, 16, 32}, {2500, 16, 64}, {4500, 32, 64}, {MAX_COUNT, 150, 512}};
+  for (size_t w = 0; w < COUNT_OF(ways); w++) {
+    s->job.count = ways[w].count;
+    s->job.key_width = key_widths[random_below(random, COUNT_OF(key_widths))];
+    s->job.key_bits = s->job.key_width;
+    s->job.index_bits = index_widths[random_below(random, COUNT_OF(index_widths))];
+    for (size_t i = 0; i < s->job.count; i++)
+      s->keys[i] = key_of(random_below(random, values), values, s->job.key_width, WAY_WHOLE);
+    s->pattern = "values";
+    find_expected(s);
+    pick_ways(s, random);
+    s->job.tile = ways[w].tile;
+    s->job.block = ways[w].block;
+    s->job.shared_bytes = SHARED_BYTES;
+    check(algorithm, s, loud, t);
+  }
+}
+
 suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, bool loud,
                       unsigned seconds)
 {
-  enum { ROUNDS = 6 };
+  enum { ROUNDS = 6, MOST_VALUES = 45 };
   suite_tally t = {0, 0, 0};
   patience = seconds;
   uint64_t random = 1;
@@ -280,6 +307,8 @@ suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, b
   }
   for (size_t p = 0; p < pattern_count && t.failed < most_failures; p++)
     check_pattern(algorithm, &s, &patterns[p], loud, &random, &t);
+  for (uint64_t values = 2; values <= MOST_VALUES && t.failed < most_failures; values++)
+    check_values(algorithm, &s, values, loud, &random, &t);
   free(s.keys);
   free(s.expected);
   return t;

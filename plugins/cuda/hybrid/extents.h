@@ -25,7 +25,9 @@ typedef struct extent_owner {
 
 typedef struct DEVICE_ALIGNED(16) extent {
   uint64_t from; /* a place in the array */
-  uint32_t count, bucket;
+  uint32_t count;
+  uint16_t bucket;
+  bool one_key; /* the bucket's */
 } extent;
 
 typedef struct extents {
@@ -38,6 +40,7 @@ typedef struct extents {
   uint32_t *counts;     /* how many were taken, and how many are listed */
   extent *list;         /* of a bucket after the other's */
   uint32_t *firsts;     /* a bucket's in the list */
+  bool *one_key;        /* whether all pairs of a bucket have one key; NULL: nobody wants to know */
 } extents;
 
 RECSORT_HD static inline uint32_t extents_size(const extents *all)
@@ -199,7 +202,8 @@ DEVICE_KERNEL(list_extents, HYBRID_SPREAD_BLOCK, list_step, step)
     const extent_owner owner = all->owners[number];
     const extent_last last = lasts[owner.bucket];
     const extent one = {(uint64_t)number << all->bits,
-                        owner.number < last.number ? extents_size(all) : last.count, owner.bucket};
+                        owner.number < last.number ? extents_size(all) : last.count,
+                        (uint16_t)owner.bucket, all->one_key && all->one_key[owner.bucket]};
     if (owner.number <= last.number) all->list[firsts[owner.bucket] + owner.number] = one;
   }
 }

@@ -111,6 +111,7 @@ typedef struct bucket_tile {
   uint32_t factor;
   uint8_t zeros, tail;
   bool by_index, known;
+  bool one_key; /* that of the splitters; only indices are there */
 } bucket_tile;
 
 typedef struct tile_list {

@@ -309,11 +309,11 @@ static inline bool hybrid_set_deal(hybrid_plan *plan, hybrid_kind kind, const de
 static inline void hybrid_set_test(hybrid_plan *plan, hybrid_kind kind, const device_job *job)
 {
   enum { LIMIT = 10, TILE = 48, BUCKETS = 7, SAMPLES = 200 };
-  enum { APART = 8, SEARCHED = 13, MANY = 32, FULL = 150 }; /* tiles asked for */
+  enum { APART = 8, SEARCHED = 13, SPARSE = 16, MANY = 32, FULL = 150 }; /* tiles asked for */
   if (job->tile != FULL) plan->tile = (uint32_t)plan_min(plan->tile, TILE);
   plan->joined = job->tile == APART ? 0 : hybrid_joined(plan, kind);
   plan->limit = LIMIT;
-  plan->samples = SAMPLES;
+  plan->samples = job->tile == SPARSE ? 2 * BUCKETS : SAMPLES;
   if (job->tile % 2 == 0) {
     hybrid_set_levels(plan, plan_max(plan_blocks(job->count, plan->tile / 2), 2),
                       job->tile >= MANY ? 2 * plan->spread_block : BUCKETS,
