@@ -143,6 +143,7 @@ const char *emulator_failure(void);
   X(HYBRID_SPLITTER) /* the greater pairs to the left of a splitter */                             \
   X(HYBRID_LAST)     /* the last key not looked at, when an order is looked for */                 \
   X(HYBRID_EQUAL)    /* equal keys turned round */                                                 \
+  X(HYBRID_EXCHANGE) /* pairs of a cell exchange their indices though their keys differ */        \
   X(HYBRID_ONE_KEY)  /* one key taken for that of a bucket whose splitters' differ */               \
   X(HYBRID_ROW)      /* keys stay that are less than one of a row before */                        \
   X(HYBRID_BOUNDS)   /* and those of chunks whose bounds descend */                                \

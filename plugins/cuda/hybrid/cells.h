@@ -72,7 +72,7 @@ DEVICE_INLINE uint32_t mark_heavy(uint32_t mark)
 
 /* ---- Cells of a tile ---- */
 
-/* One with more pairs than the limit. */
+/* One with more pairs than the limit; or, when these are settled, with none. */
 typedef struct heavy_cell {
   uint16_t begin, end; /* of its marks */
   uint16_t to;         /* where the first of its pairs goes */
@@ -82,15 +82,23 @@ typedef struct heavy_cell {
 typedef struct heavy_cells {
   heavy_cell *of;
   uint32_t *count;
+  uint32_t *left; /* whether some are not settled */
 } heavy_cells;
 
 /* One of two lists of the block: those of one round are cut while those of the next are found. */
 DEVICE_INLINE heavy_cells heavy_list(uint32_t number)
 {
   DEVICE_SHARED_ARRAY(heavy_cell, cells, 2 * HYBRID_MOST_HEAVY);
-  DEVICE_SHARED_ARRAY(uint32_t, counts, 2);
-  const heavy_cells list = {cells + number * HYBRID_MOST_HEAVY, counts + number};
+  DEVICE_SHARED_ARRAY(uint32_t, counts, 4);
+  const heavy_cells list = {cells + number * HYBRID_MOST_HEAVY, counts + number,
+                            counts + 2 + number};
   return list;
+}
+
+/* Before others find some. */
+DEVICE_INLINE void heavy_forget(heavy_cells heavy)
+{
+  if (threadIdx.x == 0) *heavy.count = *heavy.left = 0;
 }
 
 /* Some neighbours, of which a thread has one or two: those of all threads lie one behind the other,

@@ -7,19 +7,68 @@
 
 #define HYBRID_NO_SLOT UINT32_MAX
 
-/* The marks of heavy cells tell which: a warp's work, as one thread would take as long as the rest
- * of the block. */
-DEVICE_INLINE void heavy_leave(uint32_t *marks, heavy_cells heavy)
+/* ---- Some numbers sorted by a warp ----
+ *
+ * Each lane has some neighbours. (Batcher, "Sorting networks and their applications", 1968: the
+ * bitonic sorter; here the first step of each merge is mirrored, so that all of them ascend.) */
+
+enum { HEAVY_EACH = 4 }; /* of a lane */
+
+DEVICE_INLINE void heavy_compare(uint32_t *numbers, uint32_t i, uint32_t k)
+{
+  const uint32_t a = numbers[i], b = numbers[k];
+  numbers[i] = a < b ? a : b;
+  numbers[k] = a < b ? b : a;
+}
+
+/* The lesser ones of these and of those of another lane, or the greater ones. */
+DEVICE_INLINE void heavy_exchange(uint32_t *numbers, uint32_t lanes, bool mirrored, bool greater)
+{
+  uint32_t others[HEAVY_EACH];
+  DEVICE_UNROLL
+  for (uint32_t i = 0; i < HEAVY_EACH; i++)
+    others[i] = __shfl_xor_sync(UINT32_MAX, numbers[mirrored ? HEAVY_EACH - 1 - i : i], lanes);
+  DEVICE_UNROLL
+  for (uint32_t i = 0; i < HEAVY_EACH; i++) {
+    const uint32_t a = numbers[i], b = others[i];
+    numbers[i] = greater ? (a > b ? a : b) : (a < b ? a : b);
+  }
+}
+
+DEVICE_INLINE void heavy_sort(uint32_t *numbers)
 {
   const uint32_t lane = threadIdx.x % HYBRID_WARP;
-  DEVICE_ROLLED
-  for (uint32_t cell = threadIdx.x / HYBRID_WARP; cell < *heavy.count;
-       cell += blockDim.x / HYBRID_WARP) {
-    const uint32_t bits = HYBRID_HEAVY | cell << HYBRID_NUMBER_BITS;
-    DEVICE_ROLLED
-    for (uint32_t i = heavy.of[cell].begin + lane; i < heavy.of[cell].end; i += HYBRID_WARP)
-      marks[i] = bits | mark_number(marks[i]);
+  heavy_compare(numbers, 0, 1);
+  heavy_compare(numbers, 2, 3);
+  heavy_compare(numbers, 0, 3);
+  heavy_compare(numbers, 1, 2);
+  heavy_compare(numbers, 0, 1);
+  heavy_compare(numbers, 2, 3);
+  DEVICE_UNROLL
+  for (uint32_t lanes = 2; lanes <= HYBRID_WARP; lanes *= 2) {
+    heavy_exchange(numbers, lanes - 1, true, lane & lanes / 2);
+    DEVICE_UNROLL
+    for (uint32_t apart = lanes / 4; apart > 0; apart /= 2)
+      heavy_exchange(numbers, apart, false, lane & apart);
+    heavy_compare(numbers, 0, 2);
+    heavy_compare(numbers, 1, 3);
+    heavy_compare(numbers, 0, 1);
+    heavy_compare(numbers, 2, 3);
   }
+}
+
+/* ---- Heavy cells ---- */
+
+/* The marks of one tell which it is. By a warp, as one thread would take as long as the rest of the
+ * block. */
+DEVICE_INLINE void heavy_leave(uint32_t *marks, heavy_cells heavy, uint32_t cell)
+{
+  const uint32_t bits = HYBRID_HEAVY | cell << HYBRID_NUMBER_BITS;
+  DEVICE_ROLLED
+  for (uint32_t i = heavy.of[cell].begin + threadIdx.x % HYBRID_WARP; i < heavy.of[cell].end;
+       i += HYBRID_WARP)
+    marks[i] = bits | mark_number(marks[i]);
+  *heavy.left = 1;
 }
 
 /* From a place among their marks to one in the tile. */
