@@ -110,8 +110,8 @@ typedef struct bucket_tile {
   uint32_t count, first;
   uint32_t factor;
   uint8_t zeros, tail;
-  bool by_index, known;
-  bool one_key; /* that of the splitters; only indices are there */
+  bool by_index : 1, known : 1;
+  bool one_key : 1; /* that of the splitters; only indices are there */
 } bucket_tile;
 
 typedef struct tile_list {
