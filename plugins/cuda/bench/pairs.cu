@@ -24,11 +24,11 @@ template <typename Key> struct pair_buffers {
   uint32_t *indices[2];
 };
 
-/* What sorts: it says how much memory it needs beside two arrays of pairs, and where the result
- * is. */
+/* What is measured: it says how much memory it needs beside two arrays of pairs, and where the
+ * result is. */
 template <typename Key> struct contender {
   std::string method, algorithm;
-  bool needs_indices, in_place;
+  bool needs_indices, in_place, sorts;
   std::function<uint64_t(uint64_t count)> extra_bytes;
   std::function<unsigned(const pair_buffers<Key> &, uint64_t count)> sort;
 };
@@ -66,11 +66,29 @@ template <typename Key> contender<Key> peer(const char *name, bool in_place, pee
       "",
       true,
       in_place,
+      true,
       [=](uint64_t count) { return call(nullptr, 0, pair_buffers<Key>(device_buffers{}), count); },
       [=](const pair_buffers<Key> &at, uint64_t count) {
         call(at.all.extra, at.all.extra_bytes, at, count);
         return in_place ? 0u : 1u;
       }};
+}
+
+/* No sort, but what each takes at least that moves all pairs. */
+template <typename Key> contender<Key> copy()
+{
+  return {"cudaMemcpyAsync",
+          "",
+          true,
+          false,
+          false,
+          [](uint64_t) { return 0; },
+          [](const pair_buffers<Key> &at, uint64_t count) {
+            const cudaMemcpyKind way = cudaMemcpyDeviceToDevice;
+            CHECK(cudaMemcpyAsync(at.keys[1], at.keys[0], count * sizeof(Key), way));
+            CHECK(cudaMemcpyAsync(at.indices[1], at.indices[0], count * sizeof(uint32_t), way));
+            return 1u;
+          }};
 }
 
 /* As a schema would plan the job: keys of 36 bits are in 64. */
@@ -87,6 +105,7 @@ template <typename Key> contender<Key> ours(const device_algorithm *algorithm, o
           algorithm->shown.name,
           false,
           false,
+          true,
           [=](uint64_t count) {
             const device_job job = plan_job<Key>(count, kind);
             return algorithm->extra_bytes ? algorithm->extra_bytes(&job) : 0;
@@ -159,7 +178,7 @@ figure measure(const options &asked, const contender<Key> &c, uint64_t count, or
     const unsigned result = c.sort(at, count);
     watch.stop(nullptr);
     const double seconds = watch.seconds();
-    verify(at, result, count, from, run == 0);
+    if (c.sorts) verify(at, result, count, from, run == 0);
     if (run < warm_ups) continue;
     times.push_back(seconds);
     total += seconds;
@@ -191,6 +210,7 @@ template <typename Key> std::vector<contender<Key>> peers()
 template <typename Key> void measure_key(const options &asked, results &found)
 {
   std::vector<contender<Key>> all = peers<Key>();
+  all.push_back(copy<Key>());
   for (const device_algorithm *algorithm : algorithms(asked))
     all.push_back(ours<Key>(algorithm, order::random));
   for (uint64_t count : asked.counts)
