@@ -2,6 +2,7 @@
  *
  *   main.cpp        options, then the suites
  *   device.cu       memory, clock
+ *   conflicts.cpp   an input that is bad for merges
  *   pairs.cu        every algorithm beside CUB, pairs of key and index that are on the device
  *   experiment.cu   the published experiment: 2^24 Entities, descending, 100 runs
  *   large.cu        more pairs than 31 and 32 bits can count
@@ -25,7 +26,8 @@ namespace bench
 
 /* How keys are distributed: sorted but for 1% of them; of 16 values; random in 36 of their bits;
  * ascending again and again; up and down; all the same; as often as they are small (Zipf); sorted
- * but for 1% that are 0, as what is missing may be; random ones, a hundred times each. */
+ * but for 1% that are 0, as what is missing may be; random ones, a hundred times each; those that
+ * make the threads of a merge ask the same bank of shared memory. */
 enum class order {
   random,
   sorted,
@@ -38,8 +40,12 @@ enum class order {
   equal,
   zipf,
   holes,
-  repeats
+  repeats,
+  banks
 };
+
+/* The rank of each key of that order (conflicts.cpp). */
+std::vector<uint32_t> conflicting_ranks(uint64_t count);
 
 struct options {
   std::string json;

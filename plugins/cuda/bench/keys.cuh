@@ -44,7 +44,18 @@ struct input {
   uint64_t seed;
   order kind;
   uint64_t count;
+  const uint32_t *ranks = nullptr; /* of order::banks: on the device, */
+  const uint32_t *host_ranks = nullptr;
 };
+
+__host__ __device__ inline uint32_t rank_at(const input &from, uint64_t i)
+{
+#ifdef __CUDA_ARCH__
+  return from.ranks[i];
+#else
+  return from.host_ranks[i];
+#endif
+}
 
 template <typename Key> struct random_key;
 
@@ -107,6 +118,8 @@ template <typename Key> __host__ __device__ Key key_at(const input &from, uint64
     return (Key)(chance % 100 ? i : 0) << shift;
   case order::repeats:
     return (Key)mix(chance % (from.count / 100 + 1)) << (sizeof(Key) == 16 ? 64 : 0);
+  case order::banks:
+    return (Key)rank_at(from, i) << shift;
   case order::bits36:
     return (Key)(chance >> 28); /* not of 32-bit keys */
   default:

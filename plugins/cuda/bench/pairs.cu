@@ -144,9 +144,33 @@ void verify(const pair_buffers<Key> &at, unsigned result, uint64_t count, const 
 
 const char *name_of(order kind)
 {
-  static const char *const names[] = {"",     "sorted", "reversed", "nearly", "few",   "36 bits",
-                                      "saws", "organ",  "equal",    "zipf",   "holes", "repeats"};
+  static const char *const names[] = {"",        "sorted",  "reversed", "nearly", "few",
+                                      "36 bits", "saws",    "organ",    "equal",  "zipf",
+                                      "holes",   "repeats", "banks"};
   return names[static_cast<unsigned>(kind)];
+}
+
+/* Those of order::banks, on both sides. */
+struct bank_ranks {
+  explicit bank_ranks(uint64_t count)
+      : here(conflicting_ranks(count)), there(count * sizeof(uint32_t))
+  {
+    CHECK(cudaMemcpy(there.as<void>(), here.data(), count * sizeof(uint32_t),
+                     cudaMemcpyHostToDevice));
+  }
+  std::vector<uint32_t> here;
+  memory there;
+};
+
+/* Of the orders but the random one there is one count. */
+input make_input(uint64_t seed, order kind, uint64_t count)
+{
+  input made(seed, kind, count);
+  if (kind != order::banks) return made;
+  static const bank_ranks ranks(count);
+  made.ranks = ranks.there.as<uint32_t>();
+  made.host_ranks = ranks.here.data();
+  return made;
 }
 
 template <typename Key>
@@ -170,7 +194,7 @@ figure measure(const options &asked, const contender<Key> &c, uint64_t count, or
   std::vector<double> times;
   double total = 0;
   for (unsigned run = 0; run < warm_ups + most_runs; run++) {
-    const input from(mix(run) ^ count, kind, count);
+    const input from = make_input(mix(run) ^ count, kind, count);
     block.poison(nullptr);
     fill_pairs(at.keys[0], c.needs_indices ? at.indices[0] : nullptr, count, from);
     keep_busy(nullptr);
@@ -241,7 +265,7 @@ void measure_pairs(const options &asked, results &found)
   if (asked.ordered == 0) return;
   const std::vector<order> kinds = {order::sorted, order::reversed, order::nearly, order::few,
                                     order::saws,   order::organ,    order::equal,  order::zipf,
-                                    order::holes,  order::repeats};
+                                    order::holes,  order::repeats,  order::banks};
   measure_orders<uint32_t>(asked, found, kinds);
   measure_orders<uint64_t>(asked, found, kinds);
   measure_orders<unsigned __int128>(asked, found, kinds);
