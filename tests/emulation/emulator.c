@@ -1,8 +1,6 @@
-#undef _FORTIFY_SOURCE /* it takes a jump to another stack for a mistake */
 #include "emulator.h"
 
 #include <assert.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,13 +30,10 @@ enum {
   MAX_AREAS = 16
 };
 
-/* Where a stack goes on. A jump does not ask the system for the signal mask, as swapcontext does;
- * but AddressSanitizer would forget what it knows of the stack. */
-#ifdef WITH_ASAN
-typedef ucontext_t place;
-#else
-typedef jmp_buf place;
-#endif
+/* Where a stack goes on: for the compiler's own jumps, as swapcontext asks the system for the
+ * signal mask each time, and longjmp would make AddressSanitizer forget what it knows of the stack.
+ */
+typedef void *place[5];
 
 typedef enum fiber_state {
   FIBER_READY,
@@ -166,16 +161,19 @@ static void enter_stack(void *fake_stack, const void **from, size_t *from_size)
 #endif
 }
 
-/* Goes on at `to`, or begins there; returns when somebody goes on at `from`. */
-static void switch_stack(place *from, place *to, const ucontext_t *begin)
+#define UNGUARDED __attribute__((noinline, no_sanitize("address")))
+
+/* Apart, as the function that is gone on in must not jump itself. */
+UNGUARDED static void jump(place to, const ucontext_t *begin)
 {
-#ifdef WITH_ASAN
-  (void)swapcontext(from, begin ? begin : to);
-#else
-  if (setjmp(*from) != 0) return;
   if (begin) (void)setcontext(begin);
-  longjmp(*to, 1);
-#endif
+  __builtin_longjmp(to, 1);
+}
+
+/* Goes on at `to`, or begins there; returns when somebody goes on at `from`. */
+UNGUARDED static void switch_stack(place from, place to, const ucontext_t *begin)
+{
+  if (__builtin_setjmp(from) == 0) jump(to, begin);
 }
 
 static void resume(unsigned thread)
@@ -185,7 +183,7 @@ static void resume(unsigned thread)
   threadIdx.x = thread;
   f->begun = true;
   leave_stack(&host_fake_stack, stacks + (size_t)thread * STACK_BYTES, STACK_BYTES);
-  switch_stack(&host, &f->place, begins ? &f->begin : NULL);
+  switch_stack(host, f->place, begins ? &f->begin : NULL);
   enter_stack(host_fake_stack, NULL, NULL);
 }
 
@@ -193,7 +191,7 @@ static void suspend(fiber *f, fiber_state state)
 {
   f->state = state;
   leave_stack(&f->fake_stack, host_stack, host_stack_size);
-  switch_stack(&f->place, &host, NULL);
+  switch_stack(f->place, host, NULL);
   enter_stack(f->fake_stack, &host_stack, &host_stack_size);
 }
 
