@@ -108,12 +108,14 @@ class Bench:
 
 
 def explained(bench, folder):
-    """What goes over the link, and why: records of 20 and of 200 bytes."""
-    (folder / '../large.yaml').write_text('record: large\nfields: [{name: k, type: int32}, {name: rest, type: bytes, '
-                                          'count: 196}]\nkeys: [k]\n')
-    for options, reason in (((), 'transfer: whole records'), (('-s', '../large.yaml'), 'transfer: keys alone')):
-        result = run(folder, '--plugin', 'cuda', '--explain', *options)
-        bench.note(result.returncode == 0 and reason in result.stdout, '--explain', options, result)
+    """What goes over the link, and why: records as large as there is one reason, and of a byte more."""
+    for size, way, both in ((40, 'whole records', False), (41, 'whole records', True), (128, 'whole records', True),
+                            (129, 'keys alone', True), (1024, 'keys alone', True), (1025, 'keys alone', False)):
+        (folder / '../sized.yaml').write_text('record: sized\nlayout: packed\nfields: [{name: k, type: int32}, {name: '
+                                              f'rest, type: bytes, count: {size - 4}}}]\nkeys: [k]\n')
+        result = run(folder, '--plugin', 'cuda', '--explain', '-s', '../sized.yaml')
+        good = f'transfer: {way}' in result.stdout and ('tries both' in result.stdout) == both
+        bench.note(result.returncode == 0 and good, '--explain', size, result)
 
 
 def phases(bench):

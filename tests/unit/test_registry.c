@@ -331,10 +331,10 @@ static void test_whole_records(void **state)
 
 /* Sorts until each way has been tried twice, and once more; `first`: whole records. By its own
  * account the plugin takes seconds for these. */
-static void try_both_ways(const char *name, bool first)
+static void try_both_ways(const char *name, bool first, bool in_place)
 {
   enum { MANY = 1 << 16 };
-  entry *const entries = calloc(MANY, sizeof *entries);
+  entry *const entries = calloc(2 * (size_t)MANY, sizeof *entries);
   recsort_sorter *sorter;
   recsort_error error = {0};
   assert_non_null(entries);
@@ -343,7 +343,9 @@ static void try_both_ways(const char *name, bool first)
   for (int sorts = 0; sorts < 5; sorts++) {
     assert_int_equal(recsort_sort(sorter, entries, COUNT, &error), RECSORT_OK);
     assert_int_equal(recsort_sorter_stats(sorter).whole_records, sorts < 4 && first);
-    assert_int_equal(recsort_sort(sorter, entries, MANY, &error), RECSORT_OK);
+    assert_int_equal(in_place ? recsort_sort(sorter, entries, MANY, &error)
+                              : recsort_sort_to(sorter, entries, MANY, entries + MANY, &error),
+                     RECSORT_OK);
     assert_int_equal(recsort_sorter_stats(sorter).whole_records, sorts < 4 && (sorts < 2) == first);
     if (sorts < 3)
       assert_string_equal(recsort_sorter_stats(sorter).transfer, "whole, as the script says");
@@ -358,8 +360,10 @@ static void test_both_ways_are_tried(void **state)
 {
   (void)state;
   search(SCRIPTED);
-  try_both_ways("whole-mostly", true);
-  try_both_ways("whole-hardly", false);
+  for (int in_place = 0; in_place < 2; in_place++) {
+    try_both_ways("whole-mostly", true, in_place);
+    try_both_ways("whole-hardly", false, in_place);
+  }
 }
 
 static void test_an_algorithm_picks_the_plugin_that_has_it(void **state)

@@ -8,8 +8,9 @@
  *   large.cu        more pairs than 31 and 32 bits can count
  *   report.cpp      a table and JSON
  *
- * Times are the device's own (events). Every run sorts fresh keys into poisoned memory, and every
- * result is checked.
+ * Times are the device's own (events). Every run sorts fresh keys (but for order::banks, which is
+ * one order) into poisoned memory, and every result is checked (but that of a copy, which sorts
+ * nothing).
  */
 #ifndef RECSORT_CUDA_BENCH_H
 #define RECSORT_CUDA_BENCH_H
