@@ -34,9 +34,9 @@ static inline void rs_trial_note(rs_trial *trial, size_t records, bool way, doub
 {
   if (records < RS_TRIAL_RECORDS) return;
   const double each = seconds / (double)records;
-  const bool counts = trial->sorts[way] > 0;
-  if (counts && (trial->sorts[way] == 1 || each < trial->seconds[way])) trial->seconds[way] = each;
-  if (trial->sorts[way] < RS_TRIAL_SORTS) trial->sorts[way]++;
+  const bool trying = trial->sorts[way] < RS_TRIAL_SORTS;
+  if (trying || each < trial->seconds[way]) trial->seconds[way] = each;
+  if (trying) trial->sorts[way]++;
 }
 
 #endif

@@ -356,6 +356,28 @@ static void try_both_ways(const char *name, bool first, bool in_place)
   free(entries);
 }
 
+/* One that is sure of whole records is not tried with keys alone, though it gets these, too. */
+static void test_who_is_sure_is_not_tried(void **state)
+{
+  enum { MANY = 1 << 16, SORTS = 6 };
+  entry *const entries = calloc(MANY, sizeof *entries);
+  recsort_sorter *sorter;
+  recsort_error error = {0};
+  (void)state;
+  search(SCRIPTED);
+  assert_non_null(entries);
+  script("whole");
+  assert_int_equal(create("scripted", NULL, NULL, &sorter, &error), RECSORT_OK);
+  for (int sorts = 0; sorts < SORTS; sorts++) {
+    script(sorts % 2 ? "whole" : "whole-unsupported");
+    assert_int_equal(recsort_sort(sorter, entries, MANY, &error), RECSORT_OK);
+    assert_int_equal(recsort_sorter_stats(sorter).whole_records, sorts % 2);
+    assert_string_equal(recsort_sorter_stats(sorter).transfer, "whole, as the script says");
+  }
+  recsort_sorter_destroy(sorter);
+  free(entries);
+}
+
 static void test_both_ways_are_tried(void **state)
 {
   (void)state;
@@ -483,6 +505,7 @@ int main(void)
       cmocka_unit_test_teardown(test_few_records_go_to_the_next_plugin, forget),
       cmocka_unit_test_teardown(test_whole_records, forget),
       cmocka_unit_test_teardown(test_both_ways_are_tried, forget),
+      cmocka_unit_test_teardown(test_who_is_sure_is_not_tried, forget),
       cmocka_unit_test_teardown(test_an_algorithm_picks_the_plugin_that_has_it, forget),
       cmocka_unit_test_teardown(test_auto_falls_back, forget),
       cmocka_unit_test_teardown(test_by_name_a_failure_is_an_error, forget),
