@@ -86,7 +86,7 @@ static recsort_status plan_job(const recsort_sorter *sorter, size_t count, recso
                               .key_bits = sorter->plan.program.key_bits,
                               .key_width = sorter->plan.program.key_width,
                               .index_bits = wide ? 64 : 32,
-                              .threads = sorter->threads};
+                              .threads = sorter->team.threads};
   return check_limits(&sorter->instance, job, error);
 }
 
@@ -177,7 +177,7 @@ static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_err
 
   double clock = seconds_now();
   char *keys = (char *)sorter->block + block.work.keys_offset;
-  status = rs_key_encode(&sorter->plan, r->records, r->count, keys, sorter->threads, 0, error);
+  status = rs_key_encode(&sorter->plan, r->records, r->count, keys, sorter->team, 0, error);
   if (status) return status;
   lap(&clock, &stats->encode_seconds);
 
@@ -188,8 +188,7 @@ static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_err
   lap(&clock, &stats->sort_seconds);
 
   const recsort_permutation found = {sorter->block, block.job.index_bits, r->count};
-  status =
-      rs_permutation_verify(&found, (char *)sorter->block + block.after, sorter->threads, error);
+  status = rs_permutation_verify(&found, (char *)sorter->block + block.after, sorter->team, error);
   if (status) return status;
   lap(&clock, &stats->verify_seconds);
   stats->index_bits = block.job.index_bits;
@@ -294,7 +293,7 @@ recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size
   if (index_bits == 32 && (uint64_t)count > UINT64_C(1) << 32)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu records need an index of 64 bits", count);
   const recsort_status status = recsort_find_order(sorter, records, count, &order, error);
-  if (status == RECSORT_OK) rs_permutation_copy(&order, index, index_bits, sorter->threads);
+  if (status == RECSORT_OK) rs_permutation_copy(&order, index, index_bits, sorter->team);
   return status;
 }
 
@@ -308,7 +307,7 @@ recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size
   const recsort_status status = serve(sorter, &r, error);
   if (status) return status;
   double clock = seconds_now();
-  if (!r.moved) recsort_gather(&r.order, 0, count, records, size, sorted, sorter->threads);
+  if (!r.moved) rs_gather(&r.order, 0, count, records, size, sorted, sorter->team);
   lap(&clock, &sorter->stats.permute_seconds);
   note_trial(sorter);
   return RECSORT_OK;
@@ -324,11 +323,11 @@ recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
   if (status) return status;
   double clock = seconds_now();
   if (r.moved) {
-    rs_copy(records, r.sorted, r.bytes, sorter->threads);
+    rs_copy(records, r.sorted, r.bytes, sorter->team);
   } else if (!rs_permutation_is_identity(&r.order)) {
     char *copy = (char *)sorter->block + (sorter->block_size - r.bytes) / ALIGNMENT * ALIGNMENT;
-    recsort_gather(&r.order, 0, count, records, size, copy, sorter->threads);
-    rs_copy(records, copy, r.bytes, sorter->threads);
+    rs_gather(&r.order, 0, count, records, size, copy, sorter->team);
+    rs_copy(records, copy, r.bytes, sorter->team);
   }
   lap(&clock, &sorter->stats.permute_seconds);
   note_trial(sorter);
@@ -345,8 +344,8 @@ recsort_status recsort_permute(recsort_sorter *sorter, const recsort_permutation
   if (bytes == 0) return RECSORT_OK;
   void *copy = rs_allocate(&sorter->allocator, bytes);
   if (!copy) return rs_fail_memory(error, bytes);
-  recsort_gather(order, 0, order->count, array, element_size, copy, sorter->threads);
-  rs_copy(array, copy, bytes, sorter->threads);
+  rs_gather(order, 0, order->count, array, element_size, copy, sorter->team);
+  rs_copy(array, copy, bytes, sorter->team);
   rs_release(&sorter->allocator, copy, bytes);
   return RECSORT_OK;
 }

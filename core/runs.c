@@ -15,7 +15,7 @@ recsort_status recsort_encode(recsort_sorter *sorter, const void *records, size_
 {
   if ((!records || !keys) && count)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and keys must not be NULL");
-  return rs_key_encode(&sorter->plan, records, count, keys, sorter->threads, 0, error);
+  return rs_key_encode(&sorter->plan, records, count, keys, sorter->team, 0, error);
 }
 
 int recsort_key_compare(const recsort_sorter *sorter, const void *a, const void *b)
@@ -64,6 +64,7 @@ recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t
                              size_t *disorder, recsort_error *error)
 {
   const size_t record_size = (size_t)sorter->plan.program.record_size;
+  const team one = team_of_at_most(sorter->team, 1);
   key_window window = {0};
   size_t found = count;
   if ((!records && count) || !disorder)
@@ -73,7 +74,7 @@ recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t
   for (size_t first = 0; first < count && found == count && !status; first += window.records) {
     const size_t part = count - first < window.records ? count - first : window.records;
     status = rs_key_encode(&sorter->plan, (const char *)records + first * record_size, part,
-                           window.keys + window.key_size, 1, first, error);
+                           window.keys + window.key_size, one, first, error);
     for (size_t i = first == 0; i < part && found == count && !status; i++)
       if (compare_neighbours(sorter, &window, i) > 0) found = first + i;
     slide(&window, part);
@@ -94,6 +95,7 @@ recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
                               recsort_permutation *order, recsort_error *error)
 {
   const size_t record_size = (size_t)sorter->plan.program.record_size;
+  const team one = team_of_at_most(sorter->team, 1);
   key_window window = {0};
   size_t kept = 0;
   if (!order || (!records && order->count) || (order->count && order->index != sorter->block))
@@ -104,8 +106,8 @@ recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
   for (size_t first = 0; first < order->count; first += window.records) {
     const size_t part =
         order->count - first < window.records ? order->count - first : window.records;
-    recsort_gather(order, first, part, records, record_size, window.chunk, 1);
-    status = rs_key_encode(&sorter->plan, window.chunk, part, window.keys + window.key_size, 1,
+    rs_gather(order, first, part, records, record_size, window.chunk, one);
+    status = rs_key_encode(&sorter->plan, window.chunk, part, window.keys + window.key_size, one,
                            first, error);
     if (status) break; /* the records have changed since they were sorted */
     for (size_t i = 0; i < part; i++)

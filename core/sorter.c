@@ -1,7 +1,6 @@
 /* sorter.c - a sorter is a plan, a plugin and a block of memory that the first sort takes. */
 #include "sorter.h"
 
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -116,13 +115,6 @@ static recsort_status choose_plugin(recsort_sorter *sorter, const char *name, re
   return open_candidate(sorter, (size_t)(found - sorter->plugins->candidates), error);
 }
 
-static unsigned default_threads(unsigned wanted)
-{
-  enum { MAX_THREADS = 1024 };
-  const unsigned threads = wanted ? wanted : (unsigned)omp_get_num_procs();
-  return threads < MAX_THREADS ? threads : MAX_THREADS;
-}
-
 static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schema,
                              const recsort_options *options, recsort_error *error)
 {
@@ -133,9 +125,9 @@ static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schem
     sorter->algorithm = rs_arena_text(&sorter->arena, options->algorithm);
     if (!sorter->algorithm) return rs_fail_memory(error, strlen(options->algorithm));
   }
-  status = recsort_plugin_list_create(&sorter->allocator, &sorter->plugins, error);
+  sorter->team = rs_team(options->executor, options->threads);
+  status = rs_plugin_list_create(&sorter->allocator, &sorter->team, &sorter->plugins, error);
   if (status) return status;
-  sorter->threads = default_threads(options->threads);
   return choose_plugin(sorter, options->plugin, error);
 }
 
@@ -150,6 +142,10 @@ recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "struct_size of the options is %zu, not sizeof(recsort_options)",
                    options->struct_size);
+  if (options->executor &&
+      (options->executor->struct_size < sizeof *options->executor || !options->executor->run))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "the executor has no run, or its struct_size is not sizeof(recsort_executor)");
   const recsort_allocator memory = rs_allocator(options->allocator);
   recsort_sorter *made = rs_allocate(&memory, sizeof *made);
   if (!made) return rs_fail_memory(error, sizeof *made);
@@ -202,7 +198,7 @@ recsort_stats recsort_sorter_stats(const recsort_sorter *sorter)
   stats.record_size = (size_t)sorter->plan.program.record_size;
   stats.key_bits = sorter->plan.program.key_bits;
   stats.key_width = sorter->plan.program.key_width;
-  stats.threads = sorter->threads;
+  stats.threads = sorter->team.threads;
   stats.memory = sorter->allocation_size;
   stats.choice = sorter->choice;
   stats.fallback = sorter->fallback[0] ? sorter->fallback : NULL;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/pool.h"
 #include "plan/plan.h"
 #include "plugin/registry.h"
 
@@ -20,7 +21,7 @@ struct recsort_sorter {
   size_t candidate; /* which of the plugins is in use */
   bool automatic;   /* another may take over */
   const char *algorithm;
-  unsigned threads;
+  team team;
   rs_plugin_instance instance; /* in use */
   rs_plugin_instance spare;    /* the other one, where few records are sorted by another plugin */
   size_t spare_candidate;

@@ -5,7 +5,7 @@
  */
 #include "key/encode.h"
 
-#include <assert.h>
+#include <stdatomic.h>
 
 #include "common/key_interpreter.h"
 
@@ -131,21 +131,32 @@ static recsort_status report_invalid(const rs_plan *plan, const unsigned char *r
   return RECSORT_OK;
 }
 
-recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t count, void *keys,
-                             unsigned threads, size_t first, recsort_error *error)
+typedef struct encoding {
+  key_range all; /* from 0 */
+  atomic_bool valid;
+} encoding;
+
+enum { CHUNK = 1 << 14 };
+
+static void encode_chunk(void *argument, size_t chunk, unsigned slot)
 {
-  enum { CHUNK = 1 << 14, CHUNKS_WORTH_A_THREAD = 4 };
+  encoding *const e = argument;
+  key_range range = e->all;
+  (void)slot;
+  range.begin = chunk * CHUNK;
+  if (range.end - range.begin > CHUNK) range.end = range.begin + CHUNK;
+  if (!encode_range(range)) e->valid = false;
+}
+
+recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t count, void *keys,
+                             team t, size_t first, recsort_error *error)
+{
+  enum { CHUNKS_WORTH_A_THREAD = 4 };
   const size_t chunks = (count + CHUNK - 1) / CHUNK;
-  int valid = 1;
-  if (threads > chunks / CHUNKS_WORTH_A_THREAD + 1)
-    threads = (unsigned)(chunks / CHUNKS_WORTH_A_THREAD) + 1;
-#pragma omp parallel for num_threads(threads) reduction(&& : valid) schedule(static)
-  for (size_t c = 0; c < chunks; c++) {
-    const size_t end = (c + 1) * CHUNK;
-    const key_range range = {&plan->program, records, keys, c * CHUNK, end < count ? end : count};
-    valid = encode_range(range) && valid;
-  }
-  return valid ? RECSORT_OK : report_invalid(plan, records, count, first, error);
+  encoding e = {{&plan->program, records, keys, 0, count}, true};
+  t = team_of_at_most(t, chunks / CHUNKS_WORTH_A_THREAD + 1);
+  team_each(t, chunks, encode_chunk, &e);
+  return e.valid ? RECSORT_OK : report_invalid(plan, records, count, first, error);
 }
 
 void rs_key_decode(const rs_plan *plan, const void *key, void *record)

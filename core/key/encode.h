@@ -3,6 +3,7 @@
 #define RS_KEY_ENCODE_H
 
 #include "base/error.h"
+#include "common/team.h"
 #include "plan/plan.h"
 
 /* Bytes of one key: 4, 8, 16, 24 ... */
@@ -11,11 +12,11 @@ static inline size_t rs_key_size(const rs_plan *plan)
   return plan->program.key_width / 8;
 }
 
-/* Writes the keys of `count` records to `keys`, with `threads` threads. Returns INVALID_RECORD for
+/* Writes the keys of `count` records to `keys`, by a team. Returns INVALID_RECORD for
  * the first record with a value that its schema rules out; `first` is what to call record 0 in that
  * message. `keys` is aligned to 8 bytes. */
 recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t count, void *keys,
-                             unsigned threads, size_t first, recsort_error *error);
+                             team t, size_t first, recsort_error *error);
 
 /* Writes the key fields of one record from its key. Other bytes of the record stay. */
 void rs_key_decode(const rs_plan *plan, const void *key, void *record);

@@ -6,9 +6,10 @@
 #include "permute/permute.h"
 
 #include <assert.h>
-#include <omp.h>
 #include <stdatomic.h>
 #include <string.h>
+
+#include "base/pool.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -27,31 +28,17 @@ uint64_t recsort_permutation_at(const recsort_permutation *order, size_t place)
   return index_at(order->index, order->index_bits, place);
 }
 
-/* The part of [0, count) that belongs to this thread of a team. */
-typedef struct share {
-  size_t begin;
-  size_t end;
-} share;
-
-static share share_of(size_t count, size_t thread, size_t threads)
-{
-  const size_t each = count / threads, rest = count % threads;
-  const size_t begin = each * thread + (thread < rest ? thread : rest);
-  return (share){begin, begin + each + (thread < rest)};
-}
-
-static unsigned team_for(size_t bytes, unsigned threads)
+static team team_for(size_t bytes, team t)
 {
   enum { WORTH_A_THREAD = 1 << 20 };
-  const size_t useful = bytes / WORTH_A_THREAD + 1;
-  return useful < threads ? (unsigned)useful : threads;
+  return team_of_at_most(t, bytes / WORTH_A_THREAD + 1);
 }
 
 /* ---- Verify ---- */
 
 /* One byte a record, each set with a plain store: as many stores as there are bytes, so if every
  * byte ends up set, none was set twice. No read-modify-write that the threads would queue for. */
-static inline bool mark_all(const void *index, unsigned bits, share range, size_t count,
+static inline bool mark_all(const void *index, unsigned bits, team_range range, size_t count,
                             atomic_uchar *seen)
 {
   for (size_t i = range.begin; i < range.end; i++) {
@@ -62,27 +49,52 @@ static inline bool mark_all(const void *index, unsigned bits, share range, size_
   return true;
 }
 
-recsort_status rs_permutation_verify(const recsort_permutation *order, void *seen, unsigned threads,
+typedef struct verification {
+  const recsort_permutation *order;
+  atomic_uchar *seen;
+  size_t pieces;
+  atomic_bool good;
+} verification;
+
+static void clear_piece(void *argument, size_t piece, unsigned slot)
+{
+  const verification *const v = argument;
+  const team_range range = team_cut(v->order->count, piece, v->pieces);
+  (void)slot;
+  memset((char *)v->seen + range.begin, 0, range.end - range.begin);
+}
+
+static void mark_piece(void *argument, size_t piece, unsigned slot)
+{
+  verification *const v = argument;
+  const size_t count = v->order->count;
+  const team_range range = team_cut(count, piece, v->pieces);
+  (void)slot;
+  if (!(v->order->index_bits == 32 ? mark_all(v->order->index, 32, range, count, v->seen)
+                                   : mark_all(v->order->index, 64, range, count, v->seen)))
+    v->good = false;
+}
+
+static void check_piece(void *argument, size_t piece, unsigned slot)
+{
+  verification *const v = argument;
+  const team_range range = team_cut(v->order->count, piece, v->pieces);
+  (void)slot;
+  if (memchr((char *)v->seen + range.begin, 0, range.end - range.begin)) v->good = false;
+}
+
+recsort_status rs_permutation_verify(const recsort_permutation *order, void *seen, team t,
                                      recsort_error *error)
 {
-  const size_t count = order->count;
-  int good = 1;
-  threads = team_for(count, threads);
-#pragma omp parallel num_threads(threads) reduction(&& : good)
-  {
-    const size_t team = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
-    const share range = share_of(count, me, team);
-    memset((char *)seen + range.begin, 0, range.end - range.begin);
-#pragma omp barrier
-    good = order->index_bits == 32 ? mark_all(order->index, 32, range, count, seen)
-                                   : mark_all(order->index, 64, range, count, seen);
-#pragma omp barrier
-    good = good && !memchr((char *)seen + range.begin, 0, range.end - range.begin);
-  }
-  if (good) return RECSORT_OK;
+  t = team_for(order->count, t);
+  verification v = {.order = order, .seen = seen, .pieces = team_pieces(t), .good = true};
+  team_each(t, v.pieces, clear_piece, &v);
+  team_each(t, v.pieces, mark_piece, &v);
+  if (v.good) team_each(t, v.pieces, check_piece, &v);
+  if (v.good) return RECSORT_OK;
   return rs_fail(error, RECSORT_CORRUPT_RESULT,
                  "the plugin's result is not a permutation of %zu records; nothing was moved",
-                 count);
+                 order->count);
 }
 
 bool rs_permutation_is_identity(const recsort_permutation *order)
@@ -109,7 +121,7 @@ static inline void prefetch(const unsigned char *at, size_t size)
 }
 
 /* `bits` and, where it matters, `size` are constants at each call. */
-static inline void gather_as(gather g, unsigned bits, size_t size, share range)
+static inline void gather_as(gather g, unsigned bits, size_t size, team_range range)
 {
   const size_t prefetched = size < 8 * CACHE_LINE ? size : 8 * CACHE_LINE;
   for (size_t i = range.begin; i < range.end; i++) {
@@ -119,7 +131,7 @@ static inline void gather_as(gather g, unsigned bits, size_t size, share range)
   }
 }
 
-static void gather_bits(gather g, unsigned bits, size_t size, share range)
+static void gather_bits(gather g, unsigned bits, size_t size, team_range range)
 {
   switch (size) {
   case 4:
@@ -160,24 +172,44 @@ static void gather_bits(gather g, unsigned bits, size_t size, share range)
   }
 }
 
-void recsort_gather(const recsort_permutation *order, size_t first, size_t count, const void *from,
-                    size_t element_size, void *to, unsigned threads)
+typedef struct gather_job {
+  gather what;
+  unsigned index_bits;
+  size_t count;
+  size_t element_size;
+  size_t pieces;
+} gather_job;
+
+static void gather_piece(void *argument, size_t piece, unsigned slot)
+{
+  const gather_job *const job = argument;
+  const team_range range = team_cut(job->count, piece, job->pieces);
+  (void)slot;
+  if (job->index_bits == 32)
+    gather_bits(job->what, 32, job->element_size, range);
+  else
+    gather_bits(job->what, 64, job->element_size, range);
+}
+
+void rs_gather(const recsort_permutation *order, size_t first, size_t count, const void *from,
+               size_t element_size, void *to, team t)
 {
   assert(first <= order->count && count <= order->count - first && element_size > 0);
   if (count == 0) return; /* the addresses may be NULL */
-  const size_t entry = order->index_bits / 8;
-  const gather g = {(const char *)order->index + first * entry, from, to, order->count - first};
-  if (threads == 0) threads = (unsigned)omp_get_num_procs();
-  threads = team_for(count * element_size, threads);
-#pragma omp parallel num_threads(threads)
-  {
-    const size_t team = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
-    const share range = share_of(count, me, team);
-    if (order->index_bits == 32)
-      gather_bits(g, 32, element_size, range);
-    else
-      gather_bits(g, 64, element_size, range);
-  }
+  t = team_for(count * element_size, t);
+  const char *const index = (const char *)order->index + first * (order->index_bits / 8);
+  gather_job job = {.what = {index, from, to, order->count - first},
+                    .index_bits = order->index_bits,
+                    .count = count,
+                    .element_size = element_size,
+                    .pieces = team_pieces(t)};
+  team_each(t, job.pieces, gather_piece, &job);
+}
+
+void recsort_gather(const recsort_permutation *order, size_t first, size_t count, const void *from,
+                    size_t element_size, void *to, unsigned threads)
+{
+  rs_gather(order, first, count, from, element_size, to, rs_team(NULL, threads));
 }
 
 /* ---- Copy ---- */
@@ -202,29 +234,37 @@ static void copy_past_caches(char *to, const char *from, size_t size)
   memcpy(to, from, size);
 }
 
-void rs_copy(void *to, const void *from, size_t size, unsigned threads)
+typedef struct copy_job {
+  char *to;
+  const char *from;
+  size_t size;
+  size_t pieces;
+} copy_job;
+
+static void copy_piece(void *argument, size_t piece, unsigned slot)
 {
   enum { LARGE = 8 << 20 };
-  if (size == 0) return; /* the addresses may be NULL */
-  threads = team_for(size, threads);
-#pragma omp parallel num_threads(threads)
-  {
-    const size_t team = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
-    const share range = share_of(size, me, team);
-    char *const part = (char *)to + range.begin;
-    const char *const source = (const char *)from + range.begin;
-    if (size < LARGE)
-      memcpy(part, source, range.end - range.begin);
-    else
-      copy_past_caches(part, source, range.end - range.begin);
-  }
+  const copy_job *const job = argument;
+  const team_range range = team_cut(job->size, piece, job->pieces);
+  (void)slot;
+  if (job->size < LARGE)
+    memcpy(job->to + range.begin, job->from + range.begin, range.end - range.begin);
+  else
+    copy_past_caches(job->to + range.begin, job->from + range.begin, range.end - range.begin);
 }
 
-void rs_permutation_copy(const recsort_permutation *order, void *index, unsigned index_bits,
-                         unsigned threads)
+void rs_copy(void *to, const void *from, size_t size, team t)
+{
+  if (size == 0) return; /* the addresses may be NULL */
+  t = team_for(size, t);
+  copy_job job = {to, from, size, team_pieces(t)};
+  team_each(t, job.pieces, copy_piece, &job);
+}
+
+void rs_permutation_copy(const recsort_permutation *order, void *index, unsigned index_bits, team t)
 {
   if (index_bits == order->index_bits) {
-    if (index != order->index) rs_copy(index, order->index, order->count * index_bits / 8, threads);
+    if (index != order->index) rs_copy(index, order->index, order->count * index_bits / 8, t);
     return;
   }
   for (size_t i = 0; i < order->count; i++) {

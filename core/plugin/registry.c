@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "cpu/cpu_plugin.h"
 
 #define PLUGIN_PREFIX "librecsort_"
@@ -23,6 +24,13 @@ static void host_release(void *context, void *memory, size_t size)
 {
   const recsort_plugin_list *list = context;
   rs_release(&list->arena.allocator, memory, size);
+}
+
+static void host_run(void *context, void (*task)(void *argument, size_t number), void *argument,
+                     size_t count)
+{
+  const team *const t = &((const recsort_plugin_list *)context)->team;
+  t->run(t->context, task, argument, count);
 }
 
 /* ---- One candidate ---- */
@@ -200,8 +208,8 @@ static void sort_by_score(recsort_plugin_list *list)
   }
 }
 
-recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
-                                          recsort_plugin_list **list, recsort_error *error)
+recsort_status rs_plugin_list_create(const recsort_allocator *allocator, const team *t,
+                                     recsort_plugin_list **list, recsort_error *error)
 {
   const recsort_allocator memory = rs_allocator(allocator);
   if (!list) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "list is NULL");
@@ -209,8 +217,9 @@ recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
   if (!made) return rs_fail_memory(error, sizeof *made);
   memset(made, 0, sizeof *made);
   rs_arena_init(&made->arena, &memory);
-  made->host =
-      (recsort_host){sizeof made->host, RECSORT_PLUGIN_ABI, made, host_allocate, host_release};
+  made->host = (recsort_host){sizeof made->host, RECSORT_PLUGIN_ABI, made,
+                              host_allocate,     host_release,       host_run};
+  made->team = *t;
   if (!add_linked_in(made) || !search_folder(made, RS_PLUGIN_FOLDER) || !search_path(made)) {
     recsort_plugin_list_destroy(made);
     return rs_fail_memory(error, sizeof *made);
@@ -218,6 +227,13 @@ recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
   sort_by_score(made);
   *list = made;
   return RECSORT_OK;
+}
+
+recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
+                                          recsort_plugin_list **list, recsort_error *error)
+{
+  const team t = rs_team(NULL, 0);
+  return rs_plugin_list_create(allocator, &t, list, error);
 }
 
 void recsort_plugin_list_destroy(recsort_plugin_list *list)

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "common/team.h"
 #include "plugin/trial.h"
 #include "recsort/plugin.h"
 
@@ -21,6 +22,7 @@ typedef struct rs_candidate {
 struct recsort_plugin_list {
   rs_arena arena;
   recsort_host host;
+  team team;                /* runs what plugins ask the host to run */
   rs_candidate *candidates; /* best score first, then in the order of the search */
   size_t count;
   size_t room;
@@ -35,6 +37,10 @@ typedef struct rs_plugin_instance {
   bool lost;      /* it said so: only close may be called */
   rs_trial trial; /* of whole records, if it takes them */
 } rs_plugin_instance;
+
+/* recsort_plugin_list_create for a sorter whose plugins work with `t`. */
+recsort_status rs_plugin_list_create(const recsort_allocator *allocator, const team *t,
+                                     recsort_plugin_list **list, recsort_error *error);
 
 /* The candidate by that name that can be used, or an error that says why there is none. */
 recsort_status rs_registry_find(const recsort_plugin_list *list, const char *name,

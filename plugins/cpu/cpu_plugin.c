@@ -1,4 +1,5 @@
-/* cpu_plugin.c - the table of the plugin that is always there. It keeps nothing between jobs. */
+/* cpu_plugin.c - the table of the plugin that is always there. It keeps nothing between jobs: an
+ * instance is the host, whose threads it works with. */
 #include "cpu/cpu_plugin.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 typedef struct cpu_algorithm {
   recsort_plugin_algorithm shown;
   bool (*work_size)(const recsort_plugin_job *job, recsort_plugin_work *work);
-  void (*sort)(const recsort_plugin_job *job, void *memory);
+  void (*sort)(const recsort_plugin_job *job, void *memory, team t);
 } cpu_algorithm;
 
 static const cpu_algorithm merge_algorithm = {
@@ -38,9 +39,8 @@ static uint32_t cpu_score(const recsort_host *host, char *reason, size_t reason_
 static recsort_plugin_status cpu_open(const recsort_host *host, void **instance,
                                       recsort_plugin_error *error)
 {
-  (void)host;
   (void)error;
-  *instance = NULL;
+  *instance = (void *)(uintptr_t)host;
   return RECSORT_PLUGIN_OK;
 }
 
@@ -71,9 +71,8 @@ static recsort_plugin_status cpu_work_size(const void *instance, const recsort_p
 static recsort_plugin_status cpu_sort(void *instance, const recsort_plugin_job *job, void *memory,
                                       recsort_plugin_error *error)
 {
-  (void)instance;
   (void)error;
-  algorithms[job->algorithm]->sort(job, memory);
+  algorithms[job->algorithm]->sort(job, memory, team_of_host(instance, job->threads));
   return RECSORT_PLUGIN_OK;
 }
 

@@ -8,7 +8,7 @@
  * A key of up to 61 bits less those of an index needs no repair. Memory: two arrays of pairs, the
  * keys (in the second array if they need not be kept), and a tile for each thread.
  */
-#include <omp.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "cpu/pairs.h"
@@ -26,7 +26,7 @@ typedef struct merge_job {
   unsigned key_bits;
   unsigned index_bits; /* those that an index needs */
   unsigned result_bits;
-  unsigned threads;
+  team team;
 } merge_job;
 
 static unsigned bits_of(uint64_t value)
@@ -128,52 +128,66 @@ static unsigned varying_below(const merge_job *job, const uint64_t *pairs, size_
   return 0;
 }
 
+typedef struct survey {
+  const merge_job *job;
+  size_t pieces;
+  atomic_uint highest;
+} survey;
+
+static void survey_piece(void *argument, size_t piece, unsigned slot)
+{
+  survey *const s = argument;
+  const team_range range = team_cut(s->job->count, piece, s->pieces);
+  const unsigned found = varying_below(s->job, NULL, range.begin, range.end, 0, s->job->key_bits);
+  unsigned highest = atomic_load(&s->highest);
+  (void)slot;
+  while (found > highest && !atomic_compare_exchange_weak(&s->highest, &highest, found))
+    continue;
+}
+
 static unsigned varying_in_all(const merge_job *job)
 {
-  const size_t threads = job->threads, each = job->count / threads + 1;
-  unsigned highest = 0;
-#pragma omp parallel for num_threads(job->threads) reduction(max : highest)
-  for (size_t t = 0; t < threads; t++) {
-    const size_t begin = t * each < job->count ? t * each : job->count;
-    const size_t end = job->count - begin > each ? begin + each : job->count;
-    const unsigned found = varying_below(job, NULL, begin, end, 0, job->key_bits);
-    if (found > highest) highest = found;
-  }
-  return highest;
+  survey s = {.job = job, .pieces = team_pieces(job->team)};
+  team_each(job->team, s.pieces, survey_piece, &s);
+  return s.highest;
 }
 
 /* ---- Repair ---- */
 
 static pair_buffers buffers_at(const merge_job *job, uint64_t *data, uint64_t *other, size_t count)
 {
-  return (pair_buffers){data,         other,        count,          job->tiles,
-                        job->kernels, job->threads, job->index_bits};
+  return (pair_buffers){data, other, count, job->tiles, job->kernels, job->team, job->index_bits};
 }
 
-/* The same job for the calling thread of a team alone, with the tiles of that thread. */
-static merge_job alone(const merge_job *job)
+/* The same job for one thread of the team alone, with the tiles of its slot. */
+static merge_job alone(const merge_job *job, unsigned slot)
 {
   merge_job mine = *job;
-  mine.tiles += (size_t)omp_get_thread_num() * 2 * TILE_PAIRS;
-  mine.threads = 1;
+  mine.tiles += (size_t)slot * 2 * TILE_PAIRS;
+  mine.team.threads = 1;
   return mine;
 }
 
-static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, size_t count,
-                   unsigned low);
+/* Neighbouring pairs of a sorted array whose keys are equal from bit `low` up. */
+typedef struct tied {
+  size_t begin;
+  size_t count;
+  unsigned low; /* 0: nothing is left to do */
+} tied;
 
-/* Sorts a run of pairs whose keys are equal from bit `high` up. What stands above the indices is
- * changed. */
-static void sort_tied(const merge_job *job, uint64_t *pairs, uint64_t *other, size_t count,
-                      unsigned high)
+/* Sorts a run by the next bits that differ, and says below which bit its keys may still differ, in
+ * order but for runs of equal ones. What stands above the indices is changed. */
+static tied sort_tied(const merge_job *job, uint64_t *pairs, uint64_t *other, tied run)
 {
-  high = varying_below(job, pairs, 1, count, index_of(job, pairs[0]), high);
-  if (high == 0) return; /* equal keys: the order of the indices stands */
+  uint64_t *const from = pairs + run.begin, *const to = other + run.begin;
+  const unsigned high = varying_below(job, from, 1, run.count, index_of(job, from[0]), run.low);
+  if (high == 0)
+    return (tied){run.begin, run.count, 0}; /* equal keys: the order of indices stands */
   const key_window window = window_below(job, high);
-  for (size_t i = 0; i < count; i++)
-    other[i] = pack(job, window, index_of(job, pairs[i]));
-  pairs_sort(buffers_at(job, other, pairs, count));
-  if (window.low > 0) repair(job, pairs, other, count, window.low);
+  for (size_t i = 0; i < run.count; i++)
+    to[i] = pack(job, window, index_of(job, from[i]));
+  pairs_sort(buffers_at(job, to, from, run.count));
+  return (tied){run.begin, run.count, window.low};
 }
 
 static size_t run_end(const merge_job *job, const uint64_t *sorted, size_t begin, size_t count)
@@ -186,107 +200,169 @@ static size_t run_end(const merge_job *job, const uint64_t *sorted, size_t begin
 
 enum { LONG_RUN = 1 << 16 };
 
-/* Sorts the runs of [begin, end), which begins and ends with whole runs, by one thread; but for
- * the long ones if `leave_long`. */
-static void repair_piece(const merge_job *job, uint64_t *sorted, uint64_t *other, size_t begin,
-                         size_t end, unsigned low, bool leave_long)
+/* Sorts the runs of a part that begins and ends with whole runs, by one thread. Of the runs that
+ * it has met it leaves the longest for the end and goes on with that in place of calling itself: so
+ * each call within a call has at most half of the pairs, however many windows a key has. */
+static void repair_piece(const merge_job *job, uint64_t *sorted, uint64_t *other, tied part)
 {
-  for (size_t next; begin < end; begin = next) {
-    next = run_end(job, sorted, begin, end);
-    const size_t count = next - begin;
-    if (count > 1 && !(leave_long && count >= LONG_RUN))
-      sort_tied(job, sorted + begin, other + begin, count, low);
+  while (part.low > 0) {
+    tied longest = {part.begin, 1, 0};
+    for (size_t begin = part.begin, end = begin + part.count, next; begin < end; begin = next) {
+      next = run_end(job, sorted, begin, end);
+      tied run = {begin, next - begin, part.low};
+      if (run.count > longest.count) {
+        const tied shorter = longest;
+        longest = run;
+        run = shorter;
+      }
+      if (run.count > 1) repair_piece(job, sorted, other, sort_tied(job, sorted, other, run));
+    }
+    part = longest.count > 1 ? sort_tied(job, sorted, other, longest) : longest;
   }
 }
 
-/* The run around pair `at` of a sorted array. */
-static void find_run(const merge_job *job, const uint64_t *sorted, size_t count, size_t at,
-                     size_t *begin, size_t *end)
+/* The short runs of a part. */
+static void repair_short_runs(const merge_job *job, uint64_t *sorted, uint64_t *other, tied part)
+{
+  for (size_t begin = part.begin, end = begin + part.count, next; begin < end; begin = next) {
+    next = run_end(job, sorted, begin, end);
+    const tied run = {begin, next - begin, part.low};
+    if (run.count > 1 && run.count < LONG_RUN)
+      repair_piece(job, sorted, other, sort_tied(job, sorted, other, run));
+  }
+}
+
+/* The run around pair `at` of a sorted part. */
+static tied find_run(const merge_job *job, const uint64_t *sorted, tied part, size_t at)
 {
   const uint64_t prefix = prefix_of(job, sorted[at]), below = prefix << job->index_bits;
   const uint64_t last = below | ((UINT64_C(1) << job->index_bits) - 1);
-  const run64 all = {sorted, count};
-  *begin = rank_first(below, all);
-  *end = rank_first(last, all);
-  if (*end < count && sorted[*end] == last) ++*end;
+  const run64 all = {sorted + part.begin, part.count};
+  const size_t begin = rank_first(below, all);
+  size_t end = rank_first(last, all);
+  if (end < part.count && all.at[end] == last) end++;
+  return (tied){part.begin + begin, end - begin, part.low};
 }
 
-/* Long runs, one after the other, each by all threads. A long run holds two neighbouring probes.
- * The prefixes are put back, so that the array is still sorted by them. */
-static void repair_long_runs(const merge_job *job, uint64_t *sorted, uint64_t *other, size_t count,
-                             unsigned low)
+static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, tied part);
+
+/* Long runs, one after the other, each by all threads, but for the longest, which is left and
+ * returned. A long run holds two neighbouring probes. The prefixes are put back, so that the array
+ * is still sorted by them. */
+static tied repair_long_runs(const merge_job *job, uint64_t *sorted, uint64_t *other, tied part)
 {
   enum { PROBE = LONG_RUN / 2 };
   const uint64_t index_mask = (UINT64_C(1) << job->index_bits) - 1;
-  for (size_t at = 0; at + PROBE < count; at += PROBE) {
-    const uint64_t prefix = prefix_of(job, sorted[at]);
-    if (prefix != prefix_of(job, sorted[at + PROBE])) continue;
-    size_t begin, end;
-    find_run(job, sorted, count, at, &begin, &end);
-    if (end - begin >= LONG_RUN) {
-      sort_tied(job, sorted + begin, other + begin, end - begin, low);
-      for (size_t i = begin; i < end; i++)
-        sorted[i] = prefix << job->index_bits | (sorted[i] & index_mask);
+  tied longest = {part.begin, LONG_RUN - 1, 0};
+  for (size_t at = 0; at + PROBE < part.count; at += PROBE) {
+    const uint64_t *const probe = sorted + part.begin + at;
+    if (prefix_of(job, probe[0]) != prefix_of(job, probe[PROBE])) continue;
+    tied run = find_run(job, sorted, part, part.begin + at);
+    at = (run.begin - part.begin + run.count - 1) / PROBE * PROBE;
+    if (run.count > longest.count) {
+      const tied shorter = longest;
+      longest = run;
+      run = shorter;
     }
-    at = (end - 1) / PROBE * PROBE;
+    if (run.count < LONG_RUN) continue;
+    const uint64_t prefix = prefix_of(job, sorted[run.begin]) << job->index_bits;
+    repair(job, sorted, other, sort_tied(job, sorted, other, run));
+    for (size_t i = run.begin; i < run.begin + run.count; i++)
+      sorted[i] = prefix | (sorted[i] & index_mask);
   }
+  return longest;
 }
 
-/* The pieces of the threads are cut, at ends of runs, before any run is sorted: to sort a run
- * changes its prefixes. Never inlined: repair calls itself once for each window of a key, and must
- * not take this much of the stack each time. */
-__attribute__((noinline)) static void repair_by_all(const merge_job *job, uint64_t *sorted,
-                                                    uint64_t *other, size_t count, unsigned low)
+enum { PIECES = 256 };
+
+typedef struct repair_cuts {
+  const merge_job *job;
+  uint64_t *sorted;
+  uint64_t *other;
+  unsigned low;
+  size_t at[PIECES + 1];
+} repair_cuts;
+
+static void repair_between_cuts(void *argument, size_t number, unsigned slot)
 {
-  enum { PIECES = 256 };
-  size_t cuts[PIECES + 1] = {0};
-  repair_long_runs(job, sorted, other, count, low);
+  const repair_cuts *const c = argument;
+  const merge_job mine = alone(c->job, slot);
+  const size_t begin = c->at[number], count = c->at[number + 1] - begin;
+  repair_short_runs(&mine, c->sorted, c->other, (tied){begin, count, c->low});
+}
+
+/* The pieces are cut, at ends of runs, before any run is sorted: to sort a run changes its
+ * prefixes. Returns the longest run, which is left. Never inlined: repair goes on with that run,
+ * and calls itself with at most half of the pairs, but must not take this much of the stack each
+ * time. */
+__attribute__((noinline)) static tied repair_all_but_longest(const merge_job *job, uint64_t *sorted,
+                                                             uint64_t *other, tied part)
+{
+  repair_cuts cuts = {.job = job, .sorted = sorted, .other = other, .low = part.low};
+  const tied longest = repair_long_runs(job, sorted, other, part);
+  const size_t end = part.begin + part.count;
+  cuts.at[0] = part.begin;
   for (size_t p = 1; p <= PIECES; p++) {
-    const size_t even = count / PIECES * p;
-    cuts[p] = p == PIECES           ? count
-              : even <= cuts[p - 1] ? cuts[p - 1]
-                                    : run_end(job, sorted, even - 1, count);
+    const size_t even = part.begin + part.count / PIECES * p;
+    cuts.at[p] = p == PIECES              ? end
+                 : even <= cuts.at[p - 1] ? cuts.at[p - 1]
+                                          : run_end(job, sorted, even - 1, end);
   }
-#pragma omp parallel for num_threads(job->threads) schedule(dynamic)
-  for (size_t p = 0; p < PIECES; p++) {
-    const merge_job mine = alone(job);
-    repair_piece(&mine, sorted, other, cuts[p], cuts[p + 1], low, true);
-  }
+  team_each(job->team, PIECES, repair_between_cuts, &cuts);
+  return longest;
 }
 
-/* `sorted` is in order of the bits from `low` up: sorts each run of equal ones by the bits below.
+/* `part` is in order of the bits from part.low up: sorts each run of equal ones by the bits below.
  */
-static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, size_t count,
-                   unsigned low)
+static void repair(const merge_job *job, uint64_t *sorted, uint64_t *other, tied part)
 {
-  if (job->threads == 1 || count < LONG_RUN)
-    repair_piece(job, sorted, other, 0, count, low, false);
-  else
-    repair_by_all(job, sorted, other, count, low);
+  while (part.low > 0 && part.count >= LONG_RUN && job->team.threads > 1) {
+    part = repair_all_but_longest(job, sorted, other, part);
+    if (part.low > 0) part = sort_tied(job, sorted, other, part);
+  }
+  repair_piece(job, sorted, other, part);
 }
 
 /* ---- The sort ---- */
 
 /* A thread costs more than it saves below some thousand records. */
-static unsigned useful_threads(const recsort_plugin_job *job)
+static team useful_team(const recsort_plugin_job *job, team t)
 {
   enum { WORTH_A_THREAD = 1 << 15 };
-  const uint64_t useful = job->count / WORTH_A_THREAD + 1;
-  return useful < job->threads ? (unsigned)useful : job->threads;
+  return team_of_at_most(t, (size_t)(job->count / WORTH_A_THREAD + 1));
+}
+
+/* A loop over all records. */
+typedef struct pack_pass {
+  const merge_job *job;
+  key_window window;
+  size_t pieces;
+} pack_pass;
+
+static void pack_piece(void *argument, size_t piece, unsigned slot)
+{
+  const pack_pass *const p = argument;
+  const merge_job *const job = p->job;
+  const team_range range = team_cut(job->count, piece, p->pieces);
+  (void)slot;
+  for (size_t i = range.begin; i < range.end; i++)
+    job->a[i] = pack(job, p->window, i);
 }
 
 static void pack_all(const merge_job *job, key_window window)
 {
-#pragma omp parallel for num_threads(job->threads)
-  for (size_t i = 0; i < job->count; i++)
-    job->a[i] = pack(job, window, i);
+  pack_pass p = {job, window, team_pieces(job->team)};
+  team_each(job->team, p.pieces, pack_piece, &p);
 }
 
-static void unpack_all(const merge_job *job)
+static void unpack_piece(void *argument, size_t piece, unsigned slot)
 {
-#pragma omp parallel for num_threads(job->threads)
-  for (size_t i = 0; i < job->count; i++) {
-    const uint64_t index = job->b[i] & ((UINT64_C(1) << job->index_bits) - 1);
+  const pack_pass *const p = argument;
+  const merge_job *const job = p->job;
+  const team_range range = team_cut(job->count, piece, p->pieces);
+  (void)slot;
+  for (size_t i = range.begin; i < range.end; i++) {
+    const size_t index = index_of(job, job->b[i]);
     if (job->result_bits == 32)
       ((uint32_t *)job->a)[i] = (uint32_t)index;
     else
@@ -294,7 +370,13 @@ static void unpack_all(const merge_job *job)
   }
 }
 
-static merge_job open_job(const recsort_plugin_job *job, void *memory)
+static void unpack_all(const merge_job *job)
+{
+  pack_pass p = {.job = job, .pieces = team_pieces(job->team)};
+  team_each(job->team, p.pieces, unpack_piece, &p);
+}
+
+static merge_job open_job(const recsort_plugin_job *job, void *memory, team t)
 {
   recsort_plugin_work work = {0};
   uint64_t pairs = 0;
@@ -311,17 +393,17 @@ static merge_job open_job(const recsort_plugin_job *job, void *memory)
                      .key_bits = job->key_bits,
                      .index_bits = index_bits_for(job->count),
                      .result_bits = job->index_bits,
-                     .threads = useful_threads(job)};
+                     .team = useful_team(job, t)};
 }
 
-void merge_sort(const recsort_plugin_job *plugin_job, void *memory)
+void merge_sort(const recsort_plugin_job *plugin_job, void *memory, team t)
 {
-  const merge_job job = open_job(plugin_job, memory);
+  const merge_job job = open_job(plugin_job, memory, t);
   if (job.count == 0) return;
   const unsigned high = keys_are_kept(plugin_job) ? varying_in_all(&job) : job.key_bits;
   const key_window window = window_below(&job, high ? high : 1);
   pack_all(&job, window);
   pairs_sort(buffers_at(&job, job.a, job.b, job.count));
-  if (window.low > 0) repair(&job, job.b, job.a, job.count, window.low);
+  repair(&job, job.b, job.a, (tied){0, job.count, window.low});
   unpack_all(&job);
 }

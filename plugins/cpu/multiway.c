@@ -5,7 +5,6 @@
  * regard to what lies beyond. That part, a tile, is merged pairwise in the cache, and the last of
  * these merges writes to the output.
  */
-#include <omp.h>
 #include <string.h>
 
 #include "cpu/pairs.h"
@@ -122,36 +121,52 @@ static void merge_piece(const merge_kernels *kernels, const run_set *set, size_t
 static size_t piece_for(const pair_buffers *buffers)
 {
   enum { LEAST = 1 << 15, MOST = 1 << 20 };
-  const size_t even = buffers->count / (8 * (size_t)buffers->threads);
+  const size_t even = buffers->count / (8 * (size_t)buffers->team.threads);
   return even < LEAST ? LEAST : even > MOST ? MOST : even;
+}
+
+typedef struct pass {
+  pair_buffers buffers;
+  size_t run_count;
+  size_t group; /* pairs of the runs that become one */
+  size_t piece;
+} pass;
+
+/* The runs of the group of `size` pairs that begins at `start`. */
+static run_set runs_of_group(const pass *p, size_t start, size_t size)
+{
+  run_set set = {.count = 0};
+  for (size_t run = 0; run < size; run += p->run_count)
+    set.runs[set.count++] = (run64){p->buffers.data + start + run,
+                                    size - run < p->run_count ? size - run : p->run_count};
+  return set;
+}
+
+/* A piece may end inside a group, or hold several: each part is merged by itself. */
+static void pass_piece(void *argument, size_t number, unsigned slot)
+{
+  const pass *const p = argument;
+  const pair_buffers *const b = &p->buffers;
+  uint64_t *const tile_buffers = b->tiles + (size_t)slot * 2 * TILE_PAIRS;
+  const size_t first = number * p->piece;
+  const size_t piece_end = b->count - first < p->piece ? b->count : first + p->piece;
+  for (size_t at = first, end; at < piece_end; at = end) {
+    const size_t start = at / p->group * p->group;
+    const size_t size = b->count - start < p->group ? b->count - start : p->group;
+    const run_set set = runs_of_group(p, start, size);
+    end = start + size < piece_end ? start + size : piece_end;
+    if (set.count == 1)
+      memcpy(b->other + at, b->data + at, (end - at) * sizeof(uint64_t));
+    else
+      merge_piece(b->kernels, &set, at - start, end - start, tile_buffers, b->other + start);
+  }
 }
 
 void multiway_pass(pair_buffers buffers, size_t run_count)
 {
   const size_t group = run_count > SIZE_MAX / MULTIWAY_RUNS ? SIZE_MAX : run_count * MULTIWAY_RUNS;
-  const size_t piece = piece_for(&buffers);
-  const size_t pieces = (buffers.count + piece - 1) / piece;
-#pragma omp parallel for num_threads(buffers.threads) schedule(dynamic)
-  for (size_t p = 0; p < pieces; p++) {
-    /* a piece may end inside a group, or hold several: each part is merged by itself */
-    const size_t piece_end = (p + 1) * piece < buffers.count ? (p + 1) * piece : buffers.count;
-    uint64_t *tile_buffers = buffers.tiles + (size_t)omp_get_thread_num() * 2 * TILE_PAIRS;
-    for (size_t at = p * piece; at < piece_end;) {
-      const size_t start = at / group * group;
-      const size_t group_end = buffers.count - start > group ? start + group : buffers.count;
-      const size_t end = group_end < piece_end ? group_end : piece_end;
-      run_set set = {.count = 0};
-      for (size_t run = start; run < group_end; run += run_count)
-        set.runs[set.count++] =
-            (run64){buffers.data + run, group_end - run < run_count ? group_end - run : run_count};
-      if (set.count == 1)
-        memcpy(buffers.other + at, buffers.data + at, (end - at) * sizeof(uint64_t));
-      else
-        merge_piece(buffers.kernels, &set, at - start, end - start, tile_buffers,
-                    buffers.other + start);
-      at = end;
-    }
-  }
+  pass p = {buffers, run_count, group, piece_for(&buffers)};
+  team_each(buffers.team, (buffers.count + p.piece - 1) / p.piece, pass_piece, &p);
 }
 
 /* ---- The sort ---- */
@@ -183,6 +198,21 @@ static void merge_up(pair_buffers buffers, size_t run_count)
   }
 }
 
+typedef struct block_job {
+  pair_buffers buffers;
+  bool into_other;
+} block_job;
+
+static void sort_one_block(void *argument, size_t number, unsigned slot)
+{
+  const block_job *const job = argument;
+  const pair_buffers *const b = &job->buffers;
+  const size_t begin = number * BLOCK_PAIRS, left = b->count - begin;
+  (void)slot;
+  block_sort(b->kernels, b->data + begin, b->other + begin, left < BLOCK_PAIRS ? left : BLOCK_PAIRS,
+             job->into_other);
+}
+
 void random_sort(pair_buffers buffers, bool into_other)
 {
   if (buffers.count <= BLOCK_PAIRS) {
@@ -190,15 +220,9 @@ void random_sort(pair_buffers buffers, bool into_other)
     return;
   }
   const unsigned passes = passes_for(buffers.count, BLOCK_PAIRS);
-  const bool blocks_into_other = (passes % 2 == 0) == into_other;
-  const size_t blocks = (buffers.count + BLOCK_PAIRS - 1) / BLOCK_PAIRS;
-#pragma omp parallel for num_threads(buffers.threads) schedule(dynamic)
-  for (size_t b = 0; b < blocks; b++) {
-    const size_t begin = b * BLOCK_PAIRS, left = buffers.count - begin;
-    block_sort(buffers.kernels, buffers.data + begin, buffers.other + begin,
-               left < BLOCK_PAIRS ? left : BLOCK_PAIRS, blocks_into_other);
-  }
-  merge_up(blocks_into_other ? swapped(buffers) : buffers, BLOCK_PAIRS);
+  block_job job = {buffers, (passes % 2 == 0) == into_other};
+  team_each(buffers.team, (buffers.count + BLOCK_PAIRS - 1) / BLOCK_PAIRS, sort_one_block, &job);
+  merge_up(job.into_other ? swapped(buffers) : buffers, BLOCK_PAIRS);
 }
 
 void pairs_sort(pair_buffers buffers)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "common/co_rank.h"
+#include "common/team.h"
 #include "cpu/kernels.h"
 
 #define PAIR_MARK (UINT64_C(1) << PAIR_BITS)
@@ -37,9 +38,9 @@ typedef struct pair_buffers {
   uint64_t *data;
   uint64_t *other;
   size_t count;
-  uint64_t *tiles; /* 2 * TILE_PAIRS for each thread */
+  uint64_t *tiles; /* 2 * TILE_PAIRS for each slot of the team */
   const merge_kernels *kernels;
-  unsigned threads;
+  team team;
   unsigned index_bits; /* the low bits of a pair that are its index */
 } pair_buffers;
 

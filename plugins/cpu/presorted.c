@@ -7,7 +7,7 @@
  *   few descents    most pairs are in order but for some that are out of place: these are taken
  * out, sorted, and merged back in (drop-merge sort; E. Ernerfeldt, 2017)
  */
-#include <omp.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "cpu/pairs.h"
@@ -35,28 +35,46 @@ static trend sample_trend(const pair_buffers *buffers)
   return found;
 }
 
+/* A read of all pairs, cut into pieces. */
+typedef struct scan {
+  pair_buffers buffers;
+  size_t pieces;
+  atomic_size_t descents;
+  atomic_size_t ascents;
+} scan;
+
+static void trend_piece(void *argument, size_t piece, unsigned slot)
+{
+  scan *const s = argument;
+  const team_range range = team_cut(s->buffers.count, piece, s->pieces);
+  trend found = {0, 0};
+  (void)slot;
+  for (size_t i = range.begin ? range.begin : 1; i < range.end; i++)
+    count_neighbours(&s->buffers, i, &found);
+  (void)atomic_fetch_add(&s->descents, found.descents);
+  (void)atomic_fetch_add(&s->ascents, found.ascents);
+}
+
 static trend full_trend(const pair_buffers *buffers)
 {
-  size_t descents = 0, ascents = 0;
-#pragma omp parallel for num_threads(buffers->threads) reduction(+ : descents, ascents)
-  for (size_t i = 1; i < buffers->count; i++) {
-    trend found = {0, 0};
-    count_neighbours(buffers, i, &found);
-    descents += found.descents;
-    ascents += found.ascents;
-  }
-  return (trend){descents, ascents};
+  scan s = {.buffers = *buffers, .pieces = team_pieces(buffers->team)};
+  team_each(buffers->team, s.pieces, trend_piece, &s);
+  return (trend){s.descents, s.ascents};
+}
+
+static void copy_piece(void *argument, size_t piece, unsigned slot)
+{
+  const scan *const s = argument;
+  const team_range range = team_cut(s->buffers.count, piece, s->pieces);
+  (void)slot;
+  memcpy(s->buffers.other + range.begin, s->buffers.data + range.begin,
+         (range.end - range.begin) * sizeof(uint64_t));
 }
 
 static void copy_pairs(pair_buffers buffers)
 {
-#pragma omp parallel num_threads(buffers.threads)
-  {
-    const size_t team = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
-    const size_t begin = buffers.count / team * me;
-    const size_t end = me + 1 == team ? buffers.count : buffers.count / team * (me + 1);
-    memcpy(buffers.other + begin, buffers.data + begin, (end - begin) * sizeof(uint64_t));
-  }
+  scan s = {.buffers = buffers, .pieces = team_pieces(buffers.team)};
+  team_each(buffers.team, s.pieces, copy_piece, &s);
 }
 
 /* True if the key at `i` differs from the one before, or there is none. */
@@ -66,28 +84,32 @@ static inline bool key_begins(const pair_buffers *buffers, size_t i)
          buffers->data[i] >> buffers->index_bits != buffers->data[i - 1] >> buffers->index_bits;
 }
 
-/* Keys never ascend: runs of equal keys come out last run first, each in its own order. Each thread
- * takes whole runs. */
+/* Each piece takes whole runs of equal keys, so it looks for their ends: few pieces, then. */
+static void reverse_piece(void *argument, size_t piece, unsigned slot)
+{
+  const scan *const s = argument;
+  const pair_buffers *const buffers = &s->buffers;
+  team_range range = team_cut(buffers->count, piece, s->pieces);
+  (void)slot;
+  while (!key_begins(buffers, range.begin))
+    range.begin++;
+  while (!key_begins(buffers, range.end))
+    range.end++;
+  for (size_t out = buffers->count - range.end; range.end > range.begin;) {
+    size_t begin = range.end - 1;
+    while (!key_begins(buffers, begin))
+      begin--;
+    for (size_t i = begin; i < range.end; i++)
+      buffers->other[out++] = buffers->data[i];
+    range.end = begin;
+  }
+}
+
+/* Keys never ascend: runs of equal keys come out last run first, each in its own order. */
 static void reverse_pairs(pair_buffers buffers)
 {
-#pragma omp parallel num_threads(buffers.threads)
-  {
-    const size_t team = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
-    size_t first = buffers.count / team * me;
-    size_t end = me + 1 == team ? buffers.count : buffers.count / team * (me + 1);
-    while (!key_begins(&buffers, first))
-      first++;
-    while (!key_begins(&buffers, end))
-      end++;
-    for (size_t out = buffers.count - end; end > first;) {
-      size_t begin = end - 1;
-      while (!key_begins(&buffers, begin))
-        begin--;
-      for (size_t i = begin; i < end; i++)
-        buffers.other[out++] = buffers.data[i];
-      end = begin;
-    }
-  }
+  scan s = {.buffers = buffers, .pieces = buffers.team.threads};
+  team_each(buffers.team, s.pieces, reverse_piece, &s);
 }
 
 /* ---- Drop-merge ----
@@ -142,19 +164,31 @@ static size_t drop(const uint64_t *data, size_t count, uint64_t *kept, uint64_t 
   return keep;
 }
 
-static split split_all(const pair_buffers *buffers)
+typedef struct mending {
+  const pair_buffers *buffers;
+  split all;
+  size_t each; /* pairs of a stretch; the last has what is left */
+} mending;
+
+static void split_stretch(void *argument, size_t number, unsigned slot)
 {
-  const size_t most = buffers->threads < MOST_STRETCHES ? buffers->threads : MOST_STRETCHES;
-  const size_t each = (buffers->count + most - 1) / most;
-  split found = {.count = (buffers->count + each - 1) / each};
-#pragma omp parallel for num_threads(buffers->threads) schedule(static, 1)
-  for (size_t s = 0; s < found.count; s++) {
-    const size_t left = buffers->count - s * each, count = left < each ? left : each;
-    uint64_t *const kept = buffers->data + s * each, *const dropped = buffers->other + s * each;
-    const size_t keeps = drop(kept, count, kept, dropped);
-    found.at[s] = (stretch){kept, dropped, keeps, count - keeps};
-  }
-  return found;
+  mending *const m = argument;
+  const size_t begin = number * m->each, left = m->buffers->count - begin;
+  const size_t count = left < m->each ? left : m->each;
+  uint64_t *const kept = m->buffers->data + begin, *const dropped = m->buffers->other + begin;
+  const size_t keeps = drop(kept, count, kept, dropped);
+  (void)slot;
+  m->all.at[number] = (stretch){kept, dropped, keeps, count - keeps};
+}
+
+static mending split_all(const pair_buffers *buffers)
+{
+  const size_t threads = buffers->team.threads;
+  const size_t most = threads < MOST_STRETCHES ? threads : MOST_STRETCHES;
+  mending m = {.buffers = buffers, .each = (buffers->count + most - 1) / most};
+  m.all.count = (buffers->count + m.each - 1) / m.each;
+  team_each(buffers->team, m.all.count, split_stretch, &m);
+  return m;
 }
 
 /* Drops what is kept at places [begin, end) of a stretch. */
@@ -245,14 +279,19 @@ static void merge_stretch(const pair_buffers *buffers, const split *all, size_t 
   memcpy(out, kept.at, kept.count * sizeof *out);
 }
 
+static void merge_one_stretch(void *argument, size_t number, unsigned slot)
+{
+  const mending *const m = argument;
+  (void)slot;
+  merge_stretch(m->buffers, &m->all, number);
+}
+
 static bool nearly_sorted_sort(pair_buffers buffers)
 {
-  split all = split_all(&buffers);
-  join(&all);
-  if (!fill_gaps(&buffers, &all)) return false;
-#pragma omp parallel for num_threads(buffers.threads) schedule(static, 1)
-  for (size_t s = 0; s < all.count; s++)
-    merge_stretch(&buffers, &all, s);
+  mending m = split_all(&buffers);
+  join(&m.all);
+  if (!fill_gaps(&buffers, &m.all)) return false;
+  team_each(buffers.team, m.all.count, merge_one_stretch, &m);
   return true;
 }
 

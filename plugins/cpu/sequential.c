@@ -97,8 +97,9 @@ static void store_permutation(const recsort_plugin_job *job, const uint64_t *sor
   }
 }
 
-void sequential_sort(const recsort_plugin_job *job, void *memory)
+void sequential_sort(const recsort_plugin_job *job, void *memory, team t)
 {
+  (void)t;
   const size_t words = key_words(job), count = (size_t)job->count;
   recsort_plugin_work work = {0};
   (void)sequential_work_size(job, &work);

@@ -7,15 +7,15 @@
 
 #include <stdbool.h>
 
-#include "recsort/plugin.h"
+#include "common/team.h"
 
 /* False if the size overflows. Any thread. */
 bool sequential_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);
 bool merge_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);
 
 /* `memory` holds the keys where work_size said; the permutation is left at its start. */
-void sequential_sort(const recsort_plugin_job *job, void *memory);
-void merge_sort(const recsort_plugin_job *job, void *memory);
+void sequential_sort(const recsort_plugin_job *job, void *memory, team t);
+void merge_sort(const recsort_plugin_job *job, void *memory, team t);
 
 /* a * b rounded up to 64, added to *total; false on overflow. */
 static inline bool work_add(uint64_t *total, uint64_t a, uint64_t b)

@@ -150,7 +150,7 @@ recsort_plugin_status cuda_sort_keys(cuda_instance *self, const recsort_plugin_j
   const device_buffers buffers = device_divide(&pairs.job, self->device.memory, pairs.extra_bytes);
   const staging_copy up = {
       .from = keys, .to = buffers.keys[0], .count = job->count, .element = job->key_width / 8};
-  status = staging_up(&self->ring, &up, job->threads, error);
+  status = staging_up(&self->ring, &up, cuda_team(self, job), error);
   if (status == RECSORT_PLUGIN_OK) status = cuda_sort_pairs(&pairs, &buffers, &result, error);
   *sorted = (cuda_sorted){buffers.keys[result], buffers.indices[result]};
   return status;
@@ -161,7 +161,7 @@ recsort_plugin_status cuda_bring_down(cuda_instance *self, const recsort_plugin_
                                       recsort_plugin_error *error)
 {
   const staging_copy down = {.from = from, .to = to, .count = job->count, .element = bits / 8};
-  return staging_down(&self->ring, &down, job->threads, error);
+  return staging_down(&self->ring, &down, cuda_team(self, job), error);
 }
 
 /* Keys of up to 128 bits, where pair_work said; the permutation is left at the start. */

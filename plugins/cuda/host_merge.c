@@ -1,6 +1,5 @@
 #include "cuda/host_merge.h"
 
-#include <omp.h>
 #include <stdbool.h>
 
 #include "common/co_rank.h"
@@ -43,18 +42,30 @@ static inline void set(order_part part, uint64_t i, uint64_t value)
 #undef KEY
 #undef TYPED
 
-void host_merge(const host_runs *runs, void *order, uint32_t index_bits, unsigned threads)
+typedef struct merge_job {
+  const host_runs *runs;
+  void *order;
+  uint32_t index_bits;
+  size_t pieces;
+} merge_job;
+
+static void merge_piece(void *argument, size_t piece, unsigned slot)
 {
-  const uint64_t count = runs->bounds[runs->count];
-#pragma omp parallel num_threads(threads)
-  {
-    const uint64_t number = (uint64_t)omp_get_thread_num(), team = (uint64_t)omp_get_num_threads();
-    const order_part part = {order, index_bits, count * number / team, count * (number + 1) / team};
-    if (runs->key_width == 32)
-      merge_32(runs, part);
-    else if (runs->key_width == 64)
-      merge_64(runs, part);
-    else
-      merge_128(runs, part);
-  }
+  const merge_job *const job = argument;
+  const host_runs *const runs = job->runs;
+  const team_range range = team_cut((size_t)runs->bounds[runs->count], piece, job->pieces);
+  const order_part part = {job->order, job->index_bits, range.begin, range.end};
+  (void)slot;
+  if (runs->key_width == 32)
+    merge_32(runs, part);
+  else if (runs->key_width == 64)
+    merge_64(runs, part);
+  else
+    merge_128(runs, part);
+}
+
+void host_merge(const host_runs *runs, void *order, uint32_t index_bits, team t)
+{
+  merge_job job = {runs, order, index_bits, team_pieces(t)};
+  team_each(t, job.pieces, merge_piece, &job);
 }

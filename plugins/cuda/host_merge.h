@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "common/team.h"
+
 /* The state of a merge lies on the stack: some 40 KiB a thread. */
 enum { HOST_MERGE_MOST_RUNS = 1024 };
 
@@ -23,6 +25,6 @@ typedef struct host_runs {
 
 /* Writes for each element in order where it stood among all: bounds[run] + its index. `order`, of
  * `index_bits` (32 or 64) each, overlaps neither keys nor indices. Takes no memory; any thread. */
-void host_merge(const host_runs *runs, void *order, uint32_t index_bits, unsigned threads);
+void host_merge(const host_runs *runs, void *order, uint32_t index_bits, team t);
 
 #endif

@@ -123,6 +123,6 @@ recsort_plugin_status in_runs_sort(cuda_instance *self, const recsort_plugin_job
   }
   if (status) return status;
   const host_runs runs = {plan.runs, job->key_width, bounds, pairs.keys, pairs.indices};
-  host_merge(&runs, memory, job->index_bits, job->threads);
+  host_merge(&runs, memory, job->index_bits, cuda_team(self, job));
   return RECSORT_PLUGIN_OK;
 }

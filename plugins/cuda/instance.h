@@ -11,6 +11,12 @@ typedef struct cuda_instance {
   staging ring;
 } cuda_instance;
 
+/* The host threads of a job. */
+static inline team cuda_team(const cuda_instance *self, const recsort_plugin_job *job)
+{
+  return team_of_host(self->host, job->threads);
+}
+
 /* A sort of pairs on the device. */
 typedef struct cuda_pairs {
   const device_algorithm *algorithm;

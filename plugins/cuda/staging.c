@@ -1,6 +1,5 @@
 #include "cuda/staging.h"
 
-#include <omp.h>
 #include <string.h>
 
 /* ---- Memory and streams ---- */
@@ -164,35 +163,52 @@ static recsort_plugin_status lane_down(staging *ring, const staging_copy *copy, 
 typedef recsort_plugin_status lane_work(staging *ring, const staging_copy *copy, unsigned lane,
                                         unsigned lanes, recsort_plugin_error *error);
 
-/* A failure of one lane is that of all; the others go on until they are done or fail, too. */
-static recsort_plugin_status run_lanes(lane_work *work, staging *ring, const staging_copy *copy,
-                                       unsigned threads, recsort_plugin_error *error)
+typedef struct lane_result {
+  recsort_plugin_status status;
+  recsort_plugin_error error;
+} lane_result;
+
+typedef struct lane_job {
+  lane_work *work;
+  staging *ring;
+  const staging_copy *copy;
+  unsigned lanes;
+  lane_result results[STAGING_MAX_LANES];
+} lane_job;
+
+static void run_lane(void *argument, size_t lane, unsigned slot)
 {
-  const unsigned useful = staging_lanes(copy->count, copy->element, threads);
-  const unsigned lanes = useful < ring->lanes ? useful : ring->lanes;
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
-#pragma omp parallel num_threads(lanes)
-  {
-    recsort_plugin_error mine = {.size = sizeof mine};
-    const unsigned lane = (unsigned)omp_get_thread_num(), team = (unsigned)omp_get_num_threads();
-    const recsort_plugin_status found = work(ring, copy, lane, team, &mine);
-#pragma omp critical(recsort_staging)
-    if (found != RECSORT_PLUGIN_OK && status != RECSORT_PLUGIN_LOST) {
-      status = found;
-      memcpy(error->text, mine.text, sizeof error->text);
-    }
-  }
-  return status;
+  lane_job *const job = argument;
+  lane_result *const result = &job->results[lane];
+  (void)slot;
+  result->error.size = sizeof result->error;
+  result->status = job->work(job->ring, job->copy, (unsigned)lane, job->lanes, &result->error);
 }
 
-recsort_plugin_status staging_up(staging *ring, const staging_copy *copy, unsigned threads,
+/* A failure of one lane is that of all; the others go on until they are done or fail, too. That the
+ * device is lost outweighs every other failure. */
+static recsort_plugin_status run_lanes(lane_work *work, staging *ring, const staging_copy *copy,
+                                       team t, recsort_plugin_error *error)
+{
+  const unsigned useful = staging_lanes(copy->count, copy->element, t.threads);
+  lane_job job = {.work = work, .ring = ring, .copy = copy};
+  const lane_result *worst = &job.results[0];
+  job.lanes = useful < ring->lanes ? useful : ring->lanes;
+  team_each(t, job.lanes, run_lane, &job);
+  for (unsigned lane = 0; lane < job.lanes; lane++)
+    if (job.results[lane].status > worst->status) worst = &job.results[lane];
+  if (worst->status) memcpy(error->text, worst->error.text, sizeof error->text);
+  return worst->status;
+}
+
+recsort_plugin_status staging_up(staging *ring, const staging_copy *copy, team t,
                                  recsort_plugin_error *error)
 {
-  return run_lanes(lane_up, ring, copy, threads, error);
+  return run_lanes(lane_up, ring, copy, t, error);
 }
 
-recsort_plugin_status staging_down(staging *ring, const staging_copy *copy, unsigned threads,
+recsort_plugin_status staging_down(staging *ring, const staging_copy *copy, team t,
                                    recsort_plugin_error *error)
 {
-  return run_lanes(lane_down, ring, copy, threads, error);
+  return run_lanes(lane_down, ring, copy, t, error);
 }

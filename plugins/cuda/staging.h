@@ -12,6 +12,7 @@
 #ifndef RECSORT_CUDA_STAGING_H
 #define RECSORT_CUDA_STAGING_H
 
+#include "common/team.h"
 #include "cuda/device_sort.h"
 #include "cuda/runtime.h"
 
@@ -56,12 +57,12 @@ uint64_t staging_room(uint64_t count, uint64_t element, unsigned threads);
 recsort_plugin_status staging_reserve(staging *ring, unsigned lanes, recsort_plugin_error *error);
 void staging_close(staging *ring);
 
-/* Both use at most `threads` host threads and the lanes that were reserved, and return once all is
+/* Both work by a team of host threads, with the lanes that were reserved, and return once all is
  * where it belongs. What was started on other streams before must be done. If one fails, nothing of
  * it is under way any more. */
-recsort_plugin_status staging_up(staging *ring, const staging_copy *copy, unsigned threads,
+recsort_plugin_status staging_up(staging *ring, const staging_copy *copy, team t,
                                  recsort_plugin_error *error);
-recsort_plugin_status staging_down(staging *ring, const staging_copy *copy, unsigned threads,
+recsort_plugin_status staging_down(staging *ring, const staging_copy *copy, team t,
                                    recsort_plugin_error *error);
 
 #endif

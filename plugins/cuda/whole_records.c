@@ -156,7 +156,7 @@ static recsort_plugin_status send(records_sort *s, const void *records, recsort_
   recsort_plugin_status status =
       runtime_judge(records_begin(s->facts, stream), "cudaMemsetAsync", error);
   if (status == RECSORT_PLUGIN_OK) status = runtime_wait(stream, error);
-  return status ? status : staging_up(&s->self->ring, &up, s->job->threads, error);
+  return status ? status : staging_up(&s->self->ring, &up, cuda_team(s->self, s->job), error);
 }
 
 /* The sorted keys are not wanted any more: where they were, the check keeps what it has seen. */
@@ -191,7 +191,7 @@ static recsort_plugin_status receive(records_sort *s, void *sorted, recsort_plug
                              .room = s->room,
                              .step = gather_piece,
                              .context = s};
-  return staging_down(&s->self->ring, &down, s->job->threads, error);
+  return staging_down(&s->self->ring, &down, cuda_team(s->self, s->job), error);
 }
 
 static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,

@@ -104,7 +104,7 @@ static void check(uint32_t width, uint32_t run_count, const uint64_t *bounds, ui
   for (uint32_t bits = 32; bits <= 64; bits += 32) {
     const unsigned threads = 1 + (unsigned)random_below(random, MOST_THREADS);
     memset(order, 0xee, count * sizeof *order);
-    host_merge(&runs, order, bits, threads);
+    host_merge(&runs, order, bits, (team){team_run_alone, NULL, threads});
     for (size_t i = 0; i < count; i++)
       if (order_at(order, bits, i) != bounds[elements[i].run] + elements[i].index)
         fail_msg("%zu keys of %u bits in %u runs, %u threads: element %zu", count, width, run_count,

@@ -39,7 +39,8 @@ static void release(void *context, void *memory, size_t size)
   free(memory);
 }
 
-static const recsort_host host = {sizeof host, RECSORT_PLUGIN_ABI, NULL, allocate, release};
+static const recsort_host host = {sizeof host, RECSORT_PLUGIN_ABI, NULL, allocate,
+                                  release,     team_run_alone};
 
 static const recsort_plugin *plugin(void)
 {

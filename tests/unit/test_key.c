@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/key_interpreter.h"
+#include "base/pool.h"
 #include "key/encode.h"
 #include "layout/layout.h"
 #include "support/oracle.h"
@@ -162,12 +163,14 @@ static void check_subject(const subject *s, const uint64_t *values, size_t count
     _Alignas(8) unsigned char key[MAX_BYTES] = {0}, again[MAX_BYTES] = {0};
     unsigned char decoded[MAX_BYTES];
     put(&s->key, values[i], records[i]);
-    assert_int_equal(rs_key_encode(&s->plan, records[i], 1, key, 1, 0, NULL), RECSORT_OK);
+    assert_int_equal(rs_key_encode(&s->plan, records[i], 1, key, rs_team(NULL, 1), 0, NULL),
+                     RECSORT_OK);
     memcpy(decoded, records[i], sizeof decoded);
     memset(decoded + s->key.offset, 0, s->key.size + 1);
     rs_key_decode(&s->plan, key, decoded);
     assert_int_equal(oracle_compare(&s->key, 1, records[i], decoded), 0);
-    assert_int_equal(rs_key_encode(&s->plan, decoded, 1, again, 1, 0, NULL), RECSORT_OK);
+    assert_int_equal(rs_key_encode(&s->plan, decoded, 1, again, rs_team(NULL, 1), 0, NULL),
+                     RECSORT_OK);
     assert_memory_equal(key, again, rs_key_size(&s->plan));
     assert_memory_equal(decoded, records[i], LEAD);
     assert_true(decoded[record_size] == 0xab);
@@ -249,7 +252,7 @@ static void test_decoding_a_bitfield_keeps_the_bits_around_it(void **state)
   (void)state;
   open_subject(&s, key, false);
   put(&key, 0xffffffff, record);
-  assert_int_equal(rs_key_encode(&s.plan, record, 1, code, 1, 0, NULL), RECSORT_OK);
+  assert_int_equal(rs_key_encode(&s.plan, record, 1, code, rs_team(NULL, 1), 0, NULL), RECSORT_OK);
   put(&key, 0xf0000000 | 5 << 7 | 0x55, record);
   rs_key_decode(&s.plan, code, record);
   assert_true(oracle_integer(&key, record) == (0xf0000000 | 0x1fff << 7 | 0x55));
@@ -321,15 +324,19 @@ static void test_enum_out_of_range_names_the_record(void **state)
     assert_int_equal(rs_plan_create(schema, NULL, 0, false, &arena, &plan, &error), RECSORT_OK);
     memset(records, 0, sizeof records);
     for (unsigned threads = 1; threads <= 3; threads++) {
-      assert_int_equal(rs_key_encode(&plan, records, COUNT, codes, threads, 0, &error), RECSORT_OK);
+      assert_int_equal(
+          rs_key_encode(&plan, records, COUNT, codes, rs_team(NULL, threads), 0, &error),
+          RECSORT_OK);
       records[2 * 39000 + 1] = 6;                 /* one above */
       records[2 * 17000 + 1] = (unsigned char)-3; /* one below, and first */
-      assert_int_equal(rs_key_encode(&plan, records, COUNT, codes, threads, 1000, &error),
-                       RECSORT_INVALID_RECORD);
+      assert_int_equal(
+          rs_key_encode(&plan, records, COUNT, codes, rs_team(NULL, threads), 1000, &error),
+          RECSORT_INVALID_RECORD);
       assert_non_null(strstr(error.text, "record 18000: field \"state\" holds 0xfd,"));
       records[2 * 17000 + 1] = 5;
-      assert_int_equal(rs_key_encode(&plan, records, COUNT, codes, threads, 0, &error),
-                       RECSORT_INVALID_RECORD);
+      assert_int_equal(
+          rs_key_encode(&plan, records, COUNT, codes, rs_team(NULL, threads), 0, &error),
+          RECSORT_INVALID_RECORD);
       assert_non_null(strstr(error.text, "record 39000: field \"state\" holds 0x6,"));
       records[2 * 39000 + 1] = (unsigned char)-2;
     }
@@ -363,7 +370,8 @@ static void test_loops_agree_with_the_interpreter(void **state)
                                 .order = variant & 2 ? RECSORT_DESCENDING : RECSORT_ASCENDING},
                    false);
       const recsort_key_program *program = &s.plan.program;
-      assert_int_equal(rs_key_encode(&s.plan, records, COUNT, keys, 2, 0, NULL), RECSORT_OK);
+      assert_int_equal(rs_key_encode(&s.plan, records, COUNT, keys, rs_team(NULL, 2), 0, NULL),
+                       RECSORT_OK);
       for (size_t i = 0; i < COUNT; i++) {
         uint64_t expected[3] = {0, 0, 0};
         bool valid = true;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "cpu/pairs.h"
 #include "cpu/sorts.h"
 #include "support/random.h"
@@ -154,7 +155,7 @@ static pair_buffers open_buffers(const merge_kernels *with, size_t count, unsign
                         count,
                         malloc(pairs_tiles_size(threads)),
                         with,
-                        threads,
+                        rs_team(NULL, threads),
                         20};
 }
 
@@ -201,7 +202,7 @@ static bool check_presorted(pair_buffers buffers)
   const bool handled = presorted_sort(buffers);
   if (!handled) pairs_sort(buffers);
   if (memcmp(buffers.other, expected, buffers.count * sizeof *expected) != 0)
-    fail_msg("%zu pairs, %u threads", buffers.count, buffers.threads);
+    fail_msg("%zu pairs, %u threads", buffers.count, buffers.team.threads);
   free(expected);
   return handled;
 }
@@ -276,46 +277,65 @@ static void test_overlapping_stretches(void **state)
 
 /* ---- Depth ---- */
 
-/* Key i is 0 but for word count - 1 - i: each window sets one record apart and leaves the others
- * tied, so that the ties are repaired `count` deep. */
-static void *sort_staggered(void *failures)
+/* Key i below `words` is 0 but for word words - 1 - i, and all others are 0: each window sets one
+ * record apart and leaves the others tied, so that ties are repaired `words` deep. */
+typedef struct staggered {
+  size_t count;
+  size_t words;
+  unsigned threads;
+  size_t failures;
+  bool done;
+} staggered;
+
+static size_t expected_at(const staggered *s, size_t i)
 {
-  enum { COUNT = 1000 };
-  const recsort_plugin_job job = {sizeof job, 0, COUNT, 64 * COUNT, 64 * COUNT, 32, 1};
+  return i < s->count - s->words ? s->words + i : s->count - 1 - i;
+}
+
+static void *sort_staggered(void *argument)
+{
+  staggered *const s = argument;
+  const uint32_t bits = (uint32_t)(64 * s->words);
+  const recsort_plugin_job job = {sizeof job, 0, s->count, bits, bits, 32, s->threads};
   recsort_plugin_work work = {.size = sizeof work};
-  if (!merge_work_size(&job, &work)) return failures;
+  if (!merge_work_size(&job, &work)) return NULL;
   char *memory = calloc(1, (size_t)work.bytes);
-  if (!memory) return failures;
+  if (!memory) return NULL;
   uint64_t *keys = (uint64_t *)(void *)(memory + work.keys_offset);
-  for (size_t i = 0; i < COUNT; i++)
-    keys[i * COUNT + COUNT - 1 - i] = 1;
-  merge_sort(&job, memory);
-  for (size_t i = 0; i < COUNT; i++)
-    *(size_t *)failures += ((uint32_t *)(void *)memory)[i] != COUNT - 1 - i;
+  for (size_t i = 0; i < s->words; i++)
+    keys[i * s->words + s->words - 1 - i] = 1;
+  merge_sort(&job, memory, rs_team(NULL, s->threads));
+  for (size_t i = 0; i < s->count; i++)
+    s->failures += ((uint32_t *)(void *)memory)[i] != expected_at(s, i);
+  s->done = true;
   free(memory);
   return NULL;
 }
 
-/* On a stack that has no room for much at each depth. */
-static void test_deep_ties_take_little_stack(void **state)
+/* On a stack that has no room for a call in a call at each depth. */
+static void sort_on_a_small_stack(staggered s)
 {
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
-  const size_t stack_size = 1 << 20;
+  const size_t stack_size = 96 << 10;
 #else
-  const size_t stack_size = 16 << 20;
+  const size_t stack_size = 384 << 10;
 #endif
-  size_t failures = 0;
-  void *not_done = &failures;
   pthread_attr_t attributes;
   pthread_t thread;
-  (void)state;
   assert_int_equal(pthread_attr_init(&attributes), 0);
   assert_int_equal(pthread_attr_setstacksize(&attributes, stack_size), 0);
-  assert_int_equal(pthread_create(&thread, &attributes, sort_staggered, &failures), 0);
-  assert_int_equal(pthread_join(thread, &not_done), 0);
+  assert_int_equal(pthread_create(&thread, &attributes, sort_staggered, &s), 0);
+  assert_int_equal(pthread_join(thread, NULL), 0);
   assert_int_equal(pthread_attr_destroy(&attributes), 0);
-  assert_null(not_done);
-  assert_int_equal(failures, 0);
+  assert_true(s.done);
+  assert_int_equal(s.failures, 0);
+}
+
+static void test_deep_ties_take_little_stack(void **state)
+{
+  (void)state;
+  sort_on_a_small_stack((staggered){.count = 2500, .words = 2500, .threads = 1});
+  sort_on_a_small_stack((staggered){.count = 3 << 16, .words = 200, .threads = 3});
 }
 
 int main(void)

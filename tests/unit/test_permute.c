@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "permute/permute.h"
 #include "support/random.h"
 
@@ -47,7 +48,7 @@ static recsort_status verify(size_t count, unsigned bits, unsigned threads, recs
 {
   const recsort_permutation order = {bits == 32 ? (const void *)narrow : wide, bits, count};
   memset(seen, 0xee, count + 1);
-  const recsort_status status = rs_permutation_verify(&order, seen, threads, error);
+  const recsort_status status = rs_permutation_verify(&order, seen, rs_team(NULL, threads), error);
   assert_int_equal(seen[count], 0xee); /* nothing is written beyond what it was given */
   return status;
 }
@@ -194,14 +195,14 @@ static void test_copy(void **state)
   (void)state;
   for (size_t i = 0; i < LARGE; i++)
     from[i] = byte_of(i, 0);
-  rs_copy(NULL, NULL, 0, 2);
+  rs_copy(NULL, NULL, 0, rs_team(NULL, 2));
   for
     EACH(t, thread_counts)
     for
       EACH(c, counts)
       {
         memset(to, 0xee, sizeof to);
-        rs_copy(to, from, counts[c], thread_counts[t]);
+        rs_copy(to, from, counts[c], rs_team(NULL, thread_counts[t]));
         assert_memory_equal(to, from, counts[c]);
         assert_int_equal(to[counts[c]], 0xee);
       }
@@ -222,7 +223,7 @@ static void test_copy_of_much(void **state)
     const size_t skip = random_below(&random, AROUND), ahead = random_below(&random, AROUND);
     const size_t size = MUCH - random_below(&random, 200);
     memset(to, 0, MUCH + 2 * AROUND);
-    rs_copy(to + ahead, from + skip, size, thread_counts[round % 5]);
+    rs_copy(to + ahead, from + skip, size, rs_team(NULL, thread_counts[round % 5]));
     assert_memory_equal(to + ahead, from + skip, size);
     assert_true((ahead == 0 || to[ahead - 1] == 0) && to[ahead + size] == 0);
   }
@@ -238,17 +239,17 @@ static void test_permutation_copy_changes_the_width(void **state)
   (void)state;
   shuffle(LARGE, &random);
   const recsort_permutation from32 = {narrow, 32, LARGE}, from64 = {wide, 64, LARGE};
-  rs_permutation_copy(&from32, to64, 64, 3);
+  rs_permutation_copy(&from32, to64, 64, rs_team(NULL, 3));
   assert_memory_equal(to64, wide, sizeof to64);
-  rs_permutation_copy(&from64, to32, 32, 3);
+  rs_permutation_copy(&from64, to32, 32, rs_team(NULL, 3));
   assert_memory_equal(to32, narrow, sizeof to32);
   memset(to64, 0, sizeof to64);
   memset(to32, 0, sizeof to32);
-  rs_permutation_copy(&from64, to64, 64, 3);
+  rs_permutation_copy(&from64, to64, 64, rs_team(NULL, 3));
   assert_memory_equal(to64, wide, sizeof to64);
-  rs_permutation_copy(&from32, to32, 32, 3);
+  rs_permutation_copy(&from32, to32, 32, rs_team(NULL, 3));
   assert_memory_equal(to32, narrow, sizeof to32);
-  rs_permutation_copy(&from32, narrow, 32, 3); /* in place */
+  rs_permutation_copy(&from32, narrow, 32, rs_team(NULL, 3)); /* in place */
   assert_memory_equal(to32, narrow, sizeof to32);
   assert_true(recsort_permutation_at(&from32, 17) == wide[17]);
   assert_true(recsort_permutation_at(&from64, LARGE - 1) == wide[LARGE - 1]);

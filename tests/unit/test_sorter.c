@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-#include <omp.h>
+#include <stdatomic.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,26 +338,35 @@ static void test_several_sorters_at_once(void **state)
   recsort_schema_destroy(schema);
 }
 
-/* A caller may be a thread of an OpenMP team itself. */
-static void test_sorters_in_a_parallel_region(void **state)
+typedef struct nested {
+  recsort_schema *schema;
+  atomic_bool good;
+} nested;
+
+static void sort_in_a_task(void *argument, size_t number)
 {
-  enum { THREADS = 4, COUNT = 100000 };
-  recsort_schema *schema = open_entity();
-  int good = 1;
+  enum { COUNT = 100000 };
+  nested *const n = argument;
+  const recsort_options options = {.struct_size = sizeof options, .threads = 1 + (unsigned)number % 3};
+  recsort_sorter *sorter = NULL;
+  entity *const entities = make_entities(COUNT);
+  if (recsort_sorter_create(n->schema, &options, &sorter, NULL) != RECSORT_OK ||
+      recsort_sort(sorter, entities, COUNT, NULL) != RECSORT_OK || !ordered(entities, COUNT, true))
+    n->good = false;
+  recsort_sorter_destroy(sorter);
+  free(entities);
+}
+
+/* A caller may be a thread of the pool itself. */
+static void test_sorters_in_tasks(void **state)
+{
+  enum { TASKS = 12 };
+  const recsort_executor *const executor = recsort_executor_default();
+  nested n = {open_entity(), true};
   (void)state;
-#pragma omp parallel num_threads(THREADS) reduction(&& : good)
-  for (unsigned threads = 1; threads <= 3; threads += 2) {
-    const recsort_options options = {.struct_size = sizeof options, .threads = threads};
-    recsort_sorter *sorter;
-    entity *entities = make_entities(COUNT);
-    good = good && recsort_sorter_create(schema, &options, &sorter, NULL) == RECSORT_OK &&
-           recsort_sort(sorter, entities, COUNT, NULL) == RECSORT_OK &&
-           ordered(entities, COUNT, true);
-    recsort_sorter_destroy(sorter);
-    free(entities);
-  }
-  assert_true(good);
-  recsort_schema_destroy(schema);
+  executor->run(executor->context, sort_in_a_task, &n, TASKS);
+  assert_true(n.good);
+  recsort_schema_destroy(n.schema);
 }
 
 int main(void)
@@ -374,7 +383,7 @@ int main(void)
       cmocka_unit_test(test_wrong_calls),
       cmocka_unit_test(test_status_texts),
       cmocka_unit_test(test_several_sorters_at_once),
-      cmocka_unit_test(test_sorters_in_a_parallel_region),
+      cmocka_unit_test(test_sorters_in_tasks),
   };
   return cmocka_run_group_tests_name("sorter", tests, NULL, NULL);
 }

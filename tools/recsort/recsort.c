@@ -6,6 +6,7 @@
 
 #include "support/message.h"
 #include "support/progress.h"
+#include "support/team.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,7 +81,9 @@ int main(int argc, char **argv)
 {
   cli_options options;
   tool_set_name("recsort");
-  const int status = options_parse(&options, argc, argv) ? run(&options) : TOOL_TROUBLE;
+  const bool parsed = options_parse(&options, argc, argv);
+  tool_team_set(options.sorting.threads);
+  const int status = parsed ? run(&options) : TOOL_TROUBLE;
   options_free(&options);
   return status;
 }

@@ -12,9 +12,9 @@
 #include "support/output.h"
 #include "support/progress.h"
 #include "support/task.h"
+#include "support/team.h"
 
 #include <endian.h>
-#include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,9 +102,8 @@ static bool write_pieces(const cli_job *job, tool_output *output, const recsort_
   const uint64_t count = (order->count + pieces.each - 1) / pieces.each;
   tool_progress_begin("writing", count);
   if (count > 1 && tool_output_is_file(output)) {
-    const unsigned threads = recsort_sorter_stats(job->sorter).threads;
-    return tool_output_write_pieces(
-        output, &(tool_pieces){fill_piece, &pieces, total, pieces.each * size, threads});
+    return tool_output_write_pieces(output,
+                                    &(tool_pieces){fill_piece, &pieces, total, pieces.each * size});
   }
   return write_in_turn(output, &pieces, count);
 }
@@ -260,7 +259,6 @@ static bool write_sorted(const cli_job *job, tool_output *output, const tool_rec
 int command_sort(cli_job *job)
 {
   const cli_options *const options = job->options;
-  const unsigned threads = options->sorting.threads;
   const tool_format format = tool_format_of(job->schema);
   run_times times = {.begin = tool_seconds()};
   tool_records input = {0};
@@ -268,7 +266,7 @@ int command_sort(cli_job *job)
   uint64_t count;
   tool_output output;
   if (!tool_output_open(&output, options->output)) return TOOL_TROUBLE;
-  tool_output_fill_by(&output, threads != 0 ? threads : (unsigned)omp_get_num_procs());
+  tool_output_fill_by(&output, tool_team_size());
   const bool files = tool_count_records(options->inputs, options->input_count, &format, &count);
   if (files) reserve_output(job, &output, &format, count);
   bool done = read_and_open(job, &format, files, &input, &times) && index_fits(job, &input);

@@ -4,11 +4,11 @@
 #include "support/memory.h"
 #include "support/message.h"
 #include "support/progress.h"
+#include "support/team.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <omp.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -208,26 +208,39 @@ static int read_at(int fd, unsigned char *to, size_t size, uint64_t offset)
   return 0;
 }
 
+/* A file that is read by several threads. */
+typedef struct rest {
+  const tool_reader *reader;
+  unsigned char *to;
+  uint64_t start;
+  uint64_t size;
+  const atomic_bool *unwanted;
+  atomic_int result;
+} rest;
+
+static void read_piece(void *argument, size_t piece, unsigned slot)
+{
+  rest *const r = argument;
+  const uint64_t offset = piece * read_size, left = r->size - offset;
+  if (r->result != 0 || *r->unwanted) return;
+  const int failure = read_at(r->reader->fd, r->to + offset, left < read_size ? left : read_size,
+                              r->start + offset);
+  if (failure != 0) r->result = failure;
+  if (slot == 0) tool_progress_step(offset);
+}
+
 /* All records that are left of a regular file, by several threads: most of the time goes into
  * making the pages that they are put in. */
 static bool read_rest(tool_reader *reader, unsigned char *to, const atomic_bool *unwanted)
 {
-  const uint64_t size = reader->left, pieces = (size + read_size - 1) / read_size;
+  const uint64_t size = reader->left;
   const off_t start = lseek(reader->fd, 0, SEEK_CUR);
-  atomic_int result = start < 0 ? errno : 0;
-#pragma omp parallel for schedule(dynamic)
-  for (uint64_t piece = 0; piece < pieces; piece++) {
-    const uint64_t offset = piece * read_size, rest = size - offset;
-    if (result != 0 || *unwanted) continue;
-    const int failure = read_at(reader->fd, to + offset, rest < read_size ? rest : read_size,
-                                (uint64_t)start + offset);
-    if (failure != 0) result = failure;
-    if (omp_get_thread_num() == 0) tool_progress_step(offset);
-  }
-  if (result == EOF) return truncated(reader);
-  if (result == 0 && lseek(reader->fd, start + (off_t)size, SEEK_SET) < 0) result = errno;
-  if (result != 0) {
-    tool_error_errno(reader->name, result);
+  rest r = {reader, to, (uint64_t)start, size, unwanted, start < 0 ? errno : 0};
+  tool_team_each((size + read_size - 1) / read_size, read_piece, &r);
+  if (r.result == EOF) return truncated(reader);
+  if (r.result == 0 && lseek(reader->fd, start + (off_t)size, SEEK_SET) < 0) r.result = errno;
+  if (r.result != 0) {
+    tool_error_errno(reader->name, r.result);
     return false;
   }
   reader->left = 0;

@@ -4,13 +4,13 @@
 #include "support/memory.h"
 #include "support/message.h"
 #include "support/progress.h"
+#include "support/team.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <omp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -387,40 +387,56 @@ static uint64_t piece_count(const tool_pieces *pieces)
   return (pieces->total + pieces->size - 1) / pieces->size;
 }
 
+typedef struct piece_job {
+  const tool_output *output;
+  const tool_pieces *pieces;
+  unsigned char *at; /* the mapping; NULL: through buffers */
+  void **buffers;    /* of each slot, made when it is first wanted */
+  atomic_uint_fast64_t written;
+  atomic_int error;
+} piece_job;
+
+static void fill_piece_of_mapping(void *argument, size_t piece, unsigned slot)
+{
+  const piece_job *const job = argument;
+  size_t size;
+  job->pieces->fill(job->pieces->context, piece, job->at + piece * job->pieces->size, &size);
+  if (slot == 0) tool_progress_step(piece);
+}
+
 static bool fill_mapping(tool_output *output, const tool_pieces *pieces, unsigned char *at)
 {
-  const uint64_t count = piece_count(pieces);
-#pragma omp parallel for schedule(dynamic) num_threads(pieces->threads)
-  for (uint64_t piece = 0; piece < count; piece++) {
-    size_t size;
-    pieces->fill(pieces->context, piece, at + piece * pieces->size, &size);
-    if (omp_get_thread_num() == 0) tool_progress_step(piece);
-  }
+  piece_job job = {.output = output, .pieces = pieces, .at = at};
+  tool_team_each(piece_count(pieces), fill_piece_of_mapping, &job);
   return tool_output_filled(output);
+}
+
+static void write_piece_through_buffer(void *argument, size_t piece, unsigned slot)
+{
+  piece_job *const job = argument;
+  void **const buffer = &job->buffers[slot];
+  if (job->error != 0) return;
+  if (*buffer == NULL) *buffer = malloc(job->pieces->size);
+  const size_t size = *buffer != NULL ? write_piece(job->output, job->pieces, piece, *buffer) : 0;
+  if (size == 0) job->error = *buffer != NULL ? errno : ENOMEM;
+  job->written += size;
+  if (slot == 0) tool_progress_step(job->written / job->pieces->size);
 }
 
 static bool write_through_buffers(tool_output *output, const tool_pieces *pieces)
 {
-  const uint64_t count = piece_count(pieces);
-  atomic_uint_fast64_t written = 0;
-  atomic_int error = 0;
-#pragma omp parallel num_threads(pieces->threads)
-  {
-    void *const buffer = malloc(pieces->size);
-    if (buffer == NULL) error = ENOMEM;
-#pragma omp for schedule(dynamic)
-    for (uint64_t piece = 0; piece < count; piece++) {
-      if (error != 0) continue;
-      const size_t size = write_piece(output, pieces, piece, buffer);
-      if (size == 0) error = errno;
-      written += size;
-      if (omp_get_thread_num() == 0) tool_progress_step(written / pieces->size);
-    }
-    free(buffer);
-  }
-  errno = error;
-  if (error != 0) return failed(output);
-  output->written += written;
+  const unsigned slots = tool_team_size();
+  piece_job job = {.output = output, .pieces = pieces, .buffers = calloc(slots, sizeof(void *))};
+  if (job.buffers != NULL)
+    tool_team_each(piece_count(pieces), write_piece_through_buffer, &job);
+  else
+    job.error = ENOMEM;
+  for (unsigned s = 0; s < slots && job.buffers != NULL; s++)
+    free(job.buffers[s]);
+  free(job.buffers);
+  errno = job.error;
+  if (job.error != 0) return failed(output);
+  output->written += job.written;
   output->write_back = output->written;
   return seek_end(output);
 }

@@ -57,7 +57,7 @@ bool tool_output_write(tool_output *output, const void *data, size_t size);
 bool tool_output_map(tool_output *output, size_t size, void **at);
 /* What was mapped is filled, and counts as written. */
 bool tool_output_filled(tool_output *output);
-/* Writes pieces, each made by `fill`, by several threads at once, into a mapping where there can
+/* Writes pieces, each made by `fill`, by the team (team.h) at once, into a mapping where there can
  * be one: room, and zeroed pages, for new data are found by the kernel in the thread that writes.
  * Only for an output that is a file; see tool_output_is_file. */
 typedef struct tool_pieces {
@@ -65,7 +65,6 @@ typedef struct tool_pieces {
   const void *context;
   uint64_t total; /* bytes of all pieces */
   size_t size;    /* of every piece but the last, which is not larger */
-  unsigned threads;
 } tool_pieces;
 bool tool_output_write_pieces(tool_output *output, const tool_pieces *pieces);
 bool tool_output_is_file(const tool_output *output);

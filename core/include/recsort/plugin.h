@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #define RECSORT_PLUGIN_ABI_MAJOR 1u
-#define RECSORT_PLUGIN_ABI_MINOR 0u
+#define RECSORT_PLUGIN_ABI_MINOR 1u
 #define RECSORT_PLUGIN_ABI ((RECSORT_PLUGIN_ABI_MAJOR << 16) | RECSORT_PLUGIN_ABI_MINOR)
 #define RECSORT_PLUGIN_ENTRY "recsort_plugin_entry"
 
@@ -53,6 +53,12 @@ typedef struct recsort_host {
   /* [any thread] As malloc and free; the size is given back on release. */
   void *(*allocate)(void *context, size_t size);
   void (*release)(void *context, void *memory, size_t size);
+  /* [any thread] Calls task(argument, number) once for each number below `count` and returns when
+   * all have returned. They run on any threads, in any order, perhaps one after the other, so none
+   * may wait for another one. A plugin takes its threads from here and asks for no more tasks at a
+   * time than job.threads. Since 1.1; look at `size`. */
+  void (*run)(void *context, void (*task)(void *argument, size_t number), void *argument,
+              size_t count);
 } recsort_host;
 
 /* One way of sorting. */
@@ -102,7 +108,7 @@ typedef struct recsort_plugin {
   uint32_t abi; /* RECSORT_PLUGIN_ABI of the header it was built with */
   const char *name;
   const char *version;
-  const char *description; /* one line */
+  const char *description;                           /* one line */
   const recsort_plugin_algorithm *const *algorithms; /* the default first */
   uint32_t algorithm_count;
   uint32_t reserved;

@@ -12,8 +12,9 @@
  *    the name ends in _bits.
  *  - A function that can fail returns a recsort_status and takes a recsort_error as its last
  *    argument, which may be NULL. On failure nothing else that the caller passed has changed.
- *  - There is no global state. A schema is read-only once created and may be shared by threads.
- *    A sorter is used by one thread at a time; several sorters may work at once.
+ *  - A schema is read-only once created and may be shared by threads. A sorter is used by one
+ * thread at a time; several sorters may work at once. The one thing that sorters share is a pool of
+ *    threads ("Threads" below).
  *  - Nothing prints, exits or installs a signal handler.
  */
 #ifndef RECSORT_RECSORT_H
@@ -76,6 +77,42 @@ typedef struct recsort_allocator {
   void (*release)(void *context, void *memory, size_t size);
 } recsort_allocator;
 
+/* ---- Threads ------------------------------------------------------------------------------
+ *
+ * Large sorts are cut into tasks. By default a pool of threads runs them, one pool for the process
+ * whatever the number of sorters:
+ *  - Its threads are created when a sort first wants them, at most one fewer than the largest
+ * number that a sort may use. A thread that the system refuses is done without; the calling thread
+ * alone can finish any sort.
+ *  - An idle thread polls for a millisecond, yielding to other work, and then sleeps.
+ *  - They block all signals, so handlers run on your threads alone.
+ *  - fork: the child starts without the pool's threads and makes its own when it first needs them.
+ *    New sorters work there, and so does a sorter that no thread was using at the time; one that
+ *    was in use is lost, like everything else of the other threads, and so is any that a plugin for
+ * a device works for, as devices do not survive a fork.
+ *  - dlclose: destroy what you created, then unload; the pool ends first. No call may be running.
+ *  - Cancellation: do not cancel (pthread_cancel) a thread that is inside a call.
+ * No call may be made from a signal handler. */
+
+/* What runs the tasks of sorts in place of the pool: the job system of an engine, say.
+ *
+ * `run` calls task(argument, number) once for each number below `count`, and returns when all these
+ * calls have returned. They may run on any threads, in any order, at once or one after the other:
+ * none waits for another one. Each takes at most 64 KiB of stack. `run` itself is called by the
+ * thread that called the library, and by several at once if they sort at once. It must not fail:
+ * what it cannot give to another thread it runs itself. With an executor a sorter creates no thread
+ * and gives `run` no more tasks than it may use threads. */
+typedef struct recsort_executor {
+  size_t struct_size; /* sizeof(recsort_executor) */
+  void *context;
+  void (*run)(void *context, void (*task)(void *argument, size_t number), void *argument,
+              size_t count);
+  unsigned threads; /* tasks that can run at once; 0: as many as there are processors */
+} recsort_executor;
+
+/* The library's own pool, for other work that is done beside sorting. Never NULL. Any thread. */
+RECSORT_API const recsort_executor *recsort_executor_default(void);
+
 /* ---- Schema ------------------------------------------------------------------------------- */
 
 typedef enum recsort_type {
@@ -112,10 +149,7 @@ typedef enum recsort_layout {
   RECSORT_LAYOUT_EXPLICIT /* every field has an offset */
 } recsort_layout;
 
-typedef enum recsort_order {
-  RECSORT_ASCENDING = 0,
-  RECSORT_DESCENDING
-} recsort_order;
+typedef enum recsort_order { RECSORT_ASCENDING = 0, RECSORT_DESCENDING } recsort_order;
 
 /* Where a NaN goes. But for TOTAL, all NaNs are equal and -0 equals +0. */
 typedef enum recsort_nan {
@@ -271,8 +305,10 @@ typedef struct recsort_options {
   bool reverse;          /* turn the order of every key round; ties stay in input order */
   const char *plugin;    /* a plugin's name; NULL or "auto": the best that works here */
   const char *algorithm; /* one of the plugin's; NULL: its default */
-  unsigned threads;      /* CPU threads; 0: as many as there are processors to run on */
+  unsigned threads;      /* CPU threads; 0: as many as there are processors to run on, or as the
+                          * executor has. At most 1024 are used */
   const recsort_allocator *allocator; /* copied; NULL: the C library's */
+  const recsort_executor *executor;   /* copied; NULL: the library's own pool of threads */
 } recsort_options;
 
 typedef struct recsort_sorter recsort_sorter;
@@ -280,21 +316,22 @@ typedef struct recsort_sorter recsort_sorter;
 /* Makes a sorter for records of `schema`; `options` may be NULL. No memory for records is taken
  * before the first sort. With plugin "auto" a plugin that fails in use is dropped for the next
  * best one, and recsort_sorter_stats says so; and the next best one sorts arrays that are too small
- * to be worth the best one. One asked for by name is never replaced. Of the device's memory the CUDA
- * plugin takes what it needs and is free, up to what the environment variable RECSORT_CUDA_MEMORY
- * says: bytes, or with a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40.
- * Errors: INVALID_KEY (also: no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT. */
+ * to be worth the best one. One asked for by name is never replaced. Of the device's memory the
+ * CUDA plugin takes what it needs and is free, up to what the environment variable
+ * RECSORT_CUDA_MEMORY says: bytes, or with a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or
+ * 2^40. Errors: INVALID_KEY (also: no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT.
+ */
 RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
                                                  const recsort_options *options,
                                                  recsort_sorter **sorter, recsort_error *error);
 RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
 
 /* Sorts `count` records in place, stably. Working memory, kept for the next call: one copy of the
- * records plus about 16 bytes a record (and the CUDA plugin's 36 MiB of pinned memory at most; where
- * the device cannot hold all keys at once, the keys and 8 or 12 bytes a record, if that is more).
- * `records` changes only once the permutation has been verified and the sort can no longer fail.
- * Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (an enum value that its schema does
- * not have), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
+ * records plus about 16 bytes a record (and the CUDA plugin's 36 MiB of pinned memory at most;
+ * where the device cannot hold all keys at once, the keys and 8 or 12 bytes a record, if that is
+ * more). `records` changes only once the permutation has been verified and the sort can no longer
+ * fail. Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (an enum value that its schema
+ * does not have), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
                                         recsort_error *error);
 
@@ -327,8 +364,8 @@ RECSORT_API recsort_status recsort_unique(recsort_sorter *sorter, const void *re
 
 /* Writes elements order[first .. first + count) of `from` to `to`, which must not overlap. The
  * elements are of any size: the records, or another array that runs beside them (a struct of
- * arrays is sorted by one call for each). `threads` 0: as many as there are processors. The index
- * values must be within `from`, as those of a sorter are. */
+ * arrays is sorted by one call for each). `threads` 0: as many as there are processors; they are
+ * the library's own. The index values must be within `from`, as those of a sorter are. */
 RECSORT_API void recsort_gather(const recsort_permutation *order, size_t first, size_t count,
                                 const void *from, size_t element_size, void *to, unsigned threads);
 

@@ -15,7 +15,7 @@ fails() { # CALL HOW WHEN [-P FILE]
   ls -A
 }
 fails pwrite64 error=ENOSPC 2
-fails pread64 error=EIO 2 -P "$PWD/in"
+fails pread64 error=EIO 1 -P "$PWD/in"
 fails pread64 retval=0 1 -P "$PWD/in"
 (ulimit -f 16000 && recsort -s "$SCHEMAS/entity.yaml" in -o out)
 echo "exit $?"

@@ -1,0 +1,98 @@
+/* team.h - work that several threads share.
+ *
+ * A job is cut into pieces, more than there are threads. Each thread takes the next piece when it
+ * is done with the last one, so a thread that comes late, or not at all, costs no more than one
+ * piece. No piece waits for another: the pieces may as well run one after the other on one thread.
+ */
+#ifndef RECSORT_COMMON_TEAM_H
+#define RECSORT_COMMON_TEAM_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "recsort/plugin.h"
+
+/* Up to `threads` (at least 1) threads that `run` starts, as recsort_executor and recsort_host say.
+ */
+typedef struct team {
+  void (*run)(void *context, void (*task)(void *argument, size_t number), void *argument,
+              size_t count);
+  void *context;
+  unsigned threads;
+} team;
+
+/* One piece of a job. `slot` is below the team's `threads`, and no other piece has it meanwhile. */
+typedef void team_body(void *argument, size_t piece, unsigned slot);
+
+typedef struct team_job {
+  team_body *body;
+  void *argument;
+  size_t pieces;
+  atomic_size_t next;
+} team_job;
+
+static inline void team_take_pieces(void *argument, size_t slot)
+{
+  team_job *const job = (team_job *)argument;
+  size_t piece;
+  while ((piece = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->pieces)
+    job->body(job->argument, piece, (unsigned)slot);
+}
+
+/* Runs body(argument, piece, slot) once for each piece below `pieces`; returns when all are done.
+ */
+static inline void team_each(team t, size_t pieces, team_body *body, void *argument)
+{
+  team_job job = {.body = body, .argument = argument, .pieces = pieces};
+  if (t.threads > 1 && pieces > 1)
+    t.run(t.context, team_take_pieces, &job, pieces < t.threads ? pieces : t.threads);
+  else
+    team_take_pieces(&job, 0);
+}
+
+/* The same team with at most `most` threads. */
+static inline team team_of_at_most(team t, size_t most)
+{
+  if (most < t.threads) t.threads = most ? (unsigned)most : 1;
+  return t;
+}
+
+/* Pieces to cut even work into. */
+static inline size_t team_pieces(team t)
+{
+  enum { PIECES_A_THREAD = 8 };
+  return t.threads > 1 ? (size_t)PIECES_A_THREAD * t.threads : 1;
+}
+
+/* Items [begin, end) of a job. */
+typedef struct team_range {
+  size_t begin;
+  size_t end;
+} team_range;
+
+/* Number `piece` of `pieces` ranges of [0, count), which differ by at most one item. */
+static inline team_range team_cut(size_t count, size_t piece, size_t pieces)
+{
+  const size_t each = count / pieces, rest = count % pieces;
+  const size_t begin = each * piece + (piece < rest ? piece : rest);
+  const team_range range = {begin, begin + each + (piece < rest)};
+  return range;
+}
+
+static inline void team_run_alone(void *context, void (*task)(void *argument, size_t number),
+                                  void *argument, size_t count)
+{
+  (void)context;
+  for (size_t i = 0; i < count; i++)
+    task(argument, i);
+}
+
+/* A plugin's team. A host of an earlier version has no threads to lend. */
+static inline team team_of_host(const recsort_host *host, unsigned threads)
+{
+  const int lends = host->size >= offsetof(recsort_host, run) + sizeof host->run && host->run;
+  const team made = {lends ? host->run : team_run_alone, host->context, lends ? threads : 1};
+  return made;
+}
+
+#endif

@@ -1,0 +1,337 @@
+/* The pool: each task once, whatever else goes on; and forks, executors, several callers. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+/* cmocka.h wants these first. */
+#include <cmocka.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "threads/array.h"
+
+enum { COUNT = 300000 };
+
+/* ---- Tasks ---- */
+
+typedef struct tally {
+  atomic_uint *runs; /* of each number */
+  size_t count;
+  atomic_uint at_once;
+  atomic_uint most_at_once;
+} tally;
+
+static void count_run(void *argument, size_t number)
+{
+  tally *const t = argument;
+  const unsigned now = atomic_fetch_add(&t->at_once, 1) + 1;
+  unsigned most = t->most_at_once;
+  while (now > most && !atomic_compare_exchange_weak(&t->most_at_once, &most, now))
+    continue;
+  (void)atomic_fetch_add(&t->runs[number], 1);
+  (void)atomic_fetch_sub(&t->at_once, 1);
+}
+
+/* How many numbers did not run just once. */
+static size_t run_tally(size_t count)
+{
+  const recsort_executor *const pool = recsort_executor_default();
+  tally t = {.runs = calloc(count + 1, sizeof *t.runs), .count = count};
+  size_t wrong = t.runs ? 0 : count;
+  if (t.runs) pool->run(pool->context, count_run, &t, count);
+  for (size_t i = 0; t.runs && i < count; i++)
+    wrong += t.runs[i] != 1;
+  free(t.runs);
+  return wrong;
+}
+
+static void test_each_task_runs_once(void **state)
+{
+  (void)state;
+  for (size_t count = 0; count < 40; count++)
+    for (int repeat = 0; repeat < 50; repeat++)
+      assert_int_equal(run_tally(count), 0);
+  assert_int_equal(run_tally(100000), 0);
+}
+
+static void *run_many(void *wrong)
+{
+  for (size_t i = 0; i < 200; i++)
+    *(size_t *)wrong += run_tally(1 + i % 9);
+  return NULL;
+}
+
+/* More callers than the pool has places for. */
+static void test_many_callers_at_once(void **state)
+{
+  enum { CALLERS = 80 };
+  pthread_t threads[CALLERS];
+  size_t wrong[CALLERS] = {0};
+  (void)state;
+  for (size_t i = 0; i < CALLERS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, run_many, &wrong[i]), 0);
+  for (size_t i = 0; i < CALLERS; i++) {
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(wrong[i], 0);
+  }
+}
+
+/* Long enough apart that the workers sleep. */
+static void test_workers_wake_again(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 30; i++) {
+    assert_int_equal(run_tally(6), 0);
+    usleep(3000);
+  }
+}
+
+/* ---- Sorters ---- */
+
+static recsort_sorter *open_sorter(unsigned threads, const recsort_executor *executor)
+{
+  const recsort_options options = {
+      .struct_size = sizeof options, .plugin = "cpu", .threads = threads, .executor = executor};
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  assert_int_equal(recsort_schema_create(&numbered_schema, NULL, &schema, NULL), RECSORT_OK);
+  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+  recsort_schema_destroy(schema);
+  return sorter;
+}
+
+static bool sorts(recsort_sorter *sorter, uint32_t seed)
+{
+  numbered *const records = make_numbered(COUNT, seed);
+  const bool good = records && recsort_sort(sorter, records, COUNT, NULL) == RECSORT_OK &&
+                    in_order(records, COUNT);
+  free(records);
+  return good;
+}
+
+static size_t thread_count(void)
+{
+  DIR *const folder = opendir("/proc/self/task");
+  size_t count = 0;
+  assert_non_null(folder);
+  while (readdir(folder))
+    count++;
+  closedir(folder);
+  return count - 2;
+}
+
+typedef struct sorting {
+  uint32_t seed;
+  bool good;
+} sorting;
+
+static void *sort_with_own_sorter(void *argument)
+{
+  sorting *const s = argument;
+  recsort_sorter *const sorter = open_sorter(4, NULL);
+  s->good = true;
+  for (uint32_t i = 0; i < 5; i++)
+    s->good = s->good && sorts(sorter, s->seed + i);
+  recsort_sorter_destroy(sorter);
+  return NULL;
+}
+
+/* Several sorters share the threads of one: those that the largest wanted. */
+static void test_sorters_share_threads(void **state)
+{
+  enum { SORTERS = 6 };
+  pthread_t threads[SORTERS];
+  sorting sortings[SORTERS];
+  recsort_sorter *const sorter = open_sorter(4, NULL);
+  (void)state;
+  assert_true(sorts(sorter, 1));
+  const size_t before = thread_count();
+  for (uint32_t i = 0; i < SORTERS; i++) {
+    sortings[i] = (sorting){100 * i, false};
+    assert_int_equal(pthread_create(&threads[i], NULL, sort_with_own_sorter, &sortings[i]), 0);
+  }
+  for (size_t i = 0; i < SORTERS; i++) {
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_true(sortings[i].good);
+  }
+  assert_int_equal(thread_count(), before);
+  recsort_sorter_destroy(sorter);
+}
+
+/* ---- A caller's executor ---- */
+
+typedef struct job_system {
+  size_t runs;
+  size_t most_tasks;
+  bool backwards;
+} job_system;
+
+static void run_here(void *context, void (*task)(void *argument, size_t number), void *argument,
+                     size_t count)
+{
+  job_system *const system = context;
+  system->runs++;
+  if (count > system->most_tasks) system->most_tasks = count;
+  for (size_t i = 0; i < count; i++)
+    task(argument, system->backwards ? count - 1 - i : i);
+}
+
+/* One thread runs all tasks, in either order: none waits for another, and no thread is created. */
+static void sort_by_executor(bool backwards)
+{
+  job_system system = {.backwards = backwards};
+  const recsort_executor executor = {sizeof executor, &system, run_here, 7};
+  recsort_sorter *const sorter = open_sorter(0, &executor);
+  assert_int_equal(recsort_sorter_stats(sorter).threads, 7);
+  assert_true(sorts(sorter, 3));
+  assert_int_equal(thread_count(), 1);
+  assert_true(system.runs > 5);
+  assert_int_equal(system.most_tasks, 7);
+  recsort_sorter_destroy(sorter);
+}
+
+static int in_a_child(void (*act)(void))
+{
+  int status = 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    act();
+    _exit(0);
+  }
+  assert_true(child > 0);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return status;
+}
+
+static void sort_by_executors(void)
+{
+  sort_by_executor(false);
+  sort_by_executor(true);
+}
+
+/* In a child, which begins without any other thread. */
+static void test_an_executor_in_place_of_the_pool(void **state)
+{
+  (void)state;
+  assert_int_equal(in_a_child(sort_by_executors), 0);
+}
+
+static void test_a_wrong_executor_is_refused(void **state)
+{
+  const recsort_executor wrong[] = {{sizeof wrong[0], NULL, NULL, 2}, {1, NULL, run_here, 2}};
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  (void)state;
+  assert_int_equal(recsort_schema_create(&numbered_schema, NULL, &schema, NULL), RECSORT_OK);
+  for (size_t i = 0; i < 2; i++) {
+    const recsort_options options = {.struct_size = sizeof options, .executor = &wrong[i]};
+    assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL),
+                     RECSORT_INVALID_ARGUMENT);
+    assert_null(sorter);
+  }
+  recsort_schema_destroy(schema);
+}
+
+/* ---- Forks ---- */
+
+static recsort_sorter *shared_sorter;
+
+static void sort_anew_and_again(void)
+{
+  recsort_sorter *const sorter = open_sorter(4, NULL);
+  if (!sorts(sorter, 5) || !sorts(shared_sorter, 6) || thread_count() != 4) _exit(1);
+  recsort_sorter_destroy(sorter);
+  recsort_sorter_destroy(shared_sorter);
+}
+
+static void test_a_child_sorts_after_a_parallel_sort(void **state)
+{
+  (void)state;
+  shared_sorter = open_sorter(4, NULL);
+  assert_true(sorts(shared_sorter, 4));
+  assert_int_equal(in_a_child(sort_anew_and_again), 0);
+  assert_true(sorts(shared_sorter, 7));
+  recsort_sorter_destroy(shared_sorter);
+}
+
+static atomic_bool stop;
+
+static void *sort_until_stopped(void *good)
+{
+  recsort_sorter *const sorter = open_sorter(4, NULL);
+  *(bool *)good = true;
+  for (uint32_t i = 0; !stop; i++)
+    *(bool *)good = *(bool *)good && sorts(sorter, i);
+  recsort_sorter_destroy(sorter);
+  return NULL;
+}
+
+static void sort_anew(void)
+{
+  recsort_sorter *const sorter = open_sorter(3, NULL);
+  if (!sorts(sorter, 8)) _exit(1);
+  recsort_sorter_destroy(sorter);
+}
+
+static void test_forks_while_another_thread_sorts(void **state)
+{
+  enum { FORKS = 40 };
+  pthread_t thread;
+  bool good = false;
+  (void)state;
+  assert_int_equal(pthread_create(&thread, NULL, sort_until_stopped, &good), 0);
+  for (int i = 0; i < FORKS; i++)
+    assert_int_equal(in_a_child(sort_anew), 0);
+  stop = true;
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  assert_true(good);
+}
+
+/* ---- Signals ---- */
+
+static atomic_size_t handled_elsewhere;
+static pthread_t sorting_thread;
+
+static void note_thread(int number)
+{
+  (void)number;
+  if (!pthread_equal(pthread_self(), sorting_thread)) handled_elsewhere++;
+}
+
+static void test_signals_are_left_to_the_program(void **state)
+{
+  const struct sigaction act = {.sa_handler = note_thread, .sa_flags = SA_RESTART};
+  struct sigaction before;
+  recsort_sorter *const sorter = open_sorter(4, NULL);
+  (void)state;
+  sorting_thread = pthread_self();
+  assert_int_equal(sigaction(SIGUSR1, &act, &before), 0);
+  for (uint32_t i = 0; i < 20; i++) {
+    assert_true(sorts(sorter, i));
+    assert_int_equal(kill(getpid(), SIGUSR1), 0);
+  }
+  assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
+  assert_int_equal(handled_elsewhere, 0);
+  recsort_sorter_destroy(sorter);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_an_executor_in_place_of_the_pool),
+      cmocka_unit_test(test_a_wrong_executor_is_refused),
+      cmocka_unit_test(test_sorters_share_threads),
+      cmocka_unit_test(test_each_task_runs_once),
+      cmocka_unit_test(test_many_callers_at_once),
+      cmocka_unit_test(test_workers_wake_again),
+      cmocka_unit_test(test_a_child_sorts_after_a_parallel_sort),
+      cmocka_unit_test(test_forks_while_another_thread_sorts),
+      cmocka_unit_test(test_signals_are_left_to_the_program),
+  };
+  return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
+}

@@ -1,0 +1,102 @@
+/* unload.c - a host that loads librecsort, sorts by several threads, and unloads it: its threads
+ * are gone with it, also where the host forgot to destroy a sorter.
+ *
+ * Usage: unload LIBRARY */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "array.h"
+
+enum { COUNT = 400000, ROUNDS = 30 };
+
+typedef struct library {
+  void *handle;
+  __typeof__(&recsort_schema_create) schema_create;
+  __typeof__(&recsort_schema_destroy) schema_destroy;
+  __typeof__(&recsort_sorter_create) sorter_create;
+  __typeof__(&recsort_sorter_destroy) sorter_destroy;
+  __typeof__(&recsort_sort) sort;
+} library;
+
+static void fail(const char *what)
+{
+  fprintf(stderr, "unload: %s\n", what);
+  exit(1);
+}
+
+static void find(void *handle, const char *name, void *function)
+{
+  void *const symbol = dlsym(handle, name);
+  if (!symbol) fail(dlerror());
+  memcpy(function, &symbol, sizeof symbol);
+}
+
+static library load(const char *path)
+{
+  library l = {.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL)};
+  if (!l.handle) fail(dlerror());
+  find(l.handle, "recsort_schema_create", &l.schema_create);
+  find(l.handle, "recsort_schema_destroy", &l.schema_destroy);
+  find(l.handle, "recsort_sorter_create", &l.sorter_create);
+  find(l.handle, "recsort_sorter_destroy", &l.sorter_destroy);
+  find(l.handle, "recsort_sort", &l.sort);
+  return l;
+}
+
+static size_t thread_count(void)
+{
+  DIR *const folder = opendir("/proc/self/task");
+  size_t count = 0;
+  while (folder && readdir(folder))
+    count++;
+  if (folder) closedir(folder);
+  return count - 2;
+}
+
+static bool is_mapped(void)
+{
+  FILE *const maps = fopen("/proc/self/maps", "r");
+  char line[1000];
+  bool found = false;
+  while (maps && fgets(line, sizeof line, maps))
+    found = found || strstr(line, "librecsort");
+  if (maps) fclose(maps);
+  return found;
+}
+
+static void sort_once(const library *l, uint32_t seed, bool forget)
+{
+  const recsort_options options = {.struct_size = sizeof options, .plugin = "cpu", .threads = 4};
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  numbered *const records = make_numbered(COUNT, seed);
+  if (!records || l->schema_create(&numbered_schema, NULL, &schema, NULL) ||
+      l->sorter_create(schema, &options, &sorter, NULL) || l->sort(sorter, records, COUNT, NULL) ||
+      !in_order(records, COUNT))
+    fail("it did not sort");
+  if (thread_count() != 4) fail("it did not sort by 4 threads");
+  free(records);
+  l->schema_destroy(schema);
+  if (!forget) l->sorter_destroy(sorter);
+}
+
+int main(int argc, char **argv)
+{
+  if (argc != 2) fail("usage: unload LIBRARY");
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    const library l = load(argv[1]);
+    sort_once(&l, round, round == ROUNDS - 1);
+    if (round % 3 == 0) usleep(5000); /* its threads sleep */
+    if (dlclose(l.handle)) fail(dlerror());
+    if (is_mapped()) fail("it is still loaded");
+    if (thread_count() != 1) fail("its threads are still there");
+  }
+  usleep(5000);
+  printf("%d rounds\n", ROUNDS);
+  return 0;
+}
