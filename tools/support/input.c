@@ -11,6 +11,7 @@
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -374,7 +375,11 @@ bool tool_read_records(tool_records *records, char *const *paths, size_t path_co
                        const tool_format *format, size_t working_size, const atomic_bool *unwanted)
 {
   const size_t inputs = path_count != 0 ? path_count : 1;
-  *records = (tool_records){0};
+  *records = (tool_records){.ends = calloc(inputs, sizeof *records->ends)};
+  if (records->ends == NULL) {
+    tool_error_memory(inputs * sizeof *records->ends);
+    return false;
+  }
   for (size_t i = 0; i < inputs && !*unwanted; i++) {
     tool_reader reader;
     const bool done = tool_reader_open(&reader, path_count != 0 ? paths[i] : NULL, format) &&
@@ -385,6 +390,7 @@ bool tool_read_records(tool_records *records, char *const *paths, size_t path_co
     }
     tool_reader_close(&reader);
     if (!done) return false;
+    records->ends[i] = records->records.size / format->record_size;
   }
   records->count = records->records.size / format->record_size;
   return true;
@@ -392,6 +398,7 @@ bool tool_read_records(tool_records *records, char *const *paths, size_t path_co
 
 void tool_records_free(tool_records *records)
 {
+  free(records->ends);
   tool_bytes_free(&records->records);
   tool_bytes_free(&records->header);
   tool_bytes_free(&records->trailer);
