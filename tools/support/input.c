@@ -153,6 +153,19 @@ bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *
   return true;
 }
 
+static bool same_time(struct timespec a, struct timespec b)
+{
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* The time of writing can be put back, that of the last change cannot; but the latter is also when
+ * the file lost a name, as one does that is replaced or removed while it is read. */
+static bool was_changed(const struct stat *before, const struct stat *now)
+{
+  return now->st_size != before->st_size || !same_time(now->st_mtim, before->st_mtim) ||
+         (now->st_nlink == before->st_nlink && !same_time(now->st_ctim, before->st_ctim));
+}
+
 /* The end of a regular file's records: what follows must be the trailer and nothing else, and
  * nobody may have written to the file. */
 static bool finish_sized(tool_reader *reader)
@@ -167,9 +180,7 @@ static bool finish_sized(tool_reader *reader)
     tool_error_errno(reader->name, errno);
     return false;
   }
-  if (got != 0 || now.st_size != reader->status.st_size ||
-      now.st_mtim.tv_sec != reader->status.st_mtim.tv_sec ||
-      now.st_mtim.tv_nsec != reader->status.st_mtim.tv_nsec) {
+  if (got != 0 || was_changed(&reader->status, &now)) {
     tool_error("%s: it was changed while it was being read", reader->name);
     return false;
   }
