@@ -17,24 +17,27 @@
  * elsewhere than what was reserved (copy on write), and of a mapping a failed write is told by a
  * signal, or too late.
  *
- * One file at a time. Its temporary is removed when a signal ends the process.
+ * One file at a time. Its temporary is removed when a signal ends the process; see temporary.h.
  */
 #ifndef TOOL_OUTPUT_H
 #define TOOL_OUTPUT_H
 
 #include "support/room.h"
+#include "support/temporary.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 typedef struct tool_output {
-  const char *name;   /* for messages */
-  int fd;             /* -1: none */
-  int folder;         /* of the target; -1: written directly */
-  char *target;       /* its name in the folder; NULL: written directly */
-  char temporary[32]; /* in the folder; empty: none */
+  const char *name; /* for messages */
+  int fd;           /* -1: none */
+  int folder;       /* of the target; -1: written directly */
+  char *target;     /* its name in the folder */
+  bool replaces;    /* an old file, which was so when the output was opened: */
+  struct stat old;
+  tool_temporary temporary;
   uint64_t written;
   uint64_t write_back; /* bytes whose way to the disk has begun */
   bool mappable;
