@@ -1,6 +1,7 @@
 /* output.c - a new file takes the old one's place in one step, or not at all. */
 #include "support/output.h"
 
+#include "support/attributes.h"
 #include "support/memory.h"
 #include "support/message.h"
 #include "support/progress.h"
@@ -82,17 +83,6 @@ static int open_folder(char *target)
   return folder;
 }
 
-/* Owner and mode of the old file. An owner that cannot be given must not get set-id bits. */
-static bool keep_mode(const tool_output *output, const struct stat *old)
-{
-  mode_t mode = old->st_mode & 07777;
-  if (fchown(output->fd, old->st_uid, old->st_gid) != 0) {
-    mode &= (mode_t) ~(S_ISUID | S_ISGID);
-    if (fchown(output->fd, (uid_t)-1, old->st_gid) != 0) mode &= (mode_t)~S_ISGID;
-  }
-  return fchmod(output->fd, mode) == 0;
-}
-
 static bool open_atomic(tool_output *output)
 {
   /* A file that may not be written is not to be replaced either. */
@@ -103,7 +93,7 @@ static bool open_atomic(tool_output *output)
   const mode_t mode = output->replaces ? 0600 : 0666;
   const bool opened = tool_temporary_open(&output->temporary, output->folder, output->target, mode);
   output->fd = output->temporary.fd;
-  return opened && (!output->replaces || keep_mode(output, &output->old));
+  return opened;
 }
 
 /* Whether the output is open; if not, errno says why. */
@@ -328,6 +318,14 @@ static bool sync_descriptor(int fd)
   return result == 0;
 }
 
+/* As the old file is now; it may be gone. */
+static bool keep_attributes(tool_output *output)
+{
+  if (!output->replaces) return true;
+  if (stat(output->name, &output->old) != 0 && errno != ENOENT) return false;
+  return tool_keep_attributes(output->fd, output->name, &output->old);
+}
+
 /* More may have been reserved than was written. */
 static bool give_back_room(tool_output *output)
 {
@@ -338,7 +336,7 @@ static bool give_back_room(tool_output *output)
 static bool commit_atomic(tool_output *output)
 {
   if (!give_back_room(output)) return failed(output);
-  if (!sync_descriptor(output->fd)) return failed(output);
+  if (!keep_attributes(output) || !sync_descriptor(output->fd)) return failed(output);
   if (!tool_temporary_replace(&output->temporary)) return failed(output);
   /* Some file systems cannot sync a folder, and say EINVAL. */
   if (!sync_descriptor(output->folder) && errno != EINVAL) {

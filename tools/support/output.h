@@ -5,8 +5,8 @@
  * A regular file is written under no name (O_TMPFILE; where the file system has none, under a
  * temporary name) in the target's folder, brought to the disk, and renamed over the target:
  *  - a symbolic link stays, and the file it leads to is replaced;
- *  - the mode is kept, the owner too as far as that is allowed; access lists and extended
- *    attributes are not;
+ *  - the mode, the access list and extended attributes are kept, the owner as far as that is
+ * allowed;
  *  - other hard links to the old file keep the old data.
  * Anything else (standard output, a FIFO, a terminal, a device) is written to directly.
  *
