@@ -32,7 +32,7 @@ static bool begins(const char *name, const char *with)
   return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* Those that are the user's or say who may do what. Not those that the kernel derives from the
+/* Those that are the user's or that control access. Not those that the kernel derives from the
  * content, the access list in a second form, and what is a file system's own. */
 static bool is_kept(const char *name)
 {

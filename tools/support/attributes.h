@@ -1,7 +1,8 @@
 /* attributes.h - what a new file takes over from the file whose place it takes.
  *
  * Owner and group, as far as that is allowed; mode; access list; extended attributes, and with them
- * the label of SELinux. Whatever cannot be kept, nobody gets access that they did not have.
+ * the label of SELinux. Whatever cannot be kept, the new file gives access only to those who had
+ * it.
  */
 #ifndef TOOL_ATTRIBUTES_H
 #define TOOL_ATTRIBUTES_H

@@ -41,15 +41,32 @@ static char *join_link(const char *path, const char *link)
   return joined;
 }
 
+/* The links of /proc lead to open files; what they say is no name that could be followed. */
+static bool is_in_proc(char *path)
+{
+  struct statfs system;
+  char *const slash = strrchr(path, '/');
+  if (slash == NULL) return statfs(".", &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+  const char first = slash[1];
+  slash[1] = '\0';
+  const bool found = statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+  slash[1] = first;
+  return found;
+}
+
 /* Where a write to `path` would end up: the name that the last of a chain of symbolic links leads
- * to, whether it exists or not. NULL, with errno, if that cannot be told. */
-static char *follow_links(const char *path)
+ * to, whether it exists or not, or a link of /proc, and `*in_proc` is set. NULL, with errno, if
+ * that cannot be told. */
+static char *follow_links(const char *path, bool *in_proc)
 {
   char link[PATH_MAX];
   char *target = strdup(path);
+  *in_proc = false;
   for (int depth = 0; target != NULL; depth++) {
     const ssize_t length = readlink(target, link, sizeof link - 1);
     if (length < 0) break;
+    *in_proc = is_in_proc(target);
+    if (*in_proc) break;
     link[length] = '\0';
     char *const next = depth < 40 ? join_link(target, link) : NULL;
     if (depth >= 40) errno = ELOOP;
@@ -83,31 +100,78 @@ static int open_folder(char *target)
   return folder;
 }
 
+static bool is_mount_point(const tool_output *output)
+{
+  struct statx status;
+  return statx(output->folder, output->target, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_TYPE,
+               &status) == 0 &&
+         (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
 static bool open_atomic(tool_output *output)
 {
   /* A file that may not be written is not to be replaced either. */
   if (output->replaces && faccessat(AT_FDCWD, output->name, W_OK, AT_EACCESS) != 0) return false;
   output->folder = open_folder(output->target);
   if (output->folder < 0) return false;
-  /* Nobody may read the new file who may not read the old one. */
+  if (output->replaces && is_mount_point(output)) {
+    errno = EBUSY;
+    return false;
+  }
+  /* Until it has the old file's mode, only its owner may read it. */
   const mode_t mode = output->replaces ? 0600 : 0666;
   const bool opened = tool_temporary_open(&output->temporary, output->folder, output->target, mode);
   output->fd = output->temporary.fd;
   return opened;
 }
 
+/* A link of /proc to an open file, as /dev/fd/3 is. One of our own is written to where it stands,
+ * as a shell would do; another process's can only be opened anew, and what it holds is kept. */
+static int open_descriptor(const char *link, const struct stat *status)
+{
+  const char *const slash = strrchr(link, '/');
+  struct stat own;
+  uint64_t number;
+  if (!tool_parse_count(slash != NULL ? slash + 1 : link, INT_MAX, &number) ||
+      fstat((int)number, &own) != 0 || own.st_dev != status->st_dev ||
+      own.st_ino != status->st_ino) {
+    return open(link, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+  }
+  const int flags = fcntl((int)number, F_GETFL);
+  if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) {
+    errno = EBADF;
+    return -1;
+  }
+  return fcntl((int)number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
 /* Whether the output is open; if not, errno says why. */
 static bool open_path(tool_output *output, const char *path)
 {
+  bool in_proc;
   const bool exists = stat(path, &output->old) == 0;
   if (!exists && errno != ENOENT) return false;
-  if (exists && !S_ISREG(output->old.st_mode)) { /* of a folder this fails */
+  output->target = follow_links(path, &in_proc);
+  if (output->target == NULL) return false;
+  if (exists && in_proc) {
+    output->fd = open_descriptor(output->target, &output->old);
+  } else if (exists && !S_ISREG(output->old.st_mode)) { /* of a folder this fails */
     output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    return output->fd >= 0;
+  } else {
+    output->replaces = exists;
+    return open_atomic(output);
   }
-  output->replaces = exists;
-  output->target = follow_links(path);
-  return output->target != NULL && open_atomic(output);
+  return output->fd >= 0;
+}
+
+static void report(const tool_output *output)
+{
+  if (errno == EBUSY && output->folder >= 0) {
+    tool_error("%s: it is a mount point, which no other file can replace; mount its folder instead",
+               output->name);
+  } else {
+    tool_error_errno(output->name, errno);
+  }
 }
 
 bool tool_output_open(tool_output *output, const char *path)
@@ -119,7 +183,7 @@ bool tool_output_open(tool_output *output, const char *path)
     return true;
   }
   if (open_path(output, path)) return true;
-  tool_error_errno(output->name, errno);
+  report(output);
   tool_output_discard(output);
   return false;
 }
@@ -128,7 +192,7 @@ bool tool_output_open(tool_output *output, const char *path)
 
 static bool failed(const tool_output *output)
 {
-  tool_error_errno(output->name, errno);
+  report(output);
   return false;
 }
 

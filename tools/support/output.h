@@ -8,7 +8,8 @@
  *  - the mode, the access list and extended attributes are kept, the owner as far as that is
  * allowed;
  *  - other hard links to the old file keep the old data.
- * Anything else (standard output, a FIFO, a terminal, a device) is written to directly.
+ * Anything else (standard output, a FIFO, a terminal, a device, an open file as /dev/fd/3) is
+ * written to directly. A file that is a mount point cannot be replaced, and is refused.
  *
  * Pages of a file on tmpfs are made one after the other under the file's lock, however many threads
  * write. So there its room is reserved ahead, while the input is read, and is then mapped and

@@ -66,7 +66,7 @@ static bool is_fatal(int number)
 }
 
 /* Signals that the C library keeps for itself, and does not let be caught. It sets them when it
- * needs them; till then they end the process, so they are ignored. */
+ * needs them; until then they end the process, so they are ignored. */
 static void ignore_reserved(int number)
 {
   unsigned long old[4] = {
@@ -212,8 +212,8 @@ static int make_named(tool_temporary *temporary, make_call make, mode_t mode)
   return result;
 }
 
-/* Whoever looks for leftovers may have locked the new file first, and then removes it. A file
- * system without locks has none for them either. */
+/* Another run that looks for leftovers may have locked the new file first; it then removes it. A
+ * file system without locks has none for them either. */
 static int make_locked(tool_temporary *temporary, mode_t mode)
 {
   const int fd =

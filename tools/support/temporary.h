@@ -9,9 +9,9 @@
  *
  * For that the names are few and known: ".TARGET.recsort-N", N counting from 0; no folder is
  * searched. While a process has such a file open it holds a lock on it (flock), so what can be
- * locked is left over. Only who holds the lock may remove the name. A lock that is not known to
- * hold on all machines that see the file proves nothing about the others: on all but the usual
- * local file systems the name holds the host's too, and each host removes its own.
+ * locked is left over. Only a process that holds the lock may remove the name. A lock that is not
+ * known to hold on all machines that see the file proves nothing about the others: on all but the
+ * usual local file systems the name holds the host's too, and each host removes its own.
  */
 #ifndef TOOL_TEMPORARY_H
 #define TOOL_TEMPORARY_H
@@ -21,7 +21,7 @@
 
 typedef struct tool_temporary {
   int fd;             /* -1: none */
-  int folder;         /* of the target; whoever opened it closes it, and `fd` */
+  int folder;         /* of the target; the caller closes it, and `fd` */
   const char *target; /* its name in the folder */
   char host[16];      /* as it stands in the name; empty on a local file system */
   char name[160];     /* in the folder; empty: none */
