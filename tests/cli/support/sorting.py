@@ -3,6 +3,7 @@ import contextlib
 import glob
 import os
 import subprocess
+import time
 
 # The search for leaks cannot work under a tracer, and complains when it is killed.
 os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
@@ -23,6 +24,15 @@ def forget_killed():
         if not os.path.exists("/proc/" + path.split("_")[-2]):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
+
+
+def wait_for(condition):
+    """Until it holds; what does not come in 20 seconds does not come."""
+    end = time.monotonic() + 20
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit("it does not come")
+        time.sleep(0.001)
 
 
 class Replacement:
