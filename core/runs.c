@@ -1,20 +1,29 @@
 /* runs.c - records compared by their keys: check and unique, in chunks of bounded memory. */
 #include <string.h>
 
+#include "base/checked.h"
 #include "key/encode.h"
 #include "permute/permute.h"
 #include "sorter.h"
 
 size_t recsort_key_size(const recsort_sorter *sorter)
 {
-  return rs_key_size(&sorter->plan);
+  return sorter ? rs_key_size(&sorter->plan) : 0;
 }
 
 recsort_status recsort_encode(recsort_sorter *sorter, const void *records, size_t count, void *keys,
                               recsort_error *error)
 {
-  if ((!records || !keys) && count)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and keys must not be NULL");
+  size_t bytes, key_bytes;
+  const recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
+  if (status) return status;
+  const size_t key_size = rs_key_size(&sorter->plan);
+  if (count && (!keys || (uintptr_t)keys % (key_size < 8 ? key_size : 8)))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "keys must not be NULL, and aligned to 8 bytes, or 4 if they have 4");
+  if (!rs_multiply(count, key_size, &key_bytes)) return rs_fail_memory(error, SIZE_MAX);
+  if (rs_overlap(records, bytes, keys, key_bytes))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and keys overlap");
   return rs_key_encode(&sorter->plan, records, count, keys, sorter->threads, 0, error);
 }
 
@@ -63,12 +72,13 @@ static int compare_neighbours(const recsort_sorter *sorter, const key_window *wi
 recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t count,
                              size_t *disorder, recsort_error *error)
 {
-  const size_t record_size = (size_t)sorter->plan.program.record_size;
   key_window window = {0};
-  size_t found = count;
-  if ((!records && count) || !disorder)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and disorder must not be NULL");
-  recsort_status status = open_window(sorter, &window, error);
+  size_t found = count, bytes;
+  if (!disorder) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "disorder must not be NULL");
+  recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
+  if (status) return status;
+  const size_t record_size = (size_t)sorter->plan.program.record_size;
+  status = open_window(sorter, &window, error);
   if (status) return status;
   for (size_t first = 0; first < count && found == count && !status; first += window.records) {
     const size_t part = count - first < window.records ? count - first : window.records;
@@ -93,12 +103,14 @@ static inline void move_index(const recsort_permutation *order, size_t to, size_
 recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
                               recsort_permutation *order, recsort_error *error)
 {
-  const size_t record_size = (size_t)sorter->plan.program.record_size;
   key_window window = {0};
   size_t kept = 0;
-  if (!order || (!records && order->count) || (order->count && order->index != sorter->block))
+  if (!sorter || !order || (!records && order->count))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter, records and order must not be NULL");
+  if (!rs_sorter_holds(sorter, order))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "order must be what recsort_find_order last gave for these records");
+                   "order is not the permutation that recsort_find_order last gave");
+  const size_t record_size = (size_t)sorter->plan.program.record_size;
   recsort_status status = open_window(sorter, &window, error);
   if (status) return status;
   for (size_t first = 0; first < order->count; first += window.records) {
@@ -114,6 +126,6 @@ recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
     slide(&window, part);
   }
   rs_release(&sorter->allocator, window.keys, window.size);
-  if (status == RECSORT_OK) order->count = kept;
+  if (status == RECSORT_OK) sorter->order.count = order->count = kept;
   return status;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
+
 const char *recsort_version(void)
 {
   return RS_VERSION;
@@ -123,6 +125,19 @@ static unsigned default_threads(unsigned wanted)
   return threads < MAX_THREADS ? threads : MAX_THREADS;
 }
 
+/* What no schema and no plugin could make right. */
+static recsort_status check_options(const recsort_options *options, recsort_error *error)
+{
+  if (options->struct_size != sizeof *options)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "struct_size of the options is %zu, not sizeof(recsort_options)",
+                   options->struct_size);
+  if (options->key_count && !options->keys)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "key_count of the options is %zu, keys is NULL",
+                   options->key_count);
+  return rs_check_allocator(options->allocator, error);
+}
+
 static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schema,
                              const recsort_options *options, recsort_error *error)
 {
@@ -146,22 +161,40 @@ recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort
   if (!options) options = &defaults;
   if (!schema || !sorter)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "schema and sorter must not be NULL");
-  if (options->struct_size != sizeof *options)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "struct_size of the options is %zu, not sizeof(recsort_options)",
-                   options->struct_size);
+  recsort_status status = check_options(options, error);
+  if (status) return status;
   const recsort_allocator memory = rs_allocator(options->allocator);
   recsort_sorter *made = rs_allocate(&memory, sizeof *made);
   if (!made) return rs_fail_memory(error, sizeof *made);
   memset(made, 0, sizeof *made);
   made->allocator = memory;
   rs_arena_init(&made->arena, &memory);
-  const recsort_status status = set_up(made, schema, options, error);
+  status = set_up(made, schema, options, error);
   if (status)
     recsort_sorter_destroy(made);
   else
     *sorter = made;
   return status;
+}
+
+/* ---- Calls ---- */
+
+recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records, size_t count,
+                               size_t *bytes, recsort_error *error)
+{
+  if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
+  if (!records && count)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records must not be NULL");
+  if (!rs_multiply(count, (size_t)sorter->plan.program.record_size, bytes))
+    return rs_fail_memory(error, SIZE_MAX);
+  return RECSORT_OK;
+}
+
+bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *order)
+{
+  const recsort_permutation *const own = &sorter->order;
+  return order->sorting != 0 && order->sorting == own->sorting && order->index == own->index &&
+         order->index_bits == own->index_bits && order->count == own->count;
 }
 
 void rs_sorter_release_block(recsort_sorter *sorter)
@@ -187,16 +220,17 @@ void recsort_sorter_destroy(recsort_sorter *sorter)
 
 size_t recsort_sorter_key_count(const recsort_sorter *sorter)
 {
-  return sorter->plan.key_count;
+  return sorter ? sorter->plan.key_count : 0;
 }
 
 recsort_key_info recsort_sorter_key(const recsort_sorter *sorter, size_t key)
 {
-  return sorter->plan.keys[key];
+  return sorter && key < sorter->plan.key_count ? sorter->plan.keys[key] : (recsort_key_info){0};
 }
 
 recsort_stats recsort_sorter_stats(const recsort_sorter *sorter)
 {
+  if (!sorter) return (recsort_stats){0};
   const rs_plugin_instance *instance = &sorter->instance;
   recsort_stats stats = sorter->stats;
   stats.record_size = (size_t)sorter->plan.program.record_size;

@@ -29,6 +29,8 @@ struct recsort_sorter {
   size_t block_size;
   void *allocation; /* what the block lies in */
   size_t allocation_size;
+  uint64_t sortings;         /* sorting calls so far */
+  recsort_permutation order; /* that the last one left in the block, if it left one */
   recsort_stats stats;
   char choice[160];
   char transfer[200]; /* what a trial has shown */
@@ -42,6 +44,13 @@ void rs_sorter_note_fallback(recsort_sorter *sorter, const recsort_error *cause)
 
 /* With "auto": the best plugin for `count` records becomes the one in use. */
 void rs_sorter_choose_for(recsort_sorter *sorter, size_t count);
+
+/* What every call on records needs: OK, and how many bytes `count` of them are. */
+recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records, size_t count,
+                               size_t *bytes, recsort_error *error);
+
+/* Whether `order` is the one that the sorter's block holds. */
+bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *order);
 
 /* Frees the block that sorting works in. */
 void rs_sorter_release_block(recsort_sorter *sorter);

@@ -204,7 +204,9 @@ recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
                                           recsort_plugin_list **list, recsort_error *error)
 {
   const recsort_allocator memory = rs_allocator(allocator);
-  if (!list) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "list is NULL");
+  if (!list) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "list must not be NULL");
+  const recsort_status whole = rs_check_allocator(allocator, error);
+  if (whole) return whole;
   recsort_plugin_list *made = rs_allocate(&memory, sizeof *made);
   if (!made) return rs_fail_memory(error, sizeof *made);
   memset(made, 0, sizeof *made);
@@ -232,12 +234,12 @@ void recsort_plugin_list_destroy(recsort_plugin_list *list)
 
 size_t recsort_plugin_list_count(const recsort_plugin_list *list)
 {
-  return list->count;
+  return list ? list->count : 0;
 }
 
 recsort_plugin_info recsort_plugin_list_at(const recsort_plugin_list *list, size_t index)
 {
-  return list->candidates[index].info;
+  return list && index < list->count ? list->candidates[index].info : (recsort_plugin_info){0};
 }
 
 /* ---- Use ---- */

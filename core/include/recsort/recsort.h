@@ -11,7 +11,13 @@
  *  - Sizes, offsets and counts are in bytes or records as their names say, never in bits unless
  *    the name ends in _bits.
  *  - A function that can fail returns a recsort_status and takes a recsort_error as its last
- *    argument, which may be NULL. On failure nothing else that the caller passed has changed.
+ *    argument, which may be NULL. On failure nothing else that the caller passed has changed, with
+ *    one exception, which recsort_sort_to names.
+ *  - Such a function refuses NULL, arrays that overlap and permutations that are stale with
+ *    RECSORT_INVALID_ARGUMENT. One that cannot fail and is given NULL in place of its schema,
+ *    sorter or list, or a number that is too great, returns 0, NULL or a struct of zeros; a destroy
+ *    function does nothing then. recsort_field_read, recsort_field_write, recsort_gather,
+ *    recsort_permutation_at and recsort_key_compare stand in inner loops and check nothing.
  *  - There is no global state. A schema is read-only once created and may be shared by threads.
  *    A sorter is used by one thread at a time; several sorters may work at once.
  *  - Nothing prints, exits or installs a signal handler.
@@ -223,9 +229,9 @@ RECSORT_API const char *recsort_schema_record_name(const recsort_schema *schema)
 RECSORT_API size_t recsort_schema_record_size(const recsort_schema *schema);
 RECSORT_API uint64_t recsort_schema_skip(const recsort_schema *schema);
 RECSORT_API uint64_t recsort_schema_trailer(const recsort_schema *schema);
-/* The record's fields in the order they were declared; owned by the schema. */
+/* The record's fields in the order they were declared; owned by the schema. `count` may be NULL. */
 RECSORT_API const recsort_field *recsort_schema_fields(const recsort_schema *schema, size_t *count);
-/* The schema's own keys, most significant first; owned by the schema. */
+/* The schema's own keys, most significant first; owned by the schema. `count` may be NULL. */
 RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema,
                                                         size_t *count);
 
@@ -298,21 +304,27 @@ RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
 RECSORT_API recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
                                         recsort_error *error);
 
-/* The same into another array, which must not overlap the first. */
+/* The same into another array. One that overlaps `records` is refused.
+ * On failure `sorted` is as it was, unless a plugin that moves records was at work
+ * (recsort_stats.transfer then begins with "whole records"): after DEVICE_ERROR, OUT_OF_MEMORY or
+ * CORRUPT_RESULT what is at `sorted` is then unspecified. `records` is intact in any case. */
 RECSORT_API recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records,
                                            size_t count, void *sorted, recsort_error *error);
 
 /* Gives the stable permutation only: record index[i] of the input is number i of the output.
- * `index_bits` is 32 (count at most 2^32) or 64. */
+ * `index_bits` is 32 (count at most 2^32) or 64; `index` is aligned to that and does not overlap
+ * `records`. */
 RECSORT_API recsort_status recsort_argsort(recsort_sorter *sorter, const void *records,
                                            size_t count, void *index, unsigned index_bits,
                                            recsort_error *error);
 
-/* A permutation that the sorter keeps: valid until its next sorting call. */
+/* A permutation that the sorter keeps: valid until its next sorting call, also one that fails. To
+ * use one of your own, zero the struct and fill in the rest. */
 typedef struct recsort_permutation {
   const void *index;   /* uint32_t or uint64_t */
   unsigned index_bits; /* 32 or 64 */
   size_t count;
+  uint64_t sorting; /* which of the sorter's calls gave it; 0: none, you made it */
 } recsort_permutation;
 
 /* As recsort_argsort, without a copy of the result. */
@@ -321,14 +333,16 @@ RECSORT_API recsort_status recsort_find_order(recsort_sorter *sorter, const void
                                               recsort_error *error);
 
 /* Shortens the sorter's own permutation of `records` to the first record of each run of equal
- * keys. `order` is what recsort_find_order gave, for the same records. Errors: OUT_OF_MEMORY. */
+ * keys. `order` is what recsort_find_order last gave, for the same records; any other is refused.
+ * Errors: OUT_OF_MEMORY, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
                                           recsort_permutation *order, recsort_error *error);
 
 /* Writes elements order[first .. first + count) of `from` to `to`, which must not overlap. The
  * elements are of any size: the records, or another array that runs beside them (a struct of
- * arrays is sorted by one call for each). `threads` 0: as many as there are processors. The index
- * values must be within `from`, as those of a sorter are. */
+ * arrays is sorted by one call for each). `threads` 0: as many as there are processors. Nothing is
+ * checked: `order` must not be stale, first + count at most order->count, and the index values must
+ * be within `from`, as those of a sorter are. */
 RECSORT_API void recsort_gather(const recsort_permutation *order, size_t first, size_t count,
                                 const void *from, size_t element_size, void *to, unsigned threads);
 
@@ -336,7 +350,10 @@ RECSORT_API void recsort_gather(const recsort_permutation *order, size_t first, 
 RECSORT_API uint64_t recsort_permutation_at(const recsort_permutation *order, size_t place);
 
 /* Permutes a further array in place, in the same way as `order`. Takes memory for one copy of the
- * array from the sorter's allocator. Errors: OUT_OF_MEMORY, INVALID_ARGUMENT. */
+ * array from the sorter's allocator. `order` is what this sorter last gave, and `array` has as many
+ * elements as were sorted (after recsort_unique the first order->count of them are those that it
+ * kept); or `order` is a permutation of your own, which is checked. Errors: OUT_OF_MEMORY,
+ * INVALID_ARGUMENT (also: a permutation that is stale, of another sorter or count, or none). */
 RECSORT_API recsort_status recsort_permute(recsort_sorter *sorter, const recsort_permutation *order,
                                            void *array, size_t element_size, recsort_error *error);
 
@@ -350,7 +367,8 @@ RECSORT_API recsort_status recsort_check(recsort_sorter *sorter, const void *rec
  * order is the order of the records. */
 
 RECSORT_API size_t recsort_key_size(const recsort_sorter *sorter);
-/* Writes `count` keys of recsort_key_size bytes each to `keys`, aligned for uint64_t. */
+/* Writes `count` keys of recsort_key_size bytes each to `keys`, which is aligned for uint64_t and
+ * does not overlap `records`. */
 RECSORT_API recsort_status recsort_encode(recsort_sorter *sorter, const void *records, size_t count,
                                           void *keys, recsort_error *error);
 /* Less than, equal to or greater than 0, as key `a` is less than, equal to or greater than `b`. */
