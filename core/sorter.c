@@ -101,6 +101,18 @@ static void describe_choice(recsort_sorter *sorter)
                    "; the next best sorts fewer than %llu records", (unsigned long long)least);
 }
 
+/* With "auto": an option that the plugin in use does not have is one that none here has. */
+static void note_lacking(recsort_sorter *sorter)
+{
+  int length;
+  const char *const lacking =
+      rs_registry_lacking(sorter->plugins, sorter->instance.plugin, &length);
+  if (lacking && !sorter->fallback[0])
+    (void)snprintf(sorter->fallback, sizeof sorter->fallback,
+                   "no plugin here has the option \"%.*s\": \"%s\" sorts without it", length,
+                   lacking, sorter->instance.plugin->name);
+}
+
 static recsort_status choose_plugin(recsort_sorter *sorter, const char *name, recsort_error *error)
 {
   const rs_candidate *found;
@@ -110,10 +122,16 @@ static recsort_status choose_plugin(recsort_sorter *sorter, const char *name, re
     if (status) return status;
     describe_choice(sorter);
     note_refused(sorter);
+    note_lacking(sorter);
     return RECSORT_OK;
   }
   const recsort_status status = rs_registry_find(sorter->plugins, name, &found, error);
   if (status) return status;
+  int length;
+  const char *const lacking = rs_registry_lacking(sorter->plugins, found->plugin, &length);
+  if (lacking)
+    return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" has no option \"%.*s\"", name,
+                   length, lacking);
   (void)snprintf(sorter->choice, sizeof sorter->choice, "asked for by name");
   return open_candidate(sorter, (size_t)(found - sorter->plugins->candidates), error);
 }
@@ -123,6 +141,18 @@ static unsigned default_threads(unsigned wanted)
   enum { MAX_THREADS = 1024 };
   const unsigned threads = wanted ? wanted : (unsigned)omp_get_num_procs();
   return threads < MAX_THREADS ? threads : MAX_THREADS;
+}
+
+/* Pairs key=value with commas between; which keys and values there are the plugin knows. */
+static bool is_plugin_options(const char *text)
+{
+  for (const char *at = text; *at;) {
+    const size_t key = strcspn(at, "=,"), length = strcspn(at, ",");
+    if (key == 0 || key == length) return false;
+    at += length;
+    if (*at == ',' && !*++at) return false;
+  }
+  return true;
 }
 
 /* What no schema and no plugin could make right. */
@@ -135,6 +165,10 @@ static recsort_status check_options(const recsort_options *options, recsort_erro
   if (options->key_count && !options->keys)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "key_count of the options is %zu, keys is NULL",
                    options->key_count);
+  if (options->plugin_options && !is_plugin_options(options->plugin_options))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "plugin_options \"%s\" is not of the form KEY=VALUE,KEY=VALUE",
+                   options->plugin_options);
   return rs_check_allocator(options->allocator, error);
 }
 
@@ -148,7 +182,12 @@ static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schem
     sorter->algorithm = rs_arena_text(&sorter->arena, options->algorithm);
     if (!sorter->algorithm) return rs_fail_memory(error, strlen(options->algorithm));
   }
-  status = recsort_plugin_list_create(&sorter->allocator, &sorter->plugins, error);
+  const char *told = NULL;
+  if (options->plugin_options && *options->plugin_options) {
+    told = rs_arena_text(&sorter->arena, options->plugin_options);
+    if (!told) return rs_fail_memory(error, strlen(options->plugin_options));
+  }
+  status = rs_registry_create(&sorter->allocator, told, &sorter->plugins, error);
   if (status) return status;
   sorter->threads = default_threads(options->threads);
   return choose_plugin(sorter, options->plugin, error);

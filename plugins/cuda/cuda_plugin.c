@@ -26,16 +26,22 @@ static const wide_keys_parts pair_sorter = {pair_work, pair_sort};
 
 static uint32_t cuda_score(const recsort_host *host, char *reason, size_t reason_size)
 {
-  (void)host;
-  return runtime_usable(reason, reason_size) ? 200 : 0;
+  cuda_options options;
+  return cuda_options_read(host, &options, reason, reason_size) &&
+                 runtime_usable(&options, reason, reason_size)
+             ? 200
+             : 0;
 }
 
 static recsort_plugin_status cuda_open(const recsort_host *host, void **instance,
                                        recsort_plugin_error *error)
 {
   cuda_instance *self = NULL;
+  cuda_options options;
   runtime_device device;
-  const recsort_plugin_status status = runtime_open(&device, error);
+  if (!cuda_options_read(host, &options, error->text, sizeof error->text))
+    return RECSORT_PLUGIN_UNSUPPORTED;
+  const recsort_plugin_status status = runtime_open(&options, &device, error);
   if (status) return status;
   self = host->allocate(host->context, sizeof *self);
   if (!self) {
@@ -43,7 +49,7 @@ static recsort_plugin_status cuda_open(const recsort_host *host, void **instance
     (void)snprintf(error->text, sizeof error->text, "no memory for the plugin's instance");
     return RECSORT_PLUGIN_OUT_OF_MEMORY;
   }
-  *self = (cuda_instance){.host = host, .device = device};
+  *self = (cuda_instance){.host = host, .device = device, .ring.device = &self->device};
   *instance = self;
   return RECSORT_PLUGIN_OK;
 }
@@ -52,7 +58,9 @@ static void cuda_close(void *instance)
 {
   cuda_instance *const self = instance;
   const recsort_host *const host = self->host;
+  const recsort_plugin_status entered = runtime_enter(&self->device, NULL);
   staging_close(&self->ring);
+  if (!entered) runtime_leave(&self->device);
   runtime_close(&self->device);
   host->release(host->context, self, sizeof *self);
 }
@@ -179,10 +187,15 @@ static recsort_plugin_status pair_sort(void *instance, const recsort_plugin_job 
 static recsort_plugin_status cuda_sort(void *instance, const recsort_plugin_job *job, void *memory,
                                        recsort_plugin_error *error)
 {
+  const cuda_instance *const self = instance;
   if (job->count == 0) return RECSORT_PLUGIN_OK;
-  if (job->key_width > MAX_PAIR_WIDTH)
-    return wide_keys_sort(&pair_sorter, instance, job, memory, error);
-  return pair_sort(instance, job, memory, error);
+  recsort_plugin_status status = runtime_enter(&self->device, error);
+  if (status) return status;
+  status = job->key_width > MAX_PAIR_WIDTH
+               ? wide_keys_sort(&pair_sorter, instance, job, memory, error)
+               : pair_sort(instance, job, memory, error);
+  runtime_leave(&self->device);
+  return status;
 }
 
 static const void *cuda_extension(const char *name)
@@ -209,7 +222,9 @@ static const recsort_plugin table = {.size = sizeof table,
                                      .limits = cuda_limits,
                                      .work_size = cuda_work_size,
                                      .sort = cuda_sort,
-                                     .extension = cuda_extension};
+                                     .extension = cuda_extension,
+                                     .options = cuda_option_list,
+                                     .option_count = CUDA_OPTIONS};
 
 const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
 

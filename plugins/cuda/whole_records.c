@@ -194,12 +194,12 @@ static recsort_plugin_status receive(records_sort *s, void *sorted, recsort_plug
   return staging_down(&s->self->ring, &down, s->job->threads, error);
 }
 
-static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
-                                  const recsort_key_program *program, const void *records,
-                                  void *sorted, recsort_plugin_times *times,
-                                  recsort_plugin_error *error)
+static recsort_plugin_status sort_entered(cuda_instance *self, const recsort_plugin_job *job,
+                                          const recsort_key_program *program, const void *records,
+                                          void *sorted, recsort_plugin_times *times,
+                                          recsort_plugin_error *error)
 {
-  records_sort s = plan(instance, job, program);
+  records_sort s = plan(self, job, program);
   unsigned result = 0;
   recsort_plugin_status status = reserve(&s, error);
   double clock = seconds_now();
@@ -211,6 +211,19 @@ static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
   times->verify = lap(&clock);
   if (status == RECSORT_PLUGIN_OK) status = receive(&s, sorted, error);
   times->permute = lap(&clock);
+  return status;
+}
+
+static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
+                                  const recsort_key_program *program, const void *records,
+                                  void *sorted, recsort_plugin_times *times,
+                                  recsort_plugin_error *error)
+{
+  cuda_instance *const self = instance;
+  recsort_plugin_status status = runtime_enter(&self->device, error);
+  if (status) return status;
+  status = sort_entered(self, job, program, records, sorted, times, error);
+  runtime_leave(&self->device);
   return status;
 }
 

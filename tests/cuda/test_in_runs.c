@@ -39,7 +39,7 @@ static void release(void *context, void *memory, size_t size)
   free(memory);
 }
 
-static const recsort_host host = {sizeof host, RECSORT_PLUGIN_ABI, NULL, allocate, release};
+static const recsort_host host = {sizeof host, RECSORT_PLUGIN_ABI, NULL, allocate, release, NULL};
 
 static const recsort_plugin *plugin(void)
 {

@@ -53,6 +53,10 @@ typedef struct recsort_host {
   /* [any thread] As malloc and free; the size is given back on release. */
   void *(*allocate)(void *context, size_t size);
   void (*release)(void *context, void *memory, size_t size);
+  /* What the caller says to the plugin: "key=value,key=value", each key one of the plugin's table; of
+   * a key that comes twice the last counts. NULL: nothing. A value that is wrong is refused by
+   * score, with a reason, and by open. */
+  const char *options;
 } recsort_host;
 
 /* One way of sorting. */
@@ -62,6 +66,14 @@ typedef struct recsort_plugin_algorithm {
   const char *name;        /* what --algorithm takes */
   const char *description; /* one line */
 } recsort_plugin_algorithm;
+
+/* One thing that a caller may say. */
+typedef struct recsort_plugin_option {
+  uint32_t size;
+  uint32_t reserved;
+  const char *name;        /* the key */
+  const char *description; /* one line: the values, and what counts if none is given */
+} recsort_plugin_option;
 
 typedef struct recsort_plugin_limits {
   uint32_t size;
@@ -134,6 +146,10 @@ typedef struct recsort_plugin {
   /* [any thread] A table of further functions by the name "vendor.extension/version", or NULL; it
    * begins with its size. May be NULL itself. */
   const void *(*extension)(const char *name);
+
+  const recsort_plugin_option *const *options; /* may be NULL if there are none */
+  uint32_t option_count;
+  uint32_t reserved_too;
 } recsort_plugin;
 
 typedef const recsort_plugin *(*recsort_plugin_entry_fn)(uint32_t host_abi);

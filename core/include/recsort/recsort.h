@@ -279,6 +279,7 @@ typedef struct recsort_options {
   const char *algorithm; /* one of the plugin's; NULL: its default */
   unsigned threads;      /* CPU threads; 0: as many as there are processors to run on */
   const recsort_allocator *allocator; /* copied; NULL: the C library's */
+  const char *plugin_options; /* what the plugin is told: "device=1,memory=8G"; NULL: nothing */
 } recsort_options;
 
 typedef struct recsort_sorter recsort_sorter;
@@ -286,9 +287,14 @@ typedef struct recsort_sorter recsort_sorter;
 /* Makes a sorter for records of `schema`; `options` may be NULL. No memory for records is taken
  * before the first sort. With plugin "auto" a plugin that fails in use is dropped for the next
  * best one, and recsort_sorter_stats says so; and the next best one sorts arrays that are too small
- * to be worth the best one. One asked for by name is never replaced. Of the device's memory the CUDA
- * plugin takes what it needs and is free, up to what the environment variable RECSORT_CUDA_MEMORY
- * says: bytes, or with a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40.
+ * to be worth the best one. One asked for by name is never replaced.
+ * The options of a plugin are listed by recsort_plugin_list_at. One that it does not have, or a wrong
+ * value, is an error if the plugin was asked for by name; with "auto" the plugin is not used, and
+ * recsort_stats.fallback says so. The CUDA plugin sorts on the device that is the calling thread's
+ * current one here, or on number `device`, from any thread, and changes no thread's current device. Of
+ * the device's memory it takes what it needs and is free, up to `memory`: bytes, or with a suffix K,
+ * M, G or T as many times 2^10, 2^20, 2^30 or 2^40. Without `memory` the environment variable
+ * RECSORT_CUDA_MEMORY says the same.
  * Errors: INVALID_KEY (also: no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
                                                  const recsort_options *options,
@@ -403,7 +409,8 @@ typedef struct recsort_stats {
   const char *choice;   /* why this plugin */
   const char *transfer; /* whole records or keys alone go to it, and why; NULL: keys, always. Where
                          * only trying tells, sorts of 2^16 records and more try both ways twice */
-  const char *fallback; /* "auto": which plugin failed, or cannot be used, and why; else NULL */
+  const char *fallback; /* "auto": which plugin failed, or cannot be used, and why, or which option
+                         * none here has; else NULL */
   size_t memory;        /* bytes the sorter holds */
   bool whole_records;   /* the plugin got and moved the records, not keys alone */
   double encode_seconds;
@@ -427,6 +434,9 @@ typedef struct recsort_plugin_info {
   const char *const *algorithms; /* names, the default first */
   const char *const *algorithm_texts;
   size_t algorithm_count;
+  const char *const *options; /* names of what it can be told, for recsort_options.plugin_options */
+  const char *const *option_texts;
+  size_t option_count;
 } recsort_plugin_info;
 
 typedef struct recsort_plugin_list recsort_plugin_list;
