@@ -161,8 +161,13 @@ static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_erro
                                   .sort_seconds = times.sort,
                                   .verify_seconds = times.verify,
                                   .permute_seconds = times.permute};
-  r->moved = true;
-  return RECSORT_OK;
+  if (sorter->verify == RECSORT_VERIFY_FULL) {
+    double clock = seconds_now();
+    status = rs_sorter_check_moved(sorter, r->records, r->sorted, r->count, error);
+    lap(&clock, &sorter->stats.verify_seconds);
+  }
+  r->moved = status == RECSORT_OK;
+  return status;
 }
 
 /* Encode, sort, verify, with the plugin that is open. */
@@ -191,6 +196,8 @@ static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_err
       .index = sorter->block, .index_bits = block.job.index_bits, .count = r->count};
   status =
       rs_permutation_verify(&found, (char *)sorter->block + block.after, sorter->threads, error);
+  if (status == RECSORT_OK && sorter->verify == RECSORT_VERIFY_FULL)
+    status = rs_sorter_check_order(sorter, r->records, &found, error);
   if (status) return status;
   lap(&clock, &stats->verify_seconds);
   stats->index_bits = block.job.index_bits;

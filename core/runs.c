@@ -1,7 +1,9 @@
-/* runs.c - records compared by their keys: check and unique, in chunks of bounded memory. */
+/* runs.c - records compared by their keys, in chunks of bounded memory: check and unique, and what
+ * a plugin gave. */
 #include <string.h>
 
 #include "base/checked.h"
+#include "common/record_hash.h"
 #include "key/encode.h"
 #include "permute/permute.h"
 #include "sorter.h"
@@ -93,6 +95,84 @@ recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t
   return status;
 }
 
+/* ---- What a plugin gave ---- */
+
+/* The keys of `part` records from place `first` of the order on. */
+static recsort_status fill_window(const recsort_sorter *sorter, const key_window *window,
+                                  const void *records, const recsort_permutation *order,
+                                  size_t first, size_t part, recsort_error *error)
+{
+  const size_t record_size = (size_t)sorter->plan.program.record_size;
+  recsort_gather(order, first, part, records, record_size, window->chunk, 1);
+  return rs_key_encode(&sorter->plan, window->chunk, part, window->keys + window->key_size, 1,
+                       first, error);
+}
+
+static recsort_status fail_order(const recsort_sorter *sorter, const recsort_permutation *order,
+                                 size_t place, bool tie, recsort_error *error)
+{
+  const unsigned long long here = recsort_permutation_at(order, place),
+                           before = recsort_permutation_at(order, place - 1);
+  return rs_fail(error, RECSORT_CORRUPT_RESULT,
+                 "plugin \"%s\": its order is wrong at place %zu: record %llu has %s record %llu "
+                 "before it; nothing was moved",
+                 sorter->instance.plugin->name, place, here,
+                 tie ? "the key of the later" : "a lesser key than", before);
+}
+
+recsort_status rs_sorter_check_order(const recsort_sorter *sorter, const void *records,
+                                     const recsort_permutation *order, recsort_error *error)
+{
+  key_window window = {0};
+  recsort_status status = open_window(sorter, &window, error);
+  for (size_t first = 0; first < order->count && !status; first += window.records) {
+    const size_t left = order->count - first, part = left < window.records ? left : window.records;
+    status = fill_window(sorter, &window, records, order, first, part, error);
+    for (size_t i = first == 0; i < part && !status; i++) {
+      const int compared = compare_neighbours(sorter, &window, i);
+      const bool turned =
+          recsort_permutation_at(order, first + i - 1) > recsort_permutation_at(order, first + i);
+      if (compared > 0 || (compared == 0 && turned))
+        status = fail_order(sorter, order, first + i, compared == 0, error);
+    }
+    slide(&window, part);
+  }
+  rs_release(&sorter->allocator, window.keys, window.size);
+  return status;
+}
+
+static record_sums sum_records(const unsigned char *records, size_t count, size_t size)
+{
+  record_sums sums = {0, 0};
+  for (size_t i = 0; i < count; i++)
+    record_add(&sums, record_hash(records + i * size, size, 1));
+  return sums;
+}
+
+recsort_status rs_sorter_check_moved(recsort_sorter *sorter, const void *records,
+                                     const void *sorted, size_t count, recsort_error *error)
+{
+  const char *const name = sorter->instance.plugin->name;
+  const size_t size = (size_t)sorter->plan.program.record_size;
+  const record_sums before = sum_records(records, count, size),
+                    after = sum_records(sorted, count, size);
+  size_t disorder;
+  if (before.low != after.low || before.high != after.high)
+    return rs_fail(error, RECSORT_CORRUPT_RESULT,
+                   "plugin \"%s\": the records that it moved are not those that it got: their "
+                   "checksums differ",
+                   name);
+  const recsort_status status = recsort_check(sorter, sorted, count, &disorder, error);
+  if (status || disorder == count) return status;
+  return rs_fail(
+      error, RECSORT_CORRUPT_RESULT,
+      "plugin \"%s\": the records that it moved are not sorted: at place %zu is one with "
+      "a lesser key than the one before it",
+      name, disorder);
+}
+
+/* ---- Unique ---- */
+
 static inline void move_index(const recsort_permutation *order, size_t to, size_t from)
 {
   const size_t size = order->index_bits / 8;
@@ -110,15 +190,12 @@ recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
   if (!rs_sorter_holds(sorter, order))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "order is not the permutation that recsort_find_order last gave");
-  const size_t record_size = (size_t)sorter->plan.program.record_size;
   recsort_status status = open_window(sorter, &window, error);
   if (status) return status;
   for (size_t first = 0; first < order->count; first += window.records) {
     const size_t part =
         order->count - first < window.records ? order->count - first : window.records;
-    recsort_gather(order, first, part, records, record_size, window.chunk, 1);
-    status = rs_key_encode(&sorter->plan, window.chunk, part, window.keys + window.key_size, 1,
-                           first, error);
+    status = fill_window(sorter, &window, records, order, first, part, error);
     if (status) break; /* the records have changed since they were sorted */
     for (size_t i = 0; i < part; i++)
       if (first + i == 0 || compare_neighbours(sorter, &window, i) != 0)

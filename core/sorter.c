@@ -169,6 +169,8 @@ static recsort_status check_options(const recsort_options *options, recsort_erro
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "plugin_options \"%s\" is not of the form KEY=VALUE,KEY=VALUE",
                    options->plugin_options);
+  if (options->verify < RECSORT_VERIFY_DEFAULT || options->verify > RECSORT_VERIFY_FULL)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "verify of the options is no recsort_verify");
   return rs_check_allocator(options->allocator, error);
 }
 
@@ -190,6 +192,7 @@ static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schem
   status = rs_registry_create(&sorter->allocator, told, &sorter->plugins, error);
   if (status) return status;
   sorter->threads = default_threads(options->threads);
+  sorter->verify = options->verify;
   return choose_plugin(sorter, options->plugin, error);
 }
 

@@ -2,7 +2,7 @@
  *
  *   sorter.c     makes one, and tells about it
  *   pipeline.c   sorts
- *   runs.c       looks at order that is there: check, unique, compare
+ *   runs.c       looks at order that is there: check, unique, compare, and what a plugin gave
  */
 #ifndef RS_SORTER_H
 #define RS_SORTER_H
@@ -20,6 +20,7 @@ struct recsort_sorter {
   size_t candidate; /* which of the plugins is in use */
   bool automatic;   /* another may take over */
   const char *algorithm;
+  recsort_verify verify;
   unsigned threads;
   rs_plugin_instance instance; /* in use */
   rs_plugin_instance spare;    /* the other one, where few records are sorted by another plugin */
@@ -51,6 +52,14 @@ recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records
 
 /* Whether `order` is the one that the sorter's block holds. */
 bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *order);
+
+/* Of a result of the plugin in use: CORRUPT_RESULT, and where, unless keys ascend by `order`, a
+ * permutation, and equal ones are in input order; or unless `sorted` holds the same records and
+ * their keys ascend. Bounded memory. */
+recsort_status rs_sorter_check_order(const recsort_sorter *sorter, const void *records,
+                                     const recsort_permutation *order, recsort_error *error);
+recsort_status rs_sorter_check_moved(recsort_sorter *sorter, const void *records,
+                                     const void *sorted, size_t count, recsort_error *error);
 
 /* Frees the block that sorting works in. */
 void rs_sorter_release_block(recsort_sorter *sorter);

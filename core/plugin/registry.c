@@ -389,6 +389,7 @@ recsort_status rs_plugin_fail(const rs_plugin_instance *instance, recsort_plugin
 {
   const recsort_status mapped = status == RECSORT_PLUGIN_OUT_OF_MEMORY ? RECSORT_OUT_OF_MEMORY
                                 : status == RECSORT_PLUGIN_UNSUPPORTED ? RECSORT_PLUGIN_ERROR
+                                : status == RECSORT_PLUGIN_CORRUPT     ? RECSORT_CORRUPT_RESULT
                                                                        : RECSORT_DEVICE_ERROR;
   const int length = (int)sizeof reported->text - 1;
   return rs_fail(error, mapped, "plugin \"%s\": %.*s", instance->plugin->name, length,

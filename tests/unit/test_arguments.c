@@ -173,6 +173,11 @@ static void test_options(void **state)
   static const recsort_allocator half = {.allocate = allocate_nothing};
   const recsort_options wrong[] = {
       {.struct_size = sizeof *wrong, .key_count = 3},
+      {.struct_size = sizeof *wrong, .verify = RECSORT_VERIFY_FULL + 1},
+      {.struct_size = sizeof *wrong, .plugin_options = "device"},
+      {.struct_size = sizeof *wrong, .plugin_options = "=1"},
+      {.struct_size = sizeof *wrong, .plugin_options = "device=1,"},
+      {.struct_size = sizeof *wrong, .plugin_options = "device=1,,memory=1"},
       {.struct_size = sizeof *wrong, .allocator = &half},
   };
   recsort_sorter *none = NULL;

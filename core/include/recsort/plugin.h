@@ -36,7 +36,8 @@ typedef enum recsort_plugin_status {
   RECSORT_PLUGIN_OUT_OF_MEMORY, /* another plugin may still manage */
   RECSORT_PLUGIN_UNSUPPORTED,   /* this job is outside the plugin's limits */
   RECSORT_PLUGIN_FAILED,        /* this call failed; the next may work */
-  RECSORT_PLUGIN_LOST           /* the device is gone for this process; do not call again */
+  RECSORT_PLUGIN_LOST,          /* the device is gone for this process; do not call again */
+  RECSORT_PLUGIN_CORRUPT        /* it has found its own result to be wrong; the next may be right */
 } recsort_plugin_status;
 
 /* Owned by the host, zeroed before each call; the plugin writes one line, no newline. */
@@ -53,8 +54,8 @@ typedef struct recsort_host {
   /* [any thread] As malloc and free; the size is given back on release. */
   void *(*allocate)(void *context, size_t size);
   void (*release)(void *context, void *memory, size_t size);
-  /* What the caller says to the plugin: "key=value,key=value", each key one of the plugin's table; of
-   * a key that comes twice the last counts. NULL: nothing. A value that is wrong is refused by
+  /* What the caller says to the plugin: "key=value,key=value", each key one of the plugin's table;
+   * of a key that comes twice the last counts. NULL: nothing. A value that is wrong is refused by
    * score, with a reason, and by open. */
   const char *options;
 } recsort_host;

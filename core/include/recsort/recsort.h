@@ -54,7 +54,7 @@ typedef enum recsort_status {
   RECSORT_INVALID_RECORD, /* a record holds a value that its schema rules out */
   RECSORT_PLUGIN_ERROR,   /* a plugin could not be found, loaded or used */
   RECSORT_DEVICE_ERROR,   /* a plugin failed while it worked */
-  RECSORT_CORRUPT_RESULT  /* a plugin's result is no permutation; nothing was moved */
+  RECSORT_CORRUPT_RESULT  /* a plugin's result is wrong; `records` is intact */
 } recsort_status;
 
 /* What went wrong and where, owned by the caller. `line` and `column` count from 1 and are 0 where
@@ -269,6 +269,16 @@ RECSORT_API void recsort_field_write(const recsort_field *field, void *base, siz
 
 /* ---- Sorter ------------------------------------------------------------------------------- */
 
+/* What is looked at before a result is used. In any case, an order is a permutation. */
+typedef enum recsort_verify {
+  RECSORT_VERIFY_DEFAULT = 0, /* what costs at most 3 % of the time: the CUDA plugin looks, on the
+                                 device, at all that FULL says, and at ties as well */
+  RECSORT_VERIFY_FULL         /* as well, on the host, and slowly: an order's keys ascend, and ties
+                                 are in input order; where a plugin moved the records itself, they
+                                 are the input's (their checksums agree) and their keys ascend, but
+                                 the order of ties cannot be told from them */
+} recsort_verify;
+
 /* How to sort. Zero everything, set `struct_size` to sizeof(recsort_options), then what differs. */
 typedef struct recsort_options {
   size_t struct_size;
@@ -280,6 +290,7 @@ typedef struct recsort_options {
   unsigned threads;      /* CPU threads; 0: as many as there are processors to run on */
   const recsort_allocator *allocator; /* copied; NULL: the C library's */
   const char *plugin_options; /* what the plugin is told: "device=1,memory=8G"; NULL: nothing */
+  recsort_verify verify;
 } recsort_options;
 
 typedef struct recsort_sorter recsort_sorter;
@@ -288,12 +299,12 @@ typedef struct recsort_sorter recsort_sorter;
  * before the first sort. With plugin "auto" a plugin that fails in use is dropped for the next
  * best one, and recsort_sorter_stats says so; and the next best one sorts arrays that are too small
  * to be worth the best one. One asked for by name is never replaced.
- * The options of a plugin are listed by recsort_plugin_list_at. One that it does not have, or a wrong
- * value, is an error if the plugin was asked for by name; with "auto" the plugin is not used, and
+ * The options of a plugin are listed by recsort_plugin_list_at. One that it does not have, or a
+ * wrong value, is an error if the plugin was asked for by name; with "auto" the plugin is not used, and
  * recsort_stats.fallback says so. The CUDA plugin sorts on the device that is the calling thread's
- * current one here, or on number `device`, from any thread, and changes no thread's current device. Of
- * the device's memory it takes what it needs and is free, up to `memory`: bytes, or with a suffix K,
- * M, G or T as many times 2^10, 2^20, 2^30 or 2^40. Without `memory` the environment variable
+ * current one here, or on number `device`, from any thread, and changes no thread's current device.
+ * Of the device's memory it takes what it needs and is free, up to `memory`: bytes, or with a suffix
+ * K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40. Without `memory` the environment variable
  * RECSORT_CUDA_MEMORY says the same.
  * Errors: INVALID_KEY (also: no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
