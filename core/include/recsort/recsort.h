@@ -300,11 +300,11 @@ typedef struct recsort_sorter recsort_sorter;
  * best one, and recsort_sorter_stats says so; and the next best one sorts arrays that are too small
  * to be worth the best one. One asked for by name is never replaced.
  * The options of a plugin are listed by recsort_plugin_list_at. One that it does not have, or a
- * wrong value, is an error if the plugin was asked for by name; with "auto" the plugin is not used, and
- * recsort_stats.fallback says so. The CUDA plugin sorts on the device that is the calling thread's
- * current one here, or on number `device`, from any thread, and changes no thread's current device.
- * Of the device's memory it takes what it needs and is free, up to `memory`: bytes, or with a suffix
- * K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40. Without `memory` the environment variable
+ * wrong value, is an error if the plugin was asked for by name; with "auto" the plugin is not used,
+ * and recsort_stats.fallback says so. The CUDA plugin sorts on the device that is the calling
+ * thread's current one here, or on number `device`, from any thread, and changes no thread's current
+ * device. Of the device's memory it takes what it needs and is free, up to `memory`: bytes, or with
+ * a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40. Without `memory` the environment variable
  * RECSORT_CUDA_MEMORY says the same.
  * Errors: INVALID_KEY (also: no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
