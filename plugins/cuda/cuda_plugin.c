@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cuda/in_runs.h"
+#include "cuda/records.h"
 #include "cuda/wide_keys.h"
 
 #ifndef CUDA_LEAST_COUNT
@@ -117,6 +118,7 @@ static recsort_plugin_status cuda_work_size(const void *instance, const recsort_
 cuda_pairs cuda_plan_pairs(const runtime_device *device, const recsort_plugin_job *job)
 {
   cuda_pairs pairs = {.algorithm = &device_algorithms[job->algorithm],
+                      .disorder = device->disorder,
                       .job = {.count = job->count,
                               .key_bits = job->key_bits,
                               .key_width = job->key_width,
@@ -133,9 +135,20 @@ cuda_pairs cuda_plan_pairs(const runtime_device *device, const recsort_plugin_jo
 recsort_plugin_status cuda_sort_pairs(const cuda_pairs *pairs, const device_buffers *buffers,
                                       unsigned *result, recsort_plugin_error *error)
 {
-  const recsort_plugin_status status = runtime_judge(
-      pairs->algorithm->sort(&pairs->job, buffers, result), "a kernel's launch", error);
-  return status ? status : runtime_wait(pairs->job.stream, error);
+  const device_job *const job = &pairs->job;
+  uint32_t *const disorder = pairs->disorder;
+  recsort_plugin_status status =
+      runtime_judge(pairs->algorithm->sort(job, buffers, result), "a kernel's launch", error);
+  if (disorder) *disorder = 0;
+  if (!status && disorder)
+    status = runtime_judge(records_ordered(buffers->keys[*result], job->key_width,
+                                           buffers->indices[*result], job->index_bits, job->count,
+                                           disorder, job->stream),
+                           "a kernel's launch", error);
+  if (!status) status = runtime_wait(job->stream, error);
+  if (status || !disorder || !*disorder) return status;
+  (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
+  return RECSORT_PLUGIN_CORRUPT;
 }
 
 /* All that a job needs, before anything starts: on the device in one block. */

@@ -50,6 +50,12 @@ static bool parse_memory(const char *text, size_t length, cuda_options *options)
   return cuda_parse_size(text, length, &options->memory);
 }
 
+static bool parse_verify(const char *text, size_t length, cuda_options *options)
+{
+  options->unverified = length == 3 && memcmp(text, "off", 3) == 0;
+  return options->unverified || (length == 2 && memcmp(text, "on", 2) == 0);
+}
+
 static const option device_option = {
     {sizeof(recsort_plugin_option), 0, "device",
      "the GPU's number, from 0; else the calling thread's current one"},
@@ -61,9 +67,14 @@ static const option memory_option = {
     parse_memory,
     "a size such as 512M or 8G"};
 
-static const option *const all[CUDA_OPTIONS] = {&device_option, &memory_option};
-const recsort_plugin_option *const cuda_option_list[CUDA_OPTIONS] = {&device_option.shown,
-                                                                     &memory_option.shown};
+static const option verify_option = {{sizeof(recsort_plugin_option), 0, "verify",
+                                      "on or off: whether results are looked at on the device; on"},
+                                     parse_verify,
+                                     "on or off"};
+
+static const option *const all[CUDA_OPTIONS] = {&device_option, &memory_option, &verify_option};
+const recsort_plugin_option *const cuda_option_list[CUDA_OPTIONS] = {
+    &device_option.shown, &memory_option.shown, &verify_option.shown};
 
 static const option *find(const char *key, size_t length)
 {

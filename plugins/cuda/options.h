@@ -6,11 +6,12 @@
 
 #include "recsort/plugin.h"
 
-enum { CUDA_OPTIONS = 2, CUDA_CURRENT_DEVICE = -1 };
+enum { CUDA_OPTIONS = 3, CUDA_CURRENT_DEVICE = -1 };
 
 typedef struct cuda_options {
   int device;      /* CUDA_CURRENT_DEVICE: the one of the thread that opens the plugin */
   uint64_t memory; /* bytes of the device's that may be taken; 0: not said */
+  bool unverified; /* results are not looked at on the device */
 } cuda_options;
 
 /* The names, for the plugin's table. */

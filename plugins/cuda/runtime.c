@@ -194,7 +194,8 @@ void runtime_leave(const runtime_device *device)
 }
 
 /* What the device can do, and what the plugin keeps on it; by a thread that has entered. */
-static recsort_plugin_status open_entered(runtime_device *device, recsort_plugin_error *error)
+static recsort_plugin_status open_entered(const cuda_options *options, runtime_device *device,
+                                          recsort_plugin_error *error)
 {
   int shared = 0, multiprocessors = 0;
   recsort_plugin_status status = check(
@@ -205,9 +206,11 @@ static recsort_plugin_status open_entered(runtime_device *device, recsort_plugin
         cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device->number),
         "cudaDeviceGetAttribute", error);
   if (!status) status = runtime_room(device, &device->first_room, error);
-  if (!status) status = runtime_pin(&device->mailbox, DEVICE_MAILBOX, error);
+  if (!status) status = runtime_pin(&device->mailbox, 2 * DEVICE_MAILBOX, error);
   if (!status) status = runtime_open_stream(&device->stream, error);
   if (status) runtime_unpin(device->mailbox);
+  if (!status && !options->unverified)
+    device->disorder = (uint32_t *)device->mailbox + DEVICE_MAILBOX / sizeof *device->disorder;
   device->shared_bytes = (uint64_t)shared;
   device->multiprocessors = (uint32_t)multiprocessors;
   return status;
@@ -224,7 +227,7 @@ recsort_plugin_status runtime_open(const cuda_options *options, runtime_device *
   if (status) return status;
   status = runtime_enter(&made, error);
   if (!status) {
-    status = open_entered(&made, error);
+    status = open_entered(options, &made, error);
     runtime_leave(&made);
   }
   if (status)

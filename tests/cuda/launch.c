@@ -15,6 +15,7 @@ int __wrap_emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_
 {
   standin_lock();
   int code = standin_work(cudaErrorLaunchOutOfResources);
+  if (!code) standin_launching();
   if (!code) code = __real_emulator_launch(kernel, grid, block, shared_bytes, args);
   standin_unlock();
   return code;

@@ -47,6 +47,7 @@ static _Thread_local unsigned depth;
 
 static standin_plan plan;
 static standin_state state;
+static void (*watcher)(long number);
 static block blocks[BLOCKS];
 static struct CUstream_st streams[BLOCKS];
 static size_t allocated;
@@ -70,6 +71,7 @@ void standin_begin(standin_plan begun)
 {
   plan = begun;
   state.calls = 0;
+  state.launches = 0;
   state.first_down = 0;
   memset(state.work, 0, sizeof state.work);
   memset(state.woken, 0, sizeof state.woken);
@@ -129,6 +131,17 @@ int standin_work(int likely_code)
 int standin_current(void)
 {
   return devices[depth];
+}
+
+void standin_watch(void (*before)(long number))
+{
+  watcher = before;
+}
+
+void standin_launching(void)
+{
+  state.launches++;
+  if (watcher) watcher(state.launches);
 }
 
 unsigned standin_depth(void)

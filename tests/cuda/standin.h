@@ -30,9 +30,10 @@ typedef struct standin_plan {
 
 typedef struct standin_state {
   long calls;
-  long blocks;     /* of device or pinned memory that were not freed */
-  long streams;    /* not destroyed */
-  long most;       /* bytes of device memory at once, since it began */
+  long blocks;  /* of device or pinned memory that were not freed */
+  long streams; /* not destroyed */
+  long most;    /* bytes of device memory at once, since it began */
+  long launches;
   long misuses;    /* copies outside device or pinned memory, wrong frees, a source that changed,
                       contexts pushed that nobody retained, threads that left what they pushed */
   long first_down; /* the call that first started a copy down; 0: none did */
@@ -53,6 +54,11 @@ int standin_work(int likely_code);
 /* The calling thread's current device, and how many contexts it has pushed and not popped. */
 int standin_current(void);
 unsigned standin_depth(void);
+
+/* Called before each launch to come, with its number from 1, while no other thread has its turn; to
+ * do to the device's memory what a faulty device might. NULL: nothing. */
+void standin_watch(void (*before)(long number));
+void standin_launching(void);
 
 /* Around what threads must do by turns. */
 void standin_lock(void);

@@ -302,10 +302,10 @@ typedef struct recsort_sorter recsort_sorter;
  * The options of a plugin are listed by recsort_plugin_list_at. One that it does not have, or a
  * wrong value, is an error if the plugin was asked for by name; with "auto" the plugin is not used,
  * and recsort_stats.fallback says so. The CUDA plugin sorts on the device that is the calling
- * thread's current one here, or on number `device`, from any thread, and changes no thread's current
- * device. Of the device's memory it takes what it needs and is free, up to `memory`: bytes, or with
- * a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40. Without `memory` the environment variable
- * RECSORT_CUDA_MEMORY says the same.
+ * thread's current one here, or on number `device`, from any thread, and changes no thread's
+ * current device. Of the device's memory it takes what it needs and is free, up to `memory`: bytes,
+ * or with a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40. Without `memory` the
+ * environment variable RECSORT_CUDA_MEMORY says the same.
  * Errors: INVALID_KEY (also: no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
                                                  const recsort_options *options,
@@ -384,8 +384,8 @@ RECSORT_API recsort_status recsort_check(recsort_sorter *sorter, const void *rec
  * order is the order of the records. */
 
 RECSORT_API size_t recsort_key_size(const recsort_sorter *sorter);
-/* Writes `count` keys of recsort_key_size bytes each to `keys`, which is aligned for uint64_t and
- * does not overlap `records`. */
+/* Writes `count` keys of recsort_key_size bytes each to `keys`, which is aligned for uint64_t (for
+ * uint32_t if a key has 4 bytes) and does not overlap `records`. */
 RECSORT_API recsort_status recsort_encode(recsort_sorter *sorter, const void *records, size_t count,
                                           void *keys, recsort_error *error);
 /* Less than, equal to or greater than 0, as key `a` is less than, equal to or greater than `b`. */
