@@ -161,8 +161,13 @@ static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_erro
                                   .sort_seconds = times.sort,
                                   .verify_seconds = times.verify,
                                   .permute_seconds = times.permute};
-  r->moved = true;
-  return RECSORT_OK;
+  if (sorter->verify == RECSORT_VERIFY_FULL) {
+    double clock = seconds_now();
+    status = rs_sorter_check_moved(sorter, r->records, r->sorted, r->count, error);
+    lap(&clock, &sorter->stats.verify_seconds);
+  }
+  r->moved = status == RECSORT_OK;
+  return status;
 }
 
 /* Encode, sort, verify, with the plugin that is open. */
@@ -187,8 +192,11 @@ static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_err
   if (sorted) return rs_plugin_fail(&sorter->instance, sorted, &reported, error);
   lap(&clock, &stats->sort_seconds);
 
-  const recsort_permutation found = {sorter->block, block.job.index_bits, r->count};
+  const recsort_permutation found = {
+      .index = sorter->block, .index_bits = block.job.index_bits, .count = r->count};
   status = rs_permutation_verify(&found, (char *)sorter->block + block.after, sorter->team, error);
+  if (status == RECSORT_OK && sorter->verify == RECSORT_VERIFY_FULL)
+    status = rs_sorter_check_order(sorter, r->records, &found, error);
   if (status) return status;
   lap(&clock, &stats->verify_seconds);
   stats->index_bits = block.job.index_bits;
@@ -247,13 +255,13 @@ static bool another_may_do(recsort_status status)
          status == RECSORT_CORRUPT_RESULT || status == RECSORT_OUT_OF_MEMORY;
 }
 
-/* do_once with the plugin in use and, if the choice was automatic, with those after it. */
+/* do_once with the plugin in use and, if the choice was automatic, with those after it. The call
+ * has been checked: from here on the order of the last one is gone. */
 static recsort_status serve(recsort_sorter *sorter, request *r, recsort_error *error)
 {
-  if (!r->records && r->count)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records must not be NULL");
+  sorter->order = (recsort_permutation){.index_bits = 32, .sorting = ++sorter->sortings};
   sorter->stats = (recsort_stats){.records = r->count};
-  r->order = (recsort_permutation){NULL, 32, 0};
+  r->order = sorter->order;
   if (r->count == 0) return RECSORT_OK;
   rs_sorter_choose_for(sorter, r->count);
   for (;;) {
@@ -278,9 +286,13 @@ recsort_status recsort_find_order(recsort_sorter *sorter, const void *records, s
                                   recsort_permutation *order, recsort_error *error)
 {
   request r = {.records = records, .count = count};
+  size_t bytes;
   if (!order) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "order must not be NULL");
-  const recsort_status status = serve(sorter, &r, error);
-  if (status == RECSORT_OK) *order = r.order;
+  recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
+  if (status == RECSORT_OK) status = serve(sorter, &r, error);
+  if (status) return status;
+  r.order.sorting = sorter->sortings;
+  *order = sorter->order = r.order;
   return status;
 }
 
@@ -288,11 +300,19 @@ recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size
                                void *index, unsigned index_bits, recsort_error *error)
 {
   recsort_permutation order;
+  size_t bytes, index_bytes;
   if ((index_bits != 32 && index_bits != 64) || (!index && count))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index must not be NULL, of 32 or 64 bits");
   if (index_bits == 32 && (uint64_t)count > UINT64_C(1) << 32)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu records need an index of 64 bits", count);
-  const recsort_status status = recsort_find_order(sorter, records, count, &order, error);
+  recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
+  if (status) return status;
+  if (!rs_multiply(count, index_bits / 8, &index_bytes)) return rs_fail_memory(error, SIZE_MAX);
+  if ((uintptr_t)index % (index_bits / 8))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index is not aligned to its elements");
+  if (rs_overlap(records, bytes, index, index_bytes))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and index overlap");
+  status = recsort_find_order(sorter, records, count, &order, error);
   if (status == RECSORT_OK) rs_permutation_copy(&order, index, index_bits, sorter->team);
   return status;
 }
@@ -300,12 +320,16 @@ recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size
 recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size_t count,
                                void *sorted, recsort_error *error)
 {
-  const size_t size = (size_t)sorter->plan.program.record_size;
   request r = {.records = records, .count = count, .sorted = sorted};
   if (!sorted && count) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorted must not be NULL");
-  if (!rs_multiply(count, size, &r.bytes)) return rs_fail_memory(error, SIZE_MAX);
-  const recsort_status status = serve(sorter, &r, error);
+  recsort_status status = rs_sorter_check(sorter, records, count, &r.bytes, error);
   if (status) return status;
+  if (rs_overlap(records, r.bytes, sorted, r.bytes))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "records and sorted overlap; recsort_sort sorts in place");
+  status = serve(sorter, &r, error);
+  if (status) return status;
+  const size_t size = (size_t)sorter->plan.program.record_size;
   double clock = seconds_now();
   if (!r.moved) rs_gather(&r.order, 0, count, records, size, sorted, sorter->team);
   lap(&clock, &sorter->stats.permute_seconds);
@@ -316,11 +340,11 @@ recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size
 recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
                             recsort_error *error)
 {
-  const size_t size = (size_t)sorter->plan.program.record_size;
   request r = {.records = records, .count = count, .in_place = true};
-  if (!rs_multiply(count, size, &r.bytes)) return rs_fail_memory(error, SIZE_MAX);
-  const recsort_status status = serve(sorter, &r, error);
+  recsort_status status = rs_sorter_check(sorter, records, count, &r.bytes, error);
+  if (status == RECSORT_OK) status = serve(sorter, &r, error);
   if (status) return status;
+  const size_t size = (size_t)sorter->plan.program.record_size;
   double clock = seconds_now();
   if (r.moved) {
     rs_copy(records, r.sorted, r.bytes, sorter->team);
@@ -334,18 +358,41 @@ recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
   return RECSORT_OK;
 }
 
+/* The sorter's own order is known to be good. One that the caller made is looked at; `seen` is
+ * memory for order->count bytes. */
+static recsort_status check_order(const recsort_sorter *sorter, const recsort_permutation *order,
+                                  void *seen, recsort_error *error)
+{
+  if (rs_sorter_holds(sorter, order)) return RECSORT_OK;
+  if (order->sorting)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "the permutation is not what the sorter's last call gave");
+  if (rs_permutation_verify(order, seen, sorter->team, NULL) == RECSORT_OK) return RECSORT_OK;
+  return rs_fail(error, RECSORT_INVALID_ARGUMENT, "order is no permutation of %zu elements",
+                 order->count);
+}
+
 recsort_status recsort_permute(recsort_sorter *sorter, const recsort_permutation *order,
                                void *array, size_t element_size, recsort_error *error)
 {
   size_t bytes;
-  if (!order || element_size == 0 || (!array && order->count))
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "order and array must not be NULL");
+  if (!sorter || !order || element_size == 0 || (!array && order->count))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "sorter, order and array must not be NULL, nor element_size 0");
+  if (order->count && (!order->index || (order->index_bits != 32 && order->index_bits != 64)))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "a permutation's index must not be NULL, of 32 or 64 bits");
   if (!rs_multiply(order->count, element_size, &bytes)) return rs_fail_memory(error, SIZE_MAX);
   if (bytes == 0) return RECSORT_OK;
+  if (rs_overlap(array, bytes, order->index, order->count * (order->index_bits / 8)))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "the permutation and array overlap");
   void *copy = rs_allocate(&sorter->allocator, bytes);
   if (!copy) return rs_fail_memory(error, bytes);
-  rs_gather(order, 0, order->count, array, element_size, copy, sorter->team);
-  rs_copy(array, copy, bytes, sorter->team);
+  const recsort_status status = check_order(sorter, order, copy, error);
+  if (status == RECSORT_OK) {
+    rs_gather(order, 0, order->count, array, element_size, copy, sorter->team);
+    rs_copy(array, copy, bytes, sorter->team);
+  }
   rs_release(&sorter->allocator, copy, bytes);
-  return RECSORT_OK;
+  return status;
 }

@@ -1,20 +1,31 @@
-/* runs.c - records compared by their keys: check and unique, in chunks of bounded memory. */
+/* runs.c - records compared by their keys, in chunks of bounded memory: check and unique, and what
+ * a plugin gave. */
 #include <string.h>
 
+#include "base/checked.h"
+#include "common/record_hash.h"
 #include "key/encode.h"
 #include "permute/permute.h"
 #include "sorter.h"
 
 size_t recsort_key_size(const recsort_sorter *sorter)
 {
-  return rs_key_size(&sorter->plan);
+  return sorter ? rs_key_size(&sorter->plan) : 0;
 }
 
 recsort_status recsort_encode(recsort_sorter *sorter, const void *records, size_t count, void *keys,
                               recsort_error *error)
 {
-  if ((!records || !keys) && count)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and keys must not be NULL");
+  size_t bytes, key_bytes;
+  const recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
+  if (status) return status;
+  const size_t key_size = rs_key_size(&sorter->plan);
+  if (count && (!keys || (uintptr_t)keys % (key_size < 8 ? key_size : 8)))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "keys must not be NULL, and aligned to 8 bytes, or 4 if they have 4");
+  if (!rs_multiply(count, key_size, &key_bytes)) return rs_fail_memory(error, SIZE_MAX);
+  if (rs_overlap(records, bytes, keys, key_bytes))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and keys overlap");
   return rs_key_encode(&sorter->plan, records, count, keys, sorter->team, 0, error);
 }
 
@@ -63,13 +74,14 @@ static int compare_neighbours(const recsort_sorter *sorter, const key_window *wi
 recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t count,
                              size_t *disorder, recsort_error *error)
 {
-  const size_t record_size = (size_t)sorter->plan.program.record_size;
   const team one = team_of_at_most(sorter->team, 1);
   key_window window = {0};
-  size_t found = count;
-  if ((!records && count) || !disorder)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and disorder must not be NULL");
-  recsort_status status = open_window(sorter, &window, error);
+  size_t found = count, bytes;
+  if (!disorder) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "disorder must not be NULL");
+  recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
+  if (status) return status;
+  const size_t record_size = (size_t)sorter->plan.program.record_size;
+  status = open_window(sorter, &window, error);
   if (status) return status;
   for (size_t first = 0; first < count && found == count && !status; first += window.records) {
     const size_t part = count - first < window.records ? count - first : window.records;
@@ -84,6 +96,85 @@ recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t
   return status;
 }
 
+/* ---- What a plugin gave ---- */
+
+/* The keys of `part` records from place `first` of the order on. */
+static recsort_status fill_window(const recsort_sorter *sorter, const key_window *window,
+                                  const void *records, const recsort_permutation *order,
+                                  size_t first, size_t part, recsort_error *error)
+{
+  const size_t record_size = (size_t)sorter->plan.program.record_size;
+  const team one = team_of_at_most(sorter->team, 1);
+  rs_gather(order, first, part, records, record_size, window->chunk, one);
+  return rs_key_encode(&sorter->plan, window->chunk, part, window->keys + window->key_size, one,
+                       first, error);
+}
+
+static recsort_status fail_order(const recsort_sorter *sorter, const recsort_permutation *order,
+                                 size_t place, bool tie, recsort_error *error)
+{
+  const unsigned long long here = recsort_permutation_at(order, place),
+                           before = recsort_permutation_at(order, place - 1);
+  return rs_fail(error, RECSORT_CORRUPT_RESULT,
+                 "plugin \"%s\": its order is wrong at place %zu: record %llu has %s record %llu "
+                 "before it; nothing was moved",
+                 sorter->instance.plugin->name, place, here,
+                 tie ? "the key of the later" : "a lesser key than", before);
+}
+
+recsort_status rs_sorter_check_order(const recsort_sorter *sorter, const void *records,
+                                     const recsort_permutation *order, recsort_error *error)
+{
+  key_window window = {0};
+  recsort_status status = open_window(sorter, &window, error);
+  for (size_t first = 0; first < order->count && !status; first += window.records) {
+    const size_t left = order->count - first, part = left < window.records ? left : window.records;
+    status = fill_window(sorter, &window, records, order, first, part, error);
+    for (size_t i = first == 0; i < part && !status; i++) {
+      const int compared = compare_neighbours(sorter, &window, i);
+      const bool turned =
+          recsort_permutation_at(order, first + i - 1) > recsort_permutation_at(order, first + i);
+      if (compared > 0 || (compared == 0 && turned))
+        status = fail_order(sorter, order, first + i, compared == 0, error);
+    }
+    slide(&window, part);
+  }
+  rs_release(&sorter->allocator, window.keys, window.size);
+  return status;
+}
+
+static record_sums sum_records(const unsigned char *records, size_t count, size_t size)
+{
+  record_sums sums = {0, 0};
+  for (size_t i = 0; i < count; i++)
+    record_add(&sums, record_hash(records + i * size, size, 1));
+  return sums;
+}
+
+recsort_status rs_sorter_check_moved(recsort_sorter *sorter, const void *records,
+                                     const void *sorted, size_t count, recsort_error *error)
+{
+  const char *const name = sorter->instance.plugin->name;
+  const size_t size = (size_t)sorter->plan.program.record_size;
+  const record_sums before = sum_records(records, count, size),
+                    after = sum_records(sorted, count, size);
+  size_t disorder;
+  if (before.low != after.low || before.high != after.high)
+    return rs_fail(error, RECSORT_CORRUPT_RESULT,
+                   "plugin \"%s\": the records that it moved are not those that it got: their "
+                   "checksums differ",
+                   name);
+  const recsort_status status = recsort_check(sorter, sorted, count, &disorder, error);
+  if (status || disorder == count) return status;
+  return rs_fail(
+      error, RECSORT_CORRUPT_RESULT,
+      "plugin \"%s\": the records that it moved are not sorted: at place %zu is one with "
+      "a lesser key than the one before it",
+      name, disorder);
+}
+
+/* ---- Unique ---- */
+
 static inline void move_index(const recsort_permutation *order, size_t to, size_t from)
 {
   const size_t size = order->index_bits / 8;
@@ -94,21 +185,19 @@ static inline void move_index(const recsort_permutation *order, size_t to, size_
 recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
                               recsort_permutation *order, recsort_error *error)
 {
-  const size_t record_size = (size_t)sorter->plan.program.record_size;
-  const team one = team_of_at_most(sorter->team, 1);
   key_window window = {0};
   size_t kept = 0;
-  if (!order || (!records && order->count) || (order->count && order->index != sorter->block))
+  if (!sorter || !order || (!records && order->count))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter, records and order must not be NULL");
+  if (!rs_sorter_holds(sorter, order))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "order must be what recsort_find_order last gave for these records");
+                   "order is not the permutation that recsort_find_order last gave");
   recsort_status status = open_window(sorter, &window, error);
   if (status) return status;
   for (size_t first = 0; first < order->count; first += window.records) {
     const size_t part =
         order->count - first < window.records ? order->count - first : window.records;
-    rs_gather(order, first, part, records, record_size, window.chunk, one);
-    status = rs_key_encode(&sorter->plan, window.chunk, part, window.keys + window.key_size, one,
-                           first, error);
+    status = fill_window(sorter, &window, records, order, first, part, error);
     if (status) break; /* the records have changed since they were sorted */
     for (size_t i = 0; i < part; i++)
       if (first + i == 0 || compare_neighbours(sorter, &window, i) != 0)
@@ -116,6 +205,6 @@ recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
     slide(&window, part);
   }
   rs_release(&sorter->allocator, window.keys, window.size);
-  if (status == RECSORT_OK) order->count = kept;
+  if (status == RECSORT_OK) sorter->order.count = order->count = kept;
   return status;
 }

@@ -36,6 +36,8 @@ recsort_status recsort_schema_create(const recsort_schema_desc *desc,
   if (desc->struct_size < sizeof *desc)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "struct_size is %zu; set it to sizeof(recsort_schema_desc)", desc->struct_size);
+  const recsort_status whole = rs_check_allocator(allocator, error);
+  if (whole) return whole;
   recsort_schema *made = allocate_schema(allocator, error);
   if (!made) return RECSORT_OUT_OF_MEMORY;
   const recsort_status status = rs_layout_create(desc, made, error);
@@ -55,8 +57,10 @@ recsort_status recsort_schema_load_memory(const void *text, size_t size, const c
   rs_arena arena; /* of the description, which is gone once it is laid out */
   if ((!text && size) || !schema)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no text, or nowhere to put the schema");
+  recsort_status status = rs_check_allocator(allocator, error);
+  if (status) return status;
   rs_arena_init(&arena, &a);
-  recsort_status status = rs_schema_parse(text ? text : "", size, name, &arena, &desc, error);
+  status = rs_schema_parse(text ? text : "", size, name, &arena, &desc, error);
   if (!status) status = recsort_schema_create(&desc, allocator, schema, error);
   rs_arena_free(&arena);
   return status;
@@ -114,7 +118,8 @@ recsort_status recsort_schema_load_file(const char *path, const recsort_allocato
   size_t size = 0;
   if (!path || !schema)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no path, or nowhere to put the schema");
-  recsort_status status = open_file(path, &file, error);
+  recsort_status status = rs_check_allocator(allocator, error);
+  if (!status) status = open_file(path, &file, error);
   if (status) return status;
   unsigned char *text = rs_allocate(&a, LIMIT);
   status = text ? read_file(file, path, text, LIMIT, &size, error) : rs_fail_memory(error, LIMIT);
@@ -136,32 +141,32 @@ void recsort_schema_destroy(recsort_schema *schema)
 
 const char *recsort_schema_record_name(const recsort_schema *schema)
 {
-  return schema->record;
+  return schema ? schema->record : NULL;
 }
 
 size_t recsort_schema_record_size(const recsort_schema *schema)
 {
-  return schema->record_size;
+  return schema ? schema->record_size : 0;
 }
 
 uint64_t recsort_schema_skip(const recsort_schema *schema)
 {
-  return schema->skip;
+  return schema ? schema->skip : 0;
 }
 
 uint64_t recsort_schema_trailer(const recsort_schema *schema)
 {
-  return schema->trailer;
+  return schema ? schema->trailer : 0;
 }
 
 const recsort_field *recsort_schema_fields(const recsort_schema *schema, size_t *count)
 {
-  *count = schema->field_count;
-  return schema->fields;
+  if (count) *count = schema ? schema->field_count : 0;
+  return schema ? schema->fields : NULL;
 }
 
 const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema, size_t *count)
 {
-  *count = schema->key_count;
-  return schema->keys;
+  if (count) *count = schema ? schema->key_count : 0;
+  return schema ? schema->keys : NULL;
 }

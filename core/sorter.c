@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
+
 const char *recsort_version(void)
 {
   return RS_VERSION;
@@ -98,6 +100,18 @@ static void describe_choice(recsort_sorter *sorter)
                    "; the next best sorts fewer than %llu records", (unsigned long long)least);
 }
 
+/* With "auto": an option that the plugin in use does not have is one that none here has. */
+static void note_lacking(recsort_sorter *sorter)
+{
+  int length;
+  const char *const lacking =
+      rs_registry_lacking(sorter->plugins, sorter->instance.plugin, &length);
+  if (lacking && !sorter->fallback[0])
+    (void)snprintf(sorter->fallback, sizeof sorter->fallback,
+                   "no plugin here has the option \"%.*s\": \"%s\" sorts without it", length,
+                   lacking, sorter->instance.plugin->name);
+}
+
 static recsort_status choose_plugin(recsort_sorter *sorter, const char *name, recsort_error *error)
 {
   const rs_candidate *found;
@@ -107,12 +121,53 @@ static recsort_status choose_plugin(recsort_sorter *sorter, const char *name, re
     if (status) return status;
     describe_choice(sorter);
     note_refused(sorter);
+    note_lacking(sorter);
     return RECSORT_OK;
   }
   const recsort_status status = rs_registry_find(sorter->plugins, name, &found, error);
   if (status) return status;
+  int length;
+  const char *const lacking = rs_registry_lacking(sorter->plugins, found->plugin, &length);
+  if (lacking)
+    return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" has no option \"%.*s\"", name,
+                   length, lacking);
   (void)snprintf(sorter->choice, sizeof sorter->choice, "asked for by name");
   return open_candidate(sorter, (size_t)(found - sorter->plugins->candidates), error);
+}
+
+/* Pairs key=value with commas between; which keys and values there are the plugin knows. */
+static bool is_plugin_options(const char *text)
+{
+  for (const char *at = text; *at;) {
+    const size_t key = strcspn(at, "=,"), length = strcspn(at, ",");
+    if (key == 0 || key == length) return false;
+    at += length;
+    if (*at == ',' && !*++at) return false;
+  }
+  return true;
+}
+
+/* What no schema and no plugin could make right. */
+static recsort_status check_options(const recsort_options *options, recsort_error *error)
+{
+  const recsort_executor *const executor = options->executor;
+  if (options->struct_size != sizeof *options)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "struct_size of the options is %zu, not sizeof(recsort_options)",
+                   options->struct_size);
+  if (options->key_count && !options->keys)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "key_count of the options is %zu, keys is NULL",
+                   options->key_count);
+  if (options->plugin_options && !is_plugin_options(options->plugin_options))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "plugin_options \"%s\" is not of the form KEY=VALUE,KEY=VALUE",
+                   options->plugin_options);
+  if (options->verify < RECSORT_VERIFY_DEFAULT || options->verify > RECSORT_VERIFY_FULL)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "verify of the options is no recsort_verify");
+  if (executor && (executor->struct_size < sizeof *executor || !executor->run))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "the executor has no run, or its struct_size is not sizeof(recsort_executor)");
+  return rs_check_allocator(options->allocator, error);
 }
 
 static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schema,
@@ -125,9 +180,15 @@ static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schem
     sorter->algorithm = rs_arena_text(&sorter->arena, options->algorithm);
     if (!sorter->algorithm) return rs_fail_memory(error, strlen(options->algorithm));
   }
+  const char *told = NULL;
+  if (options->plugin_options && *options->plugin_options) {
+    told = rs_arena_text(&sorter->arena, options->plugin_options);
+    if (!told) return rs_fail_memory(error, strlen(options->plugin_options));
+  }
   sorter->team = rs_team(options->executor, options->threads);
-  status = rs_plugin_list_create(&sorter->allocator, &sorter->team, &sorter->plugins, error);
+  status = rs_registry_create(&sorter->allocator, &sorter->team, told, &sorter->plugins, error);
   if (status) return status;
+  sorter->verify = options->verify;
   return choose_plugin(sorter, options->plugin, error);
 }
 
@@ -138,26 +199,40 @@ recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort
   if (!options) options = &defaults;
   if (!schema || !sorter)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "schema and sorter must not be NULL");
-  if (options->struct_size != sizeof *options)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "struct_size of the options is %zu, not sizeof(recsort_options)",
-                   options->struct_size);
-  if (options->executor &&
-      (options->executor->struct_size < sizeof *options->executor || !options->executor->run))
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "the executor has no run, or its struct_size is not sizeof(recsort_executor)");
+  recsort_status status = check_options(options, error);
+  if (status) return status;
   const recsort_allocator memory = rs_allocator(options->allocator);
   recsort_sorter *made = rs_allocate(&memory, sizeof *made);
   if (!made) return rs_fail_memory(error, sizeof *made);
   memset(made, 0, sizeof *made);
   made->allocator = memory;
   rs_arena_init(&made->arena, &memory);
-  const recsort_status status = set_up(made, schema, options, error);
+  status = set_up(made, schema, options, error);
   if (status)
     recsort_sorter_destroy(made);
   else
     *sorter = made;
   return status;
+}
+
+/* ---- Calls ---- */
+
+recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records, size_t count,
+                               size_t *bytes, recsort_error *error)
+{
+  if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
+  if (!records && count)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records must not be NULL");
+  if (!rs_multiply(count, (size_t)sorter->plan.program.record_size, bytes))
+    return rs_fail_memory(error, SIZE_MAX);
+  return RECSORT_OK;
+}
+
+bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *order)
+{
+  const recsort_permutation *const own = &sorter->order;
+  return order->sorting != 0 && order->sorting == own->sorting && order->index == own->index &&
+         order->index_bits == own->index_bits && order->count == own->count;
 }
 
 void rs_sorter_release_block(recsort_sorter *sorter)
@@ -183,16 +258,17 @@ void recsort_sorter_destroy(recsort_sorter *sorter)
 
 size_t recsort_sorter_key_count(const recsort_sorter *sorter)
 {
-  return sorter->plan.key_count;
+  return sorter ? sorter->plan.key_count : 0;
 }
 
 recsort_key_info recsort_sorter_key(const recsort_sorter *sorter, size_t key)
 {
-  return sorter->plan.keys[key];
+  return sorter && key < sorter->plan.key_count ? sorter->plan.keys[key] : (recsort_key_info){0};
 }
 
 recsort_stats recsort_sorter_stats(const recsort_sorter *sorter)
 {
+  if (!sorter) return (recsort_stats){0};
   const rs_plugin_instance *instance = &sorter->instance;
   recsort_stats stats = sorter->stats;
   stats.record_size = (size_t)sorter->plan.program.record_size;

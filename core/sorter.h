@@ -2,7 +2,7 @@
  *
  *   sorter.c     makes one, and tells about it
  *   pipeline.c   sorts
- *   runs.c       looks at order that is there: check, unique, compare
+ *   runs.c       looks at order that is there: check, unique, compare, and what a plugin gave
  */
 #ifndef RS_SORTER_H
 #define RS_SORTER_H
@@ -21,6 +21,7 @@ struct recsort_sorter {
   size_t candidate; /* which of the plugins is in use */
   bool automatic;   /* another may take over */
   const char *algorithm;
+  recsort_verify verify;
   team team;
   rs_plugin_instance instance; /* in use */
   rs_plugin_instance spare;    /* the other one, where few records are sorted by another plugin */
@@ -30,6 +31,8 @@ struct recsort_sorter {
   size_t block_size;
   void *allocation; /* what the block lies in */
   size_t allocation_size;
+  uint64_t sortings;         /* sorting calls so far */
+  recsort_permutation order; /* that the last one left in the block, if it left one */
   recsort_stats stats;
   char choice[160];
   char transfer[200]; /* what a trial has shown */
@@ -43,6 +46,21 @@ void rs_sorter_note_fallback(recsort_sorter *sorter, const recsort_error *cause)
 
 /* With "auto": the best plugin for `count` records becomes the one in use. */
 void rs_sorter_choose_for(recsort_sorter *sorter, size_t count);
+
+/* What every call on records needs: OK, and how many bytes `count` of them are. */
+recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records, size_t count,
+                               size_t *bytes, recsort_error *error);
+
+/* Whether `order` is the one that the sorter's block holds. */
+bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *order);
+
+/* Of a result of the plugin in use: CORRUPT_RESULT, and where, unless keys ascend by `order`, a
+ * permutation, and equal ones are in input order; or unless `sorted` holds the same records and
+ * their keys ascend. Bounded memory. */
+recsort_status rs_sorter_check_order(const recsort_sorter *sorter, const void *records,
+                                     const recsort_permutation *order, recsort_error *error);
+recsort_status rs_sorter_check_moved(recsort_sorter *sorter, const void *records,
+                                     const void *sorted, size_t count, recsort_error *error);
 
 /* Frees the block that sorting works in. */
 void rs_sorter_release_block(recsort_sorter *sorter);

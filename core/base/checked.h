@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Each returns false, and leaves `result` alone, if the result does not fit. */
 static inline bool rs_add(size_t a, size_t b, size_t *result)
@@ -29,6 +30,13 @@ static inline bool rs_round_up(size_t a, size_t unit, size_t *result)
   if (!rs_add(a, unit - 1, &sum)) return false;
   *result = sum - sum % unit;
   return true;
+}
+
+/* Whether two arrays share a byte. One of no bytes shares none, wherever it is. */
+static inline bool rs_overlap(const void *a, size_t a_size, const void *b, size_t b_size)
+{
+  const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+  return a_size && b_size && (x < y ? y - x < a_size : x - y < b_size);
 }
 
 #endif

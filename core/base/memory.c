@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/checked.h"
+#include "base/error.h"
 
 enum { HUGE_PAGE = 2 << 20, BLOCK_ALIGNMENT = 64, ARENA_BLOCK = 4 << 10 };
 
@@ -36,6 +37,13 @@ recsort_allocator rs_allocator(const recsort_allocator *allocator)
 {
   if (allocator) return *allocator;
   return (recsort_allocator){NULL, library_allocate, library_release};
+}
+
+recsort_status rs_check_allocator(const recsort_allocator *allocator, recsort_error *error)
+{
+  if (!allocator || (allocator->allocate && allocator->release)) return RECSORT_OK;
+  return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                 "an allocator needs both functions, allocate and release");
 }
 
 void *rs_allocate(const recsort_allocator *allocator, size_t size)

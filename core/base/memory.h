@@ -13,6 +13,9 @@
  * asked to be backed by, huge pages: a random gather misses the TLB at every record otherwise. */
 recsort_allocator rs_allocator(const recsort_allocator *allocator);
 
+/* INVALID_ARGUMENT if one of its functions is missing; NULL is whole. */
+recsort_status rs_check_allocator(const recsort_allocator *allocator, recsort_error *error);
+
 /* NULL if there is none, or if size is 0. */
 void *rs_allocate(const recsort_allocator *allocator, size_t size);
 void rs_release(const recsort_allocator *allocator, void *memory, size_t size);

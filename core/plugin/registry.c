@@ -35,6 +35,13 @@ static void host_run(void *context, void (*task)(void *argument, size_t number),
 
 /* ---- One candidate ---- */
 
+/* A table that is older than its options has none. */
+static size_t option_count(const recsort_plugin *plugin)
+{
+  const size_t least = offsetof(recsort_plugin, option_count) + sizeof plugin->option_count;
+  return plugin->size >= least && plugin->options ? plugin->option_count : 0;
+}
+
 /* What is missing for the table to be used; NULL: nothing. Only members that plugin->size covers
  * are looked at. */
 static const char *table_fault(const recsort_plugin *plugin)
@@ -52,7 +59,28 @@ static const char *table_fault(const recsort_plugin *plugin)
     if (!plugin->algorithms[i] || plugin->algorithms[i]->size < sizeof **plugin->algorithms ||
         !plugin->algorithms[i]->name || !plugin->algorithms[i]->description)
       return "its table has gaps";
+  for (size_t i = 0; i < option_count(plugin); i++)
+    if (!plugin->options[i] || plugin->options[i]->size < sizeof **plugin->options ||
+        !plugin->options[i]->name || !plugin->options[i]->description)
+      return "its table has gaps";
   return NULL;
+}
+
+static bool describe_options(recsort_plugin_list *list, rs_candidate *candidate)
+{
+  const recsort_plugin *plugin = candidate->plugin;
+  const size_t count = option_count(plugin);
+  const char **names = rs_arena_array(&list->arena, count, sizeof *names);
+  const char **texts = rs_arena_array(&list->arena, count, sizeof *texts);
+  if (!names || !texts) return false;
+  for (size_t i = 0; i < count; i++) {
+    names[i] = plugin->options[i]->name;
+    texts[i] = plugin->options[i]->description;
+  }
+  candidate->info.options = names;
+  candidate->info.option_texts = texts;
+  candidate->info.option_count = count;
+  return true;
 }
 
 static bool describe(recsort_plugin_list *list, rs_candidate *candidate)
@@ -72,7 +100,41 @@ static bool describe(recsort_plugin_list *list, rs_candidate *candidate)
   candidate->info.algorithms = names;
   candidate->info.algorithm_texts = texts;
   candidate->info.algorithm_count = count;
-  return true;
+  return describe_options(list, candidate);
+}
+
+static bool has_option(const recsort_plugin *plugin, const char *key, size_t length)
+{
+  const size_t count = option_count(plugin);
+  for (size_t i = 0; i < count; i++) {
+    const char *const name = plugin->options[i]->name;
+    if (strncmp(name, key, length) == 0 && !name[length]) return true;
+  }
+  return false;
+}
+
+const char *rs_registry_lacking(const recsort_plugin_list *list, const recsort_plugin *plugin,
+                                int *length)
+{
+  const char *at = list->host.options ? list->host.options : "";
+  for (; *at; at += strcspn(at, ","), at += *at == ',') {
+    *length = (int)strcspn(at, "=");
+    if (!has_option(plugin, at, (size_t)*length)) return at;
+  }
+  return NULL;
+}
+
+/* Why it cannot do what the options say, or not work here, in `reason`; its score. One that is
+ * linked in is asked whatever the options are: with "auto" somebody must sort. */
+static uint32_t score(const recsort_plugin_list *list, const rs_candidate *candidate, char *reason,
+                      size_t reason_size)
+{
+  int length;
+  const char *const lacking =
+      candidate->library ? rs_registry_lacking(list, candidate->plugin, &length) : NULL;
+  if (!lacking) return candidate->plugin->score(&list->host, reason, reason_size);
+  (void)snprintf(reason, reason_size, "it has no option \"%.*s\"", length, lacking);
+  return 0;
 }
 
 /* Judges a table and fills in what the list shows of it. False: out of memory. */
@@ -85,7 +147,7 @@ static bool judge(recsort_plugin_list *list, rs_candidate *candidate)
     candidate->info.reason = fault;
     return true;
   }
-  candidate->info.score = candidate->plugin->score(&list->host, reason, sizeof reason);
+  candidate->info.score = score(list, candidate, reason, sizeof reason);
   reason[sizeof reason - 1] = '\0';
   if (candidate->info.score == 0) {
     candidate->info.reason = rs_arena_text(&list->arena, *reason ? reason : "it gave no reason");
@@ -208,17 +270,25 @@ static void sort_by_score(recsort_plugin_list *list)
   }
 }
 
-recsort_status rs_plugin_list_create(const recsort_allocator *allocator, const team *t,
-                                     recsort_plugin_list **list, recsort_error *error)
+recsort_status rs_registry_create(const recsort_allocator *allocator, const team *t,
+                                  const char *options, recsort_plugin_list **list,
+                                  recsort_error *error)
 {
   const recsort_allocator memory = rs_allocator(allocator);
-  if (!list) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "list is NULL");
+  if (!list) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "list must not be NULL");
+  const recsort_status whole = rs_check_allocator(allocator, error);
+  if (whole) return whole;
   recsort_plugin_list *made = rs_allocate(&memory, sizeof *made);
   if (!made) return rs_fail_memory(error, sizeof *made);
   memset(made, 0, sizeof *made);
   rs_arena_init(&made->arena, &memory);
-  made->host = (recsort_host){sizeof made->host, RECSORT_PLUGIN_ABI, made,
-                              host_allocate,     host_release,       host_run};
+  made->host = (recsort_host){.size = sizeof made->host,
+                              .abi = RECSORT_PLUGIN_ABI,
+                              .context = made,
+                              .allocate = host_allocate,
+                              .release = host_release,
+                              .run = host_run,
+                              .options = options};
   made->team = *t;
   if (!add_linked_in(made) || !search_folder(made, RS_PLUGIN_FOLDER) || !search_path(made)) {
     recsort_plugin_list_destroy(made);
@@ -233,7 +303,7 @@ recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
                                           recsort_plugin_list **list, recsort_error *error)
 {
   const team t = rs_team(NULL, 0);
-  return rs_plugin_list_create(allocator, &t, list, error);
+  return rs_registry_create(allocator, &t, NULL, list, error);
 }
 
 void recsort_plugin_list_destroy(recsort_plugin_list *list)
@@ -248,12 +318,12 @@ void recsort_plugin_list_destroy(recsort_plugin_list *list)
 
 size_t recsort_plugin_list_count(const recsort_plugin_list *list)
 {
-  return list->count;
+  return list ? list->count : 0;
 }
 
 recsort_plugin_info recsort_plugin_list_at(const recsort_plugin_list *list, size_t index)
 {
-  return list->candidates[index].info;
+  return list && index < list->count ? list->candidates[index].info : (recsort_plugin_info){0};
 }
 
 /* ---- Use ---- */
@@ -297,7 +367,7 @@ bool rs_plugin_offers(const rs_candidate *candidate, const char *algorithm)
 static const recsort_plugin_records *find_records(const recsort_plugin *plugin)
 {
   const recsort_plugin_records *found = NULL;
-  if (plugin->size >= sizeof *plugin && plugin->extension)
+  if (plugin->size >= offsetof(recsort_plugin, options) && plugin->extension)
     found = plugin->extension(RECSORT_PLUGIN_RECORDS);
   return found && found->size >= sizeof *found && found->suits && found->reason && found->sort
              ? found
@@ -331,6 +401,7 @@ recsort_status rs_plugin_fail(const rs_plugin_instance *instance, recsort_plugin
 {
   const recsort_status mapped = status == RECSORT_PLUGIN_OUT_OF_MEMORY ? RECSORT_OUT_OF_MEMORY
                                 : status == RECSORT_PLUGIN_UNSUPPORTED ? RECSORT_PLUGIN_ERROR
+                                : status == RECSORT_PLUGIN_CORRUPT     ? RECSORT_CORRUPT_RESULT
                                                                        : RECSORT_DEVICE_ERROR;
   const int length = (int)sizeof reported->text - 1;
   return rs_fail(error, mapped, "plugin \"%s\": %.*s", instance->plugin->name, length,

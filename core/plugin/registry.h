@@ -38,9 +38,17 @@ typedef struct rs_plugin_instance {
   rs_trial trial; /* of whole records, if it takes them */
 } rs_plugin_instance;
 
-/* recsort_plugin_list_create for a sorter whose plugins work with `t`. */
-recsort_status rs_plugin_list_create(const recsort_allocator *allocator, const team *t,
-                                     recsort_plugin_list **list, recsort_error *error);
+/* As recsort_plugin_list_create, for plugins that work with the threads of `t` and are told `options`
+ * (recsort_host.options), which live as long as the list. A plugin of a file that has not all of these is refused. */
+recsort_status rs_registry_create(const recsort_allocator *allocator, const team *t,
+                                  const char *options, recsort_plugin_list **list,
+                                  recsort_error *error);
+
+/* The first of the list's options that the plugin does not have, its `length` characters; NULL:
+ * none.
+ */
+const char *rs_registry_lacking(const recsort_plugin_list *list, const recsort_plugin *plugin,
+                                int *length);
 
 /* The candidate by that name that can be used, or an error that says why there is none. */
 recsort_status rs_registry_find(const recsort_plugin_list *list, const char *name,

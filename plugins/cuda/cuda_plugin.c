@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cuda/in_runs.h"
+#include "cuda/records.h"
 #include "cuda/wide_keys.h"
 
 #ifndef CUDA_LEAST_COUNT
@@ -26,16 +27,22 @@ static const wide_keys_parts pair_sorter = {pair_work, pair_sort};
 
 static uint32_t cuda_score(const recsort_host *host, char *reason, size_t reason_size)
 {
-  (void)host;
-  return runtime_usable(reason, reason_size) ? 200 : 0;
+  cuda_options options;
+  return cuda_options_read(host, &options, reason, reason_size) &&
+                 runtime_usable(&options, reason, reason_size)
+             ? 200
+             : 0;
 }
 
 static recsort_plugin_status cuda_open(const recsort_host *host, void **instance,
                                        recsort_plugin_error *error)
 {
   cuda_instance *self = NULL;
+  cuda_options options;
   runtime_device device;
-  const recsort_plugin_status status = runtime_open(&device, error);
+  if (!cuda_options_read(host, &options, error->text, sizeof error->text))
+    return RECSORT_PLUGIN_UNSUPPORTED;
+  const recsort_plugin_status status = runtime_open(&options, &device, error);
   if (status) return status;
   self = host->allocate(host->context, sizeof *self);
   if (!self) {
@@ -43,7 +50,7 @@ static recsort_plugin_status cuda_open(const recsort_host *host, void **instance
     (void)snprintf(error->text, sizeof error->text, "no memory for the plugin's instance");
     return RECSORT_PLUGIN_OUT_OF_MEMORY;
   }
-  *self = (cuda_instance){.host = host, .device = device};
+  *self = (cuda_instance){.host = host, .device = device, .ring.device = &self->device};
   *instance = self;
   return RECSORT_PLUGIN_OK;
 }
@@ -52,7 +59,9 @@ static void cuda_close(void *instance)
 {
   cuda_instance *const self = instance;
   const recsort_host *const host = self->host;
+  const recsort_plugin_status entered = runtime_enter(&self->device, NULL);
   staging_close(&self->ring);
+  if (!entered) runtime_leave(&self->device);
   runtime_close(&self->device);
   host->release(host->context, self, sizeof *self);
 }
@@ -109,6 +118,7 @@ static recsort_plugin_status cuda_work_size(const void *instance, const recsort_
 cuda_pairs cuda_plan_pairs(const runtime_device *device, const recsort_plugin_job *job)
 {
   cuda_pairs pairs = {.algorithm = &device_algorithms[job->algorithm],
+                      .disorder = device->disorder,
                       .job = {.count = job->count,
                               .key_bits = job->key_bits,
                               .key_width = job->key_width,
@@ -125,9 +135,20 @@ cuda_pairs cuda_plan_pairs(const runtime_device *device, const recsort_plugin_jo
 recsort_plugin_status cuda_sort_pairs(const cuda_pairs *pairs, const device_buffers *buffers,
                                       unsigned *result, recsort_plugin_error *error)
 {
-  const recsort_plugin_status status = runtime_judge(
-      pairs->algorithm->sort(&pairs->job, buffers, result), "a kernel's launch", error);
-  return status ? status : runtime_wait(pairs->job.stream, error);
+  const device_job *const job = &pairs->job;
+  uint32_t *const disorder = pairs->disorder;
+  recsort_plugin_status status =
+      runtime_judge(pairs->algorithm->sort(job, buffers, result), "a kernel's launch", error);
+  if (disorder) *disorder = 0;
+  if (!status && disorder)
+    status = runtime_judge(records_ordered(buffers->keys[*result], job->key_width,
+                                           buffers->indices[*result], job->index_bits, job->count,
+                                           disorder, job->stream),
+                           "a kernel's launch", error);
+  if (!status) status = runtime_wait(job->stream, error);
+  if (status || !disorder || !*disorder) return status;
+  (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
+  return RECSORT_PLUGIN_CORRUPT;
 }
 
 /* All that a job needs, before anything starts: on the device in one block. */
@@ -179,10 +200,15 @@ static recsort_plugin_status pair_sort(void *instance, const recsort_plugin_job 
 static recsort_plugin_status cuda_sort(void *instance, const recsort_plugin_job *job, void *memory,
                                        recsort_plugin_error *error)
 {
+  const cuda_instance *const self = instance;
   if (job->count == 0) return RECSORT_PLUGIN_OK;
-  if (job->key_width > MAX_PAIR_WIDTH)
-    return wide_keys_sort(&pair_sorter, instance, job, memory, error);
-  return pair_sort(instance, job, memory, error);
+  recsort_plugin_status status = runtime_enter(&self->device, error);
+  if (status) return status;
+  status = job->key_width > MAX_PAIR_WIDTH
+               ? wide_keys_sort(&pair_sorter, instance, job, memory, error)
+               : pair_sort(instance, job, memory, error);
+  runtime_leave(&self->device);
+  return status;
 }
 
 static const void *cuda_extension(const char *name)
@@ -209,7 +235,9 @@ static const recsort_plugin table = {.size = sizeof table,
                                      .limits = cuda_limits,
                                      .work_size = cuda_work_size,
                                      .sort = cuda_sort,
-                                     .extension = cuda_extension};
+                                     .extension = cuda_extension,
+                                     .options = cuda_option_list,
+                                     .option_count = CUDA_OPTIONS};
 
 const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
 

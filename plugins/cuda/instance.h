@@ -22,7 +22,8 @@ typedef struct cuda_pairs {
   const device_algorithm *algorithm;
   device_job job;
   uint64_t extra_bytes;
-  uint64_t bytes; /* of device memory, in all */
+  uint64_t bytes;     /* of device memory, in all */
+  uint32_t *disorder; /* pinned, where disorder is told; NULL: nobody looks */
 } cuda_pairs;
 
 cuda_pairs cuda_plan_pairs(const runtime_device *device, const recsort_plugin_job *job);
@@ -43,7 +44,8 @@ recsort_plugin_status cuda_bring_down(cuda_instance *self, const recsort_plugin_
                                       const void *from, void *to, uint32_t bits,
                                       recsort_plugin_error *error);
 
-/* Sorts the keys in buffers.keys[0] and waits. On success *result is as device_sort says. */
+/* Sorts the keys in buffers.keys[0] and waits. On success *result is as device_sort says. CORRUPT:
+ * the sorted pairs do not ascend. */
 recsort_plugin_status cuda_sort_pairs(const cuda_pairs *pairs, const device_buffers *buffers,
                                       unsigned *result, recsort_plugin_error *error);
 

@@ -1,5 +1,5 @@
-/* records.c - see records.h. A thread makes a key, looks at an index, or moves one unit of a
- * record: neighbouring threads write neighbouring units. */
+/* records.c - see records.h. A thread makes a key, looks at an index or a pair, or moves one unit
+ * of a record: neighbouring threads write neighbouring units. */
 #include "cuda/records.h"
 
 #include "cuda/device.h"
@@ -29,6 +29,50 @@ device_status records_end(const records_facts *facts, records_facts *found, void
   return device_read(found, facts, sizeof *found, stream);
 }
 
+/* ---- Sums ---- */
+
+enum { RECORDS_WARP = 32, RECORDS_WARPS = RECORDS_BLOCK / RECORDS_WARP };
+
+/* The bytes by which records are loaded: they divide its address and size. */
+static uint32_t load_unit(uint64_t record_size)
+{
+  return record_size % 8 == 0 ? 8 : record_size % 4 == 0 ? 4 : 1;
+}
+
+DEVICE_INLINE uint64_t hash_record(const unsigned char *record, uint64_t size, uint32_t unit)
+{
+  if (unit == 8) return record_hash(record, size, 8);
+  if (unit == 4) return record_hash(record, size, 4);
+  return record_hash(record, size, 1);
+}
+
+/* Over a warp, of numbers of 32 bits: their halves are summed apart, so that nothing overflows. */
+DEVICE_INLINE uint64_t sum_warp(uint32_t number)
+{
+  const uint64_t low = device_warp_sum(number & 0xffff), high = device_warp_sum(number >> 16);
+  return low + (high << 16);
+}
+
+/* Adds the hashes of all threads of the block to `sums`. */
+DEVICE_INLINE void add_hashes(record_sums *sums, uint64_t hash)
+{
+  DEVICE_SHARED_ARRAY(record_sums, parts, RECORDS_WARPS);
+  const uint64_t low = sum_warp((uint32_t)hash), high = sum_warp((uint32_t)(hash >> 32));
+  if (threadIdx.x % RECORDS_WARP == 0) {
+    parts[threadIdx.x / RECORDS_WARP].low = low;
+    parts[threadIdx.x / RECORDS_WARP].high = high;
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  record_sums all = parts[0];
+  for (uint32_t w = 1; w < TWIN(RECORDS_SUM, RECORDS_WARPS - 1, RECORDS_WARPS); w++) {
+    all.low += parts[w].low;
+    all.high += parts[w].high;
+  }
+  (void)device_add64(&sums->low, all.low);
+  (void)device_add64(&sums->high, all.high);
+}
+
 /* ---- Keys ---- */
 
 typedef struct encode_args {
@@ -37,33 +81,97 @@ typedef struct encode_args {
   void *keys;
   records_facts *facts;
   uint64_t count;
+  uint32_t unit; /* 0: no sums */
 } encode_args;
+
+typedef struct records_key {
+  uint64_t words[3]; /* key_place looks at the word behind, too */
+} records_key;
+
+DEVICE_INLINE records_key make_key(const records_program *program, const unsigned char *record,
+                                   bool *valid)
+{
+  records_key key = {{0, 0, 0}};
+  for (uint32_t s = 0; s < program->step_count; s++)
+    key_place(key.words, &program->steps[s], key_step(&program->steps[s], record, valid));
+  return key;
+}
+
+DEVICE_INLINE void encode_record(const encode_args *args, const unsigned char *record, uint64_t i)
+{
+  bool valid = true;
+  const records_key key = make_key(&args->program, record, &valid);
+  if (!TWIN(RECORDS_VALID, true, valid)) args->facts->invalid = 1;
+  if (args->program.key_width == 32) {
+    ((uint32_t *)args->keys)[i] = (uint32_t)key.words[0];
+  } else if (args->program.key_width == 64) {
+    ((uint64_t *)args->keys)[i] = key.words[0];
+  } else {
+    ((uint64_t *)args->keys)[2 * i] = key.words[0];
+    ((uint64_t *)args->keys)[2 * i + 1] = key.words[1];
+  }
+}
 
 DEVICE_KERNEL(encode_keys, RECORDS_BLOCK, encode_args, args)
 {
   const uint64_t i = records_thread();
-  uint64_t words[3] = {0, 0, 0}; /* key_place looks at the word behind, too */
-  bool valid = true;
-  if (i >= args.count) return;
   const unsigned char *const record = args.records + i * args.program.record_size;
-  for (uint32_t s = 0; s < args.program.step_count; s++)
-    key_place(words, &args.program.steps[s], key_step(&args.program.steps[s], record, &valid));
-  if (!TWIN(RECORDS_VALID, true, valid)) args.facts->invalid = 1;
-  if (args.program.key_width == 32) {
-    ((uint32_t *)args.keys)[i] = (uint32_t)words[0];
-  } else if (args.program.key_width == 64) {
-    ((uint64_t *)args.keys)[i] = words[0];
-  } else {
-    ((uint64_t *)args.keys)[2 * i] = words[0];
-    ((uint64_t *)args.keys)[2 * i + 1] = words[1];
-  }
+  if (i < args.count) encode_record(&args, record, i);
+  if (args.unit == 0) return;
+  const uint64_t hash =
+      i < args.count ? hash_record(record, args.program.record_size, args.unit) : 0;
+  add_hashes(&args.facts->came, hash);
 }
 
 device_status records_encode(const records_program *program, const void *records, uint64_t count,
-                             void *keys, records_facts *facts, void *stream)
+                             void *keys, bool summed, records_facts *facts, void *stream)
 {
-  encode_args args = {*program, (const unsigned char *)records, keys, facts, count};
+  const uint32_t unit = summed ? load_unit(program->record_size) : 0;
+  encode_args args = {*program, (const unsigned char *)records, keys, facts, count, unit};
   return DEVICE_LAUNCH(encode_keys, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
+                       args);
+}
+
+/* ---- On the way out ---- */
+
+typedef struct confirm_args {
+  records_program program;
+  const unsigned char *records;
+  const void *keys;
+  records_facts *facts;
+  uint64_t count;
+  uint32_t unit;
+} confirm_args;
+
+DEVICE_INLINE bool has_key(const confirm_args *args, const unsigned char *record, uint64_t i)
+{
+  bool valid = true;
+  const records_key key = make_key(&args->program, record, &valid);
+  const uint64_t *const words = (const uint64_t *)args->keys;
+  if (args->program.key_width == 32)
+    return ((const uint32_t *)args->keys)[i] == (uint32_t)key.words[0];
+  if (args->program.key_width == 64) return words[i] == key.words[0];
+  return words[2 * i] == key.words[0] && TWIN(RECORDS_KEY, true, words[2 * i + 1] == key.words[1]);
+}
+
+DEVICE_KERNEL(confirm_records, RECORDS_BLOCK, confirm_args, args)
+{
+  const uint64_t i = records_thread();
+  const unsigned char *const record = args.records + i * args.program.record_size;
+  uint64_t hash = 0;
+  if (i < args.count) {
+    if (!has_key(&args, record, i)) args.facts->strayed = 1;
+    hash = hash_record(record, args.program.record_size, args.unit);
+  }
+  add_hashes(&args.facts->left, hash);
+}
+
+device_status records_confirm(const records_program *program, const void *records, uint64_t count,
+                              const void *keys, records_facts *facts, void *stream)
+{
+  confirm_args args = {*program, (const unsigned char *)records, keys, facts,
+                       count,    load_unit(program->record_size)};
+  return DEVICE_LAUNCH(confirm_records, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
                        args);
 }
 
@@ -99,6 +207,51 @@ device_status records_check(const void *order, uint32_t index_bits, uint64_t cou
   const device_status status = device_clear(seen, records_seen_bytes(count), stream);
   if (status) return status;
   return DEVICE_LAUNCH(check_order, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
+                       args);
+}
+
+typedef struct ordered_args {
+  const void *keys;
+  const void *order;
+  uint32_t *disorder;
+  uint64_t count;
+  uint32_t key_width;
+  uint32_t index_bits;
+} ordered_args;
+
+/* Less than, equal to or greater than 0, as key a is less than, equal to or greater than key b. */
+DEVICE_INLINE int compare_keys(const ordered_args *args, uint64_t a, uint64_t b)
+{
+  if (args->key_width == 32) {
+    const uint32_t x = ((const uint32_t *)args->keys)[a], y = ((const uint32_t *)args->keys)[b];
+    return (x > y) - (x < y);
+  }
+  const uint64_t *const words = (const uint64_t *)args->keys;
+  const uint32_t each = args->key_width / 64;
+  for (uint32_t w = each; w-- > 0;) {
+    const uint64_t x = words[a * each + w], y = words[b * each + w];
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return 0;
+}
+
+/* Each pair against the one before it. */
+DEVICE_KERNEL(check_pairs, RECORDS_BLOCK, ordered_args, args)
+{
+  const uint64_t i = records_thread() + 1;
+  if (i >= TWIN(RECORDS_LAST, args.count - 1, args.count)) return;
+  const int compared = compare_keys(&args, i - 1, i);
+  const bool turned = records_index(args.order, args.index_bits, i - 1) >=
+                      records_index(args.order, args.index_bits, i);
+  if (compared > 0 || (compared == 0 && TWIN(RECORDS_TIE, false, turned)))
+    device_poke32(args.disorder, 1);
+}
+
+device_status records_ordered(const void *keys, uint32_t key_width, const void *order,
+                              uint32_t index_bits, uint64_t count, uint32_t *disorder, void *stream)
+{
+  ordered_args args = {keys, order, disorder, count, key_width, index_bits};
+  return DEVICE_LAUNCH(check_pairs, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
                        args);
 }
 

@@ -8,6 +8,8 @@
 
 #define LIMIT_VARIABLE "RECSORT_CUDA_MEMORY"
 
+enum { DRIVER_VERSION = 12000 }; /* that the calls on contexts are those of */
+
 /* The error that the device was lost by, for the whole process: a context cannot be repaired. */
 static atomic_int lost_code;
 
@@ -55,11 +57,10 @@ static void explain(cudaError_t code, char *reason, size_t reason_size)
                    cudaGetErrorString(code), (int)code);
 }
 
-static cudaError_t ask(enum cudaDeviceAttr attribute, int *value)
+static cudaError_t find_device(const cuda_options *options, int *number)
 {
-  int device = 0;
-  const cudaError_t code = cudaGetDevice(&device);
-  return code ? code : cudaDeviceGetAttribute(value, attribute, device);
+  *number = options->device;
+  return options->device == CUDA_CURRENT_DEVICE ? cudaGetDevice(number) : cudaSuccess;
 }
 
 static bool was_lost(char *reason, size_t reason_size)
@@ -72,14 +73,21 @@ static bool was_lost(char *reason, size_t reason_size)
   return code != 0;
 }
 
-bool runtime_usable(char *reason, size_t reason_size)
+bool runtime_usable(const cuda_options *options, char *reason, size_t reason_size)
 {
-  int count = 0, major = 0, minor = 0;
+  int count = 0, number = 0, major = 0, minor = 0;
   if (was_lost(reason, reason_size)) return false;
   cudaError_t code = cudaGetDeviceCount(&count);
   if (!code && count == 0) code = cudaErrorNoDevice;
-  if (!code) code = ask(cudaDevAttrComputeCapabilityMajor, &major);
-  if (!code) code = ask(cudaDevAttrComputeCapabilityMinor, &minor);
+  if (!code && options->device >= count) {
+    (void)snprintf(reason, reason_size,
+                   "option \"device=%d\": there are %d CUDA devices, numbered from 0",
+                   options->device, count);
+    return false;
+  }
+  if (!code) code = find_device(options, &number);
+  if (!code) code = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number);
+  if (!code) code = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, number);
   if (code) {
     (void)cudaGetLastError();
     explain(code, reason, reason_size);
@@ -94,27 +102,13 @@ bool runtime_usable(char *reason, size_t reason_size)
 
 /* ---- How much memory ---- */
 
-/* Digits, and perhaps a suffix. */
-static bool parse_size(const char *text, uint64_t *size)
-{
-  static const char suffixes[] = "KMGT";
-  uint64_t number = 0;
-  for (; *text >= '0' && *text <= '9'; text++)
-    if (__builtin_mul_overflow(number, 10, &number) ||
-        __builtin_add_overflow(number, (uint64_t)(*text - '0'), &number))
-      return false;
-  const char *const suffix = *text ? strchr(suffixes, *text) : NULL;
-  const unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
-  if (number == 0 || (suffix ? text[1] : text[0]) || number > UINT64_MAX >> shift) return false;
-  *size = number << shift;
-  return true;
-}
-
-static recsort_plugin_status read_limit(uint64_t *limit, recsort_plugin_error *error)
+static recsort_plugin_status read_limit(const cuda_options *options, uint64_t *limit,
+                                        recsort_plugin_error *error)
 {
   const char *const text = getenv(LIMIT_VARIABLE);
-  *limit = UINT64_MAX;
-  if (!text || !*text || parse_size(text, limit)) return RECSORT_PLUGIN_OK;
+  *limit = options->memory ? options->memory : UINT64_MAX;
+  if (options->memory || !text || !*text || cuda_parse_size(text, strlen(text), limit))
+    return RECSORT_PLUGIN_OK;
   (void)snprintf(error->text, sizeof error->text,
                  LIMIT_VARIABLE " holds no size such as 512M or 8G");
   return RECSORT_PLUGIN_UNSUPPORTED;
@@ -158,38 +152,101 @@ recsort_plugin_status runtime_refuse(uint64_t needed, uint64_t room, recsort_plu
 
 /* ---- A device and its memory ---- */
 
-recsort_plugin_status runtime_open(runtime_device *device, recsort_plugin_error *error)
+static recsort_plugin_status find_call(const char *name, void *call, recsort_plugin_error *error)
+{
+  enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  void *address = NULL;
+  const cudaError_t code =
+      cudaGetDriverEntryPointByVersion(name, &address, DRIVER_VERSION, cudaEnableDefault, &found);
+  const recsort_plugin_status status = check(code, "cudaGetDriverEntryPointByVersion", error);
+  if (status) return status;
+  memcpy(call, &address,
+         sizeof address); /* POSIX: a data pointer that holds a function's address */
+  if (address) return RECSORT_PLUGIN_OK;
+  (void)snprintf(error->text, sizeof error->text, "the NVIDIA driver has no %s", name);
+  return RECSORT_PLUGIN_FAILED;
+}
+
+/* The context that the CUDA runtime itself uses on that device. */
+static recsort_plugin_status open_context(runtime_device *device, recsort_plugin_error *error)
+{
+  runtime_contexts *const calls = &device->contexts;
+  recsort_plugin_status status = find_call("cuDevicePrimaryCtxRetain", &calls->retain, error);
+  if (!status) status = find_call("cuDevicePrimaryCtxRelease", &calls->release, error);
+  if (!status) status = find_call("cuCtxPushCurrent", &calls->push, error);
+  if (!status) status = find_call("cuCtxPopCurrent", &calls->pop, error);
+  if (status) return status;
+  return runtime_judge((int)calls->retain(&device->context, device->number),
+                       "cuDevicePrimaryCtxRetain", error);
+}
+
+recsort_plugin_status runtime_enter(const runtime_device *device, recsort_plugin_error *error)
+{
+  const int code = (int)device->contexts.push(device->context);
+  if (!error) return code ? RECSORT_PLUGIN_FAILED : RECSORT_PLUGIN_OK;
+  return runtime_judge(code, "cuCtxPushCurrent", error);
+}
+
+void runtime_leave(const runtime_device *device)
+{
+  CUcontext ignored;
+  (void)device->contexts.pop(&ignored);
+}
+
+/* What the device can do, and what the plugin keeps on it; by a thread that has entered. */
+static recsort_plugin_status open_entered(const cuda_options *options, runtime_device *device,
+                                          recsort_plugin_error *error)
 {
   int shared = 0, multiprocessors = 0;
+  recsort_plugin_status status = check(
+      cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device->number),
+      "cudaDeviceGetAttribute", error);
+  if (!status)
+    status = check(
+        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device->number),
+        "cudaDeviceGetAttribute", error);
+  if (!status) status = runtime_room(device, &device->first_room, error);
+  if (!status) status = runtime_pin(&device->mailbox, 2 * DEVICE_MAILBOX, error);
+  if (!status) status = runtime_open_stream(&device->stream, error);
+  if (status) runtime_unpin(device->mailbox);
+  if (!status && !options->unverified)
+    device->disorder = (uint32_t *)device->mailbox + DEVICE_MAILBOX / sizeof *device->disorder;
+  device->shared_bytes = (uint64_t)shared;
+  device->multiprocessors = (uint32_t)multiprocessors;
+  return status;
+}
+
+recsort_plugin_status runtime_open(const cuda_options *options, runtime_device *device,
+                                   recsort_plugin_error *error)
+{
   runtime_device made = {0};
   if (was_lost(error->text, sizeof error->text)) return RECSORT_PLUGIN_LOST;
-  recsort_plugin_status status = read_limit(&made.memory_limit, error);
+  recsort_plugin_status status = read_limit(options, &made.memory_limit, error);
+  if (!status) status = check(find_device(options, &made.number), "cudaGetDevice", error);
+  if (!status) status = open_context(&made, error);
   if (status) return status;
-  status =
-      check(ask(cudaDevAttrMaxSharedMemoryPerBlockOptin, &shared), "cudaDeviceGetAttribute", error);
-  if (status == RECSORT_PLUGIN_OK)
-    status = check(ask(cudaDevAttrMultiProcessorCount, &multiprocessors), "cudaDeviceGetAttribute",
-                   error);
-  if (status == RECSORT_PLUGIN_OK) status = runtime_room(&made, &made.first_room, error);
-  if (status == RECSORT_PLUGIN_OK) status = runtime_pin(&made.mailbox, DEVICE_MAILBOX, error);
-  if (status == RECSORT_PLUGIN_OK) status = runtime_open_stream(&made.stream, error);
-  if (status) {
-    runtime_unpin(made.mailbox);
-    return status;
+  status = runtime_enter(&made, error);
+  if (!status) {
+    status = open_entered(options, &made, error);
+    runtime_leave(&made);
   }
-  made.shared_bytes = (uint64_t)shared;
-  made.multiprocessors = (uint32_t)multiprocessors;
-  *device = made;
-  return RECSORT_PLUGIN_OK;
+  if (status)
+    (void)made.contexts.release(made.number);
+  else
+    *device = made;
+  return status;
 }
 
 /* What fails here has failed before, and nothing depends on it any more. */
 void runtime_close(runtime_device *device)
 {
-  (void)cudaStreamSynchronize(device->stream);
+  const recsort_plugin_status entered = runtime_enter(device, NULL);
+  if (device->stream) (void)cudaStreamSynchronize(device->stream);
   (void)cudaFree(device->memory);
   runtime_close_stream(device->stream);
   runtime_unpin(device->mailbox);
+  if (!entered) runtime_leave(device);
+  (void)device->contexts.release(device->number);
   *device = (runtime_device){0};
 }
 

@@ -2,6 +2,7 @@
  *
  *   runtime_usable     is there a device that can run the kernels, and if not, why
  *   runtime_open       a stream and what the grid plans must know of the device
+ *   runtime_enter      the calling thread's calls go to the device, until runtime_leave
  *   runtime_room       how much of its memory could be had
  *   runtime_reserve    memory, before anything is started
  *   runtime_pin        host memory that the device reads and writes itself
@@ -12,19 +13,38 @@
  * device does not answer after that either, the error is a sticky one: the status is LOST, and for
  * the rest of the process runtime_usable says so. Any thread; one at a time for each runtime_device
  * and each stream.
+ *
+ * The CUDA runtime sends a thread's calls to that thread's current device. So all between open and
+ * close, but runtime_usable, runtime_open and runtime_close, is for threads that have entered.
+ * They push the device's context and pop it when they leave, as that alone leaves a thread as it
+ * was: to set the device back by its number would make a context on one that was never used, and
+ * drop one that is not the runtime's.
  */
 #ifndef RECSORT_CUDA_RUNTIME_H
 #define RECSORT_CUDA_RUNTIME_H
 
+#include <cuda.h>
 #include <stdbool.h>
 
 #include "cuda/device_sort.h"
-#include "recsort/plugin.h"
+#include "cuda/options.h"
+
+/* The driver's calls on contexts. They are found through the runtime: nothing links the driver. */
+typedef struct runtime_contexts {
+  CUresult (*retain)(CUcontext *context, CUdevice device);
+  CUresult (*release)(CUdevice device);
+  CUresult (*push)(CUcontext context);
+  CUresult (*pop)(CUcontext *context);
+} runtime_contexts;
 
 typedef struct runtime_device {
+  int number;
+  runtime_contexts contexts;
+  CUcontext context;
   void *stream;
-  void *mailbox; /* DEVICE_MAILBOX bytes, pinned */
-  char *memory;  /* on the device; NULL: none */
+  void *mailbox;      /* DEVICE_MAILBOX bytes, pinned */
+  uint32_t *disorder; /* pinned; NULL: results are not looked at */
+  char *memory;       /* on the device; NULL: none */
   uint64_t memory_bytes;
   uint64_t memory_limit; /* that `memory` may have, whatever is free */
   uint64_t first_room;   /* runtime_room() when it was opened */
@@ -33,13 +53,19 @@ typedef struct runtime_device {
 } runtime_device;
 
 /* False, and why in `reason`, if no sort can work here. Keeps nothing. */
-bool runtime_usable(char *reason, size_t reason_size);
+bool runtime_usable(const cuda_options *options, char *reason, size_t reason_size);
 
-/* The environment variable RECSORT_CUDA_MEMORY limits device->memory: bytes, or with a suffix K, M,
- * G or T as many times 2^10, 2^20, 2^30 or 2^40. Unset or empty: no limit. UNSUPPORTED, and nothing
- * is opened: it is something else, or 0. */
-recsort_plugin_status runtime_open(runtime_device *device, recsort_plugin_error *error);
+/* Where the options give no limit of device->memory, the environment variable RECSORT_CUDA_MEMORY
+ * may: bytes, or with a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40. Unset or empty:
+ * no limit. UNSUPPORTED, and nothing is opened: it is something else, or 0. */
+recsort_plugin_status runtime_open(const cuda_options *options, runtime_device *device,
+                                   recsort_plugin_error *error);
 void runtime_close(runtime_device *device);
+
+/* From here on the calling thread's CUDA calls go to the device; then again to where they went.
+ * `error` is NULL where all is closed, and nothing depends on it any more. */
+recsort_plugin_status runtime_enter(const runtime_device *device, recsort_plugin_error *error);
+void runtime_leave(const runtime_device *device);
 
 /* The bytes that device->memory could have: what it has and what is free now, but for a little that
  * is left to the driver, and no more than the limit. */

@@ -33,7 +33,7 @@ void staging_close(staging *ring)
     for (unsigned s = 0; s < STAGING_SLOTS; s++)
       runtime_close_stream(ring->slots[lane][s].stream);
   runtime_unpin(ring->memory);
-  *ring = (staging){0};
+  *ring = (staging){.device = ring->device};
 }
 
 static recsort_plugin_status open_streams(staging *ring, unsigned lanes,
@@ -103,8 +103,8 @@ static recsort_plugin_status send(const staging_copy *copy, const staging_slot *
   return status ? status : take_step(copy, p, at, slot->stream, error);
 }
 
-static recsort_plugin_status lane_up(staging *ring, const staging_copy *copy, unsigned lane,
-                                     unsigned lanes, recsort_plugin_error *error)
+static recsort_plugin_status send_pieces(staging *ring, const staging_copy *copy, unsigned lane,
+                                         unsigned lanes, recsort_plugin_error *error)
 {
   staging_slot *const slots = ring->slots[lane];
   const uint64_t pieces = pieces_of(copy->count, copy->element);
@@ -139,8 +139,8 @@ static recsort_plugin_status receive(const staging_copy *copy, const staging_slo
 }
 
 /* A slot is emptied only when it is needed again, or at the end. */
-static recsort_plugin_status lane_down(staging *ring, const staging_copy *copy, unsigned lane,
-                                       unsigned lanes, recsort_plugin_error *error)
+static recsort_plugin_status receive_pieces(staging *ring, const staging_copy *copy, unsigned lane,
+                                            unsigned lanes, recsort_plugin_error *error)
 {
   staging_slot *const slots = ring->slots[lane];
   const uint64_t pieces = pieces_of(copy->count, copy->element);
@@ -157,6 +157,27 @@ static recsort_plugin_status lane_down(staging *ring, const staging_copy *copy, 
   for (unsigned i = 0; i < STAGING_SLOTS && status == RECSORT_PLUGIN_OK; i++, turn++)
     status = receive(copy, &slots[turn % STAGING_SLOTS], held[turn % STAGING_SLOTS], error);
   if (status) abandon(slots);
+  return status;
+}
+
+/* A lane may run on any thread, so it brings the device along. */
+static recsort_plugin_status lane_up(staging *ring, const staging_copy *copy, unsigned lane,
+                                     unsigned lanes, recsort_plugin_error *error)
+{
+  recsort_plugin_status status = runtime_enter(ring->device, error);
+  if (status) return status;
+  status = send_pieces(ring, copy, lane, lanes, error);
+  runtime_leave(ring->device);
+  return status;
+}
+
+static recsort_plugin_status lane_down(staging *ring, const staging_copy *copy, unsigned lane,
+                                       unsigned lanes, recsort_plugin_error *error)
+{
+  recsort_plugin_status status = runtime_enter(ring->device, error);
+  if (status) return status;
+  status = receive_pieces(ring, copy, lane, lanes, error);
+  runtime_leave(ring->device);
   return status;
 }
 

@@ -28,9 +28,10 @@ typedef struct staging_slot {
   char *pinned;
 } staging_slot;
 
-/* Zeroed at first. Keeps what it took for the next time. */
+/* Zeroed at first, but for the device. Keeps what it took for the next time. */
 typedef struct staging {
-  void *memory; /* pinned */
+  const runtime_device *device; /* that each lane's thread enters */
+  void *memory;                 /* pinned */
   unsigned lanes;
   staging_slot slots[STAGING_MAX_LANES][STAGING_SLOTS];
 } staging;

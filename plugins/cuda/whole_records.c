@@ -4,6 +4,8 @@
  *   sort     pairs of key and index
  *   check    that the order is a permutation, before any record is moved
  *   down     a piece of the sorted records is gathered, and comes down through the ring
+ *   confirm  of each piece: its records have the sorted keys, and at the end the sum of all hashes
+ *            is that of the records that came
  *
  * The device's memory:  | pairs and what their sort needs | records | room for pieces | facts | */
 #define _POSIX_C_SOURCE 200809L
@@ -31,6 +33,8 @@ typedef struct records_sort {
   char *room;
   records_facts *facts;
   const void *order;
+  const void *keys; /* in order */
+  bool verified;
   uint64_t bytes;
 } records_sort;
 
@@ -90,6 +94,7 @@ static records_sort plan(cuda_instance *self, const recsort_plugin_job *job,
   records_sort s = {.self = self,
                     .job = job,
                     .pairs = cuda_plan_pairs(&self->device, job),
+                    .verified = self->device.disorder != NULL,
                     .program = {.record_size = program->record_size,
                                 .key_width = program->key_width,
                                 .step_count = program->step_count}};
@@ -132,7 +137,7 @@ static device_status encode_piece(const void *context, uint64_t first, uint64_t 
 {
   const records_sort *const s = context;
   char *const keys = (char *)s->buffers.keys[0] + first * (s->program.key_width / 8);
-  return records_encode(&s->program, at, count, keys, s->facts, stream);
+  return records_encode(&s->program, at, count, keys, s->verified, s->facts, stream);
 }
 
 static device_status gather_piece(const void *context, uint64_t first, uint64_t count, void *at,
@@ -140,8 +145,11 @@ static device_status gather_piece(const void *context, uint64_t first, uint64_t 
 {
   const records_sort *const s = context;
   const char *const order = (const char *)s->order + first * (s->job->index_bits / 8);
-  return records_gather(s->records, s->program.record_size, order, s->job->index_bits, count, at,
-                        stream);
+  const char *const keys = (const char *)s->keys + first * (s->program.key_width / 8);
+  const device_status status = records_gather(s->records, s->program.record_size, order,
+                                              s->job->index_bits, count, at, stream);
+  if (status || !s->verified) return status;
+  return records_confirm(&s->program, at, count, keys, s->facts, stream);
 }
 
 static recsort_plugin_status send(records_sort *s, const void *records, recsort_plugin_error *error)
@@ -159,22 +167,29 @@ static recsort_plugin_status send(records_sort *s, const void *records, recsort_
   return status ? status : staging_up(&s->self->ring, &up, cuda_team(s->self, s->job), error);
 }
 
-/* The sorted keys are not wanted any more: where they were, the check keeps what it has seen. */
+static recsort_plugin_status read_facts(const records_sort *s, records_facts *facts,
+                                        recsort_plugin_error *error)
+{
+  return runtime_judge(records_end(s->facts, facts, s->self->device.stream), "cudaMemcpyAsync",
+                       error);
+}
+
+/* Where the other keys were, the check keeps what it has seen. */
 static recsort_plugin_status check(records_sort *s, unsigned result, recsort_plugin_error *error)
 {
   void *const stream = s->self->device.stream;
-  records_facts facts = {0, 0};
+  records_facts facts = {0};
   s->order = s->buffers.indices[result];
+  s->keys = s->buffers.keys[result];
   recsort_plugin_status status =
       runtime_judge(records_check(s->order, s->job->index_bits, s->job->count,
-                                  s->buffers.keys[result], s->facts, stream),
+                                  s->buffers.keys[1 - result], s->facts, stream),
                     "a kernel's launch", error);
-  if (status == RECSORT_PLUGIN_OK)
-    status = runtime_judge(records_end(s->facts, &facts, stream), "cudaMemcpyAsync", error);
+  if (status == RECSORT_PLUGIN_OK) status = read_facts(s, &facts, error);
   if (status) return status;
   if (facts.broken) {
     (void)snprintf(error->text, sizeof error->text, "the order it found is no permutation");
-    return RECSORT_PLUGIN_FAILED;
+    return RECSORT_PLUGIN_CORRUPT;
   }
   if (facts.invalid) {
     (void)snprintf(error->text, sizeof error->text, "a record holds an invalid value");
@@ -194,12 +209,29 @@ static recsort_plugin_status receive(records_sort *s, void *sorted, recsort_plug
   return staging_down(&s->self->ring, &down, cuda_team(s->self, s->job), error);
 }
 
-static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
-                                  const recsort_key_program *program, const void *records,
-                                  void *sorted, recsort_plugin_times *times,
-                                  recsort_plugin_error *error)
+/* All records have left: were they those that came, each in its place? */
+static recsort_plugin_status confirm(const records_sort *s, recsort_plugin_error *error)
 {
-  records_sort s = plan(instance, job, program);
+  records_facts facts = {0};
+  if (!s->verified) return RECSORT_PLUGIN_OK;
+  const recsort_plugin_status status = read_facts(s, &facts, error);
+  if (status) return status;
+  const char *const wrong =
+      facts.came.low != facts.left.low || facts.came.high != facts.left.high
+          ? "the sorted records are not those that came: their checksums differ"
+      : facts.strayed ? "a sorted record has not the key of its place"
+                      : NULL;
+  if (!wrong) return RECSORT_PLUGIN_OK;
+  (void)snprintf(error->text, sizeof error->text, "%s", wrong);
+  return RECSORT_PLUGIN_CORRUPT;
+}
+
+static recsort_plugin_status sort_entered(cuda_instance *self, const recsort_plugin_job *job,
+                                          const recsort_key_program *program, const void *records,
+                                          void *sorted, recsort_plugin_times *times,
+                                          recsort_plugin_error *error)
+{
+  records_sort s = plan(self, job, program);
   unsigned result = 0;
   recsort_plugin_status status = reserve(&s, error);
   double clock = seconds_now();
@@ -210,7 +242,21 @@ static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
   if (status == RECSORT_PLUGIN_OK) status = check(&s, result, error);
   times->verify = lap(&clock);
   if (status == RECSORT_PLUGIN_OK) status = receive(&s, sorted, error);
+  if (status == RECSORT_PLUGIN_OK) status = confirm(&s, error);
   times->permute = lap(&clock);
+  return status;
+}
+
+static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
+                                  const recsort_key_program *program, const void *records,
+                                  void *sorted, recsort_plugin_times *times,
+                                  recsort_plugin_error *error)
+{
+  cuda_instance *const self = instance;
+  recsort_plugin_status status = runtime_enter(&self->device, error);
+  if (status) return status;
+  status = sort_entered(self, job, program, records, sorted, times, error);
+  runtime_leave(&self->device);
   return status;
 }
 

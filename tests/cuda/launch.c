@@ -14,7 +14,8 @@ int __wrap_emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_
                            uint64_t shared_bytes, const void *args)
 {
   standin_lock();
-  int code = standin_call(cudaErrorLaunchOutOfResources);
+  int code = standin_work(cudaErrorLaunchOutOfResources);
+  if (!code) standin_launching();
   if (!code) code = __real_emulator_launch(kernel, grid, block, shared_bytes, args);
   standin_unlock();
   return code;

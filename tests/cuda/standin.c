@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda.h"
 #include "cuda_runtime_api.h"
 
 enum { BLOCKS = 64, POISON = 0xee, DEFAULT_MEMORY = 1 << 26 };
@@ -26,15 +27,27 @@ typedef struct copy {
   unsigned char bytes[];
 } copy;
 
+/* The one context of each device; how often it was retained. */
+struct CUctx_st {
+  long retained;
+};
+
 struct CUstream_st {
   bool open;
   copy *first; /* the last one started */
 };
 
-enum { CALLS_FAILED = 99 };
+enum { CALLS_FAILED = 99, MOST_CONTEXTS = 8 };
+
+static struct CUctx_st contexts[STANDIN_DEVICES];
+
+/* The thread's: at the bottom what cudaSetDevice set, above it what was pushed. */
+static _Thread_local int devices[MOST_CONTEXTS + 1];
+static _Thread_local unsigned depth;
 
 static standin_plan plan;
 static standin_state state;
+static void (*watcher)(long number);
 static block blocks[BLOCKS];
 static struct CUstream_st streams[BLOCKS];
 static size_t allocated;
@@ -58,6 +71,10 @@ void standin_begin(standin_plan begun)
 {
   plan = begun;
   state.calls = 0;
+  state.launches = 0;
+  state.first_down = 0;
+  memset(state.work, 0, sizeof state.work);
+  memset(state.woken, 0, sizeof state.woken);
   state.most = (long)allocated;
   stuck = last_error = cudaSuccess;
 }
@@ -104,6 +121,34 @@ int standin_call(int likely_code)
   return (int)fail(code);
 }
 
+int standin_work(int likely_code)
+{
+  state.work[devices[depth]]++;
+  state.woken[devices[depth]] = true;
+  return standin_call(likely_code);
+}
+
+int standin_current(void)
+{
+  return devices[depth];
+}
+
+void standin_watch(void (*before)(long number))
+{
+  watcher = before;
+}
+
+void standin_launching(void)
+{
+  state.launches++;
+  if (watcher) watcher(state.launches);
+}
+
+unsigned standin_depth(void)
+{
+  return depth;
+}
+
 static bool take_turn(void)
 {
   standin_lock();
@@ -123,6 +168,11 @@ static void leave_turn(const bool *taken)
 #define CALL(likely_code)                                                                          \
   TURN;                                                                                            \
   const int call_code = standin_call(likely_code);                                                 \
+  if (call_code) return (cudaError_t)call_code
+
+#define WORK(likely_code)                                                                          \
+  TURN;                                                                                            \
+  const int call_code = standin_work(likely_code);                                                 \
   if (call_code) return (cudaError_t)call_code
 
 /* ---- The device ---- */
@@ -146,7 +196,22 @@ cudaError_t cudaGetDeviceCount(int *count)
 cudaError_t cudaGetDevice(int *device)
 {
   CALL(cudaErrorDevicesUnavailable);
-  *device = 0;
+  *device = devices[depth];
+  return cudaSuccess;
+}
+
+static bool is_device(int device)
+{
+  return device >= 0 && device <= plan.devices;
+}
+
+/* As from CUDA 12 on, it makes a context. */
+cudaError_t cudaSetDevice(int device)
+{
+  CALL(cudaErrorInvalidDevice);
+  if (!is_device(device)) return fail(cudaErrorInvalidDevice);
+  devices[depth] = device;
+  state.woken[device] = true;
   return cudaSuccess;
 }
 
@@ -154,7 +219,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 {
   CALL(cudaErrorInvalidDevice);
   const int capability = plan.capability ? (int)plan.capability : 90;
-  if (device != 0) return fail(cudaErrorInvalidDevice);
+  if (!is_device(device)) return fail(cudaErrorInvalidDevice);
   switch (attribute) {
   case cudaDevAttrMultiProcessorCount:
     *value = 3;
@@ -174,7 +239,84 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 
 cudaError_t cudaDeviceSynchronize(void)
 {
-  CALL(cudaErrorLaunchFailure);
+  WORK(cudaErrorLaunchFailure);
+  return cudaSuccess;
+}
+
+/* ---- Contexts ---- */
+
+static CUresult retain(CUcontext *context, CUdevice device)
+{
+  TURN;
+  const int code = standin_call(cudaErrorMemoryAllocation);
+  if (code) return (CUresult)code;
+  if (!is_device(device)) return (CUresult)cudaErrorInvalidDevice;
+  contexts[device].retained++;
+  state.woken[device] = true;
+  *context = &contexts[device];
+  return CUDA_SUCCESS;
+}
+
+static CUresult release(CUdevice device)
+{
+  TURN;
+  const int code = standin_call(cudaErrorInvalidDevice);
+  if (code) return (CUresult)code;
+  if (is_device(device) && contexts[device].retained-- > 0) return CUDA_SUCCESS;
+  state.misuses++;
+  return (CUresult)cudaErrorInvalidDevice;
+}
+
+static CUresult push(CUcontext context)
+{
+  TURN;
+  const int code = standin_call(cudaErrorDevicesUnavailable);
+  if (code) return (CUresult)code;
+  if (depth == MOST_CONTEXTS || context->retained <= 0) {
+    state.misuses++;
+    return (CUresult)cudaErrorInvalidValue;
+  }
+  devices[++depth] = (int)(context - contexts);
+  return CUDA_SUCCESS;
+}
+
+/* It fails only if it is called once too often, and so is none of those that a plan makes fail. */
+static CUresult pop(CUcontext *context)
+{
+  TURN;
+  if (depth == 0) {
+    state.misuses++;
+    return (CUresult)cudaErrorInvalidValue;
+  }
+  *context = &contexts[devices[depth--]];
+  return CUDA_SUCCESS;
+}
+
+static void function_address(const void *function, void **address)
+{
+  memcpy(address, function, sizeof *address);
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **address, unsigned version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *found)
+{
+  static CUresult (*const retains)(CUcontext *, CUdevice) = retain;
+  static CUresult (*const releases)(CUdevice) = release;
+  static CUresult (*const pushes)(CUcontext) = push;
+  static CUresult (*const pops)(CUcontext *) = pop;
+  const struct {
+    const char *name;
+    const void *function;
+  } calls[] = {{"cuDevicePrimaryCtxRetain", &retains},
+               {"cuDevicePrimaryCtxRelease", &releases},
+               {"cuCtxPushCurrent", &pushes},
+               {"cuCtxPopCurrent", &pops}};
+  CALL(cudaErrorUnknown);
+  *address = NULL;
+  for (size_t i = 0; i < sizeof calls / sizeof *calls && version >= 4000 && flags == 0; i++)
+    if (strcmp(calls[i].name, symbol) == 0) function_address(calls[i].function, address);
+  *found = *address ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return cudaSuccess;
 }
 
@@ -187,7 +329,7 @@ static size_t total_memory(void)
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
-  CALL(cudaErrorDevicesUnavailable);
+  WORK(cudaErrorDevicesUnavailable);
   *total = total_memory();
   *available = *total - allocated;
   return cudaSuccess;
@@ -241,25 +383,25 @@ static cudaError_t remove_block(void *memory, bool pinned)
 
 cudaError_t cudaMalloc(void **memory, size_t size)
 {
-  CALL(cudaErrorMemoryAllocation);
+  WORK(cudaErrorMemoryAllocation);
   return add_block(memory, size, false);
 }
 
 cudaError_t cudaFree(void *memory)
 {
-  CALL(cudaErrorInvalidValue);
+  WORK(cudaErrorInvalidValue);
   return remove_block(memory, false);
 }
 
 cudaError_t cudaMallocHost(void **memory, size_t size)
 {
-  CALL(cudaErrorMemoryAllocation);
+  WORK(cudaErrorMemoryAllocation);
   return add_block(memory, size, true);
 }
 
 cudaError_t cudaFreeHost(void *memory)
 {
-  CALL(cudaErrorInvalidValue);
+  WORK(cudaErrorInvalidValue);
   return remove_block(memory, true);
 }
 
@@ -282,7 +424,7 @@ static void finish_copies(cudaStream_t stream)
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-  CALL(cudaErrorInvalidValue);
+  WORK(cudaErrorInvalidValue);
   const bool up = kind == cudaMemcpyHostToDevice;
   const block *const source = find(from, size), *const target = find(to, size);
   if (!stream || !source || !target || source->pinned != up || target->pinned == up) {
@@ -298,6 +440,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
   memcpy(started->bytes, from, size);
   if (up) memcpy(to, from, size);
   stream->first = started;
+  if (!up && state.first_down == 0) state.first_down = state.calls;
   return cudaSuccess;
 }
 
@@ -305,7 +448,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
-  CALL(cudaErrorMemoryAllocation);
+  WORK(cudaErrorMemoryAllocation);
   for (size_t i = 0; i < BLOCKS && flags == cudaStreamNonBlocking; i++) {
     if (streams[i].open) continue;
     streams[i].open = true;
@@ -325,7 +468,7 @@ static cudaError_t judge(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-  CALL(cudaErrorLaunchFailure);
+  WORK(cudaErrorLaunchFailure);
   const cudaError_t code = judge(stream);
   if (code == cudaSuccess) finish_copies(stream);
   return code;
@@ -333,7 +476,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-  CALL(cudaErrorInvalidResourceHandle);
+  WORK(cudaErrorInvalidResourceHandle);
   if (judge(stream)) return last_error;
   state.misuses += stream->first != NULL;
   finish_copies(stream);

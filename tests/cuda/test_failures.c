@@ -17,7 +17,7 @@
 
 #define THREE_RUNS "4000"
 
-enum { COUNT = 400, ALGORITHMS_MAX = 16, ILLEGAL_ADDRESS = 700 };
+enum { COUNT = 400, ALGORITHMS_MAX = 16, ILLEGAL_ADDRESS = 700, POISON = 0xee };
 
 typedef struct entity {
   float x, y, angle;
@@ -33,6 +33,7 @@ typedef struct tally {
   size_t fallbacks; /* to the CPU */
   size_t changed;   /* inputs of calls that failed */
   size_t wrong;     /* results, texts, choices */
+  size_t spoilt;    /* results of calls that failed, to another array */
   size_t leaks;
 } tally;
 
@@ -45,7 +46,7 @@ typedef struct call_counts {
 } call_counts;
 
 static tally *t;
-static entity input[COUNT], expected[COUNT], entities[COUNT];
+static entity input[COUNT], expected[COUNT], entities[COUNT], sorted[COUNT];
 
 static void expect(bool good, const char *what)
 {
@@ -101,6 +102,28 @@ static bool sort_well(recsort_sorter *sorter)
   t->errors++;
   t->changed += memcmp(entities, input, sizeof input) != 0;
   expect(strstr(error.text, "plugin \"cuda\": ") && !strchr(error.text, '\n'), error.text);
+  return false;
+}
+
+/* To another array: on failure that one is as it was, unless the first records came down already.
+ */
+static bool sort_to_well(recsort_sorter *sorter, const char *memory)
+{
+  recsort_error error = {0};
+  memcpy(entities, input, sizeof input);
+  memset(sorted, POISON, sizeof sorted);
+  if (recsort_sort_to(sorter, entities, COUNT, sorted, &error) == RECSORT_OK) {
+    expect(memcmp(sorted, expected, sizeof expected) == 0, "sort_to: the result is not the CPU's");
+    return true;
+  }
+  const standin_state state = standin_look();
+  const bool may_change = !memory && state.first_down && state.first_down < state.calls;
+  bool changed = false;
+  for (size_t i = 0; i < sizeof sorted; i++)
+    changed = changed || ((const unsigned char *)sorted)[i] != POISON;
+  t->spoilt += changed;
+  t->changed += memcmp(entities, input, sizeof input) != 0;
+  expect(!changed || may_change, "sort_to: the other array has changed");
   return false;
 }
 
@@ -240,6 +263,28 @@ static void fail_by_name(fault *f)
   recsort_sorter_destroy(sorter);
   expect(standin_look().misuses == 0, "the runtime was misused");
   check_afterwards(f);
+}
+
+static void fail_sort_to(fault *f)
+{
+  recsort_sorter *sorter = NULL;
+  make_expected();
+  standin_begin(f->plan);
+  if (create("cuda", f->algorithm, NULL, &sorter, NULL) == RECSORT_OK)
+    expect(sort_to_well(sorter, f->memory) == (f->plan.fail_at > f->calls.sort),
+           "sort_to fails if one of its calls does");
+  recsort_sorter_destroy(sorter);
+}
+
+static void fail_each_sort_to(const char *algorithm, const char *memory)
+{
+  fault f = {.algorithm = algorithm, .memory = memory};
+  apart(count_calls, &f);
+  f.calls = *shared_counts;
+  for (long at = f.calls.open + 1; at <= f.calls.sort + 1; at++) {
+    f.plan = (standin_plan){.fail_at = at};
+    apart(fail_sort_to, &f);
+  }
 }
 
 static void fail_each_call(const char *algorithm, const char *memory)
@@ -426,16 +471,19 @@ int main(void)
   }
   fail_each_call(NULL, THREE_RUNS);
   fail_each_call("corank", THREE_RUNS);
+  fail_each_sort_to("hybrid", NULL);
+  fail_each_sort_to("corank", THREE_RUNS);
   apart(run_short_of_memory, &(fault){.algorithm = NULL});
   apart(refuse_limit, &(fault){.memory = "3 runs"});
   apart(refuse_limit, &(fault){.algorithm = "corank", .memory = "3 runs"});
   apart(send_keys_alone, &(fault){.algorithm = NULL});
   apart(name_invalid_record, &(fault){.algorithm = NULL});
   (void)printf("%zu faults, %zu crashes, %zu leaks, %zu changed inputs, %zu wrong (%zu errors "
-               "reported, %zu fallbacks)\n",
-               t->faults, t->crashes, t->leaks, t->changed, t->wrong, t->errors, t->fallbacks);
-  return count == 8 && t->errors && t->fallbacks && !t->crashes && !t->leaks && !t->changed &&
-                 !t->wrong
+               "reported, %zu fallbacks, %zu results spoilt)\n",
+               t->faults, t->crashes, t->leaks, t->changed, t->wrong, t->errors, t->fallbacks,
+               t->spoilt);
+  return count == 8 && t->errors && t->fallbacks && t->spoilt && !t->crashes && !t->leaks &&
+                 !t->changed && !t->wrong
              ? 0
              : 1;
 }

@@ -39,8 +39,11 @@ static void release(void *context, void *memory, size_t size)
   free(memory);
 }
 
-static const recsort_host host = {sizeof host, RECSORT_PLUGIN_ABI, NULL, allocate,
-                                  release,     team_run_alone};
+static const recsort_host host = {.size = sizeof host,
+                                  .abi = RECSORT_PLUGIN_ABI,
+                                  .allocate = allocate,
+                                  .release = release,
+                                  .run = team_run_alone};
 
 static const recsort_plugin *plugin(void)
 {

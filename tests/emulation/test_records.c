@@ -112,26 +112,109 @@ static bool is_key(const unsigned char *key, uint32_t width, values v)
   return words[0] == v.word && words[1] == ((uint64_t)v.number << ENUM_BITS | descending);
 }
 
+/* Of the bytes, one after the other. */
+static record_sums sums_of(const unsigned char *records, uint64_t count, uint64_t size)
+{
+  record_sums sums = {0, 0};
+  for (uint64_t i = 0; i < count; i++)
+    record_add(&sums, record_hash(records + i * size, size, 1));
+  return sums;
+}
+
+static bool is_same(record_sums a, record_sums b)
+{
+  return a.low == b.low && a.high == b.high;
+}
+
 static bool encodes(uint64_t count, uint32_t width, bool spoil, uint64_t *random)
 {
   const records_program program = program_of(0, width == 32 ? 1 : width == 64 ? 2 : 3, width);
   unsigned char *const records = allocate(count * RECORD), *const keys =
                                                                allocate(count * width / 8);
+  const bool summed = next_random(random) % 2;
   values v[MOST];
-  records_facts facts, found = {7, 7};
+  records_facts facts, found = {.invalid = 7, .broken = 7};
   for (uint64_t i = 0; i < count; i++)
     v[i] = put_record(records + i * RECORD, random);
   const uint64_t spoilt = random_below(random, count);
   if (spoil) records[spoilt * RECORD + ENUM_AT] = LEAST + VALUES;
   bool good = records_begin(&facts, NULL) == 0 &&
-              records_encode(&program, records, count, keys, &facts, NULL) == 0 &&
+              records_encode(&program, records, count, keys, summed, &facts, NULL) == 0 &&
               records_end(&facts, &found, NULL) == 0 && !found.broken &&
-              (found.invalid != 0) == (spoil && width > 32);
+              (found.invalid != 0) == (spoil && width > 32) &&
+              is_same(found.came, summed ? sums_of(records, count, RECORD) : (record_sums){0, 0});
   for (uint64_t i = 0; i < count; i++)
     good =
         good && ((spoil && i == spoilt && width > 32) || is_key(keys + i * width / 8, width, v[i]));
   good = release(keys, count * width / 8) && good;
   return release(records, count * RECORD) && good;
+}
+
+/* Records that have left: a bit of one may be turned, or one of a key. */
+typedef enum stray { NO_STRAY, STRAY_RECORD, STRAY_KEY, STRAYS } stray;
+
+static bool confirms(uint64_t count, uint32_t width, uint64_t size, stray planted, uint64_t *random)
+{
+  records_program program = program_of(0, width == 32 ? 1 : width == 64 ? 2 : 3, width);
+  const uint64_t spoilt = random_below(random, count), key_bytes = width / 8;
+  unsigned char *const records = allocate(count * size), *const keys = allocate(count * key_bytes);
+  records_facts facts;
+  program.record_size = size;
+  for (uint64_t i = 0; i < count; i++) {
+    (void)put_record(records + i * size, random);
+    for (uint64_t b = RECORD; b < size; b++)
+      records[i * size + b] = (unsigned char)next_random(random);
+  }
+  bool good = records_begin(&facts, NULL) == 0 &&
+              records_encode(&program, records, count, keys, true, &facts, NULL) == 0;
+  if (planted == STRAY_RECORD) records[spoilt * size + random_below(random, size)] ^= 1;
+  if (planted == STRAY_KEY) keys[spoilt * key_bytes + random_below(random, key_bytes)] ^= 0x80;
+  good = good && records_confirm(&program, records, count, keys, &facts, NULL) == 0;
+  const record_sums left = facts.left;
+  good = good && is_same(left, sums_of(records, count, size)) &&
+         is_same(facts.came, left) == (planted != STRAY_RECORD) &&
+         (planted == STRAY_RECORD || (facts.strayed != 0) == (planted == STRAY_KEY));
+  good = release(keys, count * key_bytes) && good;
+  return release(records, count * size) && good;
+}
+
+/* ---- Pairs ---- */
+
+typedef enum pair_fault { NO_PAIR_FAULT, TIE_TURNED, TIE_TWICE, LESS, PAIR_FAULTS } pair_fault;
+
+static void put_key(unsigned char *keys, uint32_t width, uint64_t i, uint64_t value)
+{
+  if (width == 32)
+    ((uint32_t *)(void *)keys)[i] = (uint32_t)value;
+  else
+    for (uint32_t w = 0; w < width / 64; w++)
+      ((uint64_t *)(void *)keys)[i * (width / 64) + w] = w + 1 == width / 64 ? value : ~value;
+}
+
+/* Pairs in order, in twos of the same key; a fault is planted at the second of two, or further on.
+ */
+static bool sees_order(uint64_t count, uint32_t width, uint32_t bits, pair_fault planted,
+                       uint64_t *random)
+{
+  uint64_t order[MOST + 1];
+  const size_t key_bytes = count * width / 8, order_bytes = count * bits / 8;
+  unsigned char *const keys = allocate(key_bytes), *const at = allocate(order_bytes);
+  uint32_t disorder = 0;
+  const uint64_t place = random_below(random, 2) ? count - 1 : random_below(random, count);
+  const bool tie = place % 2 == 1, first = place == 0;
+  for (uint64_t i = 0; i < count; i++) {
+    put_key(keys, width, i, i / 2 + 1);
+    order[i] = i % 2 ? count + 7 : i;
+  }
+  if (planted == TIE_TURNED && tie) order[place - 1] = count + 8;
+  if (planted == TIE_TWICE && tie) order[place - 1] = count + 7;
+  if (planted == LESS) put_key(keys, width, place, place / 2 - (!tie && !first));
+  narrow(order, count, bits, at);
+  const bool wrong = planted == LESS ? !first : planted != NO_PAIR_FAULT && tie;
+  bool good = records_ordered(keys, width, at, bits, count, &disorder, NULL) == 0 &&
+              (disorder != 0) == wrong;
+  good = release(keys, key_bytes) && good;
+  return release(at, order_bytes) && good;
 }
 
 /* ---- The proof ---- */
@@ -144,7 +227,7 @@ static bool judges(uint64_t count, uint32_t bits, fault planted, uint64_t *rando
   uint64_t order[MOST];
   const size_t order_bytes = count * bits / 8, seen_bytes = records_seen_bytes(count);
   unsigned char *const at = allocate(order_bytes), *const seen = allocate(seen_bytes);
-  records_facts facts = {0, 0};
+  records_facts facts = {0};
   shuffle(order, count, random);
   const uint64_t i = random_below(random, count);
   if (planted == ONE_TWICE) order[i] = order[(i + 1) % count];
@@ -183,6 +266,7 @@ static bool gathers(uint64_t count, uint64_t size, uint32_t bits, uint64_t *rand
 static bool all_is_well(void)
 {
   static const uint64_t sizes[] = {1, 2, 3, 4, 6, 8, 13, 16, 20, 24, 48, 64};
+  static const uint64_t loads[] = {20, RECORD, 24}; /* by 4 bytes, 1 and 8 */
   uint64_t random = 1;
   bool good = true;
   for (size_t c = 0; c < COUNTS; c++)
@@ -192,6 +276,12 @@ static bool all_is_well(void)
                          next_random(&random) | 1);
       for (uint32_t width = 32; width <= 128; width *= 2)
         good = encodes(counts[c], width, wide, &random) && good;
+      for (uint32_t width = 32; width <= 128; width *= 2) {
+        for (stray s = NO_STRAY; s < STRAYS; s++)
+          good = confirms(counts[c], width, loads[c % 3], s, &random) && good;
+        for (pair_fault p = NO_PAIR_FAULT; p < PAIR_FAULTS; p++)
+          good = sees_order(counts[c], width, bits, p, &random) && good;
+      }
       for (fault f = NO_FAULT; f < FAULTS; f++)
         good = judges(counts[c], bits, f, &random) && good;
       for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -209,9 +299,10 @@ static void test_all_is_well(void **state)
 /* Each is seen where no sanitizer stops it: what lies behind the end is a guard. */
 static void test_mistakes_are_seen(void **state)
 {
-  static const emulator_twin_number mistakes[] = {TWIN_GRID_FLOOR, TWIN_RECORDS_VALID,
-                                                  TWIN_RECORDS_RANGE, TWIN_RECORDS_TWICE,
-                                                  TWIN_RECORDS_UNIT};
+  static const emulator_twin_number mistakes[] = {
+      TWIN_GRID_FLOOR,    TWIN_RECORDS_VALID, TWIN_RECORDS_RANGE,
+      TWIN_RECORDS_TWICE, TWIN_RECORDS_UNIT,  TWIN_RECORDS_SUM,
+      TWIN_RECORDS_KEY,   TWIN_RECORDS_TIE,   TWIN_RECORDS_LAST};
   (void)state;
   for (size_t m = 0; m < sizeof mistakes / sizeof *mistakes; m++) {
     emulator_twin = mistakes[m];

@@ -10,10 +10,14 @@
  *   sort-lost                          so too, and it must not be called again
  *   sort-duplicate, sort-range         sort returns what is no permutation
  *   sort-nothing                       sort writes nothing
+ *   sort-unsorted, sort-ties           sort returns a permutation, but not in order; or ties turned
+ *   sort-corrupt                       sort reports that its result is wrong
  *   whole                              whole records are sorted, and well, in 10 seconds as it says
  *   whole-mostly, whole-hardly         so too, but that may be sooner or not
  *   whole-failed, whole-memory, whole-lost, whole-unsupported
  *                                      that reports it, having spoilt what it could
+ *   whole-zeros, whole-twice, whole-flip, whole-unsorted
+ *                                      zeros, a record twice, a bit turned, the input as it was
  *
  * It also holds the host to its part of the contract, and fails with a text if that is broken. */
 #include <stdio.h>
@@ -144,6 +148,23 @@ static void insertion_sort(const recsort_plugin_job *job, void *index, const voi
   }
 }
 
+/* The first place whose key is that of the one before; the last place if there is none. */
+static uint64_t first_tie(const recsort_plugin_job *job, const void *index, const void *keys)
+{
+  uint64_t i = 1;
+  while (i + 1 < job->count && compare(job, keys, get(job, index, i - 1), get(job, index, i)) != 0)
+    i++;
+  return i;
+}
+
+/* Place i and the one before it; or the first. */
+static void swap(const recsort_plugin_job *job, void *index, uint64_t i, int near)
+{
+  const uint64_t other = near ? i - 1 : 0, kept = get(job, index, i);
+  set(job, index, i, get(job, index, other));
+  set(job, index, other, kept);
+}
+
 static recsort_plugin_status sort(void *made, const recsort_plugin_job *job, void *memory,
                                   recsort_plugin_error *error)
 {
@@ -155,6 +176,10 @@ static recsort_plugin_status sort(void *made, const recsort_plugin_job *job, voi
   insertion_sort(job, memory, (char *)memory + permutation_size(job));
   if (script_is("sort-duplicate")) set(job, memory, 0, get(job, memory, job->count - 1));
   if (script_is("sort-range")) set(job, memory, job->count - 1, job->count);
+  if (script_is("sort-unsorted") && job->count > 1) swap(job, memory, job->count / 2, false);
+  if (script_is("sort-ties"))
+    swap(job, memory, first_tie(job, memory, (char *)memory + permutation_size(job)), true);
+  if (script_is("sort-corrupt")) return refuse(error, RECSORT_PLUGIN_CORRUPT, "its sums differ");
   if (script_is("sort-failed")) return refuse(error, RECSORT_PLUGIN_FAILED, "sort failed");
   if (script_is("sort-memory")) return refuse(error, RECSORT_PLUGIN_OUT_OF_MEMORY, "no memory");
   if (script_is("sort-lost")) {
@@ -195,6 +220,17 @@ static uint64_t key_of(const recsort_key_program *program, const unsigned char *
   return words[0];
 }
 
+/* What is sorted becomes what the script says. */
+static void spoil(const recsort_plugin_job *job, size_t size, const void *records,
+                  unsigned char *to)
+{
+  const size_t bytes = (size_t)job->count * size;
+  if (script_is("whole-zeros")) memset(to, 0, bytes);
+  if (script_is("whole-twice") && job->count > 1) memcpy(to, to + size, size);
+  if (script_is("whole-flip")) to[bytes - 1] ^= 0x80;
+  if (script_is("whole-unsorted")) memcpy(to, records, bytes);
+}
+
 static recsort_plugin_status sort_whole(void *made, const recsort_plugin_job *job,
                                         const recsort_key_program *program, const void *records,
                                         void *sorted, recsort_plugin_times *times,
@@ -220,6 +256,7 @@ static recsort_plugin_status sort_whole(void *made, const recsort_plugin_job *jo
       memcpy(at, at - size, size);
     memcpy(at, from, size);
   }
+  spoil(job, size, records, to);
   times->encode = 1;
   times->sort = 2;
   times->verify = 3;

@@ -419,6 +419,7 @@ static const struct failure {
     {"sort-duplicate", "not a permutation", RECSORT_CORRUPT_RESULT, false},
     {"sort-range", "not a permutation", RECSORT_CORRUPT_RESULT, false},
     {"sort-nothing", "not a permutation", RECSORT_CORRUPT_RESULT, false},
+    {"sort-corrupt", "its sums differ", RECSORT_CORRUPT_RESULT, false},
     {"whole-failed", "whole failed", RECSORT_DEVICE_ERROR, false},
     {"whole-memory", "no memory", RECSORT_OUT_OF_MEMORY, false},
     {"whole-lost", "the device is gone", RECSORT_DEVICE_ERROR, false},
@@ -492,6 +493,82 @@ static void test_by_name_a_failure_is_an_error(void **state)
   }
 }
 
+/* ---- Verification ---- */
+
+static const struct {
+  const char *script, *text;
+} lies[] = {
+    {"sort-unsorted", "\"scripted\": its order is wrong at place 1: record "},
+    {"sort-ties", "\"scripted\": its order is wrong at place 1: record 0 has the key of the later "
+                  "record 97 before it; nothing was moved"},
+    {"whole-zeros", "are not those that it got: their checksums differ"},
+    {"whole-twice", "are not those that it got: their checksums differ"},
+    {"whole-flip", "are not those that it got: their checksums differ"},
+    {"whole-unsorted", "are not sorted: at place 2 is one with a lesser key"},
+};
+
+static recsort_status create_full(const char *plugin, recsort_sorter **sorter)
+{
+  recsort_schema *schema = open_schema();
+  const recsort_options options = {
+      .struct_size = sizeof options, .plugin = plugin, .threads = 2, .verify = RECSORT_VERIFY_FULL};
+  const recsort_status status = recsort_sorter_create(schema, &options, sorter, NULL);
+  recsort_schema_destroy(schema);
+  return status;
+}
+
+/* With full verification no wrong result passes: by name it is an error, and nothing is changed in
+ * place; with "auto" the next plugin sorts. What is right passes. */
+static void test_full_verification(void **state)
+{
+  enum { LIES = sizeof lies / sizeof *lies };
+  (void)state;
+  search(SCRIPTED);
+  for (size_t i = 0; i < LIES + 2; i++)
+    for (int way = 0; way < 4; way++) {
+      const bool lie = i < LIES, by_name = way % 2, in_place = way / 2;
+      recsort_sorter *sorter = NULL;
+      recsort_error error = {0};
+      entry entries[COUNT], before[COUNT], sorted[COUNT];
+      script(lie ? lies[i].script : i == LIES ? "whole" : NULL);
+      fill(entries);
+      fill(before);
+      assert_int_equal(create_full(by_name ? "scripted" : "auto", &sorter), RECSORT_OK);
+      const recsort_status status = in_place
+                                        ? recsort_sort(sorter, entries, COUNT, &error)
+                                        : recsort_sort_to(sorter, entries, COUNT, sorted, &error);
+      assert_int_equal(status, lie && by_name ? RECSORT_CORRUPT_RESULT : RECSORT_OK);
+      if (status || !in_place) assert_memory_equal(entries, before, sizeof entries);
+      if (!status) assert_true(in_stable_order(in_place ? entries : sorted));
+      const recsort_stats stats = recsort_sorter_stats(sorter);
+      const char *const text = by_name ? error.text : stats.fallback;
+      if (lie && !(text && strstr(text, lies[i].text))) fail_msg("%s: %s", lies[i].script, text);
+      assert_string_equal(stats.plugin, lie && !by_name ? "cpu" : "scripted");
+      recsort_sorter_destroy(sorter);
+    }
+}
+
+/* An order that is asked for by itself; and memory for the look at it may be missing. */
+static void test_full_verification_of_an_order(void **state)
+{
+  recsort_sorter *sorter = NULL;
+  recsort_permutation order = {0};
+  recsort_error error = {0};
+  entry entries[COUNT];
+  (void)state;
+  search(SCRIPTED);
+  script("sort-ties");
+  fill(entries);
+  assert_int_equal(create_full("scripted", &sorter), RECSORT_OK);
+  assert_int_equal(recsort_find_order(sorter, entries, COUNT, &order, &error),
+                   RECSORT_CORRUPT_RESULT);
+  assert_int_equal(order.count, 0);
+  script(NULL);
+  assert_int_equal(recsort_find_order(sorter, entries, COUNT, &order, &error), RECSORT_OK);
+  assert_int_equal(order.count, COUNT);
+  recsort_sorter_destroy(sorter);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -509,6 +586,8 @@ int main(void)
       cmocka_unit_test_teardown(test_an_algorithm_picks_the_plugin_that_has_it, forget),
       cmocka_unit_test_teardown(test_auto_falls_back, forget),
       cmocka_unit_test_teardown(test_by_name_a_failure_is_an_error, forget),
+      cmocka_unit_test_teardown(test_full_verification, forget),
+      cmocka_unit_test_teardown(test_full_verification_of_an_order, forget),
   };
   return cmocka_run_group_tests_name("registry", tests, NULL, NULL);
 }

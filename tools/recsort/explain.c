@@ -79,6 +79,10 @@ int command_explain(cli_job *job)
   print_keys(job->sorter, &stats);
   printf("\nplugin: %s, algorithm %s\nwhy: %s\n", stats.plugin, stats.algorithm, stats.choice);
   if (stats.transfer != NULL) printf("transfer: %s\n", stats.transfer);
+  if (job->options->sorting.verify == RECSORT_VERIFY_FULL) {
+    printf("verify: full: keys and ties of an order, checksums and keys of records that the plugin "
+           "moves\n");
+  }
   if (stats.fallback != NULL) printf("fallback: %s\n", stats.fallback);
   return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
 }
@@ -94,6 +98,9 @@ static void print_plugin(const recsort_plugin_info *plugin)
          plugin->description);
   for (size_t i = 0; i < plugin->algorithm_count; i++) {
     printf("  %-12s %s\n", plugin->algorithms[i], plugin->algorithm_texts[i]);
+  }
+  for (size_t i = 0; i < plugin->option_count; i++) {
+    printf("  --plugin-option %s=: %s\n", plugin->options[i], plugin->option_texts[i]);
   }
 }
 

@@ -25,6 +25,8 @@ static const char help[] =
     "      --index[=32|64]    write the permutation (little-endian; 64), not records\n"
     "      --plugin NAME      what sorts; 'auto' (default): the best that works\n"
     "      --algorithm NAME   one of the plugin's algorithms\n"
+    "      --plugin-option KEY=VALUE      tell the plugin: device=1; repeat for more\n"
+    "      --verify=full      look at keys and records again before they are written\n"
     "      --threads N        CPU threads; 0 (default): one for each processor\n"
     "      --stats[=text|json]            figures on standard error\n"
     "      --progress[=auto|always|never] a bar on standard error (default: auto)\n"
@@ -38,6 +40,8 @@ enum {
   OPTION_INDEX,
   OPTION_PLUGIN,
   OPTION_ALGORITHM,
+  OPTION_PLUGIN_OPTION,
+  OPTION_VERIFY,
   OPTION_THREADS,
   OPTION_STATS,
   OPTION_PROGRESS,
@@ -60,6 +64,8 @@ static const struct option long_options[] = {
     {"index", optional_argument, NULL, OPTION_INDEX},
     {"plugin", required_argument, NULL, OPTION_PLUGIN},
     {"algorithm", required_argument, NULL, OPTION_ALGORITHM},
+    {"plugin-option", required_argument, NULL, OPTION_PLUGIN_OPTION},
+    {"verify", required_argument, NULL, OPTION_VERIFY},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"stats", optional_argument, NULL, OPTION_STATS},
     {"progress", optional_argument, NULL, OPTION_PROGRESS},
@@ -133,6 +139,34 @@ static bool add_key(recsort_options *sorting, const char *argument)
   }
   keys[count] = key;
   sorting->key_count = count + 1;
+  return true;
+}
+
+/* Appends to those that were given before. What the plugin makes of it, the library says. */
+static bool add_plugin_option(recsort_options *sorting, const char *argument)
+{
+  const char *const equals = strchr(argument, '=');
+  if (equals == NULL || equals == argument || equals[1] == '\0' || strchr(argument, ',') != NULL) {
+    return bad_value("--plugin-option", argument, "of the form KEY=VALUE");
+  }
+  const size_t before = sorting->plugin_options != NULL ? strlen(sorting->plugin_options) + 1 : 0;
+  const size_t size = before + strlen(argument) + 1;
+  char *const text = realloc((void *)sorting->plugin_options, size);
+  if (text == NULL) {
+    tool_error_memory(size);
+    return false;
+  }
+  if (before > 0) text[before - 1] = ',';
+  memcpy(text + before, argument, size - before);
+  sorting->plugin_options = text;
+  return true;
+}
+
+static bool parse_verify(recsort_options *sorting, const char *text)
+{
+  const bool full = strcmp(text, "full") == 0;
+  if (!full && strcmp(text, "default") != 0) return bad_value("--verify", text, "full or default");
+  sorting->verify = full ? RECSORT_VERIFY_FULL : RECSORT_VERIFY_DEFAULT;
   return true;
 }
 
@@ -215,6 +249,10 @@ static bool parse_option(cli_options *options, int option, const char *argument)
   case OPTION_ALGORITHM:
     options->sorting.algorithm = argument;
     return true;
+  case OPTION_PLUGIN_OPTION:
+    return add_plugin_option(&options->sorting, argument);
+  case OPTION_VERIFY:
+    return parse_verify(&options->sorting, argument);
   case OPTION_THREADS:
     return parse_threads(options, argument);
   case OPTION_STATS:
@@ -277,6 +315,8 @@ void options_free(cli_options *options)
     free((void *)options->sorting.keys[i].path);
   }
   free((void *)options->sorting.keys);
+  free((void *)options->sorting.plugin_options);
+  options->sorting.plugin_options = NULL;
   options->sorting.keys = NULL;
   options->sorting.key_count = 0;
 }

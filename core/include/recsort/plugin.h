@@ -36,7 +36,8 @@ typedef enum recsort_plugin_status {
   RECSORT_PLUGIN_OUT_OF_MEMORY, /* another plugin may still manage */
   RECSORT_PLUGIN_UNSUPPORTED,   /* this job is outside the plugin's limits */
   RECSORT_PLUGIN_FAILED,        /* this call failed; the next may work */
-  RECSORT_PLUGIN_LOST           /* the device is gone for this process; do not call again */
+  RECSORT_PLUGIN_LOST,          /* the device is gone for this process; do not call again */
+  RECSORT_PLUGIN_CORRUPT        /* it has found its own result to be wrong; the next may be right */
 } recsort_plugin_status;
 
 /* Owned by the host, zeroed before each call; the plugin writes one line, no newline. */
@@ -59,6 +60,10 @@ typedef struct recsort_host {
    * time than job.threads. Since 1.1; look at `size`. */
   void (*run)(void *context, void (*task)(void *argument, size_t number), void *argument,
               size_t count);
+  /* What the caller says to the plugin: "key=value,key=value", each key one of the plugin's table;
+   * of a key that comes twice the last counts. NULL: nothing. A value that is wrong is refused by
+   * score, with a reason, and by open. */
+  const char *options;
 } recsort_host;
 
 /* One way of sorting. */
@@ -68,6 +73,14 @@ typedef struct recsort_plugin_algorithm {
   const char *name;        /* what --algorithm takes */
   const char *description; /* one line */
 } recsort_plugin_algorithm;
+
+/* One thing that a caller may say. */
+typedef struct recsort_plugin_option {
+  uint32_t size;
+  uint32_t reserved;
+  const char *name;        /* the key */
+  const char *description; /* one line: the values, and what counts if none is given */
+} recsort_plugin_option;
 
 typedef struct recsort_plugin_limits {
   uint32_t size;
@@ -140,6 +153,10 @@ typedef struct recsort_plugin {
   /* [any thread] A table of further functions by the name "vendor.extension/version", or NULL; it
    * begins with its size. May be NULL itself. */
   const void *(*extension)(const char *name);
+
+  const recsort_plugin_option *const *options; /* may be NULL if there are none */
+  uint32_t option_count;
+  uint32_t reserved_too;
 } recsort_plugin;
 
 typedef const recsort_plugin *(*recsort_plugin_entry_fn)(uint32_t host_abi);

@@ -11,9 +11,15 @@
  *  - Sizes, offsets and counts are in bytes or records as their names say, never in bits unless
  *    the name ends in _bits.
  *  - A function that can fail returns a recsort_status and takes a recsort_error as its last
- *    argument, which may be NULL. On failure nothing else that the caller passed has changed.
- *  - A schema is read-only once created and may be shared by threads. A sorter is used by one
- * thread at a time; several sorters may work at once. The one thing that sorters share is a pool of
+ *    argument, which may be NULL. On failure nothing else that the caller passed has changed, with
+ *    one exception, which recsort_sort_to names.
+ *  - Such a function refuses NULL, arrays that overlap and permutations that are stale with
+ *    RECSORT_INVALID_ARGUMENT. One that cannot fail and is given NULL in place of its schema,
+ *    sorter or list, or a number that is too great, returns 0, NULL or a struct of zeros; a destroy
+ *    function does nothing then. recsort_field_read, recsort_field_write, recsort_gather,
+ *    recsort_permutation_at and recsort_key_compare stand in inner loops and check nothing.
+ *  - A schema is read-only once created and may be shared by threads. A sorter is used by one thread
+ *    at a time; several sorters may work at once. The one thing that sorters share is a pool of
  *    threads ("Threads" below).
  *  - Nothing prints, exits or installs a signal handler.
  */
@@ -50,7 +56,7 @@ typedef enum recsort_status {
                            * begins with "record N: ", N from 0 in the records of the call */
   RECSORT_PLUGIN_ERROR,   /* a plugin could not be found, loaded or used */
   RECSORT_DEVICE_ERROR,   /* a plugin failed while it worked */
-  RECSORT_CORRUPT_RESULT  /* a plugin's result is no permutation; nothing was moved */
+  RECSORT_CORRUPT_RESULT  /* a plugin's result is wrong; `records` is intact */
 } recsort_status;
 
 /* What went wrong and where, owned by the caller. `line` and `column` count from 1 and are 0 where
@@ -258,9 +264,9 @@ RECSORT_API const char *recsort_schema_record_name(const recsort_schema *schema)
 RECSORT_API size_t recsort_schema_record_size(const recsort_schema *schema);
 RECSORT_API uint64_t recsort_schema_skip(const recsort_schema *schema);
 RECSORT_API uint64_t recsort_schema_trailer(const recsort_schema *schema);
-/* The record's fields in the order they were declared; owned by the schema. */
+/* The record's fields in the order they were declared; owned by the schema. `count` may be NULL. */
 RECSORT_API const recsort_field *recsort_schema_fields(const recsort_schema *schema, size_t *count);
-/* The schema's own keys, most significant first; owned by the schema. */
+/* The schema's own keys, most significant first; owned by the schema. `count` may be NULL. */
 RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema,
                                                         size_t *count);
 
@@ -298,6 +304,16 @@ RECSORT_API void recsort_field_write(const recsort_field *field, void *base, siz
 
 /* ---- Sorter ------------------------------------------------------------------------------- */
 
+/* What is looked at before a result is used. In any case, an order is a permutation. */
+typedef enum recsort_verify {
+  RECSORT_VERIFY_DEFAULT = 0, /* what costs at most 3 % of the time: the CUDA plugin looks, on the
+                                 device, at all that FULL says, and at ties as well */
+  RECSORT_VERIFY_FULL         /* as well, on the host, and slowly: an order's keys ascend, and ties
+                                 are in input order; where a plugin moved the records itself, they
+                                 are the input's (their checksums agree) and their keys ascend, but
+                                 the order of ties cannot be told from them */
+} recsort_verify;
+
 /* How to sort. Zero everything, set `struct_size` to sizeof(recsort_options), then what differs. */
 typedef struct recsort_options {
   size_t struct_size;
@@ -310,6 +326,8 @@ typedef struct recsort_options {
                           * executor has. At most 1024 are used */
   const recsort_allocator *allocator; /* copied; NULL: the C library's */
   const recsort_executor *executor;   /* copied; NULL: the library's own pool of threads */
+  const char *plugin_options; /* what the plugin is told: "device=1,memory=8G"; NULL: nothing */
+  recsort_verify verify;
 } recsort_options;
 
 typedef struct recsort_sorter recsort_sorter;
@@ -317,11 +335,15 @@ typedef struct recsort_sorter recsort_sorter;
 /* Makes a sorter for records of `schema`; `options` may be NULL. No memory for records is taken
  * before the first sort. With plugin "auto" a plugin that fails in use is dropped for the next
  * best one, and recsort_sorter_stats says so; and the next best one sorts arrays that are too small
- * to be worth the best one. One asked for by name is never replaced. Of the device's memory the
- * CUDA plugin takes what it needs and is free, up to what the environment variable
- * RECSORT_CUDA_MEMORY says: bytes, or with a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or
- * 2^40. Errors: INVALID_KEY (also: no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT.
- */
+ * to be worth the best one. One asked for by name is never replaced.
+ * The options of a plugin are listed by recsort_plugin_list_at. One that it does not have, or a
+ * wrong value, is an error if the plugin was asked for by name; with "auto" the plugin is not used,
+ * and recsort_stats.fallback says so. The CUDA plugin sorts on the device that is the calling
+ * thread's current one here, or on number `device`, from any thread, and changes no thread's
+ * current device. Of the device's memory it takes what it needs and is free, up to `memory`: bytes,
+ * or with a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40. Without `memory` the
+ * environment variable RECSORT_CUDA_MEMORY says the same.
+ * Errors: INVALID_KEY (also: no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
                                                  const recsort_options *options,
                                                  recsort_sorter **sorter, recsort_error *error);
@@ -336,21 +358,27 @@ RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
 RECSORT_API recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
                                         recsort_error *error);
 
-/* The same into another array, which must not overlap the first. */
+/* The same into another array. One that overlaps `records` is refused.
+ * On failure `sorted` is as it was, unless a plugin that moves records was at work
+ * (recsort_stats.transfer then begins with "whole records"): after DEVICE_ERROR, OUT_OF_MEMORY or
+ * CORRUPT_RESULT what is at `sorted` is then unspecified. `records` is intact in any case. */
 RECSORT_API recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records,
                                            size_t count, void *sorted, recsort_error *error);
 
 /* Gives the stable permutation only: record index[i] of the input is number i of the output.
- * `index_bits` is 32 (count at most 2^32) or 64. */
+ * `index_bits` is 32 (count at most 2^32) or 64; `index` is aligned to that and does not overlap
+ * `records`. */
 RECSORT_API recsort_status recsort_argsort(recsort_sorter *sorter, const void *records,
                                            size_t count, void *index, unsigned index_bits,
                                            recsort_error *error);
 
-/* A permutation that the sorter keeps: valid until its next sorting call. */
+/* A permutation that the sorter keeps: valid until its next sorting call, also one that fails. To
+ * use one of your own, zero the struct and fill in the rest. */
 typedef struct recsort_permutation {
   const void *index;   /* uint32_t or uint64_t */
   unsigned index_bits; /* 32 or 64 */
   size_t count;
+  uint64_t sorting; /* which of the sorter's calls gave it; 0: none, you made it */
 } recsort_permutation;
 
 /* As recsort_argsort, without a copy of the result. */
@@ -359,14 +387,16 @@ RECSORT_API recsort_status recsort_find_order(recsort_sorter *sorter, const void
                                               recsort_error *error);
 
 /* Shortens the sorter's own permutation of `records` to the first record of each run of equal
- * keys. `order` is what recsort_find_order gave, for the same records. Errors: OUT_OF_MEMORY. */
+ * keys. `order` is what recsort_find_order last gave, for the same records; any other is refused.
+ * Errors: OUT_OF_MEMORY, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
                                           recsort_permutation *order, recsort_error *error);
 
 /* Writes elements order[first .. first + count) of `from` to `to`, which must not overlap. The
  * elements are of any size: the records, or another array that runs beside them (a struct of
- * arrays is sorted by one call for each). `threads` 0: as many as there are processors; they are
- * the library's own. The index values must be within `from`, as those of a sorter are. */
+ * arrays is sorted by one call for each). `threads` 0: as many as there are processors; they are the
+ * library's own. Nothing is checked: `order` must not be stale, first + count at most order->count,
+ * and the index values must be within `from`, as those of a sorter are. */
 RECSORT_API void recsort_gather(const recsort_permutation *order, size_t first, size_t count,
                                 const void *from, size_t element_size, void *to, unsigned threads);
 
@@ -374,7 +404,10 @@ RECSORT_API void recsort_gather(const recsort_permutation *order, size_t first, 
 RECSORT_API uint64_t recsort_permutation_at(const recsort_permutation *order, size_t place);
 
 /* Permutes a further array in place, in the same way as `order`. Takes memory for one copy of the
- * array from the sorter's allocator. Errors: OUT_OF_MEMORY, INVALID_ARGUMENT. */
+ * array from the sorter's allocator. `order` is what this sorter last gave, and `array` has as many
+ * elements as were sorted (after recsort_unique the first order->count of them are those that it
+ * kept); or `order` is a permutation of your own, which is checked. Errors: OUT_OF_MEMORY,
+ * INVALID_ARGUMENT (also: a permutation that is stale, of another sorter or count, or none). */
 RECSORT_API recsort_status recsort_permute(recsort_sorter *sorter, const recsort_permutation *order,
                                            void *array, size_t element_size, recsort_error *error);
 
@@ -388,7 +421,8 @@ RECSORT_API recsort_status recsort_check(recsort_sorter *sorter, const void *rec
  * order is the order of the records. */
 
 RECSORT_API size_t recsort_key_size(const recsort_sorter *sorter);
-/* Writes `count` keys of recsort_key_size bytes each to `keys`, aligned for uint64_t. */
+/* Writes `count` keys of recsort_key_size bytes each to `keys`, which is aligned for uint64_t (for
+ * uint32_t if a key has 4 bytes) and does not overlap `records`. */
 RECSORT_API recsort_status recsort_encode(recsort_sorter *sorter, const void *records, size_t count,
                                           void *keys, recsort_error *error);
 /* Less than, equal to or greater than 0, as key `a` is less than, equal to or greater than `b`. */
@@ -423,7 +457,8 @@ typedef struct recsort_stats {
   const char *choice;   /* why this plugin */
   const char *transfer; /* whole records or keys alone go to it, and why; NULL: keys, always. Where
                          * only trying tells, sorts of 2^16 records and more try both ways twice */
-  const char *fallback; /* "auto": which plugin failed, or cannot be used, and why; else NULL */
+  const char *fallback; /* "auto": which plugin failed, or cannot be used, and why, or which option
+                         * none here has; else NULL */
   size_t memory;        /* bytes the sorter holds */
   bool whole_records;   /* the plugin got and moved the records, not keys alone */
   double encode_seconds;
@@ -447,6 +482,9 @@ typedef struct recsort_plugin_info {
   const char *const *algorithms; /* names, the default first */
   const char *const *algorithm_texts;
   size_t algorithm_count;
+  const char *const *options; /* names of what it can be told, for recsort_options.plugin_options */
+  const char *const *option_texts;
+  size_t option_count;
 } recsort_plugin_info;
 
 typedef struct recsort_plugin_list recsort_plugin_list;

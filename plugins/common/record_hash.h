@@ -1,0 +1,54 @@
+/* record_hash.h - whether two arrays hold the same records, in whatever order: sums of a hash of
+ * each record. The one source for host and device.
+ *
+ * Each word goes through the finalizer of splitmix64 (Steele, Lea, Flood, "Fast splittable
+ * pseudorandom number generators", 2014), so that every bit of a record changes every bit of its
+ * hash. The two halves of the hashes are summed apart: up to 2^32 records nothing is carried away.
+ * Arrays that differ by chance have equal sums once in 2^64 times. It is no protection against
+ * intent.
+ */
+#ifndef RECSORT_COMMON_RECORD_HASH_H
+#define RECSORT_COMMON_RECORD_HASH_H
+
+#include "common/key_interpreter.h"
+
+typedef struct record_sums {
+  uint64_t low;
+  uint64_t high;
+} record_sums;
+
+RECSORT_HD static inline uint64_t record_mix(uint64_t x)
+{
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+/* Up to 8 bytes, loaded by `unit`: 8, 4 or 1, which divides `at` and `bytes`. */
+RECSORT_HD static inline uint64_t record_word(const unsigned char *at, unsigned bytes,
+                                              unsigned unit)
+{
+  if (unit == 8) return *(const uint64_t *)(const void *)at;
+  if (unit == 1) return key_load(at, bytes, false);
+  const uint64_t low = *(const uint32_t *)(const void *)at;
+  return bytes == 4 ? low : low | (uint64_t)((const uint32_t *)(const void *)at)[1] << 32;
+}
+
+/* `unit` divides the record's address and size. */
+RECSORT_HD static inline uint64_t record_hash(const unsigned char *record, uint64_t size,
+                                              unsigned unit)
+{
+  const unsigned rest = (unsigned)(size % 8);
+  uint64_t hash = size;
+  for (uint64_t at = 0; at < size - rest; at += 8)
+    hash = record_mix(hash ^ record_word(record + at, 8, unit)) + 1;
+  return rest ? record_mix(hash ^ record_word(record + size - rest, rest, unit)) : hash;
+}
+
+RECSORT_HD static inline void record_add(record_sums *sums, uint64_t hash)
+{
+  sums->low += (uint32_t)hash;
+  sums->high += hash >> 32;
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* options.h - what a caller may say to the plugin: "device=1,memory=8G". */
+#ifndef RECSORT_CUDA_OPTIONS_H
+#define RECSORT_CUDA_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "recsort/plugin.h"
+
+enum { CUDA_OPTIONS = 3, CUDA_CURRENT_DEVICE = -1 };
+
+typedef struct cuda_options {
+  int device;      /* CUDA_CURRENT_DEVICE: the one of the thread that opens the plugin */
+  uint64_t memory; /* bytes of the device's that may be taken; 0: not said */
+  bool unverified; /* results are not looked at on the device */
+} cuda_options;
+
+/* The names, for the plugin's table. */
+extern const recsort_plugin_option *const cuda_option_list[CUDA_OPTIONS];
+
+/* Reads what the host hands over. False, and why in `reason`: a value is wrong, or a key unknown.
+ */
+bool cuda_options_read(const recsort_host *host, cuda_options *options, char *reason,
+                       size_t reason_size);
+
+/* Digits, and perhaps a suffix K, M, G or T for as many times 2^10, 2^20, 2^30 or 2^40; not 0. */
+bool cuda_parse_size(const char *text, size_t length, uint64_t *size);
+
+#endif

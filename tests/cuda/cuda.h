@@ -1,0 +1,10 @@
+/* cuda.h - what the plugin uses of the CUDA driver, as the stand-in has it. Names and numbers are
+ * CUDA's. */
+#ifndef STANDIN_CUDA_H
+#define STANDIN_CUDA_H
+
+typedef enum cudaError_enum { CUDA_SUCCESS = 0 } CUresult;
+typedef int CUdevice;
+typedef struct CUctx_st *CUcontext;
+
+#endif

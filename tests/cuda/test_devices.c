@@ -1,0 +1,266 @@
+/* The plugin among several devices: whatever thread calls, all goes to the one that was chosen, no
+ * other is woken, and each thread's current device stays what it was. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda_runtime_api.h"
+#include "recsort/recsort.h"
+#include "standin.h"
+
+enum { COUNT = 400, LANES = 2 };
+
+typedef struct entity {
+  float x, y, angle;
+  int16_t sprite;
+  float distance;
+} entity;
+
+static entity input[COUNT], entities[COUNT];
+
+static void fill(void)
+{
+  for (size_t i = 0; i < COUNT; i++)
+    input[i] = (entity){(float)i, 0, 0, (int16_t)(i % 7), (float)(i * 7919 % 97)};
+  memcpy(entities, input, sizeof input);
+}
+
+static bool in_order(void)
+{
+  for (size_t i = 1; i < COUNT; i++) {
+    const float a = entities[i - 1].distance, b = entities[i].distance;
+    if (a < b || (a == b && entities[i - 1].x >= entities[i].x)) return false;
+  }
+  return true;
+}
+
+static recsort_status create(const char *plugin, const char *told, recsort_sorter **sorter,
+                             recsort_error *error)
+{
+  recsort_schema *schema = NULL;
+  const recsort_options options = {
+      .struct_size = sizeof options, .plugin = plugin, .threads = LANES, .plugin_options = told};
+  assert_int_equal(recsort_schema_load_file(RS_SCHEMAS "/entity.yaml", NULL, &schema, NULL),
+                   RECSORT_OK);
+  const recsort_status status = recsort_sorter_create(schema, &options, sorter, error);
+  recsort_schema_destroy(schema);
+  return status;
+}
+
+/* The calling thread is as it was. */
+static void expect_current(int device)
+{
+  assert_int_equal(standin_current(), device);
+  assert_int_equal(standin_depth(), 0);
+}
+
+static void expect_only(int device)
+{
+  const standin_state state = standin_look();
+  for (int d = 0; d < STANDIN_DEVICES; d++)
+    assert_int_equal(state.work[d] != 0, d == device);
+  assert_int_equal(state.misuses, 0);
+}
+
+/* Four devices; the thread's current one is `device`. */
+static void begin(int device)
+{
+  standin_begin((standin_plan){.devices = STANDIN_DEVICES - 1});
+  if (standin_current() != device) assert_int_equal(cudaSetDevice(device), 0);
+  standin_begin((standin_plan){.devices = STANDIN_DEVICES - 1});
+}
+
+static void sort_and_look(recsort_sorter *sorter, int thread_device, int sort_device)
+{
+  recsort_error error = {0};
+  fill();
+  if (recsort_sort(sorter, entities, COUNT, &error)) fail_msg("%s", error.text);
+  assert_true(in_order());
+  assert_string_equal(recsort_sorter_stats(sorter).plugin, "cuda");
+  expect_current(thread_device);
+  expect_only(sort_device);
+}
+
+/* ---- The caller's device, and another ---- */
+
+/* Whole records and keys alone; lanes of two threads, some of them the library's own. */
+static void test_the_device_of_the_caller(void **state)
+{
+  (void)state;
+  for (int device = 0; device < STANDIN_DEVICES; device++)
+    for (int keys = 0; keys < 2; keys++) {
+      recsort_sorter *sorter = NULL;
+      recsort_error error = {0};
+      begin(device);
+      if (create("cuda", keys ? "memory=4000" : NULL, &sorter, &error)) fail_msg("%s", error.text);
+      expect_current(device);
+      sort_and_look(sorter, device, device);
+      assert_int_equal(recsort_sorter_stats(sorter).whole_records, !keys);
+      recsort_sorter_destroy(sorter);
+      expect_current(device);
+      expect_only(device);
+      assert_int_equal(standin_look().blocks + standin_look().streams, 0);
+    }
+}
+
+static void test_the_device_of_the_options(void **state)
+{
+  static const struct {
+    const char *told;
+    int current, chosen;
+  } table[] = {{"device=0", 1, 0}, {"device=3", 0, 3}, {"memory=1M,device=1,device=2", 3, 2}};
+  (void)state;
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    recsort_sorter *sorter = NULL;
+    begin(table[i].current);
+    assert_int_equal(create("cuda", table[i].told, &sorter, NULL), RECSORT_OK);
+    expect_current(table[i].current);
+    sort_and_look(sorter, table[i].current, table[i].chosen);
+    recsort_sorter_destroy(sorter);
+    expect_current(table[i].current);
+    for (int d = 0; d < STANDIN_DEVICES; d++)
+      assert_int_equal(standin_look().woken[d], d == table[i].chosen);
+  }
+}
+
+/* ---- Threads ---- */
+
+typedef struct errand {
+  recsort_sorter *sorter;
+  int device; /* to set first; -1: the thread has never said */
+  int found;
+  bool good;
+} errand;
+
+static void *run_errand(void *context)
+{
+  errand *const e = context;
+  if (e->device >= 0) (void)cudaSetDevice(e->device);
+  e->good = recsort_sort(e->sorter, entities, COUNT, NULL) == RECSORT_OK;
+  (void)cudaGetDevice(&e->found);
+  e->good = e->good && standin_depth() == 0;
+  return NULL;
+}
+
+static void test_another_thread(void **state)
+{
+  (void)state;
+  for (int device = -1; device < 1; device++) {
+    errand e = {.device = device};
+    pthread_t thread;
+    begin(2);
+    assert_int_equal(create("cuda", NULL, &e.sorter, NULL), RECSORT_OK);
+    fill();
+    assert_int_equal(pthread_create(&thread, NULL, run_errand, &e), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(e.good && in_order());
+    assert_int_equal(e.found, 0);
+    expect_only(2);
+    assert_int_equal(standin_look().woken[0], device == 0);
+    recsort_sorter_destroy(e.sorter);
+    expect_current(2);
+  }
+}
+
+/* ---- Failures ---- */
+
+static void test_the_current_device_after_failures(void **state)
+{
+  recsort_sorter *sorter = NULL;
+  size_t failed = 0;
+  (void)state;
+  begin(1);
+  assert_int_equal(create("cuda", "device=2", &sorter, NULL), RECSORT_OK);
+  fill();
+  assert_int_equal(recsort_sort(sorter, entities, COUNT, NULL), RECSORT_OK);
+  recsort_sorter_destroy(sorter);
+  const long calls = standin_look().calls;
+  for (long at = 1; at <= calls; at++) {
+    sorter = NULL;
+    standin_begin((standin_plan){.devices = STANDIN_DEVICES - 1, .fail_at = at});
+    fill();
+    const bool good = create("cuda", "device=2", &sorter, NULL) == RECSORT_OK &&
+                      recsort_sort(sorter, entities, COUNT, NULL) == RECSORT_OK;
+    assert_memory_equal(good ? input : entities, input, sizeof input);
+    failed += !good;
+    expect_current(1);
+    recsort_sorter_destroy(sorter);
+    expect_current(1);
+  }
+  assert_true(failed > 20);
+}
+
+/* ---- Options that are wrong ---- */
+
+static const struct {
+  const char *told, *text;
+} wrong[] = {
+    {"device=4", "option \"device=4\": there are 4 CUDA devices, numbered from 0"},
+    {"device=99999999999999999999", "the number of a device, from 0 is wanted"},
+    {"device=x", "option \"device=x\": the number of a device, from 0 is wanted"},
+    {"device=", "the number of a device"},
+    {"memory=3 runs", "option \"memory=3 runs\": a size such as 512M or 8G is wanted"},
+    {"memory=0", "a size such as"},
+    {"memory=M", "a size such as"},
+    {"memory=99999999999T", "a size such as"},
+    {"device=1,colour=red", "has no option \"colour\""},
+    {"devic=1", "has no option \"devic\""},
+    {"devices=1", "has no option \"devices\""},
+};
+
+static void test_wrong_options(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    recsort_sorter *sorter = NULL;
+    recsort_error error = {0};
+    begin(1);
+    assert_int_equal(create("cuda", wrong[i].told, &sorter, &error), RECSORT_PLUGIN_ERROR);
+    if (!strstr(error.text, wrong[i].text)) fail_msg("%s", error.text);
+    assert_int_equal(create("auto", wrong[i].told, &sorter, &error), RECSORT_OK);
+    const recsort_stats stats = recsort_sorter_stats(sorter);
+    assert_string_equal(stats.plugin, "cpu");
+    assert_non_null(stats.fallback);
+    if (!strstr(stats.fallback, wrong[i].text)) fail_msg("%s", stats.fallback);
+    fill();
+    assert_int_equal(recsort_sort(sorter, entities, COUNT, NULL), RECSORT_OK);
+    assert_true(in_order());
+    recsort_sorter_destroy(sorter);
+    expect_current(1);
+  }
+}
+
+/* What is said of memory goes before what the environment says. */
+static void test_memory(void **state)
+{
+  recsort_sorter *sorter;
+  (void)state;
+  begin(0);
+  assert_int_equal(setenv("RECSORT_CUDA_MEMORY", "nonsense", 1), 0);
+  assert_int_equal(create("cuda", "memory=1M", &sorter, NULL), RECSORT_OK);
+  sort_and_look(sorter, 0, 0);
+  recsort_sorter_destroy(sorter);
+  assert_true(standin_look().most <= 1 << 20);
+  assert_int_equal(create("cuda", "device=0", &sorter, NULL), RECSORT_PLUGIN_ERROR);
+  assert_int_equal(unsetenv("RECSORT_CUDA_MEMORY"), 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_the_device_of_the_caller),
+      cmocka_unit_test(test_the_device_of_the_options),
+      cmocka_unit_test(test_another_thread),
+      cmocka_unit_test(test_the_current_device_after_failures),
+      cmocka_unit_test(test_wrong_options),
+      cmocka_unit_test(test_memory),
+  };
+  if (setenv("RECSORT_PLUGIN_PATH", RS_CUDA_PLUGIN, 1) != 0) return 2;
+  return cmocka_run_group_tests_name("devices", tests, NULL, NULL);
+}

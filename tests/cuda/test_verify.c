@@ -1,0 +1,324 @@
+/* A device that spoils what it holds: after the records came up, between any two kernels. The
+ * plugin either gives the right result or says that it is wrong; without its checks it gives wrong
+ * ones. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/instance.h"
+#include "standin.h"
+#include "support/random.h"
+
+/* A record: a key and some more; PIECE is what the plugin is built with here. One thread, so that
+ * launches have numbers. */
+enum { PIECE = 1024, COUNT = 400, SIZE = 20, KEYS = 97, THREADS = 1, PIECE_RECORDS = PIECE / SIZE };
+
+static unsigned char input[COUNT * SIZE], expected[COUNT * SIZE], sorted[COUNT * SIZE];
+static uint64_t random_state = 11;
+
+const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
+
+/* ---- The plugin ---- */
+
+static void *allocate(void *context, size_t size)
+{
+  (void)context;
+  return malloc(size);
+}
+
+static void release(void *context, void *memory, size_t size)
+{
+  (void)context;
+  (void)size;
+  free(memory);
+}
+
+static const recsort_plugin *plugin(void)
+{
+  return recsort_plugin_entry(RECSORT_PLUGIN_ABI);
+}
+
+static const recsort_key_step step = {
+    .kind = RECSORT_KEY_UNSIGNED, .bytes = 4, .width = 32, .shift = 0};
+static const recsort_key_program program = {.size = sizeof program,
+                                            .step_count = 1,
+                                            .steps = &step,
+                                            .record_size = SIZE,
+                                            .key_bits = 32,
+                                            .key_width = 32};
+static const recsort_plugin_job job = {.size = sizeof job,
+                                       .count = COUNT,
+                                       .key_bits = 32,
+                                       .key_width = 32,
+                                       .index_bits = 32,
+                                       .threads = THREADS};
+
+static uint32_t key_at(const unsigned char *records, size_t i)
+{
+  uint32_t key;
+  memcpy(&key, records + i * SIZE, sizeof key);
+  return key;
+}
+
+static void make_records(void)
+{
+  size_t next = 0;
+  for (size_t i = 0; i < sizeof input; i++)
+    input[i] = (unsigned char)next_random(&random_state);
+  for (uint32_t i = 0; i < COUNT; i++) {
+    const uint32_t key = i * 7919 % KEYS;
+    memcpy(input + i * SIZE, &key, sizeof key);
+  }
+  for (uint32_t key = 0; key < KEYS; key++)
+    for (size_t i = 0; i < COUNT; i++)
+      if (key_at(input, i) == key) memcpy(expected + next++ * SIZE, input + i * SIZE, SIZE);
+  assert_int_equal(next, COUNT);
+}
+
+static cuda_instance *self;
+
+static void open_instance(const char *options)
+{
+  static recsort_host host = {.size = sizeof host, .abi = RECSORT_PLUGIN_ABI};
+  recsort_plugin_error error = {.size = sizeof error};
+  void *made = NULL;
+  host.allocate = allocate;
+  host.release = release;
+  host.options = options;
+  standin_begin((standin_plan){0});
+  assert_int_equal(plugin()->open(&host, &made, &error), RECSORT_PLUGIN_OK);
+  self = made;
+}
+
+static void close_instance(void)
+{
+  plugin()->close(self);
+  assert_int_equal(standin_look().blocks + standin_look().streams + standin_look().misuses, 0);
+}
+
+/* ---- Sorts ---- */
+
+static recsort_plugin_status sort(recsort_plugin_error *error)
+{
+  const recsort_plugin_records *const whole = plugin()->extension(RECSORT_PLUGIN_RECORDS);
+  recsort_plugin_times times = {.size = sizeof times};
+  *error = (recsort_plugin_error){.size = sizeof *error};
+  standin_begin((standin_plan){0});
+  memset(sorted, 0xee, sizeof sorted);
+  return whole->sort(self, &job, &program, input, sorted, &times, error);
+}
+
+static bool is_right(void)
+{
+  return memcmp(sorted, expected, sizeof sorted) == 0;
+}
+
+/* Where things are on the device; `room` is where pieces are gathered. */
+typedef struct places {
+  device_buffers buffers;
+  unsigned char *records, *room;
+} places;
+
+static places find_places(void)
+{
+  const cuda_pairs pairs = cuda_plan_pairs(&self->device, &job);
+  unsigned char *const memory = (unsigned char *)self->device.memory;
+  unsigned char *const records = memory + device_aligned(pairs.bytes);
+  return (places){device_divide(&pairs.job, memory, pairs.extra_bytes), records,
+                  records + device_aligned(sizeof input)};
+}
+
+/* ---- Faults ---- */
+
+/* One fault, before one launch. */
+typedef struct fault {
+  void (*strike)(void);
+  long at;
+} fault;
+
+static fault planned;
+static bool struck;
+
+static void watch(long number)
+{
+  if (number != planned.at) return;
+  planned.strike();
+  struck = true;
+}
+
+static void turn_bit(unsigned char *at, size_t bytes)
+{
+  at[random_below(&random_state, bytes)] ^= (unsigned char)(1u << random_below(&random_state, 8));
+}
+
+static void turn_record(void)
+{
+  turn_bit(find_places().records, sizeof input);
+}
+
+static void clear_records(void)
+{
+  memset(find_places().records, 0, sizeof input);
+}
+
+static void turn_room(void)
+{
+  turn_bit(find_places().room, (size_t)PIECE_RECORDS * SIZE);
+}
+
+static void turn_first_keys(void)
+{
+  turn_bit(find_places().buffers.keys[0], COUNT * sizeof(uint32_t));
+}
+
+static void turn_other_keys(void)
+{
+  turn_bit(find_places().buffers.keys[1], COUNT * sizeof(uint32_t));
+}
+
+/* Two neighbours of the order change places, with equal keys or not. */
+static void swap_indices(void *indices)
+{
+  uint32_t *const order = indices;
+  const uint64_t i = 1 + random_below(&random_state, COUNT - 1);
+  const uint32_t kept = order[i];
+  order[i] = order[i - 1];
+  order[i - 1] = kept;
+}
+
+static void swap_first_indices(void)
+{
+  swap_indices(find_places().buffers.indices[0]);
+}
+
+static void swap_other_indices(void)
+{
+  swap_indices(find_places().buffers.indices[1]);
+}
+
+/* After the sort: pairs are looked at, then the order; then each piece is gathered and confirmed.
+ */
+enum { PIECES = (COUNT + PIECE_RECORDS - 1) / PIECE_RECORDS, AFTER_SORT = 2 + 2 * PIECES };
+
+static long count_launches(void)
+{
+  recsort_plugin_error error;
+  standin_watch(NULL);
+  assert_int_equal(sort(&error), RECSORT_PLUGIN_OK);
+  assert_true(is_right());
+  return standin_look().launches;
+}
+
+/* How often of `times` a fault was found out; never is a wrong result taken for right. */
+static size_t count_found(fault f, size_t times)
+{
+  recsort_plugin_error error;
+  size_t found = 0;
+  planned = f;
+  standin_watch(watch);
+  for (size_t i = 0; i < times; i++) {
+    struck = false;
+    const recsort_plugin_status status = sort(&error);
+    assert_true(struck);
+    assert_true(status == RECSORT_PLUGIN_CORRUPT || (status == RECSORT_PLUGIN_OK && is_right()));
+    assert_true(status == RECSORT_PLUGIN_OK || error.text[0]);
+    found += status == RECSORT_PLUGIN_CORRUPT;
+  }
+  standin_watch(NULL);
+  return found;
+}
+
+static void test_no_fault_passes(void **state)
+{
+  enum { TIMES = 6 };
+  (void)state;
+  open_instance(NULL);
+  const long launches = count_launches(), pairs = launches - AFTER_SORT + 1, gather = pairs + 2;
+  /* what is always found */
+  assert_int_equal(count_found((fault){turn_record, gather}, TIMES), TIMES);
+  assert_int_equal(count_found((fault){clear_records, gather}, 1), 1);
+  assert_int_equal(count_found((fault){turn_room, gather + 1}, TIMES), TIMES);
+  assert_int_equal(count_found((fault){turn_first_keys, PIECES + 1}, TIMES), TIMES);
+  /* what may strike where nobody reads any more */
+  static void (*const strikes[])(void) = {turn_record, turn_first_keys, turn_other_keys};
+  for (size_t s = 0; s < sizeof strikes / sizeof *strikes; s++)
+    for (long at = pairs; at <= launches; at++)
+      (void)count_found((fault){strikes[s], at}, 1);
+  assert_int_equal(count_found((fault){turn_first_keys, pairs}, TIMES) +
+                       count_found((fault){turn_other_keys, pairs}, TIMES),
+                   TIMES);
+  assert_int_equal(count_found((fault){swap_first_indices, pairs}, TIMES) +
+                       count_found((fault){swap_other_indices, pairs}, TIMES),
+                   TIMES);
+  close_instance();
+}
+
+/* The same faults with the checks off: they are what makes the difference. */
+static void test_without_checks_faults_pass(void **state)
+{
+  static void (*const strikes[])(void) = {turn_record, clear_records};
+  recsort_plugin_error error;
+  (void)state;
+  open_instance("verify=off");
+  const long gather = count_launches() - PIECES + 1;
+  for (size_t s = 0; s < sizeof strikes / sizeof *strikes; s++) {
+    planned = (fault){strikes[s], gather};
+    standin_watch(watch);
+    assert_int_equal(sort(&error), RECSORT_PLUGIN_OK);
+    assert_false(is_right());
+    standin_watch(NULL);
+  }
+  close_instance();
+}
+
+/* Keys alone: their order is looked at, too. */
+static void test_keys_alone(void **state)
+{
+  enum { TIMES = 6 };
+  _Alignas(64) static uint32_t memory[COUNT];
+  static void (*const strikes[])(void) = {turn_first_keys, turn_other_keys, swap_first_indices,
+                                          swap_other_indices};
+  size_t found = 0;
+  (void)state;
+  open_instance(NULL);
+  for (size_t i = 0; i < TIMES; i++)
+    for (size_t s = 0; s <= sizeof strikes / sizeof *strikes; s++) {
+      recsort_plugin_error error = {.size = sizeof error};
+      for (size_t k = 0; k < COUNT; k++)
+        memory[k] = key_at(input, k);
+      standin_begin((standin_plan){0});
+      if (s) standin_watch(watch);
+      const recsort_plugin_status status = plugin()->sort(self, &job, memory, &error);
+      standin_watch(NULL);
+      if (s == 0) { /* the last launch looks */
+        assert_int_equal(status, RECSORT_PLUGIN_OK);
+        planned.at = standin_look().launches;
+      }
+      if (s < sizeof strikes / sizeof *strikes) planned.strike = strikes[s];
+      found += status == RECSORT_PLUGIN_CORRUPT;
+    }
+  assert_in_range(found, TIMES, 2 * TIMES); /* of keys one may be turned and still be in order */
+  close_instance();
+}
+
+static int prepare(void **state)
+{
+  (void)state;
+  make_records();
+  return 0;
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_no_fault_passes),
+      cmocka_unit_test(test_without_checks_faults_pass),
+      cmocka_unit_test(test_keys_alone),
+  };
+  return cmocka_run_group_tests_name("verify", tests, prepare, NULL);
+}
