@@ -42,12 +42,17 @@ static void note(disk *d, const void *data, uint64_t offset, size_t size)
   pthread_mutex_unlock(&d->lock);
 }
 
-void disk_record(disk *d, const unsigned char *image)
+static void forget(disk *d)
 {
-  pthread_mutex_lock(&d->lock);
   for (size_t i = 0; i < d->count; i++)
     free(d->events[i].data);
   d->count = 0;
+}
+
+void disk_record(disk *d, const unsigned char *image)
+{
+  pthread_mutex_lock(&d->lock);
+  forget(d);
   d->recording = true;
   memcpy(d->image, image, d->size);
   pthread_mutex_unlock(&d->lock);
@@ -188,7 +193,7 @@ void disk_close(disk *d, const char *path)
   if (umount2(path, MNT_DETACH) != 0) (void)say("unmount of FUSE");
   pthread_join(d->server, NULL);
   close(d->fuse);
-  disk_record(d, d->image); /* frees what was recorded */
+  forget(d);
   free(d->events);
   free(d->image);
 }
