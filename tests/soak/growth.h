@@ -41,6 +41,15 @@ typedef struct holding {
   size_t mappings, descriptors, threads;
 } holding;
 
+/* Sanitizers keep what is freed. */
+#if defined(__SANITIZE_ADDRESS__)
+#define RS_KEEPS_FREED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define RS_KEEPS_FREED 1
+#endif
+#endif
+
 static inline size_t entries(const char *path)
 {
   size_t count = 0;
@@ -78,6 +87,9 @@ static inline holding hold(counted_memory *m)
   if (file) (void)fclose(file);
   now.descriptors = entries("/proc/self/fd");
   now.threads = count_threads();
+#ifdef RS_KEEPS_FREED
+  now.heap = now.resident = now.mappings = 0;
+#endif
   return now;
 }
 
