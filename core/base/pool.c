@@ -202,6 +202,16 @@ __attribute__((destructor)) static void stop_workers(void)
     (void)pthread_join(pool.threads[i], NULL);
 }
 
+/* For debuggers and top. */
+static void name_worker(pthread_t worker)
+{
+#ifdef __linux__
+  (void)pthread_setname_np(worker, "recsort");
+#else
+  (void)worker;
+#endif
+}
+
 /* A worker leaves all signals to the threads of the program. */
 static bool create_worker(void)
 {
@@ -214,8 +224,10 @@ static bool create_worker(void)
   const bool made = pthread_create(&pool.threads[pool.workers], &attributes, work, NULL) == 0;
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
   (void)pthread_attr_destroy(&attributes);
-  if (made) (void)atomic_fetch_add(&pool.workers, 1);
-  return made;
+  if (!made) return false;
+  name_worker(pool.threads[pool.workers]);
+  (void)atomic_fetch_add(&pool.workers, 1);
+  return true;
 }
 
 static bool handle_forks(void)

@@ -4,7 +4,7 @@
 Usage: run.py [-j JOBS] [WORD]     WORD: only mutants whose file or text holds it
 
 Every mutant is built in a scratch copy of the working tree and run against the tests of units and
-schemas, and if those pass against the conformance suite; one in the CUDA plugin's host part against
+schemas, and if those pass against the conformance suite, or for the threads against theirs; one in the CUDA plugin's host part against
 the tests of that. A mutant that passes them all has survived: a test is missing, or the change makes no difference. Takes some minutes, and is no part
 of the default tests. Exit status: 0 all were found, 1 some survived, 2 a mutant no longer applies.
 """
@@ -36,7 +36,7 @@ MUTANTS = [
     ('plugins/cpu/multiway.c', 'if (below < rank) low.at[pick]++;', ''),
     ('plugins/cpu/presorted.c', 'else if (full.ascents == 0)', 'else if (full.ascents <= 1)'),
     ('plugins/cpu/presorted.c', 'if (full.descents == 0)', 'if (full.descents <= 1)'),
-    ('plugins/cpu/presorted.c', 'while (!key_begins(&buffers, end))', 'while (false)'),
+    ('plugins/cpu/presorted.c', 'while (!key_begins(buffers, range.end))', 'while (false)'),
     ('plugins/cpu/presorted.c', 'if (a->keeps > 0) break;', 'break;'),
     ('plugins/cpu/presorted.c', 'drop_more(b, 0, early);', ';'),
     ('plugins/cpu/presorted.c', 'drop_more(a, below, a->keeps);', ';'),
@@ -52,7 +52,7 @@ MUTANTS = [
     ('plugins/cuda/host_merge.inc', 'run | SPENT', 'run'),
     ('plugins/cuda/host_merge.inc', 'keys[end - 1] > high', 'keys[end - 1] < high'),
     ('plugins/cuda/host_merge.inc', 'runs->bounds[run] + runs->indices', 'runs->indices'),
-    ('plugins/cuda/host_merge.c', 'count * (number + 1) / team', 'count / team * (number + 1)'),
+    ('plugins/common/team.h', 'each + (piece < rest)', 'each'),
     ('plugins/cuda/in_runs.c', 'r < plan.runs;', 'r + 1 < plan.runs;'),
     ('plugins/cuda/in_runs.c', 'run < longer ? run : longer', 'longer'),
     ('plugins/cuda/in_runs.c', 'run.index_bits = RUN_INDEX_BITS;', ''),
@@ -68,12 +68,31 @@ MUTANTS = [
     ('plugins/cuda/runtime.c', '(suffix ? text[1] : text[0])', '(!suffix && text[0])'),
     ('plugins/cuda/wide_keys.c', 'memcpy(order.at, next.at, order_bytes);', ';'),
     # keys wider than a pair
-    ('plugins/cpu/merge.c', 'if (window.low > 0) repair(job, pairs, other, count, window.low);',
-     ''),
+    ('plugins/cpu/merge.c', 'return (tied){run.begin, run.count, window.low};',
+     'return (tied){run.begin, run.count, 0};'),
+    ('plugins/cpu/merge.c', 'part = longest.count > 1 ? sort_tied(job, sorted, other, longest) : longest;',
+     'part.low = 0;'),
+    ('plugins/cpu/merge.c', 'if (part.low > 0) part = sort_tied(job, sorted, other, part);', ''),
+    ('plugins/cpu/merge.c', 'if (run.count > longest.count) {\n        const', 'if (run.count > 1) {\n        const'),
     ('plugins/cpu/merge.c', '|| job->key_width > 64', ''),
     ('plugins/cpu/merge.c', 'if (bit + width > 64) bits |=', 'if (bit + width > 65) bits |='),
-    ('plugins/cpu/merge.c', 'sorted[i] = prefix << job->index_bits | (sorted[i] & index_mask);',
+    ('plugins/cpu/merge.c', 'sorted[i] = prefix | (sorted[i] & index_mask);',
      ';'),
+    # threads
+    ('core/base/pool.c', '(uint32_t)ticket >= (uint32_t)(ticket >> 32)',
+     '(uint32_t)ticket > (uint32_t)(ticket >> 32)'),
+    ('core/base/pool.c', 'wait_for(job, count - mine);', 'wait_for(job, count - mine - (mine < count));'),
+    ('core/base/pool.c', 'if (is_open(job)) wake_workers();', 'return false;'),
+    ('core/base/pool.c', '  wake_workers();\n  for (;', '  for (;'),
+    ('core/base/pool.c', '(void)pthread_cond_broadcast(&pool.finished);', ''),
+    ('core/base/pool.c', 'pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0', 'true'),
+    ('core/base/pool.c', 'atomic_store(&pool.slots[s].taken, false);\n  }', '}'),
+    ('core/base/pool.c', 'atomic_store(&pool.workers, 0);', ''),
+    ('core/base/pool.c', '(void)pthread_join(pool.threads[i], NULL);', ';'),
+    ('core/base/pool.c', '(void)pthread_sigmask(SIG_SETMASK, &all, &before);', '(void)pthread_sigmask(0, NULL, &before);'),
+    ('core/base/pool.c', 'count > 1 && count <= UINT32_MAX ? take_slot() : NULL', 'count > 1 ? &pool.slots[0] : NULL'),
+    ('core/base/pool.c', 'if (threads == 0) threads = executor->threads ?', 'if (threads == 0) threads = false ?'),
+    ('plugins/common/team.h', 'pieces < t.threads ? pieces : t.threads', 'pieces'),
     # codes
     ('plugins/common/key_interpreter.h', 'return descending ? all ^ code : code;', 'return code;'),
     ('plugins/common/key_interpreter.h', '(raw & ~sign) > infinity', '(raw & ~sign) >= infinity'),
@@ -101,7 +120,7 @@ MUTANTS = [
      'steps[i].offset = target->offset;'),
     # permutations
     ('core/permute/permute.c', 'if (at >= count) return false;', 'if (at > count) return false;'),
-    ('core/permute/permute.c', 'good = good && !memchr', 'good = good || !memchr'),
+    ('core/permute/permute.c', 'range.end - range.begin)) v->good = false;', 'range.end - range.begin)) v->good = true;'),
     ('core/permute/permute.c', 'order->index_bits, i) != i) return false;',
      'order->index_bits, i) > i + 1) return false;'),
     ('core/permute/permute.c', 'const size_t head = unaligned < size ? unaligned : size;',
@@ -110,11 +129,11 @@ MUTANTS = [
     ('core/sorter.c', 'count < least_count(best)', 'count <= least_count(best)'),
     ('core/sorter.c', 'sorter->few = !sorter->few;', ''),
     # the pipeline and what looks at order
-    ('core/pipeline.c', 'rs_copy(records, copy, r.bytes, sorter->threads);', ''),
-    ('core/pipeline.c', 'rs_copy(records, r.sorted, r.bytes, sorter->threads);', ''),
+    ('core/pipeline.c', 'rs_copy(records, copy, r.bytes, sorter->team);', ''),
+    ('core/pipeline.c', 'rs_copy(records, r.sorted, r.bytes, sorter->team);', ''),
     ('core/pipeline.c', 'if (sorted == RECSORT_PLUGIN_UNSUPPORTED) return RECSORT_OK;', ''),
     ('core/pipeline.c', 'return status || r->moved ? status :', 'return status ? status :'),
-    ('core/pipeline.c', 'if (r->bytes && instance->records &&', 'if (instance->records &&'),
+    ('core/pipeline.c', 'r->bytes ? suits(sorter) : RECSORT_SUITS_NOT', 'suits(sorter)'),
     ('core/pipeline.c', 'sorter->instance.lost = sorted == RECSORT_PLUGIN_LOST;\n  if (sorted == ',
      'if (sorted == '),
     ('core/pipeline.c', 'if (status) return status;\n  lap(&clock, &stats->verify_seconds);',
@@ -165,6 +184,14 @@ CUDA_STAGES = [('CUDA tests', ['test_host_merge', 'test_in_runs'],
                 r'^cuda\.(host_merge|in_runs)$', 60)]
 
 
+THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
+STAGES_OF = [('plugins/cuda/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES)]
+
+
+def stages_for(name):
+    return next((found for start, found in STAGES_OF if name.startswith(start)), None) or stages()
+
+
 def is_found(build, jobs, chosen):
     """By what a mutant was found; None: it survived."""
     for name, targets, tests, timeout in chosen:
@@ -204,7 +231,7 @@ def main():
         if configured.returncode:
             sys.exit(configured.stdout)
         why = None if builds(build, arguments.jobs, []) else 'compiler'
-        why = why or is_found(build, arguments.jobs, stages() + CUDA_STAGES)
+        why = why or is_found(build, arguments.jobs, stages() + CUDA_STAGES + THREAD_STAGES)
         if why:
             sys.exit(f'mutants: without any, the tests fail already: {why}')
         for name, old, new in chosen:
@@ -214,8 +241,7 @@ def main():
                 stale.append((name, old))
                 continue
             path.write_text(text.replace(old, new))
-            of_cuda = name.startswith('plugins/cuda/')
-            why = is_found(build, arguments.jobs, CUDA_STAGES if of_cuda else stages())
+            why = is_found(build, arguments.jobs, stages_for(name))
             path.write_text(text)
             print(f'{why or "SURVIVED":12} {name}: {" ".join(old.split())} -> {" ".join(new.split())}',
                   flush=True)

@@ -2,7 +2,6 @@
  * place of the C library's, refuses all but a few: every sort must still give the same bytes,
  * without a word and without ending the process. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -33,16 +32,6 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
   return EAGAIN;
 }
 
-static size_t thread_count(void)
-{
-  DIR *const folder = opendir("/proc/self/task");
-  size_t count = 0;
-  while (folder && readdir(folder))
-    count++;
-  if (folder) closedir(folder);
-  return count - 2;
-}
-
 /* The pool asks again after a while, and then gets one more thread. */
 static bool sorts_with(recsort_sorter *sorter, int threads)
 {
@@ -51,11 +40,11 @@ static bool sorts_with(recsort_sorter *sorter, int threads)
   left = threads > 0;
   const bool sorted = records && recsort_sort(sorter, records, COUNT, NULL) == RECSORT_OK &&
                       in_order(records, COUNT);
-  const size_t found = thread_count();
+  const size_t found = pool_threads();
   free(records);
-  printf("%d threads beside the caller: %s, %zu threads\n", threads, sorted ? "sorted" : "wrong",
+  printf("%d threads to be had: %s, %zu beside the caller\n", threads, sorted ? "sorted" : "wrong",
          found);
-  return sorted && found == (size_t)threads + 1;
+  return sorted && found == (size_t)threads;
 }
 
 int main(void)

@@ -3,7 +3,6 @@
  *
  * Usage: unload LIBRARY ROUNDS */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,16 +48,6 @@ static library load(const char *path)
   return l;
 }
 
-static size_t thread_count(void)
-{
-  DIR *const folder = opendir("/proc/self/task");
-  size_t count = 0;
-  while (folder && readdir(folder))
-    count++;
-  if (folder) closedir(folder);
-  return count - 2;
-}
-
 static bool is_mapped(void)
 {
   FILE *const maps = fopen("/proc/self/maps", "r");
@@ -80,7 +69,7 @@ static void sort_once(const library *l, uint32_t seed, bool forget)
       l->sorter_create(schema, &options, &sorter, NULL) || l->sort(sorter, records, COUNT, NULL) ||
       !in_order(records, COUNT))
     fail("it did not sort");
-  if (thread_count() != 4) fail("it did not sort by 4 threads");
+  if (pool_threads() != 3) fail("it did not sort by 4 threads");
   free(records);
   l->schema_destroy(schema);
   if (!forget) l->sorter_destroy(sorter);
@@ -98,7 +87,8 @@ int main(int argc, char **argv)
     if (round % 3 == 0) usleep(5000); /* its threads sleep */
     if (dlclose(l.handle)) fail(dlerror());
     if (is_mapped()) fail("it is still loaded");
-    if (thread_count() != 1) fail("its threads are still there");
+    for (int i = 0; pool_threads() != 0; i++) /* what has ended may be listed for a moment */
+      if (usleep(1000) || i > 1000) fail("its threads are still there");
     if (round == rounds / 2) before = hold(&none);
     if (round == rounds - 2) after = hold(&none);
   }

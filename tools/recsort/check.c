@@ -59,7 +59,7 @@ static int check_input(check_state *checker, tool_reader *reader)
     const size_t count = checker->kept + got;
     if (recsort_check(checker->job->sorter, checker->buffer, count, &disorder, &error) !=
         RECSORT_OK) {
-      job_error(reader->name, done, &error);
+      job_error(reader->name, done + error_record(&error) - checker->kept, &error);
       return TOOL_TROUBLE;
     }
     if (disorder < count) {

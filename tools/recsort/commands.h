@@ -31,8 +31,9 @@ typedef struct run_times {
 /* Writes --stats to standard error, if they are asked for. */
 void print_stats(const cli_job *job, uint64_t records, const run_times *times);
 
-/* Says which record a library call failed on, or what else is wrong. `name` is the input, `first`
- * the number in it of the call's first record. */
-void job_error(const char *name, uint64_t first, const recsort_error *error);
+/* Which of the call's records it failed on, from 0; 0 as well if it was none of them. */
+uint64_t error_record(const recsort_error *error);
+/* Says what a library call failed on. `name` is the input, `number` the record's number in it. */
+void job_error(const char *name, uint64_t number, const recsort_error *error);
 
 #endif

@@ -82,7 +82,7 @@ static bool fill_run(merge_state *merge, merge_run *run)
   run->count = count;
   if (recsort_encode(merge->job->sorter, run->records, count, run->keys + merge->key_size,
                      &error) != RECSORT_OK) {
-    job_error(run->reader.name, run->first, &error);
+    job_error(run->reader.name, run->first + error_record(&error), &error);
     return false;
   }
   return check_run(merge, run);

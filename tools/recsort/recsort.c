@@ -17,12 +17,32 @@ static int print_version(void)
   return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
 }
 
-void job_error(const char *name, uint64_t first, const recsort_error *error)
+/* The number that the text begins with, and what follows it. */
+static uint64_t split_error(const recsort_error *error, const char **rest)
 {
-  if (first == 0) {
-    tool_error("%s: %s", name, error->text);
+  uint64_t number = 0;
+  int length = 0;
+  if (error->status == RECSORT_INVALID_RECORD) {
+    sscanf(error->text, "record %" SCNu64 ": %n", &number, &length);
+  }
+  *rest = error->text + length;
+  return number;
+}
+
+uint64_t error_record(const recsort_error *error)
+{
+  const char *rest;
+  return split_error(error, &rest);
+}
+
+void job_error(const char *name, uint64_t number, const recsort_error *error)
+{
+  const char *rest;
+  split_error(error, &rest);
+  if (rest != error->text) {
+    tool_error("%s: record %" PRIu64 ": %s", name, number, rest);
   } else {
-    tool_error("%s: from record %" PRIu64 " on: %s", name, first, error->text);
+    tool_error("%s: %s", name, error->text);
   }
 }
 

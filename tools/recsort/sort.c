@@ -117,15 +117,25 @@ static bool write_output(const cli_job *job, tool_output *output, const recsort_
   return !around || tool_output_write(output, input->trailer.data, input->trailer.size);
 }
 
-/* Says how a call on all records went: false, after a message, if it failed. */
-static bool sorted_well(const cli_job *job, recsort_status status, const recsort_error *error)
+static void report_error(const cli_job *job, const tool_records *input, const recsort_error *error)
 {
   const cli_options *const options = job->options;
-  const char *const name = options->input_count > 1    ? "the inputs"
-                           : options->input_count == 1 ? tool_input_name(options->inputs[0])
-                                                       : tool_input_name(NULL);
+  const uint64_t number = error_record(error);
+  size_t i = 0;
+  while (i + 1 < options->input_count && number >= input->ends[i])
+    i++;
+  const char *const path = options->input_count > 0 ? options->inputs[i] : NULL;
+  const bool of_all = options->input_count > 1 && error->status != RECSORT_INVALID_RECORD;
+  job_error(of_all ? "the inputs" : tool_input_name(path),
+            number - (i > 0 ? input->ends[i - 1] : 0), error);
+}
+
+/* Says how a call on all records went: false, after a message, if it failed. */
+static bool sorted_well(const cli_job *job, const tool_records *input, recsort_status status,
+                        const recsort_error *error)
+{
   if (status != RECSORT_OK) {
-    job_error(name, 0, error);
+    report_error(job, input, error);
     return false;
   }
   const char *const fallback = recsort_sorter_stats(job->sorter).fallback;
@@ -140,7 +150,7 @@ static bool find_order(const cli_job *job, const tool_records *input, recsort_pe
   tool_progress_begin("sorting", 0);
   const recsort_status status =
       recsort_find_order(job->sorter, input->records.data, input->count, order, &error);
-  if (!sorted_well(job, status, &error)) return false;
+  if (!sorted_well(job, input, status, &error)) return false;
   if (options->unique &&
       recsort_unique(job->sorter, input->records.data, order, &error) != RECSORT_OK) {
     tool_error_library(&error);
@@ -168,7 +178,7 @@ static bool sort_into(const cli_job *job, tool_output *output, const tool_record
   tool_progress_begin("sorting", 0);
   const recsort_status status =
       recsort_sort_to(job->sorter, input->records.data, input->count, records, &error);
-  if (!sorted_well(job, status, &error)) return false;
+  if (!sorted_well(job, input, status, &error)) return false;
   put(records + input->records.size, &input->trailer);
   return tool_output_filled(output);
 }

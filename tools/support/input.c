@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -152,6 +153,19 @@ bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *
   return true;
 }
 
+static bool same_time(struct timespec a, struct timespec b)
+{
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* The time of writing can be put back, that of the last change cannot; but the latter is also when
+ * the file lost a name, as one does that is replaced or removed while it is read. */
+static bool was_changed(const struct stat *before, const struct stat *now)
+{
+  return now->st_size != before->st_size || !same_time(now->st_mtim, before->st_mtim) ||
+         (now->st_nlink == before->st_nlink && !same_time(now->st_ctim, before->st_ctim));
+}
+
 /* The end of a regular file's records: what follows must be the trailer and nothing else, and
  * nobody may have written to the file. */
 static bool finish_sized(tool_reader *reader)
@@ -166,9 +180,7 @@ static bool finish_sized(tool_reader *reader)
     tool_error_errno(reader->name, errno);
     return false;
   }
-  if (got != 0 || now.st_size != reader->status.st_size ||
-      now.st_mtim.tv_sec != reader->status.st_mtim.tv_sec ||
-      now.st_mtim.tv_nsec != reader->status.st_mtim.tv_nsec) {
+  if (got != 0 || was_changed(&reader->status, &now)) {
     tool_error("%s: it was changed while it was being read", reader->name);
     return false;
   }
@@ -387,7 +399,11 @@ bool tool_read_records(tool_records *records, char *const *paths, size_t path_co
                        const tool_format *format, size_t working_size, const atomic_bool *unwanted)
 {
   const size_t inputs = path_count != 0 ? path_count : 1;
-  *records = (tool_records){0};
+  *records = (tool_records){.ends = calloc(inputs, sizeof *records->ends)};
+  if (records->ends == NULL) {
+    tool_error_memory(inputs * sizeof *records->ends);
+    return false;
+  }
   for (size_t i = 0; i < inputs && !*unwanted; i++) {
     tool_reader reader;
     const bool done = tool_reader_open(&reader, path_count != 0 ? paths[i] : NULL, format) &&
@@ -398,6 +414,7 @@ bool tool_read_records(tool_records *records, char *const *paths, size_t path_co
     }
     tool_reader_close(&reader);
     if (!done) return false;
+    records->ends[i] = records->records.size / format->record_size;
   }
   records->count = records->records.size / format->record_size;
   return true;
@@ -405,6 +422,7 @@ bool tool_read_records(tool_records *records, char *const *paths, size_t path_co
 
 void tool_records_free(tool_records *records)
 {
+  free(records->ends);
   tool_bytes_free(&records->records);
   tool_bytes_free(&records->header);
   tool_bytes_free(&records->trailer);

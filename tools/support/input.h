@@ -65,6 +65,7 @@ void tool_reader_close(tool_reader *reader);
 typedef struct tool_records {
   tool_bytes records;
   size_t count;
+  uint64_t *ends; /* of each input, as the number of the record that follows it */
   tool_bytes header;
   tool_bytes trailer;
 } tool_records;

@@ -1,6 +1,7 @@
 /* output.c - a new file takes the old one's place in one step, or not at all. */
 #include "support/output.h"
 
+#include "support/attributes.h"
 #include "support/memory.h"
 #include "support/message.h"
 #include "support/progress.h"
@@ -8,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <signal.h>
@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -27,123 +26,6 @@ static const uint64_t write_back_size = 16 << 20;
 
 /* From how many threads on a mapping is filled sooner than a file on tmpfs is written. */
 enum { least_threads = 4 };
-
-/* ---- Signals ---- */
-
-static const int fatal_signals[] = {SIGABRT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU};
-enum { fatal_signal_count = sizeof fatal_signals / sizeof fatal_signals[0] };
-
-/* The output's temporary, for the handler; NULL: none. While `changing` is set its name and the
- * file are not yet in step. */
-static const tool_output *_Atomic pending;
-static atomic_bool changing;
-
-/* The thread that changes something has these signals blocked, so this waits for another one. */
-static void remove_pending(int number)
-{
-  while (atomic_load(&changing)) {
-  }
-  const tool_output *const output = atomic_load(&pending);
-  if (output != NULL) unlinkat(output->folder, output->temporary, 0);
-  raise(number); /* to its default action, now that SA_RESETHAND has restored that */
-}
-
-static void catch_signals(void)
-{
-  struct sigaction action = {.sa_handler = remove_pending, .sa_flags = (int)SA_RESETHAND};
-  for (int i = 0; i < fatal_signal_count; i++) {
-    struct sigaction old;
-    if (sigaction(fatal_signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) {
-      sigaction(fatal_signals[i], &action, NULL);
-    }
-  }
-  signal(SIGXFSZ, SIG_IGN); /* a write over the limit then fails as any other */
-}
-
-static void begin_change(sigset_t *old)
-{
-  sigset_t blocked;
-  sigemptyset(&blocked);
-  for (int i = 0; i < fatal_signal_count; i++)
-    sigaddset(&blocked, fatal_signals[i]);
-  pthread_sigmask(SIG_BLOCK, &blocked, old);
-  atomic_store(&changing, true);
-}
-
-static void end_change(const tool_output *temporary, const sigset_t *old)
-{
-  atomic_store(&pending, temporary);
-  atomic_store(&changing, false);
-  pthread_sigmask(SIG_SETMASK, old, NULL);
-}
-
-/* ---- Temporaries ---- */
-
-typedef int (*create_call)(tool_output *output);
-
-/* Makes a temporary under a new random name by `create`, which returns less than 0 on failure. */
-static int create_named(tool_output *output, create_call create)
-{
-  int result;
-  int error;
-  sigset_t old;
-  uint64_t attempt = (uint64_t)getpid(); /* should there be no random number */
-  begin_change(&old);
-  do {
-    uint64_t number;
-    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number) number = attempt++;
-    snprintf(output->temporary, sizeof output->temporary, ".recsort-%016" PRIx64, number);
-    result = create(output);
-    error = errno;
-  } while (result < 0 && error == EEXIST);
-  if (result < 0) output->temporary[0] = '\0';
-  end_change(result < 0 ? NULL : output, &old);
-  errno = error;
-  return result;
-}
-
-static int open_temporary(tool_output *output)
-{
-  return openat(output->folder, output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-}
-
-static void descriptor_path(const tool_output *output, char path[static 32])
-{
-  snprintf(path, 32, "/proc/self/fd/%d", output->fd);
-}
-
-static int link_temporary(tool_output *output)
-{
-  char path[32];
-  descriptor_path(output, path);
-  return linkat(AT_FDCWD, path, output->folder, output->temporary, AT_SYMLINK_FOLLOW);
-}
-
-static void remove_temporary(tool_output *output)
-{
-  sigset_t old;
-  if (output->temporary[0] == '\0') return;
-  begin_change(&old);
-  unlinkat(output->folder, output->temporary, 0);
-  output->temporary[0] = '\0';
-  end_change(NULL, &old);
-}
-
-/* A file in the target's folder: without a name if the file system can, and can name it later. */
-static int create_file(tool_output *output)
-{
-  output->fd = openat(output->folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
-  if (output->fd >= 0) {
-    char path[32];
-    descriptor_path(output, path);
-    if (access(path, F_OK) == 0) return 0;
-    close(output->fd);
-  } else if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT) {
-    return -1;
-  }
-  output->fd = create_named(output, open_temporary);
-  return output->fd < 0 ? -1 : 0;
-}
 
 /* ---- Opening ---- */
 
@@ -159,15 +41,32 @@ static char *join_link(const char *path, const char *link)
   return joined;
 }
 
+/* The links of /proc lead to open files; what they say is no name that could be followed. */
+static bool is_in_proc(char *path)
+{
+  struct statfs system;
+  char *const slash = strrchr(path, '/');
+  if (slash == NULL) return statfs(".", &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+  const char first = slash[1];
+  slash[1] = '\0';
+  const bool found = statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+  slash[1] = first;
+  return found;
+}
+
 /* Where a write to `path` would end up: the name that the last of a chain of symbolic links leads
- * to, whether it exists or not. NULL, with errno, if that cannot be told. */
-static char *follow_links(const char *path)
+ * to, whether it exists or not, or a link of /proc, and `*in_proc` is set. NULL, with errno, if
+ * that cannot be told. */
+static char *follow_links(const char *path, bool *in_proc)
 {
   char link[PATH_MAX];
   char *target = strdup(path);
+  *in_proc = false;
   for (int depth = 0; target != NULL; depth++) {
     const ssize_t length = readlink(target, link, sizeof link - 1);
     if (length < 0) break;
+    *in_proc = is_in_proc(target);
+    if (*in_proc) break;
     link[length] = '\0';
     char *const next = depth < 40 ? join_link(target, link) : NULL;
     if (depth >= 40) errno = ELOOP;
@@ -201,50 +100,90 @@ static int open_folder(char *target)
   return folder;
 }
 
-/* Owner and mode of the old file. An owner that cannot be given must not get set-id bits. */
-static bool keep_mode(const tool_output *output, const struct stat *old)
+static bool is_mount_point(const tool_output *output)
 {
-  mode_t mode = old->st_mode & 07777;
-  if (fchown(output->fd, old->st_uid, old->st_gid) != 0) {
-    mode &= (mode_t) ~(S_ISUID | S_ISGID);
-    if (fchown(output->fd, (uid_t)-1, old->st_gid) != 0) mode &= (mode_t)~S_ISGID;
-  }
-  return fchmod(output->fd, mode) == 0;
+  struct statx status;
+  return statx(output->folder, output->target, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_TYPE,
+               &status) == 0 &&
+         (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-static bool open_atomic(tool_output *output, const char *path, const struct stat *old)
+static bool open_atomic(tool_output *output)
 {
   /* A file that may not be written is not to be replaced either. */
-  if (old != NULL && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) return false;
-  output->target = follow_links(path);
-  if (output->target == NULL) return false;
+  if (output->replaces && faccessat(AT_FDCWD, output->name, W_OK, AT_EACCESS) != 0) return false;
   output->folder = open_folder(output->target);
   if (output->folder < 0) return false;
-  catch_signals();
-  if (create_file(output) != 0) return false;
-  return old == NULL || keep_mode(output, old);
+  if (output->replaces && is_mount_point(output)) {
+    errno = EBUSY;
+    return false;
+  }
+  /* Until it has the old file's mode, only its owner may read it. */
+  const mode_t mode = output->replaces ? 0600 : 0666;
+  const bool opened = tool_temporary_open(&output->temporary, output->folder, output->target, mode);
+  output->fd = output->temporary.fd;
+  return opened;
+}
+
+/* A link of /proc to an open file, as /dev/fd/3 is. One of our own is written to where it stands,
+ * as a shell would do; another process's can only be opened anew, and what it holds is kept. */
+static int open_descriptor(const char *link, const struct stat *status)
+{
+  const char *const slash = strrchr(link, '/');
+  struct stat own;
+  uint64_t number;
+  if (!tool_parse_count(slash != NULL ? slash + 1 : link, INT_MAX, &number) ||
+      fstat((int)number, &own) != 0 || own.st_dev != status->st_dev ||
+      own.st_ino != status->st_ino) {
+    return open(link, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+  }
+  const int flags = fcntl((int)number, F_GETFL);
+  if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) {
+    errno = EBADF;
+    return -1;
+  }
+  return fcntl((int)number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
+/* Whether the output is open; if not, errno says why. */
+static bool open_path(tool_output *output, const char *path)
+{
+  bool in_proc;
+  const bool exists = stat(path, &output->old) == 0;
+  if (!exists && errno != ENOENT) return false;
+  output->target = follow_links(path, &in_proc);
+  if (output->target == NULL) return false;
+  if (exists && in_proc) {
+    output->fd = open_descriptor(output->target, &output->old);
+  } else if (exists && !S_ISREG(output->old.st_mode)) { /* of a folder this fails */
+    output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  } else {
+    output->replaces = exists;
+    return open_atomic(output);
+  }
+  return output->fd >= 0;
+}
+
+static void report(const tool_output *output)
+{
+  if (errno == EBUSY && output->folder >= 0) {
+    tool_error("%s: it is a mount point, which no other file can replace; mount its folder instead",
+               output->name);
+  } else {
+    tool_error_errno(output->name, errno);
+  }
 }
 
 bool tool_output_open(tool_output *output, const char *path)
 {
-  struct stat old;
-  bool opened;
   *output = (tool_output){.name = tool_output_name(path), .fd = -1, .folder = -1};
+  signal(SIGXFSZ, SIG_IGN); /* a write over the limit then fails as any other */
   if (tool_is_standard(path) || strcmp(path, "/dev/stdout") == 0) {
-    signal(SIGXFSZ, SIG_IGN);
     output->fd = STDOUT_FILENO;
     return true;
   }
-  if (stat(path, &old) != 0) {
-    opened = errno == ENOENT && open_atomic(output, path, NULL);
-  } else if (S_ISREG(old.st_mode)) {
-    opened = open_atomic(output, path, &old);
-  } else { /* of a folder this fails */
-    output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    opened = output->fd >= 0;
-  }
-  if (opened) return true;
-  tool_error_errno(output->name, errno);
+  if (open_path(output, path)) return true;
+  report(output);
   tool_output_discard(output);
   return false;
 }
@@ -253,7 +192,7 @@ bool tool_output_open(tool_output *output, const char *path)
 
 static bool failed(const tool_output *output)
 {
-  tool_error_errno(output->name, errno);
+  report(output);
   return false;
 }
 
@@ -459,15 +398,12 @@ static bool sync_descriptor(int fd)
   return result == 0;
 }
 
-static bool replace_target(tool_output *output)
+/* As the old file is now; it may be gone. */
+static bool keep_attributes(tool_output *output)
 {
-  sigset_t old;
-  begin_change(&old);
-  const bool renamed =
-      renameat(output->folder, output->temporary, output->folder, output->target) == 0;
-  if (renamed) output->temporary[0] = '\0';
-  end_change(renamed ? NULL : output, &old);
-  return renamed;
+  if (!output->replaces) return true;
+  if (stat(output->name, &output->old) != 0 && errno != ENOENT) return false;
+  return tool_keep_attributes(output->fd, output->name, &output->old);
 }
 
 /* More may have been reserved than was written. */
@@ -480,11 +416,8 @@ static bool give_back_room(tool_output *output)
 static bool commit_atomic(tool_output *output)
 {
   if (!give_back_room(output)) return failed(output);
-  if (!sync_descriptor(output->fd)) return failed(output);
-  if (output->temporary[0] == '\0' && create_named(output, link_temporary) != 0) {
-    return failed(output);
-  }
-  if (!replace_target(output)) return failed(output);
+  if (!keep_attributes(output) || !sync_descriptor(output->fd)) return failed(output);
+  if (!tool_temporary_replace(&output->temporary)) return failed(output);
   /* Some file systems cannot sync a folder, and say EINVAL. */
   if (!sync_descriptor(output->folder) && errno != EINVAL) {
     tool_error("%s: it is complete, but may be the old one again after a crash: %s", output->name,
@@ -497,6 +430,7 @@ static bool commit_atomic(tool_output *output)
 bool tool_output_commit(tool_output *output)
 {
   bool done = output->folder < 0 || commit_atomic(output);
+  tool_temporary_remove(&output->temporary); /* while the open file is locked */
   const int fd = output->fd;
   output->fd = -1;
   if (close(fd) != 0 && done && errno != EINTR) done = failed(output);
@@ -506,7 +440,7 @@ bool tool_output_commit(tool_output *output)
 
 void tool_output_discard(tool_output *output)
 {
-  remove_temporary(output);
+  tool_temporary_remove(&output->temporary);
   tool_room_stop(&output->room);
   unmap(output);
   if (output->fd > STDERR_FILENO) close(output->fd);

@@ -5,10 +5,11 @@
  * A regular file is written under no name (O_TMPFILE; where the file system has none, under a
  * temporary name) in the target's folder, brought to the disk, and renamed over the target:
  *  - a symbolic link stays, and the file it leads to is replaced;
- *  - the mode is kept, the owner too as far as that is allowed; access lists and extended
- *    attributes are not;
+ *  - the mode, the access list and extended attributes are kept, the owner as far as that is
+ * allowed;
  *  - other hard links to the old file keep the old data.
- * Anything else (standard output, a FIFO, a terminal, a device) is written to directly.
+ * Anything else (standard output, a FIFO, a terminal, a device, an open file as /dev/fd/3) is
+ * written to directly. A file that is a mount point cannot be replaced, and is refused.
  *
  * Pages of a file on tmpfs are made one after the other under the file's lock, however many threads
  * write. So there its room is reserved ahead, while the input is read, and is then mapped and
@@ -17,24 +18,27 @@
  * elsewhere than what was reserved (copy on write), and of a mapping a failed write is told by a
  * signal, or too late.
  *
- * One file at a time. Its temporary is removed when a signal ends the process.
+ * One file at a time. Its temporary is removed when a signal ends the process; see temporary.h.
  */
 #ifndef TOOL_OUTPUT_H
 #define TOOL_OUTPUT_H
 
 #include "support/room.h"
+#include "support/temporary.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 typedef struct tool_output {
-  const char *name;   /* for messages */
-  int fd;             /* -1: none */
-  int folder;         /* of the target; -1: written directly */
-  char *target;       /* its name in the folder; NULL: written directly */
-  char temporary[32]; /* in the folder; empty: none */
+  const char *name; /* for messages */
+  int fd;           /* -1: none */
+  int folder;       /* of the target; -1: written directly */
+  char *target;     /* its name in the folder */
+  bool replaces;    /* an old file, which was so when the output was opened: */
+  struct stat old;
+  tool_temporary temporary;
   uint64_t written;
   uint64_t write_back; /* bytes whose way to the disk has begun */
   bool mappable;

@@ -46,7 +46,8 @@ typedef enum recsort_status {
   RECSORT_IO_ERROR,       /* a file could not be read */
   RECSORT_INVALID_SCHEMA, /* the schema says something that is refused */
   RECSORT_INVALID_KEY,    /* a key names nothing, or nothing that can be ordered */
-  RECSORT_INVALID_RECORD, /* a record holds a value that its schema rules out */
+  RECSORT_INVALID_RECORD, /* a record holds a value that its schema rules out; the error's text
+                           * begins with "record N: ", N from 0 in the records of the call */
   RECSORT_PLUGIN_ERROR,   /* a plugin could not be found, loaded or used */
   RECSORT_DEVICE_ERROR,   /* a plugin failed while it worked */
   RECSORT_CORRUPT_RESULT  /* a plugin's result is no permutation; nothing was moved */

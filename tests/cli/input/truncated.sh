@@ -17,3 +17,28 @@ for change in 'truncate -s 2000000' 'truncate -s 0' 'truncate -s +20' touch; do
 done
 cat out
 ls -A
+
+echo "the time of writing is put back"
+cp sorted first
+cp -p first times
+recsort -s "$SCHEMAS/entity.yaml" -m first second -o out &
+exec 3>second
+entities of 1000 | dd of=first bs=20 seek=100 conv=notrunc status=none
+touch -r times first
+cat low >&3
+exec 3>&-
+wait $!
+echo "exit $?, $(head -c 3 out)"
+# What is replaced or removed while it is read is read to its end, as ever.
+for change in 'mv other first' 'rm first'; do
+  cp sorted first
+  cp low other
+  recsort -s "$SCHEMAS/entity.yaml" -m first second -o replaced &
+  exec 3>second
+  $change
+  cat low >&3
+  exec 3>&-
+  wait $!
+  echo "$change: exit $?"
+  cat sorted low | cmp - replaced
+done

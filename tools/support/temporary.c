@@ -1,0 +1,287 @@
+/* temporary.c - names that come and go in step with the signals. */
+#include "support/temporary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum {
+  target_part = 100, /* bytes of the target's name in ours: some file systems allow 143 in all */
+  absent_enough = 8  /* names in a row that are not there: then there are no more */
+};
+
+/* ---- Signals ---- */
+
+/* Whether the name and the file are in step. ENDING is for ever: a signal is ending the process. */
+enum { IDLE, CHANGING, ENDING };
+static atomic_int state = IDLE;
+
+/* The one that has a name; NULL: none. */
+static const tool_temporary *_Atomic pending;
+
+/* Another thread that is CHANGING is soon done. Where the process is ENDING no thread goes on. The
+ * caller has all signals blocked. */
+static void enter(int next)
+{
+  for (int idle = IDLE; !atomic_compare_exchange_weak(&state, &idle, next); idle = IDLE) {
+    while (idle == ENDING)
+      pause();
+  }
+}
+
+/* Runs with all signals blocked, in one thread; the same or another signal may come to the others.
+ */
+static void remove_pending(int number)
+{
+  sigset_t only;
+  enter(ENDING);
+  const tool_temporary *const temporary = pending;
+  if (temporary != NULL) unlinkat(temporary->folder, temporary->name, 0);
+  signal(number, SIG_DFL);
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  raise(number);
+  pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+  _exit(128 + number); /* the first process of a container does not die of its own signals */
+}
+
+static bool is_fatal(int number)
+{
+  static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU,
+                               SIGCONT, SIGCHLD, SIGURG,  SIGWINCH};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    if (number == others[i]) return false;
+  }
+  return true;
+}
+
+/* Signals that the C library keeps for itself, and does not let be caught. It sets them when it
+ * needs them; until then they end the process, so they are ignored. */
+static void ignore_reserved(int number)
+{
+  unsigned long old[4] = {
+      0}; /* as the kernel has it: the handler first, the mask of 64 bits last */
+  const unsigned long ignored[4] = {(unsigned long)SIG_IGN};
+  const size_t mask_size = 8;
+  if (syscall(SYS_rt_sigaction, number, NULL, old, mask_size) == 0 &&
+      old[0] == (unsigned long)SIG_DFL) {
+    syscall(SYS_rt_sigaction, number, ignored, NULL, mask_size);
+  }
+}
+
+static void catch_signals(void)
+{
+  struct sigaction action = {.sa_handler = remove_pending};
+  sigfillset(&action.sa_mask);
+  for (int number = 1; number <= SIGRTMAX; number++) {
+    struct sigaction old;
+    if (!is_fatal(number)) continue;
+    if (sigaction(number, NULL, &old) != 0) {
+      ignore_reserved(number);
+    } else if (old.sa_handler == SIG_DFL) {
+      sigaction(number, &action, NULL);
+    }
+  }
+}
+
+static void begin_change(sigset_t *old)
+{
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, old);
+  enter(CHANGING);
+}
+
+static void end_change(const tool_temporary *temporary, const sigset_t *old)
+{
+  pending = temporary;
+  state = IDLE;
+  pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
+/* ---- Names ---- */
+
+/* Where a lock holds for all that can see the file. */
+static bool is_local(int folder)
+{
+  struct statfs system;
+  if (fstatfs(folder, &system) != 0) return false;
+  switch ((unsigned long)system.f_type) {
+  case BTRFS_SUPER_MAGIC:
+  case EXT4_SUPER_MAGIC: /* and ext2, ext3 */
+  case F2FS_SUPER_MAGIC:
+  case MSDOS_SUPER_MAGIC:
+  case OVERLAYFS_SUPER_MAGIC:
+  case TMPFS_MAGIC:
+  case XFS_SUPER_MAGIC:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* The host's name as a number of fixed width (FNV-1a), as it may be long. */
+static void set_host(tool_temporary *temporary)
+{
+  char host[256] = "";
+  uint32_t sum = 2166136261u;
+  temporary->host[0] = '\0';
+  if (is_local(temporary->folder)) return;
+  gethostname(host, sizeof host - 1);
+  for (const char *c = host; *c != '\0'; c++)
+    sum = (sum ^ (unsigned char)*c) * 16777619u;
+  snprintf(temporary->host, sizeof temporary->host, "%08" PRIx32 "-", sum);
+}
+
+static void set_name(tool_temporary *temporary, unsigned number)
+{
+  const char *const target = temporary->target;
+  size_t part = strlen(target);
+  if (part > target_part) {
+    part = target_part;
+    while (part > 0 && ((unsigned char)target[part] & 0xc0) == 0x80) /* no half character */
+      part--;
+  }
+  snprintf(temporary->name, sizeof temporary->name, ".%.*s.recsort-%s%u", (int)part, target,
+           temporary->host, number);
+}
+
+/* 1: the name is that of the open file; 0: not, or no longer; less: that cannot be told. */
+static int is_named(const tool_temporary *temporary, int fd)
+{
+  struct stat file, named;
+  if (fstat(fd, &file) != 0) return -1;
+  if (fstatat(temporary->folder, temporary->name, &named, AT_SYMLINK_NOFOLLOW) != 0) {
+    return errno == ENOENT ? 0 : -1;
+  }
+  return file.st_dev == named.st_dev && file.st_ino == named.st_ino && S_ISREG(file.st_mode);
+}
+
+/* False if there is no such file, or none that may be opened. */
+static bool remove_leftover(tool_temporary *temporary, unsigned number)
+{
+  set_name(temporary, number);
+  const int fd = openat(temporary->folder, temporary->name,
+                        O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return false;
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_named(temporary, fd) > 0) {
+    unlinkat(temporary->folder, temporary->name, 0);
+  }
+  close(fd);
+  return true;
+}
+
+static void remove_leftovers(tool_temporary *temporary)
+{
+  unsigned absent = 0;
+  for (unsigned number = 0; absent < absent_enough; number++)
+    absent = remove_leftover(temporary, number) ? 0 : absent + 1;
+  temporary->name[0] = '\0';
+}
+
+/* ---- Files ---- */
+
+typedef int (*make_call)(tool_temporary *temporary, mode_t mode);
+
+/* Makes the file under the first name that is free, by `make`: less than 0 with errno on failure.
+ */
+static int make_named(tool_temporary *temporary, make_call make, mode_t mode)
+{
+  int result;
+  sigset_t old;
+  begin_change(&old);
+  unsigned number = 0;
+  do {
+    set_name(temporary, number++);
+    result = make(temporary, mode);
+  } while (result < 0 && errno == EEXIST);
+  const int error = errno;
+  if (result < 0) temporary->name[0] = '\0';
+  end_change(result < 0 ? NULL : temporary, &old);
+  errno = error;
+  return result;
+}
+
+/* Another run that looks for leftovers may have locked the new file first; it then removes it. A
+ * file system without locks has none for them either. */
+static int make_locked(tool_temporary *temporary, mode_t mode)
+{
+  const int fd =
+      openat(temporary->folder, temporary->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (fd < 0) return -1;
+  const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+  const int named = locked ? is_named(temporary, fd) : 0;
+  if (named > 0) return fd;
+  const int error = named < 0 ? errno : EEXIST;
+  if (named < 0) unlinkat(temporary->folder, temporary->name, 0);
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+static void descriptor_path(const tool_temporary *temporary, char path[static 32])
+{
+  snprintf(path, 32, "/proc/self/fd/%d", temporary->fd);
+}
+
+static int make_link(tool_temporary *temporary, mode_t mode)
+{
+  char path[32];
+  (void)mode;
+  descriptor_path(temporary, path);
+  return linkat(AT_FDCWD, path, temporary->folder, temporary->name, AT_SYMLINK_FOLLOW);
+}
+
+bool tool_temporary_open(tool_temporary *temporary, int folder, const char *target, mode_t mode)
+{
+  *temporary = (tool_temporary){.fd = -1, .folder = folder, .target = target};
+  set_host(temporary);
+  catch_signals();
+  remove_leftovers(temporary);
+  temporary->fd = openat(folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
+  if (temporary->fd >= 0) {
+    char path[32];
+    descriptor_path(temporary, path);
+    flock(temporary->fd, LOCK_EX | LOCK_NB);
+    if (access(path, F_OK) == 0) return true; /* so that it can be named */
+    close(temporary->fd);
+  } else if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT) {
+    return false;
+  }
+  temporary->fd = make_named(temporary, make_locked, mode);
+  return temporary->fd >= 0;
+}
+
+bool tool_temporary_replace(tool_temporary *temporary)
+{
+  sigset_t old;
+  if (temporary->name[0] == '\0' && make_named(temporary, make_link, 0) != 0) return false;
+  begin_change(&old);
+  const bool renamed =
+      renameat(temporary->folder, temporary->name, temporary->folder, temporary->target) == 0;
+  const int error = errno;
+  if (renamed) temporary->name[0] = '\0';
+  end_change(renamed ? NULL : temporary, &old);
+  errno = error;
+  return renamed;
+}
+
+void tool_temporary_remove(tool_temporary *temporary)
+{
+  sigset_t old;
+  if (temporary->name[0] == '\0') return;
+  begin_change(&old);
+  unlinkat(temporary->folder, temporary->name, 0);
+  temporary->name[0] = '\0';
+  end_change(NULL, &old);
+}
