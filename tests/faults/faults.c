@@ -233,13 +233,17 @@ static const struct {
     {"permutations", use_permutations, NULL, FEW},
     {"schema and plugins", load_everything, NULL, FEW},
     {"sort many in place", sort_in_place, NULL, MANY},
+#ifndef RS_SLOW
     {"permutations of many", use_permutations, NULL, MANY},
+#endif
     {"sort with a plugin", sort_in_place, "well", FEW},
     {"sort with a plugin that fails", sort_in_place, "sort-failed", FEW},
     {"sort with a plugin that is lost", use_permutations, "sort-lost", FEW},
     {"sort with a plugin that lies", sort_in_place, "sort-duplicate", FEW},
+#ifndef RS_SLOW
     {"sort many with a plugin that asks for too much", sort_in_place, "size-huge", MANY},
     {"permutations of many with a plugin that cannot", use_permutations, "limit-count", MANY},
+#endif
 };
 
 static bool run_scenario(size_t i, const shim *s, tally *t)
