@@ -34,8 +34,9 @@ kills() {
   cd "$work/kills"
   PATH=$build/tools:$source/tests/cli/support:$PATH SCHEMAS=$source/schemas \
     PYTHONDONTWRITEBYTECODE=1 kill-sort 5000 >"$work/kill.out"
-  cat note "$work/kill.out"
+  cat note
   echo
+  cat "$work/kill.out"
   cmp "$work/kill.out" "$source/tests/cli/robust/kill.stdout"
 }
 
