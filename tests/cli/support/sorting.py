@@ -2,6 +2,7 @@
 import os
 import shutil
 import subprocess
+import time
 
 # The search for leaks cannot work under a tracer, and complains when it is killed.
 os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
@@ -13,6 +14,15 @@ SANITIZED = b"__asan_init" in open(shutil.which("recsort"), "rb").read()
 def entities(*arguments, data=b""):
     return subprocess.run(["entities", *arguments], input=data, stdout=subprocess.PIPE,
                           check=True).stdout
+
+
+def wait_for(condition):
+    """Until it holds; what does not come in 20 seconds does not come."""
+    end = time.monotonic() + 20
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit("it does not come")
+        time.sleep(0.001)
 
 
 class Replacement:
