@@ -1,7 +1,7 @@
 /* unload.c - a host that loads librecsort, sorts by several threads, and unloads it: its threads
- * are gone with it, also where the host forgot to destroy a sorter.
+ * are gone with it, also where the host forgot to destroy a sorter, and the process does not grow.
  *
- * Usage: unload LIBRARY */
+ * Usage: unload LIBRARY ROUNDS */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "soak/growth.h"
 
-enum { COUNT = 400000, ROUNDS = 30 };
+enum { COUNT = 400000 };
 
 typedef struct library {
   void *handle;
@@ -76,17 +77,22 @@ static void sort_once(const library *l, uint32_t seed, bool forget)
 
 int main(int argc, char **argv)
 {
-  if (argc != 2) fail("usage: unload LIBRARY");
-  for (uint32_t round = 0; round < ROUNDS; round++) {
+  const uint32_t rounds = argc == 3 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
+  counted_memory none = {0};
+  holding before = {0}, after = {0};
+  if (rounds < 4) fail("usage: unload LIBRARY ROUNDS");
+  for (uint32_t round = 0; round < rounds; round++) {
     const library l = load(argv[1]);
-    sort_once(&l, round, round == ROUNDS - 1);
+    sort_once(&l, round, round == rounds - 1);
     if (round % 3 == 0) usleep(5000); /* its threads sleep */
     if (dlclose(l.handle)) fail(dlerror());
     if (is_mapped()) fail("it is still loaded");
     for (int i = 0; pool_threads() != 0; i++) /* what has ended may be listed for a moment */
       if (usleep(1000) || i > 1000) fail("its threads are still there");
+    if (round == rounds / 2) before = hold(&none);
+    if (round == rounds - 2) after = hold(&none);
   }
   usleep(5000);
-  printf("%d rounds\n", ROUNDS);
-  return 0;
+  printf("%u rounds\n", rounds);
+  return has_grown("loaded and unloaded", before, after);
 }
