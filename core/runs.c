@@ -74,13 +74,13 @@ static int compare_neighbours(const recsort_sorter *sorter, const key_window *wi
 recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t count,
                              size_t *disorder, recsort_error *error)
 {
-  const team one = team_of_at_most(sorter->team, 1);
   key_window window = {0};
   size_t found = count, bytes;
   if (!disorder) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "disorder must not be NULL");
   recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
   if (status) return status;
   const size_t record_size = (size_t)sorter->plan.program.record_size;
+  const team one = team_of_at_most(sorter->team, 1);
   status = open_window(sorter, &window, error);
   if (status) return status;
   for (size_t first = 0; first < count && found == count && !status; first += window.records) {
