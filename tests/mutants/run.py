@@ -64,8 +64,13 @@ MUTANTS = [
     ('plugins/cuda/in_runs.c', 'pairs.indices + begin', 'pairs.indices'),
     ('plugins/cuda/in_runs.c', 'order + keys + indices', 'order + keys'),
     ('plugins/cuda/runtime.c', 'available / LEFT, device->memory_limit', 'available / LEFT, UINT64_MAX'),
-    ('plugins/cuda/runtime.c', 'number > UINT64_MAX >> shift', 'false'),
-    ('plugins/cuda/runtime.c', '(suffix ? text[1] : text[0])', '(!suffix && text[0])'),
+    ('plugins/cuda/options.c', 'number > UINT64_MAX >> shift', 'false'),
+    ('plugins/cuda/options.c', 'number == 0 ||', ''),
+    ('plugins/cuda/runtime.c', '(void)device->contexts.pop(&ignored)', 'ignored = NULL, (void)ignored'),
+    ('plugins/cuda/whole_records.c', 'facts.strayed ?', 'facts.broken ?'),
+    ('core/base/checked.h', 'y - x < a_size', 'y - x + 1 < a_size'),
+    ('core/sorter.c', 'order->sorting == own->sorting', 'own->sorting'),
+    ('core/runs.c', 'compared == 0 && turned', 'compared > 0 && turned'),
     ('plugins/cuda/wide_keys.c', 'memcpy(order.at, next.at, order_bytes);', ';'),
     # keys wider than a pair
     ('plugins/cpu/merge.c', 'return (tied){run.begin, run.count, window.low};',
@@ -180,8 +185,8 @@ def stages():
             ('conformance', ['conformance'], '^conformance$', 240)]
 
 
-CUDA_STAGES = [('CUDA tests', ['test_host_merge', 'test_in_runs'],
-                r'^cuda\.(host_merge|in_runs)$', 60)]
+CUDA_STAGES = [('CUDA tests', ['test_host_merge', 'test_in_runs', 'test_verify', 'test_cuda_devices'],
+                r'^cuda\.(host_merge|in_runs|verify|devices)$', 60)]
 
 
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
