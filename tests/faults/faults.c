@@ -69,7 +69,7 @@ static recsort_sorter *open_sorter(const recsort_allocator *memory, tally *t)
   recsort_sorter *sorter = NULL;
   const recsort_options options = {
       .struct_size = sizeof options, .threads = 2, .allocator = memory};
-  if (went_well(recsort_schema_load_file(RS_SCHEMAS "/entity.yaml", memory, &schema, &error),
+  if (went_well(recsort_schema_load_file(RS_NATIVE_SCHEMAS "/entity.yaml", memory, &schema, &error),
                 &error, t))
     (void)went_well(recsort_sorter_create(schema, &options, &sorter, &error), &error, t);
   recsort_schema_destroy(schema);
