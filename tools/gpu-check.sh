@@ -6,7 +6,8 @@
 #   --packages DIR   Debian packages that are not installed, unpacked by dpkg -x; repeatable
 #   --only STEP      conformance, files, sanitizers, benchmark (data on the device), records (data of
 #                    the host) or large; repeatable; else all but large, which sorts more than 2^32
-#                    pairs in every way, and takes its time
+#                    pairs in every way, and as many records of one byte in the host's memory, of
+#                    which it takes up to 100 GiB; and it takes its time
 #   --quick          the benchmark in its short form
 #   --output DIR     in place of tools/results
 #   --append         add to the text that is there
@@ -20,7 +21,7 @@ build='' packages='' only='' quick='' append='' collect='' failed=0
 output=$source/tools/results
 
 fail() { echo "gpu-check.sh: $*" >&2; exit 2; }
-usage() { sed -n '2,15s/^# \{0,1\}//p' "$0"; exit "$1"; }
+usage() { sed -n '2,16s/^# \{0,1\}//p' "$0"; exit "$1"; }
 folder() { (cd "$1" 2> /dev/null && pwd) || fail "$1 is no folder"; }
 
 while [ $# -gt 0 ]; do
@@ -78,7 +79,7 @@ LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
 export OMP_WAIT_POLICY=passive # several programs run at once
 programs='tests/conformance/conformance tools/recsort tools/recgen tools/recbench/recbench
-  plugins/cuda/bench/gpu-bench'
+  plugins/cuda/bench/gpu-bench tests/large/many_records'
 for program in $programs; do
   [ -x "$build/$program" ] || fail "$build/$program is not there"
 done
@@ -166,6 +167,14 @@ check_sanitizers() {
   done
 }
 
+# Records of one byte: put in order, and sorted.
+check_many() { # COUNT
+  status=0
+  "$build/tests/large/many_records" cuda "$1" > "$work/log" 2>&1 || status=$?
+  cat "$work/log"
+  judge "$1 records of one byte" "$status" "$work/log"
+}
+
 # Its lines come as they are measured.
 run_bench() { # OPTION...
   {
@@ -209,7 +218,10 @@ done
 if wanted benchmark; then run_bench $quick --json "$work/json"; fi
 if wanted records; then measure_records; fi
 case $only in
-  *large*) run_bench --count 0 --ordered 0 --entities 0 --large 2^31+1,2^32+2097152 ;;
+  *large*)
+    run_bench --count 0 --ordered 0 --entities 0 --large 2^31+1,2^32+2097152
+    for count in 2^31-1 2^31+1 2^32-1 2^32+1 2^32+2097152; do check_many $count; done
+    ;;
 esac
 
 [ -z "$append" ] || [ ! -e "$output/$slug.txt" ] || cat "$output/$slug.txt" > "$work/before"

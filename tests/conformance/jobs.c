@@ -13,27 +13,16 @@ enum { MAX_WORDS = 10, GUARD = 4096, POISON = 0xee };
 
 static const unsigned key_bits[] = {1,  2,   8,   17,  31,  32,  33,  45,  50,  57,  63,  64, 65,
                                     80, 100, 127, 128, 129, 191, 192, 193, 256, 320, 500, 640};
-static const size_t counts[] = {0,
-                                1,
-                                2,
-                                3,
-                                7,
-                                8,
-                                9,
-                                63,
-                                64,
-                                65,
-                                1000,
-                                MULTIWAY_WINDOW,
-                                TILE_PAIRS + 1,
-                                BLOCK_PAIRS - 1,
-                                BLOCK_PAIRS + 1,
-                                2 * BLOCK_PAIRS + 3,
-                                40000,
-                                (1 << 17) + 9};
+/* Where something changes in a sort: each with its neighbours. */
+static const size_t edges[] = {
+    128,        256,         MULTIWAY_WINDOW, 1024,   2048, TILE_PAIRS / 2,
+    TILE_PAIRS, BLOCK_PAIRS, 2 * BLOCK_PAIRS, 1 << 16};
+static const size_t counts[] = {1000, 2 * BLOCK_PAIRS + 3, 40000, (1 << 17) + 9};
 enum {
   BITS = sizeof key_bits / sizeof *key_bits,
+  EDGES = sizeof edges / sizeof *edges,
   COUNTS = sizeof counts / sizeof *counts,
+  SMALL_COUNTS = 71,  /* all of them */
   LONG_RUNS = 3 << 16 /* keys; more than in any other job */
 };
 
@@ -181,8 +170,10 @@ static void test_job(const rs_plugin_instance *instance, const way *tested, unsi
 static void test_long_runs(const rs_plugin_instance *instance, const way *tested, key_set *keys,
                            tally *t)
 {
+  recsort_plugin_limits limits = {.size = sizeof limits};
+  instance->plugin->limits(instance->state, &limits);
   keys->count = LONG_RUNS;
-  for (size_t values = 2; values <= 3; values++) {
+  for (size_t values = 2; values <= 3 && limits.max_key_bits >= 192; values++) {
     for (size_t i = 0; i < keys->count; i++) {
       uint64_t *words = keys->words + i * MAX_WORDS;
       memset(words, 0, MAX_WORDS * sizeof *words);
@@ -205,23 +196,36 @@ static void test_long_runs(const rs_plugin_instance *instance, const way *tested
   }
 }
 
+/* Keys of every `stride`th width, beginning with one that `turn` picks. */
+static void test_widths(const rs_plugin_instance *instance, const way *tested, size_t count,
+                        size_t turn, size_t stride, key_set *keys, uint64_t *random, tally *t)
+{
+  recsort_plugin_limits limits = {.size = sizeof limits};
+  instance->plugin->limits(instance->state, &limits);
+  keys->count = count;
+  for (size_t b = turn % stride; b < BITS; b += stride)
+    if (key_bits[b] <= limits.max_key_bits)
+      test_job(instance, tested, key_bits[b], keys, random, t);
+}
+
+/* Every width at every length up to 70; at the others as many as time allows, and some at each. */
 static void test_all(const rs_plugin_instance *instance, const way *tested, bool few, key_set *keys,
                      tally *t)
 {
-  enum { TIMES = 4, LARGE = 20000, STRIDE = 16 };
-  recsort_plugin_limits limits = {.size = sizeof limits};
+  enum { EACH = 8000, LEAST = 5, FEW = 16 };
   uint64_t random = 42;
-  instance->plugin->limits(instance->state, &limits);
-  for (size_t c = 0; c < COUNTS; c++)
-    for (size_t b = 0; b < BITS; b++) {
-      if (few && (3 * c + b) % STRIDE) continue;
-      for (size_t i = 0; i < (counts[c] < LARGE && !few ? TIMES : 1); i++) {
-        keys->count = counts[c];
-        if (key_bits[b] <= limits.max_key_bits)
-          test_job(instance, tested, key_bits[b], keys, &random, t);
-      }
+  size_t turn = 0;
+  for (size_t count = 0; count < SMALL_COUNTS; count++)
+    test_widths(instance, tested, count, 7 * turn++, few ? FEW : 1, keys, &random, t);
+  for (size_t e = 0; e < EDGES && !few; e++)
+    for (size_t count = edges[e] - 1; count <= edges[e] + 1; count++) {
+      const size_t stride = count / EACH + 1;
+      test_widths(instance, tested, count, turn++, stride < LEAST ? stride : LEAST, keys, &random,
+                  t);
     }
-  if (!few && limits.max_key_bits >= 192) test_long_runs(instance, tested, keys, t);
+  for (size_t c = 0; c < COUNTS; c++)
+    test_widths(instance, tested, counts[c], 7 * turn++, few ? FEW : 1, keys, &random, t);
+  if (!few) test_long_runs(instance, tested, keys, t);
 }
 
 void test_jobs(const recsort_plugin_list *list, const way *tested, bool few, tally *t)

@@ -8,6 +8,13 @@ static uint64_t ramp(size_t i, size_t count, uint64_t end)
   return (uint64_t)((double)(i / 3 * 3) / (double)(count + 1) * (double)end);
 }
 
+/* An eighth of them, so that there are ties. */
+static void repeat_some(uint64_t *ranks, size_t count, uint64_t *random)
+{
+  for (size_t i = 1; i < count; i += 8)
+    ranks[i] = ranks[random_below(random, i)];
+}
+
 static void sorted(uint64_t *ranks, size_t count, uint64_t end, uint64_t *random)
 {
   (void)random;
@@ -26,6 +33,7 @@ static void uniform(uint64_t *ranks, size_t count, uint64_t end, uint64_t *rando
 {
   for (size_t i = 0; i < count; i++)
     ranks[i] = random_below(random, end);
+  repeat_some(ranks, count, random);
 }
 
 static void saws(uint64_t *ranks, size_t count, uint64_t end, uint64_t *random)
@@ -62,6 +70,7 @@ static void zipf(uint64_t *ranks, size_t count, uint64_t end, uint64_t *random)
     const uint64_t scale = UINT64_C(1) << random_below(random, 21);
     ranks[i] = random_below(random, scale) % end;
   }
+  repeat_some(ranks, count, random);
 }
 
 static void swap_some(uint64_t *ranks, size_t count, size_t swaps, uint64_t *random)
@@ -128,6 +137,7 @@ static void one_common(uint64_t *ranks, size_t count, uint64_t end, uint64_t *ra
   for (size_t i = 0; i < count; i++)
     ranks[i] =
         (random_below(random, 10) ? common + random_below(random, 64) : next_random(random)) % end;
+  repeat_some(ranks, count, random);
 }
 
 const pattern patterns[] = {{"sorted", sorted},

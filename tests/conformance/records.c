@@ -15,10 +15,12 @@ enum { SMALL_LENGTHS = 71, MAX_RECORDS = MULTIWAY_RUNS * BLOCK_PAIRS + 1 };
 static const size_t edges[] = {128,
                                256,
                                MULTIWAY_WINDOW,
-                               2 * MULTIWAY_WINDOW,
+                               1024,
                                2048,
                                TILE_PAIRS / 2,
+                               3 << 11, /* tiles of devices */
                                TILE_PAIRS,
+                               3 << 12,
                                BLOCK_PAIRS,
                                2 * BLOCK_PAIRS,
                                3 * BLOCK_PAIRS + BLOCK_PAIRS / 3,
@@ -87,6 +89,16 @@ static void make_records(const bench *b, const pattern *p, sample *s, uint64_t *
   find_expected(b, s);
 }
 
+/* What is shown without ties says nothing of stability. */
+static bool has_ties(const bench *b, const sample *s)
+{
+  for (size_t i = 1; i < s->count; i++)
+    if (oracle_compare(b->keys, b->kind->count, s->expected + (i - 1) * b->record_size,
+                       s->expected + i * b->record_size) == 0)
+      return true;
+  return false;
+}
+
 /* ---- Cases ---- */
 
 static bool same_order(const sample *s, unsigned bits)
@@ -124,29 +136,39 @@ static void check_case(const bench *b, const sample *s, size_t w, size_t threads
 static void check_sample(const bench *b, const pattern *p, size_t count, sample *s,
                          uint64_t *random, tally *t)
 {
+  enum { SURE = 12 }; /* fewer may all differ by chance */
   s->count = count;
   make_records(b, p, s, random);
+  if (count >= SURE && !has_ties(b, s))
+    count_case(t, false, "%s, %s, %zu records: no ties", b->kind->name, p->name, count);
   for (size_t w = 0; w < b->way_count; w++)
     check_case(b, s, w, random_below(random, THREAD_COUNTS), random_below(random, 2) ? 32 : 64, t);
 }
 
-/* Large inputs are costly: the larger, the fewer of the kinds and patterns are picked. */
-static bool is_picked(const bench *b, size_t count, uint64_t *random)
+/* Around edge `e`: the larger, the fewer of the kinds. Up to 2^16 every pattern comes with one kind
+ * at least, at one of the three lengths, and with others at the next edge. */
+static void check_edge(const bench *b, size_t e, sample *s, uint64_t *random, tally *t)
 {
-  enum { FEW = 100 };
-  return random_below(random, (count / 400 + 1) * (b->few ? FEW : 1)) == 0;
+  enum { EACH = 400, NEIGHBOURS = 3, LARGE = 1 << 16 };
+  const size_t least = (edges[e] > LARGE ? 4u : 1u) * NEIGHBOURS * kind_count;
+  const size_t k = (size_t)(b->kind - kinds);
+  const size_t stride = edges[e] / EACH < least ? edges[e] / EACH + 1 : least;
+  for (size_t p = 0; p < pattern_count; p++)
+    for (size_t n = 0; n < NEIGHBOURS; n++)
+      if ((k + n * kind_count + 11 * p + 7 * e) % stride == 0)
+        check_sample(b, &patterns[p], edges[e] - 1 + n, s, random, t);
 }
 
 static void check_kind(const bench *b, sample *s, tally *t)
 {
+  enum { FEW = 100 };
   uint64_t random = (uint64_t)(b->kind - kinds);
-  for (size_t p = 0; p < pattern_count; p++) {
+  for (size_t p = 0; p < pattern_count; p++)
     for (size_t count = 0; count < SMALL_LENGTHS; count++)
-      if (is_picked(b, count, &random)) check_sample(b, &patterns[p], count, s, &random, t);
-    for (size_t e = 0; e < EDGES; e++)
-      for (size_t count = edges[e] - 1; count <= edges[e] + 1; count++)
-        if (is_picked(b, count, &random)) check_sample(b, &patterns[p], count, s, &random, t);
-  }
+      if (!b->few || random_below(&random, FEW) == 0)
+        check_sample(b, &patterns[p], count, s, &random, t);
+  for (size_t e = 0; e < EDGES; e++)
+    if (!b->few || random_below(&random, FEW) == 0) check_edge(b, e, s, &random, t);
 }
 
 /* Long runs of records that only the last bits of a wide key tell apart, sorted by every number of

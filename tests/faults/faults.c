@@ -82,7 +82,7 @@ static recsort_sorter *open_sorter(const recsort_allocator *memory, tally *t)
   const recsort_options options = {
       .struct_size = sizeof options, .threads = 4, .allocator = memory};
   if (kept ||
-      went_well(recsort_schema_load_file(RS_SCHEMAS "/entity.yaml", memory, &schema, &error),
+      went_well(recsort_schema_load_file(RS_NATIVE_SCHEMAS "/entity.yaml", memory, &schema, &error),
                 &error, t))
     (void)went_well(recsort_sorter_create(schema, &options, &sorter, &error), &error, t);
   if (!kept) recsort_schema_destroy(schema);
@@ -135,7 +135,7 @@ static void load_everything(const recsort_allocator *memory, tally *t)
   recsort_error error = {0};
   recsort_schema *schema = NULL;
   recsort_plugin_list *list = NULL;
-  if (!went_well(recsort_schema_load_file(RS_SCHEMAS "/everything.yaml", memory, &schema, &error),
+  if (!went_well(recsort_schema_load_file(RS_NATIVE_SCHEMAS "/everything.yaml", memory, &schema, &error),
                  &error, t))
     t->wrong += schema != NULL;
   if (!went_well(recsort_plugin_list_create(memory, &list, &error), &error, t))
@@ -251,7 +251,7 @@ static bool run_scenario(size_t i, const shim *s, tally *t)
   scenario *const run = scenarios[i].run;
   count = scenarios[i].count;
   if (count == MANY &&
-      recsort_schema_load_file(RS_SCHEMAS "/entity.yaml", NULL, &kept, NULL) != RECSORT_OK)
+      recsort_schema_load_file(RS_NATIVE_SCHEMAS "/entity.yaml", NULL, &kept, NULL) != RECSORT_OK)
     return false;
   if (scenarios[i].script) {
     (void)setenv("RECSORT_PLUGIN_PATH", RS_TEST_PLUGINS "/scripted", 1);

@@ -64,12 +64,20 @@ static recsort_plugin_status sort(void *made, const recsort_plugin_job *job, voi
 }
 #endif
 
-#ifdef WRONG_ALGORITHM
+#if defined WRONG_ALGORITHM
 static const recsort_plugin_algorithm algorithm = {8, 0, "short", "its size ends before its name"};
+#elif defined WRONG_NAMELESS
+static const recsort_plugin_algorithm algorithm = {sizeof algorithm, 0, NULL, "does nothing"};
+#elif defined WRONG_SILENT
+static const recsort_plugin_algorithm algorithm = {sizeof algorithm, 0, "none", NULL};
 #else
 static const recsort_plugin_algorithm algorithm = {sizeof algorithm, 0, "none", "does nothing"};
 #endif
+#ifdef WRONG_FIRST
+static const recsort_plugin_algorithm *const algorithms[] = {NULL};
+#else
 static const recsort_plugin_algorithm *const algorithms[] = {&algorithm};
+#endif
 
 static const recsort_plugin table = {
 #ifdef WRONG_SIZE
@@ -109,6 +117,12 @@ __attribute__((visibility("default"))) const recsort_plugin *recsort_plugin_entr
 {
 #ifdef WRONG_HOST
   return host_abi ? NULL : &table;
+#elif defined WRONG_MEMBER /* one that is missing */
+  static recsort_plugin gap;
+  (void)host_abi;
+  gap = table;
+  gap.WRONG_MEMBER = 0;
+  return &gap;
 #else
   (void)host_abi;
   return &table;

@@ -44,9 +44,10 @@ static void put(size_t i, int32_t number)
   const uint32_t tag = (uint32_t)i;
   memset(record, 'x', RECORD);
   record[0] = 0;
-  memcpy(record + 1, &number, sizeof number);
-  for (unsigned b = 0; b < 4; b++) /* the order of the numbers, as text, at its end */
-    record[24 - b] = (unsigned char)(number >> 8 * b);
+  for (unsigned b = 0; b < 4; b++) {
+    record[1 + b] = (unsigned char)(number >> 8 * b);
+    record[24 - b] = record[1 + b]; /* the order of the numbers, as text, at its end */
+  }
   memcpy(record + 25, &tag, sizeof tag);
 }
 

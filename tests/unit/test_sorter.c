@@ -25,7 +25,7 @@ static recsort_schema *open_entity(void)
 {
   recsort_schema *schema = NULL;
   recsort_error error = {0};
-  if (recsort_schema_load_file(RS_SCHEMAS "/entity.yaml", NULL, &schema, &error))
+  if (recsort_schema_load_file(RS_NATIVE_SCHEMAS "/entity.yaml", NULL, &schema, &error))
     fail_msg("%s", error.text);
   return schema;
 }

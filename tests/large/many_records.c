@@ -1,0 +1,190 @@
+/* many_records - sorts more records of one byte than 31 or 32 bits can count.
+ *
+ *   many_records [--spoil] PLUGIN COUNT[,COUNT]...       such as cuda 2^31-1,2^32+2097152
+ *
+ * A record is its key, so there are 256 keys, of which each comes millions of times. Sorted in
+ * place: the bytes must be those of a counting sort. Put in order: the indices of each key must
+ * ascend, and all of them name records with it; with what a counting sort knows of where a key
+ * begins, only one permutation does that. --spoil: shows that what is wrong would be seen.
+ *
+ * Needs, beside what the plugin takes: 1 byte for each record to sort, and 8 for its index. Exit
+ * status: 0 all is right, 1 something is not, 2 it could not be tried. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "recsort/recsort.h"
+#include "support/random.h"
+
+enum { VALUES = 256 };
+
+static double seconds_now(void)
+{
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* "N", "2^E", and both with +N or -N behind them. */
+static bool read_count(const char **text, uint64_t *count)
+{
+  char *end;
+  *count = strtoull(*text, &end, 10);
+  if (end == *text) return false;
+  if (*end == '^') {
+    const uint64_t exponent = strtoull(end + 1, &end, 10);
+    if (*count != 2 || exponent > 40) return false;
+    *count = UINT64_C(1) << exponent;
+  }
+  if (*end == '+')
+    *count += strtoull(end + 1, &end, 10);
+  else if (*end == '-')
+    *count -= strtoull(end + 1, &end, 10);
+  *text = end + (*end == ',');
+  return *end == ',' || *end == '\0';
+}
+
+/* Eight bytes at a time; tells how often each value comes. */
+static void fill(unsigned char *records, uint64_t count, uint64_t often[VALUES])
+{
+  memset(often, 0, VALUES * sizeof *often);
+  for (uint64_t i = 0; i < count; i += 8) {
+    const uint64_t eight = mix(i + 1);
+    for (unsigned b = 0; b < 8 && i + b < count; b++) {
+      records[i + b] = (unsigned char)(eight >> 8 * b);
+      often[records[i + b]]++;
+    }
+  }
+}
+
+/* What is wrong with sorted records; NULL: nothing. */
+static const char *judge_records(const unsigned char *records, const uint64_t often[VALUES])
+{
+  for (unsigned value = 0; value < VALUES; value++) {
+    for (uint64_t i = 0; i < often[value]; i++)
+      if (records[i] != value) return "a value is missing, or in a wrong place";
+    records += often[value];
+  }
+  return NULL;
+}
+
+/* What is wrong with an order; NULL: nothing. */
+static const char *judge_order(const recsort_permutation *order, const unsigned char *records,
+                               uint64_t count, const uint64_t often[VALUES])
+{
+  uint64_t at = 0;
+  if (order->count != count) return "it has another length";
+  for (unsigned value = 0; value < VALUES; value++)
+    for (uint64_t i = 0; i < often[value]; i++, at++) {
+      const uint64_t index = recsort_permutation_at(order, (size_t)at);
+      if (index >= count) return "an index is beyond the end";
+      if (records[index] != value) return "a record is out of order";
+      if (i && index <= recsort_permutation_at(order, (size_t)at - 1))
+        return "a record comes twice, or before one that was before it";
+    }
+  return NULL;
+}
+
+static recsort_sorter *open_sorter(const char *plugin)
+{
+  static const char text[] = "record: R\nfields: [{name: a, type: uint8}]\nkeys: [a]\n";
+  const recsort_options options = {.struct_size = sizeof options, .plugin = plugin};
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  recsort_error error = {0};
+  if (recsort_schema_load_memory(text, sizeof text - 1, "bytes", NULL, &schema, &error) ||
+      recsort_sorter_create(schema, &options, &sorter, &error))
+    (void)fprintf(stderr, "many_records: %s\n", error.text);
+  recsort_schema_destroy(schema);
+  return sorter;
+}
+
+/* Prints a line; `why`: what is wrong. */
+static bool tell(uint64_t count, const char *what, const char *why, double seconds,
+                 const recsort_sorter *sorter)
+{
+  const recsort_stats stats = recsort_sorter_stats(sorter);
+  (void)printf("%" PRIu64 " records of one byte, %s: %s (%s %s, indices of %u bits, %s, %.1f s)\n",
+               count, what, why ? why : "right", stats.plugin ? stats.plugin : "-",
+               stats.algorithm ? stats.algorithm : "-", stats.index_bits,
+               stats.whole_records ? "whole records" : "keys alone", seconds);
+  (void)fflush(stdout);
+  return !why;
+}
+
+static bool try_order(const char *plugin, unsigned char *records, uint64_t count,
+                      const uint64_t often[VALUES], bool spoil)
+{
+  recsort_sorter *const sorter = open_sorter(plugin);
+  recsort_permutation order;
+  recsort_error error = {0};
+  if (!sorter) return false;
+  const double start = seconds_now();
+  const char *why =
+      recsort_find_order(sorter, records, (size_t)count, &order, &error) ? error.text : NULL;
+  const double seconds = seconds_now() - start;
+  if (!why && spoil) {
+    uint32_t *const index = (uint32_t *)order.index; /* for few records */
+    if (count % 2) index[1] = index[0];
+    if (count % 2 == 0) index[count / 2] = index[0];
+  }
+  if (!why) why = judge_order(&order, records, count, often);
+  const bool good = tell(count, "put in order", why, seconds, sorter);
+  recsort_sorter_destroy(sorter);
+  return good;
+}
+
+static bool try_sort(const char *plugin, unsigned char *records, uint64_t count,
+                     const uint64_t often[VALUES], bool spoil)
+{
+  recsort_sorter *const sorter = open_sorter(plugin);
+  recsort_error error = {0};
+  if (!sorter) return false;
+  const double start = seconds_now();
+  const char *why = recsort_sort(sorter, records, (size_t)count, &error) ? error.text : NULL;
+  const double seconds = seconds_now() - start;
+  if (!why) {
+    if (spoil) records[count / 2]++;
+    why = judge_records(records, often);
+  }
+  const bool good = tell(count, "sorted in place", why, seconds, sorter);
+  recsort_sorter_destroy(sorter);
+  return good;
+}
+
+/* The order first: a sort changes the records. */
+static int try_count(const char *plugin, uint64_t count, bool spoil)
+{
+  uint64_t often[VALUES];
+  unsigned char *records = count > SIZE_MAX - 8 ? NULL : malloc((size_t)count + 1);
+  if (!records) {
+    (void)fprintf(stderr, "many_records: no memory for %" PRIu64 " records\n", count);
+    return 2;
+  }
+  fill(records, count, often);
+  const bool ordered = try_order(plugin, records, count, often, spoil);
+  const bool sorted = try_sort(plugin, records, count, often, spoil);
+  free(records);
+  return ordered && sorted ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+  const bool spoil = argc > 1 && strcmp(argv[1], "--spoil") == 0;
+  int status = 0;
+  argc -= spoil;
+  argv += spoil;
+  if (argc != 3) {
+    (void)fputs("Usage: many_records [--spoil] PLUGIN COUNT[,COUNT]...\n", stderr);
+    return 2;
+  }
+  for (const char *rest = argv[2]; *rest && status != 2;) {
+    uint64_t count;
+    const int tried = read_count(&rest, &count) ? try_count(argv[1], count, spoil) : 2;
+    if (tried) status = tried;
+  }
+  return status;
+}
