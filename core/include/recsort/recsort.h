@@ -202,7 +202,8 @@ typedef struct recsort_schema recsort_schema;
 
 /* Reads a schema from a YAML file, from YAML text in memory, or from a description in C, and lays
  * it out. `name` is what messages call the text. The schema keeps nothing of what it was made from
- * and is destroyed by its owner. `allocator` may be NULL and is copied.
+ * and is destroyed by its owner. `allocator` may be NULL and is copied. A schema takes at most 32 MiB,
+ * the plan of a sorter's keys as much; what would take more is refused.
  * Errors: IO_ERROR, INVALID_SCHEMA, INVALID_KEY, OUT_OF_MEMORY, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_schema_load_file(const char *path,
                                                     const recsort_allocator *allocator,
