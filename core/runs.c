@@ -29,21 +29,25 @@ typedef struct key_window {
   size_t key_size;
   size_t size;          /* of the whole allocation */
   unsigned char *keys;  /* records + 1 of them */
-  unsigned char *chunk; /* the records, if they have to be gathered first */
+  unsigned char *chunk; /* where records are gathered first; NULL: they need not be */
 } key_window;
 
-static recsort_status open_window(const recsort_sorter *sorter, key_window *window,
+/* Records in no order are gathered, but for large ones, of which a chunk is a single one. */
+static recsort_status open_window(const recsort_sorter *sorter, bool in_order, key_window *window,
                                   recsort_error *error)
 {
   enum { WINDOW_BYTES = 1 << 20, MOST_RECORDS = 4096 };
   const size_t key_size = rs_key_size(&sorter->plan);
-  const size_t each = key_size + (size_t)sorter->plan.program.record_size;
+  const size_t record_size = (size_t)sorter->plan.program.record_size;
+  const size_t each = key_size + record_size;
   const size_t fitting = WINDOW_BYTES / each + 1;
   const size_t records = fitting < MOST_RECORDS ? fitting : MOST_RECORDS;
-  const size_t size = records * each + key_size;
+  const bool gathered = !in_order && records > 1;
+  const size_t keys = (records + 1) * key_size,
+               size = keys + (gathered ? records * record_size : 0);
   unsigned char *memory = rs_allocate(&sorter->allocator, size);
   if (!memory) return rs_fail_memory(error, size);
-  *window = (key_window){records, key_size, size, memory, memory + (records + 1) * key_size};
+  *window = (key_window){records, key_size, size, memory, gathered ? memory + keys : NULL};
   return RECSORT_OK;
 }
 
@@ -68,7 +72,7 @@ recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t
   size_t found = count;
   if ((!records && count) || !disorder)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and disorder must not be NULL");
-  recsort_status status = open_window(sorter, &window, error);
+  recsort_status status = open_window(sorter, true, &window, error);
   if (status) return status;
   for (size_t first = 0; first < count && found == count && !status; first += window.records) {
     const size_t part = count - first < window.records ? count - first : window.records;
@@ -99,14 +103,18 @@ recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
   if (!order || (!records && order->count) || (order->count && order->index != sorter->block))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "order must be what recsort_find_order last gave for these records");
-  recsort_status status = open_window(sorter, &window, error);
+  recsort_status status = open_window(sorter, false, &window, error);
   if (status) return status;
   for (size_t first = 0; first < order->count; first += window.records) {
     const size_t part =
         order->count - first < window.records ? order->count - first : window.records;
-    recsort_gather(order, first, part, records, record_size, window.chunk, 1);
-    status = rs_key_encode(&sorter->plan, window.chunk, part, window.keys + window.key_size, 1,
-                           first, error);
+    const void *chunk = window.chunk;
+    if (chunk)
+      recsort_gather(order, first, part, records, record_size, window.chunk, 1);
+    else
+      chunk = (const char *)records + recsort_permutation_at(order, first) * record_size;
+    status =
+        rs_key_encode(&sorter->plan, chunk, part, window.keys + window.key_size, 1, first, error);
     if (status) break; /* the records have changed since they were sorted */
     for (size_t i = 0; i < part; i++)
       if (first + i == 0 || compare_neighbours(sorter, &window, i) != 0)

@@ -129,12 +129,148 @@ static void test_endless_keys(void **state)
   free(keys);
 }
 
+/* ---- Sorts ---------------------------------------------------------------------------------- */
+
+enum { RECORD = 64 };
+
+typedef recsort_status sort_call(recsort_sorter *sorter, unsigned char *records, size_t count);
+
+static recsort_status in_place(recsort_sorter *sorter, unsigned char *records, size_t count)
+{
+  return recsort_sort(sorter, records, count, NULL);
+}
+
+static recsort_status to(recsort_sorter *sorter, unsigned char *records, size_t count)
+{
+  return recsort_sort_to(sorter, records, count, records + count * RECORD, NULL);
+}
+
+static recsort_status order(recsort_sorter *sorter, unsigned char *records, size_t count)
+{
+  recsort_permutation found;
+  return recsort_find_order(sorter, records, count, &found, NULL);
+}
+
+/* What a fresh sorter then takes is what it said, to the byte. */
+static void foretell(const char *type, const recsort_options *chosen, sort_call *call, size_t count)
+{
+  failing_allocator counts = {0};
+  const recsort_allocator hook = failing_hook(&counts);
+  recsort_options options = *chosen;
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  recsort_error error = {0};
+  char text[200];
+  size_t needed = 12345;
+  uint64_t seed = count;
+  unsigned char *const records = calloc(2 * count + 1, RECORD);
+  assert_non_null(records);
+  for (size_t i = 0; i < count * RECORD; i++)
+    records[i] = (unsigned char)next_random(&seed);
+  (void)snprintf(text, sizeof text, "record: R\nsize: 64\nfields: [{name: k, %s}]\nkeys: [k]\n",
+                 type);
+  options.allocator = &hook;
+  if (recsort_schema_load_memory(text, strlen(text), NULL, NULL, &schema, &error) ||
+      recsort_sorter_create(schema, &options, &sorter, &error) ||
+      recsort_memory_needed(sorter, count, call == in_place, &needed, &error))
+    fail_msg("%s: %s", type, error.text);
+  assert_int_equal(recsort_sorter_stats(sorter).memory, 0);
+  const size_t before = counts.bytes;
+  assert_int_equal(call(sorter, records, count), RECSORT_OK);
+  if (counts.most_bytes - before != needed || recsort_sorter_stats(sorter).memory != needed)
+    fail_msg("%s, %zu records: %zu bytes foretold, %zu taken, %zu held", type, count, needed,
+             counts.most_bytes - before, recsort_sorter_stats(sorter).memory);
+  /* What is held counts, also for fewer. */
+  assert_int_equal(recsort_memory_needed(sorter, count / 2, false, &needed, NULL), RECSORT_OK);
+  assert_int_equal(needed, recsort_sorter_stats(sorter).memory);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+  free(records);
+}
+
+static void test_sorts_take_what_they_say(void **state)
+{
+  static const char *const types[] = {"type: uint8", "type: uint32", "type: int64",
+                                      "type: bytes, count: 12", "type: bytes, count: 64"};
+  static sort_call *const calls[] = {in_place, to, order};
+  static const size_t record_counts[] = {0, 1, 1000, 70001};
+  static const char *const algorithms[] = {"merge", "sequential"};
+  (void)state;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+    for (size_t c = 0; c < 3 * 4 * 2; c++) {
+      const recsort_options options = {.struct_size = sizeof options,
+                                       .plugin = "cpu",
+                                       .algorithm = algorithms[c % 2],
+                                       .threads = 1 + (unsigned)c % 3};
+      foretell(types[t], &options, calls[c / 2 % 3], record_counts[c / 6]);
+    }
+}
+
+/* A key of 64 bytes is what the command once took for 16. */
+static void test_long_keys_count(void **state)
+{
+  static const char text[] = "record: R\nfields: [{name: k, type: bytes, count: 64}]\nkeys: [k]\n";
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  size_t needed = 7;
+  recsort_error error = {0};
+  (void)state;
+  assert_int_equal(recsort_schema_load_memory(text, sizeof text - 1, NULL, NULL, &schema, NULL), 0);
+  assert_int_equal(recsort_sorter_create(schema, NULL, &sorter, NULL), RECSORT_OK);
+  assert_int_equal(recsort_memory_needed(sorter, 4000000, false, &needed, NULL), RECSORT_OK);
+  assert_true(needed > 4000000 * (size_t)80);
+  needed = 7;
+  assert_int_equal(recsort_memory_needed(sorter, SIZE_MAX / 32, true, &needed, &error),
+                   RECSORT_OUT_OF_MEMORY);
+  assert_int_equal(recsort_memory_needed(sorter, SIZE_MAX / 64, true, &needed, &error),
+                   RECSORT_PLUGIN_ERROR);
+  assert_int_equal(recsort_memory_needed(sorter, 1, true, NULL, &error), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(needed, 7);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+}
+
+/* To look at records takes no copy of a large one. */
+static void test_large_records(void **state)
+{
+  enum { SIZE = 8 * MIB, COUNT = 4, WINDOW = MIB + MIB / 2 };
+  static const char text[] =
+      "record: R\nsize: 8388608\nfields: [{name: k, type: uint8}]\nkeys: [k]\n";
+  static const unsigned char keys[COUNT] = {3, 1, 3, 2};
+  static const uint64_t firsts[3] = {1, 3, 0};
+  failing_allocator counts = {0};
+  const recsort_allocator hook = failing_hook(&counts);
+  const recsort_options options = {.struct_size = sizeof options, .allocator = &hook};
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  recsort_permutation order;
+  size_t disorder;
+  unsigned char *const records = calloc(COUNT, SIZE);
+  (void)state;
+  assert_non_null(records);
+  for (size_t i = 0; i < COUNT; i++)
+    records[i * SIZE] = keys[i];
+  assert_int_equal(recsort_schema_load_memory(text, sizeof text - 1, NULL, NULL, &schema, NULL), 0);
+  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+  assert_int_equal(recsort_check(sorter, records, COUNT, &disorder, NULL), RECSORT_OK);
+  assert_int_equal(disorder, 1);
+  assert_int_equal(recsort_find_order(sorter, records, COUNT, &order, NULL), RECSORT_OK);
+  assert_int_equal(recsort_unique(sorter, records, &order, NULL), RECSORT_OK);
+  assert_int_equal(order.count, 3);
+  for (size_t i = 0; i < order.count; i++)
+    assert_int_equal(recsort_permutation_at(&order, i), firsts[i]);
+  if (counts.most_bytes > WINDOW) fail_msg("%zu bytes", counts.most_bytes);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+  free(records);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_many_names_and_keys),
-      cmocka_unit_test(test_endless_names),
-      cmocka_unit_test(test_endless_keys),
+      cmocka_unit_test(test_many_names_and_keys), cmocka_unit_test(test_endless_names),
+      cmocka_unit_test(test_endless_keys),        cmocka_unit_test(test_sorts_take_what_they_say),
+      cmocka_unit_test(test_long_keys_count),     cmocka_unit_test(test_large_records),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
