@@ -39,7 +39,7 @@ within 38 --check mixed
 echo "exit $?"
 within 38 --check a c b
 echo "exit $?"
-within 24 --check sorted 2>&1 | sed 's/[0-9]* MiB/N MiB/g'
+within 20 --check sorted 2>&1 | sed 's/[0-9]* MiB/N MiB/g'
 within 58 --merge a c -o out && cat a c | cmp - out && echo merged
 within 58 --merge --unique a a | cmp - a && echo "merged, once"
 within 36 --merge a c 2>&1 | sed 's/[0-9]* MiB/N MiB/g'
