@@ -4,6 +4,7 @@ if grep -q __asan_init "$(command -v recsort)"; then
   echo "the address sanitizer needs the address space"
   exit 77
 fi
+[ "$(df --output=avail -k . | tail -n 1)" -gt 200000 ] || { echo "needs 200 MB here"; exit 77; }
 export MALLOC_ARENA_MAX=1 # another one reserves address space
 cat >long.yaml <<'END'
 record: Long
