@@ -90,6 +90,12 @@ static recsort_status plan_job(const recsort_sorter *sorter, size_t count, recso
   return check_limits(&sorter->instance, job, error);
 }
 
+/* Of an allocation that a block of that size can be aligned in. */
+static size_t whole_size(size_t block_size)
+{
+  return block_size ? block_size + ALIGNMENT - 1 : 0;
+}
+
 static recsort_status plan_block(const recsort_sorter *sorter, size_t count, size_t copy_size,
                                  block_plan *block, recsort_error *error)
 {
@@ -111,12 +117,32 @@ static recsort_status plan_block(const recsort_sorter *sorter, size_t count, siz
   return check_work(sorter, block, error);
 }
 
+recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool in_place,
+                                     size_t *bytes, recsort_error *error)
+{
+  size_t copy_size = 0;
+  block_plan block = {.size = 0};
+  if (!bytes) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "bytes must not be NULL");
+  if (in_place && !rs_multiply(count, (size_t)sorter->plan.program.record_size, &copy_size))
+    return rs_fail_memory(error, SIZE_MAX);
+  if (count) {
+    rs_sorter_choose_for(sorter, count);
+    if (!sorter->instance.plugin)
+      return rs_fail(error, RECSORT_PLUGIN_ERROR, "every plugin has failed: %s", sorter->fallback);
+    const recsort_status status = plan_block(sorter, count, copy_size, &block, error);
+    if (status) return status;
+  }
+  *bytes = whole_size(block.size);
+  if (*bytes < sorter->allocation_size) *bytes = sorter->allocation_size;
+  return RECSORT_OK;
+}
+
 /* The old block goes first: two at once could be more than there is. */
 static recsort_status reserve(recsort_sorter *sorter, size_t size, recsort_error *error)
 {
   if (size <= sorter->block_size) return RECSORT_OK;
   rs_sorter_release_block(sorter);
-  const size_t whole = size + ALIGNMENT - 1;
+  const size_t whole = whole_size(size);
   char *const allocation = rs_allocate(&sorter->allocator, whole);
   if (!allocation) return rs_fail_memory(error, whole);
   sorter->allocation = allocation;

@@ -40,21 +40,25 @@ typedef struct key_window {
   size_t key_size;
   size_t size;          /* of the whole allocation */
   unsigned char *keys;  /* records + 1 of them */
-  unsigned char *chunk; /* the records, if they have to be gathered first */
+  unsigned char *chunk; /* where records are gathered first; NULL: they need not be */
 } key_window;
 
-static recsort_status open_window(const recsort_sorter *sorter, key_window *window,
+/* Records in no order are gathered, but for large ones, of which a chunk is a single one. */
+static recsort_status open_window(const recsort_sorter *sorter, bool in_order, key_window *window,
                                   recsort_error *error)
 {
   enum { WINDOW_BYTES = 1 << 20, MOST_RECORDS = 4096 };
   const size_t key_size = rs_key_size(&sorter->plan);
-  const size_t each = key_size + (size_t)sorter->plan.program.record_size;
+  const size_t record_size = (size_t)sorter->plan.program.record_size;
+  const size_t each = key_size + record_size;
   const size_t fitting = WINDOW_BYTES / each + 1;
   const size_t records = fitting < MOST_RECORDS ? fitting : MOST_RECORDS;
-  const size_t size = records * each + key_size;
+  const bool gathered = !in_order && records > 1;
+  const size_t keys = (records + 1) * key_size,
+               size = keys + (gathered ? records * record_size : 0);
   unsigned char *memory = rs_allocate(&sorter->allocator, size);
   if (!memory) return rs_fail_memory(error, size);
-  *window = (key_window){records, key_size, size, memory, memory + (records + 1) * key_size};
+  *window = (key_window){records, key_size, size, memory, gathered ? memory + keys : NULL};
   return RECSORT_OK;
 }
 
@@ -81,7 +85,7 @@ recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t
   if (status) return status;
   const size_t record_size = (size_t)sorter->plan.program.record_size;
   const team one = team_of_at_most(sorter->team, 1);
-  status = open_window(sorter, &window, error);
+  status = open_window(sorter, true, &window, error);
   if (status) return status;
   for (size_t first = 0; first < count && found == count && !status; first += window.records) {
     const size_t part = count - first < window.records ? count - first : window.records;
@@ -105,9 +109,13 @@ static recsort_status fill_window(const recsort_sorter *sorter, const key_window
 {
   const size_t record_size = (size_t)sorter->plan.program.record_size;
   const team one = team_of_at_most(sorter->team, 1);
-  rs_gather(order, first, part, records, record_size, window->chunk, one);
-  return rs_key_encode(&sorter->plan, window->chunk, part, window->keys + window->key_size, one,
-                       first, error);
+  const void *chunk = window->chunk;
+  if (chunk)
+    rs_gather(order, first, part, records, record_size, window->chunk, one);
+  else
+    chunk = (const char *)records + recsort_permutation_at(order, first) * record_size;
+  return rs_key_encode(&sorter->plan, chunk, part, window->keys + window->key_size, one, first,
+                       error);
 }
 
 static recsort_status fail_order(const recsort_sorter *sorter, const recsort_permutation *order,
@@ -126,7 +134,7 @@ recsort_status rs_sorter_check_order(const recsort_sorter *sorter, const void *r
                                      const recsort_permutation *order, recsort_error *error)
 {
   key_window window = {0};
-  recsort_status status = open_window(sorter, &window, error);
+  recsort_status status = open_window(sorter, false, &window, error);
   for (size_t first = 0; first < order->count && !status; first += window.records) {
     const size_t left = order->count - first, part = left < window.records ? left : window.records;
     status = fill_window(sorter, &window, records, order, first, part, error);
@@ -192,7 +200,7 @@ recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
   if (!rs_sorter_holds(sorter, order))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "order is not the permutation that recsort_find_order last gave");
-  recsort_status status = open_window(sorter, &window, error);
+  recsort_status status = open_window(sorter, false, &window, error);
   if (status) return status;
   for (size_t first = 0; first < order->count; first += window.records) {
     const size_t part =

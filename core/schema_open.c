@@ -27,6 +27,15 @@ static recsort_schema *allocate_schema(const recsort_allocator *allocator, recso
   return schema;
 }
 
+static recsort_status judge_arena(const rs_arena *arena, recsort_status status, const char *source,
+                                  recsort_error *error)
+{
+  if (!arena->is_full) return status;
+  return rs_fail_at(error, RECSORT_INVALID_SCHEMA, (rs_place){source, 0, 0},
+                    "it takes more than the %d MiB of memory that a schema may take",
+                    RS_ARENA_MAX_MIB);
+}
+
 recsort_status recsort_schema_create(const recsort_schema_desc *desc,
                                      const recsort_allocator *allocator, recsort_schema **schema,
                                      recsort_error *error)
@@ -40,7 +49,8 @@ recsort_status recsort_schema_create(const recsort_schema_desc *desc,
   if (whole) return whole;
   recsort_schema *made = allocate_schema(allocator, error);
   if (!made) return RECSORT_OUT_OF_MEMORY;
-  const recsort_status status = rs_layout_create(desc, made, error);
+  const recsort_status status =
+      judge_arena(&made->arena, rs_layout_create(desc, made, error), desc->source, error);
   if (status)
     recsort_schema_destroy(made);
   else
@@ -61,6 +71,7 @@ recsort_status recsort_schema_load_memory(const void *text, size_t size, const c
   if (status) return status;
   rs_arena_init(&arena, &a);
   status = rs_schema_parse(text ? text : "", size, name, &arena, &desc, error);
+  status = judge_arena(&arena, status, name, error);
   if (!status) status = recsort_schema_create(&desc, allocator, schema, error);
   rs_arena_free(&arena);
   return status;

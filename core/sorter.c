@@ -175,6 +175,9 @@ static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schem
 {
   recsort_status status = rs_plan_create(schema, options->keys, options->key_count,
                                          options->reverse, &sorter->arena, &sorter->plan, error);
+  if (sorter->arena.is_full)
+    return rs_fail(error, RECSORT_INVALID_KEY,
+                   "the keys take more than the %d MiB of memory that they may", RS_ARENA_MAX_MIB);
   if (status) return status;
   if (options->algorithm) {
     sorter->algorithm = rs_arena_text(&sorter->arena, options->algorithm);

@@ -64,8 +64,7 @@ struct rs_arena_block {
 
 void rs_arena_init(rs_arena *arena, const recsort_allocator *allocator)
 {
-  arena->allocator = *allocator;
-  arena->blocks = NULL;
+  *arena = (rs_arena){.allocator = *allocator};
 }
 
 static size_t header_size(void)
@@ -79,8 +78,13 @@ static struct rs_arena_block *add_block(rs_arena *arena, size_t wanted)
   size_t size;
   if (!rs_add(wanted, header_size(), &size)) return NULL;
   if (size < ARENA_BLOCK) size = ARENA_BLOCK;
+  if (size > ((size_t)RS_ARENA_MAX_MIB << 20) - arena->size) {
+    arena->is_full = true;
+    return NULL;
+  }
   struct rs_arena_block *block = rs_allocate(&arena->allocator, size);
   if (!block) return NULL;
+  arena->size += size;
   *block = (struct rs_arena_block){arena->blocks, size, header_size()};
   return arena->blocks = block;
 }
@@ -114,5 +118,5 @@ void rs_arena_free(rs_arena *arena)
     rs_release(&arena->allocator, block, block->size);
     block = next;
   }
-  arena->blocks = NULL;
+  rs_arena_init(arena, &arena->allocator);
 }

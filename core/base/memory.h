@@ -20,14 +20,20 @@ recsort_status rs_check_allocator(const recsort_allocator *allocator, recsort_er
 void *rs_allocate(const recsort_allocator *allocator, size_t size);
 void rs_release(const recsort_allocator *allocator, void *memory, size_t size);
 
+/* What an arena may hold: a schema and a plan together are bounded by twice as much, whatever a
+ * text or a caller says. */
+enum { RS_ARENA_MAX_MIB = 32 };
+
 typedef struct rs_arena {
   recsort_allocator allocator;
   struct rs_arena_block *blocks;
+  size_t size;  /* of all blocks */
+  bool is_full; /* more was wanted than it may hold */
 } rs_arena;
 
 void rs_arena_init(rs_arena *arena, const recsort_allocator *allocator);
 /* Zeroed memory for `count` elements of `size` bytes, aligned for any type; never NULL for a count
- * of 0. NULL: out of memory, or the product overflows. */
+ * of 0. NULL: out of memory, the product overflows, or arena->is_full. */
 void *rs_arena_array(rs_arena *arena, size_t count, size_t size);
 char *rs_arena_text(rs_arena *arena, const char *text);
 void rs_arena_free(rs_arena *arena);

@@ -169,11 +169,20 @@ static recsort_status find_targets(const recsort_schema *schema, const recsort_k
   return RECSORT_OK;
 }
 
-static bool describe_key(rs_arena *arena, const recsort_key_desc *key, const rs_target *target,
+/* The elements of an array are one field, with one list of names. */
+static const recsort_field *field_of(rs_arena *arena, const rs_target *targets,
+                                     const recsort_key_info *keys, size_t number)
+{
+  for (size_t i = 0; i < number; i++)
+    if (targets[i].field == targets[number].field) return keys[i].field;
+  return copy_field(arena, targets[number].field);
+}
+
+static bool describe_key(rs_arena *arena, const recsort_key_desc *key, const recsort_field *field,
                          recsort_order order, recsort_key_info *info)
 {
   info->path = rs_arena_text(arena, key->path);
-  info->field = copy_field(arena, target->field);
+  info->field = field;
   info->order = order;
   info->nan = key->nan;
   return info->path && info->field;
@@ -209,7 +218,8 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
     const uint64_t before = bits;
     next += plan_key(&targets[i], order, keys[i].nan, i, steps + next, &bits);
     made.keys[i].bits = (unsigned)(bits - before);
-    if (!describe_key(arena, &keys[i], &targets[i], order, &made.keys[i]))
+    const recsort_field *const field = field_of(arena, targets, made.keys, i);
+    if (!describe_key(arena, &keys[i], field, order, &made.keys[i]))
       return rs_fail_memory(error, sizeof *targets);
     if (bits > MAX_KEY_BITS) return rs_fail(error, RECSORT_INVALID_KEY, TOO_WIDE, MAX_KEY_BITS);
   }

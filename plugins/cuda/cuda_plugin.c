@@ -192,7 +192,12 @@ static recsort_plugin_status pair_sort(void *instance, const recsort_plugin_job 
   cuda_instance *const self = instance;
   cuda_sorted sorted;
   if (in_runs_wanted(self, job)) return in_runs_sort(self, job, memory, error);
-  const recsort_plugin_status status = cuda_sort_keys(self, job, memory, &sorted, error);
+  bool room = false; /* there was, when the instance was opened */
+  recsort_plugin_status status =
+      runtime_has_room(&self->device, cuda_plan_pairs(&self->device, job).bytes, &room, error);
+  if (status) return status;
+  if (!room) return in_runs_sort_unplanned(self, job, memory, error);
+  status = cuda_sort_keys(self, job, memory, &sorted, error);
   if (status) return status;
   return cuda_bring_down(self, job, sorted.indices, memory, job->index_bits, error);
 }

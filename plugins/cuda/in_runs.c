@@ -1,5 +1,8 @@
 #include "cuda/in_runs.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "cuda/host_merge.h"
 
 enum { RUN_INDEX_BITS = 32, ALIGNMENT = 64 };
@@ -108,12 +111,10 @@ static recsort_plugin_status reserve(cuda_instance *self, const recsort_plugin_j
   return runtime_reserve(&self->device, plan->device_bytes, error);
 }
 
-recsort_plugin_status in_runs_sort(cuda_instance *self, const recsort_plugin_job *job, void *memory,
-                                   recsort_plugin_error *error)
+static recsort_plugin_status sort_and_merge(cuda_instance *self, const recsort_plugin_job *job,
+                                            host_pairs pairs, void *order,
+                                            recsort_plugin_error *error)
 {
-  char *const start = memory;
-  const host_pairs pairs = {start + in_runs_work(job).keys_offset,
-                            (uint32_t *)(void *)(start + indices_offset(job))};
   uint64_t bounds[HOST_MERGE_MOST_RUNS + 1] = {0};
   in_runs_plan plan;
   recsort_plugin_status status = reserve(self, job, &plan, error);
@@ -123,6 +124,35 @@ recsort_plugin_status in_runs_sort(cuda_instance *self, const recsort_plugin_job
   }
   if (status) return status;
   const host_runs runs = {plan.runs, job->key_width, bounds, pairs.keys, pairs.indices};
-  host_merge(&runs, memory, job->index_bits, cuda_team(self, job));
+  host_merge(&runs, order, job->index_bits, cuda_team(self, job));
   return RECSORT_PLUGIN_OK;
+}
+
+recsort_plugin_status in_runs_sort(cuda_instance *self, const recsort_plugin_job *job, void *memory,
+                                   recsort_plugin_error *error)
+{
+  char *const start = memory;
+  const host_pairs pairs = {start + in_runs_work(job).keys_offset,
+                            (uint32_t *)(void *)(start + indices_offset(job))};
+  return sort_and_merge(self, job, pairs, memory, error);
+}
+
+recsort_plugin_status in_runs_sort_unplanned(cuda_instance *self, const recsort_plugin_job *job,
+                                             void *memory, recsort_plugin_error *error)
+{
+  const uint64_t order_bytes = job->count * (job->index_bits / 8);
+  const uint64_t bytes = align(order_bytes) + job->count * (RUN_INDEX_BITS / 8);
+  const recsort_host *const host = self->host;
+  char *const order = host->allocate(host->context, bytes);
+  if (!order) {
+    (void)snprintf(error->text, sizeof error->text,
+                   "no memory to merge what does not fit on the device at once: %llu bytes",
+                   (unsigned long long)bytes);
+    return RECSORT_PLUGIN_OUT_OF_MEMORY;
+  }
+  const host_pairs pairs = {memory, (uint32_t *)(void *)(order + align(order_bytes))};
+  const recsort_plugin_status status = sort_and_merge(self, job, pairs, order, error);
+  if (status == RECSORT_PLUGIN_OK) memcpy(memory, order, order_bytes);
+  host->release(host->context, order, bytes);
+  return status;
 }

@@ -34,4 +34,10 @@ bool in_runs_divide(const cuda_instance *self, const recsort_plugin_job *job, ui
 recsort_plugin_status in_runs_sort(cuda_instance *self, const recsort_plugin_job *job, void *memory,
                                    recsort_plugin_error *error);
 
+/* The same for a job that was not wanted in runs, but for which the device has less memory now: its
+ * keys are at the start of `memory`. The order and the indices of the runs, 8 or 12 bytes a key,
+ * are put in memory of the host's own, which is asked for only then. */
+recsort_plugin_status in_runs_sort_unplanned(cuda_instance *self, const recsort_plugin_job *job,
+                                             void *memory, recsort_plugin_error *error);
+
 #endif

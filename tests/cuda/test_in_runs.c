@@ -26,10 +26,12 @@ const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
 
 /* ---- The plugin ---- */
 
+static bool host_is_full;
+
 static void *allocate(void *context, size_t size)
 {
   (void)context;
-  return malloc(size);
+  return host_is_full ? NULL : malloc(size);
 }
 
 static void release(void *context, void *memory, size_t size)
@@ -299,7 +301,7 @@ static void test_most_runs(void **state)
 /* Another process takes memory, or gives it back, after the plugin was opened. */
 static void test_free_memory_changes(void **state)
 {
-  enum { MUCH = 40000, LITTLE = 3000 };
+  enum { MUCH = 40000, LITTLE = 3000, NONE = 100 };
   const recsort_plugin_job small = job_of(RANK, 1000, 32, 32, 2),
                            large = job_of(RANK, 4000, 32, 32, 2);
   recsort_plugin_error error = {.size = sizeof error};
@@ -312,12 +314,40 @@ static void test_free_memory_changes(void **state)
   standin_begin((standin_plan){.memory = LITTLE});
   sort_well(self, &large);
   assert_true(standin_look().most < LITTLE);
+  assert_false(in_runs_wanted(self, &small));
+  sort_well(self, &small); /* in runs all the same */
+  assert_true(standin_look().most < LITTLE);
+  host_is_full = true;
+  assert_int_equal(sort(self, &small, &error), RECSORT_PLUGIN_OUT_OF_MEMORY);
+  assert_non_null(strstr(error.text, "no memory"));
+  host_is_full = false;
+  standin_begin((standin_plan){.memory = NONE});
   assert_int_equal(sort(self, &small, &error), RECSORT_PLUGIN_OUT_OF_MEMORY);
   assert_non_null(strstr(error.text, "are free"));
   standin_begin((standin_plan){0});
   sort_well(self, &small);
   sort_well(self, &large);
   close_instance(self);
+}
+
+/* It shrinks, for keys of every width: the order is as if it had not. */
+static void test_free_memory_shrinks(void **state)
+{
+  static const uint32_t bits[] = {17, 32, 64, 100, 128, 200, 384};
+  (void)state;
+  for (size_t b = 0; b < sizeof bits / sizeof *bits; b++)
+    for (uint32_t index_bits = 32; index_bits <= 64; index_bits += 32) {
+      const recsort_plugin_job job = job_of(b % 2, 1500, bits[b], index_bits, 3);
+      const uint64_t least = bytes_for(&job, 400, 32);
+      set_limit(NULL);
+      standin_begin((standin_plan){0});
+      cuda_instance *const self = open_instance();
+      assert_false(in_runs_wanted(self, &job));
+      standin_begin((standin_plan){.memory = (long)least});
+      sort_well(self, &job);
+      assert_true((uint64_t)standin_look().most <= least);
+      close_instance(self);
+    }
 }
 
 /* ---- The variable ---- */
@@ -370,9 +400,10 @@ static void test_bad_limits(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_borders_of_runs), cmocka_unit_test(test_wide_keys),
-      cmocka_unit_test(test_one_instance),    cmocka_unit_test(test_what_just_fits),
-      cmocka_unit_test(test_most_runs),       cmocka_unit_test(test_free_memory_changes),
-      cmocka_unit_test(test_limits),          cmocka_unit_test(test_bad_limits)};
+      cmocka_unit_test(test_borders_of_runs),     cmocka_unit_test(test_wide_keys),
+      cmocka_unit_test(test_one_instance),        cmocka_unit_test(test_what_just_fits),
+      cmocka_unit_test(test_most_runs),           cmocka_unit_test(test_free_memory_changes),
+      cmocka_unit_test(test_free_memory_shrinks), cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_bad_limits)};
   return cmocka_run_group_tests_name("in_runs", tests, NULL, NULL);
 }

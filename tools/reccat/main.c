@@ -56,7 +56,7 @@ static bool source_open(source *s, const char *path, const recsort_schema *schem
   enum { BLOCK = 1 << 18 };
   s->record_size = format.record_size;
   s->block = s->record_size < BLOCK ? BLOCK / s->record_size : 1;
-  if (!tool_reader_open(&s->reader, path, &format)) return false;
+  if (!tool_reader_open(&s->reader, path, &format, NULL)) return false;
   s->records = malloc(s->block * s->record_size);
   if (!s->records) tool_error("out of memory: a record has %zu bytes", s->record_size);
   return s->records;

@@ -13,27 +13,44 @@
 
 enum { piece_size = 4 << 20 };
 
-/* The last record read so far stands first in the buffer, before what is read next. */
+/* Of the records read before only the last one's key and values are kept: a record may be large. */
 typedef struct check_state {
   const cli_job *job;
   tool_format format;
+  size_t key_size;
+  size_t room; /* records that are read at a time */
   unsigned char *buffer;
-  size_t room;      /* records that are read at a time */
-  size_t kept;      /* records from before in the buffer: 0 or 1 */
-  uint64_t records; /* read so far, of all inputs */
+  unsigned char *keys;   /* [0] is that of the record before buffer[0] */
+  recsort_value *values; /* of the keys, of a record that is gone */
+  unsigned char *bytes;  /* that the values consist of */
+  uint64_t records;      /* read so far, of all inputs */
 } check_state;
 
-/* The first key whose value differs is the one that is out of order. */
+static void keep_values(const check_state *checker, const unsigned char *record)
+{
+  const cli_job *const job = checker->job;
+  const size_t key_count = recsort_sorter_key_count(job->sorter);
+  unsigned char *bytes = checker->bytes;
+  for (size_t i = 0; i < key_count; i++) {
+    const recsort_key_info key = recsort_sorter_key(job->sorter, i);
+    recsort_value *const value = &checker->values[i];
+    *value = key_value(job->schema, &key, record);
+    if (value->kind != RECSORT_VALUE_BYTES) continue;
+    value->as.bytes = memcpy(bytes, value->as.bytes, value->size);
+    bytes += value->size;
+  }
+}
+
+/* The first key whose value differs from what was kept is the one that is out of order. */
 static void report_disorder(const check_state *checker, const char *name, uint64_t number,
                             const unsigned char *record)
 {
   const cli_job *const job = checker->job;
-  const unsigned char *const before = record - checker->format.record_size;
   const size_t key_count = recsort_sorter_key_count(job->sorter);
   for (size_t i = 0; i < key_count; i++) {
     const recsort_key_info key = recsort_sorter_key(job->sorter, i);
     const recsort_value value = key_value(job->schema, &key, record);
-    const recsort_value value_before = key_value(job->schema, &key, before);
+    const recsort_value value_before = checker->values[i];
     if (key_values_equal(&key, value, value_before)) continue;
     tool_error("%s: record %" PRIu64 " is out of order (key %s = %s after %s)", name, number,
                key.path, value_as_text(key.field, value).text,
@@ -42,35 +59,46 @@ static void report_disorder(const check_state *checker, const char *name, uint64
   }
 }
 
+/* The first of `count` records in the buffer that is out of order, or `count`. */
+static size_t find_disorder(const check_state *checker, size_t count)
+{
+  size_t place = checker->records == 0 ? 1 : 0;
+  while (place < count) {
+    const unsigned char *const before = checker->keys + place * checker->key_size;
+    if (recsort_key_compare(checker->job->sorter, before, before + checker->key_size) > 0) break;
+    place++;
+  }
+  return place < count ? place : count;
+}
+
 static int check_input(check_state *checker, tool_reader *reader)
 {
-  const size_t size = checker->format.record_size;
+  const size_t size = checker->format.record_size, key_size = checker->key_size;
   uint64_t done = 0;
   tool_progress_begin("checking", reader->left);
   for (;;) {
     recsort_error error;
-    size_t got;
-    size_t disorder;
-    if (!tool_reader_read_records(reader, checker->buffer + checker->kept * size, checker->room,
-                                  &got)) {
+    size_t count;
+    if (!tool_reader_read_records(reader, checker->buffer, checker->room, &count)) {
       return TOOL_TROUBLE;
     }
-    if (got == 0) return TOOL_OK;
-    const size_t count = checker->kept + got;
-    if (recsort_check(checker->job->sorter, checker->buffer, count, &disorder, &error) !=
-        RECSORT_OK) {
-      job_error(reader->name, done + error_record(&error) - checker->kept, &error);
+    if (count == 0) return tool_reader_put_trailer(reader, NULL) ? TOOL_OK : TOOL_TROUBLE;
+    if (recsort_encode(checker->job->sorter, checker->buffer, count, checker->keys + key_size,
+                       &error) != RECSORT_OK) {
+      job_error(reader->name, done + error_record(&error), &error);
       return TOOL_TROUBLE;
     }
+    const size_t disorder = find_disorder(checker, count);
     if (disorder < count) {
-      report_disorder(checker, reader->name, done + disorder - checker->kept,
-                      checker->buffer + disorder * size);
+      const unsigned char *const record = checker->buffer + disorder * size;
+      if (disorder > 0) keep_values(checker, record - size);
+      report_disorder(checker, reader->name, done + disorder, record);
       return TOOL_DISORDER;
     }
-    memmove(checker->buffer, checker->buffer + (count - 1) * size, size);
-    checker->kept = 1;
-    checker->records += got;
-    done += got;
+    memcpy(checker->keys, checker->keys + count * key_size, key_size);
+    keep_values(checker, checker->buffer + (count - 1) * size);
+    checker->records += count;
+    done += count;
     tool_progress_step(reader->given);
   }
 }
@@ -83,27 +111,39 @@ static int check_inputs(check_state *checker)
   for (size_t i = 0; status == TOOL_OK && i < inputs; i++) {
     tool_reader reader;
     const char *const path = options->input_count != 0 ? options->inputs[i] : NULL;
-    status = tool_reader_open(&reader, path, &checker->format) ? check_input(checker, &reader)
-                                                               : TOOL_TROUBLE;
+    status = tool_reader_open(&reader, path, &checker->format, NULL) ? check_input(checker, &reader)
+                                                                     : TOOL_TROUBLE;
     tool_reader_close(&reader);
   }
   return status;
 }
 
+static bool take_memory(check_state *checker)
+{
+  const size_t size = checker->format.record_size;
+  checker->room = size < piece_size ? piece_size / size : 1;
+  const size_t keys = (checker->room + 1) * checker->key_size;
+  if (!job_fits("check it", checker->room * size + keys)) return false;
+  checker->buffer = calloc(checker->room, size);
+  checker->keys = malloc(keys);
+  checker->values = calloc(recsort_sorter_key_count(checker->job->sorter), sizeof(recsort_value));
+  checker->bytes = malloc(checker->key_size);
+  if (checker->buffer && checker->keys && checker->values && checker->bytes) return true;
+  tool_error_memory(checker->room * size + keys);
+  return false;
+}
+
 int command_check(cli_job *job)
 {
   if (!job_open_sorter(job)) return TOOL_TROUBLE;
-  check_state checker = {.job = job, .format = tool_format_of(job->schema)};
+  check_state checker = {
+      .job = job, .format = job_format(job), .key_size = recsort_key_size(job->sorter)};
   run_times times = {.begin = tool_seconds()};
-  const size_t size = checker.format.record_size;
-  checker.room = size < piece_size ? piece_size / size : 1;
-  checker.buffer = calloc(checker.room + 1, size);
-  if (checker.buffer == NULL) {
-    tool_error_memory((checker.room + 1) * size);
-    return TOOL_TROUBLE;
-  }
-  const int status = check_inputs(&checker);
+  const int status = take_memory(&checker) ? check_inputs(&checker) : TOOL_TROUBLE;
   if (status != TOOL_TROUBLE) print_stats(job, checker.records, &times);
   free(checker.buffer);
+  free(checker.keys);
+  free(checker.values);
+  free(checker.bytes);
   return status;
 }

@@ -5,6 +5,8 @@
 
 #include "options.h"
 
+#include "support/input.h"
+
 /* What every command on records needs. */
 typedef struct cli_job {
   const cli_options *options;
@@ -14,6 +16,22 @@ typedef struct cli_job {
 
 /* Makes the sorter; false, after a message, if there can be none. */
 bool job_open_sorter(cli_job *job);
+
+/* How the inputs are divided: as the schema says, or the command line. */
+tool_format job_format(const cli_job *job);
+
+/* Whether there are so many bytes of memory; says so if not. */
+bool job_fits(const char *purpose, uint64_t needed);
+
+/* Bytes of memory that a sort to an output will take. */
+typedef struct sort_needs {
+  uint64_t records;
+  uint64_t working; /* the sorter's */
+  uint64_t buffers; /* in which records are gathered */
+} sort_needs;
+
+/* False if so many cannot be sorted. */
+bool sort_memory(cli_job *job, uint64_t count, sort_needs *needs, recsort_error *error);
 
 int command_sort(cli_job *job);
 int command_check(cli_job *job);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 /* "uint16[4] big", "enum uint8", "bits 3..5 of uint32", "char 16". */
 static void format_type(const recsort_field *field, char *text, size_t size)
@@ -40,17 +41,18 @@ static void print_fields(const recsort_field *fields, size_t count, uint64_t bas
   }
 }
 
-static void print_layout(const recsort_schema *schema)
+static void print_layout(const recsort_schema *schema, const tool_format *format)
 {
   size_t count;
   const recsort_field *const fields = recsort_schema_fields(schema, &count);
   printf("record %s: %zu bytes\n", recsort_schema_record_name(schema),
          recsort_schema_record_size(schema));
-  if (recsort_schema_skip(schema) != 0) {
-    printf("file header: %" PRIu64 " bytes\n", recsort_schema_skip(schema));
-  }
-  if (recsort_schema_trailer(schema) != 0) {
-    printf("file trailer: %" PRIu64 " bytes\n", recsort_schema_trailer(schema));
+  if (format->skip != 0) printf("file header: %" PRIu64 " bytes\n", format->skip);
+  if (format->count != TOOL_ANY) printf("file records: %" PRIu64 "\n", format->count);
+  if (format->trailer == TOOL_ANY) {
+    printf("file trailer: what follows them\n");
+  } else if (format->trailer != 0) {
+    printf("file trailer: %" PRIu64 " bytes\n", format->trailer);
   }
   printf("\n  offset      size  type                      field\n");
   print_fields(fields, count, 0, 0);
@@ -71,11 +73,57 @@ static void print_keys(const recsort_sorter *sorter, const recsort_stats *stats)
   }
 }
 
+/* Opens nothing that might wait for somebody to write. */
+static bool print_input(const char *path, const tool_format *format, uint64_t *count)
+{
+  tool_reader reader = {.fd = -1};
+  struct stat status;
+  bool known = !tool_is_standard(path) && stat(path, &status) == 0;
+  if (tool_is_standard(path) || (known && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))) {
+    tool_error("%s: --explain reads nothing, and only a file says how long it is",
+               tool_input_name(path));
+    return false;
+  }
+  known = tool_reader_open(&reader, path, format, NULL);
+  if (known) {
+    const uint64_t records = reader.size / format->record_size;
+    printf("%12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "  %s\n", format->skip, records,
+           reader.trailer, path);
+    *count += records;
+  }
+  tool_reader_close(&reader);
+  return known;
+}
+
+/* What each input holds, and what sorting them takes. */
+static bool print_inputs(cli_job *job, const tool_format *format)
+{
+  const cli_options *const options = job->options;
+  uint64_t count = 0;
+  sort_needs needs;
+  recsort_error error;
+  if (options->input_count == 0) return true;
+  printf("\n      header       records       trailer  file\n");
+  for (size_t i = 0; i < options->input_count; i++) {
+    if (!print_input(options->inputs[i], format, &count)) return false;
+  }
+  if (!sort_memory(job, count, &needs, &error)) {
+    tool_error_library(&error);
+    return false;
+  }
+  printf("\nmemory to sort: %" PRIu64 " MiB (%" PRIu64 " bytes of records, %" PRIu64
+         " to work in, %" PRIu64 " to write)\n",
+         (needs.records + needs.working + needs.buffers) >> 20, needs.records, needs.working,
+         needs.buffers);
+  return true;
+}
+
 int command_explain(cli_job *job)
 {
+  const tool_format format = job_format(job);
   if (!job_open_sorter(job)) return TOOL_TROUBLE;
   const recsort_stats stats = recsort_sorter_stats(job->sorter);
-  print_layout(job->schema);
+  print_layout(job->schema, &format);
   print_keys(job->sorter, &stats);
   printf("\nplugin: %s, algorithm %s\nwhy: %s\n", stats.plugin, stats.algorithm, stats.choice);
   if (stats.transfer != NULL) printf("transfer: %s\n", stats.transfer);
@@ -84,7 +132,8 @@ int command_explain(cli_job *job)
            "moves\n");
   }
   if (stats.fallback != NULL) printf("fallback: %s\n", stats.fallback);
-  return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
+  const bool printed = print_inputs(job, &format);
+  return tool_flush_stdout() && printed ? TOOL_OK : TOOL_TROUBLE;
 }
 
 static void print_plugin(const recsort_plugin_info *plugin)

@@ -42,7 +42,8 @@ typedef struct merge_state {
   size_t *heap; /* numbers of the runs that have records left */
   size_t heap_count;
   tool_output output;
-  unsigned char *pending; /* records on their way out */
+  unsigned char
+      *pending; /* records on their way out; NULL: large ones, which are written at once */
   size_t pending_count;
   unsigned char *last_key; /* of the record that went out last */
   uint64_t taken;          /* records read from the runs */
@@ -80,6 +81,7 @@ static bool fill_run(merge_state *merge, merge_run *run)
   if (!tool_reader_read_records(&run->reader, run->records, merge->room, &count)) return false;
   run->ended = count == 0;
   run->count = count;
+  if (run->ended && run != merge->runs) return tool_reader_put_trailer(&run->reader, NULL);
   if (recsort_encode(merge->job->sorter, run->records, count, run->keys + merge->key_size,
                      &error) != RECSORT_OK) {
     job_error(run->reader.name, run->first + error_record(&error), &error);
@@ -144,26 +146,26 @@ static bool put_record(merge_state *merge, const unsigned char *record, const un
     }
     memcpy(merge->last_key, key, merge->key_size);
   }
-  memcpy(merge->pending + merge->pending_count++ * size, record, size);
   merge->written++;
+  if (merge->pending == NULL) return tool_output_write(&merge->output, record, size);
+  memcpy(merge->pending + merge->pending_count++ * size, record, size);
   return merge->pending_count < merge->room || flush_pending(merge);
 }
 
-/* The trailer is known once all records before it have been passed over. */
+/* That of a pipe is known once all records before it have been passed over. */
 static bool write_trailer(merge_state *merge)
 {
   merge_run *const first = &merge->runs[0];
-  if (merge->format.trailer == 0) return true;
-  while (!first->ended) {
+  if (merge->format.trailer == 0 && merge->format.count == TOOL_ANY) return true;
+  while (!first->ended && !first->reader.sized) {
     if (!fill_run(merge, first)) return false;
   }
-  return tool_output_write(&merge->output, first->reader.trailer.data, first->reader.trailer.size);
+  return tool_reader_put_trailer(&first->reader, &merge->output);
 }
 
 static bool merge_runs(merge_state *merge)
 {
-  const tool_bytes *const header = &merge->runs[0].reader.header;
-  if (!tool_output_write(&merge->output, header->data, header->size)) return false;
+  if (!tool_reader_put_header(&merge->runs[0].reader, &merge->output)) return false;
   tool_progress_begin("merging", 0);
   while (merge->heap_count > 0 && merge->written < merge->job->options->head) {
     const merge_run *const run = &merge->runs[merge->heap[0]];
@@ -189,26 +191,40 @@ static bool open_run(merge_state *merge, size_t number)
     return false;
   }
   const char *const path = options->input_count != 0 ? options->inputs[number] : NULL;
-  if (!tool_reader_open(&run->reader, path, &merge->format) || !fill_run(merge, run)) return false;
+  tool_output *const header = number == 0 ? &merge->output : NULL;
+  if (!tool_reader_open(&run->reader, path, &merge->format, header) || !fill_run(merge, run)) {
+    return false;
+  }
   if (!run->ended) merge->heap[merge->heap_count++] = number;
   return true;
 }
 
-static bool open_runs(merge_state *merge)
+/* Large records go out from where they were read. */
+static bool take_memory(merge_state *merge)
 {
-  const size_t unit = merge->format.record_size + merge->key_size;
+  const size_t record_size = merge->format.record_size, unit = record_size + merge->key_size;
   size_t size = total_size / merge->run_count;
   size = size < least_size ? least_size : size > most_size ? most_size : size;
   merge->room = size > unit ? size / unit : 1;
-  merge->runs = calloc(merge->run_count, sizeof *merge->runs);
-  merge->heap = calloc(merge->run_count, sizeof *merge->heap);
-  merge->pending = calloc(merge->room, merge->format.record_size);
-  merge->last_key = calloc(1, merge->key_size);
-  if (merge->runs == NULL || merge->heap == NULL || merge->pending == NULL ||
-      merge->last_key == NULL) {
-    tool_error_memory(merge->room * merge->format.record_size);
+  const size_t pending = merge->room > 1 ? merge->room * record_size : 0;
+  if (!job_fits("merge them", (uint64_t)merge->run_count * merge->room * unit + pending)) {
     return false;
   }
+  merge->runs = calloc(merge->run_count, sizeof *merge->runs);
+  merge->heap = calloc(merge->run_count, sizeof *merge->heap);
+  merge->last_key = calloc(1, merge->key_size);
+  if (pending != 0) merge->pending = malloc(pending);
+  if (merge->runs != NULL && merge->heap != NULL && merge->last_key != NULL &&
+      (pending == 0 || merge->pending != NULL)) {
+    return true;
+  }
+  tool_error_memory(pending + merge->run_count * sizeof *merge->runs);
+  return false;
+}
+
+static bool open_runs(merge_state *merge)
+{
+  if (!take_memory(merge)) return false;
   for (size_t i = 0; i < merge->run_count; i++)
     merge->runs[i].reader.fd = -1;
   for (size_t i = 0; i < merge->run_count; i++) {
@@ -238,7 +254,7 @@ int command_merge(cli_job *job)
   const cli_options *const options = job->options;
   run_times times = {.begin = tool_seconds()};
   merge_state merge = {.job = job,
-                       .format = tool_format_of(job->schema),
+                       .format = job_format(job),
                        .key_size = recsort_key_size(job->sorter),
                        .run_count = options->input_count != 0 ? options->input_count : 1};
   if (!tool_output_open(&merge.output, options->output)) return TOOL_TROUBLE;

@@ -22,6 +22,8 @@ static const char help[] =
     "  -m, --merge            merge INPUTs that are sorted already\n"
     "  -u, --unique           write only the first of each run of equal keys\n"
     "      --head N           write at most N records\n"
+    "      --skip N, --count N, --trailer N\n"
+    "                         bytes before, records, bytes after them in an INPUT\n"
     "      --index[=32|64]    write the permutation (little-endian; 64), not records\n"
     "      --plugin NAME      what sorts; 'auto' (default): the best that works\n"
     "      --algorithm NAME   one of the plugin's algorithms\n"
@@ -30,13 +32,16 @@ static const char help[] =
     "      --threads N        CPU threads; 0 (default): one for each processor\n"
     "      --stats[=text|json]            figures on standard error\n"
     "      --progress[=auto|always|never] a bar on standard error (default: auto)\n"
-    "      --explain          print the layout, the key plan and the plugin; no INPUT\n"
+    "      --explain          print layout, key plan, plugin, and what INPUTs hold\n"
     "      --list-plugins     print the plugins that were found or refused\n"
     "  -h, --help, --version  print this, or the version\n"
     "Exit status: 0 done, 1 --check found disorder, 2 trouble. See recsort(1).\n";
 
 enum {
   OPTION_HEAD = 256,
+  OPTION_SKIP,
+  OPTION_COUNT,
+  OPTION_TRAILER,
   OPTION_INDEX,
   OPTION_PLUGIN,
   OPTION_ALGORITHM,
@@ -61,6 +66,9 @@ static const struct option long_options[] = {
     {"merge", no_argument, NULL, 'm'},
     {"unique", no_argument, NULL, 'u'},
     {"head", required_argument, NULL, OPTION_HEAD},
+    {"skip", required_argument, NULL, OPTION_SKIP},
+    {"count", required_argument, NULL, OPTION_COUNT},
+    {"trailer", required_argument, NULL, OPTION_TRAILER},
     {"index", optional_argument, NULL, OPTION_INDEX},
     {"plugin", required_argument, NULL, OPTION_PLUGIN},
     {"algorithm", required_argument, NULL, OPTION_ALGORITHM},
@@ -169,6 +177,8 @@ static bool parse_verify(recsort_options *sorting, const char *text)
   sorting->verify = full ? RECSORT_VERIFY_FULL : RECSORT_VERIFY_DEFAULT;
   return true;
 }
+/* Of a file, so that sums are far from overflow. */
+static const uint64_t most_bytes = INT64_MAX / 4;
 
 static bool parse_number(const char *option, const char *text, uint64_t most, uint64_t *value)
 {
@@ -241,6 +251,12 @@ static bool parse_option(cli_options *options, int option, const char *argument)
   case OPTION_HEAD:
     options->has_head = true;
     return parse_number("--head", argument, UINT64_MAX, &options->head);
+  case OPTION_SKIP:
+    return parse_number("--skip", argument, most_bytes, &options->skip);
+  case OPTION_COUNT:
+    return parse_number("--count", argument, most_bytes, &options->count);
+  case OPTION_TRAILER:
+    return parse_number("--trailer", argument, most_bytes, &options->trailer);
   case OPTION_INDEX:
     return parse_index(options, argument);
   case OPTION_PLUGIN:
@@ -270,6 +286,15 @@ static bool parse_option(cli_options *options, int option, const char *argument)
   }
 }
 
+/* What follows the counted records is copied when they have been written, and is no input. */
+static bool reads_standard_input_twice(const cli_options *options)
+{
+  size_t times = 0;
+  for (size_t i = 0; i < options->input_count; i++)
+    times += tool_is_standard(options->inputs[i]);
+  return times > 1;
+}
+
 static bool check_together(const cli_options *options)
 {
   const cli_command command = options->command;
@@ -283,6 +308,10 @@ static bool check_together(const cli_options *options)
     tool_usage_error("--check writes nothing: no --output, --unique, --head or --index");
     return false;
   }
+  if (options->count != UINT64_MAX && reads_standard_input_twice(options)) {
+    tool_usage_error("--count: standard input can be one of the inputs only once");
+    return false;
+  }
   if (command == COMMAND_MERGE && options->index_bits != 0) {
     tool_usage_error("--merge keeps no permutation: no --index");
     return false;
@@ -292,8 +321,11 @@ static bool check_together(const cli_options *options)
 
 bool options_parse(cli_options *options, int argc, char **argv)
 {
-  *options =
-      (struct cli_options){.sorting.struct_size = sizeof options->sorting, .head = UINT64_MAX};
+  *options = (struct cli_options){.sorting.struct_size = sizeof options->sorting,
+                                  .head = UINT64_MAX,
+                                  .skip = UINT64_MAX,
+                                  .count = UINT64_MAX,
+                                  .trailer = UINT64_MAX};
   tool_progress_set("auto");
   for (;;) {
     const int option = getopt_long(argc, argv, short_options, long_options, NULL);

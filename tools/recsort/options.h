@@ -29,6 +29,9 @@ typedef struct cli_options {
   bool has_head;
   uint64_t head;       /* has_head: records to write at most; otherwise UINT64_MAX */
   unsigned index_bits; /* 0: records are written */
+  uint64_t skip;       /* UINT64_MAX, as of the next two: not given */
+  uint64_t count;
+  uint64_t trailer;
   stats_format stats;
   char *const *inputs; /* of argv */
   size_t input_count;

@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 
+#include "support/memory.h"
 #include "support/message.h"
 #include "support/progress.h"
 #include "support/team.h"
@@ -44,6 +45,25 @@ void job_error(const char *name, uint64_t number, const recsort_error *error)
   } else {
     tool_error("%s: %s", name, error->text);
   }
+}
+
+tool_format job_format(const cli_job *job)
+{
+  const cli_options *const options = job->options;
+  tool_format format = tool_format_of(job->schema);
+  format.count = options->count;
+  if (options->skip != TOOL_ANY) format.skip = options->skip;
+  if (options->trailer != TOOL_ANY || options->count != TOOL_ANY) format.trailer = options->trailer;
+  return format;
+}
+
+bool job_fits(const char *purpose, uint64_t needed)
+{
+  const uint64_t available = tool_memory_available();
+  if (needed <= available) return true;
+  tool_error("not enough memory: %" PRIu64 " MiB are needed to %s, %" PRIu64 " MiB are available",
+             needed >> 20, purpose, available >> 20);
+  return false;
 }
 
 bool job_open_sorter(cli_job *job)

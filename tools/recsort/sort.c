@@ -1,13 +1,16 @@
 /* sort.c - read all records, find their order, write them in it.
  *
  * The input's buffer is the only copy of the records: they are gathered into small pieces on their
- * way out, so the peak is the input, about 16 bytes a record, and a constant. An output that is
- * memory itself, as files on tmpfs are, is filled where it lies; and if it is to hold all records,
- * they are sorted into it, so that a plugin can put them there.
+ * way out, or go out one by one if they are large; so the peak is the input, what the sorter works
+ * in, and a constant. All that is asked for and compared with what there is before files are read,
+ * and of a pipe as it comes. An output that is memory itself, as files on tmpfs are, is filled
+ * where it lies; and if it is to hold all records, they are sorted into it, so that a plugin can
+ * put them there.
  */
 #include "commands.h"
 
 #include "support/input.h"
+#include "support/memory.h"
 #include "support/message.h"
 #include "support/output.h"
 #include "support/progress.h"
@@ -15,14 +18,13 @@
 #include "support/team.h"
 
 #include <endian.h>
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  working_size = 16,   /* bytes a record that the library takes */
-  piece_size = 4 << 20 /* bytes that are gathered at a time */
-};
+enum { piece_size = 4 << 20 }; /* bytes that are gathered at a time */
 
 /* Fills `to` with elements [first, first + count) of the output. */
 typedef void (*fill_call)(const cli_job *job, const recsort_permutation *order, const void *records,
@@ -89,6 +91,18 @@ static bool write_in_turn(tool_output *output, const element_pieces *pieces, uin
   return written;
 }
 
+/* Large records need not be gathered. */
+static bool write_one_by_one(tool_output *output, const recsort_permutation *order,
+                             const unsigned char *records, size_t size)
+{
+  bool written = true;
+  for (size_t i = 0; written && i < order->count; i++) {
+    written = tool_output_write(output, records + recsort_permutation_at(order, i) * size, size);
+    tool_progress_step(i + 1);
+  }
+  return written;
+}
+
 static bool write_pieces(const cli_job *job, tool_output *output, const recsort_permutation *order,
                          const void *records)
 {
@@ -101,6 +115,7 @@ static bool write_pieces(const cli_job *job, tool_output *output, const recsort_
   const size_t total = order->count * size;
   const uint64_t count = (order->count + pieces.each - 1) / pieces.each;
   tool_progress_begin("writing", count);
+  if (size >= piece_size) return write_one_by_one(output, order, records, size);
   if (count > 1 && tool_output_is_file(output)) {
     return tool_output_write_pieces(output,
                                     &(tool_pieces){fill_piece, &pieces, total, pieces.each * size});
@@ -108,13 +123,11 @@ static bool write_pieces(const cli_job *job, tool_output *output, const recsort_
   return write_in_turn(output, &pieces, count);
 }
 
-static bool write_output(const cli_job *job, tool_output *output, const recsort_permutation *order,
-                         const tool_records *input)
+static const char *inputs_name(const cli_options *options)
 {
-  const bool around = job->options->index_bits == 0;
-  if (around && !tool_output_write(output, input->header.data, input->header.size)) return false;
-  if (!write_pieces(job, output, order, input->records.data)) return false;
-  return !around || tool_output_write(output, input->trailer.data, input->trailer.size);
+  return options->input_count > 1
+             ? "the inputs"
+             : tool_input_name(options->input_count ? options->inputs[0] : NULL);
 }
 
 static void report_error(const cli_job *job, const tool_records *input, const recsort_error *error)
@@ -125,8 +138,8 @@ static void report_error(const cli_job *job, const tool_records *input, const re
   while (i + 1 < options->input_count && number >= input->ends[i])
     i++;
   const char *const path = options->input_count > 0 ? options->inputs[i] : NULL;
-  const bool of_all = options->input_count > 1 && error->status != RECSORT_INVALID_RECORD;
-  job_error(of_all ? "the inputs" : tool_input_name(path),
+  const bool of_all = error->status != RECSORT_INVALID_RECORD;
+  job_error(of_all ? inputs_name(options) : tool_input_name(path),
             number - (i > 0 ? input->ends[i - 1] : 0), error);
 }
 
@@ -162,25 +175,15 @@ static bool find_order(const cli_job *job, const tool_records *input, recsort_pe
 
 /* ---- Into a mapping ---- */
 
-static unsigned char *put(unsigned char *to, const tool_bytes *bytes)
+/* All records at once, where the output is memory and holds them all: so a plugin can put them
+ * there itself. `at` is where they go. */
+static bool sort_into(const cli_job *job, tool_output *output, const tool_records *input, void *at)
 {
-  if (bytes->size > 0) memcpy(to, bytes->data, bytes->size);
-  return to + bytes->size;
-}
-
-/* The whole output at once, where it is memory and holds all records: so a plugin can put them
- * there itself. */
-static bool sort_into(const cli_job *job, tool_output *output, const tool_records *input,
-                      unsigned char *at)
-{
-  unsigned char *const records = put(at, &input->header);
   recsort_error error;
   tool_progress_begin("sorting", 0);
   const recsort_status status =
-      recsort_sort_to(job->sorter, input->records.data, input->count, records, &error);
-  if (!sorted_well(job, input, status, &error)) return false;
-  put(records + input->records.size, &input->trailer);
-  return tool_output_filled(output);
+      recsort_sort_to(job->sorter, input->records.data, input->count, at, &error);
+  return sorted_well(job, input, status, &error) && tool_output_filled(output);
 }
 
 static bool holds_all(const cli_options *options, const tool_records *input)
@@ -188,52 +191,120 @@ static bool holds_all(const cli_options *options, const tool_records *input)
   return options->index_bits == 0 && !options->unique && input->count <= options->head;
 }
 
-/* ---- Before it is sorted ---- */
+/* ---- Memory ---- */
+
+/* What writing takes beside the records: a buffer for each thread, if they are gathered. */
+static uint64_t buffer_size(const cli_job *job, uint64_t total)
+{
+  const unsigned threads = recsort_sorter_stats(job->sorter).threads;
+  const bool gathered =
+      job->options->index_bits != 0 || recsort_schema_record_size(job->schema) < piece_size;
+  const uint64_t pieces = total / piece_size + 1;
+  return gathered ? piece_size * (pieces < threads ? pieces : threads) : 0;
+}
+
+bool sort_memory(cli_job *job, uint64_t count, sort_needs *needs, recsort_error *error)
+{
+  size_t working;
+  if (recsort_memory_needed(job->sorter, (size_t)count, false, &working, error) != RECSORT_OK) {
+    return false;
+  }
+  needs->records = count * recsort_schema_record_size(job->schema);
+  needs->working = working;
+  needs->buffers = buffer_size(job, needs->records);
+  return true;
+}
 
 /* A sorter that is made while the records are read: to wake a GPU takes as long as that. */
 typedef struct sorter_opening {
   cli_job *job;
+  bool files;         /* the inputs are, so that `count` and what they need is known before */
+  uint64_t count;     /* records */
+  uint64_t output;    /* bytes of memory that the output will be */
+  uint64_t available; /* before anything was taken */
   atomic_bool failed;
   recsort_error error;
 } sorter_opening;
+
+static bool refuse(const char *name, uint64_t needed, uint64_t available, recsort_error *error)
+{
+  error->status = RECSORT_OUT_OF_MEMORY;
+  snprintf(error->text, sizeof error->text,
+           "%.300s: not enough memory: %" PRIu64 " MiB more are needed to sort it, %" PRIu64
+           " MiB are available",
+           name, needed >> 20, available >> 20);
+  return false;
+}
+
+/* Whether there is memory for all that files need. */
+static bool files_fit(const sorter_opening *opening, recsort_error *error)
+{
+  sort_needs needs;
+  if (!sort_memory(opening->job, opening->count, &needs, error)) return false;
+  const uint64_t needed = needs.records + needs.working + needs.buffers + opening->output;
+  return needed <= opening->available ||
+         refuse(inputs_name(opening->job->options), needed, opening->available, error);
+}
 
 static void open_sorter(void *context)
 {
   sorter_opening *const opening = context;
   cli_job *const job = opening->job;
   opening->failed = recsort_sorter_create(job->schema, &job->options->sorting, &job->sorter,
-                                          &opening->error) != RECSORT_OK;
+                                          &opening->error) != RECSORT_OK ||
+                    (opening->files && !files_fit(opening, &opening->error));
 }
 
-/* Files may be read meanwhile, for that ends; but nobody is to wait for what comes from a pipe only
- * to be told of a key that there is not. */
-static bool read_and_open(cli_job *job, const tool_format *format, bool files, tool_records *input,
-                          run_times *times)
+/* As tool_reading says. Of files the records alone must fit before they are read; what they need
+ * beside is known once the sorter is there, and if that does not fit, reading ends. */
+static bool fits(void *context, const char *name, uint64_t more, uint64_t count)
 {
-  const cli_options *const options = job->options;
-  sorter_opening opening = {.job = job};
+  const sorter_opening *const opening = context;
+  sort_needs needs = {0};
+  recsort_error error;
+  bool known = opening->files || sort_memory(opening->job, count, &needs, &error);
+  const uint64_t available = opening->files ? opening->available : tool_memory_available();
+  const uint64_t records =
+      opening->files ? count * recsort_schema_record_size(opening->job->schema) : more;
+  const uint64_t needed = records + needs.working + needs.buffers;
+  if (known && needed > available) known = refuse(name, needed, available, &error);
+  if (!known) tool_error_library(&error);
+  return known;
+}
+
+/* ---- Before it is sorted ---- */
+
+/* Files may be read meanwhile, for that ends; but nobody is to wait for what comes from a pipe
+ * only to be told of a key that there is not. */
+static bool read_and_open(sorter_opening *opening, const tool_format *format, tool_output *output,
+                          tool_records *input, run_times *times)
+{
+  const cli_options *const options = opening->job->options;
+  const tool_reading reading = {.header = options->index_bits == 0 ? output : NULL,
+                                .fits = fits,
+                                .context = opening,
+                                .unwanted = &opening->failed};
   tool_task task = {0};
-  tool_task_begin(&task, open_sorter, &opening);
-  if (!files) tool_task_end(&task);
+  tool_task_begin(&task, open_sorter, opening);
+  if (!opening->files) tool_task_end(&task);
   const double begin = tool_seconds();
-  const bool read = tool_read_records(input, options->inputs, options->input_count, format,
-                                      working_size, &opening.failed);
+  const bool read =
+      tool_read_records(input, options->inputs, options->input_count, format, &reading);
   times->read = tool_seconds() - begin;
   tool_task_end(&task);
-  if (read && opening.failed) tool_error_library(&opening.error);
-  return read && !opening.failed;
+  if (read && opening->failed) tool_error_library(&opening->error);
+  return read && !opening->failed;
 }
 
-/* Reserves room for what will be written, if that can be told. */
-static void reserve_output(const cli_job *job, tool_output *output, const tool_format *format,
-                           uint64_t count)
+/* What will be written of such inputs; 0 if that cannot be told. */
+static uint64_t output_size(const cli_job *job, const tool_format *format,
+                            const tool_extent *extent)
 {
   const cli_options *const options = job->options;
-  if (options->unique) return;
-  if (count > options->head) count = options->head;
-  tool_output_reserve(output, options->index_bits != 0
-                                  ? count * (options->index_bits / 8)
-                                  : format->skip + count * format->record_size + format->trailer);
+  const uint64_t count = extent->count < options->head ? extent->count : options->head;
+  if (options->unique) return 0;
+  return options->index_bits != 0 ? count * (options->index_bits / 8)
+                                  : count * format->record_size + extent->around;
 }
 
 static bool index_fits(const cli_job *job, const tool_records *input)
@@ -245,41 +316,51 @@ static bool index_fits(const cli_job *job, const tool_records *input)
 
 /* ---- All of it ---- */
 
-/* `*sorted` is when the order was known and records began to move, as tool_seconds tells it. */
-static bool write_sorted(const cli_job *job, tool_output *output, const tool_records *input,
+/* `*sorted` is when the order was known and records began to move, as tool_seconds tells it. What
+ * is no file gets nothing before that: a sort that fails leaves it empty. */
+static bool write_sorted(const cli_job *job, tool_output *output, tool_records *input,
                          double *sorted)
 {
   recsort_permutation order;
   void *at = NULL;
-  if (holds_all(job->options, input) &&
-      !tool_output_map(output, input->header.size + input->records.size + input->trailer.size,
-                       &at)) {
+  const bool around = job->options->index_bits == 0;
+  const bool whole = holds_all(job->options, input) && tool_output_is_file(output);
+  if (whole && (!tool_reader_put_header(&input->first, output) ||
+                !tool_output_map(output, input->records.size, &at))) {
     return false;
   }
   if (at != NULL) {
-    const bool done = sort_into(job, output, input, at);
+    if (!sort_into(job, output, input, at)) return false;
     *sorted = tool_seconds() - recsort_sorter_stats(job->sorter).permute_seconds;
-    return done;
+  } else {
+    if (!find_order(job, input, &order)) return false;
+    *sorted = tool_seconds();
+    if (around && !whole && !tool_reader_put_header(&input->first, output)) return false;
+    if (!write_pieces(job, output, &order, input->records.data)) return false;
   }
-  if (!find_order(job, input, &order)) return false;
-  *sorted = tool_seconds();
-  return write_output(job, output, &order, input);
+  return tool_reader_put_trailer(&input->first, around ? output : NULL);
 }
 
 int command_sort(cli_job *job)
 {
   const cli_options *const options = job->options;
-  const tool_format format = tool_format_of(job->schema);
+  const tool_format format = job_format(job);
   run_times times = {.begin = tool_seconds()};
-  tool_records input = {0};
+  sorter_opening opening = {.job = job, .available = tool_memory_available()};
+  tool_records input = {.first.fd = -1};
+  tool_extent extent;
   double sorted = 0;
-  uint64_t count;
   tool_output output;
   if (!tool_output_open(&output, options->output)) return TOOL_TROUBLE;
   tool_output_fill_by(&output, tool_team_size());
-  const bool files = tool_count_records(options->inputs, options->input_count, &format, &count);
-  if (files) reserve_output(job, &output, &format, count);
-  bool done = read_and_open(job, &format, files, &input, &times) && index_fits(job, &input);
+  opening.files = tool_measure(options->inputs, options->input_count, &format, &extent);
+  if (opening.files) {
+    const uint64_t size = output_size(job, &format, &extent);
+    opening.count = extent.count;
+    if (output.mappable) opening.output = size;
+    if (size != 0) tool_output_reserve(&output, size);
+  }
+  bool done = read_and_open(&opening, &format, &output, &input, &times) && index_fits(job, &input);
   done = done && write_sorted(job, &output, &input, &sorted);
   if (done) {
     done = tool_output_commit(&output);

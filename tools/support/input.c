@@ -1,7 +1,6 @@
 /* input.c - reading files of records. */
 #include "support/input.h"
 
-#include "support/memory.h"
 #include "support/message.h"
 #include "support/progress.h"
 #include "support/team.h"
@@ -26,7 +25,7 @@ enum {
 
 tool_format tool_format_of(const recsort_schema *schema)
 {
-  return (tool_format){recsort_schema_record_size(schema), recsort_schema_skip(schema),
+  return (tool_format){recsort_schema_record_size(schema), recsort_schema_skip(schema), TOOL_ANY,
                        recsort_schema_trailer(schema)};
 }
 
@@ -62,12 +61,18 @@ static bool no_memory(const tool_reader *reader)
   return false;
 }
 
-/* One read(2): 0 bytes at the end of the file. */
-static bool read_some(const tool_reader *reader, void *to, size_t room, size_t *got)
+/* Where read(2) goes on, as an offset. */
+static const uint64_t here = UINT64_MAX;
+
+/* One read(2) or pread(2): 0 bytes at the end of the file. */
+static bool read_from(const tool_reader *reader, uint64_t offset, void *to, size_t room,
+                      size_t *got)
 {
+  const size_t wanted = room < (1u << 30) ? room : 1u << 30;
   ssize_t size;
   do {
-    size = read(reader->fd, to, room < (1u << 30) ? room : 1u << 30);
+    size = offset == here ? read(reader->fd, to, wanted)
+                          : pread(reader->fd, to, wanted, (off_t)offset);
   } while (size < 0 && errno == EINTR);
   if (size < 0) {
     tool_error_errno(reader->name, errno);
@@ -75,6 +80,11 @@ static bool read_some(const tool_reader *reader, void *to, size_t room, size_t *
   }
   *got = (size_t)size;
   return true;
+}
+
+static bool read_some(const tool_reader *reader, void *to, size_t room, size_t *got)
+{
+  return read_from(reader, here, to, room, got);
 }
 
 /* Reads on until `bytes` holds `size` bytes or the file ends. */
@@ -92,11 +102,52 @@ static bool read_up_to(const tool_reader *reader, tool_bytes *bytes, uint64_t si
   return true;
 }
 
+/* `size` bytes, or as many as there are, to an output (NULL: nowhere). */
+static bool pass_on(const tool_reader *reader, uint64_t offset, uint64_t size, tool_output *to,
+                    uint64_t *passed)
+{
+  *passed = 0;
+  if (size == 0) return true;
+  const size_t room = size < chunk ? (size_t)size : chunk;
+  void *const buffer = malloc(room);
+  bool done = buffer != NULL || no_memory(reader);
+  while (done && *passed < size) {
+    const uint64_t rest = size - *passed;
+    size_t got;
+    done = read_from(reader, offset == here ? here : offset + *passed, buffer,
+                     rest < room ? (size_t)rest : room, &got) &&
+           (to == NULL || tool_output_write(to, buffer, got));
+    if (!done || got == 0) break;
+    *passed += got;
+  }
+  free(buffer);
+  return done;
+}
+
+static bool is_counted(const tool_format *format)
+{
+  return format->count != TOOL_ANY;
+}
+
 static bool too_short(const tool_reader *reader, uint64_t size)
 {
-  tool_error("%s: %" PRIu64 " bytes are too few for its header of %" PRIu64
-             " and its trailer of %" PRIu64,
-             reader->name, size, reader->format.skip, reader->format.trailer);
+  const tool_format *const format = &reader->format;
+  if (is_counted(format)) {
+    tool_error("%s: %" PRIu64 " bytes are too few for its header of %" PRIu64 " and %" PRIu64
+               " records of %zu",
+               reader->name, size, format->skip, format->count, format->record_size);
+  } else {
+    tool_error("%s: %" PRIu64 " bytes are too few for its header of %" PRIu64
+               " and its trailer of %" PRIu64,
+               reader->name, size, format->skip, format->trailer);
+  }
+  return false;
+}
+
+static bool wrong_trailer(const tool_reader *reader, bool more)
+{
+  tool_error("%s: %s than the trailer's %" PRIu64 " bytes follow %" PRIu64 " records", reader->name,
+             more ? "more" : "fewer", reader->format.trailer, reader->format.count);
   return false;
 }
 
@@ -118,23 +169,61 @@ static bool check_whole(const tool_reader *reader, uint64_t size)
   return false;
 }
 
+/* The bytes of counted records; false if no file is so large. */
+static bool counted_size(const tool_format *format, uint64_t *size)
+{
+  return !__builtin_mul_overflow(format->count, (uint64_t)format->record_size, size) &&
+         *size <= INT64_MAX;
+}
+
+/* What a file of `size` bytes has of records and behind them; false if it is too short. */
+static bool divide(const tool_format *format, uint64_t size, uint64_t *records, uint64_t *trailer)
+{
+  if (format->skip > size) return false;
+  const uint64_t rest = size - format->skip;
+  *trailer = format->trailer;
+  if (!is_counted(format)) {
+    *records = rest - *trailer;
+    return *trailer <= rest;
+  }
+  if (!counted_size(format, records) || *records > rest) return false;
+  *trailer = rest - *records;
+  return true;
+}
+
 /* A regular file says how long it is. One of size 0 may be one that does not, as in /proc. */
 static bool measure(tool_reader *reader)
 {
+  const tool_format *const format = &reader->format;
   const off_t start = lseek(reader->fd, 0, SEEK_CUR);
   reader->sized = S_ISREG(reader->status.st_mode) && start >= 0 && reader->status.st_size > start;
   if (!reader->sized) return true;
   const uint64_t size = (uint64_t)(reader->status.st_size - start);
-  const tool_format *const format = &reader->format;
-  if (format->skip > size || format->trailer > size - format->skip) {
-    return too_short(reader, size);
+  if (!divide(format, size, &reader->size, &reader->trailer)) return too_short(reader, size);
+  if (format->trailer != TOOL_ANY && reader->trailer != format->trailer) {
+    return wrong_trailer(reader, reader->trailer > format->trailer);
   }
-  reader->left = size - format->skip - format->trailer;
+  if (!check_whole(reader, reader->size)) return false;
+  reader->start = (uint64_t)start;
+  reader->left = reader->size;
   posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-  return check_whole(reader, reader->left);
+  if (format->skip == 0 || lseek(reader->fd, (off_t)format->skip, SEEK_CUR) >= 0) return true;
+  tool_error_errno(reader->name, errno);
+  return false;
 }
 
-bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *format)
+static bool begin_pipe(tool_reader *reader, tool_output *header)
+{
+  uint64_t passed;
+  if (is_counted(&reader->format) && !counted_size(&reader->format, &reader->left)) {
+    return too_short(reader, 0);
+  }
+  return pass_on(reader, here, reader->format.skip, header, &passed) &&
+         (passed == reader->format.skip || too_short(reader, passed));
+}
+
+bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *format,
+                      tool_output *header)
 {
   *reader = (tool_reader){.name = tool_input_name(path), .format = *format};
   reader->fd = tool_is_standard(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -146,11 +235,7 @@ bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *
     tool_error_errno(reader->name, EISDIR);
     return false;
   }
-  if (!measure(reader) || !read_up_to(reader, &reader->header, format->skip)) return false;
-  if (reader->header.size < format->skip) {
-    return reader->sized ? truncated(reader) : too_short(reader, reader->header.size);
-  }
-  return true;
+  return measure(reader) && (reader->sized || begin_pipe(reader, header));
 }
 
 static bool same_time(struct timespec a, struct timespec b)
@@ -166,16 +251,18 @@ static bool was_changed(const struct stat *before, const struct stat *now)
          (now->st_nlink == before->st_nlink && !same_time(now->st_ctim, before->st_ctim));
 }
 
-/* The end of a regular file's records: what follows must be the trailer and nothing else, and
- * nobody may have written to the file. */
-static bool finish_sized(tool_reader *reader)
+static uint64_t trailer_offset(const tool_reader *reader)
+{
+  return reader->start + reader->format.skip + reader->size;
+}
+
+/* A regular file must end behind its trailer, and must not have been written to. */
+static bool finish_sized(const tool_reader *reader)
 {
   unsigned char beyond;
   size_t got;
   struct stat now;
-  if (!read_up_to(reader, &reader->trailer, reader->format.trailer)) return false;
-  if (reader->trailer.size < reader->format.trailer) return truncated(reader);
-  if (!read_some(reader, &beyond, 1, &got)) return false;
+  if (!read_from(reader, trailer_offset(reader) + reader->trailer, &beyond, 1, &got)) return false;
   if (fstat(reader->fd, &now) != 0) {
     tool_error_errno(reader->name, errno);
     return false;
@@ -260,6 +347,17 @@ static bool read_rest(tool_reader *reader, unsigned char *to, const atomic_bool 
   return true;
 }
 
+/* From a pipe, as many records as were said. */
+static bool read_counted(tool_reader *reader, unsigned char *to, size_t room, size_t *got)
+{
+  *got = 0;
+  if (reader->left == 0) return true;
+  if (!read_some(reader, to, room < reader->left ? room : (size_t)reader->left, got)) return false;
+  if (*got == 0) return too_short(reader, reader->format.skip + reader->given);
+  reader->left -= *got;
+  return true;
+}
+
 /* From a pipe, whose last bytes are the trailer: gives out what lies before as many bytes. */
 static bool read_held(tool_reader *reader, unsigned char *to, size_t room, size_t *got)
 {
@@ -269,15 +367,11 @@ static bool read_held(tool_reader *reader, unsigned char *to, size_t room, size_
   if (held->size < trailer) return too_short(reader, reader->format.skip + held->size);
   const size_t free_bytes = held->size - (size_t)trailer;
   const size_t size = room < free_bytes ? room : free_bytes;
-  if (size == 0) {
-    reader->trailer = *held;
-    *held = (tool_bytes){0};
-  } else {
-    memcpy(to, held->data, size);
-    memmove(held->data, held->data + size, held->size - size);
-    held->size -= size;
-  }
   *got = size;
+  if (size == 0) return true;
+  memcpy(to, held->data, size);
+  memmove(held->data, held->data + size, held->size - size);
+  held->size -= size;
   return true;
 }
 
@@ -287,8 +381,9 @@ bool tool_reader_read(tool_reader *reader, void *to, size_t room, size_t *got)
   if (reader->sized) {
     if (!read_sized(reader, to, room, &size)) return false;
   } else {
-    const bool read = reader->format.trailer != 0 ? read_held(reader, to, room, &size)
-                                                  : read_some(reader, to, room, &size);
+    const bool read = is_counted(&reader->format)   ? read_counted(reader, to, room, &size)
+                      : reader->format.trailer != 0 ? read_held(reader, to, room, &size)
+                                                    : read_some(reader, to, room, &size);
     if (!read || (size == 0 && !check_whole(reader, reader->given))) return false;
   }
   reader->given += size;
@@ -311,49 +406,81 @@ bool tool_reader_read_records(tool_reader *reader, void *to, size_t room, size_t
   return true;
 }
 
+bool tool_reader_put_header(tool_reader *reader, tool_output *to)
+{
+  uint64_t passed;
+  if (!reader->sized) return true;
+  return pass_on(reader, reader->start, reader->format.skip, to, &passed) &&
+         (passed == reader->format.skip || truncated(reader));
+}
+
+/* A file that is written to where it lies, as by 1<>FILE, changes by that. */
+static bool is_input(const tool_reader *reader, const tool_output *output)
+{
+  struct stat status;
+  return fstat(output->fd, &status) == 0 && status.st_ino == reader->status.st_ino &&
+         status.st_dev == reader->status.st_dev;
+}
+
+static bool put_sized_trailer(const tool_reader *reader, tool_output *to)
+{
+  uint64_t passed;
+  if (to == NULL || reader->trailer == 0) return true;
+  if (!pass_on(reader, trailer_offset(reader), reader->trailer, to, &passed)) return false;
+  if (passed < reader->trailer) return truncated(reader);
+  return is_input(reader, to) || finish_sized(reader);
+}
+
+static bool put_counted_trailer(const tool_reader *reader, tool_output *to)
+{
+  const uint64_t wanted = reader->format.trailer;
+  uint64_t passed, beyond = 0;
+  if (!pass_on(reader, here, wanted, to, &passed)) return false;
+  if (wanted == TOOL_ANY) return true;
+  if (passed < wanted) return wrong_trailer(reader, false);
+  return pass_on(reader, here, 1, NULL, &beyond) && (beyond == 0 || wrong_trailer(reader, true));
+}
+
+bool tool_reader_put_trailer(tool_reader *reader, tool_output *to)
+{
+  if (reader->sized) return put_sized_trailer(reader, to);
+  if (is_counted(&reader->format)) return put_counted_trailer(reader, to);
+  return to == NULL || tool_output_write(to, reader->held.data, reader->held.size);
+}
+
 void tool_reader_close(tool_reader *reader)
 {
   if (reader->fd > STDERR_FILENO) close(reader->fd);
-  tool_bytes_free(&reader->header);
-  tool_bytes_free(&reader->trailer);
   tool_bytes_free(&reader->held);
   reader->fd = -1;
 }
 
 /* ---- All files ---- */
 
-bool tool_count_records(char *const *paths, size_t path_count, const tool_format *format,
-                        uint64_t *count)
+bool tool_measure(char *const *paths, size_t path_count, const tool_format *format,
+                  tool_extent *extent)
 {
-  *count = 0;
+  *extent = (tool_extent){0};
   for (size_t i = 0; i < path_count; i++) {
     struct stat status;
-    if (tool_is_standard(paths[i]) || stat(paths[i], &status) != 0 || !S_ISREG(status.st_mode)) {
+    uint64_t records, trailer;
+    if (tool_is_standard(paths[i]) || stat(paths[i], &status) != 0 || !S_ISREG(status.st_mode) ||
+        !divide(format, (uint64_t)status.st_size, &records, &trailer)) {
       return false;
     }
-    const uint64_t size = (uint64_t)status.st_size;
-    if (format->skip > size || format->trailer > size - format->skip) return false;
-    *count += (size - format->skip - format->trailer) / format->record_size;
+    if (i == 0) extent->around = format->skip + trailer;
+    extent->count += records / format->record_size;
   }
   return path_count > 0;
 }
 
 /* Room for `more` bytes, if they and the working memory for all records will fit. */
 static bool make_room(tool_records *records, const tool_reader *reader, uint64_t more,
-                      size_t working_size)
+                      const tool_reading *reading)
 {
   size_t size;
-  uint64_t working;
-  if (__builtin_add_overflow(records->records.size, more, &size) ||
-      __builtin_mul_overflow(size / reader->format.record_size, working_size, &working) ||
-      __builtin_add_overflow(working, more, &working)) {
-    return no_memory(reader);
-  }
-  const uint64_t available = tool_memory_available();
-  if (working > available) {
-    tool_error("%s: not enough memory: %" PRIu64 " MiB more are needed to sort it, %" PRIu64
-               " MiB are available",
-               reader->name, working >> 20, available >> 20);
+  if (__builtin_add_overflow(records->records.size, more, &size)) return no_memory(reader);
+  if (!reading->fits(reading->context, reader->name, more, size / reader->format.record_size)) {
     return false;
   }
   /* At least a byte, so that there is something to point at. */
@@ -361,21 +488,20 @@ static bool make_room(tool_records *records, const tool_reader *reader, uint64_t
 }
 
 /* Appends the records of one open input. */
-static bool read_input(tool_records *records, tool_reader *reader, size_t working_size,
-                       const atomic_bool *unwanted)
+static bool read_input(tool_records *records, tool_reader *reader, const tool_reading *reading)
 {
   tool_bytes *const bytes = &records->records;
-  if (reader->sized && !make_room(records, reader, reader->left, working_size)) return false;
+  if (reader->sized && !make_room(records, reader, reader->left, reading)) return false;
   tool_progress_begin("reading", reader->left);
   if (reader->sized && reader->left > read_size) {
     const size_t size = (size_t)reader->left;
-    if (!read_rest(reader, bytes->data + bytes->size, unwanted)) return false;
+    if (!read_rest(reader, bytes->data + bytes->size, reading->unwanted)) return false;
     bytes->size += size;
   }
   for (;;) {
     if (!reader->sized && bytes->size == bytes->capacity) {
       const size_t step = bytes->size < growth_limit ? bytes->size + chunk : growth_limit;
-      if (!make_room(records, reader, step, working_size)) return false;
+      if (!make_room(records, reader, step, reading)) return false;
     }
     const size_t room = bytes->capacity - bytes->size;
     size_t got;
@@ -389,30 +515,24 @@ static bool read_input(tool_records *records, tool_reader *reader, size_t workin
   }
 }
 
-static void move_bytes(tool_bytes *to, tool_bytes *from)
-{
-  *to = *from;
-  *from = (tool_bytes){0};
-}
-
+/* The first input stays open: what it has around its records is copied when they are written. */
 bool tool_read_records(tool_records *records, char *const *paths, size_t path_count,
-                       const tool_format *format, size_t working_size, const atomic_bool *unwanted)
+                       const tool_format *format, const tool_reading *reading)
 {
   const size_t inputs = path_count != 0 ? path_count : 1;
-  *records = (tool_records){.ends = calloc(inputs, sizeof *records->ends)};
+  *records = (tool_records){.ends = calloc(inputs, sizeof *records->ends), .first.fd = -1};
   if (records->ends == NULL) {
     tool_error_memory(inputs * sizeof *records->ends);
     return false;
   }
-  for (size_t i = 0; i < inputs && !*unwanted; i++) {
-    tool_reader reader;
-    const bool done = tool_reader_open(&reader, path_count != 0 ? paths[i] : NULL, format) &&
-                      read_input(records, &reader, working_size, unwanted);
-    if (done && i == 0) {
-      move_bytes(&records->header, &reader.header);
-      move_bytes(&records->trailer, &reader.trailer);
-    }
-    tool_reader_close(&reader);
+  for (size_t i = 0; i < inputs && !*reading->unwanted; i++) {
+    tool_reader later;
+    tool_reader *const reader = i == 0 ? &records->first : &later;
+    const bool done = tool_reader_open(reader, path_count != 0 ? paths[i] : NULL, format,
+                                       i == 0 ? reading->header : NULL) &&
+                      read_input(records, reader, reading) &&
+                      (i == 0 || tool_reader_put_trailer(reader, NULL));
+    if (i != 0) tool_reader_close(reader);
     if (!done) return false;
     records->ends[i] = records->records.size / format->record_size;
   }
@@ -424,6 +544,5 @@ void tool_records_free(tool_records *records)
 {
   free(records->ends);
   tool_bytes_free(&records->records);
-  tool_bytes_free(&records->header);
-  tool_bytes_free(&records->trailer);
+  tool_reader_close(&records->first);
 }

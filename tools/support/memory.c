@@ -1,62 +1,165 @@
-/* memory.c - reads /proc/meminfo and the control group's limit. */
+/* memory.c - reads /proc/meminfo, the limits of control groups and those of the process. */
 #include "support/memory.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-/* False if the file is absent or holds no number, as the "max" of an unlimited group. */
-static bool read_number(const char *path, uint64_t *value)
+enum { PATH_ROOM = 2 * PATH_MAX };
+
+static uint64_t least(uint64_t a, uint64_t b)
 {
-  FILE *file = fopen(path, "re");
-  if (file == NULL) return false;
-  const bool found = fscanf(file, "%" SCNu64, value) == 1;
-  fclose(file);
-  return found;
+  return a < b ? a : b;
 }
 
-static uint64_t of_machine(void)
+static uint64_t less(uint64_t a, uint64_t b)
 {
-  FILE *file = fopen("/proc/meminfo", "re");
-  if (file == NULL) return UINT64_MAX;
+  return a > b ? a - b : 0;
+}
+
+static FILE *open_file(const char *root, const char *folder, const char *group, const char *name)
+{
+  char path[PATH_ROOM];
+  const int length = snprintf(path, sizeof path, "%s%s%s/%s", root, folder, group, name);
+  return length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
+}
+
+/* The sum of the numbers that follow these words at the start of a line; UINT64_MAX if there are
+ * none. */
+static uint64_t sum_of_words(FILE *file, const char *a, const char *b)
+{
+  char line[256];
+  char word[128];
+  uint64_t number, sum = 0;
   bool found = false;
-  uint64_t sum = 0;
-  char line[128];
+  if (file == NULL) return UINT64_MAX;
   while (fgets(line, sizeof line, file) != NULL) {
-    uint64_t kib;
-    if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1) {
-      sum += kib * 1024;
-      found = true;
-    } else if (sscanf(line, "SwapFree: %" SCNu64, &kib) == 1) {
-      sum += kib * 1024;
-    }
+    if (sscanf(line, "%127s %" SCNu64, word, &number) != 2) continue;
+    if (strcmp(word, a) != 0 && strcmp(word, b) != 0) continue;
+    sum += number;
+    found = true;
   }
   fclose(file);
   return found ? sum : UINT64_MAX;
 }
 
-/* The group's page cache is given back under pressure, so the limit itself counts. */
-static uint64_t of_control_group(void)
+static uint64_t of_machine(const char *root)
 {
-  char line[1024];
-  char path[1024 + 64];
-  uint64_t limit = UINT64_MAX;
-  FILE *file = fopen("/proc/self/cgroup", "re");
+  const uint64_t kib =
+      sum_of_words(open_file(root, "/proc", "", "meminfo"), "MemAvailable:", "SwapFree:");
+  return kib <= UINT64_MAX / 1024 ? kib * 1024 : UINT64_MAX;
+}
+
+/* ---- Control groups ---- */
+
+typedef struct group_version {
+  const char *folder; /* where its groups are */
+  const char *limit;
+  const char *usage;
+  const char *files[2]; /* the page cache, of the group and those in it */
+} group_version;
+
+static const group_version version_1 = {"/sys/fs/cgroup/memory",
+                                        "memory.limit_in_bytes",
+                                        "memory.usage_in_bytes",
+                                        {"total_active_file", "total_inactive_file"}};
+static const group_version version_2 = {
+    "/sys/fs/cgroup", "memory.max", "memory.current", {"active_file", "inactive_file"}};
+
+/* UINT64_MAX if the file is absent or holds no number, as the "max" of an unlimited group. */
+static uint64_t read_number(FILE *file)
+{
+  uint64_t value;
   if (file == NULL) return UINT64_MAX;
-  while (fgets(line, sizeof line, file) != NULL) {
-    if (strncmp(line, "0::", 3) != 0) continue;
-    line[strcspn(line, "\n")] = '\0';
-    snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", line + 3);
-    if (!read_number(path, &limit)) limit = UINT64_MAX;
-  }
+  if (fscanf(file, "%" SCNu64, &value) != 1) value = UINT64_MAX;
   fclose(file);
-  return limit;
+  return value;
+}
+
+/* The group's page cache is given back under pressure. */
+static uint64_t of_group(const char *root, const group_version *version, const char *group)
+{
+  const uint64_t limit = read_number(open_file(root, version->folder, group, version->limit));
+  if (limit == UINT64_MAX) return limit;
+  const uint64_t usage = read_number(open_file(root, version->folder, group, version->usage));
+  const uint64_t files = sum_of_words(open_file(root, version->folder, group, "memory.stat"),
+                                      version->files[0], version->files[1]);
+  if (usage == UINT64_MAX) return limit;
+  return less(limit, files == UINT64_MAX ? usage : less(usage, files));
+}
+
+/* The limits of all groups that this one is in hold, too. In a container its path may be one that
+ * only the machine knows; what the container sees as the root then is its own group. */
+static uint64_t of_groups(const char *root, const group_version *version, char *group)
+{
+  uint64_t room = UINT64_MAX;
+  for (;;) {
+    char *const slash = strrchr(group, '/');
+    room = least(room, of_group(root, version, group));
+    if (slash == NULL) return room;
+    *slash = '\0';
+  }
+}
+
+/* A line is "number:controllers:path"; version 2 is number 0 and has no controllers. */
+static uint64_t of_line(const char *root, char *line)
+{
+  char *const controllers = strchr(line, ':');
+  char *const path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+  if (path == NULL) return UINT64_MAX;
+  line[strcspn(line, "\n")] = '\0';
+  *path = '\0';
+  if (controllers[1] == '\0') return of_groups(root, &version_2, path + 1);
+  for (char *name = strtok(controllers + 1, ","); name != NULL; name = strtok(NULL, ",")) {
+    if (strcmp(name, "memory") == 0) return of_groups(root, &version_1, path + 1);
+  }
+  return UINT64_MAX;
+}
+
+static uint64_t of_control_groups(const char *root)
+{
+  char line[PATH_MAX + 256];
+  uint64_t room = UINT64_MAX;
+  FILE *const file = open_file(root, "/proc", "/self", "cgroup");
+  if (file == NULL) return room;
+  while (fgets(line, sizeof line, file) != NULL)
+    room = least(room, of_line(root, line));
+  fclose(file);
+  return room;
+}
+
+/* ---- The process ---- */
+
+static uint64_t of_limit(int resource, uint64_t pages)
+{
+  struct rlimit limit;
+  if (getrlimit((__rlimit_resource_t)resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return UINT64_MAX;
+  }
+  return less(limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
+/* ulimit -v and -d. */
+static uint64_t of_process(const char *root)
+{
+  uint64_t all, data;
+  FILE *const file = open_file(root, "/proc", "/self", "statm");
+  if (file == NULL) return UINT64_MAX;
+  const bool known = fscanf(file, "%" SCNu64 " %*u %*u %*u %*u %" SCNu64, &all, &data) == 2;
+  fclose(file);
+  return known ? least(of_limit(RLIMIT_AS, all), of_limit(RLIMIT_DATA, data)) : UINT64_MAX;
+}
+
+uint64_t tool_memory_available_in(const char *root)
+{
+  return least(least(of_machine(root), of_control_groups(root)), of_process(root));
 }
 
 uint64_t tool_memory_available(void)
 {
-  const uint64_t machine = of_machine();
-  const uint64_t group = of_control_group();
-  return machine < group ? machine : group;
+  return tool_memory_available_in("");
 }

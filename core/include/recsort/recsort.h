@@ -18,8 +18,8 @@
  *    sorter or list, or a number that is too great, returns 0, NULL or a struct of zeros; a destroy
  *    function does nothing then. recsort_field_read, recsort_field_write, recsort_gather,
  *    recsort_permutation_at and recsort_key_compare stand in inner loops and check nothing.
- *  - A schema is read-only once created and may be shared by threads. A sorter is used by one thread
- *    at a time; several sorters may work at once. The one thing that sorters share is a pool of
+ *  - A schema is read-only once created and may be shared by threads. A sorter is used by one
+ * thread at a time; several sorters may work at once. The one thing that sorters share is a pool of
  *    threads ("Threads" below).
  *  - Nothing prints, exits or installs a signal handler.
  */
@@ -243,7 +243,8 @@ typedef struct recsort_schema recsort_schema;
 
 /* Reads a schema from a YAML file, from YAML text in memory, or from a description in C, and lays
  * it out. `name` is what messages call the text. The schema keeps nothing of what it was made from
- * and is destroyed by its owner. `allocator` may be NULL and is copied.
+ * and is destroyed by its owner. `allocator` may be NULL and is copied. A schema takes at most
+ * 32 MiB, the plan of a sorter's keys as much; what would take more is refused.
  * Errors: IO_ERROR, INVALID_SCHEMA, INVALID_KEY, OUT_OF_MEMORY, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_schema_load_file(const char *path,
                                                     const recsort_allocator *allocator,
@@ -349,12 +350,26 @@ RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
                                                  recsort_sorter **sorter, recsort_error *error);
 RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
 
-/* Sorts `count` records in place, stably. Working memory, kept for the next call: one copy of the
- * records plus about 16 bytes a record (and the CUDA plugin's 36 MiB of pinned memory at most;
- * where the device cannot hold all keys at once, the keys and 8 or 12 bytes a record, if that is
- * more). `records` changes only once the permutation has been verified and the sort can no longer
- * fail. Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (an enum value that its schema
- * does not have), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
+/* Says how many bytes of working memory a sorter will hold once it has sorted `count` records: what
+ * the plan of the key and the plugin in use ask for. `in_place` is for recsort_sort, whose working
+ * memory includes a copy of the records; false is for recsort_sort_to, recsort_argsort and
+ * recsort_find_order. Where a plugin moves whole records it may be less. Not counted: up to 36 MiB
+ * of pinned memory of the CUDA plugin, what it takes when the device's free memory has shrunk, what
+ * another plugin takes when "auto" drops one, and windows of about 1 MiB of recsort_unique and
+ * recsort_check. Takes no such memory itself, but may open the plugin that sorts few records; it is
+ * used by one thread at a time, as a sorting call is.
+ * Errors: OUT_OF_MEMORY (no memory is so large), PLUGIN_ERROR (not so many), INVALID_ARGUMENT. */
+RECSORT_API recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count,
+                                                 bool in_place, size_t *bytes,
+                                                 recsort_error *error);
+
+/* Sorts `count` records in place, stably. Working memory, kept for the next call: what
+ * recsort_memory_needed says, which is a copy of the records and at most 9 bytes a record, or what
+ * the plugin works in, if that is more: about 16 bytes a record with short keys, and the key with
+ * long ones. `records` changes only once the permutation has been verified and the sort can no
+ * longer fail.
+ * Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (an enum value that its schema does
+ * not have), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
                                         recsort_error *error);
 
@@ -394,9 +409,9 @@ RECSORT_API recsort_status recsort_unique(recsort_sorter *sorter, const void *re
 
 /* Writes elements order[first .. first + count) of `from` to `to`, which must not overlap. The
  * elements are of any size: the records, or another array that runs beside them (a struct of
- * arrays is sorted by one call for each). `threads` 0: as many as there are processors; they are the
- * library's own. Nothing is checked: `order` must not be stale, first + count at most order->count,
- * and the index values must be within `from`, as those of a sorter are. */
+ * arrays is sorted by one call for each). `threads` 0: as many as there are processors; they are
+ * the library's own. Nothing is checked: `order` must not be stale, first + count at most
+ * order->count, and the index values must be within `from`, as those of a sorter are. */
 RECSORT_API void recsort_gather(const recsort_permutation *order, size_t first, size_t count,
                                 const void *from, size_t element_size, void *to, unsigned threads);
 
