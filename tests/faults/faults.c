@@ -135,7 +135,7 @@ static void load_everything(const recsort_allocator *memory, tally *t)
   recsort_error error = {0};
   recsort_schema *schema = NULL;
   recsort_plugin_list *list = NULL;
-  if (!went_well(recsort_schema_load_file(RS_NATIVE_SCHEMAS "/everything.yaml", memory, &schema, &error),
+  if (!went_well(recsort_schema_load_file(RS_SCHEMAS "/everything.yaml", memory, &schema, &error),
                  &error, t))
     t->wrong += schema != NULL;
   if (!went_well(recsort_plugin_list_create(memory, &list, &error), &error, t))
