@@ -5,9 +5,9 @@
 #   --build DIR      use what is built there, here or elsewhere; else it is built, with nvcc
 #   --packages DIR   Debian packages that are not installed, unpacked by dpkg -x; repeatable
 #   --only STEP      conformance, files, sanitizers, benchmark (data on the device), records (data of
-#                    the host) or large; repeatable; else all but large, which sorts more than 2^32
-#                    pairs in every way, and as many records of one byte in the host's memory, of
-#                    which it takes up to 100 GiB; and it takes its time
+#                    the host), verify (what it costs to check results) or large; repeatable; else
+#                    all but large, which sorts more than 2^32 pairs in every way, and as many
+#                    records of one byte in the host's memory, of which it takes up to 100 GiB
 #   --quick          the benchmark in its short form
 #   --output DIR     in place of tools/results
 #   --append         add to the text that is there
@@ -42,7 +42,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 for step in $only; do
-  case $step in conformance | files | sanitizers | benchmark | records | large) ;; *) usage 2 >&2 ;; esac
+  case $step in conformance | files | sanitizers | benchmark | records | verify | large) ;; *) usage 2 >&2 ;; esac
 done
 wanted() { case " ${only:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
 
@@ -79,7 +79,7 @@ LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
 export OMP_WAIT_POLICY=passive # several programs run at once
 programs='tests/conformance/conformance tools/recsort tools/recgen tools/recbench/recbench
-  plugins/cuda/bench/gpu-bench tests/large/many_records'
+  plugins/cuda/bench/gpu-bench plugins/cuda/bench/verify-cost tests/large/many_records'
 for program in $programs; do
   [ -x "$build/$program" ] || fail "$build/$program is not there"
 done
@@ -217,6 +217,9 @@ done
 # Unquoted: it may be nothing.
 if wanted benchmark; then run_bench $quick --json "$work/json"; fi
 if wanted records; then measure_records; fi
+if wanted verify; then
+  "$build/plugins/cuda/bench/verify-cost" 2>&1 | tee -a "$work/text" | grep -q '^ *[0-9]* records' || failed=1
+fi
 case $only in
   *large*)
     run_bench --count 0 --ordered 0 --entities 0 --large 2^31+1,2^32+2097152

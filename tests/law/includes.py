@@ -30,7 +30,7 @@ LAW = {
     'plugins/cpu': [ABI, 'common/'],
     'plugins/cuda': [ABI, 'common/', 'cuda/hybrid/hybrid.h'],
     'plugins/cuda/hybrid': ['cuda/device.h', 'cuda/device_sort.h', 'cuda/each_type.h', 'cuda/plan.h'],
-    'plugins/cuda/bench': ['cuda/'],
+    'plugins/cuda/bench': [PUBLIC, 'cuda/'],
     'tools': [PUBLIC, 'support/'],
     'tools/support': [PUBLIC],
 }
