@@ -117,7 +117,7 @@ describe_machine() {
 
 algorithms() {
   "$build/tools/recsort" --list-plugins |
-    awk '/^[^ ]/ { ours = $1 == "cuda" && / score / } ours && /^  / && NR > 1 && line++ { print $1 }
+    awk '/^[^ ]/ { ours = $1 == "cuda" && / score / } ours && /^  [^-]/ && NR > 1 && line++ { print $1 }
          /^[^ ]/ { line = 0 }'
 }
 
@@ -218,7 +218,8 @@ done
 if wanted benchmark; then run_bench $quick --json "$work/json"; fi
 if wanted records; then measure_records; fi
 if wanted verify; then
-  "$build/plugins/cuda/bench/verify-cost" 2>&1 | tee -a "$work/text" | grep -q '^ *[0-9]* records' || failed=1
+  "$build/plugins/cuda/bench/verify-cost" > "$work/log" 2>&1 || { failed=1; echo 'verify: FAILED' >> "$work/log"; }
+  tee -a "$work/text" < "$work/log"
 fi
 case $only in
   *large*)
