@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,11 +17,9 @@ enum {
   STACK_BYTES = 1 << 20
 };
 
-#define POLL_NS INT64_C(1000000)    /* before a thread sleeps */
+#define POLL_NS INT64_C(1000000)    /* before an idle worker sleeps */
+#define WAIT_NS INT64_C(200000)     /* before a caller that waits for workers sleeps */
 #define RETRY_NS INT64_C(100000000) /* before a thread is asked for again that could not be had */
-#define WARY_NS INT64_C(50000000)   /* at first, and at most, of a worker that was preempted */
-#define MOST_WARY_NS INT64_C(4000000000)
-#define LONG_NS INT64_C(1000000) /* jobs that have been open for so long are long */
 
 /* A job. The caller fills it in, then publishes it by `ticket`: the next number that nobody has
  * claimed, and in the upper half how many there are. A claim holds the job until it is counted in
@@ -34,7 +31,6 @@ typedef struct slot {
   atomic_bool awaited; /* the caller sleeps until `done` is complete */
   void (*task)(void *argument, size_t number);
   void *argument;
-  _Atomic int64_t opened; /* when it was published */
 } slot;
 
 static struct {
@@ -120,65 +116,22 @@ static void count_done(slot *job)
   (void)pthread_cond_broadcast(&pool.finished);
 }
 
-/* ---- Workers ----
- * A worker that is preempted in a task keeps everyone waiting for a slice of the scheduler's time,
- * many times what a short job takes. So it is wary for a while, longer each time: it leaves short
- * jobs to the others and joins long ones late. Beside busy neighbours the caller is soon left alone
- * with short jobs, and all the same work on long ones. */
-typedef struct pool_worker {
-  int64_t wary_until;
-  int64_t wary_ns; /* how long it was wary the last time */
-} pool_worker;
+/* ---- Workers ---- */
 
-/* How often another thread took this one's processor. */
-static long times_preempted(void)
-{
-#ifdef RUSAGE_THREAD
-  struct rusage used;
-  if (getrusage(RUSAGE_THREAD, &used) == 0) return used.ru_nivcsw;
-#endif
-  return 0;
-}
-
-static void become_wary(pool_worker *w)
-{
-  const int64_t now = now_ns();
-  const bool again = w->wary_ns > 0 && now - w->wary_until < w->wary_ns + WARY_NS;
-  w->wary_ns = again ? 2 * w->wary_ns : WARY_NS;
-  if (w->wary_ns > MOST_WARY_NS) w->wary_ns = MOST_WARY_NS;
-  w->wary_until = now + w->wary_ns;
-}
-
-static void run_task(pool_worker *w, slot *job, size_t number)
-{
-  const long preempted = times_preempted();
-  job->task(job->argument, number);
-  count_done(job);
-  if (times_preempted() != preempted) become_wary(w);
-}
-
-typedef enum pool_search { NOTHING, WORKED, TOO_SHORT } pool_search;
-
-/* Runs one number of any job. TOO_SHORT: a wary worker has left one to the others. */
-static pool_search work_once(pool_worker *w)
+/* One number of any job; false if no job has one left. */
+static bool work_once(void)
 {
   const unsigned used = atomic_load(&pool.slots_used);
-  const int64_t now = w->wary_until ? now_ns() : 0;
-  pool_search result = NOTHING;
-  if (now > w->wary_until) w->wary_until = 0;
   for (unsigned s = 0; s < used; s++) {
     slot *const job = &pool.slots[s];
     size_t number;
-    if (w->wary_until && is_open(job) && now - atomic_load(&job->opened) < LONG_NS) {
-      result = TOO_SHORT;
-      continue;
-    }
     if (!claim(job, &number)) continue;
     if (is_open(job)) wake_workers();
-    run_task(w, job, number);
-    return WORKED;
+    job->task(job->argument, number);
+    count_done(job);
+    return true;
   }
-  return result;
+  return false;
 }
 
 /* Until a job was posted after number `seen`. */
@@ -192,27 +145,17 @@ static void sleep_after(unsigned seen)
   (void)pthread_mutex_unlock(&pool.lock);
 }
 
-/* Whoever is woken in place of one that would have worked wakes others. */
-static void leave_to_others(void)
-{
-  const struct timespec nap = {.tv_nsec = LONG_NS};
-  wake_workers();
-  (void)nanosleep(&nap, NULL);
-}
-
 static void *work(void *unused)
 {
-  pool_worker w = {0, 0};
   int64_t deadline = now_ns() + POLL_NS;
   (void)unused;
   while (!atomic_load(&pool.stopped)) {
     const unsigned seen = atomic_load(&pool.posted);
     unsigned step = 0;
-    const pool_search last = work_once(&w);
-    if (last == WORKED) deadline = now_ns() + POLL_NS;
-    if (last == TOO_SHORT) leave_to_others();
-    if (last != NOTHING) continue;
-    bool polling = w.wary_until == 0;
+    bool polling = true, worked = false;
+    while (work_once())
+      worked = true;
+    if (worked) deadline = now_ns() + POLL_NS;
     while (atomic_load(&pool.posted) == seen && polling && !atomic_load(&pool.stopped))
       polling = poll_on(&step, deadline);
     if (!polling) sleep_after(seen);
@@ -325,12 +268,13 @@ static slot *take_slot(void)
   return NULL;
 }
 
+/* Polls for as long as most last pieces take, and then sleeps. It does not yield: whoever gets the
+ * processor keeps it for a slice of the scheduler's time, many times what a short job takes. */
 static void wait_for(slot *job, size_t others)
 {
-  const int64_t deadline = now_ns() + POLL_NS;
-  unsigned step = 0;
-  while (atomic_load(&job->done) < others)
-    if (!poll_on(&step, deadline)) break;
+  const int64_t deadline = now_ns() + WAIT_NS;
+  while (atomic_load(&job->done) < others && now_ns() < deadline)
+    relax();
   if (atomic_load(&job->done) == others) return;
   (void)pthread_mutex_lock(&pool.lock);
   atomic_store(&job->awaited, true);
@@ -347,7 +291,6 @@ static void run_in_slot(slot *job, void (*task)(void *argument, size_t number), 
   job->task = task;
   job->argument = argument;
   atomic_store(&job->done, 0);
-  atomic_store(&job->opened, now_ns());
   atomic_store_explicit(&job->ticket, (uint64_t)count << 32, memory_order_release);
   (void)atomic_fetch_add(&pool.posted, 1);
   wake_workers();
