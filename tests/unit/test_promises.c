@@ -19,9 +19,16 @@ typedef struct numbered {
   uint32_t place;
 } numbered;
 
-static const char yaml[] = "record: N\n"
-                           "fields: [{name: key, type: uint32}, {name: place, type: uint32}]\n"
-                           "keys: [key]\n";
+/* Structs that are filled in C. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define NATIVE "endian: big\n"
+#else
+#define NATIVE "endian: little\n"
+#endif
+
+static const char yaml[] =
+    "record: N\n" NATIVE "fields: [{name: key, type: uint32}, {name: place, type: uint32}]\n"
+    "keys: [key]\n";
 
 static recsort_schema *load(const recsort_allocator *allocator)
 {
@@ -275,6 +282,197 @@ static void test_keys_have_the_order_of_records(void **state)
   free(keys);
 }
 
+/* ---- Failures ---- */
+
+static recsort_sorter *open_enum_sorter(const char *plugin, const recsort_allocator *allocator)
+{
+  static const char text[] = "record: E\nlayout: packed\nfields:\n"
+                             "- {name: kind, type: enum, base: uint8, values: [off, on]}\n"
+                             "- {name: place, type: uint8}\nkeys: [kind]\n";
+  const recsort_options options = {
+      .struct_size = sizeof options, .plugin = plugin, .threads = 2, .allocator = allocator};
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  recsort_error error = {0};
+  if (recsort_schema_load_memory(text, sizeof text - 1, "e.yaml", NULL, &schema, &error) ||
+      recsort_sorter_create(schema, &options, &sorter, &error))
+    fail_msg("%s", error.text);
+  recsort_schema_destroy(schema);
+  return sorter;
+}
+
+enum { PAIRS = 300 };
+
+typedef struct arrays {
+  unsigned char records[2 * PAIRS], other[2 * PAIRS];
+  uint32_t index[PAIRS];
+  recsort_permutation order;
+  size_t disorder;
+} arrays;
+
+static void fill(arrays *a, unsigned char last)
+{
+  memset(a, 0x77, sizeof *a);
+  for (size_t i = 0; i < PAIRS; i++) {
+    a->records[2 * i] = (unsigned char)(mix(i) % 2);
+    a->records[2 * i + 1] = (unsigned char)i;
+  }
+  a->records[2 * PAIRS - 2] = last;
+}
+
+/* Number `call` of those that take records. */
+static recsort_status call_with(recsort_sorter *sorter, size_t call, arrays *a)
+{
+  switch (call) {
+  case 0:
+    return recsort_sort(sorter, a->records, PAIRS, NULL);
+  case 1:
+    return recsort_sort_to(sorter, a->records, PAIRS, a->other, NULL);
+  case 2:
+    return recsort_argsort(sorter, a->records, PAIRS, a->index, 32, NULL);
+  case 3:
+    return recsort_find_order(sorter, a->records, PAIRS, &a->order, NULL);
+  default:
+    return recsort_check(sorter, a->records, PAIRS, &a->disorder, NULL);
+  }
+}
+
+enum { CALLS = 5 };
+
+static void test_a_failure_leaves_what_was_given(void **state)
+{
+  static arrays a, before;
+  failing_allocator memory = {0};
+  const recsort_allocator hook = failing_hook(&memory);
+  (void)state;
+  for (size_t call = 0; call < CALLS; call++) {
+    recsort_sorter *const sorter = open_enum_sorter("cpu", &hook);
+    fill(&a, 9); /* the last record has a value that cannot be placed */
+    for (size_t i = 0; call == CALLS - 1 && i < PAIRS; i++)
+      a.records[2 * i] = i + 1 < PAIRS ? 0 : 9;
+    before = a;
+    assert_int_equal(call_with(sorter, call, &a), RECSORT_INVALID_RECORD);
+    assert_memory_equal(&a, &before, sizeof a);
+    recsort_sorter_destroy(sorter);
+
+    recsort_sorter *const poor = open_enum_sorter("cpu", &hook);
+    fill(&a, 1);
+    before = a;
+    memory.fail_at = memory.calls + 1;
+    assert_int_equal(call_with(poor, call, &a), RECSORT_OUT_OF_MEMORY);
+    assert_memory_equal(&a, &before, sizeof a);
+    recsort_sorter_destroy(poor);
+  }
+}
+
+/* A plugin that moves whole records may have written to the output, but not to the input. */
+static void test_records_are_intact_whatever_fails(void **state)
+{
+  static const char *const scripts[] = {"whole-failed", "whole-memory", "whole-lost",
+                                        "sort-failed",  "sort-range",   "sort-nothing"};
+  static arrays a, before;
+  failing_allocator memory = {0}; /* which fills what it gives */
+  const recsort_allocator hook = failing_hook(&memory);
+  (void)state;
+  assert_int_equal(setenv("RECSORT_PLUGIN_PATH", RS_TEST_PLUGINS "/scripted", 1), 0);
+  for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+    for (size_t call = 0; call < 4; call++) {
+      assert_int_equal(setenv("RECSORT_TEST_SCRIPT", scripts[i], 1), 0);
+      recsort_sorter *const sorter = open_enum_sorter("scripted", &hook);
+      fill(&a, 1);
+      before = a;
+      const bool keys_alone = strncmp(scripts[i], "sort", 4) == 0;
+      const recsort_status status = call_with(sorter, call, &a);
+      assert_int_equal(status != RECSORT_OK, call < 2 || keys_alone);
+      assert_memory_equal(a.records, before.records, sizeof a.records);
+      if (keys_alone) assert_memory_equal(a.other, before.other, sizeof a.other);
+      recsort_sorter_destroy(sorter);
+      assert_int_equal(unsetenv("RECSORT_TEST_SCRIPT"), 0);
+    }
+  assert_int_equal(unsetenv("RECSORT_PLUGIN_PATH"), 0);
+}
+
+/* ---- Stacks ---- */
+
+/* A build that is not optimised, or that is sanitized, takes more. */
+#ifdef __has_feature
+#define HAS_FEATURE(feature) __has_feature(feature)
+#else
+#define HAS_FEATURE(feature) 0
+#endif
+#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||     \
+    HAS_FEATURE(address_sanitizer) || HAS_FEATURE(thread_sanitizer)
+enum { STACK = 1 << 20 };
+#else
+enum { STACK = 64 << 10 };
+#endif
+
+typedef struct stacked {
+  void (*task)(void *argument, size_t number);
+  void *argument;
+  size_t number;
+} stacked;
+
+static void *run_stacked(void *argument)
+{
+  const stacked *const s = argument;
+  s->task(s->argument, s->number);
+  return NULL;
+}
+
+/* Each task on a thread of its own, whose stack also holds what the C library needs of it. */
+static void run_on_small_stacks(void *context, void (*task)(void *argument, size_t number),
+                                void *argument, size_t count)
+{
+  pthread_attr_t *const attributes = context;
+  for (size_t i = 0; i < count; i++) {
+    stacked s = {task, argument, i};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, attributes, run_stacked, &s), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+  }
+}
+
+/* With few values, so that keys of more than an integer have ties to be looked into. */
+static void test_tasks_take_64_kib_of_stack(void **state)
+{
+  enum { COUNT = 200000 };
+  static const char wide[] =
+      "record: N\n" NATIVE "fields: [{name: key, type: uint32}, {name: place, type: uint32}, "
+      "{name: text, type: char, count: 40}]\nkeys: [text, key]\n";
+  pthread_attr_t attributes;
+  (void)state;
+  assert_int_equal(pthread_attr_init(&attributes), 0);
+  assert_int_equal(pthread_attr_setstacksize(&attributes, STACK), 0);
+  const recsort_executor executor = {sizeof executor, &attributes, run_on_small_stacks, 4};
+  const recsort_options options = {
+      .struct_size = sizeof options, .plugin = "cpu", .threads = 4, .executor = &executor};
+  for (int words = 1; words <= 6; words += 5) {
+    const size_t size = words == 1 ? sizeof(numbered) : 48;
+    recsort_schema *schema = NULL;
+    recsort_sorter *sorter = NULL;
+    unsigned char *const records = calloc(COUNT, size);
+    size_t disorder;
+    assert_non_null(records);
+    for (size_t i = 0; i < COUNT; i++) {
+      const numbered n = {(uint32_t)(mix(i) % 1000), (uint32_t)i};
+      memcpy(records + i * size, &n, sizeof n);
+      if (size > sizeof n) records[i * size + 47] = (unsigned char)(mix(i) >> 40 & 3);
+    }
+    const char *const text = words == 1 ? yaml : wide;
+    assert_int_equal(recsort_schema_load_memory(text, strlen(text), "n.yaml", NULL, &schema, NULL),
+                     RECSORT_OK);
+    assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+    assert_int_equal(recsort_sort(sorter, records, COUNT, NULL), RECSORT_OK);
+    assert_int_equal(recsort_check(sorter, records, COUNT, &disorder, NULL), RECSORT_OK);
+    assert_int_equal(disorder, COUNT);
+    recsort_sorter_destroy(sorter);
+    recsort_schema_destroy(schema);
+    free(records);
+  }
+  assert_int_equal(pthread_attr_destroy(&attributes), 0);
+}
+
 static void test_names_are_never_null(void **state)
 {
   (void)state;
@@ -296,6 +494,9 @@ int main(void)
       cmocka_unit_test(test_the_allocator_is_called_by_the_calling_thread),
       cmocka_unit_test(test_an_order_holds_until_the_next_sort),
       cmocka_unit_test(test_keys_have_the_order_of_records),
+      cmocka_unit_test(test_a_failure_leaves_what_was_given),
+      cmocka_unit_test(test_records_are_intact_whatever_fails),
+      cmocka_unit_test(test_tasks_take_64_kib_of_stack),
       cmocka_unit_test(test_names_are_never_null),
   };
   return cmocka_run_group_tests_name("promises", tests, NULL, NULL);
