@@ -21,7 +21,7 @@ def unroff(line):
     macro, _, rest = line.partition(' ')
     if re.fullmatch(r'\.(BR|RB|BI|IB|IR|RI)', macro):
         line = ''.join(a or b for a, b in re.findall(r'"([^"]*)"|((?:\\ |[^\s"])+)', rest))
-    elif re.fullmatch(r'\.(B|I|IP|SM)', macro):
+    elif re.fullmatch(r'\.(B|I|SM)', macro):
         line = rest
     elif line.startswith('.'):
         line = '\n'  # the end of a paragraph
