@@ -1,9 +1,9 @@
 #!/bin/sh
-# smoke.sh RECBENCH RECSORT PYTHON - runs recbench on tiny inputs and looks at what it writes. It
+# smoke.sh RECBENCH RECSORT PYTHON PLUGINS - runs recbench on tiny inputs and looks at what it writes. It
 # asserts nothing about time.
 set -u
 
-recbench=$1 recsort=$2 python=$3
+recbench=$1 recsort=$2 python=$3 plugins=$4
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -65,4 +65,11 @@ refused "absent" --suite file --folder "$work/absent" --size 1K
 refused "absent" --suite file --folder "$work/folder" --recsort "$work/absent" --size 1K
 refused "json" "$@" --json "$work/absent/json"
 [ "$(ls -A "$work/folder")" = "" ] || fail "files are left after a failure"
+
+# A plugin whose order is a permutation, but a wrong one.
+export RECSORT_PLUGIN_PATH="$plugins"
+set -- --suite entity --count 100 --repeat 1 --plugin scripted
+"$recbench" "$@" >"$work/out" || fail "the plugin does not sort"
+export RECSORT_TEST_SCRIPT=sort-unsorted
+refused "wrong result" "$@"
 exit 0

@@ -10,9 +10,11 @@
  * as the library stays loaded, or NULL if it cannot work with a host of that version.
  *
  * Rules:
- *  - Every struct begins with its size in bytes, set by whoever fills it in. A reader uses only the
- *    members that this size covers. The major version must match; the minor one may grow.
- *  - A plugin never exits, aborts, prints, or throws. It reports a status and a text.
+ *  - Every struct but recsort_key_step begins with its size in bytes, set by whoever owns it. The
+ *    major version must match. With the minor one structs may become longer: use only the members
+ *    that the size covers. The host refuses a table that is too short for it, and takes what newer
+ *    versions have added as not there.
+ *  - A plugin must not exit, abort, print, or throw. It reports a status and a text.
  *  - [any thread] may be called by any thread at any time; [one thread] by one thread at a time for
  *    each instance, not always the same one.
  */
@@ -46,7 +48,7 @@ typedef struct recsort_plugin_error {
   char text[244];
 } recsort_plugin_error;
 
-/* What the host offers. Lives until the instance is closed. */
+/* What the host offers. Lives until the call returns, and what `open` got until `close` returns. */
 typedef struct recsort_host {
   uint32_t size;
   uint32_t abi;

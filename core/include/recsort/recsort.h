@@ -11,8 +11,8 @@
  *  - Sizes, offsets and counts are in bytes or records as their names say, never in bits unless
  *    the name ends in _bits.
  *  - A function that can fail returns a recsort_status and takes a recsort_error as its last
- *    argument, which may be NULL. On failure nothing else that the caller passed has changed, with
- *    one exception, which recsort_sort_to names.
+ *    argument, which may be NULL. On failure nothing else that the caller passed has changed, but
+ *    for what recsort_sort_to, recsort_unique and recsort_encode say.
  *  - Such a function refuses NULL, arrays that overlap and permutations that are stale with
  *    RECSORT_INVALID_ARGUMENT. One that cannot fail and is given NULL in place of its schema,
  *    sorter or list, or a number that is too great, returns 0, NULL or a struct of zeros; a destroy
@@ -21,7 +21,8 @@
  *  - A schema is read-only once created and may be shared by threads. A sorter is used by one
  * thread at a time; several sorters may work at once. The one thing that sorters share is a pool of
  *    threads ("Threads" below).
- *  - Nothing prints, exits or installs a signal handler.
+ *  - The library, and the plugins that come with it, call nothing that prints, exits or installs a
+ *    signal handler. (A build without NDEBUG has assertions, which do.)
  */
 #ifndef RECSORT_RECSORT_H
 #define RECSORT_RECSORT_H
@@ -76,8 +77,9 @@ RECSORT_API const char *recsort_status_text(recsort_status status);
 
 /* Where the library takes its memory from. Pass NULL in place of one for the C library's.
  * `allocate` returns memory aligned for any type, or NULL; `release` gets what allocate returned
- * and the same size. Both may be called from any thread that calls into recsort, never from the
- * worker threads of a sort. (libyaml, which reads schemas, uses malloc by itself.) */
+ * and the same size. The library and the plugins that come with it call both from the thread that
+ * called them, so several may at once if several threads sort; a plugin from elsewhere may call
+ * them from threads of its own. (libyaml, which reads schemas, uses malloc by itself.) */
 typedef struct recsort_allocator {
   void *context;
   void *(*allocate)(void *context, size_t size);
@@ -307,8 +309,8 @@ RECSORT_API void recsort_field_write(const recsort_field *field, void *base, siz
 
 /* What is looked at before a result is used. In any case, an order is a permutation. */
 typedef enum recsort_verify {
-  RECSORT_VERIFY_DEFAULT = 0, /* what costs at most 3 % of the time: the CUDA plugin looks, on the
-                                 device, at all that FULL says, and at ties as well */
+  RECSORT_VERIFY_DEFAULT = 0, /* what costs little: the CUDA plugin looks, on the device, at all
+                                 that FULL says, and at ties as well */
   RECSORT_VERIFY_FULL         /* as well, on the host, and slowly: an order's keys ascend, and ties
                                  are in input order; where a plugin moved the records itself, they
                                  are the input's (their checksums agree) and their keys ascend, but
@@ -368,15 +370,15 @@ RECSORT_API recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t 
  * the plugin works in, if that is more: about 16 bytes a record with short keys, and the key with
  * long ones. `records` changes only once the permutation has been verified and the sort can no
  * longer fail.
- * Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (an enum value that its schema does
- * not have), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
+ * Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (the value of an enum is less or
+ * greater than all that have names), PLUGIN_ERROR (not so many, or not by such keys), DEVICE_ERROR,
+ * CORRUPT_RESULT, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
                                         recsort_error *error);
 
 /* The same into another array. One that overlaps `records` is refused.
- * On failure `sorted` is as it was, unless a plugin that moves records was at work
- * (recsort_stats.transfer then begins with "whole records"): after DEVICE_ERROR, OUT_OF_MEMORY or
- * CORRUPT_RESULT what is at `sorted` is then unspecified. `records` is intact in any case. */
+ * On failure `sorted` is as it was if plugins that take keys alone were at work, such as "cpu"; one
+ * that moves whole records, such as "cuda", may have written there. `records` is intact. */
 RECSORT_API recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records,
                                            size_t count, void *sorted, recsort_error *error);
 
@@ -403,7 +405,8 @@ RECSORT_API recsort_status recsort_find_order(recsort_sorter *sorter, const void
 
 /* Shortens the sorter's own permutation of `records` to the first record of each run of equal
  * keys. `order` is what recsort_find_order last gave, for the same records; any other is refused.
- * Errors: OUT_OF_MEMORY, INVALID_ARGUMENT. */
+ * Errors: OUT_OF_MEMORY, INVALID_ARGUMENT, and INVALID_RECORD if the records have changed
+ * meanwhile, after which the order is of no use. */
 RECSORT_API recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
                                           recsort_permutation *order, recsort_error *error);
 
@@ -427,7 +430,8 @@ RECSORT_API recsort_status recsort_permute(recsort_sorter *sorter, const recsort
                                            void *array, size_t element_size, recsort_error *error);
 
 /* Finds the first record whose key is less than that of the record before it: `*disorder` is its
- * index, or `count` if the records are sorted. Errors: INVALID_RECORD, OUT_OF_MEMORY. */
+ * index, or `count` if the records are sorted. Errors: INVALID_RECORD, OUT_OF_MEMORY,
+ * INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t count,
                                          size_t *disorder, recsort_error *error);
 
@@ -437,7 +441,8 @@ RECSORT_API recsort_status recsort_check(recsort_sorter *sorter, const void *rec
 
 RECSORT_API size_t recsort_key_size(const recsort_sorter *sorter);
 /* Writes `count` keys of recsort_key_size bytes each to `keys`, which is aligned for uint64_t (for
- * uint32_t if a key has 4 bytes) and does not overlap `records`. */
+ * uint32_t if a key has 4 bytes) and does not overlap `records`. Errors: INVALID_RECORD, after
+ * which what is at `keys` is unspecified, and INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_encode(recsort_sorter *sorter, const void *records, size_t count,
                                           void *keys, recsort_error *error);
 /* Less than, equal to or greater than 0, as key `a` is less than, equal to or greater than `b`. */

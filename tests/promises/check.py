@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Every promise is still made in these words, and every test that shows it is there.
+
+Usage: check.py SOURCE-FOLDER
+
+promises.tsv has a row a promise: the file that makes it, its words, and what shows that it is kept,
+each as FILE or FILE:NAME, where NAME is a word in that file (a test function, a test of ctest, a
+figure in a committed result). A sentence with one of the words below is a promise in any case, in the
+files that make any: without a row it is reported.
+"""
+import re
+import sys
+from pathlib import Path
+
+PROOFS = ('tests/', 'tools/results/', 'tools/test.sh')
+PROMISING = re.compile(r'\b(never|always|whatever|guarantee\w*|nothing else)\b', re.IGNORECASE)
+
+
+def unroff(line):
+    """A line of a man page as it is read."""
+    macro, _, rest = line.partition(' ')
+    if re.fullmatch(r'\.(BR|RB|BI|IB|IR|RI)', macro):
+        line = ''.join(a or b for a, b in re.findall(r'"([^"]*)"|((?:\\ |[^\s"])+)', rest))
+    elif re.fullmatch(r'\.(B|I|SM)', macro):
+        line = rest
+    elif line.startswith('.'):
+        line = '\n'  # the end of a paragraph
+    line = re.sub(r'\\f[BIRP]|\\&|\\\|', '', line)
+    return line.replace('\\(bu', '').replace('\\-', '-').replace('\\ ', ' ').replace('\\e', '\\')
+
+
+def words_of(path):
+    """The text of a file, in one line: no stars of comments, no macros of man pages."""
+    text = path.read_text()
+    if path.suffix == '.1':
+        text = '\n'.join(map(unroff, text.splitlines()))
+    elif path.suffix in ('.h', '.c'):
+        text = re.sub(r'^[ \t]*(/\*+|\*/|\*(?=\s|$))|\*/[ \t]*$|/\*', ' ', text, flags=re.MULTILINE)
+    return ' '.join(text.split())
+
+
+def read_table(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line and not line.startswith('#'):
+            yield number, (line.split('\t') + ['', ''])[:3]
+
+
+def is_there(root, proof):
+    """Whether a proof's file, and its name as a word in it, are there."""
+    name, _, word = proof.partition(':')
+    path = root / name
+    if not name.startswith(PROOFS) or not path.is_file():
+        return False
+    return re.search(rf'(?<![\w.]){re.escape(word)}(?!\w)', path.read_text()) is not None
+
+
+def unlisted(root, rows):
+    """Promising words that no row quotes."""
+    for name in sorted({name for name, _ in rows}):
+        text = words_of(root / name)
+        quoted = [(at.start(), at.end()) for file, words in rows if file == name
+                  for at in re.finditer(re.escape(' '.join(words.split())), text)]
+        for found in PROMISING.finditer(text):
+            if not any(start <= found.start() < end for start, end in quoted):
+                yield f'{name}: no row for: ...{text[max(0, found.start() - 60):found.end() + 60]}...'
+
+
+def check(root):
+    """What is wrong, a line each, and how many rows there are."""
+    problems, rows = [], []
+    for number, (name, words, proofs) in read_table(root / 'tests/promises/promises.tsv'):
+        where = f'promises.tsv:{number}'
+        if not words or not proofs.split():
+            problems.append(f'{where}: a row is FILE, WORDS and what shows them, with tabs between')
+        elif not (root / name).is_file() or ' '.join(words.split()) not in words_of(root / name):
+            problems.append(f'{where}: {name} does not say: {words}')
+        else:
+            rows.append((name, words))
+        problems += [f'{where}: not there: {proof}' for proof in proofs.split()
+                     if not is_there(root, proof)]
+    return problems + list(unlisted(root, rows)), len(rows)
+
+
+def main():
+    problems, count = check(Path(sys.argv[1]))
+    print(*problems, f'{count} promises, {len(problems)} problems', sep='\n')
+    return 1 if problems or count == 0 else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""What the README says goes to a GPU is what the CUDA plugin, on a runtime that stands in for CUDA's, says.
+
+Usage: device.py RECSORT PLUGIN-FOLDER SOURCE-FOLDER
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+recsort, plugin, root = sys.argv[1:]
+FIELDS = 'record: R\nlayout: packed\nfields: [{{name: k, type: bytes, count: {}}}, {{name: p, type: bytes, count: {}}}]\n'
+
+
+def goes(record, key):
+    """Whether whole records are sent, and whether both ways are tried."""
+    with tempfile.NamedTemporaryFile('w', suffix='.yaml') as schema:
+        schema.write(FIELDS.format(key, record - key) + 'keys: [k]\n')
+        schema.flush()
+        text = subprocess.run([recsort, '-s', schema.name, '--plugin', 'cuda', '--explain'], check=True,
+                              stdout=subprocess.PIPE, text=True,
+                              env=dict(os.environ, RECSORT_PLUGIN_PATH=plugin)).stdout
+    transfer = re.search(r'^transfer: (whole records|keys alone)(.*)$', text, re.M)
+    return transfer.group(1) == 'whole records', 'tries both' in transfer.group(2)
+
+
+def main():
+    expected = {(40, 4): (True, False), (41, 4): (True, True), (128, 4): (True, True),
+                (129, 4): (False, True), (1024, 4): (False, True), (1025, 4): (False, False),
+                (40, 16): (True, False), (40, 17): (False, False)}
+    problems = [f'{size}: {goes(*size)}' for size, way in expected.items() if goes(*size) != way]
+    least = re.search(r'define CUDA_LEAST_COUNT \((\d+) << (\d+)\)',
+                      (Path(root) / 'plugins/cuda/cuda_plugin.c').read_text())
+    count = int(least.group(1)) << int(least.group(2))
+    readme = ' '.join((Path(root) / 'README.md').read_text().split())
+    if f'fewer than {count:,} records' not in readme:
+        problems.append(f'the README does not say {count:,}')
+    print(*problems, f'{len(expected) + 1} limits, {len(problems)} differ', sep='\n')
+    return 1 if problems else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
