@@ -118,7 +118,7 @@ static recsort_plugin_status cuda_work_size(const void *instance, const recsort_
 cuda_pairs cuda_plan_pairs(const runtime_device *device, const recsort_plugin_job *job)
 {
   cuda_pairs pairs = {.algorithm = &device_algorithms[job->algorithm],
-                      .disorder = device->disorder,
+                      .disorder = job->count >= device->verify_least ? device->disorder : NULL,
                       .job = {.count = job->count,
                               .key_bits = job->key_bits,
                               .key_width = job->key_width,

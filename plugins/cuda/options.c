@@ -52,8 +52,9 @@ static bool parse_memory(const char *text, size_t length, cuda_options *options)
 
 static bool parse_verify(const char *text, size_t length, cuda_options *options)
 {
-  options->unverified = length == 3 && memcmp(text, "off", 3) == 0;
-  return options->unverified || (length == 2 && memcmp(text, "on", 2) == 0);
+  const bool off = length == 3 && memcmp(text, "off", 3) == 0;
+  options->verify = off ? CUDA_VERIFY_OFF : CUDA_VERIFY_ON;
+  return off || (length == 2 && memcmp(text, "on", 2) == 0);
 }
 
 static const option device_option = {
@@ -67,10 +68,11 @@ static const option memory_option = {
     parse_memory,
     "a size such as 512M or 8G"};
 
-static const option verify_option = {{sizeof(recsort_plugin_option), 0, "verify",
-                                      "on or off: whether results are looked at on the device; on"},
-                                     parse_verify,
-                                     "on or off"};
+static const option verify_option = {
+    {sizeof(recsort_plugin_option), 0, "verify",
+     "on or off: check results on the device; else from 2^20 records on"},
+    parse_verify,
+    "on or off"};
 
 static const option *const all[CUDA_OPTIONS] = {&device_option, &memory_option, &verify_option};
 const recsort_plugin_option *const cuda_option_list[CUDA_OPTIONS] = {

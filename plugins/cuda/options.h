@@ -8,10 +8,17 @@
 
 enum { CUDA_OPTIONS = 3, CUDA_CURRENT_DEVICE = -1 };
 
+/* Whether results are checked on the device. */
+typedef enum cuda_verify {
+  CUDA_VERIFY_LARGE = 0, /* those of so many records that it costs at most 3% (tools/results) */
+  CUDA_VERIFY_OFF,
+  CUDA_VERIFY_ON
+} cuda_verify;
+
 typedef struct cuda_options {
   int device;      /* CUDA_CURRENT_DEVICE: the one of the thread that opens the plugin */
   uint64_t memory; /* bytes of the device's that may be taken; 0: not said */
-  bool unverified; /* results are not looked at on the device */
+  cuda_verify verify;
 } cuda_options;
 
 /* The names, for the plugin's table. */

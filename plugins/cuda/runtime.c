@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef CUDA_VERIFY_LEAST
+#define CUDA_VERIFY_LEAST (1 << 20)
+#endif
+
 #define LIMIT_VARIABLE "RECSORT_CUDA_MEMORY"
 
 enum { DRIVER_VERSION = 12000 }; /* that the calls on contexts are those of */
@@ -209,7 +213,10 @@ static recsort_plugin_status open_entered(const cuda_options *options, runtime_d
   if (!status) status = runtime_pin(&device->mailbox, 2 * DEVICE_MAILBOX, error);
   if (!status) status = runtime_open_stream(&device->stream, error);
   if (status) runtime_unpin(device->mailbox);
-  if (!status && !options->unverified)
+  device->verify_least = options->verify == CUDA_VERIFY_ON      ? 0
+                         : options->verify == CUDA_VERIFY_LARGE ? CUDA_VERIFY_LEAST
+                                                                : UINT64_MAX;
+  if (!status)
     device->disorder = (uint32_t *)device->mailbox + DEVICE_MAILBOX / sizeof *device->disorder;
   device->shared_bytes = (uint64_t)shared;
   device->multiprocessors = (uint32_t)multiprocessors;

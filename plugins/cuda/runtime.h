@@ -42,9 +42,10 @@ typedef struct runtime_device {
   runtime_contexts contexts;
   CUcontext context;
   void *stream;
-  void *mailbox;      /* DEVICE_MAILBOX bytes, pinned */
-  uint32_t *disorder; /* pinned; NULL: results are not looked at */
-  char *memory;       /* on the device; NULL: none */
+  void *mailbox;         /* DEVICE_MAILBOX bytes, pinned */
+  uint32_t *disorder;    /* pinned: set where a result is not in order */
+  uint64_t verify_least; /* results of so many records are checked */
+  char *memory;          /* on the device; NULL: none */
   uint64_t memory_bytes;
   uint64_t memory_limit; /* that `memory` may have, whatever is free */
   uint64_t first_room;   /* runtime_room() when it was opened */

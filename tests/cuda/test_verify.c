@@ -306,6 +306,30 @@ static void test_keys_alone(void **state)
   close_instance();
 }
 
+/* The launches that a sort of `count` keys takes: one more if its result is checked. */
+static long launches_of(const char *options, uint64_t count)
+{
+  _Alignas(64) static uint32_t memory[COUNT];
+  recsort_plugin_error error = {.size = sizeof error};
+  recsort_plugin_job some = job;
+  some.count = count;
+  open_instance(options);
+  standin_begin((standin_plan){0});
+  assert_int_equal(plugin()->sort(self, &some, memory, &error), RECSORT_PLUGIN_OK);
+  close_instance();
+  return standin_look().launches;
+}
+
+/* Here from COUNT on, which is so many in this build that the check costs little. */
+static void test_large_results_are_checked_by_default(void **state)
+{
+  (void)state;
+  assert_int_equal(launches_of(NULL, COUNT - 1), launches_of("verify=off", COUNT - 1));
+  assert_int_equal(launches_of(NULL, COUNT), launches_of("verify=on", COUNT));
+  assert_true(launches_of("verify=on", COUNT - 1) > launches_of("verify=off", COUNT - 1));
+  assert_true(launches_of("verify=on", COUNT) > launches_of("verify=off", COUNT));
+}
+
 static int prepare(void **state)
 {
   (void)state;
@@ -319,6 +343,7 @@ int main(void)
       cmocka_unit_test(test_no_fault_passes),
       cmocka_unit_test(test_without_checks_faults_pass),
       cmocka_unit_test(test_keys_alone),
+      cmocka_unit_test(test_large_results_are_checked_by_default),
   };
   return cmocka_run_group_tests_name("verify", tests, prepare, NULL);
 }
