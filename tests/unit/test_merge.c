@@ -1,5 +1,6 @@
 /* The CPU's merges by themselves, with every set of kernels that runs here: all lengths, cuts at
  * every rank, nothing written or read beyond. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/pool.h"
 #include "cpu/pairs.h"
@@ -316,10 +318,12 @@ static void *sort_staggered(void *argument)
 static void sort_on_a_small_stack(staggered s)
 {
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
-  const size_t stack_size = 96 << 10;
+  const size_t wanted = 96 << 10;
 #else
-  const size_t stack_size = 384 << 10;
+  const size_t wanted = 384 << 10;
 #endif
+  const size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
+  const size_t stack_size = wanted > least ? wanted : least;
   pthread_attr_t attributes;
   pthread_t thread;
   assert_int_equal(pthread_attr_init(&attributes), 0);
