@@ -40,14 +40,15 @@ static struct {
   atomic_uint workers;
   atomic_uint sleeping; /* of the workers */
   atomic_bool stopped;
-  pthread_mutex_t lock;              /* for what follows, and around going to sleep */
-  pthread_cond_t work[MOST_THREADS]; /* of each worker */
-  atomic_bool asleep[MOST_THREADS];
+  pthread_mutex_t lock; /* for what follows, and around going to sleep */
+  pthread_cond_t work;
   pthread_cond_t finished;
   pthread_t threads[MOST_THREADS];
   int64_t retry_at;
   bool forks_handled;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .work = PTHREAD_COND_INITIALIZER,
+          .finished = PTHREAD_COND_INITIALIZER};
 
 static int64_t now_ns(void)
 {
@@ -96,29 +97,14 @@ static bool is_open(slot *job)
   return (uint32_t)ticket < (uint32_t)(ticket >> 32);
 }
 
-/* Workers that a job can use; its caller works, too. */
-static unsigned workers_wanted(slot *job)
-{
-  const unsigned count = (unsigned)(atomic_load(&job->ticket) >> 32);
-  return atomic_load(&job->taken) && count > 0 ? count - 1 : 0;
-}
-
-/* Wakes two of the workers that the jobs can use. Each of them wakes two more, so that a large team
- * is there soon. */
+/* Each worker that wakes wakes two more, so that a large team is there soon. */
 static void wake_workers(void)
 {
-  const unsigned used = atomic_load(&pool.slots_used), workers = atomic_load(&pool.workers);
-  unsigned wanted = 0, woken = 0;
   if (atomic_load(&pool.sleeping) == 0) return;
-  for (unsigned s = 0; s < used; s++)
-    wanted += workers_wanted(&pool.slots[s]);
-  for (unsigned w = 0; w < workers && w < wanted && woken < 2; w++) {
-    if (!atomic_load(&pool.asleep[w]) || !atomic_exchange(&pool.asleep[w], false)) continue;
-    (void)pthread_mutex_lock(&pool.lock); /* after it looked, and before it sleeps */
-    (void)pthread_mutex_unlock(&pool.lock);
-    (void)pthread_cond_signal(&pool.work[w]);
-    woken++;
-  }
+  (void)pthread_mutex_lock(&pool.lock); /* after a worker looked, and before it sleeps */
+  (void)pthread_mutex_unlock(&pool.lock);
+  (void)pthread_cond_signal(&pool.work);
+  (void)pthread_cond_signal(&pool.work);
 }
 
 static void count_done(slot *job)
@@ -132,18 +118,14 @@ static void count_done(slot *job)
 
 /* ---- Workers ---- */
 
-/* One number of any job; false if no job has one left for this worker. The jobs of one moment go to
- * the workers with the least numbers, as many as they can use: so a small team is the same from job
- * to job, with its data in its caches, and the rest of a large one sleeps. */
-static bool work_once(unsigned worker)
+/* One number of any job; false if no job has one left. */
+static bool work_once(void)
 {
   const unsigned used = atomic_load(&pool.slots_used);
-  unsigned wanted = 0;
   for (unsigned s = 0; s < used; s++) {
     slot *const job = &pool.slots[s];
     size_t number;
-    wanted += workers_wanted(job);
-    if (worker >= wanted || !claim(job, &number)) continue;
+    if (!claim(job, &number)) continue;
     if (is_open(job)) wake_workers();
     job->task(job->argument, number);
     count_done(job);
@@ -153,34 +135,30 @@ static bool work_once(unsigned worker)
 }
 
 /* Until a job was posted after number `seen`. */
-static void sleep_after(unsigned worker, unsigned seen)
+static void sleep_after(unsigned seen)
 {
   (void)pthread_mutex_lock(&pool.lock);
   (void)atomic_fetch_add(&pool.sleeping, 1);
-  for (;;) {
-    atomic_store(&pool.asleep[worker], true);
-    if (atomic_load(&pool.posted) != seen || atomic_load(&pool.stopped)) break;
-    (void)pthread_cond_wait(&pool.work[worker], &pool.lock);
-  }
-  atomic_store(&pool.asleep[worker], false);
+  while (atomic_load(&pool.posted) == seen && !atomic_load(&pool.stopped))
+    (void)pthread_cond_wait(&pool.work, &pool.lock);
   (void)atomic_fetch_sub(&pool.sleeping, 1);
   (void)pthread_mutex_unlock(&pool.lock);
 }
 
-static void *work(void *number)
+static void *work(void *unused)
 {
-  const unsigned worker = (unsigned)(uintptr_t)number;
   int64_t deadline = now_ns() + POLL_NS;
+  (void)unused;
   while (!atomic_load(&pool.stopped)) {
     const unsigned seen = atomic_load(&pool.posted);
     unsigned step = 0;
     bool polling = true, worked = false;
-    while (work_once(worker))
+    while (work_once())
       worked = true;
     if (worked) deadline = now_ns() + POLL_NS;
     while (atomic_load(&pool.posted) == seen && polling && !atomic_load(&pool.stopped))
       polling = poll_on(&step, deadline);
-    if (!polling) sleep_after(worker, seen);
+    if (!polling) sleep_after(seen);
   }
   return NULL;
 }
@@ -209,6 +187,7 @@ static void after_fork_in_child(void)
   atomic_store(&pool.sleeping, 0);
   pool.retry_at = 0;
   (void)pthread_mutex_init(&pool.lock, NULL);
+  (void)pthread_cond_init(&pool.work, NULL);
   (void)pthread_cond_init(&pool.finished, NULL);
 }
 
@@ -218,8 +197,7 @@ __attribute__((destructor)) static void stop_workers(void)
   (void)pthread_mutex_lock(&pool.lock);
   atomic_store(&pool.stopped, true);
   const unsigned workers = atomic_load(&pool.workers);
-  for (unsigned i = 0; i < workers; i++)
-    (void)pthread_cond_signal(&pool.work[i]);
+  (void)pthread_cond_broadcast(&pool.work);
   (void)pthread_mutex_unlock(&pool.lock);
   for (unsigned i = 0; i < workers; i++)
     (void)pthread_join(pool.threads[i], NULL);
@@ -244,15 +222,11 @@ static bool create_worker(void)
   (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
   (void)sigfillset(&all);
   (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-  const unsigned number = atomic_load(&pool.workers);
-  (void)pthread_cond_init(&pool.work[number], NULL);
-  atomic_store(&pool.asleep[number], false);
-  const bool made =
-      pthread_create(&pool.threads[number], &attributes, work, (void *)(uintptr_t)number) == 0;
+  const bool made = pthread_create(&pool.threads[pool.workers], &attributes, work, NULL) == 0;
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
   (void)pthread_attr_destroy(&attributes);
   if (!made) return false;
-  name_worker(pool.threads[number]);
+  name_worker(pool.threads[pool.workers]);
   (void)atomic_fetch_add(&pool.workers, 1);
   return true;
 }
