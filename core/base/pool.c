@@ -21,9 +21,9 @@ enum {
 #define WAIT_NS INT64_C(200000)     /* before a caller that waits for workers sleeps */
 #define RETRY_NS INT64_C(100000000) /* before a thread is asked for again that could not be had */
 
-/* A job. The caller fills it in, then publishes it by `ticket`: the next number that nobody has
- * claimed, and in the upper half how many there are. A claim holds the job until it is counted in
- * `done`, so whoever has claimed a number may read the rest. */
+/* A job. The caller fills it in, then publishes it by `ticket`: the next number to claim, and
+ * in the upper half how many there are. A claim holds the job until it is counted in `done`, so a
+ * thread that has claimed a number may read the rest. */
 typedef struct slot {
   _Alignas(CACHE_LINE) atomic_bool taken;
   _Atomic uint64_t ticket;

@@ -35,7 +35,7 @@ typedef struct standin_state {
   long most;    /* bytes of device memory at once, since it began */
   long launches;
   long misuses;    /* copies outside device or pinned memory, wrong frees, a source that changed,
-                      contexts pushed that nobody retained, threads that left what they pushed */
+                      contexts pushed that were not retained, threads that left what they pushed */
   long first_down; /* the call that first started a copy down; 0: none did */
   long work[STANDIN_DEVICES];  /* calls that went to a device: memory, copies, streams, kernels */
   bool woken[STANDIN_DEVICES]; /* it has had a context */

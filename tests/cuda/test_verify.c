@@ -244,7 +244,7 @@ static void test_no_fault_passes(void **state)
   assert_int_equal(count_found((fault){clear_records, gather}, 1), 1);
   assert_int_equal(count_found((fault){turn_room, gather + 1}, TIMES), TIMES);
   assert_int_equal(count_found((fault){turn_first_keys, PIECES + 1}, TIMES), TIMES);
-  /* what may strike where nobody reads any more */
+  /* what may strike where nothing is read any more */
   static void (*const strikes[])(void) = {turn_record, turn_first_keys, turn_other_keys};
   for (size_t s = 0; s < sizeof strikes / sizeof *strikes; s++)
     for (long at = pairs; at <= launches; at++)

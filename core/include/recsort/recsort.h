@@ -330,7 +330,7 @@ typedef struct recsort_options {
                           * executor has. At most 1024 are used */
   const recsort_allocator *allocator; /* copied; NULL: the C library's */
   const recsort_executor *executor;   /* copied; NULL: the library's own pool of threads */
-  const char *plugin_options; /* what the plugin is told: "device=1,memory=8G"; NULL: nothing */
+  const char *plugin_options;         /* for the plugin: "device=1,memory=8G"; NULL: none */
   recsort_verify verify;
 } recsort_options;
 
