@@ -62,7 +62,7 @@ chosen() { # NAME
     # What does not depend on the compiler, and takes its time, runs with gcc.
     clang | clang-sanitize) echo '-E (^faults\.tools|\.tmpfs$)' ;;
     clang-thread) echo '-R ^(unit|conformance\.few|faults\.hook)' ;;
-    coverage) echo '-R ^(unit|schema|faults|conformance\.few|tools|bench|coverage)' ;;
+    coverage) echo '-R ^(unit|schema|faults|threads|cuda\.(devices|failures|in_runs|verify)|conformance\.few|tools|bench|coverage)' ;;
   esac
 }
 

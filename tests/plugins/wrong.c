@@ -74,7 +74,7 @@ static const recsort_plugin_algorithm algorithm = {sizeof algorithm, 0, "none", 
 static const recsort_plugin_algorithm algorithm = {sizeof algorithm, 0, "none", "does nothing"};
 #endif
 #ifdef WRONG_FIRST
-static const recsort_plugin_algorithm *const algorithms[] = {NULL};
+static const recsort_plugin_algorithm *const algorithms[] = {NULL, &algorithm};
 #else
 static const recsort_plugin_algorithm *const algorithms[] = {&algorithm};
 #endif

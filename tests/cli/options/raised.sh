@@ -4,6 +4,10 @@ if grep -q __asan_init "$(command -v recsort)"; then
   echo "the address sanitizer does not start with raised privileges"
   exit 77
 fi
+if grep -q __gcov_ "$(command -v recsort)"; then
+  echo "another user cannot write what counts branches"
+  exit 77
+fi
 user='setpriv --reuid=65534 --regid=65534 --clear-groups'
 mkdir plugins
 echo 'no library' >plugins/librecsort_planted.so
