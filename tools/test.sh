@@ -61,7 +61,7 @@ chosen() { # NAME
   case $1 in
     # What does not depend on the compiler, and takes its time, runs with gcc.
     clang | clang-sanitize) echo '-E (^faults\.tools|\.tmpfs$)' ;;
-    clang-thread) echo '-R ^(unit|conformance\.few|faults\.hook)' ;;
+    clang-thread) echo '-R ^(unit|threads\.pool|conformance\.few|faults\.hook)' ;;
     coverage) echo '-R ^(unit|schema|faults|threads|cuda\.(devices|failures|in_runs|verify)|conformance\.few|tools|bench|coverage)' ;;
   esac
 }
