@@ -38,8 +38,9 @@ typedef struct rs_plugin_instance {
   rs_trial trial; /* of whole records, if it takes them */
 } rs_plugin_instance;
 
-/* As recsort_plugin_list_create, for plugins that work with the threads of `t` and are told `options`
- * (recsort_host.options), which live as long as the list. A plugin of a file that has not all of these is refused. */
+/* As recsort_plugin_list_create, for plugins that work with the threads of `t` and get `options`
+ * (recsort_host.options), which live as long as the list. A plugin of a file that has not all of
+ * these is refused. */
 recsort_status rs_registry_create(const recsort_allocator *allocator, const team *t,
                                   const char *options, recsort_plugin_list **list,
                                   recsort_error *error);

@@ -23,7 +23,7 @@ typedef struct cuda_pairs {
   device_job job;
   uint64_t extra_bytes;
   uint64_t bytes;     /* of device memory, in all */
-  uint32_t *disorder; /* pinned, where disorder is told; NULL: it is not checked */
+  uint32_t *disorder; /* pinned: set to 1 by disorder; NULL: not checked */
 } cuda_pairs;
 
 cuda_pairs cuda_plan_pairs(const runtime_device *device, const recsort_plugin_job *job);

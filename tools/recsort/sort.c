@@ -274,8 +274,8 @@ static bool fits(void *context, const char *name, uint64_t more, uint64_t count)
 
 /* ---- Before it is sorted ---- */
 
-/* Files may be read meanwhile, for that ends; but nobody is to wait for what comes from a pipe
- * only to be told of a key that there is not. */
+/* Files are read meanwhile. A pipe may never end, so it is read only when the sorter is there: a
+ * wrong key is an error at once. */
 static bool read_and_open(sorter_opening *opening, const tool_format *format, tool_output *output,
                           tool_records *input, run_times *times)
 {
