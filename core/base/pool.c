@@ -13,6 +13,8 @@
 enum {
   MOST_JOBS = 64, /* at once; a caller that finds no slot works alone */
   MOST_THREADS = 1024,
+  WORD_BITS = 64,
+  WORDS = MOST_THREADS / WORD_BITS,
   CACHE_LINE = 64,
   STACK_BYTES = 1 << 20
 };
@@ -21,16 +23,19 @@ enum {
 #define WAIT_NS INT64_C(200000)     /* before a caller that waits for workers sleeps */
 #define RETRY_NS INT64_C(100000000) /* before a thread is asked for again that could not be had */
 
-/* A job. The caller fills it in, then publishes it by `ticket`: the next number to claim, and
- * in the upper half how many there are. A claim holds the job until it is counted in `done`, so a
- * thread that has claimed a number may read the rest. */
+/* A job. Lane l of its `lanes` has the numbers l, l + MOST_THREADS, ...: one number, if there are
+ * no more than that. The caller fills the job in, then publishes it by the bits of `open`, one for
+ * each lane that nobody has claimed. A claim holds the job until it is counted in `done`, so a
+ * thread that has claimed a lane may read the rest. */
 typedef struct slot {
   _Alignas(CACHE_LINE) atomic_bool taken;
-  _Atomic uint64_t ticket;
-  atomic_size_t done;
+  _Atomic uint64_t open[WORDS];
+  atomic_uint lanes; /* 0 without a job */
+  atomic_uint done;
   atomic_bool awaited; /* the caller sleeps until `done` is complete */
   void (*task)(void *argument, size_t number);
   void *argument;
+  size_t count;
 } slot;
 
 static struct {
@@ -40,15 +45,14 @@ static struct {
   atomic_uint workers;
   atomic_uint sleeping; /* of the workers */
   atomic_bool stopped;
-  pthread_mutex_t lock; /* for what follows, and around going to sleep */
-  pthread_cond_t work;
+  atomic_bool asleep[MOST_THREADS]; /* each worker; whoever clears it wakes the worker */
+  pthread_mutex_t lock;             /* for what follows, and around going to sleep */
+  pthread_cond_t work[MOST_THREADS];
   pthread_cond_t finished;
   pthread_t threads[MOST_THREADS];
   int64_t retry_at;
   bool forks_handled;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
-          .work = PTHREAD_COND_INITIALIZER,
-          .finished = PTHREAD_COND_INITIALIZER};
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
 
 static int64_t now_ns(void)
 {
@@ -79,32 +83,66 @@ static bool poll_on(unsigned *step, int64_t deadline)
 
 /* ---- Claims ---- */
 
-/* Claims the next number of a job; false if none is left. */
-static bool claim(slot *job, size_t *number)
+static size_t words_of(unsigned lanes)
 {
-  uint64_t ticket = atomic_load_explicit(&job->ticket, memory_order_relaxed);
-  do {
-    if ((uint32_t)ticket >= (uint32_t)(ticket >> 32)) return false;
-  } while (!atomic_compare_exchange_weak_explicit(&job->ticket, &ticket, ticket + 1,
-                                                  memory_order_acquire, memory_order_relaxed));
-  *number = (uint32_t)ticket;
-  return true;
+  return (lanes + WORD_BITS - 1) / WORD_BITS;
+}
+
+/* Claims lane `wanted` of a job or, if that is gone, another one; false if none is left. */
+static bool claim(slot *job, unsigned wanted, unsigned *lane)
+{
+  const size_t words = words_of(atomic_load(&job->lanes));
+  uint64_t bit = UINT64_C(1) << wanted % WORD_BITS;
+  for (size_t i = 0; i < words; i++) {
+    const size_t word = (wanted / WORD_BITS + i) % words;
+    uint64_t open;
+    while ((open = atomic_load_explicit(&job->open[word], memory_order_relaxed)) != 0) {
+      if (!(open & bit)) bit = open & -open;
+      if (!(atomic_fetch_and(&job->open[word], ~bit) & bit)) continue;
+      *lane = (unsigned)(word * WORD_BITS) + (unsigned)__builtin_ctzll(bit);
+      return true;
+    }
+  }
+  return false;
 }
 
 static bool is_open(slot *job)
 {
-  const uint64_t ticket = atomic_load_explicit(&job->ticket, memory_order_relaxed);
-  return (uint32_t)ticket < (uint32_t)(ticket >> 32);
+  const size_t words = words_of(atomic_load(&job->lanes));
+  for (size_t word = 0; word < words; word++)
+    if (atomic_load(&job->open[word])) return true;
+  return false;
 }
 
-/* Each worker that wakes wakes two more, so that a large team is there soon. */
+static void run_lane(const slot *job, unsigned lane)
+{
+  for (size_t number = lane; number < job->count; number += MOST_THREADS)
+    job->task(job->argument, number);
+}
+
+/* Workers that a job can use; its caller works, too. */
+static unsigned workers_wanted(slot *job)
+{
+  const unsigned lanes = atomic_load(&job->lanes);
+  return lanes ? lanes - 1 : 0;
+}
+
+/* Wakes two of the workers that the jobs can use. Each of them wakes two more, so that a large team
+ * is there soon. */
 static void wake_workers(void)
 {
+  const unsigned used = atomic_load(&pool.slots_used), workers = atomic_load(&pool.workers);
+  unsigned wanted = 0, woken = 0;
   if (atomic_load(&pool.sleeping) == 0) return;
-  (void)pthread_mutex_lock(&pool.lock); /* after a worker looked, and before it sleeps */
-  (void)pthread_mutex_unlock(&pool.lock);
-  (void)pthread_cond_signal(&pool.work);
-  (void)pthread_cond_signal(&pool.work);
+  for (unsigned s = 0; s < used; s++)
+    wanted += workers_wanted(&pool.slots[s]);
+  for (unsigned w = 0; w < workers && w < wanted && woken < 2; w++) {
+    if (!atomic_load(&pool.asleep[w]) || !atomic_exchange(&pool.asleep[w], false)) continue;
+    (void)pthread_mutex_lock(&pool.lock); /* after it looked, and before it sleeps */
+    (void)pthread_mutex_unlock(&pool.lock);
+    (void)pthread_cond_signal(&pool.work[w]);
+    woken++;
+  }
 }
 
 static void count_done(slot *job)
@@ -118,47 +156,65 @@ static void count_done(slot *job)
 
 /* ---- Workers ---- */
 
-/* One number of any job; false if no job has one left. */
-static bool work_once(void)
+/* An open job for a worker, and the lane it is to take. The jobs of one moment go to the workers
+ * with the least numbers, as many as they can use, and worker w takes the same lane from job to
+ * job: so a small team keeps its data in its caches, and the other workers sleep. */
+static slot *find_job(unsigned worker, unsigned *lane)
 {
   const unsigned used = atomic_load(&pool.slots_used);
+  unsigned before = 0;
   for (unsigned s = 0; s < used; s++) {
     slot *const job = &pool.slots[s];
-    size_t number;
-    if (!claim(job, &number)) continue;
-    if (is_open(job)) wake_workers();
-    job->task(job->argument, number);
-    count_done(job);
-    return true;
+    const unsigned end = before + workers_wanted(job);
+    *lane = worker >= before ? worker - before + 1 : 0;
+    if (worker < end && is_open(job)) return job;
+    before = end;
   }
-  return false;
+  return NULL;
 }
 
-/* Until a job was posted after number `seen`. */
-static void sleep_after(unsigned seen)
+/* One lane of a job; false if no job has one left for this worker. */
+static bool work_once(unsigned worker)
 {
+  unsigned lane;
+  slot *const job = find_job(worker, &lane);
+  if (!job) return false;
+  if (!claim(job, lane, &lane)) return true;
+  if (is_open(job)) wake_workers();
+  run_lane(job, lane);
+  count_done(job);
+  return true;
+}
+
+static void sleep_until_wanted(unsigned worker)
+{
+  unsigned lane;
   (void)pthread_mutex_lock(&pool.lock);
   (void)atomic_fetch_add(&pool.sleeping, 1);
-  while (atomic_load(&pool.posted) == seen && !atomic_load(&pool.stopped))
-    (void)pthread_cond_wait(&pool.work, &pool.lock);
+  for (;;) {
+    atomic_store(&pool.asleep[worker], true);
+    if (find_job(worker, &lane) || atomic_load(&pool.stopped)) break;
+    (void)pthread_cond_wait(&pool.work[worker], &pool.lock);
+  }
+  atomic_store(&pool.asleep[worker], false);
   (void)atomic_fetch_sub(&pool.sleeping, 1);
   (void)pthread_mutex_unlock(&pool.lock);
 }
 
-static void *work(void *unused)
+static void *work(void *number)
 {
+  const unsigned worker = (unsigned)(uintptr_t)number;
   int64_t deadline = now_ns() + POLL_NS;
-  (void)unused;
   while (!atomic_load(&pool.stopped)) {
     const unsigned seen = atomic_load(&pool.posted);
     unsigned step = 0;
     bool polling = true, worked = false;
-    while (work_once())
+    while (work_once(worker))
       worked = true;
     if (worked) deadline = now_ns() + POLL_NS;
     while (atomic_load(&pool.posted) == seen && polling && !atomic_load(&pool.stopped))
       polling = poll_on(&step, deadline);
-    if (!polling) sleep_after(seen);
+    if (!polling) sleep_until_wanted(worker);
   }
   return NULL;
 }
@@ -179,7 +235,9 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
   for (unsigned s = 0; s < MOST_JOBS; s++) {
-    atomic_store(&pool.slots[s].ticket, 0);
+    atomic_store(&pool.slots[s].lanes, 0);
+    for (size_t word = 0; word < WORDS; word++)
+      atomic_store(&pool.slots[s].open[word], 0);
     atomic_store(&pool.slots[s].awaited, false);
     atomic_store(&pool.slots[s].taken, false);
   }
@@ -187,7 +245,6 @@ static void after_fork_in_child(void)
   atomic_store(&pool.sleeping, 0);
   pool.retry_at = 0;
   (void)pthread_mutex_init(&pool.lock, NULL);
-  (void)pthread_cond_init(&pool.work, NULL);
   (void)pthread_cond_init(&pool.finished, NULL);
 }
 
@@ -197,7 +254,8 @@ __attribute__((destructor)) static void stop_workers(void)
   (void)pthread_mutex_lock(&pool.lock);
   atomic_store(&pool.stopped, true);
   const unsigned workers = atomic_load(&pool.workers);
-  (void)pthread_cond_broadcast(&pool.work);
+  for (unsigned i = 0; i < workers; i++)
+    (void)pthread_cond_signal(&pool.work[i]);
   (void)pthread_mutex_unlock(&pool.lock);
   for (unsigned i = 0; i < workers; i++)
     (void)pthread_join(pool.threads[i], NULL);
@@ -222,11 +280,15 @@ static bool create_worker(void)
   (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
   (void)sigfillset(&all);
   (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool made = pthread_create(&pool.threads[pool.workers], &attributes, work, NULL) == 0;
+  const unsigned number = atomic_load(&pool.workers);
+  (void)pthread_cond_init(&pool.work[number], NULL);
+  atomic_store(&pool.asleep[number], false);
+  const bool made =
+      pthread_create(&pool.threads[number], &attributes, work, (void *)(uintptr_t)number) == 0;
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
   (void)pthread_attr_destroy(&attributes);
   if (!made) return false;
-  name_worker(pool.threads[pool.workers]);
+  name_worker(pool.threads[number]);
   (void)atomic_fetch_add(&pool.workers, 1);
   return true;
 }
@@ -270,7 +332,7 @@ static slot *take_slot(void)
 
 /* Polls for as long as most last pieces take, and then sleeps. It does not yield: whoever gets the
  * processor keeps it for a slice of the scheduler's time, many times what a short job takes. */
-static void wait_for(slot *job, size_t others)
+static void wait_for(slot *job, unsigned others)
 {
   const int64_t deadline = now_ns() + WAIT_NS;
   while (atomic_load(&job->done) < others && now_ns() < deadline)
@@ -284,19 +346,32 @@ static void wait_for(slot *job, size_t others)
   (void)pthread_mutex_unlock(&pool.lock);
 }
 
+static void publish(slot *job, unsigned lanes)
+{
+  atomic_store(&job->done, 0);
+  atomic_store(&job->lanes, lanes);
+  for (unsigned left = lanes, word = 0; left > 0; word++) {
+    const unsigned bits = left < WORD_BITS ? left : WORD_BITS;
+    atomic_store(&job->open[word], UINT64_MAX >> (WORD_BITS - bits));
+    left -= bits;
+  }
+  (void)atomic_fetch_add(&pool.posted, 1);
+}
+
 static void run_in_slot(slot *job, void (*task)(void *argument, size_t number), void *argument,
                         size_t count)
 {
-  size_t mine = 0, number;
+  const unsigned lanes = count < MOST_THREADS ? (unsigned)count : MOST_THREADS;
+  unsigned mine = 0, lane;
   job->task = task;
   job->argument = argument;
-  atomic_store(&job->done, 0);
-  atomic_store_explicit(&job->ticket, (uint64_t)count << 32, memory_order_release);
-  (void)atomic_fetch_add(&pool.posted, 1);
+  job->count = count;
+  publish(job, lanes);
   wake_workers();
-  for (; claim(job, &number); mine++)
-    task(argument, number);
-  wait_for(job, count - mine);
+  for (; claim(job, 0, &lane); mine++)
+    run_lane(job, lane);
+  wait_for(job, lanes - mine);
+  atomic_store(&job->lanes, 0);
   atomic_store(&job->taken, false);
 }
 
@@ -304,7 +379,7 @@ static void run_in_slot(slot *job, void (*task)(void *argument, size_t number), 
 static void pool_run(void *context, void (*task)(void *argument, size_t number), void *argument,
                      size_t count)
 {
-  slot *const job = count > 1 && count <= UINT32_MAX ? take_slot() : NULL;
+  slot *const job = count > 1 ? take_slot() : NULL;
   int cancel;
   if (!job) {
     team_run_alone(context, task, argument, count);

@@ -1,8 +1,10 @@
 /* team.h - work that several threads share.
  *
- * A job is cut into pieces, more than there are threads. Each thread takes the next piece when it
- * is done with the last one, so a thread that comes late, or not at all, costs no more than one
- * piece. No piece waits for another: the pieces may as well run one after the other on one thread.
+ * A job is cut into pieces, more than there are threads. Each thread has a share of them, pieces
+ * that follow each other, and takes pieces of the other shares when its own are taken. So a thread
+ * finds in its caches what it wrote there in the job before, and a thread that comes late, or not
+ * at all, costs no more than one piece. No piece waits for another: the pieces may as well run one
+ * after the other on one thread.
  */
 #ifndef RECSORT_COMMON_TEAM_H
 #define RECSORT_COMMON_TEAM_H
@@ -21,31 +23,67 @@ typedef struct team {
   unsigned threads;
 } team;
 
+/* Items [begin, end) of a job. */
+typedef struct team_range {
+  size_t begin;
+  size_t end;
+} team_range;
+
+/* Number `piece` of `pieces` ranges of [0, count), which differ by at most one item. */
+static inline team_range team_cut(size_t count, size_t piece, size_t pieces)
+{
+  const size_t each = count / pieces, rest = count % pieces;
+  const size_t begin = each * piece + (piece < rest ? piece : rest);
+  const team_range range = {begin, begin + each + (piece < rest)};
+  return range;
+}
+
 /* One piece of a job. `slot` is below the team's `threads`, and no other piece has it meanwhile. */
 typedef void team_body(void *argument, size_t piece, unsigned slot);
+
+enum { TEAM_SHARES = 64 };
+
+typedef struct team_share {
+  atomic_size_t next;
+  size_t end;
+  char apart[48]; /* a cache line for each share */
+} team_share;
 
 typedef struct team_job {
   team_body *body;
   void *argument;
-  size_t pieces;
-  atomic_size_t next;
+  size_t shares;
+  team_share share[TEAM_SHARES];
 } team_job;
 
 static inline void team_take_pieces(void *argument, size_t slot)
 {
   team_job *const job = (team_job *)argument;
-  size_t piece;
-  while ((piece = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->pieces)
-    job->body(job->argument, piece, (unsigned)slot);
+  for (size_t i = 0; i < job->shares; i++) {
+    team_share *const share = &job->share[(slot + i) % job->shares];
+    size_t piece;
+    while (atomic_load_explicit(&share->next, memory_order_relaxed) < share->end &&
+           (piece = atomic_fetch_add_explicit(&share->next, 1, memory_order_relaxed)) < share->end)
+      job->body(job->argument, piece, (unsigned)slot);
+  }
 }
 
 /* Runs body(argument, piece, slot) once for each piece below `pieces`; returns when all are done.
  */
 static inline void team_each(team t, size_t pieces, team_body *body, void *argument)
 {
-  team_job job = {.body = body, .argument = argument, .pieces = pieces};
-  if (t.threads > 1 && pieces > 1)
-    t.run(t.context, team_take_pieces, &job, pieces < t.threads ? pieces : t.threads);
+  const size_t threads = pieces < t.threads ? pieces : t.threads;
+  team_job job;
+  job.body = body;
+  job.argument = argument;
+  job.shares = threads < TEAM_SHARES ? threads : TEAM_SHARES;
+  for (size_t i = 0; i < job.shares; i++) {
+    const team_range range = team_cut(pieces, i, job.shares);
+    atomic_init(&job.share[i].next, range.begin);
+    job.share[i].end = range.end;
+  }
+  if (threads > 1)
+    t.run(t.context, team_take_pieces, &job, threads);
   else
     team_take_pieces(&job, 0);
 }
@@ -62,21 +100,6 @@ static inline size_t team_pieces(team t)
 {
   enum { PIECES_A_THREAD = 8 };
   return t.threads > 1 ? (size_t)PIECES_A_THREAD * t.threads : 1;
-}
-
-/* Items [begin, end) of a job. */
-typedef struct team_range {
-  size_t begin;
-  size_t end;
-} team_range;
-
-/* Number `piece` of `pieces` ranges of [0, count), which differ by at most one item. */
-static inline team_range team_cut(size_t count, size_t piece, size_t pieces)
-{
-  const size_t each = count / pieces, rest = count % pieces;
-  const size_t begin = each * piece + (piece < rest ? piece : rest);
-  const team_range range = {begin, begin + each + (piece < rest)};
-  return range;
 }
 
 static inline void team_run_alone(void *context, void (*task)(void *argument, size_t number),

@@ -49,6 +49,9 @@ static void test_each_task_runs_once(void **state)
   for (size_t count = 0; count < 40; count++)
     for (int repeat = 0; repeat < 50; repeat++)
       assert_int_equal(run_tally(count), 0);
+  for (size_t count = 64; count <= 2048; count *= 2)
+    for (size_t around = count - 1; around <= count + 1; around++)
+      assert_int_equal(run_tally(around), 0);
   assert_int_equal(run_tally(100000), 0);
 }
 

@@ -3,6 +3,8 @@
  *   team    from the call of the default executor's `run` until its last task has begun, after
  * pauses of several lengths; each task on a thread of its own sort    100,000 records of 16 bytes
  * in memory, by all processors: alone, and beside one process for each processor that never sleeps
+ *   slice   how long a thread that shares its processor with such a process waits for its turn:
+ * what the scheduler may add to any sort there
  *
  * It calls what every version of the library has, but for the executor, and skips what is not
  * there: so LD_LIBRARY_PATH compares versions.
@@ -159,6 +161,36 @@ static pid_t start_neighbour(size_t processor)
     __asm__ volatile("");
 }
 
+/* ---- The scheduler's slice ---- */
+
+static void pin_to_one(const cpu_set_t *processors)
+{
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (size_t p = 0; p < CPU_SETSIZE && CPU_COUNT(&one) == 0; p++)
+    if (CPU_ISSET(p, processors)) CPU_SET(p, &one);
+  sched_setaffinity(0, sizeof one, &one);
+}
+
+/* With a neighbour on the processor: the times in which the clock jumps. */
+static void measure_slice(const cpu_set_t *processors)
+{
+  enum { MOST_WAITS = 1000, WAIT_US = 100, SECONDS = 3 };
+  static double waits[MOST_WAITS];
+  size_t count = 0;
+  pin_to_one(processors);
+  const double end = now_us() + SECONDS * 1e6;
+  for (double last = now_us(), now; last < end && count < MOST_WAITS; last = now) {
+    now = now_us();
+    if (now - last > WAIT_US) waits[count++] = (now - last) / 1000;
+  }
+  sched_setaffinity(0, sizeof *processors, processors);
+  if (count == 0) return;
+  const double median = percentile(waits, count, 0.5);
+  printf("slice beside a busy process: %zu waits, median %.2f ms, 99%% %.2f ms, at most %.2f ms\n",
+         count, median, percentile(waits, count, 0.99), waits[count - 1]);
+}
+
 int main(int argc, char **argv)
 {
   pid_t neighbours[MOST_PROCESSORS];
@@ -174,6 +206,7 @@ int main(int argc, char **argv)
   for (size_t p = 0; p < CPU_SETSIZE; p++)
     if (CPU_ISSET(p, &set) && (neighbours[count] = start_neighbour(p)) > 0) count++;
   report_sorts("beside a busy process on each processor", sorts);
+  measure_slice(&set);
   for (size_t i = 0; i < count; i++)
     kill(neighbours[i], SIGKILL);
   while (wait(NULL) > 0)
