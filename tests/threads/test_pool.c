@@ -299,6 +299,53 @@ static void test_forks_while_another_thread_sorts(void **state)
   assert_true(good);
 }
 
+/* A job within a job within a job: the last has the last of the pool's places. */
+typedef struct nest {
+  unsigned jobs;
+  meeting innermost;
+} nest;
+
+static void descend(void *argument, size_t number)
+{
+  const recsort_executor *const pool = recsort_executor_default();
+  nest *const n = argument;
+  if (number > 0) return;
+  if (--n->jobs > 1)
+    pool->run(pool->context, descend, n, 2);
+  else
+    pool->run(pool->context, meet, &n->innermost, 2);
+}
+
+static void use_all_places(void)
+{
+  enum { PLACES = 64 };
+  const recsort_executor *const pool = recsort_executor_default();
+  const time_t start = time(NULL);
+  nest n = {.jobs = PLACES, .innermost.wanted = 2};
+  pool->run(pool->context, descend, &n, 2);
+  if (time(NULL) - start > 18) _exit(1); /* the innermost job's tasks came one after the other */
+}
+
+static void *run_a_meeting(void *met)
+{
+  const recsort_executor *const pool = recsort_executor_default();
+  pool->run(pool->context, meet, met, 2);
+  return NULL;
+}
+
+static void test_a_child_has_all_places_of_the_pool(void **state)
+{
+  meeting met = {.wanted = 3}; /* its tasks wait for this thread, too */
+  pthread_t thread;
+  (void)state;
+  assert_int_equal(pthread_create(&thread, NULL, run_a_meeting, &met), 0);
+  while (met.come < 2)
+    (void)sched_yield();
+  assert_int_equal(in_a_child(use_all_places), 0);
+  met.come++;
+  assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
 /* ---- Signals ---- */
 
 static atomic_size_t handled_elsewhere;
@@ -345,6 +392,7 @@ int main(void)
       cmocka_unit_test(test_workers_wake_again),
       cmocka_unit_test(test_a_child_sorts_after_a_parallel_sort),
       cmocka_unit_test(test_forks_while_another_thread_sorts),
+      cmocka_unit_test(test_a_child_has_all_places_of_the_pool),
       cmocka_unit_test(test_signals_are_left_to_the_program),
   };
   return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
