@@ -103,7 +103,6 @@ MUTANTS = [
     ('core/base/pool.c', 'count > 1 ? take_slot() : NULL', 'count > 1 ? &pool.slots[0] : NULL'),
     ('core/base/pool.c', 'if (threads == 0) threads = executor->threads ?', 'if (threads == 0) threads = false ?'),
     ('plugins/common/team.h', 'pieces < t.threads ? pieces : t.threads', 'pieces'),
-    ('plugins/common/team.h', '(slot + i) % job->shares', 'slot % job->shares'),
     ('plugins/common/team.h', 'memory_order_relaxed)) < share->end)\n', 'memory_order_relaxed)) <= share->end)\n'),
     # codes
     ('plugins/common/key_interpreter.h', 'return descending ? all ^ code : code;', 'return code;'),
@@ -197,7 +196,8 @@ CUDA_STAGES = [('CUDA tests', ['test_host_merge', 'test_in_runs', 'test_verify',
 
 
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
-STAGES_OF = [('plugins/cuda/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES)]
+STAGES_OF = [('plugins/cuda/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES),
+             ('plugins/common/team.h', THREAD_STAGES)]
 
 
 def stages_for(name):

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/team.h"
 #include "threads/array.h"
 
 enum { COUNT = 150000 };
@@ -55,6 +56,30 @@ static void test_each_task_runs_once(void **state)
   assert_int_equal(run_tally(100000), 0);
 }
 
+enum { TEAM = 4 };
+
+static void count_piece(void *argument, size_t piece, unsigned slot)
+{
+  count_run(argument, slot < TEAM ? piece : 0);
+}
+
+/* Threads that have done their own share race for the last pieces of another one. */
+static void test_each_piece_runs_once(void **state)
+{
+  enum { PIECES = 5, REPEATS = 100000 };
+  const recsort_executor *const pool = recsort_executor_default();
+  const team t = {pool->run, pool->context, TEAM};
+  (void)state;
+  for (int repeat = 0; repeat < REPEATS; repeat++) {
+    atomic_uint runs[PIECES + 1] = {0};
+    tally counted = {runs, PIECES};
+    team_each(t, PIECES, count_piece, &counted);
+    for (size_t piece = 0; piece < PIECES; piece++)
+      assert_int_equal(runs[piece], 1);
+    assert_int_equal(runs[PIECES], 0);
+  }
+}
+
 static void *run_many(void *wrong)
 {
   for (size_t i = 0; i < 200; i++)
@@ -95,7 +120,7 @@ static void meet(void *argument, size_t number)
 /* Tasks meet: all of them run at once, also when the workers slept. */
 static void test_workers_wake_again(void **state)
 {
-  enum { TEAM = 4, ROUNDS = 20 };
+  enum { ROUNDS = 20 };
   const recsort_executor *const pool = recsort_executor_default();
   (void)state;
   for (int i = 0; i < ROUNDS; i++) {
@@ -388,6 +413,7 @@ int main(void)
       cmocka_unit_test(test_a_wrong_executor_is_refused),
       cmocka_unit_test(test_sorters_share_threads),
       cmocka_unit_test(test_each_task_runs_once),
+      cmocka_unit_test(test_each_piece_runs_once),
       cmocka_unit_test(test_many_callers_at_once),
       cmocka_unit_test(test_workers_wake_again),
       cmocka_unit_test(test_a_child_sorts_after_a_parallel_sort),
