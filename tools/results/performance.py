@@ -33,8 +33,9 @@ RECORDS = {'entity': '20-byte record, 32-bit key', 'key64': '16-byte record, 64-
 # ---- Reading results ----
 
 def records(name):
-    """recbench's tables: {(suite, record, order, count): {(contender, variant, threads): ms}}."""
-    found, group = {}, None
+    """recbench's tables: {(suite, record, order, count): {(contender, variant, threads): ms}}, and
+    with 'stages' behind threads {stage: ms}."""
+    found, group, last = {}, None, None
     for line in (HERE / name).read_text().splitlines():
         head = re.fullmatch(r'(\w+): (\w+), (\w+), (\d+) records of \d+ bytes', line)
         if head:
@@ -44,7 +45,11 @@ def records(name):
             name, plugin, variant, threads, ms = row.groups()
             if plugin:
                 name = name.rsplit(' ', 1)[0] + (' cpu' if plugin == 'cpu' else ' gpu')
-            group[name, variant, int(threads)] = float(ms)
+            last = name, variant, int(threads)
+            group[last] = float(ms)
+        stages = re.findall(r'(\w+) ([\d.]+)', line) if line.startswith('    encode ') else []
+        if stages:
+            group[last + ('stages',)] = {stage: float(value) for stage, value in stages if stage != 'held'}
     return found
 
 
@@ -126,6 +131,10 @@ def few_cores(cpu):
                                [[text] + cells(group(name)) for name, text in RECORDS.items()])
     tables['cpu-orders'] = table(['4,194,304 Entities'] + header,
                                  [[text] + cells(orders[name]) for name, text in ORDERS.items()])
+    tables['cpu-stages'] = table(
+        ['4,194,304 Entities, 1 thread', 'encode, ms', 'sort, ms', 'verify, ms', 'gather, ms'],
+        [[text] + [ms(value) for value in orders[name][CPU, None, 1, 'stages'].values()]
+         for name, text in ORDERS.items()])
     legend = [(0, 'recsort, 2 threads'), (2, '__gnu_parallel::stable_sort, 2 threads')]
     bars = lambda found: [(series, rate(count, found[name, None, 2]), f'{rate(count, found[name, None, 2]):.1f}')
                           for series, name in ((0, CPU), (2, PARALLEL))]
