@@ -114,7 +114,7 @@ def host_records(gpu):
     bars = [(name, [(0 if 'recsort' in name else 2, rate(count, group[at, None, threads]),
                      f'{rate(count, group[at, None, threads]):.0f}')])
             for name, (_, threads, at) in zip(names, rows)]
-    charts = {'entities': chart('Sorting 16.8 million 20-byte records in place, by one float', 'million records a second',
+    charts = {'entities': chart('Sorting 16.8 million 20-byte records in place, by one float', 'million records a second; Xeon with 16 processors, and an H200',
                                 True, [], [('', bars)], label=190)}
     return tables, charts
 
