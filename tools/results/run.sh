@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures recsort on this machine: builds a Release, runs recbench, and writes the results beside
-# this script. Options are handed on to recbench.
+# this script. Options are handed on to recbench. Then run performance.py.
 #   tools/results/run.sh [OPTION]...
 set -eu
 
@@ -15,14 +15,14 @@ slug=$(printf '%s-%s-cores' "${cpu:-$(uname -m)}" "$(nproc)" |
 cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DRECSORT_TESTS=OFF
 cmake --build "$build" --parallel
 
-# Complete or not at all: what is there is replaced only once all three files are made.
+# Complete or not at all: what is there is replaced only once both files are made.
 new=$(mktemp -d "$results/.new-XXXXXX")
 trap 'rm -rf "$new"' EXIT
 trap 'exit 2' HUP INT TERM
-"$build/tools/recbench/recbench" --suite all --json "$new/json" --svg "$new/svg" "$@" >"$new/txt"
+"$build/tools/recbench/recbench" --suite all --json "$new/json" "$@" >"$new/txt"
 cat "$new/txt"
-for kind in json svg txt; do
+for kind in json txt; do
   chmod 644 "$new/$kind"
   mv "$new/$kind" "$results/$slug.$kind"
 done
-echo "wrote $results/$slug.json, .svg and .txt"
+echo "wrote $results/$slug.json and .txt"

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""Writes the tables of docs/performance.md and the charts in docs/charts from the result files here.
+
+Usage: performance.py [--check]    --check: change nothing; exit status 1 if anything would change
+
+A table stands between the lines `<!-- table NAME -->` and `<!-- end -->`. Every figure is a median of
+a committed result, as measured or converted to another unit; bars are drawn from the same figures.
+"""
+import json
+import re
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from charts import chart  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+DOCS = HERE.parents[1] / 'docs'
+PAGE = DOCS / 'performance.md'
+
+STD, PARALLEL, CPU, GPU = 'std::stable_sort', '__gnu_parallel::stable_sort', 'recsort cpu', 'recsort gpu'
+MERGE, RADIX = 'cub::DeviceMergeSort', 'cub::DeviceRadixSort'
+KEYS = {'f32': '32-bit keys', 'u64': '64-bit keys', 'u128': '128-bit keys'}
+INPUTS = {'': 'random', 'sorted': 'sorted', 'nearly': 'sorted, 1% displaced', 'holes': 'sorted, 1% zero',
+          'reversed': 'reversed', 'equal': 'all equal', 'few': '16 values', 'saws': 'sawtooth',
+          'organ': 'up, then down', 'zipf': 'skewed (Zipf)', 'repeats': '100 of each', 'banks': 'bank conflicts'}
+ORDERS = {'random': 'random', 'sorted': 'sorted', 'nearly': 'sorted, 1% displaced', 'reverse': 'reversed',
+          'equal': 'all equal', 'few': '16 values'}
+RECORDS = {'entity': '20-byte record, 32-bit key', 'key64': '16-byte record, 64-bit key',
+           'key128': '32-byte record, 128-bit key', 'gensort': '100-byte record, 80-bit key'}
+
+
+# ---- Reading results ----
+
+def records(name):
+    """recbench's tables: {(suite, record, order, count): {(contender, variant, threads): ms}}, and
+    with 'stages' behind threads {stage: ms}."""
+    found, group, last = {}, None, None
+    for line in (HERE / name).read_text().splitlines():
+        head = re.fullmatch(r'(\w+): (\w+), (\w+), (\d+) records of \d+ bytes', line)
+        if head:
+            group = found.setdefault((*head.groups()[:3], int(head[4])), {})
+        row = re.match(r'  (\S+(?: FILE)?(?: (cpu|cuda)/\w+)?)(?:, (to|first))? +(\d+) +([\d.]+) +[\d.]+ +[\d.]+ ', line)
+        if row and group is not None:
+            name, plugin, variant, threads, ms = row.groups()
+            if plugin:
+                name = name.rsplit(' ', 1)[0] + (' cpu' if plugin == 'cpu' else ' gpu')
+            last = name, variant, int(threads)
+            group[last] = float(ms)
+        stages = re.findall(r'(\w+) ([\d.]+)', line) if line.startswith('    encode ') else []
+        if stages:
+            group[last + ('stages',)] = {stage: float(value) for stage, value in stages if stage != 'held'}
+    return found
+
+
+def pairs():
+    """{(key, input, count): {method: ms}}, recsort being its default algorithm."""
+    found = {}
+    for one in suite('pairs'):
+        name = one.get('algorithm', one['method'])
+        at = one['record'], one.get('distribution', ''), one['count']
+        found.setdefault(at, {})['recsort' if name in ('hybrid', 'sample') else name] = median(one, 'device')
+    return found
+
+
+def suite(name):
+    result = json.loads((HERE / 'nvidia-h200.json').read_text())
+    return [one for group in result['groups'] if group['suite'] == name for one in group['contenders']]
+
+
+def median(one, series):
+    return 1e3 * one['series'][series]['median']
+
+
+# ---- Writing ----
+
+def ms(value):
+    """Three digits, or all before the point."""
+    return f'{value:.4f}' if value < 0.1 else f'{value:.3f}' if value < 1 else \
+        f'{value:.2f}' if value < 10 else f'{value:.1f}' if value < 100 else f'{value:.0f}'
+
+
+def table(header, rows):
+    lines = [header, ['---'] + ['---:'] * (len(header) - 1), *rows]
+    return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
+
+
+def rate(count, value):
+    """Million records a second."""
+    return count / value / 1e3
+
+
+def size(count):
+    return f'2^{count.bit_length() - 1}'
+
+
+# ---- Records in the host's memory ----
+
+def host_records(gpu):
+    count = 1 << 24
+    group = gpu['entity', 'entity', 'random', count]
+    rows = [('`std::stable_sort`', 1, STD), ('`__gnu_parallel::stable_sort`', 16, PARALLEL),
+            ('recsort, CPU', 16, CPU), ('recsort, H200', 16, GPU)]
+    cell = lambda at: ms(group[at]) if at in group else ''
+    tables = {'entities': table(
+        ['16,777,216 Entities', 'threads', 'in place, ms', 'to another array, ms', 'first sort, ms'],
+        [[name, str(threads), *(cell((at, variant, threads)) for variant in (None, 'to', 'first'))]
+         for name, threads, at in rows])}
+    tables['host-keys'] = table(
+        ['4,194,304 records', '`__gnu_parallel`, ms', 'recsort, CPU, ms', 'recsort, H200, ms'],
+        [[text] + [ms(gpu['keys', name, 'random', 1 << 22][at, None, 16]) for at in (PARALLEL, CPU, GPU)]
+         for name, text in RECORDS.items() if ('keys', name, 'random', 1 << 22) in gpu])
+    names = ['std::stable_sort, 1 thread', '__gnu_parallel, 16 threads', 'recsort, CPU, 16 threads', 'recsort, H200']
+    bars = [(name, [(0 if 'recsort' in name else 2, rate(count, group[at, None, threads]),
+                     f'{rate(count, group[at, None, threads]):.0f}')])
+            for name, (_, threads, at) in zip(names, rows)]
+    charts = {'entities': chart('Sorting 16.8 million 20-byte records in place, by one float', 'million records a second; Xeon with 16 processors, and an H200',
+                                True, [], [('', bars)], label=190)}
+    return tables, charts
+
+
+def few_cores(cpu):
+    count, tables, charts = 1 << 22, {}, {}
+    group = lambda name: cpu['entity' if name == 'entity' else 'keys', name, 'random', count]
+    columns = [(STD, 1), (CPU, 1), (PARALLEL, 2), (CPU, 2)]
+    header = ['`std::stable_sort`, ms', 'recsort, 1 thread, ms', '`__gnu_parallel`, 2 threads, ms',
+              'recsort, 2 threads, ms']
+    cells = lambda found: [ms(found[name, None, threads]) for name, threads in columns]
+    orders = {name: cpu['distributions', 'entity', name, count] for name in ORDERS}
+    tables['cpu-keys'] = table(['4,194,304 records, random'] + header,
+                               [[text] + cells(group(name)) for name, text in RECORDS.items()])
+    tables['cpu-orders'] = table(['4,194,304 Entities'] + header,
+                                 [[text] + cells(orders[name]) for name, text in ORDERS.items()])
+    tables['cpu-stages'] = table(
+        ['4,194,304 Entities, 1 thread', 'encode, ms', 'sort, ms', 'verify, ms', 'gather, ms'],
+        [[text] + [ms(value) for value in orders[name][CPU, None, 1, 'stages'].values()]
+         for name, text in ORDERS.items()])
+    legend = [(0, 'recsort, 2 threads'), (2, '__gnu_parallel::stable_sort, 2 threads')]
+    bars = lambda found: [(series, rate(count, found[name, None, 2]), f'{rate(count, found[name, None, 2]):.1f}')
+                          for series, name in ((0, CPU), (2, PARALLEL))]
+    charts['cpu'] = chart('4.2 million records on two cores of an AMD EPYC', 'million records a second', True, legend,
+                          [('random order', [(text, bars(group(name))) for name, text in RECORDS.items()]),
+                           ('20-byte record, 32-bit key', [(ORDERS[name], bars(orders[name])) for name in ORDERS])],
+                          label=180)
+    return tables, charts
+
+
+def files(gpu):
+    entity = 'file', 'entity', 'random', 53687091
+    return {'files': table(['1 GiB of Entities on tmpfs', 's'], [
+        [text, f'{gpu[entity][name, None, threads] / 1e3:.2f}'] for text, name, threads in
+        (('`cp`', 'cp', 1), ('`recsort`, CPU', 'recsort FILE cpu', 16), ('`recsort`, H200', 'recsort FILE gpu', 16))])}
+
+
+# ---- Pairs in the device's memory ----
+
+def by_size(all_pairs):
+    tables, panels = {}, []
+    for key, text in KEYS.items():
+        counts = sorted(count for k, kind, count in all_pairs if k == key and kind == '')
+        found = {count: all_pairs[key, '', count] for count in counts}
+        tables[f'pairs-{key}'] = table(
+            [f'{text}, pairs', 'recsort, ms', 'CUB merge sort, ms', 'CUB radix sort, ms', 'copy, ms'],
+            [[size(count)] + [ms(found[count][name]) for name in ('recsort', MERGE, RADIX, 'cudaMemcpyAsync')]
+             for count in counts])
+        panels.append((text, [(size(count), [(series, found[count][name] / found[count]['recsort'],
+                                              f'{found[count][name] / found[count]["recsort"]:.2f}')
+                                             for series, name in ((1, RADIX), (2, MERGE))]) for count in counts]))
+    legend = [(1, 'times as fast as cub::DeviceRadixSort::SortPairs'),
+              (2, 'times as fast as cub::DeviceMergeSort::StableSortPairs')]
+    return tables, {'gpu-pairs': chart('recsort against CUB on an H200: random keys with a 32-bit index',
+                                       'speedup by number of pairs; the dashed line is equal speed', True, legend,
+                                       panels, label=40, mark=1)}
+
+
+def by_input(all_pairs):
+    tables, panels, count = {}, [], 1 << 24
+    for key, text in KEYS.items():
+        found = {name: all_pairs[key, kind, count] for kind, name in INPUTS.items()}
+        tables[f'inputs-{key}'] = table(
+            [f'{text}, 2^24 pairs', 'recsort, ms', 'CUB merge sort, ms', 'CUB radix sort, ms'],
+            [[name] + [ms(times[one]) for one in ('recsort', MERGE, RADIX)] for name, times in found.items()])
+        panels.append((text, [(name, [(series, times[one], ms(times[one]))
+                                      for series, one in ((0, 'recsort'), (1, RADIX))])
+                              for name, times in found.items()]))
+    return tables, {'gpu-inputs': chart('2^24 pairs on an H200, by kind of input', 'milliseconds', False,
+                                        [(0, 'recsort'), (1, 'cub::DeviceRadixSort::SortPairs')], panels, label=136)}
+
+
+def published():
+    best = {}
+    for one in suite('experiment'):
+        name = one.get('algorithm', one['method'])
+        name = 'recsort (default)' if name in ('hybrid', 'sample') else name
+        times = best.setdefault(name, [])
+        times.append((median(one, 'device'), median(one, 'sort'), one.get('block', 0)))
+    rows = sorted((min(times), name) for name, times in best.items())
+    kind = lambda name: 0 if name.startswith('recsort') else 3 if name.startswith(('rank', 'corank')) else 2
+    return ({'published': table(
+        ['16,777,216 Entities on the device, descending', 'threads a block', 'encode, sort and gather, ms', 'sort alone, ms'],
+        [[f'`{name}`' if '(' not in name else name, str(block or ''), ms(whole), ms(sort)]
+         for (whole, sort, block), name in rows])},
+        {'gpu-algorithms': chart('16.8 million records in device memory: encode, sort and gather', 'milliseconds on an H200',
+                                 False, [(0, 'recsort'), (3, 'published merge sorts, in recsort'), (2, 'CUB and Thrust')],
+                                 [('', [(name, [(kind(name), whole, ms(whole))]) for (whole, _, _), name in rows])],
+                                 label=170)})
+
+
+def many():
+    found = re.findall(r'^recsort (\S+) +f32 +(\d{7,}) +\d+ +([\d.]+) ', (HERE / 'nvidia-h200.txt').read_text(), re.M)
+    return {'many': table(['32-bit keys', 'pairs', 'index bits', 'recsort, ms'], [
+        ['random', f'{int(count):,}', '32' if int(count) <= 1 << 32 else '64', ms(float(time))]
+        for name, count, time in found if name in ('hybrid', 'sample')])}
+
+
+# ---- All of it ----
+
+def everything():
+    gpu, cpu, all_pairs = records('nvidia-h200.txt'), records('amd-epyc-2-cores.txt'), pairs()
+    tables, charts = {**files(gpu), **many()}, {}
+    for made in (host_records(gpu), few_cores(cpu), by_size(all_pairs), by_input(all_pairs), published()):
+        tables.update(made[0])
+        charts.update(made[1])
+    text = PAGE.read_text()
+    for name, lines in tables.items():
+        text, found = re.subn(rf'(<!-- table {name} -->\n).*?(<!-- end -->)',
+                              lambda at: f'{at[1]}\n{lines}\n\n{at[2]}', text, flags=re.DOTALL)
+        assert found == 1, f'docs/performance.md has {found} tables {name}'
+    return {PAGE: text, **{DOCS / 'charts' / f'{name}.svg': svg for name, svg in charts.items()}}
+
+
+def main():
+    stale = [(path, text) for path, text in everything().items() if not path.exists() or path.read_text() != text]
+    for path, text in stale:
+        print(f'{path.relative_to(DOCS.parent)} {"is not" if "--check" in sys.argv else "was not"} up to date')
+        if '--check' not in sys.argv:
+            path.write_text(text)
+    return 1 if stale and '--check' in sys.argv else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
