@@ -90,7 +90,7 @@ collect_into() { # DIR
     tar -xf - -C "$1"
   mkdir -p "$1/packages/usr/lib"
   for program in $programs; do ldd "$build/$program"; done |
-    awk '/ => / && $1 ~ /^lib(yaml|cjson|gomp|omp|xxhash)/ { print $3 }' | sort -u |
+    awk '/ => / && $1 ~ /^lib(yaml|cjson|gomp|omp|xxhash|cub-of-headers)/ { print $3 }' | sort -u |
     xargs -I @ cp -L @ "$1/packages/usr/lib"
 }
 if [ -n "$collect" ]; then collect_into "$collect"; exit 0; fi

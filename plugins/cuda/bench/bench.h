@@ -2,7 +2,9 @@
  *
  *   main.cpp        options, then the suites
  *   device.cu       memory, clock
- *   conflicts.cpp   an input that is bad for merges
+ *   keys.h          the inputs
+ *   conflicts.cpp   one that is bad for merges
+ *   cub_sorts.cu    CUB, once for each version that is measured
  *   pairs.cu        every algorithm beside CUB, pairs of key and index that are on the device
  *   experiment.cu   the published experiment: 2^24 Entities, descending, 100 runs
  *   large.cu        more pairs than 31 and 32 bits can count
@@ -20,44 +22,37 @@
 #include <string>
 #include <vector>
 
+#include "cub_sorts.h"
 #include "cuda/algorithms.h"
+#include "keys.h"
 
 namespace bench
 {
 
-/* How keys are distributed: sorted but for 1% of them; of 16 values; random in 36 of their bits;
- * ascending again and again; up and down; all the same; as often as they are small (Zipf); sorted
- * but for 1% that are 0, as what is missing may be; random ones, a hundred times each; those that
- * make the threads of a merge ask the same bank of shared memory. */
-enum class order {
-  random,
-  sorted,
-  reversed,
-  nearly,
-  few,
-  bits36,
-  saws,
-  organ,
-  equal,
-  zipf,
-  holes,
-  repeats,
-  banks
-};
-
-/* The rank of each key of that order (conflicts.cpp). */
+/* The rank of each key of order::banks (conflicts.cpp). */
 std::vector<uint32_t> conflicting_ranks(uint64_t count);
 
 struct options {
   std::string json;
-  std::string algorithm;        // empty: all
-  std::vector<uint64_t> counts; // of pairs
-  uint64_t ordered = 1u << 24;  // of these keys, in every order
-  std::vector<uint64_t> large;  // so too, for one run of each algorithm
+  std::string algorithm;                      // empty: all
+  std::vector<uint64_t> counts;               // of pairs
+  std::vector<uint64_t> ordered = {1u << 24}; // of these keys, in every order
+  std::vector<order> orders;                  // that these are; empty: all but random ones
+  std::vector<uint64_t> large;                // so too, for one run of each algorithm
   uint64_t entities = 1u << 24;
   unsigned runs = 100;  // of the experiment
   double budget = 0.25; // seconds for one contender and input
 };
+
+/* A version of CUB, and its sorts as they are called in what is reported. */
+struct cub_named {
+  const cub_sorts *sorts;
+  std::string merge, radix;
+};
+
+/* That of the toolkit, and that of RECSORT_BENCH_CUB if there is one. */
+std::vector<cub_named> cubs();
+std::string cub_version(const cub_sorts &sorts); // "3.0.1"
 
 /* What was measured of one contender on one kind of input. */
 struct series {

@@ -113,6 +113,22 @@ device_job describe_job(uint64_t count, unsigned key_width, unsigned index_bits,
   return job;
 }
 
+std::string cub_version(const cub_sorts &sorts)
+{
+  return std::to_string(sorts.version / 100000) + "." + std::to_string(sorts.version / 100 % 1000) +
+         "." + std::to_string(sorts.version % 100);
+}
+
+std::vector<cub_named> cubs()
+{
+  std::vector<cub_named> all = {{&cub_of_toolkit, "cub::DeviceMergeSort", "cub::DeviceRadixSort"}};
+#ifdef BENCH_CUB_OF_HEADERS
+  const std::string name = "cub-" + cub_version(cub_of_headers);
+  all.push_back({&cub_of_headers, name + "::DeviceMergeSort", name + "::DeviceRadixSort"});
+#endif
+  return all;
+}
+
 std::vector<const device_algorithm *> algorithms(const options &asked)
 {
   std::vector<const device_algorithm *> found;

@@ -5,8 +5,6 @@
  * plugin does it, for all of them; thrust sorts the structs. The link must be made with
  * --wrap=cudaLaunchKernelExC, by which the plugin starts every one of its kernels: that is where
  * the passes are told apart. */
-#include <cub/device/device_merge_sort.cuh>
-#include <cub/device/device_radix_sort.cuh>
 #include <functional>
 #include <stdexcept>
 #include <thrust/execution_policy.h>
@@ -103,13 +101,6 @@ struct farther {
   }
 };
 
-struct less {
-  __host__ __device__ bool operator()(uint32_t a, uint32_t b) const
-  {
-    return a < b;
-  }
-};
-
 /* ---- The contenders ---- */
 
 /* The entities, and a contender's pairs and what it needs beside. */
@@ -156,30 +147,18 @@ contender ours(const device_algorithm *algorithm, uint64_t count, unsigned block
           }};
 }
 
-contender merge_peer(uint64_t count)
+contender peer(const std::string &name, cub_sort *call, uint64_t count, unsigned result)
 {
   size_t bytes = 0;
-  CHECK(cub::DeviceMergeSort::StableSortPairs(nullptr, bytes, (uint32_t *)nullptr,
-                                              (uint32_t *)nullptr, count, less{}));
-  return {"cub::DeviceMergeSort", "", 0, bytes, true, [=](workplace &at) {
-            size_t size = bytes;
-            CHECK(cub::DeviceMergeSort::StableSortPairs(at.buffers.extra, size, at.keys(0),
-                                                        at.indices(0), at.count, less{}));
-            return 0u;
-          }};
-}
-
-contender radix_peer(uint64_t count)
-{
-  size_t bytes = 0;
-  CHECK(cub::DeviceRadixSort::SortPairs(nullptr, bytes, (uint32_t *)nullptr, (uint32_t *)nullptr,
-                                        (uint32_t *)nullptr, (uint32_t *)nullptr, count));
-  return {"cub::DeviceRadixSort", "", 0, bytes, true, [=](workplace &at) {
-            size_t size = bytes;
-            CHECK(cub::DeviceRadixSort::SortPairs(at.buffers.extra, size, at.keys(0), at.keys(1),
-                                                  at.indices(0), at.indices(1), at.count));
-            return 1u;
-          }};
+  CHECK(call({32, 32, {}, {}, (uint32_t)count}, nullptr, bytes));
+  return {
+      name, "", 0, bytes, true, [=](workplace &at) {
+        size_t size = bytes;
+        CHECK(call(
+            {32, 32, {at.keys(0), at.keys(1)}, {at.indices(0), at.indices(1)}, (uint32_t)at.count},
+            at.buffers.extra, size));
+        return result;
+      }};
 }
 
 /* ---- Runs ---- */
@@ -276,8 +255,10 @@ void measure_experiment(const options &asked, results &found)
 {
   std::vector<contender> all;
   all.push_back({"thrust::stable_sort", "", 0, 0, false, nullptr});
-  all.push_back(merge_peer(asked.entities));
-  all.push_back(radix_peer(asked.entities));
+  for (const cub_named &cub : cubs()) {
+    all.push_back(peer(cub.merge, cub.sorts->merge, asked.entities, 0));
+    all.push_back(peer(cub.radix, cub.sorts->radix, asked.entities, 1));
+  }
   for (const device_algorithm *algorithm : algorithms(asked))
     for (unsigned block : {256u, 512u})
       all.push_back(ours(algorithm, asked.entities, block));

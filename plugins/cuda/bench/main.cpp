@@ -1,9 +1,12 @@
 /* gpu-bench - sorts on the device, beside CUB and thrust: see bench.h. */
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <getopt.h>
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 
 #include "bench.h"
@@ -17,7 +20,8 @@ const char help[] =
     "  -q, --quick            fewer counts and runs: under a minute\n"
     "  -a, --algorithm NAME   this one of the plugin's, not all\n"
     "  -n, --count N[,N]...   pairs to sort, such as 2^20 or 1000; 0: none\n"
-    "  -o, --ordered N        pairs in every order; 0: none (2^24)\n"
+    "  -o, --ordered N[,N]... pairs in every order; 0: none (2^24)\n"
+    "  -d, --order NAME[,...] these orders, not all that are not random\n"
     "  -e, --entities N       Entities of the published experiment; 0: none\n"
     "  -l, --large N[,N]...   pairs of one run each, up to 2^36: 2^31 and more\n"
     "  -r, --runs N           runs of the experiment (100)\n"
@@ -62,6 +66,19 @@ std::vector<uint64_t> read_list(const char *text, uint64_t limit = UINT32_MAX)
   }
 }
 
+std::vector<bench::order> read_orders(const std::string &text)
+{
+  std::vector<bench::order> list;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    const auto *const names = bench::order_names, *const end = std::end(bench::order_names);
+    const auto *const name = std::find(names, end, word);
+    if (name == end) throw std::runtime_error("\"" + word + "\" is no order");
+    list.push_back(static_cast<bench::order>(name - names));
+  }
+  return list;
+}
+
 void set_quick(bench::options &asked)
 {
   asked.counts = {1u << 10, 1u << 17, 1u << 20, 1u << 24};
@@ -72,14 +89,19 @@ void set_quick(bench::options &asked)
 /* False: the help was all that was wanted. */
 bool read_options(int argc, char **argv, bench::options &asked)
 {
-  static const option known[] = {
-      {"quick", no_argument, nullptr, 'q'},          {"algorithm", required_argument, nullptr, 'a'},
-      {"count", required_argument, nullptr, 'n'},    {"ordered", required_argument, nullptr, 'o'},
-      {"entities", required_argument, nullptr, 'e'}, {"large", required_argument, nullptr, 'l'},
-      {"runs", required_argument, nullptr, 'r'},     {"json", required_argument, nullptr, 'j'},
-      {"help", no_argument, nullptr, 'h'},           {}};
+  static const option known[] = {{"quick", no_argument, nullptr, 'q'},
+                                 {"algorithm", required_argument, nullptr, 'a'},
+                                 {"count", required_argument, nullptr, 'n'},
+                                 {"ordered", required_argument, nullptr, 'o'},
+                                 {"order", required_argument, nullptr, 'd'},
+                                 {"entities", required_argument, nullptr, 'e'},
+                                 {"large", required_argument, nullptr, 'l'},
+                                 {"runs", required_argument, nullptr, 'r'},
+                                 {"json", required_argument, nullptr, 'j'},
+                                 {"help", no_argument, nullptr, 'h'},
+                                 {}};
   asked.counts = {1u << 10, 1u << 14, 1u << 17, 1u << 20, 1u << 22, 1u << 24, 1u << 28};
-  for (int one; (one = getopt_long(argc, argv, "qa:n:o:e:l:r:j:h", known, nullptr)) != -1;)
+  for (int one; (one = getopt_long(argc, argv, "qa:n:o:d:e:l:r:j:h", known, nullptr)) != -1;)
     switch (one) {
     case 'q':
       set_quick(asked);
@@ -91,7 +113,10 @@ bool read_options(int argc, char **argv, bench::options &asked)
       asked.counts = read_list(optarg);
       break;
     case 'o':
-      asked.ordered = read_one(optarg);
+      asked.ordered = read_list(optarg);
+      break;
+    case 'd':
+      asked.orders = read_orders(optarg);
       break;
     case 'e':
       asked.entities = read_one(optarg);
@@ -125,7 +150,7 @@ int main(int argc, char **argv)
     if (!read_options(argc, argv, asked)) return 0;
     setenv("CUDA_MODULE_LOADING", "EAGER", 0); /* not while something is measured */
     bench::print_machine();
-    if (!asked.counts.empty() || asked.ordered) bench::measure_pairs(asked, found);
+    if (!asked.counts.empty() || !asked.ordered.empty()) bench::measure_pairs(asked, found);
     if (asked.entities && asked.runs) bench::measure_experiment(asked, found);
     if (!asked.large.empty()) bench::measure_large(asked, found);
     if (!asked.json.empty()) bench::write_json(asked.json, found);

@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <cub/device/device_merge_sort.cuh>
-#include <cub/device/device_radix_sort.cuh>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 
@@ -24,54 +23,47 @@ template <typename Key> struct pair_buffers {
   uint32_t *indices[2];
 };
 
+/* What is sorted: keys of so many bits, in 32, 64 or 128. */
+struct workload {
+  const char *key;
+  unsigned bits;
+  order kind;
+  uint64_t count;
+};
+
 /* What is measured: it says how much memory it needs beside two arrays of pairs, and where the
  * result is. */
 template <typename Key> struct contender {
   std::string method, algorithm;
   bool needs_indices, in_place, sorts;
-  std::function<uint64_t(uint64_t count)> extra_bytes;
-  std::function<unsigned(const pair_buffers<Key> &, uint64_t count)> sort;
+  std::function<uint64_t(const workload &)> extra_bytes;
+  std::function<unsigned(const pair_buffers<Key> &, const workload &)> sort;
 };
 
-struct less {
-  template <typename Key> __host__ __device__ bool operator()(const Key &a, const Key &b) const
-  {
-    return a < b;
-  }
-};
-
-template <typename Key>
-uint64_t merge_sort(void *extra, size_t bytes, const pair_buffers<Key> &at, uint64_t count)
+template <typename Key> contender<Key> peer(const std::string &name, bool in_place, cub_sort *call)
 {
-  CHECK(cub::DeviceMergeSort::StableSortPairs(extra, bytes, at.keys[0], at.indices[0], count,
-                                              less{}));
-  return bytes;
-}
-
-template <typename Key>
-uint64_t radix_sort(void *extra, size_t bytes, const pair_buffers<Key> &at, uint64_t count)
-{
-  CHECK(cub::DeviceRadixSort::SortPairs(extra, bytes, at.keys[0], at.keys[1], at.indices[0],
-                                        at.indices[1], count));
-  return bytes;
-}
-
-template <typename Key>
-using peer_call = uint64_t(void *, size_t, const pair_buffers<Key> &, uint64_t);
-
-template <typename Key> contender<Key> peer(const char *name, bool in_place, peer_call<Key> *call)
-{
-  return {
-      name,
-      "",
-      true,
-      in_place,
-      true,
-      [=](uint64_t count) { return call(nullptr, 0, pair_buffers<Key>(device_buffers{}), count); },
-      [=](const pair_buffers<Key> &at, uint64_t count) {
-        call(at.all.extra, at.all.extra_bytes, at, count);
-        return in_place ? 0u : 1u;
-      }};
+  const auto pairs = [](const pair_buffers<Key> &at, const workload &load) {
+    return cub_pairs{8 * sizeof(Key),
+                     load.bits,
+                     {at.keys[0], at.keys[1]},
+                     {at.indices[0], at.indices[1]},
+                     (uint32_t)load.count};
+  };
+  return {name,
+          "",
+          true,
+          in_place,
+          true,
+          [=](const workload &load) {
+            size_t bytes = 0;
+            CHECK(call(pairs(pair_buffers<Key>(device_buffers{}), load), nullptr, bytes));
+            return bytes;
+          },
+          [=](const pair_buffers<Key> &at, const workload &load) {
+            size_t bytes = at.all.extra_bytes;
+            CHECK(call(pairs(at, load), at.all.extra, bytes));
+            return in_place ? 0u : 1u;
+          }};
 }
 
 /* No sort, but what each takes at least that moves all pairs. */
@@ -82,36 +74,37 @@ template <typename Key> contender<Key> copy()
           true,
           false,
           false,
-          [](uint64_t) { return 0; },
-          [](const pair_buffers<Key> &at, uint64_t count) {
+          [](const workload &) { return 0; },
+          [](const pair_buffers<Key> &at, const workload &load) {
             const cudaMemcpyKind way = cudaMemcpyDeviceToDevice;
-            CHECK(cudaMemcpyAsync(at.keys[1], at.keys[0], count * sizeof(Key), way));
-            CHECK(cudaMemcpyAsync(at.indices[1], at.indices[0], count * sizeof(uint32_t), way));
+            CHECK(cudaMemcpyAsync(at.keys[1], at.keys[0], load.count * sizeof(Key), way));
+            CHECK(
+                cudaMemcpyAsync(at.indices[1], at.indices[0], load.count * sizeof(uint32_t), way));
             return 1u;
           }};
 }
 
-/* As a schema would plan the job: keys of 36 bits are in 64. */
-template <typename Key> device_job plan_job(uint64_t count, order kind)
+/* As a schema would plan the job. */
+template <typename Key> device_job plan_job(const workload &load)
 {
-  device_job job = describe_job(count, 8 * sizeof(Key), 32, 0);
-  if (kind == order::bits36) job.key_bits = 36;
+  device_job job = describe_job(load.count, 8 * sizeof(Key), 32, 0);
+  job.key_bits = load.bits;
   return job;
 }
 
-template <typename Key> contender<Key> ours(const device_algorithm *algorithm, order kind)
+template <typename Key> contender<Key> ours(const device_algorithm *algorithm)
 {
   return {"recsort",
           algorithm->shown.name,
           false,
           false,
           true,
-          [=](uint64_t count) {
-            const device_job job = plan_job<Key>(count, kind);
+          [=](const workload &load) {
+            const device_job job = plan_job<Key>(load);
             return algorithm->extra_bytes ? algorithm->extra_bytes(&job) : 0;
           },
-          [=](const pair_buffers<Key> &at, uint64_t count) {
-            const device_job job = plan_job<Key>(count, kind);
+          [=](const pair_buffers<Key> &at, const workload &load) {
+            const device_job job = plan_job<Key>(load);
             unsigned result = 0;
             check((cudaError_t)algorithm->sort(&job, &at.all, &result), algorithm->shown.name);
             return result;
@@ -142,14 +135,6 @@ void verify(const pair_buffers<Key> &at, unsigned result, uint64_t count, const 
   if (cpu && count <= cpu_limit) compare_with_cpu<Key>(at.indices[result], count, from);
 }
 
-const char *name_of(order kind)
-{
-  static const char *const names[] = {"",        "sorted",  "reversed", "nearly", "few",
-                                      "36 bits", "saws",    "organ",    "equal",  "zipf",
-                                      "holes",   "repeats", "banks"};
-  return names[static_cast<unsigned>(kind)];
-}
-
 /* Those of order::banks, on both sides. */
 struct bank_ranks {
   explicit bank_ranks(uint64_t count)
@@ -162,31 +147,37 @@ struct bank_ranks {
   memory there;
 };
 
-/* Of the orders but the random one there is one count. */
-input make_input(uint64_t seed, order kind, uint64_t count)
+/* Kept for the next run of as many. */
+const bank_ranks &ranks_of(uint64_t count)
 {
-  input made(seed, kind, count);
-  if (kind != order::banks) return made;
-  static const bank_ranks ranks(count);
-  made.ranks = ranks.there.as<uint32_t>();
-  made.host_ranks = ranks.here.data();
+  static std::unique_ptr<bank_ranks> kept;
+  if (!kept || kept->here.size() != count) kept = std::make_unique<bank_ranks>(count);
+  return *kept;
+}
+
+input make_input(uint64_t seed, const workload &load)
+{
+  input made(seed, load.kind, load.count, load.bits);
+  if (load.kind != order::banks) return made;
+  made.ranks = ranks_of(load.count).there.as<uint32_t>();
+  made.host_ranks = ranks_of(load.count).here.data();
   return made;
 }
 
 template <typename Key>
-figure measure(const options &asked, const contender<Key> &c, uint64_t count, order kind)
+figure measure(const options &asked, const contender<Key> &c, const workload &load)
 {
   constexpr unsigned least_runs = 5, most_runs = 31, warm_ups = 2;
-  const uint64_t pairs_bytes = count * (sizeof(Key) + 4), extra_bytes = c.extra_bytes(count);
-  const device_job job = describe_job(count, 8 * sizeof(Key), 32, 0);
+  const uint64_t pairs_bytes = load.count * (sizeof(Key) + 4), extra_bytes = c.extra_bytes(load);
+  const device_job job = plan_job<Key>(load);
   memory block(device_bytes(&job, extra_bytes + 1));
   const pair_buffers<Key> at(device_divide(&job, block.as<void>(), extra_bytes));
   figure made = {"pairs",
                  c.method,
                  c.algorithm,
-                 random_key<Key>::name,
-                 name_of(kind),
-                 count,
+                 load.key,
+                 load.kind == order::random ? "" : name_of(load.kind),
+                 load.count,
                  0,
                  extra_bytes + (c.in_place ? 0 : pairs_bytes),
                  {}};
@@ -194,15 +185,15 @@ figure measure(const options &asked, const contender<Key> &c, uint64_t count, or
   std::vector<double> times;
   double total = 0;
   for (unsigned run = 0; run < warm_ups + most_runs; run++) {
-    const input from = make_input(mix(run) ^ count, kind, count);
+    const input from = make_input(mix(run) ^ load.count, load);
     block.poison(nullptr);
-    fill_pairs(at.keys[0], c.needs_indices ? at.indices[0] : nullptr, count, from);
+    fill_pairs(at.keys[0], c.needs_indices ? at.indices[0] : nullptr, load.count, from);
     keep_busy(nullptr);
     watch.start(nullptr);
-    const unsigned result = c.sort(at, count);
+    const unsigned result = c.sort(at, load);
     watch.stop(nullptr);
     const double seconds = watch.seconds();
-    if (c.sorts) verify(at, result, count, from, run == 0);
+    if (c.sorts) verify(at, result, load.count, from, run == 0);
     if (run < warm_ups) continue;
     times.push_back(seconds);
     total += seconds;
@@ -213,45 +204,51 @@ figure measure(const options &asked, const contender<Key> &c, uint64_t count, or
 }
 
 template <typename Key>
-void add_measured(const options &asked, results &found, const contender<Key> &c, uint64_t count,
-                  order kind)
+void add_measured(const options &asked, results &found, const contender<Key> &c,
+                  const workload &load)
 {
   try {
-    add_figure(found, measure(asked, c, count, kind));
+    add_figure(found, measure(asked, c, load));
   } catch (const std::runtime_error &error) {
     add_failure(found, c.method + " " + c.algorithm,
-                std::string(random_key<Key>::name) + " " + name_of(kind) + ", " +
-                    std::to_string(count) + " pairs: " + error.what());
+                std::string(load.key) + " " + name_of(load.kind) + ", " +
+                    std::to_string(load.count) + " pairs: " + error.what());
   }
 }
 
 template <typename Key> std::vector<contender<Key>> peers()
 {
-  return {peer<Key>("cub::DeviceMergeSort", true, merge_sort<Key>),
-          peer<Key>("cub::DeviceRadixSort", false, radix_sort<Key>)};
+  std::vector<contender<Key>> all;
+  for (const cub_named &cub : cubs()) {
+    all.push_back(peer<Key>(cub.merge, true, cub.sorts->merge));
+    all.push_back(peer<Key>(cub.radix, false, cub.sorts->radix));
+  }
+  return all;
 }
 
-template <typename Key> void measure_key(const options &asked, results &found)
+template <typename Key> void measure_key(const options &asked, results &found, const char *key)
 {
   std::vector<contender<Key>> all = peers<Key>();
   all.push_back(copy<Key>());
   for (const device_algorithm *algorithm : algorithms(asked))
-    all.push_back(ours<Key>(algorithm, order::random));
+    all.push_back(ours<Key>(algorithm));
   for (uint64_t count : asked.counts)
     for (const contender<Key> &c : all)
-      add_measured(asked, found, c, count, order::random);
+      add_measured(asked, found, c, {key, 8 * sizeof(Key), order::random, count});
 }
 
-/* The default, or the algorithm that was asked for. */
+/* The default, or the algorithm that was asked for; in `usual` orders, unless some were asked for.
+ */
 template <typename Key>
-void measure_orders(const options &asked, results &found, std::vector<order> kinds)
+void measure_orders(const options &asked, results &found, const char *key, unsigned bits,
+                    const std::vector<order> &usual)
 {
-  for (order kind : kinds) {
-    std::vector<contender<Key>> all = peers<Key>();
-    all.push_back(ours<Key>(algorithms(asked)[0], kind));
-    for (const contender<Key> &c : all)
-      add_measured(asked, found, c, asked.ordered, kind);
-  }
+  std::vector<contender<Key>> all = peers<Key>();
+  all.push_back(ours<Key>(algorithms(asked)[0]));
+  for (order kind : asked.orders.empty() ? usual : asked.orders)
+    for (uint64_t count : asked.ordered)
+      for (const contender<Key> &c : all)
+        add_measured(asked, found, c, {key, bits, kind, count});
 }
 
 } // namespace
@@ -259,17 +256,16 @@ void measure_orders(const options &asked, results &found, std::vector<order> kin
 void measure_pairs(const options &asked, results &found)
 {
   print_pairs_head("Pairs");
-  measure_key<uint32_t>(asked, found);
-  measure_key<uint64_t>(asked, found);
-  measure_key<unsigned __int128>(asked, found);
-  if (asked.ordered == 0) return;
-  const std::vector<order> kinds = {order::sorted, order::reversed, order::nearly, order::few,
+  measure_key<uint32_t>(asked, found, "f32");
+  measure_key<uint64_t>(asked, found, "u64");
+  measure_key<wide_key>(asked, found, "u128");
+  const std::vector<order> usual = {order::sorted, order::reversed, order::nearly, order::few,
                                     order::saws,   order::organ,    order::equal,  order::zipf,
-                                    order::holes,  order::repeats,  order::banks};
-  measure_orders<uint32_t>(asked, found, kinds);
-  measure_orders<uint64_t>(asked, found, kinds);
-  measure_orders<unsigned __int128>(asked, found, kinds);
-  measure_orders<uint64_t>(asked, found, {order::bits36});
+                                    order::holes,  order::repeats,  order::banks,  order::cents};
+  measure_orders<uint32_t>(asked, found, "f32", 32, usual);
+  measure_orders<uint64_t>(asked, found, "u64", 64, usual);
+  measure_orders<wide_key>(asked, found, "u128", 128, usual);
+  measure_orders<uint64_t>(asked, found, "u36", 36, {order::random, order::cents}); // in 64 bits
 }
 
 } // namespace bench

@@ -48,6 +48,15 @@ std::string version(int number)
 
 const char compiler[] = "nvcc " BENCH_COMPILER;
 
+/* "3.0.1", or "3.0.1 and 3.5.0". */
+std::string cub_versions()
+{
+  std::string text;
+  for (const cub_named &cub : cubs())
+    text += (text.empty() ? "" : " and ") + cub_version(*cub.sorts);
+  return text;
+}
+
 /* 1048576: "2^20" */
 std::string count_name(uint64_t count)
 {
@@ -60,7 +69,7 @@ std::string name_of(const figure &each)
   return each.algorithm.empty() ? each.method : each.method + " " + each.algorithm;
 }
 
-const figure *find(const results &found, const figure &like, const char *method)
+const figure *find(const results &found, const figure &like, const std::string &method)
 {
   for (const figure &each : found.figures)
     if (each.suite == like.suite && each.method == method && each.key == like.key &&
@@ -70,7 +79,7 @@ const figure *find(const results &found, const figure &like, const char *method)
 }
 
 /* How many times as fast as that peer on the same input; 0: it was not measured. */
-double ratio(const results &found, const figure &each, const char *method)
+double ratio(const results &found, const figure &each, const std::string &method)
 {
   const figure *const peer = find(found, each, method);
   return peer ? median(peer->measured[0].values) / median(each.measured[0].values) : 0;
@@ -103,9 +112,12 @@ void add_contender(cJSON *array, const results &found, const figure &each)
   cJSON_AddNumberToObject(json, "count", (double)each.count);
   cJSON_AddNumberToObject(json, "extra_bytes", (double)each.extra_bytes);
   cJSON *const ratios = cJSON_AddObjectToObject(json, "times_as_fast_as");
-  for (const char *peer : {"cub::DeviceMergeSort", "cub::DeviceRadixSort", "thrust::stable_sort"})
+  std::vector<std::string> peers = {"thrust::stable_sort"};
+  for (const cub_named &cub : cubs())
+    peers.insert(peers.end(), {cub.merge, cub.radix});
+  for (const std::string &peer : peers)
     if (ratio(found, each, peer) > 0)
-      cJSON_AddNumberToObject(ratios, peer, ratio(found, each, peer));
+      cJSON_AddNumberToObject(ratios, peer.c_str(), ratio(found, each, peer));
   cJSON *const measured = cJSON_AddObjectToObject(json, "series");
   for (const series &one : each.measured)
     add_series(measured, one);
@@ -134,6 +146,7 @@ void add_machine(cJSON *object)
   cJSON_AddStringToObject(json, "driver", version(here.driver).c_str());
   cJSON_AddStringToObject(json, "runtime", version(here.runtime).c_str());
   cJSON_AddStringToObject(json, "compiler", compiler);
+  cJSON_AddStringToObject(json, "cub", cub_versions().c_str());
 }
 
 void print_passes(const series &passes)
@@ -179,8 +192,9 @@ void print_machine()
   const machine here = machine_here();
   std::printf("%s, %d multiprocessors, %.1f GiB, driver for CUDA %s\n", here.device.c_str(),
               here.multiprocessors, here.memory / 0x1p30, version(here.driver).c_str());
-  std::printf("%s, CUDA runtime %s, commit %s, %s\n", compiler, version(here.runtime).c_str(),
-              BENCH_COMMIT, here.date.c_str());
+  std::printf("%s, CUDA runtime %s, CUB %s, commit %s, %s\n", compiler,
+              version(here.runtime).c_str(), cub_versions().c_str(), BENCH_COMMIT,
+              here.date.c_str());
 }
 
 void print_pairs_head(const char *title)

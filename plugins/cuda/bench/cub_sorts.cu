@@ -1,0 +1,51 @@
+/* cub_sorts.cu - see cub_sorts.h. CUB_SORTS names the table. */
+#include <cub/device/device_merge_sort.cuh>
+#include <cub/device/device_radix_sort.cuh>
+
+#include "cub_sorts.h"
+
+namespace bench
+{
+
+namespace
+{
+
+struct less {
+  template <typename Key> __host__ __device__ bool operator()(const Key &a, const Key &b) const
+  {
+    return a < b;
+  }
+};
+
+template <typename Key> cudaError_t merge_keys(const cub_pairs &at, void *extra, size_t &bytes)
+{
+  return cub::DeviceMergeSort::StableSortPairs(extra, bytes, (Key *)at.keys[0], at.indices[0],
+                                               at.count, less{});
+}
+
+template <typename Key> cudaError_t radix_keys(const cub_pairs &at, void *extra, size_t &bytes)
+{
+  return cub::DeviceRadixSort::SortPairs(extra, bytes, (const Key *)at.keys[0], (Key *)at.keys[1],
+                                         at.indices[0], at.indices[1], at.count, 0,
+                                         (int)at.key_bits);
+}
+
+cudaError_t merge(const cub_pairs &at, void *extra, size_t &bytes)
+{
+  return at.key_width == 32   ? merge_keys<uint32_t>(at, extra, bytes)
+         : at.key_width == 64 ? merge_keys<uint64_t>(at, extra, bytes)
+                              : merge_keys<unsigned __int128>(at, extra, bytes);
+}
+
+cudaError_t radix(const cub_pairs &at, void *extra, size_t &bytes)
+{
+  return at.key_width == 32   ? radix_keys<uint32_t>(at, extra, bytes)
+         : at.key_width == 64 ? radix_keys<uint64_t>(at, extra, bytes)
+                              : radix_keys<unsigned __int128>(at, extra, bytes);
+}
+
+} // namespace
+
+const cub_sorts CUB_SORTS = {CUB_VERSION, merge, radix};
+
+} // namespace bench
