@@ -1,5 +1,5 @@
-# What `cmake --install` puts where. The installed tree may be moved: nothing in it names its
-# prefix but the folder of plugins, which is compiled in.
+# What `cmake --install` puts where. The installed tree may be moved: tools find the library, and the
+# library its plugins, beside themselves. Only the static library looks for plugins in the prefix.
 include(CMakePackageConfigHelpers)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/recsort)

@@ -4,15 +4,19 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 
 #include "base/pool.h"
 #include "cpu/cpu_plugin.h"
 
 #define PLUGIN_PREFIX "librecsort_"
 #define PLUGIN_SUFFIX ".so"
+#define PLUGIN_FOLDER "/recsort" /* beside the library */
 
 static void *host_allocate(void *context, size_t size)
 {
@@ -236,6 +240,30 @@ static bool search_folder(recsort_plugin_list *list, const char *folder)
   return done;
 }
 
+/* Writes the path of this library's file to `path`. False if there is none: in a program that links
+ * the static library the path would be whatever the program was called by. */
+static bool find_own_file(char path[PATH_MAX])
+{
+  static const char here;
+  Dl_info own, program;
+  return dladdr(&here, &own) && own.dli_fname && own.dli_fname[0] == '/' &&
+         dladdr((const void *)(uintptr_t)getauxval(AT_PHDR), &program) &&
+         own.dli_fbase != program.dli_fbase && realpath(own.dli_fname, path);
+}
+
+/* The folder beside the library, so that an installed tree can be moved; where there is none, the
+ * one that was compiled in. */
+static bool search_plugin_folder(recsort_plugin_list *list)
+{
+  char path[PATH_MAX + sizeof PLUGIN_FOLDER];
+  struct stat status;
+  if (find_own_file(path)) {
+    (void)strcpy(strrchr(path, '/'), PLUGIN_FOLDER);
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return search_folder(list, path);
+  }
+  return search_folder(list, RS_PLUGIN_FOLDER);
+}
+
 static bool refuse_folder(recsort_plugin_list *list, const char *folder)
 {
   return append(list, (rs_candidate){.info = {.name = folder,
@@ -290,7 +318,7 @@ recsort_status rs_registry_create(const recsort_allocator *allocator, const team
                               .run = host_run,
                               .options = options};
   made->team = *t;
-  if (!add_linked_in(made) || !search_folder(made, RS_PLUGIN_FOLDER) || !search_path(made)) {
+  if (!add_linked_in(made) || !search_plugin_folder(made) || !search_path(made)) {
     recsort_plugin_list_destroy(made);
     return rs_fail_memory(error, sizeof *made);
   }

@@ -1,7 +1,8 @@
 /* registry.h - the plugins that can be found, those that cannot be used, and why.
  *
  * The one place of the project with dlopen. Plugins are trusted code, so they are looked for only
- * in the folder that was compiled in and in absolute folders that RECSORT_PLUGIN_PATH names.
+ * in the folder "recsort" beside the library (or else the one that was compiled in) and in absolute
+ * folders that RECSORT_PLUGIN_PATH names.
  */
 #ifndef RS_PLUGIN_REGISTRY_H
 #define RS_PLUGIN_REGISTRY_H

@@ -4,6 +4,7 @@
 # CFLAGS, CXXFLAGS and LDFLAGS as usual. All of them must print the records in order.
 set -eu
 build=$1
+unset RECSORT_PLUGIN_PATH
 source=$(cd "$(dirname "$0")/outside" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -45,3 +46,25 @@ test -s "$scratch/root/share/recsort/schemas/entity.yaml"
 "$scratch/root/bin/recgen" -s "$scratch/root/share/recsort/schemas/entity.yaml" -n 1000 |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" --check
+
+# A plugin is found beside the shared library, wherever the tree was moved; not by the static one.
+plugins=$(dirname "$(find "$scratch/root" -name librecsort.so)")/recsort
+listed() {
+  "$@" > "$scratch/list"
+  if ! sed -n 's/^scripted .*(\(.*\)).*/\1/p' "$scratch/list" | cmp - "$scratch/expected"; then
+    echo "$1: not what was expected:"
+    cat "$scratch/list"
+    exit 1
+  fi
+}
+mkdir -p "$plugins"
+cp "$build/tests/plugins/scripted/librecsort_scripted.so" "$plugins"
+echo "$plugins/librecsort_scripted.so" > "$scratch/expected"
+listed "$scratch/root/bin/recsort" --list-plugins
+listed "$scratch/build/plugins_shared"
+mv "$scratch/root" "$scratch/moved"
+echo "$scratch/moved/${plugins#"$scratch/root/"}/librecsort_scripted.so" > "$scratch/expected"
+listed "$scratch/moved/bin/recsort" --list-plugins
+: > "$scratch/expected"
+listed "$scratch/build/plugins_static"
+echo 'plugins: right'

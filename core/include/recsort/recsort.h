@@ -510,9 +510,12 @@ typedef struct recsort_plugin_info {
 
 typedef struct recsort_plugin_list recsort_plugin_list;
 
-/* Loads every plugin that can be found: those linked in, then those in the folder that was compiled
- * in, then those in the folders of the environment variable RECSORT_PLUGIN_PATH (absolute paths,
- * separated by colons; ignored in a process with raised privileges). Best score first. */
+/* Loads every plugin that can be found: those linked in, then those in the plugins' folder, then
+ * those in the folders of the environment variable RECSORT_PLUGIN_PATH (absolute paths, separated
+ * by colons; ignored in a process with raised privileges). Best score first.
+ * The plugins' folder is "recsort" beside the file of the shared library that holds this code.
+ * Where there is no such folder, or a program holds this code because it links the static library,
+ * it is "recsort" in the folder of libraries that the build was configured to be installed to. */
 RECSORT_API recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
                                                       recsort_plugin_list **list,
                                                       recsort_error *error);
