@@ -90,7 +90,8 @@ typedef struct recsort_plugin_limits {
   uint32_t max_index_bits; /* 32 or 64 */
   uint32_t reserved;
   uint64_t max_count;   /* records */
-  uint64_t least_count; /* with "auto", fewer records go to the next best plugin */
+  uint64_t least_count; /* with "auto", fewer records go to the next best plugin; a host that has
+                         * had fewer than 12,288 at a time has not even loaded this one */
 } recsort_plugin_limits;
 
 /* What is to be sorted.
