@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "common/record_hash.h"
+#include "recsort/record_hash.h"
 #include "key/encode.h"
 #include "permute/permute.h"
 #include "sorter.h"

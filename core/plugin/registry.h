@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "common/team.h"
+#include "recsort/team.h"
 #include "plugin/trial.h"
 #include "recsort/plugin.h"
 
