@@ -84,5 +84,7 @@ mv "$scratch/root" "$scratch/moved"
 echo "$scratch/moved/${plugins#"$scratch/root/"}/librecsort_example.so" > "$scratch/expected"
 listed "$scratch/moved/bin/recsort" --list-plugins
 : > "$scratch/expected"
+mkdir "$scratch/build/recsort"
+cp "$scratch/build/librecsort_example.so" "$scratch/build/recsort"
 listed "$scratch/build/plugins_static"
 echo 'plugins: right'
