@@ -1,12 +1,17 @@
-# What `cmake --install` puts where. The installed tree may be moved: nothing in it names its
-# prefix but the folder of plugins, which is compiled in.
+# What `cmake --install` puts where. The installed tree may be moved: tools find the library, and the
+# library its plugins, beside themselves. Only the static library looks for plugins in the prefix.
 include(CMakePackageConfigHelpers)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/recsort)
 
+# The headers alone, for plugins.
+add_library(recsort_plugin INTERFACE)
+target_include_directories(recsort_plugin INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+set_target_properties(recsort_plugin PROPERTIES EXPORT_NAME plugin)
+
 set_target_properties(recsort_shared PROPERTIES EXPORT_NAME recsort)
 set_target_properties(recsort_static PROPERTIES EXPORT_NAME static)
-install(TARGETS recsort_shared recsort_static EXPORT recsort-targets
+install(TARGETS recsort_shared recsort_static recsort_plugin EXPORT recsort-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY core/include/recsort DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

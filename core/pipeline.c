@@ -14,7 +14,6 @@
  *   records -> plugin -> records
  */
 #define _POSIX_C_SOURCE 200809L
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -60,7 +59,7 @@ static recsort_status check_work(const recsort_sorter *sorter, const block_plan 
     return RECSORT_OK;
   return rs_fail(error, RECSORT_DEVICE_ERROR,
                  "plugin \"%s\": the memory it asks for does not hold the keys",
-                 sorter->instance.plugin->name);
+                 sorter->choice.in_use->info.name);
 }
 
 static recsort_status check_limits(const rs_plugin_instance *instance,
@@ -81,13 +80,13 @@ static recsort_status plan_job(const recsort_sorter *sorter, size_t count, recso
 {
   const bool wide = (uint64_t)count > UINT64_C(1) << 32;
   *job = (recsort_plugin_job){.size = sizeof *job,
-                              .algorithm = sorter->instance.algorithm,
+                              .algorithm = sorter->choice.in_use->instance.algorithm,
                               .count = count,
                               .key_bits = sorter->plan.program.key_bits,
                               .key_width = sorter->plan.program.key_width,
                               .index_bits = wide ? 64 : 32,
                               .threads = sorter->team.threads};
-  return check_limits(&sorter->instance, job, error);
+  return check_limits(&sorter->choice.in_use->instance, job, error);
 }
 
 /* Of an allocation that a block of that size can be aligned in. */
@@ -99,7 +98,7 @@ static size_t whole_size(size_t block_size)
 static recsort_status plan_block(const recsort_sorter *sorter, size_t count, size_t copy_size,
                                  block_plan *block, recsort_error *error)
 {
-  const rs_plugin_instance *instance = &sorter->instance;
+  const rs_plugin_instance *instance = &sorter->choice.in_use->instance;
   recsort_plugin_error reported = {.size = sizeof reported};
   size_t size;
   *block = (block_plan){.work = {.size = sizeof block->work}};
@@ -117,6 +116,14 @@ static recsort_status plan_block(const recsort_sorter *sorter, size_t count, siz
   return check_work(sorter, block, error);
 }
 
+static recsort_status choose_plugin(recsort_sorter *sorter, size_t count, recsort_error *error)
+{
+  const recsort_status status = rs_choice_for(&sorter->choice, count, error);
+  if (status || sorter->choice.in_use) return status;
+  return rs_fail(error, RECSORT_PLUGIN_ERROR, "every plugin has failed: %s",
+                 sorter->choice.fallback);
+}
+
 recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool in_place,
                                      size_t *bytes, recsort_error *error)
 {
@@ -126,10 +133,8 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
   if (in_place && !rs_multiply(count, (size_t)sorter->plan.program.record_size, &copy_size))
     return rs_fail_memory(error, SIZE_MAX);
   if (count) {
-    rs_sorter_choose_for(sorter, count);
-    if (!sorter->instance.plugin)
-      return rs_fail(error, RECSORT_PLUGIN_ERROR, "every plugin has failed: %s", sorter->fallback);
-    const recsort_status status = plan_block(sorter, count, copy_size, &block, error);
+    recsort_status status = choose_plugin(sorter, count, error);
+    if (status == RECSORT_OK) status = plan_block(sorter, count, copy_size, &block, error);
     if (status) return status;
   }
   *bytes = whole_size(block.size);
@@ -167,7 +172,7 @@ typedef struct request {
 /* Whole records to the plugin; request->moved stays false if it would rather have keys. */
 static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_error *error)
 {
-  const rs_plugin_instance *const instance = &sorter->instance;
+  rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
   recsort_plugin_error reported = {.size = sizeof reported};
   recsort_plugin_times times = {.size = sizeof times};
   recsort_plugin_job job;
@@ -177,7 +182,7 @@ static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_erro
   if (r->in_place) r->sorted = sorter->block;
   const recsort_plugin_status sorted = instance->records->sort(
       instance->state, &job, &sorter->plan.program, r->records, r->sorted, &times, &reported);
-  sorter->instance.lost = sorted == RECSORT_PLUGIN_LOST;
+  instance->lost = sorted == RECSORT_PLUGIN_LOST;
   if (sorted == RECSORT_PLUGIN_UNSUPPORTED) return RECSORT_OK;
   if (sorted) return rs_plugin_fail(instance, sorted, &reported, error);
   sorter->stats = (recsort_stats){.records = r->count,
@@ -199,6 +204,7 @@ static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_erro
 /* Encode, sort, verify, with the plugin that is open. */
 static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_error *error)
 {
+  rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
   recsort_stats *stats = &sorter->stats;
   recsort_plugin_error reported = {.size = sizeof reported};
   block_plan block;
@@ -213,9 +219,9 @@ static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_err
   lap(&clock, &stats->encode_seconds);
 
   const recsort_plugin_status sorted =
-      sorter->instance.plugin->sort(sorter->instance.state, &block.job, sorter->block, &reported);
-  sorter->instance.lost = sorted == RECSORT_PLUGIN_LOST;
-  if (sorted) return rs_plugin_fail(&sorter->instance, sorted, &reported, error);
+      instance->plugin->sort(instance->state, &block.job, sorter->block, &reported);
+  instance->lost = sorted == RECSORT_PLUGIN_LOST;
+  if (sorted) return rs_plugin_fail(instance, sorted, &reported, error);
   lap(&clock, &stats->sort_seconds);
 
   const recsort_permutation found = {
@@ -230,47 +236,15 @@ static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_err
   return RECSORT_OK;
 }
 
-/* Whether the plugin should get whole records. */
-static uint32_t suits(const recsort_sorter *sorter)
-{
-  const rs_plugin_instance *const instance = &sorter->instance;
-  return instance->records ? instance->records->suits(instance->state, &sorter->plan.program)
-                           : RECSORT_SUITS_NOT;
-}
-
-static bool is_to_move(const recsort_sorter *sorter, const request *r)
-{
-  const uint32_t whole = r->bytes ? suits(sorter) : RECSORT_SUITS_NOT;
-  if (whole <= RECSORT_SUITS) return whole == RECSORT_SUITS;
-  return rs_trial_next(&sorter->instance.trial, r->count, whole == RECSORT_SUITS_MOSTLY);
-}
-
-/* When the records are where they are wanted. */
-static void note_trial(recsort_sorter *sorter)
-{
-  const recsort_stats *const s = &sorter->stats;
-  rs_trial *const trial = &sorter->instance.trial;
-  if (suits(sorter) <= RECSORT_SUITS) return;
-  rs_trial_note(trial, s->records, s->whole_records,
-                s->encode_seconds + s->sort_seconds + s->verify_seconds + s->permute_seconds);
-  if (rs_trial_is_over(trial))
-    (void)snprintf(sorter->transfer, sizeof sorter->transfer,
-                   "%s: both ways were tried, and a record took %.2f ns with whole records, %.2f "
-                   "with keys alone",
-                   trial->seconds[1] < trial->seconds[0] ? "whole records" : "keys alone",
-                   1e9 * trial->seconds[1], 1e9 * trial->seconds[0]);
-}
-
 static recsort_status do_once(recsort_sorter *sorter, request *r, recsort_error *error)
 {
-  const rs_plugin_instance *const instance = &sorter->instance;
+  const rs_choice *const choice = &sorter->choice;
   recsort_status status = RECSORT_OK;
-  if (!instance->plugin)
-    return rs_fail(error, RECSORT_PLUGIN_ERROR, "every plugin has failed: %s", sorter->fallback);
-  if (instance->lost)
+  if (choice->in_use->instance.lost)
     return rs_fail(error, RECSORT_DEVICE_ERROR, "plugin \"%s\" has lost its device",
-                   instance->plugin->name);
-  if (is_to_move(sorter, r)) status = move_once(sorter, r, error);
+                   choice->in_use->info.name);
+  if (r->bytes && rs_choice_moves(choice, &sorter->plan.program, r->count))
+    status = move_once(sorter, r, error);
   return status || r->moved ? status : order_once(sorter, r, error);
 }
 
@@ -289,19 +263,13 @@ static recsort_status serve(recsort_sorter *sorter, request *r, recsort_error *e
   sorter->stats = (recsort_stats){.records = r->count};
   r->order = sorter->order;
   if (r->count == 0) return RECSORT_OK;
-  rs_sorter_choose_for(sorter, r->count);
+  const recsort_status chosen = choose_plugin(sorter, r->count, error);
+  if (chosen) return chosen;
   for (;;) {
     recsort_error cause = {0};
     const recsort_status status = do_once(sorter, r, &cause);
     if (status == RECSORT_OK) return status;
-    const bool again = sorter->automatic && another_may_do(status) &&
-                       sorter->candidate + 1 < sorter->plugins->count &&
-                       sorter->plugins->candidates[sorter->candidate + 1].info.score > 0;
-    if (again) {
-      rs_plugin_close(&sorter->instance);
-      rs_sorter_note_fallback(sorter, &cause);
-    }
-    if (!again || rs_sorter_open_best(sorter, sorter->candidate + 1, NULL) != RECSORT_OK) {
+    if (!another_may_do(status) || !rs_choice_replace(&sorter->choice, r->count, &cause)) {
       if (error) *error = cause;
       return status;
     }
@@ -359,7 +327,7 @@ recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size
   double clock = seconds_now();
   if (!r.moved) rs_gather(&r.order, 0, count, records, size, sorted, sorter->team);
   lap(&clock, &sorter->stats.permute_seconds);
-  note_trial(sorter);
+  rs_choice_note(&sorter->choice, &sorter->plan.program, &sorter->stats);
   return RECSORT_OK;
 }
 
@@ -380,7 +348,7 @@ recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
     rs_copy(records, copy, r.bytes, sorter->team);
   }
   lap(&clock, &sorter->stats.permute_seconds);
-  note_trial(sorter);
+  rs_choice_note(&sorter->choice, &sorter->plan.program, &sorter->stats);
   return RECSORT_OK;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "common/record_hash.h"
+#include "recsort/record_hash.h"
 #include "key/encode.h"
 #include "permute/permute.h"
 #include "sorter.h"
@@ -126,7 +126,7 @@ static recsort_status fail_order(const recsort_sorter *sorter, const recsort_per
   return rs_fail(error, RECSORT_CORRUPT_RESULT,
                  "plugin \"%s\": its order is wrong at place %zu: record %llu has %s record %llu "
                  "before it; nothing was moved",
-                 sorter->instance.plugin->name, place, here,
+                 sorter->choice.in_use->info.name, place, here,
                  tie ? "the key of the later" : "a lesser key than", before);
 }
 
@@ -162,7 +162,7 @@ static record_sums sum_records(const unsigned char *records, size_t count, size_
 recsort_status rs_sorter_check_moved(recsort_sorter *sorter, const void *records,
                                      const void *sorted, size_t count, recsort_error *error)
 {
-  const char *const name = sorter->instance.plugin->name;
+  const char *const name = sorter->choice.in_use->info.name;
   const size_t size = (size_t)sorter->plan.program.record_size;
   const record_sums before = sum_records(records, count, size),
                     after = sum_records(sorted, count, size);

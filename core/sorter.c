@@ -1,7 +1,6 @@
 /* sorter.c - a sorter is a plan, a plugin and a block of memory that the first sort takes. */
 #include "sorter.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -9,130 +8,6 @@
 const char *recsort_version(void)
 {
   return RS_VERSION;
-}
-
-static recsort_status open_candidate(recsort_sorter *sorter, size_t number, recsort_error *error)
-{
-  const rs_candidate *candidate = &sorter->plugins->candidates[number];
-  const recsort_status status =
-      rs_plugin_open(sorter->plugins, candidate, sorter->algorithm, &sorter->instance, error);
-  if (status) return status;
-  sorter->candidate = number;
-  return RECSORT_OK;
-}
-
-void rs_sorter_note_fallback(recsort_sorter *sorter, const recsort_error *cause)
-{
-  memcpy(sorter->fallback, cause->text, sizeof sorter->fallback);
-}
-
-recsort_status rs_sorter_open_best(recsort_sorter *sorter, size_t first, recsort_error *error)
-{
-  recsort_error cause = {0};
-  recsort_status status = RECSORT_PLUGIN_ERROR;
-  for (size_t i = first; i < sorter->plugins->count; i++) {
-    if (sorter->plugins->candidates[i].info.score == 0) break;
-    status = open_candidate(sorter, i, &cause);
-    if (status == RECSORT_OK) return RECSORT_OK;
-    if (rs_plugin_offers(&sorter->plugins->candidates[i], sorter->algorithm))
-      rs_sorter_note_fallback(sorter, &cause);
-  }
-  if (error) *error = cause;
-  return status;
-}
-
-/* ---- Few records ---- */
-
-static uint64_t least_count(const rs_plugin_instance *instance)
-{
-  recsort_plugin_limits limits = {.size = sizeof limits};
-  if (instance->plugin) instance->plugin->limits(instance->state, &limits);
-  return limits.least_count;
-}
-
-static void swap_spare(recsort_sorter *sorter)
-{
-  const rs_plugin_instance instance = sorter->instance;
-  const size_t candidate = sorter->candidate;
-  sorter->instance = sorter->spare;
-  sorter->candidate = sorter->spare_candidate;
-  sorter->spare = instance;
-  sorter->spare_candidate = candidate;
-  sorter->few = !sorter->few;
-}
-
-/* The spare one is opened when it is first needed; if it cannot be, the best one sorts few, too. */
-void rs_sorter_choose_for(recsort_sorter *sorter, size_t count)
-{
-  const rs_plugin_instance *const best = sorter->few ? &sorter->spare : &sorter->instance;
-  const bool few = sorter->automatic && !best->lost && count < least_count(best);
-  if (few == sorter->few) return;
-  swap_spare(sorter);
-  if (sorter->instance.plugin) return;
-  if (rs_sorter_open_best(sorter, sorter->spare_candidate + 1, NULL) != RECSORT_OK)
-    swap_spare(sorter);
-}
-
-/* ---- The choice ---- */
-
-/* A plugin that is there but cannot be used may be the one that somebody counts on; not if they ask
- * for another's algorithm. */
-static void note_refused(recsort_sorter *sorter)
-{
-  const recsort_plugin_list *const plugins = sorter->plugins;
-  for (size_t i = 0; i < plugins->count && !sorter->fallback[0] && !sorter->algorithm; i++) {
-    const recsort_plugin_info *const info = &plugins->candidates[i].info;
-    if (info->score == 0)
-      (void)snprintf(sorter->fallback, sizeof sorter->fallback,
-                     "plugin \"%s\" cannot be used here, \"%s\" sorts: %s", info->name,
-                     sorter->instance.plugin->name, info->reason);
-  }
-}
-
-static void describe_choice(recsort_sorter *sorter)
-{
-  const uint64_t least = least_count(&sorter->instance);
-  const int length = snprintf(sorter->choice, sizeof sorter->choice,
-                              "the best of those that can be used here (score %u)",
-                              sorter->plugins->candidates[sorter->candidate].info.score);
-  if (least)
-    (void)snprintf(sorter->choice + length, sizeof sorter->choice - (size_t)length,
-                   "; the next best sorts fewer than %llu records", (unsigned long long)least);
-}
-
-/* With "auto": an option that the plugin in use does not have is one that none here has. */
-static void note_lacking(recsort_sorter *sorter)
-{
-  int length;
-  const char *const lacking =
-      rs_registry_lacking(sorter->plugins, sorter->instance.plugin, &length);
-  if (lacking && !sorter->fallback[0])
-    (void)snprintf(sorter->fallback, sizeof sorter->fallback,
-                   "no plugin here has the option \"%.*s\": \"%s\" sorts without it", length,
-                   lacking, sorter->instance.plugin->name);
-}
-
-static recsort_status choose_plugin(recsort_sorter *sorter, const char *name, recsort_error *error)
-{
-  const rs_candidate *found;
-  sorter->automatic = !name || strcmp(name, "auto") == 0;
-  if (sorter->automatic) {
-    const recsort_status status = rs_sorter_open_best(sorter, 0, error);
-    if (status) return status;
-    describe_choice(sorter);
-    note_refused(sorter);
-    note_lacking(sorter);
-    return RECSORT_OK;
-  }
-  const recsort_status status = rs_registry_find(sorter->plugins, name, &found, error);
-  if (status) return status;
-  int length;
-  const char *const lacking = rs_registry_lacking(sorter->plugins, found->plugin, &length);
-  if (lacking)
-    return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" has no option \"%.*s\"", name,
-                   length, lacking);
-  (void)snprintf(sorter->choice, sizeof sorter->choice, "asked for by name");
-  return open_candidate(sorter, (size_t)(found - sorter->plugins->candidates), error);
 }
 
 /* Pairs key=value with commas between; which keys and values there are the plugin knows. */
@@ -179,9 +54,10 @@ static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schem
     return rs_fail(error, RECSORT_INVALID_KEY,
                    "the keys take more than the %d MiB of memory that they may", RS_ARENA_MAX_MIB);
   if (status) return status;
+  const char *algorithm = NULL;
   if (options->algorithm) {
-    sorter->algorithm = rs_arena_text(&sorter->arena, options->algorithm);
-    if (!sorter->algorithm) return rs_fail_memory(error, strlen(options->algorithm));
+    algorithm = rs_arena_text(&sorter->arena, options->algorithm);
+    if (!algorithm) return rs_fail_memory(error, strlen(options->algorithm));
   }
   const char *told = NULL;
   if (options->plugin_options && *options->plugin_options) {
@@ -189,10 +65,11 @@ static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schem
     if (!told) return rs_fail_memory(error, strlen(options->plugin_options));
   }
   sorter->team = rs_team(options->executor, options->threads);
-  status = rs_registry_create(&sorter->allocator, &sorter->team, told, &sorter->plugins, error);
-  if (status) return status;
   sorter->verify = options->verify;
-  return choose_plugin(sorter, options->plugin, error);
+  recsort_plugin_list *plugins = NULL;
+  status = rs_registry_create(&sorter->allocator, &sorter->team, told, &plugins, error);
+  if (status) return status;
+  return rs_choice_open(&sorter->choice, plugins, options->plugin, algorithm, error);
 }
 
 recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort_options *options,
@@ -249,9 +126,7 @@ void recsort_sorter_destroy(recsort_sorter *sorter)
 {
   if (!sorter) return;
   const recsort_allocator memory = sorter->allocator;
-  rs_plugin_close(&sorter->instance);
-  rs_plugin_close(&sorter->spare);
-  recsort_plugin_list_destroy(sorter->plugins);
+  rs_choice_close(&sorter->choice);
   rs_sorter_release_block(sorter);
   rs_arena_free(&sorter->arena);
   rs_release(&memory, sorter, sizeof *sorter);
@@ -272,22 +147,12 @@ recsort_key_info recsort_sorter_key(const recsort_sorter *sorter, size_t key)
 recsort_stats recsort_sorter_stats(const recsort_sorter *sorter)
 {
   if (!sorter) return (recsort_stats){0};
-  const rs_plugin_instance *instance = &sorter->instance;
   recsort_stats stats = sorter->stats;
   stats.record_size = (size_t)sorter->plan.program.record_size;
   stats.key_bits = sorter->plan.program.key_bits;
   stats.key_width = sorter->plan.program.key_width;
   stats.threads = sorter->team.threads;
   stats.memory = sorter->allocation_size;
-  stats.choice = sorter->choice;
-  stats.fallback = sorter->fallback[0] ? sorter->fallback : NULL;
-  if (instance->plugin) {
-    stats.plugin = instance->plugin->name;
-    stats.algorithm = instance->plugin->algorithms[instance->algorithm]->name;
-    if (instance->records)
-      stats.transfer = rs_trial_is_over(&instance->trial)
-                           ? sorter->transfer
-                           : instance->records->reason(instance->state, &sorter->plan.program);
-  }
+  rs_choice_describe(&sorter->choice, &sorter->plan.program, &stats);
   return stats;
 }

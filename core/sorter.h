@@ -11,22 +11,15 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "plan/plan.h"
-#include "plugin/registry.h"
+#include "plugin/choice.h"
 
 struct recsort_sorter {
   recsort_allocator allocator;
   rs_arena arena;
   rs_plan plan;
-  recsort_plugin_list *plugins;
-  size_t candidate; /* which of the plugins is in use */
-  bool automatic;   /* another may take over */
-  const char *algorithm;
+  rs_choice choice; /* of the plugin that sorts */
   recsort_verify verify;
   team team;
-  rs_plugin_instance instance; /* in use */
-  rs_plugin_instance spare;    /* the other one, where few records are sorted by another plugin */
-  size_t spare_candidate;
-  bool few;    /* the one in use is that for few records */
   void *block; /* aligned as plugins ask for, which an allocator need not do */
   size_t block_size;
   void *allocation; /* what the block lies in */
@@ -34,18 +27,7 @@ struct recsort_sorter {
   uint64_t sortings;         /* sorting calls so far */
   recsort_permutation order; /* that the last one left in the block, if it left one */
   recsort_stats stats;
-  char choice[160];
-  char transfer[200]; /* what a trial has shown */
-  char fallback[sizeof((recsort_error *)0)->text];
 };
-
-/* Opens the best plugin from number `first` on; the last failure if none opens. Each failure is
- * noted in sorter->fallback. */
-recsort_status rs_sorter_open_best(recsort_sorter *sorter, size_t first, recsort_error *error);
-void rs_sorter_note_fallback(recsort_sorter *sorter, const recsort_error *cause);
-
-/* With "auto": the best plugin for `count` records becomes the one in use. */
-void rs_sorter_choose_for(recsort_sorter *sorter, size_t count);
 
 /* What every call on records needs: OK, and how many bytes `count` of them are. */
 recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records, size_t count,

@@ -12,7 +12,7 @@
 #ifndef RS_POOL_H
 #define RS_POOL_H
 
-#include "common/team.h"
+#include "recsort/team.h"
 #include "recsort/recsort.h"
 
 /* The processors that the calling thread may run on, at least 1. */

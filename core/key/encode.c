@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "common/key_interpreter.h"
+#include "recsort/key_interpreter.h"
 
 /* What an encoding loop works on. */
 typedef struct key_range {

@@ -3,7 +3,7 @@
 #define RS_KEY_ENCODE_H
 
 #include "base/error.h"
-#include "common/team.h"
+#include "recsort/team.h"
 #include "plan/plan.h"
 
 /* Bytes of one key: 4, 8, 16, 24 ... */

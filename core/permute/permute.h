@@ -3,7 +3,7 @@
 #define RS_PERMUTE_PERMUTE_H
 
 #include "base/error.h"
-#include "common/team.h"
+#include "recsort/team.h"
 
 /* CORRUPT_RESULT unless every index is below order->count and none comes twice. `seen` is memory
  * for order->count bytes. */

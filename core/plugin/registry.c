@@ -4,15 +4,19 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 
 #include "base/pool.h"
 #include "cpu/cpu_plugin.h"
 
 #define PLUGIN_PREFIX "librecsort_"
 #define PLUGIN_SUFFIX ".so"
+#define PLUGIN_FOLDER "/recsort" /* beside the library */
 
 static void *host_allocate(void *context, size_t size)
 {
@@ -137,7 +141,7 @@ static uint32_t score(const recsort_plugin_list *list, const rs_candidate *candi
   return 0;
 }
 
-/* Judges a table and fills in what the list shows of it. False: out of memory. */
+/* Judges the table and fills in what the list shows of it. False: out of memory. */
 static bool judge(recsort_plugin_list *list, rs_candidate *candidate)
 {
   char reason[200] = "";
@@ -158,29 +162,30 @@ static bool judge(recsort_plugin_list *list, rs_candidate *candidate)
 
 static bool append(recsort_plugin_list *list, rs_candidate candidate)
 {
+  rs_candidate *const kept = rs_arena_array(&list->arena, 1, sizeof *kept);
+  if (!kept) return false;
   if (list->count == list->room) {
     const size_t room = list->room ? 2 * list->room : 4;
-    rs_candidate *grown = rs_arena_array(&list->arena, room, sizeof *grown);
+    rs_candidate **grown = rs_arena_array(&list->arena, room, sizeof *grown);
     if (!grown) return false;
     if (list->count) memcpy(grown, list->candidates, list->count * sizeof *grown);
     list->candidates = grown;
     list->room = room;
   }
-  list->candidates[list->count++] = candidate;
+  *kept = candidate;
+  list->candidates[list->count++] = kept;
   return true;
 }
 
 static bool add_linked_in(recsort_plugin_list *list)
 {
-  rs_candidate candidate = {.plugin = rs_cpu_plugin_entry(RECSORT_PLUGIN_ABI),
-                            .info = {.name = "cpu"}};
+  rs_candidate candidate = {
+      .plugin = rs_cpu_plugin_entry(RECSORT_PLUGIN_ABI), .info = {.name = "cpu"}, .loaded = true};
   return judge(list, &candidate) && append(list, candidate);
 }
 
-/* ---- The search ---- */
-
-/* Loads one library and asks it for its table; what goes wrong becomes info.reason. */
-static bool load(recsort_plugin_list *list, rs_candidate *candidate)
+/* Loads a library and asks it for its table; what goes wrong becomes info.reason. */
+static bool ask(recsort_plugin_list *list, rs_candidate *candidate)
 {
   candidate->library = dlopen(candidate->info.path, RTLD_NOW | RTLD_LOCAL);
   if (!candidate->library) {
@@ -198,9 +203,23 @@ static bool load(recsort_plugin_list *list, rs_candidate *candidate)
   return judge(list, candidate);
 }
 
+/* Once. False: out of memory, and the candidate is as it was. */
+static bool load(recsort_plugin_list *list, rs_candidate *candidate)
+{
+  rs_candidate loaded = *candidate;
+  if (loaded.loaded) return true;
+  loaded.loaded = ask(list, &loaded);
+  if (loaded.loaded)
+    *candidate = loaded;
+  else if (loaded.library)
+    dlclose(loaded.library);
+  return loaded.loaded;
+}
+
+/* ---- The search ---- */
+
 static bool add_library(recsort_plugin_list *list, const char *folder, const char *file)
 {
-  rs_candidate candidate = {0};
   const size_t size = strlen(folder) + strlen(file) + 2;
   char *path = rs_arena_array(&list->arena, size, 1);
   if (!path) return false;
@@ -208,11 +227,7 @@ static bool add_library(recsort_plugin_list *list, const char *folder, const cha
   char *stem = rs_arena_text(&list->arena, file + strlen(PLUGIN_PREFIX));
   if (!stem) return false;
   stem[strlen(stem) - strlen(PLUGIN_SUFFIX)] = '\0';
-  candidate.info.path = path;
-  candidate.info.name = stem;
-  if (load(list, &candidate) && append(list, candidate)) return true;
-  if (candidate.library) dlclose(candidate.library);
-  return false;
+  return append(list, (rs_candidate){.info = {.name = stem, .path = path}});
 }
 
 static int is_plugin(const struct dirent *entry)
@@ -236,12 +251,37 @@ static bool search_folder(recsort_plugin_list *list, const char *folder)
   return done;
 }
 
+/* Writes the path of this library's file to `path`. False if there is none: in a program that links
+ * the static library the path would be whatever the program was called by. */
+static bool find_own_file(char path[PATH_MAX])
+{
+  static const char here;
+  Dl_info own, program;
+  return dladdr(&here, &own) && own.dli_fname && own.dli_fname[0] == '/' &&
+         dladdr((const void *)(uintptr_t)getauxval(AT_PHDR), &program) &&
+         own.dli_fbase != program.dli_fbase && realpath(own.dli_fname, path);
+}
+
+/* The folder beside the library, so that an installed tree can be moved; where there is none, the
+ * one that was compiled in. */
+static bool search_plugin_folder(recsort_plugin_list *list)
+{
+  char path[PATH_MAX + sizeof PLUGIN_FOLDER];
+  struct stat status;
+  if (find_own_file(path)) {
+    (void)strcpy(strrchr(path, '/'), PLUGIN_FOLDER);
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return search_folder(list, path);
+  }
+  return search_folder(list, RS_PLUGIN_FOLDER);
+}
+
 static bool refuse_folder(recsort_plugin_list *list, const char *folder)
 {
   return append(list, (rs_candidate){.info = {.name = folder,
                                               .path = folder,
                                               .reason = "RECSORT_PLUGIN_PATH must name absolute "
-                                                        "folders"}});
+                                                        "folders"},
+                                     .loaded = true});
 }
 
 /* secure_getenv: none in a process with raised privileges. */
@@ -262,9 +302,9 @@ static bool search_path(recsort_plugin_list *list)
 static void sort_by_score(recsort_plugin_list *list)
 {
   for (size_t i = 1; i < list->count; i++) {
-    const rs_candidate moved = list->candidates[i];
+    rs_candidate *const moved = list->candidates[i];
     size_t j = i;
-    for (; j > 0 && list->candidates[j - 1].info.score < moved.info.score; j--)
+    for (; j > 0 && list->candidates[j - 1]->info.score < moved->info.score; j--)
       list->candidates[j] = list->candidates[j - 1];
     list->candidates[j] = moved;
   }
@@ -275,7 +315,6 @@ recsort_status rs_registry_create(const recsort_allocator *allocator, const team
                                   recsort_error *error)
 {
   const recsort_allocator memory = rs_allocator(allocator);
-  if (!list) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "list must not be NULL");
   const recsort_status whole = rs_check_allocator(allocator, error);
   if (whole) return whole;
   recsort_plugin_list *made = rs_allocate(&memory, sizeof *made);
@@ -290,12 +329,19 @@ recsort_status rs_registry_create(const recsort_allocator *allocator, const team
                               .run = host_run,
                               .options = options};
   made->team = *t;
-  if (!add_linked_in(made) || !search_folder(made, RS_PLUGIN_FOLDER) || !search_path(made)) {
+  if (!add_linked_in(made) || !search_plugin_folder(made) || !search_path(made)) {
     recsort_plugin_list_destroy(made);
     return rs_fail_memory(error, sizeof *made);
   }
-  sort_by_score(made);
   *list = made;
+  return RECSORT_OK;
+}
+
+recsort_status rs_registry_load(recsort_plugin_list *list, recsort_error *error)
+{
+  for (size_t i = 0; i < list->count; i++)
+    if (!load(list, list->candidates[i])) return rs_fail_memory(error, sizeof(rs_candidate));
+  sort_by_score(list);
   return RECSORT_OK;
 }
 
@@ -303,14 +349,22 @@ recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
                                           recsort_plugin_list **list, recsort_error *error)
 {
   const team t = rs_team(NULL, 0);
-  return rs_registry_create(allocator, &t, NULL, list, error);
+  recsort_plugin_list *made = NULL;
+  if (!list) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "list must not be NULL");
+  recsort_status status = rs_registry_create(allocator, &t, NULL, &made, error);
+  if (status == RECSORT_OK) status = rs_registry_load(made, error);
+  if (status)
+    recsort_plugin_list_destroy(made);
+  else
+    *list = made;
+  return status;
 }
 
 void recsort_plugin_list_destroy(recsort_plugin_list *list)
 {
   if (!list) return;
   for (size_t i = 0; i < list->count; i++)
-    if (list->candidates[i].library) dlclose(list->candidates[i].library);
+    if (list->candidates[i]->library) dlclose(list->candidates[i]->library);
   const recsort_allocator memory = list->arena.allocator;
   rs_arena_free(&list->arena);
   rs_release(&memory, list, sizeof *list);
@@ -323,28 +377,36 @@ size_t recsort_plugin_list_count(const recsort_plugin_list *list)
 
 recsort_plugin_info recsort_plugin_list_at(const recsort_plugin_list *list, size_t index)
 {
-  return list && index < list->count ? list->candidates[index].info : (recsort_plugin_info){0};
+  return list && index < list->count ? list->candidates[index]->info : (recsort_plugin_info){0};
 }
 
 /* ---- Use ---- */
 
-recsort_status rs_registry_find(const recsort_plugin_list *list, const char *name,
-                                const rs_candidate **found, recsort_error *error)
+/* Of the plugins by that name, loaded if need be: the first that can be used, or else the first.
+ * False: out of memory. */
+static bool find_named(recsort_plugin_list *list, const char *name, bool load_others,
+                       rs_candidate **found)
 {
-  const rs_candidate *refused = NULL;
-  for (size_t i = 0; i < list->count; i++) {
-    const rs_candidate *candidate = &list->candidates[i];
+  for (size_t i = 0; i < list->count && !(*found && (*found)->info.score); i++) {
+    rs_candidate *const candidate = list->candidates[i];
+    if (!load_others && strcmp(candidate->info.name, name) != 0) continue;
+    if (!load(list, candidate)) return false;
     if (strcmp(candidate->info.name, name) != 0) continue;
-    if (candidate->info.score > 0) {
-      *found = candidate;
-      return RECSORT_OK;
-    }
-    if (!refused) refused = candidate;
+    if (!*found || candidate->info.score) *found = candidate;
   }
-  if (refused)
-    return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" cannot be used here: %s", name,
-                   refused->info.reason);
-  return rs_fail(error, RECSORT_PLUGIN_ERROR, "there is no plugin \"%s\"", name);
+  return true;
+}
+
+recsort_status rs_registry_find(recsort_plugin_list *list, const char *name, rs_candidate **found,
+                                recsort_error *error)
+{
+  *found = NULL;
+  if (!find_named(list, name, false, found) || (!*found && !find_named(list, name, true, found)))
+    return rs_fail_memory(error, sizeof(rs_candidate));
+  if (!*found) return rs_fail(error, RECSORT_PLUGIN_ERROR, "there is no plugin \"%s\"", name);
+  if ((*found)->info.score) return RECSORT_OK;
+  return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" cannot be used here: %s", name,
+                 (*found)->info.reason);
 }
 
 static bool find_algorithm(const recsort_plugin *plugin, const char *name, uint32_t *found)

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "common/co_rank.h"
-#include "common/team.h"
+#include "recsort/team.h"
 #include "cpu/kernels.h"
 
 #define PAIR_MARK (UINT64_C(1) << PAIR_BITS)

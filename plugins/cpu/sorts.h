@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "common/team.h"
+#include "recsort/team.h"
 
 /* False if the size overflows. Any thread. */
 bool sequential_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "common/team.h"
+#include "recsort/team.h"
 
 /* The state of a merge lies on the stack: some 40 KiB a thread. */
 enum { HOST_MERGE_MOST_RUNS = 1024 };

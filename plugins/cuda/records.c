@@ -5,7 +5,7 @@
 #include "cuda/device.h"
 #include "cuda/plan.h"
 
-#include "common/key_interpreter.h"
+#include "recsort/key_interpreter.h"
 
 enum { RECORDS_BLOCK = 256 };
 

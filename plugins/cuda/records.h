@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "common/record_hash.h"
+#include "recsort/record_hash.h"
 #include "cuda/device_sort.h"
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@
 #ifndef RECSORT_CUDA_STAGING_H
 #define RECSORT_CUDA_STAGING_H
 
-#include "common/team.h"
+#include "recsort/team.h"
 #include "cuda/device_sort.h"
 #include "cuda/runtime.h"
 

@@ -28,6 +28,6 @@ void count_case(tally *t, bool good, const char *format, ...) __attribute__((for
 
 /* `few`: about every sixteenth job, and still fewer of the records. */
 void test_records(const way *ways, size_t way_count, bool few, tally *t);
-void test_jobs(const recsort_plugin_list *list, const way *tested, bool few, tally *t);
+void test_jobs(recsort_plugin_list *list, const way *tested, bool few, tally *t);
 
 #endif

@@ -228,11 +228,11 @@ static void test_all(const rs_plugin_instance *instance, const way *tested, bool
   if (!few) test_long_runs(instance, tested, keys, t);
 }
 
-void test_jobs(const recsort_plugin_list *list, const way *tested, bool few, tally *t)
+void test_jobs(recsort_plugin_list *list, const way *tested, bool few, tally *t)
 {
   key_set keys = {.words = malloc((size_t)LONG_RUNS * MAX_WORDS * sizeof *keys.words),
                   .order = malloc(LONG_RUNS * sizeof *keys.order)};
-  const rs_candidate *candidate;
+  rs_candidate *candidate;
   rs_plugin_instance instance = {0};
   const bool open =
       keys.words && keys.order &&

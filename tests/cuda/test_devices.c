@@ -248,6 +248,9 @@ static void test_memory(void **state)
   recsort_sorter_destroy(sorter);
   assert_true(standin_look().most <= 1 << 20);
   assert_int_equal(create("cuda", "device=0", &sorter, NULL), RECSORT_PLUGIN_ERROR);
+  assert_int_equal(create("auto", "device=0", &sorter, NULL), RECSORT_OK);
+  assert_non_null(strstr(recsort_sorter_stats(sorter).fallback, "RECSORT_CUDA_MEMORY holds no"));
+  recsort_sorter_destroy(sorter);
   assert_int_equal(unsetenv("RECSORT_CUDA_MEMORY"), 0);
 }
 

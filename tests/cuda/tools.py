@@ -3,8 +3,9 @@
 
 Usage: tools.py PLUGIN-FOLDER TOOLS-FOLDER SCHEMA THREADS
 
-`--plugin auto` must end with the CPU's bytes, and say so in one line if the device had been chosen;
-`--plugin cuda` with status 2, one line, and every file as it was, or else with the same bytes.
+`--plugin auto` with an option for the device must end with the CPU's bytes, and say so in one line if the device
+had been chosen; `--plugin cuda` with status 2, one line, and every file as it was, or else with the same bytes.
+Without an option `auto` leaves the device alone for few records, and says nothing of one that cannot be used.
 """
 import json
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 plugin, tools, schema = (str(Path(argument).resolve()) for argument in sys.argv[1:4])
 THREADS = int(sys.argv[4])
 RECORDS = 600
+MANY = 12288  # that "auto" looks for a device for
 STICKY = 700
 SANITIZER_ON_FIBERS = 'and may produce false positives in some cases!\n'
 
@@ -31,7 +33,8 @@ def run(folder, *options, plan=(), env=None):
 
 
 def sort(folder, name, plan, *more):
-    return run(folder, '--plugin', name, *more, 'in', '-o', 'out', plan=plan)
+    """With an option, so that "auto" looks for the device that it is for, however few the records."""
+    return run(folder, '--plugin', name, '--plugin-option', 'device=0', *more, 'in', '-o', 'out', plan=plan)
 
 
 def counts(folder):
@@ -96,6 +99,17 @@ class Bench:
         told = stats.get('plugin') == 'cpu' and 'plugin "cuda"' in (stats.get('fallback') or '')
         self.note(sorted_well and told, 'auto --stats', plan, result)
 
+    def unasked(self, name, plan, expected):
+        """What no option asks for: the plugin that sorts, why, and how many calls were made."""
+        (self.folder / '../calls').write_text('0 0')
+        quiet = run(self.folder, name, '-o', 'out', plan=plan)
+        told = run(self.folder, name, '-o', 'out', '--stats=json', plan=plan)
+        calls = counts(self.folder)[0]
+        (self.folder / 'out').unlink()
+        stats = json.loads(told.stderr)
+        good = (quiet.returncode, quiet.stderr, stats['fallback']) == (0, '', None)
+        self.note(good and expected(stats, calls), f'auto {name}', plan, told)
+
     def refusal(self, plan, reason):
         """A device that cannot be used: the list says why, by name it is an error."""
         listed = run(self.folder, '--list-plugins', plan=plan)
@@ -105,6 +119,8 @@ class Bench:
                   reason in result.stderr, 'cuda', plan, result)
         self.automatic(plan, True)
         self.statistics(plan)
+        self.unasked('../many', plan, lambda stats, calls: stats['plugin'] == 'cpu' and
+                     '"cuda" cannot be used here: ' + reason in stats['choice'])
 
 
 def explained(bench, folder):
@@ -144,6 +160,9 @@ def main():
                 bench.by_name(plan, at <= done)
                 bench.automatic(plan, at <= done)
         explained(bench, folder)
+        subprocess.run([tools + '/recgen', '-s', schema, '-n', str(MANY), '-o', '../many'], cwd=folder, check=True)
+        bench.unasked('in', (), lambda stats, calls: (stats['plugin'], calls) == ('cpu', 0))
+        bench.unasked('../many', (), lambda stats, calls: stats['plugin'] == 'cuda' and calls > 0)
         bench.statistics((done, STICKY, 1))
         bench.automatic((0, 0, 0, 1000), True)  # bytes of device memory
         bench.by_name((0, 0, 0, 1000), True)

@@ -4,6 +4,7 @@
 # CFLAGS, CXXFLAGS and LDFLAGS as usual. All of them must print the records in order.
 set -eu
 build=$1
+unset RECSORT_PLUGIN_PATH
 source=$(cd "$(dirname "$0")/outside" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -45,3 +46,45 @@ test -s "$scratch/root/share/recsort/schemas/entity.yaml"
 "$scratch/root/bin/recgen" -s "$scratch/root/share/recsort/schemas/entity.yaml" -n 1000 |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" --check
+
+# A plugin, built against the installed headers alone: by find_package, and as pkg-config says.
+mkdir "$scratch/plugins"
+$CC ${CFLAGS:-} -std=c11 -fvisibility=hidden -shared -fPIC -o "$scratch/plugins/librecsort_example.so" \
+  "$source/example_plugin.c" $(pkg-config --cflags recsort)
+schema=$scratch/root/share/recsort/schemas/entity.yaml
+"$scratch/root/bin/recgen" -s "$schema" -n 20000 -o "$scratch/in"
+"$scratch/root/bin/recsort" -s "$schema" --plugin cpu -o "$scratch/sorted" "$scratch/in"
+for folder in build plugins; do
+  RECSORT_PLUGIN_PATH=$scratch/$folder
+  export RECSORT_PLUGIN_PATH
+  "$scratch/root/bin/recsort" -s "$schema" --plugin example "$scratch/in" | cmp - "$scratch/sorted"
+  # recbench has whole records sorted, and looks at the result
+  "$scratch/root/bin/recbench" --suite entity --count 20000 --repeat 1 --plugin example > "$scratch/log"
+  grep -q example "$scratch/log"
+done
+unset RECSORT_PLUGIN_PATH
+echo 'example: right'
+
+# It is found beside the shared library, wherever the tree was moved; not by the static one.
+plugins=$(dirname "$(find "$scratch/root" -name librecsort.so)")/recsort
+listed() {
+  "$@" > "$scratch/list"
+  if ! sed -n 's/^example .*(\(.*\)).*/\1/p' "$scratch/list" | cmp - "$scratch/expected"; then
+    echo "$1: not what was expected:"
+    cat "$scratch/list"
+    exit 1
+  fi
+}
+mkdir -p "$plugins"
+cp "$scratch/build/librecsort_example.so" "$plugins"
+echo "$plugins/librecsort_example.so" > "$scratch/expected"
+listed "$scratch/root/bin/recsort" --list-plugins
+listed "$scratch/build/plugins_shared"
+mv "$scratch/root" "$scratch/moved"
+echo "$scratch/moved/${plugins#"$scratch/root/"}/librecsort_example.so" > "$scratch/expected"
+listed "$scratch/moved/bin/recsort" --list-plugins
+: > "$scratch/expected"
+mkdir "$scratch/build/recsort"
+cp "$scratch/build/librecsort_example.so" "$scratch/build/recsort"
+listed "$scratch/build/plugins_static"
+echo 'plugins: right'

@@ -12,23 +12,25 @@ from pathlib import Path
 
 PUBLIC = 'recsort/recsort.h'
 ABI = 'recsort/plugin.h'
+KEYS = 'recsort/key_interpreter.h'
+TEAM = 'recsort/team.h'
+HASH = 'recsort/record_hash.h'
 
 # folder -> the headers, or folders (ending in '/'), that it sees. A key stands for the folders in
 # it too, unless they have a key of their own.
 LAW = {
-    'core/include': [],
-    'core/base': [PUBLIC, 'common/team.h'],
+    'core/include': [ABI, KEYS],
+    'core/base': [PUBLIC, TEAM],
     'core/schema': [PUBLIC, 'base/'],
     'core/layout': [PUBLIC, 'base/', 'schema/'],
     'core/plan': [PUBLIC, ABI, 'base/', 'layout/'],
-    'core/key': [PUBLIC, ABI, 'base/', 'plan/', 'common/key_interpreter.h', 'common/team.h'],
-    'core/plugin': [PUBLIC, ABI, 'base/', 'common/team.h', 'cpu/cpu_plugin.h'],
-    'core/permute': [PUBLIC, 'base/', 'common/team.h'],
-    'core': [PUBLIC, ABI, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/',
-             'common/record_hash.h'],
+    'core/key': [PUBLIC, ABI, KEYS, TEAM, 'base/', 'plan/'],
+    'core/plugin': [PUBLIC, ABI, TEAM, 'base/', 'cpu/cpu_plugin.h'],
+    'core/permute': [PUBLIC, TEAM, 'base/'],
+    'core': [PUBLIC, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
     'plugins/common': [ABI],
-    'plugins/cpu': [ABI, 'common/'],
-    'plugins/cuda': [ABI, 'common/', 'cuda/hybrid/hybrid.h'],
+    'plugins/cpu': [ABI, TEAM, 'common/'],
+    'plugins/cuda': [ABI, KEYS, TEAM, HASH, 'common/', 'cuda/hybrid/hybrid.h'],
     'plugins/cuda/hybrid': ['cuda/device.h', 'cuda/device_sort.h', 'cuda/each_type.h', 'cuda/plan.h'],
     'plugins/cuda/bench': [PUBLIC, 'cuda/'],
     'tools': [PUBLIC, 'support/'],

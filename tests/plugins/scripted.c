@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/key_interpreter.h"
+#include "recsort/key_interpreter.h"
 
 typedef struct instance {
   const recsort_host *host;

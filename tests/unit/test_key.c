@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/key_interpreter.h"
+#include "recsort/key_interpreter.h"
 #include "base/pool.h"
 #include "key/encode.h"
 #include "layout/layout.h"

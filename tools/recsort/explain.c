@@ -118,10 +118,23 @@ static bool print_inputs(cli_job *job, const tool_format *format)
   return true;
 }
 
+/* Has the sorter choose the plugin for the inputs; without inputs, that for many records. */
+static void choose_plugin(cli_job *job, const tool_format *format)
+{
+  const cli_options *const options = job->options;
+  enum { MANY = 1 << 20 };
+  tool_extent extent;
+  size_t bytes;
+  const bool known = tool_measure(options->inputs, options->input_count, format, &extent);
+  (void)recsort_memory_needed(job->sorter, known ? (size_t)extent.count : MANY, false, &bytes,
+                              NULL);
+}
+
 int command_explain(cli_job *job)
 {
   const tool_format format = job_format(job);
   if (!job_open_sorter(job)) return TOOL_TROUBLE;
+  choose_plugin(job, &format);
   const recsort_stats stats = recsort_sorter_stats(job->sorter);
   print_layout(job->schema, &format);
   print_keys(job->sorter, &stats);

@@ -23,6 +23,7 @@ static void print_text(const recsort_stats *stats, uint64_t records, const stage
   fprintf(stderr, "key bits   %u of %u\n", stats->key_bits, stats->key_width);
   fprintf(stderr, "plugin     %s\n", stats->plugin);
   fprintf(stderr, "algorithm  %s\n", stats->algorithm);
+  fprintf(stderr, "choice     %s\n", stats->choice);
   fprintf(stderr, "threads    %u\n", stats->threads);
   fprintf(stderr, "fallback   %s\n", stats->fallback != NULL ? stats->fallback : "none");
   for (int i = 0; i < stage_count; i++) {
@@ -41,6 +42,7 @@ static bool fill_json(cJSON *object, const recsort_stats *stats, uint64_t record
       cJSON_AddNumberToObject(object, "key_width", stats->key_width) != NULL &&
       cJSON_AddStringToObject(object, "plugin", stats->plugin) != NULL &&
       cJSON_AddStringToObject(object, "algorithm", stats->algorithm) != NULL &&
+      cJSON_AddStringToObject(object, "choice", stats->choice) != NULL &&
       cJSON_AddNumberToObject(object, "threads", stats->threads) != NULL &&
       (stats->fallback != NULL ? cJSON_AddStringToObject(object, "fallback", stats->fallback)
                                : cJSON_AddNullToObject(object, "fallback")) != NULL;

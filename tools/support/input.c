@@ -16,11 +16,12 @@
 #include <unistd.h>
 
 enum {
-  page = 64 << 10,        /* what tool_bytes round to */
-  huge = 2 << 20,         /* from here on huge pages pay */
-  chunk = 1 << 20,        /* how far a buffer grows for what may not come */
-  read_size = 8 << 20,    /* bytes between two steps of the progress line */
-  growth_limit = 64 << 20 /* a pipe's buffer doubles up to here, then grows by as much */
+  page = 64 << 10,         /* what tool_bytes round to */
+  huge = 2 << 20,          /* from here on huge pages pay */
+  chunk = 1 << 20,         /* how far a buffer grows for what may not come */
+  read_size = 8 << 20,     /* bytes between two steps of the progress line */
+  first_growth = 32 << 10, /* little, as no GPU should be woken for few records that a pipe gives */
+  growth_limit = 64 << 20  /* a pipe's buffer doubles up to here, then grows by as much */
 };
 
 tool_format tool_format_of(const recsort_schema *schema)
@@ -500,7 +501,7 @@ static bool read_input(tool_records *records, tool_reader *reader, const tool_re
   }
   for (;;) {
     if (!reader->sized && bytes->size == bytes->capacity) {
-      const size_t step = bytes->size < growth_limit ? bytes->size + chunk : growth_limit;
+      const size_t step = bytes->size < growth_limit ? bytes->size + first_growth : growth_limit;
       if (!make_room(records, reader, step, reading)) return false;
     }
     const size_t room = bytes->capacity - bytes->size;

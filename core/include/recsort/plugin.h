@@ -7,7 +7,10 @@
  *   const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
  *
  * which may be called by any thread, any number of times, and returns a table that lives as long
- * as the library stays loaded, or NULL if it cannot work with a host of that version.
+ * as the library stays loaded, or NULL if it cannot work with a host of that version. Call the file
+ * librecsort_NAME.so after the plugin: then "--plugin NAME" loads no other. The headers that are
+ * installed are all that a plugin is built with; recsort/key_interpreter.h, record_hash.h and
+ * team.h may be of use.
  *
  * Rules:
  *  - Every struct but recsort_key_step begins with its size in bytes, set by whoever owns it. The
@@ -90,7 +93,8 @@ typedef struct recsort_plugin_limits {
   uint32_t max_index_bits; /* 32 or 64 */
   uint32_t reserved;
   uint64_t max_count;   /* records */
-  uint64_t least_count; /* with "auto", fewer records go to the next best plugin */
+  uint64_t least_count; /* with "auto", fewer records go to the next best plugin; a host that has
+                         * had fewer than 12,288 at a time has not even loaded this one */
 } recsort_plugin_limits;
 
 /* What is to be sorted.
@@ -165,7 +169,7 @@ typedef const recsort_plugin *(*recsort_plugin_entry_fn)(uint32_t host_abi);
 
 /* ---- The key program ---------------------------------------------------------------------------
  * How a record's key is made, as plain data, for plugins that take records themselves. The host
- * makes it, and one interpreter (plugins/common/key_interpreter.h) runs it on host and device. */
+ * makes it, and one interpreter (recsort/key_interpreter.h) runs it on host and device. */
 
 typedef enum recsort_key_kind {
   RECSORT_KEY_UNSIGNED = 1, /* bits [bit, bit + width) of the integer */

@@ -324,7 +324,8 @@ typedef struct recsort_options {
   const recsort_key_desc *keys; /* in place of the schema's own */
   size_t key_count;
   bool reverse;          /* turn the order of every key round; ties stay in input order */
-  const char *plugin;    /* a plugin's name; NULL or "auto": the best that works here */
+  const char *plugin;    /* a plugin's name; NULL or "auto": the best that works here, or for few
+                          * records "cpu" */
   const char *algorithm; /* one of the plugin's; NULL: its default */
   unsigned threads;      /* CPU threads; 0: as many as there are processors to run on, or as the
                           * executor has. At most 1024 are used */
@@ -337,17 +338,21 @@ typedef struct recsort_options {
 typedef struct recsort_sorter recsort_sorter;
 
 /* Makes a sorter for records of `schema`; `options` may be NULL. No memory for records is taken
- * before the first sort. With plugin "auto" a plugin that fails in use is dropped for the next
- * best one, and recsort_sorter_stats says so; and the next best one sorts arrays that are too small
- * to be worth the best one. One asked for by name is never replaced.
+ * before the first sort.
+ * A plugin asked for by name is opened here. No other one is loaded, and it is never replaced.
+ * With "auto" the plugin "cpu" sorts until a call has 12,288 records or more. That call loads and
+ * opens the others: the best that works here sorts from then on, and the next best sorts arrays
+ * that are too small to be worth it. (Where `algorithm` or `plugin_options` hold what "cpu" does
+ * not have, this is done here.) A plugin that fails in use is dropped for the next best one, and
+ * recsort_sorter_stats says so.
  * The options of a plugin are listed by recsort_plugin_list_at. One that it does not have, or a
  * wrong value, is an error if the plugin was asked for by name; with "auto" the plugin is not used,
  * and recsort_stats.fallback says so. The CUDA plugin sorts on the device that is the calling
- * thread's current one here, or on number `device`, from any thread, and changes no thread's
- * current device. Of the device's memory it takes what it needs and is free, up to `memory`: bytes,
- * or with a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40. Without `memory` the
- * environment variable RECSORT_CUDA_MEMORY says the same.
- * Errors: INVALID_KEY (also: no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT. */
+ * thread's current one in the call that opens it, or on number `device`, from any thread, and
+ * changes no thread's current device. Of the device's memory it takes what it needs and is free, up
+ * to `memory`: bytes, or with a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40. Without
+ * `memory` the environment variable RECSORT_CUDA_MEMORY says the same. Errors: INVALID_KEY (also:
+ * no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
                                                  const recsort_options *options,
                                                  recsort_sorter **sorter, recsort_error *error);
@@ -359,8 +364,8 @@ RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
  * recsort_find_order. Where a plugin moves whole records it may be less. Not counted: up to 36 MiB
  * of pinned memory of the CUDA plugin, what it takes when the device's free memory has shrunk, what
  * another plugin takes when "auto" drops one, and windows of about 1 MiB of recsort_unique and
- * recsort_check. Takes no such memory itself, but may open the plugin that sorts few records; it is
- * used by one thread at a time, as a sorting call is.
+ * recsort_check. Takes no such memory itself, but loads and opens plugins as a sort of `count`
+ * records would; it is used by one thread at a time, as a sorting call is.
  * Errors: OUT_OF_MEMORY (no memory is so large), PLUGIN_ERROR (not so many), INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count,
                                                  bool in_place, size_t *bytes,
@@ -473,13 +478,13 @@ typedef struct recsort_stats {
   unsigned key_width; /* of the integer they are kept in: 32, 64, 128, or more by 64 */
   unsigned index_bits;
   unsigned threads;
-  const char *plugin;
+  const char *plugin; /* "auto", before the first sort: what sorts few records */
   const char *algorithm;
-  const char *choice;   /* why this plugin */
+  const char *choice;   /* why this plugin; "auto": and which one cannot be used here */
   const char *transfer; /* whole records or keys alone go to it, and why; NULL: keys, always. Where
                          * only trying tells, sorts of 2^16 records and more try both ways twice */
-  const char *fallback; /* "auto": which plugin failed, or cannot be used, and why, or which option
-                         * none here has; else NULL */
+  const char *fallback; /* "auto": which plugin failed and why, or why the one that the options are
+                         * for is not used; else NULL */
   size_t memory;        /* bytes the sorter holds */
   bool whole_records;   /* the plugin got and moved the records, not keys alone */
   double encode_seconds;
@@ -510,9 +515,12 @@ typedef struct recsort_plugin_info {
 
 typedef struct recsort_plugin_list recsort_plugin_list;
 
-/* Loads every plugin that can be found: those linked in, then those in the folder that was compiled
- * in, then those in the folders of the environment variable RECSORT_PLUGIN_PATH (absolute paths,
- * separated by colons; ignored in a process with raised privileges). Best score first. */
+/* Loads every plugin that can be found: those linked in, then those in the plugins' folder, then
+ * those in the folders of the environment variable RECSORT_PLUGIN_PATH (absolute paths, separated
+ * by colons; ignored in a process with raised privileges). Best score first.
+ * The plugins' folder is "recsort" beside the file of the shared library that holds this code.
+ * Where there is no such folder, or a program holds this code because it links the static library,
+ * it is "recsort" in the folder of libraries that the build was configured to be installed to. */
 RECSORT_API recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
                                                       recsort_plugin_list **list,
                                                       recsort_error *error);

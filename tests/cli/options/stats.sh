@@ -6,7 +6,7 @@ python3 - <<'END'
 import json
 stats = json.load(open("json"))
 print(stats["records"], stats["bytes"], stats["key_bits"], stats["plugin"], stats["algorithm"],
-      stats["fallback"], sorted(stats["seconds"]))
+      stats["choice"], stats["fallback"], sorted(stats["seconds"]))
 assert all(0 <= s <= stats["seconds"]["total"] for s in stats["seconds"].values())
 END
 for command in -c -m; do

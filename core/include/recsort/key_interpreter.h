@@ -7,8 +7,8 @@
  * and back: key_take, key_value, key_store. A decoded record holds one representative of the values
  * that the code stands for: +0 for -0, the canonical NaN for every NaN, 1 for every true.
  */
-#ifndef RECSORT_COMMON_KEY_INTERPRETER_H
-#define RECSORT_COMMON_KEY_INTERPRETER_H
+#ifndef RECSORT_KEY_INTERPRETER_H
+#define RECSORT_KEY_INTERPRETER_H
 
 #include <stdbool.h>
 #include <string.h>

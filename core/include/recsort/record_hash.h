@@ -7,10 +7,10 @@
  * Arrays that differ by chance have equal sums once in 2^64 times. It is no protection against
  * intent.
  */
-#ifndef RECSORT_COMMON_RECORD_HASH_H
-#define RECSORT_COMMON_RECORD_HASH_H
+#ifndef RECSORT_RECORD_HASH_H
+#define RECSORT_RECORD_HASH_H
 
-#include "common/key_interpreter.h"
+#include "recsort/key_interpreter.h"
 
 typedef struct record_sums {
   uint64_t low;

@@ -4,10 +4,10 @@
  * that follow each other, and takes pieces of the other shares when its own are taken. So a thread
  * finds in its caches what it wrote there in the job before, and a thread that comes late, or not
  * at all, costs no more than one piece. No piece waits for another: the pieces may as well run one
- * after the other on one thread.
+ * after the other on one thread. For C alone, as it needs <stdatomic.h>.
  */
-#ifndef RECSORT_COMMON_TEAM_H
-#define RECSORT_COMMON_TEAM_H
+#ifndef RECSORT_TEAM_H
+#define RECSORT_TEAM_H
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,0 +1,267 @@
+#include "plugin/choice.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Candidates ---- */
+
+/* A device that is gone cannot be asked. */
+static uint64_t least_count(const rs_plugin_instance *instance)
+{
+  recsort_plugin_limits limits = {.size = sizeof limits};
+  if (!instance->lost) instance->plugin->limits(instance->state, &limits);
+  return limits.least_count;
+}
+
+static void note_fallback(rs_choice *choice, const recsort_error *cause)
+{
+  memcpy(choice->fallback, cause->text, sizeof choice->fallback);
+}
+
+/* Opens it unless it is open. One that does not open is not tried again. */
+static bool is_open(rs_choice *choice, rs_candidate *candidate, recsort_error *error)
+{
+  if (candidate->instance.plugin) return true;
+  if (candidate->dropped || candidate->info.score == 0) return false;
+  if (rs_plugin_open(choice->plugins, candidate, choice->algorithm, &candidate->instance, error) ==
+      RECSORT_OK)
+    return true;
+  if (rs_plugin_offers(candidate, choice->algorithm)) note_fallback(choice, error);
+  candidate->dropped = true;
+  return false;
+}
+
+/* From number `first` on, the best one that is worth `count` records, or else the best. NULL: none
+ * opens, and `error` says why the last one did not. */
+static rs_candidate *find_best(rs_choice *choice, size_t first, size_t count, recsort_error *error)
+{
+  rs_candidate *best = NULL;
+  for (size_t i = first; i < choice->plugins->count; i++) {
+    rs_candidate *const candidate = choice->plugins->candidates[i];
+    if (!is_open(choice, candidate, error)) continue;
+    if (count >= least_count(&candidate->instance)) return candidate;
+    if (!best) best = candidate;
+  }
+  return best;
+}
+
+/* ---- Why ---- */
+
+__attribute__((format(printf, 2, 3))) static void say(rs_choice *choice, const char *format, ...)
+{
+  const size_t length = strlen(choice->why);
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(choice->why + length, sizeof choice->why - length, format, arguments);
+  va_end(arguments);
+}
+
+static const recsort_plugin_info *find_refused(const recsort_plugin_list *plugins)
+{
+  for (size_t i = 0; i < plugins->count; i++)
+    if (plugins->candidates[i]->info.reason) return &plugins->candidates[i]->info;
+  return NULL;
+}
+
+static void explain_best(rs_choice *choice)
+{
+  recsort_error error;
+  const rs_candidate *const best = find_best(choice, 0, SIZE_MAX, &error);
+  const uint64_t least = least_count(&best->instance);
+  if (choice->in_use != best) {
+    say(choice, "fewer than %llu records are not worth \"%s\", the best here",
+        (unsigned long long)least, best->info.name);
+    return;
+  }
+  say(choice, "the best of those that can be used here (score %u)", best->info.score);
+  if (least)
+    say(choice, "; the next best sorts fewer than %llu records", (unsigned long long)least);
+}
+
+/* Of "auto", with a plugin in use. */
+static void explain(rs_choice *choice)
+{
+  const recsort_plugin_info *const refused = find_refused(choice->plugins);
+  choice->why[0] = '\0';
+  if (!choice->all_loaded) {
+    say(choice, "for fewer than %d records no other plugin is loaded", RS_LOAD_LEAST);
+    return;
+  }
+  explain_best(choice);
+  if (refused) say(choice, "; \"%s\" cannot be used here: %s", refused->name, refused->reason);
+}
+
+/* Options that the plugin in use does not have were meant for another one, which is told. */
+static void note_options(rs_choice *choice)
+{
+  const char *const name = choice->in_use->info.name;
+  const recsort_plugin_info *const refused = find_refused(choice->plugins);
+  int length;
+  const char *const lacking = rs_registry_lacking(choice->plugins, choice->in_use->plugin, &length);
+  if (choice->fallback[0] || !lacking) return;
+  if (refused)
+    (void)snprintf(choice->fallback, sizeof choice->fallback,
+                   "plugin \"%s\" cannot be used here, \"%s\" sorts: %s", refused->name, name,
+                   refused->reason);
+  else
+    (void)snprintf(choice->fallback, sizeof choice->fallback,
+                   "no plugin here has the option \"%.*s\": \"%s\" sorts without it", length,
+                   lacking, name);
+}
+
+/* ---- The choice ---- */
+
+static void use(rs_choice *choice, rs_candidate *candidate)
+{
+  if (choice->in_use == candidate) return;
+  choice->in_use = candidate;
+  if (candidate) explain(choice);
+}
+
+static recsort_status load_all(rs_choice *choice, recsort_error *error)
+{
+  const recsort_status status = rs_registry_load(choice->plugins, error);
+  choice->all_loaded = status == RECSORT_OK;
+  return status;
+}
+
+static bool suffices(const rs_choice *choice, const rs_candidate *candidate)
+{
+  int length;
+  return rs_plugin_offers(candidate, choice->algorithm) &&
+         !rs_registry_lacking(choice->plugins, candidate->plugin, &length);
+}
+
+static recsort_status open_automatic(rs_choice *choice, recsort_error *error)
+{
+  rs_candidate *const linked_in = choice->plugins->candidates[0];
+  recsort_error cause = {0};
+  if (suffices(choice, linked_in) && is_open(choice, linked_in, &cause)) {
+    use(choice, linked_in);
+    return RECSORT_OK;
+  }
+  const recsort_status status = load_all(choice, error);
+  if (status) return status;
+  use(choice, find_best(choice, 0, SIZE_MAX, &cause));
+  if (choice->in_use) {
+    note_options(choice);
+    return RECSORT_OK;
+  }
+  if (error) *error = cause;
+  return cause.status;
+}
+
+static recsort_status open_named(rs_choice *choice, const char *name, recsort_error *error)
+{
+  rs_candidate *found;
+  int length;
+  const recsort_status status = rs_registry_find(choice->plugins, name, &found, error);
+  if (status) return status;
+  const char *const lacking = rs_registry_lacking(choice->plugins, found->plugin, &length);
+  if (lacking)
+    return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" has no option \"%.*s\"", name,
+                   length, lacking);
+  choice->in_use = found;
+  say(choice, "asked for by name");
+  return rs_plugin_open(choice->plugins, found, choice->algorithm, &found->instance, error);
+}
+
+recsort_status rs_choice_open(rs_choice *choice, recsort_plugin_list *plugins, const char *name,
+                              const char *algorithm, recsort_error *error)
+{
+  choice->plugins = plugins;
+  choice->algorithm = algorithm;
+  choice->automatic = !name || strcmp(name, "auto") == 0;
+  return choice->automatic ? open_automatic(choice, error) : open_named(choice, name, error);
+}
+
+void rs_choice_close(rs_choice *choice)
+{
+  for (size_t i = 0; choice->plugins && i < choice->plugins->count; i++)
+    rs_plugin_close(&choice->plugins->candidates[i]->instance);
+  recsort_plugin_list_destroy(choice->plugins);
+}
+
+recsort_status rs_choice_for(rs_choice *choice, size_t count, recsort_error *error)
+{
+  recsort_error cause = {0};
+  if (!choice->automatic || (!choice->all_loaded && count < RS_LOAD_LEAST)) return RECSORT_OK;
+  if (!choice->all_loaded) {
+    const recsort_status status = load_all(choice, error);
+    if (status) return status;
+    choice->in_use = NULL; /* the same one may be in use again, but not for the same reason */
+  }
+  use(choice, find_best(choice, 0, count, &cause));
+  return RECSORT_OK;
+}
+
+static size_t number_of(const rs_choice *choice, const rs_candidate *candidate)
+{
+  size_t number = 0;
+  while (choice->plugins->candidates[number] != candidate)
+    number++;
+  return number;
+}
+
+bool rs_choice_replace(rs_choice *choice, size_t count, const recsort_error *cause)
+{
+  rs_candidate *const failed = choice->in_use;
+  recsort_error error = {0};
+  if (!choice->automatic || !failed) return false;
+  const size_t next = number_of(choice, failed) + 1;
+  if (next == choice->plugins->count || choice->plugins->candidates[next]->info.score == 0)
+    return false;
+  rs_plugin_close(&failed->instance); /* what it holds may be what the next one needs */
+  failed->dropped = true;
+  note_fallback(choice, cause);
+  use(choice, find_best(choice, next, count, &error));
+  return choice->in_use != NULL;
+}
+
+/* ---- Whole records ---- */
+
+static uint32_t suits(const rs_choice *choice, const recsort_key_program *program)
+{
+  const rs_plugin_instance *const instance = &choice->in_use->instance;
+  return instance->records ? instance->records->suits(instance->state, program) : RECSORT_SUITS_NOT;
+}
+
+bool rs_choice_moves(const rs_choice *choice, const recsort_key_program *program, size_t count)
+{
+  const uint32_t whole = suits(choice, program);
+  if (whole <= RECSORT_SUITS) return whole == RECSORT_SUITS;
+  return rs_trial_next(&choice->in_use->instance.trial, count, whole == RECSORT_SUITS_MOSTLY);
+}
+
+void rs_choice_note(rs_choice *choice, const recsort_key_program *program,
+                    const recsort_stats *stats)
+{
+  if (stats->records == 0 || suits(choice, program) <= RECSORT_SUITS) return;
+  rs_plugin_instance *const instance = &choice->in_use->instance;
+  const rs_trial *const trial = &instance->trial;
+  rs_trial_note(&instance->trial, stats->records, stats->whole_records,
+                stats->encode_seconds + stats->sort_seconds + stats->verify_seconds +
+                    stats->permute_seconds);
+  if (rs_trial_is_over(trial))
+    (void)snprintf(instance->transfer, sizeof instance->transfer,
+                   "%s: both ways were tried, and a record took %.2f ns with whole records, %.2f "
+                   "with keys alone",
+                   trial->seconds[1] < trial->seconds[0] ? "whole records" : "keys alone",
+                   1e9 * trial->seconds[1], 1e9 * trial->seconds[0]);
+}
+
+void rs_choice_describe(const rs_choice *choice, const recsort_key_program *program,
+                        recsort_stats *stats)
+{
+  stats->choice = choice->why;
+  stats->fallback = choice->fallback[0] ? choice->fallback : NULL;
+  if (!choice->in_use) return;
+  const rs_plugin_instance *const instance = &choice->in_use->instance;
+  stats->plugin = instance->plugin->name;
+  stats->algorithm = instance->plugin->algorithms[instance->algorithm]->name;
+  if (instance->records)
+    stats->transfer = rs_trial_is_over(&instance->trial)
+                          ? instance->transfer
+                          : instance->records->reason(instance->state, program);
+}

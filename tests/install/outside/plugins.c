@@ -1,0 +1,16 @@
+/* Prints the plugins that the library finds, with their files. */
+#include <stdio.h>
+
+#include <recsort/recsort.h>
+
+int main(void)
+{
+  recsort_plugin_list *list = NULL;
+  if (recsort_plugin_list_create(NULL, &list, NULL) != RECSORT_OK) return 1;
+  for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
+    const recsort_plugin_info plugin = recsort_plugin_list_at(list, i);
+    printf("%s (%s)\n", plugin.name, plugin.path ? plugin.path : "linked in");
+  }
+  recsort_plugin_list_destroy(list);
+  return 0;
+}

@@ -1,0 +1,224 @@
+/* Which plugin sorts: no library is loaded before it is needed. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recsort/recsort.h"
+#include "support/failing_allocator.h"
+
+#define WRONG RS_TEST_PLUGINS "/wrong"
+#define SCRIPTED RS_TEST_PLUGINS "/scripted"
+
+enum { LEAST = 12288, MANY = 2 * LEAST }; /* as recsort.h says */
+
+static uint32_t records[MANY];
+
+static bool is_loaded(const char *path)
+{
+  void *const library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+  if (library) dlclose(library);
+  return library != NULL;
+}
+
+static bool scripted_is_loaded(void)
+{
+  return is_loaded(SCRIPTED "/librecsort_scripted.so");
+}
+
+static bool wrong_is_loaded(void)
+{
+  return is_loaded(WRONG "/librecsort_wrong_score.so");
+}
+
+static int find_both(void **state)
+{
+  (void)state;
+  assert_false(scripted_is_loaded() || wrong_is_loaded());
+  return setenv("RECSORT_PLUGIN_PATH", WRONG ":" SCRIPTED, 1);
+}
+
+static int forget(void **state)
+{
+  (void)state;
+  return unsetenv("RECSORT_PLUGIN_PATH") || unsetenv("RECSORT_TEST_SCRIPT");
+}
+
+static recsort_sorter *create(recsort_options options)
+{
+  static const recsort_field_desc field = {
+      .name = "key", .type = RECSORT_UINT32, .offset = RECSORT_NO_OFFSET};
+  static const recsort_key_desc key = {.path = "key"};
+  const recsort_schema_desc desc = {.struct_size = sizeof desc,
+                                    .record = "R",
+                                    .fields = &field,
+                                    .field_count = 1,
+                                    .keys = &key,
+                                    .key_count = 1};
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  recsort_error error = {0};
+  options.struct_size = sizeof options;
+  options.threads = 2;
+  assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
+  if (recsort_sorter_create(schema, &options, &sorter, &error)) fail_msg("%s", error.text);
+  recsort_schema_destroy(schema);
+  return sorter;
+}
+
+/* Nearly sorted already, as the scripted plugin is slow. */
+static recsort_status sort(recsort_sorter *sorter, size_t count)
+{
+  for (uint32_t i = 0; i < count; i++)
+    records[i] = i ^ 1;
+  const recsort_status status = recsort_sort(sorter, records, count, NULL);
+  for (size_t i = 1; i < count && status == RECSORT_OK; i++)
+    assert_true(records[i - 1] < records[i]);
+  return status;
+}
+
+static void expect_plugin(const recsort_sorter *sorter, const char *name)
+{
+  assert_string_equal(recsort_sorter_stats(sorter).plugin, name);
+}
+
+/* A sort, and what is no sort, of any number. */
+static void test_another_one_is_not_loaded_for_the_cpu(void **state)
+{
+  recsort_sorter *const sorter = create((recsort_options){.plugin = "cpu"});
+  size_t disorder;
+  (void)state;
+  assert_int_equal(sort(sorter, MANY), RECSORT_OK);
+  assert_int_equal(recsort_check(sorter, records, MANY, &disorder, NULL), RECSORT_OK);
+  expect_plugin(sorter, "cpu");
+  assert_false(scripted_is_loaded() || wrong_is_loaded());
+  recsort_sorter_destroy(sorter);
+}
+
+static void test_only_the_one_by_that_name_is_loaded(void **state)
+{
+  recsort_sorter *const sorter = create((recsort_options){.plugin = "scripted"});
+  (void)state;
+  assert_true(scripted_is_loaded() && !wrong_is_loaded());
+  assert_int_equal(sort(sorter, 3), RECSORT_OK);
+  expect_plugin(sorter, "scripted");
+  recsort_sorter_destroy(sorter);
+}
+
+static void test_few_records_load_nothing(void **state)
+{
+  recsort_sorter *const sorter = create((recsort_options){.plugin = "auto"});
+  size_t bytes, disorder;
+  (void)state;
+  expect_plugin(sorter, "cpu");
+  assert_int_equal(recsort_memory_needed(sorter, LEAST - 1, true, &bytes, NULL), RECSORT_OK);
+  assert_int_equal(sort(sorter, LEAST - 1), RECSORT_OK);
+  assert_int_equal(recsort_check(sorter, records, MANY, &disorder, NULL), RECSORT_OK);
+  expect_plugin(sorter, "cpu");
+  assert_non_null(strstr(recsort_sorter_stats(sorter).choice, "fewer than 12288 records"));
+  assert_false(scripted_is_loaded() || wrong_is_loaded());
+  recsort_sorter_destroy(sorter);
+}
+
+/* From then on fewer go there, too, unless the plugin says that it is not worth them. */
+static void test_many_records_go_to_the_best(void **state)
+{
+  (void)state;
+  for (int least = 0; least < 2; least++) {
+    recsort_sorter *const sorter = create((recsort_options){.plugin = NULL});
+    assert_int_equal(setenv("RECSORT_TEST_SCRIPT", least ? "limit-least" : "", 1), 0);
+    assert_int_equal(sort(sorter, 3), RECSORT_OK);
+    expect_plugin(sorter, "cpu");
+    assert_int_equal(sort(sorter, LEAST), RECSORT_OK);
+    expect_plugin(sorter, "scripted");
+    assert_true(scripted_is_loaded() && wrong_is_loaded());
+    const char *choice = recsort_sorter_stats(sorter).choice;
+    assert_non_null(strstr(choice, "the best of those that can be used here (score 200)"));
+    assert_non_null(strstr(choice, "; \"text\" cannot be used here: "));
+    assert_null(recsort_sorter_stats(sorter).fallback);
+    assert_int_equal(sort(sorter, 3), RECSORT_OK);
+    expect_plugin(sorter, least ? "cpu" : "scripted");
+    choice = recsort_sorter_stats(sorter).choice;
+    assert_int_equal(strstr(choice, "fewer than 5 records are not worth \"scripted\"") != NULL,
+                     least);
+    recsort_sorter_destroy(sorter);
+  }
+}
+
+/* That is needed before the first sort if the CPU's plugin does not have what is asked for. */
+static void test_what_the_cpu_does_not_have_is_looked_for(void **state)
+{
+  const recsort_options asked[] = {{.algorithm = "insertion"}, {.plugin_options = "colour=red"}};
+  (void)state;
+  for (size_t i = 0; i < 2; i++) {
+    recsort_sorter *const sorter = create(asked[i]);
+    assert_true(scripted_is_loaded() && wrong_is_loaded());
+    expect_plugin(sorter, i ? "cpu" : "scripted");
+    const char *const fallback = recsort_sorter_stats(sorter).fallback;
+    assert_int_equal(fallback && strstr(fallback, "cannot be used here, \"cpu\" sorts"), i);
+    assert_int_equal(sort(sorter, 3), RECSORT_OK);
+    recsort_sorter_destroy(sorter);
+  }
+}
+
+static void test_its_own_algorithm_loads_nothing(void **state)
+{
+  recsort_sorter *const sorter = create((recsort_options){.algorithm = "sequential"});
+  (void)state;
+  assert_int_equal(sort(sorter, 3), RECSORT_OK);
+  assert_false(scripted_is_loaded() || wrong_is_loaded());
+  assert_int_equal(sort(sorter, LEAST), RECSORT_OK);
+  expect_plugin(sorter, "cpu");
+  assert_true(scripted_is_loaded());
+  assert_null(recsort_sorter_stats(sorter).fallback);
+  recsort_sorter_destroy(sorter);
+}
+
+#define SIX(text) text text text text text text
+
+/* To load them may fail for want of memory: an error, and the next sort is well. */
+static void test_no_memory_to_load_them(void **state)
+{
+  static const char many[] = SIX(WRONG ":") SIX(WRONG ":") SCRIPTED;
+  bool failed = false;
+  (void)state;
+  assert_int_equal(setenv("RECSORT_PLUGIN_PATH", many, 1), 0);
+  for (size_t at = 1;; at++) {
+    failing_allocator memory = {0};
+    const recsort_allocator hook = failing_hook(&memory);
+    recsort_sorter *const sorter = create((recsort_options){.allocator = &hook});
+    const size_t before = memory.calls;
+    memory.fail_at = before + at;
+    const recsort_status status = sort(sorter, LEAST);
+    const bool past = memory.calls < memory.fail_at;
+    if (status) assert_int_equal(status, RECSORT_OUT_OF_MEMORY);
+    failed = failed || status;
+    assert_int_equal(sort(sorter, LEAST), RECSORT_OK);
+    recsort_sorter_destroy(sorter);
+    assert_int_equal(memory.blocks, 0);
+    assert_int_equal(memory.wrong, 0);
+    if (past) break;
+  }
+  assert_true(failed);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, find_both, forget)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      TEST(test_another_one_is_not_loaded_for_the_cpu),
+      TEST(test_only_the_one_by_that_name_is_loaded),
+      TEST(test_few_records_load_nothing),
+      TEST(test_many_records_go_to_the_best),
+      TEST(test_what_the_cpu_does_not_have_is_looked_for),
+      TEST(test_its_own_algorithm_loads_nothing),
+      TEST(test_no_memory_to_load_them),
+  };
+  return cmocka_run_group_tests_name("choice", tests, NULL, NULL);
+}
