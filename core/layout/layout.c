@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/types.h"
 #include "schema/parse.h"
-#include "schema/types.h"
 #include "schema/words.h"
 
 /* What a struct takes. */
@@ -203,27 +203,31 @@ static recsort_status lay_nested(const builder *b, const frame *f, const recsort
 static recsort_status lay_type(const builder *b, const frame *f, const recsort_field_desc *desc,
                                recsort_field *field, extent *element)
 {
+  const recsort_type_info *type = recsort_type_describe(desc->type);
   field->endian = desc->endian ? desc->endian : f->endian;
   field->count = (size_t)desc->count;
-  switch (desc->type) {
-  case RECSORT_STRUCT:
+  switch (type->type_class) {
+  case RECSORT_CLASS_STRUCT:
     return lay_nested(b, f, desc, field, element);
-  case RECSORT_CHAR:
-  case RECSORT_BYTES:
-    *element = (extent){desc->count ? (size_t)desc->count : 1, 1};
+  case RECSORT_CLASS_ENUM:
+    type = recsort_type_describe(desc->base);
+    *element = (extent){type->size, type->alignment};
+    return lay_enumerators(b, desc, field);
+  case RECSORT_CLASS_BYTES:
+    *element = (extent){type->size, type->alignment};
+    if (type->size) return RECSORT_OK;
+    element->size = desc->count ? (size_t)desc->count : 1; /* the count is the length */
     field->count = 0;
     return RECSORT_OK;
-  case RECSORT_ENUM: {
-    const size_t size = rs_type_size(desc->base);
-    *element = (extent){size, size};
-    return lay_enumerators(b, desc, field);
+  case RECSORT_CLASS_BOOL:
+  case RECSORT_CLASS_SIGNED:
+  case RECSORT_CLASS_UNSIGNED:
+  case RECSORT_CLASS_FLOAT:
+  case RECSORT_CLASS_BITFIELD:
+  case RECSORT_CLASS_NONE:
+    *element = (extent){type->size, type->alignment};
   }
-  default: {
-    const size_t size = rs_type_size(desc->type);
-    *element = (extent){size, size};
-    return RECSORT_OK;
-  }
-  }
+  return RECSORT_OK;
 }
 
 /* ---- Places --------------------------------------------------------------------------------- */
@@ -298,7 +302,7 @@ static recsort_status check_overlaps(const builder *b, const frame *f)
 
 static recsort_status check_desc(const builder *b, const recsort_field_desc *desc)
 {
-  if (desc->type < RECSORT_BOOL || desc->type > RECSORT_BITFIELD)
+  if (!rs_is_type(desc->type))
     return REFUSE(b, desc, "its type is no recsort_type", RS_SHOWN(desc->name));
   if (desc->endian < RECSORT_ENDIAN_DEFAULT || desc->endian > RECSORT_BIG_ENDIAN)
     return REFUSE(b, desc, "its endian is no recsort_endian", RS_SHOWN(desc->name));

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/types.h"
 #include "schema/words.h"
 
 /* A path that is being followed; `rest` is what has not been read. */
@@ -85,11 +86,6 @@ static recsort_status read_index(walk *w, const recsort_field *field, size_t *in
   return RECSORT_OK;
 }
 
-static bool is_float(recsort_type type)
-{
-  return type >= RECSORT_FLOAT16 && type <= RECSORT_FLOAT64;
-}
-
 /* What the path ends at must be one value, and one that the key's other words fit. */
 static recsort_status check_end(const walk *w, const recsort_field *field)
 {
@@ -102,7 +98,7 @@ static recsort_status check_end(const walk *w, const recsort_field *field)
     return REFUSE(w, "key \"%.*s\": its order is no recsort_order", RS_SHOWN(key->path));
   if (key->nan < RECSORT_NAN_LAST || key->nan > RECSORT_NAN_TOTAL)
     return REFUSE(w, "key \"%.*s\": its nan is no recsort_nan", RS_SHOWN(key->path));
-  if (key->nan != RECSORT_NAN_LAST && !is_float(field->type))
+  if (key->nan != RECSORT_NAN_LAST && rs_class_of(field->type) != RECSORT_CLASS_FLOAT)
     return REFUSE(w, "key \"%.*s\": nan is for floats, and %.*s is %s; leave it out",
                   RS_SHOWN(key->path), RS_SHOWN(field->name), recsort_type_name(field->type));
   return RECSORT_OK;
