@@ -30,6 +30,7 @@ static const rs_type types[] = {
     [RECSORT_FLOAT64] =  {{"float64",      CLASS(FLOAT),    8, 8, 11, 52}, {"f8"}, {"double"}},
     [RECSORT_CHAR] =     {{"char",         CLASS(BYTES),    0, 1,  0,  0}, {"S"}, {NULL}},
     [RECSORT_BYTES] =    {{"bytes",        CLASS(BYTES),    0, 1,  0,  0}, {"V"}, {NULL}},
+    [RECSORT_UUID] =     {{"uuid",         CLASS(BYTES),   16, 1,  0,  0}, {NULL}, {NULL}},
     [RECSORT_STRUCT] =   {{"struct",       CLASS(STRUCT),   0, 0,  0,  0}, {NULL}, {NULL}},
     [RECSORT_ENUM] =     {{"enum",         CLASS(ENUM),     0, 0,  0,  0}, {NULL}, {NULL}},
     [RECSORT_BITFIELD] = {{"bitfield",     CLASS(BITFIELD), 0, 0,  0,  0}, {NULL}, {NULL}},

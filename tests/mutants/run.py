@@ -124,6 +124,9 @@ MUTANTS = [
     ('core/key/encode.c', 'first + i, plan->keys', 'i, plan->keys'),
     ('core/key/encode.c', 'step.width = (uint8_t)(8 * bytes);\n  step.bit = 0;', 'step.bit = 0;\n  step.flags = 0;'),
     # plans
+    ('core/base/types.c', 'CLASS(FLOAT),    2, 2,  8,  7', 'CLASS(FLOAT),    2, 2,  5, 10'),
+    ('core/base/types.c', 'CLASS(BYTES),   16, 1,', 'CLASS(BYTES),   16, 16,'),
+    ('core/layout/layout.c', 'if (type->size) return RECSORT_OK;', ''),
     ('core/plan/plan.c', 'if (bits <= 32) return 32;', 'if (bits < 32) return 32;'),
     ('core/plan/plan.c', 'step->limit = greatest - least;', 'step->limit = greatest - least + 1;'),
     ('core/plan/plan.c', '!= reverse ?', '== reverse ?'),

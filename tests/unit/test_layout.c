@@ -39,6 +39,7 @@ struct outer {
   uint16_t half;
   double last[2];
   char end;
+  unsigned char ids[2][16];
 };
 
 static const recsort_enumerator kinds[] = {{"a", 0}, {"b", 65535}};
@@ -77,6 +78,7 @@ static const recsort_field_desc outer_fields[] = {
     {.name = "half", .type = RECSORT_FLOAT16, ANYWHERE},
     {.name = "last", .type = RECSORT_FLOAT64, .count = 2, ANYWHERE},
     {.name = "end", .type = RECSORT_CHAR, ANYWHERE},
+    {.name = "ids", .type = RECSORT_UUID, .count = 2, ANYWHERE},
 };
 
 static const struct {
@@ -90,7 +92,7 @@ static const struct {
     {offsetof(struct outer, i8b), 1, 0},   {offsetof(struct outer, three), sizeof(struct inner), 3},
     {offsetof(struct outer, kind), 2, 0},  {offsetof(struct outer, i64), 8, 0},
     {offsetof(struct outer, half), 2, 0},  {offsetof(struct outer, last), 8, 2},
-    {offsetof(struct outer, end), 1, 0},
+    {offsetof(struct outer, end), 1, 0},   {offsetof(struct outer, ids), 16, 2},
 };
 
 static recsort_schema_desc outer_desc(void)
@@ -259,7 +261,7 @@ static void refuses_bad_fields_made_by_calls(void **state)
        "field \"a.b\": a name must not hold . [ or ], which paths use"},
       {{.name = "\xff", .type = RECSORT_INT8, ANYWHERE}, "field \"\xff\": a name must be UTF-8"},
       {{.name = "a", ANYWHERE}, "field \"a\": its type is no recsort_type"},
-      {{.name = "a", .type = (recsort_type)19, ANYWHERE},
+      {{.name = "a", .type = (recsort_type)(RECSORT_UUID + 1), ANYWHERE},
        "field \"a\": its type is no recsort_type"},
       {{.name = "a", .type = RECSORT_INT8, .endian = (recsort_endian)3, ANYWHERE},
        "field \"a\": its endian is no recsort_endian"},

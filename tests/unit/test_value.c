@@ -374,7 +374,7 @@ static void cuts_values_that_do_not_fit(void **state)
 static void names_every_type(void **state)
 {
   (void)state;
-  for (recsort_type a = RECSORT_BOOL; a <= RECSORT_BITFIELD; a++) {
+  for (recsort_type a = RECSORT_BOOL; a <= RECSORT_UUID; a++) {
     assert_string_not_equal(recsort_type_name(a), "unknown type");
     for (recsort_type b = RECSORT_BOOL; b < a; b++)
       assert_string_not_equal(recsort_type_name(a), recsort_type_name(b));
@@ -397,11 +397,12 @@ static void describes_every_type(void **state)
       {RECSORT_FLOAT32, {"float32", RECSORT_CLASS_FLOAT, 4, 4, 8, 23}},
       {RECSORT_FLOAT64, {"float64", RECSORT_CLASS_FLOAT, 8, 8, 11, 52}},
       {RECSORT_CHAR, {"char", RECSORT_CLASS_BYTES, 0, 1, 0, 0}},
+      {RECSORT_UUID, {"uuid", RECSORT_CLASS_BYTES, 16, 1, 0, 0}},
       {RECSORT_STRUCT, {"struct", RECSORT_CLASS_STRUCT, 0, 0, 0, 0}},
       {RECSORT_ENUM, {"enum", RECSORT_CLASS_ENUM, 0, 0, 0, 0}},
       {RECSORT_BITFIELD, {"bitfield", RECSORT_CLASS_BITFIELD, 0, 0, 0, 0}},
       {(recsort_type)0, {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
-      {(recsort_type)(RECSORT_BITFIELD + 1000), {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
+      {(recsort_type)(RECSORT_UUID + 1), {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
       {(recsort_type)-1, {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
   };
   (void)state;

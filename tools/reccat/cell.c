@@ -68,7 +68,8 @@ size_t cell_width(const recsort_field *field)
   case RECSORT_CLASS_ENUM:
     return longest_name(field);
   case RECSORT_CLASS_BYTES:
-    return field->type == RECSORT_CHAR ? field->size : 2 * field->size;
+    return field->type == RECSORT_CHAR ? field->size
+                                       : tool_bytes_text_length(field->type, field->size);
   case RECSORT_CLASS_STRUCT:
   case RECSORT_CLASS_NONE:
     break;
@@ -146,7 +147,7 @@ void cell_write(const recsort_field *field, const void *base, size_t element, ch
     if (field->type == RECSORT_CHAR)
       write_text(value.as.bytes, value.size, text);
     else
-      tool_bytes_text(value.as.bytes, value.size, text);
+      tool_bytes_text(field->type, value.as.bytes, value.size, text);
     break;
   case RECSORT_CLASS_FLOAT:
     tool_float_text(field->type, value.as.real, text);

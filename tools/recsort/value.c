@@ -84,11 +84,11 @@ static void format_string(recsort_value value, value_text *to)
 }
 
 /* Hexadecimal digits. */
-static void format_bytes(recsort_value value, value_text *to)
+static void format_bytes(const recsort_field *field, recsort_value value, value_text *to)
 {
   enum { SHOWN_BYTES = FULL_TEXT / 2 + 1 };
   const size_t shown = value.size < SHOWN_BYTES ? value.size : SHOWN_BYTES;
-  char *const end = tool_bytes_text(value.as.bytes, shown, to->text);
+  char *const end = tool_bytes_text(field->type, value.as.bytes, shown, to->text);
   if (shown < value.size) strcpy(end, "...");
 }
 
@@ -122,7 +122,7 @@ value_text value_as_text(const recsort_field *field, recsort_value value)
     if (field->type == RECSORT_CHAR)
       format_string(value, &to);
     else
-      format_bytes(value, &to);
+      format_bytes(field, value, &to);
     break;
   }
   return to;

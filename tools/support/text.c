@@ -47,10 +47,16 @@ void tool_float_text(recsort_type type, double value, char *text)
 
 /* ---- Bytes -------------------------------------------------------------------------------- */
 
-char *tool_bytes_text(const unsigned char *bytes, size_t size, char *text)
+/* Whether a hyphen stands before byte `i`: 8-4-4-4-12 digits of a uuid. */
+static bool begins_group(recsort_type type, size_t i)
+{
+  return type == RECSORT_UUID && (i == 4 || i == 6 || i == 8 || i == 10);
+}
+
+char *tool_bytes_text(recsort_type type, const unsigned char *bytes, size_t size, char *text)
 {
   for (size_t i = 0; i < size; i++)
-    text += sprintf(text, "%02x", (unsigned)bytes[i]);
+    text += sprintf(text, "%s%02x", begins_group(type, i) ? "-" : "", (unsigned)bytes[i]);
   *text = '\0';
   return text;
 }

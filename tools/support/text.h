@@ -20,7 +20,13 @@ static inline bool tool_is_bytes(const recsort_field *field)
  * Needs TOOL_NUMBER_TEXT bytes. */
 void tool_float_text(recsort_type type, double value, char *text);
 
-/* Bytes as hexadecimal digits. Returns the end of the text, where its NUL is. */
-char *tool_bytes_text(const unsigned char *bytes, size_t size, char *text);
+/* Bytes as hexadecimal digits, a uuid's in groups: 00112233-4455-6677-8899-aabbccddeeff. Returns
+ * the end of the text, where its NUL is. */
+char *tool_bytes_text(recsort_type type, const unsigned char *bytes, size_t size, char *text);
+/* How long that text is, without the NUL. */
+static inline size_t tool_bytes_text_length(recsort_type type, size_t size)
+{
+  return 2 * size + (type == RECSORT_UUID ? 4 : 0);
+}
 
 #endif

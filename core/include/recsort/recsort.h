@@ -138,12 +138,13 @@ typedef enum recsort_type {
   RECSORT_BFLOAT16,
   RECSORT_FLOAT32,
   RECSORT_FLOAT64,
-  RECSORT_CHAR,    /* a string of `count` bytes, NUL-padded, compared as bytes */
-  RECSORT_BYTES,   /* `count` raw bytes, compared as bytes */
-  RECSORT_STRUCT,  /* fields of its own */
-  RECSORT_ENUM,    /* an integer of type `base` with names for its values */
-  RECSORT_BITFIELD /* bits [bit, bit + width) of an earlier integer field of the same struct,
-                      bit 0 the least significant; unsigned, and takes no room of its own */
+  RECSORT_CHAR,     /* a string of `count` bytes, NUL-padded, compared as bytes */
+  RECSORT_BYTES,    /* `count` raw bytes, compared as bytes */
+  RECSORT_STRUCT,   /* fields of its own */
+  RECSORT_ENUM,     /* an integer of type `base` with names for its values */
+  RECSORT_BITFIELD, /* bits [bit, bit + width) of an earlier integer field of the same struct,
+                       bit 0 the least significant; unsigned, and takes no room of its own */
+  RECSORT_UUID      /* 16 bytes in the order of their text (RFC 9562), compared as bytes */
 } recsort_type;
 
 typedef enum recsort_endian {
@@ -307,7 +308,7 @@ typedef enum recsort_value_kind {
   RECSORT_VALUE_SIGNED,
   RECSORT_VALUE_UNSIGNED, /* bool and bitfields too */
   RECSORT_VALUE_REAL,
-  RECSORT_VALUE_BYTES /* char and bytes: points into the record */
+  RECSORT_VALUE_BYTES /* char, bytes and uuid: points into the record */
 } recsort_value_kind;
 
 typedef struct recsort_value {
