@@ -32,7 +32,7 @@ MUTANTS = [
     ('plugins/cpu/merge_runs.c', 'concatenate(b, a, out);', 'concatenate(a, b, out);'),
     ('plugins/cpu/merge_runs.c', 'j > 0 && to[j - 1] > pair', 'j > 1 && to[j - 1] > pair'),
     ('plugins/cpu/merge_runs.c', 'rest == 0 || last == a.count', 'last == a.count'),
-    ('plugins/cpu/kernels.c', 'k < count - 3 * q', 'k < count - 3 * q - 1'),
+    ('plugins/cpu/kernels_scalar.c', 'k < count - 3 * q', 'k < count - 3 * q - 1'),
     ('plugins/cpu/multiway.c', 'if (below < rank) low.at[pick]++;', ''),
     ('plugins/cpu/presorted.c', 'else if (full.ascents == 0)', 'else if (full.ascents <= 1)'),
     ('plugins/cpu/presorted.c', 'if (full.descents == 0)', 'if (full.descents <= 1)'),

@@ -4,17 +4,15 @@
 #include "workload.h"
 
 #include "support/message.h"
+#include "support/random.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* splitmix64: its outputs pass for random numbers. */
-static uint64_t mix(uint64_t x)
+/* The random number that belongs to a place. */
+static uint64_t mix(uint64_t place)
 {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
+  return random_next(&place);
 }
 
 static void fill_entity(void *record, uint64_t rank, uint64_t place)

@@ -1,6 +1,7 @@
 /* ranks.c - see ranks.h. */
 #include "recgen/ranks.h"
-#include "recgen/random.h"
+
+#include "support/random.h"
 
 #include <stddef.h>
 #include <string.h>

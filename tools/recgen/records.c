@@ -5,8 +5,8 @@
  */
 #include "recgen/records.h"
 #include "recgen/places.h"
-#include "recgen/random.h"
 
+#include "support/random.h"
 #include "support/text.h"
 
 #include <math.h>

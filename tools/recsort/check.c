@@ -1,5 +1,6 @@
 /* check.c - whether the inputs, as one sequence, are sorted; in constant memory. */
 #include "commands.h"
+#include "stats.h"
 
 #include "value.h"
 

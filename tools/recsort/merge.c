@@ -6,6 +6,7 @@
  * ends the merge.
  */
 #include "commands.h"
+#include "stats.h"
 
 #include "support/input.h"
 #include "support/message.h"

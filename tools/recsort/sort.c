@@ -8,6 +8,7 @@
  * put them there.
  */
 #include "commands.h"
+#include "stats.h"
 
 #include "support/input.h"
 #include "support/memory.h"

@@ -1,7 +1,7 @@
 /* progress.c - one line on standard error, drawn at most ten times a second. */
 #include "support/progress.h"
 
-#include "support/message.h"
+#include "support/program.h"
 
 #include <stdio.h>
 #include <string.h>
