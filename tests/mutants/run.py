@@ -70,7 +70,7 @@ MUTANTS = [
     ('plugins/cuda/whole_records.c', 'facts.strayed ?', 'facts.broken ?'),
     ('core/base/checked.h', 'y - x < a_size', 'y - x + 1 < a_size'),
     ('core/sorter.c', 'order->sorting == own->sorting', 'own->sorting'),
-    ('core/runs.c', 'compared == 0 && turned', 'compared > 0 && turned'),
+    ('core/check.c', 'compared == 0 && turned', 'compared > 0 && turned'),
     ('plugins/cuda/wide_keys.c', 'memcpy(order.at, next.at, order_bytes);', ';'),
     # keys wider than a pair
     ('plugins/cpu/merge.c', 'return (tied){run.begin, run.count, window.low};',
@@ -155,8 +155,8 @@ MUTANTS = [
      'lap(&clock, &stats->verify_seconds);'),
     ('core/pipeline.c', '(ALIGNMENT - (uintptr_t)allocation % ALIGNMENT) % ALIGNMENT', '0'),
     ('core/pipeline.c', 'rs_sorter_note_fallback(sorter, &cause);', ''),
-    ('core/runs.c', 'slide(&window, part);\n  }\n  rs_release(&sorter->allocator, window.keys, window.size);\n  if (status == RECSORT_OK) *disorder', '}\n  rs_release(&sorter->allocator, window.keys, window.size);\n  if (status == RECSORT_OK) *disorder'),
-    ('core/runs.c', 'compare_neighbours(sorter, &window, i) > 0', 'compare_neighbours(sorter, &window, i) >= 0'),
+    ('core/check.c', 'rs_window_slide(&window, part);\n  }\n  rs_window_close(sorter, &window);\n  if (status == RECSORT_OK) *disorder', '}\n  rs_window_close(sorter, &window);\n  if (status == RECSORT_OK) *disorder'),
+    ('core/check.c', 'rs_window_compare(sorter, &window, i) > 0', 'rs_window_compare(sorter, &window, i) >= 0'),
     # plugins
     ('core/plugin/registry.c', 'plugin->abi >> 16 != RECSORT_PLUGIN_ABI_MAJOR', 'false'),
     ('core/plugin/registry.c', "folder[0] == '/' ?", 'true ?'),
