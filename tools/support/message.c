@@ -35,8 +35,13 @@ int tool_usage_error(const char *format, ...)
   va_start(arguments, format);
   say(format, arguments);
   va_end(arguments);
-  fprintf(stderr, "Try '%s --help' for what there is.\n", tool_name());
+  tool_say_help();
   return TOOL_TROUBLE;
+}
+
+void tool_say_help(void)
+{
+  fprintf(stderr, "Try '%s --help' for what there is.\n", tool_name());
 }
 
 void tool_error_errno(const char *file, int error)

@@ -14,6 +14,8 @@
 void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same followed by "Try 'name --help' ...". Always returns TOOL_TROUBLE, for main to return. */
 int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* That second line alone. */
+void tool_say_help(void);
 /* "name: FILE: what errno says". */
 void tool_error_errno(const char *file, int error);
 void tool_error_memory(size_t size);
