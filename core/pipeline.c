@@ -394,7 +394,7 @@ static recsort_status check_order(const recsort_sorter *sorter, const recsort_pe
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "the permutation is not what the sorter's last call gave");
   if (rs_permutation_verify(order, seen, sorter->team, NULL) == RECSORT_OK) return RECSORT_OK;
-  return rs_fail(error, RECSORT_INVALID_ARGUMENT, "order is no permutation of %zu elements",
+  return rs_fail(error, RECSORT_INVALID_ARGUMENT, "order is not a permutation of %zu elements",
                  order->count);
 }
 

@@ -1,7 +1,7 @@
 /* pool.h - the threads of the library: one pool for the whole process.
  *
  *   caller    takes a slot, publishes a job there, works on it like the workers, waits for the rest
- *   worker    claims a lane of a job, the same one from job to job, runs it, looks for the next
+ *   worker    claims a stripe of a job, the same one from job to job, runs it, looks for the next
  *
  * Workers are created when a job first wants them, up to what the largest job wanted, and are
  * shared by all callers. A worker that cannot be created is done without: the caller alone can

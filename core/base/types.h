@@ -11,7 +11,7 @@ typedef struct rs_type {
   const char *words[5]; /* what else it may be called; likewise */
 } rs_type;
 
-/* The row of a type; for what is no recsort_type, one of class NONE. */
+/* The row of a type; for what is not a recsort_type, one of class NONE. */
 const rs_type *rs_type_of(recsort_type type);
 
 static inline recsort_type_class rs_class_of(recsort_type type)

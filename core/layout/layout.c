@@ -129,7 +129,7 @@ static recsort_status refuse_bit_base(const builder *b, const frame *f, size_t a
   rs_guess guess = {.word = desc->bit_base};
   for (size_t i = 0; i < at; i++)
     if (rs_type_is_integer(f->fields[i].type)) rs_guess_offer(&guess, f->fields[i].name);
-  return REFUSE(b, desc, "its base \"%.*s\" is no earlier field of this struct%s%.*s%s",
+  return REFUSE(b, desc, "its base \"%.*s\" is not an earlier field of this struct%s%.*s%s",
                 RS_SHOWN(desc->name), RS_SHOWN(desc->bit_base),
                 guess.nearest ? "; did you mean " : "",
                 RS_SHOWN(guess.nearest ? guess.nearest : ""), guess.nearest ? "?" : "");
@@ -303,9 +303,9 @@ static recsort_status check_overlaps(const builder *b, const frame *f)
 static recsort_status check_desc(const builder *b, const recsort_field_desc *desc)
 {
   if (!rs_is_type(desc->type))
-    return REFUSE(b, desc, "its type is no recsort_type", RS_SHOWN(desc->name));
+    return REFUSE(b, desc, "its type is not a recsort_type", RS_SHOWN(desc->name));
   if (desc->endian < RECSORT_ENDIAN_DEFAULT || desc->endian > RECSORT_BIG_ENDIAN)
-    return REFUSE(b, desc, "its endian is no recsort_endian", RS_SHOWN(desc->name));
+    return REFUSE(b, desc, "its endian is not a recsort_endian", RS_SHOWN(desc->name));
   if (desc->count > RS_RECORD_MAX_BYTES)
     return REFUSE(b, desc, "count %llu is more than the %d bytes that a record may have",
                   RS_SHOWN(desc->name), (unsigned long long)desc->count, RS_RECORD_MAX_BYTES);
@@ -350,9 +350,9 @@ static recsort_status check_record(const builder *b)
   const char *why = d->record ? rs_name_trouble(d->record, false) : "the record has no name";
   if (why) return rs_fail_at(b->error, RECSORT_INVALID_SCHEMA, place, "record: %s", why);
   if (d->endian < RECSORT_ENDIAN_DEFAULT || d->endian > RECSORT_BIG_ENDIAN)
-    why = "the record's endian is no recsort_endian";
+    why = "the record's endian is not a recsort_endian";
   else if (d->layout < RECSORT_LAYOUT_C || d->layout > RECSORT_LAYOUT_EXPLICIT)
-    why = "the record's layout is no recsort_layout";
+    why = "the record's layout is not a recsort_layout";
   else if (d->field_count == 0 || !d->fields)
     why = "the record has no fields";
   else if (d->key_count && !d->keys)

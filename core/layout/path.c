@@ -71,8 +71,8 @@ static recsort_status read_index(walk *w, const recsort_field *field, size_t *in
   *index = 0;
   if (*w->rest != '[') return field->count ? refuse_missing_index(w, field) : RECSORT_OK;
   if (!field->count)
-    return REFUSE(w, "key \"%.*s\": %.*s is no array; leave the index out", RS_SHOWN(w->key->path),
-                  RS_SHOWN(field->name));
+    return REFUSE(w, "key \"%.*s\": %.*s is not an array; leave the index out",
+                  RS_SHOWN(w->key->path), RS_SHOWN(field->name));
   const char *digits = w->rest + 1;
   const size_t length = strspn(digits, "0123456789");
   if (length == 0 || digits[length] != ']' || (length > 1 && digits[0] == '0'))
@@ -95,9 +95,9 @@ static recsort_status check_end(const walk *w, const recsort_field *field)
                   RS_SHOWN(key->path), RS_SHOWN(field->name), SHOWN_SO_FAR(w),
                   RS_SHOWN(field->fields[0].name));
   if (key->order != RECSORT_ASCENDING && key->order != RECSORT_DESCENDING)
-    return REFUSE(w, "key \"%.*s\": its order is no recsort_order", RS_SHOWN(key->path));
+    return REFUSE(w, "key \"%.*s\": its order is not a recsort_order", RS_SHOWN(key->path));
   if (key->nan < RECSORT_NAN_LAST || key->nan > RECSORT_NAN_TOTAL)
-    return REFUSE(w, "key \"%.*s\": its nan is no recsort_nan", RS_SHOWN(key->path));
+    return REFUSE(w, "key \"%.*s\": its nan is not a recsort_nan", RS_SHOWN(key->path));
   if (key->nan != RECSORT_NAN_LAST && rs_class_of(field->type) != RECSORT_CLASS_FLOAT)
     return REFUSE(w, "key \"%.*s\": nan is for floats, and %.*s is %s; leave it out",
                   RS_SHOWN(key->path), RS_SHOWN(field->name), recsort_type_name(field->type));
@@ -112,7 +112,7 @@ static recsort_status read_dot(walk *w, const recsort_field *field)
                   "key \"%.*s\": \"%.*s\" is out of place; say a path such as pos[2] or stats.hp",
                   RS_SHOWN(w->key->path), RS_SHOWN(w->rest));
   if (field->type != RECSORT_STRUCT)
-    return REFUSE(w, "key \"%.*s\": %.*s is no struct, but %s", RS_SHOWN(w->key->path),
+    return REFUSE(w, "key \"%.*s\": %.*s is %s, not a struct", RS_SHOWN(w->key->path),
                   RS_SHOWN(field->name), recsort_type_name(field->type));
   w->rest++;
   return RECSORT_OK;

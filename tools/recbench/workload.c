@@ -49,14 +49,14 @@ static void fill_gensort(void *record, uint64_t rank, uint64_t place)
   memcpy(record, &filled, sizeof filled);
 }
 
-typedef struct record_kind {
+typedef struct record_definition {
   const char *name;
   size_t size;
   const char *schema;
   void (*fill)(void *record, uint64_t rank, uint64_t place);
-} record_kind;
+} record_definition;
 
-static const record_kind kinds[RECORD_COUNT] = {
+static const record_definition definitions[RECORD_COUNT] = {
     [RECORD_ENTITY] = {"entity", sizeof(entity),
                        "record: Entity\n"
                        "size: 20\n"
@@ -105,17 +105,17 @@ static const char *const distributions[DISTRIBUTION_COUNT] = {"random", "sorted"
 
 const char *record_name(record_id record)
 {
-  return kinds[record].name;
+  return definitions[record].name;
 }
 
 size_t record_size(record_id record)
 {
-  return kinds[record].size;
+  return definitions[record].size;
 }
 
 const char *record_schema(record_id record)
 {
-  return kinds[record].schema;
+  return definitions[record].schema;
 }
 
 const char *distribution_name(bench_distribution distribution)
@@ -153,7 +153,7 @@ static void *take(size_t size)
 bool workload_make(bench_workload *input, record_id record, bench_distribution distribution,
                    size_t count)
 {
-  const size_t each = kinds[record].size;
+  const size_t each = definitions[record].size;
   *input = (bench_workload){.record = record, .distribution = distribution, .count = count};
   if (__builtin_mul_overflow(count, each, &input->size)) {
     tool_error("%zu records are too many", count);
@@ -162,7 +162,7 @@ bool workload_make(bench_workload *input, record_id record, bench_distribution d
   input->records = take(input->size);
   if (input->records == NULL) return false;
   for (size_t i = 0; i < count; i++) {
-    kinds[record].fill(input->records + i * each, rank_at(distribution, i, count), i);
+    definitions[record].fill(input->records + i * each, rank_at(distribution, i, count), i);
   }
   return true;
 }
@@ -185,6 +185,6 @@ bool workload_verify(bench_workload *input, const void *result, const char *meth
   }
   if (memcmp(input->sorted, result, input->size) == 0) return true;
   tool_error("wrong result: %s differs from what came first on %s %s records", method,
-             distributions[input->distribution], kinds[input->record].name);
+             distributions[input->distribution], definitions[input->record].name);
   return false;
 }

@@ -25,9 +25,9 @@ static uint64_t tooth_length(uint64_t count)
   return count / TEETH + (count % TEETH != 0);
 }
 
-static uint64_t range_of(distribution kind, uint64_t count, unsigned bits)
+static uint64_t range_of(distribution shape, uint64_t count, unsigned bits)
 {
-  switch (kind) {
+  switch (shape) {
   case DISTRIBUTION_FEW:
     return FEW;
   case DISTRIBUTION_EQUAL:
@@ -41,13 +41,13 @@ static uint64_t range_of(distribution kind, uint64_t count, unsigned bits)
   }
 }
 
-ranks ranks_of(distribution kind, uint64_t count, uint64_t seed)
+ranks ranks_of(distribution shape, uint64_t count, uint64_t seed)
 {
   unsigned bits = 1;
   while (bits < 63 && count >> bits)
     bits++;
-  const uint64_t range = range_of(kind, count, bits);
-  return (ranks){kind, count, range ? range : 1, random_stream(seed, UINT64_MAX), bits};
+  const uint64_t range = range_of(shape, count, bits);
+  return (ranks){shape, count, range ? range : 1, random_stream(seed, UINT64_MAX), bits};
 }
 
 /* ---- nearly ------------------------------------------------------------------------------- */
@@ -133,7 +133,7 @@ static uint64_t rank_organ_pipe(const ranks *r, uint64_t record)
 
 uint64_t rank_of(const ranks *r, uint64_t record)
 {
-  switch (r->kind) {
+  switch (r->shape) {
   case DISTRIBUTION_SORTED:
     return record;
   case DISTRIBUTION_REVERSE:

@@ -86,7 +86,7 @@ static bool write_in_turn(tool_output *output, const element_pieces *pieces, uin
     size_t size;
     fill_piece(pieces, piece, buffer, &size);
     written = tool_output_write(output, buffer, size);
-    tool_progress_step(piece + 1);
+    tool_progress_update(piece + 1);
   }
   free(buffer);
   return written;
@@ -99,7 +99,7 @@ static bool write_one_by_one(tool_output *output, const recsort_permutation *ord
   bool written = true;
   for (size_t i = 0; written && i < order->count; i++) {
     written = tool_output_write(output, records + recsort_permutation_at(order, i) * size, size);
-    tool_progress_step(i + 1);
+    tool_progress_update(i + 1);
   }
   return written;
 }

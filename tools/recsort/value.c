@@ -59,7 +59,7 @@ bool key_values_equal(const recsort_key_info *key, recsort_value a, recsort_valu
   return a.as.u == b.as.u;
 }
 
-/* A text that is longer gets no further byte, for which there would be room, but dots. */
+/* A text that is longer ends in dots. */
 enum { FULL_TEXT = VALUE_TEXT - sizeof "\\xff...\"" };
 
 /* A string in quotes as far as it is plain text. */

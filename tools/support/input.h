@@ -42,7 +42,7 @@ typedef struct tool_bytes {
   size_t capacity;
 } tool_bytes;
 
-/* Makes room for `capacity` bytes in all; false, without a message, if there is no memory. */
+/* Grows it to `capacity` bytes in all; false, without a message, if there is no memory. */
 bool tool_bytes_reserve(tool_bytes *bytes, size_t capacity);
 void tool_bytes_free(tool_bytes *bytes);
 
@@ -64,11 +64,11 @@ typedef struct tool_reader {
  * `header` (NULL: nowhere) at once. Afterwards tool_reader_close is due whatever was returned. */
 bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *format,
                       tool_output *header);
-/* Reads at most `room` bytes of records. Fewer are given only at the end or from a pipe; 0 only
+/* Reads at most `capacity` bytes of records. Fewer are given only at the end or from a pipe; 0 only
  * at the end, and then the file was whole. */
-bool tool_reader_read(tool_reader *reader, void *to, size_t room, size_t *got);
-/* Reads 1 to `room` whole records, or 0 at the end. */
-bool tool_reader_read_records(tool_reader *reader, void *to, size_t room, size_t *count);
+bool tool_reader_read(tool_reader *reader, void *to, size_t capacity, size_t *got);
+/* Reads 1 to `capacity` whole records, or 0 at the end. */
+bool tool_reader_read_records(tool_reader *reader, void *to, size_t capacity, size_t *count);
 /* Copies the header of a regular file; that of anything else has gone where it should. */
 bool tool_reader_put_header(tool_reader *reader, tool_output *to);
 /* Copies what stands behind the records (NULL: nowhere). From a pipe, after the last of them. */

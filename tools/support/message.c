@@ -41,7 +41,7 @@ int tool_usage_error(const char *format, ...)
 
 void tool_say_help(void)
 {
-  fprintf(stderr, "Try '%s --help' for what there is.\n", tool_name());
+  fprintf(stderr, "Run '%s --help' for a list of options.\n", tool_name());
 }
 
 void tool_error_errno(const char *file, int error)
@@ -51,7 +51,7 @@ void tool_error_errno(const char *file, int error)
 
 void tool_error_memory(size_t size)
 {
-  tool_error("not enough memory: %zu bytes more were wanted", size);
+  tool_error("out of memory: %zu more bytes are needed", size);
 }
 
 void tool_error_library(const recsort_error *error)

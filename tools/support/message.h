@@ -12,7 +12,7 @@
 
 /* "name: text" in one line; a progress line is cleared first. */
 void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same followed by "Try 'name --help' ...". Always returns TOOL_TROUBLE, for main to return. */
+/* The same followed by "Run 'name --help' ...". Always returns TOOL_TROUBLE, for main to return. */
 int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* That second line alone. */
 void tool_say_help(void);

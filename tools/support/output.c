@@ -216,7 +216,7 @@ bool tool_output_write(tool_output *output, const void *data, size_t size)
   return true;
 }
 
-/* ---- Room ---- */
+/* ---- Space ---- */
 
 static bool is_in_memory(int fd)
 {
@@ -228,13 +228,15 @@ void tool_output_fill_by(tool_output *output, unsigned threads)
 {
   output->mappable =
       threads >= least_threads && tool_output_is_file(output) && is_in_memory(output->fd);
-  output->room.fd = output->fd;
+  output->reservation.fd = output->fd;
 }
 
-/* Room on tmpfs is memory: what there is not is not begun with, as reading may refuse the job. */
+/* Space on tmpfs is memory. Without enough of it nothing is reserved: reading may refuse the job.
+ */
 void tool_output_reserve(tool_output *output, uint64_t size)
 {
-  if (output->mappable && size <= tool_memory_available()) tool_room_begin(&output->room, size);
+  if (output->mappable && size <= tool_memory_available())
+    tool_reservation_begin(&output->reservation, size);
 }
 
 static size_t page_size(void)
@@ -242,7 +244,7 @@ static size_t page_size(void)
   return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static bool map_room(tool_output *output, size_t size)
+static bool map_space(tool_output *output, size_t size)
 {
   const size_t before = output->written % page_size();
   if (size > SIZE_MAX - before) return false;
@@ -259,12 +261,12 @@ bool tool_output_map(tool_output *output, size_t size, void **at)
 {
   *at = NULL;
   if (!output->mappable || size == 0) return true;
-  const int error = tool_room_complete(&output->room, output->written + size);
+  const int error = tool_reservation_complete(&output->reservation, output->written + size);
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
     errno = error;
     return failed(output);
   }
-  if (error != 0 || !map_room(output, size)) return true;
+  if (error != 0 || !map_space(output, size)) return true;
   *at = (unsigned char *)output->mapping + (output->mapping_size - size);
   return true;
 }
@@ -340,7 +342,7 @@ static void fill_piece_of_mapping(void *argument, size_t piece, unsigned slot)
   const piece_job *const job = argument;
   size_t size;
   job->pieces->fill(job->pieces->context, piece, job->at + piece * job->pieces->size, &size);
-  if (slot == 0) tool_progress_step(piece);
+  if (slot == 0) tool_progress_update(piece);
 }
 
 static bool fill_mapping(tool_output *output, const tool_pieces *pieces, unsigned char *at)
@@ -359,7 +361,7 @@ static void write_piece_through_buffer(void *argument, size_t piece, unsigned sl
   const size_t size = *buffer != NULL ? write_piece(job->output, job->pieces, piece, *buffer) : 0;
   if (size == 0) job->error = *buffer != NULL ? errno : ENOMEM;
   job->written += size;
-  if (slot == 0) tool_progress_step(job->written / job->pieces->size);
+  if (slot == 0) tool_progress_update(job->written / job->pieces->size);
 }
 
 static bool write_through_buffers(tool_output *output, const tool_pieces *pieces)
@@ -409,7 +411,7 @@ static bool keep_attributes(tool_output *output)
 /* More may have been reserved than was written. */
 static bool give_back_room(tool_output *output)
 {
-  tool_room_stop(&output->room);
+  tool_reservation_stop(&output->reservation);
   return !output->mappable || ftruncate(output->fd, (off_t)output->written) == 0;
 }
 
@@ -441,7 +443,7 @@ bool tool_output_commit(tool_output *output)
 void tool_output_discard(tool_output *output)
 {
   tool_temporary_remove(&output->temporary);
-  tool_room_stop(&output->room);
+  tool_reservation_stop(&output->reservation);
   unmap(output);
   if (output->fd > STDERR_FILENO) close(output->fd);
   if (output->folder >= 0) close(output->folder);
