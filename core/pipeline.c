@@ -137,7 +137,7 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
   return RECSORT_OK;
 }
 
-/* The old block goes first: two at once could be more than there is. */
+/* Frees the old block first: there may not be enough memory for two. */
 static recsort_status reserve(recsort_sorter *sorter, size_t size, recsort_error *error)
 {
   if (size <= sorter->block_size) return RECSORT_OK;

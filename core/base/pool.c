@@ -21,7 +21,7 @@ enum {
 
 #define POLL_NS INT64_C(1000000)    /* before an idle worker sleeps */
 #define WAIT_NS INT64_C(200000)     /* before a caller that waits for workers sleeps */
-#define RETRY_NS INT64_C(100000000) /* before a thread is asked for again that could not be had */
+#define RETRY_NS INT64_C(100000000) /* before it tries again to create a thread */
 
 /* A job. Stripe s of its `stripes` has the numbers s, s + MOST_THREADS, ...: one number, if there
  * are no more than that. The caller fills the job in, then publishes it by the bits of `open`, one
@@ -128,7 +128,7 @@ static unsigned workers_wanted(slot *job)
 }
 
 /* Wakes two of the workers that the jobs can use. Each of them wakes two more, so that a large team
- * is there soon. */
+ * starts quickly. */
 static void wake_workers(void)
 {
   const unsigned used = atomic_load(&pool.slots_used), workers = atomic_load(&pool.workers);
@@ -375,7 +375,7 @@ static void run_in_slot(slot *job, void (*task)(void *argument, size_t number), 
   atomic_store(&job->taken, false);
 }
 
-/* To wait is a cancellation point; a caller that was cancelled there would leave its job behind. */
+/* Waiting is a cancellation point: a caller cancelled there would abandon its job. */
 static void pool_run(void *context, void (*task)(void *argument, size_t number), void *argument,
                      size_t count)
 {

@@ -53,7 +53,7 @@ static int by_name(const void *a, const void *b)
   return order ? order : x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The place in the list of the first name that was there before, or `count`. Sorts `names`. */
+/* The index of the first name that repeats an earlier one, or `count`. Sorts `names`. */
 static size_t find_twin(named *names, size_t count)
 {
   size_t twin = count;

@@ -32,8 +32,8 @@ static void plan_float(recsort_key_step *step, const recsort_type_info *type, re
   if (nan == RECSORT_NAN_TOTAL) step->flags |= RECSORT_KEY_NAN_TOTAL;
 }
 
-/* An enum's code is its distance from the least of its values; what lies beyond the greatest is
- * not a value of it and has no place in the order. */
+/* An enum's code is its distance from its least value. What lies beyond its greatest value has no
+ * place in the order. */
 static void plan_enum(recsort_key_step *step, const recsort_field *field)
 {
   const uint64_t sign = rs_class_of(field->base) == RECSORT_CLASS_SIGNED ? UINT64_C(1) << 63 : 0;

@@ -113,7 +113,7 @@ static recsort_status read_endian(const rs_reader *reader, const rs_subject *sub
 
 /* ---- Enumerators ---------------------------------------------------------------------------- */
 
-/* They wait as texts until their type is known, which may be declared after them. */
+/* They are kept as text until their type is known, which may be declared after them. */
 typedef struct enumerator_text {
   rs_text name;
   rs_text value;

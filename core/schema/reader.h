@@ -1,5 +1,5 @@
 /* reader.h - YAML text as the few shapes a schema is made of: texts, lists, and mappings of known
- * words. Whatever else YAML has (anchors, aliases, tags, a second document) is refused here, as it
+ * words. It refuses everything else in YAML (anchors, aliases, tags, a second document) as it
  * arrives. A reader looks one event ahead; each rs_read_ call consumes one whole node.
  */
 #ifndef RS_SCHEMA_READER_H

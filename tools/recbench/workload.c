@@ -138,9 +138,11 @@ static uint64_t rank_at(bench_distribution distribution, size_t place, size_t co
     return random & 0xf000000000000000u;
   case DISTRIBUTION_EQUAL:
     return UINT64_MAX / 2;
-  default:
-    return random;
+  case DISTRIBUTION_RANDOM:
+  case DISTRIBUTION_COUNT:
+    break;
   }
+  return random;
 }
 
 static void *take(size_t size)

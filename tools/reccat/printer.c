@@ -150,7 +150,8 @@ bool printer_record(const printer *p, uint64_t number, const unsigned char *reco
     if (p->numbered) printf("%" PRIu64, number);
     print_csv_row(p, record);
     return true;
-  default:
-    return json_print(p->schema, p->numbered ? &number : NULL, record, p->text);
+  case PRINT_JSONL:
+    break;
   }
+  return json_print(p->schema, p->numbered ? &number : NULL, record, p->text);
 }

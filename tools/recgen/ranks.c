@@ -36,9 +36,14 @@ static uint64_t range_of(distribution shape, uint64_t count, unsigned bits)
     return UINT64_C(1) << bits;
   case DISTRIBUTION_SAW:
     return tooth_length(count) * TEETH;
-  default:
-    return count;
+  case DISTRIBUTION_UNIFORM:
+  case DISTRIBUTION_SORTED:
+  case DISTRIBUTION_REVERSE:
+  case DISTRIBUTION_NEARLY:
+  case DISTRIBUTION_ORGAN_PIPE:
+    break;
   }
+  return count;
 }
 
 ranks ranks_of(distribution shape, uint64_t count, uint64_t seed)
@@ -148,7 +153,9 @@ uint64_t rank_of(const ranks *r, uint64_t record)
     return rank_saw(r, record);
   case DISTRIBUTION_ORGAN_PIPE:
     return rank_organ_pipe(r, record);
-  default:
-    return rank_few(r, record);
+  case DISTRIBUTION_UNIFORM:
+  case DISTRIBUTION_FEW:
+    break;
   }
+  return rank_few(r, record);
 }

@@ -14,7 +14,7 @@
 
 enum { piece_size = 4 << 20 };
 
-/* Of the records read before only the last one's key and values are kept: a record may be large. */
+/* Only the key and values of the previous record are kept, not the record: it may be large. */
 typedef struct check_state {
   const cli_job *job;
   tool_format format;

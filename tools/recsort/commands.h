@@ -12,7 +12,7 @@ typedef struct sort_needs {
   uint64_t buffers; /* in which records are gathered */
 } sort_needs;
 
-/* False if so many cannot be sorted. */
+/* False if `count` records cannot be sorted. */
 bool sort_memory(cli_job *job, uint64_t count, sort_needs *needs, recsort_error *error);
 
 int command_sort(cli_job *job);

@@ -78,7 +78,7 @@ static void print_keys(const recsort_sorter *sorter, const recsort_stats *stats)
   }
 }
 
-/* Opens nothing that might wait for somebody to write. */
+/* Opens nothing that might block until another process writes. */
 static bool print_input(const char *path, const tool_format *format, uint64_t *count)
 {
   tool_reader reader = {.fd = -1};

@@ -10,7 +10,7 @@
 typedef struct cli_job {
   const cli_options *options;
   const recsort_schema *schema;
-  recsort_sorter *sorter; /* NULL until it is opened; whoever made the job destroys it */
+  recsort_sorter *sorter; /* NULL until it is opened; the owner of the job destroys it */
 } cli_job;
 
 /* Makes the sorter; false, after a message, if there can be none. */
@@ -19,10 +19,10 @@ bool job_open_sorter(cli_job *job);
 /* How the inputs are divided: as the schema says, or the command line. */
 tool_format job_format(const cli_job *job);
 
-/* Whether there are so many bytes of memory; says so if not. */
+/* Whether `needed` bytes of memory are available; if not, says so. */
 bool job_fits(const char *purpose, uint64_t needed);
 
-/* Which of the call's records it failed on, from 0; 0 as well if it was none of them. */
+/* The record that the call failed on, counted from 0; 0 if it failed on none. */
 uint64_t error_record(const recsort_error *error);
 /* Says what a library call failed on. `name` is the input, `number` the record's number in it. */
 void job_error(const char *name, uint64_t number, const recsort_error *error);

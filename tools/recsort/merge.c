@@ -2,8 +2,8 @@
  *
  * Each input has a buffer of records and their encoded keys. A binary heap of the inputs, ordered
  * by the key of the next record of each and then by the input's number, says which record goes out
- * next; so equal records stay in the order of the inputs. An input that turns out not to be sorted
- * ends the merge.
+ * next; so equal records stay in the order of the inputs. The merge ends with an error at the first
+ * input that is not sorted.
  */
 #include "commands.h"
 #include "stats.h"

@@ -86,7 +86,7 @@ static bool add_key(cli_options *options, const option_row *row, const char *arg
   return true;
 }
 
-/* Appends to those that were given before. What the plugin makes of it, the library says. */
+/* Appends to the options given before. The library says whether the plugin knows it. */
 static bool add_plugin_option(cli_options *options, const option_row *row, const char *argument)
 {
   recsort_options *const sorting = &options->sorting;
@@ -275,7 +275,7 @@ static int code_of(size_t row)
   return rows[row].letter != 0 ? rows[row].letter : UNLETTERED + (int)row;
 }
 
-/* The next option of the command line, NULL after the last. False if it is none that there is. */
+/* The next option of the command line, NULL after the last. False if it does not exist. */
 static bool next_option(int argc, char **argv, const option_row **row)
 {
   struct option long_options[ROW_COUNT + 1] = {{0}};
@@ -295,7 +295,8 @@ static bool next_option(int argc, char **argv, const option_row **row)
   return *row != NULL;
 }
 
-/* What follows the counted records is copied when they have been written, and is no input. */
+/* What follows the counted records is copied after they have been written, so it cannot be another
+ * input. */
 static bool reads_standard_input_twice(const cli_options *options)
 {
   size_t times = 0;

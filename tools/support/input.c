@@ -191,7 +191,7 @@ static bool divide(const tool_format *format, uint64_t size, uint64_t *records, 
   return true;
 }
 
-/* A regular file says how long it is. One of size 0 may be one that does not, as in /proc. */
+/* A regular file has a size. Size 0 may mean that the size is unknown, as in /proc. */
 static bool measure(tool_reader *reader)
 {
   const tool_format *const format = &reader->format;
@@ -243,8 +243,8 @@ static bool same_time(struct timespec a, struct timespec b)
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* The time of writing can be put back, that of the last change cannot; but the latter is also when
- * the file lost a name, as one does that is replaced or removed while it is read. */
+/* mtime can be set back, ctime cannot. But ctime also changes when the file loses a name, because
+ * it was replaced or removed while it was read. */
 static bool was_changed(const struct stat *before, const struct stat *now)
 {
   return now->st_size != before->st_size || !same_time(now->st_mtim, before->st_mtim) ||
@@ -328,8 +328,8 @@ static void read_piece(void *argument, size_t piece, unsigned slot)
   if (slot == 0) tool_progress_update(offset);
 }
 
-/* All records that are left of a regular file, by several threads: most of the time goes into
- * making the pages that they are put in. */
+/* Reads the rest of a regular file by several threads: most of the time goes into faulting in the
+ * pages of the buffer. */
 static bool read_rest(tool_reader *reader, unsigned char *to, const atomic_bool *unwanted)
 {
   const uint64_t size = reader->left;
@@ -415,7 +415,7 @@ bool tool_reader_put_header(tool_reader *reader, tool_output *to)
          (passed == reader->format.skip || truncated(reader));
 }
 
-/* A file that is written to where it lies, as by 1<>FILE, changes by that. */
+/* A file that is the output too, as by 1<>FILE, changes as it is written. */
 static bool is_input(const tool_reader *reader, const tool_output *output)
 {
   struct stat status;

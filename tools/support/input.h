@@ -7,8 +7,8 @@
  * output piece by piece, however large, so that what is written can be read with the same schema
  * again. From a pipe the header goes there as it comes, before the records are read; and of a
  * trailer whose start only the end of the pipe tells, `trailer` bytes are held. Files are read with
- * read(2), never mapped: one that is truncated underway is an error and no SIGBUS. A regular file
- * that does not end where it said it would, or was written to meanwhile, is refused.
+ * read(2), never mapped: a file truncated meanwhile is an error, not a SIGBUS. A regular file is
+ * refused if its size changed or it was written to while it was read.
  */
 #ifndef TOOL_INPUT_H
 #define TOOL_INPUT_H
@@ -89,7 +89,7 @@ typedef struct tool_extent {
   uint64_t around; /* bytes of header and trailer of the first */
 } tool_extent;
 
-/* False, without a message, if that cannot be told, or is wrong. */
+/* False, without a message, if that is unknown or wrong. */
 bool tool_measure(char *const *paths, size_t path_count, const tool_format *format,
                   tool_extent *extent);
 

@@ -21,10 +21,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* How much is written before the disk is set to work, so that the fsync at the end is short. */
+/* Bytes after which write-back is started, so that the fsync at the end is short. */
 static const uint64_t write_back_size = 16 << 20;
 
-/* From how many threads on a mapping is filled sooner than a file on tmpfs is written. */
+/* With this many threads or more, filling a mapping is faster than writing a file on tmpfs. */
 enum { least_threads = 4 };
 
 /* ---- Opening ---- */
@@ -125,8 +125,9 @@ static bool open_atomic(tool_output *output)
   return opened;
 }
 
-/* A link of /proc to an open file, as /dev/fd/3 is. One of our own is written to where it stands,
- * as a shell would do; another process's can only be opened anew, and what it holds is kept. */
+/* A link of /proc to an open file, such as /dev/fd/3. A descriptor of our own is written at its
+ * current offset, as a shell would do; that of another process can only be reopened, and its
+ * content is kept. */
 static int open_descriptor(const char *link, const struct stat *status)
 {
   const char *const slash = strrchr(link, '/');
@@ -256,7 +257,7 @@ static bool map_space(tool_output *output, size_t size)
   return true;
 }
 
-/* An error that a write would meet as well is told at once. */
+/* Reports at once an error that a write would meet too. */
 bool tool_output_map(tool_output *output, size_t size, void **at)
 {
   *at = NULL;

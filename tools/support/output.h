@@ -11,12 +11,12 @@
  * Anything else (standard output, a FIFO, a terminal, a device, an open file as /dev/fd/3) is
  * written to directly. A file that is a mount point cannot be replaced, and is refused.
  *
- * Pages of a file on tmpfs are made one after the other under the file's lock, however many threads
- * write. So there its space is reserved ahead, while the input is read, and is then mapped and
- * filled by all threads, if they are four at least: alone, one is sooner done with writing, which
- * clears no page before it is filled. On a disk this would not do: some file systems write
- * elsewhere than what was reserved (copy on write), and of a mapping a failed write is told by a
- * signal, or too late.
+ * The kernel allocates the pages of a file on tmpfs one at a time, under the file's lock, even if
+ * several threads write. So its space is reserved while the input is read, and then
+ * mapped and filled by all threads, if there are at least four: fewer are faster with write, which
+ * does not clear a page before filling it. On a disk this does not work: copy-on-write file systems
+ * do not write to the reserved space, and a failed write of a mapping shows as a signal, or too
+ * late.
  *
  * One file at a time. Its temporary is removed when a signal ends the process; see temporary.h.
  */
@@ -50,7 +50,7 @@ typedef struct tool_output {
 /* Opens `path`; NULL or "-": standard output. Afterwards tool_output_commit or
  * tool_output_discard is due if true was returned. */
 bool tool_output_open(tool_output *output, const char *path);
-/* Lets the output be mapped, where that is sooner than to write it by so many threads. */
+/* Lets the output be mapped where `threads` threads fill a mapping faster than they write. */
 void tool_output_fill_by(tool_output *output, unsigned threads);
 /* Begins to reserve the space of a file of `size` bytes, if it is to be mapped; at most once, and
  * before anything is written. The size need not be the right one in the end. */

@@ -9,8 +9,8 @@
 /* Exit statuses, those of GNU sort. */
 enum { TOOL_OK = 0, TOOL_DISORDER = 1, TOOL_TROUBLE = 2 };
 
-/* Called first in main: the program's name, as messages begin with it. Also sees to it that no file
- * that is opened later takes the place of a standard stream that was closed. */
+/* Call it first in main: sets the name that messages begin with. Also makes sure that no file
+ * opened later takes the descriptor of a closed standard stream. */
 void tool_set_name(const char *name);
 const char *tool_name(void);
 

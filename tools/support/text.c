@@ -9,7 +9,7 @@
 
 /* ---- Floats ------------------------------------------------------------------------------- */
 
-/* What a reader of the text gets who wants such a value. */
+/* The value that the text reads back as. */
 static double read_back(recsort_type type, const char *text)
 {
   if (type == RECSORT_FLOAT64) return strtod(text, NULL);
@@ -22,8 +22,8 @@ static double read_back(recsort_type type, const char *text)
   return recsort_field_read(&alone, bytes, 0).as.real;
 }
 
-/* A decimal of this many digits survives the way through the type and back, so the shortest text is
- * found at once. Below the least normal number that does not hold. */
+/* A decimal of this many digits survives the round trip through the type, so the search for the
+ * shortest text begins here. Below the least normal number that does not hold. */
 static int kept_digits(recsort_type type, double value)
 {
   const recsort_type_info *const info = recsort_type_describe(type);
