@@ -4,11 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "base/types.h"
 #include "recsort/recsort.h"
 #include "schema/parse.h"
 
@@ -447,7 +449,8 @@ static const refusal of_keys[] = {
     {KEYS "  - x[0]\n", "9:5: key \"x[0]\": x is not an array; leave the index out"},
     {KEYS "  - x.y\n", "9:5: key \"x.y\": x is float32, not a struct"},
     {KEYS "  - name[0]\n", "9:5: key \"name[0]\": name is not an array; leave the index out"},
-    {KEYS "  - stats[0].hp\n", "9:5: key \"stats[0].hp\": stats is not an array; leave the index out"},
+    {KEYS "  - stats[0].hp\n",
+     "9:5: key \"stats[0].hp\": stats is not an array; leave the index out"},
     {KEYS "  - stats.\n",
      "9:5: key \"stats.\": a name is missing; say a path such as pos[2] or stats.hp"},
     {KEYS "  - ''\n", "9:5: key \"\": a name is missing; say a path such as pos[2] or stats.hp"},
@@ -537,6 +540,50 @@ static recsort_schema *load(const char *text)
   if (recsort_schema_load_memory(text, strlen(text), "t.yaml", NULL, &schema, &error))
     fail_msg("refused: %s", error.text);
   return schema;
+}
+
+/* ---- The table of types and what is written about it ---- */
+
+static char *read_beside_schemas(const char *name)
+{
+  char path[400];
+  snprintf(path, sizeof path, RS_SCHEMAS "/%s", name);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  char *text = calloc(1, 1 << 16);
+  assert_non_null(text);
+  const size_t size = fread(text, 1, (1 << 16) - 1, file);
+  assert_true(size > 0 && feof(file));
+  fclose(file);
+  return text;
+}
+
+static void expect_quoted(const char *text, char quote, const char *word)
+{
+  char quoted[64];
+  snprintf(quoted, sizeof quoted, "%c%s%c", quote, word, quote);
+  if (!strstr(text, quoted)) fail_msg("%s is not written down", quoted);
+}
+
+static void documents_every_type(void **state)
+{
+  char *page = read_beside_schemas("../docs/schema.md");
+  char *editors = read_beside_schemas("recsort.schema.json");
+  char *example = read_beside_schemas("everything.yaml");
+  (void)state;
+  for (recsort_type type = RECSORT_BOOL; rs_is_type(type); type++) {
+    const rs_type *row = rs_type_of(type);
+    char used[64];
+    expect_quoted(page, '`', row->info.name);
+    expect_quoted(editors, '"', row->info.name);
+    for (const char *const *word = row->words; *word; word++)
+      expect_quoted(editors, '"', *word);
+    snprintf(used, sizeof used, "type: %s", row->info.name);
+    if (!strstr(example, used)) fail_msg("everything.yaml has no %s", used);
+  }
+  free(page);
+  free(editors);
+  free(example);
 }
 
 static void reads_every_spelling_of_a_type(void **state)
@@ -856,6 +903,7 @@ int main(void)
       cmocka_unit_test(refuses_layouts),
       cmocka_unit_test(refuses_keys),
       cmocka_unit_test(refuses_utf16),
+      cmocka_unit_test(documents_every_type),
       cmocka_unit_test(reads_every_spelling_of_a_type),
       cmocka_unit_test(reads_every_word_of_the_record),
       cmocka_unit_test(numbers_enumerators_as_c_does),
