@@ -142,7 +142,7 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
   return RECSORT_OK;
 }
 
-/* The old block goes first: two at once could be more than there is. */
+/* Frees the old block first: there may not be enough memory for two. */
 static recsort_status reserve(recsort_sorter *sorter, size_t size, recsort_error *error)
 {
   if (size <= sorter->block_size) return RECSORT_OK;
@@ -362,7 +362,7 @@ static recsort_status check_order(const recsort_sorter *sorter, const recsort_pe
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "the permutation is not what the sorter's last call gave");
   if (rs_permutation_verify(order, seen, sorter->team, NULL) == RECSORT_OK) return RECSORT_OK;
-  return rs_fail(error, RECSORT_INVALID_ARGUMENT, "order is no permutation of %zu elements",
+  return rs_fail(error, RECSORT_INVALID_ARGUMENT, "order is not a permutation of %zu elements",
                  order->count);
 }
 

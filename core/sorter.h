@@ -2,7 +2,10 @@
  *
  *   sorter.c     makes one, and tells about it
  *   pipeline.c   sorts
- *   runs.c       looks at order that is there: check, unique, compare, and what a plugin gave
+ *   check.c      looks whether records are sorted, and at what a plugin gave
+ *   unique.c     keeps the first of each run of equal keys
+ *   window.c     neighbours, for these two
+ *   keys.c       gives the keys out
  */
 #ifndef RS_SORTER_H
 #define RS_SORTER_H

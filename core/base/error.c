@@ -33,10 +33,10 @@ const char *recsort_status_text(recsort_status status)
 /* Appends to error->text at `used`; returns the new length. */
 static size_t append(recsort_error *error, size_t used, const char *format, va_list arguments)
 {
-  const size_t room = sizeof error->text - used;
-  const int length = vsnprintf(error->text + used, room, format, arguments);
+  const size_t left = sizeof error->text - used;
+  const int length = vsnprintf(error->text + used, left, format, arguments);
   if (length < 0) return used;
-  return (size_t)length < room ? used + (size_t)length : sizeof error->text - 1;
+  return (size_t)length < left ? used + (size_t)length : sizeof error->text - 1;
 }
 
 static size_t append_text(recsort_error *error, size_t used, const char *format, ...)

@@ -9,8 +9,9 @@
 
 #include "recsort/recsort.h"
 
-/* `allocator` as given, or the C library's if NULL. Large blocks of the latter are aligned to, and
- * asked to be backed by, huge pages: a random gather misses the TLB at every record otherwise. */
+/* `allocator` as given, or the C library's if NULL. The C library's large blocks are aligned to
+ * huge pages, and the kernel is asked to use them: otherwise a random gather misses the TLB at
+ * every record. */
 recsort_allocator rs_allocator(const recsort_allocator *allocator);
 
 /* INVALID_ARGUMENT if one of its functions is missing; NULL is whole. */

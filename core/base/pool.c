@@ -21,16 +21,16 @@ enum {
 
 #define POLL_NS INT64_C(1000000)    /* before an idle worker sleeps */
 #define WAIT_NS INT64_C(200000)     /* before a caller that waits for workers sleeps */
-#define RETRY_NS INT64_C(100000000) /* before a thread is asked for again that could not be had */
+#define RETRY_NS INT64_C(100000000) /* before it tries again to create a thread */
 
-/* A job. Lane l of its `lanes` has the numbers l, l + MOST_THREADS, ...: one number, if there are
- * no more than that. The caller fills the job in, then publishes it by the bits of `open`, one for
- * each lane that nobody has claimed. A claim holds the job until it is counted in `done`, so a
- * thread that has claimed a lane may read the rest. */
+/* A job. Stripe s of its `stripes` has the numbers s, s + MOST_THREADS, ...: one number, if there
+ * are no more than that. The caller fills the job in, then publishes it by the bits of `open`, one
+ * for each stripe that is unclaimed. A claim holds the job until it is counted in `done`, so a
+ * thread that has claimed a stripe may read the rest. */
 typedef struct slot {
   _Alignas(CACHE_LINE) atomic_bool taken;
   _Atomic uint64_t open[WORDS];
-  atomic_uint lanes; /* 0 without a job */
+  atomic_uint stripes; /* 0 without a job */
   atomic_uint done;
   atomic_bool awaited; /* the caller sleeps until `done` is complete */
   void (*task)(void *argument, size_t number);
@@ -45,7 +45,7 @@ static struct {
   atomic_uint workers;
   atomic_uint sleeping; /* of the workers */
   atomic_bool stopped;
-  atomic_bool asleep[MOST_THREADS]; /* each worker; whoever clears it wakes the worker */
+  atomic_bool asleep[MOST_THREADS]; /* each worker; the thread that clears it wakes the worker */
   pthread_mutex_t lock;             /* for what follows, and around going to sleep */
   pthread_cond_t work[MOST_THREADS];
   pthread_cond_t finished;
@@ -70,28 +70,28 @@ static inline void relax(void)
 #endif
 }
 
-/* One step of polling; false when it is time to sleep. A thread that polls takes no time from one
+/* Polls once; false when it is time to sleep. A thread that polls takes no time from one
  * that has something to do. */
-static bool poll_on(unsigned *step, int64_t deadline)
+static bool poll_on(unsigned *polls, int64_t deadline)
 {
-  enum { STEPS_A_YIELD = 64 };
+  enum { POLLS_A_YIELD = 64 };
   relax();
-  if (++*step % STEPS_A_YIELD) return true;
+  if (++*polls % POLLS_A_YIELD) return true;
   (void)sched_yield();
   return now_ns() < deadline;
 }
 
 /* ---- Claims ---- */
 
-static size_t words_of(unsigned lanes)
+static size_t words_of(unsigned stripes)
 {
-  return (lanes + WORD_BITS - 1) / WORD_BITS;
+  return (stripes + WORD_BITS - 1) / WORD_BITS;
 }
 
-/* Claims lane `wanted` of a job or, if that is gone, another one; false if none is left. */
-static bool claim(slot *job, unsigned wanted, unsigned *lane)
+/* Claims stripe `wanted` of a job or, if that is gone, another one; false if none is left. */
+static bool claim(slot *job, unsigned wanted, unsigned *stripe)
 {
-  const size_t words = words_of(atomic_load(&job->lanes));
+  const size_t words = words_of(atomic_load(&job->stripes));
   uint64_t bit = UINT64_C(1) << wanted % WORD_BITS;
   for (size_t i = 0; i < words; i++) {
     const size_t word = (wanted / WORD_BITS + i) % words;
@@ -99,7 +99,7 @@ static bool claim(slot *job, unsigned wanted, unsigned *lane)
     while ((open = atomic_load_explicit(&job->open[word], memory_order_relaxed)) != 0) {
       if (!(open & bit)) bit = open & -open;
       if (!(atomic_fetch_and(&job->open[word], ~bit) & bit)) continue;
-      *lane = (unsigned)(word * WORD_BITS) + (unsigned)__builtin_ctzll(bit);
+      *stripe = (unsigned)(word * WORD_BITS) + (unsigned)__builtin_ctzll(bit);
       return true;
     }
   }
@@ -108,27 +108,27 @@ static bool claim(slot *job, unsigned wanted, unsigned *lane)
 
 static bool is_open(slot *job)
 {
-  const size_t words = words_of(atomic_load(&job->lanes));
+  const size_t words = words_of(atomic_load(&job->stripes));
   for (size_t word = 0; word < words; word++)
     if (atomic_load(&job->open[word])) return true;
   return false;
 }
 
-static void run_lane(const slot *job, unsigned lane)
+static void run_stripe(const slot *job, unsigned stripe)
 {
-  for (size_t number = lane; number < job->count; number += MOST_THREADS)
+  for (size_t number = stripe; number < job->count; number += MOST_THREADS)
     job->task(job->argument, number);
 }
 
 /* Workers that a job can use; its caller works, too. */
 static unsigned workers_wanted(slot *job)
 {
-  const unsigned lanes = atomic_load(&job->lanes);
-  return lanes ? lanes - 1 : 0;
+  const unsigned stripes = atomic_load(&job->stripes);
+  return stripes ? stripes - 1 : 0;
 }
 
 /* Wakes two of the workers that the jobs can use. Each of them wakes two more, so that a large team
- * is there soon. */
+ * starts quickly. */
 static void wake_workers(void)
 {
   const unsigned used = atomic_load(&pool.slots_used), workers = atomic_load(&pool.workers);
@@ -156,44 +156,44 @@ static void count_done(slot *job)
 
 /* ---- Workers ---- */
 
-/* An open job for a worker, and the lane it is to take. The jobs of one moment go to the workers
- * with the least numbers, as many as they can use, and worker w takes the same lane from job to
- * job: so a small team keeps its data in its caches, and the other workers sleep. */
-static slot *find_job(unsigned worker, unsigned *lane)
+/* An open job for a worker, and the stripe it is to take. The jobs of one moment go to the workers
+ * with the lowest numbers, no more than they can use, and worker w takes the same stripe from job
+ * to job: so a small team keeps its data in its caches, and the other workers sleep. */
+static slot *find_job(unsigned worker, unsigned *stripe)
 {
   const unsigned used = atomic_load(&pool.slots_used);
   unsigned before = 0;
   for (unsigned s = 0; s < used; s++) {
     slot *const job = &pool.slots[s];
     const unsigned end = before + workers_wanted(job);
-    *lane = worker >= before ? worker - before + 1 : 0;
+    *stripe = worker >= before ? worker - before + 1 : 0;
     if (worker < end && is_open(job)) return job;
     before = end;
   }
   return NULL;
 }
 
-/* One lane of a job; false if no job has one left for this worker. */
+/* One stripe of a job; false if no job has one left for this worker. */
 static bool work_once(unsigned worker)
 {
-  unsigned lane;
-  slot *const job = find_job(worker, &lane);
+  unsigned stripe;
+  slot *const job = find_job(worker, &stripe);
   if (!job) return false;
-  if (!claim(job, lane, &lane)) return true;
+  if (!claim(job, stripe, &stripe)) return true;
   if (is_open(job)) wake_workers();
-  run_lane(job, lane);
+  run_stripe(job, stripe);
   count_done(job);
   return true;
 }
 
 static void sleep_until_wanted(unsigned worker)
 {
-  unsigned lane;
+  unsigned stripe;
   (void)pthread_mutex_lock(&pool.lock);
   (void)atomic_fetch_add(&pool.sleeping, 1);
   for (;;) {
     atomic_store(&pool.asleep[worker], true);
-    if (find_job(worker, &lane) || atomic_load(&pool.stopped)) break;
+    if (find_job(worker, &stripe) || atomic_load(&pool.stopped)) break;
     (void)pthread_cond_wait(&pool.work[worker], &pool.lock);
   }
   atomic_store(&pool.asleep[worker], false);
@@ -207,13 +207,13 @@ static void *work(void *number)
   int64_t deadline = now_ns() + POLL_NS;
   while (!atomic_load(&pool.stopped)) {
     const unsigned seen = atomic_load(&pool.posted);
-    unsigned step = 0;
+    unsigned polls = 0;
     bool polling = true, worked = false;
     while (work_once(worker))
       worked = true;
     if (worked) deadline = now_ns() + POLL_NS;
     while (atomic_load(&pool.posted) == seen && polling && !atomic_load(&pool.stopped))
-      polling = poll_on(&step, deadline);
+      polling = poll_on(&polls, deadline);
     if (!polling) sleep_until_wanted(worker);
   }
   return NULL;
@@ -235,7 +235,7 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
   for (unsigned s = 0; s < MOST_JOBS; s++) {
-    atomic_store(&pool.slots[s].lanes, 0);
+    atomic_store(&pool.slots[s].stripes, 0);
     for (size_t word = 0; word < WORDS; word++)
       atomic_store(&pool.slots[s].open[word], 0);
     atomic_store(&pool.slots[s].awaited, false);
@@ -301,7 +301,7 @@ static bool handle_forks(void)
   return pool.forks_handled;
 }
 
-/* As many workers as there can be, up to `wanted`. */
+/* Creates workers until there are `wanted` of them, or no more can be had. */
 static void hire(size_t wanted)
 {
   if (wanted > MOST_THREADS - 1) wanted = MOST_THREADS - 1;
@@ -330,8 +330,8 @@ static slot *take_slot(void)
   return NULL;
 }
 
-/* Polls for as long as most last pieces take, and then sleeps. It does not yield: whoever gets the
- * processor keeps it for a slice of the scheduler's time, many times what a short job takes. */
+/* Polls for as long as most last pieces take, and then sleeps. It does not yield: another thread
+ * would keep the processor for a time slice, far longer than a short job takes. */
 static void wait_for(slot *job, unsigned others)
 {
   const int64_t deadline = now_ns() + WAIT_NS;
@@ -346,11 +346,11 @@ static void wait_for(slot *job, unsigned others)
   (void)pthread_mutex_unlock(&pool.lock);
 }
 
-static void publish(slot *job, unsigned lanes)
+static void publish(slot *job, unsigned stripes)
 {
   atomic_store(&job->done, 0);
-  atomic_store(&job->lanes, lanes);
-  for (unsigned left = lanes, word = 0; left > 0; word++) {
+  atomic_store(&job->stripes, stripes);
+  for (unsigned left = stripes, word = 0; left > 0; word++) {
     const unsigned bits = left < WORD_BITS ? left : WORD_BITS;
     atomic_store(&job->open[word], UINT64_MAX >> (WORD_BITS - bits));
     left -= bits;
@@ -361,21 +361,21 @@ static void publish(slot *job, unsigned lanes)
 static void run_in_slot(slot *job, void (*task)(void *argument, size_t number), void *argument,
                         size_t count)
 {
-  const unsigned lanes = count < MOST_THREADS ? (unsigned)count : MOST_THREADS;
-  unsigned mine = 0, lane;
+  const unsigned stripes = count < MOST_THREADS ? (unsigned)count : MOST_THREADS;
+  unsigned mine = 0, stripe;
   job->task = task;
   job->argument = argument;
   job->count = count;
-  publish(job, lanes);
+  publish(job, stripes);
   wake_workers();
-  for (; claim(job, 0, &lane); mine++)
-    run_lane(job, lane);
-  wait_for(job, lanes - mine);
-  atomic_store(&job->lanes, 0);
+  for (; claim(job, 0, &stripe); mine++)
+    run_stripe(job, stripe);
+  wait_for(job, stripes - mine);
+  atomic_store(&job->stripes, 0);
   atomic_store(&job->taken, false);
 }
 
-/* To wait is a cancellation point; a caller that was cancelled there would leave its job behind. */
+/* Waiting is a cancellation point: a caller cancelled there would abandon its job. */
 static void pool_run(void *context, void (*task)(void *argument, size_t number), void *argument,
                      size_t count)
 {

@@ -1,7 +1,7 @@
 /* encode.c - the loops over records.
  *
- * A key of one step is by far the commonest. Its loop is compiled once for each kind and size, with
- * all that does not change from record to record known to the compiler.
+ * Most keys have one step. Its loop is compiled once for each kind and size, so that the compiler
+ * knows everything that is the same for all records.
  */
 #include "key/encode.h"
 

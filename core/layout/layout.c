@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/types.h"
 #include "schema/parse.h"
-#include "schema/types.h"
 #include "schema/words.h"
 
 /* What a struct takes. */
@@ -53,7 +53,7 @@ static int by_name(const void *a, const void *b)
   return order ? order : x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The place in the list of the first name that was there before, or `count`. Sorts `names`. */
+/* The index of the first name that repeats an earlier one, or `count`. Sorts `names`. */
 static size_t find_twin(named *names, size_t count)
 {
   size_t twin = count;
@@ -129,7 +129,7 @@ static recsort_status refuse_bit_base(const builder *b, const frame *f, size_t a
   rs_guess guess = {.word = desc->bit_base};
   for (size_t i = 0; i < at; i++)
     if (rs_type_is_integer(f->fields[i].type)) rs_guess_offer(&guess, f->fields[i].name);
-  return REFUSE(b, desc, "its base \"%.*s\" is no earlier field of this struct%s%.*s%s",
+  return REFUSE(b, desc, "its base \"%.*s\" is not an earlier field of this struct%s%.*s%s",
                 RS_SHOWN(desc->name), RS_SHOWN(desc->bit_base),
                 guess.nearest ? "; did you mean " : "",
                 RS_SHOWN(guess.nearest ? guess.nearest : ""), guess.nearest ? "?" : "");
@@ -203,27 +203,31 @@ static recsort_status lay_nested(const builder *b, const frame *f, const recsort
 static recsort_status lay_type(const builder *b, const frame *f, const recsort_field_desc *desc,
                                recsort_field *field, extent *element)
 {
+  const recsort_type_info *type = recsort_type_describe(desc->type);
   field->endian = desc->endian ? desc->endian : f->endian;
   field->count = (size_t)desc->count;
-  switch (desc->type) {
-  case RECSORT_STRUCT:
+  switch (type->type_class) {
+  case RECSORT_CLASS_STRUCT:
     return lay_nested(b, f, desc, field, element);
-  case RECSORT_CHAR:
-  case RECSORT_BYTES:
-    *element = (extent){desc->count ? (size_t)desc->count : 1, 1};
+  case RECSORT_CLASS_ENUM:
+    type = recsort_type_describe(desc->base);
+    *element = (extent){type->size, type->alignment};
+    return lay_enumerators(b, desc, field);
+  case RECSORT_CLASS_BYTES:
+    *element = (extent){type->size, type->alignment};
+    if (type->size) return RECSORT_OK;
+    element->size = desc->count ? (size_t)desc->count : 1; /* the count is the length */
     field->count = 0;
     return RECSORT_OK;
-  case RECSORT_ENUM: {
-    const size_t size = rs_type_size(desc->base);
-    *element = (extent){size, size};
-    return lay_enumerators(b, desc, field);
+  case RECSORT_CLASS_BOOL:
+  case RECSORT_CLASS_SIGNED:
+  case RECSORT_CLASS_UNSIGNED:
+  case RECSORT_CLASS_FLOAT:
+  case RECSORT_CLASS_BITFIELD:
+  case RECSORT_CLASS_NONE:
+    *element = (extent){type->size, type->alignment};
   }
-  default: {
-    const size_t size = rs_type_size(desc->type);
-    *element = (extent){size, size};
-    return RECSORT_OK;
-  }
-  }
+  return RECSORT_OK;
 }
 
 /* ---- Places --------------------------------------------------------------------------------- */
@@ -298,10 +302,10 @@ static recsort_status check_overlaps(const builder *b, const frame *f)
 
 static recsort_status check_desc(const builder *b, const recsort_field_desc *desc)
 {
-  if (desc->type < RECSORT_BOOL || desc->type > RECSORT_BITFIELD)
-    return REFUSE(b, desc, "its type is no recsort_type", RS_SHOWN(desc->name));
+  if (!rs_is_type(desc->type))
+    return REFUSE(b, desc, "its type is not a recsort_type", RS_SHOWN(desc->name));
   if (desc->endian < RECSORT_ENDIAN_DEFAULT || desc->endian > RECSORT_BIG_ENDIAN)
-    return REFUSE(b, desc, "its endian is no recsort_endian", RS_SHOWN(desc->name));
+    return REFUSE(b, desc, "its endian is not a recsort_endian", RS_SHOWN(desc->name));
   if (desc->count > RS_RECORD_MAX_BYTES)
     return REFUSE(b, desc, "count %llu is more than the %d bytes that a record may have",
                   RS_SHOWN(desc->name), (unsigned long long)desc->count, RS_RECORD_MAX_BYTES);
@@ -346,9 +350,9 @@ static recsort_status check_record(const builder *b)
   const char *why = d->record ? rs_name_trouble(d->record, false) : "the record has no name";
   if (why) return rs_fail_at(b->error, RECSORT_INVALID_SCHEMA, place, "record: %s", why);
   if (d->endian < RECSORT_ENDIAN_DEFAULT || d->endian > RECSORT_BIG_ENDIAN)
-    why = "the record's endian is no recsort_endian";
+    why = "the record's endian is not a recsort_endian";
   else if (d->layout < RECSORT_LAYOUT_C || d->layout > RECSORT_LAYOUT_EXPLICIT)
-    why = "the record's layout is no recsort_layout";
+    why = "the record's layout is not a recsort_layout";
   else if (d->field_count == 0 || !d->fields)
     why = "the record has no fields";
   else if (d->key_count && !d->keys)

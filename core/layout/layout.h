@@ -1,7 +1,7 @@
 /* layout.h - from the description of a schema to fields with offsets and sizes.
  *
- * rs_layout_create judges what the description says: names, overlaps, sizes, bitfields, enums,
- * depth, and that every key names a field that can be ordered.
+ * rs_layout_create checks the description: names, overlaps, sizes, bitfields, enums, depth, and
+ * that every key names a field that can be ordered.
  */
 #ifndef RS_LAYOUT_LAYOUT_H
 #define RS_LAYOUT_LAYOUT_H
@@ -26,8 +26,8 @@ struct recsort_schema {
   size_t key_count;
 };
 
-/* Where a key's path leads: a field that is no struct and no array, and the offset of the value
- * from the start of the record. */
+/* Where a key's path leads: a field that is neither a struct nor an array, and the offset of the
+ * value from the start of the record. */
 typedef struct rs_target {
   const recsort_field *field;
   uint64_t offset;

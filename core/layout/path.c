@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/types.h"
 #include "schema/words.h"
 
 /* A path that is being followed; `rest` is what has not been read. */
@@ -70,8 +71,8 @@ static recsort_status read_index(walk *w, const recsort_field *field, size_t *in
   *index = 0;
   if (*w->rest != '[') return field->count ? refuse_missing_index(w, field) : RECSORT_OK;
   if (!field->count)
-    return REFUSE(w, "key \"%.*s\": %.*s is no array; leave the index out", RS_SHOWN(w->key->path),
-                  RS_SHOWN(field->name));
+    return REFUSE(w, "key \"%.*s\": %.*s is not an array; leave the index out",
+                  RS_SHOWN(w->key->path), RS_SHOWN(field->name));
   const char *digits = w->rest + 1;
   const size_t length = strspn(digits, "0123456789");
   if (length == 0 || digits[length] != ']' || (length > 1 && digits[0] == '0'))
@@ -85,11 +86,6 @@ static recsort_status read_index(walk *w, const recsort_field *field, size_t *in
   return RECSORT_OK;
 }
 
-static bool is_float(recsort_type type)
-{
-  return type >= RECSORT_FLOAT16 && type <= RECSORT_FLOAT64;
-}
-
 /* What the path ends at must be one value, and one that the key's other words fit. */
 static recsort_status check_end(const walk *w, const recsort_field *field)
 {
@@ -99,10 +95,10 @@ static recsort_status check_end(const walk *w, const recsort_field *field)
                   RS_SHOWN(key->path), RS_SHOWN(field->name), SHOWN_SO_FAR(w),
                   RS_SHOWN(field->fields[0].name));
   if (key->order != RECSORT_ASCENDING && key->order != RECSORT_DESCENDING)
-    return REFUSE(w, "key \"%.*s\": its order is no recsort_order", RS_SHOWN(key->path));
+    return REFUSE(w, "key \"%.*s\": its order is not a recsort_order", RS_SHOWN(key->path));
   if (key->nan < RECSORT_NAN_LAST || key->nan > RECSORT_NAN_TOTAL)
-    return REFUSE(w, "key \"%.*s\": its nan is no recsort_nan", RS_SHOWN(key->path));
-  if (key->nan != RECSORT_NAN_LAST && !is_float(field->type))
+    return REFUSE(w, "key \"%.*s\": its nan is not a recsort_nan", RS_SHOWN(key->path));
+  if (key->nan != RECSORT_NAN_LAST && rs_class_of(field->type) != RECSORT_CLASS_FLOAT)
     return REFUSE(w, "key \"%.*s\": nan is for floats, and %.*s is %s; leave it out",
                   RS_SHOWN(key->path), RS_SHOWN(field->name), recsort_type_name(field->type));
   return RECSORT_OK;
@@ -116,7 +112,7 @@ static recsort_status read_dot(walk *w, const recsort_field *field)
                   "key \"%.*s\": \"%.*s\" is out of place; say a path such as pos[2] or stats.hp",
                   RS_SHOWN(w->key->path), RS_SHOWN(w->rest));
   if (field->type != RECSORT_STRUCT)
-    return REFUSE(w, "key \"%.*s\": %.*s is no struct, but %s", RS_SHOWN(w->key->path),
+    return REFUSE(w, "key \"%.*s\": %.*s is %s, not a struct", RS_SHOWN(w->key->path),
                   RS_SHOWN(field->name), recsort_type_name(field->type));
   w->rest++;
   return RECSORT_OK;

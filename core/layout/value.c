@@ -1,50 +1,7 @@
 /* value.c - single values of a record, in any byte order and at any address. */
-#include "recsort/recsort.h"
-
 #include <string.h>
 
-const char *recsort_type_name(recsort_type type)
-{
-  switch (type) {
-  case RECSORT_BOOL:
-    return "bool";
-  case RECSORT_INT8:
-    return "int8";
-  case RECSORT_INT16:
-    return "int16";
-  case RECSORT_INT32:
-    return "int32";
-  case RECSORT_INT64:
-    return "int64";
-  case RECSORT_UINT8:
-    return "uint8";
-  case RECSORT_UINT16:
-    return "uint16";
-  case RECSORT_UINT32:
-    return "uint32";
-  case RECSORT_UINT64:
-    return "uint64";
-  case RECSORT_FLOAT16:
-    return "float16";
-  case RECSORT_BFLOAT16:
-    return "bfloat16";
-  case RECSORT_FLOAT32:
-    return "float32";
-  case RECSORT_FLOAT64:
-    return "float64";
-  case RECSORT_CHAR:
-    return "char";
-  case RECSORT_BYTES:
-    return "bytes";
-  case RECSORT_STRUCT:
-    return "struct";
-  case RECSORT_ENUM:
-    return "enum";
-  case RECSORT_BITFIELD:
-    return "bitfield";
-  }
-  return "unknown type";
-}
+#include "base/types.h"
 
 /* ---- Bytes ---------------------------------------------------------------------------------- */
 
@@ -77,34 +34,15 @@ static int64_t extend_sign(uint64_t bits, unsigned width)
  * All narrower formats are a double with fewer bits: a sign, an exponent, a fraction. Working on
  * the bits keeps NaN payloads, and asks nothing of the compiler or of the rounding mode. */
 
-typedef struct float_format {
-  unsigned exponent_bits;
-  unsigned fraction_bits;
-} float_format;
-
 enum { DOUBLE_FRACTION = 52, DOUBLE_MAX_EXPONENT = 0x7ff, DOUBLE_BIAS = 1023 };
 
-static float_format format_of(recsort_type type)
+static uint64_t widen(uint64_t bits, const recsort_type_info *format)
 {
-  switch (type) {
-  case RECSORT_FLOAT16:
-    return (float_format){5, 10};
-  case RECSORT_BFLOAT16:
-    return (float_format){8, 7};
-  case RECSORT_FLOAT32:
-    return (float_format){8, 23};
-  default:
-    return (float_format){11, DOUBLE_FRACTION};
-  }
-}
-
-static uint64_t widen(uint64_t bits, float_format format)
-{
-  const unsigned added = DOUBLE_FRACTION - format.fraction_bits;
-  const uint64_t max_exponent = low_bits(format.exponent_bits);
-  const uint64_t sign = bits >> (format.exponent_bits + format.fraction_bits) & 1;
-  uint64_t exponent = bits >> format.fraction_bits & max_exponent;
-  uint64_t fraction = (bits & low_bits(format.fraction_bits)) << added;
+  const unsigned added = DOUBLE_FRACTION - format->fraction_bits;
+  const uint64_t max_exponent = low_bits(format->exponent_bits);
+  const uint64_t sign = bits >> (format->exponent_bits + format->fraction_bits) & 1;
+  uint64_t exponent = bits >> format->fraction_bits & max_exponent;
+  uint64_t fraction = (bits & low_bits(format->fraction_bits)) << added;
   if (exponent == max_exponent) {
     exponent = DOUBLE_MAX_EXPONENT;
   } else if (exponent || fraction) {
@@ -129,17 +67,17 @@ static uint64_t round_bits(uint64_t bits, unsigned shift)
   return kept + (rest > half || (rest == half && (kept & 1)));
 }
 
-static uint64_t narrow(uint64_t bits, float_format format)
+static uint64_t narrow(uint64_t bits, const recsort_type_info *format)
 {
-  const unsigned dropped = DOUBLE_FRACTION - format.fraction_bits;
-  const uint64_t max_exponent = low_bits(format.exponent_bits);
-  const uint64_t infinity = max_exponent << format.fraction_bits;
-  const uint64_t sign = bits >> 63 << (format.exponent_bits + format.fraction_bits);
+  const unsigned dropped = DOUBLE_FRACTION - format->fraction_bits;
+  const uint64_t max_exponent = low_bits(format->exponent_bits);
+  const uint64_t infinity = max_exponent << format->fraction_bits;
+  const uint64_t sign = bits >> 63 << (format->exponent_bits + format->fraction_bits);
   const int exponent = (int)(bits >> DOUBLE_FRACTION & DOUBLE_MAX_EXPONENT);
   const uint64_t fraction = bits & low_bits(DOUBLE_FRACTION);
   if (exponent == DOUBLE_MAX_EXPONENT) {
     const uint64_t payload = fraction >> dropped;
-    const uint64_t quiet = UINT64_C(1) << (format.fraction_bits - 1);
+    const uint64_t quiet = UINT64_C(1) << (format->fraction_bits - 1);
     return sign | infinity | (fraction && !payload ? quiet : payload);
   }
   if (exponent == 0) return sign; /* far below the smallest of every narrower format */
@@ -147,7 +85,7 @@ static uint64_t narrow(uint64_t bits, float_format format)
   const int wanted = exponent - DOUBLE_BIAS + (int)(max_exponent >> 1);
   /* The leading bit of `whole` adds the last 1 to the exponent; so does a carry of the rounding. */
   const uint64_t result =
-      wanted > 0 ? ((uint64_t)(wanted - 1) << format.fraction_bits) + round_bits(whole, dropped)
+      wanted > 0 ? ((uint64_t)(wanted - 1) << format->fraction_bits) + round_bits(whole, dropped)
                  : round_bits(whole, dropped + (unsigned)(1 - wanted));
   return sign | (result < infinity ? result : infinity);
 }
@@ -155,7 +93,7 @@ static uint64_t narrow(uint64_t bits, float_format format)
 static double to_real(uint64_t bits, recsort_type type)
 {
   double real;
-  if (type != RECSORT_FLOAT64) bits = widen(bits, format_of(type));
+  if (type != RECSORT_FLOAT64) bits = widen(bits, recsort_type_describe(type));
   memcpy(&real, &bits, sizeof real);
   return real;
 }
@@ -164,39 +102,42 @@ static uint64_t from_real(double real, recsort_type type)
 {
   uint64_t bits;
   memcpy(&bits, &real, sizeof bits);
-  return type == RECSORT_FLOAT64 ? bits : narrow(bits, format_of(type));
+  return type == RECSORT_FLOAT64 ? bits : narrow(bits, recsort_type_describe(type));
 }
 
 /* ---- Values --------------------------------------------------------------------------------- */
 
-static bool is_float(recsort_type type)
-{
-  return type >= RECSORT_FLOAT16 && type <= RECSORT_FLOAT64;
-}
-
-static bool is_bytes(recsort_type type)
-{
-  return type == RECSORT_CHAR || type == RECSORT_BYTES;
-}
-
 recsort_value recsort_field_read(const recsort_field *field, const void *base, size_t element)
 {
   const unsigned char *bytes = (const unsigned char *)base + field->offset + element * field->size;
-  recsort_value value = {.kind = RECSORT_VALUE_BYTES, .as.bytes = bytes, .size = field->size};
-  if (is_bytes(field->type)) return value;
   const recsort_type type = field->type == RECSORT_ENUM ? field->base : field->type;
+  const recsort_type_class type_class = rs_class_of(type);
+  recsort_value value = {.kind = RECSORT_VALUE_BYTES, .as.bytes = bytes, .size = field->size};
+  if (type_class == RECSORT_CLASS_BYTES) return value;
   const uint64_t bits = load(bytes, field->size, field->endian);
-  if (is_float(type)) {
+  value.kind = RECSORT_VALUE_UNSIGNED;
+  value.as.u = bits;
+  switch (type_class) {
+  case RECSORT_CLASS_FLOAT:
     value.kind = RECSORT_VALUE_REAL;
     value.as.real = to_real(bits, type);
-  } else if (type >= RECSORT_INT8 && type <= RECSORT_INT64) {
+    break;
+  case RECSORT_CLASS_SIGNED:
     value.kind = RECSORT_VALUE_SIGNED;
     value.as.i = extend_sign(bits, 8 * (unsigned)field->size);
-  } else {
-    value.kind = RECSORT_VALUE_UNSIGNED;
-    value.as.u = type == RECSORT_BOOL       ? bits != 0
-                 : type == RECSORT_BITFIELD ? bits >> field->bit & low_bits(field->width)
-                                            : bits;
+    break;
+  case RECSORT_CLASS_BOOL:
+    value.as.u = bits != 0;
+    break;
+  case RECSORT_CLASS_BITFIELD:
+    value.as.u = bits >> field->bit & low_bits(field->width);
+    break;
+  case RECSORT_CLASS_UNSIGNED:
+  case RECSORT_CLASS_BYTES:
+  case RECSORT_CLASS_STRUCT:
+  case RECSORT_CLASS_ENUM:
+  case RECSORT_CLASS_NONE:
+    break;
   }
   return value;
 }
@@ -242,25 +183,38 @@ static void write_bytes(unsigned char *bytes, size_t size, recsort_value value)
   memset(bytes + given, 0, size - given);
 }
 
+/* The bits that a number becomes; of a bitfield, with those that lie around it at `bytes`. */
+static uint64_t value_bits(const recsort_field *field, recsort_value value,
+                           const unsigned char *bytes)
+{
+  uint64_t mask;
+  switch (rs_class_of(field->type)) {
+  case RECSORT_CLASS_FLOAT:
+    return from_real(as_real(value), field->type);
+  case RECSORT_CLASS_BOOL:
+    return as_real(value) != 0;
+  case RECSORT_CLASS_BITFIELD:
+    mask = low_bits(field->width) << field->bit;
+    return (load(bytes, field->size, field->endian) & ~mask) |
+           (as_integer(value) << field->bit & mask);
+  case RECSORT_CLASS_SIGNED:
+  case RECSORT_CLASS_UNSIGNED:
+  case RECSORT_CLASS_ENUM:
+  case RECSORT_CLASS_BYTES:
+  case RECSORT_CLASS_STRUCT:
+  case RECSORT_CLASS_NONE:
+    break;
+  }
+  return as_integer(value);
+}
+
 void recsort_field_write(const recsort_field *field, void *base, size_t element,
                          recsort_value value)
 {
   unsigned char *bytes = (unsigned char *)base + field->offset + element * field->size;
-  uint64_t bits;
-  if (is_bytes(field->type)) {
+  if (rs_class_of(field->type) == RECSORT_CLASS_BYTES) {
     write_bytes(bytes, field->size, value);
     return;
   }
-  if (is_float(field->type)) {
-    bits = from_real(as_real(value), field->type);
-  } else if (field->type == RECSORT_BOOL) {
-    bits = as_real(value) != 0;
-  } else if (field->type == RECSORT_BITFIELD) {
-    const uint64_t mask = low_bits(field->width) << field->bit;
-    bits = load(bytes, field->size, field->endian) & ~mask;
-    bits |= as_integer(value) << field->bit & mask;
-  } else {
-    bits = as_integer(value);
-  }
-  store(bytes, field->size, field->endian, bits);
+  store(bytes, field->size, field->endian, value_bits(field, value, bytes));
 }

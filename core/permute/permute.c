@@ -1,7 +1,7 @@
 /* permute.c - the only loops that follow an index.
  *
- * A random gather waits for memory, not for the processor. So the loops ask for records some way
- * ahead of where they copy, and copy with sizes that the compiler knows.
+ * A random gather waits for memory, not for the processor. So the loops prefetch records well ahead
+ * of the copy, and copy sizes that the compiler knows.
  */
 #include "permute/permute.h"
 
@@ -36,8 +36,8 @@ static team team_for(size_t bytes, team t)
 
 /* ---- Verify ---- */
 
-/* One byte a record, each set with a plain store: as many stores as there are bytes, so if every
- * byte ends up set, none was set twice. No read-modify-write that the threads would queue for. */
+/* One byte for each record, set by a plain store. n stores set all n bytes only if all n indices
+ * differ, so no atomic operation is needed, for which the threads would queue. */
 static inline bool mark_all(const void *index, unsigned bits, team_range range, size_t count,
                             atomic_uchar *seen)
 {
@@ -214,8 +214,8 @@ void recsort_gather(const recsort_permutation *order, size_t first, size_t count
 
 /* ---- Copy ---- */
 
-/* As memcpy, but where processors have such stores the target does not pass through their caches:
- * it is too large for them, and would be read first. */
+/* Like memcpy, but with non-temporal stores where the processor has them: the target is too large
+ * for the caches, and an ordinary store would read it first. */
 static void copy_past_caches(char *to, const char *from, size_t size)
 {
 #ifdef __SSE2__

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "base/types.h"
+
 enum { MAX_KEY_BITS = 1 << 24 };
 #define TOO_WIDE "the keys take more than %d bits"
 
@@ -10,43 +12,31 @@ static unsigned bits_of(uint64_t value)
   return value ? 64u - (unsigned)__builtin_clzll(value) : 0;
 }
 
+static bool is_string(const recsort_field *field)
+{
+  return rs_class_of(field->type) == RECSORT_CLASS_BYTES;
+}
+
 /* A byte string longer than 8 bytes takes several steps. */
 static size_t steps_of(const recsort_field *field)
 {
-  const bool string = field->type == RECSORT_CHAR || field->type == RECSORT_BYTES;
-  return string ? (field->size + 7) / 8 : 1;
+  return is_string(field) ? (field->size + 7) / 8 : 1;
 }
 
-static void plan_float(recsort_key_step *step, recsort_type type, recsort_nan nan)
+/* The limit is infinity: what has a greater exponent and fraction is a NaN. */
+static void plan_float(recsort_key_step *step, const recsort_type_info *type, recsort_nan nan)
 {
   step->kind = RECSORT_KEY_FLOAT;
-  switch (type) {
-  case RECSORT_FLOAT16:
-    step->limit = 0x7c00;
-    break;
-  case RECSORT_BFLOAT16:
-    step->limit = 0x7f80;
-    break;
-  case RECSORT_FLOAT32:
-    step->limit = 0x7f800000;
-    break;
-  default:
-    step->limit = UINT64_C(0x7ff0000000000000);
-  }
+  step->limit = ((UINT64_C(1) << type->exponent_bits) - 1) << type->fraction_bits;
   if (nan == RECSORT_NAN_FIRST) step->flags |= RECSORT_KEY_NAN_FIRST;
   if (nan == RECSORT_NAN_TOTAL) step->flags |= RECSORT_KEY_NAN_TOTAL;
 }
 
-static bool is_signed(recsort_type type)
-{
-  return type >= RECSORT_INT8 && type <= RECSORT_INT64;
-}
-
-/* An enum's code is its distance from the least of its values; what lies beyond the greatest is
- * not a value of it and has no place in the order. */
+/* An enum's code is its distance from its least value. What lies beyond its greatest value has no
+ * place in the order. */
 static void plan_enum(recsort_key_step *step, const recsort_field *field)
 {
-  const uint64_t sign = is_signed(field->base) ? UINT64_C(1) << 63 : 0;
+  const uint64_t sign = rs_class_of(field->base) == RECSORT_CLASS_SIGNED ? UINT64_C(1) << 63 : 0;
   uint64_t least = UINT64_MAX, greatest = 0;
   assert(field->enumerator_count > 0);
   for (size_t i = 0; i < field->enumerator_count; i++) {
@@ -65,27 +55,30 @@ static recsort_key_step plan_scalar(const recsort_field *field, recsort_nan nan)
 {
   recsort_key_step step = {.bytes = (uint8_t)field->size, .width = (uint8_t)(8 * field->size)};
   if (field->endian == RECSORT_BIG_ENDIAN) step.flags |= RECSORT_KEY_BIG_ENDIAN;
-  switch (field->type) {
-  case RECSORT_BOOL:
+  switch (rs_class_of(field->type)) {
+  case RECSORT_CLASS_BOOL:
     step.kind = RECSORT_KEY_BOOL;
     step.width = 1;
     break;
-  case RECSORT_FLOAT16:
-  case RECSORT_BFLOAT16:
-  case RECSORT_FLOAT32:
-  case RECSORT_FLOAT64:
-    plan_float(&step, field->type, nan);
+  case RECSORT_CLASS_FLOAT:
+    plan_float(&step, recsort_type_describe(field->type), nan);
     break;
-  case RECSORT_ENUM:
+  case RECSORT_CLASS_ENUM:
     plan_enum(&step, field);
     break;
-  case RECSORT_BITFIELD:
+  case RECSORT_CLASS_BITFIELD:
     step.kind = RECSORT_KEY_UNSIGNED;
     step.bit = (uint8_t)field->bit;
     step.width = (uint8_t)field->width;
     break;
-  default:
-    step.kind = is_signed(field->type) ? RECSORT_KEY_SIGNED : RECSORT_KEY_UNSIGNED;
+  case RECSORT_CLASS_SIGNED:
+    step.kind = RECSORT_KEY_SIGNED;
+    break;
+  case RECSORT_CLASS_UNSIGNED:
+  case RECSORT_CLASS_BYTES: /* the rest is no single number */
+  case RECSORT_CLASS_STRUCT:
+  case RECSORT_CLASS_NONE:
+    step.kind = RECSORT_KEY_UNSIGNED;
   }
   return step;
 }
@@ -106,7 +99,7 @@ static size_t plan_key(const rs_target *target, recsort_order order, recsort_nan
                        recsort_key_step *steps, uint64_t *bits)
 {
   const recsort_field *field = target->field;
-  const bool string = field->type == RECSORT_CHAR || field->type == RECSORT_BYTES;
+  const bool string = is_string(field);
   const size_t count = steps_of(field);
   for (size_t i = 0; i < count; i++) {
     steps[i] = string ? plan_string(field, i) : plan_scalar(field, nan);

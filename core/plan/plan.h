@@ -18,8 +18,8 @@ typedef struct rs_plan {
   size_t key_count;
 } rs_plan;
 
-/* Plans for `keys`, or for the schema's own if key_count is 0. `reverse` turns each order round;
- * where NaNs go stays. Errors: INVALID_KEY, OUT_OF_MEMORY. */
+/* Plans for `keys`, or for the schema's own if key_count is 0. `reverse` reverses each order, but
+ * not where NaNs go. Errors: INVALID_KEY, OUT_OF_MEMORY. */
 recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_desc *keys,
                               size_t key_count, bool reverse, rs_arena *arena, rs_plan *plan,
                               recsort_error *error);

@@ -34,7 +34,7 @@ static const char *split_integer(const rs_text *text, bool *negative, uint64_t *
   const bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
   if (hex) digits += 2;
   if (!*digits || digits[strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789")])
-    return "is no whole number; write it in decimal or as 0x and hex digits";
+    return "is not a whole number; write it in decimal or as 0x and hex digits";
   if (!hex && digits[0] == '0' && digits[1])
     return "begins with 0, which some take for octal; leave the 0 out";
   errno = 0;
@@ -113,7 +113,7 @@ static recsort_status read_endian(const rs_reader *reader, const rs_subject *sub
 
 /* ---- Enumerators ---------------------------------------------------------------------------- */
 
-/* They wait as texts until their type is known, which may be declared after them. */
+/* They are kept as text until their type is known, which may be declared after them. */
 typedef struct enumerator_text {
   rs_text name;
   rs_text value;
@@ -273,7 +273,7 @@ static recsort_status read_enum(const rs_reader *reader, const field_text *field
   if (text->value) status = read_type(reader, &field->subject, "base", text, &base);
   if (status) return status;
   if (!rs_type_is_integer(base.type))
-    return refuse_value(reader, &field->subject, "base", text, "is no integer type; say uint8");
+    return refuse_value(reader, &field->subject, "base", text, "is not an integer type; say uint8");
   status = combine_endian(reader, field, "base", text, base.endian, &desc->endian);
   if (status) return status;
   desc->base = base.type;

@@ -1,8 +1,8 @@
 /* parse.h - from YAML text to the description of a schema.
  *
  * The only file of the project behind which libyaml stands. It reads events, not a document, so
- * that hostile text is refused as it arrives and never stored: by size before anything is read, by
- * depth, by the first anchor, alias, tag or second document.
+ * that it refuses hostile text as it arrives and never stores it: by its size before anything is
+ * read, by its depth, at the first anchor, alias, tag or second document.
  */
 #ifndef RS_SCHEMA_PARSE_H
 #define RS_SCHEMA_PARSE_H

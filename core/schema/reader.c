@@ -41,8 +41,8 @@ recsort_status rs_refuse(const rs_reader *reader, rs_place place, const rs_subje
   va_end(arguments);
   if (!subject) return rs_fail_at(reader->error, RECSORT_INVALID_SCHEMA, place, "%s", text);
   if (!subject->name->value)
-    return rs_fail_at(reader->error, RECSORT_INVALID_SCHEMA, place, "%s: %s", subject->kind, text);
-  return rs_fail_at(reader->error, RECSORT_INVALID_SCHEMA, place, "%s \"%.*s\": %s", subject->kind,
+    return rs_fail_at(reader->error, RECSORT_INVALID_SCHEMA, place, "%s: %s", subject->what, text);
+  return rs_fail_at(reader->error, RECSORT_INVALID_SCHEMA, place, "%s \"%.*s\": %s", subject->what,
                     RS_SHOWN(subject->name->value), text);
 }
 

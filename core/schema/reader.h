@@ -1,5 +1,5 @@
 /* reader.h - YAML text as the few shapes a schema is made of: texts, lists, and mappings of known
- * words. Whatever else YAML has (anchors, aliases, tags, a second document) is refused here, as it
+ * words. It refuses everything else in YAML (anchors, aliases, tags, a second document) as it
  * arrives. A reader looks one event ahead; each rs_read_ call consumes one whole node.
  */
 #ifndef RS_SCHEMA_READER_H
@@ -21,7 +21,7 @@ typedef struct rs_text {
 
 /* What a message is about, as in `field "price": `. NULL in place of one: the whole schema. */
 typedef struct rs_subject {
-  const char *kind;
+  const char *what;
   const rs_text *name; /* its value may still be NULL */
 } rs_subject;
 
@@ -60,7 +60,7 @@ recsort_status rs_refuse(const rs_reader *reader, rs_place place, const rs_subje
 
 /* From the arena; NULL, with the error filled in: out of memory. */
 void *rs_reader_memory(const rs_reader *reader, size_t count, size_t size);
-/* `items` with room for one more than `count`: itself, or a copy of twice the size in the arena.
+/* `items` with space for one more than `count`: itself, or a copy of twice the size in the arena.
  * NULL as above. */
 void *rs_reader_grow(const rs_reader *reader, void *items, size_t count, size_t size);
 

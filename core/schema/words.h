@@ -10,7 +10,7 @@
  * (surrogates and overlong forms are). */
 size_t rs_utf8_next(const unsigned char *text, size_t size, uint32_t *character);
 
-/* What is wrong with a name; NULL: nothing. `in_paths`: keys use it to find their way. */
+/* What is wrong with a name; NULL: nothing. `in_paths`: the paths of keys use it. */
 const char *rs_name_trouble(const char *name, bool in_paths);
 
 /* A name for "%.*s": at most 64 bytes of it, cut between characters. */

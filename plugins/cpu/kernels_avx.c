@@ -148,7 +148,7 @@ typedef struct chain {
   vec kept;
 } chain;
 
-/* Exchanges the two runs where `yes`. Without a branch, for nobody can predict it; compilers would
+/* Exchanges the two runs where `yes`. Without a branch, which would be unpredictable; compilers
  * make one of a conditional expression. */
 static inline void swap_runs(chain *c, bool yes)
 {

@@ -1,7 +1,6 @@
 /* merge_runs.c - two sorted runs into one, and blocks sorted from nothing.
  *
- * The fast path cuts the output into quarters by co-ranks and leaves them to a kernel, which works
- * on all four at once.
+ * The fast path cuts the output into quarters by co-ranks, and a kernel merges all four at once.
  */
 #include <string.h>
 

@@ -224,9 +224,3 @@ void random_sort(pair_buffers buffers, bool into_other)
   team_each(buffers.team, (buffers.count + BLOCK_PAIRS - 1) / BLOCK_PAIRS, sort_one_block, &job);
   merge_up(job.into_other ? swapped(buffers) : buffers, BLOCK_PAIRS);
 }
-
-void pairs_sort(pair_buffers buffers)
-{
-  enum { WORTH_A_LOOK = 512 };
-  if (buffers.count < WORTH_A_LOOK || !presorted_sort(buffers)) random_sort(buffers, true);
-}

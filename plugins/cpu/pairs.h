@@ -6,11 +6,14 @@
  * never, which makes each pair a positive, normal double as well, in the same order: vector units
  * have min and max for these.
  *
+ * Each calls only those below it:
+ *
  *   pairs_sort          any array
- *     presorted.c       if it is sorted, reversed, or nearly sorted
- *     block_sort        blocks that stay in the second-level cache
- *     multiway_pass     up to 16 runs into one, so that memory is read and written seldom
- *       merge_runs      two runs into one, by four chains of steps at once
+ *     presorted_sort    if it is sorted, reversed, or nearly sorted
+ *     random_sort       if it is not
+ *       multiway_pass   up to 16 runs into one, so that memory is read and written seldom
+ *       block_sort      blocks that stay in the second-level cache
+ *         merge_runs    two runs into one, by four chains of steps at once
  */
 #ifndef RECSORT_CPU_PAIRS_H
 #define RECSORT_CPU_PAIRS_H
@@ -64,11 +67,11 @@ void block_sort(const merge_kernels *kernels, uint64_t *data, uint64_t *other, s
  * shorter) from buffers.data to the same places in buffers.other. */
 void multiway_pass(pair_buffers buffers, size_t run_count);
 
-/* Handles what is sorted, reversed or nearly sorted, as pairs_sort; false and nothing lost (but the
- * order of the data) if it is none of these. */
-bool presorted_sort(pair_buffers buffers);
-
-/* pairs_sort without a look at the order that is there; into buffers.other or buffers.data. */
+/* Sorts without a look at the order that is there, into buffers.other or buffers.data. */
 void random_sort(pair_buffers buffers, bool into_other);
+
+/* Handles what is sorted, reversed or nearly sorted, as pairs_sort; false and nothing lost (but the
+ * order of the data) if it is none of these. What is out of place goes to random_sort. */
+bool presorted_sort(pair_buffers buffers);
 
 #endif

@@ -137,8 +137,8 @@ typedef struct split {
 
 /* Splits data into `kept`, which ascends, and `dropped`; either may be data itself. Returns how
  * many were kept. When a pair is less than the last one kept, either may be the one out of place:
- * the last one if the pair before it is in order with the new one, and also if many in a row are
- * less, for then it is rather that one which came too early. */
+ * the last one if the pair before it is in order with the new one, and also if PATIENCE pairs in a
+ * row are less, for then the last one probably came too early. */
 static size_t drop(const uint64_t *data, size_t count, uint64_t *kept, uint64_t *dropped)
 {
   enum { PATIENCE = 8 };

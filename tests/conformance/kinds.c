@@ -45,6 +45,8 @@ const kind kinds[] = {
     {"char[16]", 1, {STRING(CHAR, 16)}},
     {"char[24] desc", 1, {{.type = RECSORT_CHAR, .size = 24, .order = DESC}}},
     {"char[80]", 1, {STRING(CHAR, 80)}},
+    {"uuid", 1, {INTEGER(UUID)}},
+    {"uuid desc, uint8", 2, {{.type = RECSORT_UUID, .order = DESC}, INTEGER(UINT8)}},
     {"bool, int32", 2, {{.type = RECSORT_BOOL, .order = DESC}, INTEGER(INT32)}},
     {"float32, uint32", 2, {{.type = RECSORT_FLOAT32, .order = DESC}, INTEGER(UINT32)}},
     {"uint64, uint8", 2, {INTEGER(UINT64), {.type = RECSORT_UINT8, .order = DESC}}},
@@ -89,6 +91,8 @@ static size_t field_size(const kind_field *field)
   case RECSORT_CHAR:
   case RECSORT_BYTES:
     return field->size;
+  case RECSORT_UUID:
+    return 16;
   default:
     return 1;
   }
@@ -252,6 +256,7 @@ static void fill_field(const kind_field *field, const oracle_key *key, uint64_t 
   switch (field->type) {
   case RECSORT_CHAR:
   case RECSORT_BYTES:
+  case RECSORT_UUID:
     fill_string(at, key->size, rank);
     return;
   case RECSORT_BOOL:

@@ -103,7 +103,8 @@ static inline int oracle_compare_key(const oracle_key *key, const void *left, co
   uint64_t a, b;
   switch (key->type) {
   case RECSORT_CHAR:
-  case RECSORT_BYTES: {
+  case RECSORT_BYTES:
+  case RECSORT_UUID: {
     const int order =
         memcmp((const char *)left + key->offset, (const char *)right + key->offset, key->size);
     return direction * oracle_sign(order > 0, order < 0);

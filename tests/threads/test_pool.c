@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/team.h"
+#include "recsort/team.h"
 #include "threads/array.h"
 
 enum { COUNT = 150000 };

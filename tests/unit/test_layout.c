@@ -39,6 +39,7 @@ struct outer {
   uint16_t half;
   double last[2];
   char end;
+  unsigned char ids[2][16];
 };
 
 static const recsort_enumerator kinds[] = {{"a", 0}, {"b", 65535}};
@@ -77,6 +78,7 @@ static const recsort_field_desc outer_fields[] = {
     {.name = "half", .type = RECSORT_FLOAT16, ANYWHERE},
     {.name = "last", .type = RECSORT_FLOAT64, .count = 2, ANYWHERE},
     {.name = "end", .type = RECSORT_CHAR, ANYWHERE},
+    {.name = "ids", .type = RECSORT_UUID, .count = 2, ANYWHERE},
 };
 
 static const struct {
@@ -90,7 +92,7 @@ static const struct {
     {offsetof(struct outer, i8b), 1, 0},   {offsetof(struct outer, three), sizeof(struct inner), 3},
     {offsetof(struct outer, kind), 2, 0},  {offsetof(struct outer, i64), 8, 0},
     {offsetof(struct outer, half), 2, 0},  {offsetof(struct outer, last), 8, 2},
-    {offsetof(struct outer, end), 1, 0},
+    {offsetof(struct outer, end), 1, 0},   {offsetof(struct outer, ids), 16, 2},
 };
 
 static recsort_schema_desc outer_desc(void)
@@ -258,11 +260,11 @@ static void refuses_bad_fields_made_by_calls(void **state)
       {{.name = "a.b", .type = RECSORT_INT8, ANYWHERE},
        "field \"a.b\": a name must not hold . [ or ], which paths use"},
       {{.name = "\xff", .type = RECSORT_INT8, ANYWHERE}, "field \"\xff\": a name must be UTF-8"},
-      {{.name = "a", ANYWHERE}, "field \"a\": its type is no recsort_type"},
-      {{.name = "a", .type = (recsort_type)19, ANYWHERE},
-       "field \"a\": its type is no recsort_type"},
+      {{.name = "a", ANYWHERE}, "field \"a\": its type is not a recsort_type"},
+      {{.name = "a", .type = (recsort_type)(RECSORT_UUID + 1), ANYWHERE},
+       "field \"a\": its type is not a recsort_type"},
       {{.name = "a", .type = RECSORT_INT8, .endian = (recsort_endian)3, ANYWHERE},
-       "field \"a\": its endian is no recsort_endian"},
+       "field \"a\": its endian is not a recsort_endian"},
       {{.name = "a", .type = RECSORT_INT8, .count = UINT64_MAX, ANYWHERE},
        "field \"a\": count 18446744073709551615 is more than the 2147483647 bytes that a record "
        "may "
@@ -332,8 +334,8 @@ static void refuses_bad_records_made_by_calls(void **state)
   CASE(desc.struct_size = 8, "struct_size is 8; set it to sizeof(recsort_schema_desc)");
   CASE(desc.record = NULL, "record: the record has no name");
   CASE(desc.record = "", "record: a name must not be empty");
-  CASE(desc.endian = (recsort_endian)3, "the record's endian is no recsort_endian");
-  CASE(desc.layout = (recsort_layout)3, "the record's layout is no recsort_layout");
+  CASE(desc.endian = (recsort_endian)3, "the record's endian is not a recsort_endian");
+  CASE(desc.layout = (recsort_layout)3, "the record's layout is not a recsort_layout");
   CASE(desc.fields = NULL, "the record has no fields");
   CASE(desc.field_count = 0, "the record has no fields");
   CASE(desc.key_count = 1, "the record's keys are missing");
@@ -341,8 +343,8 @@ static void refuses_bad_records_made_by_calls(void **state)
                                                   "file");
   CASE(desc.trailer = UINT64_MAX, "skip and trailer together are larger than any file");
   CASE((desc.keys = keys, desc.key_count = 1), "a key has no path");
-  CASE((desc.keys = keys + 1, desc.key_count = 1), "key \"i8\": its order is no recsort_order");
-  CASE((desc.keys = keys + 2, desc.key_count = 1), "key \"f32\": its nan is no recsort_nan");
+  CASE((desc.keys = keys + 1, desc.key_count = 1), "key \"i8\": its order is not a recsort_order");
+  CASE((desc.keys = keys + 2, desc.key_count = 1), "key \"f32\": its nan is not a recsort_nan");
   CASE((desc.source = "here", desc.record = ""), "here: record: a name must not be empty");
 #undef CASE
 }

@@ -4,11 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "base/types.h"
 #include "recsort/recsort.h"
 #include "schema/parse.h"
 
@@ -113,15 +115,15 @@ static const refusal of_record[] = {
      "2:7: size is 0; say 1 or more, or leave it out"},
     {"record: R\nsize: -1\nfields: [{name: a, type: int8}]\n", "2:7: size \"-1\" is negative"},
     {"record: R\nsize: 1.5\nfields: [{name: a, type: int8}]\n",
-     "2:7: size \"1.5\" is no whole number; write it in decimal or as 0x and hex digits"},
+     "2:7: size \"1.5\" is not a whole number; write it in decimal or as 0x and hex digits"},
     {"record: R\nsize: '4'\nfields: [{name: a, type: int8}]\n",
      "2:7: size \"4\" is text; write the number without quotes"},
     {"record: R\nsize: ten\nfields: [{name: a, type: int8}]\n",
-     "2:7: size \"ten\" is no whole number; write it in decimal or as 0x and hex digits"},
+     "2:7: size \"ten\" is not a whole number; write it in decimal or as 0x and hex digits"},
     {"record: R\nsize: 0x\nfields: [{name: a, type: int8}]\n",
-     "2:7: size \"0x\" is no whole number; write it in decimal or as 0x and hex digits"},
+     "2:7: size \"0x\" is not a whole number; write it in decimal or as 0x and hex digits"},
     {"record: R\nsize: 0xg\nfields: [{name: a, type: int8}]\n",
-     "2:7: size \"0xg\" is no whole number; write it in decimal or as 0x and hex digits"},
+     "2:7: size \"0xg\" is not a whole number; write it in decimal or as 0x and hex digits"},
     {"record: R\nsize: 010\nfields: [{name: a, type: int8}]\n",
      "2:7: size \"010\" begins with 0, which some take for octal; leave the 0 out"},
     {"record: R\nsize: 99999999999999999999\nfields: [{name: a, type: int8}]\n",
@@ -133,10 +135,10 @@ static const refusal of_record[] = {
     {"record: R\nsize: ''\nfields: [{name: a, type: int8}]\n",
      "2:7: size \"\" is text; write the number without quotes"},
     {"record: R\nsize: \nfields: [{name: a, type: int8}]\n",
-     "2:6: size \"\" is no whole number; write it in decimal or as 0x and hex digits"},
+     "2:6: size \"\" is not a whole number; write it in decimal or as 0x and hex digits"},
     {"record: R\nskip: -1\nfields: [{name: a, type: int8}]\n", "2:7: skip \"-1\" is negative"},
     {"record: R\ntrailer: x\nfields: [{name: a, type: int8}]\n",
-     "2:10: trailer \"x\" is no whole number; write it in decimal or as 0x and hex digits"},
+     "2:10: trailer \"x\" is not a whole number; write it in decimal or as 0x and hex digits"},
     {"record: R\nskip: 0x7fffffffffffffff\ntrailer: 1\nfields: [{name: a, type: int8}]\n",
      "2:7: skip \"0x7fffffffffffffff\" is too large"},
     {"record: ''\nfields: [{name: a, type: int8}]\n", "1:9: a name must not be empty"},
@@ -224,7 +226,7 @@ static const refusal of_fields[] = {
     {FIELDS "  - {name: a, type: int8, count: -1}\n",
      "3:34: field \"a\": count \"-1\" is negative"},
     {FIELDS "  - {name: a, type: int8, count: x}\n",
-     "3:34: field \"a\": count \"x\" is no whole number; write it in decimal or as 0x and hex "
+     "3:34: field \"a\": count \"x\" is not a whole number; write it in decimal or as 0x and hex "
      "digits"},
     {FIELDS "  - {name: a, type: S4, count: 2}\n",
      "3:32: field \"a\": count \"2\" is given beside a type that has one already"},
@@ -286,7 +288,7 @@ static const refusal of_enums[] = {
     {FIELDS "  - {name: e, type: enum, values: a}\n",
      "3:35: field \"e\": values must be a list, not a single value"},
     {FIELDS "  - {name: e, type: enum, base: float, values: [a]}\n",
-     "3:33: field \"e\": base \"float\" is no integer type; say uint8"},
+     "3:33: field \"e\": base \"float\" is not an integer type; say uint8"},
     {FIELDS "  - {name: e, type: enum, base: uint9, values: [a]}\n",
      "3:33: field \"e\": unknown base \"uint9\"; did you mean uint8?"},
     {FIELDS "  - {name: e, type: enum, base: u8, values: [a]}\n",
@@ -306,7 +308,7 @@ static const refusal of_enums[] = {
     {FIELDS "  - {name: e, type: enum, values: [{name: a, valeu: 1}]}\n",
      "3:46: field \"e\": unknown word \"valeu\"; did you mean value?"},
     {FIELDS "  - {name: e, type: enum, values: [{name: a, value: x}]}\n",
-     "3:53: field \"e\": value \"x\" is no whole number; write it in decimal or as 0x and hex "
+     "3:53: field \"e\": value \"x\" is not a whole number; write it in decimal or as 0x and hex "
      "digits"},
     {FIELDS "  - {name: e, type: enum, base: uint8, values: [{name: a, value: 256}]}\n",
      "3:66: field \"e\": value \"256\" does not fit the base type"},
@@ -345,12 +347,12 @@ static const refusal of_bitfields[] = {
     {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, bit: 0}\n",
      "4:21: field \"b\": type bitfield needs base"},
     {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flasg, bit: 0}\n",
-     "4:12: field \"b\": its base \"flasg\" is no earlier field of this struct; did you mean "
+     "4:12: field \"b\": its base \"flasg\" is not an earlier field of this struct; did you mean "
      "flags?"},
     {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: zzz, bit: 0}\n",
-     "4:12: field \"b\": its base \"zzz\" is no earlier field of this struct"},
+     "4:12: field \"b\": its base \"zzz\" is not an earlier field of this struct"},
     {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: b, bit: 0}\n",
-     "4:12: field \"b\": its base \"b\" is no earlier field of this struct"},
+     "4:12: field \"b\": its base \"b\" is not an earlier field of this struct"},
     {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags, bit: 8}\n",
      "4:12: field \"b\": bit 8 and width 1 lie outside the 8 bits of \"flags\""},
     {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: flags, bit: 4, "
@@ -386,7 +388,7 @@ static const refusal of_bitfields[] = {
      "5:12: field \"b\": its base \"f\" must be a single integer"},
     {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: later, bit: 0}\n  "
             "- {name: later, type: uint8}\n",
-     "4:12: field \"b\": its base \"later\" is no earlier field of this struct"},
+     "4:12: field \"b\": its base \"later\" is not an earlier field of this struct"},
 };
 
 static const refusal of_layouts[] = {
@@ -443,11 +445,12 @@ static const refusal of_keys[] = {
      "9:5: key \"pos[1]x\": \"x\" is out of place; say a path such as pos[2] or stats.hp"},
     {KEYS "  - pos[1][0]\n",
      "9:5: key \"pos[1][0]\": \"[0]\" is out of place; say a path such as pos[2] or stats.hp"},
-    {KEYS "  - pos[0].x\n", "9:5: key \"pos[0].x\": pos is no struct, but int16"},
-    {KEYS "  - x[0]\n", "9:5: key \"x[0]\": x is no array; leave the index out"},
-    {KEYS "  - x.y\n", "9:5: key \"x.y\": x is no struct, but float32"},
-    {KEYS "  - name[0]\n", "9:5: key \"name[0]\": name is no array; leave the index out"},
-    {KEYS "  - stats[0].hp\n", "9:5: key \"stats[0].hp\": stats is no array; leave the index out"},
+    {KEYS "  - pos[0].x\n", "9:5: key \"pos[0].x\": pos is int16, not a struct"},
+    {KEYS "  - x[0]\n", "9:5: key \"x[0]\": x is not an array; leave the index out"},
+    {KEYS "  - x.y\n", "9:5: key \"x.y\": x is float32, not a struct"},
+    {KEYS "  - name[0]\n", "9:5: key \"name[0]\": name is not an array; leave the index out"},
+    {KEYS "  - stats[0].hp\n",
+     "9:5: key \"stats[0].hp\": stats is not an array; leave the index out"},
     {KEYS "  - stats.\n",
      "9:5: key \"stats.\": a name is missing; say a path such as pos[2] or stats.hp"},
     {KEYS "  - ''\n", "9:5: key \"\": a name is missing; say a path such as pos[2] or stats.hp"},
@@ -539,6 +542,50 @@ static recsort_schema *load(const char *text)
   return schema;
 }
 
+/* ---- The table of types and what is written about it ---- */
+
+static char *read_beside_schemas(const char *name)
+{
+  char path[400];
+  snprintf(path, sizeof path, RS_SCHEMAS "/%s", name);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  char *text = calloc(1, 1 << 16);
+  assert_non_null(text);
+  const size_t size = fread(text, 1, (1 << 16) - 1, file);
+  assert_true(size > 0 && feof(file));
+  fclose(file);
+  return text;
+}
+
+static void expect_quoted(const char *text, char quote, const char *word)
+{
+  char quoted[64];
+  snprintf(quoted, sizeof quoted, "%c%s%c", quote, word, quote);
+  if (!strstr(text, quoted)) fail_msg("%s is not written down", quoted);
+}
+
+static void documents_every_type(void **state)
+{
+  char *page = read_beside_schemas("../docs/schema.md");
+  char *editors = read_beside_schemas("recsort.schema.json");
+  char *example = read_beside_schemas("everything.yaml");
+  (void)state;
+  for (recsort_type type = RECSORT_BOOL; rs_is_type(type); type++) {
+    const rs_type *row = rs_type_of(type);
+    char used[64];
+    expect_quoted(page, '`', row->info.name);
+    expect_quoted(editors, '"', row->info.name);
+    for (const char *const *word = row->words; *word; word++)
+      expect_quoted(editors, '"', *word);
+    snprintf(used, sizeof used, "type: %s", row->info.name);
+    if (!strstr(example, used)) fail_msg("everything.yaml has no %s", used);
+  }
+  free(page);
+  free(editors);
+  free(example);
+}
+
 static void reads_every_spelling_of_a_type(void **state)
 {
   static const struct {
@@ -608,6 +655,7 @@ static void reads_every_spelling_of_a_type(void **state)
       {">f8", RECSORT_FLOAT64, RECSORT_BIG_ENDIAN, 8},
       {"S10", RECSORT_CHAR, RECSORT_LITTLE_ENDIAN, 10},
       {"|S1", RECSORT_CHAR, RECSORT_LITTLE_ENDIAN, 1},
+      {"uuid", RECSORT_UUID, RECSORT_LITTLE_ENDIAN, 16},
       {"V10", RECSORT_BYTES, RECSORT_LITTLE_ENDIAN, 10},
       {"|V3", RECSORT_BYTES, RECSORT_LITTLE_ENDIAN, 3},
   };
@@ -739,7 +787,7 @@ static void loads_the_example_schemas(void **state)
                   {"gensort", 100, 2, 1},
                   {"elf64-sym", 24, 9, 1},
                   {"netflow5", 48, 22, 2},
-                  {"everything", 160, 31, 7}};
+                  {"everything", 176, 32, 7}};
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
     char path[300];
@@ -855,6 +903,7 @@ int main(void)
       cmocka_unit_test(refuses_layouts),
       cmocka_unit_test(refuses_keys),
       cmocka_unit_test(refuses_utf16),
+      cmocka_unit_test(documents_every_type),
       cmocka_unit_test(reads_every_spelling_of_a_type),
       cmocka_unit_test(reads_every_word_of_the_record),
       cmocka_unit_test(numbers_enumerators_as_c_does),

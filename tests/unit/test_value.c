@@ -374,12 +374,48 @@ static void cuts_values_that_do_not_fit(void **state)
 static void names_every_type(void **state)
 {
   (void)state;
-  for (recsort_type a = RECSORT_BOOL; a <= RECSORT_BITFIELD; a++) {
+  for (recsort_type a = RECSORT_BOOL; a <= RECSORT_UUID; a++) {
     assert_string_not_equal(recsort_type_name(a), "unknown type");
     for (recsort_type b = RECSORT_BOOL; b < a; b++)
       assert_string_not_equal(recsort_type_name(a), recsort_type_name(b));
   }
   assert_string_equal(recsort_type_name((recsort_type)0), "unknown type");
+}
+
+static void describes_every_type(void **state)
+{
+  static const struct {
+    recsort_type type;
+    recsort_type_info info;
+  } known[] = {
+      {RECSORT_BOOL, {"bool", RECSORT_CLASS_BOOL, 1, 1, 0, 0}},
+      {RECSORT_INT8, {"int8", RECSORT_CLASS_SIGNED, 1, 1, 0, 0}},
+      {RECSORT_INT64, {"int64", RECSORT_CLASS_SIGNED, 8, 8, 0, 0}},
+      {RECSORT_UINT16, {"uint16", RECSORT_CLASS_UNSIGNED, 2, 2, 0, 0}},
+      {RECSORT_FLOAT16, {"float16", RECSORT_CLASS_FLOAT, 2, 2, 5, 10}},
+      {RECSORT_BFLOAT16, {"bfloat16", RECSORT_CLASS_FLOAT, 2, 2, 8, 7}},
+      {RECSORT_FLOAT32, {"float32", RECSORT_CLASS_FLOAT, 4, 4, 8, 23}},
+      {RECSORT_FLOAT64, {"float64", RECSORT_CLASS_FLOAT, 8, 8, 11, 52}},
+      {RECSORT_CHAR, {"char", RECSORT_CLASS_BYTES, 0, 1, 0, 0}},
+      {RECSORT_UUID, {"uuid", RECSORT_CLASS_BYTES, 16, 1, 0, 0}},
+      {RECSORT_STRUCT, {"struct", RECSORT_CLASS_STRUCT, 0, 0, 0, 0}},
+      {RECSORT_ENUM, {"enum", RECSORT_CLASS_ENUM, 0, 0, 0, 0}},
+      {RECSORT_BITFIELD, {"bitfield", RECSORT_CLASS_BITFIELD, 0, 0, 0, 0}},
+      {(recsort_type)0, {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
+      {(recsort_type)(RECSORT_UUID + 1), {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
+      {(recsort_type)-1, {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
+  };
+  (void)state;
+  for (size_t i = 0; i < LENGTH(known); i++) {
+    const recsort_type_info *found = recsort_type_describe(known[i].type);
+    const recsort_type_info *expected = &known[i].info;
+    assert_string_equal(found->name, expected->name);
+    assert_int_equal(found->type_class, expected->type_class);
+    assert_int_equal(found->size, expected->size);
+    assert_int_equal(found->alignment, expected->alignment);
+    assert_int_equal(found->exponent_bits, expected->exponent_bits);
+    assert_int_equal(found->fraction_bits, expected->fraction_bits);
+  }
 }
 
 int main(void)
@@ -397,6 +433,7 @@ int main(void)
       cmocka_unit_test(reads_and_pads_bytes),
       cmocka_unit_test(cuts_values_that_do_not_fit),
       cmocka_unit_test(names_every_type),
+      cmocka_unit_test(describes_every_type),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* file_suite.c - see file_suite.h.
  *
- * Both cp and recsort write a new file each time. recsort brings its output to the disk and cp
- * does not; what that takes is measured beside cp ("fsync"), and so that no contender pays for
- * what another one left to be written. Before each run the input is read once. Where recsort
- * maps its output, the pages of that file are in its peak, though any program's output takes them.
+ * Both cp and recsort write a new file each time. recsort syncs its output to the disk and cp does
+ * not. The time of that is measured beside cp ("fsync"), so that no contender pays for what another
+ * one left to be written. Before each run the input is read once. Where recsort maps its output,
+ * the pages of that file are in its peak, though any program's output takes them.
  */
 #include "file_suite.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `array` with room for one more than `count` elements. */
+/* `array` with space for one more than `count` elements. */
 static void *grow(void *array, size_t count, size_t element_size)
 {
   void *grown = reallocarray(array, count + 1, element_size);
@@ -32,7 +32,7 @@ bool group_measure(bench_group *group, unsigned repeat)
   for (unsigned i = 0; i < repeat && done; i++) {
     for (size_t c = 0; c < group->contender_count && done; c++) {
       done = group->contenders[c].run(&group->contenders[c]);
-      tool_progress_step(i * group->contender_count + c + 1);
+      tool_progress_update(i * group->contender_count + c + 1);
     }
   }
   tool_progress_clear();

@@ -90,7 +90,7 @@ bool memory_run_new(bench_contender *self)
   return sorted && finish(self, job, seconds);
 }
 
-/* ---- Who takes part ------------------------------------------------------------------------- */
+/* ---- The contenders ------------------------------------------------------------------------- */
 
 recsort_schema *memory_schema(record_id record)
 {
@@ -163,7 +163,8 @@ static bool add_method(bench_group *group, const bench_options *options, const b
   return true;
 }
 
-/* ---- What is asked of them ------------------------------------------------------------------ */
+/* ---- Requirements -----------------------------------------------------------------------------
+ */
 
 /* The seconds of the first contender that answers to this; 0 if there is none. */
 static double seconds_of(const bench_group *group, const char *method, unsigned threads,

@@ -131,14 +131,14 @@ static bool parse_distribution(const char *word, void *to)
 }
 
 /* A list of values of `size` bytes each, `most` at the most, and how to read one. */
-typedef struct list_kind {
+typedef struct list_syntax {
   bool (*parse)(const char *word, void *to);
   size_t size;
   size_t most;
-} list_kind;
+} list_syntax;
 
 /* Parses the words of `list` into `to`; false, with a message, if one cannot be used. */
-static bool parse_list(const char *option, const char *list, list_kind kind, void *to,
+static bool parse_list(const char *option, const char *list, list_syntax syntax, void *to,
                        size_t *count)
 {
   *count = 0;
@@ -146,15 +146,15 @@ static bool parse_list(const char *option, const char *list, list_kind kind, voi
     const size_t length = strcspn(word, ",");
     char copy[24];
     snprintf(copy, sizeof copy, "%.*s", (int)length, word);
-    if (length >= sizeof copy || !kind.parse(copy, (char *)to + *count * kind.size)) {
+    if (length >= sizeof copy || !syntax.parse(copy, (char *)to + *count * syntax.size)) {
       tool_usage_error("--%s: cannot use '%.*s'", option, (int)length, word);
       return false;
     }
     ++*count;
     word += length;
     if (*word == '\0') return true;
-    if (*count == kind.most) {
-      tool_usage_error("--%s: more than %zu", option, kind.most);
+    if (*count == syntax.most) {
+      tool_usage_error("--%s: more than %zu", option, syntax.most);
       return false;
     }
   }
@@ -186,11 +186,11 @@ static const struct option table[] = {
     {0},
 };
 
-static const list_kind record_list = {parse_record, sizeof(record_id), RECORD_COUNT};
-static const list_kind distribution_list = {parse_distribution, sizeof(bench_distribution),
-                                            DISTRIBUTION_COUNT};
-static const list_kind count_list = {parse_count, sizeof(size_t), LIST_MAX};
-static const list_kind thread_list = {parse_threads, sizeof(unsigned), LIST_MAX};
+static const list_syntax record_list = {parse_record, sizeof(record_id), RECORD_COUNT};
+static const list_syntax distribution_list = {parse_distribution, sizeof(bench_distribution),
+                                              DISTRIBUTION_COUNT};
+static const list_syntax count_list = {parse_count, sizeof(size_t), LIST_MAX};
+static const list_syntax thread_list = {parse_threads, sizeof(unsigned), LIST_MAX};
 
 /* One option with its argument; false, with a message, if that cannot be used. */
 static bool read_option(bench_options *o, int letter)
@@ -273,7 +273,7 @@ options_result options_read(bench_options *options, int argc, char **argv)
       list = true;
       break;
     case '?':
-      fprintf(stderr, "Try 'recbench --help' for what there is.\n");
+      fprintf(stderr, "Run 'recbench --help' for a list of options.\n");
       return OPTIONS_WRONG;
     default:
       if (!read_option(options, letter)) return OPTIONS_WRONG;

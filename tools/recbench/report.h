@@ -5,7 +5,7 @@
 #include "machine.h"
 #include "measure.h"
 
-/* Room for a contender's name as people read it: "recsort cpu/merge, first". */
+/* Space for a contender's name as people read it: "recsort cpu/merge, first". */
 enum { NAME_MAX_SIZE = 96 };
 void contender_name(const bench_contender *contender, char name[NAME_MAX_SIZE]);
 

@@ -4,17 +4,15 @@
 #include "workload.h"
 
 #include "support/message.h"
+#include "support/random.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* splitmix64: its outputs pass for random numbers. */
-static uint64_t mix(uint64_t x)
+/* The random number that belongs to a place. */
+static uint64_t mix(uint64_t place)
 {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
+  return random_next(&place);
 }
 
 static void fill_entity(void *record, uint64_t rank, uint64_t place)
@@ -51,14 +49,14 @@ static void fill_gensort(void *record, uint64_t rank, uint64_t place)
   memcpy(record, &filled, sizeof filled);
 }
 
-typedef struct record_kind {
+typedef struct record_definition {
   const char *name;
   size_t size;
   const char *schema;
   void (*fill)(void *record, uint64_t rank, uint64_t place);
-} record_kind;
+} record_definition;
 
-static const record_kind kinds[RECORD_COUNT] = {
+static const record_definition definitions[RECORD_COUNT] = {
     [RECORD_ENTITY] = {"entity", sizeof(entity),
                        "record: Entity\n"
                        "size: 20\n"
@@ -107,17 +105,17 @@ static const char *const distributions[DISTRIBUTION_COUNT] = {"random", "sorted"
 
 const char *record_name(record_id record)
 {
-  return kinds[record].name;
+  return definitions[record].name;
 }
 
 size_t record_size(record_id record)
 {
-  return kinds[record].size;
+  return definitions[record].size;
 }
 
 const char *record_schema(record_id record)
 {
-  return kinds[record].schema;
+  return definitions[record].schema;
 }
 
 const char *distribution_name(bench_distribution distribution)
@@ -140,9 +138,11 @@ static uint64_t rank_at(bench_distribution distribution, size_t place, size_t co
     return random & 0xf000000000000000u;
   case DISTRIBUTION_EQUAL:
     return UINT64_MAX / 2;
-  default:
-    return random;
+  case DISTRIBUTION_RANDOM:
+  case DISTRIBUTION_COUNT:
+    break;
   }
+  return random;
 }
 
 static void *take(size_t size)
@@ -155,7 +155,7 @@ static void *take(size_t size)
 bool workload_make(bench_workload *input, record_id record, bench_distribution distribution,
                    size_t count)
 {
-  const size_t each = kinds[record].size;
+  const size_t each = definitions[record].size;
   *input = (bench_workload){.record = record, .distribution = distribution, .count = count};
   if (__builtin_mul_overflow(count, each, &input->size)) {
     tool_error("%zu records are too many", count);
@@ -164,7 +164,7 @@ bool workload_make(bench_workload *input, record_id record, bench_distribution d
   input->records = take(input->size);
   if (input->records == NULL) return false;
   for (size_t i = 0; i < count; i++) {
-    kinds[record].fill(input->records + i * each, rank_at(distribution, i, count), i);
+    definitions[record].fill(input->records + i * each, rank_at(distribution, i, count), i);
   }
   return true;
 }
@@ -187,6 +187,6 @@ bool workload_verify(bench_workload *input, const void *result, const char *meth
   }
   if (memcmp(input->sorted, result, input->size) == 0) return true;
   tool_error("wrong result: %s differs from what came first on %s %s records", method,
-             distributions[input->distribution], kinds[input->record].name);
+             distributions[input->distribution], definitions[input->record].name);
   return false;
 }

@@ -1,30 +1,38 @@
 /* cell.c - see cell.h. */
 #include "reccat/cell.h"
 
-#include <float.h>
+#include "support/text.h"
+
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 #include <wctype.h>
 
-enum { NUMBER_ROOM = 32 };
-
-static bool is_float(const recsort_field *field)
+static recsort_type_class class_of(const recsort_field *field)
 {
-  return field->type == RECSORT_FLOAT16 || field->type == RECSORT_BFLOAT16 ||
-         field->type == RECSORT_FLOAT32 || field->type == RECSORT_FLOAT64;
+  return recsort_type_describe(field->type)->type_class;
 }
 
 bool cell_is_number(const recsort_field *field)
 {
-  return field->type != RECSORT_CHAR && field->type != RECSORT_BYTES &&
-         field->type != RECSORT_ENUM && field->type != RECSORT_BOOL;
+  switch (class_of(field)) {
+  case RECSORT_CLASS_SIGNED:
+  case RECSORT_CLASS_UNSIGNED:
+  case RECSORT_CLASS_FLOAT:
+  case RECSORT_CLASS_BITFIELD:
+    return true;
+  case RECSORT_CLASS_BOOL:
+  case RECSORT_CLASS_BYTES:
+  case RECSORT_CLASS_ENUM:
+  case RECSORT_CLASS_STRUCT:
+  case RECSORT_CLASS_NONE:
+    break;
+  }
+  return false;
 }
 
-/* ---- Room --------------------------------------------------------------------------------- */
+/* ---- Sizes --------------------------------------------------------------------------------- */
 
 static size_t longest_name(const recsort_field *field)
 {
@@ -36,102 +44,53 @@ static size_t longest_name(const recsort_field *field)
   return longest;
 }
 
-size_t cell_width(const recsort_field *field)
+/* Digits of the largest number of so many bits. */
+static size_t digits_of(size_t bits)
 {
-  switch (field->type) {
-  case RECSORT_BOOL:
-    return strlen("false");
-  case RECSORT_INT8:
-    return strlen("-128");
-  case RECSORT_UINT8:
-    return strlen("255");
-  case RECSORT_INT16:
-    return strlen("-32768");
-  case RECSORT_UINT16:
-    return strlen("65535");
-  case RECSORT_INT32:
-    return strlen("-2147483648");
-  case RECSORT_UINT32:
-    return strlen("4294967295");
-  case RECSORT_INT64:
-    return strlen("-9223372036854775808");
-  case RECSORT_UINT64:
-    return strlen("18446744073709551615");
-  case RECSORT_FLOAT16:
-  case RECSORT_BFLOAT16:
-    return strlen("-1.2345e-38");
-  case RECSORT_FLOAT32:
-    return strlen("-1.23456789e-38");
-  case RECSORT_FLOAT64:
-    return strlen("-1.2345678901234567e-308");
-  case RECSORT_BITFIELD:
-    return (size_t)(field->width * 0.30103) + 1;
-  case RECSORT_ENUM:
-    return longest_name(field);
-  case RECSORT_BYTES:
-    return 2 * field->size;
-  default:
-    return field->size;
-  }
+  return (size_t)((double)bits * 0.30103) + 1; /* log10(2) */
 }
 
-size_t cell_room(const recsort_field *field)
+size_t cell_width(const recsort_field *field)
+{
+  switch (class_of(field)) {
+  case RECSORT_CLASS_BOOL:
+    return strlen("false");
+  case RECSORT_CLASS_SIGNED:
+    return strlen("-") + digits_of(8 * field->size - 1);
+  case RECSORT_CLASS_UNSIGNED:
+    return digits_of(8 * field->size);
+  case RECSORT_CLASS_BITFIELD:
+    return digits_of(field->width);
+  case RECSORT_CLASS_FLOAT:
+    return strlen(field->size == 8   ? "-1.2345678901234567e-308"
+                  : field->size == 4 ? "-1.23456789e-38"
+                                     : "-1.2345e-38");
+  case RECSORT_CLASS_ENUM:
+    return longest_name(field);
+  case RECSORT_CLASS_BYTES:
+    return field->type == RECSORT_CHAR ? field->size
+                                       : tool_bytes_text_length(field->type, field->size);
+  case RECSORT_CLASS_STRUCT:
+  case RECSORT_CLASS_NONE:
+    break;
+  }
+  return 0;
+}
+
+size_t cell_text_size(const recsort_field *field)
 {
   const size_t text = field->type == RECSORT_CHAR ? 4 * field->size : cell_width(field);
-  return (text > NUMBER_ROOM ? text : NUMBER_ROOM) + 1;
+  return (text > TOOL_NUMBER_TEXT ? text : TOOL_NUMBER_TEXT) + 1;
 }
 
 /* ---- Numbers ------------------------------------------------------------------------------ */
 
-/* What a reader of the text gets who wants such a field. */
-static double read_back(const recsort_field *field, const char *text)
-{
-  if (field->type == RECSORT_FLOAT64) return strtod(text, NULL);
-  if (field->type == RECSORT_FLOAT32) return (double)strtof(text, NULL);
-  const recsort_field alone = {.type = field->type, .endian = field->endian, .size = field->size};
-  const recsort_value value = {.kind = RECSORT_VALUE_REAL, .as.real = strtod(text, NULL)};
-  unsigned char bytes[8];
-  recsort_field_write(&alone, bytes, 0, value);
-  return recsort_field_read(&alone, bytes, 0).as.real;
-}
-
-/* The digits that every text of so few keeps on its way through the type and back: with them the
- * shortest text is found at once. Below the least normal number there is no such promise. */
-static int kept_digits(const recsort_field *field, double value)
-{
-  const double size = fabs(value);
-  switch (field->type) {
-  case RECSORT_FLOAT16:
-    return size < 0x1p-14 ? 1 : 3;
-  case RECSORT_BFLOAT16:
-    return size < FLT_MIN ? 1 : 2;
-  case RECSORT_FLOAT32:
-    return size < FLT_MIN ? 1 : FLT_DIG;
-  default:
-    return size < DBL_MIN ? 1 : DBL_DIG;
-  }
-}
-
-static void write_float(const recsort_field *field, double value, char *text)
-{
-  if (!isfinite(value)) {
-    const char *const word = isnan(value) ? "nan" : "inf";
-    snprintf(text, NUMBER_ROOM, "%s%s", signbit(value) ? "-" : "", word);
-    return;
-  }
-  for (int digits = kept_digits(field, value); digits <= DBL_DECIMAL_DIG; digits++) {
-    snprintf(text, NUMBER_ROOM, "%.*g", digits, value);
-    if (read_back(field, text) == value) break;
-  }
-  if (strstr(text, "e+") && fabs(value) < 1e9) snprintf(text, NUMBER_ROOM, "%.0f", value);
-}
-
 static void write_integer(recsort_value value, char *text)
 {
   if (value.kind == RECSORT_VALUE_SIGNED)
-    snprintf(text, NUMBER_ROOM, "%" PRId64, value.as.i);
+    snprintf(text, TOOL_NUMBER_TEXT, "%" PRId64, value.as.i);
   else
-    snprintf(text, NUMBER_ROOM, "%" PRIu64, value.as.u);
+    snprintf(text, TOOL_NUMBER_TEXT, "%" PRIu64, value.as.u);
 }
 
 static void write_enum(const recsort_field *field, recsort_value value, char *text)
@@ -146,12 +105,6 @@ static void write_enum(const recsort_field *field, recsort_value value, char *te
 }
 
 /* ---- Strings ------------------------------------------------------------------------------ */
-
-static void write_hex(const unsigned char *bytes, size_t size, char *text)
-{
-  for (size_t i = 0; i < size; i++)
-    sprintf(text + 2 * i, "%02x", (unsigned)bytes[i]);
-}
 
 /* How many bytes of a printable character begin there; 0 if none does. */
 static size_t printable_length(const char *bytes, size_t size)
@@ -183,23 +136,27 @@ static void write_text(const unsigned char *bytes, size_t size, char *text)
 void cell_write(const recsort_field *field, const void *base, size_t element, char *text)
 {
   const recsort_value value = recsort_field_read(field, base, element);
-  switch (field->type) {
-  case RECSORT_BOOL:
+  switch (class_of(field)) {
+  case RECSORT_CLASS_BOOL:
     strcpy(text, value.as.u ? "true" : "false");
-    return;
-  case RECSORT_ENUM:
+    break;
+  case RECSORT_CLASS_ENUM:
     write_enum(field, value, text);
-    return;
-  case RECSORT_BYTES:
-    write_hex(value.as.bytes, value.size, text);
-    return;
-  case RECSORT_CHAR:
-    write_text(value.as.bytes, value.size, text);
-    return;
-  default:
-    if (is_float(field))
-      write_float(field, value.as.real, text);
+    break;
+  case RECSORT_CLASS_BYTES:
+    if (field->type == RECSORT_CHAR)
+      write_text(value.as.bytes, value.size, text);
     else
-      write_integer(value, text);
+      tool_bytes_text(field->type, value.as.bytes, value.size, text);
+    break;
+  case RECSORT_CLASS_FLOAT:
+    tool_float_text(field->type, value.as.real, text);
+    break;
+  case RECSORT_CLASS_SIGNED:
+  case RECSORT_CLASS_UNSIGNED:
+  case RECSORT_CLASS_BITFIELD:
+  case RECSORT_CLASS_STRUCT:
+  case RECSORT_CLASS_NONE:
+    write_integer(value, text);
   }
 }

@@ -16,7 +16,7 @@ bool cell_is_number(const recsort_field *field);
 /* The columns that values of a field take, as far as its type says. */
 size_t cell_width(const recsort_field *field);
 /* How many bytes the text can have, with its final NUL. */
-size_t cell_room(const recsort_field *field);
+size_t cell_text_size(const recsort_field *field);
 
 /* Writes the text of element `element` of a field in the struct at `base`. */
 void cell_write(const recsort_field *field, const void *base, size_t element, char *text);

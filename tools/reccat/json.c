@@ -67,7 +67,7 @@ bool json_print(const recsort_schema *schema, const uint64_t *number, const unsi
   cJSON *const object = cJSON_CreateObject();
   if (!object) goto out;
   if (number) {
-    snprintf(text, cell_room(&fields[0]), "%" PRIu64, *number);
+    snprintf(text, cell_text_size(&fields[0]), "%" PRIu64, *number);
     if (!cJSON_AddRawToObject(object, "#", text)) goto out;
   }
   if (!add_fields(object, fields, count, record, text)) goto out;

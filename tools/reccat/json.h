@@ -5,7 +5,7 @@
 
 #include "recsort/recsort.h"
 
-/* `number`, unless NULL, becomes the member "#"; `text` has room for any value. False: out of
+/* `number`, unless NULL, becomes the member "#"; `text` can hold any value. False: out of
  * memory. */
 bool json_print(const recsort_schema *schema, const uint64_t *number, const unsigned char *record,
                 char *text);

@@ -71,11 +71,11 @@ static void source_close(source *s)
 /* The next records; 0 only at the end. */
 static bool source_read(source *s, size_t *count)
 {
-  const size_t room = s->block * s->record_size;
+  const size_t capacity = s->block * s->record_size;
   size_t size = 0;
-  while (!s->ended && size < room) {
+  while (!s->ended && size < capacity) {
     size_t got;
-    if (!tool_reader_read(&s->reader, s->records + size, room - size, &got)) return false;
+    if (!tool_reader_read(&s->reader, s->records + size, capacity - size, &got)) return false;
     s->ended = !got;
     size += got;
   }

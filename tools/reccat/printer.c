@@ -15,12 +15,12 @@ bool printer_open(printer *p, const recsort_schema *schema, print_format format,
 {
   *p = (printer){.schema = schema, .format = format, .numbered = numbered};
   if (!columns_of(&p->columns, schema)) return false;
-  size_t room = 0;
+  size_t size = 0;
   for (size_t i = 0; i < p->columns.count; i++) {
-    const size_t needed = cell_room(p->columns.at[i].field);
-    if (needed > room) room = needed;
+    const size_t needed = cell_text_size(p->columns.at[i].field);
+    if (needed > size) size = needed;
   }
-  p->text = malloc(room);
+  p->text = malloc(size);
   return p->text;
 }
 
@@ -50,11 +50,13 @@ static size_t text_width(const char *text, size_t most, size_t *size)
   }
 }
 
+/* Only what may have any length, by its field, is cut. */
 static size_t column_width(const column *c)
 {
   const size_t name = strlen(c->name);
   const size_t value = cell_width(c->field);
-  const size_t cut = value < MOST_COLUMNS ? value : MOST_COLUMNS;
+  const bool fixed = recsort_type_describe(c->field->type)->size != 0;
+  const size_t cut = fixed || value < MOST_COLUMNS ? value : MOST_COLUMNS;
   return name > cut ? name : cut;
 }
 
@@ -148,7 +150,8 @@ bool printer_record(const printer *p, uint64_t number, const unsigned char *reco
     if (p->numbered) printf("%" PRIu64, number);
     print_csv_row(p, record);
     return true;
-  default:
-    return json_print(p->schema, p->numbered ? &number : NULL, record, p->text);
+  case PRINT_JSONL:
+    break;
   }
+  return json_print(p->schema, p->numbered ? &number : NULL, record, p->text);
 }

@@ -13,7 +13,7 @@ typedef struct printer {
   print_format format;
   bool numbered; /* a first column, `#`, with the record's number from 0 */
   columns columns;
-  char *text; /* room for the text of any value */
+  char *text; /* holds the text of any value */
 } printer;
 
 /* False: out of memory. printer_close is due in any case. */

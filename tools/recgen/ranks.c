@@ -1,6 +1,7 @@
 /* ranks.c - see ranks.h. */
 #include "recgen/ranks.h"
-#include "recgen/random.h"
+
+#include "support/random.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -24,9 +25,9 @@ static uint64_t tooth_length(uint64_t count)
   return count / TEETH + (count % TEETH != 0);
 }
 
-static uint64_t range_of(distribution kind, uint64_t count, unsigned bits)
+static uint64_t range_of(distribution shape, uint64_t count, unsigned bits)
 {
-  switch (kind) {
+  switch (shape) {
   case DISTRIBUTION_FEW:
     return FEW;
   case DISTRIBUTION_EQUAL:
@@ -35,18 +36,23 @@ static uint64_t range_of(distribution kind, uint64_t count, unsigned bits)
     return UINT64_C(1) << bits;
   case DISTRIBUTION_SAW:
     return tooth_length(count) * TEETH;
-  default:
-    return count;
+  case DISTRIBUTION_UNIFORM:
+  case DISTRIBUTION_SORTED:
+  case DISTRIBUTION_REVERSE:
+  case DISTRIBUTION_NEARLY:
+  case DISTRIBUTION_ORGAN_PIPE:
+    break;
   }
+  return count;
 }
 
-ranks ranks_of(distribution kind, uint64_t count, uint64_t seed)
+ranks ranks_of(distribution shape, uint64_t count, uint64_t seed)
 {
   unsigned bits = 1;
   while (bits < 63 && count >> bits)
     bits++;
-  const uint64_t range = range_of(kind, count, bits);
-  return (ranks){kind, count, range ? range : 1, random_stream(seed, UINT64_MAX), bits};
+  const uint64_t range = range_of(shape, count, bits);
+  return (ranks){shape, count, range ? range : 1, random_stream(seed, UINT64_MAX), bits};
 }
 
 /* ---- nearly ------------------------------------------------------------------------------- */
@@ -132,7 +138,7 @@ static uint64_t rank_organ_pipe(const ranks *r, uint64_t record)
 
 uint64_t rank_of(const ranks *r, uint64_t record)
 {
-  switch (r->kind) {
+  switch (r->shape) {
   case DISTRIBUTION_SORTED:
     return record;
   case DISTRIBUTION_REVERSE:
@@ -147,7 +153,9 @@ uint64_t rank_of(const ranks *r, uint64_t record)
     return rank_saw(r, record);
   case DISTRIBUTION_ORGAN_PIPE:
     return rank_organ_pipe(r, record);
-  default:
-    return rank_few(r, record);
+  case DISTRIBUTION_UNIFORM:
+  case DISTRIBUTION_FEW:
+    break;
   }
+  return rank_few(r, record);
 }

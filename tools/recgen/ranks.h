@@ -35,14 +35,14 @@ typedef enum distribution {
 bool distribution_find(const char *name, distribution *found);
 
 typedef struct ranks {
-  distribution kind;
+  distribution shape;
   uint64_t count; /* of records */
   uint64_t range; /* every rank is below it; at least 1 */
   uint64_t seed;
   unsigned bits; /* nearly, zipf: 2^bits is the least power of two above `count` */
 } ranks;
 
-ranks ranks_of(distribution kind, uint64_t count, uint64_t seed);
+ranks ranks_of(distribution shape, uint64_t count, uint64_t seed);
 uint64_t rank_of(const ranks *ranks, uint64_t record);
 
 #endif

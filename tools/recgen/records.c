@@ -5,7 +5,9 @@
  */
 #include "recgen/records.h"
 #include "recgen/places.h"
-#include "recgen/random.h"
+
+#include "support/random.h"
+#include "support/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,11 +32,6 @@ struct generator {
 
 /* ---- Digits and values -------------------------------------------------------------------- */
 
-static bool is_text(const recsort_field *field)
-{
-  return field->type == RECSORT_CHAR || field->type == RECSORT_BYTES;
-}
-
 static uint64_t byte_base(const recsort_field *field)
 {
   return field->type == RECSORT_CHAR ? '~' - ' ' + 1 : 256;
@@ -48,36 +45,32 @@ static unsigned char byte_value(const recsort_field *field, uint64_t digit)
 /* 0 is 2^64. Floats: as many steps in [0, 1024) as the significand has values. */
 static uint64_t digit_base(const recsort_field *field)
 {
-  switch (field->type) {
-  case RECSORT_BOOL:
+  const recsort_type_info *const type = recsort_type_describe(field->type);
+  unsigned bits = 8 * type->size;
+  switch (type->type_class) {
+  case RECSORT_CLASS_BOOL:
     return 2;
-  case RECSORT_FLOAT16:
-    return UINT64_C(1) << 11;
-  case RECSORT_BFLOAT16:
-    return UINT64_C(1) << 8;
-  case RECSORT_FLOAT32:
-    return UINT64_C(1) << 24;
-  case RECSORT_FLOAT64:
-    return UINT64_C(1) << 53;
-  case RECSORT_ENUM:
+  case RECSORT_CLASS_ENUM:
     return field->enumerator_count;
-  case RECSORT_BITFIELD:
-    return field->width < 64 ? UINT64_C(1) << field->width : 0;
-  default:
-    return field->size < 8 ? UINT64_C(1) << 8 * field->size : 0;
+  case RECSORT_CLASS_FLOAT:
+    bits = type->fraction_bits + 1;
+    break;
+  case RECSORT_CLASS_BITFIELD:
+    bits = field->width;
+    break;
+  case RECSORT_CLASS_SIGNED:
+  case RECSORT_CLASS_UNSIGNED:
+  case RECSORT_CLASS_BYTES:
+  case RECSORT_CLASS_STRUCT:
+  case RECSORT_CLASS_NONE:
+    break;
   }
+  return bits < 64 ? UINT64_C(1) << bits : 0;
 }
 
 static bool is_signed(recsort_type type)
 {
-  return type == RECSORT_INT8 || type == RECSORT_INT16 || type == RECSORT_INT32 ||
-         type == RECSORT_INT64;
-}
-
-static bool is_float(recsort_type type)
-{
-  return type == RECSORT_FLOAT16 || type == RECSORT_BFLOAT16 || type == RECSORT_FLOAT32 ||
-         type == RECSORT_FLOAT64;
+  return recsort_type_describe(type)->type_class == RECSORT_CLASS_SIGNED;
 }
 
 static recsort_value integer_value(recsort_type type, uint64_t bits)
@@ -86,26 +79,12 @@ static recsort_value integer_value(recsort_type type, uint64_t bits)
   return (recsort_value){.kind = RECSORT_VALUE_SIGNED, .as.i = (int64_t)bits};
 }
 
-/* 1024 / digit_base: a power of two, so that a whole number of steps is an exact value. */
-static double float_step(recsort_type type)
-{
-  switch (type) {
-  case RECSORT_FLOAT16:
-    return 0x1p-1;
-  case RECSORT_BFLOAT16:
-    return 0x1p2;
-  case RECSORT_FLOAT32:
-    return 0x1p-14;
-  default:
-    return 0x1p-43;
-  }
-}
-
 static recsort_value digit_value(const recsort_field *field, const recsort_enumerator *enumerators,
                                  uint64_t digit)
 {
-  if (is_float(field->type)) {
-    const double real = (double)digit * float_step(field->type);
+  if (tool_is_float(field)) {
+    /* a step is a power of two, so a whole number of them is an exact value */
+    const double real = (double)digit * (1024.0 / (double)digit_base(field));
     return (recsort_value){.kind = RECSORT_VALUE_REAL, .as.real = real};
   }
   if (field->type == RECSORT_ENUM) {
@@ -141,7 +120,7 @@ static void write_scalar(const generator *g, const recsort_field *field, unsigne
                          size_t element, uint64_t draw)
 {
   recsort_value value = {.kind = RECSORT_VALUE_REAL};
-  if (!g->special || !is_float(field->type) || !is_special(draw, &value.as.real)) {
+  if (!g->special || !tool_is_float(field) || !is_special(draw, &value.as.real)) {
     value = digit_value(field, field->enumerators, random_below(&draw, digit_base(field)));
   }
   recsort_field_write(field, base, element, value);
@@ -152,13 +131,11 @@ static void write_fields(const generator *g, const recsort_field *fields, size_t
 {
   for (const recsort_field *field = fields; field < fields + count; field++) {
     unsigned char *const at = base + field->offset;
-    if (is_text(field)) {
-      write_bytes(field, at, stream);
-      continue;
-    }
     for (size_t i = 0; i < (field->count ? field->count : 1); i++) {
       if (field->type == RECSORT_STRUCT) {
         write_fields(g, field->fields, field->field_count, at + i * field->size, stream);
+      } else if (tool_is_bytes(field)) {
+        write_bytes(field, at + i * field->size, stream);
       } else {
         write_scalar(g, field, base, i, random_next(stream));
       }
@@ -203,8 +180,9 @@ static void take_digits(generator *g, rank_rest rest, unsigned char *record)
 {
   for (generator_key *key = g->keys; key < g->keys + g->key_count; key++) {
     const recsort_field *const field = key->place.field;
-    if (is_text(field)) {
-      unsigned char *const to = record + key->place.base + field->offset;
+    if (tool_is_bytes(field)) {
+      unsigned char *const to =
+          record + key->place.base + field->offset + key->place.element * field->size;
       for (size_t i = 0; i < field->size; i++) {
         to[i] = byte_value(field, take_key_digit(&rest, key->base, key->place.descending));
       }
@@ -220,7 +198,7 @@ static void write_digits(const generator *g, unsigned char *record)
   for (size_t i = g->key_count; i-- > 0;) {
     const generator_key *const key = &g->keys[i];
     const place *const at = &key->place;
-    if (is_text(at->field)) continue;
+    if (tool_is_bytes(at->field)) continue;
     recsort_field_write(at->field, record + at->base, at->element,
                         digit_value(at->field, key->enumerators, key->digit));
   }
@@ -282,7 +260,7 @@ static bool create_keys(generator *g, const recsort_schema *schema)
     generator_key *const key = &g->keys[g->key_count++];
     const recsort_field *const field = places[i].field;
     key->place = places[i];
-    key->base = is_text(field) ? byte_base(field) : digit_base(field);
+    key->base = tool_is_bytes(field) ? byte_base(field) : digit_base(field);
     if (field->type == RECSORT_ENUM) done = sort_enumerators(key);
     if (places[i].bound) key->base = 1;
   }

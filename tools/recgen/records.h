@@ -27,7 +27,7 @@ typedef struct generator generator;
 generator *generator_create(const recsort_schema *schema, const generator_options *options);
 void generator_destroy(generator *generator);
 
-/* Writes record `number`; `to` must have been zeroed once, by whoever allocated it. */
+/* Writes record `number`; the caller has zeroed `to` once. */
 void generator_write(generator *generator, uint64_t number, unsigned char *to);
 
 #endif

@@ -1,5 +1,6 @@
 /* check.c - whether the inputs, as one sequence, are sorted; in constant memory. */
 #include "commands.h"
+#include "stats.h"
 
 #include "value.h"
 
@@ -13,12 +14,12 @@
 
 enum { piece_size = 4 << 20 };
 
-/* Of the records read before only the last one's key and values are kept: a record may be large. */
+/* Only the key and values of the previous record are kept, not the record: it may be large. */
 typedef struct check_state {
   const cli_job *job;
   tool_format format;
   size_t key_size;
-  size_t room; /* records that are read at a time */
+  size_t capacity; /* records that are read at a time */
   unsigned char *buffer;
   unsigned char *keys;   /* [0] is that of the record before buffer[0] */
   recsort_value *values; /* of the keys, of a record that is gone */
@@ -79,7 +80,7 @@ static int check_input(check_state *checker, tool_reader *reader)
   for (;;) {
     recsort_error error;
     size_t count;
-    if (!tool_reader_read_records(reader, checker->buffer, checker->room, &count)) {
+    if (!tool_reader_read_records(reader, checker->buffer, checker->capacity, &count)) {
       return TOOL_TROUBLE;
     }
     if (count == 0) return tool_reader_put_trailer(reader, NULL) ? TOOL_OK : TOOL_TROUBLE;
@@ -99,7 +100,7 @@ static int check_input(check_state *checker, tool_reader *reader)
     keep_values(checker, checker->buffer + (count - 1) * size);
     checker->records += count;
     done += count;
-    tool_progress_step(reader->given);
+    tool_progress_update(reader->given);
   }
 }
 
@@ -121,15 +122,15 @@ static int check_inputs(check_state *checker)
 static bool take_memory(check_state *checker)
 {
   const size_t size = checker->format.record_size;
-  checker->room = size < piece_size ? piece_size / size : 1;
-  const size_t keys = (checker->room + 1) * checker->key_size;
-  if (!job_fits("check it", checker->room * size + keys)) return false;
-  checker->buffer = calloc(checker->room, size);
+  checker->capacity = size < piece_size ? piece_size / size : 1;
+  const size_t keys = (checker->capacity + 1) * checker->key_size;
+  if (!job_fits("check it", checker->capacity * size + keys)) return false;
+  checker->buffer = calloc(checker->capacity, size);
   checker->keys = malloc(keys);
   checker->values = calloc(recsort_sorter_key_count(checker->job->sorter), sizeof(recsort_value));
   checker->bytes = malloc(checker->key_size);
   if (checker->buffer && checker->keys && checker->values && checker->bytes) return true;
-  tool_error_memory(checker->room * size + keys);
+  tool_error_memory(checker->capacity * size + keys);
   return false;
 }
 

@@ -2,20 +2,25 @@
 #include "commands.h"
 
 #include "support/message.h"
+#include "support/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
+/* Whether a byte order says anything about values of a field. */
+static bool has_endian(const recsort_field *field)
+{
+  const recsort_type_class type_class = recsort_type_describe(field->type)->type_class;
+  return type_class != RECSORT_CLASS_STRUCT && type_class != RECSORT_CLASS_BYTES && field->size > 1;
+}
+
 /* "uint16[4] big", "enum uint8", "bits 3..5 of uint32", "char 16". */
 static void format_type(const recsort_field *field, char *text, size_t size)
 {
   const char *const name = recsort_type_name(field->type);
-  const char *const endian = field->endian == RECSORT_BIG_ENDIAN && field->type != RECSORT_STRUCT &&
-                                     field->size > 1 && field->type != RECSORT_CHAR &&
-                                     field->type != RECSORT_BYTES
-                                 ? " big"
-                                 : "";
+  const bool big = field->endian == RECSORT_BIG_ENDIAN && has_endian(field);
+  const char *const endian = big ? " big" : "";
   char count[32] = "";
   if (field->count != 0) snprintf(count, sizeof count, "[%zu]", field->count);
   if (field->type == RECSORT_BITFIELD) {
@@ -67,13 +72,13 @@ static void print_keys(const recsort_sorter *sorter, const recsort_stats *stats)
   printf("    bits     shift  order  nan    field\n");
   for (size_t i = 0; i < count; i++) {
     const recsort_key_info key = recsort_sorter_key(sorter, i);
-    const bool real = key.field->type >= RECSORT_FLOAT16 && key.field->type <= RECSORT_FLOAT64;
+    const bool real = tool_is_float(key.field);
     printf("%8u  %8u  %-5s  %-5s  %s\n", key.bits, key.shift,
            key.order == RECSORT_DESCENDING ? "desc" : "asc", real ? nans[key.nan] : "-", key.path);
   }
 }
 
-/* Opens nothing that might wait for somebody to write. */
+/* Opens nothing that might block until another process writes. */
 static bool print_input(const char *path, const tool_format *format, uint64_t *count)
 {
   tool_reader reader = {.fd = -1};

@@ -2,10 +2,11 @@
  *
  * Each input has a buffer of records and their encoded keys. A binary heap of the inputs, ordered
  * by the key of the next record of each and then by the input's number, says which record goes out
- * next; so equal records stay in the order of the inputs. An input that turns out not to be sorted
- * ends the merge.
+ * next; so equal records stay in the order of the inputs. The merge ends with an error at the first
+ * input that is not sorted.
  */
 #include "commands.h"
+#include "stats.h"
 
 #include "support/input.h"
 #include "support/message.h"
@@ -36,7 +37,7 @@ typedef struct merge_state {
   const cli_job *job;
   tool_format format;
   size_t key_size;
-  size_t room; /* records in a buffer */
+  size_t capacity; /* records in a buffer */
   merge_run *runs;
   size_t run_count;
   size_t *heap; /* numbers of the runs that have records left */
@@ -78,7 +79,7 @@ static bool fill_run(merge_state *merge, merge_run *run)
   }
   run->first += run->count;
   run->count = run->at = 0;
-  if (!tool_reader_read_records(&run->reader, run->records, merge->room, &count)) return false;
+  if (!tool_reader_read_records(&run->reader, run->records, merge->capacity, &count)) return false;
   run->ended = count == 0;
   run->count = count;
   if (run->ended && run != merge->runs) return tool_reader_put_trailer(&run->reader, NULL);
@@ -133,7 +134,7 @@ static bool flush_pending(merge_state *merge)
 {
   const size_t size = merge->pending_count * merge->format.record_size;
   merge->pending_count = 0;
-  tool_progress_step(merge->written);
+  tool_progress_update(merge->written);
   return tool_output_write(&merge->output, merge->pending, size);
 }
 
@@ -149,7 +150,7 @@ static bool put_record(merge_state *merge, const unsigned char *record, const un
   merge->written++;
   if (merge->pending == NULL) return tool_output_write(&merge->output, record, size);
   memcpy(merge->pending + merge->pending_count++ * size, record, size);
-  return merge->pending_count < merge->room || flush_pending(merge);
+  return merge->pending_count < merge->capacity || flush_pending(merge);
 }
 
 /* That of a pipe is known once all records before it have been passed over. */
@@ -184,10 +185,10 @@ static bool open_run(merge_state *merge, size_t number)
 {
   const cli_options *const options = merge->job->options;
   merge_run *const run = &merge->runs[number];
-  run->records = calloc(merge->room, merge->format.record_size);
-  run->keys = calloc(merge->room + 1, merge->key_size);
+  run->records = calloc(merge->capacity, merge->format.record_size);
+  run->keys = calloc(merge->capacity + 1, merge->key_size);
   if (run->records == NULL || run->keys == NULL) {
-    tool_error_memory(merge->room * (merge->format.record_size + merge->key_size));
+    tool_error_memory(merge->capacity * (merge->format.record_size + merge->key_size));
     return false;
   }
   const char *const path = options->input_count != 0 ? options->inputs[number] : NULL;
@@ -205,9 +206,9 @@ static bool take_memory(merge_state *merge)
   const size_t record_size = merge->format.record_size, unit = record_size + merge->key_size;
   size_t size = total_size / merge->run_count;
   size = size < least_size ? least_size : size > most_size ? most_size : size;
-  merge->room = size > unit ? size / unit : 1;
-  const size_t pending = merge->room > 1 ? merge->room * record_size : 0;
-  if (!job_fits("merge them", (uint64_t)merge->run_count * merge->room * unit + pending)) {
+  merge->capacity = size > unit ? size / unit : 1;
+  const size_t pending = merge->capacity > 1 ? merge->capacity * record_size : 0;
+  if (!job_fits("merge them", (uint64_t)merge->run_count * merge->capacity * unit + pending)) {
     return false;
   }
   merge->runs = calloc(merge->run_count, sizeof *merge->runs);

@@ -10,84 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: recsort -s SCHEMA [OPTION]... [INPUT]...\n"
-    "Sort fixed-size binary records stably; no INPUT or '-' is standard input.\n"
-    "  -s, --schema FILE      what a record looks like and its keys (YAML); required\n"
-    "  -k, --key PATH[:asc|:desc][:nan=first|last|total]\n"
-    "                         a key instead of the schema's; repeat for more\n"
-    "  -r, --reverse          reverse every key; equal records keep their order\n"
-    "  -o, --output FILE      replace FILE in one step; it may be an INPUT\n"
-    "  -c, --check            do not sort; exit 1 at the first record out of order\n"
-    "  -m, --merge            merge INPUTs that are sorted already\n"
-    "  -u, --unique           write only the first of each run of equal keys\n"
-    "      --head N           write at most N records\n"
-    "      --skip N, --count N, --trailer N\n"
-    "                         bytes before, records, bytes after them in an INPUT\n"
-    "      --index[=32|64]    write the permutation (little-endian; 64), not records\n"
-    "      --plugin NAME, --algorithm NAME  what sorts (default: auto, the best here)\n"
-    "      --plugin-option KEY=VALUE      for the plugin: device=1; repeat for more\n"
-    "      --verify=full      look at keys and records again before they are written\n"
-    "      --threads N        CPU threads; 0 (default): one for each processor\n"
-    "      --stats[=text|json]            figures on standard error\n"
-    "      --progress[=auto|always|never] a bar on standard error (default: auto)\n"
-    "      --explain          print layout, key plan, plugin, and what INPUTs hold\n"
-    "      --list-plugins     print the plugins that were found or refused\n"
-    "  -h, --help, --version  print this, or the version\n"
-    "Exit status: 0 done, 1 --check found disorder, 2 trouble. See recsort(1).\n";
+/* What an option does to the options that were read before it; `text` is its argument, or NULL. */
+typedef struct option_row option_row;
+typedef bool (*apply_call)(cli_options *options, const option_row *row, const char *text);
 
-enum {
-  OPTION_HEAD = 256,
-  OPTION_SKIP,
-  OPTION_COUNT,
-  OPTION_TRAILER,
-  OPTION_INDEX,
-  OPTION_PLUGIN,
-  OPTION_ALGORITHM,
-  OPTION_PLUGIN_OPTION,
-  OPTION_VERIFY,
-  OPTION_THREADS,
-  OPTION_STATS,
-  OPTION_PROGRESS,
-  OPTION_EXPLAIN,
-  OPTION_LIST_PLUGINS,
-  OPTION_VERSION
+struct option_row {
+  const char *name;
+  char letter;         /* 0: none */
+  int has_arg;         /* as getopt_long has it */
+  apply_call apply;    /* NULL: what follows does not matter any more */
+  size_t member;       /* of cli_options, for set_text, set_flag and set_number */
+  cli_command command; /* for set_command and NULL */
+  const char *help;    /* lines of --help; NULL: those of a neighbour name it, too */
 };
-
-static const char short_options[] = "s:k:ro:cmuh";
-
-static const struct option long_options[] = {
-    {"schema", required_argument, NULL, 's'},
-    {"key", required_argument, NULL, 'k'},
-    {"reverse", no_argument, NULL, 'r'},
-    {"output", required_argument, NULL, 'o'},
-    {"check", no_argument, NULL, 'c'},
-    {"merge", no_argument, NULL, 'm'},
-    {"unique", no_argument, NULL, 'u'},
-    {"head", required_argument, NULL, OPTION_HEAD},
-    {"skip", required_argument, NULL, OPTION_SKIP},
-    {"count", required_argument, NULL, OPTION_COUNT},
-    {"trailer", required_argument, NULL, OPTION_TRAILER},
-    {"index", optional_argument, NULL, OPTION_INDEX},
-    {"plugin", required_argument, NULL, OPTION_PLUGIN},
-    {"algorithm", required_argument, NULL, OPTION_ALGORITHM},
-    {"plugin-option", required_argument, NULL, OPTION_PLUGIN_OPTION},
-    {"verify", required_argument, NULL, OPTION_VERIFY},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"stats", optional_argument, NULL, OPTION_STATS},
-    {"progress", optional_argument, NULL, OPTION_PROGRESS},
-    {"explain", no_argument, NULL, OPTION_EXPLAIN},
-    {"list-plugins", no_argument, NULL, OPTION_LIST_PLUGINS},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-bool print_help(void)
-{
-  fputs(help, stdout);
-  return tool_flush_stdout();
-}
 
 static bool bad_value(const char *option, const char *value, const char *allowed)
 {
@@ -129,8 +64,9 @@ static bool parse_key(recsort_key_desc *key, char *text)
 }
 
 /* `sorting.keys` is const for the library's sake alone; the keys and paths are the options'. */
-static bool add_key(recsort_options *sorting, const char *argument)
+static bool add_key(cli_options *options, const option_row *row, const char *argument)
 {
+  recsort_options *const sorting = &options->sorting;
   const size_t count = sorting->key_count;
   recsort_key_desc *const keys = realloc((void *)sorting->keys, (count + 1) * sizeof *keys);
   if (keys != NULL) sorting->keys = keys;
@@ -140,6 +76,7 @@ static bool add_key(recsort_options *sorting, const char *argument)
     return false;
   }
   recsort_key_desc key = {0};
+  (void)row;
   if (!parse_key(&key, text)) {
     free(text);
     return false;
@@ -149,10 +86,12 @@ static bool add_key(recsort_options *sorting, const char *argument)
   return true;
 }
 
-/* Appends to those that were given before. What the plugin makes of it, the library says. */
-static bool add_plugin_option(recsort_options *sorting, const char *argument)
+/* Appends to the options given before. The library says whether the plugin knows it. */
+static bool add_plugin_option(cli_options *options, const option_row *row, const char *argument)
 {
+  recsort_options *const sorting = &options->sorting;
   const char *const equals = strchr(argument, '=');
+  (void)row;
   if (equals == NULL || equals == argument || equals[1] == '\0' || strchr(argument, ',') != NULL) {
     return bad_value("--plugin-option", argument, "of the form KEY=VALUE");
   }
@@ -169,31 +108,39 @@ static bool add_plugin_option(recsort_options *sorting, const char *argument)
   return true;
 }
 
-static bool parse_verify(recsort_options *sorting, const char *text)
+static bool parse_verify(cli_options *options, const option_row *row, const char *text)
 {
   const bool full = strcmp(text, "full") == 0;
   if (!full && strcmp(text, "default") != 0) return bad_value("--verify", text, "full or default");
-  sorting->verify = full ? RECSORT_VERIFY_FULL : RECSORT_VERIFY_DEFAULT;
+  (void)row;
+  options->sorting.verify = full ? RECSORT_VERIFY_FULL : RECSORT_VERIFY_DEFAULT;
   return true;
 }
-/* Of a file, so that sums are far from overflow. */
-static const uint64_t most_bytes = INT64_MAX / 4;
 
 static bool parse_number(const char *option, const char *text, uint64_t most, uint64_t *value)
 {
   return tool_parse_count(text, most, value) || bad_value(option, text, "a number in range");
 }
 
-static bool parse_threads(cli_options *options, const char *text)
+static bool parse_threads(cli_options *options, const option_row *row, const char *text)
 {
   uint64_t value;
+  (void)row;
   if (!parse_number("--threads", text, UINT_MAX, &value)) return false;
   options->sorting.threads = (unsigned)value;
   return true;
 }
 
-static bool parse_index(cli_options *options, const char *text)
+static bool parse_head(cli_options *options, const option_row *row, const char *text)
 {
+  (void)row;
+  options->has_head = true;
+  return parse_number("--head", text, UINT64_MAX, &options->head);
+}
+
+static bool parse_index(cli_options *options, const option_row *row, const char *text)
+{
+  (void)row;
   if (text == NULL || strcmp(text, "64") == 0) {
     options->index_bits = 64;
   } else if (strcmp(text, "32") == 0) {
@@ -204,8 +151,9 @@ static bool parse_index(cli_options *options, const char *text)
   return true;
 }
 
-static bool parse_stats(cli_options *options, const char *text)
+static bool parse_stats(cli_options *options, const option_row *row, const char *text)
 {
+  (void)row;
   if (text == NULL || strcmp(text, "text") == 0) {
     options->stats = STATS_TEXT;
   } else if (strcmp(text, "json") == 0) {
@@ -216,76 +164,139 @@ static bool parse_stats(cli_options *options, const char *text)
   return true;
 }
 
-static bool set_command(cli_options *options, cli_command command)
+static bool parse_progress(cli_options *options, const option_row *row, const char *text)
 {
-  if (options->command != COMMAND_SORT && options->command != command) {
-    tool_usage_error("only one of --check, --merge, --explain and --list-plugins can be done");
-    return false;
-  }
-  options->command = command;
+  (void)options, (void)row;
+  return tool_progress_set(text) || bad_value("--progress", text, "auto, always or never");
+}
+
+/* ---- The table ---------------------------------------------------------------------------- */
+
+static bool set_text(cli_options *options, const option_row *row, const char *text)
+{
+  *(const char **)(void *)((char *)options + row->member) = text;
   return true;
 }
 
-static bool parse_option(cli_options *options, int option, const char *argument)
+static bool set_flag(cli_options *options, const option_row *row, const char *text)
 {
-  switch (option) {
-  case 's':
-    options->schema = argument;
-    return true;
-  case 'k':
-    return add_key(&options->sorting, argument);
-  case 'r':
-    options->sorting.reverse = true;
-    return true;
-  case 'o':
-    options->output = argument;
-    return true;
-  case 'c':
-    return set_command(options, COMMAND_CHECK);
-  case 'm':
-    return set_command(options, COMMAND_MERGE);
-  case 'u':
-    options->unique = true;
-    return true;
-  case OPTION_HEAD:
-    options->has_head = true;
-    return parse_number("--head", argument, UINT64_MAX, &options->head);
-  case OPTION_SKIP:
-    return parse_number("--skip", argument, most_bytes, &options->skip);
-  case OPTION_COUNT:
-    return parse_number("--count", argument, most_bytes, &options->count);
-  case OPTION_TRAILER:
-    return parse_number("--trailer", argument, most_bytes, &options->trailer);
-  case OPTION_INDEX:
-    return parse_index(options, argument);
-  case OPTION_PLUGIN:
-    options->sorting.plugin = argument;
-    return true;
-  case OPTION_ALGORITHM:
-    options->sorting.algorithm = argument;
-    return true;
-  case OPTION_PLUGIN_OPTION:
-    return add_plugin_option(&options->sorting, argument);
-  case OPTION_VERIFY:
-    return parse_verify(&options->sorting, argument);
-  case OPTION_THREADS:
-    return parse_threads(options, argument);
-  case OPTION_STATS:
-    return parse_stats(options, argument);
-  case OPTION_PROGRESS:
-    return tool_progress_set(argument) ||
-           bad_value("--progress", argument, "auto, always or never");
-  case OPTION_EXPLAIN:
-    return set_command(options, COMMAND_EXPLAIN);
-  case OPTION_LIST_PLUGINS:
-    return set_command(options, COMMAND_LIST_PLUGINS);
-  default: /* getopt_long has said what is wrong */
-    fprintf(stderr, "Try '%s --help' for what there is.\n", tool_name());
-    return false;
-  }
+  (void)text;
+  *(bool *)((char *)options + row->member) = true;
+  return true;
 }
 
-/* What follows the counted records is copied when they have been written, and is no input. */
+/* Of bytes or records of a file: so few that sums are far from overflow. */
+static bool set_number(cli_options *options, const option_row *row, const char *text)
+{
+  char name[32];
+  snprintf(name, sizeof name, "--%s", row->name);
+  return parse_number(name, text, INT64_MAX / 4,
+                      (uint64_t *)(void *)((char *)options + row->member));
+}
+
+static bool set_command(cli_options *options, const option_row *row, const char *text)
+{
+  (void)text;
+  if (options->command != COMMAND_SORT && options->command != row->command) {
+    tool_usage_error("only one of --check, --merge, --explain and --list-plugins can be done");
+    return false;
+  }
+  options->command = row->command;
+  return true;
+}
+
+#define SETS(member_) .member = offsetof(cli_options, member_)
+#define DOES(command_) .apply = set_command, .command = COMMAND_##command_
+
+/* All that is known of an option, in the order of --help. */
+static const option_row rows[] = {
+    {"schema", 's', required_argument, .apply = set_text, SETS(schema),
+     .help = "  -s, --schema FILE      what a record looks like and its keys (YAML); required\n"},
+    {"key", 'k', required_argument, .apply = add_key,
+     .help = "  -k, --key PATH[:asc|:desc][:nan=first|last|total]\n"
+             "                         a key instead of the schema's; repeat for more\n"},
+    {"reverse", 'r', no_argument, .apply = set_flag, SETS(sorting.reverse),
+     .help = "  -r, --reverse          reverse every key; equal records keep their order\n"},
+    {"output", 'o', required_argument, .apply = set_text, SETS(output),
+     .help = "  -o, --output FILE      replace FILE in one step; it may be an INPUT\n"},
+    {"check", 'c', no_argument, DOES(CHECK),
+     .help = "  -c, --check            do not sort; exit 1 at the first record out of order\n"},
+    {"merge", 'm', no_argument, DOES(MERGE),
+     .help = "  -m, --merge            merge INPUTs that are sorted already\n"},
+    {"unique", 'u', no_argument, .apply = set_flag, SETS(unique),
+     .help = "  -u, --unique           write only the first of each run of equal keys\n"},
+    {"head", 0, required_argument, .apply = parse_head,
+     .help = "      --head N           write at most N records\n"},
+    {"skip", 0, required_argument, .apply = set_number, SETS(skip),
+     .help = "      --skip N, --count N, --trailer N\n"
+             "                         bytes before, records, bytes after them in an INPUT\n"},
+    {"count", 0, required_argument, .apply = set_number, SETS(count)},
+    {"trailer", 0, required_argument, .apply = set_number, SETS(trailer)},
+    {"index", 0, optional_argument, .apply = parse_index,
+     .help = "      --index[=32|64]    write the permutation (little-endian; 64), not records\n"},
+    {"plugin", 0, required_argument, .apply = set_text, SETS(sorting.plugin),
+     .help = "      --plugin NAME, --algorithm NAME  what sorts (default: auto, the best here)\n"},
+    {"algorithm", 0, required_argument, .apply = set_text, SETS(sorting.algorithm)},
+    {"plugin-option", 0, required_argument, .apply = add_plugin_option,
+     .help = "      --plugin-option KEY=VALUE      for the plugin: device=1; repeat for more\n"},
+    {"verify", 0, required_argument, .apply = parse_verify,
+     .help = "      --verify=full      look at keys and records again before they are written\n"},
+    {"threads", 0, required_argument, .apply = parse_threads,
+     .help = "      --threads N        CPU threads; 0 (default): one for each processor\n"},
+    {"stats", 0, optional_argument, .apply = parse_stats,
+     .help = "      --stats[=text|json]            figures on standard error\n"},
+    {"progress", 0, optional_argument, .apply = parse_progress,
+     .help = "      --progress[=auto|always|never] a bar on standard error (default: auto)\n"},
+    {"explain", 0, no_argument, DOES(EXPLAIN),
+     .help = "      --explain          print layout, key plan, plugin, and what INPUTs hold\n"},
+    {"list-plugins", 0, no_argument, DOES(LIST_PLUGINS),
+     .help = "      --list-plugins     print the plugins that were found or refused\n"},
+    {"version", 0, no_argument, .command = COMMAND_VERSION,
+     .help = "  -h, --help, --version  print this, or the version\n"},
+    {"help", 'h', no_argument, .command = COMMAND_HELP},
+};
+
+enum { ROW_COUNT = sizeof rows / sizeof *rows, UNLETTERED = 256 };
+
+bool print_help(void)
+{
+  fputs("Usage: recsort -s SCHEMA [OPTION]... [INPUT]...\n"
+        "Sort fixed-size binary records stably; no INPUT or '-' is standard input.\n",
+        stdout);
+  for (size_t i = 0; i < ROW_COUNT; i++)
+    if (rows[i].help != NULL) fputs(rows[i].help, stdout);
+  fputs("Exit status: 0 done, 1 --check found disorder, 2 trouble. See recsort(1).\n", stdout);
+  return tool_flush_stdout();
+}
+
+/* What getopt_long returns for a row. */
+static int code_of(size_t row)
+{
+  return rows[row].letter != 0 ? rows[row].letter : UNLETTERED + (int)row;
+}
+
+/* The next option of the command line, NULL after the last. False if it does not exist. */
+static bool next_option(int argc, char **argv, const option_row **row)
+{
+  struct option long_options[ROW_COUNT + 1] = {{0}};
+  char letters[2 * ROW_COUNT + 1] = "", *letter = letters;
+  for (size_t i = 0; i < ROW_COUNT; i++) {
+    long_options[i] = (struct option){rows[i].name, rows[i].has_arg, NULL, code_of(i)};
+    if (rows[i].letter == 0) continue;
+    *letter++ = rows[i].letter;
+    if (rows[i].has_arg == required_argument) *letter++ = ':';
+  }
+  const int code = getopt_long(argc, argv, letters, long_options, NULL);
+  *row = NULL;
+  if (code == -1) return true;
+  for (size_t i = 0; i < ROW_COUNT; i++)
+    if (code == code_of(i)) *row = &rows[i];
+  if (*row == NULL) tool_say_help(); /* getopt_long has said what is wrong */
+  return *row != NULL;
+}
+
+/* What follows the counted records is copied after they have been written, so it cannot be another
+ * input. */
 static bool reads_standard_input_twice(const cli_options *options)
 {
   size_t times = 0;
@@ -326,14 +337,14 @@ bool options_parse(cli_options *options, int argc, char **argv)
                                   .count = UINT64_MAX,
                                   .trailer = UINT64_MAX};
   tool_progress_set("auto");
-  for (;;) {
-    const int option = getopt_long(argc, argv, short_options, long_options, NULL);
-    if (option == -1) break;
-    if (option == 'h' || option == OPTION_VERSION) {
-      options->command = option == 'h' ? COMMAND_HELP : COMMAND_VERSION;
+  for (const option_row *row;;) {
+    if (!next_option(argc, argv, &row)) return false;
+    if (row == NULL) break;
+    if (row->apply == NULL) {
+      options->command = row->command;
       return true;
     }
-    if (!parse_option(options, option, optarg)) return false;
+    if (!row->apply(options, row, optarg)) return false;
   }
   options->inputs = argv + optind;
   options->input_count = (size_t)(argc - optind);

@@ -37,8 +37,8 @@ typedef struct cli_options {
   size_t input_count;
 } cli_options;
 
-/* Reads the command line. False, after a message, if it says nothing sensible. options_free is due
- * whatever was returned. */
+/* Reads the command line. False, after a message, if it makes no sense. Call options_free in any
+ * case. */
 bool options_parse(cli_options *options, int argc, char **argv);
 void options_free(cli_options *options);
 

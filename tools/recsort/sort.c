@@ -2,12 +2,12 @@
  *
  * The input's buffer is the only copy of the records: they are gathered into small pieces on their
  * way out, or go out one by one if they are large; so the peak is the input, what the sorter works
- * in, and a constant. All that is asked for and compared with what there is before files are read,
- * and of a pipe as it comes. An output that is memory itself, as files on tmpfs are, is filled
- * where it lies; and if it is to hold all records, they are sorted into it, so that a plugin can
- * put them there.
+ * in, and a constant. The command compares that with the available memory before it reads files,
+ * and while it reads a pipe. An output on tmpfs is memory: it is mapped and filled in place. If it
+ * takes all records, they are sorted into it, so that a plugin can write them there.
  */
 #include "commands.h"
+#include "stats.h"
 
 #include "support/input.h"
 #include "support/memory.h"
@@ -85,7 +85,7 @@ static bool write_in_turn(tool_output *output, const element_pieces *pieces, uin
     size_t size;
     fill_piece(pieces, piece, buffer, &size);
     written = tool_output_write(output, buffer, size);
-    tool_progress_step(piece + 1);
+    tool_progress_update(piece + 1);
   }
   free(buffer);
   return written;
@@ -98,7 +98,7 @@ static bool write_one_by_one(tool_output *output, const recsort_permutation *ord
   bool written = true;
   for (size_t i = 0; written && i < order->count; i++) {
     written = tool_output_write(output, records + recsort_permutation_at(order, i) * size, size);
-    tool_progress_step(i + 1);
+    tool_progress_update(i + 1);
   }
   return written;
 }
@@ -175,8 +175,7 @@ static bool find_order(const cli_job *job, const tool_records *input, recsort_pe
 
 /* ---- Into a mapping ---- */
 
-/* All records at once, where the output is memory and holds them all: so a plugin can put them
- * there itself. `at` is where they go. */
+/* Sorts all records into the mapped output at `at`, so that a plugin can write them there. */
 static bool sort_into(const cli_job *job, tool_output *output, const tool_records *input, void *at)
 {
   recsort_error error;
@@ -215,7 +214,7 @@ bool sort_memory(cli_job *job, uint64_t count, sort_needs *needs, recsort_error 
   return true;
 }
 
-/* A sorter that is made while the records are read: to wake a GPU takes as long as that. */
+/* A sorter that is created while the records are read: creating a GPU context takes as long. */
 typedef struct sorter_opening {
   cli_job *job;
   bool files;         /* the inputs are, so that `count` and what they need is known before */
@@ -255,8 +254,8 @@ static void open_sorter(void *context)
                     (opening->files && !files_fit(opening, &opening->error));
 }
 
-/* As tool_reading says. Of files the records alone must fit before they are read; what they need
- * beside is known once the sorter is there, and if that does not fit, reading ends. */
+/* See tool_reading. The records of files must fit before they are read. What sorting needs beside
+ * them is known when the sorter has been created; if that does not fit, reading ends. */
 static bool fits(void *context, const char *name, uint64_t more, uint64_t count)
 {
   const sorter_opening *const opening = context;
@@ -274,8 +273,8 @@ static bool fits(void *context, const char *name, uint64_t more, uint64_t count)
 
 /* ---- Before it is sorted ---- */
 
-/* Files are read meanwhile. A pipe may never end, so it is read only when the sorter is there: a
- * wrong key is an error at once. */
+/* Reads files while the sorter is created. A pipe may never end, so it is read after that: a wrong
+ * key is then an error at once. */
 static bool read_and_open(sorter_opening *opening, const tool_format *format, tool_output *output,
                           tool_records *input, run_times *times)
 {
@@ -296,7 +295,7 @@ static bool read_and_open(sorter_opening *opening, const tool_format *format, to
   return read && !opening->failed;
 }
 
-/* What will be written of such inputs; 0 if that cannot be told. */
+/* Bytes that will be written for such inputs; 0 if unknown. */
 static uint64_t output_size(const cli_job *job, const tool_format *format,
                             const tool_extent *extent)
 {
@@ -316,8 +315,8 @@ static bool index_fits(const cli_job *job, const tool_records *input)
 
 /* ---- All of it ---- */
 
-/* `*sorted` is when the order was known and records began to move, as tool_seconds tells it. What
- * is no file gets nothing before that: a sort that fails leaves it empty. */
+/* `*sorted` is when the order was known and records began to move, as tool_seconds tells it.
+ * Nothing is written to a pipe or device before that, so a sort that fails writes nothing. */
 static bool write_sorted(const cli_job *job, tool_output *output, tool_records *input,
                          double *sorted)
 {

@@ -1,5 +1,5 @@
 /* stats.c - the figures of --stats. */
-#include "commands.h"
+#include "stats.h"
 
 #include "support/message.h"
 #include "support/progress.h"

@@ -1,6 +1,8 @@
 /* value.c - a key's value in a record, for messages. */
 #include "value.h"
 
+#include "support/text.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -50,46 +52,44 @@ bool key_values_equal(const recsort_key_info *key, recsort_value a, recsort_valu
   case RECSORT_VALUE_REAL:
     if (key->nan == RECSORT_NAN_TOTAL) return memcmp(&a.as.real, &b.as.real, sizeof a.as.real) == 0;
     return a.as.real == b.as.real || (isnan(a.as.real) && isnan(b.as.real));
-  default:
-    return a.as.u == b.as.u;
+  case RECSORT_VALUE_SIGNED:
+  case RECSORT_VALUE_UNSIGNED:
+    break;
   }
+  return a.as.u == b.as.u;
 }
 
-/* The shortest decimal that reads back as the same value of the field's width. */
-static void format_real(recsort_value value, value_text *to)
-{
-  const double real = value.as.real;
-  const bool narrow = value.size <= sizeof(float);
-  const int digits = narrow ? 9 : 17;
-  for (int precision = 1; precision <= digits; precision++) {
-    snprintf(to->text, sizeof to->text, "%.*g", precision, real);
-    const double back = narrow ? (double)strtof(to->text, NULL) : strtod(to->text, NULL);
-    if (memcmp(&back, &real, sizeof back) == 0) return;
-  }
-}
+/* A text that is longer ends in dots. */
+enum { FULL_TEXT = VALUE_TEXT - sizeof "\\xff...\"" };
 
-/* Bytes as hexadecimal digits, a string in quotes as far as it is plain text. */
-static void format_bytes(const recsort_field *field, recsort_value value, value_text *to)
+/* A string in quotes as far as it is plain text. */
+static void format_string(recsort_value value, value_text *to)
 {
-  const bool is_text = field->type == RECSORT_CHAR;
-  const size_t length = is_text ? strnlen((const char *)value.as.bytes, value.size) : value.size;
-  const size_t room = sizeof to->text - sizeof "\\xff...\"";
+  const size_t length = strnlen((const char *)value.as.bytes, value.size);
   char *end = to->text;
-  if (is_text) *end++ = '"';
+  *end++ = '"';
   for (size_t i = 0; i < length; i++) {
     const unsigned char byte = value.as.bytes[i];
-    if ((size_t)(end - to->text) > room) {
+    if (end - to->text > FULL_TEXT) {
       end = stpcpy(end, "...");
       break;
     }
-    if (is_text && byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\') {
+    if (byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\') {
       *end++ = (char)byte;
     } else {
-      end += sprintf(end, is_text ? "\\x%02x" : "%02x", byte);
+      end += sprintf(end, "\\x%02x", byte);
     }
   }
-  if (is_text) *end++ = '"';
-  *end = '\0';
+  strcpy(end, "\"");
+}
+
+/* Hexadecimal digits. */
+static void format_bytes(const recsort_field *field, recsort_value value, value_text *to)
+{
+  enum { SHOWN_BYTES = FULL_TEXT / 2 + 1 };
+  const size_t shown = value.size < SHOWN_BYTES ? value.size : SHOWN_BYTES;
+  char *const end = tool_bytes_text(field->type, value.as.bytes, shown, to->text);
+  if (shown < value.size) strcpy(end, "...");
 }
 
 static const char *enumerator_name(const recsort_field *field, recsort_value value)
@@ -106,14 +106,24 @@ value_text value_as_text(const recsort_field *field, recsort_value value)
   const char *const name = field->type == RECSORT_ENUM ? enumerator_name(field, value) : NULL;
   if (name != NULL) {
     snprintf(to.text, sizeof to.text, "%s", name);
-  } else if (value.kind == RECSORT_VALUE_SIGNED) {
+    return to;
+  }
+  switch (value.kind) {
+  case RECSORT_VALUE_SIGNED:
     snprintf(to.text, sizeof to.text, "%" PRId64, value.as.i);
-  } else if (value.kind == RECSORT_VALUE_UNSIGNED) {
+    break;
+  case RECSORT_VALUE_UNSIGNED:
     snprintf(to.text, sizeof to.text, "%" PRIu64, value.as.u);
-  } else if (value.kind == RECSORT_VALUE_REAL) {
-    format_real(value, &to);
-  } else {
-    format_bytes(field, value, &to);
+    break;
+  case RECSORT_VALUE_REAL:
+    tool_float_text(field->type, value.as.real, to.text);
+    break;
+  case RECSORT_VALUE_BYTES:
+    if (field->type == RECSORT_CHAR)
+      format_string(value, &to);
+    else
+      format_bytes(field, value, &to);
+    break;
   }
   return to;
 }

@@ -13,8 +13,9 @@ recsort_value key_value(const recsort_schema *schema, const recsort_key_info *ke
 /* Whether the key tells two of its values apart. */
 bool key_values_equal(const recsort_key_info *key, recsort_value a, recsort_value b);
 /* A value as text; what is too long is cut. */
+enum { VALUE_TEXT = 80 };
 typedef struct value_text {
-  char text[80];
+  char text[VALUE_TEXT];
 } value_text;
 value_text value_as_text(const recsort_field *field, recsort_value value);
 

@@ -1,4 +1,4 @@
-/* attributes.c - first what gives access to fewer, at last the mode. */
+/* attributes.c - first what restricts access, the mode last. */
 #include "support/attributes.h"
 
 #include "support/message.h"
@@ -80,7 +80,7 @@ static struct posix_acl_xattr_entry *find_entry(size_t size, unsigned tag)
   return NULL;
 }
 
-/* Another group than the old one gets what everybody has. */
+/* A group other than the old one gets the permissions of others. */
 static mode_t narrowed(mode_t mode)
 {
   return (mode & (mode_t)~S_IRWXG) | (mode & (mode & S_IRWXO) << 3);

@@ -1,8 +1,8 @@
 /* attributes.h - what a new file takes over from the file whose place it takes.
  *
  * Owner and group, as far as that is allowed; mode; access list; extended attributes, and with them
- * the label of SELinux. Whatever cannot be kept, the new file gives access only to those who had
- * it.
+ * the label of SELinux. If something cannot be kept, the new file still gives access only to users
+ * who had it.
  */
 #ifndef TOOL_ATTRIBUTES_H
 #define TOOL_ATTRIBUTES_H

@@ -66,10 +66,10 @@ static bool no_memory(const tool_reader *reader)
 static const uint64_t here = UINT64_MAX;
 
 /* One read(2) or pread(2): 0 bytes at the end of the file. */
-static bool read_from(const tool_reader *reader, uint64_t offset, void *to, size_t room,
+static bool read_from(const tool_reader *reader, uint64_t offset, void *to, size_t capacity,
                       size_t *got)
 {
-  const size_t wanted = room < (1u << 30) ? room : 1u << 30;
+  const size_t wanted = capacity < (1u << 30) ? capacity : 1u << 30;
   ssize_t size;
   do {
     size = offset == here ? read(reader->fd, to, wanted)
@@ -83,9 +83,9 @@ static bool read_from(const tool_reader *reader, uint64_t offset, void *to, size
   return true;
 }
 
-static bool read_some(const tool_reader *reader, void *to, size_t room, size_t *got)
+static bool read_some(const tool_reader *reader, void *to, size_t capacity, size_t *got)
 {
-  return read_from(reader, here, to, room, got);
+  return read_from(reader, here, to, capacity, got);
 }
 
 /* Reads on until `bytes` holds `size` bytes or the file ends. */
@@ -93,10 +93,10 @@ static bool read_up_to(const tool_reader *reader, tool_bytes *bytes, uint64_t si
 {
   while (bytes->size < size) {
     const uint64_t rest = size - bytes->size;
-    const size_t room = rest < chunk ? (size_t)rest : chunk;
+    const size_t capacity = rest < chunk ? (size_t)rest : chunk;
     size_t got;
-    if (!tool_bytes_reserve(bytes, bytes->size + room)) return no_memory(reader);
-    if (!read_some(reader, bytes->data + bytes->size, room, &got)) return false;
+    if (!tool_bytes_reserve(bytes, bytes->size + capacity)) return no_memory(reader);
+    if (!read_some(reader, bytes->data + bytes->size, capacity, &got)) return false;
     if (got == 0) break;
     bytes->size += got;
   }
@@ -109,14 +109,14 @@ static bool pass_on(const tool_reader *reader, uint64_t offset, uint64_t size, t
 {
   *passed = 0;
   if (size == 0) return true;
-  const size_t room = size < chunk ? (size_t)size : chunk;
-  void *const buffer = malloc(room);
+  const size_t capacity = size < chunk ? (size_t)size : chunk;
+  void *const buffer = malloc(capacity);
   bool done = buffer != NULL || no_memory(reader);
   while (done && *passed < size) {
     const uint64_t rest = size - *passed;
     size_t got;
     done = read_from(reader, offset == here ? here : offset + *passed, buffer,
-                     rest < room ? (size_t)rest : room, &got) &&
+                     rest < capacity ? (size_t)rest : capacity, &got) &&
            (to == NULL || tool_output_write(to, buffer, got));
     if (!done || got == 0) break;
     *passed += got;
@@ -162,7 +162,7 @@ static bool check_whole(const tool_reader *reader, uint64_t size)
 {
   const uint64_t rest = size % reader->format.record_size;
   if (rest == 0) return true;
-  tool_error("%s: %" PRIu64 " bytes%s are no whole number of records of %zu bytes: %" PRIu64
+  tool_error("%s: %" PRIu64 " bytes%s are not a multiple of the record size (%zu): %" PRIu64
              " left over",
              reader->name, size,
              reader->format.skip | reader->format.trailer ? " without header and trailer" : "",
@@ -192,7 +192,7 @@ static bool divide(const tool_format *format, uint64_t size, uint64_t *records, 
   return true;
 }
 
-/* A regular file says how long it is. One of size 0 may be one that does not, as in /proc. */
+/* A regular file has a size. Size 0 may mean that the size is unknown, as in /proc. */
 static bool measure(tool_reader *reader)
 {
   const tool_format *const format = &reader->format;
@@ -244,8 +244,8 @@ static bool same_time(struct timespec a, struct timespec b)
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* The time of writing can be put back, that of the last change cannot; but the latter is also when
- * the file lost a name, as one does that is replaced or removed while it is read. */
+/* mtime can be set back, ctime cannot. But ctime also changes when the file loses a name, because
+ * it was replaced or removed while it was read. */
 static bool was_changed(const struct stat *before, const struct stat *now)
 {
   return now->st_size != before->st_size || !same_time(now->st_mtim, before->st_mtim) ||
@@ -275,9 +275,9 @@ static bool finish_sized(const tool_reader *reader)
   return true;
 }
 
-static bool read_sized(tool_reader *reader, unsigned char *to, size_t room, size_t *got)
+static bool read_sized(tool_reader *reader, unsigned char *to, size_t capacity, size_t *got)
 {
-  const size_t wanted = room < reader->left ? room : (size_t)reader->left;
+  const size_t wanted = capacity < reader->left ? capacity : (size_t)reader->left;
   size_t size = 0;
   if (wanted == 0) {
     *got = 0;
@@ -326,11 +326,11 @@ static void read_piece(void *argument, size_t piece, unsigned slot)
   const int failure = read_at(r->reader->fd, r->to + offset, left < read_size ? left : read_size,
                               r->start + offset);
   if (failure != 0) r->result = failure;
-  if (slot == 0) tool_progress_step(offset);
+  if (slot == 0) tool_progress_update(offset);
 }
 
-/* All records that are left of a regular file, by several threads: most of the time goes into
- * making the pages that they are put in. */
+/* Reads the rest of a regular file by several threads: most of the time goes into faulting in the
+ * pages of the buffer. */
 static bool read_rest(tool_reader *reader, unsigned char *to, const atomic_bool *unwanted)
 {
   const uint64_t size = reader->left;
@@ -349,25 +349,26 @@ static bool read_rest(tool_reader *reader, unsigned char *to, const atomic_bool 
 }
 
 /* From a pipe, as many records as were said. */
-static bool read_counted(tool_reader *reader, unsigned char *to, size_t room, size_t *got)
+static bool read_counted(tool_reader *reader, unsigned char *to, size_t capacity, size_t *got)
 {
   *got = 0;
   if (reader->left == 0) return true;
-  if (!read_some(reader, to, room < reader->left ? room : (size_t)reader->left, got)) return false;
+  if (!read_some(reader, to, capacity < reader->left ? capacity : (size_t)reader->left, got))
+    return false;
   if (*got == 0) return too_short(reader, reader->format.skip + reader->given);
   reader->left -= *got;
   return true;
 }
 
 /* From a pipe, whose last bytes are the trailer: gives out what lies before as many bytes. */
-static bool read_held(tool_reader *reader, unsigned char *to, size_t room, size_t *got)
+static bool read_held(tool_reader *reader, unsigned char *to, size_t capacity, size_t *got)
 {
   tool_bytes *const held = &reader->held;
   const uint64_t trailer = reader->format.trailer;
   if (held->size <= trailer && !read_up_to(reader, held, trailer + chunk)) return false;
   if (held->size < trailer) return too_short(reader, reader->format.skip + held->size);
   const size_t free_bytes = held->size - (size_t)trailer;
-  const size_t size = room < free_bytes ? room : free_bytes;
+  const size_t size = capacity < free_bytes ? capacity : free_bytes;
   *got = size;
   if (size == 0) return true;
   memcpy(to, held->data, size);
@@ -376,15 +377,15 @@ static bool read_held(tool_reader *reader, unsigned char *to, size_t room, size_
   return true;
 }
 
-bool tool_reader_read(tool_reader *reader, void *to, size_t room, size_t *got)
+bool tool_reader_read(tool_reader *reader, void *to, size_t capacity, size_t *got)
 {
   size_t size;
   if (reader->sized) {
-    if (!read_sized(reader, to, room, &size)) return false;
+    if (!read_sized(reader, to, capacity, &size)) return false;
   } else {
-    const bool read = is_counted(&reader->format)   ? read_counted(reader, to, room, &size)
-                      : reader->format.trailer != 0 ? read_held(reader, to, room, &size)
-                                                    : read_some(reader, to, room, &size);
+    const bool read = is_counted(&reader->format)   ? read_counted(reader, to, capacity, &size)
+                      : reader->format.trailer != 0 ? read_held(reader, to, capacity, &size)
+                                                    : read_some(reader, to, capacity, &size);
     if (!read || (size == 0 && !check_whole(reader, reader->given))) return false;
   }
   reader->given += size;
@@ -392,12 +393,12 @@ bool tool_reader_read(tool_reader *reader, void *to, size_t room, size_t *got)
   return true;
 }
 
-bool tool_reader_read_records(tool_reader *reader, void *to, size_t room, size_t *count)
+bool tool_reader_read_records(tool_reader *reader, void *to, size_t capacity, size_t *count)
 {
   const size_t record_size = reader->format.record_size;
   size_t size = 0;
   do {
-    const size_t wanted = size == 0 ? room * record_size : record_size - size % record_size;
+    const size_t wanted = size == 0 ? capacity * record_size : record_size - size % record_size;
     size_t got;
     if (!tool_reader_read(reader, (unsigned char *)to + size, wanted, &got)) return false;
     if (got == 0) break;
@@ -415,7 +416,7 @@ bool tool_reader_put_header(tool_reader *reader, tool_output *to)
          (passed == reader->format.skip || truncated(reader));
 }
 
-/* A file that is written to where it lies, as by 1<>FILE, changes by that. */
+/* A file that is the output too, as by 1<>FILE, changes as it is written. */
 static bool is_input(const tool_reader *reader, const tool_output *output)
 {
   struct stat status;
@@ -475,7 +476,7 @@ bool tool_measure(char *const *paths, size_t path_count, const tool_format *form
   return path_count > 0;
 }
 
-/* Room for `more` bytes, if they and the working memory for all records will fit. */
+/* Space for `more` bytes, if they and the working memory for all records will fit. */
 static bool make_room(tool_records *records, const tool_reader *reader, uint64_t more,
                       const tool_reading *reading)
 {
@@ -504,15 +505,15 @@ static bool read_input(tool_records *records, tool_reader *reader, const tool_re
       const size_t step = bytes->size < growth_limit ? bytes->size + first_growth : growth_limit;
       if (!make_room(records, reader, step, reading)) return false;
     }
-    const size_t room = bytes->capacity - bytes->size;
+    const size_t capacity = bytes->capacity - bytes->size;
     size_t got;
-    if (!tool_reader_read(reader, bytes->data + bytes->size, room < read_size ? room : read_size,
-                          &got)) {
+    if (!tool_reader_read(reader, bytes->data + bytes->size,
+                          capacity < read_size ? capacity : read_size, &got)) {
       return false;
     }
     if (got == 0) return true;
     bytes->size += got;
-    tool_progress_step(reader->given);
+    tool_progress_update(reader->given);
   }
 }
 

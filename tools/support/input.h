@@ -7,8 +7,8 @@
  * output piece by piece, however large, so that what is written can be read with the same schema
  * again. From a pipe the header goes there as it comes, before the records are read; and of a
  * trailer whose start only the end of the pipe tells, `trailer` bytes are held. Files are read with
- * read(2), never mapped: one that is truncated underway is an error and no SIGBUS. A regular file
- * that does not end where it said it would, or was written to meanwhile, is refused.
+ * read(2), never mapped: a file truncated meanwhile is an error, not a SIGBUS. A regular file is
+ * refused if its size changed or it was written to while it was read.
  */
 #ifndef TOOL_INPUT_H
 #define TOOL_INPUT_H
@@ -42,7 +42,7 @@ typedef struct tool_bytes {
   size_t capacity;
 } tool_bytes;
 
-/* Makes room for `capacity` bytes in all; false, without a message, if there is no memory. */
+/* Grows it to `capacity` bytes in all; false, without a message, if there is no memory. */
 bool tool_bytes_reserve(tool_bytes *bytes, size_t capacity);
 void tool_bytes_free(tool_bytes *bytes);
 
@@ -64,11 +64,11 @@ typedef struct tool_reader {
  * `header` (NULL: nowhere) at once. Afterwards tool_reader_close is due whatever was returned. */
 bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *format,
                       tool_output *header);
-/* Reads at most `room` bytes of records. Fewer are given only at the end or from a pipe; 0 only
+/* Reads at most `capacity` bytes of records. Fewer are given only at the end or from a pipe; 0 only
  * at the end, and then the file was whole. */
-bool tool_reader_read(tool_reader *reader, void *to, size_t room, size_t *got);
-/* Reads 1 to `room` whole records, or 0 at the end. */
-bool tool_reader_read_records(tool_reader *reader, void *to, size_t room, size_t *count);
+bool tool_reader_read(tool_reader *reader, void *to, size_t capacity, size_t *got);
+/* Reads 1 to `capacity` whole records, or 0 at the end. */
+bool tool_reader_read_records(tool_reader *reader, void *to, size_t capacity, size_t *count);
 /* Copies the header of a regular file; that of anything else has gone where it should. */
 bool tool_reader_put_header(tool_reader *reader, tool_output *to);
 /* Copies what stands behind the records (NULL: nowhere). From a pipe, after the last of them. */
@@ -89,7 +89,7 @@ typedef struct tool_extent {
   uint64_t around; /* bytes of header and trailer of the first */
 } tool_extent;
 
-/* False, without a message, if that cannot be told, or is wrong. */
+/* False, without a message, if that is unknown or wrong. */
 bool tool_measure(char *const *paths, size_t path_count, const tool_format *format,
                   tool_extent *extent);
 

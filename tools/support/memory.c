@@ -96,11 +96,11 @@ static uint64_t of_group(const char *root, const group_version *version, const c
  * only the machine knows; what the container sees as the root then is its own group. */
 static uint64_t of_groups(const char *root, const group_version *version, char *group)
 {
-  uint64_t room = UINT64_MAX;
+  uint64_t available = UINT64_MAX;
   for (;;) {
     char *const slash = strrchr(group, '/');
-    room = least(room, of_group(root, version, group));
-    if (slash == NULL) return room;
+    available = least(available, of_group(root, version, group));
+    if (slash == NULL) return available;
     *slash = '\0';
   }
 }
@@ -123,13 +123,13 @@ static uint64_t of_line(const char *root, char *line)
 static uint64_t of_control_groups(const char *root)
 {
   char line[PATH_MAX + 256];
-  uint64_t room = UINT64_MAX;
+  uint64_t available = UINT64_MAX;
   FILE *const file = open_file(root, "/proc", "/self", "cgroup");
-  if (file == NULL) return room;
+  if (file == NULL) return available;
   while (fgets(line, sizeof line, file) != NULL)
-    room = least(room, of_line(root, line));
+    available = least(available, of_line(root, line));
   fclose(file);
-  return room;
+  return available;
 }
 
 /* ---- The process ---- */

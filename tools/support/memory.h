@@ -1,5 +1,5 @@
-/* memory.h - how much memory there is, asked before it is taken: Linux grants more than it has and
- * ends the process later. */
+/* memory.h - how much memory is available, checked before it is allocated: Linux grants more than
+ * it has and kills the process later. */
 #ifndef TOOL_MEMORY_H
 #define TOOL_MEMORY_H
 

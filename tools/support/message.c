@@ -1,35 +1,12 @@
-/* message.c - what the tools say, and a few things that every tool needs. */
+/* message.c - see message.h. */
 #include "support/message.h"
 
 #include "support/progress.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-static const char *program = "recsort";
-
-void tool_set_name(const char *name)
-{
-  program = name;
-  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-    /* Opened the wrong way round, so that using it still fails. */
-    if (fcntl(fd, F_GETFD) < 0 &&
-        open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) {
-      _exit(TOOL_TROUBLE);
-    }
-  }
-}
-
-const char *tool_name(void)
-{
-  return program;
-}
 
 /* Names of files may hold anything, so what could break the line is replaced. */
 static void say(const char *format, va_list arguments)
@@ -41,7 +18,7 @@ static void say(const char *format, va_list arguments)
     if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
   }
   tool_progress_clear();
-  fprintf(stderr, "%s: %s\n", program, line);
+  fprintf(stderr, "%s: %s\n", tool_name(), line);
 }
 
 void tool_error(const char *format, ...)
@@ -58,8 +35,13 @@ int tool_usage_error(const char *format, ...)
   va_start(arguments, format);
   say(format, arguments);
   va_end(arguments);
-  fprintf(stderr, "Try '%s --help' for what there is.\n", program);
+  tool_say_help();
   return TOOL_TROUBLE;
+}
+
+void tool_say_help(void)
+{
+  fprintf(stderr, "Run '%s --help' for a list of options.\n", tool_name());
 }
 
 void tool_error_errno(const char *file, int error)
@@ -69,41 +51,12 @@ void tool_error_errno(const char *file, int error)
 
 void tool_error_memory(size_t size)
 {
-  tool_error("not enough memory: %zu bytes more were wanted", size);
+  tool_error("out of memory: %zu more bytes are needed", size);
 }
 
 void tool_error_library(const recsort_error *error)
 {
   tool_error("%s", error->text);
-}
-
-bool tool_is_standard(const char *path)
-{
-  return path == NULL || strcmp(path, "-") == 0;
-}
-
-const char *tool_input_name(const char *path)
-{
-  return tool_is_standard(path) ? "standard input" : path;
-}
-
-const char *tool_output_name(const char *path)
-{
-  return tool_is_standard(path) ? "standard output" : path;
-}
-
-bool tool_parse_count(const char *text, uint64_t most, uint64_t *value)
-{
-  uint64_t sum = 0;
-  if (*text == '\0') return false;
-  for (; *text != '\0'; text++) {
-    if (*text < '0' || *text > '9') return false;
-    if (__builtin_mul_overflow(sum, 10u, &sum)) return false;
-    if (__builtin_add_overflow(sum, (uint64_t)(*text - '0'), &sum)) return false;
-  }
-  if (sum > most) return false;
-  *value = sum;
-  return true;
 }
 
 recsort_schema *tool_load_schema(const char *path)
@@ -123,11 +76,4 @@ bool tool_flush_stdout(void)
   if (fflush(stdout) == 0 && !ferror(stdout)) return true;
   tool_error_errno("standard output", errno != 0 ? errno : EIO);
   return false;
-}
-
-double tool_seconds(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }

@@ -21,10 +21,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* How much is written before the disk is set to work, so that the fsync at the end is short. */
+/* Bytes after which write-back is started, so that the fsync at the end is short. */
 static const uint64_t write_back_size = 16 << 20;
 
-/* From how many threads on a mapping is filled sooner than a file on tmpfs is written. */
+/* With this many threads or more, filling a mapping is faster than writing a file on tmpfs. */
 enum { least_threads = 4 };
 
 /* ---- Opening ---- */
@@ -125,8 +125,9 @@ static bool open_atomic(tool_output *output)
   return opened;
 }
 
-/* A link of /proc to an open file, as /dev/fd/3 is. One of our own is written to where it stands,
- * as a shell would do; another process's can only be opened anew, and what it holds is kept. */
+/* A link of /proc to an open file, such as /dev/fd/3. A descriptor of our own is written at its
+ * current offset, as a shell would do; that of another process can only be reopened, and its
+ * content is kept. */
 static int open_descriptor(const char *link, const struct stat *status)
 {
   const char *const slash = strrchr(link, '/');
@@ -216,7 +217,7 @@ bool tool_output_write(tool_output *output, const void *data, size_t size)
   return true;
 }
 
-/* ---- Room ---- */
+/* ---- Space ---- */
 
 static bool is_in_memory(int fd)
 {
@@ -228,13 +229,15 @@ void tool_output_fill_by(tool_output *output, unsigned threads)
 {
   output->mappable =
       threads >= least_threads && tool_output_is_file(output) && is_in_memory(output->fd);
-  output->room.fd = output->fd;
+  output->reservation.fd = output->fd;
 }
 
-/* Room on tmpfs is memory: what there is not is not begun with, as reading may refuse the job. */
+/* Space on tmpfs is memory. Without enough of it nothing is reserved: reading may refuse the job.
+ */
 void tool_output_reserve(tool_output *output, uint64_t size)
 {
-  if (output->mappable && size <= tool_memory_available()) tool_room_begin(&output->room, size);
+  if (output->mappable && size <= tool_memory_available())
+    tool_reservation_begin(&output->reservation, size);
 }
 
 static size_t page_size(void)
@@ -242,7 +245,7 @@ static size_t page_size(void)
   return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static bool map_room(tool_output *output, size_t size)
+static bool map_space(tool_output *output, size_t size)
 {
   const size_t before = output->written % page_size();
   if (size > SIZE_MAX - before) return false;
@@ -254,17 +257,17 @@ static bool map_room(tool_output *output, size_t size)
   return true;
 }
 
-/* An error that a write would meet as well is told at once. */
+/* Reports at once an error that a write would meet too. */
 bool tool_output_map(tool_output *output, size_t size, void **at)
 {
   *at = NULL;
   if (!output->mappable || size == 0) return true;
-  const int error = tool_room_complete(&output->room, output->written + size);
+  const int error = tool_reservation_complete(&output->reservation, output->written + size);
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
     errno = error;
     return failed(output);
   }
-  if (error != 0 || !map_room(output, size)) return true;
+  if (error != 0 || !map_space(output, size)) return true;
   *at = (unsigned char *)output->mapping + (output->mapping_size - size);
   return true;
 }
@@ -340,7 +343,7 @@ static void fill_piece_of_mapping(void *argument, size_t piece, unsigned slot)
   const piece_job *const job = argument;
   size_t size;
   job->pieces->fill(job->pieces->context, piece, job->at + piece * job->pieces->size, &size);
-  if (slot == 0) tool_progress_step(piece);
+  if (slot == 0) tool_progress_update(piece);
 }
 
 static bool fill_mapping(tool_output *output, const tool_pieces *pieces, unsigned char *at)
@@ -359,7 +362,7 @@ static void write_piece_through_buffer(void *argument, size_t piece, unsigned sl
   const size_t size = *buffer != NULL ? write_piece(job->output, job->pieces, piece, *buffer) : 0;
   if (size == 0) job->error = *buffer != NULL ? errno : ENOMEM;
   job->written += size;
-  if (slot == 0) tool_progress_step(job->written / job->pieces->size);
+  if (slot == 0) tool_progress_update(job->written / job->pieces->size);
 }
 
 static bool write_through_buffers(tool_output *output, const tool_pieces *pieces)
@@ -409,7 +412,7 @@ static bool keep_attributes(tool_output *output)
 /* More may have been reserved than was written. */
 static bool give_back_room(tool_output *output)
 {
-  tool_room_stop(&output->room);
+  tool_reservation_stop(&output->reservation);
   return !output->mappable || ftruncate(output->fd, (off_t)output->written) == 0;
 }
 
@@ -441,7 +444,7 @@ bool tool_output_commit(tool_output *output)
 void tool_output_discard(tool_output *output)
 {
   tool_temporary_remove(&output->temporary);
-  tool_room_stop(&output->room);
+  tool_reservation_stop(&output->reservation);
   unmap(output);
   if (output->fd > STDERR_FILENO) close(output->fd);
   if (output->folder >= 0) close(output->folder);

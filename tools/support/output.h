@@ -11,19 +11,19 @@
  * Anything else (standard output, a FIFO, a terminal, a device, an open file as /dev/fd/3) is
  * written to directly. A file that is a mount point cannot be replaced, and is refused.
  *
- * Pages of a file on tmpfs are made one after the other under the file's lock, however many threads
- * write. So there its room is reserved ahead, while the input is read, and is then mapped and
- * filled by all threads, if they are four at least: alone, one is sooner done with writing, which
- * clears no page before it is filled. On a disk this would not do: some file systems write
- * elsewhere than what was reserved (copy on write), and of a mapping a failed write is told by a
- * signal, or too late.
+ * The kernel allocates the pages of a file on tmpfs one at a time, under the file's lock, even if
+ * several threads write. So its space is reserved while the input is read, and then
+ * mapped and filled by all threads, if there are at least four: fewer are faster with write, which
+ * does not clear a page before filling it. On a disk this does not work: copy-on-write file systems
+ * do not write to the reserved space, and a failed write of a mapping shows as a signal, or too
+ * late.
  *
  * One file at a time. Its temporary is removed when a signal ends the process; see temporary.h.
  */
 #ifndef TOOL_OUTPUT_H
 #define TOOL_OUTPUT_H
 
-#include "support/room.h"
+#include "support/reserve.h"
 #include "support/temporary.h"
 
 #include <stdbool.h>
@@ -42,27 +42,27 @@ typedef struct tool_output {
   uint64_t written;
   uint64_t write_back; /* bytes whose way to the disk has begun */
   bool mappable;
-  tool_room room; /* mappable */
-  void *mapping;  /* NULL: none */
+  tool_reservation reservation; /* mappable */
+  void *mapping;                /* NULL: none */
   size_t mapping_size;
 } tool_output;
 
 /* Opens `path`; NULL or "-": standard output. Afterwards tool_output_commit or
  * tool_output_discard is due if true was returned. */
 bool tool_output_open(tool_output *output, const char *path);
-/* Lets the output be mapped, where that is sooner than to write it by so many threads. */
+/* Lets the output be mapped where `threads` threads fill a mapping faster than they write. */
 void tool_output_fill_by(tool_output *output, unsigned threads);
-/* Begins to reserve room for a file of `size` bytes, if it is to be mapped; at most once, and
+/* Begins to reserve the space of a file of `size` bytes, if it is to be mapped; at most once, and
  * before anything is written. The size need not be the right one in the end. */
 void tool_output_reserve(tool_output *output, uint64_t size);
 bool tool_output_write(tool_output *output, const void *data, size_t size);
 /* Maps the next `size` bytes of the file, zeros, to be filled by any threads; NULL in `*at` if they
- * can only be written. False if there is no room for them. */
+ * can only be written. False if there is no space for them. */
 bool tool_output_map(tool_output *output, size_t size, void **at);
 /* What was mapped is filled, and counts as written. */
 bool tool_output_filled(tool_output *output);
 /* Writes pieces, each made by `fill`, by the team (team.h) at once, into a mapping where there can
- * be one: room, and zeroed pages, for new data are found by the kernel in the thread that writes.
+ * be one: the kernel finds space and zeroed pages for new data in the thread that writes.
  * Only for an output that is a file; see tool_output_is_file. */
 typedef struct tool_pieces {
   void (*fill)(const void *context, uint64_t piece, void *to, size_t *size);

@@ -1,7 +1,7 @@
 /* progress.c - one line on standard error, drawn at most ten times a second. */
 #include "support/progress.h"
 
-#include "support/message.h"
+#include "support/program.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +57,7 @@ void tool_progress_begin(const char *stage, uint64_t total)
   draw(0);
 }
 
-void tool_progress_step(uint64_t done)
+void tool_progress_update(uint64_t done)
 {
   if (!progress.enabled || tool_seconds() < progress.next) return;
   draw(done);

@@ -11,8 +11,8 @@ bool tool_progress_set(const char *mode);
 
 /* A stage begins; `total` 0: its length is not known. */
 void tool_progress_begin(const char *stage, uint64_t total);
-/* So much of it is done. Cheap enough to be called for every chunk. */
-void tool_progress_step(uint64_t done);
+/* `done` of `total` is done. Cheap enough to call for every chunk. */
+void tool_progress_update(uint64_t done);
 /* Clears the line. */
 void tool_progress_clear(void);
 

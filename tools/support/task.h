@@ -1,4 +1,4 @@
-/* task.h - something that is done while the caller does something else. */
+/* task.h - a function that runs beside its caller. */
 #ifndef TOOL_TASK_H
 #define TOOL_TASK_H
 
@@ -13,10 +13,10 @@ typedef struct tool_task {
   bool running;
 } tool_task;
 
-/* Begins `run(context)` in a thread of its own. Where there can be none, it is done when this
- * returns. The task must stay where it is until it has ended. */
+/* Starts `run(context)` in a thread of its own, or runs it at once if no thread can be created. The
+ * task must not move until it has ended. */
 void tool_task_begin(tool_task *task, void (*run)(void *context), void *context);
-/* Waits until it is done. Nothing happens if it has ended, or never begun. */
+/* Waits until it is done. Does nothing if it has ended or never started. */
 void tool_task_end(tool_task *task);
 
 #endif

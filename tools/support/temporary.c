@@ -29,8 +29,8 @@ static atomic_int state = IDLE;
 /* The one that has a name; NULL: none. */
 static const tool_temporary *_Atomic pending;
 
-/* Another thread that is CHANGING is soon done. Where the process is ENDING no thread goes on. The
- * caller has all signals blocked. */
+/* Waits while another thread is CHANGING, which is short. Never returns when the process is ENDING.
+ * The caller has blocked all signals. */
 static void enter(int next)
 {
   for (int idle = IDLE; !atomic_compare_exchange_weak(&state, &idle, next); idle = IDLE) {

@@ -138,12 +138,13 @@ typedef enum recsort_type {
   RECSORT_BFLOAT16,
   RECSORT_FLOAT32,
   RECSORT_FLOAT64,
-  RECSORT_CHAR,    /* a string of `count` bytes, NUL-padded, compared as bytes */
-  RECSORT_BYTES,   /* `count` raw bytes, compared as bytes */
-  RECSORT_STRUCT,  /* fields of its own */
-  RECSORT_ENUM,    /* an integer of type `base` with names for its values */
-  RECSORT_BITFIELD /* bits [bit, bit + width) of an earlier integer field of the same struct,
-                      bit 0 the least significant; unsigned, and takes no room of its own */
+  RECSORT_CHAR,     /* a string of `count` bytes, NUL-padded, compared as bytes */
+  RECSORT_BYTES,    /* `count` raw bytes, compared as bytes */
+  RECSORT_STRUCT,   /* fields of its own */
+  RECSORT_ENUM,     /* an integer of type `base` with names for its values */
+  RECSORT_BITFIELD, /* bits [bit, bit + width) of an earlier integer field of the same struct,
+                       bit 0 the least significant; unsigned, and takes no room of its own */
+  RECSORT_UUID      /* 16 bytes in the order of their text (RFC 9562), compared as bytes */
 } recsort_type;
 
 typedef enum recsort_endian {
@@ -273,6 +274,32 @@ RECSORT_API const recsort_field *recsort_schema_fields(const recsort_schema *sch
 RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema,
                                                         size_t *count);
 
+/* What a type is, so that nobody need list types: what holds of a class holds of all its types. */
+typedef enum recsort_type_class {
+  RECSORT_CLASS_NONE, /* no recsort_type */
+  RECSORT_CLASS_BOOL,
+  RECSORT_CLASS_SIGNED,
+  RECSORT_CLASS_UNSIGNED,
+  RECSORT_CLASS_FLOAT, /* a sign, an exponent and a fraction, as IEEE 754 lays them out */
+  RECSORT_CLASS_BYTES, /* compared as bytes */
+  RECSORT_CLASS_STRUCT,
+  RECSORT_CLASS_ENUM,
+  RECSORT_CLASS_BITFIELD
+} recsort_type_class;
+
+/* What the library knows of a type. Later versions may add members at the end. */
+typedef struct recsort_type_info {
+  const char *name; /* canonical, such as "float32" */
+  recsort_type_class type_class;
+  unsigned size;          /* bytes of a value; 0: its field says */
+  unsigned alignment;     /* in layout C; 0: its field says */
+  unsigned exponent_bits; /* floats; otherwise 0 */
+  unsigned fraction_bits; /* floats; otherwise 0 */
+} recsort_type_info;
+
+/* Describes a type; what is no recsort_type has class NONE. Never NULL; lives as long as the
+ * library. Any thread. */
+RECSORT_API const recsort_type_info *recsort_type_describe(recsort_type type);
 /* The canonical name of a type, such as "float32". Never NULL. */
 RECSORT_API const char *recsort_type_name(recsort_type type);
 
@@ -281,7 +308,7 @@ typedef enum recsort_value_kind {
   RECSORT_VALUE_SIGNED,
   RECSORT_VALUE_UNSIGNED, /* bool and bitfields too */
   RECSORT_VALUE_REAL,
-  RECSORT_VALUE_BYTES /* char and bytes: points into the record */
+  RECSORT_VALUE_BYTES /* char, bytes and uuid: points into the record */
 } recsort_value_kind;
 
 typedef struct recsort_value {

@@ -30,3 +30,16 @@ recsort -s long.yaml -c long
 echo "exit $?"
 recsort -s long.yaml -k raw -c long
 echo "exit $?"
+
+echo "floats as reccat has them"
+cat >floats.yaml <<'YAML'
+record: Floats
+layout: packed
+fields: [{name: half, type: float16}, {name: single, type: float32}, {name: double, type: float64}]
+YAML
+python3 -c 'import struct, sys
+for row in (0.2, 100000.0, 1e22), (0.1, 0.1, 0.1):
+    sys.stdout.buffer.write(struct.pack("<efd", *row))' >floats
+for key in half single double; do
+  recsort -s floats.yaml -k "$key" -c floats || echo "exit $?"
+done

@@ -4,8 +4,8 @@
  * number n of a stream is a mix of seed + n * gamma, so every record has a stream of its own and
  * can be made without those before it.
  */
-#ifndef RECGEN_RANDOM_H
-#define RECGEN_RANDOM_H
+#ifndef TOOL_RANDOM_H
+#define TOOL_RANDOM_H
 
 #include <stdint.h>
 

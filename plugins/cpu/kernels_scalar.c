@@ -1,0 +1,83 @@
+/* kernels_scalar.c - the inner loops in plain C, without a branch that depends on the data.
+ *
+ * One step takes the lesser head and moves on in its run. A step has to wait for the one before it,
+ * about nine cycles, though it is only ten instructions: so four chains of steps run side by side.
+ * A chain sees both runs beyond the part that it merges, so it needs no check for the end of a run
+ * as long as no run ends before it has done its steps.
+ */
+#include "cpu/kernels.h"
+
+/* Takes one pair at the front: `i` of the `k` taken so far came from a. */
+#define STEP_FRONT(a, b, i, k, out)                                                                \
+  do {                                                                                             \
+    const uint64_t x = (a)[i], y = (b)[(k) - (i)];                                                 \
+    (out)[k] = left_goes_first(x, y) ? x : y;                                                      \
+    (i) += left_goes_first(x, y);                                                                  \
+  } while (0)
+
+/* The same at the back: a, b and out are the addresses of the last pairs. */
+#define STEP_BACK(a, b, i, k, out)                                                                 \
+  do {                                                                                             \
+    const uint64_t x = (a)[-(i)], y = (b)[-((k) - (i))];                                           \
+    (out)[-(k)] = left_goes_first(x, y) ? y : x;                                                   \
+    (i) += !left_goes_first(x, y);                                                                 \
+  } while (0)
+
+static void merge_quarters(run64 a, run64 b, const quarter_cuts *cuts, uint64_t *out)
+{
+  const size_t quarter = cuts->quarter, *const cut = cuts->a;
+  const ptrdiff_t count = (ptrdiff_t)(a.count + b.count), q = (ptrdiff_t)quarter;
+  const uint64_t *const a0 = a.at, *const a1 = a.at + cut[1], *const a2 = a.at + cut[2];
+  const uint64_t *const b0 = b.at, *const b1 = b.at + quarter - cut[1];
+  const uint64_t *const b2 = b.at + 2 * quarter - cut[2];
+  const uint64_t *const a3 = a.at + a.count - 1, *const b3 = b.at + b.count - 1;
+  uint64_t *const out1 = out + quarter, *const out2 = out1 + quarter, *const out3 = out + count - 1;
+  ptrdiff_t i0 = 0, i1 = 0, i2 = 0, i3 = 0;
+  for (ptrdiff_t k = 0; k < q; k++) {
+    STEP_FRONT(a0, b0, i0, k, out);
+    STEP_FRONT(a1, b1, i1, k, out1);
+    STEP_FRONT(a2, b2, i2, k, out2);
+    STEP_BACK(a3, b3, i3, k, out3);
+  }
+  for (ptrdiff_t k = q; k < count - 3 * q; k++)
+    STEP_BACK(a3, b3, i3, k, out3);
+}
+
+/* Each merge from the front and from the back at once: after `half` steps a chain has at most used
+ * up one run, so it needs no check. */
+static void merge_equal_twice(const uint64_t *runs, ptrdiff_t half, uint64_t *out)
+{
+  const uint64_t *const a = runs, *const b = a + half, *const c = b + half, *const d = c + half;
+  const uint64_t *const a_end = b - 1, *const b_end = c - 1, *const c_end = d - 1;
+  const uint64_t *const d_end = d + half - 1;
+  uint64_t *const out_end = out + 2 * half - 1;
+  uint64_t *const next = out + 2 * half, *const next_end = next + 2 * half - 1;
+  ptrdiff_t i = 0, j = 0, m = 0, n = 0;
+  for (ptrdiff_t k = 0; k < half; k++) {
+    STEP_FRONT(a, b, i, k, out);
+    STEP_BACK(a_end, b_end, j, k, out_end);
+    STEP_FRONT(c, d, m, k, next);
+    STEP_BACK(c_end, d_end, n, k, next_end);
+  }
+}
+
+static inline void order_two(uint64_t *a, uint64_t *b)
+{
+  const uint64_t x = *a, y = *b;
+  *a = x < y ? x : y;
+  *b = x < y ? y : x;
+}
+
+/* The elements have names because compilers put an array of them on the stack. */
+static void sort_leaf(const uint64_t *from, uint64_t *to)
+{
+  uint64_t v0 = from[0], v1 = from[1], v2 = from[2], v3 = from[3];
+  uint64_t v4 = from[4], v5 = from[5], v6 = from[6], v7 = from[7];
+#define ORDER(i, j) order_two(&v##i, &v##j);
+  NETWORK_OF_EIGHT(ORDER)
+#undef ORDER
+  to[0] = v0, to[1] = v1, to[2] = v2, to[3] = v3;
+  to[4] = v4, to[5] = v5, to[6] = v6, to[7] = v7;
+}
+
+const merge_kernels rs_scalar_kernels = {"scalar", 8, sort_leaf, merge_equal_twice, merge_quarters};

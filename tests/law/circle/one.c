@@ -1,0 +1,8 @@
+/* one.c - one half of a circle, which circles.py must find. */
+int one(int count);
+int other(int count);
+
+int one(int count)
+{
+  return count > 0 ? other(count - 1) : 0;
+}

@@ -1,0 +1,62 @@
+/* program.c - see program.h. */
+#include "support/program.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *program = "recsort";
+
+void tool_set_name(const char *name)
+{
+  program = name;
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+    /* Opened the wrong way round, so that using it still fails. */
+    if (fcntl(fd, F_GETFD) < 0 &&
+        open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) {
+      _exit(TOOL_TROUBLE);
+    }
+  }
+}
+
+const char *tool_name(void)
+{
+  return program;
+}
+
+bool tool_is_standard(const char *path)
+{
+  return path == NULL || strcmp(path, "-") == 0;
+}
+
+const char *tool_input_name(const char *path)
+{
+  return tool_is_standard(path) ? "standard input" : path;
+}
+
+const char *tool_output_name(const char *path)
+{
+  return tool_is_standard(path) ? "standard output" : path;
+}
+
+bool tool_parse_count(const char *text, uint64_t most, uint64_t *value)
+{
+  uint64_t sum = 0;
+  if (*text == '\0') return false;
+  for (; *text != '\0'; text++) {
+    if (*text < '0' || *text > '9') return false;
+    if (__builtin_mul_overflow(sum, 10u, &sum)) return false;
+    if (__builtin_add_overflow(sum, (uint64_t)(*text - '0'), &sum)) return false;
+  }
+  if (sum > most) return false;
+  *value = sum;
+  return true;
+}
+
+double tool_seconds(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}

@@ -1,0 +1,47 @@
+/* reserve.c - fallocate(2), never the C library's emulation, which writes. */
+#include "support/reserve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+/* Small enough to be stopped soon, and to be done again after a signal, which makes the kernel give
+ * back what one call has reserved. */
+static const uint64_t chunk = 64 << 20;
+
+static int reserve(tool_reservation *reservation)
+{
+  while (reservation->reserved < reservation->wanted && !reservation->stopped) {
+    const uint64_t rest = reservation->wanted - reservation->reserved;
+    const uint64_t part = rest < chunk ? rest : chunk;
+    if (fallocate(reservation->fd, 0, (off_t)reservation->reserved, (off_t)part) == 0) {
+      reservation->reserved += part;
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+static void run(void *context)
+{
+  (void)reserve(context);
+}
+
+void tool_reservation_begin(tool_reservation *reservation, uint64_t size)
+{
+  reservation->wanted = size;
+  tool_task_begin(&reservation->task, run, reservation);
+}
+
+int tool_reservation_complete(tool_reservation *reservation, uint64_t size)
+{
+  tool_task_end(&reservation->task);
+  reservation->wanted = size;
+  return reserve(reservation);
+}
+
+void tool_reservation_stop(tool_reservation *reservation)
+{
+  reservation->stopped = true;
+  tool_task_end(&reservation->task);
+}

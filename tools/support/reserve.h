@@ -1,0 +1,29 @@
+/* reserve.h - reserves the space of a file before it is written, in a thread of its own. */
+#ifndef TOOL_RESERVE_H
+#define TOOL_RESERVE_H
+
+#include "support/task.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All zero, but for `fd`: none yet. */
+typedef struct tool_reservation {
+  int fd;
+  uint64_t wanted;   /* bytes from the file's start */
+  uint64_t reserved; /* of these; known once the task has ended */
+  atomic_bool stopped;
+  tool_task task;
+} tool_reservation;
+
+/* Begins to reserve the first `size` bytes. tool_reservation_complete tells whether that failed.
+ * The struct must not move until it is completed or stopped. */
+void tool_reservation_begin(tool_reservation *reservation, uint64_t size);
+/* Waits, and reserves what is still missing of `size` bytes: 0 or an error number. The file then
+ * has at least that size, and writing there needs no more space. */
+int tool_reservation_complete(tool_reservation *reservation, uint64_t size);
+/* Waits for the thread, which reserves no more. */
+void tool_reservation_stop(tool_reservation *reservation);
+
+#endif
