@@ -3,7 +3,7 @@
 #define CLASS(name) RECSORT_CLASS_##name
 
 /* clang-format off */
-static const rs_type types[] = {
+const rs_type rs_types[RS_TYPE_ROWS] = {
     /*                   name, class, size, alignment, exponent bits, fraction bits; NumPy; words */
     [0] =                {{"unknown type", CLASS(NONE),     0, 0,  0,  0}, {NULL}, {NULL}},
     [RECSORT_BOOL] =     {{"bool",         CLASS(BOOL),     1, 1,  0,  0}, {"?", "b1"}, {"_Bool"}},
@@ -39,8 +39,7 @@ static const rs_type types[] = {
 
 const rs_type *rs_type_of(recsort_type type)
 {
-  const size_t number = (size_t)type;
-  return &types[number < sizeof types / sizeof *types ? number : 0];
+  return &rs_types[rs_is_type(type) ? type : 0];
 }
 
 const recsort_type_info *recsort_type_describe(recsort_type type)

@@ -11,12 +11,15 @@ typedef struct rs_type {
   const char *words[5]; /* what else it may be called; likewise */
 } rs_type;
 
+enum { RS_TYPE_ROWS = 32 }; /* those that no type has are of class NONE */
+extern const rs_type rs_types[RS_TYPE_ROWS];
+
 /* The row of a type; for what is not a recsort_type, one of class NONE. */
 const rs_type *rs_type_of(recsort_type type);
 
 static inline recsort_type_class rs_class_of(recsort_type type)
 {
-  return rs_type_of(type)->info.type_class;
+  return (size_t)type < RS_TYPE_ROWS ? rs_types[type].info.type_class : RECSORT_CLASS_NONE;
 }
 
 static inline bool rs_is_type(recsort_type type)

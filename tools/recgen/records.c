@@ -16,6 +16,7 @@
 typedef struct generator_key {
   place place;
   recsort_enumerator *enumerators;
+  bool bytes;     /* it has a digit a byte */
   uint64_t base;  /* 1: whatever other keys leave there */
   uint64_t digit; /* of the record that is being made */
 } generator_key;
@@ -82,16 +83,19 @@ static recsort_value integer_value(recsort_type type, uint64_t bits)
 static recsort_value digit_value(const recsort_field *field, const recsort_enumerator *enumerators,
                                  uint64_t digit)
 {
-  if (tool_is_float(field)) {
+  const recsort_type_info *const type = recsort_type_describe(field->type);
+  if (type->type_class == RECSORT_CLASS_FLOAT) {
     /* a step is a power of two, so a whole number of them is an exact value */
-    const double real = (double)digit * (1024.0 / (double)digit_base(field));
+    const double real = (double)digit * (1024.0 / (double)(UINT64_C(2) << type->fraction_bits));
     return (recsort_value){.kind = RECSORT_VALUE_REAL, .as.real = real};
   }
   if (field->type == RECSORT_ENUM) {
     return integer_value(field->base, (uint64_t)enumerators[digit].value);
   }
-  const uint64_t least = is_signed(field->type) ? UINT64_MAX << (8 * field->size - 1) : 0;
-  return integer_value(field->type, least + digit);
+  if (type->type_class != RECSORT_CLASS_SIGNED)
+    return (recsort_value){.kind = RECSORT_VALUE_UNSIGNED, .as.u = digit};
+  const uint64_t least = UINT64_MAX << (8 * field->size - 1);
+  return (recsort_value){.kind = RECSORT_VALUE_SIGNED, .as.i = (int64_t)(least + digit)};
 }
 
 /* ---- Random values ------------------------------------------------------------------------ */
@@ -131,10 +135,11 @@ static void write_fields(const generator *g, const recsort_field *fields, size_t
 {
   for (const recsort_field *field = fields; field < fields + count; field++) {
     unsigned char *const at = base + field->offset;
+    const bool bytes = tool_is_bytes(field);
     for (size_t i = 0; i < (field->count ? field->count : 1); i++) {
       if (field->type == RECSORT_STRUCT) {
         write_fields(g, field->fields, field->field_count, at + i * field->size, stream);
-      } else if (tool_is_bytes(field)) {
+      } else if (bytes) {
         write_bytes(field, at + i * field->size, stream);
       } else {
         write_scalar(g, field, base, i, random_next(stream));
@@ -180,7 +185,7 @@ static void take_digits(generator *g, rank_rest rest, unsigned char *record)
 {
   for (generator_key *key = g->keys; key < g->keys + g->key_count; key++) {
     const recsort_field *const field = key->place.field;
-    if (tool_is_bytes(field)) {
+    if (key->bytes) {
       unsigned char *const to =
           record + key->place.base + field->offset + key->place.element * field->size;
       for (size_t i = 0; i < field->size; i++) {
@@ -198,7 +203,7 @@ static void write_digits(const generator *g, unsigned char *record)
   for (size_t i = g->key_count; i-- > 0;) {
     const generator_key *const key = &g->keys[i];
     const place *const at = &key->place;
-    if (tool_is_bytes(at->field)) continue;
+    if (key->bytes) continue;
     recsort_field_write(at->field, record + at->base, at->element,
                         digit_value(at->field, key->enumerators, key->digit));
   }
@@ -260,7 +265,8 @@ static bool create_keys(generator *g, const recsort_schema *schema)
     generator_key *const key = &g->keys[g->key_count++];
     const recsort_field *const field = places[i].field;
     key->place = places[i];
-    key->base = tool_is_bytes(field) ? byte_base(field) : digit_base(field);
+    key->bytes = tool_is_bytes(field);
+    key->base = key->bytes ? byte_base(field) : digit_base(field);
     if (field->type == RECSORT_ENUM) done = sort_enumerators(key);
     if (places[i].bound) key->base = 1;
   }
