@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/sized.h"
+
 const char *recsort_type_name(recsort_type type)
 {
   switch (type) {
@@ -179,7 +181,7 @@ static bool is_bytes(recsort_type type)
   return type == RECSORT_CHAR || type == RECSORT_BYTES;
 }
 
-recsort_value recsort_field_read(const recsort_field *field, const void *base, size_t element)
+static recsort_value read_value(const recsort_field *field, const void *base, size_t element)
 {
   const unsigned char *bytes = (const unsigned char *)base + field->offset + element * field->size;
   recsort_value value = {.kind = RECSORT_VALUE_BYTES, .as.bytes = bytes, .size = field->size};
@@ -199,6 +201,13 @@ recsort_value recsort_field_read(const recsort_field *field, const void *base, s
                                             : bits;
   }
   return value;
+}
+
+void recsort_field_get(const recsort_field *field, const void *base, size_t element,
+                       recsort_value *value, size_t size)
+{
+  const recsort_value read = read_value(field, base, element);
+  sized_copy(value, size, &read, sizeof read);
 }
 
 static double as_real(recsort_value value)
@@ -242,11 +251,13 @@ static void write_bytes(unsigned char *bytes, size_t size, recsort_value value)
   memset(bytes + given, 0, size - given);
 }
 
-void recsort_field_write(const recsort_field *field, void *base, size_t element,
-                         recsort_value value)
+void recsort_field_set(const recsort_field *field, void *base, size_t element,
+                       const recsort_value *given, size_t size)
 {
   unsigned char *bytes = (unsigned char *)base + field->offset + element * field->size;
+  recsort_value value;
   uint64_t bits;
+  sized_copy(&value, sizeof value, given, size);
   if (is_bytes(field->type)) {
     write_bytes(bytes, field->size, value);
     return;

@@ -15,8 +15,9 @@
 /* A candidate; everything but `library` is in the registry's arena. */
 typedef struct rs_candidate {
   recsort_plugin_info info;
-  const recsort_plugin *plugin; /* NULL: refused before it could say anything */
-  void *library;                /* of dlopen; NULL for one that is linked in */
+  const recsort_plugin
+      *plugin;   /* a copy of its table; NULL: refused before it could say anything */
+  void *library; /* of dlopen; NULL for one that is linked in */
 } rs_candidate;
 
 struct recsort_plugin_list {
@@ -42,8 +43,8 @@ typedef struct rs_plugin_instance {
  * (recsort_host.options), which live as long as the list. A plugin of a file that has not all of
  * these is refused. */
 recsort_status rs_registry_create(const recsort_allocator *allocator, const team *t,
-                                  const char *options, recsort_plugin_list **list,
-                                  recsort_error *error);
+                                  const char *const *options, size_t option_count,
+                                  recsort_plugin_list **list, recsort_error *error);
 
 /* The first of the list's options that the plugin does not have, its `length` characters; NULL:
  * none.

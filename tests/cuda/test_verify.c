@@ -82,14 +82,17 @@ static void make_records(void)
 
 static cuda_instance *self;
 
-static void open_instance(const char *options)
+static void open_instance(const char *option)
 {
   static recsort_host host = {.size = sizeof host, .abi = RECSORT_PLUGIN_ABI};
   recsort_plugin_error error = {.size = sizeof error};
   void *made = NULL;
   host.allocate = allocate;
   host.release = release;
-  host.options = options;
+  static const char *told;
+  told = option;
+  host.options = &told;
+  host.option_count = option != NULL;
   standin_begin((standin_plan){0});
   assert_int_equal(plugin()->open(&host, &made, &error), RECSORT_PLUGIN_OK);
   self = made;

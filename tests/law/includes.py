@@ -17,12 +17,12 @@ ABI = 'recsort/plugin.h'
 # it too, unless they have a key of their own.
 LAW = {
     'core/include': [],
-    'core/base': [PUBLIC, 'common/team.h'],
+    'core/base': [PUBLIC, 'common/sized.h', 'common/team.h'],
     'core/schema': [PUBLIC, 'base/'],
     'core/layout': [PUBLIC, 'base/', 'schema/'],
     'core/plan': [PUBLIC, ABI, 'base/', 'layout/'],
     'core/key': [PUBLIC, ABI, 'base/', 'plan/', 'common/key_interpreter.h', 'common/team.h'],
-    'core/plugin': [PUBLIC, ABI, 'base/', 'common/team.h', 'cpu/cpu_plugin.h'],
+    'core/plugin': [PUBLIC, ABI, 'base/', 'common/sized.h', 'common/team.h', 'cpu/cpu_plugin.h'],
     'core/permute': [PUBLIC, 'base/', 'common/team.h'],
     'core': [PUBLIC, ABI, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/',
              'common/record_hash.h'],

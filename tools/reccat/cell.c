@@ -89,10 +89,11 @@ static double read_back(const recsort_field *field, const char *text)
   if (field->type == RECSORT_FLOAT64) return strtod(text, NULL);
   if (field->type == RECSORT_FLOAT32) return (double)strtof(text, NULL);
   const recsort_field alone = {.type = field->type, .endian = field->endian, .size = field->size};
-  const recsort_value value = {.kind = RECSORT_VALUE_REAL, .as.real = strtod(text, NULL)};
+  recsort_value value = {.kind = RECSORT_VALUE_REAL, .as.real = strtod(text, NULL)};
   unsigned char bytes[8];
-  recsort_field_write(&alone, bytes, 0, value);
-  return recsort_field_read(&alone, bytes, 0).as.real;
+  recsort_field_set(&alone, bytes, 0, &value, sizeof value);
+  recsort_field_get(&alone, bytes, 0, &value, sizeof value);
+  return value.as.real;
 }
 
 /* The digits that every text of so few keeps on its way through the type and back: with them the
@@ -182,7 +183,8 @@ static void write_text(const unsigned char *bytes, size_t size, char *text)
 
 void cell_write(const recsort_field *field, const void *base, size_t element, char *text)
 {
-  const recsort_value value = recsort_field_read(field, base, element);
+  recsort_value value;
+  recsort_field_get(field, base, element, &value, sizeof value);
   switch (field->type) {
   case RECSORT_BOOL:
     strcpy(text, value.as.u ? "true" : "false");
