@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "cpu/cpu_plugin.h"
 #include "recsort/recsort.h"
 #include "support/told.h"
 
@@ -43,6 +44,22 @@ static void test_what_does_not_grow(void **state)
   assert_int_equal(sizeof(recsort_allocator), 3 * sizeof(void *));
   assert_int_equal(sizeof(recsort_enumerator), 16);
   assert_int_equal(sizeof(recsort_field), 88);
+}
+
+/* Where the members of the first version end, as tests/abi/first has them. */
+static void test_members_stay_where_they_are(void **state)
+{
+  (void)state;
+  assert_int_equal(RS_FIRST_OPTIONS, 64);
+  assert_int_equal(RS_FIRST_SCHEMA_DESC, 96);
+  assert_int_equal(RS_FIRST_FIELD_DESC, 96);
+  assert_int_equal(RS_FIRST_KEY_DESC, 24);
+  assert_int_equal(SIZE_UP_TO(recsort_plugin_info, algorithm_count), 72);
+  assert_int_equal(offsetof(recsort_permutation, index_bits), 8);
+  assert_int_equal(offsetof(recsort_permutation, count), 16);
+  assert_int_equal(SIZE_UP_TO(recsort_host, release), 32);
+  assert_int_equal(SIZE_UP_TO(recsort_plugin, extension), 104);
+  assert_int_equal(offsetof(recsort_plugin, score), 48);
 }
 
 /* ---- Descriptions ---- */
@@ -139,9 +156,8 @@ static void test_a_zero_in_a_text_is_given(void **state)
   recsort_schema *schema = NULL;
   recsort_error error;
   (void)state;
-  assert_int_equal(
-      recsort_schema_load_memory(text, sizeof text - 1, "text", NULL, &schema, &error),
-      RECSORT_INVALID_SCHEMA);
+  assert_int_equal(recsort_schema_load_memory(text, sizeof text - 1, "text", NULL, &schema, &error),
+                   RECSORT_INVALID_SCHEMA);
   assert_non_null(strstr(error.text, "offset 0 does not agree"));
 }
 
@@ -342,11 +358,28 @@ static void test_permutations_have_a_size(void **state)
   recsort_sorter_destroy(sorter);
 }
 
+/* ---- Plugins ---- */
+
+static void test_an_older_host(void **state)
+{
+  const recsort_plugin *const plugin = rs_cpu_plugin_entry(RECSORT_PLUGIN_ABI);
+  LATER_STRUCT(recsort_plugin_limits) limits;
+  (void)state;
+  memset(&limits, 0xee, sizeof limits);
+  limits.now.size = SIZE_UP_TO(recsort_plugin_limits, max_count);
+  plugin->limits(NULL, &limits.now);
+  assert_int_equal(limits.now.size, SIZE_UP_TO(recsort_plugin_limits, max_count));
+  assert_int_equal(limits.now.max_index_bits, 64);
+  EXPECT_BYTES(&limits, limits.now.size, sizeof limits, 0xee);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_header_has_the_version_of_the_library),
       cmocka_unit_test(test_what_does_not_grow),
+      cmocka_unit_test(test_members_stay_where_they_are),
+      cmocka_unit_test(test_an_older_host),
       cmocka_unit_test(test_a_zeroed_offset_is_not_given),
       cmocka_unit_test(test_a_zero_in_a_text_is_given),
       cmocka_unit_test(test_a_later_description),

@@ -1,9 +1,25 @@
-/* A plugin of the first plugin interface, built with the header beside it: "first" sorts keys, and
- * "first_records" whole records. An insertion sort, by words. */
+/* A plugin of the first plugin interface, built with the header in first/. An insertion sort: of
+ * keys, or with RECORDS defined of whole records. With LATER defined it is built with today's
+ * header and acts as if its tables had grown since. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "recsort/plugin.h"
+
+#ifdef LATER
+#define TABLE(type)                                                                                \
+  struct {                                                                                         \
+    type it;                                                                                       \
+    unsigned char later[24];                                                                       \
+  }
+#define MORE , "members of a later one"
+#else
+#define TABLE(type)                                                                                \
+  struct {                                                                                         \
+    type it;                                                                                       \
+  }
+#define MORE
+#endif
 
 typedef struct instance {
   const recsort_host *host;
@@ -113,8 +129,8 @@ static recsort_plugin_status sort_records(void *made, const recsort_plugin_job *
   return RECSORT_PLUGIN_OK;
 }
 
-static const recsort_plugin_records whole = {
-    .size = sizeof whole, .suits = suits, .reason = reason, .sort = sort_records};
+static const TABLE(recsort_plugin_records) whole = {
+    {.size = sizeof whole, .suits = suits, .reason = reason, .sort = sort_records} MORE};
 
 static const void *extension(const char *name)
 {
@@ -126,29 +142,26 @@ static const void *extension(const char *name)
 #endif
 }
 
-static const recsort_plugin_algorithm insertion = {sizeof insertion, 0, "insertion", "for tests"};
-static const recsort_plugin_algorithm *const algorithms[] = {&insertion};
+static const TABLE(recsort_plugin_algorithm) insertion = {
+    {sizeof insertion, 0, "insertion", "for tests"} MORE};
+static const recsort_plugin_algorithm *const algorithms[] = {&insertion.it};
 
-static const recsort_plugin table = {.size = sizeof table,
-                                     .abi = RECSORT_PLUGIN_ABI,
-#ifdef RECORDS
-                                     .name = "first_records",
-#else
-                                     .name = "first",
-#endif
-                                     .version = "1",
-                                     .description = "of the first plugin interface",
-                                     .algorithms = algorithms,
-                                     .algorithm_count = 1,
-                                     .score = score,
-                                     .open = open,
-                                     .close = close,
-                                     .limits = limits,
-                                     .work_size = work_size,
-                                     .sort = sort,
-                                     .extension = extension};
+static const TABLE(recsort_plugin) table = {{.size = sizeof table,
+                                             .abi = RECSORT_PLUGIN_ABI,
+                                             .name = NAME,
+                                             .version = "1",
+                                             .description = "for tests of versions",
+                                             .algorithms = algorithms,
+                                             .algorithm_count = 1,
+                                             .score = score,
+                                             .open = open,
+                                             .close = close,
+                                             .limits = limits,
+                                             .work_size = work_size,
+                                             .sort = sort,
+                                             .extension = extension} MORE};
 
 __attribute__((visibility("default"))) const recsort_plugin *recsort_plugin_entry(uint32_t host_abi)
 {
-  return host_abi >> 16 == RECSORT_PLUGIN_ABI_MAJOR ? &table : NULL;
+  return host_abi >> 16 == RECSORT_PLUGIN_ABI_MAJOR ? &table.it : NULL;
 }
