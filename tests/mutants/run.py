@@ -157,6 +157,16 @@ MUTANTS = [
     # plugins
     ('core/plugin/registry.c', 'plugin->abi >> 16 != RECSORT_PLUGIN_ABI_MAJOR', 'false'),
     ('core/plugin/registry.c', "folder[0] == '/' ?", 'true ?'),
+    # structs of other versions
+    ('plugins/common/sized.h', 'to_size < from_size ? to_size : from_size', 'to_size'),
+    ('plugins/common/sized.h', 'if (to_size > both)', 'if (false)'),
+    ('core/base/sized.c', 'if (from_size < first_size)', 'if (from_size < to_size)'),
+    ('core/base/sized.c', 'if (stride < first_size)', 'if (false)'),
+    ('core/base/sized.c', '*array + i * stride, stride', '*array + i * size, size'),
+    ('core/layout/layout.c', '(desc->offset || b->zero == RS_ZERO_GIVEN)', 'true'),
+    ('core/layout/layout.c', '(desc->offset || b->zero == RS_ZERO_GIVEN)', 'desc->offset'),
+    ('core/sorter.c', 'if (size == 0 || size == actual)', 'if (true)'),
+    ('core/pipeline.c', 'sized_copy(permutation, struct_size, &r.order', 'sized_copy(permutation, sizeof r.order, &r.order'),
     ('core/sorter.c', 'if (info->score == 0)', 'if (info->score > 1)'),
     ('core/sorter.c', '!sorter->fallback[0] && !sorter->algorithm', '!sorter->fallback[0]'),
     ('core/plugin/registry.c', 'info.score < moved.info.score', 'info.score > moved.info.score'),
