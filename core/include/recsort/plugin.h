@@ -247,7 +247,7 @@ typedef struct recsort_plugin_records {
   const char *(*reason)(const void *instance, const recsort_key_program *program);
 
   /* [one thread] Writes the sorted records to `sorted`, which overlaps `records` nowhere; blocks
-   * until done. Moves none before it has made sure that the order is a permutation. The job is as
+   * until done. Moves none before it has made sure that it has a permutation. The job is as
    * for recsort_plugin.sort, the program one that does suit. On failure what is at `sorted` is
    * lost, and nothing else has changed.
    * UNSUPPORTED: not these records, for want of memory or as one of them holds an invalid value;

@@ -392,8 +392,8 @@ RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
  * 36 MiB of pinned memory of the CUDA plugin, what it takes when the device's free memory has
  * shrunk, what another plugin takes when "auto" drops one, and windows of about 1 MiB of
  * recsort_permutation_unique and recsort_check. Takes no such memory itself, but may open the
- * plugin that sorts few records; it is used by one thread at a time, as a sorting call is. Errors:
- * OUT_OF_MEMORY (no memory is so large), PLUGIN_ERROR (not so many), INVALID_ARGUMENT. */
+ * plugin that sorts few records; it is used by one thread at a time, as a sorting call is.
+ * Errors: OUT_OF_MEMORY (no memory is so large), PLUGIN_ERROR (not so many), INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count,
                                                  bool in_place, size_t *bytes,
                                                  recsort_error *error);
