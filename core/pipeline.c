@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "base/checked.h"
+#include "base/sized.h"
 #include "key/encode.h"
 #include "permute/permute.h"
 #include "sorter.h"
@@ -276,24 +277,29 @@ static recsort_status serve(recsort_sorter *sorter, request *r, recsort_error *e
   }
 }
 
-recsort_status recsort_find_order(recsort_sorter *sorter, const void *records, size_t count,
-                                  recsort_permutation *order, recsort_error *error)
+recsort_status recsort_find_permutation(recsort_sorter *sorter, const void *records, size_t count,
+                                        recsort_permutation *permutation, recsort_error *error)
 {
   request r = {.records = records, .count = count};
+  recsort_permutation given;
   size_t bytes;
-  if (!order) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "order must not be NULL");
+  if (!permutation) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "permutation must not be NULL");
+  const unsigned struct_size = permutation->struct_size;
   recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
+  if (status == RECSORT_OK) status = rs_read_permutation(&given, permutation, error);
   if (status == RECSORT_OK) status = serve(sorter, &r, error);
   if (status) return status;
   r.order.sorting = sorter->sortings;
-  *order = sorter->order = r.order;
+  sorter->order = r.order;
+  r.order.struct_size = struct_size;
+  sized_copy(permutation, struct_size, &r.order, sizeof r.order);
   return status;
 }
 
 recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size_t count,
                                void *index, unsigned index_bits, recsort_error *error)
 {
-  recsort_permutation order;
+  recsort_permutation order = {.struct_size = sizeof order};
   size_t bytes, index_bytes;
   if ((index_bits != 32 && index_bits != 64) || (!index && count))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index must not be NULL, of 32 or 64 bits");
@@ -306,7 +312,7 @@ recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index is not aligned to its elements");
   if (rs_overlap(records, bytes, index, index_bytes))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and index overlap");
-  status = recsort_find_order(sorter, records, count, &order, error);
+  status = recsort_find_permutation(sorter, records, count, &order, error);
   if (status == RECSORT_OK) rs_permutation_copy(&order, index, index_bits, sorter->team);
   return status;
 }
@@ -366,13 +372,18 @@ static recsort_status check_order(const recsort_sorter *sorter, const recsort_pe
                  order->count);
 }
 
-recsort_status recsort_permute(recsort_sorter *sorter, const recsort_permutation *order,
-                               void *array, size_t element_size, recsort_error *error)
+recsort_status recsort_permutation_apply(recsort_sorter *sorter,
+                                         const recsort_permutation *permutation, void *array,
+                                         size_t element_size, recsort_error *error)
 {
+  recsort_permutation own;
+  const recsort_permutation *const order = &own;
   size_t bytes;
-  if (!sorter || !order || element_size == 0 || (!array && order->count))
+  if (!sorter || !permutation || element_size == 0 || (!array && permutation->count))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "sorter, order and array must not be NULL, nor element_size 0");
+                   "sorter, permutation and array must not be NULL, nor element_size 0");
+  recsort_status status = rs_read_permutation(&own, permutation, error);
+  if (status) return status;
   if (order->count && (!order->index || (order->index_bits != 32 && order->index_bits != 64)))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "a permutation's index must not be NULL, of 32 or 64 bits");
@@ -382,7 +393,7 @@ recsort_status recsort_permute(recsort_sorter *sorter, const recsort_permutation
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "the permutation and array overlap");
   void *copy = rs_allocate(&sorter->allocator, bytes);
   if (!copy) return rs_fail_memory(error, bytes);
-  const recsort_status status = check_order(sorter, order, copy, error);
+  status = check_order(sorter, order, copy, error);
   if (status == RECSORT_OK) {
     rs_gather(order, 0, order->count, array, element_size, copy, sorter->team);
     rs_copy(array, copy, bytes, sorter->team);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "layout/layout.h"
 #include "schema/parse.h"
 
@@ -36,26 +37,32 @@ static recsort_status judge_arena(const rs_arena *arena, recsort_status status, 
                     RS_ARENA_MAX_MIB);
 }
 
-recsort_status recsort_schema_create(const recsort_schema_desc *desc,
-                                     const recsort_allocator *allocator, recsort_schema **schema,
-                                     recsort_error *error)
+static recsort_status create_schema(const recsort_schema_desc *desc, rs_zero_offset zero,
+                                    const recsort_allocator *allocator, recsort_schema **schema,
+                                    recsort_error *error)
 {
-  if (!desc || !schema)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no description, or nowhere to put the schema");
-  if (desc->struct_size < sizeof *desc)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "struct_size is %zu; set it to sizeof(recsort_schema_desc)", desc->struct_size);
-  const recsort_status whole = rs_check_allocator(allocator, error);
-  if (whole) return whole;
   recsort_schema *made = allocate_schema(allocator, error);
   if (!made) return RECSORT_OUT_OF_MEMORY;
   const recsort_status status =
-      judge_arena(&made->arena, rs_layout_create(desc, made, error), desc->source, error);
+      judge_arena(&made->arena, rs_layout_create(desc, zero, made, error), desc->source, error);
   if (status)
     recsort_schema_destroy(made);
   else
     *schema = made;
   return status;
+}
+
+recsort_status recsort_schema_create(const recsort_schema_desc *desc,
+                                     const recsort_allocator *allocator, recsort_schema **schema,
+                                     recsort_error *error)
+{
+  recsort_schema_desc own;
+  if (!desc || !schema)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no description, or nowhere to put the schema");
+  recsort_status status = rs_read_sized(&own, sizeof own, desc, desc->struct_size,
+                                        RS_FIRST_SCHEMA_DESC, "recsort_schema_desc", error);
+  if (!status) status = rs_check_allocator(allocator, error);
+  return status ? status : create_schema(&own, RS_ZERO_NOT_GIVEN, allocator, schema, error);
 }
 
 recsort_status recsort_schema_load_memory(const void *text, size_t size, const char *name,
@@ -72,7 +79,7 @@ recsort_status recsort_schema_load_memory(const void *text, size_t size, const c
   rs_arena_init(&arena, &a);
   status = rs_schema_parse(text ? text : "", size, name, &arena, &desc, error);
   status = judge_arena(&arena, status, name, error);
-  if (!status) status = recsort_schema_create(&desc, allocator, schema, error);
+  if (!status) status = create_schema(&desc, RS_ZERO_GIVEN, allocator, schema, error);
   rs_arena_free(&arena);
   return status;
 }

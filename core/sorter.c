@@ -4,52 +4,92 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/sized.h"
 
 const char *recsort_version(void)
 {
   return RS_VERSION;
 }
 
-/* Pairs key=value with commas between; which keys and values there are the plugin knows. */
-static bool is_plugin_options(const char *text)
+/* Each "key=value"; which keys and values there are the plugin knows. */
+static recsort_status check_plugin_options(const recsort_options *options, recsort_error *error)
 {
-  for (const char *at = text; *at;) {
-    const size_t key = strcspn(at, "=,"), length = strcspn(at, ",");
-    if (key == 0 || key == length) return false;
-    at += length;
-    if (*at == ',' && !*++at) return false;
+  if (options->plugin_option_count && !options->plugin_options)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "plugin_option_count of the options is %zu, plugin_options is NULL",
+                   options->plugin_option_count);
+  for (size_t i = 0; i < options->plugin_option_count; i++) {
+    const char *const text = options->plugin_options[i];
+    const size_t key = text ? strcspn(text, "=") : 0;
+    if (key == 0 || !text[key])
+      return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                     "plugin option \"%s\" is not of the form KEY=VALUE", text ? text : "");
   }
-  return true;
+  return RECSORT_OK;
+}
+
+/* The options, and their executor, as this version knows them. */
+static recsort_status read_options(const recsort_options *from, recsort_options *options,
+                                   recsort_executor *executor, recsort_error *error)
+{
+  const recsort_status status = rs_read_sized(options, sizeof *options, from, from->struct_size,
+                                              RS_FIRST_OPTIONS, "recsort_options", error);
+  const recsort_executor *const given = options->executor;
+  if (status || !given) return status;
+  options->executor = executor;
+  return rs_read_sized(executor, sizeof *executor, given, given->struct_size, RS_FIRST_EXECUTOR,
+                       "recsort_executor", error);
 }
 
 /* What no schema and no plugin could make right. */
 static recsort_status check_options(const recsort_options *options, recsort_error *error)
 {
-  const recsort_executor *const executor = options->executor;
-  if (options->struct_size != sizeof *options)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "struct_size of the options is %zu, not sizeof(recsort_options)",
-                   options->struct_size);
   if (options->key_count && !options->keys)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "key_count of the options is %zu, keys is NULL",
                    options->key_count);
-  if (options->plugin_options && !is_plugin_options(options->plugin_options))
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "plugin_options \"%s\" is not of the form KEY=VALUE,KEY=VALUE",
-                   options->plugin_options);
   if (options->verify < RECSORT_VERIFY_DEFAULT || options->verify > RECSORT_VERIFY_FULL)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "verify of the options is no recsort_verify");
-  if (executor && (executor->struct_size < sizeof *executor || !executor->run))
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "the executor has no run, or its struct_size is not sizeof(recsort_executor)");
-  return rs_check_allocator(options->allocator, error);
+  if (options->executor && !options->executor->run)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "the executor has no run");
+  const recsort_status status = check_plugin_options(options, error);
+  return status ? status : rs_check_allocator(options->allocator, error);
+}
+
+static recsort_status check_record_size(const recsort_schema *schema, size_t size,
+                                        recsort_error *error)
+{
+  const size_t actual = recsort_schema_record_size(schema);
+  if (size == 0 || size == actual) return RECSORT_OK;
+  return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                 "record_size of the options is %zu, but the schema's record %s has %zu bytes",
+                 size, recsort_schema_record_name(schema), actual);
+}
+
+/* A copy that lives as long as the sorter. */
+static recsort_status copy_texts(rs_arena *arena, const char *const *texts, size_t count,
+                                 const char *const **copies, recsort_error *error)
+{
+  const char **const made = rs_arena_array(arena, count, sizeof *made);
+  if (!made) return rs_fail_memory(error, count * sizeof *made);
+  for (size_t i = 0; i < count; i++) {
+    made[i] = rs_arena_text(arena, texts[i]);
+    if (!made[i]) return rs_fail_memory(error, strlen(texts[i]));
+  }
+  *copies = made;
+  return RECSORT_OK;
 }
 
 static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schema,
                              const recsort_options *options, recsort_error *error)
 {
-  recsort_status status = rs_plan_create(schema, options->keys, options->key_count,
-                                         options->reverse, &sorter->arena, &sorter->plan, error);
+  const void *keys = options->keys;
+  const char *const *told = NULL;
+  recsort_status status =
+      rs_read_array(&sorter->arena, &keys, options->key_count, options->key_stride,
+                    sizeof *options->keys, RS_FIRST_KEY_DESC, "recsort_key_desc", error);
+  if (!status)
+    status = rs_plan_create(schema, keys, options->key_count, options->reverse, &sorter->arena,
+                            &sorter->plan, error);
   if (sorter->arena.is_full)
     return rs_fail(error, RECSORT_INVALID_KEY,
                    "the keys take more than the %d MiB of memory that they may", RS_ARENA_MAX_MIB);
@@ -59,15 +99,14 @@ static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schem
     algorithm = rs_arena_text(&sorter->arena, options->algorithm);
     if (!algorithm) return rs_fail_memory(error, strlen(options->algorithm));
   }
-  const char *told = NULL;
-  if (options->plugin_options && *options->plugin_options) {
-    told = rs_arena_text(&sorter->arena, options->plugin_options);
-    if (!told) return rs_fail_memory(error, strlen(options->plugin_options));
-  }
+  status = copy_texts(&sorter->arena, options->plugin_options, options->plugin_option_count, &told,
+                      error);
+  if (status) return status;
   sorter->team = rs_team(options->executor, options->threads);
   sorter->verify = options->verify;
   recsort_plugin_list *plugins = NULL;
-  status = rs_registry_create(&sorter->allocator, &sorter->team, told, &plugins, error);
+  status = rs_registry_create(&sorter->allocator, &sorter->team, told, options->plugin_option_count,
+                              &plugins, error);
   if (status) return status;
   return rs_choice_open(&sorter->choice, plugins, options->plugin, algorithm, error);
 }
@@ -75,19 +114,21 @@ static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schem
 recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort_options *options,
                                      recsort_sorter **sorter, recsort_error *error)
 {
-  const recsort_options defaults = {.struct_size = sizeof defaults};
-  if (!options) options = &defaults;
+  recsort_options own = {0};
+  recsort_executor executor = {0};
   if (!schema || !sorter)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "schema and sorter must not be NULL");
-  recsort_status status = check_options(options, error);
+  recsort_status status = options ? read_options(options, &own, &executor, error) : RECSORT_OK;
+  if (!status) status = check_options(&own, error);
+  if (!status) status = check_record_size(schema, own.record_size, error);
   if (status) return status;
-  const recsort_allocator memory = rs_allocator(options->allocator);
+  const recsort_allocator memory = rs_allocator(own.allocator);
   recsort_sorter *made = rs_allocate(&memory, sizeof *made);
   if (!made) return rs_fail_memory(error, sizeof *made);
   memset(made, 0, sizeof *made);
   made->allocator = memory;
   rs_arena_init(&made->arena, &memory);
-  status = set_up(made, schema, options, error);
+  status = set_up(made, schema, &own, error);
   if (status)
     recsort_sorter_destroy(made);
   else
@@ -106,6 +147,13 @@ recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records
   if (!rs_multiply(count, (size_t)sorter->plan.program.record_size, bytes))
     return rs_fail_memory(error, SIZE_MAX);
   return RECSORT_OK;
+}
+
+recsort_status rs_read_permutation(recsort_permutation *to, const recsort_permutation *from,
+                                   recsort_error *error)
+{
+  return rs_read_sized(to, sizeof *to, from, from->struct_size, RS_FIRST_PERMUTATION,
+                       "recsort_permutation", error);
 }
 
 bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *order)
@@ -139,14 +187,16 @@ size_t recsort_sorter_key_count(const recsort_sorter *sorter)
   return sorter ? sorter->plan.key_count : 0;
 }
 
-recsort_key_info recsort_sorter_key(const recsort_sorter *sorter, size_t key)
+void recsort_sorter_get_key(const recsort_sorter *sorter, size_t key, recsort_key_info *info,
+                            size_t size)
 {
-  return sorter && key < sorter->plan.key_count ? sorter->plan.keys[key] : (recsort_key_info){0};
+  const bool there = sorter && key < sorter->plan.key_count;
+  const recsort_key_info found = there ? sorter->plan.keys[key] : (recsort_key_info){0};
+  sized_copy(info, size, &found, sizeof found);
 }
 
-recsort_stats recsort_sorter_stats(const recsort_sorter *sorter)
+static recsort_stats describe_stats(const recsort_sorter *sorter)
 {
-  if (!sorter) return (recsort_stats){0};
   recsort_stats stats = sorter->stats;
   stats.record_size = (size_t)sorter->plan.program.record_size;
   stats.key_bits = sorter->plan.program.key_bits;
@@ -155,4 +205,10 @@ recsort_stats recsort_sorter_stats(const recsort_sorter *sorter)
   stats.memory = sorter->allocation_size;
   rs_choice_describe(&sorter->choice, &sorter->plan.program, &stats);
   return stats;
+}
+
+void recsort_sorter_get_stats(const recsort_sorter *sorter, recsort_stats *stats, size_t size)
+{
+  const recsort_stats found = sorter ? describe_stats(sorter) : (recsort_stats){0};
+  sized_copy(stats, size, &found, sizeof found);
 }

@@ -36,6 +36,10 @@ struct recsort_sorter {
 recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records, size_t count,
                                size_t *bytes, recsort_error *error);
 
+/* Reads a permutation that a caller hands over. */
+recsort_status rs_read_permutation(recsort_permutation *to, const recsort_permutation *from,
+                                   recsort_error *error);
+
 /* Whether `order` is the one that the sorter's block holds. */
 bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *order);
 

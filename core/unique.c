@@ -10,17 +10,22 @@ static inline void move_index(const recsort_permutation *order, size_t to, size_
   memmove(index + to * size, index + from * size, size);
 }
 
-recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
-                              recsort_permutation *order, recsort_error *error)
+recsort_status recsort_permutation_unique(recsort_sorter *sorter, const void *records,
+                                          recsort_permutation *permutation, recsort_error *error)
 {
+  recsort_permutation own;
+  const recsort_permutation *const order = &own;
   rs_window window = {0};
   size_t kept = 0;
-  if (!sorter || !order || (!records && order->count))
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter, records and order must not be NULL");
+  if (!sorter || !permutation || (!records && permutation->count))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "sorter, records and permutation must not be NULL");
+  recsort_status status = rs_read_permutation(&own, permutation, error);
+  if (status) return status;
   if (!rs_sorter_holds(sorter, order))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "order is not the permutation that recsort_find_order last gave");
-  recsort_status status = rs_window_open(sorter, false, &window, error);
+                   "this is not the permutation that recsort_find_permutation last gave");
+  status = rs_window_open(sorter, false, &window, error);
   if (status) return status;
   for (size_t first = 0; first < order->count; first += window.records) {
     const size_t part =
@@ -33,6 +38,6 @@ recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
     rs_window_slide(&window, part);
   }
   rs_window_close(sorter, &window);
-  if (status == RECSORT_OK) sorter->order.count = order->count = kept;
+  if (status == RECSORT_OK) sorter->order.count = permutation->count = kept;
   return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/sized.h"
 #include "base/types.h"
 #include "schema/parse.h"
 #include "schema/words.h"
@@ -16,6 +17,7 @@ typedef struct extent {
 
 typedef struct builder {
   const recsort_schema_desc *desc;
+  rs_zero_offset zero;
   rs_arena *arena;
   recsort_error *error;
 } builder;
@@ -37,6 +39,23 @@ typedef struct frame {
 static rs_place place_of(const builder *b, const recsort_field_desc *desc)
 {
   return (rs_place){b->desc->source, desc->line, desc->column};
+}
+
+/* Whether a field says where it is, under a layout that could tell by itself. */
+static bool has_offset(const builder *b, const recsort_field_desc *desc)
+{
+  return desc->offset != RECSORT_NO_OFFSET && (desc->offset || b->zero == RS_ZERO_GIVEN);
+}
+
+/* The fields of `f`, which are as far apart as the description says. */
+static recsort_status read_fields(const builder *b, frame *f)
+{
+  const void *fields = f->descs;
+  const recsort_status status =
+      rs_read_array(b->arena, &fields, f->count, b->desc->field_stride, sizeof *f->descs,
+                    RS_FIRST_FIELD_DESC, "recsort_field_desc", b->error);
+  f->descs = fields;
+  return status;
 }
 
 /* ---- Names ---------------------------------------------------------------------------------- */
@@ -92,11 +111,16 @@ static recsort_status lay_enumerators(const builder *b, const recsort_field_desc
     return REFUSE(b, desc, "the base of an enum must be an integer type", RS_SHOWN(desc->name));
   if (count == 0 || !desc->enumerators)
     return REFUSE(b, desc, "an enum needs at least one name in values", RS_SHOWN(desc->name));
+  const void *given = desc->enumerators;
+  const recsort_status status =
+      rs_read_array(b->arena, &given, count, b->desc->enumerator_stride, sizeof *desc->enumerators,
+                    RS_FIRST_ENUMERATOR, "recsort_enumerator", b->error);
+  if (status) return status;
   recsort_enumerator *copies = rs_arena_array(b->arena, count, sizeof *copies);
   named *names = rs_arena_array(b->arena, count, sizeof *names);
   if (!copies || !names) return rs_fail_memory(b->error, count * sizeof *copies);
   for (size_t i = 0; i < count; i++) {
-    const recsort_enumerator *from = &desc->enumerators[i];
+    const recsort_enumerator *from = (const recsort_enumerator *)given + i;
     const char *why = from->name ? rs_name_trouble(from->name, false) : "a value has no name";
     if (why) return REFUSE(b, desc, "values: %s", RS_SHOWN(desc->name), why);
     if (!rs_type_holds(desc->base, from->value))
@@ -153,7 +177,7 @@ static recsort_status lay_bitfield(const builder *b, const frame *f, size_t at)
 {
   const recsort_field_desc *desc = &f->descs[at];
   if (!desc->bit_base) return REFUSE(b, desc, "a bitfield needs a base", RS_SHOWN(desc->name));
-  if (desc->count || desc->offset != RECSORT_NO_OFFSET || desc->endian)
+  if (desc->count || has_offset(b, desc) || desc->endian)
     return REFUSE(b, desc, "a bitfield takes count, offset and endian from its base",
                   RS_SHOWN(desc->name));
   const recsort_field *base = find_earlier(f, at, desc->bit_base);
@@ -237,9 +261,9 @@ static recsort_status find_offset(const builder *b, const frame *f, const recsor
                                   size_t alignment, size_t *offset)
 {
   const recsort_layout layout = b->desc->layout;
-  const bool given = desc->offset != RECSORT_NO_OFFSET;
+  const bool given = has_offset(b, desc);
   if (layout == RECSORT_LAYOUT_EXPLICIT) {
-    if (!given)
+    if (desc->offset == RECSORT_NO_OFFSET)
       return REFUSE(b, desc, "layout explicit wants an offset for every field",
                     RS_SHOWN(desc->name));
     *offset = (size_t)desc->offset;
@@ -332,7 +356,8 @@ static recsort_status lay_struct(const builder *b, frame *f)
   f->extent = (extent){0, 1};
   f->fields = rs_arena_array(b->arena, f->count, sizeof *f->fields);
   if (!f->fields) return rs_fail_memory(b->error, f->count * sizeof *f->fields);
-  recsort_status status = check_names(b, f);
+  recsort_status status = read_fields(b, f);
+  if (!status) status = check_names(b, f);
   for (size_t i = 0; !status && i < f->count; i++)
     status = lay_field(b, f, i);
   if (!status && b->desc->layout == RECSORT_LAYOUT_EXPLICIT) status = check_overlaps(b, f);
@@ -384,15 +409,19 @@ static recsort_status copy_keys(const builder *b, recsort_schema *schema)
   const size_t count = b->desc->key_count;
   recsort_key_desc *keys = rs_arena_array(b->arena, count, sizeof *keys);
   named *paths = rs_arena_array(b->arena, count, sizeof *paths);
+  const void *given = b->desc->keys;
   if (!keys || !paths) return rs_fail_memory(b->error, count * sizeof *keys);
+  recsort_status status = rs_read_array(b->arena, &given, count, b->desc->key_stride, sizeof *keys,
+                                        RS_FIRST_KEY_DESC, "recsort_key_desc", b->error);
+  if (status) return status;
   for (size_t i = 0; i < count; i++) {
+    const recsort_key_desc *const key = (const recsort_key_desc *)given + i;
     rs_target target;
-    const recsort_status status =
-        rs_layout_find(schema, &b->desc->keys[i], schema->source, &target, b->error);
+    status = rs_layout_find(schema, key, schema->source, &target, b->error);
     if (status) return status;
-    keys[i] = b->desc->keys[i];
-    keys[i].path = rs_arena_text(b->arena, keys[i].path);
-    if (!keys[i].path) return rs_fail_memory(b->error, strlen(b->desc->keys[i].path));
+    keys[i] = *key;
+    keys[i].path = rs_arena_text(b->arena, key->path);
+    if (!keys[i].path) return rs_fail_memory(b->error, strlen(key->path));
     paths[i] = (named){keys[i].path, i};
   }
   const size_t twin = find_twin(paths, count); /* a path has one spelling only */
@@ -416,10 +445,10 @@ static recsort_status copy_texts(const builder *b, recsort_schema *schema)
   return RECSORT_OK;
 }
 
-recsort_status rs_layout_create(const recsort_schema_desc *desc, recsort_schema *schema,
-                                recsort_error *error)
+recsort_status rs_layout_create(const recsort_schema_desc *desc, rs_zero_offset zero,
+                                recsort_schema *schema, recsort_error *error)
 {
-  const builder b = {desc, &schema->arena, error};
+  const builder b = {desc, zero, &schema->arena, error};
   frame record = {.descs = desc->fields,
                   .count = desc->field_count,
                   .endian = desc->endian ? desc->endian : RECSORT_LITTLE_ENDIAN,

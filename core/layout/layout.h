@@ -33,10 +33,14 @@ typedef struct rs_target {
   uint64_t offset;
 } rs_target;
 
+/* What an offset of 0 says where a layout computes offsets: nothing in a description that was
+ * zeroed first, as it was not given; something in one that was read from a text. */
+typedef enum rs_zero_offset { RS_ZERO_NOT_GIVEN, RS_ZERO_GIVEN } rs_zero_offset;
+
 /* Lays out `desc` into `schema`, whose arena is initialised and belongs to the caller also on
  * failure. Nothing of `desc` is kept. */
-recsort_status rs_layout_create(const recsort_schema_desc *desc, recsort_schema *schema,
-                                recsort_error *error);
+recsort_status rs_layout_create(const recsort_schema_desc *desc, rs_zero_offset zero,
+                                recsort_schema *schema, recsort_error *error);
 
 /* Follows a key's path and checks that its nan is one that its type can have. Errors: INVALID_KEY,
  * at the key's line and column in `source` (NULL: none). */

@@ -1,6 +1,7 @@
 /* value.c - single values of a record, in any byte order and at any address. */
 #include <string.h>
 
+#include "base/sized.h"
 #include "base/types.h"
 
 /* ---- Bytes ---------------------------------------------------------------------------------- */
@@ -107,7 +108,7 @@ static uint64_t from_real(double real, recsort_type type)
 
 /* ---- Values --------------------------------------------------------------------------------- */
 
-recsort_value recsort_field_read(const recsort_field *field, const void *base, size_t element)
+static recsort_value read_value(const recsort_field *field, const void *base, size_t element)
 {
   const unsigned char *bytes = (const unsigned char *)base + field->offset + element * field->size;
   const recsort_type type = field->type == RECSORT_ENUM ? field->base : field->type;
@@ -140,6 +141,13 @@ recsort_value recsort_field_read(const recsort_field *field, const void *base, s
     break;
   }
   return value;
+}
+
+void recsort_field_get(const recsort_field *field, const void *base, size_t element,
+                       recsort_value *value, size_t size)
+{
+  const recsort_value read = read_value(field, base, element);
+  sized_copy(value, size, &read, sizeof read);
 }
 
 static double as_real(recsort_value value)
@@ -208,10 +216,12 @@ static uint64_t value_bits(const recsort_field *field, recsort_value value,
   return as_integer(value);
 }
 
-void recsort_field_write(const recsort_field *field, void *base, size_t element,
-                         recsort_value value)
+void recsort_field_set(const recsort_field *field, void *base, size_t element,
+                       const recsort_value *given, size_t size)
 {
   unsigned char *bytes = (unsigned char *)base + field->offset + element * field->size;
+  recsort_value value;
+  sized_copy(&value, sizeof value, given, size);
   if (rs_class_of(field->type) == RECSORT_CLASS_BYTES) {
     write_bytes(bytes, field->size, value);
     return;

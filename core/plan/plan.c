@@ -127,7 +127,7 @@ static uint32_t width_for(uint64_t bits)
   return (uint32_t)((bits + 63) / 64 * 64);
 }
 
-/* A copy of a field that outlives its schema, for recsort_sorter_key. */
+/* A copy of a field that outlives its schema, for recsort_sorter_get_key. */
 static recsort_field *copy_field(rs_arena *arena, const recsort_field *field)
 {
   recsort_field *copy = rs_arena_array(arena, 1, sizeof *copy);

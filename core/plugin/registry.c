@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/pool.h"
+#include "common/sized.h"
 #include "cpu/cpu_plugin.h"
 
 #define PLUGIN_PREFIX "librecsort_"
@@ -39,20 +40,23 @@ static void host_run(void *context, void (*task)(void *argument, size_t number),
 
 /* ---- One candidate ---- */
 
-/* A table that is older than its options has none. */
-static size_t option_count(const recsort_plugin *plugin)
+/* Sizes in the first version of each. */
+enum {
+  FIRST_TABLE = SIZE_UP_TO(recsort_plugin, sort),
+  FIRST_ALGORITHM = SIZE_UP_TO(recsort_plugin_algorithm, description),
+  FIRST_OPTION = SIZE_UP_TO(recsort_plugin_option, description),
+  FIRST_RECORDS = SIZE_UP_TO(recsort_plugin_records, sort)
+};
+
+static size_t options_of(const recsort_plugin *plugin)
 {
-  const size_t least = offsetof(recsort_plugin, option_count) + sizeof plugin->option_count;
-  return plugin->size >= least && plugin->options ? plugin->option_count : 0;
+  return plugin->options ? plugin->option_count : 0;
 }
 
-/* What is missing for the table to be used; NULL: nothing. Only members that plugin->size covers
- * are looked at. */
+/* What is missing for the table to be used; NULL: nothing. */
 static const char *table_fault(const recsort_plugin *plugin)
 {
-  if (!plugin) return "it cannot work with this version of recsort";
-  if (plugin->size < offsetof(recsort_plugin, extension))
-    return "its table is smaller than this version of recsort needs";
+  if (plugin->size < FIRST_TABLE) return "its table is smaller than this version of recsort needs";
   if (plugin->abi >> 16 != RECSORT_PLUGIN_ABI_MAJOR)
     return "it was built for another version of the plugin interface";
   if (!plugin->name || !plugin->version || !plugin->description || !plugin->algorithms ||
@@ -60,11 +64,11 @@ static const char *table_fault(const recsort_plugin *plugin)
       !plugin->limits || !plugin->work_size || !plugin->sort)
     return "its table has gaps";
   for (uint32_t i = 0; i < plugin->algorithm_count; i++)
-    if (!plugin->algorithms[i] || plugin->algorithms[i]->size < sizeof **plugin->algorithms ||
+    if (!plugin->algorithms[i] || plugin->algorithms[i]->size < FIRST_ALGORITHM ||
         !plugin->algorithms[i]->name || !plugin->algorithms[i]->description)
       return "its table has gaps";
-  for (size_t i = 0; i < option_count(plugin); i++)
-    if (!plugin->options[i] || plugin->options[i]->size < sizeof **plugin->options ||
+  for (size_t i = 0; i < options_of(plugin); i++)
+    if (!plugin->options[i] || plugin->options[i]->size < FIRST_OPTION ||
         !plugin->options[i]->name || !plugin->options[i]->description)
       return "its table has gaps";
   return NULL;
@@ -73,7 +77,7 @@ static const char *table_fault(const recsort_plugin *plugin)
 static bool describe_options(recsort_plugin_list *list, rs_candidate *candidate)
 {
   const recsort_plugin *plugin = candidate->plugin;
-  const size_t count = option_count(plugin);
+  const size_t count = options_of(plugin);
   const char **names = rs_arena_array(&list->arena, count, sizeof *names);
   const char **texts = rs_arena_array(&list->arena, count, sizeof *texts);
   if (!names || !texts) return false;
@@ -109,7 +113,7 @@ static bool describe(recsort_plugin_list *list, rs_candidate *candidate)
 
 static bool has_option(const recsort_plugin *plugin, const char *key, size_t length)
 {
-  const size_t count = option_count(plugin);
+  const size_t count = options_of(plugin);
   for (size_t i = 0; i < count; i++) {
     const char *const name = plugin->options[i]->name;
     if (strncmp(name, key, length) == 0 && !name[length]) return true;
@@ -120,10 +124,10 @@ static bool has_option(const recsort_plugin *plugin, const char *key, size_t len
 const char *rs_registry_lacking(const recsort_plugin_list *list, const recsort_plugin *plugin,
                                 int *length)
 {
-  const char *at = list->host.options ? list->host.options : "";
-  for (; *at; at += strcspn(at, ","), at += *at == ',') {
-    *length = (int)strcspn(at, "=");
-    if (!has_option(plugin, at, (size_t)*length)) return at;
+  for (size_t i = 0; i < list->host.option_count; i++) {
+    const char *const option = list->host.options[i];
+    *length = (int)strcspn(option, "=");
+    if (!has_option(plugin, option, (size_t)*length)) return option;
   }
   return NULL;
 }
@@ -141,16 +145,21 @@ static uint32_t score(const recsort_plugin_list *list, const rs_candidate *candi
   return 0;
 }
 
-/* Judges the table and fills in what the list shows of it. False: out of memory. */
-static bool judge(recsort_plugin_list *list, rs_candidate *candidate)
+/* Copies a table, judges it and fills in what the list shows of it. What an older table does not
+ * have is 0 in the copy. False: out of memory. */
+static bool judge(recsort_plugin_list *list, rs_candidate *candidate, const recsort_plugin *table)
 {
   char reason[200] = "";
-  const char *fault = table_fault(candidate->plugin);
-  if (fault) {
-    candidate->plugin = NULL;
-    candidate->info.reason = fault;
+  if (!table) {
+    candidate->info.reason = "it cannot work with this version of recsort";
     return true;
   }
+  recsort_plugin *const copy = rs_arena_array(&list->arena, 1, sizeof *copy);
+  if (!copy) return false;
+  sized_copy(copy, sizeof *copy, table, table->size);
+  candidate->info.reason = table_fault(copy);
+  if (candidate->info.reason) return true;
+  candidate->plugin = copy;
   candidate->info.score = score(list, candidate, reason, sizeof reason);
   reason[sizeof reason - 1] = '\0';
   if (candidate->info.score == 0) {
@@ -179,9 +188,9 @@ static bool append(recsort_plugin_list *list, rs_candidate candidate)
 
 static bool add_linked_in(recsort_plugin_list *list)
 {
-  rs_candidate candidate = {
-      .plugin = rs_cpu_plugin_entry(RECSORT_PLUGIN_ABI), .info = {.name = "cpu"}, .loaded = true};
-  return judge(list, &candidate) && append(list, candidate);
+  rs_candidate candidate = {.info = {.name = "cpu"}, .loaded = true};
+  return judge(list, &candidate, rs_cpu_plugin_entry(RECSORT_PLUGIN_ABI)) &&
+         append(list, candidate);
 }
 
 /* Loads a library and asks it for its table; what goes wrong becomes info.reason. */
@@ -199,8 +208,7 @@ static bool ask(recsort_plugin_list *list, rs_candidate *candidate)
     candidate->info.reason = "it has no symbol " RECSORT_PLUGIN_ENTRY;
     return true;
   }
-  candidate->plugin = entry(RECSORT_PLUGIN_ABI);
-  return judge(list, candidate);
+  return judge(list, candidate, entry(RECSORT_PLUGIN_ABI));
 }
 
 /* Once. False: out of memory, and the candidate is as it was. */
@@ -311,8 +319,8 @@ static void sort_by_score(recsort_plugin_list *list)
 }
 
 recsort_status rs_registry_create(const recsort_allocator *allocator, const team *t,
-                                  const char *options, recsort_plugin_list **list,
-                                  recsort_error *error)
+                                  const char *const *options, size_t option_count,
+                                  recsort_plugin_list **list, recsort_error *error)
 {
   const recsort_allocator memory = rs_allocator(allocator);
   const recsort_status whole = rs_check_allocator(allocator, error);
@@ -327,7 +335,8 @@ recsort_status rs_registry_create(const recsort_allocator *allocator, const team
                               .allocate = host_allocate,
                               .release = host_release,
                               .run = host_run,
-                              .options = options};
+                              .options = options,
+                              .option_count = option_count};
   made->team = *t;
   if (!add_linked_in(made) || !search_plugin_folder(made) || !search_path(made)) {
     recsort_plugin_list_destroy(made);
@@ -351,7 +360,7 @@ recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
   const team t = rs_team(NULL, 0);
   recsort_plugin_list *made = NULL;
   if (!list) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "list must not be NULL");
-  recsort_status status = rs_registry_create(allocator, &t, NULL, &made, error);
+  recsort_status status = rs_registry_create(allocator, &t, NULL, 0, &made, error);
   if (status == RECSORT_OK) status = rs_registry_load(made, error);
   if (status)
     recsort_plugin_list_destroy(made);
@@ -375,9 +384,13 @@ size_t recsort_plugin_list_count(const recsort_plugin_list *list)
   return list ? list->count : 0;
 }
 
-recsort_plugin_info recsort_plugin_list_at(const recsort_plugin_list *list, size_t index)
+void recsort_plugin_list_get(const recsort_plugin_list *list, size_t index,
+                             recsort_plugin_info *info, size_t size)
 {
-  return list && index < list->count ? list->candidates[index]->info : (recsort_plugin_info){0};
+  const bool there = list && index < list->count;
+  const recsort_plugin_info found =
+      there ? list->candidates[index]->info : (recsort_plugin_info){0};
+  sized_copy(info, size, &found, sizeof found);
 }
 
 /* ---- Use ---- */
@@ -428,10 +441,9 @@ bool rs_plugin_offers(const rs_candidate *candidate, const char *algorithm)
 /* NULL if it does not take whole records, or not as this version of recsort gives them. */
 static const recsort_plugin_records *find_records(const recsort_plugin *plugin)
 {
-  const recsort_plugin_records *found = NULL;
-  if (plugin->size >= offsetof(recsort_plugin, options) && plugin->extension)
-    found = plugin->extension(RECSORT_PLUGIN_RECORDS);
-  return found && found->size >= sizeof *found && found->suits && found->reason && found->sort
+  const recsort_plugin_records *const found =
+      plugin->extension ? plugin->extension(RECSORT_PLUGIN_RECORDS) : NULL;
+  return found && found->size >= FIRST_RECORDS && found->suits && found->reason && found->sort
              ? found
              : NULL;
 }

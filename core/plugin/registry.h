@@ -48,8 +48,8 @@ struct recsort_plugin_list {
  * which live as long as the list. Loads none but what is linked in. A plugin of a file that has not
  * all of the options is refused when it is loaded. */
 recsort_status rs_registry_create(const recsort_allocator *allocator, const team *t,
-                                  const char *options, recsort_plugin_list **list,
-                                  recsort_error *error);
+                                  const char *const *options, size_t option_count,
+                                  recsort_plugin_list **list, recsort_error *error);
 
 /* Loads all, and sorts them: best score first. May be tried again after a failure, which is one of
  * memory. */

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "common/sized.h"
 #include "cpu/sorts.h"
 
 typedef struct cpu_algorithm {
@@ -51,10 +52,12 @@ static void cpu_close(void *instance)
 
 static void cpu_limits(const void *instance, recsort_plugin_limits *limits)
 {
+  const recsort_plugin_limits known = {.size = limits->size,
+                                       .max_key_bits = UINT32_MAX,
+                                       .max_index_bits = 64,
+                                       .max_count = UINT64_C(1) << 48};
   (void)instance;
-  limits->max_key_bits = UINT32_MAX;
-  limits->max_index_bits = 64;
-  limits->max_count = UINT64_C(1) << 48;
+  sized_copy(limits, limits->size, &known, sizeof known);
 }
 
 static recsort_plugin_status cpu_work_size(const void *instance, const recsort_plugin_job *job,

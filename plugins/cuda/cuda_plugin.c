@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/sized.h"
 #include "cuda/in_runs.h"
 #include "cuda/records.h"
 #include "cuda/wide_keys.h"
@@ -68,11 +69,14 @@ static void cuda_close(void *instance)
 
 static void cuda_limits(const void *instance, recsort_plugin_limits *limits)
 {
+  const recsort_plugin_limits known = {
+      .size = limits->size,
+      .max_key_bits = UINT32_MAX,
+      .max_index_bits = 64,
+      .max_count = UINT64_C(1) << MAX_COUNT_BITS, /* the host's memory ends before */
+      .least_count = CUDA_LEAST_COUNT};
   (void)instance;
-  limits->max_key_bits = UINT32_MAX;
-  limits->max_index_bits = 64;
-  limits->max_count = UINT64_C(1) << MAX_COUNT_BITS; /* the host's memory ends before */
-  limits->least_count = CUDA_LEAST_COUNT;
+  sized_copy(limits, limits->size, &known, sizeof known);
 }
 
 /* ---- Memory ---- */

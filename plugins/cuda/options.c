@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/sized.h"
+
 /* One value: `length` characters. */
 typedef bool option_parse(const char *text, size_t length, cuda_options *options);
 
@@ -85,12 +87,11 @@ static const option *find(const char *key, size_t length)
   return NULL;
 }
 
-/* One "key=value" of `length` characters. */
-static bool read_pair(const char *pair, size_t length, cuda_options *options, char *reason,
-                      size_t reason_size)
+/* One "key=value". */
+static bool read_pair(const char *pair, cuda_options *options, char *reason, size_t reason_size)
 {
   enum { SHOWN = 80 };
-  const size_t key = strcspn(pair, "=,");
+  const size_t length = strlen(pair), key = strcspn(pair, "=");
   const option *const known = find(pair, key);
   const int shown = length < SHOWN ? (int)length : SHOWN;
   if (known && key < length && known->parse(pair + key + 1, length - key - 1, options)) return true;
@@ -102,20 +103,13 @@ static bool read_pair(const char *pair, size_t length, cuda_options *options, ch
   return false;
 }
 
-static const char *text_of(const recsort_host *host)
-{
-  const size_t least = offsetof(recsort_host, options) + sizeof host->options;
-  return host->size >= least && host->options ? host->options : "";
-}
-
 bool cuda_options_read(const recsort_host *host, cuda_options *options, char *reason,
                        size_t reason_size)
 {
+  recsort_host known; /* an older host has no options */
+  sized_copy(&known, sizeof known, host, host->size);
   *options = (cuda_options){.device = CUDA_CURRENT_DEVICE};
-  for (const char *at = text_of(host); *at;) {
-    const size_t length = strcspn(at, ",");
-    if (!read_pair(at, length, options, reason, reason_size)) return false;
-    at += length + (at[length] == ',');
-  }
+  for (size_t i = 0; i < known.option_count; i++)
+    if (!read_pair(known.options[i], options, reason, reason_size)) return false;
   return true;
 }

@@ -1,4 +1,4 @@
-/* options.h - what a caller may say to the plugin: "device=1,memory=8G". */
+/* options.h - what a caller may say to the plugin: "device=1", "memory=8G". */
 #ifndef RECSORT_CUDA_OPTIONS_H
 #define RECSORT_CUDA_OPTIONS_H
 

@@ -32,7 +32,8 @@ static size_t find_ways(const recsort_plugin_list *list, const char *plugin, con
 {
   size_t count = 0;
   for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
-    const recsort_plugin_info info = recsort_plugin_list_at(list, i);
+    recsort_plugin_info info;
+    recsort_plugin_list_get(list, i, &info, sizeof info);
     if (info.score == 0 || (plugin && strcmp(plugin, info.name) != 0)) continue;
     for (size_t a = 0; a < info.algorithm_count && count < MAX_WAYS; a++)
       if (!algorithm || strcmp(algorithm, info.algorithms[a]) == 0)

@@ -13,6 +13,7 @@
 #include "cuda_runtime_api.h"
 #include "recsort/recsort.h"
 #include "standin.h"
+#include "support/told.h"
 
 enum { COUNT = 400, LANES = 2 };
 
@@ -40,12 +41,26 @@ static bool in_order(void)
   return true;
 }
 
+/* `told`: up to three options with semicolons between. */
 static recsort_status create(const char *plugin, const char *told, recsort_sorter **sorter,
                              recsort_error *error)
 {
+  enum { MOST = 3 };
+  char copy[64], *rest;
+  const char *each[MOST];
+  size_t count = 0;
+  assert_true(told == NULL || strlen(told) < sizeof copy);
+  (void)strcpy(copy, told ? told : "");
+  for (char *at = strtok_r(copy, ";", &rest); at; at = strtok_r(NULL, ";", &rest)) {
+    assert_true(count < MOST);
+    each[count++] = at;
+  }
   recsort_schema *schema = NULL;
-  const recsort_options options = {
-      .struct_size = sizeof options, .plugin = plugin, .threads = LANES, .plugin_options = told};
+  const recsort_options options = {.struct_size = sizeof options,
+                                   .plugin = plugin,
+                                   .threads = LANES,
+                                   .plugin_options = each,
+                                   .plugin_option_count = count};
   assert_int_equal(recsort_schema_load_file(RS_SCHEMAS "/entity.yaml", NULL, &schema, NULL),
                    RECSORT_OK);
   const recsort_status status = recsort_sorter_create(schema, &options, sorter, error);
@@ -82,7 +97,7 @@ static void sort_and_look(recsort_sorter *sorter, int thread_device, int sort_de
   fill();
   if (recsort_sort(sorter, entities, COUNT, &error)) fail_msg("%s", error.text);
   assert_true(in_order());
-  assert_string_equal(recsort_sorter_stats(sorter).plugin, "cuda");
+  assert_string_equal(stats_of(sorter).plugin, "cuda");
   expect_current(thread_device);
   expect_only(sort_device);
 }
@@ -101,7 +116,7 @@ static void test_the_device_of_the_caller(void **state)
       if (create("cuda", keys ? "memory=4000" : NULL, &sorter, &error)) fail_msg("%s", error.text);
       expect_current(device);
       sort_and_look(sorter, device, device);
-      assert_int_equal(recsort_sorter_stats(sorter).whole_records, !keys);
+      assert_int_equal(stats_of(sorter).whole_records, !keys);
       recsort_sorter_destroy(sorter);
       expect_current(device);
       expect_only(device);
@@ -114,7 +129,7 @@ static void test_the_device_of_the_options(void **state)
   static const struct {
     const char *told;
     int current, chosen;
-  } table[] = {{"device=0", 1, 0}, {"device=3", 0, 3}, {"memory=1M,device=1,device=2", 3, 2}};
+  } table[] = {{"device=0", 1, 0}, {"device=3", 0, 3}, {"memory=1M;device=1;device=2", 3, 2}};
   (void)state;
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     recsort_sorter *sorter = NULL;
@@ -209,7 +224,7 @@ static const struct {
     {"memory=0", "a size such as"},
     {"memory=M", "a size such as"},
     {"memory=99999999999T", "a size such as"},
-    {"device=1,colour=red", "has no option \"colour\""},
+    {"device=1;colour=red", "has no option \"colour\""},
     {"devic=1", "has no option \"devic\""},
     {"devices=1", "has no option \"devices\""},
 };
@@ -224,7 +239,8 @@ static void test_wrong_options(void **state)
     assert_int_equal(create("cuda", wrong[i].told, &sorter, &error), RECSORT_PLUGIN_ERROR);
     if (!strstr(error.text, wrong[i].text)) fail_msg("%s", error.text);
     assert_int_equal(create("auto", wrong[i].told, &sorter, &error), RECSORT_OK);
-    const recsort_stats stats = recsort_sorter_stats(sorter);
+    recsort_stats stats;
+    recsort_sorter_get_stats(sorter, &stats, sizeof stats);
     assert_string_equal(stats.plugin, "cpu");
     assert_non_null(stats.fallback);
     if (!strstr(stats.fallback, wrong[i].text)) fail_msg("%s", stats.fallback);
@@ -249,7 +265,7 @@ static void test_memory(void **state)
   assert_true(standin_look().most <= 1 << 20);
   assert_int_equal(create("cuda", "device=0", &sorter, NULL), RECSORT_PLUGIN_ERROR);
   assert_int_equal(create("auto", "device=0", &sorter, NULL), RECSORT_OK);
-  assert_non_null(strstr(recsort_sorter_stats(sorter).fallback, "RECSORT_CUDA_MEMORY holds no"));
+  assert_non_null(strstr(stats_of(sorter).fallback, "RECSORT_CUDA_MEMORY holds no"));
   recsort_sorter_destroy(sorter);
   assert_int_equal(unsetenv("RECSORT_CUDA_MEMORY"), 0);
 }

@@ -14,6 +14,7 @@
 #include "recsort/recsort.h"
 #include "standin.h"
 #include "support/failing_allocator.h"
+#include "support/told.h"
 
 #define THREE_RUNS "4000"
 
@@ -181,7 +182,8 @@ static void count_calls(fault *f)
   shared_counts->open = standin_look().calls;
   expect(sort_well(sorter), "it does not sort without faults");
   shared_counts->sort = standin_look().calls;
-  const recsort_stats stats = recsort_sorter_stats(sorter);
+  recsort_stats stats;
+  recsort_sorter_get_stats(sorter, &stats, sizeof stats);
   expect(strcmp(stats.plugin, "cuda") == 0, "another plugin was chosen");
   expect(stats.whole_records == !f->memory, "whole records go to the device if they have room");
   recsort_sorter_destroy(sorter);
@@ -199,7 +201,8 @@ static bool is_offered(char reason[256])
   *reason = '\0';
   if (recsort_plugin_list_create(NULL, &list, NULL) != RECSORT_OK) return false;
   for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
-    const recsort_plugin_info info = recsort_plugin_list_at(list, i);
+    recsort_plugin_info info;
+    recsort_plugin_list_get(list, i, &info, sizeof info);
     if (strcmp(info.name, "cuda") != 0) continue;
     offered = info.score > 0;
     (void)snprintf(reason, 256, "%s", info.reason ? info.reason : "");
@@ -225,7 +228,8 @@ static void check_afterwards(const fault *f)
 static void check_choice(const fault *f, recsort_sorter *sorter)
 {
   const long at = f->plan.fail_at;
-  const recsort_stats stats = recsort_sorter_stats(sorter);
+  recsort_stats stats;
+  recsort_sorter_get_stats(sorter, &stats, sizeof stats);
   const bool found = at > f->calls.search, failed = found && at <= f->calls.sort;
   expect(strcmp(stats.plugin, at <= f->calls.sort ? "cpu" : "cuda") == 0, "the wrong plugin");
   expect(found == !strstr(stats.choice, "\"cuda\" cannot be used here: "), "the choice's text");
@@ -323,7 +327,7 @@ static void run_short_of_memory(fault *f)
          "no sorter");
   memcpy(entities, input, sizeof input);
   const recsort_status status = recsort_sort(sorter, entities, COUNT, &error);
-  const char *const fallback = recsort_sorter_stats(sorter).fallback;
+  const char *const fallback = stats_of(sorter).fallback;
   const char *const text = f->algorithm ? error.text : fallback ? fallback : "";
   expect(status == (f->algorithm ? RECSORT_OUT_OF_MEMORY : RECSORT_OK), "the status");
   expect(memcmp(entities, f->algorithm ? input : expected, sizeof entities) == 0, "the records");
@@ -342,7 +346,7 @@ static void refuse_limit(fault *f)
   const recsort_status status =
       create(f->algorithm ? "cuda" : NULL, f->algorithm, NULL, &sorter, &error);
   expect(status == (f->algorithm ? RECSORT_PLUGIN_ERROR : RECSORT_OK), error.text);
-  const char *const fallback = sorter ? recsort_sorter_stats(sorter).fallback : NULL;
+  const char *const fallback = sorter ? stats_of(sorter).fallback : NULL;
   const char *const text = f->algorithm ? error.text : fallback ? fallback : "";
   expect(strstr(text, "plugin \"cuda\": RECSORT_CUDA_MEMORY holds no size"), text);
   expect(f->algorithm || sort_well(sorter), "the CPU did not take over");
@@ -358,7 +362,7 @@ static void send_keys_alone(fault *f)
   standin_begin((standin_plan){.memory = 16000});
   expect(create("cuda", NULL, NULL, &sorter, NULL) == RECSORT_OK, "no sorter");
   expect(sort_well(sorter), "the keys do not find room");
-  expect(!recsort_sorter_stats(sorter).whole_records, "the records found room");
+  expect(!stats_of(sorter).whole_records, "the records found room");
   recsort_sorter_destroy(sorter);
   t->leaks += standin_look().blocks || standin_look().streams;
 }
@@ -387,7 +391,7 @@ static void name_invalid_record(fault *f)
   t->changed += memcmp(records, before, sizeof records) != 0;
   records[3] = 1;
   expect(recsort_sort(sorter, records, sizeof records, &error) == RECSORT_OK &&
-             recsort_sorter_stats(sorter).whole_records,
+             stats_of(sorter).whole_records,
          "the next sort is well");
   recsort_sorter_destroy(sorter);
 }
@@ -447,7 +451,8 @@ static size_t find_algorithms(char names[ALGORITHMS_MAX][32])
   size_t count = 0;
   if (recsort_plugin_list_create(NULL, &list, NULL) != RECSORT_OK) return 0;
   for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
-    const recsort_plugin_info info = recsort_plugin_list_at(list, i);
+    recsort_plugin_info info;
+    recsort_plugin_list_get(list, i, &info, sizeof info);
     for (size_t a = 0; strcmp(info.name, "cuda") == 0 && a < info.algorithm_count; a++)
       (void)snprintf(names[count++], 32, "%s", info.algorithms[a]);
   }

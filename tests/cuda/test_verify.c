@@ -82,14 +82,17 @@ static void make_records(void)
 
 static cuda_instance *self;
 
-static void open_instance(const char *options)
+static void open_instance(const char *option)
 {
   static recsort_host host = {.size = sizeof host, .abi = RECSORT_PLUGIN_ABI};
   recsort_plugin_error error = {.size = sizeof error};
   void *made = NULL;
   host.allocate = allocate;
   host.release = release;
-  host.options = options;
+  static const char *told;
+  told = option;
+  host.options = &told;
+  host.option_count = option != NULL;
   standin_begin((standin_plan){0});
   assert_int_equal(plugin()->open(&host, &made, &error), RECSORT_PLUGIN_OK);
   self = made;
@@ -99,6 +102,25 @@ static void close_instance(void)
 {
   plugin()->close(self);
   assert_int_equal(standin_look().blocks + standin_look().streams + standin_look().misuses, 0);
+}
+
+/* One that has no options yet: what lies behind its members is none. */
+static void test_a_host_without_options(void **state)
+{
+  static const char *const wrong[] = {"colour=red"};
+  const recsort_host host = {.size = offsetof(recsort_host, options),
+                             .abi = RECSORT_PLUGIN_ABI,
+                             .allocate = allocate,
+                             .release = release,
+                             .options = wrong,
+                             .option_count = 1};
+  recsort_plugin_error error = {.size = sizeof error};
+  void *made = NULL;
+  (void)state;
+  standin_begin((standin_plan){0});
+  assert_int_equal(plugin()->open(&host, &made, &error), RECSORT_PLUGIN_OK);
+  self = made;
+  close_instance();
 }
 
 /* ---- Sorts ---- */
@@ -340,6 +362,7 @@ static int prepare(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_host_without_options),
       cmocka_unit_test(test_no_fault_passes),
       cmocka_unit_test(test_without_checks_faults_pass),
       cmocka_unit_test(test_keys_alone),

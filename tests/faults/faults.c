@@ -117,7 +117,7 @@ static void sort_in_place(const recsort_allocator *memory, tally *t)
 static void use_permutations(const recsort_allocator *memory, tally *t)
 {
   recsort_error error = {0};
-  recsort_permutation order;
+  recsort_permutation order = {.struct_size = sizeof order};
   recsort_sorter *sorter = open_sorter(memory, t);
   size_t disorder = 0;
   if (!sorter) return;
@@ -127,12 +127,13 @@ static void use_permutations(const recsort_allocator *memory, tally *t)
   t->changed += has_changed();
   if (went_well(recsort_check(sorter, entities, count, &disorder, &error), &error, t))
     t->wrong += disorder != 1;
-  if (went_well(recsort_find_order(sorter, entities, count, &order, &error), &error, t)) {
-    if (went_well(recsort_permute(sorter, &order, entities, sizeof *entities, &error), &error, t))
+  if (went_well(recsort_find_permutation(sorter, entities, count, &order, &error), &error, t)) {
+    if (went_well(recsort_permutation_apply(sorter, &order, entities, sizeof *entities, &error),
+                  &error, t))
       t->wrong += !in_order(entities);
     else
       t->changed += has_changed();
-    if (went_well(recsort_unique(sorter, input, &order, &error), &error, t))
+    if (went_well(recsort_permutation_unique(sorter, input, &order, &error), &error, t))
       t->wrong += order.count != 997;
     else
       t->wrong += order.count != count;

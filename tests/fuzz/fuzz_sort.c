@@ -3,6 +3,7 @@
 
 #include "fuzz.h"
 #include "support/oracle.h"
+#include "support/told.h"
 
 enum { MOST_KEYS = 16, MOST_RECORDS = 300 };
 
@@ -92,7 +93,7 @@ static void test_records(const recsort_schema *schema, const uint8_t *records, s
   recsort_sorter *sorter;
   if (recsort_sorter_create(schema, NULL, &sorter, NULL) != RECSORT_OK) return;
   for (size_t i = 0; i < r.key_count; i++)
-    has_enum = has_enum || recsort_sorter_key(sorter, i).field->type == RECSORT_ENUM;
+    has_enum = has_enum || key_of(sorter, i).field->type == RECSORT_ENUM;
   recsort_sorter_destroy(sorter);
   compare_with(schema, &r, "merge", has_enum);
   compare_with(schema, &r, "sequential", has_enum);

@@ -30,6 +30,7 @@ expect "$scratch/build/outside_cxx"
 pc=$(find "$scratch/root" -name recsort.pc)
 PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
+[ "$(pkg-config --print-requires-private recsort)" = yaml-0.1 ] # for a static link
 flags=$(pkg-config --cflags --libs recsort)
 library=$(pkg-config --variable=libdir recsort)
 # Unquoted: each holds several words.

@@ -106,7 +106,8 @@ static recsort_sorter *open_sorter(const char *plugin)
 static bool tell(uint64_t count, const char *what, const char *why, double seconds,
                  const recsort_sorter *sorter)
 {
-  const recsort_stats stats = recsort_sorter_stats(sorter);
+  recsort_stats stats;
+  recsort_sorter_get_stats(sorter, &stats, sizeof stats);
   (void)printf("%" PRIu64 " records of one byte, %s: %s (%s %s, indices of %u bits, %s, %.1f s)\n",
                count, what, why ? why : "right", stats.plugin ? stats.plugin : "-",
                stats.algorithm ? stats.algorithm : "-", stats.index_bits,
@@ -119,12 +120,12 @@ static bool try_order(const char *plugin, unsigned char *records, uint64_t count
                       const uint64_t often[VALUES], bool spoil)
 {
   recsort_sorter *const sorter = open_sorter(plugin);
-  recsort_permutation order;
+  recsort_permutation order = {.struct_size = sizeof order};
   recsort_error error = {0};
   if (!sorter) return false;
   const double start = seconds_now();
   const char *why =
-      recsort_find_order(sorter, records, (size_t)count, &order, &error) ? error.text : NULL;
+      recsort_find_permutation(sorter, records, (size_t)count, &order, &error) ? error.text : NULL;
   const double seconds = seconds_now() - start;
   if (!why && spoil) {
     uint32_t *const index = (uint32_t *)order.index; /* for few records */

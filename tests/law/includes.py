@@ -20,12 +20,12 @@ HASH = 'recsort/record_hash.h'
 # it too, unless they have a key of their own.
 LAW = {
     'core/include': [ABI, KEYS],
-    'core/base': [PUBLIC, TEAM],
+    'core/base': [PUBLIC, TEAM, 'common/sized.h'],
     'core/schema': [PUBLIC, 'base/'],
     'core/layout': [PUBLIC, 'base/', 'schema/'],
     'core/plan': [PUBLIC, ABI, 'base/', 'layout/'],
     'core/key': [PUBLIC, ABI, KEYS, TEAM, 'base/', 'plan/'],
-    'core/plugin': [PUBLIC, ABI, TEAM, 'base/', 'cpu/cpu_plugin.h'],
+    'core/plugin': [PUBLIC, ABI, TEAM, 'base/', 'common/sized.h', 'cpu/cpu_plugin.h'],
     'core/permute': [PUBLIC, TEAM, 'base/'],
     'core': [PUBLIC, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
     'plugins/common': [ABI],

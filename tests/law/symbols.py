@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The shared library shows what recsort.h declares and nothing else, and needs no CUDA library.
+"""The shared library shows what recsort.h and compat.c declare and nothing else, and needs no CUDA
+library.
 
-Usage: symbols.py RECSORT.H LIBRECSORT.SO
+Usage: symbols.py RECSORT.H COMPAT.C LIBRECSORT.SO
 """
 import re
 import subprocess
@@ -14,8 +15,9 @@ def output_of(*command):
 
 
 def main():
-    header, library = sys.argv[1:]
-    text = re.sub(r'/\*.*?\*/', '', Path(header).read_text(), flags=re.DOTALL)
+    *sources, library = sys.argv[1:]
+    text = '\n'.join(Path(source).read_text() for source in sources)
+    text = re.sub(r'/\*.*?\*/', '', text, flags=re.DOTALL)
     declared = set(re.findall(r'^RECSORT_API\b[^;(]*?(\w+)\(', text, re.MULTILINE))
     # A name with a dot is the compiler's own: clang's locks for OpenMP.
     shown = {line.split()[0] for line in

@@ -164,6 +164,16 @@ MUTANTS = [
     ('core/plugin/choice.c', 'suffices(choice, linked_in) && ', ''),
     ('core/plugin/choice.c', 'note_fallback(choice, cause);\n  use', 'use'),
     ('core/plugin/choice.c', 'choice->in_use = NULL; /*', '; /*'),
+    # structs of other versions
+    ('plugins/common/sized.h', 'to_size < from_size ? to_size : from_size', 'to_size'),
+    ('plugins/common/sized.h', 'if (to_size > both)', 'if (false)'),
+    ('core/base/sized.c', 'if (from_size < first_size)', 'if (from_size < to_size)'),
+    ('core/base/sized.c', 'if (stride < first_size)', 'if (false)'),
+    ('core/base/sized.c', '*array + i * stride, stride', '*array + i * size, size'),
+    ('core/layout/layout.c', '(desc->offset || b->zero == RS_ZERO_GIVEN)', 'true'),
+    ('core/layout/layout.c', '(desc->offset || b->zero == RS_ZERO_GIVEN)', 'desc->offset'),
+    ('core/sorter.c', 'if (size == 0 || size == actual)', 'if (true)'),
+    ('core/pipeline.c', 'sized_copy(permutation, struct_size, &r.order', 'sized_copy(permutation, sizeof r.order, &r.order'),
     # schemas
     ('core/layout/layout.c', 'if (field->offset < end)', 'if (field->offset + 1 < end)'),
     ('core/layout/layout.c', 'if (d->size && d->size < laid_out)', 'if (false)'),

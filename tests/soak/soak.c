@@ -117,13 +117,13 @@ static bool sort_indices(recsort_sorter *sorter, size_t count)
 static bool permute(recsort_sorter *sorter, size_t count)
 {
   recsort_error error;
-  recsort_permutation found;
+  recsort_permutation found = {.struct_size = sizeof found};
   bool good = true;
   for (size_t i = 0; i < count; i++)
     companions[i] = (uint32_t)i;
-  demand(recsort_find_order(sorter, records, count, &found, &error), &error);
-  demand(recsort_permute(sorter, &found, companions, sizeof *companions, &error), &error);
-  demand(recsort_permute(sorter, &found, records, sizeof *records, &error), &error);
+  demand(recsort_find_permutation(sorter, records, count, &found, &error), &error);
+  demand(recsort_permutation_apply(sorter, &found, companions, sizeof *companions, &error), &error);
+  demand(recsort_permutation_apply(sorter, &found, records, sizeof *records, &error), &error);
   for (size_t i = 0; good && i < count; i++)
     good = records[i].x == (float)companions[i];
   return good && in_order(records, count);
@@ -132,10 +132,10 @@ static bool permute(recsort_sorter *sorter, size_t count)
 static bool drop_equals(recsort_sorter *sorter, size_t count)
 {
   recsort_error error;
-  recsort_permutation found;
+  recsort_permutation found = {.struct_size = sizeof found};
   bool good = true;
-  demand(recsort_find_order(sorter, records, count, &found, &error), &error);
-  demand(recsort_unique(sorter, records, &found, &error), &error);
+  demand(recsort_find_permutation(sorter, records, count, &found, &error), &error);
+  demand(recsort_permutation_unique(sorter, records, &found, &error), &error);
   for (size_t i = 1; good && i < found.count; i++)
     good = records[recsort_permutation_at(&found, i - 1)].distance >
            records[recsort_permutation_at(&found, i)].distance;

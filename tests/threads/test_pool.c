@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "recsort/team.h"
+#include "support/told.h"
 #include "threads/array.h"
 
 enum { COUNT = 150000 };
@@ -219,7 +220,7 @@ static void sort_by_executor(bool backwards)
   job_system system = {.backwards = backwards};
   const recsort_executor executor = {sizeof executor, &system, run_here, 4};
   recsort_sorter *const sorter = open_sorter(0, &executor);
-  assert_int_equal(recsort_sorter_stats(sorter).threads, 4);
+  assert_int_equal(stats_of(sorter).threads, 4);
   assert_true(sorts(sorter, 3));
   assert_int_equal(pool_threads(), 0);
   assert_true(system.runs > 5);

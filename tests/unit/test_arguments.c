@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "recsort/recsort.h"
+#include "support/told.h"
 
 enum { COUNT = 100 };
 
@@ -93,22 +94,22 @@ static void test_unaligned_results(void **state)
 
 static void test_no_sorter_and_no_records(void **state)
 {
-  recsort_permutation order = {0};
+  recsort_permutation order = {.struct_size = sizeof order};
   size_t disorder = 77;
   _Alignas(8) uint32_t room[2 * COUNT] = {77};
   (void)state;
   WRONG(recsort_sort(NULL, entries, COUNT, NULL));
   WRONG(recsort_sort_to(NULL, entries, COUNT, room, NULL));
   WRONG(recsort_argsort(NULL, entries, COUNT, room, 32, NULL));
-  WRONG(recsort_find_order(NULL, entries, COUNT, &order, NULL));
-  WRONG(recsort_unique(NULL, entries, &order, NULL));
-  WRONG(recsort_permute(NULL, &order, entries, sizeof *entries, NULL));
+  WRONG(recsort_find_permutation(NULL, entries, COUNT, &order, NULL));
+  WRONG(recsort_permutation_unique(NULL, entries, &order, NULL));
+  WRONG(recsort_permutation_apply(NULL, &order, entries, sizeof *entries, NULL));
   WRONG(recsort_check(NULL, entries, COUNT, &disorder, NULL));
   WRONG(recsort_encode(NULL, entries, COUNT, room, NULL));
   WRONG(recsort_sort(sorter, NULL, COUNT, NULL));
   WRONG(recsort_sort_to(sorter, NULL, COUNT, room, NULL));
   WRONG(recsort_argsort(sorter, NULL, COUNT, room, 32, NULL));
-  WRONG(recsort_find_order(sorter, NULL, COUNT, &order, NULL));
+  WRONG(recsort_find_permutation(sorter, NULL, COUNT, &order, NULL));
   WRONG(recsort_check(sorter, NULL, COUNT, &disorder, NULL));
   WRONG(recsort_check(sorter, entries, COUNT, NULL, NULL));
   WRONG(recsort_encode(sorter, NULL, COUNT, room, NULL));
@@ -120,13 +121,14 @@ static void test_no_sorter_and_no_records(void **state)
 /* An array of so many records cannot be. */
 static void test_counts_beyond_memory(void **state)
 {
-  recsort_permutation order;
+  recsort_permutation order = {.struct_size = sizeof order};
   size_t disorder;
   (void)state;
   const size_t count = SIZE_MAX / sizeof(entry) + 2;
   assert_int_equal(recsort_check(sorter, entries, count, &disorder, NULL), RECSORT_OUT_OF_MEMORY);
   assert_int_equal(recsort_encode(sorter, entries, count, before, NULL), RECSORT_OUT_OF_MEMORY);
-  assert_int_equal(recsort_find_order(sorter, entries, count, &order, NULL), RECSORT_OUT_OF_MEMORY);
+  assert_int_equal(recsort_find_permutation(sorter, entries, count, &order, NULL),
+                   RECSORT_OUT_OF_MEMORY);
 }
 
 static void test_accessors_without_a_handle(void **state)
@@ -146,14 +148,14 @@ static void test_accessors_without_a_handle(void **state)
   assert_non_null(recsort_schema_keys(schema, NULL));
   assert_int_equal(recsort_key_size(NULL), 0);
   assert_int_equal(recsort_sorter_key_count(NULL), 0);
-  assert_null(recsort_sorter_key(NULL, 0).path);
-  assert_null(recsort_sorter_key(sorter, 1).path);
-  assert_null(recsort_sorter_stats(NULL).plugin);
+  assert_null(key_of(NULL, 0).path);
+  assert_null(key_of(sorter, 1).path);
+  assert_null(stats_of(NULL).plugin);
   assert_int_equal(recsort_plugin_list_count(NULL), 0);
-  assert_null(recsort_plugin_list_at(NULL, 0).name);
+  assert_null(plugin_at(NULL, 0).name);
   recsort_plugin_list *list;
   RIGHT(recsort_plugin_list_create(NULL, &list, NULL));
-  assert_null(recsort_plugin_list_at(list, recsort_plugin_list_count(list)).name);
+  assert_null(plugin_at(list, recsort_plugin_list_count(list)).name);
   recsort_plugin_list_destroy(list);
   recsort_plugin_list_destroy(NULL);
   recsort_schema_destroy(NULL);
@@ -171,13 +173,17 @@ static void *allocate_nothing(void *context, size_t size)
 static void test_options(void **state)
 {
   static const recsort_allocator half = {.allocate = allocate_nothing};
+  static const char *const told[] = {"device", "=1", "", NULL};
   const recsort_options wrong[] = {
       {.struct_size = sizeof *wrong, .key_count = 3},
       {.struct_size = sizeof *wrong, .verify = RECSORT_VERIFY_FULL + 1},
-      {.struct_size = sizeof *wrong, .plugin_options = "device"},
-      {.struct_size = sizeof *wrong, .plugin_options = "=1"},
-      {.struct_size = sizeof *wrong, .plugin_options = "device=1,"},
-      {.struct_size = sizeof *wrong, .plugin_options = "device=1,,memory=1"},
+      {.struct_size = sizeof *wrong, .plugin_option_count = 1},
+      {.struct_size = sizeof *wrong, .plugin_options = &told[0], .plugin_option_count = 1},
+      {.struct_size = sizeof *wrong, .plugin_options = &told[1], .plugin_option_count = 1},
+      {.struct_size = sizeof *wrong, .plugin_options = &told[2], .plugin_option_count = 1},
+      {.struct_size = sizeof *wrong, .plugin_options = &told[3], .plugin_option_count = 1},
+      {.struct_size = sizeof *wrong, .record_size = sizeof(entry) + 1},
+      {.struct_size = sizeof *wrong, .keys = keys, .key_count = 1, .key_stride = 8},
       {.struct_size = sizeof *wrong, .allocator = &half},
   };
   recsort_sorter *none = NULL;
@@ -222,8 +228,8 @@ static void test_schemas(void **state)
 
 static recsort_permutation find_order(size_t count)
 {
-  recsort_permutation order = {0};
-  RIGHT(recsort_find_order(sorter, entries, count, &order, NULL));
+  recsort_permutation order = {.struct_size = sizeof order};
+  RIGHT(recsort_find_permutation(sorter, entries, count, &order, NULL));
   return order;
 }
 
@@ -234,11 +240,11 @@ static void expect_refused(recsort_permutation order)
   recsort_error error = {0};
   for (uint16_t i = 0; i < 2 * COUNT; i++)
     array[i] = same[i] = i;
-  WRONG(recsort_permute(sorter, &order, array, sizeof *array, &error));
+  WRONG(recsort_permutation_apply(sorter, &order, array, sizeof *array, &error));
   assert_non_null(strstr(error.text, "permutation"));
   assert_memory_equal(array, same, sizeof array);
   const size_t count = order.count;
-  WRONG(recsort_unique(sorter, entries, &order, &error));
+  WRONG(recsort_permutation_unique(sorter, entries, &order, &error));
   assert_int_equal(order.count, count);
 }
 
@@ -262,10 +268,10 @@ static void test_stale_permutations(void **state)
   expect_refused(fifth);
   recsort_permutation last = find_order(COUNT), copy = last;
   WRONG(recsort_sort_to(sorter, entries, COUNT, entries, NULL)); /* sorts nothing */
-  RIGHT(recsort_permute(sorter, &last, sorted, sizeof *sorted, NULL));
-  RIGHT(recsort_unique(sorter, entries, &last, NULL));
+  RIGHT(recsort_permutation_apply(sorter, &last, sorted, sizeof *sorted, NULL));
+  RIGHT(recsort_permutation_unique(sorter, entries, &last, NULL));
   expect_refused(copy); /* it was shortened since */
-  RIGHT(recsort_unique(sorter, entries, &last, NULL));
+  RIGHT(recsort_permutation_unique(sorter, entries, &last, NULL));
 }
 
 static void test_permutations_of_another_count(void **state)
@@ -284,11 +290,11 @@ static void test_permutations_of_another_count(void **state)
 static void test_permutations_of_another_sorter(void **state)
 {
   recsort_sorter *other;
-  recsort_permutation order;
+  recsort_permutation order = {.struct_size = sizeof order};
   (void)state;
   RIGHT(recsort_sorter_create(schema, NULL, &other, NULL));
   (void)find_order(COUNT);
-  RIGHT(recsort_find_order(other, entries, COUNT, &order, NULL));
+  RIGHT(recsort_find_permutation(other, entries, COUNT, &order, NULL));
   expect_refused(order);
   recsort_sorter_destroy(other);
 }
@@ -301,15 +307,16 @@ static void test_permutations_of_the_caller(void **state)
   (void)state;
   for (uint32_t i = 0; i < COUNT; i++)
     index[i] = COUNT - 1 - i;
-  recsort_permutation order = {.index = index, .index_bits = 32, .count = COUNT};
+  recsort_permutation order = {
+      .index = index, .index_bits = 32, .struct_size = sizeof order, .count = COUNT};
   memcpy(moved, entries, sizeof moved);
-  RIGHT(recsort_permute(sorter, &order, moved, sizeof *moved, NULL));
+  RIGHT(recsort_permutation_apply(sorter, &order, moved, sizeof *moved, NULL));
   for (size_t i = 0; i < COUNT; i++)
     assert_int_equal(moved[i].tag, COUNT - 1 - i);
   order.index_bits = 16;
   expect_refused(order);
   order.index_bits = 32;
-  WRONG(recsort_permute(sorter, &order, index, sizeof *index, NULL)); /* itself */
+  WRONG(recsort_permutation_apply(sorter, &order, index, sizeof *index, NULL)); /* itself */
   index[7] = COUNT;
   expect_refused(order);
   index[7] = 8;

@@ -13,6 +13,7 @@
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 #include "support/random.h"
+#include "support/told.h"
 
 enum { MIB = 1 << 20, SCHEMA_BYTES = 64 * MIB };
 
@@ -56,7 +57,7 @@ static void test_many_names_and_keys(void **state)
   print_message("%zu bytes at the most\n", counts.most_bytes);
   assert_int_equal(recsort_sorter_key_count(sorter), 1024);
   for (size_t i = 0; i < 1024; i += 1023) {
-    const recsort_field *const field = recsort_sorter_key(sorter, i).field;
+    const recsort_field *const field = key_of(sorter, i).field;
     assert_string_equal(field->name, "e");
     assert_int_equal(field->enumerator_count, 7000);
     assert_string_equal(field->enumerators[6999].name, "n6999");
@@ -147,8 +148,8 @@ static recsort_status to(recsort_sorter *sorter, unsigned char *records, size_t 
 
 static recsort_status order(recsort_sorter *sorter, unsigned char *records, size_t count)
 {
-  recsort_permutation found;
-  return recsort_find_order(sorter, records, count, &found, NULL);
+  recsort_permutation found = {.struct_size = sizeof found};
+  return recsort_find_permutation(sorter, records, count, &found, NULL);
 }
 
 /* What a fresh sorter then takes is what it said, to the byte. */
@@ -174,15 +175,15 @@ static void foretell(const char *type, const recsort_options *chosen, sort_call 
       recsort_sorter_create(schema, &options, &sorter, &error) ||
       recsort_memory_needed(sorter, count, call == in_place, &needed, &error))
     fail_msg("%s: %s", type, error.text);
-  assert_int_equal(recsort_sorter_stats(sorter).memory, 0);
+  assert_int_equal(stats_of(sorter).memory, 0);
   const size_t before = counts.bytes;
   assert_int_equal(call(sorter, records, count), RECSORT_OK);
-  if (counts.most_bytes - before != needed || recsort_sorter_stats(sorter).memory != needed)
+  if (counts.most_bytes - before != needed || stats_of(sorter).memory != needed)
     fail_msg("%s, %zu records: %zu bytes foretold, %zu taken, %zu held", type, count, needed,
-             counts.most_bytes - before, recsort_sorter_stats(sorter).memory);
+             counts.most_bytes - before, stats_of(sorter).memory);
   /* What is held counts, also for fewer. */
   assert_int_equal(recsort_memory_needed(sorter, count / 2, false, &needed, NULL), RECSORT_OK);
-  assert_int_equal(needed, recsort_sorter_stats(sorter).memory);
+  assert_int_equal(needed, stats_of(sorter).memory);
   recsort_sorter_destroy(sorter);
   recsort_schema_destroy(schema);
   free(records);
@@ -243,7 +244,7 @@ static void test_large_records(void **state)
   const recsort_options options = {.struct_size = sizeof options, .allocator = &hook};
   recsort_schema *schema = NULL;
   recsort_sorter *sorter = NULL;
-  recsort_permutation order;
+  recsort_permutation order = {.struct_size = sizeof order};
   size_t disorder;
   unsigned char *const records = calloc(COUNT, SIZE);
   (void)state;
@@ -254,8 +255,8 @@ static void test_large_records(void **state)
   assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
   assert_int_equal(recsort_check(sorter, records, COUNT, &disorder, NULL), RECSORT_OK);
   assert_int_equal(disorder, 1);
-  assert_int_equal(recsort_find_order(sorter, records, COUNT, &order, NULL), RECSORT_OK);
-  assert_int_equal(recsort_unique(sorter, records, &order, NULL), RECSORT_OK);
+  assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
+  assert_int_equal(recsort_permutation_unique(sorter, records, &order, NULL), RECSORT_OK);
   assert_int_equal(order.count, 3);
   for (size_t i = 0; i < order.count; i++)
     assert_int_equal(recsort_permutation_at(&order, i), firsts[i]);

@@ -11,6 +11,7 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/told.h"
 
 #define WRONG RS_TEST_PLUGINS "/wrong"
 #define SCRIPTED RS_TEST_PLUGINS "/scripted"
@@ -84,7 +85,7 @@ static recsort_status sort(recsort_sorter *sorter, size_t count)
 
 static void expect_plugin(const recsort_sorter *sorter, const char *name)
 {
-  assert_string_equal(recsort_sorter_stats(sorter).plugin, name);
+  assert_string_equal(stats_of(sorter).plugin, name);
 }
 
 /* A sort, and what is no sort, of any number. */
@@ -120,7 +121,7 @@ static void test_few_records_load_nothing(void **state)
   assert_int_equal(sort(sorter, LEAST - 1), RECSORT_OK);
   assert_int_equal(recsort_check(sorter, records, MANY, &disorder, NULL), RECSORT_OK);
   expect_plugin(sorter, "cpu");
-  assert_non_null(strstr(recsort_sorter_stats(sorter).choice, "fewer than 12288 records"));
+  assert_non_null(strstr(stats_of(sorter).choice, "fewer than 12288 records"));
   assert_false(scripted_is_loaded() || wrong_is_loaded());
   recsort_sorter_destroy(sorter);
 }
@@ -137,13 +138,13 @@ static void test_many_records_go_to_the_best(void **state)
     assert_int_equal(sort(sorter, LEAST), RECSORT_OK);
     expect_plugin(sorter, "scripted");
     assert_true(scripted_is_loaded() && wrong_is_loaded());
-    const char *choice = recsort_sorter_stats(sorter).choice;
+    const char *choice = stats_of(sorter).choice;
     assert_non_null(strstr(choice, "the best of those that can be used here (score 200)"));
     assert_non_null(strstr(choice, "; \"text\" cannot be used here: "));
-    assert_null(recsort_sorter_stats(sorter).fallback);
+    assert_null(stats_of(sorter).fallback);
     assert_int_equal(sort(sorter, 3), RECSORT_OK);
     expect_plugin(sorter, least ? "cpu" : "scripted");
-    choice = recsort_sorter_stats(sorter).choice;
+    choice = stats_of(sorter).choice;
     assert_int_equal(strstr(choice, "fewer than 5 records are not worth \"scripted\"") != NULL,
                      least);
     recsort_sorter_destroy(sorter);
@@ -153,13 +154,15 @@ static void test_many_records_go_to_the_best(void **state)
 /* That is needed before the first sort if the CPU's plugin does not have what is asked for. */
 static void test_what_the_cpu_does_not_have_is_looked_for(void **state)
 {
-  const recsort_options asked[] = {{.algorithm = "insertion"}, {.plugin_options = "colour=red"}};
+  static const char *const colour[] = {"colour=red"};
+  const recsort_options asked[] = {{.algorithm = "insertion"},
+                                   {.plugin_options = colour, .plugin_option_count = 1}};
   (void)state;
   for (size_t i = 0; i < 2; i++) {
     recsort_sorter *const sorter = create(asked[i]);
     assert_true(scripted_is_loaded() && wrong_is_loaded());
     expect_plugin(sorter, i ? "cpu" : "scripted");
-    const char *const fallback = recsort_sorter_stats(sorter).fallback;
+    const char *const fallback = stats_of(sorter).fallback;
     assert_int_equal(fallback && strstr(fallback, "cannot be used here, \"cpu\" sorts"), i);
     assert_int_equal(sort(sorter, 3), RECSORT_OK);
     recsort_sorter_destroy(sorter);
@@ -175,7 +178,7 @@ static void test_its_own_algorithm_loads_nothing(void **state)
   assert_int_equal(sort(sorter, LEAST), RECSORT_OK);
   expect_plugin(sorter, "cpu");
   assert_true(scripted_is_loaded());
-  assert_null(recsort_sorter_stats(sorter).fallback);
+  assert_null(stats_of(sorter).fallback);
   recsort_sorter_destroy(sorter);
 }
 

@@ -291,7 +291,7 @@ static void refuses_bad_fields_made_by_calls(void **state)
        "field \"a\": value \"b\" = 128 does not fit int8"},
       {{.name = "a", .type = RECSORT_BITFIELD, .width = 1, ANYWHERE},
        "field \"a\": a bitfield needs a base"},
-      {{.name = "a", .type = RECSORT_BITFIELD, .bit_base = "b", .width = 1},
+      {{.name = "a", .type = RECSORT_BITFIELD, .bit_base = "b", .width = 1, .offset = 1},
        "field \"a\": a bitfield takes count, offset and endian from its base"},
   };
   (void)state;
@@ -331,7 +331,11 @@ static void refuses_bad_records_made_by_calls(void **state)
   desc = good;                                                                                     \
   change;                                                                                          \
   expect_refused(&desc, message)
-  CASE(desc.struct_size = 8, "struct_size is 8; set it to sizeof(recsort_schema_desc)");
+  CASE(desc.struct_size = 8,
+       "struct_size is 8, but a recsort_schema_desc has at least 96 bytes: set "
+       "it to sizeof(recsort_schema_desc)");
+  CASE(desc.field_stride = 8, "a stride is 8, but a recsort_field_desc has at least 96 bytes: set "
+                              "it to sizeof(recsort_field_desc)");
   CASE(desc.record = NULL, "record: the record has no name");
   CASE(desc.record = "", "record: a name must not be empty");
   CASE(desc.endian = (recsort_endian)3, "the record's endian is not a recsort_endian");

@@ -14,6 +14,7 @@
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 #include "support/random.h"
+#include "support/told.h"
 
 typedef struct numbered {
   uint32_t key;
@@ -130,9 +131,9 @@ static void test_no_memory_before_the_first_sort(void **state)
   recsort_sorter *const sorter = open_sorter(NULL);
   numbered *const records = make(1000);
   (void)state;
-  assert_int_equal(recsort_sorter_stats(sorter).memory, 0);
+  assert_int_equal(stats_of(sorter).memory, 0);
   assert_int_equal(recsort_sort(sorter, records, 1000, NULL), RECSORT_OK);
-  assert_true(recsort_sorter_stats(sorter).memory >= 1000 * sizeof *records);
+  assert_true(stats_of(sorter).memory >= 1000 * sizeof *records);
   recsort_sorter_destroy(sorter);
   free(records);
 }
@@ -161,7 +162,7 @@ static void test_what_is_given_is_copied(void **state)
   recsort_schema_destroy(schema);
   assert_int_equal(recsort_sort(sorter, records, 3, NULL), RECSORT_OK);
   assert_true(records[0].place == 2 && records[1].place == 1 && records[2].place == 0);
-  assert_string_equal(recsort_sorter_stats(sorter).algorithm, "sequential");
+  assert_string_equal(stats_of(sorter).algorithm, "sequential");
   recsort_sorter_destroy(sorter);
   assert_true(memory.calls > 2 && memory.blocks == 0 && memory.wrong == 0);
 }
@@ -173,7 +174,7 @@ static void test_at_most_1024_threads(void **state)
   for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
     const recsort_options options = {.struct_size = sizeof options, .threads = asked[i]};
     recsort_sorter *const sorter = open_sorter(&options);
-    assert_int_equal(recsort_sorter_stats(sorter).threads, asked[i] < 1024 ? asked[i] : 1024);
+    assert_int_equal(stats_of(sorter).threads, asked[i] < 1024 ? asked[i] : 1024);
     recsort_sorter_destroy(sorter);
   }
 }
@@ -214,13 +215,13 @@ static void test_the_allocator_is_called_by_the_calling_thread(void **state)
   const recsort_options options = {.struct_size = sizeof options, .threads = 4, .allocator = &hook};
   recsort_sorter *const sorter = open_sorter(&options);
   numbered *const records = make(COUNT), *const sorted = make(COUNT);
-  recsort_permutation order;
+  recsort_permutation order = {.struct_size = sizeof order};
   size_t disorder;
   (void)state;
   assert_int_equal(recsort_sort_to(sorter, records, COUNT, sorted, NULL), RECSORT_OK);
   assert_int_equal(recsort_check(sorter, sorted, COUNT, &disorder, NULL), RECSORT_OK);
-  assert_int_equal(recsort_find_order(sorter, records, COUNT, &order, NULL), RECSORT_OK);
-  assert_int_equal(recsort_unique(sorter, records, &order, NULL), RECSORT_OK);
+  assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
+  assert_int_equal(recsort_permutation_unique(sorter, records, &order, NULL), RECSORT_OK);
   assert_int_equal(recsort_sort(sorter, records, COUNT, NULL), RECSORT_OK);
   assert_int_equal(disorder, COUNT);
   assert_true(in_order(records, COUNT));
@@ -239,16 +240,17 @@ static void test_an_order_holds_until_the_next_sort(void **state)
   recsort_sorter *const sorter = open_sorter(NULL);
   numbered *const records = make(COUNT), *const moved = make(COUNT);
   uint32_t *const before = calloc(COUNT, sizeof *before), *const keys = calloc(COUNT, 8);
-  recsort_permutation order;
+  recsort_permutation order = {.struct_size = sizeof order};
   size_t disorder;
   (void)state;
   assert_true(before && keys);
-  assert_int_equal(recsort_find_order(sorter, records, COUNT, &order, NULL), RECSORT_OK);
+  assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
   assert_int_equal(order.index_bits, 32);
   memcpy(before, order.index, COUNT * sizeof *before);
   assert_int_equal(recsort_check(sorter, records, COUNT, &disorder, NULL), RECSORT_OK);
   assert_int_equal(recsort_encode(sorter, records, COUNT, keys, NULL), RECSORT_OK);
-  assert_int_equal(recsort_permute(sorter, &order, moved, sizeof *moved, NULL), RECSORT_OK);
+  assert_int_equal(recsort_permutation_apply(sorter, &order, moved, sizeof *moved, NULL),
+                   RECSORT_OK);
   recsort_gather(&order, 0, COUNT, records, sizeof *records, moved, 2);
   assert_true(in_order(moved, COUNT));
   assert_memory_equal(order.index, before, COUNT * sizeof *before);
@@ -314,6 +316,7 @@ typedef struct arrays {
 static void fill(arrays *a, unsigned char last)
 {
   memset(a, 0x77, sizeof *a);
+  a->order.struct_size = sizeof a->order;
   for (size_t i = 0; i < PAIRS; i++) {
     a->records[2 * i] = (unsigned char)(mix(i) % 2);
     a->records[2 * i + 1] = (unsigned char)i;
@@ -332,7 +335,7 @@ static recsort_status call_with(recsort_sorter *sorter, size_t call, arrays *a)
   case 2:
     return recsort_argsort(sorter, a->records, PAIRS, a->index, 32, NULL);
   case 3:
-    return recsort_find_order(sorter, a->records, PAIRS, &a->order, NULL);
+    return recsort_find_permutation(sorter, a->records, PAIRS, &a->order, NULL);
   default:
     return recsort_check(sorter, a->records, PAIRS, &a->disorder, NULL);
   }

@@ -12,6 +12,7 @@
 
 #include "plugin/registry.h"
 #include "support/failing_allocator.h"
+#include "support/told.h"
 
 #define WRONG RS_TEST_PLUGINS "/wrong"
 #define SCRIPTED RS_TEST_PLUGINS "/scripted"
@@ -50,7 +51,8 @@ static void test_the_cpu_is_always_there(void **state)
 {
   recsort_plugin_list *list = open_list(NULL);
   (void)state;
-  const recsort_plugin_info cpu = recsort_plugin_list_at(list, 0);
+  recsort_plugin_info cpu;
+  recsort_plugin_list_get(list, 0, &cpu, sizeof cpu);
   assert_string_equal(cpu.name, "cpu");
   assert_null(cpu.path);
   assert_null(cpu.reason);
@@ -65,7 +67,7 @@ static const recsort_plugin_info *find(const recsort_plugin_list *list, const ch
 {
   static recsort_plugin_info info;
   for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
-    info = recsort_plugin_list_at(list, i);
+    info = plugin_at(list, i);
     if (info.path && strcmp(info.path, path) == 0) return &info;
   }
   return NULL;
@@ -97,7 +99,7 @@ static void test_wrong_plugins_are_refused_with_a_reason(void **state)
     if (!strstr(info->reason, table[i].reason)) fail_msg("%s: %s", info->path, info->reason);
   }
   assert_int_equal(recsort_plugin_list_count(list), COUNT + 1);
-  assert_string_equal(recsort_plugin_list_at(list, 0).name, "cpu");
+  assert_string_equal(plugin_at(list, 0).name, "cpu");
   recsort_plugin_list_destroy(list);
 }
 
@@ -110,7 +112,8 @@ static void test_only_absolute_folders_are_searched(void **state)
   recsort_plugin_list *list = open_list("scripted::./scripted:/nowhere/at/all:");
   assert_int_equal(recsort_plugin_list_count(list), 3);
   for (size_t i = 1; i < 3; i++) {
-    const recsort_plugin_info info = recsort_plugin_list_at(list, i);
+    recsort_plugin_info info;
+    recsort_plugin_list_get(list, i, &info, sizeof info);
     assert_string_equal(info.name, i == 1 ? "scripted" : "./scripted");
     assert_int_equal(info.score, 0);
     assert_non_null(strstr(info.reason, "absolute"));
@@ -123,10 +126,10 @@ static void test_best_score_first(void **state)
 {
   recsort_plugin_list *list = open_list(WRONG ":" SCRIPTED ":" SCRIPTED);
   (void)state;
-  assert_string_equal(recsort_plugin_list_at(list, 0).name, "scripted");
-  assert_string_equal(recsort_plugin_list_at(list, 1).name, "scripted");
-  assert_string_equal(recsort_plugin_list_at(list, 2).name, "cpu");
-  assert_int_equal(recsort_plugin_list_at(list, 3).score, 0);
+  assert_string_equal(plugin_at(list, 0).name, "scripted");
+  assert_string_equal(plugin_at(list, 1).name, "scripted");
+  assert_string_equal(plugin_at(list, 2).name, "cpu");
+  assert_int_equal(plugin_at(list, 3).score, 0);
   recsort_plugin_list_destroy(list);
 }
 
@@ -234,9 +237,9 @@ static void test_a_refused_plugin_by_name(void **state)
   assert_int_equal(create(NULL, "quantum", NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
   assert_null(sorter);
   assert_int_equal(create("auto", NULL, NULL, &sorter, &error), RECSORT_OK);
-  assert_string_equal(recsort_sorter_stats(sorter).plugin, "cpu");
-  assert_non_null(strstr(recsort_sorter_stats(sorter).choice, "cannot be used here"));
-  assert_null(recsort_sorter_stats(sorter).fallback);
+  assert_string_equal(stats_of(sorter).plugin, "cpu");
+  assert_non_null(strstr(stats_of(sorter).choice, "cannot be used here"));
+  assert_null(stats_of(sorter).fallback);
   recsort_sorter_destroy(sorter);
 }
 
@@ -255,9 +258,9 @@ static void test_the_best_plugin_is_used(void **state)
     const recsort_status status = recsort_sort(sorter, entries, COUNT, &error);
     if (status) fail_msg("%s", error.text);
     assert_true(in_stable_order(entries));
-    assert_string_equal(recsort_sorter_stats(sorter).plugin, "scripted");
-    assert_string_equal(recsort_sorter_stats(sorter).algorithm, "insertion");
-    assert_null(recsort_sorter_stats(sorter).fallback);
+    assert_string_equal(stats_of(sorter).plugin, "scripted");
+    assert_string_equal(stats_of(sorter).algorithm, "insertion");
+    assert_null(stats_of(sorter).fallback);
     recsort_sorter_destroy(sorter);
     assert_int_equal(memory.blocks, 0);
     assert_int_equal(memory.wrong, 0);
@@ -281,13 +284,12 @@ static void test_few_records_go_to_the_next_plugin(void **state)
     assert_int_equal(
         create(way == 1 ? "scripted" : "auto", way == 2 ? "insertion" : NULL, &hook, &sorter, NULL),
         RECSORT_OK);
-    assert_int_equal(strstr(recsort_sorter_stats(sorter).choice, "fewer than 5 records") != NULL,
-                     way != 1);
+    assert_int_equal(strstr(stats_of(sorter).choice, "fewer than 5 records") != NULL, way != 1);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
       const bool next = way == 0 && counts[i] < 5;
       fill(entries);
       assert_int_equal(recsort_sort(sorter, entries, counts[i], NULL), RECSORT_OK);
-      assert_string_equal(recsort_sorter_stats(sorter).plugin, next ? "cpu" : "scripted");
+      assert_string_equal(stats_of(sorter).plugin, next ? "cpu" : "scripted");
       assert_int_equal(recsort_check(sorter, entries, counts[i], &disorder, NULL), RECSORT_OK);
       assert_int_equal(disorder, counts[i]);
     }
@@ -305,7 +307,7 @@ static void test_whole_records(void **state)
   search(SCRIPTED);
   for (size_t i = 0; i < 2; i++) {
     recsort_sorter *sorter;
-    recsort_permutation order;
+    recsort_permutation order = {.struct_size = sizeof order};
     recsort_error error = {0};
     entry entries[COUNT], sorted[COUNT];
     script(scripts[i]);
@@ -318,7 +320,8 @@ static void test_whole_records(void **state)
                                         : recsort_sort_to(sorter, entries, COUNT, sorted, &error);
       if (status) fail_msg("%s", error.text);
       assert_true(in_stable_order(sorted));
-      const recsort_stats stats = recsort_sorter_stats(sorter);
+      recsort_stats stats;
+      recsort_sorter_get_stats(sorter, &stats, sizeof stats);
       assert_int_equal(stats.whole_records, i == 0);
       assert_string_equal(stats.transfer, "whole, as the script says");
       assert_int_equal(stats.records, COUNT);
@@ -328,9 +331,9 @@ static void test_whole_records(void **state)
                   stats.verify_seconds == 3 && stats.permute_seconds >= 4);
       assert_int_equal(stats.index_bits, 32);
     }
-    assert_int_equal(recsort_find_order(sorter, entries, COUNT, &order, &error), RECSORT_OK);
+    assert_int_equal(recsort_find_permutation(sorter, entries, COUNT, &order, &error), RECSORT_OK);
     assert_int_equal(order.count, COUNT);
-    assert_false(recsort_sorter_stats(sorter).whole_records);
+    assert_false(stats_of(sorter).whole_records);
     recsort_sorter_destroy(sorter);
   }
 }
@@ -348,15 +351,15 @@ static void try_both_ways(const char *name, bool first, bool in_place)
   assert_int_equal(create("scripted", NULL, NULL, &sorter, &error), RECSORT_OK);
   for (int sorts = 0; sorts < 5; sorts++) {
     assert_int_equal(recsort_sort(sorter, entries, COUNT, &error), RECSORT_OK);
-    assert_int_equal(recsort_sorter_stats(sorter).whole_records, sorts < 4 && first);
+    assert_int_equal(stats_of(sorter).whole_records, sorts < 4 && first);
     assert_int_equal(in_place ? recsort_sort(sorter, entries, MANY, &error)
                               : recsort_sort_to(sorter, entries, MANY, entries + MANY, &error),
                      RECSORT_OK);
-    assert_int_equal(recsort_sorter_stats(sorter).whole_records, sorts < 4 && (sorts < 2) == first);
+    assert_int_equal(stats_of(sorter).whole_records, sorts < 4 && (sorts < 2) == first);
     if (sorts < 3)
-      assert_string_equal(recsort_sorter_stats(sorter).transfer, "whole, as the script says");
+      assert_string_equal(stats_of(sorter).transfer, "whole, as the script says");
     else
-      assert_non_null(strstr(recsort_sorter_stats(sorter).transfer, "keys alone: both ways were"));
+      assert_non_null(strstr(stats_of(sorter).transfer, "keys alone: both ways were"));
   }
   recsort_sorter_destroy(sorter);
   free(entries);
@@ -377,8 +380,8 @@ static void test_who_is_sure_is_not_tried(void **state)
   for (int sorts = 0; sorts < SORTS; sorts++) {
     script(sorts % 2 ? "whole" : "whole-unsupported");
     assert_int_equal(recsort_sort(sorter, entries, MANY, &error), RECSORT_OK);
-    assert_int_equal(recsort_sorter_stats(sorter).whole_records, sorts % 2);
-    assert_string_equal(recsort_sorter_stats(sorter).transfer, "whole, as the script says");
+    assert_int_equal(stats_of(sorter).whole_records, sorts % 2);
+    assert_string_equal(stats_of(sorter).transfer, "whole, as the script says");
   }
   recsort_sorter_destroy(sorter);
   free(entries);
@@ -400,9 +403,9 @@ static void test_an_algorithm_picks_the_plugin_that_has_it(void **state)
   (void)state;
   search(SCRIPTED);
   assert_int_equal(create(NULL, "sequential", NULL, &sorter, NULL), RECSORT_OK);
-  assert_string_equal(recsort_sorter_stats(sorter).plugin, "cpu");
-  assert_string_equal(recsort_sorter_stats(sorter).algorithm, "sequential");
-  assert_null(recsort_sorter_stats(sorter).fallback);
+  assert_string_equal(stats_of(sorter).plugin, "cpu");
+  assert_string_equal(stats_of(sorter).algorithm, "sequential");
+  assert_null(stats_of(sorter).fallback);
   recsort_sorter_destroy(sorter);
 }
 
@@ -448,7 +451,8 @@ static void test_auto_falls_back(void **state)
       fill(entries);
       assert_int_equal(recsort_sort(sorter, entries, COUNT, &error), RECSORT_OK);
       assert_true(in_stable_order(entries));
-      const recsort_stats stats = recsort_sorter_stats(sorter);
+      recsort_stats stats;
+      recsort_sorter_get_stats(sorter, &stats, sizeof stats);
       assert_string_equal(stats.plugin, "cpu");
       assert_string_equal(stats.algorithm, "merge");
       assert_non_null(stats.fallback);
@@ -479,7 +483,7 @@ static void test_by_name_a_failure_is_an_error(void **state)
       fill(before);
       status = recsort_sort(sorter, entries, COUNT, &error);
       assert_memory_equal(entries, before, sizeof entries);
-      assert_null(recsort_sorter_stats(sorter).fallback);
+      assert_null(stats_of(sorter).fallback);
     }
     assert_int_equal(status, failure->status);
     assert_int_equal(error.status, failure->status);
@@ -547,7 +551,8 @@ static void test_full_verification(void **state)
       assert_int_equal(status, lie && by_name ? RECSORT_CORRUPT_RESULT : RECSORT_OK);
       if (status || !in_place) assert_memory_equal(entries, before, sizeof entries);
       if (!status) assert_true(in_stable_order(in_place ? entries : sorted));
-      const recsort_stats stats = recsort_sorter_stats(sorter);
+      recsort_stats stats;
+      recsort_sorter_get_stats(sorter, &stats, sizeof stats);
       const char *const text = by_name ? error.text : stats.fallback;
       if (lie && !(text && strstr(text, lies[i].text))) fail_msg("%s: %s", lies[i].script, text);
       assert_string_equal(stats.plugin, lie && !by_name ? "cpu" : "scripted");
@@ -559,7 +564,7 @@ static void test_full_verification(void **state)
 static void test_full_verification_of_an_order(void **state)
 {
   recsort_sorter *sorter = NULL;
-  recsort_permutation order = {0};
+  recsort_permutation order = {.struct_size = sizeof order};
   recsort_error error = {0};
   entry entries[COUNT];
   (void)state;
@@ -567,11 +572,11 @@ static void test_full_verification_of_an_order(void **state)
   script("sort-ties");
   fill(entries);
   assert_int_equal(create_full("scripted", &sorter), RECSORT_OK);
-  assert_int_equal(recsort_find_order(sorter, entries, COUNT, &order, &error),
+  assert_int_equal(recsort_find_permutation(sorter, entries, COUNT, &order, &error),
                    RECSORT_CORRUPT_RESULT);
   assert_int_equal(order.count, 0);
   script(NULL);
-  assert_int_equal(recsort_find_order(sorter, entries, COUNT, &order, &error), RECSORT_OK);
+  assert_int_equal(recsort_find_permutation(sorter, entries, COUNT, &order, &error), RECSORT_OK);
   assert_int_equal(order.count, COUNT);
   recsort_sorter_destroy(sorter);
 }

@@ -14,6 +14,7 @@
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 #include "support/random.h"
+#include "support/told.h"
 
 typedef struct entity {
   float x, y, angle;
@@ -83,7 +84,7 @@ static void test_in_place_and_out_of_place(void **state)
       assert_memory_equal(entities, sorted, size + 1);
       assert_int_equal(recsort_sort(sorter, entities, count, NULL), RECSORT_OK); /* sorted */
       assert_memory_equal(entities, sorted, size + 1);
-      assert_int_equal(recsort_sorter_stats(sorter).records, count);
+      assert_int_equal(stats_of(sorter).records, count);
       free(entities);
       free(before);
       free(sorted);
@@ -109,7 +110,7 @@ static void test_argsort_and_gather(void **state)
       assert_true(narrow[count] == 77 && wide[count] == 77);
       for (size_t i = 0; i < count; i++)
         assert_true(narrow[i] == wide[i]);
-      const recsort_permutation order = {narrow, 32, count, 0};
+      const recsort_permutation order = {narrow, 32, sizeof order, count, 0};
       recsort_gather(&order, 0, count, entities, sizeof *entities, sorted, 2);
       assert_true(ordered(sorted, count, true));
       free(entities);
@@ -130,17 +131,20 @@ static void test_a_struct_of_arrays(void **state)
   entity *entities = make_entities(COUNT);
   uint16_t *small = malloc(COUNT * sizeof *small);
   double(*large)[3] = malloc(COUNT * sizeof *large);
-  recsort_permutation order;
+  recsort_permutation order = {.struct_size = sizeof order};
   (void)state;
   for (size_t i = 0; i < COUNT; i++) {
     small[i] = (uint16_t)i;
     large[i][0] = large[i][1] = large[i][2] = (double)i;
   }
-  assert_int_equal(recsort_find_order(sorter, entities, COUNT, &order, NULL), RECSORT_OK);
+  assert_int_equal(recsort_find_permutation(sorter, entities, COUNT, &order, NULL), RECSORT_OK);
   assert_int_equal(order.count, COUNT);
-  assert_int_equal(recsort_permute(sorter, &order, small, sizeof *small, NULL), RECSORT_OK);
-  assert_int_equal(recsort_permute(sorter, &order, large, sizeof *large, NULL), RECSORT_OK);
-  assert_int_equal(recsort_permute(sorter, &order, entities, sizeof *entities, NULL), RECSORT_OK);
+  assert_int_equal(recsort_permutation_apply(sorter, &order, small, sizeof *small, NULL),
+                   RECSORT_OK);
+  assert_int_equal(recsort_permutation_apply(sorter, &order, large, sizeof *large, NULL),
+                   RECSORT_OK);
+  assert_int_equal(recsort_permutation_apply(sorter, &order, entities, sizeof *entities, NULL),
+                   RECSORT_OK);
   assert_true(ordered(entities, COUNT, true));
   for (size_t i = 0; i < COUNT; i++) {
     assert_int_equal(small[i], (uint16_t)entities[i].x);
@@ -183,12 +187,13 @@ static void test_keys_in_place_of_the_schemas(void **state)
       assert_true(entities[i - 1].x > entities[i].x);
   }
   assert_int_equal(recsort_sorter_key_count(sorter), 2);
-  const recsort_key_info info = recsort_sorter_key(sorter, 1);
+  recsort_key_info info;
+  recsort_sorter_get_key(sorter, 1, &info, sizeof info);
   assert_string_equal(info.path, "x");
   assert_string_equal(info.field->name, "x");
   assert_int_equal(info.order, RECSORT_DESCENDING);
   assert_int_equal(info.bits, 32);
-  assert_int_equal(recsort_sorter_key(sorter, 0).shift, 32);
+  assert_int_equal(key_of(sorter, 0).shift, 32);
   free(entities);
   recsort_sorter_destroy(sorter);
 }
@@ -206,7 +211,7 @@ static void test_memory(void **state)
   const size_t before = memory.bytes;
   assert_int_equal(recsort_sort(sorter, entities, COUNT, NULL), RECSORT_OK);
   assert_true(memory.most_bytes - before <= COUNT * (sizeof *entities + 16) + (1 << 20));
-  assert_int_equal(recsort_sorter_stats(sorter).memory, memory.bytes - before);
+  assert_int_equal(stats_of(sorter).memory, memory.bytes - before);
   const size_t calls = memory.calls;
   assert_int_equal(recsort_sort(sorter, entities, COUNT, NULL), RECSORT_OK);
   assert_int_equal(recsort_sort(sorter, entities, COUNT / 2, NULL), RECSORT_OK);
@@ -255,7 +260,7 @@ static void test_an_invalid_record_changes_nothing(void **state)
   assert_int_equal(recsort_sorter_create(schema, NULL, &sorter, NULL), RECSORT_OK);
   assert_int_equal(recsort_sort(sorter, records, sizeof records, &error), RECSORT_INVALID_RECORD);
   assert_non_null(strstr(error.text, "record 3: field \"state\" holds 0x9"));
-  assert_null(recsort_sorter_stats(sorter).fallback);
+  assert_null(stats_of(sorter).fallback);
   assert_memory_equal(records, before, sizeof records);
   assert_int_equal(recsort_sort(sorter, records, 3, &error), RECSORT_OK);
   recsort_sorter_destroy(sorter);
@@ -268,7 +273,7 @@ static void test_wrong_calls(void **state)
   recsort_sorter *sorter = open_sorter(NULL), *none = NULL;
   recsort_options options = {.struct_size = 3};
   entity one = {0};
-  recsort_permutation order = {&one, 32, 1, 0};
+  recsort_permutation order = {&one, 32, sizeof order, 1, 0};
   uint32_t index;
   (void)state;
 #define WRONG(call) assert_int_equal(call, RECSORT_INVALID_ARGUMENT)
@@ -280,13 +285,14 @@ static void test_wrong_calls(void **state)
   WRONG(recsort_argsort(sorter, &one, 1, &index, 16, NULL));
   WRONG(recsort_argsort(sorter, &one, 1, NULL, 32, NULL));
   WRONG(recsort_argsort(sorter, &one, (UINT64_C(1) << 32) + 1, &index, 32, NULL));
-  WRONG(recsort_find_order(sorter, &one, 1, NULL, NULL));
-  WRONG(recsort_permute(sorter, NULL, &one, 4, NULL));
-  WRONG(recsort_permute(sorter, &order, &one, 0, NULL));
-  WRONG(recsort_unique(sorter, &one, &order, NULL)); /* not the sorter's own */
+  WRONG(recsort_find_permutation(sorter, &one, 1, NULL, NULL));
+  WRONG(recsort_permutation_apply(sorter, NULL, &one, 4, NULL));
+  WRONG(recsort_permutation_apply(sorter, &order, &one, 0, NULL));
+  WRONG(recsort_permutation_unique(sorter, &one, &order, NULL)); /* not the sorter's own */
   assert_int_equal(recsort_sort(sorter, &one, SIZE_MAX / 2, NULL), RECSORT_OUT_OF_MEMORY);
   assert_int_equal(
-      recsort_permute(sorter, &(recsort_permutation){&one, 32, SIZE_MAX / 2, 0}, &one, 8, NULL),
+      recsort_permutation_apply(
+          sorter, &(recsort_permutation){&one, 32, sizeof order, SIZE_MAX / 2, 0}, &one, 8, NULL),
       RECSORT_OUT_OF_MEMORY);
   assert_null(none);
   recsort_sorter_destroy(NULL);
@@ -347,7 +353,8 @@ static void sort_in_a_task(void *argument, size_t number)
 {
   enum { COUNT = 100000 };
   nested *const n = argument;
-  const recsort_options options = {.struct_size = sizeof options, .threads = 1 + (unsigned)number % 3};
+  const recsort_options options = {.struct_size = sizeof options,
+                                   .threads = 1 + (unsigned)number % 3};
   recsort_sorter *sorter = NULL;
   entity *const entities = make_entities(COUNT);
   if (recsort_sorter_create(n->schema, &options, &sorter, NULL) != RECSORT_OK ||

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "recsort/recsort.h"
+#include "support/told.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
@@ -68,13 +69,14 @@ static void check_integer(const recsort_field *field, recsort_type type, uint64_
 {
   unsigned char copy[sizeof pattern];
   const bool is_signed = type >= RECSORT_INT8 && type <= RECSORT_INT64;
-  const recsort_value value = recsort_field_read(field, pattern, 0);
+  recsort_value value;
+  recsort_field_get(field, pattern, 0, &value, sizeof value);
   assert_int_equal(value.kind, is_signed ? RECSORT_VALUE_SIGNED : RECSORT_VALUE_UNSIGNED);
   assert_int_equal(value.size, field->size);
   assert_true((is_signed ? (uint64_t)value.as.i : value.as.u) == expected);
   if (type == RECSORT_BOOL) return;
   memset(copy, 0x55, sizeof copy);
-  recsort_field_write(field, copy, 0, value);
+  write_value(field, copy, 0, value);
   assert_memory_equal(copy + 1, pattern + 1, field->size);
   assert_int_equal(copy[0], 0x55);
   assert_int_equal(copy[1 + field->size], 0x55);
@@ -104,8 +106,8 @@ static void reads_and_writes_elements(void **state)
       .type = RECSORT_UINT16, .offset = 1, .size = 2, .count = 4, .endian = RECSORT_BIG_ENDIAN};
   unsigned char copy[sizeof pattern] = {0};
   (void)state;
-  assert_int_equal(recsort_field_read(&field, pattern, 3).as.u, 0x0788);
-  recsort_field_write(&field, copy, 2, unsigned_value(0xabcd));
+  assert_int_equal(read_value(&field, pattern, 3).as.u, 0x0788);
+  write_value(&field, copy, 2, unsigned_value(0xabcd));
   assert_int_equal(copy[5], 0xab);
   assert_int_equal(copy[6], 0xcd);
   assert_int_equal(copy[4] | copy[7], 0);
@@ -136,13 +138,14 @@ static void reads_and_writes_bits(void **state)
                                  .bit = cases[i].bit,
                                  .width = cases[i].width};
     unsigned char copy[6] = {0x55, 0, 0, 0, 0, 0x55};
-    const recsort_value value = recsort_field_read(&field, pattern, 0);
+    recsort_value value;
+    recsort_field_get(&field, pattern, 0, &value, sizeof value);
     assert_int_equal(value.kind, RECSORT_VALUE_UNSIGNED);
     assert_true(value.as.u == cases[i].value);
     assert_int_equal(value.size, 4);
-    recsort_field_write(&field, copy, 0, unsigned_value(UINT64_MAX));
+    write_value(&field, copy, 0, unsigned_value(UINT64_MAX));
     assert_memory_equal(copy + 1, cases[i].written, 4);
-    recsort_field_write(&field, copy, 0, unsigned_value(0));
+    write_value(&field, copy, 0, unsigned_value(0));
     assert_memory_equal(copy, "\x55\0\0\0\0\x55", 6);
   }
   const recsort_field whole = {.type = RECSORT_BITFIELD,
@@ -150,7 +153,7 @@ static void reads_and_writes_bits(void **state)
                                .size = 8,
                                .endian = RECSORT_LITTLE_ENDIAN,
                                .width = 64};
-  assert_true(recsort_field_read(&whole, pattern + 1, 0).as.u == 0x8807068504038281);
+  assert_true(read_value(&whole, pattern + 1, 0).as.u == 0x8807068504038281);
 }
 
 /* ---- Floats -----------------------------------------------------------------------------------
@@ -166,7 +169,7 @@ static uint64_t raw_bits(const recsort_field *field, const unsigned char *bytes)
 {
   recsort_field raw = *field;
   raw.type = field->size == 2 ? RECSORT_UINT16 : RECSORT_UINT32;
-  return recsort_field_read(&raw, bytes, 0).as.u;
+  return read_value(&raw, bytes, 0).as.u;
 }
 
 static uint64_t write_real(recsort_type type, double real)
@@ -174,7 +177,7 @@ static uint64_t write_real(recsort_type type, double real)
   unsigned char bytes[4];
   const recsort_field field = {
       .type = type, .size = type == RECSORT_FLOAT32 ? 4 : 2, .endian = RECSORT_BIG_ENDIAN};
-  recsort_field_write(&field, bytes, 0, real_value(real));
+  write_value(&field, bytes, 0, real_value(real));
   return raw_bits(&field, bytes);
 }
 
@@ -213,8 +216,9 @@ static void reads_known_floats(void **state)
     recsort_field field = raw;
     unsigned char bytes[4];
     field.type = known[i].type;
-    recsort_field_write(&raw, bytes, 0, unsigned_value(known[i].bits));
-    const recsort_value value = recsort_field_read(&field, bytes, 0);
+    write_value(&raw, bytes, 0, unsigned_value(known[i].bits));
+    recsort_value value;
+    recsort_field_get(&field, bytes, 0, &value, sizeof value);
     assert_int_equal(value.kind, RECSORT_VALUE_REAL);
     assert_true(bits_of(value.as.real) == bits_of(known[i].real));
     assert_true(write_real(known[i].type, known[i].real) == known[i].bits);
@@ -230,7 +234,7 @@ static void keeps_every_16_bit_float(void **state)
       const unsigned char bytes[2] = {(unsigned char)(bits >> 8), (unsigned char)bits};
       const recsort_field field = {.type = type, .size = 2, .endian = RECSORT_BIG_ENDIAN};
       unsigned char copy[2];
-      recsort_field_write(&field, copy, 0, recsort_field_read(&field, bytes, 0));
+      write_value(&field, copy, 0, read_value(&field, bytes, 0));
       assert_memory_equal(copy, bytes, 2);
     }
   }
@@ -246,8 +250,8 @@ static void rounds_to_nearest_even(void **state)
       const unsigned char low[2] = {(unsigned char)(bits >> 8), (unsigned char)bits};
       const unsigned char high[2] = {(unsigned char)((bits + 1) >> 8), (unsigned char)(bits + 1)};
       const recsort_field field = {.type = type, .size = 2, .endian = RECSORT_BIG_ENDIAN};
-      const double a = recsort_field_read(&field, low, 0).as.real;
-      const double b = recsort_field_read(&field, high, 0).as.real;
+      const double a = read_value(&field, low, 0).as.real;
+      const double b = read_value(&field, high, 0).as.real;
       const uint64_t middle = bits_of(a + (b - a) / 2); /* exact in double */
       assert_true(a < b);
       assert_true(write_real(type, real_of(middle)) == bits + (bits & 1));
@@ -298,10 +302,10 @@ static void keeps_float64_and_signalling_float32(void **state)
   const unsigned char signalling[4] = {1, 0, 0x80, 0xff};
   unsigned char bytes[8];
   (void)state;
-  recsort_field_write(&f64, bytes, 0, real_value(-2.5));
+  write_value(&f64, bytes, 0, real_value(-2.5));
   assert_memory_equal(bytes, "\xc0\x04\0\0\0\0\0\0", 8);
-  assert_true(recsort_field_read(&f64, bytes, 0).as.real == -2.5);
-  recsort_field_write(&f32, bytes, 0, recsort_field_read(&f32, signalling, 0));
+  assert_true(read_value(&f64, bytes, 0).as.real == -2.5);
+  write_value(&f32, bytes, 0, read_value(&f32, signalling, 0));
   assert_memory_equal(bytes, signalling, 4);
 }
 
@@ -313,21 +317,21 @@ static void reads_and_pads_bytes(void **state)
   const recsort_field field = {.type = RECSORT_CHAR, .offset = 1, .size = 4};
   unsigned char record[6] = "xabcdx";
   (void)state;
-  const recsort_value value = recsort_field_read(&field, record, 0);
+  recsort_value value;
+  recsort_field_get(&field, record, 0, &value, sizeof value);
   assert_int_equal(value.kind, RECSORT_VALUE_BYTES);
   assert_ptr_equal(value.as.bytes, record + 1);
   assert_int_equal(value.size, 4);
-  recsort_field_write(&field, record, 0,
-                      (recsort_value){.kind = RECSORT_VALUE_BYTES,
-                                      .as.bytes = (const unsigned char *)"yz",
-                                      .size = 2});
+  write_value(&field, record, 0,
+              (recsort_value){
+                  .kind = RECSORT_VALUE_BYTES, .as.bytes = (const unsigned char *)"yz", .size = 2});
   assert_memory_equal(record, "xyz\0\0x", 6);
-  recsort_field_write(&field, record, 0,
-                      (recsort_value){.kind = RECSORT_VALUE_BYTES,
-                                      .as.bytes = (const unsigned char *)"123456",
-                                      .size = 6});
+  write_value(&field, record, 0,
+              (recsort_value){.kind = RECSORT_VALUE_BYTES,
+                              .as.bytes = (const unsigned char *)"123456",
+                              .size = 6});
   assert_memory_equal(record, "x1234x", 6);
-  recsort_field_write(&field, record, 0, unsigned_value(7));
+  write_value(&field, record, 0, unsigned_value(7));
   assert_memory_equal(record, "x\0\0\0\0x", 6);
 }
 
@@ -356,19 +360,19 @@ static void cuts_values_that_do_not_fit(void **state)
     const recsort_field field = {
         .type = cases[i].type, .size = cases[i].size, .endian = RECSORT_LITTLE_ENDIAN};
     memset(bytes, 0x55, sizeof bytes);
-    recsort_field_write(&field, bytes, 0, cases[i].value);
-    assert_true(recsort_field_read(&field, bytes, 0).as.i == cases[i].expected);
+    write_value(&field, bytes, 0, cases[i].value);
+    assert_true(read_value(&field, bytes, 0).as.i == cases[i].expected);
   }
   const recsort_field truth = {.type = RECSORT_BOOL, .size = 1, .endian = RECSORT_LITTLE_ENDIAN};
-  recsort_field_write(&truth, bytes, 0, unsigned_value(256));
+  write_value(&truth, bytes, 0, unsigned_value(256));
   assert_int_equal(bytes[0], 1);
-  recsort_field_write(&truth, bytes, 0, signed_value(0));
+  write_value(&truth, bytes, 0, signed_value(0));
   assert_int_equal(bytes[0], 0);
   const recsort_field real = {.type = RECSORT_FLOAT64, .size = 8, .endian = RECSORT_LITTLE_ENDIAN};
-  recsort_field_write(&real, bytes, 0, signed_value(-5));
-  assert_true(recsort_field_read(&real, bytes, 0).as.real == -5.0);
-  recsort_field_write(&real, bytes, 0, text);
-  assert_true(recsort_field_read(&real, bytes, 0).as.real == 0.0);
+  write_value(&real, bytes, 0, signed_value(-5));
+  assert_true(read_value(&real, bytes, 0).as.real == -5.0);
+  write_value(&real, bytes, 0, text);
+  assert_true(read_value(&real, bytes, 0).as.real == 0.0);
 }
 
 static void names_every_type(void **state)

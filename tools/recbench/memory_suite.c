@@ -58,7 +58,8 @@ bool memory_run_warm(bench_contender *self)
   const double before = tool_seconds();
   const bool sorted = sort_copy(self, job->sorter);
   const double seconds = tool_seconds() - before;
-  const recsort_stats stats = recsort_sorter_stats(job->sorter);
+  recsort_stats stats;
+  recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
   return sorted && finish(self, job, seconds) && add_stages(self, &stats);
 }
 
@@ -73,7 +74,8 @@ bool memory_run_to(bench_contender *self)
   const bool sorted = recsort_sort_to(job->sorter, self->input->records, self->input->count,
                                       job->scratch, &error) == RECSORT_OK;
   const double seconds = tool_seconds() - before;
-  const recsort_stats stats = recsort_sorter_stats(job->sorter);
+  recsort_stats stats;
+  recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
   if (!sorted) tool_error_library(&error);
   return sorted && finish(self, job, seconds) && add_stages(self, &stats);
 }

@@ -25,7 +25,8 @@ bool methods_find(const bench_options *options, const recsort_plugin_list *plugi
   const size_t plugin_count = recsort_plugin_list_count(plugins);
   size_t found = 0;
   for (size_t p = 0; p < plugin_count && !(automatic && found != 0); p++) {
-    const recsort_plugin_info plugin = recsort_plugin_list_at(plugins, p);
+    recsort_plugin_info plugin;
+    recsort_plugin_list_get(plugins, p, &plugin, sizeof plugin);
     const bool named =
         automatic || is_all(options->plugin) || strcmp(options->plugin, plugin.name) == 0;
     if (plugin.score == 0 || !named) continue;
@@ -47,7 +48,8 @@ void methods_print(const recsort_plugin_list *plugins)
 {
   const size_t count = recsort_plugin_list_count(plugins);
   for (size_t p = 0; p < count; p++) {
-    const recsort_plugin_info plugin = recsort_plugin_list_at(plugins, p);
+    recsort_plugin_info plugin;
+    recsort_plugin_list_get(plugins, p, &plugin, sizeof plugin);
     printf("%s: %s\n", plugin.name, plugin.score == 0 ? plugin.reason : plugin.description);
     for (size_t a = 0; plugin.score != 0 && a < plugin.algorithm_count; a++) {
       printf("  %-12s %s\n", plugin.algorithms[a], plugin.algorithm_texts[a]);

@@ -135,7 +135,8 @@ static void write_text(const unsigned char *bytes, size_t size, char *text)
 
 void cell_write(const recsort_field *field, const void *base, size_t element, char *text)
 {
-  const recsort_value value = recsort_field_read(field, base, element);
+  recsort_value value;
+  recsort_field_get(field, base, element, &value, sizeof value);
   switch (class_of(field)) {
   case RECSORT_CLASS_BOOL:
     strcpy(text, value.as.u ? "true" : "false");

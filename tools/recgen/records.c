@@ -127,7 +127,7 @@ static void write_scalar(const generator *g, const recsort_field *field, unsigne
   if (!g->special || !tool_is_float(field) || !is_special(draw, &value.as.real)) {
     value = digit_value(field, field->enumerators, random_below(&draw, digit_base(field)));
   }
-  recsort_field_write(field, base, element, value);
+  recsort_field_set(field, base, element, &value, sizeof value);
 }
 
 static void write_fields(const generator *g, const recsort_field *fields, size_t count,
@@ -204,8 +204,8 @@ static void write_digits(const generator *g, unsigned char *record)
     const generator_key *const key = &g->keys[i];
     const place *const at = &key->place;
     if (key->bytes) continue;
-    recsort_field_write(at->field, record + at->base, at->element,
-                        digit_value(at->field, key->enumerators, key->digit));
+    const recsort_value value = digit_value(at->field, key->enumerators, key->digit);
+    recsort_field_set(at->field, record + at->base, at->element, &value, sizeof value);
   }
 }
 

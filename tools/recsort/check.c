@@ -33,7 +33,8 @@ static void keep_values(const check_state *checker, const unsigned char *record)
   const size_t key_count = recsort_sorter_key_count(job->sorter);
   unsigned char *bytes = checker->bytes;
   for (size_t i = 0; i < key_count; i++) {
-    const recsort_key_info key = recsort_sorter_key(job->sorter, i);
+    recsort_key_info key;
+    recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
     recsort_value *const value = &checker->values[i];
     *value = key_value(job->schema, &key, record);
     if (value->kind != RECSORT_VALUE_BYTES) continue;
@@ -49,7 +50,8 @@ static void report_disorder(const check_state *checker, const char *name, uint64
   const cli_job *const job = checker->job;
   const size_t key_count = recsort_sorter_key_count(job->sorter);
   for (size_t i = 0; i < key_count; i++) {
-    const recsort_key_info key = recsort_sorter_key(job->sorter, i);
+    recsort_key_info key;
+    recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
     const recsort_value value = key_value(job->schema, &key, record);
     const recsort_value value_before = checker->values[i];
     if (key_values_equal(&key, value, value_before)) continue;

@@ -71,7 +71,8 @@ static void print_keys(const recsort_sorter *sorter, const recsort_stats *stats)
   printf("\nkey: %u bits, kept in %u\n\n", stats->key_bits, stats->key_width);
   printf("    bits     shift  order  nan    field\n");
   for (size_t i = 0; i < count; i++) {
-    const recsort_key_info key = recsort_sorter_key(sorter, i);
+    recsort_key_info key;
+    recsort_sorter_get_key(sorter, i, &key, sizeof key);
     const bool real = tool_is_float(key.field);
     printf("%8u  %8u  %-5s  %-5s  %s\n", key.bits, key.shift,
            key.order == RECSORT_DESCENDING ? "desc" : "asc", real ? nans[key.nan] : "-", key.path);
@@ -140,7 +141,8 @@ int command_explain(cli_job *job)
   const tool_format format = job_format(job);
   if (!job_open_sorter(job)) return TOOL_TROUBLE;
   choose_plugin(job, &format);
-  const recsort_stats stats = recsort_sorter_stats(job->sorter);
+  recsort_stats stats;
+  recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
   print_layout(job->schema, &format);
   print_keys(job->sorter, &stats);
   printf("\nplugin: %s, algorithm %s\nwhy: %s\n", stats.plugin, stats.algorithm, stats.choice);
@@ -180,7 +182,8 @@ int command_list_plugins(void)
     return TOOL_TROUBLE;
   }
   for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
-    const recsort_plugin_info plugin = recsort_plugin_list_at(list, i);
+    recsort_plugin_info plugin;
+    recsort_plugin_list_get(list, i, &plugin, sizeof plugin);
     print_plugin(&plugin);
   }
   recsort_plugin_list_destroy(list);

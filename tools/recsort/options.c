@@ -92,19 +92,17 @@ static bool add_plugin_option(cli_options *options, const option_row *row, const
   recsort_options *const sorting = &options->sorting;
   const char *const equals = strchr(argument, '=');
   (void)row;
-  if (equals == NULL || equals == argument || equals[1] == '\0' || strchr(argument, ',') != NULL) {
+  if (equals == NULL || equals == argument || equals[1] == '\0') {
     return bad_value("--plugin-option", argument, "of the form KEY=VALUE");
   }
-  const size_t before = sorting->plugin_options != NULL ? strlen(sorting->plugin_options) + 1 : 0;
-  const size_t size = before + strlen(argument) + 1;
-  char *const text = realloc((void *)sorting->plugin_options, size);
-  if (text == NULL) {
+  const size_t size = (sorting->plugin_option_count + 1) * sizeof argument;
+  const char **const texts = realloc((void *)sorting->plugin_options, size);
+  if (texts == NULL) {
     tool_error_memory(size);
     return false;
   }
-  if (before > 0) text[before - 1] = ',';
-  memcpy(text + before, argument, size - before);
-  sorting->plugin_options = text;
+  texts[sorting->plugin_option_count++] = argument;
+  sorting->plugin_options = texts;
   return true;
 }
 
@@ -359,6 +357,7 @@ void options_free(cli_options *options)
   free((void *)options->sorting.keys);
   free((void *)options->sorting.plugin_options);
   options->sorting.plugin_options = NULL;
+  options->sorting.plugin_option_count = 0;
   options->sorting.keys = NULL;
   options->sorting.key_count = 0;
 }

@@ -24,7 +24,7 @@ typedef struct cli_options {
   cli_command command;
   const char *schema;
   const char *output;
-  recsort_options sorting; /* owns its keys, their paths and its plugin_options */
+  recsort_options sorting; /* owns its keys, their paths and the array of plugin_options */
   bool unique;
   bool has_head;
   uint64_t head;       /* has_head: records to write at most; otherwise UINT64_MAX */

@@ -151,8 +151,9 @@ static bool sorted_well(const cli_job *job, const tool_records *input, recsort_s
     report_error(job, input, error);
     return false;
   }
-  const char *const fallback = recsort_sorter_stats(job->sorter).fallback;
-  if (fallback != NULL) tool_error("%s", fallback);
+  recsort_stats stats;
+  recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
+  if (stats.fallback != NULL) tool_error("%s", stats.fallback);
   return true;
 }
 
@@ -162,10 +163,10 @@ static bool find_order(const cli_job *job, const tool_records *input, recsort_pe
   recsort_error error;
   tool_progress_begin("sorting", 0);
   const recsort_status status =
-      recsort_find_order(job->sorter, input->records.data, input->count, order, &error);
+      recsort_find_permutation(job->sorter, input->records.data, input->count, order, &error);
   if (!sorted_well(job, input, status, &error)) return false;
   if (options->unique &&
-      recsort_unique(job->sorter, input->records.data, order, &error) != RECSORT_OK) {
+      recsort_permutation_unique(job->sorter, input->records.data, order, &error) != RECSORT_OK) {
     tool_error_library(&error);
     return false;
   }
@@ -195,7 +196,9 @@ static bool holds_all(const cli_options *options, const tool_records *input)
 /* What writing takes beside the records: a buffer for each thread, if they are gathered. */
 static uint64_t buffer_size(const cli_job *job, uint64_t total)
 {
-  const unsigned threads = recsort_sorter_stats(job->sorter).threads;
+  recsort_stats stats;
+  recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
+  const unsigned threads = stats.threads;
   const bool gathered =
       job->options->index_bits != 0 || recsort_schema_record_size(job->schema) < piece_size;
   const uint64_t pieces = total / piece_size + 1;
@@ -320,7 +323,7 @@ static bool index_fits(const cli_job *job, const tool_records *input)
 static bool write_sorted(const cli_job *job, tool_output *output, tool_records *input,
                          double *sorted)
 {
-  recsort_permutation order;
+  recsort_permutation order = {.struct_size = sizeof order};
   void *at = NULL;
   const bool around = job->options->index_bits == 0;
   const bool whole = holds_all(job->options, input) && tool_output_is_file(output);
@@ -330,7 +333,9 @@ static bool write_sorted(const cli_job *job, tool_output *output, tool_records *
   }
   if (at != NULL) {
     if (!sort_into(job, output, input, at)) return false;
-    *sorted = tool_seconds() - recsort_sorter_stats(job->sorter).permute_seconds;
+    recsort_stats stats;
+    recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
+    *sorted = tool_seconds() - stats.permute_seconds;
   } else {
     if (!find_order(job, input, &order)) return false;
     *sorted = tool_seconds();

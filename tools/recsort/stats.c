@@ -71,7 +71,8 @@ static void print_json(const recsort_stats *stats, uint64_t records, const stage
 
 void print_stats(const cli_job *job, uint64_t records, const run_times *times)
 {
-  const recsort_stats stats = recsort_sorter_stats(job->sorter);
+  recsort_stats stats;
+  recsort_sorter_get_stats(job->sorter, &stats, sizeof stats);
   const stage stages[stage_count] = {
       {"read", times->read},        {"encode", stats.encode_seconds},
       {"sort", stats.sort_seconds}, {"verify", stats.verify_seconds},

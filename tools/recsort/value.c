@@ -35,7 +35,9 @@ recsort_value key_value(const recsort_schema *schema, const recsort_key_info *ke
     const size_t element = *rest == '[' ? (size_t)strtoull(rest + 1, &rest, 10) : 0;
     const char *const dot = strchr(rest, '.');
     if (field == NULL || dot == NULL) {
-      return recsort_field_read(field != NULL ? field : key->field, base, element);
+      recsort_value value;
+      recsort_field_get(field != NULL ? field : key->field, base, element, &value, sizeof value);
+      return value;
     }
     base += field->offset + element * field->size;
     fields = field->fields;

@@ -16,10 +16,11 @@ static double read_back(recsort_type type, const char *text)
   if (type == RECSORT_FLOAT32) return (double)strtof(text, NULL);
   const recsort_field alone = {
       .type = type, .endian = RECSORT_LITTLE_ENDIAN, .size = recsort_type_describe(type)->size};
-  const recsort_value value = {.kind = RECSORT_VALUE_REAL, .as.real = strtod(text, NULL)};
+  recsort_value value = {.kind = RECSORT_VALUE_REAL, .as.real = strtod(text, NULL)};
   unsigned char bytes[8];
-  recsort_field_write(&alone, bytes, 0, value);
-  return recsort_field_read(&alone, bytes, 0).as.real;
+  recsort_field_set(&alone, bytes, 0, &value, sizeof value);
+  recsort_field_get(&alone, bytes, 0, &value, sizeof value);
+  return value.as.real;
 }
 
 /* A decimal of this many digits survives the round trip through the type, so the search for the

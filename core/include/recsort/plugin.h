@@ -13,10 +13,10 @@
  * team.h may be of use.
  *
  * Rules:
- *  - Every struct but recsort_key_step begins with its size in bytes, set by whoever owns it. The
- *    major version must match. With the minor one structs may become longer: use only the members
- *    that the size covers. The host refuses a table that is too short for it, and takes what newer
- *    versions have added as not there.
+ *  - Every struct but recsort_key_step, which does not grow, begins with its size in bytes, set by
+ *    whoever owns it. The major version must match. With the minor one structs become longer, so
+ *    host and plugin may be of different versions: read and write only the members that the size
+ *    covers, and take the others as 0. The host refuses a table that ends before `sort`.
  *  - A plugin must not exit, abort, print, or throw. It reports a status and a text.
  *  - [any thread] may be called by any thread at any time; [one thread] by one thread at a time for
  *    each instance, not always the same one.
@@ -56,7 +56,8 @@ typedef struct recsort_host {
   uint32_t size;
   uint32_t abi;
   void *context;
-  /* [any thread] As malloc and free; the size is given back on release. */
+  /* [any thread] The caller's allocator (recsort_allocator in recsort.h says from where a plugin
+   * may call it); the size is given back on release. */
   void *(*allocate)(void *context, size_t size);
   void (*release)(void *context, void *memory, size_t size);
   /* [any thread] Calls task(argument, number) once for each number below `count` and returns when
@@ -65,10 +66,11 @@ typedef struct recsort_host {
    * time than job.threads. Since 1.1; look at `size`. */
   void (*run)(void *context, void (*task)(void *argument, size_t number), void *argument,
               size_t count);
-  /* What the caller says to the plugin: "key=value,key=value", each key one of the plugin's table;
-   * of a key that comes twice the last counts. NULL: nothing. A value that is wrong is refused by
-   * score, with a reason, and by open. */
-  const char *options;
+  /* What the caller says to the plugin: each "key=value", the key one of the plugin's table; of a
+   * key that comes twice the last counts. A value that is wrong is refused by score, with a reason,
+   * and by open. Since 1.1. */
+  const char *const *options;
+  size_t option_count;
 } recsort_host;
 
 /* One way of sorting. */
@@ -143,7 +145,7 @@ typedef struct recsort_plugin {
   /* [one thread] Waits for whatever is under way and frees all that the instance owns. */
   void (*close)(void *instance);
 
-  /* [any thread] Does not block. `limits->size` is set by the host. */
+  /* [any thread] Does not block. `limits->size` is set by the host, the rest is 0. */
   void (*limits)(const void *instance, recsort_plugin_limits *limits);
 
   /* [any thread] Says how much host memory `job` needs. Does not block or allocate.
@@ -249,7 +251,7 @@ typedef struct recsort_plugin_records {
   const char *(*reason)(const void *instance, const recsort_key_program *program);
 
   /* [one thread] Writes the sorted records to `sorted`, which overlaps `records` nowhere; blocks
-   * until done. Moves none before it has made sure that the order is a permutation. The job is as
+   * until done. Moves none before it has made sure that it has a permutation. The job is as
    * for recsort_plugin.sort, the program one that does suit. On failure what is at `sorted` is
    * lost, and nothing else has changed.
    * UNSUPPORTED: not these records, for want of memory or as one of them holds an invalid value;

@@ -12,17 +12,31 @@
  *    the name ends in _bits.
  *  - A function that can fail returns a recsort_status and takes a recsort_error as its last
  *    argument, which may be NULL. On failure nothing else that the caller passed has changed, but
- *    for what recsort_sort_to, recsort_unique and recsort_encode say.
+ *    for what recsort_sort_to, recsort_permutation_unique and recsort_encode say.
  *  - Such a function refuses NULL, arrays that overlap and permutations that are stale with
  *    RECSORT_INVALID_ARGUMENT. One that cannot fail and is given NULL in place of its schema,
  *    sorter or list, or a number that is too great, returns 0, NULL or a struct of zeros; a destroy
- *    function does nothing then. recsort_field_read, recsort_field_write, recsort_gather,
+ *    function does nothing then. recsort_field_get, recsort_field_set, recsort_gather,
  *    recsort_permutation_at and recsort_key_compare stand in inner loops and check nothing.
  *  - A schema is read-only once created and may be shared by threads. A sorter is used by one
  * thread at a time; several sorters may work at once. The one thing that sorters share is a pool of
  *    threads ("Threads" below).
  *  - The library, and the plugins that come with it, call nothing that prints, exits or installs a
  *    signal handler. (A build without NDEBUG has assertions, which do.)
+ *  - 0 and NULL mean "not given": zero a struct, then fill in what you want to say.
+ *
+ * How the interface grows: structs get members at their end, and programs and libraries of
+ * different versions work together.
+ *  - A struct that you fill in has a struct_size; set it to its sizeof. The library reads what both
+ *    of you know. What an older program does not know is not given; what an older library does not
+ *    know is ignored. A struct_size less than that of the first version is refused.
+ *  - A function that fills in a struct takes its sizeof, and writes no more than that. What an
+ * older library does not know is 0.
+ *  - Arrays of structs that you hand over have a stride: the sizeof of an element; 0 means that of
+ *    the first version.
+ *  - recsort_error, recsort_allocator, recsort_field, recsort_enumerator and recsort_key_desc as
+ *    recsort_schema_keys gives it do not grow. What there is to add comes by further functions.
+ *  - "order" is a direction, ascending or descending; which record goes where is a permutation.
  */
 #ifndef RECSORT_RECSORT_H
 #define RECSORT_RECSORT_H
@@ -40,6 +54,13 @@ extern "C" {
 #else
 #define RECSORT_API
 #endif
+
+/* The version of this header; the library that a program runs with may be older or newer. */
+#define RECSORT_VERSION_MAJOR 0
+#define RECSORT_VERSION_MINOR 1
+#define RECSORT_VERSION_PATCH 0
+#define RECSORT_VERSION_NUMBER                                                                     \
+  (RECSORT_VERSION_MAJOR * 10000 + RECSORT_VERSION_MINOR * 100 + RECSORT_VERSION_PATCH)
 
 /* The version of the library that is linked, as "major.minor.patch". */
 RECSORT_API const char *recsort_version(void);
@@ -62,7 +83,7 @@ typedef enum recsort_status {
 
 /* What went wrong and where, owned by the caller. `line` and `column` count from 1 and are 0 where
  * there is no text to point at. `text` is one whole line without a newline, and already begins
- * with "file:line:column: " where those are known. */
+ * with "file:line:column: " where those are known. The struct has 512 bytes in every version. */
 typedef struct recsort_error {
   recsort_status status;
   uint32_t line;
@@ -77,9 +98,10 @@ RECSORT_API const char *recsort_status_text(recsort_status status);
 
 /* Where the library takes its memory from. Pass NULL in place of one for the C library's.
  * `allocate` returns memory aligned for any type, or NULL; `release` gets what allocate returned
- * and the same size. The library and the plugins that come with it call both from the thread that
- * called them, so several may at once if several threads sort; a plugin from elsewhere may call
- * them from threads of its own. (libyaml, which reads schemas, uses malloc by itself.) */
+ * and the same size.
+ * Who calls: the library and the plugins that come with it call both from the thread that called
+ * them, so several may at once if several threads sort; a plugin from elsewhere may call them from
+ * any thread, at any time. (libyaml, which reads schemas, uses malloc by itself.) */
 typedef struct recsort_allocator {
   void *context;
   void *(*allocate)(void *context, size_t size);
@@ -112,7 +134,7 @@ typedef struct recsort_allocator {
  * what it cannot give to another thread it runs itself. With an executor a sorter creates no thread
  * and gives `run` no more tasks than it may use threads. */
 typedef struct recsort_executor {
-  size_t struct_size; /* sizeof(recsort_executor) */
+  size_t struct_size;
   void *context;
   void (*run)(void *context, void (*task)(void *argument, size_t number), void *argument,
               size_t count);
@@ -174,6 +196,7 @@ typedef struct recsort_enumerator {
   int64_t value;
 } recsort_enumerator;
 
+/* With layout C and PACKED the same as an offset of 0: not given. */
 #define RECSORT_NO_OFFSET UINT64_MAX
 
 /* A field as it is declared. `line` and `column` say where in `source`, for messages; 0 if
@@ -183,8 +206,9 @@ typedef struct recsort_field_desc {
   recsort_type type;
   recsort_type base;     /* enum: its integer type */
   recsort_endian endian; /* DEFAULT: that of the struct around it */
-  uint64_t offset;       /* from the start of the enclosing struct; RECSORT_NO_OFFSET: laid out.
-                            Given with layout C or PACKED it is checked */
+  uint64_t offset;       /* from the start of the enclosing struct. Layout EXPLICIT: where the field
+                            is, 0 for the first byte. Layout C and PACKED put it there themselves:
+                            an offset that is given (not 0) is checked */
   uint64_t count;        /* elements of an array; 0: no array. char, bytes: the length; 0: 1 */
   const char *bit_base;  /* bitfield: the field that holds the bits */
   uint32_t bit;
@@ -206,7 +230,7 @@ typedef struct recsort_key_desc {
   uint32_t column;
 } recsort_key_desc;
 
-/* A whole schema as it is declared. Set `struct_size` to sizeof(recsort_schema_desc). */
+/* A whole schema as it is declared. The strides hold for structs within structs, too. */
 typedef struct recsort_schema_desc {
   size_t struct_size;
   const char *record; /* the record's name */
@@ -222,6 +246,9 @@ typedef struct recsort_schema_desc {
   size_t key_count;
   uint32_t line; /* of `size`, for messages */
   uint32_t column;
+  size_t field_stride; /* sizeof(recsort_field_desc), and so on */
+  size_t enumerator_stride;
+  size_t key_stride;
 } recsort_schema_desc;
 
 /* A field as it was laid out; read-only, owned by its schema. The fields of a struct in an array
@@ -324,28 +351,30 @@ typedef struct recsort_value {
 
 /* Reads element `element` (0 where there is no array) of a field that is no struct. `base` is the
  * address of the struct that encloses the field: the record, or an element of a struct field at
- * field->offset + element * field->size. Nothing need be aligned. */
-RECSORT_API recsort_value recsort_field_read(const recsort_field *field, const void *base,
-                                             size_t element);
+ * field->offset + element * field->size. Nothing need be aligned. `size` is sizeof(recsort_value).
+ */
+RECSORT_API void recsort_field_get(const recsort_field *field, const void *base, size_t element,
+                                   recsort_value *value, size_t size);
 /* Writes such a value. A value of the wrong kind, or one that does not fit, is cut to the field's
  * bits; a real is rounded to nearest even; short bytes are padded with NUL. */
-RECSORT_API void recsort_field_write(const recsort_field *field, void *base, size_t element,
-                                     recsort_value value);
+RECSORT_API void recsort_field_set(const recsort_field *field, void *base, size_t element,
+                                   const recsort_value *value, size_t size);
 
 /* ---- Sorter ------------------------------------------------------------------------------- */
 
-/* What is looked at before a result is used. In any case, an order is a permutation. */
+/* What is looked at before a result is used. In any case, what a plugin gives is a permutation. */
 typedef enum recsort_verify {
   RECSORT_VERIFY_DEFAULT = 0, /* what costs at most 3%: from 2^20 records on the CUDA plugin checks,
                                  on the device, all that FULL says, and ties as well; its option
                                  verify=on has it check fewer records, too */
-  RECSORT_VERIFY_FULL         /* as well, on the host, and slowly: an order's keys ascend, and ties
-                                 are in input order; where a plugin moved the records itself, they
-                                 are the input's (their checksums agree) and their keys ascend, but
-                                 the order of ties cannot be told from them */
+  RECSORT_VERIFY_FULL         /* as well, on the host, and slowly: the keys ascend by the
+                                 permutation, and ties are in input order; where a plugin moved the
+                                 records itself, they are the input's (their checksums agree) and
+                                 their keys ascend, but whether ties are in input order cannot be
+                                 told from them */
 } recsort_verify;
 
-/* How to sort. Zero everything, set `struct_size` to sizeof(recsort_options), then what differs. */
+/* How to sort. */
 typedef struct recsort_options {
   size_t struct_size;
   const recsort_key_desc *keys; /* in place of the schema's own */
@@ -358,8 +387,13 @@ typedef struct recsort_options {
                           * executor has. At most 1024 are used */
   const recsort_allocator *allocator; /* copied; NULL: the C library's */
   const recsort_executor *executor;   /* copied; NULL: the library's own pool of threads */
-  const char *plugin_options;         /* for the plugin: "device=1,memory=8G"; NULL: none */
+  const char *const *plugin_options;  /* copied; for the plugin, each "key=value", such as
+                                       * "memory=8G". Of a key that comes twice the last counts */
+  size_t plugin_option_count;
+  size_t record_size; /* sizeof your record: refused where the schema's record has another */
+  size_t key_stride;  /* sizeof(recsort_key_desc) */
   recsort_verify verify;
+  uint32_t reserved;
 } recsort_options;
 
 typedef struct recsort_sorter recsort_sorter;
@@ -371,8 +405,8 @@ typedef struct recsort_sorter recsort_sorter;
  * opens the others: the best that works here sorts from then on, and the next best sorts arrays
  * that are too small to be worth it. (Where `algorithm` or `plugin_options` hold what "cpu" does
  * not have, this is done here.) A plugin that fails in use is dropped for the next best one, and
- * recsort_sorter_stats says so.
- * The options of a plugin are listed by recsort_plugin_list_at. One that it does not have, or a
+ * recsort_stats.fallback says so.
+ * The options of a plugin are listed by recsort_plugin_list_get. One that it does not have, or a
  * wrong value, is an error if the plugin was asked for by name; with "auto" the plugin is not used,
  * and recsort_stats.fallback says so. The CUDA plugin sorts on the device that is the calling
  * thread's current one in the call that opens it, or on number `device`, from any thread, and
@@ -388,12 +422,13 @@ RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
 /* Says how many bytes of working memory a sorter will hold once it has sorted `count` records: what
  * the plan of the key and the plugin in use ask for. `in_place` is for recsort_sort, whose working
  * memory includes a copy of the records; false is for recsort_sort_to, recsort_argsort and
- * recsort_find_order. Where a plugin moves whole records it may be less. Not counted: up to 36 MiB
- * of pinned memory of the CUDA plugin, what it takes when the device's free memory has shrunk, what
- * another plugin takes when "auto" drops one, and windows of about 1 MiB of recsort_unique and
- * recsort_check. Takes no such memory itself, but loads and opens plugins as a sort of `count`
- * records would; it is used by one thread at a time, as a sorting call is.
- * Errors: OUT_OF_MEMORY (no memory is so large), PLUGIN_ERROR (not so many), INVALID_ARGUMENT. */
+ * recsort_find_permutation. Where a plugin moves whole records it may be less. Not counted: up to
+ * 36 MiB of pinned memory of the CUDA plugin, what it takes when the device's free memory has
+ * shrunk, what another plugin takes when "auto" drops one, and windows of about 1 MiB of
+ * recsort_permutation_unique and recsort_check. Takes no such memory itself, but loads and opens
+ * plugins as a sort of `count` records would; it is used by one thread at a time, as a sorting call
+ * is. Errors: OUT_OF_MEMORY (no memory is so large), PLUGIN_ERROR (not so many), INVALID_ARGUMENT.
+ */
 RECSORT_API recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count,
                                                  bool in_place, size_t *bytes,
                                                  recsort_error *error);
@@ -423,44 +458,49 @@ RECSORT_API recsort_status recsort_argsort(recsort_sorter *sorter, const void *r
                                            recsort_error *error);
 
 /* A permutation that the sorter keeps: valid until its next sorting call, also one that fails. To
- * use one of your own, zero the struct and fill in the rest. */
+ * use one of your own, zero the struct and fill in the first four members. */
 typedef struct recsort_permutation {
-  const void *index;   /* uint32_t or uint64_t */
-  unsigned index_bits; /* 32 or 64 */
+  const void *index;    /* uint32_t or uint64_t */
+  unsigned index_bits;  /* 32 or 64 */
+  unsigned struct_size; /* sizeof(recsort_permutation), also before a call that fills in the rest */
   size_t count;
   uint64_t sorting; /* which of the sorter's calls gave it; 0: none, you made it */
 } recsort_permutation;
 
 /* As recsort_argsort, without a copy of the result. */
-RECSORT_API recsort_status recsort_find_order(recsort_sorter *sorter, const void *records,
-                                              size_t count, recsort_permutation *order,
-                                              recsort_error *error);
+RECSORT_API recsort_status recsort_find_permutation(recsort_sorter *sorter, const void *records,
+                                                    size_t count, recsort_permutation *permutation,
+                                                    recsort_error *error);
 
 /* Shortens the sorter's own permutation of `records` to the first record of each run of equal
- * keys. `order` is what recsort_find_order last gave, for the same records; any other is refused.
- * Errors: OUT_OF_MEMORY, INVALID_ARGUMENT, and INVALID_RECORD if the records have changed
- * meanwhile, after which the order is of no use. */
-RECSORT_API recsort_status recsort_unique(recsort_sorter *sorter, const void *records,
-                                          recsort_permutation *order, recsort_error *error);
+ * keys. `permutation` is what recsort_find_permutation last gave, for the same records; any other
+ * is refused. Errors: OUT_OF_MEMORY, INVALID_ARGUMENT, and INVALID_RECORD if the records have
+ * changed meanwhile, after which the permutation is of no use. */
+RECSORT_API recsort_status recsort_permutation_unique(recsort_sorter *sorter, const void *records,
+                                                      recsort_permutation *permutation,
+                                                      recsort_error *error);
 
-/* Writes elements order[first .. first + count) of `from` to `to`, which must not overlap. The
- * elements are of any size: the records, or another array that runs beside them (a struct of
+/* Permutes a further array in place, in the same way. Takes memory for one copy of the array from
+ * the sorter's allocator. `permutation` is what this sorter last gave, and `array` has as many
+ * elements as were sorted (after recsort_permutation_unique the first permutation->count of them
+ * are those that it kept); or `permutation` is one of your own, which is checked. Errors:
+ * OUT_OF_MEMORY, INVALID_ARGUMENT (also: a permutation that is stale, of another sorter or count,
+ * or none). */
+RECSORT_API recsort_status recsort_permutation_apply(recsort_sorter *sorter,
+                                                     const recsort_permutation *permutation,
+                                                     void *array, size_t element_size,
+                                                     recsort_error *error);
+
+/* Writes elements permutation[first .. first + count) of `from` to `to`, which must not overlap.
+ * The elements are of any size: the records, or another array that runs beside them (a struct of
  * arrays is sorted by one call for each). `threads` 0: as many as there are processors; they are
- * the library's own. Nothing is checked: `order` must not be stale, first + count at most
- * order->count, and the index values must be within `from`, as those of a sorter are. */
-RECSORT_API void recsort_gather(const recsort_permutation *order, size_t first, size_t count,
+ * the library's own. Nothing is checked: `permutation` must not be stale, first + count at most
+ * permutation->count, and the index values must be within `from`, as those of a sorter are. */
+RECSORT_API void recsort_gather(const recsort_permutation *permutation, size_t first, size_t count,
                                 const void *from, size_t element_size, void *to, unsigned threads);
 
 /* The index value at `place` of a permutation. */
-RECSORT_API uint64_t recsort_permutation_at(const recsort_permutation *order, size_t place);
-
-/* Permutes a further array in place, in the same way as `order`. Takes memory for one copy of the
- * array from the sorter's allocator. `order` is what this sorter last gave, and `array` has as many
- * elements as were sorted (after recsort_unique the first order->count of them are those that it
- * kept); or `order` is a permutation of your own, which is checked. Errors: OUT_OF_MEMORY,
- * INVALID_ARGUMENT (also: a permutation that is stale, of another sorter or count, or none). */
-RECSORT_API recsort_status recsort_permute(recsort_sorter *sorter, const recsort_permutation *order,
-                                           void *array, size_t element_size, recsort_error *error);
+RECSORT_API uint64_t recsort_permutation_at(const recsort_permutation *permutation, size_t place);
 
 /* Finds the first record whose key is less than that of the record before it: `*disorder` is its
  * index, or `count` if the records are sorted. Errors: INVALID_RECORD, OUT_OF_MEMORY,
@@ -494,7 +534,9 @@ typedef struct recsort_key_info {
 } recsort_key_info;
 
 RECSORT_API size_t recsort_sorter_key_count(const recsort_sorter *sorter);
-RECSORT_API recsort_key_info recsort_sorter_key(const recsort_sorter *sorter, size_t key);
+/* Fills in `info`, of `size` bytes; the texts and the field live as long as the sorter. */
+RECSORT_API void recsort_sorter_get_key(const recsort_sorter *sorter, size_t key,
+                                        recsort_key_info *info, size_t size);
 
 /* Figures of the last sorting call, and the choices that hold for the next. The texts live as long
  * as the sorter. Seconds are of wall-clock time. */
@@ -520,7 +562,9 @@ typedef struct recsort_stats {
   double permute_seconds;
 } recsort_stats;
 
-RECSORT_API recsort_stats recsort_sorter_stats(const recsort_sorter *sorter);
+/* Fills in `stats`, of `size` bytes. */
+RECSORT_API void recsort_sorter_get_stats(const recsort_sorter *sorter, recsort_stats *stats,
+                                          size_t size);
 
 /* ---- Plugins ------------------------------------------------------------------------------ */
 
@@ -553,8 +597,9 @@ RECSORT_API recsort_status recsort_plugin_list_create(const recsort_allocator *a
                                                       recsort_error *error);
 RECSORT_API void recsort_plugin_list_destroy(recsort_plugin_list *list);
 RECSORT_API size_t recsort_plugin_list_count(const recsort_plugin_list *list);
-RECSORT_API recsort_plugin_info recsort_plugin_list_at(const recsort_plugin_list *list,
-                                                       size_t index);
+/* Fills in `info`, of `size` bytes; what it points to lives as long as the list. */
+RECSORT_API void recsort_plugin_list_get(const recsort_plugin_list *list, size_t index,
+                                         recsort_plugin_info *info, size_t size);
 
 #ifdef __cplusplus
 }

@@ -30,11 +30,11 @@ static void fail(const recsort_error *error)
   exit(2);
 }
 
-static recsort_sorter *open_sorter(unsigned words, const char *plugin_options)
+static recsort_sorter *open_sorter(unsigned words, const char *plugin_option)
 {
   const recsort_field_desc fields[] = {
-      {.name = "key", .type = RECSORT_FLOAT32, .offset = RECSORT_NO_OFFSET},
-      {.name = "rest", .type = RECSORT_UINT32, .offset = RECSORT_NO_OFFSET, .count = words - 1}};
+      {.name = "key", .type = RECSORT_FLOAT32},
+      {.name = "rest", .type = RECSORT_UINT32, .count = words - 1}};
   const recsort_key_desc key = {.path = "key"};
   const recsort_schema_desc desc = {.struct_size = sizeof desc,
                                     .record = "R",
@@ -42,8 +42,10 @@ static recsort_sorter *open_sorter(unsigned words, const char *plugin_options)
                                     .field_count = 2,
                                     .keys = &key,
                                     .key_count = 1};
-  const recsort_options options = {
-      .struct_size = sizeof options, .plugin = "cuda", .plugin_options = plugin_options};
+  const recsort_options options = {.struct_size = sizeof options,
+                                   .plugin = "cuda",
+                                   .plugin_options = &plugin_option,
+                                   .plugin_option_count = 1};
   recsort_schema *schema = NULL;
   recsort_sorter *sorter = NULL;
   recsort_error error;
@@ -74,9 +76,11 @@ static void measure(unsigned words, size_t count)
     }
   for (int v = 0; v < 2; v++)
     qsort(ms[v], REPEATS, sizeof(double), compare);
+  recsort_stats stats;
+  recsort_sorter_get_stats(sorters[1], &stats, sizeof stats);
   printf("%9zu records of %2zu bytes, %s: without %8.3f ms, with %8.3f ms, %+.1f %%\n", count, size,
-         recsort_sorter_stats(sorters[1]).whole_records ? "whole" : "keys ", ms[0][REPEATS / 2],
-         ms[1][REPEATS / 2], 100 * (ms[1][REPEATS / 2] / ms[0][REPEATS / 2] - 1));
+         stats.whole_records ? "whole" : "keys ", ms[0][REPEATS / 2], ms[1][REPEATS / 2],
+         100 * (ms[1][REPEATS / 2] / ms[0][REPEATS / 2] - 1));
   (void)fflush(stdout);
   recsort_sorter_destroy(sorters[0]);
   recsort_sorter_destroy(sorters[1]);

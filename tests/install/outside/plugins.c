@@ -8,7 +8,8 @@ int main(void)
   recsort_plugin_list *list = NULL;
   if (recsort_plugin_list_create(NULL, &list, NULL) != RECSORT_OK) return 1;
   for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
-    const recsort_plugin_info plugin = recsort_plugin_list_at(list, i);
+    recsort_plugin_info plugin;
+    recsort_plugin_list_get(list, i, &plugin, sizeof plugin);
     printf("%s (%s)\n", plugin.name, plugin.path ? plugin.path : "linked in");
   }
   recsort_plugin_list_destroy(list);
