@@ -43,7 +43,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cuda/device_sort.h"
+#include "gpu/device_sort.h"
 #include "cuda/twin.h"
 
 __extension__ typedef unsigned __int128 device_uint128;

@@ -6,7 +6,7 @@
 #include <assert.h>
 
 #include "common/co_rank.h"
-#include "cuda/device_sort.h"
+#include "gpu/device_sort.h"
 #include "cuda/twin.h"
 
 RECSORT_HD static inline uint64_t plan_min(uint64_t a, uint64_t b)

@@ -141,7 +141,7 @@ int main(int argc, char **argv)
   const bool only_cases = argc > 1 && strcmp(argv[1], "--cases") == 0;
   const char *const name = argc > 1 + only_cases ? argv[1 + only_cases] : NULL;
   size_t run = 0, good = 0;
-  for (size_t i = 0; i < DEVICE_ALGORITHMS; i++) {
+  for (size_t i = 0; i < device_algorithm_count; i++) {
     if (name && strcmp(name, device_algorithms[i].shown.name) != 0) continue;
     run++;
     good += check_algorithm(&device_algorithms[i], only_cases);

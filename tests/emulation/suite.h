@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cuda/algorithms.h"
+#include "gpu/algorithms.h"
 
 typedef struct suite_tally {
   size_t passed;

@@ -28,9 +28,10 @@ LAW = {
              'common/record_hash.h'],
     'plugins/common': [ABI],
     'plugins/cpu': [ABI, 'common/'],
-    'plugins/cuda': [ABI, 'common/', 'cuda/hybrid/hybrid.h'],
-    'plugins/cuda/hybrid': ['cuda/device.h', 'cuda/device_sort.h', 'cuda/each_type.h', 'cuda/plan.h'],
-    'plugins/cuda/bench': [PUBLIC, 'cuda/'],
+    'plugins/gpu': [ABI, 'common/'],
+    'plugins/cuda': [ABI, 'common/', 'gpu/', 'cuda/hybrid/hybrid.h'],
+    'plugins/cuda/hybrid': ['gpu/device_sort.h', 'cuda/device.h', 'cuda/each_type.h', 'cuda/plan.h'],
+    'plugins/cuda/bench': [PUBLIC, 'cuda/', 'gpu/'],
     'tools': [PUBLIC, 'support/'],
     'tools/support': [PUBLIC],
 }

@@ -16,8 +16,10 @@ LAWFUL = {
     'core/plugin/registry.c': '<dlfcn.h>',
     'core/pipeline.c': '"key/encode.h"',
     'plugins/cpu/merge.c': '"common/co_rank.h"',
+    'plugins/gpu/staging.c': '"common/team.h"',
+    'plugins/cuda/cuda_plugin.c': '"gpu/gpu_plugin.h"',
     'plugins/cuda/device.cu': '<cuda_runtime.h>',
-    'plugins/cuda/bench/pairs.cu': '"cuda/algorithms.h"',
+    'plugins/cuda/bench/pairs.cu': '"gpu/algorithms.h"',
     'tools/recgen/main.c': '"support/output.h"',
 }
 
@@ -38,6 +40,10 @@ PLANTED = [
     ('plugins/cpu/merge.c', '<recsort/recsort.h>'),
     ('plugins/cpu/merge.c', '"base/memory.h"'),
     ('plugins/common/co_rank.h', '"cpu/sorts.h"'),
+    ('plugins/gpu/staging.c', '"cuda/runtime.h"'),
+    ('plugins/gpu/staging.c', '<cuda_runtime_api.h>'),
+    ('plugins/gpu/records.h', '"recsort/recsort.h"'),
+    ('plugins/cuda/hybrid/hybrid.cu', '"gpu/staging.h"'),
     ('plugins/cuda/bench/pairs.cu', '"recsort/plugin.h"'),
     ('tools/recgen/main.c', '"base/checked.h"'),
     ('tools/recgen/main.c', '"reccat/cell.h"'),

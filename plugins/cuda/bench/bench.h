@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/algorithms.h"
+#include "gpu/algorithms.h"
 
 namespace bench
 {
