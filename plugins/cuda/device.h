@@ -33,6 +33,19 @@
  *     device_product(x, y)              all 64 bits, by one instruction
  *
  *   DEVICE_LAUNCH(name, grid, block, shared_bytes, stream, args)   args: an lvalue; a device_status
+ *
+ * In C++ a kernel is a plain one, or a template. It begins with device_await_before(), and takes
+ * one struct of its own by value, which says how many threads a block may have:
+ *
+ *   struct fill_args { static constexpr uint32_t max_threads = 256; ... };
+ *   __global__ void __launch_bounds__(fill_args::max_threads)
+ *       fill(const __grid_constant__ fill_args args)
+ *   {
+ *     device_await_before();
+ *     ...
+ *   }
+ *   device_launch(fill, grid, block, shared_bytes, stream, args)          a device_status
+ *
  *   device_clear() device_read()        as any launch, of device memory; the latter waits
  *   device_await(flag, stream)          waits, sooner, until a kernel on the stream has posted it
  */
@@ -74,6 +87,13 @@ __extension__ typedef unsigned __int128 device_uint128;
   extern __shared__ __align__(16) unsigned char device_shared[];                                   \
   type *const name = (type *)device_shared
 #define DEVICE_SHARED_ARRAY(type, name, count) __shared__ type name[count]
+
+/* The dynamic shared memory of the block. */
+static __device__ __forceinline__ void *device_shared_memory()
+{
+  extern __shared__ __align__(16) unsigned char device_shared[];
+  return device_shared;
+}
 #define DEVICE_ALIGNED(bytes) __align__(bytes)
 #define DEVICE_UNROLL _Pragma("unroll")
 #define DEVICE_UNROLL_BY_4 _Pragma("unroll 4")
@@ -220,6 +240,13 @@ static inline device_status device_launch(const void *kernel, uint64_t grid, uin
 
 #define DEVICE_LAUNCH(kernel, grid, block, shared_bytes, stream, args)                             \
   device_launch((const void *)(kernel), grid, block, shared_bytes, stream, (void *)&(args))
+
+template <class Args>
+static inline device_status device_launch(void (*kernel)(Args), uint64_t grid, uint32_t block,
+                                          uint64_t shared_bytes, void *stream, Args args)
+{
+  return device_launch((const void *)kernel, grid, block, shared_bytes, stream, (void *)&args);
+}
 
 static inline device_status device_clear(void *memory, size_t size, void *stream)
 {
@@ -373,14 +400,41 @@ DEVICE_INLINE uint32_t device_warp_min(uint32_t value)
 #define DEVICE_UNROLL_BY_4
 #define DEVICE_ROLLED
 #define DEVICE_SHARED(type, name) type *const name = (type *)emulator_shared()
+static inline void *device_shared_memory(void)
+{
+  return emulator_shared();
+}
 #define DEVICE_SHARED_ARRAY(type, name, count)                                                     \
-  static const char name##_id;                                                                     \
+  static const char name##_id = 0;                                                                 \
   type *const name = (type *)emulator_shared_array(&name##_id, (count) * sizeof(type))
 
 #define DEVICE_LAUNCH(kernel, grid, block, shared_bytes, stream, args)                             \
   DEVICE_LAUNCH_NAMED(kernel, grid, block, shared_bytes, stream, args)
 #define DEVICE_LAUNCH_NAMED(kernel, grid, block, shared_bytes, stream, args)                       \
   ((void)(stream), emulator_launch(&kernel##_kernel, grid, block, shared_bytes, &(args)))
+
+#ifdef __cplusplus
+template <class Args> struct device_call {
+  void (*kernel)(Args);
+  Args args;
+
+  static void thread(const void *call)
+  {
+    const device_call *const self = (const device_call *)call;
+    self->kernel(self->args);
+  }
+};
+
+template <class Args>
+static inline device_status device_launch(void (*kernel)(Args), uint64_t grid, uint32_t block,
+                                          uint64_t shared_bytes, void *stream, Args args)
+{
+  const device_call<Args> call = {kernel, args};
+  const emulator_kernel emulated = {device_call<Args>::thread, Args::max_threads};
+  (void)stream;
+  return emulator_launch(&emulated, grid, block, shared_bytes, &call);
+}
+#endif
 
 static inline device_status device_clear(void *memory, size_t size, void *stream)
 {

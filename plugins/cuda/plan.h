@@ -92,7 +92,7 @@ static inline uint32_t plan_block(const device_job *job)
 {
   enum { USUAL_BLOCK = 256 };
   assert(job->block <= DEVICE_MAX_BLOCK);
-  return job->block ? (uint32_t)plan_power_below(job->block) : USUAL_BLOCK;
+  return job->block ? (uint32_t)plan_power_below(job->block) : (uint32_t)USUAL_BLOCK;
 }
 
 /* Elements of `bytes` each that fit in a block's shared memory. */

@@ -21,6 +21,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- For kernels ---- */
 
 typedef struct emulator_index {
@@ -35,7 +39,7 @@ extern emulator_index threadIdx, blockIdx, blockDim, gridDim;
 /* For values of up to 64 bits, and all 32 lanes. */
 #define EMULATOR_LANE (threadIdx.x % EMULATOR_WARP)
 #define EMULATOR_SHUFFLE(value, lane)                                                              \
-  ((__typeof__(value))emulator_exchange((uint64_t)(value), lane, __FILE__, __LINE__))
+  ((__typeof__(+(value)))emulator_exchange((uint64_t)(value), lane, __FILE__, __LINE__))
 #define __shfl_sync(mask, value, lane) ((void)(mask), EMULATOR_SHUFFLE(value, lane))
 #define __shfl_xor_sync(mask, value, bits)                                                         \
   ((void)(mask), EMULATOR_SHUFFLE(value, EMULATOR_LANE ^ (unsigned)(bits)))
@@ -83,6 +87,18 @@ enum {
 
 int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
                     uint64_t shared_bytes, const void *args);
+
+/* What CUDA C++ adds to C++. The bounds of a launch are those of the kernel's arguments
+ * (device_launch in device.h). */
+#ifdef __cplusplus
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __noinline__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#endif
 
 /* ---- For tests ---- */
 
@@ -166,5 +182,9 @@ typedef enum emulator_twin_number {
 #undef EMULATOR_TWIN_NUMBER
 
 extern emulator_twin_number emulator_twin;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
