@@ -5,6 +5,7 @@
  * Unlike the published kernel it merges all pairs of runs of a pass at once: a thread's outputs may
  * begin in one pair and end in another. Extra memory: none.
  */
+#include "cuda/algorithms.h"
 #include "cuda/plan.h"
 
 #define TYPED_SOURCE "cuda/corank.inc"

@@ -9,6 +9,7 @@
  * Unlike the published code: a block's bounds have an array of their own; the last, short tile
  * counts as what it is; every thread's part is rounded up. Extra memory: none.
  */
+#include "cuda/algorithms.h"
 #include "cuda/plan.h"
 
 #define TYPED_SOURCE "cuda/corank_block.inc"

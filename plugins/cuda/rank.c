@@ -9,6 +9,7 @@
  * Unlike the published code: any count, without padding; threads that have no element still reach
  * the barriers; pairs instead of structs. Extra memory: none.
  */
+#include "cuda/algorithms.h"
 #include "cuda/plan.h"
 
 #define TYPED_SOURCE "cuda/rank.inc"

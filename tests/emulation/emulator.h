@@ -113,6 +113,11 @@ typedef enum emulator_order {
  * not 0. */
 void emulator_set_order(emulator_order order, uint64_t seed);
 
+/* The shared memory that a block of the emulated device may use, static arrays included, in the
+ * launches to come: at most EMULATOR_SHARED_BYTES, which it is at first. */
+enum { EMULATOR_SHARED_BYTES = 227 * 1024 };
+void emulator_set_shared(size_t bytes);
+
 /* A barrier in the source. */
 typedef struct emulator_site {
   const char *file;

@@ -2,6 +2,7 @@
  * what is wrong: every barrier of a sort is left out in turn, and every mistake of TWIN made.
  *
  *   emulation [--cases] [ALGORITHM]      the cases alone: in builds with sanitizers, which are slow
+ *   emulation --devices [ALGORITHM]      with the shared memory of each kind of GPU
  *
  * Exit status: 0 if all cases passed, and failed where they should; otherwise 1.
  */
@@ -136,15 +137,25 @@ static bool check_algorithm(const device_algorithm *algorithm, bool only_cases)
   return caught && count > 0;
 }
 
+static bool check_devices(const device_algorithm *algorithm)
+{
+  const suite_tally t = suite_run_devices(algorithm);
+  (void)printf("%s: %zu passed, %zu failed\n", algorithm->shown.name, t.passed, t.failed);
+  return t.failed == 0 && t.passed > 0;
+}
+
 int main(int argc, char **argv)
 {
   const bool only_cases = argc > 1 && strcmp(argv[1], "--cases") == 0;
-  const char *const name = argc > 1 + only_cases ? argv[1 + only_cases] : NULL;
+  const bool devices = argc > 1 && strcmp(argv[1], "--devices") == 0;
+  const int options = only_cases || devices;
+  const char *const name = argc > 1 + options ? argv[1 + options] : NULL;
   size_t run = 0, good = 0;
   for (size_t i = 0; i < device_algorithm_count; i++) {
     if (name && strcmp(name, device_algorithms[i].shown.name) != 0) continue;
     run++;
-    good += check_algorithm(&device_algorithms[i], only_cases);
+    good += devices ? check_devices(&device_algorithms[i])
+                    : check_algorithm(&device_algorithms[i], only_cases);
   }
   (void)printf("%zu algorithms, %zu good\n", run, good);
   return run > 0 && run == good ? 0 : 1;

@@ -20,4 +20,8 @@ typedef struct suite_tally {
 suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, bool loud,
                       unsigned patience);
 
+/* The same as on real devices, which have 48 to 227 KiB of shared memory a block: the sort's own
+ * blocks and tiles, and no block that uses more than there is. */
+suite_tally suite_run_devices(const device_algorithm *algorithm);
+
 #endif
