@@ -6,8 +6,8 @@
 #include <assert.h>
 
 #include "common/co_rank.h"
-#include "gpu/device_sort.h"
 #include "cuda/twin.h"
+#include "gpu/device_sort.h"
 
 RECSORT_HD static inline uint64_t plan_min(uint64_t a, uint64_t b)
 {
@@ -50,7 +50,7 @@ typedef struct pair_range {
 RECSORT_HD static inline pair_range plan_pair_from(uint64_t begin, uint64_t width, uint64_t count)
 {
   const pair_range pair = {begin, plan_min(begin + width, count),
-                           TWIN(SHORT_RUN, begin + 2 * width, plan_min(begin + 2 * width, count))};
+                           plan_min(begin + 2 * width, count)};
   return pair;
 }
 

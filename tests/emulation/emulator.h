@@ -139,15 +139,7 @@ const char *emulator_failure(void);
 
 /* Mistakes of TWIN (twin.h); one can be on. */
 #define EMULATOR_TWINS(X)                                                                          \
-  X(TIE)             /* equal keys: the right run first */                                         \
-  X(RANK_LAST)       /* an element of the right chunk ranked by bSearchFirst */                    \
   X(GRID_FLOOR)      /* blocks divided without rounding up */                                      \
-  X(SHORT_RUN)       /* the last pair of runs taken for whole */                                   \
-  X(ONE_STEP)        /* a block does not walk to the end of its chunk */                           \
-  X(LANE_FLOOR)      /* threads' parts of a tile divided without rounding up */                    \
-  X(WHOLE_TILE)      /* what is consumed of the last tile computed as if it were whole */          \
-  X(NO_WRAP)         /* a ring's index not wrapped */                                              \
-  X(NO_OFFSET)       /* a ring refilled over what it still holds */                                \
   X(HYBRID_RANK)     /* of equal keys the later one first, in a run */                             \
   X(HYBRID_NEAR)     /* likewise, of neighbours */                                                 \
   X(HYBRID_RUN)      /* and among runs */                                                          \

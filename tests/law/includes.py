@@ -31,6 +31,7 @@ LAW = {
     'plugins/gpu': [ABI, 'common/'],
     'plugins/cuda': [ABI, 'common/', 'gpu/', 'cuda/hybrid/hybrid.h'],
     'plugins/cuda/hybrid': ['gpu/device_sort.h', 'cuda/device.h', 'cuda/each_type.h', 'cuda/plan.h'],
+    'plugins/cuda/published': ['cuda/algorithms.h', 'cuda/pair.cuh', 'cuda/plan.h'],
     'plugins/cuda/bench': [PUBLIC, 'cuda/', 'gpu/'],
     'tools': [PUBLIC, 'support/'],
     'tools/support': [PUBLIC],

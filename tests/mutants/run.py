@@ -5,7 +5,7 @@ Usage: run.py [-j JOBS] [WORD]     WORD: only mutants whose file or text holds i
 
 Every mutant is built in a scratch copy of the working tree and run against the tests of units and
 schemas, and if those pass against the conformance suite, or for the threads against theirs; one in the CUDA plugin's host part against
-the tests of that. A mutant that passes them all has survived: a test is missing, or the change makes no difference. Takes some minutes, and is no part
+the tests of that, and one in its published sorts against their emulation. A mutant that passes them all has survived: a test is missing, or the change makes no difference. Takes some minutes, and is no part
 of the default tests. Exit status: 0 all were found, 1 some survived, 2 a mutant no longer applies.
 """
 import argparse
@@ -72,6 +72,23 @@ MUTANTS = [
     ('core/sorter.c', 'order->sorting == own->sorting', 'own->sorting'),
     ('core/runs.c', 'compared == 0 && turned', 'compared > 0 && turned'),
     ('plugins/gpu/wide_keys.c', 'memcpy(order.at, next.at, order_bytes);', ';'),
+    # the published sorts
+    ('plugins/cuda/plan.h', 'TWIN(GRID_FLOOR, 0, count % each != 0)', '0'),
+    ('plugins/cuda/plan.h', 'plan_min(begin + 2 * width, count)};', 'begin + 2 * width};'),
+    ('plugins/cuda/published/runs.cuh', 'if (LEFT_GOES_FIRST(x, key_at(right, i)))', 'if (x < key_at(right, i))'),
+    ('plugins/cuda/published/runs.cuh', 'if (LEFT_GOES_FIRST(key_at(left, i), x))', 'if (key_at(left, i) < x)'),
+    ('plugins/cuda/published/runs.cuh', 'if (LEFT_GOES_FIRST(key_at(a, i), key_at(b, rank - i - 1)))',
+     'if (key_at(a, i) < key_at(b, rank - i - 1))'),
+    ('plugins/cuda/published/runs.cuh', 'i < a.count && LEFT_GOES_FIRST(key_at(a, i), key_at(b, j))',
+     'i < a.count && key_at(a, i) < key_at(b, j)'),
+    ('plugins/cuda/published/runs.cuh', '+ rank_in_left(key, left)', '+ rank_in_right(key, left)'),
+    ('plugins/cuda/published/rank.cu', ': rank_in_left(key, sibling)', ': rank_in_right(key, sibling)'),
+    ('plugins/cuda/published/rank.cu', 'threadIdx.x; i < end; i', 'threadIdx.x; i < begin + blockDim.x; i'),
+    ('plugins/cuda/published/corank_block.cuh', '(uint32_t)plan_blocks(tile, blockDim.x)', 'tile / blockDim.x'),
+    ('plugins/cuda/published/corank_tiled.cuh', 'co_rank_of(step, a, b)', 'co_rank_of(pass.tile, a, b)'),
+    ('plugins/cuda/published/corank_circular.cuh', 'slot >= ring.size ? slot - ring.size : slot', 'slot'),
+    ('plugins/cuda/published/corank_circular.cuh', 'ring_slot(*ring, held + i)', 'ring_slot(*ring, i)'),
+    ('plugins/cuda/plan.h', '/ (2 * pair_bytes);', '/ pair_bytes;'),
     # keys wider than a pair
     ('plugins/cpu/merge.c', 'return (tied){run.begin, run.count, window.low};',
      'return (tied){run.begin, run.count, 0};'),
@@ -196,8 +213,11 @@ CUDA_STAGES = [('CUDA tests', ['test_host_merge', 'test_in_runs', 'test_verify',
                 r'^cuda\.(host_merge|in_runs|verify|devices)$', 60)]
 
 
+SORT_STAGES = [('emulated sorts', ['emulation'], r'^emulation\.(devices\.)?(rank|corank)', 240)]
+
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
-STAGES_OF = [('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES)]
+STAGES_OF = [('plugins/cuda/published/', SORT_STAGES), ('plugins/cuda/plan.h', SORT_STAGES),
+             ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES)]
 
 
 def stages_for(name):
