@@ -1,26 +1,7 @@
 #include "cuda/algorithms.h"
 
-#include "cuda/hybrid/hybrid.h"
+#define ALGORITHM(sort, extra_bytes, name, description)                                            \
+  {{sizeof(recsort_plugin_algorithm), 0, name, description}, extra_bytes, sort},
+const device_algorithm device_algorithms[] = {CUDA_ALGORITHMS(ALGORITHM)};
 
-#define SHOWN(name, description)                                                                   \
-  {                                                                                                \
-    sizeof(recsort_plugin_algorithm), 0, name, description                                         \
-  }
-
-const device_algorithm device_algorithms[DEVICE_ALGORITHMS] = {
-    {SHOWN("hybrid", "pairs to buckets by ranks among splitters, to cells by their keys, then ranked"),
-     hybrid_extra_bytes, hybrid_sort},
-    {SHOWN("rank", "every pass finds each element's place by a search in the sibling chunk"), NULL,
-     rank_sort},
-    {SHOWN("rank-sm8", "rank, the first 8 passes in shared memory"), NULL, rank_sm8_sort},
-    {SHOWN("rank-sm9", "rank-sm8, and pass 9 with the sibling chunk in shared memory"), NULL,
-     rank_sm9_sort},
-    {SHOWN("rank-sm", "rank-sm9, and larger chunks while a sibling fits in shared memory"), NULL,
-     rank_sm_sort},
-    {SHOWN("corank", "each thread co-ranks its part of the output and merges it serially"), NULL,
-     corank_sort},
-    {SHOWN("corank-tiled", "corank, a block's parts through tiles in shared memory"), NULL,
-     corank_tiled_sort},
-    {SHOWN("corank-circular", "corank-tiled with ring buffers, so that nothing is loaded twice"),
-     NULL, corank_circular_sort},
-};
+const uint32_t device_algorithm_count = sizeof device_algorithms / sizeof *device_algorithms;

@@ -1,24 +1,40 @@
-/* algorithms.h - the ways of sorting that the plugin offers, the default first. */
+/* algorithms.h - the list of the plugin's sorts. A new one is a source file and a row here.
+ *
+ *   ROW(sort, extra_bytes, name, description)    the default first
+ *
+ * `sort` is a device_sort; `extra_bytes` is NULL or tells the bytes of device_buffers.extra that a
+ * job needs.
+ */
 #ifndef RECSORT_CUDA_ALGORITHMS_H
 #define RECSORT_CUDA_ALGORITHMS_H
 
-#include "cuda/device_sort.h"
-#include "recsort/plugin.h"
+#include "cuda/hybrid/hybrid.h"
+#include "gpu/algorithms.h"
+
+#define CUDA_ALGORITHMS(ROW)                                                                       \
+  ROW(hybrid_sort, hybrid_extra_bytes, "hybrid",                                                   \
+      "pairs to buckets by ranks among splitters, to cells by their keys, then ranked")            \
+  ROW(rank_sort, NULL, "rank",                                                                     \
+      "every pass finds each element's place by a search in the sibling chunk")                    \
+  ROW(rank_sm8_sort, NULL, "rank-sm8", "rank, the first 8 passes in shared memory")                \
+  ROW(rank_sm9_sort, NULL, "rank-sm9",                                                             \
+      "rank-sm8, and pass 9 with the sibling chunk in shared memory")                              \
+  ROW(rank_sm_sort, NULL, "rank-sm",                                                               \
+      "rank-sm9, and larger chunks while a sibling fits in shared memory")                         \
+  ROW(corank_sort, NULL, "corank",                                                                 \
+      "each thread co-ranks its part of the output and merges it serially")                        \
+  ROW(corank_tiled_sort, NULL, "corank-tiled",                                                     \
+      "corank, a block's parts through tiles in shared memory")                                    \
+  ROW(corank_circular_sort, NULL, "corank-circular",                                               \
+      "corank-tiled with ring buffers, so that nothing is loaded twice")
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { DEVICE_ALGORITHMS = 8 };
-
-typedef struct device_algorithm {
-  recsort_plugin_algorithm shown;
-  /* The bytes of device_buffers.extra that a job needs; NULL: none. */
-  uint64_t (*extra_bytes)(const device_job *job);
-  device_sort *sort;
-} device_algorithm;
-
-extern const device_algorithm device_algorithms[DEVICE_ALGORITHMS];
+#define CUDA_ALGORITHM_DECLARED(sort, extra_bytes, name, description) device_sort sort;
+CUDA_ALGORITHMS(CUDA_ALGORITHM_DECLARED)
+#undef CUDA_ALGORITHM_DECLARED
 
 #ifdef __cplusplus
 }

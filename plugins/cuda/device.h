@@ -33,6 +33,19 @@
  *     device_product(x, y)              all 64 bits, by one instruction
  *
  *   DEVICE_LAUNCH(name, grid, block, shared_bytes, stream, args)   args: an lvalue; a device_status
+ *
+ * In C++ a kernel is a plain one, or a template. It begins with device_await_before(), and takes
+ * one struct of its own by value, which says how many threads a block may have:
+ *
+ *   struct fill_args { static constexpr uint32_t max_threads = 256; ... };
+ *   __global__ void __launch_bounds__(fill_args::max_threads)
+ *       fill(const __grid_constant__ fill_args args)
+ *   {
+ *     device_await_before();
+ *     ...
+ *   }
+ *   device_launch(fill, grid, block, shared_bytes, stream, args)          a device_status
+ *
  *   device_clear() device_read()        as any launch, of device memory; the latter waits
  *   device_await(flag, stream)          waits, sooner, until a kernel on the stream has posted it
  */
@@ -43,7 +56,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cuda/device_sort.h"
+#include "gpu/device_sort.h"
 #include "cuda/twin.h"
 
 __extension__ typedef unsigned __int128 device_uint128;
@@ -52,14 +65,32 @@ __extension__ typedef unsigned __int128 device_uint128;
 
 #include <cuda_runtime.h>
 
+/* `blocks` on a multiprocessor at once, or as many as it has room for: the compiler would ignore a
+ * wish for more. */
+static constexpr unsigned device_blocks(unsigned threads, unsigned blocks)
+{
+#if !defined __CUDA_ARCH__
+  return blocks;
+#else
+#if __CUDA_ARCH__ < 800
+  const unsigned most = 1024 / threads;
+#elif __CUDA_ARCH__ < 900 && __CUDA_ARCH__ != 800 || __CUDA_ARCH__ >= 1200
+  const unsigned most = 1536 / threads;
+#else
+  const unsigned most = 2048 / threads;
+#endif
+  return blocks < most ? blocks : most;
+#endif
+}
+
 #define DEVICE_INLINE static __device__ __forceinline__
 #define DEVICE_APART static __device__ __noinline__
 #define DEVICE_KERNEL(name, max_threads, type, args)                                               \
   DEVICE_KERNEL_NAMED(name, (max_threads), type, args)
 #define DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args)                                 \
-  DEVICE_KERNEL_NAMED(name, (max_threads, blocks), type, args)
+  DEVICE_KERNEL_NAMED(name, (max_threads, device_blocks(max_threads, blocks)), type, args)
 #define DEVICE_KERNEL_EARLY(name, max_threads, blocks, type, args)                                 \
-  DEVICE_KERNEL_BEGUN(name, (max_threads, blocks), type, args, (void)0)
+  DEVICE_KERNEL_BEGUN(name, (max_threads, device_blocks(max_threads, blocks)), type, args, (void)0)
 #define DEVICE_KERNEL_NAMED(name, bounds, type, args)                                              \
   DEVICE_KERNEL_BEGUN(name, bounds, type, args, device_await_before())
 #define DEVICE_KERNEL_BEGUN(name, bounds, type, args, begin)                                       \
@@ -74,6 +105,13 @@ __extension__ typedef unsigned __int128 device_uint128;
   extern __shared__ __align__(16) unsigned char device_shared[];                                   \
   type *const name = (type *)device_shared
 #define DEVICE_SHARED_ARRAY(type, name, count) __shared__ type name[count]
+
+/* The dynamic shared memory of the block. */
+static __device__ __forceinline__ void *device_shared_memory()
+{
+  extern __shared__ __align__(16) unsigned char device_shared[];
+  return device_shared;
+}
 #define DEVICE_ALIGNED(bytes) __align__(bytes)
 #define DEVICE_UNROLL _Pragma("unroll")
 #define DEVICE_UNROLL_BY_4 _Pragma("unroll 4")
@@ -96,19 +134,29 @@ DEVICE_INLINE void device_post(volatile uint32_t *at, uint32_t value)
 /* From compute capability 9.0 on a kernel's blocks come to the multiprocessors while the last ones
  * of the kernel before are still busy, and wait here until all that did is there to be seen. Then
  * those of the next one may come: sooner, they would take the place of others, and see less. */
-#if RECSORT_CUDA_CAPABILITY >= 90
-enum { DEVICE_OVERLAP = 1 };
 DEVICE_INLINE void device_await_before(void)
 {
+#if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
   cudaTriggerProgrammaticLaunchCompletion();
-}
-#else
-enum { DEVICE_OVERLAP = 0 };
-DEVICE_INLINE void device_await_before(void)
-{
-}
 #endif
+}
+
+/* Whether the code that runs on the current device waits so: that is a property of how it was
+ * compiled, as a later device may run code made for an earlier one. All kernels are compiled alike;
+ * each thread asks once, or when it changes devices. */
+static inline unsigned device_overlaps(const void *kernel)
+{
+  static thread_local int asked = -1;
+  static thread_local unsigned overlaps = 0;
+  int device = 0;
+  if (cudaGetDevice(&device) || device == asked) return device == asked ? overlaps : 0;
+  cudaFuncAttributes code;
+  if (cudaFuncGetAttributes(&code, kernel)) return 0;
+  asked = device;
+  overlaps = code.ptxVersion >= 90;
+  return overlaps;
+}
 
 DEVICE_INLINE uint32_t device_clz32(uint32_t bits)
 {
@@ -181,18 +229,6 @@ DEVICE_INLINE uint32_t device_match(uint32_t value)
 {
   return __match_any_sync(UINT32_MAX, value);
 }
-DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)
-{
-  return __reduce_add_sync(UINT32_MAX, value);
-}
-DEVICE_INLINE uint32_t device_warp_min(uint32_t value)
-{
-  return __reduce_min_sync(UINT32_MAX, value);
-}
-DEVICE_INLINE uint32_t device_warp_max(uint32_t value)
-{
-  return __reduce_max_sync(UINT32_MAX, value);
-}
 
 /* A block gets more than 48 KiB, the kernel's own static arrays included, only if it is allowed
  * them. */
@@ -214,12 +250,19 @@ static inline device_status device_launch(const void *kernel, uint64_t grid, uin
   config.dynamicSmemBytes = (size_t)shared_bytes;
   config.stream = (cudaStream_t)stream;
   config.attrs = &overlap;
-  config.numAttrs = DEVICE_OVERLAP;
+  config.numAttrs = device_overlaps(kernel);
   return (device_status)cudaLaunchKernelExC(&config, kernel, &args);
 }
 
 #define DEVICE_LAUNCH(kernel, grid, block, shared_bytes, stream, args)                             \
   device_launch((const void *)(kernel), grid, block, shared_bytes, stream, (void *)&(args))
+
+template <class Args>
+static inline device_status device_launch(void (*kernel)(Args), uint64_t grid, uint32_t block,
+                                          uint64_t shared_bytes, void *stream, Args args)
+{
+  return device_launch((const void *)kernel, grid, block, shared_bytes, stream, (void *)&args);
+}
 
 static inline device_status device_clear(void *memory, size_t size, void *stream)
 {
@@ -349,38 +392,47 @@ DEVICE_INLINE uint32_t device_match(uint32_t value)
 {
   return __match_any_sync(UINT32_MAX, value);
 }
-DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)
-{
-  for (unsigned lanes = EMULATOR_WARP / 2; lanes > 0; lanes /= 2)
-    value += __shfl_xor_sync(UINT32_MAX, value, lanes);
-  return value;
-}
-DEVICE_INLINE uint32_t device_warp_max(uint32_t value)
-{
-  for (unsigned lanes = EMULATOR_WARP / 2; lanes > 0; lanes /= 2) {
-    const uint32_t other = __shfl_xor_sync(UINT32_MAX, value, lanes);
-    if (other > value) value = other;
-  }
-  return value;
-}
-DEVICE_INLINE uint32_t device_warp_min(uint32_t value)
-{
-  return ~device_warp_max(~value);
-}
 
 #define DEVICE_ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define DEVICE_UNROLL
 #define DEVICE_UNROLL_BY_4
 #define DEVICE_ROLLED
 #define DEVICE_SHARED(type, name) type *const name = (type *)emulator_shared()
+static inline void *device_shared_memory(void)
+{
+  return emulator_shared();
+}
 #define DEVICE_SHARED_ARRAY(type, name, count)                                                     \
-  static const char name##_id;                                                                     \
+  static const char name##_id = 0;                                                                 \
   type *const name = (type *)emulator_shared_array(&name##_id, (count) * sizeof(type))
 
 #define DEVICE_LAUNCH(kernel, grid, block, shared_bytes, stream, args)                             \
   DEVICE_LAUNCH_NAMED(kernel, grid, block, shared_bytes, stream, args)
 #define DEVICE_LAUNCH_NAMED(kernel, grid, block, shared_bytes, stream, args)                       \
   ((void)(stream), emulator_launch(&kernel##_kernel, grid, block, shared_bytes, &(args)))
+
+#ifdef __cplusplus
+template <class Args> struct device_call {
+  void (*kernel)(Args);
+  Args args;
+
+  static void thread(const void *call)
+  {
+    const device_call *const self = (const device_call *)call;
+    self->kernel(self->args);
+  }
+};
+
+template <class Args>
+static inline device_status device_launch(void (*kernel)(Args), uint64_t grid, uint32_t block,
+                                          uint64_t shared_bytes, void *stream, Args args)
+{
+  const device_call<Args> call = {kernel, args};
+  const emulator_kernel emulated = {device_call<Args>::thread, Args::max_threads};
+  (void)stream;
+  return emulator_launch(&emulated, grid, block, shared_bytes, &call);
+}
+#endif
 
 static inline device_status device_clear(void *memory, size_t size, void *stream)
 {
@@ -411,6 +463,42 @@ static inline device_status device_await(const uint32_t *flag, void *stream)
   return *flag ? 0 : EMULATOR_LAUNCH_FAILED;
 }
 
+#endif
+
+/* ---- Over all lanes of a warp: one instruction from compute capability 8.0 on ---- */
+
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)
+{
+  return __reduce_add_sync(UINT32_MAX, value);
+}
+DEVICE_INLINE uint32_t device_warp_min(uint32_t value)
+{
+  return __reduce_min_sync(UINT32_MAX, value);
+}
+DEVICE_INLINE uint32_t device_warp_max(uint32_t value)
+{
+  return __reduce_max_sync(UINT32_MAX, value);
+}
+#else
+DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)
+{
+  for (unsigned lanes = 16; lanes > 0; lanes /= 2)
+    value += __shfl_xor_sync(UINT32_MAX, value, lanes);
+  return value;
+}
+DEVICE_INLINE uint32_t device_warp_max(uint32_t value)
+{
+  for (unsigned lanes = 16; lanes > 0; lanes /= 2) {
+    const uint32_t other = __shfl_xor_sync(UINT32_MAX, value, lanes);
+    if (other > value) value = other;
+  }
+  return value;
+}
+DEVICE_INLINE uint32_t device_warp_min(uint32_t value)
+{
+  return ~device_warp_max(~value);
+}
 #endif
 
 #endif

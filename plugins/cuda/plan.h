@@ -6,8 +6,8 @@
 #include <assert.h>
 
 #include "common/co_rank.h"
-#include "cuda/device_sort.h"
 #include "cuda/twin.h"
+#include "gpu/device_sort.h"
 
 RECSORT_HD static inline uint64_t plan_min(uint64_t a, uint64_t b)
 {
@@ -50,7 +50,7 @@ typedef struct pair_range {
 RECSORT_HD static inline pair_range plan_pair_from(uint64_t begin, uint64_t width, uint64_t count)
 {
   const pair_range pair = {begin, plan_min(begin + width, count),
-                           TWIN(SHORT_RUN, begin + 2 * width, plan_min(begin + 2 * width, count))};
+                           plan_min(begin + 2 * width, count)};
   return pair;
 }
 
@@ -92,7 +92,7 @@ static inline uint32_t plan_block(const device_job *job)
 {
   enum { USUAL_BLOCK = 256 };
   assert(job->block <= DEVICE_MAX_BLOCK);
-  return job->block ? (uint32_t)plan_power_below(job->block) : USUAL_BLOCK;
+  return job->block ? (uint32_t)plan_power_below(job->block) : (uint32_t)USUAL_BLOCK;
 }
 
 /* Elements of `bytes` each that fit in a block's shared memory. */

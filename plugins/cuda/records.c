@@ -1,6 +1,6 @@
 /* records.c - see records.h. A thread makes a key, looks at an index or a pair, or moves one unit
  * of a record: neighbouring threads write neighbouring units. */
-#include "cuda/records.h"
+#include "gpu/records.h"
 
 #include "cuda/device.h"
 #include "cuda/plan.h"

@@ -135,25 +135,6 @@ recsort_plugin_status runtime_room(const runtime_device *device, uint64_t *bytes
   return status;
 }
 
-recsort_plugin_status runtime_has_room(const runtime_device *device, uint64_t bytes, bool *room,
-                                       recsort_plugin_error *error)
-{
-  uint64_t most = device->memory_bytes;
-  const recsort_plugin_status status =
-      bytes <= most ? RECSORT_PLUGIN_OK : runtime_room(device, &most, error);
-  *room = bytes <= most;
-  return status;
-}
-
-recsort_plugin_status runtime_refuse(uint64_t needed, uint64_t room, recsort_plugin_error *error)
-{
-  const double mebibyte = 1 << 20;
-  (void)snprintf(error->text, sizeof error->text,
-                 "%.1f MiB of device memory are needed, %.1f MiB are free to use",
-                 (double)needed / mebibyte, (double)room / mebibyte);
-  return RECSORT_PLUGIN_OUT_OF_MEMORY;
-}
-
 /* ---- A device and its memory ---- */
 
 static recsort_plugin_status find_call(const char *name, void *call, recsort_plugin_error *error)
@@ -172,7 +153,7 @@ static recsort_plugin_status find_call(const char *name, void *call, recsort_plu
 }
 
 /* The context that the CUDA runtime itself uses on that device. */
-static recsort_plugin_status open_context(runtime_device *device, recsort_plugin_error *error)
+static recsort_plugin_status open_context(cuda_device *device, recsort_plugin_error *error)
 {
   runtime_contexts *const calls = &device->contexts;
   recsort_plugin_status status = find_call("cuDevicePrimaryCtxRetain", &calls->retain, error);
@@ -184,9 +165,15 @@ static recsort_plugin_status open_context(runtime_device *device, recsort_plugin
                        "cuDevicePrimaryCtxRetain", error);
 }
 
+static const cuda_device *cuda_of(const runtime_device *device)
+{
+  return (const cuda_device *)(const void *)device; /* its first member */
+}
+
 recsort_plugin_status runtime_enter(const runtime_device *device, recsort_plugin_error *error)
 {
-  const int code = (int)device->contexts.push(device->context);
+  const cuda_device *const cuda = cuda_of(device);
+  const int code = (int)cuda->contexts.push(cuda->context);
   if (!error) return code ? RECSORT_PLUGIN_FAILED : RECSORT_PLUGIN_OK;
   return runtime_judge(code, "cuCtxPushCurrent", error);
 }
@@ -194,21 +181,20 @@ recsort_plugin_status runtime_enter(const runtime_device *device, recsort_plugin
 void runtime_leave(const runtime_device *device)
 {
   CUcontext ignored;
-  (void)device->contexts.pop(&ignored);
+  (void)cuda_of(device)->contexts.pop(&ignored);
 }
 
 /* What the device can do, and what the plugin keeps on it; by a thread that has entered. */
-static recsort_plugin_status open_entered(const cuda_options *options, runtime_device *device,
-                                          recsort_plugin_error *error)
+static recsort_plugin_status open_entered(const cuda_options *options, int number,
+                                          runtime_device *device, recsort_plugin_error *error)
 {
   int shared = 0, multiprocessors = 0;
-  recsort_plugin_status status = check(
-      cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device->number),
-      "cudaDeviceGetAttribute", error);
+  recsort_plugin_status status =
+      check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, number),
+            "cudaDeviceGetAttribute", error);
   if (!status)
-    status = check(
-        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device->number),
-        "cudaDeviceGetAttribute", error);
+    status = check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, number),
+                   "cudaDeviceGetAttribute", error);
   if (!status) status = runtime_room(device, &device->first_room, error);
   if (!status) status = runtime_pin(&device->mailbox, 2 * DEVICE_MAILBOX, error);
   if (!status) status = runtime_open_stream(&device->stream, error);
@@ -223,19 +209,19 @@ static recsort_plugin_status open_entered(const cuda_options *options, runtime_d
   return status;
 }
 
-recsort_plugin_status runtime_open(const cuda_options *options, runtime_device *device,
+recsort_plugin_status runtime_open(const cuda_options *options, cuda_device *device,
                                    recsort_plugin_error *error)
 {
-  runtime_device made = {0};
+  cuda_device made = {0};
   if (was_lost(error->text, sizeof error->text)) return RECSORT_PLUGIN_LOST;
-  recsort_plugin_status status = read_limit(options, &made.memory_limit, error);
+  recsort_plugin_status status = read_limit(options, &made.shared.memory_limit, error);
   if (!status) status = check(find_device(options, &made.number), "cudaGetDevice", error);
   if (!status) status = open_context(&made, error);
   if (status) return status;
-  status = runtime_enter(&made, error);
+  status = runtime_enter(&made.shared, error);
   if (!status) {
-    status = open_entered(options, &made, error);
-    runtime_leave(&made);
+    status = open_entered(options, made.number, &made.shared, error);
+    runtime_leave(&made.shared);
   }
   if (status)
     (void)made.contexts.release(made.number);
@@ -245,16 +231,17 @@ recsort_plugin_status runtime_open(const cuda_options *options, runtime_device *
 }
 
 /* What fails here has failed before, and nothing depends on it any more. */
-void runtime_close(runtime_device *device)
+void runtime_close(cuda_device *device)
 {
-  const recsort_plugin_status entered = runtime_enter(device, NULL);
-  if (device->stream) (void)cudaStreamSynchronize(device->stream);
-  (void)cudaFree(device->memory);
-  runtime_close_stream(device->stream);
-  runtime_unpin(device->mailbox);
-  if (!entered) runtime_leave(device);
+  runtime_device *const shared = &device->shared;
+  const recsort_plugin_status entered = runtime_enter(shared, NULL);
+  if (shared->stream) (void)cudaStreamSynchronize(shared->stream);
+  (void)cudaFree(shared->memory);
+  runtime_close_stream(shared->stream);
+  runtime_unpin(shared->mailbox);
+  if (!entered) runtime_leave(shared);
   (void)device->contexts.release(device->number);
-  *device = (runtime_device){0};
+  *device = (cuda_device){0};
 }
 
 static recsort_plugin_status release(runtime_device *device, recsort_plugin_error *error)

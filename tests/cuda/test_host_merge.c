@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/host_merge.h"
+#include "gpu/host_merge.h"
 #include "support/random.h"
 
 __extension__ typedef unsigned __int128 uint128;

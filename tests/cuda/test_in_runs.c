@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/host_merge.h"
-#include "cuda/in_runs.h"
+#include "gpu/host_merge.h"
+#include "gpu/in_runs.h"
 #include "recsort/plugin.h"
 #include "standin.h"
 #include "support/random.h"
@@ -52,7 +52,7 @@ static const recsort_plugin *plugin(void)
   return recsort_plugin_entry(RECSORT_PLUGIN_ABI);
 }
 
-static cuda_instance *open_instance(void)
+static gpu_instance *open_instance(void)
 {
   recsort_plugin_error error = {.size = sizeof error};
   void *instance = NULL;
@@ -61,7 +61,7 @@ static cuda_instance *open_instance(void)
 }
 
 /* All that was taken is given back, and the runtime was used well. */
-static void close_instance(cuda_instance *self)
+static void close_instance(gpu_instance *self)
 {
   plugin()->close(self);
   assert_int_equal(standin_look().blocks, 0);
@@ -75,7 +75,7 @@ static void set_limit(const char *text)
                    0);
 }
 
-static cuda_instance *open_with(uint64_t limit)
+static gpu_instance *open_with(uint64_t limit)
 {
   char text[32];
   (void)snprintf(text, sizeof text, "%llu", (unsigned long long)limit);
@@ -87,12 +87,12 @@ static cuda_instance *open_with(uint64_t limit)
 /* The device memory for so many keys at once. */
 static uint64_t bytes_for(const recsort_plugin_job *job, uint64_t count, uint32_t index_bits)
 {
-  cuda_instance *const self = open_with(UINT32_MAX);
+  gpu_instance *const self = open_with(UINT32_MAX);
   recsort_plugin_job run = *job;
   run.count = count;
   run.index_bits = index_bits;
   if (run.key_width > 128) run.key_width = run.key_bits = 128;
-  const uint64_t bytes = cuda_plan_pairs(&self->device, &run).bytes;
+  const uint64_t bytes = gpu_plan_pairs(self->device, &run).bytes;
   close_instance(self);
   return bytes;
 }
@@ -155,7 +155,7 @@ static bool is_expected(const recsort_plugin_job *job, const void *order)
 /* ---- Jobs ---- */
 
 /* Sorts, in exactly the memory that was asked for. */
-static recsort_plugin_status sort(cuda_instance *self, const recsort_plugin_job *job,
+static recsort_plugin_status sort(gpu_instance *self, const recsort_plugin_job *job,
                                   recsort_plugin_error *error)
 {
   recsort_plugin_work work = {.size = sizeof work};
@@ -176,7 +176,7 @@ static recsort_plugin_status sort(cuda_instance *self, const recsort_plugin_job 
   return status;
 }
 
-static void sort_well(cuda_instance *self, const recsort_plugin_job *job)
+static void sort_well(gpu_instance *self, const recsort_plugin_job *job)
 {
   recsort_plugin_error error = {.size = sizeof error};
   if (sort(self, job, &error)) fail_msg("%s", error.text);
@@ -186,7 +186,7 @@ static void sort_well(cuda_instance *self, const recsort_plugin_job *job)
 static void sort_in(const recsort_plugin_job *job, uint64_t each, uint32_t runs)
 {
   const uint64_t limit = bytes_for(job, each, 32);
-  cuda_instance *const self = open_with(limit);
+  gpu_instance *const self = open_with(limit);
   recsort_plugin_job part = *job;
   in_runs_plan plan = {0, 0};
   if (part.key_width > 128) part.key_width = part.key_bits = 128;
@@ -248,7 +248,7 @@ static void test_one_instance(void **state)
   static const uint64_t counts[] = {100, 300, 101, 1, 100, 700, 0};
   const recsort_plugin_job fitting = job_of(HYBRID, 101, 32, 32, 2);
   const uint64_t limit = bytes_for(&fitting, fitting.count, 32);
-  cuda_instance *const self = open_with(limit);
+  gpu_instance *const self = open_with(limit);
   (void)state;
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     recsort_plugin_job job = fitting;
@@ -267,7 +267,7 @@ static void test_what_just_fits(void **state)
   const uint64_t bytes = bytes_for(&job, job.count, 64);
   (void)state;
   for (uint64_t less = 0; less < 2; less++) {
-    cuda_instance *const self = open_with(bytes - less);
+    gpu_instance *const self = open_with(bytes - less);
     recsort_plugin_work work = {.size = sizeof work};
     assert_int_equal(plugin()->work_size(self, &job, &work, NULL), RECSORT_PLUGIN_OK);
     assert_int_equal(work.keys_offset, less ? 8000 : 0);
@@ -286,7 +286,7 @@ static void test_most_runs(void **state)
   recsort_plugin_error error = {.size = sizeof error};
   (void)state;
   sort_in(&most, LEAST, HOST_MERGE_MOST_RUNS);
-  cuda_instance *const self = open_with(bytes_for(&most, LEAST, 32));
+  gpu_instance *const self = open_with(bytes_for(&most, LEAST, 32));
   more.count++;
   assert_int_equal(sort(self, &more, &error), RECSORT_PLUGIN_OUT_OF_MEMORY);
   assert_non_null(strstr(error.text, "MiB of device memory are needed"));
@@ -308,7 +308,7 @@ static void test_free_memory_changes(void **state)
   (void)state;
   set_limit(NULL);
   standin_begin((standin_plan){.memory = MUCH});
-  cuda_instance *const self = open_instance();
+  gpu_instance *const self = open_instance();
   assert_false(in_runs_wanted(self, &small));
   assert_true(in_runs_wanted(self, &large));
   standin_begin((standin_plan){.memory = LITTLE});
@@ -341,7 +341,7 @@ static void test_free_memory_shrinks(void **state)
       const uint64_t least = bytes_for(&job, 400, 32);
       set_limit(NULL);
       standin_begin((standin_plan){0});
-      cuda_instance *const self = open_instance();
+      gpu_instance *const self = open_instance();
       assert_false(in_runs_wanted(self, &job));
       standin_begin((standin_plan){.memory = (long)least});
       sort_well(self, &job);
@@ -370,9 +370,9 @@ static void test_limits(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     set_limit(cases[i].text);
     standin_begin((standin_plan){0});
-    cuda_instance *const self = open_instance();
-    assert_int_equal(self->device.memory_limit, cases[i].limit);
-    assert_true(self->device.first_room <= cases[i].limit);
+    gpu_instance *const self = open_instance();
+    assert_int_equal(self->device->memory_limit, cases[i].limit);
+    assert_true(self->device->first_room <= cases[i].limit);
     close_instance(self);
   }
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/instance.h"
+#include "gpu/pairs.h"
 #include "standin.h"
 #include "support/random.h"
 
@@ -80,7 +80,7 @@ static void make_records(void)
   assert_int_equal(next, COUNT);
 }
 
-static cuda_instance *self;
+static gpu_instance *self;
 
 static void open_instance(const char *option)
 {
@@ -148,8 +148,8 @@ typedef struct places {
 
 static places find_places(void)
 {
-  const cuda_pairs pairs = cuda_plan_pairs(&self->device, &job);
-  unsigned char *const memory = (unsigned char *)self->device.memory;
+  const gpu_pairs pairs = gpu_plan_pairs(self->device, &job);
+  unsigned char *const memory = (unsigned char *)self->device->memory;
   unsigned char *const records = memory + device_aligned(pairs.bytes);
   return (places){device_divide(&pairs.job, memory, pairs.extra_bytes), records,
                   records + device_aligned(sizeof input)};

@@ -22,13 +22,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-enum {
-  MAX_THREADS = 1024,
-  STACK_BYTES = 128 * 1024,
-  SHARED_BYTES = 227 * 1024, /* that a block of the emulated device may use */
-  GUARD_BYTES = 64,
-  MAX_AREAS = 16
-};
+enum { MAX_THREADS = 1024, STACK_BYTES = 128 * 1024, GUARD_BYTES = 64, MAX_AREAS = 16 };
 
 /* Where a stack goes on: for the compiler's own jumps, as swapcontext asks the system for the
  * signal mask each time, and longjmp would make AddressSanitizer forget what it knows of the stack.
@@ -70,6 +64,7 @@ static uint64_t random_state;
 static emulator_site ignored;
 static emulator_site sites[EMULATOR_MAX_SITES];
 static size_t site_count;
+static size_t shared_limit = EMULATOR_SHARED_BYTES;
 
 /* The launch. */
 static fiber fibers[MAX_THREADS];
@@ -83,7 +78,7 @@ static const void *host_stack;
 static size_t host_stack_size;
 static char failure[200];
 
-static _Alignas(64) unsigned char shared[2 * SHARED_BYTES];
+static _Alignas(64) unsigned char shared[2 * EMULATOR_SHARED_BYTES];
 static unsigned char poison = 0xee;
 static area areas[MAX_AREAS];
 static size_t area_count;
@@ -95,6 +90,12 @@ void emulator_set_order(emulator_order wanted, uint64_t seed)
   order = wanted;
   random_state = seed;
   poison = 0xee;
+}
+
+void emulator_set_shared(size_t bytes)
+{
+  assert(bytes <= EMULATOR_SHARED_BYTES);
+  shared_limit = bytes;
 }
 
 size_t emulator_sites(emulator_site found[EMULATOR_MAX_SITES])
@@ -327,13 +328,17 @@ static void add_area(const char *id, size_t size)
 static bool check_areas(void)
 {
   bool good = true;
+  size_t used = 0;
   for (size_t i = 0; i < area_count; i++) {
+    used += areas[i].size;
     const size_t end = areas[i].offset + areas[i].size;
     set_access(end, GUARD_BYTES, true);
     for (size_t k = 0; k < GUARD_BYTES; k++)
       good = good && shared[end + k] == poison;
   }
-  return good ? good : fail("a thread wrote behind the end of shared memory");
+  if (!good) return fail("a thread wrote behind the end of shared memory");
+  return used <= shared_limit ||
+         fail("a block used %zu bytes of shared memory, and may use %zu", used, shared_limit);
 }
 
 void *emulator_shared(void)
@@ -456,7 +461,7 @@ int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block
                     uint64_t shared_bytes, const void *args)
 {
   if (grid == 0 || grid > INT32_MAX || block == 0 || block > MAX_THREADS ||
-      block > kernel->max_threads || shared_bytes > SHARED_BYTES) {
+      block > kernel->max_threads || shared_bytes > shared_limit) {
     (void)fail("%llu blocks of %u threads with %llu bytes of shared memory",
                (unsigned long long)grid, block, (unsigned long long)shared_bytes);
     return EMULATOR_BAD_LAUNCH;

@@ -21,6 +21,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- For kernels ---- */
 
 typedef struct emulator_index {
@@ -35,7 +39,7 @@ extern emulator_index threadIdx, blockIdx, blockDim, gridDim;
 /* For values of up to 64 bits, and all 32 lanes. */
 #define EMULATOR_LANE (threadIdx.x % EMULATOR_WARP)
 #define EMULATOR_SHUFFLE(value, lane)                                                              \
-  ((__typeof__(value))emulator_exchange((uint64_t)(value), lane, __FILE__, __LINE__))
+  ((__typeof__(+(value)))emulator_exchange((uint64_t)(value), lane, __FILE__, __LINE__))
 #define __shfl_sync(mask, value, lane) ((void)(mask), EMULATOR_SHUFFLE(value, lane))
 #define __shfl_xor_sync(mask, value, bits)                                                         \
   ((void)(mask), EMULATOR_SHUFFLE(value, EMULATOR_LANE ^ (unsigned)(bits)))
@@ -84,6 +88,18 @@ enum {
 int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
                     uint64_t shared_bytes, const void *args);
 
+/* What CUDA C++ adds to C++. The bounds of a launch are those of the kernel's arguments
+ * (device_launch in device.h). */
+#ifdef __cplusplus
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __noinline__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#endif
+
 /* ---- For tests ---- */
 
 typedef enum emulator_order {
@@ -96,6 +112,11 @@ typedef enum emulator_order {
 /* The order of threads and of blocks in the launches to come. A shuffled one wants a seed that is
  * not 0. */
 void emulator_set_order(emulator_order order, uint64_t seed);
+
+/* The shared memory that a block of the emulated device may use, static arrays included, in the
+ * launches to come: at most EMULATOR_SHARED_BYTES, which it is at first. */
+enum { EMULATOR_SHARED_BYTES = 227 * 1024 };
+void emulator_set_shared(size_t bytes);
 
 /* A barrier in the source. */
 typedef struct emulator_site {
@@ -118,15 +139,7 @@ const char *emulator_failure(void);
 
 /* Mistakes of TWIN (twin.h); one can be on. */
 #define EMULATOR_TWINS(X)                                                                          \
-  X(TIE)             /* equal keys: the right run first */                                         \
-  X(RANK_LAST)       /* an element of the right chunk ranked by bSearchFirst */                    \
   X(GRID_FLOOR)      /* blocks divided without rounding up */                                      \
-  X(SHORT_RUN)       /* the last pair of runs taken for whole */                                   \
-  X(ONE_STEP)        /* a block does not walk to the end of its chunk */                           \
-  X(LANE_FLOOR)      /* threads' parts of a tile divided without rounding up */                    \
-  X(WHOLE_TILE)      /* what is consumed of the last tile computed as if it were whole */          \
-  X(NO_WRAP)         /* a ring's index not wrapped */                                              \
-  X(NO_OFFSET)       /* a ring refilled over what it still holds */                                \
   X(HYBRID_RANK)     /* of equal keys the later one first, in a run */                             \
   X(HYBRID_NEAR)     /* likewise, of neighbours */                                                 \
   X(HYBRID_RUN)      /* and among runs */                                                          \
@@ -166,5 +179,9 @@ typedef enum emulator_twin_number {
 #undef EMULATOR_TWIN_NUMBER
 
 extern emulator_twin_number emulator_twin;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -313,3 +313,37 @@ suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, b
   free(s.expected);
   return t;
 }
+
+/* ---- The GPUs that there are ---- */
+
+suite_tally suite_run_devices(const device_algorithm *algorithm)
+{
+  static const struct {
+    size_t shared_kib; /* a block; 48 is what any has that is not asked for more */
+    uint32_t multiprocessors;
+  } devices[] = {{48, 40}, {64, 40}, {99, 84}, {163, 108}, {227, 132}};
+  static const uint64_t counts[] = {1500, 40000};
+  enum { MOST = 40000 };
+  suite_tally t = {0, 0, 0};
+  uint64_t random = 2;
+  sample s = {.keys = malloc(MOST * sizeof *s.keys), .expected = malloc(MOST * sizeof *s.expected)};
+  if (!s.keys || !s.expected) t.failed++;
+  for (size_t d = 0; d < COUNT_OF(devices) && !t.failed; d++)
+    for (size_t c = 0; c < COUNT_OF(counts); c++)
+      for (size_t k = 0; k < COUNT_OF(key_widths); k++) {
+        s.job = (device_job){.count = counts[c],
+                             .key_bits = key_widths[k],
+                             .key_width = key_widths[k],
+                             .index_bits = index_widths[(d + k) % 2],
+                             .shared_bytes = devices[d].shared_kib * 1024,
+                             .multiprocessors = devices[d].multiprocessors};
+        fill_keys(&s, &patterns[random_below(&random, pattern_count)], &random);
+        find_expected(&s);
+        emulator_set_shared((size_t)s.job.shared_bytes);
+        check(algorithm, &s, true, &t);
+      }
+  emulator_set_shared(EMULATOR_SHARED_BYTES);
+  free(s.keys);
+  free(s.expected);
+  return t;
+}

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cuda/algorithms.h"
+#include "gpu/algorithms.h"
 
 typedef struct suite_tally {
   size_t passed;
@@ -19,5 +19,9 @@ typedef struct suite_tally {
  * does. */
 suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, bool loud,
                       unsigned patience);
+
+/* The same as on real devices, which have 48 to 227 KiB of shared memory a block: the sort's own
+ * blocks and tiles, and no block that uses more than there is. */
+suite_tally suite_run_devices(const device_algorithm *algorithm);
 
 #endif

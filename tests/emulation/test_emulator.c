@@ -193,6 +193,23 @@ static void impossible_launches_are_refused(void **state)
   assert_int_equal(DEVICE_LAUNCH(return_early, 1, BLOCK, 1 << 20, NULL, t), EMULATOR_BAD_LAUNCH);
 }
 
+/* A smaller device: static arrays count as well, which a launch does not tell. */
+static void shared_memory_has_a_limit(void **state)
+{
+  (void)state;
+  unsigned count = 0;
+  const trace t = {NULL, NULL, &count};
+  emulator_set_order(EMULATOR_FORWARD, 0);
+  emulator_set_shared(2 * SHARED);
+  assert_int_equal(DEVICE_LAUNCH(look_at_shared, 1, 2, SHARED, NULL, t), 0);
+  emulator_set_shared(2 * SHARED - 1);
+  assert_int_equal(DEVICE_LAUNCH(look_at_shared, 1, 2, SHARED, NULL, t), EMULATOR_LAUNCH_FAILED);
+  assert_non_null(strstr(emulator_failure(), "shared memory"));
+  emulator_set_shared(SHARED - 1);
+  assert_int_equal(DEVICE_LAUNCH(look_at_shared, 1, 2, SHARED, NULL, t), EMULATOR_BAD_LAUNCH);
+  emulator_set_shared(EMULATOR_SHARED_BYTES);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -203,6 +220,7 @@ int main(void)
       cmocka_unit_test(divergence_is_reported),
       cmocka_unit_test(a_write_behind_shared_memory_is_reported),
       cmocka_unit_test(impossible_launches_are_refused),
+      cmocka_unit_test(shared_memory_has_a_limit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

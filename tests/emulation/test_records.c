@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/records.h"
+#include "gpu/records.h"
 #include "emulator.h"
 #include "support/random.h"
 

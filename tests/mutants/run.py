@@ -5,7 +5,7 @@ Usage: run.py [-j JOBS] [WORD]     WORD: only mutants whose file or text holds i
 
 Every mutant is built in a scratch copy of the working tree and run against the tests of units and
 schemas, and if those pass against the conformance suite, or for the threads against theirs; one in the CUDA plugin's host part against
-the tests of that. A mutant that passes them all has survived: a test is missing, or the change makes no difference. Takes some minutes, and is no part
+the tests of that, and one in its published sorts against their emulation. A mutant that passes them all has survived: a test is missing, or the change makes no difference. Takes some minutes, and is no part
 of the default tests. Exit status: 0 all were found, 1 some survived, 2 a mutant no longer applies.
 """
 import argparse
@@ -43,35 +43,52 @@ MUTANTS = [
     ('plugins/cpu/presorted.c', 'while (next < all->count && all->at[next].keeps == 0)',
      'while (false)'),
     # runs that the device sorts and the host merges
-    ('plugins/cuda/host_merge.inc', 'left = a.run < b.run;', 'left = a.run > b.run;'),
-    ('plugins/cuda/host_merge.inc', 'left & LEFT_GOES_FIRST', 'LEFT_GOES_FIRST'),
-    ('plugins/cuda/host_merge.inc', '(greater && keys', '(!greater && keys'),
-    ('plugins/cuda/host_merge.inc', '(runs, middle) >= rank', '(runs, middle) + 1 >= rank'),
-    ('plugins/cuda/host_merge.inc', 'tree->at[r] += taken;', 'tree->at[r] += equal;'),
-    ('plugins/cuda/host_merge.inc', 'wanted -= taken;', ''),
-    ('plugins/cuda/host_merge.inc', 'run | SPENT', 'run'),
-    ('plugins/cuda/host_merge.inc', 'keys[end - 1] > high', 'keys[end - 1] < high'),
-    ('plugins/cuda/host_merge.inc', 'runs->bounds[run] + runs->indices', 'runs->indices'),
+    ('plugins/gpu/host_merge.c', '(a.run < b.run)', '(a.run > b.run)'),
+    ('plugins/gpu/host_merge.c', '((a.run < b.run) & equal_or_less)', 'equal_or_less'),
+    ('plugins/gpu/host_merge.c', '(greater && found', '(!greater && found'),
+    ('plugins/gpu/host_merge.c', '(runs, middle) >= rank', '(runs, middle) + 1 >= rank'),
+    ('plugins/gpu/host_merge.c', 't->at[r] += taken;', 't->at[r] += equal;'),
+    ('plugins/gpu/host_merge.c', 'wanted -= taken;', ''),
+    ('plugins/gpu/host_merge.c', 'run | SPENT', 'run'),
+    ('plugins/gpu/host_merge.c', 'last > high', 'last < high'),
+    ('plugins/gpu/host_merge.c', 't->runs->bounds[run] + t->runs->indices', 't->runs->indices'),
     ('core/include/recsort/team.h', 'each + (piece < rest)', 'each'),
-    ('plugins/cuda/in_runs.c', 'r < plan.runs;', 'r + 1 < plan.runs;'),
-    ('plugins/cuda/in_runs.c', 'run < longer ? run : longer', 'longer'),
-    ('plugins/cuda/in_runs.c', 'run.index_bits = RUN_INDEX_BITS;', ''),
-    ('plugins/cuda/in_runs.c', '(job->count % runs != 0)', '0'),
-    ('plugins/cuda/in_runs.c', 'if (bytes <= room) return true;',
+    ('plugins/gpu/in_runs.c', 'r < plan.runs;', 'r + 1 < plan.runs;'),
+    ('plugins/gpu/in_runs.c', 'run < longer ? run : longer', 'longer'),
+    ('plugins/gpu/in_runs.c', 'run.index_bits = RUN_INDEX_BITS;', ''),
+    ('plugins/gpu/in_runs.c', '(job->count % runs != 0)', '0'),
+    ('plugins/gpu/in_runs.c', 'if (bytes <= room) return true;',
      'if (bytes < room) return true;'),
-    ('plugins/cuda/in_runs.c', '.bytes > self->device.first_room',
-     '.bytes >= self->device.first_room'),
-    ('plugins/cuda/in_runs.c', 'pairs.indices + begin', 'pairs.indices'),
-    ('plugins/cuda/in_runs.c', 'order + keys + indices', 'order + keys'),
+    ('plugins/gpu/in_runs.c', '.bytes > self->device->first_room',
+     '.bytes >= self->device->first_room'),
+    ('plugins/gpu/in_runs.c', 'pairs.indices + begin', 'pairs.indices'),
+    ('plugins/gpu/in_runs.c', 'order + keys + indices', 'order + keys'),
     ('plugins/cuda/runtime.c', 'available / LEFT, device->memory_limit', 'available / LEFT, UINT64_MAX'),
     ('plugins/cuda/options.c', 'number > UINT64_MAX >> shift', 'false'),
     ('plugins/cuda/options.c', 'number == 0 ||', ''),
-    ('plugins/cuda/runtime.c', '(void)device->contexts.pop(&ignored)', 'ignored = NULL, (void)ignored'),
-    ('plugins/cuda/whole_records.c', 'facts.strayed ?', 'facts.broken ?'),
+    ('plugins/cuda/runtime.c', '(void)cuda_of(device)->contexts.pop(&ignored)', '(void)device, ignored = NULL, (void)ignored'),
+    ('plugins/gpu/whole_records.c', 'facts.strayed ?', 'facts.broken ?'),
     ('core/base/checked.h', 'y - x < a_size', 'y - x + 1 < a_size'),
     ('core/sorter.c', 'order->sorting == own->sorting', 'own->sorting'),
     ('core/check.c', 'compared == 0 && turned', 'compared > 0 && turned'),
-    ('plugins/cuda/wide_keys.c', 'memcpy(order.at, next.at, order_bytes);', ';'),
+    ('plugins/gpu/wide_keys.c', 'memcpy(order.at, next.at, order_bytes);', ';'),
+    # the published sorts
+    ('plugins/cuda/plan.h', 'TWIN(GRID_FLOOR, 0, count % each != 0)', '0'),
+    ('plugins/cuda/plan.h', 'plan_min(begin + 2 * width, count)};', 'begin + 2 * width};'),
+    ('plugins/cuda/published/runs.cuh', 'if (LEFT_GOES_FIRST(x, key_at(right, i)))', 'if (x < key_at(right, i))'),
+    ('plugins/cuda/published/runs.cuh', 'if (LEFT_GOES_FIRST(key_at(left, i), x))', 'if (key_at(left, i) < x)'),
+    ('plugins/cuda/published/runs.cuh', 'if (LEFT_GOES_FIRST(key_at(a, i), key_at(b, rank - i - 1)))',
+     'if (key_at(a, i) < key_at(b, rank - i - 1))'),
+    ('plugins/cuda/published/runs.cuh', 'i < a.count && LEFT_GOES_FIRST(key_at(a, i), key_at(b, j))',
+     'i < a.count && key_at(a, i) < key_at(b, j)'),
+    ('plugins/cuda/published/runs.cuh', '+ rank_in_left(key, left)', '+ rank_in_right(key, left)'),
+    ('plugins/cuda/published/rank.cu', ': rank_in_left(key, sibling)', ': rank_in_right(key, sibling)'),
+    ('plugins/cuda/published/rank.cu', 'threadIdx.x; i < end; i', 'threadIdx.x; i < begin + blockDim.x; i'),
+    ('plugins/cuda/published/corank_block.cuh', '(uint32_t)plan_blocks(tile, blockDim.x)', 'tile / blockDim.x'),
+    ('plugins/cuda/published/corank_tiled.cuh', 'co_rank_of(step, a, b)', 'co_rank_of(pass.tile, a, b)'),
+    ('plugins/cuda/published/corank_circular.cuh', 'slot >= ring.size ? slot - ring.size : slot', 'slot'),
+    ('plugins/cuda/published/corank_circular.cuh', 'ring_slot(*ring, held + i)', 'ring_slot(*ring, i)'),
+    ('plugins/cuda/plan.h', '/ (2 * pair_bytes);', '/ pair_bytes;'),
     # keys wider than a pair
     ('plugins/cpu/merge.c', 'return (tied){run.begin, run.count, window.low};',
      'return (tied){run.begin, run.count, 0};'),
@@ -210,8 +227,11 @@ CUDA_STAGES = [('CUDA tests', ['test_host_merge', 'test_in_runs', 'test_verify',
                 r'^cuda\.(host_merge|in_runs|verify|devices)$', 60)]
 
 
+SORT_STAGES = [('emulated sorts', ['emulation'], r'^emulation\.(devices\.)?(rank|corank)', 240)]
+
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
-STAGES_OF = [('plugins/cuda/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES),
+STAGES_OF = [('plugins/cuda/published/', SORT_STAGES), ('plugins/cuda/plan.h', SORT_STAGES),
+             ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES),
              ('core/include/recsort/team.h', THREAD_STAGES)]
 
 

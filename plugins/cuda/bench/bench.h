@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "cub_sorts.h"
-#include "cuda/algorithms.h"
+#include "gpu/algorithms.h"
 #include "keys.h"
 
 namespace bench

@@ -10,7 +10,7 @@
 #include <thrust/execution_policy.h>
 #include <thrust/sort.h>
 
-#include "cuda/records.h"
+#include "gpu/records.h"
 #include "keys.cuh"
 
 extern "C" {

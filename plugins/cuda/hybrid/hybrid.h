@@ -2,7 +2,7 @@
 #ifndef RECSORT_CUDA_HYBRID_H
 #define RECSORT_CUDA_HYBRID_H
 
-#include "cuda/device_sort.h"
+#include "gpu/device_sort.h"
 
 #ifdef __cplusplus
 extern "C" {

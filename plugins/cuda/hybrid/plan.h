@@ -43,10 +43,10 @@ typedef struct hybrid_ranking {
 static inline hybrid_ranking hybrid_ranking_of(const device_job *job, uint64_t count)
 {
   enum { RUN = 512, MOST_ALONE = 2048, TEST_RUN = 128, ALONE_BLOCK = 256, KEY_BYTES = 16 };
-  const uint64_t most = job->tile ? TEST_RUN : plan_power_below(job->shared_bytes / KEY_BYTES);
+  const uint64_t most = job->tile ? (uint64_t)TEST_RUN : plan_power_below(job->shared_bytes / KEY_BYTES);
   const uint64_t most_alone = plan_min(most, MOST_ALONE);
   const bool alone = count <= most_alone;
-  const uint32_t asked = job->block ? plan_block(job) : HYBRID_RANK_BLOCK;
+  const uint32_t asked = job->block ? plan_block(job) : (uint32_t)HYBRID_RANK_BLOCK;
   const uint32_t most_threads = alone ? (uint32_t)ALONE_BLOCK : (uint32_t)HYBRID_RANK_BLOCK;
   const hybrid_ranking how = {(uint32_t)plan_clamp(asked, HYBRID_WARP, most_threads),
                               (uint32_t)__builtin_ctzll(alone ? most_alone : plan_min(most, RUN)),
@@ -313,10 +313,10 @@ static inline void hybrid_set_test(hybrid_plan *plan, hybrid_kind kind, const de
   if (job->tile != FULL) plan->tile = (uint32_t)plan_min(plan->tile, TILE);
   plan->joined = job->tile == APART ? 0 : hybrid_joined(plan, kind);
   plan->limit = LIMIT;
-  plan->samples = job->tile == SPARSE ? 2 * BUCKETS : SAMPLES;
+  plan->samples = job->tile == SPARSE ? 2u * BUCKETS : (uint32_t)SAMPLES;
   if (job->tile % 2 == 0) {
     hybrid_set_levels(plan, plan_max(plan_blocks(job->count, plan->tile / 2), 2),
-                      job->tile >= MANY ? 2 * plan->spread_block : BUCKETS,
+                      job->tile >= MANY ? 2 * plan->spread_block : (uint32_t)BUCKETS,
                       hybrid_most_lists(plan, kind));
     if (job->count % 3 == 0) plan->scattered = 2 * plan->spread_block; /* and small extents */
     hybrid_set_extents(plan, kind, UINT64_MAX, 1 + (uint32_t)(job->count % 2));
@@ -335,7 +335,7 @@ static inline void hybrid_set_test(hybrid_plan *plan, hybrid_kind kind, const de
 static inline hybrid_plan hybrid_plan_of(const device_job *job, hybrid_kind kind)
 {
   enum { LIMIT = 32, STATIC = 6 << 10 /* bytes */ };
-  const uint32_t asked = job->block ? plan_block(job) : HYBRID_TILE_BLOCK;
+  const uint32_t asked = job->block ? plan_block(job) : (uint32_t)HYBRID_TILE_BLOCK;
   hybrid_plan plan = {0};
   plan.block = (uint32_t)plan_clamp(asked, HYBRID_WARP, HYBRID_TILE_BLOCK);
   while (plan.block > HYBRID_WARP &&

@@ -1,4 +1,4 @@
-#include "cuda/staging.h"
+#include "gpu/staging.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "cuda/wide_keys.h"
+#include "gpu/wide_keys.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-#include "cuda/in_runs.h"
+#include "gpu/in_runs.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/host_merge.h"
+#include "gpu/host_merge.h"
 
 enum { RUN_INDEX_BITS = 32, ALIGNMENT = 64 };
 
@@ -16,9 +16,9 @@ static uint64_t align(uint64_t bytes)
 
 /* ---- Plans ---- */
 
-bool in_runs_wanted(const cuda_instance *self, const recsort_plugin_job *job)
+bool in_runs_wanted(const gpu_instance *self, const recsort_plugin_job *job)
 {
-  return job->count && cuda_plan_pairs(&self->device, job).bytes > self->device.first_room;
+  return job->count && gpu_plan_pairs(self->device, job).bytes > self->device->first_room;
 }
 
 static uint64_t indices_offset(const recsort_plugin_job *job)
@@ -50,17 +50,17 @@ static recsort_plugin_job run_of(const recsort_plugin_job *job, uint64_t count)
 }
 
 /* A sort may want more memory for fewer keys, so both lengths count. */
-static uint64_t bytes_of_runs(const cuda_instance *self, const recsort_plugin_job *job,
+static uint64_t bytes_of_runs(const gpu_instance *self, const recsort_plugin_job *job,
                               uint32_t runs)
 {
   const recsort_plugin_job shorter = run_of(job, job->count / runs);
   const recsort_plugin_job longer = run_of(job, shorter.count + (job->count % runs != 0));
-  const uint64_t a = cuda_plan_pairs(&self->device, &shorter).bytes;
-  const uint64_t b = cuda_plan_pairs(&self->device, &longer).bytes;
+  const uint64_t a = gpu_plan_pairs(self->device, &shorter).bytes;
+  const uint64_t b = gpu_plan_pairs(self->device, &longer).bytes;
   return a > b ? a : b;
 }
 
-bool in_runs_divide(const cuda_instance *self, const recsort_plugin_job *job, uint64_t room,
+bool in_runs_divide(const gpu_instance *self, const recsort_plugin_job *job, uint64_t room,
                     in_runs_plan *plan)
 {
   const uint64_t most = job->count < HOST_MERGE_MOST_RUNS ? job->count : HOST_MERGE_MOST_RUNS;
@@ -83,35 +83,35 @@ typedef struct host_pairs {
 } host_pairs;
 
 /* Keys [begin, end): they and their indices come back in order. */
-static recsort_plugin_status sort_run(cuda_instance *self, const recsort_plugin_job *job,
+static recsort_plugin_status sort_run(gpu_instance *self, const recsort_plugin_job *job,
                                       host_pairs pairs, uint64_t begin, uint64_t end,
                                       recsort_plugin_error *error)
 {
   const recsort_plugin_job run = run_of(job, end - begin);
   char *const keys = pairs.keys + begin * (job->key_width / 8);
-  cuda_sorted sorted;
-  recsort_plugin_status status = cuda_sort_keys(self, &run, keys, &sorted, error);
+  gpu_sorted sorted;
+  recsort_plugin_status status = gpu_sort_keys(self, &run, keys, &sorted, error);
   if (status == RECSORT_PLUGIN_OK)
-    status = cuda_bring_down(self, &run, sorted.keys, keys, job->key_width, error);
+    status = gpu_bring_down(self, &run, sorted.keys, keys, job->key_width, error);
   if (status == RECSORT_PLUGIN_OK)
     status =
-        cuda_bring_down(self, &run, sorted.indices, pairs.indices + begin, RUN_INDEX_BITS, error);
+        gpu_bring_down(self, &run, sorted.indices, pairs.indices + begin, RUN_INDEX_BITS, error);
   return status;
 }
 
 /* What the largest run needs is taken before the first one starts. */
-static recsort_plugin_status reserve(cuda_instance *self, const recsort_plugin_job *job,
+static recsort_plugin_status reserve(gpu_instance *self, const recsort_plugin_job *job,
                                      in_runs_plan *plan, recsort_plugin_error *error)
 {
   uint64_t room = 0;
-  const recsort_plugin_status status = runtime_room(&self->device, &room, error);
+  const recsort_plugin_status status = runtime_room(self->device, &room, error);
   if (status) return status;
   if (!in_runs_divide(self, job, room, plan))
     return runtime_refuse(plan->device_bytes, room, error);
-  return runtime_reserve(&self->device, plan->device_bytes, error);
+  return runtime_reserve(self->device, plan->device_bytes, error);
 }
 
-static recsort_plugin_status sort_and_merge(cuda_instance *self, const recsort_plugin_job *job,
+static recsort_plugin_status sort_and_merge(gpu_instance *self, const recsort_plugin_job *job,
                                             host_pairs pairs, void *order,
                                             recsort_plugin_error *error)
 {
@@ -124,11 +124,11 @@ static recsort_plugin_status sort_and_merge(cuda_instance *self, const recsort_p
   }
   if (status) return status;
   const host_runs runs = {plan.runs, job->key_width, bounds, pairs.keys, pairs.indices};
-  host_merge(&runs, order, job->index_bits, cuda_team(self, job));
+  host_merge(&runs, order, job->index_bits, gpu_team(self, job));
   return RECSORT_PLUGIN_OK;
 }
 
-recsort_plugin_status in_runs_sort(cuda_instance *self, const recsort_plugin_job *job, void *memory,
+recsort_plugin_status in_runs_sort(gpu_instance *self, const recsort_plugin_job *job, void *memory,
                                    recsort_plugin_error *error)
 {
   char *const start = memory;
@@ -137,7 +137,7 @@ recsort_plugin_status in_runs_sort(cuda_instance *self, const recsort_plugin_job
   return sort_and_merge(self, job, pairs, memory, error);
 }
 
-recsort_plugin_status in_runs_sort_unplanned(cuda_instance *self, const recsort_plugin_job *job,
+recsort_plugin_status in_runs_sort_unplanned(gpu_instance *self, const recsort_plugin_job *job,
                                              void *memory, recsort_plugin_error *error)
 {
   const uint64_t order_bytes = job->count * (job->index_bits / 8);

@@ -8,8 +8,8 @@
  *
  * Any count, from 0 up; no padding. All sorts are stable: the left run goes first (co_rank.h).
  */
-#ifndef RECSORT_CUDA_DEVICE_SORT_H
-#define RECSORT_CUDA_DEVICE_SORT_H
+#ifndef RECSORT_GPU_DEVICE_SORT_H
+#define RECSORT_GPU_DEVICE_SORT_H
 
 #include <stdint.h>
 
@@ -77,15 +77,6 @@ static inline device_buffers device_divide(const device_job *job, void *memory,
 /* On success *result is the number, 0 or 1, of the buffers that hold the sorted pairs. */
 typedef device_status device_sort(const device_job *job, const device_buffers *buffers,
                                   unsigned *result);
-
-/* The published ones; none needs device_buffers.extra. */
-device_sort rank_sort;
-device_sort rank_sm8_sort;
-device_sort rank_sm9_sort;
-device_sort rank_sm_sort;
-device_sort corank_sort;
-device_sort corank_tiled_sort;
-device_sort corank_circular_sort;
 
 #ifdef __cplusplus
 }

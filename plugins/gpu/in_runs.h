@@ -7,14 +7,14 @@
  *   runs           |       | keys of each run | indices of each, 32 bits |
  *   merged         | order |                                             |
  */
-#ifndef RECSORT_CUDA_IN_RUNS_H
-#define RECSORT_CUDA_IN_RUNS_H
+#ifndef RECSORT_GPU_IN_RUNS_H
+#define RECSORT_GPU_IN_RUNS_H
 
-#include "cuda/instance.h"
+#include "gpu/pairs.h"
 
 /* Whether a job of keys of up to 128 bits is sorted this way: by what the device had free when the
  * instance was opened, so that the answer is always the same. Any thread. */
-bool in_runs_wanted(const cuda_instance *self, const recsort_plugin_job *job);
+bool in_runs_wanted(const gpu_instance *self, const recsort_plugin_job *job);
 
 /* The memory that such a job needs. Any thread. */
 recsort_plugin_work in_runs_work(const recsort_plugin_job *job);
@@ -27,17 +27,17 @@ typedef struct in_runs_plan {
 
 /* As few runs as can be sorted with `room` bytes of device memory. False: none can, or they would
  * be more than are merged at once; device_bytes then is what the least of them would need. */
-bool in_runs_divide(const cuda_instance *self, const recsort_plugin_job *job, uint64_t room,
+bool in_runs_divide(const gpu_instance *self, const recsort_plugin_job *job, uint64_t room,
                     in_runs_plan *plan);
 
 /* As recsort_plugin.sort, with what is free on the device now. */
-recsort_plugin_status in_runs_sort(cuda_instance *self, const recsort_plugin_job *job, void *memory,
+recsort_plugin_status in_runs_sort(gpu_instance *self, const recsort_plugin_job *job, void *memory,
                                    recsort_plugin_error *error);
 
 /* The same for a job that was not wanted in runs, but for which the device has less memory now: its
  * keys are at the start of `memory`. The order and the indices of the runs, 8 or 12 bytes a key,
  * are put in memory of the host's own, which is asked for only then. */
-recsort_plugin_status in_runs_sort_unplanned(cuda_instance *self, const recsort_plugin_job *job,
+recsort_plugin_status in_runs_sort_unplanned(gpu_instance *self, const recsort_plugin_job *job,
                                              void *memory, recsort_plugin_error *error);
 
 #endif

@@ -9,12 +9,12 @@
  *   up      caller's memory --thread--> slot --device--> device memory --step--> ...
  *   down    ... --step--> device memory --device--> slot --thread--> caller's memory
  */
-#ifndef RECSORT_CUDA_STAGING_H
-#define RECSORT_CUDA_STAGING_H
+#ifndef RECSORT_GPU_STAGING_H
+#define RECSORT_GPU_STAGING_H
 
+#include "gpu/device_sort.h"
+#include "gpu/runtime.h"
 #include "recsort/team.h"
-#include "cuda/device_sort.h"
-#include "cuda/runtime.h"
 
 /* Bytes of a slot; with smaller ones the link is idle more often. */
 #ifndef STAGING_PIECE

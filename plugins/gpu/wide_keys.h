@@ -4,8 +4,8 @@
  * Each part's sort is stable, so it keeps the order of the parts before it among equals. The parts
  * are gathered and the permutations composed on the host.
  */
-#ifndef RECSORT_CUDA_WIDE_KEYS_H
-#define RECSORT_CUDA_WIDE_KEYS_H
+#ifndef RECSORT_GPU_WIDE_KEYS_H
+#define RECSORT_GPU_WIDE_KEYS_H
 
 #include "recsort/plugin.h"
 

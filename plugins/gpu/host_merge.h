@@ -5,8 +5,8 @@
  * "The Art of Computer Programming", vol. 3, 5.4.1) merges. Among equal keys the lower run goes
  * first, so the order is stable if the runs are.
  */
-#ifndef RECSORT_CUDA_HOST_MERGE_H
-#define RECSORT_CUDA_HOST_MERGE_H
+#ifndef RECSORT_GPU_HOST_MERGE_H
+#define RECSORT_GPU_HOST_MERGE_H
 
 #include <stdint.h>
 

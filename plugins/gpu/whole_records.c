@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cuda/instance.h"
-#include "cuda/records.h"
+#include "gpu/gpu_plugin.h"
+#include "gpu/records.h"
 
 enum { MAX_KEY_WIDTH = 128 };
 
@@ -24,9 +24,9 @@ enum { SURE_SIZE = 40, MOSTLY_SIZE = 128, HARDLY_SIZE = 1024 };
 
 /* Where things are on the device, and what is done with them. */
 typedef struct records_sort {
-  cuda_instance *self;
+  gpu_instance *self;
   const recsort_plugin_job *job;
-  cuda_pairs pairs;
+  gpu_pairs pairs;
   device_buffers buffers;
   records_program program;
   char *records;
@@ -88,13 +88,13 @@ static const char *reason(const void *instance, const recsort_key_program *progr
 #undef BOTH
 }
 
-static records_sort plan(cuda_instance *self, const recsort_plugin_job *job,
+static records_sort plan(gpu_instance *self, const recsort_plugin_job *job,
                          const recsort_key_program *program)
 {
   records_sort s = {.self = self,
                     .job = job,
-                    .pairs = cuda_plan_pairs(&self->device, job),
-                    .verified = job->count >= self->device.verify_least,
+                    .pairs = gpu_plan_pairs(self->device, job),
+                    .verified = job->count >= self->device->verify_least,
                     .program = {.record_size = program->record_size,
                                 .key_width = program->key_width,
                                 .step_count = program->step_count}};
@@ -106,7 +106,7 @@ static records_sort plan(cuda_instance *self, const recsort_plugin_job *job,
 
 static void divide(records_sort *s)
 {
-  char *const memory = s->self->device.memory;
+  char *const memory = s->self->device->memory;
   const uint64_t record_bytes = s->job->count * s->program.record_size;
   s->buffers = device_divide(&s->pairs.job, memory, s->pairs.extra_bytes);
   s->records = memory + device_aligned(s->pairs.bytes);
@@ -120,13 +120,13 @@ static recsort_plugin_status reserve(records_sort *s, recsort_plugin_error *erro
   const recsort_plugin_job *const job = s->job;
   const unsigned lanes = staging_lanes(job->count, s->program.record_size, job->threads);
   bool room = false;
-  recsort_plugin_status status = runtime_has_room(&s->self->device, s->bytes, &room, error);
+  recsort_plugin_status status = runtime_has_room(s->self->device, s->bytes, &room, error);
   if (status) return status;
   if (!room) {
     (void)snprintf(error->text, sizeof error->text, "the device has no room for the records");
     return RECSORT_PLUGIN_UNSUPPORTED;
   }
-  status = runtime_reserve(&s->self->device, s->bytes, error);
+  status = runtime_reserve(s->self->device, s->bytes, error);
   if (status == RECSORT_PLUGIN_OK) status = staging_reserve(&s->self->ring, lanes, error);
   if (status == RECSORT_PLUGIN_OK) divide(s);
   return status;
@@ -154,7 +154,7 @@ static device_status gather_piece(const void *context, uint64_t first, uint64_t 
 
 static recsort_plugin_status send(records_sort *s, const void *records, recsort_plugin_error *error)
 {
-  void *const stream = s->self->device.stream;
+  void *const stream = s->self->device->stream;
   const staging_copy up = {.from = records,
                            .to = s->records,
                            .count = s->job->count,
@@ -162,22 +162,22 @@ static recsort_plugin_status send(records_sort *s, const void *records, recsort_
                            .step = encode_piece,
                            .context = s};
   recsort_plugin_status status =
-      runtime_judge(records_begin(s->facts, stream), "cudaMemsetAsync", error);
+      runtime_judge(records_begin(s->facts, stream), "clearing device memory", error);
   if (status == RECSORT_PLUGIN_OK) status = runtime_wait(stream, error);
-  return status ? status : staging_up(&s->self->ring, &up, cuda_team(s->self, s->job), error);
+  return status ? status : staging_up(&s->self->ring, &up, gpu_team(s->self, s->job), error);
 }
 
 static recsort_plugin_status read_facts(const records_sort *s, records_facts *facts,
                                         recsort_plugin_error *error)
 {
-  return runtime_judge(records_end(s->facts, facts, s->self->device.stream), "cudaMemcpyAsync",
-                       error);
+  return runtime_judge(records_end(s->facts, facts, s->self->device->stream),
+                       "a copy from the device", error);
 }
 
 /* Where the other keys were, the check keeps what it has seen. */
 static recsort_plugin_status check(records_sort *s, unsigned result, recsort_plugin_error *error)
 {
-  void *const stream = s->self->device.stream;
+  void *const stream = s->self->device->stream;
   records_facts facts = {0};
   s->order = s->buffers.indices[result];
   s->keys = s->buffers.keys[result];
@@ -206,7 +206,7 @@ static recsort_plugin_status receive(records_sort *s, void *sorted, recsort_plug
                              .room = s->room,
                              .step = gather_piece,
                              .context = s};
-  return staging_down(&s->self->ring, &down, cuda_team(s->self, s->job), error);
+  return staging_down(&s->self->ring, &down, gpu_team(s->self, s->job), error);
 }
 
 /* All records have left: were they those that came, each in its place? */
@@ -226,7 +226,7 @@ static recsort_plugin_status confirm(const records_sort *s, recsort_plugin_error
   return RECSORT_PLUGIN_CORRUPT;
 }
 
-static recsort_plugin_status sort_entered(cuda_instance *self, const recsort_plugin_job *job,
+static recsort_plugin_status sort_entered(gpu_instance *self, const recsort_plugin_job *job,
                                           const recsort_key_program *program, const void *records,
                                           void *sorted, recsort_plugin_times *times,
                                           recsort_plugin_error *error)
@@ -237,7 +237,7 @@ static recsort_plugin_status sort_entered(cuda_instance *self, const recsort_plu
   double clock = seconds_now();
   if (status == RECSORT_PLUGIN_OK) status = send(&s, records, error);
   times->encode = lap(&clock);
-  if (status == RECSORT_PLUGIN_OK) status = cuda_sort_pairs(&s.pairs, &s.buffers, &result, error);
+  if (status == RECSORT_PLUGIN_OK) status = gpu_sort_pairs(&s.pairs, &s.buffers, &result, error);
   times->sort = lap(&clock);
   if (status == RECSORT_PLUGIN_OK) status = check(&s, result, error);
   times->verify = lap(&clock);
@@ -252,13 +252,13 @@ static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
                                   void *sorted, recsort_plugin_times *times,
                                   recsort_plugin_error *error)
 {
-  cuda_instance *const self = instance;
-  recsort_plugin_status status = runtime_enter(&self->device, error);
+  gpu_instance *const self = instance;
+  recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
   status = sort_entered(self, job, program, records, sorted, times, error);
-  runtime_leave(&self->device);
+  runtime_leave(self->device);
   return status;
 }
 
-const recsort_plugin_records cuda_whole_records = {
-    .size = sizeof cuda_whole_records, .suits = suits, .reason = reason, .sort = sort};
+const recsort_plugin_records gpu_whole_records = {
+    .size = sizeof gpu_whole_records, .suits = suits, .reason = reason, .sort = sort};

@@ -1,13 +1,13 @@
 /* records.h - records in device memory: their keys, the proof of an order, and records put in it.
  *
  * Each starts its work on a stream; only records_end waits. */
-#ifndef RECSORT_CUDA_RECORDS_H
-#define RECSORT_CUDA_RECORDS_H
+#ifndef RECSORT_GPU_RECORDS_H
+#define RECSORT_GPU_RECORDS_H
 
 #include <stdbool.h>
 
+#include "gpu/device_sort.h"
 #include "recsort/record_hash.h"
-#include "cuda/device_sort.h"
 
 #ifdef __cplusplus
 extern "C" {

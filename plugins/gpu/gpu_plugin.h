@@ -1,0 +1,27 @@
+/* gpu_plugin.h - the functions of a plugin's table (recsort/plugin.h) that are the same for every
+ * GPU. Their instance is a struct that begins with a gpu_instance.
+ *
+ *   sort        keys of up to 128 bits: up, through one of device_algorithms, the permutation down
+ *               more of them than the device has memory for: in runs, merged here (in_runs.h)
+ *               wider ones: 128 bits at a time, the least significant first (wide_keys.h)
+ *   extension   whole records: up, sorted, down (whole_records.c)
+ */
+#ifndef RECSORT_GPU_GPU_PLUGIN_H
+#define RECSORT_GPU_GPU_PLUGIN_H
+
+#include "gpu/pairs.h"
+
+void gpu_limits(const void *instance, recsort_plugin_limits *limits);
+
+recsort_plugin_status gpu_work_size(const void *instance, const recsort_plugin_job *job,
+                                    recsort_plugin_work *work, recsort_plugin_error *error);
+
+recsort_plugin_status gpu_sort(void *instance, const recsort_plugin_job *job, void *memory,
+                               recsort_plugin_error *error);
+
+const void *gpu_extension(const char *name);
+
+/* The extension RECSORT_PLUGIN_RECORDS. */
+extern const recsort_plugin_records gpu_whole_records;
+
+#endif

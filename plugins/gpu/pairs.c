@@ -1,0 +1,75 @@
+#include "gpu/pairs.h"
+
+#include <stdio.h>
+
+#include "gpu/records.h"
+
+gpu_pairs gpu_plan_pairs(const runtime_device *device, const recsort_plugin_job *job)
+{
+  gpu_pairs pairs = {.algorithm = &device_algorithms[job->algorithm],
+                     .disorder = job->count >= device->verify_least ? device->disorder : NULL,
+                     .job = {.count = job->count,
+                             .key_bits = job->key_bits,
+                             .key_width = job->key_width,
+                             .index_bits = job->index_bits,
+                             .shared_bytes = device->shared_bytes,
+                             .multiprocessors = device->multiprocessors,
+                             .stream = device->stream,
+                             .mailbox = device->mailbox}};
+  if (pairs.algorithm->extra_bytes) pairs.extra_bytes = pairs.algorithm->extra_bytes(&pairs.job);
+  pairs.bytes = device_bytes(&pairs.job, pairs.extra_bytes);
+  return pairs;
+}
+
+recsort_plugin_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffers *buffers,
+                                     unsigned *result, recsort_plugin_error *error)
+{
+  const device_job *const job = &pairs->job;
+  uint32_t *const disorder = pairs->disorder;
+  recsort_plugin_status status =
+      runtime_judge(pairs->algorithm->sort(job, buffers, result), "a kernel's launch", error);
+  if (disorder) *disorder = 0;
+  if (!status && disorder)
+    status = runtime_judge(records_ordered(buffers->keys[*result], job->key_width,
+                                           buffers->indices[*result], job->index_bits, job->count,
+                                           disorder, job->stream),
+                           "a kernel's launch", error);
+  if (!status) status = runtime_wait(job->stream, error);
+  if (status || !disorder || !*disorder) return status;
+  (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
+  return RECSORT_PLUGIN_CORRUPT;
+}
+
+/* All that a job needs, before anything starts: on the device in one block. */
+static recsort_plugin_status reserve(gpu_instance *self, const gpu_pairs *pairs,
+                                     const recsort_plugin_job *job, recsort_plugin_error *error)
+{
+  const unsigned lanes = staging_lanes(job->count, job->key_width / 8, job->threads);
+  const recsort_plugin_status status = runtime_reserve(self->device, pairs->bytes, error);
+  return status ? status : staging_reserve(&self->ring, lanes, error);
+}
+
+recsort_plugin_status gpu_sort_keys(gpu_instance *self, const recsort_plugin_job *job,
+                                    const void *keys, gpu_sorted *sorted,
+                                    recsort_plugin_error *error)
+{
+  const gpu_pairs pairs = gpu_plan_pairs(self->device, job);
+  unsigned result = 0;
+  recsort_plugin_status status = reserve(self, &pairs, job, error);
+  if (status) return status;
+  const device_buffers buffers = device_divide(&pairs.job, self->device->memory, pairs.extra_bytes);
+  const staging_copy up = {
+      .from = keys, .to = buffers.keys[0], .count = job->count, .element = job->key_width / 8};
+  status = staging_up(&self->ring, &up, gpu_team(self, job), error);
+  if (status == RECSORT_PLUGIN_OK) status = gpu_sort_pairs(&pairs, &buffers, &result, error);
+  *sorted = (gpu_sorted){buffers.keys[result], buffers.indices[result]};
+  return status;
+}
+
+recsort_plugin_status gpu_bring_down(gpu_instance *self, const recsort_plugin_job *job,
+                                     const void *from, void *to, uint32_t bits,
+                                     recsort_plugin_error *error)
+{
+  const staging_copy down = {.from = from, .to = to, .count = job->count, .element = bits / 8};
+  return staging_down(&self->ring, &down, gpu_team(self, job), error);
+}
