@@ -74,7 +74,7 @@ static recsort_plugin_status pair_sort(void *instance, const recsort_plugin_job 
   if (in_runs_wanted(self, job)) return in_runs_sort(self, job, memory, error);
   bool room = false; /* there was, when the instance was opened */
   recsort_plugin_status status =
-      runtime_has_room(self->device, gpu_plan_pairs(self->device, job).bytes, &room, error);
+      gpu_has_room(self->device, gpu_plan_pairs(self->device, job).bytes, &room, error);
   if (status) return status;
   if (!room) return in_runs_sort_unplanned(self, job, memory, error);
   status = gpu_sort_keys(self, job, memory, &sorted, error);

@@ -4,6 +4,16 @@
 
 #include "gpu/records.h"
 
+recsort_plugin_status gpu_has_room(const runtime_device *device, uint64_t bytes, bool *room,
+                                   recsort_plugin_error *error)
+{
+  uint64_t most = device->memory_bytes;
+  const recsort_plugin_status status =
+      bytes <= most ? RECSORT_PLUGIN_OK : runtime_room(device, &most, error);
+  *room = bytes <= most;
+  return status;
+}
+
 gpu_pairs gpu_plan_pairs(const runtime_device *device, const recsort_plugin_job *job)
 {
   gpu_pairs pairs = {.algorithm = &device_algorithms[job->algorithm],

@@ -19,6 +19,10 @@ static inline team gpu_team(const gpu_instance *self, const recsort_plugin_job *
   return team_of_host(self->host, job->threads);
 }
 
+/* Whether device->memory could have `bytes`. Asks the device only if it has fewer. */
+recsort_plugin_status gpu_has_room(const runtime_device *device, uint64_t bytes, bool *room,
+                                   recsort_plugin_error *error);
+
 /* A sort of pairs on the device. */
 typedef struct gpu_pairs {
   const device_algorithm *algorithm;

@@ -2,16 +2,6 @@
 
 #include <stdio.h>
 
-recsort_plugin_status runtime_has_room(const runtime_device *device, uint64_t bytes, bool *room,
-                                       recsort_plugin_error *error)
-{
-  uint64_t most = device->memory_bytes;
-  const recsort_plugin_status status =
-      bytes <= most ? RECSORT_PLUGIN_OK : runtime_room(device, &most, error);
-  *room = bytes <= most;
-  return status;
-}
-
 recsort_plugin_status runtime_refuse(uint64_t needed, uint64_t room, recsort_plugin_error *error)
 {
   const double mebibyte = 1 << 20;

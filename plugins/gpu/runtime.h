@@ -69,10 +69,6 @@ recsort_plugin_status runtime_judge(device_status code, const char *call,
 
 /* ---- The same for every GPU (runtime.c) ---- */
 
-/* Whether device->memory could have `bytes`. Asks the device only if it has fewer. */
-recsort_plugin_status runtime_has_room(const runtime_device *device, uint64_t bytes, bool *room,
-                                       recsort_plugin_error *error);
-
 /* OUT_OF_MEMORY, with a text: so many bytes of the device's are needed, and so many could be had.
  */
 recsort_plugin_status runtime_refuse(uint64_t needed, uint64_t room, recsort_plugin_error *error);

@@ -120,7 +120,7 @@ static recsort_plugin_status reserve(records_sort *s, recsort_plugin_error *erro
   const recsort_plugin_job *const job = s->job;
   const unsigned lanes = staging_lanes(job->count, s->program.record_size, job->threads);
   bool room = false;
-  recsort_plugin_status status = runtime_has_room(s->self->device, s->bytes, &room, error);
+  recsort_plugin_status status = gpu_has_room(s->self->device, s->bytes, &room, error);
   if (status) return status;
   if (!room) {
     (void)snprintf(error->text, sizeof error->text, "the device has no room for the records");

@@ -132,8 +132,10 @@ std::vector<cub_named> cubs()
 std::vector<const device_algorithm *> algorithms(const options &asked)
 {
   std::vector<const device_algorithm *> found;
-  for (const device_algorithm &each : device_algorithms)
+  for (uint32_t i = 0; i < device_algorithm_count; i++) {
+    const device_algorithm &each = device_algorithms[i];
     if (asked.algorithm.empty() || asked.algorithm == each.shown.name) found.push_back(&each);
+  }
   if (found.empty()) throw std::runtime_error("there is no algorithm \"" + asked.algorithm + "\"");
   return found;
 }
