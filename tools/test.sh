@@ -60,7 +60,7 @@ configure() { # NAME
 chosen() { # NAME
   case $1 in
     # What does not depend on the compiler, and takes its time, runs with gcc.
-    clang | clang-sanitize) echo '-E (^faults\.tools|\.tmpfs$|^emulation\.(hybrid|(co)?rank)|^cuda\.conformance)' ;;
+    clang | clang-sanitize) echo '-E (^faults\.tools|\.tmpfs$|^emulation\.(sample|(co)?rank)|^cuda\.conformance)' ;;
     clang-thread) echo '-R ^(unit|threads\.pool|conformance\.few|faults\.hook)' ;;
     coverage) echo '-R ^(unit|schema|faults|threads|cuda\.(devices|failures|in_runs|verify)|conformance\.few|tools|bench|coverage)' ;;
   esac

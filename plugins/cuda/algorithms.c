@@ -1,6 +1,6 @@
 #include "cuda/algorithms.h"
 
-#include "cuda/hybrid/hybrid.h"
+#include "cuda/sample/sample.h"
 
 #define SHOWN(name, description)                                                                   \
   {                                                                                                \
@@ -8,8 +8,9 @@
   }
 
 const device_algorithm device_algorithms[DEVICE_ALGORITHMS] = {
-    {SHOWN("hybrid", "pairs to buckets by ranks among splitters, to cells by their keys, then ranked"),
-     hybrid_extra_bytes, hybrid_sort},
+    {SHOWN("sample",
+           "sample sort: pairs to buckets by splitters, to bins by their keys, then ranked"),
+     sample_extra_bytes, sample_sort},
     {SHOWN("rank", "every pass finds each element's place by a search in the sibling chunk"), NULL,
      rank_sort},
     {SHOWN("rank-sm8", "rank, the first 8 passes in shared memory"), NULL, rank_sm8_sort},
@@ -23,4 +24,5 @@ const device_algorithm device_algorithms[DEVICE_ALGORITHMS] = {
      corank_tiled_sort},
     {SHOWN("corank-circular", "corank-tiled with ring buffers, so that nothing is loaded twice"),
      NULL, corank_circular_sort},
+    {SHOWN("hybrid", "the former name of sample"), sample_extra_bytes, sample_sort},
 };

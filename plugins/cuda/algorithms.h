@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { DEVICE_ALGORITHMS = 8 };
+enum { DEVICE_ALGORITHMS = 9 };
 
 typedef struct device_algorithm {
   recsort_plugin_algorithm shown;

@@ -471,7 +471,7 @@ int main(void)
   }
   fail_each_call(NULL, THREE_RUNS);
   fail_each_call("corank", THREE_RUNS);
-  fail_each_sort_to("hybrid", NULL);
+  fail_each_sort_to("sample", NULL);
   fail_each_sort_to("corank", THREE_RUNS);
   apart(run_short_of_memory, &(fault){.algorithm = NULL});
   apart(refuse_limit, &(fault){.memory = "3 runs"});

@@ -34,7 +34,7 @@ static const struct {
   const char *algorithm;
   emulator_twin_number numbers[MISTAKES + 1]; /* ends with TWIN_NONE */
 } mistakes_of[] = {
-    {"hybrid", {TWIN_HYBRID_RANK,  TWIN_HYBRID_NEAR,     TWIN_HYBRID_RUN,      TWIN_HYBRID_FENCE,
+    {"sample", {TWIN_HYBRID_RANK,  TWIN_HYBRID_NEAR,     TWIN_HYBRID_RUN,      TWIN_HYBRID_FENCE,
                 TWIN_HYBRID_ORDER, TWIN_HYBRID_TIE,      TWIN_HYBRID_LEAD,     TWIN_HYBRID_LEFT,
                 TWIN_HYBRID_GUESS, TWIN_HYBRID_EXCHANGE, TWIN_HYBRID_TAIL,     TWIN_HYBRID_OCTAVE,
                 TWIN_HYBRID_CROWD, TWIN_HYBRID_EXTENT,   TWIN_HYBRID_SPLITTER, TWIN_HYBRID_LAST,

@@ -1,6 +1,7 @@
-/* hybrid.h - the device sort that is meant to be fast. */
-#ifndef RECSORT_CUDA_HYBRID_H
-#define RECSORT_CUDA_HYBRID_H
+/* sample.h - the default sort of the device: a sample sort. docs/gpu-sort.md shows how it goes.
+ */
+#ifndef RECSORT_CUDA_SAMPLE_H
+#define RECSORT_CUDA_SAMPLE_H
 
 #include "cuda/device_sort.h"
 
@@ -11,10 +12,10 @@ extern "C" {
 /* Sorts pairs of a key and its index, of which no two are the same: few by their ranks, many by
  * ranks among splitters into buckets that make tiles. Waits for the device only where pairs are
  * many: to see whether their keys are in order already. */
-device_sort hybrid_sort;
+device_sort sample_sort;
 
 /* Bytes of device_buffers.extra that it needs, aligned to 16. */
-uint64_t hybrid_extra_bytes(const device_job *job);
+uint64_t sample_extra_bytes(const device_job *job);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,76 @@
+/* order_flags.cuh - what is found out about an order, told to the host.
+ */
+#ifndef RECSORT_CUDA_SAMPLE_ORDER_FLAGS_CUH
+#define RECSORT_CUDA_SAMPLE_ORDER_FLAGS_CUH
+
+#include "cuda/device.h"
+#include "cuda/sample/plan.h"
+
+namespace sample
+{
+
+enum {
+  DETECT_BLOCK = 256,
+  FEW_DESCEND = 12,       /* one of so many, of keys that may be nearly sorted */
+  DROP_MERGE_CHUNK = 256, /* of these, for a warp */
+  DROP_MERGE_BLOCK = 128
+};
+
+/* ---- An order that is there already ---- */
+
+/* Behind all other memory, as what there is first has its place. */
+struct order_flags {
+  uint32_t unsorted;    /* some key is less than the one before */
+  uint32_t unreversed;  /* some key is not */
+  uint32_t unlike;      /* more than a few of those that were sampled at descend */
+  uint32_t unmergeable; /* what seems to be an order is none */
+  uint32_t dense;       /* many keys that are in nobody's order belong to one place */
+  uint32_t looked;      /* blocks that have looked */
+  uint64_t dropped;     /* keys that are in nobody's order */
+};
+
+enum { ORDER_FLAGS_BYTES = 32 };
+
+/* In the mailbox. */
+struct host_flags {
+  order_flags flags;
+  uint32_t ready;
+};
+
+/* By one thread. */
+DEVICE_INLINE void notify_host(volatile host_flags *notice, const volatile order_flags *flags)
+{
+  notice->flags.unsorted = flags->unsorted;
+  notice->flags.unreversed = flags->unreversed;
+  notice->flags.unlike = flags->unlike;
+  notice->flags.unmergeable = flags->unmergeable;
+  notice->flags.dropped = flags->dropped;
+  device_post(&notice->ready, 1);
+}
+
+/* Before a kernel that will. */
+static inline host_flags *expect_flags(const device_job *job)
+{
+  host_flags *const notice = (host_flags *)job->mailbox;
+  assert(sizeof *notice <= DEVICE_MAILBOX);
+  notice->ready = 0;
+  return notice;
+}
+
+static inline device_status await_flags(const device_job *job, order_flags *flags)
+{
+  const host_flags *const notice = (const host_flags *)job->mailbox;
+  const device_status status = device_await(&notice->ready, job->stream);
+  if (status == 0) *flags = notice->flags;
+  return status;
+}
+
+/* So many may be out of order: sorted apart and merged, they cost less than all of them. */
+static inline uint64_t most_dropped(const device_job *job)
+{
+  return job->count / (job->tile ? 3 : 16);
+}
+
+} // namespace sample
+
+#endif
