@@ -118,7 +118,7 @@ static void check_split(const sample_plan *plan, uint64_t count)
   for (uint32_t level = 0; level < plan->levels; level++) {
     assert_in_range(plan->buckets[level], 2, SAMPLE_MOST_BUCKETS);
     assert_true(plan->buckets[level] <= 2 * plan->scatter_block);
-    assert_true(sample_table_cells(plan, plan->buckets[level]) >= plan->buckets[level]);
+    assert_true(sample_table_bins(plan, plan->buckets[level]) >= plan->buckets[level]);
     assert_true(plan->samples >= 8 * plan->buckets[level]);
     buckets *= plan->buckets[level];
   }

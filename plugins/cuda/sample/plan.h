@@ -189,7 +189,7 @@ static inline uint32_t sample_stride(const sample_plan *plan, uint32_t level)
 }
 
 /* Bins of the table that tells where a segment's buckets are: a multiple of 8. */
-static inline uint32_t sample_table_cells(const sample_plan *plan, uint32_t buckets)
+static inline uint32_t sample_table_bins(const sample_plan *plan, uint32_t buckets)
 {
   enum { MOST = 12 }; /* for a thread */
   return (uint32_t)plan_min(plan->bins * buckets, MOST * plan->scatter_block);
@@ -214,14 +214,14 @@ static inline sample_sizes sample_sizes_of(const sample_plan *plan, uint64_t cou
   if (plan->way == SAMPLE_PADDED) {
     sizes.buckets = plan->buckets[0];
     sizes.tiles = sizes.buckets;
-    sizes.table_bins = sample_table_cells(plan, plan->buckets[0]);
+    sizes.table_bins = sample_table_bins(plan, plan->buckets[0]);
     sizes.places[0] = sizes.buckets * sample_stride(plan, 0);
     sizes.padded = sizes.buckets * plan->capacity;
     return sizes;
   }
   for (uint32_t level = 0; level < plan->levels; level++) {
     const uint32_t after = (plan->levels - 1 - level) % 2;
-    const uint64_t bins = sizes.buckets * sample_table_cells(plan, plan->buckets[level]);
+    const uint64_t bins = sizes.buckets * sample_table_bins(plan, plan->buckets[level]);
     sizes.segments = sizes.buckets;
     sizes.buckets *= plan->buckets[level];
     const uint64_t places = sizes.buckets * sample_stride(plan, level);

@@ -1,4 +1,5 @@
-/* args.cuh - what the kernels of the sample sort are given.
+/* args.cuh - the parts that the arguments of kernels are made of. Each kernel has a struct of its
+ * own beside it, of what it reads, what it writes, and numbers from the plan.
  */
 #ifndef RECSORT_CUDA_SAMPLE_ARGS_CUH
 #define RECSORT_CUDA_SAMPLE_ARGS_CUH
@@ -10,8 +11,37 @@
 namespace sample
 {
 
-/* The bins of a segment's keys, and beside it a table: for each the number of splitters below it,
- * and whether it lies in one bucket. */
+/* ---- Pairs to be read, pairs to be written ---- */
+
+/* In wide pairs, indices of NULL stand for the positions 0 and on. */
+template <class Pair> struct pair_source {
+  pair_array<Pair> pairs;
+  uint32_t index_bits; /* of an index that can be other than 0 */
+};
+
+/* Before the first level there are only keys, to be packed. */
+enum source_form { SOURCE_PAIRS, SOURCE_KEYS_32, SOURCE_KEYS_64, SOURCE_KEYS_128 };
+
+template <> struct pair_source<packed_pair> {
+  pair_array<packed_pair> pairs;
+  const void *keys;
+  source_form form;
+  uint32_t index_bits;
+};
+
+/* The result. */
+template <class Pair> struct pair_target {
+  pair_array<Pair> pairs;
+};
+template <> struct pair_target<packed_pair> {
+  pair_sink sink;
+  uint32_t index_bits;
+};
+
+/* ---- Buckets ---- */
+
+/* A lookup of the buckets of a segment: the bins of its keys, and beside it a table that has for
+ * each bin the number of splitters below it, and whether it lies in one bucket. */
 template <class Pair> struct wide_lookup {
   uint64_t wide_range; /* of keys and indices, if these are a part of the scale */
 };
@@ -20,49 +50,51 @@ template <> struct wide_lookup<packed_pair> {
 
 template <class Pair> struct bucket_lookup : wide_lookup<Pair> {
   bin_scale<Pair> scale;
-  uint32_t stride; /* a power of two; no bin has twice as many splitters */
-  uint32_t
-      exponential_bits; /* that tell a bin's place in an power of two; 0: all bins are as wide */
+  uint32_t stride;           /* a power of two; no bin has twice as many splitters */
+  uint32_t exponential_bits; /* of a bin's place between two powers of two; 0: equal bins */
   key_of<Pair> range;
 };
 
-template <class Pair> struct packed_io {
-};
-template <> struct packed_io<packed_pair> {
-  key_source source; /* of the first step */
-  pair_sink sink;    /* of the last one */
-};
+enum lookup_mode { LOOKUP_BY_TABLE, LOOKUP_BY_SEARCH };
 
-template <class Pair> struct sample_args : packed_io<Pair> {
-  static constexpr uint32_t max_threads = SAMPLE_SPLITTER_BLOCK;
-
-  pair_array<Pair> from, to;
-  uint64_t count;
+/* What splits the segments of a level, one after the other. */
+template <class Pair> struct splitter_set {
+  pair_array<Pair> splitters; /* ascending; one a bucket, of which a segment's last is unused */
+  bucket_lookup<Pair> *lookups;
+  uint16_t *tables;
+  uint32_t buckets; /* of a segment */
+  uint32_t bins;    /* of a segment's table */
+  lookup_mode mode;
   uint32_t index_bits;
+};
+
+/* The segments, which are the buckets of the level before. */
+enum segment_form { SEGMENTS_ADJACENT, SEGMENTS_CHAINED };
+struct segment_set {
+  segment_form form;
+  offsets ends;
+  bucket_chains chains;
+  uint32_t count;
+  uint64_t pairs; /* of all */
+};
+
+/* The buckets that a level fills. */
+struct bucket_set {
+  bucket_form form;
+  offsets ends; /* counted, padded: begins at first, ends when all pairs are there */
+  bucket_chains chains;
+  uint32_t capacity; /* padded: of a bucket, in pairs */
+};
+
+/* ---- Tiles ---- */
+
+/* What sorts the pairs of buckets: from where to where, and how. */
+template <class Pair> struct tile_work {
+  pair_source<Pair> source;
+  splitter_set<Pair> set;
+  pair_target<Pair> target;
   uint32_t tile, joined, limit; /* plan.h */
-  uint32_t tile_threads;        /* threads that sort a tile */
-  uint32_t segments;
-  uint32_t buckets;             /* a segment */
-  uint32_t samples;             /* a segment */
-  uint32_t bins;                /* of a segment's table; 0: there is none */
-  offsets segment_ends, ends;   /* of buckets; before any pair is there, begins */
-  pair_array<Pair> splitters;   /* a segment's after the other's, ascending */
-  bucket_lookup<Pair> *lookups; /* a segment's */
-  uint16_t *tables;             /* likewise */
-  tile_list tiles;
-  uint32_t *oversized; /* how many buckets are larger than a tile, and which */
-  bool last;           /* level */
-  uint32_t counted;    /* pairs a block that counts */
-  /* Of the first level's sample (sample.inc). */
-  key_runs<key_of<Pair>> runs;
-  pair_array<Pair> sampled;    /* the runs, with indices */
-  pair_array<Pair> candidates; /* the splitters, before these are moved */
-  uint64_t distance;           /* from sample to sample, in 2^16ths of a pair */
-  uint32_t scattered;          /* pairs a block, but for the last */
-  uint32_t capacity;           /* of a bucket, in pairs; 0: buckets lie one behind the other */
-  pair_array<Pair> padded;     /* where these are */
-  bucket_chains chains;        /* or in chains of extents: */
-  bool from_chains, to_chains; /* the segments, the buckets */
+  uint32_t samples;
 };
 
 } // namespace sample

@@ -123,14 +123,14 @@ DEVICE_INLINE uint32_t stride_of(const uint32_t *bins, uint32_t splitters)
 /* Of the splitters; and what the lookup should know of bins: either all are as wide, or, if there
  * are enough, each power of two has as many. Three barriers. */
 template <class Pair>
-DEVICE_INLINE void set_lookup_bins(const sample_args<Pair> *args, const pair_array<Pair> *splitters,
+DEVICE_INLINE void set_lookup_bins(const splitter_set<Pair> *set, const pair_array<Pair> *splitters,
                                    bool exponential, uint32_t *bins, bucket_lookup<Pair> *lookup)
 {
-  lookup->exponential_bits = exponential ? exponential_bits_of(args->bins) : 0;
+  lookup->exponential_bits = exponential ? exponential_bits_of(set->bins) : 0;
   __syncthreads();
-  for (uint32_t i = threadIdx.x; i + 1 < args->buckets; i += blockDim.x)
-    bins[i] = lookup_bin(lookup, args->bins, pair_get(splitters, i), false);
-  lookup->stride = stride_of(bins, args->buckets - 1);
+  for (uint32_t i = threadIdx.x; i + 1 < set->buckets; i += blockDim.x)
+    bins[i] = lookup_bin(lookup, set->bins, pair_get(splitters, i), false);
+  lookup->stride = stride_of(bins, set->buckets - 1);
 }
 
 /* In how many zeros all keys of splitters end, from the first one's on. Two barriers. */
@@ -167,43 +167,43 @@ DEVICE_INLINE Pair moved_splitter(const bucket_lookup<Pair> *lookup,
 
 /* From a segment's splitters, which are in shared memory; their bins go there, too. Some are
  * moved: so most bins lie in one bucket, and need no search. A block makes part `part` of so
- * many. */
+ * many. Where `one_key` is not NULL, it tells which buckets have one key. */
 template <class Pair>
-DEVICE_INLINE void make_lookup(const sample_args<Pair> *args, uint32_t segment,
-                               const pair_array<Pair> *splitters, uint32_t *bins, uint32_t part,
-                               uint32_t parts)
+DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, uint32_t segment,
+                               const pair_array<Pair> *splitters, uint32_t *bins, bool *one_key,
+                               uint32_t part, uint32_t parts)
 {
   enum { CROWD = 4 }; /* splitters of a bin */
-  const uint64_t first = (uint64_t)segment * args->buckets;
-  const uint32_t last = args->buckets - 2, every = parts * blockDim.x;
-  uint16_t *const table = args->tables + (uint64_t)segment * args->bins;
+  const uint64_t first = (uint64_t)segment * set->buckets;
+  const uint32_t last = set->buckets - 2, every = parts * blockDim.x;
+  uint16_t *const table = set->tables + (uint64_t)segment * set->bins;
   const Pair least = pair_get(splitters, 0), greatest = pair_get(splitters, last);
   bucket_lookup<Pair> lookup;
   const uint32_t tail = tail_of(splitters, last + 1);
-  lookup.scale = scale_of(least, greatest, args->index_bits, tail, args->bins - 1);
+  lookup.scale = scale_of(least, greatest, set->index_bits, tail, set->bins - 1);
   lookup.range = greatest.key - least.key;
   if constexpr (!Pair::packed) {
     lookup.wide_range = wide_in(&lookup.scale, lookup.range, greatest.index);
   }
-  set_lookup_bins(args, splitters, false, bins, &lookup);
+  set_lookup_bins(set, splitters, false, bins, &lookup);
   if (lookup.stride >= CROWD) {
     const uint32_t stride = lookup.stride;
-    set_lookup_bins(args, splitters, true, bins, &lookup);
-    if (lookup.stride >= stride) set_lookup_bins(args, splitters, false, bins, &lookup);
+    set_lookup_bins(set, splitters, true, bins, &lookup);
+    if (lookup.stride >= stride) set_lookup_bins(set, splitters, false, bins, &lookup);
   }
-  if (part == 0 && threadIdx.x == 0) args->lookups[segment] = lookup;
+  if (part == 0 && threadIdx.x == 0) set->lookups[segment] = lookup;
   for (uint32_t i = part * blockDim.x + threadIdx.x; i <= last; i += every) {
     const Pair splitter = moved_splitter(&lookup, splitters, bins, last, i);
-    pair_put(&args->splitters, first + i, splitter);
+    pair_put(&set->splitters, first + i, splitter);
     if constexpr (!Pair::packed) {
-      if (!args->to_chains || !args->chains.one_key) continue;
+      if (!one_key) continue;
       const uint32_t before = TWIN(HYBRID_ONE_KEY, i + (i < last), i - (i > 0));
-      args->chains.one_key[i] =
+      one_key[i] =
           i > 0 && moved_splitter(&lookup, splitters, bins, last, before).key == splitter.key;
-      if (i == last) args->chains.one_key[last + 1] = false;
+      if (i == last) one_key[last + 1] = false;
     }
   }
-  for (uint32_t bin = part * blockDim.x + threadIdx.x; bin < args->bins; bin += every) {
+  for (uint32_t bin = part * blockDim.x + threadIdx.x; bin < set->bins; bin += every) {
     const uint32_t low = count_below(bins, last + 1, bin);
     const uint32_t high = count_below(bins, last + 1, bin + 1);
     const bool one = low == high || (low + 1 == high && is_movable(bins, last, low));
@@ -223,21 +223,22 @@ template <class Pair> struct lookup_storage {
 /* Whether the pair of a key, number `i`, is not less than a splitter. Its index is looked at only
  * where it matters. */
 template <class Pair>
-DEVICE_INLINE bool is_right(const sample_args<Pair> *args, const lookup_storage<Pair> *search,
+DEVICE_INLINE bool is_right(const pair_source<Pair> *source, const lookup_storage<Pair> *search,
                             uint32_t splitter, key_of<Pair> key, uint64_t i)
 {
   const key_of<Pair> bound = search->splitters.keys[splitter];
   if constexpr (!Pair::packed) {
-    if (bound == key) return search->splitters.indices[splitter] <= load_index(args, i);
+    if (bound == key) return search->splitters.indices[splitter] <= load_index(source, i);
   }
   return TWIN(HYBRID_SPLITTER, bound >= key, bound <= key);
 }
 
 /* Before a search, by the table: another bit tells that there is none. */
 template <class Pair>
-DEVICE_INLINE void first_buckets(const sample_args<Pair> *args, const lookup_storage<Pair> *search,
-                                 uint64_t begin, const block_share *share, bool whole,
-                                 const key_of<Pair> *keys, uint32_t *buckets)
+DEVICE_INLINE void first_buckets(const pair_source<Pair> *source, const splitter_set<Pair> *set,
+                                 const lookup_storage<Pair> *search, uint64_t begin,
+                                 const block_share *share, bool whole, const key_of<Pair> *keys,
+                                 uint32_t *buckets)
 {
   Pair mine[policy<Pair>::batch] = {};
   DEVICE_UNROLL
@@ -246,7 +247,7 @@ DEVICE_INLINE void first_buckets(const sample_args<Pair> *args, const lookup_sto
   if (lookup_is_plain(&search->lookup)) {
     DEVICE_UNROLL
     for (uint32_t t = 0; t < policy<Pair>::batch; t++)
-      buckets[t] = search->table[lookup_bin(&search->lookup, args->bins, mine[t], true)];
+      buckets[t] = search->table[lookup_bin(&search->lookup, set->bins, mine[t], true)];
     return;
   }
   if constexpr (!Pair::packed) {
@@ -254,46 +255,49 @@ DEVICE_INLINE void first_buckets(const sample_args<Pair> *args, const lookup_sto
     DEVICE_UNROLL
     for (uint32_t t = 0; t < policy<Pair>::batch; t++)
       mine[t].index =
-          wanted && share_has(share, t, whole) ? load_index(args, begin + share_at(share, t)) : 0;
+          wanted && share_has(share, t, whole) ? load_index(source, begin + share_at(share, t)) : 0;
     if (search->one_key && wanted && search->lookup.exponential_bits == 0) {
       DEVICE_UNROLL
       for (uint32_t t = 0; t < policy<Pair>::batch; t++)
-        buckets[t] = search->table[lookup_index_bin(&search->lookup, args->bins, mine[t].index)];
+        buckets[t] = search->table[lookup_index_bin(&search->lookup, set->bins, mine[t].index)];
       return;
     }
   }
   DEVICE_UNROLL
   for (uint32_t t = 0; t < policy<Pair>::batch; t++)
-    buckets[t] = search->table[lookup_bin(&search->lookup, args->bins, mine[t], false)];
+    buckets[t] = search->table[lookup_bin(&search->lookup, set->bins, mine[t], false)];
 }
 
 /* A power of two, and half of the splitters or more. */
-template <class Pair> DEVICE_INLINE uint32_t first_stride(const sample_args<Pair> *args)
+template <class Pair> DEVICE_INLINE uint32_t first_stride(const splitter_set<Pair> *set)
 {
-  return args->buckets > 2 ? 1u << (31 - device_clz32(args->buckets - 1)) : 1;
+  return set->buckets > 2 ? 1u << (31 - device_clz32(set->buckets - 1)) : 1;
 }
 
 /* The buckets of a batch of a thread's share of the pairs from `begin` on: for each how many
  * splitters are not greater. Most are told by the table, if there is one; the others are searched
  * for step by step together, so that they need not wait for each other. */
 template <class Pair>
-DEVICE_INLINE void find_buckets(const sample_args<Pair> *args, const lookup_storage<Pair> *search,
-                                uint64_t begin, const block_share *share, bool whole,
-                                const key_of<Pair> *keys, uint32_t *buckets)
+DEVICE_INLINE void find_buckets(const pair_source<Pair> *source, const splitter_set<Pair> *set,
+                                const lookup_storage<Pair> *search, uint64_t begin,
+                                const block_share *share, bool whole, const key_of<Pair> *keys,
+                                uint32_t *buckets)
 {
-  uint32_t stride = args->bins ? search->lookup.stride : first_stride(args);
+  uint32_t stride = set->mode == LOOKUP_BY_TABLE ? search->lookup.stride : first_stride(set);
   DEVICE_UNROLL
   for (uint32_t t = 0; t < policy<Pair>::batch; t++)
     buckets[t] = 0;
-  if (args->bins) first_buckets(args, search, begin, share, whole, keys, buckets);
+  if (set->mode == LOOKUP_BY_TABLE)
+    first_buckets(source, set, search, begin, share, whole, keys, buckets);
   DEVICE_ROLLED
   for (; stride > 0; stride /= 2) {
     DEVICE_UNROLL
     for (uint32_t t = 0; t < policy<Pair>::batch; t++) {
       const uint32_t next = buckets[t] + stride;
       if (!share_goes_on(share, t, whole)) break;
-      if (next >= args->buckets || !share_has(share, t, whole)) continue;
-      if (is_right(args, search, next - 1, keys[t], begin + share_at(share, t))) buckets[t] = next;
+      if (next >= set->buckets || !share_has(share, t, whole)) continue;
+      if (is_right(source, search, next - 1, keys[t], begin + share_at(share, t)))
+        buckets[t] = next;
     }
   }
   DEVICE_UNROLL
@@ -308,36 +312,35 @@ struct DEVICE_ALIGNED(16) table_entries {
 
 /* Splitters and table of a segment; and the counts of its buckets cleared. */
 template <class Pair>
-DEVICE_INLINE void load_lookup(const sample_args<Pair> *args, uint32_t segment,
+DEVICE_INLINE void load_lookup(const splitter_set<Pair> *set, uint32_t segment,
                                lookup_storage<Pair> *search)
 {
   enum { ENTRIES = sizeof(table_entries) / sizeof(uint16_t) };
-  const uint64_t first = (uint64_t)segment * args->buckets;
+  const uint64_t first = (uint64_t)segment * set->buckets;
   const table_entries *const table =
-      (const table_entries *)(args->tables + (uint64_t)segment * args->bins);
-  if (args->bins) search->lookup = args->lookups[segment];
-  for (uint32_t i = threadIdx.x; i < args->buckets; i += blockDim.x) {
-    if (i + 1 < args->buckets)
-      pair_put(&search->splitters, i, pair_get(&args->splitters, first + i));
+      (const table_entries *)(set->tables + (uint64_t)segment * set->bins);
+  if (set->mode == LOOKUP_BY_TABLE) search->lookup = set->lookups[segment];
+  for (uint32_t i = threadIdx.x; i < set->buckets; i += blockDim.x) {
+    if (i + 1 < set->buckets) pair_put(&search->splitters, i, pair_get(&set->splitters, first + i));
     search->counts[i] = 0;
   }
-  for (uint32_t i = threadIdx.x; i < args->bins / ENTRIES; i += blockDim.x)
+  for (uint32_t i = threadIdx.x; i < set->bins / ENTRIES; i += blockDim.x)
     ((table_entries *)search->table)[i] = table[i];
   __syncthreads();
 }
 
 /* For splitters, so many that what comes behind is aligned. */
 template <class Pair>
-RECSORT_HD static inline uint32_t lookup_capacity(const sample_args<Pair> *args)
+RECSORT_HD static inline uint32_t lookup_capacity(const splitter_set<Pair> *set)
 {
-  return (args->buckets + 3) / 4 * 4;
+  return (set->buckets + 3) / 4 * 4;
 }
 
 template <class Pair>
-DEVICE_INLINE lookup_storage<Pair> lookup_storage_at(const sample_args<Pair> *args, void *at)
+DEVICE_INLINE lookup_storage<Pair> lookup_storage_at(const splitter_set<Pair> *set, void *at)
 {
   lookup_storage<Pair> search;
-  const uint32_t most = lookup_capacity(args);
+  const uint32_t most = lookup_capacity(set);
   search.splitters = pair_array_at<Pair>(at, most);
   if constexpr (Pair::packed) {
     search.counts = (uint32_t *)(search.splitters.keys + most);
@@ -349,10 +352,10 @@ DEVICE_INLINE lookup_storage<Pair> lookup_storage_at(const sample_args<Pair> *ar
   return search;
 }
 
-template <class Pair> static uint64_t lookup_bytes(const sample_args<Pair> *args)
+template <class Pair> static uint64_t lookup_bytes(const splitter_set<Pair> *set)
 {
-  return lookup_capacity(args) * (uint64_t)(Pair::bytes + sizeof(uint32_t)) +
-         args->bins * sizeof(uint16_t);
+  return lookup_capacity(set) * (uint64_t)(Pair::bytes + sizeof(uint32_t)) +
+         set->bins * sizeof(uint16_t);
 }
 
 } // namespace sample

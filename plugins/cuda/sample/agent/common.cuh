@@ -14,30 +14,17 @@ namespace sample
 
 /* ---- From keys to packed pairs, and back ---- */
 
-struct key_source {
-  const void *keys; /* NULL: pairs are there already */
-  uint32_t key_width;
-};
-
 struct pair_sink {
   void *keys;
   void *indices; /* NULL: to pairs */
-  uint32_t key_width, index_bits;
+  uint32_t key_width, index_width;
 };
-
-/* A key of which only the low 64 bits can be other than 0. */
-DEVICE_INLINE uint64_t load_key(const key_source *source, uint64_t i)
-{
-  if (source->key_width == 32) return ((const uint32_t *)source->keys)[i];
-  if (source->key_width == 64) return ((const uint64_t *)source->keys)[i];
-  return (uint64_t)((const device_uint128 *)source->keys)[i];
-}
 
 DEVICE_INLINE void store_unpacked(const pair_sink *sink, uint32_t index_bits, uint32_t i,
                                   uint64_t pair)
 {
   const uint64_t place = pair & ((UINT64_C(1) << index_bits) - 1), key = pair >> index_bits;
-  if (sink->index_bits == 32)
+  if (sink->index_width == 32)
     ((uint32_t *)sink->indices)[i] = (uint32_t)place;
   else
     ((uint64_t *)sink->indices)[i] = place;
@@ -55,7 +42,7 @@ DEVICE_INLINE pair_sink sink_from(const pair_sink *all, uint64_t first)
   pair_sink sink = *all;
   if (!sink.indices) return sink;
   sink.keys = (char *)sink.keys + first * (sink.key_width / 8);
-  sink.indices = (char *)sink.indices + first * (sink.index_bits / 8);
+  sink.indices = (char *)sink.indices + first * (sink.index_width / 8);
   return sink;
 }
 

@@ -1,5 +1,5 @@
-/* load.cuh - one step of the hybrid sort for one kind of pair: the argument of its kernels,
- * and how they load pairs. */
+/* load.cuh - how kernels load pairs, and where they store them.
+ */
 #ifndef RECSORT_CUDA_SAMPLE_LOAD_CUH
 #define RECSORT_CUDA_SAMPLE_LOAD_CUH
 
@@ -9,78 +9,101 @@ namespace sample
 {
 
 template <class Pair>
-DEVICE_INLINE index_of<Pair> load_index(const sample_args<Pair> *args, uint64_t i)
+DEVICE_INLINE index_of<Pair> load_index(const pair_source<Pair> *source, uint64_t i)
 {
-  return args->from.indices ? args->from.indices[i] : (index_of<Pair>)i;
+  return source->pairs.indices ? source->pairs.indices[i] : (index_of<Pair>)i;
 }
 
 template <class Pair>
-DEVICE_INLINE Pair pack(const sample_args<Pair> *args, uint64_t key, uint64_t i)
+DEVICE_INLINE Pair pack(const pair_source<Pair> *source, uint64_t key, uint64_t i)
 {
-  const Pair pair = {key << args->index_bits | i};
+  const Pair pair = {key << source->index_bits | i};
   return pair;
 }
 
-template <class Pair> DEVICE_INLINE Pair load(const sample_args<Pair> *args, uint64_t i)
+template <class Pair> DEVICE_INLINE Pair load(const pair_source<Pair> *source, uint64_t i)
 {
   if constexpr (Pair::packed) {
-    if (args->source.keys) return pack(args, load_key(&args->source, i), i);
-    return pair_get(&args->from, i);
+    switch (source->form) {
+    case SOURCE_KEYS_32:
+      return pack(source, ((const uint32_t *)source->keys)[i], i);
+    case SOURCE_KEYS_64:
+      return pack(source, ((const uint64_t *)source->keys)[i], i);
+    case SOURCE_KEYS_128:
+      return pack(source, (uint64_t)((const device_uint128 *)source->keys)[i], i);
+    default:
+      return pair_get(&source->pairs, i);
+    }
   } else {
     Pair pair;
-    pair.key = args->from.keys[i];
-    pair.index = load_index(args, i);
+    pair.key = source->pairs.keys[i];
+    pair.index = load_index(source, i);
     return pair;
   }
 }
 
-/* A thread's share, of at most `items`, of the pairs from `begin` on, or, if these are `sampled`,
- * of the samples; where no lane of the warp has any more, `mine` stays as it is. `whole`,
- * `sampled`: constants. Where pairs come from is asked once. */
-template <class Pair>
-DEVICE_INLINE void load_items(const sample_args<Pair> *args, uint64_t begin,
-                              const block_share *share, uint32_t items, bool whole, bool sampled,
-                              Pair *mine)
+/* Which pairs a block loads: neighbours, or a sample of all. Number `i` of those. */
+struct neighbours {
+  uint64_t begin;
+
+  __device__ __forceinline__ uint64_t at(uint32_t i) const
+  {
+    return begin + i;
+  }
+};
+
+struct sampled {
+  uint32_t begin;
+  uint64_t distance; /* from one to the next, in 2^16ths of a pair */
+
+  __device__ __forceinline__ uint64_t at(uint32_t i) const
+  {
+    return sample_position(begin + i, distance);
+  }
+};
+
+/* A thread's share of these, of at most `items`; where no lane of the warp has any more, `mine`
+ * stays as it is. `whole`: a constant. Where pairs come from is asked once. */
+template <class Pair, class Which>
+DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which which,
+                              const block_share *share, uint32_t items, bool whole, Pair *mine)
 {
   const auto load_each = [&](auto load_one) {
     DEVICE_UNROLL
     for (uint32_t t = 0; t < items; t++) {
-      const uint32_t i = share_at(share, t);
       if (!share_goes_on(share, t, whole)) break;
-      if (!share_has(share, t, whole)) continue;
-      mine[t] =
-          load_one(sampled ? sample_position((uint32_t)begin + i, args->distance) : begin + i);
+      if (share_has(share, t, whole)) mine[t] = load_one(which.at(share_at(share, t)));
     }
   };
   if constexpr (Pair::packed) {
-    const uint32_t *const narrow = (const uint32_t *)args->source.keys;
-    const uint64_t *const wide = (const uint64_t *)args->source.keys;
-    if (args->source.keys && args->source.key_width == 32) {
-      load_each([&](uint64_t at) { return pack(args, narrow[at], at); });
+    const uint32_t *const narrow = (const uint32_t *)source->keys;
+    const uint64_t *const wide = (const uint64_t *)source->keys;
+    if (source->form == SOURCE_KEYS_32) {
+      load_each([&](uint64_t at) { return pack(source, narrow[at], at); });
       return;
     }
-    if (args->source.keys && args->source.key_width == 64) {
-      load_each([&](uint64_t at) { return pack(args, wide[at], at); });
+    if (source->form == SOURCE_KEYS_64) {
+      load_each([&](uint64_t at) { return pack(source, wide[at], at); });
       return;
     }
-    if (!args->source.keys) {
-      load_each([&](uint64_t at) { return pair_get(&args->from, at); });
+    if (source->form == SOURCE_PAIRS) {
+      load_each([&](uint64_t at) { return pair_get(&source->pairs, at); });
       return;
     }
   }
-  load_each([&](uint64_t at) { return load(args, at); });
+  load_each([&](uint64_t at) { return load(source, at); });
 }
 
 /* A splitter's of the segment that a bucket is of. */
 template <class Pair>
-DEVICE_INLINE key_of<Pair> segment_key(const sample_args<Pair> *args, uint32_t bucket)
+DEVICE_INLINE key_of<Pair> segment_key(const splitter_set<Pair> *set, uint32_t bucket)
 {
-  return args->splitters.keys[bucket - bucket % args->buckets];
+  return set->splitters.keys[bucket - bucket % set->buckets];
 }
 
-/* Likewise, but the indices alone, of pairs that are there. */
+/* The indices alone, of pairs that are there. */
 template <class Pair>
-DEVICE_INLINE void load_indices(const sample_args<Pair> *args, uint64_t begin,
+DEVICE_INLINE void load_indices(const pair_source<Pair> *source, uint64_t begin,
                                 const block_share *share, uint32_t items, bool whole, Pair *mine)
 {
   if constexpr (!Pair::packed) {
@@ -88,25 +111,25 @@ DEVICE_INLINE void load_indices(const sample_args<Pair> *args, uint64_t begin,
     for (uint32_t t = 0; t < items; t++) {
       if (!share_goes_on(share, t, whole)) break;
       if (share_has(share, t, whole))
-        mine[t].index = args->from.indices[begin + share_at(share, t)];
+        mine[t].index = source->pairs.indices[begin + share_at(share, t)];
     }
   }
 }
 
 /* The keys alone. */
 template <class Pair>
-DEVICE_INLINE void load_keys(const sample_args<Pair> *args, uint64_t begin,
+DEVICE_INLINE void load_keys(const pair_source<Pair> *source, uint64_t begin,
                              const block_share *share, uint32_t items, bool whole,
                              key_of<Pair> *keys)
 {
   if constexpr (Pair::packed) {
     Pair mine[SAMPLE_SCATTER_ITEMS] = {};
-    load_items(args, begin, share, items, whole, false, mine);
+    load_items(source, neighbours{begin}, share, items, whole, mine);
     DEVICE_UNROLL
     for (uint32_t t = 0; t < items; t++)
       keys[t] = mine[t].key;
   } else {
-    const key_of<Pair> *const from = args->from.keys + begin;
+    const key_of<Pair> *const from = source->pairs.keys + begin;
     DEVICE_UNROLL
     for (uint32_t t = 0; t < items; t++)
       keys[t] = share_has(share, t, whole) ? from[share_at(share, t)] : 0;
@@ -114,18 +137,18 @@ DEVICE_INLINE void load_keys(const sample_args<Pair> *args, uint64_t begin,
 }
 
 template <class Pair>
-DEVICE_INLINE tile_output<Pair> output_of(const sample_args<Pair> *args, uint64_t first)
+DEVICE_INLINE tile_output<Pair> output_of(const pair_target<Pair> *target, uint64_t first)
 {
   tile_output<Pair> out;
-  out.to = args->to;
-  out.to.keys += first;
   out.samples = out.chosen = 0;
   if constexpr (Pair::packed) {
-    out.sink = sink_from(&args->sink, first);
-    out.index_bits = args->index_bits;
-    out.simple = out.sink.key_width <= 64 && out.sink.index_bits == 32;
+    out.to.keys = NULL;
+    out.sink = sink_from(&target->sink, first);
+    out.index_bits = target->index_bits;
+    out.simple = out.sink.key_width <= 64 && out.sink.index_width == 32;
   } else {
-    out.to.indices += first;
+    out.to.keys = target->pairs.keys + first;
+    out.to.indices = target->pairs.indices + first;
     out.simple = true;
   }
   return out;
@@ -145,28 +168,6 @@ DEVICE_INLINE tile_output<Pair> choice_of(pair_array<Pair> to, uint32_t samples,
     out.index_bits = 0;
   }
   return out;
-}
-
-/* A sorted sample of a segment, of pairs [begin, begin + count) if these are not in a list: of it
- * `chosen` - 1 at even distances, to `to`. */
-template <class Pair>
-DEVICE_INLINE void sort_sample(const sample_args<Pair> *args, const tile_storage<Pair> *tile,
-                               uint32_t segment, uint64_t begin, uint64_t count, uint32_t samples,
-                               uint32_t chosen, pair_array<Pair> to)
-{
-  const tile_output<Pair> out = choice_of(to, samples, chosen);
-  const uint64_t distance = (count << 16) / samples;
-  const block_share mine = share_of(samples, policy<Pair>::items, policy<Pair>::items);
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < policy<Pair>::items; t++) {
-    const uint32_t i = share_at(&mine, t);
-    if (i >= mine.end) continue;
-    const uint64_t at = sample_position(i, distance);
-    pair_put(
-        &tile->pairs, i,
-        load(args, args->from_chains ? chain_position(&args->chains, segment, at) : begin + at));
-  }
-  sort_tile(tile, samples, &out);
 }
 
 } // namespace sample

@@ -1,4 +1,6 @@
-/* sort_many.cuh - the host side of a sort of many pairs: memory, plan and launches.
+/* sort_many.cuh - a sort of many pairs: its memory, and which kernels with which arguments. The
+ * steps of a plan are its levels, each of which scatters all pairs, and the tiles; or, where
+ * buckets are padded, one alone.
  */
 #ifndef RECSORT_CUDA_SAMPLE_SORT_MANY_CUH
 #define RECSORT_CUDA_SAMPLE_SORT_MANY_CUH
@@ -11,208 +13,268 @@
 namespace sample
 {
 
-template <class Pair> struct packed_sink {
-};
-template <> struct packed_sink<packed_pair> {
-  pair_sink sink;
-};
-
 /* Where things are on the device. */
-template <class Pair> struct sort_memory : packed_sink<Pair> {
+template <class Pair> struct sort_memory {
   pair_array<Pair> pairs[2]; /* the last step goes to the first one, or to what overlays it */
+  pair_target<Pair> target;
   pair_array<Pair> splitters;
   bucket_lookup<Pair> *lookups;
   uint16_t *tables;
   tile_list tiles;
   uint32_t *oversized;
-  offsets ends[2];
+  offsets ends[2]; /* of the last level's buckets, and of the one before's */
   key_of<Pair> *fences;
   pair_array<Pair> sampled, candidates;
   pair_array<Pair> padded;
   pair_array<Pair>
-      chained; /* the first level's buckets, in place of where else they went, and beyond */
+      chained; /* the first level's buckets: over where else they would go, and beyond */
   bucket_chains chains;
 };
 
-/* To a sort's next step, with `left` more to come: from where the one before went, if there was. */
-template <class Pair>
-static void advance(sample_args<Pair> *args, const sort_memory<Pair> *memory, uint32_t left)
+/* A sort, and the step that it is at. */
+template <class Pair> struct sort_state {
+  const device_job *job;
+  const sample_plan *plan;
+  const sort_memory<Pair> *memory;
+  pair_source<Pair> source;
+  segment_set segments;
+  splitter_set<Pair> set;
+  bucket_set buckets;
+};
+
+/* ---- A level ---- */
+
+static inline uint32_t lookup_bins(const sample_plan *plan, uint32_t buckets)
 {
-  if constexpr (Pair::packed) {
-    if (args->to.keys) args->source.keys = NULL;
-    if (left == 0) args->sink = memory->sink;
-  }
-  if (args->to.keys) args->from = args->to;
-  args->to = memory->pairs[left % 2];
+  return plan->searched ? 0 : sample_table_bins(plan, buckets);
 }
 
-/* Before the first level. */
+/* Of a level: `segments` says which those are. */
 template <class Pair>
-static device_status rank_sample(const device_job *job, const sample_args<Pair> *args)
+static void set_level(sort_state<Pair> *sort, uint32_t level, bucket_form form)
 {
-  const sample_ranking how = sample_ranking_of(job, args->samples);
-  sample_args<Pair> sampled = *args;
-  sampled.distance = (args->count << 16) / args->samples;
-  sampled.runs.count = args->samples;
-  sampled.runs.bits = how.run_bits;
+  const sample_plan *const plan = sort->plan;
+  const sort_memory<Pair> *const memory = sort->memory;
+  const uint32_t buckets = plan->buckets[level];
+  sort->set = {memory->splitters,
+               memory->lookups,
+               memory->tables,
+               buckets,
+               lookup_bins(plan, buckets),
+               plan->searched ? LOOKUP_BY_SEARCH : LOOKUP_BY_TABLE,
+               sort->source.index_bits};
+  const uint32_t left = plan->way == SAMPLE_PADDED ? 0 : plan->levels - 1 - level;
+  sort->buckets = {form, memory->ends[left % 2], memory->chains, plan->capacity};
+  sort->buckets.ends.stride = sample_stride(plan, level);
+}
+
+template <class Pair> static level_start<Pair> level_start_of(const sort_state<Pair> *sort)
+{
+  return {sort->set, sort->buckets, sort->memory->tiles.count, sort->memory->oversized};
+}
+
+/* Whether a chained bucket has one key: to be found out by the first of two levels. */
+template <class Pair> static bool *one_key_of(const sort_state<Pair> *sort)
+{
+  return sort->memory->chains.one_key;
+}
+
+/* ---- Splitters ---- */
+
+/* Those of all pairs are chosen such that no block has much to do. Blocks that tabulate ask for so
+ * much shared memory that two hardly meet on a multiprocessor, on whichever is free first. */
+template <class Pair> static device_status rank_sample(const sort_state<Pair> *sort)
+{
+  const device_job *const job = sort->job;
+  const sort_memory<Pair> *const memory = sort->memory;
+  const uint32_t samples = sort->plan->samples;
+  const sample_ranking how = sample_ranking_of(job, samples);
+  const key_runs<key_of<Pair>> runs = {memory->sampled.keys, memory->fences, samples, how.run_bits};
+  const sample_choice<Pair> choice = {sort->set.mode == LOOKUP_BY_TABLE ? memory->candidates
+                                                                        : memory->splitters,
+                                      samples, sort->set.buckets};
+  const rank_samples_args<Pair> args = {sort->source, (job->count << 16) / samples,
+                                        runs,         memory->sampled,
+                                        choice,       level_start_of(sort)};
   const device_status status =
-      device_launch(rank_samples<Pair>, sample_rank_blocks(&how, args->samples), how.block,
-                    run_bytes<key_of<Pair>>(&how), job->stream, sampled);
+      device_launch(rank_samples<Pair>, sample_rank_blocks(&how, samples), how.block,
+                    run_bytes<key_of<Pair>>(&how), job->stream, args);
   if (status || how.alone) return status;
-  return device_launch(rank_all_samples<Pair>, plan_blocks(args->samples, WARP_SIZE), how.block, 0,
-                       job->stream, sampled);
+  const rank_all_samples_args<Pair> all = {runs, memory->sampled, choice};
+  return device_launch(rank_all_samples<Pair>, plan_blocks(samples, WARP_SIZE), how.block, 0,
+                       job->stream, all);
 }
 
-/* ---- Their grids ---- */
-
-/* Of all pairs: in which no block has much to do. Those that tabulate ask for so much shared memory
- * that two hardly meet on a multiprocessor, on whichever is free first. */
-template <class Pair>
-static device_status choose_by_ranks(const device_job *job, const sample_plan *plan,
-                                     const sample_args<Pair> *args)
+template <class Pair> static device_status choose_by_ranks(const sort_state<Pair> *sort)
 {
-  const device_status status = rank_sample(job, args);
-  if (status || args->bins == 0) return status;
-  const uint64_t needed = lookup_capacity(args) * Pair::bytes, most = job->shared_bytes;
-  return device_launch(tabulate_lookup<Pair>, plan_blocks(args->bins, plan->block), plan->block,
-                       plan_max(needed, most / 2), job->stream, *args);
+  const device_job *const job = sort->job;
+  const device_status status = rank_sample(sort);
+  if (status || sort->set.mode == LOOKUP_BY_SEARCH) return status;
+  const uint64_t needed = lookup_capacity(&sort->set) * Pair::bytes;
+  const tabulate_args<Pair> args = {sort->memory->candidates, sort->set,
+                                    sort->buckets.form == TO_CHAINED ? one_key_of(sort)
+                                                                     : (bool *)NULL};
+  return device_launch(tabulate_lookup<Pair>, plan_blocks(sort->set.bins, sort->plan->block),
+                       sort->plan->block, plan_max(needed, job->shared_bytes / 2), job->stream,
+                       args);
 }
 
-template <class Pair>
-static device_status choose_splitters_of(const device_job *job, const sample_plan *plan,
-                                         const sample_args<Pair> *args)
+template <class Pair> static device_status choose(const sort_state<Pair> *sort)
 {
-  if (args->segments == 1) return choose_by_ranks(job, plan, args);
-  return device_launch(choose_splitters<Pair>, args->segments, plan->sample_block,
-                       sample_block_bytes(plan->sample_block, policy<Pair>::traits()), job->stream,
-                       *args);
+  const sample_plan *const plan = sort->plan;
+  if (sort->segments.count == 1) return choose_by_ranks(sort);
+  const choose_splitters_args<Pair> args = {sort->source, sort->segments, plan->samples,
+                                            plan->limit, level_start_of(sort)};
+  return device_launch(choose_splitters<Pair>, sort->segments.count, plan->sample_block,
+                       sample_block_bytes(plan->sample_block, policy<Pair>::traits()),
+                       sort->job->stream, args);
 }
+
+/* ---- Buckets ---- */
 
 /* Blocks that take `each` of all pairs. */
-template <class Pair>
-static uint64_t scatter_blocks_of(const device_job *job, const sample_plan *plan,
-                                  const sample_args<Pair> *args, uint32_t each)
+template <class Pair> static uint64_t blocks_of(const sort_state<Pair> *sort, uint32_t each)
 {
-  const uint64_t chained = sample_extents(plan, job->count) << plan->extent_bits;
-  return plan_blocks(args->from_chains ? chained : job->count, each);
+  const uint64_t chained = sample_extents(sort->plan, sort->job->count) << sort->plan->extent_bits;
+  return plan_blocks(sort->segments.form == SEGMENTS_CHAINED ? chained : sort->job->count, each);
 }
 
 template <class Pair>
-static device_status scatter_all(const device_job *job, const sample_plan *plan,
-                                 const sample_args<Pair> *args)
+static device_status scatter(const sort_state<Pair> *sort, pair_array<Pair> to)
 {
-  const uint64_t blocks = scatter_blocks_of(job, plan, args, args->scattered);
-  const uint64_t shared = scatter_bytes(args);
-  if (args->to_chains)
-    return device_launch(scatter_to_chains<Pair>, blocks, plan->scatter_block, shared, job->stream,
-                         *args);
-  if (args->capacity)
-    return device_launch(scatter_to_padded<Pair>, blocks, plan->scatter_block, shared, job->stream,
-                         *args);
-  return device_launch(scatter_to_counted<Pair>, blocks, plan->scatter_block, shared, job->stream,
-                       *args);
+  const scatter_args<Pair> args = {sort->source,          sort->segments, sort->set,
+                                   sort->plan->scattered, sort->buckets,  to};
+  const uint64_t blocks = blocks_of(sort, args.each), shared = scatter_bytes(&args);
+  const uint32_t block = sort->plan->scatter_block;
+  void *const stream = sort->job->stream;
+  switch (sort->buckets.form) {
+  case TO_CHAINED:
+    return device_launch(scatter_to_chains<Pair>, blocks, block, shared, stream, args);
+  case TO_PADDED:
+    return device_launch(scatter_to_padded<Pair>, blocks, block, shared, stream, args);
+  default:
+    return device_launch(scatter_to_counted<Pair>, blocks, block, shared, stream, args);
+  }
 }
 
-template <class Pair>
-static device_status list_extents_of(const device_job *job, const sample_plan *plan,
-                                     const sample_args<Pair> *args)
-{
-  const list_args list = {args->chains, args->ends};
-  return start_list_extents(job, plan_blocks(sample_extents(plan, job->count), plan->scatter_block),
-                            plan->scatter_block, list);
-}
-
-template <class Pair>
-static device_status count_all(const device_job *job, const sample_plan *plan,
-                               sample_args<Pair> *args)
+template <class Pair> static device_status count(const sort_state<Pair> *sort)
 {
   enum { BLOCKS = 4, MOST_TILES = 8 }; /* blocks a multiprocessor at least, tiles a block at most */
-  const uint64_t tiles = plan_blocks(job->count, args->scattered);
+  const device_job *const job = sort->job;
+  const uint32_t scattered = sort->plan->scattered, block = sort->plan->scatter_block;
+  const uint64_t tiles = plan_blocks(job->count, scattered);
   const uint64_t most = plan_min(MOST_TILES, 1 + tiles / (BLOCKS * job->multiprocessors));
-  args->counted = args->scattered * (uint32_t)plan_power_below(most);
-  const uint64_t blocks = scatter_blocks_of(job, plan, args, args->counted);
-  const uint64_t shared = lookup_bytes(args);
-  if (args->from_chains && args->counted > extent_size(&args->chains))
-    return device_launch(count_chained<Pair>, blocks, plan->scatter_block, shared, job->stream,
-                         *args);
-  return device_launch(count_buckets<Pair>, blocks, plan->scatter_block, shared, job->stream,
-                       *args);
+  const count_args<Pair> args = {sort->source, sort->segments, sort->set,
+                                 scattered * (uint32_t)plan_power_below(most), sort->buckets.ends};
+  const uint64_t blocks = blocks_of(sort, args.each), shared = lookup_bytes(&args.set);
+  if (sort->segments.form == SEGMENTS_CHAINED && args.each > extent_size(&sort->segments.chains))
+    return device_launch(count_chained<Pair>, blocks, block, shared, job->stream, args);
+  return device_launch(count_buckets<Pair>, blocks, block, shared, job->stream, args);
 }
 
-template <class Pair>
-static device_status split_level(const device_job *job, const sample_plan *plan,
-                                 sample_args<Pair> *args)
+template <class Pair> static device_status place(const sort_state<Pair> *sort, bool last)
 {
-  device_status status = choose_splitters_of(job, plan, args);
-  if (args->to_chains) {
-    if (status == 0) status = scatter_all(job, plan, args);
-    return status ? status : list_extents_of(job, plan, args);
+  const sample_plan *const plan = sort->plan;
+  const place_buckets_args<Pair> args = {
+      sort->segments.ends, sort->set,   one_key_of(sort),   last,
+      plan->joined,        plan->block, sort->buckets.ends, sort->memory->tiles};
+  return device_launch(place_buckets<Pair>, sort->segments.count, plan->scatter_block, 0,
+                       sort->job->stream, args);
+}
+
+template <class Pair> static device_status list_chains(const sort_state<Pair> *sort)
+{
+  const list_args args = {sort->buckets.chains, sort->buckets.ends};
+  const uint32_t block = sort->plan->scatter_block;
+  const uint64_t extents = sample_extents(sort->plan, sort->job->count);
+  return start_list_extents(sort->job, plan_blocks(extents, block), block, args);
+}
+
+/* Splits all segments of a level. */
+template <class Pair>
+static device_status split(const sort_state<Pair> *sort, bool last, pair_array<Pair> to)
+{
+  device_status status = choose(sort);
+  if (sort->buckets.form == TO_CHAINED) {
+    if (status == 0) status = scatter(sort, to);
+    return status ? status : list_chains(sort);
   }
-  if (status == 0) status = count_all(job, plan, args);
-  if (status == 0)
-    status = device_launch(place_buckets<Pair>, args->segments, plan->scatter_block, 0, job->stream,
-                           *args);
-  return status ? status : scatter_all(job, plan, args);
+  if (status == 0) status = count(sort);
+  if (status == 0) status = place(sort, last);
+  return status ? status : scatter(sort, to);
 }
 
-template <class Pair>
-static device_status sort_by_levels(const device_job *job, const sample_plan *plan,
-                                    const sort_memory<Pair> *memory, sample_args<Pair> args)
+/* The pairs that a step has scattered. */
+template <class Pair> static void read_from(sort_state<Pair> *sort, pair_array<Pair> pairs)
 {
+  sort->source.pairs = pairs;
+  if constexpr (Pair::packed) sort->source.form = SOURCE_PAIRS;
+}
+
+/* ---- Tiles ---- */
+
+template <class Pair> static tile_work<Pair> tile_work_of(const sort_state<Pair> *sort)
+{
+  const sample_plan *const plan = sort->plan;
+  return {sort->source, sort->set,   sort->memory->target, plan->tile,
+          plan->joined, plan->limit, plan->samples};
+}
+
+template <class Pair> static device_status sort_tiles(const sort_state<Pair> *sort)
+{
+  const device_job *const job = sort->job;
+  const sample_plan *const plan = sort->plan;
+  const sort_memory<Pair> *const memory = sort->memory;
+  const sample_traits traits = policy<Pair>::traits();
+  const sort_buckets_args<Pair> args = {memory->tiles, memory->oversized, tile_work_of(sort)};
+  const device_status status =
+      device_launch(sort_buckets<Pair>, sample_sizes_of(plan, job->count).tiles, plan->block,
+                    sample_tile_bytes(plan->block, traits), job->stream, args);
+  if (status) return status;
+  const sort_oversized_args<Pair> oversized = {memory->oversized, sort->buckets.ends,
+                                               one_key_of(sort), args.work};
+  return device_launch(sort_oversized<Pair>, 2 * job->multiprocessors, plan->block,
+                       sample_part_bytes(plan->block, traits), job->stream, oversized);
+}
+
+/* ---- The ways ---- */
+
+/* Level by level to buckets that are counted; those of the first of several levels are chains. */
+template <class Pair> static device_status sort_by_levels(sort_state<Pair> *sort)
+{
+  const sample_plan *const plan = sort->plan;
+  const sort_memory<Pair> *const memory = sort->memory;
   device_status status = 0;
   for (uint32_t level = 0; level < plan->levels && status == 0; level++) {
-    args.buckets = plan->buckets[level];
-    args.bins = sample_table_cells(plan, args.buckets);
-    args.segment_ends = args.ends;
-    args.ends = memory->ends[(plan->levels - 1 - level) % 2];
-    args.ends.stride = sample_stride(plan, level);
-    args.last = level + 1 == plan->levels;
-    advance(&args, memory, plan->steps - 1 - level);
-    args.from_chains = args.to_chains;
-    args.to_chains = level == 0 && plan->extent_bits > 0;
-    if (args.to_chains) args.to = memory->chained;
-    status = split_level(job, plan, &args);
-    args.segments *= args.buckets;
+    const bool chained = level == 0 && plan->extent_bits > 0;
+    const pair_array<Pair> to =
+        chained ? memory->chained : memory->pairs[(plan->steps - 1 - level) % 2];
+    set_level(sort, level, chained ? TO_CHAINED : TO_COUNTED);
+    status = split(sort, level + 1 == plan->levels, to);
+    read_from(sort, to);
+    sort->segments.form = chained ? SEGMENTS_CHAINED : SEGMENTS_ADJACENT;
+    sort->segments.ends = sort->buckets.ends;
+    sort->segments.count *= sort->set.buckets;
   }
-  advance(&args, memory, 0);
-  return status ? status : sort_tiles(job, plan, &args);
+  return status ? status : sort_tiles(sort);
 }
 
-template <class Pair>
-static device_status sort_by_padding(const device_job *job, const sample_plan *plan,
-                                     const sort_memory<Pair> *memory, sample_args<Pair> args)
+/* To padded buckets, of which each is a tile. */
+template <class Pair> static device_status sort_by_padding(sort_state<Pair> *sort)
 {
-  sample_args<Pair> padded = args;
-  padded.to = memory->padded;
-  device_status status = choose_splitters_of(job, plan, &padded);
-  if (status == 0) status = scatter_all(job, plan, &padded);
-  args.padded = memory->padded;
-  advance(&args, memory, 0); /* pairs still are where they were */
-  return status ? status : sort_padded_tiles(job, plan, &args);
-}
-
-/* ---- Their grids ---- */
-
-template <class Pair>
-static device_status sort_tiles(const device_job *job, const sample_plan *plan,
-                                const sample_args<Pair> *args)
-{
-  const uint64_t most = sample_sizes_of(plan, job->count).tiles;
-  const device_status status =
-      device_launch(sort_buckets<Pair>, most, plan->block,
-                    sample_tile_bytes(plan->block, policy<Pair>::traits()), job->stream, *args);
+  const device_job *const job = sort->job;
+  const sample_plan *const plan = sort->plan;
+  set_level(sort, 0, TO_PADDED);
+  device_status status = choose(sort);
+  if (status == 0) status = scatter(sort, sort->memory->padded);
   if (status) return status;
-  return device_launch(sort_oversized<Pair>, 2 * job->multiprocessors, plan->block,
-                       sample_part_bytes(plan->block, policy<Pair>::traits()), job->stream, *args);
+  const sort_padded_args<Pair> args = {sort->memory->padded, sort->buckets.ends, plan->capacity,
+                                       job->count, tile_work_of(sort)};
+  return device_launch(sort_padded<Pair>, sort->set.buckets, plan->block,
+                       sample_part_bytes(plan->block, policy<Pair>::traits()), job->stream, args);
 }
 
-template <class Pair>
-static device_status sort_padded_tiles(const device_job *job, const sample_plan *plan,
-                                       const sample_args<Pair> *args)
-{
-  return device_launch(sort_padded<Pair>, args->buckets, plan->block,
-                       sample_part_bytes(plan->block, policy<Pair>::traits()), job->stream, *args);
-}
+/* ---- Memory ---- */
 
 template <class Pair> static pair_array<Pair> take_array(arena *from, uint64_t pairs)
 {
@@ -289,55 +351,34 @@ static unsigned set_pairs(const device_job *job, const sample_plan *plan,
     void *const sides[2] = {buffers->keys[0], buffers->indices[1]};
     memory->pairs[0].keys = (key_of<Pair> *)sides[last];
     memory->pairs[1].keys = (key_of<Pair> *)sides[1 - last];
-    memory->sink.keys = buffers->keys[last];
-    memory->sink.indices = buffers->indices[last];
-    memory->sink.key_width = job->key_width;
-    memory->sink.index_bits = job->index_bits;
+    memory->target.sink = {buffers->keys[last], buffers->indices[last], job->key_width,
+                           job->index_bits};
+    memory->target.index_bits = index_bits_of(job);
   } else {
     for (unsigned i = 0; i < 2; i++) {
       memory->pairs[i].keys = (key_of<Pair> *)buffers->keys[i ? 1 - last : last];
       memory->pairs[i].indices = (index_of<Pair> *)buffers->indices[i ? 1 - last : last];
     }
+    memory->target.pairs = memory->pairs[0];
   }
   return last;
 }
 
+/* The job's keys, that all steps begin with. */
 template <class Pair>
-static sample_args<Pair> first_step(const device_job *job, const sample_plan *plan,
-                                    const device_buffers *buffers, const sort_memory<Pair> *memory)
+static pair_source<Pair> source_of(const device_job *job, const device_buffers *buffers)
 {
-  sample_args<Pair> args = {};
+  pair_source<Pair> source = {};
+  source.index_bits = index_bits_of(job);
   if constexpr (Pair::packed) {
-    args.source.keys = buffers->keys[0];
-    args.source.key_width = job->key_width;
+    source.keys = buffers->keys[0];
+    source.form = job->key_width == 32   ? SOURCE_KEYS_32
+                  : job->key_width == 64 ? SOURCE_KEYS_64
+                                         : SOURCE_KEYS_128;
   } else {
-    args.from.keys = (key_of<Pair> *)buffers->keys[0];
+    source.pairs.keys = (key_of<Pair> *)buffers->keys[0];
   }
-  args.count = job->count;
-  args.index_bits = index_bits_of(job);
-  args.tile = plan->tile;
-  args.joined = plan->joined;
-  args.limit = plan->limit;
-  args.tile_threads = plan->block;
-  args.samples = plan->samples;
-  args.segments = 1;
-  args.splitters = memory->splitters;
-  args.lookups = memory->lookups;
-  args.tables = memory->tables;
-  args.tiles = memory->tiles;
-  args.oversized = memory->oversized;
-  args.buckets = plan->buckets[0];
-  args.bins = plan->searched ? 0 : sample_table_cells(plan, args.buckets);
-  args.ends = memory->ends[0];
-  args.ends.stride = sample_stride(plan, 0);
-  args.scattered = plan->scattered;
-  args.capacity = plan->capacity;
-  args.runs.keys = memory->sampled.keys;
-  args.runs.fences = memory->fences;
-  args.sampled = memory->sampled;
-  args.candidates = memory->candidates;
-  args.chains = memory->chains;
-  return args;
+  return source;
 }
 
 template <class Pair> uint64_t many_sort<Pair>::extra_bytes(const device_job *job)
@@ -357,9 +398,13 @@ device_status many_sort<Pair>::sort(const device_job *job, const device_buffers 
   *result = set_pairs(job, &plan, buffers, &memory);
   memory.chained =
       pair_array_at<Pair>(buffers->indices[1], sample_sizes_of(&plan, job->count).chained);
-  sample_args<Pair> args = first_step(job, &plan, buffers, &memory);
-  if (plan.way == SAMPLE_LEVELS) return sort_by_levels(job, &plan, &memory, args);
-  return sort_by_padding(job, &plan, &memory, args);
+  sort_state<Pair> state = {};
+  state.job = job;
+  state.plan = &plan;
+  state.memory = &memory;
+  state.source = source_of<Pair>(job, buffers);
+  state.segments = {SEGMENTS_ADJACENT, {}, memory.chains, 1, job->count};
+  return plan.way == SAMPLE_LEVELS ? sort_by_levels(&state) : sort_by_padding(&state);
 }
 
 } // namespace sample
