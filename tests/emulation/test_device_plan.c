@@ -153,7 +153,7 @@ static void check_ranking(const device_job *job, uint64_t count)
 }
 
 /* Room for all pairs, in tiles that fit the device, at whatever count. */
-static void check_sample(uint64_t count, sample_traits kind, uint32_t key_width,
+static void check_sample(uint64_t count, sample_traits traits, uint32_t key_width,
                          uint64_t shared_bytes)
 {
   const device_job job = {.count = count,
@@ -168,13 +168,13 @@ static void check_sample(uint64_t count, sample_traits kind, uint32_t key_width,
     assert_true(count <= 1 << 14);
     return;
   }
-  const sample_plan plan = sample_plan_of(&job, kind);
+  const sample_plan plan = sample_plan_of(&job, traits);
   if (plan.way == SAMPLE_LEVELS) check_split(&plan, count);
   if (plan.way == SAMPLE_PADDED) check_deal(&plan, count);
-  assert_true(plan.tile <= plan.block * kind.items && plan.joined <= plan.tile);
-  assert_true(plan.samples <= plan.sample_block * kind.items || plan.way == SAMPLE_PADDED);
-  assert_true(sample_block_bytes(plan.block, kind) <= shared_bytes);
-  assert_true(sample_block_bytes(plan.sample_block, kind) <= shared_bytes);
+  assert_true(plan.tile <= plan.block * traits.items && plan.joined <= plan.tile);
+  assert_true(plan.samples <= plan.sample_block * traits.items || plan.way == SAMPLE_PADDED);
+  assert_true(sample_block_bytes(plan.block, traits) <= shared_bytes);
+  assert_true(sample_block_bytes(plan.sample_block, traits) <= shared_bytes);
   check_ranking(&job, plan.samples);
 }
 

@@ -1,4 +1,4 @@
-/* plan.h - how the hybrid sort goes about a job: pure functions, for the host. */
+/* plan.h - how the sample sort goes about a job: pure functions, for the host. */
 #ifndef RECSORT_CUDA_SAMPLE_PLAN_H
 #define RECSORT_CUDA_SAMPLE_PLAN_H
 
@@ -11,26 +11,62 @@ enum {
   SAMPLE_TILE_BLOCK = 512,
   SAMPLE_SPLITTER_BLOCK = 1024,
   SAMPLE_RANK_BLOCK = 512,
-  SAMPLE_WARP_RANKED = 2,          /* pairs that a warp ranks */
-  SAMPLE_SCATTER_BLOCK = 512,  /* of those who count and scatter */
-  SAMPLE_SCATTER_ITEMS = 8,    /* pairs of theirs a thread */
+  SAMPLE_WARP_RANKED = 2,     /* pairs that a warp ranks */
+  SAMPLE_SCATTER_BLOCK = 512, /* of those who count and scatter */
+  SAMPLE_SCATTER_ITEMS = 8,   /* pairs of theirs a thread */
   SAMPLE_MOST_BUCKETS = 1024, /* that a segment is split into: two a thread */
   SAMPLE_MOST_PARTS = 256,
   SAMPLE_MAX_LEVELS = 8
 };
 
-/* How pairs are sorted (hybrid.cu). */
+/* How many pairs are sorted: to padded buckets, or level by level to buckets of known sizes. */
 typedef enum sample_way { SAMPLE_PADDED, SAMPLE_LEVELS } sample_way;
 
-/* Jobs that ask for a tile are tests, which want every way to be dropped with few pairs. */
-enum { SAMPLE_TEST_RANKED = 5, SAMPLE_TEST_FEW = 40 };
+/* What plans follow. Tests hand over others by device_job.tuning, so that few pairs go every way.
+ */
+typedef struct sample_tuning {
+  uint64_t most_small;      /* pairs that are ranked, at most */
+  uint64_t most_small_wide; /* of keys of more than 64 bits */
+  uint64_t most_alone;      /* keys of a run, if one run has all that are ranked */
+  uint64_t run;             /* keys of one of several */
+  uint64_t least_detected;  /* pairs at least whose order is detected: it costs a wait */
+  uint32_t drop_share;      /* one key of so many may be dropped, at most */
+  uint32_t limit;           /* pairs of a bin that are ranked among each other, at least */
+  bool wide_32;             /* keys of 32 bits and indices of 64 are not packed */
+  bool asked;               /* whether sorts of many pairs follow what is asked for here: */
+  sample_way way;
+  bool searched;         /* padded buckets are looked up without a table */
+  bool joined;           /* neighbouring buckets make a tile */
+  uint32_t tile;         /* pairs, at most */
+  uint32_t buckets;      /* of a segment, at most */
+  uint32_t samples;      /* of a segment */
+  uint32_t scattered;    /* pairs for each thread of a block that scatters */
+  uint32_t extent_parts; /* that an extent has space for, each of what a block scatters */
+} sample_tuning;
+
+static inline sample_tuning sample_default_tuning(void)
+{
+  sample_tuning usual = {0};
+  usual.most_small = 16 << 10;
+  usual.most_small_wide = 8 << 10;
+  usual.most_alone = 2048;
+  usual.run = 512;
+  usual.least_detected = 1 << 23;
+  usual.drop_share = 16;
+  usual.limit = 32;
+  return usual;
+}
+
+static inline sample_tuning sample_tuning_of(const device_job *job)
+{
+  return job->tuning ? *job->tuning : sample_default_tuning();
+}
 
 /* Few pairs are ranked. */
 static inline bool sample_is_small(const device_job *job)
 {
-  enum { MOST = 16 << 10, MOST_WIDE = 8 << 10 };
-  if (job->tile) return job->tile == SAMPLE_TEST_RANKED || job->count <= SAMPLE_TEST_FEW;
-  return job->count <= (job->key_width > 64 ? MOST_WIDE : MOST);
+  const sample_tuning tuning = sample_tuning_of(job);
+  return job->count <= (job->key_width > 64 ? tuning.most_small_wide : tuning.most_small);
 }
 
 /* How those are, or a sample of many. */
@@ -42,15 +78,16 @@ typedef struct sample_ranking {
 
 static inline sample_ranking sample_ranking_of(const device_job *job, uint64_t count)
 {
-  enum { RUN = 512, MOST_ALONE = 2048, TEST_RUN = 128, ALONE_BLOCK = 256, KEY_BYTES = 16 };
-  const uint64_t most = job->tile ? (uint64_t)TEST_RUN : plan_power_below(job->shared_bytes / KEY_BYTES);
-  const uint64_t most_alone = plan_min(most, MOST_ALONE);
+  enum { ALONE_BLOCK = 256, KEY_BYTES = 16 };
+  const sample_tuning tuning = sample_tuning_of(job);
+  const uint64_t most = plan_power_below(job->shared_bytes / KEY_BYTES);
+  const uint64_t most_alone = plan_min(most, tuning.most_alone);
   const bool alone = count <= most_alone;
   const uint32_t asked = job->block ? plan_block(job) : (uint32_t)SAMPLE_RANK_BLOCK;
   const uint32_t most_threads = alone ? (uint32_t)ALONE_BLOCK : (uint32_t)SAMPLE_RANK_BLOCK;
-  const sample_ranking how = {(uint32_t)plan_clamp(asked, WARP_SIZE, most_threads),
-                              (uint32_t)__builtin_ctzll(alone ? most_alone : plan_min(most, RUN)),
-                              alone};
+  const sample_ranking how = {
+      (uint32_t)plan_clamp(asked, WARP_SIZE, most_threads),
+      (uint32_t)__builtin_ctzll(alone ? most_alone : plan_min(most, tuning.run)), alone};
   return how;
 }
 
@@ -68,17 +105,17 @@ static inline uint64_t sample_fences(const sample_ranking *how, uint64_t count)
 /* Each step writes all pairs once: those of a level to their buckets, and the last one, which sorts
  * tiles; if pairs are padded there is that one alone. */
 typedef struct sample_plan {
-  uint32_t block;        /* threads that sort a tile: a power of two, a warp at least */
-  uint32_t sample_block; /* that sort a segment's sample */
+  uint32_t block;         /* threads that sort a tile: a power of two, a warp at least */
+  uint32_t sample_block;  /* that sort a segment's sample */
   uint32_t scatter_block; /* that count and scatter, or padded */
-  uint32_t tile;         /* pairs at most */
-  uint32_t joined;       /* pairs of neighbouring buckets that make a tile; 0: each is one */
-  uint32_t limit;        /* pairs of a bin that are ranked among each other, at least */
-  uint32_t samples;      /* of a segment */
-  uint32_t scattered;    /* pairs a block that scatters */
-  uint32_t capacity;     /* of a bucket that pairs are padded to */
-  uint32_t bins;        /* of a table, for each bucket */
-  bool searched;         /* buckets are found without a table */
+  uint32_t tile;          /* pairs at most */
+  uint32_t joined;        /* pairs of neighbouring buckets that make a tile; 0: each is one */
+  uint32_t limit;         /* pairs of a bin that are ranked among each other, at least */
+  uint32_t samples;       /* of a segment */
+  uint32_t scattered;     /* pairs a block that scatters */
+  uint32_t capacity;      /* of a bucket that pairs are padded to */
+  uint32_t bins;          /* of a table, for each bucket */
+  bool searched;          /* buckets are found without a table */
   uint32_t levels;
   uint32_t buckets[SAMPLE_MAX_LEVELS]; /* that a segment is split into */
   uint32_t extent_bits; /* the first level's are chains of extents of 2^extent_bits pairs; 0: not */
@@ -86,30 +123,30 @@ typedef struct sample_plan {
   sample_way way;
 } sample_plan;
 
-/* A kind of pair, and how a block sorts a tile of them. */
+/* A type of pair, and how a block sorts a tile of them. */
 typedef struct sample_traits {
   uint32_t pair_bytes;
   uint32_t items; /* pairs a thread, at most */
-  uint32_t bins; /* a thread */
+  uint32_t bins;  /* a thread */
 } sample_traits;
 
 /* What such a block needs: pairs and their tags, and bins with one behind the last. */
-static inline uint64_t sample_tile_bytes(uint32_t block, sample_traits kind)
+static inline uint64_t sample_tile_bytes(uint32_t block, sample_traits traits)
 {
-  const uint64_t pairs = (uint64_t)block * kind.items * (kind.pair_bytes + sizeof(uint32_t));
-  return pairs + ((uint64_t)block * kind.bins + 4) * sizeof(uint32_t);
+  const uint64_t pairs = (uint64_t)block * traits.items * (traits.pair_bytes + sizeof(uint32_t));
+  return pairs + ((uint64_t)block * traits.bins + 4) * sizeof(uint32_t);
 }
 
 /* And for a sample's splitters. */
-static inline uint64_t sample_block_bytes(uint32_t block, sample_traits kind)
+static inline uint64_t sample_block_bytes(uint32_t block, sample_traits traits)
 {
-  return sample_tile_bytes(block, kind) + SAMPLE_MOST_BUCKETS * kind.pair_bytes;
+  return sample_tile_bytes(block, traits) + SAMPLE_MOST_BUCKETS * traits.pair_bytes;
 }
 
 /* And for the bounds of parts. */
-static inline uint64_t sample_part_bytes(uint32_t block, sample_traits kind)
+static inline uint64_t sample_part_bytes(uint32_t block, sample_traits traits)
 {
-  return sample_tile_bytes(block, kind) + SAMPLE_MOST_PARTS * kind.pair_bytes;
+  return sample_tile_bytes(block, traits) + SAMPLE_MOST_PARTS * traits.pair_bytes;
 }
 
 /* The least b with b to the power of `levels` at least `buckets`. */
@@ -151,27 +188,27 @@ static inline uint64_t sample_spare(uint64_t buckets, uint64_t pairs)
 }
 
 /* Pairs that there is memory for. */
-static inline uint64_t sample_most_spare(sample_traits kind)
+static inline uint64_t sample_most_spare(sample_traits traits)
 {
   enum { MOST = 41 << 20 /* bytes */ };
-  return MOST / kind.pair_bytes;
+  return MOST / traits.pair_bytes;
 }
 
 /* Buckets for which there is memory, if their extents are as small as can be. */
-static inline uint64_t sample_most_chains(const sample_plan *plan, sample_traits kind)
+static inline uint64_t sample_most_chains(const sample_plan *plan, sample_traits traits)
 {
   const uint64_t pairs = (uint64_t)plan->scatter_block * SAMPLE_SCATTER_ITEMS;
-  return (sample_most_spare(kind) / pairs - 1) * 4 / 5;
+  return (sample_most_spare(traits) / pairs - 1) * 4 / 5;
 }
 
-/* As oversized as they can be, so that a new one is seldom wanted, but for memory: `most_parts` times
- * what a block scatters, unless spare ones take too much, or half as much as all pairs. */
-static inline void sample_set_extents(sample_plan *plan, sample_traits kind, uint64_t count,
+/* As oversized as they can be, so that a new one is seldom wanted, but for memory: `most_parts`
+ * times what a block scatters, unless spare ones take too much, or half as much as all pairs. */
+static inline void sample_set_extents(sample_plan *plan, sample_traits traits, uint64_t count,
                                       uint32_t most_parts)
 {
   const uint64_t spare = sample_spare(plan->buckets[0], plan->scattered);
-  const uint64_t most = plan_min(sample_most_spare(kind), count / 2) / spare;
-  if (plan->levels < 2 || spare > sample_most_spare(kind)) return;
+  const uint64_t most = plan_min(sample_most_spare(traits), count / 2) / spare;
+  if (plan->levels < 2 || spare > sample_most_spare(traits)) return;
   const uint64_t parts = plan_power_below(plan_clamp(most, 1, most_parts));
   plan->extent_bits = (uint32_t)__builtin_ctzll(plan->scattered * parts);
 }
@@ -197,15 +234,15 @@ static inline uint32_t sample_table_bins(const sample_plan *plan, uint32_t bucke
 
 /* What the levels need beside the pairs. */
 typedef struct sample_sizes {
-  uint64_t buckets;     /* of the last level */
-  uint64_t segments;    /* of which they are */
+  uint64_t buckets;    /* of the last level */
+  uint64_t segments;   /* of which they are */
   uint64_t table_bins; /* of a level's tables, at most */
-  uint64_t places[2];   /* of the last level's buckets, and of the one before */
-  uint64_t tiles;       /* at most */
-  uint64_t padded;        /* likewise, for buckets that pairs are padded to */
-  uint64_t chains;       /* buckets that are chains */
-  uint64_t extents;     /* of these */
-  uint64_t chained;      /* pairs that there is space for in them */
+  uint64_t places[2];  /* of the last level's buckets, and of the one before */
+  uint64_t tiles;      /* at most */
+  uint64_t padded;     /* likewise, for buckets that pairs are padded to */
+  uint64_t chains;     /* buckets that are chains */
+  uint64_t extents;    /* of these */
+  uint64_t chained;    /* pairs that there is space for in them */
 } sample_sizes;
 
 static inline sample_sizes sample_sizes_of(const sample_plan *plan, uint64_t count)
@@ -237,10 +274,15 @@ static inline sample_sizes sample_sizes_of(const sample_plan *plan, uint64_t cou
   return sizes;
 }
 
-/* It costs a wait, and many pairs must be worth that. */
-static inline bool sample_looks(const device_job *job)
+static inline bool sample_detects_order(const device_job *job)
 {
-  return job->count >= (job->tile ? 2 : 1 << 23);
+  return job->count >= sample_tuning_of(job).least_detected;
+}
+
+/* So many may be out of order: sorted apart and merged, they cost less than all of them. */
+static inline uint64_t sample_most_dropped(const device_job *job)
+{
+  return job->count / sample_tuning_of(job).drop_share;
 }
 
 /* Of a segment: two for a thread, and some samples for each. */
@@ -251,22 +293,22 @@ static inline uint32_t sample_most_buckets(const sample_plan *plan)
 }
 
 /* Pairs of a tile, at most: with many more pairs than bins it would be slow. */
-static inline uint32_t sample_joined(const sample_plan *plan, sample_traits kind)
+static inline uint32_t sample_joined(const sample_plan *plan, sample_traits traits)
 {
-  return (uint32_t)plan_min(plan->tile, plan->block * (kind.bins + kind.bins / 4));
+  return (uint32_t)plan_min(plan->tile, plan->block * (traits.bins + traits.bins / 4));
 }
 
 /* Many pairs: buckets are a part of a tile each, so that as many as fit make one; the smaller they
  * are the fuller are tiles, and the dearer is splitting. */
-static inline void sample_set_many(sample_plan *plan, sample_traits kind, uint64_t count)
+static inline void sample_set_many(sample_plan *plan, sample_traits traits, uint64_t count)
 {
   enum { EACH = 2, SAMPLES = 16 }; /* pairs of a bucket for a thread that sorts it */
   enum { MOST_PARTS = 8 };         /* of an extent, that a block scatters */
   sample_set_levels(plan, plan_blocks(count, EACH * plan->block), sample_most_buckets(plan),
-                    sample_most_chains(plan, kind));
+                    sample_most_chains(plan, traits));
   if (plan->block == SAMPLE_TILE_BLOCK) /* or others need too much memory for their tiles */
-    sample_set_extents(plan, kind, count, MOST_PARTS);
-  plan->joined = sample_joined(plan, kind);
+    sample_set_extents(plan, traits, count, MOST_PARTS);
+  plan->joined = sample_joined(plan, traits);
   plan->samples = (uint32_t)plan_min(plan->samples, SAMPLES * plan->buckets[0]);
 }
 
@@ -281,7 +323,7 @@ static inline uint32_t sample_scattered(const sample_plan *plan, const device_jo
 /* Buckets with space for several times as many pairs as will come by chance, and for each as many
  * samples as leave one with too little in hardly two of a thousand sorts (the tail of a gamma
  * distribution). False if that is more memory than there should be. */
-static inline bool sample_set_padded(sample_plan *plan, sample_traits kind, const device_job *job)
+static inline bool sample_set_padded(sample_plan *plan, sample_traits traits, const device_job *job)
 {
   enum { LEAST = 256, MOST = 1024, BUCKETS = 256, MOST_ROOM = 60 << 20 /* bytes */ };
   enum { SPARE = 8, LEAST_SPARE = 3, SAMPLES = 4, FEW_SPARE = 2 };
@@ -289,8 +331,9 @@ static inline bool sample_set_padded(sample_plan *plan, sample_traits kind, cons
   while (each < MOST && plan_blocks(job->count, each) > BUCKETS)
     each *= 2;
   const uint64_t buckets = plan_blocks(job->count, each);
-  const uint64_t block = plan_min(plan->block, SPARE * each / kind.items);
-  const uint64_t capacity = plan_min(block * kind.items, MOST_ROOM / (buckets * kind.pair_bytes));
+  const uint64_t block = plan_min(plan->block, SPARE * each / traits.items);
+  const uint64_t capacity =
+      plan_min(block * traits.items, MOST_ROOM / (buckets * traits.pair_bytes));
   if (buckets > 2 * plan->scatter_block || capacity < LEAST_SPARE * each) return false;
   plan->way = SAMPLE_PADDED;
   plan->block = (uint32_t)block;
@@ -304,57 +347,54 @@ static inline bool sample_set_padded(sample_plan *plan, sample_traits kind, cons
   return true;
 }
 
-/* Of tests: odd tiles by dealing; even ones by buckets, few or many, and one in tiles as oversized as
- * ever. Samples are so few that some tiles are too oversized. */
-static inline void sample_set_test(sample_plan *plan, sample_traits kind, const device_job *job)
+/* As the tuning asks. */
+static inline void sample_set_asked(sample_plan *plan, sample_traits traits, const device_job *job)
 {
-  enum { LIMIT = 10, TILE = 48, BUCKETS = 7, SAMPLES = 200 };
-  enum { APART = 8, SEARCHED = 13, SPARSE = 16, MANY = 32, FULL = 150 }; /* tiles asked for */
-  if (job->tile != FULL) plan->tile = (uint32_t)plan_min(plan->tile, TILE);
-  plan->joined = job->tile == APART ? 0 : sample_joined(plan, kind);
-  plan->limit = LIMIT;
-  plan->samples = job->tile == SPARSE ? 2u * BUCKETS : (uint32_t)SAMPLES;
-  if (job->tile % 2 == 0) {
-    sample_set_levels(plan, plan_max(plan_blocks(job->count, plan->tile / 2), 2),
-                      job->tile >= MANY ? 2 * plan->scatter_block : (uint32_t)BUCKETS,
-                      sample_most_chains(plan, kind));
-    if (job->count % 3 == 0) plan->scattered = 2 * plan->scatter_block; /* and small extents */
-    sample_set_extents(plan, kind, UINT64_MAX, 1 + (uint32_t)(job->count % 2));
+  const sample_tuning *const tuning = job->tuning;
+  plan->tile = (uint32_t)plan_min(plan->tile, tuning->tile);
+  plan->joined = tuning->joined ? sample_joined(plan, traits) : 0;
+  plan->samples = tuning->samples;
+  const uint64_t buckets = plan_max(plan_blocks(job->count, plan->tile / 2), 2);
+  if (tuning->way == SAMPLE_LEVELS) {
+    sample_set_levels(plan, buckets, (uint32_t)plan_min(tuning->buckets, 2 * plan->scatter_block),
+                      sample_most_chains(plan, traits));
+    plan->scattered = tuning->scattered * plan->scatter_block;
+    sample_set_extents(plan, traits, UINT64_MAX, tuning->extent_parts);
     return;
   }
   plan->way = SAMPLE_PADDED;
   plan->capacity = plan->tile;
-  plan->buckets[0] =
-      (uint32_t)plan_clamp(plan_blocks(job->count, plan->tile / 2), 2, 2 * plan->scatter_block);
+  plan->buckets[0] = (uint32_t)plan_min(buckets, 2 * plan->scatter_block);
   plan->samples = 2 * plan->buckets[0];
   plan->scattered = sample_scattered(plan, job);
-  plan->searched = job->tile == SEARCHED;
+  plan->searched = tuning->searched;
 }
 
 /* Of pairs that are not few. */
-static inline sample_plan sample_plan_of(const device_job *job, sample_traits kind)
+static inline sample_plan sample_plan_of(const device_job *job, sample_traits traits)
 {
-  enum { LIMIT = 32, STATIC = 6 << 10 /* bytes */ };
+  enum { STATIC = 6 << 10 /* bytes */ };
+  const sample_tuning tuning = sample_tuning_of(job);
   const uint32_t asked = job->block ? plan_block(job) : (uint32_t)SAMPLE_TILE_BLOCK;
   sample_plan plan = {0};
   plan.block = (uint32_t)plan_clamp(asked, WARP_SIZE, SAMPLE_TILE_BLOCK);
   while (plan.block > WARP_SIZE &&
-         sample_block_bytes(plan.block, kind) + STATIC > job->shared_bytes)
+         sample_block_bytes(plan.block, traits) + STATIC > job->shared_bytes)
     plan.block /= 2;
   plan.sample_block = 2 * plan.block;
   while (plan.sample_block > plan.block &&
-         sample_block_bytes(plan.sample_block, kind) + STATIC > job->shared_bytes)
+         sample_block_bytes(plan.sample_block, traits) + STATIC > job->shared_bytes)
     plan.sample_block -= WARP_SIZE;
   plan.scatter_block = plan.block;
-  plan.tile = plan.block * kind.items;
-  plan.limit = LIMIT;
-  plan.samples = plan.sample_block * kind.items;
+  plan.tile = plan.block * traits.items;
+  plan.limit = tuning.limit;
+  plan.samples = plan.sample_block * traits.items;
   plan.steps = 1;
-  plan.bins = (uint32_t)plan_max(plan.block / (kind.pair_bytes > sizeof(uint64_t) ? 32 : 16), 8);
-  if (job->tile)
-    sample_set_test(&plan, kind, job);
-  else if (!sample_set_padded(&plan, kind, job))
-    sample_set_many(&plan, kind, job->count);
+  plan.bins = (uint32_t)plan_max(plan.block / (traits.pair_bytes > sizeof(uint64_t) ? 32 : 16), 8);
+  if (tuning.asked)
+    sample_set_asked(&plan, traits, job);
+  else if (!sample_set_padded(&plan, traits, job))
+    sample_set_many(&plan, traits, job->count);
   return plan;
 }
 

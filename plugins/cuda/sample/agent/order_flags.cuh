@@ -65,12 +65,6 @@ static inline device_status await_flags(const device_job *job, order_flags *flag
   return status;
 }
 
-/* So many may be out of order: sorted apart and merged, they cost less than all of them. */
-static inline uint64_t most_dropped(const device_job *job)
-{
-  return job->count / (job->tile ? 3 : 16);
-}
-
 } // namespace sample
 
 #endif

@@ -60,7 +60,8 @@ static device_status count_dropped(const device_job *job, drop_merge_args<Pair> 
   if (status == 0)
     status = device_launch(sum_dropped<Pair>, 1, (uint32_t)adders, 0, job->stream, *args);
   if (status == 0) status = await_flags(job, &flags);
-  args->dropped_count = flags.unmergeable || flags.dropped > most_dropped(job) ? 0 : flags.dropped;
+  args->dropped_count =
+      flags.unmergeable || flags.dropped > sample_most_dropped(job) ? 0 : flags.dropped;
   return status;
 }
 

@@ -55,8 +55,8 @@ static pair_sort choose_sort(const device_job *job)
 {
   const bool wide = job->index_bits == 64;
   if (sample_is_small(job)) return wide_sort_of<small_sort>(job);
-  const bool test = job->tile && wide && job->key_width == 32; /* what else many pairs alone need */
-  if (job->key_bits + index_bits_of(job) <= 64 && !test)
+  const bool unpacked = sample_tuning_of(job).wide_32 && wide && job->key_width == 32;
+  if (job->key_bits + index_bits_of(job) <= 64 && !unpacked)
     return pair_sort_of<many_sort<packed_pair>>();
   if (job->key_width == 32) return pair_sort_of<many_sort<wide_pair<uint32_t, uint64_t>>>();
   return wide_sort_of<many_sort>(job);
@@ -90,7 +90,7 @@ static device_status sort_job(const device_job *job, const device_buffers *buffe
   const uint64_t needed = sample_extra_bytes(job);
   order_flags *const flags = (order_flags *)((char *)buffers->extra + needed - ORDER_FLAGS_BYTES);
   assert(buffers->extra_bytes >= needed);
-  if (sample_looks(job)) {
+  if (sample_detects_order(job)) {
     key_order found = KEYS_MIXED;
     device_status status = presorted<Pair>::detect(job, buffers, flags, &found);
     bool sorted = found == KEYS_ASCEND || found == KEYS_DESCEND;
