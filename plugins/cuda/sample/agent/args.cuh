@@ -35,7 +35,6 @@ template <class Pair> struct pair_target {
 };
 template <> struct pair_target<packed_pair> {
   pair_sink sink;
-  uint32_t index_bits;
 };
 
 /* ---- Buckets ---- */

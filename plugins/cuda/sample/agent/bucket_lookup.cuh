@@ -77,7 +77,7 @@ DEVICE_INLINE Pair lookup_pair(const bucket_lookup<Pair> *lookup, uint32_t bin)
 {
   const bin_scale<Pair> *const scale = &lookup->scale;
   const uint64_t all = (uint64_t)bin << 32;
-  const uint64_t lead = TWIN(HYBRID_OCTAVE, false, lookup->exponential_bits > 0)
+  const uint64_t lead = lookup->exponential_bits > 0
                             ? exponential_lead(bin, lookup->exponential_bits)
                             : (all + scale->factor - 1) / scale->factor;
   const uint32_t bits = lookup_bits(lookup), more = bits > 32 ? bits - 32 : 0;
@@ -197,7 +197,7 @@ DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, uint32_t segment,
     pair_put(&set->splitters, first + i, splitter);
     if constexpr (!Pair::packed) {
       if (!one_key) continue;
-      const uint32_t before = TWIN(HYBRID_ONE_KEY, i + (i < last), i - (i > 0));
+      const uint32_t before = i - (i > 0);
       one_key[i] =
           i > 0 && moved_splitter(&lookup, splitters, bins, last, before).key == splitter.key;
       if (i == last) one_key[last + 1] = false;
@@ -230,7 +230,7 @@ DEVICE_INLINE bool is_right(const pair_source<Pair> *source, const lookup_storag
   if constexpr (!Pair::packed) {
     if (bound == key) return search->splitters.indices[splitter] <= load_index(source, i);
   }
-  return TWIN(HYBRID_SPLITTER, bound >= key, bound <= key);
+  return bound <= key;
 }
 
 /* Before a search, by the table: another bit tells that there is none. */

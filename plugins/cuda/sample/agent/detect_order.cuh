@@ -66,8 +66,7 @@ __global__ void __launch_bounds__(DETECT_BLOCK, 1)
     key_of<Pair> mine[LOOKS], before[LOOKS], behind[LOOKS];
     DEVICE_UNROLL
     for (uint32_t t = 0; t < LOOKS; t++) {
-      const uint64_t i = begin + t * blockDim.x + threadIdx.x,
-                     pair = plan_min(i, last - TWIN(HYBRID_LAST, last > 1 ? 2 : 1, 1));
+      const uint64_t i = begin + t * blockDim.x + threadIdx.x, pair = plan_min(i, last - 1);
       mine[t] = keys[plan_min(i, last)];
       before[t] = keys[pair];
       behind[t] = keys[pair + 1];
@@ -75,7 +74,7 @@ __global__ void __launch_bounds__(DETECT_BLOCK, 1)
     DEVICE_UNROLL
     for (uint32_t t = 0; t < LOOKS; t++) {
       less |= behind[t] < before[t];
-      not_less |= TWIN(HYBRID_EQUAL, behind[t] > before[t], behind[t] >= before[t]);
+      not_less |= behind[t] >= before[t];
     }
     if (less && not_less) break;
     DEVICE_UNROLL

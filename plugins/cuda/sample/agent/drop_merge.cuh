@@ -112,7 +112,7 @@ template <class Key> DEVICE_INLINE uint32_t filter_row(Key key, bool within, Key
 {
   const uint32_t lane = threadIdx.x % WARP_SIZE;
   const Key before = key_from_lane(key, lane ? lane - 1 : 0);
-  const Key least = TWIN(HYBRID_ROW, low, *greatest); /* of a key that stays */
+  const Key least = *greatest; /* of a key that stays */
   uint32_t bits = device_ballot(within && key >= (lane ? before : least));
   Key so_far = key;
   if (bits != UINT32_MAX) {
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   if (lane < CHUNK_ROWS) args.kept[chunk * CHUNK_ROWS + lane] = mine;
   if (lane > 0) return;
   args.drops[chunk] = (uint16_t)(plan_min(args.count - begin, DROP_MERGE_CHUNK) - kept_count);
-  if (TWIN(HYBRID_BOUNDS, false, low > high)) args.flags->unmergeable = 1;
+  if (low > high) args.flags->unmergeable = 1;
 }
 
 /* ---- How many go ---- */
@@ -262,8 +262,7 @@ DEVICE_INLINE uint64_t first_dropped(const drop_merge_args<Pair> *args, uint64_t
   while (first < end) {
     const uint64_t middle = (first + end) / 2;
     const key_of<Pair> other = args->sorted_keys[middle];
-    if (other < key ||
-        (other == key && TWIN(HYBRID_AIM, false, args->dropped[args->sorted[middle]] < index)))
+    if (other < key || (other == key && args->dropped[args->sorted[middle]] < index))
       first = middle + 1;
     else
       end = middle;
@@ -338,8 +337,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
     DEVICE_UNROLL
     for (uint32_t r = 0; r < CHUNK_ROWS; r++) {
       const uint64_t i = begin + r * WARP_SIZE + lane;
-      const bool kept_after =
-          key < rows[r] || (key == rows[r] && TWIN(HYBRID_GONE, false, index < i));
+      const bool kept_after = key < rows[r] || (key == rows[r] && index < i);
       ranks[r] += kept_after;
       before += device_popc(device_ballot(!kept_after) & __shfl_sync(UINT32_MAX, mine, r));
     }

@@ -137,14 +137,14 @@ DEVICE_INLINE void load_keys(const pair_source<Pair> *source, uint64_t begin,
 }
 
 template <class Pair>
-DEVICE_INLINE tile_output<Pair> output_of(const pair_target<Pair> *target, uint64_t first)
+DEVICE_INLINE tile_output<Pair> output_of(const pair_target<Pair> *target, uint64_t first,
+                                          uint32_t index_bits)
 {
   tile_output<Pair> out;
   out.samples = out.chosen = 0;
   if constexpr (Pair::packed) {
-    out.to.keys = NULL;
     out.sink = sink_from(&target->sink, first);
-    out.index_bits = target->index_bits;
+    out.index_bits = index_bits;
     out.simple = out.sink.key_width <= 64 && out.sink.index_width == 32;
   } else {
     out.to.keys = target->pairs.keys + first;

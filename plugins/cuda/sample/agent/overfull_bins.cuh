@@ -99,7 +99,7 @@ DEVICE_INLINE bool sort_one_key(const tile_storage<Pair> *tile, overfull_bin bin
   for (uint32_t k = 0; k < OVERFULL_EACH; k++) {
     const uint32_t i = lane * OVERFULL_EACH + k;
     const Pair pair = i < count ? tagged_pair(tile, tags[i]) : first;
-    equal &= TWIN(HYBRID_EXCHANGE, true, keys_equal(tile, pair, first));
+    equal &= keys_equal(tile, pair, first);
     indices[k] = i < count ? pair_index(tile, pair) : UINT32_MAX;
   }
   if (device_ballot(!equal)) return false;
@@ -300,7 +300,7 @@ DEVICE_INLINE void count_overfull(const tile_storage<Pair> *tile, uint32_t count
     const uint32_t old = tag_overfull(tag);
     const Pair pair = tagged_pair(tile, tag);
     if (overfull_is_guessed(cut, old))
-      wrong |= TWIN(HYBRID_GUESS, false, !keys_equal(tile, sample_of_bin(tile, cut, old), pair));
+      wrong |= !keys_equal(tile, sample_of_bin(tile, cut, old), pair);
     const uint64_t place = overfull_position(tile, cut, old, pair);
     const uint32_t bin = (uint32_t)(place >> 32);
     tags[t] = tag_of(place, tag_number(tag));

@@ -118,7 +118,8 @@ DEVICE_INLINE void sort_part(const tile_work<Pair> *work, const tile_storage<Pai
       go.has_high = true;
       collect(work, tile, begin, count, &go, found);
     }
-    const tile_output<Pair> out = output_of(&work->target, begin + found->below);
+    const tile_output<Pair> out =
+        output_of(&work->target, begin + found->below, work->source.index_bits);
     sort_collected(work, tile, found, &out);
     if (go.has_high == part->has_high && (!part->has_high || !pair_less(go.high, part->high)))
       return;

@@ -497,7 +497,7 @@ DEVICE_INLINE void set_order(const scatter_storage<Pair> *by, const block_share 
     if (!share_goes_on(share, t, whole)) break;
     if (!share_has(share, t, whole)) continue;
     const uint32_t bucket = slots[t] >> 16, at = by->starts[bucket] + (slots[t] & 0xffff);
-    const bool second = cut && TWIN(HYBRID_EXTENT, false, at >= by->search.counts[bucket]);
+    const bool second = cut && at >= by->search.counts[bucket];
     by->staged.order[at] = bucket << 16 | (second ? IN_SECOND_EXTENT : 0) | share_at(share, t);
   }
 }

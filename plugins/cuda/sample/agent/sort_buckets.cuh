@@ -93,16 +93,16 @@ DEVICE_INLINE void set_scale(const splitter_set<Pair> *set, uint32_t end, uint32
 
 /* If it is known. */
 template <class Pair>
-DEVICE_INLINE bin_scale<Pair> scale_from(const splitter_set<Pair> *set, const bucket_tile *tile)
+DEVICE_INLINE bin_scale<Pair> scale_from(const tile_work<Pair> *work, const bucket_tile *tile)
 {
   bin_scale<Pair> scale;
-  const Pair least = pair_get(&set->splitters, tile->known ? tile->first - 1 : 0);
+  const Pair least = pair_get(&work->set.splitters, tile->known ? tile->first - 1 : 0);
   scale.origin = least.key;
   scale.zeros = tile->zeros;
   scale.factor = tile->factor;
   if constexpr (!Pair::packed) {
     scale.index_origin = least.index;
-    scale.index_bits = tile->by_index ? set->index_bits : 0;
+    scale.index_bits = tile->by_index ? work->source.index_bits : 0;
     scale.tail = tile->tail;
   }
   return scale;
@@ -161,9 +161,9 @@ DEVICE_INLINE void sort_one(const tile_work<Pair> *work, const pair_array<Pair> 
     if (one_key) load_one_key(work, all, &mine, &tile.pairs);
   }
   if (!one_key) load_tile(from, all->from, &mine, &tile.pairs);
-  bin_scale<Pair> scale = scale_from(&work->set, all);
+  bin_scale<Pair> scale = scale_from(work, all);
   sort_bins(&tile, &mine, limit, all->known, &scale);
-  const tile_output<Pair> out = output_of(&work->target, to);
+  const tile_output<Pair> out = output_of(&work->target, to, work->source.index_bits);
   store_tile(&tile, all->count, each, &mine, limit, &scale, &out);
 }
 

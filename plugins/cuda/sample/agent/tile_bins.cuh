@@ -44,11 +44,9 @@ DEVICE_INLINE bool goes_before(const pair_array<Pair> *shared, uint32_t i, Pair 
 {
   const key_of<Pair> key = shared->keys[i];
   if constexpr (Pair::packed) {
-    return TWIN(HYBRID_ORDER, key > other.key, key < other.key);
+    return key < other.key;
   } else {
-    return key < other.key ||
-           (key == other.key &&
-            TWIN(HYBRID_TIE, shared->indices[i] > other.index, shared->indices[i] < other.index));
+    return key < other.key || (key == other.key && shared->indices[i] < other.index);
   }
 }
 
@@ -102,7 +100,7 @@ DEVICE_INLINE uint64_t wide_in(const bin_scale<Pair> *scale, key_of<Pair> key, i
 {
   const key_of<Pair> head = key >> scale->tail;
   const uint64_t last = (UINT64_C(1) << scale->index_bits) - 1;
-  const uint64_t place = TWIN(HYBRID_TAIL, true, head << scale->tail == key) ? index : last;
+  const uint64_t place = head << scale->tail == key ? index : last;
   return ((uint64_t)head << scale->index_bits) + place - scale->index_origin;
 }
 
@@ -311,7 +309,7 @@ DEVICE_INLINE uint32_t rank_in_bin(const tile_storage<Pair> *tile, uint32_t bin,
     less += tile->tags[k] < low;
     not_greater += tile->tags[k] < high;
   }
-  if (TWIN(HYBRID_LEFT, true, not_greater - less == 1)) return less;
+  if (not_greater - less == 1) return less;
   less = first;
   DEVICE_ROLLED
   for (uint32_t k = first; k < end; k++)

@@ -229,7 +229,7 @@ DEVICE_INLINE bool sort_few_tags(uint32_t *tags, uint32_t first, uint32_t end)
     network_sort(few);
     DEVICE_UNROLL
     for (uint32_t i = 1; i < NETWORK_SIZE; i++)
-      settled &= TWIN(HYBRID_LEAD, true, (few[i] ^ few[i - 1]) >> TAG_NUMBER_BITS != 0);
+      settled &= (few[i] ^ few[i - 1]) >> TAG_NUMBER_BITS != 0;
   }
   if (settled) {
     DEVICE_UNROLL

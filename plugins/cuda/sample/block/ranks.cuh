@@ -69,8 +69,7 @@ DEVICE_INLINE void count_less(const key_group<Key> *groups, uint32_t low, uint32
     DEVICE_UNROLL
     for (uint32_t i = 0; i < SAMPLE_WARP_RANKED * group_size<Key>; i++) {
       const Key key = keys.of[i % group_size<Key>], other = than[i / group_size<Key>];
-      counts[i / group_size<Key>] +=
-          or_equal ? TWIN(HYBRID_RANK, key < other, key <= other) : key < other;
+      counts[i / group_size<Key>] += or_equal ? key <= other : key < other;
     }
   }
 }
@@ -86,8 +85,7 @@ DEVICE_INLINE void count_before(const key_group<Key> *groups, uint32_t low, cons
   for (uint32_t i = 0; i < SAMPLE_WARP_RANKED * group_size<Key>; i++) {
     const uint32_t k = i % group_size<Key>, r = i / group_size<Key>,
                    at = mine * group_size<Key> + k;
-    counts[r] += keys.of[k] < than[r] ||
-                 (keys.of[k] == than[r] && TWIN(HYBRID_NEAR, at > first + r, at < first + r));
+    counts[r] += keys.of[k] < than[r] || (keys.of[k] == than[r] && at < first + r);
   }
 }
 
@@ -131,8 +129,7 @@ DEVICE_INLINE uint32_t place_in_run(const key_runs<Key> *runs, const run_share *
 {
   const uint32_t bits = runs->bits - WARP_BITS, last = (1u << bits) - 1;
   const uint32_t place = share->begin + ranked.rank;
-  if (are_several(runs) && (place & last) == TWIN(HYBRID_FENCE, 0, last))
-    runs->fences[place >> bits] = ranked.key;
+  if (are_several(runs) && (place & last) == last) runs->fences[place >> bits] = ranked.key;
   return place;
 }
 
@@ -154,7 +151,7 @@ DEVICE_INLINE run_search<Key> search_of(const key_runs<Key> *runs, uint32_t run,
   search.begin = run << runs->bits;
   if (search.begin < runs->count && run != own)
     search.count = (uint32_t)plan_min(1u << runs->bits, runs->count - search.begin);
-  search.equal = TWIN(HYBRID_RUN, run > own, run < own);
+  search.equal = run < own;
   if (lane < search.count >> (runs->bits - WARP_BITS))
     search.fence = runs->fences[run * WARP_SIZE + lane];
   return search;

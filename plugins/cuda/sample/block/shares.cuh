@@ -102,7 +102,7 @@ DEVICE_INLINE uint32_t warp_add(uint32_t *counts, uint32_t number)
   uint32_t there = 0;
   if (lane == first) there = device_add32(&counts[number], device_popc(alike));
   there = __shfl_sync(UINT32_MAX, there, first);
-  return there + TWIN(HYBRID_CROWD, 0, device_popc(before));
+  return there + device_popc(before);
 }
 
 /* ---- Sums over a block ---- */

@@ -353,7 +353,6 @@ static unsigned set_pairs(const device_job *job, const sample_plan *plan,
     memory->pairs[1].keys = (key_of<Pair> *)sides[1 - last];
     memory->target.sink = {buffers->keys[last], buffers->indices[last], job->key_width,
                            job->index_bits};
-    memory->target.index_bits = index_bits_of(job);
   } else {
     for (unsigned i = 0; i < 2; i++) {
       memory->pairs[i].keys = (key_of<Pair> *)buffers->keys[i ? 1 - last : last];
