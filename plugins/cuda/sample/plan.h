@@ -12,7 +12,7 @@ enum {
   SAMPLE_SPLITTER_BLOCK = 1024,
   SAMPLE_RANK_BLOCK = 512,
   SAMPLE_WARP_RANKED = 2,     /* pairs that a warp ranks */
-  SAMPLE_SCATTER_BLOCK = 512, /* of those who count and scatter */
+  SAMPLE_SCATTER_BLOCK = 512, /* of kernels that count and scatter */
   SAMPLE_SCATTER_ITEMS = 8,   /* pairs of theirs a thread */
   SAMPLE_MOST_BUCKETS = 1024, /* that a segment is split into: two a thread */
   SAMPLE_MOST_PARTS = 256,
@@ -103,7 +103,7 @@ static inline uint64_t sample_fences(const sample_ranking *how, uint64_t count)
 }
 
 /* Each step writes all pairs once: those of a level to their buckets, and the last one, which sorts
- * tiles; if pairs are padded there is that one alone. */
+ * tiles; if buckets are padded there is that one alone. */
 typedef struct sample_plan {
   uint32_t block;         /* threads that sort a tile: a power of two, a warp at least */
   uint32_t sample_block;  /* that sort a segment's sample */
@@ -299,7 +299,7 @@ static inline uint32_t sample_joined(const sample_plan *plan, sample_traits trai
 }
 
 /* Many pairs: buckets are a part of a tile each, so that as many as fit make one; the smaller they
- * are the fuller are tiles, and the dearer is splitting. */
+ * are the fuller are tiles, and the more splitting costs. */
 static inline void sample_set_many(sample_plan *plan, sample_traits traits, uint64_t count)
 {
   enum { EACH = 2, SAMPLES = 16 }; /* pairs of a bucket for a thread that sorts it */

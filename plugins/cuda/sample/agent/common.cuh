@@ -148,7 +148,7 @@ DEVICE_INLINE uint64_t exponential_lead(uint32_t bin, uint32_t bits)
 
 enum bucket_form { TO_COUNTED, TO_CHAINED, TO_PADDED };
 
-/* What a block has collected of the pairs that it looked at (select.inc). */
+/* What a block has collected of the pairs that it looked at (oversized.cuh). */
 struct collection {
   uint64_t below; /* pairs below the bounds */
   uint32_t count; /* within; there may not have been padded for all of them */

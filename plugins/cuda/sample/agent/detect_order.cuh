@@ -1,4 +1,5 @@
-/* detect_order.cuh - keys that are in order already, for one type of key and index (each_type.h).
+/* detect_order.cuh - whether keys ascend or descend already. The result is written at once, in case
+ * they do.
  */
 #ifndef RECSORT_CUDA_SAMPLE_DETECT_ORDER_CUH
 #define RECSORT_CUDA_SAMPLE_DETECT_ORDER_CUH
@@ -21,7 +22,7 @@ struct detect_args {
   uint64_t count;
 };
 
-/* By one thread, sooner than by a memset, as the next kernel may come meanwhile. */
+/* By one thread: faster than a memset, as the next kernel may start meanwhile. */
 static __global__ void __launch_bounds__(WARP_SIZE)
     clear_flags(const __grid_constant__ detect_args args)
 {
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(DETECT_BLOCK, 1)
         ((index_of<Pair> *)args.numbered)[i] = (index_of<Pair>)i;
     }
   }
-  if (less && !flags->unsorted) flags->unsorted = 1; /* to write is dearer than to read */
+  if (less && !flags->unsorted) flags->unsorted = 1; /* a write costs more than a read */
   if (not_less && !flags->unreversed) flags->unreversed = 1;
   __syncthreads();
   if (threadIdx.x == 0 && device_is_last(&args.flags->looked)) notify_host(args.notice, flags);

@@ -1,18 +1,18 @@
-/* drop_merge.cuh - keys that ascend but for a few, for one type of key and index (each_type.h):
- * those are taken out, sorted, and merged with the others.
+/* drop_merge.cuh - keys that ascend but for a few: these are dropped, sorted apart, and merged with
+ * the kept ones.
  *
- *   bound      a thread a chunk: the median of some keys around its begin
- *   sift       a warp a chunk: which of its keys stay: those that are within its bound and the
- *              next one's, and not less than one before that is, too
- *   add_up     how many go; if these are too many, that was all
- *   take_out   who goes
- *   aim        between which of these, now sorted, a chunk lies
- *   put_back   a warp a chunk: who stayed, and who went there, each behind as many of the others
- *              as go before
- *   put_crowd  a thread for each who went where many did
+ *   find_bounds         a thread a chunk: the median of some keys around its begin
+ *   filter              a warp a chunk: keeps the keys that lie within its bound and the next one's
+ *                       and are not less than a kept one before
+ *   sum_dropped         one block: how many are dropped; if these are too many, that was all
+ *   extract_dropped     a warp a chunk: the dropped pairs, in the order of their indices
+ *   partition_dropped   a thread a chunk: which of these, now sorted, belong there
+ *   merge_sparse        a warp a chunk: the kept pairs, and up to 32 dropped ones, each behind as
+ * many of the others as go before it merge_dense         a thread a dropped pair of a chunk that
+ * has more than 32
  *
- * As bounds ascend, so do all keys that stay; and as a chunk's bound stands for a key at the
- * chunk's begin, all pairs that stay are between their chunk's bound and the next.
+ * As bounds ascend, so do all kept keys; and as a chunk's bound stands for a key at the chunk's
+ * begin, all its kept pairs lie between that bound and the next.
  */
 #ifndef RECSORT_CUDA_SAMPLE_DROP_MERGE_CUH
 #define RECSORT_CUDA_SAMPLE_DROP_MERGE_CUH
@@ -37,7 +37,7 @@ template <class Pair> struct drop_merge_args {
   key_of<Pair> *bounds; /* a chunk's lower one */
   uint16_t *drops;      /* how many of a chunk's keys */
   uint64_t *groups;     /* how many of those of the groups before */
-  uint64_t *firsts; /* the first of those who went, sorted, that is not below a chunk; and all */
+  uint64_t *firsts; /* the first of the dropped ones, sorted, that is not below a chunk; and all */
   order_flags *flags;
   host_flags *notice;
   key_of<Pair> *dropped_keys; /* in the order of their indices */
@@ -64,7 +64,7 @@ DEVICE_INLINE void load_rows(const drop_merge_args<Pair> *args, uint64_t chunk, 
     rows[r] = args->keys[plan_min(begin + r * WARP_SIZE, args->count - 1)];
 }
 
-/* ---- Who stays ---- */
+/* ---- Filter ---- */
 
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
@@ -107,12 +107,12 @@ template <class Key> DEVICE_INLINE Key greatest_so_far(Key key)
   return key;
 }
 
-/* A bit for each lane whose key stays. Most often all do. */
+/* A bit for each lane whose key is kept. Mostly all are. */
 template <class Key> DEVICE_INLINE uint32_t filter_row(Key key, bool within, Key low, Key *greatest)
 {
   const uint32_t lane = threadIdx.x % WARP_SIZE;
   const Key before = key_from_lane(key, lane ? lane - 1 : 0);
-  const Key least = *greatest; /* of a key that stays */
+  const Key least = *greatest; /* of a key that is kept */
   uint32_t bits = device_ballot(within && key >= (lane ? before : least));
   Key so_far = key;
   if (bits != UINT32_MAX) {
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   key_of<Pair> rows[CHUNK_ROWS];
   load_rows(&args, chunk, rows);
   const key_of<Pair> low = args.bounds[chunk], high = next_bound(&args, chunk);
-  key_of<Pair> greatest = low; /* of those that stay */
+  key_of<Pair> greatest = low; /* of the kept ones */
   uint32_t kept_count = 0, mine = 0;
   DEVICE_UNROLL
   for (uint32_t r = 0; r < CHUNK_ROWS; r++) {
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   if (low > high) args.flags->unmergeable = 1;
 }
 
-/* ---- How many go ---- */
+/* ---- How many are dropped ---- */
 
 struct DEVICE_ALIGNED(16) some_counts {
   uint16_t of[8];
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
   }
 }
 
-/* How many go of the chunks before: for a warp. */
+/* How many are dropped of the chunks before: for a warp. */
 template <class Pair>
 DEVICE_INLINE uint64_t dropped_before(const drop_merge_args<Pair> *args, uint64_t chunk)
 {
@@ -219,7 +219,7 @@ DEVICE_INLINE uint64_t dropped_before(const drop_merge_args<Pair> *args, uint64_
   return args->groups[group] + device_warp_sum(sum);
 }
 
-/* ---- Who goes ---- */
+/* ---- Extract ---- */
 
 /* Bits of the lanes before this one. */
 DEVICE_INLINE uint32_t lanes_before()
@@ -252,9 +252,9 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   }
 }
 
-/* ---- Where they belong ---- */
+/* ---- Merge ---- */
 
-/* The first of sorted pairs [first, end) of those who went that does not go before a pair. */
+/* The first of sorted dropped pairs [first, end) that does not go before a pair. */
 template <class Pair>
 DEVICE_INLINE uint64_t first_dropped(const drop_merge_args<Pair> *args, uint64_t first,
                                      uint64_t end, key_of<Pair> key, uint64_t index)
@@ -284,7 +284,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
                                            chunk * DROP_MERGE_CHUNK);
 }
 
-/* Those who stayed, if so many went between them that only their places can be looked up. */
+/* The kept pairs of a chunk with so many dropped ones that only their places can be looked up. */
 template <class Pair>
 DEVICE_INLINE void merge_kept(const drop_merge_args<Pair> *args, uint64_t chunk, uint64_t at)
 {
@@ -304,7 +304,7 @@ DEVICE_INLINE void merge_kept(const drop_merge_args<Pair> *args, uint64_t chunk,
   }
 }
 
-/* Those who went are so few that each lane has one. */
+/* The dropped pairs of a chunk are so few that each lane has one. */
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
     merge_sparse(const __grid_constant__ drop_merge_args<Pair> args)
@@ -319,7 +319,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   load_rows(&args, chunk, rows);
   const uint32_t mine = args.kept[chunk * CHUNK_ROWS + lane % CHUNK_ROWS];
   const uint64_t first = args.firsts[chunk], dropped_count = args.firsts[chunk + 1] - first;
-  uint64_t at = begin - dropped_before(&args, chunk); /* among those who stayed */
+  uint64_t at = begin - dropped_before(&args, chunk); /* among the kept ones */
   if (dropped_count > WARP_SIZE) {
     if (lane == 0) args.flags->dense = 1;
     merge_kept(&args, chunk, at);
@@ -359,7 +359,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   }
 }
 
-/* How many of a chunk's keys that stayed go before a pair. */
+/* How many of a chunk's kept keys go before a pair. */
 template <class Pair>
 DEVICE_INLINE uint32_t rank_in_chunk(const drop_merge_args<Pair> *args, uint64_t chunk,
                                      key_of<Pair> key, uint64_t index)

@@ -8,7 +8,7 @@
 namespace sample
 {
 
-/* Every block adds up all buckets, two a thread, and chains some extents; the first one tells ends.
+/* Every block adds up all buckets, two a thread, and lists some extents; the first one writes ends.
  */
 static __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
     list_extents(const __grid_constant__ list_args args)

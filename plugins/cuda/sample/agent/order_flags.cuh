@@ -1,4 +1,4 @@
-/* order_flags.cuh - what is found out about an order, told to the host.
+/* order_flags.cuh - what kernels find out about the order of keys, and how they tell the host.
  */
 #ifndef RECSORT_CUDA_SAMPLE_ORDER_FLAGS_CUH
 #define RECSORT_CUDA_SAMPLE_ORDER_FLAGS_CUH
@@ -16,28 +16,26 @@ enum {
   DROP_MERGE_BLOCK = 128
 };
 
-/* ---- An order that is there already ---- */
-
-/* Behind all other memory, as what there is first has its place. */
+/* Behind all other memory. */
 struct order_flags {
   uint32_t unsorted;    /* some key is less than the one before */
-  uint32_t unreversed;  /* some key is not */
+  uint32_t unreversed;  /* some key is not less */
   uint32_t unlike;      /* more than a few of those that were sampled at descend */
   uint32_t unmergeable; /* what seems to be an order is none */
-  uint32_t dense;       /* many keys that are in nobody's order belong to one place */
-  uint32_t looked;      /* blocks that have looked */
-  uint64_t dropped;     /* keys that are in nobody's order */
+  uint32_t dense;       /* some chunk has more than 32 dropped keys */
+  uint32_t looked;      /* blocks that are done */
+  uint64_t dropped;     /* keys that are out of order */
 };
 
 enum { ORDER_FLAGS_BYTES = 32 };
 
-/* In the mailbox. */
+/* In pinned memory of the host (device_job.mailbox). */
 struct host_flags {
   order_flags flags;
   uint32_t ready;
 };
 
-/* By one thread. */
+/* To be called by one thread. */
 DEVICE_INLINE void notify_host(volatile host_flags *notice, const volatile order_flags *flags)
 {
   notice->flags.unsorted = flags->unsorted;
@@ -48,7 +46,7 @@ DEVICE_INLINE void notify_host(volatile host_flags *notice, const volatile order
   device_post(&notice->ready, 1);
 }
 
-/* Before a kernel that will. */
+/* To be called before a kernel that notifies the host. */
 static inline host_flags *expect_flags(const device_job *job)
 {
   host_flags *const notice = (host_flags *)job->mailbox;

@@ -1,13 +1,13 @@
-/* overfull_bins.cuh - the pairs of a tile's overfull bins, which are more than are soon ranked:
- * many keys that are equal, or nearly so.
+/* overfull_bins.cuh - the pairs of a tile's overfull bins, which are too many to be ranked: many
+ * keys that are equal, or nearly so.
  *
- *   settle   a warp a bin: if its pairs are not too many, and have one key, their indices are
- *            sorted in registers
- *   cut      all other overfull bins at once, each into new bins of its own, by the first bits in
- *            which its pairs differ; and what is still overfull then again
+ *   sort_one_key     a warp a bin: if its pairs are not too many, and have one key, their indices
+ *                    are sorted in registers
+ *   split_overfull   all other overfull bins at once, each into new bins of its own, by the first
+ *                    bits in which its pairs differ; and what is still overfull then, again
  *
- * That all pairs of a bin have one key, and indices from all over, is guessed where it seems so:
- * it is seen to be wrong when pairs are counted, and otherwise saves looking for these bits.
+ * That all pairs of a bin have one key, and indices from all over, is guessed where it seems so. A
+ * wrong guess shows when pairs are counted; a right one saves looking for these bits.
  */
 #ifndef RECSORT_CUDA_SAMPLE_OVERFULL_BINS_CUH
 #define RECSORT_CUDA_SAMPLE_OVERFULL_BINS_CUH
@@ -82,7 +82,7 @@ DEVICE_INLINE void set_pair_index(const tile_storage<Pair> *tile, uint32_t i, Pa
   }
 }
 
-/* Those of a overfull bin, if they are: they exchange their indices, so that its tags are settled
+/* Those of an overfull bin, if they are: they exchange their indices, so that its tags are sorted
  * as they are. By a warp. */
 template <class Pair>
 DEVICE_INLINE bool sort_one_key(const tile_storage<Pair> *tile, overfull_bin bin)
@@ -126,7 +126,7 @@ DEVICE_INLINE void sort_overfull(const tile_storage<Pair> *tile, overfull_bins o
   }
 }
 
-/* ---- What tells the pairs of a overfull bin apart ---- */
+/* ---- What tells the pairs of an overfull bin apart ---- */
 
 template <class Pair>
 DEVICE_INLINE Pair sample_of_bin(const tile_storage<Pair> *tile, const overfull_split *cut,
@@ -148,7 +148,7 @@ DEVICE_INLINE Pair end_of_key(const tile_storage<Pair> *tile, Pair pair, bool gr
   return pair;
 }
 
-/* Whether the pairs of a overfull bin seem to have one key, and indices from all over: by a few,
+/* Whether the pairs of an overfull bin seem to have one key, and indices from all over: by a few,
  * which will be in different bins, so that each round gets on. */
 template <class Pair>
 DEVICE_INLINE bool seems_equal(const tile_storage<Pair> *tile, const overfull_split *cut,

@@ -1,25 +1,22 @@
-/* partition.cuh - many pairs split into buckets that a block can sort: by splitters, which are
- * a sorted sample's, and the rank of each pair among them. All pairs differ, so that splitters
- * split whatever the keys are like, and pairs may come into a bucket in any order. (Frazer and
- * McKellar, "Samplesort", 1970; Leischner, Osipov and Sanders, "GPU sample sort", 2010.)
+/* partition.cuh - many pairs split into buckets that a block can sort. Splitters are a sorted
+ * sample's; a pair's bucket is its rank among them. All pairs differ, so that splitters split any
+ * keys, and pairs may come into a bucket in any order. (Frazer and McKellar, "Samplesort", 1970;
+ * Leischner, Osipov and Sanders, "GPU sample sort", 2010.)
  *
  * A level splits each segment, at first the whole, into the same number of buckets, which are the
  * segments of the next level:
  *
- *   rank, tabulate     the whole's splitters, by ranking a sample (sample.inc), and a table
- *                      that tells about where a key's bucket is: many blocks share the work
- *   choose_splitters   a block a segment does all that
- *   count_buckets      how many pairs will be in each
- *   place_buckets      where each begins, and which of them make a tile
- *   scatter_pairs      each pair to its bucket
+ *   rank_samples, tabulate_lookup   the whole's splitters and their lookup (splitters.cuh)
+ *   choose_splitters                or a block a segment does all that
+ *   count_buckets, count_chained    how many pairs go to each bucket
+ *   place_buckets                   where each begins, and which of them make a tile
+ *   scatter_to_counted              each pair to its bucket
  *
- * If there are several levels, buckets of the first one are chains (extents.h): nobody counts
- * before, and list_extents comes after. If there are two, and both splitters of such a bucket have
- * the same key, its pairs have that, too: from then on only their indices move.
+ * The first of several levels scatters to chains of extents (chains.cuh) without a count, and
+ * list_extents comes after. If there are two levels, and both splitters of a chained bucket have
+ * the same key, so have its pairs: from then on only their indices move.
  *
- * If pairs are so few that buckets can have space to spare, they are padded: nobody counts before.
- * Then sort_buckets, a block a tile (finish.inc); and sort_large for what is larger than a
- * tile, as by chance hardly any is (select.inc).
+ * Pairs that are not very many are scattered to padded buckets, without a count.
  */
 #ifndef RECSORT_CUDA_SAMPLE_PARTITION_CUH
 #define RECSORT_CUDA_SAMPLE_PARTITION_CUH
@@ -39,7 +36,7 @@ template <class Pair> struct tabulate_args {
   pair_array<Pair> candidates; /* splitters, some of which are moved */
   /* writes */
   splitter_set<Pair> set;
-  bool *one_key; /* of buckets; NULL: nobody wants to know */
+  bool *one_key; /* of buckets; NULL: not asked for */
 };
 
 template <class Pair>
@@ -116,7 +113,7 @@ __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK, 1)
 
 /* ---- Buckets ---- */
 
-/* Some of a block's pairs: of one segment or of neighbouring ones; or, if they are chains, of one
+/* Some of a block's pairs: of one segment or of neighbouring ones; or, if they are chained, of one
  * extent. */
 struct block_span {
   uint64_t begin, end;
@@ -473,7 +470,8 @@ DEVICE_INLINE void take_slots(const scatter_args<Pair> *args, const scatter_stor
   }
 }
 
-/* Room for them; splitters and counts are not wanted any more. `to`: a constant, here and below. */
+/* Space for them; splitters and counts are not wanted any more. `to`: a constant, here and below.
+ */
 template <class Pair>
 DEVICE_INLINE void reserve(const scatter_args<Pair> *args, const scatter_storage<Pair> *by,
                            uint32_t segment, bucket_form to)
@@ -521,8 +519,8 @@ DEVICE_INLINE void write_staged(const scatter_args<Pair> *args, const scatter_st
   }
 }
 
-/* Pairs come while others do, if there are registers for them all; those that are padded, before it
- * is known where they go. `whole`: a constant. */
+/* Pairs come while others do, if there are registers for them all; those that go to padded buckets,
+ * before it is known to which. `whole`: a constant. */
 template <class Pair>
 DEVICE_INLINE void scatter_share(const scatter_args<Pair> *args, scatter_storage<Pair> *by,
                                  uint32_t segment, uint64_t begin, const block_share *share,

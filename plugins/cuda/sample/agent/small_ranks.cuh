@@ -1,5 +1,4 @@
-/* small_ranks.cuh - few pairs sorted by the ranks of their keys (rank.inc), for one type of
- * key and index (each_type.h).
+/* small_ranks.cuh - few pairs sorted by the ranks of their keys (ranks.cuh).
  */
 #ifndef RECSORT_CUDA_SAMPLE_SMALL_RANKS_CUH
 #define RECSORT_CUDA_SAMPLE_SMALL_RANKS_CUH

@@ -1,6 +1,6 @@
-/* sort_buckets.cuh - the last step for pairs that lie in buckets: a block sorts those of one, or
- * of some neighbours, in shared memory. What is too large for that is left for sort_oversized,
- * or, if it was padded, looked for where it was (oversized.cuh for both).
+/* sort_buckets.cuh - the last step of a sort of many pairs: a block sorts a tile in shared memory,
+ * of one bucket or of some neighbours. A bucket that is larger than a tile is left for
+ * sort_oversized, or, if it was padded, collected from where its pairs came (oversized.cuh).
  */
 #ifndef RECSORT_CUDA_SAMPLE_SORT_BUCKETS_CUH
 #define RECSORT_CUDA_SAMPLE_SORT_BUCKETS_CUH

@@ -1,5 +1,5 @@
-/* splitters.cuh - the splitters of all pairs: a sample of these, ranked (ranks.cuh) by as
- * many blocks as there are, so that none has much to do.
+/* splitters.cuh - the splitters of all pairs: a sample of these, ranked (ranks.cuh) by as many
+ * blocks as there are, so that none has much to do.
  */
 #ifndef RECSORT_CUDA_SAMPLE_SPLITTERS_CUH
 #define RECSORT_CUDA_SAMPLE_SPLITTERS_CUH

@@ -5,11 +5,11 @@
  *
  *   count    how many pairs fall into each bin
  *   place    where each bin begins: the sums of the counts before
- *   spread   to each bin the tags of its pairs, in any order: a pair's number, and as many bits
+ *   scatter  to each bin the tags of its pairs, in any order: a pair's number, and as many bits
  *            of its key as there is space for beside it
- *   settle   each thread sorts the few tags of its bins; where they tie, or are more than a few,
+ *   sort     each thread sorts the few tags of its bins; where they tie, or are more than a few,
  *            it leaves them for the next step
- *   deliver  pairs to where they belong; those that were left are ranked among all of their bin
+ *   store    pairs to where they belong; those that were left are ranked among all of their bin
  *
  * (Distributive partitioning: Dobosiewicz, "Sorting by distributive partitioning", 1978.) A bin
  * with more pairs than are soon ranked becomes a range of its own afterwards. As all pairs differ,

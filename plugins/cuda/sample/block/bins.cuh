@@ -1,5 +1,5 @@
-/* bins.cuh - the bins of a tile, and the tags of its pairs, whatever these are
- * (tile.inc). */
+/* bins.cuh - the bins of a tile, and the tags of its pairs, whatever the type of these
+ * (tile_bins.cuh). */
 #ifndef RECSORT_CUDA_SAMPLE_BINS_CUH
 #define RECSORT_CUDA_SAMPLE_BINS_CUH
 
@@ -37,9 +37,9 @@ DEVICE_INLINE uint32_t bin_at(uint32_t lead, uint32_t factor)
   return (uint32_t)(device_product(lead, factor) >> 32);
 }
 
-/* ---- Marks: of which of some bins, how far into it, and the pair's number ----
+/* ---- Tags: of which of some bins, how far into it, and the pair's number ----
  *
- * One that is settled has none of the first two bits. Where the second one tells that its bin is
+ * One that is sorted has none of the first two bits. Where the second one tells that its bin is
  * overfull, the next ones tell which of these. */
 
 /* Of a place among bins, in 2^32ths of one. */
@@ -73,7 +73,7 @@ DEVICE_INLINE uint32_t tag_overfull(uint32_t tag)
 
 /* ---- Bins of a tile ---- */
 
-/* One with more pairs than the limit; or, when these are settled, with none. */
+/* One with more pairs than the limit; or, when these are sorted, with none. */
 struct overfull_bin {
   uint16_t begin, end; /* of its tags */
   uint16_t to;         /* where the first of its pairs goes */
@@ -86,7 +86,7 @@ struct overfull_bins {
   uint32_t *left; /* whether some are not settled */
 };
 
-/* One of two chains of the block: those of one round are cut while those of the next are found. */
+/* One of two lists of the block: those of one round are cut while those of the next are found. */
 DEVICE_INLINE overfull_bins overfull_list(uint32_t number)
 {
   DEVICE_SHARED_ARRAY(overfull_bin, bins, 2 * MOST_OVERFULL);
@@ -215,7 +215,7 @@ DEVICE_INLINE void network_sort(uint32_t *few)
   }
 }
 
-/* Marks [first, end), if they are few that do not tie. */
+/* Tags [first, end), if they are few that do not tie. */
 DEVICE_INLINE bool sort_few_tags(uint32_t *tags, uint32_t first, uint32_t end)
 {
   const uint32_t count = end - first;

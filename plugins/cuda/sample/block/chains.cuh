@@ -1,7 +1,7 @@
-/* chains.cuh - buckets that nobody has counted: each is a list of extents, areas of the same
- * size in one array, and takes another extent when its last one is full. So as much space as all
- * pairs need, and one extent a bucket, are enough whatever the pairs are like. Which extents are
- * whose is chained when all pairs are there, those of a bucket one behind the other.
+/* chains.cuh - buckets that are chains of extents: areas of the same size in one array. A bucket
+ * takes another extent when its last one fills up. So nothing is counted before, and space for all
+ * pairs, and an extent and a quarter for each bucket, is enough for any keys. When all pairs are
+ * there, the extents are listed, those of a bucket one behind the other.
  */
 #ifndef RECSORT_CUDA_SAMPLE_CHAINS_CUH
 #define RECSORT_CUDA_SAMPLE_CHAINS_CUH
@@ -41,7 +41,7 @@ struct bucket_chains {
   uint32_t *counts;     /* how many were taken, and how many are chained */
   extent *list;         /* of a bucket after the other's */
   uint32_t *firsts;     /* a bucket's in the list */
-  bool *one_key;        /* whether all pairs of a bucket have one key; NULL: nobody wants to know */
+  bool *one_key;        /* whether all pairs of a bucket have one key; NULL: not asked for */
 };
 
 RECSORT_HD static inline uint32_t extent_size(const bucket_chains *all)
@@ -63,13 +63,13 @@ DEVICE_INLINE void chains_begin(const bucket_chains *all, uint32_t i, uint32_t t
   }
 }
 
-/* ---- Room for a block's pairs ----
+/* ---- Space for a block's pairs ----
  *
- * All blocks add to a bucket's count; who comes to the end of an extent takes that many from it,
- * and goes on to the next extent. Others need not wait for that: where the count is too oversized
- * until then, they follow `next`. It is there in time, as who comes to the last quarter of an
- * extent takes the next one. Only he who comes to the end of that, too, waits, lest ends are told
- * out of order.
+ * Each block adds its pairs to a bucket's count. The block that reaches the end of an extent takes
+ * that many from the count and moves the bucket on to the next extent. Others do not wait for it:
+ * where the count is beyond the extent until then, they follow `next`. The next extent is taken
+ * when this one is 75% full. Only a block that also fills the next extent spins, so that ends are
+ * published in order.
  */
 
 /* What a block finds for the pairs of each bucket, which lie one behind the other among its own:
@@ -81,25 +81,25 @@ struct chain_moves {
   uint32_t *cut;  /* whether there are any */
 };
 
-/* A bucket's pairs that want space: from place `at` of an extent on. */
+/* A bucket's pairs that ask for space, from place `at` of an extent on. */
 struct reservation {
   uint32_t bucket, start, count;
   uint32_t number, at;
 };
 
-/* Whoever is the first to have a pair in the last quarter of an extent takes the next one. */
+/* The block whose pairs are the first in the last quarter of an extent takes the next one. */
 DEVICE_INLINE void extent_prepare(const bucket_chains *all, uint32_t bucket, uint32_t number,
                                   uint32_t at, uint32_t count)
 {
-  const uint32_t tag = extent_size(all) / 4 * 3;
-  if (at > tag || at + count <= tag) return;
+  const uint32_t threshold = extent_size(all) / 4 * 3;
+  if (at > threshold || at + count <= threshold) return;
   const uint32_t taken = device_add32(&all->counts[0], 1);
   const extent_owner owner = {bucket, device_add32(&all->states[bucket].more, 1) + 1};
   all->owners[taken] = owner;
   device_poke32(&all->next[number], taken);
 }
 
-/* False if one has to wait, and try again. */
+/* False: try again. */
 DEVICE_INLINE bool extent_reserve(const bucket_chains *all, reservation *seeker,
                                   const chain_moves *moves)
 {
@@ -127,8 +127,8 @@ DEVICE_INLINE bool extent_reserve(const bucket_chains *all, reservation *seeker,
   return true;
 }
 
-/* By counts. A warp goes on together, so that no lane that waits for another block keeps one from
- * what others wait for. One barrier, and those of block_before(). */
+/* By counts. A warp goes on together, so that no lane that spins keeps others from what other
+ * blocks spin for. One barrier, and those of block_before(). */
 DEVICE_INLINE void chains_reserve(const bucket_chains *all, const chain_moves *moves)
 {
   const uint32_t *const counts = moves->cuts;

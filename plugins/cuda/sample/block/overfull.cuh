@@ -1,4 +1,5 @@
-/* overfull.cuh - the overfull bins of a tile, whatever its pairs are (overfull.inc). */
+/* overfull.cuh - the overfull bins of a tile, whatever the type of its pairs (overfull_bins.cuh).
+ */
 #ifndef RECSORT_CUDA_SAMPLE_OVERFULL_CUH
 #define RECSORT_CUDA_SAMPLE_OVERFULL_CUH
 
@@ -59,7 +60,7 @@ DEVICE_INLINE void overfull_sort(uint32_t *numbers)
   }
 }
 
-/* ---- Heavy bins ---- */
+/* ---- Overfull bins ---- */
 
 /* The tags of one tell which it is. By a warp, as one thread would take as long as the rest of the
  * block. */
@@ -85,8 +86,8 @@ DEVICE_INLINE uint32_t overfull_end(overfull_bin bin)
   return (uint32_t)bin.at + bin.end - bin.begin;
 }
 
-/* How the pairs of a overfull bin are told apart: by the 32 bits behind those that all of them have
- * in common. */
+/* How the pairs of an overfull bin are told apart: by the 32 bits behind those that all of them
+ * have in common. */
 struct DEVICE_ALIGNED(16) overfull_scale {
   uint32_t zeros;  /* how many these are */
   uint32_t origin; /* the least one's */
@@ -95,7 +96,7 @@ struct DEVICE_ALIGNED(16) overfull_scale {
   uint16_t first; /* of its new bins */
 };
 
-/* Heavy bins whose tags are to be cut into bins of their own. */
+/* Overfull bins whose tags are to be cut into bins of their own. */
 struct overfull_split {
   overfull_bins overfull;
   overfull_scale *scales;

@@ -1,5 +1,4 @@
-/* ranks.cuh - keys ranked by how many go before each, for one type of key. Wants Key, and
- * name, which is `name` for that type.
+/* ranks.cuh - keys ranked by how many go before each.
  *
  *   rank_in_run   within a run of some hundred: a warp ranks two, and each of its lanes compares
  *                 these with its part of the run

@@ -1,5 +1,4 @@
-/* shares.cuh - what the threads of a block do together, whatever the pairs are: which of them
- * are a thread's, and sums. */
+/* shares.cuh - which pairs of a block are a thread's, and sums over a warp or a block. */
 #ifndef RECSORT_CUDA_SAMPLE_SHARES_CUH
 #define RECSORT_CUDA_SAMPLE_SHARES_CUH
 

@@ -1,4 +1,4 @@
-/* presorted.cuh - the host side of what is made of an order that is there already.
+/* presorted.cuh - keys that ascend or descend already, or nearly.
  */
 #ifndef RECSORT_CUDA_SAMPLE_PRESORTED_CUH
 #define RECSORT_CUDA_SAMPLE_PRESORTED_CUH
@@ -42,7 +42,7 @@ static inline uint64_t chunk_blocks(uint64_t chunks)
   return plan_blocks(chunks, DROP_MERGE_BLOCK / WARP_SIZE);
 }
 
-/* How many go; 0 if mending is of no use. Waits. */
+/* How many are dropped; 0 if a drop-merge is of no use. Waits. */
 template <class Pair>
 static device_status count_dropped(const device_job *job, drop_merge_args<Pair> *args)
 {

@@ -1,4 +1,4 @@
-/* sort_small.cuh - the host side of a sort of few pairs.
+/* sort_small.cuh - a sort of few pairs: its kernels and their arguments.
  */
 #ifndef RECSORT_CUDA_SAMPLE_SORT_SMALL_CUH
 #define RECSORT_CUDA_SAMPLE_SORT_SMALL_CUH
