@@ -28,27 +28,6 @@ enum {
   SUM_GROUP = 64 /* chunks whose counts are added up by one thread */
 };
 
-template <class Pair> struct drop_merge_args {
-  static constexpr uint32_t max_threads = SAMPLE_SPLITTER_BLOCK;
-
-  const key_of<Pair> *keys;
-  uint64_t count, chunks;
-  uint32_t *kept;       /* a bit a key */
-  key_of<Pair> *bounds; /* a chunk's lower one */
-  uint16_t *drops;      /* how many of a chunk's keys */
-  uint64_t *groups;     /* how many of those of the groups before */
-  uint64_t *firsts; /* the first of the dropped ones, sorted, that is not below a chunk; and all */
-  order_flags *flags;
-  host_flags *notice;
-  key_of<Pair> *dropped_keys; /* in the order of their indices */
-  index_of<Pair> *dropped;    /* and their indices */
-  const key_of<Pair> *sorted_keys;
-  const index_of<Pair> *sorted; /* which of these they are */
-  uint64_t dropped_count;
-  key_of<Pair> *to_keys;
-  index_of<Pair> *to;
-};
-
 DEVICE_INLINE uint64_t global_thread()
 {
   return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -56,28 +35,36 @@ DEVICE_INLINE uint64_t global_thread()
 
 /* Row `r` of a chunk: a key for each lane; behind the end the last one of all. */
 template <class Pair>
-DEVICE_INLINE void load_rows(const drop_merge_args<Pair> *args, uint64_t chunk, key_of<Pair> *rows)
+DEVICE_INLINE void load_rows(const key_chunks<Pair> *in, uint64_t chunk, key_of<Pair> *rows)
 {
   const uint64_t begin = chunk * DROP_MERGE_CHUNK + threadIdx.x % WARP_SIZE;
   DEVICE_UNROLL
   for (uint32_t r = 0; r < CHUNK_ROWS; r++)
-    rows[r] = args->keys[plan_min(begin + r * WARP_SIZE, args->count - 1)];
+    rows[r] = in->keys[plan_min(begin + r * WARP_SIZE, in->count - 1)];
 }
 
 /* ---- Filter ---- */
 
+template <class Pair> struct find_bounds_args {
+  static constexpr uint32_t max_threads = DROP_MERGE_BLOCK;
+  /* reads */
+  key_chunks<Pair> in;
+  /* writes */
+  key_of<Pair> *bounds; /* a chunk's lower one */
+};
+
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
-    find_bounds(const __grid_constant__ drop_merge_args<Pair> args)
+    find_bounds(const __grid_constant__ find_bounds_args<Pair> args)
 {
   device_await_before();
   enum { AROUND = 4, ALL = 2 * AROUND + 1 };
   const uint64_t chunk = global_thread(), at = chunk * DROP_MERGE_CHUNK;
   key_of<Pair> keys[ALL], median = 0; /* for the first chunk */
-  if (chunk >= args.chunks) return;
+  if (chunk >= args.in.chunks) return;
   DEVICE_UNROLL
   for (uint32_t i = 0; i < ALL && chunk > 0; i++)
-    keys[i] = args.keys[plan_min(at - AROUND + i, args.count - 1)];
+    keys[i] = args.in.keys[plan_min(at - AROUND + i, args.in.count - 1)];
   DEVICE_UNROLL
   for (uint32_t i = 0; i < ALL && chunk > 0; i++) {
     uint32_t rank = 0;
@@ -89,10 +76,20 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   args.bounds[chunk] = median;
 }
 
+template <class Pair> struct filter_args {
+  static constexpr uint32_t max_threads = DROP_MERGE_BLOCK;
+  /* reads */
+  key_chunks<Pair> in;
+  const key_of<Pair> *bounds;
+  /* writes */
+  filter_result out; /* but for the sums of groups */
+  order_flags *flags;
+};
+
 template <class Pair>
-DEVICE_INLINE key_of<Pair> next_bound(const drop_merge_args<Pair> *args, uint64_t chunk)
+DEVICE_INLINE key_of<Pair> next_bound(const filter_args<Pair> *args, uint64_t chunk)
 {
-  return chunk + 1 < args->chunks ? args->bounds[chunk + 1] : (key_of<Pair>)~(key_of<Pair>)0;
+  return chunk + 1 < args->in.chunks ? args->bounds[chunk + 1] : (key_of<Pair>)~(key_of<Pair>)0;
 }
 
 /* The greatest of this lane's key and those of the lanes before. */
@@ -126,28 +123,29 @@ template <class Key> DEVICE_INLINE uint32_t filter_row(Key key, bool within, Key
 
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
-    filter(const __grid_constant__ drop_merge_args<Pair> args)
+    filter(const __grid_constant__ filter_args<Pair> args)
 {
   device_await_before();
   const uint64_t chunk = global_thread() / WARP_SIZE, begin = chunk * DROP_MERGE_CHUNK;
   const uint32_t lane = threadIdx.x % WARP_SIZE;
-  if (chunk >= args.chunks) return;
+  if (chunk >= args.in.chunks) return;
   key_of<Pair> rows[CHUNK_ROWS];
-  load_rows(&args, chunk, rows);
+  load_rows(&args.in, chunk, rows);
   const key_of<Pair> low = args.bounds[chunk], high = next_bound(&args, chunk);
   key_of<Pair> greatest = low; /* of the kept ones */
   uint32_t kept_count = 0, mine = 0;
   DEVICE_UNROLL
   for (uint32_t r = 0; r < CHUNK_ROWS; r++) {
     const bool within =
-        begin + r * WARP_SIZE + lane < args.count && rows[r] >= low && rows[r] <= high;
+        begin + r * WARP_SIZE + lane < args.in.count && rows[r] >= low && rows[r] <= high;
     const uint32_t bits = filter_row(rows[r], within, low, &greatest);
     kept_count += device_popc(bits);
     if (lane == r) mine = bits;
   }
-  if (lane < CHUNK_ROWS) args.kept[chunk * CHUNK_ROWS + lane] = mine;
+  if (lane < CHUNK_ROWS) args.out.kept[chunk * CHUNK_ROWS + lane] = mine;
   if (lane > 0) return;
-  args.drops[chunk] = (uint16_t)(plan_min(args.count - begin, DROP_MERGE_CHUNK) - kept_count);
+  args.out.drops[chunk] =
+      (uint16_t)(plan_min(args.in.count - begin, DROP_MERGE_CHUNK) - kept_count);
   if (low > high) args.flags->unmergeable = 1;
 }
 
@@ -157,8 +155,18 @@ struct DEVICE_ALIGNED(16) some_counts {
   uint16_t of[8];
 };
 
-template <class Pair>
-DEVICE_INLINE uint32_t group_sum(const drop_merge_args<Pair> *args, uint64_t group)
+struct sum_dropped_args {
+  static constexpr uint32_t max_threads = SAMPLE_SPLITTER_BLOCK;
+  /* reads */
+  const uint16_t *drops;
+  uint64_t chunks;
+  /* writes */
+  uint64_t *groups;
+  order_flags *flags;
+  host_flags *notice;
+};
+
+DEVICE_INLINE uint32_t group_sum(const sum_dropped_args *args, uint64_t group)
 {
   const uint64_t first = group * SUM_GROUP, left = args->chunks - first;
   const some_counts *const all = (const some_counts *)(args->drops + first);
@@ -179,9 +187,8 @@ DEVICE_INLINE uint32_t group_sum(const drop_merge_args<Pair> *args, uint64_t gro
 }
 
 /* One block. */
-template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
-    sum_dropped(const __grid_constant__ drop_merge_args<Pair> args)
+static __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
+    sum_dropped(const __grid_constant__ sum_dropped_args args)
 {
   device_await_before();
   const uint64_t groups = plan_blocks(args.chunks, SUM_GROUP);
@@ -206,17 +213,16 @@ __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
 }
 
 /* How many are dropped of the chunks before: for a warp. */
-template <class Pair>
-DEVICE_INLINE uint64_t dropped_before(const drop_merge_args<Pair> *args, uint64_t chunk)
+DEVICE_INLINE uint64_t dropped_before(const filter_result *in, uint64_t chunk)
 {
   const uint64_t group = chunk / SUM_GROUP;
   uint32_t sum = 0;
   DEVICE_UNROLL
   for (uint32_t i = 0; i < SUM_GROUP; i += WARP_SIZE) {
     const uint64_t other = group * SUM_GROUP + i + threadIdx.x % WARP_SIZE;
-    sum += other < chunk ? args->drops[other] : 0u;
+    sum += other < chunk ? in->drops[other] : 0u;
   }
-  return args->groups[group] + device_warp_sum(sum);
+  return in->groups[group] + device_warp_sum(sum);
 }
 
 /* ---- Extract ---- */
@@ -227,26 +233,35 @@ DEVICE_INLINE uint32_t lanes_before()
   return (1u << threadIdx.x % WARP_SIZE) - 1;
 }
 
+template <class Pair> struct extract_dropped_args {
+  static constexpr uint32_t max_threads = DROP_MERGE_BLOCK;
+  /* reads */
+  key_chunks<Pair> in;
+  filter_result filtered;
+  /* writes */
+  pair_array<Pair> to; /* in the order of their indices */
+};
+
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
-    extract_dropped(const __grid_constant__ drop_merge_args<Pair> args)
+    extract_dropped(const __grid_constant__ extract_dropped_args<Pair> args)
 {
   device_await_before();
   const uint64_t chunk = global_thread() / WARP_SIZE;
   const uint32_t lane = threadIdx.x % WARP_SIZE;
-  if (chunk >= args.chunks || args.drops[chunk] == 0) return;
-  uint64_t to = dropped_before(&args, chunk);
-  const uint32_t mine = args.kept[chunk * CHUNK_ROWS + lane % CHUNK_ROWS];
+  if (chunk >= args.in.chunks || args.filtered.drops[chunk] == 0) return;
+  uint64_t to = dropped_before(&args.filtered, chunk);
+  const uint32_t mine = args.filtered.kept[chunk * CHUNK_ROWS + lane % CHUNK_ROWS];
   DEVICE_ROLLED
   for (uint32_t r = 0; r < CHUNK_ROWS; r++) {
     const uint64_t i = chunk * DROP_MERGE_CHUNK + r * WARP_SIZE + lane;
     const uint32_t kept = __shfl_sync(UINT32_MAX, mine, r);
-    const bool goes = i < args.count && !(kept >> lane & 1);
+    const bool goes = i < args.in.count && !(kept >> lane & 1);
     const uint32_t bits = device_ballot(goes);
     const uint64_t at = to + device_popc(bits & lanes_before());
     if (goes) {
-      args.dropped_keys[at] = args.keys[i];
-      args.dropped[at] = (index_of<Pair>)i;
+      args.to.keys[at] = args.in.keys[i];
+      args.to.indices[at] = (index_of<Pair>)i;
     }
     to += device_popc(bits);
   }
@@ -256,13 +271,13 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
 
 /* The first of sorted dropped pairs [first, end) that does not go before a pair. */
 template <class Pair>
-DEVICE_INLINE uint64_t first_dropped(const drop_merge_args<Pair> *args, uint64_t first,
+DEVICE_INLINE uint64_t first_dropped(const dropped_pairs<Pair> *dropped, uint64_t first,
                                      uint64_t end, key_of<Pair> key, uint64_t index)
 {
   while (first < end) {
     const uint64_t middle = (first + end) / 2;
-    const key_of<Pair> other = args->sorted_keys[middle];
-    if (other < key || (other == key && args->dropped[args->sorted[middle]] < index))
+    const key_of<Pair> other = dropped->keys[middle];
+    if (other < key || (other == key && dropped->indices[dropped->numbers[middle]] < index))
       first = middle + 1;
     else
       end = middle;
@@ -270,35 +285,58 @@ DEVICE_INLINE uint64_t first_dropped(const drop_merge_args<Pair> *args, uint64_t
   return first;
 }
 
+template <class Pair> struct partition_dropped_args {
+  static constexpr uint32_t max_threads = DROP_MERGE_BLOCK;
+  /* reads */
+  const key_of<Pair> *bounds;
+  uint64_t chunks;
+  dropped_pairs<Pair> dropped;
+  /* writes */
+  uint64_t *firsts; /* the first dropped pair that is not below a chunk; and how many there are */
+};
+
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
-    partition_dropped(const __grid_constant__ drop_merge_args<Pair> args)
+    partition_dropped(const __grid_constant__ partition_dropped_args<Pair> args)
 {
   device_await_before();
   const uint64_t chunk = global_thread();
   if (chunk > args.chunks) return;
   args.firsts[chunk] = chunk == 0 ? 0
                        : chunk == args.chunks
-                           ? args.dropped_count
-                           : first_dropped(&args, 0, args.dropped_count, args.bounds[chunk],
+                           ? args.dropped.count
+                           : first_dropped(&args.dropped, 0, args.dropped.count, args.bounds[chunk],
                                            chunk * DROP_MERGE_CHUNK);
 }
 
+template <class Pair> struct merge_args {
+  static constexpr uint32_t max_threads = DROP_MERGE_BLOCK;
+  /* reads */
+  key_chunks<Pair> in;
+  filter_result filtered;
+  dropped_pairs<Pair> dropped;
+  const uint64_t *firsts;
+  /* writes */
+  pair_array<Pair> to;
+  order_flags *flags; /* whether a chunk has many dropped pairs: merge_dense reads it */
+};
+
 /* The kept pairs of a chunk with so many dropped ones that only their places can be looked up. */
 template <class Pair>
-DEVICE_INLINE void merge_kept(const drop_merge_args<Pair> *args, uint64_t chunk, uint64_t at)
+DEVICE_INLINE void merge_kept(const merge_args<Pair> *args, uint64_t chunk, uint64_t at)
 {
   const uint32_t lane = threadIdx.x % WARP_SIZE;
   DEVICE_ROLLED
   for (uint32_t r = 0; r < CHUNK_ROWS; r++) {
     const uint64_t i = chunk * DROP_MERGE_CHUNK + r * WARP_SIZE + lane;
-    const uint32_t bits = args->kept[chunk * CHUNK_ROWS + r];
+    const uint32_t bits = args->filtered.kept[chunk * CHUNK_ROWS + r];
     if (bits >> lane & 1) {
-      const key_of<Pair> key = args->keys[i];
-      const uint64_t to = at + device_popc(bits & lanes_before()) +
-                          first_dropped(args, args->firsts[chunk], args->firsts[chunk + 1], key, i);
-      args->to_keys[to] = key;
-      args->to[to] = (index_of<Pair>)i;
+      const key_of<Pair> key = args->in.keys[i];
+      const uint64_t to =
+          at + device_popc(bits & lanes_before()) +
+          first_dropped(&args->dropped, args->firsts[chunk], args->firsts[chunk + 1], key, i);
+      args->to.keys[to] = key;
+      args->to.indices[to] = (index_of<Pair>)i;
     }
     at += device_popc(bits);
   }
@@ -307,27 +345,27 @@ DEVICE_INLINE void merge_kept(const drop_merge_args<Pair> *args, uint64_t chunk,
 /* The dropped pairs of a chunk are so few that each lane has one. */
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
-    merge_sparse(const __grid_constant__ drop_merge_args<Pair> args)
+    merge_sparse(const __grid_constant__ merge_args<Pair> args)
 {
   device_await_before();
   const uint64_t chunk = global_thread() / WARP_SIZE, begin = chunk * DROP_MERGE_CHUNK;
   const uint32_t lane = threadIdx.x % WARP_SIZE;
-  if (chunk >= args.chunks) return;
+  if (chunk >= args.in.chunks) return;
   key_of<Pair> rows[CHUNK_ROWS], dropped_key = 0;
   uint32_t ranks[CHUNK_ROWS] = {}, dropped_rank = 0;
   index_of<Pair> dropped = 0;
-  load_rows(&args, chunk, rows);
-  const uint32_t mine = args.kept[chunk * CHUNK_ROWS + lane % CHUNK_ROWS];
+  load_rows(&args.in, chunk, rows);
+  const uint32_t mine = args.filtered.kept[chunk * CHUNK_ROWS + lane % CHUNK_ROWS];
   const uint64_t first = args.firsts[chunk], dropped_count = args.firsts[chunk + 1] - first;
-  uint64_t at = begin - dropped_before(&args, chunk); /* among the kept ones */
+  uint64_t at = begin - dropped_before(&args.filtered, chunk); /* among the kept ones */
   if (dropped_count > WARP_SIZE) {
     if (lane == 0) args.flags->dense = 1;
     merge_kept(&args, chunk, at);
     return;
   }
   if (lane < dropped_count) {
-    dropped_key = args.sorted_keys[first + lane];
-    dropped = args.dropped[args.sorted[first + lane]];
+    dropped_key = args.dropped.keys[first + lane];
+    dropped = args.dropped.indices[args.dropped.numbers[first + lane]];
   }
   DEVICE_ROLLED
   for (uint32_t g = 0; g < dropped_count; g++) {
@@ -344,16 +382,16 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
     if (lane == g) dropped_rank = before;
   }
   if (lane < dropped_count) {
-    args.to_keys[at + first + lane + dropped_rank] = dropped_key;
-    args.to[at + first + lane + dropped_rank] = dropped;
+    args.to.keys[at + first + lane + dropped_rank] = dropped_key;
+    args.to.indices[at + first + lane + dropped_rank] = dropped;
   }
   DEVICE_UNROLL
   for (uint32_t r = 0; r < CHUNK_ROWS; r++) {
     const uint32_t bits = __shfl_sync(UINT32_MAX, mine, r);
     const uint64_t to = at + first + device_popc(bits & lanes_before()) + ranks[r];
     if (bits >> lane & 1) {
-      args.to_keys[to] = rows[r];
-      args.to[to] = (index_of<Pair>)(begin + r * WARP_SIZE + lane);
+      args.to.keys[to] = rows[r];
+      args.to.indices[to] = (index_of<Pair>)(begin + r * WARP_SIZE + lane);
     }
     at += device_popc(bits);
   }
@@ -361,14 +399,14 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
 
 /* How many of a chunk's kept keys go before a pair. */
 template <class Pair>
-DEVICE_INLINE uint32_t rank_in_chunk(const drop_merge_args<Pair> *args, uint64_t chunk,
-                                     key_of<Pair> key, uint64_t index)
+DEVICE_INLINE uint32_t rank_in_chunk(const merge_args<Pair> *args, uint64_t chunk, key_of<Pair> key,
+                                     uint64_t index)
 {
   uint32_t rank = 0;
   for (uint32_t r = 0; r < CHUNK_ROWS; r++)
-    for (uint32_t bits = args->kept[chunk * CHUNK_ROWS + r]; bits; bits &= bits - 1) {
+    for (uint32_t bits = args->filtered.kept[chunk * CHUNK_ROWS + r]; bits; bits &= bits - 1) {
       const uint64_t i = chunk * DROP_MERGE_CHUNK + r * WARP_SIZE + device_first_lane(bits);
-      if (args->keys[i] > key || (args->keys[i] == key && i > index)) return rank;
+      if (args->in.keys[i] > key || (args->in.keys[i] == key && i > index)) return rank;
       rank++;
     }
   return rank;
@@ -376,12 +414,12 @@ DEVICE_INLINE uint32_t rank_in_chunk(const drop_merge_args<Pair> *args, uint64_t
 
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
-    merge_dense(const __grid_constant__ drop_merge_args<Pair> args)
+    merge_dense(const __grid_constant__ merge_args<Pair> args)
 {
   device_await_before();
   const uint64_t i = global_thread();
-  uint64_t chunk = 0, high = args.chunks - 1; /* the last one that is not behind it */
-  if (i >= args.dropped_count || !args.flags->dense) return;
+  uint64_t chunk = 0, high = args.in.chunks - 1; /* the last one that is not behind it */
+  if (i >= args.dropped.count || !args.flags->dense) return;
   while (chunk < high) {
     const uint64_t middle = (chunk + high + 1) / 2;
     if (args.firsts[middle] <= i)
@@ -390,15 +428,15 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
       high = middle - 1;
   }
   if (args.firsts[chunk + 1] - args.firsts[chunk] <= WARP_SIZE) return;
-  const key_of<Pair> key = args.sorted_keys[i];
-  const index_of<Pair> index = args.dropped[args.sorted[i]];
-  uint64_t before = args.groups[chunk / SUM_GROUP];
+  const key_of<Pair> key = args.dropped.keys[i];
+  const index_of<Pair> index = args.dropped.indices[args.dropped.numbers[i]];
+  uint64_t before = args.filtered.groups[chunk / SUM_GROUP];
   for (uint64_t c = chunk / SUM_GROUP * SUM_GROUP; c < chunk; c++)
-    before += args.drops[c];
+    before += args.filtered.drops[c];
   const uint64_t to =
       i + chunk * DROP_MERGE_CHUNK - before + rank_in_chunk(&args, chunk, key, index);
-  args.to_keys[to] = key;
-  args.to[to] = index;
+  args.to.keys[to] = key;
+  args.to.indices[to] = index;
 }
 
 } // namespace sample

@@ -1,9 +1,10 @@
-/* order_flags.cuh - what kernels find out about the order of keys, and how they tell the host.
+/* order_flags.cuh - what kernels find out about the order of keys, and how they tell the host;
+ * and what those of a drop-merge share.
  */
 #ifndef RECSORT_CUDA_SAMPLE_ORDER_FLAGS_CUH
 #define RECSORT_CUDA_SAMPLE_ORDER_FLAGS_CUH
 
-#include "cuda/device.h"
+#include "cuda/pair.cuh"
 #include "cuda/sample/plan.h"
 
 namespace sample
@@ -62,6 +63,29 @@ static inline device_status await_flags(const device_job *job, order_flags *flag
   if (status == 0) *flags = notice->flags;
   return status;
 }
+
+/* ---- What the kernels of a drop-merge share ---- */
+
+/* The keys, in chunks. */
+template <class Pair> struct key_chunks {
+  const key_of<Pair> *keys;
+  uint64_t count, chunks;
+};
+
+/* Which keys are dropped. */
+struct filter_result {
+  uint32_t *kept;   /* a bit a key */
+  uint16_t *drops;  /* how many of a chunk's keys are dropped */
+  uint64_t *groups; /* how many of those of the groups of chunks before */
+};
+
+/* The dropped pairs, sorted. */
+template <class Pair> struct dropped_pairs {
+  const key_of<Pair> *keys;
+  const index_of<Pair> *numbers; /* of pairs in the order of their indices, which are here: */
+  const index_of<Pair> *indices;
+  uint64_t count;
+};
 
 } // namespace sample
 

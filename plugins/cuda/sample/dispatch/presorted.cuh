@@ -44,24 +44,25 @@ static inline uint64_t chunk_blocks(uint64_t chunks)
 
 /* How many are dropped; 0 if a drop-merge is of no use. Waits. */
 template <class Pair>
-static device_status count_dropped(const device_job *job, drop_merge_args<Pair> *args)
+static device_status count_dropped(const device_job *job, drop_merge<Pair> *work)
 {
-  const uint64_t groups = plan_blocks(args->chunks, SUM_GROUP);
+  const uint64_t chunks = work->in.chunks, groups = plan_blocks(chunks, SUM_GROUP);
   const uint64_t adders =
       plan_min(plan_blocks(groups, WARP_SIZE) * WARP_SIZE, SAMPLE_SPLITTER_BLOCK);
+  const find_bounds_args<Pair> bound = {work->in, work->bounds};
+  const filter_args<Pair> filtered = {work->in, work->bounds, work->filtered, work->flags};
+  const sum_dropped_args sum = {work->filtered.drops, chunks, work->filtered.groups, work->flags,
+                                expect_flags(job)};
   order_flags flags = {};
-  args->notice = expect_flags(job);
-  device_status status =
-      device_launch(find_bounds<Pair>, plan_blocks(args->chunks, DROP_MERGE_BLOCK),
-                    DROP_MERGE_BLOCK, 0, job->stream, *args);
+  device_status status = device_launch(find_bounds<Pair>, plan_blocks(chunks, DROP_MERGE_BLOCK),
+                                       DROP_MERGE_BLOCK, 0, job->stream, bound);
   if (status == 0)
-    status = device_launch(filter<Pair>, chunk_blocks(args->chunks), DROP_MERGE_BLOCK, 0,
-                           job->stream, *args);
-  if (status == 0)
-    status = device_launch(sum_dropped<Pair>, 1, (uint32_t)adders, 0, job->stream, *args);
+    status = device_launch(filter<Pair>, chunk_blocks(chunks), DROP_MERGE_BLOCK, 0, job->stream,
+                           filtered);
+  if (status == 0) status = device_launch(sum_dropped, 1, (uint32_t)adders, 0, job->stream, sum);
   if (status == 0) status = await_flags(job, &flags);
-  args->dropped_count =
-      flags.unmergeable || flags.dropped > sample_most_dropped(job) ? 0 : flags.dropped;
+  const bool useless = flags.unmergeable || flags.dropped > sample_most_dropped(job);
+  work->dropped.count = useless ? 0 : flags.dropped;
   return status;
 }
 
@@ -73,22 +74,19 @@ device_status presorted<Pair>::filter(const device_job *job, const device_buffer
 {
   const uint64_t chunks = plan_blocks(job->count, DROP_MERGE_CHUNK);
   arena *const at = &work->memory;
-  drop_merge_args<Pair> *const args = &work->args;
+  *work = {};
   *at = {(char *)buffers->indices[0], 0};
-  *args = {};
-  args->keys = (const key_of<Pair> *)buffers->keys[0];
-  args->count = job->count;
-  args->chunks = chunks;
-  args->flags = flags;
-  args->to_keys = (key_of<Pair> *)buffers->keys[1];
-  args->to = (index_of<Pair> *)buffers->indices[1];
-  args->kept = (uint32_t *)arena_take(at, chunks * CHUNK_ROWS * sizeof(uint32_t));
-  args->bounds = (key_of<Pair> *)arena_take(at, chunks * sizeof(key_of<Pair>));
-  args->drops = (uint16_t *)arena_take(at, chunks * sizeof(uint16_t));
-  args->groups = (uint64_t *)arena_take(at, plan_blocks(chunks, SUM_GROUP) * sizeof(uint64_t));
-  args->firsts = (uint64_t *)arena_take(at, (chunks + 1) * sizeof(uint64_t));
+  work->in = {(const key_of<Pair> *)buffers->keys[0], job->count, chunks};
+  work->flags = flags;
+  work->to = {(key_of<Pair> *)buffers->keys[1], (index_of<Pair> *)buffers->indices[1]};
+  work->filtered.kept = (uint32_t *)arena_take(at, chunks * CHUNK_ROWS * sizeof(uint32_t));
+  work->bounds = (key_of<Pair> *)arena_take(at, chunks * sizeof(key_of<Pair>));
+  work->filtered.drops = (uint16_t *)arena_take(at, chunks * sizeof(uint16_t));
+  work->filtered.groups =
+      (uint64_t *)arena_take(at, plan_blocks(chunks, SUM_GROUP) * sizeof(uint64_t));
+  work->firsts = (uint64_t *)arena_take(at, (chunks + 1) * sizeof(uint64_t));
   if (at->taken > job->count * sizeof(index_of<Pair>)) return 0;
-  return count_dropped(job, args);
+  return count_dropped(job, work);
 }
 
 /* Buffers to sort the dropped pairs in. False: there is no space. */
@@ -97,12 +95,11 @@ bool presorted<Pair>::reserve(const device_job *job, const device_job *dropped,
                               uint64_t extra_bytes, drop_merge<Pair> *work)
 {
   arena *const at = &work->memory;
-  work->args.dropped = (index_of<Pair> *)arena_take(at, dropped->count * sizeof(index_of<Pair>));
+  work->indices = (index_of<Pair> *)arena_take(at, dropped->count * sizeof(index_of<Pair>));
   at->taken = device_aligned(at->taken);
   void *const block = arena_take(at, device_bytes(dropped, extra_bytes));
   if (at->taken > job->count * sizeof(index_of<Pair>)) return false;
   work->buffers = device_divide(dropped, block, extra_bytes);
-  work->args.dropped_keys = (key_of<Pair> *)work->buffers.keys[0];
   return true;
 }
 
@@ -110,26 +107,33 @@ bool presorted<Pair>::reserve(const device_job *job, const device_job *dropped,
 template <class Pair>
 device_status presorted<Pair>::extract(const device_job *job, const drop_merge<Pair> *work)
 {
-  return device_launch(extract_dropped<Pair>, chunk_blocks(work->args.chunks), DROP_MERGE_BLOCK, 0,
-                       job->stream, work->args);
+  const pair_array<Pair> to = {(key_of<Pair> *)work->buffers.keys[0], work->indices};
+  const extract_dropped_args<Pair> args = {work->in, work->filtered, to};
+  return device_launch(extract_dropped<Pair>, chunk_blocks(work->in.chunks), DROP_MERGE_BLOCK, 0,
+                       job->stream, args);
 }
 
 /* When they are sorted, in side `side`: all pairs to side 1 of the job's buffers. */
 template <class Pair>
 device_status presorted<Pair>::merge(const device_job *job, unsigned side, drop_merge<Pair> *work)
 {
-  drop_merge_args<Pair> *const args = &work->args;
-  args->sorted_keys = (const key_of<Pair> *)work->buffers.keys[side];
-  args->sorted = (const index_of<Pair> *)work->buffers.indices[side];
+  const uint64_t chunks = work->in.chunks;
+  work->dropped.keys = (const key_of<Pair> *)work->buffers.keys[side];
+  work->dropped.numbers = (const index_of<Pair> *)work->buffers.indices[side];
+  work->dropped.indices = work->indices;
+  const partition_dropped_args<Pair> partition = {work->bounds, chunks, work->dropped,
+                                                  work->firsts};
+  const merge_args<Pair> merged = {work->in,     work->filtered, work->dropped,
+                                   work->firsts, work->to,       work->flags};
   device_status status =
-      device_launch(partition_dropped<Pair>, plan_blocks(args->chunks + 1, DROP_MERGE_BLOCK),
-                    DROP_MERGE_BLOCK, 0, job->stream, *args);
+      device_launch(partition_dropped<Pair>, plan_blocks(chunks + 1, DROP_MERGE_BLOCK),
+                    DROP_MERGE_BLOCK, 0, job->stream, partition);
   if (status == 0)
-    status = device_launch(merge_sparse<Pair>, chunk_blocks(args->chunks), DROP_MERGE_BLOCK, 0,
-                           job->stream, *args);
+    status = device_launch(merge_sparse<Pair>, chunk_blocks(chunks), DROP_MERGE_BLOCK, 0,
+                           job->stream, merged);
   if (status == 0)
-    status = device_launch(merge_dense<Pair>, plan_blocks(args->dropped_count, DROP_MERGE_BLOCK),
-                           DROP_MERGE_BLOCK, 0, job->stream, *args);
+    status = device_launch(merge_dense<Pair>, plan_blocks(work->dropped.count, DROP_MERGE_BLOCK),
+                           DROP_MERGE_BLOCK, 0, job->stream, merged);
   return status;
 }
 

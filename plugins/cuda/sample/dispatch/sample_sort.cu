@@ -71,9 +71,9 @@ static device_status sort_nearly_sorted(const device_job *job, const device_buff
 {
   drop_merge<Pair> work;
   device_status status = presorted<Pair>::filter(job, buffers, flags, &work);
-  if (status || work.args.dropped_count == 0) return status;
+  if (status || work.dropped.count == 0) return status;
   device_job dropped = *job;
-  dropped.count = work.args.dropped_count;
+  dropped.count = work.dropped.count;
   const pair_sort by = choose_sort(&dropped);
   if (!presorted<Pair>::reserve(job, &dropped, by.extra_bytes(&dropped), &work)) return 0;
   unsigned side = 0;

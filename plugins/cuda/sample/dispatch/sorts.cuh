@@ -5,7 +5,7 @@
 #ifndef RECSORT_CUDA_SAMPLE_SORTS_CUH
 #define RECSORT_CUDA_SAMPLE_SORTS_CUH
 
-#include "cuda/sample/agent/drop_merge.cuh"
+#include "cuda/sample/agent/order_flags.cuh"
 #include "cuda/sample/block/chains.cuh"
 #include "cuda/sample/dispatch/memory.cuh"
 
@@ -30,9 +30,16 @@ enum key_order { KEYS_MIXED, KEYS_NEARLY_ASCEND, KEYS_ASCEND, KEYS_DESCEND };
 
 /* A drop-merge between its launches. */
 template <class Pair> struct drop_merge {
-  drop_merge_args<Pair> args;
+  key_chunks<Pair> in;
+  key_of<Pair> *bounds;
+  filter_result filtered;
+  uint64_t *firsts;
+  order_flags *flags;
+  pair_array<Pair> to;
+  dropped_pairs<Pair> dropped;
   arena memory;
-  device_buffers buffers; /* of the dropped pairs */
+  device_buffers buffers;  /* of the dropped pairs */
+  index_of<Pair> *indices; /* likewise: those that they had */
 };
 
 /* Keys that are in order, or nearly: see presorted.cuh. */
