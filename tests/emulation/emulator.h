@@ -142,15 +142,7 @@ const char *emulator_failure(void);
   X(LANE_FLOOR)      /* threads' parts of a tile divided without rounding up */                    \
   X(WHOLE_TILE)      /* what is consumed of the last tile computed as if it were whole */          \
   X(NO_WRAP)         /* a ring's index not wrapped */                                              \
-  X(NO_OFFSET)       /* a ring refilled over what it still holds */                                \
-  X(RECORDS_VALID)   /* an invalid record not told */                                              \
-  X(RECORDS_RANGE)   /* an index just out of range let pass */                                     \
-  X(RECORDS_TWICE)   /* an index that comes twice let pass */                                      \
-  X(RECORDS_UNIT)    /* the first unit of a record for all */                                      \
-  X(RECORDS_SUM)     /* a warp's hashes left out */                                                \
-  X(RECORDS_KEY)     /* half of a key not compared */                                              \
-  X(RECORDS_TIE)     /* equal keys turned round let pass */                                        \
-  X(RECORDS_LAST)    /* the last pair not looked at */
+  X(NO_OFFSET)       /* a ring refilled over what it still holds */
 
 #define EMULATOR_TWIN_NUMBER(name) TWIN_##name,
 typedef enum emulator_twin_number {

@@ -4,9 +4,10 @@
 Usage: run.py [-j JOBS] [WORD]     WORD: only mutants whose file or text holds it
 
 Every mutant is built in a scratch copy of the working tree and run against the tests of units and
-schemas, and if those pass against the conformance suite, or for the threads against theirs; one in the CUDA plugin's host part against
-the tests of that, one in the sample sort's kernels against the emulated ones. A mutant that passes them all has survived: a test is missing, or the change makes no difference. Takes some minutes, and is no part
-of the default tests. Exit status: 0 all were found, 1 some survived, 2 a mutant no longer applies.
+schemas, and if those pass against the conformance suite, or for the threads against theirs; one in
+the CUDA plugin's host part against the tests of that, one in its kernels against the emulated
+sorts or records. A mutant that passes them all has survived: a test is missing, or the change makes
+no difference. Takes an hour, most of it for kernels, and is no part of the default tests. Exit status: 0 all were found, 1 some survived, 2 a mutant no longer applies.
 """
 import argparse
 import subprocess
@@ -91,7 +92,7 @@ MUTANTS = [
     ('plugins/cuda/sample/agent/drop_merge.cuh', 'low > high',
      'false'),
     # of equal keys the dropped one last, where many were dropped
-    ('plugins/cuda/sample/agent/drop_merge.cuh', 'args->dropped[args->sorted[middle]] < index',
+    ('plugins/cuda/sample/agent/drop_merge.cuh', 'dropped->indices[dropped->numbers[middle]] < index',
      'false'),
     # and where few were
     ('plugins/cuda/sample/agent/drop_merge.cuh', 'index < i',
@@ -135,6 +136,24 @@ MUTANTS = [
     # pairs of one bucket in one place, where many lanes have it
     ('plugins/cuda/sample/block/shares.cuh', 'device_popc(before)',
      '0'),
+    # whole records on the device
+    # a warp's hashes left out
+    ('plugins/cuda/records.c', 'w < RECORDS_WARPS; w++', 'w < RECORDS_WARPS - 1; w++'),
+    # an invalid record not told
+    ('plugins/cuda/records.c', 'if (!valid) args->facts->invalid = 1;', ';'),
+    # half of a key not compared
+    ('plugins/cuda/records.c', '&& words[2 * i + 1] == key.words[1]', ''),
+    # an index just out of range let pass
+    ('plugins/cuda/records.c', 'if (at >= args.count) {', 'if (at > args.count) {'),
+    # an index that comes twice let pass
+    ('plugins/cuda/records.c', 'if (before & bit) args.facts->broken = 1;', ';'),
+    # the last pair not looked at
+    ('plugins/cuda/records.c', 'if (i >= args.count) return;\n  const int compared',
+     'if (i >= args.count - 1) return;\n  const int compared'),
+    # equal keys turned round let pass
+    ('plugins/cuda/records.c', '(compared == 0 && turned)', '(compared == 0 && false)'),
+    # the first unit of a record for all
+    ('plugins/cuda/records.c', '* args->each + unit, bytes)', '* args->each, bytes)'),
     # what is checked
     ('core/base/checked.h', 'y - x < a_size', 'y - x + 1 < a_size'),
     ('core/sorter.c', 'order->sorting == own->sorting', 'own->sorting'),
@@ -266,7 +285,9 @@ CUDA_STAGES = [('CUDA tests', ['test_host_merge', 'test_in_runs', 'test_verify',
 
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
-STAGES_OF = [('plugins/cuda/sample/', SAMPLE_STAGES), ('plugins/cuda/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES)]
+RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60)]
+STAGES_OF = [('plugins/cuda/sample/', SAMPLE_STAGES), ('plugins/cuda/records.c', RECORDS_STAGES),
+             ('plugins/cuda/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES)]
 
 
 def stages_for(name):

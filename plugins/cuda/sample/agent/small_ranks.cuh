@@ -7,16 +7,6 @@
 namespace sample
 {
 
-template <class Pair> struct small_args {
-  static constexpr uint32_t max_threads = SAMPLE_RANK_BLOCK;
-
-  const key_of<Pair> *keys;
-  key_runs<key_of<Pair>> runs;
-  index_of<Pair> *run_indices;
-  key_of<Pair> *to_keys; /* if there are several runs */
-  index_of<Pair> *to;
-};
-
 /* A run comes to shared memory, by whole groups as far as can be. */
 template <class Pair>
 DEVICE_INLINE void load_run(const key_of<Pair> *keys, uint32_t count,
@@ -31,33 +21,53 @@ DEVICE_INLINE void load_run(const key_of<Pair> *keys, uint32_t count,
   fill_groups(groups, count);
 }
 
-template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
-    rank_runs(const __grid_constant__ small_args<Pair> few)
-{
-  device_await_before();
-  auto *const groups = (key_group<key_of<Pair>> *)device_shared_memory();
-  const run_share share = run_share_of(few.runs.count, few.runs.bits);
-  load_run<Pair>(few.keys + share.begin, share.count, groups);
-  __syncthreads();
-  const ranked_key<key_of<Pair>> ranked = rank_in_run(groups, &share);
-  if (!run_share_has(&share)) return;
-  const uint32_t place = place_in_run(&few.runs, &share, ranked);
-  few.runs.keys[place] = ranked.key;
-  few.run_indices[place] = share.begin + share.first + threadIdx.x % WARP_SIZE;
-}
+/* Ranks each key in its run. */
+template <class Pair> struct rank_runs_args {
+  static constexpr uint32_t max_threads = SAMPLE_RANK_BLOCK;
+  /* reads */
+  const key_of<Pair> *keys;
+  /* writes */
+  key_runs<key_of<Pair>> runs; /* sorted, and their fences, if there are several */
+  index_of<Pair> *indices;     /* of the runs' keys */
+};
 
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
-    rank_all(const __grid_constant__ small_args<Pair> few)
+    rank_runs(const __grid_constant__ rank_runs_args<Pair> args)
+{
+  device_await_before();
+  auto *const groups = (key_group<key_of<Pair>> *)device_shared_memory();
+  const run_share share = run_share_of(args.runs.count, args.runs.bits);
+  load_run<Pair>(args.keys + share.begin, share.count, groups);
+  __syncthreads();
+  const ranked_key<key_of<Pair>> ranked = rank_in_run(groups, &share);
+  if (!run_share_has(&share)) return;
+  const uint32_t place = place_in_run(&args.runs, &share, ranked);
+  args.runs.keys[place] = ranked.key;
+  args.indices[place] = share.begin + share.first + threadIdx.x % WARP_SIZE;
+}
+
+/* Ranks each key among those of all runs. */
+template <class Pair> struct rank_all_args {
+  static constexpr uint32_t max_threads = SAMPLE_RANK_BLOCK;
+  /* reads */
+  key_runs<key_of<Pair>> runs;
+  const index_of<Pair> *indices;
+  /* writes */
+  pair_array<Pair> to;
+};
+
+template <class Pair>
+__global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
+    rank_all(const __grid_constant__ rank_all_args<Pair> args)
 {
   device_await_before();
   const uint32_t i = blockIdx.x * WARP_SIZE + threadIdx.x % WARP_SIZE;
-  const bool mine = threadIdx.x < WARP_SIZE && i < few.runs.count;
-  const key_of<Pair> key = few.runs.keys[plan_min(i, few.runs.count - 1)];
-  const uint32_t rank = rank_in_all(&few.runs, i, key);
-  if (mine) few.to_keys[rank] = key;
-  if (mine) few.to[rank] = few.run_indices[i];
+  const bool mine = threadIdx.x < WARP_SIZE && i < args.runs.count;
+  const key_of<Pair> key = args.runs.keys[plan_min(i, args.runs.count - 1)];
+  const uint32_t rank = rank_in_all(&args.runs, i, key);
+  if (mine) args.to.keys[rank] = key;
+  if (mine) args.to.indices[rank] = args.indices[i];
 }
 
 } // namespace sample

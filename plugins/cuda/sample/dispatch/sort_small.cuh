@@ -21,19 +21,19 @@ device_status small_sort<Pair>::sort(const device_job *job, const device_buffers
                                      void *extra, unsigned *result)
 {
   const sample_ranking how = sample_ranking_of(job, job->count);
-  const small_args<Pair> few = {
-      (const key_of<Pair> *)buffers->keys[0],
-      {(key_of<Pair> *)buffers->keys[1], (key_of<Pair> *)extra, (uint32_t)job->count, how.run_bits},
-      (index_of<Pair> *)buffers->indices[1],
-      (key_of<Pair> *)buffers->keys[0],
-      (index_of<Pair> *)buffers->indices[0]};
+  const key_runs<key_of<Pair>> runs = {(key_of<Pair> *)buffers->keys[1], (key_of<Pair> *)extra,
+                                       (uint32_t)job->count, how.run_bits};
+  index_of<Pair> *const indices = (index_of<Pair> *)buffers->indices[1];
+  const rank_runs_args<Pair> args = {(const key_of<Pair> *)buffers->keys[0], runs, indices};
   *result = how.alone ? 1 : 0;
   const device_status status =
       device_launch(rank_runs<Pair>, sample_rank_blocks(&how, job->count), how.block,
-                    run_bytes<key_of<Pair>>(&how), job->stream, few);
+                    run_bytes<key_of<Pair>>(&how), job->stream, args);
   if (status || how.alone) return status;
+  const rank_all_args<Pair> all = {
+      runs, indices, {(key_of<Pair> *)buffers->keys[0], (index_of<Pair> *)buffers->indices[0]}};
   return device_launch(rank_all<Pair>, plan_blocks(job->count, WARP_SIZE), how.block, 0,
-                       job->stream, few);
+                       job->stream, all);
 }
 
 } // namespace sample
