@@ -116,8 +116,11 @@ device_job describe_job(uint64_t count, unsigned key_width, unsigned index_bits,
 std::vector<const device_algorithm *> algorithms(const options &asked)
 {
   std::vector<const device_algorithm *> found;
-  for (const device_algorithm &each : device_algorithms)
-    if (asked.algorithm.empty() || asked.algorithm == each.shown.name) found.push_back(&each);
+  for (const device_algorithm &each : device_algorithms) {
+    const bool alias = !found.empty() && found.front()->sort == each.sort;
+    if (asked.algorithm.empty() ? !alias : asked.algorithm == each.shown.name)
+      found.push_back(&each);
+  }
   if (found.empty()) throw std::runtime_error("there is no algorithm \"" + asked.algorithm + "\"");
   return found;
 }

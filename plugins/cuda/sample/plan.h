@@ -107,18 +107,19 @@ static inline uint64_t sample_fences(const sample_ranking *how, uint64_t count)
 typedef struct sample_plan {
   uint32_t block;         /* threads that sort a tile: a power of two, a warp at least */
   uint32_t sample_block;  /* that sort a segment's sample */
-  uint32_t scatter_block; /* that count and scatter, or padded */
+  uint32_t scatter_block; /* that count and scatter */
   uint32_t tile;          /* pairs at most */
   uint32_t joined;        /* pairs of neighbouring buckets that make a tile; 0: each is one */
   uint32_t limit;         /* pairs of a bin that are ranked among each other, at least */
   uint32_t samples;       /* of a segment */
   uint32_t scattered;     /* pairs a block that scatters */
-  uint32_t capacity;      /* of a bucket that pairs are padded to */
+  uint32_t capacity;      /* of a padded bucket */
   uint32_t bins;          /* of a table, for each bucket */
   bool searched;          /* buckets are found without a table */
   uint32_t levels;
   uint32_t buckets[SAMPLE_MAX_LEVELS]; /* that a segment is split into */
-  uint32_t extent_bits; /* the first level's are chains of extents of 2^extent_bits pairs; 0: not */
+  uint32_t
+      extent_bits; /* the first level's are chains of extents of 2^extent_bits pairs; 0: counted */
   uint32_t steps;
   sample_way way;
 } sample_plan;
@@ -201,7 +202,7 @@ static inline uint64_t sample_most_chains(const sample_plan *plan, sample_traits
   return (sample_most_spare(traits) / pairs - 1) * 4 / 5;
 }
 
-/* As oversized as they can be, so that a new one is seldom wanted, but for memory: `most_parts`
+/* As large as they can be, so that a new one is seldom wanted, but for memory: `most_parts`
  * times what a block scatters, unless spare ones take too much, or half as much as all pairs. */
 static inline void sample_set_extents(sample_plan *plan, sample_traits traits, uint64_t count,
                                       uint32_t most_parts)
@@ -218,8 +219,8 @@ static inline uint64_t sample_extents(const sample_plan *plan, uint64_t count)
   return plan->extent_bits ? (count >> plan->extent_bits) + sample_spare(plan->buckets[0], 1) : 0;
 }
 
-/* The places of a level's buckets are kept every so many: those of a first level, few that all
- * blocks add to, apart, so that they do not wait for each other. */
+/* The offsets of a first level's buckets, few that all blocks add to, lie apart, so that blocks do
+ * not wait for each other. */
 static inline uint32_t sample_stride(const sample_plan *plan, uint32_t level)
 {
   return level == 0 && plan->levels != 1 ? 8 : 1;
@@ -237,9 +238,9 @@ typedef struct sample_sizes {
   uint64_t buckets;    /* of the last level */
   uint64_t segments;   /* of which they are */
   uint64_t table_bins; /* of a level's tables, at most */
-  uint64_t places[2];  /* of the last level's buckets, and of the one before */
+  uint64_t offsets[2]; /* of the last level's buckets, and of the one before */
   uint64_t tiles;      /* at most */
-  uint64_t padded;     /* likewise, for buckets that pairs are padded to */
+  uint64_t padded;     /* pairs that there is space for in padded buckets */
   uint64_t chains;     /* buckets that are chains */
   uint64_t extents;    /* of these */
   uint64_t chained;    /* pairs that there is space for in them */
@@ -252,7 +253,7 @@ static inline sample_sizes sample_sizes_of(const sample_plan *plan, uint64_t cou
     sizes.buckets = plan->buckets[0];
     sizes.tiles = sizes.buckets;
     sizes.table_bins = sample_table_bins(plan, plan->buckets[0]);
-    sizes.places[0] = sizes.buckets * sample_stride(plan, 0);
+    sizes.offsets[0] = sizes.buckets * sample_stride(plan, 0);
     sizes.padded = sizes.buckets * plan->capacity;
     return sizes;
   }
@@ -261,9 +262,9 @@ static inline sample_sizes sample_sizes_of(const sample_plan *plan, uint64_t cou
     const uint64_t bins = sizes.buckets * sample_table_bins(plan, plan->buckets[level]);
     sizes.segments = sizes.buckets;
     sizes.buckets *= plan->buckets[level];
-    const uint64_t places = sizes.buckets * sample_stride(plan, level);
+    const uint64_t offsets = sizes.buckets * sample_stride(plan, level);
     if (bins > sizes.table_bins) sizes.table_bins = bins;
-    if (places > sizes.places[after]) sizes.places[after] = places;
+    if (offsets > sizes.offsets[after]) sizes.offsets[after] = offsets;
   }
   sizes.chains = plan->extent_bits ? plan->buckets[0] : 0;
   sizes.extents = sample_extents(plan, count);

@@ -64,7 +64,7 @@ struct tile_list {
   uint32_t *count;
 };
 
-/* The end of the tile that begins with bucket `first`: it has padded for `tile` pairs, or has one
+/* The end of the tile that begins with bucket `first`: it has space for `tile` pairs, or has one
  * bucket. */
 DEVICE_INLINE uint32_t tile_end(const uint64_t *begins, uint32_t first, uint32_t buckets,
                                 uint32_t tile)
@@ -108,7 +108,7 @@ DEVICE_INLINE uint32_t count_below(const uint32_t *numbers, uint32_t count, uint
 /* ---- Buckets of a block's pairs ---- */
 
 /* By counts: where each bucket's pairs begin among the block's, and how far they move from there to
- * the padded that is taken for them behind `ends` number `first` and on. Two buckets a thread. */
+ * the space that is reserved for them behind `ends` number `first` and on. Two buckets a thread. */
 DEVICE_INLINE void reserve_space(uint32_t buckets, const uint32_t *counts, const offsets *ends,
                                  uint64_t first, uint16_t *starts, uint64_t *moves)
 {
@@ -121,11 +121,10 @@ DEVICE_INLINE void reserve_space(uint32_t buckets, const uint32_t *counts, const
   if (two) moves[i + 1] = offset_add(ends, first + i + 1, two) - before - one;
 }
 
-/* ---- Bins of exponential: the wider, the greater what falls there is ---- */
+/* ---- Exponential bins: the wider, the greater what falls there is ---- */
 
-/* With so many bins: the bits behind the first one of a number that tell its place in an power of
- * two.
- */
+/* With so many bins: the bits behind the first one of a number that tell its place between two
+ * powers of two. */
 DEVICE_INLINE uint32_t exponential_bits_of(uint32_t bins)
 {
   return bins >= 64 ? 31 - device_clz32(bins / 32) : 0;
@@ -151,7 +150,7 @@ enum bucket_form { TO_COUNTED, TO_CHAINED, TO_PADDED };
 /* What a block has collected of the pairs that it looked at (oversized.cuh). */
 struct collection {
   uint64_t below; /* pairs below the bounds */
-  uint32_t count; /* within; there may not have been padded for all of them */
+  uint32_t count; /* within; there may not have been space for all of them */
 };
 
 } // namespace sample

@@ -18,7 +18,7 @@ struct detect_args {
   void *turned_keys;
   void *turned; /* and their indices, if keys descend */
   order_flags *flags;
-  host_flags *notice;
+  host_flags *to_host;
   uint64_t count;
 };
 
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(DETECT_BLOCK, 1)
   const bool mixed = seen > 0 && seen < 2 * blockDim.x;
   const bool first = blockIdx.x == 0 && threadIdx.x == 0;
   const order_flags sampled = {mixed, mixed, seen > 2 * blockDim.x / FEW_DESCEND, 0, 0, 0, 0};
-  if (mixed && first) notify_host(args.notice, &sampled);
+  if (mixed && first) notify_host(args.to_host, &sampled);
   device_await_before();
   if (mixed) return;
   volatile order_flags *const flags = args.flags;
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(DETECT_BLOCK, 1)
   if (less && !flags->unsorted) flags->unsorted = 1; /* a write costs more than a read */
   if (not_less && !flags->unreversed) flags->unreversed = 1;
   __syncthreads();
-  if (threadIdx.x == 0 && device_is_last(&args.flags->looked)) notify_host(args.notice, flags);
+  if (threadIdx.x == 0 && device_is_last(&args.flags->looked)) notify_host(args.to_host, flags);
 }
 
 } // namespace sample

@@ -163,7 +163,7 @@ struct sum_dropped_args {
   /* writes */
   uint64_t *groups;
   order_flags *flags;
-  host_flags *notice;
+  host_flags *to_host;
 };
 
 DEVICE_INLINE uint32_t group_sum(const sum_dropped_args *args, uint64_t group)
@@ -203,7 +203,7 @@ static __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
   uint64_t before = block_before64(sum);
   if (threadIdx.x + 1 == blockDim.x) {
     args.flags->dropped = before + sum;
-    notify_host(args.notice, args.flags);
+    notify_host(args.to_host, args.flags);
   }
   for (uint64_t group = first; group < end; group++) {
     const uint64_t count = args.groups[group];

@@ -37,30 +37,30 @@ struct host_flags {
 };
 
 /* To be called by one thread. */
-DEVICE_INLINE void notify_host(volatile host_flags *notice, const volatile order_flags *flags)
+DEVICE_INLINE void notify_host(volatile host_flags *to_host, const volatile order_flags *flags)
 {
-  notice->flags.unsorted = flags->unsorted;
-  notice->flags.unreversed = flags->unreversed;
-  notice->flags.unlike = flags->unlike;
-  notice->flags.unmergeable = flags->unmergeable;
-  notice->flags.dropped = flags->dropped;
-  device_post(&notice->ready, 1);
+  to_host->flags.unsorted = flags->unsorted;
+  to_host->flags.unreversed = flags->unreversed;
+  to_host->flags.unlike = flags->unlike;
+  to_host->flags.unmergeable = flags->unmergeable;
+  to_host->flags.dropped = flags->dropped;
+  device_post(&to_host->ready, 1);
 }
 
 /* To be called before a kernel that notifies the host. */
 static inline host_flags *expect_flags(const device_job *job)
 {
-  host_flags *const notice = (host_flags *)job->mailbox;
-  assert(sizeof *notice <= DEVICE_MAILBOX);
-  notice->ready = 0;
-  return notice;
+  host_flags *const to_host = (host_flags *)job->mailbox;
+  assert(sizeof *to_host <= DEVICE_MAILBOX);
+  to_host->ready = 0;
+  return to_host;
 }
 
 static inline device_status await_flags(const device_job *job, order_flags *flags)
 {
-  const host_flags *const notice = (const host_flags *)job->mailbox;
-  const device_status status = device_await(&notice->ready, job->stream);
-  if (status == 0) *flags = notice->flags;
+  const host_flags *const to_host = (const host_flags *)job->mailbox;
+  const device_status status = device_await(&to_host->ready, job->stream);
+  if (status == 0) *flags = to_host->flags;
   return status;
 }
 

@@ -156,8 +156,8 @@ DEVICE_INLINE void sort_one(const tile_work<Pair> *work, const pair_array<Pair> 
   const block_share mine = share_of(all->count, each, policy<Pair>::usual);
   const uint32_t limit = limit_of(&tile, all->count);
   bool one_key = false;
-  if constexpr (!Pair::packed) one_key = all->one_key;
   if constexpr (!Pair::packed) {
+    one_key = all->one_key;
     if (one_key) load_one_key(work, all, &mine, &tile.pairs);
   }
   if (!one_key) load_tile(from, all->from, &mine, &tile.pairs);

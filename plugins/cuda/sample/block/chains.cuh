@@ -38,7 +38,7 @@ struct bucket_chains {
   chain_state *states;  /* a bucket's */
   extent_owner *owners; /* an extent's */
   uint32_t *next;       /* an extent's: the number of the one behind it; 0: there is none yet */
-  uint32_t *counts;     /* how many were taken, and how many are chained */
+  uint32_t *counts;     /* how many were taken, and how many are listed */
   extent *list;         /* of a bucket after the other's */
   uint32_t *firsts;     /* a bucket's in the list */
   bool *one_key;        /* whether all pairs of a bucket have one key; NULL: not asked for */

@@ -314,7 +314,7 @@ static uint64_t divide_extra(const device_job *job, const sample_plan *plan, voi
   for (unsigned i = 0; i < 2; i++) {
     memory->ends[i].bits = job->count <= UINT32_MAX ? 32 : 64;
     memory->ends[i].stride = 1;
-    memory->ends[i].at = arena_take(&at, sizes.places[i] * (memory->ends[i].bits / 8));
+    memory->ends[i].at = arena_take(&at, sizes.offsets[i] * (memory->ends[i].bits / 8));
   }
   memory->fences =
       (key_of<Pair> *)arena_take(&at, sample_fences(&how, plan->samples) * sizeof(key_of<Pair>));
