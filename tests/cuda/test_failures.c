@@ -482,7 +482,7 @@ int main(void)
                "reported, %zu fallbacks, %zu results spoilt)\n",
                t->faults, t->crashes, t->leaks, t->changed, t->wrong, t->errors, t->fallbacks,
                t->spoilt);
-  return count == 8 && t->errors && t->fallbacks && t->spoilt && !t->crashes && !t->leaks &&
+  return count == 9 && t->errors && t->fallbacks && t->spoilt && !t->crashes && !t->leaks &&
                  !t->changed && !t->wrong
              ? 0
              : 1;
