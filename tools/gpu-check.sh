@@ -145,7 +145,7 @@ check_files() {
     $recsort --plugin cpu --algorithm sequential "$work/in" -o "$work/expected"
     for name in $names; do check_file $count "$name"; done
   done
-  for memory in 250M 60M; do check_file $count hybrid $memory; done
+  for memory in 250M 60M; do check_file $count sample $memory; done
   rm -f "$work/in" "$work/out" "$work/expected"
 }
 

@@ -8,12 +8,12 @@
 #ifndef RECSORT_CUDA_ALGORITHMS_H
 #define RECSORT_CUDA_ALGORITHMS_H
 
-#include "cuda/hybrid/hybrid.h"
+#include "cuda/sample/sample.h"
 #include "gpu/algorithms.h"
 
 #define CUDA_ALGORITHMS(ROW)                                                                       \
-  ROW(hybrid_sort, hybrid_extra_bytes, "hybrid",                                                   \
-      "pairs to buckets by ranks among splitters, to cells by their keys, then ranked")            \
+  ROW(sample_sort, sample_extra_bytes, "sample",                                                   \
+      "sample sort: pairs to buckets by splitters, to bins by their keys, then ranked")            \
   ROW(rank_sort, NULL, "rank",                                                                     \
       "every pass finds each element's place by a search in the sibling chunk")                    \
   ROW(rank_sm8_sort, NULL, "rank-sm8", "rank, the first 8 passes in shared memory")                \
@@ -26,7 +26,8 @@
   ROW(corank_tiled_sort, NULL, "corank-tiled",                                                     \
       "corank, a block's parts through tiles in shared memory")                                    \
   ROW(corank_circular_sort, NULL, "corank-circular",                                               \
-      "corank-tiled with ring buffers, so that nothing is loaded twice")
+      "corank-tiled with ring buffers, so that nothing is loaded twice")                           \
+  ROW(sample_sort, sample_extra_bytes, "hybrid", "the former name of sample")
 
 #ifdef __cplusplus
 extern "C" {

@@ -57,7 +57,6 @@
 #include <stdint.h>
 
 #include "gpu/device_sort.h"
-#include "cuda/twin.h"
 
 __extension__ typedef unsigned __int128 device_uint128;
 

@@ -6,7 +6,6 @@
 #include <assert.h>
 
 #include "common/co_rank.h"
-#include "cuda/twin.h"
 #include "gpu/device_sort.h"
 
 RECSORT_HD static inline uint64_t plan_min(uint64_t a, uint64_t b)
@@ -28,7 +27,7 @@ RECSORT_HD static inline uint64_t plan_clamp(uint64_t value, uint64_t low, uint6
 /* How many blocks of `each` elements hold `count`. */
 RECSORT_HD static inline uint64_t plan_blocks(uint64_t count, uint64_t each)
 {
-  return count / each + TWIN(GRID_FLOOR, 0, count % each != 0);
+  return count / each + (count % each != 0);
 }
 
 /* The largest power of two that is not greater than `value`, which is at least 1. */

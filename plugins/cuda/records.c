@@ -65,7 +65,7 @@ DEVICE_INLINE void add_hashes(record_sums *sums, uint64_t hash)
   __syncthreads();
   if (threadIdx.x != 0) return;
   record_sums all = parts[0];
-  for (uint32_t w = 1; w < TWIN(RECORDS_SUM, RECORDS_WARPS - 1, RECORDS_WARPS); w++) {
+  for (uint32_t w = 1; w < RECORDS_WARPS; w++) {
     all.low += parts[w].low;
     all.high += parts[w].high;
   }
@@ -101,7 +101,7 @@ DEVICE_INLINE void encode_record(const encode_args *args, const unsigned char *r
 {
   bool valid = true;
   const records_key key = make_key(&args->program, record, &valid);
-  if (!TWIN(RECORDS_VALID, true, valid)) args->facts->invalid = 1;
+  if (!valid) args->facts->invalid = 1;
   if (args->program.key_width == 32) {
     ((uint32_t *)args->keys)[i] = (uint32_t)key.words[0];
   } else if (args->program.key_width == 64) {
@@ -151,7 +151,7 @@ DEVICE_INLINE bool has_key(const confirm_args *args, const unsigned char *record
   if (args->program.key_width == 32)
     return ((const uint32_t *)args->keys)[i] == (uint32_t)key.words[0];
   if (args->program.key_width == 64) return words[i] == key.words[0];
-  return words[2 * i] == key.words[0] && TWIN(RECORDS_KEY, true, words[2 * i + 1] == key.words[1]);
+  return words[2 * i] == key.words[0] && words[2 * i + 1] == key.words[1];
 }
 
 DEVICE_KERNEL(confirm_records, RECORDS_BLOCK, confirm_args, args)
@@ -191,13 +191,13 @@ DEVICE_KERNEL(check_order, RECORDS_BLOCK, check_args, args)
   const uint64_t i = records_thread();
   if (i >= args.count) return;
   const uint64_t at = records_index(args.order, args.index_bits, i);
-  if (TWIN(RECORDS_RANGE, at > args.count, at >= args.count)) {
+  if (at >= args.count) {
     args.facts->broken = 1;
     return;
   }
   const uint32_t bit = 1u << at % 32;
   const uint32_t before = device_or32(&args.seen[at / 32], bit);
-  if (TWIN(RECORDS_TWICE, false, before & bit)) args.facts->broken = 1;
+  if (before & bit) args.facts->broken = 1;
 }
 
 device_status records_check(const void *order, uint32_t index_bits, uint64_t count, uint32_t *seen,
@@ -239,12 +239,11 @@ DEVICE_INLINE int compare_keys(const ordered_args *args, uint64_t a, uint64_t b)
 DEVICE_KERNEL(check_pairs, RECORDS_BLOCK, ordered_args, args)
 {
   const uint64_t i = records_thread() + 1;
-  if (i >= TWIN(RECORDS_LAST, args.count - 1, args.count)) return;
+  if (i >= args.count) return;
   const int compared = compare_keys(&args, i - 1, i);
   const bool turned = records_index(args.order, args.index_bits, i - 1) >=
                       records_index(args.order, args.index_bits, i);
-  if (compared > 0 || (compared == 0 && TWIN(RECORDS_TIE, false, turned)))
-    device_poke32(args.disorder, 1);
+  if (compared > 0 || (compared == 0 && turned)) device_poke32(args.disorder, 1);
 }
 
 device_status records_ordered(const void *keys, uint32_t key_width, const void *order,
@@ -296,8 +295,7 @@ DEVICE_INLINE void move_units(const gather_args *args, const uint64_t *places, u
   uint32_t record = threadIdx.x / args->each, unit = threadIdx.x % args->each;
   DEVICE_UNROLL_BY_4
   for (uint32_t i = threadIdx.x; i < count * args->each; i += blockDim.x) {
-    move_unit(args->to, first + i, args->records,
-              places[record] * args->each + TWIN(RECORDS_UNIT, 0, unit), bytes);
+    move_unit(args->to, first + i, args->records, places[record] * args->each + unit, bytes);
     record += args->next_record;
     unit += args->next_unit;
     if (unit >= args->each) {

@@ -20,6 +20,8 @@ extern "C" {
 /* 0 = good, otherwise the runtime's error number. */
 typedef int device_status;
 
+struct sample_tuning;
+
 typedef struct device_job {
   uint64_t count;
   uint32_t key_bits;     /* only these low bits of a key can be other than 0 */
@@ -28,6 +30,7 @@ typedef struct device_job {
   uint32_t block;        /* threads a block, at most DEVICE_MAX_BLOCK; 0: the sort's own choice */
   uint32_t tile;         /* elements a tile; 0: as many as suit the device's shared memory */
   uint64_t shared_bytes; /* that a block may use */
+  const struct sample_tuning *tuning; /* of the sample sort (sample/plan.h); NULL: its own */
   uint32_t multiprocessors;
   void *stream;
   void *mailbox; /* DEVICE_MAILBOX bytes of pinned host memory, by which kernels tell the sort */

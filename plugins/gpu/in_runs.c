@@ -116,7 +116,7 @@ static recsort_plugin_status sort_and_merge(gpu_instance *self, const recsort_pl
                                             recsort_plugin_error *error)
 {
   uint64_t bounds[HOST_MERGE_MOST_RUNS + 1] = {0};
-  in_runs_plan plan;
+  in_runs_plan plan = {0, 0};
   recsort_plugin_status status = reserve(self, job, &plan, error);
   for (uint32_t r = 0; status == RECSORT_PLUGIN_OK && r < plan.runs; r++) {
     bounds[r + 1] = bound_of(job->count, plan.runs, r + 1);

@@ -482,7 +482,7 @@ int main(void)
   }
   fail_each_call(NULL, THREE_RUNS);
   fail_each_call("corank", THREE_RUNS);
-  fail_each_sort_to("hybrid", NULL);
+  fail_each_sort_to("sample", NULL);
   fail_each_sort_to("corank", THREE_RUNS);
   apart(run_short_of_memory, &(fault){.algorithm = NULL});
   apart(refuse_limit, &(fault){.memory = "3 runs"});
@@ -493,7 +493,7 @@ int main(void)
                "reported, %zu fallbacks, %zu results spoilt)\n",
                t->faults, t->crashes, t->leaks, t->changed, t->wrong, t->errors, t->fallbacks,
                t->spoilt);
-  return count == 8 && t->errors && t->fallbacks && t->spoilt && !t->crashes && !t->leaks &&
+  return count == 9 && t->errors && t->fallbacks && t->spoilt && !t->crashes && !t->leaks &&
                  !t->changed && !t->wrong
              ? 0
              : 1;

@@ -56,7 +56,6 @@ typedef struct area {
 } area;
 
 emulator_index threadIdx, blockIdx, blockDim, gridDim;
-emulator_twin_number emulator_twin;
 
 /* What the tests asked for. */
 static emulator_order order;

@@ -137,49 +137,6 @@ void emulator_ignore(emulator_site site);
 /* Why the last launch that failed did. */
 const char *emulator_failure(void);
 
-/* Mistakes of TWIN (twin.h); one can be on. */
-#define EMULATOR_TWINS(X)                                                                          \
-  X(GRID_FLOOR)      /* blocks divided without rounding up */                                      \
-  X(HYBRID_RANK)     /* of equal keys the later one first, in a run */                             \
-  X(HYBRID_NEAR)     /* likewise, of neighbours */                                                 \
-  X(HYBRID_RUN)      /* and among runs */                                                          \
-  X(HYBRID_FENCE)    /* the first of so many keys of a run in place of the last */                 \
-  X(HYBRID_ORDER)    /* the greater of two packed pairs first */                                   \
-  X(HYBRID_TIE)      /* of equal keys the later one first */                                       \
-  X(HYBRID_LEAD)     /* pairs whose leads tie left as they come */                                 \
-  X(HYBRID_LEFT)     /* and in a cell of many */                                                   \
-  X(HYBRID_GUESS)    /* a crowd of many keys taken for one of equal ones */                        \
-  X(HYBRID_TAIL)     /* keys taken for such that end in zeros */                                   \
-  X(HYBRID_OCTAVE)   /* splitters moved as if all cells were as wide */                            \
-  X(HYBRID_CROWD)    /* pairs of a crowd of one bucket in one place */                             \
-  X(HYBRID_EXTENT)   /* pairs for which there is no room left in an extent behind its end */       \
-  X(HYBRID_SPLITTER) /* the greater pairs to the left of a splitter */                             \
-  X(HYBRID_LAST)     /* the last key not looked at, when an order is looked for */                 \
-  X(HYBRID_EQUAL)    /* equal keys turned round */                                                 \
-  X(HYBRID_EXCHANGE) /* pairs of a cell exchange their indices though their keys differ */        \
-  X(HYBRID_ONE_KEY)  /* one key taken for that of a bucket whose splitters' differ */               \
-  X(HYBRID_ROW)      /* keys stay that are less than one of a row before */                        \
-  X(HYBRID_BOUNDS)   /* and those of chunks whose bounds descend */                                \
-  X(HYBRID_AIM)      /* of equal keys that which went goes last, where many did */                 \
-  X(HYBRID_GONE)     /* and where few did */                                                       \
-  X(RECORDS_VALID)   /* an invalid record not told */                                              \
-  X(RECORDS_RANGE)   /* an index just out of range let pass */                                     \
-  X(RECORDS_TWICE)   /* an index that comes twice let pass */                                      \
-  X(RECORDS_UNIT)    /* the first unit of a record for all */                                      \
-  X(RECORDS_SUM)     /* a warp's hashes left out */                                                \
-  X(RECORDS_KEY)     /* half of a key not compared */                                              \
-  X(RECORDS_TIE)     /* equal keys turned round let pass */                                        \
-  X(RECORDS_LAST)    /* the last pair not looked at */
-
-#define EMULATOR_TWIN_NUMBER(name) TWIN_##name,
-typedef enum emulator_twin_number {
-  TWIN_NONE,
-  EMULATOR_TWINS(EMULATOR_TWIN_NUMBER) TWIN_END
-} emulator_twin_number;
-#undef EMULATOR_TWIN_NUMBER
-
-extern emulator_twin_number emulator_twin;
-
 #ifdef __cplusplus
 }
 #endif

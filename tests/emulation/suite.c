@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "conformance/patterns.h"
+#include "cuda/sample/plan.h"
 #include "emulator.h"
 #include "support/random.h"
 
@@ -21,6 +22,17 @@ static const uint64_t lengths[] = {96,   127,  128,  129,  191,  255,  256,  257
                                    1023, 1024, 1025, 2047, 2048, 2049, 3000, MAX_COUNT};
 static const uint32_t blocks[] = {4, 32, 64, 128};
 static const uint32_t tiles[] = {0, 5, 8, 13, 32, 64, 150};
+
+/* What the sample sort is to do with few pairs. */
+typedef enum sample_path {
+  PATH_USUAL,
+  PATH_RANKED,
+  PATH_PADDED,
+  PATH_APART,  /* level by level; no buckets are joined */
+  PATH_SPARSE, /* by samples that tell little */
+  PATH_MANY,   /* to many buckets at a time */
+  PATH_FULL    /* in tiles as large as ever */
+} sample_path;
 static const uint64_t domains[] = {2, 5, 40, 1 << RANK_BITS};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -34,6 +46,7 @@ typedef struct memory {
 typedef struct sample {
   const char *pattern;
   device_job job;
+  sample_tuning tuning;
   emulator_order order;
   uint64_t seed;
   wide_key *keys;
@@ -129,11 +142,42 @@ static void find_expected(sample *s)
   qsort(s->expected, (size_t)s->job.count, sizeof *s->expected, compare);
 }
 
+/* Everything is small: what many pairs alone need is to be met with few. By chance, which the count
+ * stands for, blocks scatter few pairs, extents are small, buckets are looked up by a search. */
+static void set_path(sample *s, sample_path path)
+{
+  enum { FEW = 40, RUN = 128, LIMIT = 10, TILE = 48, BUCKETS = 7, SAMPLES = 200 };
+  const uint64_t chance = s->job.count;
+  const uint64_t most_small = path == PATH_RANKED ? UINT64_MAX : (uint64_t)FEW;
+  s->job.tuning = path == PATH_USUAL ? NULL : &s->tuning;
+  s->tuning = (sample_tuning){.most_small = most_small,
+                              .most_small_wide = most_small,
+                              .most_alone = RUN,
+                              .run = RUN,
+                              .least_detected = 2,
+                              .drop_share = 3,
+                              .limit = LIMIT,
+                              .wide_32 = true,
+                              .asked = true,
+                              .way = path == PATH_PADDED ? SAMPLE_PADDED : SAMPLE_LEVELS,
+                              .searched = chance % 2 == 0,
+                              .joined = path != PATH_APART,
+                              .tile = path == PATH_FULL ? UINT32_MAX : (uint32_t)TILE,
+                              .buckets = path >= PATH_MANY ? UINT32_MAX : (uint32_t)BUCKETS,
+                              .samples = path == PATH_SPARSE ? 2u * BUCKETS : (uint32_t)SAMPLES,
+                              .scattered = chance % 3 == 0 ? 2 : SAMPLE_SCATTER_ITEMS,
+                              .extent_parts = 1 + (uint32_t)(chance % 2)};
+}
+
 static void pick_ways(sample *s, uint64_t *random)
 {
+  static const sample_path paths[] = {PATH_USUAL, PATH_RANKED, PATH_APART, PATH_PADDED,
+                                      PATH_MANY,  PATH_MANY,   PATH_FULL};
   const bool many = s->job.count > 2000; /* worth several warps */
   s->job.block = blocks[many ? 2 + random_below(random, 2) : random_below(random, 3)];
-  s->job.tile = tiles[random_below(random, COUNT_OF(tiles))];
+  const uint64_t way = random_below(random, COUNT_OF(tiles));
+  s->job.tile = tiles[way];
+  set_path(s, paths[way]);
   s->job.shared_bytes = UINT64_C(1024) << (many ? 7 : random_below(random, 6));
   s->job.multiprocessors = 2;
   s->order = (emulator_order)random_below(random, EMULATOR_ORDERS);
@@ -253,12 +297,13 @@ static void check_length(const device_algorithm *algorithm, sample *s, uint64_t 
 static void check_pattern(const device_algorithm *algorithm, sample *s, const pattern *p, bool loud,
                           uint64_t *random, suite_tally *t)
 {
-  enum { COUNT = 2500, TILE = 5 };
+  enum { COUNT = 2500, TILE = 5 /* of the other sorts */ };
   s->job.count = COUNT;
   s->job.key_width = key_widths[random_below(random, COUNT_OF(key_widths))];
   s->job.index_bits = 64;
   prepare(s, p, random);
   s->job.tile = TILE;
+  set_path(s, PATH_RANKED);
   check(algorithm, s, loud, t);
 }
 
@@ -270,7 +315,12 @@ static void check_values(const device_algorithm *algorithm, sample *s, uint64_t 
   static const struct {
     uint64_t count;
     uint32_t tile, block;
-  } ways[] = {{1000, 8, 64}, {1000, 16, 32}, {2500, 16, 64}, {4500, 32, 64}, {MAX_COUNT, 150, 512}};
+    sample_path path;
+  } ways[] = {{1000, 8, 64, PATH_APART},
+              {1000, 16, 32, PATH_SPARSE},
+              {2500, 16, 64, PATH_SPARSE},
+              {4500, 32, 64, PATH_MANY},
+              {MAX_COUNT, 150, 512, PATH_FULL}};
   for (size_t w = 0; w < COUNT_OF(ways); w++) {
     s->job.count = ways[w].count;
     s->job.key_width = key_widths[random_below(random, COUNT_OF(key_widths))];
@@ -282,6 +332,7 @@ static void check_values(const device_algorithm *algorithm, sample *s, uint64_t 
     find_expected(s);
     pick_ways(s, random);
     s->job.tile = ways[w].tile;
+    set_path(s, ways[w].path);
     s->job.block = ways[w].block;
     s->job.shared_bytes = SHARED_BYTES;
     check(algorithm, s, loud, t);

@@ -5,13 +5,13 @@
 
 #include <cmocka.h>
 
-#include "cuda/hybrid/hybrid.h"
-#include "cuda/hybrid/plan.h"
+#include "cuda/sample/sample.h"
+#include "cuda/sample/plan.h"
 
 /* Where 24, 31 and 32 bits end. */
-static const uint64_t large[] = {(1 << 24) + 1, (UINT64_C(1) << 31) - 1, (UINT64_C(1) << 31) + 1,
+static const uint64_t oversized[] = {(1 << 24) + 1, (UINT64_C(1) << 31) - 1, (UINT64_C(1) << 31) + 1,
                                  (UINT64_C(1) << 32) - 1, (UINT64_C(1) << 32) + (2 << 20) + 3};
-enum { LARGE = sizeof large / sizeof *large };
+enum { LARGE = sizeof oversized / sizeof *oversized };
 
 static void blocks_are_rounded_up(void **state)
 {
@@ -23,7 +23,7 @@ static void blocks_are_rounded_up(void **state)
       assert_true(blocks * each >= count && (blocks - 1) * each < count);
     }
   for (size_t i = 0; i < LARGE; i++)
-    assert_int_equal(plan_blocks(large[i], 256), large[i] / 256 + 1);
+    assert_int_equal(plan_blocks(oversized[i], 256), oversized[i] / 256 + 1);
   assert_int_equal(plan_blocks(UINT64_MAX, 1), UINT64_MAX);
 }
 
@@ -44,9 +44,9 @@ static void pairs_hold_every_element(void **state)
       for (uint64_t at = 0; at < count; at++)
         check_pair(at, width, count);
   for (size_t i = 0; i < LARGE; i++)
-    for (uint64_t width = 1; width < 2 * large[i]; width *= 2)
+    for (uint64_t width = 1; width < 2 * oversized[i]; width *= 2)
       for (uint64_t back = 1; back < 4; back++)
-        check_pair(large[i] - back, width, large[i]);
+        check_pair(oversized[i] - back, width, oversized[i]);
 }
 
 /* One block's outputs begin where those of the one before end. */
@@ -72,8 +72,8 @@ static void blocks_hold_every_output(void **state)
       for (uint64_t width = tile; width < 2 * count; width *= 2)
         check_outputs(tile, width, count);
   for (size_t i = 0; i < LARGE; i++)
-    for (uint64_t width = 1 << 20; width < 2 * large[i]; width *= 2)
-      check_outputs(1 << 20, width, large[i]);
+    for (uint64_t width = 1 << 20; width < 2 * oversized[i]; width *= 2)
+      check_outputs(1 << 20, width, oversized[i]);
 }
 
 static void powers_are_the_largest_below(void **state)
@@ -112,48 +112,48 @@ static void blocks_have_a_power_of_two_of_threads(void **state)
 }
 
 /* Levels whose buckets find samples and threads enough, and make tiles. */
-static void check_split(const hybrid_plan *plan, uint64_t count)
+static void check_split(const sample_plan *plan, uint64_t count)
 {
   uint64_t buckets = 1;
   for (uint32_t level = 0; level < plan->levels; level++) {
-    assert_in_range(plan->buckets[level], 2, HYBRID_MOST_BUCKETS);
-    assert_true(plan->buckets[level] <= 2 * plan->spread_block);
-    assert_true(hybrid_table_cells(plan, plan->buckets[level]) >= plan->buckets[level]);
+    assert_in_range(plan->buckets[level], 2, SAMPLE_MOST_BUCKETS);
+    assert_true(plan->buckets[level] <= 2 * plan->scatter_block);
+    assert_true(sample_table_bins(plan, plan->buckets[level]) >= plan->buckets[level]);
     assert_true(plan->samples >= 8 * plan->buckets[level]);
     buckets *= plan->buckets[level];
   }
-  assert_in_range(plan->levels, 1, HYBRID_MAX_LEVELS);
+  assert_in_range(plan->levels, 1, SAMPLE_MAX_LEVELS);
   assert_int_equal(plan->steps, plan->levels + 1);
   assert_true(buckets * (2 * plan->tile / 5) >= count);
-  assert_int_equal(hybrid_sizes_of(plan, count).buckets, buckets);
+  assert_int_equal(sample_sizes_of(plan, count).buckets, buckets);
 }
 
-/* Buckets with room for several times as many pairs as are to be expected. */
-static void check_deal(const hybrid_plan *plan, uint64_t count)
+/* Buckets with space for several times as many pairs as are to be expected. */
+static void check_deal(const sample_plan *plan, uint64_t count)
 {
-  const hybrid_sizes sizes = hybrid_sizes_of(plan, count);
-  assert_in_range(plan->buckets[0], 2, HYBRID_MOST_BUCKETS);
-  assert_true(plan->buckets[0] <= 2 * plan->spread_block);
+  const sample_sizes sizes = sample_sizes_of(plan, count);
+  assert_in_range(plan->buckets[0], 2, SAMPLE_MOST_BUCKETS);
+  assert_true(plan->buckets[0] <= 2 * plan->scatter_block);
   assert_true(plan->samples >= 4 * plan->buckets[0]);
-  assert_true(plan->capacity == plan->tile && sizes.room >= 3 * count);
-  assert_in_range(plan->scattered, 1, plan->spread_block * HYBRID_SPREAD_ITEMS);
+  assert_true(plan->capacity == plan->tile && sizes.padded >= 3 * count);
+  assert_in_range(plan->scattered, 1, plan->scatter_block * SAMPLE_SCATTER_ITEMS);
   assert_int_equal(plan->steps, 1);
 }
 
 /* Runs that fit the device, with a fence for each lane, and blocks that none is too short for. */
 static void check_ranking(const device_job *job, uint64_t count)
 {
-  const hybrid_ranking how = hybrid_ranking_of(job, count);
+  const sample_ranking how = sample_ranking_of(job, count);
   const uint64_t run = UINT64_C(1) << how.run_bits;
-  assert_true(how.block % HYBRID_WARP == 0 && how.block <= HYBRID_RANK_BLOCK);
-  assert_true(run % (how.block / HYBRID_WARP * HYBRID_RANKED) == 0);
-  assert_true(run >= HYBRID_WARP && run * (job->key_width / 8) <= job->shared_bytes);
-  assert_true(how.alone ? count <= run : hybrid_fences(&how, count) * run >= count * HYBRID_WARP);
-  assert_true(hybrid_rank_blocks(&how, count) * (how.block / HYBRID_WARP * HYBRID_RANKED) >= count);
+  assert_true(how.block % WARP_SIZE == 0 && how.block <= SAMPLE_RANK_BLOCK);
+  assert_true(run % (how.block / WARP_SIZE * SAMPLE_WARP_RANKED) == 0);
+  assert_true(run >= WARP_SIZE && run * (job->key_width / 8) <= job->shared_bytes);
+  assert_true(how.alone ? count <= run : sample_fences(&how, count) * run >= count * WARP_SIZE);
+  assert_true(sample_rank_blocks(&how, count) * (how.block / WARP_SIZE * SAMPLE_WARP_RANKED) >= count);
 }
 
 /* Room for all pairs, in tiles that fit the device, at whatever count. */
-static void check_hybrid(uint64_t count, hybrid_kind kind, uint32_t key_width,
+static void check_sample(uint64_t count, sample_traits traits, uint32_t key_width,
                          uint64_t shared_bytes)
 {
   const device_job job = {.count = count,
@@ -162,31 +162,31 @@ static void check_hybrid(uint64_t count, hybrid_kind kind, uint32_t key_width,
                           .index_bits = count > UINT32_MAX ? 64 : 32,
                           .shared_bytes = shared_bytes,
                           .multiprocessors = 132};
-  if (count <= 1 << 28) assert_true(hybrid_extra_bytes(&job) <= 64 << 20);
+  if (count <= 1 << 28) assert_true(sample_extra_bytes(&job) <= 64 << 20);
   check_ranking(&job, plan_min(count, 1 << 14));
-  if (hybrid_is_few(&job)) {
+  if (sample_is_small(&job)) {
     assert_true(count <= 1 << 14);
     return;
   }
-  const hybrid_plan plan = hybrid_plan_of(&job, kind);
-  if (plan.way == HYBRID_SPLIT) check_split(&plan, count);
-  if (plan.way == HYBRID_DEAL) check_deal(&plan, count);
-  assert_true(plan.tile <= plan.block * kind.items && plan.joined <= plan.tile);
-  assert_true(plan.samples <= plan.sample_block * kind.items || plan.way == HYBRID_DEAL);
-  assert_true(hybrid_block_bytes(plan.block, kind) <= shared_bytes);
-  assert_true(hybrid_block_bytes(plan.sample_block, kind) <= shared_bytes);
+  const sample_plan plan = sample_plan_of(&job, traits);
+  if (plan.way == SAMPLE_LEVELS) check_split(&plan, count);
+  if (plan.way == SAMPLE_PADDED) check_deal(&plan, count);
+  assert_true(plan.tile <= plan.block * traits.items && plan.joined <= plan.tile);
+  assert_true(plan.samples <= plan.sample_block * traits.items || plan.way == SAMPLE_PADDED);
+  assert_true(sample_block_bytes(plan.block, traits) <= shared_bytes);
+  assert_true(sample_block_bytes(plan.sample_block, traits) <= shared_bytes);
   check_ranking(&job, plan.samples);
 }
 
-static void hybrid_has_room_for_every_pair(void **state)
+static void sample_has_room_for_every_pair(void **state)
 {
   (void)state;
   for (uint64_t count = 1; count < UINT64_C(1) << 40; count += 1 + count / 7) {
-    check_hybrid(count, (hybrid_kind){8, 8, 8}, 32, 227 << 10);
-    check_hybrid(count, (hybrid_kind){24, 8, 4}, 128, 64 << 10);
+    check_sample(count, (sample_traits){8, 8, 8}, 32, 227 << 10);
+    check_sample(count, (sample_traits){24, 8, 4}, 128, 64 << 10);
   }
   for (uint32_t bits = 0; bits <= 40; bits++)
-    check_hybrid(UINT64_C(1) << bits, (hybrid_kind){12, 8, 4}, 64, 227 << 10);
+    check_sample(UINT64_C(1) << bits, (sample_traits){12, 8, 4}, 64, 227 << 10);
 }
 
 int main(void)
@@ -198,7 +198,7 @@ int main(void)
       cmocka_unit_test(powers_are_the_largest_below),
       cmocka_unit_test(tiles_fit),
       cmocka_unit_test(blocks_have_a_power_of_two_of_threads),
-      cmocka_unit_test(hybrid_has_room_for_every_pair),
+      cmocka_unit_test(sample_has_room_for_every_pair),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,10 @@
 Usage: run.py [-j JOBS] [WORD]     WORD: only mutants whose file or text holds it
 
 Every mutant is built in a scratch copy of the working tree and run against the tests of units and
-schemas, and if those pass against the conformance suite, or for the threads against theirs; one in the CUDA plugin's host part against
-the tests of that, and one in its published sorts against their emulation. A mutant that passes them all has survived: a test is missing, or the change makes no difference. Takes some minutes, and is no part
-of the default tests. Exit status: 0 all were found, 1 some survived, 2 a mutant no longer applies.
+schemas, and if those pass against the conformance suite, or for the threads against theirs; one in
+the CUDA plugin's host part against the tests of that, one in its kernels against the emulated
+sorts or records. A mutant that passes them all has survived: a test is missing, or the change makes
+no difference. Takes an hour, most of it for kernels, and is no part of the default tests. Exit status: 0 all were found, 1 some survived, 2 a mutant no longer applies.
 """
 import argparse
 import subprocess
@@ -68,12 +69,98 @@ MUTANTS = [
     ('plugins/cuda/options.c', 'number == 0 ||', ''),
     ('plugins/cuda/runtime.c', '(void)cuda_of(device)->contexts.pop(&ignored)', '(void)device, ignored = NULL, (void)ignored'),
     ('plugins/gpu/whole_records.c', 'facts.strayed ?', 'facts.broken ?'),
+    # the sample sort
+    # splitters moved as if all bins were equal
+    ('plugins/cuda/sample/agent/bucket_lookup.cuh', 'lookup->exponential_bits > 0',
+     'false'),
+    # one key taken for that of a bucket whose splitters' differ
+    ('plugins/cuda/sample/agent/bucket_lookup.cuh', 'i - (i > 0)',
+     'i + (i < last)'),
+    # the greater pairs to the left of a splitter
+    ('plugins/cuda/sample/agent/bucket_lookup.cuh', 'bound <= key',
+     'bound >= key'),
+    # the last key not looked at, when an order is detected
+    ('plugins/cuda/sample/agent/detect_order.cuh', 'i, last - 1);',
+     'i, last - (last > 1 ? 2 : 1));'),
+    # equal keys turned round
+    ('plugins/cuda/sample/agent/detect_order.cuh', 'behind[t] >= before[t]',
+     'behind[t] > before[t]'),
+    # keys kept that are less than one of a row before
+    ('plugins/cuda/sample/agent/drop_merge.cuh', 'least = *greatest;',
+     'least = low;'),
+    # and those of chunks whose bounds descend
+    ('plugins/cuda/sample/agent/drop_merge.cuh', 'low > high',
+     'false'),
+    # of equal keys the dropped one last, where many were dropped
+    ('plugins/cuda/sample/agent/drop_merge.cuh', 'dropped->indices[dropped->numbers[middle]] < index',
+     'false'),
+    # and where few were
+    ('plugins/cuda/sample/agent/drop_merge.cuh', 'index < i',
+     'false'),
+    # pairs of a bin exchange their indices though their keys differ
+    ('plugins/cuda/sample/agent/overfull_bins.cuh', 'keys_equal(tile, pair, first)',
+     'true'),
+    # a bin of many keys taken for one of equal ones
+    ('plugins/cuda/sample/agent/overfull_bins.cuh', '!keys_equal(tile, sample_of_bin(tile, cut, old), pair)',
+     'false'),
+    # pairs for which an extent has no space left behind its end
+    ('plugins/cuda/sample/agent/partition.cuh', 'at >= by->search.counts[bucket]',
+     'false'),
+    # the greater of two packed pairs first
+    ('plugins/cuda/sample/agent/tile_bins.cuh', 'key < other.key;',
+     'key > other.key;'),
+    # of equal keys the later one first
+    ('plugins/cuda/sample/agent/tile_bins.cuh', 'shared->indices[i] < other.index',
+     'shared->indices[i] > other.index'),
+    # keys taken for such that end in zeros
+    ('plugins/cuda/sample/agent/tile_bins.cuh', 'head << scale->tail == key',
+     'true'),
+    # pairs whose tags tie left as they come, in a bin of many
+    ('plugins/cuda/sample/agent/tile_bins.cuh', 'not_greater - less == 1',
+     'true'),
+    # and in one of few
+    ('plugins/cuda/sample/block/bins.cuh', '(few[i] ^ few[i - 1]) >> TAG_NUMBER_BITS != 0',
+     'true'),
+    # of equal keys the later one first, in a run
+    ('plugins/cuda/sample/block/ranks.cuh', 'key <= other',
+     'key < other'),
+    # likewise, of neighbours
+    ('plugins/cuda/sample/block/ranks.cuh', 'at < first + r',
+     'at > first + r'),
+    # the first of so many keys of a run in place of the last
+    ('plugins/cuda/sample/block/ranks.cuh', '& last) == last) runs',
+     '& last) == 0) runs'),
+    # likewise, among runs
+    ('plugins/cuda/sample/block/ranks.cuh', 'run < own',
+     'run > own'),
+    # pairs of one bucket in one place, where many lanes have it
+    ('plugins/cuda/sample/block/shares.cuh', 'device_popc(before)',
+     '0'),
+    # whole records on the device
+    # a warp's hashes left out
+    ('plugins/cuda/records.c', 'w < RECORDS_WARPS; w++', 'w < RECORDS_WARPS - 1; w++'),
+    # an invalid record not told
+    ('plugins/cuda/records.c', 'if (!valid) args->facts->invalid = 1;', ';'),
+    # half of a key not compared
+    ('plugins/cuda/records.c', '&& words[2 * i + 1] == key.words[1]', ''),
+    # an index just out of range let pass
+    ('plugins/cuda/records.c', 'if (at >= args.count) {', 'if (at > args.count) {'),
+    # an index that comes twice let pass
+    ('plugins/cuda/records.c', 'if (before & bit) args.facts->broken = 1;', ';'),
+    # the last pair not looked at
+    ('plugins/cuda/records.c', 'if (i >= args.count) return;\n  const int compared',
+     'if (i >= args.count - 1) return;\n  const int compared'),
+    # equal keys turned round let pass
+    ('plugins/cuda/records.c', '(compared == 0 && turned)', '(compared == 0 && false)'),
+    # the first unit of a record for all
+    ('plugins/cuda/records.c', '* args->each + unit, bytes)', '* args->each, bytes)'),
+    # what is checked
     ('core/base/checked.h', 'y - x < a_size', 'y - x + 1 < a_size'),
     ('core/sorter.c', 'order->sorting == own->sorting', 'own->sorting'),
     ('core/check.c', 'compared == 0 && turned', 'compared > 0 && turned'),
     ('plugins/gpu/wide_keys.c', 'memcpy(order.at, next.at, order_bytes);', ';'),
     # the published sorts
-    ('plugins/cuda/plan.h', 'TWIN(GRID_FLOOR, 0, count % each != 0)', '0'),
+    ('plugins/cuda/plan.h', 'count / each + (count % each != 0)', 'count / each'),
     ('plugins/cuda/plan.h', 'plan_min(begin + 2 * width, count)};', 'begin + 2 * width};'),
     ('plugins/cuda/published/runs.cuh', 'if (LEFT_GOES_FIRST(x, key_at(right, i)))', 'if (x < key_at(right, i))'),
     ('plugins/cuda/published/runs.cuh', 'if (LEFT_GOES_FIRST(key_at(left, i), x))', 'if (key_at(left, i) < x)'),
@@ -205,9 +292,9 @@ def run(command, **options):
                           **options)
 
 
-def passes(command, folder):
+def passes(command, folder, seconds):
     try:
-        return run(command, cwd=folder, timeout=300).returncode == 0
+        return run(command, cwd=folder, timeout=max(300, seconds)).returncode == 0
     except subprocess.TimeoutExpired:
         return False
 
@@ -230,7 +317,10 @@ CUDA_STAGES = [('CUDA tests', ['test_host_merge', 'test_in_runs', 'test_verify',
 SORT_STAGES = [('emulated sorts', ['emulation'], r'^emulation\.(devices\.)?(rank|corank)', 240)]
 
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
-STAGES_OF = [('plugins/cuda/published/', SORT_STAGES), ('plugins/cuda/plan.h', SORT_STAGES),
+SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
+RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60)]
+STAGES_OF = [('plugins/cuda/sample/', SAMPLE_STAGES), ('plugins/cuda/records.c', RECORDS_STAGES),
+             ('plugins/cuda/published/', SORT_STAGES), ('plugins/cuda/plan.h', SORT_STAGES),
              ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES),
              ('core/include/recsort/team.h', THREAD_STAGES)]
 
@@ -245,7 +335,7 @@ def is_found(build, jobs, chosen):
         if not builds(build, jobs, targets):
             return 'compiler'
         if not passes(['ctest', '-j', str(jobs), '--timeout', str(timeout), '--stop-on-failure',
-                       '-R', tests], build):
+                       '-R', tests], build, timeout):
             return name
     return None
 
@@ -278,7 +368,8 @@ def main():
         if configured.returncode:
             sys.exit(configured.stdout)
         why = None if builds(build, arguments.jobs, []) else 'compiler'
-        why = why or is_found(build, arguments.jobs, stages() + CUDA_STAGES + THREAD_STAGES)
+        why = why or is_found(build, arguments.jobs, stages() + CUDA_STAGES + SAMPLE_STAGES +
+                              THREAD_STAGES)
         if why:
             sys.exit(f'mutants: without any, the tests fail already: {why}')
         for name, old, new in chosen:

@@ -134,7 +134,9 @@ std::vector<const device_algorithm *> algorithms(const options &asked)
   std::vector<const device_algorithm *> found;
   for (uint32_t i = 0; i < device_algorithm_count; i++) {
     const device_algorithm &each = device_algorithms[i];
-    if (asked.algorithm.empty() || asked.algorithm == each.shown.name) found.push_back(&each);
+    const bool alias = !found.empty() && found.front()->sort == each.sort;
+    if (asked.algorithm.empty() ? !alias : asked.algorithm == each.shown.name)
+      found.push_back(&each);
   }
   if (found.empty()) throw std::runtime_error("there is no algorithm \"" + asked.algorithm + "\"");
   return found;

@@ -1,0 +1,100 @@
+/* detect_order.cuh - whether keys ascend or descend already. The result is written at once, in case
+ * they do.
+ */
+#ifndef RECSORT_CUDA_SAMPLE_DETECT_ORDER_CUH
+#define RECSORT_CUDA_SAMPLE_DETECT_ORDER_CUH
+
+#include "cuda/sample/agent/order_flags.cuh"
+#include "cuda/pair.cuh"
+#include "cuda/sample/block/shares.cuh"
+namespace sample
+{
+
+struct detect_args {
+  static constexpr uint32_t max_threads = DETECT_BLOCK;
+
+  const void *keys;
+  void *numbered; /* indices, if keys ascend */
+  void *turned_keys;
+  void *turned; /* and their indices, if keys descend */
+  order_flags *flags;
+  host_flags *to_host;
+  uint64_t count;
+};
+
+/* By one thread: faster than a memset, as the next kernel may start meanwhile. */
+static __global__ void __launch_bounds__(WARP_SIZE)
+    clear_flags(const __grid_constant__ detect_args args)
+{
+  device_await_before();
+  const order_flags none = {0};
+  *args.flags = none;
+}
+
+/* Of some pairs, a thread of the block two, of neighbours and of what is far apart: how many
+ * descend. One barrier. */
+template <class Pair> DEVICE_INLINE uint32_t sample_order(const key_of<Pair> *keys, uint64_t last)
+{
+  const uint64_t distance = last / blockDim.x, i = plan_min(threadIdx.x * distance, last - 1);
+  const key_of<Pair> here = keys[i], neighbour = keys[i + 1];
+  const bool less = neighbour < here;
+  const bool far_less = distance > 1 ? keys[i + distance] < neighbour : less;
+  return block_sum((less ? 1u : 0) + (far_less ? 1u : 0));
+}
+
+/* Nothing is written, and little read, if keys seem mixed: that is to be soon known. Otherwise the
+ * result is written at once: sorted keys stay, and get their indices; descending ones are turned
+ * round. A thread stops when it has seen that they do neither. */
+template <class Pair>
+__global__ void __launch_bounds__(DETECT_BLOCK, 1)
+    detect_order(const __grid_constant__ detect_args args)
+{
+  enum { LOOKS = 8 };
+  const key_of<Pair> *const keys = (const key_of<Pair> *)args.keys;
+  const uint64_t chunk = (uint64_t)blockDim.x * LOOKS, last = args.count - 1;
+  bool less = false, not_less = false;
+  const uint32_t seen = sample_order<Pair>(keys, last);
+  const bool mixed = seen > 0 && seen < 2 * blockDim.x;
+  const bool first = blockIdx.x == 0 && threadIdx.x == 0;
+  const order_flags sampled = {mixed, mixed, seen > 2 * blockDim.x / FEW_DESCEND, 0, 0, 0, 0};
+  if (mixed && first) notify_host(args.to_host, &sampled);
+  device_await_before();
+  if (mixed) return;
+  volatile order_flags *const flags = args.flags;
+  if (first) flags->unlike = sampled.unlike;
+  for (uint64_t begin = blockIdx.x * chunk; begin < args.count && !(less && not_less);
+       begin += gridDim.x * chunk) {
+    key_of<Pair> mine[LOOKS], before[LOOKS], behind[LOOKS];
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < LOOKS; t++) {
+      const uint64_t i = begin + t * blockDim.x + threadIdx.x, pair = plan_min(i, last - 1);
+      mine[t] = keys[plan_min(i, last)];
+      before[t] = keys[pair];
+      behind[t] = keys[pair + 1];
+    }
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < LOOKS; t++) {
+      less |= behind[t] < before[t];
+      not_less |= behind[t] >= before[t];
+    }
+    if (less && not_less) break;
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < LOOKS; t++) {
+      const uint64_t i = begin + t * blockDim.x + threadIdx.x;
+      if (i > last) continue;
+      if (less) ((key_of<Pair> *)args.turned_keys)[last - i] = mine[t];
+      if (less)
+        ((index_of<Pair> *)args.turned)[last - i] = (index_of<Pair>)i;
+      else
+        ((index_of<Pair> *)args.numbered)[i] = (index_of<Pair>)i;
+    }
+  }
+  if (less && !flags->unsorted) flags->unsorted = 1; /* a write costs more than a read */
+  if (not_less && !flags->unreversed) flags->unreversed = 1;
+  __syncthreads();
+  if (threadIdx.x == 0 && device_is_last(&args.flags->looked)) notify_host(args.to_host, flags);
+}
+
+} // namespace sample
+
+#endif

@@ -1,0 +1,142 @@
+/* presorted.cuh - keys that ascend or descend already, or nearly.
+ */
+#ifndef RECSORT_CUDA_SAMPLE_PRESORTED_CUH
+#define RECSORT_CUDA_SAMPLE_PRESORTED_CUH
+
+#include "cuda/sample/agent/drop_merge.cuh"
+#include "cuda/sample/agent/detect_order.cuh"
+#include "cuda/sample/dispatch/sorts.cuh"
+
+namespace sample
+{
+
+/* Whether all keys ascend, descend, or seem to ascend but for a few. If they do, the result is
+ * there: in side 0, or, if they descend, in side 1. Waits. */
+template <class Pair>
+device_status presorted<Pair>::detect(const device_job *job, const device_buffers *buffers,
+                                      order_flags *flags, key_order *found)
+{
+  enum { BLOCKS = 8 }; /* a multiprocessor */
+  const uint64_t blocks =
+      plan_min(plan_blocks(job->count, DETECT_BLOCK), (uint64_t)BLOCKS * job->multiprocessors);
+  const detect_args args = {
+      buffers->keys[0],  buffers->indices[0], buffers->keys[1], buffers->indices[1], flags,
+      expect_flags(job), job->count};
+  order_flags seen = {};
+  device_status status = device_launch(clear_flags, 1, 1, 0, job->stream, args);
+  if (status == 0)
+    status = device_launch(detect_order<Pair>, blocks, DETECT_BLOCK, 0, job->stream, args);
+  if (status == 0) status = await_flags(job, &seen);
+  *found = !seen.unsorted     ? KEYS_ASCEND
+           : !seen.unreversed ? KEYS_DESCEND
+           : !seen.unlike     ? KEYS_NEARLY_ASCEND
+                              : KEYS_MIXED;
+  return status;
+}
+
+/* ---- Drop-merge ---- */
+
+/* A warp for each of so many chunks. */
+static inline uint64_t chunk_blocks(uint64_t chunks)
+{
+  return plan_blocks(chunks, DROP_MERGE_BLOCK / WARP_SIZE);
+}
+
+/* How many are dropped; 0 if a drop-merge is of no use. Waits. */
+template <class Pair>
+static device_status count_dropped(const device_job *job, drop_merge<Pair> *work)
+{
+  const uint64_t chunks = work->in.chunks, groups = plan_blocks(chunks, SUM_GROUP);
+  const uint64_t adders =
+      plan_min(plan_blocks(groups, WARP_SIZE) * WARP_SIZE, SAMPLE_SPLITTER_BLOCK);
+  const find_bounds_args<Pair> bound = {work->in, work->bounds};
+  const filter_args<Pair> filtered = {work->in, work->bounds, work->filtered, work->flags};
+  const sum_dropped_args sum = {work->filtered.drops, chunks, work->filtered.groups, work->flags,
+                                expect_flags(job)};
+  order_flags flags = {};
+  device_status status = device_launch(find_bounds<Pair>, plan_blocks(chunks, DROP_MERGE_BLOCK),
+                                       DROP_MERGE_BLOCK, 0, job->stream, bound);
+  if (status == 0)
+    status = device_launch(filter<Pair>, chunk_blocks(chunks), DROP_MERGE_BLOCK, 0, job->stream,
+                           filtered);
+  if (status == 0) status = device_launch(sum_dropped, 1, (uint32_t)adders, 0, job->stream, sum);
+  if (status == 0) status = await_flags(job, &flags);
+  const bool useless = flags.unmergeable || flags.dropped > sample_most_dropped(job);
+  work->dropped.count = useless ? 0 : flags.dropped;
+  return status;
+}
+
+/* Counts the keys to be dropped; none if a drop-merge is of no use, or has no space: all that it
+ * needs lies where indices are yet to come. Waits. */
+template <class Pair>
+device_status presorted<Pair>::filter(const device_job *job, const device_buffers *buffers,
+                                      order_flags *flags, drop_merge<Pair> *work)
+{
+  const uint64_t chunks = plan_blocks(job->count, DROP_MERGE_CHUNK);
+  arena *const at = &work->memory;
+  *work = {};
+  *at = {(char *)buffers->indices[0], 0};
+  work->in = {(const key_of<Pair> *)buffers->keys[0], job->count, chunks};
+  work->flags = flags;
+  work->to = {(key_of<Pair> *)buffers->keys[1], (index_of<Pair> *)buffers->indices[1]};
+  work->filtered.kept = (uint32_t *)arena_take(at, chunks * CHUNK_ROWS * sizeof(uint32_t));
+  work->bounds = (key_of<Pair> *)arena_take(at, chunks * sizeof(key_of<Pair>));
+  work->filtered.drops = (uint16_t *)arena_take(at, chunks * sizeof(uint16_t));
+  work->filtered.groups =
+      (uint64_t *)arena_take(at, plan_blocks(chunks, SUM_GROUP) * sizeof(uint64_t));
+  work->firsts = (uint64_t *)arena_take(at, (chunks + 1) * sizeof(uint64_t));
+  if (at->taken > job->count * sizeof(index_of<Pair>)) return 0;
+  return count_dropped(job, work);
+}
+
+/* Buffers to sort the dropped pairs in. False: there is no space. */
+template <class Pair>
+bool presorted<Pair>::reserve(const device_job *job, const device_job *dropped,
+                              uint64_t extra_bytes, drop_merge<Pair> *work)
+{
+  arena *const at = &work->memory;
+  work->indices = (index_of<Pair> *)arena_take(at, dropped->count * sizeof(index_of<Pair>));
+  at->taken = device_aligned(at->taken);
+  void *const block = arena_take(at, device_bytes(dropped, extra_bytes));
+  if (at->taken > job->count * sizeof(index_of<Pair>)) return false;
+  work->buffers = device_divide(dropped, block, extra_bytes);
+  return true;
+}
+
+/* To side 0 of those buffers. */
+template <class Pair>
+device_status presorted<Pair>::extract(const device_job *job, const drop_merge<Pair> *work)
+{
+  const pair_array<Pair> to = {(key_of<Pair> *)work->buffers.keys[0], work->indices};
+  const extract_dropped_args<Pair> args = {work->in, work->filtered, to};
+  return device_launch(extract_dropped<Pair>, chunk_blocks(work->in.chunks), DROP_MERGE_BLOCK, 0,
+                       job->stream, args);
+}
+
+/* When they are sorted, in side `side`: all pairs to side 1 of the job's buffers. */
+template <class Pair>
+device_status presorted<Pair>::merge(const device_job *job, unsigned side, drop_merge<Pair> *work)
+{
+  const uint64_t chunks = work->in.chunks;
+  work->dropped.keys = (const key_of<Pair> *)work->buffers.keys[side];
+  work->dropped.numbers = (const index_of<Pair> *)work->buffers.indices[side];
+  work->dropped.indices = work->indices;
+  const partition_dropped_args<Pair> partition = {work->bounds, chunks, work->dropped,
+                                                  work->firsts};
+  const merge_args<Pair> merged = {work->in,     work->filtered, work->dropped,
+                                   work->firsts, work->to,       work->flags};
+  device_status status =
+      device_launch(partition_dropped<Pair>, plan_blocks(chunks + 1, DROP_MERGE_BLOCK),
+                    DROP_MERGE_BLOCK, 0, job->stream, partition);
+  if (status == 0)
+    status = device_launch(merge_sparse<Pair>, chunk_blocks(chunks), DROP_MERGE_BLOCK, 0,
+                           job->stream, merged);
+  if (status == 0)
+    status = device_launch(merge_dense<Pair>, plan_blocks(work->dropped.count, DROP_MERGE_BLOCK),
+                           DROP_MERGE_BLOCK, 0, job->stream, merged);
+  return status;
+}
+
+} // namespace sample
+
+#endif

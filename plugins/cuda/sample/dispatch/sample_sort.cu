@@ -1,0 +1,123 @@
+/* sample_sort.cu - the default sort of the device: what is done with a job.
+ *
+ *   presorted      very many keys that ascend already, or descend: they are numbered, or turned
+ * round; or that ascend but for a few: those are sorted apart and merged with the others small_sort
+ * few pairs: for each the others before it are counted many_sort      more: to padded buckets,
+ * which are then sorted; or, many, level by level to buckets that are counted, or are chains of
+ * extents
+ *
+ * Layers: dispatch/ plans, divides memory and launches; agent/ has the kernels; block/ what the
+ * threads of a warp or a block do together.
+ *
+ * A pair is a key and its index, and all pairs differ: so no step need be stable. Where both fit in
+ * 64 bits they are packed, the index below, and one array moves instead of two.
+ */
+#include "cuda/sample/sample.h"
+
+#include "cuda/sample/agent/list_extents.cuh"
+#include "cuda/sample/dispatch/sorts.cuh"
+
+using namespace sample;
+
+device_status sample::start_list_extents(const device_job *job, uint64_t blocks, uint32_t block,
+                                         const list_args &args)
+{
+  return device_launch(list_extents, blocks, block, 0, job->stream, args);
+}
+
+/* ---- Which sort ---- */
+
+struct pair_sort {
+  uint64_t (*extra_bytes)(const device_job *job);
+  device_status (*sort)(const device_job *job, const device_buffers *buffers, void *extra,
+                        unsigned *result);
+};
+
+template <class Sort> static pair_sort pair_sort_of()
+{
+  return {Sort::extra_bytes, Sort::sort};
+}
+
+template <template <class Pair> class Sort> static pair_sort wide_sort_of(const device_job *job)
+{
+  const bool wide = job->index_bits == 64;
+  if (job->key_width == 32)
+    return wide ? pair_sort_of<Sort<wide_pair<uint32_t, uint64_t>>>()
+                : pair_sort_of<Sort<wide_pair<uint32_t, uint32_t>>>();
+  if (job->key_width == 64)
+    return wide ? pair_sort_of<Sort<wide_pair<uint64_t, uint64_t>>>()
+                : pair_sort_of<Sort<wide_pair<uint64_t, uint32_t>>>();
+  return wide ? pair_sort_of<Sort<wide_pair<device_uint128, uint64_t>>>()
+              : pair_sort_of<Sort<wide_pair<device_uint128, uint32_t>>>();
+}
+
+static pair_sort choose_sort(const device_job *job)
+{
+  const bool wide = job->index_bits == 64;
+  if (sample_is_small(job)) return wide_sort_of<small_sort>(job);
+  const bool unpacked = sample_tuning_of(job).wide_32 && wide && job->key_width == 32;
+  if (job->key_bits + index_bits_of(job) <= 64 && !unpacked)
+    return pair_sort_of<many_sort<packed_pair>>();
+  if (job->key_width == 32) return pair_sort_of<many_sort<wide_pair<uint32_t, uint64_t>>>();
+  return wide_sort_of<many_sort>(job);
+}
+
+/* ---- The whole sort ---- */
+
+/* Keys that seem to ascend but for a few; *sorted is false if they do not. */
+template <class Pair>
+static device_status sort_nearly_sorted(const device_job *job, const device_buffers *buffers,
+                                        order_flags *flags, bool *sorted)
+{
+  drop_merge<Pair> work;
+  device_status status = presorted<Pair>::filter(job, buffers, flags, &work);
+  if (status || work.dropped.count == 0) return status;
+  device_job dropped = *job;
+  dropped.count = work.dropped.count;
+  const pair_sort by = choose_sort(&dropped);
+  if (!presorted<Pair>::reserve(job, &dropped, by.extra_bytes(&dropped), &work)) return 0;
+  unsigned side = 0;
+  *sorted = true;
+  status = presorted<Pair>::extract(job, &work);
+  if (status == 0) status = by.sort(&dropped, &work.buffers, work.buffers.extra, &side);
+  return status ? status : presorted<Pair>::merge(job, side, &work);
+}
+
+template <class Pair>
+static device_status sort_job(const device_job *job, const device_buffers *buffers,
+                              unsigned *result)
+{
+  const uint64_t needed = sample_extra_bytes(job);
+  order_flags *const flags = (order_flags *)((char *)buffers->extra + needed - ORDER_FLAGS_BYTES);
+  assert(buffers->extra_bytes >= needed);
+  if (sample_detects_order(job)) {
+    key_order found = KEYS_MIXED;
+    device_status status = presorted<Pair>::detect(job, buffers, flags, &found);
+    bool sorted = found == KEYS_ASCEND || found == KEYS_DESCEND;
+    *result = found == KEYS_ASCEND ? 0 : 1;
+    if (status == 0 && found == KEYS_NEARLY_ASCEND)
+      status = sort_nearly_sorted<Pair>(job, buffers, flags, &sorted);
+    if (status || sorted) return status;
+  }
+  return choose_sort(job).sort(job, buffers, buffers->extra, result);
+}
+
+device_status sample_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
+{
+  const bool wide = job->index_bits == 64;
+  *result = 0;
+  if (job->count == 0) return 0;
+  if (job->key_width == 32)
+    return wide ? sort_job<wide_pair<uint32_t, uint64_t>>(job, buffers, result)
+                : sort_job<wide_pair<uint32_t, uint32_t>>(job, buffers, result);
+  if (job->key_width == 64)
+    return wide ? sort_job<wide_pair<uint64_t, uint64_t>>(job, buffers, result)
+                : sort_job<wide_pair<uint64_t, uint32_t>>(job, buffers, result);
+  return wide ? sort_job<wide_pair<device_uint128, uint64_t>>(job, buffers, result)
+              : sort_job<wide_pair<device_uint128, uint32_t>>(job, buffers, result);
+}
+
+uint64_t sample_extra_bytes(const device_job *job)
+{
+  return choose_sort(job).extra_bytes(job) + ORDER_FLAGS_BYTES;
+}

@@ -1,0 +1,41 @@
+/* sort_small.cuh - a sort of few pairs: its kernels and their arguments.
+ */
+#ifndef RECSORT_CUDA_SAMPLE_SORT_SMALL_CUH
+#define RECSORT_CUDA_SAMPLE_SORT_SMALL_CUH
+
+#include "cuda/sample/agent/small_ranks.cuh"
+#include "cuda/sample/dispatch/sorts.cuh"
+
+namespace sample
+{
+
+template <class Pair> uint64_t small_sort<Pair>::extra_bytes(const device_job *job)
+{
+  const sample_ranking how = sample_ranking_of(job, job->count);
+  return sample_fences(&how, job->count) * sizeof(key_of<Pair>);
+}
+
+/* To runs in side 1, and if these are several, back to side 0. */
+template <class Pair>
+device_status small_sort<Pair>::sort(const device_job *job, const device_buffers *buffers,
+                                     void *extra, unsigned *result)
+{
+  const sample_ranking how = sample_ranking_of(job, job->count);
+  const key_runs<key_of<Pair>> runs = {(key_of<Pair> *)buffers->keys[1], (key_of<Pair> *)extra,
+                                       (uint32_t)job->count, how.run_bits};
+  index_of<Pair> *const indices = (index_of<Pair> *)buffers->indices[1];
+  const rank_runs_args<Pair> args = {(const key_of<Pair> *)buffers->keys[0], runs, indices};
+  *result = how.alone ? 1 : 0;
+  const device_status status =
+      device_launch(rank_runs<Pair>, sample_rank_blocks(&how, job->count), how.block,
+                    run_bytes<key_of<Pair>>(&how), job->stream, args);
+  if (status || how.alone) return status;
+  const rank_all_args<Pair> all = {
+      runs, indices, {(key_of<Pair> *)buffers->keys[0], (index_of<Pair> *)buffers->indices[0]}};
+  return device_launch(rank_all<Pair>, plan_blocks(job->count, WARP_SIZE), how.block, 0,
+                       job->stream, all);
+}
+
+} // namespace sample
+
+#endif

@@ -1,0 +1,402 @@
+/* plan.h - how the sample sort goes about a job: pure functions, for the host. */
+#ifndef RECSORT_CUDA_SAMPLE_PLAN_H
+#define RECSORT_CUDA_SAMPLE_PLAN_H
+
+#include "cuda/plan.h"
+
+enum {
+  WARP_SIZE = 32,
+  WARP_BITS = 5,
+  SAMPLE_BIN_GROUP = 4, /* of a tile, which a thread takes at a time */
+  SAMPLE_TILE_BLOCK = 512,
+  SAMPLE_SPLITTER_BLOCK = 1024,
+  SAMPLE_RANK_BLOCK = 512,
+  SAMPLE_WARP_RANKED = 2,     /* pairs that a warp ranks */
+  SAMPLE_SCATTER_BLOCK = 512, /* of kernels that count and scatter */
+  SAMPLE_SCATTER_ITEMS = 8,   /* pairs of theirs a thread */
+  SAMPLE_MOST_BUCKETS = 1024, /* that a segment is split into: two a thread */
+  SAMPLE_MOST_PARTS = 256,
+  SAMPLE_MAX_LEVELS = 8
+};
+
+/* How many pairs are sorted: to padded buckets, or level by level to buckets of known sizes. */
+typedef enum sample_way { SAMPLE_PADDED, SAMPLE_LEVELS } sample_way;
+
+/* What plans follow. Tests hand over others by device_job.tuning, so that few pairs go every way.
+ */
+typedef struct sample_tuning {
+  uint64_t most_small;      /* pairs that are ranked, at most */
+  uint64_t most_small_wide; /* of keys of more than 64 bits */
+  uint64_t most_alone;      /* keys of a run, if one run has all that are ranked */
+  uint64_t run;             /* keys of one of several */
+  uint64_t least_detected;  /* pairs at least whose order is detected: it costs a wait */
+  uint32_t drop_share;      /* one key of so many may be dropped, at most */
+  uint32_t limit;           /* pairs of a bin that are ranked among each other, at least */
+  bool wide_32;             /* keys of 32 bits and indices of 64 are not packed */
+  bool asked;               /* whether sorts of many pairs follow what is asked for here: */
+  sample_way way;
+  bool searched;         /* padded buckets are looked up without a table */
+  bool joined;           /* neighbouring buckets make a tile */
+  uint32_t tile;         /* pairs, at most */
+  uint32_t buckets;      /* of a segment, at most */
+  uint32_t samples;      /* of a segment */
+  uint32_t scattered;    /* pairs for each thread of a block that scatters */
+  uint32_t extent_parts; /* that an extent has space for, each of what a block scatters */
+} sample_tuning;
+
+static inline sample_tuning sample_default_tuning(void)
+{
+  sample_tuning usual = {0};
+  usual.most_small = 16 << 10;
+  usual.most_small_wide = 8 << 10;
+  usual.most_alone = 2048;
+  usual.run = 512;
+  usual.least_detected = 1 << 23;
+  usual.drop_share = 16;
+  usual.limit = 32;
+  return usual;
+}
+
+static inline sample_tuning sample_tuning_of(const device_job *job)
+{
+  return job->tuning ? *job->tuning : sample_default_tuning();
+}
+
+/* Few pairs are ranked. */
+static inline bool sample_is_small(const device_job *job)
+{
+  const sample_tuning tuning = sample_tuning_of(job);
+  return job->count <= (job->key_width > 64 ? tuning.most_small_wide : tuning.most_small);
+}
+
+/* How those are, or a sample of many. */
+typedef struct sample_ranking {
+  uint32_t block;    /* threads; a warp at least */
+  uint32_t run_bits; /* a run has 2^run_bits; as many as a warp has lanes at least */
+  bool alone;        /* one run has them all */
+} sample_ranking;
+
+static inline sample_ranking sample_ranking_of(const device_job *job, uint64_t count)
+{
+  enum { ALONE_BLOCK = 256, KEY_BYTES = 16 };
+  const sample_tuning tuning = sample_tuning_of(job);
+  const uint64_t most = plan_power_below(job->shared_bytes / KEY_BYTES);
+  const uint64_t most_alone = plan_min(most, tuning.most_alone);
+  const bool alone = count <= most_alone;
+  const uint32_t asked = job->block ? plan_block(job) : (uint32_t)SAMPLE_RANK_BLOCK;
+  const uint32_t most_threads = alone ? (uint32_t)ALONE_BLOCK : (uint32_t)SAMPLE_RANK_BLOCK;
+  const sample_ranking how = {
+      (uint32_t)plan_clamp(asked, WARP_SIZE, most_threads),
+      (uint32_t)__builtin_ctzll(alone ? most_alone : plan_min(most, tuning.run)), alone};
+  return how;
+}
+
+static inline uint64_t sample_rank_blocks(const sample_ranking *how, uint64_t count)
+{
+  return plan_blocks(count, how->block / WARP_SIZE * SAMPLE_WARP_RANKED);
+}
+
+/* Of all runs, each a warp's. */
+static inline uint64_t sample_fences(const sample_ranking *how, uint64_t count)
+{
+  return how->alone ? 0 : plan_blocks(count, UINT64_C(1) << how->run_bits) * WARP_SIZE;
+}
+
+/* Each step writes all pairs once: those of a level to their buckets, and the last one, which sorts
+ * tiles; if buckets are padded there is that one alone. */
+typedef struct sample_plan {
+  uint32_t block;         /* threads that sort a tile: a power of two, a warp at least */
+  uint32_t sample_block;  /* that sort a segment's sample */
+  uint32_t scatter_block; /* that count and scatter */
+  uint32_t tile;          /* pairs at most */
+  uint32_t joined;        /* pairs of neighbouring buckets that make a tile; 0: each is one */
+  uint32_t limit;         /* pairs of a bin that are ranked among each other, at least */
+  uint32_t samples;       /* of a segment */
+  uint32_t scattered;     /* pairs a block that scatters */
+  uint32_t capacity;      /* of a padded bucket */
+  uint32_t bins;          /* of a table, for each bucket */
+  bool searched;          /* buckets are found without a table */
+  uint32_t levels;
+  uint32_t buckets[SAMPLE_MAX_LEVELS]; /* that a segment is split into */
+  uint32_t
+      extent_bits; /* the first level's are chains of extents of 2^extent_bits pairs; 0: counted */
+  uint32_t steps;
+  sample_way way;
+} sample_plan;
+
+/* A type of pair, and how a block sorts a tile of them. */
+typedef struct sample_traits {
+  uint32_t pair_bytes;
+  uint32_t items; /* pairs a thread, at most */
+  uint32_t bins;  /* a thread */
+} sample_traits;
+
+/* What such a block needs: pairs and their tags, and bins with one behind the last. */
+static inline uint64_t sample_tile_bytes(uint32_t block, sample_traits traits)
+{
+  const uint64_t pairs = (uint64_t)block * traits.items * (traits.pair_bytes + sizeof(uint32_t));
+  return pairs + ((uint64_t)block * traits.bins + 4) * sizeof(uint32_t);
+}
+
+/* And for a sample's splitters. */
+static inline uint64_t sample_block_bytes(uint32_t block, sample_traits traits)
+{
+  return sample_tile_bytes(block, traits) + SAMPLE_MOST_BUCKETS * traits.pair_bytes;
+}
+
+/* And for the bounds of parts. */
+static inline uint64_t sample_part_bytes(uint32_t block, sample_traits traits)
+{
+  return sample_tile_bytes(block, traits) + SAMPLE_MOST_PARTS * traits.pair_bytes;
+}
+
+/* The least b with b to the power of `levels` at least `buckets`. */
+static inline uint64_t sample_root_up(uint64_t buckets, uint32_t levels)
+{
+  for (uint64_t root = 1;; root++) {
+    uint64_t power = 1;
+    for (uint32_t level = 0; level < levels && power < buckets; level++)
+      power *= root;
+    if (power >= buckets) return root;
+  }
+}
+
+/* At least `buckets` in all, about as many on each of as few levels as can be; of the first of
+ * several no more than `most_lists`, if that takes no more levels. */
+static inline void sample_set_levels(sample_plan *plan, uint64_t buckets, uint32_t most,
+                                     uint64_t most_lists)
+{
+  uint64_t power = most, left = 1; /* of all levels, of all but the first */
+  plan->way = SAMPLE_LEVELS;
+  plan->scattered = plan->scatter_block * SAMPLE_SCATTER_ITEMS;
+  plan->levels = 1;
+  for (; power < buckets; power *= most, left *= most)
+    plan->levels++;
+  for (uint32_t level = 0; level < plan->levels; level++) {
+    uint64_t root = sample_root_up(buckets, plan->levels - level);
+    if (level == 0 && most_lists * left >= buckets) root = plan_min(root, most_lists);
+    plan->buckets[level] = (uint32_t)root;
+    buckets = plan_blocks(buckets, root);
+  }
+  plan->steps = plan->levels + 1;
+}
+
+/* The first of several levels has buckets that are chains of extents. For each there is one that is
+ * not full, and for the last quarter of that one more: in all, for so many pairs a bucket. */
+static inline uint64_t sample_spare(uint64_t buckets, uint64_t pairs)
+{
+  return (buckets + buckets / 4 + 1) * pairs;
+}
+
+/* Pairs that there is memory for. */
+static inline uint64_t sample_most_spare(sample_traits traits)
+{
+  enum { MOST = 41 << 20 /* bytes */ };
+  return MOST / traits.pair_bytes;
+}
+
+/* Buckets for which there is memory, if their extents are as small as can be. */
+static inline uint64_t sample_most_chains(const sample_plan *plan, sample_traits traits)
+{
+  const uint64_t pairs = (uint64_t)plan->scatter_block * SAMPLE_SCATTER_ITEMS;
+  return (sample_most_spare(traits) / pairs - 1) * 4 / 5;
+}
+
+/* As large as they can be, so that a new one is seldom wanted, but for memory: `most_parts`
+ * times what a block scatters, unless spare ones take too much, or half as much as all pairs. */
+static inline void sample_set_extents(sample_plan *plan, sample_traits traits, uint64_t count,
+                                      uint32_t most_parts)
+{
+  const uint64_t spare = sample_spare(plan->buckets[0], plan->scattered);
+  const uint64_t most = plan_min(sample_most_spare(traits), count / 2) / spare;
+  if (plan->levels < 2 || spare > sample_most_spare(traits)) return;
+  const uint64_t parts = plan_power_below(plan_clamp(most, 1, most_parts));
+  plan->extent_bits = (uint32_t)__builtin_ctzll(plan->scattered * parts);
+}
+
+static inline uint64_t sample_extents(const sample_plan *plan, uint64_t count)
+{
+  return plan->extent_bits ? (count >> plan->extent_bits) + sample_spare(plan->buckets[0], 1) : 0;
+}
+
+/* The offsets of a first level's buckets, few that all blocks add to, lie apart, so that blocks do
+ * not wait for each other. */
+static inline uint32_t sample_stride(const sample_plan *plan, uint32_t level)
+{
+  return level == 0 && plan->levels != 1 ? 8 : 1;
+}
+
+/* Bins of the table that tells where a segment's buckets are: a multiple of 8. */
+static inline uint32_t sample_table_bins(const sample_plan *plan, uint32_t buckets)
+{
+  enum { MOST = 12 }; /* for a thread */
+  return (uint32_t)plan_min(plan->bins * buckets, MOST * plan->scatter_block);
+}
+
+/* What the levels need beside the pairs. */
+typedef struct sample_sizes {
+  uint64_t buckets;    /* of the last level */
+  uint64_t segments;   /* of which they are */
+  uint64_t table_bins; /* of a level's tables, at most */
+  uint64_t offsets[2]; /* of the last level's buckets, and of the one before */
+  uint64_t tiles;      /* at most */
+  uint64_t padded;     /* pairs that there is space for in padded buckets */
+  uint64_t chains;     /* buckets that are chains */
+  uint64_t extents;    /* of these */
+  uint64_t chained;    /* pairs that there is space for in them */
+} sample_sizes;
+
+static inline sample_sizes sample_sizes_of(const sample_plan *plan, uint64_t count)
+{
+  sample_sizes sizes = {1, 1, 0, {0, 0}, 0, 0, 0, 0, 0};
+  if (plan->way == SAMPLE_PADDED) {
+    sizes.buckets = plan->buckets[0];
+    sizes.tiles = sizes.buckets;
+    sizes.table_bins = sample_table_bins(plan, plan->buckets[0]);
+    sizes.offsets[0] = sizes.buckets * sample_stride(plan, 0);
+    sizes.padded = sizes.buckets * plan->capacity;
+    return sizes;
+  }
+  for (uint32_t level = 0; level < plan->levels; level++) {
+    const uint32_t after = (plan->levels - 1 - level) % 2;
+    const uint64_t bins = sizes.buckets * sample_table_bins(plan, plan->buckets[level]);
+    sizes.segments = sizes.buckets;
+    sizes.buckets *= plan->buckets[level];
+    const uint64_t offsets = sizes.buckets * sample_stride(plan, level);
+    if (bins > sizes.table_bins) sizes.table_bins = bins;
+    if (offsets > sizes.offsets[after]) sizes.offsets[after] = offsets;
+  }
+  sizes.chains = plan->extent_bits ? plan->buckets[0] : 0;
+  sizes.extents = sample_extents(plan, count);
+  sizes.chained = sizes.extents << plan->extent_bits;
+  sizes.tiles = sizes.buckets;
+  if (plan->joined) /* two neighbours of a segment have more pairs than are joined */
+    sizes.tiles = plan_min(sizes.tiles, 2 * (count / plan->joined) + sizes.segments);
+  return sizes;
+}
+
+static inline bool sample_detects_order(const device_job *job)
+{
+  return job->count >= sample_tuning_of(job).least_detected;
+}
+
+/* So many may be out of order: sorted apart and merged, they cost less than all of them. */
+static inline uint64_t sample_most_dropped(const device_job *job)
+{
+  return job->count / sample_tuning_of(job).drop_share;
+}
+
+/* Of a segment: two for a thread, and some samples for each. */
+static inline uint32_t sample_most_buckets(const sample_plan *plan)
+{
+  enum { SAMPLES = 8 };
+  return (uint32_t)plan_min(2 * plan->scatter_block, plan->samples / SAMPLES);
+}
+
+/* Pairs of a tile, at most: with many more pairs than bins it would be slow. */
+static inline uint32_t sample_joined(const sample_plan *plan, sample_traits traits)
+{
+  return (uint32_t)plan_min(plan->tile, plan->block * (traits.bins + traits.bins / 4));
+}
+
+/* Many pairs: buckets are a part of a tile each, so that as many as fit make one; the smaller they
+ * are the fuller are tiles, and the more splitting costs. */
+static inline void sample_set_many(sample_plan *plan, sample_traits traits, uint64_t count)
+{
+  enum { EACH = 2, SAMPLES = 16 }; /* pairs of a bucket for a thread that sorts it */
+  enum { MOST_PARTS = 8 };         /* of an extent, that a block scatters */
+  sample_set_levels(plan, plan_blocks(count, EACH * plan->block), sample_most_buckets(plan),
+                    sample_most_chains(plan, traits));
+  if (plan->block == SAMPLE_TILE_BLOCK) /* or others need too much memory for their tiles */
+    sample_set_extents(plan, traits, count, MOST_PARTS);
+  plan->joined = sample_joined(plan, traits);
+  plan->samples = (uint32_t)plan_min(plan->samples, SAMPLES * plan->buckets[0]);
+}
+
+/* Pairs a block that scatters: such that all multiprocessors have two, if there are enough. */
+static inline uint32_t sample_scattered(const sample_plan *plan, const device_job *job)
+{
+  const uint64_t most = (uint64_t)plan->scatter_block * SAMPLE_SCATTER_ITEMS;
+  const uint64_t blocks = 2 * (uint64_t)plan->scatter_block * job->multiprocessors;
+  return (uint32_t)plan_min(plan->scatter_block * plan_blocks(job->count, blocks), most);
+}
+
+/* Buckets with space for several times as many pairs as will come by chance, and for each as many
+ * samples as leave one with too little in hardly two of a thousand sorts (the tail of a gamma
+ * distribution). False if that is more memory than there should be. */
+static inline bool sample_set_padded(sample_plan *plan, sample_traits traits, const device_job *job)
+{
+  enum { LEAST = 256, MOST = 1024, BUCKETS = 256, MOST_ROOM = 60 << 20 /* bytes */ };
+  enum { SPARE = 8, LEAST_SPARE = 3, SAMPLES = 4, FEW_SPARE = 2 };
+  uint32_t each = LEAST;
+  while (each < MOST && plan_blocks(job->count, each) > BUCKETS)
+    each *= 2;
+  const uint64_t buckets = plan_blocks(job->count, each);
+  const uint64_t block = plan_min(plan->block, SPARE * each / traits.items);
+  const uint64_t capacity =
+      plan_min(block * traits.items, MOST_ROOM / (buckets * traits.pair_bytes));
+  if (buckets > 2 * plan->scatter_block || capacity < LEAST_SPARE * each) return false;
+  plan->way = SAMPLE_PADDED;
+  plan->block = (uint32_t)block;
+  plan->tile = plan->capacity = (uint32_t)capacity;
+  plan->buckets[0] = (uint32_t)buckets;
+  plan->samples = plan->buckets[0] * (capacity >= SPARE * each       ? SAMPLES
+                                      : capacity >= FEW_SPARE * each ? 2 * SAMPLES
+                                                                     : 3 * SAMPLES);
+  plan->scattered = sample_scattered(plan, job);
+  plan->searched = buckets <= BUCKETS;
+  return true;
+}
+
+/* As the tuning asks. */
+static inline void sample_set_asked(sample_plan *plan, sample_traits traits, const device_job *job)
+{
+  const sample_tuning *const tuning = job->tuning;
+  plan->tile = (uint32_t)plan_min(plan->tile, tuning->tile);
+  plan->joined = tuning->joined ? sample_joined(plan, traits) : 0;
+  plan->samples = tuning->samples;
+  const uint64_t buckets = plan_max(plan_blocks(job->count, plan->tile / 2), 2);
+  if (tuning->way == SAMPLE_LEVELS) {
+    sample_set_levels(plan, buckets, (uint32_t)plan_min(tuning->buckets, 2 * plan->scatter_block),
+                      sample_most_chains(plan, traits));
+    plan->scattered = tuning->scattered * plan->scatter_block;
+    sample_set_extents(plan, traits, UINT64_MAX, tuning->extent_parts);
+    return;
+  }
+  plan->way = SAMPLE_PADDED;
+  plan->capacity = plan->tile;
+  plan->buckets[0] = (uint32_t)plan_min(buckets, 2 * plan->scatter_block);
+  plan->samples = 2 * plan->buckets[0];
+  plan->scattered = sample_scattered(plan, job);
+  plan->searched = tuning->searched;
+}
+
+/* Of pairs that are not few. */
+static inline sample_plan sample_plan_of(const device_job *job, sample_traits traits)
+{
+  enum { STATIC = 6 << 10 /* bytes */ };
+  const sample_tuning tuning = sample_tuning_of(job);
+  const uint32_t asked = job->block ? plan_block(job) : (uint32_t)SAMPLE_TILE_BLOCK;
+  sample_plan plan = {0};
+  plan.block = (uint32_t)plan_clamp(asked, WARP_SIZE, SAMPLE_TILE_BLOCK);
+  while (plan.block > WARP_SIZE &&
+         sample_block_bytes(plan.block, traits) + STATIC > job->shared_bytes)
+    plan.block /= 2;
+  plan.sample_block = 2 * plan.block;
+  while (plan.sample_block > plan.block &&
+         sample_block_bytes(plan.sample_block, traits) + STATIC > job->shared_bytes)
+    plan.sample_block -= WARP_SIZE;
+  plan.scatter_block = plan.block;
+  plan.tile = plan.block * traits.items;
+  plan.limit = tuning.limit;
+  plan.samples = plan.sample_block * traits.items;
+  plan.steps = 1;
+  plan.bins = (uint32_t)plan_max(plan.block / (traits.pair_bytes > sizeof(uint64_t) ? 32 : 16), 8);
+  if (tuning.asked)
+    sample_set_asked(&plan, traits, job);
+  else if (!sample_set_padded(&plan, traits, job))
+    sample_set_many(&plan, traits, job->count);
+  return plan;
+}
+
+#endif
