@@ -165,7 +165,7 @@ DEVICE_INLINE void fill_keys(const sort_oversized_args<Pair> *args, uint32_t buc
 }
 
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, 2)
+__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_BLOCK, 2))
     sort_oversized(const __grid_constant__ sort_oversized_args<Pair> args)
 {
   device_await_before();

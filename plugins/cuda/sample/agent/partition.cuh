@@ -230,7 +230,7 @@ DEVICE_INLINE void add_counts(const count_args<Pair> *args, uint32_t segment,
 /* A block's pairs may lie in several segments, which are taken in turn; each thread clears the
  * counts that it has added. */
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks)
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     count_buckets(const __grid_constant__ count_args<Pair> args)
 {
   device_await_before();
@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_bl
 
 /* Or they are those of some extents, of which neighbours are mostly of one segment. */
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks)
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     count_chained(const __grid_constant__ count_args<Pair> args)
 {
   device_await_before();
@@ -550,7 +550,7 @@ DEVICE_INLINE void scatter_share(const scatter_args<Pair> *args, scatter_storage
 /* The block takes as much space in each bucket as it has pairs for it: what was its begin becomes
  * its end. */
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks)
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     scatter_to_counted(const __grid_constant__ scatter_args<Pair> args)
 {
   device_await_before();
@@ -588,7 +588,7 @@ DEVICE_INLINE void scatter_first(const scatter_args<Pair> *args, scatter_storage
 }
 
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks)
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     scatter_to_chains(const __grid_constant__ scatter_args<Pair> args)
 {
   device_await_before();
@@ -601,7 +601,7 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_bl
 
 /* To buckets with space to spare, which may be too little. */
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks)
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     scatter_to_padded(const __grid_constant__ scatter_args<Pair> args)
 {
   void *const shared = device_shared_memory();

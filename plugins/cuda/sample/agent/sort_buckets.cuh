@@ -179,7 +179,7 @@ template <class Pair> struct sort_buckets_args {
 };
 
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks)
+__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))
     sort_buckets(const __grid_constant__ sort_buckets_args<Pair> args)
 {
   device_await_before();
@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks)
 
 /* A block a bucket. */
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks)
+__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))
     sort_padded(const __grid_constant__ sort_padded_args<Pair> args)
 {
   device_await_before();
