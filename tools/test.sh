@@ -72,7 +72,7 @@ chosen() { # NAME
     gcc-sanitize) echo '-E ^cli\.tmpfs\.(input|options|robust)' ;;
     clang-sanitize) echo '-E (^cli\.(robust|tmpfs)|^emulation\.(sample|(co)?rank)|^conformance$|^cuda\.(conformance|failures|tools))' ;;
     clang-thread) echo '-R ^(unit|threads\.pool|conformance\.few|faults\.hook)' ;;
-    coverage) echo '-R ^(unit|schema|faults|threads|cuda\.(devices|failures|in_runs|verify)|conformance\.few|tools|bench|coverage)' ;;
+    coverage) echo '-R ^(unit|schema|abi|install|faults|threads|cuda\.(devices|failures|in_runs|verify)|conformance\.few|tools|bench|coverage)' ;;
   esac
 }
 

@@ -79,6 +79,15 @@ static const recsort_plugin_algorithm *const algorithms[] = {NULL, &algorithm};
 static const recsort_plugin_algorithm *const algorithms[] = {&algorithm};
 #endif
 
+#ifdef WRONG_OPTION /* what its size, reserved, name and description are */
+static const recsort_plugin_option option = {WRONG_OPTION};
+#endif
+#if defined WRONG_OPTION
+static const recsort_plugin_option *const options[] = {&option};
+#elif defined WRONG_NO_OPTION
+static const recsort_plugin_option *const options[] = {NULL};
+#endif
+
 static const recsort_plugin table = {
 #ifdef WRONG_SIZE
     .size = 64,
@@ -104,6 +113,10 @@ static const recsort_plugin table = {
     .sort = NULL,
 #else
     .sort = sort,
+#endif
+#if defined WRONG_OPTION || defined WRONG_NO_OPTION
+    .options = options,
+    .option_count = 1,
 #endif
 };
 

@@ -16,6 +16,12 @@
 #define WRONG RS_TEST_PLUGINS "/wrong"
 #define SCRIPTED RS_TEST_PLUGINS "/scripted"
 
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define HOST_ENDIAN RECSORT_BIG_ENDIAN
+#else
+#define HOST_ENDIAN RECSORT_LITTLE_ENDIAN
+#endif
+
 enum { LEAST = 12288, MANY = 2 * LEAST }; /* as recsort.h says */
 
 static uint32_t records[MANY];
@@ -53,7 +59,7 @@ static int forget(void **state)
 static recsort_sorter *create(recsort_options options)
 {
   static const recsort_field_desc field = {
-      .name = "key", .type = RECSORT_UINT32, .offset = RECSORT_NO_OFFSET};
+      .name = "key", .type = RECSORT_UINT32, .endian = HOST_ENDIAN};
   static const recsort_key_desc key = {.path = "key"};
   const recsort_schema_desc desc = {.struct_size = sizeof desc,
                                     .record = "R",

@@ -463,9 +463,83 @@ static void takes_nan_for_every_float_and_nothing_else(void **state)
   }
 }
 
+static recsort_field_desc bits(const char *name, const char *base, uint32_t bit, uint32_t width)
+{
+  return (recsort_field_desc){
+      .name = name, .type = RECSORT_BITFIELD, .bit_base = base, .bit = bit, .width = width};
+}
+
+/* Bitfields of several bases, in any order of bits; each overlap is found, and no other. */
+static void tells_overlaps_of_bitfields(void **state)
+{
+  const recsort_field_desc apart[] = {
+      {.name = "a", .type = RECSORT_UINT8},
+      {.name = "b", .type = RECSORT_UINT8},
+      bits("high", "b", 4, 4),
+      bits("low", "b", 0, 4),
+      bits("of_a", "a", 2, 4),
+      bits("above", "a", 6, 2),
+      bits("below", "a", 0, 2),
+  };
+  recsort_schema_desc desc = {
+      .struct_size = sizeof desc, .record = "R", .fields = apart, .field_count = LENGTH(apart)};
+  recsort_schema *schema = NULL;
+  (void)state;
+  assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
+  recsort_schema_destroy(schema);
+  for (uint32_t bit = 1; bit < 4; bit++) {
+    recsort_field_desc fields[LENGTH(apart)];
+    memcpy(fields, apart, sizeof fields);
+    fields[3].bit = bit; /* four bits that reach into "high" */
+    desc.fields = fields;
+    schema = NULL;
+    assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_INVALID_SCHEMA);
+    assert_null(schema);
+  }
+}
+
+/* The first name that comes again is the one that is told, however many others do. */
+static void tells_the_first_name_that_comes_twice(void **state)
+{
+  static const char *const names[][4] = {
+      {"a", "a", "b", "b"}, {"b", "b", "a", "a"}, {"b", "a", "b", "a"}, {"a", "a", "a", "b"}};
+  static const char told[] = {'a', 'b', 'b', 'a'};
+  (void)state;
+  for (size_t i = 0; i < LENGTH(names); i++) {
+    recsort_field_desc fields[4] = {{0}};
+    for (size_t f = 0; f < 4; f++)
+      fields[f] = (recsort_field_desc){.name = names[i][f], .type = RECSORT_UINT8};
+    const recsort_schema_desc desc = {
+        .struct_size = sizeof desc, .record = "R", .fields = fields, .field_count = 4};
+    recsort_schema *schema = NULL;
+    recsort_error error = {0};
+    const char name[] = {'"', told[i], '"', 0};
+    assert_int_equal(recsort_schema_create(&desc, NULL, &schema, &error), RECSORT_INVALID_SCHEMA);
+    if (!strstr(error.text, name)) fail_msg("%zu: %s", i, error.text);
+  }
+}
+
+/* A base must be an integer: others are not offered in its place. */
+static void offers_integers_as_bases(void **state)
+{
+  const recsort_field_desc fields[] = {{.name = "flagz", .type = RECSORT_FLOAT32},
+                                       {.name = "flags", .type = RECSORT_UINT32},
+                                       bits("bit", "flagy", 0, 1)};
+  const recsort_schema_desc desc = {
+      .struct_size = sizeof desc, .record = "R", .fields = fields, .field_count = 3};
+  recsort_schema *schema = NULL;
+  recsort_error error = {0};
+  (void)state;
+  assert_int_equal(recsort_schema_create(&desc, NULL, &schema, &error), RECSORT_INVALID_SCHEMA);
+  if (!strstr(error.text, "flags") || strstr(error.text, "flagz")) fail_msg("%s", error.text);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tells_overlaps_of_bitfields),
+      cmocka_unit_test(tells_the_first_name_that_comes_twice),
+      cmocka_unit_test(offers_integers_as_bases),
       cmocka_unit_test(lays_out_as_the_compiler_does),
       cmocka_unit_test(packs_without_padding),
       cmocka_unit_test(checks_offsets_that_agree),

@@ -232,6 +232,8 @@ static void test_a_refused_plugin_by_name(void **state)
   assert_non_null(strstr(error.text, "another version"));
   assert_int_equal(create("nothing", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
   assert_string_equal(error.text, "there is no plugin \"nothing\"");
+  assert_int_equal(create("a\x7f\x1b", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
+  assert_string_equal(error.text, "there is no plugin \"a??\"");
   assert_int_equal(create("cpu", "quantum", NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
   assert_non_null(strstr(error.text, "no algorithm \"quantum\""));
   assert_int_equal(create(NULL, "quantum", NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);

@@ -891,6 +891,39 @@ static void survives_every_failing_allocation(void **state)
   assert_true(faults >= 5);
 }
 
+/* What YAML allows in a comment, and what it does not; lines may end as on any system. */
+static void judges_each_character(void **state)
+{
+  static const struct {
+    const char *text;
+    unsigned line; /* where it is refused; 0: it is not */
+  } cases[] = {
+      {"record: R # \t\xc2\xa0\xef\xbf\xbd\xc2\x85\nfields: [{name: a, type: uint8}]\n", 0},
+      {"record: R\rfields:\r  - {name: a, type: uint8}\r", 0},
+      {"record: R\r\nfields:\r\n  - {name: a, type: uint8}\r\n", 0},
+      {"record: R\r# \x01\r", 2},
+      {"record: R\r\n# \x01\r\n", 2},
+      {"record: R\r", 1},
+      {"record: R\n# \x7f\n", 2},
+      {"record: R\n# \xc2\x9f\n", 2},
+      {"record: R\n\n# \xef\xbb\xbf\n", 3},
+      {"record: R\n\n# \xef\xbf\xbe\n", 3},
+      {"record: R\n\n# \xef\xbf\xbf\n", 3},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    recsort_schema *schema = NULL;
+    recsort_error error = {0};
+    const recsort_status status = recsort_schema_load_memory(cases[i].text, strlen(cases[i].text),
+                                                             "t.yaml", NULL, &schema, &error);
+    char place[20];
+    (void)snprintf(place, sizeof place, "t.yaml:%u", cases[i].line);
+    if ((status == RECSORT_OK) != (cases[i].line == 0)) fail_msg("%zu: %s", i, error.text);
+    if (cases[i].line > 1 && !strstr(error.text, place)) fail_msg("%zu: %s", i, error.text);
+    recsort_schema_destroy(schema);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -913,6 +946,7 @@ int main(void)
       cmocka_unit_test(loads_the_example_schemas),
       cmocka_unit_test(refuses_what_is_no_file),
       cmocka_unit_test(refuses_calls_that_make_no_sense),
+      cmocka_unit_test(judges_each_character),
       cmocka_unit_test(survives_every_failing_allocation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,6 +225,26 @@ static void reads_known_floats(void **state)
   }
 }
 
+/* A fraction is lost; what no integer of 64 bits can hold becomes 0. */
+static void writes_reals_to_integers(void **state)
+{
+  static const struct {
+    double real;
+    uint64_t bits;
+  } known[] = {{2.75, 2},     {-2.75, (uint64_t)-2}, {0x1p63, UINT64_C(1) << 63},
+               {0x1p64, 0},   {-0x1p64, 0},          {NAN, 0},
+               {-INFINITY, 0}};
+  const recsort_field field = {.type = RECSORT_UINT64, .size = 8, .endian = RECSORT_LITTLE_ENDIAN};
+  (void)state;
+  for (size_t i = 0; i < LENGTH(known); i++) {
+    unsigned char bytes[8];
+    recsort_value value;
+    write_value(&field, bytes, 0, real_value(known[i].real));
+    recsort_field_get(&field, bytes, 0, &value, sizeof value);
+    assert_true(value.as.u == known[i].bits);
+  }
+}
+
 /* Every half and every bfloat16 comes back as it was, NaN payloads too. */
 static void keeps_every_16_bit_float(void **state)
 {
@@ -429,6 +449,7 @@ int main(void)
       cmocka_unit_test(reads_and_writes_elements),
       cmocka_unit_test(reads_and_writes_bits),
       cmocka_unit_test(reads_known_floats),
+      cmocka_unit_test(writes_reals_to_integers),
       cmocka_unit_test(keeps_every_16_bit_float),
       cmocka_unit_test(rounds_to_nearest_even),
       cmocka_unit_test(rounds_beyond_the_ends),

@@ -57,8 +57,9 @@ template <class Record> bool sort_parallel(void *records, size_t count, unsigned
   // It would sort with one thread where OpenMP's own limit is one, whatever its tag asks for.
   omp_set_num_threads(static_cast<int>(threads));
   try {
+    const auto wanted = static_cast<__gnu_parallel::_ThreadIndex>(threads);
     std::__parallel::stable_sort(first, first + count, Before<Record>(),
-                                 __gnu_parallel::default_parallel_tag(threads));
+                                 __gnu_parallel::default_parallel_tag(wanted));
   } catch (const std::bad_alloc &) {
     done = false;
   }

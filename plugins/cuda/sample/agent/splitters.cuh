@@ -97,7 +97,7 @@ template <class Pair> struct rank_samples_args {
 };
 
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
+__global__ void __launch_bounds__(SAMPLE_RANK_BLOCK, device_blocks(SAMPLE_RANK_BLOCK, Pair::packed ? 4 : 1))
     rank_samples(const __grid_constant__ rank_samples_args<Pair> args)
 {
   device_await_before();

@@ -1,10 +1,10 @@
 /* sample_sort.cu - the default sort of the device: what is done with a job.
  *
- *   presorted      very many keys that ascend already, or descend: they are numbered, or turned
- * round; or that ascend but for a few: those are sorted apart and merged with the others small_sort
- * few pairs: for each the others before it are counted many_sort      more: to padded buckets,
- * which are then sorted; or, many, level by level to buckets that are counted, or are chains of
- * extents
+ *   presorted    very many keys that ascend already are numbered, those that descend reversed; of
+ *                keys that ascend but for a few, these few are sorted and merged with the others
+ *   small_sort   few pairs: for each the others before it are counted
+ *   many_sort    more pairs are scattered to padded buckets, which are then sorted; very many level
+ *                by level, to buckets that are counted, or are chains of extents
  *
  * Layers: dispatch/ plans, divides memory and launches; agent/ has the kernels; block/ what the
  * threads of a warp or a block do together.
@@ -38,28 +38,37 @@ template <class Sort> static pair_sort pair_sort_of()
   return {Sort::extra_bytes, Sort::sort};
 }
 
-template <template <class Pair> class Sort> static pair_sort wide_sort_of(const device_job *job)
+static pair_sort choose_small(const device_job *job)
 {
   const bool wide = job->index_bits == 64;
   if (job->key_width == 32)
-    return wide ? pair_sort_of<Sort<wide_pair<uint32_t, uint64_t>>>()
-                : pair_sort_of<Sort<wide_pair<uint32_t, uint32_t>>>();
+    return wide ? pair_sort_of<small_sort<wide_pair<uint32_t, uint64_t>>>()
+                : pair_sort_of<small_sort<wide_pair<uint32_t, uint32_t>>>();
   if (job->key_width == 64)
-    return wide ? pair_sort_of<Sort<wide_pair<uint64_t, uint64_t>>>()
-                : pair_sort_of<Sort<wide_pair<uint64_t, uint32_t>>>();
-  return wide ? pair_sort_of<Sort<wide_pair<device_uint128, uint64_t>>>()
-              : pair_sort_of<Sort<wide_pair<device_uint128, uint32_t>>>();
+    return wide ? pair_sort_of<small_sort<wide_pair<uint64_t, uint64_t>>>()
+                : pair_sort_of<small_sort<wide_pair<uint64_t, uint32_t>>>();
+  return wide ? pair_sort_of<small_sort<wide_pair<device_uint128, uint64_t>>>()
+              : pair_sort_of<small_sort<wide_pair<device_uint128, uint32_t>>>();
 }
 
-static pair_sort choose_sort(const device_job *job)
+/* A key and an index of 32 bits each are always packed. */
+static pair_sort choose_many(const device_job *job)
 {
   const bool wide = job->index_bits == 64;
-  if (sample_is_small(job)) return wide_sort_of<small_sort>(job);
   const bool unpacked = sample_tuning_of(job).wide_32 && wide && job->key_width == 32;
   if (job->key_bits + index_bits_of(job) <= 64 && !unpacked)
     return pair_sort_of<many_sort<packed_pair>>();
   if (job->key_width == 32) return pair_sort_of<many_sort<wide_pair<uint32_t, uint64_t>>>();
-  return wide_sort_of<many_sort>(job);
+  if (job->key_width == 64)
+    return wide ? pair_sort_of<many_sort<wide_pair<uint64_t, uint64_t>>>()
+                : pair_sort_of<many_sort<wide_pair<uint64_t, uint32_t>>>();
+  return wide ? pair_sort_of<many_sort<wide_pair<device_uint128, uint64_t>>>()
+              : pair_sort_of<many_sort<wide_pair<device_uint128, uint32_t>>>();
+}
+
+static pair_sort choose_sort(const device_job *job)
+{
+  return sample_is_small(job) ? choose_small(job) : choose_many(job);
 }
 
 /* ---- The whole sort ---- */
