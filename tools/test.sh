@@ -68,9 +68,9 @@ chosen() { # NAME
   case $1 in
     # What does not depend on the compiler, and takes its time, runs with gcc; what a disk's kind
     # changes, plainly; and what only sanitizers see, with one of them.
-    clang) echo '-E (^faults\.tools|^cli\.(robust|tmpfs)|^emulation\.(sample|(co)?rank)|^cuda\.(conformance|failures|tools\.tmpfs))' ;;
+    clang) echo '-E (^faults\.tools|^cli\.(robust|tmpfs)|^emulation\.(devices\.)?(sample|(co)?rank)|^cuda\.(conformance|failures|tools\.tmpfs))' ;;
     gcc-sanitize) echo '-E ^cli\.tmpfs\.(input|options|robust)' ;;
-    clang-sanitize) echo '-E (^cli\.(robust|tmpfs)|^emulation\.(sample|(co)?rank)|^conformance$|^cuda\.(conformance|failures|tools))' ;;
+    clang-sanitize) echo '-E (^cli\.(robust|tmpfs)|^emulation\.(devices\.)?(sample|(co)?rank)|^conformance$|^cuda\.(conformance|failures|tools))' ;;
     clang-thread) echo '-R ^(unit|threads\.pool|conformance\.few|faults\.hook)' ;;
     coverage) echo '-R ^(unit|schema|abi|install|faults|threads|cuda\.(devices|failures|in_runs|verify)|conformance\.few|tools|bench|coverage)' ;;
   esac
