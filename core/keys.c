@@ -1,4 +1,4 @@
-/* keys.c - the keys of records, for those who search or merge. */
+/* keys.c - the keys of records, for callers that search or merge. */
 #include "base/checked.h"
 #include "key/encode.h"
 #include "sorter.h"

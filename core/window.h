@@ -12,7 +12,7 @@ typedef struct rs_window {
   size_t key_size;
   size_t size;          /* of the whole allocation */
   unsigned char *keys;  /* records + 1 of them */
-  unsigned char *chunk; /* where records are gathered first; NULL: they need not be */
+  unsigned char *chunk; /* records are gathered here first; NULL: keys are read in place */
 } rs_window;
 
 /* `in_order`: the records are looked at in the order of memory. Otherwise a chunk of them is

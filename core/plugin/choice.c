@@ -92,7 +92,7 @@ static void explain(rs_choice *choice)
   if (refused) say(choice, "; \"%s\" cannot be used here: %s", refused->name, refused->reason);
 }
 
-/* Options that the plugin in use does not have were meant for another one, which is told. */
+/* Reports options that the plugin in use lacks: they were meant for another plugin. */
 static void note_options(rs_choice *choice)
 {
   const char *const name = choice->in_use->info.name;

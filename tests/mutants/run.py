@@ -82,7 +82,7 @@ MUTANTS = [
     # the last key not looked at, when an order is detected
     ('plugins/cuda/sample/agent/detect_order.cuh', 'i, last - 1);',
      'i, last - (last > 1 ? 2 : 1));'),
-    # equal keys turned round
+    # equal keys reversed
     ('plugins/cuda/sample/agent/detect_order.cuh', 'behind[t] >= before[t]',
      'behind[t] > before[t]'),
     # keys kept that are less than one of a row before
@@ -150,7 +150,7 @@ MUTANTS = [
     # the last pair not looked at
     ('plugins/cuda/records.c', 'if (i >= args.count) return;\n  const int compared',
      'if (i >= args.count - 1) return;\n  const int compared'),
-    # equal keys turned round let pass
+    # reversed equal keys accepted
     ('plugins/cuda/records.c', '(compared == 0 && turned)', '(compared == 0 && false)'),
     # the first unit of a record for all
     ('plugins/cuda/records.c', '* args->each + unit, bytes)', '* args->each, bytes)'),

@@ -301,7 +301,7 @@ RECSORT_API const recsort_field *recsort_schema_fields(const recsort_schema *sch
 RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema,
                                                         size_t *count);
 
-/* What a type is, so that nobody need list types: what holds of a class holds of all its types. */
+/* What a type is. Switch on its class: what holds for a class holds for all of its types. */
 typedef enum recsort_type_class {
   RECSORT_CLASS_NONE, /* no recsort_type */
   RECSORT_CLASS_BOOL,

@@ -275,7 +275,7 @@ template <class Pair> DEVICE_INLINE uint32_t first_stride(const splitter_set<Pai
 }
 
 /* The buckets of a batch of a thread's share of the pairs from `begin` on: for each how many
- * splitters are not greater. Most are told by the table, if there is one; the others are searched
+ * splitters are not greater. The table, if there is one, gives most of them; the others are searched
  * for step by step together, so that they need not wait for each other. */
 template <class Pair>
 DEVICE_INLINE void find_buckets(const pair_source<Pair> *source, const splitter_set<Pair> *set,

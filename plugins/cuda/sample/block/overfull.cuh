@@ -86,7 +86,7 @@ DEVICE_INLINE uint32_t overfull_end(overfull_bin bin)
   return (uint32_t)bin.at + bin.end - bin.begin;
 }
 
-/* How the pairs of an overfull bin are told apart: by the 32 bits behind those that all of them
+/* What distinguishes the pairs of an overfull bin: the 32 bits behind those that all of them
  * have in common. */
 struct DEVICE_ALIGNED(16) overfull_scale {
   uint32_t zeros;  /* how many these are */
