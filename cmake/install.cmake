@@ -1,10 +1,10 @@
-# What `cmake --install` puts where. The installed tree may be moved: tools find the library, and the
-# library its plugins, beside themselves. Only the static library looks for plugins in the prefix.
+# Installation. The installed tree may be moved: tools find the library, and the library its
+# plugins, relative to themselves. Only the static library searches for plugins in the prefix.
 include(CMakePackageConfigHelpers)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/recsort)
 
-# The headers alone, for plugins.
+# Only the headers, for plugins.
 add_library(recsort_plugin INTERFACE)
 target_include_directories(recsort_plugin INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 set_target_properties(recsort_plugin PROPERTIES EXPORT_NAME plugin)

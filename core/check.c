@@ -1,4 +1,4 @@
-/* check.c - whether records are sorted: a caller's, and those that a plugin gave. */
+/* check.c - checks whether records are sorted: a caller's, and a plugin's result. */
 #include "recsort/record_hash.h"
 #include "window.h"
 
@@ -27,7 +27,7 @@ recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t
   return status;
 }
 
-/* ---- What a plugin gave ---- */
+/* ---- A plugin's result ---- */
 
 static recsort_status fail_order(const recsort_sorter *sorter, const recsort_permutation *order,
                                  size_t place, bool tie, recsort_error *error)

@@ -1,9 +1,9 @@
-/* compat.c - the functions of the first binary interface that recsort.h has replaced, for programs
- * that were built before. They returned structs by value, or took a permutation without a size;
- * such structs can never grow, so what they were is kept here. tests/abi runs such programs. */
+/* compat.c - functions of the first binary interface that recsort.h has replaced, for programs that
+ * were built with it. They returned structs by value, or took a permutation without a size. Such
+ * structs can never grow, so their first versions are kept here. tests/abi runs such programs. */
 #include "sorter.h"
 
-/* As they were; each is a first part of today's. */
+/* The structs of the first version; each is a prefix of today's. */
 typedef struct first_plugin_info {
   const char *name, *path, *version, *description;
   unsigned score;
@@ -18,7 +18,7 @@ typedef struct first_permutation {
   size_t count;
 } first_permutation;
 
-/* These have not grown since. When one does, keep it here as it was. */
+/* These have not grown since. If one grows, keep its old version here. */
 typedef recsort_stats first_stats;
 typedef recsort_key_info first_key_info;
 typedef recsort_value first_value;
@@ -71,8 +71,8 @@ void recsort_field_write(const recsort_field *field, void *base, size_t element,
   recsort_field_set(field, base, element, (const recsort_value *)&value, sizeof value);
 }
 
-/* It did not say which call gave it: what lies where the sorter's own one does is taken for that.
- */
+/* A first_permutation does not say which call made it. If it points to the sorter's own
+ * permutation, it is taken to be that. */
 static recsort_permutation today(const recsort_sorter *sorter, const first_permutation *order)
 {
   const bool own = sorter && order->index == sorter->order.index;

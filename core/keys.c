@@ -1,4 +1,4 @@
-/* keys.c - the keys of records, for callers that search or merge. */
+/* keys.c - encoded keys, for callers that search or merge. */
 #include "base/checked.h"
 #include "key/encode.h"
 #include "sorter.h"

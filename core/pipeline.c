@@ -1,10 +1,10 @@
-/* pipeline.c - the whole story, in the order in which data flows:
+/* pipeline.c - all stages of a sort, in the order in which data flows:
  *
  *   records -> encode -> keys -> plugin -> permutation -> verify -> gather -> records
  *
- * One block of memory serves all of it. While the plugin works it holds the keys and whatever the
- * plugin asked for; then the permutation stands at its start, and the rest is free for the bytes
- * that verification marks, and after it for the copy of the records of a sort in place:
+ * One block of memory serves all stages. While the plugin sorts, it holds the keys and the memory
+ * that the plugin asked for. Then the permutation is at its start; verification uses the rest for
+ * its flags, and after that a sort in place uses it for the copy of the records:
  *
  *   | plugin's work ............ keys ... |
  *   | permutation | seen or records ...   |
@@ -23,8 +23,6 @@
 #include "permute/permute.h"
 #include "sorter.h"
 
-enum { ALIGNMENT = 64 };
-
 static double seconds_now(void)
 {
   struct timespec now;
@@ -32,7 +30,7 @@ static double seconds_now(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Adds the time since *since to *total and starts anew. */
+/* Adds the time since *since to *total, and resets *since. */
 static void lap(double *since, double *total)
 {
   const double now = seconds_now();
@@ -40,21 +38,21 @@ static void lap(double *since, double *total)
   *since = now;
 }
 
-/* What one call needs of the block: the plugin's part, and what follows the permutation. */
+/* How a call divides the block: the plugin's part, and the part behind the permutation. */
 typedef struct block_plan {
   recsort_plugin_job job;
   recsort_plugin_work work;
-  size_t after; /* where the permutation ends */
+  size_t after; /* the end of the permutation */
   size_t size;
 } block_plan;
 
-/* The keys are written where the plugin says: that must be inside what it asked for. */
+/* The plugin says where the keys go; this must be inside the memory that it asked for. */
 static recsort_status check_work(const recsort_sorter *sorter, const block_plan *block,
                                  recsort_error *error)
 {
   const recsort_plugin_work *work = &block->work;
   size_t keys;
-  if (work->keys_offset % ALIGNMENT == 0 && work->keys_offset <= work->bytes &&
+  if (work->keys_offset % RS_BLOCK_ALIGNMENT == 0 && work->keys_offset <= work->bytes &&
       rs_multiply((size_t)block->job.count, rs_key_size(&sorter->plan), &keys) &&
       keys <= work->bytes - work->keys_offset)
     return RECSORT_OK;
@@ -90,12 +88,6 @@ static recsort_status plan_job(const recsort_sorter *sorter, size_t count, recso
   return check_limits(&sorter->choice.in_use->instance, job, error);
 }
 
-/* Of an allocation that a block of that size can be aligned in. */
-static size_t whole_size(size_t block_size)
-{
-  return block_size ? block_size + ALIGNMENT - 1 : 0;
-}
-
 static recsort_status plan_block(const recsort_sorter *sorter, size_t count, size_t copy_size,
                                  block_plan *block, recsort_error *error)
 {
@@ -109,11 +101,11 @@ static recsort_status plan_block(const recsort_sorter *sorter, size_t count, siz
       instance->plugin->work_size(instance->state, &block->job, &block->work, &reported);
   if (status) return rs_plugin_fail(instance, status, &reported, error);
   if (!rs_multiply(count, block->job.index_bits / 8, &size) ||
-      !rs_round_up(size, ALIGNMENT, &block->after) ||
+      !rs_round_up(size, RS_BLOCK_ALIGNMENT, &block->after) ||
       !rs_add(block->after, copy_size > count ? copy_size : count, &size))
     return rs_fail_memory(error, SIZE_MAX);
   block->size = size > block->work.bytes ? size : (size_t)block->work.bytes;
-  if (block->size > SIZE_MAX - ALIGNMENT) return rs_fail_memory(error, SIZE_MAX);
+  if (block->size > SIZE_MAX - RS_BLOCK_ALIGNMENT) return rs_fail_memory(error, SIZE_MAX);
   return check_work(sorter, block, error);
 }
 
@@ -138,39 +130,24 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
     if (status == RECSORT_OK) status = plan_block(sorter, count, copy_size, &block, error);
     if (status) return status;
   }
-  *bytes = whole_size(block.size);
+  *bytes = rs_sorter_block_bytes(block.size);
   if (*bytes < sorter->allocation_size) *bytes = sorter->allocation_size;
   return RECSORT_OK;
 }
 
-/* Frees the old block first: there may not be enough memory for two. */
-static recsort_status reserve(recsort_sorter *sorter, size_t size, recsort_error *error)
-{
-  if (size <= sorter->block_size) return RECSORT_OK;
-  rs_sorter_release_block(sorter);
-  const size_t whole = whole_size(size);
-  char *const allocation = rs_allocate(&sorter->allocator, whole);
-  if (!allocation) return rs_fail_memory(error, whole);
-  sorter->allocation = allocation;
-  sorter->allocation_size = whole;
-  sorter->block = allocation + (ALIGNMENT - (uintptr_t)allocation % ALIGNMENT) % ALIGNMENT;
-  sorter->block_size = size;
-  return RECSORT_OK;
-}
-
-/* What a call wants: an order; or sorted records at `sorted`, or in the block if they are to be
- * sorted in place. */
+/* What a call asks for: an order, or sorted records at `sorted`, or in the block for a sort in
+ * place. */
 typedef struct request {
   const void *records;
   size_t count;
-  size_t bytes; /* of the records, if they are wanted */
+  size_t bytes; /* bytes of the records; 0: only the order */
   void *sorted;
   bool in_place;
-  bool moved;                /* the plugin put the sorted records where they are wanted */
-  recsort_permutation order; /* if it did not */
+  bool moved;                /* the plugin has moved the records */
+  recsort_permutation order; /* the order, if it has not */
 } request;
 
-/* Whole records to the plugin; request->moved stays false if it would rather have keys. */
+/* Passes whole records to the plugin. request->moved stays false if it prefers keys. */
 static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_error *error)
 {
   rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
@@ -178,7 +155,7 @@ static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_erro
   recsort_plugin_times times = {.size = sizeof times};
   recsort_plugin_job job;
   recsort_status status = plan_job(sorter, r->count, &job, error);
-  if (status == RECSORT_OK && r->in_place) status = reserve(sorter, r->bytes, error);
+  if (status == RECSORT_OK && r->in_place) status = rs_sorter_reserve(sorter, r->bytes, error);
   if (status) return status;
   if (r->in_place) r->sorted = sorter->block;
   const recsort_plugin_status sorted = instance->records->sort(
@@ -202,7 +179,7 @@ static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_erro
   return status;
 }
 
-/* Encode, sort, verify, with the plugin that is open. */
+/* Encodes, sorts and verifies, with the plugin that is open. */
 static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_error *error)
 {
   rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
@@ -210,7 +187,7 @@ static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_err
   recsort_plugin_error reported = {.size = sizeof reported};
   block_plan block;
   recsort_status status = plan_block(sorter, r->count, r->in_place ? r->bytes : 0, &block, error);
-  if (status == RECSORT_OK) status = reserve(sorter, block.size, error);
+  if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, block.size, error);
   if (status) return status;
 
   double clock = seconds_now();
@@ -249,19 +226,18 @@ static recsort_status do_once(recsort_sorter *sorter, request *r, recsort_error 
   return status || r->moved ? status : order_once(sorter, r, error);
 }
 
-/* A failure of the plugin that another one need not share. */
+/* True for a failure of the plugin that another one may not have. */
 static bool another_may_do(recsort_status status)
 {
   return status == RECSORT_DEVICE_ERROR || status == RECSORT_PLUGIN_ERROR ||
          status == RECSORT_CORRUPT_RESULT || status == RECSORT_OUT_OF_MEMORY;
 }
 
-/* do_once with the plugin in use and, if the choice was automatic, with those after it. The call
- * has been checked: from here on the order of the last one is gone. */
+/* Runs a request with the plugin in use and, if the choice is automatic, with the next ones until
+ * one succeeds. The call has been checked; from here on the previous order is lost. */
 static recsort_status serve(recsort_sorter *sorter, request *r, recsort_error *error)
 {
-  sorter->order = (recsort_permutation){.index_bits = 32, .sorting = ++sorter->sortings};
-  sorter->stats = (recsort_stats){.records = r->count};
+  rs_sorter_begin(sorter, r->count);
   r->order = sorter->order;
   if (r->count == 0) return RECSORT_OK;
   const recsort_status chosen = choose_plugin(sorter, r->count, error);
@@ -349,7 +325,8 @@ recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
   if (r.moved) {
     rs_copy(records, r.sorted, r.bytes, sorter->team);
   } else if (!rs_permutation_is_identity(&r.order)) {
-    char *copy = (char *)sorter->block + (sorter->block_size - r.bytes) / ALIGNMENT * ALIGNMENT;
+    char *copy = (char *)sorter->block +
+                 (sorter->block_size - r.bytes) / RS_BLOCK_ALIGNMENT * RS_BLOCK_ALIGNMENT;
     rs_gather(&r.order, 0, count, records, size, copy, sorter->team);
     rs_copy(records, copy, r.bytes, sorter->team);
   }
@@ -358,8 +335,8 @@ recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
   return RECSORT_OK;
 }
 
-/* The sorter's own order is known to be good. One that the caller made is looked at; `seen` is
- * memory for order->count bytes. */
+/* Checks an order that the caller made; the sorter's own is known to be good. `seen` is memory for
+ * order->count bytes. */
 static recsort_status check_order(const recsort_sorter *sorter, const recsort_permutation *order,
                                   void *seen, recsort_error *error)
 {

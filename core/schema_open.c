@@ -1,5 +1,5 @@
-/* schema_open.c - the public calls that make a schema and look at it: text is parsed into a
- * description, a description is laid out. */
+/* schema_open.c - the public functions that make and read schemas: text is parsed to a description,
+ * which is laid out. */
 #define _POSIX_C_SOURCE 200809L
 #include "recsort/recsort.h"
 
@@ -71,7 +71,7 @@ recsort_status recsort_schema_load_memory(const void *text, size_t size, const c
 {
   const recsort_allocator a = rs_allocator(allocator);
   recsort_schema_desc desc;
-  rs_arena arena; /* of the description, which is gone once it is laid out */
+  rs_arena arena; /* holds the description until it is laid out */
   if ((!text && size) || !schema)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no text, or nowhere to put the schema");
   recsort_status status = rs_check_allocator(allocator, error);
@@ -91,7 +91,8 @@ static recsort_status fail_file(const char *path, const char *why, recsort_error
   return rs_fail_at(error, RECSORT_IO_ERROR, (rs_place){path, 0, 0}, "%s", why);
 }
 
-/* A pipe will do, so that a shell may make the schema as it goes; a device has no end. */
+/* A pipe is allowed, so that a shell can generate the schema. A device is refused, as it may have
+ * no end. */
 static recsort_status open_file(const char *path, int *file, recsort_error *error)
 {
   struct stat about;
@@ -112,7 +113,7 @@ static recsort_status open_file(const char *path, int *file, recsort_error *erro
   return fail_file(path, why, error);
 }
 
-/* Reads to the end of the file, or until `limit` bytes are there. */
+/* Reads up to the end of the file, or `limit` bytes. */
 static recsort_status read_file(int file, const char *path, unsigned char *text, size_t limit,
                                 size_t *size, recsort_error *error)
 {
@@ -130,7 +131,10 @@ static recsort_status read_file(int file, const char *path, unsigned char *text,
 recsort_status recsort_schema_load_file(const char *path, const recsort_allocator *allocator,
                                         recsort_schema **schema, recsort_error *error)
 {
-  enum { LIMIT = RS_SCHEMA_MAX_BYTES + 1 }; /* one more shows that a file is too large */
+  enum {
+    LIMIT = RS_SCHEMA_MAX_BYTES + 1
+  }; /* one more than allowed, to detect a file that is too
+      * large */
   const recsort_allocator a = rs_allocator(allocator);
   int file = -1;
   size_t size = 0;
@@ -147,7 +151,8 @@ recsort_status recsort_schema_load_file(const char *path, const recsort_allocato
   return status;
 }
 
-/* ---- What a schema says --------------------------------------------------------------------- */
+/* ---- Contents of a schema
+ * --------------------------------------------------------------------- */
 
 void recsort_schema_destroy(recsort_schema *schema)
 {

@@ -1,4 +1,5 @@
-/* sorter.c - a sorter is a plan, a plugin and a block of memory that the first sort takes. */
+/* sorter.c - creates and destroys sorters. A sorter has a plan, a plugin and a block of memory,
+ * which the first sort allocates. */
 #include "sorter.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ const char *recsort_version(void)
   return RS_VERSION;
 }
 
-/* Each "key=value"; which keys and values there are the plugin knows. */
+/* Each option must be "key=value"; the plugin checks keys and values. */
 static recsort_status check_plugin_options(const recsort_options *options, recsort_error *error)
 {
   if (options->plugin_option_count && !options->plugin_options)
@@ -28,7 +29,7 @@ static recsort_status check_plugin_options(const recsort_options *options, recso
   return RECSORT_OK;
 }
 
-/* The options, and their executor, as this version knows them. */
+/* Reads the options and their executor into the structs of this version. */
 static recsort_status read_options(const recsort_options *from, recsort_options *options,
                                    recsort_executor *executor, recsort_error *error)
 {
@@ -41,7 +42,7 @@ static recsort_status read_options(const recsort_options *from, recsort_options 
                        "recsort_executor", error);
 }
 
-/* What no schema and no plugin could make right. */
+/* Refuses options that are wrong for any schema and any plugin. */
 static recsort_status check_options(const recsort_options *options, recsort_error *error)
 {
   if (options->key_count && !options->keys)
@@ -65,7 +66,7 @@ static recsort_status check_record_size(const recsort_schema *schema, size_t siz
                  size, recsort_schema_record_name(schema), actual);
 }
 
-/* A copy that lives as long as the sorter. */
+/* Copies texts, which then live as long as the sorter. */
 static recsort_status copy_texts(rs_arena *arena, const char *const *texts, size_t count,
                                  const char *const **copies, recsort_error *error)
 {
@@ -163,6 +164,32 @@ bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *or
          order->index_bits == own->index_bits && order->count == own->count;
 }
 
+size_t rs_sorter_block_bytes(size_t block_size)
+{
+  return block_size ? block_size + RS_BLOCK_ALIGNMENT - 1 : 0;
+}
+
+/* Frees the old block first: there may not be enough memory for two. */
+recsort_status rs_sorter_reserve(recsort_sorter *sorter, size_t size, recsort_error *error)
+{
+  if (size <= sorter->block_size) return RECSORT_OK;
+  rs_sorter_release_block(sorter);
+  const size_t whole = rs_sorter_block_bytes(size);
+  char *const allocation = rs_allocate(&sorter->allocator, whole);
+  if (!allocation) return rs_fail_memory(error, whole);
+  sorter->allocation = allocation;
+  sorter->allocation_size = whole;
+  sorter->block = allocation + -(uintptr_t)allocation % RS_BLOCK_ALIGNMENT;
+  sorter->block_size = size;
+  return RECSORT_OK;
+}
+
+void rs_sorter_begin(recsort_sorter *sorter, size_t count)
+{
+  sorter->order = (recsort_permutation){.index_bits = 32, .sorting = ++sorter->sortings};
+  sorter->stats = (recsort_stats){.records = count};
+}
+
 void rs_sorter_release_block(recsort_sorter *sorter)
 {
   rs_release(&sorter->allocator, sorter->allocation, sorter->allocation_size);
@@ -180,7 +207,7 @@ void recsort_sorter_destroy(recsort_sorter *sorter)
   rs_release(&memory, sorter, sizeof *sorter);
 }
 
-/* ---- What it does and did ---- */
+/* ---- Keys and figures ---- */
 
 size_t recsort_sorter_key_count(const recsort_sorter *sorter)
 {

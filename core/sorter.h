@@ -1,11 +1,12 @@
-/* sorter.h - what a sorter is, for the files at the top of core: the only ones that see all stages.
+/* sorter.h - the sorter, for the files at the top of core, the only ones that include all stages.
  *
- *   sorter.c     makes one, and tells about it
+ *   sorter.c     creates and describes sorters
  *   pipeline.c   sorts
- *   check.c      looks whether records are sorted, and at what a plugin gave
+ *   check.c      checks whether records are sorted, and results of plugins
  *   unique.c     keeps the first of each run of equal keys
- *   window.c     neighbours, for these two
- *   keys.c       gives the keys out
+ *   window.c     compares neighbours, for these two
+ *   keys.c       encoded keys
+ *   merge.c      merges sorted runs
  */
 #ifndef RS_SORTER_H
 #define RS_SORTER_H
@@ -20,38 +21,48 @@ struct recsort_sorter {
   recsort_allocator allocator;
   rs_arena arena;
   rs_plan plan;
-  rs_choice choice; /* of the plugin that sorts */
+  rs_choice choice; /* the choice of the plugin */
   recsort_verify verify;
   team team;
-  void *block; /* aligned as plugins ask for, which an allocator need not do */
+  void *block; /* aligned as plugins require; an allocator may align less */
   size_t block_size;
-  void *allocation; /* what the block lies in */
+  void *allocation; /* the allocation that contains the block */
   size_t allocation_size;
-  uint64_t sortings;         /* sorting calls so far */
-  recsort_permutation order; /* that the last one left in the block, if it left one */
+  uint64_t sortings;         /* number of sorting calls so far */
+  recsort_permutation order; /* the one that the last call left in the block, if any */
   recsort_stats stats;
 };
 
-/* What every call on records needs: OK, and how many bytes `count` of them are. */
+/* Checks the arguments of a call on records, and computes the bytes of `count` records. */
 recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records, size_t count,
                                size_t *bytes, recsort_error *error);
 
-/* Reads a permutation that a caller hands over. */
+/* Reads a caller's permutation. */
 recsort_status rs_read_permutation(recsort_permutation *to, const recsort_permutation *from,
                                    recsort_error *error);
 
-/* Whether `order` is the one that the sorter's block holds. */
+/* True if `order` is the one in the sorter's block. */
 bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *order);
 
-/* Of a result of the plugin in use: CORRUPT_RESULT, and where, unless keys ascend by `order`, a
- * permutation, and equal ones are in input order; or unless `sorted` holds the same records and
- * their keys ascend. Bounded memory. */
+/* Checks a result of the plugin in use, in bounded memory. CORRUPT_RESULT says where keys do not
+ * ascend by the permutation `order`, or equal ones are not in input order; or, if there is
+ * `sorted`, where its keys do not ascend or its records differ from the input's. */
 recsort_status rs_sorter_check_order(const recsort_sorter *sorter, const void *records,
                                      const recsort_permutation *order, recsort_error *error);
 recsort_status rs_sorter_check_moved(recsort_sorter *sorter, const void *records,
                                      const void *sorted, size_t count, recsort_error *error);
 
-/* Frees the block that sorting works in. */
+/* The block that calls work in, as plugins want it aligned. */
+enum { RS_BLOCK_ALIGNMENT = 64 };
+
+/* Bytes of an allocation that a block of that size can be aligned in. */
+size_t rs_sorter_block_bytes(size_t block_size);
+/* Makes the block at least so large. What was in it is lost if it grows. */
+recsort_status rs_sorter_reserve(recsort_sorter *sorter, size_t size, recsort_error *error);
+/* Frees the block. */
 void rs_sorter_release_block(recsort_sorter *sorter);
+
+/* Begins a call that works in the block: from here on the permutation of the last one is gone. */
+void rs_sorter_begin(recsort_sorter *sorter, size_t count);
 
 #endif

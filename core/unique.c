@@ -1,4 +1,4 @@
-/* unique.c - the first of each run of equal keys. */
+/* unique.c - keeps the first of each run of equal keys. */
 #include <string.h>
 
 #include "window.h"

@@ -52,7 +52,7 @@ trap 'exit 2' HUP INT TERM
 
 # ---- Libraries and programs ----
 
-# Everything that was unpacked, in one place that stands for the root folder.
+# Collects everything that was unpacked in one folder, which stands for the root folder.
 use_packages() {
   mkdir "$work/root"
   for each in $packages; do cp -a "$each/." "$work/root"; done
@@ -77,14 +77,14 @@ export PATH="$PATH:/usr/local/cuda/bin"
 [ -n "$build" ] || build_here
 LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
-export OMP_WAIT_POLICY=passive # several programs run at once
+export OMP_WAIT_POLICY=passive # several programs run at the same time
 programs='tests/conformance/conformance tools/recsort tools/recgen tools/recbench/recbench
   plugins/cuda/bench/gpu-bench plugins/cuda/bench/verify-cost tests/large/many_records'
 for program in $programs; do
   [ -x "$build/$program" ] || fail "$build/$program is not there"
 done
 
-# The libraries are those of no system's base.
+# Copies the programs, and the libraries that are not part of a base system.
 collect_into() { # DIR
   (cd "$build" && tar -chf - core/librecsort.so* plugins/cuda/librecsort_cuda.so $programs) |
     tar -xf - -C "$1"
@@ -96,10 +96,10 @@ collect_into() { # DIR
 if [ -n "$collect" ]; then collect_into "$collect"; exit 0; fi
 recsort="$build/tools/recsort -s $source/schemas/entity.yaml"
 
-# ---- What is written ----
+# ---- Output ----
 
 say() { echo "$*" | tee -a "$work/text"; }
-# The outcome of a check: its name, its status, the last line that it wrote.
+# Writes the result of a check: its name, its status, and the last line of its log.
 judge() { # NAME STATUS LOG
   say "$1: $([ "$2" = 0 ] && echo passed || echo FAILED): $(tail -n 1 "$3")"
   [ "$2" = 0 ] || { failed=1; grep -v '^cuda ' "$3" | head -n 20 | tee -a "$work/text"; }
@@ -121,7 +121,7 @@ algorithms() {
          /^[^ ]/ { line = 0 }'
 }
 
-# In one process, so that the oracle works once for all of them.
+# Runs in one process, so that the oracle runs only once for all algorithms.
 check_conformance() {
   status=0
   "$build/tests/conformance/conformance" cuda > "$work/log" 2>&1 || status=$?
@@ -137,8 +137,8 @@ check_file() { # COUNT ALGORITHM [MEMORY]
   judge "file of $1, $2${3:+, in $3 of device memory}" "$status" "$work/log"
 }
 
-# Files of entities, also of more than 2^24, byte for byte as the CPU sorts them; in runs, too, by
-# the default.
+# Files of entities, also of more than 2^24, must be sorted as the CPU sorts them, byte for byte;
+# with the default algorithm also in runs.
 check_files() {
   for count in 1 1000003 16777219; do
     "$build/tools/recgen" -s "$source/schemas/entity.yaml" -n "$count" -o "$work/in"
@@ -149,7 +149,7 @@ check_files() {
   rm -f "$work/in" "$work/out" "$work/expected"
 }
 
-# Few pairs in all ways, and enough that the default sorts them as it does many.
+# A few pairs with every algorithm, and enough for the default to sort them as many.
 check_sanitizers() {
   "$build/tools/recgen" -s "$source/schemas/entity.yaml" -n 300001 -o "$work/some"
   for tool in memcheck racecheck initcheck synccheck; do
@@ -167,7 +167,7 @@ check_sanitizers() {
   done
 }
 
-# Records of one byte: put in order, and sorted.
+# Records of one byte: the permutation, and the sorted records.
 check_many() { # COUNT
   status=0
   "$build/tests/large/many_records" cuda "$1" > "$work/log" 2>&1 || status=$?
@@ -175,7 +175,7 @@ check_many() { # COUNT
   judge "$1 records of one byte" "$status" "$work/log"
 }
 
-# Its lines come as they are measured.
+# Unbuffered: lines appear as they are measured.
 run_bench() { # OPTION...
   {
     status=0
@@ -194,7 +194,7 @@ run_recbench() { # OPTION...
   [ "$(cat "$work/bench.status")" = 0 ] || { failed=1; say 'recbench: FAILED'; }
 }
 
-# Records in the host's memory, and files of them: the GPU beside all processors and the peers.
+# Records in host memory, and files of them: the GPU beside all processors and the peers.
 measure_records() {
   say
   if [ -n "$quick" ]; then count=4M size=256M; else count=16M size=1G; fi
@@ -214,7 +214,7 @@ describe_machine
 for step in conformance files sanitizers; do
   if wanted $step; then check_$step; fi
 done
-# Unquoted: it may be nothing.
+# Unquoted: it may be empty.
 if wanted benchmark; then run_bench $quick --json "$work/json"; fi
 if wanted records; then measure_records; fi
 if wanted verify; then

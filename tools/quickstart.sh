@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 tools/setup.sh build
 
-# Without a GPU here, the plugin would be made for every GPU, which takes minutes.
+# Without a GPU here, the plugin would be compiled for every GPU, which takes minutes.
 nvidia-smi -L > /dev/null 2>&1 || without_gpu=-DCMAKE_CUDA_COMPILER=NOTFOUND
 [ -e build/CMakeCache.txt ] || cmake -S . -B build -G Ninja -DRECSORT_TESTS=OFF ${without_gpu:-}
 cmake --build build

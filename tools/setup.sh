@@ -1,10 +1,10 @@
 #!/bin/sh
 # Usage: tools/setup.sh build|test
-# Installs what is missing of the Debian packages that building or testing recsort needs. Asks for
-# nothing where nothing is missing.
+# Installs the Debian packages that building or testing recsort needs and that are missing. Does
+# nothing if none is.
 set -eu
 
-# gcc and g++ only recommend the C library's headers.
+# Named because gcc and g++ only recommend the C library's headers.
 build='gcc g++ libc6-dev cmake ninja-build pkg-config libyaml-dev libcjson-dev libxxhash-dev'
 test="$build clang libclang-rt-dev libomp-dev libcmocka-dev python3 python3-yaml
   python3-jsonschema abigail-tools acl binutils e2fsprogs strace gnuplot-nox gcovr qemu-user-static

@@ -24,7 +24,7 @@ mkdir -p build/test
 jobs=$(nproc)
 summary=build/test/summary
 : > $summary
-# What clang's OpenMP keeps for its threads is no leak of ours: a peer of recbench sorts with it.
+# Ignores leaks in clang's OpenMP, with which a peer of recbench sorts.
 echo 'leak:libomp' > build/test/leaks
 export LSAN_OPTIONS="suppressions=$PWD/build/test/leaks:print_suppressions=0"
 
@@ -42,22 +42,22 @@ configure() { # NAME
     clang*) compilers='-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++' ;;
     *) compilers='-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++' ;;
   esac
-  # The plugin that nvcc compiles is the same in all: one builds it, for one GPU, and sees that it
-  # compiles for the oldest, as code for every GPU takes minutes.
+  # nvcc compiles the same plugin in all configurations. So one builds it, for one GPU, and checks
+  # that it compiles for the oldest; code for every GPU would take minutes.
   case $1 in
     gcc) compilers="$compilers -DRECSORT_CUDA_ARCHITECTURES=90" ;;
     *) compilers="$compilers -DCMAKE_CUDA_COMPILER=NOTFOUND" ;;
   esac
-  # Sanitized code is tested twice as fast with -O1, and sanitizers see as much.
+  # With -O1, tests of sanitized code are twice as fast and find as much.
   case $1 in
     *-sanitize) kind='-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DRECSORT_SANITIZE=address,undefined' ;;
     *-thread) kind='-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DRECSORT_SANITIZE=thread' ;;
     coverage) kind='-DCMAKE_BUILD_TYPE=Debug -DRECSORT_COVERAGE=ON' ;;
     *) kind='-DCMAKE_BUILD_TYPE=Release' ;;
   esac
-  # What gcc warns of in code that it sanitizes may be its own doing.
+  # gcc gives false warnings in code that it sanitizes.
   [ "$1" = gcc-sanitize ] && kind="$kind -DRECSORT_WERROR=OFF"
-  # Every target is fuzzed in one configuration; the others replay what is kept.
+  # One configuration fuzzes every target; the others replay the corpus.
   [ "$1" = clang-sanitize ] && kind="$kind -DRECSORT_FUZZ_SECONDS=60"
   # Unquoted: each is several words.
   cmake -S . -B "build/test/$1" -G Ninja -DRECSORT_WERROR=ON $compilers $kind
@@ -66,8 +66,8 @@ configure() { # NAME
 # Which tests a configuration runs, as words for ctest.
 chosen() { # NAME
   case $1 in
-    # What does not depend on the compiler, and takes its time, runs with gcc; what a disk's kind
-    # changes, plainly; and what only sanitizers see, with one of them.
+    # Slow tests that do not depend on the compiler run with gcc; those that depend on the kind of
+    # disk, without sanitizers; those that need a sanitizer, with one of them.
     clang) echo '-E (^faults\.tools|^cli\.(robust|tmpfs)|^emulation\.(devices\.)?(sample|(co)?rank)|^cuda\.(conformance|failures|tools\.tmpfs))' ;;
     gcc-sanitize) echo '-E ^cli\.tmpfs\.(input|options|robust)' ;;
     clang-sanitize) echo '-E (^cli\.(robust|tmpfs)|^emulation\.(devices\.)?(sample|(co)?rank)|^conformance$|^cuda\.(conformance|failures|tools))' ;;
@@ -76,7 +76,7 @@ chosen() { # NAME
   esac
 }
 
-# Builds and tests one configuration; its line in the summary is that of ctest, or says what failed.
+# Builds and tests one configuration. Its line in the summary is ctest's, or says what failed.
 run() { # NAME
   folder=build/test/$1
   start=$(date +%s)
@@ -88,7 +88,7 @@ run() { # NAME
     cat $folder.log
     result='could not be built'
   else
-    # Unquoted: it is several words, or none.
+    # Unquoted: several words, or none.
     ctest --test-dir $folder --output-on-failure --parallel "$jobs" $(chosen "$1") 2>&1 |
       tee $folder.log
     result=$(grep '% tests passed' $folder.log || echo 'could not be tested')
@@ -101,7 +101,7 @@ for name in "$@"; do run "$name"; done
 echo
 echo '==== Summary'
 cat $summary
-# The sum, in ctest's own words; it fails if a test failed or a configuration never got to its tests.
+# The summary. Fails if a test failed or a configuration did not get to its tests.
 awk '/ tests? failed out of / { failed += $5; total += $(NF - 2); next } { broken++ }
   END {
     if (broken) printf "%d configurations were not tested\n", broken

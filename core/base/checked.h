@@ -1,4 +1,4 @@
-/* checked.h - arithmetic on sizes that says when it overflows. */
+/* checked.h - arithmetic on sizes that reports overflow. */
 #ifndef RS_BASE_CHECKED_H
 #define RS_BASE_CHECKED_H
 
@@ -23,7 +23,7 @@ static inline bool rs_multiply(size_t a, size_t b, size_t *result)
   return true;
 }
 
-/* Up to the next multiple of `unit`, which is not 0. */
+/* Rounds up to a multiple of `unit`, which is not 0. */
 static inline bool rs_round_up(size_t a, size_t unit, size_t *result)
 {
   size_t sum;
@@ -32,7 +32,7 @@ static inline bool rs_round_up(size_t a, size_t unit, size_t *result)
   return true;
 }
 
-/* Whether two arrays share a byte. One of no bytes shares none, wherever it is. */
+/* True if two arrays share a byte. An array of no bytes shares none. */
 static inline bool rs_overlap(const void *a, size_t a_size, const void *b, size_t b_size)
 {
   const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;

@@ -26,6 +26,8 @@ const char *recsort_status_text(recsort_status status)
     return "device error";
   case RECSORT_CORRUPT_RESULT:
     return "corrupt result";
+  case RECSORT_UNSORTED_RUN:
+    return "unsorted run";
   }
   return "unknown status";
 }
@@ -51,7 +53,8 @@ static size_t append_text(recsort_error *error, size_t used, const char *format,
   return used;
 }
 
-/* A message quotes text from files: keep it on one line and away from the terminal's controls. */
+/* Messages quote text from files: this replaces control characters, which could break the line or
+ * reach the terminal. */
 static void clean(char *text)
 {
   for (; *text; text++)

@@ -1,4 +1,4 @@
-/* error.h - the one way in which the library reports a failure. */
+/* error.h - how the library reports failures. */
 #ifndef RS_BASE_ERROR_H
 #define RS_BASE_ERROR_H
 
@@ -14,11 +14,11 @@ typedef struct rs_place {
 } rs_place;
 
 /* Fills in `error` (NULL is allowed) and returns `status`, so that a failing function can end with
- * `return rs_fail(error, ...)`. What is too long is cut; control characters become '?'. */
+ * `return rs_fail(error, ...)`. Text that is too long is cut; control characters become '?'. */
 recsort_status rs_fail(recsort_error *error, recsort_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with "source:line:column: " before the text, as far as they are known. */
+/* The same, with the parts of "source:line:column: " that are known before the text. */
 recsort_status rs_fail_at(recsort_error *error, recsort_status status, rs_place place,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 

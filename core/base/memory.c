@@ -58,7 +58,7 @@ void rs_release(const recsort_allocator *allocator, void *memory, size_t size)
 
 struct rs_arena_block {
   struct rs_arena_block *next;
-  size_t size; /* of the whole block */
+  size_t size; /* size of the whole block */
   size_t used;
 };
 

@@ -1,5 +1,4 @@
-/* memory.h - all memory of the library comes through here, so that every allocation can be made
- * to fail in a test.
+/* memory.h - allocates all memory of the library, so that tests can make every allocation fail.
  *
  *   rs_allocate / rs_release   single blocks through the caller's hook
  *   rs_arena                   many small things that live and die together (a schema, a plan)
@@ -9,27 +8,27 @@
 
 #include "recsort/recsort.h"
 
-/* `allocator` as given, or the C library's if NULL. The C library's large blocks are aligned to
- * huge pages, and the kernel is asked to use them: otherwise a random gather misses the TLB at
+/* A copy of `allocator`, or the default one if it is NULL. The default one aligns large blocks to
+ * huge pages and asks the kernel to use them; without these, a random gather misses the TLB at
  * every record. */
 recsort_allocator rs_allocator(const recsort_allocator *allocator);
 
-/* INVALID_ARGUMENT if one of its functions is missing; NULL is whole. */
+/* INVALID_ARGUMENT if `allocator` lacks one of its functions. NULL is valid. */
 recsort_status rs_check_allocator(const recsort_allocator *allocator, recsort_error *error);
 
-/* NULL if there is none, or if size is 0. */
+/* NULL if there is no memory, or if size is 0. */
 void *rs_allocate(const recsort_allocator *allocator, size_t size);
 void rs_release(const recsort_allocator *allocator, void *memory, size_t size);
 
-/* What an arena may hold: a schema and a plan together are bounded by twice as much, whatever a
- * text or a caller says. */
+/* The most that an arena may hold. So a schema and a plan together take at most twice as much, for
+ * any input. */
 enum { RS_ARENA_MAX_MIB = 32 };
 
 typedef struct rs_arena {
   recsort_allocator allocator;
   struct rs_arena_block *blocks;
-  size_t size;  /* of all blocks */
-  bool is_full; /* more was wanted than it may hold */
+  size_t size;  /* size of all blocks */
+  bool is_full; /* a request exceeded the limit */
 } rs_arena;
 
 void rs_arena_init(rs_arena *arena, const recsort_allocator *allocator);

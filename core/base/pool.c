@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-  MOST_JOBS = 64, /* at once; a caller that finds no slot works alone */
+  MOST_JOBS = 64, /* jobs at once; a caller that finds no slot works alone */
   MOST_THREADS = 1024,
   WORD_BITS = 64,
   WORDS = MOST_THREADS / WORD_BITS,
@@ -19,20 +19,20 @@ enum {
   STACK_BYTES = 1 << 20
 };
 
-#define POLL_NS INT64_C(1000000)    /* before an idle worker sleeps */
-#define WAIT_NS INT64_C(200000)     /* before a caller that waits for workers sleeps */
-#define RETRY_NS INT64_C(100000000) /* before it tries again to create a thread */
+#define POLL_NS INT64_C(1000000)    /* an idle worker polls for this long before it sleeps */
+#define WAIT_NS INT64_C(200000)     /* the same for a caller that waits for workers */
+#define RETRY_NS INT64_C(100000000) /* pause after the system refused a thread */
 
-/* A job. Stripe s of its `stripes` has the numbers s, s + MOST_THREADS, ...: one number, if there
- * are no more than that. The caller fills the job in, then publishes it by the bits of `open`, one
- * for each stripe that is unclaimed. A claim holds the job until it is counted in `done`, so a
- * thread that has claimed a stripe may read the rest. */
+/* A job. Stripe s of its `stripes` has the numbers s, s + MOST_THREADS, ...; just one if there are
+ * at most MOST_THREADS. The caller fills the job in, then publishes it by setting the bits of
+ * `open`, one for each unclaimed stripe. A thread that has claimed a stripe may read the job until
+ * it has counted the stripe in `done`. */
 typedef struct slot {
   _Alignas(CACHE_LINE) atomic_bool taken;
   _Atomic uint64_t open[WORDS];
-  atomic_uint stripes; /* 0 without a job */
+  atomic_uint stripes; /* 0: no job */
   atomic_uint done;
-  atomic_bool awaited; /* the caller sleeps until `done` is complete */
+  atomic_bool awaited; /* the caller is about to sleep until `done` is complete */
   void (*task)(void *argument, size_t number);
   void *argument;
   size_t count;
@@ -40,13 +40,13 @@ typedef struct slot {
 
 static struct {
   slot slots[MOST_JOBS];
-  _Alignas(CACHE_LINE) atomic_uint posted; /* jobs so far; idle workers watch it */
-  atomic_uint slots_used;                  /* workers look at the slots below */
+  _Alignas(CACHE_LINE) atomic_uint posted; /* number of jobs so far, which idle workers poll */
+  atomic_uint slots_used;                  /* workers search only the slots below */
   atomic_uint workers;
-  atomic_uint sleeping; /* of the workers */
+  atomic_uint sleeping; /* number of sleeping workers */
   atomic_bool stopped;
-  atomic_bool asleep[MOST_THREADS]; /* each worker; the thread that clears it wakes the worker */
-  pthread_mutex_t lock;             /* for what follows, and around going to sleep */
+  atomic_bool asleep[MOST_THREADS]; /* one for each worker; the thread that clears it wakes it */
+  pthread_mutex_t lock;             /* protects the members below, and going to sleep */
   pthread_cond_t work[MOST_THREADS];
   pthread_cond_t finished;
   pthread_t threads[MOST_THREADS];
@@ -70,8 +70,8 @@ static inline void relax(void)
 #endif
 }
 
-/* Polls once; false when it is time to sleep. A thread that polls takes no time from one
- * that has something to do. */
+/* Polls once. False when it is time to sleep. Yields, so that a polling thread takes no time from
+ * busy ones. */
 static bool poll_on(unsigned *polls, int64_t deadline)
 {
   enum { POLLS_A_YIELD = 64 };
@@ -88,7 +88,7 @@ static size_t words_of(unsigned stripes)
   return (stripes + WORD_BITS - 1) / WORD_BITS;
 }
 
-/* Claims stripe `wanted` of a job or, if that is gone, another one; false if none is left. */
+/* Claims stripe `wanted` of a job or, if that is taken, another one. False if none is left. */
 static bool claim(slot *job, unsigned wanted, unsigned *stripe)
 {
   const size_t words = words_of(atomic_load(&job->stripes));
@@ -120,7 +120,7 @@ static void run_stripe(const slot *job, unsigned stripe)
     job->task(job->argument, number);
 }
 
-/* Workers that a job can use; its caller works, too. */
+/* The number of workers that a job can use. Its caller works too. */
 static unsigned workers_wanted(slot *job)
 {
   const unsigned stripes = atomic_load(&job->stripes);
@@ -138,7 +138,7 @@ static void wake_workers(void)
     wanted += workers_wanted(&pool.slots[s]);
   for (unsigned w = 0; w < workers && w < wanted && woken < 2; w++) {
     if (!atomic_load(&pool.asleep[w]) || !atomic_exchange(&pool.asleep[w], false)) continue;
-    (void)pthread_mutex_lock(&pool.lock); /* after it looked, and before it sleeps */
+    (void)pthread_mutex_lock(&pool.lock); /* waits until a worker that found no job is asleep */
     (void)pthread_mutex_unlock(&pool.lock);
     (void)pthread_cond_signal(&pool.work[w]);
     woken++;
@@ -156,9 +156,9 @@ static void count_done(slot *job)
 
 /* ---- Workers ---- */
 
-/* An open job for a worker, and the stripe it is to take. The jobs of one moment go to the workers
- * with the lowest numbers, no more than they can use, and worker w takes the same stripe from job
- * to job: so a small team keeps its data in its caches, and the other workers sleep. */
+/* Finds an open job for a worker, and the stripe that it should take. Jobs go to the workers with
+ * the lowest numbers, no more than the jobs can use, and a worker takes the same stripe in each
+ * job. So a small team keeps its data in its caches, and the other workers sleep. */
 static slot *find_job(unsigned worker, unsigned *stripe)
 {
   const unsigned used = atomic_load(&pool.slots_used);
@@ -173,7 +173,7 @@ static slot *find_job(unsigned worker, unsigned *stripe)
   return NULL;
 }
 
-/* One stripe of a job; false if no job has one left for this worker. */
+/* Runs one stripe of a job. False if no job has one left for this worker. */
 static bool work_once(unsigned worker)
 {
   unsigned stripe;
@@ -219,7 +219,7 @@ static void *work(void *number)
   return NULL;
 }
 
-/* ---- The life of the pool ---- */
+/* ---- Start and end of the pool ---- */
 
 static void before_fork(void)
 {
@@ -231,7 +231,7 @@ static void after_fork_in_parent(void)
   (void)pthread_mutex_unlock(&pool.lock);
 }
 
-/* The child has the calling thread alone. */
+/* The child has only the calling thread, so it starts with an empty pool. */
 static void after_fork_in_child(void)
 {
   for (unsigned s = 0; s < MOST_JOBS; s++) {
@@ -261,7 +261,7 @@ __attribute__((destructor)) static void stop_workers(void)
     (void)pthread_join(pool.threads[i], NULL);
 }
 
-/* For debuggers and top. */
+/* Names the thread, for debuggers and top. */
 static void name_worker(pthread_t worker)
 {
 #ifdef __linux__
@@ -271,7 +271,7 @@ static void name_worker(pthread_t worker)
 #endif
 }
 
-/* A worker leaves all signals to the threads of the program. */
+/* Creates a worker that blocks all signals, which are left to the program's threads. */
 static bool create_worker(void)
 {
   sigset_t all, before;
@@ -301,7 +301,7 @@ static bool handle_forks(void)
   return pool.forks_handled;
 }
 
-/* Creates workers until there are `wanted` of them, or no more can be had. */
+/* Creates workers until there are `wanted`, or the system refuses one. */
 static void hire(size_t wanted)
 {
   if (wanted > MOST_THREADS - 1) wanted = MOST_THREADS - 1;
@@ -330,8 +330,9 @@ static slot *take_slot(void)
   return NULL;
 }
 
-/* Polls for as long as most last pieces take, and then sleeps. It does not yield: another thread
- * would keep the processor for a time slice, far longer than a short job takes. */
+/* Waits for the other threads: polls for as long as most last pieces take, then sleeps. It does not
+ * yield: another thread would keep the processor for a time slice, far longer than a short job
+ * takes. */
 static void wait_for(slot *job, unsigned others)
 {
   const int64_t deadline = now_ns() + WAIT_NS;
@@ -375,7 +376,7 @@ static void run_in_slot(slot *job, void (*task)(void *argument, size_t number), 
   atomic_store(&job->taken, false);
 }
 
-/* Waiting is a cancellation point: a caller cancelled there would abandon its job. */
+/* Waiting is a cancellation point, and a caller cancelled there would abandon its job. */
 static void pool_run(void *context, void (*task)(void *argument, size_t number), void *argument,
                      size_t count)
 {

@@ -1,12 +1,13 @@
 /* pool.h - the threads of the library: one pool for the whole process.
  *
- *   caller    takes a slot, publishes a job there, works on it like the workers, waits for the rest
- *   worker    claims a stripe of a job, the same one from job to job, runs it, looks for the next
+ *   caller    takes a slot, publishes a job in it, works on it like the workers, and waits for
+ *             the others
+ *   worker    claims a stripe of a job, the same one in each job, runs it, and looks for the next
  *
- * Workers are created when a job first wants them, up to what the largest job wanted, and are
- * shared by all callers. If a worker cannot be created, the job runs with fewer: the caller alone
- * can finish any job. An idle worker polls for a millisecond, yielding to other processes, and then
- * sleeps. A forked child begins with an empty pool. The pool ends with the process, or when the
+ * Workers are created when a job first needs them, as many as the largest job needs, and are shared
+ * by all callers. If a worker cannot be created, the job runs with fewer: the caller alone can
+ * finish any job. An idle worker polls for a millisecond, yielding to other processes, and then
+ * sleeps. A forked child starts with an empty pool. The pool ends with the process, or when the
  * library is unloaded.
  */
 #ifndef RS_POOL_H
@@ -18,7 +19,7 @@
 /* The processors that the calling thread may run on, at least 1. */
 unsigned rs_processors(void);
 
-/* A team of `threads` threads of `executor` (NULL: the library's pool). `threads` 0: all that the
+/* A team of `threads` threads of `executor` (NULL: the library's pool). `threads` 0: as many as the
  * executor has, or one for each processor if it does not say. */
 team rs_team(const recsort_executor *executor, unsigned threads);
 

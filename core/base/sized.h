@@ -1,11 +1,11 @@
-/* sized.h - reads structs of callers, which may be those of an older or a newer version. */
+/* sized.h - reads structs of callers, which may be of an older or a newer version. */
 #ifndef RS_BASE_SIZED_H
 #define RS_BASE_SIZED_H
 
 #include "base/memory.h"
 #include "common/sized.h"
 
-/* Sizes in the first version. A struct that is smaller is refused. */
+/* Sizes in the first version. Smaller structs are refused. */
 enum {
   RS_FIRST_OPTIONS = SIZE_UP_TO(recsort_options, allocator),
   RS_FIRST_EXECUTOR = SIZE_UP_TO(recsort_executor, threads),
@@ -13,16 +13,17 @@ enum {
   RS_FIRST_FIELD_DESC = SIZE_UP_TO(recsort_field_desc, column),
   RS_FIRST_ENUMERATOR = SIZE_UP_TO(recsort_enumerator, value),
   RS_FIRST_KEY_DESC = SIZE_UP_TO(recsort_key_desc, column),
-  RS_FIRST_PERMUTATION = SIZE_UP_TO(recsort_permutation, sorting)
+  RS_FIRST_PERMUTATION = SIZE_UP_TO(recsort_permutation, sorting),
+  RS_FIRST_RUNS = SIZE_UP_TO(recsort_runs, arrays)
 };
 
-/* Reads a struct whose struct_size is `from_size` into the library's own: what it does not have is
- * 0. Errors: INVALID_ARGUMENT, if it is smaller than it was at first. */
+/* Reads a struct whose struct_size is `from_size` into the library's own; members that it lacks
+ * become 0. Errors: INVALID_ARGUMENT, if it is smaller than in the first version. */
 recsort_status rs_read_sized(void *to, size_t to_size, const void *from, size_t from_size,
                              size_t first_size, const char *type, recsort_error *error);
 
-/* Makes *array, of `count` elements that are `stride` bytes apart (0: first_size), an array of the
- * library's own, of `size` bytes each: the same one, or a copy in `arena`. */
+/* Turns *array, `count` elements that are `stride` bytes apart (0: first_size), into an array with
+ * elements of `size` bytes: the same one, or a copy in `arena`. */
 recsort_status rs_read_array(rs_arena *arena, const void **array, size_t count, size_t stride,
                              size_t size, size_t first_size, const char *type,
                              recsort_error *error);

@@ -9,7 +9,7 @@
 
 #include "recsort/key_interpreter.h"
 
-/* What an encoding loop works on. */
+/* The records and keys of an encoding loop. */
 typedef struct key_range {
   const recsort_key_program *program;
   const unsigned char *records;
@@ -28,8 +28,8 @@ static inline void store_key(unsigned char *keys, size_t i, unsigned width, uint
   }
 }
 
-/* One step, whose kind, size, flags and width are constants at each call. Returns false if any
- * record was invalid. */
+/* Encodes a key of one step, whose kind, size, flags and width are constants in each call. False if
+ * any record was invalid. */
 static inline bool encode_as(key_range range, recsort_key_step step, unsigned width)
 {
   const size_t stride = (size_t)range.program->record_size;
@@ -46,7 +46,7 @@ static inline bool encode_float32(key_range range, recsort_key_step step)
   step.bytes = 4;
   step.width = 32;
   step.limit = 0x7f800000;
-  switch (step.flags) { /* the orders of numbers that games and tables have */
+  switch (step.flags) { /* the orders of numbers that are common in practice */
   case 0:
     step.flags = 0;
     return encode_as(range, step, 32);
@@ -83,7 +83,7 @@ static bool encode_single(key_range range)
   return encode_as(range, *step, range.program->key_width);
 }
 
-/* The general loop: any number of steps, any width. */
+/* The general loop, for any number of steps and any width. */
 static bool encode_steps(key_range range)
 {
   const recsort_key_program *program = range.program;
@@ -110,6 +110,12 @@ static bool encode_range(key_range range)
   return single ? encode_single(range) : encode_steps(range);
 }
 
+bool rs_key_encode_some(const recsort_key_program *program, const void *records, size_t count,
+                        void *keys)
+{
+  return encode_range((key_range){program, records, keys, 0, count});
+}
+
 static recsort_status report_invalid(const rs_plan *plan, const unsigned char *records,
                                      size_t count, size_t first, recsort_error *error)
 {
@@ -132,7 +138,7 @@ static recsort_status report_invalid(const rs_plan *plan, const unsigned char *r
 }
 
 typedef struct encoding {
-  key_range all; /* from 0 */
+  key_range all; /* records from 0 on */
   atomic_bool valid;
 } encoding;
 

@@ -1,4 +1,4 @@
-/* encode.h - records into keys by a key program, and back. */
+/* encode.h - turns records into keys by a key program, and back. */
 #ifndef RS_KEY_ENCODE_H
 #define RS_KEY_ENCODE_H
 
@@ -12,13 +12,18 @@ static inline size_t rs_key_size(const rs_plan *plan)
   return plan->program.key_width / 8;
 }
 
-/* Writes the keys of `count` records to `keys`, by a team. Returns INVALID_RECORD for
- * the first record with a value that its schema rules out; `first` is what to call record 0 in that
- * message. `keys` is aligned to 8 bytes. */
+/* Writes the keys of `count` records to `keys`, which is aligned to 8 bytes, with a team of
+ * threads. INVALID_RECORD names the first record with a value that its schema rules out; messages
+ * count records from `first`. */
 recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t count, void *keys,
                              team t, size_t first, recsort_error *error);
 
-/* Writes the key fields of one record from its key. Other bytes of the record stay. */
+/* The same by the calling thread alone; false: a value is invalid. `keys` is aligned to 8 bytes, or
+ * to 4 if a key has 4. */
+bool rs_key_encode_some(const recsort_key_program *program, const void *records, size_t count,
+                        void *keys);
+
+/* Writes the key fields of one record from its key. Leaves the other bytes alone. */
 void rs_key_decode(const rs_plan *plan, const void *key, void *record);
 
 /* Less than, equal to or greater than 0. */

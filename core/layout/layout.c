@@ -9,7 +9,7 @@
 #include "schema/parse.h"
 #include "schema/words.h"
 
-/* What a struct takes. */
+/* The size and alignment of a struct. */
 typedef struct extent {
   size_t size;
   size_t alignment;
@@ -22,14 +22,14 @@ typedef struct builder {
   recsort_error *error;
 } builder;
 
-/* A struct that is being laid out: `descs` become `fields`. */
+/* A struct that is being laid out: turns `descs` into `fields`. */
 typedef struct frame {
   const recsort_field_desc *descs;
   recsort_field *fields;
   size_t count;
   recsort_endian endian;
   unsigned depth; /* 1: the record */
-  extent extent;  /* of the fields so far */
+  extent extent;  /* extent of the fields so far */
 } frame;
 
 #define REFUSE(builder, desc, ...)                                                                 \
@@ -41,13 +41,13 @@ static rs_place place_of(const builder *b, const recsort_field_desc *desc)
   return (rs_place){b->desc->source, desc->line, desc->column};
 }
 
-/* Whether a field says where it is, under a layout that could tell by itself. */
+/* True if a field has an offset though the layout computes offsets. */
 static bool has_offset(const builder *b, const recsort_field_desc *desc)
 {
   return desc->offset != RECSORT_NO_OFFSET && (desc->offset || b->zero == RS_ZERO_GIVEN);
 }
 
-/* The fields of `f`, which are as far apart as the description says. */
+/* Reads the fields of `f`, whose stride the description gives. */
 static recsort_status read_fields(const builder *b, frame *f)
 {
   const void *fields = f->descs;
@@ -202,7 +202,7 @@ static recsort_status lay_bitfield(const builder *b, const frame *f, size_t at)
 
 static recsort_status lay_struct(const builder *b, frame *f);
 
-/* The fields of a struct field, and what one element takes. */
+/* Lays out the fields of a struct field, and finds the extent of one element. */
 static recsort_status lay_nested(const builder *b, const frame *f, const recsort_field_desc *desc,
                                  recsort_field *field, extent *element)
 {
@@ -223,7 +223,7 @@ static recsort_status lay_nested(const builder *b, const frame *f, const recsort
   return RECSORT_OK;
 }
 
-/* Everything of a field but its offset; `element` is what one element of it takes. */
+/* Lays out a field except for its offset. `element` becomes the extent of one element. */
 static recsort_status lay_type(const builder *b, const frame *f, const recsort_field_desc *desc,
                                recsort_field *field, extent *element)
 {
@@ -254,9 +254,9 @@ static recsort_status lay_type(const builder *b, const frame *f, const recsort_f
   return RECSORT_OK;
 }
 
-/* ---- Places --------------------------------------------------------------------------------- */
+/* ---- Offsets --------------------------------------------------------------------------------- */
 
-/* Where the next field goes by the rules of the layout. */
+/* Finds the offset of the next field by the rules of the layout. */
 static recsort_status find_offset(const builder *b, const frame *f, const recsort_field_desc *desc,
                                   size_t alignment, size_t *offset)
 {
@@ -304,7 +304,7 @@ static int by_offset(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Offsets that were given may overlap; those that were computed cannot. */
+/* Given offsets may overlap; computed ones cannot. */
 static recsort_status check_overlaps(const builder *b, const frame *f)
 {
   size_t count = 0;
@@ -388,7 +388,7 @@ static recsort_status check_record(const builder *b)
   return rs_fail_at(b->error, RECSORT_INVALID_SCHEMA, place, "%s", why);
 }
 
-/* The size of the record: what its fields take, or what was declared. */
+/* The size of the record: that of its fields, or the declared one. */
 static recsort_status find_size(const builder *b, size_t laid_out, size_t *size)
 {
   const recsort_schema_desc *d = b->desc;

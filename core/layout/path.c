@@ -1,4 +1,4 @@
-/* path.c - from a key's path to the value it names: "stats.hp", "items[3].id". */
+/* path.c - finds the value that a key's path names: "stats.hp", "items[3].id". */
 #include "layout/layout.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/types.h"
 #include "schema/words.h"
 
-/* A path that is being followed; `rest` is what has not been read. */
+/* A path that is being followed; `rest` is still to be read. */
 typedef struct walk {
   const recsort_key_desc *key;
   const char *source;
@@ -18,7 +18,7 @@ typedef struct walk {
   rs_fail_at((walk)->error, RECSORT_INVALID_KEY,                                                   \
              (rs_place){(walk)->source, (walk)->key->line, (walk)->key->column}, __VA_ARGS__)
 
-/* The path up to what has been read, for "%.*s" after its own name. */
+/* The part of the path that has been read, for "%.*s". */
 #define SHOWN_SO_FAR(walk) shown_so_far(walk), (walk)->key->path
 
 static int shown_so_far(const walk *w)
@@ -86,7 +86,7 @@ static recsort_status read_index(walk *w, const recsort_field *field, size_t *in
   return RECSORT_OK;
 }
 
-/* What the path ends at must be one value, and one that the key's other words fit. */
+/* A path must end at a single value, of a type that fits the rest of the key. */
 static recsort_status check_end(const walk *w, const recsort_field *field)
 {
   const recsort_key_desc *key = w->key;
@@ -104,7 +104,7 @@ static recsort_status check_end(const walk *w, const recsort_field *field)
   return RECSORT_OK;
 }
 
-/* A dot must lead into a struct, and nothing else may follow a name. */
+/* Only a dot may follow a name, and only if it names a struct. */
 static recsort_status read_dot(walk *w, const recsort_field *field)
 {
   if (*w->rest != '.')

@@ -31,9 +31,9 @@ static int64_t extend_sign(uint64_t bits, unsigned width)
   return (int64_t)((bits ^ sign) - sign);
 }
 
-/* ---- Floats ---------------------------------------------------------------------------------
- * All narrower formats are a double with fewer bits: a sign, an exponent, a fraction. Working on
- * the bits keeps NaN payloads, and asks nothing of the compiler or of the rounding mode. */
+/* ---- Floats --------------------------------------------------------------------------------- All
+ * narrower formats are a double with fewer bits: a sign, an exponent, a fraction. Working on bits
+ * keeps NaN payloads and does not depend on the compiler or the rounding mode. */
 
 enum { DOUBLE_FRACTION = 52, DOUBLE_MAX_EXPONENT = 0x7ff, DOUBLE_BIAS = 1023 };
 
@@ -165,7 +165,8 @@ static double as_real(recsort_value value)
   return 0;
 }
 
-/* A real loses its fraction; one that no integer of 64 bits can hold becomes 0, as bytes do. */
+/* Converts a value to an integer. A real loses its fraction; reals outside the range of 64 bits,
+ * and bytes, become 0. */
 static uint64_t as_integer(recsort_value value)
 {
   static const double signed_end = 9223372036854775808.0, unsigned_end = 18446744073709551616.0;
@@ -191,7 +192,7 @@ static void write_bytes(unsigned char *bytes, size_t size, recsort_value value)
   memset(bytes + given, 0, size - given);
 }
 
-/* The bits that a number becomes; of a bitfield, with those that lie around it at `bytes`. */
+/* The bits of a number; for a bitfield, including the bits around it at `bytes`. */
 static uint64_t value_bits(const recsort_field *field, recsort_value value,
                            const unsigned char *bytes)
 {

@@ -1,4 +1,4 @@
-/* permute.c - the only loops that follow an index.
+/* permute.c - checks permutations and moves elements by them.
  *
  * A random gather waits for memory, not for the processor. So the loops prefetch records well ahead
  * of the copy, and copy sizes that the compiler knows.
@@ -10,10 +10,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include "common/stream_copy.h"
 
 enum { AHEAD = 24, CACHE_LINE = 64 };
 
@@ -37,7 +34,7 @@ static team team_for(size_t bytes, team t)
 /* ---- Verify ---- */
 
 /* One byte for each record, set by a plain store. n stores set all n bytes only if all n indices
- * differ, so no atomic operation is needed, for which the threads would queue. */
+ * differ, so no atomic operations are needed, which would contend. */
 static inline bool mark_all(const void *index, unsigned bits, team_range range, size_t count,
                             atomic_uchar *seen)
 {
@@ -110,7 +107,7 @@ typedef struct gather {
   const void *index;
   const unsigned char *from;
   unsigned char *to;
-  size_t count; /* of `index`: nothing beyond is asked for */
+  size_t count; /* elements of `index`, beyond which nothing is prefetched */
 } gather;
 
 static inline void prefetch(const unsigned char *at, size_t size)
@@ -120,7 +117,7 @@ static inline void prefetch(const unsigned char *at, size_t size)
   __builtin_prefetch(at + size - 1);
 }
 
-/* `bits` and, where it matters, `size` are constants at each call. */
+/* `bits` and, where it matters, `size` are constants in each call. */
 static inline void gather_as(gather g, unsigned bits, size_t size, team_range range)
 {
   const size_t prefetched = size < 8 * CACHE_LINE ? size : 8 * CACHE_LINE;
@@ -214,26 +211,6 @@ void recsort_gather(const recsort_permutation *order, size_t first, size_t count
 
 /* ---- Copy ---- */
 
-/* Like memcpy, but with non-temporal stores where the processor has them: the target is too large
- * for the caches, and an ordinary store would read it first. */
-static void copy_past_caches(char *to, const char *from, size_t size)
-{
-#ifdef __SSE2__
-  const size_t unaligned = -(uintptr_t)to % CACHE_LINE;
-  const size_t head = unaligned < size ? unaligned : size;
-  const char *const end = from + size;
-  memcpy(to, from, head);
-  for (to += head, from += head; end - from >= CACHE_LINE; to += CACHE_LINE, from += CACHE_LINE)
-    for (size_t i = 0; i < CACHE_LINE; i += sizeof(__m128i)) {
-      const __m128i part = _mm_loadu_si128((const void *)(from + i));
-      _mm_stream_si128((void *)(to + i), part);
-    }
-  _mm_sfence();
-  size = (size_t)(end - from);
-#endif
-  memcpy(to, from, size);
-}
-
 typedef struct copy_job {
   char *to;
   const char *from;
@@ -243,14 +220,13 @@ typedef struct copy_job {
 
 static void copy_piece(void *argument, size_t piece, unsigned slot)
 {
-  enum { LARGE = 8 << 20 };
   const copy_job *const job = argument;
   const team_range range = team_cut(job->size, piece, job->pieces);
   (void)slot;
-  if (job->size < LARGE)
+  if (job->size < STREAM_LEAST)
     memcpy(job->to + range.begin, job->from + range.begin, range.end - range.begin);
   else
-    copy_past_caches(job->to + range.begin, job->from + range.begin, range.end - range.begin);
+    stream_copy(job->to + range.begin, job->from + range.begin, range.end - range.begin);
 }
 
 void rs_copy(void *to, const void *from, size_t size, team t)

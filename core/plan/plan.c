@@ -17,13 +17,13 @@ static bool is_string(const recsort_field *field)
   return rs_class_of(field->type) == RECSORT_CLASS_BYTES;
 }
 
-/* A byte string longer than 8 bytes takes several steps. */
+/* The number of steps of a field: a byte string takes one for each 8 bytes. */
 static size_t steps_of(const recsort_field *field)
 {
   return is_string(field) ? (field->size + 7) / 8 : 1;
 }
 
-/* The limit is infinity: what has a greater exponent and fraction is a NaN. */
+/* The limit is infinity: a greater magnitude is a NaN. */
 static void plan_float(recsort_key_step *step, const recsort_type_info *type, recsort_nan nan)
 {
   step->kind = RECSORT_KEY_FLOAT;
@@ -32,8 +32,8 @@ static void plan_float(recsort_key_step *step, const recsort_type_info *type, re
   if (nan == RECSORT_NAN_TOTAL) step->flags |= RECSORT_KEY_NAN_TOTAL;
 }
 
-/* An enum's code is its distance from its least value. What lies beyond its greatest value has no
- * place in the order. */
+/* An enum's code is its distance from its least value. Values above the greatest one are
+ * invalid. */
 static void plan_enum(recsort_key_step *step, const recsort_field *field)
 {
   const uint64_t sign = rs_class_of(field->base) == RECSORT_CLASS_SIGNED ? UINT64_C(1) << 63 : 0;
@@ -50,7 +50,7 @@ static void plan_enum(recsort_key_step *step, const recsort_field *field)
   step->width = (uint8_t)bits_of(step->limit);
 }
 
-/* The one step of a field that is no byte string. */
+/* The step of a field that is not a byte string. */
 static recsort_key_step plan_scalar(const recsort_field *field, recsort_nan nan)
 {
   recsort_key_step step = {.bytes = (uint8_t)field->size, .width = (uint8_t)(8 * field->size)};
@@ -75,7 +75,7 @@ static recsort_key_step plan_scalar(const recsort_field *field, recsort_nan nan)
     step.kind = RECSORT_KEY_SIGNED;
     break;
   case RECSORT_CLASS_UNSIGNED:
-  case RECSORT_CLASS_BYTES: /* the rest is no single number */
+  case RECSORT_CLASS_BYTES: /* the other classes are not numbers */
   case RECSORT_CLASS_STRUCT:
   case RECSORT_CLASS_NONE:
     step.kind = RECSORT_KEY_UNSIGNED;
@@ -94,7 +94,7 @@ static recsort_key_step plan_string(const recsort_field *field, size_t part)
                             .width = (uint8_t)(8 * bytes)};
 }
 
-/* Fills in the steps of one key; returns how many, and adds up their bits. */
+/* Fills in the steps of one key. Returns their number, and adds up their bits. */
 static size_t plan_key(const rs_target *target, recsort_order order, recsort_nan nan, size_t number,
                        recsort_key_step *steps, uint64_t *bits)
 {
@@ -111,7 +111,7 @@ static size_t plan_key(const rs_target *target, recsort_order order, recsort_nan
   return count;
 }
 
-/* The last step ends at bit 0. */
+/* Assigns bits to the steps; the last one ends at bit 0. */
 static void place_steps(recsort_key_step *steps, size_t count)
 {
   uint32_t shift = 0;
@@ -145,7 +145,7 @@ static recsort_field *copy_field(rs_arena *arena, const recsort_field *field)
   return copy;
 }
 
-/* Finds what every key names and counts the steps they need. */
+/* Finds the field of every key and counts the steps. */
 static recsort_status find_targets(const recsort_schema *schema, const recsort_key_desc *keys,
                                    const char *source, rs_plan *plan, rs_target *targets,
                                    size_t *step_count, recsort_error *error)
@@ -155,14 +155,14 @@ static recsort_status find_targets(const recsort_schema *schema, const recsort_k
     const recsort_status status = rs_layout_find(schema, &keys[i], source, &targets[i], error);
     if (status) return status;
     *step_count += steps_of(targets[i].field);
-    /* all but the last step of each key take 64 bits */
+    /* all but the last step of a key take 64 bits */
     if (*step_count > MAX_KEY_BITS / 64 + plan->key_count)
       return rs_fail(error, RECSORT_INVALID_KEY, TOO_WIDE, MAX_KEY_BITS);
   }
   return RECSORT_OK;
 }
 
-/* The elements of an array are one field, with one list of names. */
+/* Keys that name elements of one array share a copy of its field. */
 static const recsort_field *field_of(rs_arena *arena, const rs_target *targets,
                                      const recsort_key_info *keys, size_t number)
 {

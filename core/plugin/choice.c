@@ -6,7 +6,7 @@
 
 /* ---- Candidates ---- */
 
-/* A device that is gone cannot be asked. */
+/* A lost device cannot be asked. */
 static uint64_t least_count(const rs_plugin_instance *instance)
 {
   recsort_plugin_limits limits = {.size = sizeof limits};
@@ -19,7 +19,7 @@ static void note_fallback(rs_choice *choice, const recsort_error *cause)
   memcpy(choice->fallback, cause->text, sizeof choice->fallback);
 }
 
-/* Opens it unless it is open. One that does not open is not tried again. */
+/* Opens a candidate unless it is open. One that does not open is not tried again. */
 static bool is_open(rs_choice *choice, rs_candidate *candidate, recsort_error *error)
 {
   if (candidate->instance.plugin) return true;
@@ -32,8 +32,8 @@ static bool is_open(rs_choice *choice, rs_candidate *candidate, recsort_error *e
   return false;
 }
 
-/* From number `first` on, the best one that is worth `count` records, or else the best. NULL: none
- * opens, and `error` says why the last one did not. */
+/* The best candidate from number `first` on that is meant for `count` records, or else the best
+ * one. NULL: none opens, and `error` says why the last one did not. */
 static rs_candidate *find_best(rs_choice *choice, size_t first, size_t count, recsort_error *error)
 {
   rs_candidate *best = NULL;
@@ -46,7 +46,7 @@ static rs_candidate *find_best(rs_choice *choice, size_t first, size_t count, re
   return best;
 }
 
-/* ---- Why ---- */
+/* ---- Reasons ---- */
 
 __attribute__((format(printf, 2, 3))) static void say(rs_choice *choice, const char *format, ...)
 {
@@ -79,7 +79,7 @@ static void explain_best(rs_choice *choice)
     say(choice, "; the next best sorts fewer than %llu records", (unsigned long long)least);
 }
 
-/* Of "auto", with a plugin in use. */
+/* Explains the choice of "auto". */
 static void explain(rs_choice *choice)
 {
   const recsort_plugin_info *const refused = find_refused(choice->plugins);
@@ -180,6 +180,7 @@ void rs_choice_close(rs_choice *choice)
 {
   for (size_t i = 0; choice->plugins && i < choice->plugins->count; i++)
     rs_plugin_close(&choice->plugins->candidates[i]->instance);
+  rs_plugin_close(&choice->linked_in);
   recsort_plugin_list_destroy(choice->plugins);
 }
 
@@ -190,7 +191,7 @@ recsort_status rs_choice_for(rs_choice *choice, size_t count, recsort_error *err
   if (!choice->all_loaded) {
     const recsort_status status = load_all(choice, error);
     if (status) return status;
-    choice->in_use = NULL; /* the same one may be in use again, but not for the same reason */
+    choice->in_use = NULL; /* even if it is used again, the reason differs */
   }
   use(choice, find_best(choice, 0, count, &cause));
   return RECSORT_OK;
@@ -212,7 +213,7 @@ bool rs_choice_replace(rs_choice *choice, size_t count, const recsort_error *cau
   const size_t next = number_of(choice, failed) + 1;
   if (next == choice->plugins->count || choice->plugins->candidates[next]->info.score == 0)
     return false;
-  rs_plugin_close(&failed->instance); /* what it holds may be what the next one needs */
+  rs_plugin_close(&failed->instance); /* the next one may need its memory */
   failed->dropped = true;
   note_fallback(choice, cause);
   use(choice, find_best(choice, next, count, &error));
@@ -249,6 +250,23 @@ void rs_choice_note(rs_choice *choice, const recsort_key_program *program,
                    "with keys alone",
                    trial->seconds[1] < trial->seconds[0] ? "whole records" : "keys alone",
                    1e9 * trial->seconds[1], 1e9 * trial->seconds[0]);
+}
+
+/* ---- Merges ---- */
+
+recsort_status rs_choice_merger(rs_choice *choice, const recsort_plugin_merge_job *job,
+                                bool linked_in, rs_plugin_instance **merger, recsort_error *error)
+{
+  rs_plugin_instance *const in_use = choice->in_use ? &choice->in_use->instance : NULL;
+  if (!linked_in && in_use && in_use->merge && !in_use->lost &&
+      in_use->merge->suits(in_use->state, job)) {
+    *merger = in_use;
+    return RECSORT_OK;
+  }
+  *merger = &choice->linked_in;
+  if (choice->linked_in.plugin) return RECSORT_OK;
+  return rs_plugin_open(choice->plugins, rs_registry_linked_in(choice->plugins), NULL,
+                        &choice->linked_in, error);
 }
 
 void rs_choice_describe(const rs_choice *choice, const recsort_key_program *program,

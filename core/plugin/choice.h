@@ -1,14 +1,14 @@
-/* choice.h - which plugin sorts, and what it gets.
+/* choice.h - chooses the plugin that sorts, and whether it gets keys or whole records.
  *
- * By name: that plugin alone is loaded, at once, and it is never replaced.
+ * If you name a plugin, only that one is loaded, at once, and it is never replaced.
  *
- * "auto" begins with the plugin that is linked in. It sorts as long as no call has RS_LOAD_LEAST
- * records; until then no library is loaded and no device woken. For that many, or at once if the
- * algorithm or the options are not those of the plugin that is linked in, all plugins are loaded.
- * From then on the one with the best score sorts, but for fewer records than it is worth: these go
- * to the next best. One that fails is dropped, and the next best takes over.
+ * "auto" starts with the plugin that is linked in. It sorts as long as no call has RS_LOAD_LEAST
+ * records; until then no library is loaded and no device is touched. For that many records, or at
+ * once if the plugin that is linked in lacks the algorithm or an option, all plugins are loaded.
+ * From then on the one with the best score sorts; smaller counts than its least_count go to the
+ * next best. A plugin that fails is dropped, and the next best takes over.
  *
- * A plugin may take whole records in place of keys. Where it cannot tell which is faster, both are
+ * A plugin may take whole records instead of keys. If it cannot tell which is faster, both are
  * tried (trial.h).
  */
 #ifndef RS_PLUGIN_CHOICE_H
@@ -16,41 +16,47 @@
 
 #include "plugin/registry.h"
 
-/* As many as the CUDA plugin asks for (CUDA_LEAST_COUNT). */
+/* The same as CUDA_LEAST_COUNT of the CUDA plugin. */
 enum { RS_LOAD_LEAST = 12 << 10 };
 
 typedef struct rs_choice {
   recsort_plugin_list *plugins; /* owned */
-  const char *algorithm;        /* NULL: the default of the plugin that sorts */
+  const char *algorithm;        /* NULL: the plugin's default */
   bool automatic;
   bool all_loaded;
-  rs_candidate *in_use; /* its instance is open; NULL: every plugin has failed */
-  char why[400];        /* recsort_stats.choice */
+  rs_candidate *in_use;                            /* is open; NULL: every plugin has failed */
+  rs_plugin_instance linked_in;                    /* of the linked-in plugin, once it has merged */
+  char why[400];                                   /* recsort_stats.choice */
   char fallback[sizeof((recsort_error *)0)->text]; /* empty: none */
 } rs_choice;
 
-/* Chooses plugin `name` (NULL: "auto"). `choice` is zeroed; it takes over `plugins` and keeps
- * `algorithm`. Whether this fails or not, rs_choice_close ends it. */
+/* Chooses plugin `name` (NULL: "auto"). `choice` is zeroed; it takes ownership of `plugins` and
+ * keeps the pointer `algorithm`. Call rs_choice_close even if this fails. */
 recsort_status rs_choice_open(rs_choice *choice, recsort_plugin_list *plugins, const char *name,
                               const char *algorithm, recsort_error *error);
 void rs_choice_close(rs_choice *choice);
 
-/* The plugin for `count` records becomes the one in use. With "auto" this may load and open
- * plugins. Errors: OUT_OF_MEMORY. */
+/* Makes the plugin for `count` records the one in use. With "auto" this may load and open plugins.
+ * Errors: OUT_OF_MEMORY. */
 recsort_status rs_choice_for(rs_choice *choice, size_t count, recsort_error *error);
 
-/* The plugin in use has failed: it is dropped for the next best one for `count` records. False:
- * there is none, or the plugin was asked for by name. */
+/* Replaces the plugin in use, which has failed, by the next best one for `count` records. False if
+ * there is none, or the plugin was named. */
 bool rs_choice_replace(rs_choice *choice, size_t count, const recsort_error *cause);
 
-/* Whether the plugin in use gets the records themselves in a sort of `count`. */
+/* True if the plugin in use gets whole records in a sort of `count` records. */
 bool rs_choice_moves(const rs_choice *choice, const recsort_key_program *program, size_t count);
 
-/* After a sort that put the records where they are wanted. */
+/* Notes the time of a sort that moved records. Call it after each. */
 void rs_choice_note(rs_choice *choice, const recsort_key_program *program,
                     const recsort_stats *stats);
 
-/* Fills in the members of `stats` that tell of plugins. */
+/* The plugin that is to merge: the one in use if it merges and wants the job, or else the one that
+ * is linked in; or that one at once, if `linked_in`. */
+recsort_status rs_choice_merger(rs_choice *choice, const recsort_plugin_merge_job *job,
+                                bool linked_in, rs_plugin_instance **merger, recsort_error *error);
+
+/* Fills in the members of `stats` that describe the plugin. */
 void rs_choice_describe(const rs_choice *choice, const recsort_key_program *program,
                         recsort_stats *stats);
 

@@ -45,7 +45,8 @@ enum {
   FIRST_TABLE = SIZE_UP_TO(recsort_plugin, sort),
   FIRST_ALGORITHM = SIZE_UP_TO(recsort_plugin_algorithm, description),
   FIRST_OPTION = SIZE_UP_TO(recsort_plugin_option, description),
-  FIRST_RECORDS = SIZE_UP_TO(recsort_plugin_records, sort)
+  FIRST_RECORDS = SIZE_UP_TO(recsort_plugin_records, sort),
+  FIRST_MERGE = SIZE_UP_TO(recsort_plugin_merge, merge)
 };
 
 static size_t options_of(const recsort_plugin *plugin)
@@ -53,7 +54,7 @@ static size_t options_of(const recsort_plugin *plugin)
   return plugin->options ? plugin->option_count : 0;
 }
 
-/* What is missing for the table to be used; NULL: nothing. */
+/* Why the table cannot be used; NULL: it can. */
 static const char *table_fault(const recsort_plugin *plugin)
 {
   if (plugin->size < FIRST_TABLE) return "its table is smaller than this version of recsort needs";
@@ -132,8 +133,8 @@ const char *rs_registry_lacking(const recsort_plugin_list *list, const recsort_p
   return NULL;
 }
 
-/* Why it cannot do what the options say, or not work here, in `reason`; its score. One that is
- * linked in is asked whatever the options are: with "auto" somebody must sort. */
+/* The plugin's score. 0: it lacks an option or cannot run here, and `reason` says why. Options do
+ * not matter for the plugin that is linked in, as "auto" needs it. */
 static uint32_t score(const recsort_plugin_list *list, const rs_candidate *candidate, char *reason,
                       size_t reason_size)
 {
@@ -145,8 +146,8 @@ static uint32_t score(const recsort_plugin_list *list, const rs_candidate *candi
   return 0;
 }
 
-/* Copies a table, judges it and fills in what the list shows of it. What an older table does not
- * have is 0 in the copy. False: out of memory. */
+/* Copies a table, checks it and fills in its description. Members that an older table lacks are 0
+ * in the copy. False: out of memory. */
 static bool judge(recsort_plugin_list *list, rs_candidate *candidate, const recsort_plugin *table)
 {
   char reason[200] = "";
@@ -193,7 +194,7 @@ static bool add_linked_in(recsort_plugin_list *list)
          append(list, candidate);
 }
 
-/* Loads a library and asks it for its table; what goes wrong becomes info.reason. */
+/* Loads a library and gets its table. On failure, info.reason says why. */
 static bool ask(recsort_plugin_list *list, rs_candidate *candidate)
 {
   candidate->library = dlopen(candidate->info.path, RTLD_NOW | RTLD_LOCAL);
@@ -203,7 +204,7 @@ static bool ask(recsort_plugin_list *list, rs_candidate *candidate)
   }
   void *symbol = dlsym(candidate->library, RECSORT_PLUGIN_ENTRY);
   recsort_plugin_entry_fn entry;
-  memcpy(&entry, &symbol, sizeof entry); /* POSIX: a data pointer that holds a function's address */
+  memcpy(&entry, &symbol, sizeof entry); /* POSIX allows this for functions */
   if (!symbol) {
     candidate->info.reason = "it has no symbol " RECSORT_PLUGIN_ENTRY;
     return true;
@@ -211,7 +212,7 @@ static bool ask(recsort_plugin_list *list, rs_candidate *candidate)
   return judge(list, candidate, entry(RECSORT_PLUGIN_ABI));
 }
 
-/* Once. False: out of memory, and the candidate is as it was. */
+/* Loads a candidate unless it is loaded. False: out of memory, and the candidate is unchanged. */
 static bool load(recsort_plugin_list *list, rs_candidate *candidate)
 {
   rs_candidate loaded = *candidate;
@@ -245,7 +246,8 @@ static int is_plugin(const struct dirent *entry)
          strcmp(entry->d_name + length - end, PLUGIN_SUFFIX) == 0;
 }
 
-/* In order of name, so that every run finds the same. A folder that is not there holds none. */
+/* Adds the plugins of a folder in the order of their names, so that every run finds the same. A
+ * missing folder has none. */
 static bool search_folder(recsort_plugin_list *list, const char *folder)
 {
   struct dirent **entries = NULL;
@@ -259,8 +261,8 @@ static bool search_folder(recsort_plugin_list *list, const char *folder)
   return done;
 }
 
-/* Writes the path of this library's file to `path`. False if there is none: in a program that links
- * the static library the path would be whatever the program was called by. */
+/* Writes the path of this library's file to `path`. False if it is linked statically: the path
+ * would be the name by which the program was started. */
 static bool find_own_file(char path[PATH_MAX])
 {
   static const char here;
@@ -270,8 +272,8 @@ static bool find_own_file(char path[PATH_MAX])
          own.dli_fbase != program.dli_fbase && realpath(own.dli_fname, path);
 }
 
-/* The folder beside the library, so that an installed tree can be moved; where there is none, the
- * one that was compiled in. */
+/* Searches the folder beside the library, so that an installed tree can be moved. If there is none,
+ * searches the folder that was compiled in. */
 static bool search_plugin_folder(recsort_plugin_list *list)
 {
   char path[PATH_MAX + sizeof PLUGIN_FOLDER];
@@ -292,7 +294,7 @@ static bool refuse_folder(recsort_plugin_list *list, const char *folder)
                                      .loaded = true});
 }
 
-/* secure_getenv: none in a process with raised privileges. */
+/* secure_getenv ignores the variable in a process with raised privileges. */
 static bool search_path(recsort_plugin_list *list)
 {
   const char *path = secure_getenv("RECSORT_PLUGIN_PATH");
@@ -306,7 +308,7 @@ static bool search_path(recsort_plugin_list *list)
   return true;
 }
 
-/* A stable insertion sort of a handful: what was found first stays first among equals. */
+/* A stable insertion sort: of equal scores, the first one found stays first. */
 static void sort_by_score(recsort_plugin_list *list)
 {
   for (size_t i = 1; i < list->count; i++) {
@@ -395,8 +397,8 @@ void recsort_plugin_list_get(const recsort_plugin_list *list, size_t index,
 
 /* ---- Use ---- */
 
-/* Of the plugins by that name, loaded if need be: the first that can be used, or else the first.
- * False: out of memory. */
+/* Finds the first plugin with this name that can be used, or else the first with this name. Loads
+ * the candidates whose file has the name, or, if `load_others`, all. False: out of memory. */
 static bool find_named(recsort_plugin_list *list, const char *name, bool load_others,
                        rs_candidate **found)
 {
@@ -438,7 +440,8 @@ bool rs_plugin_offers(const rs_candidate *candidate, const char *algorithm)
   return find_algorithm(candidate->plugin, algorithm, &found);
 }
 
-/* NULL if it does not take whole records, or not as this version of recsort gives them. */
+/* The plugin's functions for whole records. NULL if it has none, or none that this version can
+ * call. */
 static const recsort_plugin_records *find_records(const recsort_plugin *plugin)
 {
   const recsort_plugin_records *const found =
@@ -448,12 +451,30 @@ static const recsort_plugin_records *find_records(const recsort_plugin *plugin)
              : NULL;
 }
 
+static const recsort_plugin_merge *find_merge(const recsort_plugin *plugin)
+{
+  const recsort_plugin_merge *const found =
+      plugin->extension ? plugin->extension(RECSORT_PLUGIN_MERGE) : NULL;
+  return found && found->size >= FIRST_MERGE && found->suits && found->work_size && found->merge
+             ? found
+             : NULL;
+}
+
+const rs_candidate *rs_registry_linked_in(const recsort_plugin_list *list)
+{
+  size_t i = 0;
+  while (list->candidates[i]->info.path)
+    i++;
+  return list->candidates[i];
+}
+
 recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidate *candidate,
                               const char *algorithm, rs_plugin_instance *instance,
                               recsort_error *error)
 {
   rs_plugin_instance made = {.plugin = candidate->plugin,
-                             .records = find_records(candidate->plugin)};
+                             .records = find_records(candidate->plugin),
+                             .merge = find_merge(candidate->plugin)};
   recsort_plugin_error reported = {.size = sizeof reported};
   if (!find_algorithm(made.plugin, algorithm, &made.algorithm))
     return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" has no algorithm \"%s\"",

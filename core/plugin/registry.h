@@ -1,8 +1,8 @@
-/* registry.h - the plugins that can be found, those that cannot be used, and why.
+/* registry.h - finds and loads plugins, and knows why some cannot be used.
  *
- * The one place of the project with dlopen. Plugins are trusted code, so they are looked for only
- * in the folder "recsort" beside the library (or else the one that was compiled in) and in absolute
- * folders that RECSORT_PLUGIN_PATH names.
+ * Only this file of the project calls dlopen. Plugins are trusted code, so only two places are
+ * searched: the folder "recsort" beside the library (or else the one that was compiled in), and the
+ * absolute folders in RECSORT_PLUGIN_PATH.
  */
 #ifndef RS_PLUGIN_REGISTRY_H
 #define RS_PLUGIN_REGISTRY_H
@@ -17,65 +17,68 @@
 typedef struct rs_plugin_instance {
   const recsort_plugin *plugin; /* NULL: not open */
   void *state;
-  const recsort_plugin_records *records; /* how it takes whole records; NULL: it does not */
+  const recsort_plugin_records *records; /* its functions for whole records; NULL: none */
+  const recsort_plugin_merge *merge;     /* its functions that merge; NULL: none */
   uint32_t algorithm;
-  bool lost;          /* it said so: only close may be called */
-  rs_trial trial;     /* of whole records, if it takes them */
-  char transfer[200]; /* what that has shown */
+  bool lost;          /* it has reported LOST: only close may be called */
+  rs_trial trial;     /* of whole records against keys */
+  char transfer[200]; /* text about its result */
 } rs_plugin_instance;
 
-/* A plugin that was found, in the registry's arena. Until it is loaded, only the path of its file
- * and the name in that are known. */
+/* A plugin that was found, in the registry's arena. Until it is loaded, only its path and the name
+ * in it are known. */
 typedef struct rs_candidate {
   recsort_plugin_info info;
-  const recsort_plugin *plugin; /* NULL: not loaded, or refused before it could say anything */
-  void *library;                /* of dlopen; NULL for one that is linked in */
+  const recsort_plugin *plugin; /* NULL: not loaded, or no usable table */
+  void *library;                /* from dlopen; NULL: linked in */
   bool loaded;
-  rs_plugin_instance instance; /* choice.c opens and drops it */
-  bool dropped;                /* it failed, and is not to be used again */
+  rs_plugin_instance instance; /* opened and closed by choice.c */
+  bool dropped;                /* it failed and must not be used again */
 } rs_candidate;
 
 struct recsort_plugin_list {
   rs_arena arena;
   recsort_host host;
-  team team;                 /* runs what plugins ask the host to run */
-  rs_candidate **candidates; /* the one linked in, then in the order of the search */
+  team team;                 /* runs the tasks of plugins */
+  rs_candidate **candidates; /* first the one that is linked in, then in search order */
   size_t count;
   size_t room;
 };
 
-/* Finds plugins, which will work with the threads of `t` and get `options` (recsort_host.options),
- * which live as long as the list. Loads none but what is linked in. A plugin of a file that has not
- * all of the options is refused when it is loaded. */
+/* Finds plugins, without loading any. They will use the threads of `t` and get `options`
+ * (recsort_host.options), which must live as long as the list. A plugin from a file is refused when
+ * it is loaded if it lacks one of the options. */
 recsort_status rs_registry_create(const recsort_allocator *allocator, const team *t,
                                   const char *const *options, size_t option_count,
                                   recsort_plugin_list **list, recsort_error *error);
 
-/* Loads all, and sorts them: best score first. May be tried again after a failure, which is one of
- * memory. */
+/* Loads all plugins and sorts them, best score first. The only failure is OUT_OF_MEMORY; you may
+ * then call it again. */
 recsort_status rs_registry_load(recsort_plugin_list *list, recsort_error *error);
 
-/* The first of the list's options that the plugin does not have, its `length` characters; NULL:
- * none.
- */
+/* The first of the list's options that the plugin lacks, of `length` characters; NULL: none. */
 const char *rs_registry_lacking(const recsort_plugin_list *list, const recsort_plugin *plugin,
                                 int *length);
 
-/* The plugin by that name, loaded, or an error that says why there is none that can be used. Loads
- * only librecsort_NAME.so; if no file is called so, the others too, as their plugins may be. */
+/* Finds and loads the plugin with this name, or says why none can be used. Loads only
+ * librecsort_NAME.so; if there is no such file, all others too, as the plugin may be in one of
+ * them. */
 recsort_status rs_registry_find(recsort_plugin_list *list, const char *name, rs_candidate **found,
                                 recsort_error *error);
 
-/* Whether a plugin that is loaded has `algorithm` (NULL: the default). */
+/* True if a loaded plugin has `algorithm` (NULL: the default). */
 bool rs_plugin_offers(const rs_candidate *candidate, const char *algorithm);
 
-/* Finds `algorithm` (NULL: the default) and opens. An instance is closed by rs_plugin_close. */
+/* The plugin that is linked in. */
+const rs_candidate *rs_registry_linked_in(const recsort_plugin_list *list);
+
+/* Opens an instance with `algorithm` (NULL: the default). Close it with rs_plugin_close. */
 recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidate *candidate,
                               const char *algorithm, rs_plugin_instance *instance,
                               recsort_error *error);
 void rs_plugin_close(rs_plugin_instance *instance);
 
-/* Turns what a plugin reports into a status of the library, with the plugin's name in the text. */
+/* Turns a plugin's error into a status of the library, with the plugin's name in the text. */
 recsort_status rs_plugin_fail(const rs_plugin_instance *instance, recsort_plugin_status status,
                               const recsort_plugin_error *reported, recsort_error *error);
 

@@ -10,13 +10,12 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-/* Numbers larger than this are beyond any record and any file; the sum of two is far from overflow.
- */
+/* No record or file needs larger numbers, and the sum of two does not overflow. */
 static const uint64_t largest = INT64_MAX / 2;
 
 /* ---- Values --------------------------------------------------------------------------------- */
 
-/* What the value of `word` in `text` is refused for. */
+/* Refuses the value of `word` in `text`, and says why. */
 static recsort_status refuse_value(const rs_reader *reader, const rs_subject *subject,
                                    const char *word, const rs_text *text, const char *why)
 {
@@ -24,7 +23,7 @@ static recsort_status refuse_value(const rs_reader *reader, const rs_subject *su
                    why);
 }
 
-/* Splits an integer into sign and magnitude; says what is wrong with it, or NULL. */
+/* Splits an integer into sign and magnitude. Returns what is wrong with it, or NULL. */
 static const char *split_integer(const rs_text *text, bool *negative, uint64_t *magnitude)
 {
   const char *digits = text->value;
@@ -57,7 +56,7 @@ static recsort_status read_number(const rs_reader *reader, const rs_subject *sub
   return RECSORT_OK;
 }
 
-/* A number for which the description has 0 for "not given". */
+/* Reads a number that cannot be 0, which means "not given" in the description. */
 static recsort_status read_positive(const rs_reader *reader, const rs_subject *subject,
                                     const char *word, const rs_text *text, uint64_t *number)
 {
@@ -149,7 +148,7 @@ static recsort_status read_enumerator(rs_reader *reader, void *context)
   return RECSORT_OK;
 }
 
-/* The value of one name: as given, or one more than that of the name before it. */
+/* The value of one name: the given one, or one more than that of the name before it. */
 static recsort_status number_enumerator(const rs_reader *reader, const rs_subject *subject,
                                         const enumerator_text *text, recsort_type base,
                                         const int64_t *previous, int64_t *value)
@@ -157,7 +156,7 @@ static recsort_status number_enumerator(const rs_reader *reader, const rs_subjec
   bool negative = false;
   uint64_t magnitude = 0;
   if (!text->value.value) {
-    const int64_t last = base == RECSORT_UINT64 ? -1 : INT64_MAX; /* of 64 bits */
+    const int64_t last = base == RECSORT_UINT64 ? -1 : INT64_MAX; /* the greatest of 64 bits */
     *value = previous ? (int64_t)((uint64_t)*previous + 1) : 0;
     if (previous && (*previous == last || !rs_type_holds(base, *value)))
       return refuse_value(reader, subject, "name", &text->name,
@@ -205,7 +204,7 @@ typedef struct field_list {
 
 enum { NAME, TYPE, COUNT, OFFSET, ENDIAN, BASE, BIT, WIDTH, VALUES, FIELDS, WORDS };
 
-/* A field as it is written: its words may come in any order, so none is judged before the last. */
+/* The text of a field. Its words may come in any order, so they are checked after the last one. */
 typedef struct field_text {
   rs_subject subject;
   rs_text text[WORDS];
@@ -223,7 +222,7 @@ static recsort_status read_type(const rs_reader *reader, const rs_subject *subje
                    RS_SHOWN(text->value), hint);
 }
 
-/* Words that say nothing about fields of this type, and words without which it says too little. */
+/* Refuses words that do not apply to this type of field, and fields that lack a word. */
 static recsort_status check_words(const rs_reader *reader, const field_text *field,
                                   recsort_type type, const rs_slot *slots)
 {
@@ -250,7 +249,7 @@ static recsort_status check_words(const rs_reader *reader, const field_text *fie
   return RECSORT_OK;
 }
 
-/* A byte order in the spelling of a type, and one in a word of its own. */
+/* Combines the byte order in the spelling of a type with that of the word `endian`. */
 static recsort_status combine_endian(const rs_reader *reader, const field_text *field,
                                      const char *word, const rs_text *type, recsort_endian spelled,
                                      recsort_endian *endian)
@@ -310,7 +309,7 @@ static recsort_status read_count(const rs_reader *reader, const field_text *fiel
   return RECSORT_OK;
 }
 
-/* From the texts to the description. */
+/* Turns the text of a field into its description. */
 static recsort_status judge_field(const rs_reader *reader, const field_text *field,
                                   const rs_slot *slots, recsort_field_desc *desc)
 {
@@ -407,7 +406,7 @@ static recsort_status read_key_words(rs_reader *reader, recsort_key_desc *key, r
 
 static recsort_status read_key(rs_reader *reader, void *context)
 {
-  enum { MAX_KEYS = 1024 }; /* each is looked up among all fields */
+  enum { MAX_KEYS = 1024 }; /* a limit, as each is looked up among all fields */
   key_list *list = context;
   recsort_key_desc key = {0};
   rs_text path = {0};

@@ -46,16 +46,19 @@ recsort_status rs_refuse(const rs_reader *reader, rs_place place, const rs_subje
                     RS_SHOWN(subject->name->value), text);
 }
 
-/* ---- The text as a whole, before libyaml sees it ------------------------------------------ */
+/* ---- Checks of the whole text, before libyaml reads it
+ * ------------------------------------------ */
 
-/* Those that YAML allows; all others are invisible, or a sign of another encoding. */
+/* True for the characters that YAML allows. The others are invisible, or a sign of another
+ * encoding. */
 static bool is_printable(uint32_t c)
 {
   if (c < 0x20) return c == '\t' || c == '\n' || c == '\r';
   return (c < 0x7f || c >= 0xa0 || c == 0x85) && c != 0xfeff && c != 0xfffe && c != 0xffff;
 }
 
-/* libyaml compares each %TAG directive with all before it, and no tag is allowed anyway. */
+/* libyaml compares each %TAG directive with all earlier ones, which takes long, and tags are not
+ * allowed anyway. */
 static bool is_tag_directive(const unsigned char *text, size_t size)
 {
   return size >= 4 && memcmp(text, "%TAG", 4) == 0;
@@ -94,7 +97,7 @@ static recsort_status check_text(const unsigned char *text, size_t size, const c
 
 /* ---- Events --------------------------------------------------------------------------------- */
 
-/* What is usually behind a message of libyaml's. */
+/* The usual cause of one of libyaml's messages. */
 static const char *syntax_hint(const yaml_parser_t *yaml)
 {
   const char *context = yaml->context ? yaml->context : "";
@@ -140,7 +143,7 @@ static const char *forbidden(const yaml_event_t *event)
   return tag ? "tags are not allowed in a schema; leave the ! word out" : NULL;
 }
 
-/* Drops the event at hand for the one after it. */
+/* Moves on to the next event. */
 static recsort_status advance(rs_reader *reader)
 {
   yaml_event_delete(&reader->event);

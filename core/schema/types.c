@@ -6,7 +6,7 @@
 
 #include "schema/words.h"
 
-/* Words that mean different things to different readers, and what to say instead. */
+/* Ambiguous words, and what to write instead. */
 static const struct {
   const char *word;
   const char *type;
@@ -44,7 +44,7 @@ static const struct {
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-/* Whether a list that NULL ends holds the word. */
+/* True if a list, which NULL ends, contains the word. */
 static bool is_among(const char *const *words, const char *word)
 {
   while (*words && strcmp(*words, word) != 0)
@@ -63,7 +63,7 @@ static bool parse_name(const char *word, rs_type_word *result)
   return false;
 }
 
-/* The byte order and a letter and the bytes of a number: <i4, >f8, |u1. */
+/* A byte order, a letter and a number of bytes: <i4, >f8, |u1. */
 static bool parse_numpy(const char *word, rs_type_word *result)
 {
   if (strcmp(word, "?") != 0 && (!*word || !strchr("<>|", *word))) return false;
@@ -82,7 +82,7 @@ static bool parse_numpy(const char *word, rs_type_word *result)
   return false;
 }
 
-/* S10, |S10 and V10: a number of bytes. Ten digits are more than a record can hold. */
+/* S10, |S10 and V10: bytes. Any number of ten digits exceeds a record. */
 static bool parse_numpy_bytes(const char *word, rs_type_word *result)
 {
   if (*word == '|') word++;
@@ -102,7 +102,7 @@ bool rs_type_parse(const char *word, rs_type_word *result)
   return parse_name(word, result) || parse_numpy(word, result) || parse_numpy_bytes(word, result);
 }
 
-/* Offers every word that is a type, or that a reader might take for one. */
+/* Offers every word that is a type or is often mistaken for one. */
 static void offer_types(rs_guess *guess)
 {
   for (recsort_type type = RECSORT_BOOL; rs_is_type(type); type++)

@@ -6,15 +6,15 @@
 
 typedef struct rs_type_word {
   recsort_type type;
-  recsort_endian endian; /* what a NumPy spelling says */
-  uint64_t count;        /* of NumPy's S10 and V10; 0 where the spelling says nothing */
+  recsort_endian endian; /* from a NumPy spelling */
+  uint64_t count;        /* from NumPy's S10 and V10; 0: not given */
 } rs_type_word;
 
-/* False, and `result` untouched, if `word` is not a type. */
+/* False, and `result` is unchanged, if `word` is not a type. */
 bool rs_type_parse(const char *word, rs_type_word *result);
 
-/* Why an unknown type is refused and what to say instead: "; did you mean float32?", or an
- * empty text. Written to `hint`, at most `size` bytes. */
+/* Writes a hint on an unknown type, such as "; did you mean float32?", or an empty text, to `hint`,
+ * at most `size` bytes. */
 void rs_type_hint(const char *word, char *hint, size_t size);
 
 #endif

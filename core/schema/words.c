@@ -56,8 +56,8 @@ static size_t smaller(size_t a, size_t b)
   return a < b ? a : b;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that turn one word into the other;
- * row i of the classic table needs only the two rows above it. */
+/* The number of insertions, deletions, replacements and swaps of neighbours that turn one word into
+ * the other. Row i of the classic table needs only the two rows above it. */
 static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
   size_t rows[3][GUESS_BYTES + 1];

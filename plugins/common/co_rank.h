@@ -1,7 +1,7 @@
-/* co_rank.h - where sorted runs are cut so that their merges can be made apart.
+/* co_rank.h - cuts two sorted runs so that the parts can be merged independently.
  *
- * The tie rule, once for the whole project: the left run first. An element of the right run is
- * taken only if it is strictly less than the head of the left one.
+ * It defines the tie rule of the whole project: the left run goes first. An element of the right
+ * run goes first only if it is strictly less than the head of the left one.
  */
 #ifndef RECSORT_COMMON_CO_RANK_H
 #define RECSORT_COMMON_CO_RANK_H
@@ -33,9 +33,10 @@ typedef struct run64 {
   size_t count;
 } run64;
 
-/* How many of the first `rank` elements of the merge of a and b come from a. `rank` is at most
- * a.count + b.count. (Siebert and Traeff, "Efficient MPI Implementation of a Parallel, Stable Merge
- * Algorithm"; Kirk and Hwu, "Programming Massively Parallel Processors", ch. 12, fig. 12.5.) */
+/* The co-rank: how many of the first `rank` elements of the merge of a and b come from a. `rank` is
+ * at most a.count + b.count. (Siebert and Traeff, "Efficient MPI Implementation of a Parallel,
+ * Stable Merge Algorithm"; Kirk and Hwu, "Programming Massively Parallel Processors", ch. 12, fig.
+ * 12.5.) */
 RECSORT_HD static inline size_t co_rank(size_t rank, run64 a, run64 b)
 {
   size_t low = rank > b.count ? rank - b.count : 0;
@@ -50,8 +51,8 @@ RECSORT_HD static inline size_t co_rank(size_t rank, run64 a, run64 b)
   return low;
 }
 
-/* How many elements of `run` are strictly less than x: bSearchFirst of Montalto, "GPU merge sort".
- */
+/* The number of elements of `run` that are strictly less than x: bSearchFirst of Montalto, "GPU
+ * merge sort". */
 RECSORT_HD static inline size_t rank_first(uint64_t x, run64 run)
 {
   size_t low = 0, high = run.count;

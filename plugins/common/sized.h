@@ -1,14 +1,14 @@
-/* sized.h - structs that grow from version to version, and say how much of them there is. */
+/* sized.h - structs that grow from version to version and carry their size. */
 #ifndef RECSORT_COMMON_SIZED_H
 #define RECSORT_COMMON_SIZED_H
 
 #include <stddef.h>
 #include <string.h>
 
-/* What a version took whose last member is `member`. */
+/* The size of a version of the struct whose last member is `member`. */
 #define SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof((type *)0)->member)
 
-/* Copies what both know, in either direction; zeroes what only `to` knows. */
+/* Copies the members that both versions know, in either direction; zeroes the rest of `to`. */
 static inline void sized_copy(void *to, size_t to_size, const void *from, size_t from_size)
 {
   const size_t both = to_size < from_size ? to_size : from_size;

@@ -1,10 +1,12 @@
-/* cpu_plugin.c - the table of the plugin that is always there. It keeps nothing between jobs: an
- * instance is the host, whose threads it works with. */
+/* cpu_plugin.c - the table of the plugin that is linked in. It keeps nothing between jobs: an
+ * instance is the host, whose threads it uses. */
 #include "cpu/cpu_plugin.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "common/sized.h"
+#include "cpu/run_merge.h"
 #include "cpu/sorts.h"
 
 typedef struct cpu_algorithm {
@@ -79,6 +81,11 @@ static recsort_plugin_status cpu_sort(void *instance, const recsort_plugin_job *
   return RECSORT_PLUGIN_OK;
 }
 
+static const void *cpu_extension(const char *name)
+{
+  return strcmp(name, RECSORT_PLUGIN_MERGE) == 0 ? &rs_cpu_merge : NULL;
+}
+
 static const recsort_plugin table = {.size = sizeof table,
                                      .abi = RECSORT_PLUGIN_ABI,
                                      .name = "cpu",
@@ -91,7 +98,8 @@ static const recsort_plugin table = {.size = sizeof table,
                                      .close = cpu_close,
                                      .limits = cpu_limits,
                                      .work_size = cpu_work_size,
-                                     .sort = cpu_sort};
+                                     .sort = cpu_sort,
+                                     .extension = cpu_extension};
 
 const recsort_plugin *rs_cpu_plugin_entry(uint32_t host_abi)
 {

@@ -1,14 +1,13 @@
 /* kernels.h - the inner loops of the merge sort, once in plain C and once for AVX.
  *
- * Both give the same result for all input; which one runs is chosen once for each sort.
- */
+ * Both give the same result for all input; each sort chooses one at its start. */
 #ifndef RECSORT_CPU_KERNELS_H
 #define RECSORT_CPU_KERNELS_H
 
 #include "common/co_rank.h"
 
-/* Where two runs are cut into four merges: `a[i]` pairs of run a, and `quarter * i - a[i]` of run
- * b, lie before cut i. */
+/* Cuts that divide a merge of two runs into four: `a[i]` pairs of run a, and `quarter * i - a[i]`
+ * of run b, lie before cut i. */
 typedef struct quarter_cuts {
   size_t quarter; /* a multiple of 4 */
   size_t a[4];
@@ -17,9 +16,9 @@ typedef struct quarter_cuts {
 typedef struct merge_kernels {
   const char *name;
   size_t leaf; /* pairs */
-  /* Sorts `leaf` pairs from one place to another, or to the same. */
+  /* Sorts `leaf` pairs; `to` may be `from`. */
   void (*sort_leaf)(const uint64_t *from, uint64_t *to);
-  /* Merges runs 0 and 1, and runs 2 and 3, of `half` pairs each, which follow one another. */
+  /* Merges runs 0 and 1, and runs 2 and 3, of `half` pairs each. The four runs are adjacent. */
   void (*merge_equal_twice)(const uint64_t *runs, ptrdiff_t half, uint64_t *out);
   /* Merges two runs, both of which have pairs on either side of the last cut. */
   void (*merge_quarters)(run64 a, run64 b, const quarter_cuts *cuts, uint64_t *out);
@@ -30,7 +29,7 @@ extern const merge_kernels rs_scalar_kernels;
 extern const merge_kernels rs_avx_kernels;
 #endif
 
-/* The fastest that this processor can run. */
+/* The fastest kernels that this processor can run. */
 const merge_kernels *rs_best_kernels(void);
 
 /* The optimal network of 19 comparators for 8 elements (Knuth, vol. 3, sect. 5.3.4). Written out,

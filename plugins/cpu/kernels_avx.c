@@ -1,15 +1,16 @@
-/* kernels_avx.c - the same kernels, four pairs at a time.
+/* kernels_avx.c - the kernels with AVX, four pairs at a time.
  *
- * A pair is also a positive, normal double of the same order (pairs.h). So min and max of doubles,
- * one instruction each, order pairs four at a time, and all shuffles stay in one domain.
+ * A pair is also a positive, normal double of the same order (pairs.h). So one instruction each,
+ * min and max of doubles, orders four pairs at a time, and all shuffles stay in the floating-point
+ * domain.
  *
  *   exchange          a comparator of a sorting network
- *   sort_bitonic      what a comparator of two sorted vectors, one of them reversed, leaves
- *   STEP_*            one step of a chain that merges two runs: the next four of either run, merged
- *                     with the four kept back; four are put out and four kept back (H. Inoue et
- * al., "AA-sort", PACT 2007)
+ *   sort_bitonic      sorts what a comparator of two sorted vectors, one of them reversed, leaves
+ *   STEP_*            a step of a chain that merges two runs: merges the next four pairs of either
+ *                     run with the four kept back, writes four and keeps four back (H. Inoue et
+ *                     al., "AA-sort", PACT 2007)
  *
- * A chain reads up to twelve pairs further than it need write, so it is used only where both runs
+ * A chain reads up to twelve pairs beyond those that it writes, so it is used only where both runs
  * go on for that long.
  */
 #include "cpu/kernels.h"
@@ -51,8 +52,8 @@ AVX_INLINE void exchange(vec *a, vec *b)
   *a = low;
 }
 
-/* Sorts two bitonic vectors, each for itself: lanes two apart, then one apart, compared for both
- * at once. *p gets the lower halves of both, *q the upper ones: x0 x1 y0 y1 and x2 x3 y2 y3. */
+/* Sorts two bitonic vectors independently: compares lanes two apart, then one apart, for both at
+ * once. *p gets the lower halves of both, *q the upper ones: x0 x1 y0 y1 and x2 x3 y2 y3. */
 AVX_INLINE void sort_halves(vec x, vec y, vec *p, vec *q)
 {
   vec a = _mm256_permute2f128_pd(x, y, 0x20), b = _mm256_permute2f128_pd(x, y, 0x31);
@@ -83,7 +84,7 @@ AVX_INLINE void transpose(vec *a, vec *b, vec *c, vec *d)
   *d = _mm256_permute2f128_pd(q, s, 0x31);
 }
 
-/* Two sorted runs of 8, in two vectors each, into one of 16. */
+/* Merges two sorted runs of 8, in two vectors each, into one of 16. */
 AVX_INLINE void merge_eights(vec *a0, vec *a1, vec *b0, vec *b1)
 {
   const vec turned = reversed(*b1);
@@ -107,8 +108,9 @@ AVX_INLINE void sort_bitonic_16(vec *v0, vec *v1, vec *v2, vec *v3)
   sort_bitonic(v2, v3);
 }
 
-/* Each lane is a column of eight: sorted by a network, turned into a row, and the rows merged. The
- * vectors have names because compilers put an array of them on the stack. */
+/* Each lane is a column of eight. A network sorts the columns, a transposition turns them into
+ * rows, and the rows are merged. The vectors have names because compilers would put an array of
+ * them on the stack. */
 AVX static void sort_leaf(const uint64_t *from, uint64_t *to)
 {
   vec v0 = load(from), v1 = load(from + 4), v2 = load(from + 8), v3 = load(from + 12);
@@ -139,8 +141,8 @@ AVX static void sort_leaf(const uint64_t *from, uint64_t *to)
 
 /* ---- Chains ---- */
 
-/* The state of a chain: the run whose next pairs come next and the other one, what is kept back,
- * and where the output goes on. */
+/* The state of a chain: the run that supplies the next four pairs, the other run, the pairs kept
+ * back, and the output. */
 typedef struct chain {
   const uint64_t *next;
   const uint64_t *other;
@@ -148,8 +150,8 @@ typedef struct chain {
   vec kept;
 } chain;
 
-/* Exchanges the two runs where `yes`. Without a branch, which would be unpredictable; compilers
- * make one of a conditional expression. */
+/* Exchanges the two runs if `yes`, without a branch, which would be unpredictable. (Compilers turn
+ * a conditional expression into a branch.) */
 static inline void swap_runs(chain *c, bool yes)
 {
   const uintptr_t swap = ((uintptr_t)c->next ^ (uintptr_t)c->other) & -(uintptr_t)yes;
@@ -165,7 +167,7 @@ AVX_INLINE vec next_front(chain *c)
   return next;
 }
 
-/* The runs' addresses are those of the last pairs not taken. */
+/* Takes the next four from the back; the runs' addresses are those of the last pairs not taken. */
 AVX_INLINE vec next_back(chain *c)
 {
   const vec next = load(c->next - (LANES - 1));
@@ -174,7 +176,8 @@ AVX_INLINE vec next_back(chain *c)
   return next;
 }
 
-/* What is kept back is kept reversed, for together with the next four it is bitonic then. */
+/* The pairs kept back are in reverse order, so that together with the next four they are
+ * bitonic. */
 AVX_INLINE void step_front(chain *c)
 {
   vec low = next_front(c), high = c->kept, p, q;
@@ -241,8 +244,8 @@ AVX static void merge_equal_twice(const uint64_t *runs, ptrdiff_t half, uint64_t
   }
 }
 
-/* Three quarters from the front, the last from the back. The last may write up to three pairs too
- * many: the very ones that the third has put there. */
+/* Merges three quarters from the front and the last one from the back. The last may write up to
+ * three pairs too many; these equal what the third has written there. */
 AVX static void merge_quarters(run64 a, run64 b, const quarter_cuts *cuts, uint64_t *out)
 {
   const size_t quarter = cuts->quarter, *const cut = cuts->a;

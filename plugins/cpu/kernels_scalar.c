@@ -1,9 +1,9 @@
-/* kernels_scalar.c - the inner loops in plain C, without a branch that depends on the data.
+/* kernels_scalar.c - the inner loops in plain C, without branches that depend on the data.
  *
- * One step takes the lesser head and moves on in its run. A step has to wait for the one before it,
- * about nine cycles, though it is only ten instructions: so four chains of steps run side by side.
- * A chain sees both runs beyond the part that it merges, so it needs no check for the end of a run
- * as long as no run ends before it has done its steps.
+ * One step takes the lesser head and advances in its run. Each step depends on the one before it
+ * and takes about nine cycles for ten instructions, so four chains of steps run side by side. A
+ * chain sees both runs beyond the part that it merges, so it needs no check for the end of a run as
+ * long as no run ends before it has done its steps.
  */
 #include "cpu/kernels.h"
 
@@ -15,7 +15,7 @@
     (i) += left_goes_first(x, y);                                                                  \
   } while (0)
 
-/* The same at the back: a, b and out are the addresses of the last pairs. */
+/* Takes one pair at the back: a, b and out are the addresses of the last pairs. */
 #define STEP_BACK(a, b, i, k, out)                                                                 \
   do {                                                                                             \
     const uint64_t x = (a)[-(i)], y = (b)[-((k) - (i))];                                           \
@@ -43,8 +43,8 @@ static void merge_quarters(run64 a, run64 b, const quarter_cuts *cuts, uint64_t 
     STEP_BACK(a3, b3, i3, k, out3);
 }
 
-/* Each merge from the front and from the back at once: after `half` steps a chain has at most used
- * up one run, so it needs no check. */
+/* Runs each merge from the front and from the back at once. After `half` steps a chain has used up
+ * one run at most, so it needs no check. */
 static void merge_equal_twice(const uint64_t *runs, ptrdiff_t half, uint64_t *out)
 {
   const uint64_t *const a = runs, *const b = a + half, *const c = b + half, *const d = c + half;
@@ -68,7 +68,7 @@ static inline void order_two(uint64_t *a, uint64_t *b)
   *b = x < y ? y : x;
 }
 
-/* The elements have names because compilers put an array of them on the stack. */
+/* The elements have names because compilers would put an array of them on the stack. */
 static void sort_leaf(const uint64_t *from, uint64_t *to)
 {
   uint64_t v0 = from[0], v1 = from[1], v2 = from[2], v3 = from[3];

@@ -32,11 +32,11 @@ enum {
   PAIR_BITS = 61,        /* for a part of a key and an index */
   BLOCK_PAIRS = 1 << 14, /* two buffers of a block: half of a 512 KiB cache */
   MULTIWAY_RUNS = 16,    /* runs that one pass merges */
-  TILE_PAIRS = 1 << 13,  /* pairs that a pass merges in the cache at a time, of all runs */
-  MULTIWAY_WINDOW = TILE_PAIRS / MULTIWAY_RUNS /* of each run, if there are as many as can be */
+  TILE_PAIRS = 1 << 13,  /* pairs of all runs that a pass merges in the cache at a time */
+  MULTIWAY_WINDOW = TILE_PAIRS / MULTIWAY_RUNS /* of each run, if there are MULTIWAY_RUNS */
 };
 
-/* Two arrays of `count` pairs, the data in `data`, and where threads keep their tiles. */
+/* Two arrays of `count` pairs, of which `data` holds the input, and the tiles of threads. */
 typedef struct pair_buffers {
   uint64_t *data;
   uint64_t *other;
@@ -44,7 +44,7 @@ typedef struct pair_buffers {
   uint64_t *tiles; /* 2 * TILE_PAIRS for each slot of the team */
   const merge_kernels *kernels;
   team team;
-  unsigned index_bits; /* the low bits of a pair that are its index */
+  unsigned index_bits; /* low bits of a pair that hold its index */
 } pair_buffers;
 
 /* Bytes of tiles that `threads` threads need. */
@@ -53,13 +53,14 @@ static inline size_t pairs_tiles_size(unsigned threads)
   return (size_t)threads * 2 * TILE_PAIRS * sizeof(uint64_t);
 }
 
-/* Sorts; the result is in buffers.other, and buffers.data is lost. */
+/* Sorts any pairs. The result is in buffers.other; buffers.data is lost. */
 void pairs_sort(pair_buffers buffers);
 
 /* Merges two runs into `out`, which overlaps neither. */
 void merge_runs(const merge_kernels *kernels, run64 a, run64 b, uint64_t *out);
 
-/* Sorts up to BLOCK_PAIRS pairs at `data`; the result is in `other` or in `data`, as asked. */
+/* Sorts up to BLOCK_PAIRS pairs at `data`. The result is in `other` if `into_other`, else in
+ * `data`. */
 void block_sort(const merge_kernels *kernels, uint64_t *data, uint64_t *other, size_t count,
                 bool into_other);
 
@@ -67,11 +68,12 @@ void block_sort(const merge_kernels *kernels, uint64_t *data, uint64_t *other, s
  * shorter) from buffers.data to the same places in buffers.other. */
 void multiway_pass(pair_buffers buffers, size_t run_count);
 
-/* Sorts without a look at the order that is there, into buffers.other or buffers.data. */
+/* Sorts pairs in random order, into buffers.other or buffers.data. */
 void random_sort(pair_buffers buffers, bool into_other);
 
-/* Handles what is sorted, reversed or nearly sorted, as pairs_sort; false and nothing lost (but the
- * order of the data) if it is none of these. What is out of place goes to random_sort. */
+/* Like pairs_sort, for pairs that are sorted, reversed or nearly sorted; it sorts those out of
+ * place with random_sort. False if they are none of these: then `data` holds the same pairs,
+ * perhaps in another order. */
 bool presorted_sort(pair_buffers buffers);
 
 #endif

@@ -1,18 +1,18 @@
-/* presorted.c - order that is already there.
+/* presorted.c - sorts pairs that are in order already, or nearly so.
  *
- * A sample of neighbours tells whether to look closer. Then one read counts the descents, and
+ * A sample of neighbours decides whether to go on. Then one pass counts the descents:
  *
  *   none            the array is sorted
- *   no ascents      it is reversed; equal keys stand in input order and are turned back
- *   few descents    most pairs are in order but for some that are out of place: these are taken
- * out, sorted, and merged back in (drop-merge sort; E. Ernerfeldt, 2017)
+ *   no ascents      it is reversed, except that equal keys are in input order and stay so
+ *   few descents    all but a few pairs are in order: these few are taken out, sorted, and merged
+ *                   back in (drop-merge sort; E. Ernerfeldt, 2017)
  */
 #include <stdatomic.h>
 #include <string.h>
 
 #include "cpu/pairs.h"
 
-/* Neighbours that descend as pairs, and that ascend as keys. */
+/* The numbers of neighbours that descend as pairs, and that ascend as keys. */
 typedef struct trend {
   size_t descents;
   size_t ascents;
@@ -35,7 +35,7 @@ static trend sample_trend(const pair_buffers *buffers)
   return found;
 }
 
-/* A read of all pairs, cut into pieces. */
+/* A pass over all pairs, cut into pieces. */
 typedef struct scan {
   pair_buffers buffers;
   size_t pieces;
@@ -84,7 +84,8 @@ static inline bool key_begins(const pair_buffers *buffers, size_t i)
          buffers->data[i] >> buffers->index_bits != buffers->data[i - 1] >> buffers->index_bits;
 }
 
-/* Each piece takes whole runs of equal keys, so it looks for their ends: few pieces, then. */
+/* Each piece takes whole runs of equal keys and searches for their ends, so there are few
+ * pieces. */
 static void reverse_piece(void *argument, size_t piece, unsigned slot)
 {
   const scan *const s = argument;
@@ -105,7 +106,8 @@ static void reverse_piece(void *argument, size_t piece, unsigned slot)
   }
 }
 
-/* Keys never ascend: runs of equal keys come out last run first, each in its own order. */
+/* Reverses pairs whose keys never ascend: the runs of equal keys in reverse, each in its own
+ * order. */
 static void reverse_pairs(pair_buffers buffers)
 {
   scan s = {.buffers = buffers, .pieces = buffers.team.threads};
@@ -113,19 +115,18 @@ static void reverse_pairs(pair_buffers buffers)
 }
 
 /* ---- Drop-merge ----
- * Each thread takes a stretch of the array and drops what is out of place there. All that was
- * dropped is sorted and fills the gaps, in order: so both the kept pairs and the dropped ones are
- * ascending sequences in pieces, and each thread can merge its kept ones with those that belong
- * among them.
+ * Each thread takes a stretch of the array and drops the pairs that are out of place. The dropped
+ * pairs are sorted and stored in the gaps, in order. Then both the kept and the dropped pairs are
+ * ascending sequences in pieces, and each thread merges its kept pairs with the dropped ones that
+ * belong among them.
  *
  *   data    | kept ........ gap | kept ........ gap | ...    a stretch each
- *   other   | dropped           | dropped           | ...
- */
+ *   other   | dropped           | dropped           | ... */
 enum { MOST_STRETCHES = 64 };
 
 typedef struct stretch {
   uint64_t *kept;
-  uint64_t *dropped; /* until the gap takes them */
+  uint64_t *dropped; /* until they are copied to the gap */
   size_t keeps;
   size_t drops;
 } stretch;
@@ -135,10 +136,10 @@ typedef struct split {
   size_t count;
 } split;
 
-/* Splits data into `kept`, which ascends, and `dropped`; either may be data itself. Returns how
- * many were kept. When a pair is less than the last one kept, either may be the one out of place:
- * the last one if the pair before it is in order with the new one, and also if PATIENCE pairs in a
- * row are less, for then the last one probably came too early. */
+/* Splits data into `kept`, which ascends, and `dropped`; either may be data itself. Returns the
+ * number of kept pairs. When a pair is less than the last one kept, either of them may be out of
+ * place. It is the last one if the pair before that is in order with the new one, or if PATIENCE
+ * pairs in a row are less: then the last one probably came too early. */
 static size_t drop(const uint64_t *data, size_t count, uint64_t *kept, uint64_t *dropped)
 {
   enum { PATIENCE = 8 };
@@ -167,7 +168,7 @@ static size_t drop(const uint64_t *data, size_t count, uint64_t *kept, uint64_t 
 typedef struct mending {
   const pair_buffers *buffers;
   split all;
-  size_t each; /* pairs of a stretch; the last has what is left */
+  size_t each; /* pairs of a stretch; the last one has the rest */
 } mending;
 
 static void split_stretch(void *argument, size_t number, unsigned slot)
@@ -191,7 +192,7 @@ static mending split_all(const pair_buffers *buffers)
   return m;
 }
 
-/* Drops what is kept at places [begin, end) of a stretch. */
+/* Drops the kept pairs [begin, end) of a stretch. */
 static void drop_more(stretch *s, size_t begin, size_t end)
 {
   memcpy(s->dropped + s->drops, s->kept + begin, (end - begin) * sizeof *s->kept);
@@ -200,7 +201,7 @@ static void drop_more(stretch *s, size_t begin, size_t end)
   s->keeps -= end - begin;
 }
 
-/* Makes what is kept ascend from stretch to stretch: where two overlap, the fewer pairs go. */
+/* Makes the kept pairs ascend from stretch to stretch: if two overlap, drops the fewer pairs. */
 static void join(split *all)
 {
   for (size_t s = 1; s < all->count; s++)
@@ -217,7 +218,8 @@ static void join(split *all)
     }
 }
 
-/* Sorts all that was dropped and puts it into the gaps; as it is if that is too much. */
+/* Sorts the dropped pairs and stores them in the gaps. False: there are too many to be worth it;
+ * they are stored unsorted. */
 static bool fill_gaps(const pair_buffers *buffers, const split *all)
 {
   pair_buffers dropped = *buffers;
@@ -242,7 +244,7 @@ static run64 gap_of(const stretch *s)
   return (run64){s->kept + s->keeps, s->drops};
 }
 
-/* How many dropped pairs are less than x. */
+/* The number of dropped pairs that are less than x. */
 static size_t dropped_below(const split *all, uint64_t x)
 {
   size_t below = 0;
@@ -251,8 +253,8 @@ static size_t dropped_below(const split *all, uint64_t x)
   return below;
 }
 
-/* Merges what stretch `number` keeps with the dropped pairs from its first kept one, or for the
- * first stretch from the first, to that of the next stretch that keeps any. */
+/* Merges the kept pairs of stretch `number` with the dropped ones from its first kept pair (the
+ * first stretch: from the start) up to the first kept pair of the next stretch that has any. */
 static void merge_stretch(const pair_buffers *buffers, const split *all, size_t number)
 {
   run64 kept = {all->at[number].kept, all->at[number].keeps};

@@ -1,9 +1,10 @@
-/* sequential.c - bottom-up merge sort on one thread: the baseline, and the oracle of every other.
+/* sequential.c - bottom-up merge sort on one thread: the baseline and the oracle of the other
+ * sorts.
  *
- * An element is a key of `words` 64-bit words, least significant first, and behind it its index.
- * Runs of one element are merged into runs of two, of four ... from one array to the other.
- * (Kirk and Hwu, "Programming Massively Parallel Processors", ch. 12, fig. 12.2.) Nothing here is
- * shared with the other algorithms, not even the packing of a key and its index.
+ * An element is a key of `words` 64-bit words, least significant first, followed by its index. Runs
+ * of one element are merged into runs of two, of four ... from one array to the other. (Kirk and
+ * Hwu, "Programming Massively Parallel Processors", ch. 12, fig. 12.2.) It shares no code with the
+ * other algorithms, not even the packing of a key and its index.
  */
 #include <string.h>
 
@@ -71,7 +72,8 @@ static inline void merge_pass(const uint64_t *from, uint64_t *to, size_t count, 
   }
 }
 
-/* The sorted elements; `words` is a constant at the calls that matter. */
+/* Sorts, and returns the array that holds the result. `words` is a constant in the calls that
+ * matter. */
 static inline uint64_t *sort_elements(uint64_t *elements, uint64_t *other, size_t count,
                                       size_t words)
 {
@@ -84,7 +86,7 @@ static inline uint64_t *sort_elements(uint64_t *elements, uint64_t *other, size_
   return elements;
 }
 
-/* An index lies behind the place it goes to, or at it: front to back is safe in place. */
+/* An index only moves towards the start, so a copy from front to back is safe in place. */
 static void store_permutation(const recsort_plugin_job *job, const uint64_t *sorted, size_t words,
                               void *permutation)
 {

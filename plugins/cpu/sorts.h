@@ -1,7 +1,7 @@
-/* sorts.h - the two algorithms behind the CPU plugin's table.
+/* sorts.h - the two algorithms of the CPU plugin.
  *
- * Each comes as a pair: how much memory a job needs, and the sort itself, which works in just that.
- */
+ * Each has two functions: one computes how much memory a job needs, the other sorts in just
+ * that. */
 #ifndef RECSORT_CPU_SORTS_H
 #define RECSORT_CPU_SORTS_H
 
@@ -13,11 +13,11 @@
 bool sequential_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);
 bool merge_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);
 
-/* `memory` holds the keys where work_size said; the permutation is left at its start. */
+/* `memory` holds the keys where work_size said; the sort leaves the permutation at its start. */
 void sequential_sort(const recsort_plugin_job *job, void *memory, team t);
 void merge_sort(const recsort_plugin_job *job, void *memory, team t);
 
-/* a * b rounded up to 64, added to *total; false on overflow. */
+/* Adds a * b, rounded up to 64, to *total. False on overflow. */
 static inline bool work_add(uint64_t *total, uint64_t a, uint64_t b)
 {
   uint64_t bytes;

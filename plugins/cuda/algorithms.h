@@ -1,9 +1,9 @@
-/* algorithms.h - the list of the plugin's sorts. A new one is a source file and a row here.
+/* algorithms.h - the list of the plugin's sorts. To add one, add a source file and a row here.
  *
  *   ROW(sort, extra_bytes, name, description)    the default first
  *
- * `sort` is a device_sort; `extra_bytes` is NULL or tells the bytes of device_buffers.extra that a
- * job needs.
+ * `sort` is a device_sort. `extra_bytes` returns the bytes of device_buffers.extra that a job
+ * needs; NULL: none.
  */
 #ifndef RECSORT_CUDA_ALGORITHMS_H
 #define RECSORT_CUDA_ALGORITHMS_H
@@ -14,6 +14,8 @@
 #define CUDA_ALGORITHMS(ROW)                                                                       \
   ROW(sample_sort, sample_extra_bytes, "sample",                                                   \
       "sample sort: pairs to buckets by splitters, to bins by their keys, then ranked")            \
+  ROW(merge_sort, NULL, "merge",                                                                   \
+      "merge sort: chunks in shared memory, then co-ranked tiles of two runs")                     \
   ROW(rank_sort, NULL, "rank",                                                                     \
       "every pass finds each element's place by a search in the sibling chunk")                    \
   ROW(rank_sm8_sort, NULL, "rank-sm8", "rank, the first 8 passes in shared memory")                \

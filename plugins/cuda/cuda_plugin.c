@@ -1,7 +1,7 @@
-/* cuda_plugin.c - the table of the plugin that sorts on a CUDA device. What is the same for every
- * GPU is in gpu/gpu_plugin.h.
+/* cuda_plugin.c - the table of the plugin that sorts on a CUDA device. The code that is the same
+ * for every GPU is in plugins/gpu.
  *
- * An instance keeps its memory, the device's and the ring's, for the next sort. */
+ * An instance keeps its device memory and its pinned memory for the next sort. */
 #include <stdio.h>
 
 #include "cuda/algorithms.h"
@@ -9,11 +9,11 @@
 #include "gpu/gpu_plugin.h"
 
 #ifndef CUDA_LEAST_COUNT
-#define CUDA_LEAST_COUNT (12 << 10) /* where one thread of a Xeon and an H200 take as long */
+#define CUDA_LEAST_COUNT (12 << 10) /* one thread of a Xeon and an H200 are equally fast */
 #endif
 
 typedef struct cuda_instance {
-  gpu_instance shared; /* what code for any GPU sees */
+  gpu_instance shared; /* the part that plugins/gpu knows */
   cuda_device device;
 } cuda_instance;
 

@@ -1,41 +1,44 @@
-/* device.h - what a kernel and the plan of its grid need, twice: CUDA's under nvcc, otherwise the
- * emulator's, which runs every thread of a block as a fiber (tests/emulation).
+/* device.h - what kernels and their launches need: with nvcc, CUDA; otherwise the emulator, which
+ * runs each thread of a block as a fiber (tests/emulation).
  *
- * Kernels are written in what C11 and CUDA C++ have in common:
+ * Kernels may be written in the common subset of C11 and CUDA C++:
  *
- *   DEVICE_INLINE uint32_t lane_next(uint32_t x) {...}       a function of the device
- *   DEVICE_APART uint32_t lane_last(uint32_t x) {...}        one that is called, not inlined
- *   DEVICE_UNROLL DEVICE_UNROLL_BY_4 DEVICE_ROLLED           for the loop that follows
- *   DEVICE_KERNEL(name, max_threads, type, args) {...}       a kernel; its one argument, by value
+ *   DEVICE_INLINE uint32_t lane_next(uint32_t x) {...}       a device function
+ *   DEVICE_APART uint32_t lane_last(uint32_t x) {...}        a device function, not inlined
+ *   DEVICE_MEMBER uint32_t next() const {...}                a member function of a struct
+ *   DEVICE_UNROLL DEVICE_UNROLL_BY_4 DEVICE_ROLLED           for the next loop
+ *   DEVICE_KERNEL(name, max_threads, type, args) {...}       a kernel with one argument, by value
  *   DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args) {...}
- *                                                            so many on a multiprocessor at once
+ *                                                            with at least so many blocks on a
+ *                                                            multiprocessor
  *   DEVICE_KERNEL_EARLY(name, max_threads, blocks, type, args) {... device_await_before(); ...}
- *                                                            likewise; until then it may read what
- *                                                            the kernel before did not write
+ *                                                            likewise; before it waits, it may read
+ *                                                            what the one before does not write
  *     DEVICE_SHARED(type, keys);                             the dynamic shared memory: a pointer
  *     DEVICE_SHARED_ARRAY(type, bounds, 2);                  a static shared array
  *     threadIdx.x blockIdx.x blockDim.x gridDim.x __syncthreads() __syncwarp() __shfl_xor_sync()
- *     device_clz32() ...64()            the leading zero bits of what is not 0
+ *     device_clz32() ...64()            leading zeros; the argument is not 0
  *     device_or32() device_add32() ...64()
- *                                       atomic, global or shared; they return what was there
+ *                                       atomic, in global or shared memory; return the old value
  *     device_min32() device_max32()     likewise
  *     device_peek32() ...64() device_poke32()
- *                                       read and written at once, whoever else does
+ *                                       relaxed atomic load and store
  *     device_warp_sum(x) ..._min(x) ..._max(x)
- *                                       over all lanes, for all of them
- *     device_ballot(x)                  a bit for each lane, for all of them
- *     device_match(x)                   a bit for each lane that has the same
- *     device_popc(bits)                 how many are set
- *     device_first_lane(bits)           the number of the lowest that is set
- *     device_is_last(count)             whether all other blocks have asked; their writing is seen
- *     device_post(at, value)            a flag in a mailbox, seen after what was written before
- *     device_quotient(x, y)             floats, y at most 2^126; the last two bits may be wrong
- *     device_product(x, y)              all 64 bits, by one instruction
+ *                                       over all lanes; the result is for all of them
+ *     device_ballot(x)                  a mask of the lanes where x is not 0
+ *     device_match(x)                   a mask of the lanes with the same x
+ *     device_popc(bits)                 the number of bits set
+ *     device_first_lane(bits)           the number of the lowest bit set
+ *     device_is_last(count)             true in the last block that calls it; the writes of the
+ *                                       others are visible
+ *     device_post(at, value)            writes a flag for the host, after all earlier writes
+ *     device_quotient(x, y)             of floats, y at most 2^126; within 2 ulp
+ *     device_product(x, y)              the 64-bit product, in one instruction
  *
  *   DEVICE_LAUNCH(name, grid, block, shared_bytes, stream, args)   args: an lvalue; a device_status
  *
- * In C++ a kernel is a plain one, or a template. It begins with device_await_before(), and takes
- * one struct of its own by value, which says how many threads a block may have:
+ * In C++ a kernel is a plain function or a template. It begins with device_await_before() and takes
+ * its own struct by value, which says how many threads a block may have:
  *
  *   struct fill_args { static constexpr uint32_t max_threads = 256; ... };
  *   __global__ void __launch_bounds__(fill_args::max_threads)
@@ -46,8 +49,8 @@
  *   }
  *   device_launch(fill, grid, block, shared_bytes, stream, args)          a device_status
  *
- *   device_clear() device_read()        as any launch, of device memory; the latter waits
- *   device_await(flag, stream)          waits, sooner, until a kernel on the stream has posted it
+ *   device_clear() device_read()        ordered like launches, on device memory; device_read waits
+ *   device_await(flag, stream)          waits until a kernel on the stream has posted the flag
  */
 #ifndef RECSORT_CUDA_DEVICE_H
 #define RECSORT_CUDA_DEVICE_H
@@ -64,8 +67,7 @@ __extension__ typedef unsigned __int128 device_uint128;
 
 #include <cuda_runtime.h>
 
-/* `blocks` on a multiprocessor at once, or as many as it has room for: the compiler would ignore a
- * wish for more. */
+/* `blocks`, or as many blocks as fit on a multiprocessor: the compiler ignores a greater number. */
 static constexpr unsigned device_blocks(unsigned threads, unsigned blocks)
 {
 #if !defined __CUDA_ARCH__
@@ -84,6 +86,7 @@ static constexpr unsigned device_blocks(unsigned threads, unsigned blocks)
 
 #define DEVICE_INLINE static __device__ __forceinline__
 #define DEVICE_APART static __device__ __noinline__
+#define DEVICE_MEMBER __device__ __forceinline__
 #define DEVICE_KERNEL(name, max_threads, type, args)                                               \
   DEVICE_KERNEL_NAMED(name, (max_threads), type, args)
 #define DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args)                                 \
@@ -123,16 +126,16 @@ DEVICE_INLINE bool device_is_last(uint32_t *count)
   __threadfence();
   return last;
 }
-/* The host sees it, too. */
 DEVICE_INLINE void device_post(volatile uint32_t *at, uint32_t value)
 {
   __threadfence_system();
   *at = value;
 }
 
-/* From compute capability 9.0 on a kernel's blocks come to the multiprocessors while the last ones
- * of the kernel before are still busy, and wait here until all that did is there to be seen. Then
- * those of the next one may come: sooner, they would take the place of others, and see less. */
+/* Waits until the previous kernel has finished and its writes are visible. From compute capability
+ * 9.0 on, blocks start while the last blocks of the previous kernel still run, and wait here. The
+ * blocks of the next kernel may start only after this wait: before it they would take the place of
+ * blocks that have work to do. */
 DEVICE_INLINE void device_await_before(void)
 {
 #if __CUDA_ARCH__ >= 900
@@ -141,9 +144,9 @@ DEVICE_INLINE void device_await_before(void)
 #endif
 }
 
-/* Whether the code that runs on the current device waits so: that is a property of how it was
- * compiled, as a later device may run code made for an earlier one. All kernels are compiled alike;
- * each thread asks once, or when it changes devices. */
+/* Nonzero if kernels wait in device_await_before() on the current device. This depends on how they
+ * were compiled, as a newer device may run code that was made for an older one. All kernels are
+ * compiled alike; each thread asks once for each device that it changes to. */
 static inline unsigned device_overlaps(const void *kernel)
 {
   static thread_local int asked = -1;
@@ -213,7 +216,7 @@ DEVICE_INLINE float device_quotient(float x, float y)
 {
   return __fdividef(x, y);
 }
-/* The compiler takes three where it knows that x is the upper half of something. */
+/* In assembly, as the compiler emits three instructions if it knows that x is an upper half. */
 DEVICE_INLINE uint64_t device_product(uint32_t x, uint32_t y)
 {
   uint64_t product;
@@ -229,8 +232,8 @@ DEVICE_INLINE uint32_t device_match(uint32_t value)
   return __match_any_sync(UINT32_MAX, value);
 }
 
-/* A block gets more than 48 KiB, the kernel's own static arrays included, only if it is allowed
- * them. */
+/* A block may use more than 48 KiB of shared memory, static arrays included, only after
+ * cudaFuncSetAttribute. */
 static inline device_status device_launch(const void *kernel, uint64_t grid, uint32_t block,
                                           uint64_t shared_bytes, void *stream, void *args)
 {
@@ -274,7 +277,8 @@ static inline device_status device_read(void *host, const void *device, size_t s
   return (device_status)(error ? error : cudaStreamSynchronize((cudaStream_t)stream));
 }
 
-/* To look at the flag is sooner than to wait for the stream, which tells whether that failed. */
+/* Polling the flag is faster than waiting for the stream. But if a kernel fails, the flag stays 0,
+ * so every 1000 looks the stream is asked whether it still runs. */
 static inline device_status device_await(const uint32_t *flag, void *stream)
 {
   enum { LOOKS = 1000 };
@@ -295,6 +299,7 @@ static inline device_status device_await(const uint32_t *flag, void *stream)
 #include "emulator.h"
 
 #define DEVICE_INLINE static inline
+#define DEVICE_MEMBER inline
 #define DEVICE_APART static
 #define DEVICE_KERNEL(name, max_threads, type, args)                                               \
   DEVICE_KERNEL_NAMED(name, max_threads, type, args)
@@ -308,7 +313,7 @@ static inline device_status device_await(const uint32_t *flag, void *stream)
   {                                                                                                \
     name(*(const type *)argument);                                                                 \
   }                                                                                                \
-  static const emulator_kernel name##_kernel = {name##_thread, max_threads};                       \
+  static const emulator_kernel name##_kernel = {name##_thread, max_threads, #name};                \
   static void name(const type args)
 
 DEVICE_INLINE uint32_t device_clz32(uint32_t bits)
@@ -422,12 +427,15 @@ template <class Args> struct device_call {
   }
 };
 
+/* The name is the text of the arguments, as the kernel comes first. */
+#define device_launch(...) device_launch_named(#__VA_ARGS__, __VA_ARGS__)
 template <class Args>
-static inline device_status device_launch(void (*kernel)(Args), uint64_t grid, uint32_t block,
-                                          uint64_t shared_bytes, void *stream, Args args)
+static inline device_status device_launch_named(const char *name, void (*kernel)(Args),
+                                                uint64_t grid, uint32_t block,
+                                                uint64_t shared_bytes, void *stream, Args args)
 {
   const device_call<Args> call = {kernel, args};
-  const emulator_kernel emulated = {device_call<Args>::thread, Args::max_threads};
+  const emulator_kernel emulated = {device_call<Args>::thread, Args::max_threads, name};
   (void)stream;
   return emulator_launch(&emulated, grid, block, shared_bytes, &call);
 }
@@ -464,7 +472,7 @@ static inline device_status device_await(const uint32_t *flag, void *stream)
 
 #endif
 
-/* ---- Over all lanes of a warp: one instruction from compute capability 8.0 on ---- */
+/* ---- Reductions over a warp: one instruction from compute capability 8.0 on ---- */
 
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
 DEVICE_INLINE uint32_t device_warp_sum(uint32_t value)

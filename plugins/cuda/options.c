@@ -6,7 +6,7 @@
 
 #include "common/sized.h"
 
-/* One value: `length` characters. */
+/* Parses a value of `length` characters. */
 typedef bool option_parse(const char *text, size_t length, cuda_options *options);
 
 typedef struct option {
@@ -66,7 +66,7 @@ static const option device_option = {
     "the number of a device, from 0"};
 static const option memory_option = {
     {sizeof(recsort_plugin_option), 0, "memory",
-     "most of its memory that is taken, such as 512M or 8G; else what is free"},
+     "the most device memory to use, such as 512M or 8G; else all that is free"},
     parse_memory,
     "a size such as 512M or 8G"};
 
@@ -87,7 +87,7 @@ static const option *find(const char *key, size_t length)
   return NULL;
 }
 
-/* One "key=value". */
+/* Reads one "key=value". */
 static bool read_pair(const char *pair, cuda_options *options, char *reason, size_t reason_size)
 {
   enum { SHOWN = 80 };
@@ -96,10 +96,11 @@ static bool read_pair(const char *pair, cuda_options *options, char *reason, siz
   const int shown = length < SHOWN ? (int)length : SHOWN;
   if (known && key < length && known->parse(pair + key + 1, length - key - 1, options)) return true;
   if (known)
-    (void)snprintf(reason, reason_size, "option \"%.*s\": %s is wanted", shown, pair,
+    (void)snprintf(reason, reason_size, "option \"%.*s\": the value must be %s", shown, pair,
                    known->wanted);
   else
-    (void)snprintf(reason, reason_size, "option \"%.*s\": there is none of that name", shown, pair);
+    (void)snprintf(reason, reason_size, "option \"%.*s\": there is no option of this name", shown,
+                   pair);
   return false;
 }
 

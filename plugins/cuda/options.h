@@ -1,4 +1,4 @@
-/* options.h - what a caller may say to the plugin: "device=1", "memory=8G". */
+/* options.h - the plugin's options, such as "device=1" and "memory=8G". */
 #ifndef RECSORT_CUDA_OPTIONS_H
 #define RECSORT_CUDA_OPTIONS_H
 
@@ -10,26 +10,27 @@ enum { CUDA_OPTIONS = 3, CUDA_CURRENT_DEVICE = -1 };
 
 /* Whether results are checked on the device. */
 typedef enum cuda_verify {
-  CUDA_VERIFY_LARGE = 0, /* those of so many records that it costs at most 3% (tools/results) */
+  CUDA_VERIFY_LARGE = 0, /* if there are so many records that it costs at most 3% (tools/results) */
   CUDA_VERIFY_OFF,
   CUDA_VERIFY_ON
 } cuda_verify;
 
 typedef struct cuda_options {
-  int device;      /* CUDA_CURRENT_DEVICE: the one of the thread that opens the plugin */
-  uint64_t memory; /* bytes of the device's that may be taken; 0: not said */
+  int device;      /* CUDA_CURRENT_DEVICE: the current device of the thread that opens the plugin */
+  uint64_t memory; /* limit of device memory in bytes; 0: not given */
   cuda_verify verify;
 } cuda_options;
 
 /* The names, for the plugin's table. */
 extern const recsort_plugin_option *const cuda_option_list[CUDA_OPTIONS];
 
-/* Reads what the host hands over. False, and why in `reason`: a value is wrong, or a key unknown.
- */
+/* Reads the host's options. False, with the reason in `reason`, if a value is wrong or a key
+ * unknown. */
 bool cuda_options_read(const recsort_host *host, cuda_options *options, char *reason,
                        size_t reason_size);
 
-/* Digits, and perhaps a suffix K, M, G or T for as many times 2^10, 2^20, 2^30 or 2^40; not 0. */
+/* Parses a size: digits, and optionally a suffix K, M, G or T for a multiple of 2^10, 2^20, 2^30 or
+ * 2^40. False if it is anything else, or 0. */
 bool cuda_parse_size(const char *text, size_t length, uint64_t *size);
 
 #endif

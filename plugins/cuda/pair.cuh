@@ -1,8 +1,7 @@
-/* pair.cuh - pairs of a key and its index, as kernels see them: a type of pair is a template
- * parameter of all that moves pairs.
+/* pair.cuh - the types of pair, a key and its index, that are template parameters of the kernels.
  *
- *   wide_pair<Key, Index>   both beside each other, in arrays of their own
- *   packed_pair             both in 64 bits, the key in front; one array
+ *   wide_pair<Key, Index>   keys and indices in separate arrays
+ *   packed_pair             both in 64 bits, the index in the low ones; one array
  */
 #ifndef RECSORT_CUDA_PAIR_CUH
 #define RECSORT_CUDA_PAIR_CUH
@@ -32,7 +31,7 @@ struct packed_pair {
 template <class Pair> using key_of = typename Pair::key_type;
 template <class Pair> using index_of = typename Pair::index_type;
 
-/* Where pairs are. `indices` of NULL: those of pairs that are where they were in the input. */
+/* An array of pairs. If `indices` is NULL, the index of a pair is its position. */
 template <class Pair> struct pair_array {
   key_of<Pair> *keys;
   index_of<Pair> *indices;
@@ -51,7 +50,7 @@ RECSORT_HD static inline pair_array<Pair> pair_array_at(void *memory, uint64_t c
   return array;
 }
 
-/* Where such an array ends. */
+/* The end of such an array. */
 template <class Pair>
 RECSORT_HD static inline void *pair_array_end(const pair_array<Pair> *array, uint64_t count)
 {
@@ -75,7 +74,41 @@ template <class Pair> DEVICE_INLINE void pair_put(const pair_array<Pair> *to, ui
   if constexpr (!Pair::packed) to->indices[i] = pair.index;
 }
 
-/* All pairs differ: no two have one index. */
+/* Where keys and indices of packed pairs go, each of its own width in bits. */
+struct pair_sink {
+  void *keys;
+  void *indices; /* NULL: `keys` gets packed pairs */
+  uint32_t key_width, index_width;
+};
+
+template <class Position>
+DEVICE_INLINE void store_unpacked(const pair_sink *sink, uint32_t index_bits, Position i,
+                                  uint64_t pair)
+{
+  const uint64_t place = pair & ((UINT64_C(1) << index_bits) - 1), key = pair >> index_bits;
+  if (sink->index_width == 32)
+    ((uint32_t *)sink->indices)[i] = (uint32_t)place;
+  else
+    ((uint64_t *)sink->indices)[i] = place;
+  if (sink->key_width == 32)
+    ((uint32_t *)sink->keys)[i] = (uint32_t)key;
+  else if (sink->key_width == 64)
+    ((uint64_t *)sink->keys)[i] = key;
+  else
+    ((device_uint128 *)sink->keys)[i] = key;
+}
+
+/* The part of a sink that begins with pair `first`. */
+DEVICE_INLINE pair_sink sink_from(const pair_sink *all, uint64_t first)
+{
+  pair_sink sink = *all;
+  if (!sink.indices) return sink;
+  sink.keys = (char *)sink.keys + first * (sink.key_width / 8);
+  sink.indices = (char *)sink.indices + first * (sink.index_width / 8);
+  return sink;
+}
+
+/* Pairs are never equal, as no two have the same index. */
 template <class Pair> DEVICE_INLINE bool pair_less(Pair a, Pair b)
 {
   if constexpr (Pair::packed)
@@ -84,7 +117,18 @@ template <class Pair> DEVICE_INLINE bool pair_less(Pair a, Pair b)
     return a.key < b.key || (a.key == b.key && a.index < b.index);
 }
 
-/* What lane `from` of the warp has, of any unsigned type. */
+/* The number of leading zeros; the key is not 0. */
+template <class Key> DEVICE_INLINE uint32_t leading_zeros(Key key)
+{
+  if (sizeof(Key) == sizeof(uint32_t)) return device_clz32((uint32_t)key);
+  if (sizeof(Key) > sizeof(uint64_t)) {
+    const uint64_t high = (uint64_t)((device_uint128)key >> 64);
+    return high ? device_clz64(high) : 64 + device_clz64((uint64_t)key);
+  }
+  return device_clz64((uint64_t)key);
+}
+
+/* The value of lane `from` of the warp, of any unsigned type. */
 template <class Key> DEVICE_INLINE Key key_from_lane(Key key, uint32_t from)
 {
   if constexpr (sizeof(Key) <= sizeof(uint64_t)) {

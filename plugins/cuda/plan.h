@@ -1,5 +1,5 @@
-/* plan.h - how a sort is cut into passes, blocks and tiles: pure functions of 64-bit integers, for
- * the host and the device. */
+/* plan.h - divides a sort into passes, blocks and tiles: pure functions of 64-bit integers, for the
+ * host and the device. */
 #ifndef RECSORT_CUDA_PLAN_H
 #define RECSORT_CUDA_PLAN_H
 
@@ -7,6 +7,8 @@
 
 #include "common/co_rank.h"
 #include "gpu/device_sort.h"
+
+enum { WARP_SIZE = 32, WARP_BITS = 5 };
 
 RECSORT_HD static inline uint64_t plan_min(uint64_t a, uint64_t b)
 {
@@ -18,13 +20,13 @@ RECSORT_HD static inline uint64_t plan_max(uint64_t a, uint64_t b)
   return a > b ? a : b;
 }
 
-/* `value`, or the bound that it is beyond. */
+/* `value`, limited to [low, high]. */
 RECSORT_HD static inline uint64_t plan_clamp(uint64_t value, uint64_t low, uint64_t high)
 {
   return value < low ? low : value < high ? value : high;
 }
 
-/* How many blocks of `each` elements hold `count`. */
+/* The number of blocks of `each` elements that hold `count`. */
 RECSORT_HD static inline uint64_t plan_blocks(uint64_t count, uint64_t each)
 {
   return count / each + (count % each != 0);
@@ -37,7 +39,8 @@ static inline uint64_t plan_power_below(uint64_t value)
   return UINT64_C(1) << (63 - __builtin_clzll(value));
 }
 
-/* ---- A pass merges pairs of neighbouring runs of `width` elements; the last are shorter ---- */
+/* ---- A pass merges pairs of adjacent runs of `width` elements; the last ones may be shorter
+ * ---- */
 
 /* The left run is [begin, middle), the right one [middle, end), and may be empty. */
 typedef struct pair_range {
@@ -53,7 +56,7 @@ RECSORT_HD static inline pair_range plan_pair_from(uint64_t begin, uint64_t widt
   return pair;
 }
 
-/* The pair around element `at`; `width` is a power of two. */
+/* The pair of runs that contains element `at`; `width` is a power of two. */
 RECSORT_HD static inline pair_range plan_pair_at(uint64_t at, uint64_t width, uint64_t count)
 {
   return plan_pair_from(at & ~(2 * width - 1), width, count);
@@ -67,8 +70,8 @@ typedef struct output_range {
   uint64_t end;
 } output_range;
 
-/* Outputs a block, at most `most`. Every pair but the last has a whole number of blocks if `width`
- * and `most` are some number of tiles times a power of two. */
+/* Outputs of a block, at most `most`. Each pair but the last gets a whole number of blocks if
+ * `width` and `most` are each a number of tiles times a power of two. */
 RECSORT_HD static inline uint64_t plan_outputs(uint64_t width, uint64_t most)
 {
   return plan_min(2 * width, most);
@@ -86,7 +89,13 @@ RECSORT_HD static inline output_range plan_output(uint64_t block, uint64_t outpu
 
 /* ---- Sizes ---- */
 
-/* A power of two: runs that begin with a block's elements are cut by masks. */
+/* The bits of an index that can be other than 0. */
+static inline uint32_t plan_index_bits(const device_job *job)
+{
+  return job->count > 1 ? 64 - (uint32_t)__builtin_clzll(job->count - 1) : 1;
+}
+
+/* Threads of a block: a power of two, as some kernels find a run's start with a mask. */
 static inline uint32_t plan_block(const device_job *job)
 {
   enum { USUAL_BLOCK = 256 };
@@ -94,14 +103,14 @@ static inline uint32_t plan_block(const device_job *job)
   return job->block ? (uint32_t)plan_power_below(job->block) : (uint32_t)USUAL_BLOCK;
 }
 
-/* Elements of `bytes` each that fit in a block's shared memory. */
+/* The elements of `bytes` each that fit in a block's shared memory. */
 static inline uint64_t plan_staged(const device_job *job, uint64_t bytes)
 {
   return job->tile ? job->tile : job->shared_bytes / bytes;
 }
 
-/* Elements of a tile, two of which a block holds: a power of two, unless the job says how many. Not
- * all of the shared memory, so that several blocks run on a multiprocessor. */
+/* Elements of a tile, of which a block holds two: a power of two, unless the job says how many.
+ * Leaves shared memory for other blocks on the same multiprocessor. */
 static inline uint32_t plan_tile(const device_job *job, uint64_t pair_bytes)
 {
   enum { USEFUL_BYTES = 48 * 1024 };

@@ -1,5 +1,5 @@
-/* records.c - see records.h. A thread makes a key, looks at an index or a pair, or moves one unit
- * of a record: neighbouring threads write neighbouring units. */
+/* records.c - see records.h. Each thread makes a key, checks an index or a pair, or moves a unit of
+ * a record; adjacent threads write adjacent units. */
 #include "gpu/records.h"
 
 #include "cuda/device.h"
@@ -33,7 +33,7 @@ device_status records_end(const records_facts *facts, records_facts *found, void
 
 enum { RECORDS_WARP = 32, RECORDS_WARPS = RECORDS_BLOCK / RECORDS_WARP };
 
-/* The bytes by which records are loaded: they divide its address and size. */
+/* The bytes that are loaded at once: they divide the address and size of each record. */
 static uint32_t load_unit(uint64_t record_size)
 {
   return record_size % 8 == 0 ? 8 : record_size % 4 == 0 ? 4 : 1;
@@ -46,14 +46,15 @@ DEVICE_INLINE uint64_t hash_record(const unsigned char *record, uint64_t size, u
   return record_hash(record, size, 1);
 }
 
-/* Over a warp, of numbers of 32 bits: their halves are summed apart, so that nothing overflows. */
+/* The sum of 32-bit numbers over a warp. Sums their halves separately, so that nothing
+ * overflows. */
 DEVICE_INLINE uint64_t sum_warp(uint32_t number)
 {
   const uint64_t low = device_warp_sum(number & 0xffff), high = device_warp_sum(number >> 16);
   return low + (high << 16);
 }
 
-/* Adds the hashes of all threads of the block to `sums`. */
+/* Adds the hashes of all threads of the block to `sums`. By all threads; one barrier. */
 DEVICE_INLINE void add_hashes(record_sums *sums, uint64_t hash)
 {
   DEVICE_SHARED_ARRAY(record_sums, parts, RECORDS_WARPS);
@@ -85,7 +86,7 @@ typedef struct encode_args {
 } encode_args;
 
 typedef struct records_key {
-  uint64_t words[3]; /* key_place looks at the word behind, too */
+  uint64_t words[3]; /* key_place may access the word behind the key */
 } records_key;
 
 DEVICE_INLINE records_key make_key(const records_program *program, const unsigned char *record,
@@ -132,7 +133,7 @@ device_status records_encode(const records_program *program, const void *records
                        args);
 }
 
-/* ---- On the way out ---- */
+/* ---- Records on their way back ---- */
 
 typedef struct confirm_args {
   records_program program;
@@ -175,7 +176,7 @@ device_status records_confirm(const records_program *program, const void *record
                        args);
 }
 
-/* ---- The proof ---- */
+/* ---- Checks ---- */
 
 typedef struct check_args {
   const void *order;
@@ -185,7 +186,7 @@ typedef struct check_args {
   uint32_t index_bits;
 } check_args;
 
-/* As many indices as there are records, all in range and no two alike, leave none out. */
+/* If n indices below n all differ, they are a permutation. */
 DEVICE_KERNEL(check_order, RECORDS_BLOCK, check_args, args)
 {
   const uint64_t i = records_thread();
@@ -219,7 +220,7 @@ typedef struct ordered_args {
   uint32_t index_bits;
 } ordered_args;
 
-/* Less than, equal to or greater than 0, as key a is less than, equal to or greater than key b. */
+/* Less than, equal to or greater than 0 if key a is less than, equal to or greater than key b. */
 DEVICE_INLINE int compare_keys(const ordered_args *args, uint64_t a, uint64_t b)
 {
   if (args->key_width == 32) {
@@ -235,7 +236,7 @@ DEVICE_INLINE int compare_keys(const ordered_args *args, uint64_t a, uint64_t b)
   return 0;
 }
 
-/* Each pair against the one before it. */
+/* Compares each pair with the one before it. */
 DEVICE_KERNEL(check_pairs, RECORDS_BLOCK, ordered_args, args)
 {
   const uint64_t i = records_thread() + 1;
@@ -254,7 +255,7 @@ device_status records_ordered(const void *keys, uint32_t key_width, const void *
                        args);
 }
 
-/* ---- Moving ---- */
+/* ---- Gather ---- */
 
 typedef struct records_unit16 {
   uint64_t half[2];
@@ -268,10 +269,10 @@ typedef struct gather_args {
   uint32_t each; /* units of a record */
   uint32_t unit; /* bytes */
   uint32_t index_bits;
-  uint32_t next_record, next_unit; /* so far it is from a thread's unit to its next one */
+  uint32_t next_record, next_unit; /* distance from a thread's unit to its next one */
 } gather_args;
 
-/* Of `bytes`, a constant. */
+/* Moves a unit of `bytes`, a compile-time constant. */
 DEVICE_INLINE void move_unit(void *to, uint64_t i, const void *from, uint64_t at, uint32_t bytes)
 {
   if (bytes == 16)
@@ -286,8 +287,8 @@ DEVICE_INLINE void move_unit(void *to, uint64_t i, const void *from, uint64_t at
     ((unsigned char *)to)[i] = ((const unsigned char *)from)[at];
 }
 
-/* The block's records, `count` of them, whose places are known: so that loads need not wait for
- * each other. */
+/* Moves the `count` records of the block, whose indices have been loaded, so that the loads of
+ * records overlap. */
 DEVICE_INLINE void move_units(const gather_args *args, const uint64_t *places, uint32_t count,
                               uint32_t bytes)
 {

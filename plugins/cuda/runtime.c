@@ -12,9 +12,9 @@
 
 #define LIMIT_VARIABLE "RECSORT_CUDA_MEMORY"
 
-enum { DRIVER_VERSION = 12000 }; /* that the calls on contexts are those of */
+enum { DRIVER_VERSION = 12000 }; /* the version whose context functions are used */
 
-/* The error that the device was lost by, for the whole process: a context cannot be repaired. */
+/* The error that lost the device, for the whole process: a context cannot be repaired. */
 static atomic_int lost_code;
 
 /* ---- Errors ---- */
@@ -24,7 +24,7 @@ recsort_plugin_status runtime_judge(int code, const char *call, recsort_plugin_e
   if (code == cudaSuccess) return RECSORT_PLUGIN_OK;
   (void)snprintf(error->text, sizeof error->text, "%s failed: %s (error %d)", call,
                  cudaGetErrorString((cudaError_t)code), code);
-  (void)cudaGetLastError(); /* or the next launch would seem to have failed */
+  (void)cudaGetLastError(); /* otherwise the next launch would seem to have failed */
   if (cudaDeviceSynchronize() == cudaSuccess)
     return code == cudaErrorMemoryAllocation ? RECSORT_PLUGIN_OUT_OF_MEMORY : RECSORT_PLUGIN_FAILED;
   atomic_store(&lost_code, code);
@@ -36,7 +36,7 @@ static recsort_plugin_status check(cudaError_t code, const char *call, recsort_p
   return runtime_judge((int)code, call, error);
 }
 
-/* ---- Is there a device ---- */
+/* ---- Availability ---- */
 
 static void explain_no_driver(char *reason, size_t reason_size)
 {
@@ -104,7 +104,7 @@ bool runtime_usable(const cuda_options *options, char *reason, size_t reason_siz
   return false;
 }
 
-/* ---- How much memory ---- */
+/* ---- Amounts of memory ---- */
 
 static recsort_plugin_status read_limit(const cuda_options *options, uint64_t *limit,
                                         recsort_plugin_error *error)
@@ -123,11 +123,11 @@ static uint64_t smaller(uint64_t a, uint64_t b)
   return a < b ? a : b;
 }
 
-/* Not all that is free can be had in one block, and kernels take some when they are loaded. */
+/* Not all free memory is available as one block, and kernels take some when they are loaded. */
 recsort_plugin_status runtime_room(const runtime_device *device, uint64_t *bytes,
                                    recsort_plugin_error *error)
 {
-  enum { LEFT = 32 }; /* one part in so many */
+  enum { LEFT = 32 }; /* leaves 1/32 of the memory free */
   size_t available = 0, total = 0;
   const recsort_plugin_status status =
       check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo", error);
@@ -145,8 +145,7 @@ static recsort_plugin_status find_call(const char *name, void *call, recsort_plu
       cudaGetDriverEntryPointByVersion(name, &address, DRIVER_VERSION, cudaEnableDefault, &found);
   const recsort_plugin_status status = check(code, "cudaGetDriverEntryPointByVersion", error);
   if (status) return status;
-  memcpy(call, &address,
-         sizeof address); /* POSIX: a data pointer that holds a function's address */
+  memcpy(call, &address, sizeof address); /* POSIX allows this for functions */
   if (address) return RECSORT_PLUGIN_OK;
   (void)snprintf(error->text, sizeof error->text, "the NVIDIA driver has no %s", name);
   return RECSORT_PLUGIN_FAILED;
@@ -184,7 +183,8 @@ void runtime_leave(const runtime_device *device)
   (void)cuda_of(device)->contexts.pop(&ignored);
 }
 
-/* What the device can do, and what the plugin keeps on it; by a thread that has entered. */
+/* Reads the device's properties and allocates what the plugin keeps on it. By a thread that has
+ * entered. */
 static recsort_plugin_status open_entered(const cuda_options *options, int number,
                                           runtime_device *device, recsort_plugin_error *error)
 {
@@ -230,7 +230,7 @@ recsort_plugin_status runtime_open(const cuda_options *options, cuda_device *dev
   return status;
 }
 
-/* What fails here has failed before, and nothing depends on it any more. */
+/* Ignores errors: a call that fails here has failed before, and nothing depends on it any more. */
 void runtime_close(cuda_device *device)
 {
   runtime_device *const shared = &device->shared;
@@ -252,7 +252,7 @@ static recsort_plugin_status release(runtime_device *device, recsort_plugin_erro
   return check(cudaFree(memory), "cudaFree", error);
 }
 
-/* The old block goes first: two at once could be more than there is. */
+/* Frees the old block first: there may not be enough memory for both. */
 recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
                                       recsort_plugin_error *error)
 {

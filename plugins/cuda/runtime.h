@@ -1,17 +1,17 @@
-/* runtime.h - a CUDA device: whether it can be used, opening and closing it. runtime.c has the rest
- * too, which gpu/runtime.h describes.
+/* runtime.h - finds, opens and closes a CUDA device. runtime.c also has the functions that
+ * gpu/runtime.h declares.
  *
  *   runtime_usable     is there a device that can run the kernels, and if not, why
  *   runtime_open       a stream and what the grid plans must know of the device
  *   runtime_close
  *
- * If the device does not answer after a call that failed either, the error is a sticky one: the
- * status is LOST, and for the rest of the process runtime_usable says so.
+ * If the device does not respond after a failed call, the error is sticky: the status is LOST, and
+ * runtime_usable reports it for the rest of the process.
  *
- * The CUDA runtime sends a thread's calls to that thread's current device. Threads that enter push
- * the device's context and pop it when they leave, as that alone leaves a thread as it was: to set
- * the device back by its number would make a context on one that was never used, and drop one that
- * is not the runtime's. Threads that call the functions here need not have entered.
+ * The CUDA runtime sends a thread's calls to that thread's current device. A thread that enters
+ * pushes the device's context, and pops it when it leaves. Only this restores the thread's state:
+ * cudaSetDevice would create a context on a device that was never used, and drop one that the
+ * runtime did not make. Threads may call the functions here without entering.
  */
 #ifndef RECSORT_CUDA_RUNTIME_H
 #define RECSORT_CUDA_RUNTIME_H
@@ -22,7 +22,8 @@
 #include "cuda/options.h"
 #include "gpu/runtime.h"
 
-/* The driver's calls on contexts. They are found through the runtime: nothing links the driver. */
+/* The driver's context functions, which the runtime looks up: the plugin does not link the
+ * driver. */
 typedef struct runtime_contexts {
   CUresult (*retain)(CUcontext *context, CUdevice device);
   CUresult (*release)(CUdevice device);
@@ -31,18 +32,18 @@ typedef struct runtime_contexts {
 } runtime_contexts;
 
 typedef struct cuda_device {
-  runtime_device shared; /* what code for any GPU sees */
+  runtime_device shared; /* the part that plugins/gpu knows */
   int number;
   runtime_contexts contexts;
   CUcontext context;
 } cuda_device;
 
-/* False, and why in `reason`, if no sort can work here. Keeps nothing. */
+/* False, with the reason in `reason`, if no sort can run here. Keeps no resources. */
 bool runtime_usable(const cuda_options *options, char *reason, size_t reason_size);
 
-/* Where the options give no limit of the memory, the environment variable RECSORT_CUDA_MEMORY may:
- * bytes, or with a suffix K, M, G or T as many times 2^10, 2^20, 2^30 or 2^40. Unset or empty: no
- * limit. UNSUPPORTED, and nothing is opened: it is something else, or 0. */
+/* If the options do not limit device memory, the environment variable RECSORT_CUDA_MEMORY may, with
+ * a size as cuda_parse_size reads it; unset or empty: no limit. UNSUPPORTED, and nothing is opened,
+ * if it is anything else. */
 recsort_plugin_status runtime_open(const cuda_options *options, cuda_device *device,
                                    recsort_plugin_error *error);
 void runtime_close(cuda_device *device);

@@ -1,4 +1,4 @@
-/* algorithms.h - the ways of sorting that a GPU plugin offers, the default first. */
+/* algorithms.h - the sorts that a GPU plugin offers, the default first. */
 #ifndef RECSORT_GPU_ALGORITHMS_H
 #define RECSORT_GPU_ALGORITHMS_H
 
@@ -16,7 +16,7 @@ typedef struct device_algorithm {
   device_sort *sort;
 } device_algorithm;
 
-/* The plugin defines them. */
+/* Defined by the plugin. */
 extern const device_algorithm device_algorithms[];
 extern const uint32_t device_algorithm_count;
 

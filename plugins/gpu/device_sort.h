@@ -1,12 +1,13 @@
-/* device_sort.h - the contract between those who sort on a device and those who ask for it.
+/* device_sort.h - the interface of sorts on a device.
  *
  * A sort gets `count` keys (uint32_t, uint64_t or unsigned __int128, as key_width says) in
  * buffers.keys[0] and leaves the sorted pairs of keys and indices in one of the two pairs of
- * buffers, which it tells. The indices need not be set before: the sort numbers the keys from 0.
- * It starts kernels on the stream and asks for no memory; it may wait for some of them, but not for
- * the last ones.
+ * buffers; it returns which. It ignores what the indices were and numbers the keys from 0. It
+ * launches kernels on the stream and allocates no memory. It may wait for some kernels, but does
+ * not wait for the last ones.
  *
- * Any count, from 0 up; no padding. All sorts are stable: the left run goes first (co_rank.h).
+ * The count may be any, including 0, without padding. All sorts are stable: the left run goes first
+ * (co_rank.h).
  */
 #ifndef RECSORT_GPU_DEVICE_SORT_H
 #define RECSORT_GPU_DEVICE_SORT_H
@@ -17,31 +18,29 @@
 extern "C" {
 #endif
 
-/* 0 = good, otherwise the runtime's error number. */
+/* 0: success; otherwise the runtime's error number. */
 typedef int device_status;
-
-struct sample_tuning;
 
 typedef struct device_job {
   uint64_t count;
-  uint32_t key_bits;     /* only these low bits of a key can be other than 0 */
+  uint32_t key_bits;     /* only these low bits of a key can be nonzero */
   uint32_t key_width;    /* 32, 64 or 128 */
   uint32_t index_bits;   /* 32 or 64 */
-  uint32_t block;        /* threads a block, at most DEVICE_MAX_BLOCK; 0: the sort's own choice */
-  uint32_t tile;         /* elements a tile; 0: as many as suit the device's shared memory */
-  uint64_t shared_bytes; /* that a block may use */
-  const struct sample_tuning *tuning; /* of the sample sort (sample/plan.h); NULL: its own */
+  uint32_t block;        /* threads of a block, at most DEVICE_MAX_BLOCK; 0: the sort chooses */
+  uint32_t tile;         /* elements of a tile; 0: the sort chooses by the device's shared memory */
+  uint64_t shared_bytes; /* shared memory that a block may use */
+  const void *tuning;    /* from tests, for a sort that has parameters of its own; usually NULL */
   uint32_t multiprocessors;
   void *stream;
-  void *mailbox; /* DEVICE_MAILBOX bytes of pinned host memory, by which kernels tell the sort */
+  void *mailbox; /* DEVICE_MAILBOX bytes of pinned host memory, where kernels notify the host */
 } device_job;
 
 enum { DEVICE_MAX_BLOCK = 512, DEVICE_MAILBOX = 64 };
 
-/* Device memory: two pairs of arrays of `count` elements, and what an algorithm needs beside. A
- * sort may lay other arrays over them: so keys[0] and behind them indices[0] lie in one block;
- * indices[1], keys[1] and `extra` too; and all these in one, in that order, if keys have 64 bits
- * and indices 32. */
+/* Device memory: two pairs of arrays of `count` elements, and what an algorithm needs besides. A
+ * sort may overlay them with other arrays, so their order is fixed: indices[0] follows keys[0] in
+ * one block; indices[1], keys[1] and `extra` are in one block, in this order; and if keys have 64
+ * bits and indices 32, both blocks are one. */
 typedef struct device_buffers {
   void *keys[2];
   void *indices[2];
@@ -56,7 +55,7 @@ static inline uint64_t device_aligned(uint64_t bytes)
   return (bytes + DEVICE_ALIGNMENT - 1) / DEVICE_ALIGNMENT * DEVICE_ALIGNMENT;
 }
 
-/* The bytes of the block for a job. */
+/* The bytes of device memory for a job. */
 static inline uint64_t device_bytes(const device_job *job, uint64_t extra_bytes)
 {
   return 2 * device_aligned(job->count * (job->key_width / 8)) +

@@ -20,7 +20,7 @@ void gpu_limits(const void *instance, recsort_plugin_limits *limits)
       .size = limits->size,
       .max_key_bits = UINT32_MAX,
       .max_index_bits = 64,
-      .max_count = UINT64_C(1) << MAX_COUNT_BITS, /* the host's memory ends before */
+      .max_count = UINT64_C(1) << MAX_COUNT_BITS, /* more than any host has memory for */
       .least_count = self->least_count};
   sized_copy(limits, limits->size, &known, sizeof known);
 }
@@ -37,7 +37,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
   return a > b ? a : b;
 }
 
-/* Of keys of up to 128 bits. Unless they go in runs, the permutation takes their place. */
+/* The memory for keys of up to 128 bits. The permutation overwrites them unless they are sorted in
+ * runs. */
 static recsort_plugin_work pair_work(const void *instance, const recsort_plugin_job *job)
 {
   if (in_runs_wanted(instance, job)) return in_runs_work(job);
@@ -49,7 +50,7 @@ static recsort_plugin_work pair_work(const void *instance, const recsort_plugin_
 recsort_plugin_status gpu_work_size(const void *instance, const recsort_plugin_job *job,
                                     recsort_plugin_work *work, recsort_plugin_error *error)
 {
-  enum { MAX_WIDTH = 1 << 20 }; /* no product of a count and a width can overflow */
+  enum { MAX_WIDTH = 1 << 20 }; /* so that no product of a count and a width overflows */
   if (job->count > UINT64_C(1) << MAX_COUNT_BITS || job->key_width > MAX_WIDTH) {
     (void)snprintf(error->text, sizeof error->text, "%llu keys of %u bits are too many",
                    (unsigned long long)job->count, job->key_width);
@@ -65,14 +66,15 @@ recsort_plugin_status gpu_work_size(const void *instance, const recsort_plugin_j
 
 /* ---- Sorting ---- */
 
-/* Keys of up to 128 bits, where pair_work said; the permutation is left at the start. */
+/* Sorts keys of up to 128 bits, at the place that pair_work said. Leaves the permutation at the
+ * start. */
 static recsort_plugin_status pair_sort(void *instance, const recsort_plugin_job *job, void *memory,
                                        recsort_plugin_error *error)
 {
   gpu_instance *const self = instance;
   gpu_sorted sorted;
   if (in_runs_wanted(self, job)) return in_runs_sort(self, job, memory, error);
-  bool room = false; /* there was, when the instance was opened */
+  bool room = false; /* there was enough memory when the instance was opened */
   recsort_plugin_status status =
       gpu_has_room(self->device, gpu_plan_pairs(self->device, job).bytes, &room, error);
   if (status) return status;

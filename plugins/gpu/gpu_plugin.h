@@ -1,10 +1,12 @@
 /* gpu_plugin.h - the functions of a plugin's table (recsort/plugin.h) that are the same for every
- * GPU. Their instance is a struct that begins with a gpu_instance.
+ * GPU. An instance is a struct that begins with a gpu_instance.
  *
- *   sort        keys of up to 128 bits: up, through one of device_algorithms, the permutation down
- *               more of them than the device has memory for: in runs, merged here (in_runs.h)
- *               wider ones: 128 bits at a time, the least significant first (wide_keys.h)
- *   extension   whole records: up, sorted, down (whole_records.c)
+ *   sort        keys of up to 128 bits: copies them to the device, sorts them by one of
+ *               device_algorithms, and copies the permutation back
+ *               more of them than fit in the device's memory: in runs, merged on the host
+ *               (in_runs.h)
+ *               wider keys: 128 bits at a time, the least significant first (wide_keys.h)
+ *   extension   whole records (whole_records.c)
  */
 #ifndef RECSORT_GPU_GPU_PLUGIN_H
 #define RECSORT_GPU_GPU_PLUGIN_H

@@ -8,12 +8,12 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-/* Where a part of the output begins is found once, for keys of any width as 128 bits. What is done
- * for each element is compiled for one width: these functions are inlined where it is a constant.
- */
+/* The start of each part of the output is found once, with keys of any width as 128 bits. The code
+ * that runs for each element is compiled for each width: these functions are inlined where the
+ * width is a constant. */
 #define FOR_EACH_WIDTH static inline __attribute__((always_inline))
 
-/* Elements [begin, end) of an order of 32 or 64 bits each. */
+/* Elements [begin, end) of an order, 32 or 64 bits each. */
 typedef struct order_part {
   void *order;
   uint32_t bits;
@@ -38,9 +38,10 @@ FOR_EACH_WIDTH uint128 key_at(const host_runs *runs, uint64_t i, uint32_t width)
   return ((const uint128 *)runs->keys)[i];
 }
 
-/* ---- Where a part begins ---- */
+/* ---- The start of a part ---- */
 
-/* Where in a run the keys that are not less than `key` begin, or those that are greater. */
+/* The position in a run of the first key that is not less than `key`, or of the first that is
+ * greater. */
 static uint64_t search(const host_runs *runs, uint32_t run, uint128 key, bool greater)
 {
   uint64_t low = runs->bounds[run], high = runs->bounds[run + 1];
@@ -63,7 +64,7 @@ static uint64_t count_up_to(const host_runs *runs, uint128 key)
   return count;
 }
 
-/* The least key that at least `rank` keys do not exceed. */
+/* The least key such that at least `rank` keys are not greater. */
 static uint128 select_key(const host_runs *runs, uint64_t rank)
 {
   uint128 low = ~(uint128)0, high = 0;
@@ -87,8 +88,8 @@ static uint128 select_key(const host_runs *runs, uint64_t rank)
 
 /* ---- The tree ---- */
 
-/* The head of a run, as it plays in the tree. One that is spent has a number with SPENT set and the
- * greatest key, so it loses to every other. */
+/* The head of a run, as a player of the tree. An exhausted run has a number with SPENT set and the
+ * greatest key, so it loses to all others. */
 typedef struct player {
   uint128 key;
   uint32_t run;
@@ -100,8 +101,8 @@ typedef struct tree {
   player losers[HOST_MERGE_MOST_RUNS];
 } tree;
 
-/* Sets the heads such that `rank` elements lie before them: all that are less than a key, and as
- * many equal ones as are still wanted, from the first runs. */
+/* Sets the heads so that `rank` elements lie before them: all that are less than some key, and as
+ * many equal ones as are missing, from the first runs. */
 static void cut(tree *t, uint64_t rank)
 {
   const host_runs *const runs = t->runs;
@@ -119,7 +120,7 @@ static void cut(tree *t, uint64_t rank)
   }
 }
 
-/* Without jumps: half of them would be predicted wrong. */
+/* Without branches, half of which would be mispredicted. */
 FOR_EACH_WIDTH bool wins(player a, player b, uint32_t width)
 {
   const uint64_t x = (uint64_t)a.key, y = (uint64_t)b.key;
@@ -135,8 +136,8 @@ FOR_EACH_WIDTH player head(const tree *t, uint32_t run, uint32_t width)
   return (player){key_at(t->runs, at, width), run};
 }
 
-/* Plays what is below a node, whose sons are 2 * node and the next; the runs are the leaves, from
- * number count on. Returns the winner. */
+/* Plays the subtree of a node and returns the winner. The children of a node are 2 * node and the
+ * next one; nodes from number `count` on are the leaves, which are the runs. */
 static player play(tree *t, uint32_t node)
 {
   const uint32_t width = t->runs->key_width;
@@ -147,7 +148,8 @@ static player play(tree *t, uint32_t node)
   return left_wins ? left : right;
 }
 
-/* After the winner's head moved on: it plays again on the way up. */
+/* Replays the path from a run's leaf to the root, after its head has advanced. Returns the new
+ * winner. */
 FOR_EACH_WIDTH player replay(tree *t, uint32_t run, uint32_t width)
 {
   player winner = head(t, run, width);
@@ -170,7 +172,7 @@ FOR_EACH_WIDTH void merge_part(tree *t, order_part part, uint32_t width)
   }
 }
 
-/* Elements [begin, end) of the output. */
+/* Merges elements [begin, end) of the output. */
 static void merge(const host_runs *runs, order_part part)
 {
   tree t;

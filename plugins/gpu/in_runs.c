@@ -34,7 +34,7 @@ recsort_plugin_work in_runs_work(const recsort_plugin_job *job)
   return (recsort_plugin_work){.keys_offset = order, .bytes = order + keys + indices};
 }
 
-/* The first runs have one key more, if they cannot all be the same. */
+/* The start of a run. The first runs have one more key if the lengths cannot be equal. */
 static uint64_t bound_of(uint64_t count, uint32_t runs, uint32_t run)
 {
   const uint64_t longer = count % runs;
@@ -49,7 +49,8 @@ static recsort_plugin_job run_of(const recsort_plugin_job *job, uint64_t count)
   return run;
 }
 
-/* A sort may want more memory for fewer keys, so both lengths count. */
+/* The device memory for the runs. A sort may need more memory for fewer keys, so this considers
+ * both lengths. */
 static uint64_t bytes_of_runs(const gpu_instance *self, const recsort_plugin_job *job,
                               uint32_t runs)
 {
@@ -82,7 +83,7 @@ typedef struct host_pairs {
   uint32_t *indices;
 } host_pairs;
 
-/* Keys [begin, end): they and their indices come back in order. */
+/* Sorts keys [begin, end), and brings them and their indices back. */
 static recsort_plugin_status sort_run(gpu_instance *self, const recsort_plugin_job *job,
                                       host_pairs pairs, uint64_t begin, uint64_t end,
                                       recsort_plugin_error *error)
@@ -99,7 +100,7 @@ static recsort_plugin_status sort_run(gpu_instance *self, const recsort_plugin_j
   return status;
 }
 
-/* What the largest run needs is taken before the first one starts. */
+/* Allocates what the largest run needs before the first one starts. */
 static recsort_plugin_status reserve(gpu_instance *self, const recsort_plugin_job *job,
                                      in_runs_plan *plan, recsort_plugin_error *error)
 {

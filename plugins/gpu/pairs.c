@@ -50,7 +50,7 @@ recsort_plugin_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffer
   return RECSORT_PLUGIN_CORRUPT;
 }
 
-/* All that a job needs, before anything starts: on the device in one block. */
+/* Allocates all that a job needs before anything starts; on the device, as one block. */
 static recsort_plugin_status reserve(gpu_instance *self, const gpu_pairs *pairs,
                                      const recsort_plugin_job *job, recsort_plugin_error *error)
 {

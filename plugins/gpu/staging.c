@@ -62,9 +62,9 @@ recsort_plugin_status staging_reserve(staging *ring, unsigned lanes, recsort_plu
   return status;
 }
 
-/* ---- Lanes ---- */
+/* ---- Lanes of the ring ---- */
 
-/* Some elements in a slot, or on their way to it. */
+/* Elements in a slot, or on their way to it. */
 typedef struct piece {
   uint64_t first;
   uint64_t count;
@@ -84,7 +84,7 @@ static recsort_plugin_status take_step(const staging_copy *copy, piece p, void *
                        error);
 }
 
-/* Waits for what a failure may have left under way. */
+/* Waits for work that a failure has left in progress. */
 static void abandon(staging_slot slots[STAGING_SLOTS])
 {
   recsort_plugin_error ignored = {.size = sizeof ignored};
@@ -117,7 +117,7 @@ static recsort_plugin_status send_pieces(staging *ring, const staging_copy *copy
   return status;
 }
 
-/* `number`: the slot's, of all lanes'. */
+/* Starts a piece on its way to a slot; `number` counts the slots of all lanes. */
 static recsort_plugin_status request(const staging_copy *copy, const staging_slot *slot,
                                      unsigned number, piece p, recsort_plugin_error *error)
 {
@@ -138,7 +138,7 @@ static recsort_plugin_status receive(const staging_copy *copy, const staging_slo
   return status;
 }
 
-/* A slot is emptied only when it is needed again, or at the end. */
+/* Copies pieces down. A slot is emptied only when it is needed again, or at the end. */
 static recsort_plugin_status receive_pieces(staging *ring, const staging_copy *copy, unsigned lane,
                                             unsigned lanes, recsort_plugin_error *error)
 {
@@ -160,7 +160,7 @@ static recsort_plugin_status receive_pieces(staging *ring, const staging_copy *c
   return status;
 }
 
-/* A lane may run on any thread, so it brings the device along. */
+/* Copies a lane's pieces up. A lane may run on any thread, so it enters the device itself. */
 static recsort_plugin_status lane_up(staging *ring, const staging_copy *copy, unsigned lane,
                                      unsigned lanes, recsort_plugin_error *error)
 {
@@ -206,8 +206,8 @@ static void run_lane(void *argument, size_t lane, unsigned slot)
   result->status = job->work(job->ring, job->copy, (unsigned)lane, job->lanes, &result->error);
 }
 
-/* A failure of one lane is that of all; the others go on until they are done or fail, too. That the
- * device is lost outweighs every other failure. */
+/* Runs all lanes. If one fails, the copy fails; the others go on until they finish or fail too.
+ * LOST takes precedence over other failures. */
 static recsort_plugin_status run_lanes(lane_work *work, staging *ring, const staging_copy *copy,
                                        team t, recsort_plugin_error *error)
 {

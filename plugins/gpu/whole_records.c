@@ -1,13 +1,14 @@
-/* whole_records.c - records up, sorted on the device, records down.
+/* whole_records.c - sends records to the device, sorts them there and brings them back.
  *
- *   up       a piece of the records through the ring; its keys are made as soon as it is there
- *   sort     pairs of key and index
- *   check    that the order is a permutation, before any record is moved
- *   down     a piece of the sorted records is gathered, and comes down through the ring
- *   confirm  of each piece: its records have the sorted keys, and at the end the sum of all hashes
- *            is that of the records that came
+ *   up       sends pieces of the records through the ring, and makes the keys of each on arrival
+ *   sort     sorts pairs of key and index
+ *   check    checks that the order is a permutation, before any record moves
+ *   down     gathers pieces of the sorted records and brings them back through the ring
+ *   confirm  checks that the records of each piece have the sorted keys, and at the end that the
+ *            sums of all hashes are those of the records that were sent
  *
- * The device's memory:  | pairs and what their sort needs | records | room for pieces | facts | */
+ * The device's memory:  | pairs and memory to sort them | records | pieces | facts |
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -18,11 +19,11 @@
 
 enum { MAX_KEY_WIDTH = 128 };
 
-/* Up to how many bytes whole records were sooner done with than keys alone and a gather on the
- * host: wherever that was measured; in most cases; and hardly ever (tools/results). */
+/* Up to these sizes of a record, in bytes, sending whole records was faster than sending keys and
+ * gathering on the host: in all measurements, in most, and in a few (tools/results). */
 enum { SURE_SIZE = 40, MOSTLY_SIZE = 128, HARDLY_SIZE = 1024 };
 
-/* Where things are on the device, and what is done with them. */
+/* A sort of whole records: arrays on the device, and the work on them. */
 typedef struct records_sort {
   gpu_instance *self;
   const recsort_plugin_job *job;
@@ -33,7 +34,7 @@ typedef struct records_sort {
   char *room;
   records_facts *facts;
   const void *order;
-  const void *keys; /* in order */
+  const void *keys; /* sorted */
   bool verified;
   uint64_t bytes;
 } records_sort;
@@ -45,7 +46,7 @@ static double seconds_now(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The time since *since, and starts anew. */
+/* Returns the seconds since *since, and resets it. */
 static double lap(double *since)
 {
   const double now = seconds_now(), passed = now - *since;
@@ -68,22 +69,22 @@ static uint32_t suits(const void *instance, const recsort_key_program *program)
 
 static const char *reason(const void *instance, const recsort_key_program *program)
 {
-#define BOTH "; a sorter of many records tries both, and keeps to what is sooner"
+#define BOTH "; a sorter of many records tries both ways and keeps the faster one"
   if (!is_encodable(program))
     return "keys alone: the device does not make keys of more than 128 bits or 16 parts";
   switch (suits(instance, program)) {
   case RECSORT_SUITS:
-    return "whole records if they fit on the device: up to 40 bytes go there and back sooner "
-           "than the host gathers them";
+    return "whole records if they fit on the device: up to 40 bytes, sending them is faster than "
+           "gathering on the host";
   case RECSORT_SUITS_MOSTLY:
-    return "whole records if they fit on the device: up to 128 bytes mostly go there and back "
-           "sooner than the host gathers them" BOTH;
+    return "whole records if they fit on the device: up to 128 bytes, sending them is usually "
+           "faster than gathering on the host" BOTH;
   case RECSORT_SUITS_HARDLY:
-    return "keys alone: records of more than 128 bytes are mostly sooner gathered by the host "
-           "than sent to the device and back" BOTH;
+    return "keys alone: above 128 bytes, gathering on the host is usually faster than sending "
+           "whole records" BOTH;
   default:
-    return "keys alone: records of more than 1024 bytes are sooner gathered by the host than "
-           "sent to the device and back";
+    return "keys alone: above 1024 bytes, gathering on the host is faster than sending whole "
+           "records";
   }
 #undef BOTH
 }
@@ -114,7 +115,7 @@ static void divide(records_sort *s)
   s->facts = (records_facts *)(void *)(memory + s->bytes - sizeof *s->facts);
 }
 
-/* All memory, before anything starts. */
+/* Allocates all memory before anything starts. */
 static recsort_plugin_status reserve(records_sort *s, recsort_plugin_error *error)
 {
   const recsort_plugin_job *const job = s->job;
@@ -123,7 +124,8 @@ static recsort_plugin_status reserve(records_sort *s, recsort_plugin_error *erro
   recsort_plugin_status status = gpu_has_room(s->self->device, s->bytes, &room, error);
   if (status) return status;
   if (!room) {
-    (void)snprintf(error->text, sizeof error->text, "the device has no room for the records");
+    (void)snprintf(error->text, sizeof error->text,
+                   "the device has too little memory for the records");
     return RECSORT_PLUGIN_UNSUPPORTED;
   }
   status = runtime_reserve(s->self->device, s->bytes, error);
@@ -174,7 +176,7 @@ static recsort_plugin_status read_facts(const records_sort *s, records_facts *fa
                        "a copy from the device", error);
 }
 
-/* Where the other keys were, the check keeps what it has seen. */
+/* Checks the order. Keeps its flags where the other buffer of keys was. */
 static recsort_plugin_status check(records_sort *s, unsigned result, recsort_plugin_error *error)
 {
   void *const stream = s->self->device->stream;
@@ -209,7 +211,7 @@ static recsort_plugin_status receive(records_sort *s, void *sorted, recsort_plug
   return staging_down(&s->self->ring, &down, gpu_team(s->self, s->job), error);
 }
 
-/* All records have left: were they those that came, each in its place? */
+/* After all records have come back: checks that they are the input's, each in its place. */
 static recsort_plugin_status confirm(const records_sort *s, recsort_plugin_error *error)
 {
   records_facts facts = {0};
@@ -219,7 +221,7 @@ static recsort_plugin_status confirm(const records_sort *s, recsort_plugin_error
   const char *const wrong =
       facts.came.low != facts.left.low || facts.came.high != facts.left.high
           ? "the sorted records are not those that came: their checksums differ"
-      : facts.strayed ? "a sorted record has not the key of its place"
+      : facts.strayed ? "a sorted record does not have the key of its place"
                       : NULL;
   if (!wrong) return RECSORT_PLUGIN_OK;
   (void)snprintf(error->text, sizeof error->text, "%s", wrong);

@@ -5,7 +5,7 @@
 
 enum { PART_WORDS = 2, PART_BYTES = 16, ALIGNMENT = 64 };
 
-/* A permutation of 32 or 64 bits an element. */
+/* A permutation with elements of 32 or 64 bits. */
 typedef struct order_view {
   void *at;
   uint32_t bits;
@@ -29,7 +29,7 @@ static uint64_t align(uint64_t bytes)
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* The sort of words [word, word + PART_WORDS) of each key. */
+/* The job that sorts by words [word, word + PART_WORDS) of each key. */
 static recsort_plugin_job part_at(const recsort_plugin_job *job, uint32_t word)
 {
   const uint32_t bits = job->key_bits - 64 * word;
@@ -39,7 +39,7 @@ static recsort_plugin_job part_at(const recsort_plugin_job *job, uint32_t word)
   return part;
 }
 
-/* All parts but the last are alike. */
+/* All parts but the last need the same memory. */
 recsort_plugin_work wide_keys_work(const wide_keys_parts *parts, const void *instance,
                                    const recsort_plugin_job *job)
 {
@@ -51,7 +51,8 @@ recsort_plugin_work wide_keys_work(const wide_keys_parts *parts, const void *ins
                                .bytes = offset + align(job->count * (job->key_width / 8))};
 }
 
-/* Words [word, word + PART_WORDS) of each key, in the order found so far; 0 above the last one. */
+/* Gathers words [word, word + PART_WORDS) of each key in the order so far; words beyond the last
+ * are 0. */
 static void gather_part(const recsort_plugin_job *job, const uint64_t *keys, order_view order,
                         uint32_t word, uint64_t *part)
 {
@@ -63,7 +64,7 @@ static void gather_part(const recsort_plugin_job *job, const uint64_t *keys, ord
   }
 }
 
-/* What `next` does after `order`, into `order`. */
+/* Composes the permutations: `order`, then `next`; the result is in `order`. */
 static void compose(uint64_t count, order_view order, order_view next, order_view composed)
 {
   for (uint64_t i = 0; i < count; i++)
@@ -71,7 +72,8 @@ static void compose(uint64_t count, order_view order, order_view next, order_vie
   memcpy(order.at, composed.at, count * (order.bits / 8));
 }
 
-/* A part's keys are as many bytes as two indices at least, so there is room for two orders. */
+/* The keys of a part take at least as many bytes as two indices, so there is space for two
+ * orders. */
 recsort_plugin_status wide_keys_sort(const wide_keys_parts *parts, void *instance,
                                      const recsort_plugin_job *job, void *memory,
                                      recsort_plugin_error *error)

@@ -1,5 +1,5 @@
 /* A program of the first binary interface: built with the headers in first/, it runs with today's
- * library. Usage: client PLUGIN... - what each call does with the plugins of these names. */
+ * library. Usage: client PLUGIN... - checks each call with the named plugins. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 typedef struct item {
   uint8_t kind; /* key, as an enum: 3 of them */
-  uint16_t tag; /* tells where it was */
+  uint16_t tag; /* its position in the input */
   float weight; /* key, descending */
 } item;
 
@@ -142,7 +142,7 @@ static recsort_schema *read_schema(void)
 
 /* ---- Sorting ---- */
 
-/* `whole`: the plugin moves the records. */
+/* Sorts in every way; `whole`: the plugin moves the records. */
 static void sort_all(recsort_sorter *sorter, bool whole)
 {
   static item items[COUNT], sorted[COUNT], expected[COUNT];
@@ -191,7 +191,7 @@ static void permute(recsort_sorter *sorter)
   item first;
   recsort_gather(&order.it, 29, 1, items, sizeof *items, &first, 1);
   EXPECT(first.kind == 3 && first.weight == 0);
-  BEGIN(own); /* what is between its members is anything */
+  BEGIN(own); /* the padding between its members may hold anything */
   own.it.index = turned;
   own.it.index_bits = 32;
   own.it.count = 3;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What has changed in the binary interface, as libabigail sees it, is nothing but what is explained.
+"""Checks with libabigail that the binary interface has only changed as explained.
 
 Usage: compare.py SOURCE-FOLDER KEPT-FOLDER COMPILER
 
-KEPT-FOLDER holds the headers of an earlier version, and `suppressions`: what has changed since then,
-and why that breaks nothing. For each version a library is made in which each function of its headers
-is empty, and the structs of plugins are taken by a function; abidiff compares the two.
+KEPT-FOLDER holds the headers of an earlier version, and `suppressions`: the changes since then, and why
+they break nothing. The script builds a library for each version, with empty functions for its headers
+and one that takes the structs of plugins; abidiff compares the two.
 """
 import re
 import subprocess
@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# What plugins get and give, also where only an extension's name leads there.
+# The structs that plugins take and return, including those of extensions.
 PLUGINS = '''#include "recsort/plugin.h"
 const recsort_plugin *recsort_plugin_entry(uint32_t host_abi) { (void)host_abi; return 0; }
 const recsort_plugin_records *recsort_plugin_records_entry(void) { return 0; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: planted.sh SOURCE-FOLDER COMPILER
-# compare.py sees changes that would break programs: one of a function that is kept for them, one in
-# the midst of a struct that has grown, one in a struct that does not grow.
+# compare.py must see changes that would break programs: of a function that is kept for them, in the
+# middle of a struct that has grown, and in a struct that does not grow.
 set -eu
 source=$1 compiler=$2
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,5 @@
-/* A plugin of the first plugin interface, built with the header in first/. An insertion sort: of
- * keys, or with RECORDS defined of whole records. With LATER defined it is built with today's
+/* A plugin of the first plugin interface, built with the header in first/. An insertion sort of
+ * keys or, with RECORDS defined, of whole records. With LATER defined it is built with today's
  * header and acts as if its tables had grown since. */
 #include <stdlib.h>
 #include <string.h>

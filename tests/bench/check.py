@@ -1,4 +1,4 @@
-"""check.py FILE - whether recbench's JSON has what tools/results/README.md promises."""
+"""check.py FILE - checks that recbench's JSON has what tools/results/README.md promises."""
 
 import json
 import statistics
@@ -15,10 +15,11 @@ for name in ("cpu", "cores", "memory", "kernel", "compiler", "build"):
 
 groups = report["groups"]
 suites = {group["suite"] for group in groups}
-assert suites == {"entity", "keys", "distributions", "file"}, suites
+assert suites == {"entity", "keys", "distributions", "merge", "file"}, suites
 inputs = set()
 methods = set()
 variants = set()
+runs = set()
 for group in groups:
     for contender in group["contenders"]:
         inputs.add((contender["record"], contender["distribution"], contender["count"]))
@@ -30,7 +31,10 @@ for group in groups:
             assert series["median"] == statistics.median(each), name
         assert contender["series"]["wall"]["min"] > 0
         variants.add(contender.get("variant"))
-        if contender["method"] == "recsort" and contender.get("variant") != "first":
+        runs.add(contender.get("runs"))
+        if contender["method"] == "recsort" and group["suite"] == "merge":
+            assert "held" in contender["series"]
+        elif contender["method"] == "recsort" and contender.get("variant") != "first":
             assert {"encode", "sort", "verify", "permute", "held"} <= set(contender["series"])
     for target in group["targets"]:
         if "at_least" in target:
@@ -46,6 +50,12 @@ for algorithm in ("merge", "sequential"):
     assert ("recsort", algorithm, 1) in methods and ("recsort", algorithm, 3) in methods
 assert ("cp", None, 1) in methods and ("recsort FILE", "merge", 3) in methods
 
-assert variants == {None, "to", "first"}, variants
+assert variants == {None, "to", "first", "in place", "2 files", "16 files"}, variants
+assert ("recsort --merge", None, 3) in methods and ("sort -m of text", None, 1) in methods
+assert runs == {None, 2, 16, 256}, runs
+for method in ("std::merge", "std::priority_queue"):
+    assert (method, None, 1) in methods
+for count in (17, 1000):
+    assert ("word", "random", count) in inputs
 
 print(sum(len(group["contenders"]) for group in groups), "contenders checked")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# smoke.sh RECBENCH RECSORT PYTHON PLUGINS - runs recbench on tiny inputs and looks at what it writes. It
+# smoke.sh RECBENCH RECSORT PYTHON PLUGINS - runs recbench on tiny inputs and checks its output. It
 # asserts nothing about time.
 set -u
 
@@ -66,7 +66,7 @@ refused "absent" --suite file --folder "$work/folder" --recsort "$work/absent" -
 refused "json" "$@" --json "$work/absent/json"
 [ "$(ls -A "$work/folder")" = "" ] || fail "files are left after a failure"
 
-# A plugin whose order is a permutation, but a wrong one.
+# A plugin whose result is a permutation, but a wrong one.
 export RECSORT_PLUGIN_PATH="$plugins"
 set -- --suite entity --count 100 --repeat 1 --plugin scripted
 "$recbench" "$@" >"$work/out" || fail "the plugin does not sort"

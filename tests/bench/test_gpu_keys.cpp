@@ -1,4 +1,5 @@
-/* The inputs of gpu-bench are what their names say: made on the host, as they are on the device. */
+/* The inputs of gpu-bench are what their names say. They are made on the host here, by the code
+ * that makes them on the device. */
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -36,7 +37,8 @@ template <typename Key> size_t distinct(std::vector<Key> keys)
   return (size_t)(std::unique(keys.begin(), keys.end()) - keys.begin());
 }
 
-/* All that there can be, ascending, found without key_at: `low_bits` of k * 0.01 for every k. */
+/* All possible values, ascending, found without key_at: the low `low_bits` of k * 0.01 for every
+ * k. */
 std::vector<uint64_t> all_cents(unsigned low_bits)
 {
   std::vector<uint64_t> all;
@@ -51,8 +53,8 @@ std::vector<uint64_t> all_cents(unsigned low_bits)
   return all;
 }
 
-/* Each value that there can be is there: none is missing among 2^21 keys but with a chance of
- * 10^-4. The keys of 128 bits have them on top. */
+/* Each possible value occurs: the chance that one is missing among 2^21 keys is 10^-4. Keys of 128
+ * bits have the value in their high bits. */
 template <typename Key> void test_cents(unsigned bits, const char *what)
 {
   const std::vector<uint64_t> all = all_cents(bits > 64 ? 64 : bits);
@@ -65,8 +67,8 @@ template <typename Key> void test_cents(unsigned bits, const char *what)
   expect(same, what);
 }
 
-/* What makes it hard for a sort that splits by samples: no value but two pairs of neighbours comes
- * less often than one key in thirty. */
+/* The property that makes it hard to split by samples: except for two pairs of neighbours, every
+ * value makes up at least one key in thirty. */
 void test_cents_crowd()
 {
   const uint64_t count = 1 << 20;
@@ -95,7 +97,7 @@ void test_bits()
   expect(keys_of<wide_key>(order::sorted, 2, 128)[1] == (wide_key)1 << 96, "128 sorted bits");
 }
 
-/* One trait of each other order. */
+/* A property of each other order. */
 void test_orders()
 {
   const uint64_t count = 100000;

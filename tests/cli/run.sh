@@ -2,10 +2,10 @@
 # run.sh - runs the command-line tests: run.sh BIN_FOLDER SCHEMA_FOLDER [PATTERN]
 #
 # A test is FOLDER/NAME.sh. It runs in an empty folder of its own, with the tools and support/ on
-# the PATH, and must give exactly NAME.stdout, NAME.stderr and the exit status in NAME.exit; a file
-# that is not there stands for no output, or for 0. A test that cannot run here exits with 77 after
-# printing why. What it writes to a file named `note` is shown beside its name. With ACCEPT=1 what
-# came becomes what is expected, to be read before it is committed.
+# the PATH, and must give exactly NAME.stdout, NAME.stderr and the exit status in NAME.exit; a
+# missing file means no output, or status 0. A test that cannot run here exits with 77 after
+# printing why. What it writes to a file named `note` is shown beside its name. With ACCEPT=1 the
+# results become the expected ones; read them before you commit them.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 bin=$(cd "$1" && pwd)
@@ -25,7 +25,7 @@ passed=0
 failed=0
 skipped=0
 
-# Puts what came in the place of what was expected, if it is not what an absent file stands for.
+# Replaces an expected result by the actual one, unless it is what a missing file means.
 accept() {
   for stream in stdout stderr exit; do
     rm -f "$1.$stream"
@@ -34,7 +34,7 @@ accept() {
   [ "$(cat "$1.exit")" = 0 ] && rm "$1.exit"
 }
 
-# Prints where what came differs from what was expected.
+# Prints the difference between the actual and the expected result.
 differences() {
   for stream in stdout stderr exit; do
     [ "$stream" = exit ] && echo 0 >"$root/expected" || : >"$root/expected"

@@ -61,6 +61,9 @@ int main(int argc, char **argv)
     test_jobs(list, &ways[w], few, &t);
   }
   if (count) test_records(ways, count, few, &t);
+  for (size_t w = 0; w < count; w++)
+    if (w == 0 || strcmp(ways[w].plugin, ways[w - 1].plugin) != 0)
+      test_merges(ways[w].plugin, few, &t);
   recsort_plugin_list_destroy(list);
   (void)printf("%zu passed, %zu failed\n", t.passed, t.failed);
   if (t.passed + t.failed == 0) return 2;

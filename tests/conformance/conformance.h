@@ -1,7 +1,8 @@
-/* conformance.h - what is shown of every plugin and every algorithm.
+/* conformance.h - tests of every plugin and every algorithm.
  *
- *   conformance.c   finds them, counts
+ *   conformance.c   finds them and counts cases
  *   records.c       through the public calls: kinds x patterns x lengths x threads x index widths
+ *   merges.c        runs merged through the public calls: kinds x shapes x lengths x orders
  *   jobs.c          through the plugin's table: any width of key, in exactly the memory asked for
  */
 #ifndef RS_CONFORMANCE_H
@@ -14,7 +15,7 @@ typedef struct tally {
   size_t failed;
 } tally;
 
-/* One way of sorting. */
+/* A plugin with an algorithm. */
 typedef struct way {
   const char *plugin;
   const char *algorithm;
@@ -23,11 +24,12 @@ typedef struct way {
 enum { MAX_WAYS = 16, THREAD_COUNTS = 5 };
 extern const unsigned thread_counts[THREAD_COUNTS];
 
-/* Counts a case; tells of the first few that failed. */
+/* Counts a case, and reports the first few failures. */
 void count_case(tally *t, bool good, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* `few`: about every sixteenth job, and still fewer of the records. */
+/* `few`: about every sixteenth job, and even fewer tests of records. */
 void test_records(const way *ways, size_t way_count, bool few, tally *t);
+void test_merges(const char *plugin, bool few, tally *t);
 void test_jobs(recsort_plugin_list *list, const way *tested, bool few, tally *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* jobs.c - jobs straight through a plugin's table, each in exactly the memory it asked for. */
+/* jobs.c - runs jobs through a plugin's table, each in exactly the memory it asked for. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum { MAX_WORDS = 10, GUARD = 4096, POISON = 0xee };
 
 static const unsigned key_bits[] = {1,  2,   8,   17,  31,  32,  33,  45,  50,  57,  63,  64, 65,
                                     80, 100, 127, 128, 129, 191, 192, 193, 256, 320, 500, 640};
-/* Where something changes in a sort: each with its neighbours. */
+/* Counts at which sorts change their behaviour; tested with their neighbours. */
 static const size_t edges[] = {
     128,        256,         MULTIWAY_WINDOW, 1024,   2048, TILE_PAIRS / 2,
     TILE_PAIRS, BLOCK_PAIRS, 2 * BLOCK_PAIRS, 1 << 16};
@@ -26,7 +26,7 @@ enum {
   LONG_RUNS = 3 << 16 /* keys; more than in any other job */
 };
 
-/* Keys as words, least significant first, and the order they should come in. */
+/* Keys as words, least significant first, and their expected order. */
 typedef struct key_set {
   uint64_t *words; /* MAX_WORDS for each */
   uint64_t *order;
@@ -53,7 +53,7 @@ static void find_order(key_set *keys)
   qsort(keys->order, keys->count, sizeof *keys->order, compare_keys);
 }
 
-/* Word by word the key is the rank, a number that belongs to the rank, all ones, or 0. */
+/* Each word of a key is the rank, a hash of the rank, all ones, or 0. */
 static uint64_t word_for(uint64_t rank, unsigned shape, size_t word)
 {
   switch (shape >> 2 * word & 3) {
@@ -111,7 +111,7 @@ static bool same_order(const key_set *keys, const void *index, unsigned bits)
   return true;
 }
 
-/* What went wrong; NULL: nothing. */
+/* Runs a job. Returns what went wrong; NULL: nothing. */
 static const char *run_job(const rs_plugin_instance *instance, const recsort_plugin_job *job,
                            const key_set *keys)
 {
@@ -139,7 +139,7 @@ static const char *run_job(const rs_plugin_instance *instance, const recsort_plu
   return why;
 }
 
-/* A width that holds `bits`; at times a larger one than is needed. */
+/* A width that holds `bits`; sometimes a larger one than necessary. */
 static unsigned width_for(unsigned bits, uint64_t *random)
 {
   const unsigned least = bits <= 32 ? 32 : (bits + 63) / 64 * 64;
@@ -165,8 +165,8 @@ static void test_job(const rs_plugin_instance *instance, const way *tested, unsi
              job.index_bits, job.threads, why);
 }
 
-/* Two or three values of the most significant word, each so often that a plugin may give it to all
- * threads, and all that tells the keys of one apart in the least significant one. */
+/* The most significant word has two or three values, so frequent that a plugin may use all threads
+ * for one of them; only the least significant word tells such keys apart. */
 static void test_long_runs(const rs_plugin_instance *instance, const way *tested, key_set *keys,
                            tally *t)
 {
@@ -196,7 +196,7 @@ static void test_long_runs(const rs_plugin_instance *instance, const way *tested
   }
 }
 
-/* Keys of every `stride`th width, beginning with one that `turn` picks. */
+/* Tests keys of every `stride`th width, starting with one that `turn` selects. */
 static void test_widths(const rs_plugin_instance *instance, const way *tested, size_t count,
                         size_t turn, size_t stride, key_set *keys, uint64_t *random, tally *t)
 {
@@ -208,7 +208,8 @@ static void test_widths(const rs_plugin_instance *instance, const way *tested, s
       test_job(instance, tested, key_bits[b], keys, random, t);
 }
 
-/* Every width at every length up to 70; at the others as many as time allows, and some at each. */
+/* Tests every width at every length up to 70, and as many widths as time allows, but at least some,
+ * at each other length. */
 static void test_all(const rs_plugin_instance *instance, const way *tested, bool few, key_set *keys,
                      tally *t)
 {

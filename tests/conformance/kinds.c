@@ -67,7 +67,7 @@ const kind kinds[] = {
 };
 const size_t kind_count = sizeof kinds / sizeof *kinds;
 
-/* 1,024 values around 0; and nearly all of 64 bits, so that the code takes all of them. */
+/* 1,024 values around 0; and nearly the whole range of 64 bits, so that the code takes 64 bits. */
 static const recsort_enumerator small_values[] = {{"most", 523}, {"zero", 0}, {"least", -500}};
 static const recsort_enumerator large_values[] = {{"least", 7}, {"most", -1}};
 
@@ -186,7 +186,7 @@ static void store(unsigned char *at, size_t size, recsort_endian endian, uint64_
     at[endian == RECSORT_BIG_ENDIAN ? size - 1 - i : i] = (unsigned char)(value >> 8 * i);
 }
 
-/* A rank spread over `bits` bits: the high ones count up, and the low ones are not all 0. */
+/* Spreads a rank over `bits` bits: the high bits ascend with it, and the low ones are not all 0. */
 static uint64_t spread(uint64_t rank, unsigned bits)
 {
   if (bits <= RANK_BITS) return rank >> (RANK_BITS - bits);
@@ -202,7 +202,7 @@ static uint64_t integer_for(uint64_t rank, unsigned bits, bool is_signed)
   return is_signed ? value ^ (all / 2 + 1) : value;
 }
 
-/* Every kind of number; where several stand for the same key, noise picks one. */
+/* Every kind of number; if several have the same key, noise selects one. */
 static uint64_t float_for(const oracle_key *key, uint64_t rank, uint64_t noise)
 {
   const unsigned bits = 8 * (unsigned)key->size;
@@ -238,7 +238,7 @@ static uint64_t float_for(const oracle_key *key, uint64_t rank, uint64_t noise)
   return raw;
 }
 
-/* A common prefix, longer for some ranks than for others, and the rank. */
+/* A common prefix, of various lengths, and the rank. */
 static void fill_string(unsigned char *at, size_t size, uint64_t rank)
 {
   const size_t digits = size < 4 ? size : 4;

@@ -1,7 +1,7 @@
-/* kinds.h - the kinds of records that are sorted, and how a record is made from a number.
+/* kinds.h - kinds of records, and how to make a record from a number.
  *
- * A record is its key fields, packed, and behind them a tag: its place in the input. The tag is no
- * key, so a result that is not stable differs from the oracle's.
+ * A record consists of its key fields, packed, and a tag: its position in the input. The tag is not
+ * a key, so an unstable result differs from the oracle's.
  */
 #ifndef RS_CONFORMANCE_KINDS_H
 #define RS_CONFORMANCE_KINDS_H
@@ -14,7 +14,7 @@ enum { KIND_MAX_KEYS = 5, KIND_MAX_RECORD = 128, RANK_BITS = 20 };
 typedef struct kind_field {
   recsort_type type;
   recsort_type base;  /* enum, bitfield */
-  size_t size;        /* of a string */
+  size_t size;        /* bytes of a string */
   unsigned bit, bits; /* bitfield */
   recsort_endian endian;
   recsort_order order;
@@ -30,14 +30,14 @@ typedef struct kind {
 extern const kind kinds[];
 extern const size_t kind_count;
 
-/* The schema of a kind, and its keys as the oracle sees them; NULL and a message if it fails. */
+/* The schema of a kind, and its keys for the oracle. NULL, after a message, on failure. */
 recsort_schema *kind_schema(const kind *k, oracle_key keys[KIND_MAX_KEYS]);
 
 /* Bytes of a record. */
 size_t kind_record_size(const kind *k);
 
 /* Makes a record. Records of equal `rank`, a number of RANK_BITS bits, have equal keys; those of a
- * greater rank mostly have greater ones. `noise` sets what does not count. */
+ * greater rank usually have greater ones. `noise` determines what does not affect the order. */
 void kind_fill(const kind *k, const oracle_key *keys, uint64_t rank, uint64_t noise, uint64_t tag,
                unsigned char *record);
 

@@ -2,13 +2,14 @@
 
 #include "support/random.h"
 
-/* Where place `i` of `count` lies in [0, end); every third step, so that there are ties. */
+/* Maps position `i` of `count` to [0, end); only every third step differs, so that there are
+ * ties. */
 static uint64_t ramp(size_t i, size_t count, uint64_t end)
 {
   return (uint64_t)((double)(i / 3 * 3) / (double)(count + 1) * (double)end);
 }
 
-/* An eighth of them, so that there are ties. */
+/* Repeats an eighth of the ranks, so that there are ties. */
 static void repeat_some(uint64_t *ranks, size_t count, uint64_t *random)
 {
   for (size_t i = 1; i < count; i += 8)
@@ -95,7 +96,7 @@ static void nearly_reversed(uint64_t *ranks, size_t count, uint64_t end, uint64_
   swap_some(ranks, count, count / 100 + 1, random);
 }
 
-/* Each a little off its place. */
+/* Each rank is a little off its place. */
 static void sorted_noise(uint64_t *ranks, size_t count, uint64_t end, uint64_t *random)
 {
   sorted(ranks, count, end, random);
@@ -104,7 +105,7 @@ static void sorted_noise(uint64_t *ranks, size_t count, uint64_t end, uint64_t *
       ranks[i] = (ranks[i] + random_below(random, end / 64 + 1)) % end;
 }
 
-/* Sorted but for a tail that was added later. */
+/* Sorted, except for an appended tail. */
 static void sorted_tail(uint64_t *ranks, size_t count, uint64_t end, uint64_t *random)
 {
   sorted(ranks, count, end, random);
@@ -112,7 +113,7 @@ static void sorted_tail(uint64_t *ranks, size_t count, uint64_t end, uint64_t *r
     ranks[i] = random_below(random, end);
 }
 
-/* As in a ring that was read from its middle. */
+/* Sorted, but rotated, as in a ring buffer. */
 static void sorted_ring(uint64_t *ranks, size_t count, uint64_t end, uint64_t *random)
 {
   const size_t first = (size_t)random_below(random, count + 1);
@@ -130,7 +131,7 @@ static void long_ties(uint64_t *ranks, size_t count, uint64_t end, uint64_t *ran
   }
 }
 
-/* One rank for nearly all, so that what the first bits do not tell apart is much. */
+/* Nearly all have the same rank, so that the first bits leave a long run of ties. */
 static void one_common(uint64_t *ranks, size_t count, uint64_t end, uint64_t *random)
 {
   const uint64_t common = random_below(random, end / 64 + 1) * 64;

@@ -1,4 +1,4 @@
-/* patterns.h - the orders in which inputs come. */
+/* patterns.h - the orders of inputs. */
 #ifndef RS_CONFORMANCE_PATTERNS_H
 #define RS_CONFORMANCE_PATTERNS_H
 

@@ -1,5 +1,5 @@
-/* plain_kernels.c - stands for rs_best_kernels by the linker's --wrap: the kernels in plain C,
- * whatever the processor has. */
+/* plain_kernels.c - replaces rs_best_kernels by the linker's --wrap: selects the kernels in plain C
+ * on any processor. */
 #include "cpu/kernels.h"
 
 const merge_kernels *__wrap_rs_best_kernels(void);

@@ -1,4 +1,4 @@
-/* records.c - sorted through the public calls, and held against the oracle. */
+/* records.c - sorts records through the public functions and compares with the oracle. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 
 enum { SMALL_LENGTHS = 71, MAX_RECORDS = MULTIWAY_RUNS * BLOCK_PAIRS + 1 };
 
-/* Where something changes in a sort: powers of two, tiles, blocks; each with its neighbours. */
+/* Counts at which sorts change their behaviour: powers of two, tiles, blocks; tested with their
+ * neighbours. */
 static const size_t edges[] = {128,
                                256,
                                MULTIWAY_WINDOW,
@@ -42,7 +43,7 @@ typedef struct bench {
   recsort_sorter *sorters[MAX_WAYS][THREAD_COUNTS];
 } bench;
 
-/* One input with what must become of it. */
+/* An input with its expected result. */
 typedef struct sample {
   const char *pattern;
   size_t count;
@@ -53,7 +54,7 @@ typedef struct sample {
   uint64_t *index;
 } sample;
 
-/* ---- The oracle's order: qsort has no context, so it stands here ---- */
+/* ---- The oracle's order; static, as qsort has no context ---- */
 
 static const bench *oracle_bench;
 static const unsigned char *oracle_records;
@@ -89,7 +90,7 @@ static void make_records(const bench *b, const pattern *p, sample *s, uint64_t *
   find_expected(b, s);
 }
 
-/* What is shown without ties says nothing of stability. */
+/* Without ties, a test says nothing about stability. */
 static bool has_ties(const bench *b, const sample *s)
 {
   for (size_t i = 1; i < s->count; i++)
@@ -132,11 +133,12 @@ static void check_case(const bench *b, const sample *s, size_t w, size_t threads
              s->pattern, s->count, what, error.text);
 }
 
-/* One input, in every way, with a number of threads and an index width that chance picks. */
+/* Sorts one input with every algorithm, with a random number of threads and a random index
+ * width. */
 static void check_sample(const bench *b, const pattern *p, size_t count, sample *s,
                          uint64_t *random, tally *t)
 {
-  enum { SURE = 12 }; /* fewer may all differ by chance */
+  enum { SURE = 12 }; /* with fewer, all may differ by chance */
   s->count = count;
   make_records(b, p, s, random);
   if (count >= SURE && !has_ties(b, s))
@@ -145,8 +147,8 @@ static void check_sample(const bench *b, const pattern *p, size_t count, sample 
     check_case(b, s, w, random_below(random, THREAD_COUNTS), random_below(random, 2) ? 32 : 64, t);
 }
 
-/* Around edge `e`: the larger, the fewer of the kinds. Up to 2^16 every pattern comes with one kind
- * at least, at one of the three lengths, and with others at the next edge. */
+/* Tests around edge `e`, with fewer kinds the larger it is. Up to 2^16, every pattern is tested
+ * with at least one kind at one of the three lengths, and with other kinds at the next edge. */
 static void check_edge(const bench *b, size_t e, sample *s, uint64_t *random, tally *t)
 {
   enum { EACH = 400, NEIGHBOURS = 3, LARGE = 1 << 16 };
@@ -171,7 +173,7 @@ static void check_kind(const bench *b, sample *s, tally *t)
     if (!b->few || random_below(&random, FEW) == 0) check_edge(b, e, s, &random, t);
 }
 
-/* Long runs of records that only the last bits of a wide key tell apart, sorted by every number of
+/* Long runs of records that differ only in the last bits of a wide key, sorted with every number of
  * threads. */
 static void check_long_runs(const bench *b, sample *s, tally *t)
 {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Usage: report.sh SOURCE BUILD FLOOR
-# The branches that the tests have taken, file by file; fails if those of core are fewer than FLOOR
-# per cent. Assertions are compiled out. gcovr leaves out lines without code of their own (the
-# braces of functions and blocks), and nothing else.
+# Prints the branches that the tests took, file by file. Fails if less than FLOOR per cent of core's
+# were taken. Assertions are compiled out. gcovr excludes only lines without code (the braces of
+# functions and blocks).
 set -eu
 cd "$1"
 counts=$2/coverage.json

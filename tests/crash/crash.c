@@ -5,10 +5,10 @@
  * recsort writes to ext4 on a disk that records what reaches it (disk.h). Then, for each prefix of
  * that record, the disk keeps all writes since the last flush, none of them, or (ROUNDS times) each
  * block or not by chance; ext4 is mounted again and recovers, and the output must be the complete
- * old file or the complete new one, and from recsort's exit on the new one.
+ * old file or the complete new one, and after recsort's exit the new one.
  *
- * The same with recsort's fsync taken away must be caught, or the test proves nothing. Exits with
- * 77, after saying why, where there is no FUSE, no loop device or no ext4. */
+ * As a control, the test must fail with recsort's fsync disabled. Exits with 77, after saying why,
+ * if there is no FUSE, no loop device or no ext4. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -35,12 +35,12 @@ typedef struct entity {
 
 typedef enum outcome { OLD, NEW, TORN, UNKNOWN } outcome;
 
-/* One run of recsort; its output is its input, another file, or one that is not there. */
+/* A run of recsort; its output is its input, another file, or a new one. */
 typedef struct scenario {
   const char *output;
   const char *mount;    /* options */
-  const char *no_fsync; /* what the shim takes it from; NULL: nothing */
-  bool named;           /* the temporary has a name, for lack of O_TMPFILE */
+  const char *no_fsync; /* whose fsync the shim disables; NULL: none */
+  bool named;           /* the temporary has a name, as without O_TMPFILE */
   bool commits;         /* the journal is committed between any two steps */
 } scenario;
 
@@ -56,8 +56,8 @@ static struct {
   char top[64], disk[80], folder[80], scratch[80];
   disk d;
   unsigned char *base;    /* the disk before recsort starts */
-  unsigned char *durable; /* and with all that was flushed */
-  unsigned char *image;   /* and with what a power cut happens to leave */
+  unsigned char *durable; /* the same with all that was flushed */
+  unsigned char *image;   /* the same with what a power cut left */
   uint64_t random;
 } test = {.rounds = 1, .random = 1};
 
@@ -113,7 +113,7 @@ static void make_records(void)
 
 /* ---- Programs ---- */
 
-/* Its exit status, or -1. */
+/* Runs a program. Returns its exit status, or -1. */
 static int run_program(const char *folder, char *const arguments[], char *const environment[])
 {
   posix_spawn_file_actions_t actions;
@@ -163,8 +163,8 @@ static void apply(unsigned char *image, const disk_event *event)
   if (event->data) memcpy(image + event->offset, event->data, event->size);
 }
 
-/* Each block of the write, or not. A disk may also tear a block of 1 KiB in two sectors, but ext4
- * trusts that its superblock is written whole. */
+/* Applies each block of a write, or not. A disk may also split a block of 1 KiB into two sectors,
+ * but ext4 relies on its superblock being written whole. */
 static void apply_some(unsigned char *image, const disk_event *event)
 {
   for (size_t at = 0; event->data && at < event->size; at += BLOCK)
@@ -173,7 +173,7 @@ static void apply_some(unsigned char *image, const disk_event *event)
              event->size - at < BLOCK ? event->size - at : BLOCK);
 }
 
-/* ext4, with a file to sort and one to replace. */
+/* Makes a disk with ext4, with a file to sort and one to replace. */
 static void make_base(void)
 {
   char path[128];
@@ -201,7 +201,7 @@ static outcome look(const scenario *s)
   return old && strcmp(s->output, "new") != 0 ? OLD : TORN;
 }
 
-/* The power is cut, and comes back. */
+/* Cuts the power, mounts the disk again and checks the output. */
 static void cut(const scenario *s, bool exited, tally *t)
 {
   outcome found = UNKNOWN;
@@ -219,8 +219,8 @@ static void cut(const scenario *s, bool exited, tally *t)
 
 /* ---- One run and its power cuts ---- */
 
-/* At the instant before event `end`, when those from `begin` on are not flushed. What a later
- * instant shows as well is left to it: none of them, until the flush; all of them, before it. */
+/* Cuts the power before event `end`, when those from `begin` on are not flushed. Skips states that
+ * a later instant covers: none of the writes, until the flush; all of them, before it. */
 static void cut_at(const scenario *s, size_t begin, size_t end, bool exited, tally *t)
 {
   const disk_event *const events = test.d.events;
@@ -235,8 +235,8 @@ static void cut_at(const scenario *s, size_t begin, size_t end, bool exited, tal
   }
 }
 
-/* Runs recsort; returns how many events there were when it ended. What is written after it by
- * others may commit what it has not. */
+/* Runs recsort. Returns the number of events when it ended; later writes by others may commit what
+ * it has not. */
 static size_t record(const scenario *s)
 {
   char path[128];
@@ -258,7 +258,7 @@ static bool caught(const tally *t)
   return t->outcomes[TORN] || t->outcomes[UNKNOWN] || t->lost;
 }
 
-/* A control ends when it has shown what it is for. */
+/* A control ends at the first failure, which it must show. */
 static void cut_everywhere(const scenario *s, tally *t)
 {
   const size_t exited = record(s);
@@ -275,9 +275,9 @@ static void cut_everywhere(const scenario *s, tally *t)
   t->instants += test.d.count + 1;
 }
 
-/* ---- All of it ---- */
+/* ---- The program ---- */
 
-/* Without auto_da_alloc ext4 does nothing for programs that rename without fsync. */
+/* Without auto_da_alloc, ext4 does not help programs that rename without fsync. */
 #define HARSH "noauto_da_alloc,data=writeback"
 
 static const scenario scenarios[] = {
@@ -301,7 +301,7 @@ static void report(const char *name, const tally *t)
                t->outcomes[TORN], t->outcomes[UNKNOWN], t->lost);
 }
 
-/* Mounts of its own, which end with this process, and a folder in memory for all. */
+/* Makes a mount namespace, which ends with this process, and a folder in memory. */
 static void open_all(void)
 {
   if (unshare(CLONE_NEWNS) != 0 || mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)

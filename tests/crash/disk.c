@@ -1,4 +1,5 @@
-/* disk.c - the few requests of the FUSE protocol that one file needs, spoken without a library. */
+/* disk.c - implements the few requests of the FUSE protocol that one file needs, without a
+ * library. */
 #define _GNU_SOURCE
 #include "disk.h"
 
@@ -131,7 +132,7 @@ static void serve_request(disk *d, const struct fuse_in_header *header)
     reply_attributes(d, unique);
     break;
   case FUSE_OPEN: {
-    const struct fuse_open_out out = {.open_flags = FOPEN_DIRECT_IO}; /* no cache keeps a write */
+    const struct fuse_open_out out = {.open_flags = FOPEN_DIRECT_IO}; /* bypasses the page cache */
     reply(d, unique, 0, &out, sizeof out);
     break;
   }
@@ -145,7 +146,7 @@ static void serve_request(disk *d, const struct fuse_in_header *header)
     note(d, NULL, 0, 0);
     reply(d, unique, 0, NULL, 0);
     break;
-  case FUSE_FLUSH: /* of a descriptor that is closed: no flush of the disk */
+  case FUSE_FLUSH: /* a descriptor was closed: not a flush of the disk */
   case FUSE_RELEASE:
     reply(d, unique, 0, NULL, 0);
     break;
@@ -172,7 +173,7 @@ static void *serve(void *argument)
   return NULL;
 }
 
-/* ---- The disk's life ---- */
+/* ---- Opening and closing ---- */
 
 bool disk_open(disk *d, const char *path, size_t size)
 {
@@ -200,7 +201,7 @@ void disk_close(disk *d, const char *path)
 
 /* ---- Loop devices ---- */
 
-/* A free loop device for the file `backing`; another process may be quicker to take it. */
+/* Attaches a free loop device to the file `backing`; retries if another process takes it first. */
 static int attach(int backing, char name[static 32])
 {
   struct loop_config config = {

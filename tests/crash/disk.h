@@ -1,9 +1,9 @@
-/* disk.h - a disk whose writes and flushes are written down in order, so that a power cut can be
+/* disk.h - a disk that records its writes and flushes in order, so that a power cut can be
  * simulated at every instant.
  *
- * It is one file that this process serves through /dev/fuse, and a loop device makes a disk of
- * that. A disk may keep or lose each sector written since the last flush, whatever the order of the
- * writes; what came before a flush is there. */
+ * It is a file that this process serves through /dev/fuse, and a loop device turns it into a disk.
+ * A disk may keep or lose each sector written since the last flush, in any combination; writes
+ * before a flush are durable. */
 #ifndef RS_TEST_DISK_H
 #define RS_TEST_DISK_H
 
@@ -32,17 +32,17 @@ typedef struct disk {
   size_t capacity;
 } disk;
 
-/* Each says why if it fails. The disk is the file at `path`, which must be there. */
+/* Each function reports its errors. The disk is the file at `path`, which must exist. */
 bool disk_open(disk *d, const char *path, size_t size);
 void disk_close(disk *d, const char *path);
 
-/* Puts `image` on the disk and begins a new record; nothing may be mounted. */
+/* Writes `image` to the disk and starts a new record; nothing may be mounted. */
 void disk_record(disk *d, const unsigned char *image);
 void disk_stop(disk *d);
 size_t disk_events(disk *d);
 
-/* Mounts the ext4 file system in the file at `path` through a loop device, which goes when it is
- * unmounted. */
+/* Mounts the ext4 file system in the file at `path` through a loop device, which is freed on
+ * unmount. */
 bool disk_mount(const char *path, const char *folder, const char *options);
 bool disk_unmount(const char *folder);
 

@@ -1,4 +1,4 @@
-/* shim.c - to be preloaded into recsort by the crash test.
+/* shim.c - a library that the crash test preloads into recsort.
  *
  *   SHIM_NO_TMPFILE=1     the file system has no O_TMPFILE
  *   SHIM_NO_FSYNC=WHAT    fsync does nothing for WHAT: "file", "folder" or "all"

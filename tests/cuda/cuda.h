@@ -1,5 +1,5 @@
-/* cuda.h - what the plugin uses of the CUDA driver, as the stand-in has it. Names and numbers are
- * CUDA's. */
+/* cuda.h - the part of the CUDA driver that the plugin uses, for the stand-in. Names and numbers
+ * are CUDA's. */
 #ifndef STANDIN_CUDA_H
 #define STANDIN_CUDA_H
 

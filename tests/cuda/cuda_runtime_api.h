@@ -1,5 +1,5 @@
-/* cuda_runtime_api.h - what plugins/cuda/runtime.c uses of the CUDA runtime, as the stand-in has
- * it: the plugin is built with this header where there is no CUDA. Names and numbers are CUDA's. */
+/* cuda_runtime_api.h - the part of the CUDA runtime that plugins/cuda/runtime.c uses, for the
+ * stand-in: without CUDA, the plugin is built with this header. Names and numbers are CUDA's. */
 #ifndef STANDIN_CUDA_RUNTIME_API_H
 #define STANDIN_CUDA_RUNTIME_API_H
 

@@ -1,5 +1,5 @@
-/* launch.c - kernels that fail to start: linked with --wrap=emulator_launch, it puts the stand-in's
- * plan before the emulator's launch; and one at a time. */
+/* launch.c - makes launches fail: linked with --wrap=emulator_launch, it consults the stand-in's
+ * plan before each launch, and allows one launch at a time. */
 #include <cuda_runtime_api.h>
 
 #include "emulator.h"

@@ -17,8 +17,8 @@ typedef struct block {
   bool pinned;
 } block;
 
-/* A copy that was started: what it found at its source, and where that still has to arrive or has
- * to stay. */
+/* A copy that was started: the data it found at its source, and where this must still arrive or
+ * must not change. */
 typedef struct copy {
   struct copy *next;
   unsigned char *host;
@@ -27,7 +27,7 @@ typedef struct copy {
   unsigned char bytes[];
 } copy;
 
-/* The one context of each device; how often it was retained. */
+/* The only context of each device, and how often it was retained. */
 struct CUctx_st {
   long retained;
 };
@@ -41,7 +41,7 @@ enum { CALLS_FAILED = 99, MOST_CONTEXTS = 8 };
 
 static struct CUctx_st contexts[STANDIN_DEVICES];
 
-/* The thread's: at the bottom what cudaSetDevice set, above it what was pushed. */
+/* The thread's stack of devices: at the bottom that of cudaSetDevice, above it those pushed. */
 static _Thread_local int devices[MOST_CONTEXTS + 1];
 static _Thread_local unsigned depth;
 
@@ -52,7 +52,7 @@ static block blocks[BLOCKS];
 static struct CUstream_st streams[BLOCKS];
 static size_t allocated;
 static cudaError_t last_error;
-static cudaError_t stuck; /* the sticky error, once it has struck */
+static cudaError_t stuck; /* the sticky error, once it has occurred */
 static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 void standin_lock(void)
@@ -160,7 +160,7 @@ static void leave_turn(const bool *taken)
   if (*taken) standin_unlock();
 }
 
-/* To the end of the function no other thread has its turn. */
+/* Holds the lock until the end of the function. */
 #define TURN                                                                                       \
   __attribute__((cleanup(leave_turn))) const bool taken = take_turn();                             \
   (void)taken
@@ -205,7 +205,7 @@ static bool is_device(int device)
   return device >= 0 && device <= plan.devices;
 }
 
-/* As from CUDA 12 on, it makes a context. */
+/* Makes a context, as from CUDA 12 on. */
 cudaError_t cudaSetDevice(int device)
 {
   CALL(cudaErrorInvalidDevice);
@@ -280,7 +280,7 @@ static CUresult push(CUcontext context)
   return CUDA_SUCCESS;
 }
 
-/* It fails only if it is called once too often, and so is none of those that a plan makes fail. */
+/* Fails only if it is called once too often; plans do not make it fail. */
 static CUresult pop(CUcontext *context)
 {
   TURN;
@@ -407,7 +407,7 @@ cudaError_t cudaFreeHost(void *memory)
 
 /* ---- Copies ---- */
 
-/* All that a stream has started is done. */
+/* Completes all copies that a stream has started. */
 static void finish_copies(cudaStream_t stream)
 {
   while (stream->first) {

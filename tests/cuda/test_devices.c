@@ -1,5 +1,5 @@
-/* The plugin among several devices: whatever thread calls, all goes to the one that was chosen, no
- * other is woken, and each thread's current device stays what it was. */
+/* The plugin among several devices: from any thread, all calls go to the chosen device, no other
+ * gets a context, and each thread's current device stays the same. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static bool in_order(void)
   return true;
 }
 
-/* `told`: up to three options with semicolons between. */
+/* `told`: up to three options, separated by semicolons. */
 static recsort_status create(const char *plugin, const char *told, recsort_sorter **sorter,
                              recsort_error *error)
 {
@@ -68,7 +68,7 @@ static recsort_status create(const char *plugin, const char *told, recsort_sorte
   return status;
 }
 
-/* The calling thread is as it was. */
+/* Checks that the calling thread's device is unchanged. */
 static void expect_current(int device)
 {
   assert_int_equal(standin_current(), device);
@@ -83,7 +83,7 @@ static void expect_only(int device)
   assert_int_equal(state.misuses, 0);
 }
 
-/* Four devices; the thread's current one is `device`. */
+/* Starts a plan with four devices; the thread's current one is `device`. */
 static void begin(int device)
 {
   standin_begin((standin_plan){.devices = STANDIN_DEVICES - 1});
@@ -148,7 +148,7 @@ static void test_the_device_of_the_options(void **state)
 
 typedef struct errand {
   recsort_sorter *sorter;
-  int device; /* to set first; -1: the thread has never said */
+  int device; /* device to set first; -1: none */
   int found;
   bool good;
 } errand;
@@ -217,10 +217,10 @@ static const struct {
   const char *told, *text;
 } wrong[] = {
     {"device=4", "option \"device=4\": there are 4 CUDA devices, numbered from 0"},
-    {"device=99999999999999999999", "the number of a device, from 0 is wanted"},
-    {"device=x", "option \"device=x\": the number of a device, from 0 is wanted"},
+    {"device=99999999999999999999", "the value must be the number of a device, from 0"},
+    {"device=x", "option \"device=x\": the value must be the number of a device, from 0"},
     {"device=", "the number of a device"},
-    {"memory=3 runs", "option \"memory=3 runs\": a size such as 512M or 8G is wanted"},
+    {"memory=3 runs", "option \"memory=3 runs\": the value must be a size such as 512M or 8G"},
     {"memory=0", "a size such as"},
     {"memory=M", "a size such as"},
     {"memory=99999999999T", "a size such as"},
@@ -252,7 +252,7 @@ static void test_wrong_options(void **state)
   }
 }
 
-/* What is said of memory goes before what the environment says. */
+/* The option `memory` takes precedence over the environment. */
 static void test_memory(void **state)
 {
   recsort_sorter *sorter;

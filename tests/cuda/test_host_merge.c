@@ -1,5 +1,5 @@
-/* The host's merge by itself: runs of any lengths, keys of every width, parts for any number of
- * threads, against the runs' own definition of the order. */
+/* Tests host_merge: runs of any lengths, keys of every width, parts for any number of threads,
+ * compared with the definition of the order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ __extension__ typedef unsigned __int128 uint128;
 
 enum { MAX_COUNT = 3000, MOST_THREADS = 7 };
 
-/* Elements as the oracle sees them: a run, and a place in it. */
+/* An element for the oracle: a run, and a position in it. */
 typedef struct element {
   uint128 key;
   uint32_t run;
@@ -60,7 +60,7 @@ static uint64_t order_at(const void *order, uint32_t bits, size_t i)
   return bits == 32 ? ((const uint32_t *)order)[i] : ((const uint64_t *)order)[i];
 }
 
-/* The greatest key among others, since it is what a spent run plays with. */
+/* Some keys are the greatest one, as exhausted runs have that key. */
 static uint128 make_key(uint32_t width, uint64_t values, uint64_t *random)
 {
   const uint128 greatest = ~(uint128)0 >> (128 - width);
@@ -69,8 +69,8 @@ static uint128 make_key(uint32_t width, uint64_t values, uint64_t *random)
   return ((uint128)mix(value % 5) << 64 | value) & greatest;
 }
 
-/* Fills runs of such lengths: their elements are numbered and then sorted. At last `elements` holds
- * all as they should come. */
+/* Fills runs of the given lengths: numbers their elements, then sorts them. Afterwards `elements`
+ * holds all of them in the expected order. */
 static void make_runs(host_runs *runs, element *elements, uint64_t values, uint64_t *random)
 {
   static element room[MAX_COUNT];
@@ -89,7 +89,7 @@ static void make_runs(host_runs *runs, element *elements, uint64_t values, uint6
   sort_stably(elements, count, room);
 }
 
-/* In memory for exactly so many, so that sanitizers see a step beyond. */
+/* Merges in memory of exactly the right size, so that sanitizers notice accesses beyond it. */
 static void check(uint32_t width, uint32_t run_count, const uint64_t *bounds, uint64_t values,
                   uint64_t *random)
 {

@@ -1,5 +1,5 @@
-/* Jobs that need more device memory than there is, through the plugin's table: as many runs as the
- * room makes, all widths of keys and indices, counts about the borders of runs, against an
+/* Jobs that need more device memory than there is, through the plugin's table: any number of runs,
+ * all widths of keys and indices, counts around the boundaries of runs, compared with an
  * independent oracle. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
@@ -60,7 +60,7 @@ static gpu_instance *open_instance(void)
   return instance;
 }
 
-/* All that was taken is given back, and the runtime was used well. */
+/* Closes the instance, and checks that all was freed and that the runtime was used correctly. */
 static void close_instance(gpu_instance *self)
 {
   plugin()->close(self);
@@ -84,7 +84,7 @@ static gpu_instance *open_with(uint64_t limit)
   return open_instance();
 }
 
-/* The device memory for so many keys at once. */
+/* The device memory to sort `count` keys at once. */
 static uint64_t bytes_for(const recsort_plugin_job *job, uint64_t count, uint32_t index_bits)
 {
   gpu_instance *const self = open_with(UINT32_MAX);
@@ -107,7 +107,8 @@ static int compare_places(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Each key some times, in no order, in order, or in reverse; the greatest possible one too. */
+/* Makes keys, each several times, in random order, sorted, or reversed, including the greatest
+ * possible one. */
 static void make_keys(uint64_t count, uint32_t bits)
 {
   const uint64_t values = 1 + random_below(&random_state, count + 1),
@@ -154,7 +155,7 @@ static bool is_expected(const recsort_plugin_job *job, const void *order)
 
 /* ---- Jobs ---- */
 
-/* Sorts, in exactly the memory that was asked for. */
+/* Sorts in exactly the memory that was asked for. */
 static recsort_plugin_status sort(gpu_instance *self, const recsort_plugin_job *job,
                                   recsort_plugin_error *error)
 {
@@ -182,7 +183,7 @@ static void sort_well(gpu_instance *self, const recsort_plugin_job *job)
   if (sort(self, job, &error)) fail_msg("%s", error.text);
 }
 
-/* Sorts with room for `each` keys, in so many runs: not one more than must be. */
+/* Sorts with memory for `each` keys, and checks that the number of runs is the least possible. */
 static void sort_in(const recsort_plugin_job *job, uint64_t each, uint32_t runs)
 {
   const uint64_t limit = bytes_for(job, each, 32);
@@ -242,7 +243,7 @@ static void test_wide_keys(void **state)
       }
 }
 
-/* A sorter goes from one way to the other, and keeps no more memory than it may. */
+/* A sorter switches between runs and one piece, and never exceeds its memory limit. */
 static void test_one_instance(void **state)
 {
   static const uint64_t counts[] = {100, 300, 101, 1, 100, 700, 0};
@@ -260,7 +261,7 @@ static void test_one_instance(void **state)
   close_instance(self);
 }
 
-/* What fits to the byte is sorted at once, in the keys' place. */
+/* A job that just fits is sorted in one piece, in place of the keys. */
 static void test_what_just_fits(void **state)
 {
   const recsort_plugin_job job = job_of(RANK, 1000, 64, 64, 2);
@@ -277,10 +278,10 @@ static void test_what_just_fits(void **state)
   }
 }
 
-/* The greatest number of runs that are merged at once, and one key more. */
+/* The greatest number of runs, and one key more. */
 static void test_most_runs(void **state)
 {
-  enum { LEAST = 16 }; /* keys of 128 bits in a block of the least size */
+  enum { LEAST = 16 }; /* keys of 128 bits in the smallest block */
   const recsort_plugin_job most = job_of(RANK, LEAST * HOST_MERGE_MOST_RUNS, 128, 32, 3);
   recsort_plugin_job more = most, few = most;
   recsort_plugin_error error = {.size = sizeof error};
@@ -296,9 +297,9 @@ static void test_most_runs(void **state)
   close_instance(self);
 }
 
-/* ---- What others leave free ---- */
+/* ---- Other processes ---- */
 
-/* Another process takes memory, or gives it back, after the plugin was opened. */
+/* Another process allocates or frees memory after the plugin was opened. */
 static void test_free_memory_changes(void **state)
 {
   enum { MUCH = 40000, LITTLE = 3000, NONE = 100 };
@@ -315,7 +316,7 @@ static void test_free_memory_changes(void **state)
   sort_well(self, &large);
   assert_true(standin_look().most < LITTLE);
   assert_false(in_runs_wanted(self, &small));
-  sort_well(self, &small); /* in runs all the same */
+  sort_well(self, &small); /* still in runs */
   assert_true(standin_look().most < LITTLE);
   host_is_full = true;
   assert_int_equal(sort(self, &small, &error), RECSORT_PLUGIN_OUT_OF_MEMORY);
@@ -330,7 +331,7 @@ static void test_free_memory_changes(void **state)
   close_instance(self);
 }
 
-/* It shrinks, for keys of every width: the order is as if it had not. */
+/* Memory shrinks, for keys of every width: the result is the same. */
 static void test_free_memory_shrinks(void **state)
 {
   static const uint32_t bits[] = {17, 32, 64, 100, 128, 200, 384};
@@ -350,7 +351,7 @@ static void test_free_memory_shrinks(void **state)
     }
 }
 
-/* ---- The variable ---- */
+/* ---- The environment variable ---- */
 
 static void test_limits(void **state)
 {

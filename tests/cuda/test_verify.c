@@ -1,6 +1,6 @@
-/* A device that spoils what it holds: after the records came up, between any two kernels. The
- * plugin either gives the right result or says that it is wrong; without its checks it gives wrong
- * ones. */
+/* A device that corrupts its memory after the records arrived, between any two kernels. The plugin
+ * either gives the right result or reports a wrong one; without its checks it gives wrong
+ * results. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 #include "standin.h"
 #include "support/random.h"
 
-/* A record: a key and some more; PIECE is what the plugin is built with here. One thread, so that
- * launches have numbers. */
+/* A record: a key and other bytes. The plugin is built with PIECE here. One thread, so that the
+ * numbers of launches are reproducible. */
 enum { PIECE = 1024, COUNT = 400, SIZE = 20, KEYS = 97, THREADS = 1, PIECE_RECORDS = PIECE / SIZE };
 
 static unsigned char input[COUNT * SIZE], expected[COUNT * SIZE], sorted[COUNT * SIZE];
@@ -104,7 +104,7 @@ static void close_instance(void)
   assert_int_equal(standin_look().blocks + standin_look().streams + standin_look().misuses, 0);
 }
 
-/* One that has no options yet: what lies behind its members is none. */
+/* A host of a version without options: the bytes behind its members are not read. */
 static void test_a_host_without_options(void **state)
 {
   static const char *const wrong[] = {"colour=red"};
@@ -140,7 +140,7 @@ static bool is_right(void)
   return memcmp(sorted, expected, sizeof sorted) == 0;
 }
 
-/* Where things are on the device; `room` is where pieces are gathered. */
+/* The arrays on the device; `room` is where pieces are gathered. */
 typedef struct places {
   device_buffers buffers;
   unsigned char *records, *room;
@@ -157,7 +157,7 @@ static places find_places(void)
 
 /* ---- Faults ---- */
 
-/* One fault, before one launch. */
+/* A fault before a launch. */
 typedef struct fault {
   void (*strike)(void);
   long at;
@@ -203,7 +203,7 @@ static void turn_other_keys(void)
   turn_bit(find_places().buffers.keys[1], COUNT * sizeof(uint32_t));
 }
 
-/* Two neighbours of the order change places, with equal keys or not. */
+/* Swaps two neighbours of the order, with equal keys or not. */
 static void swap_indices(void *indices)
 {
   uint32_t *const order = indices;
@@ -223,8 +223,8 @@ static void swap_other_indices(void)
   swap_indices(find_places().buffers.indices[1]);
 }
 
-/* After the sort: pairs are looked at, then the order; then each piece is gathered and confirmed.
- */
+/* Launches after the sort: the check of pairs, that of the order; then for each piece the gather
+ * and the confirmation. */
 enum { PIECES = (COUNT + PIECE_RECORDS - 1) / PIECE_RECORDS, AFTER_SORT = 2 + 2 * PIECES };
 
 static long count_launches(void)
@@ -236,7 +236,7 @@ static long count_launches(void)
   return standin_look().launches;
 }
 
-/* How often of `times` a fault was found out; never is a wrong result taken for right. */
+/* How often, of `times`, a fault was found. A wrong result must never be accepted. */
 static size_t count_found(fault f, size_t times)
 {
   recsort_plugin_error error;
@@ -261,12 +261,12 @@ static void test_no_fault_passes(void **state)
   (void)state;
   open_instance(NULL);
   const long launches = count_launches(), pairs = launches - AFTER_SORT + 1, gather = pairs + 2;
-  /* what is always found */
+  /* faults that are always found */
   assert_int_equal(count_found((fault){turn_record, gather}, TIMES), TIMES);
   assert_int_equal(count_found((fault){clear_records, gather}, 1), 1);
   assert_int_equal(count_found((fault){turn_room, gather + 1}, TIMES), TIMES);
   assert_int_equal(count_found((fault){turn_first_keys, PIECES + 1}, TIMES), TIMES);
-  /* what may strike where nothing is read any more */
+  /* faults that may hit memory which is not read any more */
   static void (*const strikes[])(void) = {turn_record, turn_first_keys, turn_other_keys};
   for (size_t s = 0; s < sizeof strikes / sizeof *strikes; s++)
     for (long at = pairs; at <= launches; at++)
@@ -280,7 +280,7 @@ static void test_no_fault_passes(void **state)
   close_instance();
 }
 
-/* The same faults with the checks off: they are what makes the difference. */
+/* The same faults pass with the checks off, so it is the checks that find them. */
 static void test_without_checks_faults_pass(void **state)
 {
   static void (*const strikes[])(void) = {turn_record, clear_records};
@@ -298,7 +298,7 @@ static void test_without_checks_faults_pass(void **state)
   close_instance();
 }
 
-/* Keys alone: their order is looked at, too. */
+/* With only keys, their order is checked too. */
 static void test_keys_alone(void **state)
 {
   enum { TIMES = 6 };
@@ -317,18 +317,18 @@ static void test_keys_alone(void **state)
       if (s) standin_watch(watch);
       const recsort_plugin_status status = plugin()->sort(self, &job, memory, &error);
       standin_watch(NULL);
-      if (s == 0) { /* the last launch looks */
+      if (s == 0) { /* the last launch is the check */
         assert_int_equal(status, RECSORT_PLUGIN_OK);
         planned.at = standin_look().launches;
       }
       if (s < sizeof strikes / sizeof *strikes) planned.strike = strikes[s];
       found += status == RECSORT_PLUGIN_CORRUPT;
     }
-  assert_in_range(found, TIMES, 2 * TIMES); /* of keys one may be turned and still be in order */
+  assert_in_range(found, TIMES, 2 * TIMES); /* a changed key may still be in order */
   close_instance();
 }
 
-/* The launches that a sort of `count` keys takes: one more if its result is checked. */
+/* The launches of a sort of `count` keys: one more if its result is checked. */
 static long launches_of(const char *options, uint64_t count)
 {
   _Alignas(64) static uint32_t memory[COUNT];
@@ -342,7 +342,7 @@ static long launches_of(const char *options, uint64_t count)
   return standin_look().launches;
 }
 
-/* Here from COUNT on, which is so many in this build that the check costs little. */
+/* In this build, results of COUNT records or more are checked by default. */
 static void test_large_results_are_checked_by_default(void **state)
 {
   (void)state;

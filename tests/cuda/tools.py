@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The command on a CUDA runtime whose every call fails in turn: once, and for ever from then on.
+"""The command on a CUDA runtime whose calls fail in turn: each one once, and each one with all later
+ones.
 
 Usage: tools.py PLUGIN-FOLDER TOOLS-FOLDER SCHEMA THREADS
 
 `--plugin auto` with an option for the device must end with the CPU's bytes, and say so in one line if the device
-had been chosen; `--plugin cuda` with status 2, one line, and every file as it was, or else with the same bytes.
-Without an option `auto` leaves the device alone for few records, and says nothing of one that cannot be used.
+had been chosen; `--plugin cuda` with status 2, one line, and every file unchanged, or else with the same
+bytes. Without an option, `auto` does not use the device for few records, and does not report one that
+cannot be used.
 """
 import json
 import os
@@ -17,7 +19,7 @@ from pathlib import Path
 plugin, tools, schema = (str(Path(argument).resolve()) for argument in sys.argv[1:4])
 THREADS = int(sys.argv[4])
 RECORDS = 600
-MANY = 12288  # that "auto" looks for a device for
+MANY = 12288  # from which on "auto" searches for a device
 STICKY = 700
 SANITIZER_ON_FIBERS = 'and may produce false positives in some cases!\n'
 
@@ -33,7 +35,7 @@ def run(folder, *options, plan=(), env=None):
 
 
 def sort(folder, name, plan, *more):
-    """With an option, so that "auto" looks for the device that it is for, however few the records."""
+    """With an option for the device, so that "auto" searches for one for any number of records."""
     return run(folder, '--plugin', name, '--plugin-option', 'device=0', *more, 'in', '-o', 'out', plan=plan)
 
 
@@ -75,7 +77,7 @@ class Bench:
         after = contents(self.folder)
         unchanged = after == before
         sorted_well = after == dict(before, out=self.good)
-        # calls made while the device is given up may leave nothing to be said of it
+        # if calls fail while the device is closed, there may be no message
         return result, unchanged, sorted_well and counts(self.folder)[1] == 0
 
     def by_name(self, plan, must_fail):
@@ -100,7 +102,7 @@ class Bench:
         self.note(sorted_well and told, 'auto --stats', plan, result)
 
     def unasked(self, name, plan, expected):
-        """What no option asks for: the plugin that sorts, why, and how many calls were made."""
+        """Without an option: the plugin that sorts, the reason, and the number of calls."""
         (self.folder / '../calls').write_text('0 0')
         quiet = run(self.folder, name, '-o', 'out', plan=plan)
         told = run(self.folder, name, '-o', 'out', '--stats=json', plan=plan)
@@ -111,7 +113,7 @@ class Bench:
         self.note(good and expected(stats, calls), f'auto {name}', plan, told)
 
     def refusal(self, plan, reason):
-        """A device that cannot be used: the list says why, by name it is an error."""
+        """A device that cannot be used: --list-plugins says why; by name it is an error."""
         listed = run(self.folder, '--list-plugins', plan=plan)
         self.note(reason in listed.stdout, 'list', plan, listed)
         result, unchanged, _ = self.run('cuda', plan)
@@ -124,7 +126,7 @@ class Bench:
 
 
 def explained(bench, folder):
-    """What goes over the link, and why: records as large as there is one reason, and of a byte more."""
+    """What is sent to the device, and why, for the greatest record of each kind and one more byte."""
     for size, way, both in ((40, 'whole records', False), (41, 'whole records', True), (128, 'whole records', True),
                             (129, 'keys alone', True), (1024, 'keys alone', True), (1025, 'keys alone', False)):
         (folder / '../sized.yaml').write_text('record: sized\nlayout: packed\nfields: [{name: k, type: int32}, {name: '
@@ -135,15 +137,15 @@ def explained(bench, folder):
 
 
 def phases(bench):
-    """The calls until the plugin is found, until the result is there, and of a whole run."""
+    """The calls until the plugin is found, until the sort is done, and of a whole run."""
     run(bench.folder, '--list-plugins')
     search = counts(bench.folder)[0]
     first = sort(bench.folder, 'cuda', ())
     everything = counts(bench.folder)[0]
     if first.returncode or (bench.folder / 'out').read_bytes() != bench.good:
         sys.exit(f'the plugin does not sort without faults: {first.stderr}')
-    # runtime_close with its context; the ring's pinned memory, by a thread that enters; and the lanes
-    # with three streams each
+    # runtime_close with its context; the ring's pinned memory, with entering; and three streams for each
+    # lane
     closing = 4 + 2 + 2 + THREADS * 3
     return search, everything - closing, everything
 

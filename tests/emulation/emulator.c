@@ -24,9 +24,9 @@
 
 enum { MAX_THREADS = 1024, STACK_BYTES = 128 * 1024, GUARD_BYTES = 64, MAX_AREAS = 16 };
 
-/* Where a stack goes on: for the compiler's own jumps, as swapcontext asks the system for the
- * signal mask each time, and longjmp would make AddressSanitizer forget what it knows of the stack.
- */
+/* A point to resume a stack at, for the compiler's built-in jumps: swapcontext reads the signal
+ * mask by a system call each time, and with longjmp AddressSanitizer would lose its state of the
+ * stack. */
 typedef void *place[5];
 
 typedef enum fiber_state {
@@ -36,7 +36,7 @@ typedef enum fiber_state {
   FIBER_DONE
 } fiber_state;
 
-/* One thread of the block, and of the next. */
+/* A thread of the block; reused for the next block. */
 typedef struct fiber {
   ucontext_t begin;
   place place;
@@ -44,11 +44,11 @@ typedef struct fiber {
   void *fake_stack; /* AddressSanitizer's */
   fiber_state state;
   emulator_site site; /* where it waits */
-  uint64_t given[2];  /* to its warp, by turns: a fast lane is at most one exchange ahead */
+  uint64_t given[2];  /* for its warp, alternating: a fast lane is at most one exchange ahead */
   unsigned turn;
 } fiber;
 
-/* A piece of shared memory; the first is the dynamic one. */
+/* An array in shared memory; the first is the dynamic one. */
 typedef struct area {
   const char *id;
   size_t offset;
@@ -57,13 +57,15 @@ typedef struct area {
 
 emulator_index threadIdx, blockIdx, blockDim, gridDim;
 
-/* What the tests asked for. */
+/* The settings of the tests. */
 static emulator_order order;
 static uint64_t random_state;
 static emulator_site ignored;
 static emulator_site sites[EMULATOR_MAX_SITES];
 static size_t site_count;
+static bool used_shared;
 static size_t shared_limit = EMULATOR_SHARED_BYTES;
+static emulator_watcher *watcher;
 
 /* The launch. */
 static fiber fibers[MAX_THREADS];
@@ -106,11 +108,22 @@ size_t emulator_sites(emulator_site found[EMULATOR_MAX_SITES])
 void emulator_clear_sites(void)
 {
   site_count = 0;
+  used_shared = false;
+}
+
+bool emulator_used_shared(void)
+{
+  return used_shared;
 }
 
 void emulator_ignore(emulator_site site)
 {
   ignored = site;
+}
+
+void emulator_watch(emulator_watcher *wanted)
+{
+  watcher = wanted;
 }
 
 const char *emulator_failure(void)
@@ -163,14 +176,14 @@ static void enter_stack(void *fake_stack, const void **from, size_t *from_size)
 
 #define UNGUARDED __attribute__((noinline, no_sanitize("address")))
 
-/* Apart, as the function that is gone on in must not jump itself. */
+/* Not inlined, as the function that is resumed must not contain the jump. */
 UNGUARDED static void jump(place to, const ucontext_t *begin)
 {
   if (begin) (void)setcontext(begin);
   __builtin_longjmp(to, 1);
 }
 
-/* Goes on at `to`, or begins there; returns when somebody goes on at `from`. */
+/* Resumes `to`, or starts it. Returns when `from` is resumed. */
 UNGUARDED static void switch_stack(place from, place to, const ucontext_t *begin)
 {
   if (__builtin_setjmp(from) == 0) jump(to, begin);
@@ -204,7 +217,7 @@ static void fiber_main(void)
   }
 }
 
-/* One that is done goes on with the block that is next; one that was given up begins anew. */
+/* Starts a fiber on the next block; one that was abandoned gets a new stack. */
 static void start_fiber(unsigned thread)
 {
   fiber *const f = &fibers[thread];
@@ -220,7 +233,7 @@ static void start_fiber(unsigned thread)
   f->turn = 0;
 }
 
-/* ---- What threads wait for ---- */
+/* ---- Waiting ---- */
 
 void emulator_barrier(const char *file, int line)
 {
@@ -232,7 +245,8 @@ void emulator_barrier(const char *file, int line)
   suspend(f, FIBER_AT_BARRIER);
 }
 
-/* Waits for the other lanes. Returns which of a fiber's `given` they have set. */
+/* Passes a value to the other lanes and waits for theirs. Returns which of a fiber's `given` holds
+ * them. */
 static unsigned give(uint64_t value, const char *file, int line)
 {
   fiber *const f = &fibers[threadIdx.x];
@@ -270,7 +284,7 @@ uint32_t emulator_match(uint64_t value, const char *file, int line)
   return bits;
 }
 
-/* Whether threads [begin, end) are all in `state`, and at the same place if they wait. */
+/* True if threads [begin, end) are all in `state`, and wait at the same place if they wait. */
 static bool all_are(unsigned begin, unsigned end, fiber_state state)
 {
   for (unsigned t = begin; t < end; t++)
@@ -312,7 +326,7 @@ static void set_access(size_t offset, size_t size, bool allowed)
 #endif
 }
 
-/* Pieces begin at multiples of 64, with guard bytes behind each. */
+/* Adds an array. Arrays begin at multiples of 64, with guard bytes behind each. */
 static void add_area(const char *id, size_t size)
 {
   const area *const last = area_count ? &areas[area_count - 1] : NULL;
@@ -320,6 +334,7 @@ static void add_area(const char *id, size_t size)
   assert(area_count < MAX_AREAS && offset + size + GUARD_BYTES <= sizeof shared);
   set_access(offset, size + GUARD_BYTES, true);
   memset(shared + offset, poison, size + GUARD_BYTES);
+  used_shared = used_shared || size > 0;
   set_access(offset + size, GUARD_BYTES, false);
   areas[area_count++] = (area){id, offset, size};
 }
@@ -353,7 +368,7 @@ void *emulator_shared_array(const char *id, size_t size)
   return shared + areas[area_count - 1].offset;
 }
 
-/* Thread number `i` in the order asked for; a shuffled one is a new one for every round. */
+/* Fills in the threads in the chosen order. A shuffled order changes in every round. */
 static void order_threads(unsigned *threads)
 {
   for (unsigned i = 0; i < blockDim.x; i++)
@@ -365,8 +380,8 @@ static void order_threads(unsigned *threads)
   }
 }
 
-/* In a shuffled order warps run ahead of others, as far as barriers let them: some, by chance,
- * wait. False: no thread was ready. */
+/* Runs the ready threads. In a shuffled order random warps pause, so that others run ahead as far
+ * as barriers allow. False: no thread was ready. */
 static bool run_ready(void)
 {
   const uint64_t left_out = order == EMULATOR_SHUFFLED ? next_random(&random_state) : 0;
@@ -420,7 +435,7 @@ static bool make_stacks(size_t count)
   return stacks != NULL;
 }
 
-/* Fibers that were given up have left their marks. */
+/* Clears the sanitizer's marks that abandoned fibers have left. */
 static void clean_stacks(void)
 {
 #ifdef WITH_ASAN
@@ -464,6 +479,10 @@ int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block
     (void)fail("%llu blocks of %u threads with %llu bytes of shared memory",
                (unsigned long long)grid, block, (unsigned long long)shared_bytes);
     return EMULATOR_BAD_LAUNCH;
+  }
+  if (watcher) {
+    watcher(kernel->name, grid, block, shared_bytes);
+    return EMULATOR_OK;
   }
   if (!make_stacks(block)) return EMULATOR_OUT_OF_MEMORY;
   thread_main = kernel->thread;

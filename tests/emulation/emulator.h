@@ -1,15 +1,15 @@
-/* emulator.h - what a kernel needs of CUDA, without CUDA: device.h includes it where there is no
+/* emulator.h - what kernels need of CUDA, emulated on the host: device.h includes it if there is no
  * nvcc.
  *
  * Every thread of a block is a fiber, which runs until its next barrier, shuffle or end, in an
- * order that a test can choose, in a shuffled one some warps ahead of others; so are the blocks,
- * one after the other. A program that is right gives the same result in every order. What is wrong
- * in one order shows as a wrong result, as an access that a sanitizer reports, or as a failed
- * launch:
+ * order that a test can choose; in a shuffled order, some warps run ahead of others. Blocks run one
+ * after the other, also in a chosen order. A correct program gives the same result in every order.
+ * An error shows in some order as a wrong result, as an access that a sanitizer reports, or as a
+ * failed launch:
  *
- *  - threads that wait at a barrier which others never reach, or at different ones;
- *  - accesses behind the end of shared memory. It is filled with 0xee before each block; if
- * the order is shuffled with 0 or any byte.
+ *  - threads wait at a barrier that others never reach, or at different ones;
+ *  - accesses beyond the end of shared memory. This is filled with 0xee before each block or, in a
+ *    shuffled order, with 0 or a random byte.
  *
  * Not thread-safe: one launch at a time. Not emulated: threads of a warp that shuffle without all
  * others of the warp; atomics, for which plain accesses do, as only one thread runs at a time.
@@ -59,7 +59,7 @@ enum { EMULATOR_WARP = 32 };
 
 void emulator_barrier(const char *file, int line);
 
-/* Gives `value` to the other lanes of the warp, and returns that of one. */
+/* Passes `value` to the other lanes of the warp, and returns that of one. */
 uint64_t emulator_exchange(uint64_t value, unsigned lane, const char *file, int line);
 
 /* A bit for each lane whose value is true. */
@@ -76,6 +76,7 @@ void *emulator_shared_array(const char *id, size_t size);
 typedef struct emulator_kernel {
   void (*thread)(const void *args);
   unsigned max_threads;
+  const char *name; /* more text may follow the identifier */
 } emulator_kernel;
 
 enum {
@@ -88,7 +89,7 @@ enum {
 int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
                     uint64_t shared_bytes, const void *args);
 
-/* What CUDA C++ adds to C++. The bounds of a launch are those of the kernel's arguments
+/* Additions of CUDA C++ to C++. The bounds of a launch are those of the kernel's arguments
  * (device_launch in device.h). */
 #ifdef __cplusplus
 #define __global__
@@ -109,12 +110,12 @@ typedef enum emulator_order {
   EMULATOR_ORDERS
 } emulator_order;
 
-/* The order of threads and of blocks in the launches to come. A shuffled one wants a seed that is
- * not 0. */
+/* Sets the order of threads and blocks in later launches. A shuffled one needs a seed other than
+ * 0. */
 void emulator_set_order(emulator_order order, uint64_t seed);
 
-/* The shared memory that a block of the emulated device may use, static arrays included, in the
- * launches to come: at most EMULATOR_SHARED_BYTES, which it is at first. */
+/* Sets the shared memory that a block may use, static arrays included, in later launches: at most
+ * EMULATOR_SHARED_BYTES, the default. */
 enum { EMULATOR_SHARED_BYTES = 227 * 1024 };
 void emulator_set_shared(size_t bytes);
 
@@ -126,15 +127,24 @@ typedef struct emulator_site {
 
 enum { EMULATOR_MAX_SITES = 64 };
 
-/* The barriers that were reached since the last emulator_clear_sites, in at most
- * EMULATOR_MAX_SITES; returns how many. */
+/* Writes the barriers that were reached since the last emulator_clear_sites, at most
+ * EMULATOR_MAX_SITES. Returns their number. */
 size_t emulator_sites(emulator_site sites[EMULATOR_MAX_SITES]);
 void emulator_clear_sites(void);
+
+/* True if a block has had shared memory since then. */
+bool emulator_used_shared(void);
 
 /* From now on, threads do not wait at this barrier. */
 void emulator_ignore(emulator_site site);
 
-/* Why the last launch that failed did. */
+/* From now on, launches are only checked and passed to `watcher`; no kernel runs. NULL: they run
+ * again. */
+typedef void emulator_watcher(const char *kernel, uint64_t grid, uint32_t block,
+                              uint64_t shared_bytes);
+void emulator_watch(emulator_watcher *watcher);
+
+/* The reason of the last failed launch. */
 const char *emulator_failure(void);
 
 #ifdef __cplusplus

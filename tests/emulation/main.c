@@ -1,8 +1,8 @@
-/* emulation - the device sorts, their kernels run without a GPU, and the proof that the cases see
- * what is wrong: every barrier of a sort is left out in turn. (tests/mutants has other mistakes.)
+/* emulation - tests the device sorts without a GPU, and that the cases notice errors: every barrier
+ * of a sort is left out in turn. (tests/mutants has other mistakes.)
  *
- *   emulation [--cases] [ALGORITHM]      the cases alone: in builds with sanitizers, which are slow
- *   emulation --devices [ALGORITHM]      with the shared memory of each kind of GPU
+ *   emulation [--cases] [ALGORITHM] only the cases: for builds with sanitizers, which are slow
+ *   emulation --devices [ALGORITHM] with the shared memory of each kind of GPU
  *
  * Exit status: 0 if all cases passed, and failed where they should; otherwise 1.
  */
@@ -34,7 +34,7 @@ static void tell(const device_algorithm *algorithm, emulator_site barrier, const
                slash ? slash + 1 : barrier.file, barrier.line, how);
 }
 
-/* In a process of its own: without a barrier it may as well crash or never end. */
+/* Runs the cases in a new process, as without a barrier they may crash or never end. */
 static pid_t start_without(const device_algorithm *algorithm, emulator_site barrier,
                            unsigned patience)
 {
@@ -48,7 +48,7 @@ static pid_t start_without(const device_algorithm *algorithm, emulator_site barr
   return child;
 }
 
-/* As many at a time as there are processors. */
+/* Tests all barriers, as many at a time as there are processors. */
 static bool check_barriers(const device_algorithm *algorithm, const emulator_site *barriers,
                            size_t count, unsigned patience)
 {
@@ -71,27 +71,23 @@ static bool check_barriers(const device_algorithm *algorithm, const emulator_sit
 
 /* ---- An algorithm ---- */
 
-/* Threads of these two do not work together; all others wait for each other somewhere. */
-static bool has_barriers(const device_algorithm *algorithm)
-{
-  return strcmp(algorithm->shown.name, "rank") != 0 && strcmp(algorithm->shown.name, "corank") != 0;
-}
-
-/* Nothing to break would prove nothing. */
+/* A sort that uses shared memory must have met barriers: its threads cooperate. In others, such as
+ * rank, they do not. */
 static bool check_algorithm(const device_algorithm *algorithm, bool only_cases)
 {
-  enum { LEAST = 10, TIMES = 10 }; /* patience with a case that lacks a barrier */
+  enum { LEAST = 10, TIMES = 10 }; /* time limit of a case that lacks a barrier */
   emulator_site barriers[EMULATOR_MAX_SITES];
   emulator_clear_sites();
   const suite_tally t = suite_run(algorithm, SHOWN_FAILURES, true, 0);
   (void)printf("%s: %zu passed, %zu failed\n", algorithm->shown.name, t.passed, t.failed);
   if (t.failed || t.passed == 0 || only_cases) return t.failed == 0 && t.passed > 0;
   const size_t count = emulator_sites(barriers);
+  const bool shared = emulator_used_shared();
   const bool caught =
       check_barriers(algorithm, barriers, count, LEAST + (unsigned)(TIMES * t.longest));
   (void)printf("%s: %zu barriers left out, %s\n", algorithm->shown.name, count,
                caught ? "all caught" : "NOT all caught");
-  return caught && (count > 0) == has_barriers(algorithm);
+  return caught && (count > 0) == shared;
 }
 
 static bool check_devices(const device_algorithm *algorithm)

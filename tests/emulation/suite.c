@@ -16,22 +16,22 @@ __extension__ typedef unsigned __int128 wide_key;
 enum { SMALL_LENGTHS = 71, MAX_COUNT = 5000, RANK_BITS = 20, GUARD_BYTES = 64, POISON = 0xee };
 enum { SHARED_BYTES = 227 * 1024 };
 
-/* Beyond these, where blocks, tiles and powers of two begin and end. */
-static const uint64_t lengths[] = {96,   127,  128,  129,  191,  255,  256,  257,
-                                   300,  383,  511,  512,  513,  768,  777,  1000,
-                                   1023, 1024, 1025, 2047, 2048, 2049, 3000, MAX_COUNT};
+/* More lengths: around blocks, tiles and powers of two. */
+static const uint64_t lengths[] = {96,   127,  128,  129,  191,  255,  256,  257,  300,
+                                   383,  511,  512,  513,  768,  777,  1000, 1023, 1024,
+                                   1025, 2047, 2048, 2049, 3000, 576,  1152, MAX_COUNT};
 static const uint32_t blocks[] = {4, 32, 64, 128};
 static const uint32_t tiles[] = {0, 5, 8, 13, 32, 64, 150};
 
-/* What the sample sort is to do with few pairs. */
+/* What the sample sort must do with few pairs. */
 typedef enum sample_path {
   PATH_USUAL,
   PATH_RANKED,
   PATH_PADDED,
   PATH_APART,  /* level by level; no buckets are joined */
-  PATH_SPARSE, /* by samples that tell little */
-  PATH_MANY,   /* to many buckets at a time */
-  PATH_FULL    /* in tiles as large as ever */
+  PATH_SPARSE, /* with few samples */
+  PATH_MANY,   /* to many buckets at once */
+  PATH_FULL    /* in full-size tiles */
 } sample_path;
 static const uint64_t domains[] = {2, 5, 40, 1 << RANK_BITS};
 
@@ -60,7 +60,7 @@ static wide_key all_ones(uint32_t width)
   return ~(wide_key)0 >> (128 - width);
 }
 
-/* Each octave has as many ranks. */
+/* Exponential keys: each octave gets equally many ranks. */
 static wide_key octave_key(uint64_t rank, uint64_t domain, uint32_t width)
 {
   const unsigned octaves = width > 100 ? 100 : width;
@@ -70,9 +70,8 @@ static wide_key octave_key(uint64_t rank, uint64_t domain, uint32_t width)
 
 typedef enum key_way { WAY_WHOLE, WAY_LOW, WAY_HIGH, WAY_ZEROS, WAY_OCTAVES, KEY_WAYS } key_way;
 
-/* Ranks become keys in the whole range, or near its lower or upper end, or such that most end in
- * zeros, or most are small. In the first way and the third one the greatest rank becomes the
- * greatest key. */
+/* Maps ranks to keys in the whole range, near its lower or upper end, with mostly zero low bits, or
+ * mostly small. In the first and third way the greatest rank becomes the greatest key. */
 static wide_key key_of(uint64_t rank, uint64_t domain, uint32_t width, key_way way)
 {
   const wide_key top = all_ones(width);
@@ -90,7 +89,8 @@ static wide_key key_of(uint64_t rank, uint64_t domain, uint32_t width, key_way w
   }
 }
 
-/* All but one share their leading half: what looks for the bits that vary must see every key. */
+/* All keys but one share their leading half: code that searches for varying bits must read every
+ * key. */
 static void set_one_apart(sample *s, uint64_t *random)
 {
   const wide_key low = all_ones(s->job.key_width / 2);
@@ -100,7 +100,7 @@ static void set_one_apart(sample *s, uint64_t *random)
     s->keys[random_below(random, s->job.count)] |= ~low & all_ones(s->job.key_width);
 }
 
-/* Some in a row have one key, most of them just before an index whose first bit differs. */
+/* A row of pairs with one key, most of them just before an index whose first bit differs. */
 static void set_row(sample *s)
 {
   enum { BEFORE = 90, BEHIND = 12 };
@@ -142,8 +142,8 @@ static void find_expected(sample *s)
   qsort(s->expected, (size_t)s->job.count, sizeof *s->expected, compare);
 }
 
-/* Everything is small: what many pairs alone need is to be met with few. By chance, which the count
- * stands for, blocks scatter few pairs, extents are small, buckets are looked up by a search. */
+/* Makes everything small, so that few pairs reach the code for many. The count selects whether
+ * blocks scatter few pairs, extents are small, and buckets are found by a search. */
 static void set_path(sample *s, sample_path path)
 {
   enum { FEW = 40, RUN = 128, LIMIT = 10, TILE = 48, BUCKETS = 7, SAMPLES = 200 };
@@ -157,7 +157,6 @@ static void set_path(sample *s, sample_path path)
                               .least_detected = 2,
                               .drop_share = 3,
                               .limit = LIMIT,
-                              .wide_32 = true,
                               .asked = true,
                               .way = path == PATH_PADDED ? SAMPLE_PADDED : SAMPLE_LEVELS,
                               .searched = chance % 2 == 0,
@@ -173,7 +172,7 @@ static void pick_ways(sample *s, uint64_t *random)
 {
   static const sample_path paths[] = {PATH_USUAL, PATH_RANKED, PATH_APART, PATH_PADDED,
                                       PATH_MANY,  PATH_MANY,   PATH_FULL};
-  const bool many = s->job.count > 2000; /* worth several warps */
+  const bool many = s->job.count > 2000; /* enough for several warps */
   s->job.block = blocks[many ? 2 + random_below(random, 2) : random_below(random, 3)];
   const uint64_t way = random_below(random, COUNT_OF(tiles));
   s->job.tile = tiles[way];
@@ -194,7 +193,7 @@ static bool allocate(memory *m, uint64_t size)
   return m->at != NULL;
 }
 
-/* Seconds that a case may take. */
+/* The most seconds of a case. */
 static unsigned patience;
 
 static bool is_whole(memory m)
@@ -267,13 +266,15 @@ static void check(const device_algorithm *algorithm, const sample *s, bool loud,
                  s->job.index_bits, s->pattern, s->job.block, s->job.tile, orders[s->order], wrong);
 }
 
-/* ---- All of them ---- */
+/* ---- All cases ---- */
 
 static const uint32_t key_widths[] = {32, 64, 128}, index_widths[] = {32, 64};
 
 static void prepare(sample *s, const pattern *p, uint64_t *random)
 {
   s->job.key_bits = s->job.key_width;
+  /* As if an index took so many bits that it could not be packed with a key of 32. */
+  if (s->job.key_width == 32 && s->job.index_bits == 64 && s->job.count % 2) s->job.key_bits = 64;
   fill_keys(s, p, random);
   find_expected(s);
   pick_ways(s, random);
@@ -292,12 +293,12 @@ static void check_length(const device_algorithm *algorithm, sample *s, uint64_t 
     }
 }
 
-/* What is made of an order takes more keys than the other lengths often have, and room in place of
- * their indices: so these are wide, and pairs ranked. */
+/* The detection of orders needs more keys than most other lengths, and space in place of indices:
+ * so indices are wide here, and pairs are ranked. */
 static void check_pattern(const device_algorithm *algorithm, sample *s, const pattern *p, bool loud,
                           uint64_t *random, suite_tally *t)
 {
-  enum { COUNT = 2500, TILE = 5 /* of the other sorts */ };
+  enum { COUNT = 2500, TILE = 5 /* for the other sorts */ };
   s->job.count = COUNT;
   s->job.key_width = key_widths[random_below(random, COUNT_OF(key_widths))];
   s->job.index_bits = 64;
@@ -307,8 +308,7 @@ static void check_pattern(const device_algorithm *algorithm, sample *s, const pa
   check(algorithm, s, loud, t);
 }
 
-/* Few keys, each of which comes often: by two levels or three, in small tiles or large ones, and by
- * samples that tell little. */
+/* Few different keys: with two or three levels, in small or large tiles, and with few samples. */
 static void check_values(const device_algorithm *algorithm, sample *s, uint64_t values, bool loud,
                          uint64_t *random, suite_tally *t)
 {
@@ -365,12 +365,12 @@ suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, b
   return t;
 }
 
-/* ---- The GPUs that there are ---- */
+/* ---- Real GPUs ---- */
 
 suite_tally suite_run_devices(const device_algorithm *algorithm)
 {
   static const struct {
-    size_t shared_kib; /* a block; 48 is what any has that is not asked for more */
+    size_t shared_kib; /* for a block; 48 is available without asking */
     uint32_t multiprocessors;
   } devices[] = {{48, 40}, {64, 40}, {99, 84}, {163, 108}, {227, 132}};
   static const uint64_t counts[] = {1500, 40000};

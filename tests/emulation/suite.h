@@ -1,4 +1,4 @@
-/* suite.h - the cases that every device sort must pass, its kernels run by the emulator. */
+/* suite.h - the cases that every device sort must pass in the emulator. */
 #ifndef RS_EMULATION_SUITE_H
 #define RS_EMULATION_SUITE_H
 
@@ -13,15 +13,14 @@ typedef struct suite_tally {
   double longest; /* seconds that a case took */
 } suite_tally;
 
-/* Widths of keys and indices x patterns x lengths; chance picks the order of threads and blocks,
- * the number of threads and the size of tiles. Stops after `most_failures`, tells of them if
- * `loud`. A case that takes longer than `patience` seconds ends the process, by SIGALRM; 0: none
- * does. */
+/* Runs widths of keys and indices x patterns x lengths, with random orders of threads and blocks,
+ * numbers of threads and sizes of tiles. Stops after `most_failures`; prints them if `loud`. A case
+ * that takes longer than `patience` seconds ends the process by SIGALRM; 0: no limit. */
 suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, bool loud,
                       unsigned patience);
 
-/* The same as on real devices, which have 48 to 227 KiB of shared memory a block: the sort's own
- * blocks and tiles, and no block that uses more than there is. */
+/* The same with the shared memory of real devices, 48 to 227 KiB for a block, with the sort's own
+ * blocks and tiles. No block may use more. */
 suite_tally suite_run_devices(const device_algorithm *algorithm);
 
 #endif

@@ -49,7 +49,7 @@ static void pairs_hold_every_element(void **state)
         check_pair(oversized[i] - back, width, oversized[i]);
 }
 
-/* One block's outputs begin where those of the one before end. */
+/* A block's outputs begin where those of the previous block end. */
 static void check_outputs(uint64_t tile, uint64_t width, uint64_t count)
 {
   const uint64_t each = plan_outputs(width, 8 * tile), blocks = plan_blocks(count, each);
@@ -111,7 +111,7 @@ static void blocks_have_a_power_of_two_of_threads(void **state)
   }
 }
 
-/* Levels whose buckets find samples and threads enough, and make tiles. */
+/* Buckets of levels have enough samples and threads, and fit in tiles. */
 static void check_split(const sample_plan *plan, uint64_t count)
 {
   uint64_t buckets = 1;
@@ -128,7 +128,7 @@ static void check_split(const sample_plan *plan, uint64_t count)
   assert_int_equal(sample_sizes_of(plan, count).buckets, buckets);
 }
 
-/* Buckets with space for several times as many pairs as are to be expected. */
+/* Padded buckets have space for several times the expected pairs. */
 static void check_deal(const sample_plan *plan, uint64_t count)
 {
   const sample_sizes sizes = sample_sizes_of(plan, count);
@@ -140,7 +140,7 @@ static void check_deal(const sample_plan *plan, uint64_t count)
   assert_int_equal(plan->steps, 1);
 }
 
-/* Runs that fit the device, with a fence for each lane, and blocks that none is too short for. */
+/* Runs fit the device, have a fence for each lane, and are long enough for blocks. */
 static void check_ranking(const device_job *job, uint64_t count)
 {
   const sample_ranking how = sample_ranking_of(job, count);
@@ -152,7 +152,7 @@ static void check_ranking(const device_job *job, uint64_t count)
   assert_true(sample_rank_blocks(&how, count) * (how.block / WARP_SIZE * SAMPLE_WARP_RANKED) >= count);
 }
 
-/* Room for all pairs, in tiles that fit the device, at whatever count. */
+/* There is space for all pairs, in tiles that fit the device, at any count. */
 static void check_sample(uint64_t count, sample_traits traits, uint32_t key_width,
                          uint64_t shared_bytes)
 {

@@ -1,4 +1,4 @@
-/* The emulator by itself: it runs what is right, in every order, and reports what is wrong. */
+/* Tests the emulator: it runs correct kernels in every order, and reports errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ enum { BLOCK = 48, GRID = 5, SHARED = 40 };
 
 typedef struct trace {
   unsigned *runs;  /* of each thread */
-  unsigned *order; /* the threads, as they ran */
+  unsigned *order; /* the threads in the order in which they ran */
   unsigned *count;
 } trace;
 
@@ -46,7 +46,32 @@ static void each_thread_runs_once_in_any_order(void **state)
   emulator_set_order(EMULATOR_FORWARD, 0);
 }
 
-/* Every thread gets what its neighbour wrote. */
+static unsigned watched;
+static void watch_note(const char *kernel, uint64_t grid, uint32_t block, uint64_t shared_bytes)
+{
+  assert_string_equal(kernel, "note_thread");
+  assert_int_equal(grid, GRID);
+  assert_int_equal(block, BLOCK);
+  assert_int_equal(shared_bytes, SHARED);
+  watched++;
+}
+
+static void watched_launches_are_checked_and_do_not_run(void **state)
+{
+  (void)state;
+  unsigned runs[GRID * BLOCK] = {0}, order[GRID * BLOCK], count = 0;
+  const trace t = {runs, order, &count};
+  emulator_watch(watch_note);
+  assert_int_equal(DEVICE_LAUNCH(note_thread, GRID, BLOCK, SHARED, NULL, t), 0);
+  assert_int_equal(DEVICE_LAUNCH(note_thread, GRID, BLOCK + 1, SHARED, NULL, t),
+                   EMULATOR_BAD_LAUNCH);
+  assert_true(watched == 1 && count == 0);
+  emulator_watch(NULL);
+  assert_int_equal(DEVICE_LAUNCH(note_thread, GRID, BLOCK, SHARED, NULL, t), 0);
+  assert_true(watched == 1 && count == GRID * BLOCK);
+}
+
+/* Every thread reads what its neighbour wrote. */
 DEVICE_KERNEL(rotate, BLOCK, trace, t)
 {
   DEVICE_SHARED(unsigned, values);
@@ -98,7 +123,7 @@ static void warps_exchange_values(void **state)
     assert_int_equal(good[i], 1);
 }
 
-/* Leaves a mark for the next block, and finds none. */
+/* Writes a mark to shared memory, and must find none of the previous block. */
 DEVICE_KERNEL(look_at_shared, BLOCK, trace, t)
 {
   DEVICE_SHARED(unsigned char, bytes);
@@ -160,7 +185,7 @@ DEVICE_KERNEL(write_behind, BLOCK, trace, t)
   bytes[SHARED + *t.count] = 1;
 }
 
-/* A failed launch, or a sanitizer's word. */
+/* True if a launch fails, or a sanitizer ends the process. */
 static int ends_well(unsigned behind)
 {
   int status = 0;
@@ -193,7 +218,7 @@ static void impossible_launches_are_refused(void **state)
   assert_int_equal(DEVICE_LAUNCH(return_early, 1, BLOCK, 1 << 20, NULL, t), EMULATOR_BAD_LAUNCH);
 }
 
-/* A smaller device: static arrays count as well, which a launch does not tell. */
+/* A smaller device: static arrays count too, though a launch does not mention them. */
 static void shared_memory_has_a_limit(void **state)
 {
   (void)state;
@@ -214,6 +239,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_thread_runs_once_in_any_order),
+      cmocka_unit_test(watched_launches_are_checked_and_do_not_run),
       cmocka_unit_test(barriers_order_shared_memory),
       cmocka_unit_test(warps_exchange_values),
       cmocka_unit_test(shared_memory_is_poisoned),

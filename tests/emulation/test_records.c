@@ -1,4 +1,4 @@
-/* The records' kernels by themselves, and the proof that these checks see what is wrong. */
+/* Tests the kernels for records, and that their checks notice errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ enum { POISON = 0xee, GUARD = 64 };
 static const uint64_t counts[] = {1, 2, 31, 32, 33, 255, 256, 257, 1000};
 enum { COUNTS = sizeof counts / sizeof *counts, MOST = 1000 };
 
-/* Memory for `size` bytes and a guard behind. */
+/* Allocates `size` bytes and a guard behind them. */
 static unsigned char *allocate(size_t size)
 {
   unsigned char *const at = malloc(size + GUARD);
@@ -25,7 +25,7 @@ static unsigned char *allocate(size_t size)
   return at;
 }
 
-/* Frees it; false if something was written behind its end. */
+/* Frees it. False if the guard was overwritten. */
 static bool release(unsigned char *at, size_t size)
 {
   bool whole = true;
@@ -69,7 +69,7 @@ static const recsort_key_step steps[] = {
      .limit = VALUES - 1},
     {.kind = RECSORT_KEY_UNSIGNED, .offset = WORD_AT, .bytes = 8, .width = 64}};
 
-/* The last `steps_used` of the steps, as one key. */
+/* A key program of `steps_used` steps from `first` on. */
 static records_program program_of(uint32_t first, uint32_t steps_used, uint32_t key_width)
 {
   records_program program = {
@@ -83,10 +83,10 @@ static records_program program_of(uint32_t first, uint32_t steps_used, uint32_t 
   return program;
 }
 
-/* What a record holds. */
+/* The values of a record. */
 typedef struct values {
   uint32_t number;
-  unsigned value; /* of the enum, from 0 */
+  unsigned value; /* the enum's, from 0 */
   uint64_t word;
 } values;
 
@@ -101,7 +101,8 @@ static values put_record(unsigned char *record, uint64_t *random)
   return v;
 }
 
-/* The enum and the number as a key of 34 bits in 64; all as one of 98 in 128; the number in 32. */
+/* True if a key is right: the enum and the number, 34 bits in 64; all fields, 98 bits in 128; the
+ * number in 32. */
 static bool is_key(const unsigned char *key, uint32_t width, values v)
 {
   const uint64_t descending = VALUES - 1 - v.value;
@@ -112,7 +113,7 @@ static bool is_key(const unsigned char *key, uint32_t width, values v)
   return words[0] == v.word && words[1] == ((uint64_t)v.number << ENUM_BITS | descending);
 }
 
-/* Of the bytes, one after the other. */
+/* The sums, computed byte by byte. */
 static record_sums sums_of(const unsigned char *records, uint64_t count, uint64_t size)
 {
   record_sums sums = {0, 0};
@@ -150,7 +151,7 @@ static bool encodes(uint64_t count, uint32_t width, bool spoil, uint64_t *random
   return release(records, count * RECORD) && good;
 }
 
-/* Records that have left: a bit of one may be turned, or one of a key. */
+/* Records on their way back: a bit of one is flipped, or one of a key. */
 typedef enum stray { NO_STRAY, STRAY_RECORD, STRAY_KEY, STRAYS } stray;
 
 static bool confirms(uint64_t count, uint32_t width, uint64_t size, stray planted, uint64_t *random)
@@ -191,8 +192,7 @@ static void put_key(unsigned char *keys, uint32_t width, uint64_t i, uint64_t va
       ((uint64_t *)(void *)keys)[i * (width / 64) + w] = w + 1 == width / 64 ? value : ~value;
 }
 
-/* Pairs in order, in twos of the same key; a fault is planted at the second of two, or further on.
- */
+/* Pairs in order, two for each key, with a fault planted at the second of two, or later. */
 static bool sees_order(uint64_t count, uint32_t width, uint32_t bits, pair_fault planted,
                        uint64_t *random)
 {
@@ -217,11 +217,11 @@ static bool sees_order(uint64_t count, uint32_t width, uint32_t bits, pair_fault
   return release(at, order_bytes) && good;
 }
 
-/* ---- The proof ---- */
+/* ---- Permutations ---- */
 
 typedef enum fault { NO_FAULT, ONE_TWICE, OUT_OF_RANGE, FAR_OUT, FAULTS } fault;
 
-/* Whether the check says what it should. */
+/* True if the check gives the right answer. */
 static bool judges(uint64_t count, uint32_t bits, fault planted, uint64_t *random)
 {
   uint64_t order[MOST];
@@ -241,7 +241,7 @@ static bool judges(uint64_t count, uint32_t bits, fault planted, uint64_t *rando
   return release(seen, seen_bytes) && good;
 }
 
-/* ---- Moving ---- */
+/* ---- Gather ---- */
 
 static bool gathers(uint64_t count, uint64_t size, uint32_t bits, uint64_t *random)
 {
@@ -261,12 +261,12 @@ static bool gathers(uint64_t count, uint64_t size, uint32_t bits, uint64_t *rand
   return release(to, bytes) && good;
 }
 
-/* ---- All of it ---- */
+/* ---- All cases ---- */
 
 static bool all_is_well(void)
 {
   static const uint64_t sizes[] = {1, 2, 3, 4, 6, 8, 13, 16, 20, 24, 48, 64};
-  static const uint64_t loads[] = {20, RECORD, 24}; /* by 4 bytes, 1 and 8 */
+  static const uint64_t loads[] = {20, RECORD, 24}; /* loaded by 4 bytes, 1 and 8 */
   uint64_t random = 1;
   bool good = true;
   for (size_t c = 0; c < COUNTS; c++)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Each call of the tools fails in turn, or does only a half, on arrays that threads sort (T2).
+"""Each call of the tools fails in turn, or does only half of its work, on arrays that threads sort (T2).
 
 Usage: calls.py SHIM TOOLS-FOLDER SCHEMA threads|files
 
-`threads`: pthread_create fails, each time in turn, and from each time on: the output is the same.
-`files`: each read, write, open and fsync fails with the errors that it may have. After EINTR and
-after a half of a read or write the output is the same. After another error the status is 0 and the
-output right, or it is 2, with one message, the old output and nothing left behind.
+`threads`: pthread_create fails, each call once, and each call with all later ones: the output is the
+same. `files`: each read, write, open and fsync fails with its possible errors. After EINTR, and after
+half of a read or write, the output is the same. After another error the status is 0 and the output
+right, or it is 2, with one message, the old output and nothing left behind.
 """
 import collections
 import errno
@@ -17,9 +17,9 @@ import tempfile
 from pathlib import Path
 
 shim, tools, schema = (str(Path(argument).resolve()) for argument in sys.argv[1:4])
-RECORDS = 450000  # 9 MB: read and written in pieces, by threads
+RECORDS = 450000  # 9 MB: read and written in pieces by threads
 
-# Three threads: from four on an output in memory is mapped, and not written.
+# Three threads: with four or more, an output in memory is mapped, not written.
 SORT = ['recsort', '-s', schema, '--threads=3']
 COMMANDS = [
     ([*SORT, 'out', '-o', 'out'], None),
@@ -34,11 +34,11 @@ HARMLESS = {'read': [errno.EINTR, 0], 'pread': [errno.EINTR, 0], 'write': [errno
 HARMFUL = {'read': [errno.EIO], 'pread': [errno.EIO], 'write': [errno.ENOSPC],
            'pwrite': [errno.EIO, errno.ENOSPC],
            'open': [errno.EMFILE, errno.EINTR, errno.EIO], 'fsync': [errno.EIO]}
-MOST_PLACES = 6  # of one call, spread over all of them
+MOST_PLACES = 6  # tested for each kind of call, spread over all of its calls
 
 
 class Trial:
-    """A folder with files, in which a command runs again and again."""
+    """A folder with files, in which a command runs repeatedly."""
 
     def __init__(self, top):
         self.count = os.path.join(top, 'count')
@@ -114,7 +114,7 @@ class Trial:
 
 
 def places(calls):
-    """All of few, some of many; the first and the last are among them."""
+    """All of a few, some of many, including the first and the last."""
     if calls <= MOST_PLACES:
         return range(1, calls + 1)
     return sorted({1 + i * (calls - 1) // (MOST_PLACES - 1) for i in range(MOST_PLACES)})
@@ -141,7 +141,7 @@ def fail_files(trial):
                 for error in errors:
                     for at in places(calls[call]):
                         trial.fail(command, harmless, call=call, error=error, at=at)
-                    if harmless and calls[call]:  # every second one; a half of each
+                    if harmless and calls[call]:  # every second call does half of its work
                         trial.fail(command, harmless, call=call, error=error, at=0 if error else 1,
                                    **({} if error else {'for_ever': 1}))
     return all(reached[call] for call in HARMFUL) and trial.errors

@@ -1,5 +1,5 @@
-/* fail_calls.c - a library to be preloaded that makes calls of a program fail, or do only a part of
- * what they are asked for. It reaches large arrays and many threads, where a tracer takes too long.
+/* fail_calls.c - a library to preload, which makes calls of a program fail or do only part of their
+ * work. It works for large arrays and many threads, for which a tracer is too slow.
  *
  *   FAIL_CALL=name       read, pread, write, pwrite, open (openat too), fsync or pthread_create
  *   FAIL_AT=n            the n-th such call, counted from 1; 0: every second one
@@ -64,7 +64,7 @@ static bool is_chosen(call which)
   return number == fail_at || (for_ever && number > fail_at);
 }
 
-/* How much a call may do; -1: it fails. */
+/* The bytes that a call may do; -1: it fails. */
 static ssize_t allowed(call which, size_t size)
 {
   if (!is_chosen(which)) return (ssize_t)size;

@@ -1,5 +1,5 @@
-/* fail_malloc.c - a library to be preloaded that makes memory allocations of a whole process fail,
- * those of libyaml and of the C library too.
+/* fail_malloc.c - a library to preload, which makes memory allocations of a process fail, including
+ * those of libyaml and the C library.
  *
  *   FAIL_AT=n          the n-th allocation fails, counted from 1
  *   FAIL_FOR_EVER=1    and all that follow

@@ -1,8 +1,9 @@
-/* faults - every allocation of the library fails in turn, once and for ever.
+/* faults - every allocation of the library fails in turn, alone and with all later ones.
  *
- * Each scenario does what an embedder does. It runs first without a fault, to count allocations,
- * then with a fault at each of them. A fault may be an error or be got over; either way nothing may
- * leak, the input of a failed call must be as it was, and the result of one that succeeded right.
+ * Each scenario does what a program that embeds the library does. It runs first without a fault, to
+ * count allocations, then with a fault at each of them. A call may fail or recover. Either way
+ * nothing may leak, the input of a failed call must be unchanged, and the result of a successful
+ * one must be right.
  *
  * Run with fail_malloc preloaded, it does the same to every malloc of the process. */
 #define _GNU_SOURCE
@@ -14,7 +15,7 @@
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 
-enum { FEW = 3000, MANY = (1 << 18) + 1000 /* all stages are done by threads */ };
+enum { FEW = 3000, MANY = (1 << 18) + 1000 /* enough for threads in all stages */ };
 
 typedef struct entity {
   float x, y, angle;
@@ -24,19 +25,20 @@ typedef struct entity {
 
 typedef struct tally {
   size_t faults;
-  size_t errors; /* that a call reported */
+  size_t errors; /* faults that a call reported */
   size_t leaks;
-  size_t changed; /* inputs */
-  size_t wrong;   /* results, statuses, or texts */
+  size_t changed; /* changed inputs */
+  size_t wrong;   /* wrong results, statuses or texts */
 } tally;
 
 typedef void scenario(const recsort_allocator *memory, tally *t);
 
 /* ---- The input ---- */
 
-static entity entities[MANY], input[MANY], output[MANY];
+static entity entities[MANY], input[MANY], output[MANY], sorted_runs[MANY];
+static uint32_t index_of[MANY];
 static size_t count = FEW;
-static recsort_schema *kept; /* the schema, where loading it is no part of a scenario */
+static recsort_schema *kept; /* the schema, if loading it is not part of the scenario */
 
 static void make_input(void)
 {
@@ -63,7 +65,7 @@ static bool in_order(const entity *e)
   return true;
 }
 
-/* True if a call succeeded; if it failed it must say so in full. */
+/* True if a call succeeded. If it failed, its error must be complete. */
 static bool went_well(recsort_status status, const recsort_error *error, tally *t)
 {
   if (status == RECSORT_OK) return true;
@@ -74,7 +76,8 @@ static bool went_well(recsort_status status, const recsort_error *error, tally *
 
 /* ---- Scenarios ---- */
 
-/* With "auto" few records go to the CPU; a question about many has all plugins loaded. */
+/* Makes "auto" load all plugins, by asking for the memory of a large sort; few records would go to
+ * the CPU. */
 static void load_plugins(recsort_sorter *sorter, tally *t)
 {
   recsort_error error = {0};
@@ -138,6 +141,33 @@ static void use_permutations(const recsort_allocator *memory, tally *t)
     else
       t->wrong += order.count != count;
   }
+  recsort_sorter_destroy(sorter);
+}
+
+static void merge_runs(const recsort_allocator *memory, tally *t)
+{
+  enum { RUNS = 300 }; /* two passes */
+  recsort_error error = {0};
+  recsort_sorter *sorter = open_sorter(memory, t);
+  size_t offsets[RUNS + 1];
+  const recsort_runs runs = {
+      .struct_size = sizeof runs, .count = RUNS, .offsets = offsets, .records = sorted_runs};
+  if (!sorter) return;
+  for (size_t r = 0; r <= RUNS; r++)
+    offsets[r] = count * r / RUNS;
+  for (size_t r = 0; r < RUNS; r++)
+    for (size_t i = offsets[r]; i < offsets[r + 1]; i++)
+      sorted_runs[i] = (entity){(float)i, 0, 0, 0, -(float)((i - offsets[r]) / 3)};
+  memcpy(entities, sorted_runs, count * sizeof *entities);
+  if (went_well(recsort_merge(sorter, entities, offsets, RUNS, &error), &error, t))
+    t->wrong += !in_order(entities);
+  else
+    t->changed += memcmp(entities, sorted_runs, count * sizeof *entities) != 0;
+  if (went_well(recsort_merge_to(sorter, &runs, output, &error), &error, t))
+    t->wrong += !in_order(output);
+  if (went_well(recsort_argmerge(sorter, &runs, index_of, 32, &error), &error, t))
+    for (size_t i = 0; i < count; i++)
+      t->wrong += sorted_runs[index_of[i]].x != output[i].x;
   recsort_sorter_destroy(sorter);
 }
 
@@ -205,13 +235,13 @@ static bool find_shim(shim *found)
 static size_t count_malloc(const shim *s, scenario *run)
 {
   tally t = {0};
-  run(NULL, &t); /* what is made only once */
+  run(NULL, &t); /* allocates what is made only once */
   s->plan(0, false);
   run(NULL, &t);
   return t.errors || t.wrong ? 0 : (size_t)s->calls();
 }
 
-/* What is left behind by a run whose allocation number `at` fails. */
+/* True if a run whose allocation number `at` fails leaves memory behind. */
 static bool leaves_memory(const shim *s, scenario *run, size_t at, bool for_ever, tally *t)
 {
   const long live = s->live();
@@ -221,7 +251,7 @@ static bool leaves_memory(const shim *s, scenario *run, size_t at, bool for_ever
   return s->live() > live;
 }
 
-/* What is made only once may be made in any run, a thread for one; a leak comes back. */
+/* Things that are made only once, such as a thread, may be made in any run; a leak recurs. */
 static void fail_malloc(const shim *s, scenario *run, size_t calls, bool for_ever, tally *t)
 {
   for (size_t at = 1; at <= calls; at++) {
@@ -232,22 +262,26 @@ static void fail_malloc(const shim *s, scenario *run, size_t calls, bool for_eve
   }
 }
 
-/* ---- All of it ---- */
+/* ---- All scenarios ---- */
 
 static const struct {
   const char *name;
   scenario *run;
-  const char *script; /* for the scripted plugin; NULL: it is not there */
-  size_t count;       /* of MANY records the schema's allocations are left out */
+  const char *script; /* for the scripted plugin; NULL: without it */
+  size_t count;       /* with MANY, the schema's allocations are skipped */
 } scenarios[] = {
     {"sort in place", sort_in_place, NULL, FEW},
     {"permutations", use_permutations, NULL, FEW},
+    {"merge", merge_runs, NULL, FEW},
+    {"merge many", merge_runs, NULL, MANY},
     {"schema and plugins", load_everything, NULL, FEW},
     {"sort many in place", sort_in_place, NULL, MANY},
 #ifndef RS_SLOW
     {"permutations of many", use_permutations, NULL, MANY},
 #endif
     {"sort with a plugin", sort_in_place, "well", FEW},
+    {"merge with a plugin that does not", merge_runs, "well", FEW},
+    {"merge with a plugin that fails", merge_runs, "merge-failed", FEW},
     {"sort with a plugin that fails", sort_in_place, "sort-failed", FEW},
     {"sort with a plugin that is lost", use_permutations, "sort-lost", FEW},
     {"sort with a plugin that lies", sort_in_place, "sort-duplicate", FEW},

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Every malloc of the tools fails in turn, once and for ever.
+"""Every malloc of the tools fails in turn, alone and with all later ones.
 
 Usage: tools.py SHIM TOOLS-FOLDER SCHEMA [outputs]
 
-With `outputs` only the commands that write records to a file, as where it lies makes a difference.
+With `outputs` only the commands that write records to a file, for which the file system matters.
 A run may end with status 0 and the right output, or with status 2, one message, the old output
 and nothing left behind; never otherwise. Prints "N faults, 0 crashes or changed files".
 """
@@ -20,8 +20,8 @@ def tool(name):
     return str(tools / name)
 
 
-# The words, and how many of the last allocations fail; None: all. The first are those of the schema,
-# the same for each command of a tool.
+# The command line, and how many of the last allocations fail; None: all. The first allocations are those
+# of the schema, the same for each command of a tool.
 SORT = [tool('recsort'), '-s', schema, '--threads=4']
 LAST = 40
 FEW = [
@@ -33,7 +33,7 @@ FEW = [
     ([tool('recgen'), '-s', schema, '-n', '50', '-o', 'out'], None),
     ([tool('reccat'), '-s', schema, '--head', '3', 'in'], None),
 ]
-# With as many records as threads sort and write.
+# Enough records for threads to sort and write.
 MANY = [
     ([*SORT, 'out', '-o', 'out'], LAST // 2),
     ([*SORT, '-u', 'in', '-o', 'out'], LAST // 2),

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: tests/foreign/fetch.sh TRIPLET FOLDER
-# Unpacks the libraries that a build for another processor needs into FOLDER: Debian's, got by apt
-# with lists of its own, so that the machine keeps the architectures that it has.
+# Unpacks the Debian libraries that a build for another processor needs into FOLDER. It uses apt
+# with separate lists, so that the architectures of this machine stay the same.
 set -eu
 triplet=$1
 case $triplet in

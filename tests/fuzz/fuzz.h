@@ -1,4 +1,4 @@
-/* fuzz.h - what every target here offers, and what it does when it finds a fault. */
+/* fuzz.h - the interface of all targets, and what they do when they find a fault. */
 #ifndef RS_FUZZ_H
 #define RS_FUZZ_H
 
@@ -10,7 +10,7 @@
 /* The interface of libFuzzer; replay.c calls it for each file of a corpus. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Ends the process, also where assert is compiled out. */
+/* Like assert, but also with NDEBUG. */
 #define EXPECT(condition)                                                                          \
   do {                                                                                             \
     if (!(condition)) {                                                                            \

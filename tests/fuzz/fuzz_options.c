@@ -30,12 +30,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   text[size] = '\0';
   for (size_t at = 0; at < size && count < MOST_WORDS; at += strlen(text + at) + 1)
     words[count++] = text + at;
-  static FILE *nowhere; /* messages are not what is tested; the fuzzer's own still come */
+  static FILE *nowhere; /* for the tool's messages; the fuzzer's own still appear */
   if (!nowhere) nowhere = fopen("/dev/null", "w");
   if (!nowhere) return 0;
   stderr = nowhere;
   tool_set_name("recsort");
-  optind = 0; /* glibc: start anew */
+  optind = 0; /* glibc: restart */
   if (options_parse(&options, count, words)) check_options(&options);
   options_free(&options);
   return 0;

@@ -1,4 +1,4 @@
-/* Any bytes as a schema: refused with a message, or a layout that holds together. */
+/* Any bytes as a schema: refused with a message, or a consistent layout. */
 #include <string.h>
 
 #include "fuzz.h"

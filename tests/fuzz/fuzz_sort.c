@@ -1,4 +1,4 @@
-/* A schema, a NUL, and records: every algorithm against a plain reference sort. */
+/* A schema, a NUL, and records: compares every algorithm with a simple reference sort. */
 #include <string.h>
 
 #include "fuzz.h"

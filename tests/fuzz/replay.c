@@ -11,7 +11,7 @@ int main(int argc, char **argv)
     if (file) {
       const size_t size = fread(data, 1, MOST, file);
       (void)fclose(file);
-      /* memory of just that size, so that sanitizers see a step beyond */
+      /* memory of exactly this size, so that sanitizers notice accesses beyond it */
       uint8_t *exact = malloc(size ? size : 1);
       for (size_t b = 0; exact && b < size; b++)
         exact[b] = data[b];

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Usage: tests/fuzz/run.sh SECONDS [TARGET...]
-# The long form of the fuzz tests, one target after the other, by one process each: schema sort key
-# options, or those that are named. Builds them with clang in build/fuzz. What is found goes to
-# build/fuzz/found; of that, a smallest set that reaches as much code joins the kept corpus; and
-# tests/fuzz/results.txt tells what was done. Fails if a target does, whose input is then shown.
+# The long form of the fuzz tests: runs the targets schema, sort, key and options, or those named,
+# one after the other, each in one process. Builds them with clang in build/fuzz. New inputs go to
+# build/fuzz/found; a minimal set of them that covers the same code joins the corpus, and
+# tests/fuzz/results.txt records the run. Fails, and shows the input, if a target fails.
 set -eu
 [ $# -gt 0 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 seconds=$1
@@ -20,7 +20,7 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=cl
 cmake --build "$build" --target $targets > /dev/null
 echo 'leak:libomp' > "$build/leaks"
 
-# Edges that the inputs in a folder take.
+# The edges that the inputs in a folder cover.
 edges() { # PROGRAM FOLDER
   "$1" -runs=0 "$2" 2>&1 | sed -n 's/.*INITED cov: \([0-9]*\).*/\1/p'
 }
@@ -37,7 +37,7 @@ fuzz() { # TARGET
     -print_final_stats=1 -artifact_prefix="$faults/" "$found" "$corpus" > "$build/$1.log" 2>&1 ||
     status=$?
   "$program" -set_cover_merge=1 -use_counters=0 "$least" "$corpus" "$found" > /dev/null 2>&1
-  for input in "$least"/*; do # the kept ones stay, under their names
+  for input in "$least"/*; do # existing ones keep their names
     same=no
     for kept in "$corpus"/*; do cmp -s "$input" "$kept" && same=yes && break; done
     [ $same = yes ] || cp "$input" "$corpus/"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: test_install.sh BUILD-FOLDER
-# Installs a build and builds programs against it by find_package and by pkg-config; CC, CXX,
-# CFLAGS, CXXFLAGS and LDFLAGS as usual. All of them must print the records in order.
+# Installs a build and builds programs against it with find_package and with pkg-config; CC, CXX,
+# CFLAGS, CXXFLAGS and LDFLAGS as usual. All programs must print the records in order.
 set -eu
 build=$1
 unset RECSORT_PLUGIN_PATH
@@ -19,7 +19,7 @@ expect() {
 }
 
 cmake --install "$build" --prefix "$scratch/first" > "$scratch/log"
-mv "$scratch/first" "$scratch/root" # what is installed can be moved
+mv "$scratch/first" "$scratch/root" # an installed tree can be moved
 
 cmake -S "$source" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/root" > "$scratch/log"
 cmake --build "$scratch/build" > "$scratch/log" || { cat "$scratch/log"; exit 1; }
@@ -48,7 +48,7 @@ test -s "$scratch/root/share/recsort/schemas/entity.yaml"
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" --check
 
-# A plugin, built against the installed headers alone: by find_package, and as pkg-config says.
+# A plugin, built with only the installed headers: with find_package and with pkg-config.
 mkdir "$scratch/plugins"
 $CC ${CFLAGS:-} -std=c11 -fvisibility=hidden -shared -fPIC -o "$scratch/plugins/librecsort_example.so" \
   "$source/example_plugin.c" $(pkg-config --cflags recsort)
@@ -59,14 +59,15 @@ for folder in build plugins; do
   RECSORT_PLUGIN_PATH=$scratch/$folder
   export RECSORT_PLUGIN_PATH
   "$scratch/root/bin/recsort" -s "$schema" --plugin example "$scratch/in" | cmp - "$scratch/sorted"
-  # recbench has whole records sorted, and looks at the result
+  # recbench sorts whole records with it, and checks the result
   "$scratch/root/bin/recbench" --suite entity --count 20000 --repeat 1 --plugin example > "$scratch/log"
   grep -q example "$scratch/log"
 done
 unset RECSORT_PLUGIN_PATH
 echo 'example: right'
 
-# It is found beside the shared library, wherever the tree was moved; not by the static one.
+# The plugin is found beside the shared library, wherever the tree is moved, but not by a static
+# one.
 plugins=$(dirname "$(find "$scratch/root" -name librecsort.so)")/recsort
 listed() {
   "$@" > "$scratch/list"

@@ -2,13 +2,13 @@
  *
  *   many_records [--spoil] PLUGIN COUNT[,COUNT]...       such as cuda 2^31-1,2^32+2097152
  *
- * A record is its key, so there are 256 keys, of which each comes millions of times. Sorted in
- * place: the bytes must be those of a counting sort. Put in order: the indices of each key must
- * ascend, and all of them name records with it; with what a counting sort knows of where a key
- * begins, only one permutation does that. --spoil: shows that what is wrong would be seen.
+ * A record is its key, so there are 256 keys, of which each comes millions of times. The sort in
+ * place must give the bytes of a counting sort. In the permutation, the indices of each key must
+ * ascend, and name records with this key; as a counting sort tells where each key begins, only one
+ * permutation does that. --spoil: shows that errors would be noticed.
  *
- * Needs, beside what the plugin takes: 1 byte for each record to sort, and 8 for its index. Exit
- * status: 0 all is right, 1 something is not, 2 it could not be tried. */
+ * Needs, besides the plugin's memory, 1 byte for each record and 8 for its index. Exit status: 0
+ * all is right, 1 something is wrong, 2 the test could not run. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static double seconds_now(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* "N", "2^E", and both with +N or -N behind them. */
+/* Parses "N" or "2^E", optionally followed by +N or -N. */
 static bool read_count(const char **text, uint64_t *count)
 {
   char *end;
@@ -47,7 +47,7 @@ static bool read_count(const char **text, uint64_t *count)
   return *end == ',' || *end == '\0';
 }
 
-/* Eight bytes at a time; tells how often each value comes. */
+/* Fills eight bytes at a time, and counts each value. */
 static void fill(unsigned char *records, uint64_t count, uint64_t often[VALUES])
 {
   memset(often, 0, VALUES * sizeof *often);
@@ -102,7 +102,7 @@ static recsort_sorter *open_sorter(const char *plugin)
   return sorter;
 }
 
-/* Prints a line; `why`: what is wrong. */
+/* Prints a line; `why` says what is wrong. */
 static bool tell(uint64_t count, const char *what, const char *why, double seconds,
                  const recsort_sorter *sorter)
 {
@@ -128,7 +128,7 @@ static bool try_order(const char *plugin, unsigned char *records, uint64_t count
       recsort_find_permutation(sorter, records, (size_t)count, &order, &error) ? error.text : NULL;
   const double seconds = seconds_now() - start;
   if (!why && spoil) {
-    uint32_t *const index = (uint32_t *)order.index; /* for few records */
+    uint32_t *const index = (uint32_t *)order.index; /* for at most 2^32 records */
     if (count % 2) index[1] = index[0];
     if (count % 2 == 0) index[count / 2] = index[0];
   }
@@ -156,7 +156,7 @@ static bool try_sort(const char *plugin, unsigned char *records, uint64_t count,
   return good;
 }
 
-/* The order first: a sort changes the records. */
+/* Tests the permutation first, as a sort changes the records. */
 static int try_count(const char *plugin, uint64_t count, bool spoil)
 {
   uint64_t often[VALUES];

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""No two source files use each other, not by way of others either: each can be read after those it uses.
+"""No two source files use each other, directly or through others: you can read each file after those it
+uses.
 
 Usage: circles.py OBJECT...    the object files of one program or library
 """
@@ -11,7 +12,7 @@ USES, DEFINES = set('Uvw'), set('TDBRVW')
 
 
 def symbols_of(path):
-    """What an object file uses, and what it defines for others."""
+    """The symbols that an object file uses, and those it defines for others."""
     text = subprocess.run(['nm', '--format=posix', path], check=True, capture_output=True,
                           text=True).stdout
     lines = [line.split() for line in text.splitlines()]
@@ -20,7 +21,7 @@ def symbols_of(path):
 
 
 def graph_of(files):
-    """For each file those it uses something of."""
+    """For each file, the files whose symbols it uses."""
     symbols = {path: symbols_of(path) for path in files}
     owner = {name: path for path, (_, defined) in symbols.items() for name in defined}
     return {path: {owner[name] for name in used if name in owner} - {path}
@@ -28,7 +29,7 @@ def graph_of(files):
 
 
 def circles(graph):
-    """The sets of files that can all be reached from each other, those of one left out."""
+    """The sets of two or more files that can all be reached from each other."""
     reached = {}
     for start in graph:
         seen, left = set(), [start]

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Small faults planted in the source, to see that the tests find each of them.
+"""Plants small faults in the source, to check that the tests find each of them.
 
-Usage: run.py [-j JOBS] [WORD]     WORD: only mutants whose file or text holds it
+Usage: run.py [-j JOBS] [WORD]     WORD: only mutants whose file or text contains it, such as
+                                   plugins/cpu/merge.c; merge.c also takes those of host_merge.c
 
-Every mutant is built in a scratch copy of the working tree and run against the tests of units and
-schemas, and if those pass against the conformance suite, or for the threads against theirs; one in
-the CUDA plugin's host part against the tests of that, one in its kernels against the emulated
-sorts or records. A mutant that passes them all has survived: a test is missing, or the change makes
-no difference. Takes an hour, most of it for kernels, and is no part of the default tests. Exit status: 0 all were found, 1 some survived, 2 a mutant no longer applies.
+Every mutant is built in a scratch copy of the working tree and run against the unit and schema
+tests and, if these pass, against the conformance suite, or for threads against their own tests.
+Mutants of the CUDA plugin's host code run against its tests, those of kernels against the emulated
+sorts or records. A mutant that passes all tests has survived: a test is missing, or the change
+makes no difference. Takes an hour, most of it for kernels, and is not one of the default tests.
+Exit status: 0 all were found, 1 some survived, 2 a mutant no longer applies.
 """
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,8 +20,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# file, text that stands there once, what it becomes. Not in it, for they make no difference: `<=` for
-# `<` where two words are known to differ, and a tile that leaves its bound to the next one.
+# file, text that occurs once in it, its replacement. Changes that make no difference are left out:
+# `<=` for `<` if two words are known to differ, and a tile that leaves its bound to the next one.
 MUTANTS = [
     # the tie rule and the cuts
     ('plugins/common/co_rank.h', '((left) <= (right))', '((left) < (right))'),
@@ -43,6 +46,39 @@ MUTANTS = [
     ('plugins/cpu/presorted.c', 'drop_more(a, below, a->keeps);', ';'),
     ('plugins/cpu/presorted.c', 'while (next < all->count && all->at[next].keeps == 0)',
      'while (false)'),
+    # merges of runs
+    ('plugins/cpu/run_cuts.c', 'return a->run != b->run ? a->run < b->run : a->at < b->at;', 'return false;'),
+    ('plugins/cpu/run_cuts.c', 'if (order) return order < 0;', ''),
+    ('plugins/cpu/run_cuts.c', 'begin + r < splitter->run, scratch)', 'begin + r > splitter->run, scratch)'),
+    ('plugins/cpu/run_cuts.c', '? splitter->at', '? 0'),
+    ('plugins/cpu/run_tile.c', 'count_below(t, r, least, r < bound)', 'count_below(t, r, least, r > bound)'),
+    ('plugins/cpu/run_tile.c', 'run_compare(t->key_size, last, least) >= 0) continue;', 'run_compare(t->key_size, last, least) > 0) continue;'),
+    ('plugins/cpu/run_tile.c', 'if (bits.all || repair(t, merged, total)) return merged;', 'return merged;'),
+    ('plugins/cpu/run_tile.c', 'key_of_pair(t, pairs[j - 1]), key) <= 0) break;', 'key_of_pair(t, pairs[j - 1]), key) < 0) break;'),
+    ('plugins/cpu/run_tile.c', 'used > room ? used - room : 0, used <= room};', '0, true};'),
+    ('plugins/cpu/run_tile.c', 'high > room ? high - room : 0, high <= room};', 'high > room ? high - room : 0, true};'),
+    ('plugins/cpu/run_tile.c', 'if (bit) part |= word_at(key, next) << (64 - bit);', ''),
+    ('plugins/cpu/run_tile.c', 'greatest - least < PAIR_MARK >> bits;', 'true;'),
+    ('plugins/cpu/run_tile.c', 'run->index += run->taken;', ''),
+    ('plugins/cpu/run_tile.c', 'if (!t->pass->check) return true;', 'return true;'),
+    ('plugins/cpu/run_tile.c', 'keys - t->key_size, count + 1)', 'keys, count)'),
+    ('plugins/cpu/run_tile.c', 'format->flip == 0 && ', ''),
+    ('plugins/cpu/run_tile.c', 'how.mark ? how.mark | r : 0;', 'how.mark;'),
+    ('plugins/cpu/run_zip.c', 'if (c.b < zip->b.count)\n', 'if (c.b + 1 < zip->b.count)\n'),
+    ('plugins/cpu/run_zip.c', 'for (size_t k = 4 * quarter; k < count; k++)', 'for (size_t k = 4 * quarter; k + 1 < count; k++)'),
+    ('plugins/cpu/run_zip.c', 'a3 == 0 || ', ''),
+    ('plugins/cpu/run_tree.c', '(order == 0 && a < b)', '(order == 0 && a > b)'),
+    ('plugins/cpu/run_keys.c', 'i * key_size) > 0;', 'i * key_size) >= 0;'),
+    ('plugins/cpu/run_merge.c', 'job->in_place && plan->passes % 2;', 'false;'),
+    ('plugins/cpu/run_merge.c', 'place ? keys : keys + key_size, count + (place != 0)', 'keys + key_size, count'),
+    ('plugins/cpu/run_merge.c', 'if (any && run_compare(key_size, last, next) > 0) return false;', ''),
+    ('plugins/cpu/run_merge.c', 'if (!run_in_order(key_size,', 'if (0 && !run_in_order(key_size,'),
+    ('plugins/cpu/run_merge.c', 'return job->copies[(behind - 1) % 2];', 'return job->copies[0];'),
+    ('plugins/cpu/run_merge.c', 'if (step->flags & RECSORT_KEY_DESCENDING) format.flip', 'if (0) format.flip'),
+    ('core/merge.c', 'offsets[r + 1] < offsets[r])', 'offsets[r + 1] + 1 < offsets[r])'),
+    ('core/merge.c', 'if (own[r].count && !own[r].records)', 'if (0)'),
+    ('core/merge.c', 'if (linked_in || (!unsupported && !sorter->choice.automatic)) return status;', 'return status;'),
+    ('core/merge.c', 'merger->lost = merged == RECSORT_PLUGIN_LOST;', ''),
     # runs that the device sorts and the host merges
     ('plugins/gpu/host_merge.c', '(a.run < b.run)', '(a.run > b.run)'),
     ('plugins/gpu/host_merge.c', '((a.run < b.run) & equal_or_less)', 'equal_or_less'),
@@ -112,7 +148,7 @@ MUTANTS = [
     # of equal keys the later one first
     ('plugins/cuda/sample/agent/tile_bins.cuh', 'shared->indices[i] < other.index',
      'shared->indices[i] > other.index'),
-    # keys taken for such that end in zeros
+    # keys assumed to end in zeros
     ('plugins/cuda/sample/agent/tile_bins.cuh', 'head << scale->tail == key',
      'true'),
     # pairs whose tags tie left as they come, in a bin of many
@@ -127,7 +163,7 @@ MUTANTS = [
     # likewise, of neighbours
     ('plugins/cuda/sample/block/ranks.cuh', 'at < first + r',
      'at > first + r'),
-    # the first of so many keys of a run in place of the last
+    # the first key of a fence's range in place of the last
     ('plugins/cuda/sample/block/ranks.cuh', '& last) == last) runs',
      '& last) == 0) runs'),
     # likewise, among runs
@@ -139,13 +175,13 @@ MUTANTS = [
     # whole records on the device
     # a warp's hashes left out
     ('plugins/cuda/records.c', 'w < RECORDS_WARPS; w++', 'w < RECORDS_WARPS - 1; w++'),
-    # an invalid record not told
+    # an invalid record not reported
     ('plugins/cuda/records.c', 'if (!valid) args->facts->invalid = 1;', ';'),
     # half of a key not compared
     ('plugins/cuda/records.c', '&& words[2 * i + 1] == key.words[1]', ''),
-    # an index just out of range let pass
+    # an index just out of range accepted
     ('plugins/cuda/records.c', 'if (at >= args.count) {', 'if (at > args.count) {'),
-    # an index that comes twice let pass
+    # an index that occurs twice accepted
     ('plugins/cuda/records.c', 'if (before & bit) args.facts->broken = 1;', ';'),
     # the last pair not looked at
     ('plugins/cuda/records.c', 'if (i >= args.count) return;\n  const int compared',
@@ -162,13 +198,13 @@ MUTANTS = [
     # the published sorts
     ('plugins/cuda/plan.h', 'count / each + (count % each != 0)', 'count / each'),
     ('plugins/cuda/plan.h', 'plan_min(begin + 2 * width, count)};', 'begin + 2 * width};'),
-    ('plugins/cuda/published/runs.cuh', 'if (LEFT_GOES_FIRST(x, key_at(right, i)))', 'if (x < key_at(right, i))'),
-    ('plugins/cuda/published/runs.cuh', 'if (LEFT_GOES_FIRST(key_at(left, i), x))', 'if (key_at(left, i) < x)'),
-    ('plugins/cuda/published/runs.cuh', 'if (LEFT_GOES_FIRST(key_at(a, i), key_at(b, rank - i - 1)))',
+    ('plugins/cuda/runs.cuh', 'if (LEFT_GOES_FIRST(x, key_at(right, i)))', 'if (x < key_at(right, i))'),
+    ('plugins/cuda/runs.cuh', 'if (LEFT_GOES_FIRST(key_at(left, i), x))', 'if (key_at(left, i) < x)'),
+    ('plugins/cuda/runs.cuh', 'if (LEFT_GOES_FIRST(key_at(a, i), key_at(b, rank - i - 1)))',
      'if (key_at(a, i) < key_at(b, rank - i - 1))'),
-    ('plugins/cuda/published/runs.cuh', 'i < a.count && LEFT_GOES_FIRST(key_at(a, i), key_at(b, j))',
+    ('plugins/cuda/runs.cuh', 'i < a.count && LEFT_GOES_FIRST(key_at(a, i), key_at(b, j))',
      'i < a.count && key_at(a, i) < key_at(b, j)'),
-    ('plugins/cuda/published/runs.cuh', '+ rank_in_left(key, left)', '+ rank_in_right(key, left)'),
+    ('plugins/cuda/runs.cuh', '+ rank_in_left(key, left)', '+ rank_in_right(key, left)'),
     ('plugins/cuda/published/rank.cu', ': rank_in_left(key, sibling)', ': rank_in_right(key, sibling)'),
     ('plugins/cuda/published/rank.cu', 'threadIdx.x; i < end; i', 'threadIdx.x; i < begin + blockDim.x; i'),
     ('plugins/cuda/published/corank_block.cuh', '(uint32_t)plan_blocks(tile, blockDim.x)', 'tile / blockDim.x'),
@@ -176,6 +212,28 @@ MUTANTS = [
     ('plugins/cuda/published/corank_circular.cuh', 'slot >= ring.size ? slot - ring.size : slot', 'slot'),
     ('plugins/cuda/published/corank_circular.cuh', 'ring_slot(*ring, held + i)', 'ring_slot(*ring, i)'),
     ('plugins/cuda/plan.h', '/ (2 * pair_bytes);', '/ pair_bytes;'),
+    # the merge sort: ties, ends, places, digests
+    ('plugins/cuda/merge/merge_tiles.cuh', 'LEFT_GOES_FIRST(key_at(a, i - 1), key_at(b, rank - i))',
+     'key_at(a, i - 1) < key_at(b, rank - i)'),
+    ('plugins/cuda/merge/merge_tiles.cuh', 'i <= high &&', 'i < high &&'),
+    ('plugins/cuda/merge/merge_tiles.cuh', 'return LEFT_GOES_FIRST(parts.a.keys[i], parts.b.keys[j]);',
+     'return parts.a.keys[i] < parts.b.keys[j];'),
+    ('plugins/cuda/merge/merge_tiles.cuh', 'return LEFT_GOES_FIRST(left, right);', 'return left < right;'),
+    ('plugins/cuda/merge/merge_tiles.cuh', 'j >= count || (i < a_count &&', '(i < a_count &&'),
+    ('plugins/cuda/merge/merge_tiles.cuh', 'tied = tied || left == right;', ';'),
+    ('plugins/cuda/merge/merge_tiles.cuh', 'if (b[parts.a_count] < least) least', 'if (false) least'),
+    ('plugins/cuda/merge/digest.cuh', 'used > bits ? used - bits : 0', '0'),
+    ('plugins/cuda/merge/elements.cuh', 'if (form.digest.shift == 0) return true;', 'return true;'),
+    ('plugins/cuda/merge/elements.cuh', 'if (even || odd)', 'if (even)'),
+    ('plugins/cuda/merge/elements.cuh', 'if (done) return true;\n  }\n  return false;',
+     'if (done) return true;\n  }\n  return true;'),
+    ('plugins/cuda/merge/sort_chunks.cuh', 'if (is_left ? other < key : LEFT_GOES_FIRST(other, key))',
+     'if (other < key)'),
+    ('plugins/cuda/merge/sort_chunks.cuh', 'i < count ? form.of(keys.at(i), i) : NO_ELEMENT',
+     'form.of(keys.at(i), i)'),
+    ('plugins/cuda/merge/dispatch.cuh', 'width >= job->count - width', 'width > job->count - width'),
+    ('plugins/cuda/merge/dispatch.cuh', 'plan_blocks(job->count % (2 * width), plan.tile)',
+     'plan_blocks(job->count % width, plan.tile)'),
     # keys wider than a pair
     ('plugins/cpu/merge.c', 'return (tied){run.begin, run.count, window.low};',
      'return (tied){run.begin, run.count, 0};'),
@@ -241,10 +299,10 @@ MUTANTS = [
     ('core/permute/permute.c', 'range.end - range.begin)) v->good = false;', 'range.end - range.begin)) v->good = true;'),
     ('core/permute/permute.c', 'order->index_bits, i) != i) return false;',
      'order->index_bits, i) > i + 1) return false;'),
-    ('core/permute/permute.c', 'const size_t head = unaligned < size ? unaligned : size;',
+    ('plugins/common/stream_copy.h', 'const size_t head = unaligned < size ? unaligned : size;',
      'const size_t head = 0;'),
-    ('core/permute/permute.c', 'size = (size_t)(end - from);', 'size = 0;'),
-    # the pipeline and what looks at order
+    ('plugins/common/stream_copy.h', 'size = (size_t)(end - from);', 'size = 0;'),
+    # the pipeline and the checks of order
     ('core/pipeline.c', 'rs_copy(records, copy, r.bytes, sorter->team);', ''),
     ('core/pipeline.c', 'rs_copy(records, r.sorted, r.bytes, sorter->team);', ''),
     ('core/pipeline.c', 'if (sorted == RECSORT_PLUGIN_UNSUPPORTED) return RECSORT_OK;', ''),
@@ -314,19 +372,28 @@ CUDA_STAGES = [('CUDA tests', ['test_host_merge', 'test_in_runs', 'test_verify',
                 r'^cuda\.(host_merge|in_runs|verify|devices)$', 60)]
 
 
-SORT_STAGES = [('emulated sorts', ['emulation'], r'^emulation\.(devices\.)?(rank|corank)', 240)]
+def other_sorts():
+    """The CUDA plugin's sorts, from its list, except sample and its other name."""
+    names = re.findall(r'ROW\(\w+, \w+, "([^"]+)"', (ROOT / 'plugins/cuda/algorithms.h').read_text())
+    return '|'.join(name for name in names if name not in ('sample', 'hybrid'))
+
+
+SORT_STAGES = [('emulated sorts', ['emulation'], rf'^emulation\.(devices\.)?({other_sorts()})$', 240)]
 
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
 RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60)]
+# How a file's name begins, and what finds its mutants; the first match counts. Every folder of
+# plugins/cuda has sorts.
 STAGES_OF = [('plugins/cuda/sample/', SAMPLE_STAGES), ('plugins/cuda/records.c', RECORDS_STAGES),
-             ('plugins/cuda/published/', SORT_STAGES), ('plugins/cuda/plan.h', SORT_STAGES),
+             (r'plugins/cuda/\w+/', SORT_STAGES),
+             ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),
              ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES),
              ('core/include/recsort/team.h', THREAD_STAGES)]
 
 
 def stages_for(name):
-    return next((found for start, found in STAGES_OF if name.startswith(start)), None) or stages()
+    return next((found for start, found in STAGES_OF if re.match(start, name)), None) or stages()
 
 
 def is_found(build, jobs, chosen):
@@ -368,8 +435,11 @@ def main():
         if configured.returncode:
             sys.exit(configured.stdout)
         why = None if builds(build, arguments.jobs, []) else 'compiler'
-        why = why or is_found(build, arguments.jobs, stages() + CUDA_STAGES + SAMPLE_STAGES +
-                              THREAD_STAGES)
+        wanted = []  # what would find the chosen mutants
+        for stage in (stage for name, _, _ in chosen for stage in stages_for(name)):
+            if stage not in wanted:
+                wanted.append(stage)
+        why = why or is_found(build, arguments.jobs, wanted)
         if why:
             sys.exit(f'mutants: without any, the tests fail already: {why}')
         for name, old, new in chosen:

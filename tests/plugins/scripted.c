@@ -1,25 +1,30 @@
-/* scripted.c - a plugin that works, and better than the CPU's by its own account, until the
- * environment variable RECSORT_TEST_SCRIPT tells it to fail in some way:
+/* scripted.c - a plugin that works, with a higher score than the CPU's, until the environment
+ * variable RECSORT_TEST_SCRIPT makes it fail in some way:
  *
- *   open-failed, open-memory           open reports it
+ *   open-failed, open-memory           open fails so
  *   limit-keys, limit-count            limits are narrower than any job
- *   limit-least                        fewer than 5 records are not worth it
- *   size-unsupported, size-huge        work_size refuses, or asks for more than there is
- *   size-outside, size-unaligned       work_size puts the keys where they cannot be
- *   sort-failed, sort-memory           sort reports it
- *   sort-lost                          so too, and it must not be called again
- *   sort-duplicate, sort-range         sort returns what is no permutation
+ *   limit-least                        its least_count is 5
+ *   size-unsupported, size-huge        work_size refuses, or asks for too much
+ *   size-outside, size-unaligned       work_size puts the keys at a wrong place
+ *   sort-failed, sort-memory           sort fails so
+ *   sort-lost                          the same, and it must not be called again
+ *   sort-duplicate, sort-range         sort returns something else than a permutation
  *   sort-nothing                       sort writes nothing
- *   sort-unsorted, sort-ties           sort returns a permutation, but not in order; or ties turned
+ *   sort-unsorted, sort-ties           sort returns a permutation, unsorted, or with ties reversed
  *   sort-corrupt                       sort reports that its result is wrong
- *   whole                              whole records are sorted, and well, in 10 seconds as it says
- *   whole-mostly, whole-hardly         so too, but that may be sooner or not
+ *   whole                              whole records are sorted well, and it reports 10 s
+ *   whole-mostly, whole-hardly         the same, but it says that they may be faster
  *   whole-failed, whole-memory, whole-lost, whole-unsupported
- *                                      that reports it, having spoilt what it could
+ *                                      the sort of records fails so, after spoiling memory
  *   whole-zeros, whole-twice, whole-flip, whole-unsorted
- *                                      zeros, a record twice, a bit turned, the input as it was
+ *                                      zeros, a record twice, a bit flipped, the input
+ *   merge                              runs are merged, and well, if there are more than two
+ *   merge-failed, merge-lost, merge-unsupported
+ *                                      that reports it, having spoilt what it could
+ *   merge-memory, merge-huge           it wants more memory than there is
+ *   merge-short                        its table ends before what merges
  *
- * It also holds the host to its part of the contract, and fails with a text if that is broken. */
+ * It also checks that the host keeps its part of the contract, and fails with a text if not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,8 +272,74 @@ static recsort_plugin_status sort_whole(void *made, const recsort_plugin_job *jo
 static const recsort_plugin_records whole = {
     .size = sizeof whole, .suits = suits, .reason = reason, .sort = sort_whole};
 
+/* ---- Merging ---- */
+
+static int script_is_merge(void)
+{
+  const char *script = getenv("RECSORT_TEST_SCRIPT");
+  return script && strncmp(script, "merge", 5) == 0;
+}
+
+static uint32_t merge_suits(const void *made, const recsort_plugin_merge_job *job)
+{
+  (void)made;
+  return job->run_count > 2;
+}
+
+static recsort_plugin_status merge_size(const void *made, const recsort_plugin_merge_job *job,
+                                        uint64_t *bytes, recsort_plugin_error *error)
+{
+  (void)made;
+  if (job->size < sizeof *job || error->text[0])
+    return refuse(error, RECSORT_PLUGIN_FAILED, "the job is wrong");
+  if (script_is("merge-memory")) return refuse(error, RECSORT_PLUGIN_OUT_OF_MEMORY, "no memory");
+  *bytes = script_is("merge-huge") ? UINT64_MAX / 2 : 64 + job->count * job->program->record_size;
+  return RECSORT_PLUGIN_OK;
+}
+
+/* By insertion, as the records come. */
+static void insert_runs(const recsort_plugin_merge_job *job, unsigned char *to)
+{
+  const size_t size = (size_t)job->program->record_size;
+  unsigned char *end = to;
+  for (uint32_t r = 0; r < job->run_count; r++) {
+    const unsigned char *from = job->runs[r].records;
+    for (uint64_t i = 0; i < job->runs[r].count; i++, from += size, end += size) {
+      unsigned char *at = end;
+      for (; at > to && key_of(job->program, at - size) > key_of(job->program, from); at -= size)
+        memcpy(at, at - size, size);
+      memcpy(at, from, size);
+    }
+  }
+}
+
+static recsort_plugin_status merge(void *made, const recsort_plugin_merge_job *job, void *memory,
+                                   void *result, recsort_plugin_error *error)
+{
+  instance *self = made;
+  const size_t bytes = (size_t)(job->count * job->program->record_size);
+  if (self->lost || (uintptr_t)memory % 64 || !result || job->index_bits || error->text[0])
+    return refuse(error, RECSORT_PLUGIN_FAILED, "the call is wrong");
+  memset(memory, 0xee, 64 + bytes);
+  if (!job->in_place) memset(result, 0xee, bytes);
+  if (script_is("merge-failed")) return refuse(error, RECSORT_PLUGIN_FAILED, "merge failed");
+  if (script_is("merge-unsupported")) return refuse(error, RECSORT_PLUGIN_UNSUPPORTED, "not these");
+  if (script_is("merge-lost")) {
+    self->lost = 1;
+    return refuse(error, RECSORT_PLUGIN_LOST, "the device is gone");
+  }
+  insert_runs(job, memory);
+  memcpy(result, memory, bytes);
+  return RECSORT_PLUGIN_OK;
+}
+
+static recsort_plugin_merge merging = {
+    .size = sizeof merging, .suits = merge_suits, .work_size = merge_size, .merge = merge};
+
 static const void *extension(const char *name)
 {
+  merging.size = script_is("merge-short") ? sizeof merging - 1 : sizeof merging;
+  if (script_is_merge() && strcmp(name, RECSORT_PLUGIN_MERGE) == 0) return &merging;
   return script_is_whole() && strcmp(name, RECSORT_PLUGIN_RECORDS) == 0 ? &whole : NULL;
 }
 

@@ -1,5 +1,5 @@
-/* wrong.c - plugins that must not be used, one for each WRONG_... that it is compiled with. None
- * may have any of its functions called but, where the table is whole, score. */
+/* wrong.c - plugins that must not be used, one for each WRONG_... that it is compiled with. None of
+ * their functions may be called, except `score` if the table is complete. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -79,7 +79,7 @@ static const recsort_plugin_algorithm *const algorithms[] = {NULL, &algorithm};
 static const recsort_plugin_algorithm *const algorithms[] = {&algorithm};
 #endif
 
-#ifdef WRONG_OPTION /* what its size, reserved, name and description are */
+#ifdef WRONG_OPTION /* its size, reserved, name and description */
 static const recsort_plugin_option option = {WRONG_OPTION};
 #endif
 #if defined WRONG_OPTION
@@ -120,7 +120,7 @@ static const recsort_plugin table = {
 #endif
 };
 
-#ifdef WRONG_SYMBOL /* the one that is looked for is not there */
+#ifdef WRONG_SYMBOL /* the expected symbol is missing */
 #define recsort_plugin_entry recsort_plugin_entrance
 #endif
 
@@ -130,7 +130,7 @@ __attribute__((visibility("default"))) const recsort_plugin *recsort_plugin_entr
 {
 #ifdef WRONG_HOST
   return host_abi ? NULL : &table;
-#elif defined WRONG_MEMBER /* one that is missing */
+#elif defined WRONG_MEMBER /* the member that is missing */
   static recsort_plugin gap;
   (void)host_abi;
   gap = table;

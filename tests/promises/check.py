@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Every promise is still made in these words, and every test that shows it is there.
+"""Checks that every promise is still made in the quoted words, and that its tests exist.
 
 Usage: check.py SOURCE-FOLDER
 
-promises.tsv has a row a promise: the file that makes it, its words, and what shows that it is kept,
-each as FILE or FILE:NAME, where NAME is a word in that file (a test function, a test of ctest, a
-figure in a committed result). A sentence with one of the words below is a promise in any case, in the
-files that make any: without a row it is reported.
+promises.tsv has a row for each promise: the file that makes it, its words, and the proofs that it is
+kept, each as FILE or FILE:NAME, where NAME is a word in that file (a test function, a test of ctest, a
+figure in a committed result). In the files that make promises, every sentence with one of the words
+below is a promise too; without a row it is reported.
 """
 import re
 import sys
@@ -17,7 +17,7 @@ PROMISING = re.compile(r'\b(never|always|whatever|guarantee\w*|nothing else)\b',
 
 
 def unroff(line):
-    """A line of a man page as it is read."""
+    """The text of a line of a man page."""
     macro, _, rest = line.partition(' ')
     if re.fullmatch(r'\.(BR|RB|BI|IB|IR|RI)', macro):
         line = ''.join(a or b for a, b in re.findall(r'"([^"]*)"|((?:\\ |[^\s"])+)', rest))
@@ -30,7 +30,7 @@ def unroff(line):
 
 
 def words_of(path):
-    """The text of a file, in one line: no stars of comments, no macros of man pages."""
+    """The text of a file in one line, without comment markers and macros of man pages."""
     text = path.read_text()
     if path.suffix == '.1':
         text = '\n'.join(map(unroff, text.splitlines()))
@@ -46,7 +46,7 @@ def read_table(path):
 
 
 def is_there(root, proof):
-    """Whether a proof's file, and its name as a word in it, are there."""
+    """Whether the file of a proof exists and contains its name as a word."""
     name, _, word = proof.partition(':')
     path = root / name
     if not name.startswith(PROOFS) or not path.is_file():
@@ -66,7 +66,7 @@ def unlisted(root, rows):
 
 
 def check(root):
-    """What is wrong, a line each, and how many rows there are."""
+    """The problems, one line each, and the number of rows."""
     problems, rows = [], []
     for number, (name, words, proofs) in read_table(root / 'tests/promises/promises.tsv'):
         where = f'promises.tsv:{number}'

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The check must pass a sound table, and find each error planted in one."""
+"""The check must accept a correct table, and find each error planted in one."""
 import sys
 import tempfile
 from pathlib import Path
@@ -23,7 +23,7 @@ TABLE = [
     'tool.1\tGive --head=N for the first Ns.\ttools/results/it.txt:3.5',
 ]
 
-# what is put where: a row of the table, or a file's text
+# the planted error: a row of the table, or the text of a file
 PLANTED = {
     'other words': (1, 'README.md\tsorts, and is fast\ttests/it.sh'),
     'other words in a comment': (3, 'core/it.h\tNothing is read here, and nothing else happens.\ttests/it.sh'),

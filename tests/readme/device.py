@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the README says goes to a GPU is what the CUDA plugin, on a runtime that stands in for CUDA's, says.
+"""The README and the CUDA plugin, on the stand-in runtime, agree about what is sent to a GPU.
 
 Usage: device.py RECSORT PLUGIN-FOLDER SOURCE-FOLDER
 """

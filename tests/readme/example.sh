@@ -1,6 +1,6 @@
 #!/bin/sh
 # Usage: example.sh CC SOURCE_FOLDER LIBRARY_FOLDER
-# The README's embedding example has at most 25 lines, compiles as it stands, and sorts.
+# The README's C example has at most 25 lines, compiles unchanged, and sorts.
 set -eu
 cc=$1 source=$2 library=$3
 folder=$(mktemp -d)

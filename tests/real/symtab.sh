@@ -1,8 +1,8 @@
 #!/bin/sh
 # Usage: symtab.sh RECSORT RECCAT CXX SCHEMA
-# Real input: the symbol table of a real ELF binary, sorted in place in its file by st_value with the
-# schema's `skip` and `trailer`, agrees with nm --numeric-sort. The binary is linked here from the whole
-# of the C++ library, for Debian strips those that it ships.
+# Real input: the symbol table of an ELF binary, sorted in place in its file by st_value with the
+# schema's `skip` and `trailer`, agrees with nm --numeric-sort. The binary is linked here from the
+# whole C++ library, as Debian strips the binaries that it ships.
 set -eu
 recsort=$1 reccat=$2 cxx=$3 schema=$4
 folder=$(mktemp -d)
@@ -38,7 +38,7 @@ names = open(binary, "rb").read()[start:start + size]
 def name(offset):
     return names[offset:names.index(b"\0", offset)].decode()
 
-SECTION, FILE = 3, 4  # types of symbols that nm shows only when asked for
+SECTION, FILE = 3, 4  # types of symbols that nm does not show by default
 rows = list(csv.DictReader(open(ours)))
 assert len(rows) >= 10000, f"only {len(rows)} symbols"
 got = [(int(r["st_value"]), name(int(r["st_name"]))) for r in rows

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks recsort.schema.json against the example schemas, which must pass, and against the
-hostile ones whose shape alone is wrong (hostile/shape-*.yaml), which must not.
+"""Checks recsort.schema.json: it must accept the example schemas, and reject the hostile ones with a
+wrong shape (hostile/shape-*.yaml).
 
 usage: check_json_schema.py SCHEMAS HOSTILE    Exit status: 0 right, 1 wrong, 77 skipped."""
 import json

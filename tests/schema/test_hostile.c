@@ -1,5 +1,5 @@
-/* test_hostile.c - schemas made to do harm: each is refused with the message expected of it, and
- * none takes more than 50 ms of processor time or 16 MiB. */
+/* test_hostile.c - hostile schemas: each is refused with the expected message, and none takes more
+ * than 50 ms of processor time or 16 MiB. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-/* The limits hold for a build that is optimised and has no sanitizer in it. */
+/* The limits apply to optimised builds without sanitizers. */
 #ifdef __has_feature
 #define HAS_FEATURE(feature) __has_feature(feature)
 #else
@@ -48,7 +48,7 @@ static size_t count_schemas(const char *folder)
   return count;
 }
 
-/* Each line of expected.txt is the message for one file, whose name it begins with. */
+/* Each line of expected.txt is the message for one file, and begins with its name. */
 static void refuses_the_corpus(void **state)
 {
   char line[600], path[1000], expected[1600];
@@ -74,8 +74,8 @@ static void refuses_the_corpus(void **state)
 /* ---- Generated schemas ------------------------------------------------------------------------
  */
 
-/* `before` and, if there is an `after`, a running number and `after`; `count` times, or until the
- * text has 1 MiB. */
+/* A repeated text: `before` and, if there is an `after`, a running number and `after`; `count`
+ * times, or until the text has 1 MiB. */
 typedef struct part {
   const char *before;
   const char *after;
@@ -191,7 +191,7 @@ static double milliseconds(struct timeval t)
   return (double)t.tv_sec * 1e3 + (double)t.tv_usec / 1e3;
 }
 
-/* What a load cost, as a child tells its parent. */
+/* The cost of a load, which a child reports to its parent. */
 typedef struct cost {
   recsort_status status;
   double milliseconds;
@@ -213,7 +213,7 @@ static cost measure(const char *text, size_t size)
   return c;
 }
 
-/* In a process of its own, so that each starts with the memory that this one has. */
+/* Measures in a new process, so that each starts with the memory of this one. */
 static cost measure_apart(const char *text, size_t size)
 {
   int ends[2], status;
@@ -233,7 +233,7 @@ static cost measure_apart(const char *text, size_t size)
   return c;
 }
 
-/* The least of some tries, since others may use the machine. */
+/* The least of several tries, as others may use the machine. */
 static cost measure_best(const char *text, size_t size)
 {
   cost best = measure_apart(text, size);
@@ -253,7 +253,7 @@ static void stays_within_time_and_memory(void **state)
   for (size_t i = 0; i < LENGTH(generated); i++) {
     const size_t size = write_text(&generated[i], text);
     const cost c = measure_best(text, size);
-    /* All but one are refused; that one is as costly as a schema can be. */
+    /* All but one are refused; that one is the most expensive valid schema. */
     const bool fine = strcmp(generated[i].name, "many keys of many fields") == 0;
     if ((c.status == RECSORT_OK) != fine)
       fail_msg("%s: %s", generated[i].name, c.status ? c.error.text : "accepted");

@@ -1,4 +1,4 @@
-/* growth.h - what a process holds, and whether that grows. */
+/* growth.h - the resources of a process, and whether they grow. */
 #ifndef RS_TEST_GROWTH_H
 #define RS_TEST_GROWTH_H
 
@@ -12,7 +12,7 @@
 
 #include "recsort/recsort.h"
 
-/* Counts what the library takes through the hook; from any thread that calls it. */
+/* Counts the library's memory through the allocator hook; any thread. */
 typedef struct counted_memory {
   _Atomic size_t calls, blocks, bytes;
 } counted_memory;
@@ -36,12 +36,12 @@ static inline void counted_release(void *context, void *memory, size_t size)
 }
 
 typedef struct holding {
-  size_t blocks, bytes; /* of the hook */
+  size_t blocks, bytes; /* held through the hook */
   size_t heap, resident;
   size_t mappings, descriptors, threads;
 } holding;
 
-/* Sanitizers keep what is freed. */
+/* Sanitizers keep freed memory. */
 #if defined(__SANITIZE_ADDRESS__)
 #define RS_KEEPS_FREED 1
 #elif defined(__has_feature)
@@ -60,7 +60,7 @@ static inline size_t entries(const char *path)
   return count;
 }
 
-/* A thread that was joined may still be on its way out. */
+/* A joined thread may still be listed for a moment. */
 static inline size_t count_threads(void)
 {
   size_t least = SIZE_MAX;
@@ -100,8 +100,7 @@ static inline bool grew(const char *what, size_t before, size_t after, size_t sl
   return true;
 }
 
-/* The C library keeps some freed blocks at hand, which count as taken, and threads that end leave
- * their stacks for others. */
+/* The C library caches some freed blocks, which count as allocated, and stacks of ended threads. */
 static inline bool has_grown(const char *name, holding before, holding after)
 {
   bool grown = grew("blocks", before.blocks, after.blocks, 0);

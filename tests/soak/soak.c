@@ -1,11 +1,11 @@
-/* soak - a program that embeds recsort and runs for long (T15).
+/* soak - a program that embeds recsort and runs for a long time (T15).
  *
  * Usage: soak FRAMES
  *
- * Each frame makes new contents, of another length, and has them sorted in one of several ways; the
- * result is looked at. Then sorters and schemas are made and destroyed, FRAMES / 100 times, and
- * threads that come and go sort. After a first part neither memory, descriptors nor threads may
- * grow. That growth would be seen is shown at the end. */
+ * Each frame makes new contents of another length, sorts them in one of several ways, and checks
+ * the result. Then sorters and schemas are made and destroyed, FRAMES / 100 times, and short-lived
+ * threads sort. After the first part neither memory, descriptors nor threads may grow. The end
+ * shows that growth would be noticed. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,9 +17,9 @@
 
 enum {
   SMALL = 1 << 12,               /* most frames are shorter */
-  LARGE = (1 << 17) + (1 << 12), /* now and then one is large enough for threads */
+  LARGE = (1 << 17) + (1 << 12), /* some are large enough for threads */
   LARGE_EVERY = 5000,
-  PARTS = 10 /* after each of them growth is looked for */
+  PARTS = 10 /* growth is checked after each of them */
 };
 
 typedef struct entity {
@@ -32,7 +32,7 @@ static struct {
   counted_memory memory;
   recsort_allocator hook;
   recsort_schema *schema;
-  recsort_sorter *sorters[2]; /* of as many threads, and one more */
+  recsort_sorter *sorters[2]; /* with THREADS threads, and with one more */
   uint64_t random;
   size_t frames, records, wrong, grown;
 } soak;
@@ -67,7 +67,7 @@ static recsort_sorter *make_sorter(const recsort_schema *schema, unsigned thread
 
 /* ---- Frames ---- */
 
-/* From sorted to random, with ties; x is the record's number. */
+/* From sorted to random order, with ties; x is the record's number. */
 static void fill(entity *to, size_t count, uint64_t *random)
 {
   const uint64_t disorder = random_below(random, 3) ? 1000 : 2;
@@ -113,7 +113,7 @@ static bool sort_indices(recsort_sorter *sorter, size_t count)
   return good;
 }
 
-/* The records, and an array that runs beside them. */
+/* Permutes the records, and an array that belongs to them. */
 static bool permute(recsort_sorter *sorter, size_t count)
 {
   recsort_error error;
@@ -157,7 +157,7 @@ static void run_frame(size_t frame)
   soak.records += count;
 }
 
-/* The first part takes what is then kept. */
+/* The first part allocates what is then kept. */
 static void run_frames(size_t frames)
 {
   holding before = {0};
@@ -173,7 +173,7 @@ static void run_frames(size_t frames)
   }
 }
 
-/* ---- Lives ---- */
+/* ---- Sorters and schemas ---- */
 
 static void live(size_t i)
 {
@@ -206,7 +206,7 @@ static void run_lives(size_t lives)
   (void)unsetenv("RECSORT_PLUGIN_PATH");
 }
 
-/* ---- Threads of the program's own ---- */
+/* ---- The program's own threads ---- */
 
 static void *sort_once(void *argument)
 {
@@ -235,7 +235,7 @@ static void run_threads(size_t threads)
   soak.grown += has_grown(name, before, hold(&soak.memory));
 }
 
-/* ---- Would growth be seen? ---- */
+/* ---- Is growth noticed? ---- */
 
 static void *wait_for_ever(void *argument)
 {

@@ -1,8 +1,8 @@
-/* failing_allocator.h - an allocator hook that counts, checks what it gets back, and fails when it
- * is told to.
+/* failing_allocator.h - an allocator hook that counts calls, checks what is released, and fails on
+ * demand.
  *
- * Blocks are filled before they are given out, and start at the least alignment that the hook
- * promises, so that nobody can rely on more. One thread at a time. Needs _POSIX_C_SOURCE.
+ * Blocks are filled with garbage, and have the least alignment that the hook promises, so that
+ * callers cannot rely on more. One thread at a time. Needs _POSIX_C_SOURCE.
  */
 #ifndef RS_TEST_FAILING_ALLOCATOR_H
 #define RS_TEST_FAILING_ALLOCATOR_H
@@ -13,13 +13,13 @@
 #include "recsort/recsort.h"
 
 typedef struct failing_allocator {
-  size_t calls;      /* allocations asked for */
+  size_t calls;      /* number of allocations */
   size_t fail_at;    /* the call that fails, from 1; 0: none */
-  bool for_ever;     /* and every call after it */
-  size_t blocks;     /* not released */
-  size_t bytes;      /* not released */
-  size_t most_bytes; /* at any time */
-  size_t wrong;      /* releases of another size, or of what was never allocated */
+  bool for_ever;     /* every later call fails too */
+  size_t blocks;     /* blocks not released */
+  size_t bytes;      /* bytes not released */
+  size_t most_bytes; /* the most bytes at a time */
+  size_t wrong;      /* releases with a wrong size, or of memory never allocated */
 } failing_allocator;
 
 typedef struct failing_block {
@@ -35,7 +35,7 @@ static inline void *failing_allocate(void *context, size_t size)
   failing_allocator *a = context;
   a->calls++;
   if (a->fail_at && (a->calls == a->fail_at || (a->for_ever && a->calls > a->fail_at))) return NULL;
-  if (size > SIZE_MAX / 4) return NULL; /* sanitizers would rather end the process */
+  if (size > SIZE_MAX / 4) return NULL; /* sanitizers would end the process */
   const size_t whole = size + FAILING_HEADER;
   void *start;
   if (posix_memalign(&start, 64, whole) != 0) return NULL;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The library's one global state is its pool of threads: nothing else in it can be written to but
-# what the C runtime brings.
+# The library's only global state is its pool of threads: apart from that, only the C runtime's data
+# are writable.
 #
 # Usage: no_state.sh LIBRARY
 set -eu

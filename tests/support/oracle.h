@@ -1,7 +1,7 @@
-/* oracle.h - the order of records as the schema language defines it, worked out field by field.
+/* oracle.h - the order of records as the schema language defines it, compared field by field.
  *
- * Nothing is shared with the library: values are read as C values and compared as such, never
- * turned into codes. So a fault of the encoding cannot hide in the oracle too.
+ * It shares no code with the library: it compares C values and does not encode them. So the oracle
+ * cannot have the same errors as the encoding.
  */
 #ifndef RS_TEST_ORACLE_H
 #define RS_TEST_ORACLE_H
@@ -49,7 +49,7 @@ static inline int64_t oracle_signed(uint64_t value, size_t size)
 typedef struct oracle_float {
   bool negative;
   bool nan;
-  uint64_t magnitude; /* exponent and fraction as they stand */
+  uint64_t magnitude; /* the bits of exponent and fraction */
   double value;
 } oracle_float;
 
@@ -134,7 +134,8 @@ static inline int oracle_compare_key(const oracle_key *key, const void *left, co
   return direction * oracle_sign(a > b, a < b);
 }
 
-/* Less than, equal to or greater than 0, as record `left` goes before, beside or after `right`. */
+/* Less than, equal to or greater than 0, if record `left` goes before, ties with or goes after
+ * `right`. */
 static inline int oracle_compare(const oracle_key *keys, size_t count, const void *left,
                                  const void *right)
 {

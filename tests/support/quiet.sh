@@ -1,6 +1,6 @@
 #!/bin/sh
-# The library and the plugins that come with it print nothing, end no process and handle no signal:
-# they do not even call what would.
+# The library and the plugins that come with it call nothing that prints, ends the process or
+# handles signals.
 #
 # Usage: quiet.sh ASSERTIONS FILE...    (1: a build with assertions, which may fail)
 set -eu

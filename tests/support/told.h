@@ -1,4 +1,4 @@
-/* told.h - what the library tells, as values. */
+/* told.h - returns what the library fills in, as values. */
 #ifndef RS_TESTS_TOLD_H
 #define RS_TESTS_TOLD_H
 

@@ -1,4 +1,4 @@
-/* array.h - records whose key is an unsigned number and whose rest is where they stood. */
+/* array.h - records of an unsigned key and their original position. */
 #ifndef TEST_THREADS_ARRAY_H
 #define TEST_THREADS_ARRAY_H
 
@@ -36,7 +36,7 @@ static inline numbered *make_numbered(size_t count, uint32_t seed)
   return made;
 }
 
-/* Whether they are sorted, ties in input order. */
+/* True if they are sorted, with ties in input order. */
 static inline bool in_order(const numbered *records, size_t count)
 {
   for (size_t i = 1; i < count; i++)
@@ -46,7 +46,7 @@ static inline bool in_order(const numbered *records, size_t count)
   return true;
 }
 
-/* The threads of the library that this process has, which it names. */
+/* The number of the library's threads in this process, by their names. */
 static inline size_t pool_threads(void)
 {
   glob_t found = {0};

@@ -1,6 +1,6 @@
-/* refused.c - threads that cannot be had. This program's pthread_create, which the library finds in
- * place of the C library's, refuses all but a few: every sort must still give the same bytes,
- * without a word and without ending the process. */
+/* refused.c - the system refuses threads. This program's pthread_create, which the library finds
+ * instead of the C library's, refuses all but a few: every sort must still give the same bytes,
+ * without messages and without ending the process. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 enum { COUNT = 400000, THREADS = 6 };
 
-static atomic_int left; /* threads that can still be had */
+static atomic_int left; /* threads that can still be created */
 static atomic_int refusals;
 
 __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
@@ -32,7 +32,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
   return EAGAIN;
 }
 
-/* The pool asks again after a while, and then gets one more thread. */
+/* The pool retries after a while, and then gets one more thread. */
 static bool sorts_with(recsort_sorter *sorter, int threads)
 {
   numbered *const records = make_numbered(COUNT, (uint32_t)threads);

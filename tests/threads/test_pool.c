@@ -1,9 +1,9 @@
-/* The pool: each task once, whatever else goes on; and forks, executors, several callers. */
+/* The pool runs each task once in all circumstances; also forks, executors and several callers. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-/* cmocka.h wants these first. */
+/* cmocka.h needs these first. */
 #include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
@@ -22,7 +22,7 @@ enum { COUNT = 150000 };
 /* ---- Tasks ---- */
 
 typedef struct tally {
-  atomic_uint *runs; /* of each number */
+  atomic_uint *runs; /* runs of each number */
   size_t count;
 } tally;
 
@@ -32,7 +32,7 @@ static void count_run(void *argument, size_t number)
   (void)atomic_fetch_add(&t->runs[number], 1);
 }
 
-/* How many numbers did not run just once. */
+/* Counts the numbers that did not run exactly once. */
 static size_t run_tally(size_t count)
 {
   const recsort_executor *const pool = recsort_executor_default();
@@ -64,14 +64,14 @@ static void count_piece(void *argument, size_t piece, unsigned slot)
   count_run(argument, slot < TEAM ? piece : 0);
 }
 
-/* Threads that have done their own share race for the last pieces of another one. */
+/* Threads that have finished their own share race for the last pieces of another one. */
 static void test_each_piece_runs_once(void **state)
 {
   enum { PIECES = 5, REPEATS = 100000 };
   const recsort_executor *const pool = recsort_executor_default();
   const team t = {pool->run, pool->context, TEAM};
   (void)state;
-  const time_t end = time(NULL) + 5; /* sanitizers take many times as long */
+  const time_t end = time(NULL) + 5; /* sanitizers take much longer */
   for (int repeat = 0; repeat < REPEATS && time(NULL) < end; repeat++) {
     atomic_uint runs[PIECES + 1] = {0};
     tally counted = {runs, PIECES};
@@ -89,7 +89,7 @@ static void *run_many(void *wrong)
   return NULL;
 }
 
-/* More callers than the pool has places for. */
+/* More callers than the pool has slots. */
 static void test_many_callers_at_once(void **state)
 {
   enum { CALLERS = 80 };
@@ -119,7 +119,7 @@ static void meet(void *argument, size_t number)
     (void)sched_yield();
 }
 
-/* Tasks meet: all of them run at once, also when the workers slept. */
+/* Tasks wait for each other: all of them run at once, even after the workers slept. */
 static void test_workers_wake_again(void **state)
 {
   enum { ROUNDS = 20 };
@@ -129,7 +129,7 @@ static void test_workers_wake_again(void **state)
     const time_t start = time(NULL);
     meeting m = {.wanted = TEAM};
     pool->run(pool->context, meet, &m, TEAM);
-    assert_true(time(NULL) - start < 19); /* they met, and did not come one after the other */
+    assert_true(time(NULL) - start < 19); /* they ran at once, not one after the other */
     usleep(i % 2 ? 20000 : 0);
   }
 }
@@ -173,7 +173,7 @@ static void *sort_with_own_sorter(void *argument)
   return NULL;
 }
 
-/* Several sorters share the threads of one: those that the largest wanted. */
+/* Several sorters share threads: as many as the largest needs. */
 static void test_sorters_share_threads(void **state)
 {
   enum { SORTERS = 6 };
@@ -214,7 +214,7 @@ static void run_here(void *context, void (*task)(void *argument, size_t number),
     task(argument, system->backwards ? count - 1 - i : i);
 }
 
-/* One thread runs all tasks, in either order: none waits for another, and no thread is created. */
+/* One thread runs all tasks, in either order. None waits for another, and no thread is created. */
 static void sort_by_executor(bool backwards)
 {
   job_system system = {.backwards = backwards};
@@ -248,7 +248,7 @@ static void sort_by_executors(void)
   sort_by_executor(true);
 }
 
-/* In a child, which begins without any other thread. */
+/* In a child process, which starts with a single thread. */
 static void test_an_executor_in_place_of_the_pool(void **state)
 {
   (void)state;
@@ -326,7 +326,7 @@ static void test_forks_while_another_thread_sorts(void **state)
   assert_true(good);
 }
 
-/* A job within a job within a job: the last has the last of the pool's places. */
+/* Nested jobs: the innermost takes the last of the pool's slots. */
 typedef struct nest {
   unsigned jobs;
   meeting innermost;
@@ -350,7 +350,7 @@ static void use_all_places(void)
   const time_t start = time(NULL);
   nest n = {.jobs = PLACES, .innermost.wanted = 2};
   pool->run(pool->context, descend, &n, 2);
-  if (time(NULL) - start > 18) _exit(1); /* the innermost job's tasks came one after the other */
+  if (time(NULL) - start > 18) _exit(1); /* the innermost job's tasks ran one after the other */
 }
 
 static void *run_a_meeting(void *met)
@@ -395,7 +395,7 @@ static void test_signals_are_left_to_the_program(void **state)
   sigset_t usr1;
   (void)sigemptyset(&usr1);
   (void)sigaddset(&usr1, SIGUSR1);
-  /* while this thread has it blocked, any other one that has not would get it */
+  /* while this thread blocks it, any other thread that does not would get it */
   assert_int_equal(pthread_sigmask(SIG_BLOCK, &usr1, NULL), 0);
   for (uint32_t i = 0; i < 5; i++) {
     assert_true(sorts(sorter, i));

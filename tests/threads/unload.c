@@ -1,5 +1,5 @@
 /* unload.c - a host that loads librecsort, sorts by several threads, and unloads it: its threads
- * are gone with it, also where the host forgot to destroy a sorter, and the process does not grow.
+ * end too, even if the host forgot to destroy a sorter, and the process does not grow.
  *
  * Usage: unload LIBRARY ROUNDS */
 #define _GNU_SOURCE
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     if (round % 3 == 0) usleep(5000); /* its threads sleep */
     if (dlclose(l.handle)) fail(dlerror());
     if (is_mapped()) fail("it is still loaded");
-    for (int i = 0; pool_threads() != 0; i++) /* what has ended may be listed for a moment */
+    for (int i = 0; pool_threads() != 0; i++) /* an ended thread may be listed for a moment */
       if (usleep(1000) || i > 1000) fail("its threads are still there");
     if (round == rounds / 2) before = hold(&none);
     if (round == rounds - 2) after = hold(&none);

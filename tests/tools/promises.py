@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What the man pages of recgen and reccat promise and no other test shows, each by a function.
+"""The promises of the man pages of recgen and reccat that no other test shows; a function for each.
 
 Usage: promises.py RECGEN RECCAT RECSORT
 
-recgen gives the same bytes everywhere, so what is counted here comes out the same each time.
+recgen gives the same bytes everywhere, so the counts here are reproducible.
 """
 import collections
 import json
@@ -53,7 +53,7 @@ def records(data, schema='plain.yaml'):
 
 
 def peak(*command, **more):
-    """The most memory that a command has at a time, in bytes."""
+    """The peak memory of a command in bytes."""
     child = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, **more)
     _, status, usage = os.wait4(child.pid, 0)
     assert status == 0, command
@@ -61,7 +61,7 @@ def peak(*command, **more):
 
 
 def even(values, kinds, share=0.2):
-    """Whether so many kinds of values come about as often as each other."""
+    """Whether values of so many kinds are about equally frequent."""
     counts = collections.Counter(values)
     mean = sum(counts.values()) / kinds
     return len(counts) == kinds and all(abs(n - mean) < share * mean for n in counts.values())
@@ -169,7 +169,7 @@ def reccat_takes_constant_memory():
 
 
 def reccat_reads_a_block_beyond_head():
-    """From a stream that does not end."""
+    """From an endless stream."""
     with open('/dev/zero', 'rb') as zeros:
         taken = output_of(reccat, '-s', 'plain.yaml', '--head=3', '-f', 'jsonl', stdin=zeros, timeout=60)
     assert taken.count(b'\n') == 3
@@ -188,7 +188,7 @@ def reccat_reads_a_block_beyond_head():
         pass
     os.close(start)
     assert child.wait() == 0
-    assert 3 * 40 <= written <= (256 << 10) + (1 << 17), written  # a block, and what a pipe holds
+    assert 3 * 40 <= written <= (256 << 10) + (1 << 17), written  # a block, and the capacity of a pipe
 
 
 def reccat_shows_32_columns_of_a_table():
@@ -202,7 +202,7 @@ def reccat_shows_32_columns_of_a_table():
 def main():
     failures, tests = 0, [f for name, f in sorted(globals().items()) if name.startswith('rec') and
                           callable(f) and name != 'records']
-    # What is released counts as the program's until it is given out again.
+    # Released memory counts as the program's until it is reused.
     os.environ['ASAN_OPTIONS'] = os.environ.get('ASAN_OPTIONS', '') + ':quarantine_size_mb=1'
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

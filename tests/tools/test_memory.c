@@ -1,4 +1,4 @@
-/* How much memory there is, by the files of machines that there might be. */
+/* Available memory, computed from the files of imaginary machines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +92,7 @@ static void test_version_2(void **state)
   assert_int_equal(available(), 100000);
 }
 
-/* What a group has taken is gone, but for the page cache. */
+/* Memory used by a group is not available, except for its page cache. */
 static void test_usage(void **state)
 {
   (void)state;
@@ -124,7 +124,7 @@ static void test_version_1(void **state)
   assert_int_equal(available(), 90002);
 }
 
-/* A container of version 1 knows its path on the machine, but sees its own group as the root. */
+/* A container of version 1 knows its path on the host, but sees its own group as the root. */
 static void test_container(void **state)
 {
   (void)state;
@@ -133,7 +133,7 @@ static void test_container(void **state)
   assert_int_equal(available(), 70000);
 }
 
-/* The kinds of limits have a type of their own in the C library, and constants here. */
+/* The C library has a type for kinds of limits; here they are constants. */
 #define NARROW(resource, pages)                                                                    \
   do {                                                                                             \
     struct rlimit old;                                                                             \

@@ -76,7 +76,7 @@ END
   same "$name: a table has a line a record" 301 "$("$reccat" -s "$path" it.bin | wc -l)"
 done
 
-# float texts read back the same, and no shorter one does
+# float texts read back as the same value, and no shorter text does
 cat > floats.yaml <<'END'
 record: floats
 fields: [{name: f, type: float32}, {name: pad, type: uint32}, {name: d, type: float64}]
@@ -107,7 +107,7 @@ for i, row in enumerate(rows):
         assert kept < 2 or abs(f) >= 1e6 or single(float(f'{f:.{kept - 2}e}')) != f, row
 END
 
-# both ends, from a file and from a pipe
+# --head and --tail, from a file and from a pipe
 entity=$schemas/entity.yaml
 "$recgen" -s "$entity" -n 30000 -o it.bin
 "$reccat" -s "$entity" -f csv --index it.bin | sed 1d > whole.csv
@@ -120,7 +120,7 @@ for ends in '0 0' '1 0' '0 1' '3 5' '0 20000' '29999 1' '29998 7' '40000 3' '0 4
   check "--head $head --tail $tail from a pipe" cmp -s expected.csv got.csv
 done
 
-# the checksum: whatever the order, but not whatever the records
+# the checksum does not depend on the order, but on the records
 sum() { "$reccat" -s "$entity" --checksum "$@"; }
 "$recsort" -s "$entity" it.bin -o sorted.bin
 check 'sorting moves records' differ it.bin sorted.bin

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: test_recgen.sh RECGEN RECCAT RECSORT SCHEMAS
-# The same bytes everywhere (golden.txt holds their SHA-256), distributions that are what they say,
-# and one clear line for what is wrong.
+# The same bytes everywhere (golden.txt holds their SHA-256), distributions as documented, and one
+# clear line for each error.
 set -eu
 recgen=$1 reccat=$2 recsort=$3 schemas=$4
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,8 +19,8 @@ check() { # TEXT COMMAND...
   "$@" || { failures=$((failures + 1)); echo "not so: $text"; }
 }
 
-# A schema of this test's own for what the examples lack: all key types at once, the least first
-# ones with few values, a bitfield and its base as keys, a nested path; and one without keys.
+# Schemas with what the examples lack: all key types at once, those with few values first, a
+# bitfield and its base as keys, a nested path; and one without keys.
 cat > keys.yaml <<'END'
 record: keys
 endian: big
@@ -65,7 +65,7 @@ if ! diff -u "$here/golden.txt" golden.txt; then
 fi
 checks=$((checks + $(wc -l < golden.txt)))
 
-# sorted is sorted, for any keys and any count; the other orders are not, where they could differ
+# `sorted` is sorted, for any keys and any count; the other orders are not, if they can differ
 for path in "$schemas"/*.yaml keys.yaml; do
   name=$(basename "$path" .yaml)
   for count in 0 1 2 3 15 16 17 255 1000 70001; do
@@ -83,7 +83,7 @@ for path in "$schemas"/*.yaml keys.yaml; do
     "$reccat" -s "$path" -f jsonl | wc -l)" = 1
 done
 
-# what each one promises, by the values of a key that can tell all ranks apart
+# the promises of each distribution, by the values of a key that distinguishes all ranks
 values() { # DISTRIBUTION COUNT
   "$recgen" -s none.yaml -n "$2" -d "$1" | "$reccat" -s none.yaml -f csv | tr -d '\r' |
     sed 1d | cut -d, -f1
@@ -104,7 +104,7 @@ zipf=$(values zipf 16000 | sort | uniq -c | sort -rn | awk 'NR <= 2 { printf "%d
 check "zipf: $zipf" awk -v both="$zipf" 'BEGIN { split(both, n, " ");
   exit !(n[1] > 1400 && n[1] < 1720 && n[2] > 680 && n[2] < 880) }'
 
-# seeds, and that a record does not depend on how many there are
+# seeds; a record does not depend on the count
 "$recgen" -s none.yaml -n 1000 -o a
 "$recgen" -s none.yaml -n 1000 --seed 2 -o b
 "$recgen" -s none.yaml -n 400 -o c

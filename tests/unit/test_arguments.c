@@ -1,4 +1,4 @@
-/* Calls that no data could make right: each is refused and touches nothing. */
+/* Invalid calls: each is refused and changes nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +118,7 @@ static void test_no_sorter_and_no_records(void **state)
   assert_true(disorder == 77 && room[0] == 77 && order.index == NULL && order.count == 0);
 }
 
-/* An array of so many records cannot be. */
+/* No array can have so many records. */
 static void test_counts_beyond_memory(void **state)
 {
   recsort_permutation order = {.struct_size = sizeof order};
@@ -233,7 +233,7 @@ static recsort_permutation find_order(size_t count)
   return order;
 }
 
-/* The order is refused by both calls, and the array stays as it was. */
+/* Both calls refuse the permutation, and the array is unchanged. */
 static void expect_refused(recsort_permutation order)
 {
   static uint16_t array[2 * COUNT], same[2 * COUNT];
@@ -267,10 +267,10 @@ static void test_stale_permutations(void **state)
   RIGHT(recsort_argsort(sorter, entries, COUNT, index, 32, NULL));
   expect_refused(fifth);
   recsort_permutation last = find_order(COUNT), copy = last;
-  WRONG(recsort_sort_to(sorter, entries, COUNT, entries, NULL)); /* sorts nothing */
+  WRONG(recsort_sort_to(sorter, entries, COUNT, entries, NULL)); /* a failed sort */
   RIGHT(recsort_permutation_apply(sorter, &last, sorted, sizeof *sorted, NULL));
   RIGHT(recsort_permutation_unique(sorter, entries, &last, NULL));
-  expect_refused(copy); /* it was shortened since */
+  expect_refused(copy); /* it has been shortened since */
   RIGHT(recsort_permutation_unique(sorter, entries, &last, NULL));
 }
 
@@ -299,7 +299,7 @@ static void test_permutations_of_another_sorter(void **state)
   recsort_sorter_destroy(other);
 }
 
-/* One that the caller made is a permutation, or refused before anything moves. */
+/* A caller's permutation is refused before anything moves if it is not one. */
 static void test_permutations_of_the_caller(void **state)
 {
   uint32_t index[COUNT];
@@ -316,7 +316,7 @@ static void test_permutations_of_the_caller(void **state)
   order.index_bits = 16;
   expect_refused(order);
   order.index_bits = 32;
-  WRONG(recsort_permutation_apply(sorter, &order, index, sizeof *index, NULL)); /* itself */
+  WRONG(recsort_permutation_apply(sorter, &order, index, sizeof *index, NULL)); /* its own index */
   index[7] = COUNT;
   expect_refused(order);
   index[7] = 8;

@@ -1,4 +1,4 @@
-/* The base: sizes that overflow, messages that stay on one line, memory that is given back. */
+/* The base: overflowing sizes, messages of one line, memory that is freed. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>

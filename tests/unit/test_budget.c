@@ -1,5 +1,5 @@
-/* What schemas and sorts take of memory: a bound that hostile schemas cannot pass, and a forecast
- * that is what a sort then takes. */
+/* Memory of schemas and sorts: a limit that hostile schemas cannot exceed, and a forecast that
+ * sorts match. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ enum { MIB = 1 << 20, SCHEMA_BYTES = 64 * MIB };
 
 /* ---- Schemas -------------------------------------------------------------------------------- */
 
-/* An array of 1,024 enums with 7,000 names, and each element a key: 59 KB of text. */
+/* An array of 1,024 enums with 7,000 names, where each element is a key: 59 KB of text. */
 static char *write_schema(void)
 {
   enum { ROOM = 1 << 17, NAMES = 7000, KEYS = 1024 };
@@ -66,7 +66,7 @@ static void test_many_names_and_keys(void **state)
   assert_int_equal(counts.blocks, 0);
 }
 
-/* What no text can say, a description in C can. */
+/* A description in C can ask for what no text can. */
 static void test_endless_names(void **state)
 {
   enum { NAMES = 2000000 };
@@ -103,7 +103,7 @@ static void test_endless_names(void **state)
   free(names);
 }
 
-/* And so many keys. */
+/* The same with many keys. */
 static void test_endless_keys(void **state)
 {
   enum { KEYS = 1000000 };
@@ -152,7 +152,7 @@ static recsort_status order(recsort_sorter *sorter, unsigned char *records, size
   return recsort_find_permutation(sorter, records, count, &found, NULL);
 }
 
-/* What a fresh sorter then takes is what it said, to the byte. */
+/* A new sorter then takes exactly what it said. */
 static void foretell(const char *type, const recsort_options *chosen, sort_call *call, size_t count)
 {
   failing_allocator counts = {0};
@@ -181,7 +181,7 @@ static void foretell(const char *type, const recsort_options *chosen, sort_call 
   if (counts.most_bytes - before != needed || stats_of(sorter).memory != needed)
     fail_msg("%s, %zu records: %zu bytes foretold, %zu taken, %zu held", type, count, needed,
              counts.most_bytes - before, stats_of(sorter).memory);
-  /* What is held counts, also for fewer. */
+  /* held memory counts, even if fewer records need less */
   assert_int_equal(recsort_memory_needed(sorter, count / 2, false, &needed, NULL), RECSORT_OK);
   assert_int_equal(needed, stats_of(sorter).memory);
   recsort_sorter_destroy(sorter);
@@ -207,7 +207,7 @@ static void test_sorts_take_what_they_say(void **state)
     }
 }
 
-/* A key of 64 bytes is what the command once took for 16. */
+/* A key of 64 bytes counts in full. */
 static void test_long_keys_count(void **state)
 {
   static const char text[] = "record: R\nfields: [{name: k, type: bytes, count: 64}]\nkeys: [k]\n";
@@ -231,7 +231,7 @@ static void test_long_keys_count(void **state)
   recsort_schema_destroy(schema);
 }
 
-/* To look at records takes no copy of a large one. */
+/* A check makes no copy of large records. */
 static void test_large_records(void **state)
 {
   enum { SIZE = 8 * MIB, COUNT = 4, WINDOW = MIB + MIB / 2 };

@@ -1,4 +1,4 @@
-/* Which plugin sorts: no library is loaded before it is needed. */
+/* The choice of the plugin: no library is loaded before it is needed. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,7 +78,7 @@ static recsort_sorter *create(recsort_options options)
   return sorter;
 }
 
-/* Nearly sorted already, as the scripted plugin is slow. */
+/* Sorts records that are nearly sorted, as the scripted plugin is slow. */
 static recsort_status sort(recsort_sorter *sorter, size_t count)
 {
   for (uint32_t i = 0; i < count; i++)
@@ -94,7 +94,7 @@ static void expect_plugin(const recsort_sorter *sorter, const char *name)
   assert_string_equal(stats_of(sorter).plugin, name);
 }
 
-/* A sort, and what is no sort, of any number. */
+/* Sorts and other calls, with any number of records. */
 static void test_another_one_is_not_loaded_for_the_cpu(void **state)
 {
   recsort_sorter *const sorter = create((recsort_options){.plugin = "cpu"});
@@ -132,7 +132,7 @@ static void test_few_records_load_nothing(void **state)
   recsort_sorter_destroy(sorter);
 }
 
-/* From then on fewer go there, too, unless the plugin says that it is not worth them. */
+/* From then on smaller sorts also use it, unless they are below its least_count. */
 static void test_many_records_go_to_the_best(void **state)
 {
   (void)state;
@@ -157,7 +157,7 @@ static void test_many_records_go_to_the_best(void **state)
   }
 }
 
-/* That is needed before the first sort if the CPU's plugin does not have what is asked for. */
+/* Plugins are loaded before the first sort if the CPU's plugin lacks an option or the algorithm. */
 static void test_what_the_cpu_does_not_have_is_looked_for(void **state)
 {
   static const char *const colour[] = {"colour=red"};
@@ -190,7 +190,7 @@ static void test_its_own_algorithm_loads_nothing(void **state)
 
 #define SIX(text) text text text text text text
 
-/* To load them may fail for want of memory: an error, and the next sort is well. */
+/* Loading may run out of memory: an error, and the next sort succeeds. */
 static void test_no_memory_to_load_them(void **state)
 {
   static const char many[] = SIX(WRONG ":") SIX(WRONG ":") SCRIPTED;

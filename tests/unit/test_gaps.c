@@ -1,5 +1,5 @@
-/* Plugins whose tables lack one thing each: refused, and none of their functions called, which
- * would end the process. */
+/* Plugins whose tables lack one member each: refused without calling their functions, which would
+ * end the process. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
-/* Keys: the order and the round trip of every type, at values that are hard.
+/* Keys: the order and the round trip of every type, at difficult values.
  *
- * The order of codes is held against oracle.h, which compares values and knows no codes. */
+ * The order of codes is compared with oracle.h, which compares values and does not encode them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "support/oracle.h"
 #include "support/random.h"
 
-/* Raw bits of a value, as many as the type has; the least significant are stored. */
+/* Raw bits of values; types with fewer bits store the least significant ones. */
 static const uint64_t integers[] = {0,
                                     1,
                                     2,
@@ -75,7 +75,12 @@ static const struct {
 
 static const recsort_enumerator all_of_int16[] = {{"least", INT16_MIN}, {"most", INT16_MAX}};
 
-enum { MAX_BYTES = 40, MAX_VALUES = 32, LEAD = 3 /* bytes before the field: nothing is aligned */ };
+enum {
+  MAX_BYTES = 40,
+  MAX_VALUES = 32,
+  LEAD = 3 /* bytes before the field, so that nothing is
+            * aligned */
+};
 
 /* A field of one type with a plan for it. */
 typedef struct subject {
@@ -90,7 +95,7 @@ static bool is_float(recsort_type type)
   return type >= RECSORT_FLOAT16 && type <= RECSORT_FLOAT64;
 }
 
-/* `beside`: a second key field, so that the key takes more than one step. */
+/* `beside`: adds a second key field, so that the key takes more than one step. */
 static void open_subject(subject *s, oracle_key key, bool beside)
 {
   const bool string = key.type == RECSORT_CHAR || key.type == RECSORT_BYTES;
@@ -152,8 +157,8 @@ static int sign_of(int order)
   return (order > 0) - (order < 0);
 }
 
-/* All pairs of values: the codes' order is the values'; and what a code is decoded to has that code
- * and compares equal. */
+/* For all pairs of values, codes are in the order of the values; decoding a code gives a value that
+ * has this code and compares equal. */
 static void check_subject(const subject *s, const uint64_t *values, size_t count)
 {
   unsigned char records[MAX_VALUES][MAX_BYTES], keys[MAX_VALUES][MAX_BYTES];
@@ -347,7 +352,7 @@ static void test_enum_out_of_range_names_the_record(void **state)
 
 /* ---- Loops ---- */
 
-/* The loops that are compiled for one kind and size give what the interpreter gives. */
+/* The loops that are compiled for one kind and size agree with the interpreter. */
 static void test_loops_agree_with_the_interpreter(void **state)
 {
   enum { COUNT = 33000 };

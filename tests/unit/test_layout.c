@@ -235,7 +235,7 @@ static void hands_endian_down(void **state)
   recsort_schema_destroy(schema);
 }
 
-/* ---- Descriptions that no text could give --------------------------------------------------- */
+/* ---- Descriptions that no text can contain --------------------------------------------------- */
 
 static void expect_refused(const recsort_schema_desc *desc, const char *message)
 {
@@ -370,7 +370,7 @@ static void refuses_structs_in_structs_for_ever(void **state)
 
 static void nests_32_deep_and_no_deeper(void **state)
 {
-  recsort_field_desc fields[33]; /* one a level; the last is no struct */
+  recsort_field_desc fields[33]; /* one for each level; the last is not a struct */
   (void)state;
   for (size_t i = 0; i < LENGTH(fields); i++)
     fields[i] = (recsort_field_desc){.name = "s",
@@ -469,7 +469,7 @@ static recsort_field_desc bits(const char *name, const char *base, uint32_t bit,
       .name = name, .type = RECSORT_BITFIELD, .bit_base = base, .bit = bit, .width = width};
 }
 
-/* Bitfields of several bases, in any order of bits; each overlap is found, and no other. */
+/* Bitfields of several bases, in any order of bits: exactly the overlaps are found. */
 static void tells_overlaps_of_bitfields(void **state)
 {
   const recsort_field_desc apart[] = {
@@ -498,7 +498,7 @@ static void tells_overlaps_of_bitfields(void **state)
   }
 }
 
-/* The first name that comes again is the one that is told, however many others do. */
+/* The message names the first repeated name, however many others are repeated. */
 static void tells_the_first_name_that_comes_twice(void **state)
 {
   static const char *const names[][4] = {
@@ -519,7 +519,7 @@ static void tells_the_first_name_that_comes_twice(void **state)
   }
 }
 
-/* A base must be an integer: others are not offered in its place. */
+/* A base must be an integer, so only integers are suggested. */
 static void offers_integers_as_bases(void **state)
 {
   const recsort_field_desc fields[] = {{.name = "flagz", .type = RECSORT_FLOAT32},

@@ -1,5 +1,5 @@
-/* The CPU's merges by themselves, with every set of kernels that runs here: all lengths, cuts at
- * every rank, nothing written or read beyond. */
+/* The CPU's merges, with every set of kernels that runs here: all lengths, cuts at every rank, no
+ * access out of bounds. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static int compare(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Memory for exactly `count` pairs, so that sanitizers see a step beyond. */
+/* Memory for exactly `count` pairs, so that sanitizers notice accesses beyond it. */
 static uint64_t *allocate(size_t count)
 {
   uint64_t *pairs = malloc((count ? count : 1) * sizeof *pairs);
@@ -35,7 +35,7 @@ static uint64_t *allocate(size_t count)
   return pairs;
 }
 
-/* A pair as the sort makes them: a mark, a key, and an index that is different each time. */
+/* A pair as the sort makes it: bit 61, a key, and a unique index. */
 static uint64_t pair(uint64_t key, size_t index)
 {
   return PAIR_MARK | (key << 20 & (PAIR_MARK - 1)) | index;
@@ -193,9 +193,9 @@ static void test_multiway_passes(void **state)
     }
 }
 
-/* ---- Order that is there ---- */
+/* ---- Presorted input ---- */
 
-/* What is in buffers.data; returns whether its order was of use. */
+/* Sorts buffers.data with presorted_sort and checks it. Returns whether the order was of use. */
 static bool check_presorted(pair_buffers buffers)
 {
   uint64_t *expected = allocate(buffers.count);
@@ -209,7 +209,7 @@ static bool check_presorted(pair_buffers buffers)
   return handled;
 }
 
-/* Sorted by key but for `moved` pairs; `reversed` the other way round. */
+/* Sorted by key except for `moved` pairs; or reversed. */
 static void test_presorted(void **state)
 {
   static const size_t moves[] = {0, 1, 2, 30, 400, 30000};
@@ -233,7 +233,7 @@ static void test_presorted(void **state)
     }
 }
 
-/* Equal keys, many or few, across the cuts between threads. */
+/* Equal keys, many or few, across the boundaries between threads. */
 static void test_reversed_ties(void **state)
 {
   (void)state;
@@ -247,8 +247,8 @@ static void test_reversed_ties(void **state)
     }
 }
 
-/* A piece of a sorted array stands elsewhere, and the first and last pairs of what a thread gets
- * are of the least and greatest: one thread's pairs overlap others', or belong between them. */
+/* A piece of a sorted array is moved, and the first and last pairs of a thread's stretch are among
+ * the least and greatest: so a thread's pairs overlap those of others, or belong between them. */
 static void test_overlapping_stretches(void **state)
 {
   enum { COUNT = 4096, ROUNDS = 400 };
@@ -279,8 +279,8 @@ static void test_overlapping_stretches(void **state)
 
 /* ---- Depth ---- */
 
-/* Key i below `words` is 0 but for word words - 1 - i, and all others are 0: each window sets one
- * record apart and leaves the others tied, so that ties are repaired `words` deep. */
+/* Key i below `words` is 0 except for word words - 1 - i, and all other keys are 0. Each window
+ * separates one record and leaves the others tied, so that repairs nest `words` deep. */
 typedef struct staggered {
   size_t count;
   size_t words;
@@ -314,7 +314,7 @@ static void *sort_staggered(void *argument)
   return NULL;
 }
 
-/* On a stack that has no room for a call in a call at each depth. */
+/* Sorts on a stack that is too small for a nested call at each depth. */
 static void sort_on_a_small_stack(staggered s)
 {
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)

@@ -1,4 +1,4 @@
-/* Permutations: what is none is caught by every number of threads, and elements of every size get
+/* Permutations: wrong ones are caught with every number of threads, and elements of every size go
  * where they belong. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static uint32_t narrow[LARGE + 32];
 static uint64_t wide[LARGE + 32];
 static unsigned char seen[LARGE + 1];
 
-/* A random permutation of `count`, in both widths. */
+/* Makes a random permutation of `count` indices, in both widths. */
 static void shuffle(size_t count, uint64_t *random)
 {
   for (size_t i = 0; i < count; i++)
@@ -49,7 +49,7 @@ static recsort_status verify(size_t count, unsigned bits, unsigned threads, recs
   const recsort_permutation order = {bits == 32 ? (const void *)narrow : wide, bits, 0, count, 0};
   memset(seen, 0xee, count + 1);
   const recsort_status status = rs_permutation_verify(&order, seen, rs_team(NULL, threads), error);
-  assert_int_equal(seen[count], 0xee); /* nothing is written beyond what it was given */
+  assert_int_equal(seen[count], 0xee); /* nothing is written beyond it */
   return status;
 }
 
@@ -208,7 +208,7 @@ static void test_copy(void **state)
       }
 }
 
-/* Past the caches, from and to every alignment; what is around stays. */
+/* Non-temporal copies from and to every alignment; surrounding bytes are unchanged. */
 static void test_copy_of_much(void **state)
 {
   enum { MUCH = 9 << 20, AROUND = 128 };

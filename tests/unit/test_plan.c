@@ -1,4 +1,4 @@
-/* Plans: how many bits each key takes, where they go, and what outlives the schema. */
+/* Plans: the bits of each key, their places, and what outlives the schema. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
-/* What recsort.h promises and no other test shows, a test a sentence. */
+/* The promises of recsort.h that no other test shows; a test for each sentence. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-/* cmocka.h wants these first. */
+/* cmocka.h needs these first. */
 #include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -124,7 +124,7 @@ static void test_a_schema_keeps_nothing_of_its_description(void **state)
   recsort_schema_destroy(schema);
 }
 
-/* ---- What a sorter takes ---- */
+/* ---- Memory of sorters ---- */
 
 static void test_no_memory_before_the_first_sort(void **state)
 {
@@ -206,7 +206,7 @@ static void watched_release(void *context, void *memory, size_t size)
   free(memory);
 }
 
-/* Large enough for all threads, with every call that takes memory. */
+/* Enough records for all threads, in every call that allocates memory. */
 static void test_the_allocator_is_called_by_the_calling_thread(void **state)
 {
   enum { COUNT = 400000 };
@@ -324,7 +324,7 @@ static void fill(arrays *a, unsigned char last)
   a->records[2 * PAIRS - 2] = last;
 }
 
-/* Number `call` of those that take records. */
+/* Makes call number `call` of those that take records. */
 static recsort_status call_with(recsort_sorter *sorter, size_t call, arrays *a)
 {
   switch (call) {
@@ -351,7 +351,7 @@ static void test_a_failure_leaves_what_was_given(void **state)
   (void)state;
   for (size_t call = 0; call < CALLS; call++) {
     recsort_sorter *const sorter = open_enum_sorter("cpu", &hook);
-    fill(&a, 9); /* the last record has a value that cannot be placed */
+    fill(&a, 9); /* the last record has an invalid value */
     for (size_t i = 0; call == CALLS - 1 && i < PAIRS; i++)
       a.records[2 * i] = i + 1 < PAIRS ? 0 : 9;
     before = a;
@@ -398,7 +398,7 @@ static void test_records_are_intact_whatever_fails(void **state)
 
 /* ---- Stacks ---- */
 
-/* A build that is not optimised, or that is sanitized, takes more. */
+/* Builds without optimisation, or with sanitizers, take more stack. */
 #ifdef __has_feature
 #define HAS_FEATURE(feature) __has_feature(feature)
 #else
@@ -424,7 +424,7 @@ static void *run_stacked(void *argument)
   return NULL;
 }
 
-/* Each task on a thread of its own, whose stack also holds what the C library needs of it. */
+/* Runs each task on a new thread, whose stack includes what the C library needs. */
 static void run_on_small_stacks(void *context, void (*task)(void *argument, size_t number),
                                 void *argument, size_t count)
 {
@@ -437,7 +437,27 @@ static void run_on_small_stacks(void *context, void (*task)(void *argument, size
   }
 }
 
-/* With few values, so that keys of more than an integer have ties to be looked into. */
+/* As many runs as a pass merges, of sorted records that overlap. */
+static void merge_parts_of(recsort_sorter *sorter, const unsigned char *records, size_t size)
+{
+  enum { RUNS = 256, EACH = 1000 };
+  size_t offsets[RUNS + 1], disorder;
+  const void *begins[RUNS];
+  const recsort_runs runs = {
+      .struct_size = sizeof runs, .count = RUNS, .offsets = offsets, .arrays = begins};
+  unsigned char *const merged = malloc(RUNS * EACH * size);
+  assert_non_null(merged);
+  for (size_t r = 0; r <= RUNS; r++)
+    offsets[r] = r * EACH;
+  for (size_t r = 0; r < RUNS; r++)
+    begins[r] = records + r * (EACH / 2) * size;
+  assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_OK);
+  assert_int_equal(recsort_check(sorter, merged, RUNS * EACH, &disorder, NULL), RECSORT_OK);
+  assert_int_equal(disorder, RUNS * EACH);
+  free(merged);
+}
+
+/* With few values, so that wide keys have ties to repair. */
 static void test_tasks_take_64_kib_of_stack(void **state)
 {
   enum { COUNT = 200000 };
@@ -447,7 +467,7 @@ static void test_tasks_take_64_kib_of_stack(void **state)
   pthread_attr_t attributes;
   (void)state;
   assert_int_equal(pthread_attr_init(&attributes), 0);
-  const long least = sysconf(_SC_THREAD_STACK_MIN); /* more than that on some processors */
+  const long least = sysconf(_SC_THREAD_STACK_MIN); /* greater on some processors */
   const size_t stack = least > STACK ? (size_t)least : STACK;
   assert_int_equal(pthread_attr_setstacksize(&attributes, stack), 0);
   const recsort_executor executor = {sizeof executor, &attributes, run_on_small_stacks, 4};
@@ -472,6 +492,7 @@ static void test_tasks_take_64_kib_of_stack(void **state)
     assert_int_equal(recsort_sort(sorter, records, COUNT, NULL), RECSORT_OK);
     assert_int_equal(recsort_check(sorter, records, COUNT, &disorder, NULL), RECSORT_OK);
     assert_int_equal(disorder, COUNT);
+    merge_parts_of(sorter, records, size);
     recsort_sorter_destroy(sorter);
     recsort_schema_destroy(schema);
     free(records);

@@ -1,5 +1,5 @@
-/* The registry: plugins that are wrong are named with a reason and never used; one that fails in
- * use is replaced under "auto", and is an error when it was asked for by name. */
+/* The registry: wrong plugins are listed with a reason and never used. A plugin that fails in use
+ * is replaced with "auto", and is an error if it was named. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -197,7 +197,8 @@ static bool in_stable_order(const entry entries[COUNT])
   return true;
 }
 
-/* With "auto" few records go to the CPU; a question about many has all plugins loaded. */
+/* Makes "auto" load all plugins, by asking for the memory of a large sort; few records would go to
+ * the CPU. */
 static void load_plugins(recsort_sorter *sorter)
 {
   size_t bytes;
@@ -269,8 +270,8 @@ static void test_the_best_plugin_is_used(void **state)
   }
 }
 
-/* With "auto" what a plugin is not worth goes to the next, back and forth; by name it does not, nor
- * where the next has not the algorithm. */
+/* With "auto", sorts below a plugin's least_count go to the next plugin, and back. Not if the
+ * plugin is named, or the next one lacks the algorithm. */
 static void test_few_records_go_to_the_next_plugin(void **state)
 {
   static const size_t counts[] = {4, 5, 1, COUNT, 3};
@@ -300,8 +301,8 @@ static void test_few_records_go_to_the_next_plugin(void **state)
   assert_int_equal(memory.blocks, 0);
 }
 
-/* A plugin that takes records gets them; if it does not want these, their keys; for an order, keys.
- */
+/* A plugin that takes whole records gets them; if it prefers keys, or only a permutation is needed,
+ * it gets keys. */
 static void test_whole_records(void **state)
 {
   static const char *const scripts[] = {"whole", "whole-unsupported"};
@@ -340,8 +341,8 @@ static void test_whole_records(void **state)
   }
 }
 
-/* Sorts until each way has been tried twice, and once more; `first`: whole records. By its own
- * account the plugin takes seconds for these. */
+/* Sorts until each way has been tried twice, and once more. `first`: starts with whole records, for
+ * which the plugin reports seconds. */
 static void try_both_ways(const char *name, bool first, bool in_place)
 {
   enum { MANY = 1 << 16 };
@@ -367,7 +368,7 @@ static void try_both_ways(const char *name, bool first, bool in_place)
   free(entries);
 }
 
-/* One that is sure of whole records is not tried with keys alone, though it gets these, too. */
+/* If a plugin is sure of whole records, keys alone are not tried, though it gets those too. */
 static void test_who_is_sure_is_not_tried(void **state)
 {
   enum { MANY = 1 << 16, SORTS = 6 };
@@ -437,6 +438,33 @@ static const struct failure {
 };
 enum { FAILURES = sizeof failures / sizeof *failures };
 
+/* The cause may pass: a sorter keeps what it fell back to, and only a new one tries again. */
+static void test_auto_does_not_try_again(void **state)
+{
+  (void)state;
+  search(SCRIPTED);
+  for (size_t i = 0; i < FAILURES; i++) {
+    failing_allocator memory = {0};
+    const recsort_allocator hook = failing_hook(&memory);
+    script(failures[i].script);
+    for (int other = 0; other < 2; other++) {
+      recsort_sorter *sorter;
+      recsort_error error = {0};
+      entry entries[COUNT];
+      assert_int_equal(create(NULL, NULL, &hook, &sorter, &error), RECSORT_OK);
+      for (int again = 0; again < 2; again++) {
+        recsort_stats stats;
+        fill(entries);
+        assert_int_equal(recsort_sort(sorter, entries, COUNT, &error), RECSORT_OK);
+        recsort_sorter_get_stats(sorter, &stats, sizeof stats);
+        assert_string_equal(stats.plugin, other ? "scripted" : "cpu");
+        script(NULL);
+      }
+      recsort_sorter_destroy(sorter);
+    }
+  }
+}
+
 static void test_auto_falls_back(void **state)
 {
   (void)state;
@@ -491,7 +519,7 @@ static void test_by_name_a_failure_is_an_error(void **state)
     assert_int_equal(error.status, failure->status);
     if (!strstr(error.text, failure->text)) fail_msg("%s: %s", failure->script, error.text);
 
-    script(NULL); /* all is well again: but for a device that is gone */
+    script(NULL); /* all works again, except for a lost device */
     if (sorter) {
       const bool lost = strstr(failure->script, "-lost") != NULL;
       status = recsort_sort(sorter, entries, COUNT, &error);
@@ -530,8 +558,8 @@ static recsort_status create_full(const char *plugin, recsort_sorter **sorter)
   return status;
 }
 
-/* With full verification no wrong result passes: by name it is an error, and nothing is changed in
- * place; with "auto" the next plugin sorts. What is right passes. */
+/* With full verification no wrong result passes: by name it is an error, and records in place are
+ * unchanged; with "auto" the next plugin sorts. Right results pass. */
 static void test_full_verification(void **state)
 {
   enum { LIES = sizeof lies / sizeof *lies };
@@ -562,7 +590,7 @@ static void test_full_verification(void **state)
     }
 }
 
-/* An order that is asked for by itself; and memory for the look at it may be missing. */
+/* The same for a permutation; the check may also run out of memory. */
 static void test_full_verification_of_an_order(void **state)
 {
   recsort_sorter *sorter = NULL;
@@ -599,6 +627,7 @@ int main(void)
       cmocka_unit_test_teardown(test_who_is_sure_is_not_tried, forget),
       cmocka_unit_test_teardown(test_an_algorithm_picks_the_plugin_that_has_it, forget),
       cmocka_unit_test_teardown(test_auto_falls_back, forget),
+      cmocka_unit_test_teardown(test_auto_does_not_try_again, forget),
       cmocka_unit_test_teardown(test_by_name_a_failure_is_an_error, forget),
       cmocka_unit_test_teardown(test_full_verification, forget),
       cmocka_unit_test_teardown(test_full_verification_of_an_order, forget),

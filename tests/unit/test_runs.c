@@ -1,5 +1,5 @@
-/* Order that is there: check, unique, and keys for those who merge. Lengths go beyond the chunks in
- * which the library looks at records. */
+/* Sorted records: check, unique, and keys for merges. Lengths exceed the chunks in which the
+ * library reads records. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static void put(size_t i, int32_t number)
   record[0] = 0;
   for (unsigned b = 0; b < 4; b++) {
     record[1 + b] = (unsigned char)(number >> 8 * b);
-    record[24 - b] = record[1 + b]; /* the order of the numbers, as text, at its end */
+    record[24 - b] = record[1 + b]; /* the number, as text, at its end */
   }
   memcpy(record + 25, &tag, sizeof tag);
 }
@@ -67,7 +67,7 @@ static void test_check_finds_the_first_disorder(void **state)
     assert_int_equal(recsort_check(sorter, records, 1, &disorder, NULL), RECSORT_OK);
     assert_int_equal(disorder, 1);
     for (size_t at = MOST - 1; at > 0; at = at > 4200 ? at - 97 : at - 1) {
-      put(at, (int32_t)((at - 1) / 3)); /* one less than that before */
+      put(at, (int32_t)((at - 1) / 3)); /* less than the one before */
       assert_int_equal(recsort_check(sorter, records, MOST, &disorder, NULL), RECSORT_OK);
       assert_int_equal(disorder, at);
       put(at, (int32_t)(at / 3) + 1);

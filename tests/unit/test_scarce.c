@@ -1,6 +1,5 @@
-/* Memory runs out anywhere: the library takes it in pieces that hold much, so what asks for a piece
- * anew depends on what came before. A text of every length comes first, to fill the piece at hand.
- */
+/* Memory runs out anywhere. The library allocates large blocks, so which request needs a new one
+ * depends on earlier ones; a text of every length comes first, to fill the current block. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +15,7 @@
 
 enum { PIECE = 4096, STEP = 16, MOST = PIECE + PIECE / 2 };
 
-/* Does something with names that begin with `pad`. */
+/* An action with names that begin with `pad`. */
 typedef recsort_status act(const char *pad, const recsort_allocator *memory, recsort_error *error);
 
 static recsort_status create_schema(const char *pad, const recsort_allocator *memory,
@@ -74,8 +73,8 @@ static recsort_status load_schema(const char *pad, const recsort_allocator *memo
   return status;
 }
 
-/* The schema does not fail; the sorter's first text is its algorithm, which cannot be long, so long
- * paths of keys fill the piece. */
+/* The schema does not fail. The sorter's first text is its algorithm, which cannot be long, so long
+ * paths of keys fill the block. */
 static recsort_status create_sorter(const char *pad, const recsort_allocator *memory,
                                     recsort_error *error)
 {
@@ -115,7 +114,7 @@ static recsort_status create_sorter(const char *pad, const recsort_allocator *me
   return status;
 }
 
-/* RECSORT_PLUGIN_PATH fills the piece. */
+/* RECSORT_PLUGIN_PATH fills the block. */
 static recsort_status list_plugins(const char *pad, const recsort_allocator *memory,
                                    recsort_error *error)
 {

@@ -1,5 +1,4 @@
-/* The sorter: every way to call it, what it leaves behind, and what it does with calls that are
- * wrong. */
+/* The sorter: every way to call it, its state afterwards, and wrong calls. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +40,7 @@ static recsort_sorter *open_sorter(const recsort_options *options)
   return sorter;
 }
 
-/* Few distances, so that there are ties; `x` is the place. */
+/* Few distances, so that there are ties; `x` is the position. */
 static entity *make_entities(size_t count)
 {
   entity *entities = calloc(count + 1, sizeof *entities);
@@ -198,7 +197,7 @@ static void test_keys_in_place_of_the_schemas(void **state)
   recsort_sorter_destroy(sorter);
 }
 
-/* What is promised of memory: one copy of the records and about 16 bytes a record; kept. */
+/* Memory as promised: one copy of the records and about 16 bytes a record, which are kept. */
 static void test_memory(void **state)
 {
   enum { COUNT = 200000 };

@@ -1,4 +1,4 @@
-/* Which way is next, by what is known of both. */
+/* The choice of the next way, by the times of both. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static void test_few_records_tell_nothing(void **state)
   assert_true(rs_trial_next(&trial, MANY, true));
   rs_trial_note(&trial, MANY, true, 1);
   rs_trial_note(&trial, MANY, true, 1);
-  assert_true(rs_trial_next(&trial, MANY - 1, true)); /* nor are they where another way is tried */
+  assert_true(rs_trial_next(&trial, MANY - 1, true)); /* nor for the other way */
   assert_false(rs_trial_next(&trial, MANY, true));
 }
 
@@ -59,7 +59,7 @@ static void test_seconds_are_of_a_record_and_of_the_best_sort(void **state)
     rs_trial_note(&trial, 10 * MANY, true, 10);
   }
   assert_true(rs_trial_next(&trial, MANY, false));
-  rs_trial_note(&trial, MANY, true, 1e6); /* somebody else was busy */
+  rs_trial_note(&trial, MANY, true, 1e6); /* the machine was busy */
   assert_true(rs_trial_next(&trial, MANY, false));
   rs_trial_note(&trial, MANY, false, 0.5);
   assert_false(rs_trial_next(&trial, MANY, false));

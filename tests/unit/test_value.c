@@ -48,7 +48,7 @@ static recsort_value real_value(double real)
 
 static const unsigned char pattern[] = {0x55, 0x81, 0x82, 0x03, 0x04, 0x85, 0x06, 0x07, 0x88, 0x55};
 
-/* What is read from `pattern` at 1, an address that suits no type. */
+/* The values read from `pattern` + 1, an address that is aligned for no type. */
 static const struct {
   recsort_type type;
   size_t size;
@@ -119,7 +119,7 @@ static void reads_and_writes_bits(void **state)
     recsort_endian endian;
     uint32_t bit, width;
     uint64_t value;
-    unsigned char written[4]; /* after all bits of the field are set in zeros */
+    unsigned char written[4]; /* zeros, after all bits of the field are set */
   } cases[] = {
       {RECSORT_LITTLE_ENDIAN, 0, 1, 1, {1, 0, 0, 0}},
       {RECSORT_LITTLE_ENDIAN, 7, 3, 5, {0x80, 3, 0, 0}},
@@ -225,7 +225,7 @@ static void reads_known_floats(void **state)
   }
 }
 
-/* A fraction is lost; what no integer of 64 bits can hold becomes 0. */
+/* Fractions are dropped; values outside 64-bit integers become 0. */
 static void writes_reals_to_integers(void **state)
 {
   static const struct {
@@ -245,7 +245,7 @@ static void writes_reals_to_integers(void **state)
   }
 }
 
-/* Every half and every bfloat16 comes back as it was, NaN payloads too. */
+/* Every half and every bfloat16 survives a round trip, including NaN payloads. */
 static void keeps_every_16_bit_float(void **state)
 {
   (void)state;
@@ -260,7 +260,8 @@ static void keeps_every_16_bit_float(void **state)
   }
 }
 
-/* The value exactly between two neighbours goes to the even one, the next double to its side. */
+/* The value exactly between two neighbours rounds to the even one, and the next double to its
+ * nearest one. */
 static void rounds_to_nearest_even(void **state)
 {
   (void)state;
@@ -294,7 +295,7 @@ static void rounds_beyond_the_ends(void **state)
   assert_int_equal(write_real(RECSORT_FLOAT16, 0x1p-1022), 0);
   assert_int_equal(write_real(RECSORT_BFLOAT16, 0x1.ffp127), 0x7f80);
   assert_int_equal(write_real(RECSORT_BFLOAT16, 0x1.fefp127), 0x7f7f);
-  /* a NaN whose payload lies below what is kept stays a NaN */
+  /* a NaN whose payload is in the dropped bits stays a NaN */
   assert_int_equal(write_real(RECSORT_FLOAT16, real_of(0x7ff0000000000001)), 0x7e00);
   assert_int_equal(write_real(RECSORT_BFLOAT16, real_of(0xfff0000000000001)), 0xffc0);
 }

@@ -35,7 +35,7 @@ static void test_the_header_has_the_version_of_the_library(void **state)
 #endif
 }
 
-/* ---- What does not grow ---- */
+/* ---- Structs that do not grow ---- */
 
 static void test_what_does_not_grow(void **state)
 {
@@ -46,7 +46,7 @@ static void test_what_does_not_grow(void **state)
   assert_int_equal(sizeof(recsort_field), 88);
 }
 
-/* Where the members of the first version end, as tests/abi/first has them. */
+/* The ends of the members of the first version, as in tests/abi/first. */
 static void test_members_stay_where_they_are(void **state)
 {
   (void)state;
@@ -141,14 +141,14 @@ static void test_a_zeroed_offset_is_not_given(void **state)
   schema = NULL;
   assert_int_equal(recsort_schema_create(&desc, NULL, &schema, &error), RECSORT_INVALID_SCHEMA);
   assert_non_null(strstr(error.text, "offset 8 does not agree"));
-  wrong[1].offset = 0; /* explicit: the first byte, where another field is */
+  wrong[1].offset = 0; /* explicit: the first byte, which another field has */
   desc.layout = RECSORT_LAYOUT_EXPLICIT;
   assert_int_equal(recsort_schema_create(&desc, NULL, &schema, &error), RECSORT_INVALID_SCHEMA);
   assert_non_null(strstr(error.text, "overlaps"));
   assert_null(schema);
 }
 
-/* In a text a 0 is there because somebody wrote it. */
+/* In a text, an offset of 0 is given. */
 static void test_a_zero_in_a_text_is_given(void **state)
 {
   static const char text[] = "record: R\nfields:\n  - {name: a, type: int8, offset: 0}\n"
@@ -194,7 +194,7 @@ static void test_a_later_description(void **state)
   recsort_schema_destroy(schema);
 }
 
-/* What it does not have may be anything. */
+/* The bytes behind a struct may hold anything. */
 static void test_an_earlier_description(void **state)
 {
   recsort_schema_desc desc = description();
@@ -293,13 +293,14 @@ static void test_a_record_size_that_is_another(void **state)
   expect_refused(&options, "record_size of the options is 33, but the schema's record Item has 32");
 }
 
-/* ---- What the library fills in ---- */
+/* ---- Structs that the library fills in ---- */
 
 #define EXPECT_BYTES(at, first, last, byte)                                                        \
   for (size_t i_ = (first); i_ < (last); i_++)                                                     \
   assert_int_equal(((const unsigned char *)(at))[i_], byte)
 
-/* Of each struct no more is written than its caller has, and what the library lacks is 0. */
+/* The library writes no more of a struct than its caller has, and members that it lacks become
+ * 0. */
 #define EXPECT_SIZED(type, call)                                                                   \
   do {                                                                                             \
     LATER_STRUCT(type) made;                                                                       \

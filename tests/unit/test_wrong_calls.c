@@ -1,5 +1,4 @@
-/* Calls that are wrong, and counts that no memory holds: refused with a message, nothing written.
- */
+/* Wrong calls, and counts that exceed memory: refused with a message, and nothing is written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +9,7 @@
 
 #include "cpu/cpu_plugin.h"
 #include "recsort/recsort.h"
+#include "support/refused.h"
 
 enum { COUNT = 8 };
 
@@ -40,15 +40,6 @@ static recsort_sorter *open_sorter(const char *path, const char *algorithm)
   return sorter;
 }
 
-#define REFUSED(call, why)                                                                         \
-  do {                                                                                             \
-    recsort_error error = {0};                                                                     \
-    assert_int_equal(call, why);                                                                   \
-    assert_int_equal(error.status, why);                                                           \
-    assert_true(error.text[0]);                                                                    \
-    assert_null(strchr(error.text, '\n'));                                                         \
-  } while (0)
-
 static void test_schemas(void **state)
 {
   recsort_schema *schema = NULL;
@@ -67,7 +58,7 @@ static void test_schemas(void **state)
   assert_null(schema);
 }
 
-/* A description that a program got wrong in one place. */
+/* A description with one mistake. */
 static recsort_status describe(const recsort_field_desc *fields, size_t count, recsort_error *error)
 {
   recsort_schema *schema = NULL;
@@ -101,7 +92,7 @@ static void test_descriptions(void **state)
                                  .base = RECSORT_UINT8,
                                  .enumerator_count = 1,
                                  .offset = RECSORT_NO_OFFSET};
-  REFUSED(describe(pair, 2, &error), RECSORT_INVALID_SCHEMA); /* one value, and none given */
+  REFUSED(describe(pair, 2, &error), RECSORT_INVALID_SCHEMA); /* the only value is not given */
   pair[0].count = UINT64_MAX / 2;
   pair[0].offset = UINT64_MAX - 1;
   REFUSED(describe(pair, 1, &error), RECSORT_INVALID_SCHEMA);
@@ -138,8 +129,8 @@ static void test_sorts(void **state)
   recsort_sorter_destroy(sorter);
 }
 
-/* Records that change behind the library's back: a value that was no longer valid is told of, and
- * the order is as it was. */
+/* Records that have changed since the sort: an invalid value is reported, and the permutation is
+ * unchanged. */
 static void test_unique_of_records_that_have_changed(void **state)
 {
   recsort_sorter *sorter = open_sorter("e", NULL);
@@ -154,7 +145,7 @@ static void test_unique_of_records_that_have_changed(void **state)
   recsort_sorter_destroy(sorter);
 }
 
-/* Counts whose bytes do not fit in 64 bits at one step of the computation or another. */
+/* Counts whose bytes overflow 64 bits at some step of the computation. */
 static void test_counts_beyond_memory(void **state)
 {
   static const char *const paths[] = {"a", "wide"};
@@ -179,7 +170,7 @@ static void test_counts_beyond_memory(void **state)
       }
 }
 
-/* The CPU plugin itself, asked for what core would not ask. */
+/* The CPU plugin, with jobs that core would not pass to it. */
 static void test_work_beyond_memory(void **state)
 {
   const recsort_plugin *const plugin = rs_cpu_plugin_entry(RECSORT_PLUGIN_ABI);

@@ -1,4 +1,4 @@
-# Writes commit.h, if it has changed: which commit this build is of.
+# Writes commit.h, with the commit of this build, if it has changed.
 #   cmake -DSOURCE=... -DHEADER=... -P commit.cmake
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND git describe --always --dirty

@@ -1,4 +1,4 @@
-/* machine.c - see machine.h. The build tells compiler and build type; commit.h is made by it. */
+/* machine.c - see machine.h. The build supplies compiler and build type, and makes commit.h. */
 #include "machine.h"
 
 #include "commit.h"

@@ -1,4 +1,4 @@
-/* machine.h - what a figure has to be read with: the machine, and how recsort was built. */
+/* machine.h - the context of a figure: the machine, and how recsort was built. */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
@@ -6,7 +6,7 @@
 
 typedef struct bench_machine {
   char cpu[128];
-  unsigned cores; /* that this process may run on */
+  unsigned cores; /* processors that this process may run on */
   uint64_t memory;
   char kernel[160];
   char date[32];        /* UTC, ISO 8601 */

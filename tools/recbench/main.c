@@ -1,6 +1,7 @@
 /* main.c - recbench: how fast recsort is here, beside its peers. */
 #include "file_suite.h"
 #include "memory_suite.h"
+#include "merge_suite.h"
 #include "report.h"
 #include "support/message.h"
 #include "support/progress.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a suite sorts in memory, unless the options say something else. */
+/* What a suite sorts in memory by default. */
 typedef struct bench_suite {
   const char *name;
   record_id records[RECORD_COUNT];
@@ -29,8 +30,8 @@ static const bench_suite suites[] = {
 };
 
 enum { SUITE_COUNT = sizeof suites / sizeof *suites };
-/* Every suite with every kind of record and every count, and the file. */
-enum { GROUP_MAX = SUITE_COUNT * RECORD_COUNT * LIST_MAX + 1 };
+/* A group for each suite (and merges), kind of record and count, and one for the file. */
+enum { GROUP_MAX = (SUITE_COUNT + 1) * RECORD_COUNT * LIST_MAX + 1 };
 
 typedef struct bench_work {
   bench_options options;
@@ -65,6 +66,25 @@ static bool run_memory_suite(bench_work *bench, const bench_suite *suite)
   return true;
 }
 
+static bool run_merge_suite(bench_work *bench)
+{
+  static const record_id usual[] = {RECORD_WORD, RECORD_ENTITY};
+  const bench_options *const o = &bench->options;
+  const record_id *const records = o->record_count ? o->records : usual;
+  const size_t record_count = o->record_count ? o->record_count : sizeof usual / sizeof *usual;
+  const size_t *counts;
+  const size_t count_count = options_counts(o, "merge", &counts);
+  for (size_t r = 0; r < record_count; r++) {
+    for (size_t n = 0; n < count_count; n++) {
+      bench_group *const group = &bench->groups[bench->group_count++];
+      group->suite = "merge";
+      if (!merge_suite(group, o, &bench->methods[0], records[r], counts[n])) return false;
+      report_table(group);
+    }
+  }
+  return true;
+}
+
 static bool run_file_suite(bench_work *bench)
 {
   bench_group *const group = &bench->groups[bench->group_count++];
@@ -88,6 +108,7 @@ static bool run_suites(bench_work *bench)
       return false;
     }
   }
+  if (options_suite(&bench->options, "merge") && !run_merge_suite(bench)) return false;
   return bench->runner == NULL || run_file_suite(bench);
 }
 
@@ -111,7 +132,7 @@ static void free_groups(bench_work *bench)
   free(bench->groups);
 }
 
-/* Measures, or lists, with the plugins that there are. */
+/* Measures with the available plugins, or lists them. */
 static bool run(bench_work *bench, options_result what)
 {
   recsort_plugin_list *plugins = NULL;

@@ -63,7 +63,7 @@ void group_free(bench_group *group)
   *group = (struct bench_group){0};
 }
 
-/* Its place among the contender's series, or how many there are. */
+/* The index of a series, or their number if there is none with that name. */
 static size_t find_series(const bench_contender *contender, const char *name)
 {
   size_t s = 0;

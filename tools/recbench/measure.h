@@ -1,8 +1,8 @@
-/* measure.h - contenders that take turns, and what was measured of each.
+/* measure.h - contenders that take turns, and their measurements.
  *
- * A contender runs once a repetition and adds what it found to its series, of which the first is
- * the wall-clock time. Whatever else is worth knowing (a stage, a pass of a kernel, the bytes
- * held) is a further series; what is fixed for a run (a size of blocks) is part of its variant.
+ * A contender runs once in each repetition and adds its measurements to its series. The first one
+ * is the wall-clock time; others hold the time of a stage or the memory used. What is fixed for a
+ * run (a block size) is part of its variant.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
@@ -16,7 +16,7 @@ enum { SERIES_MAX = 16, TARGET_MAX = 16 };
 typedef struct bench_series {
   const char *name;
   const char *unit; /* "s", "bytes" or "bytes/record" */
-  double *values;   /* one a repetition */
+  double *values;   /* one for each repetition */
   size_t count;
 } bench_series;
 
@@ -26,27 +26,27 @@ typedef struct bench_summary {
 
 typedef struct bench_contender {
   const char *method;  /* "recsort", "std::stable_sort", ... */
-  const char *variant; /* what sets it apart from others of its method; NULL: nothing */
+  const char *variant; /* distinguishes it from others with the same method; NULL: nothing */
   const char *plugin;  /* recsort only */
   const char *algorithm;
   unsigned threads;
   bench_workload *input;
-  /* Runs once, verifies the result and adds to the series; false, with a message, on failure. */
+  /* Runs once, verifies the result and adds to the series. False, with a message, on failure. */
   bool (*run)(struct bench_contender *self);
-  void *job; /* of `run` */
+  void *job; /* the argument of `run` */
   bench_series series[SERIES_MAX];
   size_t series_count;
 } bench_contender;
 
-/* What is asked of a figure. */
+/* A target for a figure. */
 typedef struct bench_target {
   char text[96];
   double value;
   double bound;
-  bool at_most; /* else at least */
+  bool at_most; /* otherwise at least */
 } bench_target;
 
-/* Contenders that took turns on inputs of one kind and count. */
+/* Contenders that take turns on inputs of one kind and count. */
 typedef struct bench_group {
   const char *suite;
   bench_workload inputs[DISTRIBUTION_COUNT];
@@ -57,17 +57,18 @@ typedef struct bench_group {
   size_t target_count;
 } bench_group;
 
-/* A new contender of the group; NULL, with a message, if there is no memory. Earlier ones move. */
+/* Adds a contender to the group. NULL, with a message, if there is no memory. Earlier contenders
+ * may move. */
 bench_contender *group_add(bench_group *group, const bench_contender *contender);
-/* Every contender once, and so on: A B A B. */
+/* Runs all contenders in turn, `repeat` times: A B A B. */
 bool group_measure(bench_group *group, unsigned repeat);
 void group_add_target(bench_group *group, const bench_target *target);
-/* Releases the records; the figures stay. */
+/* Frees the records; the figures stay. */
 void group_free_inputs(bench_group *group);
 void group_free(bench_group *group);
 
 bool contender_add(bench_contender *contender, const char *name, const char *unit, double value);
-/* The series of that name; NULL if there is none. */
+/* The series with this name; NULL if there is none. */
 const bench_series *contender_series(const bench_contender *contender, const char *name);
 
 bench_summary series_summary(const bench_series *series);

@@ -63,7 +63,7 @@ bool memory_run_warm(bench_contender *self)
   return sorted && finish(self, job, seconds) && add_stages(self, &stats);
 }
 
-/* Every byte of the result is the sorter's: what stood there before is not. */
+/* Fills the target first, so that every byte of the result must come from the sorter. */
 bool memory_run_to(bench_contender *self)
 {
   enum { POISON = 0xee };
@@ -137,7 +137,7 @@ static bool add_peers(bench_group *group, const bench_options *options, bench_wo
   return true;
 }
 
-/* One method with every number of threads; its sorters serve all inputs of the group. */
+/* Adds one method with every number of threads. Its sorters serve all inputs of the group. */
 static bool add_method(bench_group *group, const bench_options *options, const bench_method *method,
                        recsort_sorter **sorters, memory_job job)
 {
@@ -165,10 +165,9 @@ static bool add_method(bench_group *group, const bench_options *options, const b
   return true;
 }
 
-/* ---- Requirements -----------------------------------------------------------------------------
- */
+/* ---- Targets ----------------------------------------------------------------------------- */
 
-/* The seconds of the first contender that answers to this; 0 if there is none. */
+/* The seconds of the first contender that matches; 0 if there is none. */
 static double seconds_of(const bench_group *group, const char *method, unsigned threads,
                          bench_distribution distribution)
 {
@@ -192,7 +191,8 @@ static void add_target(bench_group *group, double slow, double fast, double boun
   group_add_target(group, &target);
 }
 
-/* Beside the peers: 3 and 4 times for 2^22 entities, 1 for the other records. */
+/* Targets against the peers: 3 and 4 times as fast for 2^22 entities, as fast for the other
+ * records. */
 static void add_peer_targets(bench_group *group, unsigned most)
 {
   const bench_workload *const input = &group->inputs[0];
@@ -207,7 +207,7 @@ static void add_peer_targets(bench_group *group, unsigned most)
              "__gnu_parallel");
 }
 
-/* Beside random input: twice for what is nearly in order already. */
+/* Targets against random input: twice as fast if the input is sorted, reversed or nearly sorted. */
 static void add_order_targets(bench_group *group, unsigned threads)
 {
   static const bench_distribution easy[] = {DISTRIBUTION_SORTED, DISTRIBUTION_REVERSE,

@@ -1,4 +1,4 @@
-/* methods.c - see methods.h. "auto" is resolved here, so that every figure says what it is of. */
+/* methods.c - see methods.h. It resolves "auto", so that every figure names its plugin. */
 #include "methods.h"
 
 #include "support/message.h"
@@ -11,7 +11,7 @@ static bool is_all(const char *text)
   return text != NULL && strcmp(text, "all") == 0;
 }
 
-/* Whether the algorithm, number `place` of its plugin's, is asked for. */
+/* True if the options ask for the algorithm, number `place` of its plugin's. */
 static bool wanted(const bench_options *options, const char *algorithm, size_t place)
 {
   if (options->algorithm == NULL) return place == 0;

@@ -14,9 +14,9 @@ static const char help[] =
     "Measure recsort on this machine beside the stable sorts of the C++ library. The\n"
     "contenders take turns; medians are compared.\n"
     "\n"
-    "  --suite NAME          entity, keys, distributions, file, all or short\n"
+    "  --suite NAME          entity, keys, distributions, merge, file, all or short\n"
     "                        (all but file), which is the default\n"
-    "  --record LIST         entity, key64, key128, gensort, in place of the suite's\n"
+    "  --record LIST         entity, key64, key128, gensort, word; for the suite's\n"
     "  --distribution LIST   random, sorted, reverse, nearly, few, equal; likewise\n"
     "  --count LIST          records, default 4M (short: 1M but for the suite entity)\n"
     "  --threads LIST        default: 1 and one for every processor\n"
@@ -57,14 +57,15 @@ bool options_suite(const bench_options *options, const char *suite)
 
 static bool is_suite(const char *name)
 {
-  static const char *const suites[] = {"entity", "keys", "distributions", "file", "all", "short"};
+  static const char *const suites[] = {"entity", "keys", "distributions", "merge",
+                                       "file",   "all",  "short"};
   for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
     if (strcmp(name, suites[i]) == 0) return true;
   }
   return false;
 }
 
-/* A count from 1 up, perhaps with a suffix K, M or G. */
+/* A count of at least 1, optionally with a suffix K, M or G. */
 static bool parse_size(const char *text, uint64_t *value)
 {
   char digits[24];
@@ -130,14 +131,14 @@ static bool parse_distribution(const char *word, void *to)
   return false;
 }
 
-/* A list of values of `size` bytes each, `most` at the most, and how to read one. */
+/* A list of at most `most` values of `size` bytes, and how to read one. */
 typedef struct list_syntax {
   bool (*parse)(const char *word, void *to);
   size_t size;
   size_t most;
 } list_syntax;
 
-/* Parses the words of `list` into `to`; false, with a message, if one cannot be used. */
+/* Parses the words of `list` into `to`. False, with a message, if one is wrong. */
 static bool parse_list(const char *option, const char *list, list_syntax syntax, void *to,
                        size_t *count)
 {
@@ -192,7 +193,7 @@ static const list_syntax distribution_list = {parse_distribution, sizeof(bench_d
 static const list_syntax count_list = {parse_count, sizeof(size_t), LIST_MAX};
 static const list_syntax thread_list = {parse_threads, sizeof(unsigned), LIST_MAX};
 
-/* One option with its argument; false, with a message, if that cannot be used. */
+/* Reads one option and its argument. False, with a message, if that is wrong. */
 static bool read_option(bench_options *o, int letter)
 {
   uint64_t value;

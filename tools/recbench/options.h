@@ -8,7 +8,7 @@ enum { LIST_MAX = 16 };
 
 typedef struct bench_options {
   const char *suite;
-  record_id records[RECORD_COUNT]; /* in place of those of the suite; none: the suite's */
+  record_id records[RECORD_COUNT]; /* none: those of the suite */
   size_t record_count;
   bench_distribution distributions[DISTRIBUTION_COUNT]; /* likewise */
   size_t distribution_count;
@@ -21,7 +21,7 @@ typedef struct bench_options {
   const char *algorithm; /* or "all"; NULL: the plugin's default */
   uint64_t file_size;
   const char *folder;
-  const char *command; /* recsort's path; NULL: looked for */
+  const char *command; /* recsort's path; NULL: searched for */
   const char *json;
   const char *svg;
 } bench_options;
@@ -33,13 +33,13 @@ typedef enum options_result {
   OPTIONS_WRONG /* with a message */
 } options_result;
 
-/* The texts point into `argv`. */
+/* Reads the command line. The strings point into `argv`. */
 options_result options_read(bench_options *options, int argc, char **argv);
 
-/* Whether a suite is to be run. */
+/* True if the options ask for a suite. */
 bool options_suite(const bench_options *options, const char *suite);
 
-/* How many records a suite sorts, several times if there are several. */
+/* The counts of records that a suite sorts. */
 size_t options_counts(const bench_options *options, const char *suite, const size_t **counts);
 
 /* The processors that this process may run on. */

@@ -1,5 +1,5 @@
-/* picture.c - hands a table of the medians and plot.gp to gnuplot. Only sorts in memory with a
- * warm sorter, and their peers, are drawn. */
+/* picture.c - passes a table of medians and plot.gp to gnuplot. It draws only sorts in memory with
+ * a warm sorter, and their peers. */
 #include "report.h"
 #include "support/message.h"
 
@@ -19,7 +19,8 @@ extern char **environ;
 
 static bool drawn(const bench_group *group, const bench_contender *contender)
 {
-  return strcmp(group->suite, "file") != 0 && contender->variant == NULL;
+  return strcmp(group->suite, "file") != 0 && strcmp(group->suite, "merge") != 0 &&
+         contender->variant == NULL;
 }
 
 static void method_label(const bench_contender *contender, char label[NAME_MAX_SIZE])

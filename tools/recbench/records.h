@@ -1,5 +1,5 @@
-/* records.h - the records that are measured, as C and C++ see them. None has padding of its own,
- * so that results can be compared byte by byte whatever a compiler does when it copies one. */
+/* records.h - the records that are measured, for C and C++. None has padding, so results can be
+ * compared byte by byte, as compilers may not copy padding. */
 #ifndef BENCH_RECORDS_H
 #define BENCH_RECORDS_H
 
@@ -10,6 +10,7 @@ typedef enum record_id {
   RECORD_KEY64,
   RECORD_KEY128,
   RECORD_GENSORT,
+  RECORD_WORD,
   RECORD_COUNT
 } record_id;
 
@@ -36,5 +37,10 @@ typedef struct gensort {
   unsigned char key[10];
   unsigned char value[90];
 } gensort;
+
+/* A key that is all of the record, as of a packed key and index. */
+typedef struct packed_word {
+  uint64_t key;
+} packed_word;
 
 #endif

@@ -1,4 +1,5 @@
-/* report_json.c - every figure, for programs. The format is described in results/README.md. */
+/* report_json.c - writes every figure, for programs. The format is described in
+ * results/README.md. */
 #include "memory_suite.h"
 #include "report.h"
 #include "support/message.h"
@@ -56,6 +57,7 @@ static void add_contender(cJSON *array, const bench_group *group, const bench_co
   cJSON_AddNumberToObject(json, "record_size", (double)record_size(input->record));
   add_text(json, "distribution", distribution_name(input->distribution));
   cJSON_AddNumberToObject(json, "count", (double)input->count);
+  if (input->runs != 0) cJSON_AddNumberToObject(json, "runs", (double)input->runs);
   cJSON *ratios = cJSON_AddObjectToObject(json, "times_as_fast_as");
   add_ratio(ratios, STD, contender_ratio(group, contender, STD, 1));
   add_ratio(ratios, PARALLEL, contender_ratio(group, contender, PARALLEL, contender->threads));

@@ -1,4 +1,4 @@
-/* report_table.c - for people, in 80 columns. */
+/* report_table.c - writes a table of 80 columns. */
 #include "memory_suite.h"
 #include "report.h"
 
@@ -44,7 +44,7 @@ static void print_ratio(double ratio)
     printf(" %6s", "-");
 }
 
-/* What was measured beside the wall-clock time, if anything; in milliseconds or bytes a record. */
+/* Prints the other series, if any, in milliseconds or bytes a record. */
 static void print_details(const bench_contender *contender)
 {
   if (contender->series_count < 2) return;
@@ -84,8 +84,10 @@ void report_table(const bench_group *group)
 {
   for (size_t i = 0; i < group->input_count; i++) {
     const bench_workload *const input = &group->inputs[i];
-    printf("\n%s: %s, %s, %zu records of %zu bytes\n", group->suite, record_name(input->record),
+    printf("\n%s: %s, %s, %zu records of %zu bytes", group->suite, record_name(input->record),
            distribution_name(input->distribution), input->count, record_size(input->record));
+    if (input->runs != 0) printf(" in %zu runs", input->runs);
+    printf("\n");
     printf("  %-29s %3s %9s %9s %9s %6s %6s\n", "ms; bytes a record", "thr", "median", "min", "max",
            "x std", "x par");
     for (size_t c = 0; c < group->contender_count; c++) {

@@ -1,5 +1,5 @@
-/* runner.c - see runner.h. One message to the runner is a command's words, each with its NUL; one
- * message back is its command_result. */
+/* runner.c - see runner.h. A message to the runner holds a command's words, each with its NUL; the
+ * reply is a command_result. */
 #include "runner.h"
 
 #include "support/message.h"
@@ -36,7 +36,7 @@ static command_result run(char **words)
   return result;
 }
 
-/* The runner's life: until the other side of the socket is closed. */
+/* The runner's loop, until the other end of the socket is closed. */
 static void serve(int socket)
 {
   char message[MESSAGE_MAX];

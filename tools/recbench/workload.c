@@ -1,6 +1,5 @@
-/* workload.c - every record is a function of its place and of a rank: the greater the rank, the
- * later the record belongs. The bytes outside the key tell the place, so that a sort that is not
- * stable gives other bytes. */
+/* workload.c - every record is a function of its position and its rank in the sorted order. The
+ * bytes outside the key encode the position, so an unstable sort gives different bytes. */
 #include "workload.h"
 
 #include "support/message.h"
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The random number that belongs to a place. */
+/* The random number of a position. */
 static uint64_t mix(uint64_t place)
 {
   return random_next(&place);
@@ -46,6 +45,13 @@ static void fill_gensort(void *record, uint64_t rank, uint64_t place)
   memset(filled.key + 8, (int)(mix(rank) & 0xff), 2);
   memset(filled.value, (int)(place & 0xff), sizeof filled.value);
   memcpy(filled.value, &place, sizeof place);
+  memcpy(record, &filled, sizeof filled);
+}
+
+/* A rank of 48 bits, as many of the place. */
+static void fill_word(void *record, uint64_t rank, uint64_t place)
+{
+  const packed_word filled = {(rank & ~(uint64_t)0xffff) | (place & 0xffff)};
   memcpy(record, &filled, sizeof filled);
 }
 
@@ -98,6 +104,14 @@ static const record_definition definitions[RECORD_COUNT] = {
                         "keys:\n"
                         "  - {field: key}\n",
                         fill_gensort},
+    [RECORD_WORD] = {"word", sizeof(packed_word),
+                     "record: Word\n"
+                     "size: 8\n"
+                     "fields:\n"
+                     "  - {name: key, type: uint64}\n"
+                     "keys:\n"
+                     "  - {field: key}\n",
+                     fill_word},
 };
 
 static const char *const distributions[DISTRIBUTION_COUNT] = {"random", "sorted", "reverse",

@@ -1,4 +1,4 @@
-/* workload.h - what is sorted: records of one kind, in one distribution, the same on every run. */
+/* workload.h - the input: records of one kind, in one distribution, the same in every run. */
 #ifndef BENCH_WORKLOAD_H
 #define BENCH_WORKLOAD_H
 
@@ -9,7 +9,7 @@ typedef enum bench_distribution {
   DISTRIBUTION_RANDOM,
   DISTRIBUTION_SORTED,
   DISTRIBUTION_REVERSE,
-  DISTRIBUTION_NEARLY, /* sorted, but for 1% of the records */
+  DISTRIBUTION_NEARLY, /* sorted, except for 1% of the records */
   DISTRIBUTION_FEW,    /* 16 different keys */
   DISTRIBUTION_EQUAL,
   DISTRIBUTION_COUNT
@@ -25,18 +25,19 @@ typedef struct bench_workload {
   record_id record;
   bench_distribution distribution;
   size_t count;
+  size_t runs;            /* that are to be merged; 0: the records are to be sorted */
   size_t size;            /* bytes of all records */
-  unsigned char *records; /* as they are given */
-  unsigned char *sorted;  /* as the first contender left them; all others have to agree */
+  unsigned char *records; /* the input */
+  unsigned char *sorted;  /* the first contender's result; all others must agree */
 } bench_workload;
 
-/* Takes the memory and makes the records; false, with a message, if there is none. Afterwards
- * workload_free is due whatever was returned. */
+/* Allocates and makes the records. False, with a message, if there is no memory. Call workload_free
+ * afterwards in any case. */
 bool workload_make(bench_workload *input, record_id record, bench_distribution distribution,
                    size_t count);
 void workload_free(bench_workload *input);
 
-/* Compares a result with what came before; false, with a message, if it differs. */
+/* Compares a result with the first one. False, with a message, if it differs. */
 bool workload_verify(bench_workload *input, const void *result, const char *method);
 
 #endif

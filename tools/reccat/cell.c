@@ -44,7 +44,7 @@ static size_t longest_name(const recsort_field *field)
   return longest;
 }
 
-/* Digits of the largest number of so many bits. */
+/* The digits of the largest number of so many bits. */
 static size_t digits_of(size_t bits)
 {
   return (size_t)((double)bits * 0.30103) + 1; /* log10(2) */
@@ -106,7 +106,7 @@ static void write_enum(const recsort_field *field, recsort_value value, char *te
 
 /* ---- Strings ------------------------------------------------------------------------------ */
 
-/* How many bytes of a printable character begin there; 0 if none does. */
+/* The length of the printable character at `bytes`; 0 if there is none. */
 static size_t printable_length(const char *bytes, size_t size)
 {
   mbstate_t state = {0};

@@ -1,5 +1,6 @@
-/* checksum.h - a checksum of a set of records: the same whatever their order, another if one is
- * lost, doubled or changed. It is the sum modulo 2^128 of the records' XXH3 128-bit hashes. */
+/* checksum.h - a checksum of a set of records. It does not depend on their order, and changes if
+ * one is lost, doubled or changed. It is the sum modulo 2^128 of the records' XXH3 128-bit
+ * hashes. */
 #ifndef RECCAT_CHECKSUM_H
 #define RECCAT_CHECKSUM_H
 

@@ -6,8 +6,8 @@
 
 typedef struct column {
   char *name;
-  const recsort_field *field; /* no struct */
-  size_t base;                /* of the struct around it, from the record's start */
+  const recsort_field *field; /* not a struct */
+  size_t base;                /* offset of the enclosing struct in the record */
   size_t element;
 } column;
 
@@ -17,7 +17,7 @@ typedef struct columns {
   size_t capacity;
 } columns;
 
-/* Appends the columns of a schema; false: out of memory. columns_free is due in any case. */
+/* Appends the columns of a schema. False: out of memory. Call columns_free in any case. */
 bool columns_of(columns *columns, const recsort_schema *schema);
 void columns_free(columns *columns);
 

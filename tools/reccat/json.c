@@ -1,4 +1,4 @@
-/* json.c - see json.h. Numbers go through cJSON as raw text: its own are doubles. */
+/* json.c - see json.h. Numbers go through cJSON as raw text, as its own numbers are doubles. */
 #include "reccat/json.h"
 #include "reccat/cell.h"
 

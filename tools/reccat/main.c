@@ -41,7 +41,7 @@ typedef struct settings {
   print_format format;
 } settings;
 
-/* The reader, and a block of whole records from it. */
+/* A reader, and a block of whole records from it. */
 typedef struct source {
   tool_reader reader;
   size_t record_size;
@@ -68,7 +68,7 @@ static void source_close(source *s)
   free(s->records);
 }
 
-/* The next records; 0 only at the end. */
+/* Reads the next records; 0 only at the end. */
 static bool source_read(source *s, size_t *count)
 {
   const size_t capacity = s->block * s->record_size;
@@ -94,7 +94,7 @@ static bool print(const printer *p, uint64_t first, const unsigned char *records
   return !ferror(stdout) || tool_flush_stdout();
 }
 
-/* Appends records to those kept, of which only the last `most` bytes are needed. */
+/* Appends records to those kept; only the last `most` bytes are needed. */
 static bool keep_last(tool_bytes *kept, const unsigned char *records, size_t size, uint64_t most)
 {
   if (kept->size / 2 >= most) {
@@ -210,7 +210,8 @@ static bool find_format(const char *name, print_format *format)
   return false;
 }
 
-/* TOOL_OK, or says what is wrong with the option, which stands as `name` on the command line. */
+/* Applies an option, which the command line calls `name`. TOOL_OK, or a message says what is
+ * wrong. */
 static int apply_option(settings *s, int option, const char *value, const char *name)
 {
   switch (option) {
@@ -243,7 +244,7 @@ int main(int argc, char **argv)
 {
   opterr = 0;
   tool_set_name("reccat");
-  setlocale(LC_CTYPE, "C.UTF-8"); /* where there is none, only ASCII is printable */
+  setlocale(LC_CTYPE, "C.UTF-8"); /* without it, only ASCII is printable */
   settings s = {0};
   for (int option; (option = getopt_long(argc, argv, ":s:f:hV", options, NULL)) != -1;) {
     if (option == 'h' || option == 'V') {

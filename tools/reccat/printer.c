@@ -32,7 +32,7 @@ void printer_close(printer *p)
 
 /* ---- Table -------------------------------------------------------------------------------- */
 
-/* The columns that the UTF-8 text takes up to `most`, and the bytes that make these up. */
+/* The width of a UTF-8 text in columns, up to `most`; `size` becomes the bytes of that part. */
 static size_t text_width(const char *text, size_t most, size_t *size)
 {
   mbstate_t state = {0};
@@ -50,7 +50,7 @@ static size_t text_width(const char *text, size_t most, size_t *size)
   }
 }
 
-/* Only what may have any length, by its field, is cut. */
+/* Only fields whose values may have any length are cut. */
 static size_t column_width(const column *c)
 {
   const size_t name = strlen(c->name);
@@ -60,7 +60,7 @@ static size_t column_width(const column *c)
   return name > cut ? name : cut;
 }
 
-/* Numbers stand at the right of their column, other things at the left. */
+/* Aligns numbers at the right, other values at the left. */
 static void print_cell(const column *c, const char *text)
 {
   static const char dots[] = "...";

@@ -1,6 +1,6 @@
-/* printer.h - records on standard output, as a table, as CSV (RFC 4180) or as JSON, one object a
- * line. In a table, strings and bytes are cut to 32 columns; the other forms give all of them.
- */
+/* printer.h - prints records to standard output, as a table, as CSV (RFC 4180) or as JSON, one
+ * object a line. In a table, strings and bytes are cut to 32 columns; the other formats show all of
+ * them. */
 #ifndef RECCAT_PRINTER_H
 #define RECCAT_PRINTER_H
 
@@ -11,12 +11,12 @@ typedef enum print_format { PRINT_TABLE, PRINT_CSV, PRINT_JSONL } print_format;
 typedef struct printer {
   const recsort_schema *schema;
   print_format format;
-  bool numbered; /* a first column, `#`, with the record's number from 0 */
+  bool numbered; /* adds a first column, `#`, with the record's number from 0 */
   columns columns;
-  char *text; /* holds the text of any value */
+  char *text; /* a buffer for the text of any value */
 } printer;
 
-/* False: out of memory. printer_close is due in any case. */
+/* False: out of memory. Call printer_close in any case. */
 bool printer_open(printer *printer, const recsort_schema *schema, print_format format,
                   bool numbered);
 void printer_header(const printer *printer);

@@ -53,7 +53,8 @@ static const struct option options[] = {
     {0},
 };
 
-/* TOOL_OK, or says what is wrong with the option, which stands as `name` on the command line. */
+/* Applies an option, which the command line calls `name`. TOOL_OK, or a message says what is
+ * wrong. */
 static int apply_option(settings *s, int option, const char *value, const char *name)
 {
   switch (option) {

@@ -1,4 +1,4 @@
-/* places.c - see places.h. The schema has found every key's path to be right already. */
+/* places.c - see places.h. The schema has checked the path of every key. */
 #include "recgen/places.h"
 
 #include <assert.h>

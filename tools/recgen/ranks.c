@@ -31,7 +31,7 @@ static uint64_t range_of(distribution shape, uint64_t count, unsigned bits)
   case DISTRIBUTION_FEW:
     return FEW;
   case DISTRIBUTION_EQUAL:
-    return 2; /* so that the one value is in the middle */
+    return 2; /* so that the only value is in the middle */
   case DISTRIBUTION_ZIPF:
     return UINT64_C(1) << bits;
   case DISTRIBUTION_SAW:
@@ -63,7 +63,7 @@ enum { ROUNDS = 3 };
 #define FACTOR 0xd1342543de82ef95u
 #define INVERSE 0x572b5ee77a54e3bdu
 
-/* A bijection on numbers of `bits` bits: each step of a round can be undone. */
+/* A bijection on numbers of `bits` bits: each step of a round is invertible. */
 static uint64_t shuffle_bits(const ranks *r, uint64_t x)
 {
   const uint64_t mask = (UINT64_C(1) << r->bits) - 1;
@@ -84,8 +84,8 @@ static uint64_t unshuffle_bits(const ranks *r, uint64_t x)
   return x;
 }
 
-/* The records are shuffled; of the first 1% in the shuffled order every two neighbours change
- * places. To stay below `count`, the shuffle is applied until it gets there. */
+/* Shuffles the records; in the first 1% of the shuffled order, every two neighbours change places.
+ * Repeats the shuffle until the result is below `count`. */
 static uint64_t rank_nearly(const ranks *r, uint64_t record)
 {
   const uint64_t displaced = r->count / 100 / 2 * 2;
@@ -103,8 +103,8 @@ static uint64_t rank_nearly(const ranks *r, uint64_t record)
 
 /* ---- the others --------------------------------------------------------------------------- */
 
-/* An octave [2^e, 2^(e+1)), each as likely as the other; a number k in it; and that is taken with
- * probability 2^e / k. So every k has a probability proportional to 1/k. */
+/* Draws an octave [2^e, 2^(e+1)), all of which are equally likely, and a number k in it, which it
+ * accepts with probability 2^e / k. So every k has a probability proportional to 1/k. */
 static uint64_t rank_zipf(const ranks *r, uint64_t record)
 {
   uint64_t stream = random_stream(r->seed, record);

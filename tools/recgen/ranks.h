@@ -1,7 +1,7 @@
-/* ranks.h - the distributions: which place in the sorted order each record gets.
+/* ranks.h - the distributions: the rank of each record in the sorted order.
  *
- * A record's rank is a function of its number alone, in whole numbers only (no logarithm or power
- * that another machine's library would round otherwise):
+ * A record's rank depends only on its number. It is computed with integers only, as other machines
+ * may round logarithms or powers differently:
  *
  *   uniform     drawn at random
  *   sorted      the record's number
@@ -36,7 +36,7 @@ bool distribution_find(const char *name, distribution *found);
 
 typedef struct ranks {
   distribution shape;
-  uint64_t count; /* of records */
+  uint64_t count; /* number of records */
   uint64_t range; /* every rank is below it; at least 1 */
   uint64_t seed;
   unsigned bits; /* nearly, zipf: 2^bits is the least power of two above `count` */

@@ -1,7 +1,7 @@
 /* records.c - see records.h.
  *
  * A value is chosen as a digit: a number below the field's base, in the order of the values. A
- * string is a digit a byte.
+ * string has a digit for each byte.
  */
 #include "recgen/records.h"
 #include "recgen/places.h"
@@ -12,13 +12,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A key, and the enum's values in ascending order where it is one. */
+/* A key, with its values in ascending order if it is an enum. */
 typedef struct generator_key {
   place place;
   recsort_enumerator *enumerators;
-  bool bytes;     /* it has a digit a byte */
-  uint64_t base;  /* 1: whatever other keys leave there */
-  uint64_t digit; /* of the record that is being made */
+  bool bytes;     /* has a digit for each byte */
+  uint64_t base;  /* 1: no choice, as other keys set its bits */
+  uint64_t digit; /* of the current record */
 } generator_key;
 
 struct generator {
@@ -43,7 +43,8 @@ static unsigned char byte_value(const recsort_field *field, uint64_t digit)
   return (unsigned char)(field->type == RECSORT_CHAR ? ' ' + digit : digit);
 }
 
-/* 0 is 2^64. Floats: as many steps in [0, 1024) as the significand has values. */
+/* The base of a field's digit; 0 stands for 2^64. Floats: as many steps in [0, 1024) as the
+ * significand has values. */
 static uint64_t digit_base(const recsort_field *field)
 {
   const recsort_type_info *const type = recsort_type_describe(field->type);
@@ -85,7 +86,7 @@ static recsort_value digit_value(const recsort_field *field, const recsort_enume
 {
   const recsort_type_info *const type = recsort_type_describe(field->type);
   if (type->type_class == RECSORT_CLASS_FLOAT) {
-    /* a step is a power of two, so a whole number of them is an exact value */
+    /* exact, as a step is a power of two */
     const double real = (double)digit * (1024.0 / (double)(UINT64_C(2) << type->fraction_bits));
     return (recsort_value){.kind = RECSORT_VALUE_REAL, .as.real = real};
   }
@@ -111,7 +112,7 @@ static void write_bytes(const recsort_field *field, unsigned char *to, uint64_t 
   }
 }
 
-/* The low bits of `draw` choose; a float's digit comes from the high ones. */
+/* The low bits of `draw` choose; a float's digit comes from its high bits. */
 static bool is_special(uint64_t draw, double *value)
 {
   static const double specials[] = {NAN, -NAN, INFINITY, -INFINITY, 0.0, -0.0, -1.0, -512.5};
@@ -150,14 +151,14 @@ static void write_fields(const generator *g, const recsort_field *fields, size_t
 
 /* ---- Ranks as keys ------------------------------------------------------------------------ */
 
-/* What is still to be told apart: number `rank` of `range`. */
+/* The rest of a rank: number `rank` of `range`. */
 typedef struct rank_rest {
   uint64_t rank;
   uint64_t range;
 } rank_rest;
 
-/* Takes the most significant digit off: the range is cut into `base` parts, as even as they can
- * be, and the part that holds the rank is what remains. */
+/* Takes off the most significant digit: cuts the range into `base` parts, as even as possible, and
+ * keeps the part that holds the rank. */
 static uint64_t take_digit(rank_rest *rest, uint64_t base)
 {
   if (rest->range == 1) return 0;
@@ -179,8 +180,8 @@ static uint64_t take_key_digit(rank_rest *rest, uint64_t base, bool descending)
   return descending ? base - 1 - digit : digit;
 }
 
-/* The digits, from the most significant key to the least. Strings, which share no bits with other
- * fields, are written at once. */
+/* Finds the digits, from the most significant key to the least. Writes strings at once, as they
+ * share no bits with other fields. */
 static void take_digits(generator *g, rank_rest rest, unsigned char *record)
 {
   for (generator_key *key = g->keys; key < g->keys + g->key_count; key++) {
@@ -197,7 +198,7 @@ static void take_digits(generator *g, rank_rest rest, unsigned char *record)
   }
 }
 
-/* From the least significant key to the most: where they share bits, those of the latter stay. */
+/* Writes from the least significant key to the most, so that the latter determines shared bits. */
 static void write_digits(const generator *g, unsigned char *record)
 {
   for (size_t i = g->key_count; i-- > 0;) {

@@ -1,8 +1,8 @@
 /* records.h - records of any schema, each a function of the seed and its number.
  *
- * Every field is first given a random value; then, unless the distribution is `uniform`, the keys
- * are given the record's rank, spread over them as over the digits of a number, so that sorting by
- * the keys sorts by the rank. Without keys the first field stands for them.
+ * Every field first gets a random value. Then, unless the distribution is `uniform`, the keys get
+ * the record's rank, spread over them like the digits of a number, so that sorting by the keys
+ * sorts by the rank. If there are no keys, the first field is the key.
  *
  * Values lie evenly in the whole range of an integer, a bitfield or an enum's values, in [0, 1024)
  * for floats (as fine as the type can tell apart all over that range), and among the printable
@@ -23,7 +23,7 @@ typedef struct generator_options {
 
 typedef struct generator generator;
 
-/* NULL: out of memory. The schema must outlive the generator. */
+/* Makes a generator. NULL: out of memory. The schema must outlive the generator. */
 generator *generator_create(const recsort_schema *schema, const generator_options *options);
 void generator_destroy(generator *generator);
 

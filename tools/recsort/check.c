@@ -1,4 +1,4 @@
-/* check.c - whether the inputs, as one sequence, are sorted; in constant memory. */
+/* check.c - checks whether the inputs, as one sequence, are sorted, in constant memory. */
 #include "commands.h"
 #include "stats.h"
 
@@ -19,12 +19,12 @@ typedef struct check_state {
   const cli_job *job;
   tool_format format;
   size_t key_size;
-  size_t capacity; /* records that are read at a time */
+  size_t capacity; /* records of the buffer */
   unsigned char *buffer;
-  unsigned char *keys;   /* [0] is that of the record before buffer[0] */
-  recsort_value *values; /* of the keys, of a record that is gone */
-  unsigned char *bytes;  /* that the values consist of */
-  uint64_t records;      /* read so far, of all inputs */
+  unsigned char *keys;   /* keys[0] is that of the record before buffer[0] */
+  recsort_value *values; /* values of the keys in the record before buffer[0] */
+  unsigned char *bytes;  /* the bytes of these values */
+  uint64_t records;      /* records read so far, of all inputs */
 } check_state;
 
 static void keep_values(const check_state *checker, const unsigned char *record)
@@ -43,7 +43,7 @@ static void keep_values(const check_state *checker, const unsigned char *record)
   }
 }
 
-/* The first key whose value differs from what was kept is the one that is out of order. */
+/* The first key whose value differs from that of the previous record is the one out of order. */
 static void report_disorder(const check_state *checker, const char *name, uint64_t number,
                             const unsigned char *record)
 {

@@ -1,15 +1,15 @@
-/* commands.h - what recsort can do, each in a file of its own. Every command says by itself what
- * went wrong and returns the exit status. */
+/* commands.h - the commands of recsort, each in its own file. Every command reports its own errors
+ * and returns the exit status. */
 #ifndef RECSORT_COMMANDS_H
 #define RECSORT_COMMANDS_H
 
 #include "job.h"
 
-/* Bytes of memory that a sort to an output will take. */
+/* The bytes of memory that a sort to an output takes. */
 typedef struct sort_needs {
   uint64_t records;
   uint64_t working; /* the sorter's */
-  uint64_t buffers; /* in which records are gathered */
+  uint64_t buffers; /* buffers in which records are gathered */
 } sort_needs;
 
 /* False if `count` records cannot be sorted. */

@@ -1,4 +1,4 @@
-/* explain.c - what a schema means, what the sorter plans, and what plugins there are. */
+/* explain.c - shows what a schema means, what the sorter plans, and which plugins there are. */
 #include "commands.h"
 
 #include "support/message.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* Whether a byte order says anything about values of a field. */
+/* True if the byte order matters for a field. */
 static bool has_endian(const recsort_field *field)
 {
   const recsort_type_class type_class = recsort_type_describe(field->type)->type_class;
@@ -79,7 +79,7 @@ static void print_keys(const recsort_sorter *sorter, const recsort_stats *stats)
   }
 }
 
-/* Opens nothing that might block until another process writes. */
+/* Does not open what might block until another process writes. */
 static bool print_input(const char *path, const tool_format *format, uint64_t *count)
 {
   tool_reader reader = {.fd = -1};
@@ -101,7 +101,7 @@ static bool print_input(const char *path, const tool_format *format, uint64_t *c
   return known;
 }
 
-/* What each input holds, and what sorting them takes. */
+/* Prints what each input holds, and the memory to sort them. */
 static bool print_inputs(cli_job *job, const tool_format *format)
 {
   const cli_options *const options = job->options;
@@ -124,7 +124,7 @@ static bool print_inputs(cli_job *job, const tool_format *format)
   return true;
 }
 
-/* Has the sorter choose the plugin for the inputs; without inputs, that for many records. */
+/* Makes the sorter choose the plugin for the inputs; without inputs, for many records. */
 static void choose_plugin(cli_job *job, const tool_format *format)
 {
   const cli_options *const options = job->options;

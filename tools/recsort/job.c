@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The number that the text begins with, and what follows it. */
+/* The number of the record in an error's text, and the rest of the text. */
 static uint64_t split_error(const recsort_error *error, const char **rest)
 {
   uint64_t number = 0;
@@ -44,6 +44,11 @@ tool_format job_format(const cli_job *job)
   if (options->skip != TOOL_ANY) format.skip = options->skip;
   if (options->trailer != TOOL_ANY || options->count != TOOL_ANY) format.trailer = options->trailer;
   return format;
+}
+
+bool job_can_take(uint64_t needed)
+{
+  return needed <= tool_memory_available();
 }
 
 bool job_fits(const char *purpose, uint64_t needed)

@@ -1,4 +1,4 @@
-/* job.h - a run of the command on one schema, and what its commands share. */
+/* job.h - a run of the command with one schema, and functions that its commands share. */
 #ifndef RECSORT_JOB_H
 #define RECSORT_JOB_H
 
@@ -6,25 +6,27 @@
 
 #include "support/input.h"
 
-/* What every command on records needs. */
+/* The data of every command on records. */
 typedef struct cli_job {
   const cli_options *options;
   const recsort_schema *schema;
-  recsort_sorter *sorter; /* NULL until it is opened; the owner of the job destroys it */
+  recsort_sorter *sorter; /* NULL until job_open_sorter; destroyed by the owner of the job */
 } cli_job;
 
-/* Makes the sorter; false, after a message, if there can be none. */
+/* Makes the sorter. False, after a message, on failure. */
 bool job_open_sorter(cli_job *job);
 
-/* How the inputs are divided: as the schema says, or the command line. */
+/* How the inputs are divided, by the command line or else the schema. */
 tool_format job_format(const cli_job *job);
 
-/* Whether `needed` bytes of memory are available; if not, says so. */
+/* Whether `needed` bytes of memory are available. */
+bool job_can_take(uint64_t needed);
+/* The same; if not, reports an error. */
 bool job_fits(const char *purpose, uint64_t needed);
 
-/* The record that the call failed on, counted from 0; 0 if it failed on none. */
+/* The record that a call failed on, from 0; 0 if the error is about no record. */
 uint64_t error_record(const recsort_error *error);
-/* Says what a library call failed on. `name` is the input, `number` the record's number in it. */
+/* Reports the error of a library call. `name` is the input, `number` the record's number in it. */
 void job_error(const char *name, uint64_t number, const recsort_error *error);
 
 #endif

@@ -1,11 +1,15 @@
 /* merge.c - one sorted output from sorted inputs, in memory that does not grow with them.
  *
+ * Files are merged by all threads (merge_files.c). What follows is for pipes, large records and
+ * little memory, and runs on one thread.
+ *
  * Each input has a buffer of records and their encoded keys. A binary heap of the inputs, ordered
  * by the key of the next record of each and then by the input's number, says which record goes out
  * next; so equal records stay in the order of the inputs. The merge ends with an error at the first
  * input that is not sorted.
  */
 #include "commands.h"
+#include "merge_files.h"
 #include "stats.h"
 
 #include "support/input.h"
@@ -259,7 +263,9 @@ int command_merge(cli_job *job)
                        .key_size = recsort_key_size(job->sorter),
                        .run_count = options->input_count != 0 ? options->input_count : 1};
   if (!tool_output_open(&merge.output, options->output)) return TOOL_TROUBLE;
-  bool done = open_runs(&merge) && merge_runs(&merge);
+  bool done = merge_files_can(job, &merge.format)
+                  ? merge_files(job, &merge.format, &merge.output, &merge.taken)
+                  : open_runs(&merge) && merge_runs(&merge);
   if (done) {
     done = tool_output_commit(&merge.output);
   } else {

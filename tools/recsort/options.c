@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an option does to the options that were read before it; `text` is its argument, or NULL. */
+/* Applies an option to those read so far; `text` is its argument, or NULL. */
 typedef struct option_row option_row;
 typedef bool (*apply_call)(cli_options *options, const option_row *row, const char *text);
 
 struct option_row {
   const char *name;
   char letter;         /* 0: none */
-  int has_arg;         /* as getopt_long has it */
-  apply_call apply;    /* NULL: what follows does not matter any more */
-  size_t member;       /* of cli_options, for set_text, set_flag and set_number */
+  int has_arg;         /* as in getopt_long */
+  apply_call apply;    /* NULL: the rest of the command line is ignored */
+  size_t member;       /* offset in cli_options, for set_text, set_flag and set_number */
   cli_command command; /* for set_command and NULL */
-  const char *help;    /* lines of --help; NULL: those of a neighbour name it, too */
+  const char *help;    /* lines of --help; NULL: a neighbour's lines include it */
 };
 
 static bool bad_value(const char *option, const char *value, const char *allowed)
@@ -30,7 +30,7 @@ static bool bad_value(const char *option, const char *value, const char *allowed
   return false;
 }
 
-/* One modifier of a key: "asc", "nan=first". */
+/* Parses one modifier of a key: "asc", "nan=first". */
 static bool parse_modifier(recsort_key_desc *key, const char *text)
 {
   static const char *const orders[] = {[RECSORT_ASCENDING] = "asc", [RECSORT_DESCENDING] = "desc"};
@@ -56,14 +56,14 @@ static bool parse_key(recsort_key_desc *key, char *text)
 {
   char *next;
   key->path = strtok_r(text, ":", &next);
-  if (key->path != text) return bad_value("--key", text, "a field"); /* nothing before the ':' */
+  if (key->path != text) return bad_value("--key", text, "a field"); /* no path before the ':' */
   for (const char *word; (word = strtok_r(NULL, ":", &next)) != NULL;) {
     if (!parse_modifier(key, word)) return false;
   }
   return true;
 }
 
-/* `sorting.keys` is const for the library's sake alone; the keys and paths are the options'. */
+/* `sorting.keys` is const only for the library; the options own the keys and paths. */
 static bool add_key(cli_options *options, const option_row *row, const char *argument)
 {
   recsort_options *const sorting = &options->sorting;
@@ -86,7 +86,7 @@ static bool add_key(cli_options *options, const option_row *row, const char *arg
   return true;
 }
 
-/* Appends to the options given before. The library says whether the plugin knows it. */
+/* Appends an option for the plugin. The library checks whether the plugin has it. */
 static bool add_plugin_option(cli_options *options, const option_row *row, const char *argument)
 {
   recsort_options *const sorting = &options->sorting;
@@ -183,7 +183,7 @@ static bool set_flag(cli_options *options, const option_row *row, const char *te
   return true;
 }
 
-/* Of bytes or records of a file: so few that sums are far from overflow. */
+/* A number of bytes or records of a file; the limit keeps sums from overflowing. */
 static bool set_number(cli_options *options, const option_row *row, const char *text)
 {
   char name[32];
@@ -206,7 +206,7 @@ static bool set_command(cli_options *options, const option_row *row, const char 
 #define SETS(member_) .member = offsetof(cli_options, member_)
 #define DOES(command_) .apply = set_command, .command = COMMAND_##command_
 
-/* All that is known of an option, in the order of --help. */
+/* All options, in the order of --help. */
 static const option_row rows[] = {
     {"schema", 's', required_argument, .apply = set_text, SETS(schema),
      .help = "  -s, --schema FILE      what a record looks like and its keys (YAML); required\n"},
@@ -267,13 +267,14 @@ bool print_help(void)
   return tool_flush_stdout();
 }
 
-/* What getopt_long returns for a row. */
+/* The value that getopt_long returns for a row. */
 static int code_of(size_t row)
 {
   return rows[row].letter != 0 ? rows[row].letter : UNLETTERED + (int)row;
 }
 
-/* The next option of the command line, NULL after the last. False if it does not exist. */
+/* The next option of the command line, NULL after the last one. False if there is no such
+ * option. */
 static bool next_option(int argc, char **argv, const option_row **row)
 {
   struct option long_options[ROW_COUNT + 1] = {{0}};
@@ -289,11 +290,11 @@ static bool next_option(int argc, char **argv, const option_row **row)
   if (code == -1) return true;
   for (size_t i = 0; i < ROW_COUNT; i++)
     if (code == code_of(i)) *row = &rows[i];
-  if (*row == NULL) tool_say_help(); /* getopt_long has said what is wrong */
+  if (*row == NULL) tool_say_help(); /* getopt_long has printed what is wrong */
   return *row != NULL;
 }
 
-/* What follows the counted records is copied after they have been written, so it cannot be another
+/* The trailer behind counted records is copied after they are written, so it cannot be another
  * input. */
 static bool reads_standard_input_twice(const cli_options *options)
 {

@@ -27,17 +27,17 @@ typedef struct cli_options {
   recsort_options sorting; /* owns its keys, their paths and the array of plugin_options */
   bool unique;
   bool has_head;
-  uint64_t head;       /* has_head: records to write at most; otherwise UINT64_MAX */
+  uint64_t head;       /* the most records to write; without has_head UINT64_MAX */
   unsigned index_bits; /* 0: records are written */
-  uint64_t skip;       /* UINT64_MAX, as of the next two: not given */
+  uint64_t skip;       /* UINT64_MAX: not given, also in the next two */
   uint64_t count;
   uint64_t trailer;
   stats_format stats;
-  char *const *inputs; /* of argv */
+  char *const *inputs; /* part of argv */
   size_t input_count;
 } cli_options;
 
-/* Reads the command line. False, after a message, if it makes no sense. Call options_free in any
+/* Reads the command line. False, after a message, if it is invalid. Call options_free in any
  * case. */
 bool options_parse(cli_options *options, int argc, char **argv);
 void options_free(cli_options *options);

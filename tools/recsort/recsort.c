@@ -1,7 +1,6 @@
 /* recsort.c - sorts, checks and merges files of fixed-size records.
  *
- * Opens the schema and hands it to the command that was asked for, which makes a sorter for it.
- */
+ * Opens the schema and passes it to the command, which makes a sorter for it. */
 #include "commands.h"
 
 #include "support/message.h"

@@ -1,8 +1,8 @@
-/* sort.c - read all records, find their order, write them in it.
+/* sort.c - reads all records, sorts them and writes them.
  *
- * The input's buffer is the only copy of the records: they are gathered into small pieces on their
- * way out, or go out one by one if they are large; so the peak is the input, what the sorter works
- * in, and a constant. The command compares that with the available memory before it reads files,
+ * The input's buffer is the only copy of the records: they are gathered into small pieces when they
+ * are written, or written one by one if they are large. So the peak is the input, the sorter's
+ * memory and a constant. The command compares it with the available memory before it reads files,
  * and while it reads a pipe. An output on tmpfs is memory: it is mapped and filled in place. If it
  * takes all records, they are sorted into it, so that a plugin can write them there.
  */
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { piece_size = 4 << 20 }; /* bytes that are gathered at a time */
+enum { piece_size = 4 << 20 }; /* bytes gathered at a time */
 
 /* Fills `to` with elements [first, first + count) of the output. */
 typedef void (*fill_call)(const cli_job *job, const recsort_permutation *order, const void *records,
@@ -75,7 +75,7 @@ static void fill_piece(const void *context, uint64_t piece, void *to, size_t *si
   *size = count * pieces->element_size;
 }
 
-/* One piece after the other; each is gathered by all threads. */
+/* Writes one piece after the other; all threads gather each. */
 static bool write_in_turn(tool_output *output, const element_pieces *pieces, uint64_t count)
 {
   void *const buffer = malloc(pieces->each * pieces->element_size);
@@ -91,7 +91,7 @@ static bool write_in_turn(tool_output *output, const element_pieces *pieces, uin
   return written;
 }
 
-/* Large records need not be gathered. */
+/* Large records do not need to be gathered. */
 static bool write_one_by_one(tool_output *output, const recsort_permutation *order,
                              const unsigned char *records, size_t size)
 {
@@ -143,7 +143,7 @@ static void report_error(const cli_job *job, const tool_records *input, const re
             number - (i > 0 ? input->ends[i - 1] : 0), error);
 }
 
-/* Says how a call on all records went: false, after a message, if it failed. */
+/* True if a call on all records succeeded; otherwise reports the error. */
 static bool sorted_well(const cli_job *job, const tool_records *input, recsort_status status,
                         const recsort_error *error)
 {
@@ -193,7 +193,7 @@ static bool holds_all(const cli_options *options, const tool_records *input)
 
 /* ---- Memory ---- */
 
-/* What writing takes beside the records: a buffer for each thread, if they are gathered. */
+/* The memory for writing besides the records: a buffer for each thread, if they are gathered. */
 static uint64_t buffer_size(const cli_job *job, uint64_t total)
 {
   recsort_stats stats;
@@ -217,13 +217,14 @@ bool sort_memory(cli_job *job, uint64_t count, sort_needs *needs, recsort_error 
   return true;
 }
 
-/* A sorter that is created while the records are read: creating a GPU context takes as long. */
+/* A sorter that is created while the records are read, as creating a GPU context can take as
+ * long. */
 typedef struct sorter_opening {
   cli_job *job;
-  bool files;         /* the inputs are, so that `count` and what they need is known before */
+  bool files;         /* the inputs are files, so `count` and their memory are known beforehand */
   uint64_t count;     /* records */
-  uint64_t output;    /* bytes of memory that the output will be */
-  uint64_t available; /* before anything was taken */
+  uint64_t output;    /* bytes of memory that the output will take */
+  uint64_t available; /* available memory at the start */
   atomic_bool failed;
   recsort_error error;
 } sorter_opening;
@@ -238,7 +239,7 @@ static bool refuse(const char *name, uint64_t needed, uint64_t available, recsor
   return false;
 }
 
-/* Whether there is memory for all that files need. */
+/* True if there is enough memory to sort files. */
 static bool files_fit(const sorter_opening *opening, recsort_error *error)
 {
   sort_needs needs;
@@ -257,8 +258,8 @@ static void open_sorter(void *context)
                     (opening->files && !files_fit(opening, &opening->error));
 }
 
-/* See tool_reading. The records of files must fit before they are read. What sorting needs beside
- * them is known when the sorter has been created; if that does not fit, reading ends. */
+/* See tool_reading. The records of files must fit before they are read. The memory to sort them is
+ * known once the sorter is created; if it does not fit, reading ends. */
 static bool fits(void *context, const char *name, uint64_t more, uint64_t count)
 {
   const sorter_opening *const opening = context;
@@ -274,10 +275,10 @@ static bool fits(void *context, const char *name, uint64_t more, uint64_t count)
   return known;
 }
 
-/* ---- Before it is sorted ---- */
+/* ---- Reading ---- */
 
-/* Reads files while the sorter is created. A pipe may never end, so it is read after that: a wrong
- * key is then an error at once. */
+/* Reads files while the sorter is created. A pipe may never end, so it is read afterwards: then a
+ * wrong key is an error at once. */
 static bool read_and_open(sorter_opening *opening, const tool_format *format, tool_output *output,
                           tool_records *input, run_times *times)
 {
@@ -298,7 +299,7 @@ static bool read_and_open(sorter_opening *opening, const tool_format *format, to
   return read && !opening->failed;
 }
 
-/* Bytes that will be written for such inputs; 0 if unknown. */
+/* The bytes of the output for these inputs; 0 if unknown. */
 static uint64_t output_size(const cli_job *job, const tool_format *format,
                             const tool_extent *extent)
 {
@@ -316,10 +317,10 @@ static bool index_fits(const cli_job *job, const tool_records *input)
   return false;
 }
 
-/* ---- All of it ---- */
+/* ---- The command ---- */
 
-/* `*sorted` is when the order was known and records began to move, as tool_seconds tells it.
- * Nothing is written to a pipe or device before that, so a sort that fails writes nothing. */
+/* Sorts and writes. `*sorted` becomes the tool_seconds() at which the order was known and writing
+ * began. Nothing is written to a pipe or device before that, so a failed sort writes nothing. */
 static bool write_sorted(const cli_job *job, tool_output *output, tool_records *input,
                          double *sorted)
 {

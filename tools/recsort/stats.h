@@ -4,14 +4,14 @@
 
 #include "job.h"
 
-/* What the tool itself measures; the rest is the sorter's. */
+/* The times that the tool measures itself. */
 typedef struct run_times {
-  double begin; /* tool_seconds at the start */
-  double read;  /* while the sorter may be made as well */
+  double begin; /* tool_seconds() at the start */
+  double read;  /* may include creating the sorter */
   double write; /* gathering included */
 } run_times;
 
-/* Writes --stats to standard error, if they are asked for. */
+/* Writes the figures to standard error if --stats was given. */
 void print_stats(const cli_job *job, uint64_t records, const run_times *times);
 
 #endif

@@ -20,7 +20,7 @@ static const recsort_field *find_field(const recsort_field *fields, size_t count
   return NULL;
 }
 
-/* Walks the path, which the sorter has accepted: "items[3].id". */
+/* Follows the path, which the sorter has accepted: "items[3].id". */
 recsort_value key_value(const recsort_schema *schema, const recsort_key_info *key,
                         const void *record)
 {
@@ -61,10 +61,10 @@ bool key_values_equal(const recsort_key_info *key, recsort_value a, recsort_valu
   return a.as.u == b.as.u;
 }
 
-/* A text that is longer ends in dots. */
+/* Longer texts end in dots. */
 enum { FULL_TEXT = VALUE_TEXT - sizeof "\\xff...\"" };
 
-/* A string in quotes as far as it is plain text. */
+/* Writes a string in quotes, with escapes for bytes that are not plain text. */
 static void format_string(recsort_value value, value_text *to)
 {
   const size_t length = strnlen((const char *)value.as.bytes, value.size);
@@ -85,7 +85,7 @@ static void format_string(recsort_value value, value_text *to)
   strcpy(end, "\"");
 }
 
-/* Hexadecimal digits. */
+/* Writes hexadecimal digits. */
 static void format_bytes(const recsort_field *field, recsort_value value, value_text *to)
 {
   enum { SHOWN_BYTES = FULL_TEXT / 2 + 1 };

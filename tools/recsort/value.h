@@ -10,9 +10,9 @@
 /* The value of the field that `key` names. */
 recsort_value key_value(const recsort_schema *schema, const recsort_key_info *key,
                         const void *record);
-/* Whether the key tells two of its values apart. */
+/* True if two values are equal for the key. */
 bool key_values_equal(const recsort_key_info *key, recsort_value a, recsort_value b);
-/* A value as text; what is too long is cut. */
+/* A value as text, cut if it is too long. */
 enum { VALUE_TEXT = 80 };
 typedef struct value_text {
   char text[VALUE_TEXT];

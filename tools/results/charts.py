@@ -1,4 +1,4 @@
-"""Bar charts as SVG: labelled bars, light or dark as the reader's system asks for."""
+"""Bar charts as SVG: labelled bars, light or dark by the reader's setting."""
 from html import escape
 
 WIDTH, MARGIN, GAP = 880, 20, 24

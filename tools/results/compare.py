@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Two builds of librecsort side by side: sorts on the CPU, how quickly a team of threads is there, and
-what busy neighbours cost.
+"""Compares two builds of librecsort: sorts on the CPU, how quickly a team of threads starts, and what
+busy neighbours cost.
 
 Usage: compare.py OLD NEW OUTPUT [ROUNDS]
 

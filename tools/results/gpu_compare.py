@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Two builds of the CUDA plugin side by side on the device.
+"""Compares two builds of the CUDA plugin on the device.
 
 Usage: gpu_compare.py OLD NEW OUTPUT [ROUNDS [OPTION]...]
 
 OLD and NEW are gpu-bench programs. They take turns, ROUNDS times (default 3), each in a process of its
-own, with the OPTIONs (default: --algorithm hybrid). For each sort of the plugin OUTPUT gets the median
-over all rounds; a ratio below 1 says that NEW is faster. CUB's sorts, which are the same in both,
-show how much of a difference is noise.
+own, with the OPTIONs (default: --algorithm hybrid). OUTPUT gets the median over all rounds for each sort
+of the plugin; a ratio below 1 says that NEW is faster. CUB's sorts are the same in both, so their ratios
+show the noise.
 """
 import json
 import statistics

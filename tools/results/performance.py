@@ -195,7 +195,7 @@ def published():
         times = best.setdefault(name, [])
         times.append((median(one, 'device'), median(one, 'sort'), one.get('block', 0)))
     rows = sorted((min(times), name) for name, times in best.items())
-    kind = lambda name: 0 if name.startswith('recsort') else 3 if name.startswith(('rank', 'corank')) else 2
+    kind = lambda name: 0 if name == 'merge' or name.startswith('recsort') else 3 if name.startswith(('rank', 'corank')) else 2
     return ({'published': table(
         ['16,777,216 Entities on the device, descending', 'threads a block', 'encode, sort and gather, ms', 'sort alone, ms'],
         [[f'`{name}`' if '(' not in name else name, str(block or ''), ms(whole), ms(sort)]

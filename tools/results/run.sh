@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures recsort on this machine: builds a Release, runs recbench, and writes the results beside
-# this script. Options are handed on to recbench. Then run performance.py.
+# this script. Options are passed on to recbench. Then run performance.py.
 #   tools/results/run.sh [OPTION]...
 set -eu
 
@@ -15,7 +15,7 @@ slug=$(printf '%s-%s-cores' "${cpu:-$(uname -m)}" "$(nproc)" |
 cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DRECSORT_TESTS=OFF
 cmake --build "$build" --parallel
 
-# Complete or not at all: what is there is replaced only once both files are made.
+# Old files are replaced only when both new ones are complete.
 new=$(mktemp -d "$results/.new-XXXXXX")
 trap 'rm -rf "$new"' EXIT
 trap 'exit 2' HUP INT TERM

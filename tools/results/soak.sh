@@ -1,8 +1,8 @@
 #!/bin/sh
 # Usage: tools/results/soak.sh
-# The long forms of the tests that have a short one in every run of the suite: a million frames of a
-# program that embeds the library (T15), thousands of kills (T6), power cuts with many choices of
-# what is lost. Builds a Release and writes tools/results/soak.txt. Exit status: 0 all held.
+# The long forms of tests whose short forms run in every test run: a million frames of a program
+# that embeds the library (T15), thousands of kills (T6), power cuts with many choices of the data
+# that is lost. Builds a Release and writes tools/results/soak.txt. Exit status: 0 all held.
 set -eu
 results=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$results/../.." && pwd)
@@ -18,7 +18,7 @@ new=$(mktemp "$results/.soak-XXXXXX")
 trap 'rm -rf "$work" "$new"' EXIT
 trap 'exit 2' HUP INT TERM
 
-# Complete or not at all: what is there is replaced at the end.
+# The old file is replaced only when the new one is complete.
 say() { echo "$*" | tee -a "$new"; }
 step() { # TITLE COMMAND...
   say

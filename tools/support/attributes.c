@@ -1,4 +1,4 @@
-/* attributes.c - first what restricts access, the mode last. */
+/* attributes.c - copies attributes, first those that restrict access, the mode last. */
 #include "support/attributes.h"
 
 #include "support/message.h"
@@ -13,7 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* Of one file at a time: no memory is touched where no file has attributes. */
+/* The names of one file's attributes. Static, so it costs no memory if no file has any. */
 static char names[XATTR_LIST_MAX];
 static _Alignas(8) unsigned char value[XATTR_SIZE_MAX];
 static unsigned char present[XATTR_SIZE_MAX];
@@ -32,8 +32,9 @@ static bool begins(const char *name, const char *with)
   return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* Those that are the user's or that control access. Not those that the kernel derives from the
- * content, the access list in a second form, and what is a file system's own. */
+/* True for attributes that are the user's or that control access. False for those that the kernel
+ * derives from the content, for the access list in its other form, and for those of file
+ * systems. */
 static bool is_kept(const char *name)
 {
   if (strcmp(name, "security.ima") == 0 || strcmp(name, "security.evm") == 0) return false;
@@ -46,7 +47,8 @@ static void keep_attribute(int fd, const char *path, const char *name)
 {
   const ssize_t size = getxattr(path, name, value, sizeof value);
   if (size < 0 && has_none(errno)) return;
-  /* One that is there already need not be allowed to be set, as a label. */
+  /* Skips an attribute that already has this value, such as a label: you may not be allowed to set
+   * it. */
   if (size >= 0 && fgetxattr(fd, name, present, sizeof present) == size &&
       memcmp(value, present, (size_t)size) == 0) {
     return;
@@ -68,7 +70,7 @@ static void keep_extended(int fd, const char *path)
 
 /* ---- The access list ---- */
 
-/* The entry of `tag`; NULL: none. There is one of each owner, owning group and others. */
+/* The entry of `tag`; NULL: none. The owner, the owning group and others have one each. */
 static struct posix_acl_xattr_entry *find_entry(size_t size, unsigned tag)
 {
   size_t at = sizeof(struct posix_acl_xattr_header);
@@ -86,8 +88,9 @@ static mode_t narrowed(mode_t mode)
   return (mode & (mode_t)~S_IRWXG) | (mode & (mode & S_IRWXO) << 3);
 }
 
-/* With a list the mode's group bits are the most that the list gives to anyone but the owner and
- * others; without it they are what the owning group has. Returns the mode to set. */
+/* Copies the access list, and returns the mode to set. With a list, the group bits of the mode are
+ * the most that the list grants to anyone but the owner and others; without one, they are the
+ * owning group's. */
 static mode_t keep_list(int fd, const char *path, mode_t mode, bool group)
 {
   const ssize_t size = getxattr(path, access_list, value, sizeof value);
@@ -108,7 +111,7 @@ static mode_t keep_list(int fd, const char *path, mode_t mode, bool group)
 
 /* ---- All ---- */
 
-/* A list that comes from the folder. */
+/* Removes a list that the file inherited from its folder. */
 static bool remove_list(int fd)
 {
   return fgetxattr(fd, access_list, NULL, 0) < 0 || fremovexattr(fd, access_list) == 0;

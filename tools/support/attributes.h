@@ -1,8 +1,8 @@
-/* attributes.h - what a new file takes over from the file whose place it takes.
+/* attributes.h - copies attributes from the old file to the file that replaces it.
  *
  * Owner and group, as far as that is allowed; mode; access list; extended attributes, and with them
- * the label of SELinux. If something cannot be kept, the new file still gives access only to users
- * who had it.
+ * the label of SELinux. Even if something cannot be kept, no user gains access through the new
+ * file.
  */
 #ifndef TOOL_ATTRIBUTES_H
 #define TOOL_ATTRIBUTES_H
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Gives the open file `fd`, which only its owner may open yet, what the file at `path` has; `old`
- * is that file's status. To be called after the last write, which takes set-user-ID bits away. An
- * access list or an attribute that cannot be kept is told in a line each. False with errno if the
- * file is not fit to be seen. */
+/* Copies the attributes of the file at `path`, whose status is `old`, to the open file `fd`, which
+ * only its owner can open so far. Call it after the last write, as writes clear set-user-ID bits.
+ * Reports each access list or attribute that cannot be kept in a line. False, with errno, if the
+ * file must not be shown to others. */
 bool tool_keep_attributes(int fd, const char *path, const struct stat *old);
 
 #endif

@@ -1,4 +1,4 @@
-/* input.c - reading files of records. */
+/* input.c - reads files of records. */
 #include "support/input.h"
 
 #include "support/message.h"
@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 enum {
-  page = 64 << 10,         /* what tool_bytes round to */
-  huge = 2 << 20,          /* from here on huge pages pay */
-  chunk = 1 << 20,         /* how far a buffer grows for what may not come */
-  read_size = 8 << 20,     /* bytes between two steps of the progress line */
-  first_growth = 32 << 10, /* little, as no GPU should be woken for few records that a pipe gives */
-  growth_limit = 64 << 20  /* a pipe's buffer doubles up to here, then grows by as much */
+  page = 64 << 10,         /* unit of tool_bytes */
+  huge = 2 << 20,          /* from this size on, huge pages pay */
+  chunk = 1 << 20,         /* growth for data that may never come */
+  read_size = 8 << 20,     /* bytes between updates of the progress line */
+  first_growth = 32 << 10, /* small, so that a pipe with few records does not start the GPU */
+  growth_limit = 64 << 20  /* a pipe's buffer doubles up to this size, then grows by it */
 };
 
 tool_format tool_format_of(const recsort_schema *schema)
@@ -62,7 +62,7 @@ static bool no_memory(const tool_reader *reader)
   return false;
 }
 
-/* Where read(2) goes on, as an offset. */
+/* The offset that means the current position. */
 static const uint64_t here = UINT64_MAX;
 
 /* One read(2) or pread(2): 0 bytes at the end of the file. */
@@ -88,7 +88,7 @@ static bool read_some(const tool_reader *reader, void *to, size_t capacity, size
   return read_from(reader, here, to, capacity, got);
 }
 
-/* Reads on until `bytes` holds `size` bytes or the file ends. */
+/* Reads until `bytes` holds `size` bytes or the file ends. */
 static bool read_up_to(const tool_reader *reader, tool_bytes *bytes, uint64_t size)
 {
   while (bytes->size < size) {
@@ -103,7 +103,7 @@ static bool read_up_to(const tool_reader *reader, tool_bytes *bytes, uint64_t si
   return true;
 }
 
-/* `size` bytes, or as many as there are, to an output (NULL: nowhere). */
+/* Copies `size` bytes, or as many as there are, to an output (NULL: discards them). */
 static bool pass_on(const tool_reader *reader, uint64_t offset, uint64_t size, tool_output *to,
                     uint64_t *passed)
 {
@@ -170,14 +170,14 @@ static bool check_whole(const tool_reader *reader, uint64_t size)
   return false;
 }
 
-/* The bytes of counted records; false if no file is so large. */
+/* The bytes of counted records. False if no file is so large. */
 static bool counted_size(const tool_format *format, uint64_t *size)
 {
   return !__builtin_mul_overflow(format->count, (uint64_t)format->record_size, size) &&
          *size <= INT64_MAX;
 }
 
-/* What a file of `size` bytes has of records and behind them; false if it is too short. */
+/* Divides a file of `size` bytes into records and trailer. False if it is too short. */
 static bool divide(const tool_format *format, uint64_t size, uint64_t *records, uint64_t *trailer)
 {
   if (format->skip > size) return false;
@@ -192,7 +192,7 @@ static bool divide(const tool_format *format, uint64_t size, uint64_t *records, 
   return true;
 }
 
-/* A regular file has a size. Size 0 may mean that the size is unknown, as in /proc. */
+/* Measures a regular file. Size 0 may mean that the size is unknown, as in /proc. */
 static bool measure(tool_reader *reader)
 {
   const tool_format *const format = &reader->format;
@@ -257,7 +257,7 @@ static uint64_t trailer_offset(const tool_reader *reader)
   return reader->start + reader->format.skip + reader->size;
 }
 
-/* A regular file must end behind its trailer, and must not have been written to. */
+/* Checks that a regular file ends after its trailer and was not written to. */
 static bool finish_sized(const tool_reader *reader)
 {
   unsigned char beyond;
@@ -294,7 +294,7 @@ static bool read_sized(tool_reader *reader, unsigned char *to, size_t capacity, 
   return true;
 }
 
-/* Part [offset, offset + size) of a file; 0, an error number, or EOF at its end. */
+/* Reads part [offset, offset + size) of a file. Returns 0, an error number, or EOF at its end. */
 static int read_at(int fd, unsigned char *to, size_t size, uint64_t offset)
 {
   while (size > 0) {
@@ -308,7 +308,7 @@ static int read_at(int fd, unsigned char *to, size_t size, uint64_t offset)
   return 0;
 }
 
-/* A file that is read by several threads. */
+/* A file that several threads read. */
 typedef struct rest {
   const tool_reader *reader;
   unsigned char *to;
@@ -329,8 +329,8 @@ static void read_piece(void *argument, size_t piece, unsigned slot)
   if (slot == 0) tool_progress_update(offset);
 }
 
-/* Reads the rest of a regular file by several threads: most of the time goes into faulting in the
- * pages of the buffer. */
+/* Reads the rest of a regular file with several threads, as most of the time goes into page faults
+ * of the buffer. */
 static bool read_rest(tool_reader *reader, unsigned char *to, const atomic_bool *unwanted)
 {
   const uint64_t size = reader->left;
@@ -348,7 +348,7 @@ static bool read_rest(tool_reader *reader, unsigned char *to, const atomic_bool 
   return true;
 }
 
-/* From a pipe, as many records as were said. */
+/* Reads the given number of records from a pipe. */
 static bool read_counted(tool_reader *reader, unsigned char *to, size_t capacity, size_t *got)
 {
   *got = 0;
@@ -360,7 +360,7 @@ static bool read_counted(tool_reader *reader, unsigned char *to, size_t capacity
   return true;
 }
 
-/* From a pipe, whose last bytes are the trailer: gives out what lies before as many bytes. */
+/* Reads records from a pipe whose last bytes are the trailer: always holds back as many bytes. */
 static bool read_held(tool_reader *reader, unsigned char *to, size_t capacity, size_t *got)
 {
   tool_bytes *const held = &reader->held;
@@ -416,7 +416,7 @@ bool tool_reader_put_header(tool_reader *reader, tool_output *to)
          (passed == reader->format.skip || truncated(reader));
 }
 
-/* A file that is the output too, as by 1<>FILE, changes as it is written. */
+/* True if the file is also the output, as with 1<>FILE; it then changes while it is written. */
 static bool is_input(const tool_reader *reader, const tool_output *output)
 {
   struct stat status;
@@ -476,7 +476,7 @@ bool tool_measure(char *const *paths, size_t path_count, const tool_format *form
   return path_count > 0;
 }
 
-/* Space for `more` bytes, if they and the working memory for all records will fit. */
+/* Makes space for `more` bytes, if they and the memory to sort all records fit. */
 static bool make_room(tool_records *records, const tool_reader *reader, uint64_t more,
                       const tool_reading *reading)
 {
@@ -485,7 +485,7 @@ static bool make_room(tool_records *records, const tool_reader *reader, uint64_t
   if (!reading->fits(reading->context, reader->name, more, size / reader->format.record_size)) {
     return false;
   }
-  /* At least a byte, so that there is something to point at. */
+  /* at least one byte, so that the pointer is not NULL */
   return tool_bytes_reserve(&records->records, size != 0 ? size : 1) || no_memory(reader);
 }
 
@@ -517,7 +517,7 @@ static bool read_input(tool_records *records, tool_reader *reader, const tool_re
   }
 }
 
-/* The first input stays open: what it has around its records is copied when they are written. */
+/* The first input stays open: its header and trailer are copied when the records are written. */
 bool tool_read_records(tool_records *records, char *const *paths, size_t path_count,
                        const tool_format *format, const tool_reading *reading)
 {

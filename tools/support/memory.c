@@ -28,8 +28,7 @@ static FILE *open_file(const char *root, const char *folder, const char *group, 
   return length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
 }
 
-/* The sum of the numbers that follow these words at the start of a line; UINT64_MAX if there are
- * none. */
+/* The sum of the numbers after these words at the start of a line; UINT64_MAX if there are none. */
 static uint64_t sum_of_words(FILE *file, const char *a, const char *b)
 {
   char line[256];
@@ -57,10 +56,10 @@ static uint64_t of_machine(const char *root)
 /* ---- Control groups ---- */
 
 typedef struct group_version {
-  const char *folder; /* where its groups are */
+  const char *folder; /* the folder of its groups */
   const char *limit;
   const char *usage;
-  const char *files[2]; /* the page cache, of the group and those in it */
+  const char *files[2]; /* page cache of the group and those below it */
 } group_version;
 
 static const group_version version_1 = {"/sys/fs/cgroup/memory",
@@ -70,7 +69,7 @@ static const group_version version_1 = {"/sys/fs/cgroup/memory",
 static const group_version version_2 = {
     "/sys/fs/cgroup", "memory.max", "memory.current", {"active_file", "inactive_file"}};
 
-/* UINT64_MAX if the file is absent or holds no number, as the "max" of an unlimited group. */
+/* UINT64_MAX if the file is absent or holds no number, such as the "max" of an unlimited group. */
 static uint64_t read_number(FILE *file)
 {
   uint64_t value;
@@ -80,7 +79,7 @@ static uint64_t read_number(FILE *file)
   return value;
 }
 
-/* The group's page cache is given back under pressure. */
+/* Counts the group's page cache as available, as the kernel frees it under pressure. */
 static uint64_t of_group(const char *root, const group_version *version, const char *group)
 {
   const uint64_t limit = read_number(open_file(root, version->folder, group, version->limit));
@@ -92,8 +91,8 @@ static uint64_t of_group(const char *root, const group_version *version, const c
   return less(limit, files == UINT64_MAX ? usage : less(usage, files));
 }
 
-/* The limits of all groups that this one is in hold, too. In a container its path may be one that
- * only the machine knows; what the container sees as the root then is its own group. */
+/* The limits of all groups above apply too. In a container the path may be valid only on the host;
+ * the root that the container sees is then its own group. */
 static uint64_t of_groups(const char *root, const group_version *version, char *group)
 {
   uint64_t available = UINT64_MAX;

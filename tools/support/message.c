@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names of files may hold anything, so what could break the line is replaced. */
+/* File names may contain anything, so characters that could break the line are replaced. */
 static void say(const char *format, va_list arguments)
 {
   char line[4096 + 512];

@@ -1,7 +1,7 @@
-/* message.h - what the tools say on standard error.
+/* message.h - messages of the tools on standard error.
  *
- * Every function of tools/support that can fail says why in one line by itself and returns false
- * or NULL; its caller only has to clean up and end with TOOL_TROUBLE.
+ * Every function of tools/support that can fail prints the reason in one line and returns false or
+ * NULL. Its caller only cleans up and ends with TOOL_TROUBLE.
  */
 #ifndef TOOL_MESSAGE_H
 #define TOOL_MESSAGE_H
@@ -10,21 +10,21 @@
 
 #include "support/program.h"
 
-/* "name: text" in one line; a progress line is cleared first. */
+/* Prints "name: text" in one line, after clearing a progress line. */
 void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same followed by "Run 'name --help' ...". Always returns TOOL_TROUBLE, for main to return. */
+/* The same, followed by "Run 'name --help' ...". Returns TOOL_TROUBLE, for main to return. */
 int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* That second line alone. */
+/* Prints only that second line. */
 void tool_say_help(void);
-/* "name: FILE: what errno says". */
+/* Prints "name: FILE: " and the text of an error number. */
 void tool_error_errno(const char *file, int error);
 void tool_error_memory(size_t size);
 void tool_error_library(const recsort_error *error);
 
-/* Loads a schema, or says why not and returns NULL. */
+/* Loads a schema. NULL, with a message, on failure. */
 recsort_schema *tool_load_schema(const char *path);
 
-/* Writes out what stdio holds for standard output; false, with a message, if that failed. */
+/* Flushes standard output. False, with a message, if that or an earlier write failed. */
 bool tool_flush_stdout(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* output.c - a new file takes the old one's place in one step, or not at all. */
+/* output.c - replaces a file in one step, or not at all. */
 #include "support/output.h"
 
 #include "support/attributes.h"
@@ -21,10 +21,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Bytes after which write-back is started, so that the fsync at the end is short. */
+/* Write-back is started after so many bytes, so that the fsync at the end is short. */
 static const uint64_t write_back_size = 16 << 20;
 
-/* With this many threads or more, filling a mapping is faster than writing a file on tmpfs. */
+/* From this many threads on, filling a mapping is faster than writing a file on tmpfs. */
 enum { least_threads = 4 };
 
 /* ---- Opening ---- */
@@ -41,7 +41,8 @@ static char *join_link(const char *path, const char *link)
   return joined;
 }
 
-/* The links of /proc lead to open files; what they say is no name that could be followed. */
+/* True for links in /proc that lead to open files; their text is not a name that can be
+ * followed. */
 static bool is_in_proc(char *path)
 {
   struct statfs system;
@@ -54,9 +55,8 @@ static bool is_in_proc(char *path)
   return found;
 }
 
-/* Where a write to `path` would end up: the name that the last of a chain of symbolic links leads
- * to, whether it exists or not, or a link of /proc, and `*in_proc` is set. NULL, with errno, if
- * that cannot be told. */
+/* The file that a write to `path` would reach: the end of a chain of symbolic links, whether it
+ * exists or not, or a link in /proc; then *in_proc is set. NULL, with errno, on failure. */
 static char *follow_links(const char *path, bool *in_proc)
 {
   char link[PATH_MAX];
@@ -76,7 +76,7 @@ static char *follow_links(const char *path, bool *in_proc)
   return target;
 }
 
-/* Splits off the folder of `target` and opens it. What is left in `target` is the name. */
+/* Splits off the folder of `target` and opens it. `target` keeps the name. */
 static int open_folder(char *target)
 {
   char *const slash = strrchr(target, '/');
@@ -110,7 +110,7 @@ static bool is_mount_point(const tool_output *output)
 
 static bool open_atomic(tool_output *output)
 {
-  /* A file that may not be written is not to be replaced either. */
+  /* a file without write permission must not be replaced either */
   if (output->replaces && faccessat(AT_FDCWD, output->name, W_OK, AT_EACCESS) != 0) return false;
   output->folder = open_folder(output->target);
   if (output->folder < 0) return false;
@@ -118,16 +118,16 @@ static bool open_atomic(tool_output *output)
     errno = EBUSY;
     return false;
   }
-  /* Until it has the old file's mode, only its owner may read it. */
+  /* only its owner may read it until it has the old file's mode */
   const mode_t mode = output->replaces ? 0600 : 0666;
   const bool opened = tool_temporary_open(&output->temporary, output->folder, output->target, mode);
   output->fd = output->temporary.fd;
   return opened;
 }
 
-/* A link of /proc to an open file, such as /dev/fd/3. A descriptor of our own is written at its
- * current offset, as a shell would do; that of another process can only be reopened, and its
- * content is kept. */
+/* Opens a link in /proc to an open file, such as /dev/fd/3. Our own descriptor is written at its
+ * current offset, as by a shell; another process's file can only be reopened, without truncating
+ * it. */
 static int open_descriptor(const char *link, const struct stat *status)
 {
   const char *const slash = strrchr(link, '/');
@@ -146,7 +146,7 @@ static int open_descriptor(const char *link, const struct stat *status)
   return fcntl((int)number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 
-/* Whether the output is open; if not, errno says why. */
+/* Opens the output. False, with errno, on failure. */
 static bool open_path(tool_output *output, const char *path)
 {
   bool in_proc;
@@ -156,7 +156,7 @@ static bool open_path(tool_output *output, const char *path)
   if (output->target == NULL) return false;
   if (exists && in_proc) {
     output->fd = open_descriptor(output->target, &output->old);
-  } else if (exists && !S_ISREG(output->old.st_mode)) { /* of a folder this fails */
+  } else if (exists && !S_ISREG(output->old.st_mode)) { /* fails for a folder */
     output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
   } else {
     output->replaces = exists;
@@ -178,7 +178,7 @@ static void report(const tool_output *output)
 bool tool_output_open(tool_output *output, const char *path)
 {
   *output = (tool_output){.name = tool_output_name(path), .fd = -1, .folder = -1};
-  signal(SIGXFSZ, SIG_IGN); /* a write over the limit then fails as any other */
+  signal(SIGXFSZ, SIG_IGN); /* so that a write over the limit just fails */
   if (tool_is_standard(path) || strcmp(path, "/dev/stdout") == 0) {
     output->fd = STDOUT_FILENO;
     return true;
@@ -232,8 +232,8 @@ void tool_output_fill_by(tool_output *output, unsigned threads)
   output->reservation.fd = output->fd;
 }
 
-/* Space on tmpfs is memory. Without enough of it nothing is reserved: reading may refuse the job.
- */
+/* Space on tmpfs is memory. If there is too little, reserves nothing: reading may refuse the
+ * job. */
 void tool_output_reserve(tool_output *output, uint64_t size)
 {
   if (output->mappable && size <= tool_memory_available())
@@ -257,7 +257,7 @@ static bool map_space(tool_output *output, size_t size)
   return true;
 }
 
-/* Reports at once an error that a write would meet too. */
+/* Reports at once an error that a write would also meet. */
 bool tool_output_map(tool_output *output, size_t size, void **at)
 {
   *at = NULL;
@@ -278,7 +278,7 @@ static void unmap(tool_output *output)
   output->mapping = NULL;
 }
 
-/* What is written without an offset follows what was written with one. */
+/* Moves the file position behind what was written at explicit offsets. */
 static bool seek_end(tool_output *output)
 {
   return lseek(output->fd, (off_t)output->written, SEEK_SET) >= 0 || failed(output);
@@ -312,7 +312,7 @@ static bool write_at(int fd, const unsigned char *from, size_t size, uint64_t of
   return true;
 }
 
-/* One piece, through `buffer`; its bytes, or 0 with errno. */
+/* Writes one piece through `buffer`. Returns its bytes, or 0 with errno. */
 static size_t write_piece(const tool_output *output, const tool_pieces *pieces, uint64_t piece,
                           void *buffer)
 {
@@ -333,7 +333,7 @@ typedef struct piece_job {
   const tool_output *output;
   const tool_pieces *pieces;
   unsigned char *at; /* the mapping; NULL: through buffers */
-  void **buffers;    /* of each slot, made when it is first wanted */
+  void **buffers;    /* for each slot, allocated on demand */
   atomic_uint_fast64_t written;
   atomic_int error;
 } piece_job;
@@ -401,7 +401,7 @@ static bool sync_descriptor(int fd)
   return result == 0;
 }
 
-/* As the old file is now; it may be gone. */
+/* Copies the current attributes of the old file, which may be gone. */
 static bool keep_attributes(tool_output *output)
 {
   if (!output->replaces) return true;
@@ -409,7 +409,7 @@ static bool keep_attributes(tool_output *output)
   return tool_keep_attributes(output->fd, output->name, &output->old);
 }
 
-/* More may have been reserved than was written. */
+/* Truncates the file, as more space may have been reserved than was written. */
 static bool give_back_room(tool_output *output)
 {
   tool_reservation_stop(&output->reservation);
@@ -421,7 +421,7 @@ static bool commit_atomic(tool_output *output)
   if (!give_back_room(output)) return failed(output);
   if (!keep_attributes(output) || !sync_descriptor(output->fd)) return failed(output);
   if (!tool_temporary_replace(&output->temporary)) return failed(output);
-  /* Some file systems cannot sync a folder, and say EINVAL. */
+  /* some file systems cannot sync a folder and return EINVAL */
   if (!sync_descriptor(output->folder) && errno != EINVAL) {
     tool_error("%s: it is complete, but may be the old one again after a crash: %s", output->name,
                strerror(errno));

@@ -6,7 +6,7 @@
  * temporary name) in the target's folder, brought to the disk, and renamed over the target:
  *  - a symbolic link stays, and the file it leads to is replaced;
  *  - the mode, the access list and extended attributes are kept, the owner as far as that is
- * allowed;
+ *    allowed;
  *  - other hard links to the old file keep the old data.
  * Anything else (standard output, a FIFO, a terminal, a device, an open file as /dev/fd/3) is
  * written to directly. A file that is a mount point cannot be replaced, and is refused.
@@ -32,38 +32,38 @@
 #include <sys/stat.h>
 
 typedef struct tool_output {
-  const char *name; /* for messages */
+  const char *name; /* name in messages */
   int fd;           /* -1: none */
-  int folder;       /* of the target; -1: written directly */
+  int folder;       /* folder of the target; -1: written directly */
   char *target;     /* its name in the folder */
-  bool replaces;    /* an old file, which was so when the output was opened: */
+  bool replaces;    /* there is an old file, whose status at the start was: */
   struct stat old;
   tool_temporary temporary;
   uint64_t written;
-  uint64_t write_back; /* bytes whose way to the disk has begun */
+  uint64_t write_back; /* bytes whose write-back has started */
   bool mappable;
   tool_reservation reservation; /* mappable */
   void *mapping;                /* NULL: none */
   size_t mapping_size;
 } tool_output;
 
-/* Opens `path`; NULL or "-": standard output. Afterwards tool_output_commit or
- * tool_output_discard is due if true was returned. */
+/* Opens `path`; NULL or "-": standard output. If it returns true, end with tool_output_commit or
+ * tool_output_discard. */
 bool tool_output_open(tool_output *output, const char *path);
-/* Lets the output be mapped where `threads` threads fill a mapping faster than they write. */
+/* Allows mapping the output, if `threads` threads fill a mapping faster than they write. */
 void tool_output_fill_by(tool_output *output, unsigned threads);
-/* Begins to reserve the space of a file of `size` bytes, if it is to be mapped; at most once, and
- * before anything is written. The size need not be the right one in the end. */
+/* Starts to reserve space for `size` bytes, if the file will be mapped. Call it at most once,
+ * before writing. The final size may differ. */
 void tool_output_reserve(tool_output *output, uint64_t size);
 bool tool_output_write(tool_output *output, const void *data, size_t size);
-/* Maps the next `size` bytes of the file, zeros, to be filled by any threads; NULL in `*at` if they
- * can only be written. False if there is no space for them. */
+/* Maps the next `size` bytes of the file, which are zero; any threads may fill them. *at is NULL if
+ * they can only be written. False if there is no space for them. */
 bool tool_output_map(tool_output *output, size_t size, void **at);
-/* What was mapped is filled, and counts as written. */
+/* Call it when the mapping is filled; it counts as written. */
 bool tool_output_filled(tool_output *output);
-/* Writes pieces, each made by `fill`, by the team (team.h) at once, into a mapping where there can
- * be one: the kernel finds space and zeroed pages for new data in the thread that writes.
- * Only for an output that is a file; see tool_output_is_file. */
+/* Writes pieces, which `fill` makes, with all threads of the team (team.h), into a mapping if
+ * possible: the kernel allocates space and zeroed pages in the thread that writes. Only for an
+ * output that is a file; see tool_output_is_file. */
 typedef struct tool_pieces {
   void (*fill)(const void *context, uint64_t piece, void *to, size_t *size);
   const void *context;
@@ -72,7 +72,7 @@ typedef struct tool_pieces {
 } tool_pieces;
 bool tool_output_write_pieces(tool_output *output, const tool_pieces *pieces);
 bool tool_output_is_file(const tool_output *output);
-/* Puts the new file in place, and ends the output even if that fails. */
+/* Puts the new file in place. Ends the output even on failure. */
 bool tool_output_commit(tool_output *output);
 /* Leaves the old file as it is. */
 void tool_output_discard(tool_output *output);

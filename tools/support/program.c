@@ -12,7 +12,7 @@ void tool_set_name(const char *name)
 {
   program = name;
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-    /* Opened the wrong way round, so that using it still fails. */
+    /* opened in the wrong direction, so that using it still fails */
     if (fcntl(fd, F_GETFD) < 0 &&
         open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) {
       _exit(TOOL_TROUBLE);

@@ -1,4 +1,4 @@
-/* progress.c - one line on standard error, drawn at most ten times a second. */
+/* progress.c - draws one line on standard error, at most ten times a second. */
 #include "support/progress.h"
 
 #include "support/program.h"
@@ -14,7 +14,7 @@ static struct {
   bool drawn;
   const char *stage;
   uint64_t total;
-  double next; /* when to draw again */
+  double next; /* time of the next drawing */
 } progress;
 
 bool tool_progress_set(const char *mode)

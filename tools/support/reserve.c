@@ -1,11 +1,11 @@
-/* reserve.c - fallocate(2), never the C library's emulation, which writes. */
+/* reserve.c - uses fallocate(2), not the C library's emulation, which writes. */
 #include "support/reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
-/* Small enough to be stopped soon, and to be done again after a signal, which makes the kernel give
- * back what one call has reserved. */
+/* Small enough to stop quickly, and to repeat after a signal, which undoes what one call has
+ * reserved. */
 static const uint64_t chunk = 64 << 20;
 
 static int reserve(tool_reservation *reservation)

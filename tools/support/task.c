@@ -1,4 +1,4 @@
-/* task.c - a thread, or none. */
+/* task.c - runs a function in a thread, or at once. */
 #include "support/task.h"
 
 #include <stddef.h>

@@ -1,11 +1,11 @@
-/* task.h - a function that runs beside its caller. */
+/* task.h - runs a function concurrently with its caller. */
 #ifndef TOOL_TASK_H
 #define TOOL_TASK_H
 
 #include <pthread.h>
 #include <stdbool.h>
 
-/* All zero: none. */
+/* Zero it before use. */
 typedef struct tool_task {
   void (*run)(void *context);
   void *context;
@@ -13,10 +13,10 @@ typedef struct tool_task {
   bool running;
 } tool_task;
 
-/* Starts `run(context)` in a thread of its own, or runs it at once if no thread can be created. The
- * task must not move until it has ended. */
+/* Starts run(context) in a new thread, or runs it at once if no thread can be created. The task
+ * must not move until it has ended. */
 void tool_task_begin(tool_task *task, void (*run)(void *context), void *context);
-/* Waits until it is done. Does nothing if it has ended or never started. */
+/* Waits for the task. Does nothing if it has ended or never started. */
 void tool_task_end(tool_task *task);
 
 #endif

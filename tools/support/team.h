@@ -1,15 +1,16 @@
-/* team.h - the library's threads, for what the tools do beside sorting. */
+/* team.h - the library's threads, for the tools' own work. */
 #ifndef TOOL_TEAM_H
 #define TOOL_TEAM_H
 
 #include <stddef.h>
 
-/* How many threads a tool uses from now on; 0: one for each processor, as at first. */
+/* Sets how many threads the tool uses from now on; 0: one for each processor, the default. */
 void tool_team_set(unsigned threads);
 unsigned tool_team_size(void);
 
-/* Runs body(argument, piece, slot) once for each piece below `pieces`, by the team; returns when
- * all are done. `slot` is below tool_team_size(), and no other piece has it meanwhile. */
+/* Runs body(argument, piece, slot) once for each piece below `pieces`, with the team, and returns
+ * when all are done. `slot` is below tool_team_size(); no two pieces that run at the same time have
+ * the same slot. */
 void tool_team_each(size_t pieces, void (*body)(void *argument, size_t piece, unsigned slot),
                     void *argument);
 

@@ -1,4 +1,4 @@
-/* temporary.c - names that come and go in step with the signals. */
+/* temporary.c - makes and removes temporary names safely with regard to signals. */
 #include "support/temporary.h"
 
 #include <errno.h>
@@ -16,21 +16,21 @@
 #include <unistd.h>
 
 enum {
-  target_part = 100, /* bytes of the target's name in ours: some file systems allow 143 in all */
-  absent_enough = 8  /* names in a row that are not there: then there are no more */
+  target_part = 100, /* bytes of the target's name in ours; some file systems allow 143 in all */
+  absent_enough = 8  /* after so many absent names in a row, assumes that there are no more */
 };
 
 /* ---- Signals ---- */
 
-/* Whether the name and the file are in step. ENDING is for ever: a signal is ending the process. */
+/* CHANGING while name and file may disagree. ENDING is final: a signal is ending the process. */
 enum { IDLE, CHANGING, ENDING };
 static atomic_int state = IDLE;
 
-/* The one that has a name; NULL: none. */
+/* The temporary that has a name; NULL: none. */
 static const tool_temporary *_Atomic pending;
 
-/* Waits while another thread is CHANGING, which is short. Never returns when the process is ENDING.
- * The caller has blocked all signals. */
+/* Waits while another thread is CHANGING, which is brief. Does not return once the process is
+ * ENDING. The caller has blocked all signals. */
 static void enter(int next)
 {
   for (int idle = IDLE; !atomic_compare_exchange_weak(&state, &idle, next); idle = IDLE) {
@@ -39,8 +39,8 @@ static void enter(int next)
   }
 }
 
-/* Runs with all signals blocked, in one thread; the same or another signal may come to the others.
- */
+/* The signal handler. Runs with all signals blocked in its thread; other threads may still get
+ * signals. */
 static void remove_pending(int number)
 {
   sigset_t only;
@@ -52,7 +52,7 @@ static void remove_pending(int number)
   sigaddset(&only, number);
   raise(number);
   pthread_sigmask(SIG_UNBLOCK, &only, NULL);
-  _exit(128 + number); /* the first process of a container does not die of its own signals */
+  _exit(128 + number); /* a container's first process ignores signals that it sends to itself */
 }
 
 static bool is_fatal(int number)
@@ -65,12 +65,11 @@ static bool is_fatal(int number)
   return true;
 }
 
-/* Signals that the C library keeps for itself, and does not let be caught. It sets them when it
- * needs them; until then they end the process, so they are ignored. */
+/* Ignores a signal that the C library reserves and does not allow to be caught. It sets a handler
+ * when it needs one; until then the signal would end the process. */
 static void ignore_reserved(int number)
 {
-  unsigned long old[4] = {
-      0}; /* as the kernel has it: the handler first, the mask of 64 bits last */
+  unsigned long old[4] = {0}; /* the kernel's struct: handler, ..., mask */
   const unsigned long ignored[4] = {(unsigned long)SIG_IGN};
   const size_t mask_size = 8;
   if (syscall(SYS_rt_sigaction, number, NULL, old, mask_size) == 0 &&
@@ -111,14 +110,14 @@ static void end_change(const tool_temporary *temporary, const sigset_t *old)
 
 /* ---- Names ---- */
 
-/* Where a lock holds for all that can see the file. */
+/* True for file systems on which a lock is valid for all processes that can see the file. */
 static bool is_local(int folder)
 {
   struct statfs system;
   if (fstatfs(folder, &system) != 0) return false;
   switch ((unsigned long)system.f_type) {
   case BTRFS_SUPER_MAGIC:
-  case EXT4_SUPER_MAGIC: /* and ext2, ext3 */
+  case EXT4_SUPER_MAGIC: /* also ext2 and ext3 */
   case F2FS_SUPER_MAGIC:
   case MSDOS_SUPER_MAGIC:
   case OVERLAYFS_SUPER_MAGIC:
@@ -130,7 +129,7 @@ static bool is_local(int folder)
   }
 }
 
-/* The host's name as a number of fixed width (FNV-1a), as it may be long. */
+/* Encodes the host's name, which may be long, as a number of fixed width (FNV-1a). */
 static void set_host(tool_temporary *temporary)
 {
   char host[256] = "";
@@ -149,14 +148,14 @@ static void set_name(tool_temporary *temporary, unsigned number)
   size_t part = strlen(target);
   if (part > target_part) {
     part = target_part;
-    while (part > 0 && ((unsigned char)target[part] & 0xc0) == 0x80) /* no half character */
+    while (part > 0 && ((unsigned char)target[part] & 0xc0) == 0x80) /* no partial character */
       part--;
   }
   snprintf(temporary->name, sizeof temporary->name, ".%.*s.recsort-%s%u", (int)part, target,
            temporary->host, number);
 }
 
-/* 1: the name is that of the open file; 0: not, or no longer; less: that cannot be told. */
+/* 1: the name belongs to the open file; 0: it does not; negative: unknown. */
 static int is_named(const tool_temporary *temporary, int fd)
 {
   struct stat file, named;
@@ -167,7 +166,7 @@ static int is_named(const tool_temporary *temporary, int fd)
   return file.st_dev == named.st_dev && file.st_ino == named.st_ino && S_ISREG(file.st_mode);
 }
 
-/* False if there is no such file, or none that may be opened. */
+/* Removes a leftover file. False if it does not exist or cannot be opened. */
 static bool remove_leftover(tool_temporary *temporary, unsigned number)
 {
   set_name(temporary, number);
@@ -193,8 +192,7 @@ static void remove_leftovers(tool_temporary *temporary)
 
 typedef int (*make_call)(tool_temporary *temporary, mode_t mode);
 
-/* Makes the file under the first name that is free, by `make`: less than 0 with errno on failure.
- */
+/* Makes the file with `make` under the first free name. Negative, with errno, on failure. */
 static int make_named(tool_temporary *temporary, make_call make, mode_t mode)
 {
   int result;
@@ -212,8 +210,8 @@ static int make_named(tool_temporary *temporary, make_call make, mode_t mode)
   return result;
 }
 
-/* Another run that looks for leftovers may have locked the new file first; it then removes it. A
- * file system without locks has none for them either. */
+/* Makes and locks the file. Another run that searches for leftovers may lock it first, and then
+ * removes it. On a file system without locks, that run cannot lock it either. */
 static int make_locked(tool_temporary *temporary, mode_t mode)
 {
   const int fd =
@@ -253,7 +251,7 @@ bool tool_temporary_open(tool_temporary *temporary, int folder, const char *targ
     char path[32];
     descriptor_path(temporary, path);
     flock(temporary->fd, LOCK_EX | LOCK_NB);
-    if (access(path, F_OK) == 0) return true; /* so that it can be named */
+    if (access(path, F_OK) == 0) return true; /* a name can only be given through /proc */
     close(temporary->fd);
   } else if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT) {
     return false;

@@ -9,7 +9,7 @@
 
 /* ---- Floats ------------------------------------------------------------------------------- */
 
-/* The value that the text reads back as. */
+/* The value that a text is read as. */
 static double read_back(recsort_type type, const char *text)
 {
   if (type == RECSORT_FLOAT64) return strtod(text, NULL);
@@ -23,8 +23,8 @@ static double read_back(recsort_type type, const char *text)
   return value.as.real;
 }
 
-/* A decimal of this many digits survives the round trip through the type, so the search for the
- * shortest text begins here. Below the least normal number that does not hold. */
+/* A decimal with this many digits survives the round trip through the type, so the search for the
+ * shortest text begins here. This does not hold for subnormal numbers. */
 static int kept_digits(recsort_type type, double value)
 {
   const recsort_type_info *const info = recsort_type_describe(type);
@@ -48,7 +48,7 @@ void tool_float_text(recsort_type type, double value, char *text)
 
 /* ---- Bytes -------------------------------------------------------------------------------- */
 
-/* Whether a hyphen stands before byte `i`: 8-4-4-4-12 digits of a uuid. */
+/* True if a hyphen precedes byte `i`: a uuid has groups of 8-4-4-4-12 digits. */
 static bool begins_group(recsort_type type, size_t i)
 {
   return type == RECSORT_UUID && (i == 4 || i == 6 || i == 8 || i == 10);

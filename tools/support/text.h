@@ -1,10 +1,10 @@
-/* text.h - the text of a value whose text takes work: floats, and bytes that are no string. */
+/* text.h - the text of floats, and of bytes that are not strings. */
 #ifndef TOOL_TEXT_H
 #define TOOL_TEXT_H
 
 #include "recsort/recsort.h"
 
-enum { TOOL_NUMBER_TEXT = 32 }; /* bytes that hold the text of any number, and a NUL */
+enum { TOOL_NUMBER_TEXT = 32 }; /* space for the text of any number and a NUL */
 
 static inline bool tool_is_float(const recsort_field *field)
 {
@@ -20,10 +20,10 @@ static inline bool tool_is_bytes(const recsort_field *field)
  * Needs TOOL_NUMBER_TEXT bytes. */
 void tool_float_text(recsort_type type, double value, char *text);
 
-/* Bytes as hexadecimal digits, a uuid's in groups: 00112233-4455-6677-8899-aabbccddeeff. Returns
- * the end of the text, where its NUL is. */
+/* Writes bytes as hexadecimal digits, a uuid's in groups: 00112233-4455-6677-8899-aabbccddeeff.
+ * Returns the end of the text, where its NUL is. */
 char *tool_bytes_text(recsort_type type, const unsigned char *bytes, size_t size, char *text);
-/* How long that text is, without the NUL. */
+/* The length of that text, without the NUL. */
 static inline size_t tool_bytes_text_length(recsort_type type, size_t size)
 {
   return 2 * size + (type == RECSORT_UUID ? 4 : 0);

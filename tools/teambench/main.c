@@ -1,13 +1,15 @@
-/* teambench - how quickly the library's threads are there, and what busy neighbours cost a sort.
+/* teambench - measures how quickly the library's threads start, and what busy neighbours cost a
+ * sort.
  *
- *   team    from the call of the default executor's `run` until its last task has begun, after
- * pauses of several lengths; each task on a thread of its own sort    100,000 records of 16 bytes
- * in memory, by all processors: alone, and beside one process for each processor that never sleeps
- *   slice   how long a thread that shares its processor with such a process waits for its turn:
- * what the scheduler may add to any sort there
+ *   team    the time from the call of the default executor's `run` until its last task has begun,
+ *           after pauses of several lengths; each task runs on its own thread
+ *   sort    100,000 records of 16 bytes in memory, on all processors: alone, and beside a process
+ *           for each processor that never sleeps
+ *   slice   how long a thread that shares its processor with such a process waits for its turn,
+ *           which the scheduler may add to any sort
  *
- * It calls what every version of the library has, but for the executor, and skips what is not
- * there: so LD_LIBRARY_PATH compares versions.
+ * It calls only functions that every version of the library has, except for the executor, which it
+ * skips if missing. So you can compare versions with LD_LIBRARY_PATH.
  *
  * Usage: teambench [SORTS] */
 #include <recsort/recsort.h>
@@ -51,10 +53,11 @@ typedef struct muster {
   atomic_size_t begun;
   size_t count;
   double start;
-  _Atomic double last; /* when the last one began */
+  _Atomic double last; /* when the last task began */
 } muster;
 
-/* Stays until all have begun, so that no thread takes two; not for ever, should one be missing. */
+/* Waits until all tasks have begun, so that no thread runs two; gives up after a while if one is
+ * missing. */
 static void report(void *argument, size_t number)
 {
   muster *const m = argument;
@@ -119,7 +122,7 @@ static recsort_sorter *open_sorter(void)
   return sorter;
 }
 
-/* Milliseconds of each sort of other records. */
+/* Measures the milliseconds of each sort; each one gets other records. */
 static void time_sorts(double *ms, size_t sorts)
 {
   static record from[RECORDS], records[RECORDS];
@@ -172,7 +175,7 @@ static void pin_to_one(const cpu_set_t *processors)
   sched_setaffinity(0, sizeof one, &one);
 }
 
-/* With a neighbour on the processor: the times in which the clock jumps. */
+/* With a neighbour on the processor: the times by which the clock jumps. */
 static void measure_slice(const cpu_set_t *processors)
 {
   enum { MOST_WAITS = 1000, WAIT_US = 100, SECONDS = 3 };

@@ -1,11 +1,12 @@
-/* key_interpreter.h - runs a key program on one record: the one source for host and device.
+/* key_interpreter.h - runs a key program on one record, on the host or a device.
  *
- *   key_load      the bytes of a step as an integer
- *   key_code      that integer as an order-preserving code of step->width bits
- *   key_place     the code into the words of the key
+ *   key_load      loads the bytes of a step as an integer
+ *   key_code      turns the integer into an order-preserving code of step->width bits
+ *   key_place     puts the code into the words of the key
  *
- * and back: key_take, key_value, key_store. A decoded record holds one representative of the values
- * that the code stands for: +0 for -0, the canonical NaN for every NaN, 1 for every true.
+ * key_take, key_value and key_store are the inverses. Values with the same code decode to one of
+ * them: -0 to +0, every NaN to the canonical NaN, every true to 1. No function here checks its
+ * arguments.
  */
 #ifndef RECSORT_KEY_INTERPRETER_H
 #define RECSORT_KEY_INTERPRETER_H
@@ -21,6 +22,7 @@
 #define RECSORT_HD
 #endif
 
+/* The low `bits` bits set. */
 RECSORT_HD static inline uint64_t key_mask(unsigned bits)
 {
   return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
@@ -35,10 +37,23 @@ RECSORT_HD static inline bool key_host_is_big_endian(void)
 #endif
 }
 
-/* Byte by byte for odd sizes; compilers turn the whole sizes, known at the call, into one load. */
+/* Loads an unaligned integer. On the host the sizes that integers have take one load, which gcc does
+ * not make of the loops. */
 RECSORT_HD static inline uint64_t key_load(const unsigned char *at, unsigned bytes, bool big)
 {
   uint64_t value = 0;
+#ifndef __CUDA_ARCH__
+  const bool turned = big != key_host_is_big_endian();
+  if (bytes == 4) {
+    uint32_t whole;
+    memcpy(&whole, at, sizeof whole);
+    return turned ? __builtin_bswap32(whole) : whole;
+  }
+  if (bytes == 8) {
+    memcpy(&value, at, sizeof value);
+    return turned ? __builtin_bswap64(value) : value;
+  }
+#endif
   if (big)
     for (unsigned i = 0; i < bytes; i++)
       value = value << 8 | at[i];
@@ -48,19 +63,21 @@ RECSORT_HD static inline uint64_t key_load(const unsigned char *at, unsigned byt
   return value;
 }
 
+/* Stores the low `bytes` bytes of an integer, unaligned. */
 RECSORT_HD static inline void key_store(unsigned char *at, unsigned bytes, bool big, uint64_t value)
 {
   for (unsigned i = 0; i < bytes; i++)
     at[big ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
 }
 
-/* The order of IEEE 754 totalOrder as unsigned integers: negative numbers turned over, positive
- * ones moved above them. */
+/* Maps a float's bits to an unsigned integer in the order of IEEE 754 totalOrder: inverts negative
+ * numbers and moves positive ones above them. */
 RECSORT_HD static inline uint64_t key_float_order(uint64_t raw, uint64_t sign)
 {
   return raw & sign ? ~raw & (sign | (sign - 1)) : raw | sign;
 }
 
+/* The code of a float of `width` bits, whose greatest magnitude that is not a NaN is `infinity`. */
 RECSORT_HD static inline uint64_t key_float_code(uint64_t raw, unsigned width, unsigned flags,
                                                  uint64_t infinity)
 {
@@ -75,8 +92,8 @@ RECSORT_HD static inline uint64_t key_float_code(uint64_t raw, unsigned width, u
   return descending ? all ^ code : code;
 }
 
-/* Sets *valid to false, and never to true, if the record holds a value that its schema rules out.
- */
+/* The order-preserving code of a value. Sets *valid to false if the schema rules the value out;
+ * otherwise leaves it alone. */
 RECSORT_HD static inline uint64_t key_code(const recsort_key_step *step, uint64_t raw, bool *valid)
 {
   const uint64_t all = key_mask(step->width);
@@ -100,7 +117,7 @@ RECSORT_HD static inline uint64_t key_code(const recsort_key_step *step, uint64_
   return step->flags & RECSORT_KEY_DESCENDING ? all ^ (code & all) : code & all;
 }
 
-/* The inverse of key_code; `raw` is what the bytes held before (a bitfield shares them). */
+/* The inverse of key_code; `raw` is the integer's old bits, of which a bitfield replaces some. */
 RECSORT_HD static inline uint64_t key_value(const recsort_key_step *step, uint64_t code,
                                             uint64_t raw)
 {
@@ -136,6 +153,7 @@ RECSORT_HD static inline void key_place(uint64_t *words, const recsort_key_step 
   if (bit + step->width > 64) words[word + 1] |= code >> (64 - bit);
 }
 
+/* The bits [shift, shift + width) of the key. */
 RECSORT_HD static inline uint64_t key_take(const uint64_t *words, const recsort_key_step *step)
 {
   const unsigned word = step->shift / 64, bit = step->shift % 64;
@@ -145,7 +163,7 @@ RECSORT_HD static inline uint64_t key_take(const uint64_t *words, const recsort_
   return code & key_mask(step->width);
 }
 
-/* The code of one step for the record at `record`. */
+/* The code of one step for one record; `valid` as for key_code. */
 RECSORT_HD static inline uint64_t key_step(const recsort_key_step *step,
                                            const unsigned char *record, bool *valid)
 {

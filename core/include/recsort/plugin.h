@@ -1,25 +1,24 @@
-/* plugin.h - for those who write a sorter for recsort.
+/* plugin.h - the interface of plugins, which do the sorting for recsort.
  *
- * A plugin sorts keys: `count` unsigned integers of a fixed width, of which it returns the stable
- * permutation. It sees no record, unless it offers to (below, "Whole records"). It is a shared
- * library with one exported symbol,
+ * A plugin sorts keys: from `count` unsigned integers of a fixed width it computes the stable
+ * permutation. It does not see the records unless it offers to move them (see "Whole records"
+ * below). It is a shared library with one exported symbol,
  *
  *   const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
  *
- * which may be called by any thread, any number of times, and returns a table that lives as long
- * as the library stays loaded, or NULL if it cannot work with a host of that version. Call the file
- * librecsort_NAME.so after the plugin: then "--plugin NAME" loads no other. The headers that are
- * installed are all that a plugin is built with; recsort/key_interpreter.h, record_hash.h and
- * team.h may be of use.
+ * which any thread may call, any number of times. It returns a table that lives as long as the
+ * library stays loaded, or NULL if it cannot work with a host of that version. Name the file
+ * librecsort_NAME.so after the plugin: then "--plugin NAME" loads no other. A plugin needs only the
+ * installed headers; recsort/key_interpreter.h, record_hash.h and team.h may be useful.
  *
  * Rules:
- *  - Every struct but recsort_key_step, which does not grow, begins with its size in bytes, set by
- *    whoever owns it. The major version must match. With the minor one structs become longer, so
+ *  - Every struct begins with its size in bytes, set by its owner. (recsort_key_step does not, and
+ *    does not grow.) The major version must match. A new minor version makes structs longer, so
  *    host and plugin may be of different versions: read and write only the members that the size
  *    covers, and take the others as 0. The host refuses a table that ends before `sort`.
- *  - A plugin must not exit, abort, print, or throw. It reports a status and a text.
- *  - [any thread] may be called by any thread at any time; [one thread] by one thread at a time for
- *    each instance, not always the same one.
+ *  - A plugin must not exit, abort, print, or throw. It returns a status and writes a text.
+ *  - [any thread] means that any thread may call the function at any time; [one thread] that it is
+ *    called by one thread at a time for each instance, not always the same one.
  */
 #ifndef RECSORT_PLUGIN_H
 #define RECSORT_PLUGIN_H
@@ -38,42 +37,43 @@ extern "C" {
 
 typedef enum recsort_plugin_status {
   RECSORT_PLUGIN_OK = 0,
-  RECSORT_PLUGIN_OUT_OF_MEMORY, /* another plugin may still manage */
+  RECSORT_PLUGIN_OUT_OF_MEMORY, /* another plugin may need less */
   RECSORT_PLUGIN_UNSUPPORTED,   /* this job is outside the plugin's limits */
-  RECSORT_PLUGIN_FAILED,        /* this call failed; the next may work */
+  RECSORT_PLUGIN_FAILED,        /* this call failed; the next one may succeed */
   RECSORT_PLUGIN_LOST,          /* the device is gone for this process; do not call again */
-  RECSORT_PLUGIN_CORRUPT        /* it has found its own result to be wrong; the next may be right */
+  RECSORT_PLUGIN_CORRUPT        /* it found that its result is wrong; the next one may be right */
 } recsort_plugin_status;
 
-/* Owned by the host, zeroed before each call; the plugin writes one line, no newline. */
+/* Owned by the host, zeroed before each call; the plugin writes one line without a newline. */
 typedef struct recsort_plugin_error {
   uint32_t size;
   char text[244];
 } recsort_plugin_error;
 
-/* What the host offers. Lives until the call returns, and what `open` got until `close` returns. */
+/* What the host offers. It lives until the call returns; the one that `open` got lives until
+ * `close` returns. */
 typedef struct recsort_host {
   uint32_t size;
   uint32_t abi;
   void *context;
-  /* [any thread] The caller's allocator (recsort_allocator in recsort.h says from where a plugin
-   * may call it); the size is given back on release. */
+  /* [any thread] The caller's allocator; recsort_allocator in recsort.h says which threads may call
+   * it. `release` takes the size that was allocated. */
   void *(*allocate)(void *context, size_t size);
   void (*release)(void *context, void *memory, size_t size);
   /* [any thread] Calls task(argument, number) once for each number below `count` and returns when
    * all have returned. They run on any threads, in any order, perhaps one after the other, so none
-   * may wait for another one. A plugin takes its threads from here and asks for no more tasks at a
-   * time than job.threads. Since 1.1; look at `size`. */
+   * may wait for another one. A plugin creates no threads of its own for sorting, and asks for at
+   * most job.threads tasks at a time. Since 1.1; check `size`. */
   void (*run)(void *context, void (*task)(void *argument, size_t number), void *argument,
               size_t count);
-  /* What the caller says to the plugin: each "key=value", the key one of the plugin's table; of a
-   * key that comes twice the last counts. A value that is wrong is refused by score, with a reason,
-   * and by open. Since 1.1. */
+  /* The caller's options for the plugin: each is "key=value" with a key of the plugin's table; if a
+   * key comes twice, the last one counts. `score` and `open` refuse a wrong value; `score` says
+   * why. Since 1.1. */
   const char *const *options;
   size_t option_count;
 } recsort_host;
 
-/* One way of sorting. */
+/* An algorithm that the caller can choose. */
 typedef struct recsort_plugin_algorithm {
   uint32_t size;
   uint32_t reserved;
@@ -81,29 +81,28 @@ typedef struct recsort_plugin_algorithm {
   const char *description; /* one line */
 } recsort_plugin_algorithm;
 
-/* One thing that a caller may say. */
+/* An option that the caller can set. */
 typedef struct recsort_plugin_option {
   uint32_t size;
   uint32_t reserved;
   const char *name;        /* the key */
-  const char *description; /* one line: the values, and what counts if none is given */
+  const char *description; /* one line: its values and the default */
 } recsort_plugin_option;
 
 typedef struct recsort_plugin_limits {
   uint32_t size;
-  uint32_t max_key_bits;   /* widest key width; UINT32_MAX: any */
+  uint32_t max_key_bits;   /* the widest keys; UINT32_MAX: any */
   uint32_t max_index_bits; /* 32 or 64 */
   uint32_t reserved;
   uint64_t max_count;   /* records */
-  uint64_t least_count; /* with "auto", fewer records go to the next best plugin; a host that has
-                         * had fewer than 12,288 at a time has not even loaded this one */
+  uint64_t least_count; /* with "auto", fewer records go to the next best plugin. (A host that has
+                         * only had sorts of fewer than 12,288 records has not loaded this one.) */
 } recsort_plugin_limits;
 
-/* What is to be sorted.
- *
- * Keys are `key_width` bits wide: 32 (uint32_t), 64 (uint64_t), 128, or a larger multiple of 64,
- * in which case a key is key_width / 64 words of 64 bits, least significant word first, all of
- * host byte order. Only the low `key_bits` can be other than 0. */
+/* What to sort.
+ * Keys are `key_width` bits wide: 32 (uint32_t), 64 (uint64_t), 128, or a larger multiple of 64. A
+ * key of 128 bits or more is an array of uint64_t, least significant word first. All are in host
+ * byte order. Only the low `key_bits` bits can be other than 0. */
 typedef struct recsort_plugin_job {
   uint32_t size;
   uint32_t algorithm;  /* index into the plugin's list */
@@ -111,12 +110,12 @@ typedef struct recsort_plugin_job {
   uint32_t key_bits;   /* at least 1 */
   uint32_t key_width;  /* 32, 64, 128, 192 ... */
   uint32_t index_bits; /* 32 (count at most 2^32) or 64: the width of the result's elements */
-  uint32_t threads;    /* host threads the plugin may use, at least 1 */
+  uint32_t threads;    /* CPU threads that the plugin may use, at least 1 */
 } recsort_plugin_job;
 
-/* The one block of host memory that a job works in: the caller owns it, aligned to 64 bytes. The
- * host writes the keys at `keys_offset`; on success the permutation (uint32_t or uint64_t) stands
- * at offset 0. Anything in it may be overwritten in between, the keys too. */
+/* The block of host memory that a job works in: the caller owns it, aligned to 64 bytes. The host
+ * writes the keys at `keys_offset`; on success the permutation (uint32_t or uint64_t) is at offset
+ * 0. The plugin may overwrite all of it, the keys too. */
 typedef struct recsort_plugin_work {
   uint32_t size;
   uint32_t reserved;
@@ -134,35 +133,36 @@ typedef struct recsort_plugin {
   uint32_t algorithm_count;
   uint32_t reserved;
 
-  /* [any thread] 0: cannot run here, and why in `reason` (one line, `reason_size` bytes with its
-   * NUL). Otherwise the higher the better: the linked-in CPU plugin has 100. May block for a
-   * moment (a driver is looked for), must not keep anything. */
+  /* [any thread] How well the plugin suits this machine. 0: it cannot run here, and `reason` says
+   * why (one line, `reason_size` bytes with its NUL). Otherwise higher is better: the CPU plugin
+   * that is linked in has 100. May block for a moment, to look for a driver. Must keep no
+   * resources. */
   uint32_t (*score)(const recsort_host *host, char *reason, size_t reason_size);
 
-  /* [any thread] Makes an instance, closed by close. May block and allocate. */
+  /* [any thread] Makes an instance, which `close` ends. May block and allocate. */
   recsort_plugin_status (*open)(const recsort_host *host, void **instance,
                                 recsort_plugin_error *error);
-  /* [one thread] Waits for whatever is under way and frees all that the instance owns. */
+  /* [one thread] Waits for work in progress and frees all that the instance owns. */
   void (*close)(void *instance);
 
-  /* [any thread] Does not block. `limits->size` is set by the host, the rest is 0. */
+  /* [any thread] Does not block. Fills in `limits`: the host has set its size, the rest is 0. */
   void (*limits)(const void *instance, recsort_plugin_limits *limits);
 
-  /* [any thread] Says how much host memory `job` needs. Does not block or allocate.
+  /* [any thread] Computes how much host memory `job` needs. Does not block or allocate.
    * UNSUPPORTED: the job is outside the limits, or the size overflows. */
   recsort_plugin_status (*work_size)(const void *instance, const recsort_plugin_job *job,
                                      recsort_plugin_work *work, recsort_plugin_error *error);
 
-  /* [one thread] Sorts. Blocks until done. `memory` is as work_size asked for the same job. On
+  /* [one thread] Sorts. Blocks until done. `memory` is as `work_size` asked for the same job. On
    * failure its contents are lost, and nothing else has changed. */
   recsort_plugin_status (*sort)(void *instance, const recsort_plugin_job *job, void *memory,
                                 recsort_plugin_error *error);
 
-  /* [any thread] A table of further functions by the name "vendor.extension/version", or NULL; it
-   * begins with its size. May be NULL itself. */
+  /* [any thread] The table of functions of an extension, whose name is "vendor.extension/version";
+   * NULL: not supported. The table begins with its size. The member itself may be NULL. */
   const void *(*extension)(const char *name);
 
-  const recsort_plugin_option *const *options; /* may be NULL if there are none */
+  const recsort_plugin_option *const *options; /* NULL is allowed if there are none */
   uint32_t option_count;
   uint32_t reserved_too;
 } recsort_plugin;
@@ -170,26 +170,26 @@ typedef struct recsort_plugin {
 typedef const recsort_plugin *(*recsort_plugin_entry_fn)(uint32_t host_abi);
 
 /* ---- The key program ---------------------------------------------------------------------------
- * How a record's key is made, as plain data, for plugins that take records themselves. The host
- * makes it, and one interpreter (recsort/key_interpreter.h) runs it on host and device. */
+ * How to make the key of a record, as plain data, for plugins that take whole records. The host
+ * compiles it, and one interpreter (recsort/key_interpreter.h) runs it on host and device. */
 
 typedef enum recsort_key_kind {
   RECSORT_KEY_UNSIGNED = 1, /* bits [bit, bit + width) of the integer */
-  RECSORT_KEY_SIGNED,       /* two's complement: the sign bit turned over */
+  RECSORT_KEY_SIGNED,       /* two's complement: the sign bit is inverted */
   RECSORT_KEY_BOOL,         /* 1 unless every bit is 0 */
   RECSORT_KEY_OFFSET,       /* integer - bias, modulo 2^(8 * bytes); above `limit`: invalid */
   RECSORT_KEY_FLOAT         /* sign and magnitude; a magnitude above `limit` is a NaN */
 } recsort_key_kind;
 
 enum {
-  RECSORT_KEY_BIG_ENDIAN = 1, /* how the integer lies in the record */
-  RECSORT_KEY_DESCENDING = 2, /* the code is complemented, NaNs excepted unless NAN_TOTAL */
+  RECSORT_KEY_BIG_ENDIAN = 1, /* the integer is big-endian in the record */
+  RECSORT_KEY_DESCENDING = 2, /* the code is complemented, except for NaNs without NAN_TOTAL */
   RECSORT_KEY_NAN_FIRST = 4,  /* floats: NaNs become the least code; otherwise the greatest */
   RECSORT_KEY_NAN_TOTAL = 8   /* floats: every bit counts, as in IEEE 754 totalOrder */
 };
 
-/* One field of the key, or up to 8 bytes of a longer one. The code, `width` bits, is placed at
- * bit `shift` of the key; it may straddle two 64-bit words. */
+/* One field of the key, or up to 8 bytes of a longer one. Its code of `width` bits goes to bit
+ * `shift` of the key; it may straddle two 64-bit words. */
 typedef struct recsort_key_step {
   uint64_t offset; /* bytes from the start of the record, unaligned */
   uint64_t bias;   /* OFFSET */
@@ -214,8 +214,8 @@ typedef struct recsort_key_program {
 } recsort_key_program;
 
 /* ---- Whole records -----------------------------------------------------------------------------
- * An extension for plugins that can make the keys and move the records themselves, which is sooner
- * where what sorts is far from the host's memory but has a fast one of its own. */
+ * An extension for plugins that can make the keys and move the records themselves. This is faster
+ * if the device is far from the host's memory but has fast memory of its own. */
 
 #define RECSORT_PLUGIN_RECORDS "recsort.host-records/1"
 
@@ -229,38 +229,90 @@ typedef struct recsort_plugin_times {
   double permute;
 } recsort_plugin_times;
 
-/* Whether whole records are what such a plugin should get. Where it cannot know, a host that sorts
- * many records again and again tries both ways, and keeps to the sooner one. */
+/* Whether the plugin should get whole records. If it cannot know, a host that sorts many records
+ * repeatedly tries both ways and keeps the faster one. */
 typedef enum recsort_plugin_suits {
-  RECSORT_SUITS_NOT = 0,    /* keys alone */
-  RECSORT_SUITS = 1,        /* whole records: it is sooner done with them */
-  RECSORT_SUITS_MOSTLY = 2, /* so it is in most cases, but not in all */
-  RECSORT_SUITS_HARDLY = 3  /* in most cases it is not */
+  RECSORT_SUITS_NOT = 0,    /* only keys */
+  RECSORT_SUITS = 1,        /* whole records: they are faster */
+  RECSORT_SUITS_MOSTLY = 2, /* they are faster in most cases */
+  RECSORT_SUITS_HARDLY = 3  /* they are slower in most cases */
 } recsort_plugin_suits;
 
 typedef struct recsort_plugin_records {
   uint32_t size;
   uint32_t reserved;
 
-  /* [any thread] Whether it takes records of this program: one of recsort_plugin_suits. Does not
-   * block. */
+  /* [any thread] Whether the plugin should get whole records of this program: one of
+   * recsort_plugin_suits. Does not block. */
   uint32_t (*suits)(const void *instance, const recsort_key_program *program);
 
-  /* [any thread] What it gets first for that reason and why, in some words for people: text that is
-   * never released. Does not block. */
+  /* [any thread] Describes that choice and its reason in a few words for users: text that is never
+   * released. Does not block. */
   const char *(*reason)(const void *instance, const recsort_key_program *program);
 
-  /* [one thread] Writes the sorted records to `sorted`, which overlaps `records` nowhere; blocks
-   * until done. Moves none before it has made sure that it has a permutation. The job is as
-   * for recsort_plugin.sort, the program one that does suit. On failure what is at `sorted` is
-   * lost, and nothing else has changed.
-   * UNSUPPORTED: not these records, for want of memory or as one of them holds an invalid value;
-   * the host then makes the keys, which says which, and calls recsort_plugin.sort. */
+  /* [one thread] Writes the sorted records to `sorted`, which does not overlap `records`; blocks
+   * until done. It checks that it has a permutation before it moves any record. `job` is as for
+   * recsort_plugin.sort; `suits` did not return SUITS_NOT for `program`. On failure the contents of
+   * `sorted` are lost, and nothing else has changed. UNSUPPORTED: not these records, as there is
+   * too little memory or one of them holds an invalid value; the host then makes the keys, which
+   * finds the invalid record, and calls recsort_plugin.sort. */
   recsort_plugin_status (*sort)(void *instance, const recsort_plugin_job *job,
                                 const recsort_key_program *program, const void *records,
                                 void *sorted, recsort_plugin_times *times,
                                 recsort_plugin_error *error);
 } recsort_plugin_records;
+
+/* ---- Merging -----------------------------------------------------------------------------------
+ * An extension for plugins that can merge sorted runs of records. Where a plugin does not have it,
+ * or does not want a job, the host has the plugin "cpu" merge. */
+
+#define RECSORT_PLUGIN_MERGE "recsort.merge/1"
+
+/* This struct does not grow. */
+typedef struct recsort_plugin_run {
+  const void *records; /* unaligned; may be NULL if there are none */
+  uint64_t count;
+} recsort_plugin_run;
+
+typedef struct recsort_plugin_merge_job {
+  uint32_t size;
+  uint32_t run_count;             /* 0 is allowed; at most 2^16 */
+  const recsort_plugin_run *runs; /* NULL for work_size and suits */
+  uint64_t count;                 /* records of all runs */
+  const recsort_key_program *program;
+  uint32_t index_bits; /* 0: the result is the merged records; 32 or 64: it is their permutation,
+                        * which counts the records of all runs, one run after the other */
+  uint32_t threads;    /* host threads the plugin may use, at least 1 */
+  uint32_t in_place;   /* 1: the runs follow one another where the merged records go */
+  uint32_t reserved;
+  /* [any thread] The host's encoder: writes the keys of `count` records, one after the other, as
+   * recsort_plugin_job describes them; `keys` is aligned to 8 bytes, or to 4 if a key has 32 bits.
+   * 0: a record holds an invalid value. */
+  uint32_t (*encode)(const recsort_key_program *program, const void *records, uint64_t count,
+                     void *keys);
+} recsort_plugin_merge_job;
+
+typedef struct recsort_plugin_merge {
+  uint32_t size;
+  uint32_t reserved;
+
+  /* [any thread] Whether the plugin wants such a job: 0 if the plugin "cpu" would be faster. Does
+   * not block. */
+  uint32_t (*suits)(const void *instance, const recsort_plugin_merge_job *job);
+
+  /* [any thread] Says how much host memory `job` needs. Does not block or allocate.
+   * UNSUPPORTED: the size overflows. */
+  recsort_plugin_status (*work_size)(const void *instance, const recsort_plugin_merge_job *job,
+                                     uint64_t *bytes, recsort_plugin_error *error);
+
+  /* [one thread] Merges to `result`; blocks until done. `memory` is as work_size asked, aligned to
+   * 64 bytes. On failure what is at `result` is lost; but if the job is in place, nothing there
+   * has changed.
+   * UNSUPPORTED: a run is not sorted, or a record holds an invalid value; the host then finds out
+   * which. The plugin checks all runs. */
+  recsort_plugin_status (*merge)(void *instance, const recsort_plugin_merge_job *job, void *memory,
+                                 void *result, recsort_plugin_error *error);
+} recsort_plugin_merge;
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,10 @@
-/* team.h - work that several threads share.
+/* team.h - divides work between several threads.
  *
- * A job is cut into pieces, more than there are threads. Each thread has a share of them, pieces
- * that follow each other, and takes pieces of the other shares when its own are taken. So a thread
- * finds in its caches what it wrote there in the job before, and a thread that comes late, or not
- * at all, costs no more than one piece. No piece waits for another: the pieces may as well run one
- * after the other on one thread. For C alone, as it needs <stdatomic.h>.
+ * A job is cut into more pieces than there are threads. Each thread has a share: a range of
+ * consecutive pieces. When its own pieces are taken, it takes pieces of other shares. So a thread
+ * finds in its caches what it wrote in the previous job, and a thread that starts late, or never,
+ * delays a job by at most one piece. No piece waits for another, so one thread can run them all. C
+ * only, as it needs <stdatomic.h>.
  */
 #ifndef RECSORT_TEAM_H
 #define RECSORT_TEAM_H
@@ -14,8 +14,7 @@
 
 #include "recsort/plugin.h"
 
-/* Up to `threads` (at least 1) threads that `run` starts, as recsort_executor and recsort_host say.
- */
+/* At most `threads` threads, at least 1. `run` is as in recsort_executor and recsort_host. */
 typedef struct team {
   void (*run)(void *context, void (*task)(void *argument, size_t number), void *argument,
               size_t count);
@@ -29,7 +28,7 @@ typedef struct team_range {
   size_t end;
 } team_range;
 
-/* Number `piece` of `pieces` ranges of [0, count), which differ by at most one item. */
+/* Range `piece` when [0, count) is cut into `pieces` ranges whose sizes differ by at most one. */
 static inline team_range team_cut(size_t count, size_t piece, size_t pieces)
 {
   const size_t each = count / pieces, rest = count % pieces;
@@ -38,7 +37,8 @@ static inline team_range team_cut(size_t count, size_t piece, size_t pieces)
   return range;
 }
 
-/* One piece of a job. `slot` is below the team's `threads`, and no other piece has it meanwhile. */
+/* Runs one piece of a job. `slot` is below the team's `threads`; no two pieces that run at the same
+ * time have the same slot. */
 typedef void team_body(void *argument, size_t piece, unsigned slot);
 
 enum { TEAM_SHARES = 64 };
@@ -46,7 +46,7 @@ enum { TEAM_SHARES = 64 };
 typedef struct team_share {
   atomic_size_t next;
   size_t end;
-  char apart[48]; /* a cache line for each share */
+  char apart[48]; /* gives each share a cache line */
 } team_share;
 
 typedef struct team_job {
@@ -95,7 +95,7 @@ static inline team team_of_at_most(team t, size_t most)
   return t;
 }
 
-/* Pieces to cut even work into. */
+/* The number of pieces for work whose pieces take equally long. */
 static inline size_t team_pieces(team t)
 {
   enum { PIECES_A_THREAD = 8 };
@@ -110,7 +110,7 @@ static inline void team_run_alone(void *context, void (*task)(void *argument, si
     task(argument, i);
 }
 
-/* A plugin's team. A host of an earlier version has no threads to lend. */
+/* The team of a plugin. A host of an earlier version offers no threads. */
 static inline team team_of_host(const recsort_host *host, unsigned threads)
 {
   const int lends = host->size >= offsetof(recsort_host, run) + sizeof host->run && host->run;

@@ -1,14 +1,14 @@
-/* conflicts.cpp - an input that is bad for merge sorts in shared memory.
+/* conflicts.cpp - makes an input that is bad for merge sorts in shared memory.
  *
- * A thread of a merge takes E neighbours of the result, which it reads from two runs one by one. In
- * 32 banks whole columns of a run lie one above the other; where as many threads as can be begin to
- * read at the head of a column they ask the same bank for each of their E keys, one after the
- * other. Threads between them read the rest of a column, and fill up from the other run. (Berney
- * and Sitchinava, "Engineering worst-case inputs for pairwise merge sort on GPUs", 2020; here each
- * thread's share is chosen by what makes the next one begin at a head.)
+ * A thread of a merge produces E neighbours of the result, which it reads from two runs one by one.
+ * Shared memory has 32 banks, so whole columns of a run are in the same bank. If as many threads as
+ * possible start to read at the head of a column, they access the same bank for each of their E
+ * keys, one after the other. The threads between them read the rest of a column, and fill up from
+ * the other run. (Berney and Sitchinava, "Engineering worst-case inputs for pairwise merge sort on
+ * GPUs", 2020; here each thread's share is chosen so that the next one starts at a head.)
  *
- * The sorted order is taken apart, from the last merge to the first: each run becomes the two that
- * are merged that way.
+ * The sorted order is split, from the last merge to the first: each run becomes two runs whose
+ * merge has these conflicts.
  */
 #include <algorithm>
 
@@ -20,10 +20,10 @@ namespace bench
 namespace
 {
 
-/* Of CUB's merge sort of 32-bit keys: a thread's keys, and a block's. */
+/* CUB's merge sort of 32-bit keys: the keys of a thread, and of a block. */
 constexpr uint32_t banks = 32, each = 17, tile = 256 * each;
 
-/* A warp's keys in their order: true those of the run that has more of them. */
+/* A warp's keys in sorted order; true: from the run that has more of them. */
 std::vector<bool> warp_pattern()
 {
   const uint32_t all[2] = {(each + 1) / 2 * banks, each / 2 * banks};
@@ -50,8 +50,8 @@ std::vector<bool> warp_pattern()
   return pattern;
 }
 
-/* The keys of a sorted run to the two that are merged to it; and so on, down to what a warp merges.
- */
+/* Splits the keys of a sorted run into the two runs that are merged to it, and so on, down to the
+ * merges of a warp. */
 void take_apart(const std::vector<bool> &pattern, uint32_t *run, uint64_t count,
                 std::vector<uint32_t> &room)
 {
@@ -63,7 +63,7 @@ void take_apart(const std::vector<bool> &pattern, uint32_t *run, uint64_t count,
   uint64_t to[2] = {0, half};
   const uint64_t ends[2] = {half, count};
   for (uint64_t i = 0; i < count; i++) {
-    const bool swapped = i / pattern.size() % 2; /* so that both have as many */
+    const bool swapped = i / pattern.size() % 2; /* so that both get equally many */
     const unsigned wanted = pattern[i % pattern.size()] == swapped;
     room[to[to[wanted] < ends[wanted] ? wanted : 1 - wanted]++] = run[i];
   }

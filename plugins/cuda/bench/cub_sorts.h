@@ -1,5 +1,5 @@
-/* cub_sorts.h - CUB's sorts of one version of CUB. Another version has functions of the same names,
- * so each is compiled by itself (cub_sorts.cu) and shows this table only. */
+/* cub_sorts.h - the sorts of one version of CUB. Versions have functions of the same names, so each
+ * is compiled separately (cub_sorts.cu) and exports only this table. */
 #ifndef RECSORT_CUDA_BENCH_CUB_SORTS_H
 #define RECSORT_CUDA_BENCH_CUB_SORTS_H
 
@@ -10,16 +10,16 @@
 namespace bench
 {
 
-/* As of device_buffers; keys of 32, 64 or 128 bits. */
+/* Like device_buffers; keys have 32, 64 or 128 bits. */
 struct cub_pairs {
-  unsigned key_width, key_bits; // only the low `key_bits` can be other than 0
+  unsigned key_width, key_bits; // only the low `key_bits` can be nonzero
   void *keys[2];
   uint32_t *indices[2];
   uint32_t count;
 };
 
-/* Each starts a stable sort of the first pairs on the legacy stream. With `extra` NULL it says in
- * `bytes` how much memory it needs there, and sorts nothing. */
+/* Starts a stable sort of the first pairs on the legacy stream. If `extra` is NULL, sets `bytes` to
+ * the memory that it needs there, and sorts nothing. */
 using cub_sort = cudaError_t(const cub_pairs &at, void *extra, size_t &bytes);
 
 struct cub_sorts {

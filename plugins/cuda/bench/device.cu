@@ -89,7 +89,7 @@ int ask(cudaDeviceAttr attribute)
   return value;
 }
 
-/* One for all, as one sort runs at a time. */
+/* One mailbox for all sorts, as they run one at a time. */
 static void *mailbox()
 {
   void *made;

@@ -1,10 +1,9 @@
 /* experiment.cu - the published experiment, for every algorithm: Entities with a random distance,
- * descending, on the device; the time of each pass and of all. (Montalto, "GPU merge sort".)
+ * descending, on the device; measures each pass and the whole sort. (Montalto, "GPU merge sort".)
  *
- * recsort and CUB sort pairs made from the distances, and then the structs are gathered as the
- * plugin does it, for all of them; thrust sorts the structs. The link must be made with
- * --wrap=cudaLaunchKernelExC, by which the plugin starts every one of its kernels: that is where
- * the passes are told apart. */
+ * recsort and CUB sort pairs made from the distances, and the plugin's kernel then gathers the
+ * structs; thrust sorts the structs. Link with --wrap=cudaLaunchKernelExC, which launches all of
+ * the plugin's kernels: the wrapper marks the passes. */
 #include <functional>
 #include <stdexcept>
 #include <thrust/execution_policy.h>
@@ -61,7 +60,7 @@ struct entity {
   float distance;
 };
 
-/* The place in the input stands in `x`, for the check of stability. */
+/* `x` holds the position in the input, to check stability. */
 __global__ void fill(entity *entities, uint64_t count, uint64_t seed)
 {
   const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -69,7 +68,7 @@ __global__ void fill(entity *entities, uint64_t count, uint64_t seed)
   entities[i] = {__uint_as_float((unsigned)i), (float)i, 0.5f, (int16_t)i, random_float(seed, i)};
 }
 
-/* Descending: the code of the distance turned over. */
+/* Descending: complements the code of the distance. */
 __global__ void encode(const entity *entities, uint64_t count, uint32_t *keys, uint32_t *indices)
 {
   const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -103,7 +102,7 @@ struct farther {
 
 /* ---- The contenders ---- */
 
-/* The entities, and a contender's pairs and what it needs beside. */
+/* The entities, and a contender's pairs and extra memory. */
 struct workplace {
   workplace(const device_job &job, uint64_t extra_bytes)
       : count(job.count), entities(count * sizeof(entity)), sorted(count * sizeof(entity)),
@@ -124,7 +123,7 @@ struct workplace {
   device_buffers buffers;
 };
 
-/* Returns which of the two arrays of indices holds the result. */
+/* Sorts. Returns which of the two arrays of indices holds the result. */
 using pair_sort = std::function<unsigned(workplace &)>;
 
 struct contender {
@@ -217,7 +216,7 @@ run_times sort_structs(workplace &at, uint64_t seed)
   return {seconds, seconds};
 }
 
-/* One run whose passes are told apart; it is not counted among the others. */
+/* Measures the passes of one run, which does not count among the others. */
 std::vector<double> time_passes(workplace &at, const contender &c)
 {
   prepare(at, 1);

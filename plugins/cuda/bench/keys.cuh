@@ -1,6 +1,5 @@
-/* keys.cuh - makes the keys of an input on the device, and checks what has become of them: pairs
- * that ascend strictly by (key, index), each key the one of its index, are the one stable order of
- * all keys. */
+/* keys.cuh - makes the keys of an input on the device, and checks results: if pairs ascend strictly
+ * by (key, index), and each key belongs to its index, they are the stable order of all keys. */
 #ifndef RECSORT_CUDA_BENCH_KEYS_CUH
 #define RECSORT_CUDA_BENCH_KEYS_CUH
 
@@ -38,7 +37,7 @@ __global__ void count_wrong_kernel(const Key *keys, const Index *indices, uint64
   if (!good) atomicAdd(wrong, 1u);
 }
 
-/* `indices` may be NULL. Waits. */
+/* Makes keys. `indices` may be NULL. Waits. */
 template <typename Key, typename Index>
 void fill_pairs(Key *keys, Index *indices, uint64_t count, const input &from)
 {
@@ -47,7 +46,7 @@ void fill_pairs(Key *keys, Index *indices, uint64_t count, const input &from)
   CHECK(cudaDeviceSynchronize());
 }
 
-/* Throws if these are not the pairs of that input in their stable order. */
+/* Throws unless these are the pairs of the input in their stable order. */
 template <typename Key, typename Index>
 void check_pairs(const Key *keys, const Index *indices, uint64_t count, const input &from)
 {

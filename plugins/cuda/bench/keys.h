@@ -1,5 +1,5 @@
-/* keys.h - keys that are a function of their place, so that a result can be checked with nothing
- * but itself. For host and device. */
+/* keys.h - keys that are a function of their position, so that a result can be checked without the
+ * input. For host and device. */
 #ifndef RECSORT_CUDA_BENCH_KEYS_H
 #define RECSORT_CUDA_BENCH_KEYS_H
 
@@ -17,25 +17,25 @@ namespace bench
 
 __extension__ using wide_key = unsigned __int128;
 
-/* How keys are distributed. */
+/* The distribution and order of keys. */
 enum class order {
   random,
   sorted,
   reversed,
   nearly,  // sorted but for 1%
   few,     // 16 values
-  saws,    // ascending again and again
+  saws,    // ascending repeatedly
   organ,   // up and down
-  equal,   // all the same
-  zipf,    // as often as they are small
-  holes,   // sorted but for 1% that are 0, as what is missing may be
+  equal,   // all equal
+  zipf,    // frequency inversely proportional to the value
+  holes,   // sorted, except for 1% that are 0, like missing values
   repeats, // random ones, a hundred times each
-  banks,   // those that make the threads of a merge ask the same bank of shared memory
-  cents    // the low bits of doubles k * 0.01, k random below 100,000: 32 or 36 of them look
-           // random but take 28 values only, some next to each other
+  banks,   // the threads of a merge access the same bank of shared memory
+  cents    // the low bits of doubles k * 0.01, k random below 100,000: 32 or 36 of them look random
+           // but have only 28 values, some of them adjacent
 };
 
-/* Their names; of random keys "random". */
+/* Names of orders. */
 constexpr const char *order_names[] = {"random",  "sorted", "reversed", "nearly", "few",
                                        "saws",    "organ",  "equal",    "zipf",   "holes",
                                        "repeats", "banks",  "cents"};
@@ -74,7 +74,7 @@ BENCH_BOTH inline uint64_t double_bits(double value)
   return bits;
 }
 
-/* What the keys are a function of. A seed alone: random ones. */
+/* The parameters of keys. With only a seed, they are random. */
 struct input {
   input(uint64_t seed_, order kind_ = order::random, uint64_t count_ = 0, unsigned bits_ = 0)
       : seed(seed_), kind(kind_), count(count_), bits(bits_)
@@ -83,8 +83,8 @@ struct input {
   uint64_t seed;
   order kind;
   uint64_t count;
-  unsigned bits;                   // that vary, at least 32; 0: all
-  const uint32_t *ranks = nullptr; // of order::banks: on the device,
+  unsigned bits;                   // bits that vary, at least 32; 0: all
+  const uint32_t *ranks = nullptr; // for order::banks, on the device
   const uint32_t *host_ranks = nullptr;
 };
 
@@ -99,7 +99,7 @@ BENCH_BOTH inline uint32_t rank_at(const input &from, uint64_t i)
 
 template <typename Key> struct random_key;
 
-/* The code of a float that is not negative: what a float field becomes. */
+/* The code of a nonnegative float, as for a float field. */
 template <> struct random_key<uint32_t> {
   BENCH_BOTH static uint32_t at(uint64_t seed, uint64_t i)
   {
@@ -122,15 +122,15 @@ template <> struct random_key<wide_key> {
   }
 };
 
-/* A number of 1 to 2^bits - 1, each as often as its inverse says, or nearly so. */
+/* A number from 1 to 2^bits - 1, with a probability about inversely proportional to it. */
 BENCH_BOTH inline uint64_t zipf(uint64_t chance, unsigned bits)
 {
   const unsigned bit = (unsigned)(chance % bits);
   return ((uint64_t)1 << bit) | ((chance >> 8) & (((uint64_t)1 << bit) - 1));
 }
 
-/* Key `i` of an input: of its own, or that of its rank in a sorted one. Numbers of 32 bits are the
- * highest of those that vary. */
+/* Key `i` of an input: a function of `i`, or of its rank in the sorted order. 32-bit numbers become
+ * the highest of the bits that vary. */
 template <typename Key> BENCH_BOTH Key key_at(const input &from, uint64_t i)
 {
   const unsigned bits = from.bits ? from.bits : 8 * (unsigned)sizeof(Key), shift = bits - 32;

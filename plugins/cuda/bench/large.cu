@@ -1,4 +1,4 @@
-/* large.cu - one run of each algorithm on more pairs than 31, 32 bits can count: is it right? */
+/* large.cu - checks one run of each algorithm on more pairs than 31 and 32 bits can count. */
 #include <stdexcept>
 
 #include "keys.cuh"

@@ -1,4 +1,4 @@
-/* gpu-bench - sorts on the device, beside CUB and thrust: see bench.h. */
+/* gpu-bench - measures sorts on the device, beside CUB and thrust: see bench.h. */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -86,7 +86,7 @@ void set_quick(bench::options &asked)
   asked.runs = 10;
 }
 
-/* False: the help was all that was wanted. */
+/* False: only the help was asked for. */
 bool read_options(int argc, char **argv, bench::options &asked)
 {
   static const option known[] = {{"quick", no_argument, nullptr, 'q'},
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
     bench::options asked;
     bench::results found;
     if (!read_options(argc, argv, asked)) return 0;
-    setenv("CUDA_MODULE_LOADING", "EAGER", 0); /* not while something is measured */
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0); /* not during a measurement */
     bench::print_machine();
     if (!asked.counts.empty() || !asked.ordered.empty()) bench::measure_pairs(asked, found);
     if (asked.entities && asked.runs) bench::measure_experiment(asked, found);

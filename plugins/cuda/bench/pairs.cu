@@ -23,7 +23,7 @@ template <typename Key> struct pair_buffers {
   uint32_t *indices[2];
 };
 
-/* What is sorted: keys of so many bits, in 32, 64 or 128. */
+/* A workload: keys of `bits` bits, in 32, 64 or 128. */
 struct workload {
   const char *key;
   unsigned bits;
@@ -31,8 +31,8 @@ struct workload {
   uint64_t count;
 };
 
-/* What is measured: it says how much memory it needs beside two arrays of pairs, and where the
- * result is. */
+/* A contender: says how much memory it needs besides two arrays of pairs, and where its result
+ * is. */
 template <typename Key> struct contender {
   std::string method, algorithm;
   bool needs_indices, in_place, sorts;
@@ -66,7 +66,7 @@ template <typename Key> contender<Key> peer(const std::string &name, bool in_pla
           }};
 }
 
-/* No sort, but what each takes at least that moves all pairs. */
+/* Not a sort: a lower bound for every sort that moves all pairs. */
 template <typename Key> contender<Key> copy()
 {
   return {"cudaMemcpyAsync",
@@ -84,7 +84,7 @@ template <typename Key> contender<Key> copy()
           }};
 }
 
-/* As a schema would plan the job. */
+/* Plans the job as a schema would. */
 template <typename Key> device_job plan_job(const workload &load)
 {
   device_job job = describe_job(load.count, 8 * sizeof(Key), 32, 0);
@@ -111,7 +111,7 @@ template <typename Key> contender<Key> ours(const device_algorithm *algorithm)
           }};
 }
 
-/* The order that the CPU finds, for counts that do not take it long. */
+/* Checks the order on the CPU, for counts that do not take long. */
 template <typename Key>
 void compare_with_cpu(const uint32_t *indices, uint64_t count, const input &from)
 {
@@ -135,7 +135,7 @@ void verify(const pair_buffers<Key> &at, unsigned result, uint64_t count, const 
   if (cpu && count <= cpu_limit) compare_with_cpu<Key>(at.indices[result], count, from);
 }
 
-/* Those of order::banks, on both sides. */
+/* The ranks of order::banks, on the host and the device. */
 struct bank_ranks {
   explicit bank_ranks(uint64_t count)
       : here(conflicting_ranks(count)), there(count * sizeof(uint32_t))
@@ -147,7 +147,7 @@ struct bank_ranks {
   memory there;
 };
 
-/* Kept for the next run of as many. */
+/* Caches the ranks for the next run with this count. */
 const bank_ranks &ranks_of(uint64_t count)
 {
   static std::unique_ptr<bank_ranks> kept;
@@ -237,8 +237,7 @@ template <typename Key> void measure_key(const options &asked, results &found, c
       add_measured(asked, found, c, {key, 8 * sizeof(Key), order::random, count});
 }
 
-/* The default, or the algorithm that was asked for; in `usual` orders, unless some were asked for.
- */
+/* Measures the default or the chosen algorithm, in the `usual` orders unless others were chosen. */
 template <typename Key>
 void measure_orders(const options &asked, results &found, const char *key, unsigned bits,
                     const std::vector<order> &usual)

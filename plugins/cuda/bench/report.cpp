@@ -1,4 +1,4 @@
-/* report.cpp - what was measured, as a table and as JSON. */
+/* report.cpp - reports results as a table and as JSON. */
 #include <algorithm>
 #include <cjson/cJSON.h>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace bench
 namespace
 {
 
-/* What every figure has to be read with. */
+/* The context of every figure. */
 struct machine {
   std::string device, date;
   int driver = 0, runtime = 0, multiprocessors = 0, capability = 0;
@@ -78,7 +78,7 @@ const figure *find(const results &found, const figure &like, const std::string &
   return nullptr;
 }
 
-/* How many times as fast as that peer on the same input; 0: it was not measured. */
+/* The speed relative to a peer on the same input; 0: the peer was not measured. */
 double ratio(const results &found, const figure &each, const std::string &method)
 {
   const figure *const peer = find(found, each, method);

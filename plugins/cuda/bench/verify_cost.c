@@ -1,5 +1,5 @@
-/* verify_cost - what it costs that the CUDA plugin checks its results on the device: sorters with
- * and without it take turns, and medians are compared.
+/* verify_cost - measures the cost of checking results on the device: sorters with and without the
+ * check take turns, and medians are compared.
  *
  * Usage: verify-cost [RECORDS]... */
 #define _DEFAULT_SOURCE

@@ -2,8 +2,8 @@
  * all in global memory (Kirk and Hwu, "Programming Massively Parallel Processors", ch. 12, fig.
  * 12.9, the basic kernel).
  *
- * Unlike the published kernel it merges all pairs of runs of a pass at once: a thread's outputs may
- * begin in one pair and end in another. Extra memory: none.
+ * Unlike the published kernel, it merges all pairs of runs of a pass at once: a thread's outputs
+ * may begin in one pair and end in another. Extra memory: none.
  */
 #include "pass.cuh"
 

@@ -6,13 +6,13 @@
  *                     tile of both runs, of which each thread merges a part (corank_tiled.cuh)
  *   corank-circular   the same, but what a tile still holds stays there (corank_circular.cuh)
  *
- * Unlike the published code: a block's bounds have an array of their own; the last, short tile
- * counts as what it is; every thread's part is rounded up. Extra memory: none.
+ * Unlike the published code: the bounds of a block have their own array; the last tile may be
+ * shorter; each thread's part is rounded up. Extra memory: none.
  */
 #include "corank_circular.cuh"
 #include "corank_tiled.cuh"
 
-/* The first passes: a block sorts a tile (PMPP lecture 14, the one-shot block form). */
+/* The first passes: each block sorts a tile (PMPP lecture 14, the one-shot block form). */
 template <class Pair>
 __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
     corank_tile(const __grid_constant__ merge_pass<Pair> pass)
@@ -47,7 +47,7 @@ template <class Pair>
 static device_status corank_blocks(const device_job *job, const device_buffers *buffers,
                                    void (*merge)(merge_pass<Pair>), unsigned *result)
 {
-  enum { TILES = 8 }; /* that a block merges, at most */
+  enum { TILES = 8 }; /* the most tiles that a block merges */
   const uint32_t block = plan_block(job), tile = plan_tile(job, Pair::bytes);
   const uint64_t shared = 2 * (uint64_t)tile * Pair::bytes;
   merge_pass<Pair> pass = make_pass<Pair>(job, buffers, 0, 1);

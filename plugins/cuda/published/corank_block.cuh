@@ -1,5 +1,5 @@
-/* corank_block.cuh - what the co-ranking sorts through shared memory have in common: two tiles of
- * pairs, and a block's part of a pass. */
+/* corank_block.cuh - common code of the co-ranking sorts through shared memory: two tiles of pairs,
+ * and a block's part of a pass. */
 #ifndef RECSORT_CUDA_PUBLISHED_CORANK_BLOCK_CUH
 #define RECSORT_CUDA_PUBLISHED_CORANK_BLOCK_CUH
 
@@ -21,14 +21,15 @@ template <class Pair> DEVICE_INLINE tile_pair<Pair> cut_tiles(uint32_t tile)
 
 /* ---- A block's part of a pass ---- */
 
-/* What a block merges: a and b, to out. */
+/* A block's part: it merges a and b to out. */
 template <class Pair> struct block_merge {
   global_run<Pair> a;
   global_run<Pair> b;
   pair_array<Pair> out;
 };
 
-/* `bounds` is in shared memory; ends with a barrier. */
+/* Finds the block's part. `bounds` is in shared memory. By all threads of the block; ends with a
+ * barrier. */
 template <class Pair>
 DEVICE_INLINE block_merge<Pair> block_part(const merge_pass<Pair> &pass, uint64_t *bounds)
 {
@@ -44,7 +45,7 @@ DEVICE_INLINE block_merge<Pair> block_part(const merge_pass<Pair> &pass, uint64_
           {pass.to.keys + first, pass.to.indices + first}};
 }
 
-/* Where the part of thread number `thread` of `step` outputs of two tiles begins. */
+/* The start of a thread's part of the `step` outputs of two tiles. */
 DEVICE_INLINE uint32_t lane_begin(uint32_t thread, uint32_t step, uint32_t tile)
 {
   const uint32_t each = (uint32_t)plan_blocks(tile, blockDim.x);

@@ -4,7 +4,8 @@
 
 #include "corank_block.cuh"
 
-/* The next elements of a run, in a tile from `first` on and around its end. */
+/* The next elements of a run in a ring buffer: in a tile from `first` on, wrapping around its
+ * end. */
 template <class Pair> struct ring_run {
   using pair = Pair;
   using position = uint32_t;
@@ -16,7 +17,7 @@ template <class Pair> struct ring_run {
   uint32_t count; /* at most size */
 };
 
-/* The slot of element i; i is at most the size, so that it wraps at most once. */
+/* The position of element i in the tile; i is at most the size, so it wraps at most once. */
 template <class Pair> DEVICE_INLINE uint32_t ring_slot(ring_run<Pair> ring, uint32_t i)
 {
   const uint32_t slot = ring.first + i;
@@ -33,7 +34,7 @@ template <class Pair> DEVICE_INLINE index_of<Pair> index_at(ring_run<Pair> ring,
   return ring.indices[ring_slot(ring, i)];
 }
 
-/* Fills up the ring behind what it holds. `from` is what the ring has not yet seen. */
+/* Fills up the ring. `from` is the part of the run that it has not loaded yet. */
 template <class Pair> DEVICE_INLINE void ring_fill(ring_run<Pair> *ring, global_run<Pair> *from)
 {
   const uint32_t held = ring->count;

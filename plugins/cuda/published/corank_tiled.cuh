@@ -4,7 +4,7 @@
 
 #include "corank_block.cuh"
 
-/* The next elements of `from` into a tile, of which they are the whole content. */
+/* Loads the next elements of `from` into an empty tile. */
 template <class Pair>
 DEVICE_INLINE tile_run<Pair> load_tile(global_run<Pair> from, pair_array<Pair> tile, uint32_t size)
 {
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
     __syncthreads();
     merge_serially(lane_begin(threadIdx.x, step, pass.tile),
                    lane_begin(threadIdx.x + 1, step, pass.tile), a, b, left.out);
-    /* The last tile holds fewer elements than the others: its own number counts. */
+    /* uses the number in the tile, as the last one may be shorter */
     const uint32_t taken = co_rank_of(step, a, b);
     left.a = part_of(left.a, taken, left.a.count);
     left.b = part_of(left.b, step - taken, left.b.count);

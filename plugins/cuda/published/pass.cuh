@@ -1,23 +1,23 @@
-/* pass.cuh - a pass over all pairs, and the choice of the type of pair. */
+/* pass.cuh - a pass over all pairs; chooses the type of pair. */
 #ifndef RECSORT_CUDA_PUBLISHED_PASS_CUH
 #define RECSORT_CUDA_PUBLISHED_PASS_CUH
 
 #include "cuda/algorithms.h"
-#include "runs.cuh"
+#include "cuda/runs.cuh"
 
-/* Merges pairs of neighbouring runs: the argument of every kernel here. */
+/* A pass that merges pairs of adjacent runs: the argument of every kernel here. */
 template <class Pair> struct merge_pass {
   static constexpr uint32_t max_threads = DEVICE_MAX_BLOCK;
 
   global_run<Pair> from; /* reads: everything */
   pair_array<Pair> to;   /* writes */
-  uint64_t width;        /* of the sorted runs in `from` */
-  uint64_t each;         /* elements a thread or block, where the kernel asks for it */
-  uint32_t tile;         /* elements of a tile, likewise */
+  uint64_t width;        /* elements of a sorted run in `from` */
+  uint64_t each;         /* elements of a thread or a block, if the kernel needs it */
+  uint32_t tile;         /* elements of a tile, if the kernel needs it */
 };
 
-/* From the buffers `source` to the others. The first pass has runs of one element, and no indices
- * yet. */
+/* The pass from buffers `source` to the other ones. The first pass has runs of one element, and no
+ * indices yet. */
 template <class Pair>
 static inline merge_pass<Pair> make_pass(const device_job *job, const device_buffers *buffers,
                                          unsigned source, uint64_t width)
@@ -33,7 +33,7 @@ static inline merge_pass<Pair> make_pass(const device_job *job, const device_buf
   return pass;
 }
 
-/* sort(pair) for the job's type of pair, of which `pair` is any. */
+/* Calls sort(pair) with a pair of the job's type; only the type matters. */
 template <class Key, class Sort>
 static inline device_status sort_keys(const device_job *job, const Sort &sort)
 {

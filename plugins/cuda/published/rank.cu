@@ -1,17 +1,17 @@
-/* rank.cu - merge sorts by ranking: each thread finds the place of one element by its own offset
- * and a search in the sibling chunk (Montalto, "GPU merge sort", 3.1).
+/* rank.cu - merge sorts by ranking: each thread finds the rank of one element: its offset in its
+ * own chunk and a search in the sibling chunk (Montalto, "GPU merge sort", 3.1).
  *
  *   rank       every pass in global memory
  *   rank-sm8   the passes within a block in shared memory: the first 8 with blocks of 256
  *   rank-sm9   the pass after these with the sibling chunk staged in shared memory
  *   rank-sm    every pass in which the sibling chunk fits there
  *
- * Unlike the published code: any count, without padding; threads that have no element still reach
- * the barriers; pairs instead of structs. Extra memory: none.
+ * Unlike the published code: it takes any count, without padding; threads without an element still
+ * reach the barriers; it sorts pairs instead of structs. Extra memory: none.
  */
 #include "pass.cuh"
 
-/* parallelMergeSortDesc: each element to its place in the merge of its pair of chunks, all in
+/* parallelMergeSortDesc: moves each element to its place in the merge of its pair of chunks, all in
  * global memory. */
 template <class Pair>
 __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
   pass.to.indices[place] = index_at(pass.from, i);
 }
 
-/* parallelMergeSortDescSM8: all the passes of chunks that a block holds, in shared memory. */
+/* parallelMergeSortDescSM8: all passes on chunks that fit in a block, in shared memory. */
 template <class Pair>
 __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
     rank_tile(const __grid_constant__ merge_pass<Pair> pass)
@@ -54,8 +54,8 @@ __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
   pass.to.indices[first + t] = (index_of<Pair>)(first + origins[t]);
 }
 
-/* parallelMergeSortDescSM9 and SM: a block for each chunk, of at least as many elements as the
- * block has threads. The sibling chunk is staged in shared memory, and the block walks its own. */
+/* parallelMergeSortDescSM9 and SM: a block for each chunk, which has at least as many elements as
+ * the block has threads. The block stages the sibling chunk in shared memory and walks its own. */
 template <class Pair>
 __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
     rank_staged(const __grid_constant__ merge_pass<Pair> pass)
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(merge_pass<Pair>::max_threads)
   }
 }
 
-/* The passes from chunks of `width` elements up; those of at most `staged` elements staged. */
+/* The passes from chunks of `width` elements up. Chunks of at most `staged` elements are staged. */
 template <class Pair>
 static device_status rank_passes(const device_job *job, const device_buffers *buffers,
                                  unsigned source, uint64_t width, uint64_t staged, unsigned *result)
@@ -101,7 +101,7 @@ static device_status rank_passes(const device_job *job, const device_buffers *bu
   return 0;
 }
 
-/* A tile in shared memory, then the passes. */
+/* Sorts tiles in shared memory, then runs the passes. */
 template <class Pair>
 static device_status rank_from_tiles(const device_job *job, const device_buffers *buffers,
                                      uint64_t staged, unsigned *result)

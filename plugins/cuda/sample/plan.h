@@ -1,47 +1,44 @@
-/* plan.h - how the sample sort goes about a job: pure functions, for the host. */
+/* plan.h - how the sample sort divides a job: pure functions, for the host. */
 #ifndef RECSORT_CUDA_SAMPLE_PLAN_H
 #define RECSORT_CUDA_SAMPLE_PLAN_H
 
 #include "cuda/plan.h"
 
 enum {
-  WARP_SIZE = 32,
-  WARP_BITS = 5,
-  SAMPLE_BIN_GROUP = 4, /* of a tile, which a thread takes at a time */
+  SAMPLE_BIN_GROUP = 4, /* adjacent bins that a thread handles at a time */
   SAMPLE_TILE_BLOCK = 512,
   SAMPLE_SPLITTER_BLOCK = 1024,
   SAMPLE_RANK_BLOCK = 512,
   SAMPLE_WARP_RANKED = 2,     /* pairs that a warp ranks */
-  SAMPLE_SCATTER_BLOCK = 512, /* of kernels that count and scatter */
-  SAMPLE_SCATTER_ITEMS = 8,   /* pairs of theirs a thread */
-  SAMPLE_MOST_BUCKETS = 1024, /* that a segment is split into: two a thread */
+  SAMPLE_SCATTER_BLOCK = 512, /* threads of a block that counts or scatters */
+  SAMPLE_SCATTER_ITEMS = 8,   /* pairs of each of its threads */
+  SAMPLE_MOST_BUCKETS = 1024, /* buckets of a segment: two for each thread */
   SAMPLE_MOST_PARTS = 256,
   SAMPLE_MAX_LEVELS = 8
 };
 
-/* How many pairs are sorted: to padded buckets, or level by level to buckets of known sizes. */
+/* How many pairs are split: to padded buckets, or level by level to buckets of known sizes. */
 typedef enum sample_way { SAMPLE_PADDED, SAMPLE_LEVELS } sample_way;
 
-/* What plans follow. Tests hand over others by device_job.tuning, so that few pairs go every way.
- */
+/* The parameters of plans. Tests point device_job.tuning to others, to reach every kernel with few
+ * pairs. */
 typedef struct sample_tuning {
-  uint64_t most_small;      /* pairs that are ranked, at most */
-  uint64_t most_small_wide; /* of keys of more than 64 bits */
-  uint64_t most_alone;      /* keys of a run, if one run has all that are ranked */
-  uint64_t run;             /* keys of one of several */
-  uint64_t least_detected;  /* pairs at least whose order is detected: it costs a wait */
-  uint32_t drop_share;      /* one key of so many may be dropped, at most */
-  uint32_t limit;           /* pairs of a bin that are ranked among each other, at least */
-  bool wide_32;             /* keys of 32 bits and indices of 64 are not packed */
-  bool asked;               /* whether sorts of many pairs follow what is asked for here: */
+  uint64_t most_small;      /* the most pairs that are ranked */
+  uint64_t most_small_wide; /* the same for keys of more than 64 bits */
+  uint64_t most_alone;      /* the most ranked pairs that make a single run */
+  uint64_t run;             /* keys of a run, if there are several */
+  uint64_t least_detected;  /* the fewest pairs whose order is detected, which costs a wait */
+  uint32_t drop_share;      /* at most one in so many keys may be dropped */
+  uint32_t limit;           /* a bin with more pairs may be overfull */
+  bool asked;               /* true: sorts of many pairs use the members below */
   sample_way way;
   bool searched;         /* padded buckets are looked up without a table */
   bool joined;           /* neighbouring buckets make a tile */
-  uint32_t tile;         /* pairs, at most */
-  uint32_t buckets;      /* of a segment, at most */
+  uint32_t tile;         /* the most pairs of a tile */
+  uint32_t buckets;      /* the most of a segment */
   uint32_t samples;      /* of a segment */
   uint32_t scattered;    /* pairs for each thread of a block that scatters */
-  uint32_t extent_parts; /* that an extent has space for, each of what a block scatters */
+  uint32_t extent_parts; /* an extent's size, in multiples of the pairs that a block scatters */
 } sample_tuning;
 
 static inline sample_tuning sample_default_tuning(void)
@@ -59,21 +56,21 @@ static inline sample_tuning sample_default_tuning(void)
 
 static inline sample_tuning sample_tuning_of(const device_job *job)
 {
-  return job->tuning ? *job->tuning : sample_default_tuning();
+  return job->tuning ? *(const sample_tuning *)job->tuning : sample_default_tuning();
 }
 
-/* Few pairs are ranked. */
+/* True if the pairs are few enough to be ranked. */
 static inline bool sample_is_small(const device_job *job)
 {
   const sample_tuning tuning = sample_tuning_of(job);
   return job->count <= (job->key_width > 64 ? tuning.most_small_wide : tuning.most_small);
 }
 
-/* How those are, or a sample of many. */
+/* How few pairs, or a sample of many, are ranked. */
 typedef struct sample_ranking {
   uint32_t block;    /* threads; a warp at least */
-  uint32_t run_bits; /* a run has 2^run_bits; as many as a warp has lanes at least */
-  bool alone;        /* one run has them all */
+  uint32_t run_bits; /* a run has 2^run_bits keys, at least WARP_SIZE */
+  bool alone;        /* there is one run */
 } sample_ranking;
 
 static inline sample_ranking sample_ranking_of(const device_job *job, uint64_t count)
@@ -96,61 +93,61 @@ static inline uint64_t sample_rank_blocks(const sample_ranking *how, uint64_t co
   return plan_blocks(count, how->block / WARP_SIZE * SAMPLE_WARP_RANKED);
 }
 
-/* Of all runs, each a warp's. */
+/* The fences of all runs: WARP_SIZE for each, or none if there is one run. */
 static inline uint64_t sample_fences(const sample_ranking *how, uint64_t count)
 {
   return how->alone ? 0 : plan_blocks(count, UINT64_C(1) << how->run_bits) * WARP_SIZE;
 }
 
-/* Each step writes all pairs once: those of a level to their buckets, and the last one, which sorts
- * tiles; if buckets are padded there is that one alone. */
+/* Each step writes all pairs once: a level writes them to their buckets, and the last step sorts
+ * tiles. With padded buckets there is only the last step. */
 typedef struct sample_plan {
   uint32_t block;         /* threads that sort a tile: a power of two, a warp at least */
-  uint32_t sample_block;  /* that sort a segment's sample */
-  uint32_t scatter_block; /* that count and scatter */
-  uint32_t tile;          /* pairs at most */
-  uint32_t joined;        /* pairs of neighbouring buckets that make a tile; 0: each is one */
-  uint32_t limit;         /* pairs of a bin that are ranked among each other, at least */
+  uint32_t sample_block;  /* threads that sort a segment's sample */
+  uint32_t scatter_block; /* threads that count and scatter */
+  uint32_t tile;          /* the most pairs of a tile */
+  uint32_t joined;        /* the most pairs of buckets joined to a tile; 0: each bucket is a tile */
+  uint32_t limit;         /* a bin with more pairs may be overfull */
   uint32_t samples;       /* of a segment */
-  uint32_t scattered;     /* pairs a block that scatters */
-  uint32_t capacity;      /* of a padded bucket */
-  uint32_t bins;          /* of a table, for each bucket */
+  uint32_t scattered;     /* pairs of a block that scatters */
+  uint32_t capacity;      /* pairs of a padded bucket */
+  uint32_t bins;          /* entries of a table for each bucket */
   bool searched;          /* buckets are found without a table */
   uint32_t levels;
-  uint32_t buckets[SAMPLE_MAX_LEVELS]; /* that a segment is split into */
-  uint32_t
-      extent_bits; /* the first level's are chains of extents of 2^extent_bits pairs; 0: counted */
+  uint32_t buckets[SAMPLE_MAX_LEVELS]; /* of a segment, for each level */
+  uint32_t extent_bits; /* the first level's buckets are chains of extents of 2^extent_bits pairs;
+                         * 0: they are counted */
   uint32_t steps;
   sample_way way;
 } sample_plan;
 
-/* A type of pair, and how a block sorts a tile of them. */
+/* A type of pair, and how a block sorts a tile of it. */
 typedef struct sample_traits {
   uint32_t pair_bytes;
-  uint32_t items; /* pairs a thread, at most */
-  uint32_t bins;  /* a thread */
+  uint32_t items; /* the most pairs of a thread */
+  uint32_t bins;  /* bins of a thread */
 } sample_traits;
 
-/* What such a block needs: pairs and their tags, and bins with one behind the last. */
+/* Shared memory of a block that sorts a tile: pairs, tags, and bins with one behind the last. */
 static inline uint64_t sample_tile_bytes(uint32_t block, sample_traits traits)
 {
   const uint64_t pairs = (uint64_t)block * traits.items * (traits.pair_bytes + sizeof(uint32_t));
   return pairs + ((uint64_t)block * traits.bins + 4) * sizeof(uint32_t);
 }
 
-/* And for a sample's splitters. */
+/* The same with the splitters of a sample. */
 static inline uint64_t sample_block_bytes(uint32_t block, sample_traits traits)
 {
   return sample_tile_bytes(block, traits) + SAMPLE_MOST_BUCKETS * traits.pair_bytes;
 }
 
-/* And for the bounds of parts. */
+/* The same with the bounds of parts. */
 static inline uint64_t sample_part_bytes(uint32_t block, sample_traits traits)
 {
   return sample_tile_bytes(block, traits) + SAMPLE_MOST_PARTS * traits.pair_bytes;
 }
 
-/* The least b with b to the power of `levels` at least `buckets`. */
+/* The least integer whose power of `levels` is at least `buckets`. */
 static inline uint64_t sample_root_up(uint64_t buckets, uint32_t levels)
 {
   for (uint64_t root = 1;; root++) {
@@ -161,12 +158,12 @@ static inline uint64_t sample_root_up(uint64_t buckets, uint32_t levels)
   }
 }
 
-/* At least `buckets` in all, about as many on each of as few levels as can be; of the first of
- * several no more than `most_lists`, if that takes no more levels. */
+/* Divides at least `buckets` buckets evenly among as few levels as possible. The first of several
+ * levels gets at most `most_lists` if that needs no further level. */
 static inline void sample_set_levels(sample_plan *plan, uint64_t buckets, uint32_t most,
                                      uint64_t most_lists)
 {
-  uint64_t power = most, left = 1; /* of all levels, of all but the first */
+  uint64_t power = most, left = 1; /* the most buckets of all levels, and of all but the first */
   plan->way = SAMPLE_LEVELS;
   plan->scattered = plan->scatter_block * SAMPLE_SCATTER_ITEMS;
   plan->levels = 1;
@@ -181,29 +178,29 @@ static inline void sample_set_levels(sample_plan *plan, uint64_t buckets, uint32
   plan->steps = plan->levels + 1;
 }
 
-/* The first of several levels has buckets that are chains of extents. For each there is one that is
- * not full, and for the last quarter of that one more: in all, for so many pairs a bucket. */
+/* The most unused space in chains of extents of `pairs` pairs: 1.25 extents for each bucket, as one
+ * whose last extent is 75% full has allocated the next one. */
 static inline uint64_t sample_spare(uint64_t buckets, uint64_t pairs)
 {
   return (buckets + buckets / 4 + 1) * pairs;
 }
 
-/* Pairs that there is memory for. */
+/* The most spare pairs. */
 static inline uint64_t sample_most_spare(sample_traits traits)
 {
   enum { MOST = 41 << 20 /* bytes */ };
   return MOST / traits.pair_bytes;
 }
 
-/* Buckets for which there is memory, if their extents are as small as can be. */
+/* The most buckets that the spare space allows with the smallest extents. */
 static inline uint64_t sample_most_chains(const sample_plan *plan, sample_traits traits)
 {
   const uint64_t pairs = (uint64_t)plan->scatter_block * SAMPLE_SCATTER_ITEMS;
   return (sample_most_spare(traits) / pairs - 1) * 4 / 5;
 }
 
-/* As large as they can be, so that a new one is seldom wanted, but for memory: `most_parts`
- * times what a block scatters, unless spare ones take too much, or half as much as all pairs. */
+/* Chooses the size of extents. Large ones are allocated less often: up to `most_parts` times what a
+ * block scatters, as long as spare space stays within its limit and below half of the pairs. */
 static inline void sample_set_extents(sample_plan *plan, sample_traits traits, uint64_t count,
                                       uint32_t most_parts)
 {
@@ -219,31 +216,31 @@ static inline uint64_t sample_extents(const sample_plan *plan, uint64_t count)
   return plan->extent_bits ? (count >> plan->extent_bits) + sample_spare(plan->buckets[0], 1) : 0;
 }
 
-/* The offsets of a first level's buckets, few that all blocks add to, lie apart, so that blocks do
- * not wait for each other. */
+/* The distance between the offsets of buckets. On the first level, all blocks add to a few of them,
+ * so they lie in separate sectors to avoid contention. */
 static inline uint32_t sample_stride(const sample_plan *plan, uint32_t level)
 {
   return level == 0 && plan->levels != 1 ? 8 : 1;
 }
 
-/* Bins of the table that tells where a segment's buckets are: a multiple of 8. */
+/* Entries of the lookup table of a segment: a multiple of 8. */
 static inline uint32_t sample_table_bins(const sample_plan *plan, uint32_t buckets)
 {
-  enum { MOST = 12 }; /* for a thread */
+  enum { MOST = 12 }; /* for each thread */
   return (uint32_t)plan_min(plan->bins * buckets, MOST * plan->scatter_block);
 }
 
-/* What the levels need beside the pairs. */
+/* The sizes of the arrays that a plan needs besides the pairs. */
 typedef struct sample_sizes {
-  uint64_t buckets;    /* of the last level */
-  uint64_t segments;   /* of which they are */
-  uint64_t table_bins; /* of a level's tables, at most */
-  uint64_t offsets[2]; /* of the last level's buckets, and of the one before */
-  uint64_t tiles;      /* at most */
-  uint64_t padded;     /* pairs that there is space for in padded buckets */
+  uint64_t buckets;    /* on the last level */
+  uint64_t segments;   /* on the last level */
+  uint64_t table_bins; /* the most entries of a level's tables */
+  uint64_t offsets[2]; /* of the buckets of the last level, and of the one before */
+  uint64_t tiles;      /* the most tiles */
+  uint64_t padded;     /* space for pairs in padded buckets */
   uint64_t chains;     /* buckets that are chains */
-  uint64_t extents;    /* of these */
-  uint64_t chained;    /* pairs that there is space for in them */
+  uint64_t extents;    /* of these chains */
+  uint64_t chained;    /* space for pairs in these extents */
 } sample_sizes;
 
 static inline sample_sizes sample_sizes_of(const sample_plan *plan, uint64_t count)
@@ -270,7 +267,7 @@ static inline sample_sizes sample_sizes_of(const sample_plan *plan, uint64_t cou
   sizes.extents = sample_extents(plan, count);
   sizes.chained = sizes.extents << plan->extent_bits;
   sizes.tiles = sizes.buckets;
-  if (plan->joined) /* two neighbours of a segment have more pairs than are joined */
+  if (plan->joined) /* two adjacent tiles have more pairs than one can */
     sizes.tiles = plan_min(sizes.tiles, 2 * (count / plan->joined) + sizes.segments);
   return sizes;
 }
@@ -280,40 +277,40 @@ static inline bool sample_detects_order(const device_job *job)
   return job->count >= sample_tuning_of(job).least_detected;
 }
 
-/* So many may be out of order: sorted apart and merged, they cost less than all of them. */
+/* The most keys that a drop-merge may drop. With more, an ordinary sort is faster. */
 static inline uint64_t sample_most_dropped(const device_job *job)
 {
   return job->count / sample_tuning_of(job).drop_share;
 }
 
-/* Of a segment: two for a thread, and some samples for each. */
+/* The most buckets of a segment: two for each thread, with enough samples for each bucket. */
 static inline uint32_t sample_most_buckets(const sample_plan *plan)
 {
   enum { SAMPLES = 8 };
   return (uint32_t)plan_min(2 * plan->scatter_block, plan->samples / SAMPLES);
 }
 
-/* Pairs of a tile, at most: with many more pairs than bins it would be slow. */
+/* The most pairs of joined buckets: a tile with many more pairs than bins would be slow. */
 static inline uint32_t sample_joined(const sample_plan *plan, sample_traits traits)
 {
   return (uint32_t)plan_min(plan->tile, plan->block * (traits.bins + traits.bins / 4));
 }
 
-/* Many pairs: buckets are a part of a tile each, so that as many as fit make one; the smaller they
- * are the fuller are tiles, and the more splitting costs. */
+/* Plans a sort of many pairs by levels. Each bucket is a fraction of a tile, and as many as fit are
+ * joined. Smaller buckets fill tiles better but cost more to split. */
 static inline void sample_set_many(sample_plan *plan, sample_traits traits, uint64_t count)
 {
-  enum { EACH = 2, SAMPLES = 16 }; /* pairs of a bucket for a thread that sorts it */
-  enum { MOST_PARTS = 8 };         /* of an extent, that a block scatters */
+  enum { EACH = 2, SAMPLES = 16 }; /* EACH: a bucket's pairs for each thread that sorts a tile */
+  enum { MOST_PARTS = 8 };         /* of an extent */
   sample_set_levels(plan, plan_blocks(count, EACH * plan->block), sample_most_buckets(plan),
                     sample_most_chains(plan, traits));
-  if (plan->block == SAMPLE_TILE_BLOCK) /* or others need too much memory for their tiles */
+  if (plan->block == SAMPLE_TILE_BLOCK) /* with smaller blocks, tiles need too much memory */
     sample_set_extents(plan, traits, count, MOST_PARTS);
   plan->joined = sample_joined(plan, traits);
   plan->samples = (uint32_t)plan_min(plan->samples, SAMPLES * plan->buckets[0]);
 }
 
-/* Pairs a block that scatters: such that all multiprocessors have two, if there are enough. */
+/* Pairs of a block that scatters: if possible, so few that each multiprocessor gets two blocks. */
 static inline uint32_t sample_scattered(const sample_plan *plan, const device_job *job)
 {
   const uint64_t most = (uint64_t)plan->scatter_block * SAMPLE_SCATTER_ITEMS;
@@ -321,9 +318,9 @@ static inline uint32_t sample_scattered(const sample_plan *plan, const device_jo
   return (uint32_t)plan_min(plan->scatter_block * plan_blocks(job->count, blocks), most);
 }
 
-/* Buckets with space for several times as many pairs as will come by chance, and for each as many
- * samples as leave one with too little in hardly two of a thousand sorts (the tail of a gamma
- * distribution). False if that is more memory than there should be. */
+/* Plans padded buckets: each has space for several times its expected pairs, and enough samples
+ * that at most about 2 in 1000 sorts have a bucket that overflows (the tail of a gamma
+ * distribution). False if that would take too much memory. */
 static inline bool sample_set_padded(sample_plan *plan, sample_traits traits, const device_job *job)
 {
   enum { LEAST = 256, MOST = 1024, BUCKETS = 256, MOST_ROOM = 60 << 20 /* bytes */ };
@@ -348,19 +345,19 @@ static inline bool sample_set_padded(sample_plan *plan, sample_traits traits, co
   return true;
 }
 
-/* As the tuning asks. */
+/* Plans with the way and the sizes that a test's tuning asks for. */
 static inline void sample_set_asked(sample_plan *plan, sample_traits traits, const device_job *job)
 {
-  const sample_tuning *const tuning = job->tuning;
-  plan->tile = (uint32_t)plan_min(plan->tile, tuning->tile);
-  plan->joined = tuning->joined ? sample_joined(plan, traits) : 0;
-  plan->samples = tuning->samples;
+  const sample_tuning tuning = sample_tuning_of(job);
+  plan->tile = (uint32_t)plan_min(plan->tile, tuning.tile);
+  plan->joined = tuning.joined ? sample_joined(plan, traits) : 0;
+  plan->samples = tuning.samples;
   const uint64_t buckets = plan_max(plan_blocks(job->count, plan->tile / 2), 2);
-  if (tuning->way == SAMPLE_LEVELS) {
-    sample_set_levels(plan, buckets, (uint32_t)plan_min(tuning->buckets, 2 * plan->scatter_block),
+  if (tuning.way == SAMPLE_LEVELS) {
+    sample_set_levels(plan, buckets, (uint32_t)plan_min(tuning.buckets, 2 * plan->scatter_block),
                       sample_most_chains(plan, traits));
-    plan->scattered = tuning->scattered * plan->scatter_block;
-    sample_set_extents(plan, traits, UINT64_MAX, tuning->extent_parts);
+    plan->scattered = tuning.scattered * plan->scatter_block;
+    sample_set_extents(plan, traits, UINT64_MAX, tuning.extent_parts);
     return;
   }
   plan->way = SAMPLE_PADDED;
@@ -368,10 +365,10 @@ static inline void sample_set_asked(sample_plan *plan, sample_traits traits, con
   plan->buckets[0] = (uint32_t)plan_min(buckets, 2 * plan->scatter_block);
   plan->samples = 2 * plan->buckets[0];
   plan->scattered = sample_scattered(plan, job);
-  plan->searched = tuning->searched;
+  plan->searched = tuning.searched;
 }
 
-/* Of pairs that are not few. */
+/* The plan of a sort of many pairs. */
 static inline sample_plan sample_plan_of(const device_job *job, sample_traits traits)
 {
   enum { STATIC = 6 << 10 /* bytes */ };

@@ -9,12 +9,12 @@
 extern "C" {
 #endif
 
-/* Sorts pairs of a key and its index, of which no two are the same: few by their ranks, many by
- * ranks among splitters into buckets that make tiles. Waits for the device only where pairs are
- * many: to see whether their keys are in order already. */
+/* Sorts pairs of a key and its index, no two of which are equal: few by their ranks, many by
+ * scattering them to buckets. Waits for the device only if pairs are many, to see whether their
+ * keys are in order already. */
 device_sort sample_sort;
 
-/* Bytes of device_buffers.extra that it needs, aligned to 16. */
+/* The bytes of device_buffers.extra that it needs, aligned to 16. */
 uint64_t sample_extra_bytes(const device_job *job);
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
-# What a sort will take is asked of the plan and the plugin, not guessed: a key of 64 bytes takes
-# more than one of 4. What there is not memory for is refused before it is read.
+# The memory for a sort is computed from the plan and the plugin, not guessed: a key of 64 bytes
+# takes more than one of 4. Files that do not fit are refused before they are read.
 if grep -q __asan_init "$(command -v recsort)"; then
   echo "the address sanitizer needs the address space"
   exit 77
 fi
 [ "$(df --output=avail -k . | tail -n 1)" -gt 200000 ] || { echo "needs 200 MB here"; exit 77; }
-export MALLOC_ARENA_MAX=1 # another one reserves address space
+export MALLOC_ARENA_MAX=1 # other arenas reserve address space
 cat >long.yaml <<'END'
 record: Long
 fields:
@@ -32,7 +32,8 @@ for schema in short long; do
   cat in | within 76000 -s $schema.yaml 2>stderr | wc -c
   sed 's/[0-9][0-9]* MiB/N MiB/g; s/^/  /' stderr
 done
-# What --explain says is enough, but for the program itself and 2 MiB of huge pages for each part.
+# The memory that --explain says is enough, besides that of the program and 2 MiB of huge pages for
+# each part.
 for schema in short long; do
   bytes=$(recsort -s $schema.yaml --plugin cpu --threads 1 --explain in |
     sed -n 's/^memory to sort: .*(\([0-9]*\) bytes of records, \([0-9]*\) to work in, \([0-9]*\) to write)$/\1+\2+\3/p')

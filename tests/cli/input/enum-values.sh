@@ -1,5 +1,5 @@
-# A value between the named ones of an enum sorts as its number; one beyond them is refused, if the enum
-# is a key.
+# A value between the named values of an enum sorts as a number; one outside their range is refused
+# if the enum is a key.
 cat >enum.yaml <<'END'
 record: R
 layout: packed

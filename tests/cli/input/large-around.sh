@@ -1,10 +1,10 @@
-# A header and a trailer take no memory, however large: they are copied by the piece.
+# A header and a trailer take no memory, however large: they are copied in pieces.
 if grep -q __asan_init "$(command -v recsort)"; then
   echo "the address sanitizer needs the address space"
   exit 77
 fi
 [ "$(df --output=avail -k . | tail -n 1)" -gt 200000 ] || { echo "needs 200 MB here"; exit 77; }
-export MALLOC_ARENA_MAX=1 # another one reserves address space
+export MALLOC_ARENA_MAX=1 # other arenas reserve address space
 size=40000000
 cat >framed.yaml <<END
 record: Framed

@@ -1,4 +1,4 @@
-# More inputs than there may be open files: a sort reads them one by one, a merge says so.
+# More inputs than the limit of open files: a sort reads them one by one, a merge reports an error.
 entities of 1 >in
 inputs=$(yes in | head -n 100)
 (ulimit -n 20 && recsort -s "$SCHEMAS/entity.yaml" $inputs | wc -c)

@@ -1,4 +1,4 @@
-# Memory that is refused is an error in one line.
+# Running out of memory is an error in one line.
 if grep -q __asan_init "$(command -v recsort)"; then
   echo "the address sanitizer needs the address space"
   exit 77
@@ -15,7 +15,7 @@ for limit in $(seq 4000 1000 60000); do
     [ "$(cat out)" = old ] || echo "limit $limit: the output was touched"
   elif [ $status = 0 ]; then
     break
-  elif [ $status != 127 ]; then # 127: not even the libraries could be loaded
+  elif [ $status != 127 ]; then # 127: the libraries could not be loaded
     echo "limit $limit: exit $status"
     cat stderr
   fi

@@ -1,4 +1,4 @@
-# What is not a whole number of records is refused, before anything is replaced.
+# A file that is not a whole number of records is refused, before anything is replaced.
 entities of 3 2 1 >whole
 head -c 47 whole >in
 echo old >out

@@ -8,7 +8,7 @@ for change in 'truncate -s 2000000' 'truncate -s 0' 'truncate -s +20' touch; do
   cp sorted first
   touch -d '2020-01-01' first
   recsort -s "$SCHEMAS/entity.yaml" -m first second -o out &
-  exec 3>second # opened by the merge once it has read from the first
+  exec 3>second # the merge opens it after it has read from the first
   $change first
   cat low >&3
   exec 3>&-
@@ -29,7 +29,7 @@ cat low >&3
 exec 3>&-
 wait $!
 echo "exit $?, $(head -c 3 out)"
-# What is replaced or removed while it is read is read to its end, as ever.
+# A file that is replaced or removed while it is read is read to its end.
 for change in 'mv other first' 'rm first'; do
   cp sorted first
   cp low other

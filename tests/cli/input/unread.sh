@@ -1,4 +1,4 @@
-# What is wrong with the options is said without waiting for a pipe to end.
+# Wrong options are reported without waiting for a pipe to end.
 mkfifo fifo
 exec 3<>fifo
 refused() {
@@ -7,9 +7,9 @@ refused() {
 }
 refused recsort --key nothing <&3
 refused recsort --key nothing fifo
-# Also when that is found out late; and what need not be read then is not.
+# Also if the error is found late; the rest of the input is then not read.
 strace -f -e trace=none true 2>/dev/null || { echo "strace cannot trace here"; exit 77; }
-export ASAN_OPTIONS=detect_leaks=0 # the search for leaks cannot work under a tracer
+export ASAN_OPTIONS=detect_leaks=0 # leak detection does not work under a tracer
 export RECSORT_PLUGIN_PATH="$PWD"
 entities make 1000 >in
 refused strace -qq -f -o trace -e trace=getdents64 -e inject=getdents64:delay_enter=300000 \

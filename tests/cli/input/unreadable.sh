@@ -1,4 +1,4 @@
-# A file without read permission, by a user who is bound by it.
+# A file without read permission, read by a user without privileges.
 entities of 1 2 >in
 chmod 000 in
 chmod 755 .

@@ -1,4 +1,4 @@
-# A schema of a few bytes may ask for more memory than there is: an error, and the old output stays.
+# A schema of a few bytes can require more memory than there is: an error, and the old output stays.
 if grep -q __asan_init "$(command -v recsort)"; then
   echo "the address sanitizer needs the address space"
   exit 77

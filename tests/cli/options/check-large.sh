@@ -1,4 +1,4 @@
-# Disorder at either side of where one piece ends and the next begins; the memory does not grow.
+# Disorder on either side of the boundary between two pieces; the memory does not grow.
 entities make 500000 >in
 recsort -s "$SCHEMAS/entity.yaml" in -o sorted
 recsort -s "$SCHEMAS/entity.yaml" -c sorted

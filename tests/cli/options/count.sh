@@ -1,4 +1,4 @@
-# --count, --skip and --trailer say where a file's records are, where the schema cannot.
+# --count, --skip and --trailer say where a file's records are, if the schema cannot.
 cat >row.yaml <<'YAML'
 record: Row
 layout: packed
@@ -12,7 +12,7 @@ show() {
   od -An -c
   echo "exit $?"
 }
-# What follows the records stays where it is, and as it is.
+# The bytes behind the records stay there, unchanged.
 printf 'HEAD\0\3cc\0\1aa\0\2bbPADDING' >in
 recsort -s row.yaml --skip 4 --count 3 in | show
 cat in | recsort -s row.yaml --skip 4 --count 3 | show
@@ -22,7 +22,7 @@ recsort -s row.yaml --skip 4 --count 3 --trailer 7 in | show
 recsort -s row.yaml --skip 4 --count 0 in | cmp - in && echo the same
 cp in copy
 recsort -s row.yaml --skip 4 --count 3 copy -o copy && show <copy
-# Each input has as many; header and trailer are the first one's.
+# The count applies to each input; header and trailer are the first one's.
 printf 'head\0\0zz\0\2yy\0\1xxrest' >more
 recsort -s row.yaml --skip 4 --count 3 in more | show
 cat more | recsort -s row.yaml --skip 4 --count 3 in - | show
@@ -40,12 +40,12 @@ echo "exit $?"
 recsort -s row.yaml --skip 4 --count 3 --merge sorted-in sorted-more | show
 cat sorted-in | recsort -s row.yaml --skip 4 --count 3 --merge --head 2 - sorted-more | show
 cat sorted-more | recsort -s row.yaml --skip 4 --count 3 --merge sorted-in - | show
-# They come before what the schema says.
+# The options take precedence over the schema.
 sed 's/^fields/skip: 1\ntrailer: 1\n&/' row.yaml >framed.yaml
 recsort -s framed.yaml --skip 4 --trailer 7 in | show
 recsort -s framed.yaml --skip 4 --count 3 in | show
 recsort -s framed.yaml --skip 0 --trailer 0 in | show
-# What does not agree.
+# Contradictions.
 refused() {
   echo old >out
   recsort -s row.yaml "$@" -o out <in

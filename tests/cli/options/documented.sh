@@ -1,4 +1,4 @@
-# Every option of --help is in the man page, and the other way round.
+# Every option of --help is in the man page, and vice versa.
 recsort --help | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u >said
 sed 's/\\-/-/g' "$SCHEMAS/../tools/recsort/recsort.1" | sed -n '/^\.SH OPTIONS/,/^\.SH OUTPUT/p' |
   grep -oE -- '(^|[^a-z-])--[a-z]+(-[a-z]+)*' | grep -oE -- '--.*' | sort -u >written

@@ -1,4 +1,4 @@
-# --explain says what each input holds, and what sorting them will take.
+# --explain says what each input holds, and how much memory sorting them takes.
 cat >framed.yaml <<'END'
 record: Framed
 skip: 5
@@ -25,7 +25,7 @@ mkfifo fifo
 explain fifo
 explain - <in
 explain .
-# More records take more, and longer keys.
+# More records take more memory, and so do longer keys.
 memory() {
   recsort --plugin cpu --threads 1 --explain "$@" | sed -n 's/.*records, \([0-9]*\) to work in.*/\1/p'
 }

@@ -1,4 +1,4 @@
-# --head, and what is not a number of records.
+# --head, and arguments that are not a number of records.
 entities of 1 2 3 >in
 for n in 0 2 3 4 18446744073709551615; do
   echo "$n: $(recsort -s "$SCHEMAS/entity.yaml" --head $n in | wc -c)"

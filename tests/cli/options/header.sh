@@ -1,4 +1,4 @@
-# A header and a trailer are kept, those of the first input, so that the output is read again.
+# The header and trailer of the first input are kept, so that the same schema reads the output.
 cat >framed.yaml <<'END'
 record: Framed
 skip: 5

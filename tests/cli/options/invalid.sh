@@ -1,4 +1,4 @@
-# Which record is invalid, and in which input: in every piece, and of several inputs.
+# Messages name the invalid record and its input: in every piece, and with several inputs.
 cat >kind.yaml <<'END'
 record: Kind
 layout: packed
@@ -27,7 +27,7 @@ for option in -c -m ''; do
   done
   cat good bad | recsort -s kind.yaml $option good - none
 done 2>&1 | cat
-# 65536 records are a piece of a check, fewer of a merge.
+# A check reads 65536 records at a time, a merge fewer.
 for place in 0 65535 65536 65537 131072 199999; do
   zeros 200000 >large
   invalid large $place

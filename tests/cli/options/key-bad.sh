@@ -1,4 +1,4 @@
-# Keys that say nothing sensible.
+# Invalid keys.
 entities of 1 2 >in
 for key in '' distanceFromPlayer:up distanceFromPlayer:nan=never 'x[1]' nothing; do
   recsort -s "$SCHEMAS/entity.yaml" -k "$key" in

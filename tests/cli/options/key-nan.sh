@@ -1,4 +1,4 @@
-# Where a NaN goes.
+# Where NaNs go.
 entities of 1 nan -1 0 -0.0 inf >in
 for nan in last first total; do
   for order in asc desc; do

@@ -1,4 +1,4 @@
-# --key replaces the schema's keys; several; and serves a schema that has none.
+# --key replaces the schema's keys; several keys; a schema without keys.
 entities of 3 1 2 1 3 >in
 echo "distance ascending"
 recsort -s "$SCHEMAS/entity.yaml" -k distanceFromPlayer in | entities show

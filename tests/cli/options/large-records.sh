@@ -1,10 +1,10 @@
-# Of large records a check keeps one, a merge one of each input, and a sort no copy.
+# With large records, a check holds one, a merge one of each input, and a sort makes no copy.
 if grep -q __asan_init "$(command -v recsort)"; then
   echo "the address sanitizer needs the address space"
   exit 77
 fi
 [ "$(df --output=avail -k . | tail -n 1)" -gt 200000 ] || { echo "needs 200 MB here"; exit 77; }
-export MALLOC_ARENA_MAX=1 # another one reserves address space
+export MALLOC_ARENA_MAX=1 # other arenas reserve address space
 cat >large.yaml <<'END'
 record: Large
 size: 20000000

@@ -1,4 +1,4 @@
-# --list-plugins, and why each that was refused was.
+# --list-plugins, and the reason for each refused plugin.
 recsort --list-plugins | sed -n 's/^cpu .*(linked in).*/cpu is linked in/p'
 mkdir plugins
 echo 'no library' >plugins/librecsort_broken.so

@@ -1,6 +1,6 @@
-# What is loaded: no plugin that is not needed, nor any by recgen and reccat.
+# Only plugins that are needed are loaded; recgen and reccat load none.
 strace -f -e trace=none true 2>/dev/null || { echo "strace cannot trace here"; exit 77; }
-export ASAN_OPTIONS=detect_leaks=0 # the search for leaks cannot work under a tracer
+export ASAN_OPTIONS=detect_leaks=0 # leak detection does not work under a tracer
 mkdir plugins
 echo 'no library' >plugins/librecsort_planted.so
 export RECSORT_PLUGIN_PATH=$PWD/plugins
@@ -15,7 +15,7 @@ loads recsort -s "$SCHEMAS/entity.yaml" --plugin=cpu many
 loads recsort -s "$SCHEMAS/entity.yaml" --plugin=auto few
 loads recsort -s "$SCHEMAS/entity.yaml" --plugin=auto <in
 loads recsort -s "$SCHEMAS/entity.yaml" --plugin=auto many
-cat err # a plugin that cannot be used is no news, unless it was asked for
+cat err # a plugin that cannot be used is not reported unless it was named
 loads recsort -s "$SCHEMAS/entity.yaml" --plugin=auto --stats many
 sed -n 's/.*\("planted" cannot be used here\).*/\1/p' err
 loads recsort -s "$SCHEMAS/entity.yaml" --plugin=planted in

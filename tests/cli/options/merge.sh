@@ -1,4 +1,4 @@
-# --merge gives what sorting gives, and of equal records those of an earlier input first.
+# --merge gives the same output as sorting; equal records are in the order of the inputs.
 for seed in 1 2 3 4 5; do
   entities make 30000 $seed | recsort -s "$SCHEMAS/entity.yaml" -o in$seed
 done

@@ -1,4 +1,4 @@
-# What a plugin is told: nobody here has these options, unless a GPU is there.
+# Options for plugins: no plugin here has these, unless there is a GPU.
 entities make 1000 >in
 entities sort desc <in >expected
 sort="recsort -s $SCHEMAS/entity.yaml"

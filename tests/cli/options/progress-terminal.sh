@@ -1,4 +1,4 @@
-# --progress=auto draws where standard error is a terminal, and there alone; never does not.
+# --progress=auto draws only if standard error is a terminal; `never` does not draw.
 entities make 1000 >in
 python3 - <<'END'
 import os, pty, subprocess
@@ -12,7 +12,7 @@ def drawn(*options):
     try:
         while chunk := os.read(ours, 4096):
             text += chunk
-    except OSError:  # no one writes to it any more
+    except OSError:  # no writer is left
         pass
     return done.returncode, b"sorting" in text, len(text) > 0
 

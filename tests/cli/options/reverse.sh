@@ -1,4 +1,4 @@
-# --reverse turns the keys round and leaves equal records in order.
+# --reverse reverses the keys and leaves equal records in order.
 entities make 3000 >in
 entities sort asc <in >expected
 recsort -s "$SCHEMAS/entity.yaml" -r in | cmp - expected

@@ -1,4 +1,4 @@
-# The schema's keys, one input, against Python's sort, on both streams.
+# The schema's keys, compared with Python's sort, with files and with standard streams.
 entities make 5000 >in
 entities sort desc <in >expected
 recsort -s "$SCHEMAS/entity.yaml" in -o out && cmp out expected

@@ -1,4 +1,4 @@
-# A command line that makes no sense.
+# Invalid command lines.
 recsort
 echo "exit $?"
 recsort in

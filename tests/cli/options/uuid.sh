@@ -1,4 +1,4 @@
-# A uuid through every tool, beside what Python's uuid module says of the same bytes.
+# A uuid in every tool, compared with Python's uuid module.
 cat >uuid.yaml <<'YAML'
 record: Row
 fields:

@@ -1,4 +1,4 @@
-# --verify: the same bytes from whatever is right.
+# --verify accepts correct results and gives the same bytes.
 entities make 20000 >in
 entities sort desc <in >expected
 for verify in full default; do

@@ -1,9 +1,9 @@
-# Access lists are kept, and none is taken over from the folder. Nobody gets more than before.
+# Access lists are kept, and the folder's default list is not inherited. No user gains access.
 command -v setfacl >/dev/null || { echo "needs setfacl"; exit 77; }
 entities of 1 2 >new
 setfacl -m u:1234:r new 2>/dev/null || { echo "no access lists on $(stat -f -c %T .)"; exit 77; }
 setfacl -b new
-sorted() { # what the replaced file has; `before` stands before the command
+sorted() { # prints the list of the replaced file; `before` is a prefix of the command
   $before recsort -s "$SCHEMAS/entity.yaml" in -o in
   echo "exit $?, mode $(stat -c %a in)"
   getfacl -cn in
@@ -31,7 +31,7 @@ for before in '' without-tmpfile; do
 done
 
 command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null || exit 0
-export ASAN_OPTIONS=detect_leaks=0 # the search for leaks cannot work under a tracer
+export ASAN_OPTIONS=detect_leaks=0 # leak detection does not work under a tracer
 echo "a list that cannot be kept"
 rm in
 cp new in
@@ -43,7 +43,7 @@ sorted
 cp -p kept in
 before='strace -qq -o /dev/null -e inject=getxattr:error=EIO'
 sorted
-# The group cannot be given: another one may not have what it had.
+# If the group cannot be kept, another group must not get its permissions.
 cp -p kept in
 before='strace -qq -o /dev/null -e inject=fchown:error=EPERM'
 sorted

@@ -1,5 +1,5 @@
-# Extended attributes are kept, and what cannot be is told. Those that the kernel makes of the contents
-# are not.
+# Extended attributes are kept, and those that cannot be are reported. Those that the kernel derives
+# from the contents are not kept.
 cat >attributes.py <<'END'
 import os, sys
 command, path = sys.argv[1:3]
@@ -31,7 +31,7 @@ else
 fi
 
 strace -qq -o /dev/null true 2>/dev/null || exit 0
-export ASAN_OPTIONS=detect_leaks=0 # the search for leaks cannot work under a tracer
+export ASAN_OPTIONS=detect_leaks=0 # leak detection does not work under a tracer
 rm out
 cp in out
 python3 attributes.py set out user.colour red

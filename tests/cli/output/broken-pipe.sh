@@ -1,4 +1,4 @@
-# A reader that goes away ends the tool without a word; with SIGPIPE ignored it is an error.
+# A reader that closes its pipe ends the tool silently; with SIGPIPE ignored it is an error.
 entities make 100000 >in
 (recsort -s "$SCHEMAS/entity.yaml" in; echo "exit $?" >status) | head -c 20 | wc -c
 cat status

@@ -1,4 +1,4 @@
-# An open file, by the names that /dev and /proc have for it, is written to where it stands.
+# An open file, named through /dev or /proc, is written to at its current position.
 entities make 4000 >in
 entities sort desc <in >expected
 sorted() {
@@ -12,7 +12,7 @@ for name in /dev/fd/3 /proc/self/fd/3 /proc/thread-self/fd/3 link; do
   tail -c +8 log | cmp - expected
   printf 'header\n' >file
   (
-    head -c 7 >/dev/null # both share the place in the file
+    head -c 7 >/dev/null # both share the position in the file
     sorted in -o $name
   ) 3<>file <&3
   tail -c +8 file | cmp - expected

@@ -1,5 +1,5 @@
-# A disk with room for 0, 1, n-1 and n pages of an output of n: the old file or the whole new one. What
-# is shorter than the input asks for no more room than it takes.
+# A disk with space for 0, 1, n-1 and n pages of an output of n: the old file or the whole new one.
+# An output shorter than the input needs only its own space.
 mkdir mounted
 unshare -m mount -t tmpfs none mounted 2>/dev/null || { echo "needs the right to mount"; exit 77; }
 entities make 16384 >in # 80 pages of 4096 bytes

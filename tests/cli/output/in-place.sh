@@ -1,4 +1,4 @@
-# The output may be an input; what the name leads to is replaced, with its mode.
+# The output may be an input; the file that the name leads to is replaced, and keeps its mode.
 entities make 4000 >in
 entities sort desc <in >expected
 chmod 640 in

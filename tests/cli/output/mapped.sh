@@ -1,5 +1,5 @@
-# What is put into a mapping, as by 4 threads on tmpfs, is what is written to a pipe: with header and
-# trailer, cut short, from pipes and files, few and many.
+# A mapped output, as with 4 threads on tmpfs, has the same bytes as one written to a pipe: with
+# header and trailer, with --head, from pipes and files, with few and many records.
 cat >framed.yaml <<'END'
 record: Framed
 skip: 4099

@@ -1,4 +1,4 @@
-# An output that is a mount point itself, as containers have them, is refused before it is sorted.
+# An output that is a mount point itself, as in containers, is refused before sorting.
 mkdir mounted
 unshare -m mount -t tmpfs none mounted 2>/dev/null || { echo "needs the right to mount"; exit 77; }
 entities of 1 2 >in
@@ -23,7 +23,7 @@ echo "exit $?, $(stat -c %s there)"'
 ls -A . folder other
 
 strace -qq -o /dev/null true 2>/dev/null || exit 0
-export ASAN_OPTIONS=detect_leaks=0 # the search for leaks cannot work under a tracer
+export ASAN_OPTIONS=detect_leaks=0 # leak detection does not work under a tracer
 echo "an older kernel, which does not tell before"
 strace -qq -o /dev/null -e inject=renameat:error=EBUSY recsort -s "$SCHEMAS/entity.yaml" in -o in
 echo "exit $?"

@@ -1,4 +1,4 @@
-# The owner of the old file is kept, where that is allowed.
+# The owner of the old file is kept if that is allowed.
 [ "$(id -u)" = 0 ] || { echo "needs root"; exit 77; }
 entities of 1 2 >in
 chown 1234:2345 in

@@ -1,4 +1,4 @@
-# A folder, or a file, that may not be written: refused, and the old file stays.
+# A folder or a file without write permission is refused, and the old file stays.
 user=
 if [ "$(id -u)" = 0 ]; then
   user='setpriv --reuid=65534 --regid=65534 --clear-groups'

@@ -1,4 +1,4 @@
-# Outputs that cannot be written, and are said to be before anything is read.
+# Outputs that cannot be written are refused before anything is read.
 mkdir folder
 entities of 1 2 >in
 for output in folder folder/ . / missing/out in/out ''; do

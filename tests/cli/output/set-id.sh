@@ -1,4 +1,4 @@
-# Set-user-ID bits are kept with the owner, although the kernel takes them away where data is written.
+# Set-user-ID bits are kept with the owner, although the kernel clears them when data is written.
 user=
 if [ "$(id -u)" = 0 ]; then
   user='setpriv --reuid=65534 --regid=65534 --clear-groups'
@@ -16,7 +16,7 @@ for command in '' without-tmpfile; do
     stat -c %a in
   done
 done
-# Of another owner, whom only root can give the new file.
+# A file of another owner, which only root can give to the new file.
 [ -n "$user" ] || exit 0
 echo "another owner"
 for mode in 6777 2776 0666; do

@@ -1,4 +1,4 @@
-# On a file system whose locks may not reach other hosts, each host removes what it left itself.
+# On a file system whose locks may not reach other hosts, each host removes only its own leftovers.
 mkdir mounted
 unshare -mu sh -c 'mount -t ramfs none mounted && hostname one' 2>/dev/null ||
   { echo "needs the right to mount, and to name the host"; exit 77; }

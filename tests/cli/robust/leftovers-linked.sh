@@ -1,7 +1,7 @@
-# A sort that is killed when its file has a name already; one that cannot lock; the first process of a
-# container, which does not die of a signal that it sends to itself.
+# A sort that is killed after its file got a name; one that cannot lock; the first process of a
+# container, which ignores signals that it sends to itself.
 strace -qq -o /dev/null true 2>/dev/null || { echo "needs strace, and the right to trace"; exit 77; }
-export ASAN_OPTIONS=detect_leaks=0 # the search for leaks cannot work under a tracer
+export ASAN_OPTIONS=detect_leaks=0 # leak detection does not work under a tracer
 entities of 1 2 >in
 entities of 1 2 3 >old
 cp old out

@@ -1,2 +1,2 @@
-# What SIGKILL leaves is removed by the next sort to the same output; what another one holds is not.
+# The next sort to the same output removes what SIGKILL left, but not the file of an active sort.
 leave-names

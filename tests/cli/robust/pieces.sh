@@ -1,7 +1,7 @@
-# A large file is read and written by several threads: what fails in any of them is told once, and
-# loses nothing. On tmpfs it is so written where no room can be reserved.
+# Several threads read and write a large file: a failure in any of them is reported once, and no
+# data is lost. On tmpfs this applies if no space can be reserved.
 strace -f -e trace=none true 2>/dev/null || { echo "strace cannot trace here"; exit 77; }
-export ASAN_OPTIONS=detect_leaks=0 # the search for leaks cannot work under a tracer
+export ASAN_OPTIONS=detect_leaks=0 # leak detection does not work under a tracer
 entities make 1000000 >in
 echo old >out
 fails() { # CALL HOW WHEN [-P FILE]

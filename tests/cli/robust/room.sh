@@ -1,7 +1,7 @@
-# On tmpfs an output's room is reserved, and it is filled where it lies: whatever becomes of that.
+# On tmpfs an output's space is reserved, mapped and filled in place; failures of each step.
 [ "$(stat -f -c %T .)" = tmpfs ] || { echo "needs a folder on tmpfs"; exit 77; }
 strace -f -e trace=none true 2>/dev/null || { echo "strace cannot trace here"; exit 77; }
-export ASAN_OPTIONS=detect_leaks=0 # the search for leaks cannot work under a tracer
+export ASAN_OPTIONS=detect_leaks=0 # leak detection does not work under a tracer
 entities make 600000 >in
 entities make 1000 >less
 entities sort desc <in >expected
@@ -25,7 +25,7 @@ fails error=EOPNOTSUPP
 fails error=EINTR:when=1
 fails error=ENOSPC
 fails error=EDQUOT
-# An input that shrinks after its size was asked for, and before it is opened.
+# An input that shrinks after its size was read and before it is opened.
 strace -qq -f -o trace -P "$PWD/in" -e trace=openat -e inject=openat:delay_enter=2000000 \
   recsort --threads 4 -s "$SCHEMAS/entity.yaml" "$PWD/in" -o out &
 sleep 1

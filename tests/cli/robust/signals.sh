@@ -1,2 +1,2 @@
-# Signals that can be caught leave no temporary, named or not, and the old file.
+# Signals that can be caught leave the old file, and no temporary, with or without a name.
 signal-sort

@@ -1,7 +1,7 @@
-# --threads is how many threads there are for reading, sorting and writing; and threads that the
-# system refuses are done without, in silence.
+# --threads limits the threads for reading, sorting and writing. If the system refuses threads, the
+# tool silently does without them.
 strace -f -e trace=none true 2>/dev/null || { echo "strace cannot trace here"; exit 77; }
-export ASAN_OPTIONS=detect_leaks=0 # the search for leaks cannot work under a tracer
+export ASAN_OPTIONS=detect_leaks=0 # leak detection does not work under a tracer
 entities make 1000000 >in
 recsort -s "$SCHEMAS/entity.yaml" in -o expected
 readers() { # THREADS

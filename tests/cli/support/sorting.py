@@ -1,10 +1,10 @@
-"""What the tests of replacing sorts share: an old file, the new one, and who left what."""
+"""Shared code of the tests that replace files: the old file, the new one, and leftovers."""
 import os
 import shutil
 import subprocess
 import time
 
-# The search for leaks cannot work under a tracer, and complains when it is killed.
+# Leak detection does not work under a tracer, and complains when it is killed.
 os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
 SCHEMA = os.environ["SCHEMAS"] + "/entity.yaml"
 COMMAND = ["recsort", "-s", SCHEMA, "--threads", "4", "file", "-o", "file"]
@@ -17,7 +17,7 @@ def entities(*arguments, data=b""):
 
 
 def wait_for(condition):
-    """Until it holds; what does not come in 20 seconds does not come."""
+    """Waits until a condition holds, at most 20 seconds."""
     end = time.monotonic() + 20
     while not condition():
         if time.monotonic() > end:
@@ -26,7 +26,7 @@ def wait_for(condition):
 
 
 class Replacement:
-    """A file of `count` entities, alone in a folder, that is sorted in place."""
+    """A file of `count` entities, alone in a folder, to be sorted in place."""
 
     def __init__(self, count):
         self.old = entities("make", str(count))

@@ -1,10 +1,10 @@
-/* example_plugin.c - a whole plugin in one file, which is built outside the project.
+/* example_plugin.c - a complete plugin in one file, built outside the project.
  *
  *   cc -shared -fPIC -o librecsort_example.so example_plugin.c $(pkg-config --cflags recsort)
  *   RECSORT_PLUGIN_PATH=$PWD recsort --plugin example ...
  *
- * It merges runs of indices, 1, 2, 4 ... long, by all threads that the host lends, and takes whole
- * records as well. */
+ * It merges runs of 1, 2, 4 ... indices with all threads that the host offers, and also takes whole
+ * records. */
 #include <recsort/key_interpreter.h>
 #include <recsort/plugin.h>
 #include <recsort/team.h>
@@ -13,7 +13,7 @@ enum { ALIGNMENT = 64 };
 
 typedef struct keys {
   const void *at;
-  uint32_t width; /* bits of a key, as recsort_plugin_job has them */
+  uint32_t width; /* bits of a key, as in recsort_plugin_job */
 } keys;
 
 /* ---- The sort ---- */
@@ -58,7 +58,7 @@ static void merge_piece(void *argument, size_t piece, unsigned slot)
     pass->to[out++] = pass->from[b++];
 }
 
-/* Leaves the permutation in `order`. */
+/* Sorts; leaves the permutation in `order`. */
 static void sort_indices(const keys *k, uint32_t *order, uint32_t *other, size_t count, team t)
 {
   merge_pass pass = {k, order, other, count, 1};
@@ -77,7 +77,7 @@ static void sort_indices(const keys *k, uint32_t *order, uint32_t *other, size_t
 static uint32_t example_score(const recsort_host *host, char *reason, size_t reason_size)
 {
   (void)host, (void)reason, (void)reason_size;
-  return 50; /* less than that of "cpu", so that "auto" leaves it alone */
+  return 50; /* less than that of "cpu", so that "auto" does not use it */
 }
 
 static recsort_plugin_status example_open(const recsort_host *host, void **instance,

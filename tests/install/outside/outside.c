@@ -1,4 +1,4 @@
-/* outside.c - sorts a few records by the installed header and library alone. */
+/* outside.c - sorts a few records with only the installed header and library. */
 #include <recsort/recsort.h>
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* one.c - one half of a circle, which circles.py must find. */
+/* one.c - one half of a cycle, which circles.py must find. */
 int one(int count);
 int other(int count);
 

@@ -1,6 +1,5 @@
-/* args.cuh - the parts that the arguments of kernels are made of. Each kernel has a struct of its
- * own beside it, of what it reads, what it writes, and numbers from the plan.
- */
+/* args.cuh - parts of kernel arguments. Each kernel has its own struct, next to it, of what it
+ * reads, what it writes, and numbers from the plan. */
 #ifndef RECSORT_CUDA_SAMPLE_ARGS_CUH
 #define RECSORT_CUDA_SAMPLE_ARGS_CUH
 
@@ -11,15 +10,15 @@
 namespace sample
 {
 
-/* ---- Pairs to be read, pairs to be written ---- */
+/* ---- Pairs to read and to write ---- */
 
-/* In wide pairs, indices of NULL stand for the positions 0 and on. */
+/* If the indices of wide pairs are NULL, an index is the position of its pair. */
 template <class Pair> struct pair_source {
   pair_array<Pair> pairs;
-  uint32_t index_bits; /* of an index that can be other than 0 */
+  uint32_t index_bits; /* low bits of an index that can be nonzero */
 };
 
-/* Before the first level there are only keys, to be packed. */
+/* The first level reads keys, which it packs if they fit. */
 enum source_form { SOURCE_PAIRS, SOURCE_KEYS_32, SOURCE_KEYS_64, SOURCE_KEYS_128 };
 
 template <> struct pair_source<packed_pair> {
@@ -29,7 +28,7 @@ template <> struct pair_source<packed_pair> {
   uint32_t index_bits;
 };
 
-/* The result. */
+/* Where the sorted pairs go. */
 template <class Pair> struct pair_target {
   pair_array<Pair> pairs;
 };
@@ -39,60 +38,60 @@ template <> struct pair_target<packed_pair> {
 
 /* ---- Buckets ---- */
 
-/* A lookup of the buckets of a segment: the bins of its keys, and beside it a table that has for
- * each bin the number of splitters below it, and whether it lies in one bucket. */
+/* The scale of a segment's lookup, from a key to its bin. A separate table holds, for each bin, the
+ * number of splitters below it and whether the bin lies in one bucket. */
 template <class Pair> struct wide_lookup {
-  uint64_t wide_range; /* of keys and indices, if these are a part of the scale */
+  uint64_t wide_range; /* range of keys and indices together, if the scale includes indices */
 };
 template <> struct wide_lookup<packed_pair> {
 };
 
 template <class Pair> struct bucket_lookup : wide_lookup<Pair> {
   bin_scale<Pair> scale;
-  uint32_t stride;           /* a power of two; no bin has twice as many splitters */
-  uint32_t exponential_bits; /* of a bin's place between two powers of two; 0: equal bins */
+  uint32_t stride;           /* a power of two; each bin has fewer than twice as many splitters */
+  uint32_t exponential_bits; /* log2 of the bins between two powers of two; 0: equal widths */
   key_of<Pair> range;
 };
 
 enum lookup_mode { LOOKUP_BY_TABLE, LOOKUP_BY_SEARCH };
 
-/* What splits the segments of a level, one after the other. */
+/* The splitters and lookups of all segments of a level, segment by segment. */
 template <class Pair> struct splitter_set {
-  pair_array<Pair> splitters; /* ascending; one a bucket, of which a segment's last is unused */
+  pair_array<Pair> splitters; /* ascending; one a bucket; the last one of each segment is unused */
   bucket_lookup<Pair> *lookups;
   uint16_t *tables;
-  uint32_t buckets; /* of a segment */
-  uint32_t bins;    /* of a segment's table */
+  uint32_t buckets; /* of each segment */
+  uint32_t bins;    /* entries of a segment's table */
   lookup_mode mode;
   uint32_t index_bits;
 };
 
-/* The segments, which are the buckets of the level before. */
+/* The segments of a level, which are the buckets of the previous level. */
 enum segment_form { SEGMENTS_ADJACENT, SEGMENTS_CHAINED };
 struct segment_set {
   segment_form form;
   offsets ends;
   bucket_chains chains;
   uint32_t count;
-  uint64_t pairs; /* of all */
+  uint64_t pairs; /* of all segments */
 };
 
-/* The buckets that a level fills. */
+/* The buckets that a level scatters to. */
 struct bucket_set {
   bucket_form form;
-  offsets ends; /* counted, padded: begins at first, ends when all pairs are there */
+  offsets ends; /* counted and padded: where buckets begin; after the scatter, where they end */
   bucket_chains chains;
-  uint32_t capacity; /* padded: of a bucket, in pairs */
+  uint32_t capacity; /* pairs of a padded bucket */
 };
 
 /* ---- Tiles ---- */
 
-/* What sorts the pairs of buckets: from where to where, and how. */
+/* Arguments of the kernels that sort tiles: source, target and how to sort. */
 template <class Pair> struct tile_work {
   pair_source<Pair> source;
   splitter_set<Pair> set;
   pair_target<Pair> target;
-  uint32_t tile, joined, limit; /* plan.h */
+  uint32_t tile, joined, limit; /* as in sample_plan */
   uint32_t samples;
 };
 

@@ -1,8 +1,7 @@
-/* bucket_lookup.cuh - which bucket of a segment a pair belongs to: how many of its splitters are
- * not greater. The range of the splitters' keys is cut into bins, and a table tells for each how
- * many splitters are below it; mostly that is the answer. Otherwise a search begins there. All bins
- * are as wide, or, where splitters would crowd in few of them, each power of two of the range has
- * as many.
+/* bucket_lookup.cuh - finds the bucket of a pair in its segment: the number of splitters that are
+ * not greater than the pair. The range of the splitters' keys is cut into bins. A table holds the
+ * number of splitters below each bin, which is usually the answer; otherwise a search starts from
+ * it. Bins have equal widths, or grow exponentially if splitters would crowd into few of them.
  */
 #ifndef RECSORT_CUDA_SAMPLE_BUCKET_LOOKUP_CUH
 #define RECSORT_CUDA_SAMPLE_BUCKET_LOOKUP_CUH
@@ -11,7 +10,7 @@
 namespace sample
 {
 
-/* Whether the bin of a pair depends on its index. */
+/* True if the bin of a pair depends on its index. */
 template <class Pair> DEVICE_INLINE bool lookup_wants_index(const bucket_lookup<Pair> *lookup)
 {
   if constexpr (Pair::packed) {
@@ -21,19 +20,20 @@ template <class Pair> DEVICE_INLINE bool lookup_wants_index(const bucket_lookup<
   }
 }
 
-/* Whether bins are those of keys alone, all as wide: as they mostly are. */
+/* True if bins depend on keys only and have equal widths, as is usual. */
 template <class Pair> DEVICE_INLINE bool lookup_is_plain(const bucket_lookup<Pair> *lookup)
 {
   return lookup->exponential_bits == 0 && !lookup_wants_index(lookup);
 }
 
-/* The last bin is for what is above all splitters. `plainly`: a constant. */
+/* The bin of a pair. The last bin is for pairs above all splitters. `plainly`, a compile-time
+ * constant: lookup_is_plain(). */
 template <class Pair>
 DEVICE_INLINE uint32_t lookup_bin(const bucket_lookup<Pair> *lookup, uint32_t bins, Pair pair,
                                   bool plainly)
 {
   const bin_scale<Pair> *const scale = &lookup->scale;
-  const key_of<Pair> key = pair.key - scale->origin; /* of a lesser one: very great */
+  const key_of<Pair> key = pair.key - scale->origin; /* wraps around for keys below the origin */
   bool within = key <= lookup->range, below = pair.key < scale->origin;
   uint32_t lead = 0;
   bool by_index = false;
@@ -52,7 +52,7 @@ DEVICE_INLINE uint32_t lookup_bin(const bucket_lookup<Pair> *lookup, uint32_t bi
                                               : bin_at(lead, scale->factor);
 }
 
-/* That of an index, where all splitters and pairs have one key. */
+/* The bin of an index, if all splitters and pairs have the same key. */
 template <class Pair>
 DEVICE_INLINE uint32_t lookup_index_bin(const bucket_lookup<Pair> *lookup, uint32_t bins,
                                         index_of<Pair> index)
@@ -62,7 +62,7 @@ DEVICE_INLINE uint32_t lookup_index_bin(const bucket_lookup<Pair> *lookup, uint3
   return bin_at(lead_of(from, lookup->scale.zeros), lookup->scale.factor);
 }
 
-/* Bits of the range, of which a lead tells the first 32. */
+/* Bits of the range; a lead is the first 32 of them. */
 template <class Pair> DEVICE_INLINE uint32_t lookup_bits(const bucket_lookup<Pair> *lookup)
 {
   if constexpr (!Pair::packed) {
@@ -71,7 +71,7 @@ template <class Pair> DEVICE_INLINE uint32_t lookup_bits(const bucket_lookup<Pai
   return lookup->range ? 8 * sizeof(key_of<Pair>) - lookup->scale.zeros : 0;
 }
 
-/* The least pair of a bin that is neither the first nor the last. */
+/* The least pair of a bin other than the first and the last. */
 template <class Pair>
 DEVICE_INLINE Pair lookup_pair(const bucket_lookup<Pair> *lookup, uint32_t bin)
 {
@@ -82,7 +82,7 @@ DEVICE_INLINE Pair lookup_pair(const bucket_lookup<Pair> *lookup, uint32_t bin)
                             : (all + scale->factor - 1) / scale->factor;
   const uint32_t bits = lookup_bits(lookup), more = bits > 32 ? bits - 32 : 0;
   const uint32_t less = bits < 32 ? 32 - bits : 0;
-  const uint64_t least = (lead + (UINT64_C(1) << less) - 1) >> less; /* of `more` bits less */
+  const uint64_t least = (lead + (UINT64_C(1) << less) - 1) >> less; /* but for `more` bits */
   Pair pair = {};
   if constexpr (!Pair::packed) {
     if (scale->index_bits) {
@@ -96,15 +96,15 @@ DEVICE_INLINE Pair lookup_pair(const bucket_lookup<Pair> *lookup, uint32_t bin)
   return pair;
 }
 
-/* Whether a splitter is the only one in its bin, and far from others. */
+/* True if a splitter is alone in its bin and far from the others. */
 DEVICE_INLINE bool is_movable(const uint32_t *bins, uint32_t last, uint32_t i)
 {
-  enum { LIGHT = 4 }; /* bins from one splitter to the next */
+  enum { LIGHT = 4 }; /* least distance between splitters, in bins */
   return i > 0 && i < last && bins[i] >= bins[i - 1] + LIGHT && bins[i + 1] >= bins[i] + LIGHT;
 }
 
-/* The first stride of a search in the fullest bin: a power of two, and as many splitters are
- * there, but not twice as many. Two barriers. */
+/* The first stride of a search in the fullest bin: the largest power of two that is not more than
+ * its splitters. By all threads of the block; two barriers. */
 DEVICE_INLINE uint32_t stride_of(const uint32_t *bins, uint32_t splitters)
 {
   DEVICE_SHARED_ARRAY(uint32_t, strides, 1);
@@ -120,8 +120,8 @@ DEVICE_INLINE uint32_t stride_of(const uint32_t *bins, uint32_t splitters)
   return 1u << (31 - device_clz32(strides[0]));
 }
 
-/* Of the splitters; and what the lookup should know of bins: either all are as wide, or, if there
- * are enough, each power of two has as many. Three barriers. */
+/* Computes the bins of the splitters, with equal widths or exponential ones (if there are enough
+ * bins), and completes the lookup. By all threads of the block; three barriers. */
 template <class Pair>
 DEVICE_INLINE void set_lookup_bins(const splitter_set<Pair> *set, const pair_array<Pair> *splitters,
                                    bool exponential, uint32_t *bins, bucket_lookup<Pair> *lookup)
@@ -133,7 +133,8 @@ DEVICE_INLINE void set_lookup_bins(const splitter_set<Pair> *set, const pair_arr
   lookup->stride = stride_of(bins, set->buckets - 1);
 }
 
-/* In how many zeros all keys of splitters end, from the first one's on. Two barriers. */
+/* The number of low zero bits that the differences of all splitter keys from the first one have in
+ * common. By all threads of the block; two barriers. */
 template <class Pair>
 DEVICE_INLINE uint32_t tail_of(const pair_array<Pair> *splitters, uint32_t count)
 {
@@ -156,7 +157,7 @@ DEVICE_INLINE uint32_t tail_of(const pair_array<Pair> *splitters, uint32_t count
   }
 }
 
-/* Splitter `i` as it will be: moved to where the next bin begins, if it can be. */
+/* Splitter `i`, moved to the start of the next bin if possible. */
 template <class Pair>
 DEVICE_INLINE Pair moved_splitter(const bucket_lookup<Pair> *lookup,
                                   const pair_array<Pair> *splitters, const uint32_t *bins,
@@ -165,15 +166,16 @@ DEVICE_INLINE Pair moved_splitter(const bucket_lookup<Pair> *lookup,
   return is_movable(bins, last, i) ? lookup_pair(lookup, bins[i] + 1) : pair_get(splitters, i);
 }
 
-/* From a segment's splitters, which are in shared memory; their bins go there, too. Some are
- * moved: so most bins lie in one bucket, and need no search. A block makes part `part` of so
- * many. Where `one_key` is not NULL, it tells which buckets have one key. */
+/* Makes part `part` of `parts` of a segment's lookup, by all threads of the block, from its
+ * splitters in shared memory; `bins`, in shared memory too, is scratch space for their bins. Some
+ * splitters move to a bin's boundary, so that most bins lie in one bucket and need no search. If
+ * `one_key` is not NULL, it is set to true for each bucket all of whose pairs have the same key. */
 template <class Pair>
 DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, uint32_t segment,
                                const pair_array<Pair> *splitters, uint32_t *bins, bool *one_key,
                                uint32_t part, uint32_t parts)
 {
-  enum { CROWD = 4 }; /* splitters of a bin */
+  enum { CROWD = 4 }; /* splitters of a bin from which exponential bins are tried */
   const uint64_t first = (uint64_t)segment * set->buckets;
   const uint32_t last = set->buckets - 2, every = parts * blockDim.x;
   uint16_t *const table = set->tables + (uint64_t)segment * set->bins;
@@ -211,17 +213,17 @@ DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, uint32_t segment,
   }
 }
 
-/* What a block has in shared memory of the segment whose pairs it takes. */
+/* The lookup of the current segment in a block's shared memory. */
 template <class Pair> struct lookup_storage {
   bucket_lookup<Pair> lookup;
   pair_array<Pair> splitters;
   uint32_t *counts;
   uint16_t *table;
-  bool one_key; /* the pairs have that of the splitters, and of them only indices are there */
+  bool one_key; /* all pairs have the splitters' key, and only their indices are stored */
 };
 
-/* Whether the pair of a key, number `i`, is not less than a splitter. Its index is looked at only
- * where it matters. */
+/* True if pair `i`, whose key is `key`, is not less than a splitter. Loads its index only if the
+ * keys are equal. */
 template <class Pair>
 DEVICE_INLINE bool is_right(const pair_source<Pair> *source, const lookup_storage<Pair> *search,
                             uint32_t splitter, key_of<Pair> key, uint64_t i)
@@ -233,7 +235,8 @@ DEVICE_INLINE bool is_right(const pair_source<Pair> *source, const lookup_storag
   return bound <= key;
 }
 
-/* Before a search, by the table: another bit tells that there is none. */
+/* Reads a first guess of each bucket from the table. The bit ONE_BUCKET says that it needs no
+ * search. */
 template <class Pair>
 DEVICE_INLINE void first_buckets(const pair_source<Pair> *source, const splitter_set<Pair> *set,
                                  const lookup_storage<Pair> *search, uint64_t begin,
@@ -268,15 +271,16 @@ DEVICE_INLINE void first_buckets(const pair_source<Pair> *source, const splitter
     buckets[t] = search->table[lookup_bin(&search->lookup, set->bins, mine[t], false)];
 }
 
-/* A power of two, and half of the splitters or more. */
+/* The first stride of a search among all splitters: a power of two, at least half of their
+ * number. */
 template <class Pair> DEVICE_INLINE uint32_t first_stride(const splitter_set<Pair> *set)
 {
   return set->buckets > 2 ? 1u << (31 - device_clz32(set->buckets - 1)) : 1;
 }
 
-/* The buckets of a batch of a thread's share of the pairs from `begin` on: for each how many
- * splitters are not greater. The table, if there is one, gives most of them; the others are searched
- * for step by step together, so that they need not wait for each other. */
+/* Finds the buckets of a batch of the thread's pairs, whose share starts at pair `begin`. The
+ * table, if there is one, gives most of them. The searches for the others advance together, so that
+ * their loads overlap. */
 template <class Pair>
 DEVICE_INLINE void find_buckets(const pair_source<Pair> *source, const splitter_set<Pair> *set,
                                 const lookup_storage<Pair> *search, uint64_t begin,
@@ -305,12 +309,13 @@ DEVICE_INLINE void find_buckets(const pair_source<Pair> *source, const splitter_
     buckets[t] %= ONE_BUCKET;
 }
 
-/* Some neighbours of a table. */
+/* Entries of a table that are loaded at once. */
 struct DEVICE_ALIGNED(16) table_entries {
   uint64_t of[2];
 };
 
-/* Splitters and table of a segment; and the counts of its buckets cleared. */
+/* Loads a segment's splitters and table to shared memory and clears the counts of its buckets. By
+ * all threads of the block; ends with a barrier. */
 template <class Pair>
 DEVICE_INLINE void load_lookup(const splitter_set<Pair> *set, uint32_t segment,
                                lookup_storage<Pair> *search)
@@ -329,7 +334,7 @@ DEVICE_INLINE void load_lookup(const splitter_set<Pair> *set, uint32_t segment,
   __syncthreads();
 }
 
-/* For splitters, so many that what comes behind is aligned. */
+/* The space for splitters, in pairs, rounded up so that the arrays behind it are aligned. */
 template <class Pair>
 RECSORT_HD static inline uint32_t lookup_capacity(const splitter_set<Pair> *set)
 {

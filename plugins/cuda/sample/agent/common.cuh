@@ -1,5 +1,4 @@
-/* common.cuh - what the agents share.
- */
+/* common.cuh - definitions that the agents share. */
 #ifndef RECSORT_CUDA_SAMPLE_COMMON_CUH
 #define RECSORT_CUDA_SAMPLE_COMMON_CUH
 
@@ -10,62 +9,31 @@
 namespace sample
 {
 
-#define ONE_BUCKET (1u << 15) /* of a table of bins */
-
-/* ---- From keys to packed pairs, and back ---- */
-
-struct pair_sink {
-  void *keys;
-  void *indices; /* NULL: to pairs */
-  uint32_t key_width, index_width;
-};
-
-DEVICE_INLINE void store_unpacked(const pair_sink *sink, uint32_t index_bits, uint32_t i,
-                                  uint64_t pair)
-{
-  const uint64_t place = pair & ((UINT64_C(1) << index_bits) - 1), key = pair >> index_bits;
-  if (sink->index_width == 32)
-    ((uint32_t *)sink->indices)[i] = (uint32_t)place;
-  else
-    ((uint64_t *)sink->indices)[i] = place;
-  if (sink->key_width == 32)
-    ((uint32_t *)sink->keys)[i] = (uint32_t)key;
-  else if (sink->key_width == 64)
-    ((uint64_t *)sink->keys)[i] = key;
-  else
-    ((device_uint128 *)sink->keys)[i] = key;
-}
-
-/* The part that begins with pair `first`. */
-DEVICE_INLINE pair_sink sink_from(const pair_sink *all, uint64_t first)
-{
-  pair_sink sink = *all;
-  if (!sink.indices) return sink;
-  sink.keys = (char *)sink.keys + first * (sink.key_width / 8);
-  sink.indices = (char *)sink.indices + first * (sink.index_width / 8);
-  return sink;
-}
+#define ONE_BUCKET (1u << 15) /* in a table entry: the bin lies in one bucket */
 
 /* ---- Tiles of neighbouring buckets ---- */
 
-/* Pairs [from, from + count), of bucket `first` or of some from there on. If it is known between
- * which splitters they are: what their scale is beside the lesser one. */
+/* Pairs [from, from + count): those of one or more buckets from `first` on. `known`: they lie
+ * between two splitters, so place_buckets has computed their scale: `factor`, `zeros`, `tail` and
+ * `by_index`. Its origin, the lower splitter, is not stored here. */
 struct bucket_tile {
   uint64_t from;
   uint32_t count, first;
   uint32_t factor;
   uint8_t zeros, tail;
   bool by_index : 1, known : 1;
-  bool one_key : 1; /* that of the splitters; only indices are there */
+  bool one_key : 1; /* all have the splitters' key; only their indices are stored */
 };
 
+/* The tiles of a sort by levels. A level begins with none (start_level); on the last level,
+ * place_buckets adds those of each segment; then sort_buckets has a block for each. */
 struct tile_list {
   bucket_tile *of;
   uint32_t *count;
 };
 
-/* The end of the tile that begins with bucket `first`: it has space for `tile` pairs, or has one
- * bucket. */
+/* The end of the tile that begins with bucket `first`: as many buckets as have at most `tile`
+ * pairs, but at least one. */
 DEVICE_INLINE uint32_t tile_end(const uint64_t *begins, uint32_t first, uint32_t buckets,
                                 uint32_t tile)
 {
@@ -82,8 +50,8 @@ DEVICE_INLINE uint32_t tile_end(const uint64_t *begins, uint32_t first, uint32_t
 
 /* ---- Samples ---- */
 
-/* One of some places that are `distance` / 2^16 apart, but for 16 bits of chance, so that no
- * pattern of the input is in step with them. No two are the same. */
+/* The position of sample `i`. Samples are `distance` / 2^16 pairs apart, with a random offset, so
+ * that no pattern of the input is in step with them. All positions differ. */
 DEVICE_INLINE uint64_t sample_position(uint32_t i, uint64_t distance)
 {
   const uint64_t first = i * distance >> 16, next = (i + 1) * distance >> 16;
@@ -91,7 +59,7 @@ DEVICE_INLINE uint64_t sample_position(uint32_t i, uint64_t distance)
   return first + (chance * (next - first) >> 16);
 }
 
-/* How many of `count` ascending numbers are less than `bound`. */
+/* The number of elements of an ascending array that are less than `bound`. */
 DEVICE_INLINE uint32_t count_below(const uint32_t *numbers, uint32_t count, uint32_t bound)
 {
   uint32_t low = 0, high = count;
@@ -107,8 +75,9 @@ DEVICE_INLINE uint32_t count_below(const uint32_t *numbers, uint32_t count, uint
 
 /* ---- Buckets of a block's pairs ---- */
 
-/* By counts: where each bucket's pairs begin among the block's, and how far they move from there to
- * the space that is reserved for them behind `ends` number `first` and on. Two buckets a thread. */
+/* Reserves space for the block's pairs in each bucket, by atomic additions to `ends` from element
+ * `first` on. From the block's counts it computes where a bucket's pairs start among those of the
+ * block, and how far they move from there. By all threads of the block, two buckets each. */
 DEVICE_INLINE void reserve_space(uint32_t buckets, const uint32_t *counts, const offsets *ends,
                                  uint64_t first, uint16_t *starts, uint64_t *moves)
 {
@@ -121,10 +90,10 @@ DEVICE_INLINE void reserve_space(uint32_t buckets, const uint32_t *counts, const
   if (two) moves[i + 1] = offset_add(ends, first + i + 1, two) - before - one;
 }
 
-/* ---- Exponential bins: the wider, the greater what falls there is ---- */
+/* ---- Exponential bins: their widths grow with their leads ---- */
 
-/* With so many bins: the bits behind the first one of a number that tell its place between two
- * powers of two. */
+/* The number of bits after the leading 1 of a lead that select its bin, if there are `bins`
+ * bins. */
 DEVICE_INLINE uint32_t exponential_bits_of(uint32_t bins)
 {
   return bins >= 64 ? 31 - device_clz32(bins / 32) : 0;
@@ -136,21 +105,21 @@ DEVICE_INLINE uint32_t exponential_bin(uint32_t lead, uint32_t bits)
   return ((30 - zeros) << bits) + ((lead | 1) << zeros >> (31 - bits));
 }
 
-/* The least lead of a bin. */
+/* The least lead that falls into a bin. */
 DEVICE_INLINE uint64_t exponential_lead(uint32_t bin, uint32_t bits)
 {
   const uint64_t all = UINT64_C(1) << bits, first = all | (bin & (all - 1));
   return ((first << (bin >> bits)) + all - 1) >> bits;
 }
 
-/* ---- Where pairs are scattered to ---- */
+/* ---- Kinds of buckets ---- */
 
 enum bucket_form { TO_COUNTED, TO_CHAINED, TO_PADDED };
 
-/* What a block has collected of the pairs that it looked at (oversized.cuh). */
+/* What a block has collected from the pairs that it read (oversized.cuh). */
 struct collection {
   uint64_t below; /* pairs below the bounds */
-  uint32_t count; /* within; there may not have been space for all of them */
+  uint32_t count; /* pairs within the bounds; the tile may have had space for fewer */
 };
 
 } // namespace sample

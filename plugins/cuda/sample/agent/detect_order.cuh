@@ -1,6 +1,5 @@
-/* detect_order.cuh - whether keys ascend or descend already. The result is written at once, in case
- * they do.
- */
+/* detect_order.cuh - detects whether the keys ascend or descend already, and writes the result in
+ * case they do. */
 #ifndef RECSORT_CUDA_SAMPLE_DETECT_ORDER_CUH
 #define RECSORT_CUDA_SAMPLE_DETECT_ORDER_CUH
 
@@ -18,11 +17,11 @@ struct detect_args {
   void *turned_keys;
   void *turned; /* and their indices, if keys descend */
   order_flags *flags;
-  host_flags *to_host;
+  order_mailbox *mailbox;
   uint64_t count;
 };
 
-/* By one thread: faster than a memset, as the next kernel may start meanwhile. */
+/* Clears the flags. Faster than a memset, as the next kernel may overlap it. */
 static __global__ void __launch_bounds__(WARP_SIZE)
     clear_flags(const __grid_constant__ detect_args args)
 {
@@ -31,8 +30,8 @@ static __global__ void __launch_bounds__(WARP_SIZE)
   *args.flags = none;
 }
 
-/* Of some pairs, a thread of the block two, of neighbours and of what is far apart: how many
- * descend. One barrier. */
+/* Samples pairs of keys, both neighbours and distant ones, two for each thread of the block, and
+ * counts those that descend. By all threads of the block; one barrier. */
 template <class Pair> DEVICE_INLINE uint32_t sample_order(const key_of<Pair> *keys, uint64_t last)
 {
   const uint64_t distance = last / blockDim.x, i = plan_min(threadIdx.x * distance, last - 1);
@@ -42,9 +41,9 @@ template <class Pair> DEVICE_INLINE uint32_t sample_order(const key_of<Pair> *ke
   return block_sum((less ? 1u : 0) + (far_less ? 1u : 0));
 }
 
-/* Nothing is written, and little read, if keys seem mixed: that is to be soon known. Otherwise the
- * result is written at once: sorted keys stay, and get their indices; descending ones are turned
- * round. A thread stops when it has seen that they do neither. */
+/* Reads little and writes nothing if the keys seem mixed, so that this case is fast. Otherwise it
+ * writes the result as it goes: indices for keys that ascend, and reversed pairs for keys that
+ * descend. A thread stops when the keys turn out to do neither. */
 template <class Pair>
 __global__ void __launch_bounds__(DETECT_BLOCK, 1)
     detect_order(const __grid_constant__ detect_args args)
@@ -57,7 +56,7 @@ __global__ void __launch_bounds__(DETECT_BLOCK, 1)
   const bool mixed = seen > 0 && seen < 2 * blockDim.x;
   const bool first = blockIdx.x == 0 && threadIdx.x == 0;
   const order_flags sampled = {mixed, mixed, seen > 2 * blockDim.x / FEW_DESCEND, 0, 0, 0, 0};
-  if (mixed && first) notify_host(args.to_host, &sampled);
+  if (mixed && first) notify_host(args.mailbox, &sampled);
   device_await_before();
   if (mixed) return;
   volatile order_flags *const flags = args.flags;
@@ -92,7 +91,7 @@ __global__ void __launch_bounds__(DETECT_BLOCK, 1)
   if (less && !flags->unsorted) flags->unsorted = 1; /* a write costs more than a read */
   if (not_less && !flags->unreversed) flags->unreversed = 1;
   __syncthreads();
-  if (threadIdx.x == 0 && device_is_last(&args.flags->looked)) notify_host(args.to_host, flags);
+  if (threadIdx.x == 0 && device_is_last(&args.flags->looked)) notify_host(args.mailbox, flags);
 }
 
 } // namespace sample

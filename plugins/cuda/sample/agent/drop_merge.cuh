@@ -1,18 +1,19 @@
-/* drop_merge.cuh - keys that ascend but for a few: these are dropped, sorted apart, and merged with
- * the kept ones.
+/* drop_merge.cuh - for keys that ascend except for a few: drops these, sorts them separately, and
+ * merges them with the kept ones.
  *
- *   find_bounds         a thread a chunk: the median of some keys around its begin
- *   filter              a warp a chunk: keeps the keys that lie within its bound and the next one's
- *                       and are not less than a kept one before
- *   sum_dropped         one block: how many are dropped; if these are too many, that was all
- *   extract_dropped     a warp a chunk: the dropped pairs, in the order of their indices
- *   partition_dropped   a thread a chunk: which of these, now sorted, belong there
- *   merge_sparse        a warp a chunk: the kept pairs, and up to 32 dropped ones, each behind as
- * many of the others as go before it merge_dense         a thread a dropped pair of a chunk that
- * has more than 32
+ *   find_bounds         a thread for each chunk: the median of some keys around its start
+ *   filter              a warp for each chunk: keeps the keys that lie between its bound and the
+ *                       next one and are not less than a key kept before
+ *   sum_dropped         one block: counts the dropped keys; the host stops here if there are too
+ *                       many
+ *   extract_dropped     a warp for each chunk: copies the dropped pairs, in index order
+ *   partition_dropped   a thread for each chunk: finds the first sorted dropped pair in it
+ *   merge_sparse        a warp for each chunk: stores the kept pairs and up to 32 dropped ones at
+ *                       their ranks
+ *   merge_dense         a thread for each dropped pair of a chunk that has more than 32
  *
- * As bounds ascend, so do all kept keys; and as a chunk's bound stands for a key at the chunk's
- * begin, all its kept pairs lie between that bound and the next.
+ * The bounds ascend, so all kept keys do too. A chunk's kept pairs lie between its bound and the
+ * next one.
  */
 #ifndef RECSORT_CUDA_SAMPLE_DROP_MERGE_CUH
 #define RECSORT_CUDA_SAMPLE_DROP_MERGE_CUH
@@ -25,7 +26,7 @@ namespace sample
 
 enum {
   CHUNK_ROWS = DROP_MERGE_CHUNK / WARP_SIZE,
-  SUM_GROUP = 64 /* chunks whose counts are added up by one thread */
+  SUM_GROUP = 64 /* chunks whose counts one thread adds up */
 };
 
 DEVICE_INLINE uint64_t global_thread()
@@ -33,7 +34,8 @@ DEVICE_INLINE uint64_t global_thread()
   return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-/* Row `r` of a chunk: a key for each lane; behind the end the last one of all. */
+/* Loads a chunk for a warp: row r has a key for each lane. Beyond the end it repeats the last
+ * key. */
 template <class Pair>
 DEVICE_INLINE void load_rows(const key_chunks<Pair> *in, uint64_t chunk, key_of<Pair> *rows)
 {
@@ -50,7 +52,7 @@ template <class Pair> struct find_bounds_args {
   /* reads */
   key_chunks<Pair> in;
   /* writes */
-  key_of<Pair> *bounds; /* a chunk's lower one */
+  key_of<Pair> *bounds; /* the lower bound of each chunk */
 };
 
 template <class Pair>
@@ -82,7 +84,7 @@ template <class Pair> struct filter_args {
   key_chunks<Pair> in;
   const key_of<Pair> *bounds;
   /* writes */
-  filter_result out; /* but for the sums of groups */
+  filter_result out; /* except the sums of groups */
   order_flags *flags;
 };
 
@@ -92,7 +94,7 @@ DEVICE_INLINE key_of<Pair> next_bound(const filter_args<Pair> *args, uint64_t ch
   return chunk + 1 < args->in.chunks ? args->bounds[chunk + 1] : (key_of<Pair>)~(key_of<Pair>)0;
 }
 
-/* The greatest of this lane's key and those of the lanes before. */
+/* Inclusive maximum scan: the greatest key of this lane and those before it. */
 template <class Key> DEVICE_INLINE Key greatest_so_far(Key key)
 {
   const uint32_t lane = threadIdx.x % WARP_SIZE;
@@ -104,12 +106,12 @@ template <class Key> DEVICE_INLINE Key greatest_so_far(Key key)
   return key;
 }
 
-/* A bit for each lane whose key is kept. Mostly all are. */
+/* A bit for each lane whose key is kept, usually all of them. Updates the greatest kept key. */
 template <class Key> DEVICE_INLINE uint32_t filter_row(Key key, bool within, Key low, Key *greatest)
 {
   const uint32_t lane = threadIdx.x % WARP_SIZE;
   const Key before = key_from_lane(key, lane ? lane - 1 : 0);
-  const Key least = *greatest; /* of a key that is kept */
+  const Key least = *greatest; /* lower bound of kept keys */
   uint32_t bits = device_ballot(within && key >= (lane ? before : least));
   Key so_far = key;
   if (bits != UINT32_MAX) {
@@ -132,7 +134,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   key_of<Pair> rows[CHUNK_ROWS];
   load_rows(&args.in, chunk, rows);
   const key_of<Pair> low = args.bounds[chunk], high = next_bound(&args, chunk);
-  key_of<Pair> greatest = low; /* of the kept ones */
+  key_of<Pair> greatest = low; /* greatest kept key */
   uint32_t kept_count = 0, mine = 0;
   DEVICE_UNROLL
   for (uint32_t r = 0; r < CHUNK_ROWS; r++) {
@@ -149,7 +151,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   if (low > high) args.flags->unmergeable = 1;
 }
 
-/* ---- How many are dropped ---- */
+/* ---- Counts of dropped keys ---- */
 
 struct DEVICE_ALIGNED(16) some_counts {
   uint16_t of[8];
@@ -163,7 +165,7 @@ struct sum_dropped_args {
   /* writes */
   uint64_t *groups;
   order_flags *flags;
-  host_flags *to_host;
+  order_mailbox *mailbox;
 };
 
 DEVICE_INLINE uint32_t group_sum(const sum_dropped_args *args, uint64_t group)
@@ -186,7 +188,7 @@ DEVICE_INLINE uint32_t group_sum(const sum_dropped_args *args, uint64_t group)
   return sum;
 }
 
-/* One block. */
+/* Turns the counts of groups into exclusive prefix sums, and notifies the host. One block. */
 static __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
     sum_dropped(const __grid_constant__ sum_dropped_args args)
 {
@@ -203,7 +205,7 @@ static __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
   uint64_t before = block_before64(sum);
   if (threadIdx.x + 1 == blockDim.x) {
     args.flags->dropped = before + sum;
-    notify_host(args.to_host, args.flags);
+    notify_host(args.mailbox, args.flags);
   }
   for (uint64_t group = first; group < end; group++) {
     const uint64_t count = args.groups[group];
@@ -212,7 +214,7 @@ static __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
   }
 }
 
-/* How many are dropped of the chunks before: for a warp. */
+/* The number of keys that were dropped in all chunks before. By all lanes of a warp. */
 DEVICE_INLINE uint64_t dropped_before(const filter_result *in, uint64_t chunk)
 {
   const uint64_t group = chunk / SUM_GROUP;
@@ -227,7 +229,7 @@ DEVICE_INLINE uint64_t dropped_before(const filter_result *in, uint64_t chunk)
 
 /* ---- Extract ---- */
 
-/* Bits of the lanes before this one. */
+/* A mask of the lanes before this one. */
 DEVICE_INLINE uint32_t lanes_before()
 {
   return (1u << threadIdx.x % WARP_SIZE) - 1;
@@ -239,7 +241,7 @@ template <class Pair> struct extract_dropped_args {
   key_chunks<Pair> in;
   filter_result filtered;
   /* writes */
-  pair_array<Pair> to; /* in the order of their indices */
+  pair_array<Pair> to; /* in index order */
 };
 
 template <class Pair>
@@ -269,7 +271,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
 
 /* ---- Merge ---- */
 
-/* The first of sorted dropped pairs [first, end) that does not go before a pair. */
+/* The first of the sorted dropped pairs [first, end) that is not less than a pair. */
 template <class Pair>
 DEVICE_INLINE uint64_t first_dropped(const dropped_pairs<Pair> *dropped, uint64_t first,
                                      uint64_t end, key_of<Pair> key, uint64_t index)
@@ -292,7 +294,7 @@ template <class Pair> struct partition_dropped_args {
   uint64_t chunks;
   dropped_pairs<Pair> dropped;
   /* writes */
-  uint64_t *firsts; /* the first dropped pair that is not below a chunk; and how many there are */
+  uint64_t *firsts; /* each chunk's first dropped pair; then their number */
 };
 
 template <class Pair>
@@ -318,10 +320,11 @@ template <class Pair> struct merge_args {
   const uint64_t *firsts;
   /* writes */
   pair_array<Pair> to;
-  order_flags *flags; /* whether a chunk has many dropped pairs: merge_dense reads it */
+  order_flags *flags; /* `dense` is set for merge_dense if a chunk has many dropped pairs */
 };
 
-/* The kept pairs of a chunk with so many dropped ones that only their places can be looked up. */
+/* Stores the kept pairs of a chunk with many dropped ones, at ranks that a search finds. By all
+ * lanes of a warp. */
 template <class Pair>
 DEVICE_INLINE void merge_kept(const merge_args<Pair> *args, uint64_t chunk, uint64_t at)
 {
@@ -342,7 +345,7 @@ DEVICE_INLINE void merge_kept(const merge_args<Pair> *args, uint64_t chunk, uint
   }
 }
 
-/* The dropped pairs of a chunk are so few that each lane has one. */
+/* Merges chunks with so few dropped pairs that each lane has at most one. */
 template <class Pair>
 __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
     merge_sparse(const __grid_constant__ merge_args<Pair> args)
@@ -357,7 +360,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   load_rows(&args.in, chunk, rows);
   const uint32_t mine = args.filtered.kept[chunk * CHUNK_ROWS + lane % CHUNK_ROWS];
   const uint64_t first = args.firsts[chunk], dropped_count = args.firsts[chunk + 1] - first;
-  uint64_t at = begin - dropped_before(&args.filtered, chunk); /* among the kept ones */
+  uint64_t at = begin - dropped_before(&args.filtered, chunk); /* the rank among kept pairs */
   if (dropped_count > WARP_SIZE) {
     if (lane == 0) args.flags->dense = 1;
     merge_kept(&args, chunk, at);
@@ -397,7 +400,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   }
 }
 
-/* How many of a chunk's kept keys go before a pair. */
+/* The number of a chunk's kept keys that go before a pair. */
 template <class Pair>
 DEVICE_INLINE uint32_t rank_in_chunk(const merge_args<Pair> *args, uint64_t chunk, key_of<Pair> key,
                                      uint64_t index)
@@ -418,7 +421,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
 {
   device_await_before();
   const uint64_t i = global_thread();
-  uint64_t chunk = 0, high = args.in.chunks - 1; /* the last one that is not behind it */
+  uint64_t chunk = 0, high = args.in.chunks - 1; /* the last chunk that may hold it */
   if (i >= args.dropped.count || !args.flags->dense) return;
   while (chunk < high) {
     const uint64_t middle = (chunk + high + 1) / 2;

@@ -1,5 +1,4 @@
-/* list_extents.cuh - the extents of all chains, listed bucket by bucket (chains.cuh).
- */
+/* list_extents.cuh - lists the extents of all chains, bucket by bucket (chains.cuh). */
 #ifndef RECSORT_CUDA_SAMPLE_LIST_EXTENTS_CUH
 #define RECSORT_CUDA_SAMPLE_LIST_EXTENTS_CUH
 
@@ -8,8 +7,8 @@
 namespace sample
 {
 
-/* Every block adds up all buckets, two a thread, and lists some extents; the first one writes ends.
- */
+/* Every block computes the prefix sums of all buckets, two for each thread, and lists some extents;
+ * block 0 also writes the ends of buckets. */
 static __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
     list_extents(const __grid_constant__ list_args args)
 {

@@ -1,5 +1,4 @@
-/* load.cuh - how kernels load pairs, and where they store them.
- */
+/* load.cuh - loads pairs, and says where sorted ones are stored. */
 #ifndef RECSORT_CUDA_SAMPLE_LOAD_CUH
 #define RECSORT_CUDA_SAMPLE_LOAD_CUH
 
@@ -42,7 +41,7 @@ template <class Pair> DEVICE_INLINE Pair load(const pair_source<Pair> *source, u
   }
 }
 
-/* Which pairs a block loads: neighbours, or a sample of all. Number `i` of those. */
+/* Which pairs a block loads, consecutive ones or a sample: at(i) is the position of the i-th. */
 struct neighbours {
   uint64_t begin;
 
@@ -54,7 +53,7 @@ struct neighbours {
 
 struct sampled {
   uint32_t begin;
-  uint64_t distance; /* from one to the next, in 2^16ths of a pair */
+  uint64_t distance; /* between samples, in 2^-16 pairs */
 
   __device__ __forceinline__ uint64_t at(uint32_t i) const
   {
@@ -62,8 +61,9 @@ struct sampled {
   }
 };
 
-/* A thread's share of these, of at most `items`; where no lane of the warp has any more, `mine`
- * stays as it is. `whole`: a constant. Where pairs come from is asked once. */
+/* Loads the thread's share, at most `items` pairs. Elements of `mine` beyond the share of the whole
+ * warp are left alone. `whole` is a compile-time constant. Tests the form of the source once, not
+ * for each pair. */
 template <class Pair, class Which>
 DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which which,
                               const block_share *share, uint32_t items, bool whole, Pair *mine)
@@ -94,14 +94,14 @@ DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which which,
   load_each([&](uint64_t at) { return load(source, at); });
 }
 
-/* A splitter's of the segment that a bucket is of. */
+/* The key of the first splitter of a bucket's segment. */
 template <class Pair>
 DEVICE_INLINE key_of<Pair> segment_key(const splitter_set<Pair> *set, uint32_t bucket)
 {
   return set->splitters.keys[bucket - bucket % set->buckets];
 }
 
-/* The indices alone, of pairs that are there. */
+/* Loads only the indices of the thread's share. */
 template <class Pair>
 DEVICE_INLINE void load_indices(const pair_source<Pair> *source, uint64_t begin,
                                 const block_share *share, uint32_t items, bool whole, Pair *mine)
@@ -116,7 +116,7 @@ DEVICE_INLINE void load_indices(const pair_source<Pair> *source, uint64_t begin,
   }
 }
 
-/* The keys alone. */
+/* Loads only the keys of the thread's share. */
 template <class Pair>
 DEVICE_INLINE void load_keys(const pair_source<Pair> *source, uint64_t begin,
                              const block_share *share, uint32_t items, bool whole,
@@ -154,7 +154,7 @@ DEVICE_INLINE tile_output<Pair> output_of(const pair_target<Pair> *target, uint6
   return out;
 }
 
-/* `chosen` - 1 of so many sorted samples. */
+/* The output of sorted samples of which `chosen` - 1, evenly spaced, become splitters. */
 template <class Pair>
 DEVICE_INLINE tile_output<Pair> choice_of(pair_array<Pair> to, uint32_t samples, uint32_t chosen)
 {

@@ -1,13 +1,14 @@
-/* overfull_bins.cuh - the pairs of a tile's overfull bins, which are too many to be ranked: many
- * keys that are equal, or nearly so.
+/* overfull_bins.cuh - sorts the pairs of a tile's overfull bins. They are too many to be ranked:
+ * many keys are equal or nearly so.
  *
  *   sort_one_key     a warp a bin: if its pairs are not too many, and have one key, their indices
  *                    are sorted in registers
  *   split_overfull   all other overfull bins at once, each into new bins of its own, by the first
  *                    bits in which its pairs differ; and what is still overfull then, again
  *
- * That all pairs of a bin have one key, and indices from all over, is guessed where it seems so. A
- * wrong guess shows when pairs are counted; a right one saves looking for these bits.
+ * If a few samples suggest it, the kernel guesses that all pairs of a bin have one key and indices
+ * from the whole range. A right guess saves the search for differing bits; a wrong one is noticed
+ * when pairs are counted.
  */
 #ifndef RECSORT_CUDA_SAMPLE_OVERFULL_BINS_CUH
 #define RECSORT_CUDA_SAMPLE_OVERFULL_BINS_CUH
@@ -17,8 +18,8 @@
 namespace sample
 {
 
-/* What two pairs differ in: how many bits before the first one that is set in `unlike`; but no more
- * than leave 32 for window. */
+/* The number of leading bits, of key and index, that are 0 in `unlike`, the XOR of two pairs; at
+ * most as many as leave 32 bits for window(). UINT32_MAX: all bits are 0. */
 template <class Pair> DEVICE_INLINE uint32_t alike_bits(Pair unlike, uint32_t index_bits)
 {
   if constexpr (Pair::packed) {
@@ -31,7 +32,7 @@ template <class Pair> DEVICE_INLINE uint32_t alike_bits(Pair unlike, uint32_t in
   }
 }
 
-/* The 32 bits behind the first `zeros` of a pair, which are those of its key and of its index. */
+/* The 32 bits of a pair, key and then index, that follow the first `zeros` bits. */
 template <class Pair> DEVICE_INLINE uint32_t window(Pair pair, uint32_t zeros, uint32_t index_bits)
 {
   if constexpr (Pair::packed) {
@@ -82,8 +83,9 @@ DEVICE_INLINE void set_pair_index(const tile_storage<Pair> *tile, uint32_t i, Pa
   }
 }
 
-/* Those of an overfull bin, if they are: they exchange their indices, so that its tags are sorted
- * as they are. By a warp. */
+/* Sorts an overfull bin whose pairs have one key, if they are few enough: the pairs exchange their
+ * indices, so that the tags need not move. False if they are too many or the keys differ. By all
+ * lanes of a warp. */
 template <class Pair>
 DEVICE_INLINE bool sort_one_key(const tile_storage<Pair> *tile, overfull_bin bin)
 {
@@ -113,7 +115,8 @@ DEVICE_INLINE bool sort_one_key(const tile_storage<Pair> *tile, overfull_bin bin
   return true;
 }
 
-/* All overfull bins: settled, or left to be cut. */
+/* Sorts the overfull bins that have one key, and marks the tags of the others for split_overfull. A
+ * warp for each bin. */
 template <class Pair>
 DEVICE_INLINE void sort_overfull(const tile_storage<Pair> *tile, overfull_bins overfull)
 {
@@ -135,7 +138,7 @@ DEVICE_INLINE Pair sample_of_bin(const tile_storage<Pair> *tile, const overfull_
   return pair_get(&tile->pairs, cut->samples[bin] % OVERFULL_GUESSED);
 }
 
-/* The least pair that there could be of a key, or the greatest. */
+/* The least or the greatest pair that can have this pair's key. */
 template <class Pair>
 DEVICE_INLINE Pair end_of_key(const tile_storage<Pair> *tile, Pair pair, bool greatest)
 {
@@ -148,13 +151,14 @@ DEVICE_INLINE Pair end_of_key(const tile_storage<Pair> *tile, Pair pair, bool gr
   return pair;
 }
 
-/* Whether the pairs of an overfull bin seem to have one key, and indices from all over: by a few,
- * which will be in different bins, so that each round gets on. */
+/* True if some samples suggest that the pairs of an overfull bin have one key and indices from the
+ * whole range. The samples' indices differ in their first bits, so each round separates at least
+ * these pairs. */
 template <class Pair>
 DEVICE_INLINE bool seems_equal(const tile_storage<Pair> *tile, const overfull_split *cut,
                                uint32_t bin)
 {
-  enum { LOOKS = 4, SPREAD = 3 }; /* first bits of an index, in which some differ */
+  enum { LOOKS = 4, SPREAD = 3 }; /* SPREAD: first bits of an index */
   const overfull_bin *const one = &cut->overfull.of[bin];
   const Pair sample = sample_of_bin(tile, cut, bin);
   uint64_t unlike = 0;
@@ -173,8 +177,8 @@ DEVICE_INLINE bool seems_equal(const tile_storage<Pair> *tile, const overfull_sp
   return equal && unlike << SPREAD >> tile->index_bits != 0;
 }
 
-/* How many bits the pairs of each overfull bin have in common, unless its scale is guessed: those
- * that each of them has in common with its sample. */
+/* Finds the number of leading bits that all pairs of each overfull bin share with its sample. Skips
+ * bins whose scale is guessed. */
 template <class Pair>
 DEVICE_INLINE void find_alike(const tile_storage<Pair> *tile, const overfull_split *cut,
                               overfull_piece piece)
@@ -197,7 +201,7 @@ DEVICE_INLINE void find_alike(const tile_storage<Pair> *tile, const overfull_spl
   }
 }
 
-/* The least and the greatest of the bits behind these. */
+/* Finds the least and the greatest window() of each overfull bin. */
 template <class Pair>
 DEVICE_INLINE void find_ends(const tile_storage<Pair> *tile, const overfull_split *cut,
                              overfull_piece piece)
@@ -220,7 +224,8 @@ DEVICE_INLINE void find_ends(const tile_storage<Pair> *tile, const overfull_spli
   }
 }
 
-/* Of all overfull bins that wait for it, by looking at all pairs. Two barriers. */
+/* Finds the scales of all overfull bins that are not guessed, from all of their pairs. By all
+ * threads of the block; two barriers. */
 template <class Pair>
 DEVICE_INLINE void find_scales(const tile_storage<Pair> *tile, const overfull_split *cut)
 {
@@ -231,7 +236,7 @@ DEVICE_INLINE void find_scales(const tile_storage<Pair> *tile, const overfull_sp
   __syncthreads();
 }
 
-/* Of one, if its pairs have one key and any indices. */
+/* Sets the scale of a bin whose pairs are guessed to have one key. */
 template <class Pair>
 DEVICE_INLINE void guess_scale(const tile_storage<Pair> *tile, const overfull_split *cut,
                                uint32_t bin)
@@ -251,9 +256,8 @@ DEVICE_INLINE void guess_scale(const tile_storage<Pair> *tile, const overfull_sp
   scale->factor = window(greatest, scale->zeros, tile->index_bits);
 }
 
-/* Of all overfull bins: guessed, which may turn out to be wrong, or else found. A barrier, or
- * three.
- */
+/* Sets the scales of all overfull bins: guesses, which may turn out to be wrong, or exact ones. By
+ * all threads of the block; one barrier or three. */
 template <class Pair>
 DEVICE_INLINE void scale_overfull(const tile_storage<Pair> *tile, const overfull_split *cut,
                                   bool may_guess)
@@ -272,7 +276,7 @@ DEVICE_INLINE void scale_overfull(const tile_storage<Pair> *tile, const overfull
 
 /* ---- Their new bins ---- */
 
-/* Where a pair of one lies among the bins of all. */
+/* The position of a pair of overfull bin `bin` among all new bins, in 2^-32 bins. */
 template <class Pair>
 DEVICE_INLINE uint64_t overfull_position(const tile_storage<Pair> *tile, const overfull_split *cut,
                                          uint32_t bin, Pair pair)
@@ -282,8 +286,8 @@ DEVICE_INLINE uint64_t overfull_position(const tile_storage<Pair> *tile, const o
   return ((uint64_t)by.first << 32) + device_product(from << by.shift, by.factor);
 }
 
-/* Those of `count` tags that are of overfull bins, to the counts of their new bins: tags and slots
- * as in count_bins, but a slot may be NO_SLOT. */
+/* Counts the overfull tags among `count` tags in their new bins. Sets tags and slots as count_bins
+ * does; the slot of other tags is NO_SLOT. */
 template <class Pair>
 DEVICE_INLINE void count_overfull(const tile_storage<Pair> *tile, uint32_t count,
                                   const overfull_split *cut, uint32_t *tags, uint32_t *slots)
@@ -309,7 +313,8 @@ DEVICE_INLINE void count_overfull(const tile_storage<Pair> *tile, uint32_t count
   if (wrong) *cut->wrong = 1;
 }
 
-/* To these; or false, if a scale was guessed wrongly. */
+/* Scatters tags to the new bins, whose overfull ones go to `made`. False if a scale was guessed
+ * wrongly. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE bool scatter_overfull(const tile_storage<Pair> *tile, uint32_t count,
                                     const overfull_split *cut, bool may_guess, overfull_bins made)
@@ -331,8 +336,8 @@ DEVICE_INLINE bool scatter_overfull(const tile_storage<Pair> *tile, uint32_t cou
   return true;
 }
 
-/* Their pairs to where they go, but for those of bins that are overfull still. `simply`: a
- * constant. */
+/* Stores the pairs of the new bins, except those that are still overfull. `simply`, a compile-time
+ * constant: out->simple. */
 template <class Pair>
 DEVICE_INLINE void store_overfull(const tile_storage<Pair> *tile, const overfull_split *cut,
                                   const tile_output<Pair> *out, bool simply)
@@ -357,8 +362,8 @@ DEVICE_INLINE void store_overfull(const tile_storage<Pair> *tile, const overfull
   }
 }
 
-/* Sorts the pairs of overfull bins that are left, of `count` tags: cuts them all at once, and so
- * again and again. */
+/* Sorts the remaining overfull bins of a tile of `count` tags: splits all of them at once, and
+ * repeats this until none is overfull. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE void split_overfull(const tile_storage<Pair> *tile, uint32_t count,
                                   const tile_output<Pair> *out)
@@ -369,7 +374,7 @@ DEVICE_INLINE void split_overfull(const tile_storage<Pair> *tile, uint32_t count
   DEVICE_SHARED_ARRAY(uint32_t, unknown, 1);
   DEVICE_SHARED_ARRAY(uint32_t, wrong, 1);
   overfull_split cut = {overfull_list(0), scales, samples, tags, unknown, wrong};
-  bool spread = true; /* if not, a guess was wrong */
+  bool spread = true; /* false: a guess was wrong */
   for (uint32_t round = 1; *cut.overfull.left;) {
     const overfull_bins made = overfull_list(round % 2);
     overfull_forget(made);
@@ -392,9 +397,9 @@ DEVICE_INLINE void split_overfull(const tile_storage<Pair> *tile, uint32_t count
   }
 }
 
-/* The rest of what is to be done with a tile of `count` pairs that has overfull bins. Apart, as few
- * have any, and the others shall not pay for it in registers. It finds shared memory itself, as the
- * compiler cannot tell that a pointer it is given leads there. */
+/* Finishes a tile of `count` pairs that has overfull bins. Not inlined: few tiles have any, and it
+ * would cost the others registers. It gets the address of shared memory itself, as the compiler
+ * could not tell the address space of a pointer argument. */
 template <class Pair>
 DEVICE_APART void sort_rest(uint32_t index_bits, uint32_t limit, uint32_t count, uint32_t each,
                             tile_output<Pair> out)

@@ -1,8 +1,8 @@
-/* oversized.cuh - pairs that are too many for a tile: each block looks at all of them, collects
- * those of one part of the range of keys, and sorts these as a tile.
+/* oversized.cuh - sorts buckets that are too large for a tile: each block reads all pairs of a
+ * bucket, collects those of one part of its range, and sorts them as a tile.
  *
- * The parts' bounds are those of a small sample, which each block ranks for itself. A part that
- * turns out to be larger than a tile is collected in several goes.
+ * The bounds of parts come from a small sample, which each block ranks by itself. A part that turns
+ * out to be larger than a tile is collected in several rounds.
  */
 #ifndef RECSORT_CUDA_SAMPLE_OVERSIZED_CUH
 #define RECSORT_CUDA_SAMPLE_OVERSIZED_CUH
@@ -11,13 +11,13 @@
 namespace sample
 {
 
-/* Pairs that are not less than `low` and less than `high`, as far as there are these bounds. */
+/* Pairs in [low, high); either bound may be missing. */
 template <class Pair> struct part_bounds {
   Pair low, high;
   bool has_low, has_high;
 };
 
-/* Of a bucket. */
+/* The bounds of a bucket: its splitters. */
 template <class Pair>
 DEVICE_INLINE part_bounds<Pair> bucket_bounds(const splitter_set<Pair> *set, uint32_t bucket)
 {
@@ -27,8 +27,9 @@ DEVICE_INLINE part_bounds<Pair> bucket_bounds(const splitter_set<Pair> *set, uin
   return part;
 }
 
-/* Those within the bounds to the tile, as far as it has space, in no order. What was found before
- * has been read by all, as it is before a tile is sorted. */
+/* Copies the pairs within the bounds to the tile, unordered, until it is full, and counts them all.
+ * By all threads of the block; all must have read `found` of the previous round, as they have
+ * before they sort a tile. */
 template <class Pair>
 DEVICE_INLINE void collect(const tile_work<Pair> *work, const tile_storage<Pair> *tile,
                            uint64_t begin, uint64_t count, const part_bounds<Pair> *bounds,
@@ -61,7 +62,7 @@ DEVICE_INLINE void collect(const tile_work<Pair> *work, const tile_storage<Pair>
   __syncthreads();
 }
 
-/* Sorts what was collected. */
+/* Sorts the collected pairs. */
 template <class Pair>
 DEVICE_INLINE void sort_collected(const tile_work<Pair> *work, const tile_storage<Pair> *tile,
                                   const collection *found, const tile_output<Pair> *out)
@@ -69,13 +70,14 @@ DEVICE_INLINE void sort_collected(const tile_work<Pair> *work, const tile_storag
   sort_tile(tile, found->count < work->tile ? found->count : work->tile, out);
 }
 
-/* Of part `number` of so many of pairs [begin, begin + count): by the ranks of a sample. */
+/* Computes the bounds of part `number` of `parts` parts of pairs [begin, begin + count), by ranking
+ * a sample. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE part_bounds<Pair> find_part_bounds(const tile_work<Pair> *work,
                                                  const tile_storage<Pair> *tile, uint64_t begin,
                                                  uint64_t count, uint32_t number, uint32_t parts)
 {
-  enum { SAMPLES = 16 }; /* a part */
+  enum { SAMPLES = 16 }; /* for each part */
   const pair_array<Pair> splitters = pair_array_at<Pair>(tile->end, SAMPLE_MOST_PARTS);
   const uint32_t samples = (uint32_t)plan_min(count, plan_min(work->samples, SAMPLES * parts));
   const uint64_t distance = (count << 16) / samples;
@@ -99,7 +101,8 @@ DEVICE_INLINE part_bounds<Pair> find_part_bounds(const tile_work<Pair> *work,
   return part;
 }
 
-/* Those of pairs [begin, begin + count) within the bounds, to where they belong. */
+/* Sorts those of pairs [begin, begin + count) that lie within the bounds, and stores them where
+ * they belong. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE void sort_part(const tile_work<Pair> *work, const tile_storage<Pair> *tile,
                              collection *found, uint64_t begin, uint64_t count,
@@ -110,7 +113,7 @@ DEVICE_INLINE void sort_part(const tile_work<Pair> *work, const tile_storage<Pai
     go.high = part->high;
     go.has_high = part->has_high;
     collect(work, tile, begin, count, &go, found);
-    while (found->count > work->tile) { /* up to the median of those that found space */
+    while (found->count > work->tile) { /* retry up to the median of those collected */
       const tile_output<Pair> median = choice_of(middle, work->tile, 2);
       sort_collected(work, tile, found, &median);
       __syncthreads();
@@ -126,8 +129,8 @@ DEVICE_INLINE void sort_part(const tile_work<Pair> *work, const tile_storage<Pai
   }
 }
 
-/* A padded bucket, whose pairs found no space: from among all pairs. Apart, as it hardly ever
- * happens; it finds shared memory itself, as sort_rest does. */
+/* Sorts a padded bucket that overflowed, by collecting its pairs from the whole input. Not inlined,
+ * as it hardly ever happens; it gets the address of shared memory itself, as sort_rest does. */
 template <class Pair>
 DEVICE_APART void sort_overflow(const tile_work<Pair> *work, uint64_t all, uint32_t bucket)
 {
@@ -139,19 +142,19 @@ DEVICE_APART void sort_overflow(const tile_work<Pair> *work, uint64_t all, uint3
   sort_part(work, &tile, found, 0, all, &part);
 }
 
-/* Sorts buckets that are larger than a tile: as so many parts as make half a tile or less. */
+/* Sorts buckets that are larger than a tile, in parts of about a quarter of a tile. */
 template <class Pair> struct sort_oversized_args {
   static constexpr uint32_t max_threads = SAMPLE_TILE_BLOCK;
-  /* reads; where a bucket has one key, its keys are set first */
-  uint32_t *oversized; /* how many buckets are, and which */
-  offsets ends;        /* of buckets */
-  bool *one_key;       /* of segments; NULL: of none */
+  /* reads; sets the keys first if a bucket has one key */
+  uint32_t *oversized; /* the number of oversized buckets, then their numbers */
+  offsets ends;        /* of the buckets */
+  bool *one_key;       /* for each segment; NULL: none has one key */
   /* reads and writes */
   tile_work<Pair> work;
 };
 
-/* The keys of a bucket, if it has one key, and only indices are there: by each block, as none waits
- * for others. Before a barrier. */
+/* Writes the keys of a bucket that has one key, of which only indices are stored. Every block does
+ * this, as none waits for another. Call it before a barrier. */
 template <class Pair>
 DEVICE_INLINE void fill_keys(const sort_oversized_args<Pair> *args, uint32_t bucket, uint64_t begin,
                              uint64_t count)

@@ -1,22 +1,22 @@
-/* partition.cuh - many pairs split into buckets that a block can sort. Splitters are a sorted
- * sample's; a pair's bucket is its rank among them. All pairs differ, so that splitters split any
- * keys, and pairs may come into a bucket in any order. (Frazer and McKellar, "Samplesort", 1970;
+/* partition.cuh - splits many pairs into buckets that a block can sort. Splitters are taken from a
+ * sorted sample; a pair's bucket is its rank among them. All pairs differ, so splitters divide any
+ * keys, and the pairs of a bucket may be in any order. (Frazer and McKellar, "Samplesort", 1970;
  * Leischner, Osipov and Sanders, "GPU sample sort", 2010.)
  *
- * A level splits each segment, at first the whole, into the same number of buckets, which are the
- * segments of the next level:
+ * A level splits each segment into the same number of buckets, which are the segments of the next
+ * level. The first level has one segment, all pairs. The kernels of a level:
  *
- *   rank_samples, tabulate_lookup   the whole's splitters and their lookup (splitters.cuh)
- *   choose_splitters                or a block a segment does all that
- *   count_buckets, count_chained    how many pairs go to each bucket
- *   place_buckets                   where each begins, and which of them make a tile
- *   scatter_to_counted              each pair to its bucket
+ *   rank_samples, tabulate_lookup   the splitters of all pairs and their lookup (splitters.cuh)
+ *   choose_splitters                or both, by a block for each segment
+ *   count_buckets, count_chained    count the pairs of each bucket
+ *   place_buckets                   computes where each begins, and joins buckets to tiles
+ *   scatter_to_counted              moves each pair to its bucket
  *
- * The first of several levels scatters to chains of extents (chains.cuh) without a count, and
- * list_extents comes after. If there are two levels, and both splitters of a chained bucket have
- * the same key, so have its pairs: from then on only their indices move.
+ * The first of several levels does not count: it scatters to chains of extents (chains.cuh), and
+ * list_extents follows. If there are two levels, and both splitters of a chained bucket have the
+ * same key, so do its pairs; from then on only their indices move.
  *
- * Pairs that are not very many are scattered to padded buckets, without a count.
+ * Up to about a million pairs are scattered to padded buckets instead, without a count.
  */
 #ifndef RECSORT_CUDA_SAMPLE_PARTITION_CUH
 #define RECSORT_CUDA_SAMPLE_PARTITION_CUH
@@ -29,14 +29,14 @@ namespace sample
 
 /* ---- Splitters ---- */
 
-/* Makes the lookup of all pairs' splitters, by many blocks. */
+/* Makes the lookup of the first level with many blocks. */
 template <class Pair> struct tabulate_args {
   static constexpr uint32_t max_threads = SAMPLE_SPLITTER_BLOCK;
   /* reads */
-  pair_array<Pair> candidates; /* splitters, some of which are moved */
+  pair_array<Pair> candidates; /* splitters, before some of them move */
   /* writes */
   splitter_set<Pair> set;
-  bool *one_key; /* of buckets; NULL: not asked for */
+  bool *one_key; /* for each bucket; NULL: not wanted */
 };
 
 template <class Pair>
@@ -53,19 +53,20 @@ __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
   make_lookup(&args.set, 0, &splitters, bins, args.one_key, blockIdx.x, gridDim.x);
 }
 
-/* Chooses the splitters of a segment and makes its lookup, a block a segment. */
+/* Chooses the splitters of each segment and makes its lookup, a block for each segment. */
 template <class Pair> struct choose_splitters_args {
   static constexpr uint32_t max_threads = SAMPLE_SPLITTER_BLOCK;
   /* reads */
   pair_source<Pair> source;
   segment_set segments;
-  uint32_t samples; /* of a segment */
-  uint32_t limit;   /* plan.h */
+  uint32_t samples; /* for each segment */
+  uint32_t limit;   /* as in sample_plan */
   /* writes */
   level_start<Pair> level;
 };
 
-/* A sorted sample of a segment's pairs: of it one less than there are buckets, to `to`. */
+/* Sorts a sample of the block's segment and writes the splitters, evenly spaced, to `to`. By all
+ * threads of the block. */
 template <class Pair>
 DEVICE_INLINE void sort_sample(const choose_splitters_args<Pair> *args,
                                const tile_storage<Pair> *tile, uint64_t begin, uint64_t count,
@@ -105,7 +106,7 @@ __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK, 1)
   if (threadIdx.x == 0) start_level(&args.level, blockIdx.x);
   for (uint32_t i = threadIdx.x; i < set->buckets; i += blockDim.x)
     offset_set(&args.level.to.ends, first + i, 0);
-  if (count == 0) return; /* nothing asks for its splitters */
+  if (count == 0) return; /* its splitters are never used */
   sort_sample(&args, &tile, begin, count, splitters);
   __syncthreads();
   make_lookup(set, blockIdx.x, &splitters, tile.bins, (bool *)NULL, 0, 1);
@@ -113,11 +114,11 @@ __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK, 1)
 
 /* ---- Buckets ---- */
 
-/* Some of a block's pairs: of one segment or of neighbouring ones; or, if they are chained, of one
- * extent. */
+/* The pairs [begin, end) of a block, from one or several adjacent segments, or from one extent of a
+ * chain. */
 struct block_span {
   uint64_t begin, end;
-  uint32_t segment; /* that the first one is of */
+  uint32_t segment; /* of the first pair */
   bool one_key;
 };
 
@@ -130,7 +131,7 @@ template <class Pair> DEVICE_INLINE bool has_one_key(const extent *one)
   }
 }
 
-/* `each` of all pairs, or fewer; at most as many as an extent has. */
+/* The block's span: `each` pairs or fewer. `each` is at most the size of an extent. */
 template <class Pair> DEVICE_INLINE block_span span_of(const segment_set *segments, uint32_t each)
 {
   block_span span = {0, 0, 0, false};
@@ -152,7 +153,7 @@ template <class Pair> DEVICE_INLINE block_span span_of(const segment_set *segmen
   return span;
 }
 
-/* Where those of its segment end. */
+/* The end of the part of a span that lies in its first segment. */
 DEVICE_INLINE uint64_t span_stop(const segment_set *segments, const block_span *span)
 {
   if (segments->form == SEGMENTS_CHAINED) return span->end;
@@ -167,7 +168,7 @@ template <class Pair> DEVICE_INLINE void repeat_key(key_of<Pair> key, key_of<Pai
     keys[t] = key;
 }
 
-/* Counts the pairs of each bucket: of segments that are adjacent, or chained. */
+/* Counts the pairs of each bucket, in adjacent or chained segments. */
 template <class Pair> struct count_args {
   static constexpr uint32_t max_threads = SAMPLE_SCATTER_BLOCK;
   /* reads */
@@ -199,7 +200,8 @@ DEVICE_INLINE void count_some(const count_args<Pair> *args, const lookup_storage
   }
 }
 
-/* Those of a span before `end`, which are of a segment whose search is loaded. */
+/* Counts the pairs of a span up to `end`, in the segment whose lookup is loaded. By all threads of
+ * the block. */
 template <class Pair>
 DEVICE_INLINE void count_span(const count_args<Pair> *args, const lookup_storage<Pair> *search,
                               uint64_t end, block_span *span)
@@ -216,7 +218,8 @@ DEVICE_INLINE void count_span(const count_args<Pair> *args, const lookup_storage
   }
 }
 
-/* Those of a segment's buckets to what other blocks have counted. */
+/* Adds the block's counts of a segment's buckets to the global counts. By all threads of the block;
+ * begins with a barrier. */
 template <class Pair>
 DEVICE_INLINE void add_counts(const count_args<Pair> *args, uint32_t segment,
                               const uint32_t *counts)
@@ -227,8 +230,8 @@ DEVICE_INLINE void add_counts(const count_args<Pair> *args, uint32_t segment,
       (void)offset_add(&args->ends, (uint64_t)segment * args->set.buckets + i, counts[i]);
 }
 
-/* A block's pairs may lie in several segments, which are taken in turn; each thread clears the
- * counts that it has added. */
+/* Counts the pairs of adjacent segments. A block's span may cover several segments, which it
+ * processes in turn. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     count_buckets(const __grid_constant__ count_args<Pair> args)
@@ -239,7 +242,7 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCA
   for (block_span span = span_of<Pair>(&args.segments, args.each); span.begin < span.end;
        span.segment++) {
     const uint64_t stop = span_stop(&args.segments, &span);
-    if (span.begin == stop) continue; /* its splitters were not chosen */
+    if (span.begin == stop) continue; /* an empty segment has no splitters */
     load_lookup(&args.set, span.segment, &search);
     search.one_key = span.one_key;
     count_span(&args, &search, stop, &span);
@@ -247,7 +250,8 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCA
   }
 }
 
-/* Or they are those of some extents, of which neighbours are mostly of one segment. */
+/* Counts the pairs of chained segments: those of some consecutive extents, most of which belong to
+ * the same segment. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     count_chained(const __grid_constant__ count_args<Pair> args)
@@ -272,23 +276,24 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCA
   if (segment != UINT32_MAX) add_counts(&args, segment, search.counts);
 }
 
-/* Adds up counts: where buckets begin; and on the last level, which of them make a tile. */
+/* Turns the counts of buckets into their begins, and joins the buckets of the last level to
+ * tiles. */
 template <class Pair> struct place_buckets_args {
   static constexpr uint32_t max_threads = SAMPLE_SCATTER_BLOCK;
   /* reads */
   offsets segment_ends;
   splitter_set<Pair> set;
-  bool *one_key;         /* of segments; NULL: of none */
-  bool last;             /* of the levels */
-  uint32_t joined;       /* plan.h */
-  uint32_t tile_threads; /* that will sort a tile */
-  /* counts, that become begins */
+  bool *one_key;         /* for each segment; NULL: none has one key */
+  bool last;             /* this is the last level */
+  uint32_t joined;       /* as in sample_plan */
+  uint32_t tile_threads; /* threads of a block that sorts a tile */
+  /* turns counts into begins */
   offsets ends;
   /* writes */
   tile_list tiles;
 };
 
-/* Buckets [low, high) of a segment, the first of which is number `first`, to a tile. */
+/* Makes a tile of the buckets [low, high) of a segment whose first bucket is number `first`. */
 template <class Pair>
 DEVICE_INLINE void join_buckets(const place_buckets_args<Pair> *args, uint32_t first,
                                 const uint64_t *begins, uint32_t low, uint32_t high,
@@ -304,8 +309,8 @@ DEVICE_INLINE void join_buckets(const place_buckets_args<Pair> *args, uint32_t f
   *to = tile;
 }
 
-/* A block a segment: counts to begins, two buckets a thread; and on the last level neighbouring
- * buckets to tiles, each as many as it has space for. */
+/* A block for each segment, a thread for two buckets. On the last level, each tile gets as many
+ * adjacent buckets as fit. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
     place_buckets(const __grid_constant__ place_buckets_args<Pair> args)
@@ -314,7 +319,7 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
   DEVICE_SHARED_ARRAY(uint64_t, begins, SAMPLE_MOST_BUCKETS + 2);
   DEVICE_SHARED_ARRAY(uint16_t, ends, SAMPLE_MOST_BUCKETS);
   DEVICE_SHARED_ARRAY(uint16_t, firsts, SAMPLE_MOST_BUCKETS);
-  DEVICE_SHARED_ARRAY(uint32_t, first_tile, 2); /* its place in the list, and how many */
+  DEVICE_SHARED_ARRAY(uint32_t, first_tile, 2); /* its position in the list; the number of tiles */
   const uint64_t first = (uint64_t)blockIdx.x * args.set.buckets;
   const uint32_t i = 2 * threadIdx.x;
   const uint64_t one = i < args.set.buckets ? offset_get(&args.ends, first + i) : 0;
@@ -337,7 +342,7 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
   for (uint32_t b = threadIdx.x; b < args.set.buckets; b += blockDim.x)
     ends[b] = (uint16_t)tile_end(begins, b, args.set.buckets, args.joined);
   __syncthreads();
-  if (threadIdx.x == 0) { /* from one to the next: each begins where the one before ends */
+  if (threadIdx.x == 0) { /* each tile begins where the one before it ends */
     uint32_t count = 0;
     for (uint32_t b = 0; b < args.set.buckets; b = ends[b])
       firsts[count++] = (uint16_t)b;
@@ -357,14 +362,14 @@ template <class Pair> struct scatter_args {
   pair_source<Pair> source;
   segment_set segments;
   splitter_set<Pair> set;
-  uint32_t each; /* pairs a block, but for the last */
+  uint32_t each; /* pairs of a block; the last block may have fewer */
   /* writes */
   bucket_set buckets;
   pair_array<Pair> to;
 };
 
-/* A block's pairs in shared memory, and bucket by bucket a bucket's number, and a pair's, which may
- * be one that goes to a second extent. */
+/* A block's pairs in shared memory. `order`, sorted by bucket, holds a bucket's number, a pair's
+ * position, and a bit for pairs that go to a second extent. */
 #define IN_SECOND_EXTENT (1u << 15)
 template <class Pair> struct staged_pairs {
   pair_array<Pair> pairs;
@@ -383,7 +388,7 @@ template <class Pair> DEVICE_INLINE staged_pairs<Pair> staged_pairs_at(void *at,
   return staged;
 }
 
-/* So many pairs, that what comes behind is aligned. */
+/* The space for pairs, rounded up so that the arrays behind it are aligned. */
 template <class Pair>
 RECSORT_HD static inline uint32_t staged_capacity(const scatter_args<Pair> *args)
 {
@@ -395,13 +400,13 @@ template <class Pair> RECSORT_HD static inline uint64_t staged_bytes(const scatt
   return staged_capacity(args) * (uint64_t)(Pair::bytes + sizeof(uint32_t));
 }
 
-/* What a block that scatters has in shared memory. */
+/* The shared memory of a block that scatters. */
 template <class Pair> struct scatter_storage {
   lookup_storage<Pair> search;
   staged_pairs<Pair> staged;
-  uint16_t *starts; /* of a bucket's pairs among those of the block */
+  uint16_t *starts; /* where a bucket's pairs start among those of the block */
   uint64_t *moves;  /* how far they go from there */
-  uint32_t *cut;    /* to chains: whether some of a bucket's go elsewhere */
+  uint32_t *cut;    /* TO_CHAINED: nonzero if some bucket's pairs go to two extents */
 };
 
 template <class Pair>
@@ -421,7 +426,8 @@ template <class Pair> static uint64_t scatter_bytes(const scatter_args<Pair> *ar
          args->set.buckets * (sizeof(uint64_t) + sizeof(uint16_t));
 }
 
-/* Each thread's pairs, to where it will find them if there are not registers for all their keys. */
+/* Stores the thread's pairs in shared memory, and the first batch of keys in `keys`. If there are
+ * too few registers for all keys, the thread reads the others back from there. */
 template <class Pair>
 DEVICE_INLINE void stage_pairs(const staged_pairs<Pair> *staged, const block_share *share,
                                bool whole, const Pair *mine, key_of<Pair> *keys)
@@ -436,8 +442,8 @@ DEVICE_INLINE void stage_pairs(const staged_pairs<Pair> *staged, const block_sha
     keys[t] = mine[t].key;
 }
 
-/* Of a batch: from buckets to slots, which are a bucket, and the place among its pairs of the
- * block. */
+/* Adds a batch to the block's counts and turns its buckets into slots: a bucket, and the pair's
+ * position among the block's pairs of that bucket. */
 template <class Pair>
 DEVICE_INLINE void add_slots(uint32_t *counts, const block_share *share, bool whole,
                              uint32_t *slots)
@@ -453,7 +459,7 @@ DEVICE_INLINE void add_slots(uint32_t *counts, const block_share *share, bool wh
     slots[t] = slots[t] << 16 | warp_add(counts, slots[t]);
 }
 
-/* Those of all of a thread's pairs. */
+/* Finds the slots of all of the thread's pairs. */
 template <class Pair>
 DEVICE_INLINE void take_slots(const scatter_args<Pair> *args, const scatter_storage<Pair> *by,
                               uint64_t begin, const block_share *share, bool whole,
@@ -470,8 +476,8 @@ DEVICE_INLINE void take_slots(const scatter_args<Pair> *args, const scatter_stor
   }
 }
 
-/* Space for them; splitters and counts are not wanted any more. `to`: a constant, here and below.
- */
+/* Reserves space for the block's pairs; overwrites splitters and counts, which are no longer
+ * needed. `to` is a compile-time constant, here and below. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE void reserve(const scatter_args<Pair> *args, const scatter_storage<Pair> *by,
                            uint32_t segment, bucket_form to)
@@ -500,7 +506,7 @@ DEVICE_INLINE void set_order(const scatter_storage<Pair> *by, const block_share 
   }
 }
 
-/* Neighbours of a bucket are written together. */
+/* Writes the staged pairs in bucket order, so that the writes to each bucket are coalesced. */
 template <class Pair>
 DEVICE_INLINE void write_staged(const scatter_args<Pair> *args, const scatter_storage<Pair> *by,
                                 uint32_t count, bucket_form to)
@@ -519,8 +525,9 @@ DEVICE_INLINE void write_staged(const scatter_args<Pair> *args, const scatter_st
   }
 }
 
-/* Pairs come while others do, if there are registers for them all; those that go to padded buckets,
- * before it is known to which. `whole`: a constant. */
+/* Scatters the block's pairs of one segment. The loads of pairs overlap those of the lookup if
+ * registers allow; for padded buckets, they even start before the previous kernel has finished.
+ * `whole` is a compile-time constant. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE void scatter_share(const scatter_args<Pair> *args, scatter_storage<Pair> *by,
                                  uint32_t segment, uint64_t begin, const block_share *share,
@@ -547,8 +554,8 @@ DEVICE_INLINE void scatter_share(const scatter_args<Pair> *args, scatter_storage
   write_staged(args, by, count, to);
 }
 
-/* The block takes as much space in each bucket as it has pairs for it: what was its begin becomes
- * its end. */
+/* Scatters to buckets of known sizes. Each block advances a bucket's begin by the pairs that it
+ * adds, so that the begin finally becomes the end. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     scatter_to_counted(const __grid_constant__ scatter_args<Pair> args)
@@ -568,11 +575,11 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCA
     else
       scatter_share(&args, &by, span.segment, span.begin, &share, count, false, TO_COUNTED);
     span.begin = stop;
-    if (span.begin < span.end) __syncthreads(); /* before others take the place of what is staged */
+    if (span.begin < span.end) __syncthreads(); /* before staged pairs are overwritten */
   }
 }
 
-/* Those of all, as there is one segment. */
+/* Scatters the block's pairs on the first level, which has one segment. */
 template <class Pair>
 DEVICE_INLINE void scatter_first(const scatter_args<Pair> *args, scatter_storage<Pair> *by,
                                  bucket_form to)
@@ -599,7 +606,7 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCA
   scatter_first(&args, &by, TO_CHAINED);
 }
 
-/* To buckets with space to spare, which may be too little. */
+/* Scatters to padded buckets; pairs that do not fit are counted but not written. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     scatter_to_padded(const __grid_constant__ scatter_args<Pair> args)

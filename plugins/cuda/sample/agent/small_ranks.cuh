@@ -1,5 +1,4 @@
-/* small_ranks.cuh - few pairs sorted by the ranks of their keys (ranks.cuh).
- */
+/* small_ranks.cuh - sorts few pairs by the ranks of their keys (ranks.cuh). */
 #ifndef RECSORT_CUDA_SAMPLE_SMALL_RANKS_CUH
 #define RECSORT_CUDA_SAMPLE_SMALL_RANKS_CUH
 
@@ -7,7 +6,8 @@
 namespace sample
 {
 
-/* A run comes to shared memory, by whole groups as far as can be. */
+/* Loads the block's run to shared memory, in whole groups where possible. By all threads of the
+ * block. */
 template <class Pair>
 DEVICE_INLINE void load_run(const key_of<Pair> *keys, uint32_t count,
                             key_group<key_of<Pair>> *groups)
@@ -27,8 +27,8 @@ template <class Pair> struct rank_runs_args {
   /* reads */
   const key_of<Pair> *keys;
   /* writes */
-  key_runs<key_of<Pair>> runs; /* sorted, and their fences, if there are several */
-  index_of<Pair> *indices;     /* of the runs' keys */
+  key_runs<key_of<Pair>> runs; /* sorted; with fences if there are several */
+  index_of<Pair> *indices;     /* the indices of the runs' keys */
 };
 
 template <class Pair>
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK)
   args.indices[place] = share.begin + share.first + threadIdx.x % WARP_SIZE;
 }
 
-/* Ranks each key among those of all runs. */
+/* Ranks each key among the keys of all runs. */
 template <class Pair> struct rank_all_args {
   static constexpr uint32_t max_threads = SAMPLE_RANK_BLOCK;
   /* reads */

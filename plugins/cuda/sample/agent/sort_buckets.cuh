@@ -1,7 +1,6 @@
-/* sort_buckets.cuh - the last step of a sort of many pairs: a block sorts a tile in shared memory,
- * of one bucket or of some neighbours. A bucket that is larger than a tile is left for
- * sort_oversized, or, if it was padded, collected from where its pairs came (oversized.cuh).
- */
+/* sort_buckets.cuh - the last step of a sort of many pairs: a block sorts a tile of one or several
+ * adjacent buckets in shared memory. A bucket that is larger than a tile is left to sort_oversized;
+ * if it is padded, its pairs are collected from the input (oversized.cuh). */
 #ifndef RECSORT_CUDA_SAMPLE_SORT_BUCKETS_CUH
 #define RECSORT_CUDA_SAMPLE_SORT_BUCKETS_CUH
 
@@ -9,7 +8,8 @@
 namespace sample
 {
 
-/* Some of a thread's share of the pairs from `begin` on, to shared memory. `whole`: a constant. */
+/* Loads `items` pairs of the thread's share, from the `first` on, to shared memory. The share
+ * starts at pair `begin`. `whole` is a compile-time constant. */
 template <class Pair>
 DEVICE_INLINE void load_some(const pair_array<Pair> *from, uint64_t begin, const block_share *mine,
                              uint32_t first, uint32_t items, bool whole, const pair_array<Pair> *to)
@@ -29,7 +29,7 @@ DEVICE_INLINE void load_some(const pair_array<Pair> *from, uint64_t begin, const
   }
 }
 
-/* In two goes, as registers are few. */
+/* Loads the thread's share of a tile to shared memory, in two halves to save registers. */
 template <class Pair>
 DEVICE_INLINE void load_tile(const pair_array<Pair> *from, uint64_t begin, const block_share *mine,
                              const pair_array<Pair> *to)
@@ -44,7 +44,7 @@ DEVICE_INLINE void load_tile(const pair_array<Pair> *from, uint64_t begin, const
   }
 }
 
-/* Of pairs that have one key, their indices. */
+/* Loads pairs that have one key: only their indices, as the key is known. */
 template <class Pair>
 DEVICE_INLINE void load_one_key(const tile_work<Pair> *work, const bucket_tile *all,
                                 const block_share *mine, const pair_array<Pair> *to)
@@ -60,7 +60,7 @@ DEVICE_INLINE void load_one_key(const tile_work<Pair> *work, const bucket_tile *
   }
 }
 
-/* Zeros that keys of a segment end in, as far as it is known. */
+/* The low zero bits that a segment's keys share, by its lookup; 0 if it has none. */
 template <class Pair>
 DEVICE_INLINE uint32_t segment_tail(const splitter_set<Pair> *set, uint32_t segment)
 {
@@ -71,7 +71,8 @@ DEVICE_INLINE uint32_t segment_tail(const splitter_set<Pair> *set, uint32_t segm
   }
 }
 
-/* What is beyond the first splitter or the last one is not known. */
+/* Sets the scale of a tile from the splitters around it. Tiles at either end lack a splitter, and
+ * their scale is not known. */
 template <class Pair>
 DEVICE_INLINE void set_scale(const splitter_set<Pair> *set, uint32_t end, uint32_t tail,
                              uint32_t tile_threads, bucket_tile *tile)
@@ -91,7 +92,7 @@ DEVICE_INLINE void set_scale(const splitter_set<Pair> *set, uint32_t end, uint32
   }
 }
 
-/* If it is known. */
+/* The scale of a tile; meaningless unless it is known. */
 template <class Pair>
 DEVICE_INLINE bin_scale<Pair> scale_from(const tile_work<Pair> *work, const bucket_tile *tile)
 {
@@ -108,19 +109,19 @@ DEVICE_INLINE bin_scale<Pair> scale_from(const tile_work<Pair> *work, const buck
   return scale;
 }
 
-/* Sorts a padded bucket, a block each. */
+/* Sorts the padded buckets, a block for each. */
 template <class Pair> struct sort_padded_args {
   static constexpr uint32_t max_threads = SAMPLE_TILE_BLOCK;
   /* reads */
   pair_array<Pair> padded;
   offsets ends;
   uint32_t capacity; /* of a bucket */
-  uint64_t count;    /* of all pairs, which are where they were before: for buckets that overflow */
+  uint64_t count;    /* all pairs, in the source, from which overflowed buckets are collected */
   /* reads and writes */
   tile_work<Pair> work;
 };
 
-/* Of buckets that lie apart, how many pairs are in those before one. */
+/* The number of pairs in all padded buckets before one. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE uint64_t padded_before(const sort_padded_args<Pair> *args, uint32_t bucket)
 {
@@ -144,7 +145,8 @@ DEVICE_INLINE bucket_tile padded_tile(const sort_padded_args<Pair> *args, uint32
 
 /* ---- Tiles ---- */
 
-/* One that is not too large, and its place in the result. */
+/* Sorts a tile that fits in shared memory and stores it from `to` on in the result. By all threads
+ * of the block. */
 template <class Pair>
 DEVICE_INLINE void sort_one(const tile_work<Pair> *work, const pair_array<Pair> *from,
                             const bucket_tile *all, uint64_t to)
@@ -167,13 +169,13 @@ DEVICE_INLINE void sort_one(const tile_work<Pair> *work, const pair_array<Pair> 
   store_tile(&tile, all->count, each, &mine, limit, &scale, &out);
 }
 
-/* Sorts a tile of neighbouring buckets, a block each. */
+/* Sorts the tiles of adjacent buckets, a block for each. */
 template <class Pair> struct sort_buckets_args {
   static constexpr uint32_t max_threads = SAMPLE_TILE_BLOCK;
   /* reads */
   tile_list tiles;
   /* writes */
-  uint32_t *oversized; /* how many buckets are larger than a tile, and which */
+  uint32_t *oversized; /* the number of buckets larger than a tile, then their numbers */
   /* reads and writes */
   tile_work<Pair> work;
 };
@@ -188,11 +190,11 @@ __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_B
   if (all.count == 0) return;
   if (all.count <= args.work.tile)
     sort_one(&args.work, &args.work.source.pairs, &all, all.from);
-  else if (threadIdx.x == 0) /* one bucket */
+  else if (threadIdx.x == 0) /* such a tile has one bucket */
     args.oversized[1 + device_add32(&args.oversized[0], 1)] = all.first;
 }
 
-/* A block a bucket. */
+/* A block for each bucket. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))
     sort_padded(const __grid_constant__ sort_padded_args<Pair> args)

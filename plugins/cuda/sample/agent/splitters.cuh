@@ -1,6 +1,5 @@
-/* splitters.cuh - the splitters of all pairs: a sample of these, ranked (ranks.cuh) by as many
- * blocks as there are, so that none has much to do.
- */
+/* splitters.cuh - chooses the splitters of the first level: ranks a sample of all pairs (ranks.cuh)
+ * with many blocks, so that each has little to do. */
 #ifndef RECSORT_CUDA_SAMPLE_SPLITTERS_CUH
 #define RECSORT_CUDA_SAMPLE_SPLITTERS_CUH
 
@@ -8,7 +7,7 @@
 namespace sample
 {
 
-/* What a level begins with: empty buckets, and no tiles. */
+/* What a level starts with: empty buckets, and no tiles. */
 template <class Pair> struct level_start {
   splitter_set<Pair> set;
   bucket_set to;
@@ -16,16 +15,17 @@ template <class Pair> struct level_start {
   uint32_t *oversized;
 };
 
-/* By one thread for each segment, before its pairs are split. */
+/* Resets the state of a segment's level. By one thread for each segment. */
 template <class Pair>
 DEVICE_INLINE void start_level(const level_start<Pair> *level, uint32_t segment)
 {
-  const Pair none = {}; /* in place of a splitter behind the last bucket */
+  const Pair none = {}; /* stands for the unused last splitter */
   pair_put(&level->set.splitters, (uint64_t)(segment + 1) * level->set.buckets - 1, none);
   if (segment == 0) level->oversized[0] = *level->tile_count = 0;
 }
 
-/* Before the splitters of all pairs are used: by all threads of a grid. */
+/* Resets the state of the first level. By all threads of the grid, before the splitters are
+ * used. */
 template <class Pair> DEVICE_INLINE void start_first_level(const level_start<Pair> *level)
 {
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -36,7 +36,8 @@ template <class Pair> DEVICE_INLINE void start_first_level(const level_start<Pai
   if (i == 0) start_level(level, 0);
 }
 
-/* Samples are taken where they are. */
+/* Loads the block's run of samples to shared memory, straight from their positions. By all threads
+ * of the block. */
 template <class Pair>
 DEVICE_INLINE void load_samples(const pair_source<Pair> *source, uint64_t distance,
                                 const run_share *run, key_group<key_of<Pair>> *groups)
@@ -57,7 +58,7 @@ DEVICE_INLINE void load_samples(const pair_source<Pair> *source, uint64_t distan
   fill_groups(groups, run->count);
 }
 
-/* Sample `i`, of which the key is known. */
+/* Sample `i`, whose key is known. */
 template <class Pair>
 DEVICE_INLINE Pair sampled_pair(const pair_source<Pair> *source, uint64_t distance, uint32_t i,
                                 key_of<Pair> key)
@@ -70,7 +71,7 @@ DEVICE_INLINE Pair sampled_pair(const pair_source<Pair> *source, uint64_t distan
   return pair;
 }
 
-/* Of which samples become splitters: those at even distances, one less than there are buckets. */
+/* The choice of splitters: evenly spaced samples, one fewer than there are buckets. */
 template <class Pair> struct sample_choice {
   pair_array<Pair> to;
   uint32_t samples, buckets;
@@ -88,11 +89,11 @@ template <class Pair> struct rank_samples_args {
   static constexpr uint32_t max_threads = SAMPLE_RANK_BLOCK;
   /* reads */
   pair_source<Pair> source;
-  uint64_t distance; /* from sample to sample, in 2^16ths of a pair */
+  uint64_t distance; /* between samples, in 2^-16 pairs */
   /* writes */
-  key_runs<key_of<Pair>> runs; /* sorted, and their fences, if there are several; */
-  pair_array<Pair> sampled;    /* and the runs, with indices */
-  sample_choice<Pair> choice;  /* if there is one */
+  key_runs<key_of<Pair>> runs; /* sorted; with fences if there are several */
+  pair_array<Pair> sampled;    /* the same runs with indices */
+  sample_choice<Pair> choice;  /* written if there is one run */
   level_start<Pair> level;
 };
 
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(SAMPLE_RANK_BLOCK, device_blocks(SAMPLE_RANK_B
     store_sample(&args.choice, ranked.rank, pair);
 }
 
-/* Ranks it among all. */
+/* Ranks each sample among all samples. */
 template <class Pair> struct rank_all_samples_args {
   static constexpr uint32_t max_threads = SAMPLE_RANK_BLOCK;
   /* reads */

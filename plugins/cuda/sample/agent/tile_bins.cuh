@@ -1,20 +1,20 @@
-/* tile_bins.cuh - a tile of pairs sorted in shared memory by one block.
+/* tile_bins.cuh - a block sorts a tile of pairs in shared memory.
  *
- * The range between the least key and the greatest is cut into as many bins of equal width as
- * there are pairs, or twice as many, so that most bins get none, one or two:
+ * The range between the least key and the greatest is cut into bins of equal width, about as many
+ * as there are pairs (policy.cuh), so that most bins get none, one or two:
  *
- *   count    how many pairs fall into each bin
- *   place    where each bin begins: the sums of the counts before
- *   scatter  to each bin the tags of its pairs, in any order: a pair's number, and as many bits
- *            of its key as there is space for beside it
- *   sort     each thread sorts the few tags of its bins; where they tie, or are more than a few,
- *            it leaves them for the next step
- *   store    pairs to where they belong; those that were left are ranked among all of their bin
+ *   count    counts the pairs of each bin
+ *   place    computes where each bin begins: the prefix sums of the counts
+ *   scatter  moves the tags of pairs to their bins, in any order: a tag is a pair's number and as
+ *            many bits of its key as fit beside it
+ *   sort     each thread sorts the tags of its bins; if tags tie, or are more than a few, it
+ *            leaves them for the next step
+ *   store    stores the pairs in order; those that were left are ranked within their bins first
  *
- * (Distributive partitioning: Dobosiewicz, "Sorting by distributive partitioning", 1978.) A bin
- * with more pairs than are soon ranked becomes a range of its own afterwards. As all pairs differ,
- * the least and the greatest of a range never fall into the same bin; so a range of keys of w bits
- * is narrowed by the number of bins at most w / log2(bins) times, whatever the keys are like.
+ * (Distributive partitioning: Dobosiewicz, "Sorting by distributive partitioning", 1978.) An
+ * overfull bin, one with too many pairs to rank, then becomes a range of its own. All pairs differ,
+ * so the least and the greatest of a range never fall into the same bin. So a range of keys of w
+ * bits is split at most w / log2(bins) times, for any keys.
  */
 #ifndef RECSORT_CUDA_SAMPLE_TILE_BINS_CUH
 #define RECSORT_CUDA_SAMPLE_TILE_BINS_CUH
@@ -28,7 +28,7 @@ namespace sample
 
 /* ---- Pairs ---- */
 
-/* Its index alone. */
+/* Copies only the index of a pair. */
 template <class Pair>
 DEVICE_INLINE void put_index(const pair_array<Pair> *to, uint64_t i, const pair_array<Pair> *from,
                              uint64_t at)
@@ -38,7 +38,7 @@ DEVICE_INLINE void put_index(const pair_array<Pair> *to, uint64_t i, const pair_
   }
 }
 
-/* Whether pair `i` of those in shared memory goes before another one. */
+/* True if pair `i` in shared memory goes before another pair. */
 template <class Pair>
 DEVICE_INLINE bool goes_before(const pair_array<Pair> *shared, uint32_t i, Pair other)
 {
@@ -52,18 +52,7 @@ DEVICE_INLINE bool goes_before(const pair_array<Pair> *shared, uint32_t i, Pair 
 
 /* ---- The range of keys, and its bins ---- */
 
-/* Of what is not 0. */
-template <class Key> DEVICE_INLINE uint32_t leading_zeros(Key key)
-{
-  if (sizeof(Key) == sizeof(uint32_t)) return device_clz32((uint32_t)key);
-  if (sizeof(Key) > sizeof(uint64_t)) {
-    const uint64_t high = (uint64_t)((device_uint128)key >> 64);
-    return high ? device_clz64(high) : 64 + device_clz64((uint64_t)key);
-  }
-  return device_clz64((uint64_t)key);
-}
-
-/* The 32 bits behind the first `zeros` of a key, which are not all of its bits. */
+/* The 32 bits after the first `zeros` bits of a key; these are not all of its bits. */
 template <class Key> DEVICE_INLINE uint32_t lead_of_key(Key key, uint32_t zeros)
 {
   if (sizeof(Key) == sizeof(uint32_t)) return (uint32_t)key << zeros;
@@ -76,13 +65,13 @@ template <class Key> DEVICE_INLINE uint32_t lead_of_key(Key key, uint32_t zeros)
   return lead_of((uint64_t)key, zeros);
 }
 
-/* From a key to its bin: how far it is from the origin, in the 32 bits that tell most. Where there
- * is space in 64 bits the index is a part of that, behind the key, without the zeros that keys end
- * in: as far as it is known, that is, as some may not. */
+/* Maps a pair to its bin by its distance from the origin, of which it uses the most significant 32
+ * bits. If key and index fit in 64 bits, the distance includes the index, and leaves out the low
+ * zero bits that most keys share. */
 template <class Pair> struct index_scale {
   uint64_t index_origin;
-  uint32_t index_bits; /* of the index; 0: the key alone */
-  uint32_t tail;       /* zeros that keys end in */
+  uint32_t index_bits; /* 0: the distance does not include the index */
+  uint32_t tail;       /* low zero bits that keys share */
 };
 template <> struct index_scale<packed_pair> {
 };
@@ -93,8 +82,8 @@ template <class Pair> struct bin_scale : index_scale<Pair> {
   uint32_t factor;
 };
 
-/* The key, from the origin on, and the index. A key that does not end in zeros goes behind all
- * indices of the greatest one before that does. */
+/* The distance of a pair from the origin; `key` already is a distance. A key whose low bits are not
+ * zero counts as the last index of the next lower key whose low bits are. */
 template <class Pair>
 DEVICE_INLINE uint64_t wide_in(const bin_scale<Pair> *scale, key_of<Pair> key, index_of<Pair> index)
 {
@@ -104,8 +93,8 @@ DEVICE_INLINE uint64_t wide_in(const bin_scale<Pair> *scale, key_of<Pair> key, i
   return ((uint64_t)head << scale->index_bits) + place - scale->index_origin;
 }
 
-/* What lies between two pairs, the greatest of all included, in so many bins. Their keys, and most
- * of those between them, differ in none of their last `tail` bits. */
+/* The scale that cuts the range from `least` to `greatest`, inclusive, into `bins` bins. The two
+ * keys, and most of those between them, agree in their last `tail` bits. */
 template <class Pair>
 DEVICE_INLINE bin_scale<Pair> scale_of(Pair least, Pair greatest, uint32_t index_bits,
                                        uint32_t tail, uint32_t bins)
@@ -130,7 +119,7 @@ DEVICE_INLINE bin_scale<Pair> scale_of(Pair least, Pair greatest, uint32_t index
   return scale;
 }
 
-/* The 32 bits that tell most: its bin is bin_at() of them. */
+/* The most significant 32 bits of a pair's distance; bin_at() maps them to a bin. */
 template <class Pair> DEVICE_INLINE uint32_t lead_in(const bin_scale<Pair> *scale, Pair pair)
 {
   const key_of<Pair> key = pair.key - scale->origin;
@@ -164,8 +153,9 @@ template <class Pair> DEVICE_INLINE void widen(min_max<Pair> *range, Pair least,
 
 /* ---- Where sorted pairs go ---- */
 
-/* To an array, or to the sink (packed pairs only). If `chosen`: of `samples` pairs only so many
- * less one, at even distances. Simple: neither chosen, nor to a sink of wide keys or indices. */
+/* Sorted pairs go to an array or, if packed, to the sink. If `chosen` is not 0, only `chosen` - 1
+ * of `samples` pairs are stored, evenly spaced. `simple`: not chosen, and no sink of wide keys or
+ * indices. */
 template <class Pair> struct unpacked_output {
 };
 template <> struct unpacked_output<packed_pair> {
@@ -208,8 +198,8 @@ DEVICE_INLINE void store_pair(const tile_output<Pair> *out, uint32_t rank, Pair 
 
 /* ---- A tile ---- */
 
-/* Shared memory of a block that sorts; sample_tile_bytes(). Pairs stay where they are put; their
- * tags move. */
+/* The shared memory of a block that sorts, of sample_tile_bytes(). Pairs stay in place; their tags
+ * move. */
 template <class Pair> struct tile_storage {
   pair_array<Pair> pairs;
   uint32_t *tags;
@@ -237,14 +227,14 @@ DEVICE_INLINE tile_storage<Pair> tile_storage_at(void *shared, uint32_t index_bi
   return tile;
 }
 
-/* Where it lies among bins, in 2^32ths of one. */
+/* The position of a pair among the bins, in 2^-32 bins. */
 template <class Pair> DEVICE_INLINE uint64_t bin_position(const bin_scale<Pair> *scale, Pair pair)
 {
   return device_product(lead_in(scale, pair), scale->factor);
 }
 
-/* A thread's pairs to their bins' counts: the tag of each, and its slot: its bin, and its place
- * there. */
+/* Counts the thread's pairs in their bins, and sets each one's tag and slot: its bin, and its
+ * position there. */
 template <class Pair>
 DEVICE_INLINE void count_bins(const tile_storage<Pair> *tile, const block_share *mine, bool whole,
                               const bin_scale<Pair> *scale, uint32_t *tags, uint32_t *slots)
@@ -273,7 +263,8 @@ DEVICE_INLINE void write_tags(const tile_storage<Pair> *tile, const block_share 
   }
 }
 
-/* The tags of the block's pairs to their bins. */
+/* Scatters the tags of the block's pairs to their bins, and notes overfull ones. By all threads of
+ * the block. */
 template <class Pair>
 DEVICE_INLINE void scatter_to_bins(const tile_storage<Pair> *tile, const block_share *mine,
                                    uint32_t limit, const bin_scale<Pair> *scale,
@@ -295,8 +286,8 @@ DEVICE_INLINE void scatter_to_bins(const tile_storage<Pair> *tile, const block_s
     write_tags(tile, mine, false, tags, slots);
 }
 
-/* Where the pair of a tag that is left goes, which is of some bin: by the bin's tags, or, where
- * these tie, by the pairs. */
+/* The rank in the tile of an unsorted pair: compares the tags of its bin or, if these tie, the
+ * pairs. */
 template <class Pair>
 DEVICE_INLINE uint32_t rank_in_bin(const tile_storage<Pair> *tile, uint32_t bin, uint32_t tag,
                                    Pair pair)
@@ -317,8 +308,8 @@ DEVICE_INLINE uint32_t rank_in_bin(const tile_storage<Pair> *tile, uint32_t bin,
   return less;
 }
 
-/* The pairs of a thread's tags to where they go, but for those that are left: a bit for each.
- * `simply`: a constant, and as most do. */
+/* Stores the pairs of the thread's sorted tags. Returns a bit for each tag that is left. `simply`,
+ * a compile-time constant: out->simple. */
 template <class Pair>
 DEVICE_INLINE uint32_t store_sorted(const tile_storage<Pair> *tile, const block_share *mine,
                                     bool whole, const tile_output<Pair> *out, bool simply)
@@ -335,7 +326,7 @@ DEVICE_INLINE uint32_t store_sorted(const tile_storage<Pair> *tile, const block_
   return left;
 }
 
-/* The pairs of tags that are left, unless their bins are overfull. */
+/* Ranks and stores the pairs of the tags that store_sorted left. */
 template <class Pair>
 DEVICE_INLINE void store_unranked(const tile_storage<Pair> *tile, const block_share *mine,
                                   uint32_t left, const bin_scale<Pair> *scale,
@@ -360,7 +351,7 @@ DEVICE_INLINE void store_all(const tile_storage<Pair> *tile, const block_share *
   store_unranked(tile, mine, left, scale, out);
 }
 
-/* Of all lanes, for all of them. */
+/* The minimum and maximum over a warp, for all of its lanes. */
 template <class Pair> DEVICE_INLINE min_max<Pair> warp_min_max(min_max<Pair> range)
 {
   DEVICE_ROLLED
@@ -371,11 +362,12 @@ template <class Pair> DEVICE_INLINE min_max<Pair> warp_min_max(min_max<Pair> ran
   return range;
 }
 
-/* Of the block's pairs, at least one. There are no tags yet. One barrier. */
+/* The minimum and maximum of the block's pairs, of which there is at least one. Uses the memory of
+ * tags. By all threads of the block; one barrier. */
 template <class Pair>
 DEVICE_INLINE min_max<Pair> block_min_max(const tile_storage<Pair> *tile, const block_share *mine)
 {
-  min_max<Pair> *const ranges = (min_max<Pair> *)tile->tags; /* a warp's */
+  min_max<Pair> *const ranges = (min_max<Pair> *)tile->tags; /* one for each warp */
   min_max<Pair> range;
   range.least.key = (key_of<Pair>)~(key_of<Pair>)0;
   range.greatest.key = 0;
@@ -395,7 +387,7 @@ DEVICE_INLINE min_max<Pair> block_min_max(const tile_storage<Pair> *tile, const 
   return warp_min_max(range);
 }
 
-/* Likewise. */
+/* The scale of a tile's own range, otherwise like block_min_max(). */
 template <class Pair>
 DEVICE_INLINE bin_scale<Pair> tile_scale(const tile_storage<Pair> *tile, const block_share *mine)
 {
@@ -404,8 +396,8 @@ DEVICE_INLINE bin_scale<Pair> tile_scale(const tile_storage<Pair> *tile, const b
                   blockDim.x * policy<Pair>::bins);
 }
 
-/* Where the scale of a tile with overfull bins is kept: to hand it over would take registers of all
- * others. */
+/* Shared memory for the scale of a tile with overfull bins. As an argument it would cost registers
+ * in all tiles. */
 template <class Pair> DEVICE_INLINE bin_scale<Pair> *saved_scale()
 {
   DEVICE_SHARED_ARRAY(bin_scale<Pair>, kept, 1);

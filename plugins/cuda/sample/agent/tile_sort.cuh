@@ -1,5 +1,4 @@
-/* tile_sort.cuh - a tile of pairs sorted in shared memory by one block (tile_bins.cuh).
- */
+/* tile_sort.cuh - puts the steps of tile_bins.cuh and overfull_bins.cuh together. */
 #ifndef RECSORT_CUDA_SAMPLE_TILE_SORT_CUH
 #define RECSORT_CUDA_SAMPLE_TILE_SORT_CUH
 
@@ -8,15 +7,17 @@
 namespace sample
 {
 
-/* The most pairs of a bin that is not overfull, such that there is space for all overfull ones. */
+/* The most pairs of a bin that is not overfull, large enough that the list has space for all
+ * overfull bins. */
 template <class Pair>
 DEVICE_INLINE uint32_t limit_of(const tile_storage<Pair> *tile, uint32_t count)
 {
   return (uint32_t)plan_max(tile->limit, count / MOST_OVERFULL);
 }
 
-/* The tags of the block's pairs, each of which its own thread has put to the tile, to where these
- * go, but for those that are left. The scale may be known. */
+/* Sorts the tags of the tile into their bins, and marks those that are left for later. Each thread
+ * has stored its own pairs in the tile. Computes the scale unless it is known. By all threads of
+ * the block. */
 template <class Pair>
 DEVICE_INLINE void sort_bins(const tile_storage<Pair> *tile, const block_share *mine,
                              uint32_t limit, bool known, bin_scale<Pair> *scale)
@@ -29,8 +30,9 @@ DEVICE_INLINE void sort_bins(const tile_storage<Pair> *tile, const block_share *
   bins_sort(tile->tags, tile->bins, policy<Pair>::bin_groups, limit);
 }
 
-/* Afterwards; `count` pairs in all, `each` a thread; this one's are `mine`. Other threads may still
- * be busy with shared memory when one returns. */
+/* Stores the pairs after sort_bins: `count` pairs, `each` for a thread, of which `mine` is the
+ * share of this one. By all threads of the block; others may still be using shared memory when one
+ * returns. */
 template <class Pair>
 DEVICE_INLINE void store_tile(const tile_storage<Pair> *tile, uint32_t count, uint32_t each,
                               const block_share *mine, uint32_t limit, const bin_scale<Pair> *scale,
@@ -45,8 +47,8 @@ DEVICE_INLINE void store_tile(const tile_storage<Pair> *tile, uint32_t count, ui
   store_all(tile, mine, scale, out);
 }
 
-/* Sorts the first `count` pairs of a tile, which threads have put there as their share of
- * policy<Pair>::items. */
+/* Sorts the first `count` pairs of a tile, where each thread has stored its share of
+ * policy<Pair>::items. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE void sort_tile(const tile_storage<Pair> *tile, uint32_t count,
                              const tile_output<Pair> *out)

@@ -1,4 +1,4 @@
-/* bins.cuh - the bins of a tile, and the tags of its pairs, whatever the type of these
+/* bins.cuh - the bins of a tile and the tags of its pairs, for all types of pair
  * (tile_bins.cuh). */
 #ifndef RECSORT_CUDA_SAMPLE_BINS_CUH
 #define RECSORT_CUDA_SAMPLE_BINS_CUH
@@ -9,23 +9,24 @@ namespace sample
 {
 
 enum {
-  MOST_OVERFULL = 80,  /* bins of a tile with more pairs than the limit */
-  NETWORK_SIZE = 8,    /* pairs that one thread settles */
-  TAG_NUMBER_BITS = 13 /* of a tag */
+  MOST_OVERFULL = 80,  /* overfull bins of a tile */
+  NETWORK_SIZE = 8,    /* tags that one thread sorts in registers */
+  TAG_NUMBER_BITS = 13 /* of a tag: the pair's number in the tile */
 };
-#define TAG_UNRANKED (1u << 31) /* of a tag: its pair is to be ranked in its bin */
-#define TAG_OVERFULL (1u << 30) /* its bin is to be cut */
+#define TAG_UNRANKED (1u << 31) /* of a tag: its pair must be ranked in its bin */
+#define TAG_OVERFULL (1u << 30) /* its bin is to be split */
 
 /* ---- Bins of a range ---- */
 
-/* The 32 bits behind the first `zeros` of a number, which are less than 64. */
+/* The 32 bits after the first `zeros` bits of a number; `zeros` is less than 64. */
 DEVICE_INLINE uint32_t lead_of(uint64_t number, uint32_t zeros)
 {
   return (uint32_t)(number << zeros >> 32);
 }
 
-/* By which numbers up to `top`, whose first bit is 1, are multiplied so that the upper 32 bits are
- * less than `bins`, but not by much for the greatest: rounding changes less than the margin. */
+/* The factor that maps leads to bins: the upper 32 bits of lead * factor are below `bins` for all
+ * leads up to `top`, and close to it for `top`. The first bit of `top` is 1, so rounding errors are
+ * smaller than the margin. */
 DEVICE_INLINE uint32_t bin_factor(uint32_t top, uint32_t bins)
 {
   const float all = 4294967296.0f, margin = 0.999999f;
@@ -37,12 +38,12 @@ DEVICE_INLINE uint32_t bin_at(uint32_t lead, uint32_t factor)
   return (uint32_t)(device_product(lead, factor) >> 32);
 }
 
-/* ---- Tags: of which of some bins, how far into it, and the pair's number ----
+/* ---- Tags: the bin's low bits, the position in it, and the pair's number ----
  *
- * One that is sorted has none of the first two bits. Where the second one tells that its bin is
- * overfull, the next ones tell which of these. */
+ * The first two bits of a sorted tag are 0. If the second bit says that the bin is overfull, the
+ * next ones hold the number of the overfull bin. */
 
-/* Of a place among bins, in 2^32ths of one. */
+/* The tag of a pair at a position among the bins, in 2^-32 bins. */
 DEVICE_INLINE uint32_t tag_of(uint64_t place, uint32_t number)
 {
   enum { KEY_BITS = 30 - TAG_NUMBER_BITS };
@@ -65,7 +66,7 @@ DEVICE_INLINE bool tag_is_overfull(uint32_t tag)
   return (tag & (TAG_UNRANKED | TAG_OVERFULL)) == TAG_OVERFULL;
 }
 
-/* Which overfull bin it is of. */
+/* The number of a tag's overfull bin. */
 DEVICE_INLINE uint32_t tag_overfull(uint32_t tag)
 {
   return (tag & (TAG_OVERFULL - 1)) >> TAG_NUMBER_BITS;
@@ -73,20 +74,21 @@ DEVICE_INLINE uint32_t tag_overfull(uint32_t tag)
 
 /* ---- Bins of a tile ---- */
 
-/* One with more pairs than the limit; or, when these are sorted, with none. */
+/* A bin with more pairs than the limit; once these are sorted, end equals begin. */
 struct overfull_bin {
   uint16_t begin, end; /* of its tags */
-  uint16_t to;         /* where the first of its pairs goes */
-  uint16_t at;         /* its tags' place, if those of all overfull bins lie one behind the other */
+  uint16_t to;         /* rank of its first pair in the tile */
+  uint16_t at;         /* position of its tags, counting only those of overfull bins */
 };
 
 struct overfull_bins {
   overfull_bin *of;
   uint32_t *count;
-  uint32_t *left; /* whether some are not settled */
+  uint32_t *left; /* nonzero if some are not sorted yet */
 };
 
-/* One of two lists of the block: those of one round are cut while those of the next are found. */
+/* One of the block's two lists: a round splits the bins of one and adds overfull ones to the
+ * other. */
 DEVICE_INLINE overfull_bins overfull_list(uint32_t number)
 {
   DEVICE_SHARED_ARRAY(overfull_bin, bins, 2 * MOST_OVERFULL);
@@ -95,14 +97,14 @@ DEVICE_INLINE overfull_bins overfull_list(uint32_t number)
   return list;
 }
 
-/* Before others find some. */
+/* Empties a list. Needs a barrier before bins are added. */
 DEVICE_INLINE void overfull_forget(overfull_bins overfull)
 {
   if (threadIdx.x == 0) *overfull.count = *overfull.left = 0;
 }
 
-/* Some neighbours, of which a thread has one or two: those of all threads lie one behind the other,
- * and the second ones behind them, so that no two of a warp's are in the same bank. */
+/* A group of adjacent bins. A thread has one or two groups: the first groups of all threads lie
+ * side by side, then the second ones, to avoid bank conflicts. */
 struct DEVICE_ALIGNED(16) bin_counts {
   uint32_t of[SAMPLE_BIN_GROUP];
 };
@@ -120,7 +122,7 @@ DEVICE_INLINE void bins_clear(uint32_t *bins, uint32_t groups)
     *bins_mine(bins, g) = none;
 }
 
-/* Counts to begins, the first of which is `at`. */
+/* Prefix sums: turns the counts of a group into begins, of which the first is `at`. */
 DEVICE_INLINE bin_counts bins_begin(bin_counts counts, uint32_t at)
 {
   bin_counts begins;
@@ -141,7 +143,7 @@ DEVICE_INLINE uint32_t bins_sum(bin_counts counts)
   return sum;
 }
 
-/* Whether one has more than so many. */
+/* True if a bin has more pairs than the limit. */
 DEVICE_INLINE bool bins_exceed(bin_counts counts, uint32_t limit)
 {
   bool exceed = false;
@@ -151,7 +153,7 @@ DEVICE_INLINE bool bins_exceed(bin_counts counts, uint32_t limit)
   return exceed;
 }
 
-/* Which of some neighbours are overfull: by where they begin, and where the last one ends. */
+/* Adds the overfull bins of a group to the list. `end` is where its last bin ends. */
 DEVICE_INLINE void bins_note(bin_counts begins, uint32_t end, uint32_t limit,
                              overfull_bins overfull)
 {
@@ -167,12 +169,14 @@ DEVICE_INLINE void bins_note(bin_counts begins, uint32_t end, uint32_t limit,
   }
 }
 
-/* Counts to begins, and behind them the end. The sums of two groups are added up in one number. */
+/* Turns the counts of all bins into begins, with the end behind them, and lists overfull bins. One
+ * scan adds up the sums of both groups of a thread, 16 bits each. By all threads of the block; one
+ * barrier. */
 DEVICE_INLINE void bins_place(uint32_t *bins, uint32_t groups, uint32_t limit,
                               overfull_bins overfull)
 {
   uint32_t sums = 0, all, end = 0;
-  bool exceed[2] = {false, false}; /* of groups */
+  bool exceed[2] = {false, false}; /* one for each group */
   DEVICE_UNROLL
   for (uint32_t g = 0; g < groups; g++) {
     const bin_counts counts = *bins_mine(bins, g);
@@ -215,7 +219,8 @@ DEVICE_INLINE void network_sort(uint32_t *few)
   }
 }
 
-/* Tags [first, end), if they are few that do not tie. */
+/* Sorts tags [first, end) in registers. False, and nothing changed, if they are too many or some
+ * tie. */
 DEVICE_INLINE bool sort_few_tags(uint32_t *tags, uint32_t first, uint32_t end)
 {
   const uint32_t count = end - first;
@@ -239,10 +244,10 @@ DEVICE_INLINE bool sort_few_tags(uint32_t *tags, uint32_t first, uint32_t end)
   return settled;
 }
 
-/* Those of some neighbouring bins are left, which their first bit tells; not of overfull ones. */
+/* Marks the tags of a group's bins as unranked, except those of overfull bins. */
 DEVICE_INLINE void leave_unranked(uint32_t *tags, bin_counts begins, uint32_t end, uint32_t limit)
 {
-  const bool light = end - begins.of[0] <= limit; /* all together */
+  const bool light = end - begins.of[0] <= limit; /* all bins of the group together */
   DEVICE_UNROLL
   for (uint32_t bin = SAMPLE_BIN_GROUP; bin > 0; bin--) {
     const uint32_t begin = light ? begins.of[0] : begins.of[bin - 1];
@@ -253,7 +258,7 @@ DEVICE_INLINE void leave_unranked(uint32_t *tags, bin_counts begins, uint32_t en
   }
 }
 
-/* Those of the thread's bins. */
+/* Sorts the tags of the thread's bins, or marks them. */
 DEVICE_INLINE void bins_sort(uint32_t *tags, uint32_t *bins, uint32_t groups, uint32_t limit)
 {
   DEVICE_UNROLL

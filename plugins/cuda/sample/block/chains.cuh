@@ -1,7 +1,7 @@
-/* chains.cuh - buckets that are chains of extents: areas of the same size in one array. A bucket
- * takes another extent when its last one fills up. So nothing is counted before, and space for all
- * pairs, and an extent and a quarter for each bucket, is enough for any keys. When all pairs are
- * there, the extents are listed, those of a bucket one behind the other.
+/* chains.cuh - buckets as chains of extents, which are areas of equal size in one array. A bucket
+ * allocates another extent when its last one fills up, so nothing needs counting beforehand. Space
+ * for all pairs, and 1.25 extents for each bucket, is enough for any keys. When all pairs are
+ * stored, list_extents lists the extents bucket by bucket.
  */
 #ifndef RECSORT_CUDA_SAMPLE_CHAINS_CUH
 #define RECSORT_CUDA_SAMPLE_CHAINS_CUH
@@ -12,36 +12,36 @@
 namespace sample
 {
 
-/* Of a bucket. */
+/* The state of a bucket. */
 struct chain_state {
-  uint64_t open;     /* an extent's number, in the upper half, and the pairs there and behind it */
+  uint64_t open;     /* upper half: the last extent's number; lower: pairs added from there on */
   uint32_t more;     /* extents after the first one */
-  uint32_t apart[5]; /* from the next bucket's, as all blocks add to it */
+  uint32_t apart[5]; /* padding to keep the states of buckets, which all blocks add to, apart */
 };
 
-/* Which one of a bucket's an extent is. */
+/* The bucket of an extent, and the extent's number in it. */
 struct extent_owner {
   uint32_t bucket, number;
 };
 
 struct DEVICE_ALIGNED(16) extent {
-  uint64_t from; /* a place in the array */
+  uint64_t from; /* position in the array */
   uint32_t count;
   uint16_t bucket;
-  bool one_key; /* the bucket's */
+  bool one_key; /* all pairs of its bucket have one key */
 };
 
 struct bucket_chains {
-  uint32_t bits; /* one has space for 2^bits pairs */
+  uint32_t bits; /* an extent has space for 2^bits pairs */
   uint32_t buckets;
   uint32_t most;
-  chain_state *states;  /* a bucket's */
-  extent_owner *owners; /* an extent's */
-  uint32_t *next;       /* an extent's: the number of the one behind it; 0: there is none yet */
-  uint32_t *counts;     /* how many were taken, and how many are listed */
-  extent *list;         /* of a bucket after the other's */
-  uint32_t *firsts;     /* a bucket's in the list */
-  bool *one_key;        /* whether all pairs of a bucket have one key; NULL: not asked for */
+  chain_state *states;  /* of each bucket */
+  extent_owner *owners; /* of each extent */
+  uint32_t *next;       /* of each extent: the number of the next one; 0: none yet */
+  uint32_t *counts;     /* the numbers of allocated and of listed extents */
+  extent *list;         /* all extents, bucket by bucket */
+  uint32_t *firsts;     /* each bucket's first extent in the list */
+  bool *one_key;        /* for each bucket: all its pairs have one key; NULL: not known */
 };
 
 RECSORT_HD static inline uint32_t extent_size(const bucket_chains *all)
@@ -49,7 +49,7 @@ RECSORT_HD static inline uint32_t extent_size(const bucket_chains *all)
   return 1u << all->bits;
 }
 
-/* By many threads, of which this is number `i`: each bucket has an extent. */
+/* Gives each bucket its first extent. By `threads` threads, of which this is number `i`. */
 DEVICE_INLINE void chains_begin(const bucket_chains *all, uint32_t i, uint32_t threads)
 {
   if (i == 0) all->counts[0] = all->buckets;
@@ -72,22 +72,23 @@ DEVICE_INLINE void chains_begin(const bucket_chains *all, uint32_t i, uint32_t t
  * published in order.
  */
 
-/* What a block finds for the pairs of each bucket, which lie one behind the other among its own:
- * how far they move from there; and those from `cuts` on, which are in another extent. */
+/* Where a block's pairs go. A bucket's pairs are adjacent in the block; they move by `first`, those
+ * from `cuts` on by `second`, as they are in the next extent. */
 struct chain_moves {
-  uint16_t *starts; /* of a bucket's pairs */
+  uint16_t *starts; /* of each bucket's pairs in the block */
   uint64_t *first, *second;
-  uint32_t *cuts; /* beside the counts, which they replace */
-  uint32_t *cut;  /* whether there are any */
+  uint32_t *cuts; /* overwrite the counts */
+  uint32_t *cut;  /* nonzero if some bucket has a cut inside */
 };
 
-/* A bucket's pairs that ask for space, from place `at` of an extent on. */
+/* A block's request of space for `count` pairs of a bucket, at position `at` of extent `number`. */
 struct reservation {
   uint32_t bucket, start, count;
   uint32_t number, at;
 };
 
-/* The block whose pairs are the first in the last quarter of an extent takes the next one. */
+/* Allocates the next extent, if these pairs are the ones that reach the last quarter of this
+ * one. */
 DEVICE_INLINE void extent_prepare(const bucket_chains *all, uint32_t bucket, uint32_t number,
                                   uint32_t at, uint32_t count)
 {
@@ -99,7 +100,7 @@ DEVICE_INLINE void extent_prepare(const bucket_chains *all, uint32_t bucket, uin
   device_poke32(&all->next[number], taken);
 }
 
-/* False: try again. */
+/* Tries to reserve space for a bucket's pairs. False: try again. */
 DEVICE_INLINE bool extent_reserve(const bucket_chains *all, reservation *seeker,
                                   const chain_moves *moves)
 {
@@ -127,8 +128,9 @@ DEVICE_INLINE bool extent_reserve(const bucket_chains *all, reservation *seeker,
   return true;
 }
 
-/* By counts. A warp goes on together, so that no lane that spins keeps others from what other
- * blocks spin for. One barrier, and those of block_before(). */
+/* Reserves space for the block's pairs, from the block's counts. The lanes of a warp advance
+ * together, so that a lane that spins does not block lanes that other blocks wait for. By all
+ * threads of the block; one barrier, and those of block_before(). */
 DEVICE_INLINE void chains_reserve(const bucket_chains *all, const chain_moves *moves)
 {
   const uint32_t *const counts = moves->cuts;
@@ -156,10 +158,10 @@ struct list_args {
   static constexpr uint32_t max_threads = SAMPLE_SCATTER_BLOCK;
 
   bucket_chains all;
-  offsets ends; /* of buckets, one behind the other, as they will be */
+  offsets ends; /* of the buckets, as if these were adjacent */
 };
 
-/* Of a bucket: which extent is the last, and how many pairs are there. */
+/* The last extent of a bucket, and the pairs in it. */
 struct extent_last {
   uint32_t number, count;
 };
@@ -171,7 +173,7 @@ DEVICE_INLINE extent_last chain_last(const bucket_chains *all, uint32_t bucket)
   return last;
 }
 
-/* Where in the array pair `i` of a bucket is. */
+/* The position of pair `i` of a bucket in the array. */
 DEVICE_INLINE uint64_t chain_position(const bucket_chains *all, uint32_t bucket, uint64_t i)
 {
   const uint64_t number = all->firsts[bucket] + (i >> all->bits);

@@ -10,7 +10,7 @@
 namespace sample
 {
 
-/* 32 or 64 bits each, every so many. */
+/* An array of offsets of 32 or 64 bits each. `stride` is the distance between two of them. */
 struct offsets {
   void *at;
   uint32_t bits, stride;
@@ -30,7 +30,7 @@ DEVICE_INLINE void offset_set(const offsets *all, uint64_t i, uint64_t place)
     ((uint64_t *)all->at)[i * all->stride] = place;
 }
 
-/* Returns what was there before. */
+/* Atomic; returns the old value. */
 DEVICE_INLINE uint64_t offset_add(const offsets *all, uint64_t i, uint32_t more)
 {
   return all->bits == 32 ? device_add32((uint32_t *)all->at + i * all->stride, more)
@@ -53,8 +53,7 @@ DEVICE_INLINE uint64_t segment_end(const offsets *ends, uint32_t segment, uint32
   return segment + 1 == segments ? count : offset_get(ends, segment);
 }
 
-/* The segment that pair `at` is in: by a warp, which looks at as many places at once as it has
- * lanes. All its lanes come along. */
+/* The segment of pair `at`. By all lanes of a warp, which search together. */
 DEVICE_INLINE uint32_t segment_at(const offsets *ends, uint32_t segments, uint64_t at)
 {
   uint32_t low = 0, count = segments;

@@ -1,5 +1,4 @@
-/* overfull.cuh - the overfull bins of a tile, whatever the type of its pairs (overfull_bins.cuh).
- */
+/* overfull.cuh - the overfull bins of a tile, for all types of pair (overfull_bins.cuh). */
 #ifndef RECSORT_CUDA_SAMPLE_OVERFULL_CUH
 #define RECSORT_CUDA_SAMPLE_OVERFULL_CUH
 
@@ -10,12 +9,13 @@ namespace sample
 
 #define NO_SLOT UINT32_MAX
 
-/* ---- Some numbers sorted by a warp ----
+/* ---- A warp sorts numbers ----
  *
- * Each lane has some neighbours. (Batcher, "Sorting networks and their applications", 1968: the
- * bitonic sorter; here the first step of each merge is mirrored, so that all of them ascend.) */
+ * Each lane has OVERFULL_EACH adjacent ones. (Batcher, "Sorting networks and their applications",
+ * 1968: the bitonic sorter; here the first step of each merge is mirrored, so that all of them
+ * ascend.) */
 
-enum { OVERFULL_EACH = 4 }; /* of a lane */
+enum { OVERFULL_EACH = 4 }; /* numbers of each lane */
 
 DEVICE_INLINE void overfull_compare(uint32_t *numbers, uint32_t i, uint32_t k)
 {
@@ -24,7 +24,7 @@ DEVICE_INLINE void overfull_compare(uint32_t *numbers, uint32_t i, uint32_t k)
   numbers[k] = a < b ? b : a;
 }
 
-/* The lesser ones of these and of those of another lane, or the greater ones. */
+/* Compares the numbers with those of another lane, and keeps the lesser or the greater ones. */
 DEVICE_INLINE void overfull_exchange(uint32_t *numbers, uint32_t lanes, bool mirrored, bool greater)
 {
   uint32_t others[OVERFULL_EACH];
@@ -62,8 +62,8 @@ DEVICE_INLINE void overfull_sort(uint32_t *numbers)
 
 /* ---- Overfull bins ---- */
 
-/* The tags of one tell which it is. By a warp, as one thread would take as long as the rest of the
- * block. */
+/* Marks the tags of an overfull bin with its number. By all lanes of a warp, as one thread would
+ * take as long as the rest of the block. */
 DEVICE_INLINE void overfull_leave(uint32_t *tags, overfull_bins overfull, uint32_t bin)
 {
   const uint32_t bits = TAG_OVERFULL | bin << TAG_NUMBER_BITS;
@@ -74,46 +74,46 @@ DEVICE_INLINE void overfull_leave(uint32_t *tags, overfull_bins overfull, uint32
   *overfull.left = 1;
 }
 
-/* From a place among their tags to one in the tile. */
+/* The distance from a position among the tags of overfull bins to the rank in the tile. */
 DEVICE_INLINE uint32_t overfull_shift(overfull_bin bin)
 {
   return (uint32_t)bin.to - bin.at;
 }
 
-/* The end of a bin's tags, among all of theirs. */
+/* The end of a bin's tags, counting only those of overfull bins. */
 DEVICE_INLINE uint32_t overfull_end(overfull_bin bin)
 {
   return (uint32_t)bin.at + bin.end - bin.begin;
 }
 
-/* What distinguishes the pairs of an overfull bin: the 32 bits behind those that all of them
- * have in common. */
+/* The scale of an overfull bin: it uses the 32 bits after those that all its pairs share. */
 struct DEVICE_ALIGNED(16) overfull_scale {
-  uint32_t zeros;  /* how many these are */
-  uint32_t origin; /* the least one's */
-  uint32_t factor; /* at first the greatest one's */
+  uint32_t zeros;  /* number of bits that they share */
+  uint32_t origin; /* the least value of the 32 bits */
+  uint32_t factor; /* at first the greatest value */
   uint16_t shift;
-  uint16_t first; /* of its new bins */
+  uint16_t first; /* its first new bin */
 };
 
-/* Overfull bins whose tags are to be cut into bins of their own. */
+/* Overfull bins that are being split into new bins. */
 struct overfull_split {
   overfull_bins overfull;
   overfull_scale *scales;
-  uint16_t *samples; /* the number of a pair of each, and whether its scale is guessed */
-  uint32_t *tags;    /* how many, of all of them */
-  uint32_t *unknown; /* whether there is a bin whose scale is not guessed */
-  uint32_t *wrong;   /* whether a guess is */
+  uint16_t *samples; /* for each: the number of one pair, and whether its scale is guessed */
+  uint32_t *tags;    /* the number of tags in all overfull bins */
+  uint32_t *unknown; /* nonzero if some scale is not guessed */
+  uint32_t *wrong;   /* nonzero if some guess is wrong */
 };
 
-#define OVERFULL_GUESSED (1u << 15) /* of a sample */
+#define OVERFULL_GUESSED (1u << 15) /* a bit of samples[] */
 
 DEVICE_INLINE bool overfull_is_guessed(const overfull_split *cut, uint32_t bin)
 {
   return cut->samples[bin] & OVERFULL_GUESSED;
 }
 
-/* One barrier, as of block_before(). There are more threads than overfull bins. */
+/* Starts a round: resets the scales and picks a sample of each bin. By all threads of the block, of
+ * which there are more than overfull bins; one barrier, that of block_before(). */
 DEVICE_INLINE void overfull_begin(const overfull_split *cut, const uint32_t *tags)
 {
   const overfull_scale none = {UINT32_MAX, UINT32_MAX, 0, 0, 0};
@@ -129,15 +129,15 @@ DEVICE_INLINE void overfull_begin(const overfull_split *cut, const uint32_t *tag
   if (bin + 1 == count) *cut->tags = before + mine;
 }
 
-/* Of so many new bins in all, those from the returned one to the next one's are within a bin
- * whose tags begin there: none in common with another one. */
+/* The first new bin of the overfull bin whose tags begin at `begin`, if there are `bins` new bins.
+ * They are divided in proportion to tags, and no two overfull bins share one. */
 DEVICE_INLINE uint32_t overfull_first_bin(const overfull_split *cut, uint32_t begin, uint32_t bins)
 {
   return (begin * bins + *cut->tags - 1) / *cut->tags;
 }
 
-/* When it is known which bits all have in common, and the least and the greatest of those behind
- * them. */
+/* Completes a scale whose `zeros` is known, and whose `origin` and `factor` hold the least and the
+ * greatest value. */
 DEVICE_INLINE void overfull_scale_set(const overfull_split *cut, uint32_t bin, uint32_t bins)
 {
   const overfull_bin one = cut->overfull.of[bin];
@@ -150,7 +150,7 @@ DEVICE_INLINE void overfull_scale_set(const overfull_split *cut, uint32_t bin, u
       bin_factor(range << shift, overfull_first_bin(cut, overfull_end(one), bins) - first);
 }
 
-/* The overfull bin that tag `i` of them is of. */
+/* The overfull bin of tag `i`, counting only tags of overfull bins. */
 DEVICE_INLINE uint32_t overfull_of(const overfull_split *cut, uint32_t i)
 {
   uint32_t low = 0, high = *cut->overfull.count - 1;
@@ -165,7 +165,7 @@ DEVICE_INLINE uint32_t overfull_of(const overfull_split *cut, uint32_t i)
   return low;
 }
 
-/* Where the pairs of new ones go, which are parts of the ones before. */
+/* Sets the ranks of the new overfull bins, from those of the bins that they are parts of. */
 DEVICE_INLINE void overfull_aim(const overfull_split *cut, overfull_bins made)
 {
   DEVICE_ROLLED
@@ -176,16 +176,16 @@ DEVICE_INLINE void overfull_aim(const overfull_split *cut, overfull_bins made)
   }
 }
 
-/* A warp's share of all their tags. */
+/* The number of overfull tags for each warp. */
 DEVICE_INLINE uint32_t overfull_share(const overfull_split *cut)
 {
   return (*cut->tags + blockDim.x - 1) / blockDim.x * WARP_SIZE;
 }
 
-/* Piece by piece: tags [at, end), which are of one bin. */
+/* A warp's current piece: tags [at, end), all of one bin. */
 struct overfull_piece {
   uint32_t bin, at, end;
-  uint32_t last; /* of the share */
+  uint32_t last; /* end of the warp's share */
   uint32_t lane;
 };
 

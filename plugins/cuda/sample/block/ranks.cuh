@@ -1,12 +1,12 @@
-/* ranks.cuh - keys ranked by how many go before each.
+/* ranks.cuh - ranks keys by counting those that go before each.
  *
- *   rank_in_run   within a run of some hundred: a warp ranks two, and each of its lanes compares
- *                 these with its part of the run
- *   rank_in_all   if there are more runs, which are sorted by then: by a search in each other one,
- *                 among its fences first, of which each lane of a warp holds one
+ *   rank_in_run   ranks within a run of a few hundred keys: a warp ranks two keys, and each lane
+ *                 compares them with its part of the run
+ *   rank_in_all   ranks among several runs, now sorted: searches in each other run, first among
+ *                 its fences, of which each lane of a warp holds one
  *
- * (The ranks of bSearchFirst and bSearchLast, but among all runs at once.) Keys come in the order
- * of their indices, so that of equal ones the earlier one goes first.
+ * (These are the ranks of bSearchFirst and bSearchLast, among all runs at once.) Keys are in index
+ * order, so the first of two equal keys goes before the other.
  */
 #ifndef RECSORT_CUDA_SAMPLE_RANKS_CUH
 #define RECSORT_CUDA_SAMPLE_RANKS_CUH
@@ -17,13 +17,13 @@
 namespace sample
 {
 
-/* Neighbours that are loaded at once. */
+/* Adjacent keys that are loaded at once. */
 template <class Key> inline constexpr uint32_t group_size = 16 / sizeof(Key);
 template <class Key> struct DEVICE_ALIGNED(16) key_group {
   Key of[group_size<Key>];
 };
 
-/* Of `count` keys, such that all lanes of a warp have as many. */
+/* The groups of `count` keys, rounded up so that all lanes of a warp have equally many. */
 template <class Key> RECSORT_HD static inline uint32_t groups_of(uint32_t count)
 {
   return (uint32_t)plan_blocks(count, WARP_SIZE * group_size<Key>) * WARP_SIZE;
@@ -34,8 +34,8 @@ template <class Key> static inline uint64_t run_bytes(const sample_ranking *how)
   return groups_of<Key>(1u << how->run_bits) * sizeof(key_group<Key>);
 }
 
-/* Sorted runs of 2^bits keys, but for the last one; and their fences: the last one of every so many
- * that a run has as many of them as a warp has lanes. */
+/* Sorted runs of 2^bits keys (the last one may be shorter) and their fences. Fences are keys at
+ * equal distances, as many in a run as a warp has lanes. */
 template <class Key> struct key_runs {
   Key *keys, *fences;
   uint32_t count; /* keys */
@@ -49,7 +49,7 @@ template <class Key> DEVICE_INLINE void put_group(key_group<Key> *groups, uint32
   groups[i / group_size<Key>].of[i % group_size<Key>] = key;
 }
 
-/* Behind the last key what is not less than any. */
+/* Pads a run in shared memory with the greatest key. */
 template <class Key> DEVICE_INLINE void fill_groups(key_group<Key> *groups, uint32_t count)
 {
   const uint32_t all = groups_of<Key>(count) * group_size<Key>;
@@ -57,7 +57,8 @@ template <class Key> DEVICE_INLINE void fill_groups(key_group<Key> *groups, uint
     put_group(groups, i, (Key) ~(Key)0);
 }
 
-/* How many of a lane's keys, of groups [low, high), are less than some, or not greater; added. */
+/* Adds to `counts` the number of the lane's keys, in groups [low, high), that are less than each
+ * key of `than`, or, with `or_equal`, not greater. */
 template <class Key>
 DEVICE_INLINE void count_less(const key_group<Key> *groups, uint32_t low, uint32_t high,
                               const Key *than, bool or_equal, uint32_t *counts)
@@ -73,7 +74,8 @@ DEVICE_INLINE void count_less(const key_group<Key> *groups, uint32_t low, uint32
   }
 }
 
-/* Likewise, of its group from `low` on, how many go before numbers `first` and on. */
+/* The same for the lane's group from `low` on, which may hold the ranked keys: of equal keys, those
+ * at earlier positions count. */
 template <class Key>
 DEVICE_INLINE void count_before(const key_group<Key> *groups, uint32_t low, const Key *than,
                                 uint32_t first, uint32_t *counts)
@@ -88,7 +90,7 @@ DEVICE_INLINE void count_before(const key_group<Key> *groups, uint32_t low, cons
   }
 }
 
-/* The lane's key of those that the warp ranks, if run_share_has(). */
+/* The key that the lane holds after its warp has ranked some; valid if run_share_has(). */
 template <class Key> struct ranked_key {
   Key key;
   uint32_t rank;
@@ -121,7 +123,7 @@ template <class Key> DEVICE_INLINE bool are_several(const key_runs<Key> *runs)
   return runs->count > 1u << runs->bits;
 }
 
-/* Where it goes. If others will look for it, it may become a fence. */
+/* The position of a ranked key among all runs. Also stores the key as a fence if it is one. */
 template <class Key>
 DEVICE_INLINE uint32_t place_in_run(const key_runs<Key> *runs, const run_share *share,
                                     ranked_key<Key> ranked)
@@ -134,12 +136,12 @@ DEVICE_INLINE uint32_t place_in_run(const key_runs<Key> *runs, const run_share *
 
 /* ---- In all runs ---- */
 
-/* Of a key of each lane, in one run. */
+/* The search for each lane's key in one run. */
 template <class Key> struct run_search {
-  uint32_t begin, count; /* the run's keys; none of its own one */
-  bool equal;            /* whether equal ones go before */
-  Key fence;             /* the lane's */
-  uint32_t rank;         /* so many are known to go before */
+  uint32_t begin, count; /* the run's keys; count is 0 for the keys' own run */
+  bool equal;            /* equal keys of the run go before */
+  Key fence;             /* the lane's fence of the run */
+  uint32_t rank;         /* keys known to go before */
 };
 
 template <class Key>
@@ -162,14 +164,14 @@ DEVICE_INLINE bool run_goes_before(const run_search<Key> *search, Key other, Key
   return other < key || (other == key && search->equal);
 }
 
-/* How many keys of all runs but one's own go before a lane's: of those that are the warp's. Some
- * runs at a time, so that loads need not wait for each other. */
+/* The number of keys in this warp's share of the other runs that go before the lane's key. Searches
+ * in several runs at a time, so that their loads overlap. */
 template <class Key>
 DEVICE_INLINE uint32_t rank_in_others(const key_runs<Key> *runs, uint32_t own, Key key)
 {
   enum { SOME = 2 };
   const uint32_t all = ((runs->count - 1) >> runs->bits) + 1, every = blockDim.x / WARP_SIZE;
-  const uint32_t bits = runs->bits - WARP_BITS; /* from one fence to the next */
+  const uint32_t bits = runs->bits - WARP_BITS; /* log2 of the distance between fences */
   uint32_t sum = 0;
   for (uint32_t run = threadIdx.x / WARP_SIZE; run < all; run += SOME * every) {
     run_search<Key> some[SOME];
@@ -206,8 +208,8 @@ DEVICE_INLINE uint32_t rank_in_others(const key_runs<Key> *runs, uint32_t own, K
   return sum;
 }
 
-/* Of key `i` of the runs, for the first warp. A block ranks one for each lane of a warp; its warps
- * share the runs. One barrier. */
+/* The rank of key `i` among all runs, valid in the first warp. A block ranks one key for each lane
+ * of a warp; its warps share the runs. By all threads of the block; one barrier. */
 template <class Key>
 DEVICE_INLINE uint32_t rank_in_all(const key_runs<Key> *runs, uint32_t i, Key key)
 {

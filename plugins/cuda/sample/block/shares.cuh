@@ -1,4 +1,4 @@
-/* shares.cuh - which pairs of a block are a thread's, and sums over a warp or a block. */
+/* shares.cuh - divides a block's pairs among its threads; sums over a warp or a block. */
 #ifndef RECSORT_CUDA_SAMPLE_SHARES_CUH
 #define RECSORT_CUDA_SAMPLE_SHARES_CUH
 
@@ -10,14 +10,14 @@ namespace sample
 
 /* ---- A block's pairs ---- */
 
-/* A thread's: number `first`, and every WARP_SIZE from there on, before `end`. Those of a warp
- * are neighbours, so that where a thread's lie differs by constants. */
+/* A thread's pairs: number `first`, and every WARP_SIZE-th from there on, before `end`. A warp's
+ * pairs are adjacent, and the addresses of a thread's pairs differ by constants. */
 struct block_share {
   uint32_t first, end;
-  bool whole; /* no lane of the warp could have more */
+  bool whole; /* all lanes of the warp have the most possible */
 };
 
-/* Of `count` pairs, `each` a thread, of `most` that there could be. */
+/* The thread's share of `count` pairs, `each` for a thread; `most` is the most that it could be. */
 DEVICE_INLINE block_share share_of(uint32_t count, uint32_t each, uint32_t most)
 {
   const uint32_t warps = WARP_SIZE * each, begin = threadIdx.x / WARP_SIZE * warps;
@@ -27,7 +27,7 @@ DEVICE_INLINE block_share share_of(uint32_t count, uint32_t each, uint32_t most)
   return mine;
 }
 
-/* So many a thread, that all have about as many; the block has a power of two. */
+/* Pairs for each thread if all get about equally many. The size of the block is a power of two. */
 DEVICE_INLINE uint32_t share_each(uint32_t count)
 {
   return (count + blockDim.x - 1) >> (31 - device_clz32(blockDim.x));
@@ -38,7 +38,7 @@ DEVICE_INLINE uint32_t share_at(const block_share *mine, uint32_t t)
   return mine->first + t * WARP_SIZE;
 }
 
-/* Without the first ones. */
+/* The share without its first `t` pairs. */
 DEVICE_INLINE block_share share_from(const block_share *all, uint32_t t)
 {
   block_share some = *all;
@@ -46,7 +46,8 @@ DEVICE_INLINE block_share share_from(const block_share *all, uint32_t t)
   return some;
 }
 
-/* Whether any lane of the warp has so many; it comes before share_has(). `whole`: a constant. */
+/* True if any lane of the warp has more than `t` pairs; tested before share_has(), as it is uniform
+ * in the warp. `whole` is a compile-time constant. */
 DEVICE_INLINE bool share_goes_on(const block_share *mine, uint32_t t, bool whole)
 {
   return whole || share_at(mine, t) - threadIdx.x % WARP_SIZE < mine->end;
@@ -57,14 +58,14 @@ DEVICE_INLINE bool share_has(const block_share *mine, uint32_t t, bool whole)
   return whole || share_at(mine, t) < mine->end;
 }
 
-/* ---- Keys that a block ranks, of a run ---- */
+/* ---- Keys of a run that a block ranks ---- */
 
 struct run_share {
-  uint32_t begin, count; /* the run */
-  uint32_t first;        /* of the warp's SAMPLE_WARP_RANKED, within the run */
+  uint32_t begin, count; /* of the run */
+  uint32_t first;        /* the first of the warp's SAMPLE_WARP_RANKED keys, counted from begin */
 };
 
-/* Of `all` in runs of 2^bits. */
+/* The warp's keys, if `all` keys are in runs of 2^bits. */
 DEVICE_INLINE run_share run_share_of(uint32_t all, uint32_t bits)
 {
   const uint32_t each = blockDim.x / WARP_SIZE * SAMPLE_WARP_RANKED, first = blockIdx.x * each;
@@ -75,7 +76,7 @@ DEVICE_INLINE run_share run_share_of(uint32_t all, uint32_t bits)
   return share;
 }
 
-/* Whether one of them is the lane's. */
+/* True if the lane holds one of the warp's keys. */
 DEVICE_INLINE bool run_share_has(const run_share *share)
 {
   const uint32_t lane = threadIdx.x % WARP_SIZE;
@@ -84,16 +85,16 @@ DEVICE_INLINE bool run_share_has(const run_share *share)
 
 /* ---- Counts that many lanes add to ---- */
 
-/* Whether a warp's numbers are so few that the lanes which add to these counts would wait for each
- * other: by whether neighbours have the same. */
+/* True if the lanes of a warp hold so few different numbers that atomic additions to their counts
+ * would contend. Judges by the number of neighbours that are equal. */
 DEVICE_INLINE bool warp_is_contended(uint32_t number)
 {
   const uint32_t neighbour = __shfl_xor_sync(UINT32_MAX, number, 1);
   return device_popc(device_ballot(number == neighbour)) > WARP_SIZE / 2;
 }
 
-/* Adds 1 to count `number` for each lane, for all of the same number at once. Returns what was
- * there before, with those of the lanes before. */
+/* Adds 1 to counts[number] for each lane, with one atomic addition for all lanes with the same
+ * number. Returns what a lane's own addition would have. By all lanes of a warp. */
 DEVICE_INLINE uint32_t warp_add(uint32_t *counts, uint32_t number)
 {
   const uint32_t lane = threadIdx.x % WARP_SIZE, alike = device_match(number);
@@ -106,8 +107,8 @@ DEVICE_INLINE uint32_t warp_add(uint32_t *counts, uint32_t number)
 
 /* ---- Sums over a block ---- */
 
-/* The sum of what the threads before have, and that of all. One barrier: callers need another one
- * before the next call. */
+/* Exclusive prefix sum over the block, and the sum of all. By all threads; one barrier. Callers
+ * need another barrier before the next call. */
 DEVICE_INLINE uint32_t block_before_all(uint32_t mine, uint32_t *all)
 {
   DEVICE_SHARED_ARRAY(uint32_t, sums, SAMPLE_SPLITTER_BLOCK / WARP_SIZE);
@@ -131,7 +132,7 @@ DEVICE_INLINE uint32_t block_before(uint32_t mine)
   return block_before_all(mine, &all);
 }
 
-/* Of all threads, for all of them; likewise. */
+/* The sum over the block, for all threads; barriers as above. */
 DEVICE_INLINE uint32_t block_sum(uint32_t mine)
 {
   DEVICE_SHARED_ARRAY(uint32_t, sums, SAMPLE_SPLITTER_BLOCK / WARP_SIZE);
@@ -141,7 +142,7 @@ DEVICE_INLINE uint32_t block_sum(uint32_t mine)
   return device_warp_sum(lane < blockDim.x / WARP_SIZE ? sums[lane] : 0);
 }
 
-/* Of the same lane in all warps, for the first warp; likewise. */
+/* The sum over the same lane of all warps, valid in the first warp; barriers as above. */
 DEVICE_INLINE uint32_t rank_sum(uint32_t mine)
 {
   DEVICE_SHARED_ARRAY(uint32_t, sums, SAMPLE_RANK_BLOCK);

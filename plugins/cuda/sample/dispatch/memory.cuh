@@ -1,5 +1,4 @@
-/* memory.cuh - memory divided among arrays.
- */
+/* memory.cuh - divides a block of memory into arrays. */
 #ifndef RECSORT_CUDA_SAMPLE_MEMORY_CUH
 #define RECSORT_CUDA_SAMPLE_MEMORY_CUH
 
@@ -8,13 +7,8 @@
 namespace sample
 {
 
-static inline uint32_t index_bits_of(const device_job *job)
-{
-  return job->count > 1 ? 64 - (uint32_t)__builtin_clzll(job->count - 1) : 1;
-}
-
 struct arena {
-  char *at; /* NULL: only to add up */
+  char *at; /* NULL: only adds up the bytes */
   uint64_t taken;
 };
 

@@ -1,5 +1,4 @@
-/* presorted.cuh - keys that ascend or descend already, or nearly.
- */
+/* presorted.cuh - sorts keys that ascend or descend already, or nearly ascend. */
 #ifndef RECSORT_CUDA_SAMPLE_PRESORTED_CUH
 #define RECSORT_CUDA_SAMPLE_PRESORTED_CUH
 
@@ -10,13 +9,13 @@
 namespace sample
 {
 
-/* Whether all keys ascend, descend, or seem to ascend but for a few. If they do, the result is
- * there: in side 0, or, if they descend, in side 1. Waits. */
+/* Detects whether all keys ascend, descend, or seem to ascend except for a few. If they ascend, the
+ * result is in side 0; if they descend, in side 1. Waits for the device. */
 template <class Pair>
 device_status presorted<Pair>::detect(const device_job *job, const device_buffers *buffers,
                                       order_flags *flags, key_order *found)
 {
-  enum { BLOCKS = 8 }; /* a multiprocessor */
+  enum { BLOCKS = 8 }; /* for each multiprocessor */
   const uint64_t blocks =
       plan_min(plan_blocks(job->count, DETECT_BLOCK), (uint64_t)BLOCKS * job->multiprocessors);
   const detect_args args = {
@@ -36,13 +35,13 @@ device_status presorted<Pair>::detect(const device_job *job, const device_buffer
 
 /* ---- Drop-merge ---- */
 
-/* A warp for each of so many chunks. */
+/* The blocks that have a warp for each chunk. */
 static inline uint64_t chunk_blocks(uint64_t chunks)
 {
   return plan_blocks(chunks, DROP_MERGE_BLOCK / WARP_SIZE);
 }
 
-/* How many are dropped; 0 if a drop-merge is of no use. Waits. */
+/* The number of dropped keys; 0 if a drop-merge is of no use. Waits for the device. */
 template <class Pair>
 static device_status count_dropped(const device_job *job, drop_merge<Pair> *work)
 {
@@ -66,8 +65,8 @@ static device_status count_dropped(const device_job *job, drop_merge<Pair> *work
   return status;
 }
 
-/* Counts the keys to be dropped; none if a drop-merge is of no use, or has no space: all that it
- * needs lies where indices are yet to come. Waits. */
+/* Counts the keys to drop; 0 if a drop-merge is of no use, or has too little space. It works in the
+ * memory of indices that are not written yet. Waits for the device. */
 template <class Pair>
 device_status presorted<Pair>::filter(const device_job *job, const device_buffers *buffers,
                                       order_flags *flags, drop_merge<Pair> *work)
@@ -89,7 +88,7 @@ device_status presorted<Pair>::filter(const device_job *job, const device_buffer
   return count_dropped(job, work);
 }
 
-/* Buffers to sort the dropped pairs in. False: there is no space. */
+/* Divides memory into buffers to sort the dropped pairs in. False: there is too little. */
 template <class Pair>
 bool presorted<Pair>::reserve(const device_job *job, const device_job *dropped,
                               uint64_t extra_bytes, drop_merge<Pair> *work)
@@ -103,7 +102,7 @@ bool presorted<Pair>::reserve(const device_job *job, const device_job *dropped,
   return true;
 }
 
-/* To side 0 of those buffers. */
+/* Copies the dropped pairs to side 0 of those buffers. */
 template <class Pair>
 device_status presorted<Pair>::extract(const device_job *job, const drop_merge<Pair> *work)
 {
@@ -113,7 +112,7 @@ device_status presorted<Pair>::extract(const device_job *job, const drop_merge<P
                        job->stream, args);
 }
 
-/* When they are sorted, in side `side`: all pairs to side 1 of the job's buffers. */
+/* Merges all pairs to side 1 of the job's buffers. The dropped pairs are sorted, in side `side`. */
 template <class Pair>
 device_status presorted<Pair>::merge(const device_job *job, unsigned side, drop_merge<Pair> *work)
 {

@@ -1,16 +1,16 @@
-/* sample_sort.cu - the default sort of the device: what is done with a job.
+/* sample_sort.cu - the default sort of the device: chooses how to sort a job.
  *
- *   presorted    very many keys that ascend already are numbered, those that descend reversed; of
- *                keys that ascend but for a few, these few are sorted and merged with the others
- *   small_sort   few pairs: for each the others before it are counted
- *   many_sort    more pairs are scattered to padded buckets, which are then sorted; very many level
- *                by level, to buckets that are counted, or are chains of extents
+ *   presorted    very many keys: numbers those that ascend already and reverses those that descend;
+ *                if all but a few ascend, sorts these few and merges them with the others
+ *   small_sort   few pairs: counts, for each, the others that go before it
+ *   many_sort    more pairs: scatters them to padded buckets and sorts these; very many level by
+ *                level, to buckets that are counted, or are chains of extents
  *
- * Layers: dispatch/ plans, divides memory and launches; agent/ has the kernels; block/ what the
+ * Layers: dispatch/ plans, divides memory and launches; agent/ has the kernels; block/ has what the
  * threads of a warp or a block do together.
  *
- * A pair is a key and its index, and all pairs differ: so no step need be stable. Where both fit in
- * 64 bits they are packed, the index below, and one array moves instead of two.
+ * A pair is a key and its index. All pairs differ, so no step needs to be stable. many_sort packs
+ * both in 64 bits if they fit, with the index in the low bits, and one array moves instead of two.
  */
 #include "cuda/sample/sample.h"
 
@@ -38,6 +38,7 @@ template <class Sort> static pair_sort pair_sort_of()
   return {Sort::extra_bytes, Sort::sort};
 }
 
+/* Never packed: only choose_many() packs. */
 static pair_sort choose_small(const device_job *job)
 {
   const bool wide = job->index_bits == 64;
@@ -51,12 +52,12 @@ static pair_sort choose_small(const device_job *job)
               : pair_sort_of<small_sort<wide_pair<device_uint128, uint32_t>>>();
 }
 
-/* A key and an index of 32 bits each are always packed. */
+/* Packed if a key and its index fit in 64 bits. With 32 bits each they always do, so there is no
+ * many_sort for wide pairs of these. */
 static pair_sort choose_many(const device_job *job)
 {
   const bool wide = job->index_bits == 64;
-  const bool unpacked = sample_tuning_of(job).wide_32 && wide && job->key_width == 32;
-  if (job->key_bits + index_bits_of(job) <= 64 && !unpacked)
+  if (job->key_bits + plan_index_bits(job) <= 64)
     return pair_sort_of<many_sort<packed_pair>>();
   if (job->key_width == 32) return pair_sort_of<many_sort<wide_pair<uint32_t, uint64_t>>>();
   if (job->key_width == 64)
@@ -73,7 +74,7 @@ static pair_sort choose_sort(const device_job *job)
 
 /* ---- The whole sort ---- */
 
-/* Keys that seem to ascend but for a few; *sorted is false if they do not. */
+/* Sorts keys that seem to ascend except for a few; *sorted is false if they do not. */
 template <class Pair>
 static device_status sort_nearly_sorted(const device_job *job, const device_buffers *buffers,
                                         order_flags *flags, bool *sorted)

@@ -2,8 +2,5 @@
 #include "cuda/sample/dispatch/sort_small.cuh"
 
 template struct sample::small_sort<wide_pair<uint32_t, uint32_t>>;
-template struct sample::small_sort<wide_pair<uint32_t, uint64_t>>;
 template struct sample::small_sort<wide_pair<uint64_t, uint32_t>>;
-template struct sample::small_sort<wide_pair<uint64_t, uint64_t>>;
 template struct sample::small_sort<wide_pair<device_uint128, uint32_t>>;
-template struct sample::small_sort<wide_pair<device_uint128, uint64_t>>;

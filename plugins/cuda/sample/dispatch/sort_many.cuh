@@ -1,7 +1,6 @@
-/* sort_many.cuh - a sort of many pairs: its memory, and which kernels with which arguments. The
- * steps of a plan are its levels, each of which scatters all pairs, and the tiles; or, where
- * buckets are padded, one alone.
- */
+/* sort_many.cuh - sorts many pairs: divides memory and launches the kernels. The steps of a plan
+ * are its levels, each of which scatters all pairs, and the sort of tiles. With padded buckets
+ * there is only one step. */
 #ifndef RECSORT_CUDA_SAMPLE_SORT_MANY_CUH
 #define RECSORT_CUDA_SAMPLE_SORT_MANY_CUH
 
@@ -13,25 +12,24 @@
 namespace sample
 {
 
-/* Where things are on the device. */
+/* The arrays in device memory. */
 template <class Pair> struct sort_memory {
-  pair_array<Pair> pairs[2]; /* the last step goes to the first one, or to what overlays it */
+  pair_array<Pair> pairs[2]; /* the last step writes to pairs[0], or to arrays that overlay it */
   pair_target<Pair> target;
   pair_array<Pair> splitters;
   bucket_lookup<Pair> *lookups;
   uint16_t *tables;
   tile_list tiles;
   uint32_t *oversized;
-  offsets ends[2]; /* of the last level's buckets, and of the one before's */
+  offsets ends[2]; /* of the buckets of the last level, and of the one before */
   key_of<Pair> *fences;
   pair_array<Pair> sampled, candidates;
   pair_array<Pair> padded;
-  pair_array<Pair>
-      chained; /* the first level's buckets: over where else they would go, and beyond */
+  pair_array<Pair> chained; /* buckets of the first level: overlay a side and extend beyond it */
   bucket_chains chains;
 };
 
-/* A sort, and the step that it is at. */
+/* A sort and its current step. */
 template <class Pair> struct sort_state {
   const device_job *job;
   const sample_plan *plan;
@@ -49,7 +47,7 @@ static inline uint32_t lookup_bins(const sample_plan *plan, uint32_t buckets)
   return plan->searched ? 0 : sample_table_bins(plan, buckets);
 }
 
-/* Of a level: `segments` says which those are. */
+/* Sets the splitters and buckets of a level; `segments` is set already. */
 template <class Pair>
 static void set_level(sort_state<Pair> *sort, uint32_t level, bucket_form form)
 {
@@ -73,7 +71,7 @@ template <class Pair> static level_start<Pair> level_start_of(const sort_state<P
   return {sort->set, sort->buckets, sort->memory->tiles.count, sort->memory->oversized};
 }
 
-/* Whether a chained bucket has one key: to be found out by the first of two levels. */
+/* Flags for chained buckets that have one key, which the first of two levels sets. */
 template <class Pair> static bool *one_key_of(const sort_state<Pair> *sort)
 {
   return sort->memory->chains.one_key;
@@ -81,8 +79,7 @@ template <class Pair> static bool *one_key_of(const sort_state<Pair> *sort)
 
 /* ---- Splitters ---- */
 
-/* Those of all pairs are chosen such that no block has much to do. Blocks that tabulate ask for so
- * much shared memory that two hardly meet on a multiprocessor, on whichever is free first. */
+/* Chooses the splitters of the first level: ranks the samples with many blocks. */
 template <class Pair> static device_status rank_sample(const sort_state<Pair> *sort)
 {
   const device_job *const job = sort->job;
@@ -105,6 +102,8 @@ template <class Pair> static device_status rank_sample(const sort_state<Pair> *s
                        job->stream, all);
 }
 
+/* Chooses the splitters of the first level and makes its lookup. The blocks of tabulate_lookup ask
+ * for half of the shared memory, so that they spread over the multiprocessors. */
 template <class Pair> static device_status choose_by_ranks(const sort_state<Pair> *sort)
 {
   const device_job *const job = sort->job;
@@ -132,7 +131,7 @@ template <class Pair> static device_status choose(const sort_state<Pair> *sort)
 
 /* ---- Buckets ---- */
 
-/* Blocks that take `each` of all pairs. */
+/* The number of blocks that take `each` pairs. */
 template <class Pair> static uint64_t blocks_of(const sort_state<Pair> *sort, uint32_t each)
 {
   const uint64_t chained = sample_extents(sort->plan, sort->job->count) << sort->plan->extent_bits;
@@ -159,7 +158,7 @@ static device_status scatter(const sort_state<Pair> *sort, pair_array<Pair> to)
 
 template <class Pair> static device_status count(const sort_state<Pair> *sort)
 {
-  enum { BLOCKS = 4, MOST_TILES = 8 }; /* blocks a multiprocessor at least, tiles a block at most */
+  enum { BLOCKS = 4, MOST_TILES = 8 }; /* least blocks of a multiprocessor; most tiles of a block */
   const device_job *const job = sort->job;
   const uint32_t scattered = sort->plan->scattered, block = sort->plan->scatter_block;
   const uint64_t tiles = plan_blocks(job->count, scattered);
@@ -190,7 +189,7 @@ template <class Pair> static device_status list_chains(const sort_state<Pair> *s
   return start_list_extents(sort->job, plan_blocks(extents, block), block, args);
 }
 
-/* Splits all segments of a level. */
+/* Splits all segments of a level: counts and scatters their pairs. */
 template <class Pair>
 static device_status split(const sort_state<Pair> *sort, bool last, pair_array<Pair> to)
 {
@@ -204,7 +203,7 @@ static device_status split(const sort_state<Pair> *sort, bool last, pair_array<P
   return status ? status : scatter(sort, to);
 }
 
-/* The pairs that a step has scattered. */
+/* Makes the pairs that a step has scattered the source of the next one. */
 template <class Pair> static void read_from(sort_state<Pair> *sort, pair_array<Pair> pairs)
 {
   sort->source.pairs = pairs;
@@ -237,9 +236,9 @@ template <class Pair> static device_status sort_tiles(const sort_state<Pair> *so
                        sample_part_bytes(plan->block, traits), job->stream, oversized);
 }
 
-/* ---- The ways ---- */
+/* ---- Levels and padded buckets ---- */
 
-/* Level by level to buckets that are counted; those of the first of several levels are chains. */
+/* Sorts level by level, to counted buckets; on the first of several levels, to chains. */
 template <class Pair> static device_status sort_by_levels(sort_state<Pair> *sort)
 {
   const sample_plan *const plan = sort->plan;
@@ -259,7 +258,7 @@ template <class Pair> static device_status sort_by_levels(sort_state<Pair> *sort
   return status ? status : sort_tiles(sort);
 }
 
-/* To padded buckets, of which each is a tile. */
+/* Sorts with padded buckets, each of which is a tile. */
 template <class Pair> static device_status sort_by_padding(sort_state<Pair> *sort)
 {
   const device_job *const job = sort->job;
@@ -286,7 +285,7 @@ template <class Pair> static pair_array<Pair> take_array(arena *from, uint64_t p
   return array;
 }
 
-/* What the first level's buckets take behind a side's pairs. */
+/* The bytes that the first level's buckets take beyond a side's pairs. */
 template <class Pair> static uint64_t bytes_behind(const device_job *job, const sample_sizes *sizes)
 {
   const uint64_t side = device_aligned(job->count * (job->key_width / 8)) +
@@ -295,7 +294,7 @@ template <class Pair> static uint64_t bytes_behind(const device_job *job, const 
   return bytes > side ? bytes - side : 0;
 }
 
-/* Gives out what lies in `extra`, and returns the bytes; the pairs are still to be set. */
+/* Divides `extra` into arrays and returns its bytes. Does not set the arrays of pairs. */
 template <class Pair>
 static uint64_t divide_extra(const device_job *job, const sample_plan *plan, void *extra,
                              sort_memory<Pair> *memory)
@@ -303,7 +302,7 @@ static uint64_t divide_extra(const device_job *job, const sample_plan *plan, voi
   const sample_sizes sizes = sample_sizes_of(plan, job->count);
   const sample_ranking how = sample_ranking_of(job, plan->samples);
   arena at = {(char *)extra, 0};
-  (void)arena_take(&at, bytes_behind<Pair>(job, &sizes)); /* the first thing there */
+  (void)arena_take(&at, bytes_behind<Pair>(job, &sizes)); /* must be first: it extends a side */
   memory->splitters = take_array<Pair>(&at, sizes.buckets);
   memory->lookups =
       (bucket_lookup<Pair> *)arena_take(&at, sizes.segments * sizeof(bucket_lookup<Pair>));
@@ -332,7 +331,7 @@ static uint64_t divide_extra(const device_job *job, const sample_plan *plan, voi
   chains->next = (uint32_t *)arena_take(&at, sizes.extents * sizeof(uint32_t));
   chains->list = (extent *)arena_take(&at, sizes.extents * sizeof(extent));
   if constexpr (Pair::packed) {
-    chains->one_key = NULL; /* a key is no part of its own to be left behind */
+    chains->one_key = NULL; /* packed keys cannot be left out */
   } else {
     chains->one_key = (bool *)arena_take(&at, sizes.chains * sizeof(bool));
     if (plan->levels != 2 || plan->extent_bits == 0) chains->one_key = NULL;
@@ -340,8 +339,8 @@ static uint64_t divide_extra(const device_job *job, const sample_plan *plan, voi
   return at.taken;
 }
 
-/* Packed: a side's keys and indices lie in one piece, and are where pairs go, too: the keys, in
- * side 0, are not wanted any more when the second step begins. */
+/* Sets the arrays of packed pairs, which overlay the keys and indices of a side. The input keys in
+ * side 0 are no longer needed when the second step begins. */
 template <class Pair>
 static unsigned set_pairs(const device_job *job, const sample_plan *plan,
                           const device_buffers *buffers, sort_memory<Pair> *memory)
@@ -363,12 +362,12 @@ static unsigned set_pairs(const device_job *job, const sample_plan *plan,
   return last;
 }
 
-/* The job's keys, that all steps begin with. */
+/* The job's keys, the source of the first step. */
 template <class Pair>
 static pair_source<Pair> source_of(const device_job *job, const device_buffers *buffers)
 {
   pair_source<Pair> source = {};
-  source.index_bits = index_bits_of(job);
+  source.index_bits = plan_index_bits(job);
   if constexpr (Pair::packed) {
     source.keys = buffers->keys[0];
     source.form = job->key_width == 32   ? SOURCE_KEYS_32

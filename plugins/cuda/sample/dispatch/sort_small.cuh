@@ -1,5 +1,4 @@
-/* sort_small.cuh - a sort of few pairs: its kernels and their arguments.
- */
+/* sort_small.cuh - sorts few pairs: launches the kernels. */
 #ifndef RECSORT_CUDA_SAMPLE_SORT_SMALL_CUH
 #define RECSORT_CUDA_SAMPLE_SORT_SMALL_CUH
 
@@ -15,7 +14,7 @@ template <class Pair> uint64_t small_sort<Pair>::extra_bytes(const device_job *j
   return sample_fences(&how, job->count) * sizeof(key_of<Pair>);
 }
 
-/* To runs in side 1, and if these are several, back to side 0. */
+/* Sorts into runs in side 1 and, if there are several, merges them into side 0. */
 template <class Pair>
 device_status small_sort<Pair>::sort(const device_job *job, const device_buffers *buffers,
                                      void *extra, unsigned *result)

@@ -1,7 +1,6 @@
-/* sorts.cuh - what sample_sort.cu chooses from, for each type of pair. Each is compiled apart: wide
- * pairs in wide_*.cu, packed ones in packed.cu, small_sort and presorted in small.cu and
- * presorted.cu.
- */
+/* sorts.cuh - the sorts that sample_sort.cu chooses from, for each type of pair. They are compiled
+ * in separate files: those with indices of 64 bits in wide_indices.cu; those with indices of 32
+ * bits in packed.cu and wide_*.cu (many_sort), small.cu (small_sort) and presorted.cu. */
 #ifndef RECSORT_CUDA_SAMPLE_SORTS_CUH
 #define RECSORT_CUDA_SAMPLE_SORTS_CUH
 
@@ -12,14 +11,14 @@
 namespace sample
 {
 
-/* By splitters, into buckets that make tiles. `extra`: of extra_bytes(). */
+/* Sorts by scattering to buckets. `extra` has extra_bytes(). */
 template <class Pair> struct many_sort {
   static uint64_t extra_bytes(const device_job *job);
   static device_status sort(const device_job *job, const device_buffers *buffers, void *extra,
                             unsigned *result);
 };
 
-/* By counting the keys before each. */
+/* Sorts by counting the keys before each key. */
 template <class Pair> struct small_sort {
   static uint64_t extra_bytes(const device_job *job);
   static device_status sort(const device_job *job, const device_buffers *buffers, void *extra,
@@ -28,7 +27,7 @@ template <class Pair> struct small_sort {
 
 enum key_order { KEYS_MIXED, KEYS_NEARLY_ASCEND, KEYS_ASCEND, KEYS_DESCEND };
 
-/* A drop-merge between its launches. */
+/* The state of a drop-merge between its launches. */
 template <class Pair> struct drop_merge {
   key_chunks<Pair> in;
   key_of<Pair> *bounds;
@@ -38,8 +37,8 @@ template <class Pair> struct drop_merge {
   pair_array<Pair> to;
   dropped_pairs<Pair> dropped;
   arena memory;
-  device_buffers buffers;  /* of the dropped pairs */
-  index_of<Pair> *indices; /* likewise: those that they had */
+  device_buffers buffers;  /* for the dropped pairs */
+  index_of<Pair> *indices; /* the original indices of the dropped pairs */
 };
 
 /* Keys that are in order, or nearly: see presorted.cuh. */
@@ -54,7 +53,7 @@ template <class Pair> struct presorted {
   static device_status merge(const device_job *job, unsigned side, drop_merge<Pair> *work);
 };
 
-/* The only kernel of a sort of many pairs that is the same for all types. */
+/* Launches list_extents, the only kernel of many_sort that is the same for all types of pair. */
 device_status start_list_extents(const device_job *job, uint64_t blocks, uint32_t block,
                                  const list_args &args);
 

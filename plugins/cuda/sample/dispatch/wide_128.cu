@@ -2,4 +2,3 @@
 #include "cuda/sample/dispatch/sort_many.cuh"
 
 template struct sample::many_sort<wide_pair<device_uint128, uint32_t>>;
-template struct sample::many_sort<wide_pair<device_uint128, uint64_t>>;

@@ -2,4 +2,3 @@
 #include "cuda/sample/dispatch/sort_many.cuh"
 
 template struct sample::many_sort<wide_pair<uint64_t, uint32_t>>;
-template struct sample::many_sort<wide_pair<uint64_t, uint64_t>>;

@@ -1,11 +1,11 @@
-/* runs.cuh - sorted runs of pairs: searches in them, and their serial merge.
+/* runs.cuh - sorted runs of pairs: searches and serial merges.
  *
  * A run is a struct with the types `pair` and `position`, an unsigned type that counts elements,
- * and a member `count`; key_at(run, i) and index_at(run, i) are its elements. Here it lies in one
- * piece; corank_circular.cuh has another kind.
+ * and a member `count`; key_at(run, i) and index_at(run, i) are its elements. The runs here are
+ * contiguous; corank_circular.cuh has ring buffers.
  */
-#ifndef RECSORT_CUDA_PUBLISHED_RUNS_CUH
-#define RECSORT_CUDA_PUBLISHED_RUNS_CUH
+#ifndef RECSORT_CUDA_RUNS_CUH
+#define RECSORT_CUDA_RUNS_CUH
 
 #include "cuda/pair.cuh"
 #include "cuda/plan.h"
@@ -15,7 +15,7 @@ template <class Pair, class Position> struct linear_run {
   using position = Position;
 
   const key_of<Pair> *keys;
-  const index_of<Pair> *indices; /* NULL: of elements that are still in the order of the input */
+  const index_of<Pair> *indices; /* NULL: an index is the position of its element */
   Position first;
   Position count;
 };
@@ -76,8 +76,8 @@ template <class Run> DEVICE_INLINE position_of<Run> rank_in_left(run_key<Run> x,
   return low;
 }
 
-/* How many of the first `rank` elements of the merge of a and b come from a (PMPP, fig. 12.5;
- * fig. 12.18 for rings). */
+/* The co-rank: how many of the first `rank` elements of the merge of a and b come from a (PMPP,
+ * fig. 12.5; fig. 12.18 for rings). */
 template <class Run> DEVICE_INLINE position_of<Run> co_rank_of(position_of<Run> rank, Run a, Run b)
 {
   position_of<Run> low = rank > b.count ? rank - b.count : 0;
@@ -92,7 +92,8 @@ template <class Run> DEVICE_INLINE position_of<Run> co_rank_of(position_of<Run> 
   return low;
 }
 
-/* Where the merge of its pair puts element i of `all`, which has runs of `width` elements. */
+/* The position of element i of `all`, which has runs of `width` elements, in the merge of its pair
+ * of runs. */
 template <class Pair, class Position>
 DEVICE_INLINE Position place_of(Position i, uint64_t width, linear_run<Pair, Position> all)
 {
@@ -106,8 +107,8 @@ DEVICE_INLINE Position place_of(Position i, uint64_t width, linear_run<Pair, Pos
 
 /* ---- Merges ---- */
 
-/* Elements [begin, end) of the merge of a and b, to the same places of `to` (PMPP, fig. 12.2 and
- * 12.9; fig. 12.20 for rings). */
+/* Writes elements [begin, end) of the merge of a and b to the same places of `to` (PMPP, fig. 12.2
+ * and 12.9; fig. 12.20 for rings). */
 template <class Run>
 DEVICE_INLINE void merge_serially(position_of<Run> begin, position_of<Run> end, Run a, Run b,
                                   pair_array<typename Run::pair> to)
@@ -123,7 +124,7 @@ DEVICE_INLINE void merge_serially(position_of<Run> begin, position_of<Run> end, 
   }
 }
 
-/* Elements [begin, end) of what a merge of all pairs of runs of `all` gives. */
+/* Writes elements [begin, end) of the merge of all pairs of runs of `all`. */
 template <class Pair, class Position>
 DEVICE_INLINE void merge_pairs_serially(Position begin, Position end, Position width,
                                         linear_run<Pair, Position> all, pair_array<Pair> to)

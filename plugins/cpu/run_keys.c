@@ -1,0 +1,50 @@
+/* run_keys.c - the keys of records, in the forms that a merge meets. */
+#include <string.h>
+
+#include "cpu/run_merge.h"
+
+static void read_keyed(const run_format *format, const unsigned char *records, size_t count,
+                       unsigned char *keys)
+{
+  for (size_t i = 0; i < count; i++)
+    memcpy(keys + i * format->key_size, records + i * format->record_size, format->key_size);
+}
+
+static void read_plain(const run_format *format, const unsigned char *records, size_t count,
+                       unsigned char *keys)
+{
+  for (size_t i = 0; i < count; i++) {
+    uint64_t record;
+    memcpy(&record, records + i * sizeof record, sizeof record);
+    ((uint64_t *)(void *)keys)[i] = record ^ format->flip;
+  }
+}
+
+bool run_read_keys(const run_format *format, const void *records, size_t count, void *keys)
+{
+  if (format->is_keyed)
+    read_keyed(format, records, count, keys);
+  else if (format->is_plain)
+    read_plain(format, records, count, keys);
+  else
+    return format->job->encode(format->job->program, records, count, keys) != 0;
+  return true;
+}
+
+bool run_in_order(size_t key_size, const unsigned char *keys, size_t count)
+{
+  size_t turned = 0;
+  if (key_size == 4) {
+    const uint32_t *const key = (const void *)keys;
+    for (size_t i = 1; i < count; i++)
+      turned += key[i - 1] > key[i];
+  } else if (key_size == 8) {
+    const uint64_t *const key = (const void *)keys;
+    for (size_t i = 1; i < count; i++)
+      turned += key[i - 1] > key[i];
+  } else {
+    for (size_t i = 1; i < count; i++)
+      turned += run_compare(key_size, keys + (i - 1) * key_size, keys + i * key_size) > 0;
+  }
+  return turned == 0;
+}

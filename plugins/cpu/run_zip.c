@@ -1,0 +1,190 @@
+/* run_zip.c - two runs of a tile merged as records, without pairs.
+ *
+ * A step compares the next keys of both runs, moves one record, and waits for the step before it.
+ * So there are four chains of steps, as in kernels_scalar.c: three from the front of a quarter
+ * each, and one from the back. No step has a branch that depends on the data.
+ */
+#include <string.h>
+
+#include "common/stream_copy.h"
+#include "cpu/run_merge.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint64_t key_at(const unsigned char *keys, size_t place, size_t key_size)
+{
+  if (key_size == 4) return ((const uint32_t *)(const void *)keys)[place];
+  return ((const uint64_t *)(const void *)keys)[place];
+}
+
+/* As co_rank. */
+INLINE size_t co_rank_of(const run_zip *zip, size_t rank, size_t key_size)
+{
+  const size_t a_count = zip->a.count, b_count = zip->b.count;
+  size_t low = rank > b_count ? rank - b_count : 0, high = rank < a_count ? rank : a_count;
+  while (low < high) {
+    const size_t i = low + (high - low) / 2;
+    if (left_goes_first(key_at(zip->a.keys, i, key_size),
+                        key_at(zip->b.keys, rank - i - 1, key_size)))
+      low = i + 1;
+    else
+      high = i;
+  }
+  return low;
+}
+
+/* The next records of both runs; of the chain at the back, those behind the next ones. */
+typedef struct chain {
+  size_t a;
+  size_t b;
+} chain;
+
+/* The address of a record of b if `right`, else of a. */
+INLINE const unsigned char *pick(const run_zip *zip, size_t a, size_t b, bool right, size_t size)
+{
+  const uintptr_t all = -(uintptr_t)right, from_a = (uintptr_t)zip->a.records,
+                  from_b = (uintptr_t)zip->b.records;
+  const size_t place = a ^ ((a ^ b) & all);
+  return (const unsigned char *)(from_a ^ ((from_a ^ from_b) & all)) + place * size;
+}
+
+INLINE void move(const run_zip *zip, const unsigned char *from, unsigned char *to, size_t size)
+{
+  __builtin_prefetch(from + zip->ahead);
+  memcpy(to, from, size);
+}
+
+INLINE void step_front(const run_zip *zip, chain *c, unsigned char *to, size_t key_size,
+                       size_t size)
+{
+  const bool right =
+      !left_goes_first(key_at(zip->a.keys, c->a, key_size), key_at(zip->b.keys, c->b, key_size));
+  move(zip, pick(zip, c->a, c->b, right, size), to, size);
+  c->a += !right;
+  c->b += right;
+}
+
+INLINE void step_back(const run_zip *zip, chain *c, unsigned char *to, size_t key_size, size_t size)
+{
+  const bool right = left_goes_first(key_at(zip->a.keys, c->a - 1, key_size),
+                                     key_at(zip->b.keys, c->b - 1, key_size));
+  move(zip, pick(zip, c->a - 1, c->b - 1, right, size), to, size);
+  c->a -= !right;
+  c->b -= right;
+}
+
+/* With a check at each step, for runs that hardly interleave. */
+INLINE void zip_checked(const run_zip *zip, unsigned char *to, size_t key_size, size_t size)
+{
+  chain c = {0, 0};
+  while (c.a < zip->a.count && c.b < zip->b.count) {
+    const bool right =
+        !left_goes_first(key_at(zip->a.keys, c.a, key_size), key_at(zip->b.keys, c.b, key_size));
+    move(zip, right ? zip->b.records + c.b * size : zip->a.records + c.a * size, to, size);
+    c.a += !right;
+    c.b += right;
+    to += size;
+  }
+  const size_t rest = (zip->a.count - c.a) * size;
+  if (rest) memcpy(to, zip->a.records + c.a * size, rest);
+  if (c.b < zip->b.count)
+    memcpy(to + rest, zip->b.records + c.b * size, (zip->b.count - c.b) * size);
+}
+
+/* In four chains, each of which sees both runs beyond its part. */
+INLINE void zip_quarters(const run_zip *zip, unsigned char *to, size_t key_size, size_t size)
+{
+  const size_t count = zip->a.count + zip->b.count, quarter = count / 4;
+  const size_t a1 = co_rank_of(zip, quarter, key_size), a2 = co_rank_of(zip, 2 * quarter, key_size),
+               a3 = co_rank_of(zip, 3 * quarter, key_size);
+  if (a3 == 0 || a3 == zip->a.count || a3 == 3 * quarter || 3 * quarter - a3 == zip->b.count) {
+    zip_checked(zip, to, key_size, size);
+    return;
+  }
+  chain c0 = {0, 0}, c1 = {a1, quarter - a1}, c2 = {a2, 2 * quarter - a2};
+  chain c3 = {zip->a.count, zip->b.count};
+  unsigned char *t0 = to, *t1 = t0 + quarter * size, *t2 = t1 + quarter * size;
+  unsigned char *t3 = to + count * size;
+  for (size_t k = 0; k < quarter; k++, t0 += size, t1 += size, t2 += size) {
+    t3 -= size;
+    step_front(zip, &c0, t0, key_size, size);
+    step_front(zip, &c1, t1, key_size, size);
+    step_front(zip, &c2, t2, key_size, size);
+    step_back(zip, &c3, t3, key_size, size);
+  }
+  for (size_t k = 4 * quarter; k < count; k++) {
+    t3 -= size;
+    step_back(zip, &c3, t3, key_size, size);
+  }
+}
+
+/* The first `count` records of the merge; takes them off the runs. */
+INLINE run_zip take(run_zip *zip, size_t count, size_t key_size, size_t size)
+{
+  run_zip taken = *zip;
+  taken.a.count = co_rank_of(zip, count, key_size);
+  taken.b.count = count - taken.a.count;
+  run_records *const runs[] = {&zip->a, &zip->b};
+  const size_t counts[] = {taken.a.count, taken.b.count};
+  for (size_t r = 0; r < 2; r++) {
+    runs[r]->keys += counts[r] * key_size;
+    runs[r]->records += counts[r] * size;
+    runs[r]->count -= counts[r];
+  }
+  return taken;
+}
+
+INLINE void zip_as(run_zip zip, size_t key_size, size_t size)
+{
+  const size_t most = zip.stage_size / size;
+  for (size_t count; (count = zip.a.count + zip.b.count) > 0; zip.out += count * size) {
+    if (zip.stage && count > most) count = most;
+    const run_zip part = take(&zip, count, key_size, size);
+    zip_quarters(&part, zip.stage ? zip.stage : zip.out, key_size, size);
+    if (zip.stage) stream_copy(zip.out, zip.stage, count * size);
+  }
+}
+
+void run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size)
+{
+  if (key_size == 4) switch (record_size) {
+    case 8:
+      zip_as(*zip, 4, 8);
+      return;
+    case 12:
+      zip_as(*zip, 4, 12);
+      return;
+    case 16:
+      zip_as(*zip, 4, 16);
+      return;
+    case 20:
+      zip_as(*zip, 4, 20);
+      return;
+    case 24:
+      zip_as(*zip, 4, 24);
+      return;
+    case 32:
+      zip_as(*zip, 4, 32);
+      return;
+    default:
+      zip_as(*zip, 4, record_size);
+      return;
+    }
+  switch (record_size) {
+  case 8:
+    zip_as(*zip, 8, 8);
+    return;
+  case 16:
+    zip_as(*zip, 8, 16);
+    return;
+  case 24:
+    zip_as(*zip, 8, 24);
+    return;
+  case 32:
+    zip_as(*zip, 8, 32);
+    return;
+  default:
+    zip_as(*zip, 8, record_size);
+    return;
+  }
+}

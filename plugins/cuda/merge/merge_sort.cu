@@ -1,0 +1,35 @@
+/* merge_sort.cu - the merge sort: which type of pair a job's keys are sorted by.
+ *
+ *   sort_chunks    chunks of keys, each by a block in shared memory
+ *   merge_tiles    pass after pass, two sorted runs become one
+ *
+ * Ties go to the left run, so the sort is stable by itself. Where a key and its index fit in 64
+ * bits they are packed, and one array moves instead of two. Extra memory: none.
+ */
+#include "cuda/algorithms.h"
+#include "cuda/merge/pair_sort.cuh"
+#include "cuda/plan.h"
+
+using namespace merge;
+
+template <class Key>
+static device_status sort_keys(const device_job *job, const device_buffers *buffers,
+                               unsigned *result)
+{
+  const bool narrow = sizeof(Key) == sizeof(uint32_t) && job->index_bits == 32;
+  if (narrow || job->key_bits + plan_index_bits(job) <= 64)
+    return pair_sort<Key, packed_pair>::sort(job, buffers, result);
+  if constexpr (sizeof(Key) > sizeof(uint32_t))
+    if (job->index_bits == 32)
+      return pair_sort<Key, wide_pair<Key, uint32_t>>::sort(job, buffers, result);
+  return pair_sort<Key, wide_pair<Key, uint64_t>>::sort(job, buffers, result);
+}
+
+device_status merge_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
+{
+  *result = 0;
+  if (job->count == 0) return 0;
+  if (job->key_width == 32) return sort_keys<uint32_t>(job, buffers, result);
+  if (job->key_width == 64) return sort_keys<uint64_t>(job, buffers, result);
+  return sort_keys<device_uint128>(job, buffers, result);
+}

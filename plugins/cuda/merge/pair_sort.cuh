@@ -1,0 +1,19 @@
+/* pair_sort.cuh - what merge_sort.cu chooses from.
+ */
+#ifndef RECSORT_CUDA_MERGE_PAIR_SORT_CUH
+#define RECSORT_CUDA_MERGE_PAIR_SORT_CUH
+
+#include "cuda/pair.cuh"
+
+namespace merge
+{
+
+/* A device_sort that moves pairs of one type. Compiled apart: packed.cu, wide.cu, wide_indices.cu.
+ */
+template <class Key, class Pair> struct pair_sort {
+  static device_status sort(const device_job *job, const device_buffers *buffers, unsigned *result);
+};
+
+} // namespace merge
+
+#endif

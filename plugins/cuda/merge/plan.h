@@ -1,0 +1,57 @@
+/* plan.h - how the merge sort divides a job: pure functions, for the host. */
+#ifndef RECSORT_CUDA_MERGE_PLAN_H
+#define RECSORT_CUDA_MERGE_PLAN_H
+
+#include "cuda/plan.h"
+
+enum {
+  MERGE_CHUNK_BLOCK = 512, /* threads that sort a chunk, at most */
+  MERGE_CHUNK_ITEMS = 9,   /* keys of each: odd, so that the threads of a warp, which each read as
+                              many neighbours, read different banks of shared memory */
+  MERGE_TILE_BLOCK = 256,  /* threads that merge a tile, at most */
+  MERGE_LEAST_BLOCK = 64   /* two warps: one for each end of a tile */
+};
+
+typedef struct merge_plan {
+  uint32_t chunk_block; /* threads of a block that sorts a chunk: a power of two */
+  uint32_t chunk;       /* keys of a chunk */
+  uint32_t tile_block;  /* threads of a block that merges a tile */
+  uint32_t tile;        /* pairs of a tile */
+} merge_plan;
+
+/* Shared memory of a block that sorts a chunk: an element for each key. */
+static inline uint64_t merge_chunk_bytes(const merge_plan *plan)
+{
+  return plan->chunk * sizeof(uint32_t);
+}
+
+/* Shared memory of a block that merges a tile: pairs, digests and one behind the last, ranks. */
+static inline uint64_t merge_tile_bytes(const merge_plan *plan, uint32_t pair_bytes)
+{
+  return plan->tile * (pair_bytes + sizeof(uint32_t) + sizeof(uint16_t)) + sizeof(uint32_t);
+}
+
+/* Chunks as large as they can be, as each pass costs a kernel; tiles smaller where there are few
+ * pairs, so that every multiprocessor has one. `tile_items`: pairs of a thread that merges. */
+static inline merge_plan merge_plan_of(const device_job *job, uint32_t tile_items,
+                                       uint32_t pair_bytes)
+{
+  const uint64_t asked = job->block ? plan_block(job) : (uint32_t)MERGE_CHUNK_BLOCK;
+  const uint64_t sorters = 2 * plan_power_below(plan_blocks(job->count, MERGE_CHUNK_ITEMS));
+  const uint64_t mergers = plan_power_below(job->count / tile_items / job->multiprocessors + 1);
+  merge_plan plan;
+  plan.chunk_block =
+      (uint32_t)plan_clamp(plan_min(asked, sorters), MERGE_LEAST_BLOCK, MERGE_CHUNK_BLOCK);
+  plan.chunk = plan.chunk_block * MERGE_CHUNK_ITEMS;
+  plan.tile_block =
+      (uint32_t)plan_clamp(plan_min(asked, mergers), MERGE_LEAST_BLOCK, MERGE_TILE_BLOCK);
+  plan.tile = plan.tile_block * tile_items;
+  while (plan.tile_block > MERGE_LEAST_BLOCK &&
+         merge_tile_bytes(&plan, pair_bytes) > job->shared_bytes) {
+    plan.tile_block /= 2;
+    plan.tile /= 2;
+  }
+  return plan;
+}
+
+#endif
