@@ -293,19 +293,21 @@ template <class Pair> struct place_buckets_args {
   tile_list tiles;
 };
 
-/* Makes a tile of the buckets [low, high) of a segment whose first bucket is number `first`. */
+/* Makes a tile of the buckets [low, high) of a segment whose first bucket is number `first`. An
+ * empty segment has no lookup to read. */
 template <class Pair>
 DEVICE_INLINE void join_buckets(const place_buckets_args<Pair> *args, uint32_t first,
                                 const uint64_t *begins, uint32_t low, uint32_t high,
                                 bucket_tile *to)
 {
-  bucket_tile tile;
+  bucket_tile tile = {};
   tile.from = begins[low];
   tile.count = (uint32_t)plan_min(begins[high] - begins[low], UINT32_MAX);
   tile.first = first + low;
   tile.one_key = args->one_key && args->one_key[blockIdx.x];
-  set_scale(&args->set, first + high, segment_tail(&args->set, blockIdx.x), args->tile_threads,
-            &tile);
+  if (tile.count > 0)
+    set_scale(&args->set, first + high, segment_tail(&args->set, blockIdx.x), args->tile_threads,
+              &tile);
   *to = tile;
 }
 
