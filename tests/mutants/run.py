@@ -47,6 +47,8 @@ MUTANTS = [
     ('plugins/cpu/presorted.c', 'while (next < all->count && all->at[next].keeps == 0)',
      'while (false)'),
     # merges of runs
+    ('plugins/cpu/run_merge.c', 'if (pieces[p].from[r] > pieces[p].to[r]) return false;', ''),
+    ('core/permute/permute.c', 'if (wrong) return false;', ''),
     ('plugins/cpu/run_cuts.c', 'return a->run != b->run ? a->run < b->run : a->at < b->at;', 'return false;'),
     ('plugins/cpu/run_cuts.c', 'if (order) return order < 0;', ''),
     ('plugins/cpu/run_cuts.c', 'begin + r < splitter->run, scratch)', 'begin + r > splitter->run, scratch)'),
