@@ -299,8 +299,8 @@ MUTANTS = [
     # permutations
     ('core/permute/permute.c', 'if (at >= count) return false;', 'if (at > count) return false;'),
     ('core/permute/permute.c', 'range.end - range.begin)) v->good = false;', 'range.end - range.begin)) v->good = true;'),
-    ('core/permute/permute.c', 'order->index_bits, i) != i) return false;',
-     'order->index_bits, i) > i + 1) return false;'),
+    ('core/permute/permute.c', 'if (index_at(index, bits, i) != i) return false;',
+     'if (index_at(index, bits, i) > i + 1) return false;'),
     ('plugins/common/stream_copy.h', 'const size_t head = unaligned < size ? unaligned : size;',
      'const size_t head = 0;'),
     ('plugins/common/stream_copy.h', 'size = (size_t)(end - from);', 'size = 0;'),
