@@ -34,12 +34,12 @@ def check_links():
 
 def check_names():
     """Names in code spans and in the picture that look like functions or files."""
-    source = '\n'.join(path.read_text() for folder in ('plugins/cpu', 'plugins/common')
+    source = '\n'.join(path.read_text() for folder in ('plugins/cpu', 'plugins/runs', 'plugins/common')
                        for path in sorted((root / folder).glob('*.[ch]')))
     page, picture = (root / 'docs/cpu-sort.md').read_text(), (root / 'docs/cpu-sort.svg').read_text()
     names = set(re.findall(r'`([a-z]\w*_\w+)`', page)) | set(re.findall(r'\b[a-z]\w*_\w+\b', ' '.join(
         re.findall(r'class="name">([^<]*)<', picture))))
-    problems.extend(f'cpu-sort: {name} is not in plugins/cpu' for name in sorted(names)
+    problems.extend(f'cpu-sort: {name} is not in the plugin' for name in sorted(names)
                     if not re.search(rf'\b{name}\b', source))
     return len(names)
 
