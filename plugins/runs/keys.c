@@ -1,7 +1,7 @@
-/* run_keys.c - the keys of records, in the forms that a merge meets. */
+/* keys.c - the keys of records, in the forms that a merge meets. */
 #include <string.h>
 
-#include "cpu/run_merge.h"
+#include "runs/runs.h"
 
 static void read_keyed(const run_format *format, const unsigned char *records, size_t count,
                        unsigned char *keys)

@@ -1,4 +1,4 @@
-/* run_zip.c - two runs of a tile merged as records, without pairs.
+/* zip.c - two runs of a tile merged as records, without pairs.
  *
  * A step compares the next keys of both runs, moves one record, and waits for the step before it.
  * So there are four chains of steps, as in kernels_scalar.c: three from the front of a quarter
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/stream_copy.h"
-#include "cpu/run_merge.h"
+#include "runs/runs.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
