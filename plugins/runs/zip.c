@@ -2,7 +2,8 @@
  *
  * A step compares the next keys of both runs, moves one record, and waits for the step before it.
  * So there are four chains of steps, as in kernels_scalar.c: three from the front of a quarter
- * each, and one from the back. No step has a branch that depends on the data.
+ * each, and one from the back. No step has a branch that depends on the data. A chain's only state
+ * is how many records of run a it has passed: the rank gives those of run b.
  */
 #include <string.h>
 
@@ -10,6 +11,14 @@
 #include "runs/runs.h"
 
 #define INLINE static inline __attribute__((always_inline))
+
+/* One of two addresses, without a branch: as both are in registers, compilers make a conditional
+ * move. */
+INLINE const unsigned char *either(bool right, const unsigned char *a, const unsigned char *b)
+{
+  __asm__("" : "+r"(a), "+r"(b));
+  return right ? b : a;
+}
 
 INLINE uint64_t key_at(const unsigned char *keys, size_t place, size_t key_size)
 {
@@ -33,62 +42,49 @@ INLINE size_t co_rank_of(const run_zip *zip, size_t rank, size_t key_size)
   return low;
 }
 
-/* The next records of both runs; of the chain at the back, those behind the next ones. */
-typedef struct chain {
-  size_t a;
-  size_t b;
-} chain;
-
-/* The address of a record of b if `right`, else of a. */
-INLINE const unsigned char *pick(const run_zip *zip, size_t a, size_t b, bool right, size_t size)
+INLINE void move(size_t ahead, const unsigned char *from, unsigned char *to, size_t size)
 {
-  const uintptr_t all = -(uintptr_t)right, from_a = (uintptr_t)zip->a.records,
-                  from_b = (uintptr_t)zip->b.records;
-  const size_t place = a ^ ((a ^ b) & all);
-  return (const unsigned char *)(from_a ^ ((from_a ^ from_b) & all)) + place * size;
-}
-
-INLINE void move(const run_zip *zip, const unsigned char *from, unsigned char *to, size_t size)
-{
-  __builtin_prefetch(from + zip->ahead);
+  __builtin_prefetch(from + ahead);
   memcpy(to, from, size);
 }
 
-INLINE void step_front(const run_zip *zip, chain *c, unsigned char *to, size_t key_size,
-                       size_t size)
+/* A chain at rank `rank` of the merge, with `a` records of run a before it. Moves the next record;
+ * returns `a` for the rank behind it. The compiler makes conditional moves of the choices. */
+INLINE size_t step_front(run_zip zip, size_t a, size_t rank, unsigned char *to, size_t key_size,
+                         size_t size)
 {
+  const size_t b = rank - a;
   const bool right =
-      !left_goes_first(key_at(zip->a.keys, c->a, key_size), key_at(zip->b.keys, c->b, key_size));
-  move(zip, pick(zip, c->a, c->b, right, size), to, size);
-  c->a += !right;
-  c->b += right;
+      !left_goes_first(key_at(zip.a.keys, a, key_size), key_at(zip.b.keys, b, key_size));
+  move(zip.ahead, either(right, zip.a.records + a * size, zip.b.records + b * size), to, size);
+  return a + !right;
 }
 
-INLINE void step_back(const run_zip *zip, chain *c, unsigned char *to, size_t key_size, size_t size)
+/* The same for the record before; returns `a` for its rank. */
+INLINE size_t step_back(run_zip zip, size_t a, size_t rank, unsigned char *to, size_t key_size,
+                        size_t size)
 {
-  const bool right = left_goes_first(key_at(zip->a.keys, c->a - 1, key_size),
-                                     key_at(zip->b.keys, c->b - 1, key_size));
-  move(zip, pick(zip, c->a - 1, c->b - 1, right, size), to, size);
-  c->a -= !right;
-  c->b -= right;
+  const size_t b = rank - a;
+  const bool right =
+      left_goes_first(key_at(zip.a.keys, a - 1, key_size), key_at(zip.b.keys, b - 1, key_size));
+  move(zip.ahead, either(right, zip.a.records + (a - 1) * size, zip.b.records + (b - 1) * size), to,
+       size);
+  return a - !right;
 }
 
-/* With a check at each step, for runs that hardly interleave. */
+/* With a check at each step, for runs that hardly interleave: these have branches that processors
+ * predict. */
 INLINE void zip_checked(const run_zip *zip, unsigned char *to, size_t key_size, size_t size)
 {
-  chain c = {0, 0};
-  while (c.a < zip->a.count && c.b < zip->b.count) {
-    const bool right =
-        !left_goes_first(key_at(zip->a.keys, c.a, key_size), key_at(zip->b.keys, c.b, key_size));
-    move(zip, right ? zip->b.records + c.b * size : zip->a.records + c.a * size, to, size);
-    c.a += !right;
-    c.b += right;
-    to += size;
-  }
-  const size_t rest = (zip->a.count - c.a) * size;
-  if (rest) memcpy(to, zip->a.records + c.a * size, rest);
-  if (c.b < zip->b.count)
-    memcpy(to + rest, zip->b.records + c.b * size, (zip->b.count - c.b) * size);
+  size_t a = 0, b = 0;
+  for (; a < zip->a.count && b < zip->b.count; to += size)
+    if (left_goes_first(key_at(zip->a.keys, a, key_size), key_at(zip->b.keys, b, key_size)))
+      move(zip->ahead, zip->a.records + a++ * size, to, size);
+    else
+      move(zip->ahead, zip->b.records + b++ * size, to, size);
+  const size_t rest = (zip->a.count - a) * size;
+  if (rest) memcpy(to, zip->a.records + a * size, rest);
+  if (b < zip->b.count) memcpy(to + rest, zip->b.records + b * size, (zip->b.count - b) * size);
 }
 
 /* In four chains, each of which sees both runs beyond its part. */
@@ -101,21 +97,20 @@ INLINE void zip_quarters(const run_zip *zip, unsigned char *to, size_t key_size,
     zip_checked(zip, to, key_size, size);
     return;
   }
-  chain c0 = {0, 0}, c1 = {a1, quarter - a1}, c2 = {a2, 2 * quarter - a2};
-  chain c3 = {zip->a.count, zip->b.count};
-  unsigned char *t0 = to, *t1 = t0 + quarter * size, *t2 = t1 + quarter * size;
-  unsigned char *t3 = to + count * size;
-  for (size_t k = 0; k < quarter; k++, t0 += size, t1 += size, t2 += size) {
-    t3 -= size;
-    step_front(zip, &c0, t0, key_size, size);
-    step_front(zip, &c1, t1, key_size, size);
-    step_front(zip, &c2, t2, key_size, size);
-    step_back(zip, &c3, t3, key_size, size);
+  size_t chain0 = 0, chain1 = a1, chain2 = a2, chain3 = zip->a.count, rank3 = count;
+  unsigned char *back = to + count * size;
+  const unsigned char *const keys_a = zip->a.keys, *const keys_b = zip->b.keys,
+                             *const from_a = zip->a.records, *const from_b = zip->b.records;
+  const size_t ahead = zip->ahead;
+  const run_zip runs = {.a = {keys_a, from_a, 0}, .b = {keys_b, from_b, 0}, .ahead = ahead};
+  for (size_t k = 0; k < quarter; k++, to += size) {
+    chain0 = step_front(runs, chain0, k, to, key_size, size);
+    chain1 = step_front(runs, chain1, quarter + k, to + quarter * size, key_size, size);
+    chain2 = step_front(runs, chain2, 2 * quarter + k, to + 2 * quarter * size, key_size, size);
+    chain3 = step_back(runs, chain3, rank3--, back -= size, key_size, size);
   }
-  for (size_t k = 4 * quarter; k < count; k++) {
-    t3 -= size;
-    step_back(zip, &c3, t3, key_size, size);
-  }
+  while (rank3 > 3 * quarter)
+    chain3 = step_back(runs, chain3, rank3--, back -= size, key_size, size);
 }
 
 /* The first `count` records of the merge; takes them off the runs. */
