@@ -42,9 +42,13 @@ INLINE size_t co_rank_of(const run_zip *zip, size_t rank, size_t key_size)
   return low;
 }
 
-INLINE void move(size_t ahead, const unsigned char *from, unsigned char *to, size_t size)
+/* Prefetches what will be read, and what will be written: a store waits for its cache line, too.
+ * `way`: 1 if the chain goes to higher addresses, otherwise -1. */
+INLINE void move(size_t ahead, const unsigned char *from, unsigned char *to, size_t size, int way)
 {
+  enum { STORES_AHEAD = 512 };
   __builtin_prefetch(from + ahead);
+  __builtin_prefetch(to + way * STORES_AHEAD, 1);
   memcpy(to, from, size);
 }
 
@@ -56,7 +60,7 @@ INLINE size_t step_front(run_zip zip, size_t a, size_t rank, unsigned char *to, 
   const size_t b = rank - a;
   const bool right =
       !left_goes_first(key_at(zip.a.keys, a, key_size), key_at(zip.b.keys, b, key_size));
-  move(zip.ahead, either(right, zip.a.records + a * size, zip.b.records + b * size), to, size);
+  move(zip.ahead, either(right, zip.a.records + a * size, zip.b.records + b * size), to, size, 1);
   return a + !right;
 }
 
@@ -68,7 +72,7 @@ INLINE size_t step_back(run_zip zip, size_t a, size_t rank, unsigned char *to, s
   const bool right =
       left_goes_first(key_at(zip.a.keys, a - 1, key_size), key_at(zip.b.keys, b - 1, key_size));
   move(zip.ahead, either(right, zip.a.records + (a - 1) * size, zip.b.records + (b - 1) * size), to,
-       size);
+       size, -1);
   return a - !right;
 }
 
@@ -79,9 +83,9 @@ INLINE void zip_checked(const run_zip *zip, unsigned char *to, size_t key_size, 
   size_t a = 0, b = 0;
   for (; a < zip->a.count && b < zip->b.count; to += size)
     if (left_goes_first(key_at(zip->a.keys, a, key_size), key_at(zip->b.keys, b, key_size)))
-      move(zip->ahead, zip->a.records + a++ * size, to, size);
+      move(zip->ahead, zip->a.records + a++ * size, to, size, 1);
     else
-      move(zip->ahead, zip->b.records + b++ * size, to, size);
+      move(zip->ahead, zip->b.records + b++ * size, to, size, 1);
   const size_t rest = (zip->a.count - a) * size;
   if (rest) memcpy(to, zip->a.records + a * size, rest);
   if (b < zip->b.count) memcpy(to + rest, zip->b.records + b * size, (zip->b.count - b) * size);
