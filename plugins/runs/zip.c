@@ -12,12 +12,14 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* One of two addresses, without a branch: as both are in registers, compilers make a conditional
- * move. */
+/* One of two addresses, without a branch: compilers make a conditional move, as both addresses are
+ * in registers and nothing that follows can be done in the arms of a branch. */
 INLINE const unsigned char *either(bool right, const unsigned char *a, const unsigned char *b)
 {
   __asm__("" : "+r"(a), "+r"(b));
-  return right ? b : a;
+  const unsigned char *chosen = right ? b : a;
+  __asm__("" : "+r"(chosen));
+  return chosen;
 }
 
 INLINE uint64_t key_at(const unsigned char *keys, size_t place, size_t key_size)
