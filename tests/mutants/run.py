@@ -57,7 +57,7 @@ MUTANTS = [
     ('core/key/encode.c', 'RECSORT_KEY_NAN_TOTAL | RECSORT_KEY_NAN_FIRST', 'RECSORT_KEY_NAN_TOTAL'),
     ('core/key/encode.c', 'RECSORT_KEY_NAN_TOTAL | RECSORT_KEY_NAN_FIRST', 'RECSORT_KEY_NAN_FIRST'),
     ('core/key/encode.c', 'range.end - i >= BLOCK', 'range.end - i > 0'),
-    ('plugins/runs/zip.c', 'return right ? b : a;', 'return right ? a : b;'),
+    ('plugins/runs/zip.c', 'chosen = right ? b : a;', 'chosen = right ? a : b;'),
     ('plugins/runs/zip.c', 'chain1 = a1, chain2 = a2,', 'chain1 = a2, chain2 = a1,'),
     ('plugins/runs/keys.c', 'turned += narrow[i - 1] > narrow[i];', 'turned += narrow[i - 1] > narrow[i] + 1;'),
     ('plugins/runs/keys.c', 'turned += wide[i - 1] > wide[i];', 'turned += wide[i - 1] > wide[i] + 1;'),
