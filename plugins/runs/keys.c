@@ -3,31 +3,26 @@
 
 #include "runs/runs.h"
 
-static void read_keyed(const run_format *format, const unsigned char *records, size_t count,
-                       unsigned char *keys)
-{
-  for (size_t i = 0; i < count; i++)
-    memcpy(keys + i * format->key_size, records + i * format->record_size, format->key_size);
-}
+__extension__ typedef unsigned __int128 uint128;
 
 static void read_plain(const run_format *format, const unsigned char *records, size_t count,
-                       unsigned char *keys)
+                       void *keys)
 {
+  if (format->flip == 0) {
+    memcpy(keys, records, count * format->record_size);
+    return;
+  }
   for (size_t i = 0; i < count; i++) {
     uint64_t record;
     memcpy(&record, records + i * sizeof record, sizeof record);
-    ((uint64_t *)(void *)keys)[i] = record ^ format->flip;
+    ((uint64_t *)keys)[i] = record ^ format->flip;
   }
 }
 
 bool run_read_keys(const run_format *format, const void *records, size_t count, void *keys)
 {
-  if (format->is_keyed)
-    read_keyed(format, records, count, keys);
-  else if (format->is_plain)
-    read_plain(format, records, count, keys);
-  else
-    return format->job->encode(format->job->program, records, count, keys) != 0;
+  if (!format->is_plain) return format->encode(format->program, records, count, keys) != 0;
+  read_plain(format, records, count, keys);
   return true;
 }
 
@@ -42,6 +37,10 @@ bool run_in_order(size_t key_size, const unsigned char *keys, size_t count)
     const uint64_t *const key = (const void *)keys;
     for (size_t i = 1; i < count; i++)
       turned += key[i - 1] > key[i];
+  } else if (key_size == 16) {
+    const uint64_t *const word = (const void *)keys;
+    for (size_t i = 2; i < 2 * count; i += 2)
+      turned += ((uint128)word[i + 1] << 64 | word[i]) < ((uint128)word[i - 1] << 64 | word[i - 2]);
   } else {
     for (size_t i = 1; i < count; i++)
       turned += run_compare(key_size, keys + (i - 1) * key_size, keys + i * key_size) > 0;

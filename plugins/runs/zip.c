@@ -11,10 +11,21 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
+__extension__ typedef unsigned __int128 uint128;
+
 INLINE uint64_t key_at(const unsigned char *keys, size_t place, size_t key_size)
 {
   if (key_size == 4) return ((const uint32_t *)(const void *)keys)[place];
   return ((const uint64_t *)(const void *)keys)[place];
+}
+
+/* Whether record i of a goes before record j of b. */
+INLINE bool a_goes_first(const run_zip *zip, size_t i, size_t j, size_t key_size)
+{
+  const unsigned char *const a = zip->a.keys, *const b = zip->b.keys;
+  if (key_size <= 8) return left_goes_first(key_at(a, i, key_size), key_at(b, j, key_size));
+  return LEFT_GOES_FIRST((uint128)key_at(a, 2 * i + 1, 8) << 64 | key_at(a, 2 * i, 8),
+                         (uint128)key_at(b, 2 * j + 1, 8) << 64 | key_at(b, 2 * j, 8));
 }
 
 /* As co_rank. */
@@ -24,8 +35,7 @@ INLINE size_t co_rank_of(const run_zip *zip, size_t rank, size_t key_size)
   size_t low = rank > b_count ? rank - b_count : 0, high = rank < a_count ? rank : a_count;
   while (low < high) {
     const size_t i = low + (high - low) / 2;
-    if (left_goes_first(key_at(zip->a.keys, i, key_size),
-                        key_at(zip->b.keys, rank - i - 1, key_size)))
+    if (a_goes_first(zip, i, rank - i - 1, key_size))
       low = i + 1;
     else
       high = i;
@@ -57,8 +67,7 @@ INLINE void move(const run_zip *zip, const unsigned char *from, unsigned char *t
 INLINE void step_front(const run_zip *zip, chain *c, unsigned char *to, size_t key_size,
                        size_t size)
 {
-  const bool right =
-      !left_goes_first(key_at(zip->a.keys, c->a, key_size), key_at(zip->b.keys, c->b, key_size));
+  const bool right = !a_goes_first(zip, c->a, c->b, key_size);
   move(zip, pick(zip, c->a, c->b, right, size), to, size);
   c->a += !right;
   c->b += right;
@@ -66,8 +75,7 @@ INLINE void step_front(const run_zip *zip, chain *c, unsigned char *to, size_t k
 
 INLINE void step_back(const run_zip *zip, chain *c, unsigned char *to, size_t key_size, size_t size)
 {
-  const bool right = left_goes_first(key_at(zip->a.keys, c->a - 1, key_size),
-                                     key_at(zip->b.keys, c->b - 1, key_size));
+  const bool right = a_goes_first(zip, c->a - 1, c->b - 1, key_size);
   move(zip, pick(zip, c->a - 1, c->b - 1, right, size), to, size);
   c->a -= !right;
   c->b -= right;
@@ -78,8 +86,7 @@ INLINE void zip_checked(const run_zip *zip, unsigned char *to, size_t key_size, 
 {
   chain c = {0, 0};
   while (c.a < zip->a.count && c.b < zip->b.count) {
-    const bool right =
-        !left_goes_first(key_at(zip->a.keys, c.a, key_size), key_at(zip->b.keys, c.b, key_size));
+    const bool right = !a_goes_first(zip, c.a, c.b, key_size);
     move(zip, right ? zip->b.records + c.b * size : zip->a.records + c.a * size, to, size);
     c.a += !right;
     c.b += right;
@@ -148,6 +155,9 @@ INLINE void zip_as(run_zip zip, size_t key_size, size_t size)
 void run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size)
 {
   if (key_size == 4) switch (record_size) {
+    case 4:
+      zip_as(*zip, 4, 4);
+      return;
     case 8:
       zip_as(*zip, 4, 8);
       return;
@@ -170,7 +180,17 @@ void run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size)
       zip_as(*zip, 4, record_size);
       return;
     }
+  if (key_size == 16) {
+    if (record_size == 4)
+      zip_as(*zip, 16, 4);
+    else
+      zip_as(*zip, 16, record_size);
+    return;
+  }
   switch (record_size) {
+  case 4:
+    zip_as(*zip, 8, 4);
+    return;
   case 8:
     zip_as(*zip, 8, 8);
     return;

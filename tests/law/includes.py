@@ -31,7 +31,7 @@ LAW = {
     'core': [PUBLIC, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
     'plugins/common': [ABI],
     'plugins/runs': [ABI, TEAM, 'common/'],
-    'plugins/cpu': [ABI, TEAM, 'common/', 'runs/'],
+    'plugins/cpu': [ABI, TEAM, 'common/', 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
     'plugins/gpu': [ABI, KEYS, TEAM, HASH, 'common/'],
     'plugins/cuda': [ABI, KEYS, TEAM, HASH, 'common/', 'gpu/', 'cuda/sample/sample.h'],
     'plugins/cuda/sample': ['gpu/device_sort.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h'],
