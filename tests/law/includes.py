@@ -32,7 +32,7 @@ LAW = {
     'plugins/common': [ABI],
     'plugins/runs': [ABI, TEAM, 'common/'],
     'plugins/cpu': [ABI, TEAM, 'common/', 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
-    'plugins/gpu': [ABI, KEYS, TEAM, HASH, 'common/'],
+    'plugins/gpu': [ABI, KEYS, TEAM, HASH, 'common/', 'runs/merge.h'],
     'plugins/cuda': [ABI, KEYS, TEAM, HASH, 'common/', 'gpu/', 'cuda/sample/sample.h'],
     'plugins/cuda/sample': ['gpu/device_sort.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h'],
     'plugins/cuda/sample/block': ['cuda/device.h', 'cuda/pair.cuh', 'cuda/sample/plan.h'],

@@ -100,15 +100,6 @@ MUTANTS = [
     ('core/merge.c', 'if (linked_in || (!unsupported && !sorter->choice.automatic)) return status;', 'return status;'),
     ('core/merge.c', 'merger->lost = merged == RECSORT_PLUGIN_LOST;', ''),
     # runs that the device sorts and the host merges
-    ('plugins/gpu/host_merge.c', '(a.run < b.run)', '(a.run > b.run)'),
-    ('plugins/gpu/host_merge.c', '((a.run < b.run) & equal_or_less)', 'equal_or_less'),
-    ('plugins/gpu/host_merge.c', '(greater && found', '(!greater && found'),
-    ('plugins/gpu/host_merge.c', '(runs, middle) >= rank', '(runs, middle) + 1 >= rank'),
-    ('plugins/gpu/host_merge.c', 't->at[r] += taken;', 't->at[r] += equal;'),
-    ('plugins/gpu/host_merge.c', 'wanted -= taken;', ''),
-    ('plugins/gpu/host_merge.c', 'run | SPENT', 'run'),
-    ('plugins/gpu/host_merge.c', 'last > high', 'last < high'),
-    ('plugins/gpu/host_merge.c', 't->runs->bounds[run] + t->runs->indices', 't->runs->indices'),
     ('core/include/recsort/team.h', 'each + (piece < rest)', 'each'),
     ('plugins/gpu/in_runs.c', 'r < plan.runs;', 'r + 1 < plan.runs;'),
     ('plugins/gpu/in_runs.c', 'run < longer ? run : longer', 'longer'),
@@ -119,7 +110,11 @@ MUTANTS = [
     ('plugins/gpu/in_runs.c', '.bytes > self->device->first_room',
      '.bytes >= self->device->first_room'),
     ('plugins/gpu/in_runs.c', 'pairs.indices + begin', 'pairs.indices'),
-    ('plugins/gpu/in_runs.c', 'order + keys + indices', 'order + keys'),
+    ('plugins/gpu/in_runs.c', 'merge + merge_size(job)};', 'merge};'),
+    ('plugins/gpu/in_runs.c', 'merge_of(job, IN_RUNS_MOST)', 'merge_of(job, 2)'),
+    ('plugins/gpu/in_runs.c', 'merge.indices = pairs.indices;', ''),
+    ('plugins/gpu/in_runs.c', '.check = true', '.check = false'),
+    ('plugins/gpu/in_runs.c', 'bytes = merge + merge_size(job);', 'bytes = merge;'),
     ('plugins/cuda/runtime.c', 'available / LEFT, device->memory_limit', 'available / LEFT, UINT64_MAX'),
     ('plugins/cuda/options.c', 'number > UINT64_MAX >> shift', 'false'),
     ('plugins/cuda/options.c', 'number == 0 ||', ''),
@@ -388,8 +383,8 @@ def stages():
             ('conformance', ['conformance'], '^conformance$', 240)]
 
 
-CUDA_STAGES = [('CUDA tests', ['test_host_merge', 'test_in_runs', 'test_verify', 'test_cuda_devices'],
-                r'^cuda\.(host_merge|in_runs|verify|devices)$', 60)]
+CUDA_STAGES = [('CUDA tests', ['test_in_runs', 'test_verify', 'test_cuda_devices'],
+                r'^cuda\.(in_runs|verify|devices)$', 60)]
 
 
 def other_sorts():
