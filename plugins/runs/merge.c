@@ -17,8 +17,8 @@
 
 enum {
   PIECE_LEAST = 1 << 14, /* records */
-  PIECE_MOST = 1 << 20,  /* as a small piece may have something of only a few runs; but there are */
-  PIECES = 64,           /* no more pieces than that, unless there are more threads */
+  PIECE_MOST = 1 << 20,  /* unless there are PIECES: small ones may have few of the runs */
+  PIECES = 64,
   SAMPLES_A_PIECE = 8,
   STREAM_THREADS = 4, /* so many share what memory can do; fewer wait for it less if they write
                        * through the caches */
