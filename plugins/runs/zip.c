@@ -81,21 +81,52 @@ INLINE void step_back(const run_zip *zip, chain *c, unsigned char *to, size_t ke
   c->b -= right;
 }
 
-/* With a check at each step, for runs that hardly interleave. */
-INLINE void zip_checked(const run_zip *zip, unsigned char *to, size_t key_size, size_t size)
+/* How many of the next records of a go before the next one of b, or if `right`, of b before that of
+ * a. */
+INLINE size_t count_first(const run_zip *zip, chain c, bool right, size_t key_size)
+{
+  const size_t from = right ? c.b : c.a, end = right ? zip->b.count : zip->a.count;
+  size_t low = from, high = end;
+  for (size_t place = from, step = 1; low < high; step *= 2) {
+    const bool first =
+        right ? !a_goes_first(zip, c.a, place, key_size) : a_goes_first(zip, place, c.b, key_size);
+    if (first)
+      low = place + 1;
+    else
+      high = place;
+    place = high < end || high - low <= step ? low + (high - low) / 2 : low + step;
+  }
+  return low - from;
+}
+
+/* Whole segments that lie together in a run, for runs that hardly interleave. */
+INLINE void zip_segments(const run_zip *zip, unsigned char *to, size_t key_size, size_t size)
 {
   chain c = {0, 0};
-  while (c.a < zip->a.count && c.b < zip->b.count) {
-    const bool right = !a_goes_first(zip, c.a, c.b, key_size);
-    move(zip, right ? zip->b.records + c.b * size : zip->a.records + c.a * size, to, size);
-    c.a += !right;
-    c.b += right;
-    to += size;
+  for (bool right = false; c.a < zip->a.count && c.b < zip->b.count; right = !right) {
+    const size_t count = count_first(zip, c, right, key_size);
+    memcpy(to, right ? zip->b.records + c.b * size : zip->a.records + c.a * size, count * size);
+    to += count * size;
+    c.a += right ? 0 : count;
+    c.b += right ? count : 0;
   }
   const size_t rest = (zip->a.count - c.a) * size;
   if (rest) memcpy(to, zip->a.records + c.a * size, rest);
   if (c.b < zip->b.count)
     memcpy(to + rest, zip->b.records + c.b * size, (zip->b.count - c.b) * size);
+}
+
+/* Whether most keys of a come so often that segments are long. */
+INLINE bool repeats(const run_zip *zip, size_t key_size)
+{
+  enum { SAMPLES = 16, MOST = 14, APART = 32 };
+  const size_t step = zip->a.count / SAMPLES;
+  size_t equal = 0;
+  for (size_t i = 0; step > APART && i < SAMPLES; i++) {
+    const unsigned char *const key = zip->a.keys + i * step * key_size;
+    equal += memcmp(key, key + APART * key_size, key_size) == 0;
+  }
+  return equal >= MOST;
 }
 
 /* In four chains, each of which sees both runs beyond its part. */
@@ -104,8 +135,9 @@ INLINE void zip_quarters(const run_zip *zip, unsigned char *to, size_t key_size,
   const size_t count = zip->a.count + zip->b.count, quarter = count / 4;
   const size_t a1 = co_rank_of(zip, quarter, key_size), a2 = co_rank_of(zip, 2 * quarter, key_size),
                a3 = co_rank_of(zip, 3 * quarter, key_size);
-  if (a3 == 0 || a3 == zip->a.count || a3 == 3 * quarter || 3 * quarter - a3 == zip->b.count) {
-    zip_checked(zip, to, key_size, size);
+  if (a3 == 0 || a3 == zip->a.count || a3 == 3 * quarter || 3 * quarter - a3 == zip->b.count ||
+      repeats(zip, key_size)) {
+    zip_segments(zip, to, key_size, size);
     return;
   }
   chain c0 = {0, 0}, c1 = {a1, quarter - a1}, c2 = {a2, 2 * quarter - a2};
