@@ -8,8 +8,8 @@
  *   repair  where bits that did not fit decide
  *   emit    moves the records; they are in the cache, as their keys have been read
  *   slide   keeps the keys that were not taken
- *   drain   what is equal to the record that bounded the tile, one run after the other: otherwise,
- *           of keys that come often, each tile would hold one window of one run
+ *   drain   what is equal to the record that bounded the tile, run by run, and if it was of one run
+ *           only, what comes before all others: else many tiles would hold one window of one run
  */
 #include <string.h>
 
@@ -518,6 +518,7 @@ static void emit_indices(const emission *e, tile_order order, void *out, size_t 
     emit_indices_as(e, order, out, 8, 8);
 }
 
+/* Says where what is emitted of a run lies: `from`, `size` bytes a record. */
 static void aim(const tile *t, size_t r, const unsigned char *from, size_t size)
 {
   const run_state *const run = &t->runs[r];
@@ -604,6 +605,7 @@ static size_t only_run(const tile *t, size_t total)
 /* The first `count` records of a run. */
 static void emit_run(tile *t, size_t r, size_t count)
 {
+  enum { WORTH_A_FENCE = 4096 };
   const run_state *const run = &t->runs[r];
   const size_t bytes = count * element_size(t->pass);
   const tile_order order = {NULL, count, r, r + 1};
@@ -616,7 +618,7 @@ static void emit_run(tile *t, size_t r, size_t count)
     emit_order(t, order, t->out_indices);
     break;
   default:
-    if (t->stage)
+    if (t->stage && bytes >= WORTH_A_FENCE)
       stream_copy(t->out, run->next, bytes);
     else
       memcpy(t->out, run->next, bytes);
