@@ -3,8 +3,6 @@
 
 #include "runs/runs.h"
 
-__extension__ typedef unsigned __int128 uint128;
-
 static void read_plain(const run_format *format, const unsigned char *records, size_t count,
                        void *keys)
 {
@@ -38,9 +36,8 @@ bool run_in_order(size_t key_size, const unsigned char *keys, size_t count)
     for (size_t i = 1; i < count; i++)
       turned += key[i - 1] > key[i];
   } else if (key_size == 16) {
-    const uint64_t *const word = (const void *)keys;
-    for (size_t i = 2; i < 2 * count; i += 2)
-      turned += ((uint128)word[i + 1] << 64 | word[i]) < ((uint128)word[i - 1] << 64 | word[i - 2]);
+    for (size_t i = 1; i < count; i++)
+      turned += run_key_of_16(keys + (i - 1) * 16) > run_key_of_16(keys + i * 16);
   } else {
     for (size_t i = 1; i < count; i++)
       turned += run_compare(key_size, keys + (i - 1) * key_size, keys + i * key_size) > 0;

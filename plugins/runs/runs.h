@@ -22,6 +22,15 @@
 #include "runs/merge.h"
 #include "runs/pair.h"
 
+__extension__ typedef unsigned __int128 uint128;
+
+/* A key of 16 bytes. */
+static inline uint128 run_key_of_16(const unsigned char *key)
+{
+  const uint64_t *const words = (const void *)key;
+  return (uint128)words[1] << 64 | words[0];
+}
+
 /* Less than, equal to or greater than 0. */
 static inline int run_compare(size_t key_size, const unsigned char *a, const unsigned char *b)
 {

@@ -8,8 +8,6 @@
  */
 #define FOR_EACH_SIZE static inline __attribute__((always_inline))
 
-__extension__ typedef unsigned __int128 uint128;
-
 typedef struct tree {
   run_player *players;
   size_t count;

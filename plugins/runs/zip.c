@@ -11,8 +11,6 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-__extension__ typedef unsigned __int128 uint128;
-
 INLINE uint64_t key_at(const unsigned char *keys, size_t place, size_t key_size)
 {
   if (key_size == 4) return ((const uint32_t *)(const void *)keys)[place];
@@ -24,8 +22,7 @@ INLINE bool a_goes_first(const run_zip *zip, size_t i, size_t j, size_t key_size
 {
   const unsigned char *const a = zip->a.keys, *const b = zip->b.keys;
   if (key_size <= 8) return left_goes_first(key_at(a, i, key_size), key_at(b, j, key_size));
-  return LEFT_GOES_FIRST((uint128)key_at(a, 2 * i + 1, 8) << 64 | key_at(a, 2 * i, 8),
-                         (uint128)key_at(b, 2 * j + 1, 8) << 64 | key_at(b, 2 * j, 8));
+  return LEFT_GOES_FIRST(run_key_of_16(a + 16 * i), run_key_of_16(b + 16 * j));
 }
 
 /* As co_rank. */
