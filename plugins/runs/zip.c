@@ -2,7 +2,8 @@
  *
  * A step compares the next keys of both runs, moves one record, and waits for the step before it.
  * So there are four chains of steps, as in kernels_scalar.c: three from the front of a quarter
- * each, and one from the back. No step has a branch that depends on the data.
+ * each, and one from the back. No step has a branch that depends on the data. A chain's only state
+ * is how many records of run a it has passed: the rank gives those of run b.
  */
 #include <string.h>
 
@@ -10,6 +11,14 @@
 #include "runs/runs.h"
 
 #define INLINE static inline __attribute__((always_inline))
+
+/* One of two addresses, without a branch: as both are in registers, compilers make a conditional
+ * move. */
+INLINE const unsigned char *either(bool right, const unsigned char *a, const unsigned char *b)
+{
+  __asm__("" : "+r"(a), "+r"(b));
+  return right ? b : a;
+}
 
 INLINE uint64_t key_at(const unsigned char *keys, size_t place, size_t key_size)
 {
@@ -40,53 +49,43 @@ INLINE size_t co_rank_of(const run_zip *zip, size_t rank, size_t key_size)
   return low;
 }
 
-/* The next records of both runs; of the chain at the back, those behind the next ones. */
-typedef struct chain {
-  size_t a;
-  size_t b;
-} chain;
-
-/* The address of a record of b if `right`, else of a. */
-INLINE const unsigned char *pick(const run_zip *zip, size_t a, size_t b, bool right, size_t size)
+INLINE void move(size_t ahead, const unsigned char *from, unsigned char *to, size_t size)
 {
-  const uintptr_t all = -(uintptr_t)right, from_a = (uintptr_t)zip->a.records,
-                  from_b = (uintptr_t)zip->b.records;
-  const size_t place = a ^ ((a ^ b) & all);
-  return (const unsigned char *)(from_a ^ ((from_a ^ from_b) & all)) + place * size;
-}
-
-INLINE void move(const run_zip *zip, const unsigned char *from, unsigned char *to, size_t size)
-{
-  __builtin_prefetch(from + zip->ahead);
+  __builtin_prefetch(from + ahead);
   memcpy(to, from, size);
 }
 
-INLINE void step_front(const run_zip *zip, chain *c, unsigned char *to, size_t key_size,
-                       size_t size)
+/* A chain at rank `rank` of the merge, with `a` records of run a before it. Moves the next record;
+ * returns `a` for the rank behind it. The compiler makes conditional moves of the choices. */
+INLINE size_t step_front(run_zip zip, size_t a, size_t rank, unsigned char *to, size_t key_size,
+                         size_t size)
 {
-  const bool right = !a_goes_first(zip, c->a, c->b, key_size);
-  move(zip, pick(zip, c->a, c->b, right, size), to, size);
-  c->a += !right;
-  c->b += right;
+  const size_t b = rank - a;
+  const bool right = !a_goes_first(&zip, a, b, key_size);
+  move(zip.ahead, either(right, zip.a.records + a * size, zip.b.records + b * size), to, size);
+  return a + !right;
 }
 
-INLINE void step_back(const run_zip *zip, chain *c, unsigned char *to, size_t key_size, size_t size)
+/* The same for the record before; returns `a` for its rank. */
+INLINE size_t step_back(run_zip zip, size_t a, size_t rank, unsigned char *to, size_t key_size,
+                        size_t size)
 {
-  const bool right = a_goes_first(zip, c->a - 1, c->b - 1, key_size);
-  move(zip, pick(zip, c->a - 1, c->b - 1, right, size), to, size);
-  c->a -= !right;
-  c->b -= right;
+  const size_t b = rank - a;
+  const bool right = a_goes_first(&zip, a - 1, b - 1, key_size);
+  move(zip.ahead, either(right, zip.a.records + (a - 1) * size, zip.b.records + (b - 1) * size), to,
+       size);
+  return a - !right;
 }
 
-/* How many of the next records of a go before the next one of b, or if `right`, of b before that of
- * a. */
-INLINE size_t count_first(const run_zip *zip, chain c, bool right, size_t key_size)
+/* How many records of run a, from a on, go before record b of run b; or if `right`, the other way.
+ */
+INLINE size_t count_first(const run_zip *zip, size_t a, size_t b, bool right, size_t key_size)
 {
-  const size_t from = right ? c.b : c.a, end = right ? zip->b.count : zip->a.count;
+  const size_t from = right ? b : a, end = right ? zip->b.count : zip->a.count;
   size_t low = from, high = end;
   for (size_t place = from, step = 1; low < high; step *= 2) {
     const bool first =
-        right ? !a_goes_first(zip, c.a, place, key_size) : a_goes_first(zip, place, c.b, key_size);
+        right ? !a_goes_first(zip, a, place, key_size) : a_goes_first(zip, place, b, key_size);
     if (first)
       low = place + 1;
     else
@@ -99,18 +98,17 @@ INLINE size_t count_first(const run_zip *zip, chain c, bool right, size_t key_si
 /* Whole segments that lie together in a run, for runs that hardly interleave. */
 INLINE void zip_segments(const run_zip *zip, unsigned char *to, size_t key_size, size_t size)
 {
-  chain c = {0, 0};
-  for (bool right = false; c.a < zip->a.count && c.b < zip->b.count; right = !right) {
-    const size_t count = count_first(zip, c, right, key_size);
-    memcpy(to, right ? zip->b.records + c.b * size : zip->a.records + c.a * size, count * size);
+  size_t a = 0, b = 0;
+  for (bool right = false; a < zip->a.count && b < zip->b.count; right = !right) {
+    const size_t count = count_first(zip, a, b, right, key_size);
+    memcpy(to, right ? zip->b.records + b * size : zip->a.records + a * size, count * size);
     to += count * size;
-    c.a += right ? 0 : count;
-    c.b += right ? count : 0;
+    a += right ? 0 : count;
+    b += right ? count : 0;
   }
-  const size_t rest = (zip->a.count - c.a) * size;
-  if (rest) memcpy(to, zip->a.records + c.a * size, rest);
-  if (c.b < zip->b.count)
-    memcpy(to + rest, zip->b.records + c.b * size, (zip->b.count - c.b) * size);
+  const size_t rest = (zip->a.count - a) * size;
+  if (rest) memcpy(to, zip->a.records + a * size, rest);
+  if (b < zip->b.count) memcpy(to + rest, zip->b.records + b * size, (zip->b.count - b) * size);
 }
 
 /* Whether most keys of a come so often that segments are long. */
@@ -137,21 +135,20 @@ INLINE void zip_quarters(const run_zip *zip, unsigned char *to, size_t key_size,
     zip_segments(zip, to, key_size, size);
     return;
   }
-  chain c0 = {0, 0}, c1 = {a1, quarter - a1}, c2 = {a2, 2 * quarter - a2};
-  chain c3 = {zip->a.count, zip->b.count};
-  unsigned char *t0 = to, *t1 = t0 + quarter * size, *t2 = t1 + quarter * size;
-  unsigned char *t3 = to + count * size;
-  for (size_t k = 0; k < quarter; k++, t0 += size, t1 += size, t2 += size) {
-    t3 -= size;
-    step_front(zip, &c0, t0, key_size, size);
-    step_front(zip, &c1, t1, key_size, size);
-    step_front(zip, &c2, t2, key_size, size);
-    step_back(zip, &c3, t3, key_size, size);
+  size_t chain0 = 0, chain1 = a1, chain2 = a2, chain3 = zip->a.count, rank3 = count;
+  unsigned char *back = to + count * size;
+  const unsigned char *const keys_a = zip->a.keys, *const keys_b = zip->b.keys,
+                             *const from_a = zip->a.records, *const from_b = zip->b.records;
+  const size_t ahead = zip->ahead;
+  const run_zip runs = {.a = {keys_a, from_a, 0}, .b = {keys_b, from_b, 0}, .ahead = ahead};
+  for (size_t k = 0; k < quarter; k++, to += size) {
+    chain0 = step_front(runs, chain0, k, to, key_size, size);
+    chain1 = step_front(runs, chain1, quarter + k, to + quarter * size, key_size, size);
+    chain2 = step_front(runs, chain2, 2 * quarter + k, to + 2 * quarter * size, key_size, size);
+    chain3 = step_back(runs, chain3, rank3--, back -= size, key_size, size);
   }
-  for (size_t k = 4 * quarter; k < count; k++) {
-    t3 -= size;
-    step_back(zip, &c3, t3, key_size, size);
-  }
+  while (rank3 > 3 * quarter)
+    chain3 = step_back(runs, chain3, rank3--, back -= size, key_size, size);
 }
 
 /* The first `count` records of the merge; takes them off the runs. */
