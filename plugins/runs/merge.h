@@ -36,9 +36,8 @@ typedef struct run_job {
   bool check;              /* of the runs: whether they are sorted */
 } run_job;
 
-/* Sets *bytes to the memory that a job needs, which grows with each number that describes it except
- * `fan`, with which it grows from power of two to power of two. False if it overflows. Any thread.
- */
+/* Sets *bytes to the memory that a job needs. In one pass, more runs never need less. False if it
+ * overflows; *bytes stays as it was. Any thread. */
 bool run_merge_size(const run_job *job, uint64_t *bytes);
 
 /* Merges into `result`, which overlaps neither `memory` nor the runs, except those of a job in
