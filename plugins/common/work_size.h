@@ -13,4 +13,11 @@ static inline bool work_add(uint64_t *total, uint64_t a, uint64_t b)
          !__builtin_add_overflow(*total, bytes & ~UINT64_C(63), total) && *total <= SIZE_MAX / 2;
 }
 
+/* Likewise for a part of the job's memory, whose place is then *at. */
+static inline bool work_place(uint64_t *total, uint64_t *at, uint64_t a, uint64_t b)
+{
+  *at = *total;
+  return work_add(total, a, b);
+}
+
 #endif

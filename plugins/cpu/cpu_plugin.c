@@ -7,7 +7,6 @@
 
 #include "common/sized.h"
 #include "cpu/sorts.h"
-#include "runs/runs.h"
 
 typedef struct cpu_algorithm {
   recsort_plugin_algorithm shown;

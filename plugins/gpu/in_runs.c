@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/host_merge.h"
+#include "runs/merge.h"
 
 enum { RUN_INDEX_BITS = 32, ALIGNMENT = 64 };
 
@@ -21,17 +21,48 @@ bool in_runs_wanted(const gpu_instance *self, const recsort_plugin_job *job)
   return job->count && gpu_plan_pairs(self->device, job).bytes > self->device->first_room;
 }
 
-static uint64_t indices_offset(const recsort_plugin_job *job)
+/* The merge of a job's runs, in one pass. */
+static run_job merge_of(const recsort_plugin_job *job, uint32_t runs)
 {
-  return in_runs_work(job).keys_offset + align(job->count * (job->key_width / 8));
+  const size_t key_size = job->key_width / 8;
+  return (run_job){.format = {.record_size = key_size,
+                              .key_size = key_size,
+                              .key_bits = job->key_bits,
+                              .is_plain = true},
+                   .run_count = runs,
+                   .count = job->count,
+                   .fan = runs,
+                   .threads = job->threads,
+                   .index_bits = job->index_bits,
+                   .check = true};
+}
+
+/* The memory to merge any number of runs. It does not overflow, as no pass makes a copy. */
+static uint64_t merge_size(const recsort_plugin_job *job)
+{
+  const run_job merge = merge_of(job, IN_RUNS_MOST);
+  uint64_t bytes = 0;
+  (void)run_merge_size(&merge, &bytes);
+  return bytes;
+}
+
+/* Where in a job's memory what is. */
+typedef struct in_runs_parts {
+  uint64_t keys, indices, merge, bytes;
+} in_runs_parts;
+
+static in_runs_parts divide(const recsort_plugin_job *job)
+{
+  const uint64_t order = align(job->count * (job->index_bits / 8));
+  const uint64_t indices = order + align(job->count * (job->key_width / 8));
+  const uint64_t merge = indices + align(job->count * (RUN_INDEX_BITS / 8));
+  return (in_runs_parts){order, indices, merge, merge + merge_size(job)};
 }
 
 recsort_plugin_work in_runs_work(const recsort_plugin_job *job)
 {
-  const uint64_t order = align(job->count * (job->index_bits / 8));
-  const uint64_t keys = align(job->count * (job->key_width / 8));
-  const uint64_t indices = align(job->count * (RUN_INDEX_BITS / 8));
-  return (recsort_plugin_work){.keys_offset = order, .bytes = order + keys + indices};
+  const in_runs_parts parts = divide(job);
+  return (recsort_plugin_work){.keys_offset = parts.keys, .bytes = parts.bytes};
 }
 
 /* The start of a run. The first runs have one more key if the lengths cannot be equal. */
@@ -64,7 +95,7 @@ static uint64_t bytes_of_runs(const gpu_instance *self, const recsort_plugin_job
 bool in_runs_divide(const gpu_instance *self, const recsort_plugin_job *job, uint64_t room,
                     in_runs_plan *plan)
 {
-  const uint64_t most = job->count < HOST_MERGE_MOST_RUNS ? job->count : HOST_MERGE_MOST_RUNS;
+  const uint64_t most = job->count < IN_RUNS_MOST ? job->count : IN_RUNS_MOST;
   uint64_t least_bytes = UINT64_MAX;
   for (uint64_t runs = (job->count - 1) / MOST_OF_A_RUN + 1; runs <= most; runs++) {
     const uint64_t bytes = bytes_of_runs(self, job, (uint32_t)runs);
@@ -77,10 +108,11 @@ bool in_runs_divide(const gpu_instance *self, const recsort_plugin_job *job, uin
 
 /* ---- Sorting ---- */
 
-/* Where a job's keys and indices are on the host. */
+/* Where a job's keys and indices are on the host, and the memory to merge them. */
 typedef struct host_pairs {
   char *keys;
   uint32_t *indices;
+  void *merge;
 } host_pairs;
 
 /* Sorts keys [begin, end), and brings them and their indices back. */
@@ -116,25 +148,31 @@ static recsort_plugin_status sort_and_merge(gpu_instance *self, const recsort_pl
                                             host_pairs pairs, void *order,
                                             recsort_plugin_error *error)
 {
-  uint64_t bounds[HOST_MERGE_MOST_RUNS + 1] = {0};
+  recsort_plugin_run runs[IN_RUNS_MOST];
   in_runs_plan plan = {0, 0};
   recsort_plugin_status status = reserve(self, job, &plan, error);
   for (uint32_t r = 0; status == RECSORT_PLUGIN_OK && r < plan.runs; r++) {
-    bounds[r + 1] = bound_of(job->count, plan.runs, r + 1);
-    status = sort_run(self, job, pairs, bounds[r], bounds[r + 1], error);
+    const uint64_t begin = bound_of(job->count, plan.runs, r),
+                   end = bound_of(job->count, plan.runs, r + 1);
+    runs[r] = (recsort_plugin_run){pairs.keys + begin * (job->key_width / 8), end - begin};
+    status = sort_run(self, job, pairs, begin, end, error);
   }
   if (status) return status;
-  const host_runs runs = {plan.runs, job->key_width, bounds, pairs.keys, pairs.indices};
-  host_merge(&runs, order, job->index_bits, gpu_team(self, job));
-  return RECSORT_PLUGIN_OK;
+  run_job merge = merge_of(job, plan.runs);
+  merge.runs = runs;
+  merge.indices = pairs.indices;
+  if (run_merge(&merge, gpu_team(self, job), pairs.merge, order)) return RECSORT_PLUGIN_OK;
+  (void)snprintf(error->text, sizeof error->text, "a run that it sorted is not in order");
+  return RECSORT_PLUGIN_CORRUPT;
 }
 
 recsort_plugin_status in_runs_sort(gpu_instance *self, const recsort_plugin_job *job, void *memory,
                                    recsort_plugin_error *error)
 {
   char *const start = memory;
-  const host_pairs pairs = {start + in_runs_work(job).keys_offset,
-                            (uint32_t *)(void *)(start + indices_offset(job))};
+  const in_runs_parts parts = divide(job);
+  const host_pairs pairs = {start + parts.keys, (uint32_t *)(void *)(start + parts.indices),
+                            start + parts.merge};
   return sort_and_merge(self, job, pairs, memory, error);
 }
 
@@ -142,7 +180,9 @@ recsort_plugin_status in_runs_sort_unplanned(gpu_instance *self, const recsort_p
                                              void *memory, recsort_plugin_error *error)
 {
   const uint64_t order_bytes = job->count * (job->index_bits / 8);
-  const uint64_t bytes = align(order_bytes) + job->count * (RUN_INDEX_BITS / 8);
+  const uint64_t indices = align(order_bytes),
+                 merge = indices + align(job->count * (RUN_INDEX_BITS / 8)),
+                 bytes = merge + merge_size(job);
   const recsort_host *const host = self->host;
   char *const order = host->allocate(host->context, bytes);
   if (!order) {
@@ -151,7 +191,7 @@ recsort_plugin_status in_runs_sort_unplanned(gpu_instance *self, const recsort_p
                    (unsigned long long)bytes);
     return RECSORT_PLUGIN_OUT_OF_MEMORY;
   }
-  const host_pairs pairs = {memory, (uint32_t *)(void *)(order + align(order_bytes))};
+  const host_pairs pairs = {memory, (uint32_t *)(void *)(order + indices), order + merge};
   const recsort_plugin_status status = sort_and_merge(self, job, pairs, order, error);
   if (status == RECSORT_PLUGIN_OK) memcpy(memory, order, order_bytes);
   host->release(host->context, order, bytes);

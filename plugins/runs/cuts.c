@@ -4,13 +4,12 @@
 #include "runs/runs.h"
 
 /* The top 64 bits of a key, or all if it has fewer. */
-static uint64_t prefix_of(const recsort_plugin_merge_job *job, size_t key_size,
-                          const unsigned char *key)
+static uint64_t prefix_of(const run_format *format, const unsigned char *key)
 {
   const uint64_t *const words = (const void *)key;
-  if (key_size == 4) return *(const uint32_t *)(const void *)key;
-  if (key_size == 8) return words[0];
-  const unsigned top = (job->program->key_bits - 1) / 64, used = job->program->key_bits - 64 * top;
+  if (format->key_size == 4) return *(const uint32_t *)(const void *)key;
+  if (format->key_size == 8) return words[0];
+  const unsigned top = (format->key_bits - 1) / 64, used = format->key_bits - 64 * top;
   if (used == 64 || top == 0) return words[top];
   return words[top] << (64 - used) | words[top - 1] >> used;
 }
@@ -76,7 +75,7 @@ bool run_sample_group(const run_pass *pass, size_t group, run_sample *samples, s
       run++;
     samples[i] = (run_sample){.run = run, .at = at - pass->first[run]};
     if (!run_read_keys(&pass->format, record_of(pass, &samples[i]), 1, scratch)) return false;
-    samples[i].prefix = prefix_of(pass->format.job, pass->format.key_size, scratch);
+    samples[i].prefix = prefix_of(&pass->format, scratch);
   }
   heap_sort(pass, samples, count, scratch);
   return true;

@@ -3,31 +3,24 @@
 
 #include "runs/runs.h"
 
-static void read_keyed(const run_format *format, const unsigned char *records, size_t count,
-                       unsigned char *keys)
-{
-  for (size_t i = 0; i < count; i++)
-    memcpy(keys + i * format->key_size, records + i * format->record_size, format->key_size);
-}
-
 static void read_plain(const run_format *format, const unsigned char *records, size_t count,
-                       unsigned char *keys)
+                       void *keys)
 {
+  if (format->flip == 0) {
+    memcpy(keys, records, count * format->record_size);
+    return;
+  }
   for (size_t i = 0; i < count; i++) {
     uint64_t record;
     memcpy(&record, records + i * sizeof record, sizeof record);
-    ((uint64_t *)(void *)keys)[i] = record ^ format->flip;
+    ((uint64_t *)keys)[i] = record ^ format->flip;
   }
 }
 
 bool run_read_keys(const run_format *format, const void *records, size_t count, void *keys)
 {
-  if (format->is_keyed)
-    read_keyed(format, records, count, keys);
-  else if (format->is_plain)
-    read_plain(format, records, count, keys);
-  else
-    return format->job->encode(format->job->program, records, count, keys) != 0;
+  if (!format->is_plain) return format->encode(format->program, records, count, keys) != 0;
+  read_plain(format, records, count, keys);
   return true;
 }
 
@@ -35,22 +28,25 @@ bool run_read_keys(const run_format *format, const void *records, size_t count, 
 bool run_in_order(size_t key_size, const unsigned char *keys, size_t count)
 {
   enum { BLOCK = 1024 };
-  if (key_size > 8) {
+  const uint32_t *const narrow = (const void *)keys;
+  const uint64_t *const wide = (const void *)keys;
+  if (key_size > 16) {
     for (size_t i = 1; i < count; i++)
       if (run_compare(key_size, keys + (i - 1) * key_size, keys + i * key_size) > 0) return false;
     return true;
   }
-  const uint32_t *const narrow = (const void *)keys;
-  const uint64_t *const wide = (const void *)keys;
   for (size_t begin = 1, end; begin < count; begin = end) {
     uint32_t turned = 0;
     end = count - begin < BLOCK ? count : begin + BLOCK;
     if (key_size == 4)
       for (size_t i = begin; i < end; i++)
         turned += narrow[i - 1] > narrow[i];
-    else
+    else if (key_size == 8)
       for (size_t i = begin; i < end; i++)
         turned += wide[i - 1] > wide[i];
+    else
+      for (size_t i = begin; i < end; i++)
+        turned += run_key_of_16(keys + (i - 1) * 16) > run_key_of_16(keys + i * 16);
     if (turned) return false;
   }
   return true;

@@ -1,99 +1,52 @@
 /* merge.c - the passes of a merge, and their memory.
  *
- * A pass makes one run of each group of up to 256. The last one writes the result, and those before
- * it write to the result and to a copy in turn, so that each reads what the one before it wrote. In
- * place the first pass must write to the copy, for it is the one that checks the runs, and nothing
- * may have moved by then: where the number of passes is odd, a pass that only copies goes before.
- * For a permutation the passes before the last move keys and indices in place of records.
+ * A pass makes one run of each group of up to `fan`. The last one writes the result, and those
+ * before it write to the result and to a copy in turn, so that each reads what the one before it
+ * wrote. In place the first pass must write to the copy, for it is the one that checks the runs,
+ * and nothing may have moved by then: where the number of passes is odd, a pass that only copies
+ * goes before. For a permutation the passes before the last move keys and indices in place of
+ * records.
  */
-#include "runs/runs.h"
+#include "runs/merge.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "common/stream_copy.h"
 #include "common/work_size.h"
+#include "runs/runs.h"
 
 enum {
   PIECE_LEAST = 1 << 14, /* records */
+  PIECE_MOST = 1 << 20,  /* unless there are PIECES: small ones may have few of the runs */
+  PIECES = 64,
   SAMPLES_A_PIECE = 8,
   STREAM_THREADS = 4, /* so many share what memory can do; fewer wait for it less if they write
                        * through the caches */
   COPY_KEYS = 1 << 13 /* of 8 bytes, that a thread looks at together when it only copies */
 };
 
-/* ---- Formats ---- */
-
-static bool host_is_big_endian(void)
-{
-  const uint16_t one = 1;
-  unsigned char first;
-  memcpy(&first, &one, 1);
-  return first == 0;
-}
-
-static run_format format_of(const recsort_plugin_merge_job *job)
-{
-  const recsort_key_program *const program = job->program;
-  const recsort_key_step *const step = program->steps;
-  const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
-  run_format format = {
-      .record_size = (size_t)program->record_size, .key_size = program->key_width / 8, .job = job};
-  format.is_plain = program->step_count == 1 && program->record_size == 8 && step->bytes == 8 &&
-                    step->width == 64 && program->key_width == 64 &&
-                    (step->kind == RECSORT_KEY_UNSIGNED || step->kind == RECSORT_KEY_SIGNED) &&
-                    big == host_is_big_endian();
-  if (step->kind == RECSORT_KEY_SIGNED) format.flip = UINT64_C(1) << 63;
-  if (step->flags & RECSORT_KEY_DESCENDING) format.flip = ~format.flip;
-  return format;
-}
-
-/* A record of a key and an index. */
-static run_format keyed_format(const run_format *format)
-{
-  run_format keyed = *format;
-  keyed.is_keyed = true;
-  keyed.is_plain = false;
-  keyed.record_size = keyed_index_at(format->key_size) + sizeof(uint64_t);
-  return keyed;
-}
-
 /* ---- Memory ---- */
 
 /* How a job is done, and where in its memory what is. */
 typedef struct merge_plan {
   size_t fan;
-  size_t passes; /* that merge */
-  bool copies;   /* a pass that copies goes before them */
+  size_t passes;     /* that merge */
+  bool copies_first; /* a pass that copies goes before them */
   size_t threads;
-  size_t pieces;                                                       /* of a pass, at most */
-  uint64_t runs, first, piece, cuts, samples, scratch, copy, copy_too; /* offsets */
+  size_t pieces;                                       /* of a pass, at most */
+  uint64_t runs, first, piece, cuts, samples, scratch; /* offsets */
+  uint64_t copies[2], indices[2];
   uint64_t scratch_size;
   uint64_t bytes;
 } merge_plan;
-
-/* How many runs a pass merges into one: fewer, if the windows of so many would be too large. */
-static size_t fan_for(size_t key_size, size_t run_count)
-{
-  const size_t fitting = RUN_BIG_KEYS / key_size, most = fitting < 2          ? 2
-                                                         : fitting > RUN_MOST ? RUN_MOST
-                                                                              : fitting;
-  return run_count < most ? (run_count ? run_count : 1) : most;
-}
 
 static size_t groups_of(size_t runs, size_t fan)
 {
   return (runs + fan - 1) / fan;
 }
 
-static uint64_t copy_size(const recsort_plugin_merge_job *job)
-{
-  const uint64_t keyed = keyed_index_at(job->program->key_width / 8) + sizeof(uint64_t);
-  return job->index_bits ? keyed : job->program->record_size;
-}
-
 /* Copies of all records that the passes need: 0, 1 or 2. */
-static unsigned copies_for(const recsort_plugin_merge_job *job, size_t passes)
+static unsigned copies_for(const run_job *job, size_t passes)
 {
   if (job->in_place) return 1;
   if (job->index_bits) return passes > 2 ? 2 : passes > 1;
@@ -103,42 +56,38 @@ static unsigned copies_for(const recsort_plugin_merge_job *job, size_t passes)
 static uint64_t scratch_for(size_t fan, size_t key_size)
 {
   const uint64_t tile = run_tile_scratch(fan, key_size);
-  uint64_t copy;
-  if (tile == 0 || __builtin_mul_overflow((uint64_t)COPY_KEYS + 1, 8, &copy)) return 0;
-  copy += key_size > 8 ? 2 * (uint64_t)key_size : 0;
-  return ((tile > copy ? tile : copy) + 63) / 64 * 64;
+  const uint64_t copy = (COPY_KEYS + 1) * 8 + (key_size > 8 ? 2 * (uint64_t)key_size : 0);
+  return tile == 0 ? 0 : tile > copy ? tile : (copy + 63) / 64 * 64;
 }
 
-/* Gives `count` elements of `size` bytes a place. */
-static bool place(merge_plan *plan, uint64_t *at, uint64_t count, uint64_t size)
+static bool plan_merge(const run_job *job, merge_plan *plan)
 {
-  *at = plan->bytes;
-  return work_add(&plan->bytes, count, size);
-}
-
-static bool plan_merge(const recsort_plugin_merge_job *job, merge_plan *plan)
-{
-  const size_t runs = job->run_count, key_size = job->program->key_width / 8;
+  const size_t runs = job->run_count, key_size = job->format.key_size,
+               order_size = job->index_bits / 8,
+               copied = order_size ? key_size : job->format.record_size;
   const uint64_t worth = job->count / PIECE_LEAST + 1;
-  *plan = (merge_plan){.fan = fan_for(key_size, runs)};
+  *plan = (merge_plan){.fan = runs < job->fan ? (runs ? runs : 1) : job->fan};
   plan->threads = worth < job->threads ? (size_t)worth : job->threads;
   for (size_t left = runs; left > 1 || plan->passes == 0; left = groups_of(left, plan->fan))
     plan->passes++;
-  plan->copies = job->in_place && plan->passes % 2;
-  plan->pieces =
-      groups_of(runs, plan->fan) + team_pieces((team){.threads = (unsigned)plan->threads});
+  plan->copies_first = job->in_place && plan->passes % 2;
+  const size_t pieces = team_pieces((team){.threads = (unsigned)plan->threads});
+  plan->pieces = groups_of(runs, plan->fan) + (pieces < PIECES ? PIECES : pieces);
   plan->scratch_size = scratch_for(plan->fan, key_size);
   const unsigned copies = copies_for(job, plan->passes);
-  return plan->scratch_size && place(plan, &plan->runs, runs, sizeof(recsort_plugin_run)) &&
-         place(plan, &plan->first, runs + 1, sizeof(uint64_t)) &&
-         place(plan, &plan->piece, plan->pieces, sizeof(run_piece)) &&
-         place(plan, &plan->cuts, (uint64_t)plan->pieces + groups_of(runs, plan->fan),
-               plan->fan * sizeof(uint64_t)) &&
-         place(plan, &plan->samples, (uint64_t)plan->pieces * SAMPLES_A_PIECE,
-               sizeof(run_sample)) &&
-         place(plan, &plan->scratch, plan->threads, plan->scratch_size) &&
-         place(plan, &plan->copy, copies ? job->count : 0, copy_size(job)) &&
-         place(plan, &plan->copy_too, copies > 1 ? job->count : 0, copy_size(job));
+  return plan->scratch_size &&
+         work_place(&plan->bytes, &plan->runs, runs, sizeof(recsort_plugin_run)) &&
+         work_place(&plan->bytes, &plan->first, runs + 1, sizeof(uint64_t)) &&
+         work_place(&plan->bytes, &plan->piece, plan->pieces, sizeof(run_piece)) &&
+         work_place(&plan->bytes, &plan->cuts, (uint64_t)plan->pieces + groups_of(runs, plan->fan),
+                    plan->fan * sizeof(uint64_t)) &&
+         work_place(&plan->bytes, &plan->samples, (uint64_t)plan->pieces * SAMPLES_A_PIECE,
+                    sizeof(run_sample)) &&
+         work_place(&plan->bytes, &plan->scratch, plan->threads, plan->scratch_size) &&
+         work_place(&plan->bytes, &plan->copies[0], copies ? job->count : 0, copied) &&
+         work_place(&plan->bytes, &plan->copies[1], copies > 1 ? job->count : 0, copied) &&
+         work_place(&plan->bytes, &plan->indices[0], copies ? job->count : 0, order_size) &&
+         work_place(&plan->bytes, &plan->indices[1], copies > 1 ? job->count : 0, order_size);
 }
 
 /* ---- A pass ---- */
@@ -160,8 +109,10 @@ static size_t pieces_of(uint64_t count, uint64_t piece_size)
 
 static uint64_t piece_size_for(uint64_t count, team t)
 {
-  const uint64_t even = count / team_pieces(t) + 1;
-  return even < PIECE_LEAST ? PIECE_LEAST : even;
+  const size_t pieces = team_pieces(t), many = pieces < PIECES ? PIECES : pieces;
+  const uint64_t even = count / pieces + 1, small = count / many + 1;
+  if (even < PIECE_LEAST) return PIECE_LEAST;
+  return even < PIECE_MOST ? even : small < PIECE_MOST ? PIECE_MOST : small;
 }
 
 typedef struct cut_task {
@@ -322,20 +273,19 @@ static void regroup(run_pass *pass, recsort_plugin_run *runs, uint64_t *first, s
 
 /* The job, with the parts of its memory. */
 typedef struct merge_job {
-  const recsort_plugin_merge_job *wanted;
+  const run_job *wanted;
   merge_plan plan;
   recsort_plugin_run *runs;
   uint64_t *first;
   unsigned char *result;
   unsigned char *copies[2];
+  unsigned char *indices[2];
   merging m;
 } merge_job;
 
-/* Where the pass with `behind` passes after it writes. */
+/* Where the pass with `behind` passes after it writes records. */
 static unsigned char *target_of(const merge_job *job, size_t behind)
 {
-  if (behind == 0) return job->result;
-  if (job->wanted->index_bits) return job->copies[(behind - 1) % 2];
   return behind % 2 ? job->copies[0] : job->result;
 }
 
@@ -343,7 +293,7 @@ static bool merge_records(merge_job *job)
 {
   run_pass *const pass = &job->m.pass;
   size_t behind = job->plan.passes;
-  if (job->plan.copies) {
+  if (job->plan.copies_first) {
     pass->to = job->copies[0];
     if (!copy_runs(&job->m)) return false;
     for (size_t r = 0; r < pass->run_count; r++)
@@ -361,18 +311,25 @@ static bool merge_records(merge_job *job)
   return true;
 }
 
+/* Passes before the last one write keys, and apart from them their indices. */
 static bool merge_indices(merge_job *job)
 {
   run_pass *const pass = &job->m.pass;
-  const run_format keyed = keyed_format(&pass->format);
+  const size_t key_size = pass->format.key_size;
   for (size_t behind = job->plan.passes; behind-- > 0;) {
-    pass->to = target_of(job, behind);
+    const size_t copy = (behind + 1) % 2;
     pass->output = behind ? RUN_KEYED : RUN_INDEX;
-    pass->index_bits = job->wanted->index_bits;
+    pass->to = behind ? job->copies[copy] : job->result;
+    pass->to_indices = job->indices[copy];
     if (!do_pass(&job->m)) return false;
     pass->check = false;
-    pass->format = keyed;
-    regroup(pass, job->runs, job->first, keyed.record_size);
+    pass->format.is_plain = true;
+    pass->format.flip = 0;
+    pass->format.record_size = key_size;
+    pass->indices = pass->to_indices;
+    pass->index_size = pass->order_size;
+    pass->relative = false;
+    regroup(pass, job->runs, job->first, key_size);
   }
   return true;
 }
@@ -396,7 +353,7 @@ static bool follow_in_order(const run_pass *pass)
   return true;
 }
 
-static bool run_job(merge_job *job)
+static bool do_job(merge_job *job)
 {
   run_pass *const pass = &job->m.pass;
   if (job->wanted->index_bits) return merge_indices(job);
@@ -408,11 +365,13 @@ static bool run_job(merge_job *job)
 static void open_job(merge_job *job, team t, unsigned char *memory)
 {
   const merge_plan *const plan = &job->plan;
-  const recsort_plugin_merge_job *const wanted = job->wanted;
+  const run_job *const wanted = job->wanted;
   job->runs = (void *)(memory + plan->runs);
   job->first = (void *)(memory + plan->first);
-  job->copies[0] = memory + plan->copy;
-  job->copies[1] = memory + plan->copy_too;
+  for (size_t c = 0; c < 2; c++) {
+    job->copies[c] = memory + plan->copies[c];
+    job->indices[c] = memory + plan->indices[c];
+  }
   job->m.pieces = (void *)(memory + plan->piece);
   job->m.cuts = (void *)(memory + plan->cuts);
   job->m.samples = (void *)(memory + plan->samples);
@@ -420,53 +379,36 @@ static void open_job(merge_job *job, team t, unsigned char *memory)
   job->first[0] = 0;
   for (size_t r = 0; r < wanted->run_count; r++)
     job->first[r + 1] = job->first[r] + wanted->runs[r].count;
-  job->m.pass.format = format_of(wanted);
+  job->m.pass.format = wanted->format;
   job->m.pass.runs = wanted->runs;
   job->m.pass.first = job->first;
   job->m.pass.run_count = wanted->run_count;
   job->m.pass.fan = plan->fan;
-  job->m.pass.check = true;
+  job->m.pass.indices = (const unsigned char *)wanted->indices;
+  job->m.pass.index_size = sizeof *wanted->indices;
+  job->m.pass.relative = true;
+  job->m.pass.order_size = wanted->index_bits / 8;
+  job->m.pass.check = wanted->check;
   job->m.pass.scratch = memory + plan->scratch;
   job->m.pass.scratch_size = (size_t)plan->scratch_size;
   atomic_init(&job->m.pass.bad, false);
 }
 
-/* ---- The table ---- */
+/* ---- Jobs ---- */
 
-static uint32_t suits(const void *instance, const recsort_plugin_merge_job *job)
-{
-  (void)instance;
-  (void)job;
-  return 1;
-}
-
-static recsort_plugin_status work_size(const void *instance, const recsort_plugin_merge_job *job,
-                                       uint64_t *bytes, recsort_plugin_error *error)
+bool run_merge_size(const run_job *job, uint64_t *bytes)
 {
   merge_plan plan;
-  (void)instance;
-  if (plan_merge(job, &plan)) {
-    *bytes = plan.bytes;
-    return RECSORT_PLUGIN_OK;
-  }
-  (void)snprintf(error->text, sizeof error->text, "%llu records are more than memory can hold",
-                 (unsigned long long)job->count);
-  return RECSORT_PLUGIN_UNSUPPORTED;
+  if (!plan_merge(job, &plan)) return false;
+  *bytes = plan.bytes;
+  return true;
 }
 
-static recsort_plugin_status merge(void *instance, const recsort_plugin_merge_job *wanted,
-                                   void *memory, void *result, recsort_plugin_error *error)
+bool run_merge(const run_job *wanted, team t, void *memory, void *result)
 {
   merge_job job = {.wanted = wanted, .result = result};
-  if (wanted->count == 0) return RECSORT_PLUGIN_OK;
-  if (plan_merge(wanted, &job.plan)) {
-    open_job(&job, team_of_host(instance, wanted->threads), memory);
-    if (run_job(&job)) return RECSORT_PLUGIN_OK;
-  }
-  (void)snprintf(error->text, sizeof error->text,
-                 "a run is not sorted, or a value is outside of its enum");
-  return RECSORT_PLUGIN_UNSUPPORTED;
+  if (wanted->count == 0) return true;
+  if (!plan_merge(wanted, &job.plan)) return false;
+  open_job(&job, t, memory);
+  return do_job(&job);
 }
-
-const recsort_plugin_merge rs_cpu_merge = {
-    .size = sizeof rs_cpu_merge, .suits = suits, .work_size = work_size, .merge = merge};

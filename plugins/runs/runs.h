@@ -1,4 +1,4 @@
-/* runs.h - sorted runs of records merged into one: the extension "recsort.merge/1".
+/* runs.h - the parts of a merge of sorted runs (merge.h).
  *
  * Records are read and written once for each pass, and one pass merges up to 256 runs, so that
  * usually there is one pass. Each calls only those below it:
@@ -18,31 +18,17 @@
 #define RECSORT_RUNS_RUNS_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
-#include "recsort/team.h"
+#include "runs/merge.h"
 #include "runs/pair.h"
 
-enum {
-  RUN_MOST = 256,           /* runs that a pass merges into one */
-  RUN_TILE_PAIRS = 1 << 14, /* of a tile */
-  RUN_BIG_KEYS = 1 << 22 /* bytes of keys that all runs of a tile may have, if there is a choice */
-};
+__extension__ typedef unsigned __int128 uint128;
 
-/* How the keys of records are read. */
-typedef struct run_format {
-  size_t record_size;
-  size_t key_size; /* 4, 8, or more by 8 */
-  const recsort_plugin_merge_job *job;
-  bool is_keyed; /* a record is a key as it is, and behind it 8 bytes of an index */
-  bool is_plain; /* a record is an integer of 8 bytes, which `flip` turns into its key */
-  uint64_t flip;
-} run_format;
-
-/* Bytes from the start of a keyed record to its index. */
-static inline size_t keyed_index_at(size_t key_size)
+/* A key of 16 bytes. */
+static inline uint128 run_key_of_16(const unsigned char *key)
 {
-  return (key_size + 7) / 8 * 8;
+  const uint64_t *const words = (const void *)key;
+  return (uint128)words[1] << 64 | words[0];
 }
 
 /* Less than, equal to or greater than 0. */
@@ -61,7 +47,7 @@ static inline int run_compare(size_t key_size, const unsigned char *a, const uns
 typedef enum run_output {
   RUN_RECORDS, /* the records */
   RUN_INDEX,   /* their indices */
-  RUN_KEYED    /* keys and indices */
+  RUN_KEYED    /* their keys, and apart from them their indices */
 } run_output;
 
 /* One pass: groups of `fan` runs, each into one. */
@@ -71,11 +57,15 @@ typedef struct run_pass {
   const uint64_t *first; /* run_count + 1: the records before each run */
   size_t run_count;
   size_t fan;
+  const unsigned char *indices; /* of all records, run by run; NULL: their places among all */
+  size_t index_size;            /* bytes of each of these */
+  bool relative;                /* first[r] is to be added to those of run r */
   run_output output;
-  unsigned index_bits; /* of RUN_INDEX */
-  unsigned char *to;   /* element first[r] of it is where the group that begins with run r goes */
-  bool check;          /* look whether the runs are sorted */
-  bool stream;         /* the output is too large for the caches */
+  size_t order_size;         /* bytes of an index that is written */
+  unsigned char *to;         /* element first[r] is where the group that begins with run r goes */
+  unsigned char *to_indices; /* likewise, for the indices of RUN_KEYED */
+  bool check;                /* look whether the runs are sorted */
+  bool stream;               /* the output is too large for the caches */
   unsigned char *scratch;
   size_t scratch_size; /* of each thread */
   atomic_bool bad;     /* a run is not sorted, or a value invalid */
@@ -95,10 +85,6 @@ typedef struct run_piece {
   const uint64_t *to;
   uint64_t at; /* in the output, in elements */
 } run_piece;
-
-/* ---- merge.c ---- */
-
-extern const recsort_plugin_merge rs_cpu_merge;
 
 /* ---- keys.c ---- */
 
@@ -158,15 +144,24 @@ void run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size);
 
 /* ---- tree.c ---- */
 
-/* Keys of one run. */
-typedef struct run_keys {
-  const unsigned char *at;
-  size_t count;
-} run_keys;
+/* What the tree compares. */
+typedef struct run_head {
+  uint64_t high;
+  uint64_t low;
+  uint64_t run;
+} run_head;
 
-/* Merges up to RUN_MOST sorted runs of keys of any size: writes run << shift | place in the run for
- * each key. */
-void run_tree_merge(const run_keys *runs, size_t run_count, size_t key_size, unsigned shift,
+/* A run as a player of the tree, and the loser at the node of its number. */
+typedef struct run_player {
+  const unsigned char *at; /* its next key */
+  size_t place;            /* of that in the run; at first 0 */
+  size_t count;
+  run_head loser; /* set by the merge */
+} run_player;
+
+/* Merges at least two sorted runs of keys of at least 8 bytes: writes run << shift | place in the
+ * run for each key. */
+void run_tree_merge(run_player *players, size_t count, size_t key_size, unsigned shift,
                     uint64_t *to);
 
 #endif

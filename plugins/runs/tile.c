@@ -8,36 +8,65 @@
  *   repair  where bits that did not fit decide
  *   emit    moves the records; they are in the cache, as their keys have been read
  *   slide   keeps the keys that were not taken
+ *   drain   what is equal to the record that bounded the tile, run by run, and if it was of one run
+ *           only, what comes before all others: else many tiles would hold one window of one run
  */
 #include <string.h>
 
 #include "common/stream_copy.h"
+#include "common/work_size.h"
 #include "runs/runs.h"
 
-/* A run, or what a piece has of it. */
+#define INLINE static inline __attribute__((always_inline))
+
+/* What a piece has of a run. */
 typedef struct run_state {
   const unsigned char *next; /* the record of the first key in the window */
   const unsigned char *keys; /* of the window: records themselves, if these are keys as they are */
   uint64_t beyond;           /* records behind those in the window */
-  uint64_t index;            /* of the record at `next` */
+  uint64_t first;            /* the records before the run */
+  uint64_t index;            /* of the record at `next`, among all */
   size_t have;               /* keys in the window */
   size_t taken;              /* of them, in this tile */
 } run_state;
 
+/* What is emitted of each run: `size` bytes of each record of its window. */
+typedef struct emission {
+  const unsigned char **from;
+  const unsigned char **ahead; /* what is read after this tile, if there is more */
+  uint64_t *index;             /* to be added, if it is an index */
+  size_t size;
+  uint64_t mask;
+  uint64_t place;
+  unsigned shift;
+} emission;
+
+/* What is emitted, and the runs [begin, end) that occur in it. */
+typedef struct tile_order {
+  const uint64_t *pairs; /* NULL: the first `count` records of run `begin` */
+  size_t count;
+  size_t begin;
+  size_t end;
+} tile_order;
+
 typedef struct tile {
   run_pass *pass;
-  size_t fan;
+  size_t fan; /* runs of which the piece has something */
   size_t key_size;
   size_t window;      /* keys of a run */
   unsigned shift;     /* log2 of that */
   unsigned pair_bits; /* of run and place */
-  run_state runs[RUN_MOST];
+  run_state *runs;
+  run64 *sorted; /* pairs of runs */
+  run_player *players;
   unsigned char *keys; /* of each run the key before the window, and the window */
   uint64_t *pairs;
   uint64_t *other;
   unsigned char *stage; /* STAGE_BYTES of output on their way past the caches; NULL: none */
   const merge_kernels *kernels;
   unsigned char *out;
+  unsigned char *out_indices; /* of RUN_KEYED */
+  emission emission;
   unsigned trees; /* tiles that shall go to the tree without a try */
 } tile;
 
@@ -50,30 +79,47 @@ static unsigned log2_of(size_t value)
   return 63 - (unsigned)__builtin_clzll(value);
 }
 
+/* Keys of all windows together, at most, unless there are more runs. */
+static size_t keys_for(size_t fan, size_t key_size)
+{
+  enum { FEW_RUNS = 16, MANY_PAIRS = 1 << 14, BYTES = MANY_PAIRS * 8 };
+  const size_t pairs = fan <= FEW_RUNS ? TILE_PAIRS : MANY_PAIRS;
+  return key_size > 8 && BYTES / key_size < pairs ? BYTES / key_size : pairs;
+}
+
 /* Keys that a window holds, a power of two. */
 static size_t window_for(size_t fan, size_t key_size)
 {
-  enum { FEW_RUNS = 16, BYTES = RUN_TILE_PAIRS * 8 };
-  const size_t pairs = fan <= FEW_RUNS ? TILE_PAIRS : RUN_TILE_PAIRS;
-  const size_t bytes = key_size > 8 ? BYTES / key_size : pairs;
-  const size_t keys = (bytes < pairs ? bytes : pairs) / fan;
+  const size_t keys = keys_for(fan, key_size) / fan;
   return keys < 2 ? 1 : (size_t)1 << log2_of(keys);
 }
 
-static size_t keys_bytes(size_t fan, size_t key_size)
+/* Where in a thread's scratch what is. */
+typedef struct tile_parts {
+  uint64_t runs, sorted, players, from, ahead, index, keys, pairs, other, stage, bytes;
+} tile_parts;
+
+/* For pieces of up to `fan` runs. False on overflow. */
+static bool divide(size_t fan, size_t key_size, tile_parts *parts)
 {
-  return (fan * (window_for(fan, key_size) + 1) * key_size + 63) / 64 * 64;
+  const size_t keys = keys_for(fan, key_size), most = keys < fan ? fan : keys;
+  *parts = (tile_parts){0};
+  return work_place(&parts->bytes, &parts->runs, fan, sizeof(run_state)) &&
+         work_place(&parts->bytes, &parts->sorted, fan, sizeof(run64)) &&
+         work_place(&parts->bytes, &parts->players, fan, sizeof(run_player)) &&
+         work_place(&parts->bytes, &parts->from, fan, sizeof(unsigned char *)) &&
+         work_place(&parts->bytes, &parts->ahead, fan, sizeof(unsigned char *)) &&
+         work_place(&parts->bytes, &parts->index, fan, sizeof(uint64_t)) &&
+         work_place(&parts->bytes, &parts->keys, most + fan, key_size) &&
+         work_place(&parts->bytes, &parts->pairs, most, sizeof(uint64_t)) &&
+         work_place(&parts->bytes, &parts->other, most, sizeof(uint64_t)) &&
+         work_place(&parts->bytes, &parts->stage, 1, STAGE_BYTES);
 }
 
 size_t run_tile_scratch(size_t fan, size_t key_size)
 {
-  const size_t pairs = fan * window_for(fan, key_size) * sizeof(uint64_t);
-  size_t keys;
-  if (__builtin_mul_overflow(fan * (window_for(fan, key_size) + 1), key_size, &keys) ||
-      keys > SIZE_MAX / 4)
-    return 0;
-  /* The cuts are made in the same memory: they take two keys. */
-  return keys_bytes(fan, key_size) + 2 * ((pairs + 63) / 64 * 64) + STAGE_BYTES + 2 * key_size;
+  tile_parts parts; /* there is a place for two keys, which the cuts take */
+  return divide(fan, key_size, &parts) ? (size_t)parts.bytes : 0;
 }
 
 static unsigned char *window_of(const tile *t, size_t run)
@@ -118,28 +164,32 @@ static bool fill_all(tile *t, bool has_before)
 /* Whether records are keys as they are. */
 static bool are_keys(const run_format *format, const unsigned char *records)
 {
-  return format->is_plain && format->flip == 0 && (uintptr_t)records % sizeof(uint64_t) == 0;
+  const size_t alignment = format->key_size == 4 ? 4 : sizeof(uint64_t);
+  return format->is_plain && format->flip == 0 && (uintptr_t)records % alignment == 0;
 }
 
-/* What a piece has of its runs. */
+/* Fills the windows of the runs of which the piece has something. */
 static bool begin(tile *t, const run_piece *piece)
 {
   const run_pass *const pass = t->pass;
   const size_t first = piece->group * pass->fan, size = pass->format.record_size;
-  for (size_t r = 0; r < t->fan; r++) {
-    run_state *const run = &t->runs[r];
-    const uint64_t from = piece->from[r];
-    *run = (run_state){.next = t->keys,
-                       .keys = t->keys,
-                       .beyond = piece->to[r] - from,
-                       .index = pass->first[first + r] + from};
-    if (run->beyond == 0) continue;
-    run->next = (const unsigned char *)pass->runs[first + r].records + from * size;
-    run->keys = are_keys(&pass->format, run->next) ? run->next : window_of(t, r) + t->key_size;
-    if (pass->check && from && run->keys != run->next &&
-        !run_read_keys(&pass->format, run->next - size, 1, window_of(t, r)))
+  size_t r = 0;
+  for (size_t g = 0; r < t->fan; g++) {
+    const uint64_t from = piece->from[g], before = pass->first[first + g];
+    if (piece->to[g] == from) continue;
+    const unsigned char *const next =
+        (const unsigned char *)pass->runs[first + g].records + from * size;
+    unsigned char *const window = window_of(t, r) + t->key_size;
+    const bool direct = are_keys(&pass->format, next);
+    t->runs[r] = (run_state){.next = next,
+                             .keys = direct ? next : window,
+                             .beyond = piece->to[g] - from,
+                             .first = before,
+                             .index = before + from};
+    if (pass->check && from && !direct &&
+        !run_read_keys(&pass->format, next - size, 1, window - t->key_size))
       return false;
-    if (!fill(t, r, from != 0)) return false;
+    if (!fill(t, r++, from != 0)) return false;
   }
   return true;
 }
@@ -161,8 +211,9 @@ static size_t count_below(const tile *t, size_t r, const unsigned char *key, boo
   return low;
 }
 
-/* Sets what is taken of each run. Returns the sum. */
-static size_t cut(tile *t)
+/* Sets what is taken of each run, and *bounding to the run whose window is taken to its end though
+ * it has more, or to `fan` if nothing is left. Returns the sum. */
+static size_t cut(tile *t, size_t *bounding)
 {
   size_t bound = t->fan, total = 0;
   const unsigned char *least = NULL;
@@ -179,6 +230,7 @@ static size_t cut(tile *t)
     run->taken = !least || r == bound ? run->have : count_below(t, r, least, r < bound);
     total += run->taken;
   }
+  *bounding = bound;
   return total;
 }
 
@@ -233,29 +285,45 @@ static key_bits find_bits(const tile *t)
   return choose_bits(t, least, greatest);
 }
 
+/* How a pair is made of a key's bits, and of what is added to its place. */
+typedef struct packing {
+  key_bits bits;
+  unsigned shift;
+  uint64_t tag;
+} packing;
+
+/* `key_size` is a constant at most calls. */
+INLINE void pack_wide(packing how, const unsigned char *keys, size_t count, size_t key_size,
+                      uint64_t *to)
+{
+  const size_t word = how.bits.low / 64, next = word + 1 < key_size / 8 ? word + 1 : word;
+  const unsigned bit = how.bits.low % 64;
+  const uint64_t mask = (UINT64_C(1) << (PAIR_BITS - how.shift)) - 1;
+  for (size_t i = 0; i < count; i++) {
+    const unsigned char *const key = keys + i * key_size;
+    /* without a shift by 64 */
+    const uint64_t part = word_at(key, word) >> bit | word_at(key, next) << 1 << (63 - bit);
+    to[i] = (part & mask) << how.shift | how.tag | i;
+  }
+}
+
 static void pack_run(const tile *t, size_t r, key_bits bits, uint64_t *to)
 {
   const unsigned char *const keys = key_of(t, r, 0);
   const size_t count = t->runs[r].taken;
-  const uint64_t tag = PAIR_MARK | (uint64_t)r << t->shift;
+  const packing how = {bits, t->pair_bits, PAIR_MARK | (uint64_t)r << t->shift};
   if (t->key_size == 4) {
     const uint32_t base = (uint32_t)bits.base, *const key = (const void *)keys;
     for (size_t i = 0; i < count; i++)
-      to[i] = (uint64_t)(key[i] - base) << t->pair_bits | tag | i;
+      to[i] = (uint64_t)(key[i] - base) << how.shift | how.tag | i;
   } else if (t->key_size == 8) {
     const uint64_t *const key = (const void *)keys;
     for (size_t i = 0; i < count; i++)
-      to[i] = (key[i] - bits.base) >> bits.low << t->pair_bits | tag | i;
+      to[i] = (key[i] - bits.base) >> bits.low << how.shift | how.tag | i;
+  } else if (t->key_size == 16) {
+    pack_wide(how, keys, count, 16, to);
   } else {
-    const size_t word = bits.low / 64, next = word + 1 < t->key_size / 8 ? word + 1 : word;
-    const unsigned bit = bits.low % 64;
-    const uint64_t mask = (UINT64_C(1) << (PAIR_BITS - t->pair_bits)) - 1;
-    for (size_t i = 0; i < count; i++) {
-      const unsigned char *const key = keys + i * t->key_size;
-      uint64_t part = word_at(key, word) >> bit;
-      if (bit) part |= word_at(key, next) << (64 - bit);
-      to[i] = (part & mask) << t->pair_bits | tag | i;
-    }
+    pack_wide(how, keys, count, t->key_size, to);
   }
 }
 
@@ -287,10 +355,9 @@ static uint64_t *merge_pairs(const merge_kernels *kernels, run64 *runs, size_t c
 
 static void merge_by_tree(tile *t)
 {
-  run_keys runs[RUN_MOST];
   for (size_t r = 0; r < t->fan; r++)
-    runs[r] = (run_keys){key_of(t, r, 0), t->runs[r].taken};
-  run_tree_merge(runs, t->fan, t->key_size, t->shift, t->pairs);
+    t->players[r] = (run_player){.at = key_of(t, r, 0), .count = t->runs[r].taken};
+  run_tree_merge(t->players, t->fan, t->key_size, t->shift, t->pairs);
 }
 
 static const unsigned char *key_of_pair(const tile *t, uint64_t pair)
@@ -299,17 +366,20 @@ static const unsigned char *key_of_pair(const tile *t, uint64_t pair)
   return key_of(t, id >> t->shift, id & (t->window - 1));
 }
 
-/* Sorts pairs of equal bits by their keys, by insertion. Returns false if that takes too long. */
+/* Sorts pairs of equal bits by their keys, by insertion. Returns false if that takes too long. Two
+ * of one run are in order. */
 static bool repair(tile *t, uint64_t *pairs, size_t total)
 {
   enum { MOVES_A_PAIR = 4 };
+  const unsigned bits = t->pair_bits;
+  const uint64_t run = UINT64_C(1) << t->shift, other_runs = (UINT64_C(1) << bits) - run;
   size_t moves = MOVES_A_PAIR * total;
   for (size_t i = 1; i < total; i++) {
     const uint64_t pair = pairs[i];
-    if (pair >> t->pair_bits != pairs[i - 1] >> t->pair_bits) continue;
+    if ((pair ^ pairs[i - 1]) - run >= other_runs) continue;
     const unsigned char *const key = key_of_pair(t, pair);
     size_t j = i;
-    for (; j > 0 && pairs[j - 1] >> t->pair_bits == pair >> t->pair_bits; j--) {
+    for (; j > 0 && pairs[j - 1] >> bits == pair >> bits; j--) {
       if (run_compare(t->key_size, key_of_pair(t, pairs[j - 1]), key) <= 0) break;
       if (moves-- == 0) return false;
       pairs[j] = pairs[j - 1];
@@ -323,7 +393,6 @@ static bool repair(tile *t, uint64_t *pairs, size_t total)
 static const uint64_t *order_tile(tile *t, size_t total)
 {
   enum { TREES = 16 };
-  run64 runs[RUN_MOST];
   size_t count = 0;
   uint64_t *at = t->pairs;
   const key_bits bits = find_bits(t);
@@ -336,10 +405,10 @@ static const uint64_t *order_tile(tile *t, size_t total)
     const size_t taken = t->runs[r].taken;
     if (taken == 0) continue;
     pack_run(t, r, bits, at);
-    runs[count++] = (run64){at, taken};
+    t->sorted[count++] = (run64){at, taken};
     at += taken;
   }
-  uint64_t *const merged = merge_pairs(t->kernels, runs, count, t->other, t->pairs);
+  uint64_t *const merged = merge_pairs(t->kernels, t->sorted, count, t->other, t->pairs);
   if (bits.all || repair(t, merged, total)) return merged;
   t->trees = TREES;
   merge_by_tree(t);
@@ -347,16 +416,6 @@ static const uint64_t *order_tile(tile *t, size_t total)
 }
 
 /* ---- Emit ---- */
-
-/* What emits needs to know of a pair's record. */
-typedef struct emission {
-  const unsigned char *from[RUN_MOST];
-  const unsigned char *ahead[RUN_MOST]; /* what is read after this tile, if there is more */
-  uint64_t index[RUN_MOST];
-  uint64_t mask;
-  uint64_t place;
-  unsigned shift;
-} emission;
 
 static inline size_t run_of(const emission *e, uint64_t pair)
 {
@@ -375,10 +434,9 @@ static inline void emit_as(const emission *e, const uint64_t *pairs, size_t coun
   }
 }
 
-static void gather(const emission *e, const uint64_t *pairs, size_t count, unsigned char *out,
-                   size_t size)
+static void gather(const emission *e, const uint64_t *pairs, size_t count, unsigned char *out)
 {
-  switch (size) {
+  switch (e->size) {
   case 4:
     emit_as(e, pairs, count, out, 4);
     break;
@@ -407,57 +465,118 @@ static void gather(const emission *e, const uint64_t *pairs, size_t count, unsig
     emit_as(e, pairs, count, out, 64);
     break;
   default:
-    emit_as(e, pairs, count, out, size);
+    emit_as(e, pairs, count, out, e->size);
   }
 }
 
-static void emit_records(const tile *t, const emission *e, const uint64_t *pairs, size_t count)
+/* The index of a record: its own, of `size` bytes, or its place. */
+INLINE uint64_t index_at(const unsigned char *from, size_t place, size_t size)
+{
+  if (size == 0) return place;
+  return size == 4 ? ((const uint32_t *)(const void *)from)[place]
+                   : ((const uint64_t *)(const void *)from)[place];
+}
+
+INLINE void put_index(void *out, size_t i, uint64_t index, size_t order_size)
+{
+  if (order_size == 4)
+    ((uint32_t *)out)[i] = (uint32_t)index;
+  else
+    ((uint64_t *)out)[i] = index;
+}
+
+/* Both sizes are constants. */
+INLINE void emit_indices_as(const emission *all, tile_order order, void *out, size_t size,
+                            size_t order_size)
+{
+  const emission own = *all, *const e = &own; /* which the output cannot alias */
+  if (!order.pairs) {
+    const unsigned char *const from = e->from[order.begin];
+    const uint64_t index = e->index[order.begin];
+    for (size_t i = 0; i < order.count; i++)
+      put_index(out, i, index + index_at(from, i, size), order_size);
+    return;
+  }
+  for (size_t i = 0; i < order.count; i++) {
+    const size_t run = run_of(e, order.pairs[i]), place = (size_t)(order.pairs[i] & e->place);
+    if (size) __builtin_prefetch(e->ahead[run] + place * size);
+    put_index(out, i, e->index[run] + index_at(e->from[run], place, size), order_size);
+  }
+}
+
+static void emit_indices(const emission *e, tile_order order, void *out, size_t order_size)
+{
+  if (e->size == 0 && order_size == 4)
+    emit_indices_as(e, order, out, 0, 4);
+  else if (e->size == 0)
+    emit_indices_as(e, order, out, 0, 8);
+  else if (order_size == 4)
+    emit_indices_as(e, order, out, 4, 4);
+  else if (e->size == 4)
+    emit_indices_as(e, order, out, 4, 8);
+  else
+    emit_indices_as(e, order, out, 8, 8);
+}
+
+/* Says where what is emitted of a run lies: `from`, `size` bytes a record. */
+static void aim(const tile *t, size_t r, const unsigned char *from, size_t size)
+{
+  const run_state *const run = &t->runs[r];
+  t->emission.from[r] = from;
+  t->emission.ahead[r] = from + (run->beyond ? run->have * size : 0);
+}
+
+static void emit_keys(tile *t, tile_order order)
+{
+  t->emission.size = t->key_size;
+  for (size_t r = order.begin; r < order.end; r++)
+    aim(t, r, t->runs[r].keys, t->key_size);
+  gather(&t->emission, order.pairs, order.count, t->out);
+}
+
+static void emit_records(tile *t, tile_order order)
 {
   const size_t size = t->pass->format.record_size;
+  t->emission.size = size;
+  for (size_t r = order.begin; r < order.end; r++)
+    aim(t, r, t->runs[r].next, size);
   if (!t->stage || size > STAGE_MOST) {
-    gather(e, pairs, count, t->out, size);
+    gather(&t->emission, order.pairs, order.count, t->out);
     return;
   }
   const size_t most = STAGE_BYTES / size;
-  for (size_t i = 0; i < count; i += most) {
-    const size_t part = count - i < most ? count - i : most;
-    gather(e, pairs + i, part, t->stage, size);
+  for (size_t i = 0; i < order.count; i += most) {
+    const size_t part = order.count - i < most ? order.count - i : most;
+    gather(&t->emission, order.pairs + i, part, t->stage);
     stream_copy(t->out + i * size, t->stage, part * size);
   }
 }
 
-/* The index of a record: its own, if it is keyed. */
-static inline uint64_t index_of(const run_pass *pass, const emission *e, uint64_t pair)
+static void emit_order(tile *t, tile_order order, void *out)
 {
-  const size_t run = run_of(e, pair);
-  const uint64_t place = pair & e->place;
-  uint64_t index;
-  if (!pass->format.is_keyed) return e->index[run] + place;
-  memcpy(&index,
-         e->from[run] + place * pass->format.record_size + keyed_index_at(pass->format.key_size),
-         sizeof index);
-  return index;
+  const run_pass *const pass = t->pass;
+  const size_t size = pass->indices ? pass->index_size : 0;
+  t->emission.size = size;
+  for (size_t r = order.begin; r < order.end; r++) {
+    const uint64_t at = t->runs[r].index;
+    if (size) aim(t, r, pass->indices + at * size, size);
+    t->emission.index[r] = !size ? at : pass->relative ? t->runs[r].first : 0;
+  }
+  emit_indices(&t->emission, order, out, pass->order_size);
 }
 
-static void emit_indices(const run_pass *pass, const emission *e, const uint64_t *pairs,
-                         size_t count, unsigned char *out)
+static void emit(tile *t, tile_order order)
 {
-  if (pass->index_bits == 32)
-    for (size_t i = 0; i < count; i++)
-      ((uint32_t *)(void *)out)[i] = (uint32_t)index_of(pass, e, pairs[i]);
-  else
-    for (size_t i = 0; i < count; i++)
-      ((uint64_t *)(void *)out)[i] = index_of(pass, e, pairs[i]);
-}
-
-static void emit_keyed(const tile *t, const emission *e, const uint64_t *pairs, size_t count)
-{
-  const size_t index_at = keyed_index_at(t->key_size);
-  unsigned char *out = t->out;
-  for (size_t i = 0; i < count; i++, out += index_at + sizeof(uint64_t)) {
-    const uint64_t index = index_of(t->pass, e, pairs[i]);
-    memcpy(out, key_of(t, run_of(e, pairs[i]), pairs[i] & e->place), t->key_size);
-    memcpy(out + index_at, &index, sizeof index);
+  switch (t->pass->output) {
+  case RUN_INDEX:
+    emit_order(t, order, t->out);
+    break;
+  case RUN_KEYED:
+    emit_keys(t, order);
+    emit_order(t, order, t->out_indices);
+    break;
+  default:
+    emit_records(t, order);
   }
 }
 
@@ -465,33 +584,11 @@ static size_t element_size(const run_pass *pass)
 {
   switch (pass->output) {
   case RUN_INDEX:
-    return pass->index_bits / 8;
+    return pass->order_size;
   case RUN_KEYED:
-    return keyed_index_at(pass->format.key_size) + sizeof(uint64_t);
+    return pass->format.key_size;
   default:
     return pass->format.record_size;
-  }
-}
-
-static void emit(tile *t, const uint64_t *pairs, size_t count)
-{
-  emission e = {
-      .mask = (UINT64_C(1) << t->pair_bits) - 1, .place = t->window - 1, .shift = t->shift};
-  for (size_t r = 0; r < t->fan; r++) {
-    const run_state *const run = &t->runs[r];
-    e.from[r] = run->next;
-    e.ahead[r] = run->next + (run->beyond ? run->have * t->pass->format.record_size : 0);
-    e.index[r] = run->index;
-  }
-  switch (t->pass->output) {
-  case RUN_INDEX:
-    emit_indices(t->pass, &e, pairs, count, t->out);
-    break;
-  case RUN_KEYED:
-    emit_keyed(t, &e, pairs, count);
-    break;
-  default:
-    emit_records(t, &e, pairs, count);
   }
 }
 
@@ -505,13 +602,27 @@ static size_t only_run(const tile *t, size_t total)
   return t->fan;
 }
 
-static void copy_only(const tile *t, size_t run)
+/* The first `count` records of a run. */
+static void emit_run(tile *t, size_t r, size_t count)
 {
-  const size_t bytes = t->runs[run].taken * t->pass->format.record_size;
-  if (t->stage)
-    stream_copy(t->out, t->runs[run].next, bytes);
-  else
-    memcpy(t->out, t->runs[run].next, bytes);
+  enum { WORTH_A_FENCE = 4096 };
+  const run_state *const run = &t->runs[r];
+  const size_t bytes = count * element_size(t->pass);
+  const tile_order order = {NULL, count, r, r + 1};
+  switch (t->pass->output) {
+  case RUN_INDEX:
+    emit_order(t, order, t->out);
+    break;
+  case RUN_KEYED:
+    memcpy(t->out, run->keys, bytes);
+    emit_order(t, order, t->out_indices);
+    break;
+  default:
+    if (t->stage && bytes >= WORTH_A_FENCE)
+      stream_copy(t->out, run->next, bytes);
+    else
+      memcpy(t->out, run->next, bytes);
+  }
 }
 
 /* How the keys of plain records stand in pairs: (key - base) << bits above the number of the run,
@@ -560,7 +671,6 @@ static plain_pairs choose_plain(const tile *t)
 static void merge_plain(tile *t, size_t total)
 {
   const plain_pairs how = choose_plain(t);
-  run64 runs[RUN_MOST];
   size_t count = 0;
   uint64_t *to = t->pairs;
   for (size_t r = 0; r < t->fan; r++) {
@@ -570,28 +680,42 @@ static void merge_plain(tile *t, size_t total)
     if (taken == 0) continue;
     for (size_t i = 0; i < taken; i++)
       to[i] = (keys[i] - how.base) << how.bits | tag;
-    runs[count++] = (run64){to, taken};
+    t->sorted[count++] = (run64){to, taken};
     to += taken;
   }
   const merge_kernels *const kernels = how.mark ? t->kernels : &rs_scalar_kernels;
-  unpack_plain(t, merge_pairs(kernels, runs, count, t->other, t->pairs), total, how);
+  unpack_plain(t, merge_pairs(kernels, t->sorted, count, t->other, t->pairs), total, how);
 }
 
-/* Merges a tile of two runs as records; false, with nothing done, if it is none, or not so. */
-static bool merge_two(const tile *t)
+/* What is taken of a run, and for an order their indices, which are listed at *list. */
+static run_records records_of(tile *t, size_t r, unsigned char **list)
 {
-  const size_t size = t->pass->format.record_size;
-  const run_state *two[2];
-  size_t count = 0;
-  if (t->key_size > 8 || size > STAGE_MOST) return false;
+  const run_state *const run = &t->runs[r];
+  if (t->pass->output == RUN_RECORDS) return (run_records){run->keys, run->next, run->taken};
+  const run_records listed = {run->keys, *list, run->taken};
+  emit_order(t, (tile_order){NULL, run->taken, r, r + 1}, *list);
+  *list += run->taken * t->pass->order_size;
+  return listed;
+}
+
+/* Merges a tile of two runs as records, or as indices; false, with nothing done, if it has more, or
+ * not so. */
+static bool merge_two(tile *t)
+{
+  const bool records = t->pass->output == RUN_RECORDS;
+  const size_t size = element_size(t->pass);
+  unsigned char *list = (void *)t->other;
+  size_t two[2], count = 0;
+  if (t->pass->output == RUN_KEYED || t->key_size > (records ? 8 : 16) || size > STAGE_MOST)
+    return false;
   for (size_t r = 0; r < t->fan; r++) {
     if (t->runs[r].taken == 0) continue;
     if (count == 2) return false;
-    two[count++] = &t->runs[r];
+    two[count++] = r;
   }
-  const bool ahead = two[0]->beyond && two[1]->beyond;
-  const run_zip zip = {.a = {two[0]->keys, two[0]->next, two[0]->taken},
-                       .b = {two[1]->keys, two[1]->next, two[1]->taken},
+  const bool ahead = records && t->runs[two[0]].beyond && t->runs[two[1]].beyond;
+  const run_zip zip = {.a = records_of(t, two[0], &list),
+                       .b = records_of(t, two[1], &list),
                        .out = t->out,
                        .stage = t->stage,
                        .stage_size = STAGE_BYTES,
@@ -602,60 +726,145 @@ static bool merge_two(const tile *t)
 
 static void merge_pairs_of(tile *t, size_t total)
 {
-  if (t->pass->output == RUN_RECORDS && t->pass->format.is_plain)
+  const run_format *const format = &t->pass->format;
+  if (t->pass->output == RUN_RECORDS && format->is_plain && format->key_size == sizeof(uint64_t))
     merge_plain(t, total);
   else
-    emit(t, order_tile(t, total), total);
+    emit(t, (tile_order){order_tile(t, total), total, 0, t->fan});
 }
 
-static void merge_tile(tile *t, size_t total)
+static void advance(tile *t, size_t count)
 {
-  const bool records = t->pass->output == RUN_RECORDS;
+  t->out += count * element_size(t->pass);
+  if (t->out_indices) t->out_indices += count * t->pass->order_size;
+}
+
+/* Returns the only run of which something is taken, or `fan`. */
+static size_t merge_tile(tile *t, size_t total)
+{
   const size_t only = only_run(t, total);
-  if (records && only < t->fan)
-    copy_only(t, only);
-  else if (!records || !merge_two(t))
+  if (only < t->fan)
+    emit_run(t, only, total);
+  else if (!merge_two(t))
     merge_pairs_of(t, total);
-  t->out += total * element_size(t->pass);
+  advance(t, total);
+  return only;
 }
 
-static void slide(tile *t)
+static void slide(tile *t, size_t r, size_t taken)
 {
-  for (size_t r = 0; r < t->fan; r++) {
-    run_state *const run = &t->runs[r];
-    if (run->taken == 0) continue;
-    const bool direct = run->keys == run->next;
-    unsigned char *const keys = window_of(t, r);
-    run->have -= run->taken;
-    if (!direct) memmove(keys, keys + run->taken * t->key_size, (run->have + 1) * t->key_size);
-    run->next += run->taken * t->pass->format.record_size;
-    if (direct) run->keys = run->next;
-    run->index += run->taken;
+  run_state *const run = &t->runs[r];
+  const bool direct = run->keys == run->next;
+  unsigned char *const keys = window_of(t, r);
+  run->have -= taken;
+  if (!direct) memmove(keys, keys + taken * t->key_size, (run->have + 1) * t->key_size);
+  run->next += taken * t->pass->format.record_size;
+  if (direct) run->keys = run->next;
+  run->index += taken;
+}
+
+static void slide_all(tile *t)
+{
+  for (size_t r = 0; r < t->fan; r++)
+    if (t->runs[r].taken) slide(t, r, t->runs[r].taken);
+}
+
+/* ---- Drain ---- */
+
+/* Moves the records of a run whose keys are less than a key, or `or_equal`; NULL: all. */
+static bool drain_run(tile *t, size_t r, const unsigned char *key, bool or_equal)
+{
+  const run_state *const run = &t->runs[r];
+  while (run->have) {
+    const int order = key ? run_compare(t->key_size, key_of(t, r, run->have - 1), key) : -1;
+    const bool all = order < 0 || (or_equal && order == 0);
+    const size_t count = all ? run->have : count_below(t, r, key, or_equal);
+    if (count == 0) break;
+    emit_run(t, r, count);
+    advance(t, count);
+    slide(t, r, count);
+    if (!fill(t, r, true)) return false;
   }
+  return true;
+}
+
+/* Moves what is equal to the last record that was taken of run `bound`. */
+static bool drain_equal(tile *t, size_t bound)
+{
+  const unsigned char *const key = t->runs[bound].keys - t->key_size;
+  for (size_t r = bound; r < t->fan; r++)
+    if (t->runs[r].have && run_compare(t->key_size, t->runs[r].keys, key) <= 0 &&
+        !drain_run(t, r, key, true))
+      return false;
+  return true;
+}
+
+/* Moves what comes in a run before the first record of any other. */
+static bool drain_only(tile *t, size_t only)
+{
+  const unsigned char *least = NULL;
+  size_t from = t->fan;
+  for (size_t r = 0; r < t->fan; r++) {
+    const unsigned char *const key = t->runs[r].keys;
+    if (r == only || t->runs[r].have == 0) continue;
+    if (least && run_compare(t->key_size, key, least) >= 0) continue;
+    least = key;
+    from = r;
+  }
+  return drain_run(t, only, least, only < from);
+}
+
+/* ---- A piece ---- */
+
+/* Gives the parts of a tile their places in a thread's scratch. */
+static void open_tile(tile *t, unsigned char *scratch)
+{
+  tile_parts parts;
+  (void)divide(t->pass->fan, t->key_size, &parts);
+  t->window = window_for(t->fan, t->key_size);
+  t->shift = log2_of(t->window);
+  t->pair_bits = t->shift + bits_of(t->fan - 1);
+  t->runs = (void *)(scratch + parts.runs);
+  t->sorted = (void *)(scratch + parts.sorted);
+  t->players = (void *)(scratch + parts.players);
+  t->keys = scratch + parts.keys;
+  t->pairs = (void *)(scratch + parts.pairs);
+  t->other = (void *)(scratch + parts.other);
+  if (t->pass->stream) t->stage = scratch + parts.stage;
+  t->emission = (emission){.from = (void *)(scratch + parts.from),
+                           .ahead = (void *)(scratch + parts.ahead),
+                           .index = (void *)(scratch + parts.index),
+                           .mask = (UINT64_C(1) << t->pair_bits) - 1,
+                           .place = t->window - 1,
+                           .shift = t->shift};
+}
+
+static bool merge_tiles(tile *t)
+{
+  size_t total, bound;
+  while ((total = cut(t, &bound)) > 0) {
+    const size_t only = merge_tile(t, total);
+    slide_all(t);
+    if (!fill_all(t, true)) return false;
+    if (bound < t->fan && !drain_equal(t, bound)) return false;
+    if (only < t->fan && !drain_only(t, only)) return false;
+    if (atomic_load_explicit(&t->pass->bad, memory_order_relaxed)) return false;
+  }
+  return true;
 }
 
 void run_merge_piece(run_pass *pass, const run_piece *piece, unsigned char *scratch)
 {
   tile t = {.pass = pass,
-            .fan = run_group_size(pass, piece->group),
             .key_size = pass->format.key_size,
-            .window = window_for(pass->fan, pass->format.key_size),
-            .keys = scratch,
             .kernels = rs_best_kernels(),
             .out = pass->to + piece->at * element_size(pass)};
-  const size_t pairs_at = keys_bytes(pass->fan, t.key_size);
-  t.shift = log2_of(t.window);
-  t.pair_bits = t.shift + bits_of(t.fan - 1);
-  t.pairs = (uint64_t *)(void *)(scratch + pairs_at);
-  t.other = t.pairs + (pass->fan * t.window + 7) / 8 * 8;
-  if (pass->stream) t.stage = (unsigned char *)(t.other + (pass->fan * t.window + 7) / 8 * 8);
-  bool good = begin(&t, piece);
-  while (good && !atomic_load_explicit(&pass->bad, memory_order_relaxed)) {
-    const size_t total = cut(&t);
-    if (total == 0) return;
-    merge_tile(&t, total);
-    slide(&t);
-    good = fill_all(&t, true);
-  }
-  if (!good) atomic_store_explicit(&pass->bad, true, memory_order_relaxed);
+  const size_t runs = run_group_size(pass, piece->group);
+  for (size_t r = 0; r < runs; r++)
+    t.fan += piece->from[r] < piece->to[r];
+  if (t.fan == 0) return;
+  if (pass->output == RUN_KEYED) t.out_indices = pass->to_indices + piece->at * pass->order_size;
+  open_tile(&t, scratch);
+  if (!begin(&t, piece) || !merge_tiles(&t))
+    atomic_store_explicit(&pass->bad, true, memory_order_relaxed);
 }

@@ -28,6 +28,14 @@ INLINE uint64_t key_at(const unsigned char *keys, size_t place, size_t key_size)
   return ((const uint64_t *)(const void *)keys)[place];
 }
 
+/* Whether record i of a goes before record j of b. */
+INLINE bool a_goes_first(const run_zip *zip, size_t i, size_t j, size_t key_size)
+{
+  const unsigned char *const a = zip->a.keys, *const b = zip->b.keys;
+  if (key_size <= 8) return left_goes_first(key_at(a, i, key_size), key_at(b, j, key_size));
+  return LEFT_GOES_FIRST(run_key_of_16(a + 16 * i), run_key_of_16(b + 16 * j));
+}
+
 /* As co_rank. */
 INLINE size_t co_rank_of(const run_zip *zip, size_t rank, size_t key_size)
 {
@@ -35,8 +43,7 @@ INLINE size_t co_rank_of(const run_zip *zip, size_t rank, size_t key_size)
   size_t low = rank > b_count ? rank - b_count : 0, high = rank < a_count ? rank : a_count;
   while (low < high) {
     const size_t i = low + (high - low) / 2;
-    if (left_goes_first(key_at(zip->a.keys, i, key_size),
-                        key_at(zip->b.keys, rank - i - 1, key_size)))
+    if (a_goes_first(zip, i, rank - i - 1, key_size))
       low = i + 1;
     else
       high = i;
@@ -60,8 +67,7 @@ INLINE size_t step_front(run_zip zip, size_t a, size_t rank, unsigned char *to, 
                          size_t size)
 {
   const size_t b = rank - a;
-  const bool right =
-      !left_goes_first(key_at(zip.a.keys, a, key_size), key_at(zip.b.keys, b, key_size));
+  const bool right = !a_goes_first(&zip, a, b, key_size);
   move(zip.ahead, either(right, zip.a.records + a * size, zip.b.records + b * size), to, size, 1);
   return a + !right;
 }
@@ -71,26 +77,57 @@ INLINE size_t step_back(run_zip zip, size_t a, size_t rank, unsigned char *to, s
                         size_t size)
 {
   const size_t b = rank - a;
-  const bool right =
-      left_goes_first(key_at(zip.a.keys, a - 1, key_size), key_at(zip.b.keys, b - 1, key_size));
+  const bool right = a_goes_first(&zip, a - 1, b - 1, key_size);
   move(zip.ahead, either(right, zip.a.records + (a - 1) * size, zip.b.records + (b - 1) * size), to,
        size, -1);
   return a - !right;
 }
 
-/* With a check at each step, for runs that hardly interleave: these have branches that processors
- * predict. */
-INLINE void zip_checked(const run_zip *zip, unsigned char *to, size_t key_size, size_t size)
+/* How many records of run a, from a on, go before record b of run b; or if `right`, the other way.
+ */
+INLINE size_t count_first(const run_zip *zip, size_t a, size_t b, bool right, size_t key_size)
+{
+  const size_t from = right ? b : a, end = right ? zip->b.count : zip->a.count;
+  size_t low = from, high = end;
+  for (size_t place = from, step = 1; low < high; step *= 2) {
+    const bool first =
+        right ? !a_goes_first(zip, a, place, key_size) : a_goes_first(zip, place, b, key_size);
+    if (first)
+      low = place + 1;
+    else
+      high = place;
+    place = high < end || high - low <= step ? low + (high - low) / 2 : low + step;
+  }
+  return low - from;
+}
+
+/* Whole segments that lie together in a run, for runs that hardly interleave. */
+INLINE void zip_segments(const run_zip *zip, unsigned char *to, size_t key_size, size_t size)
 {
   size_t a = 0, b = 0;
-  for (; a < zip->a.count && b < zip->b.count; to += size)
-    if (left_goes_first(key_at(zip->a.keys, a, key_size), key_at(zip->b.keys, b, key_size)))
-      move(zip->ahead, zip->a.records + a++ * size, to, size, 1);
-    else
-      move(zip->ahead, zip->b.records + b++ * size, to, size, 1);
+  for (bool right = false; a < zip->a.count && b < zip->b.count; right = !right) {
+    const size_t count = count_first(zip, a, b, right, key_size);
+    memcpy(to, right ? zip->b.records + b * size : zip->a.records + a * size, count * size);
+    to += count * size;
+    a += right ? 0 : count;
+    b += right ? count : 0;
+  }
   const size_t rest = (zip->a.count - a) * size;
   if (rest) memcpy(to, zip->a.records + a * size, rest);
   if (b < zip->b.count) memcpy(to + rest, zip->b.records + b * size, (zip->b.count - b) * size);
+}
+
+/* Whether most keys of a come so often that segments are long. */
+INLINE bool repeats(const run_zip *zip, size_t key_size)
+{
+  enum { SAMPLES = 16, MOST = 14, APART = 32 };
+  const size_t step = zip->a.count / SAMPLES;
+  size_t equal = 0;
+  for (size_t i = 0; step > APART && i < SAMPLES; i++) {
+    const unsigned char *const key = zip->a.keys + i * step * key_size;
+    equal += memcmp(key, key + APART * key_size, key_size) == 0;
+  }
+  return equal >= MOST;
 }
 
 /* In four chains, each of which sees both runs beyond its part. */
@@ -99,8 +136,9 @@ INLINE void zip_quarters(const run_zip *zip, unsigned char *to, size_t key_size,
   const size_t count = zip->a.count + zip->b.count, quarter = count / 4;
   const size_t a1 = co_rank_of(zip, quarter, key_size), a2 = co_rank_of(zip, 2 * quarter, key_size),
                a3 = co_rank_of(zip, 3 * quarter, key_size);
-  if (a3 == 0 || a3 == zip->a.count || a3 == 3 * quarter || 3 * quarter - a3 == zip->b.count) {
-    zip_checked(zip, to, key_size, size);
+  if (a3 == 0 || a3 == zip->a.count || a3 == 3 * quarter || 3 * quarter - a3 == zip->b.count ||
+      repeats(zip, key_size)) {
+    zip_segments(zip, to, key_size, size);
     return;
   }
   size_t chain0 = 0, chain1 = a1, chain2 = a2, chain3 = zip->a.count, rank3 = count;
@@ -149,6 +187,9 @@ INLINE void zip_as(run_zip zip, size_t key_size, size_t size)
 void run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size)
 {
   if (key_size == 4) switch (record_size) {
+    case 4:
+      zip_as(*zip, 4, 4);
+      return;
     case 8:
       zip_as(*zip, 4, 8);
       return;
@@ -171,7 +212,17 @@ void run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size)
       zip_as(*zip, 4, record_size);
       return;
     }
+  if (key_size == 16) {
+    if (record_size == 4)
+      zip_as(*zip, 16, 4);
+    else
+      zip_as(*zip, 16, record_size);
+    return;
+  }
   switch (record_size) {
+  case 4:
+    zip_as(*zip, 8, 4);
+    return;
   case 8:
     zip_as(*zip, 8, 8);
     return;

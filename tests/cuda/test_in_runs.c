@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/host_merge.h"
 #include "gpu/in_runs.h"
 #include "recsort/plugin.h"
+#include "runs/merge.h"
 #include "standin.h"
 #include "support/random.h"
 
@@ -261,6 +261,23 @@ static void test_one_instance(void **state)
   close_instance(self);
 }
 
+/* The memory to merge any number of runs of a job's keys. */
+static uint64_t bytes_to_merge(const recsort_plugin_job *job)
+{
+  const run_job merge = {.format = {.record_size = job->key_width / 8,
+                                    .key_size = job->key_width / 8,
+                                    .key_bits = job->key_bits,
+                                    .is_plain = true},
+                         .run_count = IN_RUNS_MOST,
+                         .count = job->count,
+                         .fan = IN_RUNS_MOST,
+                         .threads = job->threads,
+                         .index_bits = job->index_bits};
+  uint64_t bytes = 0;
+  assert_true(run_merge_size(&merge, &bytes));
+  return bytes;
+}
+
 /* A job that just fits is sorted in one piece, in place of the keys. */
 static void test_what_just_fits(void **state)
 {
@@ -272,7 +289,7 @@ static void test_what_just_fits(void **state)
     recsort_plugin_work work = {.size = sizeof work};
     assert_int_equal(plugin()->work_size(self, &job, &work, NULL), RECSORT_PLUGIN_OK);
     assert_int_equal(work.keys_offset, less ? 8000 : 0);
-    assert_int_equal(work.bytes, less ? 8000 + 8000 + 4032 : 8000);
+    assert_int_equal(work.bytes, less ? 8000 + 8000 + 4032 + bytes_to_merge(&job) : 8000);
     sort_well(self, &job);
     close_instance(self);
   }
@@ -282,11 +299,11 @@ static void test_what_just_fits(void **state)
 static void test_most_runs(void **state)
 {
   enum { LEAST = 16 }; /* keys of 128 bits in the smallest block */
-  const recsort_plugin_job most = job_of(RANK, LEAST * HOST_MERGE_MOST_RUNS, 128, 32, 3);
+  const recsort_plugin_job most = job_of(RANK, LEAST * IN_RUNS_MOST, 128, 32, 3);
   recsort_plugin_job more = most, few = most;
   recsort_plugin_error error = {.size = sizeof error};
   (void)state;
-  sort_in(&most, LEAST, HOST_MERGE_MOST_RUNS);
+  sort_in(&most, LEAST, IN_RUNS_MOST);
   gpu_instance *const self = open_with(bytes_for(&most, LEAST, 32));
   more.count++;
   assert_int_equal(sort(self, &more, &error), RECSORT_PLUGIN_OUT_OF_MEMORY);
@@ -295,6 +312,47 @@ static void test_most_runs(void **state)
   few.count = 3 * LEAST;
   sort_well(self, &few);
   close_instance(self);
+}
+
+/* ---- Faults ---- */
+
+enum { CORANK = 6, MANY = 3000 }; /* keys that it sorts by several kernels */
+
+static gpu_instance *struck;
+static recsort_plugin_job struck_job;
+static long strike_at;
+
+/* Before a run's last kernel the keys become others, in no order. */
+static void strike(long number)
+{
+  const gpu_pairs pairs = gpu_plan_pairs(struck->device, &struck_job);
+  const device_buffers buffers =
+      device_divide(&pairs.job, struck->device->memory, pairs.extra_bytes);
+  if (number != strike_at) return;
+  for (size_t i = 0; i < MANY; i++)
+    ((uint64_t *)buffers.keys[0])[i] = ((uint64_t *)buffers.keys[1])[i] =
+        next_random(&random_state);
+}
+
+/* A device that returns a run that is not sorted, and does not look itself: the merge does. */
+static void test_a_run_that_is_not_sorted(void **state)
+{
+  const recsort_plugin_job job = job_of(CORANK, 2 * MANY, 64, 32, 1);
+  recsort_plugin_error error = {.size = sizeof error};
+  (void)state;
+  struck_job = job_of(CORANK, MANY, 64, 32, 1);
+  struck = open_with(bytes_for(&job, MANY, 32));
+  struck->device->verify_least = UINT64_MAX;
+  sort_well(struck, &struck_job);
+  strike_at = standin_look().launches;
+  assert_true(strike_at > 1);
+  standin_begin((standin_plan){0});
+  standin_watch(strike);
+  assert_int_equal(sort(struck, &job, &error), RECSORT_PLUGIN_CORRUPT);
+  standin_watch(NULL);
+  assert_non_null(strstr(error.text, "not in order"));
+  sort_well(struck, &job);
+  close_instance(struck);
 }
 
 /* ---- Other processes ---- */
@@ -400,11 +458,15 @@ static void test_bad_limits(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_borders_of_runs),     cmocka_unit_test(test_wide_keys),
-      cmocka_unit_test(test_one_instance),        cmocka_unit_test(test_what_just_fits),
-      cmocka_unit_test(test_most_runs),           cmocka_unit_test(test_free_memory_changes),
-      cmocka_unit_test(test_free_memory_shrinks), cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_bad_limits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_borders_of_runs),
+                                     cmocka_unit_test(test_wide_keys),
+                                     cmocka_unit_test(test_one_instance),
+                                     cmocka_unit_test(test_what_just_fits),
+                                     cmocka_unit_test(test_most_runs),
+                                     cmocka_unit_test(test_a_run_that_is_not_sorted),
+                                     cmocka_unit_test(test_free_memory_changes),
+                                     cmocka_unit_test(test_free_memory_shrinks),
+                                     cmocka_unit_test(test_limits),
+                                     cmocka_unit_test(test_bad_limits)};
   return cmocka_run_group_tests_name("in_runs", tests, NULL, NULL);
 }
