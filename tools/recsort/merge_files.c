@@ -24,8 +24,8 @@ enum {
   OUTPUTS = 2,           /* one is filled while the other is written */
   LEAST_RECORDS = 16,    /* of a block */
   LEAST_SIZE = 16 << 10, /* of a block, in bytes */
-  MOST_SIZE = 4 << 20,
-  TOTAL_SIZE = 16 << 20 /* of one block of each file, as far as LEAST_SIZE allows */
+  MOST_SIZE = 2 << 20,
+  TOTAL_SIZE = 8 << 20 /* of one block of each file, as far as LEAST_SIZE allows */
 };
 
 /* Records of a file, in the order in which they were read. */
