@@ -233,15 +233,15 @@ static const shape sorted[] = {
     {BY_SORT, MOST_RUNS, 512, MOST_COUNT},
 };
 
-static void check_shape(sample *s, const shape *shape, run_lengths lengths, bool loud,
+static void check_shape(sample *s, const shape *of, run_lengths lengths, bool loud,
                         unsigned patience, uint64_t *random, tally *t)
 {
   s->lengths = lengths;
-  s->job.block = shape->block;
+  s->job.block = of->block;
   s->job.key_width = key_widths[random_below(random, COUNT_OF(key_widths))];
   s->job.index_bits = index_widths[random_below(random, COUNT_OF(index_widths))];
   s->job.key_bits = s->job.key_width;
-  check_runs(s, shape->way, shape->runs, shape->count, loud, patience, random, t);
+  check_runs(s, of->way, of->runs, of->count, loud, patience, random, t);
 }
 
 /* Stops after `most_failures`. */
