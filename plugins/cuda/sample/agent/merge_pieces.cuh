@@ -110,15 +110,12 @@ DEVICE_INLINE tile_pieces pieces_at(uint32_t *words, uint32_t runs)
   return pieces;
 }
 
-/* Where a tile's pairs come from and where they go. */
-struct tile_place {
-  uint64_t first; /* of all merged pairs */
-  uint32_t count;
-};
-
-/* Lists the pieces of the block's tile, a thread for each run. Two barriers. */
+/* Lists the pieces of the block's tile, a thread for each run. Returns the number of pairs; *first,
+ * in shared memory, becomes the place of the first one among all. Two barriers; *first is valid
+ * behind another one. */
 template <class Pair>
-DEVICE_INLINE tile_place list_pieces(const merge_pieces_args<Pair> &args, const tile_pieces &pieces)
+DEVICE_INLINE uint32_t list_pieces(const merge_pieces_args<Pair> &args, const tile_pieces &pieces,
+                                   uint64_t *first)
 {
   const uint32_t runs = args.runs.count, run = threadIdx.x;
   const uint64_t tile = blockIdx.x;
@@ -136,10 +133,13 @@ DEVICE_INLINE tile_place list_pieces(const merge_pieces_args<Pair> &args, const 
     begin += __shfl_xor_sync(UINT32_MAX, begin, lanes);
   if (threadIdx.x % WARP_SIZE == 0) pieces.sums[threadIdx.x / WARP_SIZE] = begin;
   __syncthreads();
-  tile_place place = {0, pieces.ends[runs - 1]};
-  for (uint32_t warp = 0; warp * WARP_SIZE < runs; warp++)
-    place.first += pieces.sums[warp];
-  return place;
+  if (threadIdx.x == 0) {
+    uint64_t sum = 0;
+    for (uint32_t warp = 0; warp * WARP_SIZE < runs; warp++)
+      sum += pieces.sums[warp];
+    *first = sum;
+  }
+  return pieces.ends[runs - 1];
 }
 
 /* Says for load_items where a tile's pairs are. A thread asks for them in ascending order. */
@@ -178,13 +178,14 @@ DEVICE_INLINE pieces_of pieces_from(const tile_pieces &pieces, const sample_runs
   return some;
 }
 
-/* Loads the thread's share of the tile to shared memory, in two halves to save registers. */
+/* Loads the thread's share of the tile to shared memory, in two halves to save registers: unrolled,
+ * they spill. */
 template <class Pair>
 DEVICE_INLINE void load_pieces(const pair_source<Pair> *source, pieces_of pieces,
                                const block_share *mine, const pair_array<Pair> *to)
 {
   enum { HALF = policy<Pair>::items / 2 };
-  DEVICE_UNROLL
+  DEVICE_ROLLED
   for (uint32_t half = 0; half < 2; half++) {
     const block_share share = share_from(mine, half * HALF);
     Pair some[HALF] = {};
@@ -207,10 +208,11 @@ __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
   const bool known = blockIdx.x > 0 && blockIdx.x + 1 < gridDim.x; /* between two splitters */
   /* What sort_bins overwrites only behind a barrier: all have loaded their pairs then. */
   const tile_pieces pieces = pieces_at(known ? tile.tags : tile.bins, args.runs.count);
-  const tile_place place = list_pieces(args, pieces);
-  const uint32_t each = share_each((uint32_t)plan_max(place.count, args.joined));
-  const block_share mine = share_of(place.count, each, policy<Pair>::usual);
-  const uint32_t limit = limit_of(&tile, place.count);
+  DEVICE_SHARED_ARRAY(uint64_t, first, 1);
+  const uint32_t count = list_pieces(args, pieces, first);
+  const uint32_t each = share_each((uint32_t)plan_max(count, args.joined));
+  const block_share mine = share_of(count, each, policy<Pair>::usual);
+  const uint32_t limit = limit_of(&tile, count);
   load_pieces(&args.source, pieces_from(pieces, &args.runs, mine.first), &mine, &tile.pairs);
   bin_scale<Pair> scale;
   if (known)
@@ -218,8 +220,8 @@ __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
                      splitter_of(&args.source, &args.samples, blockIdx.x), args.source.index_bits,
                      0, blockDim.x * policy<Pair>::bins);
   sort_bins(&tile, &mine, limit, known, &scale);
-  const tile_output<Pair> out = output_of(&args.target, place.first, args.source.index_bits);
-  store_tile(&tile, place.count, each, &mine, limit, &scale, &out);
+  const tile_output<Pair> out = output_of(&args.target, *first, args.source.index_bits);
+  store_tile(&tile, count, each, &mine, limit, &scale, &out);
 }
 
 } // namespace sample
