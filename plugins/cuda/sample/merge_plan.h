@@ -12,8 +12,9 @@
 #define RECSORT_CUDA_SAMPLE_MERGE_PLAN_H
 
 #include "cuda/sample/plan.h"
+#include "cuda/sample/sample.h"
 
-enum { SAMPLE_MOST_RUNS = 128, SAMPLE_CUT_BLOCK = 128 };
+enum { SAMPLE_CUT_BLOCK = 128 };
 
 /* Runs that are not empty, one after the other. */
 typedef struct sample_runs {
@@ -63,6 +64,19 @@ static inline sample_runs sample_runs_sampled(const sample_runs *runs,
 static inline uint64_t sample_merge_tiles(const sample_merge_plan *plan, uint64_t samples)
 {
   return plan_blocks(samples, plan->samples);
+}
+
+/* The most bytes of the cuts and of the samples of two levels, `sample_bytes` each: those of a
+ * level replace those of the one two levels before. */
+static inline uint64_t sample_merge_bytes(const sample_merge_plan *plan, const sample_runs *runs,
+                                          uint32_t sample_bytes)
+{
+  enum { ROUNDED = 5 * 16 }; /* five arrays, each rounded up to 16 bytes */
+  const sample_runs first = sample_runs_sampled(runs, plan);
+  const sample_runs second = sample_runs_sampled(&first, plan);
+  const uint64_t samples = sample_runs_length(&first);
+  return sample_merge_tiles(plan, samples) * runs->count * sizeof(uint64_t) +
+         (samples + sample_runs_length(&second)) * sample_bytes + ROUNDED;
 }
 
 /* A quarter of a tile at most is left for elements between samples. A longer step makes fewer

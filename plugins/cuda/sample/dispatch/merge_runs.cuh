@@ -83,7 +83,7 @@ static void divide_indices(run_merging<Pair> *m, const sample_runs *runs, void *
                                             sizeof *m->cuts);
   for (unsigned i = 0; i < 2; i++)
     m->samples[i] = {take_array<sample>(&at, lengths[i]), m->plan.samples};
-  assert(at.taken <= m->job->count * (m->job->index_bits / 8));
+  assert(at.taken <= sample_merge_bytes(&m->plan, runs, sample::bytes));
 }
 
 template <class Pair> bool run_merge<Pair>::suits(const device_job *job, uint32_t runs)
