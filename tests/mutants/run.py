@@ -260,7 +260,7 @@ MUTANTS = [
      'args.cuts[tile * args.runs.count + run] = low - (low > 0);'),
     ('plugins/cuda/sample/agent/merge_pieces.cuh', 'run, begin - before)', 'run, begin)'),
     ('plugins/cuda/sample/agent/merge_pieces.cuh', 'while (i >= end)', 'if (i >= end)'),
-    ('plugins/cuda/sample/agent/merge_pieces.cuh', 'place.first += pieces.sums[warp];', 'place.first = pieces.sums[warp];'),
+    ('plugins/cuda/sample/agent/merge_pieces.cuh', 'sum += pieces.sums[warp];', 'sum = pieces.sums[warp];'),
     ('plugins/cuda/sample/agent/merge_pieces.cuh', 'known ? tile.tags : tile.bins', 'tile.bins'),
     ('plugins/cuda/sample/agent/merge_pieces.cuh', 'blockIdx.x > 0 && blockIdx.x + 1 < gridDim.x;', 'blockIdx.x > 0;'),
     ('plugins/cuda/sample/dispatch/merge_runs.cuh', 'm->samples[(level + 1) % 2]', 'm->samples[1]'),
