@@ -5,7 +5,7 @@
 #   --build DIR      use what is built there, here or elsewhere; else it is built, with nvcc
 #   --packages DIR   Debian packages that are not installed, unpacked by dpkg -x; repeatable
 #   --only STEP      conformance, files, sanitizers, benchmark (data on the device), merges (sorted
-#                    runs on the device), records (data of the host), verify (what it costs to check
+#                    runs), records (data of the host), verify (what it costs to check
 #                    results) or large; repeatable; else all but large, which sorts more than 2^32
 #                    pairs in every way, and as many records of one byte in the host's memory, of
 #                    which it takes up to 100 GiB
@@ -221,6 +221,7 @@ if wanted merges; then
   sizes=2^20,2^24
   [ -n "$quick" ] || sizes=$sizes,2^27
   run_bench $quick --count 0 --ordered 0 --entities 0 --merges $sizes
+  run_recbench --suite merge --record entity,word --plugin all
 fi
 if wanted records; then measure_records; fi
 if wanted verify; then
