@@ -320,25 +320,41 @@ static uint32_t no_keys(const recsort_key_program *p, const void *records, uint6
   return 0;
 }
 
+static const recsort_plugin_run runs[2] = {{halves, COUNT / 2},
+                                           {halves + COUNT / 2 * SIZE, COUNT / 2}};
+static const recsort_plugin_merge_job merge_job = {.size = sizeof merge_job,
+                                                   .run_count = 2,
+                                                   .runs = runs,
+                                                   .count = COUNT,
+                                                   .program = &program,
+                                                   .threads = THREADS,
+                                                   .encode = no_keys};
+
+static const recsort_plugin_merge *merges(void)
+{
+  return plugin()->extension(RECSORT_PLUGIN_MERGE);
+}
+
 static recsort_plugin_status merge(recsort_plugin_error *error)
 {
   _Alignas(64) static unsigned char memory[4096];
-  const recsort_plugin_merge *const merges = plugin()->extension(RECSORT_PLUGIN_MERGE);
-  const recsort_plugin_run runs[2] = {{halves, COUNT / 2}, {halves + COUNT / 2 * SIZE, COUNT / 2}};
-  const recsort_plugin_merge_job merged = {.size = sizeof merged,
-                                           .run_count = 2,
-                                           .runs = runs,
-                                           .count = COUNT,
-                                           .program = &program,
-                                           .threads = THREADS,
-                                           .encode = no_keys};
   uint64_t bytes = 0;
   *error = (recsort_plugin_error){.size = sizeof *error};
   standin_begin((standin_plan){0});
   memset(sorted, 0xee, sizeof sorted);
-  assert_int_equal(merges->work_size(self, &merged, &bytes, error), RECSORT_PLUGIN_OK);
-  assert_true(bytes <= sizeof memory && merges->suits(self, &merged));
-  return merges->merge(self, &merged, memory, sorted, error);
+  assert_int_equal(merges()->work_size(self, &merge_job, &bytes, error), RECSORT_PLUGIN_OK);
+  assert_true(bytes <= sizeof memory && merges()->suits(self, &merge_job));
+  return merges()->merge(self, &merge_job, memory, sorted, error);
+}
+
+static void test_merges_that_do_not_fit(void **state)
+{
+  (void)state;
+  assert_int_equal(setenv("RECSORT_CUDA_MEMORY", "12K", 1), 0);
+  open_instance("merge=device");
+  assert_false(merges()->suits(self, &merge_job));
+  close_instance();
+  assert_int_equal(unsetenv("RECSORT_CUDA_MEMORY"), 0);
 }
 
 /* A fault after the runs have been checked either changes nothing or is found. */
@@ -443,6 +459,7 @@ int main(void)
       cmocka_unit_test(test_no_fault_passes),
       cmocka_unit_test(test_without_checks_faults_pass),
       cmocka_unit_test(test_merges_are_checked),
+      cmocka_unit_test(test_merges_that_do_not_fit),
       cmocka_unit_test(test_keys_alone),
       cmocka_unit_test(test_large_results_are_checked_by_default),
   };
