@@ -347,6 +347,20 @@ static recsort_plugin_status merge(recsort_plugin_error *error)
   return merges()->merge(self, &merge_job, memory, sorted, error);
 }
 
+/* Keys that do not ascend could lead a merge astray. */
+static void test_unsorted_runs_are_not_merged(void **state)
+{
+  recsort_plugin_error error;
+  (void)state;
+  sort_records(input, 0, COUNT / 2, halves);
+  memcpy(halves + COUNT / 2 * SIZE, input, COUNT / 2 * SIZE);
+  open_instance("merge=device");
+  assert_int_equal(merge(&error), RECSORT_PLUGIN_UNSUPPORTED);
+  assert_string_equal(error.text, "a run is not sorted");
+  assert_int_equal(standin_look().launches, PIECES + 1);
+  close_instance();
+}
+
 static void test_merges_that_do_not_fit(void **state)
 {
   (void)state;
@@ -459,6 +473,7 @@ int main(void)
       cmocka_unit_test(test_no_fault_passes),
       cmocka_unit_test(test_without_checks_faults_pass),
       cmocka_unit_test(test_merges_are_checked),
+      cmocka_unit_test(test_unsorted_runs_are_not_merged),
       cmocka_unit_test(test_merges_that_do_not_fit),
       cmocka_unit_test(test_keys_alone),
       cmocka_unit_test(test_large_results_are_checked_by_default),
