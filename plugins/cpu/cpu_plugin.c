@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/sized.h"
-#include "cpu/run_merge.h"
 #include "cpu/sorts.h"
+#include "runs/runs.h"
 
 typedef struct cpu_algorithm {
   recsort_plugin_algorithm shown;

@@ -1,10 +1,4 @@
-/* pairs.h - what the CPU merge sort sorts: a key and an index packed into one 64-bit integer.
- *
- * The index in the low bits makes every pair different from every other, and the order of the
- * integers the stable order of the keys. So the merges below need no stability of their own, may
- * work from both ends, and move one array instead of two. Bit 61 is always set and those above it
- * never, which makes each pair a positive, normal double as well, in the same order: vector units
- * have min and max for these.
+/* pairs.h - the CPU merge sort, of pairs (runs/pair.h).
  *
  * Each calls only those below it:
  *
@@ -18,21 +12,12 @@
 #ifndef RECSORT_CPU_PAIRS_H
 #define RECSORT_CPU_PAIRS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "common/co_rank.h"
 #include "recsort/team.h"
-#include "cpu/kernels.h"
-
-#define PAIR_MARK (UINT64_C(1) << PAIR_BITS)
+#include "runs/pair.h"
 
 enum {
-  PAIR_BITS = 61,        /* for a part of a key and an index */
-  BLOCK_PAIRS = 1 << 14, /* two buffers of a block: half of a 512 KiB cache */
-  MULTIWAY_RUNS = 16,    /* runs that one pass merges */
-  TILE_PAIRS = 1 << 13,  /* pairs of all runs that a pass merges in the cache at a time */
+  BLOCK_PAIRS = 1 << 14,                       /* two buffers of a block: half of a 512 KiB cache */
+  MULTIWAY_RUNS = 16,                          /* runs that one pass merges */
   MULTIWAY_WINDOW = TILE_PAIRS / MULTIWAY_RUNS /* of each run, if there are MULTIWAY_RUNS */
 };
 
@@ -55,9 +40,6 @@ static inline size_t pairs_tiles_size(unsigned threads)
 
 /* Sorts any pairs. The result is in buffers.other; buffers.data is lost. */
 void pairs_sort(pair_buffers buffers);
-
-/* Merges two runs into `out`, which overlaps neither. */
-void merge_runs(const merge_kernels *kernels, run64 a, run64 b, uint64_t *out);
 
 /* Sorts up to BLOCK_PAIRS pairs at `data`. The result is in `other` if `into_other`, else in
  * `data`. */

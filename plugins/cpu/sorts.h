@@ -17,12 +17,4 @@ bool merge_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);
 void sequential_sort(const recsort_plugin_job *job, void *memory, team t);
 void merge_sort(const recsort_plugin_job *job, void *memory, team t);
 
-/* Adds a * b, rounded up to 64, to *total. False on overflow. */
-static inline bool work_add(uint64_t *total, uint64_t a, uint64_t b)
-{
-  uint64_t bytes;
-  return !__builtin_mul_overflow(a, b, &bytes) && !__builtin_add_overflow(bytes, 63, &bytes) &&
-         !__builtin_add_overflow(*total, bytes & ~UINT64_C(63), total) && *total <= SIZE_MAX / 2;
-}
-
 #endif

@@ -6,11 +6,12 @@
 set -eu
 cd "$1"
 counts=$2/coverage.json
-gcovr --root . --object-directory "$2" --filter core/ --filter plugins/cpu/ --filter tools/ \
+gcovr --root . --object-directory "$2" --filter core/ --filter plugins/cpu/ --filter plugins/runs/ \
+  --filter tools/ \
   --branches --exclude-unreachable-branches --json "$counts"
 report() { gcovr --root . --add-tracefile "$counts" --branches "$@"; }
 report
-for part in plugins/cpu/ tools/ core/; do
+for part in plugins/cpu/ plugins/runs/ tools/ core/; do
   echo "$part: $(report --filter $part | awk '/^TOTAL/ { print $4 " of " $2 }') branches"
 done
 echo "core must have $3%"

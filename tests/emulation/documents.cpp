@@ -1,11 +1,12 @@
 /* documents - prints the tables of docs/gpu-sort.md that only code can tell; check_document.py
- * compares them.
+ * compares them, and draws two pictures from them.
  *
  *   documents launches KEYS    what sample launches on an H200; KEYS: f32, u64 or u128
  *   documents merges KEYS      what a merge of sorted runs launches there
  *   documents ranks RUN        an example of two runs, a and b: the rank of each element of one in
  *                              the other
  *   documents parts            the same runs: the parts of the output by their co-ranks
+ *   documents search RANK      the same runs: each step of the search for the co-rank of RANK
  *
  * The launches are those of the sort itself: the emulator passes them on and runs no kernel, so
  * counts can be large, and the memory is only addresses.
@@ -264,8 +265,9 @@ using example_pair = wide_pair<uint32_t, uint32_t>;
 using example_run = tile_run<example_pair>;
 
 constexpr uint32_t WIDTH = 8, PART = 4;
-const uint32_t keys[2 * WIDTH] = {2, 3, 5, 5, 6,  7,  13, 21, /* and the right run */
-                                  1, 5, 7, 8, 11, 13, 17, 19};
+/* Ties in each run and across both. */
+const uint32_t keys[2 * WIDTH] = {2, 3, 5, 5, 7, 7,  13, 21, /* and the right run */
+                                  1, 5, 5, 7, 8, 13, 17, 19};
 const example_run left_run = {keys, nullptr, 0, WIDTH}, right_run = {keys, nullptr, WIDTH, WIDTH};
 
 void print_line(const char *name, const uint32_t *numbers, uint32_t count)
@@ -327,6 +329,47 @@ void print_parts()
   }
 }
 
+/* A run that notes which of its elements are read. */
+struct traced_run {
+  using pair = example_pair;
+  using position = uint32_t;
+
+  example_run run;
+  uint32_t count;
+  std::vector<uint32_t> *reads;
+};
+
+uint32_t key_at(traced_run traced, uint32_t i)
+{
+  traced.reads->push_back(i);
+  return key_at(traced.run, i);
+}
+
+/* What the search compares, and the bounds that follow: it must look halfway between them, and end
+ * where they meet. */
+void print_search(uint32_t rank)
+{
+  std::vector<uint32_t> of_a, of_b;
+  const uint32_t found =
+      co_rank_of<traced_run>(rank, {left_run, WIDTH, &of_a}, {right_run, WIDTH, &of_b});
+  uint32_t low = rank > WIDTH ? rank - WIDTH : 0, high = rank < WIDTH ? rank : WIDTH;
+  if (of_a.size() != of_b.size()) exit(2);
+  (void)printf("| step | low | high | i | j | a[i] | b[j - 1] | a[i] <= b[j - 1] |\n"
+               "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+  for (size_t step = 0; step < of_a.size(); step++) {
+    const uint32_t i = of_a[step], j = rank - i;
+    if (i != low + (high - low) / 2 || of_b[step] != j - 1) exit(2);
+    const uint32_t left = key_at(left_run, i), right = key_at(right_run, j - 1);
+    const bool first = LEFT_GOES_FIRST(left, right);
+    (void)printf("| %zu | %u | %u | %u | %u | a%u = %u | b%u = %u | ", step + 1, low, high, i, j, i,
+                 left, j - 1, right);
+    (first ? low : high) = i + first;
+    (void)printf(first ? "yes: low = %u |\n" : "no: high = %u |\n", i + first);
+  }
+  if (low != high || low != found) exit(2);
+  (void)printf("| found | %u | %u | %u | %u | | | |\n", low, high, found, rank - found);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -341,6 +384,8 @@ int main(int argc, char **argv)
     print_ranks(of == "b");
   else if (table == "parts")
     print_parts();
+  else if (table == "search" && strtoul(of.c_str(), nullptr, 10) <= 2 * WIDTH)
+    print_search((uint32_t)strtoul(of.c_str(), nullptr, 10));
   else
     return 2;
   return 0;

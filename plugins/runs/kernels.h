@@ -1,8 +1,8 @@
 /* kernels.h - the inner loops of the merge sort, once in plain C and once for AVX.
  *
  * Both give the same result for all input; each sort chooses one at its start. */
-#ifndef RECSORT_CPU_KERNELS_H
-#define RECSORT_CPU_KERNELS_H
+#ifndef RECSORT_RUNS_KERNELS_H
+#define RECSORT_RUNS_KERNELS_H
 
 #include "common/co_rank.h"
 

@@ -1,4 +1,4 @@
-/* run_merge.c - the passes of a merge, and their memory.
+/* merge.c - the passes of a merge, and their memory.
  *
  * A pass makes one run of each group of up to 256. The last one writes the result, and those before
  * it write to the result and to a copy in turn, so that each reads what the one before it wrote. In
@@ -6,13 +6,13 @@
  * may have moved by then: where the number of passes is odd, a pass that only copies goes before.
  * For a permutation the passes before the last move keys and indices in place of records.
  */
-#include "cpu/run_merge.h"
+#include "runs/runs.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "common/stream_copy.h"
-#include "cpu/sorts.h"
+#include "common/work_size.h"
 
 enum {
   PIECE_LEAST = 1 << 14, /* records */

@@ -1,5 +1,5 @@
 /* kernels.c - see kernels.h. */
-#include "cpu/kernels.h"
+#include "runs/kernels.h"
 
 const merge_kernels *rs_best_kernels(void)
 {

@@ -1,4 +1,4 @@
-/* run_tile.c - a piece of the output, a tile at a time.
+/* tile.c - a piece of the output, a tile at a time.
  *
  *   fill    reads keys of each run into its window
  *   cut     takes of each window what is before the least of the windows' last records: that can be
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common/stream_copy.h"
-#include "cpu/run_merge.h"
+#include "runs/runs.h"
 
 /* A run, or what a piece has of it. */
 typedef struct run_state {

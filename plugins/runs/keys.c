@@ -1,7 +1,7 @@
-/* run_keys.c - the keys of records, in the forms that a merge meets. */
+/* keys.c - the keys of records, in the forms that a merge meets. */
 #include <string.h>
 
-#include "cpu/run_merge.h"
+#include "runs/runs.h"
 
 static void read_keyed(const run_format *format, const unsigned char *records, size_t count,
                        unsigned char *keys)
@@ -31,20 +31,27 @@ bool run_read_keys(const run_format *format, const void *records, size_t count, 
   return true;
 }
 
+/* Sums over blocks have the width of a key, so that the compiler compares several keys at once. */
 bool run_in_order(size_t key_size, const unsigned char *keys, size_t count)
 {
-  size_t turned = 0;
-  if (key_size == 4) {
-    const uint32_t *const key = (const void *)keys;
+  enum { BLOCK = 1024 };
+  if (key_size > 8) {
     for (size_t i = 1; i < count; i++)
-      turned += key[i - 1] > key[i];
-  } else if (key_size == 8) {
-    const uint64_t *const key = (const void *)keys;
-    for (size_t i = 1; i < count; i++)
-      turned += key[i - 1] > key[i];
-  } else {
-    for (size_t i = 1; i < count; i++)
-      turned += run_compare(key_size, keys + (i - 1) * key_size, keys + i * key_size) > 0;
+      if (run_compare(key_size, keys + (i - 1) * key_size, keys + i * key_size) > 0) return false;
+    return true;
   }
-  return turned == 0;
+  const uint32_t *const narrow = (const void *)keys;
+  const uint64_t *const wide = (const void *)keys;
+  for (size_t begin = 1, end; begin < count; begin = end) {
+    uint32_t turned = 0;
+    end = count - begin < BLOCK ? count : begin + BLOCK;
+    if (key_size == 4)
+      for (size_t i = begin; i < end; i++)
+        turned += narrow[i - 1] > narrow[i];
+    else
+      for (size_t i = begin; i < end; i++)
+        turned += wide[i - 1] > wide[i];
+    if (turned) return false;
+  }
+  return true;
 }

@@ -1,26 +1,27 @@
-/* run_merge.h - sorted runs of records merged into one: the extension "recsort.merge/1".
+/* runs.h - sorted runs of records merged into one: the extension "recsort.merge/1".
  *
  * Records are read and written once for each pass, and one pass merges up to 256 runs, so that
  * usually there is one pass. Each calls only those below it:
  *
- *   run_merge.c     memory, the passes, and the pieces that threads take
- *     run_cuts.c    where the pieces begin in each run, by splitters of a sample
- *     run_tile.c    one piece: keys are read, merged as pairs (pairs.h), and the records moved, a
- *                   tile that stays in the cache at a time
- *       run_zip.c   a tile of two runs, without pairs
- *       run_tree.c  a tile whose keys do not fit in pairs
- *     run_keys.c    keys, for all of these
+ *   merge.c       memory, the passes, and the pieces that threads take
+ *     cuts.c      where the pieces begin in each run, by splitters of a sample
+ *     tile.c      one piece: keys are read, merged as pairs (pair.h), and the records moved, a tile
+ *                 that stays in the cache at a time
+ *       zip.c     a tile of two runs, without pairs
+ *       tree.c    a tile whose keys do not fit in pairs
+ *     keys.c      keys, for all of these
  *
  * The stable order of records is that of (key, run, place in the run). It is total, so a splitter
  * divides any input, also one whose keys are all equal.
  */
-#ifndef RECSORT_CPU_RUN_MERGE_H
-#define RECSORT_CPU_RUN_MERGE_H
+#ifndef RECSORT_RUNS_RUNS_H
+#define RECSORT_RUNS_RUNS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "cpu/pairs.h"
+#include "recsort/team.h"
+#include "runs/pair.h"
 
 enum {
   RUN_MOST = 256,           /* runs that a pass merges into one */
@@ -95,11 +96,11 @@ typedef struct run_piece {
   uint64_t at; /* in the output, in elements */
 } run_piece;
 
-/* ---- run_merge.c ---- */
+/* ---- merge.c ---- */
 
 extern const recsort_plugin_merge rs_cpu_merge;
 
-/* ---- run_keys.c ---- */
+/* ---- keys.c ---- */
 
 /* Reads keys. Returns false if a value is invalid. */
 bool run_read_keys(const run_format *format, const void *records, size_t count, void *keys);
@@ -107,7 +108,7 @@ bool run_read_keys(const run_format *format, const void *records, size_t count, 
 /* Whether keys are in order. */
 bool run_in_order(size_t key_size, const unsigned char *keys, size_t count);
 
-/* ---- run_cuts.c ---- */
+/* ---- cuts.c ---- */
 
 /* A record. `prefix` is the top of its key. */
 typedef struct run_sample {
@@ -125,7 +126,7 @@ bool run_sample_group(const run_pass *pass, size_t group, run_sample *samples, s
 bool run_cut(const run_pass *pass, size_t group, const run_sample *splitter, uint64_t *cut,
              unsigned char *scratch);
 
-/* ---- run_tile.c ---- */
+/* ---- tile.c ---- */
 
 /* Bytes that a thread needs to merge pieces of up to `fan` runs, or 0 on overflow. */
 size_t run_tile_scratch(size_t fan, size_t key_size);
@@ -133,7 +134,7 @@ size_t run_tile_scratch(size_t fan, size_t key_size);
 /* Merges a piece. Sets pass->bad if it finds that it cannot be done. */
 void run_merge_piece(run_pass *pass, const run_piece *piece, unsigned char *scratch);
 
-/* ---- run_zip.c ---- */
+/* ---- zip.c ---- */
 
 /* Records of a run, and their keys. */
 typedef struct run_records {
@@ -155,7 +156,7 @@ typedef struct run_zip {
 /* Merges two runs of records with keys of 4 or 8 bytes. */
 void run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size);
 
-/* ---- run_tree.c ---- */
+/* ---- tree.c ---- */
 
 /* Keys of one run. */
 typedef struct run_keys {

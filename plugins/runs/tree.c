@@ -1,5 +1,5 @@
-/* run_tree.c - a tree of losers (Knuth, vol. 3, sect. 5.4.1) for keys of any size. */
-#include "cpu/run_merge.h"
+/* tree.c - a tree of losers (Knuth, vol. 3, sect. 5.4.1) for keys of any size. */
+#include "runs/runs.h"
 
 typedef struct tree {
   run_keys runs[RUN_MOST];

@@ -1,6 +1,6 @@
 /* kernels_avx.c - the kernels with AVX, four pairs at a time.
  *
- * A pair is also a positive, normal double of the same order (pairs.h). So one instruction each,
+ * A pair is also a positive, normal double of the same order (pair.h). So one instruction each,
  * min and max of doubles, orders four pairs at a time, and all shuffles stay in the floating-point
  * domain.
  *
@@ -13,7 +13,7 @@
  * A chain reads up to twelve pairs beyond those that it writes, so it is used only where both runs
  * go on for that long.
  */
-#include "cpu/kernels.h"
+#include "runs/kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

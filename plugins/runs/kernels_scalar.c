@@ -5,7 +5,7 @@
  * chain sees both runs beyond the part that it merges, so it needs no check for the end of a run as
  * long as no run ends before it has done its steps.
  */
-#include "cpu/kernels.h"
+#include "runs/kernels.h"
 
 /* Takes one pair at the front: `i` of the `k` taken so far came from a. */
 #define STEP_FRONT(a, b, i, k, out)                                                                \

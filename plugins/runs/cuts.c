@@ -1,7 +1,7 @@
-/* run_cuts.c - where pieces begin. A splitter is a record; how many records of each run come before
+/* cuts.c - where pieces begin. A splitter is a record; how many records of each run come before
  * it is found by binary search, in the stable order of all records. Runs that are not sorted give
  * cuts that mean nothing, but are within the runs. */
-#include "cpu/run_merge.h"
+#include "runs/runs.h"
 
 /* The top 64 bits of a key, or all if it has fewer. */
 static uint64_t prefix_of(const recsort_plugin_merge_job *job, size_t key_size,

@@ -1,0 +1,191 @@
+/* zip.c - two runs of a tile merged as records, without pairs.
+ *
+ * A step compares the next keys of both runs, moves one record, and waits for the step before it.
+ * So there are four chains of steps, as in kernels_scalar.c: three from the front of a quarter
+ * each, and one from the back. No step has a branch that depends on the data. A chain's only state
+ * is how many records of run a it has passed: the rank gives those of run b.
+ */
+#include <string.h>
+
+#include "common/stream_copy.h"
+#include "runs/runs.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* One of two addresses, without a branch: compilers make a conditional move, as both addresses are
+ * in registers and nothing that follows can be done in the arms of a branch. */
+INLINE const unsigned char *either(bool right, const unsigned char *a, const unsigned char *b)
+{
+  __asm__("" : "+r"(a), "+r"(b));
+  const unsigned char *chosen = right ? b : a;
+  __asm__("" : "+r"(chosen));
+  return chosen;
+}
+
+INLINE uint64_t key_at(const unsigned char *keys, size_t place, size_t key_size)
+{
+  if (key_size == 4) return ((const uint32_t *)(const void *)keys)[place];
+  return ((const uint64_t *)(const void *)keys)[place];
+}
+
+/* As co_rank. */
+INLINE size_t co_rank_of(const run_zip *zip, size_t rank, size_t key_size)
+{
+  const size_t a_count = zip->a.count, b_count = zip->b.count;
+  size_t low = rank > b_count ? rank - b_count : 0, high = rank < a_count ? rank : a_count;
+  while (low < high) {
+    const size_t i = low + (high - low) / 2;
+    if (left_goes_first(key_at(zip->a.keys, i, key_size),
+                        key_at(zip->b.keys, rank - i - 1, key_size)))
+      low = i + 1;
+    else
+      high = i;
+  }
+  return low;
+}
+
+/* Prefetches what will be read, and what will be written: a store waits for its cache line, too.
+ * `way`: 1 if the chain goes to higher addresses, otherwise -1. */
+INLINE void move(size_t ahead, const unsigned char *from, unsigned char *to, size_t size, int way)
+{
+  enum { STORES_AHEAD = 512 };
+  __builtin_prefetch(from + ahead);
+  __builtin_prefetch(to + way * STORES_AHEAD, 1);
+  memcpy(to, from, size);
+}
+
+/* A chain at rank `rank` of the merge, with `a` records of run a before it. Moves the next record;
+ * returns `a` for the rank behind it. The compiler makes conditional moves of the choices. */
+INLINE size_t step_front(run_zip zip, size_t a, size_t rank, unsigned char *to, size_t key_size,
+                         size_t size)
+{
+  const size_t b = rank - a;
+  const bool right =
+      !left_goes_first(key_at(zip.a.keys, a, key_size), key_at(zip.b.keys, b, key_size));
+  move(zip.ahead, either(right, zip.a.records + a * size, zip.b.records + b * size), to, size, 1);
+  return a + !right;
+}
+
+/* The same for the record before; returns `a` for its rank. */
+INLINE size_t step_back(run_zip zip, size_t a, size_t rank, unsigned char *to, size_t key_size,
+                        size_t size)
+{
+  const size_t b = rank - a;
+  const bool right =
+      left_goes_first(key_at(zip.a.keys, a - 1, key_size), key_at(zip.b.keys, b - 1, key_size));
+  move(zip.ahead, either(right, zip.a.records + (a - 1) * size, zip.b.records + (b - 1) * size), to,
+       size, -1);
+  return a - !right;
+}
+
+/* With a check at each step, for runs that hardly interleave: these have branches that processors
+ * predict. */
+INLINE void zip_checked(const run_zip *zip, unsigned char *to, size_t key_size, size_t size)
+{
+  size_t a = 0, b = 0;
+  for (; a < zip->a.count && b < zip->b.count; to += size)
+    if (left_goes_first(key_at(zip->a.keys, a, key_size), key_at(zip->b.keys, b, key_size)))
+      move(zip->ahead, zip->a.records + a++ * size, to, size, 1);
+    else
+      move(zip->ahead, zip->b.records + b++ * size, to, size, 1);
+  const size_t rest = (zip->a.count - a) * size;
+  if (rest) memcpy(to, zip->a.records + a * size, rest);
+  if (b < zip->b.count) memcpy(to + rest, zip->b.records + b * size, (zip->b.count - b) * size);
+}
+
+/* In four chains, each of which sees both runs beyond its part. */
+INLINE void zip_quarters(const run_zip *zip, unsigned char *to, size_t key_size, size_t size)
+{
+  const size_t count = zip->a.count + zip->b.count, quarter = count / 4;
+  const size_t a1 = co_rank_of(zip, quarter, key_size), a2 = co_rank_of(zip, 2 * quarter, key_size),
+               a3 = co_rank_of(zip, 3 * quarter, key_size);
+  if (a3 == 0 || a3 == zip->a.count || a3 == 3 * quarter || 3 * quarter - a3 == zip->b.count) {
+    zip_checked(zip, to, key_size, size);
+    return;
+  }
+  size_t chain0 = 0, chain1 = a1, chain2 = a2, chain3 = zip->a.count, rank3 = count;
+  unsigned char *back = to + count * size;
+  const unsigned char *const keys_a = zip->a.keys, *const keys_b = zip->b.keys,
+                             *const from_a = zip->a.records, *const from_b = zip->b.records;
+  const size_t ahead = zip->ahead;
+  const run_zip runs = {.a = {keys_a, from_a, 0}, .b = {keys_b, from_b, 0}, .ahead = ahead};
+  for (size_t k = 0; k < quarter; k++, to += size) {
+    chain0 = step_front(runs, chain0, k, to, key_size, size);
+    chain1 = step_front(runs, chain1, quarter + k, to + quarter * size, key_size, size);
+    chain2 = step_front(runs, chain2, 2 * quarter + k, to + 2 * quarter * size, key_size, size);
+    chain3 = step_back(runs, chain3, rank3--, back -= size, key_size, size);
+  }
+  while (rank3 > 3 * quarter)
+    chain3 = step_back(runs, chain3, rank3--, back -= size, key_size, size);
+}
+
+/* The first `count` records of the merge; takes them off the runs. */
+INLINE run_zip take(run_zip *zip, size_t count, size_t key_size, size_t size)
+{
+  run_zip taken = *zip;
+  taken.a.count = co_rank_of(zip, count, key_size);
+  taken.b.count = count - taken.a.count;
+  run_records *const runs[] = {&zip->a, &zip->b};
+  const size_t counts[] = {taken.a.count, taken.b.count};
+  for (size_t r = 0; r < 2; r++) {
+    runs[r]->keys += counts[r] * key_size;
+    runs[r]->records += counts[r] * size;
+    runs[r]->count -= counts[r];
+  }
+  return taken;
+}
+
+INLINE void zip_as(run_zip zip, size_t key_size, size_t size)
+{
+  const size_t most = zip.stage_size / size;
+  for (size_t count; (count = zip.a.count + zip.b.count) > 0; zip.out += count * size) {
+    if (zip.stage && count > most) count = most;
+    const run_zip part = take(&zip, count, key_size, size);
+    zip_quarters(&part, zip.stage ? zip.stage : zip.out, key_size, size);
+    if (zip.stage) stream_copy(zip.out, zip.stage, count * size);
+  }
+}
+
+void run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size)
+{
+  if (key_size == 4) switch (record_size) {
+    case 8:
+      zip_as(*zip, 4, 8);
+      return;
+    case 12:
+      zip_as(*zip, 4, 12);
+      return;
+    case 16:
+      zip_as(*zip, 4, 16);
+      return;
+    case 20:
+      zip_as(*zip, 4, 20);
+      return;
+    case 24:
+      zip_as(*zip, 4, 24);
+      return;
+    case 32:
+      zip_as(*zip, 4, 32);
+      return;
+    default:
+      zip_as(*zip, 4, record_size);
+      return;
+    }
+  switch (record_size) {
+  case 8:
+    zip_as(*zip, 8, 8);
+    return;
+  case 16:
+    zip_as(*zip, 8, 16);
+    return;
+  case 24:
+    zip_as(*zip, 8, 24);
+    return;
+  case 32:
+    zip_as(*zip, 8, 32);
+    return;
+  default:
+    zip_as(*zip, 8, record_size);
+    return;
+  }
+}
