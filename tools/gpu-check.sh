@@ -4,10 +4,11 @@
 # machine, every check and every figure, and GPU.json and GPU-records.json for programs.
 #   --build DIR      use what is built there, here or elsewhere; else it is built, with nvcc
 #   --packages DIR   Debian packages that are not installed, unpacked by dpkg -x; repeatable
-#   --only STEP      conformance, files, sanitizers, benchmark (data on the device), records (data of
-#                    the host), verify (what it costs to check results) or large; repeatable; else
-#                    all but large, which sorts more than 2^32 pairs in every way, and as many
-#                    records of one byte in the host's memory, of which it takes up to 100 GiB
+#   --only STEP      conformance, files, sanitizers, benchmark (data on the device), merges (sorted
+#                    runs), records (data of the host), verify (what it costs to check
+#                    results) or large; repeatable; else all but large, which sorts more than 2^32
+#                    pairs in every way, and as many records of one byte in the host's memory, of
+#                    which it takes up to 100 GiB
 #   --quick          the benchmark in its short form
 #   --output DIR     in place of tools/results
 #   --append         add to the text that is there
@@ -21,7 +22,7 @@ build='' packages='' only='' quick='' append='' collect='' failed=0
 output=$source/tools/results
 
 fail() { echo "gpu-check.sh: $*" >&2; exit 2; }
-usage() { sed -n '2,16s/^# \{0,1\}//p' "$0"; exit "$1"; }
+usage() { sed -n '2,17s/^# \{0,1\}//p' "$0"; exit "$1"; }
 folder() { (cd "$1" 2> /dev/null && pwd) || fail "$1 is no folder"; }
 
 while [ $# -gt 0 ]; do
@@ -42,7 +43,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 for step in $only; do
-  case $step in conformance | files | sanitizers | benchmark | records | verify | large) ;; *) usage 2 >&2 ;; esac
+  case $step in conformance | files | sanitizers | benchmark | merges | records | verify | large) ;; *) usage 2 >&2 ;; esac
 done
 wanted() { case " ${only:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
 
@@ -216,6 +217,12 @@ for step in conformance files sanitizers; do
 done
 # Unquoted: it may be empty.
 if wanted benchmark; then run_bench $quick --json "$work/json"; fi
+if wanted merges; then
+  sizes=2^20,2^24
+  [ -n "$quick" ] || sizes=$sizes,2^27
+  run_bench $quick --count 0 --ordered 0 --entities 0 --merges $sizes
+  run_recbench --suite merge --record entity,word --plugin all
+fi
 if wanted records; then measure_records; fi
 if wanted verify; then
   "$build/plugins/cuda/bench/verify-cost" > "$work/log" 2>&1 || { failed=1; echo 'verify: FAILED' >> "$work/log"; }

@@ -46,6 +46,7 @@ static recsort_plugin_status cuda_open(const recsort_host *host, void **instance
                           .shared = {.host = host,
                                      .device = &self->device.shared,
                                      .least_count = CUDA_LEAST_COUNT,
+                                     .merges = options.merge,
                                      .ring.device = &self->device.shared}};
   *instance = self;
   return RECSORT_PLUGIN_OK;

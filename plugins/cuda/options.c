@@ -59,6 +59,12 @@ static bool parse_verify(const char *text, size_t length, cuda_options *options)
   return off || (length == 2 && memcmp(text, "on", 2) == 0);
 }
 
+static bool parse_merge(const char *text, size_t length, cuda_options *options)
+{
+  options->merge = length == 6 && memcmp(text, "device", 6) == 0;
+  return options->merge || (length == 4 && memcmp(text, "host", 4) == 0);
+}
+
 static const option device_option = {
     {sizeof(recsort_plugin_option), 0, "device",
      "the GPU's number, from 0; else the calling thread's current one"},
@@ -76,9 +82,16 @@ static const option verify_option = {
     parse_verify,
     "on or off"};
 
-static const option *const all[CUDA_OPTIONS] = {&device_option, &memory_option, &verify_option};
+static const option merge_option = {
+    {sizeof(recsort_plugin_option), 0, "merge",
+     "device or host: what merges sorted runs that fit on the device; else the host"},
+    parse_merge,
+    "device or host"};
+
+static const option *const all[CUDA_OPTIONS] = {&device_option, &memory_option, &verify_option,
+                                                &merge_option};
 const recsort_plugin_option *const cuda_option_list[CUDA_OPTIONS] = {
-    &device_option.shown, &memory_option.shown, &verify_option.shown};
+    &device_option.shown, &memory_option.shown, &verify_option.shown, &merge_option.shown};
 
 static const option *find(const char *key, size_t length)
 {

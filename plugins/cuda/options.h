@@ -6,7 +6,7 @@
 
 #include "recsort/plugin.h"
 
-enum { CUDA_OPTIONS = 3, CUDA_CURRENT_DEVICE = -1 };
+enum { CUDA_OPTIONS = 4, CUDA_CURRENT_DEVICE = -1 };
 
 /* Whether results are checked on the device. */
 typedef enum cuda_verify {
@@ -19,6 +19,7 @@ typedef struct cuda_options {
   int device;      /* CUDA_CURRENT_DEVICE: the current device of the thread that opens the plugin */
   uint64_t memory; /* limit of device memory in bytes; 0: not given */
   cuda_verify verify;
+  bool merge; /* sorted runs are merged on the device */
 } cuda_options;
 
 /* The names, for the plugin's table. */

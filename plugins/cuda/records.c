@@ -255,6 +255,44 @@ device_status records_ordered(const void *keys, uint32_t key_width, const void *
                        args);
 }
 
+typedef struct runs_args {
+  ordered_args pairs;
+  const uint64_t *bounds;
+  records_facts *facts;
+  uint64_t bound_count;
+} runs_args;
+
+/* True if a run begins with key `i`. */
+DEVICE_INLINE bool begins_run(const runs_args *args, uint64_t i)
+{
+  uint64_t low = 0, high = args->bound_count;
+  while (low < high) {
+    const uint64_t middle = (low + high) / 2;
+    if (args->bounds[middle] < i)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < args->bound_count && args->bounds[low] == i;
+}
+
+/* Compares each key with the one before it. Only where keys descend the bounds are searched. */
+DEVICE_KERNEL(check_runs, RECORDS_BLOCK, runs_args, args)
+{
+  const uint64_t i = records_thread() + 1;
+  if (i < args.pairs.count && compare_keys(&args.pairs, i - 1, i) > 0 && !begins_run(&args, i))
+    args.facts->unsorted = 1;
+}
+
+device_status records_runs_ordered(const void *keys, uint32_t key_width, uint64_t count,
+                                   const uint64_t *bounds, uint64_t bound_count,
+                                   records_facts *facts, void *stream)
+{
+  runs_args args = {{keys, NULL, NULL, count, key_width, 0}, bounds, facts, bound_count};
+  return DEVICE_LAUNCH(check_runs, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
+                       args);
+}
+
 /* ---- Gather ---- */
 
 typedef struct records_unit16 {

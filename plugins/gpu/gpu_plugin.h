@@ -6,7 +6,7 @@
  *               more of them than fit in the device's memory: in runs, merged on the host
  *               (in_runs.h)
  *               wider keys: 128 bits at a time, the least significant first (wide_keys.h)
- *   extension   whole records (whole_records.c)
+ *   extension   whole records (whole_records.c), and merges of sorted runs (merge_runs.c)
  */
 #ifndef RECSORT_GPU_GPU_PLUGIN_H
 #define RECSORT_GPU_GPU_PLUGIN_H
@@ -25,5 +25,8 @@ const void *gpu_extension(const char *name);
 
 /* The extension RECSORT_PLUGIN_RECORDS. */
 extern const recsort_plugin_records gpu_whole_records;
+
+/* The extension RECSORT_PLUGIN_MERGE. */
+extern const recsort_plugin_merge gpu_merge_runs;
 
 #endif

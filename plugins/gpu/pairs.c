@@ -14,7 +14,8 @@ recsort_plugin_status gpu_has_room(const runtime_device *device, uint64_t bytes,
   return status;
 }
 
-gpu_pairs gpu_plan_pairs(const runtime_device *device, const recsort_plugin_job *job)
+static gpu_pairs plan_pairs(const runtime_device *device, const recsort_plugin_job *job,
+                            uint64_t (*extra_bytes)(const device_job *job))
 {
   gpu_pairs pairs = {.algorithm = &device_algorithms[job->algorithm],
                      .disorder = job->count >= device->verify_least ? device->disorder : NULL,
@@ -26,28 +27,54 @@ gpu_pairs gpu_plan_pairs(const runtime_device *device, const recsort_plugin_job 
                              .multiprocessors = device->multiprocessors,
                              .stream = device->stream,
                              .mailbox = device->mailbox}};
-  if (pairs.algorithm->extra_bytes) pairs.extra_bytes = pairs.algorithm->extra_bytes(&pairs.job);
+  if (extra_bytes) pairs.extra_bytes = extra_bytes(&pairs.job);
   pairs.bytes = device_bytes(&pairs.job, pairs.extra_bytes);
   return pairs;
 }
 
-recsort_plugin_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffers *buffers,
-                                     unsigned *result, recsort_plugin_error *error)
+gpu_pairs gpu_plan_pairs(const runtime_device *device, const recsort_plugin_job *job)
+{
+  return plan_pairs(device, job, device_algorithms[job->algorithm].extra_bytes);
+}
+
+gpu_pairs gpu_plan_merge(const runtime_device *device, const recsort_plugin_job *job)
+{
+  return plan_pairs(device, job, device_merge_extra_bytes);
+}
+
+/* Checks and waits for what was started with that status. */
+static recsort_plugin_status finish(const gpu_pairs *pairs, const device_buffers *buffers,
+                                    device_status started, unsigned result,
+                                    recsort_plugin_error *error)
 {
   const device_job *const job = &pairs->job;
   uint32_t *const disorder = pairs->disorder;
-  recsort_plugin_status status =
-      runtime_judge(pairs->algorithm->sort(job, buffers, result), "a kernel's launch", error);
+  recsort_plugin_status status = runtime_judge(started, "a kernel's launch", error);
   if (disorder) *disorder = 0;
   if (!status && disorder)
-    status = runtime_judge(records_ordered(buffers->keys[*result], job->key_width,
-                                           buffers->indices[*result], job->index_bits, job->count,
+    status = runtime_judge(records_ordered(buffers->keys[result], job->key_width,
+                                           buffers->indices[result], job->index_bits, job->count,
                                            disorder, job->stream),
                            "a kernel's launch", error);
   if (!status) status = runtime_wait(job->stream, error);
   if (status || !disorder || !*disorder) return status;
   (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
   return RECSORT_PLUGIN_CORRUPT;
+}
+
+recsort_plugin_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffers *buffers,
+                                     unsigned *result, recsort_plugin_error *error)
+{
+  const device_status started = pairs->algorithm->sort(&pairs->job, buffers, result);
+  return finish(pairs, buffers, started, *result, error);
+}
+
+recsort_plugin_status gpu_merge_pairs(const gpu_pairs *pairs, const device_runs *runs,
+                                      const device_buffers *buffers, unsigned *result,
+                                      recsort_plugin_error *error)
+{
+  const device_status started = device_merge(&pairs->job, runs, buffers, result);
+  return finish(pairs, buffers, started, *result, error);
 }
 
 /* Allocates all that a job needs before anything starts; on the device, as one block. */

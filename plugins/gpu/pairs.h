@@ -3,6 +3,7 @@
 #define RECSORT_GPU_PAIRS_H
 
 #include "gpu/algorithms.h"
+#include "gpu/device_merge.h"
 #include "gpu/staging.h"
 
 /* An open plugin. The struct of a plugin begins with this one. */
@@ -10,6 +11,7 @@ typedef struct gpu_instance {
   const recsort_host *host;
   runtime_device *device;
   uint64_t least_count; /* as in recsort_plugin_limits */
+  bool merges;          /* sorted runs, if they fit on the device */
   staging ring;
 } gpu_instance;
 
@@ -23,7 +25,7 @@ static inline team gpu_team(const gpu_instance *self, const recsort_plugin_job *
 recsort_plugin_status gpu_has_room(const runtime_device *device, uint64_t bytes, bool *room,
                                    recsort_plugin_error *error);
 
-/* A sort of pairs on the device. */
+/* A sort or a merge of pairs on the device. */
 typedef struct gpu_pairs {
   const device_algorithm *algorithm;
   device_job job;
@@ -33,6 +35,7 @@ typedef struct gpu_pairs {
 } gpu_pairs;
 
 gpu_pairs gpu_plan_pairs(const runtime_device *device, const recsort_plugin_job *job);
+gpu_pairs gpu_plan_merge(const runtime_device *device, const recsort_plugin_job *job);
 
 /* Sorted keys on the device, and the original position of each. */
 typedef struct gpu_sorted {
@@ -54,5 +57,10 @@ recsort_plugin_status gpu_bring_down(gpu_instance *self, const recsort_plugin_jo
  * the sorted pairs do not ascend. */
 recsort_plugin_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffers *buffers,
                                      unsigned *result, recsort_plugin_error *error);
+
+/* The same for a merge of the keys. */
+recsort_plugin_status gpu_merge_pairs(const gpu_pairs *pairs, const device_runs *runs,
+                                      const device_buffers *buffers, unsigned *result,
+                                      recsort_plugin_error *error);
 
 #endif

@@ -26,12 +26,12 @@ typedef struct records_program {
 
 /* Results, in device memory, 0 at first. */
 typedef struct records_facts {
-  uint32_t invalid; /* some record holds a value that its schema rules out */
-  uint32_t broken;  /* some order is not a permutation */
-  uint32_t strayed; /* some record does not have the sorted key of its place */
-  uint32_t reserved;
-  record_sums came; /* sums of the records whose keys were made */
-  record_sums left; /* sums of the records that were confirmed on their way back */
+  uint32_t invalid;  /* some record holds a value that its schema rules out */
+  uint32_t broken;   /* some order is not a permutation */
+  uint32_t strayed;  /* some record does not have the sorted key of its place */
+  uint32_t unsorted; /* some run is not sorted */
+  record_sums came;  /* sums of the records whose keys were made */
+  record_sums left;  /* sums of the records that were confirmed on their way back */
 } records_facts;
 
 /* records_begin sets the results to 0; records_end reads them, and so waits for all work on the
@@ -53,6 +53,12 @@ device_status records_confirm(const records_program *program, const void *record
 device_status records_ordered(const void *keys, uint32_t key_width, const void *order,
                               uint32_t index_bits, uint64_t count, uint32_t *disorder,
                               void *stream);
+
+/* Sets facts->unsorted unless the keys of each run ascend: run r is keys [bounds[r], bounds[r +
+ * 1]). There are `bound_count` bounds, in device memory. */
+device_status records_runs_ordered(const void *keys, uint32_t key_width, uint64_t count,
+                                   const uint64_t *bounds, uint64_t bound_count,
+                                   records_facts *facts, void *stream);
 
 /* The bytes of `seen`. */
 static inline uint64_t records_seen_bytes(uint64_t count)

@@ -2,6 +2,7 @@
  * compares them, and draws two pictures from them.
  *
  *   documents launches KEYS    what sample launches on an H200; KEYS: f32, u64 or u128
+ *   documents merges KEYS      what a merge of sorted runs launches there
  *   documents ranks RUN        an example of two runs, a and b: the rank of each element of one in
  *                              the other
  *   documents parts            the same runs: the parts of the output by their co-ranks
@@ -21,7 +22,9 @@
 
 #include "cuda/runs.cuh"
 #include "cuda/sample/agent/policy.cuh"
+#include "cuda/sample/merge_plan.h"
 #include "cuda/sample/sample.h"
+#include "gpu/device_merge.h"
 
 namespace
 {
@@ -59,17 +62,18 @@ device_job job_of(uint64_t count, uint32_t key_width)
   return job;
 }
 
-/* Addresses that nobody may read or write. */
-void list_launches(const device_job *job)
+/* Of a sort or, with runs, of a merge. Addresses that nobody may read or write. */
+void list_launches(const device_job *job, const device_runs *runs = nullptr)
 {
-  const uint64_t extra = sample_extra_bytes(job), bytes = device_bytes(job, extra);
+  const uint64_t extra = runs ? device_merge_extra_bytes(job) : sample_extra_bytes(job);
+  const uint64_t bytes = device_bytes(job, extra);
   void *const memory =
       mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) exit(2);
   const device_buffers buffers = device_divide(job, memory, extra);
   unsigned side = 0;
   launches.clear();
-  if (sample_sort(job, &buffers, &side)) exit(2);
+  if (runs ? device_merge(job, runs, &buffers, &side) : sample_sort(job, &buffers, &side)) exit(2);
   (void)munmap(memory, bytes);
 }
 
@@ -167,6 +171,20 @@ void put(std::vector<table_row> *rows, const std::string &name, size_t column,
   exit(2);
 }
 
+void print_rows(const std::vector<table_row> &rows, size_t columns)
+{
+  for (const table_row &row : rows) {
+    if (row.cells.empty()) continue;
+    (void)printf("| %s |", row.name.c_str());
+    for (size_t column = 0; column < columns; column++) {
+      const auto cell = row.cells.find(column);
+      (void)printf(" %s%s|", cell == row.cells.end() ? "" : cell->second.c_str(),
+                   cell == row.cells.end() ? "" : " ");
+    }
+    (void)printf("\n");
+  }
+}
+
 void print_launches(uint32_t key_width)
 {
   std::vector<table_row> rows;
@@ -186,13 +204,59 @@ void print_launches(uint32_t key_width)
       put(&rows, name, column, cell);
   }
   (void)printf("%s\n%s\n", header.c_str(), rule.c_str());
-  for (table_row &row : rows) {
-    if (row.cells.empty()) continue;
-    (void)printf("| %s |", row.name.c_str());
-    for (size_t column = 0; column < COLUMNS; column++)
-      (void)printf("%s%s |", row.cells[column].empty() ? "" : " ", row.cells[column].c_str());
-    (void)printf("\n");
+  print_rows(rows, COLUMNS);
+}
+
+/* ---- What merges launch ---- */
+
+const struct {
+  uint32_t runs, count_bits;
+} merges[] = {{2, 24}, {8, 20}, {8, 24}, {64, 24}, {64, 27}};
+constexpr size_t MERGES = sizeof merges / sizeof *merges;
+
+const char *const merge_row_names[] = {"elements from sample to sample",
+                                       "samples of a tile",
+                                       "levels of samples",
+                                       "`merge_tiles`",
+                                       "`cut_runs`",
+                                       "`merge_pieces`"};
+
+facts facts_of_merge(const device_job *job, uint32_t runs)
+{
+  if (runs <= 2) return {};
+  const sample_merge_plan plan = sample_merge_plan_of(job, traits_of(job->key_width), runs);
+  uint32_t levels = 0;
+  for (uint64_t left = job->count; left > plan.tile; left >>= plan.step_bits)
+    levels++;
+  return {{"elements from sample to sample", std::to_string(1u << plan.step_bits)},
+          {"samples of a tile", std::to_string(plan.samples)},
+          {"levels of samples", std::to_string(levels)}};
+}
+
+void print_merges(uint32_t key_width)
+{
+  std::vector<table_row> rows;
+  for (const char *name : merge_row_names)
+    rows.push_back({name, {}});
+  emulator_watch(note_launch);
+  std::string header = "| |", rule = "| --- |";
+  for (size_t column = 0; column < MERGES; column++) {
+    const uint32_t bits = merges[column].count_bits, count = merges[column].runs;
+    const device_job job = job_of(UINT64_C(1) << bits, key_width);
+    std::vector<uint64_t> bounds;
+    for (uint64_t r = 0; r <= count; r++)
+      bounds.push_back((job.count / count) * r);
+    const device_runs runs = {bounds.data(), count};
+    header += " " + std::to_string(count) + " runs, 2^" + std::to_string(bits) + " |";
+    rule += " --- |";
+    for (const auto &[name, cell] : facts_of_merge(&job, count))
+      put(&rows, name, column, cell);
+    list_launches(&job, &runs);
+    for (const auto &[name, cell] : launches)
+      put(&rows, name, column, cell);
   }
+  (void)printf("%s\n%s\n", header.c_str(), rule.c_str());
+  print_rows(rows, MERGES);
 }
 
 /* ---- An example of two runs ---- */
@@ -311,8 +375,11 @@ void print_search(uint32_t rank)
 int main(int argc, char **argv)
 {
   const std::string table = argc > 1 ? argv[1] : "", of = argc > 2 ? argv[2] : "";
-  if (table == "launches" && (of == "f32" || of == "u64" || of == "u128"))
-    print_launches(of == "f32" ? 32 : of == "u64" ? 64 : 128);
+  const uint32_t key_width = of == "f32" ? 32 : of == "u64" ? 64 : of == "u128" ? 128 : 0;
+  if (table == "launches" && key_width)
+    print_launches(key_width);
+  else if (table == "merges" && key_width)
+    print_merges(key_width);
   else if (table == "ranks" && (of == "a" || of == "b"))
     print_ranks(of == "b");
   else if (table == "parts")

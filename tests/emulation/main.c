@@ -6,88 +6,32 @@
  *
  * Exit status: 0 if all cases passed, and failed where they should; otherwise 1.
  */
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "barriers.h"
 #include "emulator.h"
 #include "suite.h"
 
 enum { SHOWN_FAILURES = 20 };
 
-/* ---- Barriers ---- */
-
-static const char *verdict(int status)
-{
-  if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGALRM ? "does not end" : "crashes";
-  if (WEXITSTATUS(status) == 0) return "NOT CAUGHT";
-  return WEXITSTATUS(status) == 1 ? "fails" : "stopped by a sanitizer";
-}
-
-static void tell(const device_algorithm *algorithm, emulator_site barrier, const char *how)
-{
-  const char *const slash = strrchr(barrier.file, '/');
-  (void)printf("%s without the barrier at %s:%d: %s\n", algorithm->shown.name,
-               slash ? slash + 1 : barrier.file, barrier.line, how);
-}
-
-/* Runs the cases in a new process, as without a barrier they may crash or never end. */
-static pid_t start_without(const device_algorithm *algorithm, emulator_site barrier,
-                           unsigned patience)
-{
-  (void)fflush(stdout);
-  const pid_t child = fork();
-  if (child == 0) {
-    (void)freopen("/dev/null", "w", stderr);
-    emulator_ignore(barrier);
-    _exit(suite_run(algorithm, 1, false, patience).failed ? 1 : 0);
-  }
-  return child;
-}
-
-/* Tests all barriers, as many at a time as there are processors. */
-static bool check_barriers(const device_algorithm *algorithm, const emulator_site *barriers,
-                           size_t count, unsigned patience)
-{
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  const size_t most = processors > 0 ? (size_t)processors : 1;
-  pid_t children[EMULATOR_MAX_SITES] = {0};
-  size_t started = 0, caught = 0;
-  for (size_t ended = 0; ended < count; ended++) {
-    int status = 0;
-    for (; started < count && started < ended + most; started++)
-      children[started] = start_without(algorithm, barriers[started], patience);
-    const pid_t child = wait(&status);
-    if (child <= 0) return false;
-    for (size_t i = 0; i < started; i++)
-      if (children[i] == child) tell(algorithm, barriers[i], verdict(status));
-    caught += status != 0;
-  }
-  return caught == count;
-}
-
 /* ---- An algorithm ---- */
+
+static bool run_cases(const void *algorithm, unsigned patience)
+{
+  return suite_run(algorithm, 1, false, patience).failed == 0;
+}
 
 /* A sort that uses shared memory must have met barriers: its threads cooperate. In others, such as
  * rank, they do not. */
 static bool check_algorithm(const device_algorithm *algorithm, bool only_cases)
 {
-  enum { LEAST = 10, TIMES = 10 }; /* time limit of a case that lacks a barrier */
-  emulator_site barriers[EMULATOR_MAX_SITES];
   emulator_clear_sites();
   const suite_tally t = suite_run(algorithm, SHOWN_FAILURES, true, 0);
   (void)printf("%s: %zu passed, %zu failed\n", algorithm->shown.name, t.passed, t.failed);
   if (t.failed || t.passed == 0 || only_cases) return t.failed == 0 && t.passed > 0;
-  const size_t count = emulator_sites(barriers);
-  const bool shared = emulator_used_shared();
-  const bool caught =
-      check_barriers(algorithm, barriers, count, LEAST + (unsigned)(TIMES * t.longest));
-  (void)printf("%s: %zu barriers left out, %s\n", algorithm->shown.name, count,
-               caught ? "all caught" : "NOT all caught");
-  return caught && (count > 0) == shared;
+  return barriers_check(algorithm->shown.name, run_cases, algorithm, t.longest);
 }
 
 static bool check_devices(const device_algorithm *algorithm)

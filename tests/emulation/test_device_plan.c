@@ -5,12 +5,15 @@
 
 #include <cmocka.h>
 
-#include "cuda/sample/sample.h"
+#include "cuda/sample/merge_plan.h"
 #include "cuda/sample/plan.h"
+#include "cuda/sample/sample.h"
+#include "support/random.h"
 
 /* Where 24, 31 and 32 bits end. */
-static const uint64_t oversized[] = {(1 << 24) + 1, (UINT64_C(1) << 31) - 1, (UINT64_C(1) << 31) + 1,
-                                 (UINT64_C(1) << 32) - 1, (UINT64_C(1) << 32) + (2 << 20) + 3};
+static const uint64_t oversized[] = {(1 << 24) + 1, (UINT64_C(1) << 31) - 1,
+                                     (UINT64_C(1) << 31) + 1, (UINT64_C(1) << 32) - 1,
+                                     (UINT64_C(1) << 32) + (2 << 20) + 3};
 enum { LARGE = sizeof oversized / sizeof *oversized };
 
 static void blocks_are_rounded_up(void **state)
@@ -149,7 +152,8 @@ static void check_ranking(const device_job *job, uint64_t count)
   assert_true(run % (how.block / WARP_SIZE * SAMPLE_WARP_RANKED) == 0);
   assert_true(run >= WARP_SIZE && run * (job->key_width / 8) <= job->shared_bytes);
   assert_true(how.alone ? count <= run : sample_fences(&how, count) * run >= count * WARP_SIZE);
-  assert_true(sample_rank_blocks(&how, count) * (how.block / WARP_SIZE * SAMPLE_WARP_RANKED) >= count);
+  assert_true(sample_rank_blocks(&how, count) * (how.block / WARP_SIZE * SAMPLE_WARP_RANKED) >=
+              count);
 }
 
 /* There is space for all pairs, in tiles that fit the device, at any count. */
@@ -189,6 +193,62 @@ static void sample_has_room_for_every_pair(void **state)
     check_sample(UINT64_C(1) << bits, (sample_traits){12, 8, 4}, 64, 227 << 10);
 }
 
+/* Runs of any lengths, of `count` keys in all. */
+static sample_runs runs_of(uint32_t runs, uint64_t count, uint64_t *random)
+{
+  sample_runs all = {runs, 0, {0}};
+  for (uint32_t r = 1; r < runs; r++)
+    all.bounds[r] = all.bounds[r - 1] +
+                    random_below(random, 1 + (count - all.bounds[r - 1]) / (r % 3 ? runs : 2));
+  all.bounds[runs] = count;
+  return all;
+}
+
+/* No tile is too large, whatever the keys, each has pairs, and samples and cuts fit in the memory
+ * of the indices. `sample_bytes` are those of a sample, `index` those of an index. */
+static void check_merge(uint64_t shared_bytes, uint64_t count, uint32_t runs, sample_traits traits,
+                        uint32_t sample_bytes, uint32_t index, uint64_t *random)
+{
+  const device_job job = {.count = count, .shared_bytes = shared_bytes, .multiprocessors = 132};
+  if (!sample_merge_fits(&job, traits, runs)) return;
+  const sample_merge_plan plan = sample_merge_plan_of(&job, traits, runs);
+  const sample_runs all = runs_of(runs, count, random);
+  const uint64_t step = UINT64_C(1) << plan.step_bits;
+  assert_true(plan.samples > 0 && (plan.samples + runs) * step - runs <= plan.tile);
+  assert_true(plan.tile <= plan.block * traits.items && runs <= plan.block);
+  assert_true(sample_tile_bytes(plan.block, traits) <= shared_bytes);
+  assert_int_equal(sample_runs_length(&all), count);
+  if (count <= plan.tile) return;
+  const sample_runs sampled = sample_runs_sampled(&all, &plan);
+  assert_true(sample_merge_tiles(&plan, sample_runs_length(&sampled)) >= 2);
+  assert_true(sample_merge_bytes(&plan, &all, sample_bytes) <= count * index);
+}
+
+static void merges_have_room_for_every_tile(void **state)
+{
+  static const uint64_t shared[] = {48 << 10, 64 << 10, 99 << 10, 163 << 10, 227 << 10};
+  uint64_t random = 1;
+  (void)state;
+  for (size_t s = 0; s < sizeof shared / sizeof *shared; s++)
+    for (uint32_t runs = 3; runs <= SAMPLE_MOST_RUNS; runs++)
+      for (uint64_t count = runs; count < UINT64_C(1) << 33; count += 1 + count) {
+        check_merge(shared[s], count, runs, (sample_traits){8, 8, 8}, 16, 4, &random);
+        check_merge(shared[s], count, runs, (sample_traits){12, 8, 4}, 12, 4, &random);
+        check_merge(shared[s], count, runs, (sample_traits){20, 8, 4}, 20, 4, &random);
+        check_merge(shared[s], count, runs, (sample_traits){24, 8, 4}, 24, 8, &random);
+      }
+}
+
+/* What docs/gpu-sort.md says of an H200. */
+static void many_runs_are_merged(void **state)
+{
+  const device_job job = {.count = 1 << 24, .shared_bytes = 227 << 10, .multiprocessors = 132};
+  (void)state;
+  assert_true(sample_merge_fits(&job, (sample_traits){8, 8, 8}, SAMPLE_MOST_RUNS));
+  assert_true(sample_merge_fits(&job, (sample_traits){24, 8, 4}, SAMPLE_MOST_RUNS));
+  assert_false(sample_merge_fits(&job, (sample_traits){8, 8, 8}, SAMPLE_MOST_RUNS + 1));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -199,6 +259,8 @@ int main(void)
       cmocka_unit_test(tiles_fit),
       cmocka_unit_test(blocks_have_a_power_of_two_of_threads),
       cmocka_unit_test(sample_has_room_for_every_pair),
+      cmocka_unit_test(merges_have_room_for_every_tile),
+      cmocka_unit_test(many_runs_are_merged),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

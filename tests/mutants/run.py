@@ -138,7 +138,16 @@ MUTANTS = [
     ('plugins/cuda/options.c', 'number > UINT64_MAX >> shift', 'false'),
     ('plugins/cuda/options.c', 'number == 0 ||', ''),
     ('plugins/cuda/runtime.c', '(void)cuda_of(device)->contexts.pop(&ignored)', '(void)device, ignored = NULL, (void)ignored'),
-    ('plugins/gpu/whole_records.c', 'facts.strayed ?', 'facts.broken ?'),
+    ('plugins/gpu/device_records.c', 'facts.strayed ?', 'facts.broken ?'),
+    # merges of runs by the CUDA plugin
+    ('plugins/gpu/merge_runs.c', '!self->merges ||', ''),
+    ('plugins/gpu/merge_runs.c', '<= self->device->first_room;', '> 0;'),
+    ('plugins/gpu/merge_runs.c', '(first - list->bounds[r]) * list', '0 * list'),
+    ('plugins/gpu/merge_runs.c', 'job->in_place ? room : result', 'result'),
+    ('plugins/gpu/merge_runs.c', 'if (status || !job->in_place) return status;', 'return status;'),
+    ('plugins/gpu/merge_runs.c', 'return status ? status : device_records_judge(s, error);\n}\n\n/* ---- The merge',
+     'return status;\n}\n\n/* ---- The merge'),
+    ('plugins/gpu/pairs.c', 'if (status || !disorder || !*disorder)', 'if (true)'),
     # the sample sort
     # splitters moved as if all bins were equal
     ('plugins/cuda/sample/agent/bucket_lookup.cuh', 'lookup->exponential_bits > 0',
@@ -222,6 +231,9 @@ MUTANTS = [
      'if (i >= args.count - 1) return;\n  const int compared'),
     # reversed equal keys accepted
     ('plugins/cuda/records.c', '(compared == 0 && turned)', '(compared == 0 && false)'),
+    ('plugins/cuda/records.c', 'compare_keys(&args.pairs, i - 1, i) > 0', 'compare_keys(&args.pairs, i - 1, i) >= 0'),
+    ('plugins/cuda/records.c', '&& args->bounds[low] == i', ''),
+    ('plugins/cuda/records.c', 'args->bounds[middle] < i', 'args->bounds[middle] <= i'),
     # the first unit of a record for all
     ('plugins/cuda/records.c', '* args->each + unit, bytes)', '* args->each, bytes)'),
     # what is checked
@@ -250,8 +262,8 @@ MUTANTS = [
     ('plugins/cuda/merge/merge_tiles.cuh', 'LEFT_GOES_FIRST(key_at(a, i - 1), key_at(b, rank - i))',
      'key_at(a, i - 1) < key_at(b, rank - i)'),
     ('plugins/cuda/merge/merge_tiles.cuh', 'i <= high &&', 'i < high &&'),
-    ('plugins/cuda/merge/merge_tiles.cuh', 'return LEFT_GOES_FIRST(parts.a.keys[i], parts.b.keys[j]);',
-     'return parts.a.keys[i] < parts.b.keys[j];'),
+    ('plugins/cuda/merge/merge_tiles.cuh', 'return LEFT_GOES_FIRST(parts.a.pairs.keys[i], parts.b.pairs.keys[j]);',
+     'return parts.a.pairs.keys[i] < parts.b.pairs.keys[j];'),
     ('plugins/cuda/merge/merge_tiles.cuh', 'return LEFT_GOES_FIRST(left, right);', 'return left < right;'),
     ('plugins/cuda/merge/merge_tiles.cuh', 'j >= count || (i < a_count &&', '(i < a_count &&'),
     ('plugins/cuda/merge/merge_tiles.cuh', 'tied = tied || left == right;', ';'),
@@ -268,6 +280,25 @@ MUTANTS = [
     ('plugins/cuda/merge/dispatch.cuh', 'width >= job->count - width', 'width > job->count - width'),
     ('plugins/cuda/merge/dispatch.cuh', 'plan_blocks(job->count % (2 * width), plan.tile)',
      'plan_blocks(job->count % width, plan.tile)'),
+    # merges of runs on the device
+    ('plugins/cuda/merge/merge_tiles.cuh', '(index_of<Pair>)(part(i).first + i)', '(index_of<Pair>)i'),
+    ('plugins/cuda/merge/merge_tiles.cuh', 'plan_min(first + args.span, args.count)};',
+     'plan_min(first + 2 * args.width, args.count)};'),
+    ('plugins/cuda/merge_runs.cu', 'if (count <= 2)', 'if (count <= 3)'),
+    ('plugins/cuda/sample/merge_plan.h', '(plan.tile >> plan.step_bits) - runs', 'plan.tile >> plan.step_bits'),
+    ('plugins/cuda/sample/merge_plan.h', 'plan_blocks(samples, plan->samples)', 'plan_blocks(samples, 2 * plan->samples)'),
+    ('plugins/cuda/sample/merge_plan.h', 'runs->bounds[run] + ((i + 1) << runs->shift) - 1',
+     'runs->bounds[run] + ((i + 1) << runs->shift) - (i > 0)'),
+    ('plugins/cuda/sample/agent/merge_pieces.cuh', '(tile + 1) * samples->each - 1', 'tile * samples->each'),
+    ('plugins/cuda/sample/agent/merge_pieces.cuh', 'args.cuts[tile * args.runs.count + run] = low;',
+     'args.cuts[tile * args.runs.count + run] = low - (low > 0);'),
+    ('plugins/cuda/sample/agent/merge_pieces.cuh', 'run, begin - before)', 'run, begin)'),
+    ('plugins/cuda/sample/agent/merge_pieces.cuh', 'while (i >= end)', 'if (i >= end)'),
+    ('plugins/cuda/sample/agent/merge_pieces.cuh', 'sum += pieces.sums[warp];', 'sum = pieces.sums[warp];'),
+    ('plugins/cuda/sample/agent/merge_pieces.cuh', 'known ? tile.tags : tile.bins', 'tile.bins'),
+    ('plugins/cuda/sample/agent/merge_pieces.cuh', 'blockIdx.x > 0 && blockIdx.x + 1 < gridDim.x;', 'blockIdx.x > 0;'),
+    ('plugins/cuda/sample/dispatch/merge_runs.cuh', 'm->samples[(level + 1) % 2]', 'm->samples[1]'),
+    ('plugins/cuda/sample/dispatch/merge_runs.cuh', 'sample_runs_length(runs) > plan->tile', 'sample_runs_length(runs) > 2 * plan->tile'),
     # keys wider than a pair
     ('plugins/cpu/merge.c', 'return (tied){run.begin, run.count, window.low};',
      'return (tied){run.begin, run.count, 0};'),
@@ -402,8 +433,8 @@ def stages():
             ('conformance', ['conformance'], '^conformance$', 240)]
 
 
-CUDA_STAGES = [('CUDA tests', ['test_in_runs', 'test_verify', 'test_cuda_devices'],
-                r'^cuda\.(in_runs|verify|devices)$', 60)]
+CUDA_STAGES = [('CUDA tests', ['test_in_runs', 'test_verify', 'test_cuda_devices', 'test_cuda_merges'],
+                r'^cuda\.(in_runs|verify|devices|merges)$', 60)]
 
 
 def other_sorts():
@@ -412,14 +443,17 @@ def other_sorts():
     return '|'.join(name for name in names if name not in ('sample', 'hybrid'))
 
 
-SORT_STAGES = [('emulated sorts', ['emulation'], rf'^emulation\.(devices\.)?({other_sorts()})$', 240)]
+SORT_STAGES = [('emulated sorts', ['emulation', 'merges'],
+                rf'^emulation\.(merges|(devices\.)?({other_sorts()}))$', 240)]
+MERGE_STAGES = [('emulated merges', ['merges'], r'^emulation\.merges$', 60)]
 
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
 RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60)]
 # How a file's name begins, and what finds its mutants; the first match counts. Every folder of
 # plugins/cuda has sorts.
-STAGES_OF = [('plugins/cuda/sample/', SAMPLE_STAGES), ('plugins/cuda/records.c', RECORDS_STAGES),
+STAGES_OF = [(r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),
+             ('plugins/cuda/sample/', SAMPLE_STAGES), ('plugins/cuda/records.c', RECORDS_STAGES),
              (r'plugins/cuda/\w+/', SORT_STAGES),
              ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),
              ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES),

@@ -60,10 +60,13 @@ void methods_print(const recsort_plugin_list *plugins)
 recsort_sorter *method_sorter(const bench_method *method, unsigned threads,
                               const recsort_schema *schema)
 {
+  static const char *const merging = "merge=device"; /* otherwise the CPU merges for this plugin */
   const recsort_options options = {.struct_size = sizeof options,
                                    .plugin = method->plugin,
                                    .algorithm = method->algorithm,
-                                   .threads = threads};
+                                   .threads = threads,
+                                   .plugin_options = &merging,
+                                   .plugin_option_count = strcmp(method->plugin, "cuda") == 0};
   recsort_sorter *sorter = NULL;
   recsort_error error;
   if (recsort_sorter_create(schema, &options, &sorter, &error) == RECSORT_OK) return sorter;

@@ -5,14 +5,16 @@
  *   keys.h          the inputs
  *   conflicts.cpp   an input that is bad for merges
  *   cub_sorts.cu    CUB's sorts, compiled for each version that is measured
- *   pairs.cu        every algorithm beside CUB, on pairs in device memory
+ *   contenders.cuh  what is measured on pairs in device memory, and how
+ *   pairs.cu        every algorithm beside CUB
+ *   merges.cu       merges of sorted runs beside CUB, thrust and sorts
  *   experiment.cu   the published experiment: 2^24 Entities, descending, 100 runs
  *   large.cu        more pairs than 31 and 32 bits can count
  *   report.cpp      a table and JSON
  *
  * Times are the device's own (events). Every run sorts new keys (except order::banks, a fixed
- * order) into poisoned memory, and every result is checked (except that of a copy, which sorts
- * nothing).
+ * order, and merges, whose runs take time to make) into poisoned memory, and every result is
+ * checked (except that of a copy, which sorts nothing).
  */
 #ifndef RECSORT_CUDA_BENCH_H
 #define RECSORT_CUDA_BENCH_H
@@ -39,15 +41,16 @@ struct options {
   std::vector<uint64_t> ordered = {1u << 24}; // counts that are tested in every order
   std::vector<order> orders;                  // the orders of these; empty: all but random
   std::vector<uint64_t> large;                // counts for one run of each algorithm
+  std::vector<uint64_t> merges;               // counts of pairs that are merged
   uint64_t entities = 1u << 24;
   unsigned runs = 100;  // runs of the experiment
   double budget = 0.25; // seconds for each contender and input
 };
 
-/* A version of CUB, and the names of its sorts in reports. */
+/* A version of CUB, and the names of what it does in reports. */
 struct cub_named {
   const cub_sorts *sorts;
-  std::string merge, radix;
+  std::string merge, radix, runs;
 };
 
 /* The toolkit's version, and that of RECSORT_BENCH_CUB if there is one. */
@@ -129,11 +132,13 @@ std::vector<const device_algorithm *> algorithms(const options &asked);
 void measure_pairs(const options &asked, results &found);
 void measure_experiment(const options &asked, results &found);
 void measure_large(const options &asked, results &found);
+void measure_merges(const options &asked, results &found);
 
 void print_machine();
 /* Print the heads of the tables, then a line for each figure or failure when it is known. */
 void print_pairs_head(const char *title);
 void print_experiment_head();
+void print_merges_head();
 void add_figure(results &found, const figure &made);
 void add_failure(results &found, const std::string &contender, const std::string &why);
 void write_json(const std::string &path, const results &found);

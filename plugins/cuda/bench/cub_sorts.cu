@@ -1,4 +1,5 @@
 /* cub_sorts.cu - see cub_sorts.h. CUB_SORTS names the table. */
+#include <cub/device/device_merge.cuh>
 #include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
@@ -30,6 +31,14 @@ template <typename Key> cudaError_t radix_keys(const cub_pairs &at, void *extra,
                                          (int)at.key_bits);
 }
 
+template <typename Key> cudaError_t merge_runs(const cub_pairs &at, void *extra, size_t &bytes)
+{
+  const Key *const keys = (const Key *)at.keys[0];
+  return cub::DeviceMerge::MergePairs(extra, bytes, keys, at.indices[0], at.first, keys + at.first,
+                                      at.indices[0] + at.first, at.count - at.first,
+                                      (Key *)at.keys[1], at.indices[1], less{});
+}
+
 cudaError_t merge(const cub_pairs &at, void *extra, size_t &bytes)
 {
   return at.key_width == 32   ? merge_keys<uint32_t>(at, extra, bytes)
@@ -44,8 +53,15 @@ cudaError_t radix(const cub_pairs &at, void *extra, size_t &bytes)
                               : radix_keys<unsigned __int128>(at, extra, bytes);
 }
 
+cudaError_t runs(const cub_pairs &at, void *extra, size_t &bytes)
+{
+  return at.key_width == 32   ? merge_runs<uint32_t>(at, extra, bytes)
+         : at.key_width == 64 ? merge_runs<uint64_t>(at, extra, bytes)
+                              : merge_runs<unsigned __int128>(at, extra, bytes);
+}
+
 } // namespace
 
-const cub_sorts CUB_SORTS = {CUB_VERSION, merge, radix};
+const cub_sorts CUB_SORTS = {CUB_VERSION, merge, radix, runs};
 
 } // namespace bench

@@ -1,5 +1,5 @@
-/* cub_sorts.h - the sorts of one version of CUB. Versions have functions of the same names, so each
- * is compiled separately (cub_sorts.cu) and exports only this table. */
+/* cub_sorts.h - the sorts and the merge of one version of CUB. Versions have functions of the same
+ * names, so each is compiled separately (cub_sorts.cu) and exports only this table. */
 #ifndef RECSORT_CUDA_BENCH_CUB_SORTS_H
 #define RECSORT_CUDA_BENCH_CUB_SORTS_H
 
@@ -16,16 +16,18 @@ struct cub_pairs {
   void *keys[2];
   uint32_t *indices[2];
   uint32_t count;
+  uint32_t first; // to merge: how many are the first run; the others are the second one
 };
 
-/* Starts a stable sort of the first pairs on the legacy stream. If `extra` is NULL, sets `bytes` to
- * the memory that it needs there, and sorts nothing. */
+/* Starts a stable sort, or merge, of the first pairs on the legacy stream. If `extra` is NULL, sets
+ * `bytes` to the memory that it needs there, and sorts nothing. */
 using cub_sort = cudaError_t(const cub_pairs &at, void *extra, size_t &bytes);
 
 struct cub_sorts {
   unsigned version; // CUB_VERSION
   cub_sort *merge;  // in place
   cub_sort *radix;  // to the second pairs
+  cub_sort *runs;   // DeviceMerge: two runs, to the second pairs
 };
 
 extern const cub_sorts cub_of_toolkit;

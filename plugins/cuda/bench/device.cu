@@ -121,10 +121,12 @@ std::string cub_version(const cub_sorts &sorts)
 
 std::vector<cub_named> cubs()
 {
-  std::vector<cub_named> all = {{&cub_of_toolkit, "cub::DeviceMergeSort", "cub::DeviceRadixSort"}};
+  std::vector<cub_named> all = {
+      {&cub_of_toolkit, "cub::DeviceMergeSort", "cub::DeviceRadixSort", "cub::DeviceMerge"}};
 #ifdef BENCH_CUB_OF_HEADERS
   const std::string name = "cub-" + cub_version(cub_of_headers);
-  all.push_back({&cub_of_headers, name + "::DeviceMergeSort", name + "::DeviceRadixSort"});
+  all.push_back({&cub_of_headers, name + "::DeviceMergeSort", name + "::DeviceRadixSort",
+                 name + "::DeviceMerge"});
 #endif
   return all;
 }

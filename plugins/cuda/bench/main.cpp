@@ -16,7 +16,7 @@ namespace
 
 const char help[] =
     "Usage: gpu-bench [OPTION]...\n"
-    "Measures sorts of data that is on the CUDA device, beside CUB and thrust.\n\n"
+    "Measures sorts and merges of data that is on the CUDA device, beside CUB and thrust.\n\n"
     "  -q, --quick            fewer counts and runs: under a minute\n"
     "  -a, --algorithm NAME   this one of the plugin's, not all\n"
     "  -n, --count N[,N]...   pairs to sort, such as 2^20 or 1000; 0: none\n"
@@ -24,6 +24,7 @@ const char help[] =
     "  -d, --order NAME[,...] these orders, not all that are not random\n"
     "  -e, --entities N       Entities of the published experiment; 0: none\n"
     "  -l, --large N[,N]...   pairs of one run each, up to 2^36: 2^31 and more\n"
+    "  -m, --merges N[,N]...  pairs in 2, 8 and 64 sorted runs, to merge\n"
     "  -r, --runs N           runs of the experiment (100)\n"
     "  -j, --json FILE        every figure, for programs\n"
     "  -h, --help             this text\n\n"
@@ -89,19 +90,15 @@ void set_quick(bench::options &asked)
 /* False: only the help was asked for. */
 bool read_options(int argc, char **argv, bench::options &asked)
 {
-  static const option known[] = {{"quick", no_argument, nullptr, 'q'},
-                                 {"algorithm", required_argument, nullptr, 'a'},
-                                 {"count", required_argument, nullptr, 'n'},
-                                 {"ordered", required_argument, nullptr, 'o'},
-                                 {"order", required_argument, nullptr, 'd'},
-                                 {"entities", required_argument, nullptr, 'e'},
-                                 {"large", required_argument, nullptr, 'l'},
-                                 {"runs", required_argument, nullptr, 'r'},
-                                 {"json", required_argument, nullptr, 'j'},
-                                 {"help", no_argument, nullptr, 'h'},
-                                 {}};
+  static const option known[] = {
+      {"quick", no_argument, nullptr, 'q'},       {"algorithm", required_argument, nullptr, 'a'},
+      {"count", required_argument, nullptr, 'n'}, {"ordered", required_argument, nullptr, 'o'},
+      {"order", required_argument, nullptr, 'd'}, {"entities", required_argument, nullptr, 'e'},
+      {"large", required_argument, nullptr, 'l'}, {"merges", required_argument, nullptr, 'm'},
+      {"runs", required_argument, nullptr, 'r'},  {"json", required_argument, nullptr, 'j'},
+      {"help", no_argument, nullptr, 'h'},        {}};
   asked.counts = {1u << 10, 1u << 14, 1u << 17, 1u << 20, 1u << 22, 1u << 24, 1u << 28};
-  for (int one; (one = getopt_long(argc, argv, "qa:n:o:d:e:l:r:j:h", known, nullptr)) != -1;)
+  for (int one; (one = getopt_long(argc, argv, "qa:n:o:d:e:l:m:r:j:h", known, nullptr)) != -1;)
     switch (one) {
     case 'q':
       set_quick(asked);
@@ -123,6 +120,9 @@ bool read_options(int argc, char **argv, bench::options &asked)
       break;
     case 'l':
       asked.large = read_list(optarg, uint64_t{1} << 36);
+      break;
+    case 'm':
+      asked.merges = read_list(optarg);
       break;
     case 'r':
       asked.runs = (unsigned)read_one(optarg);
@@ -153,6 +153,7 @@ int main(int argc, char **argv)
     if (!asked.counts.empty() || !asked.ordered.empty()) bench::measure_pairs(asked, found);
     if (asked.entities && asked.runs) bench::measure_experiment(asked, found);
     if (!asked.large.empty()) bench::measure_large(asked, found);
+    if (!asked.merges.empty()) bench::measure_merges(asked, found);
     if (!asked.json.empty()) bench::write_json(asked.json, found);
     return found.failures ? 1 : std::fflush(stdout) == 0 ? 0 : 2;
   } catch (const std::exception &error) {

@@ -46,6 +46,8 @@ std::string version(int number)
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
+const char copy_name[] = "cudaMemcpyAsync", merge_name[] = "runs";
+
 const char compiler[] = "nvcc " BENCH_COMPILER;
 
 /* "3.0.1", or "3.0.1 and 3.5.0". */
@@ -185,6 +187,32 @@ void print_experiment(const results &found, const figure &each)
   if (each.measured.size() > 2) print_passes(each.measured[2]);
 }
 
+/* The fastest peer on the same input, of those measured so far; nullptr: none. A copy merges
+ * nothing, and sorts of the plugin itself are peers of its merge. */
+const figure *best_peer(const results &found, const figure &like)
+{
+  const figure *best = nullptr;
+  for (const figure &each : found.figures) {
+    if (each.suite != like.suite || each.key != like.key || each.order != like.order ||
+        each.count != like.count || each.method == copy_name || name_of(each) == name_of(like))
+      continue;
+    if (!best || median(each.measured[0].values) < median(best->measured[0].values)) best = &each;
+  }
+  return best;
+}
+
+void print_merges(const results &found, const figure &each)
+{
+  const double seconds = median(each.measured[0].values);
+  const figure *const peer = best_peer(found, each);
+  std::printf("%-28s %-4s %-8s %-6s %4zu %10.4f %8s", name_of(each).c_str(), each.key.c_str(),
+              each.order.c_str(), count_name(each.count).c_str(), each.measured[0].values.size(),
+              1e3 * seconds, ratio_text(found, each, copy_name).c_str());
+  if (each.algorithm == merge_name && peer)
+    std::printf(" %6.2f %s", median(peer->measured[0].values) / seconds, name_of(*peer).c_str());
+  std::printf("\n");
+}
+
 } // namespace
 
 void print_machine()
@@ -213,11 +241,22 @@ void print_experiment_head()
               "", "block", "count", "runs", "records", "sort", "/ thrust");
 }
 
+void print_merges_head()
+{
+  std::printf("\nSorted runs of random keys, merged with an index on the device, median ms; \"of "
+              "copy\" is\n"
+              "the speed in that of a copy of all pairs; the last column is the fastest peer\n"
+              "%-28s %-4s %-8s %-6s %4s %10s %8s %6s\n",
+              "", "key", "", "pairs", "times", "ms", "of copy", "/ peer");
+}
+
 void add_figure(results &found, const figure &made)
 {
   found.figures.push_back(made);
   if (made.suite == "experiment")
     print_experiment(found, made);
+  else if (made.suite == "merges")
+    print_merges(found, made);
   else
     print_pairs(found, made);
   std::fflush(stdout);
@@ -240,6 +279,7 @@ void write_json(const std::string &path, const results &found)
   add_group(groups, found, "pairs");
   add_group(groups, found, "experiment");
   add_group(groups, found, "large");
+  add_group(groups, found, "merges");
   char *const text = cJSON_Print(json);
   std::FILE *const file = text ? std::fopen(path.c_str(), "w") : nullptr;
   bool done = file && std::fprintf(file, "%s\n", text) > 0;

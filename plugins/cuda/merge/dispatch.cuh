@@ -58,10 +58,11 @@ device_status pair_sort<Key, Pair>::sort(const device_job *job, const device_buf
         side_array<Pair>(buffers, side),
         job->count,
         width,
+        2 * width,
         (uint32_t)pair_tiles,
         plan.tile,
         side_target<Pair>(job, buffers, 1 - side, width >= job->count - width)};
-    status = device_launch(merge_tiles<Pair>, tiles, plan.tile_block,
+    status = device_launch(merge_tiles<Pair, STORED_INDICES>, tiles, plan.tile_block,
                            merge_tile_bytes(&plan, Pair::bytes), job->stream, pass);
     side = 1 - side;
   }

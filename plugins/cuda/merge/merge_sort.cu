@@ -1,12 +1,15 @@
-/* merge_sort.cu - the merge sort: which type of pair a job's keys are sorted by.
+/* merge_sort.cu - the merge sort, and the merge of two runs: which type of pair keys are in.
  *
  *   sort_chunks    chunks of keys, each by a block in shared memory
  *   merge_tiles    pass after pass, two sorted runs become one
  *
  * Ties go to the left run, so the sort is stable by itself. Where a key and its index fit in 64
  * bits they are packed, and one array moves instead of two. Extra memory: none.
+ *
+ * A merge of two runs is one pass of merge_tiles. It reads keys alone, so nothing is packed.
  */
 #include "cuda/algorithms.h"
+#include "cuda/merge/merge.h"
 #include "cuda/merge/pair_sort.cuh"
 #include "cuda/plan.h"
 
@@ -32,4 +35,21 @@ device_status merge_sort(const device_job *job, const device_buffers *buffers, u
   if (job->key_width == 32) return sort_keys<uint32_t>(job, buffers, result);
   if (job->key_width == 64) return sort_keys<uint64_t>(job, buffers, result);
   return sort_keys<device_uint128>(job, buffers, result);
+}
+
+/* ---- Two runs ---- */
+
+template <class Index>
+static device_status merge_keys(const device_job *job, uint64_t first,
+                                const device_buffers *buffers)
+{
+  if (job->key_width == 32) return two_runs<wide_pair<uint32_t, Index>>::merge(job, first, buffers);
+  if (job->key_width == 64) return two_runs<wide_pair<uint64_t, Index>>::merge(job, first, buffers);
+  return two_runs<wide_pair<device_uint128, Index>>::merge(job, first, buffers);
+}
+
+device_status merge_two_runs(const device_job *job, uint64_t first, const device_buffers *buffers)
+{
+  return job->index_bits == 32 ? merge_keys<uint32_t>(job, first, buffers)
+                               : merge_keys<uint64_t>(job, first, buffers);
 }

@@ -21,11 +21,11 @@ namespace merge
 /* Pairs of a thread: as many as there are registers for, and odd, so that the parts of a warp's
  * threads begin in different banks of shared memory. Measured on an H200 (tools/results/NOTES.md).
  */
-template <class Pair> static constexpr uint32_t tile_items = Pair::packed ? 13 : 7;
+template <class Pair> static constexpr uint32_t tile_items = Pair::bytes <= 8 ? 13 : 7;
 
 /* Blocks of a multiprocessor at once. */
 template <class Pair>
-static constexpr uint32_t tile_blocks = Pair::packed        ? 5
+static constexpr uint32_t tile_blocks = Pair::bytes <= 8    ? 5
                                         : Pair::bytes <= 16 ? 6
                                                             : 4;
 
@@ -48,40 +48,54 @@ template <class Run> DEVICE_INLINE uint64_t warp_co_rank(uint64_t rank, Run a, R
   }
 }
 
-/* Merges neighbouring runs of `width` pairs, two at a time. */
+/* Merges neighbouring runs, two at a time: the pairs are in spans, each of which has a run of
+ * `width` pairs and behind it another one. The last span may be shorter. */
 template <class Pair> struct merge_tiles_args {
   static constexpr uint32_t max_threads = MERGE_TILE_BLOCK;
   /* reads */
-  pair_array<Pair> from;
+  pair_array<Pair> from; /* `indices` are not read if pairs are numbered */
   uint64_t count;
   uint64_t width;
-  uint32_t pair_tiles; /* tiles of two whole runs */
+  uint64_t span;
+  uint32_t pair_tiles; /* tiles of a whole span */
   uint32_t tile;       /* pairs of a tile */
   /* writes */
   merge_target<Pair> to;
 };
 
+/* Part of a run. */
+template <class Pair> struct run_part {
+  pair_array<Pair> pairs; /* the pointers to add a pair's number in the tile to */
+  uint64_t first;         /* likewise, its position among all pairs */
+};
+
+/* What the index of a pair is: stored, or its position among all pairs. */
+enum numbering { STORED_INDICES, POSITIONS };
+
 /* The parts of two runs that a block merges: its pairs [0, a_count) and [a_count, count). */
 template <class Pair> struct tile_parts {
-  pair_array<Pair> a, b; /* for both, the pointer to add a pair's number to */
+  run_part<Pair> a, b;
   uint32_t a_count, count;
 
-  DEVICE_MEMBER key_of<Pair> key(uint32_t i) const
+  DEVICE_MEMBER const run_part<Pair> &part(uint32_t i) const
   {
-    return (i < a_count ? a.keys : b.keys)[i];
+    return i < a_count ? a : b;
   }
-  DEVICE_MEMBER Pair pair(uint32_t i) const
+  template <numbering numbers> DEVICE_MEMBER Pair pair(uint32_t i) const
   {
-    return pair_get(i < a_count ? &a : &b, i);
+    if constexpr (numbers == STORED_INDICES)
+      return pair_get(&part(i).pairs, i);
+    else
+      return {part(i).pairs.keys[i], (index_of<Pair>)(part(i).first + i)};
   }
 };
 
-template <class Pair>
-DEVICE_INLINE pair_array<Pair> array_from(const pair_array<Pair> *array, int64_t first)
+template <numbering numbers, class Pair>
+DEVICE_INLINE run_part<Pair> part_from(const pair_array<Pair> *all, int64_t first)
 {
-  pair_array<Pair> part = *array;
-  part.keys += first;
-  if constexpr (!Pair::packed) part.indices += first;
+  run_part<Pair> part = {*all, (uint64_t)first};
+  part.pairs.keys += first;
+  if constexpr (numbers == STORED_INDICES && !Pair::packed) part.pairs.indices += first;
   return part;
 }
 
@@ -90,7 +104,9 @@ template <class Pair>
 DEVICE_INLINE output_range tile_range(const merge_tiles_args<Pair> &args, uint64_t tile)
 {
   const uint32_t number = (uint32_t)tile / args.pair_tiles;
-  const pair_range pair = plan_pair_from(number * 2 * args.width, args.width, args.count);
+  const uint64_t first = number * args.span;
+  const pair_range pair = {first, plan_min(first + args.width, args.count),
+                           plan_min(first + args.span, args.count)};
   const uint64_t length = pair.end - pair.begin;
   const uint64_t begin = plan_min((tile - number * args.pair_tiles) * (uint64_t)args.tile, length);
   return {pair, begin, plan_min(begin + args.tile, length)};
@@ -107,7 +123,7 @@ DEVICE_INLINE uint64_t pair_co_rank(const merge_tiles_args<Pair> &args, pair_ran
 }
 
 /* The parts of the block's tile. One barrier. */
-template <class Pair>
+template <numbering numbers, class Pair>
 DEVICE_INLINE tile_parts<Pair> find_parts(const merge_tiles_args<Pair> &args, output_range range)
 {
   DEVICE_SHARED_ARRAY(uint64_t, ends, 2);
@@ -119,8 +135,8 @@ DEVICE_INLINE tile_parts<Pair> find_parts(const merge_tiles_args<Pair> &args, ou
   __syncthreads();
   const uint32_t a_count = (uint32_t)(ends[1] - ends[0]);
   const int64_t b_first = (int64_t)(range.pair.middle + range.begin - ends[0]) - a_count;
-  return {array_from(&args.from, (int64_t)(range.pair.begin + ends[0])),
-          array_from(&args.from, b_first), a_count, (uint32_t)(range.end - range.begin)};
+  return {part_from<numbers>(&args.from, (int64_t)(range.pair.begin + ends[0])),
+          part_from<numbers>(&args.from, b_first), a_count, (uint32_t)(range.end - range.begin)};
 }
 
 /* The digest for the tile's keys, by the first and the last one of each part. */
@@ -128,7 +144,7 @@ template <class Pair>
 DEVICE_INLINE key_digest<key_of<Pair>> tile_digest(const tile_parts<Pair> &parts)
 {
   const bool has_a = parts.a_count > 0, has_b = parts.a_count < parts.count;
-  const key_of<Pair> *const a = parts.a.keys, *const b = parts.b.keys;
+  const key_of<Pair> *const a = parts.a.pairs.keys, *const b = parts.b.pairs.keys;
   key_of<Pair> least = has_a ? a[0] : b[0];
   key_of<Pair> greatest = has_b ? b[parts.count - 1] : a[parts.count - 1];
   if (has_a && has_b) {
@@ -148,7 +164,7 @@ DEVICE_INLINE bool goes_left(const tile_parts<Pair> &parts, uint32_t i, uint32_t
                              uint32_t right)
 {
   if (ties == TIES_BY_KEY && left == right)
-    return LEFT_GOES_FIRST(parts.a.keys[i], parts.b.keys[j]);
+    return LEFT_GOES_FIRST(parts.a.pairs.keys[i], parts.b.pairs.keys[j]);
   return LEFT_GOES_FIRST(left, right);
 }
 
@@ -189,7 +205,7 @@ DEVICE_INLINE bool rank_outputs(const tile_parts<Pair> &parts, const uint32_t *d
 }
 
 /* A block merges a tile. */
-template <class Pair>
+template <class Pair, numbering numbers>
 __global__ void __launch_bounds__(MERGE_TILE_BLOCK,
                                   device_blocks(MERGE_TILE_BLOCK, tile_blocks<Pair>))
     merge_tiles(const __grid_constant__ merge_tiles_args<Pair> args)
@@ -202,13 +218,13 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK,
   uint16_t *const ranks = (uint16_t *)(digests + args.tile + 1);
   if (threadIdx.x == 0) *tied = 0;
   const output_range range = tile_range(args, blockIdx.x);
-  const tile_parts<Pair> parts = find_parts(args, range);
+  const tile_parts<Pair> parts = find_parts<numbers>(args, range);
   const key_digest<key_of<Pair>> digest = tile_digest(parts);
   Pair mine[items] = {};
   DEVICE_UNROLL
   for (uint32_t k = 0; k < items; k++) {
     const uint32_t i = threadIdx.x + k * blockDim.x;
-    if (i < parts.count) mine[k] = parts.pair(i);
+    if (i < parts.count) mine[k] = parts.template pair<numbers>(i);
   }
   DEVICE_UNROLL
   for (uint32_t k = 0; k < items; k++)

@@ -14,6 +14,12 @@ template <class Key, class Pair> struct pair_sort {
   static device_status sort(const device_job *job, const device_buffers *buffers, unsigned *result);
 };
 
+/* A merge of two runs of keys, keys [0, first) and the others. Compiled apart: two_runs.cu,
+ * wide_indices.cu. */
+template <class Pair> struct two_runs {
+  static device_status merge(const device_job *job, uint64_t first, const device_buffers *buffers);
+};
+
 } // namespace merge
 
 #endif

@@ -368,8 +368,8 @@ static inline void sample_set_asked(sample_plan *plan, sample_traits traits, con
   plan->searched = tuning.searched;
 }
 
-/* The plan of a sort of many pairs. */
-static inline sample_plan sample_plan_of(const device_job *job, sample_traits traits)
+/* The part of a plan that does not depend on the number of pairs: how blocks sort tiles. */
+static inline sample_plan sample_plan_of_tiles(const device_job *job, sample_traits traits)
 {
   enum { STATIC = 6 << 10 /* bytes */ };
   const sample_tuning tuning = sample_tuning_of(job);
@@ -389,7 +389,14 @@ static inline sample_plan sample_plan_of(const device_job *job, sample_traits tr
   plan.samples = plan.sample_block * traits.items;
   plan.steps = 1;
   plan.bins = (uint32_t)plan_max(plan.block / (traits.pair_bytes > sizeof(uint64_t) ? 32 : 16), 8);
-  if (tuning.asked)
+  return plan;
+}
+
+/* The plan of a sort of many pairs. */
+static inline sample_plan sample_plan_of(const device_job *job, sample_traits traits)
+{
+  sample_plan plan = sample_plan_of_tiles(job, traits);
+  if (sample_tuning_of(job).asked)
     sample_set_asked(&plan, traits, job);
   else if (!sample_set_padded(&plan, traits, job))
     sample_set_many(&plan, traits, job->count);

@@ -1,7 +1,9 @@
-/* sample.h - the default sort of the device: a sample sort. docs/gpu-sort.md shows how it goes.
- */
+/* sample.h - the default sort of the device, a sample sort, and the merge of sorted runs that it
+ * can also do. docs/gpu-sort.md shows how they go. */
 #ifndef RECSORT_CUDA_SAMPLE_H
 #define RECSORT_CUDA_SAMPLE_H
+
+#include <stdbool.h>
 
 #include "gpu/device_sort.h"
 
@@ -16,6 +18,17 @@ device_sort sample_sort;
 
 /* The bytes of device_buffers.extra that it needs, aligned to 16. */
 uint64_t sample_extra_bytes(const device_job *job);
+
+enum { SAMPLE_MOST_RUNS = 128 }; /* that sample_merge takes, if a block has enough memory */
+
+/* True if sample_merge takes so many runs, and is faster than sample_sort. */
+bool sample_merges(const device_job *job, uint32_t runs);
+
+/* Merges sorted runs of keys in buffers.keys[0], none of them empty: run r is keys [bounds[r],
+ * bounds[r + 1]). The pairs go to the second pair of buffers. Needs no other memory; waits for
+ * nothing. */
+device_status sample_merge(const device_job *job, const uint64_t *bounds, uint32_t runs,
+                           const device_buffers *buffers);
 
 #ifdef __cplusplus
 }

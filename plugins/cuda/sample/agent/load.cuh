@@ -65,7 +65,7 @@ struct sampled {
  * warp are left alone. `whole` is a compile-time constant. Tests the form of the source once, not
  * for each pair. */
 template <class Pair, class Which>
-DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which which,
+DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which &&which,
                               const block_share *share, uint32_t items, bool whole, Pair *mine)
 {
   const auto load_each = [&](auto load_one) {

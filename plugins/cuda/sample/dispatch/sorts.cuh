@@ -1,12 +1,14 @@
-/* sorts.cuh - the sorts that sample_sort.cu chooses from, for each type of pair. They are compiled
- * in separate files: those with indices of 64 bits in wide_indices.cu; those with indices of 32
- * bits in packed.cu and wide_*.cu (many_sort), small.cu (small_sort) and presorted.cu. */
+/* sorts.cuh - the sorts that sample_sort.cu chooses from, for each type of pair, and the merges
+ * that merge_runs.cu does. They are compiled in separate files: those with indices of 64 bits in
+ * wide_indices.cu; those with indices of 32 bits in packed.cu and wide_*.cu (many_sort), small.cu
+ * (small_sort), presorted.cu and merges.cu (run_merge). */
 #ifndef RECSORT_CUDA_SAMPLE_SORTS_CUH
 #define RECSORT_CUDA_SAMPLE_SORTS_CUH
 
 #include "cuda/sample/agent/order_flags.cuh"
 #include "cuda/sample/block/chains.cuh"
 #include "cuda/sample/dispatch/memory.cuh"
+#include "cuda/sample/merge_plan.h"
 
 namespace sample
 {
@@ -23,6 +25,14 @@ template <class Pair> struct small_sort {
   static uint64_t extra_bytes(const device_job *job);
   static device_status sort(const device_job *job, const device_buffers *buffers, void *extra,
                             unsigned *result);
+};
+
+/* Merges sorted runs: from the keys of side 0, without indices, to side 1. */
+template <class Pair> struct run_merge {
+  /* False if there are too many runs. */
+  static bool suits(const device_job *job, uint32_t runs);
+  static device_status merge(const device_job *job, const sample_runs *runs,
+                             const device_buffers *buffers);
 };
 
 enum key_order { KEYS_MIXED, KEYS_NEARLY_ASCEND, KEYS_ASCEND, KEYS_DESCEND };

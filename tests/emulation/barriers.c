@@ -1,0 +1,63 @@
+#define _POSIX_C_SOURCE 200809L
+#include "barriers.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emulator.h"
+
+static const char *verdict(int status)
+{
+  if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGALRM ? "does not end" : "crashes";
+  if (WEXITSTATUS(status) == 0) return "NOT CAUGHT";
+  return WEXITSTATUS(status) == 1 ? "fails" : "stopped by a sanitizer";
+}
+
+static void tell(const char *name, emulator_site barrier, const char *how)
+{
+  const char *const slash = strrchr(barrier.file, '/');
+  (void)printf("%s without the barrier at %s:%d: %s\n", name, slash ? slash + 1 : barrier.file,
+               barrier.line, how);
+}
+
+/* In a new process, as without a barrier the cases may crash or never end. */
+static pid_t start_without(emulator_site barrier, barriers_cases *cases, const void *context,
+                           unsigned patience)
+{
+  (void)fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)freopen("/dev/null", "w", stderr);
+    emulator_ignore(barrier);
+    _exit(cases(context, patience) ? 0 : 1);
+  }
+  return child;
+}
+
+bool barriers_check(const char *name, barriers_cases *cases, const void *context, double longest)
+{
+  enum { LEAST = 10, TIMES = 10 }; /* time limit of a case that lacks a barrier */
+  const unsigned patience = LEAST + (unsigned)(TIMES * longest);
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  const size_t most = processors > 0 ? (size_t)processors : 1;
+  emulator_site barriers[EMULATOR_MAX_SITES];
+  pid_t children[EMULATOR_MAX_SITES] = {0};
+  const size_t count = emulator_sites(barriers);
+  size_t started = 0, caught = 0;
+  for (size_t ended = 0; ended < count; ended++) {
+    int status = 0;
+    for (; started < count && started < ended + most; started++)
+      children[started] = start_without(barriers[started], cases, context, patience);
+    const pid_t child = wait(&status);
+    if (child <= 0) return false;
+    for (size_t i = 0; i < started; i++)
+      if (children[i] == child) tell(name, barriers[i], verdict(status));
+    caught += status != 0;
+  }
+  (void)printf("%s: %zu barriers left out, %s\n", name, count,
+               caught == count ? "all caught" : "NOT all caught");
+  return caught == count && (count > 0) == emulator_used_shared();
+}

@@ -1,0 +1,291 @@
+/* merges - tests the merges of sorted runs on the device without a GPU, and that the cases notice a
+ * missing barrier.
+ *
+ *   merges [--cases]    only the cases: for builds with sanitizers, which are slow
+ *
+ * Exit status: 0 if all cases passed, and failed where they should; otherwise 1.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "barriers.h"
+#include "cuda/sample/plan.h"
+#include "cuda/sample/sample.h"
+#include "emulator.h"
+#include "gpu/device_merge.h"
+#include "support/random.h"
+
+__extension__ typedef unsigned __int128 wide_key;
+
+enum { MOST_COUNT = 3 << 16, MOST_RUNS = 1 << 16, GUARD_BYTES = 64, POISON = 0xee };
+enum { SHARED_BYTES = 227 * 1024 };
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* How long the runs are. */
+typedef enum run_lengths { EVEN, UNEVEN, GIANT, LENGTHS } run_lengths;
+
+/* What merges them. */
+typedef enum merge_way { BY_PAIRS, BY_PIECES, BY_SORT } merge_way;
+
+/* Keys at the low end of their range, over all of it, with zeros in their low bits, or in clusters
+ * that only their low bits tell apart. */
+typedef enum key_way { WAY_LOW, WAY_WHOLE, WAY_ZEROS, WAY_CLUSTERS, KEY_WAYS } key_way;
+
+typedef struct sample {
+  device_job job;
+  device_runs runs;
+  run_lengths lengths;
+  uint64_t values; /* different keys */
+  key_way keys_way;
+  emulator_order order;
+  uint64_t seed;
+  uint64_t *bounds;
+  wide_key *keys;
+  uint64_t *expected; /* the stable order */
+} sample;
+
+typedef struct tally {
+  size_t passed, failed;
+  double longest; /* seconds that a case took */
+} tally;
+
+/* ---- Inputs ---- */
+
+/* In sorts, few pairs are ranked; the merges that are tested here must take them. */
+static const sample_tuning tuning = {
+    .most_alone = 128, .run = 128, .least_detected = UINT64_MAX, .drop_share = 16, .limit = 10};
+
+/* Even lengths; or each fourth run is empty; or one run has most keys. */
+static void fill_bounds(sample *s, uint64_t *random)
+{
+  const uint64_t count = s->job.count, runs = s->runs.count, share = count / runs;
+  const uint64_t giant = random_below(random, runs), tiny = share > 8 ? share / 8 : 1;
+  s->bounds[0] = 0;
+  for (uint64_t r = 1; r < runs; r++) {
+    const uint64_t even = share * r + count % runs * r / runs;
+    if (s->lengths == EVEN || share < 2)
+      s->bounds[r] = even;
+    else if (s->lengths == GIANT)
+      s->bounds[r] = r > giant ? count - (runs - r) * tiny : r * tiny;
+    else
+      s->bounds[r] = r % 4 == 3 ? s->bounds[r - 1] : even + random_below(random, share);
+  }
+  s->bounds[runs] = count;
+}
+
+static wide_key key_of(const sample *s, uint64_t value)
+{
+  const wide_key top = ~(wide_key)0 >> (128 - s->job.key_bits);
+  switch (s->keys_way) {
+  case WAY_WHOLE:
+    return s->values > 1 ? value * (top / (s->values - 1)) : top;
+  case WAY_ZEROS:
+    return (wide_key)value << (s->job.key_bits - 20);
+  case WAY_CLUSTERS:
+    return (wide_key)(value / 8) << (s->job.key_bits - 20) | value % 8;
+  default:
+    return value;
+  }
+}
+
+static int compare_values(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* qsort has no context. */
+static const wide_key *compared_keys;
+
+static int compare_places(const void *a, const void *b)
+{
+  const uint64_t i = *(const uint64_t *)a, j = *(const uint64_t *)b;
+  const wide_key x = compared_keys[i], y = compared_keys[j];
+  return x != y ? (x < y ? -1 : 1) : i < j ? -1 : i > j;
+}
+
+static void fill_keys(sample *s, uint64_t *random)
+{
+  const size_t count = (size_t)s->job.count;
+  for (size_t i = 0; i < count; i++)
+    s->expected[i] = random_below(random, s->values);
+  for (uint32_t r = 0; r < s->runs.count; r++)
+    qsort(s->expected + s->bounds[r], (size_t)(s->bounds[r + 1] - s->bounds[r]),
+          sizeof *s->expected, compare_values);
+  for (size_t i = 0; i < count; i++) {
+    s->keys[i] = key_of(s, s->expected[i]);
+    s->expected[i] = i;
+  }
+  compared_keys = s->keys;
+  qsort(s->expected, count, sizeof *s->expected, compare_places);
+}
+
+/* ---- A case ---- */
+
+static merge_way way_of(const sample *s)
+{
+  uint32_t runs = 0;
+  for (uint32_t r = 0; r < s->runs.count; r++)
+    runs += s->bounds[r + 1] > s->bounds[r];
+  return runs <= 2 ? BY_PAIRS : sample_merges(&s->job, runs) ? BY_PIECES : BY_SORT;
+}
+
+static const char *merge_sample(const sample *s, unsigned char *memory, uint64_t bytes,
+                                uint64_t extra_bytes)
+{
+  const device_buffers buffers = device_divide(&s->job, memory, extra_bytes);
+  const size_t key_size = s->job.key_width / 8, index_size = s->job.index_bits / 8;
+  uint64_t mailbox[DEVICE_MAILBOX / 8];
+  device_job job = s->job;
+  unsigned result = 2;
+  job.mailbox = memset(mailbox, POISON, sizeof mailbox);
+  memset(memory, POISON, (size_t)bytes + GUARD_BYTES);
+  for (size_t i = 0; i < job.count; i++)
+    memcpy((char *)buffers.keys[0] + i * key_size, &s->keys[i], key_size);
+  emulator_set_order(s->order, s->seed);
+  if (device_merge(&job, &s->runs, &buffers, &result)) return emulator_failure();
+  if (result > 1) return "no result";
+  for (size_t i = 0; i < GUARD_BYTES; i++)
+    if (memory[bytes + i] != POISON) return "wrote behind the end";
+  for (size_t i = 0; i < job.count; i++)
+    if (memcmp((char *)buffers.keys[result] + i * key_size, &s->keys[s->expected[i]], key_size) ||
+        memcmp((char *)buffers.indices[result] + i * index_size, &s->expected[i], index_size))
+      return "wrong order";
+  return NULL;
+}
+
+static double now(void)
+{
+  struct timespec time;
+  (void)clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void check(const sample *s, merge_way way, bool loud, unsigned patience, tally *t)
+{
+  const uint64_t extra_bytes = device_merge_extra_bytes(&s->job);
+  const uint64_t bytes = device_bytes(&s->job, extra_bytes);
+  unsigned char *const memory = malloc((size_t)bytes + GUARD_BYTES);
+  const double start = now();
+  const char *wrong = "no memory";
+  (void)alarm(patience);
+  if (memory) wrong = way_of(s) == way ? merge_sample(s, memory, bytes, extra_bytes) : "wrong way";
+  (void)alarm(0);
+  free(memory);
+  if (now() - start > t->longest) t->longest = now() - start;
+  t->passed += !wrong;
+  t->failed += wrong != NULL;
+  if (wrong && loud)
+    (void)printf("FAILED: %u runs of %llu keys of %u bits (lengths %d, values %llu, way %d), "
+                 "%u-bit indices, blocks of %u: %s\n",
+                 s->runs.count, (unsigned long long)s->job.count, s->job.key_width, (int)s->lengths,
+                 (unsigned long long)s->values, (int)s->keys_way, s->job.index_bits, s->job.block,
+                 wrong);
+}
+
+/* ---- All cases ---- */
+
+static const uint32_t key_widths[] = {32, 64, 128}, index_widths[] = {32, 64};
+
+/* Merges `count` keys in `runs` runs. */
+static void check_runs(sample *s, merge_way way, uint32_t runs, uint64_t count, bool loud,
+                       unsigned patience, uint64_t *random, tally *t)
+{
+  static const uint64_t values[] = {1, 2, 5, 40, 1000, 1 << 20};
+  s->runs = (device_runs){s->bounds, runs};
+  s->job.count = count;
+  s->values = values[random_below(random, COUNT_OF(values))];
+  s->keys_way = (key_way)random_below(random, KEY_WAYS);
+  s->order = (emulator_order)random_below(random, EMULATOR_ORDERS);
+  s->seed = next_random(random) | 1;
+  fill_bounds(s, random);
+  fill_keys(s, random);
+  check(s, way, loud, patience, t);
+}
+
+/* A number of runs and keys, with threads of a block. */
+typedef struct shape {
+  merge_way way;
+  uint32_t runs, block;
+  uint64_t count;
+} shape;
+
+static const shape merged[] = {
+    {BY_PAIRS, 1, 64, 1},        {BY_PAIRS, 2, 64, 2},        {BY_PAIRS, 1, 64, 1000},
+    {BY_PAIRS, 2, 64, 500},      {BY_PAIRS, 2, 128, 5000},    {BY_PAIRS, 2, 256, 9000},
+    {BY_PIECES, 3, 32, 3},       {BY_PIECES, 3, 32, 200},     {BY_PIECES, 3, 32, 257},
+    {BY_PIECES, 4, 32, 3000},    {BY_PIECES, 7, 32, 300},     {BY_PIECES, 7, 32, 2500},
+    {BY_PIECES, 8, 64, 4000},    {BY_PIECES, 16, 128, 5000},  {BY_PIECES, 64, 512, 4500},
+    {BY_PIECES, 64, 512, 20000}, {BY_PIECES, 100, 512, 9000}, {BY_PIECES, 128, 512, 30000},
+};
+
+/* More runs than are merged. Sorts of these are tested elsewhere. */
+static const shape sorted[] = {
+    {BY_SORT, 16, 32, 400},
+    {BY_SORT, 180, 512, 3000},
+    {BY_SORT, 1000, 512, 9000},
+    {BY_SORT, MOST_RUNS, 512, MOST_COUNT},
+};
+
+static void check_shape(sample *s, const shape *of, run_lengths lengths, bool loud,
+                        unsigned patience, uint64_t *random, tally *t)
+{
+  s->lengths = lengths;
+  s->job.block = of->block;
+  s->job.key_width = key_widths[random_below(random, COUNT_OF(key_widths))];
+  s->job.index_bits = index_widths[random_below(random, COUNT_OF(index_widths))];
+  s->job.key_bits = s->job.key_width;
+  check_runs(s, of->way, of->runs, of->count, loud, patience, random, t);
+}
+
+/* Stops after `most_failures`. */
+static tally run_cases(const shape *shapes, size_t count, size_t rounds, size_t most_failures,
+                       bool loud, unsigned patience)
+{
+  tally t = {0, 0, 0};
+  uint64_t random = 3;
+  sample s = {.job = {.tuning = &tuning, .shared_bytes = SHARED_BYTES, .multiprocessors = 2},
+              .bounds = malloc((MOST_RUNS + 1) * sizeof *s.bounds),
+              .keys = malloc(MOST_COUNT * sizeof *s.keys),
+              .expected = malloc(MOST_COUNT * sizeof *s.expected)};
+  if (!s.bounds || !s.keys || !s.expected) t.failed = most_failures;
+  for (size_t round = 0; round < rounds && t.failed < most_failures; round++)
+    for (size_t i = 0; i < count && t.failed < most_failures; i++)
+      check_shape(&s, &shapes[i], (run_lengths)((round + i) % LENGTHS), loud, patience, &random,
+                  &t);
+  free(s.bounds);
+  free(s.keys);
+  free(s.expected);
+  return t;
+}
+
+enum { ROUNDS = 24, SHOWN_FAILURES = 20 };
+
+static bool pass_cases(const void *context, unsigned patience)
+{
+  (void)context;
+  return run_cases(merged, COUNT_OF(merged), ROUNDS, 1, false, patience).failed == 0;
+}
+
+static bool passed(const char *name, tally t)
+{
+  (void)printf("%s: %zu passed, %zu failed\n", name, t.passed, t.failed);
+  return t.passed > 0 && t.failed == 0;
+}
+
+int main(int argc, char **argv)
+{
+  const bool only_cases = argc > 1 && strcmp(argv[1], "--cases") == 0;
+  bool good = passed("sorted", run_cases(sorted, COUNT_OF(sorted), 3, SHOWN_FAILURES, true, 0));
+  emulator_clear_sites();
+  const tally t = run_cases(merged, COUNT_OF(merged), ROUNDS, SHOWN_FAILURES, true, 0);
+  good = passed("merged", t) && good;
+  if (good && !only_cases) good = barriers_check("merges", pass_cases, NULL, t.longest);
+  return good ? 0 : 1;
+}
