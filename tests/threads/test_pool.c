@@ -326,7 +326,11 @@ static void test_forks_while_another_thread_sorts(void **state)
   assert_true(good);
 }
 
-/* Nested jobs: the innermost takes the last of the pool's slots. */
+/* Nested jobs: the innermost takes the last of the pool's slots. Each has so many tasks that there
+ * are idle workers for the innermost, even where a worker runs the nested job and its caller waits.
+ */
+enum { NESTED_TASKS = 12 };
+
 typedef struct nest {
   unsigned jobs;
   meeting innermost;
@@ -338,7 +342,7 @@ static void descend(void *argument, size_t number)
   nest *const n = argument;
   if (number > 0) return;
   if (--n->jobs > 1)
-    pool->run(pool->context, descend, n, 2);
+    pool->run(pool->context, descend, n, NESTED_TASKS);
   else
     pool->run(pool->context, meet, &n->innermost, 2);
 }
@@ -349,7 +353,7 @@ static void use_all_places(void)
   const recsort_executor *const pool = recsort_executor_default();
   const time_t start = time(NULL);
   nest n = {.jobs = PLACES, .innermost.wanted = 2};
-  pool->run(pool->context, descend, &n, 2);
+  pool->run(pool->context, descend, &n, NESTED_TASKS);
   if (time(NULL) - start > 18) _exit(1); /* the innermost job's tasks ran one after the other */
 }
 
