@@ -62,6 +62,15 @@ static void heap_sort(const run_pass *pass, run_sample *samples, size_t count,
   }
 }
 
+/* A place in a stratum of `width` records: those of neighbouring strata are spread evenly by the
+ * golden ratio (Knuth, vol. 3, sect. 6.4). All at the same place would be the first records of
+ * every second run where each stratum has two runs, and then no splitter would divide anything. */
+static uint64_t place_in_stratum(size_t stratum, uint64_t width)
+{
+  const uint64_t spread = (uint64_t)stratum * UINT64_C(0x9e3779b97f4a7c15) >> 48;
+  return width * spread >> 16;
+}
+
 bool run_sample_group(const run_pass *pass, size_t group, run_sample *samples, size_t count,
                       unsigned char *scratch)
 {
@@ -69,8 +78,8 @@ bool run_sample_group(const run_pass *pass, size_t group, run_sample *samples, s
   const uint64_t before = pass->first[begin], total = pass->first[end] - before;
   size_t run = begin;
   for (size_t i = 0; i < count; i++) {
-    const team_range middle = team_cut((size_t)total, 2 * i + 1, 2 * count);
-    const uint64_t at = before + middle.begin;
+    const team_range stratum = team_cut((size_t)total, i, count);
+    const uint64_t at = before + stratum.begin + place_in_stratum(i, stratum.end - stratum.begin);
     while (at >= pass->first[run + 1])
       run++;
     samples[i] = (run_sample){.run = run, .at = at - pass->first[run]};

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
@@ -453,14 +455,18 @@ static void test_cuts_that_cross(void **state)
 {
   const recsort_executor executor = {sizeof executor, NULL, run_second_task_first, 4};
   recsort_sorter *sorter = open_keys(4, &executor);
-  uint32_t *const keys = malloc(KEYS * 4);
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = (KEYS * 4 / page + 1) * page;
+  char *const pages = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                           -1, 0); /* the last one cannot be read */
   (void)state;
+  assert_true(pages != MAP_FAILED && mprotect(pages + size, page, PROT_NONE) == 0);
+  uint32_t *const keys = (uint32_t *)(void *)(pages + size) - KEYS;
   for (size_t i = 0; i < KEYS; i++)
     keys[i] = (uint32_t)i;
   keys[KEYS / 4] = 2 * KEYS;
   expect_unsorted(sorter, keys, "run 0, record 25001: ");
   recsort_sorter_destroy(sorter);
-  free(keys);
+  (void)munmap(pages, size + page);
 }
 
 /* ---- Records that are keys ---- */
