@@ -69,7 +69,7 @@ use_packages() {
 build_here() {
   command -v nvcc > /dev/null || fail "there is no nvcc; give a build by --build"
   cmake -S "$source" -B "$source/build-gpu" -DCMAKE_BUILD_TYPE=Release >&2
-  cmake --build "$source/build-gpu" --parallel >&2
+  cmake --build "$source/build-gpu" --parallel --target all gpu-bench verify-cost >&2
   build=$source/build-gpu
 }
 
