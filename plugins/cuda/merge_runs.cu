@@ -3,7 +3,7 @@
  *   up to two       merge_two_runs: one pass, by co-ranks
  *   up to 128       sample_merge: cuts all runs by splitters, and sorts the tiles between them
  *   more, or few    sample_sort, which ignores that there are runs
- *   pairs
+ *   keys
  *
  * docs/gpu-sort.md has the reasons.
  */

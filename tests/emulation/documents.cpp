@@ -211,7 +211,7 @@ void print_launches(uint32_t key_width)
 
 const struct {
   uint32_t runs, count_bits;
-} merges[] = {{2, 24}, {8, 20}, {8, 24}, {64, 24}, {64, 27}};
+} merges[] = {{2, 24}, {8, 22}, {8, 24}, {64, 24}, {64, 27}};
 constexpr size_t MERGES = sizeof merges / sizeof *merges;
 
 const char *const merge_row_names[] = {"elements from sample to sample",

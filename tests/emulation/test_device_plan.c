@@ -249,6 +249,22 @@ static void many_runs_are_merged(void **state)
   assert_false(sample_merge_fits(&job, (sample_traits){8, 8, 8}, SAMPLE_MOST_RUNS + 1));
 }
 
+static void few_keys_are_sorted_though_they_are_runs(void **state)
+{
+  enum { WIDE, PACKED };
+  device_job job = {.count = 1 << 22};
+  (void)state;
+  assert_true(sample_merge_pays(&job, PACKED, 9));
+  job.count--;
+  assert_false(sample_merge_pays(&job, PACKED, 9));
+  assert_false(sample_merge_pays(&job, WIDE, 9));
+  job.count = 1 << 21;
+  assert_true(sample_merge_pays(&job, PACKED, 8));
+  job.count--;
+  assert_false(sample_merge_pays(&job, PACKED, 8));
+  assert_true(sample_merge_pays(&job, WIDE, 8));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -261,6 +277,7 @@ int main(void)
       cmocka_unit_test(sample_has_room_for_every_pair),
       cmocka_unit_test(merges_have_room_for_every_tile),
       cmocka_unit_test(many_runs_are_merged),
+      cmocka_unit_test(few_keys_are_sorted_though_they_are_runs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

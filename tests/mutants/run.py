@@ -281,6 +281,9 @@ MUTANTS = [
     ('plugins/cuda/merge/dispatch.cuh', 'plan_blocks(job->count % (2 * width), plan.tile)',
      'plan_blocks(job->count % width, plan.tile)'),
     # merges of runs on the device
+    ('plugins/cuda/sample/merge_plan.h', 'if (runs > FEW_RUNS) return', 'if (runs >= FEW_RUNS) return'),
+    ('plugins/cuda/sample/merge_plan.h', 'return !packed || job->count >= least / 2;', 'return job->count >= least / 2;'),
+    ('plugins/cuda/sample/merge_plan.h', 'job->count >= least / 2', 'job->count >= least'),
     ('plugins/cuda/merge/merge_tiles.cuh', '(index_of<Pair>)(part(i).first + i)', '(index_of<Pair>)i'),
     ('plugins/cuda/merge/merge_tiles.cuh', 'plan_min(first + args.span, args.count)};',
      'plan_min(first + 2 * args.width, args.count)};'),
@@ -445,7 +448,7 @@ def other_sorts():
 
 SORT_STAGES = [('emulated sorts', ['emulation', 'merges'],
                 rf'^emulation\.(merges|(devices\.)?({other_sorts()}))$', 240)]
-MERGE_STAGES = [('emulated merges', ['merges'], r'^emulation\.merges$', 60)]
+MERGE_STAGES = [('emulated merges', ['merges', 'test_device_plan'], r'^emulation\.(merges|device_plan)$', 60)]
 
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]

@@ -99,6 +99,17 @@ static inline sample_merge_plan sample_merge_plan_of(const device_job *job, samp
   return plan;
 }
 
+/* True if merging is faster than sorting: measured at 2^20 keys, where up to 8 runs of wide pairs
+ * were merged faster and all others sorted faster, and at 2^24, where all were merged faster; the
+ * bounds between are estimates (tools/results/NOTES.md). */
+static inline bool sample_merge_pays(const device_job *job, bool packed, uint32_t runs)
+{
+  enum { FEW_RUNS = 8 };
+  const uint64_t least = sample_tuning_of(job).least_merged;
+  if (runs > FEW_RUNS) return job->count >= least;
+  return !packed || job->count >= least / 2;
+}
+
 /* True if so many runs can be merged: with at least LEAST_STEP elements from sample to sample, what
  * a merge needs besides the keys fits in the indices that they do not have yet. */
 static inline bool sample_merge_fits(const device_job *job, sample_traits traits, uint32_t runs)

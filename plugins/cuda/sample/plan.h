@@ -28,6 +28,7 @@ typedef struct sample_tuning {
   uint64_t most_alone;      /* the most ranked pairs that make a single run */
   uint64_t run;             /* keys of a run, if there are several */
   uint64_t least_detected;  /* the fewest pairs whose order is detected, which costs a wait */
+  uint64_t least_merged;    /* the fewest keys whose sorted runs are merged, not sorted */
   uint32_t drop_share;      /* at most one in so many keys may be dropped */
   uint32_t limit;           /* a bin with more pairs may be overfull */
   bool asked;               /* true: sorts of many pairs use the members below */
@@ -49,6 +50,7 @@ static inline sample_tuning sample_default_tuning(void)
   usual.most_alone = 2048;
   usual.run = 512;
   usual.least_detected = 1 << 23;
+  usual.least_merged = 1 << 22;
   usual.drop_share = 16;
   usual.limit = 32;
   return usual;

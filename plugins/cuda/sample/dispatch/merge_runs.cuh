@@ -88,7 +88,8 @@ static void divide_indices(run_merging<Pair> *m, const sample_runs *runs, void *
 
 template <class Pair> bool run_merge<Pair>::suits(const device_job *job, uint32_t runs)
 {
-  return sample_merge_fits(job, policy<Pair>::traits(), runs);
+  return sample_merge_pays(job, Pair::packed, runs) &&
+         sample_merge_fits(job, policy<Pair>::traits(), runs);
 }
 
 template <class Pair>
