@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* `array` with space for one more than `count` elements. */
 static void *grow(void *array, size_t count, size_t element_size)
@@ -25,12 +26,20 @@ bench_contender *group_add(bench_group *group, const bench_contender *added)
   return &grown[group->contender_count++];
 }
 
+/* Threads that a contender leaves spinning, as OpenMP does, would take processors of the next one. */
+static void let_threads_sleep(void)
+{
+  const struct timespec pause = {.tv_nsec = 20000000};
+  (void)nanosleep(&pause, NULL);
+}
+
 bool group_measure(bench_group *group, unsigned repeat)
 {
   bool done = true;
   tool_progress_begin(group->suite, repeat * group->contender_count);
   for (unsigned i = 0; i < repeat && done; i++) {
     for (size_t c = 0; c < group->contender_count && done; c++) {
+      let_threads_sleep();
       done = group->contenders[c].run(&group->contenders[c]);
       tool_progress_update(i * group->contender_count + c + 1);
     }
