@@ -193,3 +193,25 @@ const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema, size_t
   if (count) *count = schema ? schema->key_count : 0;
   return schema ? schema->keys : NULL;
 }
+
+static recsort_computed_desc describe_computed(const rs_computed *computed)
+{
+  const bool curve = computed->compute != RECSORT_DISTANCE;
+  return (recsort_computed_desc){.name = computed->name,
+                                 .compute = computed->compute,
+                                 .bits = computed->bits,
+                                 .coordinates = computed->paths,
+                                 .coordinate_count = computed->count,
+                                 .parameter = computed->parameter,
+                                 .origin = computed->parameter ? NULL : computed->origin,
+                                 .limit = curve ? computed->limit : NULL};
+}
+
+void recsort_schema_get_computed(const recsort_schema *schema, size_t number,
+                                 recsort_computed_desc *desc, size_t size)
+{
+  const bool there = schema && number < schema->computed_count;
+  const recsort_computed_desc found =
+      there ? describe_computed(&schema->computed[number]) : (recsort_computed_desc){0};
+  sized_copy(desc, size, &found, sizeof found);
+}

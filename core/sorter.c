@@ -147,7 +147,7 @@ recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records must not be NULL");
   if (!rs_multiply(count, (size_t)sorter->plan.program.record_size, bytes))
     return rs_fail_memory(error, SIZE_MAX);
-  return RECSORT_OK;
+  return rs_plan_check_parameters(&sorter->plan, error);
 }
 
 recsort_status rs_read_permutation(recsort_permutation *to, const recsort_permutation *from,
@@ -220,6 +220,25 @@ void recsort_sorter_get_key(const recsort_sorter *sorter, size_t key, recsort_ke
   const bool there = sorter && key < sorter->plan.key_count;
   const recsort_key_info found = there ? sorter->plan.keys[key] : (recsort_key_info){0};
   sized_copy(info, size, &found, sizeof found);
+}
+
+recsort_status recsort_sorter_set_parameter(recsort_sorter *sorter, const char *name,
+                                            const double *values, size_t count,
+                                            recsort_error *error)
+{
+  if (!sorter || !name || !values)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter, name and values must not be NULL");
+  return rs_plan_set_parameter(&sorter->plan, name, values, count, error);
+}
+
+const char *recsort_sorter_get_parameter(const recsort_sorter *sorter, size_t number, size_t *count,
+                                         bool *is_set)
+{
+  const bool there = sorter && number < sorter->plan.parameter_count;
+  const rs_parameter found = there ? sorter->plan.parameters[number] : (rs_parameter){0};
+  if (count) *count = found.count;
+  if (is_set) *is_set = found.is_set;
+  return found.name;
 }
 
 static recsort_stats describe_stats(const recsort_sorter *sorter)

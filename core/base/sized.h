@@ -13,6 +13,7 @@ enum {
   RS_FIRST_FIELD_DESC = SIZE_UP_TO(recsort_field_desc, column),
   RS_FIRST_ENUMERATOR = SIZE_UP_TO(recsort_enumerator, value),
   RS_FIRST_KEY_DESC = SIZE_UP_TO(recsort_key_desc, column),
+  RS_FIRST_COMPUTED = SIZE_UP_TO(recsort_computed_desc, column),
   RS_FIRST_PERMUTATION = SIZE_UP_TO(recsort_permutation, sorting),
   RS_FIRST_RUNS = SIZE_UP_TO(recsort_runs, arrays)
 };

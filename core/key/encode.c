@@ -69,6 +69,17 @@ static inline bool encode_float32(key_range range, recsort_key_step step)
   return true;
 }
 
+/* A key that is one computed value. */
+static bool encode_computed(key_range range)
+{
+  const recsort_key_program *const program = range.program;
+  const size_t stride = (size_t)program->record_size;
+  const unsigned char *record = range.records + range.begin * stride;
+  for (size_t i = range.begin; i < range.end; i++, record += stride)
+    store_key(range.keys, i, program->key_width, key_computed(program->steps, record));
+  return true;
+}
+
 static inline bool encode_integer(key_range range, recsort_key_step step, unsigned bytes)
 {
   const unsigned width = bytes == 8 ? 64 : 32;
@@ -119,6 +130,9 @@ static bool encode_steps(key_range range)
 static bool encode_range(key_range range)
 {
   const recsort_key_program *program = range.program;
+  const recsort_key_step *const first = program->steps;
+  if (first->kind >= RECSORT_KEY_DISTANCE && program->step_count == 1u + first->bit)
+    return encode_computed(range);
   const bool single = program->step_count == 1 && program->key_width <= 64;
   return single ? encode_single(range) : encode_steps(range);
 }

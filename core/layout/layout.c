@@ -462,5 +462,6 @@ recsort_status rs_layout_create(const recsort_schema_desc *desc, rs_zero_offset 
   schema->trailer = desc->trailer;
   schema->fields = record.fields;
   schema->field_count = record.count;
-  return copy_keys(&b, schema);
+  status = rs_layout_compute(desc, schema, error);
+  return status ? status : copy_keys(&b, schema);
 }

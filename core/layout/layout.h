@@ -12,6 +12,28 @@
 /* The size of the largest record. Sums of offsets and sizes cannot overflow. */
 #define RS_RECORD_MAX_BYTES INT32_MAX
 
+/* What a key's path names: a field that is neither a struct nor an array, and the offset of the
+ * value from the start of the record; or a computed value, and no field. */
+typedef struct rs_target {
+  const recsort_field *field;
+  uint64_t offset;
+  const struct rs_computed *computed;
+} rs_target;
+
+/* A computed value, checked. */
+typedef struct rs_computed {
+  const char *name;
+  recsort_compute compute;
+  uint32_t bits; /* curves: of each coordinate */
+  size_t count;  /* of coordinates */
+  rs_target coordinates[RECSORT_MOST_COORDINATES];
+  const char *paths[RECSORT_MOST_COORDINATES];
+  const char *parameter;                   /* distance: the point's name; NULL: it is at `origin` */
+  double origin[RECSORT_MOST_COORDINATES]; /* of the point, or of the grid */
+  double limit[RECSORT_MOST_COORDINATES];  /* curves: of the grid */
+  double scale[RECSORT_MOST_COORDINATES];  /* curves: cells of a unit */
+} rs_computed;
+
 /* A schema with its layout; everything is in `arena`. */
 struct recsort_schema {
   rs_arena arena;
@@ -22,16 +44,11 @@ struct recsort_schema {
   uint64_t trailer;
   recsort_field *fields;
   size_t field_count;
+  rs_computed *computed;
+  size_t computed_count;
   recsort_key_desc *keys;
   size_t key_count;
 };
-
-/* What a key's path names: a field that is neither a struct nor an array, and the offset of the
- * value from the start of the record. */
-typedef struct rs_target {
-  const recsort_field *field;
-  uint64_t offset;
-} rs_target;
 
 /* What an offset of 0 means if the layout computes offsets. In a description from C, which was
  * zeroed first, it is not given; in one read from text, it is given. */
@@ -41,6 +58,10 @@ typedef enum rs_zero_offset { RS_ZERO_NOT_GIVEN, RS_ZERO_GIVEN } rs_zero_offset;
  * failure. Keeps no pointer into `desc`. */
 recsort_status rs_layout_create(const recsort_schema_desc *desc, rs_zero_offset zero,
                                 recsort_schema *schema, recsort_error *error);
+
+/* Reads the computed values of `desc` into `schema`, which has its fields. */
+recsort_status rs_layout_compute(const recsort_schema_desc *desc, recsort_schema *schema,
+                                 recsort_error *error);
 
 /* Follows a key's path and checks that its type allows its `nan`. Errors: INVALID_KEY, at the key's
  * line and column in `source` (NULL: none). */

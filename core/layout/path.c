@@ -86,6 +86,16 @@ static recsort_status read_index(walk *w, const recsort_field *field, size_t *in
   return RECSORT_OK;
 }
 
+static recsort_status check_order(const walk *w)
+{
+  const recsort_key_desc *key = w->key;
+  if (key->order != RECSORT_ASCENDING && key->order != RECSORT_DESCENDING)
+    return REFUSE(w, "key \"%.*s\": its order is not a recsort_order", RS_SHOWN(key->path));
+  if (key->nan < RECSORT_NAN_LAST || key->nan > RECSORT_NAN_TOTAL)
+    return REFUSE(w, "key \"%.*s\": its nan is not a recsort_nan", RS_SHOWN(key->path));
+  return RECSORT_OK;
+}
+
 /* A path must end at a single value, of a type that fits the rest of the key. */
 static recsort_status check_end(const walk *w, const recsort_field *field)
 {
@@ -94,10 +104,8 @@ static recsort_status check_end(const walk *w, const recsort_field *field)
     return REFUSE(w, "key \"%.*s\": %.*s is a struct; say which field, such as %.*s.%.*s",
                   RS_SHOWN(key->path), RS_SHOWN(field->name), SHOWN_SO_FAR(w),
                   RS_SHOWN(field->fields[0].name));
-  if (key->order != RECSORT_ASCENDING && key->order != RECSORT_DESCENDING)
-    return REFUSE(w, "key \"%.*s\": its order is not a recsort_order", RS_SHOWN(key->path));
-  if (key->nan < RECSORT_NAN_LAST || key->nan > RECSORT_NAN_TOTAL)
-    return REFUSE(w, "key \"%.*s\": its nan is not a recsort_nan", RS_SHOWN(key->path));
+  const recsort_status status = check_order(w);
+  if (status) return status;
   if (key->nan != RECSORT_NAN_LAST && rs_class_of(field->type) != RECSORT_CLASS_FLOAT)
     return REFUSE(w, "key \"%.*s\": nan is for floats, and %.*s is %s; leave it out",
                   RS_SHOWN(key->path), RS_SHOWN(field->name), recsort_type_name(field->type));
@@ -118,6 +126,14 @@ static recsort_status read_dot(walk *w, const recsort_field *field)
   return RECSORT_OK;
 }
 
+/* The computed value that the path is the name of, or NULL. */
+static const rs_computed *find_computed(const recsort_schema *schema, const char *path)
+{
+  for (size_t i = 0; i < schema->computed_count; i++)
+    if (strcmp(schema->computed[i].name, path) == 0) return &schema->computed[i];
+  return NULL;
+}
+
 recsort_status rs_layout_find(const recsort_schema *schema, const recsort_key_desc *key,
                               const char *source, rs_target *target, recsort_error *error)
 {
@@ -126,6 +142,14 @@ recsort_status rs_layout_find(const recsort_schema *schema, const recsort_key_de
   size_t count = schema->field_count;
   uint64_t offset = 0;
   if (!key->path) return REFUSE(&w, "a key has no path");
+  const rs_computed *const computed = find_computed(schema, key->path);
+  if (computed) {
+    if (key->nan == RECSORT_NAN_TOTAL)
+      return REFUSE(&w, "key \"%.*s\": nan is last or first for what is computed",
+                    RS_SHOWN(key->path));
+    *target = (rs_target){.computed = computed};
+    return check_order(&w);
+  }
   for (;;) {
     size_t index;
     recsort_status status = read_name(&w, fields, count, &field);
@@ -140,6 +164,6 @@ recsort_status rs_layout_find(const recsort_schema *schema, const recsort_key_de
   }
   const recsort_status status = check_end(&w, field);
   if (status) return status;
-  *target = (rs_target){field, offset};
+  *target = (rs_target){.field = field, .offset = offset};
   return RECSORT_OK;
 }

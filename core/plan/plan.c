@@ -1,8 +1,11 @@
 #include "plan/plan.h"
 
 #include <assert.h>
+#include <math.h>
+#include <string.h>
 
 #include "base/types.h"
+#include "recsort/computed_key.h"
 
 enum { MAX_KEY_BITS = 1 << 24 };
 #define TOO_WIDE "the keys take more than %d bits"
@@ -17,10 +20,12 @@ static bool is_string(const recsort_field *field)
   return rs_class_of(field->type) == RECSORT_CLASS_BYTES;
 }
 
-/* The number of steps of a field: a byte string takes one for each 8 bytes. */
-static size_t steps_of(const recsort_field *field)
+/* The number of steps of a key: a byte string takes one for each 8 bytes, a computed value one more
+ * than it has coordinates. */
+static size_t steps_of(const rs_target *target)
 {
-  return is_string(field) ? (field->size + 7) / 8 : 1;
+  if (target->computed) return 1 + target->computed->count;
+  return is_string(target->field) ? (target->field->size + 7) / 8 : 1;
 }
 
 /* The limit is infinity: a greater magnitude is a NaN. */
@@ -94,16 +99,79 @@ static recsort_key_step plan_string(const recsort_field *field, size_t part)
                             .width = (uint8_t)(8 * bytes)};
 }
 
+/* ---- Computed values ---- */
+
+/* True if no coordinate is more precise than a float32. */
+static bool is_single(const rs_computed *computed)
+{
+  for (size_t i = 0; i < computed->count; i++) {
+    const recsort_type_info *const type =
+        recsort_type_describe(computed->coordinates[i].field->type);
+    if (type->type_class != RECSORT_CLASS_FLOAT || type->size > sizeof(float)) return false;
+  }
+  return true;
+}
+
+static recsort_key_step plan_distance(const rs_computed *computed, recsort_nan nan)
+{
+  recsort_key_step step = {.width = is_single(computed) ? 32 : 64};
+  plan_float(&step, recsort_type_describe(step.width == 32 ? RECSORT_FLOAT32 : RECSORT_FLOAT64),
+             nan);
+  step.kind = RECSORT_KEY_DISTANCE;
+  return step;
+}
+
+static recsort_key_step plan_curve(const rs_computed *computed, recsort_nan nan)
+{
+  const bool morton = computed->compute == RECSORT_MORTON;
+  return (recsort_key_step){.kind = morton ? RECSORT_KEY_MORTON : RECSORT_KEY_HILBERT,
+                            .flags = nan == RECSORT_NAN_FIRST ? RECSORT_KEY_NAN_FIRST : 0,
+                            .width = (uint8_t)(computed->count * computed->bits)};
+}
+
+/* Coordinate `i` as an operand. */
+static recsort_key_step plan_operand(const rs_computed *computed, size_t i)
+{
+  const recsort_field *const field = computed->coordinates[i].field;
+  recsort_key_step step = plan_scalar(field, RECSORT_NAN_LAST);
+  step.bit = (uint8_t)step.kind;
+  step.kind = RECSORT_KEY_OPERAND;
+  step.width = 0;
+  step.shift = recsort_type_describe(field->type)->fraction_bits;
+  step.bias = key_double_bits(computed->origin[i]);
+  step.limit = key_double_bits(computed->scale[i]);
+  return step;
+}
+
+/* ---- Keys ---- */
+
+/* Step `i` of a key. */
+static recsort_key_step plan_step(const rs_target *target, recsort_nan nan, size_t i)
+{
+  const rs_computed *const computed = target->computed;
+  recsort_key_step step;
+  if (computed && i > 0) {
+    step = plan_operand(computed, i - 1);
+    step.offset = computed->coordinates[i - 1].offset;
+  } else if (computed) {
+    step = computed->compute == RECSORT_DISTANCE ? plan_distance(computed, nan)
+                                                 : plan_curve(computed, nan);
+    step.bit = (uint8_t)computed->count;
+  } else {
+    step =
+        is_string(target->field) ? plan_string(target->field, i) : plan_scalar(target->field, nan);
+    step.offset = target->offset + 8 * i;
+  }
+  return step;
+}
+
 /* Fills in the steps of one key. Returns their number, and adds up their bits. */
 static size_t plan_key(const rs_target *target, recsort_order order, recsort_nan nan, size_t number,
                        recsort_key_step *steps, uint64_t *bits)
 {
-  const recsort_field *field = target->field;
-  const bool string = is_string(field);
-  const size_t count = steps_of(field);
+  const size_t count = steps_of(target);
   for (size_t i = 0; i < count; i++) {
-    steps[i] = string ? plan_string(field, i) : plan_scalar(field, nan);
-    steps[i].offset = target->offset + 8 * i;
+    steps[i] = plan_step(target, nan, i);
     steps[i].key = (uint32_t)number;
     if (order == RECSORT_DESCENDING) steps[i].flags |= RECSORT_KEY_DESCENDING;
     *bits += steps[i].width;
@@ -116,6 +184,7 @@ static void place_steps(recsort_key_step *steps, size_t count)
 {
   uint32_t shift = 0;
   for (size_t i = count; i-- > 0;) {
+    if (steps[i].kind == RECSORT_KEY_OPERAND) continue;
     steps[i].shift = shift;
     shift += steps[i].width;
   }
@@ -154,7 +223,7 @@ static recsort_status find_targets(const recsort_schema *schema, const recsort_k
   for (size_t i = 0; i < plan->key_count; i++) {
     const recsort_status status = rs_layout_find(schema, &keys[i], source, &targets[i], error);
     if (status) return status;
-    *step_count += steps_of(targets[i].field);
+    *step_count += steps_of(&targets[i]);
     /* all but the last step of a key take 64 bits */
     if (*step_count > MAX_KEY_BITS / 64 + plan->key_count)
       return rs_fail(error, RECSORT_INVALID_KEY, TOO_WIDE, MAX_KEY_BITS);
@@ -166,6 +235,7 @@ static recsort_status find_targets(const recsort_schema *schema, const recsort_k
 static const recsort_field *field_of(rs_arena *arena, const rs_target *targets,
                                      const recsort_key_info *keys, size_t number)
 {
+  if (!targets[number].field) return NULL;
   for (size_t i = 0; i < number; i++)
     if (targets[i].field == targets[number].field) return keys[i].field;
   return copy_field(arena, targets[number].field);
@@ -178,7 +248,18 @@ static bool describe_key(rs_arena *arena, const recsort_key_desc *key, const rec
   info->field = field;
   info->order = order;
   info->nan = key->nan;
-  return info->path && info->field;
+  return info->path;
+}
+
+/* Lists the key's parameter, if it has one. */
+static bool add_parameter(rs_arena *arena, const rs_target *target, recsort_key_step *steps,
+                          rs_plan *plan)
+{
+  if (!target->computed || !target->computed->parameter) return true;
+  const char *const name = rs_arena_text(arena, target->computed->parameter);
+  plan->parameters[plan->parameter_count++] =
+      (rs_parameter){.name = name, .operands = steps + 1, .count = target->computed->count};
+  return name;
 }
 
 recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_desc *keys,
@@ -198,7 +279,9 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
 
   rs_target *targets = rs_arena_array(arena, made.key_count, sizeof *targets);
   made.keys = rs_arena_array(arena, made.key_count, sizeof *made.keys);
-  if (!targets || !made.keys) return rs_fail_memory(error, made.key_count * sizeof *targets);
+  made.parameters = rs_arena_array(arena, made.key_count, sizeof *made.parameters);
+  if (!targets || !made.keys || !made.parameters)
+    return rs_fail_memory(error, made.key_count * sizeof *targets);
   const recsort_status status =
       find_targets(schema, keys, own ? schema->source : NULL, &made, targets, &step_count, error);
   if (status) return status;
@@ -209,10 +292,12 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
     const recsort_order order =
         (keys[i].order == RECSORT_DESCENDING) != reverse ? RECSORT_DESCENDING : RECSORT_ASCENDING;
     const uint64_t before = bits;
+    if (!add_parameter(arena, &targets[i], steps + next, &made))
+      return rs_fail_memory(error, sizeof *targets);
     next += plan_key(&targets[i], order, keys[i].nan, i, steps + next, &bits);
     made.keys[i].bits = (unsigned)(bits - before);
     const recsort_field *const field = field_of(arena, targets, made.keys, i);
-    if (!describe_key(arena, &keys[i], field, order, &made.keys[i]))
+    if ((targets[i].field && !field) || !describe_key(arena, &keys[i], field, order, &made.keys[i]))
       return rs_fail_memory(error, sizeof *targets);
     if (bits > MAX_KEY_BITS) return rs_fail(error, RECSORT_INVALID_KEY, TOO_WIDE, MAX_KEY_BITS);
   }
@@ -229,5 +314,45 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
                                        .key_bits = (uint32_t)(bits ? bits : 1),
                                        .key_width = width_for(bits)};
   *plan = made;
+  return RECSORT_OK;
+}
+
+/* ---- Parameters ---- */
+
+recsort_status rs_plan_set_parameter(rs_plan *plan, const char *name, const double *values,
+                                     size_t count, recsort_error *error)
+{
+  bool found = false;
+  for (size_t i = 0; i < plan->parameter_count; i++) {
+    const rs_parameter *const each = &plan->parameters[i];
+    if (strcmp(each->name, name) != 0) continue;
+    found = true;
+    if (each->count != count)
+      return rs_fail(error, RECSORT_INVALID_ARGUMENT, "parameter \"%.64s\" has %zu values, not %zu",
+                     name, each->count, count);
+  }
+  if (!found)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no key has a parameter \"%.64s\"", name);
+  for (size_t v = 0; v < count; v++)
+    if (!isfinite(values[v]))
+      return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                     "value %zu of parameter \"%.64s\" is not a finite number", v, name);
+  for (size_t i = 0; i < plan->parameter_count; i++) {
+    rs_parameter *const each = &plan->parameters[i];
+    if (strcmp(each->name, name) != 0) continue;
+    for (size_t v = 0; v < count; v++)
+      each->operands[v].bias = key_double_bits(values[v]);
+    each->is_set = true;
+  }
+  return RECSORT_OK;
+}
+
+recsort_status rs_plan_check_parameters(const rs_plan *plan, recsort_error *error)
+{
+  for (size_t i = 0; i < plan->parameter_count; i++)
+    if (!plan->parameters[i].is_set)
+      return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                     "parameter \"%.64s\" of the keys has no values; set it first",
+                     plan->parameters[i].name);
   return RECSORT_OK;
 }

@@ -13,11 +13,21 @@
 #include "layout/layout.h"
 #include "recsort/plugin.h"
 
+/* A point that is set between calls, and the operands that have its coordinates. */
+typedef struct rs_parameter {
+  const char *name;
+  recsort_key_step *operands;
+  size_t count;
+  bool is_set;
+} rs_parameter;
+
 /* All members are in the arena of rs_plan_create; nothing points into the schema. */
 typedef struct rs_plan {
   recsort_key_program program;
   recsort_key_info *keys;
   size_t key_count;
+  rs_parameter *parameters; /* one for each key that has one */
+  size_t parameter_count;
 } rs_plan;
 
 /* Makes the plan of `keys`, or of the schema's own if key_count is 0. `reverse` reverses each
@@ -25,5 +35,13 @@ typedef struct rs_plan {
 recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_desc *keys,
                               size_t key_count, bool reverse, rs_arena *arena, rs_plan *plan,
                               recsort_error *error);
+
+/* Sets the point of all keys that have one of that name. Errors: INVALID_ARGUMENT, and then nothing
+ * has changed. */
+recsort_status rs_plan_set_parameter(rs_plan *plan, const char *name, const double *values,
+                                     size_t count, recsort_error *error);
+
+/* INVALID_ARGUMENT if a parameter is not set yet. */
+recsort_status rs_plan_check_parameters(const rs_plan *plan, recsort_error *error);
 
 #endif

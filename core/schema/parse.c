@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/compute.h"
 #include "schema/reader.h"
 #include "schema/types.h"
 #include "schema/words.h"
@@ -379,9 +380,38 @@ static recsort_status read_field(rs_reader *reader, void *context)
 typedef struct key_list {
   recsort_key_desc *items;
   size_t count;
+  recsort_computed_desc *computed; /* what some of them are computed from */
+  size_t computed_count;
 } key_list;
 
-static recsort_status read_key_words(rs_reader *reader, recsort_key_desc *key, rs_text *path)
+/* A key has a field, or what it is computed from. */
+enum { DISTANCE, MORTON, HILBERT, COMPUTINGS };
+
+/* Adds the computed value of a key, if it has one; its name is the key's path. */
+static recsort_status add_computed(const rs_reader *reader, key_list *list, rs_place place,
+                                   const rs_computing *computings, rs_text *path)
+{
+  size_t given = path->value != NULL;
+  const recsort_computed_desc *found = NULL;
+  for (size_t i = 0; i < COMPUTINGS; i++) {
+    if (!computings[i].desc.name) continue;
+    found = &computings[i].desc;
+    given++;
+  }
+  if (given > 1)
+    return rs_refuse(reader, place, NULL, "a key is one of field, distance, morton and hilbert");
+  if (!found) return RECSORT_OK;
+  recsort_computed_desc *const items =
+      rs_reader_grow(reader, list->computed, list->computed_count, sizeof *items);
+  if (!items) return RECSORT_OUT_OF_MEMORY;
+  list->computed = items;
+  items[list->computed_count++] = *found;
+  *path = (rs_text){.value = found->name, .place = {.line = found->line, .column = found->column}};
+  return RECSORT_OK;
+}
+
+static recsort_status read_key_words(rs_reader *reader, key_list *list, recsort_key_desc *key,
+                                     rs_text *path)
 {
   static const choice orders[] = {{"asc", RECSORT_ASCENDING}, {"desc", RECSORT_DESCENDING}};
   static const choice nans[] = {
@@ -390,10 +420,18 @@ static recsort_status read_key_words(rs_reader *reader, recsort_key_desc *key, r
   const rs_subject subject = {"key", path};
   rs_text order = {0}, nan = {0};
   int order_value = RECSORT_ASCENDING, nan_value = RECSORT_NAN_LAST;
+  rs_computing computings[COMPUTINGS] = {
+      [DISTANCE] = {.word = "distance", .desc = {.compute = RECSORT_DISTANCE}},
+      [MORTON] = {.word = "morton", .desc = {.compute = RECSORT_MORTON}},
+      [HILBERT] = {.word = "hilbert", .desc = {.compute = RECSORT_HILBERT}}};
   rs_slot slots[] = {{.word = "field", .text = path},
                      {.word = "order", .text = &order},
-                     {.word = "nan", .text = &nan}};
+                     {.word = "nan", .text = &nan},
+                     {.word = "distance", .node = rs_read_computing, .list = &computings[DISTANCE]},
+                     {.word = "morton", .node = rs_read_computing, .list = &computings[MORTON]},
+                     {.word = "hilbert", .node = rs_read_computing, .list = &computings[HILBERT]}};
   recsort_status status = rs_read_mapping(reader, &subject, slots, LENGTH(slots));
+  if (!status) status = add_computed(reader, list, place, computings, path);
   if (status) return status;
   if (!path->value)
     return rs_refuse(reader, place, &subject, "it has no field; say {field: x, order: asc}");
@@ -413,7 +451,7 @@ static recsort_status read_key(rs_reader *reader, void *context)
   const rs_subject subject = {"key", &path};
   const recsort_status status = rs_reader_at_text(reader)
                                     ? rs_read_text(reader, &subject, "field", &path)
-                                    : read_key_words(reader, &key, &path);
+                                    : read_key_words(reader, list, &key, &path);
   if (status) return status;
   if (list->count == MAX_KEYS)
     return rs_refuse(reader, path.place, &subject, "more than %d keys, which no order needs",
@@ -449,6 +487,9 @@ static recsort_status judge_schema(const rs_reader *reader, const schema_text *s
                                 .field_count = schema->fields.count,
                                 .keys = schema->keys.items,
                                 .key_count = schema->keys.count,
+                                .computed = schema->keys.computed,
+                                .computed_count = schema->keys.computed_count,
+                                .computed_stride = sizeof(recsort_computed_desc),
                                 .line = schema->size.place.line,
                                 .column = schema->size.place.column};
   recsort_status status = check_name(reader, NULL, &schema->record, false);

@@ -31,6 +31,11 @@ bool rs_reader_at_text(const rs_reader *reader)
   return reader->event.type == YAML_SCALAR_EVENT;
 }
 
+bool rs_reader_at_list(const rs_reader *reader)
+{
+  return reader->event.type == YAML_SEQUENCE_START_EVENT;
+}
+
 recsort_status rs_refuse(const rs_reader *reader, rs_place place, const rs_subject *subject,
                          const char *format, ...)
 {
@@ -241,12 +246,13 @@ recsort_status rs_read_text(rs_reader *reader, const rs_subject *subject, const 
   return advance(reader);
 }
 
-static recsort_status read_list(rs_reader *reader, const rs_subject *subject, const rs_slot *slot)
+recsort_status rs_read_list(rs_reader *reader, const rs_subject *subject, const char *what,
+                            rs_item_reader *item, void *list)
 {
-  recsort_status status = expect(reader, subject, slot->word, YAML_SEQUENCE_START_EVENT);
+  recsort_status status = expect(reader, subject, what, YAML_SEQUENCE_START_EVENT);
   if (!status) status = advance(reader);
   while (!status && reader->event.type != YAML_SEQUENCE_END_EVENT)
-    status = slot->item(reader, slot->list);
+    status = item(reader, list);
   return status ? status : advance(reader);
 }
 
@@ -282,8 +288,9 @@ static recsort_status read_pair(rs_reader *reader, const rs_subject *subject, rs
     return rs_refuse(reader, word.place, subject, "%s is given twice, first on line %u", slot->word,
                      slot->place.line);
   slot->place = word.place;
-  return slot->text ? rs_read_text(reader, subject, slot->word, slot->text)
-                    : read_list(reader, subject, slot);
+  if (slot->text) return rs_read_text(reader, subject, slot->word, slot->text);
+  return slot->node ? slot->node(reader, slot->list)
+                    : rs_read_list(reader, subject, slot->word, slot->item, slot->list);
 }
 
 recsort_status rs_read_mapping(rs_reader *reader, const rs_subject *subject, rs_slot *slots,

@@ -33,6 +33,7 @@ typedef struct rs_slot {
   rs_text *text;        /* the value is a text, or */
   rs_item_reader *item; /* a list whose items this reads */
   void *list;
+  rs_item_reader *node; /* or anything that this reads into `list` */
   rs_place place; /* place of the word; line 0: not given */
 } rs_slot;
 
@@ -45,11 +46,14 @@ void rs_reader_close(rs_reader *reader);
 recsort_status rs_reader_end(rs_reader *reader);
 
 bool rs_reader_at_text(const rs_reader *reader);
+bool rs_reader_at_list(const rs_reader *reader);
 rs_place rs_reader_place(const rs_reader *reader);
 
 /* `what` is the name of the text in messages. */
 recsort_status rs_read_text(rs_reader *reader, const rs_subject *subject, const char *what,
                             rs_text *text);
+recsort_status rs_read_list(rs_reader *reader, const rs_subject *subject, const char *what,
+                            rs_item_reader *item, void *list);
 recsort_status rs_read_mapping(rs_reader *reader, const rs_subject *subject, rs_slot *slots,
                                size_t slot_count);
 

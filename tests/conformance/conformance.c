@@ -61,6 +61,7 @@ int main(int argc, char **argv)
     test_jobs(list, &ways[w], few, &t);
   }
   if (count) test_records(ways, count, few, &t);
+  if (count) test_computed(ways, count, few, &t);
   for (size_t w = 0; w < count; w++)
     if (w == 0 || strcmp(ways[w].plugin, ways[w - 1].plugin) != 0)
       test_merges(ways[w].plugin, few, &t);

@@ -2,6 +2,7 @@
  *
  *   conformance.c   finds them and counts cases
  *   records.c       through the public calls: kinds x patterns x lengths x threads x index widths
+ *   computed.c      the same with computed keys: kinds x lengths
  *   merges.c        runs merged through the public calls: kinds x shapes x lengths x orders
  *   jobs.c          through the plugin's table: any width of key, in exactly the memory asked for
  */
@@ -29,6 +30,7 @@ void count_case(tally *t, bool good, const char *format, ...) __attribute__((for
 
 /* `few`: about every sixteenth job, and even fewer tests of records. */
 void test_records(const way *ways, size_t way_count, bool few, tally *t);
+void test_computed(const way *ways, size_t way_count, bool few, tally *t);
 void test_merges(const char *plugin, bool few, tally *t);
 void test_jobs(recsort_plugin_list *list, const way *tested, bool few, tally *t);
 

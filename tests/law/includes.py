@@ -13,6 +13,7 @@ from pathlib import Path
 PUBLIC = 'recsort/recsort.h'
 ABI = 'recsort/plugin.h'
 KEYS = 'recsort/key_interpreter.h'
+COMPUTED = 'recsort/computed_key.h'
 TEAM = 'recsort/team.h'
 HASH = 'recsort/record_hash.h'
 
@@ -20,11 +21,11 @@ HASH = 'recsort/record_hash.h'
 # folders in it, unless they have their own key; one that ends in '/*', to each folder directly in it
 # that has none.
 LAW = {
-    'core/include': [ABI, KEYS],
+    'core/include': [ABI, KEYS, COMPUTED],
     'core/base': [PUBLIC, TEAM, 'common/sized.h'],
     'core/schema': [PUBLIC, 'base/'],
     'core/layout': [PUBLIC, 'base/', 'schema/'],
-    'core/plan': [PUBLIC, ABI, 'base/', 'layout/'],
+    'core/plan': [PUBLIC, ABI, COMPUTED, 'base/', 'layout/'],
     'core/key': [PUBLIC, ABI, KEYS, TEAM, 'base/', 'plan/'],
     'core/plugin': [PUBLIC, ABI, TEAM, 'base/', 'common/sized.h', 'cpu/cpu_plugin.h'],
     'core/permute': [PUBLIC, TEAM, 'base/', 'common/stream_copy.h'],

@@ -762,6 +762,7 @@ static void loads_the_example_schemas(void **state)
                   {"gensort", 100, 2, 1},
                   {"elf64-sym", 24, 9, 1},
                   {"netflow5", 48, 22, 2},
+                  {"particle", 28, 3, 1},
                   {"everything", 176, 32, 7}};
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {

@@ -135,13 +135,24 @@ static bool fits_a_file(const tool_format *format, uint64_t count)
   return false;
 }
 
+/* Other distributions spread ranks over the fields that are keys. */
+static bool suits(const settings *s, const recsort_schema *schema)
+{
+  recsort_computed_desc computed;
+  recsort_schema_get_computed(schema, 0, &computed, sizeof computed);
+  if (!computed.name || s->generator.distribution == DISTRIBUTION_UNIFORM) return true;
+  tool_error("%s: key \"%s\" is computed, so only the distribution uniform can be made", s->schema,
+             computed.name);
+  return false;
+}
+
 static int generate(const settings *s)
 {
   recsort_schema *const schema = tool_load_schema(s->schema);
   if (!schema) return TOOL_TROUBLE;
   const tool_format format = tool_format_of(schema);
   int status = TOOL_TROUBLE;
-  if (fits_a_file(&format, s->generator.count)) {
+  if (suits(s, schema) && fits_a_file(&format, s->generator.count)) {
     generator *const g = generator_create(schema, &s->generator);
     if (!g) tool_error("out of memory");
     if (g && write_file(s, g, &format)) status = TOOL_OK;

@@ -35,6 +35,7 @@ static void keep_values(const check_state *checker, const unsigned char *record)
   for (size_t i = 0; i < key_count; i++) {
     recsort_key_info key;
     recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
+    if (key.field == NULL) continue;
     recsort_value *const value = &checker->values[i];
     *value = key_value(job->schema, &key, record);
     if (value->kind != RECSORT_VALUE_BYTES) continue;
@@ -43,15 +44,42 @@ static void keep_values(const check_state *checker, const unsigned char *record)
   }
 }
 
+/* Whether a key that is one computed value has the same code in two encoded keys. The words of an
+ * encoded key are least significant first; a key of 4 bytes is half a word. */
+static bool same_code(const recsort_key_info *key, const unsigned char *a, const unsigned char *b,
+                      size_t key_size)
+{
+  for (unsigned bit = key->shift; bit < key->shift + key->bits; bit++) {
+    uint64_t words[2] = {0};
+    const unsigned char *const keys[2] = {a, b};
+    for (int i = 0; i < 2; i++) {
+      uint32_t half;
+      if (key_size == sizeof half) {
+        memcpy(&half, keys[i], sizeof half);
+        words[i] = half;
+      } else {
+        memcpy(&words[i], keys[i] + bit / 64 * sizeof *words, sizeof *words);
+      }
+    }
+    if ((words[0] ^ words[1]) >> bit % 64 & 1) return false;
+  }
+  return true;
+}
+
 /* The first key whose value differs from that of the previous record is the one out of order. */
 static void report_disorder(const check_state *checker, const char *name, uint64_t number,
-                            const unsigned char *record)
+                            const unsigned char *record, const unsigned char *encoded)
 {
   const cli_job *const job = checker->job;
   const size_t key_count = recsort_sorter_key_count(job->sorter);
   for (size_t i = 0; i < key_count; i++) {
     recsort_key_info key;
     recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
+    if (key.field == NULL) {
+      if (same_code(&key, encoded, encoded + checker->key_size, checker->key_size)) continue;
+      tool_error("%s: record %" PRIu64 " is out of order (key %s)", name, number, key.path);
+      return;
+    }
     const recsort_value value = key_value(job->schema, &key, record);
     const recsort_value value_before = checker->values[i];
     if (key_values_equal(&key, value, value_before)) continue;
@@ -95,7 +123,8 @@ static int check_input(check_state *checker, tool_reader *reader)
     if (disorder < count) {
       const unsigned char *const record = checker->buffer + disorder * size;
       if (disorder > 0) keep_values(checker, record - size);
-      report_disorder(checker, reader->name, done + disorder, record);
+      report_disorder(checker, reader->name, done + disorder, record,
+                      checker->keys + disorder * key_size);
       return TOOL_DISORDER;
     }
     memcpy(checker->keys, checker->keys + count * key_size, key_size);

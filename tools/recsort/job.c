@@ -6,6 +6,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* The number of the record in an error's text, and the rest of the text. */
 static uint64_t split_error(const recsort_error *error, const char **rest)
@@ -60,13 +62,53 @@ bool job_fits(const char *purpose, uint64_t needed)
   return false;
 }
 
+static bool set_parameter(cli_job *job, const cli_parameter *parameter, recsort_error *error)
+{
+  char *const name = strndup(parameter->name, parameter->name_length);
+  if (name == NULL) {
+    snprintf(error->text, sizeof error->text, "out of memory");
+    return false;
+  }
+  const recsort_status status =
+      recsort_sorter_set_parameter(job->sorter, name, parameter->values, parameter->count, error);
+  free(name);
+  return status == RECSORT_OK;
+}
+
+/* --explain sorts nothing, so it needs no values. */
+static bool has_parameters(const cli_job *job, recsort_error *error)
+{
+  size_t count;
+  bool is_set = true;
+  const char *name = "";
+  for (size_t i = 0; name != NULL && is_set && job->options->command != COMMAND_EXPLAIN; i++) {
+    name = recsort_sorter_get_parameter(job->sorter, i, &count, &is_set);
+  }
+  if (name == NULL || is_set) return true;
+  snprintf(error->text, sizeof error->text,
+           "%.200s: the keys are distances from \"%.64s\"; say where it is: --param %.64s=%s",
+           job->options->schema, name, name,
+           count == 1   ? "X"
+           : count == 2 ? "X,Y"
+                        : "X,Y,Z...");
+  return false;
+}
+
+bool job_create_sorter(cli_job *job, recsort_error *error)
+{
+  const cli_options *const options = job->options;
+  if (recsort_sorter_create(job->schema, &options->sorting, &job->sorter, error) != RECSORT_OK) {
+    return false;
+  }
+  for (size_t i = 0; i < options->parameter_count; i++)
+    if (!set_parameter(job, &options->parameters[i], error)) return false;
+  return has_parameters(job, error);
+}
+
 bool job_open_sorter(cli_job *job)
 {
   recsort_error error;
-  if (recsort_sorter_create(job->schema, &job->options->sorting, &job->sorter, &error) ==
-      RECSORT_OK) {
-    return true;
-  }
+  if (job_create_sorter(job, &error)) return true;
   tool_error_library(&error);
   return false;
 }

@@ -13,7 +13,9 @@ typedef struct cli_job {
   recsort_sorter *sorter; /* NULL until job_open_sorter; destroyed by the owner of the job */
 } cli_job;
 
-/* Makes the sorter. False, after a message, on failure. */
+/* Makes the sorter and sets its parameters. False, with `error` filled in, on failure. */
+bool job_create_sorter(cli_job *job, recsort_error *error);
+/* The same. False, after a message, on failure. */
 bool job_open_sorter(cli_job *job);
 
 /* How the inputs are divided, by the command line or else the schema. */

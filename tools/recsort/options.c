@@ -6,6 +6,7 @@
 
 #include <getopt.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,39 @@ static bool add_plugin_option(cli_options *options, const option_row *row, const
   }
   texts[sorting->plugin_option_count++] = argument;
   sorting->plugin_options = texts;
+  return true;
+}
+
+/* Parses numbers with commas between them. */
+static bool parse_values(cli_parameter *parameter, const char *text)
+{
+  for (char *end;; text = end + 1) {
+    if (parameter->count == RECSORT_MOST_COORDINATES) return false;
+    const double value = strtod(text, &end);
+    if (end == text || !isfinite(value) || (*end != ',' && *end != '\0')) return false;
+    parameter->values[parameter->count++] = value;
+    if (*end == '\0') return true;
+  }
+}
+
+/* The library checks whether a key has such a parameter. */
+static bool add_parameter(cli_options *options, const option_row *row, const char *argument)
+{
+  const char *const equals = strchr(argument, '=');
+  cli_parameter parameter = {.name = argument};
+  (void)row;
+  if (equals == NULL || equals == argument || !parse_values(&parameter, equals + 1)) {
+    return bad_value("--param", argument, "of the form NAME=NUMBER[,NUMBER]...");
+  }
+  parameter.name_length = (size_t)(equals - argument);
+  const size_t size = (options->parameter_count + 1) * sizeof parameter;
+  cli_parameter *const parameters = realloc(options->parameters, size);
+  if (parameters == NULL) {
+    tool_error_memory(size);
+    return false;
+  }
+  parameters[options->parameter_count++] = parameter;
+  options->parameters = parameters;
   return true;
 }
 
@@ -213,6 +247,8 @@ static const option_row rows[] = {
     {"key", 'k', required_argument, .apply = add_key,
      .help = "  -k, --key PATH[:asc|:desc][:nan=first|last|total]\n"
              "                         a key instead of the schema's; repeat for more\n"},
+    {"param", 0, required_argument, .apply = add_parameter,
+     .help = "      --param NAME=X[,Y]...  the point that keys are distances from\n"},
     {"reverse", 'r', no_argument, .apply = set_flag, SETS(sorting.reverse),
      .help = "  -r, --reverse          reverse every key; equal records keep their order\n"},
     {"output", 'o', required_argument, .apply = set_text, SETS(output),
@@ -226,8 +262,7 @@ static const option_row rows[] = {
     {"head", 0, required_argument, .apply = parse_head,
      .help = "      --head N           write at most N records\n"},
     {"skip", 0, required_argument, .apply = set_number, SETS(skip),
-     .help = "      --skip N, --count N, --trailer N\n"
-             "                         bytes before, records, bytes after them in an INPUT\n"},
+     .help = "      --skip N, --count N, --trailer N  bytes before, records, bytes after\n"},
     {"count", 0, required_argument, .apply = set_number, SETS(count)},
     {"trailer", 0, required_argument, .apply = set_number, SETS(trailer)},
     {"index", 0, optional_argument, .apply = parse_index,
@@ -357,6 +392,9 @@ void options_free(cli_options *options)
   }
   free((void *)options->sorting.keys);
   free((void *)options->sorting.plugin_options);
+  free(options->parameters);
+  options->parameters = NULL;
+  options->parameter_count = 0;
   options->sorting.plugin_options = NULL;
   options->sorting.plugin_option_count = 0;
   options->sorting.keys = NULL;

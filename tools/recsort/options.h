@@ -20,11 +20,21 @@ typedef enum cli_command {
 
 typedef enum stats_format { STATS_NONE, STATS_TEXT, STATS_JSON } stats_format;
 
+/* --param: a point that keys are distances from. */
+typedef struct cli_parameter {
+  const char *name; /* part of argv, up to '=' */
+  size_t name_length;
+  double values[RECSORT_MOST_COORDINATES];
+  size_t count;
+} cli_parameter;
+
 typedef struct cli_options {
   cli_command command;
   const char *schema;
   const char *output;
   recsort_options sorting; /* owns its keys, their paths and the array of plugin_options */
+  cli_parameter *parameters; /* owned */
+  size_t parameter_count;
   bool unique;
   bool has_head;
   uint64_t head;       /* the most records to write; without has_head UINT64_MAX */

@@ -253,8 +253,7 @@ static void open_sorter(void *context)
 {
   sorter_opening *const opening = context;
   cli_job *const job = opening->job;
-  opening->failed = recsort_sorter_create(job->schema, &job->options->sorting, &job->sorter,
-                                          &opening->error) != RECSORT_OK ||
+  opening->failed = !job_create_sorter(job, &opening->error) ||
                     (opening->files && !files_fit(opening, &opening->error));
 }
 

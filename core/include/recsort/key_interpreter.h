@@ -3,8 +3,9 @@
  *   key_load      loads the bytes of a step as an integer
  *   key_code      turns the integer into an order-preserving code of step->width bits
  *   key_place     puts the code into the words of the key
+ *   key_step      does the first two, also for keys that are computed from several fields
  *
- * key_take, key_value and key_store are the inverses. Values with the same code decode to one of
+ * key_take, key_value and key_store are the inverses, but not for computed keys. Values with the same code decode to one of
  * them: -0 to +0, every NaN to the canonical NaN, every true to 1. No function here checks its
  * arguments.
  */
@@ -14,13 +15,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "recsort/computed_key.h"
 #include "recsort/plugin.h"
-
-#ifdef __CUDACC__
-#define RECSORT_HD __host__ __device__
-#else
-#define RECSORT_HD
-#endif
 
 /* The low `bits` bits set. */
 RECSORT_HD static inline uint64_t key_mask(unsigned bits)
@@ -163,11 +159,27 @@ RECSORT_HD static inline uint64_t key_take(const uint64_t *words, const recsort_
   return code & key_mask(step->width);
 }
 
-/* The code of one step for one record; `valid` as for key_code. */
+/* The code of a computed key. Not inlined: most programs have none. */
+RECSORT_HD static RECSORT_APART uint64_t key_computed(const recsort_key_step *step,
+                                                      const unsigned char *record)
+{
+  double numbers[RECSORT_KEY_MOST_OPERANDS];
+  for (unsigned i = 0; i < step->bit; i++) {
+    const recsort_key_step *const operand = &step[1 + i];
+    const bool big = operand->flags & RECSORT_KEY_BIG_ENDIAN;
+    numbers[i] = key_number(operand, key_load(record + operand->offset, operand->bytes, big));
+  }
+  if (step->kind != RECSORT_KEY_DISTANCE) return key_place_on_curve(step, numbers);
+  return key_float_code(key_distance(step, numbers), step->width, step->flags, step->limit);
+}
+
+/* The code of one step for one record; `valid` as for key_code. The code of an operand is 0. */
 RECSORT_HD static inline uint64_t key_step(const recsort_key_step *step,
                                            const unsigned char *record, bool *valid)
 {
   const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
+  if (step->kind == RECSORT_KEY_OPERAND) return 0;
+  if (step->kind >= RECSORT_KEY_DISTANCE) return key_computed(step, record);
   return key_code(step, key_load(record + step->offset, step->bytes, big), valid);
 }
 

@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 #define RECSORT_PLUGIN_ABI_MAJOR 1u
-#define RECSORT_PLUGIN_ABI_MINOR 1u
+#define RECSORT_PLUGIN_ABI_MINOR 2u
 #define RECSORT_PLUGIN_ABI ((RECSORT_PLUGIN_ABI_MAJOR << 16) | RECSORT_PLUGIN_ABI_MINOR)
 #define RECSORT_PLUGIN_ENTRY "recsort_plugin_entry"
 
@@ -178,8 +178,19 @@ typedef enum recsort_key_kind {
   RECSORT_KEY_SIGNED,       /* two's complement: the sign bit is inverted */
   RECSORT_KEY_BOOL,         /* 1 unless every bit is 0 */
   RECSORT_KEY_OFFSET,       /* integer - bias, modulo 2^(8 * bytes); above `limit`: invalid */
-  RECSORT_KEY_FLOAT         /* sign and magnitude; a magnitude above `limit` is a NaN */
+  RECSORT_KEY_FLOAT,        /* sign and magnitude; a magnitude above `limit` is a NaN */
+  /* Computed from `bit` operands, the steps that follow (recsort/computed_key.h). Since 1.2: the
+   * host gives no program with these kinds to a plugin of an earlier version. */
+  RECSORT_KEY_DISTANCE, /* the squared distance from a point, as a FLOAT of `width` bits */
+  RECSORT_KEY_MORTON,   /* the place of a cell on a Morton curve */
+  RECSORT_KEY_HILBERT,  /* the same on a Hilbert curve */
+  RECSORT_KEY_OPERAND   /* a number of kind `bit`: UNSIGNED, SIGNED or FLOAT, which has `shift` bits of
+                         * fraction. It has no bits of the key: `width` is 0. DISTANCE: `bias` holds
+                         * a double, the point's coordinate. The others: `bias` holds the least
+                         * value, and `limit` cells for each unit */
 } recsort_key_kind;
+
+enum { RECSORT_KEY_MOST_OPERANDS = 8 };
 
 enum {
   RECSORT_KEY_BIG_ENDIAN = 1, /* the integer is big-endian in the record */
@@ -197,7 +208,7 @@ typedef struct recsort_key_step {
   uint16_t kind;
   uint16_t flags;
   uint8_t bytes; /* 1 to 8, read as one integer */
-  uint8_t bit;   /* UNSIGNED */
+  uint8_t bit;   /* UNSIGNED; computed kinds */
   uint8_t width; /* 0 to 64 */
   uint8_t reserved;
   uint32_t shift;

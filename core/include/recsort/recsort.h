@@ -228,14 +228,46 @@ typedef struct recsort_field_desc {
   uint32_t column;
 } recsort_field_desc;
 
-/* A key. `path` names a field: "price", "pos[2]", "stats.hp", "items[3].id". */
+/* A key. `path` names a field: "price", "pos[2]", "stats.hp", "items[3].id"; or it is the name of a
+ * computed value. */
 typedef struct recsort_key_desc {
   const char *path;
   recsort_order order;
-  recsort_nan nan; /* floats only */
+  recsort_nan nan; /* floats and computed values only; TOTAL not for the latter */
   uint32_t line;
   uint32_t column;
 } recsort_key_desc;
+
+/* What is computed from the coordinates of a record. All arithmetic is in float64, and the result
+ * is the same on every machine. */
+typedef enum recsort_compute {
+  RECSORT_DISTANCE = 1, /* the squared distance from a point: a float32 if all coordinates are
+                         * float32 or shorter floats, otherwise a float64. Infinity if it is too
+                         * large, a NaN if a coordinate is one */
+  RECSORT_MORTON,       /* the place on a Morton curve of the cell of a grid that the coordinates are
+                         * in. Coordinates outside the grid count as its edge; if one is a NaN, the
+                         * place is the last one, or the first with NAN_FIRST */
+  RECSORT_HILBERT       /* the same on a Hilbert curve */
+} recsort_compute;
+
+enum { RECSORT_MOST_COORDINATES = 8 };
+
+/* A value computed from a record, to sort by. Members that do not apply stay 0. */
+typedef struct recsort_computed_desc {
+  const char *name; /* for the path of a key; no field has it */
+  recsort_compute compute;
+  uint32_t bits;                  /* MORTON, HILBERT: a grid has 2^bits cells along each coordinate;
+                                   * at most 64 bits for all coordinates together */
+  const char *const *coordinates; /* paths of integers or floats */
+  size_t coordinate_count;        /* at most RECSORT_MOST_COORDINATES; MORTON, HILBERT: at least 2 */
+  const char *parameter;          /* DISTANCE: the name of the point, which is set by
+                                   * recsort_sorter_set_parameter; NULL: it is at `origin` */
+  const double *origin;           /* DISTANCE: the point, if it has no name. MORTON, HILBERT: the
+                                   * least coordinates of the grid */
+  const double *limit;            /* MORTON, HILBERT: the greatest ones */
+  uint32_t line;
+  uint32_t column;
+} recsort_computed_desc;
 
 /* The declaration of a whole schema. The strides apply to nested structs too. */
 typedef struct recsort_schema_desc {
@@ -256,6 +288,9 @@ typedef struct recsort_schema_desc {
   size_t field_stride; /* sizeof(recsort_field_desc), and so on */
   size_t enumerator_stride;
   size_t key_stride;
+  const recsort_computed_desc *computed;
+  size_t computed_count;
+  size_t computed_stride;
 } recsort_schema_desc;
 
 /* A field with its place in the record; read-only, owned by its schema. An array of structs has the
@@ -312,6 +347,11 @@ RECSORT_API const recsort_field *recsort_schema_fields(const recsort_schema *sch
 /* The schema's own keys, most significant first; owned by the schema. `count` may be NULL. */
 RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema,
                                                         size_t *count);
+
+/* Fills in `desc`, of `size` bytes, with computed value `number`, from 0, of the schema; its `name`
+ * is NULL if there are no more. What it points to is owned by the schema. */
+RECSORT_API void recsort_schema_get_computed(const recsort_schema *schema, size_t number,
+                                             recsort_computed_desc *desc, size_t size);
 
 /* The class of a type. Code that switches on the class works for every type in it, also for later
  * ones. */
@@ -601,7 +641,8 @@ RECSORT_API int recsort_key_compare(const recsort_sorter *sorter, const void *a,
 
 /* ---- What the sorter does and did ------------------------------------------------------------ */
 
-/* One key of the plan. It takes `bits` bits of the encoded key, from bit `shift` up. */
+/* One key of the plan. It takes `bits` bits of the encoded key, from bit `shift` up. The field of a
+ * computed value is NULL. */
 typedef struct recsort_key_info {
   const char *path;
   const recsort_field *field;
@@ -616,6 +657,20 @@ RECSORT_API size_t recsort_sorter_key_count(const recsort_sorter *sorter);
 /* Fills in `info`, of `size` bytes. The strings and the field live as long as the sorter. */
 RECSORT_API void recsort_sorter_get_key(const recsort_sorter *sorter, size_t key,
                                         recsort_key_info *info, size_t size);
+
+/* Sets the point of all keys that are distances from the point named `name`, for the calls that
+ * follow: `count` finite values, one for each coordinate. Before that, a call that makes such keys
+ * is refused. The permutation that the sorter keeps stays as it is. Errors: INVALID_ARGUMENT (also:
+ * no key has such a point, or one has another number of coordinates; then nothing has changed). */
+RECSORT_API recsort_status recsort_sorter_set_parameter(recsort_sorter *sorter, const char *name,
+                                                        const double *values, size_t count,
+                                                        recsort_error *error);
+
+/* The name of parameter `number`, from 0, of the sorter's keys; NULL: there are no more. A name that
+ * several keys have comes as often. `count` becomes the number of its values and `is_set` whether
+ * it has any; both may be NULL. The name lives as long as the sorter. */
+RECSORT_API const char *recsort_sorter_get_parameter(const recsort_sorter *sorter, size_t number,
+                                                     size_t *count, bool *is_set);
 
 /* Figures of the last sorting call, and the choices for the next one. The strings live as long as
  * the sorter. Seconds are wall-clock time. */

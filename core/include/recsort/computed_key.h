@@ -1,0 +1,170 @@
+/* computed_key.h - keys that are computed from several fields of a record, on the host or a device:
+ * the squared distance from a point, and the place of a cell on a Morton or a Hilbert curve.
+ *
+ * A key program has such a key as a step of the kind DISTANCE, MORTON or HILBERT, and behind it one
+ * OPERAND for each coordinate. All arithmetic is that of IEEE 754 doubles, each operation rounded
+ * to nearest by itself, so that every machine computes the same keys. Compile with
+ * -ffp-contract=off: a product and a sum must not become one fused operation.
+ */
+#ifndef RECSORT_COMPUTED_KEY_H
+#define RECSORT_COMPUTED_KEY_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "recsort/plugin.h"
+
+#ifdef __CUDACC__
+#define RECSORT_HD __host__ __device__
+#define RECSORT_APART __noinline__
+#else
+#define RECSORT_HD
+#define RECSORT_APART __attribute__((noinline, unused))
+#endif
+
+RECSORT_HD static inline double key_double(uint64_t bits)
+{
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+RECSORT_HD static inline uint64_t key_double_bits(double value)
+{
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+RECSORT_HD static inline uint64_t key_float_bits(float value)
+{
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/* A product that no compiler for devices fuses with a sum. */
+RECSORT_HD static inline double key_product(double a, double b)
+{
+#ifdef __CUDA_ARCH__
+  return __dmul_rn(a, b);
+#else
+  return a * b;
+#endif
+}
+
+/* The value of a float of `bytes` bytes with `fraction` bits of fraction, which a double has
+ * exactly. */
+RECSORT_HD static inline double key_real(uint64_t raw, unsigned bytes, unsigned fraction)
+{
+  const unsigned exponent_bits = 8 * bytes - 1 - fraction;
+  const uint64_t top = (UINT64_C(1) << exponent_bits) - 1, sign = raw >> (8 * bytes - 1);
+  const uint64_t exponent = raw >> fraction & top;
+  const uint64_t digits = raw & ((UINT64_C(1) << fraction) - 1);
+  const uint64_t offset = 1023 - (top >> 1);
+  if (bytes == 8) return key_double(raw);
+  if (exponent == top)
+    return key_double(sign << 63 | UINT64_C(0x7ff) << 52 | digits << (52 - fraction));
+  if (exponent == 0) { /* subnormal: so many of the least unit, which is a power of two */
+    const double least = key_double((offset + 1 - fraction) << 52);
+    return key_product(sign ? -(double)digits : (double)digits, least);
+  }
+  return key_double(sign << 63 | (exponent + offset) << 52 | digits << (52 - fraction));
+}
+
+/* The value of an operand whose bytes are the integer `raw`. Integers of more than 53 bits are
+ * rounded to nearest. */
+RECSORT_HD static inline double key_number(const recsort_key_step *operand, uint64_t raw)
+{
+  const unsigned unused = 64 - 8u * operand->bytes;
+  switch (operand->bit) {
+  case RECSORT_KEY_FLOAT:
+    return key_real(raw, operand->bytes, operand->shift);
+  case RECSORT_KEY_SIGNED:
+    return (double)((int64_t)(raw << unused) >> unused);
+  default:
+    return (double)raw;
+  }
+}
+
+/* ---- Distance ---- */
+
+/* The bits of the squared distance, a float of `width` bits: the sum, in the order of the
+ * coordinates, of the squares of their differences. `numbers` are the operands' values. */
+RECSORT_HD static inline uint64_t key_distance(const recsort_key_step *step, const double *numbers)
+{
+  double sum = 0;
+  for (unsigned i = 0; i < step->bit; i++) {
+    const double difference = numbers[i] - key_double(step[1 + i].bias);
+    sum = sum + key_product(difference, difference);
+  }
+  return step->width == 32 ? key_float_bits((float)sum) : key_double_bits(sum);
+}
+
+/* ---- Curves ---- */
+
+/* The number of the cell of a coordinate among 2^bits: cells of the same size, from the operand's
+ * origin up. What lies outside is in the first or the last cell. */
+RECSORT_HD static inline uint64_t key_cell(const recsort_key_step *operand, double number,
+                                           unsigned bits)
+{
+  const double place = key_product(number - key_double(operand->bias), key_double(operand->limit));
+  const uint64_t last = (UINT64_C(1) << bits) - 1;
+  if (!(place >= 1)) return 0;
+  return place < (double)last ? (uint64_t)place : last;
+}
+
+/* Interleaves the bits of `count` numbers; the first one's bit is the most significant of each
+ * group. */
+RECSORT_HD static inline uint64_t key_interleave(const uint64_t *cells, unsigned count,
+                                                 unsigned bits)
+{
+  uint64_t code = 0;
+  for (unsigned bit = bits; bit-- > 0;)
+    for (unsigned i = 0; i < count; i++)
+      code = code << 1 | (cells[i] >> bit & 1);
+  return code;
+}
+
+/* Turns the numbers of a cell's coordinates into those whose interleaved bits are its place on the
+ * Hilbert curve (Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707, 2004,
+ * AxestoTranspose). */
+RECSORT_HD static inline void key_hilbert(uint64_t *cells, unsigned count, unsigned bits)
+{
+  const uint64_t top = UINT64_C(1) << (bits - 1);
+  for (uint64_t bit = top; bit > 1; bit >>= 1) {
+    const uint64_t below = bit - 1;
+    for (unsigned i = 0; i < count; i++) {
+      const uint64_t differing = (cells[0] ^ cells[i]) & below;
+      const bool inverts = cells[i] & bit;
+      cells[0] ^= inverts ? below : differing;
+      if (!inverts && i > 0) cells[i] ^= differing;
+    }
+  }
+  for (unsigned i = 1; i < count; i++)
+    cells[i] ^= cells[i - 1];
+  uint64_t flips = 0;
+  for (uint64_t bit = top; bit > 1; bit >>= 1)
+    if (cells[count - 1] & bit) flips ^= bit - 1;
+  for (unsigned i = 0; i < count; i++)
+    cells[i] ^= flips;
+}
+
+/* The place on a curve of the cell that the numbers lie in. If one is a NaN, the last place, or the
+ * first with NAN_FIRST. */
+RECSORT_HD static inline uint64_t key_place_on_curve(const recsort_key_step *step,
+                                                     const double *numbers)
+{
+  const unsigned count = step->bit, bits = step->width / count;
+  const uint64_t all = step->width >= 64 ? UINT64_MAX : (UINT64_C(1) << step->width) - 1;
+  uint64_t cells[RECSORT_KEY_MOST_OPERANDS];
+  for (unsigned i = 0; i < count; i++) {
+    if (numbers[i] != numbers[i]) return step->flags & RECSORT_KEY_NAN_FIRST ? 0 : all;
+    cells[i] = key_cell(&step[1 + i], numbers[i], bits);
+  }
+  if (step->kind == RECSORT_KEY_HILBERT) key_hilbert(cells, count, bits);
+  const uint64_t code = key_interleave(cells, count, bits);
+  return step->flags & RECSORT_KEY_DESCENDING ? all ^ code : code;
+}
+
+#endif

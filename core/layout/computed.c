@@ -1,0 +1,156 @@
+/* computed.c - checks the values that a schema computes from coordinates, and finds these. */
+#include "layout/layout.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sized.h"
+#include "base/types.h"
+#include "schema/words.h"
+
+/* A description that is being read. */
+typedef struct reading {
+  const recsort_computed_desc *desc;
+  const recsort_schema *schema;
+  rs_arena *arena;
+  recsort_error *error;
+} reading;
+
+#define REFUSE(reading, ...)                                                                       \
+  rs_fail_at(                                                                                      \
+      (reading)->error, RECSORT_INVALID_KEY,                                                       \
+      (rs_place){(reading)->schema->source, (reading)->desc->line, (reading)->desc->column},       \
+      __VA_ARGS__)
+/* The subject of a message, for "%.*s". */
+#define NAME(reading) RS_SHOWN((reading)->desc->name)
+
+static bool is_distance(const recsort_computed_desc *desc)
+{
+  return desc->compute == RECSORT_DISTANCE;
+}
+
+static recsort_status check_name(const reading *r)
+{
+  const char *const name = r->desc->name;
+  if (!name) return REFUSE(r, "a computed value has no name");
+  const char *why = rs_name_trouble(name, false);
+  for (size_t i = 0; !why && i < r->schema->field_count; i++)
+    if (strcmp(r->schema->fields[i].name, name) == 0) why = "a field has that name";
+  for (size_t i = 0; !why && i < r->schema->computed_count; i++)
+    if (strcmp(r->schema->computed[i].name, name) == 0)
+      why = "it is computed already; leave the later one out";
+  return why ? REFUSE(r, "key \"%.*s\": %s", NAME(r), why) : RECSORT_OK;
+}
+
+static recsort_status check_counts(const reading *r)
+{
+  const recsort_computed_desc *const desc = r->desc;
+  const size_t count = desc->coordinate_count, least = is_distance(desc) ? 1 : 2;
+  if (desc->compute < RECSORT_DISTANCE || desc->compute > RECSORT_HILBERT)
+    return REFUSE(r, "key \"%.*s\": it is not a recsort_compute", NAME(r));
+  if (count < least || count > RECSORT_MOST_COORDINATES || !desc->coordinates)
+    return REFUSE(r, "key \"%.*s\": it takes %zu to %d fields, not %zu", NAME(r), least,
+                  RECSORT_MOST_COORDINATES, count);
+  if (!is_distance(desc) && (desc->bits == 0 || desc->bits > 64 / count))
+    return REFUSE(r, "key \"%.*s\": bits is %u; for %zu fields it is 1 to %zu", NAME(r), desc->bits,
+                  count, 64 / count);
+  if (is_distance(desc) ? !desc->parameter == !desc->origin : !desc->origin || !desc->limit)
+    return REFUSE(r,
+                  is_distance(desc) ? "key \"%.*s\": its point needs a name or coordinates"
+                                    : "key \"%.*s\": its grid needs a min and a max",
+                  NAME(r));
+  return RECSORT_OK;
+}
+
+static recsort_status find_coordinate(const reading *r, const char *path, rs_target *target)
+{
+  const recsort_key_desc key = {.path = path, .line = r->desc->line, .column = r->desc->column};
+  const recsort_status status =
+      rs_layout_find(r->schema, &key, r->schema->source, target, r->error);
+  if (status) return status;
+  const recsort_type_class found = rs_class_of(target->field->type);
+  if (found == RECSORT_CLASS_FLOAT || rs_type_is_integer(target->field->type)) return RECSORT_OK;
+  return REFUSE(r, "key \"%.*s\": %.*s is %s, not an integer or a float", NAME(r),
+                RS_SHOWN(target->field->name), recsort_type_name(target->field->type));
+}
+
+/* The cells of a unit along a coordinate of a grid. */
+static recsort_status find_scale(const reading *r, size_t i, double *scale)
+{
+  const double least = r->desc->origin[i], greatest = r->desc->limit[i];
+  const char *const path = r->desc->coordinates[i];
+  *scale = (double)(UINT64_C(1) << r->desc->bits) / (greatest - least);
+  if (!(greatest > least))
+    return REFUSE(r, "key \"%.*s\": the max of %.*s is not greater than its min", NAME(r),
+                  RS_SHOWN(path));
+  if (isfinite(greatest - least) && isfinite(*scale) && *scale > 0) return RECSORT_OK;
+  return REFUSE(r, "key \"%.*s\": the min and max of %.*s are too far apart or too close", NAME(r),
+                RS_SHOWN(path));
+}
+
+static recsort_status read_coordinates(const reading *r, rs_computed *computed)
+{
+  const recsort_computed_desc *const desc = r->desc;
+  for (size_t i = 0; i < computed->count; i++) {
+    if (!desc->coordinates[i]) return REFUSE(r, "key \"%.*s\": a field has no path", NAME(r));
+    recsort_status status = find_coordinate(r, desc->coordinates[i], &computed->coordinates[i]);
+    if (!status && desc->origin) {
+      computed->origin[i] = desc->origin[i];
+      if (!isfinite(desc->origin[i]))
+        status = REFUSE(r, "key \"%.*s\": %s of %.*s is not a finite number", NAME(r),
+                        is_distance(desc) ? "the point's coordinate" : "the min",
+                        RS_SHOWN(desc->coordinates[i]));
+    }
+    if (!status && !is_distance(desc)) {
+      computed->limit[i] = desc->limit[i];
+      status = find_scale(r, i, &computed->scale[i]);
+    }
+    if (status) return status;
+    computed->paths[i] = rs_arena_text(r->arena, desc->coordinates[i]);
+    if (!computed->paths[i]) return rs_fail_memory(r->error, strlen(desc->coordinates[i]));
+  }
+  return RECSORT_OK;
+}
+
+static recsort_status read_computed(const reading *r, rs_computed *computed)
+{
+  const recsort_computed_desc *const desc = r->desc;
+  recsort_status status = check_name(r);
+  if (!status) status = check_counts(r);
+  if (status) return status;
+  *computed = (rs_computed){.compute = desc->compute,
+                            .bits = desc->bits,
+                            .count = desc->coordinate_count,
+                            .name = rs_arena_text(r->arena, desc->name)};
+  if (desc->parameter && is_distance(desc)) {
+    const char *const why = rs_name_trouble(desc->parameter, false);
+    if (why) return REFUSE(r, "key \"%.*s\": the name of its point is not one: %s", NAME(r), why);
+    computed->parameter = rs_arena_text(r->arena, desc->parameter);
+  }
+  if (!computed->name || (desc->parameter && is_distance(desc) && !computed->parameter))
+    return rs_fail_memory(r->error, sizeof *computed);
+  return read_coordinates(r, computed);
+}
+
+recsort_status rs_layout_compute(const recsort_schema_desc *desc, recsort_schema *schema,
+                                 recsort_error *error)
+{
+  const size_t count = desc->computed_count;
+  const void *given = desc->computed;
+  if (count == 0) return RECSORT_OK;
+  if (!given)
+    return rs_fail_at(error, RECSORT_INVALID_SCHEMA, (rs_place){.source = schema->source},
+                      "the record's computed values are missing");
+  rs_computed *const made = rs_arena_array(&schema->arena, count, sizeof *made);
+  if (!made) return rs_fail_memory(error, count * sizeof *made);
+  recsort_status status =
+      rs_read_array(&schema->arena, &given, count, desc->computed_stride, sizeof *desc->computed,
+                    RS_FIRST_COMPUTED, "recsort_computed_desc", error);
+  schema->computed = made;
+  for (size_t i = 0; !status && i < count; i++) {
+    const reading r = {(const recsort_computed_desc *)given + i, schema, &schema->arena, error};
+    status = read_computed(&r, &made[i]);
+    schema->computed_count += !status;
+  }
+  return status;
+}

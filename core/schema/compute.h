@@ -1,0 +1,17 @@
+/* compute.h - reads what a key is computed from: {fields: [x, y], from: here} and the like. */
+#ifndef RS_SCHEMA_COMPUTE_H
+#define RS_SCHEMA_COMPUTE_H
+
+#include "schema/reader.h"
+
+/* A computed value that is being read. */
+typedef struct rs_computing {
+  const char *word; /* distance, morton or hilbert */
+  recsort_computed_desc desc;
+} rs_computing;
+
+/* Reads the mapping behind computing->word, whose `desc` has only its `compute`, and makes up a name
+ * from it. The parts of `desc` are in the reader's arena. An rs_item_reader. */
+recsort_status rs_read_computing(rs_reader *reader, void *computing);
+
+#endif

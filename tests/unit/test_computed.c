@@ -1,0 +1,445 @@
+/* Computed keys: distances compared with sums of another precision, curves by what defines them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recsort/key_interpreter.h"
+#include "recsort/recsort.h"
+#include "support/random.h"
+
+/* ---- Numbers ---- */
+
+/* A float of 16 bits by its definition. */
+static double half_by_definition(unsigned raw, int exponent_bits, int fraction)
+{
+  const int top = (1 << exponent_bits) - 1, bias = top >> 1;
+  const int exponent = (int)(raw >> fraction) & top;
+  const double digits = raw & ((1u << fraction) - 1), sign = raw >> 15 ? -1 : 1;
+  if (exponent == top) return digits != 0 ? NAN : sign * INFINITY;
+  if (exponent == 0) return sign * ldexp(digits, 1 - bias - fraction);
+  return sign * ldexp(digits + (1 << fraction), exponent - bias - fraction);
+}
+
+static void reads_every_short_float(void **state)
+{
+  static const int fractions[] = {10, 7};
+  (void)state;
+  for (int f = 0; f < 2; f++)
+    for (unsigned raw = 0; raw < 1 << 16; raw++) {
+      const double expected = half_by_definition(raw, 15 - fractions[f], fractions[f]);
+      const double got = key_real(raw, 2, (unsigned)fractions[f]);
+      if (isnan(expected) ? !isnan(got) : got != expected || !signbit(got) != !signbit(expected))
+        fail_msg("%#x, %d bits of fraction: %g, not %g", raw, fractions[f], got, expected);
+    }
+}
+
+static void reads_floats_and_integers(void **state)
+{
+  static const float floats[] = {0, -0.0f, 1, -1.5f, FLT_MIN / 4, -FLT_MAX, INFINITY};
+  static const int64_t integers[] = {0, 1, -1, INT64_MAX, INT64_MIN, 1 << 20};
+  (void)state;
+  for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+    assert_true(key_real(key_float_bits(floats[i]), 4, 23) == (double)floats[i]);
+  assert_true(isnan(key_real(0x7fc00000, 4, 23)));
+  assert_true(key_real(key_double_bits(-0.1), 8, 52) == -0.1);
+  for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
+    recsort_key_step step = {.bit = RECSORT_KEY_SIGNED, .bytes = 8};
+    assert_true(key_number(&step, (uint64_t)integers[i]) == (double)integers[i]);
+    step.bit = RECSORT_KEY_UNSIGNED;
+    assert_true(key_number(&step, (uint64_t)integers[i]) == (double)(uint64_t)integers[i]);
+    step = (recsort_key_step){.bit = RECSORT_KEY_SIGNED, .bytes = 2};
+    assert_true(key_number(&step, (uint16_t)integers[i]) == (double)(int16_t)integers[i]);
+  }
+}
+
+/* ---- Curves ---- */
+
+typedef struct grid {
+  unsigned count, bits;
+} grid;
+
+static const grid grids[] = {{2, 1}, {2, 5}, {3, 1}, {3, 4}, {4, 3}, {5, 2}, {8, 1}};
+
+static void cell_of(grid g, uint64_t number, uint64_t *cells)
+{
+  for (unsigned i = 0; i < g.count; i++)
+    cells[i] = number >> i * g.bits & ((1u << g.bits) - 1);
+}
+
+/* Every cell has a place of its own, and neighbours on the curve are neighbours in the grid: that
+ * is what a Hilbert curve is. */
+static void hilbert_visits_neighbours(void **state)
+{
+  (void)state;
+  for (size_t n = 0; n < sizeof grids / sizeof *grids; n++) {
+    const grid g = grids[n];
+    const uint64_t size = UINT64_C(1) << g.count * g.bits;
+    uint64_t *const cell_at = calloc(size, sizeof *cell_at);
+    assert_non_null(cell_at);
+    for (uint64_t number = 0; number < size; number++) {
+      uint64_t cells[RECSORT_KEY_MOST_OPERANDS];
+      cell_of(g, number, cells);
+      key_hilbert(cells, g.count, g.bits);
+      const uint64_t place = key_interleave(cells, g.count, g.bits);
+      assert_true(place < size && cell_at[place] == 0);
+      cell_at[place] = number + 1;
+    }
+    for (uint64_t place = 1; place < size; place++) {
+      uint64_t a[RECSORT_KEY_MOST_OPERANDS], b[RECSORT_KEY_MOST_OPERANDS];
+      uint64_t steps = 0;
+      cell_of(g, cell_at[place - 1] - 1, a);
+      cell_of(g, cell_at[place] - 1, b);
+      for (unsigned i = 0; i < g.count; i++)
+        steps += a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
+      if (steps != 1)
+        fail_msg("%u fields of %u bits: place %llu is not beside the one before", g.count, g.bits,
+                 (unsigned long long)place);
+    }
+    assert_true(cell_at[0] == 1); /* it begins at the origin */
+    free(cell_at);
+  }
+}
+
+/* The first field's bits are the most significant of their groups. */
+static void morton_interleaves(void **state)
+{
+  uint64_t random = 1;
+  (void)state;
+  for (int round = 0; round < 1000; round++) {
+    const unsigned count = 2 + (unsigned)random_below(&random, 7);
+    const unsigned bits = 1 + (unsigned)random_below(&random, 64 / count);
+    uint64_t cells[RECSORT_KEY_MOST_OPERANDS];
+    for (unsigned i = 0; i < count; i++)
+      cells[i] = next_random(&random) & key_mask(bits);
+    const uint64_t code = key_interleave(cells, count, bits);
+    for (unsigned i = 0; i < count; i++)
+      for (unsigned bit = 0; bit < bits; bit++)
+        assert_true((code >> (bit * count + count - 1 - i) & 1) == (cells[i] >> bit & 1));
+  }
+}
+
+/* ---- Sorting ---- */
+
+typedef struct particle {
+  float x, y, z;
+  uint32_t id;
+} particle;
+
+static recsort_sorter *open_sorter(const char *keys, const recsort_options *options)
+{
+  char text[600];
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  recsort_error error = {0};
+  snprintf(text, sizeof text,
+           "record: P\nfields:\n  - {name: x, type: float32}\n  - {name: y, type: float32}\n"
+           "  - {name: z, type: float32}\n  - {name: id, type: uint32}\nkeys:\n%s",
+           keys);
+  if (recsort_schema_load_memory(text, strlen(text), "p", NULL, &schema, &error) ||
+      recsort_sorter_create(schema, options, &sorter, &error))
+    fail_msg("%s", error.text);
+  recsort_schema_destroy(schema);
+  return sorter;
+}
+
+static void set(recsort_sorter *sorter, const char *name, const double *values, size_t count)
+{
+  recsort_error error = {0};
+  if (recsort_sorter_set_parameter(sorter, name, values, count, &error)) fail_msg("%s", error.text);
+}
+
+/* Farther than the other one by more than what rounding may hide. */
+static bool is_farther(const particle *a, const particle *b, const double *from)
+{
+  const long double ax = a->x - from[0], ay = a->y - from[1], az = a->z - from[2];
+  const long double bx = b->x - from[0], by = b->y - from[1], bz = b->z - from[2];
+  return ax * ax + ay * ay + az * az > (bx * bx + by * by + bz * bz) * (1 + 2 * FLT_EPSILON);
+}
+
+static void sorts_by_distance(void **state)
+{
+  enum { COUNT = 20000 };
+  particle *const particles = calloc(COUNT, sizeof *particles);
+  recsort_sorter *const sorter =
+      open_sorter("  - {distance: {fields: [x, y, z], from: eye}, order: desc}\n", NULL);
+  const double eyes[][3] = {{0, 0, 0}, {1, 2, 3}, {-1e6, 0.1, 1e-3}};
+  uint64_t random = 1;
+  (void)state;
+  for (size_t e = 0; e < sizeof eyes / sizeof *eyes; e++) {
+    recsort_error error = {0};
+    size_t ties = 0;
+    for (uint32_t i = 0; i < COUNT; i++)
+      particles[i] = (particle){(float)random_below(&random, 40), (float)random_below(&random, 40),
+                                (float)random_below(&random, 4), i};
+    set(sorter, "eye", eyes[e], 3);
+    if (recsort_sort(sorter, particles, COUNT, &error)) fail_msg("%s", error.text);
+    for (size_t i = 1; i < COUNT; i++) {
+      const particle *const a = &particles[i - 1], *const b = &particles[i];
+      assert_false(is_farther(b, a, eyes[e]));
+      if (a->x != b->x || a->y != b->y || a->z != b->z) continue;
+      ties++;
+      assert_true(a->id < b->id);
+    }
+    assert_true(ties > 100);
+  }
+  recsort_sorter_destroy(sorter);
+  free(particles);
+}
+
+/* Sorts a few particles, and compares their numbers. */
+static void expect_order(recsort_sorter *sorter, const particle *given, size_t count,
+                         const uint32_t *ids)
+{
+  particle particles[8];
+  recsort_error error = {0};
+  memcpy(particles, given, count * sizeof *given);
+  if (recsort_sort(sorter, particles, count, &error)) fail_msg("%s", error.text);
+  for (size_t i = 0; i < count; i++)
+    assert_int_equal(particles[i].id, ids[i]);
+  recsort_sorter_destroy(sorter);
+}
+
+static void nans_and_large_numbers_have_a_place(void **state)
+{
+  static const particle some[] = {{NAN, 0, 0, 0},       {3e38f, 3e38f, 0, 1}, {1, 0, 0, 2},
+                                  {-INFINITY, 0, 0, 3}, {0, -1, 0, 4},        {0, 0, -NAN, 5}};
+  const size_t count = sizeof some / sizeof *some;
+  (void)state;
+  expect_order(open_sorter("  - {distance: {fields: [x, y, z], from: [0, 0, 0]}}\n", NULL), some,
+               count, (uint32_t[]){2, 4, 1, 3, 0, 5});
+  expect_order(
+      open_sorter("  - {distance: {fields: [x, y, z], from: [0, 0, 0]}, order: desc}\n", NULL),
+      some, count, (uint32_t[]){1, 3, 2, 4, 0, 5});
+  expect_order(open_sorter("  - distance: {fields: [x, y, z], from: [0, 0, 0]}\n"
+                           "    nan: first\n    order: desc\n",
+                           NULL),
+               some, count, (uint32_t[]){0, 5, 1, 3, 2, 4});
+}
+
+/* Outside the grid is its edge; a NaN is in the last cell of the curve, or the first. */
+static void grids_have_edges(void **state)
+{
+  static const particle some[] = {{NAN, 0, 0, 0},        {9e9f, 9e9f, 0, 1},   {0.5f, 0.5f, 0, 2},
+                                  {-9, -INFINITY, 0, 3}, {0.74f, 0.99f, 0, 4}, {0.75f, 1, 0, 5}};
+  const size_t count = sizeof some / sizeof *some;
+  (void)state;
+  expect_order(open_sorter("  - {morton: {fields: [x, y], bits: 2, min: 0, max: 1}}\n", NULL), some,
+               count, (uint32_t[]){3, 2, 4, 0, 1, 5});
+  expect_order(
+      open_sorter("  - {morton: {fields: [x, y], bits: 2, min: 0, max: 1}, nan: first}\n", NULL),
+      some, count, (uint32_t[]){0, 3, 2, 4, 1, 5});
+  expect_order(
+      open_sorter("  - {morton: {fields: [x, y], bits: 2, min: 0, max: 1}, order: desc}\n", NULL),
+      some, count, (uint32_t[]){1, 5, 4, 2, 0, 3});
+}
+
+static unsigned key_bits(const char *keys)
+{
+  recsort_sorter *const sorter = open_sorter(keys, NULL);
+  recsort_stats stats;
+  recsort_sorter_get_stats(sorter, &stats, sizeof stats);
+  recsort_sorter_destroy(sorter);
+  return stats.key_bits;
+}
+
+static void keys_are_as_wide_as_said(void **state)
+{
+  (void)state;
+  assert_int_equal(key_bits("  - {distance: {fields: [x], from: a}}\n"), 32);
+  assert_int_equal(key_bits("  - {distance: {fields: [x, id], from: a}}\n"), 64);
+  assert_int_equal(key_bits("  - {morton: {fields: [x, y, z], bits: 21, min: 0, max: 1}}\n"), 63);
+  assert_int_equal(key_bits("  - {hilbert: {fields: [x, y], bits: 32, min: 0, max: 1}}\n  - id\n"),
+                   96);
+}
+
+/* ---- Parameters ---- */
+
+static void expect_refusal(recsort_status status, const recsort_error *error, const char *text)
+{
+  assert_int_equal(status, RECSORT_INVALID_ARGUMENT);
+  assert_string_equal(error->text, text);
+}
+
+static void a_point_is_set_first(void **state)
+{
+  recsort_sorter *const sorter = open_sorter("  - {distance: {fields: [x, y], from: here}}\n"
+                                             "  - {distance: {fields: [z], from: there}}\n  - id\n",
+                                             NULL);
+  const double values[] = {1, 2, NAN};
+  particle one = {0};
+  size_t offsets[] = {0, 1}, disorder;
+  uint32_t index;
+  recsort_permutation order = {.struct_size = sizeof order};
+  recsort_error error = {0};
+  const char *const text = "parameter \"there\" of the keys has no values; set it first";
+  (void)state;
+  set(sorter, "here", values, 2);
+  expect_refusal(recsort_sort(sorter, &one, 1, &error), &error, text);
+  expect_refusal(recsort_argsort(sorter, &one, 1, &index, 32, &error), &error, text);
+  expect_refusal(recsort_find_permutation(sorter, &one, 1, &order, &error), &error, text);
+  expect_refusal(recsort_check(sorter, &one, 1, &disorder, &error), &error, text);
+  expect_refusal(recsort_merge(sorter, &one, offsets, 1, &error), &error, text);
+  expect_refusal(recsort_encode(sorter, &one, 1, &(uint64_t[4]){0}, &error), &error, text);
+  expect_refusal(recsort_sorter_set_parameter(sorter, "there", values, 2, &error), &error,
+                 "parameter \"there\" has 1 values, not 2");
+  expect_refusal(recsort_sorter_set_parameter(sorter, "there", values + 2, 1, &error), &error,
+                 "value 0 of parameter \"there\" is not a finite number");
+  expect_refusal(recsort_sorter_set_parameter(sorter, "nowhere", values, 2, &error), &error,
+                 "no key has a parameter \"nowhere\"");
+  expect_refusal(recsort_sorter_set_parameter(sorter, NULL, values, 2, &error), &error,
+                 "sorter, name and values must not be NULL");
+  set(sorter, "there", values, 1);
+  assert_int_equal(recsort_sort(sorter, &one, 1, &error), RECSORT_OK);
+  recsort_sorter_destroy(sorter);
+}
+
+static void parameters_can_be_listed(void **state)
+{
+  recsort_sorter *const sorter = open_sorter("  - {distance: {fields: [x, y], from: here}}\n"
+                                             "  - {distance: {fields: [z], from: [1]}}\n"
+                                             "  - {distance: {fields: [z], from: there}}\n",
+                                             NULL);
+  size_t count = 9;
+  bool is_set = true;
+  (void)state;
+  set(sorter, "there", &(double){1}, 1);
+  assert_string_equal(recsort_sorter_get_parameter(sorter, 0, &count, &is_set), "here");
+  assert_true(count == 2 && !is_set);
+  assert_string_equal(recsort_sorter_get_parameter(sorter, 1, &count, &is_set), "there");
+  assert_true(count == 1 && is_set);
+  assert_null(recsort_sorter_get_parameter(sorter, 2, NULL, NULL));
+  assert_null(recsort_sorter_get_parameter(NULL, 0, NULL, NULL));
+  recsort_sorter_destroy(sorter);
+}
+
+/* ---- Descriptions in C ---- */
+
+static const recsort_field_desc fields[] = {
+    {.name = "x", .type = RECSORT_FLOAT32, .offset = RECSORT_NO_OFFSET},
+    {.name = "y", .type = RECSORT_INT16, .offset = RECSORT_NO_OFFSET},
+    {.name = "text", .type = RECSORT_CHAR, .count = 4, .offset = RECSORT_NO_OFFSET}};
+
+static recsort_status create(const recsort_computed_desc *computed, recsort_nan nan,
+                             recsort_schema **schema, recsort_error *error)
+{
+  const recsort_key_desc key = {.path = "near", .nan = nan};
+  const recsort_schema_desc desc = {.struct_size = sizeof desc,
+                                    .record = "P",
+                                    .fields = fields,
+                                    .field_count = 3,
+                                    .keys = &key,
+                                    .key_count = 1,
+                                    .computed = computed,
+                                    .computed_count = 1,
+                                    .computed_stride = sizeof *computed};
+  return recsort_schema_create(&desc, NULL, schema, error);
+}
+
+static void a_description_says_what_it_said(void **state)
+{
+  const double origin[] = {1, 2}, limit[] = {3, 4};
+  const char *const paths[] = {"x", "y"};
+  const recsort_computed_desc given = {.name = "near",
+                                       .compute = RECSORT_HILBERT,
+                                       .bits = 7,
+                                       .coordinates = paths,
+                                       .coordinate_count = 2,
+                                       .origin = origin,
+                                       .limit = limit};
+  recsort_computed_desc found;
+  recsort_schema *schema = NULL;
+  recsort_error error = {0};
+  (void)state;
+  if (create(&given, RECSORT_NAN_LAST, &schema, &error)) fail_msg("%s", error.text);
+  recsort_schema_get_computed(schema, 0, &found, sizeof found);
+  assert_string_equal(found.name, "near");
+  assert_true(found.compute == RECSORT_HILBERT && found.bits == 7 && found.coordinate_count == 2);
+  assert_string_equal(found.coordinates[1], "y");
+  assert_true(found.origin[1] == 2 && found.limit[0] == 3 && !found.parameter);
+  recsort_schema_get_computed(schema, 1, &found, sizeof found);
+  assert_null(found.name);
+  recsort_schema_destroy(schema);
+}
+
+static void wrong_descriptions_are_refused(void **state)
+{
+  static const char *const xy[] = {"x", "y"}, *const xt[] = {"x", "text"}, *const xq[] = {"x", "q"},
+                           *const xn[] = {"x", NULL};
+  static const double zero[] = {0, 0}, one[] = {1, 1}, far[] = {DBL_MAX, 1}, low[] = {-DBL_MAX, 0},
+                      nan[] = {0, NAN};
+#define CURVE(...)                                                                                 \
+  {                                                                                                \
+    .name = "near", .compute = RECSORT_MORTON, .coordinate_count = 2, __VA_ARGS__                  \
+  }
+  static const struct {
+    recsort_computed_desc desc;
+    const char *text;
+    recsort_nan order;
+  } cases[] = {
+      {{.compute = RECSORT_MORTON}, "a computed value has no name", 0},
+      {{.name = "x"}, "key \"x\": a field has that name", 0},
+      {{.name = "near"}, "key \"near\": it is not a recsort_compute", 0},
+      {CURVE(.coordinates = NULL), "key \"near\": it takes 2 to 8 fields, not 2", 0},
+      {{.name = "near", .compute = RECSORT_MORTON, .coordinates = xy, .coordinate_count = 1},
+       "key \"near\": it takes 2 to 8 fields, not 1",
+       0},
+      {{.name = "near", .compute = RECSORT_DISTANCE, .coordinates = xy, .coordinate_count = 9},
+       "key \"near\": it takes 1 to 8 fields, not 9",
+       0},
+      {CURVE(.coordinates = xy, .bits = 33), "key \"near\": bits is 33; for 2 fields it is 1 to 32",
+       0},
+      {CURVE(.coordinates = xy, .bits = 3, .origin = zero),
+       "key \"near\": its grid needs a min and a max", 0},
+      {{.name = "near", .compute = RECSORT_DISTANCE, .coordinates = xy, .coordinate_count = 2},
+       "key \"near\": its point needs a name or coordinates",
+       0},
+      {CURVE(.coordinates = xt, .bits = 3, .origin = zero, .limit = one),
+       "key \"near\": text is char, not an integer or a float", 0},
+      {CURVE(.coordinates = xq, .bits = 3, .origin = zero, .limit = one),
+       "key \"q\": there is no field \"q\"", 0},
+      {CURVE(.coordinates = xn, .bits = 3, .origin = zero, .limit = one),
+       "key \"near\": a field has no path", 0},
+      {CURVE(.coordinates = xy, .bits = 3, .origin = zero, .limit = zero),
+       "key \"near\": the max of x is not greater than its min", 0},
+      {CURVE(.coordinates = xy, .bits = 3, .origin = low, .limit = far),
+       "key \"near\": the min and max of x are too far apart or too close", 0},
+      {CURVE(.coordinates = xy, .bits = 3, .origin = nan, .limit = one),
+       "key \"near\": the min of y is not a finite number", 0},
+      {CURVE(.coordinates = xy, .bits = 3, .origin = zero, .limit = one),
+       "key \"near\": nan is last or first for what is computed", RECSORT_NAN_TOTAL},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    recsort_schema *schema = NULL;
+    recsort_error error = {0};
+    assert_int_equal(create(&cases[i].desc, cases[i].order, &schema, &error), RECSORT_INVALID_KEY);
+    assert_string_equal(error.text, cases[i].text);
+    assert_null(schema);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(reads_every_short_float),
+      cmocka_unit_test(reads_floats_and_integers),
+      cmocka_unit_test(hilbert_visits_neighbours),
+      cmocka_unit_test(morton_interleaves),
+      cmocka_unit_test(sorts_by_distance),
+      cmocka_unit_test(nans_and_large_numbers_have_a_place),
+      cmocka_unit_test(grids_have_edges),
+      cmocka_unit_test(keys_are_as_wide_as_said),
+      cmocka_unit_test(a_point_is_set_first),
+      cmocka_unit_test(parameters_can_be_listed),
+      cmocka_unit_test(a_description_says_what_it_said),
+      cmocka_unit_test(wrong_descriptions_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
