@@ -69,16 +69,92 @@ static inline bool encode_float32(key_range range, recsort_key_step step)
   return true;
 }
 
+/* ---- Computed keys, some records at a time, so that the compiler can use vectors ---- */
+
+enum { COMPUTED_BLOCK = 64 };
+
+/* The numbers of a coordinate. */
+static void read_numbers(const recsort_key_step *operand, const unsigned char *record,
+                         size_t stride, size_t count, double *numbers)
+{
+  const bool big = operand->flags & RECSORT_KEY_BIG_ENDIAN;
+  const bool real = operand->bit == RECSORT_KEY_FLOAT;
+  record += operand->offset;
+  if (real && operand->bytes == sizeof(float)) {
+    for (size_t j = 0; j < count; j++, record += stride) {
+      const uint32_t raw = (uint32_t)key_load(record, sizeof raw, big);
+      float number;
+      memcpy(&number, &raw, sizeof number);
+      numbers[j] = (double)number;
+    }
+    return;
+  }
+  for (size_t j = 0; j < count; j++, record += stride)
+    numbers[j] = key_number(operand, key_load(record, operand->bytes, big));
+}
+
+typedef struct computed_block {
+  double numbers[RECSORT_KEY_MOST_OPERANDS][COMPUTED_BLOCK];
+  uint64_t codes[COMPUTED_BLOCK];
+} computed_block;
+
+/* As key_distance(), for `count` records. */
+static void compute_distances(const recsort_key_step *step, computed_block *block, size_t count)
+{
+  double sums[COMPUTED_BLOCK] = {0};
+  for (unsigned c = 0; c < step->bit; c++) {
+    const double origin = key_double(step[1 + c].bias);
+    for (size_t j = 0; j < COMPUTED_BLOCK; j++) {
+      const double difference = block->numbers[c][j] - origin;
+      sums[j] = sums[j] + key_product(difference, difference);
+    }
+  }
+  for (size_t j = 0; j < count; j++) {
+    const uint64_t raw =
+        step->width == 32 ? key_float_bits((float)sums[j]) : key_double_bits(sums[j]);
+    block->codes[j] = key_float_code(raw, step->width, step->flags, step->limit);
+  }
+}
+
+/* As key_place_on_curve(), for `count` records. */
+static void compute_places(const recsort_key_step *step, computed_block *block, size_t count)
+{
+  const unsigned bits = step->width / step->bit;
+  uint64_t cells[RECSORT_KEY_MOST_OPERANDS * COMPUTED_BLOCK];
+  bool nan[COMPUTED_BLOCK] = {false};
+  for (unsigned c = 0; c < step->bit; c++)
+    for (size_t j = 0; j < COMPUTED_BLOCK; j++) {
+      const double number = block->numbers[c][j];
+      nan[j] |= number != number;
+      cells[c * COMPUTED_BLOCK + j] = key_cell(&step[1 + c], number, bits);
+    }
+  if (step->kind == RECSORT_KEY_HILBERT) key_hilbert(cells, step->bit, bits, COMPUTED_BLOCK);
+  for (size_t j = 0; j < count; j++)
+    block->codes[j] = nan[j] ? key_nan_code(step) : key_curve_code(step, cells + j, COMPUTED_BLOCK);
+}
+
 /* A key that is one computed value. */
 static bool encode_computed(key_range range)
 {
   const recsort_key_program *const program = range.program;
+  const recsort_key_step *const step = program->steps;
   const size_t stride = (size_t)program->record_size;
-  const unsigned char *record = range.records + range.begin * stride;
-  for (size_t i = range.begin; i < range.end; i++, record += stride)
-    store_key(range.keys, i, program->key_width, key_computed(program->steps, record));
+  computed_block block = {.codes = {0}};
+  for (size_t i = range.begin; i < range.end; i += COMPUTED_BLOCK) {
+    const size_t left = range.end - i, count = left < COMPUTED_BLOCK ? left : COMPUTED_BLOCK;
+    for (unsigned c = 0; c < step->bit; c++)
+      read_numbers(&step[1 + c], range.records + i * stride, stride, count, block.numbers[c]);
+    if (step->kind == RECSORT_KEY_DISTANCE)
+      compute_distances(step, &block, count);
+    else
+      compute_places(step, &block, count);
+    for (size_t j = 0; j < count; j++)
+      store_key(range.keys, i + j, program->key_width, block.codes[j]);
+  }
   return true;
 }
+
+/* ---- Keys that are one field ---- */
 
 static inline bool encode_integer(key_range range, recsort_key_step step, unsigned bytes)
 {

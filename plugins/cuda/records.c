@@ -89,19 +89,31 @@ typedef struct records_key {
   uint64_t words[3]; /* key_place may access the word behind the key */
 } records_key;
 
-DEVICE_INLINE records_key make_key(const records_program *program, const unsigned char *record,
-                                   bool *valid)
+/* Kernels for programs without computed keys are compiled apart, as those take more registers. */
+static bool has_computed(const records_program *program)
+{
+  for (uint32_t s = 0; s < program->step_count; s++)
+    if (program->steps[s].kind >= RECSORT_KEY_DISTANCE) return true;
+  return false;
+}
+
+DEVICE_INLINE records_key make_key(const records_program *program, bool computed,
+                                   const unsigned char *record, bool *valid)
 {
   records_key key = {{0, 0, 0}};
-  for (uint32_t s = 0; s < program->step_count; s++)
-    key_place(key.words, &program->steps[s], key_step(&program->steps[s], record, valid));
+  for (uint32_t s = 0; s < program->step_count; s++) {
+    const recsort_key_step *const step = &program->steps[s];
+    key_place(key.words, step,
+              computed ? key_step(step, record, valid) : key_field(step, record, valid));
+  }
   return key;
 }
 
-DEVICE_INLINE void encode_record(const encode_args *args, const unsigned char *record, uint64_t i)
+DEVICE_INLINE void encode_record(const encode_args *args, bool computed,
+                                 const unsigned char *record, uint64_t i)
 {
   bool valid = true;
-  const records_key key = make_key(&args->program, record, &valid);
+  const records_key key = make_key(&args->program, computed, record, &valid);
   if (!valid) args->facts->invalid = 1;
   if (args->program.key_width == 32) {
     ((uint32_t *)args->keys)[i] = (uint32_t)key.words[0];
@@ -113,15 +125,25 @@ DEVICE_INLINE void encode_record(const encode_args *args, const unsigned char *r
   }
 }
 
-DEVICE_KERNEL(encode_keys, RECORDS_BLOCK, encode_args, args)
+DEVICE_INLINE void encode(const encode_args *args, bool computed)
 {
   const uint64_t i = records_thread();
-  const unsigned char *const record = args.records + i * args.program.record_size;
-  if (i < args.count) encode_record(&args, record, i);
-  if (args.unit == 0) return;
+  const unsigned char *const record = args->records + i * args->program.record_size;
+  if (i < args->count) encode_record(args, computed, record, i);
+  if (args->unit == 0) return;
   const uint64_t hash =
-      i < args.count ? hash_record(record, args.program.record_size, args.unit) : 0;
-  add_hashes(&args.facts->came, hash);
+      i < args->count ? hash_record(record, args->program.record_size, args->unit) : 0;
+  add_hashes(&args->facts->came, hash);
+}
+
+DEVICE_KERNEL(encode_fields, RECORDS_BLOCK, encode_args, args)
+{
+  encode(&args, false);
+}
+
+DEVICE_KERNEL(encode_keys, RECORDS_BLOCK, encode_args, args)
+{
+  encode(&args, true);
 }
 
 device_status records_encode(const records_program *program, const void *records, uint64_t count,
@@ -129,8 +151,9 @@ device_status records_encode(const records_program *program, const void *records
 {
   const uint32_t unit = summed ? load_unit(program->record_size) : 0;
   encode_args args = {*program, (const unsigned char *)records, keys, facts, count, unit};
-  return DEVICE_LAUNCH(encode_keys, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
-                       args);
+  const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
+  return has_computed(program) ? DEVICE_LAUNCH(encode_keys, grid, RECORDS_BLOCK, 0, stream, args)
+                               : DEVICE_LAUNCH(encode_fields, grid, RECORDS_BLOCK, 0, stream, args);
 }
 
 /* ---- Records on their way back ---- */
@@ -144,10 +167,11 @@ typedef struct confirm_args {
   uint32_t unit;
 } confirm_args;
 
-DEVICE_INLINE bool has_key(const confirm_args *args, const unsigned char *record, uint64_t i)
+DEVICE_INLINE bool has_key(const confirm_args *args, bool computed, const unsigned char *record,
+                           uint64_t i)
 {
   bool valid = true;
-  const records_key key = make_key(&args->program, record, &valid);
+  const records_key key = make_key(&args->program, computed, record, &valid);
   const uint64_t *const words = (const uint64_t *)args->keys;
   if (args->program.key_width == 32)
     return ((const uint32_t *)args->keys)[i] == (uint32_t)key.words[0];
@@ -155,16 +179,26 @@ DEVICE_INLINE bool has_key(const confirm_args *args, const unsigned char *record
   return words[2 * i] == key.words[0] && words[2 * i + 1] == key.words[1];
 }
 
-DEVICE_KERNEL(confirm_records, RECORDS_BLOCK, confirm_args, args)
+DEVICE_INLINE void confirm(const confirm_args *args, bool computed)
 {
   const uint64_t i = records_thread();
-  const unsigned char *const record = args.records + i * args.program.record_size;
+  const unsigned char *const record = args->records + i * args->program.record_size;
   uint64_t hash = 0;
-  if (i < args.count) {
-    if (!has_key(&args, record, i)) args.facts->strayed = 1;
-    hash = hash_record(record, args.program.record_size, args.unit);
+  if (i < args->count) {
+    if (!has_key(args, computed, record, i)) args->facts->strayed = 1;
+    hash = hash_record(record, args->program.record_size, args->unit);
   }
-  add_hashes(&args.facts->left, hash);
+  add_hashes(&args->facts->left, hash);
+}
+
+DEVICE_KERNEL(confirm_fields, RECORDS_BLOCK, confirm_args, args)
+{
+  confirm(&args, false);
+}
+
+DEVICE_KERNEL(confirm_keys, RECORDS_BLOCK, confirm_args, args)
+{
+  confirm(&args, true);
 }
 
 device_status records_confirm(const records_program *program, const void *records, uint64_t count,
@@ -172,8 +206,10 @@ device_status records_confirm(const records_program *program, const void *record
 {
   confirm_args args = {*program, (const unsigned char *)records, keys, facts,
                        count,    load_unit(program->record_size)};
-  return DEVICE_LAUNCH(confirm_records, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
-                       args);
+  const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
+  return has_computed(program)
+             ? DEVICE_LAUNCH(confirm_keys, grid, RECORDS_BLOCK, 0, stream, args)
+             : DEVICE_LAUNCH(confirm_fields, grid, RECORDS_BLOCK, 0, stream, args);
 }
 
 /* ---- Checks ---- */

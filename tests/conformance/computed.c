@@ -163,7 +163,7 @@ static computed_value judge_value(const computed_kind *k, const double *numbers)
                                                : (UINT64_C(1) << k->bits % 64) - 1;
   }
   if (k->bits == 32) value.distance = (double)(float)value.distance;
-  if (k->compute == RECSORT_HILBERT) key_hilbert(value.cells, (unsigned)k->count, k->bits);
+  if (k->compute == RECSORT_HILBERT) key_hilbert(value.cells, (unsigned)k->count, k->bits, 1);
   if (k->compute != RECSORT_DISTANCE && value.is_nan) /* it shares the last cell, or the first */
     for (size_t c = 0; c < k->count; c++)
       value.cells[c] = k->nan_first != k->descending ? 0 : (UINT64_C(1) << k->bits) - 1;

@@ -86,8 +86,8 @@ static void hilbert_visits_neighbours(void **state)
     for (uint64_t number = 0; number < size; number++) {
       uint64_t cells[RECSORT_KEY_MOST_OPERANDS];
       cell_of(g, number, cells);
-      key_hilbert(cells, g.count, g.bits);
-      const uint64_t place = key_interleave(cells, g.count, g.bits);
+      key_hilbert(cells, g.count, g.bits, 1);
+      const uint64_t place = key_interleave(cells, g.count, g.bits, 1);
       assert_true(place < size && cell_at[place] == 0);
       cell_at[place] = number + 1;
     }
@@ -118,7 +118,7 @@ static void morton_interleaves(void **state)
     uint64_t cells[RECSORT_KEY_MOST_OPERANDS];
     for (unsigned i = 0; i < count; i++)
       cells[i] = next_random(&random) & key_mask(bits);
-    const uint64_t code = key_interleave(cells, count, bits);
+    const uint64_t code = key_interleave(cells, count, bits, 1);
     for (unsigned i = 0; i < count; i++)
       for (unsigned bit = 0; bit < bits; bit++)
         assert_true((code >> (bit * count + count - 1 - i) & 1) == (cells[i] >> bit & 1));

@@ -22,6 +22,12 @@
 #define RECSORT_APART __attribute__((noinline, unused))
 #endif
 
+/* The low `bits` bits set. */
+RECSORT_HD static inline uint64_t key_mask(unsigned bits)
+{
+  return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
 RECSORT_HD static inline double key_double(uint64_t bits)
 {
   double value;
@@ -111,60 +117,102 @@ RECSORT_HD static inline uint64_t key_cell(const recsort_key_step *operand, doub
   const double place = key_product(number - key_double(operand->bias), key_double(operand->limit));
   const uint64_t last = (UINT64_C(1) << bits) - 1;
   if (!(place >= 1)) return 0;
-  return place < (double)last ? (uint64_t)place : last;
+  return place < (double)last ? (uint64_t)(int64_t)place : last;
 }
 
-/* Interleaves the bits of `count` numbers; the first one's bit is the most significant of each
- * group. */
+/* Moves bit i of a number of up to 32 bits to bit 2 i, or of up to 21 bits to bit 3 i. */
+RECSORT_HD static inline uint64_t key_spread_by_2(uint64_t bits)
+{
+  bits = (bits | bits << 16) & UINT64_C(0x0000ffff0000ffff);
+  bits = (bits | bits << 8) & UINT64_C(0x00ff00ff00ff00ff);
+  bits = (bits | bits << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+  bits = (bits | bits << 2) & UINT64_C(0x3333333333333333);
+  return (bits | bits << 1) & UINT64_C(0x5555555555555555);
+}
+
+RECSORT_HD static inline uint64_t key_spread_by_3(uint64_t bits)
+{
+  bits = (bits | bits << 32) & UINT64_C(0x001f00000000ffff);
+  bits = (bits | bits << 16) & UINT64_C(0x001f0000ff0000ff);
+  bits = (bits | bits << 8) & UINT64_C(0x100f00f00f00f00f);
+  bits = (bits | bits << 4) & UINT64_C(0x10c30c30c30c30c3);
+  return (bits | bits << 2) & UINT64_C(0x1249249249249249);
+}
+
+/* Interleaves the bits of `count` numbers, `lanes` apart; the first one's bit is the most
+ * significant of each group. */
 RECSORT_HD static inline uint64_t key_interleave(const uint64_t *cells, unsigned count,
-                                                 unsigned bits)
+                                                 unsigned bits, unsigned lanes)
 {
   uint64_t code = 0;
+  if (count == 2) return key_spread_by_2(cells[0]) << 1 | key_spread_by_2(cells[lanes]);
+  if (count == 3)
+    return key_spread_by_3(cells[0]) << 2 | key_spread_by_3(cells[lanes]) << 1 |
+           key_spread_by_3(cells[2 * lanes]);
   for (unsigned bit = bits; bit-- > 0;)
     for (unsigned i = 0; i < count; i++)
-      code = code << 1 | (cells[i] >> bit & 1);
+      code = code << 1 | (cells[i * lanes] >> bit & 1);
   return code;
 }
 
-/* Turns the numbers of a cell's coordinates into those whose interleaved bits are its place on the
- * Hilbert curve (Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707, 2004,
- * AxestoTranspose). */
-RECSORT_HD static inline void key_hilbert(uint64_t *cells, unsigned count, unsigned bits)
+/* Turns the numbers of cells' coordinates into those whose interleaved bits are the cells' places
+ * on the Hilbert curve (Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707,
+ * 2004, AxestoTranspose), without branches. `lanes` cells at once: coordinate c of cell j is
+ * cells[c * lanes + j]. */
+RECSORT_HD static inline void key_hilbert(uint64_t *cells, unsigned count, unsigned bits,
+                                          unsigned lanes)
 {
-  const uint64_t top = UINT64_C(1) << (bits - 1);
-  for (uint64_t bit = top; bit > 1; bit >>= 1) {
-    const uint64_t below = bit - 1;
-    for (unsigned i = 0; i < count; i++) {
-      const uint64_t differing = (cells[0] ^ cells[i]) & below;
-      const bool inverts = cells[i] & bit;
-      cells[0] ^= inverts ? below : differing;
-      if (!inverts && i > 0) cells[i] ^= differing;
+  uint64_t *const last = cells + (count - 1) * lanes;
+  for (unsigned place = bits - 1; place > 0; place--) {
+    const uint64_t below = (UINT64_C(1) << place) - 1;
+    for (unsigned c = 0; c < count; c++) {
+      uint64_t *const each = cells + c * lanes;
+      for (unsigned j = 0; j < lanes; j++) {
+        const uint64_t inverted = (0 - (each[j] >> place & 1)) & below;
+        const uint64_t exchanged = (cells[j] ^ each[j]) & below & ~inverted;
+        cells[j] ^= inverted | exchanged;
+        each[j] ^= exchanged; /* nothing if c is 0 */
+      }
     }
   }
-  for (unsigned i = 1; i < count; i++)
-    cells[i] ^= cells[i - 1];
-  uint64_t flips = 0;
-  for (uint64_t bit = top; bit > 1; bit >>= 1)
-    if (cells[count - 1] & bit) flips ^= bit - 1;
-  for (unsigned i = 0; i < count; i++)
-    cells[i] ^= flips;
+  for (unsigned i = lanes; i < count * lanes; i++)
+    cells[i] ^= cells[i - lanes];
+  for (unsigned j = 0; j < lanes; j++) {
+    uint64_t flips = 0;
+    for (unsigned place = bits - 1; place > 0; place--)
+      flips ^= (0 - (last[j] >> place & 1)) & ((UINT64_C(1) << place) - 1);
+    for (unsigned c = 0; c < count; c++)
+      cells[c * lanes + j] ^= flips;
+  }
 }
 
-/* The place on a curve of the cell that the numbers lie in. If one is a NaN, the last place, or the
- * first with NAN_FIRST. */
+/* The code of the cell that begins with `cells[0]`, the coordinates `lanes` apart. */
+RECSORT_HD static inline uint64_t key_curve_code(const recsort_key_step *step,
+                                                 const uint64_t *cells, unsigned lanes)
+{
+  const unsigned count = step->bit, bits = step->width / count;
+  const uint64_t code = key_interleave(cells, count, bits, lanes);
+  return step->flags & RECSORT_KEY_DESCENDING ? key_mask(step->width) ^ code : code;
+}
+
+/* The code of a cell that has a NaN for a coordinate: the last, or the first with NAN_FIRST. */
+RECSORT_HD static inline uint64_t key_nan_code(const recsort_key_step *step)
+{
+  return step->flags & RECSORT_KEY_NAN_FIRST ? 0 : key_mask(step->width);
+}
+
+/* The place on a curve of the cell that the numbers lie in. */
 RECSORT_HD static inline uint64_t key_place_on_curve(const recsort_key_step *step,
                                                      const double *numbers)
 {
   const unsigned count = step->bit, bits = step->width / count;
-  const uint64_t all = step->width >= 64 ? UINT64_MAX : (UINT64_C(1) << step->width) - 1;
   uint64_t cells[RECSORT_KEY_MOST_OPERANDS];
   for (unsigned i = 0; i < count; i++) {
-    if (numbers[i] != numbers[i]) return step->flags & RECSORT_KEY_NAN_FIRST ? 0 : all;
+    if (numbers[i] != numbers[i]) return key_nan_code(step);
     cells[i] = key_cell(&step[1 + i], numbers[i], bits);
   }
-  if (step->kind == RECSORT_KEY_HILBERT) key_hilbert(cells, count, bits);
-  const uint64_t code = key_interleave(cells, count, bits);
-  return step->flags & RECSORT_KEY_DESCENDING ? all ^ code : code;
+  if (step->kind == RECSORT_KEY_HILBERT) key_hilbert(cells, count, bits, 1);
+  return key_curve_code(step, cells, 1);
 }
 
 #endif

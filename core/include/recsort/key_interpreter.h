@@ -3,11 +3,12 @@
  *   key_load      loads the bytes of a step as an integer
  *   key_code      turns the integer into an order-preserving code of step->width bits
  *   key_place     puts the code into the words of the key
- *   key_step      does the first two, also for keys that are computed from several fields
+ *   key_field     does the first two
+ *   key_step      the same, also for keys that are computed from several fields
  *
- * key_take, key_value and key_store are the inverses, but not for computed keys. Values with the same code decode to one of
- * them: -0 to +0, every NaN to the canonical NaN, every true to 1. No function here checks its
- * arguments.
+ * key_take, key_value and key_store are the inverses, but not for computed keys. Values with the
+ * same code decode to one of them: -0 to +0, every NaN to the canonical NaN, every true to 1. No
+ * function here checks its arguments.
  */
 #ifndef RECSORT_KEY_INTERPRETER_H
 #define RECSORT_KEY_INTERPRETER_H
@@ -18,12 +19,6 @@
 #include "recsort/computed_key.h"
 #include "recsort/plugin.h"
 
-/* The low `bits` bits set. */
-RECSORT_HD static inline uint64_t key_mask(unsigned bits)
-{
-  return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
-
 RECSORT_HD static inline bool key_host_is_big_endian(void)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -33,8 +28,8 @@ RECSORT_HD static inline bool key_host_is_big_endian(void)
 #endif
 }
 
-/* Loads an unaligned integer. On the host the sizes that integers have take one load, which gcc does
- * not make of the loops. */
+/* Loads an unaligned integer. On the host the sizes that integers have take one load, which gcc
+ * does not make of the loops. */
 RECSORT_HD static inline uint64_t key_load(const unsigned char *at, unsigned bytes, bool big)
 {
   uint64_t value = 0;
@@ -159,6 +154,14 @@ RECSORT_HD static inline uint64_t key_take(const uint64_t *words, const recsort_
   return code & key_mask(step->width);
 }
 
+/* The code of a field for one record; `valid` as for key_code. */
+RECSORT_HD static inline uint64_t key_field(const recsort_key_step *step,
+                                            const unsigned char *record, bool *valid)
+{
+  const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
+  return key_code(step, key_load(record + step->offset, step->bytes, big), valid);
+}
+
 /* The code of a computed key. Not inlined: most programs have none. */
 RECSORT_HD static RECSORT_APART uint64_t key_computed(const recsort_key_step *step,
                                                       const unsigned char *record)
@@ -177,10 +180,9 @@ RECSORT_HD static RECSORT_APART uint64_t key_computed(const recsort_key_step *st
 RECSORT_HD static inline uint64_t key_step(const recsort_key_step *step,
                                            const unsigned char *record, bool *valid)
 {
-  const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
   if (step->kind == RECSORT_KEY_OPERAND) return 0;
   if (step->kind >= RECSORT_KEY_DISTANCE) return key_computed(step, record);
-  return key_code(step, key_load(record + step->offset, step->bytes, big), valid);
+  return key_field(step, record, valid);
 }
 
 #endif

@@ -184,10 +184,10 @@ typedef enum recsort_key_kind {
   RECSORT_KEY_DISTANCE, /* the squared distance from a point, as a FLOAT of `width` bits */
   RECSORT_KEY_MORTON,   /* the place of a cell on a Morton curve */
   RECSORT_KEY_HILBERT,  /* the same on a Hilbert curve */
-  RECSORT_KEY_OPERAND   /* a number of kind `bit`: UNSIGNED, SIGNED or FLOAT, which has `shift` bits of
-                         * fraction. It has no bits of the key: `width` is 0. DISTANCE: `bias` holds
-                         * a double, the point's coordinate. The others: `bias` holds the least
-                         * value, and `limit` cells for each unit */
+  RECSORT_KEY_OPERAND   /* a number of kind `bit`: UNSIGNED, SIGNED or FLOAT, which has `shift` bits
+                         * of   fraction. It has no bits of the key: `width` is 0. DISTANCE: `bias`
+                         * holds   a double, the point's coordinate. The others: `bias` holds the
+                         * least   value, and `limit` cells for each unit */
 } recsort_key_kind;
 
 enum { RECSORT_KEY_MOST_OPERANDS = 8 };

@@ -244,10 +244,10 @@ typedef enum recsort_compute {
   RECSORT_DISTANCE = 1, /* the squared distance from a point: a float32 if all coordinates are
                          * float32 or shorter floats, otherwise a float64. Infinity if it is too
                          * large, a NaN if a coordinate is one */
-  RECSORT_MORTON,       /* the place on a Morton curve of the cell of a grid that the coordinates are
-                         * in. Coordinates outside the grid count as its edge; if one is a NaN, the
-                         * place is the last one, or the first with NAN_FIRST */
-  RECSORT_HILBERT       /* the same on a Hilbert curve */
+  RECSORT_MORTON, /* the place on a Morton curve of the cell of a grid that the coordinates are
+                   * in. Coordinates outside the grid count as its edge; if one is a NaN, the
+                   * place is the last one, or the first with NAN_FIRST */
+  RECSORT_HILBERT /* the same on a Hilbert curve */
 } recsort_compute;
 
 enum { RECSORT_MOST_COORDINATES = 8 };
@@ -259,12 +259,12 @@ typedef struct recsort_computed_desc {
   uint32_t bits;                  /* MORTON, HILBERT: a grid has 2^bits cells along each coordinate;
                                    * at most 64 bits for all coordinates together */
   const char *const *coordinates; /* paths of integers or floats */
-  size_t coordinate_count;        /* at most RECSORT_MOST_COORDINATES; MORTON, HILBERT: at least 2 */
-  const char *parameter;          /* DISTANCE: the name of the point, which is set by
-                                   * recsort_sorter_set_parameter; NULL: it is at `origin` */
-  const double *origin;           /* DISTANCE: the point, if it has no name. MORTON, HILBERT: the
-                                   * least coordinates of the grid */
-  const double *limit;            /* MORTON, HILBERT: the greatest ones */
+  size_t coordinate_count; /* at most RECSORT_MOST_COORDINATES; MORTON, HILBERT: at least 2 */
+  const char *parameter;   /* DISTANCE: the name of the point, which is set by
+                            * recsort_sorter_set_parameter; NULL: it is at `origin` */
+  const double *origin;    /* DISTANCE: the point, if it has no name. MORTON, HILBERT: the
+                            * least coordinates of the grid */
+  const double *limit;     /* MORTON, HILBERT: the greatest ones */
   uint32_t line;
   uint32_t column;
 } recsort_computed_desc;
@@ -666,9 +666,9 @@ RECSORT_API recsort_status recsort_sorter_set_parameter(recsort_sorter *sorter, 
                                                         const double *values, size_t count,
                                                         recsort_error *error);
 
-/* The name of parameter `number`, from 0, of the sorter's keys; NULL: there are no more. A name that
- * several keys have comes as often. `count` becomes the number of its values and `is_set` whether
- * it has any; both may be NULL. The name lives as long as the sorter. */
+/* The name of parameter `number`, from 0, of the sorter's keys; NULL: there are no more. A name
+ * that several keys have comes as often. `count` becomes the number of its values and `is_set`
+ * whether it has any; both may be NULL. The name lives as long as the sorter. */
 RECSORT_API const char *recsort_sorter_get_parameter(const recsort_sorter *sorter, size_t number,
                                                      size_t *count, bool *is_set);
 
