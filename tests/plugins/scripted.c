@@ -24,6 +24,8 @@
  *   merge-memory, merge-huge           it wants more memory than there is
  *   merge-short                        its table ends before what merges
  *
+ * If RECSORT_TEST_EARLIER is set, its version is 1.1.
+ *
  * It also checks that the host keeps its part of the contract, and fails with a text if not. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -368,6 +370,10 @@ const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
 
 __attribute__((visibility("default"))) const recsort_plugin *recsort_plugin_entry(uint32_t host_abi)
 {
+  static recsort_plugin earlier;
   (void)host_abi;
-  return &table;
+  if (!getenv("RECSORT_TEST_EARLIER")) return &table;
+  earlier = table;
+  earlier.abi = RECSORT_PLUGIN_ABI_MAJOR << 16 | 1;
+  return &earlier;
 }
