@@ -39,7 +39,7 @@ $CXX ${CXXFLAGS:-} -o "$scratch/pc_cxx" "$source/outside.cpp" $flags -Wl,-rpath,
 expect "$scratch/pc_c"
 expect "$scratch/pc_cxx"
 
-for tool in recsort recgen reccat; do
+for tool in recsort recgen reccat sprites; do
   "$scratch/root/bin/$tool" --version
   test -s "$scratch/root/share/man/man1/$tool.1"
 done

@@ -96,10 +96,11 @@ bool draw_to_file(const canvas *c, const char *path)
   png_image image = {.version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_RGB};
   image.width = (png_uint_32)c->width;
   image.height = (png_uint_32)c->height;
+  errno = 0;
   FILE *const file = fopen(path, "wb");
   bool done = file && png_image_write_to_stdio(&image, file, 0, c->pixels, c->stride, NULL);
   if (file) done = !fclose(file) && done;
-  if (!done) tool_error("%s: %s", path, *image.message ? image.message : strerror(errno));
+  if (!done) tool_error("%s: %s", path, errno ? strerror(errno) : image.message);
   return done;
 }
 #endif

@@ -15,9 +15,8 @@ typedef struct game {
 } game;
 /* spriteIndex % SHAPES is the shape, the rest the colour. The first shapes walk. */
 enum { SHAPES = 8, WALKERS = 4, FRAMES_A_SECOND = 30 };
-/* Places the entities, which are zeros. */
+/* Places the entities, which are zeros; in each frame, moves them and computes the distances. */
 void game_start(game *g);
-/* The next frame: moves the player and the entities, and computes distanceFromPlayer. */
 void game_step(game *g);
 
 /* 3 bytes a pixel, red first; `stride` bytes a row. It may be a part of a wider canvas. */
