@@ -111,7 +111,7 @@ bool draw_to_file(const canvas *c, const char *path)
 bool draw_to_window(const canvas *c, bool *closed)
 {
   static SDL_Window *window;
-  if (!window && !SDL_Init(SDL_INIT_VIDEO))
+  if (!window && !atexit(SDL_Quit) && !SDL_Init(SDL_INIT_VIDEO))
     window = SDL_CreateWindow("sprites", 0, 0, c->width, c->height, 0);
   SDL_Surface *const picture = SDL_CreateRGBSurfaceWithFormatFrom(
       c->pixels, c->width, c->height, 24, c->stride, SDL_PIXELFORMAT_RGB24);
