@@ -1,10 +1,10 @@
 #!/bin/sh
-# Usage: test_sprites.sh SPRITES MANUAL-PAGE SCRIPTED-PLUGIN-FOLDER
+# Usage: test_sprites.sh SPRITES SOURCE-FOLDER SCRIPTED-PLUGIN-FOLDER
 # Every order is right for any size, plugin and number of threads; the same arguments give the same
 # pixels everywhere; files are valid PNG; --check finds what a plugin sorts wrongly; and one clear
 # line for each error.
 set -eu
-sprites=$1 manual=$2 scripted=$3
+sprites=$1 source=$2 scripted=$3
 unset DISPLAY WAYLAND_DISPLAY
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -118,6 +118,12 @@ if "$sprites" --count 1 --strip it.png > out 2> log; then
     "$sprites" $small --count $count --strip few.png > out
     check "$count frames, $count panels" test "$(decoded few.png | cut -d' ' -f1)" = $((64 * count - 4))
   done
+  # the picture of the README is what the command beside it writes
+  command=$(sed -n 's|^sprites \(.*\) --strip docs/sprites.png.*|\1|p' "$source/README.md")
+  check 'the README has the command' test -n "$command"
+  "$sprites" $command --strip shown.png > out
+  check 'the picture of the README' test "$(decoded shown.png)" = "$(decoded "$source/docs/sprites.png")"
+  check 'it is small' test "$(wc -c < "$source/docs/sprites.png")" -le 61440
   "$sprites" --count 1 --size 60x40 --entities 500 --strip few.png > out
   check 'the strip holds the frame' cmp few.png a/frame-0001.png
 else
@@ -172,7 +178,7 @@ else
 fi
 
 "$sprites" --help | grep -oE -- '--[a-z]+' | sort -u > said
-sed 's/\\-/-/g' "$manual" | sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' | grep -oE -- '--[a-z]+' | sort -u > written
+sed 's/\\-/-/g' "$source/tools/sprites/sprites.1" | sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' | grep -oE -- '--[a-z]+' | sort -u > written
 check 'the manual page has the options of --help' cmp said written
 check 'help fits' test "$("$sprites" --help | wc -l)" -le 24
 check 'help is narrow' test "$("$sprites" --help | awk '{ if (length > n) n = length } END { print n }')" -le 80
