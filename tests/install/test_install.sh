@@ -48,6 +48,12 @@ test -s "$scratch/root/share/recsort/schemas/entity.yaml"
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" --check
 
+# The part of sprites that a game copies needs only the library.
+cp "$source"/../../../tools/sprites/depth_sort.[ch] "$scratch"
+$CC ${CFLAGS:-} -std=c11 -Wall -Wextra -Werror -c -o "$scratch/depth_sort.o" "$scratch/depth_sort.c" \
+  $(pkg-config --cflags recsort)
+echo 'depth_sort: right'
+
 # A plugin, built with only the installed headers: with find_package and with pkg-config.
 mkdir "$scratch/plugins"
 $CC ${CFLAGS:-} -std=c11 -fvisibility=hidden -shared -fPIC -o "$scratch/plugins/librecsort_example.so" \

@@ -1,5 +1,5 @@
 /* depth_sort.c - see depth_sort.h. */
-#include "sprites/depth_sort.h"
+#include "depth_sort.h"
 
 static const char text[] = "record: Entity\n"
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
