@@ -82,8 +82,7 @@ void draw_game(const canvas *c, const game *g)
     const float aside = x * g->forward_y - y * g->forward_x;
     if (ahead < far / 2) continue; /* behind the player, or far to one side */
     draw_sprite(c, e->spriteIndex, (float)c->width / 2 + focal * aside / ahead,
-                (float)horizon + focal * eye / far, focal / far,
-                (uint32_t)(14 * far / (g->radius + 2)));
+                (float)horizon + focal * eye / far, focal / far, far < 60 ? (uint32_t)far / 4 : 15);
   }
 }
 

@@ -35,7 +35,7 @@ static const struct option options[] = {
     {"version", 0, NULL, 'V'},       {0}};
 
 enum { PANELS = 3, GAP = 4, MOST_FRAMES = 1 << 20 };
-typedef struct play {
+typedef struct play { /* the only one lives as long as the program */
   const char *given[GIVEN];
   uint64_t count, threads, ties, panel;
   game g;
@@ -128,22 +128,23 @@ static int compare(const void *a, const void *b)
 static int finish(play *p, double seconds)
 {
   const canvas *const c = &p->strip;
-  const double count = (double)p->count, last = count - 1, width = c->width / count;
+  const int n = (int)p->count;
+  const double width = (double)c->width / n;
   if (SPRITES_PNG && p->given[STRIP] && !draw_to_file(c, p->given[STRIP])) return TOOL_TROUBLE;
   draw_box(c, 0, 0, c->width, c->height, 0xffffff);
-  for (int i = 0; i <= (int)last; i++) { /* a bar, its height relative to the slowest */
-    const int top = (int)(c->height * (1 - p->seconds[i] / p->slowest));
+  for (int i = 0; i < n; i++) { /* a bar, its height relative to the slowest */
+    const int top = (int)(c->height * (1 - p->seconds[i] / (p->slowest + 1e-9)));
     draw_box(c, (int)(i * width), top, (int)(i * width + width) + 1, c->height, 0x4878b0);
   }
   if (SPRITES_PNG && p->given[PLOT] && !draw_to_file(c, p->given[PLOT])) return TOOL_TROUBLE;
   recsort_stats stats;
   recsort_sorter_get_stats(p->sorter, &stats, sizeof stats);
-  printf("%.0f frames of %" PRIu64 " entities, %.1f a second; plugin %s\n", count, p->g.count,
-         count / seconds, stats.plugin);
+  printf("%d frames of %" PRIu64 " entities, %.1f a second; plugin %s\n", n, p->g.count,
+         n / seconds, stats.plugin);
   double *const at = p->seconds;
   qsort(at, p->count, sizeof *at, compare);
-  printf("sort, ms: 50%% %.3f, 90%% %.3f, 99%% %.3f, max %.3f\n", 1e3 * at[(int)(0.5 * last)],
-         1e3 * at[(int)(0.9 * last)], 1e3 * at[(int)(0.99 * last)], 1e3 * at[(int)last]);
+  printf("sort, ms: 50%% %.3f, 90%% %.3f, 99%% %.3f, max %.3f\n", 1e3 * at[n / 2],
+         1e3 * at[(int)(0.9 * n)], 1e3 * at[(int)(0.99 * n)], 1e3 * at[n - 1]);
   if (p->given[CHECK]) printf("every order is right; %" PRIu64 " neighbours tie\n", p->ties);
   return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
 }
