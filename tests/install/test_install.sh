@@ -39,7 +39,7 @@ $CXX ${CXXFLAGS:-} -o "$scratch/pc_cxx" "$source/outside.cpp" $flags -Wl,-rpath,
 expect "$scratch/pc_c"
 expect "$scratch/pc_cxx"
 
-for tool in recsort recgen reccat; do
+for tool in recsort recgen reccat sprites; do
   "$scratch/root/bin/$tool" --version
   test -s "$scratch/root/share/man/man1/$tool.1"
 done
@@ -47,6 +47,12 @@ test -s "$scratch/root/share/recsort/schemas/entity.yaml"
 "$scratch/root/bin/recgen" -s "$scratch/root/share/recsort/schemas/entity.yaml" -n 1000 |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" --check
+
+# The part of sprites that a game copies needs only the library.
+cp "$source"/../../../tools/sprites/depth_sort.[ch] "$scratch"
+$CC ${CFLAGS:-} -std=c11 -Wall -Wextra -Werror -c -o "$scratch/depth_sort.o" "$scratch/depth_sort.c" \
+  $(pkg-config --cflags recsort)
+echo 'depth_sort: right'
 
 # A plugin, built with only the installed headers: with find_package and with pkg-config.
 mkdir "$scratch/plugins"
