@@ -478,7 +478,8 @@ MERGE_STAGES = [('emulated merges', ['merges', 'test_device_plan'], r'^emulation
 
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
-RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60)]
+RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
+                  ('CUDA conformance', [], r'^cuda\.conformance\.sample$', 120)]
 # How a file's name begins, and what finds its mutants; the first match counts. Every folder of
 # plugins/cuda has sorts.
 STAGES_OF = [(r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),

@@ -50,6 +50,7 @@ static void reads_floats_and_integers(void **state)
     assert_true(key_real(key_float_bits(floats[i]), 4, 23) == (double)floats[i]);
   assert_true(isnan(key_real(0x7fc00000, 4, 23)));
   assert_true(key_real(key_double_bits(-0.1), 8, 52) == -0.1);
+  assert_true(key_real(1, 8, 52) == DBL_MIN / ((uint64_t)1 << 52)); /* the least double */
   for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
     recsort_key_step step = {.bit = RECSORT_KEY_SIGNED, .bytes = 8};
     assert_true(key_number(&step, (uint64_t)integers[i]) == (double)integers[i]);
