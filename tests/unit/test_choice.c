@@ -11,16 +11,11 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/native.h"
 #include "support/told.h"
 
 #define WRONG RS_TEST_PLUGINS "/wrong"
 #define SCRIPTED RS_TEST_PLUGINS "/scripted"
-
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define HOST_ENDIAN RECSORT_BIG_ENDIAN
-#else
-#define HOST_ENDIAN RECSORT_LITTLE_ENDIAN
-#endif
 
 enum { LEAST = 12288, MANY = 2 * LEAST }; /* as recsort.h says */
 
@@ -59,7 +54,7 @@ static int forget(void **state)
 static recsort_sorter *create(recsort_options options)
 {
   static const recsort_field_desc field = {
-      .name = "key", .type = RECSORT_UINT32, .endian = HOST_ENDIAN};
+      .name = "key", .type = RECSORT_UINT32, .endian = NATIVE_ENDIAN};
   static const recsort_key_desc key = {.path = "key"};
   const recsort_schema_desc desc = {.struct_size = sizeof desc,
                                     .record = "R",

@@ -13,6 +13,7 @@
 
 #include "recsort/key_interpreter.h"
 #include "recsort/recsort.h"
+#include "support/native.h"
 #include "support/random.h"
 
 /* ---- Numbers ---- */
@@ -141,7 +142,7 @@ static recsort_sorter *open_sorter(const char *keys, const recsort_options *opti
   recsort_sorter *sorter = NULL;
   recsort_error error = {0};
   snprintf(text, sizeof text,
-           "record: P\nfields:\n  - {name: x, type: float32}\n  - {name: y, type: float32}\n"
+           "record: P\n" NATIVE "fields:\n  - {name: x, type: float32}\n  - {name: y, type: float32}\n"
            "  - {name: z, type: float32}\n  - {name: id, type: uint32}\nkeys:\n%s",
            keys);
   if (recsort_schema_load_memory(text, strlen(text), "p", NULL, &schema, &error) ||

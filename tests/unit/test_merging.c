@@ -14,14 +14,8 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/native.h"
 #include "support/refused.h"
-
-/* The byte order of the processor that the test runs on. */
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define NATIVE "endian: big\n"
-#else
-#define NATIVE "endian: little\n"
-#endif
 
 enum { COUNT = 12, RUNS = 4 };
 

@@ -13,6 +13,7 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/native.h"
 #include "support/random.h"
 #include "support/told.h"
 
@@ -20,13 +21,6 @@ typedef struct numbered {
   uint32_t key;
   uint32_t place;
 } numbered;
-
-/* Structs that are filled in C. */
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define NATIVE "endian: big\n"
-#else
-#define NATIVE "endian: little\n"
-#endif
 
 static const char yaml[] =
     "record: N\n" NATIVE "fields: [{name: key, type: uint32}, {name: place, type: uint32}]\n"
