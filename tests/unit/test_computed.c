@@ -13,6 +13,7 @@
 
 #include "recsort/key_interpreter.h"
 #include "recsort/recsort.h"
+#include "support/failing_allocator.h"
 #include "support/native.h"
 #include "support/random.h"
 
@@ -142,7 +143,8 @@ static recsort_sorter *open_sorter(const char *keys, const recsort_options *opti
   recsort_sorter *sorter = NULL;
   recsort_error error = {0};
   snprintf(text, sizeof text,
-           "record: P\n" NATIVE "fields:\n  - {name: x, type: float32}\n  - {name: y, type: float32}\n"
+           "record: P\n" NATIVE
+           "fields:\n  - {name: x, type: float32}\n  - {name: y, type: float32}\n"
            "  - {name: z, type: float32}\n  - {name: id, type: uint32}\nkeys:\n%s",
            keys);
   if (recsort_schema_load_memory(text, strlen(text), "p", NULL, &schema, &error) ||
@@ -322,6 +324,169 @@ static void parameters_can_be_listed(void **state)
   recsort_sorter_destroy(sorter);
 }
 
+/* ---- Schemas ---- */
+
+/* Loads a schema of x and y with `extra` more fields before them, and a key. */
+static recsort_status load(const char *key, unsigned extra, const recsort_allocator *allocator,
+                           recsort_schema **schema, recsort_error *error)
+{
+  char text[4000] = "record: P\nfields:\n";
+  for (unsigned i = 0; i < extra; i++)
+    sprintf(text + strlen(text), "  - {name: f%u, type: uint8}\n", i);
+  sprintf(text + strlen(text),
+          "  - {name: x, type: float32}\n  - {name: a_long_name_of_a_field, type: float32}\n"
+          "keys:\n  - {%s}\n",
+          key);
+  return recsort_schema_load_memory(text, strlen(text), "p", allocator, schema, error);
+}
+
+static void numbers_have_many_spellings(void **state)
+{
+  static const struct {
+    const char *text;
+    double value; /* NaN: not a number */
+  } cases[] = {{"1", 1},
+               {"+1", 1},
+               {"-1.", -1},
+               {".5", 0.5},
+               {"-.5e1", -5},
+               {"1e3", 1000},
+               {"1E+3", 1000},
+               {"25e-2", .25},
+               {"1e", NAN},
+               {"1e+", NAN},
+               {"1e-", NAN},
+               {".", NAN},
+               {"-", NAN},
+               {"+.e1", NAN},
+               {"0x10", NAN},
+               {".inf", NAN},
+               {"'1'", NAN},
+               {"''", NAN},
+               {"1_000", NAN},
+               {"x", NAN},
+               {"0.0000000000000000000000000000000000000000000000000000000000001", 1e-61},
+               {"0.00000000000000000000000000000000000000000000000000000000000001", NAN}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char key[200];
+    recsort_schema *schema = NULL;
+    recsort_error error = {0};
+    recsort_computed_desc found;
+    snprintf(key, sizeof key, "distance: {fields: [x], from: [%s]}", cases[i].text);
+    const recsort_status status = load(key, 0, NULL, &schema, &error);
+    if (isnan(cases[i].value)) {
+      assert_int_equal(status, RECSORT_INVALID_SCHEMA);
+      if (!strstr(error.text, "is not a number")) fail_msg("%s: %s", cases[i].text, error.text);
+      continue;
+    }
+    if (status) fail_msg("%s: %s", cases[i].text, error.text);
+    recsort_schema_get_computed(schema, 0, &found, sizeof found);
+    if (found.origin[0] != cases[i].value) fail_msg("%s: %g", cases[i].text, found.origin[0]);
+    recsort_schema_destroy(schema);
+  }
+}
+
+static void wrong_schemas_are_refused(void **state)
+{
+  static const char *const cases[][2] = {
+      {"morton: {fields: [x, x], bits: '4', min: 0, max: 1}", "bits \"4\" is not a number"},
+      {"morton: {fields: [x, x], bits: '', min: 0, max: 1}", "bits \"\" is not a number"},
+      {"morton: {fields: [x, x], bits: 0, min: 0, max: 1}", "bits \"0\" is not a number"},
+      {"morton: {fields: [x, x], bits: 4.0, min: 0, max: 1}", "bits \"4.0\" is not a number"},
+      {"morton: {fields: [x, x], min: 0, max: 1}", "it has no grid"},
+      {"morton: {fields: [x, x], bits: 4, max: 1}", "it has no grid"},
+      {"morton: {fields: [x, x], bits: 4, min: 0}", "it has no grid"},
+      {"morton: {fields: [x, x], bits: 4, min: [0, 0, 0], max: 1}",
+       "min has 3 numbers for 2 fields"},
+      {"morton: {fields: [x, x], bits: 4, min: 0, max: [1]}", "max has 1 numbers for 2 fields"},
+      {"distance: {fields: [x], from: [1, 2, 3, 4, 5, 6, 7, 8, 9]}",
+       "from has more than 8 numbers"},
+      {"distance: {fields: [x], from: [[1]]}", "from"},
+      {"distance: {fields: [[x]], from: [1]}", "fields"},
+      {"distance: {fields: [x], from: {x: 1}}", "from"},
+      {"distance: [x]", "distance"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    recsort_schema *schema = NULL;
+    recsort_error error = {0};
+    assert_int_equal(load(cases[i][0], 0, NULL, &schema, &error), RECSORT_INVALID_SCHEMA);
+    assert_null(schema);
+    if (!strstr(error.text, cases[i][1])) fail_msg("%s: %s", cases[i][0], error.text);
+  }
+}
+
+/* A key is named for what it is computed from; the name is cut when it is long, between characters.
+ */
+static void long_names_are_cut(void **state)
+{
+  char name[128] = "";
+  recsort_error error = {0};
+  (void)state;
+  for (int i = 0; i < 60; i++)
+    strcat(name, "\xc3\xa9");
+  for (size_t more = 0; more < 4; more++) {
+    char text[600];
+    recsort_schema *schema = NULL;
+    recsort_computed_desc found;
+    strncat(name, "x", more > 0);
+    const int length = snprintf(text, sizeof text,
+                                "record: P\nfields: [{name: %s, type: int8}]\n"
+                                "keys: [{distance: {fields: [%s, %s], from: 'from %s'}}]\n",
+                                name, name, name, name);
+    if (recsort_schema_load_memory(text, (size_t)length, "p", NULL, &schema, &error))
+      fail_msg("%s", error.text);
+    recsort_schema_get_computed(schema, 0, &found, sizeof found);
+    snprintf(text, sizeof text, "distance(%s, %s from from %s)", name, name, name);
+    const size_t kept = strlen(found.name);
+    assert_true(kept == 254 || kept == 255);
+    assert_memory_equal(found.name, text, kept);
+    assert_true(((unsigned char)text[kept] & 0xc0) != 0x80);
+    recsort_schema_destroy(schema);
+  }
+  for (int coordinates = 1; coordinates <= 8; coordinates++) { /* cut inside the numbers, or not */
+    char key[600] = "distance: {fields: [x", values[400] = "-1.2345678901234567e-300";
+    recsort_schema *schema = NULL;
+    recsort_computed_desc found;
+    for (int i = 1; i < coordinates; i++) {
+      strcat(key, ", a_long_name_of_a_field");
+      strcat(values, ", -1.2345678901234567e-300");
+    }
+    sprintf(key + strlen(key), "], from: [%s]}", values);
+    if (load(key, 0, NULL, &schema, &error)) fail_msg("%s", error.text);
+    recsort_schema_get_computed(schema, 0, &found, sizeof found);
+    assert_int_equal(found.name[strlen(found.name) - 1] == ')', coordinates < 6);
+    recsort_schema_destroy(schema);
+  }
+}
+
+/* Each allocation fails in turn, wherever a block of the arena ends. */
+static void survives_failing_allocations(void **state)
+{
+  static const char *const keys[] = {
+      "distance: {fields: [x, a_long_name_of_a_field], from: a_long_name_of_a_point}",
+      "hilbert: {fields: [x, a_long_name_of_a_field], bits: 5, min: [0, 1], max: 2}"};
+  size_t faults = 0;
+  (void)state;
+  for (unsigned each = 0; each < 2 * 64; each++) {
+    recsort_status status;
+    size_t fail_at = 0;
+    do {
+      failing_allocator counted = {.fail_at = ++fail_at};
+      const recsort_allocator allocator = failing_hook(&counted);
+      recsort_schema *schema = NULL;
+      recsort_error error = {0};
+      status = load(keys[each % 2], each / 2, &allocator, &schema, &error);
+      assert_true(status == RECSORT_OK || status == RECSORT_OUT_OF_MEMORY);
+      assert_int_equal(error.status, status);
+      faults += status != RECSORT_OK;
+      recsort_schema_destroy(schema);
+      assert_true(counted.blocks == 0 && counted.wrong == 0);
+    } while (status);
+  }
+  assert_true(faults >= 500);
+}
+
 /* ---- Descriptions in C ---- */
 
 static const recsort_field_desc fields[] = {
@@ -376,7 +541,7 @@ static void wrong_descriptions_are_refused(void **state)
   static const char *const xy[] = {"x", "y"}, *const xt[] = {"x", "text"}, *const xq[] = {"x", "q"},
                            *const xn[] = {"x", NULL};
   static const double zero[] = {0, 0}, one[] = {1, 1}, far[] = {DBL_MAX, 1}, low[] = {-DBL_MAX, 0},
-                      nan[] = {0, NAN};
+                      tiny[] = {DBL_TRUE_MIN, 1}, nan[] = {0, NAN};
 #define CURVE(...)                                                                                 \
   {                                                                                                \
     .name = "near", .compute = RECSORT_MORTON, .coordinate_count = 2, __VA_ARGS__                  \
@@ -389,6 +554,9 @@ static void wrong_descriptions_are_refused(void **state)
       {{.compute = RECSORT_MORTON}, "a computed value has no name", 0},
       {{.name = "x"}, "key \"x\": a field has that name", 0},
       {{.name = "near"}, "key \"near\": it is not a recsort_compute", 0},
+      {{.name = "near", .compute = (recsort_compute)4},
+       "key \"near\": it is not a recsort_compute",
+       0},
       {CURVE(.coordinates = NULL), "key \"near\": it takes 2 to 8 fields, not 2", 0},
       {{.name = "near", .compute = RECSORT_MORTON, .coordinates = xy, .coordinate_count = 1},
        "key \"near\": it takes 2 to 8 fields, not 1",
@@ -397,6 +565,19 @@ static void wrong_descriptions_are_refused(void **state)
        "key \"near\": it takes 1 to 8 fields, not 9",
        0},
       {CURVE(.coordinates = xy, .bits = 33), "key \"near\": bits is 33; for 2 fields it is 1 to 32",
+       0},
+      {CURVE(.coordinates = xy), "key \"near\": bits is 0; for 2 fields it is 1 to 32", 0},
+      {CURVE(.coordinates = xy, .bits = 3, .limit = one),
+       "key \"near\": its grid needs a min and a max", 0},
+      {CURVE(.coordinates = xy, .bits = 32, .origin = zero, .limit = tiny),
+       "key \"near\": the min and max of x are too far apart or too close", 0},
+      {{.name = "near",
+        .compute = RECSORT_DISTANCE,
+        .coordinates = xy,
+        .coordinate_count = 2,
+        .parameter = "\n"},
+       "key \"near\": the name of its point is not one: a name must not hold control "
+       "characters",
        0},
       {CURVE(.coordinates = xy, .bits = 3, .origin = zero),
        "key \"near\": its grid needs a min and a max", 0},
@@ -481,6 +662,10 @@ int main(void)
       cmocka_unit_test(keys_are_as_wide_as_said),
       cmocka_unit_test(a_point_is_set_first),
       cmocka_unit_test(parameters_can_be_listed),
+      cmocka_unit_test(numbers_have_many_spellings),
+      cmocka_unit_test(wrong_schemas_are_refused),
+      cmocka_unit_test(long_names_are_cut),
+      cmocka_unit_test(survives_failing_allocations),
       cmocka_unit_test(a_description_says_what_it_said),
       cmocka_unit_test(wrong_descriptions_are_refused),
       cmocka_unit_test_teardown(earlier_plugins_get_keys_only, forget),
