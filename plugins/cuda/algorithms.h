@@ -8,14 +8,16 @@
 #ifndef RECSORT_CUDA_ALGORITHMS_H
 #define RECSORT_CUDA_ALGORITHMS_H
 
+#include "cuda/merge/merge.h"
 #include "cuda/sample/sample.h"
 #include "gpu/algorithms.h"
 
 #define CUDA_ALGORITHMS(ROW)                                                                       \
   ROW(sample_sort, sample_extra_bytes, "sample",                                                   \
       "sample sort: pairs to buckets by splitters, to bins by their keys, then ranked")            \
-  ROW(merge_sort, NULL, "merge",                                                                   \
-      "merge sort: chunks in shared memory, then co-ranked tiles of two runs")                     \
+  ROW(merge_sort, merge_extra_bytes, "merge",                                                      \
+      "merge sort: chunks in shared memory, co-ranked tiles of two runs, at last all runs at "     \
+      "once")                                                                                      \
   ROW(rank_sort, NULL, "rank",                                                                     \
       "every pass finds each element's place by a search in the sibling chunk")                    \
   ROW(rank_sm8_sort, NULL, "rank-sm8", "rank, the first 8 passes in shared memory")                \

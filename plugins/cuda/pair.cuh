@@ -60,6 +60,21 @@ RECSORT_HD static inline void *pair_array_end(const pair_array<Pair> *array, uin
     return array->indices + count;
 }
 
+/* The pairs of a side of a sort's buffers. Packed ones take the place of its keys and indices,
+ * which lie in one block. */
+template <class Pair>
+static inline pair_array<Pair> pair_array_of_side(const device_buffers *buffers, unsigned side)
+{
+  pair_array<Pair> array;
+  if constexpr (Pair::packed) {
+    array.keys = (uint64_t *)(side ? buffers->indices[1] : buffers->keys[0]);
+  } else {
+    array.keys = (key_of<Pair> *)buffers->keys[side];
+    array.indices = (index_of<Pair> *)buffers->indices[side];
+  }
+  return array;
+}
+
 template <class Pair> DEVICE_INLINE Pair pair_get(const pair_array<Pair> *from, uint64_t i)
 {
   Pair pair;

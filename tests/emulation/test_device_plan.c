@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "cuda/merge/plan.h"
 #include "cuda/sample/merge_plan.h"
 #include "cuda/sample/plan.h"
 #include "cuda/sample/sample.h"
@@ -265,6 +266,32 @@ static void few_keys_are_sorted_though_they_are_runs(void **state)
   assert_true(sample_merge_pays(&job, WIDE, 8));
 }
 
+/* Passes of two runs leave as many as the last pass takes, and of few pairs one. */
+static void the_last_pass_merges_most_runs(void **state)
+{
+  enum { CHUNK = 4608 };
+  device_job job = {.key_bits = 32,
+                    .key_width = 32,
+                    .index_bits = 32,
+                    .shared_bytes = 227 << 10,
+                    .multiprocessors = 132};
+  uint64_t random = 1;
+  (void)state;
+  job.count = (1 << 22) - 1;
+  assert_int_equal(merge_last_width(&job, CHUNK), job.count);
+  for (uint64_t runs = SAMPLE_MOST_RUNS; runs < 1 << 16; runs *= 2)
+    for (int beyond = -1; beyond <= 1; beyond++)
+      for (int some = 0; some < 2; some++) {
+        job.count = runs * CHUNK + (uint64_t)(int64_t)beyond;
+        if (some) job.count += random_below(&random, job.count);
+        const uint64_t width = merge_last_width(&job, CHUNK);
+        if (job.count < 1 << 22) continue;
+        assert_true(width % CHUNK == 0 && (width / CHUNK & (width / CHUNK - 1)) == 0);
+        assert_in_range(plan_blocks(job.count, width), SAMPLE_MOST_RUNS / 2 + 1, SAMPLE_MOST_RUNS);
+        assert_true(sample_merge_pairs_bytes(&job, width) < 3 * job.count);
+      }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -278,6 +305,7 @@ int main(void)
       cmocka_unit_test(merges_have_room_for_every_tile),
       cmocka_unit_test(many_runs_are_merged),
       cmocka_unit_test(few_keys_are_sorted_though_they_are_runs),
+      cmocka_unit_test(the_last_pass_merges_most_runs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,8 @@ LAW = {
     # a folder of sorts
     'plugins/cuda/*': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
                        'gpu/device_sort.h'],
+    'plugins/cuda/merge': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
+                           'cuda/sample/sample.h', 'gpu/device_sort.h'],
     'plugins/cuda/bench': [PUBLIC, 'cuda/', 'gpu/'],
     'tools': [PUBLIC, 'support/'],
     'tools/support': [PUBLIC],

@@ -280,6 +280,12 @@ MUTANTS = [
     ('plugins/cuda/merge/dispatch.cuh', 'width >= job->count - width', 'width > job->count - width'),
     ('plugins/cuda/merge/dispatch.cuh', 'plan_blocks(job->count % (2 * width), plan.tile)',
      'plan_blocks(job->count % width, plan.tile)'),
+    ('plugins/cuda/merge/plan.h', '!sample_merges_pairs(job, plan_blocks(job->count, width))',
+     '!sample_merges_pairs(job, job->count / width)'),
+    ('plugins/cuda/sample/dispatch/sample_merge.cu', 'plan_min(r * width, job->count)', 'r * width'),
+    ('plugins/cuda/sample/dispatch/merge_runs.cuh', 'source.pairs = pair_array_of_side<Pair>(buffers, side);',
+     'source.pairs = pair_array_of_side<Pair>(buffers, 0);'),
+    ('plugins/cuda/sample/dispatch/merge_runs.cuh', 'buffers->extra, buffers, 1 - side)', 'buffers->extra, buffers, 1)'),
     # computed keys
     ('core/include/recsort/computed_key.h', 'if (bytes == 8) return key_double(raw);', ''),
     ('core/include/recsort/computed_key.h', 'key_double((offset + 1 - fraction) << 52)', 'key_double((offset - fraction) << 52)'),

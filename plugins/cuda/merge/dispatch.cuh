@@ -1,4 +1,5 @@
-/* dispatch.cuh - a merge sort of pairs of one type: chunks, then passes from side to side.
+/* dispatch.cuh - a merge sort of pairs of one type: chunks, then passes from side to side, each of
+ * which merges two runs at a time; of many pairs the last one merges all runs that are left.
  */
 #ifndef RECSORT_CUDA_MERGE_DISPATCH_CUH
 #define RECSORT_CUDA_MERGE_DISPATCH_CUH
@@ -10,27 +11,13 @@
 namespace merge
 {
 
-/* Packed pairs of a side take the place of its keys and indices, which lie in one block. */
-template <class Pair>
-static pair_array<Pair> side_array(const device_buffers *buffers, unsigned side)
-{
-  pair_array<Pair> array;
-  if constexpr (Pair::packed) {
-    array.keys = (uint64_t *)(side ? buffers->indices[1] : buffers->keys[0]);
-  } else {
-    array.keys = (key_of<Pair> *)buffers->keys[side];
-    array.indices = (index_of<Pair> *)buffers->indices[side];
-  }
-  return array;
-}
-
 /* The last step's output is unpacked. */
 template <class Pair>
 static merge_target<Pair> side_target(const device_job *job, const device_buffers *buffers,
                                       unsigned side, bool last)
 {
   merge_target<Pair> to = {};
-  to.pairs = side_array<Pair>(buffers, side);
+  to.pairs = pair_array_of_side<Pair>(buffers, side);
   if constexpr (Pair::packed) {
     to.index_bits = plan_index_bits(job);
     if (last)
@@ -51,11 +38,12 @@ device_status pair_sort<Key, Pair>::sort(const device_job *job, const device_buf
       device_launch(sort_chunks<Key, Pair>, plan_blocks(job->count, plan.chunk), plan.chunk_block,
                     merge_chunk_bytes(&plan), job->stream, chunks);
   unsigned side = 1;
-  for (uint64_t width = plan.chunk; !status && width < job->count; width *= 2) {
+  const uint64_t last_width = merge_last_width(job, plan.chunk);
+  for (uint64_t width = plan.chunk; !status && width < last_width; width *= 2) {
     const uint64_t pair_tiles = plan_blocks(2 * width, plan.tile), pairs = job->count / (2 * width);
     const uint64_t tiles = pairs * pair_tiles + plan_blocks(job->count % (2 * width), plan.tile);
     const merge_tiles_args<Pair> pass = {
-        side_array<Pair>(buffers, side),
+        pair_array_of_side<Pair>(buffers, side),
         job->count,
         width,
         2 * width,
@@ -64,6 +52,10 @@ device_status pair_sort<Key, Pair>::sort(const device_job *job, const device_buf
         side_target<Pair>(job, buffers, 1 - side, width >= job->count - width)};
     status = device_launch(merge_tiles<Pair, STORED_INDICES>, tiles, plan.tile_block,
                            merge_tile_bytes(&plan, Pair::bytes), job->stream, pass);
+    side = 1 - side;
+  }
+  if (!status && last_width < job->count) {
+    status = sample_merge_pairs(job, last_width, buffers, side);
     side = 1 - side;
   }
   *result = side;

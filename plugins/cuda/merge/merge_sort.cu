@@ -2,16 +2,17 @@
  *
  *   sort_chunks    chunks of keys, each by a block in shared memory
  *   merge_tiles    pass after pass, two sorted runs become one
+ *   merge_pieces   of many pairs: a last pass, in which all runs that are left become one
  *
  * Ties go to the left run, so the sort is stable by itself. Where a key and its index fit in 64
- * bits they are packed, and one array moves instead of two. Extra memory: none.
+ * bits they are packed, and one array moves instead of two.
  *
  * A merge of two runs is one pass of merge_tiles. It reads keys alone, so nothing is packed.
  */
 #include "cuda/algorithms.h"
 #include "cuda/merge/merge.h"
 #include "cuda/merge/pair_sort.cuh"
-#include "cuda/plan.h"
+#include "cuda/merge/plan.h"
 
 using namespace merge;
 
@@ -35,6 +36,12 @@ device_status merge_sort(const device_job *job, const device_buffers *buffers, u
   if (job->key_width == 32) return sort_keys<uint32_t>(job, buffers, result);
   if (job->key_width == 64) return sort_keys<uint64_t>(job, buffers, result);
   return sort_keys<device_uint128>(job, buffers, result);
+}
+
+uint64_t merge_extra_bytes(const device_job *job)
+{
+  const uint64_t width = merge_last_width(job, merge_chunk_block(job) * MERGE_CHUNK_ITEMS);
+  return width < job->count ? sample_merge_pairs_bytes(job, width) : 0;
 }
 
 /* ---- Two runs ---- */

@@ -3,6 +3,7 @@
 #define RECSORT_CUDA_MERGE_PLAN_H
 
 #include "cuda/plan.h"
+#include "cuda/sample/sample.h"
 
 enum {
   MERGE_CHUNK_BLOCK = 512, /* threads that sort a chunk, at most */
@@ -31,17 +32,27 @@ static inline uint64_t merge_tile_bytes(const merge_plan *plan, uint32_t pair_by
   return plan->tile * (pair_bytes + sizeof(uint32_t) + sizeof(uint16_t)) + sizeof(uint32_t);
 }
 
+static inline uint64_t merge_asked_block(const device_job *job)
+{
+  return job->block ? plan_block(job) : (uint32_t)MERGE_CHUNK_BLOCK;
+}
+
+static inline uint32_t merge_chunk_block(const device_job *job)
+{
+  const uint64_t sorters = 2 * plan_power_below(plan_blocks(job->count, MERGE_CHUNK_ITEMS));
+  return (uint32_t)plan_clamp(plan_min(merge_asked_block(job), sorters), MERGE_LEAST_BLOCK,
+                              MERGE_CHUNK_BLOCK);
+}
+
 /* Chunks as large as they can be, as each pass costs a kernel; tiles smaller where there are few
  * pairs, so that every multiprocessor has one. `tile_items`: pairs of a thread that merges. */
 static inline merge_plan merge_plan_of(const device_job *job, uint32_t tile_items,
                                        uint32_t pair_bytes)
 {
-  const uint64_t asked = job->block ? plan_block(job) : (uint32_t)MERGE_CHUNK_BLOCK;
-  const uint64_t sorters = 2 * plan_power_below(plan_blocks(job->count, MERGE_CHUNK_ITEMS));
+  const uint64_t asked = merge_asked_block(job);
   const uint64_t mergers = plan_power_below(job->count / tile_items / job->multiprocessors + 1);
   merge_plan plan;
-  plan.chunk_block =
-      (uint32_t)plan_clamp(plan_min(asked, sorters), MERGE_LEAST_BLOCK, MERGE_CHUNK_BLOCK);
+  plan.chunk_block = merge_chunk_block(job);
   plan.chunk = plan.chunk_block * MERGE_CHUNK_ITEMS;
   plan.tile_block =
       (uint32_t)plan_clamp(plan_min(asked, mergers), MERGE_LEAST_BLOCK, MERGE_TILE_BLOCK);
@@ -52,6 +63,17 @@ static inline merge_plan merge_plan_of(const device_job *job, uint32_t tile_item
     plan.tile /= 2;
   }
   return plan;
+}
+
+/* The width of the runs that the last pass merges all at once. It reads and writes each pair once,
+ * where the passes of two runs that it replaces do so up to seven times. job->count: there is no
+ * such pass. */
+static inline uint64_t merge_last_width(const device_job *job, uint32_t chunk)
+{
+  uint64_t width = chunk;
+  while (width < job->count && !sample_merges_pairs(job, plan_blocks(job->count, width)))
+    width *= 2;
+  return plan_min(width, job->count);
 }
 
 #endif

@@ -24,6 +24,17 @@ enum { SAMPLE_MOST_RUNS = 128 }; /* that sample_merge takes, if a block has enou
 /* True if sample_merge takes so many runs, and is faster than sample_sort. */
 bool sample_merges(const device_job *job, uint32_t runs);
 
+/* The last pass of the merge sort: merges sorted runs of pairs, each of `width` but for the last
+ * one, from one side of the buffers to the other. No two pairs have the same index. Packed pairs
+ * are where pair_array_of_side() says; those of the result are unpacked. Needs
+ * sample_merge_pairs_bytes() of buffers.extra; waits for nothing. */
+device_status sample_merge_pairs(const device_job *job, uint64_t width,
+                                 const device_buffers *buffers, unsigned side);
+uint64_t sample_merge_pairs_bytes(const device_job *job, uint64_t width);
+
+/* True if it takes so many runs, and the pairs are so many that it is faster than passes of two. */
+bool sample_merges_pairs(const device_job *job, uint64_t runs);
+
 /* Merges sorted runs of keys in buffers.keys[0], none of them empty: run r is keys [bounds[r],
  * bounds[r + 1]). The pairs go to the second pair of buffers. Needs no other memory; waits for
  * nothing. */

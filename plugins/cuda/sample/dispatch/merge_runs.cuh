@@ -69,15 +69,15 @@ static device_status merge_level(const run_merging<Pair> *m, const sample_runs *
                        args);
 }
 
-/* Divides the memory of the indices that the keys do not have yet. */
+/* Divides sample_merge_bytes(). */
 template <class Pair>
-static void divide_indices(run_merging<Pair> *m, const sample_runs *runs, void *indices)
+static void divide_samples(run_merging<Pair> *m, const sample_runs *runs, void *memory)
 {
   using sample = typename sample_of<Pair>::type;
   const sample_runs first = sample_runs_sampled(runs, &m->plan);
   const sample_runs second = sample_runs_sampled(&first, &m->plan);
   const uint64_t lengths[2] = {sample_runs_length(&second), sample_runs_length(&first)};
-  arena at = {(char *)indices, 0};
+  arena at = {(char *)memory, 0};
   if (sample_runs_length(runs) <= m->plan.tile) return; /* no samples */
   m->cuts = (uint64_t *)arena_take(&at, sample_merge_tiles(&m->plan, lengths[1]) * runs->count *
                                             sizeof *m->cuts);
@@ -86,26 +86,54 @@ static void divide_indices(run_merging<Pair> *m, const sample_runs *runs, void *
   assert(at.taken <= sample_merge_bytes(&m->plan, runs, sample::bytes));
 }
 
-template <class Pair> bool run_merge<Pair>::suits(const device_job *job, uint32_t runs)
+template <class Pair> bool run_merge<Pair>::fits(const device_job *job, uint32_t runs)
 {
-  return sample_merge_pays(job, Pair::packed, runs) &&
-         sample_merge_fits(job, policy<Pair>::traits(), runs);
+  return sample_merge_fits(job, policy<Pair>::traits(), runs);
+}
+
+/* Merges runs of a source, with samples in `memory`, to a side. */
+template <class Pair>
+static device_status merge_source(const device_job *job, const sample_runs *runs,
+                                  pair_source<Pair> source, void *memory,
+                                  const device_buffers *buffers, unsigned side)
+{
+  run_merging<Pair> m = {};
+  m.job = job;
+  m.plan = sample_merge_plan_of(job, policy<Pair>::traits(), runs->count);
+  m.source = source;
+  if constexpr (Pair::packed)
+    m.target.sink = {buffers->keys[side], buffers->indices[side], job->key_width, job->index_bits};
+  else
+    m.target.pairs = pair_array_of_side<Pair>(buffers, side);
+  divide_samples(&m, runs, memory);
+  return merge_level(&m, runs, 0);
 }
 
 template <class Pair>
 device_status run_merge<Pair>::merge(const device_job *job, const sample_runs *runs,
                                      const device_buffers *buffers)
 {
-  run_merging<Pair> m = {};
-  m.job = job;
-  m.plan = sample_merge_plan_of(job, policy<Pair>::traits(), runs->count);
-  m.source = source_of<Pair>(job, buffers);
-  if constexpr (Pair::packed)
-    m.target.sink = {buffers->keys[1], buffers->indices[1], job->key_width, job->index_bits};
-  else
-    m.target.pairs = {(key_of<Pair> *)buffers->keys[1], (index_of<Pair> *)buffers->indices[1]};
-  divide_indices(&m, runs, buffers->indices[0]);
-  return merge_level(&m, runs, 0);
+  return merge_source<Pair>(job, runs, source_of<Pair>(job, buffers), buffers->indices[0], buffers,
+                            1);
+}
+
+template <class Pair>
+uint64_t run_merge<Pair>::extra_bytes(const device_job *job, const sample_runs *runs)
+{
+  const sample_merge_plan plan = sample_merge_plan_of(job, policy<Pair>::traits(), runs->count);
+  return sample_merge_bytes(&plan, runs, sample_of<Pair>::type::bytes);
+}
+
+template <class Pair>
+device_status run_merge<Pair>::merge_pairs(const device_job *job, const sample_runs *runs,
+                                           const device_buffers *buffers, unsigned side)
+{
+  pair_source<Pair> source = {};
+  source.index_bits = plan_index_bits(job);
+  source.pairs = pair_array_of_side<Pair>(buffers, side);
+  if constexpr (Pair::packed) source.form = SOURCE_PAIRS;
+  assert(extra_bytes(job, runs) <= buffers->extra_bytes);
+  return merge_source<Pair>(job, runs, source, buffers->extra, buffers, 1 - side);
 }
 
 } // namespace sample

@@ -6,14 +6,19 @@
 using namespace sample;
 
 struct pair_merge {
-  bool (*suits)(const device_job *job, uint32_t runs);
+  bool packed;
+  bool (*fits)(const device_job *job, uint32_t runs);
   device_status (*merge)(const device_job *job, const sample_runs *runs,
                          const device_buffers *buffers);
+  uint64_t (*extra_bytes)(const device_job *job, const sample_runs *runs);
+  device_status (*merge_pairs)(const device_job *job, const sample_runs *runs,
+                               const device_buffers *buffers, unsigned side);
 };
 
 template <class Pair> static pair_merge pair_merge_of()
 {
-  return {run_merge<Pair>::suits, run_merge<Pair>::merge};
+  using by = run_merge<Pair>;
+  return {by::packed, by::fits, by::merge, by::extra_bytes, by::merge_pairs};
 }
 
 /* Packed if a key and its index fit in 64 bits. */
@@ -31,7 +36,8 @@ static pair_merge choose_merge(const device_job *job)
 
 bool sample_merges(const device_job *job, uint32_t runs)
 {
-  return !sample_is_small(job) && choose_merge(job).suits(job, runs);
+  const pair_merge by = choose_merge(job);
+  return !sample_is_small(job) && sample_merge_pays(job, by.packed, runs) && by.fits(job, runs);
 }
 
 device_status sample_merge(const device_job *job, const uint64_t *bounds, uint32_t runs,
@@ -41,4 +47,33 @@ device_status sample_merge(const device_job *job, const uint64_t *bounds, uint32
   for (uint32_t r = 0; r <= runs; r++)
     all.bounds[r] = bounds[r];
   return choose_merge(job).merge(job, &all, buffers);
+}
+
+/* ---- Of pairs ---- */
+
+static sample_runs runs_of_width(const device_job *job, uint64_t width)
+{
+  sample_runs runs = {(uint32_t)plan_blocks(job->count, width), 0, {0}};
+  for (uint32_t r = 1; r <= runs.count; r++)
+    runs.bounds[r] = plan_min(r * width, job->count);
+  return runs;
+}
+
+bool sample_merges_pairs(const device_job *job, uint64_t runs)
+{
+  return job->count >= sample_tuning_of(job).least_merged && runs <= SAMPLE_MOST_RUNS &&
+         choose_merge(job).fits(job, (uint32_t)runs);
+}
+
+uint64_t sample_merge_pairs_bytes(const device_job *job, uint64_t width)
+{
+  const sample_runs runs = runs_of_width(job, width);
+  return choose_merge(job).extra_bytes(job, &runs);
+}
+
+device_status sample_merge_pairs(const device_job *job, uint64_t width,
+                                 const device_buffers *buffers, unsigned side)
+{
+  const sample_runs runs = runs_of_width(job, width);
+  return choose_merge(job).merge_pairs(job, &runs, buffers, side);
 }

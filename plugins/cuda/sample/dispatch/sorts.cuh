@@ -27,12 +27,19 @@ template <class Pair> struct small_sort {
                             unsigned *result);
 };
 
-/* Merges sorted runs: from the keys of side 0, without indices, to side 1. */
+/* Merges sorted runs. */
 template <class Pair> struct run_merge {
+  static constexpr bool packed = Pair::packed;
+
   /* False if there are too many runs. */
-  static bool suits(const device_job *job, uint32_t runs);
+  static bool fits(const device_job *job, uint32_t runs);
+  /* From the keys of side 0, without indices, to side 1. */
   static device_status merge(const device_job *job, const sample_runs *runs,
                              const device_buffers *buffers);
+  /* From the pairs of a side to the other one; with extra memory. */
+  static uint64_t extra_bytes(const device_job *job, const sample_runs *runs);
+  static device_status merge_pairs(const device_job *job, const sample_runs *runs,
+                                   const device_buffers *buffers, unsigned side);
 };
 
 enum key_order { KEYS_MIXED, KEYS_NEARLY_ASCEND, KEYS_ASCEND, KEYS_DESCEND };
