@@ -287,8 +287,9 @@ static void the_last_pass_merges_most_runs(void **state)
         const uint64_t width = merge_last_width(&job, CHUNK);
         if (job.count < 1 << 22) continue;
         assert_true(width % CHUNK == 0 && (width / CHUNK & (width / CHUNK - 1)) == 0);
-        assert_in_range(plan_blocks(job.count, width), SAMPLE_MOST_RUNS / 2 + 1, SAMPLE_MOST_RUNS);
-        assert_true(sample_merge_pairs_bytes(&job, width) < 3 * job.count);
+        assert_in_range(plan_blocks(job.count, width), SAMPLE_MERGED_RUNS / 2 + 1,
+                        SAMPLE_MERGED_RUNS);
+        assert_true(sample_merge_pairs_bytes(&job, width) < 2 * job.count);
       }
 }
 

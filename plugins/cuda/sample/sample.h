@@ -32,7 +32,9 @@ device_status sample_merge_pairs(const device_job *job, uint64_t width,
                                  const device_buffers *buffers, unsigned side);
 uint64_t sample_merge_pairs_bytes(const device_job *job, uint64_t width);
 
-/* True if it takes so many runs, and the pairs are so many that it is faster than passes of two. */
+/* True if it takes so many runs, and the pairs are so many that it is faster than passes of two.
+ * With twice as many runs it is no faster, and needs twice the memory. */
+enum { SAMPLE_MERGED_RUNS = 64 };
 bool sample_merges_pairs(const device_job *job, uint64_t runs);
 
 /* Merges sorted runs of keys in buffers.keys[0], none of them empty: run r is keys [bounds[r],

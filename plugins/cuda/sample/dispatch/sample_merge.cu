@@ -61,7 +61,7 @@ static sample_runs runs_of_width(const device_job *job, uint64_t width)
 
 bool sample_merges_pairs(const device_job *job, uint64_t runs)
 {
-  return job->count >= sample_tuning_of(job).least_merged && runs <= SAMPLE_MOST_RUNS &&
+  return job->count >= sample_tuning_of(job).least_merged && runs <= SAMPLE_MERGED_RUNS &&
          choose_merge(job).fits(job, (uint32_t)runs);
 }
 
