@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "common/sized.h"
+#include "recsort/device.h"
 
 /* Sizes in the first version. Smaller structs are refused. */
 enum {
@@ -15,7 +16,9 @@ enum {
   RS_FIRST_KEY_DESC = SIZE_UP_TO(recsort_key_desc, column),
   RS_FIRST_COMPUTED = SIZE_UP_TO(recsort_computed_desc, column),
   RS_FIRST_PERMUTATION = SIZE_UP_TO(recsort_permutation, sorting),
-  RS_FIRST_RUNS = SIZE_UP_TO(recsort_runs, arrays)
+  RS_FIRST_RUNS = SIZE_UP_TO(recsort_runs, arrays),
+  RS_FIRST_DEVICE_LIMITS = SIZE_UP_TO(recsort_device_limits, index_bits),
+  RS_FIRST_DEVICE_JOB = SIZE_UP_TO(recsort_device_job, array_count)
 };
 
 /* Reads a struct whose struct_size is `from_size` into the library's own; members that it lacks

@@ -281,6 +281,38 @@ recsort_status rs_choice_merger(rs_choice *choice, const recsort_plugin_merge_jo
                         &choice->linked_in, error);
 }
 
+/* ---- Records on a device ---- */
+
+static recsort_status no_device(const rs_choice *choice, recsort_error *error)
+{
+  const recsort_plugin_info *const refused = find_refused(choice->plugins);
+  if (!choice->automatic)
+    return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" sorts no records on a device",
+                   choice->in_use->info.name);
+  if (!refused) return rs_fail(error, RECSORT_PLUGIN_ERROR, "no plugin here sorts on a device");
+  return rs_fail(error, RECSORT_PLUGIN_ERROR,
+                 "no plugin here sorts on a device; \"%s\" cannot be used: %s", refused->name,
+                 refused->reason);
+}
+
+recsort_status rs_choice_for_device(rs_choice *choice, recsort_error *error)
+{
+  recsort_error cause = {0};
+  if (!choice->automatic)
+    return choice->in_use->instance.device ? RECSORT_OK : no_device(choice, error);
+  const recsort_status status = load_all(choice, error);
+  if (status) return status;
+  for (size_t i = 0; i < choice->plugins->count; i++) {
+    rs_candidate *const candidate = choice->plugins->candidates[i];
+    if (!is_open(choice, candidate, &cause) || !candidate->instance.device) continue;
+    use(choice, candidate);
+    return RECSORT_OK;
+  }
+  if (!cause.status) return no_device(choice, error);
+  if (error) *error = cause;
+  return cause.status;
+}
+
 void rs_choice_describe(const rs_choice *choice, const recsort_key_program *program,
                         recsort_stats *stats)
 {

@@ -46,7 +46,8 @@ enum {
   FIRST_ALGORITHM = SIZE_UP_TO(recsort_plugin_algorithm, description),
   FIRST_OPTION = SIZE_UP_TO(recsort_plugin_option, description),
   FIRST_RECORDS = SIZE_UP_TO(recsort_plugin_records, sort),
-  FIRST_MERGE = SIZE_UP_TO(recsort_plugin_merge, merge)
+  FIRST_MERGE = SIZE_UP_TO(recsort_plugin_merge, merge),
+  FIRST_DEVICE = SIZE_UP_TO(recsort_plugin_device, judge)
 };
 
 static size_t options_of(const recsort_plugin *plugin)
@@ -460,6 +461,15 @@ static const recsort_plugin_merge *find_merge(const recsort_plugin *plugin)
              : NULL;
 }
 
+static const recsort_plugin_device *find_device(const recsort_plugin *plugin)
+{
+  const recsort_plugin_device *const found =
+      plugin->extension ? plugin->extension(RECSORT_PLUGIN_DEVICE) : NULL;
+  return found && found->size >= FIRST_DEVICE && found->reserve && found->sort && found->judge
+             ? found
+             : NULL;
+}
+
 const rs_candidate *rs_registry_linked_in(const recsort_plugin_list *list)
 {
   size_t i = 0;
@@ -474,7 +484,8 @@ recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidat
 {
   rs_plugin_instance made = {.plugin = candidate->plugin,
                              .records = find_records(candidate->plugin),
-                             .merge = find_merge(candidate->plugin)};
+                             .merge = find_merge(candidate->plugin),
+                             .device = find_device(candidate->plugin)};
   recsort_plugin_error reported = {.size = sizeof reported};
   if (!find_algorithm(made.plugin, algorithm, &made.algorithm))
     return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" has no algorithm \"%s\"",

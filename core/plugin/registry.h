@@ -19,6 +19,7 @@ typedef struct rs_plugin_instance {
   void *state;
   const recsort_plugin_records *records; /* its functions for whole records; NULL: none */
   const recsort_plugin_merge *merge;     /* its functions that merge; NULL: none */
+  const recsort_plugin_device *device;   /* its functions for records on a device; NULL: none */
   uint32_t algorithm;
   bool lost;          /* it has reported LOST: only close may be called */
   rs_trial trial;     /* of whole records against keys */

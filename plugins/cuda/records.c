@@ -402,8 +402,9 @@ DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
 device_status records_gather(const void *records, uint64_t record_size, const void *order,
                              uint32_t index_bits, uint64_t count, void *to, void *stream)
 {
+  const uint64_t aligned = record_size | (uintptr_t)records | (uintptr_t)to;
   uint32_t unit = 16;
-  while (record_size % unit != 0)
+  while (aligned % unit != 0)
     unit /= 2;
   const uint32_t each = (uint32_t)(record_size / unit);
   gather_args args = {records,

@@ -196,14 +196,16 @@ static recsort_plugin_status open_entered(const cuda_options *options, int numbe
     status = check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, number),
                    "cudaDeviceGetAttribute", error);
   if (!status) status = runtime_room(device, &device->first_room, error);
-  if (!status) status = runtime_pin(&device->mailbox, 2 * DEVICE_MAILBOX, error);
+  if (!status) status = runtime_pin(&device->mailbox, 3 * DEVICE_MAILBOX, error);
   if (!status) status = runtime_open_stream(&device->stream, error);
   if (status) runtime_unpin(device->mailbox);
   device->verify_least = options->verify == CUDA_VERIFY_ON      ? 0
                          : options->verify == CUDA_VERIFY_LARGE ? CUDA_VERIFY_LEAST
                                                                 : UINT64_MAX;
-  if (!status)
+  if (!status) {
     device->disorder = (uint32_t *)device->mailbox + DEVICE_MAILBOX / sizeof *device->disorder;
+    device->facts = (char *)device->mailbox + 2 * DEVICE_MAILBOX;
+  }
   device->shared_bytes = (uint64_t)shared;
   device->multiprocessors = (uint32_t)multiprocessors;
   return status;
@@ -317,6 +319,12 @@ recsort_plugin_status runtime_start_down(void *stream, void *to, const void *fro
                                          recsort_plugin_error *error)
 {
   return start(stream, to, from, bytes, cudaMemcpyDeviceToHost, error);
+}
+
+recsort_plugin_status runtime_start_across(void *stream, void *to, const void *from, uint64_t bytes,
+                                           recsort_plugin_error *error)
+{
+  return start(stream, to, from, bytes, cudaMemcpyDeviceToDevice, error);
 }
 
 recsort_plugin_status runtime_wait(void *stream, recsort_plugin_error *error)

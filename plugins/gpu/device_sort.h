@@ -3,8 +3,8 @@
  * A sort gets `count` keys (uint32_t, uint64_t or unsigned __int128, as key_width says) in
  * buffers.keys[0] and leaves the sorted pairs of keys and indices in one of the two pairs of
  * buffers; it returns which. It ignores what the indices were and numbers the keys from 0. It
- * launches kernels on the stream and allocates no memory. It may wait for some kernels, but does
- * not wait for the last ones.
+ * launches kernels on the stream and allocates no memory. It may wait for some kernels if it has a
+ * mailbox, but does not wait for the last ones.
  *
  * The count may be any, including 0, without padding. All sorts are stable: the left run goes first
  * (co_rank.h).
@@ -32,7 +32,8 @@ typedef struct device_job {
   const void *tuning;    /* from tests, for a sort that has parameters of its own; usually NULL */
   uint32_t multiprocessors;
   void *stream;
-  void *mailbox; /* DEVICE_MAILBOX bytes of pinned host memory, where kernels notify the host */
+  void *mailbox; /* DEVICE_MAILBOX bytes of pinned host memory, where kernels notify the host; NULL:
+                  * the sort must not wait */
 } device_job;
 
 enum { DEVICE_MAX_BLOCK = 512, DEVICE_MAILBOX = 64 };

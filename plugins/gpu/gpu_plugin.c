@@ -101,5 +101,6 @@ recsort_plugin_status gpu_sort(void *instance, const recsort_plugin_job *job, vo
 const void *gpu_extension(const char *name)
 {
   if (strcmp(name, RECSORT_PLUGIN_MERGE) == 0) return &gpu_merge_runs;
+  if (strcmp(name, RECSORT_PLUGIN_DEVICE) == 0) return &gpu_resident_records;
   return strcmp(name, RECSORT_PLUGIN_RECORDS) == 0 ? &gpu_whole_records : NULL;
 }

@@ -6,7 +6,8 @@
  *               more of them than fit in the device's memory: in runs, merged on the host
  *               (in_runs.h)
  *               wider keys: 128 bits at a time, the least significant first (wide_keys.h)
- *   extension   whole records (whole_records.c), and merges of sorted runs (merge_runs.c)
+ *   extension   whole records (whole_records.c), merges of sorted runs (merge_runs.c), and records
+ *               that are on the device already (resident_records.c)
  */
 #ifndef RECSORT_GPU_GPU_PLUGIN_H
 #define RECSORT_GPU_GPU_PLUGIN_H
@@ -28,5 +29,8 @@ extern const recsort_plugin_records gpu_whole_records;
 
 /* The extension RECSORT_PLUGIN_MERGE. */
 extern const recsort_plugin_merge gpu_merge_runs;
+
+/* The extension RECSORT_PLUGIN_DEVICE. */
+extern const recsort_plugin_device gpu_resident_records;
 
 #endif

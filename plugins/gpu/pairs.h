@@ -6,6 +6,15 @@
 #include "gpu/device_merge.h"
 #include "gpu/staging.h"
 
+/* What an instance was reserved for: sorts of records that are on the device (resident_records.c).
+ */
+typedef struct gpu_resident {
+  uint32_t algorithm;
+  uint32_t index_bits;
+  uint64_t most, most_in_place; /* as in recsort_plugin_device_limits */
+  uint64_t pair_bytes;
+} gpu_resident;
+
 /* An open plugin. The struct of a plugin begins with this one. */
 typedef struct gpu_instance {
   const recsort_host *host;
@@ -13,6 +22,7 @@ typedef struct gpu_instance {
   uint64_t least_count; /* as in recsort_plugin_limits */
   bool merges;          /* sorted runs, if they fit on the device */
   staging ring;
+  gpu_resident resident;
 } gpu_instance;
 
 /* The team of host threads of a job. */

@@ -24,6 +24,7 @@ typedef struct runtime_device {
   void *stream;
   void *mailbox;         /* DEVICE_MAILBOX bytes, pinned */
   uint32_t *disorder;    /* pinned; nonzero: a result is not in order */
+  void *facts;           /* pinned, DEVICE_MAILBOX bytes: about records on the device */
   uint64_t verify_least; /* results of at least so many records are checked */
   char *memory;          /* the block on the device; NULL: none */
   uint64_t memory_bytes;
@@ -61,6 +62,9 @@ recsort_plugin_status runtime_start_up(void *stream, void *to, const void *from,
                                        recsort_plugin_error *error);
 recsort_plugin_status runtime_start_down(void *stream, void *to, const void *from, uint64_t bytes,
                                          recsort_plugin_error *error);
+/* Starts a copy within the device's memory. */
+recsort_plugin_status runtime_start_across(void *stream, void *to, const void *from, uint64_t bytes,
+                                           recsort_plugin_error *error);
 recsort_plugin_status runtime_wait(void *stream, recsort_plugin_error *error);
 
 /* Turns the device_status of `call` into a status and a text: OK if it is 0. */

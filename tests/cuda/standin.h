@@ -33,6 +33,7 @@ typedef struct standin_state {
   long streams; /* streams that were not destroyed */
   long most;    /* the most bytes of device memory at a time */
   long launches;
+  long waits; /* for a stream or the device */
   long misuses;    /* copies outside device or pinned memory, wrong frees, changed sources, pushed
                     * contexts that were not retained, threads that ended without popping */
   long first_down; /* the first call that started a copy down; 0: none */

@@ -298,6 +298,52 @@ static void test_without_checks_faults_pass(void **state)
   close_instance();
 }
 
+/* ---- Records on the device ---- */
+
+/* Sorts records that are there already; a fault strikes before the last launch, the check of pairs.
+ */
+static recsort_plugin_status sort_resident(void (*strike)(void))
+{
+  const recsort_plugin_device *const device = plugin()->extension(RECSORT_PLUGIN_DEVICE);
+  const recsort_plugin_device_limits limits = {
+      .size = sizeof limits, .most_records = COUNT, .index_bits = 32};
+  const recsort_plugin_device_job resident = {
+      .size = sizeof resident, .stream = self->device->stream, .count = COUNT, .records = input};
+  recsort_plugin_error error = {.size = sizeof error};
+  uint64_t bytes = 0;
+  assert_int_equal(device->reserve(self, &program, &limits, &bytes, &error), RECSORT_PLUGIN_OK);
+  assert_int_equal(bytes, self->device->memory_bytes);
+  long before = standin_look().launches;
+  assert_int_equal(device->sort(self, &program, &resident, &error), RECSORT_PLUGIN_OK);
+  const long launches = standin_look().launches - before;
+  assert_int_equal(device->judge(self, &error), RECSORT_PLUGIN_OK);
+  planned = (fault){strike, standin_look().launches + launches};
+  standin_watch(watch);
+  assert_int_equal(device->sort(self, &program, &resident, &error), RECSORT_PLUGIN_OK);
+  standin_watch(NULL);
+  const recsort_plugin_status status = device->judge(self, &error);
+  assert_int_equal(device->judge(self, &error), RECSORT_PLUGIN_OK);
+  return status;
+}
+
+static void swap_all_indices(void)
+{
+  swap_first_indices();
+  swap_other_indices();
+}
+
+static void test_resident_records_are_checked(void **state)
+{
+  static const char *const options[] = {NULL, "verify=off"};
+  (void)state;
+  for (size_t o = 0; o < 2; o++) {
+    open_instance(options[o]);
+    assert_int_equal(sort_resident(swap_all_indices),
+                     options[o] ? RECSORT_PLUGIN_OK : RECSORT_PLUGIN_CORRUPT);
+    close_instance();
+  }
+}
+
 /* ---- Merges ---- */
 
 static unsigned char halves[COUNT * SIZE], together[COUNT * SIZE];
@@ -472,6 +518,7 @@ int main(void)
       cmocka_unit_test(test_a_host_without_options),
       cmocka_unit_test(test_no_fault_passes),
       cmocka_unit_test(test_without_checks_faults_pass),
+      cmocka_unit_test(test_resident_records_are_checked),
       cmocka_unit_test(test_merges_are_checked),
       cmocka_unit_test(test_unsorted_runs_are_not_merged),
       cmocka_unit_test(test_merges_that_do_not_fit),

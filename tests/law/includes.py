@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 PUBLIC = 'recsort/recsort.h'
+DEVICE = 'recsort/device.h'
 ABI = 'recsort/plugin.h'
 KEYS = 'recsort/key_interpreter.h'
 COMPUTED = 'recsort/computed_key.h'
@@ -22,14 +23,14 @@ HASH = 'recsort/record_hash.h'
 # that has none.
 LAW = {
     'core/include': [ABI, KEYS, COMPUTED],
-    'core/base': [PUBLIC, TEAM, 'common/sized.h'],
+    'core/base': [PUBLIC, DEVICE, TEAM, 'common/sized.h'],
     'core/schema': [PUBLIC, 'base/'],
     'core/layout': [PUBLIC, 'base/', 'schema/'],
     'core/plan': [PUBLIC, ABI, COMPUTED, 'base/', 'layout/'],
     'core/key': [PUBLIC, ABI, KEYS, TEAM, 'base/', 'plan/'],
     'core/plugin': [PUBLIC, ABI, TEAM, 'base/', 'common/sized.h', 'cpu/cpu_plugin.h'],
     'core/permute': [PUBLIC, TEAM, 'base/', 'common/stream_copy.h'],
-    'core': [PUBLIC, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
+    'core': [PUBLIC, DEVICE, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
     'plugins/common': [ABI],
     'plugins/runs': [ABI, TEAM, 'common/'],
     'plugins/cpu': [ABI, TEAM, 'common/', 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],

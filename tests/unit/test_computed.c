@@ -429,7 +429,7 @@ static void long_names_are_cut(void **state)
     char text[600];
     recsort_schema *schema = NULL;
     recsort_computed_desc found;
-    strncat(name, "x", more > 0);
+    if (more) strcat(name, "x");
     const int length = snprintf(text, sizeof text,
                                 "record: P\nfields: [{name: %s, type: int8}]\n"
                                 "keys: [{distance: {fields: [%s, %s], from: 'from %s'}}]\n",

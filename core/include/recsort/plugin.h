@@ -325,6 +325,61 @@ typedef struct recsort_plugin_merge {
                                  void *result, recsort_plugin_error *error);
 } recsort_plugin_merge;
 
+/* ---- Records on the device ---------------------------------------------------------------------
+ * An extension for plugins that can sort records which are in a device's memory already. */
+
+#define RECSORT_PLUGIN_DEVICE "recsort.device-records/1"
+
+typedef struct recsort_plugin_device_limits {
+  uint32_t size;
+  uint32_t algorithm;     /* as in recsort_plugin_job */
+  uint64_t most_records;  /* of a sort */
+  uint64_t most_in_place; /* bytes of the largest element that is moved in place; 0: none is */
+  uint32_t index_bits;    /* of permutations: 32 (most_records at most 2^32) or 64 */
+  uint32_t reserved;
+} recsort_plugin_device_limits;
+
+/* An array with an element for each record, which move as the records do. `from` and `to` are equal
+ * or do not overlap. This struct does not grow. */
+typedef struct recsort_plugin_device_array {
+  const void *from;
+  void *to;
+  uint64_t element_size;
+} recsort_plugin_device_array;
+
+/* All pointers are to memory of the device. */
+typedef struct recsort_plugin_device_job {
+  uint32_t size;
+  uint32_t array_count;
+  void *stream;
+  uint64_t count;      /* 0 is allowed */
+  const void *records; /* the keys are made of these; unaligned */
+  void *permutation;   /* NULL: not wanted */
+  const recsort_plugin_device_array *arrays;
+} recsort_plugin_device_job;
+
+typedef struct recsort_plugin_device {
+  uint32_t size;
+  uint32_t reserved;
+
+  /* [one thread] Allocates all that sorts within the limits take, and sets `bytes` to the device
+   * memory among it. The instance is for such sorts from then on. UNSUPPORTED: the program has keys
+   * that it cannot make. */
+  recsort_plugin_status (*reserve)(void *instance, const recsort_key_program *program,
+                                   const recsort_plugin_device_limits *limits, uint64_t *bytes,
+                                   recsort_plugin_error *error);
+
+  /* [one thread] Starts a sort on a stream of the caller's: keys of job->records, then the
+   * permutation, then the arrays, in their order. `program` may differ from the one of `reserve` in
+   * the values of its steps. Neither waits nor allocates, also while the stream is captured. */
+  recsort_plugin_status (*sort)(void *instance, const recsort_key_program *program,
+                                const recsort_plugin_device_job *job, recsort_plugin_error *error);
+
+  /* [one thread] What the sorts that have finished found since the last call: UNSUPPORTED: a record
+   * holds an invalid value. CORRUPT: the keys were not in order. Does not wait. */
+  recsort_plugin_status (*judge)(void *instance, recsort_plugin_error *error);
+} recsort_plugin_device;
+
 #ifdef __cplusplus
 }
 #endif

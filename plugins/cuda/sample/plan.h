@@ -274,9 +274,10 @@ static inline sample_sizes sample_sizes_of(const sample_plan *plan, uint64_t cou
   return sizes;
 }
 
+/* The host has to learn what was detected. */
 static inline bool sample_detects_order(const device_job *job)
 {
-  return job->count >= sample_tuning_of(job).least_detected;
+  return job->mailbox && job->count >= sample_tuning_of(job).least_detected;
 }
 
 /* The most keys that a drop-merge may drop. With more, an ordinary sort is faster. */

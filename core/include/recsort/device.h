@@ -1,0 +1,113 @@
+/* device.h - sorts records that are in a device's memory already, on your stream.
+ *
+ * A device sorter is made for a schema and for the most records that a sort will have. Making it
+ * allocates all memory; a sort then only enqueues work and returns. It does not wait for the device
+ * and allocates nothing, so you may capture the stream in a graph and replay it with other records
+ * at the same place. The result has the same bytes as recsort_sort's.
+ *
+ *   recsort_device_sorter_create    once
+ *   recsort_device_sort             each frame: enqueues
+ *   recsort_device_sorter_check     if you want to know, once you have waited for the stream
+ *   recsort_device_sorter_destroy
+ *
+ * "Device memory" is memory that kernels of the device can access: with CUDA that of cudaMalloc,
+ * cudaMallocAsync, cudaMallocManaged and cudaMallocHost. recsort.h says what holds for every
+ * function. This header needs no header of a GPU's maker.
+ */
+#ifndef RECSORT_DEVICE_H
+#define RECSORT_DEVICE_H
+
+#include "recsort.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct recsort_device_sorter recsort_device_sorter;
+
+/* What a device sorter must be able to do. */
+typedef struct recsort_device_limits {
+  size_t struct_size;
+  size_t most_records;  /* of a sort; at least 1 */
+  size_t most_in_place; /* bytes of the largest element that you move in place: the record's, or
+                         * that of another array; 0: nothing is moved in place. Takes most_records
+                         * times as much memory */
+  unsigned index_bits;  /* of permutations: 32 or 64; 0: 32 */
+  uint32_t reserved;
+} recsort_device_limits;
+
+/* Makes a device sorter; `options` may be NULL. You own it: destroy it with
+ * recsort_device_sorter_destroy.
+ *  - Of the options `threads` and `executor` have no meaning here. "auto" is the best plugin that
+ * can sort on a device; there is one, "cuda".
+ *  - The device is the one that is current in your thread, or the one of the plugin's option
+ *    `device`. Streams and memory must be of its primary context, which the CUDA runtime uses.
+ * Calls here change neither the current device nor the context of your thread.
+ *  - Keys have at most 128 bits in all.
+ * Errors: INVALID_KEY, PLUGIN_ERROR (no plugin here can, and why; or not by such keys),
+ * OUT_OF_MEMORY, DEVICE_ERROR, INVALID_ARGUMENT. Any thread. Waits for the device. */
+RECSORT_API recsort_status recsort_device_sorter_create(const recsort_schema *schema,
+                                                        const recsort_options *options,
+                                                        const recsort_device_limits *limits,
+                                                        recsort_device_sorter **sorter,
+                                                        recsort_error *error);
+
+/* Frees a device sorter; NULL is allowed. Its sorts must have finished, and graphs that have them
+ * must not run any more. */
+RECSORT_API void recsort_device_sorter_destroy(recsort_device_sorter *sorter);
+
+/* The bytes of device memory that it holds. */
+RECSORT_API size_t recsort_device_sorter_memory(const recsort_device_sorter *sorter);
+
+/* An array with an element for each record. This struct does not grow. */
+typedef struct recsort_device_array {
+  const void *from;    /* device memory, as the next one */
+  void *to;            /* `from`, or memory that does not overlap it */
+  size_t element_size; /* at most 8 MiB */
+} recsort_device_array;
+
+/* A sort. All pointers but `arrays` are to device memory. */
+typedef struct recsort_device_job {
+  size_t struct_size;
+  void *stream;        /* a cudaStream_t; NULL: the default stream */
+  size_t count;        /* records; may be 0 */
+  const void *records; /* of any alignment */
+  void *sorted;        /* the sorted records: `records`, in place; or memory that does not overlap
+                        * them; NULL: records are not moved */
+  void *permutation;   /* record permutation[i] of the input is record i of the output; index_bits
+                        * each; NULL: not wanted */
+  const recsort_device_array *arrays; /* moved as the records are, if given */
+  size_t array_count;
+} recsort_device_job;
+
+/* Enqueues a stable sort and returns. The sorts of a device sorter share its memory: if you use
+ * several streams, order them yourself.
+ *
+ * The values of parameters (recsort_device_sorter_set_parameter) are those of the time of this
+ * call; a graph keeps them. Where a record with an invalid value of an enum goes is not specified.
+ *
+ * Errors: PLUGIN_ERROR (more than most_records), DEVICE_ERROR (a launch failed, perhaps because of
+ * work enqueued earlier), INVALID_ARGUMENT. Without an error, records, permutation and arrays are
+ * as asked once the stream gets there; with one they may be partly written. One thread at a time.
+ */
+RECSORT_API recsort_status recsort_device_sort(recsort_device_sorter *sorter,
+                                               const recsort_device_job *job, recsort_error *error);
+
+/* Says what sorts that have finished found since the last call. Wait for the stream first: this
+ * call does not. Errors: INVALID_RECORD (the value of an enum is less or greater than all that have
+ * names), CORRUPT_RESULT (many records are checked, see the plugin's option `verify`). One thread
+ * at a time. */
+RECSORT_API recsort_status recsort_device_sorter_check(recsort_device_sorter *sorter,
+                                                       recsort_error *error);
+
+/* As recsort_sorter_set_parameter does, for sorts that are enqueued from now on. */
+RECSORT_API recsort_status recsort_device_sorter_set_parameter(recsort_device_sorter *sorter,
+                                                               const char *name,
+                                                               const double *values, size_t count,
+                                                               recsort_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

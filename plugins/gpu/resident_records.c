@@ -1,0 +1,181 @@
+/* resident_records.c - sorts records that are in the device's memory already: the extension
+ * RECSORT_PLUGIN_DEVICE. A sort only starts work on the caller's stream: it neither waits nor
+ * allocates, so the stream may be captured.
+ *
+ *   encode   keys of the records, to the workspace
+ *   sort     by the instance's algorithm, which gets no mailbox and so does not wait
+ *   check    pairs of many records, as in other sorts
+ *   move     the permutation, then each array; those in place through a copy in the workspace
+ *
+ * The workspace is device->memory: the memory of the pairs, then that of a copy. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/device_records.h"
+#include "gpu/gpu_plugin.h"
+
+/* ---- Plans ---- */
+
+static gpu_pairs plan_sort(const gpu_instance *self, const recsort_key_program *program,
+                           uint64_t count, void *stream)
+{
+  const recsort_plugin_job job = {.size = sizeof job,
+                                  .algorithm = self->resident.algorithm,
+                                  .count = count,
+                                  .key_bits = program->key_bits,
+                                  .key_width = program->key_width,
+                                  .index_bits = self->resident.index_bits,
+                                  .threads = 1};
+  gpu_pairs pairs = gpu_plan_pairs(self->device, &job);
+  pairs.job.stream = stream;
+  pairs.job.mailbox = NULL;
+  return pairs;
+}
+
+/* The most bytes that pairs of up to `most` records take. The memory of a sort beside its pairs
+ * does not grow evenly with their number: plans change at some, mostly near powers of two. So it is
+ * looked up for counts that are a sixty-fourth apart, and on both sides of each power of two; a
+ * sixteenth more is for what lies between. */
+static uint64_t most_pair_bytes(const gpu_instance *self, const recsort_key_program *program,
+                                uint64_t most)
+{
+  enum { APART = 64, SHARE = 16 };
+  uint64_t extra = 0;
+  for (uint64_t count = most; count > 0; count -= count / APART + 1) {
+    const uint64_t found = plan_sort(self, program, count, NULL).extra_bytes;
+    if (found > extra) extra = found;
+  }
+  for (uint64_t power = 1; power <= most && power; power *= 2)
+    for (uint64_t count = power - 1; count <= power + 1 && count <= most; count++) {
+      const uint64_t found = plan_sort(self, program, count, NULL).extra_bytes;
+      if (found > extra) extra = found;
+    }
+  const gpu_pairs pairs = plan_sort(self, program, most, NULL);
+  return device_bytes(&pairs.job, extra + extra / SHARE);
+}
+
+static recsort_plugin_status refuse(recsort_plugin_error *error, const char *why)
+{
+  (void)snprintf(error->text, sizeof error->text, "%s", why);
+  return RECSORT_PLUGIN_UNSUPPORTED;
+}
+
+static recsort_plugin_status reserve(void *instance, const recsort_key_program *program,
+                                     const recsort_plugin_device_limits *limits, uint64_t *bytes,
+                                     recsort_plugin_error *error)
+{
+  gpu_instance *const self = instance;
+  if (!device_records_encodable(program))
+    return refuse(error, "on a device, keys have at most 128 bits and 16 parts");
+  self->resident.algorithm = limits->algorithm;
+  self->resident.index_bits = limits->index_bits;
+  self->resident.most = limits->most_records;
+  self->resident.most_in_place = limits->most_in_place;
+  self->resident.pair_bytes = device_aligned(most_pair_bytes(self, program, limits->most_records));
+  *bytes = self->resident.pair_bytes + limits->most_records * limits->most_in_place;
+  recsort_plugin_status status = runtime_enter(self->device, error);
+  if (status) return status;
+  status = runtime_reserve(self->device, *bytes, error);
+  memset(self->device->facts, 0, sizeof(records_facts));
+  *self->device->disorder = 0;
+  runtime_leave(self->device);
+  return status;
+}
+
+/* ---- A sort ---- */
+
+static recsort_plugin_status judge_launch(device_status started, recsort_plugin_error *error)
+{
+  return runtime_judge(started, "a kernel's launch", error);
+}
+
+/* Starts the sort of the keys. *order, in the workspace, becomes the permutation. */
+static recsort_plugin_status start_sort(const gpu_instance *self,
+                                        const recsort_key_program *program,
+                                        const recsort_plugin_device_job *job, const void **order,
+                                        recsort_plugin_error *error)
+{
+  const gpu_pairs pairs = plan_sort(self, program, job->count, job->stream);
+  const device_buffers buffers = device_divide(&pairs.job, self->device->memory, pairs.extra_bytes);
+  records_program own = {.record_size = program->record_size,
+                         .key_width = program->key_width,
+                         .step_count = program->step_count};
+  unsigned side = 0;
+  if (pairs.bytes > self->resident.pair_bytes)
+    return refuse(error, "the plan of this count needs more memory than was allocated");
+  memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
+  device_status started = records_encode(&own, job->records, job->count, buffers.keys[0], false,
+                                         self->device->facts, job->stream);
+  if (!started) started = pairs.algorithm->sort(&pairs.job, &buffers, &side);
+  if (!started && pairs.disorder)
+    started = records_ordered(buffers.keys[side], program->key_width, buffers.indices[side],
+                              pairs.job.index_bits, job->count, pairs.disorder, job->stream);
+  *order = buffers.indices[side];
+  return judge_launch(started, error);
+}
+
+static recsort_plugin_status start_move(const gpu_instance *self,
+                                        const recsort_plugin_device_job *job,
+                                        const recsort_plugin_device_array *array, const void *order,
+                                        recsort_plugin_error *error)
+{
+  const uint64_t size = array->element_size;
+  const void *from = array->from;
+  if (from == array->to) {
+    char *const copy = self->device->memory + self->resident.pair_bytes;
+    const recsort_plugin_status status =
+        runtime_start_across(job->stream, copy, from, job->count * size, error);
+    if (status) return status;
+    from = copy;
+  }
+  return judge_launch(records_gather(from, size, order, self->resident.index_bits, job->count,
+                                     array->to, job->stream),
+                      error);
+}
+
+static recsort_plugin_status start_all(const gpu_instance *self, const recsort_key_program *program,
+                                       const recsort_plugin_device_job *job,
+                                       recsort_plugin_error *error)
+{
+  const void *order = NULL;
+  recsort_plugin_status status = start_sort(self, program, job, &order, error);
+  if (!status && job->permutation)
+    status = runtime_start_across(job->stream, job->permutation, order,
+                                  job->count * (self->resident.index_bits / 8), error);
+  for (uint32_t a = 0; !status && a < job->array_count; a++)
+    status = start_move(self, job, &job->arrays[a], order, error);
+  return status;
+}
+
+static recsort_plugin_status sort(void *instance, const recsort_key_program *program,
+                                  const recsort_plugin_device_job *job, recsort_plugin_error *error)
+{
+  const gpu_instance *const self = instance;
+  if (job->count > self->resident.most)
+    return refuse(error, "there are more records than the most");
+  if (job->count == 0) return RECSORT_PLUGIN_OK;
+  recsort_plugin_status status = runtime_enter(self->device, error);
+  if (status) return status;
+  status = start_all(self, program, job, error);
+  runtime_leave(self->device);
+  return status;
+}
+
+/* Kernels write the facts to pinned memory, and the caller has waited for them. */
+static recsort_plugin_status judge(void *instance, recsort_plugin_error *error)
+{
+  const gpu_instance *const self = instance;
+  records_facts *const facts = self->device->facts;
+  uint32_t *const disorder = self->device->disorder;
+  const bool invalid = facts->invalid, disordered = *disorder;
+  facts->invalid = 0;
+  *disorder = 0;
+  if (disordered) {
+    (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
+    return RECSORT_PLUGIN_CORRUPT;
+  }
+  return invalid ? refuse(error, "a record holds an invalid value") : RECSORT_PLUGIN_OK;
+}
+
+const recsort_plugin_device gpu_resident_records = {
+    .size = sizeof gpu_resident_records, .reserve = reserve, .sort = sort, .judge = judge};

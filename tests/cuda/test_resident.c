@@ -1,0 +1,584 @@
+/* Records in device memory: sorted there as the CPU sorts them on the host. Built twice: with the
+ * stand-in for the CUDA runtime, which counts what a sort may not do; and, with RS_REAL_GPU, for a
+ * real one, where the sorts are captured in a graph. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recsort/device.h"
+#include "support/native.h"
+#include "support/random.h"
+#include "support/refused.h"
+
+#ifdef RS_REAL_GPU
+enum { MOST = 20000000 };
+static const size_t counts[] = {0,     1,     2,      3,       31,      1000,    1024,    9000,
+                                16384, 16385, 100003, 1 << 20, 3000001, 9000001, 20000000};
+#else
+#include "standin.h"
+enum { MOST = 4000 };
+static const size_t counts[] = {0, 1, 2, 3, 31, 32, 100, 1000, 2047, 2500, 4000};
+#endif
+enum { GUARD = 64, POISON = 0xa5 };
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* ---- Memory of the device ---- */
+
+static cudaStream_t stream;
+
+static void *make(size_t size)
+{
+  void *memory = NULL;
+  assert_int_equal(cudaMalloc(&memory, size), cudaSuccess);
+  return memory;
+}
+
+static void drop(void *memory)
+{
+  assert_int_equal(cudaFree(memory), cudaSuccess);
+}
+
+#ifdef RS_REAL_GPU
+static void put(void *to, const void *from, size_t size)
+{
+  assert_int_equal(cudaMemcpy(to, from, size, cudaMemcpyHostToDevice), cudaSuccess);
+}
+static void get(void *to, const void *from, size_t size)
+{
+  assert_int_equal(cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost), cudaSuccess);
+}
+static void begin(void)
+{
+}
+#else
+static void put(void *to, const void *from, size_t size)
+{
+  memcpy(to, from, size);
+}
+static void get(void *to, const void *from, size_t size)
+{
+  memcpy(to, from, size);
+}
+static void begin(void)
+{
+  standin_begin((standin_plan){.memory = 1 << 28});
+}
+#endif
+
+static int open_stream(void **state)
+{
+  (void)state;
+  begin();
+  return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess;
+}
+
+static int close_stream(void **state)
+{
+  (void)state;
+  return cudaStreamDestroy(stream) != cudaSuccess;
+}
+
+/* ---- Records ---- */
+
+/* Kinds of records, each with keys whose ties are many. */
+static const struct {
+  const char *yaml;
+  size_t size;
+} kinds[] = {
+    {"record: Row\n" NATIVE "fields:\n- {name: key, type: uint32}\n"
+     "- {name: kind, type: enum, base: uint8, values: [x, y]}\n- {name: rest, type: uint8, count: "
+     "7}\n"
+     "- {name: place, type: uint64}\nkeys: [{field: key}, {field: kind, order: desc}]\n",
+     24},
+    {"record: Small\n" NATIVE "layout: packed\nfields:\n- {name: low, type: uint16}\n"
+     "- {name: rest, type: uint8, count: 3}\nkeys: [low]\n",
+     5},
+    {"record: Entity\n" NATIVE "fields:\n- {name: x, type: float32}\n- {name: y, type: float32}\n"
+     "- {name: angle, type: float32}\n- {name: sprite, type: int16}\n"
+     "- {name: distance, type: float32}\nkeys: [{field: distance, order: desc}]\n",
+     20},
+    {"record: Wide\n" NATIVE "fields:\n- {name: high, type: uint64}\n- {name: low, type: int64}\n"
+     "keys: [high, low]\n",
+     16},
+    {"record: Key\n" NATIVE "fields:\n- {name: key, type: uint64}\nkeys: [key]\n", 8},
+};
+
+static void fill(unsigned kind, unsigned char *records, size_t count, uint64_t *random)
+{
+  const size_t size = kinds[kind].size;
+  const uint64_t domain = 2 + random_below(random, count + 1);
+  for (size_t i = 0; i < count * size; i++)
+    records[i] = (unsigned char)next_random(random);
+  for (size_t i = 0; i < count; i++) {
+    unsigned char *const record = records + i * size;
+    const uint64_t value = random_below(random, domain);
+    const uint16_t narrow = (uint16_t)(value % 100);
+    const uint32_t key = (uint32_t)value;
+    const float distance = (float)value - (float)domain / 2;
+    const uint64_t wide[2] = {value / 3, value % 3};
+    if (kind == 0) {
+      memcpy(record, &key, sizeof key);
+      record[4] = (unsigned char)(value >> 3 & 1);
+    } else if (kind == 1) {
+      memcpy(record, &narrow, sizeof narrow);
+    } else if (kind == 2) {
+      memcpy(record + 16, &distance, sizeof distance);
+    } else {
+      memcpy(record, wide, kinds[kind].size);
+    }
+  }
+}
+
+/* ---- Sorters ---- */
+
+static recsort_schema *load(const char *yaml)
+{
+  recsort_schema *schema = NULL;
+  recsort_error error = {0};
+  if (recsort_schema_load_memory(yaml, strlen(yaml), "test", NULL, &schema, &error))
+    fail_msg("%s", error.text);
+  return schema;
+}
+
+static recsort_status try_create(const char *yaml, const char *plugin, recsort_device_limits limits,
+                                 recsort_device_sorter **sorter, recsort_error *error)
+{
+  const recsort_options options = {.struct_size = sizeof options, .plugin = plugin};
+  recsort_schema *const schema = load(yaml);
+  limits.struct_size = sizeof limits;
+  const recsort_status status =
+      recsort_device_sorter_create(schema, &options, &limits, sorter, error);
+  recsort_schema_destroy(schema);
+  return status;
+}
+
+static recsort_device_sorter *create(const char *yaml, recsort_device_limits limits)
+{
+  recsort_device_sorter *sorter = NULL;
+  recsort_error error = {0};
+  if (try_create(yaml, NULL, limits, &sorter, &error)) fail_msg("%s", error.text);
+  assert_true(recsort_device_sorter_memory(sorter) > limits.most_records * limits.most_in_place);
+  return sorter;
+}
+
+/* The permutation, by the host. */
+static void find_expected(unsigned kind, const void *records, size_t count, uint64_t *order)
+{
+  const recsort_options options = {.struct_size = sizeof options, .plugin = "cpu"};
+  recsort_schema *const schema = load(kinds[kind].yaml);
+  recsort_sorter *sorter = NULL;
+  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+  assert_int_equal(recsort_argsort(sorter, records, count, order, 64, NULL), RECSORT_OK);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+}
+
+/* ---- A case ---- */
+
+/* An array of the host and one of the device, with guards behind it. */
+typedef struct both {
+  unsigned char *host, *device;
+  size_t size, element;
+} both;
+
+static both make_both(size_t count, size_t element, size_t offset, uint64_t *random)
+{
+  both made = {malloc(count * element + GUARD), make(count * element + GUARD + 16), count * element,
+               element};
+  assert_non_null(made.host);
+  for (size_t i = 0; i < made.size; i++)
+    made.host[i] = (unsigned char)next_random(random);
+  memset(made.host + made.size, POISON, GUARD);
+  made.device += offset;
+  put(made.device, made.host, made.size + GUARD);
+  return made;
+}
+
+static void drop_both(both *array, size_t offset)
+{
+  free(array->host);
+  drop(array->device - offset);
+}
+
+/* The device has the elements in that order; `from` are those of before. */
+static void expect_moved(const both *at, const unsigned char *from, const uint64_t *order)
+{
+  unsigned char *const found = malloc(at->size + GUARD);
+  assert_non_null(found);
+  get(found, at->device, at->size + GUARD);
+  for (size_t i = 0; i < at->size / at->element; i++)
+    if (memcmp(found + i * at->element, from + order[i] * at->element, at->element) != 0)
+      fail_msg("element %zu of %zu, of %zu bytes", i, at->size / at->element, at->element);
+  for (size_t i = 0; i < GUARD; i++)
+    assert_int_equal(found[at->size + i], POISON);
+  free(found);
+}
+
+static void expect_permutation(const both *at, const uint64_t *order)
+{
+  unsigned char *const found = malloc(at->size + GUARD);
+  assert_non_null(found);
+  get(found, at->device, at->size + GUARD);
+  for (size_t i = 0; i < at->size / at->element; i++) {
+    uint32_t narrow;
+    uint64_t wide;
+    memcpy(&narrow, found + i * at->element, sizeof narrow);
+    memcpy(&wide, found + i * at->element, at->element);
+    assert_true((at->element == 4 ? narrow : wide) == order[i]);
+  }
+  for (size_t i = 0; i < GUARD; i++)
+    assert_int_equal(found[at->size + i], POISON);
+  free(found);
+}
+
+/* Runs a job: it may neither wait nor allocate. */
+static void enqueue(recsort_device_sorter *sorter, recsort_device_job job)
+{
+  recsort_error error = {0};
+  job.struct_size = sizeof job;
+  job.stream = stream;
+#ifdef RS_REAL_GPU
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
+  assert_int_equal(cudaGraphLaunch(replay, stream), cudaSuccess);
+  assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+  assert_int_equal(cudaGraphExecDestroy(replay), cudaSuccess);
+  assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+#else
+  const standin_state before = standin_look();
+  if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+  const standin_state after = standin_look();
+  assert_int_equal(after.waits, before.waits);
+  assert_int_equal(after.blocks, before.blocks);
+  assert_int_equal(after.streams, before.streams);
+  assert_int_equal(after.misuses, before.misuses);
+  assert_int_equal(standin_depth(), 0);
+#endif
+  if (recsort_device_sorter_check(sorter, &error)) fail_msg("%s", error.text);
+}
+
+/* To another array with a permutation and companions; then the permutation alone; then in place. */
+static void check_count(unsigned kind, size_t count, unsigned bits, size_t offset,
+                        recsort_device_sorter *sorter, uint64_t *random)
+{
+  const size_t size = kinds[kind].size;
+  both records = make_both(count, size, offset, random);
+  both sorted = make_both(count, size, offset / 2, random);
+  both order = make_both(count, bits / 8, 0, random);
+  both some = make_both(count, 3, 1, random), other = make_both(count, 32, 0, random),
+       moved = make_both(count, 3, 2, random);
+  uint64_t *const expected = malloc((count + 1) * sizeof *expected);
+  assert_non_null(expected);
+  fill(kind, records.host, count, random);
+  put(records.device, records.host, records.size);
+  find_expected(kind, records.host, count, expected);
+  const recsort_device_array arrays[] = {{some.device, moved.device, 3},
+                                         {other.device, other.device, 32}};
+  enqueue(sorter, (recsort_device_job){.count = count,
+                                       .records = records.device,
+                                       .sorted = sorted.device,
+                                       .permutation = order.device,
+                                       .arrays = arrays,
+                                       .array_count = 2});
+  expect_moved(&sorted, records.host, expected);
+  expect_moved(&moved, some.host, expected);
+  expect_moved(&other, other.host, expected);
+  expect_permutation(&order, expected);
+  put(order.device, order.host, order.size);
+  enqueue(sorter, (recsort_device_job){
+                      .count = count, .records = records.device, .permutation = order.device});
+  expect_permutation(&order, expected);
+  enqueue(sorter, (recsort_device_job){
+                      .count = count, .records = records.device, .sorted = records.device});
+  expect_moved(&records, records.host, expected);
+  free(expected);
+  drop_both(&records, offset);
+  drop_both(&sorted, offset / 2);
+  drop_both(&order, 0);
+  drop_both(&some, 1);
+  drop_both(&other, 0);
+  drop_both(&moved, 2);
+}
+
+static void sorts_as_the_host_does(void **state)
+{
+  uint64_t random = 1;
+  (void)state;
+  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++)
+    for (unsigned bits = 32; bits <= 64; bits += 32) {
+      recsort_device_sorter *const sorter = create(
+          kinds[kind].yaml,
+          (recsort_device_limits){.most_records = MOST, .most_in_place = 32, .index_bits = bits});
+      for (size_t c = 0; c < COUNT_OF(counts); c++)
+        check_count(kind, counts[c], bits, c % 4, sorter, &random);
+      recsort_device_sorter_destroy(sorter);
+    }
+}
+
+/* Whatever the count, its plan fits in the memory of the most records. */
+static void has_memory_for_fewer(void **state)
+{
+  uint64_t random = 2;
+  (void)state;
+  for (int round = 0; round < 20; round++) {
+    const size_t most = 1 + random_below(&random, MOST);
+    recsort_device_sorter *const sorter =
+        create(kinds[4].yaml, (recsort_device_limits){.most_records = most, .most_in_place = 32});
+    for (int i = 0; i < 3; i++)
+      check_count(4, i ? random_below(&random, most + 1) : most, 32, 0, sorter, &random);
+    recsort_device_sorter_destroy(sorter);
+  }
+}
+
+/* ---- What is refused or reported ---- */
+
+static void wrong_limits_are_refused(void **state)
+{
+  static const char long_keys[] =
+      "record: L\nfields: [{name: text, type: bytes, count: 24}]\nkeys: [text]\n";
+  recsort_device_sorter *sorter = NULL;
+  recsort_error error = {0};
+  (void)state;
+#define LIMITS(...) ((recsort_device_limits){__VA_ARGS__})
+#define TRY(yaml, plugin, limits, status, words)                                                   \
+  assert_int_equal(try_create(yaml, plugin, limits, &sorter, &error), status);                     \
+  if (!strstr(error.text, words)) fail_msg("%s", error.text);                                      \
+  assert_null(sorter)
+  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 0), RECSORT_INVALID_ARGUMENT, "is 0");
+  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .index_bits = 33), RECSORT_INVALID_ARGUMENT,
+      "index_bits is 33");
+  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = ((size_t)1 << 32) + 1), RECSORT_INVALID_ARGUMENT,
+      "of 64 bits");
+  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .most_in_place = SIZE_MAX),
+      RECSORT_INVALID_ARGUMENT, "most_in_place");
+  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = (size_t)1 << 32, .most_in_place = 8 << 20),
+      RECSORT_OUT_OF_MEMORY, "memory");
+  TRY(kinds[0].yaml, "cpu", LIMITS(.most_records = 1), RECSORT_PLUGIN_ERROR,
+      "\"cpu\" sorts no records on a device");
+  TRY(long_keys, NULL, LIMITS(.most_records = 1), RECSORT_PLUGIN_ERROR, "at most 128 bits");
+}
+
+static void wrong_jobs_are_refused(void **state)
+{
+  recsort_device_sorter *const sorter =
+      create(kinds[4].yaml, (recsort_device_limits){.most_records = 10, .most_in_place = 8});
+  unsigned char *const memory = make(1000);
+  const recsort_device_array none[] = {{memory, NULL, 8}}, empty[] = {{memory, memory + 100, 0}},
+                             large[] = {{memory, memory, 9}}, over[] = {{memory, memory + 79, 8}};
+  (void)state;
+#define JOB(...)                                                                                   \
+  (&(const recsort_device_job){                                                                    \
+      .struct_size = sizeof(recsort_device_job), .stream = stream, __VA_ARGS__})
+#define REFUSED_JOB(status, words, ...)                                                            \
+  do {                                                                                             \
+    recsort_error error = {0};                                                                     \
+    assert_int_equal(recsort_device_sort(sorter, JOB(__VA_ARGS__), &error), status);               \
+    if (!strstr(error.text, words)) fail_msg("%s", error.text);                                    \
+  } while (0)
+  REFUSED_JOB(RECSORT_PLUGIN_ERROR, "11 records; the sorter is for at most 10", .count = 11,
+              .records = memory);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "must not be NULL", .count = 10);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "must not be NULL", .count = 10, .records = memory,
+              .array_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "array 0: from and to must not", .count = 10,
+              .records = memory, .arrays = none, .array_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "1 byte to 8 MiB", .count = 10, .records = memory,
+              .arrays = empty, .array_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "9 bytes are moved in place; most_in_place is 8",
+              .count = 10, .records = memory, .arrays = large, .array_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "array 0: from and to overlap", .count = 10,
+              .records = memory, .arrays = over, .array_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "sorted 0: from and to overlap", .count = 10,
+              .records = memory, .sorted = memory + 8);
+  REFUSED(recsort_device_sort(NULL, JOB(.count = 0), &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sort(sorter, NULL, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sort(sorter, &(recsort_device_job){.struct_size = 8}, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_check(NULL, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_create(NULL, NULL, NULL, NULL, &error), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(recsort_device_sorter_memory(NULL), 0);
+  recsort_device_sorter_destroy(NULL);
+  drop(memory);
+  recsort_device_sorter_destroy(sorter);
+}
+
+static void many_arrays_move(void **state)
+{
+  enum { COUNT = 50, ARRAYS = 40 };
+  recsort_device_array arrays[ARRAYS];
+  both records, moved[ARRAYS];
+  uint64_t random = 3, expected[COUNT];
+  recsort_device_sorter *const sorter = create(
+      kinds[0].yaml, (recsort_device_limits){.most_records = COUNT, .most_in_place = ARRAYS});
+  (void)state;
+  records = make_both(COUNT, kinds[0].size, 0, &random);
+  fill(0, records.host, COUNT, &random);
+  put(records.device, records.host, records.size);
+  find_expected(0, records.host, COUNT, expected);
+  for (size_t a = 0; a < ARRAYS; a++) {
+    moved[a] = make_both(COUNT, a + 1, 0, &random);
+    arrays[a] = (recsort_device_array){moved[a].device, moved[a].device, a + 1};
+  }
+  enqueue(sorter,
+          (recsort_device_job){
+              .count = COUNT, .records = records.device, .arrays = arrays, .array_count = ARRAYS});
+  for (size_t a = 0; a < ARRAYS; a++) {
+    expect_moved(&moved[a], moved[a].host, expected);
+    drop_both(&moved[a], 0);
+  }
+  drop_both(&records, 0);
+  recsort_device_sorter_destroy(sorter);
+}
+
+static void invalid_values_are_reported(void **state)
+{
+  enum { COUNT = 10, SIZE = 24 };
+  recsort_device_sorter *const sorter =
+      create(kinds[0].yaml, (recsort_device_limits){.most_records = COUNT});
+  unsigned char records[COUNT * SIZE] = {0}, *const memory = make(2 * sizeof records);
+  const recsort_device_job job = {.struct_size = sizeof job,
+                                  .stream = stream,
+                                  .count = COUNT,
+                                  .records = memory,
+                                  .sorted = memory + sizeof records};
+  (void)state;
+  for (int valid = 0; valid < 2; valid++) {
+    records[2 * SIZE + 4] = valid ? 1 : 9; /* 9: neither x nor y */
+    put(memory, records, sizeof records);
+    assert_int_equal(recsort_device_sort(sorter, &job, NULL), RECSORT_OK);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    if (!valid) REFUSED(recsort_device_sorter_check(sorter, &error), RECSORT_INVALID_RECORD);
+    assert_int_equal(recsort_device_sorter_check(sorter, NULL), RECSORT_OK);
+  }
+  drop(memory);
+  recsort_device_sorter_destroy(sorter);
+}
+
+/* A point that is set later counts for later sorts. */
+static void points_are_set_between_sorts(void **state)
+{
+  static const char yaml[] = "record: P\n" NATIVE "fields: [{name: x, type: float32}]\n"
+                             "keys: [{distance: {fields: [x], from: eye}}]\n";
+  const float xs[] = {0, 1, 2, 3};
+  recsort_device_sorter *const sorter = create(yaml, (recsort_device_limits){.most_records = 4});
+  float *const memory = make(sizeof xs);
+  uint32_t *const order = make(sizeof xs), found[4];
+  const recsort_device_job job = {.struct_size = sizeof job,
+                                  .stream = stream,
+                                  .count = 4,
+                                  .records = memory,
+                                  .permutation = order};
+  (void)state;
+  put(memory, xs, sizeof xs);
+  REFUSED(recsort_device_sort(sorter, &job, &error), RECSORT_INVALID_ARGUMENT);
+  for (int at = 0; at < 4; at++) {
+    const double eye = at;
+    recsort_error error = {0};
+    if (recsort_device_sorter_set_parameter(sorter, "eye", &eye, 1, &error))
+      fail_msg("%s", error.text);
+    if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    get(found, order, sizeof found);
+    assert_int_equal(found[0], at);
+    assert_int_equal(found[3], at < 2 ? 3 : 0);
+  }
+  REFUSED(recsort_device_sorter_set_parameter(NULL, "eye", (double[]){0}, 1, &error),
+          RECSORT_INVALID_ARGUMENT);
+  drop(memory);
+  drop(order);
+  recsort_device_sorter_destroy(sorter);
+}
+
+#ifndef RS_REAL_GPU
+/* ---- Failures ---- */
+
+/* Each call of the runtime fails in turn: an error and no leak, and the next sort works. */
+static void survives_failing_calls(void **state)
+{
+  enum { COUNT = 600 };
+  (void)state;
+  for (long fail_at = 1;; fail_at++) {
+    recsort_device_sorter *sorter = NULL;
+    recsort_error error = {0};
+    uint32_t order[COUNT];
+    standin_begin((standin_plan){0});
+    cudaStream_t own;
+    assert_int_equal(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking), cudaSuccess);
+    unsigned char *const memory = make(COUNT * (kinds[0].size + 4));
+    uint64_t random = 4;
+    fill(0, memory, COUNT, &random);
+    standin_begin((standin_plan){.fail_at = fail_at});
+    const recsort_device_job job = {.struct_size = sizeof job,
+                                    .stream = own,
+                                    .count = COUNT,
+                                    .records = memory,
+                                    .sorted = memory,
+                                    .permutation = memory + COUNT * kinds[0].size};
+    recsort_status status = try_create(
+        kinds[0].yaml, "cuda", (recsort_device_limits){.most_records = COUNT, .most_in_place = 24},
+        &sorter, &error);
+    if (!status) status = recsort_device_sort(sorter, &job, &error);
+    const bool failed = status != RECSORT_OK;
+    if (failed) assert_true(error.text[0] && error.status == status);
+    if (sorter && failed) {
+      assert_int_equal(recsort_device_sort(sorter, &job, &error), RECSORT_OK);
+      memcpy(order, memory + COUNT * kinds[0].size, sizeof order);
+      assert_true(order[0] < COUNT);
+    }
+    recsort_device_sorter_destroy(sorter);
+    assert_int_equal(standin_look().misuses, 0);
+    drop(memory);
+    assert_int_equal(cudaStreamDestroy(own), cudaSuccess);
+    assert_int_equal(standin_depth(), 0);
+    if (!failed) break;
+    assert_true(fail_at < 1000);
+  }
+}
+
+/* Without a device there is a reason. */
+static void no_device_is_explained(void **state)
+{
+  recsort_device_sorter *sorter = NULL;
+  recsort_error error = {0};
+  (void)state;
+  standin_begin((standin_plan){.devices = -1});
+  assert_int_equal(
+      try_create(kinds[0].yaml, NULL, (recsort_device_limits){.most_records = 1}, &sorter, &error),
+      RECSORT_PLUGIN_ERROR);
+  assert_string_equal(error.text, "no plugin here sorts on a device; \"cuda\" cannot be used: "
+                                  "no CUDA device was found");
+}
+#endif
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(sorts_as_the_host_does, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(has_memory_for_fewer, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(wrong_limits_are_refused, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(wrong_jobs_are_refused, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(many_arrays_move, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(invalid_values_are_reported, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(points_are_set_between_sorts, open_stream, close_stream),
+#ifndef RS_REAL_GPU
+      cmocka_unit_test(survives_failing_calls),
+      cmocka_unit_test(no_device_is_explained),
+#endif
+  };
+#ifndef RS_REAL_GPU
+  if (setenv("RECSORT_PLUGIN_PATH", RS_CUDA_PLUGIN, 1)) return 2;
+#endif
+  return cmocka_run_group_tests_name("resident", tests, NULL, NULL);
+}
