@@ -40,6 +40,9 @@ static recsort_status read_limits(const recsort_device_limits *given, recsort_de
   if (limits->index_bits == 32 && limits->most_records > (uint64_t)UINT32_MAX + 1)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "%zu records need a permutation of 64 bits, not 32", limits->most_records);
+  if (limits->most_segments > UINT32_MAX)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "most_segments of the limits is %zu",
+                   limits->most_segments);
   if (limits->most_in_place > MOST_ELEMENT ||
       !rs_multiply(limits->most_records, limits->most_in_place, &bytes))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "most_in_place of the limits is %zu",
@@ -54,6 +57,7 @@ static recsort_status reserve(recsort_device_sorter *sorter, recsort_error *erro
                                                .algorithm = instance->algorithm,
                                                .most_records = sorter->limits.most_records,
                                                .most_in_place = sorter->limits.most_in_place,
+                                               .most_segments = sorter->limits.most_segments,
                                                .index_bits = sorter->limits.index_bits};
   recsort_plugin_error reported = {.size = sizeof reported};
   const recsort_plugin_status status = instance->device->reserve(
@@ -132,6 +136,13 @@ static recsort_status check_job(const recsort_device_sorter *sorter, const recso
                    job->count, sorter->limits.most_records);
   if (!job->records || (job->array_count && !job->arrays) || job->array_count > UINT32_MAX - 1)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and arrays must not be NULL");
+  if (job->offsets &&
+      (job->segment_count == 0 || job->segment_count > sorter->limits.most_segments))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu segments; the sorter is for 1 to %zu",
+                   job->segment_count, sorter->limits.most_segments);
+  if (job->offset_bits != 0 && job->offset_bits != 32 && job->offset_bits != 64)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "offset_bits is %u, not 32 or 64",
+                   job->offset_bits);
   if (job->sorted) {
     const recsort_device_array moved = {job->records, job->sorted, record_size};
     status = check_array(sorter, job->count, &moved, "sorted", 0, error);
@@ -162,7 +173,10 @@ static recsort_status sort_checked(recsort_device_sorter *sorter, const recsort_
                                          .count = job->count,
                                          .records = job->records,
                                          .permutation = job->permutation,
-                                         .arrays = arrays};
+                                         .arrays = arrays,
+                                         .offsets = job->offsets,
+                                         .segment_count = job->segment_count,
+                                         .offset_bits = job->offset_bits ? job->offset_bits : 32};
   const recsort_plugin_status status =
       instance->device->sort(instance->state, program, &own, &reported);
   return status ? rs_plugin_fail(instance, status, &reported, error) : RECSORT_OK;

@@ -18,7 +18,7 @@ enum {
   RS_FIRST_PERMUTATION = SIZE_UP_TO(recsort_permutation, sorting),
   RS_FIRST_RUNS = SIZE_UP_TO(recsort_runs, arrays),
   RS_FIRST_DEVICE_LIMITS = SIZE_UP_TO(recsort_device_limits, index_bits),
-  RS_FIRST_DEVICE_JOB = SIZE_UP_TO(recsort_device_job, array_count)
+  RS_FIRST_DEVICE_JOB = SIZE_UP_TO(recsort_device_job, offset_bits)
 };
 
 /* Reads a struct whose struct_size is `from_size` into the library's own; members that it lacks

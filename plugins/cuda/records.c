@@ -109,12 +109,8 @@ DEVICE_INLINE records_key make_key(const records_program *program, bool computed
   return key;
 }
 
-DEVICE_INLINE void encode_record(const encode_args *args, bool computed,
-                                 const unsigned char *record, uint64_t i)
+DEVICE_INLINE void store_key(const encode_args *args, uint64_t i, records_key key)
 {
-  bool valid = true;
-  const records_key key = make_key(&args->program, computed, record, &valid);
-  if (!valid) args->facts->invalid = 1;
   if (args->program.key_width == 32) {
     ((uint32_t *)args->keys)[i] = (uint32_t)key.words[0];
   } else if (args->program.key_width == 64) {
@@ -123,6 +119,15 @@ DEVICE_INLINE void encode_record(const encode_args *args, bool computed,
     ((uint64_t *)args->keys)[2 * i] = key.words[0];
     ((uint64_t *)args->keys)[2 * i + 1] = key.words[1];
   }
+}
+
+DEVICE_INLINE void encode_record(const encode_args *args, bool computed,
+                                 const unsigned char *record, uint64_t i)
+{
+  bool valid = true;
+  const records_key key = make_key(&args->program, computed, record, &valid);
+  if (!valid) args->facts->invalid = 1;
+  store_key(args, i, key);
 }
 
 DEVICE_INLINE void encode(const encode_args *args, bool computed)
@@ -154,6 +159,89 @@ device_status records_encode(const records_program *program, const void *records
   const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
   return has_computed(program) ? DEVICE_LAUNCH(encode_keys, grid, RECORDS_BLOCK, 0, stream, args)
                                : DEVICE_LAUNCH(encode_fields, grid, RECORDS_BLOCK, 0, stream, args);
+}
+
+/* ---- Segments ---- */
+
+typedef struct segments_args {
+  encode_args encode;
+  records_segments segments;
+} segments_args;
+
+DEVICE_INLINE uint64_t offset_at(const records_segments *segments, uint64_t i)
+{
+  return segments->offset_bits == 32 ? ((const uint32_t *)segments->offsets)[i]
+                                     : ((const uint64_t *)segments->offsets)[i];
+}
+
+/* How many offsets are at most `place`. The lanes of a warp try 32 a round. */
+DEVICE_INLINE uint64_t warp_offsets_up_to(const records_segments *segments, uint64_t place)
+{
+  uint64_t low = 0, high = segments->count + 1;
+  while (low < high) {
+    const uint64_t step = (high - low + RECORDS_WARP - 1) / RECORDS_WARP;
+    const uint64_t at = low + threadIdx.x % RECORDS_WARP * step;
+    const bool found = at < high && offset_at(segments, at) <= place;
+    const uint32_t more = device_popc(device_ballot(found));
+    if (more == 0) return low;
+    high = plan_min(high, low + more * step);
+    low += (more - 1) * step + 1;
+  }
+  return low;
+}
+
+/* The same for a thread, which knows that it is from `low` to `high`. */
+DEVICE_INLINE uint64_t offsets_up_to(const records_segments *segments, uint64_t low, uint64_t high,
+                                     uint64_t place)
+{
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (offset_at(segments, middle) <= place)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Two warps find the segments of the block's first and last record; that leaves few for the others
+ * to search. */
+DEVICE_KERNEL(encode_segments, RECORDS_BLOCK, segments_args, args)
+{
+  DEVICE_SHARED_ARRAY(uint64_t, ends, 2);
+  const records_segments *const segments = &args.segments;
+  const uint64_t i = records_thread(),
+                 last = plan_min(i - threadIdx.x + blockDim.x, args.encode.count) - 1;
+  const uint32_t warp = threadIdx.x / RECORDS_WARP;
+  if (warp < 2) {
+    const uint64_t found = warp_offsets_up_to(segments, warp ? last : i - threadIdx.x);
+    if (threadIdx.x % RECORDS_WARP == 0) ends[warp] = found;
+  }
+  __syncthreads();
+  if (i >= args.encode.count) return;
+  const uint64_t number = offsets_up_to(segments, ends[0], ends[1], i);
+  records_key key = {{0, 0, 0}};
+  if (number > 0 && number <= segments->count) {
+    bool valid = true;
+    key = make_key(&args.encode.program, true,
+                   args.encode.records + i * args.encode.program.record_size, &valid);
+    if (!valid) args.encode.facts->invalid = 1;
+  }
+  recsort_key_step above = {0};
+  above.shift = segments->key_bits;
+  above.width = 64;
+  key_place(key.words, &above, number);
+  store_key(&args.encode, i, key);
+}
+
+device_status records_encode_segments(const records_program *program, const void *records,
+                                      uint64_t count, const records_segments *segments, void *keys,
+                                      records_facts *facts, void *stream)
+{
+  segments_args args = {{*program, (const unsigned char *)records, keys, facts, count, 0},
+                        *segments};
+  return DEVICE_LAUNCH(encode_segments, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
+                       args);
 }
 
 /* ---- Records on their way back ---- */

@@ -66,6 +66,29 @@ static inline uint64_t records_seen_bytes(uint64_t count)
   return (count + 31) / 32 * sizeof(uint32_t);
 }
 
+/* Segments of an array: segment s is [offset s, offset s + 1). */
+typedef struct records_segments {
+  const void *offsets; /* count + 1 of them, which ascend */
+  uint64_t count;
+  uint32_t offset_bits; /* 32 or 64 */
+  uint32_t key_bits;    /* of a key, below the number of its segment */
+} records_segments;
+
+/* The bits for the number of a segment. */
+static inline uint32_t records_segment_bits(uint64_t segments)
+{
+  uint32_t bits = 1;
+  while ((segments + 1) >> bits)
+    bits++;
+  return bits;
+}
+
+/* The same with a number above each key: how many offsets are at most the record's place. Keys of
+ * records outside all segments are 0, so that a stable sort leaves these records where they are. */
+device_status records_encode_segments(const records_program *program, const void *records,
+                                      uint64_t count, const records_segments *segments, void *keys,
+                                      records_facts *facts, void *stream);
+
 /* Sets facts->broken unless `order`, indices of 32 or 64 bits, is a permutation of [0, count).
  * Overwrites `seen`. */
 device_status records_check(const void *order, uint32_t index_bits, uint64_t count, uint32_t *seen,

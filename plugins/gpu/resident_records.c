@@ -2,7 +2,8 @@
  * RECSORT_PLUGIN_DEVICE. A sort only starts work on the caller's stream: it neither waits nor
  * allocates, so the stream may be captured.
  *
- *   encode   keys of the records, to the workspace
+ *   encode   keys of the records, to the workspace. If only segments are sorted, the number of a
+ *            record's segment goes above its key
  *   sort     by the instance's algorithm, which gets no mailbox and so does not wait
  *   check    pairs of many records, as in other sorts
  *   move     the permutation, then each array; those in place through a copy in the workspace
@@ -16,14 +17,20 @@
 
 /* ---- Plans ---- */
 
+enum { MOST_KEY_BITS = 128 };
+
+/* `number_bits`: of what is above a key. */
 static gpu_pairs plan_sort(const gpu_instance *self, const recsort_key_program *program,
-                           uint64_t count, void *stream)
+                           uint32_t number_bits, uint64_t count, void *stream)
 {
+  const uint32_t bits = program->key_bits + number_bits;
   const recsort_plugin_job job = {.size = sizeof job,
                                   .algorithm = self->resident.algorithm,
                                   .count = count,
-                                  .key_bits = program->key_bits,
-                                  .key_width = program->key_width,
+                                  .key_bits = bits,
+                                  .key_width = bits <= 32   ? 32
+                                               : bits <= 64 ? 64
+                                                            : MOST_KEY_BITS,
                                   .index_bits = self->resident.index_bits,
                                   .threads = 1};
   gpu_pairs pairs = gpu_plan_pairs(self->device, &job);
@@ -32,25 +39,28 @@ static gpu_pairs plan_sort(const gpu_instance *self, const recsort_key_program *
   return pairs;
 }
 
+static void note_bytes(const gpu_instance *self, const recsort_key_program *program,
+                       uint32_t number_bits, uint64_t count, uint64_t *most)
+{
+  const uint64_t found = plan_sort(self, program, number_bits, count, NULL).extra_bytes;
+  if (found > *most) *most = found;
+}
+
 /* The most bytes that pairs of up to `most` records take. The memory of a sort beside its pairs
  * does not grow evenly with their number: plans change at some, mostly near powers of two. So it is
  * looked up for counts that are a sixty-fourth apart, and on both sides of each power of two; a
  * sixteenth more is for what lies between. */
 static uint64_t most_pair_bytes(const gpu_instance *self, const recsort_key_program *program,
-                                uint64_t most)
+                                uint32_t number_bits, uint64_t most)
 {
   enum { APART = 64, SHARE = 16 };
   uint64_t extra = 0;
-  for (uint64_t count = most; count > 0; count -= count / APART + 1) {
-    const uint64_t found = plan_sort(self, program, count, NULL).extra_bytes;
-    if (found > extra) extra = found;
-  }
+  for (uint64_t count = most; count > 0; count -= count / APART + 1)
+    note_bytes(self, program, number_bits, count, &extra);
   for (uint64_t power = 1; power <= most && power; power *= 2)
-    for (uint64_t count = power - 1; count <= power + 1 && count <= most; count++) {
-      const uint64_t found = plan_sort(self, program, count, NULL).extra_bytes;
-      if (found > extra) extra = found;
-    }
-  const gpu_pairs pairs = plan_sort(self, program, most, NULL);
+    for (uint64_t count = power - 1; count <= power + 1 && count <= most; count++)
+      note_bytes(self, program, number_bits, count, &extra);
+  const gpu_pairs pairs = plan_sort(self, program, number_bits, most, NULL);
   return device_bytes(&pairs.job, extra + extra / SHARE);
 }
 
@@ -67,11 +77,17 @@ static recsort_plugin_status reserve(void *instance, const recsort_key_program *
   gpu_instance *const self = instance;
   if (!device_records_encodable(program))
     return refuse(error, "on a device, keys have at most 128 bits and 16 parts");
+  const uint32_t bits = limits->most_segments ? records_segment_bits(limits->most_segments) : 0;
+  if (program->key_bits + bits > MOST_KEY_BITS)
+    return refuse(error, "keys and the numbers of segments have more than 128 bits together");
+  self->resident.segment_bits = bits;
   self->resident.algorithm = limits->algorithm;
   self->resident.index_bits = limits->index_bits;
   self->resident.most = limits->most_records;
   self->resident.most_in_place = limits->most_in_place;
-  self->resident.pair_bytes = device_aligned(most_pair_bytes(self, program, limits->most_records));
+  const uint64_t plain = most_pair_bytes(self, program, 0, limits->most_records);
+  const uint64_t above = most_pair_bytes(self, program, bits, limits->most_records);
+  self->resident.pair_bytes = device_aligned(plain > above ? plain : above);
   *bytes = self->resident.pair_bytes + limits->most_records * limits->most_in_place;
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
@@ -89,26 +105,40 @@ static recsort_plugin_status judge_launch(device_status started, recsort_plugin_
   return runtime_judge(started, "a kernel's launch", error);
 }
 
+static device_status start_encode(const gpu_instance *self, const recsort_key_program *program,
+                                  const recsort_plugin_device_job *job, uint32_t key_width,
+                                  void *keys)
+{
+  records_facts *const facts = self->device->facts;
+  records_program own = {.record_size = program->record_size,
+                         .key_width = key_width,
+                         .step_count = program->step_count};
+  memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
+  if (!job->offsets)
+    return records_encode(&own, job->records, job->count, keys, false, facts, job->stream);
+  const records_segments segments = {job->offsets, job->segment_count, job->offset_bits,
+                                     program->key_bits};
+  return records_encode_segments(&own, job->records, job->count, &segments, keys, facts,
+                                 job->stream);
+}
+
 /* Starts the sort of the keys. *order, in the workspace, becomes the permutation. */
 static recsort_plugin_status start_sort(const gpu_instance *self,
                                         const recsort_key_program *program,
                                         const recsort_plugin_device_job *job, const void **order,
                                         recsort_plugin_error *error)
 {
-  const gpu_pairs pairs = plan_sort(self, program, job->count, job->stream);
+  const gpu_pairs pairs = plan_sort(self, program, job->offsets ? self->resident.segment_bits : 0,
+                                    job->count, job->stream);
   const device_buffers buffers = device_divide(&pairs.job, self->device->memory, pairs.extra_bytes);
-  records_program own = {.record_size = program->record_size,
-                         .key_width = program->key_width,
-                         .step_count = program->step_count};
+  const uint32_t key_width = pairs.job.key_width;
   unsigned side = 0;
   if (pairs.bytes > self->resident.pair_bytes)
     return refuse(error, "the plan of this count needs more memory than was allocated");
-  memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
-  device_status started = records_encode(&own, job->records, job->count, buffers.keys[0], false,
-                                         self->device->facts, job->stream);
+  device_status started = start_encode(self, program, job, key_width, buffers.keys[0]);
   if (!started) started = pairs.algorithm->sort(&pairs.job, &buffers, &side);
   if (!started && pairs.disorder)
-    started = records_ordered(buffers.keys[side], program->key_width, buffers.indices[side],
+    started = records_ordered(buffers.keys[side], key_width, buffers.indices[side],
                               pairs.job.index_bits, job->count, pairs.disorder, job->stream);
   *order = buffers.indices[side];
   return judge_launch(started, error);

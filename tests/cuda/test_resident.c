@@ -26,7 +26,7 @@ static const size_t counts[] = {0,     1,     2,      3,       31,      1000,   
 enum { MOST = 4000 };
 static const size_t counts[] = {0, 1, 2, 3, 31, 32, 100, 1000, 2047, 2500, 4000};
 #endif
-enum { GUARD = 64, POISON = 0xa5 };
+enum { GUARD = 64, POISON = 0xa5, WIDE = 3 /* a kind whose keys have 128 bits */ };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -342,6 +342,93 @@ static void has_memory_for_fewer(void **state)
   }
 }
 
+/* ---- Segments ---- */
+
+/* Offsets of `segments` segments: even; or some before the first, behind the last and between two
+ * equal ones; or a giant among small ones. */
+static void fill_offsets(uint64_t *offsets, size_t segments, size_t count, unsigned way,
+                         uint64_t *random)
+{
+  for (size_t s = 0; s <= segments; s++)
+    offsets[s] = count * s / segments;
+  if (way == 1)
+    for (size_t s = 0; s <= segments; s++)
+      offsets[s] = random_below(random, count + 1);
+  if (way == 2)
+    for (size_t s = 1; s < segments; s++)
+      offsets[s] = s < segments / 2 ? s : count - (segments - s < count ? segments - s : count);
+  for (size_t s = 1; s <= segments; s++) /* insertion sort: most are in order */
+    for (size_t i = s; i > 0 && offsets[i] < offsets[i - 1]; i--) {
+      const uint64_t other = offsets[i];
+      offsets[i] = offsets[i - 1];
+      offsets[i - 1] = other;
+    }
+}
+
+static void check_segments(unsigned kind, size_t count, size_t segments, unsigned way,
+                           recsort_device_sorter *sorter, uint64_t *random)
+{
+  const size_t size = kinds[kind].size;
+  const unsigned offset_bits = way == 0 ? 0 : way == 1 ? 64 : 32;
+  both records = make_both(count, size, 0, random), order = make_both(count, 4, 0, random);
+  uint64_t *const expected = malloc((count + 1) * sizeof *expected);
+  uint64_t *const offsets = malloc((segments + 1) * sizeof *offsets);
+  uint32_t *const narrow = malloc((segments + 1) * sizeof *narrow);
+  void *const given = make((segments + 1) * sizeof *offsets);
+  assert_true(expected && offsets && narrow);
+  fill_offsets(offsets, segments, count, way, random);
+  for (size_t s = 0; s <= segments; s++)
+    narrow[s] = (uint32_t)offsets[s];
+  put(given, offset_bits == 64 ? (void *)offsets : (void *)narrow,
+      (segments + 1) * (offset_bits == 64 ? 8 : 4));
+  fill(kind, records.host, count, random);
+  put(records.device, records.host, records.size);
+  for (size_t i = 0; i < count; i++)
+    expected[i] = i;
+  for (size_t s = 0; s < segments; s++) {
+    const size_t begin = (size_t)offsets[s], length = (size_t)offsets[s + 1] - begin;
+    find_expected(kind, records.host + begin * size, length, expected + begin);
+    for (size_t i = 0; i < length; i++)
+      expected[begin + i] += begin;
+  }
+  enqueue(sorter, (recsort_device_job){.count = count,
+                                       .records = records.device,
+                                       .sorted = records.device,
+                                       .permutation = order.device,
+                                       .offsets = given,
+                                       .segment_count = segments,
+                                       .offset_bits = offset_bits});
+  expect_moved(&records, records.host, expected);
+  expect_permutation(&order, expected);
+  drop(given);
+  free(narrow);
+  free(offsets);
+  free(expected);
+  drop_both(&records, 0);
+  drop_both(&order, 0);
+}
+
+static void segments_are_sorted_by_themselves(void **state)
+{
+  static const size_t most[] = {1, 2, 40, 700};
+  uint64_t random = 6;
+  (void)state;
+  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++)
+    for (size_t m = 0; m < COUNT_OF(most) && kind != WIDE; m++) {
+      recsort_device_sorter *const sorter =
+          create(kinds[kind].yaml, (recsort_device_limits){.most_records = 3000,
+                                                           .most_in_place = 32,
+                                                           .most_segments = most[m]});
+      for (unsigned way = 0; way < 3; way++) {
+        check_segments(kind, 3000, most[m], way, sorter, &random);
+        check_segments(kind, 1 + random_below(&random, 3000), 1 + random_below(&random, most[m]),
+                       way, sorter, &random);
+      }
+      check_count(kind, 500, 32, 0, sorter, &random); /* without segments */
+      recsort_device_sorter_destroy(sorter);
+    }
+}
+
 /* ---- What is refused or reported ---- */
 
 static void wrong_limits_are_refused(void **state)
@@ -368,12 +455,17 @@ static void wrong_limits_are_refused(void **state)
   TRY(kinds[0].yaml, "cpu", LIMITS(.most_records = 1), RECSORT_PLUGIN_ERROR,
       "\"cpu\" sorts no records on a device");
   TRY(long_keys, NULL, LIMITS(.most_records = 1), RECSORT_PLUGIN_ERROR, "at most 128 bits");
+  TRY(kinds[WIDE].yaml, NULL, LIMITS(.most_records = 1, .most_segments = 1), RECSORT_PLUGIN_ERROR,
+      "more than 128 bits together");
+  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .most_segments = SIZE_MAX),
+      RECSORT_INVALID_ARGUMENT, "most_segments");
 }
 
 static void wrong_jobs_are_refused(void **state)
 {
   recsort_device_sorter *const sorter =
-      create(kinds[4].yaml, (recsort_device_limits){.most_records = 10, .most_in_place = 8});
+      create(kinds[4].yaml,
+             (recsort_device_limits){.most_records = 10, .most_in_place = 8, .most_segments = 2});
   unsigned char *const memory = make(1000);
   const recsort_device_array none[] = {{memory, NULL, 8}}, empty[] = {{memory, memory + 100, 0}},
                              large[] = {{memory, memory, 9}}, over[] = {{memory, memory + 79, 8}};
@@ -402,6 +494,12 @@ static void wrong_jobs_are_refused(void **state)
               .records = memory, .arrays = over, .array_count = 1);
   REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "sorted 0: from and to overlap", .count = 10,
               .records = memory, .sorted = memory + 8);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "3 segments; the sorter is for 1 to 2", .count = 10,
+              .records = memory, .offsets = memory, .segment_count = 3);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "0 segments", .count = 10, .records = memory,
+              .offsets = memory);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "offset_bits is 16", .count = 10, .records = memory,
+              .offsets = memory, .segment_count = 1, .offset_bits = 16);
   REFUSED(recsort_device_sort(NULL, JOB(.count = 0), &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_device_sort(sorter, NULL, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_device_sort(sorter, &(recsort_device_job){.struct_size = 8}, &error),
@@ -567,6 +665,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(sorts_as_the_host_does, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(has_memory_for_fewer, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(segments_are_sorted_by_themselves, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_limits_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_jobs_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(many_arrays_move, open_stream, close_stream),

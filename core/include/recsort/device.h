@@ -32,6 +32,7 @@ typedef struct recsort_device_limits {
   size_t most_in_place; /* bytes of the largest element that you move in place: the record's, or
                          * that of another array; 0: nothing is moved in place. Takes most_records
                          * times as much memory */
+  size_t most_segments; /* of a sort; 0: none has segments */
   unsigned index_bits;  /* of permutations: 32 or 64; 0: 32 */
   uint32_t reserved;
 } recsort_device_limits;
@@ -43,7 +44,7 @@ typedef struct recsort_device_limits {
  *  - The device is the one that is current in your thread, or the one of the plugin's option
  *    `device`. Streams and memory must be of its primary context, which the CUDA runtime uses.
  * Calls here change neither the current device nor the context of your thread.
- *  - Keys have at most 128 bits in all.
+ *  - Keys have at most 128 bits in all, with the number of a segment, if there are any.
  * Errors: INVALID_KEY, PLUGIN_ERROR (no plugin here can, and why; or not by such keys),
  * OUT_OF_MEMORY, DEVICE_ERROR, INVALID_ARGUMENT. Any thread. Waits for the device. */
 RECSORT_API recsort_status recsort_device_sorter_create(const recsort_schema *schema,
@@ -78,7 +79,18 @@ typedef struct recsort_device_job {
                         * each; NULL: not wanted */
   const recsort_device_array *arrays; /* moved as the records are, if given */
   size_t array_count;
+  const void *offsets; /* device memory; NULL: all records are sorted. See "Segments" below */
+  size_t segment_count;
+  unsigned offset_bits; /* 32 or 64: of an offset; 0: 32 */
+  uint32_t reserved;
 } recsort_device_job;
+
+/* Segments: many small sorts in one. Segment s is records [offsets[s], offsets[s + 1]), for s from
+ * 0 to segment_count - 1, and is sorted by itself; there are segment_count + 1 offsets, which
+ * ascend and are read when the stream gets there. Records before the first offset or from the last
+ * one on stay where they are. So one segment with the offsets 0 and n sorts the first n records,
+ * where n is a number that only the device knows. The time depends on `count`, not on the segments.
+ */
 
 /* Enqueues a stable sort and returns. The sorts of a device sorter share its memory: if you use
  * several streams, order them yourself.

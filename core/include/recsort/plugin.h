@@ -335,6 +335,7 @@ typedef struct recsort_plugin_device_limits {
   uint32_t algorithm;     /* as in recsort_plugin_job */
   uint64_t most_records;  /* of a sort */
   uint64_t most_in_place; /* bytes of the largest element that is moved in place; 0: none is */
+  uint64_t most_segments; /* of a sort; 0: none has segments */
   uint32_t index_bits;    /* of permutations: 32 (most_records at most 2^32) or 64 */
   uint32_t reserved;
 } recsort_plugin_device_limits;
@@ -356,6 +357,12 @@ typedef struct recsort_plugin_device_job {
   const void *records; /* the keys are made of these; unaligned */
   void *permutation;   /* NULL: not wanted */
   const recsort_plugin_device_array *arrays;
+  const void *offsets; /* NULL: all records are sorted. Otherwise segment s, records [offset s,
+                        * offset s + 1), is sorted by itself, and records outside all segments stay;
+                        * the segment_count + 1 offsets ascend */
+  uint64_t segment_count;
+  uint32_t offset_bits; /* 32 or 64 */
+  uint32_t reserved;
 } recsort_plugin_device_job;
 
 typedef struct recsort_plugin_device {
@@ -364,7 +371,7 @@ typedef struct recsort_plugin_device {
 
   /* [one thread] Allocates all that sorts within the limits take, and sets `bytes` to the device
    * memory among it. The instance is for such sorts from then on. UNSUPPORTED: the program has keys
-   * that it cannot make. */
+   * that it cannot make, or not with segments. */
   recsort_plugin_status (*reserve)(void *instance, const recsort_key_program *program,
                                    const recsort_plugin_device_limits *limits, uint64_t *bytes,
                                    recsort_plugin_error *error);
