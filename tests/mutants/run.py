@@ -286,6 +286,17 @@ MUTANTS = [
     ('plugins/cuda/sample/dispatch/merge_runs.cuh', 'source.pairs = pair_array_of_side<Pair>(buffers, side);',
      'source.pairs = pair_array_of_side<Pair>(buffers, 0);'),
     ('plugins/cuda/sample/dispatch/merge_runs.cuh', 'buffers->extra, buffers, 1 - side)', 'buffers->extra, buffers, 1)'),
+    # records in device memory
+    ('core/device.c', 'array->from != array->to && rs_overlap', 'rs_overlap'),
+    ('core/device.c', 'job->segment_count == 0 ||', ''),
+    ('plugins/gpu/resident_records.c', 'pairs.job.mailbox = NULL;', ''),
+    ('plugins/gpu/resident_records.c', 'if (from == array->to) {', 'if (from == array->to && size > 16) {'),
+    ('plugins/gpu/resident_records.c', 'facts->invalid = 0;', ''),
+    ('plugins/cuda/records.c', 'record_size | (uintptr_t)records | (uintptr_t)to', 'record_size'),
+    ('plugins/cuda/records.c', 'number > 0 && number <= segments->count', 'number > 0'),
+    ('plugins/cuda/records.c', 'key_place(key.words, &above, number);', ''),
+    ('plugins/cuda/records.c', 'low += (more - 1) * step + 1;', 'low += more * step;'),
+    ('plugins/cuda/records.c', 'high = plan_min(high, low + more * step);', ''),
     # computed keys
     ('core/include/recsort/computed_key.h', 'if (bytes == 8) return key_double(raw);', ''),
     ('core/include/recsort/computed_key.h', 'key_double((offset + 1 - fraction) << 52)', 'key_double((offset - fraction) << 52)'),
@@ -480,12 +491,13 @@ def other_sorts():
 
 SORT_STAGES = [('emulated sorts', ['emulation', 'merges'],
                 rf'^emulation\.(merges|(devices\.)?({other_sorts()}))$', 240)]
-MERGE_STAGES = [('emulated merges', ['merges', 'test_device_plan'], r'^emulation\.(merges|device_plan)$', 60)]
+MERGE_STAGES = [('emulated merges', ['merges', 'test_device_plan', 'emulation'],
+                 r'^emulation\.(merges|device_plan|merge)$', 60)]
 
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
 RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
-                  ('CUDA conformance', [], r'^cuda\.conformance\.sample$', 120)]
+                  ('CUDA conformance', [], r'^cuda\.(resident|conformance\.sample)$', 120)]
 # How a file's name begins, and what finds its mutants; the first match counts. Every folder of
 # plugins/cuda has sorts.
 STAGES_OF = [(r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),

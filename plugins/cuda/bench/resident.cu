@@ -1,0 +1,312 @@
+/* resident.cu - records in device memory, by the public interface: the time of a sort on a stream
+ * and replayed from a graph, and many segments beside CUB's segmented sorts. Each result is
+ * compared with the host's. Prints a table; exit status 1 if a result is wrong. */
+#include <cub/device/device_segmented_radix_sort.cuh>
+#include <cub/device/device_segmented_sort.cuh>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "commit.h"
+#include "recsort/device.h"
+
+#define CHECK(call)                                                                                \
+  do {                                                                                             \
+    const int code = (int)(call);                                                                  \
+    if (code) {                                                                                    \
+      std::fprintf(stderr, "%s: error %d\n", #call, code);                                         \
+      std::exit(2);                                                                                \
+    }                                                                                              \
+  } while (0)
+
+namespace
+{
+
+using work = std::function<void(cudaStream_t)>;
+enum { RUNS = 21, WARM = 3 };
+
+cudaStream_t stream;
+bool wrong;
+
+template <class T> T *device_array(size_t count)
+{
+  void *memory = nullptr;
+  CHECK(cudaMalloc(&memory, count * sizeof(T) + 16));
+  return (T *)memory;
+}
+
+template <class T> T *device_copy(const std::vector<T> &from)
+{
+  T *const memory = device_array<T>(from.size());
+  CHECK(cudaMemcpy(memory, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
+  CHECK(cudaDeviceSynchronize()); /* cudaMemcpy may return before the data has arrived */
+  return memory;
+}
+
+template <class T> std::vector<T> host_copy(const T *from, size_t count)
+{
+  std::vector<T> copy(count);
+  CHECK(cudaMemcpy(copy.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost));
+  return copy;
+}
+
+/* The device is busy while the host enqueues, so that only its time counts. */
+__global__ void spin(long long cycles)
+{
+  const long long begin = clock64();
+  while (clock64() - begin < cycles) {
+  }
+}
+
+/* The median time of `measured` in ms. `before` restores the input. */
+double measure(const work &before, const work &measured)
+{
+  std::vector<float> times;
+  cudaEvent_t begin, end;
+  CHECK(cudaEventCreate(&begin));
+  CHECK(cudaEventCreate(&end));
+  for (int i = 0; i < WARM + RUNS; i++) {
+    float ms = 0;
+    before(stream);
+    spin<<<1, 1, 0, stream>>>(400000);
+    CHECK(cudaEventRecord(begin, stream));
+    measured(stream);
+    CHECK(cudaEventRecord(end, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaEventElapsedTime(&ms, begin, end));
+    if (i >= WARM) times.push_back(ms);
+  }
+  CHECK(cudaEventDestroy(begin));
+  CHECK(cudaEventDestroy(end));
+  std::nth_element(times.begin(), times.begin() + RUNS / 2, times.end());
+  return times[RUNS / 2];
+}
+
+/* The same, replayed from a graph. */
+double measure_graph(const work &before, const work &measured)
+{
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  measured(stream);
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  CHECK(cudaGraphInstantiate(&replay, graph, 0));
+  const double ms = measure(before, [&](cudaStream_t s) { CHECK(cudaGraphLaunch(replay, s)); });
+  CHECK(cudaGraphExecDestroy(replay));
+  CHECK(cudaGraphDestroy(graph));
+  return ms;
+}
+
+recsort_device_sorter *open_sorter(const char *yaml, recsort_device_limits limits)
+{
+  recsort_schema *schema = nullptr;
+  recsort_device_sorter *sorter = nullptr;
+  recsort_error error = {};
+  limits.struct_size = sizeof limits;
+  if (recsort_schema_load_memory(yaml, std::string(yaml).size(), "bench", nullptr, &schema,
+                                 &error) ||
+      recsort_device_sorter_create(schema, nullptr, &limits, &sorter, &error)) {
+    std::fprintf(stderr, "%s\n", error.text);
+    std::exit(2);
+  }
+  recsort_schema_destroy(schema);
+  return sorter;
+}
+
+void sort(recsort_device_sorter *sorter, recsort_device_job job, cudaStream_t on)
+{
+  recsort_error error = {};
+  job.struct_size = sizeof job;
+  job.stream = on;
+  if (recsort_device_sort(sorter, &job, &error)) {
+    std::fprintf(stderr, "%s\n", error.text);
+    std::exit(2);
+  }
+}
+
+/* ---- Entities ---- */
+
+struct entity {
+  float x, y, angle;
+  short sprite;
+  float distance;
+};
+const char entity_yaml[] = "record: Entity\nfields:\n- {name: x, type: float32}\n"
+                           "- {name: y, type: float32}\n- {name: angle, type: float32}\n"
+                           "- {name: sprite, type: int16}\n- {name: distance, type: float32}\n"
+                           "keys: [{field: distance, order: desc}]\n";
+
+enum input { RANDOM, NEARLY, SORTED };
+
+std::vector<entity> make_entities(size_t count, input kind)
+{
+  std::mt19937_64 random(count + kind);
+  std::vector<entity> made(count);
+  for (auto &one : made)
+    one = {(float)random(), 0, 0, (short)random(), (float)(random() % (count / 2))};
+  const auto farther = [](const entity &a, const entity &b) { return a.distance > b.distance; };
+  if (kind != RANDOM) std::stable_sort(made.begin(), made.end(), farther);
+  for (size_t i = 0; kind == NEARLY && i < count / 100; i++)
+    made[random() % count].distance = (float)(random() % (count / 2));
+  return made;
+}
+
+void measure_entities(size_t count, input kind)
+{
+  static const char *const names[] = {"random", "1% moved", "sorted"};
+  std::vector<entity> entities = make_entities(count, kind);
+  entity *const kept = device_copy(entities), *const records = device_array<entity>(count);
+  recsort_device_limits limits = {};
+  limits.most_records = count;
+  limits.most_in_place = sizeof(entity);
+  recsort_device_sorter *const sorter = open_sorter(entity_yaml, limits);
+  const auto restore = [&](cudaStream_t s) {
+    CHECK(cudaMemcpyAsync(records, kept, count * sizeof *kept, cudaMemcpyDeviceToDevice, s));
+  };
+  const auto run = [&](cudaStream_t s) {
+    recsort_device_job job = {};
+    job.count = count;
+    job.records = records;
+    job.sorted = records;
+    sort(sorter, job, s);
+  };
+  const double on_stream = measure(restore, run), replayed = measure_graph(restore, run);
+  std::stable_sort(entities.begin(), entities.end(),
+                   [](const entity &a, const entity &b) { return a.distance > b.distance; });
+  const std::vector<entity> found = host_copy(records, count);
+  const bool right = std::memcmp(found.data(), entities.data(), count * sizeof(entity)) == 0;
+  wrong |= !right;
+  std::printf("%-10s %10zu %10.4f %10.4f %10.1f%s\n", names[kind], count, on_stream, replayed,
+              (double)recsort_device_sorter_memory(sorter) / (double)count, right ? "" : "  WRONG");
+  recsort_device_sorter_destroy(sorter);
+  CHECK(cudaFree(kept));
+  CHECK(cudaFree(records));
+}
+
+/* ---- Segments ---- */
+
+struct shape {
+  const char *name;
+  std::vector<uint32_t> offsets;
+};
+
+std::vector<uint32_t> even_offsets(size_t segments, size_t length)
+{
+  std::vector<uint32_t> offsets(segments + 1);
+  for (size_t s = 0; s <= segments; s++)
+    offsets[s] = (uint32_t)(s * length);
+  return offsets;
+}
+
+template <class Length> std::vector<uint32_t> offsets_of(size_t segments, Length length)
+{
+  std::vector<uint32_t> offsets(segments + 1);
+  for (size_t s = 0; s < segments; s++)
+    offsets[s + 1] = offsets[s] + length();
+  return offsets;
+}
+
+/* A sort of CUB's: asks for its memory, then sorts. */
+template <class Sort> double measure_cub(const work &restore, Sort by)
+{
+  size_t bytes = 0;
+  CHECK(by(nullptr, bytes, stream));
+  char *const memory = device_array<char>(bytes);
+  const double ms = measure(restore, [&](cudaStream_t s) { CHECK(by(memory, bytes, s)); });
+  CHECK(cudaFree(memory));
+  return ms;
+}
+
+void measure_segments(const shape &s)
+{
+  const size_t segments = s.offsets.size() - 1, count = s.offsets.back();
+  std::mt19937_64 random(count);
+  std::vector<float> keys(count);
+  std::vector<uint32_t> values(count), order(count);
+  for (auto &key : keys)
+    key = (float)(random() >> 40) - 8000000.f;
+  std::iota(values.begin(), values.end(), 0);
+  float *const in = device_copy(keys), *const out = device_array<float>(count);
+  uint32_t *const value_in = device_copy(values), *const value_out = device_array<uint32_t>(count);
+  uint32_t *const offsets = device_copy(s.offsets);
+  recsort_device_limits limits = {};
+  limits.most_records = count;
+  limits.most_segments = segments;
+  recsort_device_sorter *const sorter =
+      open_sorter("record: Key\nfields: [{name: key, type: float32}]\nkeys: [key]\n", limits);
+  const recsort_device_array moved = {value_in, value_out, sizeof *value_in};
+  const auto nothing = [](cudaStream_t) {};
+  const double ours = measure(nothing, [&](cudaStream_t on) {
+    recsort_device_job job = {};
+    job.count = count;
+    job.records = in;
+    job.sorted = out;
+    job.arrays = &moved;
+    job.array_count = 1;
+    job.offsets = offsets;
+    job.segment_count = segments;
+    sort(sorter, job, on);
+  });
+  std::iota(order.begin(), order.end(), 0);
+  for (size_t g = 0; g < segments; g++)
+    std::stable_sort(order.begin() + s.offsets[g], order.begin() + s.offsets[g + 1],
+                     [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+  const bool right = host_copy(value_out, count) == order;
+  wrong |= !right;
+  const double sorted = measure_cub(nothing, [&](void *memory, size_t &bytes, cudaStream_t on) {
+    return cub::DeviceSegmentedSort::StableSortPairs(memory, bytes, in, out, value_in, value_out,
+                                                     (int)count, (int)segments, offsets,
+                                                     offsets + 1, on);
+  });
+  const double radix = measure_cub(nothing, [&](void *memory, size_t &bytes, cudaStream_t on) {
+    return cub::DeviceSegmentedRadixSort::SortPairs(memory, bytes, in, out, value_in, value_out,
+                                                    (int)count, (int)segments, offsets, offsets + 1,
+                                                    0, 32, on);
+  });
+  std::printf("%-26s %10zu %10.4f %10.4f %10.4f %8.2f%s\n", s.name, count, ours, sorted, radix,
+              std::min(sorted, radix) / ours, right ? "" : "  WRONG");
+  recsort_device_sorter_destroy(sorter);
+  for (void *memory :
+       {(void *)in, (void *)out, (void *)value_in, (void *)value_out, (void *)offsets})
+    CHECK(cudaFree(memory));
+}
+
+} // namespace
+
+int main()
+{
+  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  std::printf("%s, commit %s\n\nEntities of 20 bytes in place, ms\n", recsort_version(),
+              BENCH_COMMIT);
+  std::printf("%-10s %10s %10s %10s %10s\n", "", "records", "stream", "graph", "bytes each");
+  for (const size_t count :
+       {size_t(1000), size_t(1) << 14, size_t(1) << 17, size_t(1) << 20, size_t(1) << 24})
+    for (const input kind : {RANDOM, NEARLY, SORTED})
+      measure_entities(count, kind);
+  std::mt19937_64 random(1);
+  std::printf("\nSegments of float keys and 32-bit values, ms\n%-26s %10s %10s %10s %10s %8s\n", "",
+              "records", "recsort", "CUB sort", "CUB radix", "x best");
+  const std::vector<shape> shapes = {
+      {"2^20 of 1 to 32", offsets_of(1 << 20, [&] { return (uint32_t)(1 + random() % 32); })},
+      {"2^14 of 1024", even_offsets(1 << 14, 1024)},
+      {"2^10 of 16384", even_offsets(1 << 10, 16384)},
+      {"16 of 2^20", even_offsets(16, 1 << 20)},
+      {"2^16, power law", offsets_of(1 << 16,
+                                     [&] {
+                                       const double u = (double)(random() >> 11) * 0x1p-53;
+                                       return (uint32_t)std::min(1e6,
+                                                                 16 / std::pow(1 - u, 1 / 1.1));
+                                     })},
+      {"2^10 of 1024", even_offsets(1 << 10, 1024)}};
+  for (const shape &one : shapes)
+    measure_segments(one);
+  return wrong;
+}
