@@ -479,8 +479,9 @@ def stages():
             ('conformance', ['conformance'], '^conformance$', 240)]
 
 
-CUDA_STAGES = [('CUDA tests', ['test_in_runs', 'test_verify', 'test_cuda_devices', 'test_cuda_merges'],
-                r'^cuda\.(in_runs|verify|devices|merges)$', 60)]
+CUDA_STAGES = [('CUDA tests', ['test_in_runs', 'test_verify', 'test_cuda_devices', 'test_cuda_merges',
+                                'test_cuda_resident'],
+                r'^cuda\.(in_runs|verify|devices|merges|resident)$', 60)]
 
 
 def other_sorts():
@@ -504,7 +505,8 @@ STAGES_OF = [(r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', M
              ('plugins/cuda/sample/', SAMPLE_STAGES), ('plugins/cuda/records.c', RECORDS_STAGES),
              (r'plugins/cuda/\w+/', SORT_STAGES),
              ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),
-             ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES),
+             ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES),
+             ('core/device.c', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES),
              ('core/include/recsort/team.h', THREAD_STAGES)]
 
 
