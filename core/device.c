@@ -58,6 +58,7 @@ static recsort_status reserve(recsort_device_sorter *sorter, recsort_error *erro
                                                .most_records = sorter->limits.most_records,
                                                .most_in_place = sorter->limits.most_in_place,
                                                .most_segments = sorter->limits.most_segments,
+                                               .most_in_segment = sorter->limits.most_in_segment,
                                                .index_bits = sorter->limits.index_bits};
   recsort_plugin_error reported = {.size = sizeof reported};
   const recsort_plugin_status status = instance->device->reserve(

@@ -4,6 +4,7 @@
 
 #include "cuda/device.h"
 #include "cuda/plan.h"
+#include "cuda/segments.h"
 
 #include "recsort/key_interpreter.h"
 
@@ -165,51 +166,16 @@ device_status records_encode(const records_program *program, const void *records
 
 typedef struct segments_args {
   encode_args encode;
-  records_segments segments;
+  device_segments segments;
+  uint32_t key_bits;
 } segments_args;
-
-DEVICE_INLINE uint64_t offset_at(const records_segments *segments, uint64_t i)
-{
-  return segments->offset_bits == 32 ? ((const uint32_t *)segments->offsets)[i]
-                                     : ((const uint64_t *)segments->offsets)[i];
-}
-
-/* How many offsets are at most `place`. The lanes of a warp try 32 a round. */
-DEVICE_INLINE uint64_t warp_offsets_up_to(const records_segments *segments, uint64_t place)
-{
-  uint64_t low = 0, high = segments->count + 1;
-  while (low < high) {
-    const uint64_t step = (high - low + RECORDS_WARP - 1) / RECORDS_WARP;
-    const uint64_t at = low + threadIdx.x % RECORDS_WARP * step;
-    const bool found = at < high && offset_at(segments, at) <= place;
-    const uint32_t more = device_popc(device_ballot(found));
-    if (more == 0) return low;
-    high = plan_min(high, low + more * step);
-    low += (more - 1) * step + 1;
-  }
-  return low;
-}
-
-/* The same for a thread, which knows that it is from `low` to `high`. */
-DEVICE_INLINE uint64_t offsets_up_to(const records_segments *segments, uint64_t low, uint64_t high,
-                                     uint64_t place)
-{
-  while (low < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (offset_at(segments, middle) <= place)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
 
 /* Two warps find the segments of the block's first and last record; that leaves few for the others
  * to search. */
 DEVICE_KERNEL(encode_segments, RECORDS_BLOCK, segments_args, args)
 {
   DEVICE_SHARED_ARRAY(uint64_t, ends, 2);
-  const records_segments *const segments = &args.segments;
+  const device_segments *const segments = &args.segments;
   const uint64_t i = records_thread(),
                  last = plan_min(i - threadIdx.x + blockDim.x, args.encode.count) - 1;
   const uint32_t warp = threadIdx.x / RECORDS_WARP;
@@ -228,18 +194,19 @@ DEVICE_KERNEL(encode_segments, RECORDS_BLOCK, segments_args, args)
     if (!valid) args.encode.facts->invalid = 1;
   }
   recsort_key_step above = {0};
-  above.shift = segments->key_bits;
+  above.shift = args.key_bits;
   above.width = 64;
   key_place(key.words, &above, number);
   store_key(&args.encode, i, key);
 }
 
 device_status records_encode_segments(const records_program *program, const void *records,
-                                      uint64_t count, const records_segments *segments, void *keys,
-                                      records_facts *facts, void *stream)
+                                      uint64_t count, const device_segments *segments,
+                                      uint32_t key_bits, void *keys, records_facts *facts,
+                                      void *stream)
 {
-  segments_args args = {{*program, (const unsigned char *)records, keys, facts, count, 0},
-                        *segments};
+  segments_args args = {
+      {*program, (const unsigned char *)records, keys, facts, count, 0}, *segments, key_bits};
   return DEVICE_LAUNCH(encode_segments, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
                        args);
 }

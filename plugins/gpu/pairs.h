@@ -12,6 +12,7 @@ typedef struct gpu_resident {
   uint32_t algorithm;
   uint32_t index_bits;
   uint64_t most, most_in_place; /* as in recsort_plugin_device_limits */
+  uint64_t most_in_segment;     /* likewise */
   uint32_t segment_bits;        /* above a key; 0: no sort has segments */
   uint64_t pair_bytes;
 } gpu_resident;

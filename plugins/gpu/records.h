@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "gpu/device_sort.h"
+#include "gpu/device_segments.h"
 #include "recsort/record_hash.h"
 
 #ifdef __cplusplus
@@ -30,6 +30,7 @@ typedef struct records_facts {
   uint32_t broken;   /* some order is not a permutation */
   uint32_t strayed;  /* some record does not have the sorted key of its place */
   uint32_t unsorted; /* some run is not sorted */
+  uint32_t overlong; /* some segment is longer than was said */
   record_sums came;  /* sums of the records whose keys were made */
   record_sums left;  /* sums of the records that were confirmed on their way back */
 } records_facts;
@@ -66,14 +67,6 @@ static inline uint64_t records_seen_bytes(uint64_t count)
   return (count + 31) / 32 * sizeof(uint32_t);
 }
 
-/* Segments of an array: segment s is [offset s, offset s + 1). */
-typedef struct records_segments {
-  const void *offsets; /* count + 1 of them, which ascend */
-  uint64_t count;
-  uint32_t offset_bits; /* 32 or 64 */
-  uint32_t key_bits;    /* of a key, below the number of its segment */
-} records_segments;
-
 /* The bits for the number of a segment. */
 static inline uint32_t records_segment_bits(uint64_t segments)
 {
@@ -83,11 +76,13 @@ static inline uint32_t records_segment_bits(uint64_t segments)
   return bits;
 }
 
-/* The same with a number above each key: how many offsets are at most the record's place. Keys of
- * records outside all segments are 0, so that a stable sort leaves these records where they are. */
+/* The same with a number above each key of key_bits: how many offsets are at most the record's
+ * place. Keys of records outside all segments are 0, so that a stable sort leaves these records
+ * where they are. */
 device_status records_encode_segments(const records_program *program, const void *records,
-                                      uint64_t count, const records_segments *segments, void *keys,
-                                      records_facts *facts, void *stream);
+                                      uint64_t count, const device_segments *segments,
+                                      uint32_t key_bits, void *keys, records_facts *facts,
+                                      void *stream);
 
 /* Sets facts->broken unless `order`, indices of 32 or 64 bits, is a permutation of [0, count).
  * Overwrites `seen`. */

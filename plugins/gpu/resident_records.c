@@ -85,6 +85,7 @@ static recsort_plugin_status reserve(void *instance, const recsort_key_program *
   self->resident.index_bits = limits->index_bits;
   self->resident.most = limits->most_records;
   self->resident.most_in_place = limits->most_in_place;
+  self->resident.most_in_segment = limits->most_in_segment;
   const uint64_t plain = most_pair_bytes(self, program, 0, limits->most_records);
   const uint64_t above = most_pair_bytes(self, program, bits, limits->most_records);
   self->resident.pair_bytes = device_aligned(plain > above ? plain : above);
@@ -105,21 +106,38 @@ static recsort_plugin_status judge_launch(device_status started, recsort_plugin_
   return runtime_judge(started, "a kernel's launch", error);
 }
 
+static device_segments segments_of(const gpu_instance *self, const recsort_plugin_device_job *job)
+{
+  records_facts *const facts = self->device->facts;
+  return (device_segments){job->offsets, job->segment_count, job->offset_bits,
+                           self->resident.most_in_segment, &facts->overlong};
+}
+
 static device_status start_encode(const gpu_instance *self, const recsort_key_program *program,
                                   const recsort_plugin_device_job *job, uint32_t key_width,
                                   void *keys)
 {
   records_facts *const facts = self->device->facts;
+  const device_segments segments = segments_of(self, job);
   records_program own = {.record_size = program->record_size,
                          .key_width = key_width,
                          .step_count = program->step_count};
   memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
-  if (!job->offsets)
-    return records_encode(&own, job->records, job->count, keys, false, facts, job->stream);
-  const records_segments segments = {job->offsets, job->segment_count, job->offset_bits,
-                                     program->key_bits};
-  return records_encode_segments(&own, job->records, job->count, &segments, keys, facts,
-                                 job->stream);
+  return job->offsets
+             ? records_encode_segments(&own, job->records, job->count, &segments, program->key_bits,
+                                       keys, facts, job->stream)
+             : records_encode(&own, job->records, job->count, keys, false, facts, job->stream);
+}
+
+/* Short segments are sorted where they are; otherwise all keys are sorted. */
+static device_status start_pairs(const gpu_instance *self, const recsort_plugin_device_job *job,
+                                 const gpu_pairs *pairs, const device_buffers *buffers,
+                                 unsigned *side)
+{
+  const device_segments segments = segments_of(self, job);
+  if (job->offsets && device_segments_fit(&pairs->job, segments.most))
+    return device_sort_segments(&pairs->job, &segments, buffers, side);
+  return pairs->algorithm->sort(&pairs->job, buffers, side);
 }
 
 /* Starts the sort of the keys. *order, in the workspace, becomes the permutation. */
@@ -136,7 +154,7 @@ static recsort_plugin_status start_sort(const gpu_instance *self,
   if (pairs.bytes > self->resident.pair_bytes)
     return refuse(error, "the plan of this count needs more memory than was allocated");
   device_status started = start_encode(self, program, job, key_width, buffers.keys[0]);
-  if (!started) started = pairs.algorithm->sort(&pairs.job, &buffers, &side);
+  if (!started) started = start_pairs(self, job, &pairs, &buffers, &side);
   if (!started && pairs.disorder)
     started = records_ordered(buffers.keys[side], key_width, buffers.indices[side],
                               pairs.job.index_bits, job->count, pairs.disorder, job->stream);
@@ -197,14 +215,15 @@ static recsort_plugin_status judge(void *instance, recsort_plugin_error *error)
   const gpu_instance *const self = instance;
   records_facts *const facts = self->device->facts;
   uint32_t *const disorder = self->device->disorder;
-  const bool invalid = facts->invalid, disordered = *disorder;
-  facts->invalid = 0;
-  *disorder = 0;
-  if (disordered) {
-    (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
-    return RECSORT_PLUGIN_CORRUPT;
-  }
-  return invalid ? refuse(error, "a record holds an invalid value") : RECSORT_PLUGIN_OK;
+  const char *const corrupt = facts->overlong ? "a segment is longer than most_in_segment"
+                              : *disorder     ? "the keys that it sorted are not in order"
+                                              : NULL;
+  const bool invalid = facts->invalid;
+  facts->invalid = facts->overlong = *disorder = 0;
+  if (!corrupt)
+    return invalid ? refuse(error, "a record holds an invalid value") : RECSORT_PLUGIN_OK;
+  (void)snprintf(error->text, sizeof error->text, "%s", corrupt);
+  return RECSORT_PLUGIN_CORRUPT;
 }
 
 const recsort_plugin_device gpu_resident_records = {

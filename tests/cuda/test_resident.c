@@ -335,6 +335,20 @@ static void sorts_as_the_host_does(void **state)
     }
 }
 
+#ifdef RS_REAL_GPU
+/* From 2^23 records on, sorts of the host's records ask the host whether they are in order. */
+static void many_records_ask_no_host(void **state)
+{
+  enum { MANY = 9000001 };
+  uint64_t random = 8;
+  recsort_device_sorter *const sorter =
+      create(kinds[4].yaml, (recsort_device_limits){.most_records = MANY, .most_in_place = 32});
+  (void)state;
+  check_count(4, MANY, 32, 0, sorter, &random);
+  recsort_device_sorter_destroy(sorter);
+}
+#endif
+
 /* Whatever the count, its plan fits in the memory of the most records. */
 static void has_memory_for_fewer(void **state)
 {
@@ -352,8 +366,11 @@ static void has_memory_for_fewer(void **state)
 
 /* ---- Segments ---- */
 
+enum { SHORT = 60, SHORT_WAY = 3 };
+
 /* Offsets of `segments` segments: even; or some before the first, behind the last and between two
- * equal ones; or a giant among small ones. */
+ * equal ones; or a giant among small ones; or short ones, of at most SHORT records, from somewhere
+ * on. */
 static void fill_offsets(uint64_t *offsets, size_t segments, size_t count, unsigned way,
                          uint64_t *random)
 {
@@ -365,6 +382,13 @@ static void fill_offsets(uint64_t *offsets, size_t segments, size_t count, unsig
   if (way == 2)
     for (size_t s = 1; s < segments; s++)
       offsets[s] = s < segments / 2 ? s : count - (segments - s < count ? segments - s : count);
+  if (way == SHORT_WAY) {
+    offsets[0] = random_below(random, count / 4 + 1);
+    for (size_t s = 0; s < segments; s++) {
+      const uint64_t length = random_below(random, 4) ? random_below(random, SHORT + 1) : SHORT;
+      offsets[s + 1] = offsets[s] + length < count ? offsets[s] + length : count;
+    }
+  }
   for (size_t s = 1; s <= segments; s++) /* insertion sort: most are in order */
     for (size_t i = s; i > 0 && offsets[i] < offsets[i - 1]; i--) {
       const uint64_t other = offsets[i];
@@ -435,6 +459,67 @@ static void segments_are_sorted_by_themselves(void **state)
       check_count(kind, 500, 32, 0, sorter, &random); /* without segments */
       recsort_device_sorter_destroy(sorter);
     }
+}
+
+/* Short segments, sorted where they are: in one tile, and in several. */
+static void short_segments_are_sorted_in_tiles(void **state)
+{
+  static const size_t lengths[] = {1, 59, 1000, 4096, 9000};
+  uint64_t random = 7;
+  (void)state;
+  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
+    if (kind == WIDE) continue;
+    recsort_device_sorter *const sorter =
+        create(kinds[kind].yaml, (recsort_device_limits){.most_records = 9000,
+                                                         .most_in_place = 32,
+                                                         .most_segments = 400,
+                                                         .most_in_segment = SHORT});
+    for (size_t i = 0; i < COUNT_OF(lengths); i++)
+      check_segments(kind, lengths[i], 1 + random_below(&random, 400), SHORT_WAY, sorter, &random);
+    check_count(kind, 500, 32, 0, sorter, &random);
+    recsort_device_sorter_destroy(sorter);
+  }
+}
+
+/* A segment that is longer than was said stays as it is, and is reported. */
+static void long_segments_are_reported(void **state)
+{
+  enum { COUNT = 9000 };
+  recsort_device_sorter *const sorter = create(
+      kinds[4].yaml,
+      (recsort_device_limits){.most_records = COUNT, .most_segments = 2, .most_in_segment = SHORT});
+  const uint32_t offsets[] = {10, 8000, 8050};
+  uint64_t *const keys = malloc(COUNT * sizeof *keys), *const memory = make(COUNT * sizeof *keys);
+  uint32_t *const order = make(COUNT * sizeof *order), *const given = make(sizeof offsets);
+  uint32_t *const found = malloc(COUNT * sizeof *found);
+  const recsort_device_job job = {.struct_size = sizeof job,
+                                  .stream = stream,
+                                  .count = COUNT,
+                                  .records = memory,
+                                  .permutation = order,
+                                  .offsets = given,
+                                  .segment_count = 2};
+  (void)state;
+  assert_true(keys && found);
+  for (size_t i = 0; i < COUNT; i++)
+    keys[i] = COUNT - i;
+  put(memory, keys, COUNT * sizeof *keys);
+  put(given, offsets, sizeof offsets);
+  assert_int_equal(recsort_device_sort(sorter, &job, NULL), RECSORT_OK);
+  assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+  recsort_error error = {0};
+  assert_int_equal(recsort_device_sorter_check(sorter, &error), RECSORT_CORRUPT_RESULT);
+  if (!strstr(error.text, "longer than most_in_segment")) fail_msg("%s", error.text);
+  assert_int_equal(recsort_device_sorter_check(sorter, NULL), RECSORT_OK);
+  get(found, order, COUNT * sizeof *found);
+  for (uint32_t i = 0; i < COUNT; i++)
+    assert_int_equal(found[i], i >= 8000 && i < 8050 ? 8000 + 8050 - 1 - i : i);
+  free(keys);
+  free(found);
+  drop(memory);
+  drop(order);
+  drop(given);
+  recsort_device_sorter_destroy(sorter);
 }
 
 /* ---- What is refused or reported ---- */
@@ -674,12 +759,17 @@ int main(void)
       cmocka_unit_test_setup_teardown(sorts_as_the_host_does, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(has_memory_for_fewer, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(segments_are_sorted_by_themselves, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(short_segments_are_sorted_in_tiles, open_stream,
+                                      close_stream),
+      cmocka_unit_test_setup_teardown(long_segments_are_reported, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_limits_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_jobs_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(many_arrays_move, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(invalid_values_are_reported, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(points_are_set_between_sorts, open_stream, close_stream),
-#ifndef RS_REAL_GPU
+#ifdef RS_REAL_GPU
+      cmocka_unit_test_setup_teardown(many_records_ask_no_host, open_stream, close_stream),
+#else
       cmocka_unit_test(survives_failing_calls),
       cmocka_unit_test(no_device_is_explained),
 #endif

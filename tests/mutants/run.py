@@ -289,14 +289,17 @@ MUTANTS = [
     # records in device memory
     ('core/device.c', 'array->from != array->to && rs_overlap', 'rs_overlap'),
     ('core/device.c', 'job->segment_count == 0 ||', ''),
-    ('plugins/gpu/resident_records.c', 'pairs.job.mailbox = NULL;', ''),
     ('plugins/gpu/resident_records.c', 'if (from == array->to) {', 'if (from == array->to && size > 16) {'),
     ('plugins/gpu/resident_records.c', 'facts->invalid = 0;', ''),
+    ('plugins/cuda/sample/agent/sort_segments.cuh', 'warp_offsets_up_to(&args.segments, place - 1)', 'warp_offsets_up_to(&args.segments, place)'),
+    ('plugins/cuda/sample/agent/sort_segments.cuh', 'next == 0 || next > args.segments.count', 'next == 0'),
+    ('plugins/cuda/sample/agent/sort_segments.cuh', 'if (length > args.tile) {', 'if (length > 2 * args.tile) {'),
+    ('plugins/cuda/sample/dispatch/sort_segments.cuh', '(uint32_t)segments->most + 1', '0'),
     ('plugins/cuda/records.c', 'record_size | (uintptr_t)records | (uintptr_t)to', 'record_size'),
     ('plugins/cuda/records.c', 'number > 0 && number <= segments->count', 'number > 0'),
     ('plugins/cuda/records.c', 'key_place(key.words, &above, number);', ''),
-    ('plugins/cuda/records.c', 'low += (more - 1) * step + 1;', 'low += more * step;'),
-    ('plugins/cuda/records.c', 'high = plan_min(high, low + more * step);', ''),
+    ('plugins/cuda/segments.h', 'low += (more - 1) * step + 1;', 'low += more * step;'),
+    ('plugins/cuda/segments.h', 'high = plan_min(high, low + more * step);', ''),
     # computed keys
     ('core/include/recsort/computed_key.h', 'if (bytes == 8) return key_double(raw);', ''),
     ('core/include/recsort/computed_key.h', 'key_double((offset + 1 - fraction) << 52)', 'key_double((offset - fraction) << 52)'),
@@ -501,7 +504,8 @@ RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
                   ('CUDA conformance', [], r'^cuda\.(resident|conformance\.sample)$', 120)]
 # How a file's name begins, and what finds its mutants; the first match counts. Every folder of
 # plugins/cuda has sorts.
-STAGES_OF = [(r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),
+STAGES_OF = [(r'plugins/cuda/(segments\.|sample/(agent|dispatch)/sort_segments)', CUDA_STAGES),
+             (r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),
              ('plugins/cuda/sample/', SAMPLE_STAGES), ('plugins/cuda/records.c', RECORDS_STAGES),
              (r'plugins/cuda/\w+/', SORT_STAGES),
              ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),

@@ -28,22 +28,24 @@ typedef struct recsort_device_sorter recsort_device_sorter;
 /* What a device sorter must be able to do. */
 typedef struct recsort_device_limits {
   size_t struct_size;
-  size_t most_records;  /* of a sort; at least 1 */
-  size_t most_in_place; /* bytes of the largest element that you move in place: the record's, or
-                         * that of another array; 0: nothing is moved in place. Takes most_records
-                         * times as much memory */
-  size_t most_segments; /* of a sort; 0: none has segments */
-  unsigned index_bits;  /* of permutations: 32 or 64; 0: 32 */
+  size_t most_records;    /* of a sort; at least 1 */
+  size_t most_in_place;   /* bytes of the largest element that you move in place: the record's, or
+                           * that of another array; 0: nothing is moved in place. Takes most_records
+                           * times as much memory */
+  size_t most_segments;   /* of a sort; 0: none has segments */
+  size_t most_in_segment; /* records of the longest segment; 0: not known. If it is at most about
+                           * 2000, segments are sorted several times as fast */
+  unsigned index_bits;    /* of permutations: 32 or 64; 0: 32 */
   uint32_t reserved;
 } recsort_device_limits;
 
 /* Makes a device sorter; `options` may be NULL. You own it: destroy it with
  * recsort_device_sorter_destroy.
- *  - Of the options `threads` and `executor` have no meaning here. "auto" is the best plugin that
- * can sort on a device; there is one, "cuda".
+ *  - The options `threads` and `executor` have no meaning here. "auto" is the best plugin that can
+ *    sort on a device; there is one, "cuda".
  *  - The device is the one that is current in your thread, or the one of the plugin's option
  *    `device`. Streams and memory must be of its primary context, which the CUDA runtime uses.
- * Calls here change neither the current device nor the context of your thread.
+ *    Calls here change neither the current device nor the context of your thread.
  *  - Keys have at most 128 bits in all, with the number of a segment, if there are any.
  * Errors: INVALID_KEY, PLUGIN_ERROR (no plugin here can, and why; or not by such keys),
  * OUT_OF_MEMORY, DEVICE_ERROR, INVALID_ARGUMENT. Any thread. Waits for the device. */
@@ -89,8 +91,9 @@ typedef struct recsort_device_job {
  * 0 to segment_count - 1, and is sorted by itself; there are segment_count + 1 offsets, which
  * ascend and are read when the stream gets there. Records before the first offset or from the last
  * one on stay where they are. So one segment with the offsets 0 and n sorts the first n records,
- * where n is a number that only the device knows. The time depends on `count`, not on the segments.
- */
+ * where n is a number that only the device knows. Unless most_in_segment is given, the time depends
+ * on `count` alone. A segment of more records than that may be left as it is, which
+ * recsort_device_sorter_check reports. */
 
 /* Enqueues a stable sort and returns. The sorts of a device sorter share its memory: if you use
  * several streams, order them yourself.
@@ -107,8 +110,8 @@ RECSORT_API recsort_status recsort_device_sort(recsort_device_sorter *sorter,
 
 /* Says what sorts that have finished found since the last call. Wait for the stream first: this
  * call does not. Errors: INVALID_RECORD (the value of an enum is less or greater than all that have
- * names), CORRUPT_RESULT (many records are checked, see the plugin's option `verify`). One thread
- * at a time. */
+ * names), CORRUPT_RESULT (a segment is longer than most_in_segment; or the result of a sort of many
+ * records is wrong, see the plugin's option `verify`). One thread at a time. */
 RECSORT_API recsort_status recsort_device_sorter_check(recsort_device_sorter *sorter,
                                                        recsort_error *error);
 

@@ -332,11 +332,12 @@ typedef struct recsort_plugin_merge {
 
 typedef struct recsort_plugin_device_limits {
   uint32_t size;
-  uint32_t algorithm;     /* as in recsort_plugin_job */
-  uint64_t most_records;  /* of a sort */
-  uint64_t most_in_place; /* bytes of the largest element that is moved in place; 0: none is */
-  uint64_t most_segments; /* of a sort; 0: none has segments */
-  uint32_t index_bits;    /* of permutations: 32 (most_records at most 2^32) or 64 */
+  uint32_t algorithm;       /* as in recsort_plugin_job */
+  uint64_t most_records;    /* of a sort */
+  uint64_t most_in_place;   /* bytes of the largest element that is moved in place; 0: none is */
+  uint64_t most_segments;   /* of a sort; 0: none has segments */
+  uint64_t most_in_segment; /* records of the longest segment; 0: not known */
+  uint32_t index_bits;      /* of permutations: 32 (most_records at most 2^32) or 64 */
   uint32_t reserved;
 } recsort_plugin_device_limits;
 

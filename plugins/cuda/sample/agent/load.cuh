@@ -94,6 +94,24 @@ DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which &&which,
   load_each([&](uint64_t at) { return load(source, at); });
 }
 
+/* Loads the thread's share of a tile to shared memory, in two halves to save registers: unrolled,
+ * they spill. */
+template <class Pair, class Which>
+DEVICE_INLINE void load_to_tile(const pair_source<Pair> *source, Which which,
+                                const block_share *mine, const pair_array<Pair> *to)
+{
+  enum { HALF = policy<Pair>::items / 2 };
+  DEVICE_ROLLED
+  for (uint32_t half = 0; half < 2; half++) {
+    const block_share share = share_from(mine, half * HALF);
+    Pair some[HALF] = {};
+    load_items(source, which, &share, HALF, false, some);
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < HALF; t++)
+      if (share_has(&share, t, false)) pair_put(to, share_at(&share, t), some[t]);
+  }
+}
+
 /* The key of the first splitter of a bucket's segment. */
 template <class Pair>
 DEVICE_INLINE key_of<Pair> segment_key(const splitter_set<Pair> *set, uint32_t bucket)

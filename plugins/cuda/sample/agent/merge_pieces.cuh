@@ -178,24 +178,6 @@ DEVICE_INLINE pieces_of pieces_from(const tile_pieces &pieces, const sample_runs
   return some;
 }
 
-/* Loads the thread's share of the tile to shared memory, in two halves to save registers: unrolled,
- * they spill. */
-template <class Pair>
-DEVICE_INLINE void load_pieces(const pair_source<Pair> *source, pieces_of pieces,
-                               const block_share *mine, const pair_array<Pair> *to)
-{
-  enum { HALF = policy<Pair>::items / 2 };
-  DEVICE_ROLLED
-  for (uint32_t half = 0; half < 2; half++) {
-    const block_share share = share_from(mine, half * HALF);
-    Pair some[HALF] = {};
-    load_items(source, pieces, &share, HALF, false, some);
-    DEVICE_UNROLL
-    for (uint32_t t = 0; t < HALF; t++)
-      if (share_has(&share, t, false)) pair_put(to, share_at(&share, t), some[t]);
-  }
-}
-
 /* A block for each tile. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
@@ -213,7 +195,7 @@ __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
   const uint32_t each = share_each((uint32_t)plan_max(count, args.joined));
   const block_share mine = share_of(count, each, policy<Pair>::usual);
   const uint32_t limit = limit_of(&tile, count);
-  load_pieces(&args.source, pieces_from(pieces, &args.runs, mine.first), &mine, &tile.pairs);
+  load_to_tile(&args.source, pieces_from(pieces, &args.runs, mine.first), &mine, &tile.pairs);
   bin_scale<Pair> scale;
   if (known)
     scale = scale_of(splitter_of(&args.source, &args.samples, blockIdx.x - 1),
