@@ -34,7 +34,7 @@ typedef struct recsort_device_limits {
                            * times as much memory */
   size_t most_segments;   /* of a sort; 0: none has segments */
   size_t most_in_segment; /* records of the longest segment; 0: not known. If it is at most about
-                           * 2000, segments are sorted several times as fast */
+                           * 2000, segments are sorted faster */
   unsigned index_bits;    /* of permutations: 32 or 64; 0: 32 */
   uint32_t reserved;
 } recsort_device_limits;
