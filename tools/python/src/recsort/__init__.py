@@ -2,8 +2,8 @@
 
 >>> import numpy as np, recsort
 >>> stars = np.array([(5.5, 1), (2.1, 2), (5.5, 3)], [("mag", "f4"), ("id", "i4")])
->>> recsort.sort(stars, keys=["-mag", "id"])
-array([(5.5, 1), (5.5, 3), (2.1, 2)], dtype=[('mag', '<f4'), ('id', '<i4')])
+>>> recsort.sort(stars, keys=["-mag", "id"])["id"].tolist()
+[1, 3, 2]
 
 `Sorter` documents keys and settings, `Schema` describes records for other programs too.
 """

@@ -65,7 +65,7 @@ def split(column: Any, descending: bool, nan: str, nulls: str) -> Iterator[Colum
     """The arrays without nulls that have the order of a column."""
     exports = any(hasattr(column, f'__arrow_c_{kind}__') for kind in ('stream', 'array'))
     if exports and not isinstance(column, np.ndarray):
-        for values in arrow_arrays(arrow_array(column)):
+        for values in arrow_arrays(chunks_of(column)):
             if values.null_count:
                 yield Column(is_null(values).view(np.uint8), nulls == 'first')
             for part in without_nulls(values):
@@ -84,27 +84,35 @@ def split(column: Any, descending: bool, nan: str, nulls: str) -> Iterator[Colum
 # ---- Arrow ------------------------------------------------------------------------------------
 
 
-def arrow_array(column: Any) -> Any:
-    import pyarrow
+def chunks_of(column: Any) -> Any:
+    import pyarrow as pa
 
     if hasattr(column, '__arrow_c_stream__'):
-        return pyarrow.chunked_array(column).combine_chunks()
-    return pyarrow.array(column)
+        return pa.chunked_array(column)
+    return pa.chunked_array([pa.array(column)])
 
 
-def arrow_arrays(array: Any) -> Iterator[Any]:
-    """The arrays of a struct's or table's fields; without dictionaries and views."""
+def arrow_arrays(chunks: Any) -> Iterator[Any]:
+    """The columns of a table or struct, or a column itself; without dictionaries and views."""
     from pyarrow import types
 
-    if types.is_dictionary(array.type):
-        places = array.indices
-        array = places if array.type.ordered else unviewed(array.dictionary).take(places)
-    array = unviewed(array)
-    if types.is_struct(array.type):
-        for field in array.flatten():
+    if types.is_struct(chunks.type):
+        for field in chunks.flatten():
             yield from arrow_arrays(field)
+    elif types.is_dictionary(chunks.type):
+        array = in_one(chunks.unify_dictionaries())
+        values = unviewed(array.dictionary)
+        yield array.indices if array.type.ordered else values.take(array.indices)
     else:
-        yield array
+        yield in_one(unviewed(chunks))
+
+
+def in_one(chunks: Any) -> Any:
+    import pyarrow as pa
+
+    # pyarrow fails to join empty chunks that are slices.
+    full = [chunk for chunk in chunks.chunks if len(chunk)]
+    return pa.chunked_array(full, chunks.type).combine_chunks()
 
 
 def unviewed(array: Any) -> Any:

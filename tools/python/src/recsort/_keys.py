@@ -206,11 +206,12 @@ def nat_moves(column: Column) -> bool:
 
 def is_plain(column: Column) -> bool:
     """Whether the library's order of such values is the one that is wanted."""
-    if column.values.dtype.kind in 'Mm' and not nat_moves(column):
-        return True
-    if column.values.dtype.kind in 'cMm' and column.nan != 'total':
+    kind = column.values.dtype.kind
+    if is_extended(column.values.dtype):
+        return False
+    if kind == 'c' and column.nan != 'total' or kind in 'Mm' and nat_moves(column):
         return not missing(column).any()
-    return not is_extended(column.values.dtype)
+    return True
 
 
 def plain(column: Column) -> list[Column]:

@@ -221,17 +221,17 @@ def type_of_field(field: Any, siblings: Sequence[Any]) -> Node:
 
 
 def padded(fields: list[Node], dtype: DType) -> list[Node]:
-    """The fields of a nested struct, which has to end with a field: the language has no `size` there."""
-    end = max(
-        (dtype.fields[name][1] + dtype.fields[name][0].itemsize for name in dtype.names or ()),  # type: ignore[index]
-        default=0,
-    )
+    """The fields of a nested struct, which ends with a field: the language has no `size` for it."""
+    names = dtype.names or ()
+    places = [dtype.fields[name][:2] for name in names]  # type: ignore[index]
+    end = max((offset + inner.itemsize for inner, offset in places), default=0)
     if end == dtype.itemsize:
         return fields
     name = 'padding'
-    while name in (dtype.names or ()):
+    while name in names:
         name += '_'
-    return [*fields, {'name': name, 'type': 'bytes', 'count': dtype.itemsize - end, 'offset': end}]
+    count = dtype.itemsize - end
+    return [*fields, {'name': quoted(name), 'type': 'bytes', 'offset': end, 'count': count}]
 
 
 def key_of_schema(key: Any, computed: dict[bytes, Node]) -> Node:

@@ -319,10 +319,6 @@ def sort(
     """Sorts `a`, an array of one dimension, stably, in place or into `out`; returns the sorted one.
 
     Keys and settings are those of Sorter; see Sorter.sort for `out`, copies and errors.
-
-    >>> stars = np.array([(5.5, 1), (2.1, 2), (5.5, 3)], [("mag", "f4"), ("id", "i4")])
-    >>> sort(stars, keys=["-mag", "id"])["id"].tolist()
-    [1, 3, 2]
     """
     return Sorter(dtype_of(a), keys, **settings).sort(a, out=out)
 
