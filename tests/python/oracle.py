@@ -19,9 +19,9 @@ scalars = st.sampled_from(SCALARS).map(np.dtype)
 
 
 @st.composite
-def structs(draw, depth=2):
-    names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True))
-    inner = scalars if depth == 0 else st.one_of(scalars, scalars, structs(depth=depth - 1))
+def structs(draw, depth=2, choice=NAMES):
+    names = draw(st.lists(st.sampled_from(choice), min_size=1, max_size=4, unique=True))
+    inner = scalars if depth == 0 else st.one_of(scalars, scalars, structs(depth - 1, choice))
     shapes = st.sampled_from([(), (), (), (2,), (2, 3)])
     return np.dtype([(name, draw(inner), draw(shapes)) for name in names], align=draw(st.booleans()))
 

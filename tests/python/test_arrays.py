@@ -131,6 +131,21 @@ def test_keys_lead_into_structs_and_subarrays():
             assert recsort.argsort(records, sign + key).tolist() == expected.tolist(), key
 
 
+def test_the_longest_name_that_leads_to_a_field_is_meant():
+    dtype = np.dtype([('a', [('b', 'i1'), ('c', 'i1')]), ('a.b', 'i1'), ('-a', 'i1')])
+    records = np.array([((0, 1), 2, 0), ((1, 0), 1, 1), ((2, 2), 0, 2)], dtype)
+    assert recsort.argsort(records, 'a.b').tolist() == [2, 1, 0]
+    assert recsort.argsort(records, 'a.c').tolist() == [1, 0, 2]
+    assert recsort.argsort(records, '-a').tolist() == [0, 1, 2]
+    assert recsort.argsort(records, '-a.b').tolist() == [0, 1, 2]
+
+
+def test_a_value_that_comes_again_decides_nothing_and_signs_cancel():
+    records = np.array([(0, 1), (0, 0), (1, 0)], [('a', 'i1'), ('b', 'i1')])
+    assert recsort.argsort(records, ['a', '-a', 'b']).tolist() == [1, 0, 2]
+    assert recsort.argsort(records, ['-a', 'b'], reverse=True).tolist() == [0, 1, 2]
+
+
 def test_overlapping_fields_are_keys():
     dtype = np.dtype({'names': ['whole', 'low'], 'formats': ['<u4', '<u2'], 'offsets': [0, 0]})
     records = np.array([1 << 16, 2, 1], '<u4').view(dtype)
@@ -211,6 +226,20 @@ except MemoryError as error:
     assert text.stdout.startswith('refused: ') and len(text.stdout) > 15, text
 
 
+def test_threads_are_as_many_as_asked():
+    code = """
+import os, numpy as np, recsort
+count = lambda: len(os.listdir('/proc/self/task'))
+values, before = np.random.default_rng(0).random(1 << 20), count()
+for threads in 1, 3:
+    recsort.sort(values.copy(), threads=threads)
+    recsort.top(values, 1 << 19, threads=threads)
+    print(count() - before)
+"""
+    text = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert text.stdout.split() == ['0', '2'], text
+
+
 STARS = np.array([(1, 2)], [('mag', 'f4'), ('id', 'i4')])
 
 
@@ -218,6 +247,10 @@ STARS = np.array([(1, 2)], [('mag', 'f4'), ('id', 'i4')])
     (lambda: recsort.sort(STARS, 'mug'), '^no field "mug"; did you mean "mag"?'),
     (lambda: recsort.sort(STARS, ['mag', '-nothing']), '^no field "-nothing"$'),
     (lambda: recsort.sort(STARS, []), 'keys is empty'),
+    (lambda: recsort.argsort(np.zeros(3, [('p', 'i1', (2, 3))]), 'p[2]'), r'^no field "p\[2\]"'),
+    (lambda: recsort.argsort(np.zeros(3, [('p', 'i1', (2, 3))]), 'p[0,1,0]'), 'no field'),
+    (lambda: recsort.argsort(np.zeros(3, [('p', 'i1')]), 'p[0]'), 'no field'),
+    (lambda: recsort.argsort(np.zeros(3, [('p', 'i1')]), 'p.q'), 'no field'),
     (lambda: recsort.sort(STARS, [1]), 'list of names'),
     (lambda: recsort.sort(STARS, nan='middle'), "nan='middle'"),
     (lambda: recsort.sort([3, 1]), 'only a NumPy array'),

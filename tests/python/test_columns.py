@@ -33,7 +33,7 @@ VALUES = {
     'duration[ms]': [datetime.timedelta(-1), datetime.timedelta(2)],
     'time64[us]': [datetime.time(0), datetime.time(23, 59)],
     'decimal128(20, 2)': [D('-12345678901234567.25'), D('-0.01'), D('0'), D('0.5'), D('98765432109876543.21')],
-    'decimal256(50, 1)': [D('-1e40'), D('-0.1'), D('1e40'), D('1e20'), D('1.1')],
+    'decimal256(50, 1)': [D('-1e40'), D('-0.1'), D('1e40'), D('1e20'), D('1.1'), D(2**64 - 1), D(2**64), D(2**65 + 1), D(2**130), D(2**130 + 2**66)],
 }
 ARROW = {
     'halffloat': pa.float16(), 'decimal128(20, 2)': pa.decimal128(20, 2), 'decimal256(50, 1)': pa.decimal256(50, 1),
@@ -113,6 +113,11 @@ def test_tables_with_nulls_in_structs_and_dictionaries():
     ordered = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2]), pa.array(['b', 'a', 'c']), ordered=True)
     assert argsort_columns([ordered], descending=True).tolist() == [3, 1, 0, 2]
     assert argsort_columns([pa.nulls(3), [3, 1, 2]]).tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize('column', [np.zeros(3, 'V0'), np.zeros(3, [('a', 'i1', (0,))]), pa.array(['', '', ''])])
+def test_rows_without_bytes(column):
+    assert argsort_columns([column]).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize('column', [[], pa.array([], pa.string()), pa.chunked_array([], pa.int8()), pa.table({'a': pa.array([], pa.date32())})])

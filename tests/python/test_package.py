@@ -6,6 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 import recsort
 from recsort import _library
 
@@ -41,6 +43,19 @@ def test_the_library_is_in_the_package_and_contains_libyaml():
     command = ['readelf', '--dynamic', folder / 'librecsort.so']
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert 'libc.so' in text and 'yaml' not in text
+
+
+def test_plugins_are_not_looked_for_where_the_wheel_was_built():
+    library = Path(_library.__file__).with_name('librecsort.so').read_bytes()
+    assert b'\0/usr/local/lib/recsort\0' in library
+
+
+@pytest.mark.parametrize('page', ['README.md', 'docs/python.md'])
+def test_the_documents_have_a_working_example(page):
+    text = (HEADER.parents[3] / page).read_text()
+    names = {}
+    exec(re.search(r'```python\n(.*?)```', text, re.S)[1], names)
+    assert names['stars']['id'].tolist() == [1, 3, 2]
 
 
 def test_the_docstrings_have_working_examples():

@@ -112,7 +112,7 @@ def in_one(chunks: Any) -> Any:
 
     # pyarrow fails to join empty chunks that are slices.
     full = [chunk for chunk in chunks.chunks if len(chunk)]
-    return pa.chunked_array(full, chunks.type).combine_chunks()
+    return full[0] if len(full) == 1 else pa.chunked_array(full, chunks.type).combine_chunks()
 
 
 def unviewed(array: Any) -> Any:
