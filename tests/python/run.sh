@@ -7,6 +7,7 @@ set -eu
 source=$1 build=$2 tests=$1/tests/python
 export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 export RECSORT_SCHEMAS="$source/schemas" RECSORT_HEADER="$source/core/include/recsort/recsort.h"
+export PIP_CACHE_DIR="$build/../pip"
 rm -rf "$build"
 mkdir -p "$build"
 cd "$build"

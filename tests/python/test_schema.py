@@ -106,6 +106,15 @@ def test_values_without_a_type_become_what_the_docstring_says():
         ('words', [('value', 'S2')], (4,)), ('wide', f'V{dtype["wide"].itemsize}')])
 
 
+@pytest.mark.parametrize('nan', ['last', 'first', 'total'])
+def test_a_schema_keeps_where_nan_goes(nan):
+    records = records_of(np.dtype([('x', 'f4'), ('id', 'i4')]), 200, np.random.default_rng(10))
+    records['x'][::5] = np.copysign(np.nan, records['id'][::5])
+    schema = Schema.from_dtype(records.dtype, ['-x', 'id'], nan=nan)
+    expected = order_of([(records['x'], True), (records['id'], False)], nan)[0]
+    assert Sorter(schema).argsort(records).tolist() == expected.tolist()
+
+
 def test_fields_without_bytes_are_left_out():
     dtype = np.dtype([('none', 'i1', (0,)), ('a', 'i2'), ('empty', 'V0')])
     assert Schema.from_dtype(dtype, 'a').dtype == np.dtype([('a', 'i2')])
