@@ -1,4 +1,5 @@
 """Sorting of arrays, against NumPy's own stable sorts."""
+import os
 import subprocess
 import sys
 import threading
@@ -40,6 +41,10 @@ def problems(draw):
     signs = [(name, down and '-' + name not in dtype.names) for name, down in picked]
     keys = ['-' * down + name for name, down in signs]
     return records, keys, reverse, [(column, down != reverse) for name, down in signs for column in fields_of(records[name])]
+
+
+def test_numpy_is_the_version_that_is_meant():
+    assert np.__version__.startswith(os.environ['RECSORT_NUMPY'])
 
 
 @given(problems(), st.sampled_from(['last', 'last', 'first', 'total']))

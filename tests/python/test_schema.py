@@ -145,6 +145,8 @@ def test_keys_of_a_sorter_replace_those_of_the_schema():
     (lambda: Schema.from_dtype({'names': 'ab', 'formats': ['i4', 'i2'], 'offsets': [0, 2]}), 'overlap'),
     (lambda: Sorter(Schema.from_dtype([('a', 'i4')])), 'key'),
     (lambda: Sorter(Schema.from_dtype([('a', 'i4')], 'a'), nan='first'), 'themselves'),
+    (lambda: Sorter(Schema.from_dtype([('a', 'i4')], 'a'), []), 'keys is empty'),
+    (lambda: Sorter(Schema.from_dtype([('a', 'i8')], 'a')).sort(np.array([None])), 'Python objects'),
     (lambda: Sorter(Schema.from_dtype([('a', 'i4')], 'a')).sort(np.zeros(3, 'i8')), 'dtype int64'),
 ])
 def test_refusals(call, message):

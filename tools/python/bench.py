@@ -61,7 +61,9 @@ class Rows:
         self.database.register('rows', self.table)
         self.sorter = recsort.Sorter(DTYPE, keys, threads=threads)
         self.threads, self.out = threads, np.zeros_like(self.records)
-        self.query = f'select * from rows order by {", ".join([*keys, "row"])}'  # its sort is not stable
+        self.query = (
+            f'select * from rows order by {", ".join([*keys, "row"])}'  # its sort is not stable
+        )
 
     def methods(self):
         keys = self.keys
@@ -72,7 +74,9 @@ class Rows:
             'recsort.Sorter.sort': lambda a: self.sorter.sort(a),
             'recsort.argsort, take': lambda a: a[recsort.argsort(a, keys, threads=self.threads)],
             'recsort.argsort_columns, pyarrow take': lambda a: self.table.take(
-                pa.array(recsort.argsort_columns([self.table[key] for key in keys], threads=self.threads))
+                pa.array(
+                    recsort.argsort_columns([self.table[key] for key in keys], threads=self.threads)
+                )
             ),
             'numpy argsort stable, take': lambda a: a[argsort(a, keys)],
             'numpy lexsort, take': lambda a: a[np.lexsort([a[key] for key in keys[::-1]])],
@@ -108,9 +112,13 @@ def measure(rows, rounds, seconds):
 
 def machine():
     """The processor and the versions, one a line."""
-    cpus = [line for line in Path('/proc/cpuinfo').read_text().splitlines() if line.startswith('model name')]
+    cpus = [
+        line for line in Path('/proc/cpuinfo').read_text().splitlines() if line.startswith('model name')
+    ]
     yield f'{cpus[0].split(":")[1].strip() if cpus else platform.machine()}, {len(os.sched_getaffinity(0))} processors'
-    libraries = ', '.join(f'{name} {version(name)}' for name in ('numpy', 'polars', 'pyarrow', 'duckdb'))
+    libraries = ', '.join(
+        f'{name} {version(name)}' for name in ('numpy', 'polars', 'pyarrow', 'duckdb')
+    )
     yield f'recsort {recsort.__version__}, {libraries}, Python {platform.python_version()}'
     yield f'{time.strftime("%Y-%m-%d")}, load {os.getloadavg()[0]:.1f}'
 
@@ -120,17 +128,27 @@ def main():
     parser.add_argument('-o', '--output', type=Path, help='write the text to this file too')
     parser.add_argument('--log2', type=int, nargs='+', default=[20, 22], help='the numbers of records')
     parser.add_argument('--rounds', type=int, default=9)
-    parser.add_argument('--seconds', type=float, default=30, help='the most for one method and workload')
+    parser.add_argument(
+        '--seconds', type=float, default=30, help='the most for one method and workload'
+    )
     parser.add_argument('--threads', type=int, default=0, help='for recsort and DuckDB; 0: all')
     options = parser.parse_args()
     lines = list(machine())
     for log2 in options.log2:
         for name, keys in WORKLOADS.items():
             medians = measure(Rows(1 << log2, keys, options.threads), options.rounds, options.seconds)
-            lines += ['', f'2^{log2} records of {DTYPE.itemsize} bytes, keys {name}', '      ms   times']
+            lines += [
+                '',
+                f'2^{log2} records of {DTYPE.itemsize} bytes, keys {name}',
+                '      ms   times',
+            ]
             base = medians['recsort.sort']
-            lines += [f'{1e3 * taken:8.2f} {taken / base:7.2f}  {method}' for method, taken in medians.items()]
-            peers = {method: taken for method, taken in medians.items() if not method.startswith('recsort')}
+            lines += [
+                f'{1e3 * taken:8.2f} {taken / base:7.2f}  {method}' for method, taken in medians.items()
+            ]
+            peers = {
+                method: taken for method, taken in medians.items() if not method.startswith('recsort')
+            }
             best = min(peers, key=peers.get)
             lines.append(f'best peer: {best}, {peers[best] / base:.2f} times')
             print(f'2^{log2}, {name}: done', file=sys.stderr)

@@ -113,8 +113,6 @@ def resolve(dtype: DType, keys: Keys, reverse: bool) -> list[Key]:
     """The values that keys name, most significant first; all of them by default."""
     if dtype.hasobject:
         raise RecsortError(f'records that hold Python objects cannot be sorted: {dtype}')
-    if keys is not None and not len(keys):
-        raise RecsortError('keys is empty; leave it out to sort by everything')
     if keys is None:
         named = [('', False, dtype, 0)]
     else:

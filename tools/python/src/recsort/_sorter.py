@@ -106,7 +106,7 @@ class Engine:
 
 
 class Sorter:
-    """Sorts arrays of one dtype, or of one schema, as often as you like; it keeps its memory.
+    """Sorts arrays of one dtype, or of one schema, as often as you like, in memory that it keeps.
 
     `records` is the dtype of the arrays, structured or not, or a Schema.
 
@@ -141,6 +141,8 @@ class Sorter:
     ) -> None:
         if nan not in NAN_POLICIES:
             raise RecsortError(f'nan={nan!r}; give one of {", ".join(NAN_POLICIES)}')
+        if keys is not None and not len(keys):
+            raise RecsortError('keys is empty; leave it out to sort by everything')
         self._lock = threading.RLock()
         self._engine = Engine(threads, plugin, algorithm, plugin_options)
         self._nan = nan
@@ -244,6 +246,8 @@ class Sorter:
         if records.ndim != 1:
             raise RecsortError(f'the array has {records.ndim} dimensions, not 1')
         size, dtype = self.dtype.itemsize, records.dtype
+        if dtype.hasobject:
+            raise RecsortError(f'records that hold Python objects cannot be sorted: {dtype}')
         if dtype.itemsize != size if self._by_schema else dtype != self.dtype:
             raise RecsortError(f'the array has dtype {dtype}; the sorter is for {self.dtype}')
         if write and not records.flags.writeable:
