@@ -19,19 +19,23 @@ def test_the_version_is_the_headers():
     assert recsort.__version__ == '.'.join(numbers[part] for part in ('MAJOR', 'MINOR', 'PATCH'))
 
 
+# Arrays of these come from the library, so they do not grow. The others may be longer there.
+FIXED = {'error', 'enumerator', 'field', 'key_desc'}
+
+
 def test_structs_and_constants_are_those_of_the_header(tmp_path):
     lines = ['#include <stddef.h>', f'#include "{HEADER}"']
-    checks = [(f'RECSORT_{name.upper()}', number) for name, number in _library.TYPE.items()]
-    checks += [('RECSORT_OUT_OF_MEMORY', _library.OUT_OF_MEMORY), ('RECSORT_LITTLE_ENDIAN', _library.LITTLE),
-               ('RECSORT_BIG_ENDIAN', _library.BIG), ('RECSORT_LAYOUT_EXPLICIT', _library.EXPLICIT), ('RECSORT_DESCENDING', 1)]
-    checks += [(f'RECSORT_NAN_{name.upper()}', number) for name, number in _library.NAN.items()]
+    checks = [(f'RECSORT_{name.upper()} ==', number) for name, number in _library.TYPE.items()]
+    checks += [('RECSORT_OUT_OF_MEMORY ==', _library.OUT_OF_MEMORY), ('RECSORT_LITTLE_ENDIAN ==', _library.LITTLE),
+               ('RECSORT_BIG_ENDIAN ==', _library.BIG), ('RECSORT_LAYOUT_EXPLICIT ==', _library.EXPLICIT), ('RECSORT_DESCENDING ==', 1)]
+    checks += [(f'RECSORT_NAN_{name.upper()} ==', number) for name, number in _library.NAN.items()]
     for name, struct in _library.STRUCTS.items():
-        checks.append((f'sizeof(recsort_{name})', ctypes.sizeof(struct)))
+        checks.append((f'sizeof(recsort_{name}) {"==" if name in FIXED else ">="}', ctypes.sizeof(struct)))
         for member, *_ in struct._fields_:
             place = getattr(struct, member)
-            checks.append((f'offsetof(recsort_{name}, {member})', place.offset))
-            checks.append((f'sizeof(((recsort_{name} *)0)->{member})', place.size))
-    lines += [f'_Static_assert({what} == {value}, "{what}");' for what, value in checks]
+            checks.append((f'offsetof(recsort_{name}, {member}) ==', place.offset))
+            checks.append((f'sizeof(((recsort_{name} *)0)->{member}) ==', place.size))
+    lines += [f'_Static_assert({what} {value}, "{what}");' for what, value in checks]
     (tmp_path / 'structs.c').write_text('\n'.join(lines))
     command = ['cc', '-std=c11', '-fsyntax-only', '-I', HEADER.parents[1], tmp_path / 'structs.c']
     assert len(checks) > 150 and subprocess.run(command).returncode == 0
