@@ -1,4 +1,5 @@
 """Random records, and the order that they should have by NumPy's own sorts. Shares no code with the package."""
+
 import os
 
 import numpy as np
@@ -6,13 +7,40 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 EXAMPLES = int(os.environ.get('RECSORT_PYTHON_EXAMPLES', '0'))
-settings.register_profile('recsort', max_examples=EXAMPLES or 60, deadline=None, database=None,
-                          derandomize=not EXAMPLES, suppress_health_check=list(HealthCheck))
+settings.register_profile(
+    'recsort',
+    max_examples=EXAMPLES or 60,
+    deadline=None,
+    database=None,
+    derandomize=not EXAMPLES,
+    suppress_health_check=list(HealthCheck),
+)
 settings.load_profile('recsort')
 
 SCALARS = ['?', 'i1', 'u1', 'S1', 'S5', 'V1', 'V3'] + [
-    order + name for order in '<>'
-    for name in ('i2', 'i4', 'i8', 'u2', 'u4', 'u8', 'f2', 'f4', 'f8', 'g', 'c8', 'c16', 'G', 'M8[D]', 'M8[ns]', 'm8[s]', 'U1', 'U3')]
+    order + name
+    for order in '<>'
+    for name in (
+        'i2',
+        'i4',
+        'i8',
+        'u2',
+        'u4',
+        'u8',
+        'f2',
+        'f4',
+        'f8',
+        'g',
+        'c8',
+        'c16',
+        'G',
+        'M8[D]',
+        'M8[ns]',
+        'm8[s]',
+        'U1',
+        'U3',
+    )
+]
 NAMES = ['x', 'y', '-x', 'a.b', 'p[0]', 'naïve', 'size']
 
 scalars = st.sampled_from(SCALARS).map(np.dtype)
@@ -47,15 +75,36 @@ def pool(dtype, rng):
         values = [False, True]
     elif kind in 'iu':
         limits = np.iinfo(dtype)
-        values = [limits.min, limits.max, 0, 1, *rng.integers(limits.min, limits.max, 3, dtype.newbyteorder('='), True)]
+        values = [
+            limits.min,
+            limits.max,
+            0,
+            1,
+            *rng.integers(limits.min, limits.max, 3, dtype.newbyteorder('='), True),
+        ]
     elif kind == 'f':
         near = dtype.type(1) + np.finfo(dtype).eps
-        values = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1, near, -near, np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal, *rng.normal(size=3)]
+        values = [
+            np.nan,
+            -np.nan,
+            np.inf,
+            -np.inf,
+            0.0,
+            -0.0,
+            1,
+            near,
+            -near,
+            np.finfo(dtype).max,
+            np.finfo(dtype).smallest_subnormal,
+            *rng.normal(size=3),
+        ]
     elif kind == 'c':
         parts = [np.nan, np.inf, -np.inf, 0.0, -0.0, *rng.normal(size=2)]
         values = [complex(real, imag) for real in parts for imag in parts]
     elif kind in 'Mm':
-        values = np.array([-2**63, -2**63 + 1, 2**63 - 1, 0, -1, *rng.integers(-99, 99, 3)]).astype(dtype.newbyteorder('='))
+        values = np.array([-(2**63), -(2**63) + 1, 2**63 - 1, 0, -1, *rng.integers(-99, 99, 3)]).astype(
+            dtype.newbyteorder('=')
+        )
     elif kind == 'S':
         values = [b'', b'a', b'a\0b', b'ab', b'\xff', b'\x80z']
     elif kind == 'U':
@@ -63,7 +112,7 @@ def pool(dtype, rng):
     else:
         values = [bytes(rng.integers(0, 256, size, np.uint8)) for _ in range(4)]
     values = np.array(list(values), dtype)
-    return values[rng.permutation(len(values))[:rng.integers(1, len(values) + 1)]]
+    return values[rng.permutation(len(values))[: rng.integers(1, len(values) + 1)]]
 
 
 def records_of(dtype, count, rng):

@@ -1,4 +1,5 @@
 """Sorting of arrays, against NumPy's own stable sorts."""
+
 import os
 import subprocess
 import sys
@@ -24,7 +25,13 @@ def raw(array):
 
 
 def total_exists(columns):
-    return not any(column.dtype.kind == 'f' and column.itemsize > 8 or column.dtype.kind == 'c' and column.itemsize > 16 for column in columns)
+    return not any(
+        column.dtype.kind == 'f'
+        and column.itemsize > 8
+        or column.dtype.kind == 'c'
+        and column.itemsize > 16
+        for column in columns
+    )
 
 
 @st.composite
@@ -36,11 +43,18 @@ def problems(draw):
     reverse = draw(st.booleans())
     if dtype.names is None or draw(st.booleans()):
         return records, None, reverse, [(column, reverse) for column in fields_of(records)]
-    picked = draw(st.lists(st.tuples(st.sampled_from(dtype.names), st.booleans()), min_size=1, max_size=3))
+    picked = draw(
+        st.lists(st.tuples(st.sampled_from(dtype.names), st.booleans()), min_size=1, max_size=3)
+    )
     # "-x" is the name of a field where there is one.
     signs = [(name, down and '-' + name not in dtype.names) for name, down in picked]
     keys = ['-' * down + name for name, down in signs]
-    return records, keys, reverse, [(column, down != reverse) for name, down in signs for column in fields_of(records[name])]
+    return (
+        records,
+        keys,
+        reverse,
+        [(column, down != reverse) for name, down in signs for column in fields_of(records[name])],
+    )
 
 
 def test_numpy_is_the_version_that_is_meant():
@@ -61,7 +75,7 @@ def test_every_call_agrees_with_the_oracle(problem, nan):
     index = sorter.argsort(records)
     assert index.dtype == np.intp and index.tolist() == order.tolist()
     assert sorter.is_sorted(records) == (order.tolist() == sorted(order))
-    firsts = np.concatenate([[True], ~tied])[:len(order)]
+    firsts = np.concatenate([[True], ~tied])[: len(order)]
     assert raw(sorter.unique(records)) == [before[at] for at in order[firsts]]
     for n in (0, 1, len(order) // 2, len(order), len(order) + 1):
         assert raw(sorter.top(records, n)) == expected[:n]
@@ -81,7 +95,10 @@ def test_structured_arrays_are_in_numpys_order(dtype, count, seed, data):
     flat = [name for name in dtype.names if dtype[name].kind != 'V' and dtype[name].char != 'e']
     if flat:
         keys = data.draw(st.lists(st.sampled_from(flat), min_size=1, max_size=3, unique=True))
-        assert recsort.argsort(records[keys], keys).tolist() == np.argsort(records[keys], order=keys, kind='stable').tolist()
+        assert (
+            recsort.argsort(records[keys], keys).tolist()
+            == np.argsort(records[keys], order=keys, kind='stable').tolist()
+        )
 
 
 @given(scalars.filter(lambda dtype: dtype.kind != 'V'), counts, seeds)
@@ -100,7 +117,10 @@ def test_missing_values_can_be_refused(dtype, seed):
             recsort.sort(records, nan='error')
         assert raw(records) == before
     else:
-        assert recsort.argsort(records, nan='error').tolist() == order_of([(column, False) for column in fields_of(records)], 'last')[0].tolist()
+        assert (
+            recsort.argsort(records, nan='error').tolist()
+            == order_of([(column, False) for column in fields_of(records)], 'last')[0].tolist()
+        )
 
 
 def test_the_refusal_names_the_record_and_the_key():
@@ -116,8 +136,17 @@ def test_many_records_by_all_threads(dtype):
     key = fields_of(records)[0]
     order = order_of([(key, True)], 'last')[0]
     expected = records[order]
-    assert recsort.argsort(records, None if records.dtype.names is None else ['k'], reverse=True).tolist() == order.tolist()
-    assert raw(recsort.sort(records, None if records.dtype.names is None else ['-k'], reverse=records.dtype.names is None)) == raw(expected)
+    assert (
+        recsort.argsort(records, None if records.dtype.names is None else ['k'], reverse=True).tolist()
+        == order.tolist()
+    )
+    assert raw(
+        recsort.sort(
+            records,
+            None if records.dtype.names is None else ['-k'],
+            reverse=records.dtype.names is None,
+        )
+    ) == raw(expected)
 
 
 def test_keys_lead_into_structs_and_subarrays():
@@ -202,7 +231,9 @@ def test_threads_share_a_sorter():
         values = np.random.default_rng(seed).integers(0, 1000, 20000).astype('i4')
         for _ in range(20):
             order = sorter.argsort(values)
-            if not np.array_equal(order, np.argsort(values, kind='stable')) or len(sorter.unique(values)) != len(set(values.tolist())):
+            if not np.array_equal(order, np.argsort(values, kind='stable')) or len(
+                sorter.unique(values)
+            ) != len(set(values.tolist())):
                 failures.append(seed)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
@@ -214,7 +245,7 @@ def test_threads_share_a_sorter():
 
 
 def test_lack_of_memory_is_a_memory_error():
-    code = '''
+    code = """
 import resource, numpy as np, recsort
 values = np.random.default_rng(0).integers(0, 9, 1 << 23)
 sorter, before = recsort.Sorter(values.dtype, threads=1), values.copy()
@@ -226,7 +257,7 @@ except MemoryError as error:
     resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     assert (values == before).all()
     print('refused:', error)
-'''
+"""
     text = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert text.stdout.startswith('refused: ') and len(text.stdout) > 15, text
 
@@ -248,32 +279,35 @@ for threads in 1, 3:
 STARS = np.array([(1, 2)], [('mag', 'f4'), ('id', 'i4')])
 
 
-@pytest.mark.parametrize(('call', 'message'), [
-    (lambda: recsort.sort(STARS, 'mug'), '^no field "mug"; did you mean "mag"?'),
-    (lambda: recsort.sort(STARS, ['mag', '-nothing']), '^no field "-nothing"$'),
-    (lambda: recsort.sort(STARS, []), 'keys is empty'),
-    (lambda: recsort.argsort(np.zeros(3, [('p', 'i1', (2, 3))]), 'p[2]'), r'^no field "p\[2\]"'),
-    (lambda: recsort.argsort(np.zeros(3, [('p', 'i1', (2, 3))]), 'p[0,1,0]'), 'no field'),
-    (lambda: recsort.argsort(np.zeros(3, [('p', 'i1')]), 'p[0]'), 'no field'),
-    (lambda: recsort.argsort(np.zeros(3, [('p', 'i1')]), 'p.q'), 'no field'),
-    (lambda: recsort.sort(STARS, [1]), 'list of names'),
-    (lambda: recsort.sort(STARS, nan='middle'), "nan='middle'"),
-    (lambda: recsort.sort([3, 1]), 'only a NumPy array'),
-    (lambda: recsort.sort(np.zeros((2, 2))), '2 dimensions'),
-    (lambda: recsort.sort(np.array([None])), 'Python objects'),
-    (lambda: recsort.sort(np.ma.masked_equal([1, 2], 1)), 'masked'),
-    (lambda: recsort.sort(STARS, out=np.zeros(2, STARS.dtype)), 'out has 2 records, not 1'),
-    (lambda: recsort.sort(STARS, out=np.zeros(1)), 'the array has dtype float64'),
-    (lambda: recsort.sort(STARS, out=STARS), 'shares memory'),
-    (lambda: recsort.top(STARS, -1), 'n is -1'),
-    (lambda: recsort.argsort(STARS, threads=-1), 'threads=-1'),
-    (lambda: recsort.argsort(STARS, plugin='none'), '"none"'),
-    (lambda: recsort.argsort(STARS, algorithm='none', plugin='cpu'), 'none'),
-    (lambda: recsort.argsort(STARS, plugin='cpu', plugin_options={'speed': 3}), 'speed'),
-    (lambda: Sorter('i4').argsort(np.zeros(3, 'i8')), 'the sorter is for int32'),
-    (lambda: Sorter('i4').set_parameter('eye', [1]), 'eye'),
-    (lambda: recsort.sort(np.frombuffer(b'21', 'u1')), 'read-only'),
-])
+@pytest.mark.parametrize(
+    ('call', 'message'),
+    [
+        (lambda: recsort.sort(STARS, 'mug'), '^no field "mug"; did you mean "mag"?'),
+        (lambda: recsort.sort(STARS, ['mag', '-nothing']), '^no field "-nothing"$'),
+        (lambda: recsort.sort(STARS, []), 'keys is empty'),
+        (lambda: recsort.argsort(np.zeros(3, [('p', 'i1', (2, 3))]), 'p[2]'), r'^no field "p\[2\]"'),
+        (lambda: recsort.argsort(np.zeros(3, [('p', 'i1', (2, 3))]), 'p[0,1,0]'), 'no field'),
+        (lambda: recsort.argsort(np.zeros(3, [('p', 'i1')]), 'p[0]'), 'no field'),
+        (lambda: recsort.argsort(np.zeros(3, [('p', 'i1')]), 'p.q'), 'no field'),
+        (lambda: recsort.sort(STARS, [1]), 'list of names'),
+        (lambda: recsort.sort(STARS, nan='middle'), "nan='middle'"),
+        (lambda: recsort.sort([3, 1]), 'only a NumPy array'),
+        (lambda: recsort.sort(np.zeros((2, 2))), '2 dimensions'),
+        (lambda: recsort.sort(np.array([None])), 'Python objects'),
+        (lambda: recsort.sort(np.ma.masked_equal([1, 2], 1)), 'masked'),
+        (lambda: recsort.sort(STARS, out=np.zeros(2, STARS.dtype)), 'out has 2 records, not 1'),
+        (lambda: recsort.sort(STARS, out=np.zeros(1)), 'the array has dtype float64'),
+        (lambda: recsort.sort(STARS, out=STARS), 'shares memory'),
+        (lambda: recsort.top(STARS, -1), 'n is -1'),
+        (lambda: recsort.argsort(STARS, threads=-1), 'threads=-1'),
+        (lambda: recsort.argsort(STARS, plugin='none'), '"none"'),
+        (lambda: recsort.argsort(STARS, algorithm='none', plugin='cpu'), 'none'),
+        (lambda: recsort.argsort(STARS, plugin='cpu', plugin_options={'speed': 3}), 'speed'),
+        (lambda: Sorter('i4').argsort(np.zeros(3, 'i8')), 'the sorter is for int32'),
+        (lambda: Sorter('i4').set_parameter('eye', [1]), 'eye'),
+        (lambda: recsort.sort(np.frombuffer(b'21', 'u1')), 'read-only'),
+    ],
+)
 def test_refusals(call, message):
     before = STARS.copy()
     with pytest.raises(RecsortError, match=message) as refusal:

@@ -1,4 +1,5 @@
 """What is installed, and that ctypes and the compiler see the same structs."""
+
 import ctypes
 import doctest
 import os
@@ -26,11 +27,18 @@ FIXED = {'error', 'enumerator', 'field', 'key_desc'}
 def test_structs_and_constants_are_those_of_the_header(tmp_path):
     lines = ['#include <stddef.h>', f'#include "{HEADER}"']
     checks = [(f'RECSORT_{name.upper()} ==', number) for name, number in _library.TYPE.items()]
-    checks += [('RECSORT_OUT_OF_MEMORY ==', _library.OUT_OF_MEMORY), ('RECSORT_LITTLE_ENDIAN ==', _library.LITTLE),
-               ('RECSORT_BIG_ENDIAN ==', _library.BIG), ('RECSORT_LAYOUT_EXPLICIT ==', _library.EXPLICIT), ('RECSORT_DESCENDING ==', 1)]
+    checks += [
+        ('RECSORT_OUT_OF_MEMORY ==', _library.OUT_OF_MEMORY),
+        ('RECSORT_LITTLE_ENDIAN ==', _library.LITTLE),
+        ('RECSORT_BIG_ENDIAN ==', _library.BIG),
+        ('RECSORT_LAYOUT_EXPLICIT ==', _library.EXPLICIT),
+        ('RECSORT_DESCENDING ==', 1),
+    ]
     checks += [(f'RECSORT_NAN_{name.upper()} ==', number) for name, number in _library.NAN.items()]
     for name, struct in _library.STRUCTS.items():
-        checks.append((f'sizeof(recsort_{name}) {"==" if name in FIXED else ">="}', ctypes.sizeof(struct)))
+        checks.append(
+            (f'sizeof(recsort_{name}) {"==" if name in FIXED else ">="}', ctypes.sizeof(struct))
+        )
         for member, *_ in struct._fields_:
             place = getattr(struct, member)
             checks.append((f'offsetof(recsort_{name}, {member}) ==', place.offset))

@@ -1,4 +1,5 @@
 """Schemas: from dtypes, from YAML and back."""
+
 import os
 from pathlib import Path
 
@@ -49,8 +50,13 @@ def test_the_order_of_computed_keys_is_theirs():
 
 @pytest.mark.parametrize('word', ['morton', 'hilbert'])
 def test_curves_survive_a_round_trip(word):
-    text = '\n'.join(['record: R', 'fields: [{name: x, type: float64}, {name: y, type: int32}]',
-                      f'keys: [{{{word}: {{fields: [x, y], bits: 5, min: [0, -1e-3], max: 1000000}}, order: desc, nan: first}}]'])
+    text = '\n'.join(
+        [
+            'record: R',
+            'fields: [{name: x, type: float64}, {name: y, type: int32}]',
+            f'keys: [{{{word}: {{fields: [x, y], bits: 5, min: [0, -1e-3], max: 1000000}}, order: desc, nan: first}}]',
+        ]
+    )
     schema = Schema.from_yaml(text)
     again = Schema.from_yaml(schema.to_yaml())
     records = records_of(schema.dtype, 300, np.random.default_rng(7))
@@ -61,15 +67,42 @@ def test_curves_survive_a_round_trip(word):
 
 
 def test_every_word_of_a_field_is_kept():
-    schema = Schema.from_yaml('\n'.join([
-        'record: "Größe"', 'endian: big', 'fields:',
-        '  - {name: "true", type: enum, base: uint64, values: [{name: "a b", value: 18446744073709551615}]}',
-        '  - {name: flags, type: uint16}', '  - {name: "new, line: {}", type: bitfield, base: flags, bit: 3, width: 2}',
-        '  - {name: s, type: struct, count: 3, fields: [{name: a, type: int32, endian: little}, {name: padding, type: int8}]}',
-        'keys: [{field: "new, line: {}", order: desc}, "s[1].a"]']))
-    assert schema.dtype == np.dtype({
-        'names': ['true', 'flags', 's'], 'offsets': [0, 8, 12], 'itemsize': 40, 'formats':
-        ['>u8', '>u2', (np.dtype({'names': ['a', 'padding'], 'formats': ['<i4', 'i1'], 'offsets': [0, 4], 'itemsize': 8}), (3,))]})
+    schema = Schema.from_yaml(
+        '\n'.join(
+            [
+                'record: "Größe"',
+                'endian: big',
+                'fields:',
+                '  - {name: "true", type: enum, base: uint64, values: [{name: "a b", value: 18446744073709551615}]}',
+                '  - {name: flags, type: uint16}',
+                '  - {name: "new, line: {}", type: bitfield, base: flags, bit: 3, width: 2}',
+                '  - {name: s, type: struct, count: 3, fields: [{name: a, type: int32, endian: little}, {name: padding, type: int8}]}',
+                'keys: [{field: "new, line: {}", order: desc}, "s[1].a"]',
+            ]
+        )
+    )
+    assert schema.dtype == np.dtype(
+        {
+            'names': ['true', 'flags', 's'],
+            'offsets': [0, 8, 12],
+            'itemsize': 40,
+            'formats': [
+                '>u8',
+                '>u2',
+                (
+                    np.dtype(
+                        {
+                            'names': ['a', 'padding'],
+                            'formats': ['<i4', 'i1'],
+                            'offsets': [0, 4],
+                            'itemsize': 8,
+                        }
+                    ),
+                    (3,),
+                ),
+            ],
+        }
+    )
     text = schema.to_yaml()
     assert '{name: "a b", value: 18446744073709551615}' in text
     assert '{name: "new, line: {}", type: bitfield, base: "flags", bit: 3, width: 2}' in text
@@ -81,7 +114,11 @@ def test_every_word_of_a_field_is_kept():
 @given(structs(choice=['x', 'y', 'naïve', 'a b']), seeds, st.data())
 def test_a_schema_from_a_dtype_sorts_as_the_dtype_does(dtype, seed, data):
     plain = [name for name in dtype.names if dtype[name].kind in 'biufS' and dtype[name].itemsize <= 8]
-    keys = data.draw(st.lists(st.sampled_from(plain), min_size=1, max_size=3, unique=True)) if plain else []
+    keys = (
+        data.draw(st.lists(st.sampled_from(plain), min_size=1, max_size=3, unique=True))
+        if plain
+        else []
+    )
     signs = [data.draw(st.booleans()) for _ in keys]
     signed = ['-' * down + key for down, key in zip(signs, keys)]
     nan = data.draw(st.sampled_from(['last', 'first', 'total']))
@@ -95,15 +132,27 @@ def test_a_schema_from_a_dtype_sorts_as_the_dtype_does(dtype, seed, data):
         records = records_of(dtype, 60, np.random.default_rng(seed))
         order = order_of([(records[key], down) for key, down in zip(keys, signs)], nan)[0].tolist()
         for strided in records, np.repeat(records.view(f'V{dtype.itemsize}'), 2).view(dtype)[::2]:
-            assert Sorter(schema).argsort(strided).tolist() == Sorter(again).argsort(strided).tolist() == order
+            assert (
+                Sorter(schema).argsort(strided).tolist()
+                == Sorter(again).argsort(strided).tolist()
+                == order
+            )
         assert Sorter(again).sort(records) is records and Sorter(again).is_sorted(records)
 
 
 def test_values_without_a_type_become_what_the_docstring_says():
-    dtype = np.dtype([('when', '>M8[s]'), ('z', 'c16'), ('name', 'U3'), ('words', 'S2', (2, 2)), ('wide', 'g')])
-    assert Schema.from_dtype(dtype).dtype == np.dtype([
-        ('when', '>i8'), ('z', [('real', 'f8'), ('imag', 'f8')]), ('name', 'u4', (3,)),
-        ('words', [('value', 'S2')], (4,)), ('wide', f'V{dtype["wide"].itemsize}')])
+    dtype = np.dtype(
+        [('when', '>M8[s]'), ('z', 'c16'), ('name', 'U3'), ('words', 'S2', (2, 2)), ('wide', 'g')]
+    )
+    assert Schema.from_dtype(dtype).dtype == np.dtype(
+        [
+            ('when', '>i8'),
+            ('z', [('real', 'f8'), ('imag', 'f8')]),
+            ('name', 'u4', (3,)),
+            ('words', [('value', 'S2')], (4,)),
+            ('wide', f'V{dtype["wide"].itemsize}'),
+        ]
+    )
 
 
 @pytest.mark.parametrize('nan', ['last', 'first', 'total'])
@@ -129,26 +178,41 @@ def test_keys_of_a_sorter_replace_those_of_the_schema():
         (None, True, [(records['a'], True)]),
         (['-b[1]', 'a'], False, [(records['b'][:, 1], True), (records['a'], False)]),
     ]:
-        assert Sorter(schema, keys, reverse=reverse).argsort(records).tolist() == order_of(columns, 'last')[0].tolist()
+        assert (
+            Sorter(schema, keys, reverse=reverse).argsort(records).tolist()
+            == order_of(columns, 'last')[0].tolist()
+        )
 
 
-@pytest.mark.parametrize(('call', 'message'), [
-    (lambda: Schema.from_yaml('record: R\nfields: [{name: x, type: f31}]'), r'^schema:2:\d+: .*f31'),
-    (lambda: Schema.from_yaml(SCHEMAS / 'missing.yaml'), 'missing.yaml'),
-    (lambda: Schema.from_dtype('i4'), 'structured dtype'),
-    (lambda: Schema.from_dtype([('a.b', 'i4')]), 'name'),
-    (lambda: Schema.from_dtype([('a', [('b[', 'i4')])]), 'name'),
-    (lambda: Schema.from_dtype([('a', 'O')]), 'cannot be sorted'),
-    (lambda: Schema.from_dtype([('a', 'i4')], 'b'), 'no field "b"'),
-    (lambda: Schema.from_dtype([('a', 'g')], 'a'), 'no order of'),
-    (lambda: Schema.from_dtype([('a', 'i4', (2,))], 'a'), 'array'),
-    (lambda: Schema.from_dtype({'names': 'ab', 'formats': ['i4', 'i2'], 'offsets': [0, 2]}), 'overlap'),
-    (lambda: Sorter(Schema.from_dtype([('a', 'i4')])), 'key'),
-    (lambda: Sorter(Schema.from_dtype([('a', 'i4')], 'a'), nan='first'), 'themselves'),
-    (lambda: Sorter(Schema.from_dtype([('a', 'i4')], 'a'), []), 'keys is empty'),
-    (lambda: Sorter(Schema.from_dtype([('a', 'i8')], 'a')).sort(np.array([None])), 'Python objects'),
-    (lambda: Sorter(Schema.from_dtype([('a', 'i4')], 'a')).sort(np.zeros(3, 'i8')), 'dtype int64'),
-])
+@pytest.mark.parametrize(
+    ('call', 'message'),
+    [
+        (
+            lambda: Schema.from_yaml('record: R\nfields: [{name: x, type: f31}]'),
+            r'^schema:2:\d+: .*f31',
+        ),
+        (lambda: Schema.from_yaml(SCHEMAS / 'missing.yaml'), 'missing.yaml'),
+        (lambda: Schema.from_dtype('i4'), 'structured dtype'),
+        (lambda: Schema.from_dtype([('a.b', 'i4')]), 'name'),
+        (lambda: Schema.from_dtype([('a', [('b[', 'i4')])]), 'name'),
+        (lambda: Schema.from_dtype([('a', 'O')]), 'cannot be sorted'),
+        (lambda: Schema.from_dtype([('a', 'i4')], 'b'), 'no field "b"'),
+        (lambda: Schema.from_dtype([('a', 'g')], 'a'), 'no order of'),
+        (lambda: Schema.from_dtype([('a', 'i4', (2,))], 'a'), 'array'),
+        (
+            lambda: Schema.from_dtype({'names': 'ab', 'formats': ['i4', 'i2'], 'offsets': [0, 2]}),
+            'overlap',
+        ),
+        (lambda: Sorter(Schema.from_dtype([('a', 'i4')])), 'key'),
+        (lambda: Sorter(Schema.from_dtype([('a', 'i4')], 'a'), nan='first'), 'themselves'),
+        (lambda: Sorter(Schema.from_dtype([('a', 'i4')], 'a'), []), 'keys is empty'),
+        (
+            lambda: Sorter(Schema.from_dtype([('a', 'i8')], 'a')).sort(np.array([None])),
+            'Python objects',
+        ),
+        (lambda: Sorter(Schema.from_dtype([('a', 'i4')], 'a')).sort(np.zeros(3, 'i8')), 'dtype int64'),
+    ],
+)
 def test_refusals(call, message):
     with pytest.raises(RecsortError, match=message):
         call()
