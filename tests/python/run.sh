@@ -1,0 +1,37 @@
+#!/bin/sh
+# Usage: run.sh SOURCE-FOLDER BUILD-FOLDER
+# Builds a wheel of the Python package, installs it where no compiler is in reach, and tests it with
+# the newest NumPy and with NumPy 1.26. If RECSORT_PYTHON_EXAMPLES is set, each test takes so many
+# random arrays, others each time, and the type hints are checked; without it, a few, always the same.
+set -eu
+source=$1 build=$2 tests=$1/tests/python
+export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+export RECSORT_SCHEMAS="$source/schemas" RECSORT_HEADER="$source/core/include/recsort/recsort.h"
+export PIP_CACHE_DIR="$build/../pip"
+rm -rf "$build"
+mkdir -p "$build"
+cd "$build"
+# The oldest NumPy that there are wheels of: 1.26, but for Pythons that are later than it.
+oldest=$(python3 -c 'import sys; print({13: "2.1.", 14: "2.3."}.get(sys.version_info[1], "1.26."))')
+
+python3 -m venv builder
+python3 -m venv --without-pip clean
+install() { PATH=/nowhere builder/bin/python -m pip --python clean/bin/python install -q --no-compile --only-binary :all: "$@"; }
+check() { RECSORT_NUMPY=$3 PYTHONPATH="$1:$tests" clean/bin/python -m pytest -q -p no:cacheprovider "$2"; }
+
+builder/bin/pip wheel -q --no-deps -w wheels "$source/tools/python" &
+install numpy hypothesis pytest pyarrow polars duckdb
+install --target numpy-oldest "numpy==$oldest*"
+wait $!
+install --no-deps wheels/recsort-*-py3-none-*.whl
+
+check "$build/numpy-oldest" "$tests/test_arrays.py" "$oldest" > oldest.log 2>&1 &
+check '' "$tests" ''
+wait $! || failed=$?
+cat oldest.log
+[ -z "${failed-}" ]
+
+if [ -n "${RECSORT_PYTHON_EXAMPLES-}" ]; then
+  install mypy
+  clean/bin/python -m mypy --strict --config-file "$source/tools/python/pyproject.toml" -p recsort
+fi

@@ -1,0 +1,75 @@
+"""What is installed, and that ctypes and the compiler see the same structs."""
+
+import ctypes
+import doctest
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import recsort
+from recsort import _library
+
+HEADER = Path(os.environ['RECSORT_HEADER'])
+
+
+def test_the_version_is_the_headers():
+    numbers = dict(re.findall(r'define RECSORT_VERSION_(MAJOR|MINOR|PATCH) (\d+)', HEADER.read_text()))
+    assert recsort.__version__ == '.'.join(numbers[part] for part in ('MAJOR', 'MINOR', 'PATCH'))
+
+
+# Arrays of these come from the library, so they do not grow. The others may be longer there.
+FIXED = {'error', 'enumerator', 'field', 'key_desc'}
+
+
+def test_structs_and_constants_are_those_of_the_header(tmp_path):
+    lines = ['#include <stddef.h>', f'#include "{HEADER}"']
+    checks = [(f'RECSORT_{name.upper()} ==', number) for name, number in _library.TYPE.items()]
+    checks += [
+        ('RECSORT_OUT_OF_MEMORY ==', _library.OUT_OF_MEMORY),
+        ('RECSORT_LITTLE_ENDIAN ==', _library.LITTLE),
+        ('RECSORT_BIG_ENDIAN ==', _library.BIG),
+        ('RECSORT_LAYOUT_EXPLICIT ==', _library.EXPLICIT),
+        ('RECSORT_DESCENDING ==', 1),
+    ]
+    checks += [(f'RECSORT_NAN_{name.upper()} ==', number) for name, number in _library.NAN.items()]
+    for name, struct in _library.STRUCTS.items():
+        checks.append(
+            (f'sizeof(recsort_{name}) {"==" if name in FIXED else ">="}', ctypes.sizeof(struct))
+        )
+        for member, *_ in struct._fields_:
+            place = getattr(struct, member)
+            checks.append((f'offsetof(recsort_{name}, {member}) ==', place.offset))
+            checks.append((f'sizeof(((recsort_{name} *)0)->{member}) ==', place.size))
+    lines += [f'_Static_assert({what} {value}, "{what}");' for what, value in checks]
+    (tmp_path / 'structs.c').write_text('\n'.join(lines))
+    command = ['cc', '-std=c11', '-fsyntax-only', '-I', HEADER.parents[1], tmp_path / 'structs.c']
+    assert len(checks) > 150 and subprocess.run(command).returncode == 0
+
+
+def test_the_library_is_in_the_package_and_contains_libyaml():
+    folder = Path(recsort.__file__).parent
+    assert (folder / 'py.typed').exists()
+    command = ['readelf', '--dynamic', folder / 'librecsort.so']
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert 'libc.so' in text and 'yaml' not in text
+
+
+def test_plugins_are_not_looked_for_where_the_wheel_was_built():
+    library = Path(_library.__file__).with_name('librecsort.so').read_bytes()
+    assert b'\0/usr/local/lib/recsort\0' in library
+
+
+@pytest.mark.parametrize('page', ['README.md', 'docs/python.md'])
+def test_the_documents_have_a_working_example(page):
+    text = (HEADER.parents[3] / page).read_text()
+    names = {}
+    exec(re.search(r'```python\n(.*?)```', text, re.S)[1], names)
+    assert names['stars']['id'].tolist() == [1, 3, 2]
+
+
+def test_the_docstrings_have_working_examples():
+    result = doctest.testmod(recsort)
+    assert result.attempted > 2 and result.failed == 0

@@ -1,0 +1,240 @@
+"""librecsort by ctypes: the structs and functions of recsort.h that the package calls.
+
+ctypes releases the GIL during each call.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+import weakref
+from pathlib import Path
+from typing import Any
+
+
+class RecsortError(ValueError):
+    """What recsort refuses, or what failed; the text is one line. Lack of memory is a MemoryError."""
+
+
+class Error(c.Structure):
+    _fields_ = [
+        ('status', c.c_int),
+        ('line', c.c_uint32),
+        ('column', c.c_uint32),
+        ('text', c.c_char * 500),
+    ]
+
+
+class Enumerator(c.Structure):
+    _fields_ = [('name', c.c_char_p), ('value', c.c_int64)]
+
+
+class FieldDesc(c.Structure):
+    pass
+
+
+FieldDesc._fields_ = [
+    ('name', c.c_char_p),
+    ('type', c.c_int),
+    ('base', c.c_int),
+    ('endian', c.c_int),
+    ('offset', c.c_uint64),
+    ('count', c.c_uint64),
+    ('bit_base', c.c_char_p),
+    ('bit', c.c_uint32),
+    ('width', c.c_uint32),
+    ('enumerators', c.POINTER(Enumerator)),
+    ('enumerator_count', c.c_size_t),
+    ('fields', c.POINTER(FieldDesc)),
+    ('field_count', c.c_size_t),
+    ('line', c.c_uint32),
+    ('column', c.c_uint32),
+]
+
+
+class KeyDesc(c.Structure):
+    _fields_ = [
+        ('path', c.c_char_p),
+        ('order', c.c_int),
+        ('nan', c.c_int),
+        ('line', c.c_uint32),
+        ('column', c.c_uint32),
+    ]
+
+
+class ComputedDesc(c.Structure):
+    _fields_ = [
+        ('name', c.c_char_p),
+        ('compute', c.c_int),
+        ('bits', c.c_uint32),
+        ('coordinates', c.POINTER(c.c_char_p)),
+        ('coordinate_count', c.c_size_t),
+        ('parameter', c.c_char_p),
+        ('origin', c.POINTER(c.c_double)),
+        ('limit', c.POINTER(c.c_double)),
+        ('line', c.c_uint32),
+        ('column', c.c_uint32),
+    ]
+
+
+class SchemaDesc(c.Structure):
+    _fields_ = [
+        ('struct_size', c.c_size_t),
+        ('record', c.c_char_p),
+        ('source', c.c_char_p),
+        ('endian', c.c_int),
+        ('layout', c.c_int),
+        ('size', c.c_uint64),
+        ('skip', c.c_uint64),
+        ('trailer', c.c_uint64),
+        ('fields', c.POINTER(FieldDesc)),
+        ('field_count', c.c_size_t),
+        ('keys', c.POINTER(KeyDesc)),
+        ('key_count', c.c_size_t),
+        ('line', c.c_uint32),
+        ('column', c.c_uint32),
+        ('field_stride', c.c_size_t),
+        ('enumerator_stride', c.c_size_t),
+        ('key_stride', c.c_size_t),
+        ('computed', c.POINTER(ComputedDesc)),
+        ('computed_count', c.c_size_t),
+        ('computed_stride', c.c_size_t),
+    ]
+
+
+class Field(c.Structure):
+    pass
+
+
+Field._fields_ = [
+    ('name', c.c_char_p),
+    ('type', c.c_int),
+    ('base', c.c_int),
+    ('endian', c.c_int),
+    ('offset', c.c_size_t),
+    ('size', c.c_size_t),
+    ('count', c.c_size_t),
+    ('bit', c.c_uint32),
+    ('width', c.c_uint32),
+    ('enumerators', c.POINTER(Enumerator)),
+    ('enumerator_count', c.c_size_t),
+    ('fields', c.POINTER(Field)),
+    ('field_count', c.c_size_t),
+]
+
+
+class Options(c.Structure):
+    _fields_ = [
+        ('struct_size', c.c_size_t),
+        ('keys', c.POINTER(KeyDesc)),
+        ('key_count', c.c_size_t),
+        ('reverse', c.c_bool),
+        ('plugin', c.c_char_p),
+        ('algorithm', c.c_char_p),
+        ('threads', c.c_uint),
+        ('allocator', c.c_void_p),
+        ('executor', c.c_void_p),
+        ('plugin_options', c.POINTER(c.c_char_p)),
+        ('plugin_option_count', c.c_size_t),
+        ('record_size', c.c_size_t),
+        ('key_stride', c.c_size_t),
+        ('verify', c.c_int),
+        ('reserved', c.c_uint32),
+    ]
+
+
+class Permutation(c.Structure):
+    _fields_ = [
+        ('index', c.c_void_p),
+        ('index_bits', c.c_uint),
+        ('struct_size', c.c_uint),
+        ('count', c.c_size_t),
+        ('sorting', c.c_uint64),
+    ]
+
+
+# The structs by their names in recsort.h. A test compares them with the compiler's.
+STRUCTS = {
+    'error': Error,
+    'enumerator': Enumerator,
+    'field_desc': FieldDesc,
+    'key_desc': KeyDesc,
+    'computed_desc': ComputedDesc,
+    'schema_desc': SchemaDesc,
+    'field': Field,
+    'options': Options,
+    'permutation': Permutation,
+}
+
+# The members of recsort_type, from 1.
+TYPES = (
+    'bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 '
+    'char bytes struct enum bitfield uuid'
+).split()
+TYPE = {name: number for number, name in enumerate(TYPES, 1)}
+OUT_OF_MEMORY, LITTLE, BIG, EXPLICIT = 2, 1, 2, 2
+NAN = {'last': 0, 'first': 1, 'total': 2}
+
+_pointer, _size, _schema, _sorter = c.c_void_p, c.c_size_t, c.c_void_p, c.c_void_p
+_library = c.CDLL(str(Path(__file__).with_name('librecsort.so')))
+
+
+def _declare(name: str, result: Any, *arguments: Any) -> Any:
+    function = getattr(_library, 'recsort_' + name)
+    function.restype, function.argtypes = result, arguments
+    return function
+
+
+version = _declare('version', c.c_char_p)
+schema_destroy = _declare('schema_destroy', None, _schema)
+schema_record_name = _declare('schema_record_name', c.c_char_p, _schema)
+schema_record_size = _declare('schema_record_size', _size, _schema)
+schema_skip = _declare('schema_skip', c.c_uint64, _schema)
+schema_trailer = _declare('schema_trailer', c.c_uint64, _schema)
+schema_fields = _declare('schema_fields', c.POINTER(Field), _schema, c.POINTER(_size))
+schema_keys = _declare('schema_keys', c.POINTER(KeyDesc), _schema, c.POINTER(_size))
+schema_get_computed = _declare(
+    'schema_get_computed', None, _schema, _size, c.POINTER(ComputedDesc), _size
+)
+sorter_destroy = _declare('sorter_destroy', None, _sorter)
+gather = _declare(
+    'gather', None, c.POINTER(Permutation), _size, _size, _pointer, _size, _pointer, c.c_uint
+)
+
+
+def _call(name: str, *arguments: Any) -> Any:
+    """A function that can fail; its last argument, the error, is left out."""
+    function = _declare(name, c.c_int, *arguments, c.POINTER(Error))
+
+    def call(*values: Any) -> None:
+        error = Error()
+        if function(*values, c.byref(error)):
+            text = error.text.decode(errors='replace')
+            raise MemoryError(text) if error.status == OUT_OF_MEMORY else RecsortError(text)
+
+    return call
+
+
+schema_load_file = _call('schema_load_file', c.c_char_p, _pointer, c.POINTER(_schema))
+schema_load_memory = _call(
+    'schema_load_memory', c.c_char_p, _size, c.c_char_p, _pointer, c.POINTER(_schema)
+)
+schema_create = _call('schema_create', c.POINTER(SchemaDesc), _pointer, c.POINTER(_schema))
+sorter_create = _call('sorter_create', _schema, c.POINTER(Options), c.POINTER(_sorter))
+sort = _call('sort', _sorter, _pointer, _size)
+sort_to = _call('sort_to', _sorter, _pointer, _size, _pointer)
+argsort = _call('argsort', _sorter, _pointer, _size, _pointer, c.c_uint)
+find_permutation = _call('find_permutation', _sorter, _pointer, _size, c.POINTER(Permutation))
+permutation_unique = _call('permutation_unique', _sorter, _pointer, c.POINTER(Permutation))
+permutation_apply = _call('permutation_apply', _sorter, c.POINTER(Permutation), _pointer, _size)
+check = _call('check', _sorter, _pointer, _size, c.POINTER(_size))
+set_parameter = _call('sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size)
+
+
+class Handle:
+    """A schema or sorter of the library, which is destroyed with this object."""
+
+    def __init__(self, create: Any, destroy: Any, *arguments: Any) -> None:
+        pointer = c.c_void_p()
+        create(*arguments, c.byref(pointer))
+        self._as_parameter_ = pointer  # what ctypes passes for this object
+        weakref.finalize(self, destroy, pointer)

@@ -1,0 +1,279 @@
+"""Schemas: what a record looks like, for Sorter and for programs in other languages."""
+
+from __future__ import annotations
+
+import ctypes as c
+import itertools
+import json
+import math
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _library as lib
+from ._keys import DType, endian_of, is_extended, names_of, split_key, types_of
+from ._library import RecsortError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import DTypeLike
+
+Node = dict[str, Any]  # a mapping of the schema language
+
+# The formats of dtypes; others are "i", "u" or "f" and the size.
+FORMATS = {'char': 'S', 'bytes': 'V', 'bfloat16': 'V', 'uuid': 'V'}
+COMPUTED = ('distance', 'morton', 'hilbert')
+
+
+class Schema:
+    """A record's fields and the keys that order it, as docs/schema.md of recsort describes them.
+
+    Make one with `from_yaml` or `from_dtype`. A schema does not change, and threads may share it.
+    """
+
+    def __init__(self, handle: lib.Handle) -> None:
+        self._handle = handle
+
+    @classmethod
+    def from_yaml(cls, source: str | os.PathLike[str]) -> Schema:
+        """The schema of a YAML text (a `str`) or of a file (a `pathlib.Path`).
+
+        Raises RecsortError with the line and column of what is wrong.
+        """
+        if isinstance(source, os.PathLike):
+            return cls(lib.Handle(lib.schema_load_file, lib.schema_destroy, os.fsencode(source), None))
+        text = source.encode()
+        return cls(
+            lib.Handle(lib.schema_load_memory, lib.schema_destroy, text, len(text), b'schema', None)
+        )
+
+    @classmethod
+    def from_dtype(
+        cls,
+        dtype: DTypeLike,
+        keys: str | Sequence[str] = (),
+        *,
+        nan: str = 'last',
+        name: str = 'record',
+    ) -> Schema:
+        """The schema of records of a structured dtype; `keys` and `nan` are as for `sort`.
+
+        The language of schemas lacks some types of NumPy. datetime64 and timedelta64 become int64,
+        whose least value is NaT; complex becomes a struct of `real` and `imag`; a `U` string becomes
+        an array of uint32; longdouble becomes bytes. A key names one number or string.
+        Raises RecsortError if a field overlaps another one, holds Python objects, or has a name with
+        `.`, `[` or `]`.
+        """
+        dtype = np.dtype(dtype)
+        if dtype.names is None:
+            raise RecsortError(f'a schema describes a structured dtype, not {dtype}')
+        nodes = []
+        for text in names_of(keys):
+            path, descending, leaf, _ = split_key(dtype, text)
+            if is_extended(leaf):
+                raise RecsortError(f'key "{path}": a schema has no order of {leaf}')
+            node = {'field': quoted(path), 'order': 'desc' if descending else 'asc'}
+            nodes.append({**node, 'nan': nan} if leaf.kind == 'f' else node)
+        head = {'record': quoted(name)}
+        return cls.from_yaml(write(head, dtype.itemsize, fields_of_dtype(dtype), nodes))
+
+    @property
+    def name(self) -> str:
+        """The record's name."""
+        return str(lib.schema_record_name(self._handle), 'utf-8')
+
+    @property
+    def skip(self) -> int:
+        """Bytes of a file before the first record."""
+        return int(lib.schema_skip(self._handle))
+
+    @property
+    def trailer(self) -> int:
+        """Bytes of a file after the last record."""
+        return int(lib.schema_trailer(self._handle))
+
+    @property
+    def dtype(self) -> DType:
+        """The structured dtype of the records, for `numpy.memmap` and `numpy.frombuffer`.
+
+        An enum becomes its integer, a bitfield the integer that holds it, `bytes`, `uuid` and
+        `bfloat16` become `V`.
+        """
+        return dtype_of(self._fields(), lib.schema_record_size(self._handle))
+
+    def to_yaml(self) -> str:
+        """The schema as a YAML text that `from_yaml` and the command `recsort` read.
+
+        Every field has its offset. Padding at the end of a nested struct becomes a field.
+        """
+        head = {'record': quoted(self.name), 'skip': self.skip, 'trailer': self.trailer}
+        computed = dict(self._computed())
+        keys = [key_of_schema(key, computed) for key in self._keys()]
+        return write(head, self.dtype.itemsize, fields_of_schema(self._fields()), keys)
+
+    def __repr__(self) -> str:
+        return f'<recsort.Schema {self.name!r}, {self.dtype.itemsize} bytes>'
+
+    def _fields(self) -> list[Any]:
+        count = c.c_size_t()
+        fields = lib.schema_fields(self._handle, c.byref(count))
+        return list(fields[: count.value])
+
+    def _keys(self) -> list[Any]:
+        count = c.c_size_t()
+        keys = lib.schema_keys(self._handle, c.byref(count))
+        return list(keys[: count.value])
+
+    def _computed(self) -> Iterator[tuple[bytes, Node]]:
+        value = lib.ComputedDesc()
+        for number in itertools.count():
+            lib.schema_get_computed(self._handle, number, c.byref(value), c.sizeof(value))
+            if not value.name:
+                return
+            yield value.name, computed_of_schema(value)
+
+
+def dtype_of(fields: Sequence[Any], size: int) -> DType:
+    """The dtype of a record or struct with these fields of the library."""
+    fields = [field for field in fields if lib.TYPES[field.type - 1] != 'bitfield']
+    formats: list[Any] = [format_of(field) for field in fields]
+    shaped = [(one, (field.count,)) if field.count else one for one, field in zip(formats, fields)]
+    names, offsets = [field.name.decode() for field in fields], [field.offset for field in fields]
+    return np.dtype({'names': names, 'formats': shaped, 'offsets': offsets, 'itemsize': size})
+
+
+def format_of(field: Any) -> Any:
+    name = lib.TYPES[field.type - 1]
+    if name == 'struct':
+        return dtype_of(field.fields[: field.field_count], field.size)
+    if name == 'enum':
+        name = lib.TYPES[field.base - 1]
+    if name == 'bool':
+        return '?'
+    order = '>' if field.endian == lib.BIG else '<'
+    return FORMATS.get(name, order + name[0]) + str(field.size)
+
+
+# ---- Nodes of the text ------------------------------------------------------------------------
+
+
+def fields_of_dtype(dtype: DType) -> list[Node]:
+    """The fields of a structured dtype. Those without bytes are left out."""
+    fields = [(name, *dtype.fields[name][:2]) for name in dtype.names or ()]  # type: ignore[index]
+    return [
+        {'name': quoted(name), 'offset': offset, **type_of_dtype(inner)}
+        for name, inner, offset in fields
+        if inner.itemsize
+    ]
+
+
+def type_of_dtype(dtype: DType) -> Node:
+    kind, size = dtype.kind, dtype.itemsize
+    if dtype.subdtype:
+        inner, count = type_of_dtype(dtype.base), math.prod(dtype.shape)
+        if 'count' not in inner:
+            return {**inner, 'count': count}
+        return {'type': 'struct', 'count': count, 'fields': [{'name': 'value', 'offset': 0, **inner}]}
+    if dtype.names is not None:
+        return {'type': 'struct', 'fields': padded(fields_of_dtype(dtype), dtype)}
+    if kind in 'SV' or is_extended(dtype):
+        return {'type': 'char' if kind == 'S' else 'bytes', 'count': size}
+    endian = {'endian': 'big'} if endian_of(dtype) == lib.BIG and kind != 'b' else {}
+    if kind == 'U':
+        return {'type': 'uint32', 'count': size // 4, **endian}
+    (name, step), *more = types_of(dtype)
+    if more:
+        halves = enumerate(('real', 'imag'))
+        fields = [{'name': half, 'offset': at * step, 'type': name, **endian} for at, half in halves]
+        return {'type': 'struct', 'fields': fields}
+    return {'type': name, **endian}
+
+
+def fields_of_schema(fields: Sequence[Any]) -> list[Node]:
+    return [{'name': quoted(field.name), **type_of_field(field, fields)} for field in fields]
+
+
+def type_of_field(field: Any, siblings: Sequence[Any]) -> Node:
+    name = lib.TYPES[field.type - 1]
+    if name == 'bitfield':
+        bases = (
+            other for other in siblings if other.offset == field.offset and other.type != field.type
+        )
+        base = quoted(next(bases).name)
+        return {'type': name, 'base': base, 'bit': field.bit, 'width': field.width}
+    node: Node = {'type': name, 'offset': field.offset}
+    count = field.size if name in ('char', 'bytes') else field.count
+    if count:
+        node['count'] = count
+    if field.endian == lib.BIG and name not in ('char', 'bytes', 'struct'):
+        node['endian'] = 'big'
+    if name == 'struct':
+        inner = field.fields[: field.field_count]
+        node['fields'] = padded(fields_of_schema(inner), dtype_of(inner, field.size))
+    if name == 'enum':
+        node['base'] = lib.TYPES[field.base - 1]
+        mask = (1 << 64) - 1 if node['base'] == 'uint64' else -1
+        values = field.enumerators[: field.enumerator_count]
+        node['values'] = [{'name': quoted(one.name), 'value': one.value & mask} for one in values]
+    return node
+
+
+def padded(fields: list[Node], dtype: DType) -> list[Node]:
+    """The fields of a nested struct, which ends with a field: the language has no `size` for it."""
+    names = dtype.names or ()
+    places = [dtype.fields[name][:2] for name in names]  # type: ignore[index]
+    end = max((offset + inner.itemsize for inner, offset in places), default=0)
+    if end == dtype.itemsize:
+        return fields
+    name = 'padding'
+    while name in names:
+        name += '_'
+    count = dtype.itemsize - end
+    return [*fields, {'name': quoted(name), 'type': 'bytes', 'offset': end, 'count': count}]
+
+
+def key_of_schema(key: Any, computed: dict[bytes, Node]) -> Node:
+    path = quoted(key.path)
+    node = dict(computed.get(key.path) or {'field': path})
+    if key.order:
+        node['order'] = 'desc'
+    if key.nan:
+        node['nan'] = next(name for name, number in lib.NAN.items() if number == key.nan)
+    return node
+
+
+def computed_of_schema(value: Any) -> Node:
+    """The word of a computed key and what it is computed from."""
+    word, count = COMPUTED[value.compute - 1], value.coordinate_count
+    paths = [quoted(path) for path in value.coordinates[:count]]
+    if word != 'distance':
+        least, most = value.origin[:count], value.limit[:count]
+        return {word: {'fields': paths, 'bits': value.bits, 'min': least, 'max': most}}
+    if value.parameter:
+        return {word: {'fields': paths, 'from': quoted(value.parameter)}}
+    return {word: {'fields': paths, 'from': value.origin[:count]}}
+
+
+def quoted(name: str | bytes) -> str:
+    text = name.decode() if isinstance(name, bytes) else name
+    return json.dumps(text, ensure_ascii=False)
+
+
+def flow(value: Any) -> str:
+    """A node in one line of YAML. Its texts are words of the language, or quoted already."""
+    if isinstance(value, dict):
+        return '{' + ', '.join(f'{word}: {flow(inner)}' for word, inner in value.items()) + '}'
+    if isinstance(value, list):
+        return '[' + ', '.join(map(flow, value)) + ']'
+    return str(value)
+
+
+def write(head: Node, size: int, fields: list[Node], keys: list[Node]) -> str:
+    lines = [f'{word}: {value}' for word, value in head.items()]
+    lines += ['layout: explicit', f'size: {size}', 'fields:']
+    lines += [f'  - {flow(field)}' for field in fields]
+    if keys:
+        lines += ['keys:'] + [f'  - {flow(key)}' for key in keys]
+    return '\n'.join(lines) + '\n'

@@ -1,0 +1,347 @@
+"""Sorting: the class Sorter, and functions that make one for a single call."""
+
+from __future__ import annotations
+
+import ctypes as c
+import operator
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _library as lib
+from ._keys import (
+    NAN_POLICIES,
+    Array,
+    Column,
+    DType,
+    Key,
+    Keys,
+    Part,
+    column_of,
+    direct_parts,
+    is_plain,
+    names_of,
+    pack,
+    raw,
+    refuse_missing,
+    resolve,
+)
+from ._library import RecsortError
+from ._schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from typing_extensions import TypedDict, Unpack
+
+    class Settings(TypedDict, total=False):
+        """Arguments of Sorter that the functions pass on."""
+
+        reverse: bool
+        nan: str
+        threads: int
+        plugin: str | None
+        algorithm: str | None
+        plugin_options: Mapping[str, str] | None
+
+
+class Engine:
+    """What sorts: makes sorters of the library, all with the same options."""
+
+    def __init__(
+        self,
+        threads: int,
+        plugin: str | None,
+        algorithm: str | None,
+        plugin_options: Mapping[str, str] | None,
+    ) -> None:
+        self.threads = operator.index(threads)
+        if not 0 <= self.threads < 1 << 32:
+            raise RecsortError(f'threads={threads}; give 0 for one a processor, or a number')
+        self._plugin = plugin.encode() if plugin else None
+        self._algorithm = algorithm.encode() if algorithm else None
+        self._words = [f'{name}={value}'.encode() for name, value in (plugin_options or {}).items()]
+
+    def for_schema(self, schema: lib.Handle, keys: Any = None, reverse: bool = False) -> lib.Handle:
+        """A sorter by `keys`, an array of KeyDesc; None: by the schema's own."""
+        options = lib.Options(
+            struct_size=c.sizeof(lib.Options),
+            keys=keys,
+            key_count=0 if keys is None else len(keys),
+            reverse=reverse,
+            plugin=self._plugin,
+            algorithm=self._algorithm,
+            threads=self.threads,
+            plugin_options=(c.c_char_p * len(self._words))(*self._words),
+            plugin_option_count=len(self._words),
+            key_stride=c.sizeof(lib.KeyDesc),
+        )
+        return lib.Handle(lib.sorter_create, lib.sorter_destroy, schema, c.byref(options))
+
+    def for_parts(self, size: int, parts: Sequence[Part]) -> lib.Handle:
+        """A sorter of records of `size` bytes, by parts of them."""
+        fields = (lib.FieldDesc * len(parts))()
+        keys = (lib.KeyDesc * len(parts))()
+        for number, (part, field, key) in enumerate(zip(parts, fields, keys)):
+            field.name = key.path = b'%d' % number
+            field.type, field.endian, field.offset = lib.TYPE[part.type], part.endian, part.offset
+            field.count = part.size if part.type == 'bytes' else 0
+            key.order, key.nan = part.descending, lib.NAN[part.nan]
+        desc = lib.SchemaDesc(
+            struct_size=c.sizeof(lib.SchemaDesc),
+            record=b'record',
+            layout=lib.EXPLICIT,
+            size=size,
+            fields=fields,
+            field_count=len(parts),
+            field_stride=c.sizeof(lib.FieldDesc),
+            keys=keys,
+            key_count=len(parts),
+            key_stride=c.sizeof(lib.KeyDesc),
+        )
+        schema = lib.Handle(lib.schema_create, lib.schema_destroy, c.byref(desc), None)
+        return self.for_schema(schema)
+
+
+class Sorter:
+    """Sorts arrays of one dtype, or of one schema, as often as you like, in memory that it keeps.
+
+    `records` is the dtype of the arrays, structured or not, or a Schema.
+
+    `keys` are names of fields, most significant first; None: all fields, for a Schema its keys.
+    `-name` descends. A name may lead into nested structs and subarrays: `stats.hp`, `pos[2]`,
+    `grid[1,0]`. A struct or subarray counts as its values in their order; with a Schema a key names
+    one value. Equal records keep their order, whatever descends. `reverse` reverses the order of
+    every key.
+
+    `nan` says where NaN and NaT go: "last", NumPy's order, behind all other values, also where a key
+    descends; "first"; "total", IEEE 754's totalOrder, where NaT is the least time; "error", refused.
+    A Schema's keys have their own.
+
+    `threads` is the most CPU threads that work, 0: one for each processor. `plugin`, `algorithm` and
+    `plugin_options` choose what sorts, such as "cpu"; by default the best that works here.
+
+    The GIL is released while the library works. Threads that use one Sorter wait for each other.
+    Raises RecsortError (a ValueError), here if a key is wrong or the dtype has no order.
+    """
+
+    def __init__(
+        self,
+        records: DTypeLike | Schema,
+        keys: Keys = None,
+        *,
+        reverse: bool = False,
+        nan: str = 'last',
+        threads: int = 0,
+        plugin: str | None = None,
+        algorithm: str | None = None,
+        plugin_options: Mapping[str, str] | None = None,
+    ) -> None:
+        if nan not in NAN_POLICIES:
+            raise RecsortError(f'nan={nan!r}; give one of {", ".join(NAN_POLICIES)}')
+        if keys is not None and not len(keys):
+            raise RecsortError('keys is empty; leave it out to sort by everything')
+        self._lock = threading.RLock()
+        self._engine = Engine(threads, plugin, algorithm, plugin_options)
+        self._nan = nan
+        self._keys: list[Key] = []
+        self._direct: lib.Handle | None = None
+        self._by_schema = isinstance(records, Schema)
+        if isinstance(records, Schema):
+            if nan != 'last':
+                raise RecsortError('the keys of a schema say themselves where NaN goes')
+            self.dtype: DType = records.dtype
+            self._direct = self._engine.for_schema(records._handle, key_descs(keys), reverse)
+        else:
+            self.dtype = np.dtype(records)
+            self._keys = resolve(self.dtype, keys, reverse)
+            parts = direct_parts(self._keys, nan)
+            if parts:
+                self._direct = self._engine.for_parts(self.dtype.itemsize, parts)
+
+    def sort(self, a: Array, *, out: Array | None = None) -> Array:
+        """Sorts `a`, an array of one dimension, in place, or into `out`, and returns the sorted one.
+
+        `out` has the shape and dtype of `a` and shares no memory with it. The array may be a
+        `numpy.memmap`. No copy is made of a contiguous array, except what the library works in;
+        a view with strides is copied, sorted and copied back.
+        Raises RecsortError if an array does not fit or cannot be written, or if the data is refused,
+        and MemoryError; then `a` is as it was.
+        """
+        source = self._checked(a, out is None)
+        target = source if out is None else self._checked(out, True)
+        if target.shape != source.shape:
+            raise RecsortError(f'out has {len(target)} records, not {len(source)}')
+        if out is not None and np.shares_memory(source, target):
+            raise RecsortError('out shares memory with the array; leave it out to sort in place')
+        if source.dtype.itemsize:
+            with self._lock:
+                if source.flags.c_contiguous and target.flags.c_contiguous:
+                    self._move(source, target)
+                else:
+                    copy = raw(source).copy().view(source.dtype)
+                    self._move(copy, copy)
+                    raw(target)[...] = raw(copy)
+        return a if out is None else out
+
+    def argsort(self, a: ArrayLike) -> NDArray[np.intp]:
+        """The indices that sort `a` stably, an array of `intp`: `a[argsort(a)]` is sorted."""
+        records = self._checked(a)
+        index = np.empty(len(records), np.intp)
+        with self._lock:
+            handle, keyed = self._keyed(records)
+            bits = 8 * index.itemsize
+            lib.argsort(handle, address(keyed), len(records), address(index), bits)
+        return index
+
+    def is_sorted(self, a: ArrayLike) -> bool:
+        """Whether no record of `a` comes after one that is greater."""
+        records = self._checked(a)
+        disorder = c.c_size_t()
+        with self._lock:
+            handle, keyed = self._keyed(records)
+            lib.check(handle, address(keyed), len(records), c.byref(disorder))
+        return disorder.value == len(records)
+
+    def unique(self, a: ArrayLike) -> Array:
+        """The first of all records with equal keys, in the order of their keys, as a new array."""
+        records = self._checked(a)
+        with self._lock:
+            handle, keyed = self._keyed(records)
+            permutation = self._permutation(handle, keyed)
+            lib.permutation_unique(handle, address(keyed), c.byref(permutation))
+            return self._gather(permutation, records, np.empty(permutation.count, records.dtype))
+
+    def top(self, a: ArrayLike, n: int) -> Array:
+        """The first `n` records in order, or all if there are fewer, as a new array.
+
+        All keys are sorted; only `n` records are moved.
+        """
+        n = operator.index(n)
+        if n < 0:
+            raise RecsortError(f'n is {n}; give the number of records')
+        records = self._checked(a)
+        with self._lock:
+            handle, keyed = self._keyed(records)
+            permutation = self._permutation(handle, keyed)
+            return self._gather(permutation, records, np.empty(min(n, len(records)), records.dtype))
+
+    def set_parameter(self, name: str, values: Sequence[float]) -> None:
+        """Sets the point from which keys of a Schema, such as `{distance: ..., from: name}`, count."""
+        point = (c.c_double * len(values))(*values)
+        with self._lock:
+            if not self._direct:
+                raise RecsortError(f'no key has a point "{name}"')
+            lib.set_parameter(self._direct, name.encode(), point, len(values))
+
+    def _checked(self, a: Any, write: bool = False) -> Array:
+        """The array, if it is one that this sorter sorts."""
+        if write and not isinstance(a, np.ndarray):
+            raise RecsortError(f'only a NumPy array is sorted in place, not {type(a).__name__}')
+        if isinstance(a, np.ma.MaskedArray):
+            raise RecsortError('a masked array has no order; sort its data')
+        records = np.asarray(a)
+        if records.ndim != 1:
+            raise RecsortError(f'the array has {records.ndim} dimensions, not 1')
+        size, dtype = self.dtype.itemsize, records.dtype
+        if dtype.hasobject:
+            raise RecsortError(f'records that hold Python objects cannot be sorted: {dtype}')
+        if dtype.itemsize != size if self._by_schema else dtype != self.dtype:
+            raise RecsortError(f'the array has dtype {dtype}; the sorter is for {self.dtype}')
+        if write and not records.flags.writeable:
+            raise RecsortError('the array is read-only')
+        return records
+
+    def _keyed(self, records: Array) -> tuple[lib.Handle, Array]:
+        """A sorter of the library and what it sorts: the records, or copies of their keys."""
+        if self._by_schema and self._direct:
+            return self._direct, np.ascontiguousarray(raw(records))
+        columns = [Column(column_of(records, key), key.descending, self._nan) for key in self._keys]
+        for column, key in zip(columns, self._keys):
+            refuse_missing(column, key.path)
+        if self._direct and records.flags.c_contiguous and all(map(is_plain, columns)):
+            return self._direct, records
+        packed, parts = pack(columns, len(records))
+        return self._engine.for_parts(packed.dtype.itemsize, parts), packed
+
+    def _move(self, source: Array, target: Array) -> None:
+        """Sorts contiguous records in place, or into another array."""
+        count, size = len(source), source.dtype.itemsize
+        handle, keyed = self._keyed(source)
+        if handle is self._direct and target is source:
+            lib.sort(handle, address(source), count)
+        elif handle is self._direct:
+            lib.sort_to(handle, address(source), count, address(target))
+        else:
+            permutation = self._permutation(handle, keyed)
+            if target is source:
+                lib.permutation_apply(handle, c.byref(permutation), address(source), size)
+            else:
+                self._gather(permutation, source, target)
+
+    def _permutation(self, handle: lib.Handle, keyed: Array) -> Any:
+        """The permutation that sorts; the handle keeps it."""
+        permutation = lib.Permutation(struct_size=c.sizeof(lib.Permutation))
+        lib.find_permutation(handle, address(keyed), len(keyed), c.byref(permutation))
+        return permutation
+
+    def _gather(self, permutation: Any, source: Array, target: Array) -> Array:
+        """Moves the first records in order to a contiguous array, and returns it."""
+        size = source.dtype.itemsize
+        if size:
+            whole = np.ascontiguousarray(raw(source))
+            to, threads = address(target), self._engine.threads
+            lib.gather(c.byref(permutation), 0, len(target), address(whole), size, to, threads)
+        return target
+
+
+def address(array: Array) -> int:
+    return array.__array_interface__['data'][0]  # type: ignore[no-any-return]
+
+
+def key_descs(keys: Keys) -> Any:
+    """The keys of a schema's sorter; None: the schema's own."""
+    if keys is None:
+        return None
+    names = names_of(keys)
+    descs = (lib.KeyDesc * len(names))()
+    for name, desc in zip(names, descs):
+        desc.order = name.startswith('-')
+        desc.path = name[desc.order :].encode()
+    return descs
+
+
+def dtype_of(a: Any) -> DType:
+    return np.asarray(a).dtype
+
+
+def sort(
+    a: Array, keys: Keys = None, *, out: Array | None = None, **settings: Unpack[Settings]
+) -> Array:
+    """Sorts `a`, an array of one dimension, stably, in place or into `out`; returns the sorted one.
+
+    Keys and settings are those of Sorter; see Sorter.sort for `out`, copies and errors.
+    """
+    return Sorter(dtype_of(a), keys, **settings).sort(a, out=out)
+
+
+def argsort(a: ArrayLike, keys: Keys = None, **settings: Unpack[Settings]) -> NDArray[np.intp]:
+    """The indices that sort `a` stably: see Sorter and Sorter.argsort."""
+    return Sorter(dtype_of(a), keys, **settings).argsort(a)
+
+
+def is_sorted(a: ArrayLike, keys: Keys = None, **settings: Unpack[Settings]) -> bool:
+    """Whether `a` is sorted: see Sorter and Sorter.is_sorted."""
+    return Sorter(dtype_of(a), keys, **settings).is_sorted(a)
+
+
+def unique(a: ArrayLike, keys: Keys = None, **settings: Unpack[Settings]) -> Array:
+    """The first of all records with equal keys, sorted: see Sorter and Sorter.unique."""
+    return Sorter(dtype_of(a), keys, **settings).unique(a)
+
+
+def top(a: ArrayLike, n: int, keys: Keys = None, **settings: Unpack[Settings]) -> Array:
+    """The first `n` records in order: see Sorter and Sorter.top."""
+    return Sorter(dtype_of(a), keys, **settings).top(a, n)
