@@ -40,8 +40,7 @@ struct recsort_schema {
   const char *record;
   const char *source; /* NULL: unnamed */
   size_t record_size;
-  uint64_t skip;
-  uint64_t trailer;
+  recsort_file_info file;
   recsort_field *fields;
   size_t field_count;
   rs_computed *computed;
@@ -62,6 +61,10 @@ recsort_status rs_layout_create(const recsort_schema_desc *desc, rs_zero_offset 
 /* Reads the computed values of `desc` into `schema`, which has its fields. */
 recsort_status rs_layout_compute(const recsort_schema_desc *desc, recsort_schema *schema,
                                  recsort_error *error);
+
+/* Checks what `desc` says about files, and fills in `schema->file`. */
+recsort_status rs_layout_file(const recsort_schema_desc *desc, recsort_schema *schema,
+                              recsort_error *error);
 
 /* Follows a key's path and checks that its type allows its `nan`. Errors: INVALID_KEY, at the key's
  * line and column in `source` (NULL: none). */

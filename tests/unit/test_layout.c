@@ -345,7 +345,19 @@ static void refuses_bad_records_made_by_calls(void **state)
   CASE(desc.key_count = 1, "the record's keys are missing");
   CASE((desc.skip = INT64_MAX, desc.trailer = 1), "skip and trailer together are larger than any "
                                                   "file");
-  CASE(desc.trailer = UINT64_MAX, "skip and trailer together are larger than any file");
+  CASE(desc.trailer = RECSORT_ANY_TRAILER - 1,
+       "skip and trailer together are larger than any file");
+  CASE(desc.trailer = RECSORT_ANY_TRAILER,
+       "a trailer of any size needs a count: where would it begin?");
+  const recsort_field_desc number = {.type = RECSORT_INT32, .offset = 4};
+  const recsort_field_desc real = {.type = RECSORT_FLOAT32, .offset = 4};
+  CASE((desc.count = 1, desc.skip = 8, desc.count_field = &number),
+       "count is both a number and a field of the header");
+  CASE((desc.skip = 8, desc.skip_field = &number),
+       "skip is both a number and a field of the header");
+  CASE((desc.skip = 7, desc.count_field = &number),
+       "the header's count: it ends beyond the header, which has the 7 bytes that skip says");
+  CASE(desc.skip_field = &real, "the header's skip: it is neither an integer nor a char");
   CASE((desc.keys = keys, desc.key_count = 1), "a key has no path");
   CASE((desc.keys = keys + 1, desc.key_count = 1), "key \"i8\": its order is not a recsort_order");
   CASE((desc.keys = keys + 2, desc.key_count = 1), "key \"f32\": its nan is not a recsort_nan");

@@ -63,7 +63,7 @@ static const refusal of_text[] = {
     {"record: R\nrecord: S\n", "2:1: record is given twice, first on line 1"},
     {"record: R\nfeilds: []\n", "2:1: unknown word \"feilds\"; did you mean fields?"},
     {"record: R\nwhatever: 1\n", "2:1: unknown word \"whatever\"; known here: record, endian, "
-                                 "layout, size, skip, trailer, fields, keys"},
+                                 "layout, size, skip, count, trailer, fields, keys"},
     {"record: [R]\n", "1:9: record must be a single value, not a list"},
     {"record: {a: b}\n", "1:9: record must be a single value, not a mapping"},
     {"record: R\nfields: a\n", "2:9: fields must be a list, not a single value"},
@@ -681,6 +681,41 @@ static void reads_every_word_of_the_record(void **state)
   recsort_schema_destroy(schema);
 }
 
+static void reads_the_words_of_files(void **state)
+{
+  (void)state;
+  recsort_schema *schema =
+      load("record: R\nendian: big\nskip: {type: uint16, offset: 0x60}\ntrailer: any\n"
+           "count: {offset: 3, type: char, count: 20}\nfields: [{name: a, type: int8}]\n");
+  recsort_file_info info;
+  recsort_schema_get_file(schema, &info, sizeof info);
+  assert_int_equal(info.skip, 0);
+  assert_int_equal(info.count, 0);
+  assert_true(info.trailer == RECSORT_ANY_TRAILER);
+  assert_true(recsort_schema_trailer(schema) == RECSORT_ANY_TRAILER);
+  assert_int_equal(info.skip_field->type, RECSORT_UINT16);
+  assert_int_equal(info.skip_field->offset, 96);
+  assert_int_equal(info.skip_field->size, 2);
+  assert_int_equal(info.skip_field->endian, RECSORT_BIG_ENDIAN);
+  assert_int_equal(info.count_field->type, RECSORT_CHAR);
+  assert_int_equal(info.count_field->size, 20);
+  recsort_schema_destroy(schema);
+  schema = load("record: R\nskip: 7\ncount: 5\nfields: [{name: a, type: int8}]\n");
+  recsort_schema_get_file(schema, &info, sizeof info);
+  assert_int_equal(info.skip, 7);
+  assert_int_equal(info.count, 5);
+  assert_int_equal(info.trailer, 0);
+  assert_null(info.skip_field);
+  assert_null(info.count_field);
+  recsort_schema_destroy(schema);
+  schema = load("record: R\nskip: {offset: 0, type: \">u4\"}\nfields: [{name: a, type: int8}]\n");
+  recsort_schema_get_file(schema, &info, sizeof info);
+  assert_int_equal(info.skip_field->endian, RECSORT_BIG_ENDIAN);
+  recsort_schema_destroy(schema);
+  recsort_schema_get_file(NULL, &info, sizeof info);
+  assert_int_equal(info.trailer, 0);
+}
+
 static void numbers_enumerators_as_c_does(void **state)
 {
   static const int64_t expected[] = {0, 1, 5, 6, -3, -2, INT64_MIN, 16};
@@ -758,12 +793,8 @@ static void loads_the_example_schemas(void **state)
   static const struct {
     const char *file;
     size_t size, fields, keys;
-  } examples[] = {{"entity", 20, 5, 1},
-                  {"gensort", 100, 2, 1},
-                  {"elf64-sym", 24, 9, 1},
-                  {"netflow5", 48, 22, 2},
-                  {"particle", 28, 3, 1},
-                  {"everything", 176, 32, 7}};
+  } examples[] = {{"entity", 20, 5, 1},    {"gensort", 100, 2, 1}, {"elf64-sym", 24, 9, 1},
+                  {"netflow5", 48, 22, 2}, {"particle", 28, 3, 1}, {"everything", 176, 32, 7}};
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
     char path[300];
@@ -915,6 +946,7 @@ int main(void)
       cmocka_unit_test(documents_every_type),
       cmocka_unit_test(reads_every_spelling_of_a_type),
       cmocka_unit_test(reads_every_word_of_the_record),
+      cmocka_unit_test(reads_the_words_of_files),
       cmocka_unit_test(numbers_enumerators_as_c_does),
       cmocka_unit_test(takes_any_utf8_as_a_name),
       cmocka_unit_test(nests_32_deep_and_no_deeper),

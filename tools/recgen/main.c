@@ -110,11 +110,25 @@ static bool write_records(tool_output *output, generator *g, uint64_t count, siz
   return done;
 }
 
-static bool write_file(const settings *s, generator *g, const tool_format *format)
+/* A header of zeros, but for the numbers that it says. */
+static bool write_header(tool_output *output, tool_format *format, uint64_t count)
+{
+  tool_bytes bytes = {0};
+  tool_why why;
+  const bool made = tool_header_make(format, count, &bytes, &why);
+  if (!made) tool_error("%s", why.text);
+  const bool done = made &&
+                    (bytes.size == 0 || tool_output_write(output, bytes.data, bytes.size)) &&
+                    write_zeros(output, format->skip - bytes.size);
+  tool_bytes_free(&bytes);
+  return done;
+}
+
+static bool write_file(const settings *s, generator *g, tool_format *format)
 {
   tool_output output;
   if (!tool_output_open(&output, s->output)) return false;
-  if (write_zeros(&output, format->skip) &&
+  if (write_header(&output, format, s->generator.count) &&
       write_records(&output, g, s->generator.count, format->record_size) &&
       write_zeros(&output, format->trailer)) {
     return tool_output_commit(&output);
@@ -150,7 +164,8 @@ static int generate(const settings *s)
 {
   recsort_schema *const schema = tool_load_schema(s->schema);
   if (!schema) return TOOL_TROUBLE;
-  const tool_format format = tool_format_of(schema);
+  tool_format format = tool_format_of(schema);
+  if (format.trailer == TOOL_ANY) format.trailer = 0;
   int status = TOOL_TROUBLE;
   if (suits(s, schema) && fits_a_file(&format, s->generator.count)) {
     generator *const g = generator_create(schema, &s->generator);

@@ -46,14 +46,29 @@ static void print_fields(const recsort_field *fields, size_t count, uint64_t bas
   }
 }
 
+static void print_header_field(const char *what, const recsort_field *field)
+{
+  char type[64];
+  format_type(field, type, sizeof type);
+  printf("file %s: the number at offset %zu of the header (%s)\n", what, field->offset, type);
+}
+
 static void print_layout(const recsort_schema *schema, const tool_format *format)
 {
   size_t count;
   const recsort_field *const fields = recsort_schema_fields(schema, &count);
   printf("record %s: %zu bytes\n", recsort_schema_record_name(schema),
          recsort_schema_record_size(schema));
-  if (format->skip != 0) printf("file header: %" PRIu64 " bytes\n", format->skip);
-  if (format->count != TOOL_ANY) printf("file records: %" PRIu64 "\n", format->count);
+  if (format->skip_field != NULL) {
+    print_header_field("header size", format->skip_field);
+  } else if (format->skip != 0) {
+    printf("file header: %" PRIu64 " bytes\n", format->skip);
+  }
+  if (format->count_field != NULL) {
+    print_header_field("records", format->count_field);
+  } else if (format->count != TOOL_ANY) {
+    printf("file records: %" PRIu64 "\n", format->count);
+  }
   if (format->trailer == TOOL_ANY) {
     printf("file trailer: what follows them\n");
   } else if (format->trailer != 0) {
@@ -93,7 +108,7 @@ static bool print_input(const char *path, const tool_format *format, uint64_t *c
   known = tool_reader_open(&reader, path, format, NULL);
   if (known) {
     const uint64_t records = reader.size / format->record_size;
-    printf("%12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "  %s\n", format->skip, records,
+    printf("%12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "  %s\n", reader.format.skip, records,
            reader.trailer, path);
     *count += records;
   }

@@ -42,9 +42,16 @@ tool_format job_format(const cli_job *job)
 {
   const cli_options *const options = job->options;
   tool_format format = tool_format_of(job->schema);
-  format.count = options->count;
-  if (options->skip != TOOL_ANY) format.skip = options->skip;
+  if (options->skip != TOOL_ANY) {
+    format.skip = options->skip;
+    format.skip_field = NULL;
+  }
+  if (options->count != TOOL_ANY) {
+    format.count = options->count;
+    format.count_field = NULL;
+  }
   if (options->trailer != TOOL_ANY || options->count != TOOL_ANY) format.trailer = options->trailer;
+  tool_format_settle(&format);
   return format;
 }
 

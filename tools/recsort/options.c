@@ -329,16 +329,6 @@ static bool next_option(int argc, char **argv, const option_row **row)
   return *row != NULL;
 }
 
-/* The trailer behind counted records is copied after they are written, so it cannot be another
- * input. */
-static bool reads_standard_input_twice(const cli_options *options)
-{
-  size_t times = 0;
-  for (size_t i = 0; i < options->input_count; i++)
-    times += tool_is_standard(options->inputs[i]);
-  return times > 1;
-}
-
 static bool check_together(const cli_options *options)
 {
   const cli_command command = options->command;
@@ -350,10 +340,6 @@ static bool check_together(const cli_options *options)
   if (command == COMMAND_CHECK && (options->output != NULL || options->unique ||
                                    options->has_head || options->index_bits != 0)) {
     tool_usage_error("--check writes nothing: no --output, --unique, --head or --index");
-    return false;
-  }
-  if (options->count != UINT64_MAX && reads_standard_input_twice(options)) {
-    tool_usage_error("--count: standard input can be one of the inputs only once");
     return false;
   }
   if (command == COMMAND_MERGE && options->index_bits != 0) {

@@ -15,8 +15,24 @@ static int print_version(void)
   return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
 }
 
+/* The trailer behind counted records is copied after they are written, so it cannot be another
+ * input. */
+static bool reads_standard_input_twice(const cli_job *job)
+{
+  const tool_format format = job_format(job);
+  size_t times = 0;
+  for (size_t i = 0; i < job->options->input_count; i++)
+    times += tool_is_standard(job->options->inputs[i]);
+  if (times < 2 || (format.count == TOOL_ANY && !tool_format_is_counted_by_header(&format))) {
+    return false;
+  }
+  tool_usage_error("with a count, standard input can be one of the inputs only once");
+  return true;
+}
+
 static int run_job(cli_job *job)
 {
+  if (reads_standard_input_twice(job)) return TOOL_TROUBLE;
   switch (job->options->command) {
   case COMMAND_CHECK:
     return command_check(job);

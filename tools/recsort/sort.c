@@ -327,7 +327,7 @@ static bool write_sorted(const cli_job *job, tool_output *output, tool_records *
   void *at = NULL;
   const bool around = job->options->index_bits == 0;
   const bool whole = holds_all(job->options, input) && tool_output_is_file(output);
-  if (whole && (!tool_reader_put_header(&input->first, output) ||
+  if (whole && (!tool_reader_put_header(&input->first, output, input->count) ||
                 !tool_output_map(output, input->records.size, &at))) {
     return false;
   }
@@ -339,7 +339,9 @@ static bool write_sorted(const cli_job *job, tool_output *output, tool_records *
   } else {
     if (!find_order(job, input, &order)) return false;
     *sorted = tool_seconds();
-    if (around && !whole && !tool_reader_put_header(&input->first, output)) return false;
+    if (around && !whole && !tool_reader_put_header(&input->first, output, order.count)) {
+      return false;
+    }
     if (!write_pieces(job, output, &order, input->records.data)) return false;
   }
   return tool_reader_put_trailer(&input->first, around ? output : NULL);

@@ -269,6 +269,9 @@ typedef struct recsort_computed_desc {
   uint32_t column;
 } recsort_computed_desc;
 
+/* A trailer of any size, for files whose number of records is known. */
+#define RECSORT_ANY_TRAILER UINT64_MAX
+
 /* The declaration of a whole schema. The strides apply to nested structs too. */
 typedef struct recsort_schema_desc {
   size_t struct_size;
@@ -278,7 +281,7 @@ typedef struct recsort_schema_desc {
   recsort_layout layout;
   uint64_t size;    /* of a record; 0: as laid out. A larger size adds trailing padding */
   uint64_t skip;    /* bytes before the first record of a file */
-  uint64_t trailer; /* bytes after the last one */
+  uint64_t trailer; /* bytes after the last one, or RECSORT_ANY_TRAILER */
   const recsort_field_desc *fields;
   size_t field_count;
   const recsort_key_desc *keys; /* most significant first; may be none */
@@ -291,6 +294,12 @@ typedef struct recsort_schema_desc {
   const recsort_computed_desc *computed;
   size_t computed_count;
   size_t computed_stride;
+  uint64_t count; /* records of a file; 0: as many as its size allows */
+  /* Instead of `skip` and `count`, the fields of a file's own header that hold these numbers: an
+   * integer, or a char with decimal digits and blanks around them. `offset` counts from the start
+   * of the file, and the field ends within 2^20 bytes; `name` is ignored. NULL: none. */
+  const recsort_field_desc *skip_field;
+  const recsort_field_desc *count_field;
 } recsort_schema_desc;
 
 /* A field with its place in the record; read-only, owned by its schema. An array of structs has the
@@ -338,7 +347,7 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
 RECSORT_API const char *recsort_schema_record_name(const recsort_schema *schema);
 /* Bytes of a record with its padding. */
 RECSORT_API size_t recsort_schema_record_size(const recsort_schema *schema);
-/* Bytes before the first record of a file, and after the last one. */
+/* Bytes before the first record of a file, and after the last one; see recsort_schema_get_file. */
 RECSORT_API uint64_t recsort_schema_skip(const recsort_schema *schema);
 RECSORT_API uint64_t recsort_schema_trailer(const recsort_schema *schema);
 /* The record's fields in the order of their declaration; owned by the schema. `count` may be
@@ -352,6 +361,21 @@ RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *sc
  * is NULL if there are no more. What it points to is owned by the schema. */
 RECSORT_API void recsort_schema_get_computed(const recsort_schema *schema, size_t number,
                                              recsort_computed_desc *desc, size_t size);
+
+/* Where the records of a file are. The fields are those of its header that hold these numbers, at
+ * their offsets from the start of the file; NULL: none. The library reads no files: pass a file's
+ * header to recsort_field_get. */
+typedef struct recsort_file_info {
+  uint64_t skip;    /* 0 if skip_field has it */
+  uint64_t trailer; /* or RECSORT_ANY_TRAILER */
+  uint64_t count;   /* 0: not given */
+  const recsort_field *skip_field;
+  const recsort_field *count_field;
+} recsort_file_info;
+
+/* Fills in `info`, of `size` bytes. What it points to is owned by the schema. */
+RECSORT_API void recsort_schema_get_file(const recsort_schema *schema, recsort_file_info *info,
+                                         size_t size);
 
 /* The class of a type. Code that switches on the class works for every type in it, also for later
  * ones. */
