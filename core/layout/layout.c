@@ -247,6 +247,8 @@ static recsort_status lay_type(const builder *b, const frame *f, const recsort_f
   case RECSORT_CLASS_SIGNED:
   case RECSORT_CLASS_UNSIGNED:
   case RECSORT_CLASS_FLOAT:
+  case RECSORT_CLASS_WIDE:
+  case RECSORT_CLASS_TIME:
   case RECSORT_CLASS_BITFIELD:
   case RECSORT_CLASS_NONE:
     *element = (extent){type->size, type->alignment};

@@ -12,11 +12,12 @@
 /* The size of the largest record. Sums of offsets and sizes cannot overflow. */
 #define RS_RECORD_MAX_BYTES INT32_MAX
 
-/* What a key's path names: a field that is neither a struct nor an array, and the offset of the
- * value from the start of the record; or a computed value, and no field. */
+/* What a key's path names: a field that is no struct, the offset of its first value from the start
+ * of the record, and how many values there are; or a computed value, and no field. */
 typedef struct rs_target {
   const recsort_field *field;
   uint64_t offset;
+  size_t count; /* 1, unless it is a whole array */
   const struct rs_computed *computed;
 } rs_target;
 

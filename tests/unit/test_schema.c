@@ -431,7 +431,9 @@ static const refusal of_keys[] = {
      "9:5: key \"items[1]\": items is a struct; say which field, such as items[1].id"},
     {KEYS "  - items.id\n",
      "9:5: key \"items.id\": items is an array of 2; say which element, such as items[0]"},
-    {KEYS "  - pos\n", "9:5: key \"pos\": pos is an array of 3; say which element, such as pos[0]"},
+    {KEYS "  - pos.x\n", "9:5: key \"pos.x\": pos is an array of int16, not a struct"},
+    {KEYS "  - pos\n  - {field: pos, order: desc}\n",
+     "10:13: key \"pos\": it is a key already; leave the later one out"},
     {KEYS "  - pos[3]\n",
      "9:5: key \"pos[3]\": the index is out of range; pos has elements 0 to 2"},
     {KEYS "  - pos[99999999999999999999]\n",
@@ -463,9 +465,9 @@ static const refusal of_keys[] = {
      "9:16: not YAML: did not find expected ',' or '}'; look for a missing bracket or comma, and "
      "put a path such as \"pos[2]\" in quotes"},
     {KEYS "  - {field: \"pos[0]\", nan: first}\n",
-     "9:13: key \"pos[0]\": nan is for floats, and pos is int16; leave it out"},
+     "9:13: key \"pos[0]\": nan is for floats and times, and pos is int16; leave it out"},
     {KEYS "  - {field: name, nan: total}\n",
-     "9:13: key \"name\": nan is for floats, and name is char; leave it out"},
+     "9:13: key \"name\": nan is for floats and times, and name is char; leave it out"},
     {KEYS "  - {field: x, nan: middle}\n",
      "9:21: key \"x\": unknown nan \"middle\"; say one of last, first, total"},
     {KEYS "  - {field: x, order: descending}\n",
@@ -622,6 +624,17 @@ static const struct {
     {RECSORT_FLOAT64, true, 8, {">f8"}},
     {RECSORT_CHAR, false, 10, {"S10"}},
     {RECSORT_UUID, false, 16, {"uuid"}},
+    {RECSORT_IPV4, false, 4, {"ipv4"}},
+    {RECSORT_IPV6, false, 16, {"ipv6"}},
+    {RECSORT_MAC, false, 6, {"mac"}},
+    {RECSORT_INT128, false, 16, {"int128", "__int128", "__int128_t"}},
+    {RECSORT_UINT128, false, 16, {"uint128", "unsigned __int128", "__uint128_t"}},
+    {RECSORT_DATETIME_D, false, 8, {"datetime_d", "<M8[D]"}},
+    {RECSORT_DATETIME_S, false, 8, {"datetime_s", "time_t", "<M8[s]"}},
+    {RECSORT_DATETIME_MS, false, 8, {"datetime_ms", "<M8[ms]"}},
+    {RECSORT_DATETIME_US, false, 8, {"datetime_us", "<M8[us]"}},
+    {RECSORT_DATETIME_NS, true, 8, {">M8[ns]"}},
+    {RECSORT_DATETIME_NS, false, 8, {"datetime_ns", "<M8[ns]"}},
     {RECSORT_BYTES, false, 10, {"V10"}},
     {RECSORT_BYTES, false, 3, {"|V3"}},
 };
@@ -794,7 +807,7 @@ static void loads_the_example_schemas(void **state)
     const char *file;
     size_t size, fields, keys;
   } examples[] = {{"entity", 20, 5, 1},    {"gensort", 100, 2, 1}, {"elf64-sym", 24, 9, 1},
-                  {"netflow5", 48, 22, 2}, {"particle", 28, 3, 1}, {"everything", 176, 32, 7}};
+                  {"netflow5", 48, 22, 2}, {"particle", 28, 3, 1}, {"everything", 272, 42, 8}};
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
     char path[300];

@@ -88,7 +88,7 @@ static void print_keys(const recsort_sorter *sorter, const recsort_stats *stats)
   for (size_t i = 0; i < count; i++) {
     recsort_key_info key;
     recsort_sorter_get_key(sorter, i, &key, sizeof key);
-    const bool real = key.field == NULL || tool_is_float(key.field);
+    const bool real = key.field == NULL || tool_has_nan(key.field);
     printf("%8u  %8u  %-5s  %-5s  %s\n", key.bits, key.shift,
            key.order == RECSORT_DESCENDING ? "desc" : "asc", real ? nans[key.nan] : "-", key.path);
   }

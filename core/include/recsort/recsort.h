@@ -173,7 +173,17 @@ typedef enum recsort_type {
   RECSORT_ENUM,     /* an integer of type `base` with names for its values */
   RECSORT_BITFIELD, /* bits [bit, bit + width) of an earlier integer field of the same struct, bit 0
                      * being the least significant; unsigned, and takes no bytes of its own */
-  RECSORT_UUID      /* 16 bytes in the order of their text (RFC 9562), compared as bytes */
+  RECSORT_UUID,     /* 16 bytes in the order of their text (RFC 9562), compared as bytes */
+  RECSORT_IPV4,     /* 4 bytes in network order, as struct in_addr, compared as bytes */
+  RECSORT_IPV6,     /* 16 bytes in network order, as struct in6_addr, compared as bytes */
+  RECSORT_MAC,      /* 6 bytes, compared as bytes */
+  RECSORT_INT128,
+  RECSORT_UINT128,
+  RECSORT_DATETIME_D, /* an int64 of days since 1970-01-01; the least one is no time (NaT) */
+  RECSORT_DATETIME_S, /* seconds since then, in UTC without leap seconds; and so on */
+  RECSORT_DATETIME_MS,
+  RECSORT_DATETIME_US,
+  RECSORT_DATETIME_NS
 } recsort_type;
 
 typedef enum recsort_endian {
@@ -190,11 +200,13 @@ typedef enum recsort_layout {
 
 typedef enum recsort_order { RECSORT_ASCENDING = 0, RECSORT_DESCENDING } recsort_order;
 
-/* Where NaNs go. Except with TOTAL, all NaNs are equal and -0 equals +0. */
+/* Where NaNs go, and times that are none. Except with TOTAL, all NaNs are equal and -0 equals +0.
+ */
 typedef enum recsort_nan {
   RECSORT_NAN_LAST = 0, /* after every number, in both orders */
   RECSORT_NAN_FIRST,    /* before every number, in both orders */
-  RECSORT_NAN_TOTAL     /* IEEE 754 totalOrder: -NaN < -inf < -0 < +0 < inf < NaN */
+  RECSORT_NAN_TOTAL     /* IEEE 754 totalOrder: -NaN < -inf < -0 < +0 < inf < NaN; no time is the
+                         * least one */
 } recsort_nan;
 
 /* One name of an enum's value. For a uint64 base, `value` holds the same 64 bits. */
@@ -228,12 +240,12 @@ typedef struct recsort_field_desc {
   uint32_t column;
 } recsort_field_desc;
 
-/* A key. `path` names a field: "price", "pos[2]", "stats.hp", "items[3].id"; or it is the name of a
- * computed value. */
+/* A key. `path` names a field: "price", "pos[2]", "stats.hp", "items[3].id"; a whole array, which
+ * is compared element by element: "pos"; or it is the name of a computed value. */
 typedef struct recsort_key_desc {
   const char *path;
   recsort_order order;
-  recsort_nan nan; /* floats and computed values only; TOTAL not for the latter */
+  recsort_nan nan; /* floats, times and computed values only; TOTAL not for the latter */
   uint32_t line;
   uint32_t column;
 } recsort_key_desc;
@@ -388,7 +400,9 @@ typedef enum recsort_type_class {
   RECSORT_CLASS_BYTES, /* compared as bytes */
   RECSORT_CLASS_STRUCT,
   RECSORT_CLASS_ENUM,
-  RECSORT_CLASS_BITFIELD
+  RECSORT_CLASS_BITFIELD,
+  RECSORT_CLASS_WIDE, /* an integer of more than 64 bits; its value is RECSORT_VALUE_BYTES */
+  RECSORT_CLASS_TIME  /* a signed number of units since 1970; the least one is no time */
 } recsort_type_class;
 
 /* What the library knows about a type. Later versions may add members at the end. */
@@ -412,7 +426,8 @@ typedef enum recsort_value_kind {
   RECSORT_VALUE_SIGNED,
   RECSORT_VALUE_UNSIGNED, /* bool and bitfields too */
   RECSORT_VALUE_REAL,
-  RECSORT_VALUE_BYTES /* char, bytes and uuid: points into the record */
+  RECSORT_VALUE_BYTES /* char, bytes, uuid and the like, and integers of 128 bits in the byte order
+                       * of the field: points into the record */
 } recsort_value_kind;
 
 typedef struct recsort_value {
@@ -666,7 +681,8 @@ RECSORT_API int recsort_key_compare(const recsort_sorter *sorter, const void *a,
 /* ---- What the sorter does and did ------------------------------------------------------------ */
 
 /* One key of the plan. It takes `bits` bits of the encoded key, from bit `shift` up. The field of a
- * computed value is NULL. */
+ * computed value is NULL. A key is a whole array if its field is one and its path does not end
+ * in an index. */
 typedef struct recsort_key_info {
   const char *path;
   const recsort_field *field;
