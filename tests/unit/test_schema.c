@@ -807,7 +807,8 @@ static void loads_the_example_schemas(void **state)
     const char *file;
     size_t size, fields, keys;
   } examples[] = {{"entity", 20, 5, 1},    {"gensort", 100, 2, 1}, {"elf64-sym", 24, 9, 1},
-                  {"netflow5", 48, 22, 2}, {"particle", 28, 3, 1}, {"everything", 272, 42, 8}};
+                  {"netflow5", 48, 22, 2}, {"particle", 28, 3, 1}, {"everything", 272, 42, 8},
+                  {"las", 28, 14, 1},      {"stl", 50, 3, 3},      {"utmp", 384, 13, 2}};
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
     char path[300];

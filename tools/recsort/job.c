@@ -41,6 +41,11 @@ void job_error(const char *name, uint64_t number, const recsort_error *error)
 tool_format job_format(const cli_job *job)
 {
   const cli_options *const options = job->options;
+  if (job->npy != NULL) {
+    tool_format format = npy_format(job->npy);
+    if (options->trailer != TOOL_ANY) format.trailer = options->trailer;
+    return format;
+  }
   tool_format format = tool_format_of(job->schema);
   if (options->skip != TOOL_ANY) {
     format.skip = options->skip;

@@ -47,13 +47,18 @@ static int run_job(cli_job *job)
 
 static int run_with_schema(const cli_options *options)
 {
-  recsort_schema *const schema = tool_load_schema(options->schema);
-  if (schema == NULL) return TOOL_TROUBLE;
-  cli_job job = {.options = options, .schema = schema};
-  const int status = run_job(&job);
-  tool_progress_clear();
-  recsort_sorter_destroy(job.sorter);
-  recsort_schema_destroy(schema);
+  npy_input npy = {0};
+  const bool named = options->schema != NULL;
+  if (named) npy.schema = tool_load_schema(options->schema);
+  cli_job job = {.options = options, .npy = named ? NULL : &npy};
+  int status = TOOL_TROUBLE;
+  if (named ? npy.schema != NULL : npy_open(&npy, options)) {
+    job.schema = npy.schema;
+    status = run_job(&job);
+    tool_progress_clear();
+    recsort_sorter_destroy(job.sorter);
+  }
+  npy_close(&npy);
   return status;
 }
 

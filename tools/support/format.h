@@ -33,6 +33,7 @@ typedef struct tool_format {
   const struct tool_header *header; /* what of this the header of an input says; NULL: nothing */
   const recsort_field *skip_field;  /* for the header: its fields, NULL: none */
   const recsort_field *count_field;
+  const void *context;     /* for the header */
   const tool_bytes *ahead; /* what has been read of a pipe at standard input; NULL: nothing */
 } tool_format;
 

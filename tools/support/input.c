@@ -121,7 +121,7 @@ static bool wrong_count(const tool_reader *reader, uint64_t size)
   const uint64_t allowed = size > around ? (size - around) / format->record_size : 0;
   tool_error("%s: its header says %" PRIu64 " records, and its size allows %" PRIu64 "%s",
              reader->name, format->count, allowed,
-             allowed > format->count ? "; if other data follows them, say trailer: any" : "");
+             allowed > format->count ? "; if other data follows them, the trailer must say so" : "");
   return false;
 }
 
@@ -509,16 +509,36 @@ void tool_reader_close(tool_reader *reader)
 
 /* ---- All files ---- */
 
-/* Reads the header of a file, without a message. */
-static bool peek_header(const char *path, tool_format *format)
+bool tool_peek_header(const char *path, tool_format *format, tool_bytes *bytes, bool *piped,
+                      tool_why *why)
 {
-  if (format->header == NULL) return true;
-  tool_reader reader = {.name = path, .format = *format};
-  tool_why why;
-  reader.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  const bool found = reader.fd >= 0 && find_records(&reader, &why);
+  const bool standard = tool_is_standard(path);
+  tool_reader reader = {.name = tool_input_name(path), .format = *format};
+  why->text[0] = '\0';
+  reader.fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (reader.fd < 0) {
+    tool_error_errno(reader.name, errno);
+    return false;
+  }
+  const off_t start = lseek(reader.fd, 0, SEEK_CUR);
+  const bool found = find_records(&reader, why);
+  *piped = start < 0;
+  if (!*piped) (void)lseek(reader.fd, start, SEEK_SET);
   *format = reader.format;
+  *bytes = reader.header;
+  reader.header = (tool_bytes){0};
   tool_reader_close(&reader);
+  return found;
+}
+
+/* The format of one file; false if its header cannot be read, which opening it will report. */
+static bool format_of(const char *path, tool_format *format)
+{
+  tool_bytes bytes = {0};
+  tool_why why;
+  bool piped;
+  const bool found = format->header == NULL || tool_peek_header(path, format, &bytes, &piped, &why);
+  tool_bytes_free(&bytes);
   return found;
 }
 
@@ -531,8 +551,7 @@ bool tool_measure(char *const *paths, size_t path_count, const tool_format *form
     uint64_t records, trailer;
     tool_format own = *format;
     if (tool_is_standard(paths[i]) || stat(paths[i], &status) != 0 || !S_ISREG(status.st_mode) ||
-        !peek_header(paths[i], &own) ||
-        !divide(&own, (uint64_t)status.st_size, &records, &trailer)) {
+        !format_of(paths[i], &own) || !divide(&own, (uint64_t)status.st_size, &records, &trailer)) {
       return false;
     }
     if (i == 0) extent->around = own.skip + trailer;

@@ -40,6 +40,12 @@ typedef struct tool_reader {
   uint64_t header_read; /* and how many bytes of the file that was */
 } tool_reader;
 
+/* Reads the header of an input, which says where its records are, into `format` and `bytes`, and
+ * leaves a file as it was. `piped` tells whether it was read from a pipe. False, with `why` unless
+ * there was a message, if it cannot be read. Free the bytes in any case. */
+bool tool_peek_header(const char *path, tool_format *format, tool_bytes *bytes, bool *piped,
+                      tool_why *why);
+
 /* Opens `path` (NULL or "-": standard input). If it is not a regular file, copies its header to
  * `header` (NULL: discards it) at once, unless the header says where the records are. Call
  * tool_reader_close afterwards in any case. */
