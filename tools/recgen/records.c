@@ -97,7 +97,8 @@ static recsort_value digit_value(const recsort_field *field, const recsort_enume
     return integer_value(field->base, (uint64_t)enumerators[digit].value);
   }
   if (type->type_class == RECSORT_CLASS_TIME)
-    return (recsort_value){.kind = RECSORT_VALUE_SIGNED, .as.i = INT64_MIN + 1 + (int64_t)digit};
+    return (recsort_value){.kind = RECSORT_VALUE_SIGNED,
+                           .as.i = (int64_t)((uint64_t)INT64_MIN + 1 + digit)};
   if (type->type_class != RECSORT_CLASS_SIGNED)
     return (recsort_value){.kind = RECSORT_VALUE_UNSIGNED, .as.u = digit};
   const uint64_t least = UINT64_MAX << (8 * field->size - 1);

@@ -434,7 +434,7 @@ static void report_types(const char *name, const recsort_error *error)
   tool_error("%s: %s", name, text);
 }
 
-static bool make_schema(npy_input *npy, const char *name, const tool_bytes *bytes, bool own_keys)
+bool npy_make_schema(npy_input *npy, const char *name, const tool_bytes *bytes, bool own_keys)
 {
   npy_header header;
   recsort_error error;
@@ -493,7 +493,7 @@ bool npy_open(npy_input *npy, const cli_options *options)
       tool_usage_error("%s is not a .npy file, so a schema is needed: --schema FILE", name);
     }
   }
-  good = good && make_schema(npy, name, &bytes, options->sorting.key_count == 0);
+  good = good && npy_make_schema(npy, name, &bytes, options->sorting.key_count == 0);
   if (good && piped) {
     npy->ahead = bytes;
   } else {

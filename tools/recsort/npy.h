@@ -17,6 +17,9 @@ typedef struct npy_input {
  * some, are all fields in their order. False, after a message, if the input is no .npy file or
  * cannot be sorted. Call npy_close in any case. */
 bool npy_open(npy_input *npy, const cli_options *options);
+/* Makes the schema from a header, with keys of its own if `own_keys`. `name` is that of its file.
+ * False, after a message, on failure. */
+bool npy_make_schema(npy_input *npy, const char *name, const tool_bytes *header, bool own_keys);
 /* The format of .npy files with the same fields; `npy` must outlive it. */
 tool_format npy_format(const npy_input *npy);
 void npy_close(npy_input *npy);
