@@ -71,7 +71,7 @@ static bool parse_digits(const unsigned char *text, size_t size, uint64_t *numbe
   while (size > 0 && *text == ' ')
     text++, size--;
   for (; digits < size; digits++) {
-    if (text[digits] < '0' || text[digits] > '9' || *number > largest) return false;
+    if (text[digits] < '0' || text[digits] > '9' || *number > largest / 10) return false;
     *number = 10 * *number + (uint64_t)(text[digits] - '0');
   }
   return digits > 0;

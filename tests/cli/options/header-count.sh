@@ -85,6 +85,8 @@ cat none | recsort -s points.yaml >out && same 999 no out none
 # The options take precedence.
 recsort -s points.yaml --count 2 a | head -c 14 | od -An -c
 recsort -s points.yaml --skip 8 --count 50 a | cmp - s1 2>&1 | head -n 1 | cut -c 1-20
+printf 'LASF\0\13-\1dxxcyybzzazz' >other
+recsort -s points.yaml --skip 8 --count 4 other | tail -c 12 && echo
 # A file that recgen makes is read back.
 for schema in points text; do
   recgen -s $schema.yaml -n 100 --seed 3 -o made && reccat -s $schema.yaml --format csv made | wc -l
@@ -122,7 +124,7 @@ recsort -s strict.yaml --check more
 recsort -s strict.yaml --merge a more -o out
 sed '/^trailer/d' text.yaml >strict.yaml
 recsort -s strict.yaml ta
-for count in '                 -3 ' '                    ' '3.0                 ' '99999999999999999999' '4611686018427387905 '; do
+for count in '                 -3 ' '                    ' '3.0                 ' '99999999999999999999' '4611686018427387905 ' '18446744073709551619'; do
   { printf 'COUNT   = '; printf '%s' "$count"; printf ' / header.abcabcabc'; } >wrong
   recsort -s text.yaml wrong
 done

@@ -41,6 +41,8 @@ if sys.argv[1] == "make":
     make("d9", header("'<f8'", "(9,)"), doubles(9, 1))
     make("d300", header("'<f8'", "(300,)", version=2), doubles(300, 2))
     make("d99", header("'<f8'", "(99,)", align=1), doubles(99, 3))       # no room for a digit
+    make("bare", header("'<f8'", "(9,)", align=1)[:-1] + b" ", doubles(9, 4))  # no newline
+    make("latin", header("[('é', '<i2')]", "(4,)"), struct.pack("<4h", 3, -1, 2, 0))
     make("d0", header("'<f8'", "(0,)"), b"")
     make("points", header(POINT, "(500,)", version=3), b"".join(map(point, range(500))))
     r = random.Random(9)
@@ -89,6 +91,8 @@ recsort -k value:desc <d300 -o out && same down 999 no out d300
 recsort d9 d300 -o out && same double 999 no out d9 d300
 cat d99 | recsort - d9 d300 -o out && same double 999 no out d99 d9 d300
 recsort d99 d0 d9 >out && same double 999 no out d99 d0 d9
+recsort bare -o out && same double 999 no out bare
+recsort latin -k é:desc | tail -c 8 | od -An -t d2
 recsort d0 >out && same double 999 no out d0
 recsort --unique d300 >out && same double 999 yes out d300
 cat d300 | recsort --head 3 >out && same double 3 no out d300

@@ -91,6 +91,8 @@ for key in v4 v6 mac i u t day a f ids; do
   recgen -s one.yaml -n 5000 -d sorted | recsort -s one.yaml --check || echo "$key: exit $?"
   recgen -s one.yaml -n 5000 | recsort -s one.yaml --check 2>/dev/null && echo "$key is in order"
 done
+sed 's/^keys.*/keys: [{field: "a[1]", order: desc}, a, {field: "ids[0]", order: desc}, ids]/' types.yaml >one.yaml
+recgen -s one.yaml -n 5000 -d sorted | recsort -s one.yaml --check && echo "shared elements too"
 reccat -s types.yaml --head 1 in
 reccat -s types.yaml -f jsonl --head 1 in
 for key in i t a v4; do recsort -s types.yaml -k $key --check in; done
