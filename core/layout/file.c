@@ -67,7 +67,8 @@ recsort_status rs_layout_file(const recsort_schema_desc *desc, recsort_schema *s
   recsort_file_info *const file = &schema->file;
   const bool any = desc->trailer == RECSORT_ANY_TRAILER;
   const char *why = NULL;
-  *file = (recsort_file_info){.skip = desc->skip, .trailer = desc->trailer, .count = desc->count};
+  *file = (recsort_file_info){
+      .skip = desc->skip, .trailer = desc->trailer, .count = desc->count, .repeat = desc->repeat};
   recsort_status status =
       lay_number(desc, "skip", desc->skip_field, schema, &file->skip_field, error);
   if (!status)
@@ -87,6 +88,9 @@ recsort_status rs_layout_file(const recsort_schema_desc *desc, recsort_schema *s
     why = "count is both a number and a field of the header";
   else if (any && !desc->count && !desc->count_field)
     why = "a trailer of any size needs a count: where would it begin?";
+  else if (desc->repeat && (desc->trailer || !(desc->count || desc->count_field) ||
+                            !(desc->skip || desc->skip_field)))
+    why = "what is repeated has a skip, a count and no trailer";
   if (!why) return RECSORT_OK;
   return rs_fail_at(error, RECSORT_INVALID_SCHEMA, (rs_place){.source = desc->source}, "%s", why);
 }

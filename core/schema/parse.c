@@ -498,7 +498,7 @@ static recsort_status read_number_or_field(rs_reader *reader, void *context)
 }
 
 typedef struct schema_text {
-  rs_text record, endian, layout, size, trailer;
+  rs_text record, endian, layout, size, trailer, repeat;
   number_text skip, count;
   field_list fields;
   key_list keys;
@@ -522,7 +522,8 @@ static recsort_status judge_schema(const rs_reader *reader, const schema_text *s
   static const choice layouts[] = {{"c", RECSORT_LAYOUT_C},
                                    {"packed", RECSORT_LAYOUT_PACKED},
                                    {"explicit", RECSORT_LAYOUT_EXPLICIT}};
-  int layout = RECSORT_LAYOUT_C;
+  static const choice repeats[] = {{"false", false}, {"true", true}};
+  int layout = RECSORT_LAYOUT_C, repeat = false;
   *desc = (recsort_schema_desc){.struct_size = sizeof *desc,
                                 .record = schema->record.value,
                                 .fields = schema->fields.items,
@@ -547,6 +548,14 @@ static recsort_status judge_schema(const rs_reader *reader, const schema_text *s
   if (!status)
     status =
         read_trailer(reader, &schema->trailer, desc->count || desc->count_field, &desc->trailer);
+  if (!status)
+    status =
+        read_choice(reader, NULL, "repeat", &schema->repeat, repeats, LENGTH(repeats), &repeat);
+  const bool framed = (desc->skip || desc->skip_field) && (desc->count || desc->count_field);
+  if (!status && repeat && (!framed || desc->trailer))
+    status = rs_refuse(reader, schema->repeat.place, NULL,
+                       "what is repeated has a skip, a count and no trailer");
+  desc->repeat = repeat;
   desc->layout = (recsort_layout)layout;
   return status;
 }
@@ -564,6 +573,7 @@ static recsort_status read_schema(rs_reader *reader, recsort_schema_desc *desc)
       {.word = "skip", .node = read_number_or_field, .list = &schema.skip},
       {.word = "count", .node = read_number_or_field, .list = &schema.count},
       {.word = "trailer", .text = &schema.trailer},
+      {.word = "repeat", .text = &schema.repeat},
       {.word = "fields", .item = read_field, .list = &schema.fields},
       {.word = "keys", .item = read_key, .list = &schema.keys},
   };

@@ -63,7 +63,7 @@ static const refusal of_text[] = {
     {"record: R\nrecord: S\n", "2:1: record is given twice, first on line 1"},
     {"record: R\nfeilds: []\n", "2:1: unknown word \"feilds\"; did you mean fields?"},
     {"record: R\nwhatever: 1\n", "2:1: unknown word \"whatever\"; known here: record, endian, "
-                                 "layout, size, skip, count, trailer, fields, keys"},
+                                 "layout, size, skip, count, trailer, repeat, fields, keys"},
     {"record: [R]\n", "1:9: record must be a single value, not a list"},
     {"record: {a: b}\n", "1:9: record must be a single value, not a mapping"},
     {"record: R\nfields: a\n", "2:9: fields must be a list, not a single value"},
@@ -720,6 +720,11 @@ static void reads_the_words_of_files(void **state)
   assert_int_equal(info.trailer, 0);
   assert_null(info.skip_field);
   assert_null(info.count_field);
+  assert_false(info.repeat);
+  recsort_schema_destroy(schema);
+  schema = load("record: R\nskip: 7\nrepeat: true\ncount: 5\nfields: [{name: a, type: int8}]\n");
+  recsort_schema_get_file(schema, &info, sizeof info);
+  assert_true(info.repeat);
   recsort_schema_destroy(schema);
   schema = load("record: R\nskip: {offset: 0, type: \">u4\"}\nfields: [{name: a, type: int8}]\n");
   recsort_schema_get_file(schema, &info, sizeof info);

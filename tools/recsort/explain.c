@@ -69,6 +69,7 @@ static void print_layout(const recsort_schema *schema, const tool_format *format
   } else if (format->count != TOOL_ANY) {
     printf("file records: %" PRIu64 "\n", format->count);
   }
+  if (format->repeat) printf("header and records are repeated up to the end of the file\n");
   if (format->trailer == TOOL_ANY) {
     printf("file trailer: what follows them\n");
   } else if (format->trailer != 0) {

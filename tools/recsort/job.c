@@ -56,6 +56,7 @@ tool_format job_format(const cli_job *job)
     format.count_field = NULL;
   }
   if (options->trailer != TOOL_ANY || options->count != TOOL_ANY) format.trailer = options->trailer;
+  if (format.repeat) format.trailer = 0;
   tool_format_settle(&format);
   return format;
 }

@@ -30,8 +30,29 @@ static bool reads_standard_input_twice(const cli_job *job)
   return true;
 }
 
+/* Repeated headers keep their places and their numbers of records. */
+static bool breaks_blocks(const cli_job *job)
+{
+  const cli_options *const options = job->options;
+  const bool writes = options->command == COMMAND_SORT && options->index_bits == 0;
+  if (!job_format(job).repeat) return false;
+  if (options->command == COMMAND_EXPLAIN && options->input_count != 0) {
+    tool_usage_error("--explain does not read files whose headers are repeated");
+  } else if (options->trailer != UINT64_MAX) {
+    tool_usage_error("no --trailer, as header and records are repeated up to the end");
+  } else if (options->command == COMMAND_MERGE ||
+             (writes && (options->input_count > 1 || options->unique || options->has_head))) {
+    tool_usage_error("a file whose headers are repeated is sorted alone and whole: no --merge, "
+                     "--unique or --head");
+  } else {
+    return false;
+  }
+  return true;
+}
+
 static int run_job(cli_job *job)
 {
+  if (breaks_blocks(job)) return TOOL_TROUBLE;
   if (reads_standard_input_twice(job)) return TOOL_TROUBLE;
   switch (job->options->command) {
   case COMMAND_CHECK:

@@ -161,6 +161,7 @@ tool_format tool_format_of(const recsort_schema *schema)
                         .skip = file.skip,
                         .count = file.count != 0 ? file.count : TOOL_ANY,
                         .trailer = file.trailer,
+                        .repeat = file.repeat,
                         .skip_field = file.skip_field,
                         .count_field = file.count_field};
   tool_format_settle(&format);

@@ -28,8 +28,9 @@ void tool_bytes_free(tool_bytes *bytes);
 typedef struct tool_format {
   size_t record_size;
   uint64_t skip;
-  uint64_t count;                   /* records of each input, or TOOL_ANY */
-  uint64_t trailer;                 /* TOOL_ANY, with a count: everything behind the records */
+  uint64_t count;   /* records of each input, or TOOL_ANY */
+  uint64_t trailer; /* TOOL_ANY, with a count: everything behind the records */
+  bool repeat; /* header and records are repeated; `skip` and `count` are those of one header */
   const struct tool_header *header; /* what of this the header of an input says; NULL: nothing */
   const recsort_field *skip_field;  /* for the header: its fields, NULL: none */
   const recsort_field *count_field;

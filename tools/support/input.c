@@ -121,7 +121,8 @@ static bool wrong_count(const tool_reader *reader, uint64_t size)
   const uint64_t allowed = size > around ? (size - around) / format->record_size : 0;
   tool_error("%s: its header says %" PRIu64 " records, and its size allows %" PRIu64 "%s",
              reader->name, format->count, allowed,
-             allowed > format->count ? "; if other data follows them, the trailer must say so" : "");
+             allowed > format->count ? "; if other data follows them, the trailer must say so"
+                                     : "");
   return false;
 }
 
@@ -275,6 +276,7 @@ bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *
     tool_error_errno(reader->name, EISDIR);
     return false;
   }
+  if (format->repeat) return true; /* what it holds is known once it has been read */
   return measure(reader) && (reader->sized || begin_pipe(reader, header));
 }
 
@@ -416,13 +418,74 @@ static bool read_held(tool_reader *reader, unsigned char *to, size_t capacity, s
   return true;
 }
 
+/* Reads the next of the repeated headers. `*ended` tells whether there is none. */
+static bool next_block(tool_reader *reader, bool *ended)
+{
+  tool_format *const format = &reader->format;
+  tool_bytes *const bytes = &reader->header;
+  const size_t begin = bytes->size;
+  tool_why why = {""};
+  const size_t needed = format->header != NULL ? format->header->needed(format, NULL, 0) : 1;
+  if (!read_up_to(reader, bytes, begin + needed)) return false;
+  *ended = bytes->size == begin;
+  if (*ended) return true;
+  bool good = bytes->size - begin >= needed;
+  if (good && format->header != NULL &&
+      !format->header->read(format, bytes->data + begin, needed, &why)) {
+    tool_error("%s: block %zu: %s", reader->name, reader->blocks.size / sizeof(tool_block),
+               why.text);
+    return false;
+  }
+  if (good && !read_up_to(reader, bytes, begin + format->skip)) return false;
+  good = good && bytes->size - begin == format->skip && counted_size(format, &reader->left);
+  if (!good) {
+    tool_error("%s: block %zu: its header ends early", reader->name,
+               reader->blocks.size / sizeof(tool_block));
+    return false;
+  }
+  const tool_block block = {format->skip, format->count};
+  return tool_bytes_append(&reader->blocks, &block, sizeof block) || no_memory(reader);
+}
+
+/* True if a regular file is still as it was opened. */
+static bool is_unchanged(const tool_reader *reader)
+{
+  struct stat now;
+  if (!S_ISREG(reader->status.st_mode) ||
+      (fstat(reader->fd, &now) == 0 && !was_changed(&reader->status, &now))) {
+    return true;
+  }
+  tool_error("%s: it was changed while it was being read", reader->name);
+  return false;
+}
+
+/* Reads records between repeated headers. */
+static bool read_repeated(tool_reader *reader, unsigned char *to, size_t capacity, size_t *got)
+{
+  bool ended = false;
+  *got = 0;
+  while (reader->left == 0 && !ended) {
+    if (!next_block(reader, &ended)) return false;
+  }
+  if (ended) return is_unchanged(reader);
+  if (!read_some(reader, to, capacity < reader->left ? capacity : (size_t)reader->left, got)) {
+    return false;
+  }
+  reader->left -= *got;
+  if (*got != 0) return true;
+  tool_error("%s: block %zu: its header says %" PRIu64 " records, and the file ends before them",
+             reader->name, reader->blocks.size / sizeof(tool_block) - 1, reader->format.count);
+  return false;
+}
+
 bool tool_reader_read(tool_reader *reader, void *to, size_t capacity, size_t *got)
 {
   size_t size;
   if (reader->sized) {
     if (!read_sized(reader, to, capacity, &size)) return false;
   } else {
-    const bool read = is_counted(&reader->format)   ? read_counted(reader, to, capacity, &size)
+    const bool read = reader->format.repeat         ? read_repeated(reader, to, capacity, &size)
+                      : is_counted(&reader->format) ? read_counted(reader, to, capacity, &size)
                       : reader->format.trailer != 0 ? read_held(reader, to, capacity, &size)
                                                     : read_some(reader, to, capacity, &size);
     if (!read || (size == 0 && !check_whole(reader, reader->given))) return false;
@@ -494,6 +557,7 @@ static bool put_counted_trailer(const tool_reader *reader, tool_output *to)
 
 bool tool_reader_put_trailer(tool_reader *reader, tool_output *to)
 {
+  if (reader->format.repeat) return true;
   if (reader->sized) return put_sized_trailer(reader, to);
   if (is_counted(&reader->format)) return put_counted_trailer(reader, to);
   return to == NULL || tool_output_write(to, reader->held.data, reader->held.size);
@@ -504,6 +568,7 @@ void tool_reader_close(tool_reader *reader)
   if (reader->fd > STDERR_FILENO) close(reader->fd);
   tool_bytes_free(&reader->held);
   tool_bytes_free(&reader->header);
+  tool_bytes_free(&reader->blocks);
   reader->fd = -1;
 }
 
@@ -550,8 +615,9 @@ bool tool_measure(char *const *paths, size_t path_count, const tool_format *form
     struct stat status;
     uint64_t records, trailer;
     tool_format own = *format;
-    if (tool_is_standard(paths[i]) || stat(paths[i], &status) != 0 || !S_ISREG(status.st_mode) ||
-        !format_of(paths[i], &own) || !divide(&own, (uint64_t)status.st_size, &records, &trailer)) {
+    if (own.repeat || tool_is_standard(paths[i]) || stat(paths[i], &status) != 0 ||
+        !S_ISREG(status.st_mode) || !format_of(paths[i], &own) ||
+        !divide(&own, (uint64_t)status.st_size, &records, &trailer)) {
       return false;
     }
     if (i == 0) extent->around = own.skip + trailer;

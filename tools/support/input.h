@@ -24,6 +24,12 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+/* A header that is repeated, and what follows it. */
+typedef struct tool_block {
+  uint64_t header_size;
+  uint64_t records;
+} tool_block;
+
 typedef struct tool_reader {
   const char *name; /* for messages */
   tool_format format;
@@ -37,7 +43,9 @@ typedef struct tool_reader {
   uint64_t given;       /* bytes of records read */
   tool_bytes held;      /* not sized: bytes read that may be the trailer */
   tool_bytes header;    /* of a header that says where the records are: what was read of it, */
-  uint64_t header_read; /* and how many bytes of the file that was */
+  uint64_t header_read; /* and how many bytes of the file that was; */
+                        /* if headers are repeated, all of them, and for each: */
+  tool_bytes blocks;    /* a tool_block */
 } tool_reader;
 
 /* Reads the header of an input, which says where its records are, into `format` and `bytes`, and

@@ -312,6 +312,8 @@ typedef struct recsort_schema_desc {
    * of the file, and the field ends within 2^20 bytes; `name` is ignored. NULL: none. */
   const recsort_field_desc *skip_field;
   const recsort_field_desc *count_field;
+  bool repeat; /* a file repeats header and records up to its end; each header has the number of its
+                * records. There is no trailer */
 } recsort_schema_desc;
 
 /* A field with its place in the record; read-only, owned by its schema. An array of structs has the
@@ -383,6 +385,7 @@ typedef struct recsort_file_info {
   uint64_t count;   /* 0: not given */
   const recsort_field *skip_field;
   const recsort_field *count_field;
+  bool repeat; /* header and records are repeated */
 } recsort_file_info;
 
 /* Fills in `info`, of `size` bytes. What it points to is owned by the schema. */
