@@ -390,6 +390,8 @@ static void refuses_bad_records_made_by_calls(void **state)
        "a trailer of any size needs a count: where would it begin?");
   const recsort_field_desc number = {.type = RECSORT_INT32, .offset = 4};
   const recsort_field_desc real = {.type = RECSORT_FLOAT32, .offset = 4};
+  CASE((desc.count = 1, desc.skip = 1, desc.trailer = 1, desc.repeat = true),
+       "what is repeated has a skip, a count and no trailer");
   CASE((desc.count = 1, desc.repeat = true), "what is repeated has a skip, a count and no trailer");
   CASE((desc.count = 1, desc.skip = 8, desc.count_field = &number),
        "count is both a number and a field of the header");

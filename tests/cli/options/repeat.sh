@@ -101,6 +101,9 @@ recsort -s varied.yaml early
 # recgen makes packets of 30 flows.
 recgen -s "$SCHEMAS/netflow5.yaml" -n 70 -o made && wc -c <made && od -An -t x1 -j 2 -N 2 made && od -An -t x1 -j 2930 -N 2 made
 recsort -s "$SCHEMAS/netflow5.yaml" made -o made && reccat -s "$SCHEMAS/netflow5.yaml" -f csv made | wc -l
+sed '/^repeat/d; /^count/d' flow.yaml >plain.yaml
+recgen -s plain.yaml -n 70 | reccat -s plain.yaml -f csv >plain.csv
+recgen -s flow.yaml -n 70 | reccat -s flow.yaml -f csv | cmp - plain.csv && echo "the same records"
 recgen -s fixed.yaml -n 21 | recsort -s fixed.yaml | wc -c
 recgen -s fixed.yaml -n 22 -o out || cat out
 recgen -s flow.yaml -n 0 | wc -c
