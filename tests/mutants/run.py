@@ -390,8 +390,7 @@ MUTANTS = [
     ('core/plan/plan.c', 'i / each * target->field->size;', '0;'),
     ('core/plan/plan.c', 'lower == big ? 8 : 0', 'lower == big ? 0 : 8'),
     ('core/plan/plan.c', '== RECSORT_INT128 && !lower', '== RECSORT_INT128'),
-    ('core/plan/plan.c', '(nan == RECSORT_NAN_LAST) == (order == RECSORT_ASCENDING)',
-     'nan == RECSORT_NAN_LAST'),
+    ('core/plan/plan.c', '(uint64_t)INT64_MIN + up', '(uint64_t)INT64_MIN + !up'),
     # permutations
     ('core/permute/permute.c', 'if (at >= count) return false;', 'if (at > count) return false;'),
     ('core/permute/permute.c', 'range.end - range.begin)) v->good = false;', 'range.end - range.begin)) v->good = true;'),
