@@ -174,12 +174,18 @@ size_t recsort_schema_record_size(const recsort_schema *schema)
 
 uint64_t recsort_schema_skip(const recsort_schema *schema)
 {
-  return schema ? schema->skip : 0;
+  return schema ? schema->file.skip : 0;
 }
 
 uint64_t recsort_schema_trailer(const recsort_schema *schema)
 {
-  return schema ? schema->trailer : 0;
+  return schema ? schema->file.trailer : 0;
+}
+
+void recsort_schema_get_file(const recsort_schema *schema, recsort_file_info *info, size_t size)
+{
+  const recsort_file_info found = schema ? schema->file : (recsort_file_info){0};
+  sized_copy(info, size, &found, sizeof found);
 }
 
 const recsort_field *recsort_schema_fields(const recsort_schema *schema, size_t *count)

@@ -68,6 +68,9 @@ static recsort_status find_coordinate(const reading *r, const char *path, rs_tar
   const recsort_status status =
       rs_layout_find(r->schema, &key, r->schema->source, target, r->error);
   if (status) return status;
+  if (target->count > 1)
+    return REFUSE(r, "key \"%.*s\": %.*s is an array of %zu; say which element", NAME(r),
+                  RS_SHOWN(target->field->name), target->count);
   const recsort_type_class found = rs_class_of(target->field->type);
   if (found == RECSORT_CLASS_FLOAT || rs_type_is_integer(target->field->type)) return RECSORT_OK;
   return REFUSE(r, "key \"%.*s\": %.*s is %s, not an integer or a float", NAME(r),

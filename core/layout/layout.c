@@ -247,6 +247,8 @@ static recsort_status lay_type(const builder *b, const frame *f, const recsort_f
   case RECSORT_CLASS_SIGNED:
   case RECSORT_CLASS_UNSIGNED:
   case RECSORT_CLASS_FLOAT:
+  case RECSORT_CLASS_WIDE:
+  case RECSORT_CLASS_TIME:
   case RECSORT_CLASS_BITFIELD:
   case RECSORT_CLASS_NONE:
     *element = (extent){type->size, type->alignment};
@@ -382,8 +384,6 @@ static recsort_status check_record(const builder *b)
     why = "the record has no fields";
   else if (d->key_count && !d->keys)
     why = "the record's keys are missing";
-  else if (d->skip > INT64_MAX || d->trailer > INT64_MAX - d->skip)
-    why = "skip and trailer together are larger than any file";
   if (!why) return RECSORT_OK;
   return rs_fail_at(b->error, RECSORT_INVALID_SCHEMA, place, "%s", why);
 }
@@ -458,10 +458,9 @@ recsort_status rs_layout_create(const recsort_schema_desc *desc, rs_zero_offset 
   if (!status) status = find_size(&b, record.extent.size, &schema->record_size);
   if (!status) status = copy_texts(&b, schema);
   if (status) return status;
-  schema->skip = desc->skip;
-  schema->trailer = desc->trailer;
   schema->fields = record.fields;
   schema->field_count = record.count;
-  status = rs_layout_compute(desc, schema, error);
+  status = rs_layout_file(desc, schema, error);
+  if (!status) status = rs_layout_compute(desc, schema, error);
   return status ? status : copy_keys(&b, schema);
 }

@@ -12,11 +12,12 @@
 /* The size of the largest record. Sums of offsets and sizes cannot overflow. */
 #define RS_RECORD_MAX_BYTES INT32_MAX
 
-/* What a key's path names: a field that is neither a struct nor an array, and the offset of the
- * value from the start of the record; or a computed value, and no field. */
+/* What a key's path names: a field that is no struct, the offset of its first value from the start
+ * of the record, and how many values there are; or a computed value, and no field. */
 typedef struct rs_target {
   const recsort_field *field;
   uint64_t offset;
+  size_t count; /* 1, unless it is a whole array */
   const struct rs_computed *computed;
 } rs_target;
 
@@ -40,8 +41,7 @@ struct recsort_schema {
   const char *record;
   const char *source; /* NULL: unnamed */
   size_t record_size;
-  uint64_t skip;
-  uint64_t trailer;
+  recsort_file_info file;
   recsort_field *fields;
   size_t field_count;
   rs_computed *computed;
@@ -62,6 +62,10 @@ recsort_status rs_layout_create(const recsort_schema_desc *desc, rs_zero_offset 
 /* Reads the computed values of `desc` into `schema`, which has its fields. */
 recsort_status rs_layout_compute(const recsort_schema_desc *desc, recsort_schema *schema,
                                  recsort_error *error);
+
+/* Checks what `desc` says about files, and fills in `schema->file`. */
+recsort_status rs_layout_file(const recsort_schema_desc *desc, recsort_schema *schema,
+                              recsort_error *error);
 
 /* Follows a key's path and checks that its type allows its `nan`. Errors: INVALID_KEY, at the key's
  * line and column in `source` (NULL: none). */

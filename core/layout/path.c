@@ -60,16 +60,25 @@ static recsort_status read_name(walk *w, const recsort_field *fields, size_t cou
 
 static recsort_status refuse_missing_index(const walk *w, const recsort_field *field)
 {
+  if (field->type != RECSORT_STRUCT)
+    return REFUSE(w, "key \"%.*s\": %.*s is an array of %s, not a struct", RS_SHOWN(w->key->path),
+                  RS_SHOWN(field->name), recsort_type_name(field->type));
   return REFUSE(w, "key \"%.*s\": %.*s is an array of %zu; say which element, such as %.*s[0]",
                 RS_SHOWN(w->key->path), RS_SHOWN(field->name), field->count, SHOWN_SO_FAR(w));
 }
 
-/* The index after an array's name. It has one spelling only, so that equal keys have equal paths.
- */
-static recsort_status read_index(walk *w, const recsort_field *field, size_t *index)
+/* The index after an array's name; without it the path ends, and means the whole array. It has one
+ * spelling only, so that equal keys have equal paths. */
+static recsort_status read_index(walk *w, const recsort_field *field, size_t *index, size_t *count)
 {
   *index = 0;
-  if (*w->rest != '[') return field->count ? refuse_missing_index(w, field) : RECSORT_OK;
+  *count = 1;
+  if (*w->rest != '[') {
+    if (field->count && (*w->rest || field->type == RECSORT_STRUCT))
+      return refuse_missing_index(w, field);
+    if (field->count) *count = field->count;
+    return RECSORT_OK;
+  }
   if (!field->count)
     return REFUSE(w, "key \"%.*s\": %.*s is not an array; leave the index out",
                   RS_SHOWN(w->key->path), RS_SHOWN(field->name));
@@ -96,7 +105,7 @@ static recsort_status check_order(const walk *w)
   return RECSORT_OK;
 }
 
-/* A path must end at a single value, of a type that fits the rest of the key. */
+/* A path must end at a value or an array of them, of a type that fits the rest of the key. */
 static recsort_status check_end(const walk *w, const recsort_field *field)
 {
   const recsort_key_desc *key = w->key;
@@ -106,8 +115,9 @@ static recsort_status check_end(const walk *w, const recsort_field *field)
                   RS_SHOWN(field->fields[0].name));
   const recsort_status status = check_order(w);
   if (status) return status;
-  if (key->nan != RECSORT_NAN_LAST && rs_class_of(field->type) != RECSORT_CLASS_FLOAT)
-    return REFUSE(w, "key \"%.*s\": nan is for floats, and %.*s is %s; leave it out",
+  const recsort_type_class found = rs_class_of(field->type);
+  if (key->nan != RECSORT_NAN_LAST && found != RECSORT_CLASS_FLOAT && found != RECSORT_CLASS_TIME)
+    return REFUSE(w, "key \"%.*s\": nan is for floats and times, and %.*s is %s; leave it out",
                   RS_SHOWN(key->path), RS_SHOWN(field->name), recsort_type_name(field->type));
   return RECSORT_OK;
 }
@@ -139,7 +149,7 @@ recsort_status rs_layout_find(const recsort_schema *schema, const recsort_key_de
 {
   walk w = {key, source, error, key->path};
   const recsort_field *fields = schema->fields, *field = NULL;
-  size_t count = schema->field_count;
+  size_t count = schema->field_count, values = 1;
   uint64_t offset = 0;
   if (!key->path) return REFUSE(&w, "a key has no path");
   const rs_computed *const computed = find_computed(schema, key->path);
@@ -153,7 +163,7 @@ recsort_status rs_layout_find(const recsort_schema *schema, const recsort_key_de
   for (;;) {
     size_t index;
     recsort_status status = read_name(&w, fields, count, &field);
-    if (!status) status = read_index(&w, field, &index);
+    if (!status) status = read_index(&w, field, &index, &values);
     if (status) return status;
     offset += field->offset + (uint64_t)index * field->size;
     if (!*w.rest) break;
@@ -164,6 +174,6 @@ recsort_status rs_layout_find(const recsort_schema *schema, const recsort_key_de
   }
   const recsort_status status = check_end(&w, field);
   if (status) return status;
-  *target = (rs_target){.field = field, .offset = offset};
+  *target = (rs_target){.field = field, .offset = offset, .count = values};
   return RECSORT_OK;
 }

@@ -114,7 +114,7 @@ static recsort_value read_value(const recsort_field *field, const void *base, si
   const recsort_type type = field->type == RECSORT_ENUM ? field->base : field->type;
   const recsort_type_class type_class = rs_class_of(type);
   recsort_value value = {.kind = RECSORT_VALUE_BYTES, .as.bytes = bytes, .size = field->size};
-  if (type_class == RECSORT_CLASS_BYTES) return value;
+  if (type_class == RECSORT_CLASS_BYTES || type_class == RECSORT_CLASS_WIDE) return value;
   const uint64_t bits = load(bytes, field->size, field->endian);
   value.kind = RECSORT_VALUE_UNSIGNED;
   value.as.u = bits;
@@ -124,6 +124,7 @@ static recsort_value read_value(const recsort_field *field, const void *base, si
     value.as.real = to_real(bits, type);
     break;
   case RECSORT_CLASS_SIGNED:
+  case RECSORT_CLASS_TIME:
     value.kind = RECSORT_VALUE_SIGNED;
     value.as.i = extend_sign(bits, 8 * (unsigned)field->size);
     break;
@@ -135,6 +136,7 @@ static recsort_value read_value(const recsort_field *field, const void *base, si
     break;
   case RECSORT_CLASS_UNSIGNED:
   case RECSORT_CLASS_BYTES:
+  case RECSORT_CLASS_WIDE:
   case RECSORT_CLASS_STRUCT:
   case RECSORT_CLASS_ENUM:
   case RECSORT_CLASS_NONE:
@@ -208,8 +210,10 @@ static uint64_t value_bits(const recsort_field *field, recsort_value value,
            (as_integer(value) << field->bit & mask);
   case RECSORT_CLASS_SIGNED:
   case RECSORT_CLASS_UNSIGNED:
+  case RECSORT_CLASS_TIME:
   case RECSORT_CLASS_ENUM:
   case RECSORT_CLASS_BYTES:
+  case RECSORT_CLASS_WIDE:
   case RECSORT_CLASS_STRUCT:
   case RECSORT_CLASS_NONE:
     break;
@@ -223,7 +227,8 @@ void recsort_field_set(const recsort_field *field, void *base, size_t element,
   unsigned char *bytes = (unsigned char *)base + field->offset + element * field->size;
   recsort_value value;
   sized_copy(&value, sizeof value, given, size);
-  if (rs_class_of(field->type) == RECSORT_CLASS_BYTES) {
+  const recsort_type_class type_class = rs_class_of(field->type);
+  if (type_class == RECSORT_CLASS_BYTES || type_class == RECSORT_CLASS_WIDE) {
     write_bytes(bytes, field->size, value);
     return;
   }

@@ -9,6 +9,7 @@
 
 enum { MAX_KEY_BITS = 1 << 24 };
 #define TOO_WIDE "the keys take more than %d bits"
+#define TOO_MANY "the keys are arrays of too many elements; sort by some of them"
 
 static unsigned bits_of(uint64_t value)
 {
@@ -20,12 +21,18 @@ static bool is_string(const recsort_field *field)
   return rs_class_of(field->type) == RECSORT_CLASS_BYTES;
 }
 
-/* The number of steps of a key: a byte string takes one for each 8 bytes, a computed value one more
- * than it has coordinates. */
+/* A byte string takes a step for each 8 bytes, and so does an integer of 128 bits. */
+static size_t steps_of_value(const recsort_field *field)
+{
+  const bool wide = rs_class_of(field->type) == RECSORT_CLASS_WIDE;
+  return is_string(field) || wide ? (field->size + 7) / 8 : 1;
+}
+
+/* The number of steps of a key; a computed value takes one more than it has coordinates. */
 static size_t steps_of(const rs_target *target)
 {
   if (target->computed) return 1 + target->computed->count;
-  return is_string(target->field) ? (target->field->size + 7) / 8 : 1;
+  return target->count * steps_of_value(target->field);
 }
 
 /* The limit is infinity: a greater magnitude is a NaN. */
@@ -55,8 +62,20 @@ static void plan_enum(recsort_key_step *step, const recsort_field *field)
   step->width = (uint8_t)bits_of(step->limit);
 }
 
+/* The code of a time is its distance from a time that comes first or second, so that none, the
+ * least integer, comes where it should: the difference wraps around. */
+static void plan_time(recsort_key_step *step, recsort_order order, recsort_nan nan)
+{
+  const bool up = (nan == RECSORT_NAN_LAST) == (order == RECSORT_ASCENDING);
+  step->kind = nan == RECSORT_NAN_TOTAL ? RECSORT_KEY_SIGNED : RECSORT_KEY_OFFSET;
+  if (nan == RECSORT_NAN_TOTAL) return;
+  step->bias = (uint64_t)INT64_MIN + up;
+  step->limit = UINT64_MAX;
+}
+
 /* The step of a field that is not a byte string. */
-static recsort_key_step plan_scalar(const recsort_field *field, recsort_nan nan)
+static recsort_key_step plan_scalar(const recsort_field *field, recsort_order order,
+                                    recsort_nan nan)
 {
   recsort_key_step step = {.bytes = (uint8_t)field->size, .width = (uint8_t)(8 * field->size)};
   if (field->endian == RECSORT_BIG_ENDIAN) step.flags |= RECSORT_KEY_BIG_ENDIAN;
@@ -79,8 +98,12 @@ static recsort_key_step plan_scalar(const recsort_field *field, recsort_nan nan)
   case RECSORT_CLASS_SIGNED:
     step.kind = RECSORT_KEY_SIGNED;
     break;
+  case RECSORT_CLASS_TIME:
+    plan_time(&step, order, nan);
+    break;
   case RECSORT_CLASS_UNSIGNED:
-  case RECSORT_CLASS_BYTES: /* the other classes are not numbers */
+  case RECSORT_CLASS_BYTES: /* the other classes are not numbers of one step */
+  case RECSORT_CLASS_WIDE:
   case RECSORT_CLASS_STRUCT:
   case RECSORT_CLASS_NONE:
     step.kind = RECSORT_KEY_UNSIGNED;
@@ -96,7 +119,28 @@ static recsort_key_step plan_string(const recsort_field *field, size_t part)
   return (recsort_key_step){.kind = RECSORT_KEY_UNSIGNED,
                             .flags = RECSORT_KEY_BIG_ENDIAN,
                             .bytes = bytes,
-                            .width = (uint8_t)(8 * bytes)};
+                            .width = (uint8_t)(8 * bytes),
+                            .offset = 8 * part};
+}
+
+/* The upper half of an integer of 128 bits, or the lower one. */
+static recsort_key_step plan_half(const recsort_field *field, bool lower)
+{
+  const bool is_signed = field->type == RECSORT_INT128 && !lower;
+  const bool big = field->endian == RECSORT_BIG_ENDIAN;
+  return (recsort_key_step){.kind = is_signed ? RECSORT_KEY_SIGNED : RECSORT_KEY_UNSIGNED,
+                            .flags = big ? RECSORT_KEY_BIG_ENDIAN : 0,
+                            .bytes = 8,
+                            .width = 64,
+                            .offset = lower == big ? 8 : 0};
+}
+
+/* Step `part` of a value at offset 0. */
+static recsort_key_step plan_value(const recsort_field *field, recsort_order order, recsort_nan nan,
+                                   size_t part)
+{
+  if (rs_class_of(field->type) == RECSORT_CLASS_WIDE) return plan_half(field, part != 0);
+  return is_string(field) ? plan_string(field, part) : plan_scalar(field, order, nan);
 }
 
 /* ---- Computed values ---- */
@@ -133,7 +177,7 @@ static recsort_key_step plan_curve(const rs_computed *computed, recsort_nan nan)
 static recsort_key_step plan_operand(const rs_computed *computed, size_t i)
 {
   const recsort_field *const field = computed->coordinates[i].field;
-  recsort_key_step step = plan_scalar(field, RECSORT_NAN_LAST);
+  recsort_key_step step = plan_scalar(field, RECSORT_ASCENDING, RECSORT_NAN_LAST);
   step.bit = (uint8_t)step.kind;
   step.kind = RECSORT_KEY_OPERAND;
   step.width = 0;
@@ -146,7 +190,8 @@ static recsort_key_step plan_operand(const rs_computed *computed, size_t i)
 /* ---- Keys ---- */
 
 /* Step `i` of a key. */
-static recsort_key_step plan_step(const rs_target *target, recsort_nan nan, size_t i)
+static recsort_key_step plan_step(const rs_target *target, recsort_order order, recsort_nan nan,
+                                  size_t i)
 {
   const rs_computed *const computed = target->computed;
   recsort_key_step step;
@@ -158,9 +203,9 @@ static recsort_key_step plan_step(const rs_target *target, recsort_nan nan, size
                                                  : plan_curve(computed, nan);
     step.bit = (uint8_t)computed->count;
   } else {
-    step =
-        is_string(target->field) ? plan_string(target->field, i) : plan_scalar(target->field, nan);
-    step.offset = target->offset + 8 * i;
+    const size_t each = steps_of_value(target->field);
+    step = plan_value(target->field, order, nan, i % each);
+    step.offset += target->offset + i / each * target->field->size;
   }
   return step;
 }
@@ -171,7 +216,7 @@ static size_t plan_key(const rs_target *target, recsort_order order, recsort_nan
 {
   const size_t count = steps_of(target);
   for (size_t i = 0; i < count; i++) {
-    steps[i] = plan_step(target, nan, i);
+    steps[i] = plan_step(target, order, nan, i);
     steps[i].key = (uint32_t)number;
     if (order == RECSORT_DESCENDING) steps[i].flags |= RECSORT_KEY_DESCENDING;
     *bits += steps[i].width;
@@ -224,9 +269,10 @@ static recsort_status find_targets(const recsort_schema *schema, const recsort_k
     const recsort_status status = rs_layout_find(schema, &keys[i], source, &targets[i], error);
     if (status) return status;
     *step_count += steps_of(&targets[i]);
-    /* all but the last step of a key take 64 bits */
+    /* all but the last step of a key take 64 bits, unless it is an array */
     if (*step_count > MAX_KEY_BITS / 64 + plan->key_count)
-      return rs_fail(error, RECSORT_INVALID_KEY, TOO_WIDE, MAX_KEY_BITS);
+      return targets[i].count > 1 ? rs_fail(error, RECSORT_INVALID_KEY, TOO_MANY)
+                                  : rs_fail(error, RECSORT_INVALID_KEY, TOO_WIDE, MAX_KEY_BITS);
   }
   return RECSORT_OK;
 }

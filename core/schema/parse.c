@@ -468,11 +468,53 @@ static recsort_status read_key(rs_reader *reader, void *context)
 
 /* ---- The schema ----------------------------------------------------------------------------- */
 
+/* A number that is given, or the field of a file's header that holds it. */
+typedef struct number_text {
+  const char *word;
+  rs_text number;
+  recsort_field_desc *field; /* NULL: a number, or nothing */
+} number_text;
+
+static recsort_status read_number_or_field(rs_reader *reader, void *context)
+{
+  number_text *const text = context;
+  if (rs_reader_at_text(reader)) return rs_read_text(reader, NULL, text->word, &text->number);
+  field_text field = {.subject = {"field of the header", &field.text[NAME]}};
+  rs_slot slots[WORDS] = {[TYPE] = {.word = "type"},
+                          [COUNT] = {.word = "count"},
+                          [OFFSET] = {.word = "offset"},
+                          [ENDIAN] = {.word = "endian"}};
+  for (unsigned i = TYPE; i <= ENDIAN; i++)
+    slots[i].text = &field.text[i];
+  field.text[NAME] = (rs_text){.value = text->word, .place = rs_reader_place(reader)};
+  recsort_status status = rs_read_mapping(reader, &field.subject, slots + TYPE, ENDIAN - TYPE + 1);
+  for (unsigned i = TYPE; i <= OFFSET && !status; i++)
+    if (!field.text[i].value && i != COUNT)
+      status = rs_refuse(reader, field.text[NAME].place, &field.subject,
+                         "it has no %s; say {offset: 8, type: uint32}", slots[i].word);
+  text->field = status ? NULL : rs_reader_memory(reader, 1, sizeof *text->field);
+  if (status) return status;
+  return text->field ? judge_field(reader, &field, slots, text->field) : RECSORT_OUT_OF_MEMORY;
+}
+
 typedef struct schema_text {
-  rs_text record, endian, layout, size, skip, trailer;
+  rs_text record, endian, layout, size, trailer, repeat;
+  number_text skip, count;
   field_list fields;
   key_list keys;
 } schema_text;
+
+static recsort_status read_trailer(const rs_reader *reader, const rs_text *text, bool counted,
+                                   uint64_t *trailer)
+{
+  if (!text->value || text->quoted || strcmp(text->value, "any") != 0)
+    return read_number(reader, NULL, "trailer", text, trailer);
+  if (!counted)
+    return rs_refuse(reader, text->place, NULL,
+                     "trailer any needs count, which tells where the trailer begins");
+  *trailer = RECSORT_ANY_TRAILER;
+  return RECSORT_OK;
+}
 
 static recsort_status judge_schema(const rs_reader *reader, const schema_text *schema,
                                    recsort_schema_desc *desc)
@@ -480,7 +522,8 @@ static recsort_status judge_schema(const rs_reader *reader, const schema_text *s
   static const choice layouts[] = {{"c", RECSORT_LAYOUT_C},
                                    {"packed", RECSORT_LAYOUT_PACKED},
                                    {"explicit", RECSORT_LAYOUT_EXPLICIT}};
-  int layout = RECSORT_LAYOUT_C;
+  static const choice repeats[] = {{"false", false}, {"true", true}};
+  int layout = RECSORT_LAYOUT_C, repeat = false;
   *desc = (recsort_schema_desc){.struct_size = sizeof *desc,
                                 .record = schema->record.value,
                                 .fields = schema->fields.items,
@@ -490,6 +533,8 @@ static recsort_status judge_schema(const rs_reader *reader, const schema_text *s
                                 .computed = schema->keys.computed,
                                 .computed_count = schema->keys.computed_count,
                                 .computed_stride = sizeof(recsort_computed_desc),
+                                .skip_field = schema->skip.field,
+                                .count_field = schema->count.field,
                                 .line = schema->size.place.line,
                                 .column = schema->size.place.column};
   recsort_status status = check_name(reader, NULL, &schema->record, false);
@@ -498,23 +543,37 @@ static recsort_status judge_schema(const rs_reader *reader, const schema_text *s
     status =
         read_choice(reader, NULL, "layout", &schema->layout, layouts, LENGTH(layouts), &layout);
   if (!status) status = read_positive(reader, NULL, "size", &schema->size, &desc->size);
-  if (!status) status = read_number(reader, NULL, "skip", &schema->skip, &desc->skip);
-  if (!status) status = read_number(reader, NULL, "trailer", &schema->trailer, &desc->trailer);
+  if (!status) status = read_number(reader, NULL, "skip", &schema->skip.number, &desc->skip);
+  if (!status) status = read_positive(reader, NULL, "count", &schema->count.number, &desc->count);
+  if (!status)
+    status =
+        read_trailer(reader, &schema->trailer, desc->count || desc->count_field, &desc->trailer);
+  if (!status)
+    status =
+        read_choice(reader, NULL, "repeat", &schema->repeat, repeats, LENGTH(repeats), &repeat);
+  const bool framed = (desc->skip || desc->skip_field) && (desc->count || desc->count_field);
+  if (!status && repeat && (!framed || desc->trailer))
+    status = rs_refuse(reader, schema->repeat.place, NULL,
+                       "what is repeated has a skip, a count and no trailer");
+  desc->repeat = repeat;
   desc->layout = (recsort_layout)layout;
   return status;
 }
 
 static recsort_status read_schema(rs_reader *reader, recsort_schema_desc *desc)
 {
-  schema_text schema = {.fields = {.depth = 1}};
+  schema_text schema = {
+      .fields = {.depth = 1}, .skip = {.word = "skip"}, .count = {.word = "count"}};
   const rs_place place = rs_reader_place(reader);
   rs_slot slots[] = {
       {.word = "record", .text = &schema.record},
       {.word = "endian", .text = &schema.endian},
       {.word = "layout", .text = &schema.layout},
       {.word = "size", .text = &schema.size},
-      {.word = "skip", .text = &schema.skip},
+      {.word = "skip", .node = read_number_or_field, .list = &schema.skip},
+      {.word = "count", .node = read_number_or_field, .list = &schema.count},
       {.word = "trailer", .text = &schema.trailer},
+      {.word = "repeat", .text = &schema.repeat},
       {.word = "fields", .item = read_field, .list = &schema.fields},
       {.word = "keys", .item = read_key, .list = &schema.keys},
   };

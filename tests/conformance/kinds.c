@@ -47,6 +47,31 @@ const kind kinds[] = {
     {"char[80]", 1, {STRING(CHAR, 80)}},
     {"uuid", 1, {INTEGER(UUID)}},
     {"uuid desc, uint8", 2, {{.type = RECSORT_UUID, .order = DESC}, INTEGER(UINT8)}},
+    {"mac, ipv4 desc", 2, {INTEGER(MAC), {.type = RECSORT_IPV4, .order = DESC}}},
+    {"int128", 1, {INTEGER(INT128)}},
+    {"int128 big desc", 1, {{.type = RECSORT_INT128, .endian = BIG, .order = DESC}}},
+    {"uint128 big", 1, {{.type = RECSORT_UINT128, .endian = BIG}}},
+    {"uint128 desc, int8", 2, {{.type = RECSORT_UINT128, .order = DESC}, INTEGER(INT8)}},
+    {"datetime", 1, {INTEGER(DATETIME_NS)}},
+    {"datetime desc", 1, {{.type = RECSORT_DATETIME_S, .order = DESC}}},
+    {"datetime first big",
+     1,
+     {{.type = RECSORT_DATETIME_D, .nan = RECSORT_NAN_FIRST, .endian = BIG}}},
+    {"datetime first desc",
+     1,
+     {{.type = RECSORT_DATETIME_MS, .nan = RECSORT_NAN_FIRST, .order = DESC}}},
+    {"datetime total desc",
+     1,
+     {{.type = RECSORT_DATETIME_US, .nan = RECSORT_NAN_TOTAL, .order = DESC}}},
+    {"float32[3]", 1, {{.type = RECSORT_FLOAT32, .count = 3}}},
+    {"bool[5], int16[2] big desc",
+     2,
+     {{.type = RECSORT_BOOL, .count = 5},
+      {.type = RECSORT_INT16, .endian = BIG, .order = DESC, .count = 2}}},
+    {"enum int16[4]", 1, {{.type = RECSORT_ENUM, .base = RECSORT_INT16, .count = 4}}},
+    {"ipv6[2], int128[2]",
+     2,
+     {{.type = RECSORT_IPV6, .count = 2}, {.type = RECSORT_INT128, .count = 2}}},
     {"bool, int32", 2, {{.type = RECSORT_BOOL, .order = DESC}, INTEGER(INT32)}},
     {"float32, uint32", 2, {{.type = RECSORT_FLOAT32, .order = DESC}, INTEGER(UINT32)}},
     {"uint64, uint8", 2, {INTEGER(UINT64), {.type = RECSORT_UINT8, .order = DESC}}},
@@ -87,22 +112,40 @@ static size_t field_size(const kind_field *field)
   case RECSORT_INT64:
   case RECSORT_UINT64:
   case RECSORT_FLOAT64:
+  case RECSORT_DATETIME_D:
+  case RECSORT_DATETIME_S:
+  case RECSORT_DATETIME_MS:
+  case RECSORT_DATETIME_US:
+  case RECSORT_DATETIME_NS:
     return 8;
   case RECSORT_CHAR:
   case RECSORT_BYTES:
     return field->size;
+  case RECSORT_IPV4:
+    return 4;
+  case RECSORT_MAC:
+    return 6;
   case RECSORT_UUID:
+  case RECSORT_IPV6:
+  case RECSORT_INT128:
+  case RECSORT_UINT128:
     return 16;
   default:
     return 1;
   }
 }
 
+/* Bytes of all elements. */
+static size_t whole_size(const kind_field *field)
+{
+  return field_size(field) * (field->count ? field->count : 1);
+}
+
 size_t kind_record_size(const kind *k)
 {
   size_t size = sizeof(uint64_t);
   for (size_t i = 0; i < k->count; i++)
-    size += field_size(&k->fields[i]);
+    size += whole_size(&k->fields[i]);
   return size;
 }
 
@@ -115,7 +158,7 @@ static recsort_field_desc describe(const kind_field *field, const char *name)
                              .type = field->type,
                              .offset = RECSORT_NO_OFFSET,
                              .endian = field->endian,
-                             .count = field->size};
+                             .count = field->size ? field->size : field->count};
   if (field->type == RECSORT_ENUM) {
     desc.base = field->base;
     desc.enumerators = small ? small_values : large_values;
@@ -134,7 +177,8 @@ static oracle_key key_of(const kind_field *field, size_t offset)
                       field->bit,
                       field->bits,
                       field->order,
-                      field->nan};
+                      field->nan,
+                      field->count};
 }
 
 recsort_schema *kind_schema(const kind *k, oracle_key keys[KIND_MAX_KEYS])
@@ -162,7 +206,7 @@ recsort_schema *kind_schema(const kind *k, oracle_key keys[KIND_MAX_KEYS])
     wanted[i] = (recsort_key_desc){
         .path = bitfield ? bits[i] : names[i], .order = field->order, .nan = field->nan};
     keys[i] = key_of(field, offset);
-    offset += keys[i].size;
+    offset += whole_size(field);
   }
   fields[count++] =
       (recsort_field_desc){.name = "tag", .type = RECSORT_UINT64, .offset = RECSORT_NO_OFFSET};
@@ -248,6 +292,16 @@ static void fill_string(unsigned char *at, size_t size, uint64_t rank)
     at[prefix + i] = (unsigned char)('n' + (rank >> 5 * (digits - 1 - i)) % 32);
 }
 
+/* The lower half of the ranks is negative in a signed type. */
+static void fill_wide(const oracle_key *key, uint64_t rank, unsigned char *at)
+{
+  unsigned char big[16];
+  fill_string(big, sizeof big, rank);
+  if ((rank >> (RANK_BITS - 1)) ^ (key->type == RECSORT_INT128)) big[0] ^= 0x80;
+  for (size_t i = 0; i < sizeof big; i++)
+    at[i] = big[key->endian == RECSORT_BIG_ENDIAN ? i : sizeof big - 1 - i];
+}
+
 static void fill_field(const kind_field *field, const oracle_key *key, uint64_t rank,
                        uint64_t noise, unsigned char *at)
 {
@@ -257,8 +311,22 @@ static void fill_field(const kind_field *field, const oracle_key *key, uint64_t 
   case RECSORT_CHAR:
   case RECSORT_BYTES:
   case RECSORT_UUID:
+  case RECSORT_IPV4:
+  case RECSORT_IPV6:
+  case RECSORT_MAC:
     fill_string(at, key->size, rank);
     return;
+  case RECSORT_INT128:
+  case RECSORT_UINT128:
+    fill_wide(key, rank, at);
+    return;
+  case RECSORT_DATETIME_D:
+  case RECSORT_DATETIME_S:
+  case RECSORT_DATETIME_MS:
+  case RECSORT_DATETIME_US:
+  case RECSORT_DATETIME_NS:
+    value = mix(rank) % 40 == 1 ? (uint64_t)INT64_MIN : integer_for(rank, bits, true);
+    break;
   case RECSORT_BOOL:
     value = rank >> (RANK_BITS - 1) ? noise % 255 + 1 : 0;
     break;
@@ -289,9 +357,15 @@ void kind_fill(const kind *k, const oracle_key *keys, uint64_t rank, uint64_t no
   uint64_t field_rank = k->count > 1 ? rank >> 6 << 6 : rank;
   size_t end = 0;
   for (size_t i = 0; i < k->count; i++) {
-    fill_field(&k->fields[i], &keys[i], field_rank, mix(noise + i), record + keys[i].offset);
+    const size_t count = keys[i].count ? keys[i].count : 1;
+    for (size_t e = 0; e < count; e++) {
+      const uint64_t all = (UINT64_C(1) << RANK_BITS) - 1;
+      const uint64_t coarse = e + 1 < count ? all << (RANK_BITS - 6) : all;
+      fill_field(&k->fields[i], &keys[i], (field_rank << 6 * (e % 3)) & all & coarse,
+                 mix(noise + i + e), record + keys[i].offset + e * keys[i].size);
+    }
     field_rank = (rank >> 2 * i & 7) << (RANK_BITS - 3);
-    end = keys[i].offset + keys[i].size;
+    end = keys[i].offset + count * keys[i].size;
   }
   memcpy(record + end, &tag, sizeof tag);
 }

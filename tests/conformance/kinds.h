@@ -19,6 +19,7 @@ typedef struct kind_field {
   recsort_endian endian;
   recsort_order order;
   recsort_nan nan;
+  size_t count; /* elements of an array; 0: none */
 } kind_field;
 
 typedef struct kind {

@@ -46,7 +46,8 @@ static oracle_key find_key(const recsort_field *fields, size_t count, const recs
                         field->bit,
                         field->width,
                         key->order,
-                        key->nan};
+                        key->nan,
+                        rest[-1] == ']' ? 0 : field->count};
   }
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Usage: tests/fuzz/run.sh SECONDS [TARGET...]
-# The long form of the fuzz tests: runs the targets schema, sort, key and options, or those named,
+# The long form of the fuzz tests: runs the targets schema, sort, key, options and npy, or those named,
 # one after the other, each in one process. Builds them with clang in build/fuzz. New inputs go to
 # build/fuzz/found; a minimal set of them that covers the same code joins the corpus, and
 # tests/fuzz/results.txt records the run. Fails, and shows the input, if a target fails.
@@ -8,7 +8,7 @@ set -eu
 [ $# -gt 0 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 seconds=$1
 shift
-[ $# -gt 0 ] || set -- schema sort key options
+[ $# -gt 0 ] || set -- schema sort key options npy
 cd "$(dirname "$0")/../.."
 build=$PWD/build/fuzz
 export LSAN_OPTIONS="suppressions=$build/leaks:print_suppressions=0"

@@ -406,8 +406,11 @@ MUTANTS = [
     ('core/plan/plan.c', 'step->limit = greatest - least;', 'step->limit = greatest - least + 1;'),
     ('core/plan/plan.c', '!= reverse ?', '== reverse ?'),
     ('core/plan/plan.c', '.flags = RECSORT_KEY_BIG_ENDIAN,', ''),
-    ('core/plan/plan.c', 'step.offset = target->offset + 8 * i;',
-     'step.offset = target->offset;'),
+    ('core/plan/plan.c', '.offset = 8 * part', '.offset = 0'),
+    ('core/plan/plan.c', 'i / each * target->field->size;', '0;'),
+    ('core/plan/plan.c', 'lower == big ? 8 : 0', 'lower == big ? 0 : 8'),
+    ('core/plan/plan.c', '== RECSORT_INT128 && !lower', '== RECSORT_INT128'),
+    ('core/plan/plan.c', '(uint64_t)INT64_MIN + up', '(uint64_t)INT64_MIN + !up'),
     # permutations
     ('core/permute/permute.c', 'if (at >= count) return false;', 'if (at > count) return false;'),
     ('core/permute/permute.c', 'range.end - range.begin)) v->good = false;', 'range.end - range.begin)) v->good = true;'),

@@ -19,6 +19,7 @@ typedef struct oracle_key {
   unsigned bit, bits; /* bitfield */
   recsort_order order;
   recsort_nan nan;
+  size_t count; /* elements of a whole array, each of `size` bytes; 0: no array */
 } oracle_key;
 
 static inline uint64_t oracle_integer(const oracle_key *key, const unsigned char *record)
@@ -97,6 +98,32 @@ static inline int oracle_compare_reals(const oracle_key *key, oracle_float a, or
   return direction * oracle_sign(a.value > b.value, a.value < b.value);
 }
 
+/* Integers of 128 bits, from the most significant byte down. */
+static inline int oracle_compare_wide(const oracle_key *key, const unsigned char *left,
+                                      const unsigned char *right)
+{
+  for (size_t i = 0; i < key->size; i++) {
+    const size_t at = key->offset + (key->endian == RECSORT_BIG_ENDIAN ? i : key->size - 1 - i);
+    int a = left[at], b = right[at];
+    if (i == 0 && key->type == RECSORT_INT128) {
+      a = (signed char)a;
+      b = (signed char)b;
+    }
+    if (a != b) return a < b ? -1 : 1;
+  }
+  return 0;
+}
+
+static inline int oracle_compare_times(const oracle_key *key, int64_t a, int64_t b)
+{
+  const int direction = key->order == RECSORT_DESCENDING ? -1 : 1;
+  if (key->nan != RECSORT_NAN_TOTAL && (a == INT64_MIN || b == INT64_MIN)) {
+    const int last = oracle_sign(a == INT64_MIN, b == INT64_MIN);
+    return key->nan == RECSORT_NAN_LAST ? last : -last;
+  }
+  return direction * oracle_sign(a > b, a < b);
+}
+
 static inline int oracle_compare_key(const oracle_key *key, const void *left, const void *right)
 {
   const int direction = key->order == RECSORT_DESCENDING ? -1 : 1;
@@ -104,7 +131,10 @@ static inline int oracle_compare_key(const oracle_key *key, const void *left, co
   switch (key->type) {
   case RECSORT_CHAR:
   case RECSORT_BYTES:
-  case RECSORT_UUID: {
+  case RECSORT_UUID:
+  case RECSORT_IPV4:
+  case RECSORT_IPV6:
+  case RECSORT_MAC: {
     const int order =
         memcmp((const char *)left + key->offset, (const char *)right + key->offset, key->size);
     return direction * oracle_sign(order > 0, order < 0);
@@ -114,6 +144,16 @@ static inline int oracle_compare_key(const oracle_key *key, const void *left, co
   case RECSORT_FLOAT32:
   case RECSORT_FLOAT64:
     return oracle_compare_reals(key, oracle_real(key, left), oracle_real(key, right));
+  case RECSORT_INT128:
+  case RECSORT_UINT128:
+    return direction * oracle_compare_wide(key, left, right);
+  case RECSORT_DATETIME_D:
+  case RECSORT_DATETIME_S:
+  case RECSORT_DATETIME_MS:
+  case RECSORT_DATETIME_US:
+  case RECSORT_DATETIME_NS:
+    return oracle_compare_times(key, (int64_t)oracle_integer(key, left),
+                                (int64_t)oracle_integer(key, right));
   default:
     a = oracle_integer(key, left);
     b = oracle_integer(key, right);
@@ -140,8 +180,11 @@ static inline int oracle_compare(const oracle_key *keys, size_t count, const voi
                                  const void *right)
 {
   int order = 0;
-  for (size_t k = 0; k < count && order == 0; k++)
-    order = oracle_compare_key(&keys[k], left, right);
+  for (size_t k = 0; k < count && order == 0; k++) {
+    oracle_key key = keys[k];
+    for (size_t i = 0; i < (key.count ? key.count : 1) && order == 0; i++, key.offset += key.size)
+      order = oracle_compare_key(&key, left, right);
+  }
   return order;
 }
 

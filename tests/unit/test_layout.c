@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <net/ethernet.h>
+#include <netinet/in.h>
+
 #include <cmocka.h>
 
 #include "layout/layout.h"
@@ -130,6 +133,42 @@ static void lays_out_as_the_compiler_does(void **state)
   assert_int_equal(inner[1].offset, offsetof(struct inner, weight));
   assert_int_equal(inner[2].offset, offsetof(struct inner, pair));
   assert_int_equal(recsort_schema_record_size(schema), sizeof(struct outer));
+  recsort_schema_destroy(schema);
+}
+
+static void aligns_addresses_as_the_system_does(void **state)
+{
+  __extension__ typedef __int128 wide;
+  struct host {
+    char first;
+    struct in_addr v4;
+    char second;
+    struct in6_addr v6;
+    char third;
+    struct ether_addr mac;
+    wide number;
+  };
+  static const recsort_field_desc fields[] = {
+      {.name = "first", .type = RECSORT_CHAR, ANYWHERE},
+      {.name = "v4", .type = RECSORT_IPV4, ANYWHERE},
+      {.name = "second", .type = RECSORT_CHAR, ANYWHERE},
+      {.name = "v6", .type = RECSORT_IPV6, ANYWHERE},
+      {.name = "third", .type = RECSORT_CHAR, ANYWHERE},
+      {.name = "mac", .type = RECSORT_MAC, ANYWHERE},
+      {.name = "number", .type = RECSORT_INT128, ANYWHERE},
+  };
+  const recsort_schema_desc desc = {.struct_size = sizeof desc,
+                                    .record = "host",
+                                    .fields = fields,
+                                    .field_count = LENGTH(fields)};
+  recsort_schema *schema = create(&desc);
+  const recsort_field *laid = recsort_schema_fields(schema, NULL);
+  (void)state;
+  assert_int_equal(laid[1].offset, offsetof(struct host, v4));
+  assert_int_equal(laid[3].offset, offsetof(struct host, v6));
+  assert_int_equal(laid[5].offset, offsetof(struct host, mac));
+  if (_Alignof(wide) == 16) /* 8 on s390x */
+    assert_int_equal(laid[6].offset, offsetof(struct host, number));
   recsort_schema_destroy(schema);
 }
 
@@ -261,7 +300,7 @@ static void refuses_bad_fields_made_by_calls(void **state)
        "field \"a.b\": a name must not hold . [ or ], which paths use"},
       {{.name = "\xff", .type = RECSORT_INT8, ANYWHERE}, "field \"\xff\": a name must be UTF-8"},
       {{.name = "a", ANYWHERE}, "field \"a\": its type is not a recsort_type"},
-      {{.name = "a", .type = (recsort_type)(RECSORT_UUID + 1), ANYWHERE},
+      {{.name = "a", .type = (recsort_type)(RECSORT_DATETIME_NS + 1), ANYWHERE},
        "field \"a\": its type is not a recsort_type"},
       {{.name = "a", .type = RECSORT_INT8, .endian = (recsort_endian)3, ANYWHERE},
        "field \"a\": its endian is not a recsort_endian"},
@@ -345,7 +384,22 @@ static void refuses_bad_records_made_by_calls(void **state)
   CASE(desc.key_count = 1, "the record's keys are missing");
   CASE((desc.skip = INT64_MAX, desc.trailer = 1), "skip and trailer together are larger than any "
                                                   "file");
-  CASE(desc.trailer = UINT64_MAX, "skip and trailer together are larger than any file");
+  CASE(desc.trailer = RECSORT_ANY_TRAILER - 1,
+       "skip and trailer together are larger than any file");
+  CASE(desc.trailer = RECSORT_ANY_TRAILER,
+       "a trailer of any size needs a count: where would it begin?");
+  const recsort_field_desc number = {.type = RECSORT_INT32, .offset = 4};
+  const recsort_field_desc real = {.type = RECSORT_FLOAT32, .offset = 4};
+  CASE((desc.count = 1, desc.skip = 1, desc.trailer = 1, desc.repeat = true),
+       "what is repeated has a skip, a count and no trailer");
+  CASE((desc.count = 1, desc.repeat = true), "what is repeated has a skip, a count and no trailer");
+  CASE((desc.count = 1, desc.skip = 8, desc.count_field = &number),
+       "count is both a number and a field of the header");
+  CASE((desc.skip = 8, desc.skip_field = &number),
+       "skip is both a number and a field of the header");
+  CASE((desc.skip = 7, desc.count_field = &number),
+       "the header's count: it ends beyond the header, which has the 7 bytes that skip says");
+  CASE(desc.skip_field = &real, "the header's skip: it is neither an integer nor a char");
   CASE((desc.keys = keys, desc.key_count = 1), "a key has no path");
   CASE((desc.keys = keys + 1, desc.key_count = 1), "key \"i8\": its order is not a recsort_order");
   CASE((desc.keys = keys + 2, desc.key_count = 1), "key \"f32\": its nan is not a recsort_nan");
@@ -541,6 +595,7 @@ int main(void)
       cmocka_unit_test(tells_the_first_name_that_comes_twice),
       cmocka_unit_test(offers_integers_as_bases),
       cmocka_unit_test(lays_out_as_the_compiler_does),
+      cmocka_unit_test(aligns_addresses_as_the_system_does),
       cmocka_unit_test(packs_without_padding),
       cmocka_unit_test(checks_offsets_that_agree),
       cmocka_unit_test(places_fields_in_any_order),

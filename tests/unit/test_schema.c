@@ -63,7 +63,7 @@ static const refusal of_text[] = {
     {"record: R\nrecord: S\n", "2:1: record is given twice, first on line 1"},
     {"record: R\nfeilds: []\n", "2:1: unknown word \"feilds\"; did you mean fields?"},
     {"record: R\nwhatever: 1\n", "2:1: unknown word \"whatever\"; known here: record, endian, "
-                                 "layout, size, skip, trailer, fields, keys"},
+                                 "layout, size, skip, count, trailer, repeat, fields, keys"},
     {"record: [R]\n", "1:9: record must be a single value, not a list"},
     {"record: {a: b}\n", "1:9: record must be a single value, not a mapping"},
     {"record: R\nfields: a\n", "2:9: fields must be a list, not a single value"},
@@ -431,7 +431,9 @@ static const refusal of_keys[] = {
      "9:5: key \"items[1]\": items is a struct; say which field, such as items[1].id"},
     {KEYS "  - items.id\n",
      "9:5: key \"items.id\": items is an array of 2; say which element, such as items[0]"},
-    {KEYS "  - pos\n", "9:5: key \"pos\": pos is an array of 3; say which element, such as pos[0]"},
+    {KEYS "  - pos.x\n", "9:5: key \"pos.x\": pos is an array of int16, not a struct"},
+    {KEYS "  - pos\n  - {field: pos, order: desc}\n",
+     "10:13: key \"pos\": it is a key already; leave the later one out"},
     {KEYS "  - pos[3]\n",
      "9:5: key \"pos[3]\": the index is out of range; pos has elements 0 to 2"},
     {KEYS "  - pos[99999999999999999999]\n",
@@ -463,9 +465,9 @@ static const refusal of_keys[] = {
      "9:16: not YAML: did not find expected ',' or '}'; look for a missing bracket or comma, and "
      "put a path such as \"pos[2]\" in quotes"},
     {KEYS "  - {field: \"pos[0]\", nan: first}\n",
-     "9:13: key \"pos[0]\": nan is for floats, and pos is int16; leave it out"},
+     "9:13: key \"pos[0]\": nan is for floats and times, and pos is int16; leave it out"},
     {KEYS "  - {field: name, nan: total}\n",
-     "9:13: key \"name\": nan is for floats, and name is char; leave it out"},
+     "9:13: key \"name\": nan is for floats and times, and name is char; leave it out"},
     {KEYS "  - {field: x, nan: middle}\n",
      "9:21: key \"x\": unknown nan \"middle\"; say one of last, first, total"},
     {KEYS "  - {field: x, order: descending}\n",
@@ -622,6 +624,17 @@ static const struct {
     {RECSORT_FLOAT64, true, 8, {">f8"}},
     {RECSORT_CHAR, false, 10, {"S10"}},
     {RECSORT_UUID, false, 16, {"uuid"}},
+    {RECSORT_IPV4, false, 4, {"ipv4"}},
+    {RECSORT_IPV6, false, 16, {"ipv6"}},
+    {RECSORT_MAC, false, 6, {"mac"}},
+    {RECSORT_INT128, false, 16, {"int128", "__int128", "__int128_t"}},
+    {RECSORT_UINT128, false, 16, {"uint128", "unsigned __int128", "__uint128_t"}},
+    {RECSORT_DATETIME_D, false, 8, {"datetime_d", "<M8[D]"}},
+    {RECSORT_DATETIME_S, false, 8, {"datetime_s", "time_t", "<M8[s]"}},
+    {RECSORT_DATETIME_MS, false, 8, {"datetime_ms", "<M8[ms]"}},
+    {RECSORT_DATETIME_US, false, 8, {"datetime_us", "<M8[us]"}},
+    {RECSORT_DATETIME_NS, true, 8, {">M8[ns]"}},
+    {RECSORT_DATETIME_NS, false, 8, {"datetime_ns", "<M8[ns]"}},
     {RECSORT_BYTES, false, 10, {"V10"}},
     {RECSORT_BYTES, false, 3, {"|V3"}},
 };
@@ -679,6 +692,46 @@ static void reads_every_word_of_the_record(void **state)
   assert_int_equal(keys[1].order, RECSORT_ASCENDING);
   assert_int_equal(keys[1].nan, RECSORT_NAN_LAST);
   recsort_schema_destroy(schema);
+}
+
+static void reads_the_words_of_files(void **state)
+{
+  (void)state;
+  recsort_schema *schema =
+      load("record: R\nendian: big\nskip: {type: uint16, offset: 0x60}\ntrailer: any\n"
+           "count: {offset: 3, type: char, count: 20}\nfields: [{name: a, type: int8}]\n");
+  recsort_file_info info;
+  recsort_schema_get_file(schema, &info, sizeof info);
+  assert_int_equal(info.skip, 0);
+  assert_int_equal(info.count, 0);
+  assert_true(info.trailer == RECSORT_ANY_TRAILER);
+  assert_true(recsort_schema_trailer(schema) == RECSORT_ANY_TRAILER);
+  assert_int_equal(info.skip_field->type, RECSORT_UINT16);
+  assert_int_equal(info.skip_field->offset, 96);
+  assert_int_equal(info.skip_field->size, 2);
+  assert_int_equal(info.skip_field->endian, RECSORT_BIG_ENDIAN);
+  assert_int_equal(info.count_field->type, RECSORT_CHAR);
+  assert_int_equal(info.count_field->size, 20);
+  recsort_schema_destroy(schema);
+  schema = load("record: R\nskip: 7\ncount: 5\nfields: [{name: a, type: int8}]\n");
+  recsort_schema_get_file(schema, &info, sizeof info);
+  assert_int_equal(info.skip, 7);
+  assert_int_equal(info.count, 5);
+  assert_int_equal(info.trailer, 0);
+  assert_null(info.skip_field);
+  assert_null(info.count_field);
+  assert_false(info.repeat);
+  recsort_schema_destroy(schema);
+  schema = load("record: R\nskip: 7\nrepeat: true\ncount: 5\nfields: [{name: a, type: int8}]\n");
+  recsort_schema_get_file(schema, &info, sizeof info);
+  assert_true(info.repeat);
+  recsort_schema_destroy(schema);
+  schema = load("record: R\nskip: {offset: 0, type: \">u4\"}\nfields: [{name: a, type: int8}]\n");
+  recsort_schema_get_file(schema, &info, sizeof info);
+  assert_int_equal(info.skip_field->endian, RECSORT_BIG_ENDIAN);
+  recsort_schema_destroy(schema);
+  recsort_schema_get_file(NULL, &info, sizeof info);
+  assert_int_equal(info.trailer, 0);
 }
 
 static void numbers_enumerators_as_c_does(void **state)
@@ -758,12 +811,9 @@ static void loads_the_example_schemas(void **state)
   static const struct {
     const char *file;
     size_t size, fields, keys;
-  } examples[] = {{"entity", 20, 5, 1},
-                  {"gensort", 100, 2, 1},
-                  {"elf64-sym", 24, 9, 1},
-                  {"netflow5", 48, 22, 2},
-                  {"particle", 28, 3, 1},
-                  {"everything", 176, 32, 7}};
+  } examples[] = {{"entity", 20, 5, 1},    {"gensort", 100, 2, 1}, {"elf64-sym", 24, 9, 1},
+                  {"netflow5", 48, 22, 2}, {"particle", 28, 3, 1}, {"everything", 272, 42, 8},
+                  {"las", 28, 14, 1},      {"stl", 50, 3, 3},      {"utmp", 384, 13, 2}};
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
     char path[300];
@@ -915,6 +965,7 @@ int main(void)
       cmocka_unit_test(documents_every_type),
       cmocka_unit_test(reads_every_spelling_of_a_type),
       cmocka_unit_test(reads_every_word_of_the_record),
+      cmocka_unit_test(reads_the_words_of_files),
       cmocka_unit_test(numbers_enumerators_as_c_does),
       cmocka_unit_test(takes_any_utf8_as_a_name),
       cmocka_unit_test(nests_32_deep_and_no_deeper),

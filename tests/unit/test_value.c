@@ -399,7 +399,7 @@ static void cuts_values_that_do_not_fit(void **state)
 static void names_every_type(void **state)
 {
   (void)state;
-  for (recsort_type a = RECSORT_BOOL; a <= RECSORT_UUID; a++) {
+  for (recsort_type a = RECSORT_BOOL; a <= RECSORT_DATETIME_NS; a++) {
     assert_string_not_equal(recsort_type_name(a), "unknown type");
     for (recsort_type b = RECSORT_BOOL; b < a; b++)
       assert_string_not_equal(recsort_type_name(a), recsort_type_name(b));
@@ -423,11 +423,18 @@ static void describes_every_type(void **state)
       {RECSORT_FLOAT64, {"float64", RECSORT_CLASS_FLOAT, 8, 8, 11, 52}},
       {RECSORT_CHAR, {"char", RECSORT_CLASS_BYTES, 0, 1, 0, 0}},
       {RECSORT_UUID, {"uuid", RECSORT_CLASS_BYTES, 16, 1, 0, 0}},
+      {RECSORT_IPV4, {"ipv4", RECSORT_CLASS_BYTES, 4, 4, 0, 0}},
+      {RECSORT_IPV6, {"ipv6", RECSORT_CLASS_BYTES, 16, 4, 0, 0}},
+      {RECSORT_MAC, {"mac", RECSORT_CLASS_BYTES, 6, 1, 0, 0}},
+      {RECSORT_INT128, {"int128", RECSORT_CLASS_WIDE, 16, 16, 0, 0}},
+      {RECSORT_UINT128, {"uint128", RECSORT_CLASS_WIDE, 16, 16, 0, 0}},
+      {RECSORT_DATETIME_D, {"datetime_d", RECSORT_CLASS_TIME, 8, 8, 0, 0}},
+      {RECSORT_DATETIME_NS, {"datetime_ns", RECSORT_CLASS_TIME, 8, 8, 0, 0}},
       {RECSORT_STRUCT, {"struct", RECSORT_CLASS_STRUCT, 0, 0, 0, 0}},
       {RECSORT_ENUM, {"enum", RECSORT_CLASS_ENUM, 0, 0, 0, 0}},
       {RECSORT_BITFIELD, {"bitfield", RECSORT_CLASS_BITFIELD, 0, 0, 0, 0}},
       {(recsort_type)0, {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
-      {(recsort_type)(RECSORT_UUID + 1), {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
+      {(recsort_type)(RECSORT_DATETIME_NS + 1), {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
       {(recsort_type)-1, {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
   };
   (void)state;

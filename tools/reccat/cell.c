@@ -20,8 +20,10 @@ bool cell_is_number(const recsort_field *field)
   case RECSORT_CLASS_SIGNED:
   case RECSORT_CLASS_UNSIGNED:
   case RECSORT_CLASS_FLOAT:
+  case RECSORT_CLASS_WIDE:
   case RECSORT_CLASS_BITFIELD:
     return true;
+  case RECSORT_CLASS_TIME:
   case RECSORT_CLASS_BOOL:
   case RECSORT_CLASS_BYTES:
   case RECSORT_CLASS_ENUM:
@@ -56,7 +58,10 @@ size_t cell_width(const recsort_field *field)
   case RECSORT_CLASS_BOOL:
     return strlen("false");
   case RECSORT_CLASS_SIGNED:
+  case RECSORT_CLASS_WIDE:
     return strlen("-") + digits_of(8 * field->size - 1);
+  case RECSORT_CLASS_TIME:
+    return strlen("1970-01-01T00:00:00.000000000");
   case RECSORT_CLASS_UNSIGNED:
     return digits_of(8 * field->size);
   case RECSORT_CLASS_BITFIELD:
@@ -149,6 +154,12 @@ void cell_write(const recsort_field *field, const void *base, size_t element, ch
       write_text(value.as.bytes, value.size, text);
     else
       tool_bytes_text(field->type, value.as.bytes, value.size, text);
+    break;
+  case RECSORT_CLASS_WIDE:
+    tool_wide_text(field, value.as.bytes, text);
+    break;
+  case RECSORT_CLASS_TIME:
+    tool_time_text(field->type, value.as.i, text);
     break;
   case RECSORT_CLASS_FLOAT:
     tool_float_text(field->type, value.as.real, text);

@@ -5,6 +5,7 @@
 #include "support/output.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -94,14 +95,16 @@ static bool write_zeros(tool_output *output, uint64_t size)
   return true;
 }
 
-static bool write_records(tool_output *output, generator *g, uint64_t count, size_t size)
+/* Writes records [begin, end). */
+static bool write_records(tool_output *output, generator *g, uint64_t begin, uint64_t end,
+                          size_t size)
 {
   const size_t block = size < (1 << 18) ? (1 << 18) / size : 1;
   unsigned char *const records = calloc(block, size);
   bool done = records;
   if (!done) tool_error("out of memory: a record has %zu bytes", size);
-  for (uint64_t first = 0; done && first < count; first += block) {
-    const size_t part = count - first < block ? (size_t)(count - first) : block;
+  for (uint64_t first = begin; done && first < end; first += block) {
+    const size_t part = end - first < block ? (size_t)(end - first) : block;
     for (size_t i = 0; i < part; i++)
       generator_write(g, first + i, records + i * size);
     done = tool_output_write(output, records, part * size);
@@ -110,15 +113,39 @@ static bool write_records(tool_output *output, generator *g, uint64_t count, siz
   return done;
 }
 
-static bool write_file(const settings *s, generator *g, const tool_format *format)
+/* A header of zeros, but for the numbers that it says. */
+static bool write_header(tool_output *output, tool_format *format, uint64_t count)
+{
+  tool_bytes bytes = {0};
+  tool_why why;
+  const bool made = tool_header_make(format, count, &bytes, &why);
+  if (!made) tool_error("%s", why.text);
+  const bool done = made &&
+                    (bytes.size == 0 || tool_output_write(output, bytes.data, bytes.size)) &&
+                    write_zeros(output, format->skip - bytes.size);
+  tool_bytes_free(&bytes);
+  return done;
+}
+
+static bool write_file(const settings *s, generator *g, tool_format *format)
 {
   tool_output output;
   if (!tool_output_open(&output, s->output)) return false;
-  if (write_zeros(&output, format->skip) &&
-      write_records(&output, g, s->generator.count, format->record_size) &&
-      write_zeros(&output, format->trailer)) {
-    return tool_output_commit(&output);
-  }
+  /* Of repeated headers, each has as many records as it says, or as a packet of NetFlow. */
+  enum { IN_A_BLOCK = 30 };
+  const uint64_t count = s->generator.count;
+  const uint64_t each = !format->repeat               ? count
+                        : format->count_field != NULL ? IN_A_BLOCK
+                                                      : format->count;
+  uint64_t done = 0;
+  bool written = true;
+  do {
+    const uint64_t part = count - done < each ? count - done : each;
+    written = write_header(&output, format, part) &&
+              write_records(&output, g, done, done + part, format->record_size);
+    done += part;
+  } while (written && done < count);
+  if (written && write_zeros(&output, format->trailer)) return tool_output_commit(&output);
   tool_output_discard(&output);
   return false;
 }
@@ -150,9 +177,14 @@ static int generate(const settings *s)
 {
   recsort_schema *const schema = tool_load_schema(s->schema);
   if (!schema) return TOOL_TROUBLE;
-  const tool_format format = tool_format_of(schema);
+  tool_format format = tool_format_of(schema);
+  if (format.trailer == TOOL_ANY) format.trailer = 0;
+  const bool fixed = format.repeat && format.count_field == NULL;
   int status = TOOL_TROUBLE;
-  if (suits(s, schema) && fits_a_file(&format, s->generator.count)) {
+  if (fixed && s->generator.count % format.count != 0) {
+    tool_error("%s: each header has %" PRIu64 " records, so their number is a multiple of that",
+               s->schema, format.count);
+  } else if (suits(s, schema) && fits_a_file(&format, s->generator.count)) {
     generator *const g = generator_create(schema, &s->generator);
     if (!g) tool_error("out of memory");
     if (g && write_file(s, g, &format)) status = TOOL_OK;

@@ -46,28 +46,55 @@ static place first_place(const recsort_field *fields)
   return found;
 }
 
-static bool overlap(const place *a, const place *b)
+static size_t start_of(const place *p)
 {
-  const size_t first = a->base + a->field->offset + a->element * a->field->size;
-  const size_t second = b->base + b->field->offset + b->element * b->field->size;
-  return first < second + b->field->size && second < first + a->field->size;
+  return p->base + p->field->offset + p->element * p->field->size;
+}
+
+/* Adds the elements of a key from `added` on: one, or those of a whole array. */
+static size_t add_places(place *added, place first, const char *path)
+{
+  const bool whole = first.field->count != 0 && path[strlen(path) - 1] != ']';
+  const size_t count = whole ? first.field->count : 1;
+  for (size_t i = 0; added && i < count; i++, first.element++)
+    added[i] = first;
+  return count;
+}
+
+/* Finds which elements of a key, at `key`, share bits with those of an earlier one. */
+static void bind_places(place *key, size_t count, const place *earlier, size_t earlier_count)
+{
+  const size_t size = key->field->size, earlier_size = earlier->field->size;
+  const size_t end = start_of(earlier) + earlier_count * earlier_size;
+  for (size_t i = 0; i < count; i++)
+    key[i].bound |= start_of(&key[i]) < end && start_of(earlier) < start_of(&key[i]) + size;
 }
 
 place *places_of(const recsort_schema *schema, size_t *count)
 {
-  size_t field_count, key_count;
+  size_t field_count, key_count, place_count = 0;
   const recsort_field *const fields = recsort_schema_fields(schema, &field_count);
   const recsort_key_desc *const keys = recsort_schema_keys(schema, &key_count);
-  const size_t place_count = key_count ? key_count : 1;
-  place *const places = calloc(place_count, sizeof *places);
-  if (!places) return NULL;
+  for (size_t i = 0; i < key_count; i++)
+    place_count += add_places(NULL, place_of_path(fields, field_count, keys[i].path), keys[i].path);
+  place *const places = calloc(place_count + !key_count, sizeof *places);
+  size_t *const firsts = calloc(key_count + 1, sizeof *firsts);
+  if (!places || !firsts) {
+    free(places);
+    free(firsts);
+    return NULL;
+  }
   places[0] = first_place(fields);
   for (size_t i = 0; i < key_count; i++) {
-    places[i] = place_of_path(fields, field_count, keys[i].path);
-    places[i].descending = keys[i].order == RECSORT_DESCENDING;
+    place first = place_of_path(fields, field_count, keys[i].path);
+    first.descending = keys[i].order == RECSORT_DESCENDING;
+    place *const key = places + firsts[i];
+    const size_t added = add_places(key, first, keys[i].path);
     for (size_t j = 0; j < i; j++)
-      places[i].bound |= overlap(&places[i], &places[j]);
+      bind_places(key, added, places + firsts[j], firsts[j + 1] - firsts[j]);
+    firsts[i + 1] = firsts[i] + added;
   }
-  *count = place_count;
+  free(firsts);
+  *count = place_count + !key_count;
   return places;
 }

@@ -60,8 +60,11 @@ static uint64_t digit_base(const recsort_field *field)
   case RECSORT_CLASS_BITFIELD:
     bits = field->width;
     break;
+  case RECSORT_CLASS_TIME:
+    return UINT64_MAX; /* all but the one that is no time */
   case RECSORT_CLASS_SIGNED:
   case RECSORT_CLASS_UNSIGNED:
+  case RECSORT_CLASS_WIDE: /* of its upper half */
   case RECSORT_CLASS_BYTES:
   case RECSORT_CLASS_STRUCT:
   case RECSORT_CLASS_NONE:
@@ -93,10 +96,33 @@ static recsort_value digit_value(const recsort_field *field, const recsort_enume
   if (field->type == RECSORT_ENUM) {
     return integer_value(field->base, (uint64_t)enumerators[digit].value);
   }
+  if (type->type_class == RECSORT_CLASS_TIME)
+    return (recsort_value){.kind = RECSORT_VALUE_SIGNED,
+                           .as.i = (int64_t)((uint64_t)INT64_MIN + 1 + digit)};
   if (type->type_class != RECSORT_CLASS_SIGNED)
     return (recsort_value){.kind = RECSORT_VALUE_UNSIGNED, .as.u = digit};
   const uint64_t least = UINT64_MAX << (8 * field->size - 1);
   return (recsort_value){.kind = RECSORT_VALUE_SIGNED, .as.i = (int64_t)(least + digit)};
+}
+
+static bool is_wide(const recsort_field *field)
+{
+  return recsort_type_describe(field->type)->type_class == RECSORT_CLASS_WIDE;
+}
+
+/* Writes a digit to the upper half of an integer of 128 bits, and 0 to the lower one. */
+static void write_wide(const recsort_field *field, unsigned char *base, size_t element,
+                       uint64_t digit)
+{
+  recsort_field half = *field;
+  half.type = RECSORT_UINT64;
+  half.size = 8;
+  const bool big = field->endian == RECSORT_BIG_ENDIAN;
+  const uint64_t sign = field->type == RECSORT_INT128 ? UINT64_C(1) << 63 : 0;
+  recsort_value value = {.kind = RECSORT_VALUE_UNSIGNED, .as.u = digit ^ sign};
+  recsort_field_set(&half, base, 2 * element + !big, &value, sizeof value);
+  value.as.u = 0;
+  recsort_field_set(&half, base, 2 * element + big, &value, sizeof value);
 }
 
 /* ---- Random values ------------------------------------------------------------------------ */
@@ -136,7 +162,7 @@ static void write_fields(const generator *g, const recsort_field *fields, size_t
 {
   for (const recsort_field *field = fields; field < fields + count; field++) {
     unsigned char *const at = base + field->offset;
-    const bool bytes = tool_is_bytes(field);
+    const bool bytes = tool_is_bytes(field) || is_wide(field);
     for (size_t i = 0; i < (field->count ? field->count : 1); i++) {
       if (field->type == RECSORT_STRUCT) {
         write_fields(g, field->fields, field->field_count, at + i * field->size, stream);
@@ -205,6 +231,10 @@ static void write_digits(const generator *g, unsigned char *record)
     const generator_key *const key = &g->keys[i];
     const place *const at = &key->place;
     if (key->bytes) continue;
+    if (is_wide(at->field)) {
+      write_wide(at->field, record + at->base, at->element, key->digit);
+      continue;
+    }
     const recsort_value value = digit_value(at->field, key->enumerators, key->digit);
     recsort_field_set(at->field, record + at->base, at->element, &value, sizeof value);
   }

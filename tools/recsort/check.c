@@ -35,7 +35,7 @@ static void keep_values(const check_state *checker, const unsigned char *record)
   for (size_t i = 0; i < key_count; i++) {
     recsort_key_info key;
     recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
-    if (key.field == NULL) continue;
+    if (!key_is_value(&key)) continue;
     recsort_value *const value = &checker->values[i];
     *value = key_value(job->schema, &key, record);
     if (value->kind != RECSORT_VALUE_BYTES) continue;
@@ -44,8 +44,8 @@ static void keep_values(const check_state *checker, const unsigned char *record)
   }
 }
 
-/* Whether a key that is one computed value has the same code in two encoded keys. The words of an
- * encoded key are least significant first; a key of 4 bytes is half a word. */
+/* Whether a key that is computed, or an array, has the same code in two encoded keys. The words of
+ * an encoded key are least significant first; a key of 4 bytes is half a word. */
 static bool same_code(const recsort_key_info *key, const unsigned char *a, const unsigned char *b,
                       size_t key_size)
 {
@@ -75,7 +75,7 @@ static void report_disorder(const check_state *checker, const char *name, uint64
   for (size_t i = 0; i < key_count; i++) {
     recsort_key_info key;
     recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
-    if (key.field == NULL) {
+    if (!key_is_value(&key)) {
       if (same_code(&key, encoded, encoded + checker->key_size, checker->key_size)) continue;
       tool_error("%s: record %" PRIu64 " is out of order (key %s)", name, number, key.path);
       return;

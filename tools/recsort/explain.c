@@ -46,14 +46,30 @@ static void print_fields(const recsort_field *fields, size_t count, uint64_t bas
   }
 }
 
+static void print_header_field(const char *what, const recsort_field *field)
+{
+  char type[64];
+  format_type(field, type, sizeof type);
+  printf("file %s: the number at offset %zu of the header (%s)\n", what, field->offset, type);
+}
+
 static void print_layout(const recsort_schema *schema, const tool_format *format)
 {
   size_t count;
   const recsort_field *const fields = recsort_schema_fields(schema, &count);
   printf("record %s: %zu bytes\n", recsort_schema_record_name(schema),
          recsort_schema_record_size(schema));
-  if (format->skip != 0) printf("file header: %" PRIu64 " bytes\n", format->skip);
-  if (format->count != TOOL_ANY) printf("file records: %" PRIu64 "\n", format->count);
+  if (format->skip_field != NULL) {
+    print_header_field("header size", format->skip_field);
+  } else if (format->skip != 0) {
+    printf("file header: %" PRIu64 " bytes\n", format->skip);
+  }
+  if (format->count_field != NULL) {
+    print_header_field("records", format->count_field);
+  } else if (format->count != TOOL_ANY) {
+    printf("file records: %" PRIu64 "\n", format->count);
+  }
+  if (format->repeat) printf("header and records are repeated up to the end of the file\n");
   if (format->trailer == TOOL_ANY) {
     printf("file trailer: what follows them\n");
   } else if (format->trailer != 0) {
@@ -73,7 +89,7 @@ static void print_keys(const recsort_sorter *sorter, const recsort_stats *stats)
   for (size_t i = 0; i < count; i++) {
     recsort_key_info key;
     recsort_sorter_get_key(sorter, i, &key, sizeof key);
-    const bool real = key.field == NULL || tool_is_float(key.field);
+    const bool real = key.field == NULL || tool_has_nan(key.field);
     printf("%8u  %8u  %-5s  %-5s  %s\n", key.bits, key.shift,
            key.order == RECSORT_DESCENDING ? "desc" : "asc", real ? nans[key.nan] : "-", key.path);
   }
@@ -93,7 +109,7 @@ static bool print_input(const char *path, const tool_format *format, uint64_t *c
   known = tool_reader_open(&reader, path, format, NULL);
   if (known) {
     const uint64_t records = reader.size / format->record_size;
-    printf("%12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "  %s\n", format->skip, records,
+    printf("%12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "  %s\n", reader.format.skip, records,
            reader.trailer, path);
     *count += records;
   }

@@ -41,10 +41,23 @@ void job_error(const char *name, uint64_t number, const recsort_error *error)
 tool_format job_format(const cli_job *job)
 {
   const cli_options *const options = job->options;
+  if (job->npy != NULL) {
+    tool_format format = npy_format(job->npy);
+    if (options->trailer != TOOL_ANY) format.trailer = options->trailer;
+    return format;
+  }
   tool_format format = tool_format_of(job->schema);
-  format.count = options->count;
-  if (options->skip != TOOL_ANY) format.skip = options->skip;
+  if (options->skip != TOOL_ANY) {
+    format.skip = options->skip;
+    format.skip_field = NULL;
+  }
+  if (options->count != TOOL_ANY) {
+    format.count = options->count;
+    format.count_field = NULL;
+  }
   if (options->trailer != TOOL_ANY || options->count != TOOL_ANY) format.trailer = options->trailer;
+  if (format.repeat) format.trailer = 0;
+  tool_format_settle(&format);
   return format;
 }
 

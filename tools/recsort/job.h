@@ -2,6 +2,7 @@
 #ifndef RECSORT_JOB_H
 #define RECSORT_JOB_H
 
+#include "npy.h"
 #include "options.h"
 
 #include "support/input.h"
@@ -10,6 +11,7 @@
 typedef struct cli_job {
   const cli_options *options;
   const recsort_schema *schema;
+  const npy_input *npy;   /* the schema comes from it; NULL: it was read from a file */
   recsort_sorter *sorter; /* NULL until job_open_sorter; destroyed by the owner of the job */
 } cli_job;
 

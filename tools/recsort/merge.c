@@ -161,16 +161,26 @@ static bool put_record(merge_state *merge, const unsigned char *record, const un
 static bool write_trailer(merge_state *merge)
 {
   merge_run *const first = &merge->runs[0];
-  if (merge->format.trailer == 0 && merge->format.count == TOOL_ANY) return true;
+  if (first->reader.format.trailer == 0 && first->reader.format.count == TOOL_ANY) return true;
   while (!first->ended && !first->reader.sized) {
     if (!fill_run(merge, first)) return false;
   }
   return tool_reader_put_trailer(&first->reader, &merge->output);
 }
 
+static bool write_header(merge_state *merge)
+{
+  const uint64_t head = merge->job->options->head;
+  uint64_t count = 0;
+  for (size_t i = 0; i < merge->run_count; i++) /* if the headers do not say it, it is not used */
+    count += merge->runs[i].reader.format.count;
+  return tool_reader_put_header(&merge->runs[0].reader, &merge->output,
+                                count < head ? count : head);
+}
+
 static bool merge_runs(merge_state *merge)
 {
-  if (!tool_reader_put_header(&merge->runs[0].reader, &merge->output)) return false;
+  if (!write_header(merge)) return false;
   tool_progress_begin("merging", 0);
   while (merge->heap_count > 0 && merge->written < merge->job->options->head) {
     const merge_run *const run = &merge->runs[merge->heap[0]];
@@ -255,11 +265,18 @@ static void free_merge(merge_state *merge)
 
 int command_merge(cli_job *job)
 {
-  if (!job_open_sorter(job)) return TOOL_TROUBLE;
   const cli_options *const options = job->options;
+  const tool_format format = job_format(job);
+  if (options->unique && tool_format_is_counted_by_header(&format)) {
+    tool_error(
+        "--merge: the header says how many records follow, and with --unique that is not known "
+        "before they are merged; sort the files instead");
+    return TOOL_TROUBLE;
+  }
+  if (!job_open_sorter(job)) return TOOL_TROUBLE;
   run_times times = {.begin = tool_seconds()};
   merge_state merge = {.job = job,
-                       .format = job_format(job),
+                       .format = format,
                        .key_size = recsort_key_size(job->sorter),
                        .run_count = options->input_count != 0 ? options->input_count : 1};
   if (!tool_output_open(&merge.output, options->output)) return TOOL_TROUBLE;

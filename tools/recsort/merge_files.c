@@ -196,7 +196,12 @@ static bool open_files(file_merge *merge)
       return false;
     }
   }
-  return tool_reader_put_header(&merge->files[0].reader, merge->output);
+  const uint64_t head = merge->job->options->head;
+  uint64_t count = 0;
+  for (size_t f = 0; f < merge->file_count; f++) /* all of them are sized */
+    count += merge->files[f].reader.size / merge->record_size;
+  return tool_reader_put_header(&merge->files[0].reader, merge->output,
+                                count < head ? count : head);
 }
 
 /* ---- Keys ---- */
@@ -451,9 +456,7 @@ bool merge_files(cli_job *job, const tool_format *format, tool_output *output, u
                       .capacity = block_capacity(files, format->record_size),
                       .file_count = files};
   bool done = take_memory(&merge) && open_files(&merge) && merge_rounds(&merge);
-  if (done && (format->trailer != 0 || format->count != TOOL_ANY)) {
-    done = tool_reader_put_trailer(&merge.files[0].reader, output);
-  }
+  done = done && tool_reader_put_trailer(&merge.files[0].reader, output);
   *taken = merge.taken;
   free_merge(&merge);
   return done;

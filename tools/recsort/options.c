@@ -243,7 +243,7 @@ static bool set_command(cli_options *options, const option_row *row, const char 
 /* All options, in the order of --help. */
 static const option_row rows[] = {
     {"schema", 's', required_argument, .apply = set_text, SETS(schema),
-     .help = "  -s, --schema FILE      what a record looks like and its keys (YAML); required\n"},
+     .help = "  -s, --schema FILE      fields and keys of a record (YAML); not for .npy files\n"},
     {"key", 'k', required_argument, .apply = add_key,
      .help = "  -k, --key PATH[:asc|:desc][:nan=first|last|total]\n"
              "                         a key instead of the schema's; repeat for more\n"},
@@ -293,7 +293,7 @@ enum { ROW_COUNT = sizeof rows / sizeof *rows, UNLETTERED = 256 };
 
 bool print_help(void)
 {
-  fputs("Usage: recsort -s SCHEMA [OPTION]... [INPUT]...\n"
+  fputs("Usage: recsort [-s SCHEMA] [OPTION]... [INPUT]...\n"
         "Sort fixed-size binary records stably; no INPUT or '-' is standard input.\n",
         stdout);
   for (size_t i = 0; i < ROW_COUNT; i++)
@@ -329,31 +329,18 @@ static bool next_option(int argc, char **argv, const option_row **row)
   return *row != NULL;
 }
 
-/* The trailer behind counted records is copied after they are written, so it cannot be another
- * input. */
-static bool reads_standard_input_twice(const cli_options *options)
-{
-  size_t times = 0;
-  for (size_t i = 0; i < options->input_count; i++)
-    times += tool_is_standard(options->inputs[i]);
-  return times > 1;
-}
-
 static bool check_together(const cli_options *options)
 {
   const cli_command command = options->command;
   if (command == COMMAND_LIST_PLUGINS) return true;
-  if (options->schema == NULL) {
-    tool_usage_error("a schema is needed: --schema FILE");
+  if (options->schema == NULL && (options->skip != UINT64_MAX || options->count != UINT64_MAX)) {
+    tool_usage_error(
+        "--skip and --count need a schema: --schema FILE; a .npy file says both itself");
     return false;
   }
   if (command == COMMAND_CHECK && (options->output != NULL || options->unique ||
                                    options->has_head || options->index_bits != 0)) {
     tool_usage_error("--check writes nothing: no --output, --unique, --head or --index");
-    return false;
-  }
-  if (options->count != UINT64_MAX && reads_standard_input_twice(options)) {
-    tool_usage_error("--count: standard input can be one of the inputs only once");
     return false;
   }
   if (command == COMMAND_MERGE && options->index_bits != 0) {

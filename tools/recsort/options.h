@@ -32,7 +32,7 @@ typedef struct cli_options {
   cli_command command;
   const char *schema;
   const char *output;
-  recsort_options sorting; /* owns its keys, their paths and the array of plugin_options */
+  recsort_options sorting;   /* owns its keys, their paths and the array of plugin_options */
   cli_parameter *parameters; /* owned */
   size_t parameter_count;
   bool unique;

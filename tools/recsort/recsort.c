@@ -15,8 +15,45 @@ static int print_version(void)
   return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
 }
 
+/* The trailer behind counted records is copied after they are written, so it cannot be another
+ * input. */
+static bool reads_standard_input_twice(const cli_job *job)
+{
+  const tool_format format = job_format(job);
+  size_t times = 0;
+  for (size_t i = 0; i < job->options->input_count; i++)
+    times += tool_is_standard(job->options->inputs[i]);
+  if (times < 2 || (format.count == TOOL_ANY && !tool_format_is_counted_by_header(&format))) {
+    return false;
+  }
+  tool_usage_error("with a count, standard input can be one of the inputs only once");
+  return true;
+}
+
+/* Repeated headers keep their places and their numbers of records. */
+static bool breaks_blocks(const cli_job *job)
+{
+  const cli_options *const options = job->options;
+  const bool writes = options->command == COMMAND_SORT && options->index_bits == 0;
+  if (!job_format(job).repeat) return false;
+  if (options->command == COMMAND_EXPLAIN && options->input_count != 0) {
+    tool_usage_error("--explain does not read files whose headers are repeated");
+  } else if (options->trailer != UINT64_MAX) {
+    tool_usage_error("no --trailer, as header and records are repeated up to the end");
+  } else if (options->command == COMMAND_MERGE ||
+             (writes && (options->input_count > 1 || options->unique || options->has_head))) {
+    tool_usage_error("a file whose headers are repeated is sorted alone and whole: no --merge, "
+                     "--unique or --head");
+  } else {
+    return false;
+  }
+  return true;
+}
+
 static int run_job(cli_job *job)
 {
+  if (breaks_blocks(job)) return TOOL_TROUBLE;
+  if (reads_standard_input_twice(job)) return TOOL_TROUBLE;
   switch (job->options->command) {
   case COMMAND_CHECK:
     return command_check(job);
@@ -31,13 +68,18 @@ static int run_job(cli_job *job)
 
 static int run_with_schema(const cli_options *options)
 {
-  recsort_schema *const schema = tool_load_schema(options->schema);
-  if (schema == NULL) return TOOL_TROUBLE;
-  cli_job job = {.options = options, .schema = schema};
-  const int status = run_job(&job);
-  tool_progress_clear();
-  recsort_sorter_destroy(job.sorter);
-  recsort_schema_destroy(schema);
+  npy_input npy = {0};
+  const bool named = options->schema != NULL;
+  if (named) npy.schema = tool_load_schema(options->schema);
+  cli_job job = {.options = options, .npy = named ? NULL : &npy};
+  int status = TOOL_TROUBLE;
+  if (named ? npy.schema != NULL : npy_open(&npy, options)) {
+    job.schema = npy.schema;
+    status = run_job(&job);
+    tool_progress_clear();
+    recsort_sorter_destroy(job.sorter);
+  }
+  npy_close(&npy);
   return status;
 }
 

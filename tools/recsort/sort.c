@@ -123,6 +123,33 @@ static bool write_pieces(const cli_job *job, tool_output *output, const recsort_
   return write_in_turn(output, &pieces, count);
 }
 
+/* Writes the headers that are repeated, each with as many records behind it as it had. */
+static bool write_blocks(const cli_job *job, tool_output *output, const recsort_permutation *order,
+                         const tool_records *input)
+{
+  const tool_reader *const from = &input->first;
+  const tool_block *const blocks = (const tool_block *)(const void *)from->blocks.data;
+  const size_t count = from->blocks.size / sizeof *blocks;
+  const size_t size = recsort_schema_record_size(job->schema);
+  const size_t each = size < piece_size ? piece_size / size : 1;
+  const unsigned char *header = from->header.data;
+  unsigned char *const buffer = malloc(each * size);
+  bool written = buffer != NULL;
+  if (!written) tool_error_memory(each * size);
+  for (size_t b = 0, place = 0; written && b < count; b++) {
+    written = tool_output_write(output, header, blocks[b].header_size);
+    header += blocks[b].header_size;
+    for (size_t left = (size_t)blocks[b].records, part; written && left > 0; left -= part) {
+      part = left < each ? left : each;
+      fill_records(job, order, input->records.data, place, part, buffer);
+      written = tool_output_write(output, buffer, part * size);
+      place += part;
+    }
+  }
+  free(buffer);
+  return written;
+}
+
 static const char *inputs_name(const cli_options *options)
 {
   return options->input_count > 1
@@ -326,8 +353,9 @@ static bool write_sorted(const cli_job *job, tool_output *output, tool_records *
   recsort_permutation order = {.struct_size = sizeof order};
   void *at = NULL;
   const bool around = job->options->index_bits == 0;
-  const bool whole = holds_all(job->options, input) && tool_output_is_file(output);
-  if (whole && (!tool_reader_put_header(&input->first, output) ||
+  const bool blocks = around && input->first.format.repeat;
+  const bool whole = !blocks && holds_all(job->options, input) && tool_output_is_file(output);
+  if (whole && (!tool_reader_put_header(&input->first, output, input->count) ||
                 !tool_output_map(output, input->records.size, &at))) {
     return false;
   }
@@ -339,7 +367,10 @@ static bool write_sorted(const cli_job *job, tool_output *output, tool_records *
   } else {
     if (!find_order(job, input, &order)) return false;
     *sorted = tool_seconds();
-    if (around && !whole && !tool_reader_put_header(&input->first, output)) return false;
+    if (blocks) return write_blocks(job, output, &order, input);
+    if (around && !whole && !tool_reader_put_header(&input->first, output, order.count)) {
+      return false;
+    }
     if (!write_pieces(job, output, &order, input->records.data)) return false;
   }
   return tool_reader_put_trailer(&input->first, around ? output : NULL);

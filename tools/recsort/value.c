@@ -46,6 +46,11 @@ recsort_value key_value(const recsort_schema *schema, const recsort_key_info *ke
   }
 }
 
+bool key_is_value(const recsort_key_info *key)
+{
+  return key->field != NULL && (key->field->count == 0 || key->path[strlen(key->path) - 1] == ']');
+}
+
 bool key_values_equal(const recsort_key_info *key, recsort_value a, recsort_value b)
 {
   switch (a.kind) {
@@ -110,8 +115,16 @@ value_text value_as_text(const recsort_field *field, recsort_value value)
     snprintf(to.text, sizeof to.text, "%s", name);
     return to;
   }
+  if (recsort_type_describe(field->type)->type_class == RECSORT_CLASS_WIDE) {
+    tool_wide_text(field, value.as.bytes, to.text);
+    return to;
+  }
   switch (value.kind) {
   case RECSORT_VALUE_SIGNED:
+    if (recsort_type_describe(field->type)->type_class == RECSORT_CLASS_TIME) {
+      tool_time_text(field->type, value.as.i, to.text);
+      break;
+    }
     snprintf(to.text, sizeof to.text, "%" PRId64, value.as.i);
     break;
   case RECSORT_VALUE_UNSIGNED:

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The value of the field that `key` names. */
+/* True if the key is one value of a field: it is not computed, and not a whole array. */
+bool key_is_value(const recsort_key_info *key);
+/* The value of the field that such a key names. */
 recsort_value key_value(const recsort_schema *schema, const recsort_key_info *key,
                         const void *record);
 /* True if two values are equal for the key. */

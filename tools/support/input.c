@@ -12,47 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
-  page = 64 << 10,         /* unit of tool_bytes */
-  huge = 2 << 20,          /* from this size on, huge pages pay */
   chunk = 1 << 20,         /* growth for data that may never come */
   read_size = 8 << 20,     /* bytes between updates of the progress line */
   first_growth = 32 << 10, /* small, so that a pipe with few records does not start the GPU */
   growth_limit = 64 << 20  /* a pipe's buffer doubles up to this size, then grows by it */
 };
-
-tool_format tool_format_of(const recsort_schema *schema)
-{
-  return (tool_format){recsort_schema_record_size(schema), recsort_schema_skip(schema), TOOL_ANY,
-                       recsort_schema_trailer(schema)};
-}
-
-/* ---- Bytes ---- */
-
-bool tool_bytes_reserve(tool_bytes *bytes, size_t capacity)
-{
-  if (capacity <= bytes->capacity) return true;
-  if (capacity > SIZE_MAX / 2) return false;
-  capacity = (capacity + page - 1) / page * page;
-  void *const data =
-      bytes->data == NULL
-          ? mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-          : mremap(bytes->data, bytes->capacity, capacity, MREMAP_MAYMOVE);
-  if (data == MAP_FAILED) return false;
-  if (capacity >= huge) madvise(data, capacity, MADV_HUGEPAGE);
-  bytes->data = data;
-  bytes->capacity = capacity;
-  return true;
-}
-
-void tool_bytes_free(tool_bytes *bytes)
-{
-  if (bytes->data != NULL) munmap(bytes->data, bytes->capacity);
-  *bytes = (tool_bytes){0};
-}
 
 /* ---- One file ---- */
 
@@ -145,6 +112,20 @@ static bool too_short(const tool_reader *reader, uint64_t size)
   return false;
 }
 
+/* The size of a file does not agree with the count in its header. */
+static bool wrong_count(const tool_reader *reader, uint64_t size)
+{
+  const tool_format *const format = &reader->format;
+  const uint64_t trailer = format->trailer != TOOL_ANY ? format->trailer : 0;
+  const uint64_t around = format->skip + trailer;
+  const uint64_t allowed = size > around ? (size - around) / format->record_size : 0;
+  tool_error("%s: its header says %" PRIu64 " records, and its size allows %" PRIu64 "%s",
+             reader->name, format->count, allowed,
+             allowed > format->count ? "; if other data follows them, the trailer must say so"
+                                     : "");
+  return false;
+}
+
 static bool wrong_trailer(const tool_reader *reader, bool more)
 {
   tool_error("%s: %s than the trailer's %" PRIu64 " bytes follow %" PRIu64 " records", reader->name,
@@ -192,6 +173,40 @@ static bool divide(const tool_format *format, uint64_t size, uint64_t *records, 
   return true;
 }
 
+/* Reads where the records are, if the header says it. False, with `why` unless there was a message,
+ * if it cannot be read. */
+static bool find_records(tool_reader *reader, tool_why *why)
+{
+  tool_format *const format = &reader->format;
+  tool_bytes *const bytes = &reader->header;
+  why->text[0] = '\0';
+  for (;;) {
+    const size_t needed = format->header->needed(format, bytes->data, bytes->size);
+    if (needed <= bytes->size) break;
+    if (!read_up_to(reader, bytes, needed)) return false;
+    if (bytes->size >= needed) continue;
+    snprintf(why->text, sizeof why->text, "%zu bytes are too few for its header", bytes->size);
+    return false;
+  }
+  reader->header_read = bytes->size;
+  return format->header->read(format, bytes->data, bytes->size, why);
+}
+
+static bool read_header(tool_reader *reader)
+{
+  tool_why why;
+  if (reader->format.header == NULL || find_records(reader, &why)) return true;
+  if (why.text[0] != '\0') tool_error("%s: %s", reader->name, why.text);
+  return false;
+}
+
+/* True if what follows the records is short or long by at least a record. */
+static bool is_off_by_records(const tool_reader *reader)
+{
+  const uint64_t trailer = reader->format.trailer;
+  return reader->trailer < trailer || reader->trailer - trailer >= reader->format.record_size;
+}
+
 /* Measures a regular file. Size 0 may mean that the size is unknown, as in /proc. */
 static bool measure(tool_reader *reader)
 {
@@ -200,27 +215,52 @@ static bool measure(tool_reader *reader)
   reader->sized = S_ISREG(reader->status.st_mode) && start >= 0 && reader->status.st_size > start;
   if (!reader->sized) return true;
   const uint64_t size = (uint64_t)(reader->status.st_size - start);
-  if (!divide(format, size, &reader->size, &reader->trailer)) return too_short(reader, size);
-  if (format->trailer != TOOL_ANY && reader->trailer != format->trailer) {
+  if (!read_header(reader)) return false;
+  const bool divided = divide(format, size, &reader->size, &reader->trailer);
+  const bool exact = format->trailer == TOOL_ANY || reader->trailer == format->trailer;
+  if (format->header != NULL && is_counted(format) && format->skip <= size &&
+      (!divided || (!exact && is_off_by_records(reader)))) {
+    return wrong_count(reader, size);
+  }
+  if (!divided) return too_short(reader, size);
+  if (!exact) {
     return wrong_trailer(reader, reader->trailer > format->trailer);
   }
   if (!check_whole(reader, reader->size)) return false;
   reader->start = (uint64_t)start;
   reader->left = reader->size;
   posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-  if (format->skip == 0 || lseek(reader->fd, (off_t)format->skip, SEEK_CUR) >= 0) return true;
+  if (format->skip == 0 || lseek(reader->fd, start + (off_t)format->skip, SEEK_SET) >= 0) {
+    return true;
+  }
   tool_error_errno(reader->name, errno);
   return false;
+}
+
+/* The header of a pipe that says where the records are; it is written when the count is known. */
+static bool hold_header(tool_reader *reader)
+{
+  const tool_bytes *const ahead = reader->format.ahead;
+  if (ahead != NULL && reader->fd == STDIN_FILENO &&
+      !tool_bytes_append(&reader->header, ahead->data, ahead->size)) {
+    return no_memory(reader);
+  }
+  if (!read_header(reader)) return false;
+  if (!read_up_to(reader, &reader->header, reader->format.skip)) return false;
+  reader->header_read = reader->header.size;
+  return reader->header.size == reader->format.skip || too_short(reader, reader->header.size);
 }
 
 static bool begin_pipe(tool_reader *reader, tool_output *header)
 {
   uint64_t passed;
+  const bool held = reader->format.header != NULL;
+  if (held && !hold_header(reader)) return false;
   if (is_counted(&reader->format) && !counted_size(&reader->format, &reader->left)) {
     return too_short(reader, 0);
   }
-  return pass_on(reader, here, reader->format.skip, header, &passed) &&
-         (passed == reader->format.skip || too_short(reader, passed));
+  return held || (pass_on(reader, here, reader->format.skip, header, &passed) &&
+                  (passed == reader->format.skip || too_short(reader, passed)));
 }
 
 bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *format,
@@ -236,6 +276,7 @@ bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *
     tool_error_errno(reader->name, EISDIR);
     return false;
   }
+  if (format->repeat) return true; /* what it holds is known once it has been read */
   return measure(reader) && (reader->sized || begin_pipe(reader, header));
 }
 
@@ -377,13 +418,74 @@ static bool read_held(tool_reader *reader, unsigned char *to, size_t capacity, s
   return true;
 }
 
+/* Reads the next of the repeated headers. `*ended` tells whether there is none. */
+static bool next_block(tool_reader *reader, bool *ended)
+{
+  tool_format *const format = &reader->format;
+  tool_bytes *const bytes = &reader->header;
+  const size_t begin = bytes->size;
+  tool_why why = {""};
+  const size_t needed = format->header != NULL ? format->header->needed(format, NULL, 0) : 1;
+  if (!read_up_to(reader, bytes, begin + needed)) return false;
+  *ended = bytes->size == begin;
+  if (*ended) return true;
+  bool good = bytes->size - begin >= needed;
+  if (good && format->header != NULL &&
+      !format->header->read(format, bytes->data + begin, needed, &why)) {
+    tool_error("%s: block %zu: %s", reader->name, reader->blocks.size / sizeof(tool_block),
+               why.text);
+    return false;
+  }
+  if (good && !read_up_to(reader, bytes, begin + format->skip)) return false;
+  good = good && bytes->size - begin == format->skip && counted_size(format, &reader->left);
+  if (!good) {
+    tool_error("%s: block %zu: its header ends early", reader->name,
+               reader->blocks.size / sizeof(tool_block));
+    return false;
+  }
+  const tool_block block = {format->skip, format->count};
+  return tool_bytes_append(&reader->blocks, &block, sizeof block) || no_memory(reader);
+}
+
+/* True if a regular file is still as it was opened. */
+static bool is_unchanged(const tool_reader *reader)
+{
+  struct stat now;
+  if (!S_ISREG(reader->status.st_mode) ||
+      (fstat(reader->fd, &now) == 0 && !was_changed(&reader->status, &now))) {
+    return true;
+  }
+  tool_error("%s: it was changed while it was being read", reader->name);
+  return false;
+}
+
+/* Reads records between repeated headers. */
+static bool read_repeated(tool_reader *reader, unsigned char *to, size_t capacity, size_t *got)
+{
+  bool ended = false;
+  *got = 0;
+  while (reader->left == 0 && !ended) {
+    if (!next_block(reader, &ended)) return false;
+  }
+  if (ended) return is_unchanged(reader);
+  if (!read_some(reader, to, capacity < reader->left ? capacity : (size_t)reader->left, got)) {
+    return false;
+  }
+  reader->left -= *got;
+  if (*got != 0) return true;
+  tool_error("%s: block %zu: its header says %" PRIu64 " records, and the file ends before them",
+             reader->name, reader->blocks.size / sizeof(tool_block) - 1, reader->format.count);
+  return false;
+}
+
 bool tool_reader_read(tool_reader *reader, void *to, size_t capacity, size_t *got)
 {
   size_t size;
   if (reader->sized) {
     if (!read_sized(reader, to, capacity, &size)) return false;
   } else {
-    const bool read = is_counted(&reader->format)   ? read_counted(reader, to, capacity, &size)
+    const bool read = reader->format.repeat         ? read_repeated(reader, to, capacity, &size)
+                      : is_counted(&reader->format) ? read_counted(reader, to, capacity, &size)
                       : reader->format.trailer != 0 ? read_held(reader, to, capacity, &size)
                                                     : read_some(reader, to, capacity, &size);
     if (!read || (size == 0 && !check_whole(reader, reader->given))) return false;
@@ -408,12 +510,22 @@ bool tool_reader_read_records(tool_reader *reader, void *to, size_t capacity, si
   return true;
 }
 
-bool tool_reader_put_header(tool_reader *reader, tool_output *to)
+bool tool_reader_put_header(tool_reader *reader, tool_output *to, uint64_t count)
 {
+  const tool_format *const format = &reader->format;
+  tool_why why;
   uint64_t passed;
+  if (format->header != NULL) {
+    if (!format->header->write_count(format, &reader->header, count, &why)) {
+      tool_error("%s: %s", reader->name, why.text);
+      return false;
+    }
+    if (!tool_output_write(to, reader->header.data, reader->header.size)) return false;
+  }
   if (!reader->sized) return true;
-  return pass_on(reader, reader->start, reader->format.skip, to, &passed) &&
-         (passed == reader->format.skip || truncated(reader));
+  const uint64_t left = format->skip - reader->header_read;
+  return pass_on(reader, reader->start + reader->header_read, left, to, &passed) &&
+         (passed == left || truncated(reader));
 }
 
 /* True if the file is also the output, as with 1<>FILE; it then changes while it is written. */
@@ -445,6 +557,7 @@ static bool put_counted_trailer(const tool_reader *reader, tool_output *to)
 
 bool tool_reader_put_trailer(tool_reader *reader, tool_output *to)
 {
+  if (reader->format.repeat) return true;
   if (reader->sized) return put_sized_trailer(reader, to);
   if (is_counted(&reader->format)) return put_counted_trailer(reader, to);
   return to == NULL || tool_output_write(to, reader->held.data, reader->held.size);
@@ -454,10 +567,45 @@ void tool_reader_close(tool_reader *reader)
 {
   if (reader->fd > STDERR_FILENO) close(reader->fd);
   tool_bytes_free(&reader->held);
+  tool_bytes_free(&reader->header);
+  tool_bytes_free(&reader->blocks);
   reader->fd = -1;
 }
 
 /* ---- All files ---- */
+
+bool tool_peek_header(const char *path, tool_format *format, tool_bytes *bytes, bool *piped,
+                      tool_why *why)
+{
+  const bool standard = tool_is_standard(path);
+  tool_reader reader = {.name = tool_input_name(path), .format = *format};
+  why->text[0] = '\0';
+  reader.fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (reader.fd < 0) {
+    tool_error_errno(reader.name, errno);
+    return false;
+  }
+  const off_t start = lseek(reader.fd, 0, SEEK_CUR);
+  const bool found = find_records(&reader, why);
+  *piped = start < 0;
+  if (!*piped) (void)lseek(reader.fd, start, SEEK_SET);
+  *format = reader.format;
+  *bytes = reader.header;
+  reader.header = (tool_bytes){0};
+  tool_reader_close(&reader);
+  return found;
+}
+
+/* The format of one file; false if its header cannot be read, which opening it will report. */
+static bool format_of(const char *path, tool_format *format)
+{
+  tool_bytes bytes = {0};
+  tool_why why;
+  bool piped;
+  const bool found = format->header == NULL || tool_peek_header(path, format, &bytes, &piped, &why);
+  tool_bytes_free(&bytes);
+  return found;
+}
 
 bool tool_measure(char *const *paths, size_t path_count, const tool_format *format,
                   tool_extent *extent)
@@ -466,12 +614,14 @@ bool tool_measure(char *const *paths, size_t path_count, const tool_format *form
   for (size_t i = 0; i < path_count; i++) {
     struct stat status;
     uint64_t records, trailer;
-    if (tool_is_standard(paths[i]) || stat(paths[i], &status) != 0 || !S_ISREG(status.st_mode) ||
-        !divide(format, (uint64_t)status.st_size, &records, &trailer)) {
+    tool_format own = *format;
+    if (own.repeat || tool_is_standard(paths[i]) || stat(paths[i], &status) != 0 ||
+        !S_ISREG(status.st_mode) || !format_of(paths[i], &own) ||
+        !divide(&own, (uint64_t)status.st_size, &records, &trailer)) {
       return false;
     }
-    if (i == 0) extent->around = format->skip + trailer;
-    extent->count += records / format->record_size;
+    if (i == 0) extent->around = own.skip + trailer;
+    extent->count += records / own.record_size;
   }
   return path_count > 0;
 }

@@ -6,16 +6,17 @@
  * A file consists of `skip` bytes of header, whole records, and `trailer` bytes. Header and trailer
  * are copied to the output piece by piece, however large, so that the same schema fits the output.
  * The header of a pipe is copied as it arrives, before the records are read; if only the end of the
- * pipe tells where the trailer begins, `trailer` bytes are held in memory. Files are read with
+ * pipe tells where the trailer begins, `trailer` bytes are held in memory. A header that says where
+ * the records are is read first, and held in memory if it is that of a pipe; its count of records
+ * becomes that of the output. Files are read with
  * read(2), never mapped: a file truncated meanwhile is an error, not a SIGBUS. A regular file is
  * refused if its size changed or it was written to while it was read.
  */
 #ifndef TOOL_INPUT_H
 #define TOOL_INPUT_H
 
+#include "support/format.h"
 #include "support/output.h"
-
-#include "recsort/recsort.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,45 +24,39 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* No limit. */
-#define TOOL_ANY UINT64_MAX
-
-typedef struct tool_format {
-  size_t record_size;
-  uint64_t skip;
-  uint64_t count;   /* records of each input, or TOOL_ANY */
-  uint64_t trailer; /* TOOL_ANY, with a count: everything behind the records */
-} tool_format;
-
-tool_format tool_format_of(const recsort_schema *schema);
-
-/* A growing array of bytes; all zero is an empty one. Large ones use huge pages. */
-typedef struct tool_bytes {
-  unsigned char *data;
-  size_t size;
-  size_t capacity;
-} tool_bytes;
-
-/* Grows it to `capacity` bytes in all. False, without a message, if there is no memory. */
-bool tool_bytes_reserve(tool_bytes *bytes, size_t capacity);
-void tool_bytes_free(tool_bytes *bytes);
+/* A header that is repeated, and what follows it. */
+typedef struct tool_block {
+  uint64_t header_size;
+  uint64_t records;
+} tool_block;
 
 typedef struct tool_reader {
   const char *name; /* for messages */
   tool_format format;
   int fd;
-  bool sized;         /* a regular file, so its layout is known: */
-  struct stat status; /* status when it was opened */
-  uint64_t start;     /* sized: where the header begins */
-  uint64_t size;      /* sized: bytes of records */
-  uint64_t trailer;   /* sized: bytes behind them */
-  uint64_t left;      /* sized or counted: bytes of records still to be read */
-  uint64_t given;     /* bytes of records read */
-  tool_bytes held;    /* not sized: bytes read that may be the trailer */
+  bool sized;           /* a regular file, so its layout is known: */
+  struct stat status;   /* status when it was opened */
+  uint64_t start;       /* sized: where the header begins */
+  uint64_t size;        /* sized: bytes of records */
+  uint64_t trailer;     /* sized: bytes behind them */
+  uint64_t left;        /* sized or counted: bytes of records still to be read */
+  uint64_t given;       /* bytes of records read */
+  tool_bytes held;      /* not sized: bytes read that may be the trailer */
+  tool_bytes header;    /* of a header that says where the records are: what was read of it, */
+  uint64_t header_read; /* and how many bytes of the file that was; */
+                        /* if headers are repeated, all of them, and for each: */
+  tool_bytes blocks;    /* a tool_block */
 } tool_reader;
 
+/* Reads the header of an input, which says where its records are, into `format` and `bytes`, and
+ * leaves a file as it was. `piped` tells whether it was read from a pipe. False, with `why` unless
+ * there was a message, if it cannot be read. Free the bytes in any case. */
+bool tool_peek_header(const char *path, tool_format *format, tool_bytes *bytes, bool *piped,
+                      tool_why *why);
+
 /* Opens `path` (NULL or "-": standard input). If it is not a regular file, copies its header to
- * `header` (NULL: discards it) at once. Call tool_reader_close afterwards in any case. */
+ * `header` (NULL: discards it) at once, unless the header says where the records are. Call
+ * tool_reader_close afterwards in any case. */
 bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *format,
                       tool_output *header);
 /* Reads at most `capacity` bytes of records. Reads fewer only at the end or from a pipe; 0 only at
@@ -69,9 +64,9 @@ bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *
 bool tool_reader_read(tool_reader *reader, void *to, size_t capacity, size_t *got);
 /* Reads 1 to `capacity` whole records, or 0 at the end. */
 bool tool_reader_read_records(tool_reader *reader, void *to, size_t capacity, size_t *count);
-/* Copies the header of a regular file; that of any other file has been copied when it was
- * opened. */
-bool tool_reader_put_header(tool_reader *reader, tool_output *to);
+/* Copies the header, unless tool_reader_open did. If it says how many records follow, it says
+ * `count` in the copy. */
+bool tool_reader_put_header(tool_reader *reader, tool_output *to, uint64_t count);
 /* Copies the trailer (NULL: discards it). For a pipe, call it after the last record. */
 bool tool_reader_put_trailer(tool_reader *reader, tool_output *to);
 void tool_reader_close(tool_reader *reader);

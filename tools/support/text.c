@@ -1,11 +1,14 @@
 /* text.c - see text.h. */
 #include "support/text.h"
 
+#include <arpa/inet.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- Floats ------------------------------------------------------------------------------- */
 
@@ -46,6 +49,60 @@ void tool_float_text(recsort_type type, double value, char *text)
   if (strstr(text, "e+") && fabs(value) < 1e9) snprintf(text, TOOL_NUMBER_TEXT, "%.0f", value);
 }
 
+/* ---- Integers of 128 bits ------------------------------------------------------------------- */
+
+void tool_wide_text(const recsort_field *field, const unsigned char *bytes, char *text)
+{
+  __extension__ typedef unsigned __int128 uint128;
+  char digits[TOOL_NUMBER_TEXT] = "", *at = digits + sizeof digits - 1;
+  uint128 value = 0;
+  for (size_t i = 0; i < sizeof value; i++)
+    value = value << 8 | bytes[field->endian == RECSORT_BIG_ENDIAN ? i : sizeof value - 1 - i];
+  const bool negative = field->type == RECSORT_INT128 && value >> 127;
+  if (negative) value = 0 - value;
+  do {
+    *--at = (char)('0' + (int)(value % 10));
+    value /= 10;
+  } while (value != 0);
+  if (negative) *--at = '-';
+  strcpy(text, at);
+}
+
+/* ---- Times ------------------------------------------------------------------------------------
+ */
+
+void tool_time_text(recsort_type type, int64_t time, char *text)
+{
+  const int64_t units = type == RECSORT_DATETIME_MS   ? 1000
+                        : type == RECSORT_DATETIME_US ? 1000000
+                        : type == RECSORT_DATETIME_NS ? 1000000000
+                                                      : 1;
+  int64_t seconds = time / units, rest = time % units;
+  struct tm date;
+  if (rest < 0) {
+    rest += units;
+    seconds--;
+  }
+  if (time == INT64_MIN) {
+    strcpy(text, "NaT");
+  } else if ((type == RECSORT_DATETIME_D && __builtin_mul_overflow(time, 86400, &seconds)) ||
+             gmtime_r(&seconds, &date) == NULL || date.tm_year > 999997999 ||
+             date.tm_year < -1000000000) {
+    snprintf(text, TOOL_NUMBER_TEXT, "%" PRId64, time);
+  } else {
+    char *end = text + sprintf(text, date.tm_year < -1900 ? "%05d-%02d-%02d" : "%04d-%02d-%02d",
+                               date.tm_year + 1900, date.tm_mon + 1, date.tm_mday);
+    if (type == RECSORT_DATETIME_D) return;
+    end += sprintf(end, "T%02d:%02d:%02d", date.tm_hour, date.tm_min, date.tm_sec);
+    if (units > 1)
+      sprintf(end, ".%0*" PRId64,
+              type == RECSORT_DATETIME_MS   ? 3
+              : type == RECSORT_DATETIME_US ? 6
+                                            : 9,
+              rest);
+  }
+}
+
 /* ---- Bytes -------------------------------------------------------------------------------- */
 
 /* True if a hyphen precedes byte `i`: a uuid has groups of 8-4-4-4-12 digits. */
@@ -56,8 +113,24 @@ static bool begins_group(recsort_type type, size_t i)
 
 char *tool_bytes_text(recsort_type type, const unsigned char *bytes, size_t size, char *text)
 {
-  for (size_t i = 0; i < size; i++)
-    text += sprintf(text, "%s%02x", begins_group(type, i) ? "-" : "", (unsigned)bytes[i]);
+  if (type == RECSORT_IPV4 || type == RECSORT_IPV6) {
+    inet_ntop(type == RECSORT_IPV4 ? AF_INET : AF_INET6, bytes, text, INET6_ADDRSTRLEN);
+    return text + strlen(text);
+  }
+  for (size_t i = 0; i < size; i++) {
+    const char *const before = begins_group(type, i)          ? "-"
+                               : type == RECSORT_MAC && i > 0 ? ":"
+                                                              : "";
+    text += sprintf(text, "%s%02x", before, (unsigned)bytes[i]);
+  }
   *text = '\0';
   return text;
+}
+
+size_t tool_bytes_text_length(recsort_type type, size_t size)
+{
+  return type == RECSORT_IPV4 ? INET_ADDRSTRLEN - 1
+         : type == RECSORT_IPV6
+             ? INET6_ADDRSTRLEN - 1
+             : 2 * size + (type == RECSORT_UUID ? 4 : 0) + (type == RECSORT_MAC ? size - 1 : 0);
 }

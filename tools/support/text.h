@@ -4,11 +4,18 @@
 
 #include "recsort/recsort.h"
 
-enum { TOOL_NUMBER_TEXT = 32 }; /* space for the text of any number and a NUL */
+enum { TOOL_NUMBER_TEXT = 48 }; /* space for the text of any number or time, and a NUL */
 
 static inline bool tool_is_float(const recsort_field *field)
 {
   return recsort_type_describe(field->type)->type_class == RECSORT_CLASS_FLOAT;
+}
+
+/* True if a field may hold what is no number or no time. */
+static inline bool tool_has_nan(const recsort_field *field)
+{
+  return tool_is_float(field) ||
+         recsort_type_describe(field->type)->type_class == RECSORT_CLASS_TIME;
 }
 
 static inline bool tool_is_bytes(const recsort_field *field)
@@ -20,13 +27,18 @@ static inline bool tool_is_bytes(const recsort_field *field)
  * Needs TOOL_NUMBER_TEXT bytes. */
 void tool_float_text(recsort_type type, double value, char *text);
 
-/* Writes bytes as hexadecimal digits, a uuid's in groups: 00112233-4455-6677-8899-aabbccddeeff.
- * Returns the end of the text, where its NUL is. */
+/* The decimal text of an integer of 128 bits. Needs TOOL_NUMBER_TEXT bytes. */
+void tool_wide_text(const recsort_field *field, const unsigned char *bytes, char *text);
+
+/* A time as in 2026-11-23T14:15:00.123, with as many decimals as its unit has; NaT if it is none;
+ * the number if its year has more than 9 digits. Needs TOOL_NUMBER_TEXT bytes. */
+void tool_time_text(recsort_type type, int64_t time, char *text);
+
+/* Writes bytes as hexadecimal digits, a uuid's in groups: 00112233-4455-6677-8899-aabbccddeeff; or
+ * as an address: 192.0.2.1, 2001:db8::1, 00:00:5e:00:53:01. Returns the end of the text, where its
+ * NUL is. */
 char *tool_bytes_text(recsort_type type, const unsigned char *bytes, size_t size, char *text);
-/* The length of that text, without the NUL. */
-static inline size_t tool_bytes_text_length(recsort_type type, size_t size)
-{
-  return 2 * size + (type == RECSORT_UUID ? 4 : 0);
-}
+/* The most characters of that text, without the NUL. */
+size_t tool_bytes_text_length(recsort_type type, size_t size);
 
 #endif

@@ -173,7 +173,17 @@ typedef enum recsort_type {
   RECSORT_ENUM,     /* an integer of type `base` with names for its values */
   RECSORT_BITFIELD, /* bits [bit, bit + width) of an earlier integer field of the same struct, bit 0
                      * being the least significant; unsigned, and takes no bytes of its own */
-  RECSORT_UUID      /* 16 bytes in the order of their text (RFC 9562), compared as bytes */
+  RECSORT_UUID,     /* 16 bytes in the order of their text (RFC 9562), compared as bytes */
+  RECSORT_IPV4,     /* 4 bytes in network order, as struct in_addr, compared as bytes */
+  RECSORT_IPV6,     /* 16 bytes in network order, as struct in6_addr, compared as bytes */
+  RECSORT_MAC,      /* 6 bytes, compared as bytes */
+  RECSORT_INT128,
+  RECSORT_UINT128,
+  RECSORT_DATETIME_D, /* an int64 of days since 1970-01-01; the least one is no time (NaT) */
+  RECSORT_DATETIME_S, /* seconds since then, in UTC without leap seconds; and so on */
+  RECSORT_DATETIME_MS,
+  RECSORT_DATETIME_US,
+  RECSORT_DATETIME_NS
 } recsort_type;
 
 typedef enum recsort_endian {
@@ -190,11 +200,13 @@ typedef enum recsort_layout {
 
 typedef enum recsort_order { RECSORT_ASCENDING = 0, RECSORT_DESCENDING } recsort_order;
 
-/* Where NaNs go. Except with TOTAL, all NaNs are equal and -0 equals +0. */
+/* Where NaNs go, and times that are none. Except with TOTAL, all NaNs are equal and -0 equals +0.
+ */
 typedef enum recsort_nan {
   RECSORT_NAN_LAST = 0, /* after every number, in both orders */
   RECSORT_NAN_FIRST,    /* before every number, in both orders */
-  RECSORT_NAN_TOTAL     /* IEEE 754 totalOrder: -NaN < -inf < -0 < +0 < inf < NaN */
+  RECSORT_NAN_TOTAL     /* IEEE 754 totalOrder: -NaN < -inf < -0 < +0 < inf < NaN; no time is the
+                         * least one */
 } recsort_nan;
 
 /* One name of an enum's value. For a uint64 base, `value` holds the same 64 bits. */
@@ -228,12 +240,12 @@ typedef struct recsort_field_desc {
   uint32_t column;
 } recsort_field_desc;
 
-/* A key. `path` names a field: "price", "pos[2]", "stats.hp", "items[3].id"; or it is the name of a
- * computed value. */
+/* A key. `path` names a field: "price", "pos[2]", "stats.hp", "items[3].id"; a whole array, which
+ * is compared element by element: "pos"; or it is the name of a computed value. */
 typedef struct recsort_key_desc {
   const char *path;
   recsort_order order;
-  recsort_nan nan; /* floats and computed values only; TOTAL not for the latter */
+  recsort_nan nan; /* floats, times and computed values only; TOTAL not for the latter */
   uint32_t line;
   uint32_t column;
 } recsort_key_desc;
@@ -269,6 +281,9 @@ typedef struct recsort_computed_desc {
   uint32_t column;
 } recsort_computed_desc;
 
+/* A trailer of any size, for files whose number of records is known. */
+#define RECSORT_ANY_TRAILER UINT64_MAX
+
 /* The declaration of a whole schema. The strides apply to nested structs too. */
 typedef struct recsort_schema_desc {
   size_t struct_size;
@@ -278,7 +293,7 @@ typedef struct recsort_schema_desc {
   recsort_layout layout;
   uint64_t size;    /* of a record; 0: as laid out. A larger size adds trailing padding */
   uint64_t skip;    /* bytes before the first record of a file */
-  uint64_t trailer; /* bytes after the last one */
+  uint64_t trailer; /* bytes after the last one, or RECSORT_ANY_TRAILER */
   const recsort_field_desc *fields;
   size_t field_count;
   const recsort_key_desc *keys; /* most significant first; may be none */
@@ -291,6 +306,14 @@ typedef struct recsort_schema_desc {
   const recsort_computed_desc *computed;
   size_t computed_count;
   size_t computed_stride;
+  uint64_t count; /* records of a file; 0: as many as its size allows */
+  /* Instead of `skip` and `count`, the fields of a file's own header that hold these numbers: an
+   * integer, or a char with decimal digits and blanks around them. `offset` counts from the start
+   * of the file, and the field ends within 2^20 bytes; `name` is ignored. NULL: none. */
+  const recsort_field_desc *skip_field;
+  const recsort_field_desc *count_field;
+  bool repeat; /* a file repeats header and records up to its end; each header has the number of its
+                * records. There is no trailer */
 } recsort_schema_desc;
 
 /* A field with its place in the record; read-only, owned by its schema. An array of structs has the
@@ -338,7 +361,7 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
 RECSORT_API const char *recsort_schema_record_name(const recsort_schema *schema);
 /* Bytes of a record with its padding. */
 RECSORT_API size_t recsort_schema_record_size(const recsort_schema *schema);
-/* Bytes before the first record of a file, and after the last one. */
+/* Bytes before the first record of a file, and after the last one; see recsort_schema_get_file. */
 RECSORT_API uint64_t recsort_schema_skip(const recsort_schema *schema);
 RECSORT_API uint64_t recsort_schema_trailer(const recsort_schema *schema);
 /* The record's fields in the order of their declaration; owned by the schema. `count` may be
@@ -353,6 +376,22 @@ RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *sc
 RECSORT_API void recsort_schema_get_computed(const recsort_schema *schema, size_t number,
                                              recsort_computed_desc *desc, size_t size);
 
+/* Where the records of a file are. The fields are those of its header that hold these numbers, at
+ * their offsets from the start of the file; NULL: none. The library reads no files: pass a file's
+ * header to recsort_field_get. */
+typedef struct recsort_file_info {
+  uint64_t skip;    /* 0 if skip_field has it */
+  uint64_t trailer; /* or RECSORT_ANY_TRAILER */
+  uint64_t count;   /* 0: not given */
+  const recsort_field *skip_field;
+  const recsort_field *count_field;
+  bool repeat; /* header and records are repeated */
+} recsort_file_info;
+
+/* Fills in `info`, of `size` bytes. What it points to is owned by the schema. */
+RECSORT_API void recsort_schema_get_file(const recsort_schema *schema, recsort_file_info *info,
+                                         size_t size);
+
 /* The class of a type. Code that switches on the class works for every type in it, also for later
  * ones. */
 typedef enum recsort_type_class {
@@ -364,7 +403,9 @@ typedef enum recsort_type_class {
   RECSORT_CLASS_BYTES, /* compared as bytes */
   RECSORT_CLASS_STRUCT,
   RECSORT_CLASS_ENUM,
-  RECSORT_CLASS_BITFIELD
+  RECSORT_CLASS_BITFIELD,
+  RECSORT_CLASS_WIDE, /* an integer of more than 64 bits; its value is RECSORT_VALUE_BYTES */
+  RECSORT_CLASS_TIME  /* a signed number of units since 1970; the least one is no time */
 } recsort_type_class;
 
 /* What the library knows about a type. Later versions may add members at the end. */
@@ -388,7 +429,8 @@ typedef enum recsort_value_kind {
   RECSORT_VALUE_SIGNED,
   RECSORT_VALUE_UNSIGNED, /* bool and bitfields too */
   RECSORT_VALUE_REAL,
-  RECSORT_VALUE_BYTES /* char, bytes and uuid: points into the record */
+  RECSORT_VALUE_BYTES /* char, bytes, uuid and the like, and integers of 128 bits in the byte order
+                       * of the field: points into the record */
 } recsort_value_kind;
 
 typedef struct recsort_value {
@@ -642,7 +684,8 @@ RECSORT_API int recsort_key_compare(const recsort_sorter *sorter, const void *a,
 /* ---- What the sorter does and did ------------------------------------------------------------ */
 
 /* One key of the plan. It takes `bits` bits of the encoded key, from bit `shift` up. The field of a
- * computed value is NULL. */
+ * computed value is NULL. A key is a whole array if its field is one and its path does not end
+ * in an index. */
 typedef struct recsort_key_info {
   const char *path;
   const recsort_field *field;
