@@ -46,6 +46,8 @@ LAW = {
                        'gpu/device_sort.h'],
     'plugins/cuda/bench': [PUBLIC, 'cuda/', 'gpu/'],
     'tools': [PUBLIC, 'support/'],
+    'tools/recschema': [PUBLIC, 'support/', 'recschema/dwarf/'],
+    'tools/recschema/dwarf': [PUBLIC, 'support/'],
     'tools/support': [PUBLIC],
 }
 
@@ -53,6 +55,7 @@ LAW = {
 SYSTEM = [
     (re.compile(r'yaml\.h$'), 'core/schema', 1),
     (re.compile(r'dlfcn\.h$'), 'core/plugin', 1),
+    (re.compile(r'elfutils/|dwarf\.h$'), 'tools/recschema/dwarf', 0),
     (re.compile(r'cuda|cub/|cooperative_groups'), 'plugins/cuda', 0),
 ]
 

@@ -52,6 +52,8 @@ PLANTED = [
     ('tools/recgen/main.c', '"base/checked.h"'),
     ('tools/recgen/main.c', '"reccat/cell.h"'),
     ('tools/recsort/sort.c', '"recsort/plugin.h"'),
+    ('tools/recschema/header.c', '<elfutils/libdw.h>'),
+    ('tools/recschema/dwarf/find.c', '"recschema/header.h"'),
     ('tools/support/output.c', '"recgen/ranks.h"'),
 ]
 

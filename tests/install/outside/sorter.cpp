@@ -13,6 +13,7 @@ int main()
 {
   std::vector<item> items = {{3, "c"}, {-1, "e"}, {7, "a"}, {3, "d"}, {7, "b"}};
   recsort::sorter<item>({recsort::desc(&item::price)}).sort(items);
-  for (const item &one : items) std::cout << one.name;
+  for (const item &one : items)
+    std::cout << one.name;
   std::cout << '\n';
 }
