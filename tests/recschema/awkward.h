@@ -34,7 +34,11 @@ struct __attribute__((packed)) Awkward_record__ {
   unsigned char padding_at_75[1];
   uint64_t huge;
   int8_t mode;
-  unsigned char padding_at_85[11];
+  struct __attribute__((packed)) {
+    int32_t i;
+    bool j;
+  } odd[2];
+  unsigned char padding_at_95[1];
 };
 
 static_assert(sizeof(struct Awkward_record__) == 96, "the size of a record");
@@ -51,5 +55,8 @@ static_assert(offsetof(struct Awkward_record__, inner[0].struct_) == 62, "struct
 static_assert(offsetof(struct Awkward_record__, inner[0].struct_[0].b) == 63, "b");
 static_assert(offsetof(struct Awkward_record__, huge) == 76, "huge");
 static_assert(offsetof(struct Awkward_record__, mode) == 84, "mode");
+static_assert(offsetof(struct Awkward_record__, odd) == 85, "odd");
+static_assert(offsetof(struct Awkward_record__, odd[0].i) == 85, "i");
+static_assert(offsetof(struct Awkward_record__, odd[0].j) == 89, "j");
 
 #endif

@@ -32,6 +32,7 @@ BY(lone, r->lone)
 BY(wide, r->wide)
 BY(rest, r->rest)
 BY(flag, r->flag)
+BY(shifted, r->shifted)
 #ifdef __FLT16_MAX__
 BY(half, r->half)
 #endif

@@ -54,6 +54,7 @@ typedef struct sample {
   unsigned char lone : 5;
   uint64_t wide : 40, rest : 20;
   bool flag : 1;
+  unsigned : 8, shifted : 24; /* its integer begins at the bits without a name */
   uint8_t before_tight;
   unsigned tight : 24; /* its integer would overlap before_tight */
 #ifdef __FLT16_MAX__

@@ -44,7 +44,9 @@ compare() { # NAME COMMAND...
 build sample.h keys.h "$cc" -std=gnu11 -g "$here/oracle.c"
 compare sample
 tail -n +2 schema.yaml > fields
-for options in -gdwarf-2 -gdwarf-4 '-gdwarf-5 -fdebug-types-section'; do
+grep -q 'as_int,.*# one of a union' fields
+grep -q 'word,.*# one of a union' fields
+for options in '-gdwarf-2 -gstrict-dwarf' -gdwarf-4 '-gdwarf-5 -fdebug-types-section'; do
   # Unquoted: several words.
   build sample.h keys.h "$cc" -std=gnu11 $options "$here/oracle.c"
   "$recschema" --from-elf oracle --struct sample | tail -n +2 | cmp - fields || fail "$options"
@@ -57,6 +59,9 @@ done
 build sample.hpp keys.hpp "$cxx" -x c++ -std=c++17 -g "$here/oracle.c"
 compare game::sample
 tail -n +2 schema.yaml > fields
+build sample.hpp keys.hpp "$cxx" -x c++ -std=c++17 -gdwarf-4 "$here/oracle.c"
+"$recschema" --from-elf oracle --struct game::sample | tail -n +2 | cmp - fields
+"$recschema" --from-elf oracle --struct game--sample 2> said && fail 'game--sample is found'
 "$recschema" --from-header "$here/sample.hpp" --struct 'class game::sample' -- -std=c++17 2> said |
   tail -n +2 | cmp - fields
 "$recschema" --from-header "$here/sample.hpp" --struct game::closed -- -std=c++17 2> said | sed 1d > got
