@@ -15,7 +15,7 @@ static const char help[] =
     "\n"
     "  -s, --schema FILE          what a record looks like (YAML)\n"
     "  -n, --count N              how many records\n"
-    "  -o, --output FILE          where to; default and '-': standard output\n"
+    "  -o, --output FILE          where to; default: standard output, '-': also a terminal\n"
     "      --seed K               another K gives other records; default 1\n"
     "  -d, --distribution NAME    of the keys (without keys, of the first field):\n"
     "        uniform     each at random (the default)\n"
@@ -181,5 +181,6 @@ int main(int argc, char **argv)
   if (optind < argc) return tool_usage_error("unexpected argument '%s'", argv[optind]);
   if (!s.schema) return tool_usage_error("which schema? --schema is missing");
   if (!s.counted) return tool_usage_error("how many records? --count is missing");
+  if (!tool_may_write(s.output)) return TOOL_TROUBLE;
   return generate(&s);
 }

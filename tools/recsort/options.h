@@ -32,10 +32,11 @@ typedef struct cli_options {
   cli_command command;
   const char *schema;
   const char *output;
-  recsort_options sorting; /* owns its keys, their paths and the array of plugin_options */
+  recsort_options sorting;   /* owns its keys, their paths and the array of plugin_options */
   cli_parameter *parameters; /* owned */
   size_t parameter_count;
   bool unique;
+  bool quiet; /* --check: no message */
   bool has_head;
   uint64_t head;       /* the most records to write; without has_head UINT64_MAX */
   unsigned index_bits; /* 0: records are written */
@@ -43,7 +44,9 @@ typedef struct cli_options {
   uint64_t count;
   uint64_t trailer;
   stats_format stats;
-  char *const *inputs; /* part of argv */
+  const char *files_from; /* --files0-from */
+  char **names;           /* the names in that file; owned */
+  char *const *inputs;    /* part of argv, or `names` */
   size_t input_count;
 } cli_options;
 

@@ -2,6 +2,7 @@
  *
  * Opens the schema and passes it to the command, which makes a sorter for it. */
 #include "commands.h"
+#include "names.h"
 
 #include "support/message.h"
 #include "support/progress.h"
@@ -61,7 +62,7 @@ int main(int argc, char **argv)
   tool_set_name("recsort");
   const bool parsed = options_parse(&options, argc, argv);
   tool_team_set(options.sorting.threads);
-  const int status = parsed ? run(&options) : TOOL_TROUBLE;
+  const int status = parsed && names_read(&options) ? run(&options) : TOOL_TROUBLE;
   options_free(&options);
   return status;
 }
