@@ -47,6 +47,10 @@ for tool in recsort recgen reccat recschema sprites; do
   test -s "$scratch/root/share/man/man1/$tool.1"
 done
 test -s "$scratch/root/share/recsort/schemas/entity.yaml"
+for script in bash-completion/completions/recsort zsh/site-functions/_recsort \
+  fish/vendor_completions.d/recsort.fish; do
+  test -s "$scratch/root/share/$script"
+done
 "$scratch/root/bin/recgen" -s "$scratch/root/share/recsort/schemas/entity.yaml" -n 1000 |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" --check

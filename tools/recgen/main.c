@@ -15,7 +15,7 @@ static const char help[] =
     "\n"
     "  -s, --schema FILE          what a record looks like (YAML)\n"
     "  -n, --count N              how many records\n"
-    "  -o, --output FILE          where to; default: standard output, '-': also a terminal\n"
+    "  -o, --output FILE          where to; default and '-': standard output\n"
     "      --seed K               another K gives other records; default 1\n"
     "  -d, --distribution NAME    of the keys (without keys, of the first field):\n"
     "        uniform     each at random (the default)\n"

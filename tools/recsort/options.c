@@ -264,7 +264,8 @@ static bool set_command(cli_options *options, const option_row *row, const char 
 {
   (void)text;
   if (options->command != COMMAND_SORT && options->command != row->command) {
-    tool_usage_error("only one of --check, --merge, --explain and --list-plugins can be done");
+    tool_usage_error(
+        "only one of --check, --merge, --explain, --list-plugins and --completion can be done");
     return false;
   }
   options->command = row->command;
@@ -276,6 +277,12 @@ static bool parse_check(cli_options *options, const option_row *row, const char 
 {
   if (text != NULL && strcmp(text, "quiet") != 0) return bad_value("--check", text, "quiet");
   options->quiet = options->quiet || text != NULL || row->name == NULL;
+  return set_command(options, row, NULL);
+}
+
+static bool set_shell(cli_options *options, const option_row *row, const char *text)
+{
+  options->shell = text;
   return set_command(options, row, NULL);
 }
 
@@ -294,7 +301,7 @@ static const option_row rows[] = {
     {"reverse", 'r', no_argument, .apply = set_flag, SETS(sorting.reverse),
      .help = "  -r, --reverse          reverse every key; equal records keep their order\n"},
     {"files0-from", 0, required_argument, .apply = set_text, SETS(files_from),
-     .help = "      --files0-from FILE read the names of INPUTs, each with a NUL behind it\n"},
+     .help = "      --files0-from FILE  read the names of INPUTs, each with a NUL behind it\n"},
     {"output", 'o', required_argument, .apply = set_output,
      .help = "  -o, --output FILE      replace FILE in one step; it may be an INPUT\n"},
     {"check", 'c', optional_argument, .apply = parse_check, .command = COMMAND_CHECK,
@@ -325,12 +332,13 @@ static const option_row rows[] = {
     {"stats", 0, optional_argument, .apply = parse_stats,
      .help = "      --stats[=text|json]            figures on standard error\n"},
     {"progress", 0, optional_argument, .apply = parse_progress,
-     .help = "      --progress[=auto|always|never] a bar on standard error (default: auto)\n"},
+     .help = "      --progress[=auto|always|never]  a bar on standard error (default: auto)\n"},
     {"explain", 0, no_argument, DOES(EXPLAIN),
      .help = "      --explain, --list-plugins  print the plan and INPUTs, or the plugins\n"},
     {"list-plugins", 0, no_argument, DOES(LIST_PLUGINS)},
     {"version", 0, no_argument, .command = COMMAND_VERSION,
-     .help = "  -h, --help, --version  print this, or the version\n"},
+     .help = "  -h, --help, --version, --completion SHELL  print this, the version, a script\n"},
+    {"completion", 0, required_argument, .apply = set_shell, .command = COMMAND_COMPLETION},
     {"help", 'h', no_argument, .command = COMMAND_HELP},
 };
 
@@ -345,6 +353,37 @@ bool print_help(void)
     if (rows[i].help != NULL) fputs(rows[i].help, stdout);
   fputs("Exit status: 0 done, 1 --check found disorder, 2 trouble. See recsort(1).\n", stdout);
   return tool_flush_stdout();
+}
+
+/* The argument of a row, in the line of --help that has its name: FILE of "--schema FILE", or
+ * text|json of "--stats[=text|json]". */
+static void find_argument(const char *help, option_words *words)
+{
+  char name[32];
+  const int length = snprintf(name, sizeof name, "--%s", words->name);
+  const char *at = strstr(help, name);
+  if (at == NULL) return;
+  at += length;
+  at += strspn(at, " [=");
+  words->argument = at;
+  words->argument_length = (int)strcspn(at, "] ,\n");
+}
+
+/* A row without lines of its own is in those of a row before it. Their text is behind the last two
+ * spaces. */
+bool options_describe(size_t number, option_words *words)
+{
+  if (number >= ROW_COUNT) return false;
+  const option_row *row = &rows[number];
+  *words = (option_words){.name = row->name, .letter = row->letter};
+  words->is_optional = row->has_arg == optional_argument;
+  while (row->help == NULL)
+    row--;
+  for (const char *at = row->help; (at = strstr(at, "  ")) != NULL; at++)
+    words->text = at + 2;
+  words->text_length = (int)strcspn(words->text, "\n");
+  if (rows[number].has_arg != no_argument) find_argument(row->help, words);
+  return true;
 }
 
 /* The value that getopt_long returns for a row. */
@@ -388,7 +427,7 @@ static bool reads_standard_input_twice(const cli_options *options)
 static bool check_together(const cli_options *options)
 {
   const cli_command command = options->command;
-  if (command == COMMAND_LIST_PLUGINS) return true;
+  if (command == COMMAND_LIST_PLUGINS || command == COMMAND_COMPLETION) return true;
   if (options->schema == NULL) {
     tool_usage_error("a schema is needed: --schema FILE");
     return false;
