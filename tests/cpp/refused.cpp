@@ -63,12 +63,10 @@ void refused(recsort::sorter<record> &by, record *records, recsort_error &error)
   recsort::sorter<not_standard>({asc(&not_standard::second)}, error);
 #elif defined(OTHER_RECORD) /* CASE(OTHER_RECORD): no matching */
   recsort::sorter<record>({asc(&other::number)}, error);
-#elif defined(OTHER_ARRAY)  /* CASE(OTHER_ARRAY): no viable conversion|could not convert|cannot    \
-                               convert|no matching */
+#elif defined(OTHER_ARRAY)  /* CASE(OTHER_ARRAY): convert|conversion|no matching */
   point points[3];
   by.sort(points, error);
-#elif defined(CONSTANT)     /* CASE(CONSTANT): no viable conversion|could not convert|cannot       \
-                               convert|no matching */
+#elif defined(CONSTANT)     /* CASE(CONSTANT): convert|conversion|no matching */
   const record constant[1] = {};
   by.sort(constant, error);
 #elif defined(COUNTS)       /* CASE(COUNTS): a number for each coordinate */

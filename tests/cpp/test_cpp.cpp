@@ -699,8 +699,35 @@ void sorters_move(void **)
   assert_int_equal(moved.memory_needed(100), bytes);
 }
 
-/* Counts what comes from operator new. */
-std::size_t news = 0;
+/* Counts what comes from operator new, and lets one call fail. Out of line: gcc would warn of free
+ * where it sees new. */
+std::size_t news = 0, failing = SIZE_MAX;
+
+__attribute__((noinline)) void *allocate(std::size_t size)
+{
+  return news++ == failing ? nullptr : std::malloc(size > 0 ? size : 1);
+}
+__attribute__((noinline)) void release(void *memory)
+{
+  std::free(memory);
+}
+
+void no_memory_for_a_sorter(void **)
+{
+  const auto keys = {asc(&record::near_by), desc(&record::price)};
+  std::size_t before = news;
+  recsort_error error;
+  recsort::sorter<record> by(keys, error);
+  const std::size_t needed = news - before;
+  assert_true(by && needed > 0);
+  for (std::size_t i = 0; i < needed; i++) {
+    failing = news + i;
+    recsort::sorter<record> none(keys, error);
+    failing = SIZE_MAX;
+    assert_false(bool(none));
+    assert_int_equal(error.status, RECSORT_OUT_OF_MEMORY);
+  }
+}
 
 /* Counts what the library takes. */
 struct counted {
@@ -742,19 +769,39 @@ void memory_comes_from_the_allocator_and_goes_back(void **)
 
 } // namespace
 
-__attribute__((noinline)) void *operator new(std::size_t size)
+/* All forms, as sanitizers have their own of those that a program leaves out. */
+void *operator new(std::size_t size)
 {
-  news++;
-  if (void *const memory = std::malloc(size > 0 ? size : 1)) return memory;
+  if (void *const memory = allocate(size)) return memory;
   throw std::bad_alloc();
 }
-__attribute__((noinline)) void operator delete(void *memory) noexcept
+void *operator new[](std::size_t size)
 {
-  std::free(memory);
+  return operator new(size);
 }
-__attribute__((noinline)) void operator delete(void *memory, std::size_t) noexcept
+void *operator new(std::size_t size, const std::nothrow_t &) noexcept
 {
-  std::free(memory);
+  return allocate(size);
+}
+void *operator new[](std::size_t size, const std::nothrow_t &) noexcept
+{
+  return allocate(size);
+}
+void operator delete(void *memory) noexcept
+{
+  release(memory);
+}
+void operator delete[](void *memory) noexcept
+{
+  release(memory);
+}
+void operator delete(void *memory, std::size_t) noexcept
+{
+  release(memory);
+}
+void operator delete[](void *memory, std::size_t) noexcept
+{
+  release(memory);
 }
 
 int main()
@@ -785,6 +832,7 @@ int main()
       cmocka_unit_test(wrong_keys_are_refused),
       cmocka_unit_test(an_empty_sorter_refuses_every_call),
       cmocka_unit_test(sorters_move),
+      cmocka_unit_test(no_memory_for_a_sorter),
       cmocka_unit_test(memory_comes_from_the_allocator_and_goes_back),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -430,6 +430,15 @@ MUTANTS = [
     ('core/layout/layout.c', '(desc->offset || b->zero == RS_ZERO_GIVEN)', 'desc->offset'),
     ('core/sorter.c', 'if (size == 0 || size == actual)', 'if (true)'),
     ('core/pipeline.c', 'sized_copy(permutation, struct_size, &r.order', 'sized_copy(permutation, sizeof r.order, &r.order'),
+    # C++
+    ('core/include/recsort/recsort.hpp', 'made.order = RECSORT_DESCENDING;', 'made.order = RECSORT_ASCENDING;'),
+    ('core/include/recsort/recsort.hpp', 'Index * sizeof(element)', 'Index'),
+    ('core/include/recsort/recsort.hpp', 'is_signed ? RECSORT_INT8 : RECSORT_UINT8', 'RECSORT_UINT8'),
+    ('core/include/recsort/recsort.hpp', 'known.offset == used.offset &&', ''),
+    ('core/include/recsort/recsort.hpp', 'coordinates_.get() + coordinate_count_', 'coordinates_.get()'),
+    ('core/include/recsort/recsort.hpp', 'if (sorted.size() < records.size()) return', 'if (false) return'),
+    ('core/include/recsort/recsort.hpp', 'outer == RECSORT_NO_OFFSET || inner == RECSORT_NO_OFFSET', 'false'),
+    ('core/include/recsort/recsort.hpp', 'recsort_sorter_destroy(sorter);', ''),
     # schemas
     ('core/layout/layout.c', 'if (field->offset < end)', 'if (field->offset + 1 < end)'),
     ('core/layout/layout.c', 'if (d->size && d->size < laid_out)', 'if (false)'),
@@ -477,6 +486,7 @@ SORT_STAGES = [('emulated sorts', ['emulation', 'merges'],
 MERGE_STAGES = [('emulated merges', ['merges', 'test_device_plan'], r'^emulation\.(merges|device_plan)$', 60)]
 
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
+CPP_STAGES = [('C++ tests', ['test_cpp17'], r'^cpp\.cpp17$', 60)]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
 RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
                   ('CUDA conformance', [], r'^cuda\.conformance\.sample$', 120)]
@@ -487,7 +497,7 @@ STAGES_OF = [(r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', M
              (r'plugins/cuda/\w+/', SORT_STAGES),
              ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),
              ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES),
-             ('core/include/recsort/team.h', THREAD_STAGES)]
+             ('core/include/recsort/team.h', THREAD_STAGES), ('core/include/recsort/recsort.hpp', CPP_STAGES)]
 
 
 def stages_for(name):
