@@ -738,7 +738,8 @@ public:
       return recsort_merge(get(), records.data(), offsets.data(), offsets.size() - 1, error);
     });
   }
-  /* Merges sorted arrays into another one: by.merge_to({old, fresh}, all). */
+  /* Merges sorted arrays into another one: by.merge_to({old, fresh}, all). For a number of arrays
+   * that is known only when the program runs, give get() to recsort_merge_to. */
   template <std::size_t Count>
   bool merge_to(const view<const Record> (&runs)[Count], view<Record> merged,
                 on_error failed = detail::thrown<Record>())
