@@ -37,8 +37,13 @@ static bool take(search *s, Dwarf_Die *type)
   char *text = NULL;
   size_t size;
   FILE *const out = open_memstream(&text, &size);
-  const bool done = out != NULL && print_schema(s, type, out);
-  if (out == NULL || fclose(out) != 0) tool_error("out of memory");
+  bool done = out == NULL || print_schema(s, type, out); /* which says why it failed */
+  bool whole = out != NULL && ferror(out) == 0;
+  if (out != NULL && fclose(out) != 0) whole = false;
+  if (done && (!whole || text == NULL)) {
+    tool_error("out of memory");
+    done = false;
+  }
   if (done && s->text == NULL) {
     s->text = text;
     return true;
