@@ -493,11 +493,12 @@ RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
 # How a file's name begins, and what finds its mutants; the first match counts. Every folder of
 # plugins/cuda has sorts.
 STAGES_OF = [(r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),
+             ('core/include/recsort/recsort.hpp', CPP_STAGES),
              ('plugins/cuda/sample/', SAMPLE_STAGES), ('plugins/cuda/records.c', RECORDS_STAGES),
              (r'plugins/cuda/\w+/', SORT_STAGES),
              ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),
              ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES),
-             ('core/include/recsort/team.h', THREAD_STAGES), ('core/include/recsort/recsort.hpp', CPP_STAGES)]
+             ('core/include/recsort/team.h', THREAD_STAGES)]
 
 
 def stages_for(name):
