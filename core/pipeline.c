@@ -122,7 +122,8 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
 {
   size_t copy_size = 0;
   block_plan block = {.size = 0};
-  if (!bytes) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "bytes must not be NULL");
+  if (!sorter || !bytes)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and bytes must not be NULL");
   if (in_place && !rs_multiply(count, (size_t)sorter->plan.program.record_size, &copy_size))
     return rs_fail_memory(error, SIZE_MAX);
   if (count) {

@@ -32,6 +32,7 @@ FEW = [
     ([*SORT, '-c', 'sorted'], LAST),
     ([tool('recgen'), '-s', schema, '-n', '50', '-o', 'out'], None),
     ([tool('reccat'), '-s', schema, '--head', '3', 'in'], None),
+    ([tool('recschema'), '--emit-header', '-s', schema], LAST),
 ]
 # Enough records for threads to sort and write.
 MANY = [

@@ -26,6 +26,7 @@ cmake --build "$scratch/build" > "$scratch/log" || { cat "$scratch/log"; exit 1;
 expect "$scratch/build/outside_shared"
 expect "$scratch/build/outside_static"
 expect "$scratch/build/outside_cxx"
+expect "$scratch/build/outside_sorter"
 
 pc=$(find "$scratch/root" -name recsort.pc)
 PKG_CONFIG_PATH=$(dirname "$pc")
@@ -36,14 +37,20 @@ library=$(pkg-config --variable=libdir recsort)
 # Unquoted: each holds several words.
 $CC ${CFLAGS:-} -o "$scratch/pc_c" "$source/outside.c" $flags -Wl,-rpath,"$library"
 $CXX ${CXXFLAGS:-} -o "$scratch/pc_cxx" "$source/outside.cpp" $flags -Wl,-rpath,"$library"
+$CXX ${CXXFLAGS:-} -std=c++17 -o "$scratch/pc_sorter" "$source/sorter.cpp" $flags -Wl,-rpath,"$library"
 expect "$scratch/pc_c"
 expect "$scratch/pc_cxx"
+expect "$scratch/pc_sorter"
 
-for tool in recsort recgen reccat sprites; do
+for tool in recsort recgen reccat recschema sprites; do
   "$scratch/root/bin/$tool" --version
   test -s "$scratch/root/share/man/man1/$tool.1"
 done
 test -s "$scratch/root/share/recsort/schemas/entity.yaml"
+for script in bash-completion/completions/recsort zsh/site-functions/_recsort \
+  fish/vendor_completions.d/recsort.fish; do
+  test -s "$scratch/root/share/$script"
+done
 "$scratch/root/bin/recgen" -s "$scratch/root/share/recsort/schemas/entity.yaml" -n 1000 |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" |
   "$scratch/root/bin/recsort" -s "$scratch/root/share/recsort/schemas/entity.yaml" --check

@@ -20,7 +20,7 @@ HASH = 'recsort/record_hash.h'
 
 # folder -> the headers, or folders (ending in '/'), that it may include. A key also applies to the
 # folders in it, unless they have their own key; one that ends in '/*', to each folder directly in it
-# that has none.
+# that has none. A file may have a key too.
 LAW = {
     'core/include': [ABI, KEYS, COMPUTED],
     'core/base': [PUBLIC, DEVICE, TEAM, 'common/sized.h'],
@@ -48,13 +48,17 @@ LAW = {
                            'cuda/sample/sample.h', 'gpu/device_sort.h'],
     'plugins/cuda/bench': [PUBLIC, DEVICE, 'cuda/', 'gpu/'],
     'tools': [PUBLIC, 'support/'],
+    'tools/recschema': [PUBLIC, 'support/', 'recschema/dwarf/'],
+    'tools/recschema/dwarf': [PUBLIC, 'support/'],
     'tools/support': [PUBLIC],
+    'core/include/recsort/recsort.hpp': [PUBLIC],
 }
 
 # system header, the one folder where it may be included, and in how many files (0: any number).
 SYSTEM = [
     (re.compile(r'yaml\.h$'), 'core/schema', 1),
     (re.compile(r'dlfcn\.h$'), 'core/plugin', 1),
+    (re.compile(r'elfutils/|dwarf\.h$'), 'tools/recschema/dwarf', 0),
     (re.compile(r'cuda|cub/|cooperative_groups'), 'plugins/cuda', 0),
 ]
 
@@ -87,8 +91,9 @@ def is_own(folder, header):
     return parent == Path('.') or parent == Path(*folder.parts[1:])
 
 
-def allows(folder, header):
-    law = law_of(folder)
+def allows(name, header):
+    folder = name.parent
+    law = LAW.get(name.as_posix()) or law_of(folder)
     if law is None or '..' in Path(header).parts:
         return False
     if is_own(folder, header):
@@ -104,7 +109,7 @@ def check(root):
         name = path.relative_to(root)
         for bracket, header in INCLUDE.findall(path.read_text()):
             ours = bracket == '"' or header.startswith('recsort/')
-            if ours and not allows(name.parent, header):
+            if ours and not allows(name, header):
                 violations.append(f'{name}: must not include "{header}"')
             for number, (pattern, folder, most) in enumerate(SYSTEM):
                 if ours or not pattern.search(header):

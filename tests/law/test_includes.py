@@ -8,6 +8,7 @@ from includes import check
 
 LAWFUL = {
     'core/include/recsort/recsort.h': '<stdint.h>',
+    'core/include/recsort/recsort.hpp': '"recsort/recsort.h"',
     'core/base/error.h': '"recsort/recsort.h"',
     'core/schema/reader.c': '<yaml.h>',
     'core/layout/layout.c': '"schema/parse.h"',
@@ -34,6 +35,7 @@ PLANTED = [
     ('core/pipeline.c', '"common/co_rank.h"'),
     ('core/include/recsort/plugin.h', '"recsort/team.h"'),
     ('core/include/recsort/plugin.h', '"recsort/recsort.h"'),
+    ('core/include/recsort/recsort.hpp', '"recsort/plugin.h"'),
     ('core/layout/words.c', '<yaml.h>'),
     ('core/schema/second.c', '<yaml.h>'),
     ('core/plugin/second.c', '  #  include  <dlfcn.h>'),
@@ -50,6 +52,8 @@ PLANTED = [
     ('tools/recgen/main.c', '"base/checked.h"'),
     ('tools/recgen/main.c', '"reccat/cell.h"'),
     ('tools/recsort/sort.c', '"recsort/plugin.h"'),
+    ('tools/recschema/header.c', '<elfutils/libdw.h>'),
+    ('tools/recschema/dwarf/find.c', '"recschema/header.h"'),
     ('tools/support/output.c', '"recgen/ranks.h"'),
 ]
 

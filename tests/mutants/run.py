@@ -453,6 +453,15 @@ MUTANTS = [
     ('core/layout/layout.c', '(desc->offset || b->zero == RS_ZERO_GIVEN)', 'desc->offset'),
     ('core/sorter.c', 'if (size == 0 || size == actual)', 'if (true)'),
     ('core/pipeline.c', 'sized_copy(permutation, struct_size, &r.order', 'sized_copy(permutation, sizeof r.order, &r.order'),
+    # C++
+    ('core/include/recsort/recsort.hpp', 'made.order = RECSORT_DESCENDING;', 'made.order = RECSORT_ASCENDING;'),
+    ('core/include/recsort/recsort.hpp', 'Index * sizeof(element)', 'Index'),
+    ('core/include/recsort/recsort.hpp', 'is_signed ? RECSORT_INT8 : RECSORT_UINT8', 'RECSORT_UINT8'),
+    ('core/include/recsort/recsort.hpp', 'known.offset == used.offset &&', ''),
+    ('core/include/recsort/recsort.hpp', 'coordinates_.get() + coordinate_count_', 'coordinates_.get()'),
+    ('core/include/recsort/recsort.hpp', 'if (sorted.size() < records.size()) return', 'if (false) return'),
+    ('core/include/recsort/recsort.hpp', 'outer == RECSORT_NO_OFFSET || inner == RECSORT_NO_OFFSET', 'false'),
+    ('core/include/recsort/recsort.hpp', 'recsort_sorter_destroy(sorter);', ''),
     # schemas
     ('core/layout/layout.c', 'if (field->offset < end)', 'if (field->offset + 1 < end)'),
     ('core/layout/layout.c', 'if (d->size && d->size < laid_out)', 'if (false)'),
@@ -502,6 +511,7 @@ MERGE_STAGES = [('emulated merges', ['merges', 'test_device_plan', 'emulation'],
                  r'^emulation\.(merges|device_plan|merge)$', 60)]
 
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
+CPP_STAGES = [('C++ tests', ['test_cpp17'], r'^cpp\.cpp17$', 60)]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
 RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
                   ('CUDA conformance', [], r'^cuda\.(resident|conformance\.sample)$', 120)]
@@ -509,6 +519,7 @@ RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
 # plugins/cuda has sorts.
 STAGES_OF = [(r'plugins/cuda/(segments\.|sample/(agent|dispatch)/sort_segments)', CUDA_STAGES),
              (r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),
+             ('core/include/recsort/recsort.hpp', CPP_STAGES),
              ('plugins/cuda/sample/', SAMPLE_STAGES), ('plugins/cuda/records.c', RECORDS_STAGES),
              (r'plugins/cuda/\w+/', SORT_STAGES),
              ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),

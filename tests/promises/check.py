@@ -34,7 +34,7 @@ def words_of(path):
     text = path.read_text()
     if path.suffix == '.1':
         text = '\n'.join(map(unroff, text.splitlines()))
-    elif path.suffix in ('.h', '.c'):
+    elif path.suffix in ('.h', '.hpp', '.c'):
         text = re.sub(r'^[ \t]*(/\*+|\*/|\*(?=\s|$))|\*/[ \t]*$|/\*', ' ', text, flags=re.MULTILINE)
     return ' '.join(text.split())
 

@@ -106,6 +106,8 @@ static void test_no_sorter_and_no_records(void **state)
   WRONG(recsort_permutation_apply(NULL, &order, entries, sizeof *entries, NULL));
   WRONG(recsort_check(NULL, entries, COUNT, &disorder, NULL));
   WRONG(recsort_encode(NULL, entries, COUNT, room, NULL));
+  WRONG(recsort_memory_needed(NULL, COUNT, true, &disorder, NULL));
+  WRONG(recsort_memory_needed(sorter, COUNT, true, NULL, NULL));
   WRONG(recsort_sort(sorter, NULL, COUNT, NULL));
   WRONG(recsort_sort_to(sorter, NULL, COUNT, room, NULL));
   WRONG(recsort_argsort(sorter, NULL, COUNT, room, 32, NULL));

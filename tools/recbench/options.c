@@ -65,32 +65,9 @@ static bool is_suite(const char *name)
   return false;
 }
 
-/* A count of at least 1, optionally with a suffix K, M or G. */
 static bool parse_size(const char *text, uint64_t *value)
 {
-  char digits[24];
-  const size_t length = strlen(text);
-  if (length == 0 || length >= sizeof digits) return false;
-  memcpy(digits, text, length + 1);
-  unsigned shift = 0;
-  switch (digits[length - 1]) {
-  case 'K':
-    shift = 10;
-    break;
-  case 'M':
-    shift = 20;
-    break;
-  case 'G':
-    shift = 30;
-    break;
-  default:
-    break;
-  }
-  if (shift != 0) digits[length - 1] = '\0';
-  uint64_t plain;
-  if (!tool_parse_count(digits, UINT64_MAX >> shift, &plain) || plain == 0) return false;
-  *value = plain << shift;
-  return true;
+  return tool_parse_count(text, UINT64_MAX, value) && *value != 0;
 }
 
 static bool parse_count(const char *word, void *to)

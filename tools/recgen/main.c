@@ -213,5 +213,6 @@ int main(int argc, char **argv)
   if (optind < argc) return tool_usage_error("unexpected argument '%s'", argv[optind]);
   if (!s.schema) return tool_usage_error("which schema? --schema is missing");
   if (!s.counted) return tool_usage_error("how many records? --count is missing");
+  if (!tool_may_write(s.output)) return TOOL_TROUBLE;
   return generate(&s);
 }

@@ -122,6 +122,7 @@ static int check_input(check_state *checker, tool_reader *reader)
     const size_t disorder = find_disorder(checker, count);
     if (disorder < count) {
       const unsigned char *const record = checker->buffer + disorder * size;
+      if (checker->job->options->quiet) return TOOL_DISORDER;
       if (disorder > 0) keep_values(checker, record - size);
       report_disorder(checker, reader->name, done + disorder, record,
                       checker->keys + disorder * key_size);

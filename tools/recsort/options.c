@@ -16,7 +16,7 @@ typedef struct option_row option_row;
 typedef bool (*apply_call)(cli_options *options, const option_row *row, const char *text);
 
 struct option_row {
-  const char *name;
+  const char *name;    /* NULL: only a letter */
   char letter;         /* 0: none */
   int has_arg;         /* as in getopt_long */
   apply_call apply;    /* NULL: the rest of the command line is ignored */
@@ -64,20 +64,20 @@ static bool parse_key(recsort_key_desc *key, char *text)
   return true;
 }
 
-/* `sorting.keys` is const only for the library; the options own the keys and paths. */
-static bool add_key(cli_options *options, const option_row *row, const char *argument)
+/* Appends a key from its text. `sorting.keys` is const only for the library; the options own the
+ * keys and paths. */
+static bool add_key(cli_options *options, const char *argument, size_t length)
 {
   recsort_options *const sorting = &options->sorting;
   const size_t count = sorting->key_count;
   recsort_key_desc *const keys = realloc((void *)sorting->keys, (count + 1) * sizeof *keys);
   if (keys != NULL) sorting->keys = keys;
-  char *const text = keys != NULL ? strdup(argument) : NULL;
+  char *const text = keys != NULL ? strndup(argument, length) : NULL;
   if (text == NULL) {
-    tool_error_memory((count + 1) * sizeof *keys + strlen(argument));
+    tool_error_memory((count + 1) * sizeof *keys + length);
     return false;
   }
   recsort_key_desc key = {0};
-  (void)row;
   if (!parse_key(&key, text)) {
     free(text);
     return false;
@@ -85,6 +85,29 @@ static bool add_key(cli_options *options, const option_row *row, const char *arg
   keys[count] = key;
   sorting->key_count = count + 1;
   return true;
+}
+
+/* The length of the first key of a text: up to a comma that is not in parentheses, as the names of
+ * computed keys have them. */
+static size_t key_length(const char *text)
+{
+  int depth = 0;
+  const char *end = text;
+  for (; *end != '\0' && (*end != ',' || depth > 0); end++)
+    depth += (*end == '(') - (*end == ')');
+  return (size_t)(end - text);
+}
+
+/* Keys with commas between them. */
+static bool add_keys(cli_options *options, const option_row *row, const char *text)
+{
+  (void)row;
+  for (;; text++) {
+    const size_t length = key_length(text);
+    if (!add_key(options, text, length)) return false;
+    text += length;
+    if (*text == '\0') return true;
+  }
 }
 
 /* Appends an option for the plugin. The library checks whether the plugin has it. */
@@ -149,25 +172,26 @@ static bool parse_verify(cli_options *options, const option_row *row, const char
   return true;
 }
 
+/* `option` is a name without its "--". */
 static bool parse_number(const char *option, const char *text, uint64_t most, uint64_t *value)
 {
-  return tool_parse_count(text, most, value) || bad_value(option, text, "a number in range");
+  char name[32];
+  snprintf(name, sizeof name, "--%s", option);
+  return tool_parse_count(text, most, value) || bad_value(name, text, "a number in range");
 }
 
 static bool parse_threads(cli_options *options, const option_row *row, const char *text)
 {
   uint64_t value;
-  (void)row;
-  if (!parse_number("--threads", text, UINT_MAX, &value)) return false;
+  if (!parse_number(row->name, text, UINT_MAX, &value)) return false;
   options->sorting.threads = (unsigned)value;
   return true;
 }
 
 static bool parse_head(cli_options *options, const option_row *row, const char *text)
 {
-  (void)row;
   options->has_head = true;
-  return parse_number("--head", text, UINT64_MAX, &options->head);
+  return parse_number(row->name, text, UINT64_MAX, &options->head);
 }
 
 static bool parse_index(cli_options *options, const option_row *row, const char *text)
@@ -210,6 +234,18 @@ static bool set_text(cli_options *options, const option_row *row, const char *te
   return true;
 }
 
+static bool set_output(cli_options *options, const option_row *row, const char *text)
+{
+  (void)row;
+  if (options->output != NULL) {
+    tool_usage_error("--output: only one file can be written, not '%s' and '%s'", options->output,
+                     text);
+    return false;
+  }
+  options->output = text;
+  return true;
+}
+
 static bool set_flag(cli_options *options, const option_row *row, const char *text)
 {
   (void)text;
@@ -220,9 +256,7 @@ static bool set_flag(cli_options *options, const option_row *row, const char *te
 /* A number of bytes or records of a file; the limit keeps sums from overflowing. */
 static bool set_number(cli_options *options, const option_row *row, const char *text)
 {
-  char name[32];
-  snprintf(name, sizeof name, "--%s", row->name);
-  return parse_number(name, text, INT64_MAX / 4,
+  return parse_number(row->name, text, INT64_MAX / 4,
                       (uint64_t *)(void *)((char *)options + row->member));
 }
 
@@ -230,11 +264,26 @@ static bool set_command(cli_options *options, const option_row *row, const char 
 {
   (void)text;
   if (options->command != COMMAND_SORT && options->command != row->command) {
-    tool_usage_error("only one of --check, --merge, --explain and --list-plugins can be done");
+    tool_usage_error(
+        "only one of --check, --merge, --explain, --list-plugins and --completion can be done");
     return false;
   }
   options->command = row->command;
   return true;
+}
+
+/* --check, and -C, which has no name. */
+static bool parse_check(cli_options *options, const option_row *row, const char *text)
+{
+  if (text != NULL && strcmp(text, "quiet") != 0) return bad_value("--check", text, "quiet");
+  options->quiet = options->quiet || text != NULL || row->name == NULL;
+  return set_command(options, row, NULL);
+}
+
+static bool set_shell(cli_options *options, const option_row *row, const char *text)
+{
+  options->shell = text;
+  return set_command(options, row, NULL);
 }
 
 #define SETS(member_) .member = offsetof(cli_options, member_)
@@ -244,17 +293,20 @@ static bool set_command(cli_options *options, const option_row *row, const char 
 static const option_row rows[] = {
     {"schema", 's', required_argument, .apply = set_text, SETS(schema),
      .help = "  -s, --schema FILE      fields and keys of a record (YAML); not for .npy files\n"},
-    {"key", 'k', required_argument, .apply = add_key,
-     .help = "  -k, --key PATH[:asc|:desc][:nan=first|last|total]\n"
-             "                         a key instead of the schema's; repeat for more\n"},
+    {"key", 'k', required_argument, .apply = add_keys,
+     .help = "  -k, --key PATH[:asc|:desc][:nan=first|last|total][,PATH...]...\n"
+             "                         keys instead of the schema's; may be repeated\n"},
     {"param", 0, required_argument, .apply = add_parameter,
      .help = "      --param NAME=X[,Y]...  the point that keys are distances from\n"},
     {"reverse", 'r', no_argument, .apply = set_flag, SETS(sorting.reverse),
      .help = "  -r, --reverse          reverse every key; equal records keep their order\n"},
-    {"output", 'o', required_argument, .apply = set_text, SETS(output),
+    {"files0-from", 0, required_argument, .apply = set_text, SETS(files_from),
+     .help = "      --files0-from FILE  read the names of INPUTs, each with a NUL behind it\n"},
+    {"output", 'o', required_argument, .apply = set_output,
      .help = "  -o, --output FILE      replace FILE in one step; it may be an INPUT\n"},
-    {"check", 'c', no_argument, DOES(CHECK),
-     .help = "  -c, --check            do not sort; exit 1 at the first record out of order\n"},
+    {"check", 'c', optional_argument, .apply = parse_check, .command = COMMAND_CHECK,
+     .help = "  -c, --check[=quiet]    do not sort; exit 1 if out of order (-C: quietly)\n"},
+    {NULL, 'C', no_argument, .apply = parse_check, .command = COMMAND_CHECK},
     {"merge", 'm', no_argument, DOES(MERGE),
      .help = "  -m, --merge            merge INPUTs that are sorted already\n"},
     {"unique", 'u', no_argument, .apply = set_flag, SETS(unique),
@@ -275,17 +327,18 @@ static const option_row rows[] = {
     {"verify", 0, required_argument, .apply = parse_verify,
      .help = "      --verify=full      look at keys and records again before they are written\n"},
     {"threads", 0, required_argument, .apply = parse_threads,
-     .help = "      --threads N        CPU threads; 0 (default): one for each processor\n"},
+     .help = "      --threads N, --parallel N  CPU threads; 0: one for each processor\n"},
+    {"parallel", 0, required_argument, .apply = parse_threads},
     {"stats", 0, optional_argument, .apply = parse_stats,
      .help = "      --stats[=text|json]            figures on standard error\n"},
     {"progress", 0, optional_argument, .apply = parse_progress,
-     .help = "      --progress[=auto|always|never] a bar on standard error (default: auto)\n"},
+     .help = "      --progress[=auto|always|never]  a bar on standard error (default: auto)\n"},
     {"explain", 0, no_argument, DOES(EXPLAIN),
-     .help = "      --explain          print layout, key plan, plugin, and what INPUTs hold\n"},
-    {"list-plugins", 0, no_argument, DOES(LIST_PLUGINS),
-     .help = "      --list-plugins     print the plugins that were found or refused\n"},
+     .help = "      --explain, --list-plugins  print the plan and INPUTs, or the plugins\n"},
+    {"list-plugins", 0, no_argument, DOES(LIST_PLUGINS)},
     {"version", 0, no_argument, .command = COMMAND_VERSION,
-     .help = "  -h, --help, --version  print this, or the version\n"},
+     .help = "  -h, --help, --version, --completion SHELL  print this, the version, a script\n"},
+    {"completion", 0, required_argument, .apply = set_shell, .command = COMMAND_COMPLETION},
     {"help", 'h', no_argument, .command = COMMAND_HELP},
 };
 
@@ -302,6 +355,37 @@ bool print_help(void)
   return tool_flush_stdout();
 }
 
+/* The argument of a row, in the line of --help that has its name: FILE of "--schema FILE", or
+ * text|json of "--stats[=text|json]". */
+static void find_argument(const char *help, option_words *words)
+{
+  char name[32];
+  const int length = snprintf(name, sizeof name, "--%s", words->name);
+  const char *at = strstr(help, name);
+  if (at == NULL) return;
+  at += length;
+  at += strspn(at, " [=");
+  words->argument = at;
+  words->argument_length = (int)strcspn(at, "] ,\n");
+}
+
+/* A row without lines of its own is in those of a row before it. Their text is behind the last two
+ * spaces. */
+bool options_describe(size_t number, option_words *words)
+{
+  if (number >= ROW_COUNT) return false;
+  const option_row *row = &rows[number];
+  *words = (option_words){.name = row->name, .letter = row->letter};
+  words->is_optional = row->has_arg == optional_argument;
+  while (row->help == NULL)
+    row--;
+  for (const char *at = row->help; (at = strstr(at, "  ")) != NULL; at++)
+    words->text = at + 2;
+  words->text_length = (int)strcspn(words->text, "\n");
+  if (rows[number].has_arg != no_argument) find_argument(row->help, words);
+  return true;
+}
+
 /* The value that getopt_long returns for a row. */
 static int code_of(size_t row)
 {
@@ -312,10 +396,11 @@ static int code_of(size_t row)
  * option. */
 static bool next_option(int argc, char **argv, const option_row **row)
 {
-  struct option long_options[ROW_COUNT + 1] = {{0}};
+  struct option long_options[ROW_COUNT + 1] = {{0}}, *named = long_options;
   char letters[2 * ROW_COUNT + 1] = "", *letter = letters;
   for (size_t i = 0; i < ROW_COUNT; i++) {
-    long_options[i] = (struct option){rows[i].name, rows[i].has_arg, NULL, code_of(i)};
+    if (rows[i].name != NULL)
+      *named++ = (struct option){rows[i].name, rows[i].has_arg, NULL, code_of(i)};
     if (rows[i].letter == 0) continue;
     *letter++ = rows[i].letter;
     if (rows[i].has_arg == required_argument) *letter++ = ':';
@@ -332,7 +417,7 @@ static bool next_option(int argc, char **argv, const option_row **row)
 static bool check_together(const cli_options *options)
 {
   const cli_command command = options->command;
-  if (command == COMMAND_LIST_PLUGINS) return true;
+  if (command == COMMAND_LIST_PLUGINS || command == COMMAND_COMPLETION) return true;
   if (options->schema == NULL && (options->skip != UINT64_MAX || options->count != UINT64_MAX)) {
     tool_usage_error(
         "--skip and --count need a schema: --schema FILE; a .npy file says both itself");
@@ -341,6 +426,12 @@ static bool check_together(const cli_options *options)
   if (command == COMMAND_CHECK && (options->output != NULL || options->unique ||
                                    options->has_head || options->index_bits != 0)) {
     tool_usage_error("--check writes nothing: no --output, --unique, --head or --index");
+    return false;
+  }
+  if ((command == COMMAND_SORT || command == COMMAND_MERGE) && !tool_may_write(options->output))
+    return false;
+  if (options->files_from != NULL && options->input_count > 0) {
+    tool_usage_error("--files0-from names the inputs, so '%s' cannot", options->inputs[0]);
     return false;
   }
   if (command == COMMAND_MERGE && options->index_bits != 0) {
@@ -380,6 +471,10 @@ void options_free(cli_options *options)
   free((void *)options->sorting.keys);
   free((void *)options->sorting.plugin_options);
   free(options->parameters);
+  for (size_t i = 0; options->names != NULL && i < options->input_count; i++)
+    free(options->names[i]);
+  free(options->names);
+  options->names = NULL;
   options->parameters = NULL;
   options->parameter_count = 0;
   options->sorting.plugin_options = NULL;

@@ -14,6 +14,7 @@ typedef enum cli_command {
   COMMAND_MERGE,
   COMMAND_EXPLAIN,
   COMMAND_LIST_PLUGINS,
+  COMMAND_COMPLETION,
   COMMAND_VERSION,
   COMMAND_HELP
 } cli_command;
@@ -36,6 +37,7 @@ typedef struct cli_options {
   cli_parameter *parameters; /* owned */
   size_t parameter_count;
   bool unique;
+  bool quiet; /* --check: no message */
   bool has_head;
   uint64_t head;       /* the most records to write; without has_head UINT64_MAX */
   unsigned index_bits; /* 0: records are written */
@@ -43,7 +45,10 @@ typedef struct cli_options {
   uint64_t count;
   uint64_t trailer;
   stats_format stats;
-  char *const *inputs; /* part of argv */
+  const char *shell;      /* --completion */
+  const char *files_from; /* --files0-from */
+  char **names;           /* the names in that file; owned */
+  char *const *inputs;    /* part of argv, or `names` */
   size_t input_count;
 } cli_options;
 
@@ -53,5 +58,19 @@ bool options_parse(cli_options *options, int argc, char **argv);
 void options_free(cli_options *options);
 
 bool print_help(void);
+
+/* What --help says about an option. The texts are not terminated. */
+typedef struct option_words {
+  const char *name;     /* NULL: it has only a letter */
+  char letter;          /* 0: none */
+  bool is_optional;     /* its argument */
+  const char *argument; /* "FILE", or values such as "text|json" */
+  int argument_length;  /* 0: it has none */
+  const char *text;
+  int text_length;
+} option_words;
+
+/* Describes option `number`, from 0. False: there are no more. */
+bool options_describe(size_t number, option_words *words);
 
 #endif

@@ -2,6 +2,8 @@
  *
  * Opens the schema and passes it to the command, which makes a sorter for it. */
 #include "commands.h"
+#include "completion.h"
+#include "names.h"
 
 #include "support/message.h"
 #include "support/progress.h"
@@ -13,6 +15,13 @@ static int print_version(void)
 {
   printf("recsort %s\n", recsort_version());
   return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
+}
+
+static int print_completion(const char *shell)
+{
+  if (!completion_exists(shell))
+    return tool_usage_error("--completion: '%s' is not bash, zsh or fish", shell);
+  return completion_print(shell) ? TOOL_OK : TOOL_TROUBLE;
 }
 
 /* The trailer behind counted records is copied after they are written, so it cannot be another
@@ -90,6 +99,8 @@ static int run(const cli_options *options)
     return print_help() ? TOOL_OK : TOOL_TROUBLE;
   case COMMAND_VERSION:
     return print_version();
+  case COMMAND_COMPLETION:
+    return print_completion(options->shell);
   case COMMAND_LIST_PLUGINS:
     return command_list_plugins();
   default:
@@ -103,7 +114,7 @@ int main(int argc, char **argv)
   tool_set_name("recsort");
   const bool parsed = options_parse(&options, argc, argv);
   tool_team_set(options.sorting.threads);
-  const int status = parsed ? run(&options) : TOOL_TROUBLE;
+  const int status = parsed && names_read(&options) ? run(&options) : TOOL_TROUBLE;
   options_free(&options);
   return status;
 }

@@ -6,7 +6,18 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Whether a message's beginning is red: on terminals that can show it, for users who did not ask
+ * programs not to (https://no-color.org). */
+static bool has_colour(void)
+{
+  const char *const terminal = getenv("TERM"), *const refusal = getenv("NO_COLOR");
+  return (refusal == NULL || *refusal == '\0') && terminal != NULL &&
+         strcmp(terminal, "dumb") != 0 && isatty(STDERR_FILENO);
+}
 
 /* File names may contain anything, so characters that could break the line are replaced. */
 static void say(const char *format, va_list arguments)
@@ -18,7 +29,7 @@ static void say(const char *format, va_list arguments)
     if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
   }
   tool_progress_clear();
-  fprintf(stderr, "%s: %s\n", tool_name(), line);
+  fprintf(stderr, has_colour() ? "\033[1;31m%s:\033[m %s\n" : "%s: %s\n", tool_name(), line);
 }
 
 void tool_error(const char *format, ...)
@@ -68,6 +79,14 @@ recsort_schema *tool_load_schema(const char *path)
     return NULL;
   }
   return schema;
+}
+
+bool tool_may_write(const char *output)
+{
+  if (output != NULL || !isatty(STDOUT_FILENO)) return true;
+  tool_error("standard output is a terminal and records are binary: use -o FILE, or -o - to write "
+             "them there");
+  return false;
 }
 
 bool tool_flush_stdout(void)

@@ -24,6 +24,10 @@ void tool_error_library(const recsort_error *error);
 /* Loads a schema. NULL, with a message, on failure. */
 recsort_schema *tool_load_schema(const char *path);
 
+/* Whether records may be written to `output` (NULL: none was named, so to standard output). False,
+ * with a message, if that is a terminal, which binary data can confuse. */
+bool tool_may_write(const char *output);
+
 /* Flushes standard output. False, with a message, if that or an earlier write failed. */
 bool tool_flush_stdout(void);
 

@@ -43,11 +43,17 @@ const char *tool_output_name(const char *path)
 bool tool_parse_count(const char *text, uint64_t most, uint64_t *value)
 {
   uint64_t sum = 0;
-  if (*text == '\0') return false;
-  for (; *text != '\0'; text++) {
-    if (*text < '0' || *text > '9') return false;
+  if (*text < '0' || *text > '9') return false;
+  for (; *text >= '0' && *text <= '9'; text++) {
     if (__builtin_mul_overflow(sum, 10u, &sum)) return false;
     if (__builtin_add_overflow(sum, (uint64_t)(*text - '0'), &sum)) return false;
+  }
+  if (*text != '\0') {
+    static const char suffixes[] = "KMGT";
+    const char *const suffix = strchr(suffixes, *text);
+    if (suffix == NULL || text[1] != '\0') return false;
+    if (__builtin_mul_overflow(sum, UINT64_C(1) << 10 * (suffix - suffixes + 1), &sum))
+      return false;
   }
   if (sum > most) return false;
   *value = sum;

@@ -20,8 +20,8 @@ bool tool_is_standard(const char *path);
 const char *tool_input_name(const char *path);
 const char *tool_output_name(const char *path);
 
-/* Parses a plain decimal integer of at most `most`. False, without a message, if it is anything
- * else. */
+/* Parses a decimal integer of at most `most`, which may end with K, M, G or T for multiples of
+ * 2^10, 2^20, 2^30 and 2^40. False, without a message, if it is anything else. */
 bool tool_parse_count(const char *text, uint64_t most, uint64_t *value);
 
 /* Wall-clock seconds since some fixed point. */

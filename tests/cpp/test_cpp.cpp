@@ -1,0 +1,839 @@
+/* recsort.hpp against std::stable_sort, with a comparison written by hand for each key. Every
+ * record has a serial number, so an oracle's equal records show whether a sort is stable. */
+#include <recsort/recsort.hpp>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cmath>
+#include <cstdarg>
+#include <csetjmp>
+#include <numeric>
+#include <string>
+#include <vector>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+extern "C" {
+#include <cmocka.h>
+}
+
+#include "support/random.h"
+
+namespace
+{
+
+using recsort::asc;
+using recsort::at;
+using recsort::desc;
+
+enum class kind : std::uint8_t { tree, bush, rock = 200 };
+enum weather { sun = -1, rain, snow };
+
+struct point {
+  float x, y, z;
+};
+struct part {
+  std::int16_t id;
+  std::array<point, 2> ends;
+};
+
+/* Every type that can be a key. */
+struct record {
+  std::uint32_t serial;
+  bool alive;
+  char letter;
+  signed char small;
+  kind what;
+  short near_by;
+  unsigned long far_away;
+  long long further;
+  float speed;
+  double price;
+  weather sky;
+  char name[3];
+  unsigned char digest[4];
+  std::byte raw[2];
+  std::array<char, 2> code;
+  std::byte one;
+  char16_t wide;
+  point position;
+  part parts[3];
+  int grid[2][3];
+#ifdef __FLT16_MAX__
+  _Float16 half;
+#endif
+};
+
+/* Few values of each, negative and extreme ones too, so that there are ties for every key. */
+template <class Number> Number pick(std::uint64_t &state)
+{
+  using limits = std::numeric_limits<Number>;
+  const Number some[] = {Number(0),        Number(1),     Number(2),
+                         limits::lowest(), limits::max(), Number(7)};
+  return some[random_below(&state, 6)];
+}
+double pick_double(std::uint64_t &state)
+{
+  const double some[] = {0, -0.0, 1.5, -1.5, INFINITY, -INFINITY, 1e-3, 0.25};
+  return some[random_below(&state, 8)];
+}
+template <class Bytes> void pick_bytes(std::uint64_t &state, Bytes &bytes)
+{
+  for (auto &byte : bytes)
+    byte = static_cast<std::decay_t<decltype(byte)>>(random_below(&state, 2) ? 0x7f : 0x80);
+}
+
+record pick_record(std::uint64_t &state, std::uint32_t serial)
+{
+  record r = {};
+  r.serial = serial;
+  r.alive = random_below(&state, 2);
+  r.letter = pick<char>(state);
+  r.small = pick<signed char>(state);
+  r.what = random_below(&state, 2) ? kind::bush : kind::rock;
+  r.near_by = pick<short>(state);
+  r.far_away = pick<unsigned long>(state);
+  r.further = pick<long long>(state);
+  r.speed = static_cast<float>(pick_double(state));
+  r.price = pick_double(state);
+  r.sky = static_cast<weather>(static_cast<int>(random_below(&state, 3)) - 1);
+  pick_bytes(state, r.name);
+  pick_bytes(state, r.digest);
+  pick_bytes(state, r.raw);
+  pick_bytes(state, r.code);
+  r.one = static_cast<std::byte>(pick<unsigned char>(state));
+  r.wide = pick<char16_t>(state);
+  r.position = {static_cast<float>(pick_double(state)), 1, static_cast<float>(serial % 3)};
+  for (part &each : r.parts) {
+    each.id = pick<short>(state);
+    each.ends[1].y = static_cast<float>(pick_double(state));
+  }
+  for (auto &row : r.grid)
+    for (int &cell : row)
+      cell = pick<int>(state);
+#ifdef __FLT16_MAX__
+  r.half = static_cast<_Float16>(pick_double(state));
+#endif
+  return r;
+}
+
+std::vector<record> some_records(std::size_t count, std::uint64_t seed = 1)
+{
+  std::vector<record> made;
+  for (std::size_t i = 0; i < count; i++)
+    made.push_back(pick_record(seed, static_cast<std::uint32_t>(i)));
+  return made;
+}
+
+std::vector<std::uint32_t> serials(const std::vector<record> &records)
+{
+  std::vector<std::uint32_t> made;
+  for (const record &r : records)
+    made.push_back(r.serial);
+  return made;
+}
+
+enum { COUNT = 3000 };
+
+/* Sorts by `key` both ways round, and compares with the oracle, whose order is `less`. */
+template <class Less> void compare(const recsort::key<record> &key, Less less)
+{
+  const std::vector<record> input = some_records(COUNT);
+  std::vector<record> sorted = input, expected = input;
+  recsort::sorter<record> by({asc(desc(key))});
+  by.sort(sorted);
+  std::stable_sort(expected.begin(), expected.end(), less);
+  assert_true(serials(sorted) == serials(expected));
+
+  recsort::sorter<record> down({desc(key)});
+  sorted = expected = input;
+  down.sort(sorted);
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](const record &a, const record &b) { return less(b, a); });
+  assert_true(serials(sorted) == serials(expected));
+}
+
+/* A member, by the operator < of its type. */
+#define COMPARE(path, member)                                                                      \
+  compare(path, [](const record &a, const record &b) { return a.member < b.member; })
+/* Bytes, by memcmp. */
+#define COMPARE_BYTES(path, member)                                                                \
+  compare(path, [](const record &a, const record &b) {                                             \
+    return std::memcmp(&a.member, &b.member, sizeof a.member) < 0;                                 \
+  })
+
+void numbers_compare_as_in_cpp(void **)
+{
+  COMPARE(asc(&record::alive), alive);
+  COMPARE(asc(&record::small), small);
+  COMPARE(asc(&record::near_by), near_by);
+  COMPARE(asc(&record::far_away), far_away);
+  COMPARE(asc(&record::further), further);
+  COMPARE(asc(&record::speed), speed);
+  COMPARE(asc(&record::price), price);
+  COMPARE(asc(&record::wide), wide);
+#ifdef __FLT16_MAX__
+  COMPARE(asc(&record::half), half);
+#endif
+}
+
+void enums_compare_as_their_integers(void **)
+{
+  COMPARE(asc(&record::what), what);
+  COMPARE(asc(&record::sky), sky);
+  COMPARE(asc(&record::one), one);
+}
+
+void bytes_compare_as_memcmp(void **)
+{
+  COMPARE_BYTES(asc(&record::letter), letter);
+  COMPARE_BYTES(asc(&record::name), name);
+  COMPARE_BYTES(asc(&record::digest), digest);
+  COMPARE_BYTES(asc(&record::raw), raw);
+  COMPARE_BYTES(asc(&record::code), code);
+}
+
+void paths_reach_members_of_members(void **)
+{
+  COMPARE(asc(&record::position, &point::x), position.x);
+  COMPARE(asc(&record::parts, at<0>, &part::id), parts[0].id);
+  COMPARE(asc(&record::parts, at<2>, &part::id), parts[2].id);
+  COMPARE(asc(&record::parts, at<1>, &part::ends, at<1>, &point::y), parts[1].ends[1].y);
+  COMPARE(asc(&record::grid, at<1>, at<2>), grid[1][2]);
+  COMPARE_BYTES(asc(&record::code, at<1>), code[1]);
+  COMPARE(asc(&record::digest, at<3>), digest[3]);
+}
+
+void several_keys(void **)
+{
+  std::vector<record> sorted = some_records(COUNT), expected = sorted;
+  recsort::sorter<record> by(
+      {desc(&record::alive), asc(&record::what), desc(&record::position, &point::x)});
+  by.sort(sorted);
+  std::stable_sort(expected.begin(), expected.end(), [](const record &a, const record &b) {
+    if (a.alive != b.alive) return a.alive > b.alive;
+    if (a.what != b.what) return a.what < b.what;
+    return a.position.x > b.position.x;
+  });
+  assert_true(serials(sorted) == serials(expected));
+}
+
+void keys_known_at_run_time(void **)
+{
+  std::vector<recsort::key<record>> keys;
+  keys.push_back(asc(&record::near_by));
+  keys.push_back(desc(&record::letter));
+  recsort_options options = {};
+  options.threads = 2;
+  options.reverse = true;
+  recsort::sorter<record> by(keys, options);
+  std::vector<record> sorted = some_records(COUNT), expected = sorted;
+  by.sort(sorted);
+  std::stable_sort(expected.begin(), expected.end(), [](const record &a, const record &b) {
+    if (a.near_by != b.near_by) return a.near_by > b.near_by;
+    return static_cast<unsigned char>(a.letter) < static_cast<unsigned char>(b.letter);
+  });
+  assert_true(serials(sorted) == serials(expected));
+}
+
+void nans_go_where_they_are_told(void **)
+{
+  struct {
+    float value;
+    int serial;
+  } const input[] = {{NAN, 0}, {1, 1}, {-NAN, 2}, {-1, 3}};
+  using one = std::remove_const_t<std::remove_reference_t<decltype(input[0])>>;
+  const auto order = [&](recsort_nan where) {
+    one sorted[4];
+    std::copy(std::begin(input), std::end(input), sorted);
+    recsort::sorter<one>({asc(&one::value).with_nan(where)}).sort(sorted);
+    std::string text;
+    for (const one &each : sorted)
+      text += std::to_string(each.serial);
+    return text;
+  };
+  assert_string_equal(order(RECSORT_NAN_LAST).c_str(), "3102");
+  assert_string_equal(order(RECSORT_NAN_FIRST).c_str(), "0231");
+  assert_string_equal(order(RECSORT_NAN_TOTAL).c_str(), "2310");
+}
+
+/* ---- Offsets ------------------------------------------------------------------------------ */
+
+struct empty {
+};
+struct base {
+  char first;
+  double second;
+};
+struct derived : base { /* standard layout: only the base has members */
+};
+struct with_empty_bases : empty {
+  short odd;
+  long value;
+};
+struct __attribute__((packed)) packed {
+  char odd;
+  double value;
+};
+struct alignas(64) aligned {
+  char odd;
+  int value;
+};
+class closed
+{
+public:
+  static auto member()
+  {
+    return asc(&closed::value_);
+  }
+
+private:
+  [[maybe_unused]] char odd_ = 0;
+  std::uint16_t value_ = 0;
+  friend void offsets_are_those_of_the_compiler(void **);
+};
+
+template <class Record> std::uint64_t offset_in(const recsort::key<Record> &key)
+{
+  return key.fields[0].offset;
+}
+
+void offsets_are_those_of_the_compiler(void **)
+{
+  assert_int_equal(offset_in(asc(&record::serial)), offsetof(record, serial));
+  assert_int_equal(offset_in(asc(&record::price)), offsetof(record, price));
+  assert_int_equal(offset_in(asc(&record::raw)), offsetof(record, raw));
+  assert_int_equal(offset_in(asc(&record::parts, at<2>, &part::ends, at<1>, &point::z)),
+                   offsetof(record, parts) + 2 * sizeof(part) + offsetof(part, ends) +
+                       sizeof(point) + offsetof(point, z));
+  assert_int_equal(offset_in(asc(&record::grid, at<1>, at<1>)), offsetof(record, grid[1][1]));
+  assert_int_equal(offset_in(recsort::key<derived>(asc(&derived::second))), offsetof(base, second));
+  assert_int_equal(offset_in(asc(&with_empty_bases::value)), offsetof(with_empty_bases, value));
+  assert_int_equal(offset_in(asc(&packed::value)), 1);
+  assert_int_equal(offset_in(asc(&aligned::value)), offsetof(aligned, value));
+  assert_int_equal(offset_in(closed::member()), offsetof(closed, value_));
+}
+
+template <class Record, class Less> void sorts_records(recsort::key<Record> key, Less less)
+{
+  Record records[64] = {}, expected[64] = {};
+  std::uint64_t state = 3;
+  for (std::size_t i = 0; i < 64; i++) {
+    unsigned char bytes[sizeof(Record)] = {};
+    bytes[offset_in(key)] = static_cast<unsigned char>(random_below(&state, 5));
+    bytes[0] = static_cast<unsigned char>(i);
+    std::memcpy(static_cast<void *>(&records[i]), bytes, sizeof bytes);
+  }
+  std::copy(std::begin(records), std::end(records), expected);
+  recsort::sorter<Record>({key}).sort(records);
+  std::stable_sort(std::begin(expected), std::end(expected), less);
+  assert_memory_equal(records, expected, sizeof records);
+}
+
+void records_of_every_layout(void **)
+{
+  sorts_records<derived>(asc(&derived::second),
+                         [](const derived &a, const derived &b) { return a.second < b.second; });
+  sorts_records<packed>(asc(&packed::value),
+                        [](const packed &a, const packed &b) { return a.value < b.value; });
+  sorts_records<aligned>(asc(&aligned::value),
+                         [](const aligned &a, const aligned &b) { return a.value < b.value; });
+}
+
+/* ---- The calls ---------------------------------------------------------------------------- */
+
+bool less(const record &a, const record &b)
+{
+  return a.near_by < b.near_by;
+}
+
+std::vector<record> oracle(std::vector<record> records)
+{
+  std::stable_sort(records.begin(), records.end(), less);
+  return records;
+}
+
+struct calls {
+  std::vector<record> input = some_records(COUNT);
+  recsort::sorter<record> by{{asc(&record::near_by)}};
+};
+
+void sort_takes_any_array(void **)
+{
+  calls c;
+  const std::vector<std::uint32_t> expected = serials(oracle(c.input));
+  std::vector<record> array = c.input;
+  c.by.sort({array.data(), array.size()});
+  assert_true(serials(array) == expected);
+  static std::array<record, COUNT> fixed;
+  std::copy(c.input.begin(), c.input.end(), fixed.begin());
+  c.by.sort(fixed);
+  assert_true(serials({fixed.begin(), fixed.end()}) == expected);
+  static record plain[COUNT];
+  std::copy(c.input.begin(), c.input.end(), plain);
+  c.by.sort(plain);
+  assert_true(serials({plain, plain + COUNT}) == expected);
+#if __cplusplus >= 202002L
+  array = c.input;
+  c.by.sort(std::span(array).subspan(10, 100));
+  assert_true(serials({array.begin() + 10, array.begin() + 110}) ==
+              serials(oracle({c.input.begin() + 10, c.input.begin() + 110})));
+  assert_int_equal(array[9].serial, 9);
+  assert_int_equal(array[110].serial, 110);
+#endif
+}
+
+void sort_to_keeps_the_input(void **)
+{
+  calls c;
+  const std::vector<record> input = c.input;
+  std::vector<record> sorted(COUNT);
+  c.by.sort_to(input, sorted);
+  assert_true(serials(sorted) == serials(oracle(c.input)));
+  assert_true(serials(input) == serials(c.input));
+  recsort_error error;
+  sorted.pop_back();
+  assert_false(c.by.sort_to(input, sorted, error));
+  assert_int_equal(error.status, RECSORT_INVALID_ARGUMENT);
+  assert_string_equal(error.text, "an array has 2999 elements, but 3000 are needed");
+}
+
+template <class Index> void indices_are_stable()
+{
+  calls c;
+  std::vector<Index> index(COUNT);
+  c.by.argsort(c.input, index);
+  const std::vector<record> expected = oracle(c.input);
+  for (std::size_t i = 0; i < COUNT; i++)
+    assert_int_equal(index[i], expected[i].serial);
+  recsort_error error;
+  index.resize(10);
+  assert_false(c.by.argsort(c.input, index, error));
+  assert_int_equal(error.status, RECSORT_INVALID_ARGUMENT);
+}
+
+void argsort_gives_the_permutation(void **)
+{
+  indices_are_stable<std::uint32_t>();
+  indices_are_stable<std::uint64_t>();
+}
+
+void other_arrays_follow(void **)
+{
+  calls c;
+  std::vector<std::array<char, 3>> names(COUNT);
+  for (std::size_t i = 0; i < COUNT; i++)
+    std::copy_n(c.input[i].name, 3, names[i].begin());
+  const recsort_permutation found = c.by.permutation(c.input);
+  c.by.apply(found, names);
+  c.by.apply(found, c.input);
+  assert_true(std::is_sorted(c.input.begin(), c.input.end(), less));
+  for (std::size_t i = 0; i < COUNT; i++)
+    assert_memory_equal(names[i].data(), c.input[i].name, 3);
+  names.resize(COUNT - 1);
+  recsort_error error;
+  assert_false(c.by.apply(found, names, error));
+}
+
+void order_is_checked(void **)
+{
+  calls c;
+  const std::vector<record> &input = c.input;
+  const auto first = std::is_sorted_until(input.begin(), input.end(), less);
+  assert_int_equal(c.by.disorder(input), first - input.begin());
+  assert_false(c.by.is_sorted(input));
+  const std::vector<record> sorted = oracle(input);
+  assert_int_equal(c.by.disorder(sorted), COUNT);
+  assert_true(c.by.is_sorted(sorted));
+  assert_true(c.by.is_sorted({sorted.data(), 0}));
+}
+
+void unique_keeps_the_first_of_equals(void **)
+{
+  calls c;
+  std::vector<record> expected = oracle(c.input);
+  expected.erase(
+      std::unique(expected.begin(), expected.end(),
+                  [](const record &a, const record &b) { return a.near_by == b.near_by; }),
+      expected.end());
+  c.input.resize(c.by.unique(c.input));
+  assert_true(serials(c.input) == serials(expected));
+}
+
+void runs_are_merged(void **)
+{
+  calls c;
+  const std::size_t offsets[] = {0, 1000, 1000, COUNT};
+  std::vector<record> runs = c.input;
+  for (std::size_t r = 0; r < 3; r++)
+    std::stable_sort(runs.begin() + static_cast<long>(offsets[r]),
+                     runs.begin() + static_cast<long>(offsets[r + 1]), less);
+  std::vector<record> expected = oracle(runs);
+
+  const std::vector<record> one(runs.begin(), runs.begin() + 1000), none,
+      other(runs.begin() + 1000, runs.end());
+  std::vector<record> merged(COUNT);
+  c.by.merge_to({one, none, other}, merged);
+  assert_true(serials(merged) == serials(expected));
+  c.by.merge(runs, offsets);
+  assert_true(serials(runs) == serials(expected));
+
+  recsort_error error;
+  merged.pop_back();
+  assert_false(c.by.merge_to({one, other}, merged, error));
+  assert_int_equal(error.status, RECSORT_INVALID_ARGUMENT);
+  assert_false(c.by.merge(merged, offsets, error));
+  assert_int_equal(error.status, RECSORT_INVALID_ARGUMENT);
+  assert_false(c.by.merge(runs, {offsets, 0}, error));
+  assert_string_equal(error.text, "the offsets of runs are missing");
+  std::swap(runs.front(), runs.back());
+  assert_false(c.by.merge(runs, offsets, error));
+  assert_int_equal(error.status, RECSORT_UNSORTED_RUN);
+}
+
+/* ---- Computed keys ------------------------------------------------------------------------ */
+
+struct place {
+  std::uint32_t serial;
+  std::uint8_t column, row;
+  point at;
+};
+
+std::vector<place> some_places()
+{
+  std::uint64_t state = 5;
+  std::vector<place> made(COUNT);
+  for (std::uint32_t i = 0; i < COUNT; i++) {
+    const auto part = [&] { return static_cast<float>(random_below(&state, 8)); };
+    made[i] = {i,
+               static_cast<std::uint8_t>(part()),
+               static_cast<std::uint8_t>(part()),
+               {part(), part(), part()}};
+  }
+  return made;
+}
+
+template <class Code> void compare_places(recsort::sorter<place> &by, Code code)
+{
+  std::vector<place> sorted = some_places(), expected = sorted;
+  by.sort(sorted);
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](const place &a, const place &b) { return code(a) < code(b); });
+  for (std::size_t i = 0; i < COUNT; i++)
+    assert_int_equal(sorted[i].serial, expected[i].serial);
+}
+
+void distances_from_points(void **)
+{
+  using recsort::member;
+  recsort::sorter<place> by({asc(
+      recsort::distance("eye", member(&place::at, &point::x), member(&place::at, &point::z)))});
+  recsort_error error;
+  std::vector<place> places = some_places();
+  assert_false(by.sort(places, error)); /* the point is not set */
+  for (const double x : {0.0, 3.5, -1.0}) {
+    by.set_parameter("eye", {x, 2});
+    compare_places(by, [&](const place &p) {
+      return (p.at.x - x) * (p.at.x - x) + (p.at.z - 2.0) * (p.at.z - 2.0);
+    });
+  }
+  assert_false(by.set_parameter("ear", {1, 2}, error));
+  assert_int_equal(error.status, RECSORT_INVALID_ARGUMENT);
+  recsort::sorter<place> fixed({desc(recsort::distance({4, 0.5}, &place::column, &place::row))});
+  compare_places(fixed, [](const place &p) {
+    return -((p.column - 4.0) * (p.column - 4.0) + (p.row - 0.5) * (p.row - 0.5));
+  });
+}
+
+/* The definition for a grid of 8 by 8 cells, bit by bit. */
+unsigned morton_of(const place &p)
+{
+  unsigned code = 0;
+  for (int bit = 2; bit >= 0; bit--)
+    code = code << 2 | (p.column >> bit & 1u) << 1 | (p.row >> bit & 1u);
+  return code;
+}
+
+void places_on_curves(void **)
+{
+  recsort::sorter<place> morton(
+      {asc(recsort::morton(3, {0, 0}, {8, 8}, &place::column, &place::row))});
+  compare_places(morton, morton_of);
+  recsort::sorter<place> hilbert(
+      {asc(recsort::hilbert(3, {0, 0}, {8, 8}, &place::column, &place::row))});
+  /* Neighbours on the curve are neighbours in the grid, whichever way the curve is turned. */
+  std::vector<place> sorted = some_places();
+  hilbert.sort(sorted);
+  std::size_t cells = 1;
+  for (std::size_t i = 1; i < COUNT; i++) {
+    const int step = std::abs(sorted[i].column - sorted[i - 1].column) +
+                     std::abs(sorted[i].row - sorted[i - 1].row);
+    assert_in_range(step, 0, 1);
+    cells += step == 1;
+    if (step == 0) assert_true(sorted[i].serial > sorted[i - 1].serial);
+  }
+  assert_int_equal(cells, 64);
+}
+
+void a_member_may_be_in_several_keys(void **)
+{
+  recsort::sorter<place> by(
+      {asc(recsort::distance({0, 0}, &place::column, &place::row)), desc(&place::column)});
+  compare_places(
+      by, [](const place &p) { return (p.column * p.column + p.row * p.row) * 100 - p.column; });
+}
+
+void several_computed_keys(void **)
+{
+  recsort::sorter<place> by(
+      {asc(recsort::distance({3}, &place::column)), desc(recsort::distance({0}, &place::row))});
+  compare_places(
+      by, [](const place &p) { return (p.column - 3) * (p.column - 3) * 100 - p.row * p.row; });
+}
+
+/* ---- Schemas, errors, ownership ----------------------------------------------------------- */
+
+struct entity {
+  float x, y, angle;
+  std::int16_t sprite;
+  float distance;
+};
+
+void a_schema_gives_the_keys(void **)
+{
+  recsort_schema *schema = nullptr;
+  assert_int_equal(
+      recsort_schema_load_file(RS_NATIVE_SCHEMAS "/entity.yaml", nullptr, &schema, nullptr), 0);
+  entity entities[3] = {{0, 0, 0, 0, 1}, {0, 0, 0, 0, 3}, {0, 0, 0, 0, 2}};
+  recsort::sorter<entity> by(schema, {});
+  by.sort(entities);
+  assert_true(entities[0].distance > entities[1].distance &&
+              entities[1].distance > entities[2].distance);
+  recsort_error error;
+  recsort::sorter<point> other(schema, {}, error); /* of another size */
+  assert_false(bool(other));
+  assert_int_equal(error.status, RECSORT_INVALID_ARGUMENT);
+  recsort_schema_destroy(schema);
+}
+
+void errors_are_thrown_with_their_text(void **)
+{
+  calls c;
+  std::string text;
+  try {
+    c.by.sort_to(c.input, c.input);
+  } catch (const recsort::error &error) {
+    assert_int_equal(error.status(), RECSORT_INVALID_ARGUMENT);
+    assert_string_equal(error.what(), error.details().text);
+    text = error.what();
+  }
+  recsort_error error;
+  assert_false(c.by.sort_to(c.input, c.input, error));
+  assert_string_equal(text.c_str(), error.text);
+  assert_true(c.by.sort(c.input, error));
+  assert_int_equal(error.status, RECSORT_OK);
+  assert_string_equal(error.text, "");
+}
+
+template <class Make> void refuses(recsort_status status, const char *words, Make make)
+{
+  recsort_error told = {};
+  try {
+    make();
+  } catch (const recsort::error &error) {
+    told = error.details();
+  }
+  assert_int_equal(told.status, status);
+  if (std::strstr(told.text, words) == nullptr) fail_msg("'%s' lacks '%s'", told.text, words);
+}
+
+void wrong_keys_are_refused(void **)
+{
+  using sorter = recsort::sorter<record>;
+  refuses(RECSORT_INVALID_ARGUMENT, "a sorter needs a key",
+          [] { sorter(std::initializer_list<recsort::key<record>>{}); });
+  refuses(RECSORT_INVALID_KEY, "bool at byte 4", [] {
+    sorter({asc(&record::alive), desc(&record::alive)});
+  });
+  refuses(RECSORT_INVALID_KEY, "int16 at byte 8",
+          [] { sorter({asc(&record::near_by).with_nan(RECSORT_NAN_FIRST)}); });
+  refuses(RECSORT_INVALID_SCHEMA, "char at byte 53", [] {
+    sorter({asc(&record::name), asc(&record::name, at<1>)});
+  });
+  refuses(RECSORT_INVALID_SCHEMA, "null pointer to a member",
+          [] { sorter({asc(static_cast<short record::*>(nullptr))}); });
+  refuses(RECSORT_INVALID_SCHEMA, "null pointer to a member",
+          [] { sorter({asc(&record::position, static_cast<float point::*>(nullptr))}); });
+}
+
+void an_empty_sorter_refuses_every_call(void **)
+{
+  recsort_error error;
+  recsort_options options = {};
+  options.plugin = "none such";
+  recsort::sorter<record> by({asc(&record::near_by)}, options, error);
+  assert_false(bool(by));
+  assert_int_equal(error.status, RECSORT_PLUGIN_ERROR);
+  std::vector<record> records = some_records(10);
+  assert_false(by.sort(records, error));
+  assert_int_equal(error.status, RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(by.unique(records, error), 0);
+  assert_false(by.is_sorted(records, error));
+  assert_int_equal(by.memory_needed(10, true, error), 0);
+}
+
+void sorters_move(void **)
+{
+  calls c;
+  recsort_sorter *const handle = c.by.get();
+  recsort::sorter<record> moved = std::move(c.by);
+  assert_ptr_equal(moved.get(), handle);
+  assert_null(c.by.get());
+  moved.sort(c.input);
+  assert_int_equal(moved.stats().records, COUNT);
+  assert_int_equal(moved.stats().record_size, sizeof(record));
+  std::size_t bytes = 0;
+  assert_int_equal(recsort_memory_needed(handle, 100, true, &bytes, nullptr), 0);
+  assert_int_equal(moved.memory_needed(100), bytes);
+}
+
+/* Counts what comes from operator new, and lets one call fail. Out of line: gcc would warn of free
+ * where it sees new. */
+std::size_t news = 0, failing = SIZE_MAX;
+
+__attribute__((noinline)) void *allocate(std::size_t size)
+{
+  return news++ == failing ? nullptr : std::malloc(size > 0 ? size : 1);
+}
+__attribute__((noinline)) void release(void *memory)
+{
+  std::free(memory);
+}
+
+void no_memory_for_a_sorter(void **)
+{
+  const auto keys = {asc(&record::near_by), desc(&record::price)};
+  std::size_t before = news;
+  recsort_error error;
+  recsort::sorter<record> by(keys, error);
+  const std::size_t needed = news - before;
+  assert_true(by && needed > 0);
+  for (std::size_t i = 0; i < needed; i++) {
+    failing = news + i;
+    recsort::sorter<record> none(keys, error);
+    failing = SIZE_MAX;
+    assert_false(bool(none));
+    assert_int_equal(error.status, RECSORT_OUT_OF_MEMORY);
+  }
+}
+
+/* Counts what the library takes. */
+struct counted {
+  std::size_t live = 0, calls = 0;
+};
+void *take(void *context, std::size_t size)
+{
+  static_cast<counted *>(context)->live++;
+  static_cast<counted *>(context)->calls++;
+  return std::malloc(size);
+}
+void give(void *context, void *memory, std::size_t)
+{
+  static_cast<counted *>(context)->live--;
+  std::free(memory);
+}
+
+void memory_comes_from_the_allocator_and_goes_back(void **)
+{
+  counted count;
+  const recsort_allocator allocator = {&count, take, give};
+  recsort_options options = {};
+  options.allocator = &allocator;
+  {
+    recsort::sorter<record> by({asc(&record::near_by), desc(&record::price)}, options);
+    std::vector<record> records = some_records(COUNT);
+    by.sort(records);
+    const std::size_t after_first = count.calls, news_before = news;
+    by.sort(records);
+    assert_int_equal(news, news_before);
+    assert_int_equal(count.calls, after_first); /* the sorter keeps its memory */
+    by.unique(records);
+    by.is_sorted(records);
+    assert_int_equal(news, news_before);
+  }
+  assert_true(count.calls > 0);
+  assert_int_equal(count.live, 0);
+}
+
+} // namespace
+
+/* All forms, as sanitizers have their own of those that a program leaves out. */
+void *operator new(std::size_t size)
+{
+  if (void *const memory = allocate(size)) return memory;
+  throw std::bad_alloc();
+}
+void *operator new[](std::size_t size)
+{
+  return operator new(size);
+}
+void *operator new(std::size_t size, const std::nothrow_t &) noexcept
+{
+  return allocate(size);
+}
+void *operator new[](std::size_t size, const std::nothrow_t &) noexcept
+{
+  return allocate(size);
+}
+void operator delete(void *memory) noexcept
+{
+  release(memory);
+}
+void operator delete[](void *memory) noexcept
+{
+  release(memory);
+}
+void operator delete(void *memory, std::size_t) noexcept
+{
+  release(memory);
+}
+void operator delete[](void *memory, std::size_t) noexcept
+{
+  release(memory);
+}
+
+int main()
+{
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(numbers_compare_as_in_cpp),
+      cmocka_unit_test(enums_compare_as_their_integers),
+      cmocka_unit_test(bytes_compare_as_memcmp),
+      cmocka_unit_test(paths_reach_members_of_members),
+      cmocka_unit_test(several_keys),
+      cmocka_unit_test(keys_known_at_run_time),
+      cmocka_unit_test(nans_go_where_they_are_told),
+      cmocka_unit_test(offsets_are_those_of_the_compiler),
+      cmocka_unit_test(records_of_every_layout),
+      cmocka_unit_test(sort_takes_any_array),
+      cmocka_unit_test(sort_to_keeps_the_input),
+      cmocka_unit_test(argsort_gives_the_permutation),
+      cmocka_unit_test(other_arrays_follow),
+      cmocka_unit_test(order_is_checked),
+      cmocka_unit_test(unique_keeps_the_first_of_equals),
+      cmocka_unit_test(runs_are_merged),
+      cmocka_unit_test(distances_from_points),
+      cmocka_unit_test(places_on_curves),
+      cmocka_unit_test(a_member_may_be_in_several_keys),
+      cmocka_unit_test(several_computed_keys),
+      cmocka_unit_test(a_schema_gives_the_keys),
+      cmocka_unit_test(errors_are_thrown_with_their_text),
+      cmocka_unit_test(wrong_keys_are_refused),
+      cmocka_unit_test(an_empty_sorter_refuses_every_call),
+      cmocka_unit_test(sorters_move),
+      cmocka_unit_test(no_memory_for_a_sorter),
+      cmocka_unit_test(memory_comes_from_the_allocator_and_goes_back),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}

@@ -1,0 +1,11 @@
+/* The keys of the class, as those of keys.h. */
+BY(weight, r->weight)
+BY(wide, r->wide)
+BY(side, (int)r->side)
+BY(flags, (int)r->flags)
+BYTES(raw, r->raw)
+BY(one, (int)r->one)
+BY(some._M_elems[2], r->some[2])
+BY(parts[1].value, r->parts[1].value)
+BY(yes, r->yes)
+BY(no, r->no)
