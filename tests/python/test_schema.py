@@ -198,7 +198,6 @@ def test_keys_of_a_sorter_replace_those_of_the_schema():
         (lambda: Schema.from_dtype([('a', 'O')]), 'cannot be sorted'),
         (lambda: Schema.from_dtype([('a', 'i4')], 'b'), 'no field "b"'),
         (lambda: Schema.from_dtype([('a', 'g')], 'a'), 'no order of'),
-        (lambda: Schema.from_dtype([('a', 'i4', (2,))], 'a'), 'array'),
         (
             lambda: Schema.from_dtype({'names': 'ab', 'formats': ['i4', 'i2'], 'offsets': [0, 2]}),
             'overlap',

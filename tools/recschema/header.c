@@ -158,7 +158,7 @@ static void print_type(const place *at, int depth)
     printf("uint%u_t", 8 * info->size);
     return;
   case RECSORT_CLASS_WIDE:
-    printf(type == RECSORT_INT128 ? "__int128" : "unsigned __int128");
+    printf("__extension__ %s__int128", type == RECSORT_INT128 ? "" : "unsigned ");
     return;
   case RECSORT_CLASS_TIME:
     printf("int64_t");

@@ -122,6 +122,17 @@ Field._fields_ = [
 ]
 
 
+class FileInfo(c.Structure):
+    _fields_ = [
+        ('skip', c.c_uint64),
+        ('trailer', c.c_uint64),
+        ('count', c.c_uint64),
+        ('skip_field', c.POINTER(Field)),
+        ('count_field', c.POINTER(Field)),
+        ('repeat', c.c_bool),
+    ]
+
+
 class Options(c.Structure):
     _fields_ = [
         ('struct_size', c.c_size_t),
@@ -154,6 +165,7 @@ class Permutation(c.Structure):
 
 # The structs by their names in recsort.h. A test compares them with the compiler's.
 STRUCTS = {
+    'file_info': FileInfo,
     'error': Error,
     'enumerator': Enumerator,
     'field_desc': FieldDesc,
@@ -168,10 +180,12 @@ STRUCTS = {
 # The members of recsort_type, from 1.
 TYPES = (
     'bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 '
-    'char bytes struct enum bitfield uuid'
+    'char bytes struct enum bitfield uuid ipv4 ipv6 mac int128 uint128 '
+    'datetime_d datetime_s datetime_ms datetime_us datetime_ns'
 ).split()
 TYPE = {name: number for number, name in enumerate(TYPES, 1)}
 OUT_OF_MEMORY, LITTLE, BIG, EXPLICIT = 2, 1, 2, 2
+ANY_TRAILER = (1 << 64) - 1
 NAN = {'last': 0, 'first': 1, 'total': 2}
 
 _pointer, _size, _schema, _sorter = c.c_void_p, c.c_size_t, c.c_void_p, c.c_void_p
@@ -192,6 +206,7 @@ schema_skip = _declare('schema_skip', c.c_uint64, _schema)
 schema_trailer = _declare('schema_trailer', c.c_uint64, _schema)
 schema_fields = _declare('schema_fields', c.POINTER(Field), _schema, c.POINTER(_size))
 schema_keys = _declare('schema_keys', c.POINTER(KeyDesc), _schema, c.POINTER(_size))
+schema_get_file = _declare('schema_get_file', None, _schema, c.POINTER(FileInfo), _size)
 schema_get_computed = _declare(
     'schema_get_computed', None, _schema, _size, c.POINTER(ComputedDesc), _size
 )

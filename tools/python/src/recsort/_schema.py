@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Node = dict[str, Any]  # a mapping of the schema language
 
 # The formats of dtypes; others are "i", "u" or "f" and the size.
-FORMATS = {'char': 'S', 'bytes': 'V', 'bfloat16': 'V', 'uuid': 'V'}
+VOID = ('bytes', 'bfloat16', 'uuid', 'ipv4', 'ipv6', 'mac', 'int128', 'uint128')
+FORMATS = {'char': 'S', **dict.fromkeys(VOID, 'V')}
 COMPUTED = ('distance', 'morton', 'hilbert')
 
 
@@ -86,12 +87,12 @@ class Schema:
 
     @property
     def skip(self) -> int:
-        """Bytes of a file before the first record."""
+        """Bytes of a file before the first record; 0 if its header says."""
         return int(lib.schema_skip(self._handle))
 
     @property
     def trailer(self) -> int:
-        """Bytes of a file after the last record."""
+        """Bytes of a file after the last record; 2**64 - 1: any."""
         return int(lib.schema_trailer(self._handle))
 
     @property
@@ -108,7 +109,7 @@ class Schema:
 
         Every field has its offset. Padding at the end of a nested struct becomes a field.
         """
-        head = {'record': quoted(self.name), 'skip': self.skip, 'trailer': self.trailer}
+        head = {'record': quoted(self.name), **self._file()}
         computed = dict(self._computed())
         keys = [key_of_schema(key, computed) for key in self._keys()]
         return write(head, self.dtype.itemsize, fields_of_schema(self._fields()), keys)
@@ -125,6 +126,19 @@ class Schema:
         count = c.c_size_t()
         keys = lib.schema_keys(self._handle, c.byref(count))
         return list(keys[: count.value])
+
+    def _file(self) -> Node:
+        info = lib.FileInfo()
+        lib.schema_get_file(self._handle, c.byref(info), c.sizeof(info))
+        fields = {'skip': info.skip_field, 'count': info.count_field}
+        numbers = {'skip': info.skip, 'count': info.count, 'trailer': info.trailer}
+        found: Node = {word: number for word, number in numbers.items() if number}
+        found.update((word, type_of_field(at[0], ())) for word, at in fields.items() if at)
+        if info.trailer == lib.ANY_TRAILER:
+            found['trailer'] = 'any'
+        if info.repeat:
+            found['repeat'] = 'true'
+        return found
 
     def _computed(self) -> Iterator[tuple[bytes, Node]]:
         value = lib.ComputedDesc()
@@ -153,6 +167,9 @@ def format_of(field: Any) -> Any:
     if name == 'bool':
         return '?'
     order = '>' if field.endian == lib.BIG else '<'
+    if name.startswith('datetime_'):
+        unit = name.removeprefix('datetime_')
+        return f'{order}M8[{"D" if unit == "d" else unit}]'
     return FORMATS.get(name, order + name[0]) + str(field.size)
 
 
@@ -271,7 +288,8 @@ def flow(value: Any) -> str:
 
 
 def write(head: Node, size: int, fields: list[Node], keys: list[Node]) -> str:
-    lines = [f'{word}: {value}' for word, value in head.items()]
+    shown = {word: flow(value) if isinstance(value, dict) else value for word, value in head.items()}
+    lines = [f'{word}: {value}' for word, value in shown.items()]
     lines += ['layout: explicit', f'size: {size}', 'fields:']
     lines += [f'  - {flow(field)}' for field in fields]
     if keys:
