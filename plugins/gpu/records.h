@@ -24,7 +24,7 @@ typedef struct records_program {
   recsort_key_step steps[RECORDS_MOST_STEPS];
 } records_program;
 
-/* Results, in device memory, 0 at first. */
+/* Results, in memory that the device can write, 0 at first. */
 typedef struct records_facts {
   uint32_t invalid;  /* some record holds a value that its schema rules out */
   uint32_t broken;   /* some order is not a permutation */
@@ -41,7 +41,7 @@ device_status records_begin(records_facts *facts, void *stream);
 device_status records_end(const records_facts *facts, records_facts *found, void *stream);
 
 /* Makes the keys of `count` records, as the host's encoder does. If `summed`, adds the records'
- * sums to facts->came. The array is aligned to 8 bytes. */
+ * sums to facts->came; then the array is aligned to 8 bytes. */
 device_status records_encode(const records_program *program, const void *records, uint64_t count,
                              void *keys, bool summed, records_facts *facts, void *stream);
 
@@ -76,9 +76,9 @@ static inline uint32_t records_segment_bits(uint64_t segments)
   return bits;
 }
 
-/* The same with a number above each key of key_bits: how many offsets are at most the record's
- * place. Keys of records outside all segments are 0, so that a stable sort leaves these records
- * where they are. */
+/* Makes keys with a number above key_bits of each: how many offsets are at most the record's place.
+ * Keys of records outside all segments are 0, so that a stable sort leaves these records where they
+ * are. */
 device_status records_encode_segments(const records_program *program, const void *records,
                                       uint64_t count, const device_segments *segments,
                                       uint32_t key_bits, void *keys, records_facts *facts,

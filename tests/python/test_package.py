@@ -24,6 +24,12 @@ def test_the_version_is_the_headers():
 FIXED = {'error', 'enumerator', 'field', 'key_desc'}
 
 
+def test_every_type_of_the_header_is_known():
+    types = re.search(r'typedef enum recsort_type \{(.*?)\}', Path(HEADER).read_text(), re.DOTALL)
+    names = re.findall(r'RECSORT_(\w+)', re.sub(r'/\*.*?\*/', '', types[1], flags=re.DOTALL))
+    assert [name.lower() for name in names] == list(_library.TYPES)
+
+
 def test_structs_and_constants_are_those_of_the_header(tmp_path):
     lines = ['#include <stddef.h>', f'#include "{HEADER}"']
     checks = [(f'RECSORT_{name.upper()} ==', number) for name, number in _library.TYPE.items()]

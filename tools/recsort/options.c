@@ -292,7 +292,7 @@ static bool set_shell(cli_options *options, const option_row *row, const char *t
 /* All options, in the order of --help. */
 static const option_row rows[] = {
     {"schema", 's', required_argument, .apply = set_text, SETS(schema),
-     .help = "  -s, --schema FILE      fields and keys of a record (YAML); not for .npy files\n"},
+     .help = "  -s, --schema FILE      fields and keys of a record (YAML); .npy needs none\n"},
     {"key", 'k', required_argument, .apply = add_keys,
      .help = "  -k, --key PATH[:asc|:desc][:nan=first|last|total][,PATH...]...\n"
              "                         keys instead of the schema's; may be repeated\n"},

@@ -33,8 +33,8 @@ typedef struct recsort_device_limits {
                            * that of another array; 0: nothing is moved in place. Takes most_records
                            * times as much memory */
   size_t most_segments;   /* of a sort; 0: none has segments */
-  size_t most_in_segment; /* records of the longest segment; 0: not known. If it is at most about
-                           * 2000, segments are sorted faster */
+  size_t most_in_segment; /* records of the longest segment; 0: not known. If it is at most 3072 (on
+                           * an H200), segments are sorted faster */
   unsigned index_bits;    /* of permutations: 32 or 64; 0: 32 */
   uint32_t reserved;
 } recsort_device_limits;
@@ -92,14 +92,15 @@ typedef struct recsort_device_job {
  * ascend and are read when the stream gets there. Records before the first offset or from the last
  * one on stay where they are. So one segment with the offsets 0 and n sorts the first n records,
  * where n is a number that only the device knows. Unless most_in_segment is given, the time depends
- * on `count` alone. A segment of more records than that may be left as it is, which
- * recsort_device_sorter_check reports. */
+ * on `count` alone. If a segment has more records than that, it and those beside it may be left as
+ * they are, which recsort_device_sorter_check reports. */
 
 /* Enqueues a stable sort and returns. The sorts of a device sorter share its memory: if you use
  * several streams, order them yourself.
  *
- * The values of parameters (recsort_device_sorter_set_parameter) are those of the time of this
- * call; a graph keeps them. Where a record with an invalid value of an enum goes is not specified.
+ * The sort uses the values that parameters have when you make this call
+ * (recsort_device_sorter_set_parameter); a graph keeps them. Where a record with an invalid value
+ * of an enum goes is not specified.
  *
  * Errors: PLUGIN_ERROR (more than most_records), DEVICE_ERROR (a launch failed, perhaps because of
  * work enqueued earlier), INVALID_ARGUMENT. Without an error, records, permutation and arrays are
@@ -108,8 +109,8 @@ typedef struct recsort_device_job {
 RECSORT_API recsort_status recsort_device_sort(recsort_device_sorter *sorter,
                                                const recsort_device_job *job, recsort_error *error);
 
-/* Says what sorts that have finished found since the last call. Wait for the stream first: this
- * call does not. Errors: INVALID_RECORD (the value of an enum is less or greater than all that have
+/* Reports what finished sorts have found since the last call. Wait for the stream first: this call
+ * does not. Errors: INVALID_RECORD (the value of an enum is less or greater than all that have
  * names), CORRUPT_RESULT (a segment is longer than most_in_segment; or the result of a sort of many
  * records is wrong, see the plugin's option `verify`). One thread at a time. */
 RECSORT_API recsort_status recsort_device_sorter_check(recsort_device_sorter *sorter,

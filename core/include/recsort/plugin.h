@@ -383,7 +383,7 @@ typedef struct recsort_plugin_device {
   recsort_plugin_status (*sort)(void *instance, const recsort_key_program *program,
                                 const recsort_plugin_device_job *job, recsort_plugin_error *error);
 
-  /* [one thread] What the sorts that have finished found since the last call: UNSUPPORTED: a record
+  /* [one thread] Reports what finished sorts have found since the last call: UNSUPPORTED: a record
    * holds an invalid value. CORRUPT: the keys were not in order. Does not wait. */
   recsort_plugin_status (*judge)(void *instance, recsort_plugin_error *error);
 } recsort_plugin_device;

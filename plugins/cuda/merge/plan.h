@@ -66,7 +66,7 @@ static inline merge_plan merge_plan_of(const device_job *job, uint32_t tile_item
 }
 
 /* The width of the runs that the last pass merges all at once. It reads and writes each pair once,
- * where the passes of two runs that it replaces do so up to seven times. job->count: there is no
+ * where the passes of two runs that it replaces do so six times. job->count: there is no
  * such pass. */
 static inline uint64_t merge_last_width(const device_job *job, uint32_t chunk)
 {

@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /* Sorts pairs of a key and its index, no two of which are equal: few by their ranks, many by
- * scattering them to buckets. Waits for the device only if pairs are many, to see whether their
- * keys are in order already. */
+ * scattering them to buckets. Waits for the device only if pairs are many and the job has a
+ * mailbox, to see whether their keys are in order already. */
 device_sort sample_sort;
 
 /* The bytes of device_buffers.extra that it needs, aligned to 16. */

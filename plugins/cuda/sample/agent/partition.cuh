@@ -6,7 +6,8 @@
  * A level splits each segment into the same number of buckets, which are the segments of the next
  * level. The first level has one segment, all pairs. The kernels of a level:
  *
- *   rank_samples, tabulate_lookup   the splitters of all pairs and their lookup (splitters.cuh)
+ *   rank_samples, rank_all_samples  candidates for the splitters of all pairs (splitters.cuh)
+ *   tabulate_lookup                 the splitters themselves, and their lookup
  *   choose_splitters                or both, by a block for each segment
  *   count_buckets, count_chained    count the pairs of each bucket
  *   place_buckets                   computes where each begins, and joins buckets to tiles

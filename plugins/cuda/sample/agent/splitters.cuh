@@ -1,4 +1,4 @@
-/* splitters.cuh - chooses the splitters of the first level: ranks a sample of all pairs (ranks.cuh)
+/* splitters.cuh - finds candidates for the splitters of the first level: ranks a sample of all pairs (ranks.cuh)
  * with many blocks, so that each has little to do. */
 #ifndef RECSORT_CUDA_SAMPLE_SPLITTERS_CUH
 #define RECSORT_CUDA_SAMPLE_SPLITTERS_CUH

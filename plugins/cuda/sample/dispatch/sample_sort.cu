@@ -38,7 +38,7 @@ template <class Sort> static pair_sort pair_sort_of()
   return {Sort::extra_bytes, Sort::sort};
 }
 
-/* Never packed: only choose_many() packs. */
+/* Few pairs are never packed. */
 static pair_sort choose_small(const device_job *job)
 {
   const bool wide = job->index_bits == 64;
