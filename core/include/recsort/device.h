@@ -10,6 +10,16 @@
  *   recsort_device_sorter_check     if you want to know, once you have waited for the stream
  *   recsort_device_sorter_destroy
  *
+ * Entities that are sorted in place in each frame:
+ *
+ *   recsort_device_limits limits = {.struct_size = sizeof limits, .most_records = MOST,
+ *                                   .most_in_place = sizeof(struct Entity)};
+ *   recsort_device_sorter_create(schema, NULL, &limits, &sorter, &error);
+ *   ...
+ *   recsort_device_job job = {.struct_size = sizeof job, .stream = stream, .count = count,
+ *                             .records = entities, .sorted = entities};
+ *   recsort_device_sort(sorter, &job, &error);
+ *
  * "Device memory" is memory that kernels of the device can access: with CUDA that of cudaMalloc,
  * cudaMallocAsync, cudaMallocManaged and cudaMallocHost. recsort.h says what holds for every
  * function. This header needs no header of a GPU's maker.
@@ -46,6 +56,8 @@ typedef struct recsort_device_limits {
  *  - The device is the one that is current in your thread, or the one of the plugin's option
  *    `device`. Streams and memory must be of its primary context, which the CUDA runtime uses.
  *    Calls here change neither the current device nor the context of your thread.
+ *  - The memory: for each record two keys (of 32, 64 or 128 bits), two indices and most_in_place
+ *    bytes; for up to 2^28 records up to 70 MiB more. recsort_device_sorter_memory says how much.
  *  - Keys have at most 128 bits in all, with the number of a segment, if there are any.
  * Errors: INVALID_KEY, PLUGIN_ERROR (no plugin here can, and why; or not by such keys),
  * OUT_OF_MEMORY, DEVICE_ERROR, INVALID_ARGUMENT. Any thread. Waits for the device. */

@@ -40,6 +40,7 @@ device_status merge_sort(const device_job *job, const device_buffers *buffers, u
 
 uint64_t merge_extra_bytes(const device_job *job)
 {
+  if (job->count == 0) return 0;
   const uint64_t width = merge_last_width(job, merge_chunk_block(job) * MERGE_CHUNK_ITEMS);
   return width < job->count ? sample_merge_pairs_bytes(job, width) : 0;
 }
