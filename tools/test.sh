@@ -77,7 +77,7 @@ chosen() { # NAME
     gcc-sanitize) echo "-R $slow -E tmpfs" ;;
     clang-sanitize) echo "-E $slow|^cli\.tmpfs" ;;
     clang-thread) echo '-R ^(unit|threads\.pool|conformance\.few|faults\.hook)' ;;
-    coverage) echo '-R ^(unit|schema|abi|install|faults|threads|cuda\.(devices|failures|in_runs|verify)|conformance\.few|tools|bench|coverage)' ;;
+    coverage) echo '-R ^(unit|schema|abi|install|faults|threads|cuda\.(devices|failures|in_runs|resident|verify)|conformance\.few|tools|bench|coverage)' ;;
   esac
 }
 

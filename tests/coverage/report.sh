@@ -6,7 +6,8 @@
 set -eu
 cd "$1"
 counts=$2/coverage.json
-gcovr --root . --object-directory "$2" --filter core/ --filter plugins/cpu/ --filter plugins/runs/ \
+# recschema is compiled twice, and gcovr cannot add up functions that are not on the same lines.
+gcovr --root . --object-directory "$2" --exclude-directories '.*recschema_without.*' --filter core/ --filter plugins/cpu/ --filter plugins/runs/ \
   --filter tools/ \
   --branches --exclude-unreachable-branches --json "$counts"
 report() { gcovr --root . --add-tracefile "$counts" --branches "$@"; }

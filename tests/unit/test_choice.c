@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recsort/device.h"
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
@@ -211,6 +212,43 @@ static void test_no_memory_to_load_them(void **state)
   assert_true(failed);
 }
 
+/* Records on a device: no plugin here takes them, and whatever allocation fails, nothing leaks. */
+static void test_no_plugin_sorts_on_a_device(void **state)
+{
+  static const recsort_field_desc field = {.name = "key", .type = RECSORT_UINT32};
+  static const recsort_key_desc key = {.path = "key"};
+  const recsort_schema_desc desc = {.struct_size = sizeof desc,
+                                    .record = "R",
+                                    .fields = &field,
+                                    .field_count = 1,
+                                    .keys = &key,
+                                    .key_count = 1};
+  const recsort_device_limits limits = {.struct_size = sizeof limits, .most_records = 1};
+  static const char *const paths[] = {SCRIPTED, SCRIPTED ":" WRONG};
+  static const char *const words[] = {"no plugin here sorts on a device", "cannot be used"};
+  recsort_schema *schema = NULL;
+  (void)state;
+  assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
+  for (size_t path = 0; path < 2; path++) {
+    recsort_status status = RECSORT_OUT_OF_MEMORY;
+    recsort_error error = {0};
+    assert_int_equal(setenv("RECSORT_PLUGIN_PATH", paths[path], 1), 0);
+    for (size_t fail_at = 1; status == RECSORT_OUT_OF_MEMORY; fail_at++) {
+      failing_allocator memory = {.fail_at = fail_at};
+      const recsort_allocator hook = failing_hook(&memory);
+      const recsort_options options = {.struct_size = sizeof options, .allocator = &hook};
+      recsort_device_sorter *sorter = NULL;
+      status = recsort_device_sorter_create(schema, &options, &limits, &sorter, &error);
+      assert_null(sorter);
+      assert_int_equal(memory.blocks, 0);
+      assert_int_equal(memory.wrong, 0);
+    }
+    assert_int_equal(status, RECSORT_PLUGIN_ERROR);
+    if (!strstr(error.text, words[path])) fail_msg("%s", error.text);
+  }
+  recsort_schema_destroy(schema);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, find_both, forget)
 
 int main(void)
@@ -223,6 +261,7 @@ int main(void)
       TEST(test_what_the_cpu_does_not_have_is_looked_for),
       TEST(test_its_own_algorithm_loads_nothing),
       TEST(test_no_memory_to_load_them),
+      TEST(test_no_plugin_sorts_on_a_device),
   };
   return cmocka_run_group_tests_name("choice", tests, NULL, NULL);
 }

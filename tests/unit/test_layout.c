@@ -400,6 +400,21 @@ static void refuses_bad_records_made_by_calls(void **state)
   CASE((desc.skip = 7, desc.count_field = &number),
        "the header's count: it ends beyond the header, which has the 7 bytes that skip says");
   CASE(desc.skip_field = &real, "the header's skip: it is neither an integer nor a char");
+  const recsort_field_desc several = {.type = RECSORT_INT32, .offset = 4, .count = 2},
+                           turned = {.type = RECSORT_INT32, .endian = (recsort_endian)3},
+                           under = {.type = RECSORT_INT32, .endian = (recsort_endian)-1},
+                           anywhere = {.type = RECSORT_INT32, .offset = RECSORT_NO_OFFSET},
+                           far = {.type = RECSORT_INT32, .offset = (1 << 20) + 1},
+                           last = {.type = RECSORT_INT32, .offset = (1 << 20) - 3},
+                           text = {.type = RECSORT_CHAR, .offset = 4, .count = 1 << 20};
+  CASE(desc.skip_field = &several, "the header's skip: it is an array");
+  CASE(desc.skip_field = &turned, "the header's skip: its endian is not a recsort_endian");
+  CASE(desc.skip_field = &under, "the header's skip: its endian is not a recsort_endian");
+  CASE(desc.skip_field = &anywhere, "the header's skip: it has no offset");
+  CASE(desc.skip_field = &far, "the header's skip: it ends beyond 1048576 bytes");
+  CASE(desc.skip_field = &last, "the header's skip: it ends beyond 1048576 bytes");
+  CASE(desc.skip_field = &text, "the header's skip: it ends beyond 1048576 bytes");
+  CASE((desc.skip = 8, desc.repeat = true), "what is repeated has a skip, a count and no trailer");
   CASE((desc.keys = keys, desc.key_count = 1), "a key has no path");
   CASE((desc.keys = keys + 1, desc.key_count = 1), "key \"i8\": its order is not a recsort_order");
   CASE((desc.keys = keys + 2, desc.key_count = 1), "key \"f32\": its nan is not a recsort_nan");
