@@ -546,6 +546,9 @@ static void wrong_limits_are_refused(void **state)
       "of 64 bits");
   TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .most_in_place = SIZE_MAX),
       RECSORT_INVALID_ARGUMENT, "most_in_place");
+  TRY(kinds[0].yaml, NULL,
+      LIMITS(.most_records = SIZE_MAX / 2, .most_in_place = 8, .index_bits = 64),
+      RECSORT_INVALID_ARGUMENT, "most_in_place");
   TRY(kinds[0].yaml, NULL, LIMITS(.most_records = (size_t)1 << 32, .most_in_place = 8 << 20),
       RECSORT_OUT_OF_MEMORY, "memory");
   TRY(kinds[0].yaml, "cpu", LIMITS(.most_records = 1), RECSORT_PLUGIN_ERROR,
@@ -601,7 +604,20 @@ static void wrong_jobs_are_refused(void **state)
   REFUSED(recsort_device_sort(sorter, &(recsort_device_job){.struct_size = 8}, &error),
           RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_device_sorter_check(NULL, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_sorter_create(NULL, NULL, NULL, NULL, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "from and to must not be NULL", .count = 10,
+              .records = memory, .arrays = &(recsort_device_array){NULL, memory, 8},
+              .array_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "1 byte to 8 MiB", .count = 10, .records = memory,
+              .arrays = &(recsort_device_array){memory, memory, (8 << 20) + 1}, .array_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "records and arrays", .count = 10, .records = memory,
+              .arrays = none, .array_count = UINT32_MAX);
+  const recsort_device_limits good = {.struct_size = sizeof good, .most_records = 1},
+                              bad = {.struct_size = 4};
+  recsort_device_sorter *made = NULL;
+  REFUSED(recsort_device_sorter_create(NULL, NULL, NULL, &made, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_create(NULL, NULL, &good, NULL, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_create(NULL, NULL, &good, &made, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_create(NULL, NULL, &bad, &made, &error), RECSORT_INVALID_ARGUMENT);
   assert_int_equal(recsort_device_sorter_memory(NULL), 0);
   recsort_device_sorter_destroy(NULL);
   drop(memory);

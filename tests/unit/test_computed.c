@@ -16,6 +16,7 @@
 #include "support/failing_allocator.h"
 #include "support/native.h"
 #include "support/random.h"
+#include "support/refused.h"
 
 /* ---- Numbers ---- */
 
@@ -596,6 +597,23 @@ static void wrong_descriptions_are_refused(void **state)
        "key \"near\": the min and max of x are too far apart or too close", 0},
       {CURVE(.coordinates = xy, .bits = 3, .origin = nan, .limit = one),
        "key \"near\": the min of y is not a finite number", 0},
+      {{.name = "near",
+        .compute = RECSORT_DISTANCE,
+        .coordinates = xy,
+        .coordinate_count = 2,
+        .origin = nan},
+       "key \"near\": the point's coordinate of y is not a finite number",
+       0},
+      {{.name = "near",
+        .compute = RECSORT_DISTANCE,
+        .coordinates = xy,
+        .coordinate_count = 2,
+        .origin = zero,
+        .parameter = "eye"},
+       "key \"near\": its point needs a name or coordinates",
+       0},
+      {CURVE(.coordinates = xt, .bits = 3, .origin = zero, .limit = one, .parameter = "eye"),
+       "key \"near\": text is char, not an integer or a float", 0},
       {CURVE(.coordinates = xy, .bits = 3, .origin = zero, .limit = one),
        "key \"near\": nan is last or first for what is computed", RECSORT_NAN_TOTAL},
   };
@@ -607,6 +625,13 @@ static void wrong_descriptions_are_refused(void **state)
     assert_string_equal(error.text, cases[i].text);
     assert_null(schema);
   }
+  const recsort_schema_desc none = {.struct_size = sizeof none,
+                                    .record = "P",
+                                    .fields = fields,
+                                    .field_count = 3,
+                                    .computed_count = 1};
+  REFUSED(recsort_schema_create(&none, NULL, &(recsort_schema *){NULL}, &error),
+          RECSORT_INVALID_SCHEMA);
 }
 
 /* ---- Plugins ---- */
