@@ -17,7 +17,7 @@ static const char record_text[] =
     "  - {name: h, type: float16}\n  - {name: d, type: float64}\n"
     "  - {name: id, type: uint32}\nkeys:\n";
 
-/* A key, and what the oracle is told of it. */
+/* A key, and its description for the oracle. */
 typedef struct computed_kind {
   const char *key;
   recsort_compute compute;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "recsort/device.h"
+#include "support/failing_allocator.h"
 #include "support/native.h"
 #include "support/random.h"
 #include "support/refused.h"
@@ -156,10 +157,15 @@ static recsort_schema *load(const char *yaml)
   return schema;
 }
 
+/* What the library allocates on the host. */
+static failing_allocator host_memory;
+
 static recsort_status try_create(const char *yaml, const char *plugin, recsort_device_limits limits,
                                  recsort_device_sorter **sorter, recsort_error *error)
 {
-  const recsort_options options = {.struct_size = sizeof options, .plugin = plugin};
+  const recsort_allocator hook = failing_hook(&host_memory);
+  const recsort_options options = {
+      .struct_size = sizeof options, .plugin = plugin, .allocator = &hook};
   recsort_schema *const schema = load(yaml);
   limits.struct_size = sizeof limits;
   const recsort_status status =
@@ -254,6 +260,7 @@ static void expect_permutation(const both *at, const uint64_t *order)
 static void enqueue(recsort_device_sorter *sorter, recsort_device_job job)
 {
   recsort_error error = {0};
+  const size_t allocations = host_memory.calls;
   job.struct_size = sizeof job;
   job.stream = stream;
 #ifdef RS_REAL_GPU
@@ -277,6 +284,8 @@ static void enqueue(recsort_device_sorter *sorter, recsort_device_job job)
   assert_int_equal(after.misuses, before.misuses);
   assert_int_equal(standin_depth(), 0);
 #endif
+  assert_int_equal(host_memory.calls - allocations, job.array_count > 16);
+  assert_int_equal(host_memory.wrong, 0);
   if (recsort_device_sorter_check(sorter, &error)) fail_msg("%s", error.text);
 }
 

@@ -52,7 +52,7 @@ static int forget(void **state)
   return unsetenv("RECSORT_PLUGIN_PATH") || unsetenv("RECSORT_TEST_SCRIPT");
 }
 
-static recsort_sorter *create(recsort_options options)
+static recsort_schema *make_schema(void)
 {
   static const recsort_field_desc field = {
       .name = "key", .type = RECSORT_UINT32, .endian = NATIVE_ENDIAN};
@@ -64,11 +64,17 @@ static recsort_sorter *create(recsort_options options)
                                     .keys = &key,
                                     .key_count = 1};
   recsort_schema *schema = NULL;
+  assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
+  return schema;
+}
+
+static recsort_sorter *create(recsort_options options)
+{
+  recsort_schema *const schema = make_schema();
   recsort_sorter *sorter = NULL;
   recsort_error error = {0};
   options.struct_size = sizeof options;
   options.threads = 2;
-  assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
   if (recsort_sorter_create(schema, &options, &sorter, &error)) fail_msg("%s", error.text);
   recsort_schema_destroy(schema);
   return sorter;
@@ -215,20 +221,11 @@ static void test_no_memory_to_load_them(void **state)
 /* Records on a device: no plugin here takes them, and whatever allocation fails, nothing leaks. */
 static void test_no_plugin_sorts_on_a_device(void **state)
 {
-  static const recsort_field_desc field = {.name = "key", .type = RECSORT_UINT32};
-  static const recsort_key_desc key = {.path = "key"};
-  const recsort_schema_desc desc = {.struct_size = sizeof desc,
-                                    .record = "R",
-                                    .fields = &field,
-                                    .field_count = 1,
-                                    .keys = &key,
-                                    .key_count = 1};
   const recsort_device_limits limits = {.struct_size = sizeof limits, .most_records = 1};
   static const char *const paths[] = {SCRIPTED, SCRIPTED ":" WRONG};
   static const char *const words[] = {"no plugin here sorts on a device", "cannot be used"};
-  recsort_schema *schema = NULL;
+  recsort_schema *const schema = make_schema();
   (void)state;
-  assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
   for (size_t path = 0; path < 2; path++) {
     recsort_status status = RECSORT_OUT_OF_MEMORY;
     recsort_error error = {0};

@@ -423,7 +423,7 @@ tool_format npy_format(const npy_input *npy)
 
 /* ---- The schema --------------------------------------------------------------------------- */
 
-/* The library's message without the place in a text that nobody wrote. */
+/* Prints the message without its line and column: this program wrote the schema, not the user. */
 static void report_types(const char *name, const recsort_error *error)
 {
   char place[64];

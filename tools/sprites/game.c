@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static const float clearing = 7, orbit = 2; /* where nobody walks; where the player does */
+static const float clearing = 7, orbit = 2; /* radii: no entities inside; the path of the player */
 
 /* A number from 0 up to 1. */
 static float random_part(uint64_t *stream)

@@ -92,7 +92,7 @@ typedef struct recsort_device_job {
   void *permutation;   /* record permutation[i] of the input is record i of the output; index_bits
                         * each; NULL: not wanted */
   const recsort_device_array *arrays; /* moved as the records are, if given */
-  size_t array_count;
+  size_t array_count;                 /* more than 16 take host memory for the time of the call */
   const void *offsets; /* device memory; NULL: all records are sorted. See "Segments" below */
   size_t segment_count;
   unsigned offset_bits; /* 32 or 64: of an offset; 0: 32 */

@@ -304,7 +304,7 @@ static size_t each_value(Dwarf_Die *type, bool is_unsigned, int64_t *least, FILE
   return count;
 }
 
-/* Whether an enum's integer is unsigned: by its type if that is told, otherwise by its values. */
+/* Whether an enum has unsigned integers: DWARF may name their type; otherwise the values decide. */
 static bool is_unsigned_enum(Dwarf_Die *type)
 {
   Dwarf_Die base;
