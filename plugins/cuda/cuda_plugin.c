@@ -57,7 +57,7 @@ static void cuda_close(void *instance)
   cuda_instance *const self = instance;
   const recsort_host *const host = self->shared.host;
   const recsort_plugin_status entered = runtime_enter(self->shared.device, NULL);
-  staging_close(&self->shared.ring);
+  gpu_close(&self->shared);
   if (!entered) runtime_leave(self->shared.device);
   runtime_close(&self->device);
   host->release(host->context, self, sizeof *self);

@@ -34,6 +34,10 @@ typedef struct device_job {
   void *stream;
   void *mailbox; /* DEVICE_MAILBOX bytes of pinned host memory, where kernels notify the host; NULL:
                   * the sort must not wait */
+  void *branches[2]; /* without a mailbox: idle streams, with which kernels may decide what is done
+                      * next if `stream` is being captured; NULL: they decide nothing */
+  uint32_t *unchanged; /* device memory; set to 1 if keys were found in order, so that indices are 0,
+                        * 1, 2 ...; NULL: not wanted */
 } device_job;
 
 enum { DEVICE_MAX_BLOCK = 512, DEVICE_MAILBOX = 64 };

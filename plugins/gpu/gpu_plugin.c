@@ -98,6 +98,13 @@ recsort_plugin_status gpu_sort(void *instance, const recsort_plugin_job *job, vo
   return status;
 }
 
+void gpu_close(gpu_instance *self)
+{
+  staging_close(&self->ring);
+  for (unsigned i = 0; i < 2; i++)
+    runtime_close_stream(self->resident.branches[i]);
+}
+
 const void *gpu_extension(const char *name)
 {
   if (strcmp(name, RECSORT_PLUGIN_MERGE) == 0) return &gpu_merge_runs;

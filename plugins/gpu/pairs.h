@@ -15,6 +15,8 @@ typedef struct gpu_resident {
   uint64_t most_in_segment;     /* likewise */
   uint32_t segment_bits;        /* above a key; 0: no sort has segments */
   uint64_t pair_bytes;
+  uint32_t *unchanged; /* device_job.unchanged, behind the pairs */
+  void *branches[2];   /* device_job.branches */
 } gpu_resident;
 
 /* An open plugin. The struct of a plugin begins with this one. */
@@ -26,6 +28,9 @@ typedef struct gpu_instance {
   staging ring;
   gpu_resident resident;
 } gpu_instance;
+
+/* Frees what an instance holds beside its device. By a thread that has entered. */
+void gpu_close(gpu_instance *self);
 
 /* The team of host threads of a job. */
 static inline team gpu_team(const gpu_instance *self, const recsort_plugin_job *job)

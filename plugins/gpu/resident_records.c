@@ -4,11 +4,13 @@
  *
  *   encode   keys of the records, to the workspace. If only segments are sorted, the number of a
  *            record's segment goes above its key
- *   sort     by the instance's algorithm, which gets no mailbox and so does not wait
+ *   sort     by the instance's algorithm, which gets no mailbox and so does not wait. If the stream
+ *            is being captured, the device may decide what is to be done
  *   check    pairs of many records, as in other sorts
- *   move     the permutation, then each array; those in place through a copy in the workspace
+ *   move     the permutation, then each array; those in place through a copy in the workspace,
+ *            unless the device has found them in order
  *
- * The workspace is device->memory: the memory of the pairs, then that of a copy. */
+ * The workspace is device->memory: the memory of the pairs, `unchanged`, then that of a copy. */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,6 +38,9 @@ static gpu_pairs plan_sort(const gpu_instance *self, const recsort_key_program *
   gpu_pairs pairs = gpu_plan_pairs(self->device, &job);
   pairs.job.stream = stream;
   pairs.job.mailbox = NULL;
+  pairs.job.branches[0] = self->resident.branches[0];
+  pairs.job.branches[1] = self->resident.branches[1];
+  pairs.job.unchanged = self->resident.unchanged;
   return pairs;
 }
 
@@ -70,6 +75,21 @@ static recsort_plugin_status refuse(recsort_plugin_error *error, const char *why
   return RECSORT_PLUGIN_UNSUPPORTED;
 }
 
+/* Where the copy begins in the workspace. */
+static uint64_t copy_offset(const gpu_instance *self)
+{
+  return self->resident.pair_bytes + DEVICE_ALIGNMENT;
+}
+
+static recsort_plugin_status open_branches(gpu_instance *self, recsort_plugin_error *error)
+{
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  for (unsigned i = 0; i < 2 && !status; i++)
+    if (!self->resident.branches[i])
+      status = runtime_open_stream(&self->resident.branches[i], error);
+  return status;
+}
+
 static recsort_plugin_status reserve(void *instance, const recsort_key_program *program,
                                      const recsort_plugin_device_limits *limits, uint64_t *bytes,
                                      recsort_plugin_error *error)
@@ -89,10 +109,12 @@ static recsort_plugin_status reserve(void *instance, const recsort_key_program *
   const uint64_t plain = most_pair_bytes(self, program, 0, limits->most_records);
   const uint64_t above = most_pair_bytes(self, program, bits, limits->most_records);
   self->resident.pair_bytes = device_aligned(plain > above ? plain : above);
-  *bytes = self->resident.pair_bytes + limits->most_records * limits->most_in_place;
+  *bytes = copy_offset(self) + limits->most_records * limits->most_in_place;
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
-  status = runtime_reserve(self->device, *bytes, error);
+  status = open_branches(self, error);
+  if (!status) status = runtime_reserve(self->device, *bytes, error);
+  self->resident.unchanged = (uint32_t *)(void *)(self->device->memory + self->resident.pair_bytes);
   memset(self->device->facts, 0, sizeof(records_facts));
   *self->device->disorder = 0;
   runtime_leave(self->device);
@@ -118,6 +140,7 @@ static device_status start_encode(const gpu_instance *self, const recsort_key_pr
                                   void *keys)
 {
   records_facts *const facts = self->device->facts;
+  const records_keys to = {keys, self->resident.unchanged};
   const device_segments segments = segments_of(self, job);
   records_program own = {.record_size = program->record_size,
                          .key_width = key_width,
@@ -125,8 +148,8 @@ static device_status start_encode(const gpu_instance *self, const recsort_key_pr
   memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
   return job->offsets
              ? records_encode_segments(&own, job->records, job->count, &segments, program->key_bits,
-                                       keys, facts, job->stream)
-             : records_encode(&own, job->records, job->count, keys, false, facts, job->stream);
+                                       to, facts, job->stream)
+             : records_encode(&own, job->records, job->count, to, false, facts, job->stream);
 }
 
 /* Short segments are sorted where they are; otherwise all keys are sorted. */
@@ -169,16 +192,18 @@ static recsort_plugin_status start_move(const gpu_instance *self,
 {
   const uint64_t size = array->element_size;
   const void *from = array->from;
+  const uint32_t *unchanged = NULL;
+  device_status started = 0;
   if (from == array->to) {
-    char *const copy = self->device->memory + self->resident.pair_bytes;
-    const recsort_plugin_status status =
-        runtime_start_across(job->stream, copy, from, job->count * size, error);
-    if (status) return status;
+    char *const copy = self->device->memory + copy_offset(self);
+    unchanged = self->resident.unchanged;
+    started = records_copy(from, job->count * size, copy, unchanged, job->stream);
     from = copy;
   }
-  return judge_launch(records_gather(from, size, order, self->resident.index_bits, job->count,
-                                     array->to, job->stream),
-                      error);
+  if (!started)
+    started = records_gather(from, size, order, self->resident.index_bits, job->count, array->to,
+                             unchanged, job->stream);
+  return judge_launch(started, error);
 }
 
 static recsort_plugin_status start_all(const gpu_instance *self, const recsort_key_program *program,

@@ -120,15 +120,31 @@ static const struct {
     {"record: Key\n" NATIVE "fields:\n- {name: key, type: uint64}\nkeys: [key]\n", 8},
 };
 
+/* Values at random; or in order but for one in `moved`, ascending or descending. */
+typedef struct arrangement {
+  bool ordered, descends;
+  uint64_t moved;
+} arrangement;
+
+static arrangement arrange(uint64_t *random)
+{
+  static const uint64_t moved[] = {5, 40, 300, UINT64_MAX};
+  return (arrangement){random_below(random, 2), random_below(random, 2),
+                       moved[random_below(random, COUNT_OF(moved))]};
+}
+
 static void fill(unsigned kind, unsigned char *records, size_t count, uint64_t *random)
 {
   const size_t size = kinds[kind].size;
-  const uint64_t domain = 2 + random_below(random, count + 1);
+  const arrangement as = arrange(random);
+  const uint64_t domain = 2 + random_below(random, 2) * count + random_below(random, count + 1);
   for (size_t i = 0; i < count * size; i++)
     records[i] = (unsigned char)next_random(random);
   for (size_t i = 0; i < count; i++) {
     unsigned char *const record = records + i * size;
-    const uint64_t value = random_below(random, domain);
+    const uint64_t place = (as.descends ? count - 1 - i : i) * domain / count;
+    const bool placed = as.ordered && random_below(random, as.moved) != 0;
+    const uint64_t value = placed ? place : random_below(random, domain);
     const uint16_t narrow = (uint16_t)(value % 100);
     const uint32_t key = (uint32_t)value;
     const float distance = (float)value - (float)domain / 2;

@@ -47,6 +47,7 @@ typedef struct sample {
   const char *pattern;
   device_job job;
   sample_tuning tuning;
+  bool decided; /* the host must not wait: the device decides what it would */
   emulator_order order;
   uint64_t seed;
   wide_key *keys;
@@ -155,6 +156,7 @@ static void set_path(sample *s, sample_path path)
                               .most_alone = RUN,
                               .run = RUN,
                               .least_detected = 2,
+                              .least_decided = 2,
                               .drop_share = 3,
                               .limit = LIMIT,
                               .asked = true,
@@ -179,6 +181,7 @@ static void pick_ways(sample *s, uint64_t *random)
   set_path(s, paths[way]);
   s->job.shared_bytes = UINT64_C(1024) << (many ? 7 : random_below(random, 6));
   s->job.multiprocessors = 2;
+  s->decided = random_below(random, 3) == 0;
   s->order = (emulator_order)random_below(random, EMULATOR_ORDERS);
   s->seed = next_random(random) | 1;
 }
@@ -221,6 +224,13 @@ static bool is_expected(const sample *s, const unsigned char *keys, const unsign
   return true;
 }
 
+static bool is_identity(const sample *s)
+{
+  for (size_t i = 0; i < s->job.count; i++)
+    if (s->expected[i] != i) return false;
+  return true;
+}
+
 static const char *sort_sample(const device_algorithm *algorithm, const sample *s, memory m,
                                uint64_t extra_bytes)
 {
@@ -228,12 +238,17 @@ static const char *sort_sample(const device_algorithm *algorithm, const sample *
   uint64_t mailbox[DEVICE_MAILBOX / 8];
   device_job job = s->job;
   unsigned result = 2;
-  job.mailbox = memset(mailbox, POISON, sizeof mailbox);
+  uint32_t unchanged = 0;
+  job.mailbox = s->decided ? NULL : memset(mailbox, POISON, sizeof mailbox);
+  job.unchanged = s->decided ? &unchanged : NULL;
+  for (unsigned i = 0; i < 2 && s->decided; i++)
+    job.branches[i] = &mailbox; /* any will do */
   put_keys(s, buffers.keys[0]);
   emulator_set_order(s->order, s->seed);
   if (algorithm->sort(&job, &buffers, &result)) return emulator_failure();
   if (result > 1) return "no result";
   if (!is_whole(m)) return "wrote behind the end";
+  if (unchanged && !is_identity(s)) return "said that keys are in order";
   return is_expected(s, buffers.keys[result], buffers.indices[result]) ? NULL : "wrong order";
 }
 
@@ -294,17 +309,24 @@ static void check_length(const device_algorithm *algorithm, sample *s, uint64_t 
 }
 
 /* The detection of orders needs more keys than most other lengths, and space in place of indices:
- * so indices are wide here, and pairs are ranked. */
+ * so indices are wide here, and pairs are ranked. Where the device decides, only dropped pairs
+ * are. */
 static void check_pattern(const device_algorithm *algorithm, sample *s, const pattern *p, bool loud,
                           uint64_t *random, suite_tally *t)
 {
-  enum { COUNT = 2500, TILE = 5 /* for the other sorts */ };
+  enum { COUNT = 2500, TILE = 5 /* for the other sorts */, SHARE = 12 };
   s->job.count = COUNT;
   s->job.key_width = key_widths[random_below(random, COUNT_OF(key_widths))];
   s->job.index_bits = 64;
   prepare(s, p, random);
   s->job.tile = TILE;
   set_path(s, PATH_RANKED);
+  s->decided = false;
+  check(algorithm, s, loud, t);
+  set_path(s, PATH_PADDED);
+  s->decided = true;
+  s->tuning.drop_share = SHARE;
+  s->tuning.most_small = s->tuning.most_small_wide = COUNT / SHARE;
   check(algorithm, s, loud, t);
 }
 

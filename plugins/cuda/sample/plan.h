@@ -4,6 +4,10 @@
 
 #include "cuda/plan.h"
 
+#ifndef SAMPLE_LEAST_DECIDED
+#define SAMPLE_LEAST_DECIDED (1 << 21)
+#endif
+
 enum {
   SAMPLE_BIN_GROUP = 4, /* adjacent bins that a thread handles at a time */
   SAMPLE_TILE_BLOCK = 512,
@@ -28,6 +32,7 @@ typedef struct sample_tuning {
   uint64_t most_alone;      /* the most ranked pairs that make a single run */
   uint64_t run;             /* keys of a run, if there are several */
   uint64_t least_detected;  /* the fewest pairs whose order is detected, which costs a wait */
+  uint64_t least_decided;   /* the same where the device decides, which costs no wait */
   uint64_t least_merged;    /* the fewest keys whose sorted runs are merged, not sorted */
   uint32_t drop_share;      /* at most one in so many keys may be dropped */
   uint32_t limit;           /* a bin with more pairs may be overfull */
@@ -50,6 +55,7 @@ static inline sample_tuning sample_default_tuning(void)
   usual.most_alone = 2048;
   usual.run = 512;
   usual.least_detected = 1 << 23;
+  usual.least_decided = SAMPLE_LEAST_DECIDED;
   usual.least_merged = 1 << 22;
   usual.drop_share = 16;
   usual.limit = 32;
@@ -274,10 +280,11 @@ static inline sample_sizes sample_sizes_of(const sample_plan *plan, uint64_t cou
   return sizes;
 }
 
-/* The host has to learn what was detected. */
+/* The host has to learn what was detected, or the device decides. */
 static inline bool sample_detects_order(const device_job *job)
 {
-  return job->mailbox && job->count >= sample_tuning_of(job).least_detected;
+  const sample_tuning tuning = sample_tuning_of(job);
+  return job->count >= (job->mailbox ? tuning.least_detected : tuning.least_decided);
 }
 
 /* The most keys that a drop-merge may drop. With more, an ordinary sort is faster. */

@@ -12,14 +12,29 @@ namespace sample
 struct detect_args {
   static constexpr uint32_t max_threads = DETECT_BLOCK;
 
+  /* reads */
   const void *keys;
-  void *numbered; /* indices, if keys ascend */
+  uint64_t count;
+  bool mergeable; /* keys that nearly ascend are of use */
+  /* writes */
+  void *numbered;    /* indices, if keys ascend */
+  void *copied_keys; /* and a copy of them; NULL: not wanted */
   void *turned_keys;
   void *turned; /* and their indices, if keys descend */
   order_flags *flags;
-  order_mailbox *mailbox;
-  uint64_t count;
+  uint32_t *unchanged; /* set to whether keys ascend; NULL: not wanted */
+  order_report report;
 };
+
+DEVICE_INLINE void report_order(const detect_args *args, const volatile order_flags *flags)
+{
+  const key_order found = !flags->unsorted                    ? KEYS_ASCEND
+                          : !flags->unreversed                ? KEYS_DESCEND
+                          : args->mergeable && !flags->unlike ? KEYS_NEARLY_ASCEND
+                                                              : KEYS_MIXED;
+  if (args->unchanged) *args->unchanged = found == KEYS_ASCEND;
+  report(&args->report, found, found);
+}
 
 /* Clears the flags. Faster than a memset, as the next kernel may overlap it. */
 static __global__ void __launch_bounds__(WARP_SIZE)
@@ -56,7 +71,7 @@ __global__ void __launch_bounds__(DETECT_BLOCK, 1)
   const bool mixed = seen > 0 && seen < 2 * blockDim.x;
   const bool first = blockIdx.x == 0 && threadIdx.x == 0;
   const order_flags sampled = {mixed, mixed, seen > 2 * blockDim.x / FEW_DESCEND, 0, 0, 0, 0};
-  if (mixed && first) notify_host(args.mailbox, &sampled);
+  if (mixed && first) report_order(&args, &sampled);
   device_await_before();
   if (mixed) return;
   volatile order_flags *const flags = args.flags;
@@ -81,17 +96,19 @@ __global__ void __launch_bounds__(DETECT_BLOCK, 1)
     for (uint32_t t = 0; t < LOOKS; t++) {
       const uint64_t i = begin + t * blockDim.x + threadIdx.x;
       if (i > last) continue;
-      if (less) ((key_of<Pair> *)args.turned_keys)[last - i] = mine[t];
-      if (less)
+      if (less) {
+        ((key_of<Pair> *)args.turned_keys)[last - i] = mine[t];
         ((index_of<Pair> *)args.turned)[last - i] = (index_of<Pair>)i;
-      else
+      } else {
+        if (args.copied_keys) ((key_of<Pair> *)args.copied_keys)[i] = mine[t];
         ((index_of<Pair> *)args.numbered)[i] = (index_of<Pair>)i;
+      }
     }
   }
   if (less && !flags->unsorted) flags->unsorted = 1; /* a write costs more than a read */
   if (not_less && !flags->unreversed) flags->unreversed = 1;
   __syncthreads();
-  if (threadIdx.x == 0 && device_is_last(&args.flags->looked)) notify_host(args.mailbox, flags);
+  if (threadIdx.x == 0 && device_is_last(&args.flags->looked)) report_order(&args, flags);
 }
 
 } // namespace sample

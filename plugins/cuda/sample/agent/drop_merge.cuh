@@ -4,9 +4,9 @@
  *   find_bounds         a thread for each chunk: the median of some keys around its start
  *   filter              a warp for each chunk: keeps the keys that lie between its bound and the
  *                       next one and are not less than a key kept before
- *   sum_dropped         one block: counts the dropped keys; the host stops here if there are too
- *                       many
- *   extract_dropped     a warp for each chunk: copies the dropped pairs, in index order
+ *   sum_dropped         one block: counts the dropped keys; it ends here if there are too many
+ *   extract_dropped     a warp for each chunk: copies the dropped pairs, in index order; behind
+ *                       them, the greatest key, if the host sorts more than there are
  *   partition_dropped   a thread for each chunk: finds the first sorted dropped pair in it
  *   merge_sparse        a warp for each chunk: stores the kept pairs and up to 32 dropped ones at
  *                       their ranks
@@ -165,7 +165,8 @@ struct sum_dropped_args {
   /* writes */
   uint64_t *groups;
   order_flags *flags;
-  order_mailbox *mailbox;
+  uint64_t most; /* dropped keys with which a drop-merge is of use */
+  order_report report;
 };
 
 DEVICE_INLINE uint32_t group_sum(const sum_dropped_args *args, uint64_t group)
@@ -188,7 +189,8 @@ DEVICE_INLINE uint32_t group_sum(const sum_dropped_args *args, uint64_t group)
   return sum;
 }
 
-/* Turns the counts of groups into exclusive prefix sums, and notifies the host. One block. */
+/* Turns the counts of groups into exclusive prefix sums. Reports how many keys are dropped, 0 if a
+ * drop-merge is of no use; the decision is whether it is. One block. */
 static __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
     sum_dropped(const __grid_constant__ sum_dropped_args args)
 {
@@ -204,8 +206,9 @@ static __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
   }
   uint64_t before = block_before64(sum);
   if (threadIdx.x + 1 == blockDim.x) {
+    const bool useful = !args.flags->unmergeable && before + sum <= args.most;
     args.flags->dropped = before + sum;
-    notify_host(args.mailbox, args.flags);
+    report(&args.report, useful ? before + sum : 0, useful);
   }
   for (uint64_t group = first; group < end; group++) {
     const uint64_t count = args.groups[group];
@@ -240,6 +243,9 @@ template <class Pair> struct extract_dropped_args {
   /* reads */
   key_chunks<Pair> in;
   filter_result filtered;
+  const uint64_t *dropped; /* how many */
+  uint64_t sorted;         /* how many the host sorts */
+  key_of<Pair> greatest;
   /* writes */
   pair_array<Pair> to; /* in index order */
 };
@@ -251,6 +257,9 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   device_await_before();
   const uint64_t chunk = global_thread() / WARP_SIZE;
   const uint32_t lane = threadIdx.x % WARP_SIZE;
+  for (uint64_t i = *args.dropped + global_thread(); i < args.sorted;
+       i += (uint64_t)gridDim.x * blockDim.x)
+    args.to.keys[i] = args.greatest;
   if (chunk >= args.in.chunks || args.filtered.drops[chunk] == 0) return;
   uint64_t to = dropped_before(&args.filtered, chunk);
   const uint32_t mine = args.filtered.kept[chunk * CHUNK_ROWS + lane % CHUNK_ROWS];
@@ -306,9 +315,9 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   if (chunk > args.chunks) return;
   args.firsts[chunk] = chunk == 0 ? 0
                        : chunk == args.chunks
-                           ? args.dropped.count
-                           : first_dropped(&args.dropped, 0, args.dropped.count, args.bounds[chunk],
-                                           chunk * DROP_MERGE_CHUNK);
+                           ? *args.dropped.count
+                           : first_dropped(&args.dropped, 0, *args.dropped.count,
+                                           args.bounds[chunk], chunk * DROP_MERGE_CHUNK);
 }
 
 template <class Pair> struct merge_args {
@@ -422,7 +431,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
   device_await_before();
   const uint64_t i = global_thread();
   uint64_t chunk = 0, high = args.in.chunks - 1; /* the last chunk that may hold it */
-  if (i >= args.dropped.count || !args.flags->dense) return;
+  if (i >= *args.dropped.count || !args.flags->dense) return;
   while (chunk < high) {
     const uint64_t middle = (chunk + high + 1) / 2;
     if (args.firsts[middle] <= i)

@@ -1,8 +1,9 @@
-/* order_flags.cuh - flags about the order of keys, which kernels set and report to the host, and
- * types that the kernels of a drop-merge share. */
+/* order_flags.cuh - flags about the order of keys, which kernels set; how they report what they
+ * found; and types that the kernels of a drop-merge share. */
 #ifndef RECSORT_CUDA_SAMPLE_ORDER_FLAGS_CUH
 #define RECSORT_CUDA_SAMPLE_ORDER_FLAGS_CUH
 
+#include "cuda/decision.cuh"
 #include "cuda/pair.cuh"
 #include "cuda/sample/plan.h"
 
@@ -27,39 +28,59 @@ struct order_flags {
   uint64_t dropped;     /* keys that were dropped */
 };
 
+/* What kernels find, and, if they decide, the number of a branch. Keys that ascend or descend need
+ * none: detect_order has written the result. */
+enum key_order {
+  KEYS_MIXED,
+  KEYS_NEARLY_ASCEND,
+  KEYS_ASCEND,
+  KEYS_DESCEND,
+  KEY_BRANCHES = KEYS_ASCEND
+};
+
 enum { ORDER_FLAGS_BYTES = 32 };
 
-/* The copy for the host: what a sample sort has in device_job.mailbox. */
+/* What a sample sort has in device_job.mailbox. */
 struct order_mailbox {
-  order_flags flags;
+  uint64_t found;
   uint32_t ready;
 };
 
-/* Copies the flags to the host. By one thread. */
-DEVICE_INLINE void notify_host(volatile order_mailbox *mailbox, const volatile order_flags *flags)
+/* Where a kernel reports a number that it has found: to the host, which waits for it, or, where the
+ * host must not wait, as a decision. */
+struct order_report {
+  order_mailbox *mailbox; /* NULL: a decision */
+  device_decision decision;
+};
+
+/* By one thread. `number` is for the host, `branch` for a decision. */
+DEVICE_INLINE void report(const order_report *to, uint64_t number, uint32_t branch)
 {
-  mailbox->flags.unsorted = flags->unsorted;
-  mailbox->flags.unreversed = flags->unreversed;
-  mailbox->flags.unlike = flags->unlike;
-  mailbox->flags.unmergeable = flags->unmergeable;
-  mailbox->flags.dropped = flags->dropped;
-  device_post(&mailbox->ready, 1);
+  volatile order_mailbox *const mailbox = to->mailbox;
+  if (!mailbox) {
+    device_decide(to->decision, branch);
+    return;
+  }
+  mailbox->found = number;
+  device_post(&to->mailbox->ready, 1);
 }
 
-/* Resets the host's copy. Call it before you launch a kernel that notifies the host. */
-static inline order_mailbox *expect_flags(const device_job *job)
+/* Prepares a report. Call it before you launch the kernel that makes it. */
+static inline device_status expect_report(const device_job *job, order_report *report)
 {
-  order_mailbox *const mailbox = (order_mailbox *)job->mailbox;
-  assert(sizeof *mailbox <= DEVICE_MAILBOX);
-  mailbox->ready = 0;
-  return mailbox;
+  *report = {};
+  report->mailbox = (order_mailbox *)job->mailbox;
+  assert(sizeof *report->mailbox <= DEVICE_MAILBOX);
+  if (!report->mailbox) return device_begin_decision(job, &report->decision);
+  report->mailbox->ready = 0;
+  return 0;
 }
 
-static inline device_status await_flags(const device_job *job, order_flags *flags)
+static inline device_status await_report(const device_job *job, uint64_t *number)
 {
   const order_mailbox *const mailbox = (const order_mailbox *)job->mailbox;
   const device_status status = device_await(&mailbox->ready, job->stream);
-  if (status == 0) *flags = mailbox->flags;
+  if (status == 0) *number = mailbox->found;
   return status;
 }
 
@@ -83,7 +104,7 @@ template <class Pair> struct dropped_pairs {
   const key_of<Pair> *keys;
   const index_of<Pair> *numbers; /* for each sorted pair: its position in `indices` */
   const index_of<Pair> *indices;
-  uint64_t count;
+  const uint64_t *count; /* in device memory: the host may not know it */
 };
 
 } // namespace sample

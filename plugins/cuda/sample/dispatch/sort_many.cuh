@@ -339,13 +339,19 @@ static uint64_t divide_extra(const device_job *job, const sample_plan *plan, voi
   return at.taken;
 }
 
+/* Each step writes to the other side, and the first one reads from side 0. */
+static inline unsigned last_side(const sample_plan *plan)
+{
+  return plan->steps % 2;
+}
+
 /* Sets the arrays of packed pairs, which overlay the keys and indices of a side. The input keys in
  * side 0 are no longer needed when the second step begins. */
 template <class Pair>
 static unsigned set_pairs(const device_job *job, const sample_plan *plan,
                           const device_buffers *buffers, sort_memory<Pair> *memory)
 {
-  const unsigned last = plan->steps % 2;
+  const unsigned last = last_side(plan);
   if constexpr (Pair::packed) {
     void *const sides[2] = {buffers->keys[0], buffers->indices[1]};
     memory->pairs[0].keys = (key_of<Pair> *)sides[last];
@@ -384,6 +390,12 @@ template <class Pair> uint64_t many_sort<Pair>::extra_bytes(const device_job *jo
   const sample_plan plan = sample_plan_of(job, policy<Pair>::traits());
   sort_memory<Pair> memory;
   return divide_extra(job, &plan, NULL, &memory);
+}
+
+template <class Pair> unsigned many_sort<Pair>::side(const device_job *job)
+{
+  const sample_plan plan = sample_plan_of(job, policy<Pair>::traits());
+  return last_side(&plan);
 }
 
 template <class Pair>

@@ -15,6 +15,11 @@ template <class Pair> uint64_t small_sort<Pair>::extra_bytes(const device_job *j
 }
 
 /* Sorts into runs in side 1 and, if there are several, merges them into side 0. */
+template <class Pair> unsigned small_sort<Pair>::side(const device_job *job)
+{
+  return sample_ranking_of(job, job->count).alone ? 1 : 0;
+}
+
 template <class Pair>
 device_status small_sort<Pair>::sort(const device_job *job, const device_buffers *buffers,
                                      void *extra, unsigned *result)
@@ -24,7 +29,7 @@ device_status small_sort<Pair>::sort(const device_job *job, const device_buffers
                                        (uint32_t)job->count, how.run_bits};
   index_of<Pair> *const indices = (index_of<Pair> *)buffers->indices[1];
   const rank_runs_args<Pair> args = {(const key_of<Pair> *)buffers->keys[0], runs, indices};
-  *result = how.alone ? 1 : 0;
+  *result = side(job);
   const device_status status =
       device_launch(rank_runs<Pair>, sample_rank_blocks(&how, job->count), how.block,
                     run_bytes<key_of<Pair>>(&how), job->stream, args);

@@ -14,9 +14,10 @@
 namespace sample
 {
 
-/* Sorts by scattering to buckets. `extra` has extra_bytes(). */
+/* Sorts by scattering to buckets. `extra` has extra_bytes(); `side` is the result. */
 template <class Pair> struct many_sort {
   static uint64_t extra_bytes(const device_job *job);
+  static unsigned side(const device_job *job);
   static device_status sort(const device_job *job, const device_buffers *buffers, void *extra,
                             unsigned *result);
 };
@@ -24,6 +25,7 @@ template <class Pair> struct many_sort {
 /* Sorts by counting the keys before each key. */
 template <class Pair> struct small_sort {
   static uint64_t extra_bytes(const device_job *job);
+  static unsigned side(const device_job *job);
   static device_status sort(const device_job *job, const device_buffers *buffers, void *extra,
                             unsigned *result);
 };
@@ -50,8 +52,6 @@ template <class Pair> struct segment_sort {
                             const device_buffers *buffers);
 };
 
-enum key_order { KEYS_MIXED, KEYS_NEARLY_ASCEND, KEYS_ASCEND, KEYS_DESCEND };
-
 /* The state of a drop-merge between its launches. */
 template <class Pair> struct drop_merge {
   key_chunks<Pair> in;
@@ -60,22 +60,24 @@ template <class Pair> struct drop_merge {
   uint64_t *firsts;
   order_flags *flags;
   pair_array<Pair> to;
-  dropped_pairs<Pair> dropped;
   arena memory;
-  device_buffers buffers;  /* for the dropped pairs */
+  uint64_t sorted;         /* how many dropped pairs are sorted, those added behind them included */
+  device_buffers buffers;  /* for these */
   index_of<Pair> *indices; /* the original indices of the dropped pairs */
 };
 
 /* Keys that are in order, or nearly: see presorted.cuh. */
 template <class Pair> struct presorted {
   static device_status detect(const device_job *job, const device_buffers *buffers,
-                              order_flags *flags, key_order *found);
-  static device_status filter(const device_job *job, const device_buffers *buffers,
-                              order_flags *flags, drop_merge<Pair> *work);
+                              order_flags *flags, bool mergeable, order_report *report);
+  static bool prepare(const device_job *job, const device_buffers *buffers, order_flags *flags,
+                      drop_merge<Pair> *work);
+  static device_status filter(const device_job *job, const drop_merge<Pair> *work,
+                              order_report *report);
   static bool reserve(const device_job *job, const device_job *dropped, uint64_t extra_bytes,
                       drop_merge<Pair> *work);
   static device_status extract(const device_job *job, const drop_merge<Pair> *work);
-  static device_status merge(const device_job *job, unsigned side, drop_merge<Pair> *work);
+  static device_status merge(const device_job *job, unsigned side, const drop_merge<Pair> *work);
 };
 
 /* Launches list_extents, the only kernel of many_sort that is the same for all types of pair. */
