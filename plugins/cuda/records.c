@@ -80,7 +80,7 @@ DEVICE_INLINE void add_hashes(record_sums *sums, uint64_t hash)
 typedef struct encode_args {
   records_program program;
   const unsigned char *records;
-  records_keys to;
+  void *keys;
   records_facts *facts;
   uint64_t count;
   uint32_t unit; /* 0: no sums */
@@ -112,14 +112,13 @@ DEVICE_INLINE records_key make_key(const records_program *program, bool computed
 
 DEVICE_INLINE void store_key(const encode_args *args, uint64_t i, records_key key)
 {
-  if (i == 0 && args->to.unchanged) *args->to.unchanged = 0;
   if (args->program.key_width == 32) {
-    ((uint32_t *)args->to.keys)[i] = (uint32_t)key.words[0];
+    ((uint32_t *)args->keys)[i] = (uint32_t)key.words[0];
   } else if (args->program.key_width == 64) {
-    ((uint64_t *)args->to.keys)[i] = key.words[0];
+    ((uint64_t *)args->keys)[i] = key.words[0];
   } else {
-    ((uint64_t *)args->to.keys)[2 * i] = key.words[0];
-    ((uint64_t *)args->to.keys)[2 * i + 1] = key.words[1];
+    ((uint64_t *)args->keys)[2 * i] = key.words[0];
+    ((uint64_t *)args->keys)[2 * i + 1] = key.words[1];
   }
 }
 
@@ -154,10 +153,10 @@ DEVICE_KERNEL(encode_keys, RECORDS_BLOCK, encode_args, args)
 }
 
 device_status records_encode(const records_program *program, const void *records, uint64_t count,
-                             records_keys to, bool summed, records_facts *facts, void *stream)
+                             void *keys, bool summed, records_facts *facts, void *stream)
 {
   const uint32_t unit = summed ? load_unit(program->record_size) : 0;
-  encode_args args = {*program, (const unsigned char *)records, to, facts, count, unit};
+  encode_args args = {*program, (const unsigned char *)records, keys, facts, count, unit};
   const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
   return has_computed(program) ? DEVICE_LAUNCH(encode_keys, grid, RECORDS_BLOCK, 0, stream, args)
                                : DEVICE_LAUNCH(encode_fields, grid, RECORDS_BLOCK, 0, stream, args);
@@ -203,11 +202,11 @@ DEVICE_KERNEL(encode_segments, RECORDS_BLOCK, segments_args, args)
 
 device_status records_encode_segments(const records_program *program, const void *records,
                                       uint64_t count, const device_segments *segments,
-                                      uint32_t key_bits, records_keys to, records_facts *facts,
+                                      uint32_t key_bits, void *keys, records_facts *facts,
                                       void *stream)
 {
   segments_args args = {
-      {*program, (const unsigned char *)records, to, facts, count, 0}, *segments, key_bits};
+      {*program, (const unsigned char *)records, keys, facts, count, 0}, *segments, key_bits};
   return DEVICE_LAUNCH(encode_segments, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
                        args);
 }
@@ -400,7 +399,6 @@ typedef struct gather_args {
   uint32_t unit; /* bytes */
   uint32_t index_bits;
   uint32_t next_record, next_unit; /* distance from a thread's unit to its next one */
-  const uint32_t *unchanged;
 } gather_args;
 
 /* Moves a unit of `bytes`, a compile-time constant. */
@@ -437,19 +435,9 @@ DEVICE_INLINE void move_units(const gather_args *args, const uint64_t *places, u
   }
 }
 
-/* The largest unit that divides what these bits are the or of. */
-static uint32_t move_unit_of(uint64_t aligned)
-{
-  uint32_t unit = 16;
-  while (aligned % unit != 0)
-    unit /= 2;
-  return unit;
-}
-
 DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
 {
   DEVICE_SHARED_ARRAY(uint64_t, places, RECORDS_BLOCK);
-  if (args.unchanged && *args.unchanged) return;
   const uint64_t i = records_thread(), first = i - threadIdx.x;
   const uint32_t count = (uint32_t)plan_min(args.count - first, blockDim.x);
   if (i < args.count) places[threadIdx.x] = records_index(args.order, args.index_bits, i);
@@ -467,10 +455,12 @@ DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
 }
 
 device_status records_gather(const void *records, uint64_t record_size, const void *order,
-                             uint32_t index_bits, uint64_t count, void *to,
-                             const uint32_t *unchanged, void *stream)
+                             uint32_t index_bits, uint64_t count, void *to, void *stream)
 {
-  const uint32_t unit = move_unit_of(record_size | (uintptr_t)records | (uintptr_t)to);
+  const uint64_t aligned = record_size | (uintptr_t)records | (uintptr_t)to;
+  uint32_t unit = 16;
+  while (aligned % unit != 0)
+    unit /= 2;
   const uint32_t each = (uint32_t)(record_size / unit);
   gather_args args = {records,
                       order,
@@ -480,54 +470,7 @@ device_status records_gather(const void *records, uint64_t record_size, const vo
                       unit,
                       index_bits,
                       RECORDS_BLOCK / each,
-                      RECORDS_BLOCK % each,
-                      unchanged};
+                      RECORDS_BLOCK % each};
   return DEVICE_LAUNCH(gather_records, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
                        args);
-}
-
-/* ---- Copy ---- */
-
-typedef struct copy_args {
-  const void *records;
-  void *to;
-  uint64_t units;
-  uint32_t unit; /* bytes */
-  const uint32_t *unchanged;
-} copy_args;
-
-enum { COPIED = 4 }; /* units of a thread: a grid with fewer blocks leaves faster */
-
-DEVICE_INLINE void copy_some(const copy_args *args, uint32_t bytes)
-{
-  const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * COPIED + threadIdx.x;
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < COPIED; t++) {
-    const uint64_t i = first + t * blockDim.x;
-    if (i < args->units) move_unit(args->to, i, args->records, i, bytes);
-  }
-}
-
-DEVICE_KERNEL(copy_records, RECORDS_BLOCK, copy_args, args)
-{
-  if (args.unchanged && *args.unchanged) return;
-  if (args.unit == 16)
-    copy_some(&args, 16);
-  else if (args.unit == 8)
-    copy_some(&args, 8);
-  else if (args.unit == 4)
-    copy_some(&args, 4);
-  else if (args.unit == 2)
-    copy_some(&args, 2);
-  else
-    copy_some(&args, 1);
-}
-
-device_status records_copy(const void *records, uint64_t bytes, void *to, const uint32_t *unchanged,
-                           void *stream)
-{
-  const uint32_t unit = move_unit_of(bytes | (uintptr_t)records | (uintptr_t)to);
-  copy_args args = {records, to, bytes / unit, unit, unchanged};
-  return DEVICE_LAUNCH(copy_records, plan_blocks(args.units, RECORDS_BLOCK * COPIED), RECORDS_BLOCK,
-                       0, stream, args);
 }

@@ -67,8 +67,7 @@ static device_status encode_piece(const void *context, uint64_t first, uint64_t 
 {
   const device_records *const s = context;
   char *const keys = (char *)s->buffers.keys[0] + first * (s->program.key_width / 8);
-  return records_encode(&s->program, at, count, (records_keys){keys, NULL}, s->verified, s->facts,
-                        stream);
+  return records_encode(&s->program, at, count, keys, s->verified, s->facts, stream);
 }
 
 recsort_plugin_status device_records_send(device_records *s, const void *records,
@@ -135,7 +134,7 @@ static device_status gather_piece(const void *context, uint64_t first, uint64_t 
   const char *const order = (const char *)s->order + first * (s->job->index_bits / 8);
   const char *const keys = (const char *)s->keys + first * (s->program.key_width / 8);
   const device_status status = records_gather(s->records, s->program.record_size, order,
-                                              s->job->index_bits, count, at, NULL, stream);
+                                              s->job->index_bits, count, at, stream);
   if (status || !s->verified) return status;
   return records_confirm(&s->program, at, count, keys, s->facts, stream);
 }

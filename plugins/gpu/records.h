@@ -40,16 +40,10 @@ typedef struct records_facts {
 device_status records_begin(records_facts *facts, void *stream);
 device_status records_end(const records_facts *facts, records_facts *found, void *stream);
 
-/* Where keys go. */
-typedef struct records_keys {
-  void *keys;
-  uint32_t *unchanged; /* device_job.unchanged, which is cleared; NULL: none */
-} records_keys;
-
 /* Makes the keys of `count` records, as the host's encoder does. If `summed`, adds the records'
  * sums to facts->came; then the array is aligned to 8 bytes. */
 device_status records_encode(const records_program *program, const void *records, uint64_t count,
-                             records_keys to, bool summed, records_facts *facts, void *stream);
+                             void *keys, bool summed, records_facts *facts, void *stream);
 
 /* Sets facts->strayed unless the records have these keys. Adds their sums to facts->left. */
 device_status records_confirm(const records_program *program, const void *records, uint64_t count,
@@ -87,7 +81,7 @@ static inline uint32_t records_segment_bits(uint64_t segments)
  * are. */
 device_status records_encode_segments(const records_program *program, const void *records,
                                       uint64_t count, const device_segments *segments,
-                                      uint32_t key_bits, records_keys to, records_facts *facts,
+                                      uint32_t key_bits, void *keys, records_facts *facts,
                                       void *stream);
 
 /* Sets facts->broken unless `order`, indices of 32 or 64 bits, is a permutation of [0, count).
@@ -95,15 +89,9 @@ device_status records_encode_segments(const records_program *program, const void
 device_status records_check(const void *order, uint32_t index_bits, uint64_t count, uint32_t *seen,
                             records_facts *facts, void *stream);
 
-/* Gathers records: record order[i] becomes number i at `to`. A record has at most 2^23 bytes. Does
- * nothing if *unchanged; NULL: it is 0. */
+/* Gathers records: record order[i] becomes number i at `to`. A record has at most 2^23 bytes. */
 device_status records_gather(const void *records, uint64_t record_size, const void *order,
-                             uint32_t index_bits, uint64_t count, void *to,
-                             const uint32_t *unchanged, void *stream);
-
-/* Copies them, likewise. */
-device_status records_copy(const void *records, uint64_t bytes, void *to, const uint32_t *unchanged,
-                           void *stream);
+                             uint32_t index_bits, uint64_t count, void *to, void *stream);
 
 #ifdef __cplusplus
 }

@@ -140,8 +140,7 @@ static bool encodes(uint64_t count, uint32_t width, bool spoil, uint64_t *random
   const uint64_t spoilt = random_below(random, count);
   if (spoil) records[spoilt * RECORD + ENUM_AT] = LEAST + VALUES;
   bool good = records_begin(&facts, NULL) == 0 &&
-              records_encode(&program, records, count, (records_keys){keys, NULL}, summed, &facts,
-                             NULL) == 0 &&
+              records_encode(&program, records, count, keys, summed, &facts, NULL) == 0 &&
               records_end(&facts, &found, NULL) == 0 && !found.broken &&
               (found.invalid != 0) == (spoil && width > 32) &&
               is_same(found.came, summed ? sums_of(records, count, RECORD) : (record_sums){0, 0});
@@ -167,9 +166,8 @@ static bool confirms(uint64_t count, uint32_t width, uint64_t size, stray plante
     for (uint64_t b = RECORD; b < size; b++)
       records[i * size + b] = (unsigned char)next_random(random);
   }
-  bool good =
-      records_begin(&facts, NULL) == 0 &&
-      records_encode(&program, records, count, (records_keys){keys, NULL}, true, &facts, NULL) == 0;
+  bool good = records_begin(&facts, NULL) == 0 &&
+              records_encode(&program, records, count, keys, true, &facts, NULL) == 0;
   if (planted == STRAY_RECORD) records[spoilt * size + random_below(random, size)] ^= 1;
   if (planted == STRAY_KEY) keys[spoilt * key_bytes + random_below(random, key_bytes)] ^= 0x80;
   good = good && records_confirm(&program, records, count, keys, &facts, NULL) == 0;
@@ -277,7 +275,7 @@ static bool gathers(uint64_t count, uint64_t size, uint32_t bits, uint64_t *rand
     records[i] = (unsigned char)next_random(random);
   shuffle(order, count, random);
   narrow(order, count, bits, at);
-  bool good = records_gather(records, size, at, bits, count, to, NULL, NULL) == 0;
+  bool good = records_gather(records, size, at, bits, count, to, NULL) == 0;
   for (uint64_t i = 0; i < count; i++)
     good = good && memcmp(to + i * size, records + order[i] * size, size) == 0;
   good = release(records, bytes) && good;
