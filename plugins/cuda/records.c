@@ -172,32 +172,43 @@ typedef struct segments_args {
 
 /* Two warps find the segments of the block's first and last record; that leaves few for the others
  * to search. */
-DEVICE_KERNEL(encode_segments, RECORDS_BLOCK, segments_args, args)
+DEVICE_INLINE void encode_in_segment(const segments_args *args, bool computed)
 {
   DEVICE_SHARED_ARRAY(uint64_t, ends, 2);
-  const device_segments *const segments = &args.segments;
+  const device_segments *const segments = &args->segments;
+  const encode_args *const encode = &args->encode;
   const uint64_t i = records_thread(),
-                 last = plan_min(i - threadIdx.x + blockDim.x, args.encode.count) - 1;
+                 last = plan_min(i - threadIdx.x + blockDim.x, encode->count) - 1;
   const uint32_t warp = threadIdx.x / RECORDS_WARP;
   if (warp < 2) {
     const uint64_t found = warp_offsets_up_to(segments, warp ? last : i - threadIdx.x);
     if (threadIdx.x % RECORDS_WARP == 0) ends[warp] = found;
   }
   __syncthreads();
-  if (i >= args.encode.count) return;
+  if (i >= encode->count) return;
   const uint64_t number = offsets_up_to(segments, ends[0], ends[1], i);
   records_key key = {{0, 0, 0}};
   if (number > 0 && number <= segments->count) {
     bool valid = true;
-    key = make_key(&args.encode.program, true,
-                   args.encode.records + i * args.encode.program.record_size, &valid);
-    if (!valid) args.encode.facts->invalid = 1;
+    key = make_key(&encode->program, computed, encode->records + i * encode->program.record_size,
+                   &valid);
+    if (!valid) encode->facts->invalid = 1;
   }
   recsort_key_step above = {0};
-  above.shift = args.key_bits;
+  above.shift = args->key_bits;
   above.width = 64;
   key_place(key.words, &above, number);
-  store_key(&args.encode, i, key);
+  store_key(encode, i, key);
+}
+
+DEVICE_KERNEL(encode_segment_fields, RECORDS_BLOCK, segments_args, args)
+{
+  encode_in_segment(&args, false);
+}
+
+DEVICE_KERNEL(encode_segment_keys, RECORDS_BLOCK, segments_args, args)
+{
+  encode_in_segment(&args, true);
 }
 
 device_status records_encode_segments(const records_program *program, const void *records,
@@ -207,8 +218,10 @@ device_status records_encode_segments(const records_program *program, const void
 {
   segments_args args = {
       {*program, (const unsigned char *)records, keys, facts, count, 0}, *segments, key_bits};
-  return DEVICE_LAUNCH(encode_segments, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
-                       args);
+  const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
+  return has_computed(program)
+             ? DEVICE_LAUNCH(encode_segment_keys, grid, RECORDS_BLOCK, 0, stream, args)
+             : DEVICE_LAUNCH(encode_segment_fields, grid, RECORDS_BLOCK, 0, stream, args);
 }
 
 /* ---- Records on their way back ---- */

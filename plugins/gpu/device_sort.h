@@ -12,6 +12,7 @@
 #ifndef RECSORT_GPU_DEVICE_SORT_H
 #define RECSORT_GPU_DEVICE_SORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -20,6 +21,12 @@ extern "C" {
 
 /* 0: success; otherwise the runtime's error number. */
 typedef int device_status;
+
+/* Whether a sort on `stream` finds all keys in order, so that indices are 0, 1, 2 ... */
+typedef struct device_unchanged {
+  uint32_t *found; /* device memory: 1 or 0, once the stream gets there; if it looks at all */
+  bool looks;      /* set to true by a sort that will look; false before */
+} device_unchanged;
 
 typedef struct device_job {
   uint64_t count;
@@ -36,8 +43,7 @@ typedef struct device_job {
                   * the sort must not wait */
   void *branches[2]; /* without a mailbox: idle streams, with which kernels may decide what is done
                       * next if `stream` is being captured; NULL: they decide nothing */
-  uint32_t *unchanged; /* device memory; set to 1 if keys were found in order, so that indices are 0,
-                        * 1, 2 ...; NULL: not wanted */
+  device_unchanged *unchanged; /* NULL: not wanted */
 } device_job;
 
 enum { DEVICE_MAX_BLOCK = 512, DEVICE_MAILBOX = 64 };
@@ -84,6 +90,14 @@ static inline device_buffers device_divide(const device_job *job, void *memory,
 /* On success *result is the number, 0 or 1, of the buffers that hold the sorted pairs. */
 typedef device_status device_sort(const device_job *job, const device_buffers *buffers,
                                   unsigned *result);
+
+/* Starts work on the stream that it gets. */
+typedef device_status device_work(void *context, void *stream);
+
+/* Starts work that the device leaves out if job->unchanged, of a sort that looks, is found. A
+ * plugin defines this. */
+device_status device_start_unless_unchanged(const device_job *job, device_work *work,
+                                            void *context);
 
 #ifdef __cplusplus
 }

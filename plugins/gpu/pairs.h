@@ -15,7 +15,7 @@ typedef struct gpu_resident {
   uint64_t most_in_segment;     /* likewise */
   uint32_t segment_bits;        /* above a key; 0: no sort has segments */
   uint64_t pair_bytes;
-  uint32_t *unchanged; /* device_job.unchanged, behind the pairs */
+  uint32_t *unchanged; /* of device_unchanged, behind the pairs */
   void *branches[2];   /* device_job.branches */
 } gpu_resident;
 

@@ -40,7 +40,6 @@ static gpu_pairs plan_sort(const gpu_instance *self, const recsort_key_program *
   pairs.job.mailbox = NULL;
   pairs.job.branches[0] = self->resident.branches[0];
   pairs.job.branches[1] = self->resident.branches[1];
-  pairs.job.unchanged = self->resident.unchanged;
   return pairs;
 }
 
@@ -140,7 +139,6 @@ static device_status start_encode(const gpu_instance *self, const recsort_key_pr
                                   void *keys)
 {
   records_facts *const facts = self->device->facts;
-  const records_keys to = {keys, self->resident.unchanged};
   const device_segments segments = segments_of(self, job);
   records_program own = {.record_size = program->record_size,
                          .key_width = key_width,
@@ -148,8 +146,8 @@ static device_status start_encode(const gpu_instance *self, const recsort_key_pr
   memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
   return job->offsets
              ? records_encode_segments(&own, job->records, job->count, &segments, program->key_bits,
-                                       to, facts, job->stream)
-             : records_encode(&own, job->records, job->count, to, false, facts, job->stream);
+                                       keys, facts, job->stream)
+             : records_encode(&own, job->records, job->count, keys, false, facts, job->stream);
 }
 
 /* Short segments are sorted where they are; otherwise all keys are sorted. */
@@ -163,61 +161,101 @@ static device_status start_pairs(const gpu_instance *self, const recsort_plugin_
   return pairs->algorithm->sort(&pairs->job, buffers, side);
 }
 
-/* Starts the sort of the keys. *order, in the workspace, becomes the permutation. */
-static recsort_plugin_status start_sort(const gpu_instance *self,
-                                        const recsort_key_program *program,
-                                        const recsort_plugin_device_job *job, const void **order,
-                                        recsort_plugin_error *error)
+/* A sort of the keys, which has been started. */
+typedef struct resident_sort {
+  const gpu_instance *self;
+  const recsort_plugin_device_job *job;
+  gpu_pairs pairs;
+  device_buffers buffers;
+  unsigned side; /* that has the sorted pairs */
+  device_unchanged unchanged;
+  recsort_plugin_error *error;
+  recsort_plugin_status status; /* of start_in_place */
+} resident_sort;
+
+static recsort_plugin_status start_sort(const recsort_key_program *program, resident_sort *s)
 {
-  const gpu_pairs pairs = plan_sort(self, program, job->offsets ? self->resident.segment_bits : 0,
-                                    job->count, job->stream);
-  const device_buffers buffers = device_divide(&pairs.job, self->device->memory, pairs.extra_bytes);
-  const uint32_t key_width = pairs.job.key_width;
-  unsigned side = 0;
-  if (pairs.bytes > self->resident.pair_bytes)
-    return refuse(error, "the plan of this count needs more memory than was allocated");
-  device_status started = start_encode(self, program, job, key_width, buffers.keys[0]);
-  if (!started) started = start_pairs(self, job, &pairs, &buffers, &side);
-  if (!started && pairs.disorder)
-    started = records_ordered(buffers.keys[side], key_width, buffers.indices[side],
-                              pairs.job.index_bits, job->count, pairs.disorder, job->stream);
-  *order = buffers.indices[side];
-  return judge_launch(started, error);
+  const gpu_instance *const self = s->self;
+  const recsort_plugin_device_job *const job = s->job;
+  const gpu_pairs *const pairs = &s->pairs;
+  if (pairs->bytes > self->resident.pair_bytes)
+    return refuse(s->error, "the plan of this count needs more memory than was allocated");
+  device_status started =
+      start_encode(self, program, job, pairs->job.key_width, s->buffers.keys[0]);
+  if (!started) started = start_pairs(self, job, pairs, &s->buffers, &s->side);
+  return judge_launch(started, s->error);
 }
 
-static recsort_plugin_status start_move(const gpu_instance *self,
-                                        const recsort_plugin_device_job *job,
-                                        const recsort_plugin_device_array *array, const void *order,
-                                        recsort_plugin_error *error)
+static recsort_plugin_status start_check(const resident_sort *s, void *stream)
 {
-  const uint64_t size = array->element_size;
+  const device_job *const job = &s->pairs.job;
+  return s->pairs.disorder
+             ? judge_launch(records_ordered(s->buffers.keys[s->side], job->key_width,
+                                            s->buffers.indices[s->side], job->index_bits,
+                                            job->count, s->pairs.disorder, stream),
+                            s->error)
+             : RECSORT_PLUGIN_OK;
+}
+
+static recsort_plugin_status start_move(const resident_sort *s,
+                                        const recsort_plugin_device_array *array, void *stream)
+{
+  const uint64_t size = array->element_size, count = s->job->count;
   const void *from = array->from;
-  const uint32_t *unchanged = NULL;
-  device_status started = 0;
   if (from == array->to) {
-    char *const copy = self->device->memory + copy_offset(self);
-    unchanged = self->resident.unchanged;
-    started = records_copy(from, job->count * size, copy, unchanged, job->stream);
+    char *const copy = s->self->device->memory + copy_offset(s->self);
+    const recsort_plugin_status status =
+        runtime_start_across(stream, copy, from, count * size, s->error);
+    if (status) return status;
     from = copy;
   }
-  if (!started)
-    started = records_gather(from, size, order, self->resident.index_bits, job->count, array->to,
-                             unchanged, job->stream);
-  return judge_launch(started, error);
+  return judge_launch(records_gather(from, size, s->buffers.indices[s->side],
+                                     s->self->resident.index_bits, count, array->to, stream),
+                      s->error);
+}
+
+/* Moves the arrays that are sorted in place, or the others. */
+static recsort_plugin_status start_moves(const resident_sort *s, bool in_place, void *stream)
+{
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  for (uint32_t a = 0; !status && a < s->job->array_count; a++)
+    if ((s->job->arrays[a].from == s->job->arrays[a].to) == in_place)
+      status = start_move(s, &s->job->arrays[a], stream);
+  return status;
+}
+
+/* What need not be done if the keys were in order. */
+static device_status start_in_place(void *context, void *stream)
+{
+  resident_sort *const s = context;
+  s->status = start_check(s, stream);
+  if (!s->status) s->status = start_moves(s, true, stream);
+  return (device_status)s->status;
 }
 
 static recsort_plugin_status start_all(const gpu_instance *self, const recsort_key_program *program,
                                        const recsort_plugin_device_job *job,
                                        recsort_plugin_error *error)
 {
-  const void *order = NULL;
-  recsort_plugin_status status = start_sort(self, program, job, &order, error);
+  resident_sort s = {.self = self,
+                     .job = job,
+                     .pairs =
+                         plan_sort(self, program, job->offsets ? self->resident.segment_bits : 0,
+                                   job->count, job->stream),
+                     .unchanged.found = self->resident.unchanged,
+                     .error = error};
+  s.pairs.job.unchanged = &s.unchanged;
+  s.buffers = device_divide(&s.pairs.job, self->device->memory, s.pairs.extra_bytes);
+  recsort_plugin_status status = start_sort(program, &s);
   if (!status && job->permutation)
-    status = runtime_start_across(job->stream, job->permutation, order,
+    status = runtime_start_across(job->stream, job->permutation, s.buffers.indices[s.side],
                                   job->count * (self->resident.index_bits / 8), error);
-  for (uint32_t a = 0; !status && a < job->array_count; a++)
-    status = start_move(self, job, &job->arrays[a], order, error);
-  return status;
+  if (!status) status = start_moves(&s, false, job->stream);
+  if (status) return status;
+  const device_status started =
+      s.unchanged.looks ? device_start_unless_unchanged(&s.pairs.job, start_in_place, &s)
+                        : start_in_place(&s, job->stream);
+  return s.status ? s.status : judge_launch(started, error);
 }
 
 static recsort_plugin_status sort(void *instance, const recsort_key_program *program,

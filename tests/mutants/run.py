@@ -176,6 +176,20 @@ MUTANTS = [
     # and where few were
     ('plugins/cuda/sample/agent/drop_merge.cuh', 'index < i',
      'false'),
+    # where the device decides: keys in order that are not copied, mixed ones that are said to be in
+    # order, a drop-merge of too many, and nothing behind the dropped keys
+    ('plugins/cuda/sample/agent/detect_order.cuh', 'if (args.copied_keys)',
+     'if (false)'),
+    ('plugins/cuda/sample/agent/detect_order.cuh', '*args->unchanged = found == KEYS_ASCEND;',
+     '*args->unchanged = true;'),
+    ('plugins/cuda/sample/agent/drop_merge.cuh', ' && before + sum <= args.most', ''),
+    ('plugins/cuda/sample/agent/drop_merge.cuh', 'args.to.keys[i] = args.greatest;', ';'),
+    ('plugins/cuda/sample/dispatch/sample_sort.cu',
+     'useful ? merge_dropped(innermost, &work) : mixed(innermost)',
+     'merge_dropped(innermost, &work)'),
+    ('plugins/cuda/unchanged.cu', 'device_decide(args.decision, *args.found);',
+     'device_decide(args.decision, 1);'),
+    ('plugins/cuda/unchanged.cu', 'device_decide(args.decision, *args.found);', ''),
     # pairs of a bin exchange their indices though their keys differ
     ('plugins/cuda/sample/agent/overfull_bins.cuh', 'keys_equal(tile, pair, first)',
      'true'),

@@ -114,6 +114,10 @@ typedef struct recsort_device_job {
  * (recsort_device_sorter_set_parameter); a graph keeps them. Where a record with an invalid value
  * of an enum goes is not specified.
  *
+ * If the stream is being captured, the device finds out whether 2^21 records or more are in order
+ * already, or nearly, and leaves out what need not be done. On a stream that is not being captured
+ * they are sorted as others are: only a graph can leave out work and not ask the host.
+ *
  * Errors: PLUGIN_ERROR (more than most_records), DEVICE_ERROR (a launch failed, perhaps because of
  * work enqueued earlier), INVALID_ARGUMENT. Without an error, records, permutation and arrays are
  * as asked once the stream gets there; with one they may be partly written. One thread at a time.

@@ -29,7 +29,7 @@ device_status presorted<Pair>::detect(const device_job *job, const device_buffer
                             buffers->keys[1],
                             buffers->indices[1],
                             flags,
-                            job->unchanged,
+                            job->unchanged ? job->unchanged->found : NULL,
                             *report};
   if (status == 0) status = device_launch(clear_flags, 1, 1, 0, job->stream, args);
   return status ? status

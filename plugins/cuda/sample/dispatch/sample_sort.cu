@@ -153,6 +153,7 @@ static device_status sort_decided(const device_job *job, const device_buffers *b
   const bool mergeable = presorted<Pair>::prepare(job, buffers, flags, &work) &&
                          reserve_for(job, sample_most_dropped(job), &work);
   *result = 1;
+  if (job->unchanged) job->unchanged->looks = true;
   const auto mixed = [&](const device_job *inner) { return sort_mixed(inner, buffers, result); };
   const device_status status = presorted<Pair>::detect(job, buffers, flags, mergeable, &order);
   if (status) return status;
