@@ -1,34 +1,132 @@
-/* peers.h - the stable sorts and merges of the C++ library, on the structs themselves. */
+// peers.h - the stable sorts and merges of the C++ library: of namespace std, and of __gnu_parallel
+// where libstdc++ and OpenMP are.
 #ifndef BENCH_PEERS_H
 #define BENCH_PEERS_H
 
-#include "records.h"
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#ifdef __cplusplus
-extern "C" {
+#if defined(_OPENMP) && __has_include(<parallel/algorithm>)
+#include <omp.h>
+#include <parallel/algorithm>
+#include <parallel/multiway_merge.h>
+#define HAVE_PARALLEL 1
 #endif
 
-/* Sorts `count` records in place; false: out of memory. */
-typedef bool peer_sort(void *records, size_t count, unsigned threads);
+// Merges the runs of `from`, run r from offsets[r] on, to `to`; or sorts the copy that is at `to`.
+using PeerFunction = void(const void *from, const std::vector<size_t> &offsets, void *to,
+                          unsigned threads);
 
-/* NULL if this build has none. */
-peer_sort *peer_std(record_id record);
-peer_sort *peer_parallel(record_id record);
+struct Peer {
+  const char *name;
+  bool merges;
+  PeerFunction *run;
+};
 
-/* Merges runs of records, run r from offsets[r] on, into another array; false: out of memory. */
-typedef bool peer_merge(const void *records, const size_t *offsets, size_t run_count, void *merged,
-                        unsigned threads);
+template <class Record>
+void sort_std(const void *, const std::vector<size_t> &offsets, void *to, unsigned)
+{
+  const auto first = static_cast<Record *>(to);
+  std::stable_sort(first, first + offsets.back());
+}
 
-/* NULL where this build has none. */
-peer_merge *peer_merge_std(record_id record); /* of two runs */
-peer_merge *peer_merge_heap(record_id record);
-peer_merge *peer_merge_parallel(record_id record);
+template <class Record>
+void merge_std(const void *from, const std::vector<size_t> &offsets, void *to, unsigned)
+{
+  const auto first = static_cast<const Record *>(from);
+  std::merge(first, first + offsets[1], first + offsets[1], first + offsets[2],
+             static_cast<Record *>(to));
+}
 
-#ifdef __cplusplus
+// The next record of a run, and the one behind its last.
+template <class Record> struct Head {
+  const Record *next;
+  const Record *end;
+  size_t run;
+
+  bool
+  operator<(const Head &other) const // what comes later is less: the queue's top is the greatest
+  {
+    return *other.next < *next || (!(*next < *other.next) && run > other.run);
+  }
+};
+
+template <class Record>
+void merge_heap(const void *from, const std::vector<size_t> &offsets, void *to, unsigned)
+{
+  const auto first = static_cast<const Record *>(from);
+  auto next = static_cast<Record *>(to);
+  std::priority_queue<Head<Record>> heads;
+  for (size_t r = 0; r + 1 < offsets.size(); r++)
+    if (offsets[r] < offsets[r + 1]) heads.push({first + offsets[r], first + offsets[r + 1], r});
+  while (!heads.empty()) {
+    Head<Record> head = heads.top();
+    heads.pop();
+    *next++ = *head.next++;
+    if (head.next != head.end) heads.push(head);
+  }
+}
+
+#ifdef HAVE_PARALLEL
+// They would use one thread where OpenMP's own limit is one, whatever their tag asks for.
+class ThreadLimit
+{
+  const int before = omp_get_max_threads();
+
+public:
+  explicit ThreadLimit(unsigned threads)
+  {
+    omp_set_num_threads(static_cast<int>(threads));
+  }
+  ~ThreadLimit()
+  {
+    omp_set_num_threads(before);
+  }
+};
+
+template <class Record>
+void sort_parallel(const void *, const std::vector<size_t> &offsets, void *to, unsigned threads)
+{
+  const ThreadLimit limit(threads);
+  const auto first = static_cast<Record *>(to);
+  std::__parallel::stable_sort(
+      first, first + offsets.back(), std::less<Record>(),
+      __gnu_parallel::default_parallel_tag(static_cast<__gnu_parallel::_ThreadIndex>(threads)));
+}
+
+template <class Record>
+void merge_parallel(const void *from, const std::vector<size_t> &offsets, void *to,
+                    unsigned threads)
+{
+  const ThreadLimit limit(threads);
+  // It wants iterators that could write, though it does not.
+  const auto first = static_cast<Record *>(const_cast<void *>(from));
+  std::vector<std::pair<Record *, Record *>> runs;
+  for (size_t r = 0; r + 1 < offsets.size(); r++)
+    if (offsets[r] < offsets[r + 1]) runs.emplace_back(first + offsets[r], first + offsets[r + 1]);
+  __gnu_parallel::stable_multiway_merge(
+      runs.begin(), runs.end(), static_cast<Record *>(to), static_cast<ptrdiff_t>(offsets.back()),
+      std::less<Record>(),
+      __gnu_parallel::parallel_tag(static_cast<__gnu_parallel::_ThreadIndex>(threads)));
 }
 #endif
+
+template <class Record> std::vector<Peer> peers_of()
+{
+  return {
+      {"std::stable_sort", false, sort_std<Record>},
+      {"std::merge", true, merge_std<Record>},
+      {"std::priority_queue", true, merge_heap<Record>},
+#ifdef HAVE_PARALLEL
+      {"__gnu_parallel::stable_sort", false, sort_parallel<Record>},
+      {"gnu_parallel::multiway_merge", true, merge_parallel<Record>},
+#endif
+  };
+}
 
 #endif

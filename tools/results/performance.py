@@ -6,19 +6,20 @@ Usage: performance.py [--check]    --check: change nothing; exit status 1 if any
 A table stands between the lines `<!-- table NAME -->` and `<!-- end -->`. Every figure is a median of
 a committed result, as measured or converted to another unit; bars are drawn from the same figures.
 """
-import json
 import re
 import sys
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parent / 'recbench'))
 from charts import chart  # noqa: E402
 
-HERE = Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / 'docs'
 PAGE = DOCS / 'performance.md'
 
 STD, PARALLEL, CPU, GPU = 'std::stable_sort', '__gnu_parallel::stable_sort', 'recsort cpu', 'recsort gpu'
+DEFAULT = 'hybrid', 'sample'  # names of recsort's default algorithm
 MERGE, RADIX = 'cub::DeviceMergeSort', 'cub::DeviceRadixSort'
 KEYS = {'f32': '32-bit keys', 'u64': '64-bit keys', 'u128': '128-bit keys'}
 INPUTS = {'': 'random', 'sorted': 'sorted', 'nearly': 'sorted, 1% displaced', 'holes': 'sorted, 1% zero',
@@ -53,23 +54,21 @@ def records(name):
     return found
 
 
+def section(title):
+    """The lines of gpu-bench's table below a line that begins like this."""
+    text = (HERE / 'nvidia-h200.txt').read_text()
+    return text[text.index(f'\n{title}'):].split('\n\n')[0].splitlines()
+
+
 def pairs():
     """{(key, input, count): {method: ms}}, recsort being its default algorithm."""
     found = {}
-    for one in suite('pairs'):
-        name = one.get('algorithm', one['method'])
-        at = one['record'], one.get('distribution', ''), one['count']
-        found.setdefault(at, {})['recsort' if name in ('hybrid', 'sample') else name] = median(one, 'device')
+    for line in section('Pairs of a key'):
+        row = re.match(r'(?:recsort )?(\S+) +(\w+) +([a-z]* ) *2\^(\d+) +\d+ +([\d.]+) ', line)
+        if row:
+            name, key, kind, power, ms = row.groups()
+            found.setdefault((key, kind.strip(), 1 << int(power)), {})['recsort' if name in DEFAULT else name] = float(ms)
     return found
-
-
-def suite(name):
-    result = json.loads((HERE / 'nvidia-h200.json').read_text())
-    return [one for group in result['groups'] if group['suite'] == name for one in group['contenders']]
-
-
-def median(one, series):
-    return 1e3 * one['series'][series]['median']
 
 
 # ---- Writing ----
@@ -189,16 +188,17 @@ def by_input(all_pairs):
 
 def published():
     best = {}
-    for one in suite('experiment'):
-        name = one.get('algorithm', one['method'])
-        name = 'recsort (default)' if name in ('hybrid', 'sample') else name
-        times = best.setdefault(name, [])
-        times.append((median(one, 'device'), median(one, 'sort'), one.get('block', 0)))
+    for line in section('Entities on the device'):
+        row = re.match(r'(?:recsort )?(\S+) +(-|\d+) +2\^24 +\d+ +([\d.]+) +([\d.]+) ', line)
+        if row:
+            name, block, whole, sort = row.groups()
+            times = best.setdefault('recsort (default)' if name in DEFAULT else name, [])
+            times.append((float(whole), float(sort), block.strip('-')))
     rows = sorted((min(times), name) for name, times in best.items())
     kind = lambda name: 0 if name == 'merge' or name.startswith('recsort') else 3 if name.startswith(('rank', 'corank')) else 2
     return ({'published': table(
         ['16,777,216 Entities on the device, descending', 'threads a block', 'encode, sort and gather, ms', 'sort alone, ms'],
-        [[f'`{name}`' if '(' not in name else name, str(block or ''), ms(whole), ms(sort)]
+        [[f'`{name}`' if '(' not in name else name, block, ms(whole), ms(sort)]
          for (whole, sort, block), name in rows])},
         {'gpu-algorithms': chart('16.8 million records in device memory: encode, sort and gather', 'milliseconds on an H200',
                                  False, [(0, 'recsort'), (3, 'published merge sorts, in recsort'), (2, 'CUB and Thrust')],
@@ -210,7 +210,7 @@ def many():
     found = re.findall(r'^recsort (\S+) +f32 +(\d{7,}) +\d+ +([\d.]+) ', (HERE / 'nvidia-h200.txt').read_text(), re.M)
     return {'many': table(['32-bit keys', 'pairs', 'index bits', 'recsort, ms'], [
         ['random', f'{int(count):,}', '32' if int(count) <= 1 << 32 else '64', ms(float(time))]
-        for name, count, time in found if name in ('hybrid', 'sample')])}
+        for name, count, time in found if name in DEFAULT])}
 
 
 # ---- All of it ----
