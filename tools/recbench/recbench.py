@@ -441,14 +441,14 @@ def picture(groups, report):
                 if name not in legend:
                     legend.append(name)
                 speed = group.count / one.median() / 1e6
-                bars.append((legend.index(name), speed, f'{speed:.3g}'))
+                bars.append((legend.index(name) % 6, speed, f'{speed:.3g}'))
             if bars:
                 rows.append((f"{group.count} {group.record}, {about['distribution']}", bars))
     if not rows:
         raise Trouble('--svg: the picture shows sorts in memory, and there are none')
     here = report['machine']
     return chart(f"recsort {report['recsort']} ({report['commit']}) on {here['cpu']}, {here['cores']} cores",
-                 'million records a second', True, list(enumerate(legend)), [('', rows)], label=200)
+                 'million records a second', True, [(i % 6, name) for i, name in enumerate(legend)], [('', rows)], label=200)
 
 
 # ---- All of it ----

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/performance.md and the charts in docs/charts from the result files here.
+"""Writes the tables of docs/performance.md and README.md and the charts in docs/charts from the result
+files here.
 
 Usage: performance.py [--check]    --check: change nothing; exit status 1 if anything would change
 
@@ -16,7 +17,7 @@ sys.path.insert(0, str(HERE.parent / 'recbench'))
 from charts import chart  # noqa: E402
 
 DOCS = HERE.parents[1] / 'docs'
-PAGE = DOCS / 'performance.md'
+PAGE, README = DOCS / 'performance.md', DOCS.parent / 'README.md'
 
 STD, PARALLEL, CPU, GPU = 'std::stable_sort', '__gnu_parallel::stable_sort', 'recsort cpu', 'recsort gpu'
 DEFAULT = 'hybrid', 'sample'  # names of recsort's default algorithm
@@ -41,7 +42,8 @@ def records(name):
         head = re.fullmatch(r'(\w+): (\w+), (\w+), (\d+) records of \d+ bytes', line)
         if head:
             group = found.setdefault((*head.groups()[:3], int(head[4])), {})
-        row = re.match(r'  (\S+(?: FILE)?(?: (cpu|cuda)/\w+)?)(?:, (to|first))? +(\d+) +([\d.]+) +[\d.]+ +[\d.]+ ', line)
+        row = re.match(r'  (\S+(?: FILE| --merge| -m of text)?(?: (cpu|cuda)/\w+)?)(?:, (to|first|\d+ files))? +(\d+) +'
+                       r'([\d.]+) +[\d.]+ +[\d.]+ ', line)
         if row and group is not None:
             name, plugin, variant, threads, ms = row.groups()
             if plugin:
@@ -79,8 +81,9 @@ def ms(value):
         f'{value:.2f}' if value < 10 else f'{value:.1f}' if value < 100 else f'{value:.0f}'
 
 
-def table(header, rows):
-    lines = [header, ['---'] + ['---:'] * (len(header) - 1), *rows]
+def table(header, rows, words=1):
+    """The first `words` columns hold words, the others figures."""
+    lines = [header, ['---'] * words + ['---:'] * (len(header) - words), *rows]
     return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
 
 
@@ -213,6 +216,34 @@ def many():
         for name, count, time in found if name in DEFAULT])}
 
 
+# ---- Why not ... ----
+
+def python_package(title):
+    """{method: ms} of a group of tools/python/bench.py."""
+    text = (HERE / 'python-amd-epyc-2-cores.txt').read_text()
+    rows = text[text.index(f'{title}\n'):].split('\n\n')[0].splitlines()
+    return {name: float(time) for time, _, name in (row.split(maxsplit=2) for row in rows[2:-1])}
+
+
+def why(gpu, all_pairs):
+    title = '2^22 records of 20 bytes, keys float32'
+    python, device = python_package(title), all_pairs['f32', '', 1 << 24]
+    files = gpu['file', 'entity', 'random', 53687091]
+    source = lambda name, file: f'[{name}](tools/results/{file})'
+    epyc, h200 = source('two EPYC cores', 'python-amd-epyc-2-cores.txt'), source('H200', 'nvidia-h200.txt')
+    xeon = source('16 Xeon cores', 'nvidia-h200.txt')
+    rows = [('NumPy, `argsort` and `take`', 'sorts indices on one thread, then moves records', '2^22 records',
+             python['numpy argsort stable, take'], python['recsort.sort'], epyc),
+            ('a database: DuckDB, `order by`', 'works on columns, into which it takes records apart', '2^22 records',
+             python['duckdb order by'], python['recsort.sort'], epyc),
+            ('CUB, radix sort', 'sorts pairs by one number, on the device', '2^24 pairs',
+             device[RADIX], device['recsort'], h200),
+            ('GNU sort, `sort -m`', 'merges lines of text', '1 GiB in two files',
+             files['sort -m of text', '2 files', 1], files['recsort --merge', '2 files', 16], xeon)]
+    return table(['instead of recsort', 'what it does', 'input', 'measured on', 'its time, ms', 'recsort, ms'],
+                 [[*words, where, ms(its), ms(ours)] for *words, its, ours, where in rows], words=4)
+
+
 # ---- All of it ----
 
 def everything():
@@ -221,12 +252,16 @@ def everything():
     for made in (host_records(gpu), few_cores(cpu), by_size(all_pairs), by_input(all_pairs), published()):
         tables.update(made[0])
         charts.update(made[1])
-    text = PAGE.read_text()
-    for name, lines in tables.items():
-        text, found = re.subn(rf'(<!-- table {name} -->\n).*?(<!-- end -->)',
-                              lambda at: f'{at[1]}\n{lines}\n\n{at[2]}', text, flags=re.DOTALL)
-        assert found == 1, f'docs/performance.md has {found} tables {name}'
-    return {PAGE: text, **{DOCS / 'charts' / f'{name}.svg': svg for name, svg in charts.items()}}
+    pages = {PAGE: tables, README: {'why': why(gpu, all_pairs)}}
+    texts = {}
+    for page, tables in pages.items():
+        text = page.read_text()
+        for name, lines in tables.items():
+            text, found = re.subn(rf'(<!-- table {name} -->\n).*?(<!-- end -->)',
+                                  lambda at: f'{at[1]}\n{lines}\n\n{at[2]}', text, flags=re.DOTALL)
+            assert found == 1, f'{page.name} has {found} tables {name}'
+        texts[page] = text
+    return {**texts, **{DOCS / 'charts' / f'{name}.svg': svg for name, svg in charts.items()}}
 
 
 def main():
