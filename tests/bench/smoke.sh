@@ -39,6 +39,10 @@ set -- --suite entity --count 17 --repeat 1
 for algorithm in merge sequential; do
   grep -q "^  recsort cpu/$algorithm, first  *1 " "$work/table" || fail "no $algorithm"
 done
+"$recbench" --suite threads --repeat 1 >"$work/table" || fail "the suite threads failed"
+for line in 'sort alone: median' 'sort beside a busy process on each processor: median'; do
+  grep -q "^$line" "$work/table" || fail "no line: $line"
+done
 "$recbench" --list | grep -q '^cpu: ' || fail "--list"
 "$recbench" --version | grep -q '^recbench [0-9]' || fail "--version"
 [ "$("$recbench" --help | wc -l)" -le 24 ] || fail "--help is too long"

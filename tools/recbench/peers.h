@@ -1,10 +1,12 @@
-// peers.h - the stable sorts and merges of the C++ library: of namespace std, and of __gnu_parallel
-// where libstdc++ and OpenMP are.
+// peers.h - the records as C++ structs, and the stable sorts and merges of the C++ library: of
+// namespace std, and of __gnu_parallel where libstdc++ and OpenMP are.
 #ifndef BENCH_PEERS_H
 #define BENCH_PEERS_H
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <queue>
 #include <string>
@@ -17,6 +19,45 @@
 #include <parallel/multiway_merge.h>
 #define HAVE_PARALLEL 1
 #endif
+
+// None has padding, so results can be compared byte by byte.
+struct Entity {
+  float x, y, angle;
+  int16_t sprite, padding;
+  float distance;
+
+  bool operator<(const Entity &other) const
+  {
+    return distance > other.distance;
+  }
+};
+
+struct Key64 {
+  uint64_t key, value;
+
+  bool operator<(const Key64 &other) const
+  {
+    return key < other.key;
+  }
+};
+
+struct Key128 {
+  uint64_t high, low, value[2];
+
+  bool operator<(const Key128 &other) const
+  {
+    return high != other.high ? high < other.high : low < other.low;
+  }
+};
+
+struct Gensort {
+  unsigned char key[10], value[90];
+
+  bool operator<(const Gensort &other) const
+  {
+    return std::memcmp(key, other.key, sizeof key) < 0;
+  }
+};
 
 // Merges the runs of `from`, run r from offsets[r] on, to `to`; or sorts the copy that is at `to`.
 using PeerFunction = void(const void *from, const std::vector<size_t> &offsets, void *to,
@@ -116,17 +157,26 @@ void merge_parallel(const void *from, const std::vector<size_t> &offsets, void *
 }
 #endif
 
-template <class Record> std::vector<Peer> peers_of()
+struct Kind {
+  const char *name;
+  size_t size;
+  std::vector<Peer> peers;
+};
+
+template <class Record> Kind kind(const char *name)
 {
-  return {
-      {"std::stable_sort", false, sort_std<Record>},
-      {"std::merge", true, merge_std<Record>},
-      {"std::priority_queue", true, merge_heap<Record>},
+  std::vector<Peer> peers = {{"std::stable_sort", false, sort_std<Record>},
+                             {"std::merge", true, merge_std<Record>},
+                             {"std::priority_queue", true, merge_heap<Record>}};
 #ifdef HAVE_PARALLEL
-      {"__gnu_parallel::stable_sort", false, sort_parallel<Record>},
-      {"gnu_parallel::multiway_merge", true, merge_parallel<Record>},
+  peers.push_back({"__gnu_parallel::stable_sort", false, sort_parallel<Record>});
+  peers.push_back({"gnu_parallel::multiway_merge", true, merge_parallel<Record>});
 #endif
-  };
+  return {name, sizeof(Record), peers};
 }
+
+inline const std::vector<Kind> kinds = {kind<Entity>("entity"), kind<Key64>("key64"),
+                                        kind<Key128>("key128"), kind<Gensort>("gensort"),
+                                        kind<uint64_t>("word")};
 
 #endif

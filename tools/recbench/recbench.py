@@ -4,9 +4,9 @@ Measure recsort on this machine beside the stable sorts of the C++ library. The
 contenders take turns; medians are compared.
 
   --suite NAME          entity, keys, distributions, merge, file, all or short
-                        (all but file), which is the default
+                        (all but file), which is the default; or threads
   --record LIST         entity, key64, key128, gensort, word; for the suite's
-  --distribution LIST   random, sorted, reverse, nearly, few, equal; likewise
+  --distribution LIST   those of recgen, with random for uniform; likewise
   --count LIST          records, default 4M (short: 1M but for the suite entity)
   --threads LIST        default: 1 and one for every processor
   --repeat N            repetitions, default 5
@@ -27,7 +27,7 @@ import json
 import os
 import platform
 import re
-import shutil
+import shlex
 import signal
 import subprocess
 import sys
@@ -42,11 +42,21 @@ PARTS = HERE if (HERE / 'recbench-sorts').exists() else HERE.parent / 'libexec/r
 
 STD, PARALLEL = 'std::stable_sort', '__gnu_parallel::stable_sort'
 COMMAND, MERGE, TEXT_MERGE = 'recsort FILE', 'recsort --merge', 'sort -m of text'
-RECORDS = 'entity', 'key64', 'key128', 'gensort', 'word'
-ORDERS = 'random', 'sorted', 'reverse', 'nearly', 'few', 'equal'
+# The structs of peers.h; YAML in one line.
+SCHEMAS = {
+    'entity': '{record: Entity, size: 20, fields: [{name: x, type: float32}, {name: y, type: float32}, '
+              '{name: angle, type: float32}, {name: spriteIndex, type: int16}, '
+              '{name: distanceFromPlayer, type: float32}], keys: [{field: distanceFromPlayer, order: desc}]}',
+    'key64': '{record: Key64, fields: [{name: key, type: uint64}, {name: value, type: uint64}], keys: [key]}',
+    'key128': '{record: Key128, fields: [{name: high, type: uint64}, {name: low, type: uint64}, '
+              '{name: value, type: uint64, count: 2}], keys: [high, low]}',
+    'gensort': '{record: Gensort, fields: [{name: key, type: bytes, count: 10}, '
+               '{name: value, type: bytes, count: 90}], keys: [key]}',
+    'word': '{record: Word, fields: [{name: key, type: uint64}], keys: [key]}'}
+ORDERS = 'random', 'sorted', 'reverse', 'nearly', 'few', 'equal', 'zipf', 'saw', 'organ-pipe'  # recgen's
 # The records and orders of each suite.
 SUITES = {'entity': (['entity'], ['random']), 'keys': (['key64', 'key128', 'gensort'], ['random']),
-          'distributions': (['entity'], list(ORDERS)), 'merge': (['word', 'entity'], ['random']),
+          'distributions': (['entity'], list(ORDERS[:6])), 'merge': (['word', 'entity'], ['random']),
           'file': (['entity'], ['random'])}
 RUNS = 2, 16, 256
 FILES = {'2 files': 2, '16 files': 16}
@@ -84,8 +94,8 @@ def read_options():
     processors = len(os.sched_getaffinity(0))
     parser = Parser(add_help=False)
     add = parser.add_argument
-    add('--suite', type=one_of([*SUITES, 'all', 'short']), default='short')
-    add('--record', type=list_of(one_of(RECORDS)))
+    add('--suite', type=one_of([*SUITES, 'all', 'short', 'threads']), default='short')
+    add('--record', type=list_of(one_of([*SCHEMAS])))
     add('--distribution', type=list_of(one_of(ORDERS)))
     add('--count', type=list_of(number))
     add('--threads', type=list_of(lambda word: number(word, 4096)), default=sorted({1, processors}))
@@ -104,7 +114,13 @@ def read_options():
     return options
 
 
-# ---- What sorts ----
+# ---- Programs ----
+
+def find_program(name):
+    beside = [str(path) for path in (HERE / name, HERE.parent / name) if path.is_file() and os.access(path, os.X_OK)]
+    return (beside or [name])[0]
+
+
 
 class Sorts:
     """recbench-sorts, which makes inputs, runs the contenders in memory and checks results."""
@@ -160,7 +176,10 @@ class Group:
         self.inputs, self.contenders, self.targets = {}, [], []
 
     def input(self, slot, order='random', runs=1):
-        self.bench.sorts.ask('input', slot, self.record, order, self.count, runs, *self.bench.methods[0])
+        schema, recgen = SCHEMAS[self.record], shlex.quote(find_program('recgen'))
+        make = f"echo '{schema}' | {recgen} -s /dev/stdin -n {self.count} -d {order.replace('random', 'uniform')}"
+        self.bench.sorts.ask('input', slot, f'{order} {self.record} records', self.record, schema, self.count, runs,
+                             *self.bench.methods[0], make)
         self.inputs[slot] = {'distribution': order, **({'runs': runs} if runs > 1 else {})}
 
     def add(self, slot, method, threads=1, run=None, **about):
@@ -270,11 +289,6 @@ def run_command(words):
     return seconds, usage.ru_maxrss * 1024
 
 
-def find_program(options):
-    beside = [path for path in (HERE / 'recsort', HERE.parent / 'recsort') if os.access(path, os.X_OK) and path.is_file()]
-    return options.recsort or str(next(iter(beside), 'recsort'))
-
-
 class Files:
     """The contenders of the suite `file`, which make a new `output` each time. recsort syncs it to the
     disk and cp does not: this is measured beside cp, so that none pays for data that another one left
@@ -283,10 +297,10 @@ class Files:
     def __init__(self, bench, folder, group):
         self.sorts, self.group, self.folder = bench.sorts, group, Path(folder)
         self.threads, (self.plugin, self.algorithm) = bench.options.threads[-1], bench.methods[0]
-        self.program = find_program(bench.options)
+        self.program = bench.options.recsort or find_program('recsort')
         _, self.base = run_command([self.program, '--version'])
         self.schema, self.input, self.output = (self.folder / name for name in ('entity.yaml', 'input.bin', 'output.bin'))
-        self.schema.write_text(bench.about['records']['entity']['schema'])
+        self.schema.write_text(SCHEMAS['entity'])
         for runs in FILES.values():
             group.input('file', runs=runs)
             for run in range(runs):
@@ -341,7 +355,7 @@ class Files:
 
 
 def file_group(bench, folder):
-    count = bench.options.size // bench.about['records']['entity']['size']
+    count = bench.options.size // bench.about['sizes']['entity']
     if count == 0:
         raise Trouble('--size: less than a record')
     group, (plugin, algorithm) = Group(bench, 'file', 'entity', count), bench.methods[0]
@@ -363,6 +377,50 @@ def file_group(bench, folder):
     for variant, merge in zip(FILES, merges[::2]):
         group.target(f'time of {MERGE}, {variant}, over cp', merge / copy, at_most=2)
     return group
+
+
+# ---- Threads ----
+
+def percentile(values, share):
+    return sorted(values)[min(int(share * len(values)), len(values) - 1)]
+
+
+def print_threads(bench):
+    """How quickly a team of threads starts, what busy neighbours cost a sort, and how long a thread that
+    shares its processor with one waits for its turn, which the scheduler may add to any sort."""
+    processors, group = sorted(os.sched_getaffinity(0)), Group(bench, 'threads', 'key64', 100000)
+    teams = [2 ** power for power in range(1, len(processors).bit_length())]
+    for count, pause in ((count, pause) for count in teams for pause in (0, 50, 200, 900, 5000)):
+        times = bench.sorts.ask('team', count, pause, 40 * bench.options.repeat)['us']
+        print(f'team of {count:2} after a pause of {pause:4} us: '
+              f'median {median(times):7.2f} us, 90% {percentile(times, 0.9):8.2f} us', flush=True)
+    group.input('random')
+
+    def sorts(what):
+        times = [1e3 * bench.sorts.ask('run', 'random', 'recsort', None, len(processors), *bench.methods[0])['wall']
+                 for _ in range(20 * bench.options.repeat)]
+        print(f'sort {what}: median {median(times):.2f} ms, 99% {percentile(times, 0.99):.2f} ms, '
+              f'at most {max(times):.2f} ms', flush=True)
+    sorts('alone')
+    busy = [subprocess.Popen([sys.executable, '-c', f'import os; os.sched_setaffinity(0, {{{each}}})\nwhile True: pass'])
+            for each in processors]
+    try:
+        sorts('beside a busy process on each processor')
+        os.sched_setaffinity(0, processors[:1])
+        waits, last = [], time.perf_counter()
+        end = last + 0.6 * bench.options.repeat
+        while last < end:
+            now = time.perf_counter()
+            if now - last > 1e-4:
+                waits.append(1e3 * (now - last))
+            last = now
+        if waits:
+            print(f'slice beside a busy process: {len(waits)} waits, median {median(waits):.2f} ms, '
+                  f'99% {percentile(waits, 0.99):.2f} ms, at most {max(waits):.2f} ms')
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
 
 
 # ---- Reports ----
@@ -460,7 +518,6 @@ class Bench:
 
     def groups(self):
         options = self.options
-        self.methods = find_methods(options, self.about['plugins'])
         for suite, (records, orders) in SUITES.items():
             if options.suite not in (suite, 'all', 'short') or (options.suite, suite) == ('short', 'file'):
                 continue
@@ -478,13 +535,17 @@ class Bench:
     def run(self):
         report = {'format': 1, **{name: self.about[name] for name in ('recsort', 'commit')},
                   'date': datetime.now(timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ'), 'machine': machine(self.about)}
+        self.methods = find_methods(self.options, self.about['plugins'])
         print_machine(report)
+        if self.options.suite == 'threads':
+            print_threads(self)
+            return
         groups = []
         for group in self.groups():
-            print_group(group, self.about['records'][group.record]['size'])
+            print_group(group, self.about['sizes'][group.record])
             groups.append(group)
         if self.options.json:
-            found = [as_json(group, self.about['records'][group.record]['size']) for group in groups]
+            found = [as_json(group, self.about['sizes'][group.record]) for group in groups]
             Path(self.options.json).write_text(json.dumps({**report, 'groups': found}, indent=1) + '\n')
         if self.options.svg:
             Path(self.options.svg).write_text(picture(groups, report))

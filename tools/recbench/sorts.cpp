@@ -4,9 +4,9 @@
 // TEXT}.
 #include "commit.h"
 #include "peers.h"
-#include "records.h"
 #include "recsort/recsort.h"
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cjson/cJSON.h>
@@ -17,10 +17,12 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 namespace
 {
 
+using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::string>;
 using Bytes = std::unique_ptr<unsigned char[]>;
 using Json = std::unique_ptr<cJSON, decltype(&cJSON_Delete)>;
@@ -37,33 +39,9 @@ void check(recsort_status status, const recsort_error &error)
   if (status != RECSORT_OK) fail(error.text);
 }
 
-// ---- Inputs ----
-
-struct Kind {
-  const char *name, *schema;
-  size_t size;
-  void (*fill)(void *record, uint64_t rank, uint64_t place);
-  std::vector<Peer> peers;
-};
-
-template <class Record> Kind kind_of()
-{
-  const auto fill = [](void *to, uint64_t rank, uint64_t place) {
-    const Record made = Record::make(rank, place);
-    std::memcpy(to, &made, sizeof made);
-  };
-  return {Record::name, Record::schema, sizeof(Record), fill, peers_of<Record>()};
-}
-
-const std::vector<Kind> kinds = {kind_of<Entity>(), kind_of<Key64>(), kind_of<Key128>(),
-                                 kind_of<Gensort>(), kind_of<Word>()};
-
-const std::vector<std::string> distributions = {"random", "sorted", "reverse",
-                                                "nearly", "few",    "equal"};
-
 struct Input {
   const Kind *kind;
-  std::string distribution;
+  std::string name, schema;
   size_t size = 0;
   std::vector<size_t> offsets; // of the sorted runs; one run: in any order
   Bytes records;
@@ -75,24 +53,13 @@ struct Input {
   }
 };
 
-uint64_t rank_at(const std::string &distribution, size_t place, size_t count)
-{
-  const uint64_t step = UINT64_MAX / count, random = mix(place);
-  if (distribution == "sorted") return place * step;
-  if (distribution == "reverse") return (count - 1 - place) * step;
-  if (distribution == "nearly") return random % 100 == 0 ? mix(random) : place * step;
-  if (distribution == "few") return random & 0xf000000000000000u;
-  if (distribution == "equal") return UINT64_MAX / 2;
-  return random;
-}
-
 // ---- Sorters ----
 
 struct Sorter {
   recsort_sorter *own = nullptr;
   std::set<std::string> seen; // inputs that it has sorted
 
-  Sorter(const Kind &kind, const std::string &plugin, const std::string &algorithm,
+  Sorter(const std::string &text, const std::string &plugin, const std::string &algorithm,
          unsigned threads)
   {
     const char *const merging = "merge=device"; // otherwise the CPU merges for this plugin
@@ -105,8 +72,7 @@ struct Sorter {
     options.plugin_option_count = plugin == "cuda";
     recsort_schema *schema = nullptr;
     recsort_error error;
-    check(recsort_schema_load_memory(kind.schema, std::strlen(kind.schema), kind.name, nullptr,
-                                     &schema, &error),
+    check(recsort_schema_load_memory(text.data(), text.size(), "schema", nullptr, &schema, &error),
           error);
     const recsort_status status = recsort_sorter_create(schema, &options, &own, &error);
     recsort_schema_destroy(schema);
@@ -145,16 +111,15 @@ void verify(Input &input, const unsigned char *result, const std::string &method
     input.sorted.reset(new unsigned char[input.size]);
     std::memcpy(input.sorted.get(), result, input.size);
   } else if (std::memcmp(input.sorted.get(), result, input.size) != 0) {
-    fail("wrong result: " + method + " differs from what came first on " + input.distribution +
-         " " + input.kind->name + " records");
+    fail("wrong result: " + method + " differs from what came first on " + input.name);
   }
 }
 
 template <class Work> double seconds_of(Work work)
 {
-  const auto before = std::chrono::steady_clock::now();
+  const auto before = Clock::now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  return std::chrono::duration<double>(Clock::now() - before).count();
 }
 
 // ---- Runs ----
@@ -210,7 +175,7 @@ double sort_first(const Input &input, const Words &method, unsigned threads, uns
   recsort_error error;
   recsort_status status = RECSORT_OK;
   const double seconds = seconds_of([&] {
-    sorter = std::make_unique<Sorter>(*input.kind, method[0], method[1], threads);
+    sorter = std::make_unique<Sorter>(input.schema, method[0], method[1], threads);
     status = recsort_sort(sorter->own, to, input.count(), &error);
   });
   check(status, error);
@@ -245,8 +210,8 @@ void run_recsort(const std::string &slot, const Words &method, const std::string
     return;
   }
   std::unique_ptr<Sorter> &sorter =
-      sorters[{input.kind->name, method[0], method[1], std::to_string(threads)}];
-  if (!sorter) sorter = std::make_unique<Sorter>(*input.kind, method[0], method[1], threads);
+      sorters[{input.schema, method[0], method[1], std::to_string(threads)}];
+  if (!sorter) sorter = std::make_unique<Sorter>(input.schema, method[0], method[1], threads);
   if (!merges && sorter->seen.insert(slot).second) sort_once(input, *sorter, true, to);
   const bool in_place = variant.empty() != merges && variant != "to";
   const double wall = sort_once(input, *sorter, in_place, to);
@@ -302,6 +267,49 @@ void use_file(const std::string &path, const unsigned char *records, size_t coun
   if (fflush(file.get()) != 0) fail(path + ": " + std::strerror(errno));
 }
 
+// ---- Teams ----
+
+struct Muster {
+  std::atomic<size_t> begun{0};
+  size_t count;
+  Clock::time_point start;
+  std::atomic<double> last{0}; // microseconds until the last task began
+};
+
+// Waits until all tasks have begun, so that no thread runs two; gives up after a while if one is
+// missing.
+void report(void *argument, size_t)
+{
+  Muster &muster = *static_cast<Muster *>(argument);
+  const auto since = [](Clock::time_point start) {
+    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+  };
+  const Clock::time_point began = Clock::now();
+  if (muster.begun.fetch_add(1) + 1 == muster.count) muster.last = since(muster.start);
+  while (muster.begun < muster.count && since(began) < 1e5)
+    continue;
+}
+
+// team COUNT PAUSE REPEAT: until the last task of the default executor's `run` has begun, so many
+// microseconds after the run before
+void measure_team(const Words &words, cJSON *answer)
+{
+  const recsort_executor *const pool = recsort_executor_default();
+  cJSON *const latencies = cJSON_AddArrayToObject(answer, "us");
+  const std::chrono::microseconds pause(std::stoul(words[2]));
+  for (unsigned i = 0; i < std::stoul(words[3]); i++) {
+    Muster muster{};
+    muster.count = std::stoul(words[1]);
+    const auto end = Clock::now() + pause;
+    if (pause >= std::chrono::milliseconds(2)) std::this_thread::sleep_until(end);
+    while (Clock::now() < end)
+      continue;
+    muster.start = Clock::now();
+    pool->run(pool->context, report, &muster, muster.count);
+    cJSON_AddItemToArray(latencies, cJSON_CreateNumber(muster.last));
+  }
+}
+
 // ---- Commands ----
 
 unsigned long number(const std::string &word)
@@ -309,24 +317,32 @@ unsigned long number(const std::string &word)
   return std::stoul(word);
 }
 
-// input SLOT KIND DISTRIBUTION COUNT RUNS PLUGIN ALGORITHM: makes records; several runs are sorted
+// Reads records from a command, and makes runs of them.
+void read_records(Input &input, const std::string &command)
+{
+  input.records.reset(new unsigned char[input.size]);
+  FILE *const pipe = popen(command.c_str(), "r");
+  if (!pipe) fail("recgen: " + std::string(std::strerror(errno)));
+  const size_t got = fread(input.records.get(), 1, input.size, pipe);
+  if (pclose(pipe) != 0 || got != input.size) fail("recgen has failed");
+}
+
+// input SLOT NAME KIND SCHEMA COUNT RUNS PLUGIN ALGORITHM COMMAND: several runs are sorted
 void make_input(const Words &words, cJSON *)
 {
-  const size_t count = number(words[4]), runs = number(words[5]);
+  const size_t count = number(words[5]), runs = number(words[6]);
   const auto kind = std::find_if(kinds.begin(), kinds.end(),
-                                 [&](const Kind &each) { return each.name == words[2]; });
-  Input &input = inputs[words[1]] = Input{&*kind, words[3], 0, {}, {}, {}};
+                                 [&](const Kind &each) { return each.name == words[3]; });
+  Input &input = inputs[words[1]] = Input{&*kind, words[2], words[4], 0, {}, {}, {}};
   if (__builtin_mul_overflow(count, kind->size, &input.size))
-    fail(words[4] + " records are too many");
+    fail(words[5] + " records are too many");
   for (size_t r = 0; r < runs; r++)
     input.offsets.push_back(static_cast<size_t>(
         static_cast<double>(count) / static_cast<double>(runs) * static_cast<double>(r)));
   input.offsets.push_back(count);
-  input.records.reset(new unsigned char[input.size]);
-  for (size_t i = 0; i < count; i++)
-    kind->fill(input.records.get() + i * kind->size, rank_at(words[3], i, count), i);
+  read_records(input, words[9]);
   if (runs == 1) return;
-  const Sorter sorter(*kind, words[6], words[7], 0);
+  const Sorter sorter(input.schema, words[7], words[8], 0);
   for (size_t r = 0; r < runs; r++) {
     recsort_error error;
     check(recsort_sort(sorter.own, input.records.get() + input.offsets[r] * kind->size,
@@ -384,7 +400,7 @@ cJSON *add_plugin(recsort_plugin_list *list, size_t p)
   return plugin;
 }
 
-// about: the build, the plugins with the default first, the records, the peers
+// about: the build, the plugins with the default first, the sizes of records, the peers
 recsort_plugin_list *plugins; // as long as the program runs, so that they stay loaded
 void about(const Words &, cJSON *answer)
 {
@@ -397,20 +413,17 @@ void about(const Words &, cJSON *answer)
   cJSON *const listed = cJSON_AddArrayToObject(answer, "plugins");
   for (size_t p = 0; p < recsort_plugin_list_count(plugins); p++)
     cJSON_AddItemToArray(listed, add_plugin(plugins, p));
-  cJSON *const records = cJSON_AddObjectToObject(answer, "records");
-  for (const Kind &kind : kinds) {
-    cJSON *const record = cJSON_AddObjectToObject(records, kind.name);
-    cJSON_AddNumberToObject(record, "size", static_cast<double>(kind.size));
-    cJSON_AddStringToObject(record, "schema", kind.schema);
-  }
+  cJSON *const sizes = cJSON_AddObjectToObject(answer, "sizes");
+  for (const Kind &kind : kinds)
+    cJSON_AddNumberToObject(sizes, kind.name, static_cast<double>(kind.size));
   cJSON *const names = cJSON_AddArrayToObject(answer, "peers");
   for (const Peer &peer : kinds[0].peers)
     cJSON_AddItemToArray(names, cJSON_CreateString(peer.name));
 }
 
 const std::map<std::string, void (*)(const Words &, cJSON *)> commands = {
-    {"about", about},     {"input", make_input}, {"run", run},
-    {"write", write_run}, {"check", check_file}, {"clear", clear}};
+    {"about", about},      {"input", make_input}, {"run", run},          {"write", write_run},
+    {"check", check_file}, {"clear", clear},      {"team", measure_team}};
 
 Json answer_to(const std::string &line)
 {

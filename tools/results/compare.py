@@ -4,7 +4,7 @@ busy neighbours cost.
 
 Usage: compare.py OLD NEW OUTPUT [ROUNDS]
 
-OLD and NEW are folders with librecsort.so.0 and recbench of a build; NEW has teambench too. The builds
+OLD and NEW are folders with librecsort.so.0, recbench, recbench-sorts and recgen of a build. The builds
 take turns, ROUNDS times (default 2), and medians over all repetitions are compared. A ratio below 1
 says that NEW is faster.
 """
@@ -69,10 +69,10 @@ def main():
         for line in table(series[old], series[new]):
             say(line)
         for name, build in (('old', old), ('new', new)):
-            say(f'\nteambench, {name}:')
-            done = subprocess.run([new / 'teambench', '500'], env=environment(build), check=True,
-                                  stdout=subprocess.PIPE, text=True)
-            say(done.stdout.rstrip())
+            say(f'\nthreads, {name}:')
+            done = subprocess.run([new / 'recbench', '--suite', 'threads', '--repeat', '25'], check=True,
+                                  env=environment(build), stdout=subprocess.PIPE, text=True)
+            say(''.join(done.stdout.splitlines(True)[2:]).rstrip())
 
 
 main()
