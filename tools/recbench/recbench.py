@@ -121,16 +121,18 @@ def find_program(name):
     return (beside or [name])[0]
 
 
-
 class Sorts:
     """recbench-sorts, which makes inputs, runs the contenders in memory and checks results."""
 
     def __init__(self):
-        self.process = subprocess.Popen([PARTS / 'recbench-sorts'], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([PARTS / 'recbench-sorts'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, errors='surrogateescape')
 
     def ask(self, *words):
-        print(*('' if word is None else word for word in words), sep='\t', file=self.process.stdin, flush=True)
+        words = ['' if word is None else str(word) for word in words]
+        if any(re.search('[\t\n]', word) for word in words):
+            raise Trouble('a name with a tab or a new line cannot be used')
+        print(*words, sep='\t', file=self.process.stdin, flush=True)
         answer = json.loads(self.process.stdout.readline() or '{"error": "recbench-sorts has ended"}')
         if 'error' in answer:
             raise Trouble(answer['error'])
@@ -276,13 +278,18 @@ def merge_group(bench, record, count):
 
 def run_command(words):
     """Its seconds and its peak memory in bytes."""
+    start = time.perf_counter()
     try:
-        start = time.perf_counter()
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
     except OSError as error:
         raise Trouble(f'{words[0]}: {error.strerror}') from error
+    try:
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+    except SystemExit:  # by a signal
+        process.kill()
+        process.wait()
+        raise
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise Trouble(f'{words[0]}: failed')
@@ -523,7 +530,12 @@ class Bench:
                 continue
             if suite == 'file':
                 with tempfile.TemporaryDirectory(prefix='recbench-', dir=options.folder) as folder:
-                    yield file_group(self, folder)
+                    try:
+                        yield file_group(self, folder)
+                    except SystemExit:  # by a signal
+                        self.sorts.process.kill()
+                        self.sorts.process.wait()
+                        raise
                 continue
             brief = options.suite == 'short' and suite != 'entity'
             for record in options.record or records:
