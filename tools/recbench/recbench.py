@@ -132,7 +132,10 @@ class Sorts:
         words = ['' if word is None else str(word) for word in words]
         if any(re.search('[\t\n]', word) for word in words):
             raise Trouble('a name with a tab or a new line cannot be used')
-        print(*words, sep='\t', file=self.process.stdin, flush=True)
+        try:
+            print(*words, sep='\t', file=self.process.stdin, flush=True)
+        except BrokenPipeError:
+            pass  # it has ended
         answer = json.loads(self.process.stdout.readline() or '{"error": "recbench-sorts has ended"}')
         if 'error' in answer:
             raise Trouble(answer['error'])
@@ -586,6 +589,9 @@ if __name__ == '__main__':
     try:
         main()
         sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads the tables any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
     except (Trouble, OSError) as trouble:
         where = f'{trouble.filename}: ' if getattr(trouble, 'filename', None) else ''
         print(f"recbench: {where}{getattr(trouble, 'strerror', trouble)}", file=sys.stderr)

@@ -234,7 +234,7 @@ def why(gpu, all_pairs):
     xeon = source('16 Xeon cores', 'nvidia-h200.txt')
     rows = [('NumPy, `argsort` and `take`', 'sorts indices on one thread, then moves records', '2^22 records',
              python['numpy argsort stable, take'], python['recsort.sort'], epyc),
-            ('a database: DuckDB, `order by`', 'works on columns, into which it takes records apart', '2^22 records',
+            ('a database: DuckDB, `order by`', 'sorts columns; ties come in any order', '2^22 records',
              python['duckdb order by'], python['recsort.sort'], epyc),
             ('CUB, radix sort', 'sorts pairs by one number, on the device', '2^24 pairs',
              device[RADIX], device['recsort'], h200),
