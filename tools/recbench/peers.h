@@ -114,26 +114,11 @@ void merge_heap(const void *from, const std::vector<size_t> &offsets, void *to, 
 }
 
 #ifdef HAVE_PARALLEL
-// They would use one thread where OpenMP's own limit is one, whatever their tag asks for.
-class ThreadLimit
-{
-  const int before = omp_get_max_threads();
-
-public:
-  explicit ThreadLimit(unsigned threads)
-  {
-    omp_set_num_threads(static_cast<int>(threads));
-  }
-  ~ThreadLimit()
-  {
-    omp_set_num_threads(before);
-  }
-};
-
+// Both would use one thread where OpenMP's own limit is one, whatever their tag asks for.
 template <class Record>
 void sort_parallel(const void *, const std::vector<size_t> &offsets, void *to, unsigned threads)
 {
-  const ThreadLimit limit(threads);
+  omp_set_num_threads(static_cast<int>(threads));
   const auto first = static_cast<Record *>(to);
   std::__parallel::stable_sort(
       first, first + offsets.back(), std::less<Record>(),
@@ -144,7 +129,7 @@ template <class Record>
 void merge_parallel(const void *from, const std::vector<size_t> &offsets, void *to,
                     unsigned threads)
 {
-  const ThreadLimit limit(threads);
+  omp_set_num_threads(static_cast<int>(threads));
   // It wants iterators that could write, though it does not.
   const auto first = static_cast<Record *>(const_cast<void *>(from));
   std::vector<std::pair<Record *, Record *>> runs;

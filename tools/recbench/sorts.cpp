@@ -25,7 +25,7 @@ namespace
 
 using Clock = std::chrono::steady_clock;
 using Words = std::vector<std::string>;
-using Bytes = std::unique_ptr<unsigned char[]>;
+using Bytes = std::vector<unsigned char>;
 using Json = std::unique_ptr<cJSON, decltype(&cJSON_Delete)>;
 
 enum { POISON = 0xee };
@@ -91,27 +91,19 @@ struct Sorter {
 
 std::map<std::string, Input> inputs;
 std::map<Words, std::unique_ptr<Sorter>> sorters;
-struct {
-  Bytes bytes;
-  size_t size = 0;
-} scratch;
+Bytes scratch;
 
 unsigned char *take_scratch(size_t size)
 {
-  if (scratch.size < size) {
-    scratch.bytes.reset();
-    scratch.bytes.reset(new unsigned char[size]);
-    scratch.size = size;
-  }
-  return scratch.bytes.get();
+  if (scratch.size() < size) scratch = Bytes(), scratch.resize(size);
+  return scratch.data();
 }
 
 void verify(Input &input, const unsigned char *result, const std::string &method)
 {
-  if (!input.sorted) {
-    input.sorted.reset(new unsigned char[input.size]);
-    std::memcpy(input.sorted.get(), result, input.size);
-  } else if (std::memcmp(input.sorted.get(), result, input.size) != 0) {
+  if (input.sorted.empty()) {
+    input.sorted.assign(result, result + input.size);
+  } else if (std::memcmp(input.sorted.data(), result, input.size) != 0) {
     fail("wrong result: " + method + " differs from what came first on " + input.name);
   }
 }
@@ -133,9 +125,9 @@ void run_peer(Input &input, const std::string &method, unsigned threads, cJSON *
     if (peer.merges) // every byte of the result must come from the merge
       std::memset(to, POISON, input.size);
     else
-      std::memcpy(to, input.records.get(), input.size);
+      std::memcpy(to, input.records.data(), input.size);
     const double wall =
-        seconds_of([&] { peer.run(input.records.get(), input.offsets, to, threads); });
+        seconds_of([&] { peer.run(input.records.data(), input.offsets, to, threads); });
     verify(input, to, method);
     cJSON_AddNumberToObject(figures, "wall", wall);
     return;
@@ -151,9 +143,9 @@ double sort_once(const Input &input, Sorter &sorter, bool in_place, unsigned cha
   runs.struct_size = sizeof runs;
   runs.count = input.offsets.size() - 1;
   runs.offsets = input.offsets.data();
-  runs.records = input.records.get();
+  runs.records = input.records.data();
   if (in_place)
-    std::memcpy(to, input.records.get(), input.size);
+    std::memcpy(to, input.records.data(), input.size);
   else
     std::memset(to, POISON, input.size);
   recsort_error error;
@@ -171,7 +163,7 @@ double sort_once(const Input &input, Sorter &sorter, bool in_place, unsigned cha
 // The first sort of a sorter, and its creation.
 double sort_first(const Input &input, const Words &method, unsigned threads, unsigned char *to)
 {
-  std::memcpy(to, input.records.get(), input.size);
+  std::memcpy(to, input.records.data(), input.size);
   std::unique_ptr<Sorter> sorter;
   recsort_error error;
   recsort_status status = RECSORT_OK;
@@ -323,10 +315,10 @@ unsigned long number(const std::string &word)
 // Reads records from a command, and makes runs of them.
 void read_records(Input &input, const std::string &command)
 {
-  input.records.reset(new unsigned char[input.size]);
+  input.records.resize(input.size);
   FILE *const pipe = popen(command.c_str(), "r");
   if (!pipe) fail("recgen: " + std::string(std::strerror(errno)));
-  const size_t got = fread(input.records.get(), 1, input.size, pipe);
+  const size_t got = fread(input.records.data(), 1, input.size, pipe);
   if (pclose(pipe) != 0 || got != input.size) fail("recgen has failed");
 }
 
@@ -337,8 +329,9 @@ void make_input(const Words &words, cJSON *)
   const auto kind = std::find_if(kinds.begin(), kinds.end(),
                                  [&](const Kind &each) { return each.name == words[3]; });
   Input &input = inputs[words[1]] = Input{&*kind, words[2], words[4], 0, {}, {}, {}};
-  if (__builtin_mul_overflow(count, kind->size, &input.size))
-    fail(words[5] + " records are too many");
+  ptrdiff_t size;
+  if (__builtin_mul_overflow(count, kind->size, &size)) fail(words[5] + " records are too many");
+  input.size = static_cast<size_t>(size);
   for (size_t r = 0; r < runs; r++)
     input.offsets.push_back(static_cast<size_t>(
         static_cast<double>(count) / static_cast<double>(runs) * static_cast<double>(r)));
@@ -348,7 +341,7 @@ void make_input(const Words &words, cJSON *)
   const Sorter sorter(input.schema, words[7], words[8], 0);
   for (size_t r = 0; r < runs; r++) {
     recsort_error error;
-    check(recsort_sort(sorter.own, input.records.get() + input.offsets[r] * kind->size,
+    check(recsort_sort(sorter.own, input.records.data() + input.offsets[r] * kind->size,
                        input.offsets[r + 1] - input.offsets[r], &error),
           error);
   }
@@ -370,7 +363,7 @@ void write_run(const Words &words, cJSON *)
 {
   const Input &input = inputs.at(words[1]);
   const size_t r = number(words[2]), begin = input.offsets[r], end = input.offsets[r + 1];
-  use_file(words[4], input.records.get() + begin * sizeof(Entity), end - begin, words[3] == "text",
+  use_file(words[4], input.records.data() + begin * sizeof(Entity), end - begin, words[3] == "text",
            false);
 }
 
@@ -378,7 +371,7 @@ void check_file(const Words &words, cJSON *)
 {
   const Input &input = inputs.at(words[1]);
   const Bytes &expected = words[2] == "input" ? input.records : input.sorted;
-  use_file(words[3], expected.get(), input.count(), words[2] == "text", true);
+  use_file(words[3], expected.data(), input.count(), words[2] == "text", true);
 }
 
 // clear: frees inputs and sorters
@@ -386,7 +379,7 @@ void clear(const Words &, cJSON *)
 {
   inputs.clear();
   sorters.clear();
-  scratch = {};
+  scratch = Bytes();
 }
 
 cJSON *add_plugin(recsort_plugin_list *list, size_t p)
