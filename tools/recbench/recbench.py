@@ -20,7 +20,7 @@ contenders take turns; medians are compared.
   --list                list plugins and algorithms, then exit
   --help, --version     print this, or the version, then exit
 
-LIST is separated by commas; K, M and G are powers of 1024.
+LIST is separated by commas; K, M, G and T are powers of 1024.
 """
 import argparse
 import json
@@ -70,8 +70,8 @@ class Trouble(Exception):
 # ---- Options ----
 
 def number(text, most=2**64 - 1):
-    digits = re.fullmatch(r'(\d+)([KMG]?)', text)
-    value = int(digits[1]) << 10 * ' KMG'.index(digits[2] or ' ') if digits else 0
+    digits = re.fullmatch(r'(\d+)([KMGT]?)', text)
+    value = int(digits[1]) << 10 * ' KMGT'.index(digits[2] or ' ') if digits else 0
     if not 0 < value <= most:
         raise ValueError
     return value
