@@ -15,7 +15,7 @@ for name in ("cpu", "cores", "memory", "kernel", "compiler", "build"):
     assert report["machine"][name], name
 
 groups = report["groups"]
-inputs, methods, stages = set(), set(), {"encode", "sort", "verify", "permute", "held"}
+inputs, methods, walls, stages = set(), set(), set(), {"encode", "sort", "verify", "permute", "held"}
 for group in groups:
     suite = group["suite"]
     for contender in group["contenders"]:
@@ -28,15 +28,22 @@ for group in groups:
             assert series["min"] == min(each) and series["max"] == max(each), name
             assert series["median"] == statistics.median(each), name
         assert contender["series"]["wall"]["min"] > 0
+        walls.update(contender["series"]["wall"]["each"])
         if method == "recsort" and variant != "first":
             assert ({"held"} if suite == "merge" else stages) <= set(contender["series"])
-        if method == "std::stable_sort":
-            assert contender["times_as_fast_as"]["std::stable_sort"] == 1
+        for peer, speed in contender["times_as_fast_as"].items():
+            peer_threads = 1 if peer == "std::stable_sort" else threads
+            median, = (one["series"]["wall"]["median"] for one in group["contenders"] if one["method"] == peer
+                       and one["threads"] == peer_threads and one["distribution"] == contender["distribution"])
+            assert speed == median / contender["series"]["wall"]["median"], (peer, contender)
+        assert suite in ("merge", "file") or "std::stable_sort" in contender["times_as_fast_as"]
     for target in group["targets"]:
         if "at_least" in target:
             assert target["met"] == (target["value"] >= target["at_least"])
         else:
             assert target["met"] == (target["value"] <= target["at_most"])
+
+assert len(walls) > 100, walls
 
 expected = {("entity", "entity", "random", 1000, None), ("file", "entity", "random", 65536 // 20, None)}
 expected |= {("keys", record, "random", 1000, None) for record in ("key64", "key128", "gensort")}
