@@ -18,13 +18,18 @@ install(DIRECTORY core/include/recsort DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/recsort/schemas)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# The tools find the library beside them.
+# The tools find the library beside them, and recbench the program that sorts for it.
 file(RELATIVE_PATH to_library ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-foreach(tool recsort recgen reccat recbench recschema sprites)
+foreach(tool recsort recgen reccat recschema sprites)
   if(TARGET ${tool})
     set_target_properties(${tool} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
   endif()
 endforeach()
+
+if(TARGET recbench-sorts)
+  file(RELATIVE_PATH to_library ${CMAKE_INSTALL_PREFIX}/libexec/recsort ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(recbench-sorts PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
+endif()
 
 # find_package(recsort)
 install(EXPORT recsort-targets NAMESPACE recsort:: DESTINATION ${config_folder})

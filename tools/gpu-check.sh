@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: tools/gpu-check.sh [OPTION]...
 # Checks and measures the CUDA plugin on this machine's GPU. Writes tools/results/GPU.txt, with the
-# machine, every check and every figure, and GPU.json and GPU-records.json for programs.
+# machine, every check and the medians.
 #   --build DIR      use what is built there, here or elsewhere; else it is built, with nvcc
 #   --packages DIR   Debian packages that are not installed, unpacked by dpkg -x; repeatable
 #   --only STEP      conformance, files, sanitizers, benchmark (data on the device), merges (sorted
@@ -80,6 +80,7 @@ LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
 export OMP_WAIT_POLICY=passive # several programs run at the same time
 programs='tests/conformance/conformance tools/recsort tools/recgen tools/recbench/recbench
+  tools/recbench/recbench-sorts
   plugins/cuda/bench/gpu-bench plugins/cuda/bench/verify-cost tests/large/many_records'
 for program in $programs; do
   [ -x "$build/$program" ] || fail "$build/$program is not there"
@@ -90,7 +91,7 @@ collect_into() { # DIR
   (cd "$build" && tar -chf - core/librecsort.so* plugins/cuda/librecsort_cuda.so $programs) |
     tar -xf - -C "$1"
   mkdir -p "$1/packages/usr/lib"
-  for program in $programs; do ldd "$build/$program"; done |
+  for program in $programs; do ldd "$build/$program" 2> /dev/null || true; done |
     awk '/ => / && $1 ~ /^lib(yaml|cjson|gomp|omp|xxhash|cub-of-headers)/ { print $3 }' | sort -u |
     xargs -I @ cp -L @ "$1/packages/usr/lib"
 }
@@ -199,7 +200,7 @@ run_recbench() { # OPTION...
 measure_records() {
   say
   if [ -n "$quick" ]; then count=4M size=256M; else count=16M size=1G; fi
-  run_recbench --suite entity --count $count --repeat 9 --plugin all --json "$work/records"
+  run_recbench --suite entity --count $count --repeat 9 --plugin all
   run_recbench --suite keys --count 4M --plugin all
   for plugin in cpu cuda; do
     run_recbench --suite file --size $size --folder /dev/shm --plugin $plugin --repeat 3
@@ -216,7 +217,7 @@ for step in conformance files sanitizers; do
   if wanted $step; then check_$step; fi
 done
 # Unquoted: it may be empty.
-if wanted benchmark; then run_bench $quick --json "$work/json"; fi
+if wanted benchmark; then run_bench $quick; fi
 if wanted merges; then
   sizes=2^20,2^24
   [ -n "$quick" ] || sizes=$sizes,2^27
@@ -238,7 +239,5 @@ esac
 [ -z "$append" ] || [ ! -e "$output/$slug.txt" ] || cat "$output/$slug.txt" > "$work/before"
 touch "$work/before"
 cat "$work/before" "$work/text" > "$output/$slug.txt"
-[ ! -e "$work/json" ] || cp "$work/json" "$output/$slug.json"
-[ ! -e "$work/records" ] || cp "$work/records" "$output/$slug-records.json"
 echo "wrote $output/$slug.txt"
 exit $failed

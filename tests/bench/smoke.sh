@@ -21,30 +21,28 @@ refused() {
   "$recbench" "$@" >"$work/out" 2>"$work/err"
   [ $? -eq 2 ] || fail "not refused: $*"
   grep -q "^recbench: .*$words" "$work/err" || fail "$*: $(cat "$work/err")"
+  [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$*: more than a line: $(cat "$work/err")"
 }
 
 mkdir "$work/folder"
-set -- --suite all --count 1000,17 --threads 1,3 --repeat 3 --size 64K --algorithm all
-"$recbench" "$@" --recsort "$recsort" --folder "$work/folder" --json "$work/json" >"$work/table" ||
-  fail "the run failed"
-"$python" "$here/check.py" "$work/json" || fail "the JSON is not as it should be"
+set -- --suite all --count 1000 --threads 1,3 --repeat 3 --size 64K
+"$recbench" "$@" --recsort "$recsort" --folder "$work/folder" --json "$work/json" --svg "$work/svg" \
+  >"$work/table" || fail "the run failed"
+"$python" "$here/check.py" "$work/json" "$work/svg" || fail "the JSON or the picture is not as it should be"
 [ "$(ls -A "$work/folder")" = "" ] || fail "files are left in the folder"
-grep -q '^keys: key128, random, 17 records of 32 bytes$' "$work/table" || fail "no table"
+grep -q '^keys: key128, random, 1000 records of 32 bytes$' "$work/table" || fail "no table"
 grep -q 'extra bytes a record of recsort FILE' "$work/table" || fail "no target"
 [ "$(wc -L <"$work/table")" -le 80 ] || fail "the table is too wide"
 
-set -- --suite entity --count 100 --repeat 1
-if command -v gnuplot >"$work/out"; then
-  "$recbench" "$@" --svg "$work/svg" >"$work/out" || fail "no picture"
-  "$python" -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$work/svg" ||
-    fail "the picture is no XML"
-fi
-mkdir "$work/empty"
-PATH=$work/empty "$recbench" "$@" --svg "$work/none" >"$work/out" 2>"$work/err"
-[ $? -eq 2 ] || fail "drawn without gnuplot"
-grep -q '^recbench: gnuplot is needed' "$work/err" || fail "gnuplot is not asked for"
-[ ! -e "$work/none" ] || fail "half a picture is left"
-
+set -- --suite entity --count 17 --repeat 1
+"$recbench" "$@" --algorithm all >"$work/table" || fail "the run of every algorithm failed"
+for algorithm in merge sequential; do
+  grep -q "^  recsort cpu/$algorithm, first  *1 " "$work/table" || fail "no $algorithm"
+done
+"$recbench" --suite threads --repeat 1 >"$work/table" || fail "the suite threads failed"
+for line in 'sort alone: median' 'sort beside a busy process on each processor: median'; do
+  grep -q "^$line" "$work/table" || fail "no line: $line"
+done
 "$recbench" --list | grep -q '^cpu: ' || fail "--list"
 "$recbench" --version | grep -q '^recbench [0-9]' || fail "--version"
 [ "$("$recbench" --help | wc -l)" -le 24 ] || fail "--help is too long"
@@ -54,22 +52,38 @@ refused "'nothing'" --suite nothing
 refused "'0'" --count 0
 refused "'20000000000000000000'" --count 20000000000000000000
 refused "'17179869184G'" --count 17179869184G
+refused "too many" --suite entity --count 17179869183G
 refused "'f31'" --record f31
-refused "more than 6" --distribution few,few,few,few,few,few,few
-refused "'x'" --threads 1,x
+refused "'1,x'" --threads 1,x
 refused "''" --threads ''
 refused "--repeat" --repeat 0
 refused "'absent'" --plugin absent
-refused "unexpected" file
+refused "arguments: file" file
 refused "absent" --suite file --folder "$work/absent" --size 1K
 refused "absent" --suite file --folder "$work/folder" --recsort "$work/absent" --size 1K
 refused "json" "$@" --json "$work/absent/json"
+refused "a record" --suite file --size 19
+refused "No space" "$@" --json /dev/full
 [ "$(ls -A "$work/folder")" = "" ] || fail "files are left after a failure"
+
+# A signal ends it, and removes its files.
+"$recbench" --suite file --folder "$work/folder" --recsort "$recsort" --size 16M >"$work/out" 2>&1 &
+until [ "$(ls -A "$work/folder")" != "" ]; do sleep 0.05; done
+kill $!
+wait $!
+[ $? -gt 128 ] || fail "the signal did not end it"
+[ "$(ls -A "$work/folder")" = "" ] || fail "files are left after a signal"
 
 # A plugin whose result is a permutation, but a wrong one.
 export RECSORT_PLUGIN_PATH="$plugins"
-set -- --suite entity --count 100 --repeat 1 --plugin scripted
-"$recbench" "$@" >"$work/out" || fail "the plugin does not sort"
+"$recbench" "$@" --plugin scripted >"$work/out" || fail "the plugin does not sort"
 export RECSORT_TEST_SCRIPT=sort-unsorted
-refused "wrong result" "$@"
+refused "wrong result" "$@" --plugin scripted
+
+# A command whose output is wrong.
+printf '#!/bin/sh\nfor word do [ "$last" = -o ] && out=$word; last=$word; done\n[ -z "$out" ] || cp "$last" "$out"\n' \
+  >"$work/copies"
+chmod +x "$work/copies"
+unset RECSORT_PLUGIN_PATH
+refused "wrong result: .*output" --suite file --folder "$work/folder" --recsort "$work/copies" --size 64K --repeat 1
 exit 0

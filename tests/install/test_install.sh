@@ -42,7 +42,7 @@ expect "$scratch/pc_c"
 expect "$scratch/pc_cxx"
 expect "$scratch/pc_sorter"
 
-for tool in recsort recgen reccat recschema sprites; do
+for tool in recsort recgen reccat recschema recbench sprites; do
   "$scratch/root/bin/$tool" --version
   test -s "$scratch/root/share/man/man1/$tool.1"
 done

@@ -118,9 +118,9 @@ if "$sprites" --count 1 --strip it.png > out 2> log; then
     "$sprites" $small --count $count --strip few.png > out
     check "$count frames, $count panels" test "$(decoded few.png | cut -d' ' -f1)" = $((64 * count - 4))
   done
-  # the picture of the README is what the command beside it writes
-  command=$(sed -n 's|^sprites \(.*\) --strip docs/sprites.png.*|\1|p' "$source/README.md")
-  check 'the README has the command' test -n "$command"
+  # the picture is what the command in docs/library.md writes
+  command=$(sed -n 's|^sprites \(.*\) --strip docs/sprites.png.*|\1|p' "$source/docs/library.md")
+  check 'the page has the command' test -n "$command"
   "$sprites" $command --strip shown.png > out
   check 'the picture of the README' test "$(decoded shown.png)" = "$(decoded "$source/docs/sprites.png")"
   check 'it is small' test "$(wc -c < "$source/docs/sprites.png")" -le 61440

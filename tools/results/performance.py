@@ -1,24 +1,26 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/performance.md and the charts in docs/charts from the result files here.
+"""Writes the tables of docs/performance.md and README.md and the charts in docs/charts from the result
+files here.
 
 Usage: performance.py [--check]    --check: change nothing; exit status 1 if anything would change
 
 A table stands between the lines `<!-- table NAME -->` and `<!-- end -->`. Every figure is a median of
 a committed result, as measured or converted to another unit; bars are drawn from the same figures.
 """
-import json
 import re
 import sys
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parent / 'recbench'))
 from charts import chart  # noqa: E402
 
-HERE = Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / 'docs'
-PAGE = DOCS / 'performance.md'
+PAGE, README = DOCS / 'performance.md', DOCS.parent / 'README.md'
 
 STD, PARALLEL, CPU, GPU = 'std::stable_sort', '__gnu_parallel::stable_sort', 'recsort cpu', 'recsort gpu'
+DEFAULT = 'hybrid', 'sample'  # names of recsort's default algorithm
 MERGE, RADIX = 'cub::DeviceMergeSort', 'cub::DeviceRadixSort'
 KEYS = {'f32': '32-bit keys', 'u64': '64-bit keys', 'u128': '128-bit keys'}
 INPUTS = {'': 'random', 'sorted': 'sorted', 'nearly': 'sorted, 1% displaced', 'holes': 'sorted, 1% zero',
@@ -40,7 +42,8 @@ def records(name):
         head = re.fullmatch(r'(\w+): (\w+), (\w+), (\d+) records of \d+ bytes', line)
         if head:
             group = found.setdefault((*head.groups()[:3], int(head[4])), {})
-        row = re.match(r'  (\S+(?: FILE)?(?: (cpu|cuda)/\w+)?)(?:, (to|first))? +(\d+) +([\d.]+) +[\d.]+ +[\d.]+ ', line)
+        row = re.match(r'  (\S+(?: FILE| --merge| -m of text)?(?: (cpu|cuda)/\w+)?)(?:, (to|first|\d+ files))? +(\d+) +'
+                       r'([\d.]+) +[\d.]+ +[\d.]+ ', line)
         if row and group is not None:
             name, plugin, variant, threads, ms = row.groups()
             if plugin:
@@ -53,23 +56,21 @@ def records(name):
     return found
 
 
+def section(title):
+    """The lines of gpu-bench's table below a line that begins like this."""
+    text = (HERE / 'nvidia-h200.txt').read_text()
+    return text[text.index(f'\n{title}'):].split('\n\n')[0].splitlines()
+
+
 def pairs():
     """{(key, input, count): {method: ms}}, recsort being its default algorithm."""
     found = {}
-    for one in suite('pairs'):
-        name = one.get('algorithm', one['method'])
-        at = one['record'], one.get('distribution', ''), one['count']
-        found.setdefault(at, {})['recsort' if name in ('hybrid', 'sample') else name] = median(one, 'device')
+    for line in section('Pairs of a key'):
+        row = re.match(r'(?:recsort )?(\S+) +(\w+) +([a-z]* ) *2\^(\d+) +\d+ +([\d.]+) ', line)
+        if row:
+            name, key, kind, power, ms = row.groups()
+            found.setdefault((key, kind.strip(), 1 << int(power)), {})['recsort' if name in DEFAULT else name] = float(ms)
     return found
-
-
-def suite(name):
-    result = json.loads((HERE / 'nvidia-h200.json').read_text())
-    return [one for group in result['groups'] if group['suite'] == name for one in group['contenders']]
-
-
-def median(one, series):
-    return 1e3 * one['series'][series]['median']
 
 
 # ---- Writing ----
@@ -80,8 +81,9 @@ def ms(value):
         f'{value:.2f}' if value < 10 else f'{value:.1f}' if value < 100 else f'{value:.0f}'
 
 
-def table(header, rows):
-    lines = [header, ['---'] + ['---:'] * (len(header) - 1), *rows]
+def table(header, rows, words=1):
+    """The first `words` columns hold words, the others figures."""
+    lines = [header, ['---'] * words + ['---:'] * (len(header) - words), *rows]
     return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
 
 
@@ -189,16 +191,17 @@ def by_input(all_pairs):
 
 def published():
     best = {}
-    for one in suite('experiment'):
-        name = one.get('algorithm', one['method'])
-        name = 'recsort (default)' if name in ('hybrid', 'sample') else name
-        times = best.setdefault(name, [])
-        times.append((median(one, 'device'), median(one, 'sort'), one.get('block', 0)))
+    for line in section('Entities on the device'):
+        row = re.match(r'(?:recsort )?(\S+) +(-|\d+) +2\^24 +\d+ +([\d.]+) +([\d.]+) ', line)
+        if row:
+            name, block, whole, sort = row.groups()
+            times = best.setdefault('recsort (default)' if name in DEFAULT else name, [])
+            times.append((float(whole), float(sort), block.strip('-')))
     rows = sorted((min(times), name) for name, times in best.items())
     kind = lambda name: 0 if name == 'merge' or name.startswith('recsort') else 3 if name.startswith(('rank', 'corank')) else 2
     return ({'published': table(
         ['16,777,216 Entities on the device, descending', 'threads a block', 'encode, sort and gather, ms', 'sort alone, ms'],
-        [[f'`{name}`' if '(' not in name else name, str(block or ''), ms(whole), ms(sort)]
+        [[f'`{name}`' if '(' not in name else name, block, ms(whole), ms(sort)]
          for (whole, sort, block), name in rows])},
         {'gpu-algorithms': chart('16.8 million records in device memory: encode, sort and gather', 'milliseconds on an H200',
                                  False, [(0, 'recsort'), (3, 'published merge sorts, in recsort'), (2, 'CUB and Thrust')],
@@ -210,7 +213,35 @@ def many():
     found = re.findall(r'^recsort (\S+) +f32 +(\d{7,}) +\d+ +([\d.]+) ', (HERE / 'nvidia-h200.txt').read_text(), re.M)
     return {'many': table(['32-bit keys', 'pairs', 'index bits', 'recsort, ms'], [
         ['random', f'{int(count):,}', '32' if int(count) <= 1 << 32 else '64', ms(float(time))]
-        for name, count, time in found if name in ('hybrid', 'sample')])}
+        for name, count, time in found if name in DEFAULT])}
+
+
+# ---- Why not ... ----
+
+def python_package(title):
+    """{method: ms} of a group of tools/python/bench.py."""
+    text = (HERE / 'python-amd-epyc-2-cores.txt').read_text()
+    rows = text[text.index(f'{title}\n'):].split('\n\n')[0].splitlines()
+    return {name: float(time) for time, _, name in (row.split(maxsplit=2) for row in rows[2:-1])}
+
+
+def why(gpu, all_pairs):
+    title = '2^22 records of 20 bytes, keys float32'
+    python, device = python_package(title), all_pairs['f32', '', 1 << 24]
+    files = gpu['file', 'entity', 'random', 53687091]
+    source = lambda name, file: f'[{name}](tools/results/{file})'
+    epyc, h200 = source('two EPYC cores', 'python-amd-epyc-2-cores.txt'), source('H200', 'nvidia-h200.txt')
+    xeon = source('16 Xeon cores', 'nvidia-h200.txt')
+    rows = [('NumPy, `argsort` and `take`', 'sorts indices on one thread, then moves records', '2^22 records',
+             python['numpy argsort stable, take'], python['recsort.sort'], epyc),
+            ('a database: DuckDB, `order by`', 'sorts columns; ties come in any order', '2^22 records',
+             python['duckdb order by'], python['recsort.sort'], epyc),
+            ('CUB, radix sort', 'sorts pairs by one number, on the device', '2^24 pairs',
+             device[RADIX], device['recsort'], h200),
+            ('GNU sort, `sort -m`', 'merges lines of text', '1 GiB in two files',
+             files['sort -m of text', '2 files', 1], files['recsort --merge', '2 files', 16], xeon)]
+    return table(['instead of recsort', 'what it does', 'input', 'measured on', 'its time, ms', 'recsort, ms'],
+                 [[*words, where, ms(its), ms(ours)] for *words, its, ours, where in rows], words=4)
 
 
 # ---- All of it ----
@@ -221,12 +252,16 @@ def everything():
     for made in (host_records(gpu), few_cores(cpu), by_size(all_pairs), by_input(all_pairs), published()):
         tables.update(made[0])
         charts.update(made[1])
-    text = PAGE.read_text()
-    for name, lines in tables.items():
-        text, found = re.subn(rf'(<!-- table {name} -->\n).*?(<!-- end -->)',
-                              lambda at: f'{at[1]}\n{lines}\n\n{at[2]}', text, flags=re.DOTALL)
-        assert found == 1, f'docs/performance.md has {found} tables {name}'
-    return {PAGE: text, **{DOCS / 'charts' / f'{name}.svg': svg for name, svg in charts.items()}}
+    pages = {PAGE: tables, README: {'why': why(gpu, all_pairs)}}
+    texts = {}
+    for page, tables in pages.items():
+        text = page.read_text()
+        for name, lines in tables.items():
+            text, found = re.subn(rf'(<!-- table {name} -->\n).*?(<!-- end -->)',
+                                  lambda at: f'{at[1]}\n{lines}\n\n{at[2]}', text, flags=re.DOTALL)
+            assert found == 1, f'{page.name} has {found} tables {name}'
+        texts[page] = text
+    return {**texts, **{DOCS / 'charts' / f'{name}.svg': svg for name, svg in charts.items()}}
 
 
 def main():

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Measures recsort on this machine: builds a Release, runs recbench, and writes the results beside
-# this script. Options are passed on to recbench. Then run performance.py.
+# Measures recsort on this machine: builds a Release, runs recbench, and writes its tables beside this
+# script. Options are passed on to recbench. Then run performance.py.
 #   tools/results/run.sh [OPTION]...
 set -eu
 
@@ -15,14 +15,12 @@ slug=$(printf '%s-%s-cores' "${cpu:-$(uname -m)}" "$(nproc)" |
 cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DRECSORT_TESTS=OFF
 cmake --build "$build" --parallel
 
-# Old files are replaced only when both new ones are complete.
-new=$(mktemp -d "$results/.new-XXXXXX")
-trap 'rm -rf "$new"' EXIT
+# The old file is replaced only when the new one is complete.
+new=$(mktemp "$results/.new-XXXXXX")
+trap 'rm -f "$new"' EXIT
 trap 'exit 2' HUP INT TERM
-"$build/tools/recbench/recbench" --suite all --json "$new/json" "$@" >"$new/txt"
-cat "$new/txt"
-for kind in json txt; do
-  chmod 644 "$new/$kind"
-  mv "$new/$kind" "$results/$slug.$kind"
-done
-echo "wrote $results/$slug.json and .txt"
+"$build/tools/recbench/recbench" --suite all "$@" >"$new"
+cat "$new"
+chmod 644 "$new"
+mv "$new" "$results/$slug.txt"
+echo "wrote $results/$slug.txt"

@@ -1,7 +1,9 @@
 /* program.c - see program.h. */
 #include "support/program.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,21 +44,21 @@ const char *tool_output_name(const char *path)
 
 bool tool_parse_count(const char *text, uint64_t most, uint64_t *value)
 {
-  uint64_t sum = 0;
-  if (*text < '0' || *text > '9') return false;
-  for (; *text >= '0' && *text <= '9'; text++) {
-    if (__builtin_mul_overflow(sum, 10u, &sum)) return false;
-    if (__builtin_add_overflow(sum, (uint64_t)(*text - '0'), &sum)) return false;
-  }
-  if (*text != '\0') {
-    static const char suffixes[] = "KMGT";
-    const char *const suffix = strchr(suffixes, *text);
-    if (suffix == NULL || text[1] != '\0') return false;
-    if (__builtin_mul_overflow(sum, UINT64_C(1) << 10 * (suffix - suffixes + 1), &sum))
+  static const char suffixes[] = "KMGT";
+  char *end;
+  if (*text < '0' || *text > '9') return false; /* strtoull takes blanks and signs */
+  errno = 0;
+  uint64_t number = strtoull(text, &end, 10);
+  if (errno != 0) return false;
+  if (*end != '\0') {
+    const char *const suffix = strchr(suffixes, *end);
+    if (suffix == NULL || end[1] != '\0' ||
+        __builtin_mul_overflow(number, UINT64_C(1) << 10 * (suffix - suffixes + 1), &number)) {
       return false;
+    }
   }
-  if (sum > most) return false;
-  *value = sum;
+  if (number > most) return false;
+  *value = number;
   return true;
 }
 

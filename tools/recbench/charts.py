@@ -14,6 +14,7 @@ STYLE = '''
     .axis { stroke: #818b98; }
     .mark { stroke: #818b98; stroke-dasharray: 3 3; }
     .s0 { fill: #1f6feb; } .s1 { fill: #bf8700; } .s2 { fill: #8c959f; } .s3 { fill: #1a7f64; }
+    .s4 { fill: #a371f7; } .s5 { fill: #cf5c4a; }
     @media (prefers-color-scheme: dark) {
       text { fill: #e6edf3; }
       .muted { fill: #9198a1; }
@@ -56,13 +57,14 @@ def chart(title, unit, longer_is_better, legend, panels, label=120, mark=None):
     (series, value, text). `label` is the room for names, `mark` a value to draw a line at."""
     better = 'longer bars are better \u2192' if longer_is_better else '\u2190 shorter bars are better'
     out = [_text(MARGIN, 30, title, 'title'), _text(MARGIN, 51, f'{unit}; {better}', 'muted')]
-    top, x = 84, MARGIN
-    if legend:
-        for series, name in legend:
-            out.append(f'<rect x="{x:g}" y="66" width="12" height="12" class="s{series}"/>')
-            out.append(_text(x + 18, 76, name))
-            x += 36 + 6.6 * len(name)
-        top = 108
+    top, x, y = 84, MARGIN, 66
+    for series, name in legend:
+        wide = 18 + 6.6 * len(name)
+        if x + wide > WIDTH:
+            x, y = MARGIN, y + 18
+        out.append(f'<rect x="{x:g}" y="{y}" width="12" height="12" class="s{series}"/>')
+        out.append(_text(x + 18, y + 10, name))
+        x, top = x + wide + 18, y + 42
     width, bottom = (WIDTH - 2 * MARGIN - GAP * (len(panels) - 1)) / len(panels), top
     for i, (heading, groups) in enumerate(panels):
         drawn, end = _panel(MARGIN + i * (width + GAP), top, width, label, heading, groups, mark)

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""The recipes of the README have at most ten lines each, and do what they say; so does the program in
+docs/library.md. The recipe in Python is run by tests/python/test_package.py.
+
+Usage: recipes.py CC CXX SOURCE-FOLDER LIBRARY-FOLDER TOOLS-FOLDER    (CFLAGS: further flags)
+"""
+import gzip
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+cc, cxx = sys.argv[1:3]
+source, library, tools = (Path(folder).resolve() for folder in sys.argv[3:])
+readme = (source / 'README.md').read_text()
+recipes = re.findall(r'```(\w+)\n(.*?)```', readme[readme.index('## Five recipes'):readme.index('## Build it')], re.S)
+random.seed(3)
+
+# What the reader of the recipe in C writes: three frames, whose distances have ties.
+GAME = '''
+#include <stdio.h>
+static int frame;
+static int move(entity *e, size_t count)
+{
+  for (size_t i = 0; i < count; i++) e[i].x = (float)i, e[i].distanceFromPlayer = (float)((i + (size_t)frame) % 3);
+  return frame++ < 3;
+}
+static void draw(const entity *e, size_t count)
+{
+  for (size_t i = 0; i < count; i++) printf("%g", (double)e[i].x);
+  printf(" ");
+}
+'''
+
+
+def run(words, **rest):
+    return subprocess.run(words, check=True, stdout=subprocess.PIPE, **rest).stdout
+
+
+def compiled(compiler, flags, files):
+    """What the program prints."""
+    run([*compiler.split(), '-Wall', '-Wextra', '-Werror', *flags, f'-I{source}/core/include', *files, f'-L{library}', '-lrecsort',
+         f'-Wl,-rpath,{library}', *os.environ.get('CFLAGS', '').split(), '-o', 'program'])
+    return run(['./program'], text=True, cwd=source if 'program.c' in files else '.',
+               executable=Path('program').resolve()).split()
+
+
+def shell(text):
+    return run(['sh', '-euc', text], env=dict(os.environ, PATH=f'{tools}:{os.environ["PATH"]}'))
+
+
+def program_in_c():
+    text = re.search(r'```c\n(.*?)```', (source / 'docs/library.md').read_text(), re.S)[1]
+    assert text.count('\n') <= 25
+    Path('program.c').write_text(text)
+    assert compiled(cc, ['-std=c11'], ['program.c']) == ['3', '2', '1']
+
+
+def c(text):
+    for name in 'depth_sort.c', 'depth_sort.h':
+        shutil.copy(source / 'tools/sprites' / name, name)
+    Path('game.c').write_text(text.replace('\n', '\n' + GAME, 1) +
+                              'int main(void)\n{\n  entity e[7] = {{0}};\n  game(e, 7);\n  return 0;\n}\n')
+    frames = [sorted(range(7), key=lambda i: -((i + frame) % 3)) for frame in range(3)]
+    assert compiled(cc, ['-std=c11'], ['game.c', 'depth_sort.c']) == [''.join(map(str, order)) for order in frames]
+
+
+def cpp(text):
+    Path('stars.cpp').write_text(text)
+    assert compiled(cxx, ['-std=c++17'], ['stars.cpp']) == ['1', '3', '2']
+
+
+def npy(text):
+    """Records of a float32 and an int32, in a file that NumPy could have written."""
+    stars = [(random.choice([2.5, 5.5, 1.5]), i) for i in random.sample(range(1000), 500)]
+    def file(records):
+        header = f"{{'descr': [('mag', '<f4'), ('id', '<i4')], 'fortran_order': False, 'shape': ({len(records)},), }}"
+        return b'\x93NUMPY\x01\0v\0' + header.ljust(117).encode() + b'\n' + b''.join(struct.pack('<fi', *r) for r in records)
+    Path('stars.npy.gz').write_bytes(gzip.compress(file(stars)))
+    shell(text)
+    assert Path('brightest.npy').read_bytes() == file(sorted(stars, key=lambda r: (-r[0], r[1]))[:2])
+
+
+def las(text):
+    """Points of format 1; their times and heights have ties."""
+    def point(i):
+        return struct.pack('<iiiHBBbBHd', i, 0, random.randrange(9), 0, 0, random.randrange(4), 0, 0, 0, random.randrange(99))
+    def file(points):
+        head = bytearray(b'LASF'.ljust(227))
+        struct.pack_into('<I', head, 96, 227)
+        struct.pack_into('<I', head, 107, len(points))
+        return bytes(head) + b''.join(points)
+    time = lambda p: struct.unpack_from('<d', p, 20)[0]
+    scan = [point(i) for i in range(800)]
+    more = sorted((point(i) for i in range(300)), key=time)
+    Path('scan.las').write_bytes(file(scan))
+    Path('more.las').write_bytes(file(more))
+    Path('schemas').symlink_to(source / 'schemas')
+    shown = shell(text).decode().splitlines()
+    assert Path('by-time.las').read_bytes() == file(sorted(scan, key=time))
+    assert Path('all.las').read_bytes() == file(sorted(sorted(scan, key=time) + more, key=time))
+    best = sorted(scan, key=lambda p: (p[15], -struct.unpack_from('<i', p, 8)[0]))[:3]
+    assert [int(line.split()[0]) for line in shown[1:]] == [struct.unpack_from('<i', p)[0] for p in best]
+
+
+def python(text):
+    assert 'recsort.sort(' in text  # and tests/python runs it
+
+
+names = [name for name, _ in recipes]
+assert names == ['c', 'cpp', 'python', 'sh', 'sh'], names
+for (_, text), test in zip(recipes, (c, cpp, python, npy, las)):
+    assert text.count('\n') <= 10, text
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        test(text)
+        os.chdir('/')
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    program_in_c()
+    os.chdir('/')
+print('five recipes and a program do what they say')
