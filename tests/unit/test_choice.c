@@ -22,6 +22,13 @@ enum { LEAST = 12288, MANY = 2 * LEAST }; /* as recsort.h says */
 
 static uint32_t records[MANY];
 
+/* musl never unloads a library. So there, what an earlier test loaded is no mistake. */
+#if defined(__GLIBC__) || defined(_WIN32)
+enum { UNLOADS = true };
+#else
+enum { UNLOADS = false };
+#endif
+
 static bool is_loaded(const char *path)
 {
   void *const library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
@@ -42,7 +49,7 @@ static bool wrong_is_loaded(void)
 static int find_both(void **state)
 {
   (void)state;
-  assert_false(scripted_is_loaded() || wrong_is_loaded());
+  assert_false(UNLOADS && (scripted_is_loaded() || wrong_is_loaded()));
   return setenv("RECSORT_PLUGIN_PATH", WRONG ":" SCRIPTED, 1);
 }
 
@@ -182,7 +189,7 @@ static void test_its_own_algorithm_loads_nothing(void **state)
   recsort_sorter *const sorter = create((recsort_options){.algorithm = "sequential"});
   (void)state;
   assert_int_equal(sort(sorter, 3), RECSORT_OK);
-  assert_false(scripted_is_loaded() || wrong_is_loaded());
+  assert_false(UNLOADS && (scripted_is_loaded() || wrong_is_loaded()));
   assert_int_equal(sort(sorter, LEAST), RECSORT_OK);
   expect_plugin(sorter, "cpu");
   assert_true(scripted_is_loaded());
@@ -251,12 +258,13 @@ static void test_no_plugin_sorts_on_a_device(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      /* those that load fewer plugins come first */
       TEST(test_another_one_is_not_loaded_for_the_cpu),
-      TEST(test_only_the_one_by_that_name_is_loaded),
       TEST(test_few_records_load_nothing),
+      TEST(test_only_the_one_by_that_name_is_loaded),
+      TEST(test_its_own_algorithm_loads_nothing),
       TEST(test_many_records_go_to_the_best),
       TEST(test_what_the_cpu_does_not_have_is_looked_for),
-      TEST(test_its_own_algorithm_loads_nothing),
       TEST(test_no_memory_to_load_them),
       TEST(test_no_plugin_sorts_on_a_device),
   };
