@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: tests/foreign/fetch.sh TRIPLET FOLDER
 # Puts the libraries that a build for another processor or system needs into FOLDER: Debian's
-# packages, or, where Debian has none, static libraries compiled from Debian's sources. It uses apt
+# packages, or, where Debian has none, what it compiles from Debian's sources. It uses apt
 # with separate lists, so that the architectures and sources of this machine stay the same.
 set -eu
 triplet=$1
@@ -41,12 +41,13 @@ build() { # NAME OPTION...
   cmake -E tar xf "$name"_*.orig.tar.?z
   cmake -S "$name"-* -B "$name" -G Ninja --toolchain "$tests/toolchain.cmake" \
     -DRECSORT_TRIPLET="$triplet" -DRECSORT_ROOT="$folder" -DCMAKE_INSTALL_PREFIX=/usr \
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF "$@"
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF \
+    -DCMAKE_SHARED_LINKER_FLAGS=-static-libgcc "$@"
   DESTDIR="$folder" cmake --build "$name" --target install
 }
 
 build_sources() {
-  mkdir "$folder/apt/parts"
+  mkdir -p "$folder/apt/parts"
   for list in /etc/apt/sources.list /etc/apt/sources.list.d/debian.*; do
     [ ! -e "$list" ] ||
       sed 's/^Types:.*/Types: deb-src/; s/^deb /deb-src /' "$list" > "$folder/apt/parts/${list##*/}"

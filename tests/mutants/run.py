@@ -510,7 +510,7 @@ SORT_STAGES = [('emulated sorts', ['emulation', 'merges'],
 MERGE_STAGES = [('emulated merges', ['merges', 'test_device_plan', 'emulation'],
                  r'^emulation\.(merges|device_plan|merge)$', 60)]
 
-THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
+THREAD_STAGES = [('thread tests', ['test_pool', 'test_tasks', 'unload'], r'^threads\.(pool|tasks|unload)$', 60)]
 CPP_STAGES = [('C++ tests', ['test_cpp17'], r'^cpp\.cpp17$', 60)]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
 RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),

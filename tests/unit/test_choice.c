@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/platform/libraries.h"
 #include "recsort/device.h"
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
@@ -38,19 +39,19 @@ static bool is_loaded(const char *path)
 
 static bool scripted_is_loaded(void)
 {
-  return is_loaded(SCRIPTED "/librecsort_scripted.so");
+  return is_loaded(SCRIPTED "/librecsort_scripted" RS_LIBRARY_SUFFIX);
 }
 
 static bool wrong_is_loaded(void)
 {
-  return is_loaded(WRONG "/librecsort_wrong_score.so");
+  return is_loaded(WRONG "/librecsort_wrong_score" RS_LIBRARY_SUFFIX);
 }
 
 static int find_both(void **state)
 {
   (void)state;
   assert_false(UNLOADS && (scripted_is_loaded() || wrong_is_loaded()));
-  return setenv("RECSORT_PLUGIN_PATH", WRONG ":" SCRIPTED, 1);
+  return setenv("RECSORT_PLUGIN_PATH", WRONG RS_PATH_SEPARATOR SCRIPTED, 1);
 }
 
 static int forget(void **state)
@@ -202,7 +203,7 @@ static void test_its_own_algorithm_loads_nothing(void **state)
 /* Loading may run out of memory: an error, and the next sort succeeds. */
 static void test_no_memory_to_load_them(void **state)
 {
-  static const char many[] = SIX(WRONG ":") SIX(WRONG ":") SCRIPTED;
+  static const char many[] = SIX(WRONG RS_PATH_SEPARATOR) SIX(WRONG RS_PATH_SEPARATOR) SCRIPTED;
   bool failed = false;
   (void)state;
   assert_int_equal(setenv("RECSORT_PLUGIN_PATH", many, 1), 0);
@@ -229,7 +230,7 @@ static void test_no_memory_to_load_them(void **state)
 static void test_no_plugin_sorts_on_a_device(void **state)
 {
   const recsort_device_limits limits = {.struct_size = sizeof limits, .most_records = 1};
-  static const char *const paths[] = {SCRIPTED, SCRIPTED ":" WRONG};
+  static const char *const paths[] = {SCRIPTED, SCRIPTED RS_PATH_SEPARATOR WRONG};
   static const char *const words[] = {"no plugin here sorts on a device", "cannot be used"};
   recsort_schema *const schema = make_schema();
   (void)state;

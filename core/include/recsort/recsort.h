@@ -52,7 +52,13 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(_WIN32)
+#ifdef RECSORT_BUILDS /* defined when the library itself is compiled */
+#define RECSORT_API __declspec(dllexport)
+#else
+#define RECSORT_API
+#endif
+#elif defined(__GNUC__)
 #define RECSORT_API __attribute__((visibility("default")))
 #else
 #define RECSORT_API
