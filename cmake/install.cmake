@@ -12,6 +12,7 @@ set_target_properties(recsort_plugin PROPERTIES EXPORT_NAME plugin)
 set_target_properties(recsort_shared PROPERTIES EXPORT_NAME recsort)
 set_target_properties(recsort_static PROPERTIES EXPORT_NAME static)
 install(TARGETS recsort_shared recsort_static recsort_plugin EXPORT recsort-targets
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} # a DLL
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY core/include/recsort DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -8,7 +8,7 @@ set -eu
 build='gcc g++ libc6-dev cmake ninja-build pkg-config libyaml-dev libcjson-dev libxxhash-dev'
 test="$build clang libclang-rt-dev libomp-dev libcmocka-dev python3 python3-venv
   python3-yaml python3-jsonschema abigail-tools acl binutils e2fsprogs strace gnuplot-nox gcovr qemu-user-static
-  musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross libpng-dev
+  musl-tools gcc-mingw-w64-x86-64-win32 wine64 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross libpng-dev
   libdw-dev"
 
 case ${1-} in

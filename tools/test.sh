@@ -6,12 +6,12 @@
 #   gcc-sanitize, clang-sanitize     with assertions, the address and undefined behaviour sanitizers;
 #                                    each runs a part of the tests
 #   arm64, big-endian                for other processors, run by an emulator: what depends on them
-#   musl                             the library with another C library: unit and conformance tests
+#   musl, windows                    the library with another C library, and for Windows, run by Wine
 #   coverage                         which branches the tests take; fails below a floor
 #   clang-thread                     with the thread sanitizer: what threads work on
 set -eu
 cd "$(dirname "$0")/.."
-all='gcc clang gcc-sanitize clang-sanitize clang-thread arm64 big-endian musl coverage'
+all='gcc clang gcc-sanitize clang-sanitize clang-thread arm64 big-endian musl windows coverage'
 
 for name in "$@"; do
   case " $all " in
@@ -42,6 +42,7 @@ configure() { # NAME
     arm64) foreign "$1" aarch64-linux-gnu; return ;;
     big-endian) foreign "$1" s390x-linux-gnu; return ;;
     musl) foreign "$1" x86_64-linux-musl; return ;;
+    windows) foreign "$1" x86_64-w64-mingw32; return ;;
     clang*) compilers='-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++' ;;
     *) compilers='-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++' ;;
   esac

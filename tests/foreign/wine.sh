@@ -6,5 +6,5 @@ set -eu
 root=$1 library=$2
 shift 2
 export WINEPREFIX="$root/wine" WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
-export WINEPATH="Z:$root/usr/bin;Z:/usr/x86_64-w64-mingw32/lib;Z:$library"
+export LC_ALL=C.UTF-8 WINEPATH="Z:$root/usr/bin;Z:/usr/x86_64-w64-mingw32/lib;Z:$library"
 exec /usr/lib/wine/wine64 "$@"
