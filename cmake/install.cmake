@@ -35,5 +35,8 @@ install(FILES cmake/recsort-config.cmake ${PROJECT_BINARY_DIR}/recsort-config-ve
 
 # pkg-config
 file(RELATIVE_PATH to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+if(CMAKE_DL_LIBS)
+  set(dl_flag -l${CMAKE_DL_LIBS})
+endif()
 configure_file(cmake/recsort.pc.in recsort.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/recsort.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

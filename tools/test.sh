@@ -79,7 +79,7 @@ chosen() { # NAME
     clang) echo '-E (^faults\.tools|^cli\.(robust|tmpfs)|^emulation\.(devices\.)?(sample|(co)?rank)|^cuda\.(conformance|failures|tools\.tmpfs))' ;;
     gcc-sanitize) echo "-R $slow -E tmpfs" ;;
     clang-sanitize) echo "-E $slow|^cli\.tmpfs" ;;
-    clang-thread) echo '-R ^(unit|threads\.pool|conformance\.few|faults\.hook)' ;;
+    clang-thread) echo '-R ^(unit|threads\.(pool|tasks)|conformance\.few|faults\.hook)' ;;
     coverage) echo '-R ^(unit|schema|abi|install|faults|threads|cuda\.(devices|failures|in_runs|resident|verify)|conformance\.few|tools|bench|coverage)' ;;
   esac
 }
