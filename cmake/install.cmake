@@ -12,6 +12,7 @@ set_target_properties(recsort_plugin PROPERTIES EXPORT_NAME plugin)
 set_target_properties(recsort_shared PROPERTIES EXPORT_NAME recsort)
 set_target_properties(recsort_static PROPERTIES EXPORT_NAME static)
 install(TARGETS recsort_shared recsort_static recsort_plugin EXPORT recsort-targets
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} # a DLL
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY core/include/recsort DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -39,5 +40,8 @@ install(FILES cmake/recsort-config.cmake ${PROJECT_BINARY_DIR}/recsort-config-ve
 
 # pkg-config
 file(RELATIVE_PATH to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+if(CMAKE_DL_LIBS)
+  set(dl_flag -l${CMAKE_DL_LIBS})
+endif()
 configure_file(cmake/recsort.pc.in recsort.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/recsort.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

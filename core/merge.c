@@ -4,11 +4,10 @@
  * It checks the runs as well, but what is wrong with them is found out here, and only once a merge
  * has failed.
  */
-#define _POSIX_C_SOURCE 200809L
 #include <string.h>
-#include <time.h>
 
 #include "base/checked.h"
+#include "base/platform/clock.h"
 #include "base/sized.h"
 #include "key/encode.h"
 #include "sorter.h"
@@ -25,13 +24,6 @@ typedef struct merge_request {
   unsigned index_bits; /* 0: records */
   bool in_place;
 } merge_request;
-
-static double seconds_now(void)
-{
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- Arguments ---- */
 
@@ -224,10 +216,10 @@ static recsort_status merge(recsort_sorter *sorter, merge_request *request, recs
 {
   recsort_status status = check_result(sorter, request, error);
   if (status) return status;
-  const double begin = seconds_now();
+  const double begin = rs_clock_seconds();
   rs_sorter_begin(sorter, request->count);
   if (request->count) status = merge_somehow(sorter, request, error);
-  sorter->stats.sort_seconds = seconds_now() - begin;
+  sorter->stats.sort_seconds = rs_clock_seconds() - begin;
   sorter->stats.index_bits = request->index_bits;
   return status;
 }

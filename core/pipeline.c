@@ -13,27 +13,19 @@
  *
  *   records -> plugin -> records
  */
-#define _POSIX_C_SOURCE 200809L
 #include <string.h>
-#include <time.h>
 
 #include "base/checked.h"
+#include "base/platform/clock.h"
 #include "base/sized.h"
 #include "key/encode.h"
 #include "permute/permute.h"
 #include "sorter.h"
 
-static double seconds_now(void)
-{
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Adds the time since *since to *total, and resets *since. */
 static void lap(double *since, double *total)
 {
-  const double now = seconds_now();
+  const double now = rs_clock_seconds();
   *total += now - *since;
   *since = now;
 }
@@ -172,7 +164,7 @@ static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_erro
                                   .verify_seconds = times.verify,
                                   .permute_seconds = times.permute};
   if (sorter->verify == RECSORT_VERIFY_FULL) {
-    double clock = seconds_now();
+    double clock = rs_clock_seconds();
     status = rs_sorter_check_moved(sorter, r->records, r->sorted, r->count, error);
     lap(&clock, &sorter->stats.verify_seconds);
   }
@@ -191,7 +183,7 @@ static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_err
   if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, block.size, error);
   if (status) return status;
 
-  double clock = seconds_now();
+  double clock = rs_clock_seconds();
   char *keys = (char *)sorter->block + block.work.keys_offset;
   status = rs_key_encode(&sorter->plan, r->records, r->count, keys, sorter->team, 0, error);
   if (status) return status;
@@ -307,7 +299,7 @@ recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size
   status = serve(sorter, &r, error);
   if (status) return status;
   const size_t size = (size_t)sorter->plan.program.record_size;
-  double clock = seconds_now();
+  double clock = rs_clock_seconds();
   if (!r.moved) rs_gather(&r.order, 0, count, records, size, sorted, sorter->team);
   lap(&clock, &sorter->stats.permute_seconds);
   rs_choice_note(&sorter->choice, &sorter->plan.program, &sorter->stats);
@@ -322,7 +314,7 @@ recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
   if (status == RECSORT_OK) status = serve(sorter, &r, error);
   if (status) return status;
   const size_t size = (size_t)sorter->plan.program.record_size;
-  double clock = seconds_now();
+  double clock = rs_clock_seconds();
   if (r.moved) {
     rs_copy(records, r.sorted, r.bytes, sorter->team);
   } else if (!rs_permutation_is_identity(&r.order)) {

@@ -1,16 +1,12 @@
 /* schema_open.c - the public functions that make and read schemas: text is parsed to a description,
  * which is laid out. */
-#define _POSIX_C_SOURCE 200809L
 #include "recsort/recsort.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/platform/files.h"
 #include "base/sized.h"
 #include "layout/layout.h"
 #include "schema/parse.h"
@@ -84,75 +80,28 @@ recsort_status recsort_schema_load_memory(const void *text, size_t size, const c
   return status;
 }
 
-/* ---- Files ---------------------------------------------------------------------------------- */
-
-static recsort_status fail_file(const char *path, const char *why, recsort_error *error)
-{
-  return rs_fail_at(error, RECSORT_IO_ERROR, (rs_place){path, 0, 0}, "%s", why);
-}
-
-/* A pipe is allowed, so that a shell can generate the schema. A device is refused, as it may have
- * no end. */
-static recsort_status open_file(const char *path, int *file, recsort_error *error)
-{
-  struct stat about;
-  const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (opened < 0) return fail_file(path, strerror(errno), error);
-  const char *why = NULL;
-  if (fstat(opened, &about) != 0)
-    why = strerror(errno);
-  else if (S_ISDIR(about.st_mode))
-    why = "is a folder, not a schema";
-  else if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))
-    why = "is neither a file nor a pipe";
-  if (!why) {
-    *file = opened;
-    return RECSORT_OK;
-  }
-  close(opened);
-  return fail_file(path, why, error);
-}
-
-/* Reads up to the end of the file, or `limit` bytes. */
-static recsort_status read_file(int file, const char *path, unsigned char *text, size_t limit,
-                                size_t *size, recsort_error *error)
-{
-  size_t have = 0;
-  while (have < limit) {
-    const ssize_t got = read(file, text + have, limit - have);
-    if (got == 0) break;
-    if (got > 0) have += (size_t)got;
-    if (got < 0 && errno != EINTR) return fail_file(path, strerror(errno), error);
-  }
-  *size = have;
-  return RECSORT_OK;
-}
-
 recsort_status recsort_schema_load_file(const char *path, const recsort_allocator *allocator,
                                         recsort_schema **schema, recsort_error *error)
 {
-  enum {
-    LIMIT = RS_SCHEMA_MAX_BYTES + 1
-  }; /* one more than allowed, to detect a file that is too
-      * large */
+  enum { LIMIT = RS_SCHEMA_MAX_BYTES + 1 }; /* detects a file that is too large */
   const recsort_allocator a = rs_allocator(allocator);
-  int file = -1;
   size_t size = 0;
   if (!path || !schema)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no path, or nowhere to put the schema");
   recsort_status status = rs_check_allocator(allocator, error);
-  if (!status) status = open_file(path, &file, error);
   if (status) return status;
-  unsigned char *text = rs_allocate(&a, LIMIT);
-  status = text ? read_file(file, path, text, LIMIT, &size, error) : rs_fail_memory(error, LIMIT);
-  close(file);
-  if (!status) status = recsort_schema_load_memory(text, size, path, allocator, schema, error);
+  unsigned char *const text = rs_allocate(&a, LIMIT);
+  if (!text) return rs_fail_memory(error, LIMIT);
+  const char *const why = rs_file_read(path, text, LIMIT, &size);
+  if (why)
+    status = rs_fail_at(error, RECSORT_IO_ERROR, (rs_place){path, 0, 0}, "%s", why);
+  else
+    status = recsort_schema_load_memory(text, size, path, allocator, schema, error);
   rs_release(&a, text, LIMIT);
   return status;
 }
 
-/* ---- Contents of a schema
- * --------------------------------------------------------------------- */
+/* ---- Contents of a schema ---- */
 
 void recsort_schema_destroy(recsort_schema *schema)
 {

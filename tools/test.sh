@@ -6,16 +6,17 @@
 #   gcc-sanitize, clang-sanitize     with assertions, the address and undefined behaviour sanitizers;
 #                                    each runs a part of the tests
 #   arm64, big-endian                for other processors, run by an emulator: what depends on them
+#   musl, windows                    the library with another C library, and for Windows, run by Wine
 #   coverage                         which branches the tests take; fails below a floor
 #   clang-thread                     with the thread sanitizer: what threads work on
 set -eu
 cd "$(dirname "$0")/.."
-all='gcc clang gcc-sanitize clang-sanitize clang-thread arm64 big-endian coverage'
+all='gcc clang gcc-sanitize clang-sanitize clang-thread arm64 big-endian musl windows coverage'
 
 for name in "$@"; do
   case " $all " in
     *" $name "*) ;;
-    *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
 [ $# -gt 0 ] || set -- $all
@@ -40,6 +41,8 @@ configure() { # NAME
   case $1 in
     arm64) foreign "$1" aarch64-linux-gnu; return ;;
     big-endian) foreign "$1" s390x-linux-gnu; return ;;
+    musl) foreign "$1" x86_64-linux-musl; return ;;
+    windows) foreign "$1" x86_64-w64-mingw32; return ;;
     clang*) compilers='-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++' ;;
     *) compilers='-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++' ;;
   esac
@@ -76,7 +79,7 @@ chosen() { # NAME
     clang) echo '-E (^faults\.tools|^cli\.(robust|tmpfs)|^emulation\.(devices\.)?(sample|(co)?rank)|^cuda\.(conformance|failures|tools\.tmpfs))' ;;
     gcc-sanitize) echo "-R $slow -E tmpfs" ;;
     clang-sanitize) echo "-E $slow|^cli\.tmpfs" ;;
-    clang-thread) echo '-R ^(unit|threads\.pool|conformance\.few|faults\.hook)' ;;
+    clang-thread) echo '-R ^(unit|threads\.(pool|tasks)|conformance\.few|faults\.hook)' ;;
     coverage) echo '-R ^(unit|schema|abi|install|faults|threads|cuda\.(devices|failures|in_runs|resident|verify)|conformance\.few|tools|bench|coverage)' ;;
   esac
 }

@@ -42,7 +42,7 @@ static size_t append(recsort_error *error, size_t used, const char *format, va_l
 }
 
 static size_t append_text(recsort_error *error, size_t used, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    RS_PRINTS(3, 4);
 
 static size_t append_text(recsort_error *error, size_t used, const char *format, ...)
 {

@@ -6,6 +6,8 @@
 
 #include <stdarg.h>
 
+#include "base/platform/print.h"
+
 /* A place in a text: `source` may be NULL, `line` 0. */
 typedef struct rs_place {
   const char *source;
@@ -16,11 +18,11 @@ typedef struct rs_place {
 /* Fills in `error` (NULL is allowed) and returns `status`, so that a failing function can end with
  * `return rs_fail(error, ...)`. Text that is too long is cut; control characters become '?'. */
 recsort_status rs_fail(recsort_error *error, recsort_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    RS_PRINTS(3, 4);
 
 /* The same, with the parts of "source:line:column: " that are known before the text. */
 recsort_status rs_fail_at(recsort_error *error, recsort_status status, rs_place place,
-                          const char *format, ...) __attribute__((format(printf, 4, 5)));
+                          const char *format, ...) RS_PRINTS(4, 5);
 
 recsort_status rs_fail_memory(recsort_error *error, size_t size);
 

@@ -1,14 +1,12 @@
-#define _DEFAULT_SOURCE
 #include "base/memory.h"
 
 #include <assert.h>
 #include <stdalign.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/platform/memory.h"
 
 enum { HUGE_PAGE = 2 << 20, BLOCK_ALIGNMENT = 64, ARENA_BLOCK = 4 << 10 };
 
@@ -19,10 +17,8 @@ static void *library_allocate(void *context, size_t size)
   const size_t alignment = large ? (size_t)HUGE_PAGE : (size_t)BLOCK_ALIGNMENT;
   size_t rounded;
   if (!rs_round_up(size, alignment, &rounded)) return NULL;
-  void *memory = aligned_alloc(alignment, rounded);
-#ifdef MADV_HUGEPAGE
-  if (memory && large) (void)madvise(memory, rounded, MADV_HUGEPAGE); /* only advice */
-#endif
+  void *memory = rs_aligned_allocate(alignment, rounded);
+  if (memory && large) rs_advise_huge_pages(memory, rounded);
   return memory;
 }
 
@@ -30,7 +26,7 @@ static void library_release(void *context, void *memory, size_t size)
 {
   (void)context;
   (void)size;
-  free(memory);
+  rs_aligned_release(memory);
 }
 
 recsort_allocator rs_allocator(const recsort_allocator *allocator)

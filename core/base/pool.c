@@ -1,22 +1,18 @@
-#define _GNU_SOURCE
 #include "base/pool.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "base/platform/clock.h"
+#include "base/platform/threads.h"
 
 enum {
   MOST_JOBS = 64, /* jobs at once; a caller that finds no slot works alone */
   MOST_THREADS = 1024,
   WORD_BITS = 64,
   WORDS = MOST_THREADS / WORD_BITS,
-  CACHE_LINE = 64,
-  STACK_BYTES = 1 << 20
+  CACHE_LINE = 64
 };
 
 #define POLL_NS INT64_C(1000000)    /* an idle worker polls for this long before it sleeps */
@@ -46,20 +42,13 @@ static struct {
   atomic_uint sleeping; /* number of sleeping workers */
   atomic_bool stopped;
   atomic_bool asleep[MOST_THREADS]; /* one for each worker; the thread that clears it wakes it */
-  pthread_mutex_t lock;             /* protects the members below, and going to sleep */
-  pthread_cond_t work[MOST_THREADS];
-  pthread_cond_t finished;
-  pthread_t threads[MOST_THREADS];
+  rs_mutex lock;                    /* protects the members below, and going to sleep */
+  rs_condition work[MOST_THREADS];
+  rs_condition finished;
+  rs_thread threads[MOST_THREADS];
   int64_t retry_at;
-  bool forks_handled;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
-
-static int64_t now_ns(void)
-{
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+  bool prepared;
+} pool = {.lock = RS_MUTEX_INIT, .finished = RS_CONDITION_INIT};
 
 static inline void relax(void)
 {
@@ -77,8 +66,8 @@ static bool poll_on(unsigned *polls, int64_t deadline)
   enum { POLLS_A_YIELD = 64 };
   relax();
   if (++*polls % POLLS_A_YIELD) return true;
-  (void)sched_yield();
-  return now_ns() < deadline;
+  rs_thread_yield();
+  return rs_clock_ns() < deadline;
 }
 
 /* ---- Claims ---- */
@@ -138,9 +127,9 @@ static void wake_workers(void)
     wanted += workers_wanted(&pool.slots[s]);
   for (unsigned w = 0; w < workers && w < wanted && woken < 2; w++) {
     if (!atomic_load(&pool.asleep[w]) || !atomic_exchange(&pool.asleep[w], false)) continue;
-    (void)pthread_mutex_lock(&pool.lock); /* waits until a worker that found no job is asleep */
-    (void)pthread_mutex_unlock(&pool.lock);
-    (void)pthread_cond_signal(&pool.work[w]);
+    rs_mutex_lock(&pool.lock); /* waits until a worker that found no job is asleep */
+    rs_mutex_unlock(&pool.lock);
+    rs_condition_signal(&pool.work[w]);
     woken++;
   }
 }
@@ -149,9 +138,9 @@ static void count_done(slot *job)
 {
   (void)atomic_fetch_add(&job->done, 1);
   if (!atomic_load(&job->awaited)) return;
-  (void)pthread_mutex_lock(&pool.lock);
-  (void)pthread_mutex_unlock(&pool.lock);
-  (void)pthread_cond_broadcast(&pool.finished);
+  rs_mutex_lock(&pool.lock);
+  rs_mutex_unlock(&pool.lock);
+  rs_condition_broadcast(&pool.finished);
 }
 
 /* ---- Workers ---- */
@@ -189,46 +178,45 @@ static bool work_once(unsigned worker)
 static void sleep_until_wanted(unsigned worker)
 {
   unsigned stripe;
-  (void)pthread_mutex_lock(&pool.lock);
+  rs_mutex_lock(&pool.lock);
   (void)atomic_fetch_add(&pool.sleeping, 1);
   for (;;) {
     atomic_store(&pool.asleep[worker], true);
     if (find_job(worker, &stripe) || atomic_load(&pool.stopped)) break;
-    (void)pthread_cond_wait(&pool.work[worker], &pool.lock);
+    rs_condition_wait(&pool.work[worker], &pool.lock);
   }
   atomic_store(&pool.asleep[worker], false);
   (void)atomic_fetch_sub(&pool.sleeping, 1);
-  (void)pthread_mutex_unlock(&pool.lock);
+  rs_mutex_unlock(&pool.lock);
 }
 
-static void *work(void *number)
+static void work(void *number)
 {
   const unsigned worker = (unsigned)(uintptr_t)number;
-  int64_t deadline = now_ns() + POLL_NS;
+  int64_t deadline = rs_clock_ns() + POLL_NS;
   while (!atomic_load(&pool.stopped)) {
     const unsigned seen = atomic_load(&pool.posted);
     unsigned polls = 0;
     bool polling = true, worked = false;
     while (work_once(worker))
       worked = true;
-    if (worked) deadline = now_ns() + POLL_NS;
+    if (worked) deadline = rs_clock_ns() + POLL_NS;
     while (atomic_load(&pool.posted) == seen && polling && !atomic_load(&pool.stopped))
       polling = poll_on(&polls, deadline);
     if (!polling) sleep_until_wanted(worker);
   }
-  return NULL;
 }
 
 /* ---- Start and end of the pool ---- */
 
 static void before_fork(void)
 {
-  (void)pthread_mutex_lock(&pool.lock);
+  rs_mutex_lock(&pool.lock);
 }
 
 static void after_fork_in_parent(void)
 {
-  (void)pthread_mutex_unlock(&pool.lock);
+  rs_mutex_unlock(&pool.lock);
 }
 
 /* The child has only the calling thread, so it starts with an empty pool. */
@@ -244,74 +232,51 @@ static void after_fork_in_child(void)
   atomic_store(&pool.workers, 0);
   atomic_store(&pool.sleeping, 0);
   pool.retry_at = 0;
-  (void)pthread_mutex_init(&pool.lock, NULL);
-  (void)pthread_cond_init(&pool.finished, NULL);
+  rs_mutex_init(&pool.lock);
+  rs_condition_init(&pool.finished);
 }
 
 /* The workers run the library's code, so they end before it is unmapped. */
-__attribute__((destructor)) static void stop_workers(void)
+RS_AT_UNLOAD static void stop_workers(void)
 {
-  (void)pthread_mutex_lock(&pool.lock);
+  rs_mutex_lock(&pool.lock);
   atomic_store(&pool.stopped, true);
   const unsigned workers = atomic_load(&pool.workers);
   for (unsigned i = 0; i < workers; i++)
-    (void)pthread_cond_signal(&pool.work[i]);
-  (void)pthread_mutex_unlock(&pool.lock);
+    rs_condition_signal(&pool.work[i]);
+  rs_mutex_unlock(&pool.lock);
   for (unsigned i = 0; i < workers; i++)
-    (void)pthread_join(pool.threads[i], NULL);
+    rs_thread_join(&pool.threads[i]);
 }
 
-/* Names the thread, for debuggers and top. */
-static void name_worker(pthread_t worker)
-{
-#ifdef __linux__
-  (void)pthread_setname_np(worker, "recsort");
-#else
-  (void)worker;
-#endif
-}
-
-/* Creates a worker that blocks all signals, which are left to the program's threads. */
 static bool create_worker(void)
 {
-  sigset_t all, before;
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return false;
-  (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
-  (void)sigfillset(&all);
-  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
   const unsigned number = atomic_load(&pool.workers);
-  (void)pthread_cond_init(&pool.work[number], NULL);
+  rs_condition_init(&pool.work[number]);
   atomic_store(&pool.asleep[number], false);
-  const bool made =
-      pthread_create(&pool.threads[number], &attributes, work, (void *)(uintptr_t)number) == 0;
-  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-  (void)pthread_attr_destroy(&attributes);
-  if (!made) return false;
-  name_worker(pool.threads[number]);
+  if (!rs_thread_create(&pool.threads[number], work, (void *)(uintptr_t)number)) return false;
   (void)atomic_fetch_add(&pool.workers, 1);
   return true;
 }
 
-static bool handle_forks(void)
+static bool prepare(void)
 {
-  if (!pool.forks_handled)
-    pool.forks_handled =
-        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
-  return pool.forks_handled;
+  if (!pool.prepared)
+    pool.prepared = rs_thread_prepare(before_fork, after_fork_in_parent, after_fork_in_child);
+  return pool.prepared;
 }
 
 /* Creates workers until there are `wanted`, or the system refuses one. */
 static void hire(size_t wanted)
 {
   if (wanted > MOST_THREADS - 1) wanted = MOST_THREADS - 1;
-  if (atomic_load(&pool.workers) >= wanted || pthread_mutex_trylock(&pool.lock) != 0) return;
-  if (!atomic_load(&pool.stopped) && (pool.retry_at == 0 || now_ns() >= pool.retry_at)) {
+  if (atomic_load(&pool.workers) >= wanted || !rs_mutex_try(&pool.lock)) return;
+  if (!atomic_load(&pool.stopped) && (pool.retry_at == 0 || rs_clock_ns() >= pool.retry_at)) {
     pool.retry_at = 0;
     while (atomic_load(&pool.workers) < wanted && pool.retry_at == 0)
-      if (!handle_forks() || !create_worker()) pool.retry_at = now_ns() + RETRY_NS;
+      if (!prepare() || !create_worker()) pool.retry_at = rs_clock_ns() + RETRY_NS;
   }
-  (void)pthread_mutex_unlock(&pool.lock);
+  rs_mutex_unlock(&pool.lock);
 }
 
 /* ---- Callers ---- */
@@ -335,16 +300,16 @@ static slot *take_slot(void)
  * takes. */
 static void wait_for(slot *job, unsigned others)
 {
-  const int64_t deadline = now_ns() + WAIT_NS;
-  while (atomic_load(&job->done) < others && now_ns() < deadline)
+  const int64_t deadline = rs_clock_ns() + WAIT_NS;
+  while (atomic_load(&job->done) < others && rs_clock_ns() < deadline)
     relax();
   if (atomic_load(&job->done) == others) return;
-  (void)pthread_mutex_lock(&pool.lock);
+  rs_mutex_lock(&pool.lock);
   atomic_store(&job->awaited, true);
   while (atomic_load(&job->done) < others)
-    (void)pthread_cond_wait(&pool.finished, &pool.lock);
+    rs_condition_wait(&pool.finished, &pool.lock);
   atomic_store(&job->awaited, false);
-  (void)pthread_mutex_unlock(&pool.lock);
+  rs_mutex_unlock(&pool.lock);
 }
 
 static void publish(slot *job, unsigned stripes)
@@ -376,20 +341,19 @@ static void run_in_slot(slot *job, void (*task)(void *argument, size_t number), 
   atomic_store(&job->taken, false);
 }
 
-/* Waiting is a cancellation point, and a caller cancelled there would abandon its job. */
+/* A caller that is cancelled while it waits would abandon its job. */
 static void pool_run(void *context, void (*task)(void *argument, size_t number), void *argument,
                      size_t count)
 {
   slot *const job = count > 1 ? take_slot() : NULL;
-  int cancel;
   if (!job) {
     team_run_alone(context, task, argument, count);
     return;
   }
-  (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+  const int held = rs_thread_hold();
   hire(count - 1);
   run_in_slot(job, task, argument, count);
-  (void)pthread_setcancelstate(cancel, NULL);
+  rs_thread_let_go(held);
 }
 
 static const recsort_executor own = {.struct_size = sizeof own, .run = pool_run};
@@ -400,16 +364,6 @@ const recsort_executor *recsort_executor_default(void)
 }
 
 /* ---- Teams ---- */
-
-unsigned rs_processors(void)
-{
-#ifdef __linux__
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return (unsigned)CPU_COUNT(&set);
-#endif
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online > 0 ? (unsigned)online : 1;
-}
 
 team rs_team(const recsort_executor *executor, unsigned threads)
 {

@@ -16,9 +16,6 @@
 #include "recsort/team.h"
 #include "recsort/recsort.h"
 
-/* The processors that the calling thread may run on, at least 1. */
-unsigned rs_processors(void);
-
 /* A team of `threads` threads of `executor` (NULL: the library's pool). `threads` 0: as many as the
  * executor has, or one for each processor if it does not say. */
 team rs_team(const recsort_executor *executor, unsigned threads);

@@ -48,7 +48,7 @@ static rs_candidate *find_best(rs_choice *choice, size_t first, size_t count, re
 
 /* ---- Reasons ---- */
 
-__attribute__((format(printf, 2, 3))) static void say(rs_choice *choice, const char *format, ...)
+RS_PRINTS(2, 3) static void say(rs_choice *choice, const char *format, ...)
 {
   const size_t length = strlen(choice->why);
   va_list arguments;

@@ -1,22 +1,15 @@
-#define _GNU_SOURCE
 #include "plugin/registry.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/stat.h>
 
+#include "base/platform/files.h"
+#include "base/platform/libraries.h"
 #include "base/pool.h"
 #include "common/sized.h"
 #include "cpu/cpu_plugin.h"
 
 #define PLUGIN_PREFIX "librecsort_"
-#define PLUGIN_SUFFIX ".so"
 #define PLUGIN_FOLDER "/recsort" /* beside the library */
 
 static void *host_allocate(void *context, size_t size)
@@ -198,15 +191,15 @@ static bool add_linked_in(recsort_plugin_list *list)
 /* Loads a library and gets its table. On failure, info.reason says why. */
 static bool ask(recsort_plugin_list *list, rs_candidate *candidate)
 {
-  candidate->library = dlopen(candidate->info.path, RTLD_NOW | RTLD_LOCAL);
+  char why[RS_PATH_MAX + 200];
+  candidate->library = rs_library_open(candidate->info.path, why, sizeof why);
   if (!candidate->library) {
-    candidate->info.reason = rs_arena_text(&list->arena, dlerror());
+    candidate->info.reason = rs_arena_text(&list->arena, why);
     return candidate->info.reason != NULL;
   }
-  void *symbol = dlsym(candidate->library, RECSORT_PLUGIN_ENTRY);
-  recsort_plugin_entry_fn entry;
-  memcpy(&entry, &symbol, sizeof entry); /* POSIX allows this for functions */
-  if (!symbol) {
+  const recsort_plugin_entry_fn entry =
+      (recsort_plugin_entry_fn)rs_library_find(candidate->library, RECSORT_PLUGIN_ENTRY);
+  if (!entry) {
     candidate->info.reason = "it has no symbol " RECSORT_PLUGIN_ENTRY;
     return true;
   }
@@ -222,66 +215,55 @@ static bool load(recsort_plugin_list *list, rs_candidate *candidate)
   if (loaded.loaded)
     *candidate = loaded;
   else if (loaded.library)
-    dlclose(loaded.library);
+    rs_library_close(loaded.library);
   return loaded.loaded;
 }
 
 /* ---- The search ---- */
 
-static bool add_library(recsort_plugin_list *list, const char *folder, const char *file)
+typedef struct search {
+  recsort_plugin_list *list;
+  const char *folder;
+} search;
+
+static bool is_plugin(const char *file)
 {
-  const size_t size = strlen(folder) + strlen(file) + 2;
-  char *path = rs_arena_array(&list->arena, size, 1);
+  const size_t length = strlen(file), end = strlen(RS_LIBRARY_SUFFIX);
+  return strncmp(file, PLUGIN_PREFIX, strlen(PLUGIN_PREFIX)) == 0 && length > end &&
+         strcmp(file + length - end, RS_LIBRARY_SUFFIX) == 0;
+}
+
+/* Adds a file if it is called like a plugin. */
+static bool add_file(void *context, const char *file)
+{
+  const search *const s = context;
+  rs_arena *const arena = &s->list->arena;
+  const size_t size = strlen(s->folder) + strlen(file) + 2;
+  if (!is_plugin(file)) return true;
+  char *path = rs_arena_array(arena, size, 1);
   if (!path) return false;
-  (void)snprintf(path, size, "%s/%s", folder, file);
-  char *stem = rs_arena_text(&list->arena, file + strlen(PLUGIN_PREFIX));
+  (void)snprintf(path, size, "%s/%s", s->folder, file);
+  char *stem = rs_arena_text(arena, file + strlen(PLUGIN_PREFIX));
   if (!stem) return false;
-  stem[strlen(stem) - strlen(PLUGIN_SUFFIX)] = '\0';
-  return append(list, (rs_candidate){.info = {.name = stem, .path = path}});
+  stem[strlen(stem) - strlen(RS_LIBRARY_SUFFIX)] = '\0';
+  return append(s->list, (rs_candidate){.info = {.name = stem, .path = path}});
 }
 
-static int is_plugin(const struct dirent *entry)
-{
-  const size_t length = strlen(entry->d_name), end = strlen(PLUGIN_SUFFIX);
-  return strncmp(entry->d_name, PLUGIN_PREFIX, strlen(PLUGIN_PREFIX)) == 0 && length > end &&
-         strcmp(entry->d_name + length - end, PLUGIN_SUFFIX) == 0;
-}
-
-/* Adds the plugins of a folder in the order of their names, so that every run finds the same. A
- * missing folder has none. */
+/* Adds the plugins of a folder in the order of their names, so that every run finds the same. */
 static bool search_folder(recsort_plugin_list *list, const char *folder)
 {
-  struct dirent **entries = NULL;
-  const int count = scandir(folder, &entries, is_plugin, alphasort);
-  bool done = count >= 0 || errno != ENOMEM;
-  for (int i = 0; i < count; i++) {
-    done = done && add_library(list, folder, entries[i]->d_name);
-    free(entries[i]);
-  }
-  free(entries);
-  return done;
-}
-
-/* Writes the path of this library's file to `path`. False if it is linked statically: the path
- * would be the name by which the program was started. */
-static bool find_own_file(char path[PATH_MAX])
-{
-  static const char here;
-  Dl_info own, program;
-  return dladdr(&here, &own) && own.dli_fname && own.dli_fname[0] == '/' &&
-         dladdr((const void *)(uintptr_t)getauxval(AT_PHDR), &program) &&
-         own.dli_fbase != program.dli_fbase && realpath(own.dli_fname, path);
+  search s = {list, folder};
+  return rs_folder_list(folder, add_file, &s);
 }
 
 /* Searches the folder beside the library, so that an installed tree can be moved. If there is none,
  * searches the folder that was compiled in. */
 static bool search_plugin_folder(recsort_plugin_list *list)
 {
-  char path[PATH_MAX + sizeof PLUGIN_FOLDER];
-  struct stat status;
-  if (find_own_file(path)) {
-    (void)strcpy(strrchr(path, '/'), PLUGIN_FOLDER);
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return search_folder(list, path);
+  char path[RS_PATH_MAX + sizeof PLUGIN_FOLDER];
+  if (rs_library_own_folder(path)) {
+    (void)strcat(path, PLUGIN_FOLDER);
+    if (rs_folder_exists(path)) return search_folder(list, path);
   }
   return search_folder(list, RS_PLUGIN_FOLDER);
 }
@@ -295,17 +277,21 @@ static bool refuse_folder(recsort_plugin_list *list, const char *folder)
                                      .loaded = true});
 }
 
-/* secure_getenv ignores the variable in a process with raised privileges. */
+/* Searches the folders of RECSORT_PLUGIN_PATH. */
 static bool search_path(recsort_plugin_list *list)
 {
-  const char *path = secure_getenv("RECSORT_PLUGIN_PATH");
-  char *folders = path ? rs_arena_text(&list->arena, path) : NULL;
-  char *rest = NULL;
-  if (!path) return true;
-  if (!folders) return false;
-  for (char *folder = strtok_r(folders, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest))
-    if (!(folder[0] == '/' ? search_folder(list, folder) : refuse_folder(list, folder)))
+  static const char name[] = "RECSORT_PLUGIN_PATH";
+  const size_t size = rs_environment(name, NULL, 0);
+  char *folder = size ? rs_arena_array(&list->arena, size, 1) : NULL;
+  if (!folder) return size == 0;
+  (void)rs_environment(name, folder, size);
+  for (char *next; *folder; folder = next) {
+    next = folder + strcspn(folder, RS_PATH_SEPARATOR);
+    if (*next) *next++ = '\0';
+    if (*folder &&
+        !(rs_path_is_absolute(folder) ? search_folder(list, folder) : refuse_folder(list, folder)))
       return false;
+  }
   return true;
 }
 
@@ -376,7 +362,7 @@ void recsort_plugin_list_destroy(recsort_plugin_list *list)
 {
   if (!list) return;
   for (size_t i = 0; i < list->count; i++)
-    if (list->candidates[i]->library) dlclose(list->candidates[i]->library);
+    if (list->candidates[i]->library) rs_library_close(list->candidates[i]->library);
   const recsort_allocator memory = list->arena.allocator;
   rs_arena_free(&list->arena);
   rs_release(&memory, list, sizeof *list);

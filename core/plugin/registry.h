@@ -1,6 +1,6 @@
 /* registry.h - finds and loads plugins, and knows why some cannot be used.
  *
- * Only this file of the project calls dlopen. Plugins are trusted code, so only two places are
+ * Only this file of the project loads libraries. Plugins are trusted code, so only two places are
  * searched: the folder "recsort" beside the library (or else the one that was compiled in), and the
  * absolute folders in RECSORT_PLUGIN_PATH.
  */
@@ -31,7 +31,7 @@ typedef struct rs_plugin_instance {
 typedef struct rs_candidate {
   recsort_plugin_info info;
   const recsort_plugin *plugin; /* NULL: not loaded, or no usable table */
-  void *library;                /* from dlopen; NULL: linked in */
+  void *library;                /* it is loaded; NULL: linked in */
   bool loaded;
   rs_plugin_instance instance; /* opened and closed by choice.c */
   bool dropped;                /* it failed and must not be used again */

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/platform/print.h"
 
 /* The most words of a schema, so that no text of 1 MiB takes long. */
 enum { RS_SCHEMA_MAX_WORDS = 1 << 14 };
@@ -34,7 +35,7 @@ typedef struct rs_slot {
   rs_item_reader *item; /* a list whose items this reads */
   void *list;
   rs_item_reader *node; /* or anything that this reads into `list` */
-  rs_place place; /* place of the word; line 0: not given */
+  rs_place place;       /* place of the word; line 0: not given */
 } rs_slot;
 
 /* Checks the whole text and starts reading. `*reader` is in `arena`; close it, even after a
@@ -59,7 +60,7 @@ recsort_status rs_read_mapping(rs_reader *reader, const rs_subject *subject, rs_
 
 /* Refuses the schema. The subject precedes the text. */
 recsort_status rs_refuse(const rs_reader *reader, rs_place place, const rs_subject *subject,
-                         const char *format, ...) __attribute__((format(printf, 4, 5)));
+                         const char *format, ...) RS_PRINTS(4, 5);
 
 /* Memory from the arena. NULL if there is none; the error is filled in. */
 void *rs_reader_memory(const rs_reader *reader, size_t count, size_t size);

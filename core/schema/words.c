@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "schema/words.h"
 
 #include <string.h>
@@ -76,10 +75,16 @@ static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t 
   return rows[a_size % 3][b_size];
 }
 
+/* The length of a word; GUESS_BYTES + 1 if it is longer than that. */
+static size_t length_for_guess(const char *word)
+{
+  const char *const end = memchr(word, '\0', GUESS_BYTES + 1);
+  return end ? (size_t)(end - word) : GUESS_BYTES + 1;
+}
+
 void rs_guess_offer(rs_guess *guess, const char *name)
 {
-  const size_t size = strnlen(guess->word, GUESS_BYTES + 1);
-  const size_t name_size = strnlen(name, GUESS_BYTES + 1);
+  const size_t size = length_for_guess(guess->word), name_size = length_for_guess(name);
   if (size > GUESS_BYTES || name_size > GUESS_BYTES) return;
   const size_t limit = guess->nearest ? guess->distance : 2 + size / 4;
   const size_t difference = size > name_size ? size - name_size : name_size - size;

@@ -1,6 +1,11 @@
-# A toolchain for another processor, whose programs qemu runs. RECSORT_TRIPLET names it, such as
-# s390x-linux-gnu, and RECSORT_ROOT the folder that fetch.sh made.
-set(CMAKE_SYSTEM_NAME Linux)
+# A toolchain for another processor, whose programs qemu runs, for another C library, or for another
+# system. RECSORT_TRIPLET names it, such as s390x-linux-gnu, and RECSORT_ROOT the folder that
+# fetch.sh made.
+if(RECSORT_TRIPLET MATCHES mingw)
+  set(CMAKE_SYSTEM_NAME Windows)
+else()
+  set(CMAKE_SYSTEM_NAME Linux)
+endif()
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES RECSORT_TRIPLET RECSORT_ROOT)
 string(REGEX MATCH "^[^-]+" CMAKE_SYSTEM_PROCESSOR "${RECSORT_TRIPLET}")
 set(CMAKE_C_COMPILER ${RECSORT_TRIPLET}-gcc)
@@ -12,5 +17,13 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(ENV{PKG_CONFIG_LIBDIR} ${RECSORT_ROOT}/usr/lib/${RECSORT_TRIPLET}/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${RECSORT_ROOT})
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${CMAKE_SYSTEM_PROCESSOR}-static
-  -L /usr/${RECSORT_TRIPLET} -E LOCPATH=${RECSORT_ROOT}/usr/lib/locale)
+if(RECSORT_TRIPLET MATCHES "musl|mingw")
+  set(RECSORT_TOOLS OFF) # they need libraries that fetch.sh does not compile, and POSIX
+endif()
+if(RECSORT_TRIPLET MATCHES mingw)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_CURRENT_LIST_DIR}/wine.sh ${RECSORT_ROOT}
+    ${CMAKE_BINARY_DIR}/core)
+elseif(NOT RECSORT_TRIPLET MATCHES musl)
+  set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${CMAKE_SYSTEM_PROCESSOR}-static
+    -L /usr/${RECSORT_TRIPLET} -E LOCPATH=${RECSORT_ROOT}/usr/lib/locale)
+endif()

@@ -23,7 +23,8 @@ HASH = 'recsort/record_hash.h'
 # that has none. A file may have a key too.
 LAW = {
     'core/include': [ABI, KEYS, COMPUTED],
-    'core/base': [PUBLIC, DEVICE, TEAM, 'common/sized.h'],
+    'core/base': [PUBLIC, DEVICE, TEAM, 'common/sized.h', 'base/platform/'],
+    'core/base/platform': ['base/platform/'],
     'core/schema': [PUBLIC, 'base/'],
     'core/layout': [PUBLIC, 'base/', 'schema/'],
     'core/plan': [PUBLIC, ABI, COMPUTED, 'base/', 'layout/'],
@@ -57,10 +58,19 @@ LAW = {
 # system header, the one folder where it may be included, and in how many files (0: any number).
 SYSTEM = [
     (re.compile(r'yaml\.h$'), 'core/schema', 1),
-    (re.compile(r'dlfcn\.h$'), 'core/plugin', 1),
+    (re.compile(r'dlfcn\.h$'), 'core/base/platform', 1),
     (re.compile(r'elfutils/|dwarf\.h$'), 'tools/recschema/dwarf', 0),
     (re.compile(r'cuda|cub/|cooperative_groups'), 'plugins/cuda', 0),
 ]
+
+# The library and its CPU plugin are C11; what differs between systems is in one folder. The public headers
+# that say how Windows exports a function are the only others that may ask for the system.
+PORTABLE = ('core', 'plugins/common', 'plugins/runs', 'plugins/cpu')
+PLATFORM = 'core/base/platform'
+EXPORTS = {'core/include/recsort/recsort.h', 'core/include/recsort/plugin.h'}
+STANDARD = re.compile(r'(assert|errno|float|limits|locale|math|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|'
+                      r'stdio|stdlib|string|[ei]mmintrin)\.h$|[a-z_]+$')
+SYSTEM_MACRO = re.compile(r'\b(_WIN(32|64)|__MINGW\w+|__(linux|unix|APPLE)__|_(GNU|DEFAULT|POSIX_C|XOPEN)_SOURCE)\b')
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 SOURCES = {'.c', '.inc', '.h', '.cpp', '.hpp', '.cu', '.cuh'}
@@ -101,13 +111,27 @@ def allows(name, header):
     return any(header.startswith(one) if one.endswith('/') else header == one for one in law)
 
 
+def unportable(name, text):
+    """What a file of the library uses that not every system has."""
+    if name.is_relative_to(PLATFORM) or not any(name.is_relative_to(folder) for folder in PORTABLE):
+        return
+    for bracket, header in INCLUDE.findall(text):
+        known = header.startswith('recsort/') or any(pattern.search(header) for pattern, _, _ in SYSTEM)
+        if bracket == '<' and not known and not STANDARD.match(header):
+            yield f'{name}: <{header}> is for {PLATFORM} only'
+    if name.as_posix() not in EXPORTS:
+        for found in SYSTEM_MACRO.finditer(text):
+            yield f'{name}: {found[0]} is for {PLATFORM} only'
+
+
 def check(root):
     """The violations, one line each, and the number of files that were checked."""
     violations, users, count = [], {}, 0
     for path in sources(root):
         count += 1
         name = path.relative_to(root)
-        for bracket, header in INCLUDE.findall(path.read_text()):
+        text = path.read_text()
+        for bracket, header in INCLUDE.findall(text):
             ours = bracket == '"' or header.startswith('recsort/')
             if ours and not allows(name, header):
                 violations.append(f'{name}: must not include "{header}"')
@@ -120,6 +144,7 @@ def check(root):
                 users.setdefault(number, set()).add(name)
                 if most and len(users[number]) > most:
                     violations.append(f'{name}: <{header}> is included in another file already')
+        violations += unportable(name, text)
     return violations, count
 
 

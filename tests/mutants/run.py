@@ -384,12 +384,12 @@ MUTANTS = [
     ('core/base/pool.c', 'wait_for(job, stripes - mine);', 'wait_for(job, stripes - mine - (mine < stripes));'),
     ('core/base/pool.c', 'if (is_open(job)) wake_workers();', 'return false;'),
     ('core/base/pool.c', '  wake_workers();\n  for (;', '  for (;'),
-    ('core/base/pool.c', '(void)pthread_cond_broadcast(&pool.finished);', ''),
-    ('core/base/pool.c', 'pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0', 'true'),
+    ('core/base/pool.c', 'rs_condition_broadcast(&pool.finished);', ''),
+    ('core/base/pool.c', 'rs_thread_prepare(before_fork, after_fork_in_parent, after_fork_in_child)', 'true'),
     ('core/base/pool.c', 'atomic_store(&pool.slots[s].taken, false);\n  }', '}'),
     ('core/base/pool.c', 'atomic_store(&pool.workers, 0);', ''),
-    ('core/base/pool.c', '(void)pthread_join(pool.threads[i], NULL);', ';'),
-    ('core/base/pool.c', '(void)pthread_sigmask(SIG_SETMASK, &all, &before);', '(void)pthread_sigmask(0, NULL, &before);'),
+    ('core/base/pool.c', 'rs_thread_join(&pool.threads[i]);', ';'),
+    ('core/base/platform/posix/threads.c', '(void)pthread_sigmask(SIG_SETMASK, &all, &before);', '(void)pthread_sigmask(0, NULL, &before);'),
     ('core/base/pool.c', 'count > 1 ? take_slot() : NULL', 'count > 1 ? &pool.slots[0] : NULL'),
     ('core/base/pool.c', 'if (threads == 0) threads = executor->threads ?', 'if (threads == 0) threads = false ?'),
     ('core/include/recsort/team.h', 'pieces < t.threads ? pieces : t.threads', 'pieces'),
@@ -448,7 +448,7 @@ MUTANTS = [
     ('core/check.c', 'rs_window_compare(sorter, &window, i) > 0', 'rs_window_compare(sorter, &window, i) >= 0'),
     # plugins
     ('core/plugin/registry.c', 'plugin->abi >> 16 != RECSORT_PLUGIN_ABI_MAJOR', 'false'),
-    ('core/plugin/registry.c', "folder[0] == '/' ?", 'true ?'),
+    ('core/plugin/registry.c', 'rs_path_is_absolute(folder) ?', 'true ?'),
     ('core/plugin/registry.c', 'info.score < moved->info.score', 'info.score > moved->info.score'),
     ('core/plugin/registry.c', 'if (!load_others && strcmp', 'if (strcmp'),
     ('core/plugin/registry.c', 'if (!load_others && strcmp', 'if (false && strcmp'),
@@ -524,7 +524,7 @@ SORT_STAGES = [('emulated sorts', ['emulation', 'merges'],
 MERGE_STAGES = [('emulated merges', ['merges', 'test_device_plan', 'emulation'],
                  r'^emulation\.(merges|device_plan|merge)$', 60)]
 
-THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
+THREAD_STAGES = [('thread tests', ['test_pool', 'test_tasks', 'unload'], r'^threads\.(pool|tasks|unload)$', 60)]
 CPP_STAGES = [('C++ tests', ['test_cpp17'], r'^cpp\.cpp17$', 60)]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
 RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
@@ -538,7 +538,7 @@ STAGES_OF = [(r'plugins/cuda/(segments\.|sample/(agent|dispatch)/sort_segments)'
              (r'plugins/cuda/\w+/', SORT_STAGES),
              ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),
              ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES),
-             ('core/device.c', CUDA_STAGES), ('core/base/pool.c', THREAD_STAGES),
+             ('core/device.c', CUDA_STAGES), ('core/base/(pool|platform/posix/threads).c', THREAD_STAGES),
              ('core/include/recsort/team.h', THREAD_STAGES)]
 
 

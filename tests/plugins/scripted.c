@@ -368,7 +368,7 @@ static const recsort_plugin table = {.size = sizeof table,
 
 const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
 
-__attribute__((visibility("default"))) const recsort_plugin *recsort_plugin_entry(uint32_t host_abi)
+RECSORT_PLUGIN_EXPORT const recsort_plugin *recsort_plugin_entry(uint32_t host_abi)
 {
   static recsort_plugin earlier;
   (void)host_abi;

@@ -126,7 +126,7 @@ static const recsort_plugin table = {
 
 const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
 
-__attribute__((visibility("default"))) const recsort_plugin *recsort_plugin_entry(uint32_t host_abi)
+RECSORT_PLUGIN_EXPORT const recsort_plugin *recsort_plugin_entry(uint32_t host_abi)
 {
 #ifdef WRONG_HOST
   return host_abi ? NULL : &table;

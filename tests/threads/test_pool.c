@@ -1,4 +1,4 @@
-/* The pool runs each task once in all circumstances; also forks, executors and several callers. */
+/* The pool and what surrounds it: several sorters, executors, forks and signals. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,126 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "recsort/team.h"
 #include "support/told.h"
 #include "threads/array.h"
+#include "threads/meeting.h"
 
 enum { COUNT = 150000 };
-
-/* ---- Tasks ---- */
-
-typedef struct tally {
-  atomic_uint *runs; /* runs of each number */
-  size_t count;
-} tally;
-
-static void count_run(void *argument, size_t number)
-{
-  const tally *const t = argument;
-  (void)atomic_fetch_add(&t->runs[number], 1);
-}
-
-/* Counts the numbers that did not run exactly once. */
-static size_t run_tally(size_t count)
-{
-  const recsort_executor *const pool = recsort_executor_default();
-  tally t = {.runs = calloc(count + 1, sizeof *t.runs), .count = count};
-  size_t wrong = t.runs ? 0 : count;
-  if (t.runs) pool->run(pool->context, count_run, &t, count);
-  for (size_t i = 0; t.runs && i < count; i++)
-    wrong += t.runs[i] != 1;
-  free(t.runs);
-  return wrong;
-}
-
-static void test_each_task_runs_once(void **state)
-{
-  (void)state;
-  for (size_t count = 0; count < 40; count++)
-    for (int repeat = 0; repeat < 50; repeat++)
-      assert_int_equal(run_tally(count), 0);
-  for (size_t count = 64; count <= 2048; count *= 2)
-    for (size_t around = count - 1; around <= count + 1; around++)
-      assert_int_equal(run_tally(around), 0);
-  assert_int_equal(run_tally(100000), 0);
-}
-
-enum { TEAM = 4 };
-
-static void count_piece(void *argument, size_t piece, unsigned slot)
-{
-  count_run(argument, slot < TEAM ? piece : 0);
-}
-
-/* Threads that have finished their own share race for the last pieces of another one. */
-static void test_each_piece_runs_once(void **state)
-{
-  enum { PIECES = 5, REPEATS = 100000 };
-  const recsort_executor *const pool = recsort_executor_default();
-  const team t = {pool->run, pool->context, TEAM};
-  (void)state;
-  const time_t end = time(NULL) + 5; /* sanitizers take much longer */
-  for (int repeat = 0; repeat < REPEATS && time(NULL) < end; repeat++) {
-    atomic_uint runs[PIECES + 1] = {0};
-    tally counted = {runs, PIECES};
-    team_each(t, PIECES, count_piece, &counted);
-    for (size_t piece = 0; piece < PIECES; piece++)
-      assert_int_equal(runs[piece], 1);
-    assert_int_equal(runs[PIECES], 0);
-  }
-}
-
-static void *run_many(void *wrong)
-{
-  for (size_t i = 0; i < 200; i++)
-    *(size_t *)wrong += run_tally(1 + i % 9);
-  return NULL;
-}
-
-/* More callers than the pool has slots. */
-static void test_many_callers_at_once(void **state)
-{
-  enum { CALLERS = 80 };
-  pthread_t threads[CALLERS];
-  size_t wrong[CALLERS] = {0};
-  (void)state;
-  for (size_t i = 0; i < CALLERS; i++)
-    assert_int_equal(pthread_create(&threads[i], NULL, run_many, &wrong[i]), 0);
-  for (size_t i = 0; i < CALLERS; i++) {
-    assert_int_equal(pthread_join(threads[i], NULL), 0);
-    assert_int_equal(wrong[i], 0);
-  }
-}
-
-typedef struct meeting {
-  atomic_uint come;
-  unsigned wanted;
-} meeting;
-
-static void meet(void *argument, size_t number)
-{
-  meeting *const m = argument;
-  const time_t end = time(NULL) + 20;
-  (void)number;
-  (void)atomic_fetch_add(&m->come, 1);
-  while (m->come < m->wanted && time(NULL) < end)
-    (void)sched_yield();
-}
-
-/* Tasks wait for each other: all of them run at once, even after the workers slept. */
-static void test_workers_wake_again(void **state)
-{
-  enum { ROUNDS = 20 };
-  const recsort_executor *const pool = recsort_executor_default();
-  (void)state;
-  for (int i = 0; i < ROUNDS; i++) {
-    const time_t start = time(NULL);
-    meeting m = {.wanted = TEAM};
-    pool->run(pool->context, meet, &m, TEAM);
-    assert_true(time(NULL) - start < 19); /* they ran at once, not one after the other */
-    usleep(i % 2 ? 20000 : 0);
-  }
-}
 
 /* ---- Sorters ---- */
 
@@ -418,10 +303,6 @@ int main(void)
       cmocka_unit_test(test_an_executor_in_place_of_the_pool),
       cmocka_unit_test(test_a_wrong_executor_is_refused),
       cmocka_unit_test(test_sorters_share_threads),
-      cmocka_unit_test(test_each_task_runs_once),
-      cmocka_unit_test(test_each_piece_runs_once),
-      cmocka_unit_test(test_many_callers_at_once),
-      cmocka_unit_test(test_workers_wake_again),
       cmocka_unit_test(test_a_child_sorts_after_a_parallel_sort),
       cmocka_unit_test(test_forks_while_another_thread_sorts),
       cmocka_unit_test(test_a_child_has_all_places_of_the_pool),

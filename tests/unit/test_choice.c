@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/platform/libraries.h"
 #include "recsort/device.h"
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
@@ -22,6 +23,13 @@ enum { LEAST = 12288, MANY = 2 * LEAST }; /* as recsort.h says */
 
 static uint32_t records[MANY];
 
+/* musl never unloads a library. So there, what an earlier test loaded is no mistake. */
+#if defined(__GLIBC__) || defined(_WIN32)
+enum { UNLOADS = true };
+#else
+enum { UNLOADS = false };
+#endif
+
 static bool is_loaded(const char *path)
 {
   void *const library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
@@ -31,19 +39,19 @@ static bool is_loaded(const char *path)
 
 static bool scripted_is_loaded(void)
 {
-  return is_loaded(SCRIPTED "/librecsort_scripted.so");
+  return is_loaded(SCRIPTED "/librecsort_scripted" RS_LIBRARY_SUFFIX);
 }
 
 static bool wrong_is_loaded(void)
 {
-  return is_loaded(WRONG "/librecsort_wrong_score.so");
+  return is_loaded(WRONG "/librecsort_wrong_score" RS_LIBRARY_SUFFIX);
 }
 
 static int find_both(void **state)
 {
   (void)state;
-  assert_false(scripted_is_loaded() || wrong_is_loaded());
-  return setenv("RECSORT_PLUGIN_PATH", WRONG ":" SCRIPTED, 1);
+  assert_false(UNLOADS && (scripted_is_loaded() || wrong_is_loaded()));
+  return setenv("RECSORT_PLUGIN_PATH", WRONG RS_PATH_SEPARATOR SCRIPTED, 1);
 }
 
 static int forget(void **state)
@@ -182,7 +190,7 @@ static void test_its_own_algorithm_loads_nothing(void **state)
   recsort_sorter *const sorter = create((recsort_options){.algorithm = "sequential"});
   (void)state;
   assert_int_equal(sort(sorter, 3), RECSORT_OK);
-  assert_false(scripted_is_loaded() || wrong_is_loaded());
+  assert_false(UNLOADS && (scripted_is_loaded() || wrong_is_loaded()));
   assert_int_equal(sort(sorter, LEAST), RECSORT_OK);
   expect_plugin(sorter, "cpu");
   assert_true(scripted_is_loaded());
@@ -195,7 +203,7 @@ static void test_its_own_algorithm_loads_nothing(void **state)
 /* Loading may run out of memory: an error, and the next sort succeeds. */
 static void test_no_memory_to_load_them(void **state)
 {
-  static const char many[] = SIX(WRONG ":") SIX(WRONG ":") SCRIPTED;
+  static const char many[] = SIX(WRONG RS_PATH_SEPARATOR) SIX(WRONG RS_PATH_SEPARATOR) SCRIPTED;
   bool failed = false;
   (void)state;
   assert_int_equal(setenv("RECSORT_PLUGIN_PATH", many, 1), 0);
@@ -222,7 +230,7 @@ static void test_no_memory_to_load_them(void **state)
 static void test_no_plugin_sorts_on_a_device(void **state)
 {
   const recsort_device_limits limits = {.struct_size = sizeof limits, .most_records = 1};
-  static const char *const paths[] = {SCRIPTED, SCRIPTED ":" WRONG};
+  static const char *const paths[] = {SCRIPTED, SCRIPTED RS_PATH_SEPARATOR WRONG};
   static const char *const words[] = {"no plugin here sorts on a device", "cannot be used"};
   recsort_schema *const schema = make_schema();
   (void)state;
@@ -251,12 +259,13 @@ static void test_no_plugin_sorts_on_a_device(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      /* those that load fewer plugins come first */
       TEST(test_another_one_is_not_loaded_for_the_cpu),
-      TEST(test_only_the_one_by_that_name_is_loaded),
       TEST(test_few_records_load_nothing),
+      TEST(test_only_the_one_by_that_name_is_loaded),
+      TEST(test_its_own_algorithm_loads_nothing),
       TEST(test_many_records_go_to_the_best),
       TEST(test_what_the_cpu_does_not_have_is_looked_for),
-      TEST(test_its_own_algorithm_loads_nothing),
       TEST(test_no_memory_to_load_them),
       TEST(test_no_plugin_sorts_on_a_device),
   };

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/platform/libraries.h"
 #include "plugin/registry.h"
 #include "support/failing_allocator.h"
 #include "support/told.h"
@@ -78,15 +79,19 @@ static void test_wrong_plugins_are_refused_with_a_reason(void **state)
   static const struct {
     const char *path, *name, *reason;
   } table[] = {
-      {WRONG "/librecsort_wrong_abi.so", "wrong_abi", "another version of the plugin interface"},
-      {WRONG "/librecsort_wrong_algorithm.so", "wrong_algorithm", "its table has gaps"},
-      {WRONG "/librecsort_wrong_gaps.so", "wrong_gaps", "its table has gaps"},
-      {WRONG "/librecsort_wrong_host.so", "wrong_host", "cannot work with this version"},
-      {WRONG "/librecsort_wrong_mute.so", "wrong", "it gave no reason"},
-      {WRONG "/librecsort_wrong_score.so", "wrong", "there is no such device here"},
-      {WRONG "/librecsort_wrong_size.so", "wrong_size", "its table is smaller"},
-      {WRONG "/librecsort_wrong_symbol.so", "wrong_symbol", "no symbol recsort_plugin_entry"},
-      {WRONG "/librecsort_text.so", "text", "librecsort_text.so"}};
+      {WRONG "/librecsort_wrong_abi" RS_LIBRARY_SUFFIX, "wrong_abi",
+       "another version of the plugin interface"},
+      {WRONG "/librecsort_wrong_algorithm" RS_LIBRARY_SUFFIX, "wrong_algorithm",
+       "its table has gaps"},
+      {WRONG "/librecsort_wrong_gaps" RS_LIBRARY_SUFFIX, "wrong_gaps", "its table has gaps"},
+      {WRONG "/librecsort_wrong_host" RS_LIBRARY_SUFFIX, "wrong_host",
+       "cannot work with this version"},
+      {WRONG "/librecsort_wrong_mute" RS_LIBRARY_SUFFIX, "wrong", "it gave no reason"},
+      {WRONG "/librecsort_wrong_score" RS_LIBRARY_SUFFIX, "wrong", "there is no such device here"},
+      {WRONG "/librecsort_wrong_size" RS_LIBRARY_SUFFIX, "wrong_size", "its table is smaller"},
+      {WRONG "/librecsort_wrong_symbol" RS_LIBRARY_SUFFIX, "wrong_symbol",
+       "no symbol recsort_plugin_entry"},
+      {WRONG "/librecsort_text" RS_LIBRARY_SUFFIX, "text", "librecsort_text" RS_LIBRARY_SUFFIX}};
   enum { COUNT = sizeof table / sizeof *table };
   recsort_plugin_list *list = open_list(WRONG);
   (void)state;
@@ -109,7 +114,9 @@ static void test_only_absolute_folders_are_searched(void **state)
   char here[4096];
   assert_non_null(getcwd(here, sizeof here));
   assert_int_equal(chdir(RS_TEST_PLUGINS), 0);
-  recsort_plugin_list *list = open_list("scripted::./scripted:/nowhere/at/all:");
+  recsort_plugin_list *list =
+      open_list("scripted" RS_PATH_SEPARATOR RS_PATH_SEPARATOR
+                "./scripted" RS_PATH_SEPARATOR RS_TEST_PLUGINS "/nowhere" RS_PATH_SEPARATOR);
   assert_int_equal(recsort_plugin_list_count(list), 3);
   for (size_t i = 1; i < 3; i++) {
     recsort_plugin_info info;
@@ -124,7 +131,8 @@ static void test_only_absolute_folders_are_searched(void **state)
 
 static void test_best_score_first(void **state)
 {
-  recsort_plugin_list *list = open_list(WRONG ":" SCRIPTED ":" SCRIPTED);
+  recsort_plugin_list *list =
+      open_list(WRONG RS_PATH_SEPARATOR SCRIPTED RS_PATH_SEPARATOR SCRIPTED);
   (void)state;
   assert_string_equal(plugin_at(list, 0).name, "scripted");
   assert_string_equal(plugin_at(list, 1).name, "scripted");

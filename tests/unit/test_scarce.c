@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/platform/libraries.h"
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 
@@ -120,8 +121,8 @@ static recsort_status list_plugins(const char *pad, const recsort_allocator *mem
 {
   static char path[MOST + 200];
   recsort_plugin_list *list = NULL;
-  (void)snprintf(path, sizeof path, "%s:%s", pad,
-                 RS_TEST_PLUGINS "/wrong:" RS_TEST_PLUGINS "/scripted");
+  (void)snprintf(path, sizeof path, "%s" RS_PATH_SEPARATOR "%s", pad,
+                 RS_TEST_PLUGINS "/wrong" RS_PATH_SEPARATOR RS_TEST_PLUGINS "/scripted");
   assert_int_equal(setenv("RECSORT_PLUGIN_PATH", path, 1), 0);
   const recsort_status status = recsort_plugin_list_create(memory, &list, error);
   assert_int_equal(list != NULL, status == RECSORT_OK);

@@ -4,12 +4,13 @@
  * permutation. It does not see the records unless it offers to move them (see "Whole records"
  * below). It is a shared library with one exported symbol,
  *
- *   const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
+ *   RECSORT_PLUGIN_EXPORT const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
  *
  * which any thread may call, any number of times. It returns a table that lives as long as the
  * library stays loaded, or NULL if it cannot work with a host of that version. Name the file
- * librecsort_NAME.so after the plugin: then "--plugin NAME" loads no other. A plugin needs only the
- * installed headers; recsort/key_interpreter.h, record_hash.h and team.h may be useful.
+ * librecsort_NAME.so (on Windows .dll) after the plugin: then "--plugin NAME" loads no other. A
+ * plugin needs only the installed headers; recsort/key_interpreter.h, record_hash.h and team.h may
+ * be useful.
  *
  * Rules:
  *  - Every struct begins with its size in bytes, set by its owner. (recsort_key_step does not, and
@@ -34,6 +35,15 @@ extern "C" {
 #define RECSORT_PLUGIN_ABI_MINOR 2u
 #define RECSORT_PLUGIN_ABI ((RECSORT_PLUGIN_ABI_MAJOR << 16) | RECSORT_PLUGIN_ABI_MINOR)
 #define RECSORT_PLUGIN_ENTRY "recsort_plugin_entry"
+
+/* Marks the one function that a plugin exports. */
+#if defined(_WIN32)
+#define RECSORT_PLUGIN_EXPORT __declspec(dllexport)
+#elif defined(__GNUC__)
+#define RECSORT_PLUGIN_EXPORT __attribute__((visibility("default")))
+#else
+#define RECSORT_PLUGIN_EXPORT
+#endif
 
 typedef enum recsort_plugin_status {
   RECSORT_PLUGIN_OK = 0,

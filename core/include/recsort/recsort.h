@@ -52,7 +52,13 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(_WIN32)
+#ifdef RECSORT_BUILDS /* defined when the library itself is compiled */
+#define RECSORT_API __declspec(dllexport)
+#else
+#define RECSORT_API
+#endif
+#elif defined(__GNUC__)
 #define RECSORT_API __attribute__((visibility("default")))
 #else
 #define RECSORT_API
@@ -128,6 +134,7 @@ typedef struct recsort_allocator {
  *    that another thread was using is lost, and so is any that sorts on a device, as devices do not
  *    survive a fork.
  *  - dlclose: destroy what you created, then unload; the pool ends first. No call may be running.
+ *    On Windows the library stays loaded once the pool has threads.
  *  - Cancellation: do not cancel (pthread_cancel) a thread that is inside a call.
  * Do not call the library from a signal handler. */
 
@@ -341,7 +348,7 @@ typedef struct recsort_schema recsort_schema;
  * from. You own it: destroy it with recsort_schema_destroy. `allocator` may be NULL and is copied.
  * A schema takes at most 32 MiB, and so does the plan of a sorter's keys; a schema or plan that
  * would take more is refused. Any thread. Errors: IO_ERROR, INVALID_SCHEMA, INVALID_KEY,
- * OUT_OF_MEMORY, INVALID_ARGUMENT. */
+ * OUT_OF_MEMORY, INVALID_ARGUMENT. On Windows `path` is UTF-8. */
 RECSORT_API recsort_status recsort_schema_load_file(const char *path,
                                                     const recsort_allocator *allocator,
                                                     recsort_schema **schema, recsort_error *error);
@@ -748,7 +755,7 @@ RECSORT_API void recsort_sorter_get_stats(const recsort_sorter *sorter, recsort_
 
 /* One plugin that was found, whether it can be used or not. */
 typedef struct recsort_plugin_info {
-  const char *name;              /* NAME of librecsort_NAME.so if it could not be loaded */
+  const char *name;              /* NAME of librecsort_NAME.so (.dll) if it could not be loaded */
   const char *path;              /* NULL: linked in */
   const char *version;           /* NULL if it could not be loaded */
   const char *description;       /* NULL if it could not be loaded */
@@ -766,7 +773,8 @@ typedef struct recsort_plugin_list recsort_plugin_list;
 
 /* Loads every plugin that can be found and lists them, best score first: those linked in, those in
  * the plugin folder, and those in the folders of the environment variable RECSORT_PLUGIN_PATH
- * (absolute paths, separated by colons; ignored in a process with raised privileges). The plugin
+ * (absolute paths, separated by colons, on Windows by semicolons; ignored in a process with raised
+ * privileges). The plugin
  * folder is "recsort" beside the file of the shared library. If there is no such folder, or the
  * program links the static library, it is "recsort" in the library folder of the installation that
  * the build was configured for. You own the list. Errors: OUT_OF_MEMORY, INVALID_ARGUMENT. Any

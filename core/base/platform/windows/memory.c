@@ -1,0 +1,20 @@
+#include "base/platform/memory.h"
+
+#include <malloc.h>
+
+void *rs_aligned_allocate(size_t alignment, size_t size)
+{
+  return _aligned_malloc(size, alignment);
+}
+
+void rs_aligned_release(void *memory)
+{
+  _aligned_free(memory);
+}
+
+/* Windows gives large pages only to programs with a privilege, and then pins them. */
+void rs_advise_huge_pages(void *memory, size_t size)
+{
+  (void)memory;
+  (void)size;
+}
