@@ -29,6 +29,13 @@ in_root sh -euc "
 grep -q '^cpu ' "$root/plugins"
 if [ -e "$root"/debs/recsort-cuda_* ]; then grep -q '^cuda .*/usr/lib/.*/recsort/librecsort_cuda.so' "$root/plugins"; fi
 
+# the manuals, looked up by this machine's man
+manuals() { man -M "$root/usr/share/man" -w "$@" > "$scratch/log" || { echo "no manual: $*"; exit 1; }; }
+manuals recsort
+manuals recsort-schema
+manuals 3 recsort
+manuals 3 recsort_sort
+
 # the library, by pkg-config and by find_package
 apt_in_root install --no-install-recommends libc6-dev
 export PKG_CONFIG_SYSROOT_DIR="$root" PKG_CONFIG_PATH=
