@@ -56,5 +56,6 @@ for package in "$@"; do
   done
   dpkg-gencontrol -p"$package" -P"$package" -Tdebian/substvars
   (cd "$package" && find usr -type f | sort | xargs md5sum > DEBIAN/md5sums)
-  dpkg-deb --root-owner-group --build "$package" "$output" > /dev/null
+  # More compression makes recsort-cuda a tenth smaller and takes five times as long.
+  dpkg-deb -z1 --root-owner-group --build "$package" "$output" > /dev/null
 done

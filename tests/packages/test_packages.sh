@@ -22,8 +22,11 @@ lintian --display-info --fail-on error,warning,info --allow-root "$scratch"/firs
 
 export CC="$2" DEBS="$scratch/first"
 . /etc/os-release
+# The mirrors are those of this machine; without lists of apt, those that mmdebstrap knows.
 apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
-  sort -u |
-  mmdebstrap --quiet --variant=apt --format=null --dpkgopt=force-unsafe-io \
-    --aptopt='Acquire::Languages "none"' --customize-hook="sh -eu '$here/root.sh' \"\$1\"" \
-    "$VERSION_CODENAME" /dev/null -
+  sort -u > "$scratch/sources"
+if [ -s "$scratch/sources" ]; then mirrors=-; else mirrors=; fi
+# Unquoted: a word or none.
+mmdebstrap --quiet --variant=apt --format=null --dpkgopt=force-unsafe-io \
+  --aptopt='Acquire::Languages "none"' --customize-hook="sh -eu '$here/root.sh' \"\$1\"" \
+  "$VERSION_CODENAME" /dev/null $mirrors < "$scratch/sources"
