@@ -63,7 +63,7 @@ def man(markdown):
         elif line.startswith('|'):
             yield from table([line, *take(r'\|')])
         elif heading := re.match(r'(##+) (.*)', line):
-            yield f'.SH {inline(heading[2]).upper()}' if heading[1] == '##' else f'.SS {inline(heading[2])}'
+            yield f'.SH {inline(heading[2].upper())}' if heading[1] == '##' else f'.SS {inline(heading[2])}'
         elif re.match(r' ?- ', line):
             yield '.IP \\(bu 2'
             yield inline(' '.join([line.strip()[2:], *map(str.strip, take(r' +(?!- )\S'))]))

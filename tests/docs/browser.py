@@ -78,11 +78,11 @@ class Browser:
         return self.call('Runtime.evaluate', expression=expression, returnByValue=True, **where)['result'].get('value')
 
     def wait(self, expression, what, frame=''):
-        for _ in range(200):
+        for _ in range(600):
             if self.value(expression, frame):
                 return
             time.sleep(0.1)
-        sys.exit(f'not seen in 20 s: {what}')
+        sys.exit(f'not seen in a minute: {what}')
 
     def open(self, page):
         self.call('Page.navigate', url=(pages / page).as_uri())

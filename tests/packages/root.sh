@@ -5,7 +5,7 @@
 root=$1
 scratch=$root/scratch
 mkdir "$scratch"
-source=$(cd "$(dirname "$0")/.." && pwd)
+outside=$(dirname "$0")/outside
 in_root() { chroot "$root" env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin "$@"; }
 apt_in_root() { in_root DEBIAN_FRONTEND=noninteractive apt-get -y -qq "$@" > "$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }; }
 traces() { in_root find / -xdev -name '*recsort*' ! -path '/debs*' ! -path '/scratch*' ! -path '/var/log/*'; }
@@ -23,7 +23,7 @@ in_root sh -euc "
   recsort -s $schema -o out in
   recsort -s $schema --check out
   reccat -s $schema --head 3 out
-  ! recsort -s $schema --check in 2> /dev/null
+  if recsort -s $schema --check in 2> /dev/null; then exit 1; fi
   recsort --list-plugins > plugins
   recbench --version; recschema --version; sprites --version"
 grep -q '^cpu ' "$root/plugins"
@@ -47,9 +47,9 @@ runs() { # PROGRAM
   echo "$(basename "$1"): right"
 }
 # Unquoted: several words.
-$CC --sysroot="$root" -o "$scratch/by_pkg_config" "$source/install/outside/outside.c" $(pkg-config --cflags --libs recsort)
+$CC --sysroot="$root" -o "$scratch/by_pkg_config" "$outside/outside.c" $(pkg-config --cflags --libs recsort)
 runs "$scratch/by_pkg_config"
-cmake -S "$source/install/outside" -B "$scratch/outside" -DCMAKE_SYSROOT="$root" \
+cmake -S "$outside" -B "$scratch/outside" -DCMAKE_SYSROOT="$root" \
   -DCMAKE_FIND_ROOT_PATH_MODE_PACKAGE=ONLY -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY \
   -DCMAKE_LIBRARY_ARCHITECTURE="$(dpkg-architecture -qDEB_HOST_MULTIARCH)" > "$scratch/log"
 cmake --build "$scratch/outside" --target outside_shared outside_static > "$scratch/log" || { cat "$scratch/log"; exit 1; }

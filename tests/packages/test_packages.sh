@@ -7,7 +7,6 @@ build=$1
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-chmod 755 "$scratch"
 
 for time in first second; do
   cpack --config "$build/CPackConfig.cmake" -B "$scratch/$time" > "$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
@@ -20,6 +19,9 @@ done
 
 lintian --display-info --fail-on error,warning,info --allow-root "$scratch"/first/*.deb
 
+# Who is not root becomes root of a user namespace, which cannot read the folders of others.
+cp -r "$here/root.sh" "$here/../install/outside" "$scratch"
+chmod -R a+rX "$scratch"
 export CC="$2" DEBS="$scratch/first"
 . /etc/os-release
 # The mirrors are those of this machine; without lists of apt, those that mmdebstrap knows.
@@ -28,5 +30,5 @@ apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created
 if [ -s "$scratch/sources" ]; then mirrors=-; else mirrors=; fi
 # Unquoted: a word or none.
 mmdebstrap --quiet --variant=apt --format=null --dpkgopt=force-unsafe-io \
-  --aptopt='Acquire::Languages "none"' --customize-hook="sh -eu '$here/root.sh' \"\$1\"" \
+  --aptopt='Acquire::Languages "none"' --customize-hook="sh -eu '$scratch/root.sh' \"\$1\"" \
   "$VERSION_CODENAME" /dev/null $mirrors < "$scratch/sources"
