@@ -62,12 +62,12 @@ class Browser:
                     self.complaints.append(json.dumps(message['params']))
             elif message['method'] == 'Log.entryAdded' and message['params']['entry']['level'] == 'error':
                 self.complaints.append(json.dumps(message['params']))
-        if 'error' in message:
+        if 'error' in message and method != 'Runtime.evaluate':
             sys.exit(f'{method}: {message["error"]}')
-        return message['result']
+        return message.get('result')
 
     def value(self, expression, frame=''):
-        """The value in the page, or in a frame of it; None as long as there is no such frame."""
+        """The value in the page, or in a frame of it; None while there is no such frame."""
         where = {}
         if frame:
             frames = self.call('Page.getFrameTree')['frameTree'].get('childFrames', [])
@@ -75,7 +75,8 @@ class Browser:
             if not ids or not ids[0]:
                 return None
             where = {'contextId': ids[0]}
-        return self.call('Runtime.evaluate', expression=expression, returnByValue=True, **where)['result'].get('value')
+        result = self.call('Runtime.evaluate', expression=expression, returnByValue=True, **where)
+        return result and result['result'].get('value')  # no result: the page or frame has just been replaced
 
     def wait(self, expression, what, frame=''):
         for _ in range(600):

@@ -12,11 +12,16 @@ traces() { in_root find / -xdev -name '*recsort*' ! -path '/debs*' ! -path '/scr
 
 mkdir "$root/debs"
 cp "$DEBS"/*.deb "$root/debs"
-apt_in_root install --no-install-recommends $(cd "$root" && ls -d debs/*.deb | sed 's,^,/,')
-in_root dpkg --verify
-[ -z "$(in_root apt-get -qq check)" ]
+install_packages() { # NAME...; with nothing but what they depend on
+  files=
+  for name in "$@"; do files="$files $(cd "$root" && ls "debs/${name}_"*.deb | sed 's,^,/,')"; done
+  # Unquoted: several words.
+  apt_in_root install --no-install-recommends $files
+}
 
 # the commands
+install_packages librecsort0 recsort
+if [ -e "$root"/debs/recsort-cuda_* ]; then install_packages recsort-cuda; fi
 schema=/usr/share/recsort/schemas/entity.yaml
 in_root sh -euc "
   recgen -s $schema -n 100000 -o in
@@ -26,8 +31,23 @@ in_root sh -euc "
   if recsort -s $schema --check in 2> /dev/null; then exit 1; fi
   recsort --list-plugins > plugins
   recbench --version; recschema --version; sprites --version"
-grep -q '^cpu ' "$root/plugins"
-if [ -e "$root"/debs/recsort-cuda_* ]; then grep -q '^cuda .*/usr/lib/.*/recsort/librecsort_cuda.so' "$root/plugins"; fi
+grep '^cpu ' "$root/plugins"
+if [ -e "$root"/debs/recsort-cuda_* ]; then grep '^cuda .*/usr/lib/.*/recsort/librecsort_cuda.so' "$root/plugins"; fi
+
+# the Python module, compiled when it was installed
+install_packages python3-recsort
+in_root python3 - << 'END'
+import importlib.metadata
+import numpy as np, recsort
+from recsort import _library
+stars = np.array([(5.5, 1), (2.1, 2), (5.5, 3)], [('mag', 'f4'), ('id', 'i4')])
+recsort.sort(stars, keys=['-mag'])
+assert stars['id'].tolist() == [1, 3, 2], stars
+assert importlib.metadata.version('recsort') == _library.version().decode()
+END
+[ -n "$(find "$root/usr/lib/python3/dist-packages/recsort" -name '*.pyc')" ]
+
+install_packages librecsort-dev
 
 # the manuals, looked up by this machine's man
 manuals() { man -M "$root/usr/share/man" -w "$@" > "$scratch/log" || { echo "no manual: $*"; exit 1; }; }
@@ -56,17 +76,8 @@ cmake --build "$scratch/outside" --target outside_shared outside_static > "$scra
 runs "$scratch/outside/outside_shared"
 runs "$scratch/outside/outside_static"
 
-# the Python module, compiled when it was installed
-in_root python3 - << 'END'
-import importlib.metadata
-import numpy as np, recsort
-from recsort import _library
-stars = np.array([(5.5, 1), (2.1, 2), (5.5, 3)], [('mag', 'f4'), ('id', 'i4')])
-recsort.sort(stars, keys=['-mag'])
-assert stars['id'].tolist() == [1, 3, 2], stars
-assert importlib.metadata.version('recsort') == _library.version().decode()
-END
-[ -n "$(find "$root/usr/lib/python3/dist-packages/recsort" -name '*.pyc')" ]
+in_root dpkg --verify
+in_root apt-get -qq check
 
 # what was installed is gone in the end
 [ -n "$(traces)" ]
