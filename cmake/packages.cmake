@@ -1,15 +1,8 @@
 # The target `package` makes Debian packages. CPack puts the files of each component in a folder;
 # Debian's own tools make packages of these, described by debian/control.
-set(programs "")
-foreach(program dpkg-deb dpkg-gencontrol dpkg-shlibdeps)
-  find_program(PROGRAM_${program} ${program})
-  mark_as_advanced(PROGRAM_${program})
-  if(NOT PROGRAM_${program})
-    list(APPEND programs ${program})
-  endif()
-endforeach()
+find_program(DPKG_GENCONTROL dpkg-gencontrol)
 set(refused "")
-if(programs OR NOT TARGET recsort_manual)
+if(NOT DPKG_GENCONTROL OR NOT TARGET recsort_manual)
   set(refused "this needs the Debian packages dpkg-dev and python3")
 elseif(NOT CMAKE_INSTALL_PREFIX MATCHES "^/usr/?$")
   set(refused "packages install in /usr: configure with -DCMAKE_INSTALL_PREFIX=/usr")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: package.sh VERSION STAGE OUTPUT PACKAGE...
-# Makes a Debian package of each folder STAGE/PACKAGE, in OUTPUT; librecsort0 comes first. The same files make the same
-# packages: times are that of the last commit, or SOURCE_DATE_EPOCH.
+# Makes a Debian package of each folder STAGE/PACKAGE, in OUTPUT; librecsort0 comes first. The same files
+# make the same packages: times are that of the last commit, or SOURCE_DATE_EPOCH.
 set -eu
 umask 022
 upstream=$1 version=$1-1 stage=$2 output=$3
