@@ -4,6 +4,7 @@ headings have the anchors of GitHub.
 
 Usage: filter.py SOURCE-FOLDER FILE
 """
+import html
 import re
 import sys
 from pathlib import Path
@@ -39,6 +40,14 @@ def link(match):
     return text
 
 
+def code(match):
+    """Code in a line. In Doxygen's, a quote ends it, \\| stays as it is, and a :: behind a number is lost."""
+    if re.search(r'\\\||\d::', match[1]):
+        text = html.escape(match[1], quote=False).replace('"', '&quot;')
+        return f'<code>{re.sub("--|::", lambda at: chr(92) + at[0], text)}</code>'
+    return f'`{match[0]}`' if "'" in match[1] else match[0]
+
+
 def linked(text, pattern):
     """Functions and structs of the library become links."""
     return re.sub(pattern, lambda at: f'@ref {at[1]}' if at[1] in NAMES else at[0], text)
@@ -50,6 +59,7 @@ def markdown(text):
         fenced ^= line.startswith('```')
         if not fenced:
             line = re.sub(r'(!?)\[([^\]]*)\]\(([^)\s]+)\)', link, line)
+            line = re.sub(r'`([^`]+)`', code, line)
             if heading := re.match(r'#+ (.*)', line):
                 line += f' {{#{page_name(path)}{"-" + anchor(heading[1]) if number else ""}}}'
             else:

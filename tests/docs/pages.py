@@ -22,7 +22,7 @@ def expect(good, what):
 class Page(HTMLParser):
     def __init__(self, path):
         super().__init__()
-        self.anchors, self.links, self.words, self.hidden = set(), [], [], 0
+        self.anchors, self.links, self.words, self.hidden, self.code = set(), [], [], 0, set()
         self.feed(path.read_text())
         self.text = ' '.join(' '.join(self.words).split())
 
@@ -38,6 +38,8 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if not self.hidden:
             self.words.append(data)
+        elif self.get_starttag_text() == '<code>':
+            self.code.add(' '.join(data.split()))
 
 
 pages = {path.name: Page(path) for path in html.glob('*.html')}
@@ -99,9 +101,27 @@ def no_markup_is_left():
             continue
         found = re.findall(r'@ref\b.{,20}|\{#.{,20}|\]\(.{,20}|\*\*\w[^*]*\*\*', page.text)
         expect(not found, f'{name}: {found[:3]}')
+        expect(r'\|' not in (html / name).read_text(), f'{name}: a \\| is left')
+
+
+def code_is_code():
+    """What stands between backticks in a document is code on its page."""
+    count = 0
+    for path in [*root.glob('*.md'), *root.glob('docs/*.md')]:
+        text = re.sub(r'^```.*?^```', '', path.read_text(), flags=re.M | re.S)
+        text = re.sub(r'\[[^\]]*\]\([^)]*\)', '', text)
+        name = str(path.relative_to(root).with_suffix('')).replace('/', '-').lower()
+        page = pages['index.html' if name == 'readme' else name + '.html']
+        for span in re.findall(r'`([^`\n]+)`', re.sub(r'^(    |\t).*|^#.*', '', text, flags=re.M)):
+            count += 1
+            shown = ' '.join(span.replace('\\|', '|').split())
+            expect(shown in page.code or shown.startswith('recsort_') and f'{shown}' in page.text,
+                   f'{path.name}: not shown as code: {shown}')
+    expect(count > 900, f'{count} pieces of code')
 
 
 count = links_resolve()
+code_is_code()
 functions = the_search_finds()
 functions_have_their_text(functions)
 no_markup_is_left()
