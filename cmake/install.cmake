@@ -1,7 +1,9 @@
 # Installation. The installed tree may be moved: tools find the library, and the library its
 # plugins, relative to themselves. Only the static library searches for plugins in the prefix.
+# Each component is a Debian package, but for `licence`: packages have their own copyright file.
 include(CMakePackageConfigHelpers)
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME librecsort-dev)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/recsort)
 
 # Only the headers, for plugins.
@@ -13,11 +15,11 @@ set_target_properties(recsort_shared PROPERTIES EXPORT_NAME recsort)
 set_target_properties(recsort_static PROPERTIES EXPORT_NAME static)
 install(TARGETS recsort_shared recsort_static recsort_plugin EXPORT recsort-targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} # a DLL
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT librecsort0 NAMELINK_COMPONENT librecsort-dev
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY core/include/recsort DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/recsort/schemas)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/recsort/schemas COMPONENT recsort)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
 
 # The tools find the library beside them, and recbench the program that sorts for it.
 file(RELATIVE_PATH to_library ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
@@ -45,3 +47,18 @@ if(CMAKE_DL_LIBS)
 endif()
 configure_file(cmake/recsort.pc.in recsort.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/recsort.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The target `uninstall` removes what was installed, but no file that has changed since: so each has
+# its checksum in a list.
+if(PROJECT_IS_TOP_LEVEL)
+  set(list ${PROJECT_BINARY_DIR}/installed.txt)
+  install(CODE "
+    set(lines \"\")
+    foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
+      file(SHA256 \"\$ENV{DESTDIR}\${file}\" sum)
+      string(APPEND lines \"\${sum} \$ENV{DESTDIR}\${file}\\n\")
+    endforeach()
+    file(WRITE ${list} \"\${lines}\")" COMPONENT list)
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -D LIST=${list} -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake)
+  include(cmake/packages.cmake)
+endif()

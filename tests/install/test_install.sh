@@ -7,7 +7,11 @@ build=$1
 unset RECSORT_PLUGIN_PATH
 source=$(cd "$(dirname "$0")/outside" && pwd)
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# The list of what you have installed from this build stays as it is.
+list=$build/installed.txt
+[ ! -e "$list" ] || cp "$list" "$scratch/list"
+restore() { if [ -e "$scratch/list" ]; then cp "$scratch/list" "$list"; else rm -f "$list"; fi; }
+trap 'restore; rm -rf "$scratch"' EXIT
 
 expect() {
   got=$("$@") || { echo "$1: failed"; exit 1; }
@@ -46,6 +50,8 @@ for tool in recsort recgen reccat recschema recbench sprites; do
   "$scratch/root/bin/$tool" --version
   test -s "$scratch/root/share/man/man1/$tool.1"
 done
+test -s "$scratch/root/share/man/man3/recsort_sort.3"
+test -s "$scratch/root/share/man/man5/recsort-schema.5"
 test -s "$scratch/root/share/recsort/schemas/entity.yaml"
 for script in bash-completion/completions/recsort zsh/site-functions/_recsort \
   fish/vendor_completions.d/recsort.fish; do
@@ -103,3 +109,18 @@ mkdir "$scratch/build/recsort"
 cp "$scratch/build/librecsort_example.so" "$scratch/build/recsort"
 listed "$scratch/build/plugins_static"
 echo 'plugins: right'
+
+# `uninstall` removes what was installed, and neither what has changed since nor what others put there.
+cmake --install "$build" --prefix "$scratch/gone" > "$scratch/log"
+uninstall() { cmake --build "$build" --target uninstall > "$scratch/log" 2>&1; }
+echo '# mine' >> "$scratch/gone/share/recsort/schemas/entity.yaml"
+touch "$scratch/gone/bin/other"
+if uninstall; then echo 'uninstall: a changed file is no error'; exit 1; fi
+grep -q 'share/recsort/schemas/entity.yaml$' "$scratch/log"
+(cd "$scratch/gone" && find . ! -type d | sort) > "$scratch/left"
+printf '%s\n' ./bin/other ./share/recsort/schemas/entity.yaml | cmp - "$scratch/left"
+rm "$scratch/gone/share/recsort/schemas/entity.yaml"
+uninstall
+if uninstall; then echo 'uninstall: nothing installed is no error'; exit 1; fi
+[ ! -e "$scratch/gone/include/recsort" ] && [ -e "$scratch/gone/bin" ]
+echo 'uninstall: right'

@@ -395,7 +395,8 @@ typedef struct recsort_file_info {
   bool repeat; /* header and records are repeated */
 } recsort_file_info;
 
-/* Fills in `info`, of `size` bytes. What it points to is owned by the schema. */
+/* Says where the records of a file are: fills in `info`, of `size` bytes. What it points to is
+ * owned by the schema. */
 RECSORT_API void recsort_schema_get_file(const recsort_schema *schema, recsort_file_info *info,
                                          size_t size);
 
@@ -704,7 +705,8 @@ typedef struct recsort_key_info {
 
 /* The number of keys that the sorter sorts by. */
 RECSORT_API size_t recsort_sorter_key_count(const recsort_sorter *sorter);
-/* Fills in `info`, of `size` bytes. The strings and the field live as long as the sorter. */
+/* Describes a key of the plan: fills in `info`, of `size` bytes. The strings and the field live as
+ * long as the sorter. */
 RECSORT_API void recsort_sorter_get_key(const recsort_sorter *sorter, size_t key,
                                         recsort_key_info *info, size_t size);
 
@@ -747,7 +749,7 @@ typedef struct recsort_stats {
   double permute_seconds;
 } recsort_stats;
 
-/* Fills in `stats`, of `size` bytes. */
+/* Says how the sorter sorts and has sorted: fills in `stats`, of `size` bytes. */
 RECSORT_API void recsort_sorter_get_stats(const recsort_sorter *sorter, recsort_stats *stats,
                                           size_t size);
 
@@ -786,7 +788,8 @@ RECSORT_API recsort_status recsort_plugin_list_create(const recsort_allocator *a
 RECSORT_API void recsort_plugin_list_destroy(recsort_plugin_list *list);
 /* The number of plugins in the list, including those that cannot be used. */
 RECSORT_API size_t recsort_plugin_list_count(const recsort_plugin_list *list);
-/* Fills in `info`, of `size` bytes. What it points to lives as long as the list. */
+/* Describes a plugin of the list: fills in `info`, of `size` bytes. What it points to lives as long
+ * as the list. */
 RECSORT_API void recsort_plugin_list_get(const recsort_plugin_list *list, size_t index,
                                          recsort_plugin_info *info, size_t size);
 

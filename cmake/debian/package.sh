@@ -1,0 +1,61 @@
+#!/bin/sh
+# Usage: package.sh VERSION STAGE OUTPUT PACKAGE...
+# Makes a Debian package of each folder STAGE/PACKAGE, in OUTPUT; librecsort0 comes first. The same files
+# make the same packages: times are that of the last commit, or SOURCE_DATE_EPOCH.
+set -eu
+umask 022
+upstream=$1 version=$1-1 stage=$2 output=$3
+shift 3
+debian=$(cd "$(dirname "$0")" && pwd)
+source=$debian/../..
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$source" log -1 --format=%ct 2> /dev/null || stat -c %Y "$source/CHANGELOG.md")}
+export SOURCE_DATE_EPOCH LC_ALL=C
+
+# Debian's tools want their files in a folder debian.
+mkdir -p "$stage/debian"
+cd "$stage"
+cp "$debian/control" debian/control
+author=$(sed -n 's/^Maintainer: //p' debian/control)
+cat > debian/changelog <<END
+recsort ($version) unstable; urgency=medium
+
+  * The file changelog.gz has the changes.
+
+ -- $author  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
+END
+
+for package in "$@"; do
+  doc=$package/usr/share/doc/$package
+  mkdir -p "$package/DEBIAN" "$doc"
+  cp "$source/CHANGELOG.md" "$doc/changelog"
+  cp debian/changelog "$doc/changelog.Debian"
+  cp "$source/LICENSE" "$doc/copyright"
+  if [ "$package" = recsort-cuda ]; then cat "$debian/copyright.cuda" >> "$doc/copyright"; fi
+  overrides=$package/usr/share/lintian/overrides
+  mkdir -p "$overrides"
+  cat "$debian/lintian-overrides" > "$overrides/$package"
+  [ ! -e "$debian/$package.lintian-overrides" ] || cat "$debian/$package.lintian-overrides" >> "$overrides/$package"
+  gzip -9n "$doc/changelog" "$doc/changelog.Debian"
+  find "$package/usr" -path '*/man/*' -type f -exec gzip -9n {} +
+  find "$package" -type d -exec chmod 755 {} +
+  find "$package" -type f ! -path '*/bin/*' -exec chmod 644 {} +
+
+  find "$package" \( -path '*/bin/*' -o -name '*.so*' \) -type f -exec strip -s -R .comment {} +
+  find "$package" -name '*.a' -exec strip -g -D -R .comment {} +
+
+  : > debian/substvars
+  programs=$(find "$package" -type f \( -path '*/bin/*' -o -name '*.so.*' -o -name 'librecsort_*.so' \))
+  # Unquoted: names without blanks.
+  [ -z "$programs" ] || dpkg-shlibdeps -Slibrecsort0 -Tdebian/substvars $programs
+  if [ "$package" = librecsort0 ]; then
+    echo "librecsort 0 $package (>= $upstream)" > "$package/DEBIAN/shlibs"
+    echo 'activate-noawait ldconfig' > "$package/DEBIAN/triggers"
+  fi
+  for script in postinst prerm; do
+    [ ! -e "$debian/$package.$script" ] || install -m 755 "$debian/$package.$script" "$package/DEBIAN/$script"
+  done
+  dpkg-gencontrol -p"$package" -P"$package" -Tdebian/substvars
+  (cd "$package" && find usr -type f | sort | xargs md5sum > DEBIAN/md5sums)
+  # More compression makes recsort-cuda a tenth smaller and takes five times as long.
+  dpkg-deb -z1 --root-owner-group --build "$package" "$output" > /dev/null
+done

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Usage: test_packages.sh BUILD-FOLDER CC
+# Makes the packages twice, which gives the same files, has lintian look at them, and uses them in a
+# root that has nothing but Debian's base system: root.sh.
+set -eu
+build=$1
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+for time in first second; do
+  cpack --config "$build/CPackConfig.cmake" -B "$scratch/$time" > "$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+  (cd "$scratch/$time" && sha256sum ./*.deb) > "$scratch/$time.sums"
+done
+cmp "$scratch/first.sums" "$scratch/second.sums"
+for package in librecsort0 librecsort-dev recsort python3-recsort; do
+  ls "$scratch/first/${package}_"*.deb
+done
+
+lintian --display-info --fail-on error,warning,info --allow-root "$scratch"/first/*.deb
+
+# Who is not root becomes root of a user namespace, which cannot read the folders of others.
+cp -r "$here/root.sh" "$here/../install/outside" "$scratch"
+chmod -R a+rX "$scratch"
+export CC="$2" DEBS="$scratch/first"
+. /etc/os-release
+# The mirrors are those of this machine; without lists of apt, those that mmdebstrap knows.
+apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
+  sort -u > "$scratch/sources"
+if [ -s "$scratch/sources" ]; then mirrors=-; else mirrors=; fi
+# Unquoted: a word or none.
+mmdebstrap --quiet --variant=apt --format=null --dpkgopt=force-unsafe-io \
+  --aptopt='Acquire::Languages "none"' --customize-hook="sh -eu '$scratch/root.sh' \"\$1\"" \
+  "$VERSION_CODENAME" /dev/null $mirrors < "$scratch/sources"
