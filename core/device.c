@@ -78,6 +78,11 @@ recsort_status recsort_device_sorter_create(const recsort_schema *schema,
   recsort_status status = read_limits(limits, &own, error);
   if (!status) status = recsort_sorter_create(schema, options, &made, error);
   if (status) return status;
+  if (made->head) {
+    recsort_sorter_destroy(made);
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "head of the options is for sorts on the host; a device sort has it in its job");
+  }
   recsort_device_sorter *const device = rs_allocate(&made->allocator, sizeof *device);
   if (!device) {
     recsort_sorter_destroy(made);
