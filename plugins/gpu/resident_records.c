@@ -2,6 +2,7 @@
  * RECSORT_PLUGIN_DEVICE. A sort only starts work on the caller's stream: it neither waits nor
  * allocates, so the stream may be captured.
  *
+ *   head     if only the first records are wanted and they are few: their order; else
  *   encode   keys of the records, to the workspace. If only segments are sorted, the number of a
  *            record's segment goes above its key
  *   sort     by the instance's algorithm, which gets no mailbox and so does not wait
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/device_head.h"
 #include "gpu/device_records.h"
 #include "gpu/gpu_plugin.h"
 
@@ -113,16 +115,22 @@ static device_segments segments_of(const gpu_instance *self, const recsort_plugi
                            self->resident.most_in_segment, &facts->overlong};
 }
 
+static records_program copy_program(const recsort_key_program *program, uint32_t key_width)
+{
+  records_program own = {.record_size = program->record_size,
+                         .key_width = key_width,
+                         .step_count = program->step_count};
+  memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
+  return own;
+}
+
 static device_status start_encode(const gpu_instance *self, const recsort_key_program *program,
                                   const recsort_plugin_device_job *job, uint32_t key_width,
                                   void *keys)
 {
   records_facts *const facts = self->device->facts;
   const device_segments segments = segments_of(self, job);
-  records_program own = {.record_size = program->record_size,
-                         .key_width = key_width,
-                         .step_count = program->step_count};
-  memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
+  const records_program own = copy_program(program, key_width);
   return job->offsets
              ? records_encode_segments(&own, job->records, job->count, &segments, program->key_bits,
                                        keys, facts, job->stream)
@@ -162,6 +170,41 @@ static recsort_plugin_status start_sort(const gpu_instance *self,
   return judge_launch(started, error);
 }
 
+/* The records that are wanted. A host of an earlier version wants all. */
+static uint64_t wanted_of(const recsort_plugin_device_job *job)
+{
+  const size_t end = offsetof(recsort_plugin_device_job, head) + sizeof job->head;
+  return job->size >= end && job->head ? job->head : job->count;
+}
+
+/* Starts the search for the first records. Memory for all pairs is more than enough for it. */
+static recsort_plugin_status start_head(const gpu_instance *self,
+                                        const recsort_key_program *program,
+                                        const recsort_plugin_device_job *job, const void **order,
+                                        recsort_plugin_error *error)
+{
+  const records_program own = copy_program(program, program->key_width);
+  const uint64_t head = wanted_of(job);
+  const device_head wanted = {.program = &own,
+                              .records = job->records,
+                              .count = job->count,
+                              .head = head,
+                              .index_bits = self->resident.index_bits,
+                              .memory = self->device->memory,
+                              .order = self->device->memory + device_head_bytes(job->count, head),
+                              .facts = self->device->facts,
+                              .stream = job->stream};
+  *order = wanted.order;
+  return judge_launch(device_head_find(&wanted), error);
+}
+
+static bool head_suits(const gpu_instance *self, const recsort_plugin_device_job *job)
+{
+  const uint64_t head = wanted_of(job);
+  return head < job->count && device_head_suits(job->count, head) &&
+         device_head_bytes(job->count, head) + head * sizeof(uint64_t) <= self->resident.pair_bytes;
+}
+
 static recsort_plugin_status start_move(const gpu_instance *self,
                                         const recsort_plugin_device_job *job,
                                         const recsort_plugin_device_array *array, const void *order,
@@ -176,7 +219,7 @@ static recsort_plugin_status start_move(const gpu_instance *self,
     if (status) return status;
     from = copy;
   }
-  return judge_launch(records_gather(from, size, order, self->resident.index_bits, job->count,
+  return judge_launch(records_gather(from, size, order, self->resident.index_bits, wanted_of(job),
                                      array->to, job->stream),
                       error);
 }
@@ -186,10 +229,12 @@ static recsort_plugin_status start_all(const gpu_instance *self, const recsort_k
                                        recsort_plugin_error *error)
 {
   const void *order = NULL;
-  recsort_plugin_status status = start_sort(self, program, job, &order, error);
+  recsort_plugin_status status = head_suits(self, job)
+                                     ? start_head(self, program, job, &order, error)
+                                     : start_sort(self, program, job, &order, error);
   if (!status && job->permutation)
     status = runtime_start_across(job->stream, job->permutation, order,
-                                  job->count * (self->resident.index_bits / 8), error);
+                                  wanted_of(job) * (self->resident.index_bits / 8), error);
   for (uint32_t a = 0; !status && a < job->array_count; a++)
     status = start_move(self, job, &job->arrays[a], order, error);
   return status;
