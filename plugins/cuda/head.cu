@@ -100,12 +100,54 @@ DEVICE_INLINE uint64_t column_of(const matrix &shape, uint64_t record)
   return turned >= turn ? turned - turn : turned + shape.columns - turn;
 }
 
-template <bool Computed>
-DEVICE_INLINE pair read_pair(const read_args &args, uint64_t at, bool *valid)
+/* How keys are read. One field that is an aligned word is loaded before it is looked at, so that
+ * several loads are in flight. */
+enum reading { WORDS_OF_4, WORDS_OF_8, FIELDS, COMPUTED };
+
+reading reading_of(const records_program &program, const void *records)
 {
+  const recsort_key_step &step = program.steps[0];
+  const uint64_t aligned = (uintptr_t)records | program.record_size | step.offset;
+  if (has_computed(&program)) return COMPUTED;
+  if (program.step_count > 1 || aligned % step.bytes != 0) return FIELDS;
+  return step.bytes == 4 ? WORDS_OF_4 : step.bytes == 8 ? WORDS_OF_8 : FIELDS;
+}
+
+/* What is loaded of a record; the rest is loaded with its pair. */
+template <reading How> DEVICE_INLINE uint64_t load_word(const read_args &args, uint64_t at)
+{
+  const recsort_key_step &step = args.program.steps[0];
+  const unsigned char *const from = args.records + at * args.program.record_size + step.offset;
+  if (How == WORDS_OF_4) return *(const uint32_t *)from;
+  if (How == WORDS_OF_8) return *(const uint64_t *)from;
+  return 0;
+}
+
+DEVICE_INLINE uint64_t turn_bytes(uint64_t word, uint32_t bytes)
+{
+  uint64_t turned = 0;
+  for (uint32_t i = 0; i < bytes; i++, word >>= 8)
+    turned = turned << 8 | (word & 0xff);
+  return turned;
+}
+
+template <reading How>
+DEVICE_INLINE pair pair_with(const read_args &args, uint64_t at, uint64_t word, bool *valid)
+{
+  const recsort_key_step &step = args.program.steps[0];
+  if (How == WORDS_OF_4 || How == WORDS_OF_8) {
+    const bool big = step.flags & RECSORT_KEY_BIG_ENDIAN;
+    if (big != key_host_is_big_endian()) word = turn_bytes(word, How == WORDS_OF_4 ? 4 : 8);
+    return {{at, key_code(&step, word, valid), 0}};
+  }
   const records_key key =
-      make_key(&args.program, Computed, args.records + at * args.program.record_size, valid);
+      make_key(&args.program, How == COMPUTED, args.records + at * args.program.record_size, valid);
   return {{at, key.words[0], key.words[1]}};
+}
+
+template <reading How> DEVICE_INLINE pair read_pair(const read_args &args, uint64_t at, bool *valid)
+{
+  return pair_with<How>(args, at, load_word<How>(args, at), valid);
 }
 
 /* ---- minima ---- */
@@ -116,24 +158,41 @@ struct minima_args {
   workspace to;
 };
 
+/* Indices ascend, so the first of equal keys stays. */
+DEVICE_INLINE void note_less(pair *best, const pair &one)
+{
+  if (best->words[0] == UINT64_MAX || key_is_less(one, *best)) *best = one;
+}
+
 /* A block has a strip of columns; its threads take every eighth row of one. */
-template <bool Computed>
-__global__ void __launch_bounds__(minima_args::max_threads)
+template <reading How>
+__global__ void __launch_bounds__(minima_args::max_threads,
+                                  device_blocks(minima_args::max_threads, 2))
     find_minima(const __grid_constant__ minima_args args)
 {
-  enum { ROWS = minima_args::max_threads / STRIP };
+  enum { ROWS = minima_args::max_threads / STRIP, BATCH = How < FIELDS ? 8 : 1 };
   DEVICE_SHARED_ARRAY(pair, found, minima_args::max_threads);
   device_await_before();
   const matrix &shape = args.from.shape;
   const uint64_t column = (uint64_t)blockIdx.x * STRIP + threadIdx.x % STRIP;
+  const uint64_t whole = shape.count / shape.columns;
+  uint64_t row = threadIdx.x / STRIP;
   pair best = pair_of(UINT64_MAX);
   bool valid = true;
-  DEVICE_UNROLL_BY_4
-  for (uint64_t row = threadIdx.x / STRIP; row < shape.rows; row += ROWS) {
+  for (; row + (BATCH - 1) * ROWS < whole; row += BATCH * ROWS) {
+    uint64_t at[BATCH], words[BATCH];
+    DEVICE_UNROLL
+    for (uint32_t i = 0; i < BATCH; i++) {
+      at[i] = record_at(shape, column, row + i * ROWS);
+      words[i] = load_word<How>(args.from, at[i]);
+    }
+    DEVICE_UNROLL
+    for (uint32_t i = 0; i < BATCH; i++)
+      note_less(&best, pair_with<How>(args.from, at[i], words[i], &valid));
+  }
+  for (; row < shape.rows; row += ROWS) {
     const uint64_t at = record_at(shape, column, row);
-    if (at >= shape.count) break;
-    const pair one = read_pair<Computed>(args.from, at, &valid);
-    if (best.words[0] == UINT64_MAX || key_is_less(one, best)) best = one; /* indices ascend */
+    if (at < shape.count) note_less(&best, read_pair<How>(args.from, at, &valid));
   }
   if (!valid) args.from.facts->invalid = 1;
   found[threadIdx.x] = best;
@@ -148,7 +207,7 @@ __global__ void __launch_bounds__(minima_args::max_threads)
 /* ---- narrow ---- */
 
 struct narrow_args {
-  static constexpr uint32_t max_threads = 512;
+  static constexpr uint32_t max_threads = 1024;
   const pair *from;
   const uint64_t *from_count; /* NULL: `all` */
   uint64_t all;
@@ -183,7 +242,7 @@ DEVICE_INLINE void put_digit(pair *one, uint32_t shift, uint32_t digit)
   if (bit > 64 - DIGIT_BITS && word < 2) one->words[word + 1] |= (uint64_t)digit >> (64 - bit);
 }
 
-/* The interval of all pairs from `least` to `greatest` that begin alike. By one thread. */
+/* The interval of all pairs that begin as `least` and `greatest` do. */
 DEVICE_INLINE interval first_interval(const pair &least, const pair &greatest)
 {
   interval found = {least, greatest, 0, 0, false};
@@ -235,26 +294,34 @@ DEVICE_INLINE void choose_digit(interval *range, const uint32_t *counts, uint64_
   range->shift = range->shift < DIGIT_BITS ? 0 : range->shift - DIGIT_BITS;
 }
 
-/* The least and greatest of `count` pairs, for the first thread. */
-DEVICE_INLINE void find_extremes(const pair *from, uint64_t count, pair *lows, pair *highs)
+/* Brings the least pair of all threads, or the greatest one, to the front of `shared`. */
+template <bool Least> DEVICE_INLINE pair find_extreme(pair one, pair *shared)
 {
-  pair low = pair_of(UINT64_MAX), high = pair_of(0);
-  for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
-    if (is_less(from[i], low)) low = from[i];
-    if (is_less(high, from[i])) high = from[i];
-  }
-  lows[threadIdx.x] = low;
-  highs[threadIdx.x] = high;
   __syncthreads();
+  shared[threadIdx.x] = one;
   for (uint32_t half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) {
-      if (is_less(lows[threadIdx.x + half], lows[threadIdx.x]))
-        lows[threadIdx.x] = lows[threadIdx.x + half];
-      if (is_less(highs[threadIdx.x], highs[threadIdx.x + half]))
-        highs[threadIdx.x] = highs[threadIdx.x + half];
-    }
     __syncthreads();
+    if (threadIdx.x >= half) continue;
+    const pair a = shared[threadIdx.x], b = shared[threadIdx.x + half];
+    if (Least ? is_less(b, a) : is_less(a, b)) shared[threadIdx.x] = b;
   }
+  __syncthreads();
+  return shared[0];
+}
+
+/* The interval of `count` pairs. By all threads. */
+DEVICE_INLINE interval survey(const pair *from, uint64_t count, pair *shared)
+{
+  pair least = pair_of(UINT64_MAX), greatest = pair_of(0);
+  DEVICE_UNROLL_BY_4
+  for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const pair one = from[i];
+    if (is_less(one, least)) least = one;
+    if (is_less(greatest, one)) greatest = one;
+  }
+  least = find_extreme<true>(least, shared);
+  greatest = find_extreme<false>(greatest, shared);
+  return first_interval(least, greatest);
 }
 
 /* Keeps the first `head` pairs, or up to SLACK times as many; all if there are no more. One block.
@@ -262,25 +329,23 @@ DEVICE_INLINE void find_extremes(const pair *from, uint64_t count, pair *lows, p
 __global__ void __launch_bounds__(narrow_args::max_threads)
     narrow(const __grid_constant__ narrow_args args)
 {
-  DEVICE_SHARED_ARRAY(pair, lows, narrow_args::max_threads);
-  DEVICE_SHARED_ARRAY(pair, highs, narrow_args::max_threads);
+  DEVICE_SHARED_ARRAY(pair, shared, narrow_args::max_threads);
   DEVICE_SHARED_ARRAY(uint32_t, counts, DIGITS);
   DEVICE_SHARED_ARRAY(interval, range, 1);
   DEVICE_SHARED_ARRAY(uint32_t, kept, 1);
   device_await_before();
   const uint64_t count = args.from_count ? *args.from_count : args.all;
-  if (count > SLACK * args.head) {
-    find_extremes(args.from, count, lows, highs);
-    if (threadIdx.x == 0) *range = first_interval(lows[0], highs[0]);
-  } else if (threadIdx.x == 0) {
-    range->high = pair_of(UINT64_MAX);
-    range->done = true;
+  interval first = {pair_of(0), pair_of(UINT64_MAX), 0, 0, true};
+  if (count > SLACK * args.head) first = survey(args.from, count, shared);
+  if (threadIdx.x == 0) {
+    *range = first;
+    *kept = 0;
   }
-  if (threadIdx.x == 0) *kept = 0;
   __syncthreads();
   while (!range->done) {
     if (threadIdx.x < DIGITS) counts[threadIdx.x] = 0;
     __syncthreads();
+    DEVICE_UNROLL_BY_4
     for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
       const pair one = args.from[i];
       if (!is_less(one, range->low) && !is_less(range->high, one))
@@ -308,7 +373,7 @@ struct collect_args {
 };
 
 /* A block reads one group after the other. */
-template <bool Computed>
+template <reading How>
 __global__ void __launch_bounds__(collect_args::max_threads)
     collect(const __grid_constant__ collect_args args)
 {
@@ -323,7 +388,7 @@ __global__ void __launch_bounds__(collect_args::max_threads)
       const uint64_t row = first + threadIdx.x;
       const uint64_t at = row < shape.rows ? record_at(shape, column, row) : shape.count;
       pair one = pair_of(UINT64_MAX);
-      if (at < shape.count) one = read_pair<Computed>(args.from, at, &valid);
+      if (at < shape.count) one = read_pair<How>(args.from, at, &valid);
       const bool taken = at < shape.count && !is_less(bound, one);
       const uint32_t takers = device_ballot(taken), lane = threadIdx.x % WARP_SIZE;
       uint64_t place = 0;
@@ -394,7 +459,7 @@ uint64_t divide(const matrix &shape, uint64_t head, char *memory, workspace *wor
   return used;
 }
 
-template <bool Computed>
+template <reading How>
 device_status find(const device_head *job, const matrix &shape, const workspace &work)
 {
   const read_args from = {*job->program, (const unsigned char *)job->records, job->facts, shape};
@@ -407,11 +472,11 @@ device_status find(const device_head *job, const matrix &shape, const workspace 
   const rank_args ranked = {work.last, work.last_count, job->head, job->order, job->index_bits};
   const uint64_t most = SLACK * job->head, warps = rank_args::max_threads / WARP_SIZE;
   void *const on = job->stream;
-  device_status status = device_launch(find_minima<Computed>, shape.columns / STRIP,
+  device_status status = device_launch(find_minima<How>, shape.columns / STRIP,
                                        minima_args::max_threads, 0, on, minima);
   if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, groups);
   if (!status)
-    status = device_launch(collect<Computed>, most, collect_args::max_threads, 0, on, collected);
+    status = device_launch(collect<How>, most, collect_args::max_threads, 0, on, collected);
   if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, records);
   if (!status)
     status =
@@ -437,5 +502,14 @@ device_status device_head_find(const device_head *job)
   const matrix shape = shape_of(job->count);
   workspace work;
   (void)divide(shape, job->head, (char *)job->memory, &work);
-  return has_computed(job->program) ? find<true>(job, shape, work) : find<false>(job, shape, work);
+  switch (reading_of(*job->program, job->records)) {
+  case WORDS_OF_4:
+    return find<WORDS_OF_4>(job, shape, work);
+  case WORDS_OF_8:
+    return find<WORDS_OF_8>(job, shape, work);
+  case FIELDS:
+    return find<FIELDS>(job, shape, work);
+  default:
+    return find<COMPUTED>(job, shape, work);
+  }
 }

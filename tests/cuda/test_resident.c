@@ -816,6 +816,35 @@ static void points_are_set_between_sorts(void **state)
   recsort_device_sorter_destroy(sorter);
 }
 
+/* The first records by a key that is computed, some of them as far on the other side. */
+static void first_records_by_distance(void **state)
+{
+  enum { COUNT = 70000, AROUND = 250, HEAD = 8 };
+  static const char yaml[] = "record: P\n" NATIVE "fields: [{name: x, type: float32}]\n"
+                             "keys: [{distance: {fields: [x], from: [100]}}]\n";
+  static const uint32_t nearest[] = {100, 99, 101, 98, 102, 97, 103};
+  recsort_device_sorter *const sorter =
+      create(yaml, (recsort_device_limits){.most_records = COUNT});
+  float *const xs = malloc(COUNT * sizeof *xs), *const memory = make(COUNT * sizeof *xs);
+  uint32_t *const order = make(HEAD * sizeof *order), found[HEAD];
+  (void)state;
+  assert_non_null(xs);
+  for (size_t i = 0; i < COUNT; i++)
+    xs[i] = i < AROUND ? (float)i : 1e9f;
+  xs[AROUND] = 100;
+  put(memory, xs, COUNT * sizeof *xs);
+  enqueue(sorter, (recsort_device_job){
+                      .count = COUNT, .records = memory, .permutation = order, .head = HEAD});
+  get(found, order, sizeof found);
+  assert_true(found[0] == nearest[0] && found[1] == AROUND);
+  for (size_t i = 1; i + 1 < HEAD; i++)
+    assert_int_equal(found[i + 1], nearest[i]);
+  free(xs);
+  drop(memory);
+  drop(order);
+  recsort_device_sorter_destroy(sorter);
+}
+
 #ifndef RS_REAL_GPU
 /* ---- Failures ---- */
 
@@ -892,6 +921,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(many_arrays_move, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(invalid_values_are_reported, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(points_are_set_between_sorts, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(first_records_by_distance, open_stream, close_stream),
 #ifdef RS_REAL_GPU
       cmocka_unit_test_setup_teardown(many_records_ask_no_host, open_stream, close_stream),
 #else

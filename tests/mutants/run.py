@@ -134,6 +134,29 @@ MUTANTS = [
     ('core/head.c', ' && sorter->verify != RECSORT_VERIFY_FULL', ''),
     ('core/pipeline.c', 'r->order.count = rs_head_count(sorter, r->count);', ''),
     ('core/pipeline.c', 'if (wanted < count) r.bytes = 0;', ''),
+    ('plugins/cuda/head.cu', 'return tie ? a.words[0] < b.words[0] : key_is_less(a, b);', 'return key_is_less(a, b);'),
+    ('plugins/cuda/head.cu', 'turned < shape.columns ? turned : turned - shape.columns', 'turned'),
+    ('plugins/cuda/head.cu', 'turned >= turn ? turned - turn : turned + shape.columns - turn', 'turned'),
+    ('plugins/cuda/head.cu', 'if (big != key_host_is_big_endian()) word', 'if (big) word'),
+    ('plugins/cuda/head.cu', 'best->words[0] == UINT64_MAX || key_is_less', 'key_is_less'),
+    ('plugins/cuda/head.cu', 'best->words[0] == UINT64_MAX || key_is_less(one, *best)', 'best->words[0] == UINT64_MAX || !key_is_less(*best, one)'),
+    ('plugins/cuda/head.cu', '(BATCH - 1) * ROWS < whole;', '(BATCH - 1) * ROWS <= whole;'),
+    ('plugins/cuda/head.cu', 'if (at < shape.count) note_less(', 'note_less('),
+    ('plugins/cuda/head.cu', 'if (!valid) args.from.facts->invalid = 1;', ''),
+    ('plugins/cuda/head.cu', '*args.to.collected_count = 0;', ';'),
+    ('plugins/cuda/head.cu', 'for (uint32_t r = 1; r < ROWS; r++)', 'for (uint32_t r = 2; r < ROWS; r++)'),
+    ('plugins/cuda/head.cu', 'if (bit > 64 - DIGIT_BITS && word < 2) bits |=', 'if (false) bits |='),
+    ('plugins/cuda/head.cu', 'if (bit > 64 - DIGIT_BITS && word < 2) one->', 'if (false) one->'),
+    ('plugins/cuda/head.cu', 'range->below += before;', ''),
+    ('plugins/cuda/head.cu', '<= SLACK * head;', '<= head * head;'),
+    ('plugins/cuda/head.cu', 'if (!is_less(high, args.from[i]))', 'if (is_less(args.from[i], high))'),
+    ('plugins/cuda/head.cu', 'const bool taken = at < shape.count && !is_less(bound, one);', 'const bool taken = at < shape.count && is_less(one, bound);'),
+    ('plugins/cuda/head.cu', 'takers & ((1u << lane) - 1)', 'takers & ((2u << lane) - 1)'),
+    ('plugins/cuda/head.cu', '|| before >= args.head) return;', ') return;'),
+    ('plugins/cuda/head.cu', 'work->collected = take(SLACK * head * shape.rows);', 'work->collected = take(head);'),
+    ('plugins/gpu/resident_records.c', 'job->size >= end && job->head ? job->head', 'false ? job->head'),
+    ('core/device.c', 'if (array->from == array->to && head)', 'if (false)'),
+    ('core/device.c', 'if (job->offsets && head_of(job))', 'if (false)'),
     # runs that the device sorts and the host merges
     ('core/include/recsort/team.h', 'each + (piece < rest)', 'each'),
     ('plugins/gpu/in_runs.c', 'r < plan.runs;', 'r + 1 < plan.runs;'),
@@ -528,6 +551,8 @@ MERGE_STAGES = [('emulated merges', ['merges', 'test_device_plan', 'emulation'],
 
 THREAD_STAGES = [('thread tests', ['test_pool', 'unload'], r'^threads\.(pool|unload)$', 60)]
 CPP_STAGES = [('C++ tests', ['test_cpp17'], r'^cpp\.cpp17$', 60)]
+HEAD_STAGES = [('emulation', ['test_device_head'], r'^emulation\.device_head$', 60),
+               ('CUDA tests', ['test_cuda_resident'], r'^cuda\.resident$', 120)]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
 RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
                   ('CUDA conformance', [], r'^cuda\.(resident|conformance\.sample)$', 120)]
@@ -535,7 +560,7 @@ RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
 # plugins/cuda has sorts.
 STAGES_OF = [(r'plugins/cuda/(segments\.|sample/(agent|dispatch)/sort_segments)', CUDA_STAGES),
              (r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),
-             ('core/include/recsort/recsort.hpp', CPP_STAGES),
+             ('core/include/recsort/recsort.hpp', CPP_STAGES), (r'plugins/cuda/head\.', HEAD_STAGES),
              ('plugins/cuda/sample/', SAMPLE_STAGES), ('plugins/cuda/records.c', RECORDS_STAGES),
              (r'plugins/cuda/\w+/', SORT_STAGES),
              ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),
