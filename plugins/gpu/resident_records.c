@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/sized.h"
 #include "gpu/device_head.h"
 #include "gpu/device_records.h"
 #include "gpu/gpu_plugin.h"
@@ -170,13 +171,6 @@ static recsort_plugin_status start_sort(const gpu_instance *self,
   return judge_launch(started, error);
 }
 
-/* The records that are wanted. A host of an earlier version wants all. */
-static uint64_t wanted_of(const recsort_plugin_device_job *job)
-{
-  const size_t end = offsetof(recsort_plugin_device_job, head) + sizeof job->head;
-  return job->size >= end && job->head ? job->head : job->count;
-}
-
 /* Starts the search for the first records. Memory for all pairs is more than enough for it. */
 static recsort_plugin_status start_head(const gpu_instance *self,
                                         const recsort_key_program *program,
@@ -184,14 +178,14 @@ static recsort_plugin_status start_head(const gpu_instance *self,
                                         recsort_plugin_error *error)
 {
   const records_program own = copy_program(program, program->key_width);
-  const uint64_t head = wanted_of(job);
   const device_head wanted = {.program = &own,
                               .records = job->records,
                               .count = job->count,
-                              .head = head,
+                              .head = job->head,
                               .index_bits = self->resident.index_bits,
                               .memory = self->device->memory,
-                              .order = self->device->memory + device_head_bytes(job->count, head),
+                              .order =
+                                  self->device->memory + device_head_bytes(job->count, job->head),
                               .facts = self->device->facts,
                               .stream = job->stream};
   *order = wanted.order;
@@ -200,9 +194,9 @@ static recsort_plugin_status start_head(const gpu_instance *self,
 
 static bool head_suits(const gpu_instance *self, const recsort_plugin_device_job *job)
 {
-  const uint64_t head = wanted_of(job);
-  return head < job->count && device_head_suits(job->count, head) &&
-         device_head_bytes(job->count, head) + head * sizeof(uint64_t) <= self->resident.pair_bytes;
+  return job->head && device_head_suits(job->count, job->head) &&
+         device_head_bytes(job->count, job->head) + job->head * sizeof(uint64_t) <=
+             self->resident.pair_bytes;
 }
 
 static recsort_plugin_status start_move(const gpu_instance *self,
@@ -219,22 +213,22 @@ static recsort_plugin_status start_move(const gpu_instance *self,
     if (status) return status;
     from = copy;
   }
-  return judge_launch(records_gather(from, size, order, self->resident.index_bits, wanted_of(job),
+  return judge_launch(records_gather(from, size, order, self->resident.index_bits, job->count,
                                      array->to, job->stream),
                       error);
 }
 
 static recsort_plugin_status start_all(const gpu_instance *self, const recsort_key_program *program,
-                                       const recsort_plugin_device_job *job,
-                                       recsort_plugin_error *error)
+                                       recsort_plugin_device_job *job, recsort_plugin_error *error)
 {
   const void *order = NULL;
   recsort_plugin_status status = head_suits(self, job)
                                      ? start_head(self, program, job, &order, error)
                                      : start_sort(self, program, job, &order, error);
+  if (job->head) job->count = job->head; /* so many are moved */
   if (!status && job->permutation)
     status = runtime_start_across(job->stream, job->permutation, order,
-                                  wanted_of(job) * (self->resident.index_bits / 8), error);
+                                  job->count * (self->resident.index_bits / 8), error);
   for (uint32_t a = 0; !status && a < job->array_count; a++)
     status = start_move(self, job, &job->arrays[a], order, error);
   return status;
@@ -249,7 +243,9 @@ static recsort_plugin_status sort(void *instance, const recsort_key_program *pro
   if (job->count == 0) return RECSORT_PLUGIN_OK;
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
-  status = start_all(self, program, job, error);
+  recsort_plugin_device_job own; /* a host of an earlier version gives fewer members */
+  sized_copy(&own, sizeof own, job, job->size);
+  status = start_all(self, program, &own, error);
   runtime_leave(self->device);
   return status;
 }

@@ -351,7 +351,7 @@ static void sorts_as_the_host_does(void **state)
 
 /* Rearranges the records, of which `order` is known: ascending, descending, all equal, or the least
  * ones at regular distances; then finds their order again. */
-static void arrange(unsigned kind, unsigned way, both *records, uint64_t *order)
+static void rearrange(unsigned kind, unsigned way, both *records, uint64_t *order)
 {
   enum { DISTANCE = 64 };
   const size_t size = records->element, count = records->size / size;
@@ -383,7 +383,7 @@ static void check_head(unsigned kind, size_t count, size_t head, unsigned way,
   assert_non_null(expected);
   fill(kind, records.host, count, random);
   find_expected(kind, records.host, count, expected);
-  if (way < WAYS) arrange(kind, way, &records, expected);
+  if (way < WAYS) rearrange(kind, way, &records, expected);
   put(records.device, records.host, records.size);
   enqueue(sorter,
           (recsort_device_job){.count = count,

@@ -154,7 +154,7 @@ MUTANTS = [
     ('plugins/cuda/head.cu', 'takers & ((1u << lane) - 1)', 'takers & ((2u << lane) - 1)'),
     ('plugins/cuda/head.cu', '|| before >= args.head) return;', ') return;'),
     ('plugins/cuda/head.cu', 'work->collected = take(SLACK * head * shape.rows);', 'work->collected = take(head);'),
-    ('plugins/gpu/resident_records.c', 'job->size >= end && job->head ? job->head', 'false ? job->head'),
+    ('plugins/gpu/resident_records.c', 'if (job->head) job->count = job->head;', ';'),
     ('core/device.c', 'if (array->from == array->to && head)', 'if (false)'),
     ('core/device.c', 'if (job->offsets && head_of(job))', 'if (false)'),
     # runs that the device sorts and the host merges
