@@ -31,6 +31,7 @@ enum {
 typedef struct selection {
   const recsort_sorter *sorter;
   const unsigned char *records;
+  bool plain; /* the records are their keys */
   size_t count;
   size_t head;
   size_t words;    /* of a candidate, least significant first: the index, then the key's */
@@ -45,7 +46,7 @@ typedef struct selection {
 /* The candidates of a thread. Behind them in the slot are the keys and the array. */
 typedef struct candidates {
   _Alignas(RS_BLOCK_ALIGNMENT) uint64_t *at;
-  void *keys; /* of a block of records */
+  const void *keys; /* of a block of records: in the slot, or the records */
   size_t count;
   bool bounded; /* number head - 1 is the bound */
   uint64_t random;
@@ -214,7 +215,9 @@ static void select_piece(void *argument, size_t piece, unsigned slot)
   for (size_t first = range.begin; first < range.end; first += s->block) {
     const size_t left = range.end - first, count = left < s->block ? left : s->block;
     const void *const records = s->records + first * (size_t)program->record_size;
-    if (!rs_key_encode_some(program, records, count, c->keys)) {
+    if (s->plain) {
+      c->keys = records;
+    } else if (!rs_key_encode_some(program, records, count, (void *)(c + 1))) {
       note_invalid(s, first);
       return;
     }
@@ -319,7 +322,7 @@ static recsort_status report_invalid(const selection *s, recsort_error *error)
   const size_t first = s->invalid, left = s->count - first;
   return rs_key_encode(&s->sorter->plan,
                        s->records + first * (size_t)s->sorter->plan.program.record_size,
-                       left < s->block ? left : s->block, slot_of(s, 0)->keys,
+                       left < s->block ? left : s->block, (void *)(slot_of(s, 0) + 1),
                        team_of_at_most(s->team, 1), first, error);
 }
 
@@ -333,6 +336,8 @@ recsort_status rs_head_find(recsort_sorter *sorter, const void *records, size_t 
   if (status) return status;
   const uint64_t begin = nanoseconds_now();
   s.records = records;
+  s.plain = rs_key_is_record(&sorter->plan.program) &&
+            (uintptr_t)records % rs_key_size(&sorter->plan) == 0;
   s.invalid = SIZE_MAX;
   open_slots(&s, begin); /* at random by the clock, so that no input can be made for it */
   team_each(s.team, s.pieces, select_piece, &s);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,14 @@
 #include "support/native.h"
 #include "support/random.h"
 #include "support/told.h"
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define NATIVE_WORD "big"
+#define OTHER_WORD "little"
+#else
+#define NATIVE_WORD "little"
+#define OTHER_WORD "big"
+#endif
 
 /* Keys of 32 bits, 64, 128, and many. */
 typedef struct item {
@@ -168,6 +177,42 @@ static void test_the_first_ones_are_those_of_the_whole_order(void **state)
     free(items);
     free(expected);
   }
+}
+
+/* Integers that are their own keys; and those that are not: signed, turned, descending, unaligned.
+ */
+static void test_plain_integers(void **state)
+{
+  enum { COUNT = 5000, HEAD = 100 };
+  static const char *const fields[] = {
+      "type: uint64, endian: " NATIVE_WORD, "type: uint64, endian: " OTHER_WORD,
+      "type: int64, endian: " NATIVE_WORD, "type: uint32, count: 2, endian: " NATIVE_WORD};
+  static uint64_t values[COUNT + 1];
+  (void)state;
+  for (size_t i = 0; i < COUNT; i++)
+    values[i] = mix(i) << 32 | mix(i + 7) % 5;
+  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+    for (unsigned way = 0; way < 4; way++) {
+      char text[200];
+      const recsort_options options = {.struct_size = sizeof options, .reverse = way & 1};
+      unsigned char *const records = (unsigned char *)values + (way & 2 ? 1 : 0);
+      recsort_schema *schema = NULL;
+      recsort_sorter *sorter = NULL;
+      uint32_t all[COUNT], first[HEAD];
+      const int length = snprintf(text, sizeof text,
+                                  "record: R\nfields: [{name: k, %s}]\nkeys: "
+                                  "[%s]\n",
+                                  fields[f], f == 3 ? "'k[0]'" : "k");
+      assert_int_equal(recsort_schema_load_memory(text, (size_t)length, "R", NULL, &schema, NULL),
+                       RECSORT_OK);
+      assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+      assert_int_equal(recsort_argsort(sorter, records, COUNT, all, 32, NULL), RECSORT_OK);
+      assert_int_equal(recsort_sorter_set_head(sorter, HEAD, NULL), RECSORT_OK);
+      assert_int_equal(recsort_argsort(sorter, records, COUNT, first, 32, NULL), RECSORT_OK);
+      assert_memory_equal(first, all, sizeof first);
+      recsort_sorter_destroy(sorter);
+      recsort_schema_destroy(schema);
+    }
 }
 
 static void run_backwards(void *context, void (*task)(void *argument, size_t number),
@@ -351,6 +396,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_first_ones_are_those_of_the_whole_order),
+      cmocka_unit_test(test_plain_integers),
       cmocka_unit_test(test_the_order_of_tasks_does_not_matter),
       cmocka_unit_test(test_what_keeps_all_records_is_refused),
       cmocka_unit_test(test_the_permutation_is_like_any_other),
