@@ -141,7 +141,7 @@ MUTANTS = [
     ('plugins/cuda/head.cu', 'return tie ? a.words[0] < b.words[0] : key_is_less(a, b);', 'return key_is_less(a, b);'),
     ('plugins/cuda/head.cu', 'turned < shape.columns ? turned : turned - shape.columns', 'turned'),
     ('plugins/cuda/head.cu', 'turned >= turn ? turned - turn : turned + shape.columns - turn', 'turned'),
-    ('plugins/cuda/head.cu', 'if (big != key_host_is_big_endian()) word', 'if (big) word'),
+    ('plugins/cuda/head.cu', 'if (big != key_host_is_big_endian()) word', 'if (false) word'),
     ('plugins/cuda/head.cu', 'best->words[0] == UINT64_MAX || key_is_less', 'key_is_less'),
     ('plugins/cuda/head.cu', 'best->words[0] == UINT64_MAX || key_is_less(one, *best)', 'best->words[0] == UINT64_MAX || !key_is_less(*best, one)'),
     ('plugins/cuda/head.cu', '(BATCH - 1) * ROWS < whole;', '(BATCH - 1) * ROWS <= whole;'),

@@ -530,8 +530,8 @@ RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
  * head.
  *  - Of at least 16 times as many records they are selected in one pass, and the others are not
  *    sorted. The threads of the CPU do it, whatever the plugin: a device would have to be sent all
- *    records first. The memory depends on `head`, not on `count`. If there are fewer records, or
- *    with RECSORT_VERIFY_FULL, all are sorted.
+ *    records first. recsort_stats.algorithm is then "selection". The memory depends on `head`, not
+ *    on `count`. If there are fewer records, or with RECSORT_VERIFY_FULL, all are sorted.
  *  - recsort_sort and the merges refuse a sorter with a head (INVALID_ARGUMENT): they keep all
  *    records, and those behind the first ones would be in no order.
  * Errors: INVALID_ARGUMENT. One thread at a time. */
