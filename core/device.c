@@ -8,7 +8,7 @@
 #include "base/sized.h"
 #include "sorter.h"
 
-enum { MOST_ELEMENT = 8 << 20 };
+enum { MOST_ELEMENT = 8 << 20, MINOR_WITH_HEAD = 3 /* of a plugin's version */ };
 
 struct recsort_device_sorter {
   recsort_sorter *own; /* its plan and its plugin; it has no records */
@@ -78,6 +78,11 @@ recsort_status recsort_device_sorter_create(const recsort_schema *schema,
   recsort_status status = read_limits(limits, &own, error);
   if (!status) status = recsort_sorter_create(schema, options, &made, error);
   if (status) return status;
+  if (made->head) {
+    recsort_sorter_destroy(made);
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "head of the options is for sorts on the host; a device sort has it in its job");
+  }
   recsort_device_sorter *const device = rs_allocate(&made->allocator, sizeof *device);
   if (!device) {
     recsort_sorter_destroy(made);
@@ -108,11 +113,17 @@ size_t recsort_device_sorter_memory(const recsort_device_sorter *sorter)
 
 /* ---- Sorts ---- */
 
-static recsort_status check_array(const recsort_device_sorter *sorter, size_t count,
-                                  const recsort_device_array *array, const char *name,
-                                  size_t number, recsort_error *error)
+/* The records that are wanted, if not all are; otherwise 0. */
+static size_t head_of(const recsort_device_job *job)
 {
-  const size_t size = array->element_size;
+  return job->head < job->count ? job->head : 0;
+}
+
+static recsort_status check_array(const recsort_device_sorter *sorter,
+                                  const recsort_device_job *job, const recsort_device_array *array,
+                                  const char *name, size_t number, recsort_error *error)
+{
+  const size_t size = array->element_size, head = head_of(job);
   if (!array->from || !array->to || size == 0 || size > MOST_ELEMENT)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "%s %zu: from and to must not be NULL, and elements have 1 byte to 8 MiB", name,
@@ -121,7 +132,12 @@ static recsort_status check_array(const recsort_device_sorter *sorter, size_t co
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "%s %zu: elements of %zu bytes are moved in place; most_in_place is %zu", name,
                    number, size, sorter->limits.most_in_place);
-  if (array->from != array->to && rs_overlap(array->from, count * size, array->to, count * size))
+  if (array->from == array->to && head)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "%s %zu: only the first %zu records are wanted; they cannot be moved in place",
+                   name, number, head);
+  if (array->from != array->to &&
+      rs_overlap(array->from, job->count * size, array->to, (head ? head : job->count) * size))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%s %zu: from and to overlap", name, number);
   return RECSORT_OK;
 }
@@ -141,15 +157,22 @@ static recsort_status check_job(const recsort_device_sorter *sorter, const recso
       (job->segment_count == 0 || job->segment_count > sorter->limits.most_segments))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu segments; the sorter is for 1 to %zu",
                    job->segment_count, sorter->limits.most_segments);
+  if (job->offsets && head_of(job))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "head is %zu, but with segments all records are sorted", job->head);
+  if (job->head && (instance_of(sorter)->plugin->abi & 0xffff) < MINOR_WITH_HEAD)
+    return rs_fail(error, RECSORT_PLUGIN_ERROR,
+                   "plugin \"%s\" is of an earlier version, which always sorts all records",
+                   instance_of(sorter)->plugin->name);
   if (job->offset_bits != 0 && job->offset_bits != 32 && job->offset_bits != 64)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "offset_bits is %u, not 32 or 64",
                    job->offset_bits);
   if (job->sorted) {
     const recsort_device_array moved = {job->records, job->sorted, record_size};
-    status = check_array(sorter, job->count, &moved, "sorted", 0, error);
+    status = check_array(sorter, job, &moved, "sorted", 0, error);
   }
   for (size_t a = 0; !status && a < job->array_count; a++)
-    status = check_array(sorter, job->count, &job->arrays[a], "array", a, error);
+    status = check_array(sorter, job, &job->arrays[a], "array", a, error);
   return status;
 }
 
@@ -177,7 +200,8 @@ static recsort_status sort_checked(recsort_device_sorter *sorter, const recsort_
                                          .arrays = arrays,
                                          .offsets = job->offsets,
                                          .segment_count = job->segment_count,
-                                         .offset_bits = job->offset_bits ? job->offset_bits : 32};
+                                         .offset_bits = job->offset_bits ? job->offset_bits : 32,
+                                         .head = head_of(job)};
   const recsort_plugin_status status =
       instance->device->sort(instance->state, program, &own, &reported);
   return status ? rs_plugin_fail(instance, status, &reported, error) : RECSORT_OK;

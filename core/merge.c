@@ -61,6 +61,7 @@ static recsort_status read_runs(const recsort_sorter *sorter, const recsort_runs
                                         RS_FIRST_RUNS, "recsort_runs", error);
   if (status == RECSORT_OK) status = check_offsets(runs.offsets, runs.count, error);
   if (status == RECSORT_OK) status = rs_plan_check_parameters(&sorter->plan, error);
+  if (status == RECSORT_OK) status = rs_sorter_wants_all(sorter, "a merge", error);
   if (status) return status;
   const size_t record_size = (size_t)sorter->plan.program.record_size;
   request->run_count = runs.count;

@@ -12,15 +12,19 @@
  * A plugin that makes the keys and moves the records itself gets the records instead:
  *
  *   records -> plugin -> records
+ *
+ * If only the first records are wanted and they are few, no plugin takes part:
+ *
+ *   records -> head -> permutation -> gather -> records
  */
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/platform/clock.h"
 #include "base/sized.h"
+#include "head.h"
 #include "key/encode.h"
 #include "permute/permute.h"
-#include "sorter.h"
 
 /* Adds the time since *since to *total, and resets *since. */
 static void lap(double *since, double *total)
@@ -118,11 +122,16 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and bytes must not be NULL");
   if (in_place && !rs_multiply(count, (size_t)sorter->plan.program.record_size, &copy_size))
     return rs_fail_memory(error, SIZE_MAX);
-  if (count) {
-    recsort_status status = choose_plugin(sorter, count, error);
+  recsort_status status =
+      in_place ? rs_sorter_wants_all(sorter, "recsort_sort", error) : RECSORT_OK;
+  if (status) return status;
+  if (rs_head_suits(sorter, count)) {
+    status = rs_head_memory(sorter, count, &block.size, error);
+  } else if (count) {
+    status = choose_plugin(sorter, count, error);
     if (status == RECSORT_OK) status = plan_block(sorter, count, copy_size, &block, error);
-    if (status) return status;
   }
+  if (status) return status;
   *bytes = rs_sorter_block_bytes(block.size);
   if (*bytes < sorter->allocation_size) *bytes = sorter->allocation_size;
   return RECSORT_OK;
@@ -133,7 +142,7 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
 typedef struct request {
   const void *records;
   size_t count;
-  size_t bytes; /* bytes of the records; 0: only the order */
+  size_t bytes; /* bytes of the records; 0: only the order, or only the first records */
   void *sorted;
   bool in_place;
   bool moved;                /* the plugin has moved the records */
@@ -204,6 +213,7 @@ static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_err
   lap(&clock, &stats->verify_seconds);
   stats->index_bits = block.job.index_bits;
   r->order = found;
+  r->order.count = rs_head_count(sorter, r->count);
   return RECSORT_OK;
 }
 
@@ -233,6 +243,8 @@ static recsort_status serve(recsort_sorter *sorter, request *r, recsort_error *e
   rs_sorter_begin(sorter, r->count);
   r->order = sorter->order;
   if (r->count == 0) return RECSORT_OK;
+  if (rs_head_suits(sorter, r->count))
+    return rs_head_find(sorter, r->records, r->count, &r->order, error);
   const recsort_status chosen = choose_plugin(sorter, r->count, error);
   if (chosen) return chosen;
   for (;;) {
@@ -276,7 +288,8 @@ recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu records need an index of 64 bits", count);
   recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
   if (status) return status;
-  if (!rs_multiply(count, index_bits / 8, &index_bytes)) return rs_fail_memory(error, SIZE_MAX);
+  if (!rs_multiply(rs_head_count(sorter, count), index_bits / 8, &index_bytes))
+    return rs_fail_memory(error, SIZE_MAX);
   if ((uintptr_t)index % (index_bits / 8))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index is not aligned to its elements");
   if (rs_overlap(records, bytes, index, index_bytes))
@@ -293,16 +306,18 @@ recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size
   if (!sorted && count) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorted must not be NULL");
   recsort_status status = rs_sorter_check(sorter, records, count, &r.bytes, error);
   if (status) return status;
-  if (rs_overlap(records, r.bytes, sorted, r.bytes))
+  const size_t size = (size_t)sorter->plan.program.record_size;
+  const size_t wanted = rs_head_count(sorter, count);
+  if (rs_overlap(records, r.bytes, sorted, wanted * size))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "records and sorted overlap; recsort_sort sorts in place");
+  if (wanted < count) r.bytes = 0;
   status = serve(sorter, &r, error);
   if (status) return status;
-  const size_t size = (size_t)sorter->plan.program.record_size;
   double clock = rs_clock_seconds();
-  if (!r.moved) rs_gather(&r.order, 0, count, records, size, sorted, sorter->team);
+  if (!r.moved) rs_gather(&r.order, 0, wanted, records, size, sorted, sorter->team);
   lap(&clock, &sorter->stats.permute_seconds);
-  rs_choice_note(&sorter->choice, &sorter->plan.program, &sorter->stats);
+  if (wanted == count) rs_choice_note(&sorter->choice, &sorter->plan.program, &sorter->stats);
   return RECSORT_OK;
 }
 
@@ -311,6 +326,7 @@ recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
 {
   request r = {.records = records, .count = count, .in_place = true};
   recsort_status status = rs_sorter_check(sorter, records, count, &r.bytes, error);
+  if (status == RECSORT_OK) status = rs_sorter_wants_all(sorter, "recsort_sort", error);
   if (status == RECSORT_OK) status = serve(sorter, &r, error);
   if (status) return status;
   const size_t size = (size_t)sorter->plan.program.record_size;

@@ -105,6 +105,7 @@ static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schem
   if (status) return status;
   sorter->team = rs_team(options->executor, options->threads);
   sorter->verify = options->verify;
+  sorter->head = options->head;
   recsort_plugin_list *plugins = NULL;
   status = rs_registry_create(&sorter->allocator, &sorter->team, told, options->plugin_option_count,
                               &plugins, error);
@@ -188,6 +189,7 @@ void rs_sorter_begin(recsort_sorter *sorter, size_t count)
 {
   sorter->order = (recsort_permutation){.index_bits = 32, .sorting = ++sorter->sortings};
   sorter->stats = (recsort_stats){.records = count};
+  sorter->selected = false;
 }
 
 void rs_sorter_release_block(recsort_sorter *sorter)
@@ -205,6 +207,21 @@ void recsort_sorter_destroy(recsort_sorter *sorter)
   rs_sorter_release_block(sorter);
   rs_arena_free(&sorter->arena);
   rs_release(&memory, sorter, sizeof *sorter);
+}
+
+recsort_status recsort_sorter_set_head(recsort_sorter *sorter, size_t head, recsort_error *error)
+{
+  if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
+  sorter->head = head;
+  return RECSORT_OK;
+}
+
+recsort_status rs_sorter_wants_all(const recsort_sorter *sorter, const char *call,
+                                   recsort_error *error)
+{
+  if (!sorter->head) return RECSORT_OK;
+  return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                 "%s takes all records, but the sorter's head is %zu", call, sorter->head);
 }
 
 /* ---- Keys and figures ---- */
@@ -250,6 +267,11 @@ static recsort_stats describe_stats(const recsort_sorter *sorter)
   stats.threads = sorter->team.threads;
   stats.memory = sorter->allocation_size;
   rs_choice_describe(&sorter->choice, &sorter->plan.program, &stats);
+  if (sorter->selected) {
+    stats.plugin = "cpu";
+    stats.algorithm = "selection";
+    stats.choice = "few records are wanted; the CPU selects them, whatever the plugin";
+  }
   return stats;
 }
 

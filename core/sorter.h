@@ -2,6 +2,7 @@
  *
  *   sorter.c     creates and describes sorters
  *   pipeline.c   sorts
+ *   head.c       selects the first records of the order
  *   check.c      checks whether records are sorted, and results of plugins
  *   unique.c     keeps the first of each run of equal keys
  *   window.c     compares neighbours, for these two
@@ -23,6 +24,8 @@ struct recsort_sorter {
   rs_plan plan;
   rs_choice choice; /* the choice of the plugin */
   recsort_verify verify;
+  size_t head;   /* records that are wanted; 0: all */
+  bool selected; /* the last call has sorted nothing but these */
   team team;
   void *block; /* aligned as plugins require; an allocator may align less */
   size_t block_size;
@@ -36,6 +39,11 @@ struct recsort_sorter {
 /* Checks the arguments of a call on records, and computes the bytes of `count` records. */
 recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records, size_t count,
                                size_t *bytes, recsort_error *error);
+
+/* Refuses a sorter with a head: in place, the records behind it would be in no order that is worth
+ * having. `call` is what the caller called. */
+recsort_status rs_sorter_wants_all(const recsort_sorter *sorter, const char *call,
+                                   recsort_error *error);
 
 /* Reads a caller's permutation. */
 recsort_status rs_read_permutation(recsort_permutation *to, const recsort_permutation *from,

@@ -219,6 +219,16 @@ bool rs_key_encode_some(const recsort_key_program *program, const void *records,
   return encode_range((key_range){program, records, keys, 0, count});
 }
 
+bool rs_key_is_record(const recsort_key_program *program)
+{
+  const recsort_key_step *const step = program->steps;
+  const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
+  return program->step_count == 1 && step->kind == RECSORT_KEY_UNSIGNED &&
+         8u * step->bytes == program->key_width && step->width == program->key_width &&
+         program->record_size == step->bytes && !(step->flags & RECSORT_KEY_DESCENDING) &&
+         big == key_host_is_big_endian();
+}
+
 static recsort_status report_invalid(const rs_plan *plan, const unsigned char *records,
                                      size_t count, size_t first, recsort_error *error)
 {

@@ -23,6 +23,9 @@ recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t co
 bool rs_key_encode_some(const recsort_key_program *program, const void *records, size_t count,
                         void *keys);
 
+/* True if each record is its own key: an unsigned integer of 32 or 64 bits in ascending order. */
+bool rs_key_is_record(const recsort_key_program *program);
+
 /* Writes the key fields of one record from its key. Leaves the other bytes alone. */
 void rs_key_decode(const rs_plan *plan, const void *key, void *record);
 

@@ -4,9 +4,8 @@
 
 #include "cuda/device.h"
 #include "cuda/plan.h"
+#include "cuda/record_key.h"
 #include "cuda/segments.h"
-
-#include "recsort/key_interpreter.h"
 
 enum { RECORDS_BLOCK = 256 };
 
@@ -85,30 +84,6 @@ typedef struct encode_args {
   uint64_t count;
   uint32_t unit; /* 0: no sums */
 } encode_args;
-
-typedef struct records_key {
-  uint64_t words[3]; /* key_place may access the word behind the key */
-} records_key;
-
-/* Kernels for programs without computed keys are compiled apart, as those take more registers. */
-static bool has_computed(const records_program *program)
-{
-  for (uint32_t s = 0; s < program->step_count; s++)
-    if (program->steps[s].kind >= RECSORT_KEY_DISTANCE) return true;
-  return false;
-}
-
-DEVICE_INLINE records_key make_key(const records_program *program, bool computed,
-                                   const unsigned char *record, bool *valid)
-{
-  records_key key = {{0, 0, 0}};
-  for (uint32_t s = 0; s < program->step_count; s++) {
-    const recsort_key_step *const step = &program->steps[s];
-    key_place(key.words, step,
-              computed ? key_step(step, record, valid) : key_field(step, record, valid));
-  }
-  return key;
-}
 
 DEVICE_INLINE void store_key(const encode_args *args, uint64_t i, records_key key)
 {

@@ -2,6 +2,7 @@
  * RECSORT_PLUGIN_DEVICE. A sort only starts work on the caller's stream: it neither waits nor
  * allocates, so the stream may be captured.
  *
+ *   head     if only the first records are wanted and they are few: their order; else
  *   encode   keys of the records, to the workspace. If only segments are sorted, the number of a
  *            record's segment goes above its key
  *   sort     by the instance's algorithm, which gets no mailbox and so does not wait. If the stream
@@ -14,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/sized.h"
+#include "gpu/device_head.h"
 #include "gpu/device_records.h"
 #include "gpu/gpu_plugin.h"
 
@@ -134,16 +137,22 @@ static device_segments segments_of(const gpu_instance *self, const recsort_plugi
                            self->resident.most_in_segment, &facts->overlong};
 }
 
+static records_program copy_program(const recsort_key_program *program, uint32_t key_width)
+{
+  records_program own = {.record_size = program->record_size,
+                         .key_width = key_width,
+                         .step_count = program->step_count};
+  memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
+  return own;
+}
+
 static device_status start_encode(const gpu_instance *self, const recsort_key_program *program,
                                   const recsort_plugin_device_job *job, uint32_t key_width,
                                   void *keys)
 {
   records_facts *const facts = self->device->facts;
   const device_segments segments = segments_of(self, job);
-  records_program own = {.record_size = program->record_size,
-                         .key_width = key_width,
-                         .step_count = program->step_count};
-  memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
+  const records_program own = copy_program(program, key_width);
   return job->offsets
              ? records_encode_segments(&own, job->records, job->count, &segments, program->key_bits,
                                        keys, facts, job->stream)
@@ -167,7 +176,8 @@ typedef struct resident_sort {
   const recsort_plugin_device_job *job;
   gpu_pairs pairs;
   device_buffers buffers;
-  unsigned side; /* that has the sorted pairs */
+  unsigned side;     /* that has the sorted pairs */
+  const void *order; /* their indices */
   device_unchanged unchanged;
   recsort_plugin_error *error;
   recsort_plugin_status status; /* of start_in_place */
@@ -183,7 +193,36 @@ static recsort_plugin_status start_sort(const recsort_key_program *program, resi
   device_status started =
       start_encode(self, program, job, pairs->job.key_width, s->buffers.keys[0]);
   if (!started) started = start_pairs(self, job, pairs, &s->buffers, &s->side);
+  s->order = s->buffers.indices[s->side];
   return judge_launch(started, s->error);
+}
+
+/* Starts the search for the first records. Memory for all pairs is more than enough for it. */
+static recsort_plugin_status start_head(const recsort_key_program *program, resident_sort *s)
+{
+  const gpu_instance *const self = s->self;
+  const recsort_plugin_device_job *const job = s->job;
+  const records_program own = copy_program(program, program->key_width);
+  const device_head wanted = {.program = &own,
+                              .records = job->records,
+                              .count = job->count,
+                              .head = job->head,
+                              .index_bits = self->resident.index_bits,
+                              .memory = self->device->memory,
+                              .order =
+                                  self->device->memory + device_head_bytes(job->count, job->head),
+                              .facts = self->device->facts,
+                              .stream = job->stream};
+  s->order = wanted.order;
+  s->pairs.disorder = NULL; /* there are no pairs */
+  return judge_launch(device_head_find(&wanted), s->error);
+}
+
+static bool head_suits(const gpu_instance *self, const recsort_plugin_device_job *job)
+{
+  return job->head && device_head_suits(job->count, job->head) &&
+         device_head_bytes(job->count, job->head) + job->head * sizeof(uint64_t) <=
+             self->resident.pair_bytes;
 }
 
 static recsort_plugin_status start_check(const resident_sort *s, void *stream)
@@ -209,9 +248,9 @@ static recsort_plugin_status start_move(const resident_sort *s,
     if (status) return status;
     from = copy;
   }
-  return judge_launch(records_gather(from, size, s->buffers.indices[s->side],
-                                     s->self->resident.index_bits, count, array->to, stream),
-                      s->error);
+  return judge_launch(
+      records_gather(from, size, s->order, s->self->resident.index_bits, count, array->to, stream),
+      s->error);
 }
 
 /* Moves the arrays that are sorted in place, or the others. */
@@ -234,8 +273,7 @@ static device_status start_in_place(void *context, void *stream)
 }
 
 static recsort_plugin_status start_all(const gpu_instance *self, const recsort_key_program *program,
-                                       const recsort_plugin_device_job *job,
-                                       recsort_plugin_error *error)
+                                       recsort_plugin_device_job *job, recsort_plugin_error *error)
 {
   resident_sort s = {.self = self,
                      .job = job,
@@ -246,9 +284,11 @@ static recsort_plugin_status start_all(const gpu_instance *self, const recsort_k
                      .error = error};
   s.pairs.job.unchanged = &s.unchanged;
   s.buffers = device_divide(&s.pairs.job, self->device->memory, s.pairs.extra_bytes);
-  recsort_plugin_status status = start_sort(program, &s);
+  recsort_plugin_status status =
+      head_suits(self, job) ? start_head(program, &s) : start_sort(program, &s);
+  if (job->head) job->count = job->head; /* so many are moved */
   if (!status && job->permutation)
-    status = runtime_start_across(job->stream, job->permutation, s.buffers.indices[s.side],
+    status = runtime_start_across(job->stream, job->permutation, s.order,
                                   job->count * (self->resident.index_bits / 8), error);
   if (!status) status = start_moves(&s, false, job->stream);
   if (status) return status;
@@ -267,7 +307,9 @@ static recsort_plugin_status sort(void *instance, const recsort_key_program *pro
   if (job->count == 0) return RECSORT_PLUGIN_OK;
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
-  status = start_all(self, program, job, error);
+  recsort_plugin_device_job own; /* a host of an earlier version gives fewer members */
+  sized_copy(&own, sizeof own, job, job->size);
+  status = start_all(self, program, &own, error);
   runtime_leave(self->device);
   return status;
 }

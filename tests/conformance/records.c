@@ -133,6 +133,25 @@ static void check_case(const bench *b, const sample *s, size_t w, size_t threads
              s->pattern, s->count, what, error.text);
 }
 
+/* The first ones alone, few and many, up to more than there are. */
+static void check_head(const bench *b, const sample *s, size_t w, size_t threads, size_t head,
+                       tally *t)
+{
+  recsort_sorter *const sorter = b->sorters[w][threads];
+  const size_t wanted = head < s->count ? head : s->count, bytes = wanted * b->record_size;
+  unsigned char *const behind = s->sorted + bytes;
+  recsort_error error = {0};
+  memset(s->sorted, 0xee, bytes + 1);
+  const bool good =
+      recsort_sorter_set_head(sorter, head, &error) == RECSORT_OK &&
+      recsort_sort_to(sorter, s->records, s->count, s->sorted, &error) == RECSORT_OK &&
+      memcmp(s->sorted, s->expected, bytes) == 0 && *behind == 0xee;
+  count_case(t, good && recsort_sorter_set_head(sorter, 0, &error) == RECSORT_OK,
+             "%s %s, %u threads, %s, %s, the first %zu of %zu records: %s", b->ways[w].plugin,
+             b->ways[w].algorithm, thread_counts[threads], b->kind->name, s->pattern, head,
+             s->count, error.text);
+}
+
 /* Sorts one input with every algorithm, with a random number of threads and a random index
  * width. */
 static void check_sample(const bench *b, const pattern *p, size_t count, sample *s,
@@ -145,6 +164,9 @@ static void check_sample(const bench *b, const pattern *p, size_t count, sample 
     count_case(t, false, "%s, %s, %zu records: no ties", b->kind->name, p->name, count);
   for (size_t w = 0; w < b->way_count; w++)
     check_case(b, s, w, random_below(random, THREAD_COUNTS), random_below(random, 2) ? 32 : 64, t);
+  const size_t few = count >> (4 + random_below(random, 12));
+  check_head(b, s, 0, random_below(random, THREAD_COUNTS), few + 1, t);
+  if (random_below(random, 8) == 0) check_head(b, s, 0, 0, 1 + random_below(random, count + 2), t);
 }
 
 /* Tests around edge `e`, with fewer kinds the larger it is. Up to 2^16, every pattern is tested
@@ -218,7 +240,7 @@ void test_records(const way *ways, size_t way_count, bool few, tally *t)
   const size_t bytes = (size_t)MAX_RECORDS * KIND_MAX_RECORD;
   sample s = {.records = malloc(bytes),
               .expected = malloc(bytes),
-              .sorted = malloc(bytes),
+              .sorted = malloc(bytes + 1),
               .order = malloc(MAX_RECORDS * sizeof *s.order),
               .index = malloc(MAX_RECORDS * sizeof *s.index)};
   const bool have_memory = s.records && s.expected && s.sorted && s.order && s.index;

@@ -420,6 +420,37 @@ void argsort_gives_the_permutation(void **)
   indices_are_stable<std::uint64_t>();
 }
 
+void the_first_ones_are_selected(void **)
+{
+  const std::vector<record> input = some_records(COUNT);
+  std::vector<record> expected = input, first(10);
+  std::stable_sort(expected.begin(), expected.end(),
+                   [](const record &a, const record &b) { return a.far_away < b.far_away; });
+  recsort_options options = {};
+  options.head = 9;
+  recsort::sorter<record> by({asc(&record::far_away)}, options);
+  for (const std::size_t head : {9, 10}) {
+    first.assign(head, record{});
+    std::vector<std::uint32_t> index(head);
+    by.sort_to(input, first);
+    by.argsort(input, index);
+    for (std::size_t i = 0; i < head; i++) {
+      assert_int_equal(first[i].serial, expected[i].serial);
+      assert_int_equal(index[i], expected[i].serial);
+    }
+    assert_true(by.set_head(10));
+  }
+  recsort_error error;
+  std::vector<std::uint32_t> nine(9);
+  first.resize(9);
+  assert_false(by.sort_to(input, first, error));
+  assert_string_equal(error.text, "an array has 9 elements, but 10 are needed");
+  assert_false(by.argsort(input, nine, error));
+  assert_true(by.set_head(0, error));
+  std::vector<record> all(COUNT - 1);
+  assert_false(by.sort_to(input, all, error));
+}
+
 void other_arrays_follow(void **)
 {
   calls c;
@@ -819,6 +850,7 @@ int main()
       cmocka_unit_test(sort_takes_any_array),
       cmocka_unit_test(sort_to_keeps_the_input),
       cmocka_unit_test(argsort_gives_the_permutation),
+      cmocka_unit_test(the_first_ones_are_selected),
       cmocka_unit_test(other_arrays_follow),
       cmocka_unit_test(order_is_checked),
       cmocka_unit_test(unique_keeps_the_first_of_equals),

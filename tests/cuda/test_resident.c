@@ -363,6 +363,90 @@ static void sorts_as_the_host_does(void **state)
     }
 }
 
+/* ---- The first records ---- */
+
+/* Rearranges the records, of which `order` is known: ascending, descending, all equal, or the least
+ * ones at regular distances; then finds their order again. */
+static void rearrange(unsigned kind, unsigned way, both *records, uint64_t *order)
+{
+  enum { DISTANCE = 64 };
+  const size_t size = records->element, count = records->size / size;
+  unsigned char *const copy = malloc(records->size + 1);
+  assert_non_null(copy);
+  memcpy(copy, records->host, records->size);
+  for (size_t i = 0, next = 0, regular = (count + DISTANCE - 1) / DISTANCE; i < count; i++) {
+    const size_t from = way == 0            ? i
+                        : way == 1          ? count - 1 - i
+                        : way == 2          ? 0
+                        : i % DISTANCE == 0 ? i / DISTANCE
+                                            : regular + next++;
+    memcpy(records->host + i * size, copy + order[from] * size, size);
+  }
+  free(copy);
+  find_expected(kind, records->host, count, order);
+}
+
+/* Records, permutation and a companion: as many as are wanted, and no more. */
+static void check_head(unsigned kind, size_t count, size_t head, unsigned way,
+                       recsort_device_sorter *sorter, unsigned bits, uint64_t *random)
+{
+  enum { WAYS = 4 };
+  const size_t wanted = head && head < count ? head : count, size = kinds[kind].size;
+  both records = make_both(count, size, 0, random), sorted = make_both(wanted, size, 0, random);
+  both order = make_both(wanted, bits / 8, 0, random);
+  both some = make_both(count, 3, 1, random), moved = make_both(wanted, 3, 2, random);
+  uint64_t *const expected = malloc((count + 1) * sizeof *expected);
+  assert_non_null(expected);
+  fill(kind, records.host, count, random);
+  find_expected(kind, records.host, count, expected);
+  if (way < WAYS) rearrange(kind, way, &records, expected);
+  put(records.device, records.host, records.size);
+  enqueue(sorter,
+          (recsort_device_job){.count = count,
+                               .records = records.device,
+                               .sorted = sorted.device,
+                               .permutation = order.device,
+                               .arrays = &(recsort_device_array){some.device, moved.device, 3},
+                               .array_count = 1,
+                               .head = head});
+  expect_moved(&sorted, records.host, expected);
+  expect_moved(&moved, some.host, expected);
+  expect_permutation(&order, expected);
+  free(expected);
+  drop_both(&records, 0);
+  drop_both(&sorted, 0);
+  drop_both(&order, 0);
+  drop_both(&some, 1);
+  drop_both(&moved, 2);
+}
+
+static void finds_the_first_records(void **state)
+{
+  enum { WAYS = 5 };
+  static const size_t sizes[] = {1, 17, 4000, 1 << 16, 100003, 1 << 18, MOST};
+  uint64_t random = 11;
+  (void)state;
+  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
+    const unsigned bits = kind % 2 ? 64 : 32;
+    recsort_device_sorter *const sorter = create(
+        kinds[kind].yaml, (recsort_device_limits){.most_records = most(), .index_bits = bits});
+    for (size_t s = 0; s < COUNT_OF(sizes) && sizes[s] <= most(); s++) {
+      const size_t count = sizes[s];
+      const size_t heads[] = {1, 2048, count / 2, count + 1};
+      for (size_t h = 0; h < COUNT_OF(heads); h++)
+        check_head(kind, count, heads[h], (unsigned)random_below(&random, WAYS), sorter, bits,
+                   &random);
+      for (unsigned way = 0; way < WAYS; way++)
+        check_head(kind, count,
+                   count < 20        ? 1
+                   : count < 1000000 ? count / 150
+                                     : 2000,
+                   way, sorter, bits, &random);
+    }
+    recsort_device_sorter_destroy(sorter);
+  }
+}
+
 #ifdef RS_REAL_GPU
 /* From 2^23 records on, sorts of the host's records ask the host whether they are in order. */
 static void many_records_ask_no_host(void **state)
@@ -636,6 +720,14 @@ static void wrong_jobs_are_refused(void **state)
               .arrays = &(recsort_device_array){memory, memory, (8 << 20) + 1}, .array_count = 1);
   REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "records and arrays", .count = 10, .records = memory,
               .arrays = none, .array_count = UINT32_MAX);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "sorted 0: only the first 9 records are wanted",
+              .count = 10, .records = memory, .sorted = memory, .head = 9);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "array 0: only the first 9 records are wanted", .count = 10,
+              .records = memory, .arrays = &(recsort_device_array){memory, memory, 8},
+              .array_count = 1, .head = 9);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "head is 9, but with segments", .count = 10,
+              .records = memory, .offsets = memory, .segment_count = 1, .head = 9);
+  const recsort_options headed = {.struct_size = sizeof headed, .head = 1};
   const recsort_device_limits good = {.struct_size = sizeof good, .most_records = 1},
                               bad = {.struct_size = 4};
   recsort_device_sorter *made = NULL;
@@ -643,6 +735,10 @@ static void wrong_jobs_are_refused(void **state)
   REFUSED(recsort_device_sorter_create(NULL, NULL, &good, NULL, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_device_sorter_create(NULL, NULL, &good, &made, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_device_sorter_create(NULL, NULL, &bad, &made, &error), RECSORT_INVALID_ARGUMENT);
+  recsort_schema *const schema = load(kinds[0].yaml);
+  REFUSED(recsort_device_sorter_create(schema, &headed, &good, &made, &error),
+          RECSORT_INVALID_ARGUMENT);
+  recsort_schema_destroy(schema);
   assert_int_equal(recsort_device_sorter_memory(NULL), 0);
   recsort_device_sorter_destroy(NULL);
   drop(memory);
@@ -736,6 +832,35 @@ static void points_are_set_between_sorts(void **state)
   recsort_device_sorter_destroy(sorter);
 }
 
+/* The first records by a key that is computed, some of them as far on the other side. */
+static void first_records_by_distance(void **state)
+{
+  enum { COUNT = 70000, AROUND = 250, HEAD = 8 };
+  static const char yaml[] = "record: P\n" NATIVE "fields: [{name: x, type: float32}]\n"
+                             "keys: [{distance: {fields: [x], from: [100]}}]\n";
+  static const uint32_t nearest[] = {100, 99, 101, 98, 102, 97, 103};
+  recsort_device_sorter *const sorter =
+      create(yaml, (recsort_device_limits){.most_records = COUNT});
+  float *const xs = malloc(COUNT * sizeof *xs), *const memory = make(COUNT * sizeof *xs);
+  uint32_t *const order = make(HEAD * sizeof *order), found[HEAD];
+  (void)state;
+  assert_non_null(xs);
+  for (size_t i = 0; i < COUNT; i++)
+    xs[i] = i < AROUND ? (float)i : 1e9f;
+  xs[AROUND] = 100;
+  put(memory, xs, COUNT * sizeof *xs);
+  enqueue(sorter, (recsort_device_job){
+                      .count = COUNT, .records = memory, .permutation = order, .head = HEAD});
+  get(found, order, sizeof found);
+  assert_true(found[0] == nearest[0] && found[1] == AROUND);
+  for (size_t i = 1; i + 1 < HEAD; i++)
+    assert_int_equal(found[i + 1], nearest[i]);
+  free(xs);
+  drop(memory);
+  drop(order);
+  recsort_device_sorter_destroy(sorter);
+}
+
 #ifndef RS_REAL_GPU
 /* ---- Failures ---- */
 
@@ -802,6 +927,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(sorts_as_the_host_does, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(has_memory_for_fewer, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(finds_the_first_records, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(segments_are_sorted_by_themselves, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(short_segments_are_sorted_in_tiles, open_stream,
                                       close_stream),
@@ -811,6 +937,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(many_arrays_move, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(invalid_values_are_reported, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(points_are_set_between_sorts, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(first_records_by_distance, open_stream, close_stream),
 #ifdef RS_REAL_GPU
       cmocka_unit_test_setup_teardown(many_records_ask_no_host, open_stream, close_stream),
 #else

@@ -49,6 +49,7 @@ LAW = {
                            'cuda/sample/sample.h', 'gpu/device_sort.h'],
     'plugins/cuda/bench': [PUBLIC, DEVICE, 'cuda/', 'gpu/'],
     'tools': [PUBLIC, 'support/'],
+    'tools/headbench': ['recsort/recsort.hpp'],
     'tools/recschema': [PUBLIC, 'support/', 'recschema/dwarf/'],
     'tools/recschema/dwarf': [PUBLIC, 'support/'],
     'tools/support': [PUBLIC],

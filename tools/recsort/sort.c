@@ -276,11 +276,21 @@ static bool files_fit(const sorter_opening *opening, recsort_error *error)
          refuse(inputs_name(opening->job->options), needed, opening->available, error);
 }
 
+/* The library finds the first records without sorting the others, unless only sorting all tells
+ * which those are. */
+static bool set_head(const cli_job *job, recsort_error *error)
+{
+  const cli_options *const options = job->options;
+  if (!options->has_head || options->unique) return true;
+  const size_t head = options->head ? (size_t)options->head : 1; /* 0 would be all */
+  return recsort_sorter_set_head(job->sorter, head, error) == RECSORT_OK;
+}
+
 static void open_sorter(void *context)
 {
   sorter_opening *const opening = context;
   cli_job *const job = opening->job;
-  opening->failed = !job_create_sorter(job, &opening->error) ||
+  opening->failed = !job_create_sorter(job, &opening->error) || !set_head(job, &opening->error) ||
                     (opening->files && !files_fit(opening, &opening->error));
 }
 

@@ -97,7 +97,17 @@ typedef struct recsort_device_job {
   size_t segment_count;
   unsigned offset_bits; /* 32 or 64: of an offset; 0: 32 */
   uint32_t reserved;
+  size_t head; /* only the first `head` records of the order are wanted; 0: all. See "The first
+                * records" below */
 } recsort_device_job;
+
+/* The first records: with a head less than `count`, `sorted`, `permutation` and each `to` get
+ * `head` elements, the first ones of what they get without it. `sorted` is not `records` then, and
+ * `to` not `from`: the others would be in no order; and there are no segments (INVALID_ARGUMENT).
+ * From 2^18 records on (on an H200; of fewer, from 2^16 on, a 128th of them), up to 2048 of them
+ * are selected without sorting the others: all records are read once, and some of them twice. More
+ * are found by sorting all. Like any sort it neither waits nor allocates, and no input is left to
+ * luck. A selection has no check of many records (see `verify`). */
 
 /* Segments: many small sorts in one. Segment s is records [offsets[s], offsets[s + 1]), for s from
  * 0 to segment_count - 1, and is sorted by itself; there are segment_count + 1 offsets, which

@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 #define RECSORT_PLUGIN_ABI_MAJOR 1u
-#define RECSORT_PLUGIN_ABI_MINOR 2u
+#define RECSORT_PLUGIN_ABI_MINOR 3u
 #define RECSORT_PLUGIN_ABI ((RECSORT_PLUGIN_ABI_MAJOR << 16) | RECSORT_PLUGIN_ABI_MINOR)
 #define RECSORT_PLUGIN_ENTRY "recsort_plugin_entry"
 
@@ -374,6 +374,10 @@ typedef struct recsort_plugin_device_job {
   uint64_t segment_count;
   uint32_t offset_bits; /* 32 or 64 */
   uint32_t reserved;
+  uint64_t head; /* only the first `head` records of the order are wanted: so many elements of the
+                  * permutation and of each `to` are written. 0: all. Less than `count`, not with
+                  * offsets, and no array is moved in place. Since 1.3: the host refuses such a job
+                  * for a plugin of an earlier version */
 } recsort_plugin_device_job;
 
 typedef struct recsort_plugin_device {

@@ -498,6 +498,8 @@ typedef struct recsort_options {
   size_t key_stride;  /* sizeof(recsort_key_desc) */
   recsort_verify verify;
   uint32_t reserved;
+  size_t head; /* only the first `head` records of the order are wanted; 0: all. See
+                * recsort_sorter_set_head */
 } recsort_options;
 
 typedef struct recsort_sorter recsort_sorter;
@@ -528,6 +530,21 @@ RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
                                                  recsort_sorter **sorter, recsort_error *error);
 /* Frees a sorter and its memory; NULL is allowed. No other thread may be using it. */
 RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
+
+/* Says for the calls that follow how many records are wanted: the first `head` of the stable order;
+ * 0: all. A call with more records than that gives a result of `head` records or indices:
+ * recsort_sort_to writes so many to `sorted`, recsort_argsort to `index`, and the permutation of
+ * recsort_find_permutation has so many. They are the first ones of what the call gives without a
+ * head.
+ *  - Of at least 16 times as many records they are selected in one pass, and the others are not
+ *    sorted. The threads of the CPU do it, whatever the plugin: a device would have to be sent all
+ *    records first. recsort_stats.algorithm is then "selection". The memory depends on `head`, not
+ *    on `count`. If there are fewer records, or with RECSORT_VERIFY_FULL, all are sorted.
+ *  - recsort_sort and the merges refuse a sorter with a head (INVALID_ARGUMENT): they keep all
+ *    records, and those behind the first ones would be in no order.
+ * Errors: INVALID_ARGUMENT. One thread at a time. */
+RECSORT_API recsort_status recsort_sorter_set_head(recsort_sorter *sorter, size_t head,
+                                                   recsort_error *error);
 
 /* Computes how many bytes of working memory a sorter will hold once it has sorted `count` records.
  * `in_place` is true for recsort_sort, whose working memory includes a copy of the records, and

@@ -595,8 +595,8 @@ private:
 template <class Record> class sorter
 {
 public:
-  /* `options` may set the plugin, threads, reverse, allocator, executor; the rest is filled in. If
-   * this fails with a recsort_error, the sorter is empty, and every call of it fails. */
+  /* `options` may set the plugin, threads, reverse, allocator, executor, head; the rest is filled
+   * in. If this fails with a recsort_error, the sorter is empty, and every call of it fails. */
   sorter(std::initializer_list<key<Record>> keys, on_error failed = detail::thrown<Record>())
       : sorter(keys, recsort_options{}, failed)
   {
@@ -646,23 +646,34 @@ public:
       return recsort_sort(get(), records.data(), records.size(), error);
     });
   }
-  /* `sorted` has room for at least as many records as there are, and does not overlap them. */
+  /* Only the first `head` records of the order are wanted from now on; 0: all. */
+  bool set_head(std::size_t head, on_error failed = detail::thrown<Record>())
+  {
+    const bool set =
+        failed([&](recsort_error *error) { return recsort_sorter_set_head(get(), head, error); });
+    if (set) head_ = head;
+    return set;
+  }
+  /* `sorted` has room for at least as many records as there are or, with a head, are wanted. It
+   * does not overlap them. */
   bool sort_to(view<const Record> records, view<Record> sorted,
                on_error failed = detail::thrown<Record>())
   {
     return failed([&](recsort_error *error) {
-      if (sorted.size() < records.size()) return too_small(sorted.size(), records.size(), error);
+      const std::size_t count = wanted(records.size());
+      if (sorted.size() < count) return too_small(sorted.size(), count, error);
       return recsort_sort_to(get(), records.data(), records.size(), sorted.data(), error);
     });
   }
-  /* Index is uint32_t or uint64_t. */
+  /* Index is uint32_t or uint64_t; `index` is as long as `sorted` of sort_to. */
   template <class Index>
   bool argsort(view<const Record> records, Index &&index,
                on_error failed = detail::thrown<Record>())
   {
     auto to = index_view(index);
     return failed([&](recsort_error *error) {
-      if (to.size() < records.size()) return too_small(to.size(), records.size(), error);
+      const std::size_t count = wanted(records.size());
+      if (to.size() < count) return too_small(to.size(), count, error);
       return recsort_argsort(get(), records.data(), records.size(), to.data(),
                              8 * sizeof *to.data(), error);
     });
@@ -801,7 +812,13 @@ private:
     recsort_sorter *made = nullptr;
     const recsort_status status = recsort_sorter_create(schema, &options, &made, error);
     sorter_.reset(made);
+    head_ = options.head;
     return status;
+  }
+
+  std::size_t wanted(std::size_t count) const noexcept
+  {
+    return head_ > 0 && head_ < count ? head_ : count;
   }
 
   static recsort_status refuse(const char *text, recsort_error *error)
@@ -827,6 +844,7 @@ private:
   }
 
   std::unique_ptr<recsort_sorter, detail::destroy> sorter_;
+  std::size_t head_ = 0;
 };
 
 } // namespace recsort

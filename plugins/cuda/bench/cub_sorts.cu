@@ -2,6 +2,10 @@
 #include <cub/device/device_merge.cuh>
 #include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
+#if __has_include(<cub/device/device_topk.cuh>)
+#include <cub/device/device_topk.cuh>
+#define HAVE_TOP 1
+#endif
 
 #include "cub_sorts.h"
 
@@ -60,8 +64,24 @@ cudaError_t runs(const cub_pairs &at, void *extra, size_t &bytes)
                               : merge_runs<unsigned __int128>(at, extra, bytes);
 }
 
+#ifdef HAVE_TOP
+cudaError_t top_of(const float *keys, const uint32_t *values, uint32_t count, uint32_t head,
+                   float *keys_to, uint32_t *values_to, cudaStream_t stream, void *extra,
+                   size_t &bytes)
+{
+  const auto wanted = cuda::execution::require(cuda::execution::determinism::not_guaranteed,
+                                               cuda::execution::output_ordering::unsorted);
+  const auto how = cuda::std::execution::env{cuda::stream_ref{stream}, wanted};
+  return cub::DeviceTopK::MinPairs(extra, bytes, keys, keys_to, values, values_to, count, head,
+                                   how);
+}
+constexpr cub_top *top = top_of;
+#else
+constexpr cub_top *top = nullptr;
+#endif
+
 } // namespace
 
-const cub_sorts CUB_SORTS = {CUB_VERSION, merge, radix, runs};
+const cub_sorts CUB_SORTS = {CUB_VERSION, merge, radix, runs, top};
 
 } // namespace bench

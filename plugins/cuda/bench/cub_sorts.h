@@ -23,11 +23,17 @@ struct cub_pairs {
  * `bytes` to the memory that it needs there, and sorts nothing. */
 using cub_sort = cudaError_t(const cub_pairs &at, void *extra, size_t &bytes);
 
+/* Starts the search for the `head` least of `count` float keys, with their values, in no order. */
+using cub_top = cudaError_t(const float *keys, const uint32_t *values, uint32_t count,
+                            uint32_t head, float *keys_to, uint32_t *values_to, cudaStream_t stream,
+                            void *extra, size_t &bytes);
+
 struct cub_sorts {
   unsigned version; // CUB_VERSION
   cub_sort *merge;  // in place
   cub_sort *radix;  // to the second pairs
   cub_sort *runs;   // DeviceMerge: two runs, to the second pairs
+  cub_top *top;     // DeviceTopK; NULL: not in this version
 };
 
 extern const cub_sorts cub_of_toolkit;

@@ -1,6 +1,7 @@
 /* resident.cu - records in device memory, by the public interface: the time of a sort on a stream
- * and replayed from a graph, and many segments beside CUB's segmented sorts. Each result is
- * compared with the host's. Prints a table; exit status 1 if a result is wrong. */
+ * and replayed from a graph, the first records alone beside CUB's top k and a kernel that only
+ * reads the keys, and many segments beside CUB's segmented sorts. Each result is compared with the
+ * host's. Prints a table; exit status 1 if a result is wrong. */
 #include <cub/device/device_segmented_radix_sort.cuh>
 #include <cub/device/device_segmented_sort.cuh>
 
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "commit.h"
+#include "cub_sorts.h"
 #include "recsort/device.h"
 
 #define CHECK(call)                                                                                \
@@ -191,6 +193,111 @@ void measure_entities(size_t count, input kind)
   CHECK(cudaFree(records));
 }
 
+/* ---- The first records ---- */
+
+/* The least time that any method takes: reads a float of each record. */
+__global__ void read_keys(const char *keys, size_t size, size_t count, float *least)
+{
+  float found = INFINITY;
+  const size_t all = (size_t)gridDim.x * blockDim.x;
+#pragma unroll 4
+  for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += all)
+    found = fminf(found, *(const float *)(keys + i * size));
+  if (found < -1) *least = found; /* never, but the compiler cannot know */
+}
+
+double measure_cub_top(const float *keys, size_t count, size_t head)
+{
+#ifdef BENCH_CUB_OF_HEADERS
+  bench::cub_top *const top = bench::cub_of_headers.top;
+#else
+  bench::cub_top *const top = nullptr;
+#endif
+  if (!top) return NAN;
+  std::vector<uint32_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  uint32_t *const values = device_copy(numbers), *const values_to = device_array<uint32_t>(head);
+  float *const keys_to = device_array<float>(head);
+  size_t bytes = 0;
+  const auto call = [&](void *extra, cudaStream_t on) {
+    CHECK(top(keys, values, (uint32_t)count, (uint32_t)head, keys_to, values_to, on, extra, bytes));
+  };
+  call(nullptr, stream);
+  char *const extra = device_array<char>(bytes);
+  const double ms = measure([](cudaStream_t) {}, [&](cudaStream_t on) { call(extra, on); });
+  for (void *memory : {(void *)values, (void *)values_to, (void *)keys_to, (void *)extra})
+    CHECK(cudaFree(memory));
+  return ms;
+}
+
+/* Floats of `size` bytes each with what is beside them, by the permutation; `kind`: as for
+ * entities. */
+void measure_head(const char *name, size_t size, size_t count, size_t head, input kind)
+{
+  std::mt19937_64 random(count + head);
+  std::vector<float> keys(count);
+  std::vector<char> records(count * size);
+  std::vector<uint32_t> order(count);
+  for (auto &key : keys)
+    key = (float)(random() % count);
+  if (kind == SORTED) std::sort(keys.begin(), keys.end());
+  for (size_t i = 0; i < count; i++)
+    std::memcpy(&records[i * size], &keys[i], sizeof keys[i]);
+  std::iota(order.begin(), order.end(), 0);
+  std::partial_sort(
+      order.begin(), order.begin() + (ptrdiff_t)head, order.end(),
+      [&](uint32_t a, uint32_t b) { return keys[a] != keys[b] ? keys[a] < keys[b] : a < b; });
+  const std::string yaml = "record: R\nsize: " + std::to_string(size) +
+                           "\nfields: [{name: key, type: float32}]\nkeys: [key]\n";
+  recsort_device_limits limits = {};
+  limits.most_records = count;
+  recsort_device_sorter *const sorter = open_sorter(yaml.c_str(), limits);
+  char *const from = device_copy(records);
+  uint32_t *const to = device_array<uint32_t>(count);
+  float *const least = device_array<float>(1);
+  const auto nothing = [](cudaStream_t) {};
+  const auto find = [&](size_t wanted) {
+    return [&, wanted](cudaStream_t on) {
+      recsort_device_job job = {};
+      job.count = count;
+      job.records = from;
+      job.permutation = to;
+      job.head = wanted;
+      sort(sorter, job, on);
+    };
+  };
+  const double read = measure(nothing, [&](cudaStream_t on) {
+    read_keys<<<132 * 8, 256, 0, on>>>(from, size, count, least);
+  });
+  const double all = measure(nothing, find(0));
+  const double ours = measure(nothing, find(head)), replayed = measure_graph(nothing, find(head));
+  order.resize(head);
+  const bool right = host_copy(to, head) == order;
+  wrong |= !right;
+  std::printf("%-16s %10zu %7zu %10.4f %10.4f %10.4f %10.4f %10.4f %8.2f%s\n", name, count, head,
+              ours, replayed, all, read,
+              size == sizeof(float) ? measure_cub_top((const float *)from, count, head) : NAN,
+              ours / read, right ? "" : "  WRONG");
+  recsort_device_sorter_destroy(sorter);
+  for (void *memory : {(void *)from, (void *)to, (void *)least})
+    CHECK(cudaFree(memory));
+}
+
+void measure_heads()
+{
+  enum { COUNT = 1 << 24 };
+  std::printf("\nThe first records, permutation only, ms; \"read\": a kernel that reads each key"
+              "\n%-16s %10s %7s %10s %10s %10s %10s %10s %8s\n",
+              "", "records", "first", "stream", "graph", "all sorted", "read", "CUB top k",
+              "x read");
+  measure_head("floats", 4, COUNT, 10, RANDOM);
+  measure_head("floats", 4, COUNT, 1000, RANDOM);
+  measure_head("floats", 4, COUNT, 2048, RANDOM);
+  measure_head("floats, sorted", 4, COUNT, 1000, SORTED);
+  measure_head("of 20 bytes", 20, COUNT, 1000, RANDOM);
+  measure_head("floats", 4, 1 << 20, 1000, RANDOM);
+}
+
 /* ---- Segments ---- */
 
 struct shape {
@@ -302,6 +409,7 @@ int main()
        {size_t(1000), size_t(1) << 14, size_t(1) << 17, size_t(1) << 20, size_t(1) << 24})
     for (const input kind : {RANDOM, NEARLY, SORTED})
       measure_entities(count, kind);
+  measure_heads();
   std::mt19937_64 random(1);
   std::printf("\nSegments of float keys and 32-bit values, ms; \"known\": with most_in_segment"
               "\n%-18s %10s %10s %10s %10s %10s %8s\n",

@@ -150,6 +150,7 @@ class Options(c.Structure):
         ('key_stride', c.c_size_t),
         ('verify', c.c_int),
         ('reserved', c.c_uint32),
+        ('head', c.c_size_t),
     ]
 
 
@@ -244,6 +245,7 @@ find_permutation = _call('find_permutation', _sorter, _pointer, _size, c.POINTER
 permutation_unique = _call('permutation_unique', _sorter, _pointer, c.POINTER(Permutation))
 permutation_apply = _call('permutation_apply', _sorter, c.POINTER(Permutation), _pointer, _size)
 check = _call('check', _sorter, _pointer, _size, c.POINTER(_size))
+set_head = _call('sorter_set_head', _sorter, _size)
 set_parameter = _call('sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size)
 
 

@@ -217,7 +217,7 @@ class Sorter:
     def top(self, a: ArrayLike, n: int) -> Array:
         """The first `n` records in order, or all if there are fewer, as a new array.
 
-        All keys are sorted; only `n` records are moved.
+        Few of many are selected in one pass; the other records are not sorted.
         """
         n = operator.index(n)
         if n < 0:
@@ -225,7 +225,11 @@ class Sorter:
         records = self._checked(a)
         with self._lock:
             handle, keyed = self._keyed(records)
-            permutation = self._permutation(handle, keyed)
+            lib.set_head(handle, min(max(n, 1), len(records)))
+            try:
+                permutation = self._permutation(handle, keyed)
+            finally:
+                lib.set_head(handle, 0)
             return self._gather(permutation, records, np.empty(min(n, len(records)), records.dtype))
 
     def set_parameter(self, name: str, values: Sequence[float]) -> None:

@@ -1,0 +1,353 @@
+/* head.c - finds the first records of the order without sorting the others.
+ *
+ * A candidate is one unsigned integer: a record's key, and below it the record's index. So all
+ * candidates differ, and their order is the stable one, whatever the keys. Each thread collects
+ * candidates; when its array is full, it keeps the `head` least of them, and the last of these is
+ * its bound from then on. A record beyond the bound of a thread is not among the first ones of
+ * all: one comparison refuses most records.
+ *
+ * The array holds four times as many candidates as are kept. So even if no record is refused, as
+ * when keys descend, selecting takes a constant time for each, and the time never depends on luck
+ * with the data.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "head.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/checked.h"
+#include "key/encode.h"
+
+enum {
+  FEW = 16,              /* fewer than a record in so many are selected; for more, all are sorted */
+  ROOM = 4,              /* candidates for each record that is wanted */
+  BLOCK_BYTES = 1 << 13, /* of keys that are made at a time */
+  WORTH_A_THREAD = 1 << 16 /* records */
+};
+
+/* The plan of a selection, and its memory. */
+typedef struct selection {
+  const recsort_sorter *sorter;
+  const unsigned char *records;
+  bool plain; /* the records are their keys */
+  size_t count;
+  size_t head;
+  size_t words;    /* of a candidate, least significant first: the index, then the key's */
+  size_t block;    /* records whose keys are made at a time */
+  size_t capacity; /* candidates of a thread */
+  size_t order_bytes, slot_bytes, key_bytes; /* parts of the block: the order, then the slots */
+  team team;
+  size_t pieces;
+  atomic_size_t invalid; /* the first record of the first block with an invalid value */
+} selection;
+
+/* The candidates of a thread. Behind them in the slot are the keys and the array. */
+typedef struct candidates {
+  _Alignas(RS_BLOCK_ALIGNMENT) uint64_t *at;
+  const void *keys; /* of a block of records: in the slot, or the records */
+  size_t count;
+  bool bounded; /* number head - 1 is the bound */
+  uint64_t random;
+} candidates;
+
+static candidates *slot_of(const selection *s, size_t slot)
+{
+  return (void *)((char *)s->sorter->block + s->order_bytes + slot * s->slot_bytes);
+}
+
+/* ---- Order ---- */
+
+static inline bool is_less(const uint64_t *a, const uint64_t *b, size_t words)
+{
+  for (size_t w = words; w-- > 0;)
+    if (a[w] != b[w]) return a[w] < b[w];
+  return false;
+}
+
+static inline void swap(uint64_t *a, uint64_t *b, size_t words)
+{
+  for (size_t w = 0; w < words; w++) {
+    const uint64_t word = a[w];
+    a[w] = b[w];
+    b[w] = word;
+  }
+}
+
+/* Divides candidates [low, high) by a random one of them, and returns its place. */
+static inline size_t divide(candidates *c, size_t low, size_t high, size_t words)
+{
+  uint64_t *const pivot = c->at + low * words;
+  c->random ^= c->random << 13;
+  c->random ^= c->random >> 7;
+  c->random ^= c->random << 17;
+  swap(pivot, c->at + (low + c->random % (high - low)) * words, words);
+  size_t i = low, j = high;
+  for (;;) {
+    do
+      i++;
+    while (i < high && is_less(c->at + i * words, pivot, words));
+    do
+      j--;
+    while (is_less(pivot, c->at + j * words, words));
+    if (i >= j) break;
+    swap(c->at + i * words, c->at + j * words, words);
+  }
+  swap(pivot, c->at + j * words, words);
+  return j;
+}
+
+/* Brings the candidates that belong to places [first, end) there: a quicksort that leaves alone
+ * what cannot hold them. The larger part waits, so few parts do. */
+static inline void place_as(candidates *c, size_t first, size_t end, size_t words)
+{
+  struct {
+    size_t low, high;
+  } waiting[64], part = {0, c->count};
+  size_t count = 0;
+  for (;;) {
+    if (part.high - part.low > 1 && part.low < end && part.high > first) {
+      const size_t middle = divide(c, part.low, part.high, words);
+      const bool left = middle - part.low < part.high - middle;
+      waiting[count].low = left ? middle + 1 : part.low;
+      waiting[count++].high = left ? part.high : middle;
+      part.low = left ? part.low : middle + 1;
+      part.high = left ? middle : part.high;
+    } else if (count > 0) {
+      part = waiting[--count];
+    } else {
+      return;
+    }
+  }
+}
+
+static void place(candidates *c, size_t first, size_t end, size_t words)
+{
+  if (words == 2)
+    place_as(c, first, end, 2);
+  else
+    place_as(c, first, end, words);
+}
+
+/* ---- Candidates ---- */
+
+static void keep_least(const selection *s, candidates *c)
+{
+  place(c, s->head - 1, s->head, s->words);
+  c->count = s->head;
+  c->bounded = true;
+}
+
+static const uint64_t *bound_of(const selection *s, const candidates *c)
+{
+  return c->at + (s->head - 1) * s->words;
+}
+
+/* The keys of a block, `width` bits each; a candidate has `words`. Both are constants in each call.
+ */
+static inline uint64_t top_of(const void *keys, size_t i, unsigned width, size_t words)
+{
+  return width == 32 ? ((const uint32_t *)keys)[i]
+                     : ((const uint64_t *)keys)[(i + 1) * (words - 1) - 1];
+}
+
+/* Adds those of records [i, end) of a block that are not beyond the bound. */
+static inline void add_some(const selection *s, candidates *c, size_t first, size_t i, size_t end,
+                            unsigned width, size_t words)
+{
+  const uint64_t *const bound = c->bounded ? bound_of(s, c) : NULL;
+  for (; i < end; i++) {
+    uint64_t *const added = c->at + c->count * words;
+    added[0] = first + i;
+    if (words > 2)
+      memcpy(added + 1, (const uint64_t *)c->keys + i * (words - 1), (words - 2) * sizeof *added);
+    added[words - 1] = top_of(c->keys, i, width, words);
+    c->count += !bound || is_less(added, bound, words);
+  }
+}
+
+/* Adds a block. It looks at some records at a time, as most are beyond the bound. */
+static inline void add_block_as(const selection *s, candidates *c, size_t first, size_t count,
+                                unsigned width, size_t words)
+{
+  enum { GROUP = 16 };
+  uint64_t most = c->bounded ? bound_of(s, c)[words - 1] : UINT64_MAX;
+  size_t i = 0;
+  if (c->bounded && words == 2 && bound_of(s, c)[0] < first) { /* equal keys come too late */
+    if (most == 0) return;
+    most--;
+  }
+  for (; count - i >= GROUP; i += GROUP) {
+    bool any = false;
+    for (size_t j = 0; j < GROUP; j++)
+      any |= top_of(c->keys, i + j, width, words) <= most;
+    if (any) add_some(s, c, first, i, i + GROUP, width, words);
+  }
+  add_some(s, c, first, i, count, width, words);
+}
+
+static void add_block(const selection *s, candidates *c, size_t first, size_t count)
+{
+  const unsigned width = s->sorter->plan.program.key_width;
+  if (c->count + s->block > s->capacity) keep_least(s, c);
+  if (width == 32)
+    add_block_as(s, c, first, count, 32, 2);
+  else if (width == 64)
+    add_block_as(s, c, first, count, 64, 2);
+  else
+    add_block_as(s, c, first, count, width, s->words);
+}
+
+static void note_invalid(selection *s, size_t first)
+{
+  size_t known = s->invalid;
+  while (first < known && !atomic_compare_exchange_weak(&s->invalid, &known, first))
+    continue;
+}
+
+static void select_piece(void *argument, size_t piece, unsigned slot)
+{
+  selection *const s = argument;
+  candidates *const c = slot_of(s, slot);
+  const recsort_key_program *const program = &s->sorter->plan.program;
+  const team_range range = team_cut(s->count, piece, s->pieces);
+  for (size_t first = range.begin; first < range.end; first += s->block) {
+    const size_t left = range.end - first, count = left < s->block ? left : s->block;
+    const void *const records = s->records + first * (size_t)program->record_size;
+    if (s->plain) {
+      c->keys = records;
+    } else if (!rs_key_encode_some(program, records, count, (void *)(c + 1))) {
+      note_invalid(s, first);
+      return;
+    }
+    add_block(s, c, first, count);
+  }
+}
+
+/* Brings the first ones of all threads into order, as the first slot's. */
+static void join(const selection *s)
+{
+  candidates *const c = slot_of(s, 0);
+  for (size_t slot = 1; slot < s->team.threads; slot++) {
+    const candidates *const other = slot_of(s, slot);
+    for (size_t i = 0; i < other->count; i++) {
+      const uint64_t *const one = other->at + i * s->words;
+      if (c->bounded && !is_less(one, bound_of(s, c), s->words)) continue;
+      if (c->count == s->capacity) keep_least(s, c);
+      memcpy(c->at + c->count++ * s->words, one, s->words * sizeof *one);
+    }
+  }
+  place(c, 0, s->head, s->words);
+}
+
+/* ---- A call ---- */
+
+bool rs_head_suits(const recsort_sorter *sorter, size_t count)
+{
+  return sorter->head && sorter->head <= count / FEW && sorter->verify != RECSORT_VERIFY_FULL;
+}
+
+static size_t round_up(size_t bytes)
+{
+  return (bytes + RS_BLOCK_ALIGNMENT - 1) / RS_BLOCK_ALIGNMENT * RS_BLOCK_ALIGNMENT;
+}
+
+/* Plans a selection of sorter->head of `count` records. Threads have at least WORTH_A_THREAD
+ * records each, and so many that what they keep is little beside them. */
+static recsort_status plan_selection(const recsort_sorter *sorter, size_t count, selection *s,
+                                     size_t *bytes, recsort_error *error)
+{
+  const size_t key_size = rs_key_size(&sorter->plan), head = sorter->head;
+  const size_t block = key_size < BLOCK_BYTES ? BLOCK_BYTES / key_size : 1;
+  const size_t words = 1 + (key_size + 7) / 8;
+  *s = (selection){.sorter = sorter, .count = count, .head = head, .words = words, .block = block};
+  const size_t each = FEW * head > WORTH_A_THREAD ? FEW * head : WORTH_A_THREAD;
+  size_t slots;
+  s->team = team_of_at_most(sorter->team, count / each);
+  s->pieces = team_pieces(s->team);
+  s->capacity = ROOM * head + block;
+  s->key_bytes = round_up(block * key_size);
+  s->order_bytes = round_up(head * sizeof(uint64_t));
+  if (!rs_multiply(s->capacity, words * sizeof(uint64_t), &s->slot_bytes) ||
+      !rs_add(s->slot_bytes, sizeof(candidates) + s->key_bytes, &s->slot_bytes) ||
+      !rs_round_up(s->slot_bytes, RS_BLOCK_ALIGNMENT, &s->slot_bytes) ||
+      !rs_multiply(s->team.threads, s->slot_bytes, &slots) || !rs_add(s->order_bytes, slots, bytes))
+    return rs_fail_memory(error, SIZE_MAX);
+  return RECSORT_OK;
+}
+
+recsort_status rs_head_memory(const recsort_sorter *sorter, size_t count, size_t *bytes,
+                              recsort_error *error)
+{
+  selection s;
+  return plan_selection(sorter, count, &s, bytes, error);
+}
+
+/* Writes the indices of the first ones to the start of the block. */
+static void write_order(const selection *s, recsort_permutation *order)
+{
+  const bool wide = (uint64_t)s->count > UINT64_C(1) << 32;
+  void *const index = s->sorter->block;
+  const uint64_t *const at = slot_of(s, 0)->at;
+  for (size_t i = 0; i < s->head; i++)
+    if (wide)
+      ((uint64_t *)index)[i] = at[i * s->words];
+    else
+      ((uint32_t *)index)[i] = (uint32_t)at[i * s->words];
+  order->index = index;
+  order->index_bits = wide ? 64 : 32;
+  order->count = s->head;
+}
+
+static uint64_t nanoseconds_now(void)
+{
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void open_slots(const selection *s, uint64_t random)
+{
+  for (size_t i = 0; i < s->team.threads; i++) {
+    candidates *const c = slot_of(s, i);
+    char *const keys = (char *)(c + 1);
+    *c = (candidates){
+        .at = (uint64_t *)(void *)(keys + s->key_bytes), .keys = keys, .random = (random + i) | 1};
+  }
+}
+
+static recsort_status report_invalid(const selection *s, recsort_error *error)
+{
+  const size_t first = s->invalid, left = s->count - first;
+  return rs_key_encode(&s->sorter->plan,
+                       s->records + first * (size_t)s->sorter->plan.program.record_size,
+                       left < s->block ? left : s->block, (void *)(slot_of(s, 0) + 1),
+                       team_of_at_most(s->team, 1), first, error);
+}
+
+recsort_status rs_head_find(recsort_sorter *sorter, const void *records, size_t count,
+                            recsort_permutation *order, recsort_error *error)
+{
+  selection s;
+  size_t bytes = 0;
+  recsort_status status = plan_selection(sorter, count, &s, &bytes, error);
+  if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, bytes, error);
+  if (status) return status;
+  const uint64_t begin = nanoseconds_now();
+  s.records = records;
+  s.plain = rs_key_is_record(&sorter->plan.program) &&
+            (uintptr_t)records % rs_key_size(&sorter->plan) == 0;
+  s.invalid = SIZE_MAX;
+  open_slots(&s, begin); /* at random by the clock, so that no input can be made for it */
+  team_each(s.team, s.pieces, select_piece, &s);
+  if (s.invalid < count) return report_invalid(&s, error);
+  const uint64_t selected = nanoseconds_now();
+  join(&s);
+  write_order(&s, order);
+  sorter->stats.index_bits = order->index_bits;
+  sorter->selected = true;
+  sorter->stats.encode_seconds = 1e-9 * (double)(selected - begin);
+  sorter->stats.sort_seconds = 1e-9 * (double)(nanoseconds_now() - selected);
+  return RECSORT_OK;
+}

@@ -1,0 +1,515 @@
+/* head.cu - the first records of the order.
+ *
+ *   minima    cuts the records into groups, and finds the first record of each
+ *   narrow    of these, the first `head`, or up to twice as many: they bound what is wanted, as
+ * they are `head` records that are not beyond the last of them collect   reads their groups again:
+ * only there can records be that are not beyond the bound narrow    again, of the records that were
+ * collected rank      counts how many come before each, which is its place
+ *
+ * All records are read once. In most inputs hardly more than `head` records are collected, and in
+ * none more than two groups for each. Which records are wanted, and that all of them are collected,
+ * depends on no guess: an unlucky input takes longer in the second `narrow`, which one block does.
+ *
+ * A group is a column of a matrix of records. From row to row the columns are turned by some strips
+ * of 64, at random: so what comes in regular distances is in several groups. Neighbours are in
+ * several groups too, and sorted records in as many as possible.
+ */
+#include "cuda/plan.h"
+#include "cuda/record_key.h"
+#include "gpu/device_head.h"
+
+#ifndef HEAD_LEAST
+#define HEAD_LEAST (1 << 16) /* fewer records are sorted sooner */
+#endif
+
+namespace
+{
+
+enum {
+  STRIP = 64,          /* columns of a block */
+  MOST_STRIPS = 256,   /* blocks that an H200 runs at a time */
+  LEAST_ROWS = 16,     /* records of a group */
+  GROUPS_A_RECORD = 8, /* groups for each record that is wanted */
+  SLACK = 2,           /* narrow leaves up to so many times as many as are wanted */
+  DIGIT_BITS = 8,
+  DIGITS = 1 << DIGIT_BITS
+};
+
+/* A key, and below it the index of its record: one number, least significant word first. */
+struct pair {
+  uint64_t words[3];
+};
+
+DEVICE_INLINE bool key_is_less(const pair &a, const pair &b)
+{
+  return a.words[2] != b.words[2] ? a.words[2] < b.words[2] : a.words[1] < b.words[1];
+}
+
+DEVICE_INLINE bool is_less(const pair &a, const pair &b)
+{
+  const bool tie = a.words[2] == b.words[2] && a.words[1] == b.words[1];
+  return tie ? a.words[0] < b.words[0] : key_is_less(a, b);
+}
+
+/* The least pair, or the greatest one. */
+DEVICE_INLINE pair pair_of(uint64_t word)
+{
+  return {{word, word, word}};
+}
+
+struct matrix {
+  uint64_t count; /* records */
+  uint64_t columns, rows;
+};
+
+/* Memory of the device: what the kernels pass on. */
+struct workspace {
+  pair *minima, *chosen, *collected, *last;
+  pair *bound; /* of the groups' first records */
+  uint64_t *chosen_count, *collected_count, *last_count;
+};
+
+struct read_args {
+  records_program program;
+  const unsigned char *records;
+  records_facts *facts;
+  matrix shape;
+};
+
+/* By how many columns a row is turned: a number of strips. */
+DEVICE_INLINE uint64_t turn_of(const matrix &shape, uint64_t row)
+{
+  uint32_t mixed = (uint32_t)row * 0x9e3779b9;
+  mixed = (mixed ^ mixed >> 15) * 0x85ebca6b;
+  mixed ^= mixed >> 13;
+  return ((uint64_t)mixed * (uint32_t)(shape.columns / STRIP) >> 32) * STRIP;
+}
+
+/* The record of a column in a row. */
+DEVICE_INLINE uint64_t record_at(const matrix &shape, uint64_t column, uint64_t row)
+{
+  const uint64_t turned = column + turn_of(shape, row);
+  return row * shape.columns + (turned < shape.columns ? turned : turned - shape.columns);
+}
+
+/* The inverse. */
+DEVICE_INLINE uint64_t column_of(const matrix &shape, uint64_t record)
+{
+  const uint64_t row = record / shape.columns, turned = record % shape.columns;
+  const uint64_t turn = turn_of(shape, row);
+  return turned >= turn ? turned - turn : turned + shape.columns - turn;
+}
+
+/* How keys are read. One field that is an aligned word is loaded before it is looked at, so that
+ * several loads are in flight. */
+enum reading { WORDS_OF_4, WORDS_OF_8, FIELDS, COMPUTED };
+
+reading reading_of(const records_program &program, const void *records)
+{
+  const recsort_key_step &step = program.steps[0];
+  const uint64_t aligned = (uintptr_t)records | program.record_size | step.offset;
+  if (has_computed(&program)) return COMPUTED;
+  if (program.step_count > 1 || aligned % step.bytes != 0) return FIELDS;
+  return step.bytes == 4 ? WORDS_OF_4 : step.bytes == 8 ? WORDS_OF_8 : FIELDS;
+}
+
+/* What is loaded of a record; the rest is loaded with its pair. */
+template <reading How> DEVICE_INLINE uint64_t load_word(const read_args &args, uint64_t at)
+{
+  const recsort_key_step &step = args.program.steps[0];
+  const unsigned char *const from = args.records + at * args.program.record_size + step.offset;
+  if (How == WORDS_OF_4) return *(const uint32_t *)from;
+  if (How == WORDS_OF_8) return *(const uint64_t *)from;
+  return 0;
+}
+
+DEVICE_INLINE uint64_t turn_bytes(uint64_t word, uint32_t bytes)
+{
+  uint64_t turned = 0;
+  for (uint32_t i = 0; i < bytes; i++, word >>= 8)
+    turned = turned << 8 | (word & 0xff);
+  return turned;
+}
+
+template <reading How>
+DEVICE_INLINE pair pair_with(const read_args &args, uint64_t at, uint64_t word, bool *valid)
+{
+  const recsort_key_step &step = args.program.steps[0];
+  if (How == WORDS_OF_4 || How == WORDS_OF_8) {
+    const bool big = step.flags & RECSORT_KEY_BIG_ENDIAN;
+    if (big != key_host_is_big_endian()) word = turn_bytes(word, How == WORDS_OF_4 ? 4 : 8);
+    return {{at, key_code(&step, word, valid), 0}};
+  }
+  const records_key key =
+      make_key(&args.program, How == COMPUTED, args.records + at * args.program.record_size, valid);
+  return {{at, key.words[0], key.words[1]}};
+}
+
+template <reading How> DEVICE_INLINE pair read_pair(const read_args &args, uint64_t at, bool *valid)
+{
+  return pair_with<How>(args, at, load_word<How>(args, at), valid);
+}
+
+/* ---- minima ---- */
+
+struct minima_args {
+  static constexpr uint32_t max_threads = 512;
+  read_args from;
+  workspace to;
+};
+
+/* Indices ascend, so the first of equal keys stays. */
+DEVICE_INLINE void note_less(pair *best, const pair &one)
+{
+  if (best->words[0] == UINT64_MAX || key_is_less(one, *best)) *best = one;
+}
+
+/* A block has a strip of columns; its threads take every eighth row of one. */
+template <reading How>
+__global__ void __launch_bounds__(minima_args::max_threads,
+                                  device_blocks(minima_args::max_threads, 2))
+    find_minima(const __grid_constant__ minima_args args)
+{
+  enum { ROWS = minima_args::max_threads / STRIP, BATCH = How < FIELDS ? 8 : 1 };
+  DEVICE_SHARED_ARRAY(pair, found, minima_args::max_threads);
+  device_await_before();
+  const matrix &shape = args.from.shape;
+  const uint64_t column = (uint64_t)blockIdx.x * STRIP + threadIdx.x % STRIP;
+  const uint64_t whole = shape.count / shape.columns;
+  uint64_t row = threadIdx.x / STRIP;
+  pair best = pair_of(UINT64_MAX);
+  bool valid = true;
+  for (; row + (BATCH - 1) * ROWS < whole; row += BATCH * ROWS) {
+    uint64_t at[BATCH], words[BATCH];
+    DEVICE_UNROLL
+    for (uint32_t i = 0; i < BATCH; i++) {
+      at[i] = record_at(shape, column, row + i * ROWS);
+      words[i] = load_word<How>(args.from, at[i]);
+    }
+    DEVICE_UNROLL
+    for (uint32_t i = 0; i < BATCH; i++)
+      note_less(&best, pair_with<How>(args.from, at[i], words[i], &valid));
+  }
+  for (; row < shape.rows; row += ROWS) {
+    const uint64_t at = record_at(shape, column, row);
+    if (at < shape.count) note_less(&best, read_pair<How>(args.from, at, &valid));
+  }
+  if (!valid) args.from.facts->invalid = 1;
+  found[threadIdx.x] = best;
+  if (blockIdx.x == 0 && threadIdx.x == 0) *args.to.collected_count = 0;
+  __syncthreads();
+  if (threadIdx.x >= STRIP) return;
+  for (uint32_t r = 1; r < ROWS; r++)
+    if (is_less(found[r * STRIP + threadIdx.x], best)) best = found[r * STRIP + threadIdx.x];
+  args.to.minima[column] = best;
+}
+
+/* ---- narrow ---- */
+
+struct narrow_args {
+  static constexpr uint32_t max_threads = 1024;
+  const pair *from;
+  const uint64_t *from_count; /* NULL: `all` */
+  uint64_t all;
+  pair *to;
+  uint64_t *to_count;
+  pair *bound; /* the greatest that was kept, or a pair above it; NULL: not wanted */
+  uint64_t head;
+};
+
+/* The pairs that are left to choose from are those from `low` to `high`; `below` are less. */
+struct interval {
+  pair low, high;
+  uint64_t below;
+  uint32_t shift; /* of the next digit */
+  bool done;
+};
+
+/* DIGIT_BITS bits from bit `shift` on. */
+DEVICE_INLINE uint32_t digit_of(const pair &one, uint32_t shift)
+{
+  const uint32_t word = shift / 64, bit = shift % 64;
+  uint64_t bits = one.words[word] >> bit;
+  if (bit > 64 - DIGIT_BITS && word < 2) bits |= one.words[word + 1] << (64 - bit);
+  return (uint32_t)bits % DIGITS;
+}
+
+/* ORs a digit into bits that are 0. */
+DEVICE_INLINE void put_digit(pair *one, uint32_t shift, uint32_t digit)
+{
+  const uint32_t word = shift / 64, bit = shift % 64;
+  one->words[word] |= (uint64_t)digit << bit;
+  if (bit > 64 - DIGIT_BITS && word < 2) one->words[word + 1] |= (uint64_t)digit >> (64 - bit);
+}
+
+/* The interval of all pairs that begin as `least` and `greatest` do. */
+DEVICE_INLINE interval first_interval(const pair &least, const pair &greatest)
+{
+  interval found = {least, greatest, 0, 0, false};
+  uint32_t word = 2;
+  while (word > 0 && least.words[word] == greatest.words[word])
+    word--;
+  const uint64_t differing = least.words[word] ^ greatest.words[word];
+  const uint32_t top = word * 64 + 63 - (differing ? device_clz64(differing) : 63);
+  found.shift = top < DIGIT_BITS ? 0 : top + 1 - DIGIT_BITS;
+  for (uint32_t w = 0; w < 3; w++) { /* the bits up to `top` become 0, or 1 */
+    const uint32_t bits = top + 1 <= w * 64 ? 0 : top + 1 - w * 64;
+    const uint64_t free = bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+    found.low.words[w] &= ~free;
+    found.high.words[w] |= free;
+  }
+  return found;
+}
+
+/* Continues with the digit that pair number `head` has. By the first warp. */
+DEVICE_INLINE void choose_digit(interval *range, const uint32_t *counts, uint64_t head)
+{
+  enum { EACH = DIGITS / WARP_SIZE };
+  const uint32_t lane = threadIdx.x;
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < EACH; i++)
+    sum += counts[lane * EACH + i];
+  uint32_t up_to = sum;
+  for (uint32_t by = 1; by < WARP_SIZE; by *= 2) {
+    const uint32_t other = __shfl_up_sync(UINT32_MAX, up_to, by);
+    if (lane >= by) up_to += other;
+  }
+  const uint64_t wanted = head - range->below;
+  const uint32_t reached = device_ballot(up_to >= wanted);
+  if (lane != device_first_lane(reached)) return;
+  uint32_t digit = lane * EACH;
+  uint64_t before = up_to - sum;
+  for (; before + counts[digit] < wanted; digit++)
+    before += counts[digit];
+  range->below += before;
+  range->done = range->below + counts[digit] <= SLACK * head;
+  pair bits = pair_of(0);
+  put_digit(&bits, range->shift, DIGITS - 1);
+  for (uint32_t w = 0; w < 3; w++) {
+    range->low.words[w] &= ~bits.words[w];
+    range->high.words[w] &= ~bits.words[w];
+  }
+  put_digit(&range->low, range->shift, digit);
+  put_digit(&range->high, range->shift, digit);
+  range->shift = range->shift < DIGIT_BITS ? 0 : range->shift - DIGIT_BITS;
+}
+
+/* Brings the least pair of all threads, or the greatest one, to the front of `shared`. */
+template <bool Least> DEVICE_INLINE pair find_extreme(pair one, pair *shared)
+{
+  __syncthreads();
+  shared[threadIdx.x] = one;
+  for (uint32_t half = blockDim.x / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x >= half) continue;
+    const pair a = shared[threadIdx.x], b = shared[threadIdx.x + half];
+    if (Least ? is_less(b, a) : is_less(a, b)) shared[threadIdx.x] = b;
+  }
+  __syncthreads();
+  return shared[0];
+}
+
+/* The interval of `count` pairs. By all threads. */
+DEVICE_INLINE interval survey(const pair *from, uint64_t count, pair *shared)
+{
+  pair least = pair_of(UINT64_MAX), greatest = pair_of(0);
+  DEVICE_UNROLL_BY_4
+  for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const pair one = from[i];
+    if (is_less(one, least)) least = one;
+    if (is_less(greatest, one)) greatest = one;
+  }
+  least = find_extreme<true>(least, shared);
+  greatest = find_extreme<false>(greatest, shared);
+  return first_interval(least, greatest);
+}
+
+/* Keeps the first `head` pairs, or up to SLACK times as many; all if there are no more. One block.
+ */
+__global__ void __launch_bounds__(narrow_args::max_threads)
+    narrow(const __grid_constant__ narrow_args args)
+{
+  DEVICE_SHARED_ARRAY(pair, shared, narrow_args::max_threads);
+  DEVICE_SHARED_ARRAY(uint32_t, counts, DIGITS);
+  DEVICE_SHARED_ARRAY(interval, range, 1);
+  DEVICE_SHARED_ARRAY(uint32_t, kept, 1);
+  device_await_before();
+  const uint64_t count = args.from_count ? *args.from_count : args.all;
+  interval first = {pair_of(0), pair_of(UINT64_MAX), 0, 0, true};
+  if (count > SLACK * args.head) first = survey(args.from, count, shared);
+  if (threadIdx.x == 0) {
+    *range = first;
+    *kept = 0;
+  }
+  __syncthreads();
+  while (!range->done) {
+    if (threadIdx.x < DIGITS) counts[threadIdx.x] = 0;
+    __syncthreads();
+    DEVICE_UNROLL_BY_4
+    for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
+      const pair one = args.from[i];
+      if (!is_less(one, range->low) && !is_less(range->high, one))
+        device_add32(&counts[digit_of(one, range->shift)], 1);
+    }
+    __syncthreads();
+    if (threadIdx.x < WARP_SIZE) choose_digit(range, counts, args.head);
+    __syncthreads();
+  }
+  const pair high = range->high;
+  for (uint64_t i = threadIdx.x; i < count; i += blockDim.x)
+    if (!is_less(high, args.from[i])) args.to[device_add32(kept, 1)] = args.from[i];
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  *args.to_count = *kept;
+  if (args.bound) *args.bound = high;
+}
+
+/* ---- collect ---- */
+
+struct collect_args {
+  static constexpr uint32_t max_threads = 256;
+  read_args from;
+  workspace to;
+};
+
+/* A block reads one group after the other. */
+template <reading How>
+__global__ void __launch_bounds__(collect_args::max_threads)
+    collect(const __grid_constant__ collect_args args)
+{
+  device_await_before();
+  const matrix &shape = args.from.shape;
+  const pair bound = *args.to.bound;
+  const uint64_t groups = *args.to.chosen_count;
+  bool valid = true;
+  for (uint64_t g = blockIdx.x; g < groups; g += gridDim.x) {
+    const uint64_t column = column_of(shape, args.to.chosen[g].words[0]);
+    for (uint64_t first = 0; first < shape.rows; first += blockDim.x) {
+      const uint64_t row = first + threadIdx.x;
+      const uint64_t at = row < shape.rows ? record_at(shape, column, row) : shape.count;
+      pair one = pair_of(UINT64_MAX);
+      if (at < shape.count) one = read_pair<How>(args.from, at, &valid);
+      const bool taken = at < shape.count && !is_less(bound, one);
+      const uint32_t takers = device_ballot(taken), lane = threadIdx.x % WARP_SIZE;
+      uint64_t place = 0;
+      if (takers && lane == device_first_lane(takers))
+        place = device_add64(args.to.collected_count, device_popc(takers));
+      if (takers) place = __shfl_sync(UINT32_MAX, place, device_first_lane(takers));
+      if (taken) args.to.collected[place + device_popc(takers & ((1u << lane) - 1))] = one;
+    }
+  }
+}
+
+/* ---- rank ---- */
+
+struct rank_args {
+  static constexpr uint32_t max_threads = 256;
+  const pair *from;
+  const uint64_t *count;
+  uint64_t head;
+  void *order;
+  uint32_t index_bits;
+};
+
+/* A warp counts the pairs before one. */
+__global__ void __launch_bounds__(rank_args::max_threads)
+    rank_pairs(const __grid_constant__ rank_args args)
+{
+  device_await_before();
+  const uint64_t count = *args.count, lane = threadIdx.x % WARP_SIZE;
+  const uint64_t mine = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE;
+  if (mine >= count) return;
+  const pair one = args.from[mine];
+  uint32_t before = 0;
+  for (uint64_t i = lane; i < count; i += WARP_SIZE)
+    before += is_less(args.from[i], one);
+  before = device_warp_sum(before);
+  if (lane != 0 || before >= args.head) return;
+  if (args.index_bits == 32)
+    ((uint32_t *)args.order)[before] = (uint32_t)one.words[0];
+  else
+    ((uint64_t *)args.order)[before] = one.words[0];
+}
+
+/* ---- The plan ---- */
+
+matrix shape_of(uint64_t count)
+{
+  const uint64_t strips = plan_clamp(count / (LEAST_ROWS * STRIP), 1, MOST_STRIPS);
+  return {count, strips * STRIP, plan_blocks(count, strips * STRIP)};
+}
+
+/* Divides `memory`; returns how much. */
+uint64_t divide(const matrix &shape, uint64_t head, char *memory, workspace *work)
+{
+  uint64_t used = 0;
+  const auto take = [&](uint64_t pairs) {
+    pair *const taken = (pair *)(memory + used);
+    used += pairs * sizeof(pair);
+    return taken;
+  };
+  work->bound = take(1);
+  work->chosen_count = take(1)->words;
+  work->collected_count = work->chosen_count + 1;
+  work->last_count = work->chosen_count + 2;
+  work->minima = take(shape.columns);
+  work->chosen = take(SLACK * head);
+  work->last = take(SLACK * head);
+  work->collected = take(SLACK * head * shape.rows);
+  return used;
+}
+
+template <reading How>
+device_status find(const device_head *job, const matrix &shape, const workspace &work)
+{
+  const read_args from = {*job->program, (const unsigned char *)job->records, job->facts, shape};
+  const minima_args minima = {from, work};
+  const narrow_args groups = {work.minima,       NULL,       shape.columns, work.chosen,
+                              work.chosen_count, work.bound, job->head};
+  const collect_args collected = {from, work};
+  const narrow_args records = {
+      work.collected, work.collected_count, 0, work.last, work.last_count, NULL, job->head};
+  const rank_args ranked = {work.last, work.last_count, job->head, job->order, job->index_bits};
+  const uint64_t most = SLACK * job->head, warps = rank_args::max_threads / WARP_SIZE;
+  void *const on = job->stream;
+  device_status status = device_launch(find_minima<How>, shape.columns / STRIP,
+                                       minima_args::max_threads, 0, on, minima);
+  if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, groups);
+  if (!status)
+    status = device_launch(collect<How>, most, collect_args::max_threads, 0, on, collected);
+  if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, records);
+  if (!status)
+    status =
+        device_launch(rank_pairs, plan_blocks(most, warps), rank_args::max_threads, 0, on, ranked);
+  return status;
+}
+
+} // namespace
+
+bool device_head_suits(uint64_t count, uint64_t head)
+{
+  return count >= HEAD_LEAST && head <= shape_of(count).columns / GROUPS_A_RECORD;
+}
+
+uint64_t device_head_bytes(uint64_t count, uint64_t head)
+{
+  workspace work;
+  return divide(shape_of(count), head, NULL, &work);
+}
+
+device_status device_head_find(const device_head *job)
+{
+  const matrix shape = shape_of(job->count);
+  workspace work;
+  (void)divide(shape, job->head, (char *)job->memory, &work);
+  switch (reading_of(*job->program, job->records)) {
+  case WORDS_OF_4:
+    return find<WORDS_OF_4>(job, shape, work);
+  case WORDS_OF_8:
+    return find<WORDS_OF_8>(job, shape, work);
+  case FIELDS:
+    return find<FIELDS>(job, shape, work);
+  default:
+    return find<COMPUTED>(job, shape, work);
+  }
+}

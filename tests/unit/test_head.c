@@ -1,0 +1,409 @@
+/* The first records of the order, which the library finds without sorting the others. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recsort/recsort.h"
+#include "support/failing_allocator.h"
+#include "support/native.h"
+#include "support/random.h"
+#include "support/told.h"
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define NATIVE_WORD "big"
+#define OTHER_WORD "little"
+#else
+#define NATIVE_WORD "little"
+#define OTHER_WORD "big"
+#endif
+
+/* Keys of 32 bits, 64, 128, and many. */
+typedef struct item {
+  uint32_t small;
+  uint32_t place;
+  uint64_t large;
+  unsigned char wide[16];
+  unsigned char wider[24];
+} item;
+
+static const char schema_text[] = "record: Item\n" NATIVE "fields:\n"
+                                  "  - {name: small, type: uint32}\n"
+                                  "  - {name: place, type: uint32}\n"
+                                  "  - {name: large, type: uint64}\n"
+                                  "  - {name: wide, type: bytes, count: 16}\n"
+                                  "  - {name: wider, type: bytes, count: 24}\n"
+                                  "keys: [small]\n";
+
+static const char *const paths[] = {"small", "large", "wide", "wider"};
+enum { PATHS = sizeof paths / sizeof *paths };
+
+static recsort_sorter *open_sorter(const char *path, recsort_options options)
+{
+  const recsort_key_desc key = {.path = path};
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  recsort_error error = {0};
+  options.struct_size = sizeof options;
+  options.record_size = sizeof(item);
+  options.keys = &key;
+  options.key_count = 1;
+  if (recsort_schema_load_memory(schema_text, sizeof schema_text - 1, "item", NULL, &schema,
+                                 &error) ||
+      recsort_sorter_create(schema, &options, &sorter, &error))
+    fail_msg("%s", error.text);
+  recsort_schema_destroy(schema);
+  return sorter;
+}
+
+/* ---- Inputs: all keys of a record have the order of one rank ---- */
+
+static uint64_t at_random(size_t i, size_t count)
+{
+  return mix(i) % (count / 2 + 1);
+}
+
+static uint64_t few_values(size_t i, size_t count)
+{
+  (void)count;
+  return mix(i) % 3;
+}
+
+static uint64_t all_equal(size_t i, size_t count)
+{
+  (void)i, (void)count;
+  return UINT32_MAX; /* the greatest code: no bound is above it */
+}
+
+static uint64_t all_least(size_t i, size_t count)
+{
+  (void)i, (void)count;
+  return 0;
+}
+
+static uint64_t ascending(size_t i, size_t count)
+{
+  (void)count;
+  return i / 2;
+}
+
+static uint64_t descending(size_t i, size_t count)
+{
+  return (count - i) / 2;
+}
+
+typedef uint64_t rank_of(size_t i, size_t count);
+static rank_of *const inputs[] = {at_random, few_values, all_equal,
+                                  all_least, ascending,  descending};
+enum { INPUTS = sizeof inputs / sizeof *inputs };
+
+static item *make_items(rank_of *rank, size_t count)
+{
+  item *const items = calloc(count, sizeof *items);
+  assert_non_null(items);
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t value = rank(i, count);
+    items[i].place = (uint32_t)i;
+    items[i].small = (uint32_t)value;
+    items[i].large = value == UINT32_MAX ? UINT64_MAX : value << 30;
+    for (size_t b = 0; b < 4; b++) { /* the last bytes decide, behind equal ones */
+      const unsigned char byte = (unsigned char)(value >> (24 - 8 * b));
+      items[i].wide[12 + b] = byte;
+      items[i].wider[(b < 2 ? 0 : 20) + b] = byte;
+    }
+  }
+  return items;
+}
+
+/* ---- The oracle: qsort by rank and place ---- */
+
+static int compare_items(const void *a, const void *b)
+{
+  const item *const x = a, *const y = b;
+  if (x->small != y->small) return x->small < y->small ? -1 : 1;
+  return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void check_first(recsort_sorter *sorter, const item *items, const item *expected,
+                        size_t count, size_t head, bool selected)
+{
+  const size_t wanted = head < count ? head : count;
+  item *const sorted = calloc(wanted + 1, sizeof *sorted);
+  uint64_t *const index = calloc(wanted + 1, sizeof *index);
+  recsort_permutation order = {.struct_size = sizeof order};
+  recsort_error error = {0};
+  assert_true(sorted && index);
+  index[wanted] = 77;
+  sorted[wanted].large = 77;
+  assert_int_equal(recsort_sorter_set_head(sorter, head, &error), RECSORT_OK);
+  assert_int_equal(recsort_sort_to(sorter, items, count, sorted, &error), RECSORT_OK);
+  assert_memory_equal(sorted, expected, wanted * sizeof *sorted);
+  assert_int_equal(strcmp(stats_of(sorter).algorithm, "selection") == 0, selected);
+  assert_int_equal(stats_of(sorter).records, count);
+  assert_int_equal(recsort_argsort(sorter, items, count, index, 64, &error), RECSORT_OK);
+  assert_int_equal(recsort_find_permutation(sorter, items, count, &order, &error), RECSORT_OK);
+  assert_int_equal(order.count, wanted);
+  for (size_t i = 0; i < wanted; i++) {
+    assert_int_equal(index[i], expected[i].place);
+    assert_int_equal(recsort_permutation_at(&order, i), expected[i].place);
+  }
+  assert_true(sorted[wanted].large == 77 && index[wanted] == 77);
+  free(sorted);
+  free(index);
+}
+
+/* So many that several threads take part. */
+static void test_the_first_ones_are_those_of_the_whole_order(void **state)
+{
+  enum { COUNT = 3 * (1 << 16) + 77 };
+  static const size_t heads[] = {1, 100, 5000, COUNT / 16, COUNT / 16 + 1, COUNT, COUNT + 1};
+  (void)state;
+  for (size_t in = 0; in < INPUTS; in++) {
+    item *const items = make_items(inputs[in], COUNT), *const expected =
+                                                           make_items(inputs[in], COUNT);
+    qsort(expected, COUNT, sizeof *expected, compare_items);
+    for (size_t p = 0; p < PATHS; p++) {
+      recsort_sorter *const sorter = open_sorter(paths[p], (recsort_options){.threads = 3});
+      for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
+        if (p == 0 || h % PATHS == p)
+          check_first(sorter, items, expected, COUNT, heads[h], heads[h] <= COUNT / 16);
+      recsort_sorter_destroy(sorter);
+    }
+    free(items);
+    free(expected);
+  }
+}
+
+/* Integers that are their own keys; and those that are not: signed, turned, descending, unaligned.
+ */
+static void test_plain_integers(void **state)
+{
+  enum { COUNT = 5000, HEAD = 100 };
+  static const char *const fields[] = {
+      "type: uint64, endian: " NATIVE_WORD, "type: uint64, endian: " OTHER_WORD,
+      "type: int64, endian: " NATIVE_WORD, "type: uint32, count: 2, endian: " NATIVE_WORD};
+  static uint64_t values[COUNT + 1];
+  (void)state;
+  for (size_t i = 0; i < COUNT; i++)
+    values[i] = mix(i) << 32 | mix(i + 7) % 5;
+  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+    for (unsigned way = 0; way < 4; way++) {
+      char text[200];
+      const recsort_options options = {.struct_size = sizeof options, .reverse = way & 1};
+      unsigned char *const records = (unsigned char *)values + (way & 2 ? 1 : 0);
+      recsort_schema *schema = NULL;
+      recsort_sorter *sorter = NULL;
+      uint32_t all[COUNT], first[HEAD];
+      const int length = snprintf(text, sizeof text,
+                                  "record: R\nfields: [{name: k, %s}]\nkeys: "
+                                  "[%s]\n",
+                                  fields[f], f == 3 ? "'k[0]'" : "k");
+      assert_int_equal(recsort_schema_load_memory(text, (size_t)length, "R", NULL, &schema, NULL),
+                       RECSORT_OK);
+      assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+      assert_int_equal(recsort_argsort(sorter, records, COUNT, all, 32, NULL), RECSORT_OK);
+      assert_int_equal(recsort_sorter_set_head(sorter, HEAD, NULL), RECSORT_OK);
+      assert_int_equal(recsort_argsort(sorter, records, COUNT, first, 32, NULL), RECSORT_OK);
+      assert_memory_equal(first, all, sizeof first);
+      recsort_sorter_destroy(sorter);
+      recsort_schema_destroy(schema);
+    }
+}
+
+static void run_backwards(void *context, void (*task)(void *argument, size_t number),
+                          void *argument, size_t count)
+{
+  size_t *const most = context;
+  if (count > *most) *most = count;
+  while (count > 0)
+    task(argument, --count);
+}
+
+/* A thread may take later pieces before earlier ones. */
+static void test_the_order_of_tasks_does_not_matter(void **state)
+{
+  enum { COUNT = 4 << 16 };
+  size_t most = 0;
+  const recsort_executor executor = {sizeof executor, &most, run_backwards, 4};
+  recsort_sorter *const sorter =
+      open_sorter("large", (recsort_options){.executor = &executor, .head = 1});
+  (void)state;
+  for (size_t in = 0; in < INPUTS; in++) {
+    item *const items = make_items(inputs[in], COUNT), *const expected =
+                                                           make_items(inputs[in], COUNT);
+    qsort(expected, COUNT, sizeof *expected, compare_items);
+    check_first(sorter, items, expected, COUNT, 1000, true);
+    free(items);
+    free(expected);
+  }
+  assert_int_equal(most, 4);
+  recsort_sorter_destroy(sorter);
+}
+
+/* ---- What the other calls do ---- */
+
+static void test_what_keeps_all_records_is_refused(void **state)
+{
+  const size_t offsets[] = {0, 1, 2};
+  const recsort_runs runs = {.struct_size = sizeof runs, .count = 0, .offsets = offsets};
+  item items[40] = {{.small = 2}, {.small = 1}}, merged[40], before[40];
+  recsort_sorter *const sorter = open_sorter("small", (recsort_options){.head = 1});
+  recsort_error error = {0};
+  uint32_t index[2];
+  size_t bytes;
+  (void)state;
+  memcpy(before, items, sizeof before);
+  assert_int_equal(recsort_sort(sorter, items, 2, &error), RECSORT_INVALID_ARGUMENT);
+  assert_string_equal(error.text, "recsort_sort takes all records, but the sorter's head is 1");
+  assert_int_equal(recsort_merge(sorter, items, offsets, 2, &error), RECSORT_INVALID_ARGUMENT);
+  assert_string_equal(error.text, "a merge takes all records, but the sorter's head is 1");
+  assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(recsort_argmerge(sorter, &runs, index, 32, NULL), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(recsort_memory_needed(sorter, 2, true, &bytes, NULL), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(recsort_sort_to(sorter, items, 40, &items[1], &error), RECSORT_INVALID_ARGUMENT);
+  assert_memory_equal(items, before, sizeof items);
+  assert_int_equal(recsort_sorter_set_head(NULL, 1, NULL), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(recsort_sorter_set_head(sorter, 0, NULL), RECSORT_OK);
+  assert_int_equal(recsort_sort(sorter, items, 2, NULL), RECSORT_OK);
+  assert_int_equal(items[0].small, 1);
+  recsort_sorter_destroy(sorter);
+}
+
+/* Other arrays are permuted, and runs of equal keys shortened, as by any permutation. */
+static void test_the_permutation_is_like_any_other(void **state)
+{
+  enum { COUNT = 1000, HEAD = 60 };
+  item *const items = make_items(few_values, COUNT), *const expected =
+                                                         make_items(few_values, COUNT);
+  recsort_sorter *const sorter = open_sorter("small", (recsort_options){.head = HEAD});
+  recsort_permutation order = {.struct_size = sizeof order};
+  uint32_t places[COUNT];
+  (void)state;
+  for (uint32_t i = 0; i < COUNT; i++)
+    places[i] = i;
+  qsort(expected, COUNT, sizeof *expected, compare_items);
+  assert_int_equal(recsort_find_permutation(sorter, items, COUNT, &order, NULL), RECSORT_OK);
+  assert_int_equal(recsort_permutation_apply(sorter, &order, places, sizeof *places, NULL),
+                   RECSORT_OK);
+  for (size_t i = 0; i < HEAD; i++)
+    assert_int_equal(places[i], expected[i].place);
+  assert_int_equal(recsort_permutation_unique(sorter, items, &order, NULL), RECSORT_OK);
+  assert_int_equal(order.count, 1);
+  assert_int_equal(recsort_permutation_at(&order, 0), expected[0].place);
+  recsort_sorter_destroy(sorter);
+  free(items);
+  free(expected);
+}
+
+static void test_full_verification_sorts_all(void **state)
+{
+  enum { COUNT = 4000 };
+  item *const items = make_items(at_random, COUNT), *const expected = make_items(at_random, COUNT);
+  recsort_sorter *const sorter =
+      open_sorter("wide", (recsort_options){.verify = RECSORT_VERIFY_FULL});
+  (void)state;
+  qsort(expected, COUNT, sizeof *expected, compare_items);
+  check_first(sorter, items, expected, COUNT, 10, false);
+  recsort_sorter_destroy(sorter);
+  free(items);
+  free(expected);
+}
+
+/* ---- Memory, and records that are refused ---- */
+
+static void test_memory_depends_on_the_head(void **state)
+{
+  enum { COUNT = 1 << 18 };
+  item *const items = make_items(at_random, COUNT);
+  recsort_sorter *const sorter = open_sorter("large", (recsort_options){.head = 100, .threads = 2});
+  recsort_permutation order = {.struct_size = sizeof order};
+  size_t few, many, all;
+  (void)state;
+  assert_int_equal(recsort_memory_needed(sorter, COUNT, false, &few, NULL), RECSORT_OK);
+  assert_int_equal(recsort_memory_needed(sorter, (size_t)COUNT << 20, false, &many, NULL),
+                   RECSORT_OK);
+  assert_int_equal(few, many);
+  assert_int_equal(recsort_find_permutation(sorter, items, COUNT, &order, NULL), RECSORT_OK);
+  assert_int_equal(stats_of(sorter).memory, few);
+  assert_int_equal(recsort_sorter_set_head(sorter, 0, NULL), RECSORT_OK);
+  assert_int_equal(recsort_memory_needed(sorter, COUNT, false, &all, NULL), RECSORT_OK);
+  assert_true(few < all / 20);
+  assert_int_equal(recsort_sorter_set_head(sorter, SIZE_MAX / 64, NULL), RECSORT_OK);
+  assert_int_equal(recsort_memory_needed(sorter, SIZE_MAX, false, &many, NULL),
+                   RECSORT_OUT_OF_MEMORY);
+  recsort_sorter_destroy(sorter);
+  free(items);
+}
+
+static void test_a_failed_allocation_changes_nothing(void **state)
+{
+  enum { COUNT = 1000 };
+  failing_allocator failing = {0};
+  const recsort_allocator memory = failing_hook(&failing);
+  item *const items = make_items(at_random, COUNT);
+  recsort_sorter *const sorter =
+      open_sorter("small", (recsort_options){.head = 5, .allocator = &memory});
+  item sorted[5] = {{.small = 7}};
+  (void)state;
+  failing.fail_at = failing.calls + 1;
+  assert_int_equal(recsort_sort_to(sorter, items, COUNT, sorted, NULL), RECSORT_OUT_OF_MEMORY);
+  assert_int_equal(sorted[0].small, 7);
+  assert_int_equal(recsort_sort_to(sorter, items, COUNT, sorted, NULL), RECSORT_OK);
+  recsort_sorter_destroy(sorter);
+  assert_true(failing.blocks == 0 && failing.wrong == 0);
+  free(items);
+}
+
+/* Whichever thread meets one first. */
+static void test_the_first_invalid_record_is_named(void **state)
+{
+  enum { COUNT = 4 << 16 };
+  static const char text[] = "record: R\nfields: [{name: kind, type: enum, base: uint8, "
+                             "values: [tree, bush]}]\nkeys: [kind]\n";
+  size_t most = 0;
+  const recsort_executor executor = {sizeof executor, &most, run_backwards, 4};
+  const recsort_options options = {.struct_size = sizeof options, .head = 3, .executor = &executor};
+  unsigned char *const records = calloc(COUNT, 1);
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  recsort_permutation order = {.struct_size = sizeof order};
+  recsort_error error = {0};
+  (void)state;
+  assert_int_equal(recsort_schema_load_memory(text, sizeof text - 1, "R", NULL, &schema, &error),
+                   RECSORT_OK);
+  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, &error), RECSORT_OK);
+  records[70001] = 7;
+  records[200000] = 9;
+  records[COUNT - 1] = 8;
+  assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, &error),
+                   RECSORT_INVALID_RECORD);
+  assert_non_null(strstr(error.text, "record 70001: "));
+  records[70001] = records[200000] = 0;
+  assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, &error),
+                   RECSORT_INVALID_RECORD);
+  assert_non_null(strstr(error.text, "record 262143: "));
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+  free(records);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_the_first_ones_are_those_of_the_whole_order),
+      cmocka_unit_test(test_plain_integers),
+      cmocka_unit_test(test_the_order_of_tasks_does_not_matter),
+      cmocka_unit_test(test_what_keeps_all_records_is_refused),
+      cmocka_unit_test(test_the_permutation_is_like_any_other),
+      cmocka_unit_test(test_full_verification_sorts_all),
+      cmocka_unit_test(test_memory_depends_on_the_head),
+      cmocka_unit_test(test_a_failed_allocation_changes_nothing),
+      cmocka_unit_test(test_the_first_invalid_record_is_named),
+  };
+  return cmocka_run_group_tests_name("head", tests, NULL, NULL);
+}
