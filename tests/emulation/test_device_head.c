@@ -104,8 +104,9 @@ static void make_rows(row *rows, unsigned input, uint64_t count, uint32_t width)
   memset(rows, 0, count * sizeof *rows);
   for (uint64_t i = 0; i < count; i++) {
     const uint64_t rank = inputs[input](i, count);
-    rows[i].high = width == 32 ? (uint32_t)rank : width == 64 ? rank : rank >> 20;
-    rows[i].low = width > 64 ? rank << 40 : 0;
+    const bool greatest = rank == UINT64_MAX; /* then all bits of the key are set */
+    rows[i].high = width == 32 ? (uint32_t)rank : width == 64 || greatest ? rank : rank >> 20;
+    rows[i].low = width == 128 ? (greatest ? rank : rank << 40) : 0;
     rows[i].place = (uint32_t)i;
   }
 }
