@@ -10,14 +10,13 @@
  * when keys descend, selecting takes a constant time for each, and the time never depends on luck
  * with the data.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "head.h"
 
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/checked.h"
+#include "base/platform/clock.h"
 #include "key/encode.h"
 
 enum {
@@ -300,13 +299,6 @@ static void write_order(const selection *s, recsort_permutation *order)
   order->count = s->head;
 }
 
-static uint64_t nanoseconds_now(void)
-{
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void open_slots(const selection *s, uint64_t random)
 {
   for (size_t i = 0; i < s->team.threads; i++) {
@@ -334,20 +326,20 @@ recsort_status rs_head_find(recsort_sorter *sorter, const void *records, size_t 
   recsort_status status = plan_selection(sorter, count, &s, &bytes, error);
   if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, bytes, error);
   if (status) return status;
-  const uint64_t begin = nanoseconds_now();
+  const double begin = rs_clock_seconds();
   s.records = records;
   s.plain = rs_key_is_record(&sorter->plan.program) &&
             (uintptr_t)records % rs_key_size(&sorter->plan) == 0;
   s.invalid = SIZE_MAX;
-  open_slots(&s, begin); /* at random by the clock, so that no input can be made for it */
+  open_slots(&s, (uint64_t)(1e9 * begin)); /* at random by the clock, so that no input can be made for it */
   team_each(s.team, s.pieces, select_piece, &s);
   if (s.invalid < count) return report_invalid(&s, error);
-  const uint64_t selected = nanoseconds_now();
+  const double selected = rs_clock_seconds();
   join(&s);
   write_order(&s, order);
   sorter->stats.index_bits = order->index_bits;
   sorter->selected = true;
-  sorter->stats.encode_seconds = 1e-9 * (double)(selected - begin);
-  sorter->stats.sort_seconds = 1e-9 * (double)(nanoseconds_now() - selected);
+  sorter->stats.encode_seconds = selected - begin;
+  sorter->stats.sort_seconds = rs_clock_seconds() - selected;
   return RECSORT_OK;
 }

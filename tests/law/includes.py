@@ -39,7 +39,7 @@ LAW = {
     'plugins/cuda': [ABI, KEYS, TEAM, HASH, 'common/', 'gpu/', 'cuda/sample/sample.h', 'cuda/merge/merge.h'],
     'plugins/cuda/sample': ['gpu/device_sort.h', 'gpu/device_segments.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h'],
     'plugins/cuda/sample/block': ['cuda/device.h', 'cuda/pair.cuh', 'cuda/sample/plan.h'],
-    'plugins/cuda/sample/agent': ['cuda/device.h', 'cuda/pair.cuh', 'cuda/sample/plan.h',
+    'plugins/cuda/sample/agent': ['cuda/decision.cuh', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/sample/plan.h',
                                   'cuda/sample/merge_plan.h', 'cuda/sample/block/', 'cuda/segments.h'],
     'plugins/cuda/sample/dispatch': ['cuda/device.h', 'cuda/sample/', 'gpu/device_segments.h'],
     # a folder of sorts
