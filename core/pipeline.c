@@ -117,10 +117,23 @@ static recsort_status choose_plugin(recsort_sorter *sorter, size_t count, recsor
                  sorter->choice.fallback);
 }
 
+/* The memory for a plugin that sorts whole records in the host's. False: it takes keys. */
+static bool plan_records(const recsort_sorter *sorter, const recsort_plugin_job *job, bool in_place,
+                         uint64_t *bytes)
+{
+  const rs_plugin_instance *instance = &sorter->choice.in_use->instance;
+  recsort_plugin_error reported = {.size = sizeof reported};
+  *bytes = 0;
+  return instance->records->work_size(instance->state, job, &sorter->plan.program, in_place, bytes,
+                                      &reported) == RECSORT_PLUGIN_OK &&
+         *bytes <= SIZE_MAX - RS_BLOCK_ALIGNMENT;
+}
+
 recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool in_place,
                                      size_t *bytes, recsort_error *error)
 {
   size_t copy_size = 0;
+  uint64_t records;
   block_plan block = {.size = 0};
   if (!sorter || !bytes)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and bytes must not be NULL");
@@ -130,6 +143,9 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
     recsort_status status = choose_plugin(sorter, count, error);
     if (status == RECSORT_OK) status = plan_block(sorter, count, copy_size, &block, error);
     if (status) return status;
+    if (sorter->choice.in_use->instance.sorts_in_host &&
+        plan_records(sorter, &block.job, in_place, &records) && records > block.size)
+      block.size = (size_t)records;
   }
   *bytes = rs_sorter_block_bytes(block.size);
   if (*bytes < sorter->allocation_size) *bytes = sorter->allocation_size;
@@ -143,10 +159,17 @@ typedef struct request {
   size_t count;
   size_t bytes; /* bytes of the records; 0: only the order */
   void *sorted;
-  bool in_place;
+  void *in_place; /* the records, if they are sorted in place; else NULL */
   bool moved;                /* the plugin has moved the records */
   recsort_permutation order; /* the order, if it has not */
 } request;
+
+/* The encoder for plugins. */
+static uint32_t encode(const recsort_key_program *program, const void *records, uint64_t count,
+                       void *keys)
+{
+  return rs_key_encode_some(program, records, (size_t)count, keys);
+}
 
 /* Passes whole records to the plugin. request->moved stays false if it prefers keys. */
 static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_error *error)
@@ -155,10 +178,17 @@ static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_erro
   recsort_plugin_error reported = {.size = sizeof reported};
   recsort_plugin_times times = {.size = sizeof times};
   recsort_plugin_job job;
+  uint64_t bytes = r->in_place ? r->bytes : 0;
   recsort_status status = plan_job(sorter, r->count, &job, error);
-  if (status == RECSORT_OK && r->in_place) status = rs_sorter_reserve(sorter, r->bytes, error);
   if (status) return status;
-  if (r->in_place) r->sorted = sorter->block;
+  if (instance->sorts_in_host && !plan_records(sorter, &job, r->in_place, &bytes)) return status;
+  status = rs_sorter_reserve(sorter, (size_t)bytes, error);
+  if (status) return status;
+  if (r->in_place) r->sorted = instance->sorts_in_host ? r->in_place : sorter->block;
+  if (instance->sorts_in_host) {
+    job.memory = sorter->block;
+    job.encode = encode;
+  }
   const recsort_plugin_status sorted = instance->records->sort(
       instance->state, &job, &sorter->plan.program, r->records, r->sorted, &times, &reported);
   instance->lost = sorted == RECSORT_PLUGIN_LOST;
@@ -215,6 +245,13 @@ static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_err
   return RECSORT_OK;
 }
 
+/* True if the result is to be checked in full, and a plugin would overwrite the records before. */
+static bool is_checked_first(const recsort_sorter *sorter, const request *r)
+{
+  return sorter->verify == RECSORT_VERIFY_FULL && r->in_place &&
+         sorter->choice.in_use->instance.sorts_in_host;
+}
+
 static recsort_status do_once(recsort_sorter *sorter, request *r, recsort_error *error)
 {
   const rs_choice *const choice = &sorter->choice;
@@ -222,7 +259,8 @@ static recsort_status do_once(recsort_sorter *sorter, request *r, recsort_error 
   if (choice->in_use->instance.lost)
     return rs_fail(error, RECSORT_DEVICE_ERROR, "plugin \"%s\" has lost its device",
                    choice->in_use->info.name);
-  if (r->bytes && rs_choice_moves(choice, &sorter->plan.program, r->count))
+  if (r->bytes && !is_checked_first(sorter, r) &&
+      rs_choice_moves(choice, &sorter->plan.program, r->count))
     status = move_once(sorter, r, error);
   return status || r->moved ? status : order_once(sorter, r, error);
 }
@@ -317,14 +355,14 @@ recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size
 recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
                             recsort_error *error)
 {
-  request r = {.records = records, .count = count, .in_place = true};
+  request r = {.records = records, .count = count, .in_place = records};
   recsort_status status = rs_sorter_check(sorter, records, count, &r.bytes, error);
   if (status == RECSORT_OK) status = serve(sorter, &r, error);
   if (status) return status;
   const size_t size = (size_t)sorter->plan.program.record_size;
   double clock = seconds_now();
   if (r.moved) {
-    rs_copy(records, r.sorted, r.bytes, sorter->team);
+    if (r.sorted != records) rs_copy(records, r.sorted, r.bytes, sorter->team);
   } else if (!rs_permutation_is_identity(&r.order)) {
     char *copy = (char *)sorter->block +
                  (sorter->block_size - r.bytes) / RS_BLOCK_ALIGNMENT * RS_BLOCK_ALIGNMENT;
