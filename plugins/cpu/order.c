@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum {
-  DIGIT_BITS = 11,           /* counts of a digit: 8 KiB, which fits a first-level cache */
+  DIGIT_BITS = 32 - KEYS_ORDER_BITS,
+  INDEX_BITS = KEYS_ORDER_BITS,
   WINDOW = 2 * DIGIT_BITS,   /* bits of two passes */
   ENOUGH = 8,                /* more bits than count the keys: 1 in 256 is equal to another one */
   FEW = 24                   /* keys that insertion alone sorts faster */
@@ -33,104 +34,133 @@ static unsigned bits_of(uint64_t value)
 typedef struct survey {
   uint64_t least;
   uint64_t greatest;
-  size_t descents; /* neighbours that descend */
+  bool sorted;
 } survey;
 
-static inline survey survey_as(const void *keys, unsigned width, size_t count)
-{
-  survey s = {key_at(keys, width, 0), key_at(keys, width, 0), 0};
-  for (size_t i = 1; i < count; i++) {
-    const uint64_t key = key_at(keys, width, i);
-    s.descents += key_at(keys, width, i - 1) > key;
-    s.least = key < s.least ? key : s.least;
-    s.greatest = key > s.greatest ? key : s.greatest;
+/* For keys of 32 and of 64 bits: in words of that width, so that the compiler uses vectors. */
+#define SURVEY(name, word)                                                                         \
+  static survey name(const word *keys, size_t count)                                               \
+  {                                                                                                \
+    word least = keys[0], greatest = keys[0], descends = 0;                                        \
+    for (size_t i = 1; i < count; i++) {                                                           \
+      least = keys[i] < least ? keys[i] : least;                                                   \
+      greatest = keys[i] > greatest ? keys[i] : greatest;                                          \
+      descends |= keys[i] < keys[i - 1];                                                           \
+    }                                                                                              \
+    return (survey){least, greatest, !descends};                                                   \
   }
-  return s;
-}
 
-/* The digit of a key: bits [shift, shift + bits) of what it is above the least one. */
-typedef struct digit {
+SURVEY(survey_32, uint32_t)
+SURVEY(survey_64, uint64_t)
+
+/* Bits [low, low + 2 * digit) of what a key is above the least one. */
+typedef struct window {
   uint64_t least;
-  unsigned shift;
-  unsigned bits;
-} digit;
+  unsigned low;
+  unsigned digit;
+} window;
 
-static inline size_t digit_at(const void *keys, unsigned width, digit d, size_t i)
+static inline uint32_t window_at(const void *keys, unsigned width, window w, size_t i)
 {
-  return (size_t)((key_at(keys, width, i) - d.least) >> d.shift & ((UINT64_C(1) << d.bits) - 1));
+  const uint32_t mask = (UINT32_C(1) << 2 * w.digit) - 1;
+  if (width == 32) return (((const uint32_t *)keys)[i] - (uint32_t)w.least) >> w.low & mask;
+  return (uint32_t)((((const uint64_t *)keys)[i] - w.least) >> w.low) & mask;
 }
 
-/* Orders by one digit. `from` NULL: the keys are in input order. */
-static inline void pass_as(const void *keys, unsigned width, size_t count, digit d,
-                           const uint32_t *from, uint32_t *to)
+static void turn_into_places(uint32_t *counts, unsigned digit)
 {
-  uint32_t next[1 << DIGIT_BITS];
-  memset(next, 0, sizeof *next << d.bits);
+  uint32_t sum = 0;
+  for (size_t value = 0; value < (size_t)1 << digit; value++) {
+    const uint32_t count = counts[value];
+    counts[value] = sum;
+    sum += count;
+  }
+}
+
+/* Two passes over `order`, or if that is not `ordered`, over all keys in input order: the first one
+ * to `other`, where the upper digit stands above the index, and the second one back. */
+static inline void sort_window(const void *keys, unsigned width, size_t count, window w,
+                               bool ordered, uint32_t *order, uint32_t *other)
+{
+  uint32_t lower[1 << DIGIT_BITS], upper[1 << DIGIT_BITS];
+  const uint32_t digit_mask = (UINT32_C(1) << w.digit) - 1;
+  memset(lower, 0, sizeof *lower << w.digit);
+  memset(upper, 0, sizeof *upper << w.digit);
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t bits = window_at(keys, width, w, i);
+    lower[bits & digit_mask]++;
+    upper[bits >> w.digit]++;
+  }
+  turn_into_places(lower, w.digit);
+  turn_into_places(upper, w.digit);
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t index = ordered ? order[i] : (uint32_t)i;
+    const uint32_t bits = window_at(keys, width, w, index);
+    other[lower[bits & digit_mask]++] = bits >> w.digit << INDEX_BITS | index;
+  }
   for (size_t i = 0; i < count; i++)
-    next[digit_at(keys, width, d, i)]++;
-  for (uint32_t value = 0, sum = 0, own; value < UINT32_C(1) << d.bits; value++, sum += own) {
-    own = next[value];
-    next[value] = sum;
-  }
-  if (from)
-    for (size_t i = 0; i < count; i++)
-      to[next[digit_at(keys, width, d, from[i])]++] = from[i];
-  else
-    for (size_t i = 0; i < count; i++)
-      to[next[digit_at(keys, width, d, i)]++] = (uint32_t)i;
+    order[upper[other[i] >> INDEX_BITS]++] = other[i] & ((UINT32_C(1) << INDEX_BITS) - 1);
 }
 
-/* Orders by bits [low, high) above the least key, which are not none. */
-static inline uint32_t *passes_as(const void *keys, unsigned width, size_t count, uint64_t least,
-                                  unsigned low, unsigned high, uint32_t *a, uint32_t *b)
+/* Sorts by bits [low, high) above the least key. */
+static inline void sort_bits(const void *keys, unsigned width, size_t count, uint64_t least,
+                             unsigned low, unsigned high, uint32_t *order, uint32_t *other)
 {
-  const unsigned passes = (high - low + DIGIT_BITS - 1) / DIGIT_BITS;
-  digit d = {least, low, (high - low + passes - 1) / passes};
-  const uint32_t *from = NULL;
-  for (; d.shift < high; d.shift += d.bits) {
-    pass_as(keys, width, count, d, from, a);
-    from = a;
-    a = b;
-    b = (uint32_t *)(uintptr_t)from;
+  window w = {.least = least, .low = low};
+  for (; w.low < high; w.low += 2 * w.digit) {
+    const unsigned left = high - w.low;
+    w.digit = left < WINDOW ? (left + 1) / 2 : DIGIT_BITS;
+    if (w.low == low)
+      sort_window(keys, width, count, w, false, order, other);
+    else
+      sort_window(keys, width, count, w, true, order, other);
   }
-  return b;
 }
 
 /* Sorts by insertion what is nearly in order. False if that would take too long; `order` is then
- * still a permutation. */
+ * no longer a permutation. */
 static inline bool insert_as(const void *keys, unsigned width, size_t count, uint32_t *order)
 {
   size_t left = 4 * count + (size_t)FEW * FEW;
-  for (size_t i = 1; i < count && left > 0; i++) {
+  uint64_t last = key_at(keys, width, order[0]);
+  for (size_t i = 1; i < count; i++) {
     const uint32_t index = order[i];
     const uint64_t key = key_at(keys, width, index);
     size_t at = i;
-    for (; at > 0 && left > 0 && key_at(keys, width, order[at - 1]) > key; at--, left--)
-      order[at] = order[at - 1];
+    if (key >= last) {
+      last = key;
+      continue;
+    }
+    for (; at > 0 && key_at(keys, width, order[at - 1]) > key; at--)
+      if (left-- == 0) return false;
+      else order[at] = order[at - 1];
     order[at] = index;
   }
-  return left > 0;
+  return true;
 }
 
-static inline const uint32_t *order_as(const void *keys, unsigned width, size_t count, uint32_t *a,
-                                       uint32_t *b)
+static inline void order_as(const void *keys, unsigned width, size_t count, uint32_t *order,
+                            uint32_t *other)
 {
-  const survey s = survey_as(keys, width, count);
-  if (s.descents == 0 || count <= FEW) {
+  const survey s = width == 32 ? survey_32(keys, count) : survey_64(keys, count);
+  if (s.sorted || count <= FEW) {
     for (size_t i = 0; i < count; i++)
-      a[i] = (uint32_t)i;
-    if (s.descents > 0) (void)insert_as(keys, width, count, a);
-    return a;
+      order[i] = (uint32_t)i;
+    if (!s.sorted) (void)insert_as(keys, width, count, order);
+    return;
   }
   const unsigned high = bits_of(s.greatest - s.least), enough = bits_of(count) + ENOUGH;
-  const unsigned window = enough < WINDOW ? enough : WINDOW, low = high > window ? high - window : 0;
-  uint32_t *const order = passes_as(keys, width, count, s.least, low, high, a, b);
-  if (low == 0 || insert_as(keys, width, count, order)) return order;
-  return passes_as(keys, width, count, s.least, 0, high, a, b);
+  const unsigned most = enough < WINDOW ? enough : WINDOW, low = high > most ? high - most : 0;
+  sort_bits(keys, width, count, s.least, low, high, order, other);
+  if (low > 0 && !insert_as(keys, width, count, order))
+    sort_bits(keys, width, count, s.least, 0, high, order, other);
 }
 
-const uint32_t *keys_order(const void *keys, unsigned width, size_t count, uint32_t *a, uint32_t *b)
+void keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
 {
-  if (count == 0) return a;
-  return width == 32 ? order_as(keys, 32, count, a, b) : order_as(keys, 64, count, a, b);
+  if (count == 0) return;
+  if (width == 32)
+    order_as(keys, 32, count, order, other);
+  else
+    order_as(keys, 64, count, order, other);
 }

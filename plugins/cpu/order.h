@@ -5,9 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Finds the stable order of `count` keys, at most 2^32, of `width` bits: 32 (uint32_t) or 64
- * (uint64_t). `a` and `b` have room for `count` indices. Returns the one that holds the order. */
-const uint32_t *keys_order(const void *keys, unsigned width, size_t count, uint32_t *a,
-                           uint32_t *b);
+enum { KEYS_ORDER_BITS = 21 }; /* of an index. A digit and an index make a word of 32 bits */
+
+/* Finds the stable order of `count` keys, at most 2^KEYS_ORDER_BITS, of `width` bits: 32 (uint32_t)
+ * or 64 (uint64_t). `order` and `other` have room for `count` indices; `other` is scratch. */
+void keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other);
 
 #endif

@@ -26,8 +26,9 @@
 #include "cpu/splitters.h"
 
 enum {
-  BUCKET_BYTES = 1 << 17,   /* of records in a bucket, about */
-  BUCKET_RECORDS = 1 << 13, /* in a bucket, at most about */
+  BUCKET_BYTES = 3 << 16,   /* of records in a bucket, about */
+  BUCKET_RECORDS = 1 << 14, /* in a bucket, at most about */
+  WORTH_BUCKETS = 3,        /* fewer are one bucket */
   LARGEST_BUCKET = 4,       /* times the mean; a sample of 16 a bucket is hardly ever so wrong */
   STAGE_BYTES = 1 << 12
 };
@@ -75,9 +76,10 @@ static unsigned index_bits_for(uint64_t count)
 
 static size_t buckets_for(const record_sort *s)
 {
-  const uint64_t bytes = s->count / (BUCKET_BYTES / s->size ? BUCKET_BYTES / s->size : 1);
-  const uint64_t wanted = bytes > s->count / BUCKET_RECORDS ? bytes : s->count / BUCKET_RECORDS;
-  size_t buckets = s->team.threads > 1 ? 4 : 1;
+  const size_t fitting = s->size < BUCKET_BYTES ? BUCKET_BYTES / s->size : 1;
+  const size_t wanted = s->count / (fitting < BUCKET_RECORDS ? fitting : BUCKET_RECORDS);
+  size_t buckets = 2;
+  if (s->team.threads == 1 && wanted < WORTH_BUCKETS) return 1;
   while (buckets < wanted && buckets < MOST_BUCKETS)
     buckets *= 2;
   return buckets;
@@ -126,7 +128,7 @@ static bool plan(record_sort *s, const recsort_plugin_job *job, const recsort_ke
   s->buckets = buckets_for(s);
   s->room = s->buckets > 1 ? LARGEST_BUCKET * (s->count / s->buckets) : s->count;
   s->pieces = s->team.threads > 1 ? (size_t)PIECES_A_THREAD * s->team.threads : 1;
-  return plan_memory(s, in_place);
+  return s->room <= (size_t)1 << KEYS_ORDER_BITS && plan_memory(s, in_place);
 }
 
 /* ---- Keys ---- */
@@ -144,16 +146,16 @@ static inline uint64_t word_of(const record_sort *s, const void *keys, size_t at
 
 typedef struct slot_memory {
   void *keys;
-  uint32_t *a;
-  uint32_t *b;
+  uint32_t *order;
+  uint32_t *other;
   char *seen;
 } slot_memory;
 
 static slot_memory slot_at(const record_sort *s, unsigned slot)
 {
   char *const keys = s->memory + s->at.slots + slot * slot_bytes(s);
-  uint32_t *const a = (uint32_t *)(void *)(keys + s->room * s->key_size);
-  return (slot_memory){keys, a, a + s->room, (char *)(a + 2 * s->room)};
+  uint32_t *const order = (uint32_t *)(void *)(keys + s->room * s->key_size);
+  return (slot_memory){keys, order, order + s->room, (char *)(order + 2 * s->room)};
 }
 
 /* n stores set n bytes only if all indices differ. */
@@ -215,7 +217,8 @@ static recsort_plugin_status order_bucket(const record_sort *s, const char *reco
 {
   const slot_memory mine = slot_at(s, slot);
   if (!s->job->encode(s->program, records, count, mine.keys)) return RECSORT_PLUGIN_UNSUPPORTED;
-  *order = keys_order(mine.keys, 8 * (unsigned)s->key_size, count, mine.a, mine.b);
+  keys_order(mine.keys, 8 * (unsigned)s->key_size, count, mine.order, mine.other);
+  *order = mine.order;
   return is_permutation(*order, count, mine.seen) ? RECSORT_PLUGIN_OK : RECSORT_PLUGIN_CORRUPT;
 }
 
@@ -251,7 +254,7 @@ static bool make_splitters(const record_sort *s)
   enum { AHEAD = 16 };
   const size_t samples = s->buckets * SAMPLES_A_BUCKET;
   uint64_t *const words = words_at(s, s->at.scattered), *const sorted = words + samples;
-  uint32_t *const a = (uint32_t *)(void *)(sorted + samples);
+  uint32_t *const order = (uint32_t *)(void *)(sorted + samples);
   for (size_t n = 0; n < samples; n++) {
     uint64_t key = 0;
     const size_t i = sampled(s, n, samples);
@@ -260,7 +263,7 @@ static bool make_splitters(const record_sort *s)
     if (!s->job->encode(s->program, s->records + i * s->size, 1, &key)) return false;
     words[n] = word_of(s, &key, 0, i);
   }
-  const uint32_t *const order = keys_order(words, 64, samples, a, a + samples);
+  keys_order(words, 64, samples, order, order + samples);
   for (size_t n = 0; n < samples; n++)
     sorted[n] = words[order[n]];
   splitters_make(splitters_of(s), sorted, s->buckets);
