@@ -159,7 +159,7 @@ typedef struct request {
   size_t count;
   size_t bytes; /* bytes of the records; 0: only the order */
   void *sorted;
-  void *in_place; /* the records, if they are sorted in place; else NULL */
+  void *in_place;            /* the records, if they are sorted in place; else NULL */
   bool moved;                /* the plugin has moved the records */
   recsort_permutation order; /* the order, if it has not */
 } request;

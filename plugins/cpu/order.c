@@ -1,9 +1,9 @@
 /* order.c - the stable order of keys that fit in the caches: a radix sort of their indices from the
  * least significant digit up (H. Hollerith's sorter; Knuth, vol. 3, sect. 5.2.5).
  *
- * Keys of a bucket have few bits that vary. If they are still more than tell so few keys apart, only
- * the upper ones are sorted, and an insertion sort repairs what they left. Where it would have much
- * to do, the sort starts again with all bits.
+ * Keys of a bucket have few bits that vary. If they are still more than tell so few keys apart,
+ * only the upper ones are sorted, and an insertion sort repairs what they left. Where it would have
+ * much to do, the sort starts again with all bits.
  *
  * Nothing here branches on random data but the insertion sort.
  */
@@ -15,9 +15,9 @@
 enum {
   DIGIT_BITS = 32 - KEYS_ORDER_BITS,
   INDEX_BITS = KEYS_ORDER_BITS,
-  WINDOW = 2 * DIGIT_BITS,   /* bits of two passes */
-  ENOUGH = 8,                /* more bits than count the keys: 1 in 256 is equal to another one */
-  FEW = 24                   /* keys that insertion alone sorts faster */
+  WINDOW = 2 * DIGIT_BITS, /* bits of two passes */
+  ENOUGH = 8,              /* more bits than count the keys: 1 in 256 is equal to another one */
+  FEW = 24                 /* keys that insertion alone sorts faster */
 };
 
 static inline uint64_t key_at(const void *keys, unsigned width, size_t i)
@@ -132,8 +132,10 @@ static inline bool insert_as(const void *keys, unsigned width, size_t count, uin
       continue;
     }
     for (; at > 0 && key_at(keys, width, order[at - 1]) > key; at--)
-      if (left-- == 0) return false;
-      else order[at] = order[at - 1];
+      if (left-- == 0)
+        return false;
+      else
+        order[at] = order[at - 1];
     order[at] = index;
   }
   return true;

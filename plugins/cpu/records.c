@@ -10,7 +10,8 @@
  * would wait for memory at each record. As many records as fit a cache are one bucket.
  *
  * In place, the buckets are in the working memory and go back to the records. Should a check fail,
- * the numbers of the buckets tell where each record came from, and all of them are put back.
+ * the numbers of the buckets tell where each record came from, and all of them are put back. Sorted
+ * to another array, the buckets are in that already, and each is sorted by way of a thread's cache.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdatomic.h>
@@ -26,21 +27,22 @@
 #include "cpu/splitters.h"
 
 enum {
-  BUCKET_BYTES = 3 << 16,   /* of records in a bucket, about */
-  BUCKET_RECORDS = 1 << 14, /* in a bucket, at most about */
-  WORTH_BUCKETS = 3,        /* fewer are one bucket */
-  LARGEST_BUCKET = 4,       /* times the mean; a sample of 16 a bucket is hardly ever so wrong */
+  BUCKET_BYTES = 3 << 16,  /* of records in a bucket, about */
+  FEWEST_RECORDS = 1 << 9, /* in a bucket, about */
+  MOST_RECORDS = 1 << 14,
+  WORTH_BUCKETS = 3,  /* fewer are one bucket */
+  LARGEST_BUCKET = 4, /* times the mean; a sample of 16 a bucket is hardly ever so wrong */
   STAGE_BYTES = 1 << 12
 };
 
 /* The parts of the job's memory. A size of 0: there is no such part. */
 typedef struct layout {
-  uint64_t scattered; /* the records by buckets, before that the sample; if there is one bucket,
-                       * the records in order */
-  uint64_t buckets;   /* the bucket of each record */
+  uint64_t copy;    /* of the records, if they are sorted in place */
+  uint64_t buckets; /* the bucket of each record; before that the sample */
   uint64_t splitters;
-  uint64_t begin; /* where each piece begins in each bucket; the pieces of a bucket are neighbours */
-  uint64_t next;  /* the same, while records move */
+  uint64_t
+      begin;     /* where each piece begins in each bucket; the pieces of a bucket are neighbours */
+  uint64_t next; /* the same, while records move */
   uint64_t slots; /* what a thread needs to order a bucket */
   uint64_t bytes;
 } layout;
@@ -50,6 +52,7 @@ typedef struct record_sort {
   const recsort_key_program *program;
   const char *records;
   char *sorted;
+  char *scattered; /* the records by buckets: the copy, or sorted */
   layout at;
   char *memory;
   size_t count;
@@ -76,8 +79,10 @@ static unsigned index_bits_for(uint64_t count)
 
 static size_t buckets_for(const record_sort *s)
 {
-  const size_t fitting = s->size < BUCKET_BYTES ? BUCKET_BYTES / s->size : 1;
-  const size_t wanted = s->count / (fitting < BUCKET_RECORDS ? fitting : BUCKET_RECORDS);
+  const size_t fitting = BUCKET_BYTES / s->size;
+  const size_t wanted = s->count / (fitting < FEWEST_RECORDS ? FEWEST_RECORDS
+                                    : fitting < MOST_RECORDS ? fitting
+                                                             : MOST_RECORDS);
   size_t buckets = 2;
   if (s->team.threads == 1 && wanted < WORTH_BUCKETS) return 1;
   while (buckets < wanted && buckets < MOST_BUCKETS)
@@ -85,11 +90,13 @@ static size_t buckets_for(const record_sort *s)
   return buckets;
 }
 
-/* Bytes that a thread needs to order a bucket: its keys, two orders, and a byte for each record. */
-static uint64_t slot_bytes(const record_sort *s)
+/* Bytes that a thread needs for a bucket: its keys, two orders, a byte for each record and, if the
+ * sort is not in place, the records. */
+static uint64_t slot_bytes(const record_sort *s, bool in_place)
 {
+  const size_t records = s->buckets > 1 && !in_place ? s->size : 0;
   uint64_t bytes = 0;
-  (void)work_add(&bytes, s->room, s->key_size + 2 * sizeof(uint32_t) + 1);
+  (void)work_add(&bytes, s->room, s->key_size + 2 * sizeof(uint32_t) + 1 + records);
   return bytes;
 }
 
@@ -99,12 +106,12 @@ static bool plan_memory(record_sort *s, bool in_place)
   const bool parted = s->buckets > 1;
   const uint64_t counts = parted ? s->pieces * s->buckets + 1 : 0;
   *at = (layout){.bytes = 0};
-  return work_place(&at->bytes, &at->scattered, parted || in_place ? s->count : 0, s->size) &&
+  return work_place(&at->bytes, &at->copy, in_place ? s->count : 0, s->size) &&
          work_place(&at->bytes, &at->buckets, parted ? s->count : 0, sizeof(uint16_t)) &&
          work_place(&at->bytes, &at->splitters, parted, sizeof(splitters)) &&
          work_place(&at->bytes, &at->begin, counts, sizeof(size_t)) &&
          work_place(&at->bytes, &at->next, counts, sizeof(size_t)) &&
-         work_place(&at->bytes, &at->slots, s->team.threads, slot_bytes(s));
+         work_place(&at->bytes, &at->slots, s->team.threads, slot_bytes(s, in_place));
 }
 
 /* Plans the sort. False: it should be done by keys. */
@@ -149,13 +156,16 @@ typedef struct slot_memory {
   uint32_t *order;
   uint32_t *other;
   char *seen;
+  char *records;
 } slot_memory;
 
 static slot_memory slot_at(const record_sort *s, unsigned slot)
 {
-  char *const keys = s->memory + s->at.slots + slot * slot_bytes(s);
+  const uint64_t bytes = slot_bytes(s, s->sorted == s->records);
+  char *const keys = s->memory + s->at.slots + slot * bytes;
   uint32_t *const order = (uint32_t *)(void *)(keys + s->room * s->key_size);
-  return (slot_memory){keys, order, order + s->room, (char *)(order + 2 * s->room)};
+  char *const seen = (char *)(order + 2 * s->room);
+  return (slot_memory){keys, order, order + s->room, seen, seen + s->room};
 }
 
 /* n stores set n bytes only if all indices differ. */
@@ -211,6 +221,14 @@ static void gather_far(const record_sort *s, const uint32_t *order, size_t count
   }
 }
 
+/* Gathers within the bucket. */
+static void gather_by_way(const record_sort *s, const uint32_t *order, size_t count, char *bucket,
+                          char *copy)
+{
+  gather(s, order, count, bucket, copy);
+  memcpy(bucket, copy, count * s->size);
+}
+
 /* Finds the order of the records of a bucket. UNSUPPORTED: a value is invalid. */
 static recsort_plugin_status order_bucket(const record_sort *s, const char *records, size_t count,
                                           unsigned slot, const uint32_t **order)
@@ -248,12 +266,12 @@ static size_t sampled(const record_sort *s, size_t number, size_t samples)
   return stretch.begin + (size_t)((mixed >> 32) % (stretch.end - stretch.begin));
 }
 
-/* The sample and its order take the place of the scattered records. */
+/* The sample and its order are where the numbers of buckets will be. */
 static bool make_splitters(const record_sort *s)
 {
   enum { AHEAD = 16 };
   const size_t samples = s->buckets * SAMPLES_A_BUCKET;
-  uint64_t *const words = words_at(s, s->at.scattered), *const sorted = words + samples;
+  uint64_t *const words = words_at(s, s->at.buckets), *const sorted = words + samples;
   uint32_t *const order = (uint32_t *)(void *)(sorted + samples);
   for (size_t n = 0; n < samples; n++) {
     uint64_t key = 0;
@@ -319,12 +337,11 @@ static inline void move_piece_as(const record_sort *s, size_t piece, bool back, 
 {
   const team_range range = team_cut(s->count, piece, s->pieces);
   const uint16_t *const buckets = buckets_of(s);
-  char *const scattered = s->memory + s->at.scattered;
   uint64_t next[MOST_BUCKETS];
   for (size_t b = 0; b < s->buckets; b++)
     next[b] = words_at(s, s->at.begin)[b * s->pieces + piece];
   for (size_t i = range.begin; i < range.end; i++) {
-    char *const there = scattered + next[buckets[i]]++ * s->size;
+    char *const there = s->scattered + next[buckets[i]]++ * s->size;
     if (back)
       copy_record(s->sorted + i * s->size, there, s->size, as);
     else
@@ -379,11 +396,13 @@ static void finish_one(void *argument, size_t bucket, unsigned slot)
   record_sort *const s = argument;
   const uint64_t *const begin = words_at(s, s->at.begin) + bucket * s->pieces;
   const size_t count = begin[s->pieces] - begin[0];
-  const char *const from = s->memory + s->at.scattered + begin[0] * s->size;
+  const char *const from = s->scattered + begin[0] * s->size;
   char *const to = s->sorted + begin[0] * s->size;
   const uint32_t *order;
   if (order_bucket(s, from, count, slot, &order) != RECSORT_PLUGIN_OK)
     s->good = false;
+  else if (from == to)
+    gather_by_way(s, order, count, to, slot_at(s, slot).records);
   else if (s->count >= STREAM_LEAST / s->size && s->size <= STAGE_BYTES)
     gather_far(s, order, count, from, to);
   else
@@ -422,7 +441,7 @@ static recsort_plugin_status sort_in_buckets(record_sort *s, recsort_plugin_time
 static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_times *times)
 {
   const bool in_place = s->sorted == s->records;
-  char *const to = in_place ? s->memory + s->at.scattered : s->sorted;
+  char *const to = s->scattered;
   const uint32_t *order;
   double clock = 0;
   lap(&clock, &times->sort);
@@ -463,6 +482,7 @@ static recsort_plugin_status sort_records(void *instance, const recsort_plugin_j
   s.records = records;
   s.sorted = sorted;
   s.memory = job->memory;
+  s.scattered = sorted == records ? s.memory + s.at.copy : s.sorted;
   if (looks_sorted(&s)) return RECSORT_PLUGIN_UNSUPPORTED;
   const recsort_plugin_status status =
       s.buckets > 1 ? sort_in_buckets(&s, times) : sort_at_once(&s, times);

@@ -12,19 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-  MOST_BUCKETS = 1 << 11,
-  SAMPLES_A_BUCKET = 16,
-  CELLS = 1 << 13,
-  CLASSIFY_AT_ONCE = 256
-};
+enum { MOST_BUCKETS = 1 << 11, SAMPLES_A_BUCKET = 16, CELLS = 1 << 13, CLASSIFY_AT_ONCE = 256 };
 
 typedef struct splitters {
   uint64_t low; /* where the first cell begins; what is less is in bucket 0 */
   unsigned shift;
-  unsigned steps;                       /* of the search among the splitters of a cell */
-  uint16_t below[CELLS + 2];            /* splitters below a cell; outside of all: [0] and the last */
-  uint64_t splitter[2 * MOST_BUCKETS];  /* padded with the greatest word */
+  unsigned steps;            /* of the search among the splitters of a cell */
+  uint16_t below[CELLS + 2]; /* splitters below a cell; outside of all: [0] and the last */
+  uint64_t splitter[2 * MOST_BUCKETS]; /* padded with the greatest word */
 } splitters;
 
 /* Makes splitters for `buckets`, from 2 to MOST_BUCKETS, of a sorted sample of SAMPLES_A_BUCKET
