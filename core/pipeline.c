@@ -88,6 +88,22 @@ static recsort_status plan_job(const recsort_sorter *sorter, size_t count, recso
   return check_limits(&sorter->choice.in_use->instance, job, error);
 }
 
+/* The memory in which the plugin sorts whole records; 0: it takes keys, or memory of its own. */
+static uint64_t records_work(const recsort_sorter *sorter, const recsort_plugin_job *job,
+                             bool in_place)
+{
+  const rs_plugin_instance *instance = &sorter->choice.in_use->instance;
+  recsort_plugin_error reported = {.size = sizeof reported};
+  uint64_t bytes = 0;
+  if (instance->sorts_in_host &&
+      instance->records->work_size(instance->state, job, &sorter->plan.program, in_place, &bytes,
+                                   &reported))
+    return 0;
+  return bytes;
+}
+
+/* Plans for keys and for whole records: which of them it will be depends on the records, and the
+ * next call should need no more memory. */
 static recsort_status plan_block(const recsort_sorter *sorter, size_t count, size_t copy_size,
                                  block_plan *block, recsort_error *error)
 {
@@ -104,7 +120,9 @@ static recsort_status plan_block(const recsort_sorter *sorter, size_t count, siz
       !rs_round_up(size, RS_BLOCK_ALIGNMENT, &block->after) ||
       !rs_add(block->after, copy_size > count ? copy_size : count, &size))
     return rs_fail_memory(error, SIZE_MAX);
+  const uint64_t records = records_work(sorter, &block->job, copy_size > 0);
   block->size = size > block->work.bytes ? size : (size_t)block->work.bytes;
+  if (records > block->size) block->size = records < SIZE_MAX ? (size_t)records : SIZE_MAX;
   if (block->size > SIZE_MAX - RS_BLOCK_ALIGNMENT) return rs_fail_memory(error, SIZE_MAX);
   return check_work(sorter, block, error);
 }
@@ -117,23 +135,10 @@ static recsort_status choose_plugin(recsort_sorter *sorter, size_t count, recsor
                  sorter->choice.fallback);
 }
 
-/* The memory for a plugin that sorts whole records in the host's. False: it takes keys. */
-static bool plan_records(const recsort_sorter *sorter, const recsort_plugin_job *job, bool in_place,
-                         uint64_t *bytes)
-{
-  const rs_plugin_instance *instance = &sorter->choice.in_use->instance;
-  recsort_plugin_error reported = {.size = sizeof reported};
-  *bytes = 0;
-  return instance->records->work_size(instance->state, job, &sorter->plan.program, in_place, bytes,
-                                      &reported) == RECSORT_PLUGIN_OK &&
-         *bytes <= SIZE_MAX - RS_BLOCK_ALIGNMENT;
-}
-
 recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool in_place,
                                      size_t *bytes, recsort_error *error)
 {
   size_t copy_size = 0;
-  uint64_t records;
   block_plan block = {.size = 0};
   if (!sorter || !bytes)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and bytes must not be NULL");
@@ -143,9 +148,6 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
     recsort_status status = choose_plugin(sorter, count, error);
     if (status == RECSORT_OK) status = plan_block(sorter, count, copy_size, &block, error);
     if (status) return status;
-    if (sorter->choice.in_use->instance.sorts_in_host &&
-        plan_records(sorter, &block.job, in_place, &records) && records > block.size)
-      block.size = (size_t)records;
   }
   *bytes = rs_sorter_block_bytes(block.size);
   if (*bytes < sorter->allocation_size) *bytes = sorter->allocation_size;
@@ -177,25 +179,25 @@ static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_erro
   rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
   recsort_plugin_error reported = {.size = sizeof reported};
   recsort_plugin_times times = {.size = sizeof times};
-  recsort_plugin_job job;
-  uint64_t bytes = r->in_place ? r->bytes : 0;
-  recsort_status status = plan_job(sorter, r->count, &job, error);
-  if (status) return status;
-  if (instance->sorts_in_host && !plan_records(sorter, &job, r->in_place, &bytes)) return status;
-  status = rs_sorter_reserve(sorter, (size_t)bytes, error);
+  block_plan block = {.size = r->in_place ? r->bytes : 0};
+  recsort_status status =
+      instance->sorts_in_host
+          ? plan_block(sorter, r->count, r->in_place ? r->bytes : 0, &block, error)
+          : plan_job(sorter, r->count, &block.job, error);
+  if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, block.size, error);
   if (status) return status;
   if (r->in_place) r->sorted = instance->sorts_in_host ? r->in_place : sorter->block;
   if (instance->sorts_in_host) {
-    job.memory = sorter->block;
-    job.encode = encode;
+    block.job.memory = sorter->block;
+    block.job.encode = encode;
   }
   const recsort_plugin_status sorted = instance->records->sort(
-      instance->state, &job, &sorter->plan.program, r->records, r->sorted, &times, &reported);
+      instance->state, &block.job, &sorter->plan.program, r->records, r->sorted, &times, &reported);
   instance->lost = sorted == RECSORT_PLUGIN_LOST;
   if (sorted == RECSORT_PLUGIN_UNSUPPORTED) return RECSORT_OK;
   if (sorted) return rs_plugin_fail(instance, sorted, &reported, error);
   sorter->stats = (recsort_stats){.records = r->count,
-                                  .index_bits = job.index_bits,
+                                  .index_bits = block.job.index_bits,
                                   .whole_records = true,
                                   .encode_seconds = times.encode,
                                   .sort_seconds = times.sort,
