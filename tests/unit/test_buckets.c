@@ -1,0 +1,258 @@
+/* The sort of whole records on the CPU: orders of few keys, splitters, and what happens if a check
+ * fails in the middle. The conformance suite tests whole sorts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "common/copy_record.h"
+#include "cpu/order.h"
+#include "cpu/sorts.h"
+#include "cpu/splitters.h"
+#include "support/random.h"
+
+/* ---- Orders ---- */
+
+/* Key `i` of a pattern. There are ties in all of them. */
+static uint64_t key_of(unsigned pattern, size_t i, uint64_t random)
+{
+  switch (pattern) {
+  case 0:
+    return random & 0xffff0; /* few bits */
+  case 1:
+    return random << 32 | (random & 3); /* far apart, and close together */
+  case 2:
+    return i / 3;
+  case 3:
+    return UINT64_MAX - i / 3;
+  case 4:
+    return random % 50 ? i / 5 : random;
+  case 5:
+    return UINT64_MAX;
+  case 6:
+    return UINT64_C(1) << random % 64; /* half of all values are close to the least one */
+  default:
+    return i % 2 ? random % 7 : UINT64_MAX - random % 7;
+  }
+}
+
+typedef struct numbered {
+  uint64_t key;
+  uint32_t index;
+} numbered;
+
+static int compare(const void *a, const void *b)
+{
+  const numbered *x = a, *y = b;
+  if (x->key != y->key) return x->key < y->key ? -1 : 1;
+  return x->index < y->index ? -1 : 1;
+}
+
+static void check_order(unsigned pattern, unsigned width, size_t count)
+{
+  uint64_t seed = pattern + count;
+  uint64_t *const keys = malloc((count + 1) * sizeof *keys);
+  uint32_t *const halves = malloc((count + 1) * sizeof *halves);
+  uint32_t *const order = malloc((2 * count + 1) * sizeof *order);
+  numbered *const expected = malloc((count + 1) * sizeof *expected);
+  for (size_t i = 0; i < count; i++) {
+    keys[i] = key_of(pattern, i, next_random(&seed));
+    halves[i] = (uint32_t)(keys[i] >> 32 ^ keys[i]);
+    expected[i] = (numbered){width == 32 ? halves[i] : keys[i], (uint32_t)i};
+  }
+  qsort(expected, count, sizeof *expected, compare);
+  keys_order(width == 32 ? (const void *)halves : keys, width, count, order, order + count);
+  for (size_t i = 0; i < count; i++)
+    if (order[i] != expected[i].index)
+      fail_msg("pattern %u, %u bits, %zu keys: place %zu", pattern, width, count, i);
+  free(keys);
+  free(halves);
+  free(order);
+  free(expected);
+}
+
+static void test_orders(void **state)
+{
+  static const size_t counts[] = {100, 255, 256, 257, 1000, 2047, 2048, 2049, 20000};
+  (void)state;
+  for (unsigned pattern = 0; pattern < 8; pattern++)
+    for (unsigned width = 32; width <= 64; width += 32) {
+      for (size_t count = 0; count < 70; count++)
+        check_order(pattern, width, count);
+      for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        check_order(pattern, width, counts[c]);
+    }
+}
+
+/* ---- Splitters ---- */
+
+static int compare_words(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Words in ascending order have buckets in ascending order, none of which is crowded if the words
+ * differ. */
+static void check_splitters(unsigned pattern, size_t buckets, bool differ)
+{
+  enum { EACH = 200, MOST_TIMES = 4 };
+  const size_t count = buckets * EACH;
+  uint64_t seed = pattern;
+  splitters *const made = malloc(sizeof *made);
+  uint64_t *const words = malloc(count * sizeof *words);
+  uint64_t *const sample = malloc(buckets * SAMPLES_A_BUCKET * sizeof *sample);
+  size_t *const sizes = calloc(buckets, sizeof *sizes);
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t key = key_of(pattern, i, next_random(&seed));
+    words[i] = differ ? key >> 20 << 20 | i : key;
+  }
+  for (size_t i = 0; i < buckets * SAMPLES_A_BUCKET; i++)
+    sample[i] = words[i * EACH / SAMPLES_A_BUCKET];
+  qsort(words, count, sizeof *words, compare_words);
+  qsort(sample, buckets * SAMPLES_A_BUCKET, sizeof *sample, compare_words);
+  splitters_make(made, sample, buckets);
+  uint16_t last = 0;
+  for (size_t i = 0; i < count; i += CLASSIFY_AT_ONCE) {
+    uint16_t found[CLASSIFY_AT_ONCE];
+    const size_t some = count - i < CLASSIFY_AT_ONCE ? count - i : CLASSIFY_AT_ONCE;
+    splitters_classify(made, words + i, some, found);
+    for (size_t n = 0; n < some; n++) {
+      assert_true(found[n] >= last && found[n] < buckets);
+      if (i + n > 0 && words[i + n] == words[i + n - 1]) assert_int_equal(found[n], last);
+      last = found[n];
+      sizes[last]++;
+    }
+  }
+  for (size_t b = 0; b < buckets; b++)
+    if (differ && sizes[b] > MOST_TIMES * EACH)
+      fail_msg("pattern %u, %zu buckets: %zu in bucket %zu", pattern, buckets, sizes[b], b);
+  free(made);
+  free(words);
+  free(sample);
+  free(sizes);
+}
+
+static void test_splitters(void **state)
+{
+  (void)state;
+  for (unsigned pattern = 0; pattern < 8; pattern++)
+    for (size_t buckets = 2; buckets <= MOST_BUCKETS; buckets *= 4) {
+      check_splitters(pattern, buckets, true);
+      check_splitters(pattern, buckets, false);
+    }
+}
+
+/* ---- Copies of records ---- */
+
+static void test_copies_of_any_size(void **state)
+{
+  char from[200], to[200];
+  (void)state;
+  for (size_t i = 0; i < sizeof from; i++)
+    from[i] = (char)(i + 1);
+  for (size_t size = 1; size < 150; size++) {
+    memset(to, 0, sizeof to);
+    copy_record(to + 1, from + 3, size, copy_class_of(size));
+    assert_memory_equal(to + 1, from + 3, size);
+    assert_int_equal(to[0], 0);
+    for (size_t i = size + 1; i < sizeof to; i++)
+      assert_int_equal(to[i], 0);
+  }
+}
+
+/* ---- Failures ---- */
+
+enum { RECORD = 24, COUNT = 100000, FEW_RECORDS = 700 };
+
+/* The host's encoder, which fails at call `fail_at`: keys are in the first 4 bytes. */
+static size_t calls, fail_at;
+
+static uint32_t encode(const recsort_key_program *program, const void *records, uint64_t count,
+                       void *keys)
+{
+  (void)program;
+  for (size_t i = 0; i < count; i++)
+    memcpy((char *)keys + 4 * i, (const char *)records + RECORD * i, 4);
+  return ++calls != fail_at;
+}
+
+/* Sorts with one thread. */
+static recsort_plugin_status sort(char *records, size_t count, char *sorted)
+{
+  const recsort_host host = {.size = sizeof host};
+  const recsort_key_program program = {
+      .size = sizeof program, .record_size = RECORD, .key_bits = 32, .key_width = 32};
+  recsort_plugin_job job = {.size = sizeof job,
+                            .count = count,
+                            .key_bits = 32,
+                            .key_width = 32,
+                            .index_bits = 32,
+                            .threads = 1,
+                            .encode = encode};
+  recsort_plugin_times times = {.size = sizeof times};
+  recsort_plugin_error error = {.size = sizeof error};
+  uint64_t bytes = 0;
+  void *const instance = (void *)(uintptr_t)&host;
+  calls = 0;
+  assert_int_equal(
+      rs_cpu_records.work_size(instance, &job, &program, records == sorted, &bytes, &error),
+      RECSORT_PLUGIN_OK);
+  job.memory = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
+  assert_non_null(job.memory);
+  const recsort_plugin_status status =
+      rs_cpu_records.sort(instance, &job, &program, records, sorted, &times, &error);
+  assert_int_equal(status == RECSORT_PLUGIN_CORRUPT, error.text[0] != 0);
+  free(job.memory);
+  return status;
+}
+
+/* Whichever call of the encoder fails, the records are as they were. */
+static void check_failures(size_t count, size_t step)
+{
+  char *const before = malloc(count * RECORD), *const records = malloc(count * RECORD);
+  uint64_t seed = 1;
+  size_t corrupt = 0, all;
+  for (size_t i = 0; i < count * RECORD; i++)
+    before[i] = (char)next_random(&seed);
+  memcpy(records, before, count * RECORD);
+  fail_at = 0;
+  assert_int_equal(sort(records, count, records), RECSORT_PLUGIN_OK);
+  assert_memory_not_equal(records, before, count * RECORD);
+  all = calls;
+  for (size_t at = 1; at <= all; at = at == all || at + step < all ? at + step : all) {
+    memcpy(records, before, count * RECORD);
+    fail_at = at;
+    const recsort_plugin_status status = sort(records, count, records);
+    assert_true(status == RECSORT_PLUGIN_UNSUPPORTED || status == RECSORT_PLUGIN_CORRUPT);
+    assert_memory_equal(records, before, count * RECORD);
+    corrupt += status == RECSORT_PLUGIN_CORRUPT;
+  }
+  assert_int_equal(corrupt > 0, count == COUNT);
+  free(before);
+  free(records);
+}
+
+static void test_failures_put_records_back(void **state)
+{
+  (void)state;
+  check_failures(FEW_RECORDS, 1);
+  check_failures(COUNT, 97);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_splitters),
+      cmocka_unit_test(test_copies_of_any_size),
+      cmocka_unit_test(test_failures_put_records_back),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
