@@ -154,6 +154,28 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
   return RECSORT_OK;
 }
 
+recsort_status recsort_sorter_reserve(recsort_sorter *sorter, size_t count, recsort_error *error)
+{
+  size_t bytes, most = 0;
+  if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
+  for (unsigned in_place = 0; in_place < 2; in_place++) {
+    const recsort_status status = recsort_memory_needed(sorter, count, in_place, &bytes, error);
+    if (status) return status;
+    if (bytes > most) most = bytes;
+  }
+  if (most <= sorter->allocation_size) return RECSORT_OK;
+  rs_sorter_begin(sorter, 0);
+  return rs_sorter_reserve(sorter, most - (rs_sorter_block_bytes(1) - 1), error);
+}
+
+void recsort_sorter_trim(recsort_sorter *sorter)
+{
+  if (!sorter) return;
+  rs_sorter_begin(sorter, 0);
+  rs_sorter_release_block(sorter);
+  rs_sorter_release_spare(sorter);
+}
+
 /* What a call asks for: an order, or sorted records at `sorted`, or in the block for a sort in
  * place. */
 typedef struct request {
@@ -409,13 +431,12 @@ recsort_status recsort_permutation_apply(recsort_sorter *sorter,
   if (bytes == 0) return RECSORT_OK;
   if (rs_overlap(array, bytes, order->index, order->count * (order->index_bits / 8)))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "the permutation and array overlap");
-  void *copy = rs_allocate(&sorter->allocator, bytes);
+  void *const copy = rs_sorter_spare(sorter, bytes);
   if (!copy) return rs_fail_memory(error, bytes);
   status = check_order(sorter, order, copy, error);
   if (status == RECSORT_OK) {
     rs_gather(order, 0, order->count, array, element_size, copy, sorter->team);
     rs_copy(array, copy, bytes, sorter->team);
   }
-  rs_release(&sorter->allocator, copy, bytes);
   return status;
 }

@@ -77,17 +77,29 @@ static unsigned index_bits_for(uint64_t count)
 
 /* ---- The plan ---- */
 
+/* Records that a bucket should have at most, on average. */
+static size_t fitting(size_t size)
+{
+  const size_t fits = BUCKET_BYTES / size;
+  return fits < FEWEST_RECORDS ? FEWEST_RECORDS : fits < MOST_RECORDS ? fits : MOST_RECORDS;
+}
+
 static size_t buckets_for(const record_sort *s)
 {
-  const size_t fitting = BUCKET_BYTES / s->size;
-  const size_t wanted = s->count / (fitting < FEWEST_RECORDS ? FEWEST_RECORDS
-                                    : fitting < MOST_RECORDS ? fitting
-                                                             : MOST_RECORDS);
+  const size_t wanted = s->count / fitting(s->size);
   size_t buckets = 2;
   if (s->team.threads == 1 && wanted < WORTH_BUCKETS) return 1;
   while (buckets < wanted && buckets < MOST_BUCKETS)
     buckets *= 2;
   return buckets;
+}
+
+/* Room for a bucket that is larger than the mean, as the sample cannot tell exactly. More records
+ * never need less. */
+static size_t room_for(const record_sort *s)
+{
+  const size_t mean = s->count / s->buckets + 1, fits = fitting(s->size);
+  return LARGEST_BUCKET * (mean > fits ? mean : fits);
 }
 
 /* Bytes that a thread needs for a bucket: its keys, two orders, a byte for each record and, if the
@@ -133,7 +145,7 @@ static bool plan(record_sort *s, const recsort_plugin_job *job, const recsort_ke
                      .team = team_of_at_most(t, (size_t)(job->count / WORTH_A_THREAD + 1)),
                      .good = true};
   s->buckets = buckets_for(s);
-  s->room = s->buckets > 1 ? LARGEST_BUCKET * (s->count / s->buckets) : s->count;
+  s->room = s->buckets > 1 ? room_for(s) : s->count;
   s->pieces = s->team.threads > 1 ? (size_t)PIECES_A_THREAD * s->team.threads : 1;
   return s->room <= (size_t)1 << KEYS_ORDER_BITS && plan_memory(s, in_place);
 }
