@@ -23,7 +23,8 @@ static inline copy_class copy_class_of(size_t size)
 }
 
 /* `word` is a constant in each call. Reads both words before it writes either. */
-static inline void copy_two(char *to, const char *from, size_t size, size_t word)
+__attribute__((always_inline)) static inline void copy_two(char *to, const char *from, size_t size,
+                                                           size_t word)
 {
   char first[32], last[32];
   memcpy(first, from, word);
@@ -33,7 +34,8 @@ static inline void copy_two(char *to, const char *from, size_t size, size_t word
 }
 
 /* `as` is copy_class_of(size), and a constant in each call that should be fast. */
-static inline void copy_record(char *to, const char *from, size_t size, copy_class as)
+__attribute__((always_inline)) static inline void copy_record(char *to, const char *from,
+                                                              size_t size, copy_class as)
 {
   switch (as) {
   case COPY_TWO_4:

@@ -30,7 +30,7 @@ enum {
   BUCKET_BYTES = 3 << 16,  /* of records in a bucket, about */
   FEWEST_RECORDS = 1 << 9, /* in a bucket, about */
   MOST_RECORDS = 1 << 14,
-  WORTH_BUCKETS = 3,  /* fewer are one bucket */
+  WORTH_BUCKETS = 20, /* fewer are one bucket of one thread, while all fit a third-level cache */
   LARGEST_BUCKET = 4, /* times the mean; a sample of 16 a bucket is hardly ever so wrong */
   STAGE_BYTES = 1 << 12
 };
@@ -192,8 +192,9 @@ static bool is_permutation(const uint32_t *order, size_t count, char *seen)
 }
 
 /* `as` is a constant in each call. */
-static inline void gather_as(const uint32_t *order, size_t count, const char *from, char *to,
-                             size_t size, copy_class as)
+__attribute__((always_inline)) static inline void gather_as(const uint32_t *order, size_t count,
+                                                            const char *from, char *to, size_t size,
+                                                            copy_class as)
 {
   for (size_t i = 0; i < count; i++)
     copy_record(to + i * size, from + order[i] * size, size, as);
@@ -345,7 +346,8 @@ static bool place_buckets(const record_sort *s)
 
 /* Moves the records of a piece to their buckets or, if `back`, from these to where they were. `as`
  * is a constant in each call. */
-static inline void move_piece_as(const record_sort *s, size_t piece, bool back, copy_class as)
+__attribute__((always_inline)) static inline void move_piece_as(const record_sort *s, size_t piece,
+                                                                bool back, copy_class as)
 {
   const team_range range = team_cut(s->count, piece, s->pieces);
   const uint16_t *const buckets = buckets_of(s);

@@ -169,7 +169,7 @@ static void test_copies_of_any_size(void **state)
 
 /* ---- Failures ---- */
 
-enum { RECORD = 24, COUNT = 100000, FEW_RECORDS = 700 };
+enum { RECORD = 24, COUNT = 300000, FEW_RECORDS = 700 };
 
 /* The host's encoder, which fails at call `fail_at`: keys are in the first 4 bytes. */
 static size_t calls, fail_at;
@@ -243,7 +243,7 @@ static void test_failures_put_records_back(void **state)
 {
   (void)state;
   check_failures(FEW_RECORDS, 1);
-  check_failures(COUNT, 97);
+  check_failures(COUNT, 397);
 }
 
 int main(void)
