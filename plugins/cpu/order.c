@@ -9,7 +9,6 @@
  */
 #include "cpu/order.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* The width of keys is a constant in each call, which compilers should make use of. */
@@ -168,4 +167,15 @@ void keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
     order_as(keys, 32, count, order, other);
   else
     order_as(keys, 64, count, order, other);
+}
+
+/* n stores set n bytes only if all indices differ. */
+bool order_is_permutation(const uint32_t *order, size_t count, char *seen)
+{
+  memset(seen, 0, count);
+  for (size_t i = 0; i < count; i++) {
+    if (order[i] >= count) return false;
+    seen[order[i]] = 1;
+  }
+  return !memchr(seen, 0, count);
 }

@@ -180,17 +180,6 @@ static slot_memory slot_at(const record_sort *s, unsigned slot)
   return (slot_memory){keys, order, order + s->room, seen, seen + s->room};
 }
 
-/* n stores set n bytes only if all indices differ. */
-static bool is_permutation(const uint32_t *order, size_t count, char *seen)
-{
-  memset(seen, 0, count);
-  for (size_t i = 0; i < count; i++) {
-    if (order[i] >= count) return false;
-    seen[order[i]] = 1;
-  }
-  return !memchr(seen, 0, count);
-}
-
 /* `as` is a constant in each call. */
 __attribute__((always_inline)) static inline void gather_as(const uint32_t *order, size_t count,
                                                             const char *from, char *to, size_t size,
@@ -250,7 +239,8 @@ static recsort_plugin_status order_bucket(const record_sort *s, const char *reco
   if (!s->job->encode(s->program, records, count, mine.keys)) return RECSORT_PLUGIN_UNSUPPORTED;
   keys_order(mine.keys, 8 * (unsigned)s->key_size, count, mine.order, mine.other);
   *order = mine.order;
-  return is_permutation(*order, count, mine.seen) ? RECSORT_PLUGIN_OK : RECSORT_PLUGIN_CORRUPT;
+  return order_is_permutation(*order, count, mine.seen) ? RECSORT_PLUGIN_OK
+                                                        : RECSORT_PLUGIN_CORRUPT;
 }
 
 /* ---- Classify ---- */
