@@ -310,11 +310,12 @@ static void test_failures_put_records_back(void **state)
 static void test_what_is_no_permutation(void **state)
 {
   static const uint32_t good[] = {2, 0, 3, 1}, twice[] = {2, 0, 2, 1}, outside[] = {2, 0, 4, 1};
-  char seen[4];
+  char seen[5] = {0};
   (void)state;
   assert_true(order_is_permutation(good, 4, seen));
   assert_false(order_is_permutation(twice, 4, seen));
   assert_false(order_is_permutation(outside, 4, seen));
+  assert_int_equal(seen[4], 0); /* nothing is written there */
 }
 
 int main(void)

@@ -1,5 +1,9 @@
 /* cpubench.cpp - recsort beside what you could build yourself on a CPU, in one process, in turns.
  *
+ * Compile it with libhwy-dev, libips4o-dev, libboost-dev and libtbb-dev of Debian:
+ *   g++ -O3 -march=native -fopenmp -std=c++20 cpubench.cpp $(pkg-config --cflags --libs recsort) \
+ *     -lhwy_contrib -lhwy -ltbb -latomic -o cpubench
+ *
  * Usage: cpubench THREADS SECONDS [CSV [LOG2-OF-RECORDS random|few|nearly]]
  *
  * Each contestant sorts the same 20-byte records by one float, descending and stably. The peers of
