@@ -40,9 +40,8 @@ typedef struct layout {
   uint64_t copy;    /* of the records, if they are sorted in place */
   uint64_t buckets; /* the bucket of each record; before that the sample */
   uint64_t splitters;
-  uint64_t
-      begin;     /* where each piece begins in each bucket; the pieces of a bucket are neighbours */
-  uint64_t next; /* the same, while records move */
+  uint64_t begin; /* where the part of each piece begins in each bucket, bucket by bucket */
+  uint64_t next;  /* where those parts end once the records have moved */
   uint64_t slots; /* what a thread needs to order a bucket */
   uint64_t bytes;
 } layout;
@@ -121,8 +120,8 @@ static bool plan_memory(record_sort *s, bool in_place)
   return work_place(&at->bytes, &at->copy, in_place ? s->count : 0, s->size) &&
          work_place(&at->bytes, &at->buckets, parted ? s->count : 0, sizeof(uint16_t)) &&
          work_place(&at->bytes, &at->splitters, parted, sizeof(splitters)) &&
-         work_place(&at->bytes, &at->begin, counts, sizeof(size_t)) &&
-         work_place(&at->bytes, &at->next, counts, sizeof(size_t)) &&
+         work_place(&at->bytes, &at->begin, counts, sizeof(uint64_t)) &&
+         work_place(&at->bytes, &at->next, counts, sizeof(uint64_t)) &&
          work_place(&at->bytes, &at->slots, s->team.threads, slot_bytes(s, in_place));
 }
 
