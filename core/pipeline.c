@@ -84,6 +84,22 @@ static recsort_status plan_job(const recsort_sorter *sorter, size_t count, recso
   return check_limits(&sorter->choice.in_use->instance, job, error);
 }
 
+/* The memory in which the plugin sorts whole records; 0: it takes keys, or memory of its own. */
+static uint64_t records_work(const recsort_sorter *sorter, const recsort_plugin_job *job,
+                             bool in_place)
+{
+  const rs_plugin_instance *instance = &sorter->choice.in_use->instance;
+  recsort_plugin_error reported = {.size = sizeof reported};
+  uint64_t bytes = 0;
+  if (instance->sorts_in_host &&
+      instance->records->work_size(instance->state, job, &sorter->plan.program, in_place, &bytes,
+                                   &reported))
+    return 0;
+  return bytes;
+}
+
+/* Plans for keys and for whole records: which of them it will be depends on the records, and the
+ * next call should need no more memory. */
 static recsort_status plan_block(const recsort_sorter *sorter, size_t count, size_t copy_size,
                                  block_plan *block, recsort_error *error)
 {
@@ -100,7 +116,9 @@ static recsort_status plan_block(const recsort_sorter *sorter, size_t count, siz
       !rs_round_up(size, RS_BLOCK_ALIGNMENT, &block->after) ||
       !rs_add(block->after, copy_size > count ? copy_size : count, &size))
     return rs_fail_memory(error, SIZE_MAX);
+  const uint64_t records = records_work(sorter, &block->job, copy_size > 0);
   block->size = size > block->work.bytes ? size : (size_t)block->work.bytes;
+  if (records > block->size) block->size = records < SIZE_MAX ? (size_t)records : SIZE_MAX;
   if (block->size > SIZE_MAX - RS_BLOCK_ALIGNMENT) return rs_fail_memory(error, SIZE_MAX);
   return check_work(sorter, block, error);
 }
@@ -137,6 +155,30 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
   return RECSORT_OK;
 }
 
+recsort_status recsort_sorter_reserve(recsort_sorter *sorter, size_t count, recsort_error *error)
+{
+  size_t bytes, most = 0;
+  if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
+  const unsigned ways =
+      rs_head_count(sorter, count) < count ? 1 : 2; /* none in place with a head */
+  for (unsigned in_place = 0; in_place < ways; in_place++) {
+    const recsort_status status = recsort_memory_needed(sorter, count, in_place, &bytes, error);
+    if (status) return status;
+    if (bytes > most) most = bytes;
+  }
+  if (most <= sorter->allocation_size) return RECSORT_OK;
+  rs_sorter_begin(sorter, 0);
+  return rs_sorter_reserve(sorter, most - (rs_sorter_block_bytes(1) - 1), error);
+}
+
+void recsort_sorter_trim(recsort_sorter *sorter)
+{
+  if (!sorter) return;
+  rs_sorter_begin(sorter, 0);
+  rs_sorter_release_block(sorter);
+  rs_sorter_release_spare(sorter);
+}
+
 /* What a call asks for: an order, or sorted records at `sorted`, or in the block for a sort in
  * place. */
 typedef struct request {
@@ -144,10 +186,17 @@ typedef struct request {
   size_t count;
   size_t bytes; /* bytes of the records; 0: only the order, or only the first records */
   void *sorted;
-  bool in_place;
+  void *in_place;            /* the records, if they are sorted in place; else NULL */
   bool moved;                /* the plugin has moved the records */
   recsort_permutation order; /* the order, if it has not */
 } request;
+
+/* The encoder for plugins. */
+static uint32_t encode(const recsort_key_program *program, const void *records, uint64_t count,
+                       void *keys)
+{
+  return rs_key_encode_some(program, records, (size_t)count, keys);
+}
 
 /* Passes whole records to the plugin. request->moved stays false if it prefers keys. */
 static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_error *error)
@@ -155,18 +204,25 @@ static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_erro
   rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
   recsort_plugin_error reported = {.size = sizeof reported};
   recsort_plugin_times times = {.size = sizeof times};
-  recsort_plugin_job job;
-  recsort_status status = plan_job(sorter, r->count, &job, error);
-  if (status == RECSORT_OK && r->in_place) status = rs_sorter_reserve(sorter, r->bytes, error);
+  block_plan block = {.size = r->in_place ? r->bytes : 0};
+  recsort_status status =
+      instance->sorts_in_host
+          ? plan_block(sorter, r->count, r->in_place ? r->bytes : 0, &block, error)
+          : plan_job(sorter, r->count, &block.job, error);
+  if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, block.size, error);
   if (status) return status;
-  if (r->in_place) r->sorted = sorter->block;
+  if (r->in_place) r->sorted = instance->sorts_in_host ? r->in_place : sorter->block;
+  if (instance->sorts_in_host) {
+    block.job.memory = sorter->block;
+    block.job.encode = encode;
+  }
   const recsort_plugin_status sorted = instance->records->sort(
-      instance->state, &job, &sorter->plan.program, r->records, r->sorted, &times, &reported);
+      instance->state, &block.job, &sorter->plan.program, r->records, r->sorted, &times, &reported);
   instance->lost = sorted == RECSORT_PLUGIN_LOST;
   if (sorted == RECSORT_PLUGIN_UNSUPPORTED) return RECSORT_OK;
   if (sorted) return rs_plugin_fail(instance, sorted, &reported, error);
   sorter->stats = (recsort_stats){.records = r->count,
-                                  .index_bits = job.index_bits,
+                                  .index_bits = block.job.index_bits,
                                   .whole_records = true,
                                   .encode_seconds = times.encode,
                                   .sort_seconds = times.sort,
@@ -217,6 +273,13 @@ static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_err
   return RECSORT_OK;
 }
 
+/* True if the result is to be checked in full, and a plugin would overwrite the records before. */
+static bool is_checked_first(const recsort_sorter *sorter, const request *r)
+{
+  return sorter->verify == RECSORT_VERIFY_FULL && r->in_place &&
+         sorter->choice.in_use->instance.sorts_in_host;
+}
+
 static recsort_status do_once(recsort_sorter *sorter, request *r, recsort_error *error)
 {
   const rs_choice *const choice = &sorter->choice;
@@ -224,7 +287,8 @@ static recsort_status do_once(recsort_sorter *sorter, request *r, recsort_error 
   if (choice->in_use->instance.lost)
     return rs_fail(error, RECSORT_DEVICE_ERROR, "plugin \"%s\" has lost its device",
                    choice->in_use->info.name);
-  if (r->bytes && rs_choice_moves(choice, &sorter->plan.program, r->count))
+  if (r->bytes && !is_checked_first(sorter, r) &&
+      rs_choice_moves(choice, &sorter->plan.program, r->count))
     status = move_once(sorter, r, error);
   return status || r->moved ? status : order_once(sorter, r, error);
 }
@@ -324,7 +388,7 @@ recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size
 recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
                             recsort_error *error)
 {
-  request r = {.records = records, .count = count, .in_place = true};
+  request r = {.records = records, .count = count, .in_place = records};
   recsort_status status = rs_sorter_check(sorter, records, count, &r.bytes, error);
   if (status == RECSORT_OK) status = rs_sorter_wants_all(sorter, "recsort_sort", error);
   if (status == RECSORT_OK) status = serve(sorter, &r, error);
@@ -332,7 +396,7 @@ recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
   const size_t size = (size_t)sorter->plan.program.record_size;
   double clock = rs_clock_seconds();
   if (r.moved) {
-    rs_copy(records, r.sorted, r.bytes, sorter->team);
+    if (r.sorted != records) rs_copy(records, r.sorted, r.bytes, sorter->team);
   } else if (!rs_permutation_is_identity(&r.order)) {
     char *copy = (char *)sorter->block +
                  (sorter->block_size - r.bytes) / RS_BLOCK_ALIGNMENT * RS_BLOCK_ALIGNMENT;
@@ -377,13 +441,12 @@ recsort_status recsort_permutation_apply(recsort_sorter *sorter,
   if (bytes == 0) return RECSORT_OK;
   if (rs_overlap(array, bytes, order->index, order->count * (order->index_bits / 8)))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "the permutation and array overlap");
-  void *copy = rs_allocate(&sorter->allocator, bytes);
+  void *const copy = rs_sorter_spare(sorter, bytes);
   if (!copy) return rs_fail_memory(error, bytes);
   status = check_order(sorter, order, copy, error);
   if (status == RECSORT_OK) {
     rs_gather(order, 0, order->count, array, element_size, copy, sorter->team);
     rs_copy(array, copy, bytes, sorter->team);
   }
-  rs_release(&sorter->allocator, copy, bytes);
   return status;
 }

@@ -185,6 +185,22 @@ recsort_status rs_sorter_reserve(recsort_sorter *sorter, size_t size, recsort_er
   return RECSORT_OK;
 }
 
+void *rs_sorter_spare(recsort_sorter *sorter, size_t size)
+{
+  if (size <= sorter->spare_size) return sorter->spare;
+  rs_sorter_release_spare(sorter);
+  sorter->spare = rs_allocate(&sorter->allocator, size);
+  if (sorter->spare) sorter->spare_size = size;
+  return sorter->spare;
+}
+
+void rs_sorter_release_spare(recsort_sorter *sorter)
+{
+  rs_release(&sorter->allocator, sorter->spare, sorter->spare_size);
+  sorter->spare = NULL;
+  sorter->spare_size = 0;
+}
+
 void rs_sorter_begin(recsort_sorter *sorter, size_t count)
 {
   sorter->order = (recsort_permutation){.index_bits = 32, .sorting = ++sorter->sortings};
@@ -205,6 +221,7 @@ void recsort_sorter_destroy(recsort_sorter *sorter)
   const recsort_allocator memory = sorter->allocator;
   rs_choice_close(&sorter->choice);
   rs_sorter_release_block(sorter);
+  rs_sorter_release_spare(sorter);
   rs_arena_free(&sorter->arena);
   rs_release(&memory, sorter, sizeof *sorter);
 }
@@ -265,7 +282,7 @@ static recsort_stats describe_stats(const recsort_sorter *sorter)
   stats.key_bits = sorter->plan.program.key_bits;
   stats.key_width = sorter->plan.program.key_width;
   stats.threads = sorter->team.threads;
-  stats.memory = sorter->allocation_size;
+  stats.memory = sorter->allocation_size + sorter->spare_size;
   rs_choice_describe(&sorter->choice, &sorter->plan.program, &stats);
   if (sorter->selected) {
     stats.plugin = "cpu";

@@ -31,6 +31,8 @@ struct recsort_sorter {
   size_t block_size;
   void *allocation; /* the allocation that contains the block */
   size_t allocation_size;
+  void *spare; /* memory beside the block, for a copy of an array that a permutation moves */
+  size_t spare_size;
   uint64_t sortings;         /* number of sorting calls so far */
   recsort_permutation order; /* the one that the last call left in the block, if any */
   recsort_stats stats;
@@ -67,8 +69,13 @@ enum { RS_BLOCK_ALIGNMENT = 64 };
 size_t rs_sorter_block_bytes(size_t block_size);
 /* Makes the block at least so large. What was in it is lost if it grows. */
 recsort_status rs_sorter_reserve(recsort_sorter *sorter, size_t size, recsort_error *error);
+/* Memory that lives beside the block until the next call, what was in it before is lost; NULL: there
+ * is not enough. */
+void *rs_sorter_spare(recsort_sorter *sorter, size_t size);
 /* Frees the block. */
 void rs_sorter_release_block(recsort_sorter *sorter);
+/* Frees that beside it. */
+void rs_sorter_release_spare(recsort_sorter *sorter);
 
 /* Begins a call that works in the block: from here on the permutation of the last one is gone. */
 void rs_sorter_begin(recsort_sorter *sorter, size_t count);

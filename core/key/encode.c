@@ -49,12 +49,12 @@ static inline uint32_t code_of_float32(uint32_t raw, uint32_t flip)
   return magnitude > infinity ? UINT32_MAX : number ^ (negative | sign) ^ flip;
 }
 
-static inline bool encode_float32(key_range range, recsort_key_step step)
+/* `big` is a constant in each call. */
+static inline bool encode_float32_as(key_range range, recsort_key_step step, bool big)
 {
   enum { BLOCK = 16 };
   const size_t stride = (size_t)range.program->record_size;
   const unsigned char *record = range.records + range.begin * stride + step.offset;
-  const bool big = step.flags & RECSORT_KEY_BIG_ENDIAN;
   const uint32_t flip = step.flags & RECSORT_KEY_DESCENDING ? UINT32_MAX : 0;
   size_t i = range.begin;
   for (; range.end - i >= BLOCK; i += BLOCK) {
@@ -67,6 +67,12 @@ static inline bool encode_float32(key_range range, recsort_key_step step)
   for (; i < range.end; i++, record += stride)
     store_key(range.keys, i, 32, code_of_float32((uint32_t)key_load(record, 4, big), flip));
   return true;
+}
+
+static bool encode_float32(key_range range, recsort_key_step step)
+{
+  return step.flags & RECSORT_KEY_BIG_ENDIAN ? encode_float32_as(range, step, true)
+                                             : encode_float32_as(range, step, false);
 }
 
 /* ---- Computed keys, some records at a time, so that the compiler can use vectors ---- */

@@ -438,6 +438,12 @@ static const recsort_plugin_records *find_records(const recsort_plugin *plugin)
              : NULL;
 }
 
+static bool sorts_in_host(const recsort_plugin_records *records)
+{
+  return records && records->size >= SIZE_UP_TO(recsort_plugin_records, work_size) &&
+         records->work_size;
+}
+
 static const recsort_plugin_merge *find_merge(const recsort_plugin *plugin)
 {
   const recsort_plugin_merge *const found =
@@ -472,6 +478,7 @@ recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidat
                              .records = find_records(candidate->plugin),
                              .merge = find_merge(candidate->plugin),
                              .device = find_device(candidate->plugin)};
+  made.sorts_in_host = sorts_in_host(made.records);
   recsort_plugin_error reported = {.size = sizeof reported};
   if (!find_algorithm(made.plugin, algorithm, &made.algorithm))
     return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" has no algorithm \"%s\"",

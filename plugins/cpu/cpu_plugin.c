@@ -82,6 +82,7 @@ static recsort_plugin_status cpu_sort(void *instance, const recsort_plugin_job *
 
 static const void *cpu_extension(const char *name)
 {
+  if (strcmp(name, RECSORT_PLUGIN_RECORDS) == 0) return &rs_cpu_records;
   return strcmp(name, RECSORT_PLUGIN_MERGE) == 0 ? &rs_cpu_merge : NULL;
 }
 

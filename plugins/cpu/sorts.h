@@ -1,4 +1,4 @@
-/* sorts.h - the two algorithms of the CPU plugin, and its extension.
+/* sorts.h - the two algorithms of the CPU plugin, and its extensions.
  *
  * Each has two functions: one computes how much memory a job needs, the other sorts in just
  * that. */
@@ -16,6 +16,9 @@ bool merge_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);
 /* `memory` holds the keys where work_size said; the sort leaves the permutation at its start. */
 void sequential_sort(const recsort_plugin_job *job, void *memory, team t);
 void merge_sort(const recsort_plugin_job *job, void *memory, team t);
+
+/* Sorts whole records as the algorithm "merge": "recsort.host-records/1". */
+extern const recsort_plugin_records rs_cpu_records;
 
 /* Merges sorted runs: "recsort.merge/1". */
 extern const recsort_plugin_merge rs_cpu_merge;

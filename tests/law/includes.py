@@ -34,7 +34,7 @@ LAW = {
     'core': [PUBLIC, DEVICE, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
     'plugins/common': [ABI],
     'plugins/runs': [ABI, TEAM, 'common/'],
-    'plugins/cpu': [ABI, TEAM, 'common/', 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
+    'plugins/cpu': [ABI, TEAM, 'base/platform/clock.h', 'common/', 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
     'plugins/gpu': [ABI, KEYS, TEAM, HASH, 'common/', 'runs/merge.h'],
     'plugins/cuda': [ABI, KEYS, TEAM, HASH, 'common/', 'gpu/', 'cuda/sample/sample.h', 'cuda/merge/merge.h'],
     'plugins/cuda/sample': ['gpu/device_sort.h', 'gpu/device_segments.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h'],

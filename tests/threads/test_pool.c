@@ -108,7 +108,7 @@ static void sort_by_executor(bool backwards)
   assert_int_equal(stats_of(sorter).threads, 4);
   assert_true(sorts(sorter, 3));
   assert_int_equal(pool_threads(), 0);
-  assert_true(system.runs > 5);
+  assert_true(system.runs >= 3);
   assert_int_equal(system.most_tasks, 4);
   recsort_sorter_destroy(sorter);
 }

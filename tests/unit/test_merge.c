@@ -298,7 +298,12 @@ static void *sort_staggered(void *argument)
 {
   staggered *const s = argument;
   const uint32_t bits = (uint32_t)(64 * s->words);
-  const recsort_plugin_job job = {sizeof job, 0, s->count, bits, bits, 32, s->threads};
+  const recsort_plugin_job job = {.size = sizeof job,
+                                  .count = s->count,
+                                  .key_bits = bits,
+                                  .key_width = bits,
+                                  .index_bits = 32,
+                                  .threads = s->threads};
   recsort_plugin_work work = {.size = sizeof work};
   if (!merge_work_size(&job, &work)) return NULL;
   char *memory = calloc(1, (size_t)work.bytes);

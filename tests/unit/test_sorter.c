@@ -222,6 +222,49 @@ static void test_memory(void **state)
   free(entities);
 }
 
+/* Whatever order the records of a frame are in, and whatever calls follow, only the first frame
+ * allocates; after recsort_sorter_reserve none, for any smaller count either. */
+static void test_frames_allocate_nothing(void **state)
+{
+  enum { COUNT = 150000, STEP = 9973 };
+  (void)state;
+  for (unsigned threads = 1; threads <= 3; threads++) {
+    failing_allocator memory = {0};
+    const recsort_allocator hook = failing_hook(&memory);
+    const recsort_options options = {
+        .struct_size = sizeof options, .threads = threads, .allocator = &hook};
+    recsort_sorter *sorter = open_sorter(&options);
+    entity *entities = make_entities(COUNT), *other = make_entities(COUNT);
+    recsort_permutation order = {.struct_size = sizeof order};
+    const size_t before = memory.bytes;
+    assert_int_equal(recsort_sorter_reserve(sorter, COUNT, NULL), RECSORT_OK);
+    assert_int_equal(stats_of(sorter).memory, memory.bytes - before);
+    size_t calls = memory.calls;
+    for (size_t count = COUNT; count > STEP; count -= STEP) {
+      assert_int_equal(recsort_sort_to(sorter, entities, count, other, NULL), RECSORT_OK);
+      assert_int_equal(recsort_sort(sorter, entities, count, NULL), RECSORT_OK);
+      assert_int_equal(recsort_sort(sorter, entities, count, NULL), RECSORT_OK);
+    }
+    assert_int_equal(memory.calls, calls);
+    for (unsigned frame = 0; frame < 3; frame++) {
+      assert_int_equal(recsort_find_permutation(sorter, other, COUNT, &order, NULL), RECSORT_OK);
+      assert_int_equal(recsort_permutation_apply(sorter, &order, other, sizeof *other, NULL),
+                       RECSORT_OK);
+      if (frame == 0) calls = memory.calls;
+      assert_int_equal(memory.calls, calls);
+    }
+    recsort_sorter_trim(sorter);
+    assert_int_equal(stats_of(sorter).memory, 0);
+    assert_int_equal(recsort_permutation_apply(sorter, &order, other, sizeof *other, NULL),
+                     RECSORT_INVALID_ARGUMENT);
+    assert_int_equal(recsort_sort(sorter, entities, COUNT, NULL), RECSORT_OK);
+    recsort_sorter_destroy(sorter);
+    assert_int_equal(memory.bytes, 0);
+    free(entities);
+    free(other);
+  }
+}
+
 static void test_a_failed_allocation_changes_nothing(void **state)
 {
   enum { COUNT = 1000 };
@@ -384,6 +427,7 @@ int main(void)
       cmocka_unit_test(test_reverse_stays_stable),
       cmocka_unit_test(test_keys_in_place_of_the_schemas),
       cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_frames_allocate_nothing),
       cmocka_unit_test(test_a_failed_allocation_changes_nothing),
       cmocka_unit_test(test_an_invalid_record_changes_nothing),
       cmocka_unit_test(test_wrong_calls),

@@ -99,6 +99,8 @@ typedef struct recsort_plugin_option {
   const char *description; /* one line: its values and the default */
 } recsort_plugin_option;
 
+typedef struct recsort_key_program recsort_key_program;
+
 typedef struct recsort_plugin_limits {
   uint32_t size;
   uint32_t max_key_bits;   /* the widest keys; UINT32_MAX: any */
@@ -121,6 +123,12 @@ typedef struct recsort_plugin_job {
   uint32_t key_width;  /* 32, 64, 128, 192 ... */
   uint32_t index_bits; /* 32 (count at most 2^32) or 64: the width of the result's elements */
   uint32_t threads;    /* CPU threads that the plugin may use, at least 1 */
+  /* Only for recsort_plugin_records.sort of a plugin that has `work_size`; else NULL. The memory
+   * that it asked for, aligned to 64 bytes, and the host's encoder, as in recsort_plugin_merge_job.
+   * Since 1.3. */
+  void *memory;
+  uint32_t (*encode)(const recsort_key_program *program, const void *records, uint64_t count,
+                     void *keys);
 } recsort_plugin_job;
 
 /* The block of host memory that a job works in: the caller owns it, aligned to 64 bytes. The host
@@ -225,14 +233,14 @@ typedef struct recsort_key_step {
   uint32_t key; /* which of the schema's keys, for messages */
 } recsort_key_step;
 
-typedef struct recsort_key_program {
+struct recsort_key_program {
   uint32_t size;
   uint32_t step_count;
   const recsort_key_step *steps; /* most significant first */
   uint64_t record_size;
   uint32_t key_bits;
   uint32_t key_width;
-} recsort_key_program;
+};
 
 /* ---- Whole records -----------------------------------------------------------------------------
  * An extension for plugins that can make the keys and move the records themselves. This is faster
@@ -281,6 +289,14 @@ typedef struct recsort_plugin_records {
                                 const recsort_key_program *program, const void *records,
                                 void *sorted, recsort_plugin_times *times,
                                 recsort_plugin_error *error);
+
+  /* [any thread] Says how much host memory `sort` works in, in place or not; UNSUPPORTED: the host
+   * is to pass keys. Does not block or allocate. A plugin with this function sorts in the host's
+   * memory: it gets job->memory and job->encode, and in place `sorted` is `records`. If such a sort
+   * fails, the records are as they were. May be NULL. Since 1.3. */
+  recsort_plugin_status (*work_size)(const void *instance, const recsort_plugin_job *job,
+                                     const recsort_key_program *program, uint32_t in_place,
+                                     uint64_t *bytes, recsort_plugin_error *error);
 } recsort_plugin_records;
 
 /* ---- Merging -----------------------------------------------------------------------------------

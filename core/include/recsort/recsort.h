@@ -559,10 +559,23 @@ RECSORT_API recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t 
                                                  bool in_place, size_t *bytes,
                                                  recsort_error *error);
 
+/* Allocates now what sorts of up to `count` records take, in place or not, so that none of them
+ * allocates: that is the larger one of what recsort_memory_needed says for both. Without this call,
+ * the first sort of a size allocates, and those after it do not. If the memory grows, the
+ * permutation that the sorter keeps ends. Loads and opens plugins as a sort would. One thread at a
+ * time, as for a sorting call. Errors: as recsort_memory_needed, and OUT_OF_MEMORY. */
+RECSORT_API recsort_status recsort_sorter_reserve(recsort_sorter *sorter, size_t count,
+                                                  recsort_error *error);
+
+/* Frees the sorter's working memory, which the next call allocates again. The permutation that the
+ * sorter keeps ends. One thread at a time, as for a sorting call; NULL is allowed. */
+RECSORT_API void recsort_sorter_trim(recsort_sorter *sorter);
+
 /* Sorts `count` records in place, stably. Its working memory, kept for the next call, is what
  * recsort_memory_needed says: a copy of the records and at most 9 bytes a record, or what the
- * plugin works in if that is more (about 16 bytes a record, and with long keys the key as well).
- * `records` changes only once the permutation has been verified and the sort can no longer fail.
+ * plugin works in if that is more (about 16 bytes a record, and with long keys the key as well; or
+ * a copy of the records, about 3 bytes a record and at most 6 MiB a thread). Every move is checked
+ * to be a permutation, and on failure `records` is as it was.
  * Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (the value of an enum is less or
  * greater than all that have names), PLUGIN_ERROR (the plugin cannot sort so many records, or by
  * such keys), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
@@ -570,8 +583,7 @@ RECSORT_API recsort_status recsort_sort(recsort_sorter *sorter, void *records, s
                                         recsort_error *error);
 
 /* Writes the sorted records to another array, which must not overlap `records`. `records` is not
- * changed. On failure, `sorted` is unchanged if the plugin takes only keys, as "cpu" does; one that
- * moves whole records, such as "cuda", may have written to it. */
+ * changed. On failure, `sorted` may have been written to. */
 RECSORT_API recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records,
                                            size_t count, void *sorted, recsort_error *error);
 
@@ -606,12 +618,12 @@ RECSORT_API recsort_status recsort_permutation_unique(recsort_sorter *sorter, co
                                                       recsort_permutation *permutation,
                                                       recsort_error *error);
 
-/* Permutes another array in place, in the same way. Allocates a copy of the array with the sorter's
- * allocator. `permutation` is the last one from this sorter, and `array` has as many elements as
- * were sorted (after recsort_permutation_unique, its first permutation->count elements are those
- * that were kept); or `permutation` is one of your own, which is checked. Errors: OUT_OF_MEMORY,
- * INVALID_ARGUMENT (also if `permutation` is stale, of another sorter or count, or not a
- * permutation). */
+/* Permutes another array in place, in the same way. Takes memory for a copy of the array, which the
+ * sorter keeps for the next call. `permutation` is the last one from this sorter, and `array` has
+ * as many elements as were sorted (after recsort_permutation_unique, its first permutation->count
+ * elements are those that were kept); or `permutation` is one of your own, which is checked.
+ * Errors: OUT_OF_MEMORY, INVALID_ARGUMENT (also if `permutation` is stale, of another sorter or
+ * count, or not a permutation). */
 RECSORT_API recsort_status recsort_permutation_apply(recsort_sorter *sorter,
                                                      const recsort_permutation *permutation,
                                                      void *array, size_t element_size,
@@ -753,9 +765,9 @@ typedef struct recsort_stats {
   const char *plugin; /* with "auto", before the first sort: the one that sorts few records */
   const char *algorithm;
   const char *choice;   /* why this plugin; with "auto" also which one cannot be used here */
-  const char *transfer; /* whether the plugin gets whole records or only keys, and why; NULL: always
-                         * keys. If only a trial can tell, sorts of 2^16 records or more try each
-                         * way twice */
+  const char *transfer; /* whether the plugin gets whole records or only keys, and why; NULL: it
+                         * works in the host's memory, or always gets keys. If only a trial can
+                         * tell, sorts of 2^16 records or more try each way twice */
   const char *fallback; /* with "auto": which plugin failed and why, or why the one that the options
                          * are for is not used; else NULL */
   size_t memory;        /* bytes the sorter holds */

@@ -1,0 +1,181 @@
+/* order.c - the stable order of keys that fit in the caches: a radix sort of their indices from the
+ * least significant digit up (H. Hollerith's sorter; Knuth, vol. 3, sect. 5.2.5).
+ *
+ * Keys of a bucket have few bits that vary. If they are still more than tell so few keys apart,
+ * only the upper ones are sorted, and an insertion sort repairs what they left. Where it would have
+ * much to do, the sort starts again with all bits.
+ *
+ * Nothing here branches on random data but the insertion sort.
+ */
+#include "cpu/order.h"
+
+#include <string.h>
+
+/* The width of keys is a constant in each call, which compilers should make use of. */
+#define INLINED __attribute__((always_inline)) static inline
+
+enum {
+  DIGIT_BITS = 32 - KEYS_ORDER_BITS,
+  INDEX_BITS = KEYS_ORDER_BITS,
+  WINDOW = 2 * DIGIT_BITS, /* bits of two passes */
+  ENOUGH = 4,              /* more bits than count the keys: 1 in 16 is equal to another one */
+  FEW = 24                 /* keys that insertion alone sorts faster */
+};
+
+INLINED uint64_t key_at(const void *keys, unsigned width, size_t i)
+{
+  return width == 32 ? ((const uint32_t *)keys)[i] : ((const uint64_t *)keys)[i];
+}
+
+static unsigned bits_of(uint64_t value)
+{
+  return value ? 64u - (unsigned)__builtin_clzll(value) : 0;
+}
+
+/* What one look at the keys tells. */
+typedef struct survey {
+  uint64_t least;
+  uint64_t greatest;
+  bool sorted;
+} survey;
+
+/* For keys of 32 and of 64 bits: in words of that width, so that the compiler uses vectors. */
+#define SURVEY(name, word)                                                                         \
+  static survey name(const word *keys, size_t count)                                               \
+  {                                                                                                \
+    word least = keys[0], greatest = keys[0], descends = 0;                                        \
+    for (size_t i = 1; i < count; i++) {                                                           \
+      least = keys[i] < least ? keys[i] : least;                                                   \
+      greatest = keys[i] > greatest ? keys[i] : greatest;                                          \
+      descends |= keys[i] < keys[i - 1];                                                           \
+    }                                                                                              \
+    return (survey){least, greatest, !descends};                                                   \
+  }
+
+SURVEY(survey_32, uint32_t)
+SURVEY(survey_64, uint64_t)
+
+/* Bits [low, low + 2 * digit) of what a key is above the least one. */
+typedef struct window {
+  uint64_t least;
+  unsigned low;
+  unsigned digit;
+} window;
+
+INLINED uint32_t window_at(const void *keys, unsigned width, window w, size_t i)
+{
+  const uint32_t mask = (UINT32_C(1) << 2 * w.digit) - 1;
+  if (width == 32) return (((const uint32_t *)keys)[i] - (uint32_t)w.least) >> w.low & mask;
+  return (uint32_t)((((const uint64_t *)keys)[i] - w.least) >> w.low) & mask;
+}
+
+static void turn_into_places(uint32_t *counts, unsigned digit)
+{
+  uint32_t sum = 0;
+  for (size_t value = 0; value < (size_t)1 << digit; value++) {
+    const uint32_t count = counts[value];
+    counts[value] = sum;
+    sum += count;
+  }
+}
+
+/* Two passes over `order`, or if that is not `ordered`, over all keys in input order: the first one
+ * to `other`, where the upper digit stands above the index, and the second one back. */
+INLINED void sort_window(const void *keys, unsigned width, size_t count, window w, bool ordered,
+                         uint32_t *order, uint32_t *other)
+{
+  uint32_t lower[1 << DIGIT_BITS], upper[1 << DIGIT_BITS];
+  const uint32_t digit_mask = (UINT32_C(1) << w.digit) - 1;
+  memset(lower, 0, sizeof *lower << w.digit);
+  memset(upper, 0, sizeof *upper << w.digit);
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t bits = window_at(keys, width, w, i);
+    lower[bits & digit_mask]++;
+    upper[bits >> w.digit]++;
+  }
+  turn_into_places(lower, w.digit);
+  turn_into_places(upper, w.digit);
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t index = ordered ? order[i] : (uint32_t)i;
+    const uint32_t bits = window_at(keys, width, w, index);
+    other[lower[bits & digit_mask]++] = bits >> w.digit << INDEX_BITS | index;
+  }
+  for (size_t i = 0; i < count; i++)
+    order[upper[other[i] >> INDEX_BITS]++] = other[i] & ((UINT32_C(1) << INDEX_BITS) - 1);
+}
+
+/* Sorts by bits [low, high) above the least key. */
+INLINED void sort_bits(const void *keys, unsigned width, size_t count, uint64_t least, unsigned low,
+                       unsigned high, uint32_t *order, uint32_t *other)
+{
+  window w = {.least = least, .low = low};
+  for (; w.low < high; w.low += 2 * w.digit) {
+    const unsigned left = high - w.low;
+    w.digit = left < WINDOW ? (left + 1) / 2 : DIGIT_BITS;
+    if (w.low == low)
+      sort_window(keys, width, count, w, false, order, other);
+    else
+      sort_window(keys, width, count, w, true, order, other);
+  }
+}
+
+/* Sorts by insertion what is nearly in order. False if that would take too long; `order` is then
+ * no longer a permutation. */
+INLINED bool insert_as(const void *keys, unsigned width, size_t count, uint32_t *order)
+{
+  size_t left = 4 * count + (size_t)FEW * FEW;
+  uint64_t last = key_at(keys, width, order[0]);
+  for (size_t i = 1; i < count; i++) {
+    const uint32_t index = order[i];
+    const uint64_t key = key_at(keys, width, index);
+    size_t at = i;
+    if (key >= last) {
+      last = key;
+      continue;
+    }
+    for (; at > 0 && key_at(keys, width, order[at - 1]) > key; at--)
+      if (left-- == 0)
+        return false;
+      else
+        order[at] = order[at - 1];
+    order[at] = index;
+  }
+  return true;
+}
+
+INLINED void order_as(const void *keys, unsigned width, size_t count, uint32_t *order,
+                      uint32_t *other)
+{
+  const survey s = width == 32 ? survey_32(keys, count) : survey_64(keys, count);
+  if (s.sorted || count <= FEW) {
+    for (size_t i = 0; i < count; i++)
+      order[i] = (uint32_t)i;
+    if (!s.sorted) (void)insert_as(keys, width, count, order);
+    return;
+  }
+  const unsigned high = bits_of(s.greatest - s.least), enough = bits_of(count) + ENOUGH;
+  const unsigned most = enough < WINDOW ? enough : WINDOW, low = high > most ? high - most : 0;
+  sort_bits(keys, width, count, s.least, low, high, order, other);
+  if (low > 0 && !insert_as(keys, width, count, order))
+    sort_bits(keys, width, count, s.least, 0, high, order, other);
+}
+
+void keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
+{
+  if (count == 0) return;
+  if (width == 32)
+    order_as(keys, 32, count, order, other);
+  else
+    order_as(keys, 64, count, order, other);
+}
+
+/* n stores set n bytes only if all indices differ. */
+bool order_is_permutation(const uint32_t *order, size_t count, char *seen)
+{
+  memset(seen, 0, count);
+  for (size_t i = 0; i < count; i++) {
+    if (order[i] >= count) return false;
+    seen[order[i]] = 1;
+  }
+  return !memchr(seen, 0, count);
+}

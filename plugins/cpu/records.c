@@ -1,0 +1,524 @@
+/* records.c - sorts the records themselves: the extension "recsort.host-records/1".
+ *
+ *   classify   encodes the keys, and finds the bucket of each record by splitters (splitters.h)
+ *   scatter    moves each record to its bucket, in input order
+ *   finish     for each bucket, which fits a second-level cache: encodes its keys once more, finds
+ *              their order (order.h), checks that this is a permutation, and moves the records to
+ *              where they belong
+ *
+ * So memory is read and written twice, by streams, where a gather by a permutation of all records
+ * would wait for memory at each record. As many records as fit a cache are one bucket.
+ *
+ * In place, the buckets are in the working memory and go back to the records. Should a check fail,
+ * the numbers of the buckets tell where each record came from, and all of them are put back. Sorted
+ * to another array, the buckets are in that already, and each is sorted by way of a thread's cache.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/platform/clock.h"
+#include "common/copy_record.h"
+#include "common/stream_copy.h"
+#include "common/work_size.h"
+#include "cpu/order.h"
+#include "cpu/sorts.h"
+#include "cpu/splitters.h"
+
+enum {
+  BUCKET_BYTES = 3 << 16,  /* of records in a bucket, about */
+  FEWEST_RECORDS = 1 << 9, /* in a bucket, about */
+  MOST_RECORDS = 1 << 14,
+  WORTH_BUCKETS = 20, /* fewer are one bucket of one thread, while all fit a third-level cache */
+  LARGEST_BUCKET = 4, /* times the mean; a sample of 16 a bucket is hardly ever so wrong */
+  STAGE_BYTES = 1 << 12
+};
+
+/* The parts of the job's memory. A size of 0: there is no such part. */
+typedef struct layout {
+  uint64_t copy;    /* of the records, if they are sorted in place */
+  uint64_t buckets; /* the bucket of each record; before that the sample */
+  uint64_t splitters;
+  uint64_t begin; /* where the part of each piece begins in each bucket, bucket by bucket */
+  uint64_t next;  /* where those parts end once the records have moved */
+  uint64_t slots; /* what a thread needs to order a bucket */
+  uint64_t bytes;
+} layout;
+
+typedef struct record_sort {
+  const recsort_plugin_job *job;
+  const recsort_key_program *program;
+  const char *records;
+  char *sorted;
+  char *scattered; /* the records by buckets: the copy, or sorted */
+  layout at;
+  char *memory;
+  size_t count;
+  size_t size; /* of a record */
+  size_t key_size;
+  unsigned index_bits; /* below the key in a word; 0: a word is a key of 64 bits */
+  copy_class copy;
+  size_t buckets;
+  size_t room; /* records that a bucket may have */
+  size_t pieces;
+  team team;
+  atomic_bool good;
+} record_sort;
+
+static unsigned index_bits_for(uint64_t count)
+{
+  unsigned bits = 1;
+  while (count > UINT64_C(1) << bits)
+    bits++;
+  return bits;
+}
+
+/* ---- The plan ---- */
+
+/* Records that a bucket should have at most, on average. */
+static size_t fitting(size_t size)
+{
+  const size_t fits = BUCKET_BYTES / size;
+  return fits < FEWEST_RECORDS ? FEWEST_RECORDS : fits < MOST_RECORDS ? fits : MOST_RECORDS;
+}
+
+static size_t buckets_for(const record_sort *s)
+{
+  const size_t wanted = s->count / fitting(s->size);
+  size_t buckets = 2;
+  if (s->team.threads == 1 && wanted < WORTH_BUCKETS) return 1;
+  while (buckets < wanted && buckets < MOST_BUCKETS)
+    buckets *= 2;
+  return buckets;
+}
+
+/* Room for a bucket that is larger than the mean, as the sample cannot tell exactly. More records
+ * never need less. */
+static size_t room_for(const record_sort *s)
+{
+  const size_t mean = s->count / s->buckets + 1, fits = fitting(s->size);
+  return LARGEST_BUCKET * (mean > fits ? mean : fits);
+}
+
+/* Bytes that a thread needs for a bucket: its keys, two orders, a byte for each record and, if the
+ * sort is not in place, the records. */
+static uint64_t slot_bytes(const record_sort *s, bool in_place)
+{
+  const size_t records = s->buckets > 1 && !in_place ? s->size : 0;
+  uint64_t bytes = 0;
+  (void)work_add(&bytes, s->room, s->key_size + 2 * sizeof(uint32_t) + 1 + records);
+  return bytes;
+}
+
+static bool plan_memory(record_sort *s, bool in_place)
+{
+  layout *const at = &s->at;
+  const bool parted = s->buckets > 1;
+  const uint64_t counts = parted ? s->pieces * s->buckets + 1 : 0;
+  *at = (layout){.bytes = 0};
+  return work_place(&at->bytes, &at->copy, in_place ? s->count : 0, s->size) &&
+         work_place(&at->bytes, &at->buckets, parted ? s->count : 0, sizeof(uint16_t)) &&
+         work_place(&at->bytes, &at->splitters, parted, sizeof(splitters)) &&
+         work_place(&at->bytes, &at->begin, counts, sizeof(uint64_t)) &&
+         work_place(&at->bytes, &at->next, counts, sizeof(uint64_t)) &&
+         work_place(&at->bytes, &at->slots, s->team.threads, slot_bytes(s, in_place));
+}
+
+/* Plans the sort. False: it should be done by keys. */
+static bool plan(record_sort *s, const recsort_plugin_job *job, const recsort_key_program *program,
+                 bool in_place, team t)
+{
+  enum { WORTH_A_THREAD = 1 << 15, PIECES_A_THREAD = 4, WORTH_A_GATHER = 64 };
+  const unsigned index_bits = index_bits_for(job->count);
+  if (job->algorithm != 0 || job->key_width > 64) return false;
+  if (job->count > UINT64_C(1) << 42 || job->count == 0) return false;
+  if (!in_place && program->record_size > WORTH_A_GATHER) return false;
+  *s = (record_sort){.job = job,
+                     .program = program,
+                     .count = (size_t)job->count,
+                     .size = (size_t)program->record_size,
+                     .key_size = job->key_width / 8,
+                     .index_bits = job->key_bits + index_bits <= 64 ? index_bits : 0,
+                     .copy = copy_class_of((size_t)program->record_size),
+                     .team = team_of_at_most(t, (size_t)(job->count / WORTH_A_THREAD + 1)),
+                     .good = true};
+  s->buckets = buckets_for(s);
+  s->room = s->buckets > 1 ? room_for(s) : s->count;
+  s->pieces = s->team.threads > 1 ? (size_t)PIECES_A_THREAD * s->team.threads : 1;
+  return s->room <= (size_t)1 << KEYS_ORDER_BITS && plan_memory(s, in_place);
+}
+
+/* ---- Keys ---- */
+
+/* The word of record `i`: words of different records differ and are in the order of the sort; but
+ * if there is no room for an index, equal keys have equal words. */
+static inline uint64_t word_of(const record_sort *s, const void *keys, size_t at, size_t i)
+{
+  const uint64_t key =
+      s->key_size == 4 ? ((const uint32_t *)keys)[at] : ((const uint64_t *)keys)[at];
+  return s->index_bits ? key << s->index_bits | i : key;
+}
+
+/* ---- One bucket ---- */
+
+typedef struct slot_memory {
+  void *keys;
+  uint32_t *order;
+  uint32_t *other;
+  char *seen;
+  char *records;
+} slot_memory;
+
+static slot_memory slot_at(const record_sort *s, unsigned slot)
+{
+  const uint64_t bytes = slot_bytes(s, s->sorted == s->records);
+  char *const keys = s->memory + s->at.slots + slot * bytes;
+  uint32_t *const order = (uint32_t *)(void *)(keys + s->room * s->key_size);
+  char *const seen = (char *)(order + 2 * s->room);
+  return (slot_memory){keys, order, order + s->room, seen, seen + s->room};
+}
+
+/* `as` is a constant in each call. */
+__attribute__((always_inline)) static inline void gather_as(const uint32_t *order, size_t count,
+                                                            const char *from, char *to, size_t size,
+                                                            copy_class as)
+{
+  for (size_t i = 0; i < count; i++)
+    copy_record(to + i * size, from + order[i] * size, size, as);
+}
+
+static void gather(const record_sort *s, const uint32_t *order, size_t count, const char *from,
+                   char *to)
+{
+  switch (s->copy) {
+  case COPY_TWO_4:
+    gather_as(order, count, from, to, s->size, COPY_TWO_4);
+    break;
+  case COPY_TWO_8:
+    gather_as(order, count, from, to, s->size, COPY_TWO_8);
+    break;
+  case COPY_TWO_16:
+    gather_as(order, count, from, to, s->size, COPY_TWO_16);
+    break;
+  case COPY_TWO_32:
+    gather_as(order, count, from, to, s->size, COPY_TWO_32);
+    break;
+  case COPY_BYTES:
+    gather_as(order, count, from, to, s->size, COPY_BYTES);
+  }
+}
+
+/* Gathers to memory that is too large for the caches: by way of a stage that stays in one. */
+static void gather_far(const record_sort *s, const uint32_t *order, size_t count, const char *from,
+                       char *to)
+{
+  char stage[STAGE_BYTES];
+  const size_t most = STAGE_BYTES / s->size;
+  for (size_t i = 0; i < count; i += most) {
+    const size_t some = count - i < most ? count - i : most;
+    gather(s, order + i, some, from, stage);
+    stream_copy(to + i * s->size, stage, some * s->size);
+  }
+}
+
+/* Gathers within the bucket. */
+static void gather_by_way(const record_sort *s, const uint32_t *order, size_t count, char *bucket,
+                          char *copy)
+{
+  gather(s, order, count, bucket, copy);
+  memcpy(bucket, copy, count * s->size);
+}
+
+/* Finds the order of the records of a bucket. UNSUPPORTED: a value is invalid. */
+static recsort_plugin_status order_bucket(const record_sort *s, const char *records, size_t count,
+                                          unsigned slot, const uint32_t **order)
+{
+  const slot_memory mine = slot_at(s, slot);
+  if (!s->job->encode(s->program, records, count, mine.keys)) return RECSORT_PLUGIN_UNSUPPORTED;
+  keys_order(mine.keys, 8 * (unsigned)s->key_size, count, mine.order, mine.other);
+  *order = mine.order;
+  return order_is_permutation(*order, count, mine.seen) ? RECSORT_PLUGIN_OK
+                                                        : RECSORT_PLUGIN_CORRUPT;
+}
+
+/* ---- Classify ---- */
+
+static uint64_t *words_at(const record_sort *s, uint64_t offset)
+{
+  return (uint64_t *)(void *)(s->memory + offset);
+}
+
+static splitters *splitters_of(const record_sort *s)
+{
+  return (splitters *)(void *)(s->memory + s->at.splitters);
+}
+
+static uint16_t *buckets_of(const record_sort *s)
+{
+  return (uint16_t *)(void *)(s->memory + s->at.buckets);
+}
+
+/* Sample `number` of `samples`: one out of each of as many equal stretches, at a place in it that
+ * no data follows. */
+static size_t sampled(const record_sort *s, size_t number, size_t samples)
+{
+  const team_range stretch = team_cut(s->count, number, samples);
+  const uint64_t mixed = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  return stretch.begin + (size_t)((mixed >> 32) % (stretch.end - stretch.begin));
+}
+
+/* The sample and its order are where the numbers of buckets will be. */
+static bool make_splitters(const record_sort *s)
+{
+  enum { AHEAD = 16 };
+  const size_t samples = s->buckets * SAMPLES_A_BUCKET;
+  uint64_t *const words = words_at(s, s->at.buckets), *const sorted = words + samples;
+  uint32_t *const order = (uint32_t *)(void *)(sorted + samples);
+  for (size_t n = 0; n < samples; n++) {
+    uint64_t key = 0;
+    const size_t i = sampled(s, n, samples);
+    if (n + AHEAD < samples)
+      __builtin_prefetch(s->records + sampled(s, n + AHEAD, samples) * s->size);
+    if (!s->job->encode(s->program, s->records + i * s->size, 1, &key)) return false;
+    words[n] = word_of(s, &key, 0, i);
+  }
+  keys_order(words, 64, samples, order, order + samples);
+  for (size_t n = 0; n < samples; n++)
+    sorted[n] = words[order[n]];
+  splitters_make(splitters_of(s), sorted, s->buckets);
+  return true;
+}
+
+static void classify_piece(void *argument, size_t piece, unsigned slot)
+{
+  record_sort *const s = argument;
+  const team_range range = team_cut(s->count, piece, s->pieces);
+  uint64_t counts[MOST_BUCKETS] = {0};
+  uint64_t keys[CLASSIFY_AT_ONCE], words[CLASSIFY_AT_ONCE];
+  uint16_t *const buckets = buckets_of(s);
+  bool valid = true;
+  (void)slot;
+  for (size_t i = range.begin; i < range.end; i += CLASSIFY_AT_ONCE) {
+    const size_t left = range.end - i, count = left < CLASSIFY_AT_ONCE ? left : CLASSIFY_AT_ONCE;
+    valid &= s->job->encode(s->program, s->records + i * s->size, count, keys) != 0;
+    for (size_t n = 0; n < count; n++)
+      words[n] = word_of(s, keys, n, i + n);
+    splitters_classify(splitters_of(s), words, count, buckets + i);
+    for (size_t n = 0; n < count; n++)
+      counts[buckets[i + n]]++;
+  }
+  for (size_t b = 0; b < s->buckets; b++)
+    words_at(s, s->at.begin)[b * s->pieces + piece] = counts[b];
+  if (!valid) s->good = false;
+}
+
+/* Turns counts into places. False: a bucket has more records than there is room for. */
+static bool place_buckets(const record_sort *s)
+{
+  uint64_t *const begin = words_at(s, s->at.begin);
+  uint64_t at = 0;
+  for (size_t b = 0; b < s->buckets; b++) {
+    const uint64_t first = at;
+    for (size_t i = b * s->pieces; i < (b + 1) * s->pieces; i++) {
+      const uint64_t count = begin[i];
+      begin[i] = at;
+      at += count;
+    }
+    if (at - first > s->room) return false;
+  }
+  begin[s->buckets * s->pieces] = at;
+  return true;
+}
+
+/* ---- Scatter ---- */
+
+/* Moves the records of a piece to their buckets or, if `back`, from these to where they were. `as`
+ * is a constant in each call. */
+__attribute__((always_inline)) static inline void move_piece_as(const record_sort *s, size_t piece,
+                                                                bool back, copy_class as)
+{
+  const team_range range = team_cut(s->count, piece, s->pieces);
+  const uint16_t *const buckets = buckets_of(s);
+  uint64_t next[MOST_BUCKETS];
+  for (size_t b = 0; b < s->buckets; b++)
+    next[b] = words_at(s, s->at.begin)[b * s->pieces + piece];
+  for (size_t i = range.begin; i < range.end; i++) {
+    char *const there = s->scattered + next[buckets[i]]++ * s->size;
+    if (back)
+      copy_record(s->sorted + i * s->size, there, s->size, as);
+    else
+      copy_record(there, s->records + i * s->size, s->size, as);
+  }
+  for (size_t b = 0; b < s->buckets; b++)
+    words_at(s, s->at.next)[b * s->pieces + piece] = next[b];
+}
+
+static void scatter_piece(void *argument, size_t piece, unsigned slot)
+{
+  const record_sort *const s = argument;
+  (void)slot;
+  switch (s->copy) {
+  case COPY_TWO_4:
+    move_piece_as(s, piece, false, COPY_TWO_4);
+    break;
+  case COPY_TWO_8:
+    move_piece_as(s, piece, false, COPY_TWO_8);
+    break;
+  case COPY_TWO_16:
+    move_piece_as(s, piece, false, COPY_TWO_16);
+    break;
+  case COPY_TWO_32:
+    move_piece_as(s, piece, false, COPY_TWO_32);
+    break;
+  case COPY_BYTES:
+    move_piece_as(s, piece, false, COPY_BYTES);
+  }
+}
+
+/* Each place has got one record if each piece has filled its part of each bucket, up to where the
+ * next part begins. */
+static bool all_places_taken(const record_sort *s)
+{
+  const uint64_t *const begin = words_at(s, s->at.begin), *const next = words_at(s, s->at.next);
+  for (size_t i = 0; i < s->buckets * s->pieces; i++)
+    if (next[i] != begin[i + 1]) return false;
+  return true;
+}
+
+static void put_back_piece(void *argument, size_t piece, unsigned slot)
+{
+  (void)slot;
+  move_piece_as(argument, piece, true, COPY_BYTES);
+}
+
+/* ---- The sort ---- */
+
+static void finish_one(void *argument, size_t bucket, unsigned slot)
+{
+  record_sort *const s = argument;
+  const uint64_t *const begin = words_at(s, s->at.begin) + bucket * s->pieces;
+  const size_t count = begin[s->pieces] - begin[0];
+  const char *const from = s->scattered + begin[0] * s->size;
+  char *const to = s->sorted + begin[0] * s->size;
+  const uint32_t *order;
+  if (order_bucket(s, from, count, slot, &order) != RECSORT_PLUGIN_OK)
+    s->good = false;
+  else if (from == to)
+    gather_by_way(s, order, count, to, slot_at(s, slot).records);
+  else if (s->count >= STREAM_LEAST / s->size && s->size <= STAGE_BYTES)
+    gather_far(s, order, count, from, to);
+  else
+    gather(s, order, count, from, to);
+}
+
+/* Adds the time since the last lap. */
+static void lap(double *since, double *total)
+{
+  const double seconds = rs_clock_seconds();
+  if (*since > 0) *total += seconds - *since;
+  *since = seconds;
+}
+
+static recsort_plugin_status sort_in_buckets(record_sort *s, recsort_plugin_times *times)
+{
+  double clock = 0;
+  lap(&clock, &times->encode);
+  if (!make_splitters(s)) return RECSORT_PLUGIN_UNSUPPORTED;
+  team_each(s->team, s->pieces, classify_piece, s);
+  if (!s->good || !place_buckets(s)) return RECSORT_PLUGIN_UNSUPPORTED;
+  lap(&clock, &times->encode);
+  team_each(s->team, s->pieces, scatter_piece, s);
+  lap(&clock, &times->permute);
+  if (!all_places_taken(s)) return RECSORT_PLUGIN_CORRUPT;
+  team_each(s->team, s->buckets, finish_one, s);
+  lap(&clock, &times->sort);
+  if (s->good) return RECSORT_PLUGIN_OK;
+  if (s->sorted == s->records) team_each(s->team, s->pieces, put_back_piece, s);
+  return RECSORT_PLUGIN_CORRUPT;
+}
+
+/* So few records that they are one bucket. */
+static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_times *times)
+{
+  const bool in_place = s->sorted == s->records;
+  char *const to = s->scattered;
+  const uint32_t *order;
+  double clock = 0;
+  lap(&clock, &times->sort);
+  const recsort_plugin_status status = order_bucket(s, s->records, s->count, 0, &order);
+  if (status) return status;
+  gather(s, order, s->count, s->records, to);
+  if (in_place) memcpy(s->sorted, to, s->count * s->size);
+  lap(&clock, &times->sort);
+  return status;
+}
+
+/* True if a sample of neighbours is mostly in order: the sort of pairs makes use of that. */
+static bool looks_sorted(const record_sort *s)
+{
+  enum { WORTH_A_LOOK = 512, APART = 64, MOST = 1024 };
+  const size_t looks = s->count / APART < MOST ? s->count / APART : MOST;
+  size_t descents = 0, ascents = 0;
+  if (s->count < WORTH_A_LOOK) return false;
+  for (size_t n = 0; n < looks; n++) {
+    const size_t i = s->count / looks * n;
+    uint64_t keys[2] = {0, 0};
+    if (!s->job->encode(s->program, s->records + i * s->size, 2, keys)) return true;
+    const uint64_t first = word_of(s, keys, 0, 0), second = word_of(s, keys, 1, 0);
+    descents += first > second;
+    ascents += first < second;
+  }
+  return descents <= looks / 8 || ascents == 0;
+}
+
+static recsort_plugin_status sort_records(void *instance, const recsort_plugin_job *job,
+                                          const recsort_key_program *program, const void *records,
+                                          void *sorted, recsort_plugin_times *times,
+                                          recsort_plugin_error *error)
+{
+  record_sort s;
+  if (!plan(&s, job, program, sorted == records, team_of_host(instance, job->threads)))
+    return RECSORT_PLUGIN_UNSUPPORTED;
+  s.records = records;
+  s.sorted = sorted;
+  s.memory = job->memory;
+  s.scattered = sorted == records ? s.memory + s.at.copy : s.sorted;
+  if (looks_sorted(&s)) return RECSORT_PLUGIN_UNSUPPORTED;
+  const recsort_plugin_status status =
+      s.buckets > 1 ? sort_in_buckets(&s, times) : sort_at_once(&s, times);
+  if (status == RECSORT_PLUGIN_CORRUPT)
+    (void)snprintf(error->text, sizeof error->text,
+                   "the order found is not a permutation of %zu records", s.count);
+  return status;
+}
+
+static recsort_plugin_status work_size(const void *instance, const recsort_plugin_job *job,
+                                       const recsort_key_program *program, uint32_t in_place,
+                                       uint64_t *bytes, recsort_plugin_error *error)
+{
+  record_sort s;
+  (void)error;
+  if (!plan(&s, job, program, in_place, team_of_host(instance, job->threads)))
+    return RECSORT_PLUGIN_UNSUPPORTED;
+  *bytes = s.at.bytes;
+  return RECSORT_PLUGIN_OK;
+}
+
+static uint32_t suits(const void *instance, const recsort_key_program *program)
+{
+  (void)instance;
+  return program->key_width <= 64 ? RECSORT_SUITS : RECSORT_SUITS_NOT;
+}
+
+static const char *reason(const void *instance, const recsort_key_program *program)
+{
+  (void)instance;
+  (void)program;
+  return NULL;
+}
+
+const recsort_plugin_records rs_cpu_records = {.size = sizeof rs_cpu_records,
+                                               .suits = suits,
+                                               .reason = reason,
+                                               .sort = sort_records,
+                                               .work_size = work_size};

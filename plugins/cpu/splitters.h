@@ -1,0 +1,33 @@
+/* splitters.h - tells to which bucket a word belongs.
+ *
+ * A bucket holds the words between two splitters of a sorted sample. A search through all splitters
+ * costs more than the rest of the sort, so the range of words is cut into cells of equal width, and
+ * a table gives the number of splitters below each. A splitter moves to the end of its cell if few
+ * words are between: then a word needs no comparison. Only where a cell holds more words than a
+ * bucket, its splitters are searched.
+ */
+#ifndef RECSORT_CPU_SPLITTERS_H
+#define RECSORT_CPU_SPLITTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MOST_BUCKETS = 1 << 11, SAMPLES_A_BUCKET = 16, CELLS = 1 << 13, CLASSIFY_AT_ONCE = 256 };
+
+typedef struct splitters {
+  uint64_t low; /* where the first cell begins; what is less is in bucket 0 */
+  unsigned shift;
+  unsigned steps;            /* of the search among the splitters of a cell */
+  uint16_t below[CELLS + 2]; /* splitters below a cell; outside of all: [0] and the last */
+  uint64_t splitter[2 * MOST_BUCKETS]; /* padded with the greatest word */
+} splitters;
+
+/* Makes splitters for `buckets`, from 2 to MOST_BUCKETS, of a sorted sample of SAMPLES_A_BUCKET
+ * words for each. */
+void splitters_make(splitters *made, const uint64_t *sample, size_t buckets);
+
+/* Writes the buckets of `count` words, at most CLASSIFY_AT_ONCE: the number of splitters that are
+ * less than the word. */
+void splitters_classify(const splitters *s, const uint64_t *words, size_t count, uint16_t *buckets);
+
+#endif

@@ -1,0 +1,332 @@
+/* The sort of whole records on the CPU: orders of few keys, splitters, and what happens if a check
+ * fails in the middle. The conformance suite tests whole sorts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "common/copy_record.h"
+#include "cpu/order.h"
+#include "cpu/sorts.h"
+#include "cpu/splitters.h"
+#include "support/random.h"
+
+/* ---- Orders ---- */
+
+/* Key `i` of a pattern. There are ties in all of them. */
+static uint64_t key_of(unsigned pattern, size_t i, uint64_t random)
+{
+  switch (pattern) {
+  case 0:
+    return random & 0xffff0; /* few bits */
+  case 1:
+    return random << 32 | (random & 3); /* far apart, and close together */
+  case 2:
+    return i / 3;
+  case 3:
+    return UINT64_MAX - i / 3;
+  case 4:
+    return random % 50 ? i / 5 : random;
+  case 5:
+    return UINT64_MAX;
+  case 6:
+    return UINT64_C(1) << random % 64; /* half of all values are close to the least one */
+  default:
+    return i % 2 ? random % 7 : UINT64_MAX - random % 7;
+  }
+}
+
+typedef struct numbered {
+  uint64_t key;
+  uint32_t index;
+} numbered;
+
+static int compare(const void *a, const void *b)
+{
+  const numbered *x = a, *y = b;
+  if (x->key != y->key) return x->key < y->key ? -1 : 1;
+  return x->index < y->index ? -1 : 1;
+}
+
+static void check_order(unsigned pattern, unsigned width, size_t count)
+{
+  uint64_t seed = pattern + count;
+  uint64_t *const keys = malloc((count + 1) * sizeof *keys);
+  uint32_t *const halves = malloc((count + 1) * sizeof *halves);
+  uint32_t *const order = malloc((2 * count + 1) * sizeof *order);
+  numbered *const expected = malloc((count + 1) * sizeof *expected);
+  for (size_t i = 0; i < count; i++) {
+    keys[i] = key_of(pattern, i, next_random(&seed));
+    halves[i] = (uint32_t)(keys[i] >> 32 ^ keys[i]);
+    expected[i] = (numbered){width == 32 ? halves[i] : keys[i], (uint32_t)i};
+  }
+  qsort(expected, count, sizeof *expected, compare);
+  keys_order(width == 32 ? (const void *)halves : keys, width, count, order, order + count);
+  for (size_t i = 0; i < count; i++)
+    if (order[i] != expected[i].index)
+      fail_msg("pattern %u, %u bits, %zu keys: place %zu", pattern, width, count, i);
+  free(keys);
+  free(halves);
+  free(order);
+  free(expected);
+}
+
+static void test_orders(void **state)
+{
+  static const size_t counts[] = {100, 255, 256, 257, 1000, 2047, 2048, 2049, 20000};
+  (void)state;
+  for (unsigned pattern = 0; pattern < 8; pattern++)
+    for (unsigned width = 32; width <= 64; width += 32) {
+      for (size_t count = 0; count < 70; count++)
+        check_order(pattern, width, count);
+      for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        check_order(pattern, width, counts[c]);
+    }
+}
+
+/* ---- Splitters ---- */
+
+static int compare_words(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Words in ascending order have buckets in ascending order, none of which is crowded if the words
+ * differ. */
+static void check_splitters(unsigned pattern, size_t buckets, bool differ)
+{
+  enum { EACH = 200, MOST_TIMES = 4 };
+  const size_t count = buckets * EACH;
+  uint64_t seed = pattern;
+  splitters *const made = malloc(sizeof *made);
+  uint64_t *const words = malloc(count * sizeof *words);
+  uint64_t *const sample = malloc(buckets * SAMPLES_A_BUCKET * sizeof *sample);
+  size_t *const sizes = calloc(buckets, sizeof *sizes);
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t key = key_of(pattern, i, next_random(&seed));
+    words[i] = differ ? key >> 20 << 20 | i : key;
+  }
+  for (size_t i = 0; i < buckets * SAMPLES_A_BUCKET; i++)
+    sample[i] = words[i * EACH / SAMPLES_A_BUCKET];
+  qsort(words, count, sizeof *words, compare_words);
+  qsort(sample, buckets * SAMPLES_A_BUCKET, sizeof *sample, compare_words);
+  splitters_make(made, sample, buckets);
+  uint16_t last = 0;
+  for (size_t i = 0; i < count; i += CLASSIFY_AT_ONCE) {
+    uint16_t found[CLASSIFY_AT_ONCE];
+    const size_t some = count - i < CLASSIFY_AT_ONCE ? count - i : CLASSIFY_AT_ONCE;
+    splitters_classify(made, words + i, some, found);
+    for (size_t n = 0; n < some; n++) {
+      assert_true(found[n] >= last && found[n] < buckets);
+      if (i + n > 0 && words[i + n] == words[i + n - 1]) assert_int_equal(found[n], last);
+      last = found[n];
+      sizes[last]++;
+    }
+  }
+  for (size_t b = 0; b < buckets; b++)
+    if (differ && sizes[b] > MOST_TIMES * EACH)
+      fail_msg("pattern %u, %zu buckets: %zu in bucket %zu", pattern, buckets, sizes[b], b);
+  free(made);
+  free(words);
+  free(sample);
+  free(sizes);
+}
+
+static void test_splitters(void **state)
+{
+  (void)state;
+  for (unsigned pattern = 0; pattern < 8; pattern++)
+    for (size_t buckets = 2; buckets <= MOST_BUCKETS; buckets *= 4) {
+      check_splitters(pattern, buckets, true);
+      check_splitters(pattern, buckets, false);
+    }
+}
+
+/* ---- Copies of records ---- */
+
+static void test_copies_of_any_size(void **state)
+{
+  char from[200], to[200];
+  (void)state;
+  for (size_t i = 0; i < sizeof from; i++)
+    from[i] = (char)(i + 1);
+  for (size_t size = 1; size < 150; size++) {
+    memset(to, 0, sizeof to);
+    copy_record(to + 1, from + 3, size, copy_class_of(size));
+    assert_memory_equal(to + 1, from + 3, size);
+    assert_int_equal(to[0], 0);
+    for (size_t i = size + 1; i < sizeof to; i++)
+      assert_int_equal(to[i], 0);
+  }
+}
+
+/* ---- Failures ---- */
+
+enum { RECORD = 24, COUNT = 300000, FEW_RECORDS = 700 };
+
+/* The host's encoder, which fails at call `fail_at`. A record has a key of 64 bits, its number, and
+ * more; keys of 32 bits are the upper half. */
+static size_t calls, fail_at;
+
+static uint32_t encode(const recsort_key_program *program, const void *records, uint64_t count,
+                       void *keys)
+{
+  for (size_t i = 0; i < count; i++) {
+    uint64_t key;
+    memcpy(&key, (const char *)records + RECORD * i, sizeof key);
+    if (program->key_width == 64)
+      ((uint64_t *)keys)[i] = key;
+    else
+      ((uint32_t *)keys)[i] = (uint32_t)(key >> 32);
+  }
+  return ++calls != fail_at;
+}
+
+static recsort_plugin_status sort(unsigned width, unsigned threads, const char *records,
+                                  size_t count, char *sorted)
+{
+  const team pool = rs_team(NULL, threads);
+  const recsort_host host = {.size = sizeof host, .run = pool.run, .context = pool.context};
+  const recsort_key_program program = {
+      .size = sizeof program, .record_size = RECORD, .key_bits = width, .key_width = width};
+  recsort_plugin_job job = {.size = sizeof job,
+                            .count = count,
+                            .key_bits = width,
+                            .key_width = width,
+                            .index_bits = 32,
+                            .threads = threads,
+                            .encode = encode};
+  recsort_plugin_times times = {.size = sizeof times};
+  recsort_plugin_error error = {.size = sizeof error};
+  uint64_t bytes = 0;
+  void *const instance = (void *)(uintptr_t)&host;
+  calls = 0;
+  assert_int_equal(
+      rs_cpu_records.work_size(instance, &job, &program, records == sorted, &bytes, &error),
+      RECSORT_PLUGIN_OK);
+  job.memory = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
+  assert_non_null(job.memory);
+  const recsort_plugin_status status =
+      rs_cpu_records.sort(instance, &job, &program, records, sorted, &times, &error);
+  assert_int_equal(status == RECSORT_PLUGIN_CORRUPT, error.text[0] != 0);
+  free(job.memory);
+  return status;
+}
+
+static uint64_t word_at(const char *records, size_t i, size_t word)
+{
+  uint64_t value;
+  memcpy(&value, records + i * RECORD + 8 * word, sizeof value);
+  return value;
+}
+
+/* Records in no order; `usual` of 8 have the same key. */
+static char *make_records(size_t count, unsigned usual)
+{
+  char *const records = malloc(count * RECORD);
+  uint64_t seed = count;
+  assert_non_null(records);
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t any = next_random(&seed);
+    const uint64_t words[] = {any % 8 < usual ? UINT64_C(5) << 60 : any / 3 * 3, i, any};
+    memcpy(records + i * RECORD, words, sizeof words);
+  }
+  return records;
+}
+
+/* Keys ascend, equal ones by their numbers, and each record is one of the input's. */
+static void check_sorted(unsigned width, const char *before, const char *sorted, size_t count)
+{
+  for (size_t i = 0; i < count; i++) {
+    const size_t from = word_at(sorted, i, 1);
+    assert_true(from < count);
+    assert_memory_equal(sorted + i * RECORD, before + from * RECORD, RECORD);
+    if (i == 0) continue;
+    const uint64_t last = word_at(sorted, i - 1, 0) >> (64 - width);
+    const uint64_t key = word_at(sorted, i, 0) >> (64 - width);
+    if (last > key || (last == key && word_at(sorted, i - 1, 1) >= from))
+      fail_msg("%u bits, %zu records: place %zu", width, count, i);
+  }
+}
+
+static void test_sorts(void **state)
+{
+  char *const sorted = malloc((size_t)COUNT * RECORD);
+  (void)state;
+  for (unsigned n = 0; n < 16; n++) {
+    const unsigned width = n & 1 ? 64 : 32, threads = n & 2 ? 3 : 1, usual = n & 4 ? 3 : 0;
+    const size_t count = n & 8 ? FEW_RECORDS : COUNT;
+    char *const records = make_records(count, usual), *const before = make_records(count, usual);
+    const recsort_plugin_status status = sort(width, threads, records, count, sorted);
+    /* too many equal words for a bucket: a key of 64 bits leaves no room for an index */
+    const bool crowded = width == 64 && usual > 0 && count == COUNT;
+    assert_int_equal(status, crowded ? RECSORT_PLUGIN_UNSUPPORTED : RECSORT_PLUGIN_OK);
+    assert_memory_equal(records, before, count * RECORD);
+    assert_int_equal(sort(width, threads, records, count, records), status);
+    if (status == RECSORT_PLUGIN_OK) {
+      check_sorted(width, before, sorted, count);
+      check_sorted(width, before, records, count);
+    }
+    free(records);
+    free(before);
+  }
+  free(sorted);
+}
+
+/* Whichever call of the encoder fails, the records are as they were. */
+static void check_failures(size_t count, size_t step)
+{
+  char *const before = make_records(count, 0), *const records = make_records(count, 0);
+  fail_at = 0;
+  assert_int_equal(sort(32, 1, records, count, records), RECSORT_PLUGIN_OK);
+  const size_t all = calls;
+  for (size_t at = 1; at <= all; at = at < all && at + step > all ? all : at + step) {
+    memcpy(records, before, count * RECORD);
+    fail_at = at;
+    assert_int_equal(sort(32, 1, records, count, records), at == all && count == COUNT
+                                                               ? RECSORT_PLUGIN_CORRUPT
+                                                               : RECSORT_PLUGIN_UNSUPPORTED);
+    assert_memory_equal(records, before, count * RECORD);
+  }
+  fail_at = 0;
+  free(before);
+  free(records);
+}
+
+static void test_failures_put_records_back(void **state)
+{
+  (void)state;
+  check_failures(FEW_RECORDS, 1);
+  check_failures(COUNT, 397);
+}
+
+static void test_what_is_no_permutation(void **state)
+{
+  static const uint32_t good[] = {2, 0, 3, 1}, twice[] = {2, 0, 2, 1}, outside[] = {2, 0, 4, 1};
+  char seen[5] = {0};
+  (void)state;
+  assert_true(order_is_permutation(good, 4, seen));
+  assert_false(order_is_permutation(twice, 4, seen));
+  assert_false(order_is_permutation(outside, 4, seen));
+  assert_int_equal(seen[4], 0); /* nothing is written there */
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_splitters),
+      cmocka_unit_test(test_copies_of_any_size),
+      cmocka_unit_test(test_what_is_no_permutation),
+      cmocka_unit_test(test_sorts),
+      cmocka_unit_test(test_failures_put_records_back),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
