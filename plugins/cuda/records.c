@@ -315,23 +315,31 @@ DEVICE_INLINE int compare_keys(const ordered_args *args, uint64_t a, uint64_t b)
   return 0;
 }
 
-/* Compares each pair with the one before it. */
+enum { CHECKED = 4 }; /* pairs of a thread, whose loads overlap */
+
+/* Compares each pair with the one before it. Beyond the end, a thread compares the last pair. */
 DEVICE_KERNEL(check_pairs, RECORDS_BLOCK, ordered_args, args)
 {
-  const uint64_t i = records_thread() + 1;
-  if (i >= args.count) return;
-  const int compared = compare_keys(&args, i - 1, i);
-  const bool turned = records_index(args.order, args.index_bits, i - 1) >=
-                      records_index(args.order, args.index_bits, i);
-  if (compared > 0 || (compared == 0 && turned)) device_poke32(args.disorder, 1);
+  const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * CHECKED + threadIdx.x + 1;
+  bool wrong = false;
+  if (args.count < 2) return;
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < CHECKED; t++) {
+    const uint64_t i = plan_min(first + t * blockDim.x, args.count - 1);
+    const int compared = compare_keys(&args, i - 1, i);
+    const bool turned = records_index(args.order, args.index_bits, i - 1) >=
+                        records_index(args.order, args.index_bits, i);
+    wrong |= compared > 0 || (compared == 0 && turned);
+  }
+  if (wrong) device_poke32(args.disorder, 1);
 }
 
 device_status records_ordered(const void *keys, uint32_t key_width, const void *order,
                               uint32_t index_bits, uint64_t count, uint32_t *disorder, void *stream)
 {
   ordered_args args = {keys, order, disorder, count, key_width, index_bits};
-  return DEVICE_LAUNCH(check_pairs, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
-                       args);
+  return DEVICE_LAUNCH(check_pairs, plan_blocks(count, RECORDS_BLOCK * CHECKED), RECORDS_BLOCK, 0,
+                       stream, args);
 }
 
 typedef struct runs_args {
