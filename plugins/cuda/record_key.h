@@ -7,8 +7,18 @@
 #include "recsort/key_interpreter.h"
 
 typedef struct records_key {
-  uint64_t words[3]; /* key_place may access the word behind the key */
+  uint64_t words[2];
 } records_key;
+
+/* key_place for keys of two words. It indexes them by constants, so that they are in registers. */
+DEVICE_INLINE void place_code(records_key *key, uint32_t shift, uint64_t code)
+{
+  const uint32_t bit = shift % 64;
+  const uint64_t here = code << bit, above = bit ? code >> (64 - bit) : 0;
+  const bool low = shift < 64;
+  key->words[0] |= low ? here : 0;
+  key->words[1] |= low ? above : here;
+}
 
 /* Kernels for programs without computed keys are compiled apart, as those take more registers. */
 static inline bool has_computed(const records_program *program)
@@ -21,11 +31,11 @@ static inline bool has_computed(const records_program *program)
 DEVICE_INLINE records_key make_key(const records_program *program, bool computed,
                                    const unsigned char *record, bool *valid)
 {
-  records_key key = {{0, 0, 0}};
+  records_key key = {{0, 0}};
   for (uint32_t s = 0; s < program->step_count; s++) {
     const recsort_key_step *const step = &program->steps[s];
-    key_place(key.words, step,
-              computed ? key_step(step, record, valid) : key_field(step, record, valid));
+    const uint64_t code = computed ? key_step(step, record, valid) : key_field(step, record, valid);
+    if (step->width) place_code(&key, step->shift, code);
   }
   return key;
 }

@@ -162,17 +162,14 @@ DEVICE_INLINE void encode_in_segment(const segments_args *args, bool computed)
   __syncthreads();
   if (i >= encode->count) return;
   const uint64_t number = offsets_up_to(segments, ends[0], ends[1], i);
-  records_key key = {{0, 0, 0}};
+  records_key key = {{0, 0}};
   if (number > 0 && number <= segments->count) {
     bool valid = true;
     key = make_key(&encode->program, computed, encode->records + i * encode->program.record_size,
                    &valid);
     if (!valid) encode->facts->invalid = 1;
   }
-  recsort_key_step above = {0};
-  above.shift = args->key_bits;
-  above.width = 64;
-  key_place(key.words, &above, number);
+  place_code(&key, args->key_bits, number);
   store_key(encode, i, key);
 }
 

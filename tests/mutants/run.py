@@ -3,6 +3,7 @@
 
 Usage: run.py [-j JOBS] [WORD]     WORD: only mutants whose file or text contains it, such as
                                    plugins/cpu/merge.c; merge.c also takes those of runs/merge.c
+       run.py --check              only looks whether each mutant still applies
 
 Every mutant is built in a scratch copy of the working tree and run against the unit and schema
 tests and, if these pass, against the conformance suite, or for threads against their own tests.
@@ -297,8 +298,8 @@ MUTANTS = [
     # an index that occurs twice accepted
     ('plugins/cuda/records.c', 'if (before & bit) args.facts->broken = 1;', ';'),
     # the last pair not looked at
-    ('plugins/cuda/records.c', 'if (i >= args.count) return;\n  const int compared',
-     'if (i >= args.count - 1) return;\n  const int compared'),
+    ('plugins/cuda/records.c', 'plan_min(first + t * blockDim.x, args.count - 1)',
+     'plan_min(first + t * blockDim.x, args.count - 2)'),
     # reversed equal keys accepted
     ('plugins/cuda/records.c', '(compared == 0 && turned)', '(compared == 0 && false)'),
     ('plugins/cuda/records.c', 'compare_keys(&args.pairs, i - 1, i) > 0', 'compare_keys(&args.pairs, i - 1, i) >= 0'),
@@ -357,17 +358,17 @@ MUTANTS = [
      'source.pairs = pair_array_of_side<Pair>(buffers, 0);'),
     ('plugins/cuda/sample/dispatch/merge_runs.cuh', 'buffers->extra, buffers, 1 - side)', 'buffers->extra, buffers, 1)'),
     # records in device memory
-    ('core/device.c', 'array->from != array->to && rs_overlap', 'rs_overlap'),
+    ('core/device.c', 'array->from != array->to &&\n      rs_overlap', 'rs_overlap'),
     ('core/device.c', 'job->segment_count == 0 ||', ''),
     ('plugins/gpu/resident_records.c', 'if (from == array->to) {', 'if (from == array->to && size > 16) {'),
-    ('plugins/gpu/resident_records.c', 'facts->invalid = 0;', ''),
+    ('plugins/gpu/resident_records.c', 'facts->invalid = facts->overlong =', 'facts->overlong ='),
     ('plugins/cuda/sample/agent/sort_segments.cuh', 'warp_offsets_up_to(&args.segments, place - 1)', 'warp_offsets_up_to(&args.segments, place)'),
     ('plugins/cuda/sample/agent/sort_segments.cuh', 'next == 0 || next > args.segments.count', 'next == 0'),
     ('plugins/cuda/sample/agent/sort_segments.cuh', 'if (length > args.tile) {', 'if (length > 2 * args.tile) {'),
     ('plugins/cuda/sample/dispatch/sort_segments.cuh', '(uint32_t)segments->most + 1', '0'),
     ('plugins/cuda/records.c', 'record_size | (uintptr_t)records | (uintptr_t)to', 'record_size'),
     ('plugins/cuda/records.c', 'number > 0 && number <= segments->count', 'number > 0'),
-    ('plugins/cuda/records.c', 'key_place(key.words, &above, number);', ''),
+    ('plugins/cuda/records.c', 'place_code(&key, args->key_bits, number);', ''),
     ('plugins/cuda/segments.h', 'low += (more - 1) * step + 1;', 'low += more * step;'),
     ('plugins/cuda/segments.h', 'high = plan_min(high, low + more * step);', ''),
     # computed keys
@@ -395,7 +396,9 @@ MUTANTS = [
     ('core/layout/computed.c', 'if (!(greatest > least))', 'if (false)'),
     ('core/layout/computed.c', 'why = "a field has that name";', ';'),
     ('core/merge.c', 'if (status == RECSORT_OK) status = rs_plan_check_parameters(&sorter->plan, error);', ''),
-    ('plugins/cuda/records.c', 'computed ? key_step(step, record, valid) : key_field(step, record, valid)', 'key_field(step, record, valid)'),
+    ('plugins/cuda/record_key.h', 'computed ? key_step(step, record, valid) : key_field(step, record, valid)', 'key_field(step, record, valid)'),
+    ('plugins/cuda/record_key.h', 'bit ? code >> (64 - bit) : 0', '0'),
+    ('plugins/cuda/record_key.h', 'low ? above : here', 'low ? 0 : here'),
     # merges of runs on the device
     ('plugins/cuda/sample/merge_plan.h', 'if (runs > FEW_RUNS) return', 'if (runs >= FEW_RUNS) return'),
     ('plugins/cuda/sample/merge_plan.h', 'return !packed || job->count >= least / 2;', 'return job->count >= least / 2;'),
@@ -529,7 +532,7 @@ MUTANTS = [
     ('core/include/recsort/recsort.hpp', 'is_signed ? RECSORT_INT8 : RECSORT_UINT8', 'RECSORT_UINT8'),
     ('core/include/recsort/recsort.hpp', 'known.offset == used.offset &&', ''),
     ('core/include/recsort/recsort.hpp', 'coordinates_.get() + coordinate_count_', 'coordinates_.get()'),
-    ('core/include/recsort/recsort.hpp', 'if (sorted.size() < records.size()) return', 'if (false) return'),
+    ('core/include/recsort/recsort.hpp', 'if (sorted.size() < count) return', 'if (false) return'),
     ('core/include/recsort/recsort.hpp', 'outer == RECSORT_NO_OFFSET || inner == RECSORT_NO_OFFSET', 'false'),
     ('core/include/recsort/recsort.hpp', 'recsort_sorter_destroy(sorter);', ''),
     # schemas
@@ -592,7 +595,7 @@ RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
 STAGES_OF = [(r'plugins/cuda/(segments\.|sample/(agent|dispatch)/sort_segments)', CUDA_STAGES),
              (r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),
              ('core/include/recsort/recsort.hpp', CPP_STAGES), (r'plugins/cuda/head\.', HEAD_STAGES),
-             ('plugins/cuda/sample/', SAMPLE_STAGES), ('plugins/cuda/records.c', RECORDS_STAGES),
+             ('plugins/cuda/sample/', SAMPLE_STAGES), (r'plugins/cuda/(records\.c|record_key\.h)', RECORDS_STAGES),
              (r'plugins/cuda/\w+/', SORT_STAGES),
              ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),
              ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES),
@@ -626,13 +629,26 @@ def copy_tree(target):
         sys.exit('mutants: the working tree cannot be copied')
 
 
+def find_stale(chosen):
+    """The mutants whose text does not stand once in its file."""
+    return [m for m in chosen if (ROOT / m[0]).read_text().count(m[1]) != 1]
+
+
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument('--check', action='store_true')
     parser.add_argument('-j', '--jobs', type=int, default=2)
     parser.add_argument('word', nargs='?', default='')
     arguments = parser.parse_args()
     chosen = [m for m in MUTANTS if arguments.word in m[0] or arguments.word in m[1]]
-    survivors, stale = [], []
+    stale = find_stale(chosen)
+    for name, old, _ in stale:
+        print(f'stale        {name}: {old!r} does not stand there once')
+    if arguments.check:
+        print(f'{len(chosen)} mutants, {len(stale)} stale')
+        sys.exit(2 if stale else 0)
+    chosen = [m for m in chosen if m not in stale]
+    survivors = []
     with tempfile.TemporaryDirectory() as scratch:
         tree, build = Path(scratch) / 'tree', Path(scratch) / 'build'
         tree.mkdir()
@@ -653,9 +669,6 @@ def main():
         for name, old, new in chosen:
             path = tree / name
             text = path.read_text()
-            if text.count(old) != 1:
-                stale.append((name, old))
-                continue
             path.write_text(text.replace(old, new))
             why = is_found(build, arguments.jobs, stages_for(name))
             path.write_text(text)
@@ -663,10 +676,9 @@ def main():
                   flush=True)
             if not why:
                 survivors.append(name)
-    for name, old in stale:
-        print(f'stale        {name}: {old!r} does not stand there once')
-    print(f'{len(chosen) - len(stale)} mutants, {len(survivors)} survived, {len(stale)} stale')
+    print(f'{len(chosen)} mutants, {len(survivors)} survived, {len(stale)} stale')
     sys.exit(2 if stale else 1 if survivors else 0)
 
 
-main()
+if __name__ == '__main__':
+    main()
