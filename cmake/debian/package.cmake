@@ -1,7 +1,7 @@
 # Run by CPack: makes a package of the files of each component. The library is where the linker looks, so
 # the commands need no path to it.
 foreach(package IN LISTS CPACK_COMPONENTS_ALL)
-  file(GLOB_RECURSE programs ${CPACK_TEMPORARY_DIRECTORY}/${package}/usr/bin/*)
+  file(GLOB_RECURSE programs ${CPACK_TEMPORARY_DIRECTORY}/${package}/usr/bin/* ${CPACK_TEMPORARY_DIRECTORY}/${package}/usr/libexec/*)
   foreach(program IN LISTS programs)
     file(RPATH_REMOVE FILE ${program})
   endforeach()

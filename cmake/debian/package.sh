@@ -38,14 +38,16 @@ for package in "$@"; do
   gzip -9n "$doc/changelog" "$doc/changelog.Debian"
   find "$package/usr" -path '*/man/*' -type f -exec gzip -9n {} +
   find "$package" -type d -exec chmod 755 {} +
-  find "$package" -type f ! -path '*/bin/*' -exec chmod 644 {} +
+  find "$package" -type f ! -path '*/bin/*' ! -path '*/libexec/*' -exec chmod 644 {} +
 
-  find "$package" \( -path '*/bin/*' -o -name '*.so*' \) -type f -exec strip -s -R .comment {} +
+  # Of the files that look like it, recbench is a script.
+  programs=$(find "$package" -type f \( -path '*/bin/*' -o -path '*/libexec/*' -o -name '*.so.*' -o -name 'librecsort_*.so' \) \
+    -exec sh -c 'for file; do [ "$(head -c 4 "$file" | tail -c 3)" != ELF ] || echo "$file"; done' sh {} +)
+  # Unquoted: names without blanks.
+  [ -z "$programs" ] || strip -s -R .comment $programs
   find "$package" -name '*.a' -exec strip -g -D -R .comment {} +
 
   : > debian/substvars
-  programs=$(find "$package" -type f \( -path '*/bin/*' -o -name '*.so.*' -o -name 'librecsort_*.so' \))
-  # Unquoted: names without blanks.
   [ -z "$programs" ] || dpkg-shlibdeps -Slibrecsort0 -Tdebian/substvars $programs
   if [ "$package" = librecsort0 ]; then
     echo "librecsort 0 $package (>= $upstream)" > "$package/DEBIAN/shlibs"

@@ -6,8 +6,9 @@
  *   device_decide(decision, number)           in the kernel, by one thread; else the number is 0
  *   device_branch(job, decision, branches, start)
  *                                             start(number, job) launches what is to be done for
- *                                             that number, with the job that it gets: branches may
- *                                             have branches. From `branches` on, nothing is done
+ *                                             that number, with the job that it gets. From
+ *                                             `branches` on, nothing is done. Branches may have
+ *                                             branches, but these none: each level takes a stream
  *
  * A decision is a conditional node of the graph, a switch, whose bodies are the branches. On an
  * H200 the node takes 6 us. (Kernels that are launched in any case and leave at once would take 100

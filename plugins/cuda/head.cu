@@ -1,14 +1,17 @@
 /* head.cu - the first records of the order.
  *
- *   minima    cuts the records into groups, and finds the first record of each
- *   narrow    of these, the first `head`, or up to twice as many: they bound what is wanted, as
- * they are `head` records that are not beyond the last of them collect   reads their groups again:
- * only there can records be that are not beyond the bound narrow    again, of the records that were
- * collected rank      counts how many come before each, which is its place
+ *   find_minima    cuts the records into groups, and finds the first record of each
+ *   narrow         keeps the first `head` of these, or up to twice as many. No record beyond the
+ *                  last of them is wanted, as `head` others come before it
+ *   collect        reads the groups of those again, and collects the records that are not beyond
+ *                  the last of them: other groups have none
+ *   narrow         again, of the records that were collected
+ *   rank_pairs     counts how many come before each, which is its place
  *
- * All records are read once. In most inputs hardly more than `head` records are collected, and in
- * none more than two groups for each. Which records are wanted, and that all of them are collected,
- * depends on no guess: an unlucky input takes longer in the second `narrow`, which one block does.
+ * Each record is read once, and those of a few groups again. In most inputs hardly more than `head`
+ * records are collected, and in none more than two groups for each. Which records are wanted, and
+ * that all of them are collected, depends on no guess: an unlucky input takes longer in the second
+ * `narrow`, which one block does.
  *
  * A group is a column of a matrix of records. From row to row the columns are turned by some strips
  * of 64, at random: so what comes in regular distances is in several groups. Neighbours are in
@@ -19,7 +22,7 @@
 #include "gpu/device_head.h"
 
 #ifndef HEAD_LEAST
-#define HEAD_LEAST (1 << 16) /* fewer records are sorted sooner */
+#define HEAD_LEAST (1 << 16) /* fewer records are sorted faster */
 #endif
 
 namespace

@@ -22,7 +22,8 @@ extern "C" {
 /* 0: success; otherwise the runtime's error number. */
 typedef int device_status;
 
-/* Whether a sort on `stream` finds all keys in order, so that indices are 0, 1, 2 ... */
+/* Whether a sort on `stream` finds all keys in order, so that indices are 0, 1, 2 ... The caller
+ * owns both. */
 typedef struct device_unchanged {
   uint32_t *found; /* device memory: 1 or 0, once the stream gets there; if it looks at all */
   bool looks;      /* set to true by a sort that will look; false before */

@@ -16,7 +16,7 @@ typedef struct gpu_resident {
   uint32_t segment_bits;        /* above a key; 0: no sort has segments */
   uint64_t pair_bytes;
   uint32_t *unchanged; /* of device_unchanged, behind the pairs */
-  void *branches[2];   /* device_job.branches */
+  void *branches[2];   /* device_job.branches: opened when it is reserved, closed by gpu_close */
 } gpu_resident;
 
 /* An open plugin. The struct of a plugin begins with this one. */

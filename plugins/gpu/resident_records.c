@@ -116,7 +116,9 @@ static recsort_plugin_status reserve(void *instance, const recsort_key_program *
   if (status) return status;
   status = open_branches(self, error);
   if (!status) status = runtime_reserve(self->device, *bytes, error);
-  self->resident.unchanged = (uint32_t *)(void *)(self->device->memory + self->resident.pair_bytes);
+  if (!status)
+    self->resident.unchanged =
+        (uint32_t *)(void *)(self->device->memory + self->resident.pair_bytes);
   memset(self->device->facts, 0, sizeof(records_facts));
   *self->device->disorder = 0;
   runtime_leave(self->device);

@@ -115,7 +115,8 @@ def search(browser, word, expected):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
+    # The browser may still write to it.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         browser = Browser(folder)
         try:
             count = 0

@@ -209,13 +209,6 @@ def published():
                                  label=170)})
 
 
-def many():
-    found = re.findall(r'^recsort (\S+) +f32 +(\d{7,}) +\d+ +([\d.]+) ', (HERE / 'nvidia-h200.txt').read_text(), re.M)
-    return {'many': table(['32-bit keys', 'pairs', 'index bits', 'recsort, ms'], [
-        ['random', f'{int(count):,}', '32' if int(count) <= 1 << 32 else '64', ms(float(time))]
-        for name, count, time in found if name in DEFAULT])}
-
-
 # ---- Why not ... ----
 
 def python_package(title):
@@ -236,7 +229,7 @@ def why(gpu, all_pairs):
              python['numpy argsort stable, take'], python['recsort.sort'], epyc),
             ('a database: DuckDB, `order by`', 'sorts columns; ties come in any order', '2^22 records',
              python['duckdb order by'], python['recsort.sort'], epyc),
-            ('CUB, radix sort', 'sorts pairs by one number, on the device', '2^24 pairs',
+            ('CUB, radix sort', 'sorts pairs by one number, on the device', '2^24 keys numbered from 0',
              device[RADIX], device['recsort'], h200),
             ('GNU sort, `sort -m`', 'merges lines of text', '1 GiB in two files',
              files['sort -m of text', '2 files', 1], files['recsort --merge', '2 files', 16], xeon)]
@@ -248,7 +241,7 @@ def why(gpu, all_pairs):
 
 def everything():
     gpu, cpu, all_pairs = records('nvidia-h200.txt'), records('amd-epyc-2-cores.txt'), pairs()
-    tables, charts = {**files(gpu), **many()}, {}
+    tables, charts = files(gpu), {}
     for made in (host_records(gpu), few_cores(cpu), by_size(all_pairs), by_input(all_pairs), published()):
         tables.update(made[0])
         charts.update(made[1])

@@ -1,13 +1,13 @@
 /* device.h - sorts records that are in a device's memory already, on your stream.
  *
- * A device sorter is made for a schema and for the most records that a sort will have. Making it
+ * A device sorter is made for a schema and a maximum number of records. Making it
  * allocates all memory; a sort then only enqueues work and returns. It does not wait for the device
  * and allocates nothing, so you may capture the stream in a graph and replay it with other records
  * at the same place. The result has the same bytes as recsort_sort's.
  *
  *   recsort_device_sorter_create    once
  *   recsort_device_sort             each frame: enqueues
- *   recsort_device_sorter_check     if you want to know, once you have waited for the stream
+ *   recsort_device_sorter_check     reports errors of sorts that have finished; optional
  *   recsort_device_sorter_destroy
  *
  * Entities that are sorted in place in each frame:
@@ -102,12 +102,12 @@ typedef struct recsort_device_job {
 } recsort_device_job;
 
 /* The first records: with a head less than `count`, `sorted`, `permutation` and each `to` get
- * `head` elements, the first ones of what they get without it. `sorted` is not `records` then, and
- * `to` not `from`: the others would be in no order; and there are no segments (INVALID_ARGUMENT).
- * From 2^18 records on (on an H200; of fewer, from 2^16 on, a 128th of them), up to 2048 of them
- * are selected without sorting the others: all records are read once, and some of them twice. More
- * are found by sorting all. Like any sort it neither waits nor allocates, and no input is left to
- * luck. A selection has no check of many records (see `verify`). */
+ * `head` elements, the first ones of what they get without it. Then nothing may be moved in place,
+ * as the others would be in no order, and there may be no segments (INVALID_ARGUMENT). Of 2^18
+ * records or more up to 2048, and of 2^16 or more a 128th of them, are selected without sorting
+ * the others: each record is read once, and a few of them again. More are found by sorting all.
+ * Like any sort it neither waits nor allocates, and the result is exact for every input. The check
+ * of large results (the option `verify`) is not made. */
 
 /* Segments: many small sorts in one. Segment s is records [offsets[s], offsets[s + 1]), for s from
  * 0 to segment_count - 1, and is sorted by itself; there are segment_count + 1 offsets, which
@@ -125,8 +125,10 @@ typedef struct recsort_device_job {
  * of an enum goes is not specified.
  *
  * If the stream is being captured, the device finds out whether 2^21 records or more are in order
- * already, or nearly, and leaves out what need not be done. On a stream that is not being captured
- * they are sorted as others are: only a graph can leave out work and not ask the host.
+ * already, in the reverse order, or nearly in order, and leaves out what need not be done. That
+ * takes the default algorithm, a plugin built with CUDA 13, and fewer than about 2^29 records. On a
+ * stream that is not being captured they are sorted as others are: only a graph can leave out work
+ * and not ask the host.
  *
  * Errors: PLUGIN_ERROR (more than most_records), DEVICE_ERROR (a launch failed, perhaps because of
  * work enqueued earlier), INVALID_ARGUMENT. Without an error, records, permutation and arrays are

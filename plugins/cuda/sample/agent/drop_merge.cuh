@@ -4,7 +4,8 @@
  *   find_bounds         a thread for each chunk: the median of some keys around its start
  *   filter              a warp for each chunk: keeps the keys that lie between its bound and the
  *                       next one and are not less than a key kept before
- *   sum_dropped         one block: counts the dropped keys; it ends here if there are too many
+ *   sum_dropped         one block: counts the dropped keys; if there are too many, all keys are
+ *                       sorted instead
  *   extract_dropped     a warp for each chunk: copies the dropped pairs, in index order; behind
  *                       them, the greatest key, if the host sorts more than there are
  *   partition_dropped   a thread for each chunk: finds the first sorted dropped pair in it

@@ -110,7 +110,8 @@ template <class Pair>
 device_status presorted<Pair>::extract(const device_job *job, const drop_merge<Pair> *work)
 {
   const key_of<Pair> all = (key_of<Pair>)~(key_of<Pair>)0;
-  const key_of<Pair> greatest = all >> (8 * sizeof all - job->key_bits);
+  const uint32_t width = 8 * sizeof all;
+  const key_of<Pair> greatest = all >> (width - plan_min(job->key_bits, width));
   const pair_array<Pair> to = {(key_of<Pair> *)work->buffers.keys[0], work->indices};
   const extract_dropped_args<Pair> args = {work->in,     work->filtered, &work->flags->dropped,
                                            work->sorted, greatest,       to};

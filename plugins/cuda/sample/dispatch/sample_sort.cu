@@ -179,6 +179,7 @@ static device_status sort_job(const device_job *job, const device_buffers *buffe
   assert(buffers->extra_bytes >= needed);
   if (!sample_detects_order(job)) return sort_mixed(job, buffers, result);
   if (job->mailbox) return sort_detected<Pair>(job, buffers, flags, result);
+  /* The host has to know the side before the device decides, and a drop-merge writes to side 1. */
   return device_can_decide(job) && choose_sort(job).side(job) == 1
              ? sort_decided<Pair>(job, buffers, flags, result)
              : sort_mixed(job, buffers, result);
