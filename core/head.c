@@ -247,6 +247,11 @@ bool rs_head_suits(const recsort_sorter *sorter, size_t count)
   return sorter->head && sorter->head <= count / FEW && sorter->verify != RECSORT_VERIFY_FULL;
 }
 
+size_t rs_head_most_sorted(const recsort_sorter *sorter, size_t count)
+{
+  return rs_head_suits(sorter, count) ? FEW * sorter->head - 1 : count;
+}
+
 static size_t round_up(size_t bytes)
 {
   return (bytes + RS_BLOCK_ALIGNMENT - 1) / RS_BLOCK_ALIGNMENT * RS_BLOCK_ALIGNMENT;
@@ -331,7 +336,9 @@ recsort_status rs_head_find(recsort_sorter *sorter, const void *records, size_t 
   s.plain = rs_key_is_record(&sorter->plan.program) &&
             (uintptr_t)records % rs_key_size(&sorter->plan) == 0;
   s.invalid = SIZE_MAX;
-  open_slots(&s, (uint64_t)(1e9 * begin)); /* at random by the clock, so that no input can be made for it */
+  open_slots(
+      &s,
+      (uint64_t)(1e9 * begin)); /* at random by the clock, so that no input can be made for it */
   team_each(s.team, s.pieces, select_piece, &s);
   if (s.invalid < count) return report_invalid(&s, error);
   const double selected = rs_clock_seconds();

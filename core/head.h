@@ -13,6 +13,9 @@ static inline size_t rs_head_count(const recsort_sorter *sorter, size_t count)
 /* True if sorter->head of `count` records are selected; otherwise all are sorted. */
 bool rs_head_suits(const recsort_sorter *sorter, size_t count);
 
+/* The most records, up to `count`, that are sorted all and not selected from. */
+size_t rs_head_most_sorted(const recsort_sorter *sorter, size_t count);
+
 /* The size of the block that selecting takes. */
 recsort_status rs_head_memory(const recsort_sorter *sorter, size_t count, size_t *bytes,
                               recsort_error *error);

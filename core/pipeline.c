@@ -40,6 +40,7 @@ typedef struct block_plan {
   recsort_plugin_work work;
   size_t after; /* the end of the permutation */
   size_t size;
+  bool takes_records; /* the plugin sorts whole records here */
 } block_plan;
 
 /* The plugin says where the keys go; this must be inside the memory that it asked for. */
@@ -84,18 +85,17 @@ static recsort_status plan_job(const recsort_sorter *sorter, size_t count, recso
   return check_limits(&sorter->choice.in_use->instance, job, error);
 }
 
-/* The memory in which the plugin sorts whole records; 0: it takes keys, or memory of its own. */
-static uint64_t records_work(const recsort_sorter *sorter, const recsort_plugin_job *job,
-                             bool in_place)
+/* True if the plugin sorts whole records in `bytes` of the host's memory; false: in memory of its
+ * own, or it takes keys. */
+static bool records_work(const recsort_sorter *sorter, const recsort_plugin_job *job, bool in_place,
+                         uint64_t *bytes)
 {
   const rs_plugin_instance *instance = &sorter->choice.in_use->instance;
   recsort_plugin_error reported = {.size = sizeof reported};
-  uint64_t bytes = 0;
-  if (instance->sorts_in_host &&
-      instance->records->work_size(instance->state, job, &sorter->plan.program, in_place, &bytes,
-                                   &reported))
-    return 0;
-  return bytes;
+  *bytes = 0;
+  return instance->sorts_in_host &&
+         instance->records->work_size(instance->state, job, &sorter->plan.program, in_place, bytes,
+                                      &reported) == RECSORT_PLUGIN_OK;
 }
 
 /* Plans for keys and for whole records: which of them it will be depends on the records, and the
@@ -116,9 +116,11 @@ static recsort_status plan_block(const recsort_sorter *sorter, size_t count, siz
       !rs_round_up(size, RS_BLOCK_ALIGNMENT, &block->after) ||
       !rs_add(block->after, copy_size > count ? copy_size : count, &size))
     return rs_fail_memory(error, SIZE_MAX);
-  const uint64_t records = records_work(sorter, &block->job, copy_size > 0);
+  uint64_t records = 0;
+  block->takes_records = records_work(sorter, &block->job, copy_size > 0, &records);
   block->size = size > block->work.bytes ? size : (size_t)block->work.bytes;
-  if (records > block->size) block->size = records < SIZE_MAX ? (size_t)records : SIZE_MAX;
+  if (block->takes_records && records > block->size)
+    block->size = records < SIZE_MAX ? (size_t)records : SIZE_MAX;
   if (block->size > SIZE_MAX - RS_BLOCK_ALIGNMENT) return rs_fail_memory(error, SIZE_MAX);
   return check_work(sorter, block, error);
 }
@@ -159,10 +161,10 @@ recsort_status recsort_sorter_reserve(recsort_sorter *sorter, size_t count, recs
 {
   size_t bytes, most = 0;
   if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
-  const unsigned ways =
-      rs_head_count(sorter, count) < count ? 1 : 2; /* none in place with a head */
-  for (unsigned in_place = 0; in_place < ways; in_place++) {
-    const recsort_status status = recsort_memory_needed(sorter, count, in_place, &bytes, error);
+  const size_t counts[] = {count, rs_head_most_sorted(sorter, count)};
+  for (unsigned way = 0; way < (sorter->head ? 2 : 4); way++) { /* with a head none is in place */
+    const recsort_status status =
+        recsort_memory_needed(sorter, counts[way % 2], way > 1, &bytes, error);
     if (status) return status;
     if (bytes > most) most = bytes;
   }
@@ -210,7 +212,7 @@ static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_erro
           ? plan_block(sorter, r->count, r->in_place ? r->bytes : 0, &block, error)
           : plan_job(sorter, r->count, &block.job, error);
   if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, block.size, error);
-  if (status) return status;
+  if (status || (instance->sorts_in_host && !block.takes_records)) return status;
   if (r->in_place) r->sorted = instance->sorts_in_host ? r->in_place : sorter->block;
   if (instance->sorts_in_host) {
     block.job.memory = sorter->block;

@@ -87,13 +87,12 @@ static size_t buckets_for(const record_sort *s)
   const size_t wanted = s->count / fitting(s->size);
   size_t buckets = 2;
   if (s->team.threads == 1 && wanted < WORTH_BUCKETS) return 1;
-  while (buckets < wanted && buckets < MOST_BUCKETS)
+  while (buckets <= wanted && buckets < MOST_BUCKETS)
     buckets *= 2;
   return buckets;
 }
 
-/* Room for a bucket that is larger than the mean, as the sample cannot tell exactly. More records
- * never need less. */
+/* Room for a bucket that is larger than the mean, as the sample cannot tell exactly. */
 static size_t room_for(const record_sort *s)
 {
   const size_t mean = s->count / s->buckets + 1, fits = fitting(s->size);
@@ -110,7 +109,7 @@ static uint64_t slot_bytes(const record_sort *s, bool in_place)
   return bytes;
 }
 
-static bool plan_memory(record_sort *s, bool in_place)
+static bool place_all(record_sort *s, bool in_place)
 {
   layout *const at = &s->at;
   const bool parted = s->buckets > 1;
@@ -122,6 +121,19 @@ static bool plan_memory(record_sort *s, bool in_place)
          work_place(&at->bytes, &at->begin, counts, sizeof(uint64_t)) &&
          work_place(&at->bytes, &at->next, counts, sizeof(uint64_t)) &&
          work_place(&at->bytes, &at->slots, s->team.threads, slot_bytes(s, in_place));
+}
+
+/* More records never need less memory: a sort in buckets has that of the largest sort in one. */
+static bool plan_memory(record_sort *s, bool in_place)
+{
+  record_sort whole = *s;
+  whole.buckets = 1;
+  whole.count = whole.room = WORTH_BUCKETS * fitting(s->size) - 1;
+  if (!place_all(s, in_place)) return false;
+  if (s->buckets == 1 || s->team.threads > 1) return true;
+  const bool fits = place_all(&whole, in_place);
+  if (fits && whole.at.bytes > s->at.bytes) s->at.bytes = whole.at.bytes;
+  return fits;
 }
 
 /* Plans the sort. False: it should be done by keys. */

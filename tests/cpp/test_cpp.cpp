@@ -429,7 +429,7 @@ void the_first_ones_are_selected(void **)
   recsort_options options = {};
   options.head = 9;
   recsort::sorter<record> by({asc(&record::far_away)}, options);
-  for (const std::size_t head : {9, 10}) {
+  for (const std::size_t head : {std::size_t{9}, std::size_t{10}}) {
     first.assign(head, record{});
     std::vector<std::uint32_t> index(head);
     by.sort_to(input, first);

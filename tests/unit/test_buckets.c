@@ -211,12 +211,14 @@ static recsort_plugin_status sort(unsigned width, unsigned threads, const char *
   assert_int_equal(
       rs_cpu_records.work_size(instance, &job, &program, records == sorted, &bytes, &error),
       RECSORT_PLUGIN_OK);
-  job.memory = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
-  assert_non_null(job.memory);
+  enum { ALIGNED = 64 };
+  char *const memory = malloc((size_t)bytes + ALIGNED);
+  assert_non_null(memory);
+  job.memory = memory + -(uintptr_t)memory % ALIGNED;
   const recsort_plugin_status status =
       rs_cpu_records.sort(instance, &job, &program, records, sorted, &times, &error);
   assert_int_equal(status == RECSORT_PLUGIN_CORRUPT, error.text[0] != 0);
-  free(job.memory);
+  free(memory);
   return status;
 }
 

@@ -265,6 +265,49 @@ static void test_frames_allocate_nothing(void **state)
   }
 }
 
+/* So what is reserved for a number of records is enough for fewer. */
+static void test_more_records_need_no_less(void **state)
+{
+  static const unsigned threads[] = {1, 2, 8};
+  enum { MOST = 400000, STEP = 89 };
+  (void)state;
+  for (unsigned way = 0; way < 6; way++) {
+    const recsort_options options = {
+        .struct_size = sizeof options, .threads = threads[way % 3], .plugin = "cpu"};
+    recsort_sorter *sorter = open_sorter(&options);
+    size_t before = 0, bytes = 0;
+    for (size_t count = 1; count < MOST; count += STEP) {
+      assert_int_equal(recsort_memory_needed(sorter, count, way > 2, &bytes, NULL), RECSORT_OK);
+      if (bytes < before) fail_msg("%zu need less, with %u threads", count, threads[way % 3]);
+      before = bytes;
+    }
+    recsort_sorter_destroy(sorter);
+  }
+}
+
+/* Also if so few records come that all are sorted. */
+static void test_frames_with_a_head_allocate_nothing(void **state)
+{
+  enum { COUNT = 60000, HEAD = 1000 };
+  failing_allocator memory = {0};
+  const recsort_allocator hook = failing_hook(&memory);
+  const recsort_options options = {
+      .struct_size = sizeof options, .threads = 1, .head = HEAD, .allocator = &hook};
+  recsort_sorter *sorter = open_sorter(&options);
+  entity *entities = make_entities(COUNT), *other = make_entities(COUNT);
+  (void)state;
+  assert_int_equal(recsort_sorter_reserve(sorter, 0, NULL), RECSORT_OK);
+  assert_int_equal(recsort_sorter_reserve(sorter, HEAD, NULL), RECSORT_OK);
+  assert_int_equal(recsort_sorter_reserve(sorter, COUNT, NULL), RECSORT_OK);
+  const size_t calls = memory.calls;
+  for (size_t count = COUNT; count > 0; count = count * 15 / 16)
+    assert_int_equal(recsort_sort_to(sorter, entities, count, other, NULL), RECSORT_OK);
+  assert_int_equal(memory.calls, calls);
+  recsort_sorter_destroy(sorter);
+  free(entities);
+  free(other);
+}
+
 static void test_a_failed_allocation_changes_nothing(void **state)
 {
   enum { COUNT = 1000 };
@@ -428,6 +471,8 @@ int main(void)
       cmocka_unit_test(test_keys_in_place_of_the_schemas),
       cmocka_unit_test(test_memory),
       cmocka_unit_test(test_frames_allocate_nothing),
+      cmocka_unit_test(test_more_records_need_no_less),
+      cmocka_unit_test(test_frames_with_a_head_allocate_nothing),
       cmocka_unit_test(test_a_failed_allocation_changes_nothing),
       cmocka_unit_test(test_an_invalid_record_changes_nothing),
       cmocka_unit_test(test_wrong_calls),
