@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +174,8 @@ enum { RECORD = 24, COUNT = 300000, FEW_RECORDS = 700 };
 
 /* The host's encoder, which fails at call `fail_at`. A record has a key of 64 bits, its number, and
  * more; keys of 32 bits are the upper half. */
-static size_t calls, fail_at;
+static atomic_size_t calls; /* by all threads */
+static size_t fail_at;
 
 static uint32_t encode(const recsort_key_program *program, const void *records, uint64_t count,
                        void *keys)
@@ -186,7 +188,7 @@ static uint32_t encode(const recsort_key_program *program, const void *records, 
     else
       ((uint32_t *)keys)[i] = (uint32_t)(key >> 32);
   }
-  return ++calls != fail_at;
+  return atomic_fetch_add(&calls, 1) + 1 != fail_at;
 }
 
 static recsort_plugin_status sort(unsigned width, unsigned threads, const char *records,
