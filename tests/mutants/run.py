@@ -246,7 +246,6 @@ MUTANTS = [
      'merge_dropped(innermost, &work)'),
     ('plugins/cuda/unchanged.cu', 'device_decide(args.decision, *args.found);',
      'device_decide(args.decision, 1);'),
-    ('plugins/cuda/unchanged.cu', 'device_decide(args.decision, *args.found);', ''),
     # pairs of a bin exchange their indices though their keys differ
     ('plugins/cuda/sample/agent/overfull_bins.cuh', 'keys_equal(tile, pair, first)',
      'true'),
