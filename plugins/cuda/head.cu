@@ -442,19 +442,20 @@ matrix shape_of(uint64_t count)
   return {count, strips * STRIP, plan_blocks(count, strips * STRIP)};
 }
 
-/* Divides `memory`; returns how much. */
+/* Divides `memory`; returns how much. NULL: only adds up. */
 uint64_t divide(const matrix &shape, uint64_t head, char *memory, workspace *work)
 {
   uint64_t used = 0;
   const auto take = [&](uint64_t pairs) {
-    pair *const taken = (pair *)(memory + used);
+    pair *const taken = memory ? (pair *)(memory + used) : NULL;
     used += pairs * sizeof(pair);
     return taken;
   };
+  pair *const counts = take(1);
+  work->chosen_count = counts ? &counts->words[0] : NULL;
+  work->collected_count = counts ? &counts->words[1] : NULL;
+  work->last_count = counts ? &counts->words[2] : NULL;
   work->bound = take(1);
-  work->chosen_count = take(1)->words;
-  work->collected_count = work->chosen_count + 1;
-  work->last_count = work->chosen_count + 2;
   work->minima = take(shape.columns);
   work->chosen = take(SLACK * head);
   work->last = take(SLACK * head);
