@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the manual pages that nobody writes by hand.
+"""Generates the manual pages of the library and the schema.
 
 Usage: manual.py SOURCE-FOLDER VERSION OUTPUT-FOLDER
 

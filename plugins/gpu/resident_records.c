@@ -265,7 +265,7 @@ static recsort_plugin_status start_moves(const resident_sort *s, bool in_place, 
   return status;
 }
 
-/* What need not be done if the keys were in order. */
+/* Starts what the device leaves out if the keys are in order. */
 static device_status start_in_place(void *context, void *stream)
 {
   resident_sort *const s = context;

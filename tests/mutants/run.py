@@ -60,6 +60,11 @@ MUTANTS = [
     ('plugins/cpu/records.c', 'if (s->sorted == s->records) team_each', 'if (0) team_each'),
     ('plugins/cpu/records.c', 'if (!s->good || !place_buckets(s))', 'if (!place_buckets(s))'),
     ('plugins/cpu/records.c', 'return s->index_bits ? key << s->index_bits | i : key;', 'return key << s->index_bits | i;'),
+    # memory that is reserved, and a plugin that refuses records
+    ('core/pipeline.c', 'instance->sorts_in_host && !block.takes_records', 'false'),
+    ('core/pipeline.c', 'way < (sorter->head ? 2 : 4)', 'way < 4'),
+    ('core/head.c', 'FEW * sorter->head - 1 : count', 'count : count'),
+    ('plugins/cpu/records.c', 'while (buckets <= wanted', 'while (buckets < wanted'),
     # merges of runs
     ('plugins/runs/merge.c', 'if (pieces[p].from[r] > pieces[p].to[r]) return false;', ''),
     ('core/key/encode.c', 'return magnitude > infinity ?', 'return magnitude >= infinity ?'),

@@ -16,7 +16,8 @@
  *   whole-mostly, whole-hardly         the same, but it says that they may be faster
  *   whole-failed, whole-memory, whole-lost, whole-unsupported
  *                                      the sort of records fails so, after spoiling memory
- *   whole-zeros, whole-twice, whole-flip, whole-unsorted
+ *   whole-host                         it would sort them in the host's memory, but refuses to say
+ * in how much, and must not be asked to sort whole-zeros, whole-twice, whole-flip, whole-unsorted
  *                                      zeros, a record twice, a bit flipped, the input
  *   merge                              runs are merged, and well, if there are more than two
  *   merge-failed, merge-lost, merge-unsupported
@@ -247,7 +248,8 @@ static recsort_plugin_status sort_whole(void *made, const recsort_plugin_job *jo
   const size_t size = (size_t)program->record_size;
   const unsigned char *from = records;
   unsigned char *const to = sorted;
-  if (self->lost || !from || !to || from == to || times->size < sizeof *times || error->text[0])
+  if (self->lost || !from || !to || from == to || times->size < sizeof *times || error->text[0] ||
+      script_is("whole-host"))
     return refuse(error, RECSORT_PLUGIN_FAILED, "the call is wrong");
   memset(to, 0xee, (size_t)job->count * size);
   if (script_is("whole-failed")) return refuse(error, RECSORT_PLUGIN_FAILED, "whole failed");
@@ -273,6 +275,24 @@ static recsort_plugin_status sort_whole(void *made, const recsort_plugin_job *jo
 
 static const recsort_plugin_records whole = {
     .size = sizeof whole, .suits = suits, .reason = reason, .sort = sort_whole};
+
+static recsort_plugin_status refuse_size(const void *made, const recsort_plugin_job *job,
+                                         const recsort_key_program *program, uint32_t in_place,
+                                         uint64_t *bytes, recsort_plugin_error *error)
+{
+  (void)made;
+  (void)job;
+  (void)program;
+  (void)in_place;
+  (void)bytes;
+  return refuse(error, RECSORT_PLUGIN_UNSUPPORTED, "not these");
+}
+
+static const recsort_plugin_records whole_in_host = {.size = sizeof whole_in_host,
+                                                     .suits = suits,
+                                                     .reason = reason,
+                                                     .sort = sort_whole,
+                                                     .work_size = refuse_size};
 
 /* ---- Merging ---- */
 
@@ -342,7 +362,8 @@ static const void *extension(const char *name)
 {
   merging.size = script_is("merge-short") ? sizeof merging - 1 : sizeof merging;
   if (script_is_merge() && strcmp(name, RECSORT_PLUGIN_MERGE) == 0) return &merging;
-  return script_is_whole() && strcmp(name, RECSORT_PLUGIN_RECORDS) == 0 ? &whole : NULL;
+  if (!script_is_whole() || strcmp(name, RECSORT_PLUGIN_RECORDS) != 0) return NULL;
+  return script_is("whole-host") ? &whole_in_host : &whole;
 }
 
 /* ---- The table ---- */

@@ -313,10 +313,10 @@ static void test_few_records_go_to_the_next_plugin(void **state)
  * it gets keys. */
 static void test_whole_records(void **state)
 {
-  static const char *const scripts[] = {"whole", "whole-unsupported"};
+  static const char *const scripts[] = {"whole", "whole-unsupported", "whole-host"};
   (void)state;
   search(SCRIPTED);
-  for (size_t i = 0; i < 2; i++) {
+  for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
     recsort_sorter *sorter;
     recsort_permutation order = {.struct_size = sizeof order};
     recsort_error error = {0};

@@ -589,7 +589,7 @@ if __name__ == '__main__':
     try:
         main()
         sys.stdout.flush()
-    except BrokenPipeError:  # nobody reads the tables any more
+    except BrokenPipeError:  # the reader of the tables has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)
     except (Trouble, OSError) as trouble:

@@ -10,7 +10,7 @@ typedef struct rs_mutex {
   void *lock; /* an SRWLOCK, as which NULL is free */
 } rs_mutex;
 typedef struct rs_condition {
-  void *variable; /* a CONDITION_VARIABLE, for which NULL means that nobody waits */
+  void *variable; /* a CONDITION_VARIABLE; NULL: no thread waits */
 } rs_condition;
 #define RS_MUTEX_INIT                                                                              \
   {                                                                                                \

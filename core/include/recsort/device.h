@@ -124,11 +124,10 @@ typedef struct recsort_device_job {
  * (recsort_device_sorter_set_parameter); a graph keeps them. Where a record with an invalid value
  * of an enum goes is not specified.
  *
- * If the stream is being captured, the device finds out whether 2^21 records or more are in order
- * already, in the reverse order, or nearly in order, and leaves out what need not be done. That
- * takes the default algorithm, a plugin built with CUDA 13, and fewer than about 2^29 records. On a
- * stream that is not being captured they are sorted as others are: only a graph can leave out work
- * and not ask the host.
+ * If you capture the stream, the device detects whether 2^21 records or more are sorted, reversed
+ * or nearly sorted, and skips work that they do not need. This requires the default algorithm, a
+ * plugin built with CUDA 13, and fewer than about 2^29 records. On a stream that you do not
+ * capture, they are sorted like any others: only a graph can skip work without asking the host.
  *
  * Errors: PLUGIN_ERROR (more than most_records), DEVICE_ERROR (a launch failed, perhaps because of
  * work enqueued earlier), INVALID_ARGUMENT. Without an error, records, permutation and arrays are
