@@ -562,8 +562,10 @@ RECSORT_API recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t 
 /* Allocates now what sorts of up to `count` records take, in place or not, so that none of them
  * allocates: that is the larger one of what recsort_memory_needed says for both. Without this call,
  * the first sort of a size allocates, and those after it do not. If the memory grows, the
- * permutation that the sorter keeps ends. Loads and opens plugins as a sort would. One thread at a
- * time, as for a sorting call. Errors: as recsort_memory_needed, and OUT_OF_MEMORY. */
+ * permutation that the sorter keeps ends, also if that fails; then the next call allocates. With
+ * "auto", fewer records may go to another plugin, whose memory is not counted. Loads and opens
+ * plugins as a sort would. One thread at a time, as for a sorting call. Errors: as
+ * recsort_memory_needed, and OUT_OF_MEMORY. */
 RECSORT_API recsort_status recsort_sorter_reserve(recsort_sorter *sorter, size_t count,
                                                   recsort_error *error);
 
@@ -575,8 +577,7 @@ RECSORT_API void recsort_sorter_trim(recsort_sorter *sorter);
  * recsort_memory_needed says: a copy of the records and at most 9 bytes a record, or what the
  * plugin works in if that is more (about 16 bytes a record, and with long keys the key as well; or
  * a copy of the records, about 3 bytes a record and, for up to 2^27 records, at most 6 MiB a
- * thread). Every move is checked
- * to be a permutation, and on failure `records` is as it was.
+ * thread). Every move is checked to be a permutation, and on failure `records` is as it was.
  * Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (the value of an enum is less or
  * greater than all that have names), PLUGIN_ERROR (the plugin cannot sort so many records, or by
  * such keys), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
