@@ -6,7 +6,7 @@
 #include "cuda/plan.h"
 #include "recsort/key_interpreter.h"
 
-namespace
+namespace resident_pairs
 {
 
 enum { PAIRS_BLOCK = 256, EACH = 4 };
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(PAIRS_BLOCK)
 
 /* Calls start(key, code) with values of the types that have these widths. */
 template <class Start>
-device_status with_types(uint32_t key_width, uint32_t code_width, Start start)
+static device_status with_types(uint32_t key_width, uint32_t code_width, Start start)
 {
   if (key_width == 32) return start(uint32_t(), uint32_t());
   if (key_width == 64)
@@ -212,7 +212,9 @@ device_status with_types(uint32_t key_width, uint32_t code_width, Start start)
                           : start(device_uint128(), device_uint128());
 }
 
-} // namespace
+} // namespace resident_pairs
+
+using namespace resident_pairs;
 
 device_status device_pairs_encode(const pairs_job *job, void *codes, uint32_t code_width)
 {
