@@ -107,42 +107,27 @@ DEVICE_INLINE uint64_t column_of(const matrix &shape, uint64_t record)
  * several loads are in flight. */
 enum reading { WORDS_OF_4, WORDS_OF_8, FIELDS, COMPUTED };
 
-reading reading_of(const records_program &program, const void *records)
+reading reading_of(const records_program &program)
 {
-  const recsort_key_step &step = program.steps[0];
-  const uint64_t aligned = (uintptr_t)records | program.record_size | step.offset;
   if (has_computed(&program)) return COMPUTED;
-  if (program.step_count > 1 || aligned % step.bytes != 0) return FIELDS;
-  return step.bytes == 4 ? WORDS_OF_4 : step.bytes == 8 ? WORDS_OF_8 : FIELDS;
+  return program.word.bytes == 4 ? WORDS_OF_4 : program.word.bytes == 8 ? WORDS_OF_8 : FIELDS;
 }
 
 /* What is loaded of a record; the rest is loaded with its pair. */
 template <reading How> DEVICE_INLINE uint64_t load_word(const read_args &args, uint64_t at)
 {
-  const recsort_key_step &step = args.program.steps[0];
-  const unsigned char *const from = args.records + at * args.program.record_size + step.offset;
+  const unsigned char *const from =
+      args.records + at * args.program.record_size + args.program.word.offset;
   if (How == WORDS_OF_4) return *(const uint32_t *)from;
   if (How == WORDS_OF_8) return *(const uint64_t *)from;
   return 0;
 }
 
-DEVICE_INLINE uint64_t turn_bytes(uint64_t word, uint32_t bytes)
-{
-  uint64_t turned = 0;
-  for (uint32_t i = 0; i < bytes; i++, word >>= 8)
-    turned = turned << 8 | (word & 0xff);
-  return turned;
-}
-
 template <reading How>
 DEVICE_INLINE pair pair_with(const read_args &args, uint64_t at, uint64_t word, bool *valid)
 {
-  const recsort_key_step &step = args.program.steps[0];
-  if (How == WORDS_OF_4 || How == WORDS_OF_8) {
-    const bool big = step.flags & RECSORT_KEY_BIG_ENDIAN;
-    if (big != key_host_is_big_endian()) word = turn_bytes(word, How == WORDS_OF_4 ? 4 : 8);
-    return {{at, key_code(&step, word, valid), 0}};
-  }
+  if (How == WORDS_OF_4) return {{at, word_code_32(&args.program.word, (uint32_t)word), 0}};
+  if (How == WORDS_OF_8) return {{at, word_code_64(&args.program.word, word), 0}};
   const records_key key =
       make_key(&args.program, How == COMPUTED, args.records + at * args.program.record_size, valid);
   return {{at, key.words[0], key.words[1]}};
@@ -464,11 +449,10 @@ uint64_t divide(const matrix &shape, uint64_t head, char *memory, workspace *wor
 }
 
 template <reading How>
-device_status find(const device_head *job, const matrix &shape, const workspace &work)
+device_status find(const device_head *job, const read_args &from, const workspace &work)
 {
-  const read_args from = {*job->program, (const unsigned char *)job->records, job->facts, shape};
   const minima_args minima = {from, work};
-  const narrow_args groups = {work.minima,       NULL,       shape.columns, work.chosen,
+  const narrow_args groups = {work.minima,       NULL,       from.shape.columns, work.chosen,
                               work.chosen_count, work.bound, job->head};
   const collect_args collected = {from, work};
   const narrow_args records = {
@@ -476,7 +460,7 @@ device_status find(const device_head *job, const matrix &shape, const workspace 
   const rank_args ranked = {work.last, work.last_count, job->head, job->order, job->index_bits};
   const uint64_t most = SLACK * job->head, warps = rank_args::max_threads / WARP_SIZE;
   void *const on = job->stream;
-  device_status status = device_launch(find_minima<How>, shape.columns / STRIP,
+  device_status status = device_launch(find_minima<How>, from.shape.columns / STRIP,
                                        minima_args::max_threads, 0, on, minima);
   if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, groups);
   if (!status)
@@ -505,15 +489,17 @@ device_status device_head_find(const device_head *job)
 {
   const matrix shape = shape_of(job->count);
   workspace work;
+  const read_args from = {program_at(job->program, job->records),
+                          (const unsigned char *)job->records, job->facts, shape};
   (void)divide(shape, job->head, (char *)job->memory, &work);
-  switch (reading_of(*job->program, job->records)) {
+  switch (reading_of(from.program)) {
   case WORDS_OF_4:
-    return find<WORDS_OF_4>(job, shape, work);
+    return find<WORDS_OF_4>(job, from, work);
   case WORDS_OF_8:
-    return find<WORDS_OF_8>(job, shape, work);
+    return find<WORDS_OF_8>(job, from, work);
   case FIELDS:
-    return find<FIELDS>(job, shape, work);
+    return find<FIELDS>(job, from, work);
   default:
-    return find<COMPUTED>(job, shape, work);
+    return find<COMPUTED>(job, from, work);
   }
 }
