@@ -359,6 +359,7 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
                                        .record_size = schema->record_size,
                                        .key_bits = (uint32_t)(bits ? bits : 1),
                                        .key_width = width_for(bits)};
+  if (!rs_plan_note_fields(schema, arena, &made)) return rs_fail_memory(error, sizeof *made.fields);
   *plan = made;
   return RECSORT_OK;
 }

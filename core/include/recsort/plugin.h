@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 #define RECSORT_PLUGIN_ABI_MAJOR 1u
-#define RECSORT_PLUGIN_ABI_MINOR 3u
+#define RECSORT_PLUGIN_ABI_MINOR 4u
 #define RECSORT_PLUGIN_ABI ((RECSORT_PLUGIN_ABI_MAJOR << 16) | RECSORT_PLUGIN_ABI_MINOR)
 #define RECSORT_PLUGIN_ENTRY "recsort_plugin_entry"
 
@@ -233,6 +233,13 @@ typedef struct recsort_key_step {
   uint32_t key; /* which of the schema's keys, for messages */
 } recsort_key_step;
 
+/* Where the bytes of a step are in an array: those of record i at `data` + i * `stride`, unaligned.
+ * This struct does not grow. */
+typedef struct recsort_key_column {
+  const void *data;
+  uint64_t stride;
+} recsort_key_column;
+
 struct recsort_key_program {
   uint32_t size;
   uint32_t step_count;
@@ -240,6 +247,11 @@ struct recsort_key_program {
   uint64_t record_size;
   uint32_t key_bits;
   uint32_t key_width;
+  /* Only for recsort_plugin_device.sort; else NULL. One for each step, if the fields are in several
+   * arrays: then there is no array of records, and the offsets of steps have no meaning. A step of
+   * a computed kind has none, but each of its operands does. Since 1.4: the host gives no program
+   * with columns to a plugin of an earlier version. */
+  const recsort_key_column *columns;
 };
 
 /* ---- Whole records -----------------------------------------------------------------------------

@@ -612,6 +612,31 @@ RECSORT_API recsort_status recsort_find_permutation(recsort_sorter *sorter, cons
                                                     size_t count, recsort_permutation *permutation,
                                                     recsort_error *error);
 
+/* A field whose values are in an array of their own: that of record i is at `data` + i * `stride`.
+ * This struct does not grow. */
+typedef struct recsort_column {
+  const char *name; /* a field of the record itself, not of a struct in it. A column may be a whole
+                     * struct or array; that of a bitfield is the field that holds its bits */
+  const void *data; /* of any alignment */
+  size_t stride;    /* bytes from a value to the next one; 0: the field's size */
+} recsort_column;
+
+/* Like recsort_find_permutation and recsort_argsort, for records whose fields are in several
+ * arrays, each as a record would hold it. Keys are made from the columns themselves: nothing is
+ * copied. Each field that a key reads has a column; columns of other fields are ignored. Then
+ * recsort_permutation_apply and recsort_gather move each array. Offsets and the size of a record
+ * have no meaning here. Errors: also INVALID_ARGUMENT for a name that no field has or that comes
+ * twice, a field without a column, and a stride that is less than the field's size. */
+RECSORT_API recsort_status recsort_find_permutation_columns(recsort_sorter *sorter,
+                                                            const recsort_column *columns,
+                                                            size_t column_count, size_t count,
+                                                            recsort_permutation *permutation,
+                                                            recsort_error *error);
+RECSORT_API recsort_status recsort_argsort_columns(recsort_sorter *sorter,
+                                                   const recsort_column *columns,
+                                                   size_t column_count, size_t count, void *index,
+                                                   unsigned index_bits, recsort_error *error);
+
 /* Shortens the sorter's own permutation of `records` to the first record of each run of equal keys.
  * `permutation` is the last one from recsort_find_permutation, for the same records; any other is
  * refused. Errors: OUT_OF_MEMORY, INVALID_ARGUMENT, and INVALID_RECORD if the records have changed
