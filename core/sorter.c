@@ -157,9 +157,7 @@ recsort_status rs_sorter_set_columns(recsort_sorter *sorter, const recsort_colum
   if (!sorter || (!columns && column_count))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and columns must not be NULL");
   const recsort_status status = rs_plan_check_parameters(&sorter->plan, error);
-  return status ? status
-                : rs_plan_set_columns(&sorter->plan, &sorter->arena, columns, column_count, count,
-                                      error);
+  return status ? status : rs_plan_set_columns(&sorter->plan, columns, column_count, count, error);
 }
 
 recsort_status rs_read_permutation(recsort_permutation *to, const recsort_permutation *from,

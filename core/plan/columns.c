@@ -8,7 +8,8 @@
 bool rs_plan_note_fields(const recsort_schema *schema, rs_arena *arena, rs_plan *plan)
 {
   plan->fields = rs_arena_array(arena, schema->field_count, sizeof *plan->fields);
-  if (!plan->fields) return false;
+  plan->places = rs_arena_array(arena, plan->program.step_count, sizeof *plan->places);
+  if (!plan->fields || !plan->places) return false;
   for (size_t i = 0; i < schema->field_count; i++) {
     const recsort_field *const field = &schema->fields[i];
     const bool bitfield = field->type == RECSORT_BITFIELD;
@@ -89,13 +90,10 @@ static recsort_status check_places(const rs_plan *plan, recsort_error *error)
   return RECSORT_OK;
 }
 
-recsort_status rs_plan_set_columns(rs_plan *plan, rs_arena *arena, const recsort_column *columns,
+recsort_status rs_plan_set_columns(rs_plan *plan, const recsort_column *columns,
                                    size_t column_count, size_t count, recsort_error *error)
 {
-  const size_t size = plan->program.step_count * sizeof *plan->places;
-  if (!plan->places) plan->places = rs_arena_array(arena, 1, size);
-  if (!plan->places) return rs_fail_memory(error, size);
-  memset(plan->places, 0, size);
+  memset(plan->places, 0, plan->program.step_count * sizeof *plan->places);
   for (size_t c = 0; c < column_count; c++) {
     const rs_extent *const field = columns[c].name ? find_named(plan, columns[c].name) : NULL;
     const recsort_status status = check_column(&columns[c], field, c, count, error);

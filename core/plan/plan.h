@@ -37,7 +37,7 @@ typedef struct rs_plan {
   size_t parameter_count;
   rs_extent *fields; /* of the record itself, for columns */
   size_t field_count;
-  recsort_key_column *places; /* room for the program's columns; NULL before the first ones */
+  recsort_key_column *places; /* room for the program's columns */
 } rs_plan;
 
 /* Makes the plan of `keys`, or of the schema's own if key_count is 0. `reverse` reverses each
@@ -59,9 +59,9 @@ recsort_status rs_plan_check_parameters(const rs_plan *plan, recsort_error *erro
 /* Notes the fields that may be columns. False: no memory. */
 bool rs_plan_note_fields(const recsort_schema *schema, rs_arena *arena, rs_plan *plan);
 
-/* Gives the program these columns, of `count` elements; the caller takes them away again. `arena`
- * is the plan's. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY; then it has none. */
-recsort_status rs_plan_set_columns(rs_plan *plan, rs_arena *arena, const recsort_column *columns,
+/* Gives the program these columns, of `count` elements; the caller takes them away again. Errors:
+ * INVALID_ARGUMENT, OUT_OF_MEMORY (no memory holds so many); then it has none. */
+recsort_status rs_plan_set_columns(rs_plan *plan, const recsort_column *columns,
                                    size_t column_count, size_t count, recsort_error *error);
 
 /* True if the columns and `memory` overlap. */

@@ -74,7 +74,6 @@ struct workspace {
 
 struct read_args {
   records_program program;
-  const unsigned char *records;
   records_facts *facts;
   matrix shape;
 };
@@ -107,10 +106,10 @@ DEVICE_INLINE uint64_t column_of(const matrix &shape, uint64_t record)
  * several loads are in flight. */
 enum reading { WORDS_OF_4, WORDS_OF_8, FIELDS, COMPUTED };
 
-reading reading_of(const records_program &program, const void *records)
+reading reading_of(const records_program &program)
 {
   const recsort_key_step &step = program.steps[0];
-  const uint64_t aligned = (uintptr_t)records | program.record_size | step.offset;
+  const uint64_t aligned = (uintptr_t)program.columns[0].data | program.columns[0].stride;
   if (has_computed(&program)) return COMPUTED;
   if (program.step_count > 1 || aligned % step.bytes != 0) return FIELDS;
   return step.bytes == 4 ? WORDS_OF_4 : step.bytes == 8 ? WORDS_OF_8 : FIELDS;
@@ -119,8 +118,7 @@ reading reading_of(const records_program &program, const void *records)
 /* What is loaded of a record; the rest is loaded with its pair. */
 template <reading How> DEVICE_INLINE uint64_t load_word(const read_args &args, uint64_t at)
 {
-  const recsort_key_step &step = args.program.steps[0];
-  const unsigned char *const from = args.records + at * args.program.record_size + step.offset;
+  const unsigned char *const from = key_at(&args.program.columns[0], at);
   if (How == WORDS_OF_4) return *(const uint32_t *)from;
   if (How == WORDS_OF_8) return *(const uint64_t *)from;
   return 0;
@@ -143,8 +141,7 @@ DEVICE_INLINE pair pair_with(const read_args &args, uint64_t at, uint64_t word, 
     if (big != key_host_is_big_endian()) word = turn_bytes(word, How == WORDS_OF_4 ? 4 : 8);
     return {{at, key_code(&step, word, valid), 0}};
   }
-  const records_key key =
-      make_key(&args.program, How == COMPUTED, args.records + at * args.program.record_size, valid);
+  const records_key key = make_key(&args.program, How == COMPUTED, at, valid);
   return {{at, key.words[0], key.words[1]}};
 }
 
@@ -464,11 +461,10 @@ uint64_t divide(const matrix &shape, uint64_t head, char *memory, workspace *wor
 }
 
 template <reading How>
-device_status find(const device_head *job, const matrix &shape, const workspace &work)
+device_status find(const device_head *job, const read_args &from, const workspace &work)
 {
-  const read_args from = {*job->program, (const unsigned char *)job->records, job->facts, shape};
   const minima_args minima = {from, work};
-  const narrow_args groups = {work.minima,       NULL,       shape.columns, work.chosen,
+  const narrow_args groups = {work.minima,       NULL,       from.shape.columns, work.chosen,
                               work.chosen_count, work.bound, job->head};
   const collect_args collected = {from, work};
   const narrow_args records = {
@@ -476,7 +472,7 @@ device_status find(const device_head *job, const matrix &shape, const workspace 
   const rank_args ranked = {work.last, work.last_count, job->head, job->order, job->index_bits};
   const uint64_t most = SLACK * job->head, warps = rank_args::max_threads / WARP_SIZE;
   void *const on = job->stream;
-  device_status status = device_launch(find_minima<How>, shape.columns / STRIP,
+  device_status status = device_launch(find_minima<How>, from.shape.columns / STRIP,
                                        minima_args::max_threads, 0, on, minima);
   if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, groups);
   if (!status)
@@ -503,17 +499,18 @@ uint64_t device_head_bytes(uint64_t count, uint64_t head)
 
 device_status device_head_find(const device_head *job)
 {
-  const matrix shape = shape_of(job->count);
+  const read_args from = {program_for(job->program, job->records), job->facts,
+                          shape_of(job->count)};
   workspace work;
-  (void)divide(shape, job->head, (char *)job->memory, &work);
-  switch (reading_of(*job->program, job->records)) {
+  (void)divide(from.shape, job->head, (char *)job->memory, &work);
+  switch (reading_of(from.program)) {
   case WORDS_OF_4:
-    return find<WORDS_OF_4>(job, shape, work);
+    return find<WORDS_OF_4>(job, from, work);
   case WORDS_OF_8:
-    return find<WORDS_OF_8>(job, shape, work);
+    return find<WORDS_OF_8>(job, from, work);
   case FIELDS:
-    return find<FIELDS>(job, shape, work);
+    return find<FIELDS>(job, from, work);
   default:
-    return find<COMPUTED>(job, shape, work);
+    return find<COMPUTED>(job, from, work);
   }
 }

@@ -28,13 +28,27 @@ static inline bool has_computed(const records_program *program)
   return false;
 }
 
-DEVICE_INLINE records_key make_key(const records_program *program, bool computed,
-                                   const unsigned char *record, bool *valid)
+/* The program with columns, as kernels take it: if there is an array of records, parts of that. */
+static inline records_program program_for(const records_program *program, const void *records)
+{
+  records_program own = *program;
+  for (uint32_t s = 0; s < own.step_count && records; s++) {
+    own.columns[s].data = (const unsigned char *)records + own.steps[s].offset;
+    own.columns[s].stride = own.record_size;
+  }
+  return own;
+}
+
+/* The key of record `i`. */
+DEVICE_INLINE records_key make_key(const records_program *program, bool computed, uint64_t i,
+                                   bool *valid)
 {
   records_key key = {{0, 0}};
   for (uint32_t s = 0; s < program->step_count; s++) {
     const recsort_key_step *const step = &program->steps[s];
-    const uint64_t code = computed ? key_step(step, record, valid) : key_field(step, record, valid);
+    const recsort_key_column *const column = &program->columns[s];
+    const uint64_t code = computed ? key_step_in(step, column, i, valid)
+                                   : key_field_at(step, key_at(column, i), valid);
     if (step->width) place_code(&key, step->shift, code);
   }
   return key;

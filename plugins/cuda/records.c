@@ -97,11 +97,10 @@ DEVICE_INLINE void store_key(const encode_args *args, uint64_t i, records_key ke
   }
 }
 
-DEVICE_INLINE void encode_record(const encode_args *args, bool computed,
-                                 const unsigned char *record, uint64_t i)
+DEVICE_INLINE void encode_record(const encode_args *args, bool computed, uint64_t i)
 {
   bool valid = true;
-  const records_key key = make_key(&args->program, computed, record, &valid);
+  const records_key key = make_key(&args->program, computed, i, &valid);
   if (!valid) args->facts->invalid = 1;
   store_key(args, i, key);
 }
@@ -109,9 +108,9 @@ DEVICE_INLINE void encode_record(const encode_args *args, bool computed,
 DEVICE_INLINE void encode(const encode_args *args, bool computed)
 {
   const uint64_t i = records_thread();
-  const unsigned char *const record = args->records + i * args->program.record_size;
-  if (i < args->count) encode_record(args, computed, record, i);
+  if (i < args->count) encode_record(args, computed, i);
   if (args->unit == 0) return;
+  const unsigned char *const record = args->records + i * args->program.record_size;
   const uint64_t hash =
       i < args->count ? hash_record(record, args->program.record_size, args->unit) : 0;
   add_hashes(&args->facts->came, hash);
@@ -131,7 +130,8 @@ device_status records_encode(const records_program *program, const void *records
                              void *keys, bool summed, records_facts *facts, void *stream)
 {
   const uint32_t unit = summed ? load_unit(program->record_size) : 0;
-  encode_args args = {*program, (const unsigned char *)records, keys, facts, count, unit};
+  encode_args args = {
+      program_for(program, records), (const unsigned char *)records, keys, facts, count, unit};
   const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
   return has_computed(program) ? DEVICE_LAUNCH(encode_keys, grid, RECORDS_BLOCK, 0, stream, args)
                                : DEVICE_LAUNCH(encode_fields, grid, RECORDS_BLOCK, 0, stream, args);
@@ -165,8 +165,7 @@ DEVICE_INLINE void encode_in_segment(const segments_args *args, bool computed)
   records_key key = {{0, 0}};
   if (number > 0 && number <= segments->count) {
     bool valid = true;
-    key = make_key(&encode->program, computed, encode->records + i * encode->program.record_size,
-                   &valid);
+    key = make_key(&encode->program, computed, i, &valid);
     if (!valid) encode->facts->invalid = 1;
   }
   place_code(&key, args->key_bits, number);
@@ -189,7 +188,7 @@ device_status records_encode_segments(const records_program *program, const void
                                       void *stream)
 {
   segments_args args = {
-      {*program, (const unsigned char *)records, keys, facts, count, 0}, *segments, key_bits};
+      {program_for(program, records), NULL, keys, facts, count, 0}, *segments, key_bits};
   const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
   return has_computed(program)
              ? DEVICE_LAUNCH(encode_segment_keys, grid, RECORDS_BLOCK, 0, stream, args)
@@ -207,11 +206,10 @@ typedef struct confirm_args {
   uint32_t unit;
 } confirm_args;
 
-DEVICE_INLINE bool has_key(const confirm_args *args, bool computed, const unsigned char *record,
-                           uint64_t i)
+DEVICE_INLINE bool has_key(const confirm_args *args, bool computed, uint64_t i)
 {
   bool valid = true;
-  const records_key key = make_key(&args->program, computed, record, &valid);
+  const records_key key = make_key(&args->program, computed, i, &valid);
   const uint64_t *const words = (const uint64_t *)args->keys;
   if (args->program.key_width == 32)
     return ((const uint32_t *)args->keys)[i] == (uint32_t)key.words[0];
@@ -225,7 +223,7 @@ DEVICE_INLINE void confirm(const confirm_args *args, bool computed)
   const unsigned char *const record = args->records + i * args->program.record_size;
   uint64_t hash = 0;
   if (i < args->count) {
-    if (!has_key(args, computed, record, i)) args->facts->strayed = 1;
+    if (!has_key(args, computed, i)) args->facts->strayed = 1;
     hash = hash_record(record, args->program.record_size, args->unit);
   }
   add_hashes(&args->facts->left, hash);
@@ -244,8 +242,9 @@ DEVICE_KERNEL(confirm_keys, RECORDS_BLOCK, confirm_args, args)
 device_status records_confirm(const records_program *program, const void *records, uint64_t count,
                               const void *keys, records_facts *facts, void *stream)
 {
-  confirm_args args = {*program, (const unsigned char *)records, keys, facts,
-                       count,    load_unit(program->record_size)};
+  confirm_args args = {
+      program_for(program, records),  (const unsigned char *)records, keys, facts, count,
+      load_unit(program->record_size)};
   const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
   return has_computed(program)
              ? DEVICE_LAUNCH(confirm_keys, grid, RECORDS_BLOCK, 0, stream, args)

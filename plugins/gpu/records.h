@@ -16,12 +16,14 @@ extern "C" {
 
 enum { RECORDS_MOST_STEPS = 16 };
 
-/* A key program, passed to kernels by value. Keys have at most 128 bits. */
+/* A key program, passed to kernels by value. Keys have at most 128 bits. The functions here that
+ * take a program and `records` read its columns if `records` is NULL, and otherwise ignore them. */
 typedef struct records_program {
   uint64_t record_size;
   uint32_t key_width;
   uint32_t step_count;
   recsort_key_step steps[RECORDS_MOST_STEPS];
+  recsort_key_column columns[RECORDS_MOST_STEPS];
 } records_program;
 
 /* Results, in memory that the device can write, 0 at first. */

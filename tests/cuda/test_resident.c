@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "recsort/device.h"
+#include "support/columns.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
 #include "support/random.h"
@@ -203,15 +204,20 @@ static recsort_device_sorter *create(const char *yaml, recsort_device_limits lim
 }
 
 /* The permutation, by the host. */
-static void find_expected(unsigned kind, const void *records, size_t count, uint64_t *order)
+static void find_order(const char *yaml, const void *records, size_t count, uint64_t *order)
 {
   const recsort_options options = {.struct_size = sizeof options, .plugin = "cpu"};
-  recsort_schema *const schema = load(kinds[kind].yaml);
+  recsort_schema *const schema = load(yaml);
   recsort_sorter *sorter = NULL;
   assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
   assert_int_equal(recsort_argsort(sorter, records, count, order, 64, NULL), RECSORT_OK);
   recsort_sorter_destroy(sorter);
   recsort_schema_destroy(schema);
+}
+
+static void find_expected(unsigned kind, const void *records, size_t count, uint64_t *order)
+{
+  find_order(kinds[kind].yaml, records, count, order);
 }
 
 /* ---- A case ---- */
@@ -634,6 +640,118 @@ static void long_segments_are_reported(void **state)
   recsort_device_sorter_destroy(sorter);
 }
 
+/* ---- Columns ---- */
+
+static const char body[] =
+    "record: Body\n" NATIVE "layout: packed\nfields:\n- {name: h, type: float16}\n"
+    "- {name: y, type: float64}\n- {name: x, type: float32}\n- {name: kind, type: uint8}\n"
+    "keys: [{distance: {fields: [x, y, h], from: [1, 2, 0]}, order: desc}, kind]\n";
+enum { BODY = 15, BODY_Y = 2, BODY_X = 10, BODY_KIND = 14 };
+
+static void fill_bodies(unsigned char *records, size_t count, uint64_t *random)
+{
+  memset(records, 0, count * BODY);
+  for (size_t i = 0; i < count; i++) {
+    const float x = (float)random_below(random, 40);
+    const double y = (double)random_below(random, 40);
+    memcpy(records + i * BODY + BODY_X, &x, sizeof x);
+    memcpy(records + i * BODY + BODY_Y, &y, sizeof y);
+    records[i * BODY + BODY_KIND] = (unsigned char)random_below(random, 2);
+  }
+}
+
+/* The permutation of all records or of the first ones, or of the segments before and behind the
+ * middle; companions move, and so does the first column, in place, if its values follow one
+ * another. */
+static void check_columns(const char *yaml, const both *records, size_t head, bool halves,
+                          recsort_device_sorter *sorter, uint64_t *random)
+{
+  const size_t size = records->element, count = records->size / size,
+               bytes = columns_bytes(size, count);
+  const size_t wanted = head && head < count ? head : count;
+  unsigned char *const host = malloc(bytes), *const device = make(bytes);
+  uint64_t *const expected = malloc(count * sizeof *expected);
+  both order = make_both(wanted, 4, 0, random);
+  both some = make_both(count, 3, 1, random), moved = make_both(wanted, 3, 2, random);
+  const uint32_t offsets[] = {0, (uint32_t)count / 2, (uint32_t)count};
+  uint32_t *const given = make(sizeof offsets);
+  recsort_schema *const schema = load(yaml);
+  recsort_column columns[COLUMNS_MOST];
+  assert_true(host && expected);
+  const size_t column_count = columns_split(schema, records->host, count, host, random, columns);
+  const recsort_field *const first = recsort_schema_fields(schema, NULL);
+  const unsigned char *const values = columns[0].data;
+  put(device, host, bytes);
+  put(given, offsets, sizeof offsets);
+  for (size_t c = 0; c < column_count; c++)
+    columns[c].data = device + ((const unsigned char *)columns[c].data - host);
+  const size_t half = halves ? offsets[1] : count;
+  find_order(yaml, records->host, half, expected);
+  if (halves) find_order(yaml, records->host + half * size, count - half, expected + half);
+  for (size_t i = half; i < count; i++)
+    expected[i] += half;
+  both own = {(unsigned char *)values, (unsigned char *)columns[0].data, count * first->size,
+              first->size};
+  const bool moves = columns[0].stride == 0 && !head;
+  enqueue(sorter, (recsort_device_job){
+                      .count = count,
+                      .permutation = order.device,
+                      .arrays = (recsort_device_array[]){{some.device, moved.device, 3},
+                                                         {own.device, own.device, own.element}},
+                      .array_count = 1 + moves,
+                      .offsets = halves ? given : NULL,
+                      .segment_count = 2,
+                      .head = head,
+                      .columns = columns,
+                      .column_count = column_count});
+  expect_permutation(&order, expected);
+  expect_moved(&moved, some.host, expected);
+  if (moves) {
+    unsigned char *const found = malloc(own.size + 1);
+    assert_non_null(found);
+    get(found, own.device, own.size);
+    for (size_t i = 0; i < count; i++)
+      assert_memory_equal(found + i * own.element, own.host + expected[i] * own.element,
+                          own.element);
+    free(found);
+  }
+  free(host);
+  free(expected);
+  drop(device);
+  drop(given);
+  drop_both(&order, 0);
+  drop_both(&some, 1);
+  drop_both(&moved, 2);
+  recsort_schema_destroy(schema);
+}
+
+static void columns_are_read_where_they_are(void **state)
+{
+  static const size_t sizes[] = {2, 100, 4000, 70000};
+  uint64_t random = 12;
+  (void)state;
+  for (unsigned kind = 0; kind <= COUNT_OF(kinds); kind++) {
+    const bool computed = kind == COUNT_OF(kinds);
+    const char *const yaml = computed ? body : kinds[kind].yaml;
+    recsort_device_sorter *const sorter =
+        create(yaml, (recsort_device_limits){.most_records = most(),
+                                             .most_in_place = 32,
+                                             .most_segments = kind == WIDE ? 0 : 2});
+    for (size_t s = 0; s < COUNT_OF(sizes) && sizes[s] <= most(); s++) {
+      both records = make_both(sizes[s], computed ? BODY : kinds[kind].size, 0, &random);
+      if (computed)
+        fill_bodies(records.host, sizes[s], &random);
+      else
+        fill(kind, records.host, sizes[s], &random);
+      check_columns(yaml, &records, 0, false, sorter, &random);
+      check_columns(yaml, &records, 1 + sizes[s] / 150, false, sorter, &random);
+      if (kind != WIDE) check_columns(yaml, &records, 0, true, sorter, &random);
+      drop_both(&records, 0);
+    }
+    recsort_device_sorter_destroy(sorter);
+  }
+}
+
 /* ---- What is refused or reported ---- */
 
 static void wrong_limits_are_refused(void **state)
@@ -727,6 +845,14 @@ static void wrong_jobs_are_refused(void **state)
               .array_count = 1, .head = 9);
   REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "head is 9, but with segments", .count = 10,
               .records = memory, .offsets = memory, .segment_count = 1, .head = 9);
+  const recsort_column keys = {"key", memory, 0}, others = {"other", memory, 0};
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "with columns, records and sorted must be NULL",
+              .count = 10, .records = memory, .columns = &keys, .column_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "with columns, records and sorted must be NULL",
+              .count = 10, .sorted = memory, .columns = &keys, .column_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "no field of the record is \"other\"", .count = 10,
+              .columns = &others, .column_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "need the field \"key\"", .count = 10, .columns = &keys);
   const recsort_options headed = {.struct_size = sizeof headed, .head = 1};
   const recsort_device_limits good = {.struct_size = sizeof good, .most_records = 1},
                               bad = {.struct_size = 4};
@@ -932,6 +1058,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(short_segments_are_sorted_in_tiles, open_stream,
                                       close_stream),
       cmocka_unit_test_setup_teardown(long_segments_are_reported, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(columns_are_read_where_they_are, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_limits_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_jobs_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(many_arrays_move, open_stream, close_stream),

@@ -16,7 +16,7 @@
 
 #ifdef __CUDACC__
 #define RECSORT_HD __host__ __device__
-#define RECSORT_APART __noinline__
+#define RECSORT_APART inline /* a call would take more registers */
 #else
 #define RECSORT_HD
 #define RECSORT_APART __attribute__((noinline, unused))

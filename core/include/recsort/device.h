@@ -81,7 +81,7 @@ typedef struct recsort_device_array {
   size_t element_size; /* at most 8 MiB */
 } recsort_device_array;
 
-/* A sort. All pointers but `arrays` are to device memory. */
+/* A sort. All pointers but `arrays` and `columns` are to device memory. */
 typedef struct recsort_device_job {
   size_t struct_size;
   void *stream;        /* a cudaStream_t; NULL: the default stream */
@@ -99,7 +99,14 @@ typedef struct recsort_device_job {
   uint32_t reserved;
   size_t head; /* only the first `head` records of the order are wanted; 0: all. See "The first
                 * records" below */
+  const recsort_column *columns; /* instead of `records`, if fields are in arrays of their own;
+                                  * NULL: they are not. See "Columns" below */
+  size_t column_count;
 } recsort_device_job;
+
+/* Columns: keys are made of the fields where they are, as by recsort_argsort_columns; the `data` of
+ * a column is device memory. Then `records` and `sorted` are NULL. What `arrays` has is moved,
+ * which may be the columns themselves, in place. */
 
 /* The first records: with a head less than `count`, `sorted`, `permutation` and each `to` get
  * `head` elements, the first ones of what they get without it. Then nothing may be moved in place,

@@ -393,7 +393,7 @@ typedef struct recsort_plugin_device_job {
   uint32_t array_count;
   void *stream;
   uint64_t count;      /* 0 is allowed */
-  const void *records; /* the keys are made of these; unaligned */
+  const void *records; /* the keys are made of these; unaligned. NULL: of the program's columns */
   void *permutation;   /* NULL: not wanted */
   const recsort_plugin_device_array *arrays;
   const void *offsets; /* NULL: all records are sorted. Otherwise segment s, records [offset s,
