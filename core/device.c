@@ -10,6 +10,9 @@
 
 enum { MOST_ELEMENT = 8 << 20 };
 
+/* Versions of plugins. */
+enum { MINOR_WITH_HEAD = 3, MINOR_WITH_COLUMNS = 4, MINOR_WITH_POINT_AT = 4 };
+
 struct recsort_device_sorter {
   recsort_sorter *own; /* its plan and its plugin; it has no records */
   recsort_device_limits limits;
@@ -142,21 +145,14 @@ static recsort_status check_array(const recsort_device_sorter *sorter,
   return RECSORT_OK;
 }
 
-/* Refuses what the plugin's version does not know. */
-static recsort_status check_version(const recsort_device_sorter *sorter,
-                                    const recsort_device_job *job, recsort_error *error)
+/* Refuses what came with a later minor version than the plugin's. */
+static recsort_status check_version(const recsort_device_sorter *sorter, uint32_t minor,
+                                    const char *what, recsort_error *error)
 {
-  enum { MINOR_WITH_HEAD = 3, MINOR_WITH_COLUMNS = 4 };
   const recsort_plugin *const plugin = instance_of(sorter)->plugin;
-  const uint32_t minor = plugin->abi & 0xffff;
-  if (minor < MINOR_WITH_HEAD && job->head)
-    return rs_fail(error, RECSORT_PLUGIN_ERROR,
-                   "plugin \"%s\" is of an earlier version, which always sorts all records",
-                   plugin->name);
-  if (minor < MINOR_WITH_COLUMNS && job->columns)
-    return rs_fail(error, RECSORT_PLUGIN_ERROR,
-                   "plugin \"%s\" is of an earlier version, which reads no columns", plugin->name);
-  return RECSORT_OK;
+  if ((plugin->abi & 0xffff) >= minor) return RECSORT_OK;
+  return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" is of an earlier version, which %s",
+                 plugin->name, what);
 }
 
 static recsort_status check_job(const recsort_device_sorter *sorter, const recsort_device_job *job,
@@ -188,7 +184,10 @@ static recsort_status check_job(const recsort_device_sorter *sorter, const recso
     const recsort_device_array moved = {job->records, job->sorted, record_size};
     status = check_array(sorter, job, &moved, "sorted", 0, error);
   }
-  if (!status) status = check_version(sorter, job, error);
+  if (!status && job->head)
+    status = check_version(sorter, MINOR_WITH_HEAD, "always sorts all records", error);
+  if (!status && job->columns)
+    status = check_version(sorter, MINOR_WITH_COLUMNS, "reads no columns", error);
   for (size_t a = 0; !status && a < job->array_count; a++)
     status = check_array(sorter, job, &job->arrays[a], "array", a, error);
   return status;
@@ -267,4 +266,15 @@ recsort_status recsort_device_sorter_set_parameter(recsort_device_sorter *sorter
                                                    recsort_error *error)
 {
   return recsort_sorter_set_parameter(sorter ? sorter->own : NULL, name, values, count, error);
+}
+
+recsort_status recsort_device_sorter_bind_parameter(recsort_device_sorter *sorter, const char *name,
+                                                    const double *values, size_t count,
+                                                    recsort_error *error)
+{
+  if (!sorter || !name || !values)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter, name and values must not be NULL");
+  const recsort_status status = check_version(
+      sorter, MINOR_WITH_POINT_AT, "reads no parameters from the device's memory", error);
+  return status ? status : rs_plan_bind_parameter(&sorter->own->plan, name, values, count, error);
 }

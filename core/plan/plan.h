@@ -51,6 +51,10 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
 recsort_status rs_plan_set_parameter(rs_plan *plan, const char *name, const double *values,
                                      size_t count, recsort_error *error);
 
+/* The same, but the values are read from memory of a device when a sort there makes keys. */
+recsort_status rs_plan_bind_parameter(rs_plan *plan, const char *name, const double *values,
+                                      size_t count, recsort_error *error);
+
 /* INVALID_ARGUMENT if a parameter is not set yet. */
 recsort_status rs_plan_check_parameters(const rs_plan *plan, recsort_error *error);
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <cuda_runtime_api.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -923,6 +924,38 @@ static void invalid_values_are_reported(void **state)
   recsort_device_sorter_destroy(sorter);
 }
 
+/* The oracle of two points; static, as qsort has no context. */
+static const float *judged;
+static double judged_eye[2], judged_other;
+
+static float far_from(const float *at)
+{
+  const double x = (double)at[0] - judged_eye[0], y = (double)at[1] - judged_eye[1];
+  return (float)(x * x + y * y);
+}
+
+static int compare_places(const void *one, const void *two)
+{
+  const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)two;
+  const float *const p = judged + 2 * a, *const q = judged + 2 * b;
+  const float near = far_from(p), far = far_from(q);
+  const double there = fabs((double)p[1] - judged_other), here = fabs((double)q[1] - judged_other);
+  if (near < far || near > far) return near < far ? -1 : 1; /* NaNs are equal */
+  if (there < here || there > here) return there > here ? -1 : 1;
+  return (a > b) - (a < b);
+}
+
+static void find_by_points(const float *records, size_t count, const double *eye, double other,
+                           uint64_t *order)
+{
+  judged = records;
+  memcpy(judged_eye, eye, sizeof judged_eye);
+  judged_other = other;
+  for (size_t i = 0; i < count; i++)
+    order[i] = i;
+  qsort(order, count, sizeof *order, compare_places);
+}
+
 /* A point that is set later counts for later sorts. */
 static void points_are_set_between_sorts(void **state)
 {
@@ -955,6 +988,96 @@ static void points_are_set_between_sorts(void **state)
           RECSORT_INVALID_ARGUMENT);
   drop(memory);
   drop(order);
+  recsort_device_sorter_destroy(sorter);
+}
+
+/* A point in the device's memory counts when the stream gets there: a graph of one sort is replayed
+ * with others. */
+static void points_are_read_by_the_device(void **state)
+{
+  enum { COUNT = 3000, POINTS = 6 };
+  static const char yaml[] =
+      "record: P\n" NATIVE "fields: [{name: x, type: float32}, {name: y, type: float32}]\n"
+      "keys: [{distance: {fields: [x, y], from: eye}}, {distance: {fields: [y], from: other}, "
+      "order: desc}]\n";
+  uint64_t random = 13, expected[COUNT];
+  recsort_device_sorter *const sorter =
+      create(yaml, (recsort_device_limits){.most_records = COUNT});
+  both records = make_both(COUNT, 8, 0, &random), order = make_both(COUNT, 4, 0, &random);
+  double *const eye = make(2 * sizeof *eye);
+  const double other = -3;
+  const recsort_device_job job = {.struct_size = sizeof job,
+                                  .stream = stream,
+                                  .count = COUNT,
+                                  .records = records.device,
+                                  .permutation = order.device};
+  recsort_error error = {0};
+  (void)state;
+  for (size_t i = 0; i < COUNT; i++) {
+    const float at[] = {(float)random_below(&random, 30), (float)random_below(&random, 30)};
+    memcpy(records.host + i * sizeof at, at, sizeof at);
+  }
+  put(records.device, records.host, records.size);
+  if (recsort_device_sorter_bind_parameter(sorter, "eye", eye, 2, &error) ||
+      recsort_device_sorter_set_parameter(sorter, "other", &other, 1, &error))
+    fail_msg("%s", error.text);
+#ifdef RS_REAL_GPU
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
+#endif
+  for (int p = 0; p < POINTS; p++) {
+    const double point[] = {p == 4 ? 1e300 : 5 * p, p == 5 ? (double)NAN : 20 - 3 * p};
+    put(eye, point, sizeof point);
+#ifdef RS_REAL_GPU
+    assert_int_equal(cudaGraphLaunch(replay, stream), cudaSuccess);
+#else
+    if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+#endif
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    find_by_points((const float *)(const void *)records.host, COUNT, point, other, expected);
+    expect_permutation(&order, expected);
+  }
+  const double fixed[] = {7, 7}; /* from the host again; what the device has does not matter */
+  assert_int_equal(recsort_device_sorter_set_parameter(sorter, "eye", fixed, 2, NULL), RECSORT_OK);
+  assert_int_equal(recsort_device_sort(sorter, &job, NULL), RECSORT_OK);
+  assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+  find_by_points((const float *)(const void *)records.host, COUNT, fixed, other, expected);
+  expect_permutation(&order, expected);
+#ifdef RS_REAL_GPU
+  assert_int_equal(cudaGraphExecDestroy(replay), cudaSuccess);
+  assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+#endif
+  drop(eye);
+  drop_both(&records, 0);
+  drop_both(&order, 0);
+  recsort_device_sorter_destroy(sorter);
+}
+
+static void wrong_points_are_refused(void **state)
+{
+  static const char yaml[] = "record: P\n" NATIVE "fields: [{name: x, type: float32}]\n"
+                             "keys: [{distance: {fields: [x, x], from: eye}}]\n";
+  recsort_device_sorter *const sorter = create(yaml, (recsort_device_limits){.most_records = 1});
+  double *const eye = make(3 * sizeof *eye);
+  (void)state;
+  REFUSED(recsort_device_sorter_bind_parameter(NULL, "eye", eye, 2, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_bind_parameter(sorter, NULL, eye, 2, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_bind_parameter(sorter, "eye", NULL, 2, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_bind_parameter(sorter, "nose", eye, 2, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_bind_parameter(sorter, "eye", eye, 1, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_bind_parameter(
+              sorter, "eye", (const double *)(const void *)((const char *)eye + 4), 2, &error),
+          RECSORT_INVALID_ARGUMENT);
+  drop(eye);
   recsort_device_sorter_destroy(sorter);
 }
 
@@ -1064,6 +1187,8 @@ int main(void)
       cmocka_unit_test_setup_teardown(many_arrays_move, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(invalid_values_are_reported, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(points_are_set_between_sorts, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(points_are_read_by_the_device, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(wrong_points_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(first_records_by_distance, open_stream, close_stream),
 #ifdef RS_REAL_GPU
       cmocka_unit_test_setup_teardown(many_records_ask_no_host, open_stream, close_stream),

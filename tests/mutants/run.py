@@ -420,6 +420,11 @@ MUTANTS = [
     ('plugins/cuda/record_key.h', 's < own.step_count && records;', 's < own.step_count;'),
     ('plugins/gpu/resident_records.c', 'if (program->columns)\n    memcpy(own.columns', 'if (false)\n    memcpy(own.columns'),
     ('core/device.c', 'if (job->columns && (job->records || job->sorted))', 'if (job->columns && job->records)'),
+    # a point in the device's memory
+    ('core/include/recsort/computed_key.h', 'if (operand->flags & RECSORT_KEY_POINT_AT)', 'if (false)'),
+    ('core/plan/plan.c', '(operand->flags & ~RECSORT_KEY_POINT_AT)', '(operand->flags)'),
+    ('core/plan/plan.c', '(uintptr_t)(values + v)', '(uintptr_t)values'),
+    ('core/plan/plan.c', 'if ((uintptr_t)values % sizeof *values)', 'if (false)'),
     ('plugins/cuda/record_key.h', 'bit ? code >> (64 - bit) : 0', '0'),
     ('plugins/cuda/record_key.h', 'low ? above : here', 'low ? 0 : here'),
     # merges of runs on the device

@@ -128,7 +128,8 @@ typedef struct recsort_device_job {
  * several streams, order them yourself.
  *
  * The sort uses the values that parameters have when you make this call
- * (recsort_device_sorter_set_parameter); a graph keeps them. Where a record with an invalid value
+ * (recsort_device_sorter_set_parameter), and a graph keeps them; or it reads them later, where
+ * recsort_device_sorter_bind_parameter said. Where a record with an invalid value
  * of an enum goes is not specified.
  *
  * If you capture the stream, the device detects whether 2^21 records or more are sorted, reversed
@@ -155,6 +156,15 @@ RECSORT_API recsort_status recsort_device_sorter_set_parameter(recsort_device_so
                                                                const char *name,
                                                                const double *values, size_t count,
                                                                recsort_error *error);
+
+/* The same, but `values` is device memory, aligned to 8 bytes, which each of these sorts reads when
+ * the stream gets there. So a graph can be replayed with another point. The values should be
+ * finite: with an infinity or a NaN among them, distances are infinite or NaNs, and those are
+ * equal. Errors: also PLUGIN_ERROR (the plugin is of an earlier version). */
+RECSORT_API recsort_status recsort_device_sorter_bind_parameter(recsort_device_sorter *sorter,
+                                                                const char *name,
+                                                                const double *values, size_t count,
+                                                                recsort_error *error);
 
 #ifdef __cplusplus
 }

@@ -214,7 +214,10 @@ enum {
   RECSORT_KEY_BIG_ENDIAN = 1, /* the integer is big-endian in the record */
   RECSORT_KEY_DESCENDING = 2, /* the code is complemented, except for NaNs without NAN_TOTAL */
   RECSORT_KEY_NAN_FIRST = 4,  /* floats: NaNs become the least code; otherwise the greatest */
-  RECSORT_KEY_NAN_TOTAL = 8   /* floats: every bit counts, as in IEEE 754 totalOrder */
+  RECSORT_KEY_NAN_TOTAL = 8,  /* floats: every bit counts, as in IEEE 754 totalOrder */
+  RECSORT_KEY_POINT_AT =
+      16 /* operands of DISTANCE: `bias` holds the address of the double, in
+          * memory of the device; only for recsort_plugin_device.sort. Since 1.4 */
 };
 
 /* One field of the key, or up to 8 bytes of a longer one. Its code of `width` bits goes to bit
