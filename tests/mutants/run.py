@@ -199,6 +199,11 @@ MUTANTS = [
     ('plugins/cuda/runtime.c', 'available / LEFT, device->memory_limit', 'available / LEFT, UINT64_MAX'),
     ('plugins/cuda/options.c', 'number > UINT64_MAX >> shift', 'false'),
     ('plugins/cuda/options.c', 'number == 0 ||', ''),
+    ('plugins/cuda/runtime.c', '!current || number != device->number', '!current'),
+    ('plugins/cuda/runtime.c', 'status || !active', 'status'),
+    ('plugins/cuda/runtime.c', '(!current || current == device->context)', '!current'),
+    ('plugins/cuda/runtime.c', '  device->context = current;\n  return', '  return'),
+    ('plugins/cuda/runtime.c', 'if (device->retained) (void)', '(void)'),
     ('plugins/cuda/runtime.c', '(void)cuda_of(device)->contexts.pop(&ignored)', '(void)device, ignored = NULL, (void)ignored'),
     ('plugins/gpu/device_records.c', 'facts.strayed ?', 'facts.broken ?'),
     # merges of runs by the CUDA plugin

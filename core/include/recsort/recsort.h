@@ -518,11 +518,12 @@ typedef struct recsort_sorter recsort_sorter;
  *    have, or a wrong value, is an error if you named the plugin; with "auto" the plugin is not
  *    used, and recsort_stats.fallback says so.
  *  - The CUDA plugin sorts on the device that is current in the thread that opens it, or on the one
- *    whose number the option `device` gives. It may then be called from any thread, and changes no
- *    thread's current device. It allocates device memory on demand, up to all that is free or to
- *    the option `memory`: bytes, or a number with a suffix K, M, G or T for multiples of 2^10,
- *    2^20, 2^30 or 2^40. The environment variable RECSORT_CUDA_MEMORY sets the same limit if the
- *    option does not.
+ *    whose number the option `device` gives. If the current context is one of that device, it is
+ *    used, and must outlive the sorter; otherwise the primary one is. The plugin may then be called
+ *    from any thread, and changes no thread's current device. It allocates device memory on demand,
+ *    up to all that is free or to the option `memory`: bytes, or a number with a suffix K, M, G or
+ *    T for multiples of 2^10, 2^20, 2^30 or 2^40. The environment variable RECSORT_CUDA_MEMORY sets
+ *    the same limit if the option does not.
  * Errors: INVALID_KEY (also if there are no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY,
  * INVALID_ARGUMENT. Any thread. */
 RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
