@@ -55,9 +55,9 @@ typedef struct recsort_device_limits {
  *    sort on a device; there is one, "cuda".
  *  - The device is the one that is current in your thread, or the one of the plugin's option
  *    `device`. If the current context is one of that device, it is used; otherwise the device's
- *    primary one is, as by the CUDA runtime. Streams and memory must be of that context, and it must
- *    outlive the sorter. Later calls may come from threads with another device or context, or none;
- *    no call changes those of your thread.
+ *    primary one is, as by the CUDA runtime. Streams and memory must be of that context, which must
+ *    outlive the sorter. Later calls may come from threads with another device or context, or
+ *    none; no call changes those of your thread.
  *  - The memory: for each record two keys (of 32, 64 or 128 bits), two indices and most_in_place
  *    bytes; for up to 2^28 records up to 70 MiB more. recsort_device_sorter_memory says how much.
  *  - Keys have at most 128 bits in all, with the number of a segment, if there are any.
