@@ -272,6 +272,7 @@ static CUresult get_state(CUdevice device, unsigned *flags, int *active)
 /* Makes the context of a device that is not its primary one, and pushes it. For tests. */
 static CUresult create(CUcontext *context, unsigned flags, CUdevice device)
 {
+  TURN;
   (void)flags;
   *context = &contexts[STANDIN_DEVICES + device];
   (*context)->retained++;
@@ -281,6 +282,7 @@ static CUresult create(CUcontext *context, unsigned flags, CUdevice device)
 
 static CUresult destroy(CUcontext context)
 {
+  TURN;
   context->retained--;
   if (&contexts[devices[depth]] == context) depth--;
   return CUDA_SUCCESS;

@@ -33,13 +33,18 @@ static void fill(void)
   memcpy(entities, input, sizeof input);
 }
 
-static bool in_order(void)
+static bool are_in_order(const entity *sorted)
 {
   for (size_t i = 1; i < COUNT; i++) {
-    const float a = entities[i - 1].distance, b = entities[i].distance;
-    if (a < b || (a == b && entities[i - 1].x >= entities[i].x)) return false;
+    const float a = sorted[i - 1].distance, b = sorted[i].distance;
+    if (a < b || (a == b && sorted[i - 1].x >= sorted[i].x)) return false;
   }
   return true;
+}
+
+static bool in_order(void)
+{
+  return are_in_order(entities);
 }
 
 /* `told`: up to three options, separated by semicolons. */
@@ -280,6 +285,60 @@ static void test_no_primary_context_is_made(void **state)
   expect_only(STANDIN_DEVICES + 3);
 }
 
+/* ---- At once ---- */
+
+typedef struct worker {
+  pthread_t thread;
+  int device;
+  bool own_context; /* not the primary one */
+  bool good;
+} worker;
+
+static void *work_alone(void *context)
+{
+  enum { SORTS = 5 };
+  worker *const w = context;
+  entity mine[COUNT];
+  recsort_sorter *sorter = NULL;
+  CUcontext made = NULL;
+  int found = -1;
+  w->good = cudaSetDevice(w->device) == cudaSuccess;
+  if (w->own_context) made = make_context(w->device);
+  w->good &= create("cuda", NULL, &sorter, NULL) == RECSORT_OK;
+  for (int i = 0; i < SORTS; i++) {
+    memcpy(mine, input, sizeof mine);
+    w->good &= recsort_sort(sorter, mine, COUNT, NULL) == RECSORT_OK && are_in_order(mine);
+  }
+  recsort_sorter_destroy(sorter);
+  w->good &= standin_depth() == w->own_context;
+  if (made) drop_context(made);
+  w->good &= cudaGetDevice(&found) == cudaSuccess && found == w->device;
+  return NULL;
+}
+
+/* A thread for each context of each device, all at the same time. */
+static void test_all_devices_at_once(void **state)
+{
+  worker workers[2 * STANDIN_DEVICES];
+  (void)state;
+  begin(0);
+  fill();
+  for (int w = 0; w < 2 * STANDIN_DEVICES; w++) {
+    workers[w] = (worker){.device = w % STANDIN_DEVICES, .own_context = w >= STANDIN_DEVICES};
+    assert_int_equal(pthread_create(&workers[w].thread, NULL, work_alone, &workers[w]), 0);
+  }
+  for (int w = 0; w < 2 * STANDIN_DEVICES; w++) {
+    assert_int_equal(pthread_join(workers[w].thread, NULL), 0);
+    assert_true(workers[w].good);
+  }
+  const standin_state after = standin_look();
+  for (int c = 0; c < 2 * STANDIN_DEVICES; c++)
+    assert_true(after.work[c] > 0);
+  assert_int_equal(after.misuses, 0);
+  assert_int_equal(after.blocks + after.streams, 0);
+  expect_current(0);
+}
+
 /* ---- Failures ---- */
 
 static void test_the_current_device_after_failures(void **state)
@@ -375,6 +434,7 @@ int main(void)
       cmocka_unit_test(test_the_device_of_the_options),
       cmocka_unit_test(test_another_thread),
       cmocka_unit_test(test_the_context_of_the_caller),
+      cmocka_unit_test(test_all_devices_at_once),
       cmocka_unit_test(test_the_current_device_after_failures),
       cmocka_unit_test(test_wrong_options),
       cmocka_unit_test(test_memory),
