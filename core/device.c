@@ -8,7 +8,10 @@
 #include "base/sized.h"
 #include "sorter.h"
 
-enum { MOST_ELEMENT = 8 << 20, MINOR_WITH_HEAD = 3 /* of a plugin's version */ };
+enum { MOST_ELEMENT = 8 << 20 };
+
+/* Versions of plugins. */
+enum { MINOR_WITH_HEAD = 3, MINOR_WITH_COLUMNS = 4, MINOR_WITH_POINT_AT = 4 };
 
 struct recsort_device_sorter {
   recsort_sorter *own; /* its plan and its plugin; it has no records */
@@ -142,6 +145,16 @@ static recsort_status check_array(const recsort_device_sorter *sorter,
   return RECSORT_OK;
 }
 
+/* Refuses what came with a later minor version than the plugin's. */
+static recsort_status check_version(const recsort_device_sorter *sorter, uint32_t minor,
+                                    const char *what, recsort_error *error)
+{
+  const recsort_plugin *const plugin = instance_of(sorter)->plugin;
+  if ((plugin->abi & 0xffff) >= minor) return RECSORT_OK;
+  return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" is of an earlier version, which %s",
+                 plugin->name, what);
+}
+
 static recsort_status check_job(const recsort_device_sorter *sorter, const recsort_device_job *job,
                                 recsort_error *error)
 {
@@ -151,7 +164,11 @@ static recsort_status check_job(const recsort_device_sorter *sorter, const recso
   if (job->count > sorter->limits.most_records)
     return rs_fail(error, RECSORT_PLUGIN_ERROR, "%zu records; the sorter is for at most %zu",
                    job->count, sorter->limits.most_records);
-  if (!job->records || (job->array_count && !job->arrays) || job->array_count > UINT32_MAX - 1)
+  if (job->columns && (job->records || job->sorted))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "with columns, records and sorted must be NULL; arrays are moved");
+  if ((!job->records && !job->columns) || (job->array_count && !job->arrays) ||
+      job->array_count > UINT32_MAX - 1)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and arrays must not be NULL");
   if (job->offsets &&
       (job->segment_count == 0 || job->segment_count > sorter->limits.most_segments))
@@ -160,10 +177,6 @@ static recsort_status check_job(const recsort_device_sorter *sorter, const recso
   if (job->offsets && head_of(job))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "head is %zu, but with segments all records are sorted", job->head);
-  if (job->head && (instance_of(sorter)->plugin->abi & 0xffff) < MINOR_WITH_HEAD)
-    return rs_fail(error, RECSORT_PLUGIN_ERROR,
-                   "plugin \"%s\" is of an earlier version, which always sorts all records",
-                   instance_of(sorter)->plugin->name);
   if (job->offset_bits != 0 && job->offset_bits != 32 && job->offset_bits != 64)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "offset_bits is %u, not 32 or 64",
                    job->offset_bits);
@@ -171,6 +184,10 @@ static recsort_status check_job(const recsort_device_sorter *sorter, const recso
     const recsort_device_array moved = {job->records, job->sorted, record_size};
     status = check_array(sorter, job, &moved, "sorted", 0, error);
   }
+  if (!status && job->head)
+    status = check_version(sorter, MINOR_WITH_HEAD, "always sorts all records", error);
+  if (!status && job->columns)
+    status = check_version(sorter, MINOR_WITH_COLUMNS, "reads no columns", error);
   for (size_t a = 0; !status && a < job->array_count; a++)
     status = check_array(sorter, job, &job->arrays[a], "array", a, error);
   return status;
@@ -225,7 +242,10 @@ recsort_status recsort_device_sort(recsort_device_sorter *sorter, const recsort_
     arrays = rs_allocate(&sorter->own->allocator, bytes);
     if (!arrays) return rs_fail_memory(error, bytes);
   }
-  status = sort_checked(sorter, &own, arrays, error);
+  if (own.columns)
+    status = rs_sorter_set_columns(sorter->own, own.columns, own.column_count, own.count, error);
+  if (!status) status = sort_checked(sorter, &own, arrays, error);
+  sorter->own->plan.program.columns = NULL;
   if (arrays != few) rs_release(&sorter->own->allocator, arrays, bytes);
   return status;
 }
@@ -246,4 +266,15 @@ recsort_status recsort_device_sorter_set_parameter(recsort_device_sorter *sorter
                                                    recsort_error *error)
 {
   return recsort_sorter_set_parameter(sorter ? sorter->own : NULL, name, values, count, error);
+}
+
+recsort_status recsort_device_sorter_bind_parameter(recsort_device_sorter *sorter, const char *name,
+                                                    const double *values, size_t count,
+                                                    recsort_error *error)
+{
+  if (!sorter || !name || !values)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter, name and values must not be NULL");
+  const recsort_status status = check_version(
+      sorter, MINOR_WITH_POINT_AT, "reads no parameters from the device's memory", error);
+  return status ? status : rs_plan_bind_parameter(&sorter->own->plan, name, values, count, error);
 }

@@ -205,6 +205,12 @@ static void note_invalid(selection *s, size_t first)
     continue;
 }
 
+/* The records from number `first` on; those of columns have no address. */
+static const void *records_from(const selection *s, size_t first)
+{
+  return s->records ? s->records + first * (size_t)s->sorter->plan.program.record_size : NULL;
+}
+
 static void select_piece(void *argument, size_t piece, unsigned slot)
 {
   selection *const s = argument;
@@ -213,10 +219,10 @@ static void select_piece(void *argument, size_t piece, unsigned slot)
   const team_range range = team_cut(s->count, piece, s->pieces);
   for (size_t first = range.begin; first < range.end; first += s->block) {
     const size_t left = range.end - first, count = left < s->block ? left : s->block;
-    const void *const records = s->records + first * (size_t)program->record_size;
+    const void *const records = records_from(s, first);
     if (s->plain) {
       c->keys = records;
-    } else if (!rs_key_encode_some(program, records, count, (void *)(c + 1))) {
+    } else if (!rs_key_encode_some(program, records, first, count, (void *)(c + 1))) {
       note_invalid(s, first);
       return;
     }
@@ -317,10 +323,8 @@ static void open_slots(const selection *s, uint64_t random)
 static recsort_status report_invalid(const selection *s, recsort_error *error)
 {
   const size_t first = s->invalid, left = s->count - first;
-  return rs_key_encode(&s->sorter->plan,
-                       s->records + first * (size_t)s->sorter->plan.program.record_size,
-                       left < s->block ? left : s->block, (void *)(slot_of(s, 0) + 1),
-                       team_of_at_most(s->team, 1), first, error);
+  return rs_key_encode(&s->sorter->plan, records_from(s, first), left < s->block ? left : s->block,
+                       (void *)(slot_of(s, 0) + 1), team_of_at_most(s->team, 1), first, error);
 }
 
 recsort_status rs_head_find(recsort_sorter *sorter, const void *records, size_t count,

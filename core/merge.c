@@ -142,7 +142,7 @@ static recsort_status find_fault(recsort_sorter *sorter, const merge_request *re
 static uint32_t encode(const recsort_key_program *program, const void *records, uint64_t count,
                        void *keys)
 {
-  return rs_key_encode_some(program, records, (size_t)count, keys);
+  return rs_key_encode_some(program, records, 0, (size_t)count, keys);
 }
 
 static recsort_plugin_merge_job job_of(const recsort_sorter *sorter, const merge_request *request)

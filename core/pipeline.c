@@ -197,7 +197,7 @@ typedef struct request {
 static uint32_t encode(const recsort_key_program *program, const void *records, uint64_t count,
                        void *keys)
 {
-  return rs_key_encode_some(program, records, (size_t)count, keys);
+  return rs_key_encode_some(program, records, 0, (size_t)count, keys);
 }
 
 /* Passes whole records to the plugin. request->moved stays false if it prefers keys. */
@@ -324,16 +324,14 @@ static recsort_status serve(recsort_sorter *sorter, request *r, recsort_error *e
   }
 }
 
-recsort_status recsort_find_permutation(recsort_sorter *sorter, const void *records, size_t count,
-                                        recsort_permutation *permutation, recsort_error *error)
+/* Finds the order of records, or of the columns that the program has. */
+static recsort_status find(recsort_sorter *sorter, const void *records, size_t count,
+                           recsort_permutation *permutation, recsort_error *error)
 {
   request r = {.records = records, .count = count};
   recsort_permutation given;
-  size_t bytes;
-  if (!permutation) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "permutation must not be NULL");
   const unsigned struct_size = permutation->struct_size;
-  recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
-  if (status == RECSORT_OK) status = rs_read_permutation(&given, permutation, error);
+  recsort_status status = rs_read_permutation(&given, permutation, error);
   if (status == RECSORT_OK) status = serve(sorter, &r, error);
   if (status) return status;
   r.order.sorting = sorter->sortings;
@@ -343,25 +341,78 @@ recsort_status recsort_find_permutation(recsort_sorter *sorter, const void *reco
   return status;
 }
 
-recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size_t count,
-                               void *index, unsigned index_bits, recsort_error *error)
+static recsort_status find_index(recsort_sorter *sorter, const void *records, size_t count,
+                                 void *index, unsigned index_bits, recsort_error *error)
 {
   recsort_permutation order = {.struct_size = sizeof order};
-  size_t bytes, index_bytes;
+  const recsort_status status = find(sorter, records, count, &order, error);
+  if (status == RECSORT_OK) rs_permutation_copy(&order, index, index_bits, sorter->team);
+  return status;
+}
+
+static recsort_status check_index(const recsort_sorter *sorter, size_t count, const void *index,
+                                  unsigned index_bits, size_t *bytes, recsort_error *error)
+{
   if ((index_bits != 32 && index_bits != 64) || (!index && count))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index must not be NULL, of 32 or 64 bits");
   if (index_bits == 32 && (uint64_t)count > UINT64_C(1) << 32)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu records need an index of 64 bits", count);
-  recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
-  if (status) return status;
-  if (!rs_multiply(rs_head_count(sorter, count), index_bits / 8, &index_bytes))
-    return rs_fail_memory(error, SIZE_MAX);
   if ((uintptr_t)index % (index_bits / 8))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index is not aligned to its elements");
+  if (!rs_multiply(rs_head_count(sorter, count), index_bits / 8, bytes))
+    return rs_fail_memory(error, SIZE_MAX);
+  return RECSORT_OK;
+}
+
+recsort_status recsort_find_permutation(recsort_sorter *sorter, const void *records, size_t count,
+                                        recsort_permutation *permutation, recsort_error *error)
+{
+  size_t bytes;
+  if (!permutation) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "permutation must not be NULL");
+  const recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
+  return status ? status : find(sorter, records, count, permutation, error);
+}
+
+recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size_t count,
+                               void *index, unsigned index_bits, recsort_error *error)
+{
+  size_t bytes, index_bytes = 0;
+  recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
+  if (status == RECSORT_OK)
+    status = check_index(sorter, count, index, index_bits, &index_bytes, error);
+  if (status) return status;
   if (rs_overlap(records, bytes, index, index_bytes))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and index overlap");
-  status = recsort_find_permutation(sorter, records, count, &order, error);
-  if (status == RECSORT_OK) rs_permutation_copy(&order, index, index_bits, sorter->team);
+  return find_index(sorter, records, count, index, index_bits, error);
+}
+
+/* ---- Columns ---- */
+
+recsort_status recsort_find_permutation_columns(recsort_sorter *sorter,
+                                                const recsort_column *columns, size_t column_count,
+                                                size_t count, recsort_permutation *permutation,
+                                                recsort_error *error)
+{
+  if (!permutation) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "permutation must not be NULL");
+  recsort_status status = rs_sorter_set_columns(sorter, columns, column_count, count, error);
+  if (status) return status;
+  status = find(sorter, NULL, count, permutation, error);
+  sorter->plan.program.columns = NULL;
+  return status;
+}
+
+recsort_status recsort_argsort_columns(recsort_sorter *sorter, const recsort_column *columns,
+                                       size_t column_count, size_t count, void *index,
+                                       unsigned index_bits, recsort_error *error)
+{
+  size_t bytes = 0;
+  recsort_status status = rs_sorter_set_columns(sorter, columns, column_count, count, error);
+  if (status) return status;
+  status = check_index(sorter, count, index, index_bits, &bytes, error);
+  if (!status && rs_plan_reads(&sorter->plan, count, index, bytes))
+    status = rs_fail(error, RECSORT_INVALID_ARGUMENT, "a column and index overlap");
+  if (!status) status = find_index(sorter, NULL, count, index, index_bits, error);
+  sorter->plan.program.columns = NULL;
   return status;
 }
 

@@ -46,6 +46,11 @@ recsort_status rs_sorter_create(const recsort_schema *schema, const recsort_opti
 recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records, size_t count,
                                size_t *bytes, recsort_error *error);
 
+/* Checks those of a call on columns, and gives these to the key program. If there is no error, the
+ * caller takes them away. */
+recsort_status rs_sorter_set_columns(recsort_sorter *sorter, const recsort_column *columns,
+                                     size_t column_count, size_t count, recsort_error *error);
+
 /* Refuses a sorter with a head: in place, the records behind it would be in no order that is worth
  * having. `call` is what the caller called. */
 recsort_status rs_sorter_wants_all(const recsort_sorter *sorter, const char *call,
@@ -73,8 +78,8 @@ enum { RS_BLOCK_ALIGNMENT = 64 };
 size_t rs_sorter_block_bytes(size_t block_size);
 /* Makes the block at least so large. What was in it is lost if it grows. */
 recsort_status rs_sorter_reserve(recsort_sorter *sorter, size_t size, recsort_error *error);
-/* Memory that lives beside the block until the next call, what was in it before is lost; NULL: there
- * is not enough. */
+/* Memory that lives beside the block until the next call, what was in it before is lost; NULL:
+ * there is not enough. */
 void *rs_sorter_spare(recsort_sorter *sorter, size_t size);
 /* Frees the block. */
 void rs_sorter_release_block(recsort_sorter *sorter);

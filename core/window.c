@@ -27,6 +27,19 @@ void rs_window_close(const recsort_sorter *sorter, rs_window *window)
   rs_release(&sorter->allocator, window->keys, window->size);
 }
 
+/* Records of columns are encoded where they are, one after the other. */
+static recsort_status encode_columns(const recsort_sorter *sorter, const rs_window *window,
+                                     const recsort_permutation *order, size_t first, size_t part,
+                                     recsort_error *error)
+{
+  const team one = team_of_at_most(sorter->team, 1);
+  recsort_status status = RECSORT_OK;
+  for (size_t i = 0; i < part && !status; i++)
+    status = rs_key_encode(&sorter->plan, NULL, 1, window->keys + (i + 1) * window->key_size, one,
+                           (size_t)recsort_permutation_at(order, first + i), error);
+  return status;
+}
+
 recsort_status rs_window_fill(const recsort_sorter *sorter, const rs_window *window,
                               const void *records, const recsort_permutation *order, size_t first,
                               size_t part, recsort_error *error)
@@ -34,6 +47,8 @@ recsort_status rs_window_fill(const recsort_sorter *sorter, const rs_window *win
   const size_t record_size = (size_t)sorter->plan.program.record_size;
   const team one = team_of_at_most(sorter->team, 1);
   const void *chunk = window->chunk;
+  if (sorter->plan.program.columns)
+    return encode_columns(sorter, window, order, first, part, error);
   if (chunk)
     rs_gather(order, first, part, records, record_size, window->chunk, one);
   else

@@ -12,11 +12,24 @@
 /* The records and keys of an encoding loop. */
 typedef struct key_range {
   const recsort_key_program *program;
-  const unsigned char *records;
+  const unsigned char *records; /* number 0 of the loop; nothing if there are columns */
+  size_t first;                 /* that record's number in columns */
   unsigned char *keys;
   size_t begin;
   size_t end;
 } key_range;
+
+/* Where the bytes of a step of record `begin` are, and how far it is to those of the next one. */
+static inline recsort_key_column place_of(const key_range *range, const recsort_key_step *step)
+{
+  const recsort_key_program *const program = range->program;
+  if (program->columns) {
+    const recsort_key_column *const column = &program->columns[step - program->steps];
+    return (recsort_key_column){key_at(column, range->first + range->begin), column->stride};
+  }
+  return (recsort_key_column){range->records + range->begin * program->record_size + step->offset,
+                              program->record_size};
+}
 
 static inline void store_key(unsigned char *keys, size_t i, unsigned width, uint64_t code)
 {
@@ -32,11 +45,10 @@ static inline void store_key(unsigned char *keys, size_t i, unsigned width, uint
  * any record was invalid. */
 static inline bool encode_as(key_range range, recsort_key_step step, unsigned width)
 {
-  const size_t stride = (size_t)range.program->record_size;
-  const unsigned char *record = range.records + range.begin * stride;
+  const recsort_key_column place = place_of(&range, range.program->steps);
   bool valid = true;
-  for (size_t i = range.begin; i < range.end; i++, record += stride)
-    store_key(range.keys, i, width, key_step(&step, record, &valid));
+  for (size_t i = range.begin; i < range.end; i++)
+    store_key(range.keys, i, width, key_field_at(&step, key_at(&place, i - range.begin), &valid));
   return valid;
 }
 
@@ -53,8 +65,9 @@ static inline uint32_t code_of_float32(uint32_t raw, uint32_t flip)
 static inline bool encode_float32_as(key_range range, recsort_key_step step, bool big)
 {
   enum { BLOCK = 16 };
-  const size_t stride = (size_t)range.program->record_size;
-  const unsigned char *record = range.records + range.begin * stride + step.offset;
+  const recsort_key_column place = place_of(&range, range.program->steps);
+  const size_t stride = (size_t)place.stride;
+  const unsigned char *record = place.data;
   const uint32_t flip = step.flags & RECSORT_KEY_DESCENDING ? UINT32_MAX : 0;
   size_t i = range.begin;
   for (; range.end - i >= BLOCK; i += BLOCK) {
@@ -80,12 +93,13 @@ static bool encode_float32(key_range range, recsort_key_step step)
 enum { COMPUTED_BLOCK = 64 };
 
 /* The numbers of a coordinate. */
-static void read_numbers(const recsort_key_step *operand, const unsigned char *record,
-                         size_t stride, size_t count, double *numbers)
+static void read_numbers(const recsort_key_step *operand, recsort_key_column place, size_t count,
+                         double *numbers)
 {
   const bool big = operand->flags & RECSORT_KEY_BIG_ENDIAN;
   const bool real = operand->bit == RECSORT_KEY_FLOAT;
-  record += operand->offset;
+  const unsigned char *record = place.data;
+  const size_t stride = (size_t)place.stride;
   if (real && operand->bytes == sizeof(float)) {
     for (size_t j = 0; j < count; j++, record += stride) {
       const uint32_t raw = (uint32_t)key_load(record, sizeof raw, big);
@@ -96,7 +110,7 @@ static void read_numbers(const recsort_key_step *operand, const unsigned char *r
     return;
   }
   for (size_t j = 0; j < count; j++, record += stride)
-    numbers[j] = key_number(operand, key_load(record, operand->bytes, big));
+    numbers[j] = key_operand(operand, record);
 }
 
 typedef struct computed_block {
@@ -144,18 +158,18 @@ static bool encode_computed(key_range range)
 {
   const recsort_key_program *const program = range.program;
   const recsort_key_step *const step = program->steps;
-  const size_t stride = (size_t)program->record_size;
   computed_block block = {.codes = {0}};
-  for (size_t i = range.begin; i < range.end; i += COMPUTED_BLOCK) {
-    const size_t left = range.end - i, count = left < COMPUTED_BLOCK ? left : COMPUTED_BLOCK;
+  for (; range.begin < range.end; range.begin += COMPUTED_BLOCK) {
+    const size_t left = range.end - range.begin;
+    const size_t count = left < COMPUTED_BLOCK ? left : COMPUTED_BLOCK;
     for (unsigned c = 0; c < step->bit; c++)
-      read_numbers(&step[1 + c], range.records + i * stride, stride, count, block.numbers[c]);
+      read_numbers(&step[1 + c], place_of(&range, &step[1 + c]), count, block.numbers[c]);
     if (step->kind == RECSORT_KEY_DISTANCE)
       compute_distances(step, &block, count);
     else
       compute_places(step, &block, count);
     for (size_t j = 0; j < count; j++)
-      store_key(range.keys, i + j, program->key_width, block.codes[j]);
+      store_key(range.keys, range.begin + j, program->key_width, block.codes[j]);
   }
   return true;
 }
@@ -189,21 +203,28 @@ static bool encode_single(key_range range)
   return encode_as(range, *step, range.program->key_width);
 }
 
+/* The code of a step of record `i`. */
+static inline uint64_t code_of(const key_range *range, uint32_t s, size_t i, bool *valid)
+{
+  const recsort_key_program *const program = range->program;
+  return program->columns
+             ? key_step_in(&program->steps[s], &program->columns[s], range->first + i, valid)
+             : key_step(&program->steps[s], range->records + i * program->record_size, valid);
+}
+
 /* The general loop, for any number of steps and any width. */
 static bool encode_steps(key_range range)
 {
   const recsort_key_program *program = range.program;
-  const size_t stride = (size_t)program->record_size;
   const size_t words = (program->key_width + 63) / 64;
-  const unsigned char *record = range.records + range.begin * stride;
   bool valid = true;
-  for (size_t i = range.begin; i < range.end; i++, record += stride) {
+  for (size_t i = range.begin; i < range.end; i++) {
     uint64_t half = 0;
     uint64_t *key = program->key_width == 32 ? &half : (uint64_t *)(void *)range.keys + i * words;
     for (size_t w = 0; w < words; w++)
       key[w] = 0;
     for (uint32_t s = 0; s < program->step_count; s++)
-      key_place(key, &program->steps[s], key_step(&program->steps[s], record, &valid));
+      key_place(key, &program->steps[s], code_of(&range, s, i, &valid));
     if (program->key_width == 32) store_key(range.keys, i, 32, half);
   }
   return valid;
@@ -219,38 +240,37 @@ static bool encode_range(key_range range)
   return single ? encode_single(range) : encode_steps(range);
 }
 
-bool rs_key_encode_some(const recsort_key_program *program, const void *records, size_t count,
-                        void *keys)
+bool rs_key_encode_some(const recsort_key_program *program, const void *records, size_t first,
+                        size_t count, void *keys)
 {
-  return encode_range((key_range){program, records, keys, 0, count});
+  return encode_range((key_range){program, records, first, keys, 0, count});
 }
 
 bool rs_key_is_record(const recsort_key_program *program)
 {
   const recsort_key_step *const step = program->steps;
   const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
-  return program->step_count == 1 && step->kind == RECSORT_KEY_UNSIGNED &&
+  return program->step_count == 1 && !program->columns && step->kind == RECSORT_KEY_UNSIGNED &&
          8u * step->bytes == program->key_width && step->width == program->key_width &&
          program->record_size == step->bytes && !(step->flags & RECSORT_KEY_DESCENDING) &&
          big == key_host_is_big_endian();
 }
 
-static recsort_status report_invalid(const rs_plan *plan, const unsigned char *records,
-                                     size_t count, size_t first, recsort_error *error)
+static recsort_status report_invalid(const rs_plan *plan, key_range range, recsort_error *error)
 {
-  const recsort_key_program *program = &plan->program;
-  for (size_t i = 0; i < count; i++) {
-    for (uint32_t s = 0; s < program->step_count; s++) {
-      const recsort_key_step *step = &program->steps[s];
-      const unsigned char *at = records + i * program->record_size;
+  const size_t first = range.first;
+  for (; range.begin < range.end; range.begin++) {
+    for (uint32_t s = 0; s < range.program->step_count; s++) {
+      const recsort_key_step *step = &range.program->steps[s];
+      const unsigned char *const at = place_of(&range, step).data;
       bool valid = true;
-      (void)key_step(step, at, &valid);
+      (void)key_field_at(step, at, &valid);
       if (valid) continue;
       const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
       return rs_fail(error, RECSORT_INVALID_RECORD,
                      "record %zu: field \"%s\" holds %#llx, which is outside the range of its enum",
-                     first + i, plan->keys[step->key].path,
-                     (unsigned long long)key_load(at + step->offset, step->bytes, big));
+                     first + range.begin, plan->keys[step->key].path,
+                     (unsigned long long)key_load(at, step->bytes, big));
     }
   }
   return RECSORT_OK;
@@ -278,10 +298,10 @@ recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t co
 {
   enum { CHUNKS_WORTH_A_THREAD = 4 };
   const size_t chunks = (count + CHUNK - 1) / CHUNK;
-  encoding e = {{&plan->program, records, keys, 0, count}, true};
+  encoding e = {{&plan->program, records, first, keys, 0, count}, true};
   t = team_of_at_most(t, chunks / CHUNKS_WORTH_A_THREAD + 1);
   team_each(t, chunks, encode_chunk, &e);
-  return e.valid ? RECSORT_OK : report_invalid(plan, records, count, first, error);
+  return e.valid ? RECSORT_OK : report_invalid(plan, e.all, error);
 }
 
 void rs_key_decode(const rs_plan *plan, const void *key, void *record)

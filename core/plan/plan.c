@@ -359,14 +359,16 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
                                        .record_size = schema->record_size,
                                        .key_bits = (uint32_t)(bits ? bits : 1),
                                        .key_width = width_for(bits)};
+  if (!rs_plan_note_fields(schema, arena, &made)) return rs_fail_memory(error, sizeof *made.fields);
   *plan = made;
   return RECSORT_OK;
 }
 
 /* ---- Parameters ---- */
 
-recsort_status rs_plan_set_parameter(rs_plan *plan, const char *name, const double *values,
-                                     size_t count, recsort_error *error)
+/* Refuses a name that no key has, and another number of values than a key takes. */
+static recsort_status check_parameter(const rs_plan *plan, const char *name, size_t count,
+                                      recsort_error *error)
 {
   bool found = false;
   for (size_t i = 0; i < plan->parameter_count; i++) {
@@ -379,17 +381,48 @@ recsort_status rs_plan_set_parameter(rs_plan *plan, const char *name, const doub
   }
   if (!found)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no key has a parameter \"%.64s\"", name);
+  return RECSORT_OK;
+}
+
+/* Gives the operands the values, or the addresses of values in memory of a device. */
+static void set_operands(rs_plan *plan, const char *name, const double *values, size_t count,
+                         bool addresses)
+{
+  for (size_t i = 0; i < plan->parameter_count; i++) {
+    rs_parameter *const each = &plan->parameters[i];
+    if (strcmp(each->name, name) != 0) continue;
+    for (size_t v = 0; v < count; v++) {
+      recsort_key_step *const operand = &each->operands[v];
+      operand->bias = addresses ? (uintptr_t)(values + v) : key_double_bits(values[v]);
+      operand->flags = (uint16_t)((operand->flags & ~RECSORT_KEY_POINT_AT) |
+                                  (addresses ? RECSORT_KEY_POINT_AT : 0));
+    }
+    each->is_set = true;
+  }
+}
+
+recsort_status rs_plan_set_parameter(rs_plan *plan, const char *name, const double *values,
+                                     size_t count, recsort_error *error)
+{
+  const recsort_status status = check_parameter(plan, name, count, error);
+  if (status) return status;
   for (size_t v = 0; v < count; v++)
     if (!isfinite(values[v]))
       return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                      "value %zu of parameter \"%.64s\" is not a finite number", v, name);
-  for (size_t i = 0; i < plan->parameter_count; i++) {
-    rs_parameter *const each = &plan->parameters[i];
-    if (strcmp(each->name, name) != 0) continue;
-    for (size_t v = 0; v < count; v++)
-      each->operands[v].bias = key_double_bits(values[v]);
-    each->is_set = true;
-  }
+  set_operands(plan, name, values, count, false);
+  return RECSORT_OK;
+}
+
+recsort_status rs_plan_bind_parameter(rs_plan *plan, const char *name, const double *values,
+                                      size_t count, recsort_error *error)
+{
+  const recsort_status status = check_parameter(plan, name, count, error);
+  if (status) return status;
+  if ((uintptr_t)values % sizeof *values)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "the values of parameter \"%.64s\" are not aligned to 8 bytes", name);
+  set_operands(plan, name, values, count, true);
   return RECSORT_OK;
 }
 

@@ -21,6 +21,13 @@ typedef struct rs_parameter {
   bool is_set;
 } rs_parameter;
 
+/* The bytes of a field in a record. A bitfield has none of its own. */
+typedef struct rs_extent {
+  const char *name;
+  uint64_t offset;
+  uint64_t size;
+} rs_extent;
+
 /* All members are in the arena of rs_plan_create; nothing points into the schema. */
 typedef struct rs_plan {
   recsort_key_program program;
@@ -28,6 +35,9 @@ typedef struct rs_plan {
   size_t key_count;
   rs_parameter *parameters; /* one for each key that has one */
   size_t parameter_count;
+  rs_extent *fields; /* of the record itself, for columns */
+  size_t field_count;
+  recsort_key_column *places; /* room for the program's columns */
 } rs_plan;
 
 /* Makes the plan of `keys`, or of the schema's own if key_count is 0. `reverse` reverses each
@@ -41,7 +51,24 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
 recsort_status rs_plan_set_parameter(rs_plan *plan, const char *name, const double *values,
                                      size_t count, recsort_error *error);
 
+/* The same, but the values are read from memory of a device when a sort there makes keys. */
+recsort_status rs_plan_bind_parameter(rs_plan *plan, const char *name, const double *values,
+                                      size_t count, recsort_error *error);
+
 /* INVALID_ARGUMENT if a parameter is not set yet. */
 recsort_status rs_plan_check_parameters(const rs_plan *plan, recsort_error *error);
+
+/* ---- Columns ---- */
+
+/* Notes the fields that may be columns. False: no memory. */
+bool rs_plan_note_fields(const recsort_schema *schema, rs_arena *arena, rs_plan *plan);
+
+/* Gives the program these columns, of `count` elements; the caller takes them away again. Errors:
+ * INVALID_ARGUMENT, OUT_OF_MEMORY (no memory holds so many); then it has none. */
+recsort_status rs_plan_set_columns(rs_plan *plan, const recsort_column *columns,
+                                   size_t column_count, size_t count, recsort_error *error);
+
+/* True if the columns and `memory` overlap. */
+bool rs_plan_reads(const rs_plan *plan, size_t count, const void *memory, size_t size);
 
 #endif

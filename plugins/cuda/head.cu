@@ -74,7 +74,6 @@ struct workspace {
 
 struct read_args {
   records_program program;
-  const unsigned char *records;
   records_facts *facts;
   matrix shape;
 };
@@ -116,8 +115,7 @@ reading reading_of(const records_program &program)
 /* What is loaded of a record; the rest is loaded with its pair. */
 template <reading How> DEVICE_INLINE uint64_t load_word(const read_args &args, uint64_t at)
 {
-  const unsigned char *const from =
-      args.records + at * args.program.record_size + args.program.word.offset;
+  const unsigned char *const from = key_at(&args.program.columns[0], at);
   if (How == WORDS_OF_4) return *(const uint32_t *)from;
   if (How == WORDS_OF_8) return *(const uint64_t *)from;
   return 0;
@@ -128,8 +126,7 @@ DEVICE_INLINE pair pair_with(const read_args &args, uint64_t at, uint64_t word, 
 {
   if (How == WORDS_OF_4) return {{at, word_code_32(&args.program.word, (uint32_t)word), 0}};
   if (How == WORDS_OF_8) return {{at, word_code_64(&args.program.word, word), 0}};
-  const records_key key =
-      make_key(&args.program, How == COMPUTED, args.records + at * args.program.record_size, valid);
+  const records_key key = make_key(&args.program, How == COMPUTED, at, valid);
   return {{at, key.words[0], key.words[1]}};
 }
 
@@ -570,11 +567,9 @@ uint64_t device_head_bytes(uint64_t count, uint64_t head)
 
 device_status device_head_find(const device_head *job)
 {
-  const matrix shape = shape_of(job->count);
+  const read_args from = {program_at(job->program, job->records), job->facts, shape_of(job->count)};
   workspace work;
-  const read_args from = {program_at(job->program, job->records),
-                          (const unsigned char *)job->records, job->facts, shape};
-  (void)divide(shape, job->head, (char *)job->memory, &work);
+  (void)divide(from.shape, job->head, (char *)job->memory, &work);
   switch (reading_of(from.program)) {
   case WORDS_OF_4:
     return find<WORDS_OF_4>(job, from, work);

@@ -28,32 +28,45 @@ static inline bool has_computed(const records_program *program)
   return false;
 }
 
-/* Sets `word` of a program for records at `records`. */
-static inline records_program program_at(const records_program *program, const void *records)
+/* How to make the key, if it is an aligned word of one column. */
+static inline records_word word_of(const records_program *program)
 {
-  records_program own = *program;
   const recsort_key_step *const step = &program->steps[0];
+  const recsort_key_column *const column = &program->columns[0];
   const uint64_t all = key_mask(step->width), sign = (all >> 1) + 1;
   const uint64_t turn = step->flags & RECSORT_KEY_DESCENDING ? all : 0;
-  const uint64_t aligned = (uintptr_t)records | program->record_size | step->offset;
+  const uint64_t aligned = (uintptr_t)column->data | column->stride;
   const bool native = !(step->flags & RECSORT_KEY_BIG_ENDIAN) == !key_host_is_big_endian();
   const bool is_float = step->kind == RECSORT_KEY_FLOAT;
   const bool is_number =
       is_float || step->kind == RECSORT_KEY_SIGNED || step->kind == RECSORT_KEY_UNSIGNED;
-  memset(&own.word, 0, sizeof own.word);
+  records_word word;
+  memset(&word, 0, sizeof word);
   if (program->step_count != 1 || !is_number || !native || (step->bytes != 4 && step->bytes != 8) ||
       step->width != 8 * step->bytes || aligned % step->bytes != 0)
-    return own;
-  own.word.bytes = step->bytes;
-  own.word.offset = step->offset;
-  own.word.negative = is_float ? sign : 0;
-  own.word.if_set = all ^ turn;
-  own.word.if_clear = (step->kind == RECSORT_KEY_UNSIGNED ? 0 : sign) ^ turn;
+    return word;
+  word.bytes = step->bytes;
+  word.negative = is_float ? sign : 0;
+  word.if_set = all ^ turn;
+  word.if_clear = (step->kind == RECSORT_KEY_UNSIGNED ? 0 : sign) ^ turn;
   if (is_float && !(step->flags & RECSORT_KEY_NAN_TOTAL)) {
-    own.word.magnitude = all ^ sign;
-    own.word.infinity = step->limit;
-    own.word.nan_code = step->flags & RECSORT_KEY_NAN_FIRST ? 0 : all;
+    word.magnitude = all ^ sign;
+    word.infinity = step->limit;
+    word.nan_code = step->flags & RECSORT_KEY_NAN_FIRST ? 0 : all;
   }
+  return word;
+}
+
+/* The program as kernels take it: with columns, which are parts of the array of records if there is
+ * one, and with `word`. */
+static inline records_program program_at(const records_program *program, const void *records)
+{
+  records_program own = *program;
+  for (uint32_t s = 0; s < own.step_count && records; s++) {
+    own.columns[s].data = (const unsigned char *)records + own.steps[s].offset;
+    own.columns[s].stride = own.record_size;
+  }
+  own.word = word_of(&own);
   return own;
 }
 
@@ -76,11 +89,12 @@ DEVICE_INLINE uint64_t word_code_64(const records_word *how, uint64_t word)
   return word ^ (word & how->negative ? how->if_set : how->if_clear);
 }
 
-DEVICE_INLINE records_key make_key(const records_program *program, bool computed,
-                                   const unsigned char *record, bool *valid)
+/* The key of record `i`. */
+DEVICE_INLINE records_key make_key(const records_program *program, bool computed, uint64_t i,
+                                   bool *valid)
 {
   records_key key = {{0, 0}};
-  const unsigned char *const word = record + program->word.offset;
+  const unsigned char *const word = key_at(&program->columns[0], i);
   if (program->word.bytes == 4) {
     key.words[0] = word_code_32(&program->word, *(const uint32_t *)(const void *)word);
     return key;
@@ -91,7 +105,9 @@ DEVICE_INLINE records_key make_key(const records_program *program, bool computed
   }
   for (uint32_t s = 0; s < program->step_count; s++) {
     const recsort_key_step *const step = &program->steps[s];
-    const uint64_t code = computed ? key_step(step, record, valid) : key_field(step, record, valid);
+    const recsort_key_column *const column = &program->columns[s];
+    const uint64_t code = computed ? key_step_in(step, column, i, valid)
+                                   : key_field_at(step, key_at(column, i), valid);
     if (step->width) place_code(&key, step->shift, code);
   }
   return key;

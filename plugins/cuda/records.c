@@ -105,11 +105,6 @@ DEVICE_INLINE void store_key(const encode_args *args, uint64_t i, records_key ke
 #endif
 enum { ENCODED = 4 };
 
-DEVICE_INLINE const unsigned char *record_at(const encode_args *args, uint64_t i)
-{
-  return args->records + i * args->program.record_size;
-}
-
 /* Makes the keys of `each` records, at most ENCODED, at the distance of a block. */
 DEVICE_INLINE void encode(const encode_args *args, bool computed, uint32_t each)
 {
@@ -119,8 +114,7 @@ DEVICE_INLINE void encode(const encode_args *args, bool computed, uint32_t each)
   DEVICE_UNROLL
   for (uint32_t t = 0; t < ENCODED; t++) {
     const uint64_t i = first + t * blockDim.x;
-    if (t < each && i < args->count)
-      keys[t] = make_key(&args->program, computed, record_at(args, i), &valid);
+    if (t < each && i < args->count) keys[t] = make_key(&args->program, computed, i, &valid);
   }
   DEVICE_UNROLL
   for (uint32_t t = 0; t < ENCODED; t++) {
@@ -143,11 +137,11 @@ DEVICE_KERNEL(encode_keys, RECORDS_BLOCK, encode_args, args)
 /* Also adds the records to a sum. */
 DEVICE_INLINE void encode_summed(const encode_args *args, bool computed)
 {
-  const uint64_t i = records_thread();
+  const uint64_t i = records_thread(), size = args->program.record_size;
   const bool mine = i < args->count;
   encode(args, computed, 1);
   add_hashes(&args->facts->came,
-             mine ? hash_record(record_at(args, i), args->program.record_size, args->unit) : 0);
+             mine ? hash_record(args->records + i * size, size, args->unit) : 0);
 }
 
 DEVICE_KERNEL(encode_summed_fields, RECORDS_BLOCK, encode_args, args)
@@ -208,8 +202,7 @@ DEVICE_INLINE void encode_in_segment(const segments_args *args, bool computed)
   records_key key = {{0, 0}};
   if (number > 0 && number <= segments->count) {
     bool valid = true;
-    key = make_key(&encode->program, computed, encode->records + i * encode->program.record_size,
-                   &valid);
+    key = make_key(&encode->program, computed, i, &valid);
     if (!valid) encode->facts->invalid = 1;
   }
   place_code(&key, args->key_bits, number);
@@ -232,9 +225,7 @@ device_status records_encode_segments(const records_program *program, const void
                                       void *stream)
 {
   segments_args args = {
-      {program_at(program, records), (const unsigned char *)records, keys, facts, count, 0, 1},
-      *segments,
-      key_bits};
+      {program_at(program, records), NULL, keys, facts, count, 0, 1}, *segments, key_bits};
   const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
   return has_computed(program)
              ? DEVICE_LAUNCH(encode_segment_keys, grid, RECORDS_BLOCK, 0, stream, args)
@@ -252,11 +243,10 @@ typedef struct confirm_args {
   uint32_t unit;
 } confirm_args;
 
-DEVICE_INLINE bool has_key(const confirm_args *args, bool computed, const unsigned char *record,
-                           uint64_t i)
+DEVICE_INLINE bool has_key(const confirm_args *args, bool computed, uint64_t i)
 {
   bool valid = true;
-  const records_key key = make_key(&args->program, computed, record, &valid);
+  const records_key key = make_key(&args->program, computed, i, &valid);
   const uint64_t *const words = (const uint64_t *)args->keys;
   if (args->program.key_width == 32)
     return ((const uint32_t *)args->keys)[i] == (uint32_t)key.words[0];
@@ -270,7 +260,7 @@ DEVICE_INLINE void confirm(const confirm_args *args, bool computed)
   const unsigned char *const record = args->records + i * args->program.record_size;
   uint64_t hash = 0;
   if (i < args->count) {
-    if (!has_key(args, computed, record, i)) args->facts->strayed = 1;
+    if (!has_key(args, computed, i)) args->facts->strayed = 1;
     hash = hash_record(record, args->program.record_size, args->unit);
   }
   add_hashes(&args->facts->left, hash);

@@ -151,17 +151,45 @@ static recsort_plugin_status find_call(const char *name, void *call, recsort_plu
   return RECSORT_PLUGIN_FAILED;
 }
 
-/* The context that the CUDA runtime itself uses on that device. */
+/* Uses the calling thread's own context, if that is one of the device. A primary one that is in use
+ * must be retained before it can be compared. */
 static recsort_plugin_status open_context(cuda_device *device, recsort_plugin_error *error)
 {
-  runtime_contexts *const calls = &device->contexts;
-  recsort_plugin_status status = find_call("cuDevicePrimaryCtxRetain", &calls->retain, error);
+  const runtime_contexts *const calls = &device->contexts;
+  CUcontext current = NULL;
+  unsigned flags;
+  int number = 0, active = 1;
+  recsort_plugin_status status =
+      runtime_judge((int)calls->current(&current), "cuCtxGetCurrent", error);
+  if (!status && current) status = check(cudaGetDevice(&number), "cudaGetDevice", error);
+  if (!current || number != device->number) current = NULL;
+  if (!status && current)
+    status = runtime_judge((int)calls->state(number, &flags, &active), "cuDevicePrimaryCtxGetState",
+                           error);
+  device->context = current;
+  if (status || !active) return status;
+  status = runtime_judge((int)calls->retain(&device->context, device->number),
+                         "cuDevicePrimaryCtxRetain", error);
+  device->retained = !status && (!current || current == device->context);
+  if (status || device->retained) return status;
+  device->context = current;
+  return runtime_judge((int)calls->release(number), "cuDevicePrimaryCtxRelease", error);
+}
+
+static recsort_plugin_status find_calls(runtime_contexts *calls, recsort_plugin_error *error)
+{
+  recsort_plugin_status status = find_call("cuCtxGetCurrent", &calls->current, error);
+  if (!status) status = find_call("cuDevicePrimaryCtxGetState", &calls->state, error);
+  if (!status) status = find_call("cuDevicePrimaryCtxRetain", &calls->retain, error);
   if (!status) status = find_call("cuDevicePrimaryCtxRelease", &calls->release, error);
   if (!status) status = find_call("cuCtxPushCurrent", &calls->push, error);
   if (!status) status = find_call("cuCtxPopCurrent", &calls->pop, error);
-  if (status) return status;
-  return runtime_judge((int)calls->retain(&device->context, device->number),
-                       "cuDevicePrimaryCtxRetain", error);
+  return status;
+}
+
+static void close_context(const cuda_device *device)
+{
+  if (device->retained) (void)device->contexts.release(device->number);
 }
 
 static const cuda_device *cuda_of(const runtime_device *device)
@@ -218,6 +246,7 @@ recsort_plugin_status runtime_open(const cuda_options *options, cuda_device *dev
   if (was_lost(error->text, sizeof error->text)) return RECSORT_PLUGIN_LOST;
   recsort_plugin_status status = read_limit(options, &made.shared.memory_limit, error);
   if (!status) status = check(find_device(options, &made.number), "cudaGetDevice", error);
+  if (!status) status = find_calls(&made.contexts, error);
   if (!status) status = open_context(&made, error);
   if (status) return status;
   status = runtime_enter(&made.shared, error);
@@ -226,7 +255,7 @@ recsort_plugin_status runtime_open(const cuda_options *options, cuda_device *dev
     runtime_leave(&made.shared);
   }
   if (status)
-    (void)made.contexts.release(made.number);
+    close_context(&made);
   else
     *device = made;
   return status;
@@ -242,7 +271,7 @@ void runtime_close(cuda_device *device)
   runtime_close_stream(shared->stream);
   runtime_unpin(shared->mailbox);
   if (!entered) runtime_leave(shared);
-  (void)device->contexts.release(device->number);
+  close_context(device);
   *device = (cuda_device){0};
 }
 

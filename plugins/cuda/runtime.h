@@ -12,6 +12,10 @@
  * pushes the device's context, and pops it when it leaves. Only this restores the thread's state:
  * cudaSetDevice would create a context on a device that was never used, and drop one that the
  * runtime did not make. Threads may call the functions here without entering.
+ *
+ * The context is the one that is current in the thread that opens the device, if it is of that
+ * device: a program may use one that is not the primary one, as the runtime's own calls do then.
+ * Otherwise it is the primary one.
  */
 #ifndef RECSORT_CUDA_RUNTIME_H
 #define RECSORT_CUDA_RUNTIME_H
@@ -25,6 +29,8 @@
 /* The driver's context functions, which the runtime looks up: the plugin does not link the
  * driver. */
 typedef struct runtime_contexts {
+  CUresult (*current)(CUcontext *context);
+  CUresult (*state)(CUdevice device, unsigned *flags, int *active);
   CUresult (*retain)(CUcontext *context, CUdevice device);
   CUresult (*release)(CUdevice device);
   CUresult (*push)(CUcontext context);
@@ -36,6 +42,7 @@ typedef struct cuda_device {
   int number;
   runtime_contexts contexts;
   CUcontext context;
+  bool retained; /* it is the device's primary one, and the plugin holds it */
 } cuda_device;
 
 /* False, with the reason in `reason`, if no sort can run here. Keeps no resources. */

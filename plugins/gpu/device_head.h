@@ -13,7 +13,7 @@ extern "C" {
 
 typedef struct device_head {
   const records_program *program;
-  const void *records;
+  const void *records; /* NULL: the program's columns */
   uint64_t count;
   uint64_t head;
   uint32_t index_bits;

@@ -16,12 +16,11 @@ extern "C" {
 
 enum { RECORDS_MOST_STEPS = 16 };
 
-/* How to make the key of a record if it is one aligned word in the device's order of bytes: in a
- * fifth of the instructions. See word_code_32. */
+/* How to make the key of a record if it is one aligned word of a column, in the device's order of
+ * bytes: in a fifth of the instructions. See word_code_32. */
 typedef struct records_word {
   uint32_t bytes; /* 4 or 8; 0: the key is not such a word */
   uint32_t reserved;
-  uint64_t offset;
   uint64_t negative;  /* a number with this bit ... */
   uint64_t if_set;    /* ... is XORed with this mask, */
   uint64_t if_clear;  /* another one with this one */
@@ -30,14 +29,16 @@ typedef struct records_word {
   uint64_t nan_code;
 } records_word;
 
-/* A key program, passed to kernels by value. Keys have at most 128 bits. The functions here set
- * `word` in their own copy. */
+/* A key program, passed to kernels by value. Keys have at most 128 bits. The functions here that
+ * take a program and `records` read its columns if `records` is NULL; otherwise they set them in
+ * their own copy. There they also set `word`. */
 typedef struct records_program {
   uint64_t record_size;
   uint32_t key_width;
   uint32_t step_count;
   records_word word;
   recsort_key_step steps[RECORDS_MOST_STEPS];
+  recsort_key_column columns[RECORDS_MOST_STEPS];
 } records_program;
 
 /* Results, in memory that the device can write, 0 at first. */

@@ -119,6 +119,8 @@ static records_program copy_program(const recsort_key_program *program, uint32_t
                          .key_width = key_width,
                          .step_count = program->step_count};
   memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
+  if (program->columns)
+    memcpy(own.columns, program->columns, program->step_count * sizeof *program->columns);
   return own;
 }
 
@@ -280,8 +282,10 @@ static recsort_plugin_status sort(void *instance, const recsort_key_program *pro
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
   recsort_plugin_device_job own; /* a host of an earlier version gives fewer members */
+  recsort_key_program keys;
   sized_copy(&own, sizeof own, job, job->size);
-  status = start_all(self, program, &own, error);
+  sized_copy(&keys, sizeof keys, program, program->size);
+  status = start_all(self, &keys, &own, error);
   runtime_leave(self->device);
   return status;
 }

@@ -18,6 +18,7 @@ PLUGINS = '''#include "recsort/plugin.h"
 const recsort_plugin *recsort_plugin_entry(uint32_t host_abi) { (void)host_abi; return 0; }
 const recsort_plugin_records *recsort_plugin_records_entry(void) { return 0; }
 const recsort_key_program *recsort_key_program_entry(void) { return 0; }
+const recsort_key_step *recsort_key_step_entry(void) { return 0; }
 '''
 
 

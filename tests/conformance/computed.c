@@ -7,6 +7,7 @@
 
 #include "conformance.h"
 #include "recsort/key_interpreter.h"
+#include "support/columns.h"
 #include "support/random.h"
 
 /* The fields of a record: X to D, in the order of its bytes, then its number. */
@@ -221,7 +222,7 @@ static int compare_indices(const void *x, const void *y)
 typedef struct computed_case {
   const computed_kind *kind;
   size_t count, ties;
-  unsigned char *records, *sorted, *work;
+  unsigned char *records, *sorted, *work, *columns;
   computed_value *values;
   uint32_t *expected, *index;
 } computed_case;
@@ -250,19 +251,18 @@ static void make_case(computed_case *c, uint64_t *random)
   }
 }
 
-static recsort_sorter *open_sorter(const computed_kind *k, const way *w, unsigned threads)
+static recsort_sorter *open_sorter(const computed_kind *k, const way *w, unsigned threads,
+                                   recsort_schema **schema)
 {
   char text[sizeof record_text + 200];
   const recsort_options options = {.struct_size = sizeof options,
                                    .plugin = w->plugin,
                                    .algorithm = w->algorithm,
                                    .threads = threads};
-  recsort_schema *schema = NULL;
   recsort_sorter *sorter = NULL;
   (void)snprintf(text, sizeof text, "%s%s", record_text, k->key);
-  if (recsort_schema_load_memory(text, strlen(text), "computed", NULL, &schema, NULL) == RECSORT_OK)
-    (void)recsort_sorter_create(schema, &options, &sorter, NULL);
-  recsort_schema_destroy(schema);
+  if (recsort_schema_load_memory(text, strlen(text), "computed", NULL, schema, NULL) == RECSORT_OK)
+    (void)recsort_sorter_create(*schema, &options, &sorter, NULL);
   if (sorter && recsort_sorter_get_parameter(sorter, 0, NULL, NULL) &&
       recsort_sorter_set_parameter(sorter, "here", k->origin, k->count, NULL) != RECSORT_OK) {
     recsort_sorter_destroy(sorter);
@@ -283,9 +283,22 @@ static bool merge_runs(recsort_sorter *sorter, const computed_case *c)
          memcmp(c->work, c->sorted, c->count * RECORD) == 0;
 }
 
-static void check_way(const computed_case *c, const way *w, unsigned threads, tally *t)
+static bool sort_columns(recsort_sorter *sorter, const recsort_schema *schema,
+                         const computed_case *c, uint64_t *random)
 {
-  recsort_sorter *const sorter = open_sorter(c->kind, w, threads);
+  recsort_column columns[COLUMNS_MOST];
+  const size_t count = columns_split(schema, c->records, c->count, c->columns, random, columns);
+  memset(c->index, 0xa5, c->count * sizeof *c->index);
+  return recsort_argsort_columns(sorter, columns, count, c->count, c->index, 32, NULL) ==
+             RECSORT_OK &&
+         memcmp(c->index, c->expected, c->count * sizeof *c->index) == 0;
+}
+
+static void check_way(const computed_case *c, const way *w, unsigned threads, uint64_t *random,
+                      tally *t)
+{
+  recsort_schema *schema = NULL;
+  recsort_sorter *const sorter = open_sorter(c->kind, w, threads, &schema);
   const size_t bytes = c->count * RECORD;
   bool good = sorter != NULL;
   memset(c->index, 0xa5, c->count * sizeof *c->index);
@@ -294,8 +307,9 @@ static void check_way(const computed_case *c, const way *w, unsigned threads, ta
   memset(c->work, 0xa5, bytes);
   good = good && recsort_sort_to(sorter, c->records, c->count, c->work, NULL) == RECSORT_OK &&
          memcmp(c->work, c->sorted, bytes) == 0;
-  good = good && merge_runs(sorter, c);
+  good = good && merge_runs(sorter, c) && sort_columns(sorter, schema, c, random);
   recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
   count_case(t, good, "%s %s, %u threads, %zu records: %s", w->plugin, w->algorithm, threads,
              c->count, c->kind->key);
 }
@@ -306,10 +320,12 @@ void test_computed(const way *ways, size_t way_count, bool few, tally *t)
   computed_case c = {.records = malloc((size_t)MOST_RECORDS * RECORD),
                      .sorted = malloc((size_t)MOST_RECORDS * RECORD),
                      .work = malloc((size_t)MOST_RECORDS * RECORD),
+                     .columns = malloc(columns_bytes(RECORD, MOST_RECORDS)),
                      .values = malloc(MOST_RECORDS * sizeof *c.values),
                      .expected = malloc(MOST_RECORDS * sizeof *c.expected),
                      .index = malloc(MOST_RECORDS * sizeof *c.index)};
-  const bool have_memory = c.records && c.sorted && c.work && c.values && c.expected && c.index;
+  const bool have_memory =
+      c.records && c.sorted && c.work && c.columns && c.values && c.expected && c.index;
   uint64_t random = 1;
   count_case(t, have_memory, "no memory for the records");
   for (size_t k = 0; k < KINDS && have_memory; k++)
@@ -319,11 +335,12 @@ void test_computed(const way *ways, size_t way_count, bool few, tally *t)
       make_case(&c, &random);
       count_case(t, c.count < 3000 || c.ties > 100, "%s: no ties", c.kind->key);
       for (size_t w = 0; w < way_count; w++)
-        check_way(&c, &ways[w], thread_counts[(k + n) % THREAD_COUNTS], t);
+        check_way(&c, &ways[w], thread_counts[(k + n) % THREAD_COUNTS], &random, t);
     }
   free(c.records);
   free(c.sorted);
   free(c.work);
+  free(c.columns);
   free(c.values);
   free(c.expected);
   free(c.index);

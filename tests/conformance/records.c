@@ -7,9 +7,14 @@
 #include "cpu/pairs.h"
 #include "kinds.h"
 #include "patterns.h"
+#include "support/columns.h"
 #include "support/random.h"
 
-enum { SMALL_LENGTHS = 71, MAX_RECORDS = MULTIWAY_RUNS * BLOCK_PAIRS + 1 };
+enum {
+  SMALL_LENGTHS = 71,
+  MAX_RECORDS = MULTIWAY_RUNS * BLOCK_PAIRS + 1,
+  MOST_IN_COLUMNS = (1 << 16) + 1 /* so many take several threads */
+};
 
 /* Counts at which sorts change their behaviour: powers of two, tiles, blocks; tested with their
  * neighbours. */
@@ -35,6 +40,7 @@ enum { EDGES = sizeof edges / sizeof *edges };
 /* A kind of record, with a sorter for each way and number of threads. */
 typedef struct bench {
   const kind *kind;
+  recsort_schema *schema;
   oracle_key keys[KIND_MAX_KEYS];
   size_t record_size;
   const way *ways;
@@ -52,6 +58,7 @@ typedef struct sample {
   unsigned char *sorted;
   uint64_t *order;
   uint64_t *index;
+  unsigned char *columns; /* for MOST_IN_COLUMNS */
 } sample;
 
 /* ---- The oracle's order; static, as qsort has no context ---- */
@@ -102,10 +109,10 @@ static bool has_ties(const bench *b, const sample *s)
 
 /* ---- Cases ---- */
 
-static bool same_order(const sample *s, unsigned bits)
+static bool same_order(const sample *s, size_t count, unsigned bits)
 {
   const uint32_t *narrow = (const uint32_t *)s->index;
-  for (size_t i = 0; i < s->count; i++)
+  for (size_t i = 0; i < count; i++)
     if ((bits == 32 ? narrow[i] : s->index[i]) != s->order[i]) return false;
   return true;
 }
@@ -119,7 +126,7 @@ static void check_case(const bench *b, const sample *s, size_t w, size_t threads
   memset(s->index, 0xee, s->count * sizeof *s->index);
   const char *what = "argsort";
   bool good = recsort_argsort(sorter, s->records, s->count, s->index, bits, &error) == RECSORT_OK &&
-              same_order(s, bits);
+              same_order(s, s->count, bits);
   if (good) {
     what = bits == 32 ? "sort" : "sort_to";
     memcpy(s->sorted, s->records, bytes);
@@ -152,6 +159,26 @@ static void check_head(const bench *b, const sample *s, size_t w, size_t threads
              s->count, error.text);
 }
 
+/* The fields in arrays of their own: the order of all, or of the first ones. */
+static void check_columns(const bench *b, sample *s, size_t w, size_t threads, size_t head,
+                          uint64_t *random, tally *t)
+{
+  recsort_sorter *const sorter = b->sorters[w][threads];
+  const size_t wanted = head && head < s->count ? head : s->count;
+  recsort_column columns[COLUMNS_MOST];
+  recsort_error error = {0};
+  const size_t count = columns_split(b->schema, s->records, s->count, s->columns, random, columns);
+  memset(s->index, 0xee, s->count * sizeof *s->index);
+  const bool good = recsort_sorter_set_head(sorter, head, &error) == RECSORT_OK &&
+                    recsort_argsort_columns(sorter, columns, count, s->count, s->index, 64,
+                                            &error) == RECSORT_OK &&
+                    same_order(s, wanted, 64);
+  count_case(t, good && recsort_sorter_set_head(sorter, 0, &error) == RECSORT_OK,
+             "%s %s, %u threads, %s, %s, the first %zu of %zu in columns: %s", b->ways[w].plugin,
+             b->ways[w].algorithm, thread_counts[threads], b->kind->name, s->pattern, wanted,
+             s->count, error.text);
+}
+
 /* Sorts one input with every algorithm, with a random number of threads and a random index
  * width. */
 static void check_sample(const bench *b, const pattern *p, size_t count, sample *s,
@@ -167,6 +194,9 @@ static void check_sample(const bench *b, const pattern *p, size_t count, sample 
   const size_t few = count >> (4 + random_below(random, 12));
   check_head(b, s, 0, random_below(random, THREAD_COUNTS), few + 1, t);
   if (random_below(random, 8) == 0) check_head(b, s, 0, 0, 1 + random_below(random, count + 2), t);
+  if (count <= MOST_IN_COLUMNS && random_below(random, 4) == 0)
+    check_columns(b, s, random_below(random, b->way_count), random_below(random, THREAD_COUNTS),
+                  random_below(random, 2) * (few + 1), random, t);
 }
 
 /* Tests around edge `e`, with fewer kinds the larger it is. Up to 2^16, every pattern is tested
@@ -214,17 +244,16 @@ static void check_long_runs(const bench *b, sample *s, tally *t)
 
 static bool open_bench(bench *b)
 {
-  recsort_schema *schema = kind_schema(b->kind, b->keys);
-  bool good = schema != NULL;
+  b->schema = kind_schema(b->kind, b->keys);
+  bool good = b->schema != NULL;
   for (size_t w = 0; w < b->way_count; w++)
     for (size_t i = 0; i < THREAD_COUNTS && good; i++) {
       const recsort_options options = {.struct_size = sizeof options,
                                        .plugin = b->ways[w].plugin,
                                        .algorithm = b->ways[w].algorithm,
                                        .threads = thread_counts[i]};
-      good = recsort_sorter_create(schema, &options, &b->sorters[w][i], NULL) == RECSORT_OK;
+      good = recsort_sorter_create(b->schema, &options, &b->sorters[w][i], NULL) == RECSORT_OK;
     }
-  recsort_schema_destroy(schema);
   return good;
 }
 
@@ -233,6 +262,7 @@ static void close_bench(bench *b)
   for (size_t w = 0; w < b->way_count; w++)
     for (size_t i = 0; i < THREAD_COUNTS; i++)
       recsort_sorter_destroy(b->sorters[w][i]);
+  recsort_schema_destroy(b->schema);
 }
 
 void test_records(const way *ways, size_t way_count, bool few, tally *t)
@@ -242,8 +272,9 @@ void test_records(const way *ways, size_t way_count, bool few, tally *t)
               .expected = malloc(bytes),
               .sorted = malloc(bytes + 1),
               .order = malloc(MAX_RECORDS * sizeof *s.order),
-              .index = malloc(MAX_RECORDS * sizeof *s.index)};
-  const bool have_memory = s.records && s.expected && s.sorted && s.order && s.index;
+              .index = malloc(MAX_RECORDS * sizeof *s.index),
+              .columns = malloc(columns_bytes(KIND_MAX_RECORD, MOST_IN_COLUMNS))};
+  const bool have_memory = s.records && s.expected && s.sorted && s.order && s.index && s.columns;
   for (size_t k = 0; k < kind_count && have_memory; k++) {
     bench b = {.kind = &kinds[k],
                .record_size = kind_record_size(&kinds[k]),
@@ -263,4 +294,5 @@ void test_records(const way *ways, size_t way_count, bool few, tally *t)
   free(s.sorted);
   free(s.order);
   free(s.index);
+  free(s.columns);
 }

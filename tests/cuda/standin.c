@@ -27,7 +27,8 @@ typedef struct copy {
   unsigned char bytes[];
 } copy;
 
-/* The only context of each device, and how often it was retained. */
+/* The contexts, as in standin_state, and how often each was retained; one that is not primary is
+ * retained while it exists. */
 struct CUctx_st {
   long retained;
 };
@@ -39,11 +40,13 @@ struct CUstream_st {
 
 enum { CALLS_FAILED = 99, MOST_CONTEXTS = 8 };
 
-static struct CUctx_st contexts[STANDIN_DEVICES];
+static struct CUctx_st contexts[2 * STANDIN_DEVICES];
+static bool runtimes[STANDIN_DEVICES]; /* cudaSetDevice has made the primary one */
 
-/* The thread's stack of devices: at the bottom that of cudaSetDevice, above it those pushed. */
+/* The thread's stack of contexts: at the bottom that of cudaSetDevice, above it those pushed. */
 static _Thread_local int devices[MOST_CONTEXTS + 1];
 static _Thread_local unsigned depth;
+static _Thread_local bool set; /* by cudaSetDevice; otherwise there is none at the bottom */
 
 static standin_plan plan;
 static standin_state state;
@@ -130,7 +133,7 @@ int standin_work(int likely_code)
 
 int standin_current(void)
 {
-  return devices[depth];
+  return devices[depth] % STANDIN_DEVICES;
 }
 
 void standin_watch(void (*before)(long number))
@@ -196,7 +199,7 @@ cudaError_t cudaGetDeviceCount(int *count)
 cudaError_t cudaGetDevice(int *device)
 {
   CALL(cudaErrorDevicesUnavailable);
-  *device = devices[depth];
+  *device = standin_current();
   return cudaSuccess;
 }
 
@@ -211,7 +214,8 @@ cudaError_t cudaSetDevice(int device)
   CALL(cudaErrorInvalidDevice);
   if (!is_device(device)) return fail(cudaErrorInvalidDevice);
   devices[depth] = device;
-  state.woken[device] = true;
+  set = true;
+  runtimes[device] = state.woken[device] = true;
   return cudaSuccess;
 }
 
@@ -245,6 +249,44 @@ cudaError_t cudaDeviceSynchronize(void)
 }
 
 /* ---- Contexts ---- */
+
+static CUresult get_current(CUcontext *context)
+{
+  TURN;
+  const int code = standin_call(cudaErrorDevicesUnavailable);
+  if (code) return (CUresult)code;
+  *context = depth || set ? &contexts[devices[depth]] : NULL;
+  return CUDA_SUCCESS;
+}
+
+static CUresult get_state(CUdevice device, unsigned *flags, int *active)
+{
+  TURN;
+  const int code = standin_call(cudaErrorDevicesUnavailable);
+  if (code) return (CUresult)code;
+  *flags = 0;
+  *active = contexts[device].retained > 0 || runtimes[device];
+  return CUDA_SUCCESS;
+}
+
+/* Makes the context of a device that is not its primary one, and pushes it. For tests. */
+static CUresult create(CUcontext *context, unsigned flags, CUdevice device)
+{
+  TURN;
+  (void)flags;
+  *context = &contexts[STANDIN_DEVICES + device];
+  (*context)->retained++;
+  devices[++depth] = STANDIN_DEVICES + device;
+  return CUDA_SUCCESS;
+}
+
+static CUresult destroy(CUcontext context)
+{
+  TURN;
+  context->retained--;
+  if (&contexts[devices[depth]] == context) depth--;
+  return CUDA_SUCCESS;
+}
 
 static CUresult retain(CUcontext *context, CUdevice device)
 {
@@ -302,6 +344,10 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **address,
                                              unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *found)
 {
+  static CUresult (*const gets_current)(CUcontext *) = get_current;
+  static CUresult (*const gets_state)(CUdevice, unsigned *, int *) = get_state;
+  static CUresult (*const creates)(CUcontext *, unsigned, CUdevice) = create;
+  static CUresult (*const destroys)(CUcontext) = destroy;
   static CUresult (*const retains)(CUcontext *, CUdevice) = retain;
   static CUresult (*const releases)(CUdevice) = release;
   static CUresult (*const pushes)(CUcontext) = push;
@@ -309,7 +355,11 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **address,
   const struct {
     const char *name;
     const void *function;
-  } calls[] = {{"cuDevicePrimaryCtxRetain", &retains},
+  } calls[] = {{"cuCtxGetCurrent", &gets_current},
+               {"cuDevicePrimaryCtxGetState", &gets_state},
+               {"cuCtxCreate", &creates},
+               {"cuCtxDestroy", &destroys},
+               {"cuDevicePrimaryCtxRetain", &retains},
                {"cuDevicePrimaryCtxRelease", &releases},
                {"cuCtxPushCurrent", &pushes},
                {"cuCtxPopCurrent", &pops}};

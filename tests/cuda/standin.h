@@ -33,12 +33,13 @@ typedef struct standin_state {
   long streams; /* streams that were not destroyed */
   long most;    /* the most bytes of device memory at a time */
   long launches;
-  long waits; /* for a stream or the device */
+  long waits;      /* for a stream or the device */
   long misuses;    /* copies outside device or pinned memory, wrong frees, changed sources, pushed
                     * contexts that were not retained, threads that ended without popping */
   long first_down; /* the first call that started a copy down; 0: none */
-  long work[STANDIN_DEVICES];  /* calls that went to a device: memory, copies, streams, kernels */
-  bool woken[STANDIN_DEVICES]; /* it has had a context */
+  /* Of the devices in their primary contexts, then in the others that tests have made: */
+  long work[2 * STANDIN_DEVICES];  /* calls that went there: memory, copies, streams, kernels */
+  bool woken[2 * STANDIN_DEVICES]; /* there was a context */
 } standin_state;
 
 void standin_begin(standin_plan plan);

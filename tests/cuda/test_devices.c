@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda.h"
 #include "cuda_runtime_api.h"
 #include "recsort/recsort.h"
 #include "standin.h"
@@ -32,13 +33,18 @@ static void fill(void)
   memcpy(entities, input, sizeof input);
 }
 
-static bool in_order(void)
+static bool are_in_order(const entity *sorted)
 {
   for (size_t i = 1; i < COUNT; i++) {
-    const float a = entities[i - 1].distance, b = entities[i].distance;
-    if (a < b || (a == b && entities[i - 1].x >= entities[i].x)) return false;
+    const float a = sorted[i - 1].distance, b = sorted[i].distance;
+    if (a < b || (a == b && sorted[i - 1].x >= sorted[i].x)) return false;
   }
   return true;
+}
+
+static bool in_order(void)
+{
+  return are_in_order(entities);
 }
 
 /* `told`: up to three options, separated by semicolons. */
@@ -78,7 +84,7 @@ static void expect_current(int device)
 static void expect_only(int device)
 {
   const standin_state state = standin_look();
-  for (int d = 0; d < STANDIN_DEVICES; d++)
+  for (int d = 0; d < 2 * STANDIN_DEVICES; d++)
     assert_int_equal(state.work[d] != 0, d == device);
   assert_int_equal(state.misuses, 0);
 }
@@ -100,6 +106,16 @@ static void sort_and_look(recsort_sorter *sorter, int thread_device, int sort_de
   assert_string_equal(stats_of(sorter).plugin, "cuda");
   expect_current(thread_device);
   expect_only(sort_device);
+}
+
+static void driver_call(const char *name, void *call)
+{
+  enum cudaDriverEntryPointQueryResult found;
+  void *address = NULL;
+  assert_int_equal(
+      cudaGetDriverEntryPointByVersion(name, &address, 4000, cudaEnableDefault, &found),
+      cudaSuccess);
+  memcpy(call, &address, sizeof address);
 }
 
 /* ---- The caller's device, and another ---- */
@@ -181,6 +197,146 @@ static void test_another_thread(void **state)
     recsort_sorter_destroy(e.sorter);
     expect_current(2);
   }
+}
+
+/* ---- Contexts ---- */
+
+/* A context that is not the primary one, current in this thread until it is destroyed. */
+static CUcontext make_context(int device)
+{
+  CUcontext context = NULL;
+  CUresult (*create_it)(CUcontext *, unsigned, CUdevice);
+  driver_call("cuCtxCreate", &create_it);
+  assert_int_equal(create_it(&context, 0, device), CUDA_SUCCESS);
+  return context;
+}
+
+static void drop_context(CUcontext context)
+{
+  CUresult (*destroy)(CUcontext);
+  driver_call("cuCtxDestroy", &destroy);
+  assert_int_equal(destroy(context), CUDA_SUCCESS);
+}
+
+/* The caller's context is used wherever it is one of the device, whether or not the primary one is
+ * in use too; and from threads that have none. */
+static void test_the_context_of_the_caller(void **state)
+{
+  static const struct {
+    const char *told;
+    int device, used; /* of the context, and where the work goes */
+  } table[] = {{NULL, 2, STANDIN_DEVICES + 2},
+               {"device=2", 2, STANDIN_DEVICES + 2},
+               {"device=1", 2, 1},
+               {NULL, 1, STANDIN_DEVICES + 1}};
+  (void)state;
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
+      errand e = {.device = -1};
+      pthread_t thread;
+      begin(table[i].device);
+      const CUcontext context = make_context(table[i].device);
+      assert_int_equal(create("cuda", table[i].told, &e.sorter, NULL), RECSORT_OK);
+      assert_int_equal(standin_depth(), 1);
+      fill();
+      if (elsewhere) {
+        assert_int_equal(pthread_create(&thread, NULL, run_errand, &e), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_true(e.good && e.found == 0);
+      } else {
+        assert_int_equal(recsort_sort(e.sorter, entities, COUNT, NULL), RECSORT_OK);
+      }
+      assert_true(in_order());
+      expect_only(table[i].used);
+      recsort_sorter_destroy(e.sorter);
+      assert_int_equal(standin_depth(), 1);
+      assert_int_equal(standin_current(), table[i].device);
+      expect_only(table[i].used);
+      drop_context(context);
+      expect_current(table[i].device);
+      assert_int_equal(standin_look().blocks + standin_look().streams, 0);
+    }
+}
+
+/* In a thread that never used the runtime the primary context does not come into being. */
+static void *sort_in_a_context(void *good)
+{
+  recsort_sorter *sorter = NULL;
+  const CUcontext context = make_context(3);
+  fill();
+  *(bool *)good = create("cuda", NULL, &sorter, NULL) == RECSORT_OK &&
+                  recsort_sort(sorter, entities, COUNT, NULL) == RECSORT_OK && in_order();
+  recsort_sorter_destroy(sorter);
+  drop_context(context);
+  return NULL;
+}
+
+static void test_no_primary_context_is_made(void **state)
+{
+  bool good = false;
+  pthread_t thread;
+  (void)state;
+  begin(0);
+  assert_int_equal(pthread_create(&thread, NULL, sort_in_a_context, &good), 0);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  assert_true(good);
+  for (int c = 0; c < 2 * STANDIN_DEVICES; c++)
+    assert_int_equal(standin_look().woken[c], c == STANDIN_DEVICES + 3);
+  expect_only(STANDIN_DEVICES + 3);
+}
+
+/* ---- At once ---- */
+
+typedef struct worker {
+  pthread_t thread;
+  int device;
+  bool own_context; /* not the primary one */
+  bool good;
+} worker;
+
+static void *work_alone(void *context)
+{
+  enum { SORTS = 5 };
+  worker *const w = context;
+  entity mine[COUNT];
+  recsort_sorter *sorter = NULL;
+  CUcontext made = NULL;
+  int found = -1;
+  w->good = cudaSetDevice(w->device) == cudaSuccess;
+  if (w->own_context) made = make_context(w->device);
+  w->good &= create("cuda", NULL, &sorter, NULL) == RECSORT_OK;
+  for (int i = 0; i < SORTS; i++) {
+    memcpy(mine, input, sizeof mine);
+    w->good &= recsort_sort(sorter, mine, COUNT, NULL) == RECSORT_OK && are_in_order(mine);
+  }
+  recsort_sorter_destroy(sorter);
+  w->good &= standin_depth() == w->own_context;
+  if (made) drop_context(made);
+  w->good &= cudaGetDevice(&found) == cudaSuccess && found == w->device;
+  return NULL;
+}
+
+/* A thread for each context of each device, all at the same time. */
+static void test_all_devices_at_once(void **state)
+{
+  worker workers[2 * STANDIN_DEVICES];
+  (void)state;
+  begin(0);
+  fill();
+  for (int w = 0; w < 2 * STANDIN_DEVICES; w++) {
+    workers[w] = (worker){.device = w % STANDIN_DEVICES, .own_context = w >= STANDIN_DEVICES};
+    assert_int_equal(pthread_create(&workers[w].thread, NULL, work_alone, &workers[w]), 0);
+  }
+  for (int w = 0; w < 2 * STANDIN_DEVICES; w++) {
+    assert_int_equal(pthread_join(workers[w].thread, NULL), 0);
+    assert_true(workers[w].good);
+  }
+  const standin_state after = standin_look();
+  for (int c = 0; c < 2 * STANDIN_DEVICES; c++)
+    assert_true(after.work[c] > 0);
+  assert_int_equal(after.misuses, 0);
+  assert_int_equal(after.blocks + after.streams, 0);
+  expect_current(0);
 }
 
 /* ---- Failures ---- */
@@ -273,9 +429,12 @@ static void test_memory(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_no_primary_context_is_made), /* first: others make all of them */
       cmocka_unit_test(test_the_device_of_the_caller),
       cmocka_unit_test(test_the_device_of_the_options),
       cmocka_unit_test(test_another_thread),
+      cmocka_unit_test(test_the_context_of_the_caller),
+      cmocka_unit_test(test_all_devices_at_once),
       cmocka_unit_test(test_the_current_device_after_failures),
       cmocka_unit_test(test_wrong_options),
       cmocka_unit_test(test_memory),

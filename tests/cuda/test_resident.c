@@ -7,12 +7,15 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "recsort/device.h"
+#include "support/columns.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
 #include "support/random.h"
@@ -145,15 +148,20 @@ static recsort_device_sorter *create(const char *yaml, recsort_device_limits lim
 }
 
 /* The permutation, by the host. */
-static void find_expected(unsigned kind, const void *records, size_t count, uint64_t *order)
+static void find_order(const char *yaml, const void *records, size_t count, uint64_t *order)
 {
   const recsort_options options = {.struct_size = sizeof options, .plugin = "cpu"};
-  recsort_schema *const schema = load(kinds[kind].yaml);
+  recsort_schema *const schema = load(yaml);
   recsort_sorter *sorter = NULL;
   assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
   assert_int_equal(recsort_argsort(sorter, records, count, order, 64, NULL), RECSORT_OK);
   recsort_sorter_destroy(sorter);
   recsort_schema_destroy(schema);
+}
+
+static void find_expected(unsigned kind, const void *records, size_t count, uint64_t *order)
+{
+  find_order(kinds[kind].yaml, records, count, order);
 }
 
 /* ---- A case ---- */
@@ -234,13 +242,14 @@ static void enqueue(recsort_device_sorter *sorter, recsort_device_job job)
   assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
 #else
   const standin_state before = standin_look();
+  const unsigned depth = standin_depth();
   if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
   const standin_state after = standin_look();
   assert_int_equal(after.waits, before.waits);
   assert_int_equal(after.blocks, before.blocks);
   assert_int_equal(after.streams, before.streams);
   assert_int_equal(after.misuses, before.misuses);
-  assert_int_equal(standin_depth(), 0);
+  assert_int_equal(standin_depth(), depth);
 #endif
   assert_int_equal(host_memory.calls - allocations, job.array_count > 16);
   assert_int_equal(host_memory.wrong, 0);
@@ -576,6 +585,118 @@ static void long_segments_are_reported(void **state)
   recsort_device_sorter_destroy(sorter);
 }
 
+/* ---- Columns ---- */
+
+static const char body[] =
+    "record: Body\n" NATIVE "layout: packed\nfields:\n- {name: h, type: float16}\n"
+    "- {name: y, type: float64}\n- {name: x, type: float32}\n- {name: kind, type: uint8}\n"
+    "keys: [{distance: {fields: [x, y, h], from: [1, 2, 0]}, order: desc}, kind]\n";
+enum { BODY = 15, BODY_Y = 2, BODY_X = 10, BODY_KIND = 14 };
+
+static void fill_bodies(unsigned char *records, size_t count, uint64_t *random)
+{
+  memset(records, 0, count * BODY);
+  for (size_t i = 0; i < count; i++) {
+    const float x = (float)random_below(random, 40);
+    const double y = (double)random_below(random, 40);
+    memcpy(records + i * BODY + BODY_X, &x, sizeof x);
+    memcpy(records + i * BODY + BODY_Y, &y, sizeof y);
+    records[i * BODY + BODY_KIND] = (unsigned char)random_below(random, 2);
+  }
+}
+
+/* The permutation of all records or of the first ones, or of the segments before and behind the
+ * middle; companions move, and so does the first column, in place, if its values follow one
+ * another. */
+static void check_columns(const char *yaml, const both *records, size_t head, bool halves,
+                          recsort_device_sorter *sorter, uint64_t *random)
+{
+  const size_t size = records->element, count = records->size / size,
+               bytes = columns_bytes(size, count);
+  const size_t wanted = head && head < count ? head : count;
+  unsigned char *const host = malloc(bytes), *const device = make(bytes);
+  uint64_t *const expected = malloc(count * sizeof *expected);
+  both order = make_both(wanted, 4, 0, random);
+  both some = make_both(count, 3, 1, random), moved = make_both(wanted, 3, 2, random);
+  const uint32_t offsets[] = {0, (uint32_t)count / 2, (uint32_t)count};
+  uint32_t *const given = make(sizeof offsets);
+  recsort_schema *const schema = load(yaml);
+  recsort_column columns[COLUMNS_MOST];
+  assert_true(host && expected);
+  const size_t column_count = columns_split(schema, records->host, count, host, random, columns);
+  const recsort_field *const first = recsort_schema_fields(schema, NULL);
+  const unsigned char *const values = columns[0].data;
+  put(device, host, bytes);
+  put(given, offsets, sizeof offsets);
+  for (size_t c = 0; c < column_count; c++)
+    columns[c].data = device + ((const unsigned char *)columns[c].data - host);
+  const size_t half = halves ? offsets[1] : count;
+  find_order(yaml, records->host, half, expected);
+  if (halves) find_order(yaml, records->host + half * size, count - half, expected + half);
+  for (size_t i = half; i < count; i++)
+    expected[i] += half;
+  both own = {(unsigned char *)values, (unsigned char *)columns[0].data, count * first->size,
+              first->size};
+  const bool moves = columns[0].stride == 0 && !head;
+  enqueue(sorter, (recsort_device_job){
+                      .count = count,
+                      .permutation = order.device,
+                      .arrays = (recsort_device_array[]){{some.device, moved.device, 3},
+                                                         {own.device, own.device, own.element}},
+                      .array_count = 1 + moves,
+                      .offsets = halves ? given : NULL,
+                      .segment_count = 2,
+                      .head = head,
+                      .columns = columns,
+                      .column_count = column_count});
+  expect_permutation(&order, expected);
+  expect_moved(&moved, some.host, expected);
+  if (moves) {
+    unsigned char *const found = malloc(own.size + 1);
+    assert_non_null(found);
+    get(found, own.device, own.size);
+    for (size_t i = 0; i < count; i++)
+      assert_memory_equal(found + i * own.element, own.host + expected[i] * own.element,
+                          own.element);
+    free(found);
+  }
+  free(host);
+  free(expected);
+  drop(device);
+  drop(given);
+  drop_both(&order, 0);
+  drop_both(&some, 1);
+  drop_both(&moved, 2);
+  recsort_schema_destroy(schema);
+}
+
+static void columns_are_read_where_they_are(void **state)
+{
+  static const size_t sizes[] = {2, 100, 4000, 70000};
+  uint64_t random = 12;
+  (void)state;
+  for (unsigned kind = 0; kind <= COUNT_OF(kinds); kind++) {
+    const bool computed = kind == COUNT_OF(kinds);
+    const char *const yaml = computed ? body : kinds[kind].yaml;
+    recsort_device_sorter *const sorter =
+        create(yaml, (recsort_device_limits){.most_records = most(),
+                                             .most_in_place = 32,
+                                             .most_segments = kind == WIDE ? 0 : 2});
+    for (size_t s = 0; s < COUNT_OF(sizes) && sizes[s] <= most(); s++) {
+      both records = make_both(sizes[s], computed ? BODY : kinds[kind].size, 0, &random);
+      if (computed)
+        fill_bodies(records.host, sizes[s], &random);
+      else
+        fill(kind, records.host, sizes[s], &random);
+      check_columns(yaml, &records, 0, false, sorter, &random);
+      check_columns(yaml, &records, 1 + sizes[s] / 150, false, sorter, &random);
+      if (kind != WIDE) check_columns(yaml, &records, 0, true, sorter, &random);
+      drop_both(&records, 0);
+    }
+    recsort_device_sorter_destroy(sorter);
+  }
+}
+
 /* ---- What is refused or reported ---- */
 
 static void wrong_limits_are_refused(void **state)
@@ -669,6 +790,14 @@ static void wrong_jobs_are_refused(void **state)
               .array_count = 1, .head = 9);
   REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "head is 9, but with segments", .count = 10,
               .records = memory, .offsets = memory, .segment_count = 1, .head = 9);
+  const recsort_column keys = {"key", memory, 0}, others = {"other", memory, 0};
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "with columns, records and sorted must be NULL",
+              .count = 10, .records = memory, .columns = &keys, .column_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "with columns, records and sorted must be NULL",
+              .count = 10, .sorted = memory, .columns = &keys, .column_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "no field of the record is \"other\"", .count = 10,
+              .columns = &others, .column_count = 1);
+  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "need the field \"key\"", .count = 10, .columns = &keys);
   const recsort_options headed = {.struct_size = sizeof headed, .head = 1};
   const recsort_device_limits good = {.struct_size = sizeof good, .most_records = 1},
                               bad = {.struct_size = 4};
@@ -739,6 +868,38 @@ static void invalid_values_are_reported(void **state)
   recsort_device_sorter_destroy(sorter);
 }
 
+/* The oracle of two points; static, as qsort has no context. */
+static const float *judged;
+static double judged_eye[2], judged_other;
+
+static float far_from(const float *at)
+{
+  const double x = (double)at[0] - judged_eye[0], y = (double)at[1] - judged_eye[1];
+  return (float)(x * x + y * y);
+}
+
+static int compare_places(const void *one, const void *two)
+{
+  const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)two;
+  const float *const p = judged + 2 * a, *const q = judged + 2 * b;
+  const float near = far_from(p), far = far_from(q);
+  const double there = fabs((double)p[1] - judged_other), here = fabs((double)q[1] - judged_other);
+  if (near < far || near > far) return near < far ? -1 : 1; /* NaNs are equal */
+  if (there < here || there > here) return there > here ? -1 : 1;
+  return (a > b) - (a < b);
+}
+
+static void find_by_points(const float *records, size_t count, const double *eye, double other,
+                           uint64_t *order)
+{
+  judged = records;
+  memcpy(judged_eye, eye, sizeof judged_eye);
+  judged_other = other;
+  for (size_t i = 0; i < count; i++)
+    order[i] = i;
+  qsort(order, count, sizeof *order, compare_places);
+}
+
 /* A point that is set later counts for later sorts. */
 static void points_are_set_between_sorts(void **state)
 {
@@ -774,6 +935,96 @@ static void points_are_set_between_sorts(void **state)
   recsort_device_sorter_destroy(sorter);
 }
 
+/* A point in the device's memory counts when the stream gets there: a graph of one sort is replayed
+ * with others. */
+static void points_are_read_by_the_device(void **state)
+{
+  enum { COUNT = 3000, POINTS = 6 };
+  static const char yaml[] =
+      "record: P\n" NATIVE "fields: [{name: x, type: float32}, {name: y, type: float32}]\n"
+      "keys: [{distance: {fields: [x, y], from: eye}}, {distance: {fields: [y], from: other}, "
+      "order: desc}]\n";
+  uint64_t random = 13, expected[COUNT];
+  recsort_device_sorter *const sorter =
+      create(yaml, (recsort_device_limits){.most_records = COUNT});
+  both records = make_both(COUNT, 8, 0, &random), order = make_both(COUNT, 4, 0, &random);
+  double *const eye = make(2 * sizeof *eye);
+  const double other = -3;
+  const recsort_device_job job = {.struct_size = sizeof job,
+                                  .stream = stream,
+                                  .count = COUNT,
+                                  .records = records.device,
+                                  .permutation = order.device};
+  recsort_error error = {0};
+  (void)state;
+  for (size_t i = 0; i < COUNT; i++) {
+    const float at[] = {(float)random_below(&random, 30), (float)random_below(&random, 30)};
+    memcpy(records.host + i * sizeof at, at, sizeof at);
+  }
+  put(records.device, records.host, records.size);
+  if (recsort_device_sorter_bind_parameter(sorter, "eye", eye, 2, &error) ||
+      recsort_device_sorter_set_parameter(sorter, "other", &other, 1, &error))
+    fail_msg("%s", error.text);
+#ifdef RS_REAL_GPU
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
+#endif
+  for (int p = 0; p < POINTS; p++) {
+    const double point[] = {p == 4 ? 1e300 : 5 * p, p == 5 ? (double)NAN : 20 - 3 * p};
+    put(eye, point, sizeof point);
+#ifdef RS_REAL_GPU
+    assert_int_equal(cudaGraphLaunch(replay, stream), cudaSuccess);
+#else
+    if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+#endif
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    find_by_points((const float *)(const void *)records.host, COUNT, point, other, expected);
+    expect_permutation(&order, expected);
+  }
+  const double fixed[] = {7, 7}; /* from the host again; what the device has does not matter */
+  assert_int_equal(recsort_device_sorter_set_parameter(sorter, "eye", fixed, 2, NULL), RECSORT_OK);
+  assert_int_equal(recsort_device_sort(sorter, &job, NULL), RECSORT_OK);
+  assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+  find_by_points((const float *)(const void *)records.host, COUNT, fixed, other, expected);
+  expect_permutation(&order, expected);
+#ifdef RS_REAL_GPU
+  assert_int_equal(cudaGraphExecDestroy(replay), cudaSuccess);
+  assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+#endif
+  drop(eye);
+  drop_both(&records, 0);
+  drop_both(&order, 0);
+  recsort_device_sorter_destroy(sorter);
+}
+
+static void wrong_points_are_refused(void **state)
+{
+  static const char yaml[] = "record: P\n" NATIVE "fields: [{name: x, type: float32}]\n"
+                             "keys: [{distance: {fields: [x, x], from: eye}}]\n";
+  recsort_device_sorter *const sorter = create(yaml, (recsort_device_limits){.most_records = 1});
+  double *const eye = make(3 * sizeof *eye);
+  (void)state;
+  REFUSED(recsort_device_sorter_bind_parameter(NULL, "eye", eye, 2, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_bind_parameter(sorter, NULL, eye, 2, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_bind_parameter(sorter, "eye", NULL, 2, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_bind_parameter(sorter, "nose", eye, 2, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_bind_parameter(sorter, "eye", eye, 1, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_sorter_bind_parameter(
+              sorter, "eye", (const double *)(const void *)((const char *)eye + 4), 2, &error),
+          RECSORT_INVALID_ARGUMENT);
+  drop(eye);
+  recsort_device_sorter_destroy(sorter);
+}
+
 /* The first records by a key that is computed, some of them as far on the other side. */
 static void first_records_by_distance(void **state)
 {
@@ -801,6 +1052,65 @@ static void first_records_by_distance(void **state)
   drop(memory);
   drop(order);
   recsort_device_sorter_destroy(sorter);
+}
+
+/* ---- Contexts ---- */
+
+static void driver_call(const char *name, void *call)
+{
+  enum cudaDriverEntryPointQueryResult found;
+  void *address = NULL;
+  assert_int_equal(
+      cudaGetDriverEntryPointByVersion(name, &address, 4000, cudaEnableDefault, &found),
+      cudaSuccess);
+  assert_non_null(address);
+  memcpy(call, &address, sizeof address);
+}
+
+/* A sorter works in the context that was current when it was made, and leaves it current. */
+static void any_context_will_do(void **state)
+{
+  enum { COUNT = 3000 };
+  CUresult (*create_context)(CUcontext *, unsigned, CUdevice);
+  CUresult (*destroy_context)(CUcontext);
+  CUresult (*get_current)(CUcontext *);
+  CUcontext context = NULL, current = NULL;
+  cudaStream_t const other = stream;
+  int device = 0;
+  uint64_t random = 14;
+  (void)state;
+  driver_call("cuCtxCreate", &create_context);
+  driver_call("cuCtxDestroy", &destroy_context);
+  driver_call("cuCtxGetCurrent", &get_current);
+  assert_int_equal(cudaGetDevice(&device), cudaSuccess);
+  assert_int_equal(create_context(&context, 0, device), CUDA_SUCCESS);
+  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  const recsort_device_limits limits = {.most_records = COUNT, .most_in_place = 32};
+  recsort_device_sorter *sorter = NULL;
+  recsort_error error = {0};
+  if (try_create(kinds[0].yaml, NULL, limits, &sorter, &error)) fail_msg("%s", error.text);
+  assert_int_equal(get_current(&current), CUDA_SUCCESS);
+  assert_true(current == context);
+  check_count(0, COUNT, 32, 0, sorter, &random);
+  assert_int_equal(get_current(&current), CUDA_SUCCESS);
+  assert_true(current == context);
+#ifdef RS_REAL_GPU
+  /* a stream of another context is refused, and nothing else has happened */
+  void *const memory = make(COUNT * kinds[0].size);
+  const recsort_device_job job = {.struct_size = sizeof job,
+                                  .stream = other,
+                                  .count = COUNT,
+                                  .records = memory,
+                                  .sorted = memory};
+  assert_int_equal(recsort_device_sort(sorter, &job, &error), RECSORT_DEVICE_ERROR);
+  print_message("%s\n", error.text);
+  drop(memory);
+  check_count(0, COUNT, 32, 0, sorter, &random);
+#endif
+  recsort_device_sorter_destroy(sorter);
+  assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+  assert_int_equal(destroy_context(context), CUDA_SUCCESS);
+  stream = other;
 }
 
 #ifndef RS_REAL_GPU
@@ -874,12 +1184,16 @@ int main(void)
       cmocka_unit_test_setup_teardown(short_segments_are_sorted_in_tiles, open_stream,
                                       close_stream),
       cmocka_unit_test_setup_teardown(long_segments_are_reported, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(columns_are_read_where_they_are, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_limits_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_jobs_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(many_arrays_move, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(invalid_values_are_reported, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(points_are_set_between_sorts, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(points_are_read_by_the_device, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(wrong_points_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(first_records_by_distance, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(any_context_will_do, open_stream, close_stream),
 #ifdef RS_REAL_GPU
       cmocka_unit_test_setup_teardown(many_records_ask_no_host, open_stream, close_stream),
 #else

@@ -58,7 +58,7 @@ static const recsort_plugin_job job = {.size = sizeof job,
                                        .index_bits = 32,
                                        .threads = THREADS};
 
-static uint32_t key_at(const unsigned char *records, size_t i)
+static uint32_t key_of(const unsigned char *records, size_t i)
 {
   uint32_t key;
   memcpy(&key, records + i * SIZE, sizeof key);
@@ -76,7 +76,7 @@ static void make_records(void)
   }
   for (uint32_t key = 0; key < KEYS; key++)
     for (size_t i = 0; i < COUNT; i++)
-      if (key_at(input, i) == key) memcpy(expected + next++ * SIZE, input + i * SIZE, SIZE);
+      if (key_of(input, i) == key) memcpy(expected + next++ * SIZE, input + i * SIZE, SIZE);
   assert_int_equal(next, COUNT);
 }
 
@@ -412,7 +412,7 @@ static void sort_records(const unsigned char *from, size_t begin, size_t end, un
 {
   for (uint32_t key = 0; key < KEYS; key++)
     for (size_t i = begin; i < end; i++)
-      if (key_at(from, i) == key) {
+      if (key_of(from, i) == key) {
         memcpy(to, from + i * SIZE, SIZE);
         to += SIZE;
       }
@@ -524,7 +524,7 @@ static void test_keys_alone(void **state)
     for (size_t s = 0; s <= sizeof strikes / sizeof *strikes; s++) {
       recsort_plugin_error error = {.size = sizeof error};
       for (size_t k = 0; k < COUNT; k++)
-        memory[k] = key_at(input, k);
+        memory[k] = key_of(input, k);
       standin_begin((standin_plan){0});
       if (s) standin_watch(watch);
       const recsort_plugin_status status = plugin()->sort(self, &job, memory, &error);

@@ -16,7 +16,7 @@
 
 #ifdef __CUDACC__
 #define RECSORT_HD __host__ __device__
-#define RECSORT_APART __noinline__
+#define RECSORT_APART inline /* a call would take more registers */
 #else
 #define RECSORT_HD
 #define RECSORT_APART __attribute__((noinline, unused))
@@ -95,13 +95,20 @@ RECSORT_HD static inline double key_number(const recsort_key_step *operand, uint
 
 /* ---- Distance ---- */
 
+/* The coordinate of the point that belongs to an operand. */
+RECSORT_HD static inline double key_point(const recsort_key_step *operand)
+{
+  if (operand->flags & RECSORT_KEY_POINT_AT) return *(const double *)(uintptr_t)operand->bias;
+  return key_double(operand->bias);
+}
+
 /* The bits of the squared distance, a float of `width` bits: the sum, in the order of the
  * coordinates, of the squares of their differences. `numbers` are the operands' values. */
 RECSORT_HD static inline uint64_t key_distance(const recsort_key_step *step, const double *numbers)
 {
   double sum = 0;
   for (unsigned i = 0; i < step->bit; i++) {
-    const double difference = numbers[i] - key_double(step[1 + i].bias);
+    const double difference = numbers[i] - key_point(&step[1 + i]);
     sum = sum + key_product(difference, difference);
   }
   return step->width == 32 ? key_float_bits((float)sum) : key_double_bits(sum);

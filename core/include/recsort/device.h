@@ -56,8 +56,10 @@ typedef struct recsort_device_limits {
  *  - The options `threads` and `executor` have no meaning here. "auto" is the best plugin that can
  *    sort on a device; there is one, "cuda".
  *  - The device is the one that is current in your thread, or the one of the plugin's option
- *    `device`. Streams and memory must be of its primary context, which the CUDA runtime uses.
- *    Calls here change neither the current device nor the context of your thread.
+ *    `device`. If the current context is one of that device, it is used; otherwise the device's
+ *    primary one is, as by the CUDA runtime. Streams and memory must be of that context, which must
+ *    outlive the sorter. Later calls may come from threads with another device or context, or
+ *    none; no call changes those of your thread.
  *  - The memory: for each record two keys (of 32, 64 or 128 bits), two indices and most_in_place
  *    bytes; for up to 2^28 records up to 70 MiB more. recsort_device_sorter_memory says how much.
  *  - Keys have at most 128 bits in all, with the number of a segment, if there are any.
@@ -83,7 +85,7 @@ typedef struct recsort_device_array {
   size_t element_size; /* at most 8 MiB */
 } recsort_device_array;
 
-/* A sort. All pointers but `arrays` are to device memory. */
+/* A sort. All pointers but `arrays` and `columns` are to device memory. */
 typedef struct recsort_device_job {
   size_t struct_size;
   void *stream;        /* a cudaStream_t; NULL: the default stream */
@@ -101,7 +103,14 @@ typedef struct recsort_device_job {
   uint32_t reserved;
   size_t head; /* only the first `head` records of the order are wanted; 0: all. See "The first
                 * records" below */
+  const recsort_column *columns; /* instead of `records`, if fields are in arrays of their own;
+                                  * NULL: they are not. See "Columns" below */
+  size_t column_count;
 } recsort_device_job;
+
+/* Columns: keys are made of the fields where they are, as by recsort_argsort_columns; the `data` of
+ * a column is device memory. Then `records` and `sorted` are NULL. What `arrays` has is moved,
+ * which may be the columns themselves, in place. */
 
 /* The first records: with a head less than `count`, `sorted`, `permutation` and each `to` get
  * `head` elements, the first ones of what they get without it. Then nothing may be moved in place,
@@ -123,7 +132,8 @@ typedef struct recsort_device_job {
  * several streams, order them yourself.
  *
  * The sort uses the values that parameters have when you make this call
- * (recsort_device_sorter_set_parameter); a graph keeps them. Where a record with an invalid value
+ * (recsort_device_sorter_set_parameter), and a graph keeps them; or it reads them later, where
+ * recsort_device_sorter_bind_parameter said. Where a record with an invalid value
  * of an enum goes is not specified.
  *
  * If you capture the stream, the device detects whether 2^21 records or more are sorted, reversed
@@ -150,6 +160,15 @@ RECSORT_API recsort_status recsort_device_sorter_set_parameter(recsort_device_so
                                                                const char *name,
                                                                const double *values, size_t count,
                                                                recsort_error *error);
+
+/* The same, but `values` is device memory, aligned to 8 bytes, which each of these sorts reads when
+ * the stream gets there. So a graph can be replayed with another point. The values should be
+ * finite: with an infinity or a NaN among them, distances are infinite or NaNs, and those are
+ * equal. Errors: also PLUGIN_ERROR (the plugin is of an earlier version). */
+RECSORT_API recsort_status recsort_device_sorter_bind_parameter(recsort_device_sorter *sorter,
+                                                                const char *name,
+                                                                const double *values, size_t count,
+                                                                recsort_error *error);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
  *   key_place     puts the code into the words of the key
  *   key_field     does the first two
  *   key_step      the same, also for keys that are computed from several fields
+ *   key_step_in   the same for a record whose fields are in several arrays
  *
  * key_take, key_value and key_store are the inverses, but not for computed keys. Values with the
  * same code decode to one of them: -0 to +0, every NaN to the canonical NaN, every true to 1. No
@@ -157,12 +158,35 @@ RECSORT_HD static inline uint64_t key_take(const uint64_t *words, const recsort_
   return code & key_mask(step->width);
 }
 
-/* The code of a field for one record; `valid` as for key_code. */
+/* The code of a field whose bytes are at `at`; `valid` as for key_code. */
+RECSORT_HD static inline uint64_t key_field_at(const recsort_key_step *step,
+                                               const unsigned char *at, bool *valid)
+{
+  const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
+  return key_code(step, key_load(at, step->bytes, big), valid);
+}
+
+/* The same for one record. */
 RECSORT_HD static inline uint64_t key_field(const recsort_key_step *step,
                                             const unsigned char *record, bool *valid)
 {
-  const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
-  return key_code(step, key_load(record + step->offset, step->bytes, big), valid);
+  return key_field_at(step, record + step->offset, valid);
+}
+
+/* The value of an operand whose bytes are at `at`. */
+RECSORT_HD static inline double key_operand(const recsort_key_step *operand,
+                                            const unsigned char *at)
+{
+  const bool big = operand->flags & RECSORT_KEY_BIG_ENDIAN;
+  return key_number(operand, key_load(at, operand->bytes, big));
+}
+
+/* The code of a computed key whose operands have these values. */
+RECSORT_HD static inline uint64_t key_of_numbers(const recsort_key_step *step,
+                                                 const double *numbers)
+{
+  if (step->kind != RECSORT_KEY_DISTANCE) return key_place_on_curve(step, numbers);
+  return key_float_code(key_distance(step, numbers), step->width, step->flags, step->limit);
 }
 
 /* The code of a computed key. Not inlined: most programs have none. */
@@ -170,13 +194,9 @@ RECSORT_HD static RECSORT_APART uint64_t key_computed(const recsort_key_step *st
                                                       const unsigned char *record)
 {
   double numbers[RECSORT_KEY_MOST_OPERANDS];
-  for (unsigned i = 0; i < step->bit; i++) {
-    const recsort_key_step *const operand = &step[1 + i];
-    const bool big = operand->flags & RECSORT_KEY_BIG_ENDIAN;
-    numbers[i] = key_number(operand, key_load(record + operand->offset, operand->bytes, big));
-  }
-  if (step->kind != RECSORT_KEY_DISTANCE) return key_place_on_curve(step, numbers);
-  return key_float_code(key_distance(step, numbers), step->width, step->flags, step->limit);
+  for (unsigned i = 0; i < step->bit; i++)
+    numbers[i] = key_operand(&step[1 + i], record + step[1 + i].offset);
+  return key_of_numbers(step, numbers);
 }
 
 /* The code of one step for one record; `valid` as for key_code. The code of an operand is 0. */
@@ -186,6 +206,35 @@ RECSORT_HD static inline uint64_t key_step(const recsort_key_step *step,
   if (step->kind == RECSORT_KEY_OPERAND) return 0;
   if (step->kind >= RECSORT_KEY_DISTANCE) return key_computed(step, record);
   return key_field(step, record, valid);
+}
+
+/* ---- Columns ---- */
+
+/* The bytes of a step of record `i`. */
+RECSORT_HD static inline const unsigned char *key_at(const recsort_key_column *column, uint64_t i)
+{
+  return (const unsigned char *)column->data + i * column->stride;
+}
+
+/* As key_computed for record `i` of columns, those of the step and of its operands. */
+RECSORT_HD static RECSORT_APART uint64_t key_computed_in(const recsort_key_step *step,
+                                                         const recsort_key_column *columns,
+                                                         uint64_t i)
+{
+  double numbers[RECSORT_KEY_MOST_OPERANDS];
+  for (unsigned c = 1; c <= step->bit; c++)
+    numbers[c - 1] = key_operand(&step[c], key_at(&columns[c], i));
+  return key_of_numbers(step, numbers);
+}
+
+/* As key_step. */
+RECSORT_HD static inline uint64_t key_step_in(const recsort_key_step *step,
+                                              const recsort_key_column *columns, uint64_t i,
+                                              bool *valid)
+{
+  if (step->kind == RECSORT_KEY_OPERAND) return 0;
+  if (step->kind >= RECSORT_KEY_DISTANCE) return key_computed_in(step, columns, i);
+  return key_field_at(step, key_at(columns, i), valid);
 }
 
 #endif

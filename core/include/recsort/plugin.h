@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 #define RECSORT_PLUGIN_ABI_MAJOR 1u
-#define RECSORT_PLUGIN_ABI_MINOR 3u
+#define RECSORT_PLUGIN_ABI_MINOR 4u
 #define RECSORT_PLUGIN_ABI ((RECSORT_PLUGIN_ABI_MAJOR << 16) | RECSORT_PLUGIN_ABI_MINOR)
 #define RECSORT_PLUGIN_ENTRY "recsort_plugin_entry"
 
@@ -214,7 +214,10 @@ enum {
   RECSORT_KEY_BIG_ENDIAN = 1, /* the integer is big-endian in the record */
   RECSORT_KEY_DESCENDING = 2, /* the code is complemented, except for NaNs without NAN_TOTAL */
   RECSORT_KEY_NAN_FIRST = 4,  /* floats: NaNs become the least code; otherwise the greatest */
-  RECSORT_KEY_NAN_TOTAL = 8   /* floats: every bit counts, as in IEEE 754 totalOrder */
+  RECSORT_KEY_NAN_TOTAL = 8,  /* floats: every bit counts, as in IEEE 754 totalOrder */
+  RECSORT_KEY_POINT_AT =
+      16 /* operands of DISTANCE: `bias` holds the address of the double, in
+          * memory of the device; only for recsort_plugin_device.sort. Since 1.4 */
 };
 
 /* One field of the key, or up to 8 bytes of a longer one. Its code of `width` bits goes to bit
@@ -233,6 +236,13 @@ typedef struct recsort_key_step {
   uint32_t key; /* which of the schema's keys, for messages */
 } recsort_key_step;
 
+/* Where the bytes of a step are in an array: those of record i at `data` + i * `stride`, unaligned.
+ * This struct does not grow. */
+typedef struct recsort_key_column {
+  const void *data;
+  uint64_t stride;
+} recsort_key_column;
+
 struct recsort_key_program {
   uint32_t size;
   uint32_t step_count;
@@ -240,6 +250,11 @@ struct recsort_key_program {
   uint64_t record_size;
   uint32_t key_bits;
   uint32_t key_width;
+  /* Only for recsort_plugin_device.sort; else NULL. One for each step, if the fields are in several
+   * arrays: then there is no array of records, and the offsets of steps have no meaning. A step of
+   * a computed kind has none, but each of its operands does. Since 1.4: the host gives no program
+   * with columns to a plugin of an earlier version. */
+  const recsort_key_column *columns;
 };
 
 /* ---- Whole records -----------------------------------------------------------------------------
@@ -381,7 +396,7 @@ typedef struct recsort_plugin_device_job {
   uint32_t array_count;
   void *stream;
   uint64_t count;      /* 0 is allowed */
-  const void *records; /* the keys are made of these; unaligned */
+  const void *records; /* the keys are made of these; unaligned. NULL: of the program's columns */
   void *permutation;   /* NULL: not wanted */
   const recsort_plugin_device_array *arrays;
   const void *offsets; /* NULL: all records are sorted. Otherwise segment s, records [offset s,

@@ -518,11 +518,12 @@ typedef struct recsort_sorter recsort_sorter;
  *    have, or a wrong value, is an error if you named the plugin; with "auto" the plugin is not
  *    used, and recsort_stats.fallback says so.
  *  - The CUDA plugin sorts on the device that is current in the thread that opens it, or on the one
- *    whose number the option `device` gives. It may then be called from any thread, and changes no
- *    thread's current device. It allocates device memory on demand, up to all that is free or to
- *    the option `memory`: bytes, or a number with a suffix K, M, G or T for multiples of 2^10,
- *    2^20, 2^30 or 2^40. The environment variable RECSORT_CUDA_MEMORY sets the same limit if the
- *    option does not.
+ *    whose number the option `device` gives. If the current context is one of that device, it is
+ *    used, and must outlive the sorter; otherwise the primary one is. The plugin may then be called
+ *    from any thread, and changes no thread's current device. It allocates device memory on demand,
+ *    up to all that is free or to the option `memory`: bytes, or a number with a suffix K, M, G or
+ *    T for multiples of 2^10, 2^20, 2^30 or 2^40. The environment variable RECSORT_CUDA_MEMORY sets
+ *    the same limit if the option does not.
  * Errors: INVALID_KEY (also if there are no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY,
  * INVALID_ARGUMENT. Any thread. */
 RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
@@ -611,6 +612,31 @@ typedef struct recsort_permutation {
 RECSORT_API recsort_status recsort_find_permutation(recsort_sorter *sorter, const void *records,
                                                     size_t count, recsort_permutation *permutation,
                                                     recsort_error *error);
+
+/* A field whose values are in an array of their own: that of record i is at `data` + i * `stride`.
+ * This struct does not grow. */
+typedef struct recsort_column {
+  const char *name; /* a field of the record itself, not of a struct in it. A column may be a whole
+                     * struct or array; that of a bitfield is the field that holds its bits */
+  const void *data; /* of any alignment */
+  size_t stride;    /* bytes from a value to the next one; 0: the field's size */
+} recsort_column;
+
+/* Like recsort_find_permutation and recsort_argsort, for records whose fields are in several
+ * arrays, each as a record would hold it. Keys are made from the columns themselves: nothing is
+ * copied. Each field that a key reads has a column; columns of other fields are ignored. Then
+ * recsort_permutation_apply and recsort_gather move each array. Offsets and the size of a record
+ * have no meaning here. Errors: also INVALID_ARGUMENT for a name that no field has or that comes
+ * twice, a field without a column, and a stride that is less than the field's size. */
+RECSORT_API recsort_status recsort_find_permutation_columns(recsort_sorter *sorter,
+                                                            const recsort_column *columns,
+                                                            size_t column_count, size_t count,
+                                                            recsort_permutation *permutation,
+                                                            recsort_error *error);
+RECSORT_API recsort_status recsort_argsort_columns(recsort_sorter *sorter,
+                                                   const recsort_column *columns,
+                                                   size_t column_count, size_t count, void *index,
+                                                   unsigned index_bits, recsort_error *error);
 
 /* Shortens the sorter's own permutation of `records` to the first record of each run of equal keys.
  * `permutation` is the last one from recsort_find_permutation, for the same records; any other is
