@@ -18,7 +18,7 @@
  * several groups too, and sorted records in as many as possible.
  */
 #include "cuda/plan.h"
-#include "cuda/record_key.h"
+#include "cuda/record_reading.cuh"
 #include "gpu/device_head.h"
 
 #ifndef HEAD_LEAST
@@ -72,10 +72,7 @@ struct workspace {
   uint64_t *chosen_count, *collected_count, *last_count;
 };
 
-struct read_args {
-  records_program program;
-  const unsigned char *records;
-  records_facts *facts;
+struct read_args : record_source {
   matrix shape;
 };
 
@@ -103,48 +100,10 @@ DEVICE_INLINE uint64_t column_of(const matrix &shape, uint64_t record)
   return turned >= turn ? turned - turn : turned + shape.columns - turn;
 }
 
-/* How keys are read. One field that is an aligned word is loaded before it is looked at, so that
- * several loads are in flight. */
-enum reading { WORDS_OF_4, WORDS_OF_8, FIELDS, COMPUTED };
-
-reading reading_of(const records_program &program, const void *records)
-{
-  const recsort_key_step &step = program.steps[0];
-  const uint64_t aligned = (uintptr_t)records | program.record_size | step.offset;
-  if (has_computed(&program)) return COMPUTED;
-  if (program.step_count > 1 || aligned % step.bytes != 0) return FIELDS;
-  return step.bytes == 4 ? WORDS_OF_4 : step.bytes == 8 ? WORDS_OF_8 : FIELDS;
-}
-
-/* What is loaded of a record; the rest is loaded with its pair. */
-template <reading How> DEVICE_INLINE uint64_t load_word(const read_args &args, uint64_t at)
-{
-  const recsort_key_step &step = args.program.steps[0];
-  const unsigned char *const from = args.records + at * args.program.record_size + step.offset;
-  if (How == WORDS_OF_4) return *(const uint32_t *)from;
-  if (How == WORDS_OF_8) return *(const uint64_t *)from;
-  return 0;
-}
-
-DEVICE_INLINE uint64_t turn_bytes(uint64_t word, uint32_t bytes)
-{
-  uint64_t turned = 0;
-  for (uint32_t i = 0; i < bytes; i++, word >>= 8)
-    turned = turned << 8 | (word & 0xff);
-  return turned;
-}
-
 template <reading How>
 DEVICE_INLINE pair pair_with(const read_args &args, uint64_t at, uint64_t word, bool *valid)
 {
-  const recsort_key_step &step = args.program.steps[0];
-  if (How == WORDS_OF_4 || How == WORDS_OF_8) {
-    const bool big = step.flags & RECSORT_KEY_BIG_ENDIAN;
-    if (big != key_host_is_big_endian()) word = turn_bytes(word, How == WORDS_OF_4 ? 4 : 8);
-    return {{at, key_code(&step, word, valid), 0}};
-  }
-  const records_key key =
-      make_key(&args.program, How == COMPUTED, args.records + at * args.program.record_size, valid);
+  const records_key key = key_with<How>(args, at, word, valid);
   return {{at, key.words[0], key.words[1]}};
 }
 
@@ -466,7 +425,7 @@ uint64_t divide(const matrix &shape, uint64_t head, char *memory, workspace *wor
 template <reading How>
 device_status find(const device_head *job, const matrix &shape, const workspace &work)
 {
-  const read_args from = {*job->program, (const unsigned char *)job->records, job->facts, shape};
+  const read_args from = {{*job->program, (const unsigned char *)job->records, job->facts}, shape};
   const minima_args minima = {from, work};
   const narrow_args groups = {work.minima,       NULL,       shape.columns, work.chosen,
                               work.chosen_count, work.bound, job->head};

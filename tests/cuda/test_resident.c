@@ -478,13 +478,13 @@ static void has_memory_for_fewer(void **state)
 
 /* ---- Segments ---- */
 
-enum { SHORT = 60, SHORT_WAY = 3 };
+enum { SHORT_WAY = 3 };
 
 /* Offsets of `segments` segments: even; or some before the first, behind the last and between two
- * equal ones; or a giant among small ones; or short ones, of at most SHORT records, from somewhere
- * on. */
+ * equal ones; or a giant among small ones; or short ones, of at most `longest` records, from
+ * somewhere on. */
 static void fill_offsets(uint64_t *offsets, size_t segments, size_t count, unsigned way,
-                         uint64_t *random)
+                         size_t longest, uint64_t *random)
 {
   for (size_t s = 0; s <= segments; s++)
     offsets[s] = count * s / segments;
@@ -497,7 +497,7 @@ static void fill_offsets(uint64_t *offsets, size_t segments, size_t count, unsig
   if (way == SHORT_WAY) {
     offsets[0] = random_below(random, count / 4 + 1);
     for (size_t s = 0; s < segments; s++) {
-      const uint64_t length = random_below(random, 4) ? random_below(random, SHORT + 1) : SHORT;
+      const uint64_t length = random_below(random, 4) ? random_below(random, longest + 1) : longest;
       offsets[s + 1] = offsets[s] + length < count ? offsets[s] + length : count;
     }
   }
@@ -510,7 +510,7 @@ static void fill_offsets(uint64_t *offsets, size_t segments, size_t count, unsig
 }
 
 static void check_segments(unsigned kind, size_t count, size_t segments, unsigned way,
-                           recsort_device_sorter *sorter, uint64_t *random)
+                           size_t longest, recsort_device_sorter *sorter, uint64_t *random)
 {
   const size_t size = kinds[kind].size;
   const unsigned offset_bits = way == 0 ? 0 : way == 1 ? 64 : 32;
@@ -520,7 +520,7 @@ static void check_segments(unsigned kind, size_t count, size_t segments, unsigne
   uint32_t *const narrow = malloc((segments + 1) * sizeof *narrow);
   void *const given = make((segments + 1) * sizeof *offsets);
   assert_true(expected && offsets && narrow);
-  fill_offsets(offsets, segments, count, way, random);
+  fill_offsets(offsets, segments, count, way, longest, random);
   for (size_t s = 0; s <= segments; s++)
     narrow[s] = (uint32_t)offsets[s];
   put(given, offset_bits == 64 ? (void *)offsets : (void *)narrow,
@@ -564,39 +564,97 @@ static void segments_are_sorted_by_themselves(void **state)
                                                            .most_in_place = 32,
                                                            .most_segments = numbers[m]});
       for (unsigned way = 0; way < 3; way++) {
-        check_segments(kind, 3000, numbers[m], way, sorter, &random);
+        check_segments(kind, 3000, numbers[m], way, 0, sorter, &random);
         check_segments(kind, 1 + random_below(&random, 3000), 1 + random_below(&random, numbers[m]),
-                       way, sorter, &random);
+                       way, 0, sorter, &random);
       }
       check_count(kind, 500, 32, 0, sorter, &random); /* without segments */
       recsort_device_sorter_destroy(sorter);
     }
 }
 
-/* Short segments, sorted where they are: in one tile, and in several. */
+/* Short segments, sorted where they are: in one tile, and in several, or a tile for each. */
 static void short_segments_are_sorted_in_tiles(void **state)
 {
-  static const size_t lengths[] = {1, 59, 1000, 4096, 9000};
+  static const size_t lengths[] = {1, 59, 1000, 4096, 9000}, longest[] = {60, 300};
   uint64_t random = 7;
   (void)state;
-  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
-    if (kind == WIDE) continue;
-    recsort_device_sorter *const sorter =
-        create(kinds[kind].yaml, (recsort_device_limits){.most_records = 9000,
-                                                         .most_in_place = 32,
-                                                         .most_segments = 400,
-                                                         .most_in_segment = SHORT});
-    for (size_t i = 0; i < COUNT_OF(lengths); i++)
-      check_segments(kind, lengths[i], 1 + random_below(&random, 400), SHORT_WAY, sorter, &random);
-    check_count(kind, 500, 32, 0, sorter, &random);
-    recsort_device_sorter_destroy(sorter);
+  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++)
+    for (size_t l = 0; l < COUNT_OF(longest) && kind != WIDE; l++) {
+      recsort_device_sorter *const sorter =
+          create(kinds[kind].yaml, (recsort_device_limits){.most_records = 9000,
+                                                           .most_in_place = 32,
+                                                           .most_segments = 400,
+                                                           .most_in_segment = longest[l]});
+      for (size_t i = 0; i < COUNT_OF(lengths); i++)
+        check_segments(kind, lengths[i], 1 + random_below(&random, 400), SHORT_WAY, longest[l],
+                       sorter, &random);
+      if (l == 1) check_segments(kind, 9000, 40, 0, 0, sorter, &random); /* each has 225 */
+      check_count(kind, 500, 32, 0, sorter, &random);
+      recsort_device_sorter_destroy(sorter);
+    }
+}
+
+/* What is in place moves after what is not, as both may begin at the same records; some arrays are
+ * moved by the sort of short segments, and some are not. */
+static void arrays_of_segments_move(void **state)
+{
+  enum { COUNT = 3000, EACH = 50, SEGMENTS = COUNT / EACH, ARRAYS = 7, KEY = 4 };
+  static const size_t sizes[ARRAYS] = {8, 4, 8, 12, 4, 4, 3};
+  uint64_t random = 9, expected[COUNT];
+  uint32_t offsets[SEGMENTS + 1], *const given = make(sizeof offsets);
+  recsort_device_sorter *const sorter =
+      create(kinds[KEY].yaml, (recsort_device_limits){.most_records = COUNT,
+                                                      .most_in_place = 12,
+                                                      .most_segments = SEGMENTS,
+                                                      .most_in_segment = EACH});
+  (void)state;
+  for (uint32_t s = 0; s <= SEGMENTS; s++)
+    offsets[s] = s * EACH;
+  put(given, offsets, sizeof offsets);
+  for (unsigned way = 0; way < 1 << ARRAYS; way += 1 + (unsigned)random_below(&random, 3)) {
+    recsort_device_array arrays[ARRAYS];
+    both records = make_both(COUNT, 8, 0, &random), from[ARRAYS], to[ARRAYS];
+    const size_t used = 1 + random_below(&random, ARRAYS), odd = random_below(&random, 2);
+    fill(KEY, records.host, COUNT, &random);
+    put(records.device, records.host, records.size);
+    for (size_t s = 0; s < SEGMENTS; s++) {
+      find_expected(KEY, records.host + s * EACH * 8, EACH, expected + s * EACH);
+      for (size_t i = 0; i < EACH; i++)
+        expected[s * EACH + i] += s * EACH;
+    }
+    for (size_t a = 0; a < ARRAYS; a++) {
+      from[a] = make_both(COUNT, sizes[a], 0, &random);
+      to[a] = make_both(COUNT, sizes[a], a == 0 ? odd : 0, &random);
+      arrays[a] = (recsort_device_array){from[a].device,
+                                         way >> a & 1 ? from[a].device : to[a].device, sizes[a]};
+    }
+    arrays[0] = (recsort_device_array){records.device, to[0].device, 8};
+    enqueue(sorter, (recsort_device_job){.count = COUNT,
+                                         .records = records.device,
+                                         .sorted = records.device,
+                                         .arrays = arrays,
+                                         .array_count = used,
+                                         .offsets = given,
+                                         .segment_count = SEGMENTS});
+    expect_moved(&records, records.host, expected);
+    expect_moved(&to[0], records.host, expected);
+    for (size_t a = 1; a < used; a++)
+      expect_moved(way >> a & 1 ? &from[a] : &to[a], from[a].host, expected);
+    for (size_t a = 0; a < ARRAYS; a++) {
+      drop_both(&from[a], 0);
+      drop_both(&to[a], a == 0 ? odd : 0);
+    }
+    drop_both(&records, 0);
   }
+  drop(given);
+  recsort_device_sorter_destroy(sorter);
 }
 
 /* A segment that is longer than was said stays as it is, and is reported. */
 static void long_segments_are_reported(void **state)
 {
-  enum { COUNT = 9000 };
+  enum { COUNT = 9000, SHORT = 60 };
   recsort_device_sorter *const sorter = create(
       kinds[4].yaml,
       (recsort_device_limits){.most_records = COUNT, .most_segments = 2, .most_in_segment = SHORT});
@@ -931,6 +989,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(segments_are_sorted_by_themselves, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(short_segments_are_sorted_in_tiles, open_stream,
                                       close_stream),
+      cmocka_unit_test_setup_teardown(arrays_of_segments_move, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(long_segments_are_reported, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_limits_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_jobs_are_refused, open_stream, close_stream),
