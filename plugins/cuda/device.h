@@ -28,6 +28,7 @@
  *     device_ballot(x)                  a mask of the lanes where x is not 0
  *     device_match(x)                   a mask of the lanes with the same x
  *     device_match_bits(x, bits)        the same, faster, if x has few bits
+ *     device_take_if_less(count, a, b)  subtracts 1 from a count if a < b, of 64 bits
  *     device_popc(bits)                 the number of bits set
  *     device_first_lane(bits)           the number of the lowest bit set
  *     device_is_last(count)             true in the last block that calls it; the writes of the
@@ -251,6 +252,18 @@ DEVICE_INLINE uint32_t device_match_bits(uint32_t value, uint32_t bits)
   return alike;
 }
 
+/* In assembly, as the compiler adds and then selects. */
+DEVICE_INLINE uint32_t device_take_if_less(uint32_t count, uint64_t a, uint64_t b)
+{
+  asm("{ .reg .u32 difference;\n"
+      "sub.cc.u32 difference, %1, %2;\n"
+      "subc.cc.u32 difference, %3, %4;\n"
+      "subc.u32 %0, %0, 0; }"
+      : "+r"(count)
+      : "r"((uint32_t)a), "r"((uint32_t)b), "r"((uint32_t)(a >> 32)), "r"((uint32_t)(b >> 32)));
+  return count;
+}
+
 /* A block may use more than 48 KiB of shared memory, static arrays included, only after
  * cudaFuncSetAttribute. */
 static inline device_status device_launch(const void *kernel, uint64_t grid, uint32_t block,
@@ -418,6 +431,10 @@ DEVICE_INLINE uint32_t device_match(uint32_t value)
 DEVICE_INLINE uint32_t device_match_bits(uint32_t value, uint32_t bits)
 {
   return device_match(value & ((1u << bits) - 1));
+}
+DEVICE_INLINE uint32_t device_take_if_less(uint32_t count, uint64_t a, uint64_t b)
+{
+  return count - (a < b);
 }
 
 #define DEVICE_ALIGNED(bytes) __attribute__((aligned(bytes)))

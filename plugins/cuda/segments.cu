@@ -163,6 +163,13 @@ DEVICE_INLINE void leave_outside(const segment_args &args)
   leave(args, plan_max(begin, offset_at(segments, segments->count)), end);
 }
 
+/* The first of a thread's records. It has BATCH of them at a time, WARP_SIZE apart, so that their
+ * addresses differ by constants; the next ones are BATCH for each thread of the block away. */
+DEVICE_INLINE uint32_t batch_begin(uint32_t batch)
+{
+  return threadIdx.x / WARP_SIZE * batch * WARP_SIZE + threadIdx.x % WARP_SIZE;
+}
+
 /* ---- load, mark ---- */
 
 /* Records outside all segments get keys of 0. */
@@ -171,18 +178,18 @@ DEVICE_INLINE void load_keys(const segment_args &args, const tile &mine, uint32_
 {
   enum { LOADS = How < FIELDS ? BATCH : 1 };
   bool valid = true;
-  for (uint32_t i = threadIdx.x; i < mine.count; i += LOADS * blockDim.x) {
-    uint64_t loaded[LOADS];
+  for (uint32_t i = batch_begin(LOADS); i < mine.count; i += LOADS * blockDim.x) {
+    uint64_t loaded[LOADS] = {};
     DEVICE_UNROLL
     for (uint32_t k = 0; k < LOADS; k++) {
-      const uint32_t at = i + k * blockDim.x;
-      loaded[k] = at < mine.count ? load_word<How>(args.from, mine.begin + at) : 0;
+      const uint32_t at = i + k * WARP_SIZE;
+      if (at < mine.count) loaded[k] = load_word<How>(args.from, mine.begin + at);
     }
     DEVICE_UNROLL
     for (uint32_t k = 0; k < LOADS; k++) {
-      const uint32_t at = i + k * blockDim.x;
-      if (at >= mine.count) break;
+      const uint32_t at = i + k * WARP_SIZE;
       const bool inside = at >= mine.inner && at < mine.outer;
+      if (at >= mine.count) continue;
       const records_key key =
           inside ? key_with<How>(args.from, mine.begin + at, loaded[k], &valid) : records_key{};
       DEVICE_UNROLL
@@ -237,9 +244,16 @@ DEVICE_INLINE uint32_t next_head(const tile &mine, uint32_t i)
   return w * WARP_SIZE + device_first_lane(bits);
 }
 
+/* The key and number of a record whose key has one word. */
+DEVICE_INLINE uint64_t pair_of(const tile &mine, uint32_t i)
+{
+  return (uint64_t)mine.keys[i] << 32 | i;
+}
+
 /* Whether record `a` goes before record `b` of the same segment. */
 DEVICE_INLINE bool goes_before(const tile &mine, uint32_t a, uint32_t b)
 {
+  if (mine.words == 1) return pair_of(mine, a) < pair_of(mine, b);
   for (uint32_t w = mine.words; w-- > 0;) {
     const uint32_t x = mine.keys[w * mine.size + a], y = mine.keys[w * mine.size + b];
     if (x != y) return x < y;
@@ -247,20 +261,20 @@ DEVICE_INLINE bool goes_before(const tile &mine, uint32_t a, uint32_t b)
   return a < b;
 }
 
-/* How many records from `begin` to `end` go before record `i`. */
-DEVICE_INLINE uint32_t count_before(const tile &mine, uint32_t begin, uint32_t end, uint32_t i)
+/* The place of record `i` of the segment from `begin` to `end`. */
+DEVICE_INLINE uint32_t place_by_counting(const tile &mine, uint32_t begin, uint32_t end, uint32_t i)
 {
-  uint32_t before = 0;
+  uint32_t taken = 0;
   if (mine.words == 1) {
-    const uint64_t key = (uint64_t)mine.keys[i] << 32 | i;
+    const uint64_t pair = pair_of(mine, i);
     DEVICE_UNROLL_BY_4
     for (uint32_t k = begin; k < end; k++)
-      if (((uint64_t)mine.keys[k] << 32 | k) < key) before++;
+      taken = device_take_if_less(taken, pair_of(mine, k), pair);
   } else {
     for (uint32_t k = begin; k < end; k++)
-      if (goes_before(mine, k, i)) before++;
+      taken -= goes_before(mine, k, i);
   }
-  return before;
+  return begin - taken;
 }
 
 /* By all threads; one barrier. */
@@ -269,8 +283,7 @@ DEVICE_INLINE void order_by_counting(const tile &mine)
   for (uint32_t i = threadIdx.x; i < mine.count; i += blockDim.x) {
     uint32_t place = i;
     if (i >= mine.inner && i < mine.outer) {
-      const uint32_t begin = head_of(mine, i);
-      place = begin + count_before(mine, begin, next_head(mine, i), i);
+      place = place_by_counting(mine, head_of(mine, i), next_head(mine, i), i);
     }
     mine.order[place] = (uint16_t)i;
   }
@@ -426,31 +439,40 @@ DEVICE_INLINE void check_order(const segment_args &args, const tile &mine, bool 
   if (wrong) device_poke32(args.disorder, 1);
 }
 
-/* Moves an array by the order, through the memory of the keys. By all threads. */
+/* Moves words of an array by the order, through the memory of the keys. They are `apart`. By all
+ * threads; two barriers. */
+DEVICE_INLINE void move_words(const uint32_t *from, uint32_t *to, uint32_t apart, const tile &mine)
+{
+  __syncthreads();
+  for (uint32_t i = batch_begin(BATCH); i < mine.count; i += BATCH * blockDim.x) {
+    uint32_t words[BATCH] = {};
+    DEVICE_UNROLL
+    for (uint32_t k = 0; k < BATCH; k++)
+      if (i + k * WARP_SIZE < mine.count) words[k] = from[(i + k * WARP_SIZE) * apart];
+    DEVICE_UNROLL
+    for (uint32_t k = 0; k < BATCH; k++)
+      if (i + k * WARP_SIZE < mine.count) mine.keys[i + k * WARP_SIZE] = words[k];
+  }
+  __syncthreads();
+  for (uint32_t i = batch_begin(BATCH); i < mine.count; i += BATCH * blockDim.x) {
+    DEVICE_UNROLL
+    for (uint32_t k = 0; k < BATCH; k++)
+      if (i + k * WARP_SIZE < mine.count)
+        to[(i + k * WARP_SIZE) * apart] = mine.keys[mine.order[i + k * WARP_SIZE]];
+  }
+}
+
+/* By all threads. */
 DEVICE_INLINE void move(const device_moved &array, const tile &mine)
 {
   const uint32_t *const from = (const uint32_t *)array.from + mine.begin * array.words;
   uint32_t *const to = (uint32_t *)array.to + mine.begin * array.words;
-  for (uint32_t w = 0; w < array.words; w++) {
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < mine.count; i += BATCH * blockDim.x) {
-      uint32_t words[BATCH];
-      DEVICE_UNROLL
-      for (uint32_t k = 0; k < BATCH; k++) {
-        const uint32_t at = i + k * blockDim.x;
-        words[k] = at < mine.count ? from[at * array.words + w] : 0;
-      }
-      DEVICE_UNROLL
-      for (uint32_t k = 0; k < BATCH; k++) {
-        const uint32_t at = i + k * blockDim.x;
-        if (at < mine.count) mine.keys[at] = words[k];
-      }
-    }
-    __syncthreads();
-    DEVICE_UNROLL_BY_4
-    for (uint32_t i = threadIdx.x; i < mine.count; i += blockDim.x)
-      to[i * array.words + w] = mine.keys[mine.order[i]];
+  if (array.words == 1) {
+    move_words(from, to, 1, mine);
+    return;
   }
+  for (uint32_t w = 0; w < array.words; w++)
+    move_words(from + w, to + w, array.words, mine);
 }
 
 DEVICE_INLINE void write(const segment_args &args, const tile &mine, bool numbered)
@@ -497,7 +519,7 @@ __global__ void __launch_bounds__(COUNTED_BLOCK, device_blocks(COUNTED_BLOCK, CO
 }
 
 template <reading How>
-__global__ void __launch_bounds__(MOST_BLOCK)
+__global__ void __launch_bounds__(MOST_BLOCK, 1)
     sort_segments(const __grid_constant__ segment_args args)
 {
   DEVICE_SHARED(uint32_t, memory);
