@@ -423,11 +423,10 @@ uint64_t divide(const matrix &shape, uint64_t head, char *memory, workspace *wor
 }
 
 template <reading How>
-device_status find(const device_head *job, const matrix &shape, const workspace &work)
+device_status find(const device_head *job, const read_args &from, const workspace &work)
 {
-  const read_args from = {{*job->program, (const unsigned char *)job->records, job->facts}, shape};
   const minima_args minima = {from, work};
-  const narrow_args groups = {work.minima,       NULL,       shape.columns, work.chosen,
+  const narrow_args groups = {work.minima,       NULL,       from.shape.columns, work.chosen,
                               work.chosen_count, work.bound, job->head};
   const collect_args collected = {from, work};
   const narrow_args records = {
@@ -435,7 +434,7 @@ device_status find(const device_head *job, const matrix &shape, const workspace 
   const rank_args ranked = {work.last, work.last_count, job->head, job->order, job->index_bits};
   const uint64_t most = SLACK * job->head, warps = rank_args::max_threads / WARP_SIZE;
   void *const on = job->stream;
-  device_status status = device_launch(find_minima<How>, shape.columns / STRIP,
+  device_status status = device_launch(find_minima<How>, from.shape.columns / STRIP,
                                        minima_args::max_threads, 0, on, minima);
   if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, groups);
   if (!status)
@@ -464,15 +463,16 @@ device_status device_head_find(const device_head *job)
 {
   const matrix shape = shape_of(job->count);
   workspace work;
+  const read_args from = {source_of(job->program, job->records, job->facts), shape};
   (void)divide(shape, job->head, (char *)job->memory, &work);
-  switch (reading_of(*job->program, job->records)) {
+  switch (reading_of(from)) {
   case WORDS_OF_4:
-    return find<WORDS_OF_4>(job, shape, work);
+    return find<WORDS_OF_4>(job, from, work);
   case WORDS_OF_8:
-    return find<WORDS_OF_8>(job, shape, work);
+    return find<WORDS_OF_8>(job, from, work);
   case FIELDS:
-    return find<FIELDS>(job, shape, work);
+    return find<FIELDS>(job, from, work);
   default:
-    return find<COMPUTED>(job, shape, work);
+    return find<COMPUTED>(job, from, work);
   }
 }

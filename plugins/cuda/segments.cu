@@ -603,7 +603,7 @@ device_status device_segments_sort(const device_segment_sort *job)
 {
   segment_plan plan;
   (void)plan_segments(job, &plan);
-  segment_args args = {{*job->program, (const unsigned char *)job->records, job->facts},
+  segment_args args = {source_of(job->program, job->records, job->facts),
                        job->segments,
                        job->count,
                        plan.each,
@@ -616,7 +616,7 @@ device_status device_segments_sort(const device_segment_sort *job)
                        job->disorder};
   for (uint32_t m = 0; m < job->moved_count; m++)
     args.moved[m] = job->moved[m];
-  switch (reading_of(*job->program, job->records)) {
+  switch (reading_of(args.from)) {
   case WORDS_OF_4:
     return start<WORDS_OF_4>(job, plan, args);
   case WORDS_OF_8:
