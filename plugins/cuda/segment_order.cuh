@@ -108,10 +108,12 @@ DEVICE_INLINE uint32_t warp_begin(void)
   return threadIdx.x / WARP_SIZE * ITEMS * WARP_SIZE;
 }
 
-/* Whether the warp's lanes have a record number t. */
-DEVICE_INLINE bool goes_on(const tile &mine, uint32_t t)
+/* How many each of its lanes has. Counted, as ptxas 13.0 runs out of predicates if each is
+ * compared. */
+DEVICE_INLINE uint32_t warp_items(const tile &mine)
 {
-  return warp_begin() + t * WARP_SIZE < mine.count;
+  const uint32_t begin = warp_begin();
+  return mine.count <= begin ? 0 : (mine.count - begin + WARP_SIZE - 1) / WARP_SIZE;
 }
 
 /* The warp's count of a digit; those of the next one are a word more than there are warps away, so
@@ -132,18 +134,18 @@ DEVICE_INLINE uint16_t *count_at(const tile &mine, uint32_t i)
 /* Reads a warp's records, and counts their digits. By a warp. */
 DEVICE_INLINE void count_digits(const tile &mine, const digit &by, uint32_t held[ITEMS])
 {
-  const uint32_t lane = threadIdx.x % WARP_SIZE;
+  const uint32_t lane = threadIdx.x % WARP_SIZE, items = warp_items(mine);
   for (uint32_t d = lane; d < DIGITS; d += WARP_SIZE)
     *count_of(mine, d) = 0;
   __syncwarp();
   DEVICE_UNROLL
   for (uint32_t t = 0; t < ITEMS; t++) {
-    if (!goes_on(mine, t)) break;
+    if (t >= items) break;
     held[t] = mine.order[warp_begin() + t * WARP_SIZE + lane];
   }
   DEVICE_UNROLL
   for (uint32_t t = 0; t < ITEMS; t++) {
-    if (!goes_on(mine, t)) break;
+    if (t >= items) break;
     const uint32_t value = digit_of(mine, by, held[t]);
     const uint32_t alike = device_match_bits(value, DIGIT_BITS);
     uint16_t *const count = count_of(mine, value);
@@ -177,9 +179,10 @@ DEVICE_INLINE void place_counts(const tile &mine)
 /* Writes a warp's records to their places. */
 DEVICE_INLINE void scatter(const tile &mine, const uint32_t held[ITEMS])
 {
+  const uint32_t items = warp_items(mine);
   DEVICE_UNROLL
   for (uint32_t t = 0; t < ITEMS; t++) {
-    if (!goes_on(mine, t)) break;
+    if (t >= items) break;
     mine.order[*count_of(mine, digit_in(held[t])) + (held[t] >> RANK_AT)] =
         (uint16_t)number_in(held[t]);
   }

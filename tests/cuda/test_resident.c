@@ -26,7 +26,7 @@ static const size_t counts[] = {0, 1, 2, 3, 31, 1000, 9000, 16384, 16385, 100003
 enum { MOST = 4000 };
 static const size_t counts[] = {0, 1, 2, 3, 31, 32, 100, 1000, 2047, 2500, 4000};
 #endif
-enum { GUARD = 64, POISON = 0xa5, WIDE = 3 /* a kind whose keys have 128 bits */ };
+enum { GUARD = 64, POISON = 0xa5 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -118,6 +118,17 @@ static const struct {
      "keys: [high, low]\n",
      16},
     {"record: Key\n" NATIVE "fields:\n- {name: key, type: uint64}\nkeys: [key]\n", 8},
+    {"record: Long\n" NATIVE "layout: packed\nfields:\n- {name: high, type: uint64}\n"
+     "- {name: low, type: uint32}\nkeys: [high, low]\n",
+     12},
+    {"record: Point\n" NATIVE "fields: [{name: x, type: float32}]\n"
+     "keys: [{distance: {fields: [x], from: [0]}}]\n",
+     4},
+};
+enum {
+  WIDE = 3, /* has keys of 128 bits, which leaves none for the number of a segment */
+  POINT = 6,
+  KINDS = 5 /* the others are for segments only, to save time */
 };
 
 /* Values at random; or in order but for one in `moved`, ascending or descending. */
@@ -154,8 +165,8 @@ static void fill(unsigned kind, unsigned char *records, size_t count, uint64_t *
       record[4] = (unsigned char)(value >> 3 & 1);
     } else if (kind == 1) {
       memcpy(record, &narrow, sizeof narrow);
-    } else if (kind == 2) {
-      memcpy(record + 16, &distance, sizeof distance);
+    } else if (kind == 2 || kind == POINT) {
+      memcpy(record + size - sizeof distance, &distance, sizeof distance);
     } else {
       memcpy(record, wide, kinds[kind].size);
     }
@@ -202,16 +213,40 @@ static recsort_device_sorter *create(const char *yaml, recsort_device_limits lim
   return sorter;
 }
 
-/* The permutation, by the host. */
-static void find_expected(unsigned kind, const void *records, size_t count, uint64_t *order)
+static recsort_sorter *open_host(unsigned kind)
 {
   const recsort_options options = {.struct_size = sizeof options, .plugin = "cpu"};
   recsort_schema *const schema = load(kinds[kind].yaml);
   recsort_sorter *sorter = NULL;
   assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+  recsort_schema_destroy(schema);
+  return sorter;
+}
+
+/* The permutation, by the host. */
+static void find_expected(unsigned kind, const void *records, size_t count, uint64_t *order)
+{
+  recsort_sorter *const sorter = open_host(kind);
   assert_int_equal(recsort_argsort(sorter, records, count, order, 64, NULL), RECSORT_OK);
   recsort_sorter_destroy(sorter);
-  recsort_schema_destroy(schema);
+}
+
+/* The same, of segments. */
+static void find_expected_segments(unsigned kind, const unsigned char *records, size_t count,
+                                   const uint64_t *offsets, size_t segments, uint64_t *order)
+{
+  recsort_sorter *const sorter = open_host(kind);
+  for (size_t i = 0; i < count; i++)
+    order[i] = i;
+  for (size_t s = 0; s < segments; s++) {
+    const size_t begin = (size_t)offsets[s], length = (size_t)offsets[s + 1] - begin;
+    assert_int_equal(recsort_argsort(sorter, records + begin * kinds[kind].size, length,
+                                     order + begin, 64, NULL),
+                     RECSORT_OK);
+    for (size_t i = 0; i < length; i++)
+      order[begin + i] += begin;
+  }
+  recsort_sorter_destroy(sorter);
 }
 
 /* ---- A case ---- */
@@ -352,7 +387,7 @@ static void sorts_as_the_host_does(void **state)
 {
   uint64_t random = 1;
   (void)state;
-  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++)
+  for (unsigned kind = 0; kind < KINDS; kind++)
     for (unsigned bits = 32; bits <= 64; bits += 32) {
       recsort_device_sorter *const sorter = create(
           kinds[kind].yaml,
@@ -426,7 +461,7 @@ static void finds_the_first_records(void **state)
   static const size_t sizes[] = {1, 17, 4000, 1 << 16, 100003, 1 << 18, MOST};
   uint64_t random = 11;
   (void)state;
-  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
+  for (unsigned kind = 0; kind < KINDS; kind++) {
     const unsigned bits = kind % 2 ? 64 : 32;
     recsort_device_sorter *const sorter = create(
         kinds[kind].yaml, (recsort_device_limits){.most_records = most(), .index_bits = bits});
@@ -513,7 +548,8 @@ static void check_segments(unsigned kind, size_t count, size_t segments, unsigne
                            size_t longest, recsort_device_sorter *sorter, uint64_t *random)
 {
   const size_t size = kinds[kind].size;
-  const unsigned offset_bits = way == 0 ? 0 : way == 1 ? 64 : 32;
+  static const unsigned bits_of_ways[] = {0, 64, 32};
+  const unsigned offset_bits = bits_of_ways[way == SHORT_WAY ? segments % 3 : way];
   both records = make_both(count, size, 0, random), order = make_both(count, 4, 0, random);
   uint64_t *const expected = malloc((count + 1) * sizeof *expected);
   uint64_t *const offsets = malloc((segments + 1) * sizeof *offsets);
@@ -527,14 +563,7 @@ static void check_segments(unsigned kind, size_t count, size_t segments, unsigne
       (segments + 1) * (offset_bits == 64 ? 8 : 4));
   fill(kind, records.host, count, random);
   put(records.device, records.host, records.size);
-  for (size_t i = 0; i < count; i++)
-    expected[i] = i;
-  for (size_t s = 0; s < segments; s++) {
-    const size_t begin = (size_t)offsets[s], length = (size_t)offsets[s + 1] - begin;
-    find_expected(kind, records.host + begin * size, length, expected + begin);
-    for (size_t i = 0; i < length; i++)
-      expected[begin + i] += begin;
-  }
+  find_expected_segments(kind, records.host, count, offsets, segments, expected);
   enqueue(sorter, (recsort_device_job){.count = count,
                                        .records = records.device,
                                        .sorted = records.device,
@@ -601,15 +630,14 @@ static void arrays_of_segments_move(void **state)
 {
   enum { COUNT = 3000, EACH = 50, SEGMENTS = COUNT / EACH, ARRAYS = 7, KEY = 4 };
   static const size_t sizes[ARRAYS] = {8, 4, 8, 12, 4, 4, 3};
-  uint64_t random = 9, expected[COUNT];
-  uint32_t offsets[SEGMENTS + 1], *const given = make(sizeof offsets);
+  uint64_t random = 9, expected[COUNT], offsets[SEGMENTS + 1], *const given = make(sizeof offsets);
   recsort_device_sorter *const sorter =
       create(kinds[KEY].yaml, (recsort_device_limits){.most_records = COUNT,
                                                       .most_in_place = 12,
                                                       .most_segments = SEGMENTS,
                                                       .most_in_segment = EACH});
   (void)state;
-  for (uint32_t s = 0; s <= SEGMENTS; s++)
+  for (uint64_t s = 0; s <= SEGMENTS; s++)
     offsets[s] = s * EACH;
   put(given, offsets, sizeof offsets);
   for (unsigned way = 0; way < 1 << ARRAYS; way += 1 + (unsigned)random_below(&random, 3)) {
@@ -618,11 +646,7 @@ static void arrays_of_segments_move(void **state)
     const size_t used = 1 + random_below(&random, ARRAYS), odd = random_below(&random, 2);
     fill(KEY, records.host, COUNT, &random);
     put(records.device, records.host, records.size);
-    for (size_t s = 0; s < SEGMENTS; s++) {
-      find_expected(KEY, records.host + s * EACH * 8, EACH, expected + s * EACH);
-      for (size_t i = 0; i < EACH; i++)
-        expected[s * EACH + i] += s * EACH;
-    }
+    find_expected_segments(KEY, records.host, COUNT, offsets, SEGMENTS, expected);
     for (size_t a = 0; a < ARRAYS; a++) {
       from[a] = make_both(COUNT, sizes[a], 0, &random);
       to[a] = make_both(COUNT, sizes[a], a == 0 ? odd : 0, &random);
@@ -636,7 +660,8 @@ static void arrays_of_segments_move(void **state)
                                          .arrays = arrays,
                                          .array_count = used,
                                          .offsets = given,
-                                         .segment_count = SEGMENTS});
+                                         .segment_count = SEGMENTS,
+                                         .offset_bits = 64});
     expect_moved(&records, records.host, expected);
     expect_moved(&to[0], records.host, expected);
     for (size_t a = 1; a < used; a++)

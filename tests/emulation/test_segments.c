@@ -28,6 +28,12 @@ static void put_float(unsigned char *record, uint64_t rank)
   memcpy(record, &value, sizeof value);
 }
 
+static void put_descending(unsigned char *record, uint64_t rank)
+{
+  const int32_t value = 5000 - (int32_t)rank;
+  memcpy(record, &value, sizeof value);
+}
+
 static void put_word(unsigned char *record, uint64_t rank)
 {
   const uint64_t value = UINT64_MAX - 20000 + rank; /* all bits can be set */
@@ -64,7 +70,12 @@ static const struct {
      2,
      {{.kind = RECSORT_KEY_UNSIGNED, .bytes = 8, .width = 64, .shift = 64},
       {.kind = RECSORT_KEY_UNSIGNED, .offset = 8, .bytes = 8, .width = 64}},
-     put_wide}};
+     put_wide},
+    {8,
+     32,
+     1,
+     {{.kind = RECSORT_KEY_SIGNED, .flags = RECSORT_KEY_DESCENDING, .bytes = 4, .width = 32}},
+     put_descending}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static records_program program_of(unsigned kind)
