@@ -366,13 +366,34 @@ MUTANTS = [
     ('core/device.c', 'job->segment_count == 0 ||', ''),
     ('plugins/gpu/resident_records.c', 'if (from == array->to) {', 'if (from == array->to && size > 16) {'),
     ('plugins/gpu/resident_records.c', 'facts->invalid = facts->overlong =', 'facts->overlong ='),
-    ('plugins/cuda/sample/agent/sort_segments.cuh', 'warp_offsets_up_to(&args.segments, place - 1)', 'warp_offsets_up_to(&args.segments, place)'),
-    ('plugins/cuda/sample/agent/sort_segments.cuh', 'next == 0 || next > args.segments.count', 'next == 0'),
-    ('plugins/cuda/sample/agent/sort_segments.cuh', 'if (length > args.tile) {', 'if (length > 2 * args.tile) {'),
-    ('plugins/cuda/sample/dispatch/sort_segments.cuh', '(uint32_t)segments->most + 1', '0'),
+    ('plugins/gpu/resident_records.c', 'if (aligned % 4 || ', 'if ('),
+    ('plugins/gpu/resident_records.c', 'add_moved(s, false) && add_moved(s, true)', 'add_moved(s, true) && add_moved(s, false)'),
+    ('plugins/gpu/resident_records.c', 'if (!moved || s->job->permutation)', 'if (s->job->permutation)'),
+    ('plugins/gpu/resident_records.c', '&&\n        !is_moved(s, &s->job->arrays[a]))', ')'),
     ('plugins/cuda/records.c', 'record_size | (uintptr_t)records | (uintptr_t)to', 'record_size'),
     ('plugins/cuda/records.c', 'number > 0 && number <= segments->count', 'number > 0'),
     ('plugins/cuda/records.c', 'place_code(&key, args->key_bits, number);', ''),
+    ('plugins/cuda/segment_tile.cuh', 'next == 0 || next > args.segments.count', 'next == 0'),
+    ('plugins/cuda/segment_tile.cuh', 'if (place == 0) return {0, 0};', ''),
+    ('plugins/cuda/segment_tile.cuh', 'inside = at >= mine.inner && at < mine.outer', 'inside = at < mine.outer'),
+    ('plugins/cuda/segment_tile.cuh', 'mine.count / WARP_SIZE == w ? 1u << mine.count % WARP_SIZE : 0', '0'),
+    ('plugins/cuda/segment_tile.cuh', 'mine.heads[w] & ~bits_up_to(i)', 'mine.heads[w] & ~(bits_up_to(i) >> 1)'),
+    ('plugins/cuda/segment_tile.cuh', 'leave(args, plan_max(begin, offset_at(segments, segments->count)), end);', ''),
+    ('plugins/cuda/segment_tile.cuh', 'store_index(args, i, i);', ';'),
+    ('plugins/cuda/segment_order.cuh', '<< 32 | i;', '<< 32;'),
+    ('plugins/cuda/segment_order.cuh', 'return a < b;', 'return false;'),
+    ('plugins/cuda/segment_order.cuh', 'if (alike >> lane == 1) *count', 'if (alike >> lane & 1) *count'),
+    ('plugins/cuda/segment_order.cuh', 'i >= mine.count && w < mine.words', 'i > mine.count && w < mine.words'),
+    ('plugins/cuda/segment_order.cuh', '(last + 1) >> shift', 'last >> shift'),
+    ('plugins/cuda/segment_order.cuh', 'if (varied >> shift & (DIGITS - 1))', 'if (varied >> shift & 1)'),
+    ('plugins/cuda/segments.cu', 'if (count > args.tile) {', 'if (count > 2 * (uint64_t)args.tile) {'),
+    ('plugins/cuda/segments.cu', 'RANK_TILE - (uint32_t)longest + 1', 'RANK_TILE'),
+    ('plugins/cuda/segments.cu', '(tile - longest + 1)', '(tile)'),
+    ('plugins/cuda/segments.cu', 'least = own ? longest : 2 * longest', 'least = longest'),
+    ('plugins/cuda/segments.cu', 'first = mine.several && is_head(mine, i)', 'first = false'),
+    ('plugins/cuda/segments.cu', 'if (wrong) device_poke32(args.disorder, 1);', ''),
+    ('plugins/cuda/segments.cu', 'segments.count + plan_blocks(job->count, plan.tile)', 'segments.count'),
+    ('plugins/cuda/segments.cu', 'if (several) mark_heads(args, mine);', ''),
     ('plugins/cuda/segments.h', 'low += (more - 1) * step + 1;', 'low += more * step;'),
     ('plugins/cuda/segments.h', 'high = plan_min(high, low + more * step);', ''),
     # computed keys
@@ -591,12 +612,13 @@ THREAD_STAGES = [('thread tests', ['test_pool', 'test_tasks', 'unload'], r'^thre
 CPP_STAGES = [('C++ tests', ['test_cpp17'], r'^cpp\.cpp17$', 60)]
 HEAD_STAGES = [('emulation', ['test_device_head'], r'^emulation\.device_head$', 60),
                ('CUDA tests', ['test_cuda_resident'], r'^cuda\.resident$', 120)]
+SEGMENT_STAGES = [('emulation', ['test_segments'], r'^emulation\.segments$', 60), *CUDA_STAGES]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
 RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
                   ('CUDA conformance', [], r'^cuda\.(resident|conformance\.sample)$', 120)]
 # How a file's name begins, and what finds its mutants; the first match counts. Every folder of
 # plugins/cuda has sorts.
-STAGES_OF = [(r'plugins/cuda/(segments\.|sample/(agent|dispatch)/sort_segments)', CUDA_STAGES),
+STAGES_OF = [(r'plugins/cuda/segment(s\.|_)', SEGMENT_STAGES),
              (r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),
              ('core/include/recsort/recsort.hpp', CPP_STAGES), (r'plugins/cuda/head\.', HEAD_STAGES),
              ('plugins/cuda/sample/', SAMPLE_STAGES), (r'plugins/cuda/(records\.c|record_key\.h)', RECORDS_STAGES),
