@@ -286,6 +286,27 @@ DEVICE_INLINE interval survey(const pair *from, uint64_t count, pair *shared)
   return first_interval(least, greatest);
 }
 
+/* Adds 1 to counts[digit] for each lane that has a digit below DIGITS. Many pairs have the same
+ * one, so those of a warp are added at once. By all lanes of a warp. */
+DEVICE_INLINE void count_digit(uint32_t *counts, uint32_t digit)
+{
+  const uint32_t alike = device_match(digit);
+  if (digit < DIGITS && threadIdx.x % WARP_SIZE == device_first_lane(alike))
+    (void)device_add32(&counts[digit], device_popc(alike));
+}
+
+/* Takes a place for each lane that wants one, from *taken on. By all lanes of a warp. */
+DEVICE_INLINE uint64_t take_place(uint64_t *taken, bool wanted)
+{
+  const uint32_t takers = device_ballot(wanted), lane = threadIdx.x % WARP_SIZE;
+  if (takers == 0) return 0;
+  const uint32_t first = device_first_lane(takers);
+  uint64_t place = 0;
+  if (lane == first) place = device_add64(taken, device_popc(takers));
+  place = __shfl_sync(UINT32_MAX, place, first);
+  return place + device_popc(takers & ((1u << lane) - 1));
+}
+
 /* Keeps the first `head` pairs, or up to SLACK times as many; all if there are no more. One block.
  */
 __global__ void __launch_bounds__(narrow_args::max_threads)
@@ -294,7 +315,7 @@ __global__ void __launch_bounds__(narrow_args::max_threads)
   DEVICE_SHARED_ARRAY(pair, shared, narrow_args::max_threads);
   DEVICE_SHARED_ARRAY(uint32_t, counts, DIGITS);
   DEVICE_SHARED_ARRAY(interval, range, 1);
-  DEVICE_SHARED_ARRAY(uint32_t, kept, 1);
+  DEVICE_SHARED_ARRAY(uint64_t, kept, 1);
   device_await_before();
   const uint64_t count = args.from_count ? *args.from_count : args.all;
   interval first = {pair_of(0), pair_of(UINT64_MAX), 0, 0, true};
@@ -308,18 +329,25 @@ __global__ void __launch_bounds__(narrow_args::max_threads)
     if (threadIdx.x < DIGITS) counts[threadIdx.x] = 0;
     __syncthreads();
     DEVICE_UNROLL_BY_4
-    for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
-      const pair one = args.from[i];
-      if (!is_less(one, range->low) && !is_less(range->high, one))
-        device_add32(&counts[digit_of(one, range->shift)], 1);
+    for (uint64_t begin = 0; begin < count; begin += blockDim.x) {
+      const uint64_t i = begin + threadIdx.x;
+      const pair one = args.from[plan_min(i, count - 1)];
+      const bool inside = i < count && !is_less(one, range->low) && !is_less(range->high, one);
+      count_digit(counts, inside ? digit_of(one, range->shift) : (uint32_t)DIGITS);
     }
     __syncthreads();
     if (threadIdx.x < WARP_SIZE) choose_digit(range, counts, args.head);
     __syncthreads();
   }
   const pair high = range->high;
-  for (uint64_t i = threadIdx.x; i < count; i += blockDim.x)
-    if (!is_less(high, args.from[i])) args.to[device_add32(kept, 1)] = args.from[i];
+  DEVICE_UNROLL_BY_4
+  for (uint64_t begin = 0; begin < count; begin += blockDim.x) {
+    const uint64_t i = begin + threadIdx.x;
+    const pair one = args.from[plan_min(i, count - 1)];
+    const bool keeps = i < count && !is_less(high, one);
+    const uint64_t place = take_place(kept, keeps);
+    if (keeps) args.to[place] = one;
+  }
   __syncthreads();
   if (threadIdx.x != 0) return;
   *args.to_count = *kept;
@@ -352,12 +380,8 @@ __global__ void __launch_bounds__(collect_args::max_threads)
       pair one = pair_of(UINT64_MAX);
       if (at < shape.count) one = read_pair<How>(args.from, at, &valid);
       const bool taken = at < shape.count && !is_less(bound, one);
-      const uint32_t takers = device_ballot(taken), lane = threadIdx.x % WARP_SIZE;
-      uint64_t place = 0;
-      if (takers && lane == device_first_lane(takers))
-        place = device_add64(args.to.collected_count, device_popc(takers));
-      if (takers) place = __shfl_sync(UINT32_MAX, place, device_first_lane(takers));
-      if (taken) args.to.collected[place + device_popc(takers & ((1u << lane) - 1))] = one;
+      const uint64_t place = take_place(args.to.collected_count, taken);
+      if (taken) args.to.collected[place] = one;
     }
   }
 }

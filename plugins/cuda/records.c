@@ -82,7 +82,8 @@ typedef struct encode_args {
   void *keys;
   records_facts *facts;
   uint64_t count;
-  uint32_t unit;
+  uint32_t unit; /* of sums */
+  uint32_t each; /* records of a thread */
 } encode_args;
 
 DEVICE_INLINE void store_key(const encode_args *args, uint64_t i, records_key key)
@@ -97,35 +98,41 @@ DEVICE_INLINE void store_key(const encode_args *args, uint64_t i, records_key ke
   }
 }
 
-enum { ENCODED = 4 }; /* records of a thread that encodes fields: their loads overlap */
+/* Records of a thread that encodes fields, so that their loads overlap. Few records are better
+ * spread over many threads. */
+#ifndef ENCODED_LEAST
+#define ENCODED_LEAST (1 << 18)
+#endif
+enum { ENCODED = 4 };
 
 DEVICE_INLINE const unsigned char *record_at(const encode_args *args, uint64_t i)
 {
   return args->records + i * args->program.record_size;
 }
 
-/* Makes the keys of `each` records, a compile-time constant, at the distance of a block. */
+/* Makes the keys of `each` records, at most ENCODED, at the distance of a block. */
 DEVICE_INLINE void encode(const encode_args *args, bool computed, uint32_t each)
 {
   const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * each + threadIdx.x;
   records_key keys[ENCODED];
   bool valid = true;
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < each; t++) {
+  for (uint32_t t = 0; t < ENCODED; t++) {
     const uint64_t i = first + t * blockDim.x;
-    if (i < args->count) keys[t] = make_key(&args->program, computed, record_at(args, i), &valid);
+    if (t < each && i < args->count)
+      keys[t] = make_key(&args->program, computed, record_at(args, i), &valid);
   }
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < each; t++) {
+  for (uint32_t t = 0; t < ENCODED; t++) {
     const uint64_t i = first + t * blockDim.x;
-    if (i < args->count) store_key(args, i, keys[t]);
+    if (t < each && i < args->count) store_key(args, i, keys[t]);
   }
   if (!valid) args->facts->invalid = 1;
 }
 
 DEVICE_KERNEL(encode_fields, RECORDS_BLOCK, encode_args, args)
 {
-  encode(&args, false, ENCODED);
+  encode(&args, false, args.each);
 }
 
 DEVICE_KERNEL(encode_keys, RECORDS_BLOCK, encode_args, args)
@@ -156,17 +163,21 @@ DEVICE_KERNEL(encode_summed_keys, RECORDS_BLOCK, encode_args, args)
 device_status records_encode(const records_program *program, const void *records, uint64_t count,
                              void *keys, bool summed, records_facts *facts, void *stream)
 {
-  encode_args args = {
-      program_at(program, records),   (const unsigned char *)records, keys, facts, count,
-      load_unit(program->record_size)};
+  encode_args args = {program_at(program, records),
+                      (const unsigned char *)records,
+                      keys,
+                      facts,
+                      count,
+                      load_unit(program->record_size),
+                      1};
   const bool computed = has_computed(program);
-  const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
-  const uint64_t few = plan_blocks(count, RECORDS_BLOCK * ENCODED);
+  if (!summed && !computed && count >= ENCODED_LEAST) args.each = ENCODED;
+  const uint64_t grid = plan_blocks(count, RECORDS_BLOCK * args.each);
   if (summed && computed)
     return DEVICE_LAUNCH(encode_summed_keys, grid, RECORDS_BLOCK, 0, stream, args);
   if (summed) return DEVICE_LAUNCH(encode_summed_fields, grid, RECORDS_BLOCK, 0, stream, args);
   if (computed) return DEVICE_LAUNCH(encode_keys, grid, RECORDS_BLOCK, 0, stream, args);
-  return DEVICE_LAUNCH(encode_fields, few, RECORDS_BLOCK, 0, stream, args);
+  return DEVICE_LAUNCH(encode_fields, grid, RECORDS_BLOCK, 0, stream, args);
 }
 
 /* ---- Segments ---- */
@@ -221,7 +232,7 @@ device_status records_encode_segments(const records_program *program, const void
                                       void *stream)
 {
   segments_args args = {
-      {program_at(program, records), (const unsigned char *)records, keys, facts, count, 0},
+      {program_at(program, records), (const unsigned char *)records, keys, facts, count, 0, 1},
       *segments,
       key_bits};
   const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
@@ -346,9 +357,9 @@ DEVICE_INLINE int compare_keys(const void *keys, uint32_t key_width, uint64_t a,
 DEVICE_INLINE bool is_disordered(const records_order *order, uint64_t i)
 {
   const int compared = compare_keys(order->keys, order->key_width, i - 1, i);
-  return compared > 0 ||
-         (compared == 0 && records_index(order->indices, order->index_bits, i - 1) >=
-                               records_index(order->indices, order->index_bits, i));
+  const bool turned = records_index(order->indices, order->index_bits, i - 1) >=
+                      records_index(order->indices, order->index_bits, i);
+  return compared > 0 || (compared == 0 && turned);
 }
 
 enum { CHECKED = 4 }; /* pairs of a thread, whose loads overlap */
@@ -425,7 +436,6 @@ typedef struct gather_args {
   void *to;
   uint32_t each;                   /* units of a record */
   uint32_t unit;                   /* bytes */
-  uint32_t some;                   /* records of a block */
   uint32_t next_record, next_unit; /* distance from a thread's unit to its next one */
 } gather_args;
 
@@ -449,7 +459,7 @@ DEVICE_INLINE void move_unit(void *to, uint64_t i, const void *from, uint64_t at
 DEVICE_INLINE void move_units(const gather_args *args, const uint64_t *places, uint32_t count,
                               uint32_t bytes)
 {
-  const uint64_t first = (uint64_t)blockIdx.x * args->some * args->each;
+  const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * args->each;
   uint32_t record = threadIdx.x / args->each, unit = threadIdx.x % args->each;
   DEVICE_UNROLL_BY_4
   for (uint32_t i = threadIdx.x; i < count * args->each; i += blockDim.x) {
@@ -467,12 +477,11 @@ DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
 {
   DEVICE_SHARED_ARRAY(uint64_t, places, RECORDS_BLOCK);
   const records_order *const order = &args.order;
-  const uint64_t first = (uint64_t)blockIdx.x * args.some, i = first + threadIdx.x;
-  const uint32_t count = (uint32_t)plan_min(order->count - first, args.some);
-  if (threadIdx.x < count)
-    places[threadIdx.x] = records_index(order->indices, order->index_bits, i);
+  const uint64_t i = records_thread(), first = i - threadIdx.x;
+  const uint32_t count = (uint32_t)plan_min(order->count - first, blockDim.x);
+  if (i < order->count) places[threadIdx.x] = records_index(order->indices, order->index_bits, i);
   __syncthreads();
-  if (order->disorder && threadIdx.x < count && i > 0 && is_disordered(order, i))
+  if (order->disorder && i > 0 && i < order->count && is_disordered(order, i))
     device_poke32(order->disorder, 1);
   if (args.unit == 16)
     move_units(&args, places, count, 16);
@@ -486,14 +495,6 @@ DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
     move_units(&args, places, count, 1);
 }
 
-/* Few records are spread over more blocks, each thread of which moves one unit. */
-static uint32_t records_a_block(uint64_t count, uint32_t each)
-{
-  enum { FEW = 1 << 17 };
-  const uint32_t block = RECORDS_BLOCK;
-  return count <= FEW && each <= block ? block / each : block;
-}
-
 device_status records_gather(const void *records, uint64_t record_size, const records_order *order,
                              void *to, void *stream)
 {
@@ -502,9 +503,7 @@ device_status records_gather(const void *records, uint64_t record_size, const re
   while (aligned % unit != 0)
     unit /= 2;
   const uint32_t each = (uint32_t)(record_size / unit);
-  const uint32_t some = records_a_block(order->count, each);
-  gather_args args = {
-      records, *order, to, each, unit, some, RECORDS_BLOCK / each, RECORDS_BLOCK % each};
-  return DEVICE_LAUNCH(gather_records, plan_blocks(order->count, some), RECORDS_BLOCK, 0, stream,
-                       args);
+  gather_args args = {records, *order, to, each, unit, RECORDS_BLOCK / each, RECORDS_BLOCK % each};
+  return DEVICE_LAUNCH(gather_records, plan_blocks(order->count, RECORDS_BLOCK), RECORDS_BLOCK, 0,
+                       stream, args);
 }
