@@ -27,6 +27,8 @@
  *                                       over all lanes; the result is for all of them
  *     device_ballot(x)                  a mask of the lanes where x is not 0
  *     device_match(x)                   a mask of the lanes with the same x
+ *     device_match_bits(x, bits)        the same, faster, if x has few bits
+ *     device_take_if_less(count, a, b)  subtracts 1 from a count if a < b, of 64 bits
  *     device_popc(bits)                 the number of bits set
  *     device_first_lane(bits)           the number of the lowest bit set
  *     device_is_last(count)             true in the last block that calls it; the writes of the
@@ -231,6 +233,36 @@ DEVICE_INLINE uint32_t device_match(uint32_t value)
 {
   return __match_any_sync(UINT32_MAX, value);
 }
+/* In assembly, as the compiler computes each bit twice. */
+DEVICE_INLINE uint32_t device_match_bits(uint32_t value, uint32_t bits)
+{
+  uint32_t alike = UINT32_MAX;
+  DEVICE_UNROLL
+  for (uint32_t bit = 0; bit < bits; bit++) {
+    uint32_t lanes;
+    asm volatile("{ .reg .pred set;\n"
+                 "and.b32 %0, %1, %2;\n"
+                 "setp.ne.u32 set, %0, 0;\n"
+                 "vote.sync.ballot.b32 %0, set, 0xffffffff;\n"
+                 "@!set not.b32 %0, %0; }"
+                 : "=r"(lanes)
+                 : "r"(value), "r"(1u << bit));
+    alike &= lanes;
+  }
+  return alike;
+}
+
+/* In assembly, as the compiler adds and then selects. */
+DEVICE_INLINE uint32_t device_take_if_less(uint32_t count, uint64_t a, uint64_t b)
+{
+  asm("{ .reg .u32 difference;\n"
+      "sub.cc.u32 difference, %1, %2;\n"
+      "subc.cc.u32 difference, %3, %4;\n"
+      "subc.u32 %0, %0, 0; }"
+      : "+r"(count)
+      : "r"((uint32_t)a), "r"((uint32_t)b), "r"((uint32_t)(a >> 32)), "r"((uint32_t)(b >> 32)));
+  return count;
+}
 
 /* A block may use more than 48 KiB of shared memory, static arrays included, only after
  * cudaFuncSetAttribute. */
@@ -395,6 +427,14 @@ DEVICE_INLINE uint32_t device_ballot(bool value)
 DEVICE_INLINE uint32_t device_match(uint32_t value)
 {
   return __match_any_sync(UINT32_MAX, value);
+}
+DEVICE_INLINE uint32_t device_match_bits(uint32_t value, uint32_t bits)
+{
+  return device_match(value & ((1u << bits) - 1));
+}
+DEVICE_INLINE uint32_t device_take_if_less(uint32_t count, uint64_t a, uint64_t b)
+{
+  return count - (a < b);
 }
 
 #define DEVICE_ALIGNED(bytes) __attribute__((aligned(bytes)))

@@ -18,7 +18,7 @@
  * several groups too, and sorted records in as many as possible.
  */
 #include "cuda/plan.h"
-#include "cuda/record_key.h"
+#include "cuda/record_reading.cuh"
 #include "gpu/device_head.h"
 
 #ifndef HEAD_LEAST
@@ -72,9 +72,7 @@ struct workspace {
   uint64_t *chosen_count, *collected_count, *last_count;
 };
 
-struct read_args {
-  records_program program;
-  records_facts *facts;
+struct read_args : record_source {
   matrix shape;
 };
 
@@ -102,31 +100,10 @@ DEVICE_INLINE uint64_t column_of(const matrix &shape, uint64_t record)
   return turned >= turn ? turned - turn : turned + shape.columns - turn;
 }
 
-/* How keys are read. One field that is an aligned word is loaded before it is looked at, so that
- * several loads are in flight. */
-enum reading { WORDS_OF_4, WORDS_OF_8, FIELDS, COMPUTED };
-
-reading reading_of(const records_program &program)
-{
-  if (has_computed(&program)) return COMPUTED;
-  return program.word.bytes == 4 ? WORDS_OF_4 : program.word.bytes == 8 ? WORDS_OF_8 : FIELDS;
-}
-
-/* What is loaded of a record; the rest is loaded with its pair. */
-template <reading How> DEVICE_INLINE uint64_t load_word(const read_args &args, uint64_t at)
-{
-  const unsigned char *const from = key_at(&args.program.columns[0], at);
-  if (How == WORDS_OF_4) return *(const uint32_t *)from;
-  if (How == WORDS_OF_8) return *(const uint64_t *)from;
-  return 0;
-}
-
 template <reading How>
 DEVICE_INLINE pair pair_with(const read_args &args, uint64_t at, uint64_t word, bool *valid)
 {
-  if (How == WORDS_OF_4) return {{at, word_code_32(&args.program.word, (uint32_t)word), 0}};
-  if (How == WORDS_OF_8) return {{at, word_code_64(&args.program.word, word), 0}};
-  const records_key key = make_key(&args.program, How == COMPUTED, at, valid);
+  const records_key key = key_with<How>(args, at, word, valid);
   return {{at, key.words[0], key.words[1]}};
 }
 
@@ -567,10 +544,10 @@ uint64_t device_head_bytes(uint64_t count, uint64_t head)
 
 device_status device_head_find(const device_head *job)
 {
-  const read_args from = {program_at(job->program, job->records), job->facts, shape_of(job->count)};
+  const read_args from = {source_of(job->program, job->records, job->facts), shape_of(job->count)};
   workspace work;
   (void)divide(from.shape, job->head, (char *)job->memory, &work);
-  switch (reading_of(from.program)) {
+  switch (reading_of(from)) {
   case WORDS_OF_4:
     return find<WORDS_OF_4>(job, from, work);
   case WORDS_OF_8:

@@ -4,7 +4,7 @@
 
 #include "cuda/device.h"
 #include "cuda/plan.h"
-#include "gpu/device_segments.h"
+#include "gpu/records.h"
 
 enum { SEGMENTS_WARP = 32 };
 

@@ -1,36 +1,49 @@
 /* device_segments.h - the interface of sorts of short segments on a device. A plugin defines these.
  *
- * Like a sort (device_sort.h), one of segments gets `count` keys in buffers.keys[0], numbers them
- * from 0, and leaves the sorted pairs in one of the two pairs of buffers. But keys of later
- * segments are greater, so pairs do not leave their segment.
+ * Records are sorted where they are, each segment by itself: a block has the keys of some segments
+ * in its shared memory. It can move small elements as well, so that they are read and written once.
  */
 #ifndef RECSORT_GPU_DEVICE_SEGMENTS_H
 #define RECSORT_GPU_DEVICE_SEGMENTS_H
 
-#include <stdbool.h>
-
-#include "gpu/device_sort.h"
+#include "gpu/records.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Segments of an array: segment s is [offset s, offset s + 1). */
-typedef struct device_segments {
-  const void *offsets; /* device memory: count + 1 of them, which ascend */
+/* An array with an element for each record. Its addresses are multiples of 4. */
+typedef struct device_moved {
+  const void *from;
+  void *to;       /* `from`, or memory that does not overlap it */
+  uint32_t words; /* of 4 bytes, of an element */
+} device_moved;
+
+enum { DEVICE_MOST_MOVED = 4, DEVICE_MOST_MOVED_WORDS = 2 };
+
+typedef struct device_segment_sort {
+  const records_program *program;
+  uint32_t key_bits;
+  const void *records;
   uint64_t count;
-  uint32_t offset_bits; /* 32 or 64 */
-  uint64_t most;        /* elements of the longest segment; 0: not known */
-  uint32_t *overlong;   /* set to 1 if a segment is longer, and not sorted */
-} device_segments;
+  device_segments segments;
+  uint64_t shared_bytes; /* shared memory that a block may use */
+  void *order;           /* `count` indices; NULL: not wanted */
+  uint32_t index_bits;
+  device_moved moved[DEVICE_MOST_MOVED]; /* in this order */
+  uint32_t moved_count;
+  uint32_t *disorder; /* set to 1 if a block finds that it has not sorted; NULL: not checked */
+  records_facts *facts;
+  void *stream;
+} device_segment_sort;
 
-/* True if segments of so many keys are short. */
-bool device_segments_fit(const device_job *job, uint64_t most);
+/* Whether the segments are short: reads neither order nor moved arrays. */
+bool device_segments_suit(const device_segment_sort *job);
 
-/* Sorts short segments. Launches kernels on the stream and waits for none; needs no extra memory.
- * On success *result is the number, 0 or 1, of the buffers that hold the sorted pairs. */
-device_status device_sort_segments(const device_job *job, const device_segments *segments,
-                                   const device_buffers *buffers, unsigned *result);
+/* Starts the kernel, if they are. Sets facts->invalid if a record in a segment holds an invalid
+ * value, and facts->overlong if a segment is longer than was said; those that do not fit in a block
+ * are left as they are, but moved. */
+device_status device_segments_sort(const device_segment_sort *job);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "gpu/device_segments.h"
+#include "gpu/device_sort.h"
 #include "recsort/record_hash.h"
 
 #ifdef __cplusplus
@@ -40,6 +40,14 @@ typedef struct records_program {
   recsort_key_step steps[RECORDS_MOST_STEPS];
   recsort_key_column columns[RECORDS_MOST_STEPS];
 } records_program;
+
+/* Segments of an array: segment s is [offset s, offset s + 1). */
+typedef struct device_segments {
+  const void *offsets; /* device memory: count + 1 of them, which ascend */
+  uint64_t count;
+  uint32_t offset_bits; /* 32 or 64 */
+  uint64_t most;        /* elements of the longest segment; 0: not known */
+} device_segments;
 
 /* Results, in memory that the device can write, 0 at first. */
 typedef struct records_facts {

@@ -2,14 +2,15 @@
  * RECSORT_PLUGIN_DEVICE. A sort only starts work on the caller's stream: it neither waits nor
  * allocates, so the stream may be captured.
  *
- *   head     if only the first records are wanted and they are few: their order; else
+ *   head     if only the first records are wanted and they are few: their order; or
+ *   segments if all are short: their order, and small arrays moved; else
  *   encode   keys of the records, to the workspace. If only segments are sorted, the number of a
  *            record's segment goes above its key
  *   sort     by the instance's algorithm, which gets no mailbox and so does not wait. If the stream
  *            is being captured, the device may decide what is to be done
  *   check    pairs of many records, as in other sorts
- *   move     the permutation, then each array; those in place through a copy in the workspace,
- *            unless the device has found them in order
+ *   move     the permutation, then each array that was not moved; those in place through a copy in
+ *            the workspace, unless the device has found them in order
  *
  * The workspace is device->memory: the memory of the pairs, `unchanged`, then that of a copy. */
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "common/sized.h"
 #include "gpu/device_head.h"
 #include "gpu/device_records.h"
+#include "gpu/device_segments.h"
 #include "gpu/gpu_plugin.h"
 
 /* ---- Plans ---- */
@@ -108,9 +110,8 @@ static recsort_plugin_status judge_launch(device_status started, recsort_plugin_
 
 static device_segments segments_of(const gpu_instance *self, const recsort_plugin_device_job *job)
 {
-  records_facts *const facts = self->device->facts;
   return (device_segments){job->offsets, job->segment_count, job->offset_bits,
-                           self->resident.most_in_segment, &facts->overlong};
+                           self->resident.most_in_segment};
 }
 
 static records_program copy_program(const recsort_key_program *program, uint32_t key_width)
@@ -137,17 +138,6 @@ static device_status start_encode(const gpu_instance *self, const recsort_key_pr
              : records_encode(&own, job->records, job->count, keys, false, facts, job->stream);
 }
 
-/* Short segments are sorted where they are; otherwise all keys are sorted. */
-static device_status start_pairs(const gpu_instance *self, const recsort_plugin_device_job *job,
-                                 const gpu_pairs *pairs, const device_buffers *buffers,
-                                 unsigned *side)
-{
-  const device_segments segments = segments_of(self, job);
-  if (job->offsets && device_segments_fit(&pairs->job, segments.most))
-    return device_sort_segments(&pairs->job, &segments, buffers, side);
-  return pairs->algorithm->sort(&pairs->job, buffers, side);
-}
-
 /* A sort of the keys, which has been started. */
 typedef struct resident_sort {
   const gpu_instance *self;
@@ -155,6 +145,7 @@ typedef struct resident_sort {
   gpu_pairs pairs;
   device_buffers buffers;
   records_order order;
+  device_segment_sort segments; /* what it has moved, if they are short */
   device_unchanged unchanged;
   recsort_plugin_error *error;
   recsort_plugin_status status; /* of start_in_place */
@@ -170,7 +161,7 @@ static recsort_plugin_status start_sort(const recsort_key_program *program, resi
   device_status started =
       start_encode(self, program, job, pairs->job.key_width, s->buffers.keys[0]);
   unsigned side = 0;
-  if (!started) started = start_pairs(self, job, pairs, &s->buffers, &side);
+  if (!started) started = pairs->algorithm->sort(&pairs->job, &s->buffers, &side);
   s->order = gpu_order_of(pairs, &s->buffers, side);
   return judge_launch(started, s->error);
 }
@@ -194,6 +185,61 @@ static recsort_plugin_status start_head(const recsort_key_program *program, resi
   s->order = (records_order){
       .indices = wanted.order, .count = job->head, .index_bits = self->resident.index_bits};
   return judge_launch(device_head_find(&wanted), s->error);
+}
+
+static device_segment_sort plan_segments(const recsort_key_program *program, const resident_sort *s)
+{
+  return (device_segment_sort){.key_bits = program->key_bits,
+                               .records = s->job->records,
+                               .count = s->job->count,
+                               .segments = segments_of(s->self, s->job),
+                               .shared_bytes = s->pairs.job.shared_bytes,
+                               .index_bits = s->self->resident.index_bits,
+                               .disorder = s->pairs.disorder,
+                               .facts = s->self->device->facts,
+                               .stream = s->job->stream};
+}
+
+/* Has the sort of segments move the small arrays that are sorted in place, or the others. Returns
+ * whether these are all of them. */
+static bool add_moved(resident_sort *s, bool in_place)
+{
+  device_segment_sort *const to = &s->segments;
+  bool all = true;
+  for (uint32_t a = 0; a < s->job->array_count; a++) {
+    const recsort_plugin_device_array *const array = &s->job->arrays[a];
+    const uint64_t aligned = (uintptr_t)array->from | (uintptr_t)array->to | array->element_size;
+    if ((array->from == array->to) != in_place) continue;
+    if (aligned % 4 || array->element_size > 4 * DEVICE_MOST_MOVED_WORDS ||
+        to->moved_count == DEVICE_MOST_MOVED)
+      all = false;
+    else
+      to->moved[to->moved_count++] =
+          (device_moved){array->from, array->to, (uint32_t)(array->element_size / 4)};
+  }
+  return all;
+}
+
+static bool is_moved(const resident_sort *s, const recsort_plugin_device_array *array)
+{
+  for (uint32_t m = 0; m < s->segments.moved_count; m++)
+    if (s->segments.moved[m].from == array->from && s->segments.moved[m].to == array->to)
+      return true;
+  return false;
+}
+
+/* Starts the sort of short segments. Nothing may be moved in place before the other arrays have
+ * been moved, as these may begin there. */
+static recsort_plugin_status start_segments(const recsort_key_program *program, resident_sort *s)
+{
+  const records_program own = copy_program(program, program->key_width);
+  s->segments.program = &own;
+  const bool moved = add_moved(s, false) && add_moved(s, true);
+  s->order = (records_order){.indices = s->buffers.indices[0],
+                             .count = s->job->count,
+                             .index_bits = s->self->resident.index_bits};
+  if (!moved || s->job->permutation) s->segments.order = s->buffers.indices[0];
+  return judge_launch(device_segments_sort(&s->segments), s->error);
 }
 
 static bool head_suits(const gpu_instance *self, const recsort_plugin_device_job *job)
@@ -232,7 +278,8 @@ static recsort_plugin_status start_moves(resident_sort *s, bool in_place, void *
 {
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   for (uint32_t a = 0; !status && a < s->job->array_count; a++)
-    if ((s->job->arrays[a].from == s->job->arrays[a].to) == in_place)
+    if ((s->job->arrays[a].from == s->job->arrays[a].to) == in_place &&
+        !is_moved(s, &s->job->arrays[a]))
       status = start_move(s, &s->job->arrays[a], stream);
   return status;
 }
@@ -258,8 +305,11 @@ static recsort_plugin_status start_all(const gpu_instance *self, const recsort_k
                      .error = error};
   s.pairs.job.unchanged = &s.unchanged;
   s.buffers = device_divide(&s.pairs.job, self->device->memory, s.pairs.extra_bytes);
-  recsort_plugin_status status =
-      head_suits(self, job) ? start_head(program, &s) : start_sort(program, &s);
+  s.segments = plan_segments(program, &s);
+  recsort_plugin_status status = head_suits(self, job) ? start_head(program, &s)
+                                 : job->offsets && device_segments_suit(&s.segments)
+                                     ? start_segments(program, &s)
+                                     : start_sort(program, &s);
   if (job->head) job->count = s.order.count = job->head; /* so many are moved */
   if (!status && job->permutation)
     status = runtime_start_across(job->stream, job->permutation, s.order.indices,

@@ -29,7 +29,7 @@ static const size_t counts[] = {0, 1, 2, 3, 31, 1000, 9000, 16384, 16385, 100003
 enum { MOST = 4000 };
 static const size_t counts[] = {0, 1, 2, 3, 31, 32, 100, 1000, 2047, 2500, 4000};
 #endif
-enum { GUARD = 64, POISON = 0xa5, WIDE = 3 /* a kind whose keys have 128 bits */ };
+enum { GUARD = 64, POISON = 0xa5 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -63,6 +63,17 @@ static const struct {
      "keys: [high, low]\n",
      16},
     {"record: Key\n" NATIVE "fields:\n- {name: key, type: uint64}\nkeys: [key]\n", 8},
+    {"record: Long\n" NATIVE "layout: packed\nfields:\n- {name: high, type: uint64}\n"
+     "- {name: low, type: uint32}\nkeys: [high, low]\n",
+     12},
+    {"record: Point\n" NATIVE "fields: [{name: x, type: float32}]\n"
+     "keys: [{distance: {fields: [x], from: [0]}}]\n",
+     4},
+};
+enum {
+  WIDE = 3, /* has keys of 128 bits, which leaves none for the number of a segment */
+  POINT = 6,
+  KINDS = 5 /* the others are for segments only, to save time */
 };
 
 /* Values at random; or in order but for one in `moved`, ascending or descending. */
@@ -99,8 +110,8 @@ static void fill(unsigned kind, unsigned char *records, size_t count, uint64_t *
       record[4] = (unsigned char)(value >> 3 & 1);
     } else if (kind == 1) {
       memcpy(record, &narrow, sizeof narrow);
-    } else if (kind == 2) {
-      memcpy(record + 16, &distance, sizeof distance);
+    } else if (kind == 2 || kind == POINT) {
+      memcpy(record + size - sizeof distance, &distance, sizeof distance);
     } else {
       memcpy(record, wide, kinds[kind].size);
     }
@@ -147,16 +158,40 @@ static recsort_device_sorter *create(const char *yaml, recsort_device_limits lim
   return sorter;
 }
 
-/* The permutation, by the host. */
-static void find_order(const char *yaml, const void *records, size_t count, uint64_t *order)
+static recsort_sorter *open_host(const char *yaml)
 {
   const recsort_options options = {.struct_size = sizeof options, .plugin = "cpu"};
   recsort_schema *const schema = load(yaml);
   recsort_sorter *sorter = NULL;
   assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+  recsort_schema_destroy(schema);
+  return sorter;
+}
+
+/* The permutation, by the host. */
+static void find_order(const char *yaml, const void *records, size_t count, uint64_t *order)
+{
+  recsort_sorter *const sorter = open_host(yaml);
   assert_int_equal(recsort_argsort(sorter, records, count, order, 64, NULL), RECSORT_OK);
   recsort_sorter_destroy(sorter);
-  recsort_schema_destroy(schema);
+}
+
+/* The same, of segments. */
+static void find_expected_segments(unsigned kind, const unsigned char *records, size_t count,
+                                   const uint64_t *offsets, size_t segments, uint64_t *order)
+{
+  recsort_sorter *const sorter = open_host(kinds[kind].yaml);
+  for (size_t i = 0; i < count; i++)
+    order[i] = i;
+  for (size_t s = 0; s < segments; s++) {
+    const size_t begin = (size_t)offsets[s], length = (size_t)offsets[s + 1] - begin;
+    assert_int_equal(recsort_argsort(sorter, records + begin * kinds[kind].size, length,
+                                     order + begin, 64, NULL),
+                     RECSORT_OK);
+    for (size_t i = 0; i < length; i++)
+      order[begin + i] += begin;
+  }
+  recsort_sorter_destroy(sorter);
 }
 
 static void find_expected(unsigned kind, const void *records, size_t count, uint64_t *order)
@@ -303,7 +338,7 @@ static void sorts_as_the_host_does(void **state)
 {
   uint64_t random = 1;
   (void)state;
-  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++)
+  for (unsigned kind = 0; kind < KINDS; kind++)
     for (unsigned bits = 32; bits <= 64; bits += 32) {
       recsort_device_sorter *const sorter = create(
           kinds[kind].yaml,
@@ -377,7 +412,7 @@ static void finds_the_first_records(void **state)
   static const size_t sizes[] = {1, 17, 4000, 1 << 16, 100003, 1 << 18, MOST};
   uint64_t random = 11;
   (void)state;
-  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
+  for (unsigned kind = 0; kind < KINDS; kind++) {
     const unsigned bits = kind % 2 ? 64 : 32;
     recsort_device_sorter *const sorter = create(
         kinds[kind].yaml, (recsort_device_limits){.most_records = most(), .index_bits = bits});
@@ -429,13 +464,13 @@ static void has_memory_for_fewer(void **state)
 
 /* ---- Segments ---- */
 
-enum { SHORT = 60, SHORT_WAY = 3 };
+enum { SHORT_WAY = 3 };
 
 /* Offsets of `segments` segments: even; or some before the first, behind the last and between two
- * equal ones; or a giant among small ones; or short ones, of at most SHORT records, from somewhere
- * on. */
+ * equal ones; or a giant among small ones; or short ones, of at most `longest` records, from
+ * somewhere on. */
 static void fill_offsets(uint64_t *offsets, size_t segments, size_t count, unsigned way,
-                         uint64_t *random)
+                         size_t longest, uint64_t *random)
 {
   for (size_t s = 0; s <= segments; s++)
     offsets[s] = count * s / segments;
@@ -448,7 +483,7 @@ static void fill_offsets(uint64_t *offsets, size_t segments, size_t count, unsig
   if (way == SHORT_WAY) {
     offsets[0] = random_below(random, count / 4 + 1);
     for (size_t s = 0; s < segments; s++) {
-      const uint64_t length = random_below(random, 4) ? random_below(random, SHORT + 1) : SHORT;
+      const uint64_t length = random_below(random, 4) ? random_below(random, longest + 1) : longest;
       offsets[s + 1] = offsets[s] + length < count ? offsets[s] + length : count;
     }
   }
@@ -461,31 +496,25 @@ static void fill_offsets(uint64_t *offsets, size_t segments, size_t count, unsig
 }
 
 static void check_segments(unsigned kind, size_t count, size_t segments, unsigned way,
-                           recsort_device_sorter *sorter, uint64_t *random)
+                           size_t longest, recsort_device_sorter *sorter, uint64_t *random)
 {
   const size_t size = kinds[kind].size;
-  const unsigned offset_bits = way == 0 ? 0 : way == 1 ? 64 : 32;
+  static const unsigned bits_of_ways[] = {0, 64, 32};
+  const unsigned offset_bits = bits_of_ways[way == SHORT_WAY ? segments % 3 : way];
   both records = make_both(count, size, 0, random), order = make_both(count, 4, 0, random);
   uint64_t *const expected = malloc((count + 1) * sizeof *expected);
   uint64_t *const offsets = malloc((segments + 1) * sizeof *offsets);
   uint32_t *const narrow = malloc((segments + 1) * sizeof *narrow);
   void *const given = make((segments + 1) * sizeof *offsets);
   assert_true(expected && offsets && narrow);
-  fill_offsets(offsets, segments, count, way, random);
+  fill_offsets(offsets, segments, count, way, longest, random);
   for (size_t s = 0; s <= segments; s++)
     narrow[s] = (uint32_t)offsets[s];
   put(given, offset_bits == 64 ? (void *)offsets : (void *)narrow,
       (segments + 1) * (offset_bits == 64 ? 8 : 4));
   fill(kind, records.host, count, random);
   put(records.device, records.host, records.size);
-  for (size_t i = 0; i < count; i++)
-    expected[i] = i;
-  for (size_t s = 0; s < segments; s++) {
-    const size_t begin = (size_t)offsets[s], length = (size_t)offsets[s + 1] - begin;
-    find_expected(kind, records.host + begin * size, length, expected + begin);
-    for (size_t i = 0; i < length; i++)
-      expected[begin + i] += begin;
-  }
+  find_expected_segments(kind, records.host, count, offsets, segments, expected);
   enqueue(sorter, (recsort_device_job){.count = count,
                                        .records = records.device,
                                        .sorted = records.device,
@@ -505,49 +534,104 @@ static void check_segments(unsigned kind, size_t count, size_t segments, unsigne
 
 static void segments_are_sorted_by_themselves(void **state)
 {
-  static const size_t numbers[] = {1, 2, 40, 700};
+  static const size_t numbers[] = {1, 2, 700, 40};
   uint64_t random = 6;
   (void)state;
   for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++)
-    for (size_t m = 0; m < COUNT_OF(numbers) && kind != WIDE; m++) {
+    for (size_t m = kind < KINDS ? 0 : COUNT_OF(numbers) - 1; m < COUNT_OF(numbers); m++) {
+      if (kind == WIDE) continue;
       recsort_device_sorter *const sorter =
           create(kinds[kind].yaml, (recsort_device_limits){.most_records = 3000,
                                                            .most_in_place = 32,
                                                            .most_segments = numbers[m]});
       for (unsigned way = 0; way < 3; way++) {
-        check_segments(kind, 3000, numbers[m], way, sorter, &random);
+        check_segments(kind, 3000, numbers[m], way, 0, sorter, &random);
         check_segments(kind, 1 + random_below(&random, 3000), 1 + random_below(&random, numbers[m]),
-                       way, sorter, &random);
+                       way, 0, sorter, &random);
       }
       check_count(kind, 500, 32, 0, sorter, &random); /* without segments */
       recsort_device_sorter_destroy(sorter);
     }
 }
 
-/* Short segments, sorted where they are: in one tile, and in several. */
+/* Short segments, sorted where they are: in one tile, and in several, or a tile for each. */
 static void short_segments_are_sorted_in_tiles(void **state)
 {
-  static const size_t lengths[] = {1, 59, 1000, 4096, 9000};
+  static const size_t lengths[] = {1, 59, 1000, 4096, 9000}, longest[] = {60, 300};
   uint64_t random = 7;
   (void)state;
-  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
-    if (kind == WIDE) continue;
-    recsort_device_sorter *const sorter =
-        create(kinds[kind].yaml, (recsort_device_limits){.most_records = 9000,
-                                                         .most_in_place = 32,
-                                                         .most_segments = 400,
-                                                         .most_in_segment = SHORT});
-    for (size_t i = 0; i < COUNT_OF(lengths); i++)
-      check_segments(kind, lengths[i], 1 + random_below(&random, 400), SHORT_WAY, sorter, &random);
-    check_count(kind, 500, 32, 0, sorter, &random);
-    recsort_device_sorter_destroy(sorter);
+  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++)
+    for (size_t l = 0; l < COUNT_OF(longest) && kind != WIDE; l++) {
+      recsort_device_sorter *const sorter =
+          create(kinds[kind].yaml, (recsort_device_limits){.most_records = 9000,
+                                                           .most_in_place = 32,
+                                                           .most_segments = 400,
+                                                           .most_in_segment = longest[l]});
+      for (size_t i = 0; i < COUNT_OF(lengths); i++)
+        check_segments(kind, lengths[i], 1 + random_below(&random, 400), SHORT_WAY, longest[l],
+                       sorter, &random);
+      if (l == 1) check_segments(kind, 9000, 40, 0, 0, sorter, &random); /* each has 225 */
+      check_count(kind, 500, 32, 0, sorter, &random);
+      recsort_device_sorter_destroy(sorter);
+    }
+}
+
+/* What is in place moves after what is not, as both may begin at the same records; some arrays are
+ * moved by the sort of short segments, and some are not. */
+static void arrays_of_segments_move(void **state)
+{
+  enum { COUNT = 3000, EACH = 50, SEGMENTS = COUNT / EACH, ARRAYS = 7, KEY = 4 };
+  static const size_t sizes[ARRAYS] = {8, 4, 8, 12, 4, 4, 3};
+  uint64_t random = 9, expected[COUNT], offsets[SEGMENTS + 1], *const given = make(sizeof offsets);
+  recsort_device_sorter *const sorter =
+      create(kinds[KEY].yaml, (recsort_device_limits){.most_records = COUNT,
+                                                      .most_in_place = 12,
+                                                      .most_segments = SEGMENTS,
+                                                      .most_in_segment = EACH});
+  (void)state;
+  for (uint64_t s = 0; s <= SEGMENTS; s++)
+    offsets[s] = s * EACH;
+  put(given, offsets, sizeof offsets);
+  for (unsigned way = 0; way < 1 << ARRAYS; way += 1 + (unsigned)random_below(&random, 3)) {
+    recsort_device_array arrays[ARRAYS];
+    both records = make_both(COUNT, 8, 0, &random), from[ARRAYS], to[ARRAYS];
+    const size_t used = 1 + random_below(&random, ARRAYS), odd = random_below(&random, 2);
+    fill(KEY, records.host, COUNT, &random);
+    put(records.device, records.host, records.size);
+    find_expected_segments(KEY, records.host, COUNT, offsets, SEGMENTS, expected);
+    for (size_t a = 0; a < ARRAYS; a++) {
+      from[a] = make_both(COUNT, sizes[a], 0, &random);
+      to[a] = make_both(COUNT, sizes[a], a == 0 ? odd : 0, &random);
+      arrays[a] = (recsort_device_array){from[a].device,
+                                         way >> a & 1 ? from[a].device : to[a].device, sizes[a]};
+    }
+    arrays[0] = (recsort_device_array){records.device, to[0].device, 8};
+    enqueue(sorter, (recsort_device_job){.count = COUNT,
+                                         .records = records.device,
+                                         .sorted = records.device,
+                                         .arrays = arrays,
+                                         .array_count = used,
+                                         .offsets = given,
+                                         .segment_count = SEGMENTS,
+                                         .offset_bits = 64});
+    expect_moved(&records, records.host, expected);
+    expect_moved(&to[0], records.host, expected);
+    for (size_t a = 1; a < used; a++)
+      expect_moved(way >> a & 1 ? &from[a] : &to[a], from[a].host, expected);
+    for (size_t a = 0; a < ARRAYS; a++) {
+      drop_both(&from[a], 0);
+      drop_both(&to[a], a == 0 ? odd : 0);
+    }
+    drop_both(&records, 0);
   }
+  drop(given);
+  recsort_device_sorter_destroy(sorter);
 }
 
 /* A segment that is longer than was said stays as it is, and is reported. */
 static void long_segments_are_reported(void **state)
 {
-  enum { COUNT = 9000 };
+  enum { COUNT = 9000, SHORT = 60 };
   recsort_device_sorter *const sorter = create(
       kinds[4].yaml,
       (recsort_device_limits){.most_records = COUNT, .most_segments = 2, .most_in_segment = SHORT});
@@ -1183,6 +1267,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(segments_are_sorted_by_themselves, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(short_segments_are_sorted_in_tiles, open_stream,
                                       close_stream),
+      cmocka_unit_test_setup_teardown(arrays_of_segments_move, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(long_segments_are_reported, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(columns_are_read_where_they_are, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_limits_are_refused, open_stream, close_stream),

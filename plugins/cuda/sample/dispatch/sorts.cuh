@@ -9,7 +9,6 @@
 #include "cuda/sample/block/chains.cuh"
 #include "cuda/sample/dispatch/memory.cuh"
 #include "cuda/sample/merge_plan.h"
-#include "gpu/device_segments.h"
 
 namespace sample
 {
@@ -43,13 +42,6 @@ template <class Pair> struct run_merge {
   static uint64_t extra_bytes(const device_job *job, const sample_runs *runs);
   static device_status merge_pairs(const device_job *job, const sample_runs *runs,
                                    const device_buffers *buffers, unsigned side);
-};
-
-/* Sorts short segments: from the keys of side 0, without indices, to side 1. */
-template <class Pair> struct segment_sort {
-  static bool fits(const device_job *job, uint64_t most);
-  static device_status sort(const device_job *job, const device_segments *segments,
-                            const device_buffers *buffers);
 };
 
 /* The state of a drop-merge between its launches. */

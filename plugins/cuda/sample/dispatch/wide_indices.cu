@@ -4,7 +4,6 @@
 #include "cuda/sample/dispatch/merge_runs.cuh"
 #include "cuda/sample/dispatch/presorted.cuh"
 #include "cuda/sample/dispatch/sort_many.cuh"
-#include "cuda/sample/dispatch/sort_segments.cuh"
 #include "cuda/sample/dispatch/sort_small.cuh"
 
 template struct sample::many_sort<wide_pair<uint32_t, uint64_t>>;
@@ -22,7 +21,3 @@ template struct sample::presorted<wide_pair<device_uint128, uint64_t>>;
 template struct sample::run_merge<wide_pair<uint32_t, uint64_t>>;
 template struct sample::run_merge<wide_pair<uint64_t, uint64_t>>;
 template struct sample::run_merge<wide_pair<device_uint128, uint64_t>>;
-
-template struct sample::segment_sort<wide_pair<uint32_t, uint64_t>>;
-template struct sample::segment_sort<wide_pair<uint64_t, uint64_t>>;
-template struct sample::segment_sort<wide_pair<device_uint128, uint64_t>>;
