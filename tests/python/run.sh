@@ -1,10 +1,11 @@
 #!/bin/sh
-# Usage: run.sh SOURCE-FOLDER BUILD-FOLDER
+# Usage: run.sh SOURCE-FOLDER BUILD-FOLDER STAND-IN PLUGIN
 # Builds a wheel of the Python package, installs it where no compiler is in reach, and tests it with
-# the newest NumPy and with NumPy 1.26. If RECSORT_PYTHON_EXAMPLES is set, each test takes so many
+# the newest NumPy and with NumPy 1.26. The tests of arrays on a device get the package with a plugin
+# where the second wheel has it, and the stand-in for the CUDA runtime. If RECSORT_PYTHON_EXAMPLES is set, each test takes so many
 # random arrays, others each time, and the type hints are checked; without it, a few, always the same.
 set -eu
-source=$1 build=$2 tests=$1/tests/python
+source=$1 build=$2 standin=$3 plugin=$4 tests=$1/tests/python
 export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 export RECSORT_SCHEMAS="$source/schemas" RECSORT_HEADER="$source/core/include/recsort/recsort.h"
 export PIP_CACHE_DIR="$build/../pip"
@@ -17,7 +18,7 @@ oldest=$(python3 -c 'import sys; print({13: "2.1.", 14: "2.3."}.get(sys.version_
 python3 -m venv builder
 python3 -m venv --without-pip clean
 install() { PATH=/nowhere builder/bin/python -m pip --python clean/bin/python install -q --no-compile --only-binary :all: "$@"; }
-check() { RECSORT_NUMPY=$3 PYTHONPATH="$1:$tests" clean/bin/python -m pytest -q -p no:cacheprovider "$2"; }
+check() { RECSORT_NUMPY=$3 PYTHONPATH="$1:$tests" clean/bin/python -m pytest -q -p no:cacheprovider "$2" ${4-}; }
 
 builder/bin/pip wheel -q --no-deps -w wheels "$source/tools/python" &
 install numpy hypothesis pytest pyarrow polars duckdb
@@ -25,10 +26,20 @@ install --target numpy-oldest "numpy==$oldest*"
 wait $!
 install --no-deps wheels/recsort-*-py3-none-*.whl
 
+folder=$(sed -n 's/install(TARGETS recsort_cuda LIBRARY DESTINATION \(.*\))/\1/p' "$source/tools/python/cuda/CMakeLists.txt")
+mkdir -p "both/$folder"
+cp -r clean/lib/python3*/site-packages/recsort both
+cp "$plugin" "both/$folder"
+device() { RECSORT_STANDIN=$standin STANDIN_PLAN='0 0 0 268435456 3' check "$build/both" "$tests/test_device.py" ''; }
+
 check "$build/numpy-oldest" "$tests/test_arrays.py" "$oldest" > oldest.log 2>&1 &
-check '' "$tests" ''
-wait $! || failed=$?
-cat oldest.log
+old_tests=$!
+device > device.log 2>&1 &
+device_tests=$!
+check '' "$tests" '' --ignore="$tests/test_device.py"
+wait $old_tests || failed=$?
+wait $device_tests || failed=$?
+cat oldest.log device.log
 [ -z "${failed-}" ]
 
 if [ -n "${RECSORT_PYTHON_EXAMPLES-}" ]; then
