@@ -7,7 +7,9 @@ Without it, the same tests run on a GPU, with the arrays of torch and with those
 import ctypes
 import importlib
 import os
+import re
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -188,6 +190,16 @@ def test_bfloat16(gpu, nan):
     gpu.wait()
     last = (bits[1::2].astype('u4') << 16).view('f4')
     assert same(gpu.bits(pairs), bits.reshape(-1, 2)[order_of([(last, True)], nan)[0]])
+
+
+@pytest.mark.parametrize('dtype', ['c8', 'c16', 'M8[s]', 'm8[ns]'])
+def test_values_that_need_total_order(gpu, dtype):
+    values = records_of(np.dtype(dtype), COUNT, np.random.default_rng(2))
+    rows = values.view('u1').reshape(COUNT, -1)
+    with pytest.raises(RecsortError, match='no order on a device with nan="last"'):
+        DeviceSorter([('k', dtype)], COUNT)
+    order = order_of([(values, False)], 'total')[0]
+    judge(gpu, DeviceSorter([('k', dtype)], COUNT, nan='total'), rows, order)
 
 
 def test_rows_by_columns(gpu):
@@ -539,6 +551,18 @@ def test_a_graph_replays_a_sort(gpu):
         gpu.wait()
         assert gpu.get(index).tolist() == gpu.get(numbers).tolist() == order.tolist()
         assert same(gpu.get(a), values[order])
+
+
+@needs_gpu
+def test_the_document_has_a_working_example(gpu):
+    if isinstance(gpu, CuPy):
+        pytest.skip('the example is for torch')
+    page = Path(__file__).parents[2] / 'docs/python.md'
+    names = {}
+    exec(re.search(r'```python\n(import recsort, torch.*?)```', page.read_text(), re.DOTALL)[1], names)
+    gpu.wait()
+    column = gpu.get(names['rows'])[:, 4]
+    assert (column[1:] <= column[:-1]).all() and column[0] > column[-1]
 
 
 @needs_gpu
