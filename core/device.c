@@ -89,7 +89,7 @@ recsort_status recsort_device_sorter_create(const recsort_schema *schema,
     return rs_fail_memory(error, sizeof *device);
   }
   *device = (recsort_device_sorter){.own = made, .limits = own};
-  status = rs_choice_for_device(&made->choice, error);
+  status = rs_choice_for_device(&made->choice, RS_RESIDENT_RECORDS, error);
   if (!status) status = reserve(device, error);
   if (status)
     recsort_device_sorter_destroy(device);

@@ -80,11 +80,10 @@ static recsort_status copy_texts(rs_arena *arena, const char *const *texts, size
   return RECSORT_OK;
 }
 
-static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schema,
-                             const recsort_options *options, recsort_error *error)
+static recsort_status set_up_keys(recsort_sorter *sorter, const recsort_schema *schema,
+                                  const recsort_options *options, recsort_error *error)
 {
   const void *keys = options->keys;
-  const char *const *told = NULL;
   recsort_status status =
       rs_read_array(&sorter->arena, &keys, options->key_count, options->key_stride,
                     sizeof *options->keys, RS_FIRST_KEY_DESC, "recsort_key_desc", error);
@@ -94,14 +93,20 @@ static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schem
   if (sorter->arena.is_full)
     return rs_fail(error, RECSORT_INVALID_KEY,
                    "the keys take more than the %d MiB of memory that they may", RS_ARENA_MAX_MIB);
-  if (status) return status;
+  return status;
+}
+
+static recsort_status set_up_plugin(recsort_sorter *sorter, const recsort_options *options,
+                                    recsort_error *error)
+{
+  const char *const *told = NULL;
   const char *algorithm = NULL;
   if (options->algorithm) {
     algorithm = rs_arena_text(&sorter->arena, options->algorithm);
     if (!algorithm) return rs_fail_memory(error, strlen(options->algorithm));
   }
-  status = copy_texts(&sorter->arena, options->plugin_options, options->plugin_option_count, &told,
-                      error);
+  recsort_status status = copy_texts(&sorter->arena, options->plugin_options,
+                                     options->plugin_option_count, &told, error);
   if (status) return status;
   sorter->team = rs_team(options->executor, options->threads);
   sorter->verify = options->verify;
@@ -113,16 +118,14 @@ static recsort_status set_up(recsort_sorter *sorter, const recsort_schema *schem
   return rs_choice_open(&sorter->choice, plugins, options->plugin, algorithm, error);
 }
 
-recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort_options *options,
-                                     recsort_sorter **sorter, recsort_error *error)
+recsort_status rs_sorter_create(const recsort_schema *schema, const recsort_options *options,
+                                recsort_sorter **sorter, recsort_error *error)
 {
   recsort_options own = {0};
   recsort_executor executor = {0};
-  if (!schema || !sorter)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "schema and sorter must not be NULL");
   recsort_status status = options ? read_options(options, &own, &executor, error) : RECSORT_OK;
   if (!status) status = check_options(&own, error);
-  if (!status) status = check_record_size(schema, own.record_size, error);
+  if (!status && schema) status = check_record_size(schema, own.record_size, error);
   if (status) return status;
   const recsort_allocator memory = rs_allocator(own.allocator);
   recsort_sorter *made = rs_allocate(&memory, sizeof *made);
@@ -130,12 +133,21 @@ recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort
   memset(made, 0, sizeof *made);
   made->allocator = memory;
   rs_arena_init(&made->arena, &memory);
-  status = set_up(made, schema, &own, error);
+  if (schema) status = set_up_keys(made, schema, &own, error);
+  if (!status) status = set_up_plugin(made, &own, error);
   if (status)
     recsort_sorter_destroy(made);
   else
     *sorter = made;
   return status;
+}
+
+recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort_options *options,
+                                     recsort_sorter **sorter, recsort_error *error)
+{
+  if (!schema || !sorter)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "schema and sorter must not be NULL");
+  return rs_sorter_create(schema, options, sorter, error);
 }
 
 /* ---- Calls ---- */

@@ -38,6 +38,10 @@ struct recsort_sorter {
   recsort_stats stats;
 };
 
+/* recsort_sorter_create; but without a schema it makes a sorter that has a plugin and no keys. */
+recsort_status rs_sorter_create(const recsort_schema *schema, const recsort_options *options,
+                                recsort_sorter **sorter, recsort_error *error);
+
 /* Checks the arguments of a call on records, and computes the bytes of `count` records. */
 recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records, size_t count,
                                size_t *bytes, recsort_error *error);

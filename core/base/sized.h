@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "common/sized.h"
 #include "recsort/device.h"
+#include "recsort/device_pairs.h"
 
 /* Sizes in the first version. Smaller structs are refused. */
 enum {
@@ -18,7 +19,8 @@ enum {
   RS_FIRST_PERMUTATION = SIZE_UP_TO(recsort_permutation, sorting),
   RS_FIRST_RUNS = SIZE_UP_TO(recsort_runs, arrays),
   RS_FIRST_DEVICE_LIMITS = SIZE_UP_TO(recsort_device_limits, index_bits),
-  RS_FIRST_DEVICE_JOB = SIZE_UP_TO(recsort_device_job, offset_bits)
+  RS_FIRST_DEVICE_JOB = SIZE_UP_TO(recsort_device_job, offset_bits),
+  RS_FIRST_DEVICE_PAIRS_JOB = SIZE_UP_TO(recsort_device_pairs_job, values_out)
 };
 
 /* Reads a struct whose struct_size is `from_size` into the library's own; members that it lacks

@@ -56,9 +56,12 @@ void rs_choice_note(rs_choice *choice, const recsort_key_program *program,
 recsort_status rs_choice_merger(rs_choice *choice, const recsort_plugin_merge_job *job,
                                 bool linked_in, rs_plugin_instance **merger, recsort_error *error);
 
-/* Makes a plugin that sorts records on a device the one in use: the one that was named, or the
- * best. Errors: OUT_OF_MEMORY, PLUGIN_ERROR. */
-recsort_status rs_choice_for_device(rs_choice *choice, recsort_error *error);
+/* What is on a device. */
+typedef enum rs_resident { RS_RESIDENT_RECORDS, RS_RESIDENT_PAIRS } rs_resident;
+
+/* Makes a plugin that sorts that on a device the one in use: the one that was named, or the best.
+ * Errors: OUT_OF_MEMORY, PLUGIN_ERROR. */
+recsort_status rs_choice_for_device(rs_choice *choice, rs_resident what, recsort_error *error);
 
 /* Fills in the members of `stats` that describe the plugin. */
 void rs_choice_describe(const rs_choice *choice, const recsort_key_program *program,

@@ -40,7 +40,8 @@ enum {
   FIRST_OPTION = SIZE_UP_TO(recsort_plugin_option, description),
   FIRST_RECORDS = SIZE_UP_TO(recsort_plugin_records, sort),
   FIRST_MERGE = SIZE_UP_TO(recsort_plugin_merge, merge),
-  FIRST_DEVICE = SIZE_UP_TO(recsort_plugin_device, judge)
+  FIRST_DEVICE = SIZE_UP_TO(recsort_plugin_device, judge),
+  FIRST_PAIRS = SIZE_UP_TO(recsort_plugin_device_pairs, judge)
 };
 
 static size_t options_of(const recsort_plugin *plugin)
@@ -462,6 +463,16 @@ static const recsort_plugin_device *find_device(const recsort_plugin *plugin)
              : NULL;
 }
 
+static const recsort_plugin_device_pairs *find_pairs(const recsort_plugin *plugin)
+{
+  const recsort_plugin_device_pairs *const found =
+      plugin->extension ? plugin->extension(RECSORT_PLUGIN_DEVICE_PAIRS) : NULL;
+  return found && found->size >= FIRST_PAIRS && found->begin && found->work_size && found->sort &&
+                 found->judge
+             ? found
+             : NULL;
+}
+
 const rs_candidate *rs_registry_linked_in(const recsort_plugin_list *list)
 {
   size_t i = 0;
@@ -477,7 +488,8 @@ recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidat
   rs_plugin_instance made = {.plugin = candidate->plugin,
                              .records = find_records(candidate->plugin),
                              .merge = find_merge(candidate->plugin),
-                             .device = find_device(candidate->plugin)};
+                             .device = find_device(candidate->plugin),
+                             .pairs = find_pairs(candidate->plugin)};
   made.sorts_in_host = sorts_in_host(made.records);
   recsort_plugin_error reported = {.size = sizeof reported};
   if (!find_algorithm(made.plugin, algorithm, &made.algorithm))

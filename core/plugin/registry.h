@@ -17,10 +17,11 @@
 typedef struct rs_plugin_instance {
   const recsort_plugin *plugin; /* NULL: not open */
   void *state;
-  const recsort_plugin_records *records; /* its functions for whole records; NULL: none */
-  bool sorts_in_host;                    /* these work in the host's memory, also in place */
-  const recsort_plugin_merge *merge;     /* its functions that merge; NULL: none */
-  const recsort_plugin_device *device;   /* its functions for records on a device; NULL: none */
+  const recsort_plugin_records *records;    /* its functions for whole records; NULL: none */
+  bool sorts_in_host;                       /* these work in the host's memory, also in place */
+  const recsort_plugin_merge *merge;        /* its functions that merge; NULL: none */
+  const recsort_plugin_device *device;      /* its functions for records on a device; NULL: none */
+  const recsort_plugin_device_pairs *pairs; /* likewise for pairs */
   uint32_t algorithm;
   bool lost;          /* it has reported LOST: only close may be called */
   rs_trial trial;     /* of whole records against keys */

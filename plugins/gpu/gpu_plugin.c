@@ -109,5 +109,6 @@ const void *gpu_extension(const char *name)
 {
   if (strcmp(name, RECSORT_PLUGIN_MERGE) == 0) return &gpu_merge_runs;
   if (strcmp(name, RECSORT_PLUGIN_DEVICE) == 0) return &gpu_resident_records;
+  if (strcmp(name, RECSORT_PLUGIN_DEVICE_PAIRS) == 0) return &gpu_resident_pairs;
   return strcmp(name, RECSORT_PLUGIN_RECORDS) == 0 ? &gpu_whole_records : NULL;
 }

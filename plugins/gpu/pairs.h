@@ -42,6 +42,12 @@ static inline team gpu_team(const gpu_instance *self, const recsort_plugin_job *
 recsort_plugin_status gpu_has_room(const runtime_device *device, uint64_t bytes, bool *room,
                                    recsort_plugin_error *error);
 
+/* The width of the integers in which the device sorts keys of so many bits, at most 128. */
+static inline uint32_t gpu_pair_width(uint32_t key_bits)
+{
+  return key_bits <= 32 ? 32 : key_bits <= 64 ? 64 : 128;
+}
+
 /* A sort or a merge of pairs on the device. */
 typedef struct gpu_pairs {
   const device_algorithm *algorithm;
@@ -52,6 +58,10 @@ typedef struct gpu_pairs {
 } gpu_pairs;
 
 gpu_pairs gpu_plan_pairs(const runtime_device *device, const recsort_plugin_job *job);
+/* On a stream of the caller's, on which the sort does not wait. */
+gpu_pairs gpu_plan_resident(const gpu_instance *self, const recsort_plugin_job *job, void *stream);
+/* The most device memory that a sort of up to job->count pairs takes. */
+uint64_t gpu_most_pair_bytes(const runtime_device *device, const recsort_plugin_job *job);
 gpu_pairs gpu_plan_merge(const runtime_device *device, const recsort_plugin_job *job);
 
 /* Sorted keys on the device, and the original position of each. */

@@ -25,50 +25,24 @@
 enum { MOST_KEY_BITS = 128 };
 
 /* `number_bits`: of what is above a key. */
-static gpu_pairs plan_sort(const gpu_instance *self, const recsort_key_program *program,
-                           uint32_t number_bits, uint64_t count, void *stream)
+static recsort_plugin_job sort_job(const gpu_instance *self, const recsort_key_program *program,
+                                   uint32_t number_bits, uint64_t count)
 {
   const uint32_t bits = program->key_bits + number_bits;
-  const recsort_plugin_job job = {.size = sizeof job,
-                                  .algorithm = self->resident.algorithm,
-                                  .count = count,
-                                  .key_bits = bits,
-                                  .key_width = bits <= 32   ? 32
-                                               : bits <= 64 ? 64
-                                                            : MOST_KEY_BITS,
-                                  .index_bits = self->resident.index_bits,
-                                  .threads = 1};
-  gpu_pairs pairs = gpu_plan_pairs(self->device, &job);
-  pairs.job.stream = stream;
-  pairs.job.mailbox = NULL;
-  pairs.job.branches[0] = self->resident.branches[0];
-  pairs.job.branches[1] = self->resident.branches[1];
-  return pairs;
+  return (recsort_plugin_job){.size = sizeof(recsort_plugin_job),
+                              .algorithm = self->resident.algorithm,
+                              .count = count,
+                              .key_bits = bits,
+                              .key_width = gpu_pair_width(bits),
+                              .index_bits = self->resident.index_bits,
+                              .threads = 1};
 }
 
-static void note_bytes(const gpu_instance *self, const recsort_key_program *program,
-                       uint32_t number_bits, uint64_t count, uint64_t *most)
-{
-  const uint64_t found = plan_sort(self, program, number_bits, count, NULL).extra_bytes;
-  if (found > *most) *most = found;
-}
-
-/* The most bytes that pairs of up to `most` records take. The memory of a sort beside its pairs
- * does not grow evenly with their number: plans change at some, mostly near powers of two. So it is
- * looked up for counts that are a sixty-fourth apart, and on both sides of each power of two; a
- * sixteenth more is for what lies between. */
 static uint64_t most_pair_bytes(const gpu_instance *self, const recsort_key_program *program,
                                 uint32_t number_bits, uint64_t most)
 {
-  enum { APART = 64, SHARE = 16 };
-  uint64_t extra = 0;
-  for (uint64_t count = most; count > 0; count -= count / APART + 1)
-    note_bytes(self, program, number_bits, count, &extra);
-  for (uint64_t power = 1; power <= most && power; power *= 2)
-    for (uint64_t count = power - 1; count <= power + 1 && count <= most; count++)
-      note_bytes(self, program, number_bits, count, &extra);
-  const gpu_pairs pairs = plan_sort(self, program, number_bits, most, NULL);
-  return device_bytes(&pairs.job, extra + extra / SHARE);
+  const recsort_plugin_job job = sort_job(self, program, number_bits, most);
+  return gpu_most_pair_bytes(self->device, &job);
 }
 
 static recsort_plugin_status refuse(recsort_plugin_error *error, const char *why)
@@ -83,12 +57,14 @@ static uint64_t copy_offset(const gpu_instance *self)
   return self->resident.pair_bytes + DEVICE_ALIGNMENT;
 }
 
-static recsort_plugin_status open_branches(gpu_instance *self, recsort_plugin_error *error)
+recsort_plugin_status gpu_begin_resident(gpu_instance *self, recsort_plugin_error *error)
 {
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   for (unsigned i = 0; i < 2 && !status; i++)
     if (!self->resident.branches[i])
       status = runtime_open_stream(&self->resident.branches[i], error);
+  memset(self->device->facts, 0, sizeof(records_facts));
+  *self->device->disorder = 0;
   return status;
 }
 
@@ -114,13 +90,11 @@ static recsort_plugin_status reserve(void *instance, const recsort_key_program *
   *bytes = copy_offset(self) + limits->most_records * limits->most_in_place;
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
-  status = open_branches(self, error);
+  status = gpu_begin_resident(self, error);
   if (!status) status = runtime_reserve(self->device, *bytes, error);
   if (!status)
     self->resident.unchanged =
         (uint32_t *)(void *)(self->device->memory + self->resident.pair_bytes);
-  memset(self->device->facts, 0, sizeof(records_facts));
-  *self->device->disorder = 0;
   runtime_leave(self->device);
   return status;
 }
@@ -277,11 +251,11 @@ static device_status start_in_place(void *context, void *stream)
 static recsort_plugin_status start_all(const gpu_instance *self, const recsort_key_program *program,
                                        recsort_plugin_device_job *job, recsort_plugin_error *error)
 {
+  const recsort_plugin_job keys =
+      sort_job(self, program, job->offsets ? self->resident.segment_bits : 0, job->count);
   resident_sort s = {.self = self,
                      .job = job,
-                     .pairs =
-                         plan_sort(self, program, job->offsets ? self->resident.segment_bits : 0,
-                                   job->count, job->stream),
+                     .pairs = gpu_plan_resident(self, &keys, job->stream),
                      .unchanged.found = self->resident.unchanged,
                      .error = error};
   s.pairs.job.unchanged = &s.unchanged;
@@ -317,7 +291,7 @@ static recsort_plugin_status sort(void *instance, const recsort_key_program *pro
 }
 
 /* Kernels write the facts to pinned memory, and the caller has waited for them. */
-static recsort_plugin_status judge(void *instance, recsort_plugin_error *error)
+recsort_plugin_status gpu_judge_resident(void *instance, recsort_plugin_error *error)
 {
   const gpu_instance *const self = instance;
   records_facts *const facts = self->device->facts;
@@ -333,5 +307,7 @@ static recsort_plugin_status judge(void *instance, recsort_plugin_error *error)
   return RECSORT_PLUGIN_CORRUPT;
 }
 
-const recsort_plugin_device gpu_resident_records = {
-    .size = sizeof gpu_resident_records, .reserve = reserve, .sort = sort, .judge = judge};
+const recsort_plugin_device gpu_resident_records = {.size = sizeof gpu_resident_records,
+                                                    .reserve = reserve,
+                                                    .sort = sort,
+                                                    .judge = gpu_judge_resident};

@@ -18,11 +18,11 @@
 #include "support/random.h"
 #include "support/refused.h"
 
+#include "cuda/device_memory.h"
 #ifdef RS_REAL_GPU
 enum { MOST = 3000001 };
 static const size_t counts[] = {0, 1, 2, 3, 31, 1000, 9000, 16384, 16385, 100003, 1 << 20, MOST};
 #else
-#include "standin.h"
 enum { MOST = 4000 };
 static const size_t counts[] = {0, 1, 2, 3, 31, 32, 100, 1000, 2047, 2500, 4000};
 #endif
@@ -35,64 +35,6 @@ static size_t most(void)
 {
   enum { FEW = 20000 };
   return (size_t)MOST > FEW && getenv("RECSORT_TEST_FEW") ? FEW : MOST;
-}
-
-/* ---- Memory of the device ---- */
-
-static cudaStream_t stream;
-
-static void *make(size_t size)
-{
-  void *memory = NULL;
-  assert_int_equal(cudaMalloc(&memory, size), cudaSuccess);
-  return memory;
-}
-
-static void drop(void *memory)
-{
-  assert_int_equal(cudaFree(memory), cudaSuccess);
-}
-
-#ifdef RS_REAL_GPU
-/* cudaMemcpy may return before the data has arrived, and `stream` does not wait for it. */
-static void put(void *to, const void *from, size_t size)
-{
-  assert_int_equal(cudaMemcpy(to, from, size, cudaMemcpyHostToDevice), cudaSuccess);
-  assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-}
-static void get(void *to, const void *from, size_t size)
-{
-  assert_int_equal(cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost), cudaSuccess);
-}
-static void begin(void)
-{
-}
-#else
-static void put(void *to, const void *from, size_t size)
-{
-  memcpy(to, from, size);
-}
-static void get(void *to, const void *from, size_t size)
-{
-  memcpy(to, from, size);
-}
-static void begin(void)
-{
-  standin_begin((standin_plan){.memory = 1 << 28});
-}
-#endif
-
-static int open_stream(void **state)
-{
-  (void)state;
-  begin();
-  return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess;
-}
-
-static int close_stream(void **state)
-{
-  (void)state;
-  return cudaStreamDestroy(stream) != cudaSuccess;
 }
 
 /* ---- Records ---- */

@@ -418,6 +418,56 @@ typedef struct recsort_plugin_device {
   recsort_plugin_status (*judge)(void *instance, recsort_plugin_error *error);
 } recsort_plugin_device;
 
+/* ---- Pairs on the device -----------------------------------------------------------------------
+ * An extension for plugins that can sort arrays of keys, each with a value or without, which are in
+ * a device's memory already, in memory of the caller's. */
+
+#define RECSORT_PLUGIN_DEVICE_PAIRS "recsort.device-pairs/1"
+
+/* Keys are sorted by their code, an unsigned integer of as many bits: that of a recsort_key_step
+ * with the same kind and flags. Pointers are to memory of the device and aligned to elements;
+ * arrays are equal (keys_in and keys_out, values_in and values_out) or do not overlap. */
+typedef struct recsort_plugin_device_pairs_job {
+  uint32_t size;
+  uint32_t algorithm; /* as in recsort_plugin_job */
+  void *stream;
+  uint64_t count;     /* 0 is allowed */
+  uint32_t kind;      /* RECSORT_KEY_UNSIGNED, SIGNED or FLOAT */
+  uint32_t flags;     /* RECSORT_KEY_DESCENDING, NAN_FIRST, NAN_TOTAL */
+  uint32_t key_width; /* bits of a key, in the device's byte order: 32 or 64; 128 for integers */
+  uint32_t
+      first_bit; /* only bits [first_bit, first_bit + bits) of a code are compared, at least 1 */
+  uint32_t bits;
+  uint32_t value_width; /* 0: no values; 32 or 64 */
+  const void *keys_in;
+  void *keys_out;        /* NULL: not wanted */
+  const void *values_in; /* NULL: a value is the position of its key, from 0 */
+  void *values_out;      /* NULL: none */
+} recsort_plugin_device_pairs_job;
+
+typedef struct recsort_plugin_device_pairs {
+  uint32_t size;
+  uint32_t reserved;
+
+  /* [one thread] Allocates what all sorts share. The instance is for such sorts from then on. */
+  recsort_plugin_status (*begin)(void *instance, recsort_plugin_error *error);
+
+  /* [any thread] The device memory that `sort` works in: enough for the job, and for jobs that
+   * differ from it only in fewer pairs. Of the pointers, it only looks which ones are equal. */
+  recsort_plugin_status (*work_size)(const void *instance,
+                                     const recsort_plugin_device_pairs_job *job, uint64_t *bytes,
+                                     recsort_plugin_error *error);
+
+  /* [one thread] Starts a stable sort on the job's stream, in `bytes` of memory that begins at a
+   * multiple of 256. Neither waits nor allocates, also while the stream is captured. UNSUPPORTED:
+   * there is too little memory. */
+  recsort_plugin_status (*sort)(void *instance, const recsort_plugin_device_pairs_job *job,
+                                void *memory, uint64_t bytes, recsort_plugin_error *error);
+
+  /* [one thread] As in recsort_plugin_device. */
+  recsort_plugin_status (*judge)(void *instance, recsort_plugin_error *error);
+} recsort_plugin_device_pairs;
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,245 @@
+/* device_pairs.cu - see gpu/device_pairs.h. Each thread takes a few pairs that are a block's width
+ * apart, so that its loads overlap and those of a warp are neighbours. */
+#include "gpu/device_pairs.h"
+
+#include "cuda/device.h"
+#include "cuda/plan.h"
+#include "recsort/key_interpreter.h"
+
+namespace resident_pairs
+{
+
+enum { PAIRS_BLOCK = 256, EACH = 4 };
+
+using pairs_job = recsort_plugin_device_pairs_job;
+
+/* The number of pair `t` of the thread. The threads beyond the last pair take that one once more,
+ * and write nothing. */
+DEVICE_INLINE uint64_t pair_number(uint32_t t)
+{
+  return (uint64_t)blockIdx.x * (PAIRS_BLOCK * EACH) + t * PAIRS_BLOCK + threadIdx.x;
+}
+
+/* The elements with those numbers. */
+template <class Element>
+DEVICE_INLINE void load_pairs(const void *from, const uint64_t *numbers, Element *elements)
+{
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < EACH; t++)
+    elements[t] = ((const Element *)from)[numbers[t]];
+}
+
+template <class Element>
+DEVICE_INLINE void store_pairs(void *to, uint64_t count, const Element *elements)
+{
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < EACH; t++)
+    if (pair_number(t) < count) ((Element *)to)[pair_number(t)] = elements[t];
+}
+
+DEVICE_INLINE void number_pairs(uint64_t count, uint64_t *numbers)
+{
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < EACH; t++)
+    numbers[t] = plan_min(pair_number(t), count - 1);
+}
+
+/* ---- Codes ---- */
+
+template <class Key> constexpr uint32_t width_of = 8 * sizeof(Key);
+template <class Key> constexpr Key sign_of = (Key)1 << (width_of<Key> - 1);
+template <class Key>
+constexpr uint64_t infinity_of = sizeof(Key) == 4 ? 0x7f800000 : 0x7ff0000000000000;
+
+template <class Key> DEVICE_INLINE Key code_of(const pairs_job &job, Key key)
+{
+  if constexpr (sizeof(Key) <= sizeof(uint64_t))
+    if (job.kind == RECSORT_KEY_FLOAT)
+      return (Key)key_float_code(key, width_of<Key>, job.flags, infinity_of<Key>);
+  if (job.kind == RECSORT_KEY_SIGNED) key ^= sign_of<Key>;
+  return job.flags & RECSORT_KEY_DESCENDING ? (Key)~key : key;
+}
+
+/* The bits of a code that are compared. */
+template <class Key> DEVICE_INLINE Key compared_bits(const pairs_job &job, Key code)
+{
+  const Key all = (Key) ~(Key)0;
+  return code >> job.first_bit & all >> (width_of<Key> - job.bits);
+}
+
+/* True if all bits are compared, and no other key has this code. */
+template <class Key> DEVICE_INLINE bool tells_key(const pairs_job &job, Key code)
+{
+  if (job.bits < width_of<Key>) return false;
+  if (job.kind != RECSORT_KEY_FLOAT || job.flags & RECSORT_KEY_NAN_TOTAL) return true;
+  const Key all = (Key) ~(Key)0;
+  const Key zero = job.flags & RECSORT_KEY_DESCENDING ? (Key)~sign_of<Key> : sign_of<Key>;
+  return code != zero && code != (job.flags & RECSORT_KEY_NAN_FIRST ? 0 : all);
+}
+
+/* The key, of a code that tells it. */
+template <class Key> DEVICE_INLINE Key key_of_code(const pairs_job &job, Key code)
+{
+  if (job.flags & RECSORT_KEY_DESCENDING) code = (Key)~code;
+  if (job.kind == RECSORT_KEY_UNSIGNED) return code;
+  return job.kind == RECSORT_KEY_SIGNED || code & sign_of<Key> ? code ^ sign_of<Key> : (Key)~code;
+}
+
+template <class Key, class Code> struct encode_pairs_args {
+  static constexpr uint32_t max_threads = PAIRS_BLOCK;
+  pairs_job job;
+  void *codes;
+};
+
+template <class Key, class Code>
+__global__ void __launch_bounds__(PAIRS_BLOCK)
+    encode_pairs(const __grid_constant__ encode_pairs_args<Key, Code> args)
+{
+  uint64_t numbers[EACH];
+  Key keys[EACH];
+  Code codes[EACH];
+  device_await_before();
+  number_pairs(args.job.count, numbers);
+  load_pairs(args.job.keys_in, numbers, keys);
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < EACH; t++)
+    codes[t] = (Code)compared_bits(args.job, code_of(args.job, keys[t]));
+  store_pairs(args.codes, args.job.count, codes);
+}
+
+/* ---- Results ---- */
+
+template <class Key, class Code> struct finish_pairs_args {
+  static constexpr uint32_t max_threads = PAIRS_BLOCK;
+  pairs_job job;
+  device_pairs_sorted sorted;
+};
+
+DEVICE_INLINE void load_order(const device_pairs_sorted &sorted, const uint64_t *numbers,
+                              uint64_t *order)
+{
+  if (sorted.index_bits == 64) {
+    load_pairs(sorted.order, numbers, order);
+    return;
+  }
+  uint32_t narrow[EACH];
+  load_pairs(sorted.order, numbers, narrow);
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < EACH; t++)
+    order[t] = narrow[t];
+}
+
+/* Compares each pair with the one before it. */
+template <class Code>
+DEVICE_INLINE void check_pairs(const device_pairs_sorted &sorted, const uint64_t *numbers,
+                               const Code *codes, const uint64_t *order)
+{
+  uint64_t before[EACH], order_before[EACH];
+  Code codes_before[EACH];
+  bool wrong = false;
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < EACH; t++)
+    before[t] = numbers[t] - (numbers[t] > 0);
+  load_pairs(sorted.codes, before, codes_before);
+  load_order(sorted, before, order_before);
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < EACH; t++)
+    wrong |= numbers[t] > 0 && (codes_before[t] > codes[t] ||
+                                (codes_before[t] == codes[t] && order_before[t] >= order[t]));
+  if (wrong) device_poke32(sorted.disorder, 1);
+}
+
+/* Only a key that its code does not tell is read. */
+template <class Key, class Code>
+DEVICE_INLINE void write_keys(const pairs_job &job, const Code *codes, const uint64_t *order)
+{
+  Key keys[EACH];
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < EACH; t++) {
+    if constexpr (sizeof(Key) == sizeof(Code))
+      if (tells_key<Key>(job, codes[t])) {
+        keys[t] = key_of_code<Key>(job, codes[t]);
+        continue;
+      }
+    keys[t] = ((const Key *)job.keys_in)[order[t]];
+  }
+  store_pairs(job.keys_out, job.count, keys);
+}
+
+template <class Value> DEVICE_INLINE void write_values(const pairs_job &job, const uint64_t *order)
+{
+  Value values[EACH];
+  if (job.values_in) {
+    load_pairs(job.values_in, order, values);
+  } else {
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < EACH; t++)
+      values[t] = (Value)order[t];
+  }
+  store_pairs(job.values_out, job.count, values);
+}
+
+template <class Key, class Code>
+__global__ void __launch_bounds__(PAIRS_BLOCK)
+    finish_pairs(const __grid_constant__ finish_pairs_args<Key, Code> args)
+{
+  uint64_t numbers[EACH], order[EACH];
+  Code codes[EACH];
+  device_await_before();
+  number_pairs(args.job.count, numbers);
+  load_pairs(args.sorted.codes, numbers, codes);
+  load_order(args.sorted, numbers, order);
+  if (args.sorted.disorder) check_pairs(args.sorted, numbers, codes, order);
+  if (args.job.keys_out) write_keys<Key>(args.job, codes, order);
+  if (!args.job.values_out) return;
+  if (args.job.value_width == 32)
+    write_values<uint32_t>(args.job, order);
+  else
+    write_values<uint64_t>(args.job, order);
+}
+
+/* ---- Launches ---- */
+
+/* Calls start(key, code) with values of the types that have these widths. */
+template <class Start>
+static device_status with_types(uint32_t key_width, uint32_t code_width, Start start)
+{
+  if (key_width == 32) return start(uint32_t(), uint32_t());
+  if (key_width == 64)
+    return code_width == 32 ? start(uint64_t(), uint32_t()) : start(uint64_t(), uint64_t());
+  if (code_width == 32) return start(device_uint128(), uint32_t());
+  return code_width == 64 ? start(device_uint128(), uint64_t())
+                          : start(device_uint128(), device_uint128());
+}
+
+} // namespace resident_pairs
+
+using namespace resident_pairs;
+
+device_status device_pairs_encode(const pairs_job *job, void *codes, uint32_t code_width)
+{
+  const uint64_t grid = plan_blocks(job->count, PAIRS_BLOCK * EACH);
+  return with_types(job->key_width, code_width, [&](auto key, auto code) {
+    using args_type = encode_pairs_args<decltype(key), decltype(code)>;
+    const args_type args = {*job, codes};
+    return device_launch(encode_pairs<decltype(key), decltype(code)>, grid, PAIRS_BLOCK, 0,
+                         job->stream, args);
+  });
+}
+
+bool device_pairs_reads_keys(const pairs_job *job)
+{
+  return job->bits < job->key_width ||
+         (job->kind == RECSORT_KEY_FLOAT && !(job->flags & RECSORT_KEY_NAN_TOTAL));
+}
+
+device_status device_pairs_finish(const pairs_job *job, const device_pairs_sorted *sorted)
+{
+  const uint64_t grid = plan_blocks(job->count, PAIRS_BLOCK * EACH);
+  return with_types(job->key_width, sorted->code_width, [&](auto key, auto code) {
+    using args_type = finish_pairs_args<decltype(key), decltype(code)>;
+    const args_type args = {*job, *sorted};
+    return device_launch(finish_pairs<decltype(key), decltype(code)>, grid, PAIRS_BLOCK, 0,
+                         job->stream, args);
+  });
+}

@@ -1,0 +1,39 @@
+/* device_pairs.h - kernels for pairs of keys and values: they turn keys to codes, which a sort
+ * orders, and write what was sorted. */
+#ifndef RECSORT_GPU_DEVICE_PAIRS_H
+#define RECSORT_GPU_DEVICE_PAIRS_H
+
+#include "gpu/device_sort.h"
+#include "recsort/plugin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes the bits of each key's code that are compared to `codes`, of `code_width`: 32, 64 or 128,
+ * at least job->bits. */
+device_status device_pairs_encode(const recsort_plugin_device_pairs_job *job, void *codes,
+                                  uint32_t code_width);
+
+/* True if device_pairs_finish may read job->keys_in: if a sorted code does not tell its key. */
+bool device_pairs_reads_keys(const recsort_plugin_device_pairs_job *job);
+
+/* Codes in their order, and where the key of each was. */
+typedef struct device_pairs_sorted {
+  const void *codes;
+  const void *order;
+  uint32_t code_width;
+  uint32_t index_bits;
+  uint32_t *disorder; /* that the device can write: set to 1 if the codes are not in order, or equal
+                       * ones not in that of their indices; NULL: not checked */
+} device_pairs_sorted;
+
+/* Writes keys_out and values_out. What it reads of keys_in and values_in is not what it writes. */
+device_status device_pairs_finish(const recsort_plugin_device_pairs_job *job,
+                                  const device_pairs_sorted *sorted);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,69 @@
+/* device_memory.h - memory and a stream of the device, for tests that are built twice: with the
+ * stand-in for the CUDA runtime and, with RS_REAL_GPU, for a real one. Needs cmocka.h and
+ * cuda_runtime_api.h. */
+#ifndef RS_TEST_DEVICE_MEMORY_H
+#define RS_TEST_DEVICE_MEMORY_H
+
+#include <string.h>
+
+#ifndef RS_REAL_GPU
+#include "cuda/standin.h"
+#endif
+
+static cudaStream_t stream;
+
+static void *make(size_t size)
+{
+  void *memory = NULL;
+  assert_int_equal(cudaMalloc(&memory, size), cudaSuccess);
+  return memory;
+}
+
+static void drop(void *memory)
+{
+  assert_int_equal(cudaFree(memory), cudaSuccess);
+}
+
+#ifdef RS_REAL_GPU
+/* cudaMemcpy may return before the data has arrived, and `stream` does not wait for it. */
+static void put(void *to, const void *from, size_t size)
+{
+  assert_int_equal(cudaMemcpy(to, from, size, cudaMemcpyHostToDevice), cudaSuccess);
+  assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+}
+static void get(void *to, const void *from, size_t size)
+{
+  assert_int_equal(cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost), cudaSuccess);
+}
+static void begin(void)
+{
+}
+#else
+static void put(void *to, const void *from, size_t size)
+{
+  memcpy(to, from, size);
+}
+static void get(void *to, const void *from, size_t size)
+{
+  memcpy(to, from, size);
+}
+static void begin(void)
+{
+  standin_begin((standin_plan){.memory = 1 << 28});
+}
+#endif
+
+static int open_stream(void **state)
+{
+  (void)state;
+  begin();
+  return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess;
+}
+
+static int close_stream(void **state)
+{
+  (void)state;
+  return cudaStreamDestroy(stream) != cudaSuccess;
+}
+
+#endif

@@ -1,0 +1,665 @@
+/* Keys and values in device memory. Built twice: with the stand-in for the CUDA runtime, which
+ * counts what a sort may not do; and, with RS_REAL_GPU, for a real one, where each sort is captured
+ * in a graph, which runs twice, with other contents. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cuda/device_memory.h"
+#include "recsort/device_pairs.h"
+#include "support/failing_allocator.h"
+#include "support/random.h"
+#include "support/refused.h"
+
+#ifdef RS_REAL_GPU
+enum { MOST = (1 << 21) + 24 };
+static const size_t counts[] = {0, 1, 2, 3, 31, 1000, 2049, 16385, 16384, 50000, 100003};
+#else
+enum { MOST = 2500 };
+static const size_t counts[] = {0, 1, 2, 3, 31, 32, 257, 600, 601, 1023, 1025, 2049, MOST};
+#endif
+enum { GUARD = 64, POISON = 0xa5, PATTERNS = 7 };
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+__extension__ typedef unsigned __int128 wide;
+
+/* ---- What is sorted ---- */
+
+static const struct {
+  recsort_type type;
+  unsigned width;
+  bool is_signed;
+  unsigned fraction; /* bits; 0: no float */
+} types[] = {{RECSORT_UINT32, 32, false, 0},   {RECSORT_INT32, 32, true, 0},
+             {RECSORT_FLOAT32, 32, true, 23},  {RECSORT_UINT64, 64, false, 0},
+             {RECSORT_INT64, 64, true, 0},     {RECSORT_FLOAT64, 64, true, 52},
+             {RECSORT_UINT128, 128, false, 0}, {RECSORT_INT128, 128, true, 0}};
+
+static wide load(const void *at, unsigned width)
+{
+  uint32_t narrow;
+  uint64_t middle;
+  wide all;
+  if (width == 32) return memcpy(&narrow, at, 4), narrow;
+  if (width == 64) return memcpy(&middle, at, 8), middle;
+  return memcpy(&all, at, 16), all;
+}
+
+static void save(void *at, unsigned width, wide value)
+{
+  const uint32_t narrow = (uint32_t)value;
+  const uint64_t middle = (uint64_t)value;
+  memcpy(at,
+         width == 32   ? (const void *)&narrow
+         : width == 64 ? (const void *)&middle
+                       : &value,
+         width / 8);
+}
+
+static wide power(unsigned exponent)
+{
+  return (wide)1 << exponent;
+}
+
+/* The bits of a key that are compared, by arithmetic on its value: the definition that the library
+ * is compared with. */
+static wide rank_of(const recsort_device_pairs_job *job, unsigned t, wide key)
+{
+  const unsigned width = types[t].width, end = job->end_bit ? job->end_bit : width;
+  const wide half = power(width - 1), most = half - 1 + half;
+  const bool negative = types[t].is_signed && key >= half;
+  wide place = key;
+  if (types[t].fraction) {
+    const wide size = key % half, infinity = half - power(types[t].fraction);
+    const bool total = job->nan == RECSORT_NAN_TOTAL;
+    place = negative ? half - 1 - size : half + size;
+    if (!total && size == 0) place = half;
+    if (job->order == RECSORT_DESCENDING) place = most - place;
+    if (!total && size > infinity) place = job->nan == RECSORT_NAN_FIRST ? 0 : most;
+  } else {
+    if (types[t].is_signed) place = negative ? key - half : key + half;
+    if (job->order == RECSORT_DESCENDING) place = most - place;
+  }
+  place /= power(job->begin_bit);
+  return end - job->begin_bit == 128 ? place : place % power(end - job->begin_bit);
+}
+
+/* Bits at random; few values; all equal; ascending, descending, nearly ascending integers; for
+ * floats also NaNs, infinities and both zeros. */
+static wide value_at(unsigned t, unsigned pattern, size_t i, size_t count, uint64_t *random)
+{
+  const unsigned width = types[t].width;
+  const uint64_t low = next_random(random), high = next_random(random);
+  const wide any = (wide)high << 64 | low;
+  const wide infinity = power(width - 1) - power(types[t].fraction);
+  const wide odd[] = {0,
+                      power(width - 1),
+                      infinity,
+                      infinity + 1,
+                      infinity | 5 | power(width - 1),
+                      infinity + power(width - 1),
+                      1,
+                      power(width - 1) | 1,
+                      infinity - 1};
+  switch (pattern) {
+  case 0:
+    return any;
+  case 1:
+    return low % 5 + (high % 3 << (width / 2)) + ((wide)(high >> 5 & 1) << (width - 1));
+  case 2:
+    return 77;
+  case 3:
+    return i / 3;
+  case 4:
+    return (count - i) / 3;
+  case 5:
+    return low % 100 ? i / 2 : low % count;
+  default:
+    return types[t].fraction && low % 4 ? odd[high % COUNT_OF(odd)] : any;
+  }
+}
+
+/* ---- Arrays ---- */
+
+/* An array of the host and one of the device, with guards behind both. */
+typedef struct both {
+  unsigned char *host, *device;
+  size_t size;
+} both;
+
+static both make_both(size_t count, unsigned width, uint64_t *random)
+{
+  const size_t size = count * (width / 8);
+  both made = {malloc(size + GUARD), make(size + GUARD), size};
+  assert_non_null(made.host);
+  for (size_t i = 0; i < size; i++)
+    made.host[i] = (unsigned char)next_random(random);
+  memset(made.host + size, POISON, GUARD);
+  put(made.device, made.host, size + GUARD);
+  return made;
+}
+
+static void drop_both(both *array)
+{
+  free(array->host);
+  drop(array->device);
+}
+
+/* The device has the host's bytes. */
+static bool is_same(const both *array, const unsigned char *device)
+{
+  unsigned char *const found = malloc(array->size + GUARD);
+  assert_non_null(found);
+  get(found, device, array->size + GUARD);
+  const bool same = memcmp(found, array->host, array->size + GUARD) == 0;
+  free(found);
+  return same;
+}
+
+/* ---- The oracle ---- */
+
+typedef struct place {
+  wide rank;
+  size_t from;
+} place;
+
+static int compare_places(const void *a, const void *b)
+{
+  const place *const x = a, *const y = b;
+  if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+  return (x->from > y->from) - (x->from < y->from);
+}
+
+static place *find_order(const recsort_device_pairs_job *job, unsigned t, const unsigned char *keys)
+{
+  place *const places = malloc((job->count + 1) * sizeof *places);
+  const unsigned width = types[t].width;
+  assert_non_null(places);
+  for (size_t i = 0; i < job->count; i++)
+    places[i] = (place){rank_of(job, t, load(keys + i * (width / 8), width)), i};
+  qsort(places, job->count, sizeof *places, compare_places);
+  return places;
+}
+
+/* Rearranges the host's elements; those of `from` NULL are positions. */
+static void rearrange(const place *places, size_t count, unsigned width, const unsigned char *from,
+                      unsigned char *to)
+{
+  for (size_t i = 0; i < count; i++)
+    save(to + i * (width / 8), width,
+         from ? load(from + places[i].from * (width / 8), width) : places[i].from);
+}
+
+/* ---- A case ---- */
+
+static recsort_device_pairs *pairs;
+
+typedef struct shape {
+  unsigned t, pattern;
+  bool keys_in_place, values_in_place, no_keys, numbered;
+} shape;
+
+/* The arrays of a case; those out are not used in place. */
+typedef struct arrays {
+  both keys, keys_out, values, values_out, workspace;
+} arrays;
+
+static arrays make_arrays(const recsort_device_pairs_job *job, unsigned width, size_t bytes,
+                          uint64_t *random)
+{
+  const unsigned value = job->value_bits ? job->value_bits : 32;
+  return (arrays){make_both(job->count, width, random), make_both(job->count, width, random),
+                  make_both(job->count, value, random), make_both(job->count, value, random),
+                  make_both(bytes, 8, random)};
+}
+
+static void drop_arrays(arrays *a)
+{
+  drop_both(&a->keys);
+  drop_both(&a->keys_out);
+  drop_both(&a->values);
+  drop_both(&a->values_out);
+  drop_both(&a->workspace);
+}
+
+/* Fresh keys and values. */
+static void fill(const recsort_device_pairs_job *job, const shape *s, arrays *a, uint64_t *random)
+{
+  const unsigned width = types[s->t].width;
+  for (size_t i = 0; i < job->count; i++)
+    save(a->keys.host + i * (width / 8), width, value_at(s->t, s->pattern, i, job->count, random));
+  for (size_t i = 0; i < a->values.size; i++)
+    a->values.host[i] = (unsigned char)next_random(random);
+  put(a->keys.device, a->keys.host, a->keys.size);
+  put(a->values.device, a->values.host, a->values.size);
+}
+
+static void expect(const recsort_device_pairs_job *job, const shape *s, arrays *a)
+{
+  const unsigned width = types[s->t].width;
+  place *const places = find_order(job, s->t, a->keys.host);
+  const unsigned char guard = POISON;
+  unsigned char last;
+  if (!s->no_keys) rearrange(places, job->count, width, a->keys.host, a->keys_out.host);
+  if (job->value_bits)
+    rearrange(places, job->count, job->value_bits, s->numbered ? NULL : a->values.host,
+              a->values_out.host);
+  const bool right =
+      is_same(&a->keys_out, s->keys_in_place ? a->keys.device : a->keys_out.device) &&
+      is_same(&a->values_out, s->values_in_place ? a->values.device : a->values_out.device) &&
+      (s->keys_in_place || is_same(&a->keys, a->keys.device)) &&
+      (s->values_in_place || is_same(&a->values, a->values.device));
+  get(&last, a->workspace.device + a->workspace.size, 1);
+  if (!right || last != guard)
+    fail_msg("%zu keys of type %u, pattern %u, bits [%u, %u), order %d, nan %d, values of %u bits, "
+             "in place %d %d, keys wanted %d, numbered %d%s",
+             job->count, (unsigned)job->type, s->pattern, job->begin_bit, job->end_bit,
+             (int)job->order, (int)job->nan, job->value_bits, s->keys_in_place, s->values_in_place,
+             !s->no_keys, s->numbered, right ? ": wrote behind the workspace" : "");
+  free(places);
+}
+
+/* A sort may neither wait nor allocate. Runs it; a graph runs again with other contents. */
+static void run(const recsort_device_pairs_job *job, const shape *s, arrays *a, uint64_t *random)
+{
+  recsort_error error = {0};
+  void *const workspace = a->workspace.device;
+  const size_t bytes = a->workspace.size;
+#ifdef RS_REAL_GPU
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  if (recsort_device_pairs_sort(pairs, job, workspace, bytes, &error)) fail_msg("%s", error.text);
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
+  for (int round = 0; round < 2; round++) {
+    if (round) fill(job, s, a, random);
+    assert_int_equal(cudaGraphLaunch(replay, stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    expect(job, s, a);
+  }
+  assert_int_equal(cudaGraphExecDestroy(replay), cudaSuccess);
+  assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+#else
+  (void)random;
+  const standin_state before = standin_look();
+  if (recsort_device_pairs_sort(pairs, job, workspace, bytes, &error)) fail_msg("%s", error.text);
+  const standin_state after = standin_look();
+  assert_int_equal(after.waits, before.waits);
+  assert_int_equal(after.blocks, before.blocks);
+  assert_int_equal(after.streams, before.streams);
+  assert_int_equal(after.misuses, before.misuses);
+  assert_int_equal(standin_depth(), 0);
+  expect(job, s, a);
+#endif
+}
+
+static size_t workspace_of(const recsort_device_pairs_job *job)
+{
+  recsort_error error = {0};
+  size_t bytes = 0;
+  if (recsort_device_pairs_workspace(pairs, job, &bytes, &error)) fail_msg("%s", error.text);
+  return bytes;
+}
+
+/* With a workspace for `most` pairs. */
+static void check_case(recsort_device_pairs_job job, const shape *s, size_t most, uint64_t *random)
+{
+  const size_t count = job.count;
+  job.struct_size = sizeof job;
+  job.stream = stream;
+  job.type = types[s->t].type;
+  job.keys_in = s;
+  job.keys_out = s->keys_in_place ? (void *)(size_t)s : NULL; /* only compared */
+  job.values_out = s->values_in_place ? NULL : (void *)(size_t)s;
+  if (!job.value_bits) job.values_out = NULL;
+  job.count = most;
+  const size_t bytes = workspace_of(&job);
+  job.count = count;
+  arrays a = make_arrays(&job, types[s->t].width, bytes, random);
+  fill(&job, s, &a, random);
+  job.keys_in = a.keys.device;
+  job.keys_out = s->no_keys ? NULL : s->keys_in_place ? a.keys.device : a.keys_out.device;
+  if (job.value_bits) {
+    job.values_in = s->numbered ? NULL : a.values.device;
+    job.values_out = s->values_in_place ? a.values.device : a.values_out.device;
+  }
+  run(&job, s, &a, random);
+  assert_int_equal(recsort_device_pairs_check(pairs, NULL), RECSORT_OK);
+  drop_arrays(&a);
+}
+
+/* ---- Tests ---- */
+
+static failing_allocator host_memory;
+
+static recsort_status try_open(const char *plugin, recsort_error *error)
+{
+  const recsort_allocator hook = failing_hook(&host_memory);
+  const recsort_options options = {
+      .struct_size = sizeof options, .plugin = plugin, .allocator = &hook};
+  return recsort_device_pairs_create(&options, &pairs, error);
+}
+
+static int open_pairs(void **state)
+{
+  return open_stream(state) || try_open(NULL, NULL);
+}
+
+static int close_pairs(void **state)
+{
+  recsort_device_pairs_destroy(pairs);
+  pairs = NULL;
+  return close_stream(state);
+}
+
+/* All bits; those below; those above; some between, of 1 to 64. */
+static void choose_range(recsort_device_pairs_job *job, unsigned t, unsigned way, uint64_t *random)
+{
+  const unsigned width = types[t].width, some = 1 + (unsigned)random_below(random, width - 1);
+  job->begin_bit = way == 2 ? some : way == 3 ? (unsigned)random_below(random, width) : 0;
+  const unsigned left = width - job->begin_bit;
+  job->end_bit = way == 1 ? some
+                 : way == 3
+                     ? job->begin_bit + 1 + (unsigned)random_below(random, left < 64 ? left : 64)
+                     : 0;
+}
+
+static void choose_values(recsort_device_pairs_job *job, shape *s, unsigned way)
+{
+  static const unsigned bits[] = {0, 32, 64, 32, 64, 32, 64};
+  job->value_bits = bits[way];
+  s->numbered = way == 3 || way == 4;
+  s->values_in_place = way == 5 || way == 6;
+}
+
+/* Each type with each range, values and place of keys; the rest at random. */
+static void sorts_stably(void **state)
+{
+  enum { RANGES = 4, VALUES = 7, KEYS = 3, ORDERS = 2, NANS = 3 };
+  uint64_t random = 1;
+  size_t c = 0;
+  (void)state;
+  for (unsigned t = 0; t < COUNT_OF(types); t++)
+    for (unsigned range = 0; range < RANGES; range++)
+      for (unsigned values = 0; values < VALUES; values++)
+        for (unsigned keys = 0; keys < KEYS; keys++) {
+          const size_t count = counts[c++ % COUNT_OF(counts)];
+          recsort_device_pairs_job job = {.count = count,
+                                          .order = (recsort_order)random_below(&random, ORDERS),
+                                          .nan = (recsort_nan)random_below(&random, NANS)};
+          shape s = {.t = t,
+                     .pattern = (unsigned)random_below(&random, PATTERNS),
+                     .keys_in_place = keys == 1,
+                     .no_keys = keys == 2};
+          choose_range(&job, t, range, &random);
+          choose_values(&job, &s, values);
+          if (s.no_keys && !job.value_bits) s.no_keys = false;
+          check_case(job, &s, count, &random);
+        }
+}
+
+/* Floats: each order of NaNs and of numbers, in place and not. */
+static void orders_floats(void **state)
+{
+  uint64_t random = 2;
+  (void)state;
+  for (unsigned which = 0; which < 24; which++) {
+    const shape s = {.t = which % 2 ? 5 : 2, .pattern = 6, .keys_in_place = which / 2 % 2};
+    check_case((recsort_device_pairs_job){.count = 700,
+                                          .order = (recsort_order)(which / 4 % 2),
+                                          .nan = (recsort_nan)(which / 8)},
+               &s, 700, &random);
+  }
+}
+
+/* Keys that are in order already, or reversed, or nearly in order: what a graph decides upon. */
+static void leaves_keys_in_order(void **state)
+{
+  uint64_t random = 3;
+  (void)state;
+  for (unsigned which = 0; which < 24; which++) {
+    const shape s = {.t = which % COUNT_OF(types),
+                     .pattern = 3 + which % 3,
+                     .keys_in_place = which % 2,
+                     .values_in_place = which / 2 % 2};
+    const size_t count = MOST - which;
+    check_case((recsort_device_pairs_job){.count = count,
+                                          .value_bits = which % 4 < 2 ? 32 : 64,
+                                          .nan = RECSORT_NAN_TOTAL},
+               &s, count, &random);
+  }
+}
+
+static void has_memory_for_fewer(void **state)
+{
+  uint64_t random = 4;
+  (void)state;
+  for (unsigned round = 0; round < 30; round++) {
+    const size_t most = 1 + random_below(&random, (size_t)MOST / (round % 2 ? 1 : 100));
+    recsort_device_pairs_job job = {.count = 1 + random_below(&random, most), .value_bits = 64};
+    const shape s = {
+        .t = round % COUNT_OF(types), .keys_in_place = round & 8, .values_in_place = true};
+    choose_range(&job, s.t, round % 4, &random);
+    check_case(job, &s, most, &random);
+  }
+}
+
+static recsort_device_pairs_job plain_job(const arrays *a)
+{
+  return (recsort_device_pairs_job){.struct_size = sizeof(recsort_device_pairs_job),
+                                    .stream = stream,
+                                    .count = 100,
+                                    .type = RECSORT_FLOAT32,
+                                    .value_bits = 32,
+                                    .keys_in = a->keys.device,
+                                    .keys_out = a->keys_out.device,
+                                    .values_in = a->values.device,
+                                    .values_out = a->values_out.device};
+}
+
+/* What is wrong in a job, and what the message says. */
+static void wrong_jobs_are_refused(void **state)
+{
+  uint64_t random = 5;
+  recsort_device_pairs_job sizes = {
+      .struct_size = sizeof sizes, .count = 100, .type = RECSORT_FLOAT32, .value_bits = 32};
+  const size_t bytes = workspace_of(&sizes);
+  arrays a = make_arrays(&sizes, 32, bytes, &random);
+  const recsort_device_pairs_job good = plain_job(&a);
+  (void)state;
+#define WRONG(member, value, why)                                                                  \
+  do {                                                                                             \
+    recsort_device_pairs_job job = good;                                                           \
+    recsort_error error = {0};                                                                     \
+    job.member = value;                                                                            \
+    assert_int_equal(recsort_device_pairs_sort(pairs, &job, a.workspace.device, bytes, &error),    \
+                     RECSORT_INVALID_ARGUMENT);                                                    \
+    assert_string_equal(error.text, why);                                                          \
+  } while (0)
+  WRONG(struct_size, 8,
+        "struct_size is 8, but a recsort_device_pairs_job has at least 80 bytes: set it to "
+        "sizeof(recsort_device_pairs_job)");
+  WRONG(type, RECSORT_UINT16,
+        "keys of pairs are integers of 32, 64 or 128 bits or floats of 32 or 64");
+  WRONG(order, (recsort_order)2, "order or nan of the job is none");
+  WRONG(nan, (recsort_nan)3, "order or nan of the job is none");
+  WRONG(begin_bit, 32, "keys of 32 bits have no bits [32, 32)");
+  WRONG(end_bit, 33, "keys of 32 bits have no bits [0, 33)");
+  WRONG(value_bits, 16, "value_bits is 16, not 0, 32 or 64");
+  WRONG(value_bits, 0, "value_bits is 0, but there are values");
+  WRONG(keys_in, NULL, "keys_in and workspace must not be NULL");
+  WRONG(values_out, NULL, "value_bits is 32, but values_out is NULL");
+  WRONG(keys_in, a.keys.device + 2, "keys_in is not at a multiple of 4 bytes");
+  WRONG(values_in, a.values.device + 1, "values_in is not at a multiple of 4 bytes");
+  WRONG(keys_out, a.keys.device + 4, "keys_in and keys_out overlap");
+  WRONG(keys_in, a.keys_out.device + 396, "keys_in and keys_out overlap");
+  WRONG(values_out, a.values.device + 4, "values_in and values_out overlap");
+  WRONG(values_out, a.keys_out.device, "keys_out and values_out overlap");
+  WRONG(values_out, a.keys.device, "keys_in and values_out overlap");
+  WRONG(keys_out, a.values.device, "keys_out and values_in overlap");
+  WRONG(keys_out, a.workspace.device, "keys_out and workspace overlap");
+  WRONG(values_in, a.workspace.device + bytes - 4, "values_in and workspace overlap");
+#undef WRONG
+  recsort_device_pairs_job job = good;
+  job.values_in = job.keys_in; /* both are only read */
+  assert_int_equal(recsort_device_pairs_sort(pairs, &job, a.workspace.device, bytes, NULL),
+                   RECSORT_OK);
+  job.value_bits = 0;
+  job.values_in = job.values_out = job.keys_out = NULL;
+  REFUSED(recsort_device_pairs_sort(pairs, &job, a.workspace.device, bytes, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_pairs_sort(pairs, &good, a.workspace.device + 128, bytes - 128, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_pairs_sort(pairs, &good, NULL, bytes, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_pairs_sort(NULL, &good, a.workspace.device, bytes, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_pairs_sort(pairs, NULL, a.workspace.device, bytes, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_pairs_sort(pairs, &good, a.workspace.device, 256, &error),
+          RECSORT_PLUGIN_ERROR);
+  REFUSED(recsort_device_pairs_workspace(pairs, &good, NULL, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_pairs_check(NULL, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_device_pairs_create(NULL, NULL, &error), RECSORT_INVALID_ARGUMENT);
+  job = good;
+  job.count = SIZE_MAX / 8;
+  REFUSED(recsort_device_pairs_workspace(pairs, &job, &(size_t){0}, &error), RECSORT_PLUGIN_ERROR);
+  job.values_in = NULL;
+  REFUSED(recsort_device_pairs_sort(pairs, &job, a.workspace.device, bytes, &error),
+          RECSORT_INVALID_ARGUMENT);
+  job.count = 0;
+  assert_int_equal(recsort_device_pairs_sort(pairs, &job, NULL, 0, NULL), RECSORT_OK);
+  drop_arrays(&a);
+}
+
+/* ---- Threads ---- */
+
+enum { THREADS = 4, SORTS = 6, SMALL = 1500 };
+
+typedef struct worker {
+  pthread_t thread;
+  cudaStream_t stream;
+  arrays arrays;
+  recsort_device_pairs_job job;
+  unsigned failed;
+} worker;
+
+static void *sort_often(void *argument)
+{
+  worker *const w = argument;
+  for (unsigned i = 0; i < SORTS; i++)
+    w->failed += recsort_device_pairs_sort(pairs, &w->job, w->arrays.workspace.device,
+                                           w->arrays.workspace.size, NULL) != RECSORT_OK;
+  return NULL;
+}
+
+/* One object for several threads, each with its stream. */
+static void threads_share(void **state)
+{
+  uint64_t random = 6;
+  worker workers[THREADS];
+  const shape s = {.t = 2, .pattern = 1, .keys_in_place = true};
+  (void)state;
+  for (unsigned i = 0; i < THREADS; i++) {
+    worker *const w = &workers[i];
+    *w = (worker){
+        .job = {.struct_size = sizeof w->job, .count = SMALL + i, .type = RECSORT_FLOAT32}};
+    w->arrays = make_arrays(&w->job, 32, workspace_of(&w->job), &random);
+    fill(&w->job, &s, &w->arrays, &random);
+    assert_int_equal(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking), cudaSuccess);
+    w->job.stream = w->stream;
+    w->job.keys_in = w->job.keys_out = w->arrays.keys.device;
+  }
+  for (unsigned i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&workers[i].thread, NULL, sort_often, &workers[i]), 0);
+  for (unsigned i = 0; i < THREADS; i++) {
+    worker *const w = &workers[i];
+    assert_int_equal(pthread_join(w->thread, NULL), 0);
+    assert_int_equal(w->failed, 0);
+    assert_int_equal(cudaStreamSynchronize(w->stream), cudaSuccess);
+    expect(&w->job, &s, &w->arrays);
+    assert_int_equal(cudaStreamDestroy(w->stream), cudaSuccess);
+    drop_arrays(&w->arrays);
+  }
+}
+
+#ifndef RS_REAL_GPU
+/* ---- Failures ---- */
+
+/* Each call of the runtime fails in turn: an error and no leak. */
+static void survives_failing_calls(void **state)
+{
+  enum { COUNT = 700 };
+  const shape s = {.t = 2, .pattern = 6, .keys_in_place = true, .values_in_place = true};
+  uint64_t random = 7;
+  (void)state;
+  for (long fail_at = 1;; fail_at++) {
+    recsort_error error = {0};
+    size_t bytes = 0;
+    standin_begin((standin_plan){0});
+    recsort_device_pairs_job job = {
+        .struct_size = sizeof job, .count = COUNT, .type = RECSORT_FLOAT32, .value_bits = 64};
+    arrays a = make_arrays(&job, 32, 1 << 20, &random);
+    fill(&job, &s, &a, &random);
+    job.keys_in = job.keys_out = a.keys.device;
+    job.values_in = job.values_out = a.values.device;
+    standin_begin((standin_plan){.fail_at = fail_at});
+    recsort_status status = try_open("cuda", &error);
+    if (!status) status = recsort_device_pairs_workspace(pairs, &job, &bytes, &error);
+    assert_true(bytes < a.workspace.size);
+    if (!status) status = recsort_device_pairs_sort(pairs, &job, a.workspace.device, bytes, &error);
+    if (status) assert_true(error.text[0] && error.status == status);
+    if (!status) expect(&job, &s, &a);
+    recsort_device_pairs_destroy(pairs);
+    pairs = NULL;
+    assert_int_equal(standin_look().misuses, 0);
+    assert_int_equal(standin_look().streams, 0);
+    assert_int_equal(standin_depth(), 0);
+    drop_arrays(&a);
+    assert_int_equal(standin_look().blocks, 0);
+    if (!status) break;
+    assert_true(fail_at < 1000);
+  }
+}
+
+static void no_device_is_explained(void **state)
+{
+  recsort_error error = {0};
+  (void)state;
+  standin_begin((standin_plan){.devices = -1});
+  assert_int_equal(try_open(NULL, &error), RECSORT_PLUGIN_ERROR);
+  assert_string_equal(error.text, "no plugin here sorts on a device; \"cuda\" cannot be used: "
+                                  "no CUDA device was found");
+  assert_int_equal(try_open("cpu", &error), RECSORT_PLUGIN_ERROR);
+  assert_string_equal(error.text, "plugin \"cpu\" sorts no pairs on a device");
+  recsort_device_pairs_destroy(NULL);
+}
+#endif
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_pairs, close_pairs)
+  const struct CMUnitTest tests[] = {TEST(sorts_stably),
+                                     TEST(orders_floats),
+                                     TEST(leaves_keys_in_order),
+                                     TEST(has_memory_for_fewer),
+                                     TEST(wrong_jobs_are_refused),
+                                     TEST(threads_share),
+#ifndef RS_REAL_GPU
+                                     cmocka_unit_test(survives_failing_calls),
+                                     cmocka_unit_test(no_device_is_explained)
+#endif
+  };
+#ifndef RS_REAL_GPU
+  if (setenv("RECSORT_PLUGIN_PATH", RS_CUDA_PLUGIN, 1)) return 2;
+#endif
+  return cmocka_run_group_tests_name("pairs", tests, NULL, NULL);
+}
