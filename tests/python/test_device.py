@@ -17,7 +17,7 @@ import pytest
 from oracle import order_of, records_of
 
 import recsort
-from recsort import DeviceSorter, RecsortError, Schema, _library
+from recsort import DevicePairs, DeviceSorter, RecsortError, Schema, _library
 
 STANDIN = os.environ.get('RECSORT_STANDIN')
 COUNT = 700 if STANDIN else 70000
@@ -235,8 +235,9 @@ def test_structured_records_are_rows_of_bytes(gpu):
     judge(gpu, times, rows, order_of([(records['t'], False)], 'first')[0])
 
 
-@needs_standin
 def test_structured_arrays_tell_their_dtype(gpu):
+    if isinstance(gpu, Torch):
+        pytest.skip('torch has no structured dtypes')
     dtype = np.dtype([('mag', 'f4'), ('id', 'u1')], align=True)
     records = records_of(dtype, COUNT, np.random.default_rng(5))
     sorter = DeviceSorter(gpu.put(records), keys=['-id', 'mag'])
@@ -464,6 +465,75 @@ def test_a_sort_neither_waits_nor_allocates_and_is_on_the_device_of_the_array(gp
     assert look().blocks == before.blocks
 
 
+# ---- Keys with values ----
+
+
+def room(gpu):
+    """Working memory, which arrays of no library are not given."""
+    return {'workspace': gpu.put(np.zeros(1 << 22, 'u1'))} if STANDIN else {}
+
+
+@pytest.mark.parametrize('nan', ['last', 'first', 'total'])
+@pytest.mark.parametrize('dtype', ['i4', 'u4', 'f4', 'i8', 'u8', 'f8'])
+def test_pairs(gpu, dtype, nan):
+    rng, pairs = np.random.default_rng(len(nan)), DevicePairs(device=0)
+    keys = records_of(np.dtype(dtype), COUNT, rng)
+    for descending, size in (False, 4), (True, 8):
+        order = order_of([(keys, descending)], nan)[0]
+        values = rng.integers(0, 99, COUNT).astype(f'u{size}')
+        how = {'descending': descending, 'nan': nan, **room(gpu)}
+        a, b, out, other = map(gpu.put, (keys, values, keys, values))
+        index = gpu.put(np.zeros(COUNT, f'i{size}'))
+        assert pairs.sort(a, b, keys_out=out, values_out=other, **how) == (out, other)
+        assert pairs.argsort(a, out=index, **how) is index
+        gpu.wait()
+        assert same(gpu.get(a), keys) and same(gpu.get(b), values)
+        assert same(gpu.get(out), keys[order]) and same(gpu.get(other), values[order])
+        assert gpu.get(index).tolist() == order.tolist()
+        pairs.sort(a, b, keys_out=a, values_out=b, **how)
+        gpu.wait()
+        assert same(gpu.get(a), keys[order]) and same(gpu.get(b), values[order])
+        pairs.check()
+        if not STANDIN:
+            assert all(type(made) is type(a) for made in pairs.sort(out, other))
+            made, index = pairs.sort(gpu.put(keys), **how)
+            gpu.wait()
+            assert same(gpu.get(made), keys[order]) and same(gpu.get(index), order.astype('i4'))
+
+
+def test_pairs_by_some_bits(gpu):
+    keys = np.random.default_rng(15).integers(0, 1 << 40, COUNT).astype('u8')
+    index = gpu.put(np.zeros(COUNT, 'i4'))
+    DevicePairs().argsort(gpu.put(keys), out=index, bits=(5, 9), **room(gpu))
+    gpu.wait()
+    assert gpu.get(index).tolist() == np.argsort(keys >> 5 & 15, kind='stable').tolist()
+
+
+PAIRS_REFUSED = [
+    (lambda p, a, i, w: p.argsort(a, out=i, nan='error', **w), "nan='error'"),
+    (lambda p, a, i, w: p.argsort(a, out=i), 'give out='),
+    (lambda p, a, i, w: p.sort(a, keys_out=a, values_out=i, bits=(9, 99), **w), '99'),
+    (lambda p, a, i, w: p.sort(a, keys_out=i, values_out=i, **w), 'keys_out is an array like'),
+    (lambda p, a, i, w: p.sort(a, i, keys_out=a, values_out=a, **w), 'values_out is an array like'),
+    (lambda p, a, i, w: p.argsort(a, out=a, **w), 'the array of indices has one dimension'),
+    (lambda p, a, i, w: p.argsort(a, out=i, workspace=i), 'workspace'),
+    (lambda p, a, i, w: DevicePairs(device=9), 'there are 4 CUDA devices'),
+]
+
+
+@needs_standin
+@pytest.mark.parametrize(('call', 'message'), PAIRS_REFUSED)
+def test_pairs_that_are_refused(gpu, call, message):
+    values = np.array([2, 1, 3, 1], 'f4')
+    a, index = gpu.put(values), gpu.put(np.zeros(4, 'i4'))
+    with pytest.raises(RecsortError, match=message) as refusal:
+        call(DevicePairs(), a, index, room(gpu))
+    assert '\n' not in str(refusal.value) and same(gpu.get(a), values)
+    for wrong in 'i2', '>f4', '?', 'c8':
+        with pytest.raises(RecsortError):
+            DevicePairs().argsort(gpu.put(np.zeros(4, wrong)), out=index, **room(gpu))
+
+
 # ---- What only real libraries have ----
 
 
@@ -561,8 +631,9 @@ def test_the_document_has_a_working_example(gpu):
     names = {}
     exec(re.search(r'```python\n(import recsort, torch.*?)```', page.read_text(), re.DOTALL)[1], names)
     gpu.wait()
-    column = gpu.get(names['rows'])[:, 4]
+    column, sorted_keys = gpu.get(names['rows'])[:, 4], gpu.get(names['nearest'])
     assert (column[1:] <= column[:-1]).all() and column[0] > column[-1]
+    assert same(sorted_keys, np.sort(column)) and same(column[gpu.get(names['ids'])], sorted_keys)
 
 
 @needs_gpu

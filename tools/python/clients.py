@@ -76,6 +76,7 @@ def indices(exponents, rounds):
         values = torch.randint(-count // 4, count // 4, (count,), device='cuda').float() / 64
         view, own = cupy.asarray(values), recsort.DeviceSorter(values, in_place=0)
         wide = recsort.DeviceSorter(values, in_place=0, index_bits=64)
+        pairs = recsort.DevicePairs()
         narrow_index, index = (
             torch.empty(count, dtype=t, device='cuda') for t in (torch.int32, torch.int64)
         )
@@ -87,6 +88,9 @@ def indices(exponents, rounds):
         equal(order, recsort.argsort(values))
         equal(expected, own.sort(values, out=out, index=narrow_index))
         equal(order, narrow_index.long())
+        equal(order, pairs.argsort(values).long())
+        for one, other in zip((expected, narrow_index), pairs.sort(values)):
+            equal(one, other)
         methods = {
             'torch.sort(stable=True): values, int64': lambda: torch.sort(values, stable=True),
             'torch.argsort(stable=True): int64': lambda: torch.argsort(values, stable=True),
@@ -95,6 +99,8 @@ def indices(exponents, rounds):
             'DeviceSorter.argsort: int64': lambda: wide.argsort(values, out=index),
             'DeviceSorter.argsort: int32': lambda: own.argsort(values, out=narrow_index),
             'DeviceSorter.sort: values, int32': lambda: own.sort(values, out=out, index=narrow_index),
+            'DevicePairs.argsort: int32': lambda: pairs.argsort(values),
+            'DevicePairs.sort: values, int32': lambda: pairs.sort(values),
         }
         columns[power(exponent)] = measure(methods, rounds)
     table('Indices that sort float32 keys', columns)
@@ -169,31 +175,38 @@ def splats(counts, rounds):
 
         keys, ids = intersect(False)
         sorter = recsort.DeviceSorter(schema, len(keys), in_place=0)
+        pairs = recsort.DevicePairs()
         sorted_keys, sorted_ids = torch.empty_like(keys), torch.empty_like(ids)
 
-        def sort(keys, ids):
+        def by_sorter(keys, ids):
             sorter.sort(keys, out=sorted_keys, also=[(ids, sorted_ids)])
             return sorted_keys, sorted_ids
 
+        def by_pairs(keys, ids):
+            return pairs.sort(keys, ids, bits=(0, bits))
+
         expected = intersect(True)
         assert not torch.equal(keys, expected[0])
-        for one, other in zip(expected, sort(keys, ids)):
-            equal(one, other)
         image = render(*expected)
         assert image.std() > 0.01
-        equal(image, render(*sort(*intersect(False))))
+        for sort in by_sorter, by_pairs:
+            for one, other in zip(expected, sort(keys, ids)):
+                equal(one, other)
+            equal(image, render(*sort(*intersect(False))))
         ties = int((expected[0][1:] == expected[0][:-1]).sum())
         assert ties > 0
         methods = {
             'gsplat: intersections, not sorted': lambda: intersect(False),
             'gsplat: intersections, sorted': lambda: intersect(True),
-            'gsplat: intersections; DeviceSorter.sort': lambda: sort(*intersect(False)),
-            'DeviceSorter.sort alone': lambda: sort(keys, ids),
+            'gsplat: intersections; DevicePairs.sort': lambda: by_pairs(*intersect(False)),
+            'gsplat: intersections; DeviceSorter.sort': lambda: by_sorter(*intersect(False)),
+            'DevicePairs.sort alone': lambda: by_pairs(keys, ids),
+            'DeviceSorter.sort alone': lambda: by_sorter(keys, ids),
             'torch.sort(stable=True) alone, index_select': lambda: ids.index_select(
                 0, torch.sort(keys, stable=True)[1]
             ),
             'gsplat: image, its own sort': lambda: render(*intersect(True)),
-            'gsplat: image, DeviceSorter.sort': lambda: render(*sort(*intersect(False))),
+            'gsplat: image, DevicePairs.sort': lambda: render(*by_pairs(*intersect(False))),
         }
         name = f'{count >> 20} Mi, {len(keys) / (1 << 20):.1f} Mi'
         columns[name] = measure(methods, rounds)
@@ -222,7 +235,7 @@ def main():
         f'torch {torch.__version__}, CuPy {cupy.__version__}{splat}; medians of {options.rounds} rounds'
     )
     stream = torch.cuda.Stream()  # not the default one, with which other streams synchronize
-    with torch.cuda.stream(stream), cupy.cuda.ExternalStream(stream.cuda_stream):
+    with torch.cuda.stream(stream), cupy.cuda.Stream.from_external(stream):
         few = options.few
         if 'indices' in options.parts:
             indices([12, 14] if few else [20, 22, 24], options.rounds)

@@ -94,6 +94,16 @@ def handle_of(stream: Any) -> int:
         raise RecsortError(f'stream is a {type(stream).__name__}, not a CUDA stream') from None
 
 
+class Address:
+    """A cudaStream_t as an object, for from_external of CuPy."""
+
+    def __init__(self, stream: int) -> None:
+        self.stream = stream
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.stream
+
+
 class Library:
     """What an array's library does: streams and memory. This one is for libraries not known here."""
 
@@ -152,7 +162,11 @@ class CuPy(Library):
 
     def external(self, stream: int) -> Any:
         cuda = self.cupy.cuda
-        return cuda.ExternalStream(stream, self.array.device.id) if stream else cuda.Stream.null
+        if not stream:
+            return cuda.Stream.null
+        if hasattr(cuda.Stream, 'from_external'):  # from CuPy 14 on
+            return cuda.Stream.from_external(Address(stream))
+        return cuda.ExternalStream(stream, self.array.device.id)
 
     def empty(self, shape: tuple[int, ...], dtype: Any, stream: int) -> Any:
         # As torch's, the pool gives memory to later work on the stream it was allocated on.
@@ -218,7 +232,7 @@ class DeviceSorter:
       dimensions the columns are the fields of a record, and `keys` are their numbers: `[4, "-0"]`
       sorts by column 4, then by column 0 descending. torch's bfloat16 is known.
     - a structured dtype of NumPy or a Schema: the rows of an array have as many bytes, such as uint8
-      with the shape (n, size). `keys` are as for Sorter.
+      with the shape (n, size), or structured arrays of CuPy. `keys` are as for Sorter.
     - any other dtype, such as "f4" or ("f4", 5): the arrays have one dimension, or two.
 
     `most` is the largest number of records that a sort may have; None: as many as in the array

@@ -1,4 +1,4 @@
-"""librecsort by ctypes: the structs and functions of recsort.h and device.h that the package calls.
+"""librecsort by ctypes: the structs and functions of recsort.h, device.h and device_pairs.h that the package calls.
 
 ctypes releases the GIL during each call.
 """
@@ -198,6 +198,24 @@ class DeviceJob(c.Structure):
     ]
 
 
+class DevicePairsJob(c.Structure):
+    _fields_ = [
+        ('struct_size', c.c_size_t),
+        ('stream', c.c_void_p),
+        ('count', c.c_size_t),
+        ('type', c.c_int),
+        ('order', c.c_int),
+        ('nan', c.c_int),
+        ('begin_bit', c.c_uint),
+        ('end_bit', c.c_uint),
+        ('value_bits', c.c_uint),
+        ('keys_in', c.c_void_p),
+        ('keys_out', c.c_void_p),
+        ('values_in', c.c_void_p),
+        ('values_out', c.c_void_p),
+    ]
+
+
 # The structs by their names in the headers. A test compares them with the compiler's.
 STRUCTS = {
     'file_info': FileInfo,
@@ -213,6 +231,7 @@ STRUCTS = {
     'device_limits': DeviceLimits,
     'device_array': DeviceArray,
     'device_job': DeviceJob,
+    'device_pairs_job': DevicePairsJob,
 }
 
 # The members of recsort_type, from 1.
@@ -253,6 +272,7 @@ schema_get_computed = _declare(
 sorter_destroy = _declare('sorter_destroy', None, _sorter)
 device_sorter_destroy = _declare('device_sorter_destroy', None, _sorter)
 device_sorter_memory = _declare('device_sorter_memory', _size, _sorter)
+device_pairs_destroy = _declare('device_pairs_destroy', None, _sorter)
 gather = _declare(
     'gather', None, c.POINTER(Permutation), _size, _size, _pointer, _size, _pointer, c.c_uint
 )
@@ -290,6 +310,12 @@ device_sorter_create = _call(
     'device_sorter_create', _schema, c.POINTER(Options), c.POINTER(DeviceLimits), c.POINTER(_sorter)
 )
 device_sort = _call('device_sort', _sorter, c.POINTER(DeviceJob))
+device_pairs_create = _call('device_pairs_create', c.POINTER(Options), c.POINTER(_sorter))
+device_pairs_workspace = _call(
+    'device_pairs_workspace', _sorter, c.POINTER(DevicePairsJob), c.POINTER(_size)
+)
+device_pairs_sort = _call('device_pairs_sort', _sorter, c.POINTER(DevicePairsJob), _pointer, _size)
+device_pairs_check = _call('device_pairs_check', _sorter)
 device_check = _call('device_sorter_check', _sorter)
 device_set_parameter = _call(
     'device_sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size
