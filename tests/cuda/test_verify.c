@@ -344,6 +344,65 @@ static void test_resident_records_are_checked(void **state)
   }
 }
 
+/* ---- Pairs on the device ---- */
+
+static _Alignas(DEVICE_ALIGNMENT) unsigned char workspace[1 << 21];
+
+static void swap_pair_indices(void)
+{
+  const uint64_t each = device_aligned(COUNT * sizeof(uint32_t));
+  swap_indices(workspace + each);
+  swap_indices(workspace + 2 * each);
+}
+
+/* A fault strikes before the last launch, which also checks. */
+static recsort_plugin_status sort_pairs(void)
+{
+  static uint32_t keys[COUNT], keys_out[COUNT];
+  const recsort_plugin_device_pairs *const pairs = plugin()->extension(RECSORT_PLUGIN_DEVICE_PAIRS);
+  const recsort_plugin_device_pairs_job pair_job = {.size = sizeof pair_job,
+                                                    .stream = self->device->stream,
+                                                    .count = COUNT,
+                                                    .kind = RECSORT_KEY_UNSIGNED,
+                                                    .key_width = 32,
+                                                    .bits = 32,
+                                                    .keys_in = keys,
+                                                    .keys_out = keys_out};
+  recsort_plugin_error error = {.size = sizeof error};
+  for (size_t i = 0; i < COUNT; i++)
+    keys[i] = (uint32_t)random_below(&random_state, COUNT);
+  assert_int_equal(pairs->begin(self, &error), RECSORT_PLUGIN_OK);
+  const long before = standin_look().launches;
+  assert_int_equal(pairs->sort(self, &pair_job, workspace, sizeof workspace, &error),
+                   RECSORT_PLUGIN_OK);
+  const long launches = standin_look().launches - before;
+  assert_int_equal(pairs->judge(self, &error), RECSORT_PLUGIN_OK);
+  planned = (fault){swap_pair_indices, standin_look().launches + launches};
+  standin_watch(watch);
+  assert_int_equal(pairs->sort(self, &pair_job, workspace, sizeof workspace, &error),
+                   RECSORT_PLUGIN_OK);
+  standin_watch(NULL);
+  const recsort_plugin_status status = pairs->judge(self, &error);
+  assert_int_equal(pairs->judge(self, &error), RECSORT_PLUGIN_OK);
+  return status;
+}
+
+static void test_pairs_are_checked(void **state)
+{
+  enum { TIMES = 8 };
+  size_t found = 0;
+  (void)state;
+  open_instance(NULL);
+  for (size_t i = 0; i < TIMES; i++) /* only equal keys tell that neither has its own index */
+    found += sort_pairs() == RECSORT_PLUGIN_CORRUPT;
+  assert_true(found > 0);
+  close_instance();
+  open_instance("verify=off");
+  for (size_t i = 0; i < TIMES; i++)
+    assert_int_equal(sort_pairs(), RECSORT_PLUGIN_OK);
+  close_instance();
+}
+
 /* ---- Merges ---- */
 
 static unsigned char halves[COUNT * SIZE], together[COUNT * SIZE];
@@ -519,6 +578,7 @@ int main(void)
       cmocka_unit_test(test_no_fault_passes),
       cmocka_unit_test(test_without_checks_faults_pass),
       cmocka_unit_test(test_resident_records_are_checked),
+      cmocka_unit_test(test_pairs_are_checked),
       cmocka_unit_test(test_merges_are_checked),
       cmocka_unit_test(test_unsorted_runs_are_not_merged),
       cmocka_unit_test(test_merges_that_do_not_fit),

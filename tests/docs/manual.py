@@ -28,6 +28,10 @@ def output_of(*command, **kind):
     return subprocess.run(command, check=True, capture_output=True, text=True, **kind).stdout
 
 
+# Pages about a header, the longest name first.
+OVERVIEWS = ('recsort_device_pairs', 'recsort_device', 'recsort')
+
+
 @functools.cache
 def shown(page):
     """What `man` shows, in one line of single blanks."""
@@ -42,14 +46,14 @@ def functions_have_pages():
                 output_of('nm', '-D', '--defined-only', '--format=posix', library).splitlines()}
     compatible = set(re.findall(r'^RECSORT_API\b[^;(]*?(\w+)\(', (root / 'core/compat.c').read_text(), re.M))
     expected = exported - compatible
-    names = {page.stem for page in pages.glob('man3/*.3')} - {'recsort', 'recsort_device'}
+    names = {page.stem for page in pages.glob('man3/*.3')} - set(OVERVIEWS)
     expect(names == expected, f'pages and functions differ: {sorted(names ^ expected)}')
     for name in expected:
         text = shown(pages / f'man3/{name}.3')
         expect(f'{name}(' in text.partition('SYNOPSIS')[2].partition('DESCRIPTION')[0], f'{name}: no prototype')
         expect(len(text.partition('DESCRIPTION')[2].partition('TYPES')[0].partition('SEE ALSO')[0]) > 20,
                f'{name}: no description')
-        overview = 'recsort_device' if name.startswith('recsort_device') else 'recsort'
+        overview = next(each for each in OVERVIEWS if name.startswith(each))
         expect(f'{name}(3)' in shown(pages / f'man3/{overview}.3'), f'{overview}.3 does not list {name}')
     return len(expected)
 
@@ -58,7 +62,7 @@ def the_headers_are_in_them():
     """Each type, member and constant, and each word of the comments, whatever the line breaks."""
     text = ' '.join(shown(page) for page in sorted(pages.glob('man3/*.3')))
     words = set(re.findall(r'\w+', text.lower()))
-    for name in ('recsort.h', 'device.h'):
+    for name in ('recsort.h', 'device.h', 'device_pairs.h'):
         header = (root / 'core/include/recsort' / name).read_text()
         header = re.sub(r'^(#(?!define RECSORT_\w+ [^_]).*|extern.*)', '', header, flags=re.M)
         lacking = set(re.findall(r'\w+', header.lower())) - words - {'recsort_api'}

@@ -1,5 +1,7 @@
-/* device_pairs.h - sorts keys, with values or without, that are arrays in a device's memory, on
- * your stream: what you would otherwise give to cub::DeviceRadixSort. Records are device.h's.
+/* device_pairs.h - sorts keys in a device's memory, with values or without, on your stream.
+ *
+ * It is for those who have arrays of keys already, and would otherwise give them to
+ * cub::DeviceRadixSort. Records are device.h's.
  *
  *   recsort_device_pairs_create       once
  *   recsort_device_pairs_workspace    once: how much device memory a sort takes
@@ -48,7 +50,8 @@ RECSORT_API recsort_status recsort_device_pairs_create(const recsort_options *op
                                                        recsort_device_pairs **pairs,
                                                        recsort_error *error);
 
-/* NULL is allowed. Its sorts must have finished, and graphs that have them must not run any more.
+/* Frees what create made; NULL is allowed. Its sorts must have finished, and graphs that have them
+ * must not run any more.
  */
 RECSORT_API void recsort_device_pairs_destroy(recsort_device_pairs *pairs);
 
