@@ -231,6 +231,10 @@ def test_structured_records_are_rows_of_bytes(gpu):
     )
     small = np.ascontiguousarray(rows[:, : schema.dtype.itemsize])
     judge(gpu, DeviceSorter(schema, COUNT), small, order)
+    columns = [(values, not down) for values, down in columns]
+    judge(gpu, DeviceSorter(schema, COUNT, reverse=True), small, order_of(columns, 'first')[0])
+    with pytest.raises(RecsortError, match=f'the sorter is for those of {size} bytes'):
+        sorter.sort(gpu.put(small))
     times = DeviceSorter(dtype, COUNT, 't', nan='first')
     judge(gpu, times, rows, order_of([(records['t'], False)], 'first')[0])
 
@@ -274,6 +278,12 @@ def test_segments(gpu):
         gpu.wait()
         assert same(gpu.get(a), values[expected]) and gpu.get(index).tolist() == expected.tolist()
         sorter.check()
+    long = gpu.put(np.zeros(9000, 'i4'))  # more than are sorted together, so the limit matters
+    sorter = DeviceSorter(long, most_segments=1, most_in_segment=10)
+    sorter.sort(long, segments=gpu.put(np.array([0, 9000])))
+    gpu.wait()
+    with pytest.raises(RecsortError, match='a segment is longer than most_in_segment'):
+        sorter.check()
 
 
 def test_the_first_records(gpu):
@@ -312,6 +322,21 @@ def test_functions_wait(gpu):
         assert type(first) is type(a) and same(gpu.get(first), values[order[:7]])
     assert recsort.sort(a, reverse=True, **on) is a
     assert same(gpu.get(a), values[order])
+
+
+@needs_standin
+def test_functions_wait_and_check(gpu, monkeypatch):
+    calls = []
+    for name in 'device_check', 'device_pairs_check':
+        monkeypatch.setattr(_library, name, lambda handle, name=name: calls.append(name))
+    recsort.sort(
+        gpu.put(np.zeros(3, 'i4')),
+        stream=SimpleNamespace(
+            cuda_stream=gpu.stream.cuda_stream, synchronize=lambda: calls.append('wait')
+        ),
+    )
+    DevicePairs().check()
+    assert calls == ['wait', 'device_check', 'device_pairs_check']
 
 
 def test_an_invalid_value_is_reported(gpu):
