@@ -1,9 +1,10 @@
 #!/bin/sh
 # Usage: run.sh SOURCE-FOLDER BUILD-FOLDER STAND-IN PLUGIN
-# Builds a wheel of the Python package, installs it where no compiler is in reach, and tests it with
-# the newest NumPy and with NumPy 1.26. The tests of arrays on a device get the package with a plugin
-# where the second wheel has it, and the stand-in for the CUDA runtime. If RECSORT_PYTHON_EXAMPLES is set, each test takes so many
-# random arrays, others each time, and the type hints are checked; without it, a few, always the same.
+# Builds the wheels of the Python package, installs them where no compiler is in reach, and tests the
+# package with the newest NumPy and with NumPy 1.26. The second wheel gets a plugin that works with
+# the stand-in for the CUDA runtime; both wheels together are tested with arrays on a device. If
+# RECSORT_PYTHON_EXAMPLES is set, each test takes so many random arrays, others each time, and the
+# type hints are checked; without it, a few, always the same.
 set -eu
 source=$1 build=$2 standin=$3 plugin=$4 tests=$1/tests/python
 export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -20,16 +21,16 @@ python3 -m venv --without-pip clean
 install() { PATH=/nowhere builder/bin/python -m pip --python clean/bin/python install -q --no-compile --only-binary :all: "$@"; }
 check() { RECSORT_NUMPY=$3 PYTHONPATH="$1:$tests" clean/bin/python -m pytest -q -p no:cacheprovider "$2" ${4-}; }
 
-builder/bin/pip wheel -q --no-deps -w wheels "$source/tools/python" &
+{
+  builder/bin/pip wheel -q --no-deps -w wheels "$source/tools/python"
+  builder/bin/pip wheel -q --no-deps -w wheels -C cmake.define.RECSORT_CUDA_PLUGIN="$plugin" "$source/tools/python/cuda"
+} &
 install numpy hypothesis pytest pyarrow polars duckdb
 install --target numpy-oldest "numpy==$oldest*"
 wait $!
 install --no-deps wheels/recsort-*-py3-none-*.whl
 
-folder=$(sed -n 's/install(TARGETS recsort_cuda LIBRARY DESTINATION \(.*\))/\1/p' "$source/tools/python/cuda/CMakeLists.txt")
-mkdir -p "both/$folder"
-cp -r clean/lib/python3*/site-packages/recsort both
-cp "$plugin" "both/$folder"
+install --no-deps --target both wheels/*.whl
 device() { RECSORT_STANDIN=$standin STANDIN_PLAN='0 0 0 268435456 3' check "$build/both" "$tests/test_device.py" ''; }
 
 check "$build/numpy-oldest" "$tests/test_arrays.py" "$oldest" > oldest.log 2>&1 &

@@ -405,6 +405,11 @@ def ints(count=9, dtype='i4', **says):
     return lambda gpu: gpu.put(np.zeros(count, dtype), **says)
 
 
+def read_only(array):
+    face = {**array.__cuda_array_interface__, 'data': (array.memory.ctypes.data, True)}
+    return SimpleNamespace(__cuda_array_interface__=face)
+
+
 REFUSED = [
     (lambda s, a, g: s.sort(np.zeros(9, 'i4')), 'the array is not in the memory of a device: ndarray'),
     (lambda s, a, g: s.sort(a, out=np.zeros(9)), 'out is not in the memory'),
@@ -418,7 +423,8 @@ REFUSED = [
     (lambda s, a, g: s.sort(ints(strides=(8,))(g)), 'not contiguous'),
     (lambda s, a, g: s.sort(ints(10)(g)), '10 records; the sorter is for at most 9'),
     (lambda s, a, g: s.sort(a, out=ints(8)(g)), 'out has 8 elements, not 9'),
-    (lambda s, a, g: s.sort(ints(data=(64, True))(g)), 'out is read-only|read-only'),
+    (lambda s, a, g: s.sort(read_only(a)), '^the array is read-only'),
+    (lambda s, a, g: s.sort(a, out=read_only(a)), '^out is read-only'),
     (lambda s, a, g: s.argsort(a, out=ints(9, 'i8')(g)), 'index has one dimension, of integers of 32'),
     (lambda s, a, g: s.argsort(a, out=ints(9, 'f4')(g)), 'index has one dimension, of integers'),
     (lambda s, a, g: s.argsort(a, out=ints(8)(g)), 'index has 8 elements'),

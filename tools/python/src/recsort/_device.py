@@ -433,7 +433,8 @@ class DeviceSorter:
         )
         views = [source]
         if out is not None:
-            views.append(target(self._records(out, 'out'), 'out', count))
+            name = 'the array' if out is a else 'out'
+            views.append(target(self._records(out, name), name, count))
             job.sorted = views[-1].address
         if index is not None:
             views.append(target(integers(index, 'index', [self._index_size]), 'index', count))
