@@ -6,6 +6,10 @@
 #include "cuda/plan.h"
 #include "recsort/key_interpreter.h"
 
+#ifndef PAIRS_MOST_BLOCKS
+#define PAIRS_MOST_BLOCKS 1024
+#endif
+
 namespace resident_pairs
 {
 
@@ -13,11 +17,18 @@ enum { PAIRS_BLOCK = 256, EACH = 4 };
 
 using pairs_job = recsort_plugin_device_pairs_job;
 
-/* The number of pair `t` of the thread. The threads beyond the last pair take that one once more,
- * and write nothing. */
-DEVICE_INLINE uint64_t pair_number(uint32_t t)
+/* The number of pair `t` of the thread, of pairs from `first` on. The threads beyond the last pair
+ * take that one once more, and write nothing. */
+DEVICE_INLINE uint64_t pair_number(uint64_t first, uint32_t t)
 {
-  return (uint64_t)blockIdx.x * (PAIRS_BLOCK * EACH) + t * PAIRS_BLOCK + threadIdx.x;
+  return first + t * PAIRS_BLOCK + threadIdx.x;
+}
+
+DEVICE_INLINE void number_pairs(uint64_t first, uint64_t count, uint64_t *numbers)
+{
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < EACH; t++)
+    numbers[t] = plan_min(pair_number(first, t), count - 1);
 }
 
 /* The elements with those numbers. */
@@ -30,24 +41,18 @@ DEVICE_INLINE void load_pairs(const void *from, const uint64_t *numbers, Element
 }
 
 template <class Element>
-DEVICE_INLINE void store_pairs(void *to, uint64_t count, const Element *elements)
+DEVICE_INLINE void store_pairs(void *to, uint64_t first, uint64_t count, const Element *elements)
 {
   DEVICE_UNROLL
   for (uint32_t t = 0; t < EACH; t++)
-    if (pair_number(t) < count) ((Element *)to)[pair_number(t)] = elements[t];
-}
-
-DEVICE_INLINE void number_pairs(uint64_t count, uint64_t *numbers)
-{
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < EACH; t++)
-    numbers[t] = plan_min(pair_number(t), count - 1);
+    if (pair_number(first, t) < count) ((Element *)to)[pair_number(first, t)] = elements[t];
 }
 
 /* ---- Codes ---- */
 
 template <class Key> constexpr uint32_t width_of = 8 * sizeof(Key);
 template <class Key> constexpr Key sign_of = (Key)1 << (width_of<Key> - 1);
+template <class Key> constexpr Key all_of = (Key) ~(Key)0;
 template <class Key>
 constexpr uint64_t infinity_of = sizeof(Key) == 4 ? 0x7f800000 : 0x7ff0000000000000;
 
@@ -60,21 +65,18 @@ template <class Key> DEVICE_INLINE Key code_of(const pairs_job &job, Key key)
   return job.flags & RECSORT_KEY_DESCENDING ? (Key)~key : key;
 }
 
-/* The bits of a code that are compared. */
-template <class Key> DEVICE_INLINE Key compared_bits(const pairs_job &job, Key code)
+/* The bits of a code that are compared, where they are in it. */
+template <class Key> DEVICE_INLINE Key compared_mask(const pairs_job &job)
 {
-  const Key all = (Key) ~(Key)0;
-  return code >> job.first_bit & all >> (width_of<Key> - job.bits);
+  return all_of<Key> >> (width_of<Key> - job.bits) << job.first_bit;
 }
 
-/* True if all bits are compared, and no other key has this code. */
+/* True if no other key has this code. */
 template <class Key> DEVICE_INLINE bool tells_key(const pairs_job &job, Key code)
 {
-  if (job.bits < width_of<Key>) return false;
   if (job.kind != RECSORT_KEY_FLOAT || job.flags & RECSORT_KEY_NAN_TOTAL) return true;
-  const Key all = (Key) ~(Key)0;
   const Key zero = job.flags & RECSORT_KEY_DESCENDING ? (Key)~sign_of<Key> : sign_of<Key>;
-  return code != zero && code != (job.flags & RECSORT_KEY_NAN_FIRST ? 0 : all);
+  return code != zero && code != (job.flags & RECSORT_KEY_NAN_FIRST ? 0 : all_of<Key>);
 }
 
 /* The key, of a code that tells it. */
@@ -89,22 +91,34 @@ template <class Key, class Code> struct encode_pairs_args {
   static constexpr uint32_t max_threads = PAIRS_BLOCK;
   pairs_job job;
   void *codes;
+  uint32_t *differ;
 };
 
+/* Blocks are few and take pairs again and again, so that not many tell that keys differ. */
 template <class Key, class Code>
 __global__ void __launch_bounds__(PAIRS_BLOCK)
     encode_pairs(const __grid_constant__ encode_pairs_args<Key, Code> args)
 {
-  uint64_t numbers[EACH];
-  Key keys[EACH];
-  Code codes[EACH];
+  const uint64_t each = PAIRS_BLOCK * EACH, count = args.job.count;
   device_await_before();
-  number_pairs(args.job.count, numbers);
-  load_pairs(args.job.keys_in, numbers, keys);
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < EACH; t++)
-    codes[t] = (Code)compared_bits(args.job, code_of(args.job, keys[t]));
-  store_pairs(args.codes, args.job.count, codes);
+  const Key mask = compared_mask<Key>(args.job),
+            like = code_of(args.job, *(const Key *)args.job.keys_in);
+  bool differ = false;
+  for (uint64_t first = blockIdx.x * each; first < count; first += gridDim.x * each) {
+    uint64_t numbers[EACH];
+    Key keys[EACH];
+    Code codes[EACH];
+    number_pairs(first, count, numbers);
+    load_pairs(args.job.keys_in, numbers, keys);
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < EACH; t++) {
+      const Key code = code_of(args.job, keys[t]);
+      codes[t] = (Code)((code & mask) >> args.job.first_bit);
+      differ |= ((code ^ like) & ~mask) != 0;
+    }
+    store_pairs(args.codes, first, count, codes);
+  }
+  if (differ && args.differ) device_poke32(args.differ, 1);
 }
 
 /* ---- Results ---- */
@@ -149,24 +163,25 @@ DEVICE_INLINE void check_pairs(const device_pairs_sorted &sorted, const uint64_t
   if (wrong) device_poke32(sorted.disorder, 1);
 }
 
-/* Only a key that its code does not tell is read. */
+/* Only keys that their codes do not tell are gathered. */
 template <class Key, class Code>
-DEVICE_INLINE void write_keys(const pairs_job &job, const Code *codes, const uint64_t *order)
+DEVICE_INLINE void write_keys(const pairs_job &job, const device_pairs_sorted &sorted,
+                              uint64_t first, const Code *codes, const uint64_t *order)
 {
+  const Key *const from = (const Key *)job.keys_in;
+  const bool all = job.bits == width_of<Key>, whole = all || (sorted.differ && !*sorted.differ);
+  const Key rest = all || !whole ? 0 : code_of(job, *from) & ~compared_mask<Key>(job);
   Key keys[EACH];
   DEVICE_UNROLL
   for (uint32_t t = 0; t < EACH; t++) {
-    if constexpr (sizeof(Key) == sizeof(Code))
-      if (tells_key<Key>(job, codes[t])) {
-        keys[t] = key_of_code<Key>(job, codes[t]);
-        continue;
-      }
-    keys[t] = ((const Key *)job.keys_in)[order[t]];
+    const Key code = (Key)codes[t] << job.first_bit | rest;
+    keys[t] = whole && tells_key(job, code) ? key_of_code(job, code) : from[order[t]];
   }
-  store_pairs(job.keys_out, job.count, keys);
+  store_pairs(job.keys_out, first, job.count, keys);
 }
 
-template <class Value> DEVICE_INLINE void write_values(const pairs_job &job, const uint64_t *order)
+template <class Value>
+DEVICE_INLINE void write_values(const pairs_job &job, uint64_t first, const uint64_t *order)
 {
   Value values[EACH];
   if (job.values_in) {
@@ -176,26 +191,27 @@ template <class Value> DEVICE_INLINE void write_values(const pairs_job &job, con
     for (uint32_t t = 0; t < EACH; t++)
       values[t] = (Value)order[t];
   }
-  store_pairs(job.values_out, job.count, values);
+  store_pairs(job.values_out, first, job.count, values);
 }
 
 template <class Key, class Code>
 __global__ void __launch_bounds__(PAIRS_BLOCK)
     finish_pairs(const __grid_constant__ finish_pairs_args<Key, Code> args)
 {
+  const uint64_t first = (uint64_t)blockIdx.x * (PAIRS_BLOCK * EACH);
   uint64_t numbers[EACH], order[EACH];
   Code codes[EACH];
   device_await_before();
-  number_pairs(args.job.count, numbers);
+  number_pairs(first, args.job.count, numbers);
   load_pairs(args.sorted.codes, numbers, codes);
   load_order(args.sorted, numbers, order);
   if (args.sorted.disorder) check_pairs(args.sorted, numbers, codes, order);
-  if (args.job.keys_out) write_keys<Key>(args.job, codes, order);
+  if (args.job.keys_out) write_keys<Key>(args.job, args.sorted, first, codes, order);
   if (!args.job.values_out) return;
   if (args.job.value_width == 32)
-    write_values<uint32_t>(args.job, order);
+    write_values<uint32_t>(args.job, first, order);
   else
-    write_values<uint64_t>(args.job, order);
+    write_values<uint64_t>(args.job, first, order);
 }
 
 /* ---- Launches ---- */
@@ -216,12 +232,15 @@ static device_status with_types(uint32_t key_width, uint32_t code_width, Start s
 
 using namespace resident_pairs;
 
-device_status device_pairs_encode(const pairs_job *job, void *codes, uint32_t code_width)
+device_status device_pairs_encode(const pairs_job *job, void *codes, uint32_t code_width,
+                                  uint32_t *differ)
 {
-  const uint64_t grid = plan_blocks(job->count, PAIRS_BLOCK * EACH);
+  const uint64_t grid = plan_min(plan_blocks(job->count, PAIRS_BLOCK * EACH), PAIRS_MOST_BLOCKS);
+  const device_status status = differ ? device_clear(differ, sizeof *differ, job->stream) : 0;
+  if (status) return status;
   return with_types(job->key_width, code_width, [&](auto key, auto code) {
     using args_type = encode_pairs_args<decltype(key), decltype(code)>;
-    const args_type args = {*job, codes};
+    const args_type args = {*job, codes, differ};
     return device_launch(encode_pairs<decltype(key), decltype(code)>, grid, PAIRS_BLOCK, 0,
                          job->stream, args);
   });

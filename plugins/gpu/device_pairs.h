@@ -11,9 +11,10 @@ extern "C" {
 #endif
 
 /* Writes the bits of each key's code that are compared to `codes`, of `code_width`: 32, 64 or 128,
- * at least job->bits. */
+ * at least job->bits. Sets *differ, of the device, to whether keys differ in the others; NULL: not
+ * wanted. */
 device_status device_pairs_encode(const recsort_plugin_device_pairs_job *job, void *codes,
-                                  uint32_t code_width);
+                                  uint32_t code_width, uint32_t *differ);
 
 /* True if device_pairs_finish may read job->keys_in: if a sorted code does not tell its key. */
 bool device_pairs_reads_keys(const recsort_plugin_device_pairs_job *job);
@@ -24,6 +25,7 @@ typedef struct device_pairs_sorted {
   const void *order;
   uint32_t code_width;
   uint32_t index_bits;
+  const uint32_t *differ; /* of device_pairs_encode, or NULL */
   uint32_t *disorder; /* that the device can write: set to 1 if the codes are not in order, or equal
                        * ones not in that of their indices; NULL: not checked */
 } device_pairs_sorted;

@@ -13,6 +13,7 @@
 #define RECSORT_GPU_DEVICE_SORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -58,7 +59,14 @@ typedef struct device_buffers {
   void *indices[2];
   void *extra;
   uint64_t extra_bytes;
+  const void *input; /* without a mailbox: the keys, in place of keys[0]; the sort does not change
+                      * them. NULL: they are in keys[0] */
 } device_buffers;
+
+static inline const void *device_input(const device_buffers *buffers)
+{
+  return buffers->input ? buffers->input : buffers->keys[0];
+}
 
 enum { DEVICE_ALIGNMENT = 256 };
 
@@ -84,7 +92,8 @@ static inline device_buffers device_divide(const device_job *job, void *memory,
   const device_buffers buffers = {{at, at + keys + 2 * indices},
                                   {at + keys, at + keys + indices},
                                   at + 2 * keys + 2 * indices,
-                                  extra_bytes};
+                                  extra_bytes,
+                                  NULL};
   return buffers;
 }
 

@@ -3,7 +3,7 @@
  * memory: it neither waits nor allocates, so the stream may be captured.
  *
  *   encode   codes of the keys, whose order is that of unsigned integers, of as few bits as are
- *            compared
+ *            compared; unless the keys are such codes
  *   sort     by the job's algorithm, which gets no mailbox and so does not wait. If the stream is
  *            being captured, the device may decide what is to be done. It numbers the keys itself,
  *            as equal ones differ by their numbers; so values do not move along
@@ -13,14 +13,26 @@
  *
  * The last two are left out if all is in place and the device has found the keys in order.
  *
- * The memory: that of the sort, `unchanged`, and copies that do not fit in what the sort leaves. */
+ * The memory: that of the sort, pair_facts, and copies that do not fit in what the sort leaves. */
 #include <stdio.h>
 
 #include "common/sized.h"
 #include "gpu/device_pairs.h"
 #include "gpu/gpu_plugin.h"
 
-enum { UNCHANGED_BYTES = DEVICE_ALIGNMENT };
+/* If only some bits of so many keys are compared, it is worth to look whether the others are the
+ * same in all keys: then the codes tell the keys, and none is gathered. */
+#ifndef PAIRS_LEAST_LOOK
+#define PAIRS_LEAST_LOOK (1 << 18)
+#endif
+
+/* What kernels find. */
+typedef struct pair_facts {
+  uint32_t unchanged; /* of device_unchanged */
+  uint32_t differ;    /* of device_pairs_encode */
+} pair_facts;
+
+enum { FACTS_BYTES = DEVICE_ALIGNMENT };
 
 /* ---- Memory ---- */
 
@@ -118,7 +130,7 @@ static recsort_plugin_status work_size(const void *instance,
   const recsort_plugin_device_pairs_job job = read_job(given);
   const recsort_plugin_job codes = code_job(&job);
   if (!is_possible(&job, error)) return RECSORT_PLUGIN_UNSUPPORTED;
-  *bytes = device_aligned(gpu_most_pair_bytes(self->device, &codes)) + UNCHANGED_BYTES +
+  *bytes = device_aligned(gpu_most_pair_bytes(self->device, &codes)) + FACTS_BYTES +
            bytes_behind(&job, &codes);
   return RECSORT_PLUGIN_OK;
 }
@@ -132,6 +144,7 @@ typedef struct pairs_sort {
   unsigned side; /* that has the sorted codes */
   copy_room room;
   device_unchanged unchanged;
+  uint32_t *differ; /* NULL: nothing looks */
   recsort_plugin_error *error;
   recsort_plugin_status status; /* of start_finish */
 } pairs_sort;
@@ -157,8 +170,12 @@ static device_status start_finish(void *context, void *stream)
 {
   pairs_sort *const s = context;
   const device_job *const codes = &s->pairs.job;
-  const device_pairs_sorted sorted = {s->buffers.keys[s->side], s->buffers.indices[s->side],
-                                      codes->key_width, codes->index_bits, s->pairs.disorder};
+  const device_pairs_sorted sorted = {s->buffers.keys[s->side],
+                                      s->buffers.indices[s->side],
+                                      codes->key_width,
+                                      codes->index_bits,
+                                      s->differ,
+                                      s->pairs.disorder};
   const uint64_t keys = copied_keys(&s->job), values = copied_values(&s->job);
   s->job.stream = stream;
   s->status = start_copy(s, &s->job.values_in, values);
@@ -167,10 +184,21 @@ static device_status start_finish(void *context, void *stream)
   return (device_status)s->status;
 }
 
+/* True if keys are their own codes, and need not be encoded. */
+static bool are_codes(const recsort_plugin_device_pairs_job *job)
+{
+  return job->kind == RECSORT_KEY_UNSIGNED && !(job->flags & RECSORT_KEY_DESCENDING) &&
+         job->bits == job->key_width;
+}
+
 static recsort_plugin_status start_all(pairs_sort *s)
 {
   const gpu_pairs *const pairs = &s->pairs;
-  device_status started = device_pairs_encode(&s->job, s->buffers.keys[0], pairs->job.key_width);
+  device_status started = 0;
+  if (are_codes(&s->job))
+    s->buffers.input = s->job.keys_in;
+  else
+    started = device_pairs_encode(&s->job, s->buffers.keys[0], pairs->job.key_width, s->differ);
   if (!started) started = pairs->algorithm->sort(&pairs->job, &s->buffers, &s->side);
   if (started) return judge_launch(started, s->error);
   s->room.side = s->side ? s->buffers.keys[0] : s->buffers.indices[1];
@@ -185,7 +213,7 @@ static recsort_plugin_status sort_within(const gpu_instance *self, pairs_sort *s
   const recsort_plugin_job codes = code_job(&s->job);
   s->pairs = gpu_plan_resident(self, &codes, s->job.stream);
   const uint64_t pair_bytes = device_aligned(s->pairs.bytes);
-  const uint64_t needed = pair_bytes + UNCHANGED_BYTES + bytes_behind(&s->job, &codes);
+  const uint64_t needed = pair_bytes + FACTS_BYTES + bytes_behind(&s->job, &codes);
   if (needed > bytes) {
     (void)snprintf(s->error->text, sizeof s->error->text,
                    "the workspace has %llu bytes; this sort takes %llu", (unsigned long long)bytes,
@@ -193,9 +221,12 @@ static recsort_plugin_status sort_within(const gpu_instance *self, pairs_sort *s
     return RECSORT_PLUGIN_UNSUPPORTED;
   }
   s->buffers = device_divide(&s->pairs.job, memory, s->pairs.extra_bytes);
-  s->room = (copy_room){.behind = memory + pair_bytes + UNCHANGED_BYTES,
-                        .side_bytes = side_bytes(&codes)};
-  s->unchanged.found = (uint32_t *)(void *)(memory + pair_bytes);
+  s->room =
+      (copy_room){.behind = memory + pair_bytes + FACTS_BYTES, .side_bytes = side_bytes(&codes)};
+  pair_facts *const facts = (pair_facts *)(void *)(memory + pair_bytes);
+  s->unchanged.found = &facts->unchanged;
+  if (s->job.bits < s->job.key_width && s->job.count >= PAIRS_LEAST_LOOK)
+    s->differ = &facts->differ;
   if (keys_in_place(&s->job) && values_in_place(&s->job)) s->pairs.job.unchanged = &s->unchanged;
   return start_all(s);
 }

@@ -341,17 +341,17 @@ static void check_case(recsort_device_pairs_job job, const shape *s, size_t most
 
 static failing_allocator host_memory;
 
-static recsort_status try_open(const char *plugin, recsort_error *error)
+static recsort_status try_open(const char *plugin, const char *algorithm, recsort_error *error)
 {
   const recsort_allocator hook = failing_hook(&host_memory);
   const recsort_options options = {
-      .struct_size = sizeof options, .plugin = plugin, .allocator = &hook};
+      .struct_size = sizeof options, .plugin = plugin, .algorithm = algorithm, .allocator = &hook};
   return recsort_device_pairs_create(&options, &pairs, error);
 }
 
 static int open_pairs(void **state)
 {
-  return open_stream(state) || try_open(NULL, NULL);
+  return open_stream(state) || try_open(NULL, NULL, NULL);
 }
 
 static int close_pairs(void **state)
@@ -450,6 +450,25 @@ static void has_memory_for_fewer(void **state)
         .t = round % COUNT_OF(types), .keys_in_place = round & 8, .values_in_place = true};
     choose_range(&job, s.t, round % 4, &random);
     check_case(job, &s, most, &random);
+  }
+}
+
+/* Each algorithm, with keys that it reads where they are, and with others. */
+static void sorts_by_each_algorithm(void **state)
+{
+  static const char *const names[] = {"merge",   "rank",   "rank-sm8",     "rank-sm9",
+                                      "rank-sm", "corank", "corank-tiled", "corank-circular"};
+  uint64_t random = 8;
+  (void)state;
+  for (unsigned n = 0; n < COUNT_OF(names); n++) {
+    recsort_device_pairs_destroy(pairs);
+    pairs = NULL;
+    assert_int_equal(try_open("cuda", names[n], NULL), RECSORT_OK);
+    for (unsigned which = 0; which < 6; which++) {
+      const shape s = {.t = which, .pattern = 1, .keys_in_place = which % 2};
+      check_case((recsort_device_pairs_job){.count = 1025 + n, .value_bits = 32}, &s, 1025 + n,
+                 &random);
+    }
   }
 }
 
@@ -612,7 +631,7 @@ static void survives_failing_calls(void **state)
     job.keys_in = job.keys_out = a.keys.device;
     job.values_in = job.values_out = a.values.device;
     standin_begin((standin_plan){.fail_at = fail_at});
-    recsort_status status = try_open("cuda", &error);
+    recsort_status status = try_open("cuda", NULL, &error);
     if (!status) status = recsort_device_pairs_workspace(pairs, &job, &bytes, &error);
     assert_true(bytes < a.workspace.size);
     if (!status) status = recsort_device_pairs_sort(pairs, &job, a.workspace.device, bytes, &error);
@@ -635,10 +654,10 @@ static void no_device_is_explained(void **state)
   recsort_error error = {0};
   (void)state;
   standin_begin((standin_plan){.devices = -1});
-  assert_int_equal(try_open(NULL, &error), RECSORT_PLUGIN_ERROR);
+  assert_int_equal(try_open(NULL, NULL, &error), RECSORT_PLUGIN_ERROR);
   assert_string_equal(error.text, "no plugin here sorts on a device; \"cuda\" cannot be used: "
                                   "no CUDA device was found");
-  assert_int_equal(try_open("cpu", &error), RECSORT_PLUGIN_ERROR);
+  assert_int_equal(try_open("cpu", NULL, &error), RECSORT_PLUGIN_ERROR);
   assert_string_equal(error.text, "plugin \"cpu\" sorts no pairs on a device");
   recsort_device_pairs_destroy(NULL);
 }
@@ -651,6 +670,7 @@ int main(void)
                                      TEST(orders_floats),
                                      TEST(leaves_keys_in_order),
                                      TEST(has_memory_for_fewer),
+                                     TEST(sorts_by_each_algorithm),
                                      TEST(wrong_jobs_are_refused),
                                      TEST(threads_share),
 #ifndef RS_REAL_GPU

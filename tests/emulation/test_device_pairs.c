@@ -86,10 +86,13 @@ static void swap(unsigned char *at, uint32_t width, uint64_t i)
   memcpy(at + (i + 1) * size, kept, size);
 }
 
+static uint32_t differ;
+
 static uint32_t finish(const recsort_plugin_device_pairs_job *job, uint32_t index_bits)
 {
   uint32_t disorder = 0;
-  const device_pairs_sorted sorted = {a.sorted, a.order, code_width, index_bits, &disorder};
+  const device_pairs_sorted sorted = {a.sorted,   a.order, code_width,
+                                      index_bits, &differ, &disorder};
   assert_int_equal(device_pairs_finish(job, &sorted), 0);
   return disorder;
 }
@@ -117,6 +120,16 @@ static void check_finish(const recsort_plugin_device_pairs_job *job, uint32_t in
   else
     swap(a.sorted, code_width, at);
   assert_int_equal(finish(job, index_bits), 1);
+}
+
+/* Whether keys differ in bits that are not compared. */
+static uint32_t others_differ(const recsort_plugin_device_pairs_job *job)
+{
+  const wide mask = low_bits(~(wide)0, job->bits) << job->first_bit;
+  for (uint64_t i = 1; i < job->count; i++)
+    if ((load(a.keys, job->key_width, i) & ~mask) != (load(a.keys, job->key_width, 0) & ~mask))
+      return 1;
+  return 0;
 }
 
 /* Keys of which there are a few, in all orders of threads and blocks. */
@@ -149,7 +162,8 @@ static void encodes_and_finishes(void **state)
             a.values[i] = (unsigned char)next_random(&random);
           memset(a.codes, POISON, sizeof a.codes);
           emulator_set_order((emulator_order)(n % EMULATOR_ORDERS), n + 1);
-          assert_int_equal(device_pairs_encode(&job, a.codes, code_width), 0);
+          assert_int_equal(device_pairs_encode(&job, a.codes, code_width, &differ), 0);
+          assert_int_equal(differ, others_differ(&job));
           expect_guard(a.codes + job.count * (code_width / 8));
           for (uint64_t i = 0; i < job.count; i++)
             assert_true(load(a.codes, code_width, i) ==

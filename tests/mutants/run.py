@@ -375,6 +375,26 @@ MUTANTS = [
     ('plugins/cuda/records.c', 'place_code(&key, args->key_bits, number);', ''),
     ('plugins/cuda/segments.h', 'low += (more - 1) * step + 1;', 'low += more * step;'),
     ('plugins/cuda/segments.h', 'high = plan_min(high, low + more * step);', ''),
+    # pairs in device memory
+    ('core/device_pairs.c', "areas[a].at == areas[b].at && b != WORKSPACE && a / 2 == b / 2", "areas[a].at == areas[b].at && b != WORKSPACE"),
+    ('core/device_pairs.c', '(!areas[a].written && !areas[b].written) ||', ''),
+    ('core/device_pairs.c', 'own.begin_bit >= end', 'own.begin_bit > end'),
+    ('core/device_pairs.c', '"workspace", workspace, bytes, WORKSPACE_ALIGNMENT, true', '"workspace", workspace, bytes, 8, true'),
+    ('plugins/gpu/resident_pairs.c', 'keys_in_place(job) && device_pairs_reads_keys(job)', 'keys_in_place(job) && job->kind == RECSORT_KEY_FLOAT'),
+    ('plugins/gpu/resident_pairs.c', 'const bool fits = bytes <= room->side_bytes;', 'const bool fits = true;'),
+    ('plugins/gpu/resident_pairs.c', 's->side ? s->buffers.keys[0] : s->buffers.indices[1]', 's->side ? s->buffers.indices[1] : s->buffers.keys[0]'),
+    ('plugins/gpu/resident_pairs.c', 'if (keys_in_place(&s->job) && values_in_place(&s->job)) s->pairs', 's->pairs'),
+    ('plugins/gpu/resident_pairs.c', 'if (needed > bytes) {', 'if (needed > bytes && 0) {'),
+    ('plugins/gpu/pairs.c', 'if (found > *most) *most = found;', '*most = found;'),
+    ('plugins/cuda/device_pairs.cu', 'code != zero &&', ''),
+    ('plugins/cuda/device_pairs.cu', 'job.flags & RECSORT_KEY_NAN_FIRST ? 0 : all_of<Key>', 'all_of<Key>'),
+    ('plugins/cuda/device_pairs.cu', 'whole && tells_key', 'tells_key'),
+    ('plugins/cuda/device_pairs.cu', 'if (pair_number(first, t) < count) ((Element', '((Element'),
+    ('plugins/cuda/device_pairs.cu', '(code ^ like) & ~mask) != 0', '(code ^ like) & ~mask) > 99'),
+    ('plugins/cuda/device_pairs.cu', 'first += gridDim.x * each', 'first += count'),
+    ('plugins/gpu/resident_pairs.c', 'job->kind == RECSORT_KEY_UNSIGNED && !', 'job->kind == RECSORT_KEY_UNSIGNED || !'),
+    ('plugins/cuda/device_pairs.cu', 'codes_before[t] > codes[t] ||', ''),
+    ('plugins/cuda/device_pairs.cu', 'if (sorted.index_bits == 64) {', 'if (false) {'),
     # computed keys
     ('core/include/recsort/computed_key.h', 'if (bytes == 8) return key_double(raw);', ''),
     ('core/include/recsort/computed_key.h', 'key_double((offset + 1 - fraction) << 52)', 'key_double((offset - fraction) << 52)'),
@@ -591,6 +611,8 @@ THREAD_STAGES = [('thread tests', ['test_pool', 'test_tasks', 'unload'], r'^thre
 CPP_STAGES = [('C++ tests', ['test_cpp17'], r'^cpp\.cpp17$', 60)]
 HEAD_STAGES = [('emulation', ['test_device_head'], r'^emulation\.device_head$', 60),
                ('CUDA tests', ['test_cuda_resident'], r'^cuda\.resident$', 120)]
+PAIRS_STAGES = [('emulation', ['test_device_pairs'], r'^emulation\.device_pairs$', 60),
+                ('CUDA tests', ['test_cuda_pairs', 'test_verify'], r'^cuda\.(pairs|verify)$', 120)]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
 RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
                   ('CUDA conformance', [], r'^cuda\.(resident|conformance\.sample)$', 120)]
@@ -602,6 +624,7 @@ STAGES_OF = [(r'plugins/cuda/(segments\.|sample/(agent|dispatch)/sort_segments)'
              ('plugins/cuda/sample/', SAMPLE_STAGES), (r'plugins/cuda/(records\.c|record_key\.h)', RECORDS_STAGES),
              (r'plugins/cuda/\w+/', SORT_STAGES),
              ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),
+             (r'(core/|plugins/cuda/|plugins/gpu/resident_)(device_)?pairs\.', PAIRS_STAGES),
              ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES),
              ('core/device.c', CUDA_STAGES), ('core/base/(pool|platform/posix/threads).c', THREAD_STAGES),
              ('core/include/recsort/team.h', THREAD_STAGES)]

@@ -20,6 +20,8 @@
  *                             .records = entities, .sorted = entities};
  *   recsort_device_sort(sorter, &job, &error);
  *
+ * Arrays of keys, with values or without, are device_pairs.h's.
+ *
  * "Device memory" is memory that kernels of the device can access: with CUDA that of cudaMalloc,
  * cudaMallocAsync, cudaMallocManaged and cudaMallocHost. recsort.h says what holds for every
  * function. This header needs no header of a GPU's maker.

@@ -32,7 +32,7 @@ device_status pair_sort<Key, Pair>::sort(const device_job *job, const device_buf
 {
   const merge_plan plan = merge_plan_of(job, tile_items<Pair>, Pair::bytes);
   const sort_chunks_args<Key, Pair> chunks = {
-      (const Key *)buffers->keys[0], job->count, plan_index_bits(job),
+      (const Key *)device_input(buffers), job->count, plan_index_bits(job),
       side_target<Pair>(job, buffers, 1, job->count <= plan.chunk)};
   device_status status =
       device_launch(sort_chunks<Key, Pair>, plan_blocks(job->count, plan.chunk), plan.chunk_block,

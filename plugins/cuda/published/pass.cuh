@@ -25,7 +25,7 @@ static inline merge_pass<Pair> make_pass(const device_job *job, const device_buf
   using key = key_of<Pair>;
   using index = index_of<Pair>;
   merge_pass<Pair> pass = {};
-  pass.from = {(const key *)buffers->keys[source],
+  pass.from = {(const key *)(width == 1 ? device_input(buffers) : buffers->keys[source]),
                width == 1 ? NULL : (const index *)buffers->indices[source], 0, job->count};
   pass.to = {(key *)buffers->keys[1 - source], (index *)buffers->indices[1 - source]};
   pass.width = width;

@@ -21,7 +21,7 @@ device_status presorted<Pair>::detect(const device_job *job, const device_buffer
       plan_min(plan_blocks(job->count, DETECT_BLOCK), (uint64_t)BLOCKS * job->multiprocessors);
   const bool told = job->mailbox != NULL;
   device_status status = expect_report(job, report);
-  const detect_args args = {buffers->keys[0],
+  const detect_args args = {device_input(buffers),
                             job->count,
                             mergeable,
                             buffers->indices[told ? 0 : 1],
@@ -54,7 +54,7 @@ bool presorted<Pair>::prepare(const device_job *job, const device_buffers *buffe
   arena *const at = &work->memory;
   *work = {};
   *at = {(char *)buffers->indices[0], 0};
-  work->in = {(const key_of<Pair> *)buffers->keys[0], job->count, chunks};
+  work->in = {(const key_of<Pair> *)device_input(buffers), job->count, chunks};
   work->flags = flags;
   work->to = {(key_of<Pair> *)buffers->keys[1], (index_of<Pair> *)buffers->indices[1]};
   work->filtered.kept = (uint32_t *)arena_take(at, chunks * CHUNK_ROWS * sizeof(uint32_t));

@@ -375,12 +375,12 @@ static pair_source<Pair> source_of(const device_job *job, const device_buffers *
   pair_source<Pair> source = {};
   source.index_bits = plan_index_bits(job);
   if constexpr (Pair::packed) {
-    source.keys = buffers->keys[0];
+    source.keys = device_input(buffers);
     source.form = job->key_width == 32   ? SOURCE_KEYS_32
                   : job->key_width == 64 ? SOURCE_KEYS_64
                                          : SOURCE_KEYS_128;
   } else {
-    source.pairs.keys = (key_of<Pair> *)buffers->keys[0];
+    source.pairs.keys = (key_of<Pair> *)device_input(buffers);
   }
   return source;
 }

@@ -28,7 +28,7 @@ device_status small_sort<Pair>::sort(const device_job *job, const device_buffers
   const key_runs<key_of<Pair>> runs = {(key_of<Pair> *)buffers->keys[1], (key_of<Pair> *)extra,
                                        (uint32_t)job->count, how.run_bits};
   index_of<Pair> *const indices = (index_of<Pair> *)buffers->indices[1];
-  const rank_runs_args<Pair> args = {(const key_of<Pair> *)buffers->keys[0], runs, indices};
+  const rank_runs_args<Pair> args = {(const key_of<Pair> *)device_input(buffers), runs, indices};
   *result = side(job);
   const device_status status =
       device_launch(rank_runs<Pair>, sample_rank_blocks(&how, job->count), how.block,
