@@ -64,6 +64,12 @@ def test_the_library_is_in_the_package_and_contains_libyaml():
     assert 'libc.so' in text and 'yaml' not in text
 
 
+@pytest.mark.parametrize('make', [lambda: recsort.DeviceSorter('f4', 1), recsort.DevicePairs])
+def test_arrays_on_a_device_need_the_second_wheel(make):
+    with pytest.raises(recsort.RecsortError, match='^no plugin here sorts on a device$'):
+        make()
+
+
 def test_plugins_are_not_looked_for_where_the_wheel_was_built():
     library = Path(_library.__file__).with_name('librecsort.so').read_bytes()
     assert b'\0/usr/local/lib/recsort\0' in library
