@@ -203,6 +203,7 @@ struct narrow_args {
   uint64_t *to_count;
   pair *bound; /* the greatest that was kept, or a pair above it; NULL: not wanted */
   uint64_t head;
+  uint32_t top; /* the most significant word that is not 0 in all pairs */
 };
 
 /* The pairs that are left to choose from are those from `low` to `high`; `below` are less. */
@@ -297,13 +298,51 @@ template <bool Least> DEVICE_INLINE pair find_extreme(pair one, pair *shared)
   return shared[0];
 }
 
-/* The interval of `count` pairs. By all threads. */
-DEVICE_INLINE interval survey(const pair *from, uint64_t count, pair *shared)
+/* The most significant words of the pairs, if there are not more: most often they suffice, and a
+ * thread has its own in registers. */
+struct top_words {
+  enum { EACH = MOST_STRIPS * STRIP / narrow_args::max_threads };
+  bool fit;
+  uint32_t top;
+  uint64_t words[EACH];
+};
+
+DEVICE_INLINE top_words load_tops(const narrow_args &args, uint64_t count)
+{
+  top_words tops = {count <= top_words::EACH * narrow_args::max_threads, args.top, {}};
+  DEVICE_UNROLL
+  for (uint32_t e = 0; e < top_words::EACH; e++) {
+    const uint64_t i = (uint64_t)e * narrow_args::max_threads + threadIdx.x;
+    tops.words[e] = tops.fit && i < count ? args.from[i].words[args.top] : UINT64_MAX;
+  }
+  return tops;
+}
+
+/* The pair with that top word, and `rest` in those below it. */
+DEVICE_INLINE pair pair_with_top(uint32_t top, uint64_t word, uint64_t rest)
+{
+  return {{rest, top == 2 ? rest : word, top == 2 ? word : 0}};
+}
+
+/* An interval that all pairs are in. By all threads. */
+DEVICE_INLINE interval survey(const narrow_args &args, const top_words &tops, uint64_t count,
+                              pair *shared)
 {
   pair least = pair_of(UINT64_MAX), greatest = pair_of(0);
+  if (tops.fit) {
+    uint64_t low = UINT64_MAX, high = 0;
+    DEVICE_UNROLL
+    for (uint32_t e = 0; e < top_words::EACH; e++) {
+      const bool is_one = (uint64_t)e * narrow_args::max_threads + threadIdx.x < count;
+      low = plan_min(low, tops.words[e]);
+      if (is_one) high = plan_max(high, tops.words[e]);
+    }
+    least = pair_with_top(tops.top, low, 0);
+    greatest = pair_with_top(tops.top, high, UINT64_MAX);
+  }
   DEVICE_UNROLL_BY_4
-  for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
-    const pair one = from[i];
+  for (uint64_t i = threadIdx.x; i < count && !tops.fit; i += narrow_args::max_threads) {
+    const pair one = args.from[i];
     if (is_less(one, least)) least = one;
     if (is_less(greatest, one)) greatest = one;
   }
@@ -312,13 +351,27 @@ DEVICE_INLINE interval survey(const pair *from, uint64_t count, pair *shared)
   return first_interval(least, greatest);
 }
 
-/* Adds 1 to counts[digit] for each lane that has a digit below DIGITS. Many pairs have the same
- * one, so those of a warp are added at once. By all lanes of a warp. */
-DEVICE_INLINE void count_digit(uint32_t *counts, uint32_t digit)
+/* Counts the next digit of the pairs that are in an interval. By all threads. */
+DEVICE_INLINE void count_digits(const narrow_args &args, const top_words &tops, uint64_t count,
+                                const interval &range, uint32_t *counts)
 {
-  const uint32_t alike = device_match(digit);
-  if (digit < DIGITS && threadIdx.x % WARP_SIZE == device_first_lane(alike))
-    (void)device_add32(&counts[digit], device_popc(alike));
+  const uint32_t first = tops.top * 64;
+  const uint64_t low = range.low.words[tops.top], high = range.high.words[tops.top];
+  if (tops.fit && range.shift >= first) {
+    DEVICE_UNROLL
+    for (uint32_t e = 0; e < top_words::EACH; e++) {
+      const uint64_t i = (uint64_t)e * narrow_args::max_threads + threadIdx.x, word = tops.words[e];
+      if (i < count && word >= low && word <= high)
+        device_add32(&counts[(word >> (range.shift - first)) % DIGITS], 1);
+    }
+    return;
+  }
+  DEVICE_UNROLL_BY_4
+  for (uint64_t i = threadIdx.x; i < count; i += narrow_args::max_threads) {
+    const pair one = args.from[i];
+    if (!is_less(one, range.low) && !is_less(range.high, one))
+      device_add32(&counts[digit_of(one, range.shift)], 1);
+  }
 }
 
 /* Takes a place for each lane that wants one, from *taken on. By all lanes of a warp. */
@@ -333,6 +386,23 @@ DEVICE_INLINE uint64_t take_place(uint64_t *taken, bool wanted)
   return place + device_popc(takers & ((1u << lane) - 1));
 }
 
+/* Keeps the pairs that are not above `high`. By all threads. */
+DEVICE_INLINE void keep_pairs(const narrow_args &args, const top_words &tops, uint64_t count,
+                              const pair &high, uint64_t *kept)
+{
+  DEVICE_UNROLL_BY_4
+  for (uint32_t e = 0; (uint64_t)e * narrow_args::max_threads < count; e++) {
+    const uint64_t i = (uint64_t)e * narrow_args::max_threads + threadIdx.x;
+    bool keeps = i < count;
+    if (keeps && tops.fit) keeps = args.from[i].words[tops.top] <= high.words[tops.top];
+    pair one = high;
+    if (keeps) one = args.from[i];
+    keeps = keeps && !is_less(high, one);
+    const uint64_t place = take_place(kept, keeps);
+    if (keeps) args.to[place] = one;
+  }
+}
+
 /* Keeps the first `head` pairs, or up to SLACK times as many; all if there are no more. One block.
  */
 __global__ void __launch_bounds__(narrow_args::max_threads)
@@ -344,8 +414,9 @@ __global__ void __launch_bounds__(narrow_args::max_threads)
   DEVICE_SHARED_ARRAY(uint64_t, kept, 1);
   device_await_before();
   const uint64_t count = args.from_count ? *args.from_count : args.all;
+  const top_words tops = load_tops(args, count);
   interval first = {pair_of(0), pair_of(UINT64_MAX), 0, 0, true};
-  if (count > SLACK * args.head) first = survey(args.from, count, shared);
+  if (count > SLACK * args.head) first = survey(args, tops, count, shared);
   if (threadIdx.x == 0) {
     *range = first;
     *kept = 0;
@@ -354,26 +425,13 @@ __global__ void __launch_bounds__(narrow_args::max_threads)
   while (!range->done) {
     if (threadIdx.x < DIGITS) counts[threadIdx.x] = 0;
     __syncthreads();
-    DEVICE_UNROLL_BY_4
-    for (uint64_t begin = 0; begin < count; begin += blockDim.x) {
-      const uint64_t i = begin + threadIdx.x;
-      const pair one = args.from[plan_min(i, count - 1)];
-      const bool inside = i < count && !is_less(one, range->low) && !is_less(range->high, one);
-      count_digit(counts, inside ? digit_of(one, range->shift) : (uint32_t)DIGITS);
-    }
+    count_digits(args, tops, count, *range, counts);
     __syncthreads();
     if (threadIdx.x < WARP_SIZE) choose_digit(range, counts, args.head);
     __syncthreads();
   }
   const pair high = range->high;
-  DEVICE_UNROLL_BY_4
-  for (uint64_t begin = 0; begin < count; begin += blockDim.x) {
-    const uint64_t i = begin + threadIdx.x;
-    const pair one = args.from[plan_min(i, count - 1)];
-    const bool keeps = i < count && !is_less(high, one);
-    const uint64_t place = take_place(kept, keeps);
-    if (keeps) args.to[place] = one;
-  }
+  keep_pairs(args, tops, count, high, kept);
   __syncthreads();
   if (threadIdx.x != 0) return;
   *args.to_count = *kept;
@@ -476,11 +534,12 @@ template <reading How>
 device_status find(const device_head *job, const read_args &from, const workspace &work)
 {
   const minima_args minima = {from, work};
+  const uint32_t top = from.program.key_width > 64 ? 2 : 1;
   const narrow_args groups = {work.minima,       NULL,       from.shape.columns, work.chosen,
-                              work.chosen_count, work.bound, job->head};
+                              work.chosen_count, work.bound, job->head,          top};
   const collect_args collected = {from, work};
   const narrow_args records = {
-      work.collected, work.collected_count, 0, work.last, work.last_count, NULL, job->head};
+      work.collected, work.collected_count, 0, work.last, work.last_count, NULL, job->head, top};
   const rank_args ranked = {work.last, work.last_count, job->head, job->order, job->index_bits};
   const uint64_t most = SLACK * job->head, warps = rank_args::max_threads / WARP_SIZE;
   void *const on = job->stream;

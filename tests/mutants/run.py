@@ -400,6 +400,8 @@ MUTANTS = [
     ('plugins/cuda/device_pairs.cu', 'code != zero &&', ''),
     ('plugins/cuda/device_pairs.cu', 'job.flags & RECSORT_KEY_NAN_FIRST ? 0 : all_of<Key>', 'all_of<Key>'),
     ('plugins/cuda/device_pairs.cu', 'whole && tells_key', 'tells_key'),
+    ('plugins/cuda/device_pairs.cu', '<< job.first_bit | rest;', '<< job.first_bit;'),
+    ('plugins/gpu/resident_pairs.c', 's->buffers.input = s->job.keys_in;', ';'),
     ('plugins/cuda/device_pairs.cu', 'if (pair_number(first, t) < count) ((Element', '((Element'),
     ('plugins/cuda/device_pairs.cu', '(code ^ like) & ~mask) != 0', '(code ^ like) & ~mask) > 99'),
     ('plugins/cuda/device_pairs.cu', 'first += gridDim.x * each', 'first += count'),

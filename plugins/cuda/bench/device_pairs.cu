@@ -53,6 +53,7 @@ template <class Key, class Value> struct sorts {
   unsigned bits;
   Key *in, *out;
   Value *values_in, *values_out;
+  bool numbered; /* recsort gets no values, as they are positions */
 };
 
 /* Of recsort: on a stream and in a graph. */
@@ -68,7 +69,7 @@ void measure_ours(const sorts<Key, Value> &s, double (&ms)[2], size_t *bytes)
   job.value_bits = 8 * sizeof(Value);
   job.keys_in = s.in;
   job.keys_out = s.out;
-  job.values_in = s.values_in;
+  job.values_in = s.numbered ? nullptr : s.values_in;
   job.values_out = s.values_out;
   if (recsort_device_pairs_workspace(pairs, &job, bytes, &error)) {
     std::fprintf(stderr, "%s\n", error.text);
@@ -116,7 +117,8 @@ bool is_right(const sorts<Key, Value> &s, const std::vector<Key> &keys)
   return right;
 }
 
-template <class Key, class Value> void measure_pairs(const char *name, size_t count, unsigned bits)
+template <class Key, class Value>
+void measure_pairs(const char *name, size_t count, unsigned bits, bool numbered = false)
 {
   const std::vector<Key> keys = make_keys<Key>(count, bits);
   std::vector<Value> values(count);
@@ -126,7 +128,8 @@ template <class Key, class Value> void measure_pairs(const char *name, size_t co
                                device_copy(keys),
                                device_array<Key>(count),
                                device_copy(values),
-                               device_array<Value>(count)};
+                               device_array<Value>(count),
+                               numbered};
   double ours[2], radix[2], merge[2];
   size_t our_bytes, radix_bytes, merge_bytes;
   measure_ours(s, ours, &our_bytes);
@@ -177,6 +180,8 @@ int main()
     const size_t count = size_t(1) << power;
     measure_pairs<float, uint32_t>("f32 + u32", count, 32);
     measure_pairs<uint32_t, uint32_t>("u32 + u32", count, 32);
+    measure_pairs<float, uint32_t>("f32, argsort", count, 32, true);
+    measure_pairs<uint32_t, uint32_t>("u32, argsort", count, 32, true);
     measure_pairs<uint64_t, uint32_t>("u64 + u32", count, 64);
     measure_pairs<uint64_t, uint64_t>("u64 + u64", count, 64);
     measure_pairs<uint64_t, uint32_t>("40 bits + u32", count, 40);
