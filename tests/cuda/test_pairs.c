@@ -528,6 +528,9 @@ static void wrong_jobs_are_refused(void **state)
   WRONG(keys_out, a.workspace.device, "keys_out and workspace overlap");
   WRONG(values_in, a.workspace.device + bytes - 4, "values_in and workspace overlap");
 #undef WRONG
+  assert_true(is_same(&a.keys, a.keys.device) && is_same(&a.keys_out, a.keys_out.device));
+  assert_true(is_same(&a.values, a.values.device) && is_same(&a.values_out, a.values_out.device));
+  assert_true(is_same(&a.workspace, a.workspace.device));
   recsort_device_pairs_job job = good;
   job.values_in = job.keys_in; /* both are only read */
   assert_int_equal(recsort_device_pairs_sort(pairs, &job, a.workspace.device, bytes, NULL),

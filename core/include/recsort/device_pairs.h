@@ -1,7 +1,8 @@
 /* device_pairs.h - sorts keys in a device's memory, with values or without, on your stream.
  *
  * It is for those who have arrays of keys already, and would otherwise give them to
- * cub::DeviceRadixSort. Records are device.h's.
+ * cub::DeviceRadixSort. That one is still faster for a million pairs or more of 32-bit keys with
+ * values; docs/gpu-sort.md compares them. Records are device.h's.
  *
  *   recsort_device_pairs_create       once
  *   recsort_device_pairs_workspace    once: how much device memory a sort takes
