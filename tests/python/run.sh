@@ -1,10 +1,12 @@
 #!/bin/sh
-# Usage: run.sh SOURCE-FOLDER BUILD-FOLDER
-# Builds a wheel of the Python package, installs it where no compiler is in reach, and tests it with
-# the newest NumPy and with NumPy 1.26. If RECSORT_PYTHON_EXAMPLES is set, each test takes so many
-# random arrays, others each time, and the type hints are checked; without it, a few, always the same.
+# Usage: run.sh SOURCE-FOLDER BUILD-FOLDER STAND-IN PLUGIN
+# Builds the wheels of the Python package, installs them where no compiler is in reach, and tests the
+# package with the newest NumPy and with NumPy 1.26. The second wheel gets a plugin that works with
+# the stand-in for the CUDA runtime; both wheels together are tested with arrays on a device. If
+# RECSORT_PYTHON_EXAMPLES is set, each test takes so many random arrays, others each time, and the
+# type hints are checked; without it, a few, always the same.
 set -eu
-source=$1 build=$2 tests=$1/tests/python
+source=$1 build=$2 standin=$3 plugin=$4 tests=$1/tests/python
 export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 export RECSORT_SCHEMAS="$source/schemas" RECSORT_HEADER="$source/core/include/recsort/recsort.h"
 export PIP_CACHE_DIR="$build/../pip"
@@ -17,18 +19,28 @@ oldest=$(python3 -c 'import sys; print({13: "2.1.", 14: "2.3."}.get(sys.version_
 python3 -m venv builder
 python3 -m venv --without-pip clean
 install() { PATH=/nowhere builder/bin/python -m pip --python clean/bin/python install -q --no-compile --only-binary :all: "$@"; }
-check() { RECSORT_NUMPY=$3 PYTHONPATH="$1:$tests" clean/bin/python -m pytest -q -p no:cacheprovider "$2"; }
+check() { RECSORT_NUMPY=$3 PYTHONPATH="$1:$tests" clean/bin/python -m pytest -q -p no:cacheprovider "$2" ${4-}; }
 
-builder/bin/pip wheel -q --no-deps -w wheels "$source/tools/python" &
+{
+  builder/bin/pip wheel -q --no-deps -w wheels "$source/tools/python"
+  builder/bin/pip wheel -q --no-deps -w wheels -C cmake.define.RECSORT_CUDA_PLUGIN="$plugin" "$source/tools/python/cuda"
+} &
 install numpy hypothesis pytest pyarrow polars duckdb
 install --target numpy-oldest "numpy==$oldest*"
 wait $!
 install --no-deps wheels/recsort-*-py3-none-*.whl
 
+install --no-deps --target both wheels/*.whl
+device() { RECSORT_STANDIN=$standin STANDIN_PLAN='0 0 0 268435456 3' check "$build/both" "$tests/test_device.py" ''; }
+
 check "$build/numpy-oldest" "$tests/test_arrays.py" "$oldest" > oldest.log 2>&1 &
-check '' "$tests" ''
-wait $! || failed=$?
-cat oldest.log
+old_tests=$!
+device > device.log 2>&1 &
+device_tests=$!
+check '' "$tests" '' --ignore="$tests/test_device.py"
+wait $old_tests || failed=$?
+wait $device_tests || failed=$?
+cat oldest.log device.log
 [ -z "${failed-}" ]
 
 if [ -n "${RECSORT_PYTHON_EXAMPLES-}" ]; then

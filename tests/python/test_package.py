@@ -31,7 +31,8 @@ def test_every_type_of_the_header_is_known():
 
 
 def test_structs_and_constants_are_those_of_the_header(tmp_path):
-    lines = ['#include <stddef.h>', f'#include "{HEADER}"']
+    headers = [HEADER.with_name(name) for name in ('device.h', 'device_pairs.h')]
+    lines = ['#include <stddef.h>', *(f'#include "{header}"' for header in headers)]
     checks = [(f'RECSORT_{name.upper()} ==', number) for name, number in _library.TYPE.items()]
     checks += [
         ('RECSORT_OUT_OF_MEMORY ==', _library.OUT_OF_MEMORY),
@@ -61,6 +62,12 @@ def test_the_library_is_in_the_package_and_contains_libyaml():
     command = ['readelf', '--dynamic', folder / 'librecsort.so']
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert 'libc.so' in text and 'yaml' not in text
+
+
+@pytest.mark.parametrize('make', [lambda: recsort.DeviceSorter('f4', 1), recsort.DevicePairs])
+def test_arrays_on_a_device_need_the_second_wheel(make):
+    with pytest.raises(recsort.RecsortError, match='^no plugin here sorts on a device$'):
+        make()
 
 
 def test_plugins_are_not_looked_for_where_the_wheel_was_built():

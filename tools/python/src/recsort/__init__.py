@@ -1,20 +1,26 @@
-"""Stable sorting of NumPy records, and of rows of columns, by their keys.
+"""Stable sorting of NumPy records, of arrays on a GPU, and of rows of columns, by their keys.
 
 >>> import numpy as np, recsort
 >>> stars = np.array([(5.5, 1), (2.1, 2), (5.5, 3)], [("mag", "f4"), ("id", "i4")])
 >>> recsort.sort(stars, keys=["-mag", "id"])["id"].tolist()
 [1, 3, 2]
 
-`Sorter` documents keys and settings, `Schema` describes records for other programs too.
+`Sorter` documents keys and settings, `DeviceSorter` arrays on a GPU, such as tensors of torch and
+arrays of CuPy. `Schema` describes records for other programs too.
 """
 
 from ._columns import argsort_columns
+from ._device import DeviceSorter
+from ._functions import argsort, is_sorted, sort, top, unique
 from ._library import RecsortError, version
+from ._pairs import DevicePairs
 from ._schema import Schema
-from ._sorter import Sorter, argsort, is_sorted, sort, top, unique
+from ._sorter import Sorter
 
 __version__: str = version().decode()
 __all__ = [
+    'DevicePairs',
+    'DeviceSorter',
     'RecsortError',
     'Schema',
     'Sorter',

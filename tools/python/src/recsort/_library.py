@@ -1,4 +1,4 @@
-"""librecsort by ctypes: the structs and functions of recsort.h that the package calls.
+"""librecsort by ctypes: the structs and functions of recsort.h, device.h and device_pairs.h that the package calls.
 
 ctypes releases the GIL during each call.
 """
@@ -164,7 +164,59 @@ class Permutation(c.Structure):
     ]
 
 
-# The structs by their names in recsort.h. A test compares them with the compiler's.
+class DeviceLimits(c.Structure):
+    _fields_ = [
+        ('struct_size', c.c_size_t),
+        ('most_records', c.c_size_t),
+        ('most_in_place', c.c_size_t),
+        ('most_segments', c.c_size_t),
+        ('most_in_segment', c.c_size_t),
+        ('index_bits', c.c_uint),
+        ('reserved', c.c_uint32),
+    ]
+
+
+class DeviceArray(c.Structure):
+    _fields_ = [('from', c.c_void_p), ('to', c.c_void_p), ('element_size', c.c_size_t)]
+
+
+class DeviceJob(c.Structure):
+    _fields_ = [
+        ('struct_size', c.c_size_t),
+        ('stream', c.c_void_p),
+        ('count', c.c_size_t),
+        ('records', c.c_void_p),
+        ('sorted', c.c_void_p),
+        ('permutation', c.c_void_p),
+        ('arrays', c.POINTER(DeviceArray)),
+        ('array_count', c.c_size_t),
+        ('offsets', c.c_void_p),
+        ('segment_count', c.c_size_t),
+        ('offset_bits', c.c_uint),
+        ('reserved', c.c_uint32),
+        ('head', c.c_size_t),
+    ]
+
+
+class DevicePairsJob(c.Structure):
+    _fields_ = [
+        ('struct_size', c.c_size_t),
+        ('stream', c.c_void_p),
+        ('count', c.c_size_t),
+        ('type', c.c_int),
+        ('order', c.c_int),
+        ('nan', c.c_int),
+        ('begin_bit', c.c_uint),
+        ('end_bit', c.c_uint),
+        ('value_bits', c.c_uint),
+        ('keys_in', c.c_void_p),
+        ('keys_out', c.c_void_p),
+        ('values_in', c.c_void_p),
+        ('values_out', c.c_void_p),
+    ]
+
+
+# The structs by their names in the headers. A test compares them with the compiler's.
 STRUCTS = {
     'file_info': FileInfo,
     'error': Error,
@@ -176,6 +228,10 @@ STRUCTS = {
     'field': Field,
     'options': Options,
     'permutation': Permutation,
+    'device_limits': DeviceLimits,
+    'device_array': DeviceArray,
+    'device_job': DeviceJob,
+    'device_pairs_job': DevicePairsJob,
 }
 
 # The members of recsort_type, from 1.
@@ -214,6 +270,9 @@ schema_get_computed = _declare(
     'schema_get_computed', None, _schema, _size, c.POINTER(ComputedDesc), _size
 )
 sorter_destroy = _declare('sorter_destroy', None, _sorter)
+device_sorter_destroy = _declare('device_sorter_destroy', None, _sorter)
+device_sorter_memory = _declare('device_sorter_memory', _size, _sorter)
+device_pairs_destroy = _declare('device_pairs_destroy', None, _sorter)
 gather = _declare(
     'gather', None, c.POINTER(Permutation), _size, _size, _pointer, _size, _pointer, c.c_uint
 )
@@ -247,6 +306,20 @@ permutation_apply = _call('permutation_apply', _sorter, c.POINTER(Permutation), 
 check = _call('check', _sorter, _pointer, _size, c.POINTER(_size))
 set_head = _call('sorter_set_head', _sorter, _size)
 set_parameter = _call('sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size)
+device_sorter_create = _call(
+    'device_sorter_create', _schema, c.POINTER(Options), c.POINTER(DeviceLimits), c.POINTER(_sorter)
+)
+device_sort = _call('device_sort', _sorter, c.POINTER(DeviceJob))
+device_pairs_create = _call('device_pairs_create', c.POINTER(Options), c.POINTER(_sorter))
+device_pairs_workspace = _call(
+    'device_pairs_workspace', _sorter, c.POINTER(DevicePairsJob), c.POINTER(_size)
+)
+device_pairs_sort = _call('device_pairs_sort', _sorter, c.POINTER(DevicePairsJob), _pointer, _size)
+device_pairs_check = _call('device_pairs_check', _sorter)
+device_check = _call('device_sorter_check', _sorter)
+device_set_parameter = _call(
+    'device_sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size
+)
 
 
 class Handle:

@@ -1,4 +1,4 @@
-"""Sorting: the class Sorter, and functions that make one for a single call."""
+"""Sorting of arrays in the memory of the host."""
 
 from __future__ import annotations
 
@@ -34,17 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
-    from typing_extensions import TypedDict, Unpack
-
-    class Settings(TypedDict, total=False):
-        """Arguments of Sorter that the functions pass on."""
-
-        reverse: bool
-        nan: str
-        threads: int
-        plugin: str | None
-        algorithm: str | None
-        plugin_options: Mapping[str, str] | None
 
 
 class Engine:
@@ -64,9 +53,9 @@ class Engine:
         self._algorithm = algorithm.encode() if algorithm else None
         self._words = [f'{name}={value}'.encode() for name, value in (plugin_options or {}).items()]
 
-    def for_schema(self, schema: lib.Handle, keys: Any = None, reverse: bool = False) -> lib.Handle:
-        """A sorter by `keys`, an array of KeyDesc; None: by the schema's own."""
-        options = lib.Options(
+    def options(self, keys: Any = None, reverse: bool = False) -> lib.Options:
+        """Options for a sorter by `keys`, an array of KeyDesc; None: by its schema's own."""
+        return lib.Options(
             struct_size=c.sizeof(lib.Options),
             keys=keys,
             key_count=0 if keys is None else len(keys),
@@ -78,31 +67,39 @@ class Engine:
             plugin_option_count=len(self._words),
             key_stride=c.sizeof(lib.KeyDesc),
         )
+
+    def for_schema(self, schema: lib.Handle, keys: Any = None, reverse: bool = False) -> lib.Handle:
+        """A sorter by `keys`, an array of KeyDesc; None: by the schema's own."""
+        options = self.options(keys, reverse)
         return lib.Handle(lib.sorter_create, lib.sorter_destroy, schema, c.byref(options))
 
     def for_parts(self, size: int, parts: Sequence[Part]) -> lib.Handle:
         """A sorter of records of `size` bytes, by parts of them."""
-        fields = (lib.FieldDesc * len(parts))()
-        keys = (lib.KeyDesc * len(parts))()
-        for number, (part, field, key) in enumerate(zip(parts, fields, keys)):
-            field.name = key.path = b'%d' % number
-            field.type, field.endian, field.offset = lib.TYPE[part.type], part.endian, part.offset
-            field.count = part.size if part.type == 'bytes' else 0
-            key.order, key.nan = part.descending, lib.NAN[part.nan]
-        desc = lib.SchemaDesc(
-            struct_size=c.sizeof(lib.SchemaDesc),
-            record=b'record',
-            layout=lib.EXPLICIT,
-            size=size,
-            fields=fields,
-            field_count=len(parts),
-            field_stride=c.sizeof(lib.FieldDesc),
-            keys=keys,
-            key_count=len(parts),
-            key_stride=c.sizeof(lib.KeyDesc),
-        )
-        schema = lib.Handle(lib.schema_create, lib.schema_destroy, c.byref(desc), None)
-        return self.for_schema(schema)
+        return self.for_schema(schema_of_parts(size, parts))
+
+
+def schema_of_parts(size: int, parts: Sequence[Part]) -> lib.Handle:
+    """A schema of the library: records of `size` bytes, by parts of them."""
+    fields = (lib.FieldDesc * len(parts))()
+    keys = (lib.KeyDesc * len(parts))()
+    for number, (part, field, key) in enumerate(zip(parts, fields, keys)):
+        field.name = key.path = b'%d' % number
+        field.type, field.endian, field.offset = lib.TYPE[part.type], part.endian, part.offset
+        field.count = part.size if part.type == 'bytes' else 0
+        key.order, key.nan = part.descending, lib.NAN[part.nan]
+    desc = lib.SchemaDesc(
+        struct_size=c.sizeof(lib.SchemaDesc),
+        record=b'record',
+        layout=lib.EXPLICIT,
+        size=size,
+        fields=fields,
+        field_count=len(parts),
+        field_stride=c.sizeof(lib.FieldDesc),
+        keys=keys,
+        key_count=len(parts),
+        key_stride=c.sizeof(lib.KeyDesc),
+    )
+    return lib.Handle(lib.schema_create, lib.schema_destroy, c.byref(desc), None)
 
 
 class Sorter:
@@ -246,7 +243,7 @@ class Sorter:
             raise RecsortError(f'only a NumPy array is sorted in place, not {type(a).__name__}')
         if isinstance(a, np.ma.MaskedArray):
             raise RecsortError('a masked array has no order; sort its data')
-        records = np.asarray(a)
+        records = as_array(a)
         if records.ndim != 1:
             raise RecsortError(f'the array has {records.ndim} dimensions, not 1')
         size, dtype = self.dtype.itemsize, records.dtype
@@ -301,6 +298,12 @@ class Sorter:
         return target
 
 
+def as_array(a: ArrayLike) -> Array:
+    if getattr(a, '__cuda_array_interface__', None) is not None:
+        raise RecsortError('the array is in the memory of a GPU; a DeviceSorter sorts it')
+    return np.asarray(a)
+
+
 def address(array: Array) -> int:
     return array.__array_interface__['data'][0]  # type: ignore[no-any-return]
 
@@ -315,37 +318,3 @@ def key_descs(keys: Keys) -> Any:
         desc.order = name.startswith('-')
         desc.path = name[desc.order :].encode()
     return descs
-
-
-def dtype_of(a: Any) -> DType:
-    return np.asarray(a).dtype
-
-
-def sort(
-    a: Array, keys: Keys = None, *, out: Array | None = None, **settings: Unpack[Settings]
-) -> Array:
-    """Sorts `a`, an array of one dimension, stably, in place or into `out`; returns the sorted one.
-
-    Keys and settings are those of Sorter; see Sorter.sort for `out`, copies and errors.
-    """
-    return Sorter(dtype_of(a), keys, **settings).sort(a, out=out)
-
-
-def argsort(a: ArrayLike, keys: Keys = None, **settings: Unpack[Settings]) -> NDArray[np.intp]:
-    """The indices that sort `a` stably: see Sorter and Sorter.argsort."""
-    return Sorter(dtype_of(a), keys, **settings).argsort(a)
-
-
-def is_sorted(a: ArrayLike, keys: Keys = None, **settings: Unpack[Settings]) -> bool:
-    """Whether `a` is sorted: see Sorter and Sorter.is_sorted."""
-    return Sorter(dtype_of(a), keys, **settings).is_sorted(a)
-
-
-def unique(a: ArrayLike, keys: Keys = None, **settings: Unpack[Settings]) -> Array:
-    """The first of all records with equal keys, sorted: see Sorter and Sorter.unique."""
-    return Sorter(dtype_of(a), keys, **settings).unique(a)
-
-
-def top(a: ArrayLike, n: int, keys: Keys = None, **settings: Unpack[Settings]) -> Array:
-    """The first `n` records in order: see Sorter and Sorter.top."""
-    return Sorter(dtype_of(a), keys, **settings).top(a, n)

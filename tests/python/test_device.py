@@ -1,0 +1,683 @@
+"""Arrays in the memory of a device, against NumPy's own stable sorts.
+
+With RECSORT_STANDIN, the path of the stand-in for the CUDA runtime, the plugin sorts without a GPU.
+Without it, the same tests run on a GPU, with the arrays of torch and with those of CuPy.
+"""
+
+import ctypes
+import importlib
+import os
+import re
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from oracle import order_of, records_of
+
+import recsort
+from recsort import DevicePairs, DeviceSorter, RecsortError, Schema, _library
+
+STANDIN = os.environ.get('RECSORT_STANDIN')
+COUNT = 700 if STANDIN else 70000
+NUMBERS = ['?', 'i1', 'i2', 'i4', 'i8', 'u1', 'u2', 'u4', 'u8', 'f2', 'f4', 'f8']
+
+
+class State(ctypes.Structure):
+    """What the stand-in has seen: standin_state of standin.h."""
+
+    _fields_ = [
+        *((name, ctypes.c_long) for name in 'calls blocks streams most launches waits'.split()),
+        ('misuses', ctypes.c_long),
+        ('first_down', ctypes.c_long),
+        ('work', ctypes.c_long * 4),
+        ('woken', ctypes.c_bool * 4),
+    ]
+
+
+class StandIn:
+    """Arrays of no library in the stand-in's memory, which the host reads too."""
+
+    def __init__(self):
+        self.runtime = ctypes.CDLL(STANDIN)
+        stream = ctypes.c_void_p()
+        assert self.runtime.cudaStreamCreateWithFlags(ctypes.byref(stream), 1) == 0
+        self.runtime.standin_look.restype = State
+        wait = self.runtime.cudaStreamSynchronize
+        self.stream = SimpleNamespace(cuda_stream=stream.value, synchronize=lambda: wait(stream))
+
+    def put(self, values, typestr=None, **says):
+        """An array with a copy of the values; `says` is what it says otherwise than it is."""
+        at, size = ctypes.c_void_p(), max(values.nbytes, 1)
+        assert self.runtime.cudaMalloc(ctypes.byref(at), ctypes.c_size_t(size)) == 0
+        block = (ctypes.c_char * size).from_address(at.value)
+        memory = np.frombuffer(block, np.uint8)[: values.nbytes]
+        memory[...] = np.frombuffer(values.tobytes(), np.uint8)  # NumPy would not copy padding
+        memory = memory.view(values.dtype).reshape(values.shape)
+        face = {**memory.__array_interface__, 'version': 3, 'stream': self.stream.cuda_stream, **says}
+        face['typestr'] = typestr or face['typestr']
+        made = SimpleNamespace(__cuda_array_interface__=face, memory=memory, dtype=values.dtype)
+        # Tests are the only ones who free: the stand-in has room for few blocks.
+        made.free = lambda: self.runtime.cudaFree(at)
+        made_of_this_test.append(made)
+        return made
+
+    def get(self, array):
+        memory = array.memory
+        return np.frombuffer(memory.tobytes(), memory.dtype).reshape(memory.shape)
+
+    def bfloat16(self, bits):
+        return self.put(bits, '<V2')
+
+    def bits(self, array):
+        return self.get(array)
+
+    def wait(self):
+        self.stream.synchronize()
+
+
+class Torch:
+    def __init__(self):
+        self.torch = importlib.import_module('torch')
+        self.stream = None
+
+    def put(self, values):
+        return self.torch.from_numpy(values.copy()).cuda()
+
+    def get(self, array):
+        return array.cpu().numpy()
+
+    def bfloat16(self, bits):
+        return self.put(bits.view(np.int16)).view(self.torch.bfloat16)
+
+    def bits(self, array):
+        return self.get(array.view(self.torch.int16)).view(np.uint16)
+
+    def wait(self):
+        self.torch.cuda.synchronize()
+
+
+class CuPy:
+    def __init__(self):
+        self.cupy = importlib.import_module('cupy')
+        self.stream = None
+
+    def put(self, values):
+        return self.cupy.asarray(values)
+
+    def get(self, array):
+        return self.cupy.asnumpy(array)
+
+    def wait(self):
+        self.cupy.cuda.Device().synchronize()
+
+
+made_of_this_test, opened = [], {}
+
+
+@pytest.fixture(params=[StandIn] if STANDIN else [Torch, CuPy], ids=lambda each: each.__name__)
+def gpu(request):
+    """What makes and reads arrays."""
+    if request.param not in opened:
+        opened[request.param] = request.param()
+    yield opened[request.param]
+    while made_of_this_test:
+        made_of_this_test.pop().free()
+
+
+needs_standin = pytest.mark.skipif(not STANDIN, reason='looks at arrays of no library')
+needs_gpu = pytest.mark.skipif(bool(STANDIN), reason='torch and CuPy need a GPU')
+
+
+def same(found, expected):
+    return found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
+
+
+def take(records, order):
+    """The records in an order, with their padding."""
+    if records.dtype.names is None:
+        return records[order]
+    return records.view(f'V{records.itemsize}')[order].view(records.dtype)
+
+
+def judge(gpu, sorter, records, order, given=None, given_out=None):
+    """Every call of a sorter gives this order: in place, into another array, with companions, first ones."""
+    rng = np.random.default_rng(len(records))
+    rows = rng.integers(0, 255, (len(records), 3), np.uint8)
+    places = np.arange(len(records), dtype=f'i{sorter._index_size}')
+    put = gpu.put
+    a = put(records) if given is None else given
+    out = put(np.zeros_like(records)) if given_out is None else given_out
+    read = gpu.get if given is None else gpu.bits
+    index, moved, numbers = put(places * 0), put(rows), put(places)
+    other = put(rows * 0)
+    assert sorter.argsort(a, out=index) is index
+    assert sorter.sort(a, out=out, also=[(moved, other), numbers]) is out
+    gpu.wait()
+    assert same(gpu.get(index), places[order]) and same(read(a), records)
+    assert same(read(out), take(records, order)) and same(gpu.get(other), rows[order])
+    assert same(gpu.get(numbers), places[order])
+    assert sorter.sort(a, index=index, also=[moved]) is a
+    gpu.wait()
+    assert same(read(a), take(records, order)) and same(gpu.get(index), places[order])
+    assert same(gpu.get(moved), rows[order])
+    sorter.check()
+
+
+@pytest.mark.parametrize('nan', ['last', 'first', 'total'])
+@pytest.mark.parametrize('dtype', NUMBERS)
+def test_numbers(gpu, dtype, nan):
+    values = records_of(np.dtype(dtype), COUNT, np.random.default_rng(len(dtype)))
+    for reverse in (False, True):
+        order = order_of([(values, reverse)], nan)[0]
+        sorter = DeviceSorter(gpu.put(values), nan=nan, reverse=reverse, index_bits=64, in_place=24)
+        judge(gpu, sorter, values, order)
+
+
+@pytest.mark.parametrize('nan', ['last', 'total'])
+def test_bfloat16(gpu, nan):
+    if not hasattr(gpu, 'bfloat16'):
+        pytest.skip('CuPy has no bfloat16')
+    floats = records_of(np.dtype('f4'), COUNT, np.random.default_rng(1))
+    bits = (floats.view('u4') >> 16).astype('u2')
+    order = order_of([((bits.astype('u4') << 16).view('f4'), True)], nan)[0]
+    a, out = gpu.bfloat16(bits), gpu.bfloat16(bits)
+    sorter = DeviceSorter(a, reverse=True, nan=nan, in_place=4)
+    judge(gpu, sorter, bits, order, a, out)
+    pairs = gpu.bfloat16(bits.reshape(-1, 2))
+    DeviceSorter(pairs, keys='-1', nan=nan).sort(pairs)
+    gpu.wait()
+    last = (bits[1::2].astype('u4') << 16).view('f4')
+    assert same(gpu.bits(pairs), bits.reshape(-1, 2)[order_of([(last, True)], nan)[0]])
+
+
+@pytest.mark.parametrize('dtype', ['c8', 'c16', 'M8[s]', 'm8[ns]'])
+def test_values_that_need_total_order(gpu, dtype):
+    values = records_of(np.dtype(dtype), COUNT, np.random.default_rng(2))
+    rows = values.view('u1').reshape(COUNT, -1)
+    with pytest.raises(RecsortError, match='no order on a device with nan="last"'):
+        DeviceSorter([('k', dtype)], COUNT)
+    order = order_of([(values, False)], 'total')[0]
+    judge(gpu, DeviceSorter([('k', dtype)], COUNT, nan='total'), rows, order)
+
+
+def test_rows_by_columns(gpu):
+    rng = np.random.default_rng(3)
+    rows = records_of(np.dtype('f4'), 5 * COUNT, rng).reshape(-1, 5)
+    for keys, columns in {
+        4: [(4, False)],
+        '-4': [(4, True)],
+        ('-4', 0): [(4, True), (0, False)],
+        (2, '-0', '1'): [(2, False), (0, True), (1, False)],
+    }.items():
+        order = order_of([(rows[:, at], down) for at, down in columns], 'last')[0]
+        judge(gpu, DeviceSorter(('f4', 5), COUNT, keys), rows, order)
+    pairs = np.ascontiguousarray(rows[:, :2])
+    order = order_of([(pairs[:, 0], False), (pairs[:, 1], False)], 'last')[0]
+    judge(gpu, DeviceSorter(gpu.put(pairs)), pairs, order)
+
+
+def test_structured_records_are_rows_of_bytes(gpu):
+    dtype = np.dtype([('mag', '>f4'), ('id', 'u2', 3), ('t', 'M8[s]')], align=True)
+    records = records_of(dtype, COUNT, np.random.default_rng(4))
+    columns = [(records['id'][:, 1], True), (records['mag'], False)]
+    order, size = order_of(columns, 'first')[0], dtype.itemsize
+    sorter = DeviceSorter(dtype, COUNT, ['-id[1]', 'mag'], nan='first')
+    rows = records.view(np.uint8).reshape(-1, size)
+    judge(gpu, sorter, rows, order)
+    schema = Schema.from_dtype(
+        np.dtype([('mag', '>f4'), ('id', 'u2', 3)]), ['-id[1]', 'mag'], nan='first'
+    )
+    small = np.ascontiguousarray(rows[:, : schema.dtype.itemsize])
+    judge(gpu, DeviceSorter(schema, COUNT), small, order)
+    columns = [(values, not down) for values, down in columns]
+    judge(gpu, DeviceSorter(schema, COUNT, reverse=True), small, order_of(columns, 'first')[0])
+    with pytest.raises(RecsortError, match=f'the sorter is for those of {size} bytes'):
+        sorter.sort(gpu.put(small))
+    times = DeviceSorter(dtype, COUNT, 't', nan='first')
+    judge(gpu, times, rows, order_of([(records['t'], False)], 'first')[0])
+
+
+def test_structured_arrays_tell_their_dtype(gpu):
+    if isinstance(gpu, Torch):
+        pytest.skip('torch has no structured dtypes')
+    dtype = np.dtype([('mag', 'f4'), ('id', 'u1')], align=True)
+    records = records_of(dtype, COUNT, np.random.default_rng(5))
+    sorter = DeviceSorter(gpu.put(records), keys=['-id', 'mag'])
+    judge(gpu, sorter, records, order_of([(records['id'], True), (records['mag'], False)], 'last')[0])
+
+
+def test_the_point_of_a_computed_key(gpu):
+    schema = Schema.from_yaml(
+        'record: P\nlayout: packed\nfields: [{name: x, type: int8}, {name: rest, type: uint8}]\n'
+        'keys: [{distance: {fields: [x], from: eye}}]\n'
+    )
+    rows = np.random.default_rng(6).integers(0, 255, (COUNT, 2), np.uint8)
+    sorter = DeviceSorter(schema, COUNT, in_place=4)
+    for eye in (3, -100):
+        sorter.set_parameter('eye', [eye])
+        order = np.argsort(abs(rows[:, 0].view('i1').astype(int) - eye), kind='stable')
+        judge(gpu, sorter, rows, order)
+
+
+def test_segments(gpu):
+    values = np.random.default_rng(7).integers(0, 9, COUNT).astype('i4')
+    cuts = [0, 5, 5, 40, COUNT // 2, COUNT - 3]
+    expected = np.arange(COUNT)
+    for begin, end in zip(cuts, cuts[1:]):
+        expected[begin:end] = begin + np.argsort(-values[begin:end], kind='stable')
+    for bits, most_in_segment in ('i4', 0), ('i8', COUNT):
+        a, index = gpu.put(values), gpu.put(np.zeros(COUNT, 'i8'))
+        sorter = DeviceSorter(
+            a, reverse=True, index_bits=64, most_segments=9, most_in_segment=most_in_segment
+        )
+        offsets = gpu.put(np.array(cuts, bits))
+        sorter.argsort(a, out=index, segments=offsets)
+        sorter.sort(a, segments=offsets)
+        gpu.wait()
+        assert same(gpu.get(a), values[expected]) and gpu.get(index).tolist() == expected.tolist()
+        sorter.check()
+    long = gpu.put(np.zeros(9000, 'i4'))  # more than are sorted together, so the limit matters
+    sorter = DeviceSorter(long, most_segments=1, most_in_segment=10)
+    sorter.sort(long, segments=gpu.put(np.array([0, 9000])))
+    gpu.wait()
+    with pytest.raises(RecsortError, match='a segment is longer than most_in_segment'):
+        sorter.check()
+
+
+def test_the_first_records(gpu):
+    rows = np.random.default_rng(8).integers(0, 99, (COUNT, 3)).astype('i2')
+    a = gpu.put(rows)
+    sorter, order = DeviceSorter(a, keys='-1'), np.argsort(-rows[:, 1], kind='stable')
+    for n in (0, 1, 5, COUNT // 140, COUNT // 2, COUNT, COUNT + 1):
+        most = min(n, COUNT)
+        out, index = gpu.put(rows[:most] * 0), gpu.put(np.zeros(most, 'i4'))
+        numbers, moved = gpu.put(np.arange(COUNT)), gpu.put(np.arange(most))
+        assert sorter.top(a, n, out=out, index=index, also=[(numbers, moved)]) is out
+        gpu.wait()
+        assert same(gpu.get(out), rows[order[:most]]) and same(gpu.get(a), rows), n
+        assert gpu.get(index).tolist() == gpu.get(moved).tolist() == order[:most].tolist(), n
+
+
+@pytest.mark.parametrize('count', [0, 1, 2, 33])
+def test_few_records(gpu, count):
+    values = np.arange(count)[::-1].astype('f8')
+    sorter = DeviceSorter('f8', 40)
+    judge(gpu, sorter, values, np.arange(count)[::-1])
+    assert sorter.memory > 0
+
+
+def test_functions_wait(gpu):
+    values = np.random.default_rng(9).integers(0, 50, COUNT).astype('f4')
+    order = np.argsort(-values, kind='stable')
+    on = {'stream': gpu.stream} if gpu.stream else {}
+    a, out = gpu.put(values), gpu.put(values * 0)
+    assert recsort.sort(a, reverse=True, out=out, **on) is out
+    assert same(gpu.get(out), values[order]) and same(gpu.get(a), values)
+    if not STANDIN:
+        index = recsort.argsort(a, reverse=True)
+        assert type(index) is type(a) and same(gpu.get(index), order)
+        first = recsort.top(a, 7, reverse=True)
+        assert type(first) is type(a) and same(gpu.get(first), values[order[:7]])
+    assert recsort.sort(a, reverse=True, **on) is a
+    assert same(gpu.get(a), values[order])
+
+
+@needs_standin
+def test_functions_wait_and_check(gpu, monkeypatch):
+    calls = []
+    for name in 'device_check', 'device_pairs_check':
+        monkeypatch.setattr(_library, name, lambda handle, name=name: calls.append(name))
+    recsort.sort(
+        gpu.put(np.zeros(3, 'i4')),
+        stream=SimpleNamespace(
+            cuda_stream=gpu.stream.cuda_stream, synchronize=lambda: calls.append('wait')
+        ),
+    )
+    DevicePairs().check()
+    assert calls == ['wait', 'device_check', 'device_pairs_check']
+
+
+def test_an_invalid_value_is_reported(gpu):
+    schema = Schema.from_yaml(
+        'record: R\nfields: [{name: k, type: enum, base: uint8, values: [x, y]}]\nkeys: [k]\n'
+    )
+    rows = np.arange(3, dtype='u1').reshape(-1, 1)
+    sorter, a = DeviceSorter(schema, 3), gpu.put(rows)
+    sorter.sort(a)
+    gpu.wait()
+    with pytest.raises(RecsortError, match='invalid value'):
+        sorter.check()
+    sorter.check()
+
+
+def test_threads_share_a_sorter(gpu):
+    values = np.random.default_rng(10).integers(0, 9, COUNT).astype('u1')
+    sorter, expected = DeviceSorter('u1', COUNT), np.argsort(values, kind='stable')
+    arrays = [(gpu.put(values), gpu.put(np.zeros(COUNT, 'i4'))) for _ in range(4)]
+
+    def work(a, index):
+        for _ in range(5):
+            sorter.argsort(a, out=index)
+
+    threads = [threading.Thread(target=work, args=pair) for pair in arrays]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    gpu.wait()
+    assert all(gpu.get(index).tolist() == expected.tolist() for _, index in arrays)
+
+
+@needs_standin
+def test_the_memory_and_the_stream_are_those_given(gpu, monkeypatch):
+    jobs, call = [], _library.device_sort
+    monkeypatch.setattr(_library, 'device_sort', lambda handle, job: jobs.append(job._obj))
+    a = gpu.put(np.zeros(3, 'i4'))
+    sorter = DeviceSorter(a)
+    protocol = SimpleNamespace(__cuda_stream__=lambda: (0, 7))
+    for stream in None, 5, SimpleNamespace(cuda_stream=5), SimpleNamespace(ptr=5), protocol:
+        sorter.sort(a, stream=stream)
+    assert [job.stream for job in jobs] == [gpu.stream.cuda_stream, 5, 5, 5, 7]
+    assert {(job.records, job.sorted, job.count) for job in jobs} == {
+        (a.memory.ctypes.data,) * 2 + (3,)
+    }
+    with pytest.raises(RecsortError, match='^stream is a str, not a CUDA stream$'):
+        sorter.sort(a, stream='side')
+    with pytest.raises(RecsortError, match='^give stream=; SimpleNamespace does not tell it$'):
+        sorter.sort(gpu.put(np.zeros(3, 'i4'), stream=None))
+    assert call is not _library.device_sort and len(jobs) == 5
+
+
+def on(number):
+    """An array that says it is on a device."""
+
+    def make(gpu):
+        made = gpu.put(np.zeros(9, 'i4'))
+        made.device = SimpleNamespace(index=number)
+        return made
+
+    return make
+
+
+def ints(count=9, dtype='i4', **says):
+    return lambda gpu: gpu.put(np.zeros(count, dtype), **says)
+
+
+def read_only(array):
+    face = {**array.__cuda_array_interface__, 'data': (array.memory.ctypes.data, True)}
+    return SimpleNamespace(__cuda_array_interface__=face)
+
+
+REFUSED = [
+    (lambda s, a, g: s.sort(np.zeros(9, 'i4')), 'the array is not in the memory of a device: ndarray'),
+    (lambda s, a, g: s.sort(a, out=np.zeros(9)), 'out is not in the memory'),
+    (
+        lambda s, a, g: s.sort(ints(9, 'f4')(g)),
+        'has records of float32; the sorter is for those of int32',
+    ),
+    (lambda s, a, g: s.sort(g.put(np.zeros((3, 3), 'i4'))), r'with the shape \(3,\)'),
+    (lambda s, a, g: s.sort(g.put(np.zeros((), 'i4'))), 'no dimension'),
+    (lambda s, a, g: s.sort(ints(mask=a)(g)), 'a mask'),
+    (lambda s, a, g: s.sort(ints(strides=(8,))(g)), 'not contiguous'),
+    (lambda s, a, g: s.sort(ints(10)(g)), '10 records; the sorter is for at most 9'),
+    (lambda s, a, g: s.sort(a, out=ints(8)(g)), 'out has 8 elements, not 9'),
+    (lambda s, a, g: s.sort(read_only(a)), '^the array is read-only'),
+    (lambda s, a, g: s.sort(a, out=read_only(a)), '^out is read-only'),
+    (lambda s, a, g: s.argsort(a, out=ints(9, 'i8')(g)), 'index has one dimension, of integers of 32'),
+    (lambda s, a, g: s.argsort(a, out=ints(9, 'f4')(g)), 'index has one dimension, of integers'),
+    (lambda s, a, g: s.argsort(a, out=ints(8)(g)), 'index has 8 elements'),
+    (lambda s, a, g: s.argsort(a), 'give out='),
+    (lambda s, a, g: s.top(a, -1), 'n is -1'),
+    (lambda s, a, g: s.top(a, 2, out=ints(3)(g)), 'out has 3 elements, not 2'),
+    (lambda s, a, g: s.sort(a, also=[ints(8)(g)]), 'also has 8 elements, not 9'),
+    (lambda s, a, g: s.sort(a, also=[(ints()(g), ints(9, 'i2')(g))]), 'a pair is alike'),
+    (lambda s, a, g: s.sort(a, also=[(ints(8)(g), ints()(g))]), 'a row for each record'),
+    (lambda s, a, g: s.sort(a, segments=ints(2, 'u2')(g)), 'segments has one dimension, of integers'),
+    (lambda s, a, g: s.sort(a, segments=ints(2)(g)), 'segments; the sorter is for 1 to 0'),
+    (
+        lambda s, a, g: s.sort(a, out=on(1)(g), also=[on(2)(g)]),
+        r'arrays on the devices {1, 2}; the sorter is on None',
+    ),
+    (lambda s, a, g: s.set_parameter('eye', [1]), 'eye'),
+    (lambda s, a, g: recsort.unique(a), 'in the memory of a GPU'),
+    (lambda s, a, g: recsort.Sorter('i4').sort(a), 'only a NumPy array'),
+    (lambda s, a, g: recsort.Sorter('i4').argsort(a), 'in the memory of a GPU'),
+    (lambda s, a, g: recsort.sort(a), 'a method synchronize'),
+    (lambda s, a, g: DeviceSorter('i4'), 'most is missing'),
+    (lambda s, a, g: DeviceSorter('i4', 0), 'most_records of the limits is 0'),
+    (lambda s, a, g: DeviceSorter('i4', 9, []), 'keys is empty'),
+    (lambda s, a, g: DeviceSorter(('i4', 5), 9, 5), '^no field "5"'),
+    (lambda s, a, g: DeviceSorter(('i4', 5), 9, -4), 'a column counts from 0'),
+    (lambda s, a, g: DeviceSorter(('i4', (2, 2)), 9), 'one dimension, or two'),
+    (lambda s, a, g: DeviceSorter(('i8', 3), 9), 'at most 128 bits'),
+    (lambda s, a, g: DeviceSorter('f4', 9, nan='error'), "nan='error'"),
+    (lambda s, a, g: DeviceSorter('c8', 9), 'complex64 has no order on a device with nan="last"'),
+    (lambda s, a, g: DeviceSorter('M8[s]', 9), 'no order on a device with nan="last"'),
+    (lambda s, a, g: DeviceSorter('g', 9), 'no order on a device'),
+    (lambda s, a, g: DeviceSorter('V0', 9), 'at least one byte'),
+    (lambda s, a, g: DeviceSorter('O', 9), 'Python objects'),
+    (lambda s, a, g: DeviceSorter('i4', 9, index_bits=16), 'index_bits is 16'),
+    (lambda s, a, g: DeviceSorter('i4', 9, device=4), 'there are 4 CUDA devices'),
+    (lambda s, a, g: DeviceSorter('i4', 9, plugin='cpu'), 'cpu'),
+    (lambda s, a, g: DeviceSorter('i4', 1 << 30), 'memory'),
+]
+
+
+@needs_standin
+@pytest.mark.parametrize(('call', 'message'), REFUSED)
+def test_refusals(gpu, call, message):
+    values = np.array([2, 1, 3, 1, 2, 9, 9, 0, -1], 'i4')
+    a = gpu.put(values)
+    with pytest.raises((RecsortError, MemoryError), match=message) as refusal:
+        call(DeviceSorter(a), a, gpu)
+    assert '\n' not in str(refusal.value) and same(gpu.get(a), values)
+
+
+def test_a_device_may_be_named(gpu):
+    values = np.array([2, 1, 2, 0], 'i4')
+    judge(gpu, DeviceSorter('i4', 9, device=0), values, np.argsort(values, kind='stable'))
+
+
+@needs_standin
+def test_a_sort_neither_waits_nor_allocates_and_is_on_the_device_of_the_array(gpu):
+    look, a = gpu.runtime.standin_look, on(2)(gpu)
+    before = look()
+    sorter = DeviceSorter(a)
+    made = look()
+    sorter.sort(a)
+    after = look()
+    assert after.launches > made.launches and after.waits == made.waits
+    assert after.blocks == made.blocks > before.blocks and after.misuses == 0
+    grown = [now - then for now, then in zip(after.work, before.work)]
+    assert grown[2] > 0 and grown[0] == grown[1] == grown[3] == 0
+    del sorter
+    assert look().blocks == before.blocks
+
+
+# ---- Keys with values ----
+
+
+def room(gpu):
+    """Working memory, which arrays of no library are not given."""
+    return {'workspace': gpu.put(np.zeros(1 << 22, 'u1'))} if STANDIN else {}
+
+
+@pytest.mark.parametrize('nan', ['last', 'first', 'total'])
+@pytest.mark.parametrize('dtype', ['i4', 'u4', 'f4', 'i8', 'u8', 'f8'])
+def test_pairs(gpu, dtype, nan):
+    rng, pairs = np.random.default_rng(len(nan)), DevicePairs(device=0)
+    keys = records_of(np.dtype(dtype), COUNT, rng)
+    for descending, size in (False, 4), (True, 8):
+        order = order_of([(keys, descending)], nan)[0]
+        values = rng.integers(0, 99, COUNT).astype(f'u{size}')
+        how = {'descending': descending, 'nan': nan, **room(gpu)}
+        a, b, out, other = map(gpu.put, (keys, values, keys, values))
+        index = gpu.put(np.zeros(COUNT, f'i{size}'))
+        assert pairs.sort(a, b, keys_out=out, values_out=other, **how) == (out, other)
+        assert pairs.argsort(a, out=index, **how) is index
+        gpu.wait()
+        assert same(gpu.get(a), keys) and same(gpu.get(b), values)
+        assert same(gpu.get(out), keys[order]) and same(gpu.get(other), values[order])
+        assert gpu.get(index).tolist() == order.tolist()
+        pairs.sort(a, b, keys_out=a, values_out=b, **how)
+        gpu.wait()
+        assert same(gpu.get(a), keys[order]) and same(gpu.get(b), values[order])
+        pairs.check()
+        if not STANDIN:
+            assert all(type(made) is type(a) for made in pairs.sort(out, other))
+            made, index = pairs.sort(gpu.put(keys), **how)
+            gpu.wait()
+            assert same(gpu.get(made), keys[order]) and same(gpu.get(index), order.astype('i4'))
+
+
+def test_pairs_by_some_bits(gpu):
+    keys = np.random.default_rng(15).integers(0, 1 << 40, COUNT).astype('u8')
+    index = gpu.put(np.zeros(COUNT, 'i4'))
+    DevicePairs().argsort(gpu.put(keys), out=index, bits=(5, 9), **room(gpu))
+    gpu.wait()
+    assert gpu.get(index).tolist() == np.argsort(keys >> 5 & 15, kind='stable').tolist()
+
+
+PAIRS_REFUSED = [
+    (lambda p, a, i, w: p.argsort(a, out=i, nan='error', **w), "nan='error'"),
+    (lambda p, a, i, w: p.argsort(a, out=i), 'give out='),
+    (lambda p, a, i, w: p.sort(a, keys_out=a, values_out=i, bits=(9, 99), **w), '99'),
+    (lambda p, a, i, w: p.sort(a, keys_out=i, values_out=i, **w), 'keys_out is an array like'),
+    (lambda p, a, i, w: p.sort(a, i, keys_out=a, values_out=a, **w), 'values_out is an array like'),
+    (lambda p, a, i, w: p.argsort(a, out=a, **w), 'the array of indices has one dimension'),
+    (lambda p, a, i, w: p.argsort(a, out=i, workspace=i), 'workspace'),
+    (lambda p, a, i, w: DevicePairs(device=9), 'there are 4 CUDA devices'),
+]
+
+
+@needs_standin
+@pytest.mark.parametrize(('call', 'message'), PAIRS_REFUSED)
+def test_pairs_that_are_refused(gpu, call, message):
+    values = np.array([2, 1, 3, 1], 'f4')
+    a, index = gpu.put(values), gpu.put(np.zeros(4, 'i4'))
+    with pytest.raises(RecsortError, match=message) as refusal:
+        call(DevicePairs(), a, index, room(gpu))
+    assert '\n' not in str(refusal.value) and same(gpu.get(a), values)
+    for wrong in 'i2', '>f4', '?', 'c8':
+        with pytest.raises(RecsortError):
+            DevicePairs().argsort(gpu.put(np.zeros(4, wrong)), out=index, **room(gpu))
+
+
+# ---- What only real libraries have ----
+
+
+@needs_gpu
+def test_results_are_new_arrays_of_the_library(gpu):
+    rows = np.random.default_rng(11).integers(0, 50, (COUNT, 2)).astype('i2')
+    a, order = gpu.put(rows), np.argsort(rows[:, 0], kind='stable')
+    for bits in 32, 64:
+        sorter = DeviceSorter(a, keys=0, index_bits=bits)
+        index, first = sorter.argsort(a), sorter.top(a, 9)
+        gpu.wait()
+        assert type(index) is type(first) is type(a)
+        assert same(gpu.get(index), order.astype(f'i{bits // 8}'))
+        assert same(gpu.get(first), rows[order[:9]])
+
+
+@needs_gpu
+def test_a_dropped_sorter_finishes_its_sorts(gpu):
+    values = np.random.default_rng(12).random(1 << 22).astype('f4')
+    a = gpu.put(values)
+    for _ in range(3):
+        index = DeviceSorter(a).argsort(a)
+    gpu.wait()
+    assert gpu.get(index).tolist() == np.argsort(values, kind='stable').tolist()
+
+
+@needs_gpu
+def test_work_is_on_the_current_stream_or_the_one_given(gpu):
+    """The stream is busy, then the values arrive on it: a sort on another stream would find zeros."""
+    values = np.random.default_rng(13).integers(1, 1 << 30, 1 << 20).astype('i4')
+    order = np.argsort(values, kind='stable').astype('i4')
+    source = gpu.put(values)
+    for given in (False, True):
+        a = gpu.put(values * 0)
+        sorter = DeviceSorter(a)
+        gpu.wait()
+        if isinstance(gpu, Torch):
+            cuda = gpu.torch.cuda
+            stream = cuda.Stream()
+            with cuda.stream(stream):
+                cuda._sleep(200_000_000)
+                a.copy_(source)
+                index = None if given else sorter.argsort(a)
+        else:
+            stream = gpu.cupy.cuda.Stream(non_blocking=True)
+            with stream:
+                busy = gpu.cupy.random.random((6000, 6000), 'f4')
+                for _ in range(8):
+                    busy = busy @ busy
+                a[...] = source
+                index = None if given else sorter.argsort(a)
+        index = sorter.argsort(a, stream=stream) if given else index
+        assert not (stream.query() if isinstance(gpu, Torch) else stream.done)
+        stream.synchronize()
+        assert same(gpu.get(index), order)
+
+
+@needs_gpu
+def test_a_graph_replays_a_sort(gpu):
+    rng = np.random.default_rng(14)
+    a, numbers = gpu.put(np.zeros(1 << 16, 'f4')), gpu.put(np.arange(1 << 16))
+    sorter = DeviceSorter(a, in_place=8)
+    if isinstance(gpu, Torch):
+        graph = gpu.torch.cuda.CUDAGraph()
+        with gpu.torch.cuda.graph(graph):
+            index = sorter.argsort(a)
+            sorter.sort(a, also=[numbers])
+        replay, copy = graph.replay, lambda to, new: to.copy_(gpu.put(new))
+    else:
+        index = gpu.put(np.zeros(1 << 16, 'i4'))
+        stream = gpu.cupy.cuda.Stream(non_blocking=True)
+        with stream:
+            stream.begin_capture()
+            sorter.argsort(a, out=index)
+            sorter.sort(a, also=[numbers])
+            graph = stream.end_capture()
+        replay, copy = lambda: graph.launch(stream), lambda to, new: to.set(new)
+    for _ in range(3):
+        values = rng.integers(0, 999, 1 << 16).astype('f4')
+        order = np.argsort(values, kind='stable')
+        copy(a, values)
+        copy(numbers, np.arange(1 << 16))
+        gpu.wait()
+        replay()
+        gpu.wait()
+        assert gpu.get(index).tolist() == gpu.get(numbers).tolist() == order.tolist()
+        assert same(gpu.get(a), values[order])
+
+
+@needs_gpu
+def test_the_document_has_a_working_example(gpu):
+    if isinstance(gpu, CuPy):
+        pytest.skip('the example is for torch')
+    page = Path(__file__).parents[2] / 'docs/python.md'
+    names = {}
+    exec(re.search(r'```python\n(import recsort, torch.*?)```', page.read_text(), re.DOTALL)[1], names)
+    gpu.wait()
+    column, sorted_keys = gpu.get(names['rows'])[:, 4], gpu.get(names['nearest'])
+    assert (column[1:] <= column[:-1]).all() and column[0] > column[-1]
+    assert same(sorted_keys, np.sort(column)) and same(column[gpu.get(names['ids'])], sorted_keys)
+
+
+@needs_gpu
+def test_tensors_that_are_refused(gpu):
+    if isinstance(gpu, CuPy):
+        pytest.skip('only torch has such')
+    torch = gpu.torch
+    for tensor, message in [
+        (torch.zeros(9, device='cuda', requires_grad=True), 'requires grad'),
+        (torch.zeros(9, device='cuda').to(torch.float8_e4m3fn), 'float8'),
+        (torch.zeros(9, 9, device='cuda').t()[::2], 'not contiguous'),
+        (torch.zeros(9), 'not in the memory of a device'),
+    ]:
+        with pytest.raises(RecsortError, match=message):
+            DeviceSorter('f4', 9).sort(tensor)
+    assert recsort.argsort(torch.tensor([3, 1, 2])).tolist() == [1, 2, 0]  # in the memory of the host

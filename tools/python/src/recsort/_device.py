@@ -1,0 +1,487 @@
+"""Sorting arrays that are in the memory of a GPU, on its streams."""
+
+from __future__ import annotations
+
+import ctypes as c
+import math
+import operator
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from . import _library as lib
+from ._keys import NAN_POLICIES, Column, DType, Key, Part, direct_parts, is_plain, resolve
+from ._library import RecsortError
+from ._schema import Schema
+from ._sorter import Engine, key_descs, schema_of_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import DTypeLike
+
+    from ._keys import Keys
+
+# NumPy lacks bfloat16; torch and others export it so.
+BFLOAT16 = '<V2'
+
+
+class View(NamedTuple):
+    """What an array on a device says of its memory. A row is an element of the first dimension."""
+
+    address: int
+    writable: bool
+    dtype: DType
+    bfloat16: bool
+    length: int
+    row: tuple[int, ...]
+    device: int | None
+
+    @property
+    def size(self) -> int:
+        """Bytes of a row."""
+        return math.prod(self.row) * self.dtype.itemsize
+
+    @property
+    def kind(self) -> tuple[DType, bool, tuple[int, ...]]:
+        return self.dtype, self.bfloat16, self.row
+
+
+def interface_of(a: Any) -> dict[str, Any] | None:
+    """What `a` says of itself if it is in a device's memory; otherwise None."""
+    try:
+        face: dict[str, Any] | None = getattr(a, '__cuda_array_interface__', None)
+    except (RuntimeError, KeyError) as error:  # torch: it needs a gradient, or NumPy has no such dtype
+        raise RecsortError(f'{type(a).__name__} of {a.dtype} is refused: {error}') from None
+    return face
+
+
+def view(a: Any, name: str) -> View:
+    """The memory of an array, if recsort can sort or fill it."""
+    face = interface_of(a)
+    if face is None:
+        raise RecsortError(f'{name} is not in the memory of a device: {type(a).__name__}')
+    text, shape, strides = face['typestr'], tuple(face['shape']), face.get('strides')
+    dtype = np.dtype(text)
+    if dtype.kind == 'V' and face.get('descr', [('', text)])[0][0]:
+        dtype = np.lib.format.descr_to_dtype(face['descr'])
+    if not shape or face.get('mask') is not None:
+        raise RecsortError(f'{name} has no dimension, or a mask')
+    steps = [math.prod(shape[at + 1 :]) * dtype.itemsize for at in range(len(shape))]
+    places = zip(shape, steps, strides or steps)
+    if 0 not in shape and any(size > 1 and step != own for size, step, own in places):
+        raise RecsortError(f'{name} is not contiguous; make a copy that is')
+    address, read_only = face['data']
+    return View(address or 0, not read_only, dtype, text == BFLOAT16, shape[0], shape[1:], device_of(a))
+
+
+def device_of(a: Any) -> int | None:
+    """The number of an array's device, if it tells."""
+    device = getattr(a, 'device', None)
+    numbers = (getattr(device, name, None) for name in ('index', 'id'))
+    return next((number for number in numbers if isinstance(number, int)), None)
+
+
+def handle_of(stream: Any) -> int:
+    """The cudaStream_t of a stream, as a number."""
+    if hasattr(stream, '__cuda_stream__'):
+        return int(stream.__cuda_stream__()[1])
+    try:
+        return operator.index(getattr(stream, 'cuda_stream', getattr(stream, 'ptr', stream)))
+    except TypeError:
+        raise RecsortError(f'stream is a {type(stream).__name__}, not a CUDA stream') from None
+
+
+class Address:
+    """A cudaStream_t as an object, for from_external of CuPy."""
+
+    def __init__(self, stream: int) -> None:
+        self.stream = stream
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.stream
+
+
+class Library:
+    """What an array's library does: streams and memory. This one is for libraries not known here."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def current(self) -> int:
+        """The stream on which the library works now."""
+        stream = (interface_of(self.array) or {}).get('stream')
+        if stream is None:
+            raise RecsortError(f'give stream=; {type(self.array).__name__} does not tell it')
+        return int(stream)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any, stream: int) -> Any:
+        """A new array; `dtype` is one of the library or the name of an integer."""
+        raise RecsortError(f'give out=; no array like a {type(self.array).__name__} can be made')
+
+    def waiter(self, stream: Any) -> Callable[[], None]:
+        """What waits for a stream: the one that the user gave; None: the current one."""
+        if not hasattr(stream, 'synchronize'):
+            raise RecsortError('give stream= with a method synchronize, or use a DeviceSorter')
+        return stream.synchronize  # type: ignore[no-any-return]
+
+
+class Torch(Library):
+    def __init__(self, array: Any) -> None:
+        super().__init__(array)
+        self.torch: Any = sys.modules['torch']
+
+    def current(self) -> int:
+        return int(self.torch.cuda.current_stream(self.array.device).cuda_stream)
+
+    def external(self, stream: int) -> Any:
+        cuda, device = self.torch.cuda, self.array.device
+        return cuda.ExternalStream(stream, device) if stream else cuda.default_stream(device)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any, stream: int) -> Any:
+        # The allocator gives memory that was freed to later work on the stream it was allocated on.
+        # As that is the stream of the sort, record_stream is not needed.
+        dtype = getattr(self.torch, dtype) if isinstance(dtype, str) else dtype
+        with self.torch.cuda.stream(self.external(stream)):
+            return self.torch.empty(shape, dtype=dtype, device=self.array.device)
+
+    def waiter(self, stream: Any) -> Callable[[], None]:
+        own = self.external(self.current() if stream is None else handle_of(stream))
+        return own.synchronize  # type: ignore[no-any-return]
+
+
+class CuPy(Library):
+    def __init__(self, array: Any) -> None:
+        super().__init__(array)
+        self.cupy: Any = sys.modules['cupy']
+
+    def current(self) -> int:
+        return int(self.cupy.cuda.get_current_stream(self.array.device.id).ptr)
+
+    def external(self, stream: int) -> Any:
+        cuda = self.cupy.cuda
+        if not stream:
+            return cuda.Stream.null
+        if hasattr(cuda.Stream, 'from_external'):  # from CuPy 14 on
+            return cuda.Stream.from_external(Address(stream))
+        return cuda.ExternalStream(stream, self.array.device.id)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any, stream: int) -> Any:
+        # As torch's, the pool gives memory to later work on the stream it was allocated on.
+        with self.array.device, self.external(stream):
+            return self.cupy.empty(shape, dtype)
+
+    def waiter(self, stream: Any) -> Callable[[], None]:
+        own = self.external(self.current() if stream is None else handle_of(stream))
+
+        def wait() -> None:
+            with self.array.device:  # the default stream is that of the current device
+                own.synchronize()
+
+        return wait
+
+
+def library_of(array: Any) -> Library:
+    """The library of an array. None is imported: it made the array."""
+    names = {base.__module__.partition('.')[0] for base in type(array).__mro__}
+    return (Torch if 'torch' in names else CuPy if 'cupy' in names else Library)(array)
+
+
+def column_names(keys: Any) -> Keys:
+    """Keys of rows: numbers of columns become their names."""
+    if keys is None:
+        return None
+    keys = [keys] if isinstance(keys, (str, int)) else list(keys)
+    if any(isinstance(key, int) and key < 0 for key in keys):
+        raise RecsortError('a column counts from 0; write "-2", as a text, to let column 2 descend')
+    return [str(key) for key in keys]
+
+
+def is_direct(key: Key, nan: str) -> bool:
+    """Whether the library's order of such values is the one that is wanted, whatever they are."""
+    missing = {'c': np.nan, 'M': 'NaT', 'm': 'NaT'}.get(key.dtype.kind, 0)
+    return is_plain(Column(np.full(1, missing).astype(key.dtype), key.descending, nan))
+
+
+def parts_on_device(dtype: DType, bfloat16: bool, keys: Keys, reverse: bool, nan: str) -> list[Part]:
+    """What the library compares in records on a device, whose values nobody looks at before."""
+    if nan not in NAN_POLICIES or nan == 'error':
+        raise RecsortError(f'nan={nan!r}; on a device it is "last", "first" or "total"')
+    found = resolve(dtype, keys, reverse)
+    for key in found:
+        if not bfloat16 and not is_direct(key, nan):
+            where = f'key "{key.path}"' if key.path else 'the array'
+            raise RecsortError(f'{where}: {key.dtype} has no order on a device with nan="{nan}"')
+    parts = direct_parts(found, nan)
+    if not parts:
+        raise RecsortError('on a device, keys must not overlap, and have at least one byte')
+    return [part._replace(type='bfloat16', nan=nan) for part in parts] if bfloat16 else parts
+
+
+class DeviceSorter:
+    """Sorts arrays in a GPU's memory, as often as you like, in memory that it keeps.
+
+    An array is anything with `__cuda_array_interface__`: a tensor of torch, an array of CuPy, Numba,
+    JAX and others. It is contiguous and sorted where it is: nothing is copied to the host. Each
+    element of its first dimension is a record.
+
+    `records` says what records are:
+    - an array: those to come are like it, in dtype and in all dimensions but the first. With two
+      dimensions the columns are the fields of a record, and `keys` are their numbers: `[4, "-0"]`
+      sorts by column 4, then by column 0 descending. torch's bfloat16 is known.
+    - a structured dtype of NumPy or a Schema: the rows of an array have as many bytes, such as uint8
+      with the shape (n, size), or structured arrays of CuPy. `keys` are as for Sorter.
+    - any other dtype, such as "f4" or ("f4", 5): the arrays have one dimension, or two.
+
+    `most` is the largest number of records that a sort may have; None: as many as in the array
+    `records`. `in_place` is the size in bytes of the largest element that is moved in place; by
+    default that of a record, and 0 if nothing is. `index_bits`, 32 or 64, is the size of indices.
+    `most_segments` and `most_in_segment` are limits for `segments`; the latter may be 0: not known.
+    `device` is the number of the GPU: by default that of the array `records`, otherwise the one that
+    is current in the thread. `reverse`, `nan` (but for "error"), `algorithm` and `plugin_options` are
+    as for Sorter. Keys have at most 128 bits in all.
+
+    Making a sorter allocates all its memory and waits for the device. A sort enqueues work on a
+    stream and returns: it does not wait and, if you give it the arrays to fill, does not allocate.
+    So a graph may capture it; keep the sorter as long as the graph runs. `stream` is a stream of
+    torch or CuPy, one with `__cuda_stream__`, or its address; by default it is the one that is
+    current in the library of the array. As for any work on another stream, you see to it that the
+    arrays are complete before, and are neither freed nor written meanwhile. Sorts of one sorter use
+    the same memory: order them if they are on several streams.
+
+    Raises RecsortError (a ValueError) for what is refused, also if there is no GPU or it fails, and
+    MemoryError. Several threads may use one sorter.
+    """
+
+    def __init__(
+        self,
+        records: DTypeLike | Schema | Any,
+        most: int | None = None,
+        keys: str | int | Sequence[str | int] | None = None,
+        *,
+        reverse: bool = False,
+        nan: str = 'last',
+        in_place: int | None = None,
+        index_bits: int = 32,
+        most_segments: int = 0,
+        most_in_segment: int = 0,
+        device: int | None = None,
+        algorithm: str | None = None,
+        plugin: str | None = None,
+        plugin_options: Mapping[str, str] | None = None,
+    ) -> None:
+        if keys is not None and not isinstance(keys, int) and not len(keys):
+            raise RecsortError('keys is empty; leave it out to sort by everything')
+        example = None
+        if not isinstance(records, (Schema, np.dtype, str)) and interface_of(records) is not None:
+            example = view(records, 'records')
+        if most is None and example is None:
+            raise RecsortError('most is missing: the largest number of records of a sort')
+        most = max(example.length, 1) if example and most is None else operator.index(most or 0)
+        device = example.device if example and device is None else device
+        number = {} if device is None else {'device': str(device)}
+        engine = Engine(0, plugin, algorithm, {**number, **(plugin_options or {})})
+        self._lock = threading.Lock()
+        self.device = device
+        self._kind: tuple[DType, bool, tuple[int, ...]] | None = None
+        if isinstance(records, Schema):
+            if nan != 'last':
+                raise RecsortError('the keys of a schema say themselves where NaN goes')
+            schema, self._size = records._handle, records.dtype.itemsize
+            options = engine.options(key_descs(column_names(keys)), reverse)
+        else:
+            dtype, bfloat16, row = example.kind if example else (np.dtype(records), False, ())
+            if dtype.subdtype:
+                dtype, row = dtype.subdtype
+            self._size = math.prod(row) * dtype.itemsize
+            if dtype.names is None:
+                self._kind = dtype, bfloat16, row
+            if len(row) > 1 or row and dtype.names is not None:
+                raise RecsortError('records have one dimension, or two if all fields are of one dtype')
+            if row:
+                dtype = np.dtype([(str(column), dtype) for column in range(row[0])])
+            parts = parts_on_device(dtype, bfloat16, column_names(keys), reverse, nan)
+            schema, options = schema_of_parts(self._size, parts), engine.options()
+        self._index_size = index_bits // 8
+        limits = lib.DeviceLimits(
+            struct_size=c.sizeof(lib.DeviceLimits),
+            most_records=max(most, 0),
+            most_in_place=self._size if in_place is None else in_place,
+            most_segments=most_segments,
+            most_in_segment=most_in_segment,
+            index_bits=index_bits,
+        )
+        self._handle = lib.Handle(
+            lib.device_sorter_create,
+            lib.device_sorter_destroy,
+            schema,
+            c.byref(options),
+            c.byref(limits),
+        )
+
+    @property
+    def memory(self) -> int:
+        """The bytes of device memory that the sorter holds."""
+        return int(lib.device_sorter_memory(self._handle))
+
+    def sort(
+        self,
+        a: Any,
+        *,
+        out: Any = None,
+        index: Any = None,
+        also: Sequence[Any] = (),
+        segments: Any = None,
+        stream: Any = None,
+    ) -> Any:
+        """Enqueues a sort of `a` in place, or into `out`, and returns the one that will be sorted.
+
+        `out` is like `a` and shares no memory with it. `index`, of int32 or int64 as `index_bits`
+        says, gets the indices that sort `a`. `also` are arrays with as many elements, which are moved
+        as the records are: an array, in place, or a pair (from, to). `segments` are offsets, of 32 or
+        64 bits: records from each one to the next are sorted by themselves.
+        Raises RecsortError if an array does not fit or cannot be written.
+        """
+        self._start(a, a if out is None else out, index, also, segments, 0, stream)
+        return a if out is None else out
+
+    def argsort(self, a: Any, *, out: Any = None, segments: Any = None, stream: Any = None) -> Any:
+        """Enqueues a search for the indices that sort `a`, and returns them.
+
+        They are in `out`, or in a new array of the library of `a`, int32 or int64 as `index_bits`
+        says. `a` does not change. `segments` is as for `sort`. Raises RecsortError.
+        """
+        if out is None:
+            count, name = view(a, 'the array').length, f'int{8 * self._index_size}'
+            out = library_of(a).empty((count,), name, self._stream(a, stream))
+        self._start(a, None, out, (), segments, 0, stream)
+        return out
+
+    def top(
+        self,
+        a: Any,
+        n: int,
+        *,
+        out: Any = None,
+        index: Any = None,
+        also: Sequence[Any] = (),
+        stream: Any = None,
+    ) -> Any:
+        """Enqueues a search for the first `n` records in order, all if there are fewer; returns them.
+
+        They are in `out`, or in a new array of the library of `a`, which does not change. `out`,
+        `index` and what pairs of `also` go to have as many elements. Few of many are selected without
+        sorting the others. Raises RecsortError.
+        """
+        n = operator.index(n)
+        if n < 0:
+            raise RecsortError(f'n is {n}; give the number of records')
+        found = view(a, 'the array')
+        n = min(n, found.length)
+        if out is None:
+            out = library_of(a).empty((n, *found.row), a.dtype, self._stream(a, stream))
+        if n:
+            self._start(a, out, index, also, None, n, stream)
+        return out
+
+    def check(self) -> None:
+        """Reports what sorts have found since the last call. Wait for their stream first.
+
+        Raises RecsortError if a record had an invalid value of an enum, if a segment was longer than
+        `most_in_segment`, or if the result of a sort of many records is wrong.
+        """
+        with self._lock:
+            lib.device_check(self._handle)
+
+    def set_parameter(self, name: str, values: Sequence[float]) -> None:
+        """As Sorter.set_parameter, for sorts that are enqueued from now on."""
+        point = (c.c_double * len(values))(*values)
+        with self._lock:
+            lib.device_set_parameter(self._handle, name.encode(), point, len(values))
+
+    def _stream(self, a: Any, stream: Any) -> int:
+        return library_of(a).current() if stream is None else handle_of(stream)
+
+    def _records(self, a: Any, name: str) -> View:
+        """The memory of an array that has this sorter's records."""
+        found = view(a, name)
+        if found.size != self._size if self._kind is None else found.kind != self._kind:
+            own = f'of {self._size} bytes' if self._kind is None else show(*self._kind)
+            raise RecsortError(f'{name} has records {show(*found.kind)}; the sorter is for those {own}')
+        return found
+
+    def _start(
+        self,
+        a: Any,
+        out: Any,
+        index: Any,
+        also: Sequence[Any],
+        segments: Any,
+        head: int,
+        stream: Any,
+    ) -> None:
+        source = self._records(a, 'the array')
+        count = head or source.length
+        job = lib.DeviceJob(
+            struct_size=c.sizeof(lib.DeviceJob),
+            stream=self._stream(a, stream),
+            count=source.length,
+            records=source.address,
+            head=head,
+        )
+        views = [source]
+        if out is not None:
+            name = 'the array' if out is a else 'out'
+            views.append(target(self._records(out, name), name, count))
+            job.sorted = views[-1].address
+        if index is not None:
+            views.append(target(integers(index, 'index', [self._index_size]), 'index', count))
+            job.permutation = views[-1].address
+        moves = [moved(one, source.length, count) for one in also]
+        views += [side for pair in moves for side in pair]
+        arrays = (lib.DeviceArray(one.address, to.address, one.size) for one, to in moves)
+        job.arrays = (lib.DeviceArray * len(moves))(*arrays)
+        job.array_count = len(moves)
+        if segments is not None:
+            views.append(integers(segments, 'segments', [4, 8]))
+            job.offsets, job.offset_bits = views[-1].address, 8 * views[-1].size
+            job.segment_count = max(views[-1].length - 1, 0)
+        numbers = {one.device for one in views if one.device is not None}
+        if len(numbers | {self.device} - {None}) > 1:
+            raise RecsortError(f'arrays on the devices {numbers}; the sorter is on {self.device}')
+        with self._lock:
+            lib.device_sort(self._handle, c.byref(job))
+
+
+def show(dtype: DType, bfloat16: bool, row: tuple[int, ...]) -> str:
+    name = 'bfloat16' if bfloat16 else str(dtype)
+    return f'of {name}' + (f' with the shape {row}' if row else '')
+
+
+def target(found: View, name: str, count: int) -> View:
+    """A view that is written."""
+    if found.length != count:
+        raise RecsortError(f'{name} has {found.length} elements, not {count}')
+    if not found.writable:
+        raise RecsortError(f'{name} is read-only')
+    return found
+
+
+def moved(also: Any, length: int, count: int) -> tuple[View, View]:
+    """Where rows are moved from, and to where."""
+    one, to = also if isinstance(also, tuple) else (also, also)
+    source, own = view(one, 'also'), target(view(to, 'also'), 'also', count)
+    if source.length != length or source.kind != own.kind:
+        raise RecsortError('also: an array has a row for each record, and a pair is alike')
+    return source, own
+
+
+def integers(a: Any, name: str, sizes: list[int]) -> View:
+    """A view of indices or offsets."""
+    found = view(a, name)
+    if found.row or found.dtype.kind not in 'iu' or found.dtype.itemsize not in sizes:
+        bits = ' or '.join(str(8 * size) for size in sizes)
+        raise RecsortError(f'{name} has one dimension, of integers of {bits} bits')
+    return found

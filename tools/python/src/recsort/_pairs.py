@@ -1,0 +1,165 @@
+"""Sorting keys with values that are in the memory of a GPU, on its streams."""
+
+from __future__ import annotations
+
+import ctypes as c
+from typing import TYPE_CHECKING, Any
+
+from . import _library as lib
+from ._device import View, handle_of, integers, library_of, target, view
+from ._keys import types_of
+from ._library import RecsortError
+from ._sorter import Engine
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class DevicePairs:
+    """Sorts keys, with values or to find their indices, in arrays in a GPU's memory.
+
+    Arrays are as for DeviceSorter, with one dimension. Keys are int, uint or float of 32 or 64 bits;
+    values are of any type of so many bits. Each sort takes working memory from the library of the
+    keys, torch or CuPy, on the stream of the sort: so it is free for other work behind the sort.
+
+    `device` is the number of the GPU; by default the one that is current in the thread. `algorithm`,
+    `plugin` and `plugin_options` are as for Sorter. Making this waits for the device. A sort enqueues
+    work on a stream and returns; a graph may capture it. Keep this object as long as the graph runs.
+    `stream` is as for DeviceSorter. Several threads may use one object.
+    Raises RecsortError (a ValueError) for what is refused, also if there is no GPU or it fails.
+    """
+
+    def __init__(
+        self,
+        *,
+        device: int | None = None,
+        algorithm: str | None = None,
+        plugin: str | None = None,
+        plugin_options: Mapping[str, str] | None = None,
+    ) -> None:
+        number = {} if device is None else {'device': str(device)}
+        options = Engine(0, plugin, algorithm, {**number, **(plugin_options or {})}).options()
+        self.device = device
+        self._handle = lib.Handle(lib.device_pairs_create, lib.device_pairs_destroy, c.byref(options))
+
+    def sort(
+        self,
+        keys: Any,
+        values: Any = None,
+        *,
+        keys_out: Any = None,
+        values_out: Any = None,
+        descending: bool = False,
+        nan: str = 'last',
+        bits: tuple[int, int] = (0, 0),
+        workspace: Any = None,
+        stream: Any = None,
+    ) -> tuple[Any, Any]:
+        """Enqueues a stable sort, and returns the sorted keys and their values.
+
+        Without `values` these are the indices that sort the keys, int32 or what `values_out` is. The
+        results are in `keys_out` and `values_out`, which may be `keys` and `values`, or in new arrays
+        of the library of `keys`. `nan` is "last", "first" or "total". Only the bits from `bits[0]` on
+        and below `bits[1]` are compared, 0: all above; fewer are sorted faster. `workspace` is an
+        array of bytes that overlaps no other; by default a new one. Raises RecsortError.
+        """
+        if keys_out is None:
+            keys_out = self._like(keys, keys.dtype, stream)
+        if values_out is None:
+            values_out = self._like(keys, 'int32' if values is None else values.dtype, stream)
+        self._start(keys, keys_out, values, values_out, descending, nan, bits, workspace, stream)
+        return keys_out, values_out
+
+    def argsort(
+        self,
+        keys: Any,
+        *,
+        out: Any = None,
+        descending: bool = False,
+        nan: str = 'last',
+        bits: tuple[int, int] = (0, 0),
+        workspace: Any = None,
+        stream: Any = None,
+    ) -> Any:
+        """Enqueues a search for the indices that sort the keys, and returns them.
+
+        They are in `out`, of int32 or int64, or in a new array of int32. The rest is as for `sort`.
+        """
+        if out is None:
+            out = self._like(keys, 'int32', stream)
+        self._start(keys, None, None, out, descending, nan, bits, workspace, stream)
+        return out
+
+    def check(self) -> None:
+        """Reports what sorts have found since the last call. Wait for their streams first.
+
+        Raises RecsortError if the result of a sort of many pairs is wrong.
+        """
+        lib.device_pairs_check(self._handle)
+
+    def _like(self, keys: Any, dtype: Any, stream: Any) -> Any:
+        library = library_of(keys)
+        on = library.current() if stream is None else handle_of(stream)
+        return library.empty((view(keys, 'keys').length,), dtype, on)
+
+    def _start(
+        self,
+        keys: Any,
+        keys_out: Any,
+        values: Any,
+        values_out: Any,
+        descending: bool,
+        nan: str,
+        bits: tuple[int, int],
+        workspace: Any,
+        stream: Any,
+    ) -> None:
+        source, library = view(keys, 'keys'), library_of(keys)
+        if nan not in lib.NAN:
+            raise RecsortError(f'nan={nan!r}; for pairs it is "last", "first" or "total"')
+        job = lib.DevicePairsJob(
+            struct_size=c.sizeof(lib.DevicePairsJob),
+            stream=library.current() if stream is None else handle_of(stream),
+            count=source.length,
+            type=key_type(source),
+            order=descending,
+            nan=lib.NAN[nan],
+            begin_bit=bits[0],
+            end_bit=bits[1],
+            keys_in=source.address,
+        )
+        views = [source]
+        if keys_out is not None:
+            views.append(alike(keys_out, 'keys_out', source, source.length))
+            job.keys_out = views[-1].address
+        if values is None:
+            to = target(integers(values_out, 'the array of indices', [4, 8]), 'it', source.length)
+        else:
+            views.append(view(values, 'values'))
+            to = alike(values_out, 'values_out', views[-1], source.length)
+            job.values_in = views[-1].address
+        views.append(to)
+        job.value_bits, job.values_out = 8 * to.size, to.address
+        numbers = {one.device for one in views if one.device is not None}
+        if len(numbers | {self.device} - {None}) > 1:
+            raise RecsortError(f'arrays on the devices {numbers}; the pairs are on {self.device}')
+        size = c.c_size_t()
+        lib.device_pairs_workspace(self._handle, c.byref(job), c.byref(size))
+        if workspace is None:
+            workspace = library.empty((max(size.value, 1),), 'uint8', job.stream or 0)
+        room = view(workspace, 'workspace')
+        lib.device_pairs_sort(self._handle, c.byref(job), room.address, room.length * room.size)
+
+
+def key_type(keys: View) -> int:
+    """The library's type of keys."""
+    if keys.row or keys.dtype.kind not in 'iuf' or not keys.dtype.isnative:
+        raise RecsortError(f'keys have one dimension, of numbers, not {keys.dtype}')
+    return lib.TYPE[types_of(keys.dtype)[0][0]]
+
+
+def alike(a: Any, name: str, source: View, count: int) -> View:
+    found = target(view(a, name), name, count)
+    if found.kind != source.kind or source.length != count or source.row:
+        raise RecsortError(f'{name} is an array like the one that it is sorted from, of one dimension')
+    return found
