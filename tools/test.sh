@@ -55,7 +55,7 @@ configure() { # NAME
     # gcc gives false warnings in code that it sanitizes.
     sanitize) kind='-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DRECSORT_SANITIZE=address,undefined -DRECSORT_WERROR=OFF' ;;
     *-thread) kind='-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DRECSORT_SANITIZE=thread,undefined' ;;
-    coverage) kind='-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DRECSORT_COVERAGE=ON' ;;
+    coverage) kind='-DCMAKE_BUILD_TYPE=Debug -DRECSORT_COVERAGE=ON' ;;
     *) kind='-DCMAKE_BUILD_TYPE=Release' ;;
   esac
   # Unquoted: each is several words.
