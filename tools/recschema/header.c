@@ -192,9 +192,10 @@ static void print_remarks(const recsort_field *field)
   const bool big = info->size > 1 && field->endian == RECSORT_BIG_ENDIAN &&
                    info->type_class != RECSORT_CLASS_BYTES;
   const bool renamed = !is_identifier(field->name);
+  const char *const scale = recsort_field_scale(field);
   const bool is_named = is_short_float || info->type_class == RECSORT_CLASS_TIME ||
                         (info->type_class == RECSORT_CLASS_BYTES && info->size > 1);
-  if (!is_named && !big && !renamed) return;
+  if (!is_named && !big && !renamed && !scale) return;
   printf(" /*");
   if (renamed) {
     printf(" \"");
@@ -203,6 +204,7 @@ static void print_remarks(const recsort_field *field)
   }
   if (is_named) printf(" %s", info->name);
   if (big) printf(" big-endian");
+  if (scale) printf(" times %s", scale);
   printf(" */");
 }
 
