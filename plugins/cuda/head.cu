@@ -107,42 +107,27 @@ DEVICE_INLINE uint64_t column_of(const matrix &shape, uint64_t record)
  * several loads are in flight. */
 enum reading { WORDS_OF_4, WORDS_OF_8, FIELDS, COMPUTED };
 
-reading reading_of(const records_program &program, const void *records)
+reading reading_of(const records_program &program)
 {
-  const recsort_key_step &step = program.steps[0];
-  const uint64_t aligned = (uintptr_t)records | program.record_size | step.offset;
   if (has_computed(&program)) return COMPUTED;
-  if (program.step_count > 1 || aligned % step.bytes != 0) return FIELDS;
-  return step.bytes == 4 ? WORDS_OF_4 : step.bytes == 8 ? WORDS_OF_8 : FIELDS;
+  return program.word.bytes == 4 ? WORDS_OF_4 : program.word.bytes == 8 ? WORDS_OF_8 : FIELDS;
 }
 
 /* What is loaded of a record; the rest is loaded with its pair. */
 template <reading How> DEVICE_INLINE uint64_t load_word(const read_args &args, uint64_t at)
 {
-  const recsort_key_step &step = args.program.steps[0];
-  const unsigned char *const from = args.records + at * args.program.record_size + step.offset;
+  const unsigned char *const from =
+      args.records + at * args.program.record_size + args.program.word.offset;
   if (How == WORDS_OF_4) return *(const uint32_t *)from;
   if (How == WORDS_OF_8) return *(const uint64_t *)from;
   return 0;
 }
 
-DEVICE_INLINE uint64_t turn_bytes(uint64_t word, uint32_t bytes)
-{
-  uint64_t turned = 0;
-  for (uint32_t i = 0; i < bytes; i++, word >>= 8)
-    turned = turned << 8 | (word & 0xff);
-  return turned;
-}
-
 template <reading How>
 DEVICE_INLINE pair pair_with(const read_args &args, uint64_t at, uint64_t word, bool *valid)
 {
-  const recsort_key_step &step = args.program.steps[0];
-  if (How == WORDS_OF_4 || How == WORDS_OF_8) {
-    const bool big = step.flags & RECSORT_KEY_BIG_ENDIAN;
-    if (big != key_host_is_big_endian()) word = turn_bytes(word, How == WORDS_OF_4 ? 4 : 8);
-    return {{at, key_code(&step, word, valid), 0}};
-  }
+  if (How == WORDS_OF_4) return {{at, word_code_32(&args.program.word, (uint32_t)word), 0}};
+  if (How == WORDS_OF_8) return {{at, word_code_64(&args.program.word, word), 0}};
   const records_key key =
       make_key(&args.program, How == COMPUTED, args.records + at * args.program.record_size, valid);
   return {{at, key.words[0], key.words[1]}};
@@ -327,6 +312,27 @@ DEVICE_INLINE interval survey(const pair *from, uint64_t count, pair *shared)
   return first_interval(least, greatest);
 }
 
+/* Adds 1 to counts[digit] for each lane that has a digit below DIGITS. Many pairs have the same
+ * one, so those of a warp are added at once. By all lanes of a warp. */
+DEVICE_INLINE void count_digit(uint32_t *counts, uint32_t digit)
+{
+  const uint32_t alike = device_match(digit);
+  if (digit < DIGITS && threadIdx.x % WARP_SIZE == device_first_lane(alike))
+    (void)device_add32(&counts[digit], device_popc(alike));
+}
+
+/* Takes a place for each lane that wants one, from *taken on. By all lanes of a warp. */
+DEVICE_INLINE uint64_t take_place(uint64_t *taken, bool wanted)
+{
+  const uint32_t takers = device_ballot(wanted), lane = threadIdx.x % WARP_SIZE;
+  if (takers == 0) return 0;
+  const uint32_t first = device_first_lane(takers);
+  uint64_t place = 0;
+  if (lane == first) place = device_add64(taken, device_popc(takers));
+  place = __shfl_sync(UINT32_MAX, place, first);
+  return place + device_popc(takers & ((1u << lane) - 1));
+}
+
 /* Keeps the first `head` pairs, or up to SLACK times as many; all if there are no more. One block.
  */
 __global__ void __launch_bounds__(narrow_args::max_threads)
@@ -335,7 +341,7 @@ __global__ void __launch_bounds__(narrow_args::max_threads)
   DEVICE_SHARED_ARRAY(pair, shared, narrow_args::max_threads);
   DEVICE_SHARED_ARRAY(uint32_t, counts, DIGITS);
   DEVICE_SHARED_ARRAY(interval, range, 1);
-  DEVICE_SHARED_ARRAY(uint32_t, kept, 1);
+  DEVICE_SHARED_ARRAY(uint64_t, kept, 1);
   device_await_before();
   const uint64_t count = args.from_count ? *args.from_count : args.all;
   interval first = {pair_of(0), pair_of(UINT64_MAX), 0, 0, true};
@@ -349,18 +355,25 @@ __global__ void __launch_bounds__(narrow_args::max_threads)
     if (threadIdx.x < DIGITS) counts[threadIdx.x] = 0;
     __syncthreads();
     DEVICE_UNROLL_BY_4
-    for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
-      const pair one = args.from[i];
-      if (!is_less(one, range->low) && !is_less(range->high, one))
-        device_add32(&counts[digit_of(one, range->shift)], 1);
+    for (uint64_t begin = 0; begin < count; begin += blockDim.x) {
+      const uint64_t i = begin + threadIdx.x;
+      const pair one = args.from[plan_min(i, count - 1)];
+      const bool inside = i < count && !is_less(one, range->low) && !is_less(range->high, one);
+      count_digit(counts, inside ? digit_of(one, range->shift) : (uint32_t)DIGITS);
     }
     __syncthreads();
     if (threadIdx.x < WARP_SIZE) choose_digit(range, counts, args.head);
     __syncthreads();
   }
   const pair high = range->high;
-  for (uint64_t i = threadIdx.x; i < count; i += blockDim.x)
-    if (!is_less(high, args.from[i])) args.to[device_add32(kept, 1)] = args.from[i];
+  DEVICE_UNROLL_BY_4
+  for (uint64_t begin = 0; begin < count; begin += blockDim.x) {
+    const uint64_t i = begin + threadIdx.x;
+    const pair one = args.from[plan_min(i, count - 1)];
+    const bool keeps = i < count && !is_less(high, one);
+    const uint64_t place = take_place(kept, keeps);
+    if (keeps) args.to[place] = one;
+  }
   __syncthreads();
   if (threadIdx.x != 0) return;
   *args.to_count = *kept;
@@ -393,12 +406,8 @@ __global__ void __launch_bounds__(collect_args::max_threads)
       pair one = pair_of(UINT64_MAX);
       if (at < shape.count) one = read_pair<How>(args.from, at, &valid);
       const bool taken = at < shape.count && !is_less(bound, one);
-      const uint32_t takers = device_ballot(taken), lane = threadIdx.x % WARP_SIZE;
-      uint64_t place = 0;
-      if (takers && lane == device_first_lane(takers))
-        place = device_add64(args.to.collected_count, device_popc(takers));
-      if (takers) place = __shfl_sync(UINT32_MAX, place, device_first_lane(takers));
-      if (taken) args.to.collected[place + device_popc(takers & ((1u << lane) - 1))] = one;
+      const uint64_t place = take_place(args.to.collected_count, taken);
+      if (taken) args.to.collected[place] = one;
     }
   }
 }
@@ -464,11 +473,10 @@ uint64_t divide(const matrix &shape, uint64_t head, char *memory, workspace *wor
 }
 
 template <reading How>
-device_status find(const device_head *job, const matrix &shape, const workspace &work)
+device_status find(const device_head *job, const read_args &from, const workspace &work)
 {
-  const read_args from = {*job->program, (const unsigned char *)job->records, job->facts, shape};
   const minima_args minima = {from, work};
-  const narrow_args groups = {work.minima,       NULL,       shape.columns, work.chosen,
+  const narrow_args groups = {work.minima,       NULL,       from.shape.columns, work.chosen,
                               work.chosen_count, work.bound, job->head};
   const collect_args collected = {from, work};
   const narrow_args records = {
@@ -476,7 +484,7 @@ device_status find(const device_head *job, const matrix &shape, const workspace 
   const rank_args ranked = {work.last, work.last_count, job->head, job->order, job->index_bits};
   const uint64_t most = SLACK * job->head, warps = rank_args::max_threads / WARP_SIZE;
   void *const on = job->stream;
-  device_status status = device_launch(find_minima<How>, shape.columns / STRIP,
+  device_status status = device_launch(find_minima<How>, from.shape.columns / STRIP,
                                        minima_args::max_threads, 0, on, minima);
   if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, groups);
   if (!status)
@@ -505,15 +513,17 @@ device_status device_head_find(const device_head *job)
 {
   const matrix shape = shape_of(job->count);
   workspace work;
+  const read_args from = {program_at(job->program, job->records),
+                          (const unsigned char *)job->records, job->facts, shape};
   (void)divide(shape, job->head, (char *)job->memory, &work);
-  switch (reading_of(*job->program, job->records)) {
+  switch (reading_of(from.program)) {
   case WORDS_OF_4:
-    return find<WORDS_OF_4>(job, shape, work);
+    return find<WORDS_OF_4>(job, from, work);
   case WORDS_OF_8:
-    return find<WORDS_OF_8>(job, shape, work);
+    return find<WORDS_OF_8>(job, from, work);
   case FIELDS:
-    return find<FIELDS>(job, shape, work);
+    return find<FIELDS>(job, from, work);
   default:
-    return find<COMPUTED>(job, shape, work);
+    return find<COMPUTED>(job, from, work);
   }
 }

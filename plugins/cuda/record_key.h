@@ -28,10 +28,67 @@ static inline bool has_computed(const records_program *program)
   return false;
 }
 
+/* Sets `word` of a program for records at `records`. */
+static inline records_program program_at(const records_program *program, const void *records)
+{
+  records_program own = *program;
+  const recsort_key_step *const step = &program->steps[0];
+  const uint64_t all = key_mask(step->width), sign = (all >> 1) + 1;
+  const uint64_t turn = step->flags & RECSORT_KEY_DESCENDING ? all : 0;
+  const uint64_t aligned = (uintptr_t)records | program->record_size | step->offset;
+  const bool native = !(step->flags & RECSORT_KEY_BIG_ENDIAN) == !key_host_is_big_endian();
+  const bool is_float = step->kind == RECSORT_KEY_FLOAT;
+  const bool is_number =
+      is_float || step->kind == RECSORT_KEY_SIGNED || step->kind == RECSORT_KEY_UNSIGNED;
+  memset(&own.word, 0, sizeof own.word);
+  if (program->step_count != 1 || !is_number || !native || (step->bytes != 4 && step->bytes != 8) ||
+      step->width != 8 * step->bytes || aligned % step->bytes != 0)
+    return own;
+  own.word.bytes = step->bytes;
+  own.word.offset = step->offset;
+  own.word.negative = is_float ? sign : 0;
+  own.word.if_set = all ^ turn;
+  own.word.if_clear = (step->kind == RECSORT_KEY_UNSIGNED ? 0 : sign) ^ turn;
+  if (is_float && !(step->flags & RECSORT_KEY_NAN_TOTAL)) {
+    own.word.magnitude = all ^ sign;
+    own.word.infinity = step->limit;
+    own.word.nan_code = step->flags & RECSORT_KEY_NAN_FIRST ? 0 : all;
+  }
+  return own;
+}
+
+/* What key_code makes of the word. */
+DEVICE_INLINE uint32_t word_code_32(const records_word *how, uint32_t word)
+{
+  const uint32_t magnitude = word & (uint32_t)how->magnitude;
+  const bool special = how->magnitude != 0;
+  if (special && magnitude > (uint32_t)how->infinity) return (uint32_t)how->nan_code;
+  if (special && magnitude == 0) word = 0;
+  return word ^ (uint32_t)(word & (uint32_t)how->negative ? how->if_set : how->if_clear);
+}
+
+DEVICE_INLINE uint64_t word_code_64(const records_word *how, uint64_t word)
+{
+  const uint64_t magnitude = word & how->magnitude;
+  const bool special = how->magnitude != 0;
+  if (special && magnitude > how->infinity) return how->nan_code;
+  if (special && magnitude == 0) word = 0;
+  return word ^ (word & how->negative ? how->if_set : how->if_clear);
+}
+
 DEVICE_INLINE records_key make_key(const records_program *program, bool computed,
                                    const unsigned char *record, bool *valid)
 {
   records_key key = {{0, 0}};
+  const unsigned char *const word = record + program->word.offset;
+  if (program->word.bytes == 4) {
+    key.words[0] = word_code_32(&program->word, *(const uint32_t *)(const void *)word);
+    return key;
+  }
+  if (program->word.bytes == 8) {
+    key.words[0] = word_code_64(&program->word, *(const uint64_t *)(const void *)word);
+    return key;
+  }
   for (uint32_t s = 0; s < program->step_count; s++) {
     const recsort_key_step *const step = &program->steps[s];
     const uint64_t code = computed ? key_step(step, record, valid) : key_field(step, record, valid);

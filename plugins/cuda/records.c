@@ -82,7 +82,8 @@ typedef struct encode_args {
   void *keys;
   records_facts *facts;
   uint64_t count;
-  uint32_t unit; /* 0: no sums */
+  uint32_t unit; /* of sums */
+  uint32_t each; /* records of a thread */
 } encode_args;
 
 DEVICE_INLINE void store_key(const encode_args *args, uint64_t i, records_key key)
@@ -97,44 +98,86 @@ DEVICE_INLINE void store_key(const encode_args *args, uint64_t i, records_key ke
   }
 }
 
-DEVICE_INLINE void encode_record(const encode_args *args, bool computed,
-                                 const unsigned char *record, uint64_t i)
+/* Records of a thread that encodes fields, so that their loads overlap. Few records are better
+ * spread over many threads. */
+#ifndef ENCODED_LEAST
+#define ENCODED_LEAST (1 << 18)
+#endif
+enum { ENCODED = 4 };
+
+DEVICE_INLINE const unsigned char *record_at(const encode_args *args, uint64_t i)
 {
-  bool valid = true;
-  const records_key key = make_key(&args->program, computed, record, &valid);
-  if (!valid) args->facts->invalid = 1;
-  store_key(args, i, key);
+  return args->records + i * args->program.record_size;
 }
 
-DEVICE_INLINE void encode(const encode_args *args, bool computed)
+/* Makes the keys of `each` records, at most ENCODED, at the distance of a block. */
+DEVICE_INLINE void encode(const encode_args *args, bool computed, uint32_t each)
 {
-  const uint64_t i = records_thread();
-  const unsigned char *const record = args->records + i * args->program.record_size;
-  if (i < args->count) encode_record(args, computed, record, i);
-  if (args->unit == 0) return;
-  const uint64_t hash =
-      i < args->count ? hash_record(record, args->program.record_size, args->unit) : 0;
-  add_hashes(&args->facts->came, hash);
+  const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * each + threadIdx.x;
+  records_key keys[ENCODED];
+  bool valid = true;
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < ENCODED; t++) {
+    const uint64_t i = first + t * blockDim.x;
+    if (t < each && i < args->count)
+      keys[t] = make_key(&args->program, computed, record_at(args, i), &valid);
+  }
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < ENCODED; t++) {
+    const uint64_t i = first + t * blockDim.x;
+    if (t < each && i < args->count) store_key(args, i, keys[t]);
+  }
+  if (!valid) args->facts->invalid = 1;
 }
 
 DEVICE_KERNEL(encode_fields, RECORDS_BLOCK, encode_args, args)
 {
-  encode(&args, false);
+  encode(&args, false, args.each);
 }
 
 DEVICE_KERNEL(encode_keys, RECORDS_BLOCK, encode_args, args)
 {
-  encode(&args, true);
+  encode(&args, true, 1);
+}
+
+/* Also adds the records to a sum. */
+DEVICE_INLINE void encode_summed(const encode_args *args, bool computed)
+{
+  const uint64_t i = records_thread();
+  const bool mine = i < args->count;
+  encode(args, computed, 1);
+  add_hashes(&args->facts->came,
+             mine ? hash_record(record_at(args, i), args->program.record_size, args->unit) : 0);
+}
+
+DEVICE_KERNEL(encode_summed_fields, RECORDS_BLOCK, encode_args, args)
+{
+  encode_summed(&args, false);
+}
+
+DEVICE_KERNEL(encode_summed_keys, RECORDS_BLOCK, encode_args, args)
+{
+  encode_summed(&args, true);
 }
 
 device_status records_encode(const records_program *program, const void *records, uint64_t count,
                              void *keys, bool summed, records_facts *facts, void *stream)
 {
-  const uint32_t unit = summed ? load_unit(program->record_size) : 0;
-  encode_args args = {*program, (const unsigned char *)records, keys, facts, count, unit};
-  const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
-  return has_computed(program) ? DEVICE_LAUNCH(encode_keys, grid, RECORDS_BLOCK, 0, stream, args)
-                               : DEVICE_LAUNCH(encode_fields, grid, RECORDS_BLOCK, 0, stream, args);
+  encode_args args = {program_at(program, records),
+                      (const unsigned char *)records,
+                      keys,
+                      facts,
+                      count,
+                      load_unit(program->record_size),
+                      1};
+  const bool computed = has_computed(program);
+  if (!summed && !computed && count >= ENCODED_LEAST) args.each = ENCODED;
+  const uint64_t grid = plan_blocks(count, RECORDS_BLOCK * args.each);
+  if (summed && computed)
+    return DEVICE_LAUNCH(encode_summed_keys, grid, RECORDS_BLOCK, 0, stream, args);
+  if (summed) return DEVICE_LAUNCH(encode_summed_fields, grid, RECORDS_BLOCK, 0, stream, args);
+  if (computed) return DEVICE_LAUNCH(encode_keys, grid, RECORDS_BLOCK, 0, stream, args);
+  return DEVICE_LAUNCH(encode_fields, grid, RECORDS_BLOCK, 0, stream, args);
 }
 
 /* ---- Segments ---- */
@@ -189,7 +232,9 @@ device_status records_encode_segments(const records_program *program, const void
                                       void *stream)
 {
   segments_args args = {
-      {*program, (const unsigned char *)records, keys, facts, count, 0}, *segments, key_bits};
+      {program_at(program, records), (const unsigned char *)records, keys, facts, count, 0, 1},
+      *segments,
+      key_bits};
   const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
   return has_computed(program)
              ? DEVICE_LAUNCH(encode_segment_keys, grid, RECORDS_BLOCK, 0, stream, args)
@@ -244,8 +289,9 @@ DEVICE_KERNEL(confirm_keys, RECORDS_BLOCK, confirm_args, args)
 device_status records_confirm(const records_program *program, const void *records, uint64_t count,
                               const void *keys, records_facts *facts, void *stream)
 {
-  confirm_args args = {*program, (const unsigned char *)records, keys, facts,
-                       count,    load_unit(program->record_size)};
+  confirm_args args = {
+      program_at(program, records),   (const unsigned char *)records, keys, facts, count,
+      load_unit(program->record_size)};
   const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
   return has_computed(program)
              ? DEVICE_LAUNCH(confirm_keys, grid, RECORDS_BLOCK, 0, stream, args)
@@ -288,28 +334,32 @@ device_status records_check(const void *order, uint32_t index_bits, uint64_t cou
 }
 
 typedef struct ordered_args {
-  const void *keys;
-  const void *order;
-  uint32_t *disorder;
-  uint64_t count;
-  uint32_t key_width;
-  uint32_t index_bits;
+  records_order order;
 } ordered_args;
 
 /* Less than, equal to or greater than 0 if key a is less than, equal to or greater than key b. */
-DEVICE_INLINE int compare_keys(const ordered_args *args, uint64_t a, uint64_t b)
+DEVICE_INLINE int compare_keys(const void *keys, uint32_t key_width, uint64_t a, uint64_t b)
 {
-  if (args->key_width == 32) {
-    const uint32_t x = ((const uint32_t *)args->keys)[a], y = ((const uint32_t *)args->keys)[b];
+  if (key_width == 32) {
+    const uint32_t x = ((const uint32_t *)keys)[a], y = ((const uint32_t *)keys)[b];
     return (x > y) - (x < y);
   }
-  const uint64_t *const words = (const uint64_t *)args->keys;
-  const uint32_t each = args->key_width / 64;
+  const uint64_t *const words = (const uint64_t *)keys;
+  const uint32_t each = key_width / 64;
   for (uint32_t w = each; w-- > 0;) {
     const uint64_t x = words[a * each + w], y = words[b * each + w];
     if (x != y) return x < y ? -1 : 1;
   }
   return 0;
+}
+
+/* True if pair `i` does not come after the one before it. */
+DEVICE_INLINE bool is_disordered(const records_order *order, uint64_t i)
+{
+  const int compared = compare_keys(order->keys, order->key_width, i - 1, i);
+  const bool turned = records_index(order->indices, order->index_bits, i - 1) >=
+                      records_index(order->indices, order->index_bits, i);
+  return compared > 0 || (compared == 0 && turned);
 }
 
 enum { CHECKED = 4 }; /* pairs of a thread, whose loads overlap */
@@ -318,32 +368,28 @@ enum { CHECKED = 4 }; /* pairs of a thread, whose loads overlap */
 DEVICE_KERNEL(check_pairs, RECORDS_BLOCK, ordered_args, args)
 {
   const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * CHECKED + threadIdx.x + 1;
+  const records_order *const order = &args.order;
   bool wrong = false;
-  if (args.count < 2) return;
+  if (order->count < 2) return;
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < CHECKED; t++) {
-    const uint64_t i = plan_min(first + t * blockDim.x, args.count - 1);
-    const int compared = compare_keys(&args, i - 1, i);
-    const bool turned = records_index(args.order, args.index_bits, i - 1) >=
-                        records_index(args.order, args.index_bits, i);
-    wrong |= compared > 0 || (compared == 0 && turned);
-  }
-  if (wrong) device_poke32(args.disorder, 1);
+  for (uint32_t t = 0; t < CHECKED; t++)
+    wrong |= is_disordered(order, plan_min(first + t * blockDim.x, order->count - 1));
+  if (wrong) device_poke32(order->disorder, 1);
 }
 
-device_status records_ordered(const void *keys, uint32_t key_width, const void *order,
-                              uint32_t index_bits, uint64_t count, uint32_t *disorder, void *stream)
+device_status records_ordered(const records_order *order, void *stream)
 {
-  ordered_args args = {keys, order, disorder, count, key_width, index_bits};
-  return DEVICE_LAUNCH(check_pairs, plan_blocks(count, RECORDS_BLOCK * CHECKED), RECORDS_BLOCK, 0,
-                       stream, args);
+  ordered_args args = {*order};
+  return DEVICE_LAUNCH(check_pairs, plan_blocks(order->count, RECORDS_BLOCK * CHECKED),
+                       RECORDS_BLOCK, 0, stream, args);
 }
 
 typedef struct runs_args {
-  ordered_args pairs;
+  const void *keys;
   const uint64_t *bounds;
   records_facts *facts;
-  uint64_t bound_count;
+  uint64_t count, bound_count;
+  uint32_t key_width;
 } runs_args;
 
 /* True if a run begins with key `i`. */
@@ -364,7 +410,8 @@ DEVICE_INLINE bool begins_run(const runs_args *args, uint64_t i)
 DEVICE_KERNEL(check_runs, RECORDS_BLOCK, runs_args, args)
 {
   const uint64_t i = records_thread() + 1;
-  if (i < args.pairs.count && compare_keys(&args.pairs, i - 1, i) > 0 && !begins_run(&args, i))
+  if (i < args.count && compare_keys(args.keys, args.key_width, i - 1, i) > 0 &&
+      !begins_run(&args, i))
     args.facts->unsorted = 1;
 }
 
@@ -372,7 +419,7 @@ device_status records_runs_ordered(const void *keys, uint32_t key_width, uint64_
                                    const uint64_t *bounds, uint64_t bound_count,
                                    records_facts *facts, void *stream)
 {
-  runs_args args = {{keys, NULL, NULL, count, key_width, 0}, bounds, facts, bound_count};
+  runs_args args = {keys, bounds, facts, count, bound_count, key_width};
   return DEVICE_LAUNCH(check_runs, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
                        args);
 }
@@ -385,12 +432,10 @@ typedef struct records_unit16 {
 
 typedef struct gather_args {
   const void *records;
-  const void *order;
+  records_order order;
   void *to;
-  uint64_t count;
-  uint32_t each; /* units of a record */
-  uint32_t unit; /* bytes */
-  uint32_t index_bits;
+  uint32_t each;                   /* units of a record */
+  uint32_t unit;                   /* bytes */
   uint32_t next_record, next_unit; /* distance from a thread's unit to its next one */
 } gather_args;
 
@@ -431,10 +476,13 @@ DEVICE_INLINE void move_units(const gather_args *args, const uint64_t *places, u
 DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
 {
   DEVICE_SHARED_ARRAY(uint64_t, places, RECORDS_BLOCK);
+  const records_order *const order = &args.order;
   const uint64_t i = records_thread(), first = i - threadIdx.x;
-  const uint32_t count = (uint32_t)plan_min(args.count - first, blockDim.x);
-  if (i < args.count) places[threadIdx.x] = records_index(args.order, args.index_bits, i);
+  const uint32_t count = (uint32_t)plan_min(order->count - first, blockDim.x);
+  if (i < order->count) places[threadIdx.x] = records_index(order->indices, order->index_bits, i);
   __syncthreads();
+  if (order->disorder && i > 0 && i < order->count && is_disordered(order, i))
+    device_poke32(order->disorder, 1);
   if (args.unit == 16)
     move_units(&args, places, count, 16);
   else if (args.unit == 8)
@@ -447,23 +495,15 @@ DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
     move_units(&args, places, count, 1);
 }
 
-device_status records_gather(const void *records, uint64_t record_size, const void *order,
-                             uint32_t index_bits, uint64_t count, void *to, void *stream)
+device_status records_gather(const void *records, uint64_t record_size, const records_order *order,
+                             void *to, void *stream)
 {
   const uint64_t aligned = record_size | (uintptr_t)records | (uintptr_t)to;
   uint32_t unit = 16;
   while (aligned % unit != 0)
     unit /= 2;
   const uint32_t each = (uint32_t)(record_size / unit);
-  gather_args args = {records,
-                      order,
-                      to,
-                      count,
-                      each,
-                      unit,
-                      index_bits,
-                      RECORDS_BLOCK / each,
-                      RECORDS_BLOCK % each};
-  return DEVICE_LAUNCH(gather_records, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
-                       args);
+  gather_args args = {records, *order, to, each, unit, RECORDS_BLOCK / each, RECORDS_BLOCK % each};
+  return DEVICE_LAUNCH(gather_records, plan_blocks(order->count, RECORDS_BLOCK), RECORDS_BLOCK, 0,
+                       stream, args);
 }

@@ -131,10 +131,12 @@ static device_status gather_piece(const void *context, uint64_t first, uint64_t 
                                   void *stream)
 {
   const device_records *const s = context;
-  const char *const order = (const char *)s->order + first * (s->job->index_bits / 8);
+  const records_order order = {.indices = (const char *)s->order + first * (s->job->index_bits / 8),
+                               .count = count,
+                               .index_bits = s->job->index_bits};
   const char *const keys = (const char *)s->keys + first * (s->program.key_width / 8);
-  const device_status status = records_gather(s->records, s->program.record_size, order,
-                                              s->job->index_bits, count, at, stream);
+  const device_status status =
+      records_gather(s->records, s->program.record_size, &order, at, stream);
   if (status || !s->verified) return status;
   return records_confirm(&s->program, at, count, keys, s->facts, stream);
 }

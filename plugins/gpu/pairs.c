@@ -42,6 +42,18 @@ gpu_pairs gpu_plan_merge(const runtime_device *device, const recsort_plugin_job 
   return plan_pairs(device, job, device_merge_extra_bytes);
 }
 
+records_order gpu_order_of(const gpu_pairs *pairs, const device_buffers *buffers, unsigned side)
+{
+  const device_job *const job = &pairs->job;
+  const records_order order = {.indices = buffers->indices[side],
+                               .count = job->count,
+                               .index_bits = job->index_bits,
+                               .key_width = job->key_width,
+                               .keys = buffers->keys[side],
+                               .disorder = pairs->disorder};
+  return order;
+}
+
 /* Checks and waits for what was started with that status. */
 static recsort_plugin_status finish(const gpu_pairs *pairs, const device_buffers *buffers,
                                     device_status started, unsigned result,
@@ -49,13 +61,11 @@ static recsort_plugin_status finish(const gpu_pairs *pairs, const device_buffers
 {
   const device_job *const job = &pairs->job;
   uint32_t *const disorder = pairs->disorder;
+  const records_order order = gpu_order_of(pairs, buffers, result);
   recsort_plugin_status status = runtime_judge(started, "a kernel's launch", error);
   if (disorder) *disorder = 0;
   if (!status && disorder)
-    status = runtime_judge(records_ordered(buffers->keys[result], job->key_width,
-                                           buffers->indices[result], job->index_bits, job->count,
-                                           disorder, job->stream),
-                           "a kernel's launch", error);
+    status = runtime_judge(records_ordered(&order, job->stream), "a kernel's launch", error);
   if (!status) status = runtime_wait(job->stream, error);
   if (status || !disorder || !*disorder) return status;
   (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");

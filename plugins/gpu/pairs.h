@@ -4,6 +4,7 @@
 
 #include "gpu/algorithms.h"
 #include "gpu/device_merge.h"
+#include "gpu/records.h"
 #include "gpu/staging.h"
 
 /* What an instance was reserved for: sorts of records that are on the device (resident_records.c).
@@ -53,6 +54,9 @@ typedef struct gpu_pairs {
 
 gpu_pairs gpu_plan_pairs(const runtime_device *device, const recsort_plugin_job *job);
 gpu_pairs gpu_plan_merge(const runtime_device *device, const recsort_plugin_job *job);
+
+/* The sorted pairs of a side, and where it is noted that they are not in order. */
+records_order gpu_order_of(const gpu_pairs *pairs, const device_buffers *buffers, unsigned side);
 
 /* Sorted keys on the device, and the original position of each. */
 typedef struct gpu_sorted {

@@ -16,11 +16,27 @@ extern "C" {
 
 enum { RECORDS_MOST_STEPS = 16 };
 
-/* A key program, passed to kernels by value. Keys have at most 128 bits. */
+/* How to make the key of a record if it is one aligned word in the device's order of bytes: in a
+ * fifth of the instructions. See word_code_32. */
+typedef struct records_word {
+  uint32_t bytes; /* 4 or 8; 0: the key is not such a word */
+  uint32_t reserved;
+  uint64_t offset;
+  uint64_t negative;  /* a number with this bit ... */
+  uint64_t if_set;    /* ... is XORed with this mask, */
+  uint64_t if_clear;  /* another one with this one */
+  uint64_t magnitude; /* the bits of a float without its sign; 0: no value is special */
+  uint64_t infinity;  /* a greater magnitude is a NaN, whose code is ... */
+  uint64_t nan_code;
+} records_word;
+
+/* A key program, passed to kernels by value. Keys have at most 128 bits. The functions here set
+ * `word` in their own copy. */
 typedef struct records_program {
   uint64_t record_size;
   uint32_t key_width;
   uint32_t step_count;
+  records_word word;
   recsort_key_step steps[RECORDS_MOST_STEPS];
 } records_program;
 
@@ -49,11 +65,18 @@ device_status records_encode(const records_program *program, const void *records
 device_status records_confirm(const records_program *program, const void *records, uint64_t count,
                               const void *keys, records_facts *facts, void *stream);
 
-/* Sets *disorder, which the device can write, unless the pairs of keys and `order` ascend: keys,
- * and among equal keys the indices. */
-device_status records_ordered(const void *keys, uint32_t key_width, const void *order,
-                              uint32_t index_bits, uint64_t count, uint32_t *disorder,
-                              void *stream);
+/* Indices of 32 or 64 bits, and the keys that they belong to. */
+typedef struct records_order {
+  const void *indices;
+  uint64_t count;
+  uint32_t index_bits;
+  uint32_t key_width;
+  const void *keys;
+  uint32_t *disorder; /* memory that the device can write; NULL: the keys are not looked at */
+} records_order;
+
+/* Sets *disorder unless the pairs ascend: keys, and among equal keys the indices. */
+device_status records_ordered(const records_order *order, void *stream);
 
 /* Sets facts->unsorted unless the keys of each run ascend: run r is keys [bounds[r], bounds[r +
  * 1]). There are `bound_count` bounds, in device memory. */
@@ -89,9 +112,10 @@ device_status records_encode_segments(const records_program *program, const void
 device_status records_check(const void *order, uint32_t index_bits, uint64_t count, uint32_t *seen,
                             records_facts *facts, void *stream);
 
-/* Gathers records: record order[i] becomes number i at `to`. A record has at most 2^23 bytes. */
-device_status records_gather(const void *records, uint64_t record_size, const void *order,
-                             uint32_t index_bits, uint64_t count, void *to, void *stream);
+/* Gathers records: record indices[i] becomes number i at `to`. A record has at most 2^23 bytes.
+ * Does what records_ordered does on the way, if `disorder` is given. */
+device_status records_gather(const void *records, uint64_t record_size, const records_order *order,
+                             void *to, void *stream);
 
 #ifdef __cplusplus
 }

@@ -178,8 +178,7 @@ typedef struct resident_sort {
   const recsort_plugin_device_job *job;
   gpu_pairs pairs;
   device_buffers buffers;
-  unsigned side;     /* that has the sorted pairs */
-  const void *order; /* their indices */
+  records_order order;
   device_unchanged unchanged;
   recsort_plugin_error *error;
   recsort_plugin_status status; /* of start_in_place */
@@ -194,8 +193,9 @@ static recsort_plugin_status start_sort(const recsort_key_program *program, resi
     return refuse(s->error, "the plan of this count needs more memory than was allocated");
   device_status started =
       start_encode(self, program, job, pairs->job.key_width, s->buffers.keys[0]);
-  if (!started) started = start_pairs(self, job, pairs, &s->buffers, &s->side);
-  s->order = s->buffers.indices[s->side];
+  unsigned side = 0;
+  if (!started) started = start_pairs(self, job, pairs, &s->buffers, &side);
+  s->order = gpu_order_of(pairs, &s->buffers, side);
   return judge_launch(started, s->error);
 }
 
@@ -215,8 +215,8 @@ static recsort_plugin_status start_head(const recsort_key_program *program, resi
                                   self->device->memory + device_head_bytes(job->count, job->head),
                               .facts = self->device->facts,
                               .stream = job->stream};
-  s->order = wanted.order;
-  s->pairs.disorder = NULL; /* there are no pairs */
+  s->order = (records_order){
+      .indices = wanted.order, .count = job->head, .index_bits = self->resident.index_bits};
   return judge_launch(device_head_find(&wanted), s->error);
 }
 
@@ -227,36 +227,32 @@ static bool head_suits(const gpu_instance *self, const recsort_plugin_device_job
              self->resident.pair_bytes;
 }
 
-static recsort_plugin_status start_check(const resident_sort *s, void *stream)
+/* The first array that moves takes the check along. */
+static recsort_plugin_status start_check(resident_sort *s, void *stream)
 {
-  const device_job *const job = &s->pairs.job;
-  return s->pairs.disorder
-             ? judge_launch(records_ordered(s->buffers.keys[s->side], job->key_width,
-                                            s->buffers.indices[s->side], job->index_bits,
-                                            job->count, s->pairs.disorder, stream),
-                            s->error)
-             : RECSORT_PLUGIN_OK;
+  return s->order.disorder ? judge_launch(records_ordered(&s->order, stream), s->error)
+                           : RECSORT_PLUGIN_OK;
 }
 
-static recsort_plugin_status start_move(const resident_sort *s,
-                                        const recsort_plugin_device_array *array, void *stream)
+static recsort_plugin_status start_move(resident_sort *s, const recsort_plugin_device_array *array,
+                                        void *stream)
 {
-  const uint64_t size = array->element_size, count = s->job->count;
+  const uint64_t size = array->element_size;
   const void *from = array->from;
   if (from == array->to) {
     char *const copy = s->self->device->memory + copy_offset(s->self);
     const recsort_plugin_status status =
-        runtime_start_across(stream, copy, from, count * size, s->error);
+        runtime_start_across(stream, copy, from, s->job->count * size, s->error);
     if (status) return status;
     from = copy;
   }
-  return judge_launch(
-      records_gather(from, size, s->order, s->self->resident.index_bits, count, array->to, stream),
-      s->error);
+  const device_status started = records_gather(from, size, &s->order, array->to, stream);
+  s->order.disorder = NULL; /* it is checked */
+  return judge_launch(started, s->error);
 }
 
 /* Moves the arrays that are sorted in place, or the others. */
-static recsort_plugin_status start_moves(const resident_sort *s, bool in_place, void *stream)
+static recsort_plugin_status start_moves(resident_sort *s, bool in_place, void *stream)
 {
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   for (uint32_t a = 0; !status && a < s->job->array_count; a++)
@@ -269,8 +265,8 @@ static recsort_plugin_status start_moves(const resident_sort *s, bool in_place, 
 static device_status start_in_place(void *context, void *stream)
 {
   resident_sort *const s = context;
-  s->status = start_check(s, stream);
-  if (!s->status) s->status = start_moves(s, true, stream);
+  s->status = start_moves(s, true, stream);
+  if (!s->status) s->status = start_check(s, stream);
   return (device_status)s->status;
 }
 
@@ -288,9 +284,9 @@ static recsort_plugin_status start_all(const gpu_instance *self, const recsort_k
   s.buffers = device_divide(&s.pairs.job, self->device->memory, s.pairs.extra_bytes);
   recsort_plugin_status status =
       head_suits(self, job) ? start_head(program, &s) : start_sort(program, &s);
-  if (job->head) job->count = job->head; /* so many are moved */
+  if (job->head) job->count = s.order.count = job->head; /* so many are moved */
   if (!status && job->permutation)
-    status = runtime_start_across(job->stream, job->permutation, s.order,
+    status = runtime_start_across(job->stream, job->permutation, s.order.indices,
                                   job->count * (self->resident.index_bits / 8), error);
   if (!status) status = start_moves(&s, false, job->stream);
   if (status) return status;

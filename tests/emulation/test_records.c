@@ -151,6 +151,46 @@ static bool encodes(uint64_t count, uint32_t width, bool spoil, uint64_t *random
   return release(records, count * RECORD) && good;
 }
 
+/* One field of every kind, width and order; it is an aligned word of the device's order of bytes,
+ * or not. The host's interpreter makes the same keys. */
+static bool makes_words(uint64_t count, uint64_t *random)
+{
+  static const uint64_t special[] = {0, 1, UINT64_MAX, INT64_MAX, 0x7f800000, 0x7ff0000000000000};
+  const uint8_t bytes = random_below(random, 2) ? 4 : 8;
+  const uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
+  const uint16_t flags[] = {RECSORT_KEY_DESCENDING, RECSORT_KEY_NAN_TOTAL, RECSORT_KEY_NAN_FIRST,
+                            RECSORT_KEY_BIG_ENDIAN};
+  recsort_key_step step = {.kind = (uint16_t)(1 + random_below(random, RECSORT_KEY_FLOAT)),
+                           .offset = random_below(random, 3) ? 8 : 5,
+                           .bytes = bytes,
+                           .width = (uint8_t)(8 * bytes)};
+  for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
+    if (random_below(random, 2)) step.flags |= flags[f];
+  if (step.kind == RECSORT_KEY_FLOAT) step.limit = bytes == 4 ? 0x7f800000 : 0x7ff0000000000000;
+  if (step.kind == RECSORT_KEY_OFFSET) step.limit = UINT64_MAX;
+  records_program program = {.record_size = random_below(random, 3) ? 24 : 21,
+                             .key_width = step.width,
+                             .step_count = 1,
+                             .steps = {step}};
+  const size_t size = program.record_size, key_bytes = count * bytes;
+  unsigned char *const records = allocate(count * size), *const keys = allocate(key_bytes);
+  records_facts facts = {0};
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t value = next_random(random);
+    if (i % 2) value = special[random_below(random, 6)] ^ (random_below(random, 2) ? sign : 0);
+    if (i % 8 == 1) value += random_below(random, 3) - 1;
+    key_store(records + i * size + step.offset, bytes, key_host_is_big_endian(), value);
+  }
+  bool good = records_encode(&program, records, count, keys, false, &facts, NULL) == 0;
+  for (uint64_t i = 0; i < count; i++) {
+    bool valid = true;
+    const uint64_t code = key_field(&step, records + i * size, &valid);
+    good = good && key_load(keys + i * bytes, bytes, key_host_is_big_endian()) == code;
+  }
+  good = release(keys, key_bytes) && good;
+  return release(records, count * size) && good;
+}
+
 /* Records on their way back: a bit of one is flipped, or one of a key. */
 typedef enum stray { NO_STRAY, STRAY_RECORD, STRAY_KEY, STRAYS } stray;
 
@@ -211,8 +251,8 @@ static bool sees_order(uint64_t count, uint32_t width, uint32_t bits, pair_fault
   if (planted == LESS) put_key(keys, width, place, place / 2 - (!tie && !first));
   narrow(order, count, bits, at);
   const bool wrong = planted == LESS ? !first : planted != NO_PAIR_FAULT && tie;
-  bool good = records_ordered(keys, width, at, bits, count, &disorder, NULL) == 0 &&
-              (disorder != 0) == wrong;
+  const records_order pairs = {at, count, bits, (uint32_t)width, keys, &disorder};
+  bool good = records_ordered(&pairs, NULL) == 0 && (disorder != 0) == wrong;
   good = release(keys, key_bytes) && good;
   return release(at, order_bytes) && good;
 }
@@ -265,17 +305,27 @@ static bool judges(uint64_t count, uint32_t bits, fault planted, uint64_t *rando
 
 /* ---- Gather ---- */
 
+/* A key that is too small may be planted, which is seen on the way. */
 static bool gathers(uint64_t count, uint64_t size, uint32_t bits, uint64_t *random)
 {
   uint64_t order[MOST];
+  uint32_t keys[MOST], disorder = 0;
   const size_t order_bytes = count * bits / 8, bytes = count * size;
   unsigned char *const records = allocate(bytes), *const at = allocate(order_bytes),
                        *const to = allocate(bytes);
+  const uint64_t planted = random_below(random, 2 * count);
+  for (uint64_t i = 0; i < count; i++)
+    keys[i] = i == planted ? 0 : (uint32_t)i + 1;
   for (size_t i = 0; i < bytes; i++)
     records[i] = (unsigned char)next_random(random);
   shuffle(order, count, random);
   narrow(order, count, bits, at);
-  bool good = records_gather(records, size, at, bits, count, to, NULL) == 0;
+  records_order wanted = {at, count, bits, 32, keys, &disorder};
+  bool good = records_gather(records, size, &wanted, to, NULL) == 0 &&
+              (disorder != 0) == (planted > 0 && planted < count);
+  wanted.disorder = NULL; /* then there need not be keys */
+  wanted.keys = NULL;
+  good = good && records_gather(records, size, &wanted, to, NULL) == 0;
   for (uint64_t i = 0; i < count; i++)
     good = good && memcmp(to + i * size, records + order[i] * size, size) == 0;
   good = release(records, bytes) && good;
@@ -298,6 +348,8 @@ static bool all_is_well(void)
                          next_random(&random) | 1);
       for (uint32_t width = 32; width <= 128; width *= 2)
         good = encodes(counts[c], width, wide, &random) && good;
+      for (unsigned i = 0; i < 40; i++)
+        good = makes_words(counts[c], &random) && good;
       for (uint32_t width = 32; width <= 128; width *= 2) {
         for (stray s = NO_STRAY; s < STRAYS; s++)
           good = confirms(counts[c], width, loads[c % 3], s, &random) && good;

@@ -160,7 +160,6 @@ MUTANTS = [
     ('plugins/cuda/head.cu', 'return tie ? a.words[0] < b.words[0] : key_is_less(a, b);', 'return key_is_less(a, b);'),
     ('plugins/cuda/head.cu', 'turned < shape.columns ? turned : turned - shape.columns', 'turned'),
     ('plugins/cuda/head.cu', 'turned >= turn ? turned - turn : turned + shape.columns - turn', 'turned'),
-    ('plugins/cuda/head.cu', 'if (big != key_host_is_big_endian()) word', 'if (false) word'),
     ('plugins/cuda/head.cu', 'best->words[0] == UINT64_MAX || key_is_less', 'key_is_less'),
     ('plugins/cuda/head.cu', 'best->words[0] == UINT64_MAX || key_is_less(one, *best)', 'best->words[0] == UINT64_MAX || !key_is_less(*best, one)'),
     ('plugins/cuda/head.cu', '(BATCH - 1) * ROWS < whole;', '(BATCH - 1) * ROWS <= whole;'),
@@ -172,12 +171,15 @@ MUTANTS = [
     ('plugins/cuda/head.cu', 'if (bit > 64 - DIGIT_BITS && word < 2) one->', 'if (false) one->'),
     ('plugins/cuda/head.cu', 'range->below += before;', ''),
     ('plugins/cuda/head.cu', '<= SLACK * head;', '<= head * head;'),
-    ('plugins/cuda/head.cu', 'if (!is_less(high, args.from[i]))', 'if (is_less(args.from[i], high))'),
+    ('plugins/cuda/head.cu', 'const bool keeps = i < count && !is_less(high, one);', 'const bool keeps = i < count && is_less(one, high);'),
+    ('plugins/cuda/head.cu', 'const bool keeps = i < count && ', 'const bool keeps = '),
+    ('plugins/cuda/head.cu', 'const bool inside = i < count && ', 'const bool inside = '),
+    ('plugins/cuda/head.cu', 'device_popc(alike));', '1);'),
     ('plugins/cuda/head.cu', 'const bool taken = at < shape.count && !is_less(bound, one);', 'const bool taken = at < shape.count && is_less(one, bound);'),
     ('plugins/cuda/head.cu', 'takers & ((1u << lane) - 1)', 'takers & ((2u << lane) - 1)'),
     ('plugins/cuda/head.cu', '|| before >= args.head) return;', ') return;'),
     ('plugins/cuda/head.cu', 'work->collected = take(SLACK * head * shape.rows);', 'work->collected = take(head);'),
-    ('plugins/gpu/resident_records.c', 'if (job->head) job->count = job->head;', ';'),
+    ('plugins/gpu/resident_records.c', 'if (job->head) job->count = s.order.count = job->head;', ';'),
     ('core/device.c', 'if (array->from == array->to && head)', 'if (false)'),
     ('core/device.c', 'if (job->offsets && head_of(job))', 'if (false)'),
     # runs that the device sorts and the host merges
@@ -302,11 +304,20 @@ MUTANTS = [
     # an index that occurs twice accepted
     ('plugins/cuda/records.c', 'if (before & bit) args.facts->broken = 1;', ';'),
     # the last pair not looked at
-    ('plugins/cuda/records.c', 'plan_min(first + t * blockDim.x, args.count - 1)',
-     'plan_min(first + t * blockDim.x, args.count - 2)'),
+    ('plugins/cuda/records.c', 'plan_min(first + t * blockDim.x, order->count - 1)',
+     'plan_min(first + t * blockDim.x, order->count - 2)'),
     # reversed equal keys accepted
     ('plugins/cuda/records.c', '(compared == 0 && turned)', '(compared == 0 && false)'),
-    ('plugins/cuda/records.c', 'compare_keys(&args.pairs, i - 1, i) > 0', 'compare_keys(&args.pairs, i - 1, i) >= 0'),
+    ('plugins/cuda/records.c', 'compare_keys(args.keys, args.key_width, i - 1, i) > 0', 'compare_keys(args.keys, args.key_width, i - 1, i) >= 0'),
+    # the gather that does not check, or not its last pair
+    ('plugins/cuda/records.c', 'if (order->disorder && i > 0 && i < order->count &&', 'if (false &&'),
+    ('plugins/cuda/records.c', 'i > 0 && i < order->count && is_disordered', 'i > 0 && i + 1 < order->count && is_disordered'),
+    # keys that are one word
+    ('plugins/cuda/record_key.h', '|| !native || (step->bytes', '|| (step->bytes'),
+    ('plugins/cuda/record_key.h', 'own.word.if_set = all ^ turn;', 'own.word.if_set = all;'),
+    ('plugins/cuda/record_key.h', 'step->kind == RECSORT_KEY_UNSIGNED ? 0 : sign) ^ turn', 'step->kind == RECSORT_KEY_UNSIGNED ? 0 : sign)'),
+    ('plugins/cuda/record_key.h', 'step->flags & RECSORT_KEY_NAN_FIRST ? 0 : all;\n  }', 'all;\n  }'),
+    ('plugins/cuda/records.c', 'if (t < each && i < args->count) store_key', 'if (i < args->count) store_key'),
     ('plugins/cuda/records.c', '&& args->bounds[low] == i', ''),
     ('plugins/cuda/records.c', 'args->bounds[middle] < i', 'args->bounds[middle] <= i'),
     # the first unit of a record for all

@@ -195,8 +195,12 @@ run_times sort_pairs(workplace &at, const contender &c, uint64_t seed)
   sorting.start(nullptr);
   const unsigned result = c.sort(at);
   sorting.stop(nullptr);
-  check((cudaError_t)records_gather(at.entities.as<void>(), sizeof(entity), at.indices(result), 32,
-                                    at.count, at.sorted.as<void>(), nullptr),
+  records_order order = {};
+  order.indices = at.indices(result);
+  order.count = at.count;
+  order.index_bits = 32;
+  check((cudaError_t)records_gather(at.entities.as<void>(), sizeof(entity), &order,
+                                    at.sorted.as<void>(), nullptr),
         "records_gather");
   all.stop(nullptr);
   const run_times times = {all.seconds(), sorting.seconds()};

@@ -1,7 +1,8 @@
 /* resident.cu - records in device memory, by the public interface: the time of a sort on a stream
- * and replayed from a graph, the first records alone beside CUB's top k and a kernel that only
- * reads the keys, and many segments beside CUB's segmented sorts. Each result is compared with the
- * host's. Prints a table; exit status 1 if a result is wrong. */
+ * and replayed from a graph, beside a loop made by hand of CUB's sorts; the first records alone
+ * beside CUB's top k and a kernel that only reads the keys; and many segments beside CUB's
+ * segmented sorts. Each result is compared with the host's. Prints a table; exit status 1 if a
+ * result is wrong. */
 #include <cub/device/device_segmented_radix_sort.cuh>
 #include <cub/device/device_segmented_sort.cuh>
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "commit.h"
+#include "cub_loop.h"
 #include "cub_sorts.h"
 #include "recsort/device.h"
 
@@ -32,6 +34,7 @@
 namespace
 {
 
+using bench::entity;
 using work = std::function<void(cudaStream_t)>;
 enum { RUNS = 21, WARM = 3 };
 
@@ -136,11 +139,6 @@ void sort(recsort_device_sorter *sorter, recsort_device_job job, cudaStream_t on
 
 /* ---- Entities ---- */
 
-struct entity {
-  float x, y, angle;
-  short sprite;
-  float distance;
-};
 const char entity_yaml[] = "record: Entity\nfields:\n- {name: x, type: float32}\n"
                            "- {name: y, type: float32}\n- {name: angle, type: float32}\n"
                            "- {name: sprite, type: int16}\n- {name: distance, type: float32}\n"
@@ -148,14 +146,18 @@ const char entity_yaml[] = "record: Entity\nfields:\n- {name: x, type: float32}\
 
 enum input { RANDOM, NEARLY, SORTED };
 
+bool is_farther(const entity &a, const entity &b)
+{
+  return a.distance > b.distance;
+}
+
 std::vector<entity> make_entities(size_t count, input kind)
 {
   std::mt19937_64 random(count + kind);
   std::vector<entity> made(count);
   for (auto &one : made)
     one = {(float)random(), 0, 0, (short)random(), (float)(random() % (count / 2))};
-  const auto farther = [](const entity &a, const entity &b) { return a.distance > b.distance; };
-  if (kind != RANDOM) std::stable_sort(made.begin(), made.end(), farther);
+  if (kind != RANDOM) std::stable_sort(made.begin(), made.end(), is_farther);
   for (size_t i = 0; kind == NEARLY && i < count / 100; i++)
     made[random() % count].distance = (float)(random() % (count / 2));
   return made;
@@ -181,8 +183,7 @@ void measure_entities(size_t count, input kind)
     sort(sorter, job, s);
   };
   const double on_stream = measure(restore, run), replayed = measure_graph(restore, run);
-  std::stable_sort(entities.begin(), entities.end(),
-                   [](const entity &a, const entity &b) { return a.distance > b.distance; });
+  std::stable_sort(entities.begin(), entities.end(), is_farther);
   const std::vector<entity> found = host_copy(records, count);
   const bool right = std::memcmp(found.data(), entities.data(), count * sizeof(entity)) == 0;
   wrong |= !right;
@@ -191,6 +192,100 @@ void measure_entities(size_t count, input kind)
   recsort_device_sorter_destroy(sorter);
   CHECK(cudaFree(kept));
   CHECK(cudaFree(records));
+}
+
+using size_filter = std::function<bool(int bits)>;
+
+void measure_all_entities(const size_filter &wanted)
+{
+  std::printf("\nEntities of 20 bytes in place, ms\n%-10s %10s %10s %10s %10s\n", "", "records",
+              "stream", "graph", "bytes each");
+  for (const int bits : {10, 14, 17, 20, 24})
+    for (const input kind : {RANDOM, NEARLY, SORTED})
+      if (wanted(bits)) measure_entities((size_t)1 << bits, kind);
+}
+
+/* How many kernels and copies `measured` starts. */
+size_t count_nodes(const work &measured)
+{
+  cudaGraph_t graph;
+  size_t nodes = 0;
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  measured(stream);
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
+  CHECK(cudaGraphDestroy(graph));
+  return nodes;
+}
+
+struct frame_times {
+  double stream, graph;
+};
+
+frame_times measure_frame(const work &frame)
+{
+  const auto nothing = [](cudaStream_t) {};
+  return {measure(nothing, frame), measure_graph(nothing, frame)};
+}
+
+/* Random entities to another array, beside the faster of the loops that are made by hand of CUB. */
+void measure_loop(size_t count)
+{
+  std::vector<entity> entities = make_entities(count, RANDOM);
+  entity *const from = device_copy(entities), *const to = device_array<entity>(count);
+  std::stable_sort(entities.begin(), entities.end(), is_farther);
+  const auto is_right = [&] {
+    const std::vector<entity> found = host_copy(to, count);
+    CHECK(cudaMemset(to, 0xee, count * sizeof(entity)));
+    CHECK(cudaDeviceSynchronize());
+    return std::memcmp(found.data(), entities.data(), count * sizeof(entity)) == 0;
+  };
+  recsort_device_limits limits = {};
+  limits.most_records = count;
+  recsort_device_sorter *const sorter = open_sorter(entity_yaml, limits);
+  const work run = [&](cudaStream_t s) {
+    recsort_device_job job = {};
+    job.count = count;
+    job.records = from;
+    job.sorted = to;
+    sort(sorter, job, s);
+  };
+  const frame_times ours = measure_frame(run);
+  bool right = is_right();
+  frame_times best = {INFINITY, INFINITY};
+  size_t best_bytes = 0, best_nodes = 0;
+  for (const bench::cub_loop_sort kind : {bench::CUB_LOOP_RADIX, bench::CUB_LOOP_MERGE}) {
+    bench::cub_loop loop;
+    CHECK(bench::cub_loop_open(&loop, kind, (uint32_t)count));
+    const work frame = [&](cudaStream_t s) { CHECK(bench::cub_loop_run(&loop, from, to, s)); };
+    const frame_times took = measure_frame(frame);
+    if (took.stream < best.stream) {
+      best_bytes = loop.bytes;
+      best_nodes = count_nodes(frame);
+    }
+    best = {std::min(best.stream, took.stream), std::min(best.graph, took.graph)};
+    right &= is_right();
+    bench::cub_loop_close(&loop);
+  }
+  wrong |= !right;
+  const double each = (double)count;
+  std::printf("%10zu %10.4f %10.4f %10.4f %10.4f %8.2f %8.2f %10.1f %10.1f %8zu %8zu%s\n", count,
+              ours.stream, best.stream, ours.graph, best.graph, best.stream / ours.stream,
+              best.graph / ours.graph, (double)recsort_device_sorter_memory(sorter) / each,
+              (double)best_bytes / each, count_nodes(run), best_nodes, right ? "" : "  WRONG");
+  recsort_device_sorter_destroy(sorter);
+  CHECK(cudaFree(from));
+  CHECK(cudaFree(to));
+}
+
+void measure_loops(const size_filter &wanted)
+{
+  std::printf("\nRandom entities to another array, ms, beside keys, CUB's faster sort and a gather"
+              "\n%10s %10s %10s %10s %10s %8s %8s %10s %10s %8s %8s\n",
+              "records", "stream", "CUB", "graph", "CUB", "x", "x graph", "bytes each", "CUB",
+              "launches", "CUB");
+  for (const int bits : {10, 12, 14, 17, 20, 22, 24})
+    if (wanted(bits)) measure_loop((size_t)1 << bits);
 }
 
 /* ---- The first records ---- */
@@ -397,19 +492,8 @@ void measure_segments(const shape &s)
     CHECK(cudaFree(memory));
 }
 
-} // namespace
-
-int main()
+void measure_all_segments()
 {
-  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  std::printf("%s, commit %s\n\nEntities of 20 bytes in place, ms\n", recsort_version(),
-              BENCH_COMMIT);
-  std::printf("%-10s %10s %10s %10s %10s\n", "", "records", "stream", "graph", "bytes each");
-  for (const size_t count :
-       {size_t(1000), size_t(1) << 14, size_t(1) << 17, size_t(1) << 20, size_t(1) << 24})
-    for (const input kind : {RANDOM, NEARLY, SORTED})
-      measure_entities(count, kind);
-  measure_heads();
   std::mt19937_64 random(1);
   std::printf("\nSegments of float keys and 32-bit values, ms; \"known\": with most_in_segment"
               "\n%-18s %10s %10s %10s %10s %10s %8s\n",
@@ -428,5 +512,23 @@ int main()
       {"2^10 of 1024", even_offsets(1 << 10, 1024)}};
   for (const shape &one : shapes)
     measure_segments(one);
+}
+
+} // namespace
+
+/* Usage: resident-bench [PART [LOG2]], where PART is entities, loop, head or segments, and LOG2
+ * chooses the sizes of the first two. */
+int main(int argc, char **argv)
+{
+  const std::string part = argc > 1 ? argv[1] : "";
+  const int only = argc > 2 ? std::atoi(argv[2]) : 0;
+  const auto wanted = [&](const char *name) { return part.empty() || part == name; };
+  const auto sized = [&](int bits) { return only == 0 || only == bits; };
+  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  std::printf("%s, commit %s\n", recsort_version(), BENCH_COMMIT);
+  if (wanted("entities")) measure_all_entities(sized);
+  if (wanted("loop")) measure_loops(sized);
+  if (wanted("head")) measure_heads();
+  if (wanted("segments")) measure_all_segments();
   return wrong;
 }
