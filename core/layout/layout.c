@@ -223,6 +223,48 @@ static recsort_status lay_nested(const builder *b, const frame *f, const recsort
   return RECSORT_OK;
 }
 
+/* True if a text is a decimal greater than 0, within the limits that recsort_field_desc gives. */
+static bool is_scale(const char *text)
+{
+  enum { MOST_DIGITS = 18, MOST_EXPONENT = 18 };
+  size_t digits = 0, points = 0;
+  bool positive = false;
+  for (; (*text >= '0' && *text <= '9') || *text == '.'; text++) {
+    points += *text == '.';
+    digits += *text != '.';
+    positive = positive || (*text != '.' && *text != '0');
+  }
+  if (!positive || digits > MOST_DIGITS || points > 1) return false;
+  if (*text != 'e') return *text == '\0';
+  text += 1 + (text[1] == '-' || text[1] == '+');
+  const size_t length = strspn(text, "0123456789");
+  return length > 0 && length <= 2 && !text[length] && atoi(text) <= MOST_EXPONENT;
+}
+
+/* An integer has no enumerators: its field keeps the scale as the name of one that is not
+ * counted. */
+static recsort_status lay_scale(const builder *b, const recsort_field_desc *desc,
+                                recsort_field *field)
+{
+  if (!rs_type_is_integer(desc->type) || !desc->scale) return RECSORT_OK;
+  if (!is_scale(desc->scale))
+    return REFUSE(
+        b, desc,
+        "scale \"%.*s\" is not a decimal greater than 0, such as 0.01 or 1e-7, of at most "
+        "18 digits with an exponent from -18 to 18",
+        RS_SHOWN(desc->name), RS_SHOWN(desc->scale));
+  recsort_enumerator *const kept = rs_arena_array(b->arena, 1, sizeof *kept);
+  if (!kept) return rs_fail_memory(b->error, sizeof *kept);
+  kept->name = rs_arena_text(b->arena, desc->scale);
+  field->enumerators = kept;
+  return kept->name ? RECSORT_OK : rs_fail_memory(b->error, strlen(desc->scale));
+}
+
+const char *recsort_field_scale(const recsort_field *field)
+{
+  return field && field->enumerators && !field->enumerator_count ? field->enumerators->name : NULL;
+}
+
 /* Lays out a field except for its offset. `element` becomes the extent of one element. */
 static recsort_status lay_type(const builder *b, const frame *f, const recsort_field_desc *desc,
                                recsort_field *field, extent *element)
@@ -348,6 +390,8 @@ static recsort_status lay_field(const builder *b, frame *f, size_t at)
   field->name = rs_arena_text(b->arena, desc->name);
   if (!field->name) return rs_fail_memory(b->error, strlen(desc->name));
   field->type = desc->type;
+  status = lay_scale(b, desc, field);
+  if (status) return status;
   if (desc->type == RECSORT_BITFIELD) return lay_bitfield(b, f, at);
   status = lay_type(b, f, desc, field, &element);
   return status ? status : place_field(b, f, desc, element, field);

@@ -203,7 +203,7 @@ typedef struct field_list {
   size_t count;
 } field_list;
 
-enum { NAME, TYPE, COUNT, OFFSET, ENDIAN, BASE, BIT, WIDTH, VALUES, FIELDS, WORDS };
+enum { NAME, TYPE, COUNT, OFFSET, ENDIAN, BASE, BIT, WIDTH, SCALE, VALUES, FIELDS, WORDS };
 
 /* The text of a field. Its words may come in any order, so they are checked after the last one. */
 typedef struct field_text {
@@ -233,6 +233,7 @@ static recsort_status check_words(const rs_reader *reader, const field_text *fie
   static const unsigned for_room = 1u << COUNT | 1u << OFFSET | 1u << ENDIAN;
   const unsigned allowed = for_any | (type == RECSORT_BITFIELD ? for_bits : for_room) |
                            (type == RECSORT_ENUM ? for_enum : 0) |
+                           (rs_type_is_integer(type) ? 1u << SCALE : 0) |
                            (type == RECSORT_STRUCT ? 1u << FIELDS : 0);
   const unsigned wanted = type == RECSORT_ENUM       ? 1u << VALUES
                           : type == RECSORT_STRUCT   ? 1u << FIELDS
@@ -322,6 +323,7 @@ static recsort_status judge_field(const rs_reader *reader, const field_text *fie
   *desc = (recsort_field_desc){.name = text[NAME].value,
                                .type = type.type,
                                .offset = RECSORT_NO_OFFSET,
+                               .scale = text[SCALE].value,
                                .fields = field->fields.items,
                                .field_count = field->fields.count,
                                .line = text[NAME].place.line,
@@ -353,6 +355,7 @@ static recsort_status read_field(rs_reader *reader, void *context)
       [BASE] = {.word = "base"},
       [BIT] = {.word = "bit"},
       [WIDTH] = {.word = "width"},
+      [SCALE] = {.word = "scale"},
       [VALUES] = {.word = "values", .item = read_enumerator, .list = &field.values},
       [FIELDS] = {.word = "fields", .item = read_field, .list = &field.fields},
   };

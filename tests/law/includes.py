@@ -52,6 +52,7 @@ LAW = {
     'plugins/cuda/bench': [PUBLIC, DEVICE, PAIRS, 'cuda/', 'gpu/'],
     'tools': [PUBLIC, 'support/'],
     'tools/headbench': ['recsort/recsort.hpp'],
+    'tools/recsort/page': [PUBLIC, 'support/', 'recsort/options.h'],
     'tools/recschema': [PUBLIC, 'support/', 'recschema/dwarf/'],
     'tools/recschema/dwarf': [PUBLIC, 'support/'],
     'tools/support': [PUBLIC],

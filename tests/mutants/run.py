@@ -629,6 +629,9 @@ MUTANTS = [
     ('core/layout/layout.c', 'if (d->size && d->size < laid_out)', 'if (false)'),
     ('core/layout/layout.c', 'desc->bit < other->bit + other->width &&', 'desc->bit == other->bit &&'),
     ('core/layout/layout.c', '(void)rs_round_up(f->extent.size, f->extent.alignment, &f->extent.size);', ';'),
+    ('core/layout/layout.c', 'digits > MOST_DIGITS', 'digits > MOST_DIGITS + 1'),
+    ('core/layout/layout.c', 'points > 1) return false', 'points > 2) return false'),
+    ('core/layout/layout.c', 'atoi(text) <= MOST_EXPONENT', 'true'),
     ('core/layout/path.c', 'if (*index >= field->count)', 'if (*index > field->count)'),
 ]
 

@@ -35,7 +35,7 @@ struct __attribute__((packed)) Awkward_record__ {
   uint64_t huge;
   int8_t mode;
   struct __attribute__((packed)) {
-    int32_t i;
+    int32_t i; /* times 1e-7 */
     bool j;
   } odd[2];
   unsigned char padding_at_95[1];

@@ -33,6 +33,8 @@ BY(wide, r->wide)
 BY(rest, r->rest)
 BY(flag, r->flag)
 BY(shifted, r->shifted)
+BY(huge, r->huge)
+BY(vast, r->vast)
 #ifdef __FLT16_MAX__
 BY(half, r->half)
 #endif

@@ -60,6 +60,8 @@ typedef struct sample {
 #ifdef __FLT16_MAX__
   _Float16 half;
 #endif
+  __int128 huge;
+  unsigned __int128 vast;
   const void *address;
   long double extended;
   struct none {

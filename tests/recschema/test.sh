@@ -123,6 +123,22 @@ for change in 's/uint16_t two_words/uint32_t two_words/' 's/padding_at_0\[3]/pad
 done
 diff - record.h < "$here/awkward.h"
 
+# Where the records of a file are.
+for name in las stl everything netflow5; do
+  "$recschema" --emit-header -s "$source/schemas/$name.yaml" | sed -n '1d; s|^/\* \(.*\) \*/$|\1|p'
+done > places
+diff - places <<'EOF'
+The uint32 at byte 96 of a file is the offset of the first record.
+The uint32 at byte 107 of a file is the number of records.
+The uint32 at byte 80 of a file is the number of records.
+A file has 84 bytes before the first record.
+A file has 16 bytes before the first record.
+A file has 8 bytes after the last record.
+The uint16 at byte 2 of a file is the number of records.
+A file has 24 bytes before the first record.
+Headers and records are repeated.
+EOF
+
 # ---- Refusals
 
 refuse() { # WORDS ARGUMENT...

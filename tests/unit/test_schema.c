@@ -734,6 +734,42 @@ static void reads_the_words_of_files(void **state)
   assert_int_equal(info.trailer, 0);
 }
 
+/* What the limits of a scale are; tests/schema/hostile has what lies beyond them. */
+static void reads_scales(void **state)
+{
+  static const char *const scales[] = {"1",      "0.01",   ".5",    "5.",   "000000000000000001",
+                                       "1e-18",  "1.5e18", "9e+18", "0.10", "0.00000000000000001",
+                                       "1.2e07", "3e0"};
+  char text[100];
+  (void)state;
+  for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+    (void)snprintf(text, sizeof text,
+                   "record: R\nfields: [{name: a, type: uint64, count: 2, scale: %s}]\n",
+                   scales[i]);
+    recsort_schema *schema = load(text);
+    assert_string_equal(recsort_field_scale(recsort_schema_fields(schema, NULL)), scales[i]);
+    recsort_schema_destroy(schema);
+  }
+  static const char *const wrong[] = {
+      "1e",   "1e-",   "1e+-1", "1e001", "e5",   ".",     "1e1x",
+      "1E-2", "1e-19", "0e5",   "inf",   "0x10", "1 000", "0.000000000000000001"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    const recsort_field_desc field = {.name = "a", .type = RECSORT_INT8, .scale = wrong[i]};
+    const recsort_schema_desc desc = {
+        .struct_size = sizeof desc, .record = "R", .fields = &field, .field_count = 1};
+    recsort_schema *schema = NULL;
+    recsort_error error = {0};
+    assert_int_equal(recsort_schema_create(&desc, NULL, &schema, &error), RECSORT_INVALID_SCHEMA);
+    assert_non_null(strstr(error.text, wrong[i]));
+  }
+  recsort_schema *schema = load("record: R\nfields:\n  - {name: a, type: int8}\n"
+                                "  - {name: b, type: enum, values: [x]}\n");
+  assert_null(recsort_field_scale(recsort_schema_fields(schema, NULL)));
+  assert_null(recsort_field_scale(recsort_schema_fields(schema, NULL) + 1));
+  assert_null(recsort_field_scale(NULL));
+  recsort_schema_destroy(schema);
+}
+
 static void numbers_enumerators_as_c_does(void **state)
 {
   static const int64_t expected[] = {0, 1, 5, 6, -3, -2, INT64_MIN, 16};
@@ -966,6 +1002,7 @@ int main(void)
       cmocka_unit_test(reads_every_spelling_of_a_type),
       cmocka_unit_test(reads_every_word_of_the_record),
       cmocka_unit_test(reads_the_words_of_files),
+      cmocka_unit_test(reads_scales),
       cmocka_unit_test(numbers_enumerators_as_c_does),
       cmocka_unit_test(takes_any_utf8_as_a_name),
       cmocka_unit_test(nests_32_deep_and_no_deeper),

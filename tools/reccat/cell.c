@@ -3,7 +3,6 @@
 
 #include "support/text.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
@@ -52,18 +51,30 @@ static size_t digits_of(size_t bits)
   return (size_t)((double)bits * 0.30103) + 1; /* log10(2) */
 }
 
+/* The text of the number that is farthest from 0. */
+static size_t scaled_width(const recsort_field *field, bool is_signed)
+{
+  char text[TOOL_NUMBER_TEXT];
+  const unsigned unused = 64 - 8 * (unsigned)field->size;
+  const recsort_value least = {.kind = RECSORT_VALUE_SIGNED, .as.i = INT64_MIN >> unused};
+  const recsort_value most = {.kind = RECSORT_VALUE_UNSIGNED, .as.u = UINT64_MAX >> unused};
+  tool_integer_text(field, is_signed ? least : most, text);
+  return strlen(text);
+}
+
 size_t cell_width(const recsort_field *field)
 {
   switch (class_of(field)) {
   case RECSORT_CLASS_BOOL:
     return strlen("false");
   case RECSORT_CLASS_SIGNED:
+    return scaled_width(field, true);
   case RECSORT_CLASS_WIDE:
     return strlen("-") + digits_of(8 * field->size - 1);
   case RECSORT_CLASS_TIME:
     return strlen("1970-01-01T00:00:00.000000000");
   case RECSORT_CLASS_UNSIGNED:
-    return digits_of(8 * field->size);
+    return scaled_width(field, false);
   case RECSORT_CLASS_BITFIELD:
     return digits_of(field->width);
   case RECSORT_CLASS_FLOAT:
@@ -90,14 +101,6 @@ size_t cell_text_size(const recsort_field *field)
 
 /* ---- Numbers ------------------------------------------------------------------------------ */
 
-static void write_integer(recsort_value value, char *text)
-{
-  if (value.kind == RECSORT_VALUE_SIGNED)
-    snprintf(text, TOOL_NUMBER_TEXT, "%" PRId64, value.as.i);
-  else
-    snprintf(text, TOOL_NUMBER_TEXT, "%" PRIu64, value.as.u);
-}
-
 static void write_enum(const recsort_field *field, recsort_value value, char *text)
 {
   const uint64_t bits = value.kind == RECSORT_VALUE_SIGNED ? (uint64_t)value.as.i : value.as.u;
@@ -106,7 +109,7 @@ static void write_enum(const recsort_field *field, recsort_value value, char *te
     strcpy(text, field->enumerators[i].name);
     return;
   }
-  write_integer(value, text);
+  tool_integer_text(field, value, text);
 }
 
 /* ---- Strings ------------------------------------------------------------------------------ */
@@ -169,6 +172,6 @@ void cell_write(const recsort_field *field, const void *base, size_t element, ch
   case RECSORT_CLASS_BITFIELD:
   case RECSORT_CLASS_STRUCT:
   case RECSORT_CLASS_NONE:
-    write_integer(value, text);
+    tool_integer_text(field, value, text);
   }
 }

@@ -192,9 +192,10 @@ static void print_remarks(const recsort_field *field)
   const bool big = info->size > 1 && field->endian == RECSORT_BIG_ENDIAN &&
                    info->type_class != RECSORT_CLASS_BYTES;
   const bool renamed = !is_identifier(field->name);
+  const char *const scale = recsort_field_scale(field);
   const bool is_named = is_short_float || info->type_class == RECSORT_CLASS_TIME ||
                         (info->type_class == RECSORT_CLASS_BYTES && info->size > 1);
-  if (!is_named && !big && !renamed) return;
+  if (!is_named && !big && !renamed && !scale) return;
   printf(" /*");
   if (renamed) {
     printf(" \"");
@@ -203,6 +204,7 @@ static void print_remarks(const recsort_field *field)
   }
   if (is_named) printf(" %s", info->name);
   if (big) printf(" big-endian");
+  if (scale) printf(" times %s", scale);
   printf(" */");
 }
 
@@ -319,23 +321,43 @@ static void print_guard(const char *begin, const char *record)
   printf("_RECORD_H\n");
 }
 
+/* A number that the header of a file has. */
+static void print_number(const recsort_field *field, const char *meaning)
+{
+  if (field == NULL) return;
+  printf("/* The %s at byte %zu of a file is %s. */\n",
+         field->type == RECSORT_CHAR ? "text" : recsort_type_describe(field->type)->name,
+         (size_t)field->offset, meaning);
+}
+
+/* Where the records of a file are. */
+static void print_file(const recsort_schema *schema)
+{
+  recsort_file_info file;
+  recsort_schema_get_file(schema, &file, sizeof file);
+  print_number(file.skip_field, "the offset of the first record");
+  print_number(file.count_field, "the number of records");
+  if (file.skip != 0)
+    printf("/* A file has %" PRIu64 " bytes before the first record. */\n", file.skip);
+  if (file.count != 0) printf("/* A file has %" PRIu64 " records. */\n", file.count);
+  if (file.trailer != 0 && file.trailer != RECSORT_ANY_TRAILER)
+    printf("/* A file has %" PRIu64 " bytes after the last record. */\n", file.trailer);
+  if (file.repeat) printf("/* Headers and records are repeated. */\n");
+}
+
 void header_print(const recsort_schema *schema)
 {
   size_t count;
   const recsort_field *const fields = recsort_schema_fields(schema, &count);
   const char *const record = recsort_schema_record_name(schema);
   const size_t size = recsort_schema_record_size(schema);
-  const uint64_t skip = recsort_schema_skip(schema), trailer = recsort_schema_trailer(schema);
   printf("/* Made by recschema --emit-header: change the schema, not this file. */\n");
   print_guard("#ifndef", record);
   print_guard("#define", record);
   printf("\n#include <assert.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
          "#include <stdint.h>\n\n");
   visit(record, NULL, fields, count, print_values);
-  if (skip != 0 || trailer != 0)
-    printf("/* A file has %" PRIu64 " bytes before the first record, and %" PRIu64
-           " after the last one. */\n",
-           skip, trailer);
+  print_file(schema);
   printf("struct ");
   if (shape_of(fields, count, size).packed) printf("__attribute__((packed)) ");
   put_identifier(record, false);

@@ -325,7 +325,7 @@ static const option_row rows[] = {
     {"plugin-option", 0, required_argument, .apply = add_plugin_option,
      .help = "      --plugin-option KEY=VALUE      for the plugin: device=1; repeat for more\n"},
     {"verify", 0, required_argument, .apply = parse_verify,
-     .help = "      --verify=full      look at keys and records again before they are written\n"},
+     .help = "      --verify=full|default  look at keys and records again before writing\n"},
     {"threads", 0, required_argument, .apply = parse_threads,
      .help = "      --threads N, --parallel N  CPU threads; 0: one for each processor\n"},
     {"parallel", 0, required_argument, .apply = parse_threads},
@@ -337,7 +337,7 @@ static const option_row rows[] = {
      .help = "      --explain, --list-plugins  print the plan and INPUTs, or the plugins\n"},
     {"list-plugins", 0, no_argument, DOES(LIST_PLUGINS)},
     {"version", 0, no_argument, .command = COMMAND_VERSION,
-     .help = "  -h, --help, --version, --completion SHELL  print this, the version, a script\n"},
+     .help = "  -h, --help, --version, --completion=bash|zsh|fish  print this, version, script\n"},
     {"completion", 0, required_argument, .apply = set_shell, .command = COMMAND_COMPLETION},
     {"help", 'h', no_argument, .command = COMMAND_HELP},
 };
@@ -356,7 +356,7 @@ bool print_help(void)
 }
 
 /* The argument of a row, in the line of --help that has its name: FILE of "--schema FILE", or
- * text|json of "--stats[=text|json]". */
+ * text|json of "--stats[=text|json]". It ends before a comma with a space, or two spaces. */
 static void find_argument(const char *help, option_words *words)
 {
   char name[32];
@@ -364,7 +364,11 @@ static void find_argument(const char *help, option_words *words)
   const char *at = strstr(help, name);
   if (at == NULL) return;
   at += length;
-  at += strspn(at, " [=");
+  words->usage = at;
+  while (at[0] != '\n' && strncmp(at, ", ", 2) != 0 && strncmp(at, "  ", 2) != 0)
+    at++;
+  words->usage_length = (int)(at - words->usage);
+  at = words->usage + strspn(words->usage, " [=");
   words->argument = at;
   words->argument_length = (int)strcspn(at, "] ,\n");
 }

@@ -66,6 +66,8 @@ typedef struct option_words {
   bool is_optional;     /* its argument */
   const char *argument; /* "FILE", or values such as "text|json" */
   int argument_length;  /* 0: it has none */
+  const char *usage;    /* all of the argument, with what is before it: "[=text|json]" */
+  int usage_length;
   const char *text;
   int text_length;
 } option_words;

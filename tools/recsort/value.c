@@ -3,7 +3,6 @@
 
 #include "support/text.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,14 +120,11 @@ value_text value_as_text(const recsort_field *field, recsort_value value)
   }
   switch (value.kind) {
   case RECSORT_VALUE_SIGNED:
-    if (recsort_type_describe(field->type)->type_class == RECSORT_CLASS_TIME) {
-      tool_time_text(field->type, value.as.i, to.text);
-      break;
-    }
-    snprintf(to.text, sizeof to.text, "%" PRId64, value.as.i);
-    break;
   case RECSORT_VALUE_UNSIGNED:
-    snprintf(to.text, sizeof to.text, "%" PRIu64, value.as.u);
+    if (recsort_type_describe(field->type)->type_class == RECSORT_CLASS_TIME)
+      tool_time_text(field->type, value.as.i, to.text);
+    else
+      tool_integer_text(field, value, to.text);
     break;
   case RECSORT_VALUE_REAL:
     tool_float_text(field->type, value.as.real, to.text);

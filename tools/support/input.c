@@ -626,17 +626,25 @@ bool tool_measure(char *const *paths, size_t path_count, const tool_format *form
   return path_count > 0;
 }
 
+/* Less memory can be had than is there, such as by ulimit -v. */
+static bool too_large(const tool_reader *reader)
+{
+  tool_error("%s: not enough memory to sort it; sort parts of it and merge them (--merge)",
+             reader->name);
+  return false;
+}
+
 /* Makes space for `more` bytes, if they and the memory to sort all records fit. */
 static bool make_room(tool_records *records, const tool_reader *reader, uint64_t more,
                       const tool_reading *reading)
 {
   size_t size;
-  if (__builtin_add_overflow(records->records.size, more, &size)) return no_memory(reader);
+  if (__builtin_add_overflow(records->records.size, more, &size)) return too_large(reader);
   if (!reading->fits(reading->context, reader->name, more, size / reader->format.record_size)) {
     return false;
   }
   /* at least one byte, so that the pointer is not NULL */
-  return tool_bytes_reserve(&records->records, size != 0 ? size : 1) || no_memory(reader);
+  return tool_bytes_reserve(&records->records, size != 0 ? size : 1) || too_large(reader);
 }
 
 /* Appends the records of one open input. */

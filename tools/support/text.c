@@ -49,23 +49,48 @@ void tool_float_text(recsort_type type, double value, char *text)
   if (strstr(text, "e+") && fabs(value) < 1e9) snprintf(text, TOOL_NUMBER_TEXT, "%.0f", value);
 }
 
-/* ---- Integers of 128 bits ------------------------------------------------------------------- */
+/* ---- Integers ----------------------------------------------------------------------------- */
+
+__extension__ typedef unsigned __int128 uint128;
+
+/* Writes a number's digits, so many of them behind a point; fewer than 0: zeros at the end. */
+static void write_digits(uint128 number, bool negative, int decimals, char *text)
+{
+  char digits[TOOL_NUMBER_TEXT] = "", *at = digits + sizeof digits - 1;
+  for (int i = decimals; i < 0 && number != 0; i++)
+    *--at = '0';
+  for (int i = 0; number != 0 || i == 0 || i <= decimals; i++, number /= 10) {
+    if (i == decimals && i > 0) *--at = '.';
+    *--at = (char)('0' + (int)(number % 10));
+  }
+  if (negative) *--at = '-';
+  strcpy(text, at);
+}
+
+void tool_integer_text(const recsort_field *field, recsort_value value, char *text)
+{
+  const char *scale = recsort_field_scale(field);
+  const bool negative = value.kind == RECSORT_VALUE_SIGNED && value.as.i < 0;
+  uint64_t factor = scale == NULL;
+  int decimals = 0;
+  bool after = false;
+  for (; scale != NULL && *scale != '\0' && *scale != 'e'; scale++) {
+    if (*scale != '.') factor = 10 * factor + (uint64_t)(*scale - '0');
+    if (*scale != '.') decimals += after;
+    after = after || *scale == '.';
+  }
+  if (scale != NULL && *scale == 'e') decimals -= atoi(scale + 1);
+  write_digits((uint128)(negative ? 0 - value.as.u : value.as.u) * factor, negative, decimals,
+               text);
+}
 
 void tool_wide_text(const recsort_field *field, const unsigned char *bytes, char *text)
 {
-  __extension__ typedef unsigned __int128 uint128;
-  char digits[TOOL_NUMBER_TEXT] = "", *at = digits + sizeof digits - 1;
   uint128 value = 0;
   for (size_t i = 0; i < sizeof value; i++)
     value = value << 8 | bytes[field->endian == RECSORT_BIG_ENDIAN ? i : sizeof value - 1 - i];
   const bool negative = field->type == RECSORT_INT128 && value >> 127;
-  if (negative) value = 0 - value;
-  do {
-    *--at = (char)('0' + (int)(value % 10));
-    value /= 10;
-  } while (value != 0);
-  if (negative) *--at = '-';
-  strcpy(text, at);
+  write_digits(negative ? 0 - value : value, negative, 0, text);
 }
 
 /* ---- Times ------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 
 #include "recsort/recsort.h"
 
-enum { TOOL_NUMBER_TEXT = 48 }; /* space for the text of any number or time, and a NUL */
+enum { TOOL_NUMBER_TEXT = 64 }; /* space for the text of any number or time, and a NUL */
 
 static inline bool tool_is_float(const recsort_field *field)
 {
@@ -29,6 +29,10 @@ void tool_float_text(recsort_type type, double value, char *text);
 
 /* The decimal text of an integer of 128 bits. Needs TOOL_NUMBER_TEXT bytes. */
 void tool_wide_text(const recsort_field *field, const unsigned char *bytes, char *text);
+
+/* The decimal text of an integer of at most 64 bits, times the scale of its field if it has one:
+ * exact, and with as many decimals as the scale has. Needs TOOL_NUMBER_TEXT bytes. */
+void tool_integer_text(const recsort_field *field, recsort_value value, char *text);
 
 /* A time as in 2026-11-23T14:15:00.123, with as many decimals as its unit has; NaT if it is none;
  * the number if its year has more than 9 digits. Needs TOOL_NUMBER_TEXT bytes. */

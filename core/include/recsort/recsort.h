@@ -236,7 +236,12 @@ typedef struct recsort_field_desc {
                           * the first byte. Layouts C and PACKED compute it: an offset that is given
                           * (not 0) is checked */
   uint64_t count;        /* elements of an array; 0: not an array. char, bytes: the length; 0: 1 */
-  const char *bit_base;  /* bitfield: the name of the field that holds the bits */
+  union {
+    const char *bit_base; /* bitfield: the name of the field that holds the bits */
+    const char *scale; /* integers of at most 64 bits: what 1 stands for, a decimal such as "0.01"
+                        * or "1e-7": greater than 0, at most 18 digits, and an exponent from -18
+                        * to 18. NULL: 1. A sort compares the integers, which is the same order */
+  };
   uint32_t bit;
   uint32_t width;
   const recsort_enumerator *enumerators;
@@ -374,6 +379,9 @@ RECSORT_API uint64_t recsort_schema_trailer(const recsort_schema *schema);
 /* The record's fields in the order of their declaration; owned by the schema. `count` may be
  * NULL. */
 RECSORT_API const recsort_field *recsort_schema_fields(const recsort_schema *schema, size_t *count);
+/* What 1 of an integer field of a schema stands for, such as "0.01"; owned by the schema. NULL if
+ * the schema does not say. recsort_field_get returns the integer as it is stored. */
+RECSORT_API const char *recsort_field_scale(const recsort_field *field);
 /* The schema's own keys, most significant first; owned by the schema. `count` may be NULL. */
 RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema,
                                                         size_t *count);

@@ -223,7 +223,7 @@ static bool number_type(Dwarf_Die *type, char *text, size_t room)
   uint64_t encoding = 0;
   const char *kind = "uint";
   number_of(type, DW_AT_encoding, &encoding);
-  if (size != 1 && size != 2 && size != 4 && size != 8) return false;
+  if (size != 1 && size != 2 && size != 4 && size != 8 && size != 16) return false;
   if (dwarf_tag(type) == DW_TAG_base_type) {
     switch (encoding) {
     case DW_ATE_boolean:
@@ -239,12 +239,12 @@ static bool number_type(Dwarf_Die *type, char *text, size_t room)
       break;
     case DW_ATE_float:
       kind = size == 2 && name != NULL && strstr(name, "bf") != NULL ? "bfloat" : "float";
-      if (size == 1) return false;
+      if (size == 1 || size == 16) return false;
       break;
     default:
       return false;
     }
-  } else if (dwarf_tag(type) == DW_TAG_array_type || is_struct(type)) {
+  } else if (dwarf_tag(type) == DW_TAG_array_type || is_struct(type) || size == 16) {
     return false;
   }
   if (kind == NULL) {
