@@ -396,7 +396,7 @@ MUTANTS = [
     ('plugins/cuda/segment_tile.cuh', 'inside = at >= mine.inner && at < mine.outer', 'inside = at < mine.outer'),
     ('plugins/cuda/segment_tile.cuh', 'mine.count / WARP_SIZE == w ? 1u << mine.count % WARP_SIZE : 0', '0'),
     ('plugins/cuda/segment_tile.cuh', 'mine.heads[w] & ~bits_up_to(i)', 'mine.heads[w] & ~(bits_up_to(i) >> 1)'),
-    ('plugins/cuda/segment_tile.cuh', 'leave(args, plan_max(begin, offset_at(segments, segments->count)), end);', ''),
+    ('plugins/cuda/segment_tile.cuh', 'keep(args, plan_max(begin, offset_at(segments, segments->count)), end);', ''),
     ('plugins/cuda/segment_tile.cuh', 'store_index(args, i, i);', ';'),
     ('plugins/cuda/segment_order.cuh', '<< 32 | i;', '<< 32;'),
     ('plugins/cuda/segment_order.cuh', 'return a < b;', 'return false;'),
