@@ -102,16 +102,10 @@ DEVICE_INLINE uint64_t column_of(const matrix &shape, uint64_t record)
   return turned >= turn ? turned - turn : turned + shape.columns - turn;
 }
 
-template <reading How>
-DEVICE_INLINE pair pair_with(const read_args &args, uint64_t at, uint64_t word, bool *valid)
-{
-  const records_key key = key_with<How>(args, at, word, valid);
-  return {{at, key.words[0], key.words[1]}};
-}
-
 template <reading How> DEVICE_INLINE pair read_pair(const read_args &args, uint64_t at, bool *valid)
 {
-  return pair_with<How>(args, at, load_word<How>(args, at), valid);
+  const records_key key = key_with<How>(args, at, load_word<How>(args, at), valid);
+  return {{at, key.words[0], key.words[1]}};
 }
 
 /* ---- minima ---- */
@@ -122,11 +116,22 @@ struct minima_args {
   workspace to;
 };
 
-/* Indices ascend, so the first of equal keys stays. A key that is a word is in words[1]. */
-template <reading How> DEVICE_INLINE void note_less(pair *best, const pair &one)
+/* The first record that a thread has seen. */
+struct first_seen {
+  records_key key;
+  uint32_t row;
+  bool any;
+};
+
+/* Rows ascend, so the first of equal keys stays. A key that is a word is in words[0]. */
+template <reading How>
+DEVICE_INLINE void note_less(first_seen *best, const records_key &key, uint64_t row)
 {
-  const bool less = How < FIELDS ? one.words[1] < best->words[1] : key_is_less(one, *best);
-  if (best->words[0] == UINT64_MAX || less) *best = one;
+  const bool high_ties = How < FIELDS || key.words[1] == best->key.words[1];
+  const bool less =
+      high_ties ? key.words[0] < best->key.words[0] : key.words[1] < best->key.words[1];
+  if (best->any && !less) return;
+  *best = {key, (uint32_t)row, true};
 }
 
 /* A block has a strip of columns, and a thread one record of each row. */
@@ -135,7 +140,7 @@ __global__ void __launch_bounds__(minima_args::max_threads,
                                   device_blocks(minima_args::max_threads, 2))
     find_minima(const __grid_constant__ minima_args args)
 {
-  enum { BATCH = How < FIELDS ? 8 : 1 };
+  enum { BATCH = How == WORDS_OF_4 ? 16 : How == WORDS_OF_8 ? 8 : 1 };
   DEVICE_SHARED_ARRAY(pair, found, minima_args::max_threads);
   device_await_before();
   const matrix &shape = args.from.shape;
@@ -143,31 +148,35 @@ __global__ void __launch_bounds__(minima_args::max_threads,
   const uint64_t column = (uint64_t)blockIdx.x * STRIP + threadIdx.x / WIDE;
   const uint64_t whole = shape.count / (shape.columns * WIDE);
   uint64_t row = 0;
-  pair best = pair_of(UINT64_MAX);
+  first_seen best = {{{UINT64_MAX, UINT64_MAX}}, 0, false};
   bool valid = true;
   for (; row + (BATCH - 1) < whole; row += BATCH) {
-    uint64_t at[BATCH], words[BATCH];
-    DEVICE_UNROLL
-    for (uint32_t i = 0; i < BATCH; i++) {
-      at[i] = record_at(shape, column, lane, row + i);
-      words[i] = load_word<How>(args.from, at[i]);
-    }
+    uint64_t words[BATCH];
     DEVICE_UNROLL
     for (uint32_t i = 0; i < BATCH; i++)
-      note_less<How>(&best, pair_with<How>(args.from, at[i], words[i], &valid));
+      words[i] = load_word<How>(args.from, record_at(shape, column, lane, row + i));
+    DEVICE_UNROLL
+    for (uint32_t i = 0; i < BATCH; i++) {
+      const uint64_t at = How < FIELDS ? 0 : record_at(shape, column, lane, row + i);
+      note_less<How>(&best, key_with<How>(args.from, at, words[i], &valid), row + i);
+    }
   }
   for (; row < shape.rows; row++) {
     const uint64_t at = record_at(shape, column, lane, row);
-    if (at < shape.count) note_less<How>(&best, read_pair<How>(args.from, at, &valid));
+    if (at >= shape.count) continue;
+    note_less<How>(&best, key_with<How>(args.from, at, load_word<How>(args.from, at), &valid), row);
   }
   if (!valid) args.from.facts->invalid = 1;
-  found[threadIdx.x] = best;
+  pair least = pair_of(UINT64_MAX);
+  if (best.any)
+    least = {{record_at(shape, column, lane, best.row), best.key.words[0], best.key.words[1]}};
+  found[threadIdx.x] = least;
   if (blockIdx.x == 0 && threadIdx.x == 0) *args.to.collected_count = 0;
   __syncthreads();
   if (lane != 0) return;
   for (uint32_t i = 1; i < WIDE; i++)
-    if (is_less(found[threadIdx.x + i], best)) best = found[threadIdx.x + i];
-  args.to.minima[column] = best;
+    if (is_less(found[threadIdx.x + i], least)) least = found[threadIdx.x + i];
+  args.to.minima[column] = least;
 }
 
 /* ---- narrow ---- */
@@ -364,21 +373,32 @@ DEVICE_INLINE uint64_t take_place(uint64_t *taken, bool wanted)
   return place + device_popc(takers & ((1u << lane) - 1));
 }
 
+/* Keeps a pair unless it is above `high`. By all lanes of a warp; some have none. */
+DEVICE_INLINE void keep_pair(const narrow_args &args, uint64_t i, bool keeps, const pair &high,
+                             uint64_t *kept)
+{
+  pair one = high;
+  if (keeps) one = args.from[i];
+  keeps = keeps && !is_less(high, one);
+  const uint64_t place = take_place(kept, keeps);
+  if (keeps) args.to[place] = one;
+}
+
 /* Keeps the pairs that are not above `high`. By all threads. */
 DEVICE_INLINE void keep_pairs(const narrow_args &args, const top_words &tops, uint64_t count,
                               const pair &high, uint64_t *kept)
 {
-  DEVICE_UNROLL_BY_4
-  for (uint32_t e = 0; (uint64_t)e * narrow_args::max_threads < count; e++) {
-    const uint64_t i = (uint64_t)e * narrow_args::max_threads + threadIdx.x;
-    bool keeps = i < count;
-    if (keeps && tops.fit) keeps = args.from[i].words[tops.top] <= high.words[tops.top];
-    pair one = high;
-    if (keeps) one = args.from[i];
-    keeps = keeps && !is_less(high, one);
-    const uint64_t place = take_place(kept, keeps);
-    if (keeps) args.to[place] = one;
+  const uint64_t top = high.words[tops.top];
+  if (tops.fit) {
+    DEVICE_UNROLL
+    for (uint32_t e = 0; e < top_words::EACH; e++) {
+      const uint64_t i = (uint64_t)e * narrow_args::max_threads + threadIdx.x;
+      keep_pair(args, i, i < count && tops.words[e] <= top, high, kept);
+    }
+    return;
   }
+  for (uint64_t begin = 0; begin < count; begin += narrow_args::max_threads)
+    keep_pair(args, begin + threadIdx.x, begin + threadIdx.x < count, high, kept);
 }
 
 /* Keeps the first `head` pairs, or up to SLACK times as many; all if there are no more. One block.
@@ -459,24 +479,33 @@ struct rank_args {
   uint32_t index_bits;
 };
 
-/* A warp counts the pairs before one. */
+enum { RANKED = 4 }; /* pairs of a warp, which are compared with each pair that it loads */
+
+/* A warp counts the pairs before its own. */
 __global__ void __launch_bounds__(rank_args::max_threads)
     rank_pairs(const __grid_constant__ rank_args args)
 {
   device_await_before();
   const uint64_t count = *args.count, lane = threadIdx.x % WARP_SIZE;
-  const uint64_t mine = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE;
-  if (mine >= count) return;
-  const pair one = args.from[mine];
-  uint32_t before = 0;
-  for (uint64_t i = lane; i < count; i += WARP_SIZE)
-    before += is_less(args.from[i], one);
-  before = device_warp_sum(before);
-  if (lane != 0 || before >= args.head) return;
-  if (args.index_bits == 32)
-    ((uint32_t *)args.order)[before] = (uint32_t)one.words[0];
-  else
-    ((uint64_t *)args.order)[before] = one.words[0];
+  const uint64_t first = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE * RANKED;
+  if (first >= count) return;
+  pair own[RANKED];
+  uint32_t before[RANKED] = {};
+  for (uint32_t r = 0; r < RANKED; r++)
+    own[r] = args.from[plan_min(first + r, count - 1)];
+  for (uint64_t i = lane; i < count; i += WARP_SIZE) {
+    const pair one = args.from[i];
+    for (uint32_t r = 0; r < RANKED; r++)
+      before[r] += is_less(one, own[r]);
+  }
+  for (uint32_t r = 0; r < RANKED; r++) {
+    const uint32_t rank = device_warp_sum(before[r]);
+    if (lane != 0 || first + r >= count || rank >= args.head) continue;
+    if (args.index_bits == 32)
+      ((uint32_t *)args.order)[rank] = (uint32_t)own[r].words[0];
+    else
+      ((uint64_t *)args.order)[rank] = own[r].words[0];
+  }
 }
 
 /* ---- The plan ---- */
@@ -528,8 +557,8 @@ device_status find(const device_head *job, const read_args &from, const workspac
     status = device_launch(collect<How>, most, collect_args::max_threads, 0, on, collected);
   if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, records);
   if (!status)
-    status =
-        device_launch(rank_pairs, plan_blocks(most, warps), rank_args::max_threads, 0, on, ranked);
+    status = device_launch(rank_pairs, plan_blocks(most, warps * RANKED), rank_args::max_threads, 0,
+                           on, ranked);
   return status;
 }
 
