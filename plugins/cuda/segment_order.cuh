@@ -11,12 +11,12 @@ namespace segment_sort
 
 enum {
   ITEMS = 16,      /* records of a thread in a radix sort */
-  NUMBER_BITS = 14 /* of a record in its tile */
+  NUMBER_BITS = 14 /* bits for the number of a record in its tile */
 };
 
 /* ---- By ranks: how many records of a segment come before this one ---- */
 
-/* The key of a record, if it has one word, and its number: all pairs differ. */
+/* A key of one word, and the number of its record below it: all pairs differ. */
 DEVICE_INLINE uint64_t pair_of(const tile &mine, uint32_t i)
 {
   return (uint64_t)mine.keys[i] << 32 | i;
@@ -36,7 +36,7 @@ DEVICE_INLINE bool comes_before(const tile &mine, uint32_t a, uint32_t b)
 /* The place of record `i` of the segment from `begin` to `end`. */
 DEVICE_INLINE uint32_t rank(const tile &mine, uint32_t begin, uint32_t end, uint32_t i)
 {
-  uint32_t taken = 0; /* 1 for each, as a borrow takes one instruction */
+  uint32_t taken = 0; /* 0 minus those that come before: to subtract a borrow is one instruction */
   if (mine.words == 1) {
     const uint64_t pair = pair_of(mine, i);
     DEVICE_UNROLL_BY_4
@@ -61,13 +61,14 @@ DEVICE_INLINE void order_by_ranks(const tile &mine)
 
 /* ---- By a radix sort: a pass for each digit, the least significant first ---- */
 
-/* A digit: bits of a plane of keys or, if it is NULL, of the numbers of segments in the tile. */
+/* What a pass sorts by: DIGIT_BITS bits, from bit `shift` on, of a plane of the keys. If `plane` is
+ * NULL, of the number of a record's segment in the tile. */
 struct digit {
   const uint32_t *plane;
   uint32_t shift;
 };
 
-/* Counts the heads before each word of them. By all threads; two barriers. */
+/* Counts the heads before each word of tile::heads. By all threads; two barriers. */
 DEVICE_INLINE void number_heads(const tile &mine)
 {
   const uint32_t w = threadIdx.x, words = mine.size / WARP_SIZE;
@@ -76,7 +77,7 @@ DEVICE_INLINE void number_heads(const tile &mine)
   __syncthreads();
 }
 
-/* How many segments of the tile begin up to a record. */
+/* The number of a record's segment in the tile: how many begin before the record or with it. */
 DEVICE_INLINE uint32_t segment_of(const tile &mine, uint32_t i)
 {
   const uint32_t w = i / WARP_SIZE;
@@ -102,36 +103,38 @@ DEVICE_INLINE uint32_t digit_in(uint32_t held)
   return held >> DIGIT_AT & (DIGITS - 1);
 }
 
-/* A warp has neighbours in the order, ITEMS for each lane. This is its first one. */
+/* A warp has records that are neighbours in the order, ITEMS for each lane. This is the place of
+ * the first one. */
 DEVICE_INLINE uint32_t warp_begin(void)
 {
   return threadIdx.x / WARP_SIZE * ITEMS * WARP_SIZE;
 }
 
-/* How many each of its lanes has. Counted, as ptxas 13.0 runs out of predicates if each is
- * compared. */
+/* How many each of its lanes has: loops compare with this number, as ptxas 13.0 runs out of
+ * predicates if each place is compared with the tile's count. */
 DEVICE_INLINE uint32_t warp_items(const tile &mine)
 {
   const uint32_t begin = warp_begin();
   return mine.count <= begin ? 0 : (mine.count - begin + WARP_SIZE - 1) / WARP_SIZE;
 }
 
-/* The warp's count of a digit; those of the next one are a word more than there are warps away, so
- * that a warp's are in different banks. */
+/* The warp's count of a digit. A digit has a count for each warp and an unused one behind them, so
+ * that a warp's counts of many digits are spread over the banks. */
 DEVICE_INLINE uint16_t *count_of(const tile &mine, uint32_t digit)
 {
   const uint32_t warps = blockDim.x / WARP_SIZE;
   return &mine.counts[digit * (warps + 1) + threadIdx.x / WARP_SIZE];
 }
 
-/* Count number i of all, digit by digit. */
+/* Count number i of all that are used: those of the first digit, then those of the next one ... */
 DEVICE_INLINE uint16_t *count_at(const tile &mine, uint32_t i)
 {
   const uint32_t warp_bits = 31 - device_clz32(blockDim.x / WARP_SIZE);
   return &mine.counts[i + (i >> warp_bits)];
 }
 
-/* Reads a warp's records, and counts their digits. By a warp. */
+/* Reads a warp's records, and counts their digits. Afterwards held[t] says all of a record that
+ * `scatter` asks for. By a warp. */
 DEVICE_INLINE void count_digits(const tile &mine, const digit &by, uint32_t held[ITEMS])
 {
   const uint32_t lane = threadIdx.x % WARP_SIZE, items = warp_items(mine);
@@ -151,14 +154,14 @@ DEVICE_INLINE void count_digits(const tile &mine, const digit &by, uint32_t held
     uint16_t *const count = count_of(mine, value);
     const uint32_t before = *count + device_popc(alike & ((1u << lane) - 1));
     __syncwarp();
-    if (alike >> lane == 1) *count = (uint16_t)(before + 1); /* the last lane of those */
+    if (alike >> lane == 1) *count = (uint16_t)(before + 1); /* the last of these lanes */
     __syncwarp();
     held[t] |= value << DIGIT_AT | before << RANK_AT;
   }
 }
 
-/* Turns counts into places: each thread has as many as there are digits for a lane. By all threads;
- * one barrier. */
+/* Turns each count into the place of the first record that it counts. There are DIGITS counts for
+ * each warp, so each thread has EACH. By all threads; one barrier. */
 DEVICE_INLINE void place_counts(const tile &mine)
 {
   enum { EACH = DIGITS / WARP_SIZE };
@@ -200,8 +203,8 @@ DEVICE_INLINE void sort_by(const tile &mine, const digit &by)
   __syncthreads();
 }
 
-/* The bits of a plane in which not all keys agree. By all threads; two barriers. Call it again only
- * after another barrier, or if this is 0. */
+/* The bits of a plane in which not all keys agree. By all threads; two barriers. If it returns any,
+ * the next call must come after another barrier. */
 DEVICE_INLINE uint32_t varied_bits(const tile &mine, const uint32_t *plane)
 {
   DEVICE_SHARED_ARRAY(uint32_t, varied, 1);
@@ -215,8 +218,9 @@ DEVICE_INLINE uint32_t varied_bits(const tile &mine, const uint32_t *plane)
   return *varied;
 }
 
-/* Begins with the records as they are. So that all lanes of a warp have one, more are put behind
- * the last one: they have the greatest keys, so that they stay there. By all threads. */
+/* Begins with the records as they are. The last ones are filled up to a multiple of a warp's lanes,
+ * so that each lane has one: what is added has the greatest key, so it stays at the end. By all
+ * threads. */
 DEVICE_INLINE void begin_order(const tile &mine)
 {
   const uint32_t all = (mine.count + WARP_SIZE - 1) / WARP_SIZE * WARP_SIZE;
@@ -227,7 +231,7 @@ DEVICE_INLINE void begin_order(const tile &mine)
   }
 }
 
-/* Digits in which all keys agree are skipped. By all threads. */
+/* Skips digits in which all keys agree. By all threads. */
 DEVICE_INLINE void order_by_keys(const tile &mine)
 {
   for (uint32_t w = 0; w < mine.words; w++) {
@@ -238,8 +242,8 @@ DEVICE_INLINE void order_by_keys(const tile &mine)
   }
 }
 
-/* Brings the records of each segment together again, in the order of their keys. Those behind the
- * last record have the greatest number. By all threads. */
+/* Brings the records of each segment together again, in the order of their keys. What begin_order
+ * added has the number last + 1. By all threads. */
 DEVICE_INLINE void order_by_segments(const tile &mine)
 {
   number_heads(mine);

@@ -1,6 +1,6 @@
-/* segment_tile.cuh - a tile: the records that a block sorts in its shared memory. They are some
- * whole segments or one; beside them, and where there are no segments, records that stay where they
- * are. */
+/* segment_tile.cuh - a tile: the records that a block sorts in its shared memory. They are one
+ * whole segment, or several. With several, there may also be records before the first segment and
+ * behind the last one, which stay where they are. */
 #ifndef RECSORT_CUDA_SEGMENT_TILE_CUH
 #define RECSORT_CUDA_SEGMENT_TILE_CUH
 
@@ -24,8 +24,8 @@ struct segment_args {
   record_source from;
   device_segments segments;
   uint64_t count;
-  uint32_t each;  /* records from where a tile may begin to where the next one may; 0: each segment
-                   * has its own tile */
+  uint32_t part;  /* of all records, for a block: its tile has the segments that begin there; 0:
+                   * each segment has its own tile */
   uint32_t tile;  /* the most records of one */
   uint32_t words; /* of a key */
   uint32_t index_bits;
@@ -35,30 +35,31 @@ struct segment_args {
   uint32_t *disorder;
 };
 
-/* Numbers of records are relative to the tile's first. */
+/* Numbers of its records begin with 0. */
 struct tile {
-  uint64_t begin;
+  uint64_t begin; /* the number of its first record among all */
   uint32_t count;
   uint32_t inner, outer; /* records [inner, outer) are in segments */
-  bool several;          /* segments; else one */
+  bool several;          /* segments may be in it; else it is one */
   uint64_t first, last;  /* of several: offsets [first, last) are in the tile */
-  uint32_t size, words;  /* the most records; words of a key */
+  uint32_t size, words;  /* the most records; 32-bit words of a key */
   /* in shared memory */
-  uint32_t *keys;   /* plane after plane of words, the least significant first */
-  uint32_t *heads;  /* a bit for each record: a segment begins with it; another one at the end */
+  uint32_t *keys;   /* a plane for each word of a key, the least significant first */
+  uint32_t *heads;  /* a bit for each record: a segment begins there. One more is set at the end */
   uint16_t *order;  /* record order[i] comes in place i */
-  uint16_t *before; /* bits in the words of `heads` before this one */
-  uint16_t *counts; /* of a digit in the records of a warp */
+  uint16_t *before; /* for each word of `heads`: how many bits are set in the words before it */
+  uint16_t *counts; /* of each digit in the records of each warp */
 };
 
+/* The bytes of these arrays. */
 static inline uint64_t shared_bytes(uint32_t size, uint32_t words, uint32_t warps)
 {
-  const uint64_t each = words * sizeof(uint32_t) + sizeof(uint16_t);
+  const uint64_t record = words * sizeof(uint32_t) + sizeof(uint16_t);
   const uint64_t marks = size / WARP_SIZE * (sizeof(uint32_t) + sizeof(uint16_t));
-  return size * each + marks + sizeof(uint32_t) + DIGITS * (warps + 1) * sizeof(uint16_t);
+  return size * record + marks + sizeof(uint32_t) + DIGITS * (warps + 1) * sizeof(uint16_t);
 }
 
-/* Divides these bytes. */
+/* Divides the memory among them. */
 DEVICE_INLINE void divide(tile *mine, uint32_t *memory)
 {
   mine->keys = memory;
@@ -70,12 +71,14 @@ DEVICE_INLINE void divide(tile *mine, uint32_t *memory)
 
 /* ---- Where a tile is ---- */
 
+/* Where one tile ends and the next one begins. */
 struct tile_end {
-  uint64_t place, offset; /* of the first offset from there on */
+  uint64_t place;
+  uint64_t offset; /* the number of the first offset that is not before it */
 };
 
-/* Where the first tile begins that may begin from `place` on: at a segment or, where there is none,
- * right there. By a warp. */
+/* The end of the tile whose part ends at `place`: where the next segment begins or, outside all
+ * segments, right there. By a warp. */
 DEVICE_INLINE tile_end find_end(const segment_args &args, uint64_t place)
 {
   if (place == 0) return {0, 0};
@@ -91,15 +94,15 @@ DEVICE_INLINE uint32_t count_before(uint64_t begin, uint64_t end)
   return end <= begin ? 0 : (uint32_t)plan_min(end - begin, UINT32_MAX);
 }
 
-/* The tile of a block that has several segments: those that begin in its part of all records.
- * Returns how many records they have, which may be more than fit. By all threads; one barrier. */
+/* Finds the tile of a block that has several segments: those that begin in its part. Returns how
+ * many records they have, which may be more than fit. By all threads; one barrier. */
 DEVICE_INLINE uint64_t find_several(const segment_args &args, tile *mine)
 {
   DEVICE_SHARED_ARRAY(tile_end, ends, 2);
   const device_segments *const segments = &args.segments;
   if (threadIdx.x < 2 * WARP_SIZE) {
     const uint32_t e = threadIdx.x / WARP_SIZE;
-    const tile_end found = find_end(args, ((uint64_t)blockIdx.x + e) * args.each);
+    const tile_end found = find_end(args, ((uint64_t)blockIdx.x + e) * args.part);
     if (threadIdx.x % WARP_SIZE == 0) ends[e] = found;
   }
   __syncthreads();
@@ -132,8 +135,8 @@ DEVICE_INLINE void store_index(const segment_args &args, uint64_t i, uint64_t in
     ((uint64_t *)args.order)[i] = index;
 }
 
-/* Leaves records as they are. */
-DEVICE_INLINE void leave(const segment_args &args, uint64_t begin, uint64_t end)
+/* Writes records in the order that they have. */
+DEVICE_INLINE void keep(const segment_args &args, uint64_t begin, uint64_t end)
 {
   for (uint64_t i = begin + threadIdx.x; args.order && i < end; i += blockDim.x)
     store_index(args, i, i);
@@ -144,19 +147,20 @@ DEVICE_INLINE void leave(const segment_args &args, uint64_t begin, uint64_t end)
   }
 }
 
-/* Of part number `part` of all records, leaves those that no segment has. */
-DEVICE_INLINE void leave_outside(const segment_args &args, uint64_t part)
+/* Keeps those that no segment has among args.tile records, the first of which is number
+ * piece * args.tile. */
+DEVICE_INLINE void keep_outside(const segment_args &args, uint64_t piece)
 {
   const device_segments *const segments = &args.segments;
-  const uint64_t begin = part * args.tile, end = plan_min(begin + args.tile, args.count);
-  leave(args, begin, plan_min(end, offset_at(segments, 0)));
-  leave(args, plan_max(begin, offset_at(segments, segments->count)), end);
+  const uint64_t begin = piece * args.tile, end = plan_min(begin + args.tile, args.count);
+  keep(args, begin, plan_min(end, offset_at(segments, 0)));
+  keep(args, plan_max(begin, offset_at(segments, segments->count)), end);
 }
 
 /* ---- Keys ---- */
 
-/* The first of a thread's records. It has `batch` of them at a time, WARP_SIZE apart, so that their
- * addresses differ by constants; the next ones are `batch` times the block's width away. */
+/* The first of a thread's records. A thread has `batch` of them at a time, WARP_SIZE apart, so that
+ * their addresses differ by constants. Its next batch is `batch` times the block's width away. */
 DEVICE_INLINE uint32_t batch_begin(uint32_t batch)
 {
   return threadIdx.x / WARP_SIZE * batch * WARP_SIZE + threadIdx.x % WARP_SIZE;
@@ -169,7 +173,7 @@ DEVICE_INLINE void store_key(const tile &mine, uint32_t i, const records_key &ke
     if (w < mine.words) mine.keys[w * mine.size + i] = (uint32_t)(key.words[w / 2] >> w % 2 * 32);
 }
 
-/* Makes the keys of the tile's records; those outside all segments get 0. */
+/* Makes the keys of the tile's records. They are 0 outside all segments. */
 template <reading How> DEVICE_INLINE void load_keys(const segment_args &args, const tile &mine)
 {
   enum { LOADS = How < FIELDS ? BATCH : 1 };
@@ -196,7 +200,7 @@ template <reading How> DEVICE_INLINE void load_keys(const segment_args &args, co
 
 /* ---- Heads ---- */
 
-/* Sets bits for the offsets in the tile, and one at its end. By all threads; two barriers. */
+/* Sets a bit for each offset in the tile, and one at its end. By all threads; two barriers. */
 DEVICE_INLINE void mark_heads(const segment_args &args, const tile &mine)
 {
   for (uint32_t w = threadIdx.x; w <= mine.size / WARP_SIZE; w += blockDim.x)
@@ -214,13 +218,13 @@ DEVICE_INLINE bool is_head(const tile &mine, uint32_t i)
   return mine.heads[i / WARP_SIZE] >> i % WARP_SIZE & 1;
 }
 
-/* The bits up to number i of a word. */
+/* The bits of a word up to that of record i, which is in it. */
 DEVICE_INLINE uint32_t bits_up_to(uint32_t i)
 {
   return UINT32_MAX >> (WARP_SIZE - 1 - i % WARP_SIZE);
 }
 
-/* The last head up to `i`, or 0. */
+/* The last head that is not behind record `i`, or 0: where its segment begins. */
 DEVICE_INLINE uint32_t head_of(const tile &mine, uint32_t i)
 {
   uint32_t w = i / WARP_SIZE, bits = mine.heads[w] & bits_up_to(i);
@@ -229,7 +233,7 @@ DEVICE_INLINE uint32_t head_of(const tile &mine, uint32_t i)
   return bits ? w * WARP_SIZE + 31 - device_clz32(bits) : 0;
 }
 
-/* The first head behind `i`. */
+/* The first head behind record `i`: where its segment ends. */
 DEVICE_INLINE uint32_t next_head(const tile &mine, uint32_t i)
 {
   uint32_t w = i / WARP_SIZE, bits = mine.heads[w] & ~bits_up_to(i);

@@ -6,14 +6,14 @@
  *   256 to 16,384, if the average is     radix_sort_segments    one
  *   at least half of that
  *   65 to 8192, else                     radix_sort_segments    several, of 16,384 in all
- *   more                                 none, as they do not fit in shared memory
+ *   more                                 none: their tiles do not fit in shared memory
  *
- * (16,384 is for keys of up to 64 bits on an H200; it is half of that for 128 bits.)
+ * (16,384 and 8192 are for keys of up to 64 bits on an H200. For wider keys they are half of that.)
  *
- * A rank takes as many comparisons as the segment has records, but the tile needs one barrier.
- * Beyond 64 a radix sort costs less: four passes for keys of 32 bits, and one or two for the
- * numbers of the tile's segments. If a tile has one segment, these are saved. If segments differ
- * much in length, most such tiles would be nearly empty, so they have several.
+ * A rank takes as many comparisons as the segment has records, but all of them need one barrier.
+ * Beyond 64 records a radix sort costs less: four passes for keys of 32 bits, and one or two for
+ * the numbers of the tile's segments. A tile of one segment saves the latter. But if segments
+ * differ much in length, most such tiles would be nearly empty, so tiles have several.
  *
  *   load     makes the keys of the tile's records                    segment_tile.cuh
  *   mark     sets a bit where a segment begins                       segment_tile.cuh
@@ -51,8 +51,8 @@ DEVICE_INLINE void check_order(const segment_args &args, const tile &mine)
   if (wrong) device_poke32(args.disorder, 1);
 }
 
-/* Moves words of an array by the order, through the memory of the keys. They are `apart`. By all
- * threads; two barriers. */
+/* Moves a word of each element by the order, through the memory of the keys, which are not needed
+ * any more. These words are `apart` words from each other. By all threads; two barriers. */
 DEVICE_INLINE void move_words(const uint32_t *from, uint32_t *to, uint32_t apart, const tile &mine)
 {
   __syncthreads();
@@ -74,7 +74,7 @@ DEVICE_INLINE void move_words(const uint32_t *from, uint32_t *to, uint32_t apart
   }
 }
 
-/* By all threads. */
+/* Moves an array, word by word of its elements. By all threads. */
 DEVICE_INLINE void move(const device_moved &array, const tile &mine)
 {
   const uint32_t *const from = (const uint32_t *)array.from + mine.begin * array.words;
@@ -106,7 +106,7 @@ DEVICE_INLINE bool load(const segment_args &args, uint64_t count, tile *mine, ui
 {
   if (count > args.tile) {
     if (threadIdx.x == 0) args.from.facts->overlong = 1;
-    leave(args, mine->begin, mine->begin + count);
+    keep(args, mine->begin, mine->begin + count);
     return false;
   }
   mine->count = (uint32_t)count;
@@ -130,16 +130,17 @@ __global__ void __launch_bounds__(RANK_BLOCK, device_blocks(RANK_BLOCK, RANK_BLO
   write(args, mine);
 }
 
-/* If each segment has its own tile, the blocks that follow leave what no segment has. */
+/* If each segment has its own tile, a block for each comes first. The blocks behind these keep the
+ * records that no segment has. */
 template <reading How>
 __global__ void __launch_bounds__(segment_args::max_threads, 1)
     radix_sort_segments(const __grid_constant__ segment_args args)
 {
   DEVICE_SHARED(uint32_t, memory);
   device_await_before();
-  const bool several = args.each > 0;
+  const bool several = args.part > 0;
   if (!several && blockIdx.x >= args.segments.count) {
-    leave_outside(args, blockIdx.x - args.segments.count);
+    keep_outside(args, blockIdx.x - args.segments.count);
     return;
   }
   tile mine = {};
@@ -159,7 +160,7 @@ struct segment_plan {
   bool ranked;
   uint32_t block;
   uint32_t tile;
-  uint32_t each; /* as in segment_args */
+  uint32_t part; /* as in segment_args */
 };
 
 uint32_t words_of(const device_segment_sort *job)
@@ -176,8 +177,9 @@ bool fits(const device_segment_sort *job, uint64_t block)
          job->shared_bytes;
 }
 
-/* Tiles of several segments have space for at least two, so that they are at least half full. They
- * have space for four if that fits. */
+/* Returns false if no kernel has space for the longest segment. A tile of several segments has
+ * space for two of the longest at least, and for four if these fit: its part is then at least half
+ * of the tile. */
 bool plan_segments(const device_segment_sort *job, segment_plan *plan)
 {
   const uint64_t longest = job->segments.most;
@@ -202,7 +204,7 @@ template <reading How>
 device_status start(const device_segment_sort *job, const segment_plan &plan, segment_args args)
 {
   const uint64_t bytes = shared_bytes(plan.tile, args.words, plan.block / WARP_SIZE);
-  const uint64_t grid = plan.each ? plan_blocks(job->count, plan.each)
+  const uint64_t grid = plan.part ? plan_blocks(job->count, plan.part)
                                   : job->segments.count + plan_blocks(job->count, plan.tile);
   return plan.ranked
              ? device_launch(rank_segments<How>, grid, plan.block, bytes, job->stream, args)
@@ -224,7 +226,7 @@ device_status device_segments_sort(const device_segment_sort *job)
   segment_args args = {source_of(job->program, job->records, job->facts),
                        job->segments,
                        job->count,
-                       plan.each,
+                       plan.part,
                        plan.tile,
                        words_of(job),
                        job->index_bits,

@@ -37,12 +37,12 @@ typedef struct device_segment_sort {
   void *stream;
 } device_segment_sort;
 
-/* Whether the segments are short: reads neither order nor moved arrays. */
+/* Whether the segments are short enough. Reads key_bits, count, segments and shared_bytes only. */
 bool device_segments_suit(const device_segment_sort *job);
 
-/* Starts the kernel, if they are. Sets facts->invalid if a record in a segment holds an invalid
- * value, and facts->overlong if a segment is longer than was said; those that do not fit in a block
- * are left as they are, but moved. */
+/* Starts the kernel; call it only if they are. It sets facts->invalid if a record in a segment
+ * holds an invalid value, and facts->overlong if a segment is longer than was said and so does not
+ * fit in its block. The records of such a block are written in the order that they had. */
 device_status device_segments_sort(const device_segment_sort *job);
 
 #ifdef __cplusplus

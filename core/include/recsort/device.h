@@ -45,8 +45,10 @@ typedef struct recsort_device_limits {
                            * that of another array; 0: nothing is moved in place. Takes most_records
                            * times as much memory */
   size_t most_segments;   /* of a sort; 0: none has segments */
-  size_t most_in_segment; /* records of the longest segment; 0: not known. If it is at most 3072 (on
-                           * an H200), segments are sorted faster */
+  size_t most_in_segment; /* records of the longest segment; 0: not known. Segments are sorted
+                           * faster if it is at most 8192 (on an H200), or at most 16,384 and the
+                           * average segment has at least half as many. If keys have more than 64
+                           * bits, these limits are half as large */
   unsigned index_bits;    /* of permutations: 32 or 64; 0: 32 */
   uint32_t reserved;
 } recsort_device_limits;
