@@ -479,33 +479,24 @@ struct rank_args {
   uint32_t index_bits;
 };
 
-enum { RANKED = 4 }; /* pairs of a warp, which are compared with each pair that it loads */
-
-/* A warp counts the pairs before its own. */
+/* A warp counts the pairs before one. */
 __global__ void __launch_bounds__(rank_args::max_threads)
     rank_pairs(const __grid_constant__ rank_args args)
 {
   device_await_before();
   const uint64_t count = *args.count, lane = threadIdx.x % WARP_SIZE;
-  const uint64_t first = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE * RANKED;
-  if (first >= count) return;
-  pair own[RANKED];
-  uint32_t before[RANKED] = {};
-  for (uint32_t r = 0; r < RANKED; r++)
-    own[r] = args.from[plan_min(first + r, count - 1)];
-  for (uint64_t i = lane; i < count; i += WARP_SIZE) {
-    const pair one = args.from[i];
-    for (uint32_t r = 0; r < RANKED; r++)
-      before[r] += is_less(one, own[r]);
-  }
-  for (uint32_t r = 0; r < RANKED; r++) {
-    const uint32_t rank = device_warp_sum(before[r]);
-    if (lane != 0 || first + r >= count || rank >= args.head) continue;
-    if (args.index_bits == 32)
-      ((uint32_t *)args.order)[rank] = (uint32_t)own[r].words[0];
-    else
-      ((uint64_t *)args.order)[rank] = own[r].words[0];
-  }
+  const uint64_t mine = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE;
+  if (mine >= count) return;
+  const pair one = args.from[mine];
+  uint32_t before = 0;
+  for (uint64_t i = lane; i < count; i += WARP_SIZE)
+    before += is_less(args.from[i], one);
+  before = device_warp_sum(before);
+  if (lane != 0 || before >= args.head) return;
+  if (args.index_bits == 32)
+    ((uint32_t *)args.order)[before] = (uint32_t)one.words[0];
+  else
+    ((uint64_t *)args.order)[before] = one.words[0];
 }
 
 /* ---- The plan ---- */
@@ -557,8 +548,8 @@ device_status find(const device_head *job, const read_args &from, const workspac
     status = device_launch(collect<How>, most, collect_args::max_threads, 0, on, collected);
   if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, records);
   if (!status)
-    status = device_launch(rank_pairs, plan_blocks(most, warps * RANKED), rank_args::max_threads, 0,
-                           on, ranked);
+    status =
+        device_launch(rank_pairs, plan_blocks(most, warps), rank_args::max_threads, 0, on, ranked);
   return status;
 }
 

@@ -181,7 +181,7 @@ MUTANTS = [
     ('plugins/cuda/head.cu', 'if (is_one) high = plan_max', 'high = plan_max'),
     ('plugins/cuda/head.cu', 'const bool taken = at < shape.count && !is_less(bound, one);', 'const bool taken = at < shape.count && is_less(one, bound);'),
     ('plugins/cuda/head.cu', 'takers & ((1u << lane) - 1)', 'takers & ((2u << lane) - 1)'),
-    ('plugins/cuda/head.cu', '|| rank >= args.head) continue;', ') continue;'),
+    ('plugins/cuda/head.cu', '|| before >= args.head) return;', ') return;'),
     ('plugins/cuda/head.cu', 'work->collected = take(SLACK * head * shape.rows * WIDE);', 'work->collected = take(head);'),
     ('plugins/gpu/resident_records.c', 'if (job->head) job->count = s.order.count = job->head;', ';'),
     ('core/device.c', 'if (array->from == array->to && head)', 'if (false)'),
