@@ -336,26 +336,32 @@ static void sorts_the_longest(void **state)
   assert_true(check_shape(&longest[1], 3, false, &random));
 }
 
+/* The first segment, which ends at `end`, is longer than was said and does not fit. */
+static void check_overlong(uint32_t most, uint32_t end, unsigned kind, uint64_t *random)
+{
+  enum { COUNT = 9000, BEGIN = 10 };
+  const shape s = {COUNT, most, most, 0, end, 0, 0};
+  trial *const t = make_trial(&s, kind, random);
+  memmove(t->offsets + 1, t->offsets, (t->job.segments.count + 1) * sizeof *t->offsets);
+  t->offsets[0] = BEGIN;
+  t->job.segments.count++;
+  t->job.segments.offsets = t->offsets;
+  t->job.segments.offset_bits = 64;
+  assert_true(run_trial(t, true));
+  assert_int_equal(t->facts.overlong, 1);
+  free_trial(t);
+}
+
 /* A segment that does not fit is left as it is, but moved; those that are not beside it are
- * sorted. */
+ * sorted. Tiles have 2048, 2048 and 1024 records. */
 static void leaves_overlong_segments(void **state)
 {
-  enum { COUNT = 9000, BEGIN = 10, END = 6010 };
-  static const uint32_t most[] = {20, 200, 1000};
+  static const uint32_t most[] = {20, 200, 1000}, ends[] = {2510, 6010};
   uint64_t random = 3;
   (void)state;
-  for (size_t m = 0; m < sizeof most / sizeof *most; m++) {
-    const shape s = {COUNT, most[m], most[m], 0, END, 0, 0};
-    trial *const t = make_trial(&s, (unsigned)m, &random);
-    memmove(t->offsets + 1, t->offsets, (t->job.segments.count + 1) * sizeof *t->offsets);
-    t->offsets[0] = BEGIN;
-    t->job.segments.count++;
-    t->job.segments.offsets = t->offsets;
-    t->job.segments.offset_bits = 64;
-    assert_true(run_trial(t, true));
-    assert_int_equal(t->facts.overlong, 1);
-    free_trial(t);
-  }
+  for (unsigned m = 0; m < sizeof most / sizeof *most; m++)
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++)
+      check_overlong(most[m], ends[e], m, &random);
 }
 
 /* Only records in segments can be invalid. */

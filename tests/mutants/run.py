@@ -415,7 +415,6 @@ MUTANTS = [
     ('plugins/cuda/segments.cu', 'segments.count + plan_blocks(job->count, plan.tile)', 'segments.count'),
     ('plugins/cuda/segments.cu', 'if (several) mark_heads(args, mine);', ''),
     ('plugins/cuda/segments.h', 'low += (more - 1) * step + 1;', 'low += more * step;'),
-    ('plugins/cuda/segments.h', 'high = plan_min(high, low + more * step);', ''),
     # pairs in device memory
     ('core/device_pairs.c', "areas[a].at == areas[b].at && b != WORKSPACE && a / 2 == b / 2", "areas[a].at == areas[b].at && b != WORKSPACE"),
     ('core/device_pairs.c', '(!areas[a].written && !areas[b].written) ||', ''),
