@@ -13,9 +13,9 @@
  * that all of them are collected, depends on no guess: an unlucky input takes longer in the second
  * `narrow`, which one block does.
  *
- * A group is a column of a matrix of records. From row to row the columns are turned by some strips
- * of 64, at random: so what comes in regular distances is in several groups. Neighbours are in
- * several groups too, and sorted records in as many as possible.
+ * A group is a column of a matrix of records, 8 neighbours wide: then `collect` reads few sectors
+ * of memory. From row to row the columns are turned by some strips of 64, at random: so what comes
+ * in regular distances is in several groups.
  */
 #include "cuda/plan.h"
 #include "cuda/record_reading.cuh"
@@ -29,9 +29,10 @@ namespace
 {
 
 enum {
+  WIDE = 8,            /* records of a column in a row */
   STRIP = 64,          /* columns of a block */
   MOST_STRIPS = 256,   /* blocks that an H200 runs at a time */
-  LEAST_ROWS = 16,     /* records of a group */
+  LEAST_ROWS = 2,      /* of a group */
   GROUPS_A_RECORD = 8, /* groups for each record that is wanted */
   SLACK = 2,           /* narrow leaves up to so many times as many as are wanted */
   DIGIT_BITS = 8,
@@ -85,85 +86,97 @@ DEVICE_INLINE uint64_t turn_of(const matrix &shape, uint64_t row)
   return ((uint64_t)mixed * (uint32_t)(shape.columns / STRIP) >> 32) * STRIP;
 }
 
-/* The record of a column in a row. */
-DEVICE_INLINE uint64_t record_at(const matrix &shape, uint64_t column, uint64_t row)
+/* A column's record number `lane` in a row. */
+DEVICE_INLINE uint64_t record_at(const matrix &shape, uint64_t column, uint32_t lane, uint64_t row)
 {
   const uint64_t turned = column + turn_of(shape, row);
-  return row * shape.columns + (turned < shape.columns ? turned : turned - shape.columns);
+  const uint64_t place = turned < shape.columns ? turned : turned - shape.columns;
+  return (row * shape.columns + place) * WIDE + lane;
 }
 
 /* The inverse. */
 DEVICE_INLINE uint64_t column_of(const matrix &shape, uint64_t record)
 {
-  const uint64_t row = record / shape.columns, turned = record % shape.columns;
+  const uint64_t row = record / WIDE / shape.columns, turned = record / WIDE % shape.columns;
   const uint64_t turn = turn_of(shape, row);
   return turned >= turn ? turned - turn : turned + shape.columns - turn;
 }
 
-template <reading How>
-DEVICE_INLINE pair pair_with(const read_args &args, uint64_t at, uint64_t word, bool *valid)
-{
-  const records_key key = key_with<How>(args, at, word, valid);
-  return {{at, key.words[0], key.words[1]}};
-}
-
 template <reading How> DEVICE_INLINE pair read_pair(const read_args &args, uint64_t at, bool *valid)
 {
-  return pair_with<How>(args, at, load_word<How>(args, at), valid);
+  const records_key key = key_with<How>(args, at, load_word<How>(args, at), valid);
+  return {{at, key.words[0], key.words[1]}};
 }
 
 /* ---- minima ---- */
 
 struct minima_args {
-  static constexpr uint32_t max_threads = 512;
+  static constexpr uint32_t max_threads = STRIP * WIDE;
   read_args from;
   workspace to;
 };
 
-/* Indices ascend, so the first of equal keys stays. */
-DEVICE_INLINE void note_less(pair *best, const pair &one)
+/* The first record that a thread has seen. */
+struct first_seen {
+  records_key key;
+  uint32_t row;
+  bool any;
+};
+
+/* Rows ascend, so the first of equal keys stays. A key that is a word is in words[0]. */
+template <reading How>
+DEVICE_INLINE void note_less(first_seen *best, const records_key &key, uint64_t row)
 {
-  if (best->words[0] == UINT64_MAX || key_is_less(one, *best)) *best = one;
+  const bool high_ties = How < FIELDS || key.words[1] == best->key.words[1];
+  const bool less =
+      high_ties ? key.words[0] < best->key.words[0] : key.words[1] < best->key.words[1];
+  if (best->any && !less) return;
+  *best = {key, (uint32_t)row, true};
 }
 
-/* A block has a strip of columns; its threads take every eighth row of one. */
+/* A block has a strip of columns, and a thread one record of each row. */
 template <reading How>
 __global__ void __launch_bounds__(minima_args::max_threads,
                                   device_blocks(minima_args::max_threads, 2))
     find_minima(const __grid_constant__ minima_args args)
 {
-  enum { ROWS = minima_args::max_threads / STRIP, BATCH = How < FIELDS ? 8 : 1 };
+  enum { BATCH = How == WORDS_OF_4 ? 16 : How == WORDS_OF_8 ? 8 : 1 };
   DEVICE_SHARED_ARRAY(pair, found, minima_args::max_threads);
   device_await_before();
   const matrix &shape = args.from.shape;
-  const uint64_t column = (uint64_t)blockIdx.x * STRIP + threadIdx.x % STRIP;
-  const uint64_t whole = shape.count / shape.columns;
-  uint64_t row = threadIdx.x / STRIP;
-  pair best = pair_of(UINT64_MAX);
+  const uint32_t lane = threadIdx.x % WIDE;
+  const uint64_t column = (uint64_t)blockIdx.x * STRIP + threadIdx.x / WIDE;
+  const uint64_t whole = shape.count / (shape.columns * WIDE);
+  uint64_t row = 0;
+  first_seen best = {{{UINT64_MAX, UINT64_MAX}}, 0, false};
   bool valid = true;
-  for (; row + (BATCH - 1) * ROWS < whole; row += BATCH * ROWS) {
-    uint64_t at[BATCH], words[BATCH];
-    DEVICE_UNROLL
-    for (uint32_t i = 0; i < BATCH; i++) {
-      at[i] = record_at(shape, column, row + i * ROWS);
-      words[i] = load_word<How>(args.from, at[i]);
-    }
+  for (; row + (BATCH - 1) < whole; row += BATCH) {
+    uint64_t words[BATCH];
     DEVICE_UNROLL
     for (uint32_t i = 0; i < BATCH; i++)
-      note_less(&best, pair_with<How>(args.from, at[i], words[i], &valid));
+      words[i] = load_word<How>(args.from, record_at(shape, column, lane, row + i));
+    DEVICE_UNROLL
+    for (uint32_t i = 0; i < BATCH; i++) {
+      const uint64_t at = How < FIELDS ? 0 : record_at(shape, column, lane, row + i);
+      note_less<How>(&best, key_with<How>(args.from, at, words[i], &valid), row + i);
+    }
   }
-  for (; row < shape.rows; row += ROWS) {
-    const uint64_t at = record_at(shape, column, row);
-    if (at < shape.count) note_less(&best, read_pair<How>(args.from, at, &valid));
+  for (; row < shape.rows; row++) {
+    const uint64_t at = record_at(shape, column, lane, row);
+    if (at >= shape.count) continue;
+    note_less<How>(&best, key_with<How>(args.from, at, load_word<How>(args.from, at), &valid), row);
   }
   if (!valid) args.from.facts->invalid = 1;
-  found[threadIdx.x] = best;
+  pair least = pair_of(UINT64_MAX);
+  if (best.any)
+    least = {{record_at(shape, column, lane, best.row), best.key.words[0], best.key.words[1]}};
+  found[threadIdx.x] = least;
   if (blockIdx.x == 0 && threadIdx.x == 0) *args.to.collected_count = 0;
   __syncthreads();
-  if (threadIdx.x >= STRIP) return;
-  for (uint32_t r = 1; r < ROWS; r++)
-    if (is_less(found[r * STRIP + threadIdx.x], best)) best = found[r * STRIP + threadIdx.x];
-  args.to.minima[column] = best;
+  if (lane != 0) return;
+  for (uint32_t i = 1; i < WIDE; i++)
+    if (is_less(found[threadIdx.x + i], least)) least = found[threadIdx.x + i];
+  args.to.minima[column] = least;
 }
 
 /* ---- narrow ---- */
@@ -360,21 +373,32 @@ DEVICE_INLINE uint64_t take_place(uint64_t *taken, bool wanted)
   return place + device_popc(takers & ((1u << lane) - 1));
 }
 
+/* Keeps a pair unless it is above `high`. By all lanes of a warp; some have none. */
+DEVICE_INLINE void keep_pair(const narrow_args &args, uint64_t i, bool keeps, const pair &high,
+                             uint64_t *kept)
+{
+  pair one = high;
+  if (keeps) one = args.from[i];
+  keeps = keeps && !is_less(high, one);
+  const uint64_t place = take_place(kept, keeps);
+  if (keeps) args.to[place] = one;
+}
+
 /* Keeps the pairs that are not above `high`. By all threads. */
 DEVICE_INLINE void keep_pairs(const narrow_args &args, const top_words &tops, uint64_t count,
                               const pair &high, uint64_t *kept)
 {
-  DEVICE_UNROLL_BY_4
-  for (uint32_t e = 0; (uint64_t)e * narrow_args::max_threads < count; e++) {
-    const uint64_t i = (uint64_t)e * narrow_args::max_threads + threadIdx.x;
-    bool keeps = i < count;
-    if (keeps && tops.fit) keeps = args.from[i].words[tops.top] <= high.words[tops.top];
-    pair one = high;
-    if (keeps) one = args.from[i];
-    keeps = keeps && !is_less(high, one);
-    const uint64_t place = take_place(kept, keeps);
-    if (keeps) args.to[place] = one;
+  const uint64_t top = high.words[tops.top];
+  if (tops.fit) {
+    DEVICE_UNROLL
+    for (uint32_t e = 0; e < top_words::EACH; e++) {
+      const uint64_t i = (uint64_t)e * narrow_args::max_threads + threadIdx.x;
+      keep_pair(args, i, i < count && tops.words[e] <= top, high, kept);
+    }
+    return;
   }
+  for (uint64_t begin = 0; begin < count; begin += narrow_args::max_threads)
+    keep_pair(args, begin + threadIdx.x, begin + threadIdx.x < count, high, kept);
 }
 
 /* Keeps the first `head` pairs, or up to SLACK times as many; all if there are no more. One block.
@@ -432,9 +456,9 @@ __global__ void __launch_bounds__(collect_args::max_threads)
   bool valid = true;
   for (uint64_t g = blockIdx.x; g < groups; g += gridDim.x) {
     const uint64_t column = column_of(shape, args.to.chosen[g].words[0]);
-    for (uint64_t first = 0; first < shape.rows; first += blockDim.x) {
-      const uint64_t row = first + threadIdx.x;
-      const uint64_t at = row < shape.rows ? record_at(shape, column, row) : shape.count;
+    for (uint64_t first = 0; first < shape.rows * WIDE; first += blockDim.x) {
+      const uint64_t row = (first + threadIdx.x) / WIDE;
+      const uint64_t at = record_at(shape, column, threadIdx.x % WIDE, row);
       pair one = pair_of(UINT64_MAX);
       if (at < shape.count) one = read_pair<How>(args.from, at, &valid);
       const bool taken = at < shape.count && !is_less(bound, one);
@@ -479,8 +503,8 @@ __global__ void __launch_bounds__(rank_args::max_threads)
 
 matrix shape_of(uint64_t count)
 {
-  const uint64_t strips = plan_clamp(count / (LEAST_ROWS * STRIP), 1, MOST_STRIPS);
-  return {count, strips * STRIP, plan_blocks(count, strips * STRIP)};
+  const uint64_t strips = plan_clamp(count / (LEAST_ROWS * STRIP * WIDE), 1, MOST_STRIPS);
+  return {count, strips * STRIP, plan_blocks(count, strips * STRIP * WIDE)};
 }
 
 /* Divides `memory`; returns how much. NULL: only adds up. */
@@ -500,7 +524,7 @@ uint64_t divide(const matrix &shape, uint64_t head, char *memory, workspace *wor
   work->minima = take(shape.columns);
   work->chosen = take(SLACK * head);
   work->last = take(SLACK * head);
-  work->collected = take(SLACK * head * shape.rows);
+  work->collected = take(SLACK * head * shape.rows * WIDE);
   return used;
 }
 

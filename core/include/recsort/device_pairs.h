@@ -42,8 +42,9 @@ typedef struct recsort_device_pairs recsort_device_pairs;
  *    elsewhere; the others have no meaning here. "auto" is the best plugin that can; there is one,
  *    "cuda".
  *  - The device is the one that is current in your thread, or the one of the plugin's option
- *    `device`. Streams and memory must be of its primary context, which the CUDA runtime uses.
- *    Calls here change neither the current device nor the context of your thread.
+ *    `device`. If the current context is one of that device, it is used; otherwise the device's
+ *    primary one is. Streams and memory must be of that context, which must outlive what is opened
+ *    here. Calls here change neither the current device nor the context of your thread.
  *  - It holds no device memory, but some pinned memory and streams.
  * Errors: PLUGIN_ERROR (no plugin here can, and why), OUT_OF_MEMORY, DEVICE_ERROR,
  * INVALID_ARGUMENT. Any thread. Waits for the device. */
