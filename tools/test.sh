@@ -67,7 +67,7 @@ targets() { # NAME
   library='tests/unit/all tests/plugins/all tests/threads/all tests/conformance/all tests/faults/all'
   case $1 in
     clang-thread) echo "$library" ;;
-    coverage) echo "$library tests/schema/all tests/abi/all tests/cuda/all" ;;
+    coverage) echo "$library tests/schema/all tests/abi/all tests/cuda/all tests/fuzz/all" ;;
     *) echo all ;;
   esac
 }
@@ -81,7 +81,7 @@ chosen() { # NAME
     # Not those that run no compiled code, or depend on the kind of disk.
     sanitize) echo '-E ^(abi\.compare|cpp\.refused|law|promises|readme\.(figures|pages))|tmpfs' ;;
     clang-thread) echo '-R ^(unit|threads\.(pool|tasks)|conformance\.few|faults\.hook)' ;;
-    coverage) echo '-R ^(unit|schema|abi\.first|faults|threads|cuda\.(devices|resident)|conformance\.few|coverage)' ;;
+    coverage) echo '-R ^(unit|schema|abi\.first|faults|threads|cuda\.(devices|merges|pairs|resident)|fuzz|conformance\.few|coverage)' ;;
   esac
 }
 
