@@ -183,7 +183,7 @@ bool fits(const device_segment_sort *job, uint64_t block)
 bool plan_segments(const device_segment_sort *job, segment_plan *plan)
 {
   const uint64_t longest = job->segments.most;
-  if (longest == 0) return false;
+  if (longest == 0 || longest > UINT32_MAX) return false;
   if (longest <= MOST_RANKED) {
     *plan = {true, RANK_BLOCK, RANK_TILE, RANK_TILE - (uint32_t)longest + 1};
     return true;

@@ -229,12 +229,13 @@ static bool is_moved(const resident_sort *s, const recsort_plugin_device_array *
 }
 
 /* Starts the sort of short segments. Nothing may be moved in place before the other arrays have
- * been moved, as these may begin there. */
+ * been moved, as these may begin there: so it moves arrays in place only if all arrays are. */
 static recsort_plugin_status start_segments(const recsort_key_program *program, resident_sort *s)
 {
   const records_program own = copy_program(program, program->key_width);
   s->segments.program = &own;
-  const bool moved = add_moved(s, false) && add_moved(s, true);
+  const bool others = add_moved(s, false), alone = s->segments.moved_count == 0;
+  const bool moved = others && alone && add_moved(s, true);
   s->order = (records_order){.indices = s->buffers.indices[0],
                              .count = s->job->count,
                              .index_bits = s->self->resident.index_bits};

@@ -681,3 +681,24 @@ def test_tensors_that_are_refused(gpu):
         with pytest.raises(RecsortError, match=message):
             DeviceSorter('f4', 9).sort(tensor)
     assert recsort.argsort(torch.tensor([3, 1, 2])).tolist() == [1, 2, 0]  # in the memory of the host
+
+
+@needs_standin
+def test_indices_of_32_bits_have_a_limit(gpu):
+    many = gpu.put(np.zeros(4, 'u1'), '<u4', shape=(2**31 + 1,), strides=None)
+    few = gpu.put(np.zeros(4, 'i4'))
+    with pytest.raises(RecsortError, match='2147483649 keys have 64 bits'):
+        DevicePairs().argsort(many, out=gpu.put(np.zeros(4, 'u1'), '<i4', shape=(2**31 + 1,)), stream=gpu.stream)
+    with pytest.raises(RecsortError, match='2147483649 records need index_bits=64'):
+        DeviceSorter('u4', 2**31 + 1)
+    assert same(gpu.get(DevicePairs().argsort(few, out=few, stream=gpu.stream)), np.arange(4, dtype='i4'))
+
+
+@needs_gpu
+def test_arrays_of_another_device_are_refused(gpu):
+    pairs, sorter, array = DevicePairs(), DeviceSorter('f4', 10), gpu.put(np.zeros(10, 'f4'))
+    assert pairs.device == sorter.device == 0
+    pairs.device = sorter.device = 1
+    for call in (lambda: pairs.argsort(array), lambda: sorter.sort(array)):
+        with pytest.raises(RecsortError, match='devices'):
+            call()

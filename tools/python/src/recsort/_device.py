@@ -7,7 +7,7 @@ import math
 import operator
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # NumPy lacks bfloat16; torch and others export it so.
 BFLOAT16 = '<V2'
+MOST_INT32 = 2**31  # elements that indices of int32 reach
 
 
 class View(NamedTuple):
@@ -104,6 +105,14 @@ class Address:
         return 0, self.stream
 
 
+def current_device() -> int | None:
+    """The number of the device that is current in the thread, if a library here tells it."""
+    torch, cupy = sys.modules.get('torch'), sys.modules.get('cupy')
+    if torch is not None and torch.cuda.is_initialized():
+        return int(torch.cuda.current_device())
+    return None if cupy is None else int(cupy.cuda.runtime.getDevice())
+
+
 class Library:
     """What an array's library does: streams and memory. This one is for libraries not known here."""
 
@@ -153,6 +162,9 @@ class Torch(Library):
 
 
 class CuPy(Library):
+    # Memory of cudaMallocAsync is freed on its stream only while the object of that stream lives.
+    streams: ClassVar[dict[tuple[int, int], Any]] = {}
+
     def __init__(self, array: Any) -> None:
         super().__init__(array)
         self.cupy: Any = sys.modules['cupy']
@@ -161,12 +173,16 @@ class CuPy(Library):
         return int(self.cupy.cuda.get_current_stream(self.array.device.id).ptr)
 
     def external(self, stream: int) -> Any:
-        cuda = self.cupy.cuda
+        cuda, device = self.cupy.cuda, self.array.device.id
         if not stream:
             return cuda.Stream.null
-        if hasattr(cuda.Stream, 'from_external'):  # from CuPy 14 on
-            return cuda.Stream.from_external(Address(stream))
-        return cuda.ExternalStream(stream, self.array.device.id)
+        if (device, stream) not in self.streams:
+            self.streams[device, stream] = (
+                cuda.Stream.from_external(Address(stream))  # from CuPy 14 on
+                if hasattr(cuda.Stream, 'from_external')
+                else cuda.ExternalStream(stream, device)
+            )
+        return self.streams[device, stream]
 
     def empty(self, shape: tuple[int, ...], dtype: Any, stream: int) -> Any:
         # As torch's, the pool gives memory to later work on the stream it was allocated on.
@@ -280,11 +296,13 @@ class DeviceSorter:
         if most is None and example is None:
             raise RecsortError('most is missing: the largest number of records of a sort')
         most = max(example.length, 1) if example and most is None else operator.index(most or 0)
+        if index_bits == 32 and most > MOST_INT32:
+            raise RecsortError(f'{most} records need index_bits=64')
         device = example.device if example and device is None else device
         number = {} if device is None else {'device': str(device)}
         engine = Engine(0, plugin, algorithm, {**number, **(plugin_options or {})})
         self._lock = threading.Lock()
-        self.device = device
+        self.device = current_device() if device is None else device
         self._kind: tuple[DType, bool, tuple[int, ...]] | None = None
         if isinstance(records, Schema):
             if nan != 'last':

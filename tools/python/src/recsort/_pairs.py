@@ -6,7 +6,7 @@ import ctypes as c
 from typing import TYPE_CHECKING, Any
 
 from . import _library as lib
-from ._device import View, handle_of, integers, library_of, target, view
+from ._device import MOST_INT32, View, current_device, handle_of, integers, library_of, target, view
 from ._keys import types_of
 from ._library import RecsortError
 from ._sorter import Engine
@@ -24,8 +24,9 @@ class DevicePairs:
 
     `device` is the number of the GPU; by default the one that is current in the thread. `algorithm`,
     `plugin` and `plugin_options` are as for Sorter. Making this waits for the device. A sort enqueues
-    work on a stream and returns; a graph may capture it. Keep this object as long as the graph runs.
-    `stream` is as for DeviceSorter. Several threads may use one object.
+    work on a stream and returns. A graph may capture it; unless torch.cuda.graph does, which keeps
+    what was allocated meanwhile, give it `workspace` and the arrays to fill. Keep them and this object
+    as long as the graph runs. `stream` is as for DeviceSorter. Several threads may use one object.
     Raises RecsortError (a ValueError) for what is refused, also if there is no GPU or it fails.
     """
 
@@ -39,7 +40,7 @@ class DevicePairs:
     ) -> None:
         number = {} if device is None else {'device': str(device)}
         options = Engine(0, plugin, algorithm, {**number, **(plugin_options or {})}).options()
-        self.device = device
+        self.device = current_device() if device is None else device
         self._handle = lib.Handle(lib.device_pairs_create, lib.device_pairs_destroy, c.byref(options))
 
     def sort(
@@ -57,7 +58,8 @@ class DevicePairs:
     ) -> tuple[Any, Any]:
         """Enqueues a stable sort, and returns the sorted keys and their values.
 
-        Without `values` these are the indices that sort the keys, int32 or what `values_out` is. The
+        Without `values` these are the indices that sort the keys, in what `values_out` is, or int32,
+        beyond 2^31 keys int64. The
         results are in `keys_out` and `values_out`, which may be `keys` and `values`, or in new arrays
         of the library of `keys`. `nan` is "last", "first" or "total". Only the bits from `bits[0]` on
         and below `bits[1]` are compared, 0: all above; fewer are sorted faster. `workspace` is an
@@ -66,7 +68,7 @@ class DevicePairs:
         if keys_out is None:
             keys_out = self._like(keys, keys.dtype, stream)
         if values_out is None:
-            values_out = self._like(keys, 'int32' if values is None else values.dtype, stream)
+            values_out = self._like(keys, index_type(keys) if values is None else values.dtype, stream)
         self._start(keys, keys_out, values, values_out, descending, nan, bits, workspace, stream)
         return keys_out, values_out
 
@@ -83,10 +85,11 @@ class DevicePairs:
     ) -> Any:
         """Enqueues a search for the indices that sort the keys, and returns them.
 
-        They are in `out`, of int32 or int64, or in a new array of int32. The rest is as for `sort`.
+        They are in `out`, of int32 or int64, or in a new array of int32, beyond 2^31 keys of int64. The
+        rest is as for `sort`.
         """
         if out is None:
-            out = self._like(keys, 'int32', stream)
+            out = self._like(keys, index_type(keys), stream)
         self._start(keys, None, None, out, descending, nan, bits, workspace, stream)
         return out
 
@@ -134,6 +137,8 @@ class DevicePairs:
             job.keys_out = views[-1].address
         if values is None:
             to = target(integers(values_out, 'the array of indices', [4, 8]), 'it', source.length)
+            if to.size == 4 and source.length > MOST_INT32:
+                raise RecsortError(f'indices of {source.length} keys have 64 bits')
         else:
             views.append(view(values, 'values'))
             to = alike(values_out, 'values_out', views[-1], source.length)
@@ -149,6 +154,10 @@ class DevicePairs:
             workspace = library.empty((max(size.value, 1),), 'uint8', job.stream or 0)
         room = view(workspace, 'workspace')
         lib.device_pairs_sort(self._handle, c.byref(job), room.address, room.length * room.size)
+
+
+def index_type(keys: Any) -> str:
+    return 'int64' if view(keys, 'keys').length > MOST_INT32 else 'int32'
 
 
 def key_type(keys: View) -> int:
