@@ -263,9 +263,9 @@ static recsort_plugin_status start_move(resident_sort *s, const recsort_plugin_d
   const void *from = array->from;
   if (from == array->to) {
     char *const copy = s->self->device->memory + copy_offset(s->self);
-    const recsort_plugin_status status =
-        runtime_start_across(stream, copy, from, s->job->count * size, s->error);
-    if (status) return status;
+    const device_status copied =
+        records_copy(copy, from, s->job->count * size, s->order.skip, stream);
+    if (copied) return judge_launch(copied, s->error);
     from = copy;
   }
   const device_status started = records_gather(from, size, &s->order, array->to, stream);

@@ -390,7 +390,7 @@ MUTANTS = [
     ('plugins/gpu/resident_records.c', 'add_moved(s, false) && add_moved(s, true)', 'add_moved(s, true) && add_moved(s, false)'),
     ('plugins/gpu/resident_records.c', 'if (!moved || s->job->permutation)', 'if (s->job->permutation)'),
     ('plugins/gpu/resident_records.c', '&&\n        !is_moved(s, &s->job->arrays[a]))', ')'),
-    ('plugins/cuda/records.c', 'record_size | (uintptr_t)records | (uintptr_t)to', 'record_size'),
+    ('plugins/cuda/records.c', '(uintptr_t)to | (uintptr_t)from | bytes', 'bytes'),
     ('plugins/cuda/records.c', 'number > 0 && number <= segments->count', 'number > 0'),
     ('plugins/cuda/records.c', 'place_code(&key, args->key_bits, number);', ''),
     ('plugins/cuda/segment_tile.cuh', 'next == 0 || next > args.segments.count', 'next == 0'),
