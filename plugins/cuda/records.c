@@ -360,7 +360,7 @@ DEVICE_KERNEL(check_pairs, RECORDS_BLOCK, ordered_args, args)
   const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * CHECKED + threadIdx.x + 1;
   const records_order *const order = &args.order;
   bool wrong = false;
-  if (order->count < 2) return;
+  if (order->count < 2 || (order->skip && *order->skip)) return;
   DEVICE_UNROLL
   for (uint32_t t = 0; t < CHECKED; t++)
     wrong |= is_disordered(order, plan_min(first + t * blockDim.x, order->count - 1));
@@ -444,6 +444,51 @@ DEVICE_INLINE void move_unit(void *to, uint64_t i, const void *from, uint64_t at
     ((unsigned char *)to)[i] = ((const unsigned char *)from)[at];
 }
 
+enum { COPIED = 4 }; /* units of a thread, whose loads overlap */
+
+typedef struct copy_args {
+  void *to;
+  const void *from;
+  uint64_t count; /* units */
+  uint32_t unit;
+  const uint32_t *skip;
+} copy_args;
+
+DEVICE_INLINE void copy_units(const copy_args *args, uint32_t bytes)
+{
+  const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * COPIED + threadIdx.x;
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < COPIED; t++) {
+    const uint64_t i = first + t * blockDim.x;
+    if (i < args->count) move_unit(args->to, i, args->from, i, bytes);
+  }
+}
+
+DEVICE_KERNEL(copy_memory, RECORDS_BLOCK, copy_args, args)
+{
+  if (args.skip && *args.skip) return;
+  if (args.unit == 16)
+    copy_units(&args, 16);
+  else if (args.unit == 8)
+    copy_units(&args, 8);
+  else if (args.unit == 4)
+    copy_units(&args, 4);
+  else if (args.unit == 2)
+    copy_units(&args, 2);
+  else
+    copy_units(&args, 1);
+}
+
+/* The largest unit that all of these are multiples of. */
+static uint32_t common_unit(const void *to, const void *from, uint64_t bytes)
+{
+  const uint64_t aligned = (uintptr_t)to | (uintptr_t)from | bytes;
+  uint32_t unit = 16;
+  while (aligned % unit != 0)
+    unit /= 2;
+  return unit;
+}
+
 /* Moves the `count` records of the block, whose indices have been loaded, so that the loads of
  * records overlap. */
 DEVICE_INLINE void move_units(const gather_args *args, const uint64_t *places, uint32_t count,
@@ -469,6 +514,7 @@ DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
   const records_order *const order = &args.order;
   const uint64_t i = records_thread(), first = i - threadIdx.x;
   const uint32_t count = (uint32_t)plan_min(order->count - first, blockDim.x);
+  if (order->skip && *order->skip) return;
   if (i < order->count) places[threadIdx.x] = records_index(order->indices, order->index_bits, i);
   __syncthreads();
   if (order->disorder && i > 0 && i < order->count && is_disordered(order, i))
@@ -488,12 +534,18 @@ DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
 device_status records_gather(const void *records, uint64_t record_size, const records_order *order,
                              void *to, void *stream)
 {
-  const uint64_t aligned = record_size | (uintptr_t)records | (uintptr_t)to;
-  uint32_t unit = 16;
-  while (aligned % unit != 0)
-    unit /= 2;
+  const uint32_t unit = common_unit(to, records, record_size);
   const uint32_t each = (uint32_t)(record_size / unit);
   gather_args args = {records, *order, to, each, unit, RECORDS_BLOCK / each, RECORDS_BLOCK % each};
   return DEVICE_LAUNCH(gather_records, plan_blocks(order->count, RECORDS_BLOCK), RECORDS_BLOCK, 0,
                        stream, args);
+}
+
+device_status records_copy(void *to, const void *from, uint64_t bytes, const uint32_t *skip,
+                           void *stream)
+{
+  const uint32_t unit = common_unit(to, from, bytes);
+  copy_args args = {to, from, bytes / unit, unit, skip};
+  return DEVICE_LAUNCH(copy_memory, plan_blocks(args.count, RECORDS_BLOCK * COPIED), RECORDS_BLOCK,
+                       0, stream, args);
 }

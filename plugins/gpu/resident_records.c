@@ -12,12 +12,16 @@
  *   move     the permutation, then each array that was not moved; those in place through a copy in
  *            the workspace, unless the device has found them in order
  *
- * The workspace is device->memory: the memory of the pairs, `unchanged`, then that of a copy. */
+ * If the order is kept, the sort may start from that of the last one: see device_kept_order.h.
+ *
+ * The workspace is device->memory: the memory of the pairs, `unchanged`, that of a kept order, then
+ * that of a copy. */
 #include <stdio.h>
 #include <string.h>
 
 #include "common/sized.h"
 #include "gpu/device_head.h"
+#include "gpu/device_kept_order.h"
 #include "gpu/device_records.h"
 #include "gpu/device_segments.h"
 #include "gpu/gpu_plugin.h"
@@ -53,10 +57,20 @@ static recsort_plugin_status refuse(recsort_plugin_error *error, const char *why
   return RECSORT_PLUGIN_UNSUPPORTED;
 }
 
-/* Where the copy begins in the workspace. */
-static uint64_t copy_offset(const gpu_instance *self)
+/* Where the kept order begins in the workspace, and where the copy does. */
+static uint64_t kept_offset(const gpu_instance *self)
 {
   return self->resident.pair_bytes + DEVICE_ALIGNMENT;
+}
+
+static uint64_t copy_offset(const gpu_instance *self)
+{
+  return kept_offset(self) + self->resident.kept_bytes;
+}
+
+static recsort_plugin_status judge_launch(device_status started, recsort_plugin_error *error)
+{
+  return runtime_judge(started, "a kernel's launch", error);
 }
 
 recsort_plugin_status gpu_begin_resident(gpu_instance *self, recsort_plugin_error *error)
@@ -68,6 +82,16 @@ recsort_plugin_status gpu_begin_resident(gpu_instance *self, recsort_plugin_erro
   memset(self->device->facts, 0, sizeof(records_facts));
   *self->device->disorder = 0;
   return status;
+}
+
+static recsort_plugin_status forget_order(const gpu_instance *self, recsort_plugin_error *error)
+{
+  if (!self->resident.kept_bytes) return RECSORT_PLUGIN_OK;
+  const recsort_plugin_status status =
+      judge_launch(device_forget_order(self->device->memory + kept_offset(self),
+                                       self->resident.kept_bytes, self->device->stream),
+                   error);
+  return status ? status : runtime_wait(self->device->stream, error);
 }
 
 static recsort_plugin_status reserve(void *instance, const recsort_key_program *program,
@@ -89,11 +113,16 @@ static recsort_plugin_status reserve(void *instance, const recsort_key_program *
   const uint64_t plain = most_pair_bytes(self, program, 0, limits->most_records);
   const uint64_t above = most_pair_bytes(self, program, bits, limits->most_records);
   self->resident.pair_bytes = device_aligned(plain > above ? plain : above);
+  self->resident.kept_bytes =
+      limits->keep_order
+          ? device_kept_order_bytes(limits->most_records, sort_job(self, program, 0, 1).key_width)
+          : 0;
   *bytes = copy_offset(self) + limits->most_records * limits->most_in_place;
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
   status = gpu_begin_resident(self, error);
   if (!status) status = runtime_reserve(self->device, *bytes, error);
+  if (!status) status = forget_order(self, error);
   if (!status)
     self->resident.unchanged =
         (uint32_t *)(void *)(self->device->memory + self->resident.pair_bytes);
@@ -102,11 +131,6 @@ static recsort_plugin_status reserve(void *instance, const recsort_key_program *
 }
 
 /* ---- A sort ---- */
-
-static recsort_plugin_status judge_launch(device_status started, recsort_plugin_error *error)
-{
-  return runtime_judge(started, "a kernel's launch", error);
-}
 
 static device_segments segments_of(const gpu_instance *self, const recsort_plugin_device_job *job)
 {
@@ -141,6 +165,7 @@ static device_status start_encode(const gpu_instance *self, const recsort_key_pr
 /* A sort of the keys, which has been started. */
 typedef struct resident_sort {
   const gpu_instance *self;
+  const recsort_key_program *program;
   const recsort_plugin_device_job *job;
   gpu_pairs pairs;
   device_buffers buffers;
@@ -151,15 +176,13 @@ typedef struct resident_sort {
   recsort_plugin_status status; /* of start_in_place */
 } resident_sort;
 
-static recsort_plugin_status start_sort(const recsort_key_program *program, resident_sort *s)
+static recsort_plugin_status start_sort(resident_sort *s)
 {
   const gpu_instance *const self = s->self;
   const recsort_plugin_device_job *const job = s->job;
   const gpu_pairs *const pairs = &s->pairs;
-  if (pairs->bytes > self->resident.pair_bytes)
-    return refuse(s->error, "the plan of this count needs more memory than was allocated");
   device_status started =
-      start_encode(self, program, job, pairs->job.key_width, s->buffers.keys[0]);
+      start_encode(self, s->program, job, pairs->job.key_width, s->buffers.keys[0]);
   unsigned side = 0;
   if (!started) started = pairs->algorithm->sort(&pairs->job, &s->buffers, &side);
   s->order = gpu_order_of(pairs, &s->buffers, side);
@@ -167,11 +190,11 @@ static recsort_plugin_status start_sort(const recsort_key_program *program, resi
 }
 
 /* Starts the search for the first records. Memory for all pairs is more than enough for it. */
-static recsort_plugin_status start_head(const recsort_key_program *program, resident_sort *s)
+static recsort_plugin_status start_head(resident_sort *s)
 {
   const gpu_instance *const self = s->self;
   const recsort_plugin_device_job *const job = s->job;
-  const records_program own = copy_program(program, program->key_width);
+  const records_program own = copy_program(s->program, s->program->key_width);
   const device_head wanted = {.program = &own,
                               .records = job->records,
                               .count = job->count,
@@ -187,9 +210,9 @@ static recsort_plugin_status start_head(const recsort_key_program *program, resi
   return judge_launch(device_head_find(&wanted), s->error);
 }
 
-static device_segment_sort plan_segments(const recsort_key_program *program, const resident_sort *s)
+static device_segment_sort plan_segments(const resident_sort *s)
 {
-  return (device_segment_sort){.key_bits = program->key_bits,
+  return (device_segment_sort){.key_bits = s->program->key_bits,
                                .records = s->job->records,
                                .count = s->job->count,
                                .segments = segments_of(s->self, s->job),
@@ -230,9 +253,9 @@ static bool is_moved(const resident_sort *s, const recsort_plugin_device_array *
 
 /* Starts the sort of short segments. Nothing may be moved in place before the other arrays have
  * been moved, as these may begin there: so it moves arrays in place only if all arrays are. */
-static recsort_plugin_status start_segments(const recsort_key_program *program, resident_sort *s)
+static recsort_plugin_status start_segments(resident_sort *s)
 {
-  const records_program own = copy_program(program, program->key_width);
+  const records_program own = copy_program(s->program, s->program->key_width);
   s->segments.program = &own;
   const bool others = add_moved(s, false), alone = s->segments.moved_count == 0;
   const bool moved = others && alone && add_moved(s, true);
@@ -265,7 +288,10 @@ static recsort_plugin_status start_move(resident_sort *s, const recsort_plugin_d
   if (from == array->to) {
     char *const copy = s->self->device->memory + copy_offset(s->self);
     const recsort_plugin_status status =
-        runtime_start_across(stream, copy, from, s->job->count * size, s->error);
+        s->order.skip
+            ? judge_launch(records_copy(copy, from, s->job->count * size, s->order.skip, stream),
+                           s->error)
+            : runtime_start_across(stream, copy, from, s->job->count * size, s->error);
     if (status) return status;
     from = copy;
   }
@@ -294,33 +320,113 @@ static device_status start_in_place(void *context, void *stream)
   return (device_status)s->status;
 }
 
+/* Starts the permutation and the moves to other arrays. */
+static recsort_plugin_status start_results(resident_sort *s)
+{
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  if (s->job->permutation)
+    status = runtime_start_across(s->job->stream, s->job->permutation, s->order.indices,
+                                  s->order.count * (s->order.index_bits / 8), s->error);
+  return status ? status : start_moves(s, false, s->job->stream);
+}
+
+static recsort_plugin_status start_plain(resident_sort *s, recsort_plugin_device_job *job)
+{
+  s->pairs.job.unchanged = &s->unchanged;
+  recsort_plugin_status status = head_suits(s->self, job) ? start_head(s)
+                                 : job->offsets && device_segments_suit(&s->segments)
+                                     ? start_segments(s)
+                                     : start_sort(s);
+  if (job->head) job->count = s->order.count = job->head; /* so many are moved */
+  if (!status) status = start_results(s);
+  if (status) return status;
+  const device_status started =
+      s->unchanged.looks ? device_start_unless_unchanged(&s->pairs.job, start_in_place, s)
+                         : start_in_place(s, job->stream);
+  return s->status ? s->status : judge_launch(started, s->error);
+}
+
+/* ---- A sort that starts from the kept order ---- */
+
+/* The array that the keys are made of; of columns, the first one. */
+static const void *keyed_array(const resident_sort *s)
+{
+  const void *array = s->job->records;
+  for (uint32_t step = 0; !array && step < s->program->step_count; step++)
+    array = s->program->columns[step].data;
+  return array;
+}
+
+/* Where it will be in order, if it is moved. */
+static const void *sorted_at(const resident_sort *s, const void *array)
+{
+  for (uint32_t a = 0; a < s->job->array_count; a++)
+    if (s->job->arrays[a].from == array) return s->job->arrays[a].to;
+  return NULL;
+}
+
+/* Starts the rest of a sort. */
+static device_status start_rest(void *context, bool lost, const device_job *inner,
+                                kept_order *order)
+{
+  resident_sort *const s = context;
+  recsort_plugin_device_job job = *s->job;
+  resident_sort own = *s;
+  job.stream = inner->stream;
+  own.job = &job;
+  own.pairs.job = *inner;
+  own.order = order->pairs;
+  own.order.disorder = s->pairs.disorder;
+  if (lost) s->status = start_sort(&own);
+  order->pairs = own.order;
+  if (!s->status) s->status = start_results(&own);
+  if (s->status) return (device_status)s->status;
+  if (!lost) own.order.skip = order->still;
+  (void)start_in_place(&own, inner->stream);
+  s->status = own.status;
+  return (device_status)s->status;
+}
+
+static bool order_suits(const gpu_instance *self, const resident_sort *s)
+{
+  return self->resident.kept_bytes && !s->job->offsets && !s->job->head &&
+         device_can_keep_order(&s->pairs.job);
+}
+
+static recsort_plugin_status start_kept(resident_sort *s)
+{
+  const gpu_instance *const self = s->self;
+  const records_program own = copy_program(s->program, s->pairs.job.key_width);
+  const void *const array = keyed_array(s);
+  const device_kept_order kept = {.memory = self->device->memory + kept_offset(self),
+                                  .most = self->resident.most,
+                                  .program = &own,
+                                  .records = s->job->records,
+                                  .array = array,
+                                  .sorted = sorted_at(s, array),
+                                  .facts = self->device->facts};
+  const device_status started = device_sort_kept(&kept, &s->pairs.job, &s->buffers, start_rest, s);
+  return s->status ? s->status : judge_launch(started, s->error);
+}
+
+/* ---- The extension ---- */
+
 static recsort_plugin_status start_all(const gpu_instance *self, const recsort_key_program *program,
                                        recsort_plugin_device_job *job, recsort_plugin_error *error)
 {
   const recsort_plugin_job keys =
       sort_job(self, program, job->offsets ? self->resident.segment_bits : 0, job->count);
   resident_sort s = {.self = self,
+                     .program = program,
                      .job = job,
                      .pairs = gpu_plan_resident(self, &keys, job->stream),
                      .unchanged.found = self->resident.unchanged,
                      .error = error};
-  s.pairs.job.unchanged = &s.unchanged;
+  if (s.pairs.bytes > self->resident.pair_bytes)
+    return refuse(error, "the plan of this count needs more memory than was allocated");
   s.buffers = device_divide(&s.pairs.job, self->device->memory, s.pairs.extra_bytes);
-  s.segments = plan_segments(program, &s);
-  recsort_plugin_status status = head_suits(self, job) ? start_head(program, &s)
-                                 : job->offsets && device_segments_suit(&s.segments)
-                                     ? start_segments(program, &s)
-                                     : start_sort(program, &s);
-  if (job->head) job->count = s.order.count = job->head; /* so many are moved */
-  if (!status && job->permutation)
-    status = runtime_start_across(job->stream, job->permutation, s.order.indices,
-                                  job->count * (self->resident.index_bits / 8), error);
-  if (!status) status = start_moves(&s, false, job->stream);
-  if (status) return status;
-  const device_status started =
-      s.unchanged.looks ? device_start_unless_unchanged(&s.pairs.job, start_in_place, &s)
-                        : start_in_place(&s, job->stream);
-  return s.status ? s.status : judge_launch(started, error);
+  s.segments = plan_segments(&s);
+  return order_suits(self, &s) ? start_kept(&s) : start_plain(&s, job);
 }
 
 static recsort_plugin_status sort(void *instance, const recsort_key_program *program,

@@ -152,7 +152,7 @@ static recsort_device_sorter *create(const char *yaml, recsort_device_limits lim
   recsort_error error = {0};
   if (try_create(yaml, NULL, limits, &sorter, &error)) fail_msg("%s", error.text);
   const size_t index = limits.index_bits == 64 ? 8 : 4;
-  const size_t pairs = limits.most_records * 2 * (16 + index);
+  const size_t pairs = limits.most_records * (2 * (16 + index) + (limits.keep_order ? 7 : 0));
   const size_t moved = limits.most_records * limits.most_in_place;
   assert_in_range(recsort_device_sorter_memory(sorter), moved + 1, moved + pairs + (70 << 20));
   return sorter;
@@ -347,6 +347,90 @@ static void sorts_as_the_host_does(void **state)
         if (counts[c] <= most()) check_count(kind, counts[c], bits, c % 4, sorter, &random);
       recsort_device_sorter_destroy(sorter);
     }
+}
+
+/* ---- Frames ---- */
+
+/* What changes between two frames. */
+typedef enum change { NOTHING, FEW, MANY_TO_ONE_PLACE, ALL, CHANGES } change;
+
+static void change_records(unsigned kind, change what, both *records, uint64_t *random)
+{
+  enum { ONE_IN = 100, CROWD = 300 };
+  const size_t size = records->element, count = records->size / size;
+  unsigned char *const fresh = malloc(records->size + 1);
+  assert_non_null(fresh);
+  fill(kind, fresh, count, random);
+  for (size_t i = 0; i < count; i++) {
+    const bool crowd = what == MANY_TO_ONE_PLACE && i < CROWD;
+    if (what == ALL || crowd || (what == FEW && random_below(random, ONE_IN) == 0))
+      memcpy(records->host + i * size, fresh + (crowd ? 0 : i) * size, size);
+  }
+  free(fresh);
+  put(records->device, records->host, records->size);
+}
+
+/* One array on the device is sorted again and again: in place, to the other one, from which the
+ * next frame may go on, or not moved. */
+static void check_frames(unsigned kind, size_t count, unsigned frames,
+                         recsort_device_sorter *sorter, uint64_t *random)
+{
+  typedef enum way { IN_PLACE, TO_OTHER, THERE_AND_ON, STAYING, WAYS } way;
+  const size_t size = kinds[kind].size;
+  both records = make_both(count, size, 0, random), other = make_both(count, size, 0, random);
+  both order = make_both(count, 4, 0, random);
+  both some = make_both(count, 3, 1, random), moved = make_both(count, 3, 2, random);
+  uint64_t *const expected = malloc((count + 1) * sizeof *expected);
+  assert_non_null(expected);
+  way how = IN_PLACE;
+  change_records(kind, ALL, &records, random);
+  for (unsigned frame = 0; frame < frames; frame++) {
+    if (random_below(random, 4) == 0) how = (way)random_below(random, WAYS);
+    change_records(kind, (change)random_below(random, CHANGES), &records, random);
+    find_expected(kind, records.host, count, expected);
+    put(order.device, order.host, order.size);
+    put(moved.device, moved.host, moved.size);
+    void *const to = how == IN_PLACE ? records.device : how == STAYING ? NULL : other.device;
+    enqueue(sorter,
+            (recsort_device_job){.count = count,
+                                 .records = records.device,
+                                 .sorted = to,
+                                 .permutation = order.device,
+                                 .arrays = &(recsort_device_array){some.device, moved.device, 3},
+                                 .array_count = 1});
+    expect_permutation(&order, expected);
+    expect_moved(&moved, some.host, expected);
+    if (how != STAYING) expect_moved(how == IN_PLACE ? &records : &other, records.host, expected);
+    if (how == IN_PLACE) get(records.host, records.device, records.size);
+    if (how == THERE_AND_ON) {
+      const both before = records;
+      records = other;
+      other = before;
+      get(records.host, records.device, records.size);
+    }
+  }
+  free(expected);
+  drop_both(&records, 0);
+  drop_both(&other, 0);
+  drop_both(&order, 0);
+  drop_both(&some, 1);
+  drop_both(&moved, 2);
+}
+
+static void starts_from_the_kept_order(void **state)
+{
+  static const size_t sizes[] = {1, 1025, 4000, 300001};
+  enum { FRAMES = 10 };
+  uint64_t random = 21;
+  (void)state;
+  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
+    recsort_device_sorter *const sorter = create(
+        kinds[kind].yaml,
+        (recsort_device_limits){.most_records = most(), .most_in_place = 32, .keep_order = 1});
+    for (size_t s = 0; s < COUNT_OF(sizes) && sizes[s] <= most(); s++)
+      check_frames(kind, sizes[s], sizes[s] > 1 ? FRAMES : 2, sorter, &random);
+    recsort_device_sorter_destroy(sorter);
+  }
 }
 
 /* ---- The first records ---- */
@@ -817,6 +901,10 @@ static void wrong_limits_are_refused(void **state)
       "more than 128 bits together");
   TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .most_segments = SIZE_MAX),
       RECSORT_INVALID_ARGUMENT, "most_segments");
+  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .keep_order = 2), RECSORT_INVALID_ARGUMENT,
+      "not 0 or 1");
+  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .keep_order = 1, .index_bits = 64),
+      RECSORT_INVALID_ARGUMENT, "only with index_bits 32");
 }
 
 static void wrong_jobs_are_refused(void **state)
@@ -931,19 +1019,19 @@ static void many_arrays_move(void **state)
   recsort_device_sorter_destroy(sorter);
 }
 
-static void invalid_values_are_reported(void **state)
+static void check_invalid_values(uint32_t keep_order)
 {
   enum { COUNT = 10, SIZE = 24 };
-  recsort_device_sorter *const sorter =
-      create(kinds[0].yaml, (recsort_device_limits){.most_records = COUNT});
+  recsort_device_sorter *const sorter = create(
+      kinds[0].yaml, (recsort_device_limits){.most_records = COUNT, .keep_order = keep_order});
   unsigned char records[COUNT * SIZE] = {0}, *const memory = make(2 * sizeof records);
   const recsort_device_job job = {.struct_size = sizeof job,
                                   .stream = stream,
                                   .count = COUNT,
                                   .records = memory,
                                   .sorted = memory + sizeof records};
-  (void)state;
-  for (int valid = 0; valid < 2; valid++) {
+  for (unsigned frame = 0; frame < 4; frame++) {
+    const bool valid = frame % 2 > 0;
     records[2 * SIZE + 4] = valid ? 1 : 9; /* 9: neither x nor y */
     put(memory, records, sizeof records);
     assert_int_equal(recsort_device_sort(sorter, &job, NULL), RECSORT_OK);
@@ -953,6 +1041,13 @@ static void invalid_values_are_reported(void **state)
   }
   drop(memory);
   recsort_device_sorter_destroy(sorter);
+}
+
+static void invalid_values_are_reported(void **state)
+{
+  (void)state;
+  check_invalid_values(0);
+  check_invalid_values(1);
 }
 
 /* The oracle of two points; static, as qsort has no context. */
@@ -1278,6 +1373,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(sorts_as_the_host_does, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(has_memory_for_fewer, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(starts_from_the_kept_order, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(finds_the_first_records, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(segments_are_sorted_by_themselves, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(short_segments_are_sorted_in_tiles, open_stream,

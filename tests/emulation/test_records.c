@@ -251,8 +251,11 @@ static bool sees_order(uint64_t count, uint32_t width, uint32_t bits, pair_fault
   if (planted == LESS) put_key(keys, width, place, place / 2 - (!tie && !first));
   narrow(order, count, bits, at);
   const bool wrong = planted == LESS ? !first : planted != NO_PAIR_FAULT && tie;
-  const records_order pairs = {at, count, bits, (uint32_t)width, keys, &disorder};
-  bool good = records_ordered(&pairs, NULL) == 0 && (disorder != 0) == wrong;
+  uint32_t skip = 1;
+  const records_order pairs = {at, count, bits, (uint32_t)width, keys, &disorder, &skip};
+  bool good = records_ordered(&pairs, NULL) == 0 && disorder == 0;
+  skip = 0;
+  good = records_ordered(&pairs, NULL) == 0 && (disorder != 0) == wrong && good;
   good = release(keys, key_bytes) && good;
   return release(at, order_bytes) && good;
 }
@@ -320,9 +323,17 @@ static bool gathers(uint64_t count, uint64_t size, uint32_t bits, uint64_t *rand
     records[i] = (unsigned char)next_random(random);
   shuffle(order, count, random);
   narrow(order, count, bits, at);
-  records_order wanted = {at, count, bits, 32, keys, &disorder};
-  bool good = records_gather(records, size, &wanted, to, NULL) == 0 &&
-              (disorder != 0) == (planted > 0 && planted < count);
+  uint32_t skip = 1;
+  records_order wanted = {at, count, bits, 32, keys, &disorder, &skip};
+  bool good = records_gather(records, size, &wanted, to, NULL) == 0 && disorder == 0;
+  good = records_copy(to, records, count * size, &skip, NULL) == 0 && good;
+  for (uint64_t i = 0; i < count * size; i++)
+    good = good && to[i] == POISON;
+  good = records_copy(to, records, count * size, NULL, NULL) == 0 && good;
+  good = memcmp(to, records, count * size) == 0 && good;
+  skip = 0;
+  good = records_gather(records, size, &wanted, to, NULL) == 0 &&
+         (disorder != 0) == (planted > 0 && planted < count) && good;
   wanted.disorder = NULL; /* then there need not be keys */
   wanted.keys = NULL;
   good = good && records_gather(records, size, &wanted, to, NULL) == 0;

@@ -38,6 +38,7 @@ LAW = {
     'plugins/cpu': [ABI, TEAM, 'base/platform/clock.h', 'common/', 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
     'plugins/gpu': [ABI, KEYS, TEAM, HASH, 'common/', 'runs/merge.h'],
     'plugins/cuda': [ABI, KEYS, TEAM, HASH, 'common/', 'gpu/', 'cuda/sample/sample.h', 'cuda/merge/merge.h'],
+    'plugins/cuda/kept_order.cu': ['gpu/device_kept_order.h', 'cuda/sample/block/'],
     'plugins/cuda/segment_order.cuh': ['cuda/sample/block/'],
     'plugins/cuda/sample': ['gpu/device_sort.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h'],
     'plugins/cuda/sample/block': ['cuda/device.h', 'cuda/pair.cuh', 'cuda/sample/plan.h'],

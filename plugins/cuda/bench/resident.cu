@@ -208,6 +208,78 @@ void measure_loops(const size_filter &wanted)
     if (wanted(bits)) measure_loop((size_t)1 << bits);
 }
 
+/* ---- Frames ---- */
+
+/* Gives one entity in `one_in` a distance at random; 0: none. */
+__global__ void stir(entity *entities, uint32_t count, uint32_t one_in, uint32_t frame)
+{
+  const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  uint32_t mixed = (i + frame * 0x9e3779b9) * 0x85ebca6b;
+  mixed = (mixed ^ mixed >> 15) * 0xc2b2ae35;
+  mixed ^= mixed >> 13;
+  if (i >= count || one_in == 0 || mixed % one_in != 0) return;
+  entities[i].distance = (float)(mixed * 0x27d4eb2fu % (count / 2));
+}
+
+/* Frames of entities, of which some move before each: in place, or to another array. */
+double measure_frames(size_t count, bool in_place, uint32_t one_in, bool keep)
+{
+  std::vector<entity> entities = make_entities(count, RANDOM);
+  entity *const from = device_copy(entities);
+  entity *const to = in_place ? from : device_array<entity>(count);
+  entity *const before = device_array<entity>(count);
+  recsort_device_limits limits = {};
+  limits.most_records = count;
+  limits.most_in_place = in_place ? sizeof(entity) : 0;
+  limits.keep_order = keep;
+  recsort_device_sorter *const sorter = open_sorter(entity_yaml, limits);
+  uint32_t frame = 0;
+  const auto move = [&](cudaStream_t on) {
+    stir<<<(uint32_t)(count + 255) / 256, 256, 0, on>>>(from, (uint32_t)count, one_in, frame++);
+    CHECK(cudaMemcpyAsync(before, from, count * sizeof *from, cudaMemcpyDeviceToDevice, on));
+  };
+  const double ms = measure_graph(move, [&](cudaStream_t on) {
+    recsort_device_job job = {};
+    job.count = count;
+    job.records = from;
+    job.sorted = to;
+    sort(sorter, job, on);
+  });
+  entities = host_copy(before, count);
+  std::stable_sort(entities.begin(), entities.end(), is_farther);
+  const std::vector<entity> found = host_copy(to, count);
+  wrong |= std::memcmp(found.data(), entities.data(), count * sizeof(entity)) != 0;
+  recsort_device_sorter_destroy(sorter);
+  CHECK(cudaFree(from));
+  CHECK(cudaFree(before));
+  if (!in_place) CHECK(cudaFree(to));
+  return ms;
+}
+
+void measure_all_frames(const size_filter &wanted)
+{
+  static const struct {
+    const char *name;
+    uint32_t one_in;
+  } inputs[] = {{"all moved", 1}, {"10% moved", 10}, {"1% moved", 100}, {"unchanged", 0}};
+  std::printf("\nFrames of entities, from a graph, ms; \"kept\": with keep_order\n"
+              "%-10s %-10s %10s %10s %10s %10s\n",
+              "", "", "records", "plain", "kept", "x random");
+  for (const int bits : {18, 20, 22})
+    for (const bool in_place : {true, false}) {
+      double random = 0;
+      for (const auto &input : inputs) {
+        if (!wanted(bits)) continue;
+        const size_t count = (size_t)1 << bits;
+        const double plain = measure_frames(count, in_place, input.one_in, false);
+        const double kept = measure_frames(count, in_place, input.one_in, true);
+        if (input.one_in == 1) random = plain;
+        std::printf("%-10s %-10s %10zu %10.4f %10.4f %10.2f\n", in_place ? "in place" : "to other",
+                    input.name, count, plain, kept, random / kept);
+      }
+    }
+}
+
 /* ---- The first records ---- */
 
 /* The least time that any method takes: reads a float of each record. */
@@ -436,8 +508,8 @@ void measure_all_segments()
 
 } // namespace
 
-/* Usage: resident-bench [PART [LOG2]], where PART is entities, loop, head or segments, and LOG2
- * chooses the sizes of the first two. */
+/* Usage: resident-bench [PART [LOG2]], where PART is entities, loop, frames, head or segments, and
+ * LOG2 chooses the sizes of the first three. */
 int main(int argc, char **argv)
 {
   const std::string part = argc > 1 ? argv[1] : "";
@@ -448,6 +520,7 @@ int main(int argc, char **argv)
   std::printf("%s, commit %s\n", recsort_version(), BENCH_COMMIT);
   if (wanted("entities")) measure_all_entities(sized);
   if (wanted("loop")) measure_loops(sized);
+  if (wanted("frames")) measure_all_frames(sized);
   if (wanted("head")) measure_heads();
   if (wanted("segments")) measure_all_segments();
   return wrong;

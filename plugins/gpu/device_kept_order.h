@@ -1,0 +1,53 @@
+/* device_kept_order.h - starts a sort from the order that the last one found, where most records
+ * have hardly moved since. What the last sort left decides how long a sort takes, never its
+ * result. */
+#ifndef RECSORT_GPU_DEVICE_KEPT_ORDER_H
+#define RECSORT_GPU_DEVICE_KEPT_ORDER_H
+
+#include "gpu/records.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct device_kept_order {
+  void *memory;  /* device memory: of device_kept_order_bytes for `most` records */
+  uint64_t most; /* records of a sort */
+  const records_program *program;
+  const void *records; /* NULL: the program's columns */
+  const void *array;   /* an array that is moved as they are: the records, or a column */
+  const void *sorted;  /* where it is in order after this sort; NULL: nowhere */
+  records_facts *facts;
+} device_kept_order;
+
+typedef struct kept_order {
+  records_order pairs;   /* the sorted ones, to be skipped if the order is lost */
+  const uint32_t *still; /* device memory: not 0 if nothing is to be moved in place by them */
+} kept_order;
+
+/* Starts what follows a sort, on job->stream. First for the order that was found, with kernels that
+ * skip what the flags say; then, if the order is `lost`, for all records: they are to be sorted,
+ * without decisions, and `pairs` to be set to the result. */
+typedef device_status device_kept_work(void *context, bool lost, const device_job *job,
+                                       kept_order *order);
+
+/* The bytes of memory for a kept order. */
+uint64_t device_kept_order_bytes(uint64_t most, uint32_t key_width);
+
+/* Starts to set the memory to 0: there is no order yet. Before the first sort. */
+device_status device_forget_order(void *memory, uint64_t bytes, void *stream);
+
+/* Whether the device uses a kept order for this job: one of many records with indices of 32 bits,
+ * on a stream where kernels may decide what follows. */
+bool device_can_keep_order(const device_job *job);
+
+/* Starts a sort of the records; calls `work` twice. Overwrites the buffers. */
+device_status device_sort_kept(const device_kept_order *kept, const device_job *job,
+                               const device_buffers *buffers, device_kept_work *work,
+                               void *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
