@@ -428,7 +428,7 @@ REFUSED = [
     (lambda s, a, g: s.argsort(a, out=ints(9, 'i8')(g)), 'index has one dimension, of integers of 32'),
     (lambda s, a, g: s.argsort(a, out=ints(9, 'f4')(g)), 'index has one dimension, of integers'),
     (lambda s, a, g: s.argsort(a, out=ints(8)(g)), 'index has 8 elements'),
-    (lambda s, a, g: s.argsort(a), 'give out='),
+    (lambda s, a, g: s.argsort(a), 'give every array to fill'),
     (lambda s, a, g: s.top(a, -1), 'n is -1'),
     (lambda s, a, g: s.top(a, 2, out=ints(3)(g)), 'out has 3 elements, not 2'),
     (lambda s, a, g: s.sort(a, also=[ints(8)(g)]), 'also has 8 elements, not 9'),
@@ -542,7 +542,7 @@ def test_pairs_by_some_bits(gpu):
 
 PAIRS_REFUSED = [
     (lambda p, a, i, w: p.argsort(a, out=i, nan='error', **w), "nan='error'"),
-    (lambda p, a, i, w: p.argsort(a, out=i), 'give out='),
+    (lambda p, a, i, w: p.argsort(a, out=i), 'give every array to fill'),
     (lambda p, a, i, w: p.sort(a, keys_out=a, values_out=i, bits=(9, 99), **w), '99'),
     (lambda p, a, i, w: p.sort(a, keys_out=i, values_out=i, **w), 'keys_out is an array like'),
     (lambda p, a, i, w: p.sort(a, i, keys_out=a, values_out=a, **w), 'values_out is an array like'),

@@ -229,7 +229,7 @@ def why(gpu, all_pairs):
              python['numpy argsort stable, take'], python['recsort.sort'], epyc),
             ('a database: DuckDB, `order by`', 'sorts columns; ties come in any order', '2^22 records',
              python['duckdb order by'], python['recsort.sort'], epyc),
-            ('CUB, radix sort', 'sorts pairs by one number, on the device', '2^24 keys numbered from 0',
+            ('CUB, radix sort', 'sorts pairs by one number, on the device', '2^24 keys numbered from 0; the sort alone',
              device[RADIX], device['recsort'], h200),
             ('GNU sort, `sort -m`', 'merges lines of text', '1 GiB in two files',
              files['sort -m of text', '2 files', 1], files['recsort --merge', '2 files', 16], xeon)]

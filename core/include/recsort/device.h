@@ -147,7 +147,7 @@ typedef struct recsort_device_job {
  * Each 1024 neighbours of the order have room for 128 records that move there. If more do, as when
  * 10% of all records move at random, the order is lost: the device sorts all records, which takes
  * 1.4 to 3 times as long as without keep_order, and keeps the new order. On an H200 this pays for
- * 2^20 records if 1% of them move, and not for 2^24 (docs/gpu-sort.md has figures). */
+ * 2^18 to 2^22 records if 1% of them move (docs/gpu-sort.md has figures). */
 
 /* Enqueues a stable sort and returns. The sorts of a device sorter share its memory: if you use
  * several streams, order them yourself.
@@ -163,9 +163,11 @@ typedef struct recsort_device_job {
  * capture, they are sorted like any others: only a graph can skip work without asking the host.
  * With keep_order, what "Frames" says takes the place of this.
  *
- * Errors: PLUGIN_ERROR (more than most_records), DEVICE_ERROR (a launch failed, perhaps because of
- * work enqueued earlier), INVALID_ARGUMENT. Without an error, records, permutation and arrays are
- * as asked once the stream gets there; with one they may be partly written. One thread at a time.
+ * Errors: PLUGIN_ERROR (more than most_records; or head or columns, and the plugin is of a version
+ * that lacks them), OUT_OF_MEMORY (more than 16 arrays), DEVICE_ERROR (a launch failed, perhaps
+ * because of work enqueued earlier), INVALID_ARGUMENT. Without an error, records, permutation and
+ * arrays are as asked once the stream gets there; with one they may be partly written. One thread
+ * at a time.
  */
 RECSORT_API recsort_status recsort_device_sort(recsort_device_sorter *sorter,
                                                const recsort_device_job *job, recsort_error *error);

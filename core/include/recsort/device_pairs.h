@@ -2,7 +2,8 @@
  *
  * It is for those who have arrays of keys already, and would otherwise give them to
  * cub::DeviceRadixSort. That one is still faster for a million pairs or more of 32-bit keys with
- * values; docs/gpu-sort.md compares them. Records are device.h's.
+ * values, and for 2^22 or more 32-bit floats without; docs/gpu-sort.md compares them. Records are
+ * device.h's.
  *
  *   recsort_device_pairs_create       once
  *   recsort_device_pairs_workspace    once: how much device memory a sort takes

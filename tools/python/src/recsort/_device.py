@@ -128,7 +128,8 @@ class Library:
 
     def empty(self, shape: tuple[int, ...], dtype: Any, stream: int) -> Any:
         """A new array; `dtype` is one of the library or the name of an integer."""
-        raise RecsortError(f'give out=; no array like a {type(self.array).__name__} can be made')
+        name = type(self.array).__name__
+        raise RecsortError(f'give every array to fill, and workspace= for pairs; none like a {name} can be made')
 
     def waiter(self, stream: Any) -> Callable[[], None]:
         """What waits for a stream: the one that the user gave; None: the current one."""
