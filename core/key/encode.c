@@ -25,6 +25,7 @@ static inline recsort_key_column place_of(const key_range *range, const recsort_
   const recsort_key_program *const program = range->program;
   if (program->columns) {
     const recsort_key_column *const column = &program->columns[step - program->steps];
+    if (!column->data) return *column; /* there are no records */
     return (recsort_key_column){key_at(column, range->first + range->begin), column->stride};
   }
   return (recsort_key_column){range->records + range->begin * program->record_size + step->offset,

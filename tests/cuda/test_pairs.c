@@ -113,7 +113,7 @@ static wide value_at(unsigned t, unsigned pattern, size_t i, size_t count, uint6
   case 0:
     return any;
   case 1:
-    return low % 5 + (high % 3 << (width / 2)) + ((wide)(high >> 5 & 1) << (width - 1));
+    return low % 5 + ((wide)(high % 3) << (width / 2)) + ((wide)(high >> 5 & 1) << (width - 1));
   case 2:
     return 77;
   case 3:
