@@ -15,10 +15,10 @@
  * Where an order is lost the device decides to sort all records. What else follows is launched in
  * any case, and its kernels leave at once: a decision takes longer.
  *
- * Nothing of what is kept needs to be true: any permutation and any ascending fences give the right
- * result. So records may have changed, be others, or be at another place; then more of them move.
- * There are two ways to read them. If they are where the last sort left them in order, the kept
- * order is 0, 1, 2 ...; otherwise it is the permutation that the last sort found.
+ * What is kept may be stale: any permutation and any ascending fences give the right result. So
+ * records may have changed, be others, or be at another place; then more of them move. There are
+ * two ways to read them. If they are where the last sort left them in order, the kept order is 0,
+ * 1, 2 ...; otherwise it is the permutation that the last sort found.
  */
 #include "cuda/decision.cuh"
 #include "cuda/pair.cuh"

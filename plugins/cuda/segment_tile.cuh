@@ -18,7 +18,7 @@ enum {
   BATCH = 8       /* loads of a thread in flight */
 };
 
-/* What a kernel is told. */
+/* The arguments of a kernel. */
 struct segment_args {
   static constexpr uint32_t max_threads = 1024;
   record_source from;

@@ -184,7 +184,7 @@ static device_status start_finish(void *context, void *stream)
   return (device_status)s->status;
 }
 
-/* True if keys are their own codes, and need not be encoded. */
+/* True if the keys are their own codes: nothing is encoded. */
 static bool are_codes(const recsort_plugin_device_pairs_job *job)
 {
   return job->kind == RECSORT_KEY_UNSIGNED && !(job->flags & RECSORT_KEY_DESCENDING) &&

@@ -14,6 +14,7 @@
 #include "cuda_runtime_api.h"
 #include "recsort/recsort.h"
 #include "standin.h"
+#include "cuda/driver.h"
 #include "support/told.h"
 
 enum { COUNT = 400, LANES = 2 };
@@ -106,16 +107,6 @@ static void sort_and_look(recsort_sorter *sorter, int thread_device, int sort_de
   assert_string_equal(stats_of(sorter).plugin, "cuda");
   expect_current(thread_device);
   expect_only(sort_device);
-}
-
-static void driver_call(const char *name, void *call)
-{
-  enum cudaDriverEntryPointQueryResult found;
-  void *address = NULL;
-  assert_int_equal(
-      cudaGetDriverEntryPointByVersion(name, &address, 4000, cudaEnableDefault, &found),
-      cudaSuccess);
-  memcpy(call, &address, sizeof address);
 }
 
 /* ---- The caller's device, and another ---- */

@@ -22,6 +22,7 @@
 #include "support/refused.h"
 
 #include "cuda/device_memory.h"
+#include "cuda/driver.h"
 #ifdef RS_REAL_GPU
 enum { MOST = 3000001 };
 static const size_t counts[] = {0, 1, 2, 3, 31, 1000, 9000, 16384, 16385, 100003, 1 << 20, MOST};
@@ -973,6 +974,13 @@ static void wrong_jobs_are_refused(void **state)
   REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "no field of the record is \"other\"", .count = 10,
               .columns = &others, .column_count = 1);
   REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "need the field \"key\"", .count = 10, .columns = &keys);
+  drop(memory);
+  recsort_device_sorter_destroy(sorter);
+}
+
+static void wrong_sorters_are_refused(void **state)
+{
+  (void)state;
   const recsort_options headed = {.struct_size = sizeof headed, .head = 1};
   const recsort_device_limits good = {.struct_size = sizeof good, .most_records = 1},
                               bad = {.struct_size = 4};
@@ -987,8 +995,6 @@ static void wrong_jobs_are_refused(void **state)
   recsort_schema_destroy(schema);
   assert_int_equal(recsort_device_sorter_memory(NULL), 0);
   recsort_device_sorter_destroy(NULL);
-  drop(memory);
-  recsort_device_sorter_destroy(sorter);
 }
 
 static void many_arrays_move(void **state)
@@ -1238,17 +1244,6 @@ static void first_records_by_distance(void **state)
 
 /* ---- Contexts ---- */
 
-static void driver_call(const char *name, void *call)
-{
-  enum cudaDriverEntryPointQueryResult found;
-  void *address = NULL;
-  assert_int_equal(
-      cudaGetDriverEntryPointByVersion(name, &address, 4000, cudaEnableDefault, &found),
-      cudaSuccess);
-  assert_non_null(address);
-  memcpy(call, &address, sizeof address);
-}
-
 typedef CUresult get_context(CUcontext *context);
 
 static void expect_current(get_context *get_current, CUcontext context)
@@ -1383,6 +1378,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(columns_are_read_where_they_are, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_limits_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_jobs_are_refused, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(wrong_sorters_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(many_arrays_move, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(invalid_values_are_reported, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(points_are_set_between_sorts, open_stream, close_stream),

@@ -334,7 +334,7 @@ static bool gathers(uint64_t count, uint64_t size, uint32_t bits, uint64_t *rand
   skip = 0;
   good = records_gather(records, size, &wanted, to, NULL) == 0 &&
          (disorder != 0) == (planted > 0 && planted < count) && good;
-  wanted.disorder = NULL; /* then there need not be keys */
+  wanted.disorder = NULL; /* then no keys are read */
   wanted.keys = NULL;
   good = good && records_gather(records, size, &wanted, to, NULL) == 0;
   for (uint64_t i = 0; i < count; i++)

@@ -1,7 +1,7 @@
 /* device_pairs.h - sorts keys in a device's memory, with values or without, on your stream.
  *
- * It is for those who have arrays of keys already, and would otherwise give them to
- * cub::DeviceRadixSort. That one is still faster for a million pairs or more of 32-bit keys with
+ * Use it if you have arrays of keys already, in place of cub::DeviceRadixSort. That is still
+ * faster for a million pairs or more of 32-bit keys with
  * values, and for 2^22 or more 32-bit floats without; docs/gpu-sort.md compares them. Records are
  * device.h's.
  *

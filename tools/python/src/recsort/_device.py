@@ -223,7 +223,7 @@ def is_direct(key: Key, nan: str) -> bool:
 
 
 def parts_on_device(dtype: DType, bfloat16: bool, keys: Keys, reverse: bool, nan: str) -> list[Part]:
-    """What the library compares in records on a device, whose values nobody looks at before."""
+    """What the library compares in records on a device. Their values are not read here."""
     if nan not in NAN_POLICIES or nan == 'error':
         raise RecsortError(f'nan={nan!r}; on a device it is "last", "first" or "total"')
     found = resolve(dtype, keys, reverse)
