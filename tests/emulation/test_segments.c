@@ -406,7 +406,7 @@ static void suits_short_segments(void **state)
       {64, 100, 227 << 10, 16384, true},  {64, 100, 227 << 10, 16385, false},
       {64, 123, 227 << 10, 16384, false}, {128, 100, 227 << 10, 8192, true},
       {128, 100, 227 << 10, 8193, false}, {128, 9000, 48 << 10, 1024, true},
-      {128, 9000, 48 << 10, 1025, false},
+      {128, 9000, 48 << 10, 1025, false}, {64, 100, 227 << 10, ((uint64_t)1 << 63) + 1, false},
   };
   (void)state;
   for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {

@@ -406,6 +406,7 @@ MUTANTS = [
     ('plugins/cuda/segment_order.cuh', 'i >= mine.count && w < mine.words', 'i > mine.count && w < mine.words'),
     ('plugins/cuda/segment_order.cuh', '(last + 1) >> shift', 'last >> shift'),
     ('plugins/cuda/segment_order.cuh', 'if (varied >> shift & (DIGITS - 1))', 'if (varied >> shift & 1)'),
+    ('plugins/cuda/segments.cu', 'longest == 0 || longest > UINT32_MAX', 'longest == 0'),
     ('plugins/cuda/segments.cu', 'if (count > args.tile) {', 'if (count > 2 * (uint64_t)args.tile) {'),
     ('plugins/cuda/segments.cu', 'RANK_TILE - (uint32_t)longest + 1', 'RANK_TILE'),
     ('plugins/cuda/segments.cu', '(tile - longest + 1)', '(tile)'),
