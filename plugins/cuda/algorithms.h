@@ -1,9 +1,8 @@
 /* algorithms.h - the list of the plugin's sorts. To add one, add a source file and a row here.
  *
- *   ROW(sort, extra_bytes, name, description)    the default first
+ *   ROW(sort, extra_bytes, skills, name, description)    the default first
  *
- * `sort` is a device_sort. `extra_bytes` returns the bytes of device_buffers.extra that a job
- * needs; NULL: none.
+ * The first three are members of device_algorithm.
  */
 #ifndef RECSORT_CUDA_ALGORITHMS_H
 #define RECSORT_CUDA_ALGORITHMS_H
@@ -13,31 +12,31 @@
 #include "gpu/algorithms.h"
 
 #define CUDA_ALGORITHMS(ROW)                                                                       \
-  ROW(sample_sort, sample_extra_bytes, "sample",                                                   \
+  ROW(sample_sort, sample_extra_bytes, sample_skills, "sample",                                    \
       "sample sort: pairs to buckets by splitters, to bins by their keys, then ranked")            \
-  ROW(merge_sort, merge_extra_bytes, "merge",                                                      \
+  ROW(merge_sort, merge_extra_bytes, NULL, "merge",                                                \
       "merge sort: chunks in shared memory, co-ranked tiles of two runs, at last all runs at "     \
       "once")                                                                                      \
-  ROW(rank_sort, NULL, "rank",                                                                     \
+  ROW(rank_sort, NULL, NULL, "rank",                                                               \
       "every pass finds each element's place by a search in the sibling chunk")                    \
-  ROW(rank_sm8_sort, NULL, "rank-sm8", "rank, the first 8 passes in shared memory")                \
-  ROW(rank_sm9_sort, NULL, "rank-sm9",                                                             \
+  ROW(rank_sm8_sort, NULL, NULL, "rank-sm8", "rank, the first 8 passes in shared memory")          \
+  ROW(rank_sm9_sort, NULL, NULL, "rank-sm9",                                                       \
       "rank-sm8, and pass 9 with the sibling chunk in shared memory")                              \
-  ROW(rank_sm_sort, NULL, "rank-sm",                                                               \
+  ROW(rank_sm_sort, NULL, NULL, "rank-sm",                                                         \
       "rank-sm9, and larger chunks while a sibling fits in shared memory")                         \
-  ROW(corank_sort, NULL, "corank",                                                                 \
+  ROW(corank_sort, NULL, NULL, "corank",                                                           \
       "each thread co-ranks its part of the output and merges it serially")                        \
-  ROW(corank_tiled_sort, NULL, "corank-tiled",                                                     \
+  ROW(corank_tiled_sort, NULL, NULL, "corank-tiled",                                               \
       "corank, a block's parts through tiles in shared memory")                                    \
-  ROW(corank_circular_sort, NULL, "corank-circular",                                               \
+  ROW(corank_circular_sort, NULL, NULL, "corank-circular",                                         \
       "corank-tiled with ring buffers, so that nothing is loaded twice")                           \
-  ROW(sample_sort, sample_extra_bytes, "hybrid", "the former name of sample")
+  ROW(sample_sort, sample_extra_bytes, sample_skills, "hybrid", "the former name of sample")
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define CUDA_ALGORITHM_DECLARED(sort, extra_bytes, name, description) device_sort sort;
+#define CUDA_ALGORITHM_DECLARED(sort, extra_bytes, skills, name, description) device_sort sort;
 CUDA_ALGORITHMS(CUDA_ALGORITHM_DECLARED)
 #undef CUDA_ALGORITHM_DECLARED
 

@@ -65,7 +65,7 @@ static void cuda_close(void *instance)
 
 /* ---- The table ---- */
 
-#define SHOWN(sort, extra_bytes, name, description)                                                \
+#define SHOWN(sort, extra_bytes, skills, name, description)                                        \
   &(const recsort_plugin_algorithm){sizeof(recsort_plugin_algorithm), 0, name, description},
 static const recsort_plugin_algorithm *const shown[] = {CUDA_ALGORITHMS(SHOWN)};
 

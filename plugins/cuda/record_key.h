@@ -2,7 +2,7 @@
 #ifndef RECSORT_CUDA_RECORD_KEY_H
 #define RECSORT_CUDA_RECORD_KEY_H
 
-#include "cuda/device.h"
+#include "cuda/key_words.h"
 #include "gpu/records.h"
 #include "recsort/key_interpreter.h"
 
@@ -68,25 +68,6 @@ static inline records_program program_at(const records_program *program, const v
   }
   own.word = word_of(&own);
   return own;
-}
-
-/* What key_code makes of the word. */
-DEVICE_INLINE uint32_t word_code_32(const records_word *how, uint32_t word)
-{
-  const uint32_t magnitude = word & (uint32_t)how->magnitude;
-  const bool special = how->magnitude != 0;
-  if (special && magnitude > (uint32_t)how->infinity) return (uint32_t)how->nan_code;
-  if (special && magnitude == 0) word = 0;
-  return word ^ (uint32_t)(word & (uint32_t)how->negative ? how->if_set : how->if_clear);
-}
-
-DEVICE_INLINE uint64_t word_code_64(const records_word *how, uint64_t word)
-{
-  const uint64_t magnitude = word & how->magnitude;
-  const bool special = how->magnitude != 0;
-  if (special && magnitude > how->infinity) return how->nan_code;
-  if (special && magnitude == 0) word = 0;
-  return word ^ (word & how->negative ? how->if_set : how->if_clear);
 }
 
 /* The key of record `i`. */

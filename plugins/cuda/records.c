@@ -5,6 +5,7 @@
 #include "cuda/device.h"
 #include "cuda/plan.h"
 #include "cuda/record_key.h"
+#include "cuda/record_units.h"
 #include "cuda/segments.h"
 
 enum { RECORDS_BLOCK = 256 };
@@ -172,6 +173,15 @@ device_status records_encode(const records_program *program, const void *records
   if (summed) return DEVICE_LAUNCH(encode_summed_fields, grid, RECORDS_BLOCK, 0, stream, args);
   if (computed) return DEVICE_LAUNCH(encode_keys, grid, RECORDS_BLOCK, 0, stream, args);
   return DEVICE_LAUNCH(encode_fields, grid, RECORDS_BLOCK, 0, stream, args);
+}
+
+bool records_words(const records_program *program, const void *records, device_words *words)
+{
+  const records_program own = program_at(program, records);
+  words->data = own.columns[0].data;
+  words->stride = own.columns[0].stride;
+  words->code = own.word;
+  return own.word.bytes == 4;
 }
 
 /* ---- Segments ---- */
@@ -416,34 +426,6 @@ device_status records_runs_ordered(const void *keys, uint32_t key_width, uint64_
 
 /* ---- Gather ---- */
 
-typedef struct records_unit16 {
-  uint64_t half[2];
-} records_unit16;
-
-typedef struct gather_args {
-  const void *records;
-  records_order order;
-  void *to;
-  uint32_t each;                   /* units of a record */
-  uint32_t unit;                   /* bytes */
-  uint32_t next_record, next_unit; /* distance from a thread's unit to its next one */
-} gather_args;
-
-/* Moves a unit of `bytes`, a compile-time constant. */
-DEVICE_INLINE void move_unit(void *to, uint64_t i, const void *from, uint64_t at, uint32_t bytes)
-{
-  if (bytes == 16)
-    ((records_unit16 *)to)[i] = ((const records_unit16 *)from)[at];
-  else if (bytes == 8)
-    ((uint64_t *)to)[i] = ((const uint64_t *)from)[at];
-  else if (bytes == 4)
-    ((uint32_t *)to)[i] = ((const uint32_t *)from)[at];
-  else if (bytes == 2)
-    ((uint16_t *)to)[i] = ((const uint16_t *)from)[at];
-  else
-    ((unsigned char *)to)[i] = ((const unsigned char *)from)[at];
-}
-
 enum { COPIED = 4 }; /* units of a thread, whose loads overlap */
 
 typedef struct copy_args {
@@ -457,11 +439,15 @@ typedef struct copy_args {
 DEVICE_INLINE void copy_units(const copy_args *args, uint32_t bytes)
 {
   const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * COPIED + threadIdx.x;
+  records_unit16 copied[COPIED] = {{{0, 0}}};
   DEVICE_UNROLL
-  for (uint32_t t = 0; t < COPIED; t++) {
-    const uint64_t i = first + t * blockDim.x;
-    if (i < args->count) move_unit(args->to, i, args->from, i, bytes);
-  }
+  for (uint32_t t = 0; t < COPIED; t++)
+    if (first + t * blockDim.x < args->count)
+      copied[t] = unit_get(args->from, first + t * blockDim.x, bytes);
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < COPIED; t++)
+    if (first + t * blockDim.x < args->count)
+      unit_put(args->to, first + t * blockDim.x, copied[t], bytes);
 }
 
 DEVICE_KERNEL(copy_memory, RECORDS_BLOCK, copy_args, args)
@@ -479,34 +465,10 @@ DEVICE_KERNEL(copy_memory, RECORDS_BLOCK, copy_args, args)
     copy_units(&args, 1);
 }
 
-/* The largest unit that all of these are multiples of. */
-static uint32_t common_unit(const void *to, const void *from, uint64_t bytes)
-{
-  const uint64_t aligned = (uintptr_t)to | (uintptr_t)from | bytes;
-  uint32_t unit = 16;
-  while (aligned % unit != 0)
-    unit /= 2;
-  return unit;
-}
-
-/* Moves the `count` records of the block, whose indices have been loaded, so that the loads of
- * records overlap. */
-DEVICE_INLINE void move_units(const gather_args *args, const uint64_t *places, uint32_t count,
-                              uint32_t bytes)
-{
-  const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * args->each;
-  uint32_t record = threadIdx.x / args->each, unit = threadIdx.x % args->each;
-  DEVICE_UNROLL_BY_4
-  for (uint32_t i = threadIdx.x; i < count * args->each; i += blockDim.x) {
-    move_unit(args->to, first + i, args->records, places[record] * args->each + unit, bytes);
-    record += args->next_record;
-    unit += args->next_unit;
-    if (unit >= args->each) {
-      unit -= args->each;
-      record++;
-    }
-  }
-}
+typedef struct gather_args {
+  record_units units;
+  records_order order;
+} gather_args;
 
 DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
 {
@@ -519,24 +481,13 @@ DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
   __syncthreads();
   if (order->disorder && i > 0 && i < order->count && is_disordered(order, i))
     device_poke32(order->disorder, 1);
-  if (args.unit == 16)
-    move_units(&args, places, count, 16);
-  else if (args.unit == 8)
-    move_units(&args, places, count, 8);
-  else if (args.unit == 4)
-    move_units(&args, places, count, 4);
-  else if (args.unit == 2)
-    move_units(&args, places, count, 2);
-  else
-    move_units(&args, places, count, 1);
+  move_records(&args.units, first, places, count);
 }
 
 device_status records_gather(const void *records, uint64_t record_size, const records_order *order,
                              void *to, void *stream)
 {
-  const uint32_t unit = common_unit(to, records, record_size);
-  const uint32_t each = (uint32_t)(record_size / unit);
-  gather_args args = {records, *order, to, each, unit, RECORDS_BLOCK / each, RECORDS_BLOCK % each};
+  gather_args args = {record_units_of(records, to, record_size, RECORDS_BLOCK), *order};
   return DEVICE_LAUNCH(gather_records, plan_blocks(order->count, RECORDS_BLOCK), RECORDS_BLOCK, 0,
                        stream, args);
 }

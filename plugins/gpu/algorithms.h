@@ -14,6 +14,8 @@ typedef struct device_algorithm {
   /* The bytes of device_buffers.extra that a job needs; NULL: none. */
   uint64_t (*extra_bytes)(const device_job *job);
   device_sort *sort;
+  /* NULL: it has none. */
+  device_skills (*skills)(const device_job *job);
 } device_algorithm;
 
 /* Defined by the plugin. */

@@ -30,6 +30,39 @@ typedef struct device_unchanged {
   bool looks;      /* set to true by a sort that will look; false before */
 } device_unchanged;
 
+/* How to make the key of a record if it is one aligned word of a column, in the device's order of
+ * bytes: in a fifth of the instructions. See word_code_32. */
+typedef struct records_word {
+  uint32_t bytes; /* 4 or 8; 0: the key is not such a word */
+  uint32_t reserved;
+  uint64_t negative;  /* a number with this bit ... */
+  uint64_t if_set;    /* ... is XORed with this mask, */
+  uint64_t if_clear;  /* another one with this one */
+  uint64_t magnitude; /* the bits of a float without its sign; 0: no value is special */
+  uint64_t infinity;  /* a greater magnitude is a NaN, whose code is ... */
+  uint64_t nan_code;
+} records_word;
+
+/* Words of 32 bits of which a sort makes keys as it reads them. */
+typedef struct device_words {
+  const void *data; /* device memory: word i begins i * stride bytes behind */
+  uint64_t stride;
+  records_word code;
+} device_words;
+
+/* An array that a sort moves along with its pairs. */
+typedef struct device_move {
+  const void *from; /* device memory */
+  void *to;         /* gets element `indices[i]` in place i; the two do not overlap */
+  uint64_t size;    /* bytes of an element */
+} device_move;
+
+/* What a sort of a job can do besides, so that fewer kernels are started. */
+typedef struct device_skills {
+  bool reads_words; /* device_buffers.words */
+  bool moves;       /* device_job.move */
+} device_skills;
+
 typedef struct device_job {
   uint64_t count;
   uint32_t key_bits;     /* only these low bits of a key can be nonzero */
@@ -46,6 +79,7 @@ typedef struct device_job {
   void *branches[2]; /* without a mailbox: idle streams, with which kernels may decide what is done
                       * next if `stream` is being captured; NULL: they decide nothing */
   device_unchanged *unchanged; /* NULL: not wanted */
+  const device_move *move;     /* for a sort that moves; NULL: nothing */
 } device_job;
 
 enum { DEVICE_MAX_BLOCK = 512, DEVICE_MAILBOX = 64 };
@@ -61,6 +95,7 @@ typedef struct device_buffers {
   uint64_t extra_bytes;
   const void *input; /* without a mailbox: the keys, in place of keys[0]; the sort does not change
                       * them. NULL: they are in keys[0] */
+  const device_words *words; /* for a sort that reads words, in place of keys; NULL: none */
 } device_buffers;
 
 static inline const void *device_input(const device_buffers *buffers)
@@ -93,6 +128,7 @@ static inline device_buffers device_divide(const device_job *job, void *memory,
                                   {at + keys, at + keys + indices},
                                   at + 2 * keys + 2 * indices,
                                   extra_bytes,
+                                  NULL,
                                   NULL};
   return buffers;
 }

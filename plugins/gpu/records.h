@@ -16,19 +16,6 @@ extern "C" {
 
 enum { RECORDS_MOST_STEPS = 16 };
 
-/* How to make the key of a record if it is one aligned word of a column, in the device's order of
- * bytes: in a fifth of the instructions. See word_code_32. */
-typedef struct records_word {
-  uint32_t bytes; /* 4 or 8; 0: the key is not such a word */
-  uint32_t reserved;
-  uint64_t negative;  /* a number with this bit ... */
-  uint64_t if_set;    /* ... is XORed with this mask, */
-  uint64_t if_clear;  /* another one with this one */
-  uint64_t magnitude; /* the bits of a float without its sign; 0: no value is special */
-  uint64_t infinity;  /* a greater magnitude is a NaN, whose code is ... */
-  uint64_t nan_code;
-} records_word;
-
 /* A key program, passed to kernels by value. Keys have at most 128 bits. The functions here that
  * take a program and `records` read its columns if `records` is NULL; otherwise they set them in
  * their own copy. There they also set `word`. */
@@ -69,6 +56,9 @@ device_status records_end(const records_facts *facts, records_facts *found, void
  * sums to facts->came; then the array is aligned to 8 bytes. */
 device_status records_encode(const records_program *program, const void *records, uint64_t count,
                              void *keys, bool summed, records_facts *facts, void *stream);
+
+/* Says in *words how a sort makes the keys itself; false if they are not words of 32 bits. */
+bool records_words(const records_program *program, const void *records, device_words *words);
 
 /* Sets facts->strayed unless the records have these keys. Adds their sums to facts->left. */
 device_status records_confirm(const records_program *program, const void *records, uint64_t count,

@@ -7,7 +7,8 @@
  *   encode   keys of the records, to the workspace. If only segments are sorted, the number of a
  *            record's segment goes above its key
  *   sort     by the instance's algorithm, which gets no mailbox and so does not wait. If the stream
- *            is being captured, the device may decide what is to be done
+ *            is being captured, the device may decide what is to be done. It may make the keys
+ *            itself, and move an array (device_skills)
  *   check    pairs of many records, as in other sorts
  *   move     the permutation, then each array that was not moved; those in place through a copy in
  *            the workspace, unless the device has found them in order
@@ -172,6 +173,9 @@ typedef struct resident_sort {
   records_order order;
   device_segment_sort segments; /* what it has moved, if they are short */
   device_unchanged unchanged;
+  device_words words;                       /* if the sort makes keys of them */
+  device_move move;                         /* what it moves, */
+  const recsort_plugin_device_array *moved; /* of this array; NULL: none */
   recsort_plugin_error *error;
   recsort_plugin_status status; /* of start_in_place */
 } resident_sort;
@@ -181,9 +185,10 @@ static recsort_plugin_status start_sort(resident_sort *s)
   const gpu_instance *const self = s->self;
   const recsort_plugin_device_job *const job = s->job;
   const gpu_pairs *const pairs = &s->pairs;
-  device_status started =
-      start_encode(self, s->program, job, pairs->job.key_width, s->buffers.keys[0]);
+  device_status started = 0;
   unsigned side = 0;
+  if (!s->buffers.words)
+    started = start_encode(self, s->program, job, pairs->job.key_width, s->buffers.keys[0]);
   if (!started) started = pairs->algorithm->sort(&pairs->job, &s->buffers, &side);
   s->order = gpu_order_of(pairs, &s->buffers, side);
   return judge_launch(started, s->error);
@@ -245,6 +250,7 @@ static bool add_moved(resident_sort *s, bool in_place)
 
 static bool is_moved(const resident_sort *s, const recsort_plugin_device_array *array)
 {
+  if (array == s->moved) return true;
   for (uint32_t m = 0; m < s->segments.moved_count; m++)
     if (s->segments.moved[m].from == array->from && s->segments.moved[m].to == array->to)
       return true;
@@ -330,13 +336,73 @@ static recsort_plugin_status start_results(resident_sort *s)
   return status ? status : start_moves(s, false, s->job->stream);
 }
 
+/* The array that the sort moves: the first one that goes to another place. In place, nothing may be
+ * moved before the other arrays have been. NULL: none. */
+static const recsort_plugin_device_array *first_moved(const recsort_plugin_device_job *job)
+{
+  for (uint32_t a = 0; a < job->array_count; a++)
+    if (job->arrays[a].from != job->arrays[a].to) return &job->arrays[a];
+  return job->array_count ? job->arrays : NULL;
+}
+
+/* True if `size` bytes at `in` hold all words. */
+static bool holds(const void *in, uint64_t size, const device_words *words, uint64_t count)
+{
+  const uint64_t offset = (uint64_t)((uintptr_t)words->data - (uintptr_t)in);
+  return offset < size && (count - 1) * words->stride < size - offset;
+}
+
+static bool overlap(const void *a, uint64_t a_bytes, const void *b, uint64_t b_bytes)
+{
+  return (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
+}
+
+/* Has the sort move an array. If it makes the keys itself, the array must not go where these are
+ * made from: in place, they are made from its copy. */
+static recsort_plugin_status plan_move(resident_sort *s, const recsort_plugin_device_array *array)
+{
+  device_words *const words = &s->words;
+  const uint64_t count = s->job->count, bytes = count * array->element_size;
+  char *const copy = s->self->device->memory + copy_offset(s->self);
+  const bool in_place = array->from == array->to;
+  if (s->buffers.words && in_place && holds(array->from, bytes, words, count))
+    words->data = copy + ((const char *)words->data - (const char *)array->from);
+  else if (s->buffers.words && overlap(array->to, bytes, words->data, count * words->stride))
+    return RECSORT_PLUGIN_OK;
+  s->move = (device_move){in_place ? copy : array->from, array->to, array->element_size};
+  s->moved = array;
+  s->pairs.job.move = &s->move;
+  return in_place ? runtime_start_across(s->job->stream, copy, array->from, bytes, s->error)
+                  : RECSORT_PLUGIN_OK;
+}
+
+/* Leaves to the sort what it can do besides. Few records take as many other kernels as it has. */
+static recsort_plugin_status plan_skills(resident_sort *s)
+{
+  const recsort_plugin_device_job *const job = s->job;
+  const records_program own = copy_program(s->program, s->program->key_width);
+  const recsort_plugin_device_array *const array = first_moved(job);
+  const device_algorithm *const algorithm = s->pairs.algorithm;
+  const device_skills skills =
+      algorithm->skills ? algorithm->skills(&s->pairs.job) : (device_skills){0};
+  if (skills.reads_words && !job->offsets && records_words(&own, job->records, &s->words))
+    s->buffers.words = &s->words;
+  return skills.moves && array && !job->head ? plan_move(s, array) : RECSORT_PLUGIN_OK;
+}
+
+static recsort_plugin_status start_with_skills(resident_sort *s)
+{
+  const recsort_plugin_status status = plan_skills(s);
+  return status ? status : start_sort(s);
+}
+
 static recsort_plugin_status start_plain(resident_sort *s, recsort_plugin_device_job *job)
 {
   s->pairs.job.unchanged = &s->unchanged;
   recsort_plugin_status status = head_suits(s->self, job) ? start_head(s)
                                  : job->offsets && device_segments_suit(&s->segments)
                                      ? start_segments(s)
-                                     : start_sort(s);
+                                     : start_with_skills(s);
   if (job->head) job->count = s->order.count = job->head; /* so many are moved */
   if (!status) status = start_results(s);
   if (status) return status;

@@ -997,6 +997,75 @@ static void wrong_sorters_are_refused(void **state)
   recsort_device_sorter_destroy(NULL);
 }
 
+/* ---- Keys that are words, which arrays may move over ---- */
+
+enum { ROW = 12, KEY_AT = 8 };
+
+/* Where an array goes from and to, counted from the rows that hold the keys; FAR: elsewhere. */
+typedef struct keyed_move {
+  size_t from, to, element;
+} keyed_move;
+
+enum { FAR = 1000 };
+
+/* Sorts by the last word of each row, and moves one array, which may be the rows, a part of them,
+ * or another one that goes there. */
+static void check_keyed_move(recsort_device_sorter *sorter, size_t count, keyed_move move,
+                             uint64_t *random)
+{
+  static const char yaml[] =
+      "record: Key\n" NATIVE "fields: [{name: key, type: float32}]\nkeys: [key]\n";
+  both rows = make_both(count, ROW, 0, random), other = make_both(count, ROW, 0, random);
+  float *const keys = malloc(count * sizeof *keys);
+  uint64_t *const expected = malloc(count * sizeof *expected);
+  assert_true(keys && expected);
+  for (size_t i = 0; i < count; i++) {
+    keys[i] = (float)random_below(random, count / 2 + 1);
+    memcpy(rows.host + i * ROW + KEY_AT, &keys[i], sizeof *keys);
+  }
+  put(rows.device, rows.host, rows.size);
+  find_order(yaml, keys, count, expected);
+  const both *const from = move.from == FAR ? &other : &rows, *const to =
+                                                                  move.to == FAR ? &other : &rows;
+  const size_t begin = move.from == FAR ? 0 : move.from, end = move.to == FAR ? 0 : move.to;
+  const recsort_device_array array = {from->device + begin, to->device + end, move.element};
+  const recsort_column column = {.name = "key", .data = rows.device + KEY_AT, .stride = ROW};
+  enqueue(sorter, (recsort_device_job){.count = count,
+                                       .columns = &column,
+                                       .column_count = 1,
+                                       .arrays = &array,
+                                       .array_count = 1});
+  both seen = {to->host + end, to->device + end, count * move.element, move.element};
+  unsigned char *const found = malloc(seen.size);
+  assert_non_null(found);
+  get(found, seen.device, seen.size);
+  for (size_t i = 0; i < count; i++)
+    assert_memory_equal(found + i * move.element, from->host + begin + expected[i] * move.element,
+                        move.element);
+  free(found);
+  free(keys);
+  free(expected);
+  drop_both(&rows, 0);
+  drop_both(&other, 0);
+}
+
+static void arrays_move_over_keys(void **state)
+{
+  static const size_t lengths[] = {1, 2, 33, 1000, 2048, 2049, 16384, 40000};
+  static const keyed_move moves[] = {{FAR, FAR, ROW}, {0, 0, ROW},      {0, FAR, ROW},
+                                     {FAR, 0, ROW},   {FAR, KEY_AT, 1}, {FAR, 0, KEY_AT},
+                                     {0, 0, 4},       {0, 0, 1},        {KEY_AT, KEY_AT, 4}};
+  uint64_t random = 21;
+  (void)state;
+  recsort_device_sorter *const sorter =
+      create("record: Key\n" NATIVE "fields: [{name: key, type: float32}]\nkeys: [key]\n",
+             (recsort_device_limits){.most_records = 40000, .most_in_place = ROW});
+  for (size_t c = 0; c < COUNT_OF(lengths) && lengths[c] <= most(); c++)
+    for (size_t m = 0; m < COUNT_OF(moves); m++)
+      check_keyed_move(sorter, lengths[c], moves[m], &random);
+  recsort_device_sorter_destroy(sorter);
+}
+
 static void many_arrays_move(void **state)
 {
   enum { COUNT = 50, ARRAYS = 40 };
@@ -1379,6 +1448,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(wrong_limits_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_jobs_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_sorters_are_refused, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(arrays_move_over_keys, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(many_arrays_move, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(invalid_values_are_reported, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(points_are_set_between_sorts, open_stream, close_stream),

@@ -43,7 +43,8 @@ LAW = {
     'plugins/cuda/sample': ['gpu/device_sort.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h'],
     'plugins/cuda/sample/block': ['cuda/device.h', 'cuda/pair.cuh', 'cuda/sample/plan.h'],
     'plugins/cuda/sample/agent': ['cuda/decision.cuh', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/sample/plan.h',
-                                  'cuda/sample/merge_plan.h', 'cuda/sample/block/'],
+                                  'cuda/sample/merge_plan.h', 'cuda/sample/block/', 'cuda/key_words.h',
+                                  'cuda/record_units.h'],
     'plugins/cuda/sample/dispatch': ['cuda/device.h', 'cuda/sample/'],
     # a folder of sorts
     'plugins/cuda/*': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',

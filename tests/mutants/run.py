@@ -330,7 +330,7 @@ MUTANTS = [
     ('plugins/cuda/records.c', '&& args->bounds[low] == i', ''),
     ('plugins/cuda/records.c', 'args->bounds[middle] < i', 'args->bounds[middle] <= i'),
     # the first unit of a record for all
-    ('plugins/cuda/records.c', '* args->each + unit, bytes)', '* args->each, bytes)'),
+    ('plugins/cuda/record_units.h', '* units.each + unit, bytes)', '* units.each, bytes)'),
     # what is checked
     ('core/base/checked.h', 'y - x < a_size', 'y - x + 1 < a_size'),
     ('core/sorter.c', 'order->sorting == own->sorting', 'own->sorting'),
@@ -385,12 +385,20 @@ MUTANTS = [
     ('core/device.c', 'array->from != array->to &&\n      rs_overlap', 'rs_overlap'),
     ('core/device.c', 'job->segment_count == 0 ||', ''),
     ('plugins/gpu/resident_records.c', 'if (from == array->to) {', 'if (from == array->to && size > 16) {'),
+    ('plugins/gpu/resident_records.c', 'else if (s->buffers.words && overlap(', 'else if (0 && overlap('),
+    ('plugins/gpu/resident_records.c', 'words->data = copy + ((const char *)words->data - (const char *)array->from);', ';'),
+    ('plugins/gpu/resident_records.c', 'return offset < size && ', 'return '),
+    ('plugins/gpu/resident_records.c', 'skills.moves && array && !job->head', 'skills.moves && array'),
+    ('plugins/gpu/resident_records.c', 'if (array == s->moved) return true;', ';'),
+    ('plugins/cuda/sample/agent/small_ranks.cuh', 'if (record >= share->count) return;', ';'),
+    ('plugins/cuda/sample/dispatch/sort_small.cuh', 'if (how.alone) args.move = units;', 'args.move = units;'),
+    ('plugins/cuda/key_words.h', 'i * words->stride', 'i * 4'),
     ('plugins/gpu/resident_records.c', 'facts->invalid = facts->overlong =', 'facts->overlong ='),
     ('plugins/gpu/resident_records.c', 'if (aligned % 4 || ', 'if ('),
     ('plugins/gpu/resident_records.c', 'others && alone && add_moved(s, true)', 'others && add_moved(s, true)'),
     ('plugins/gpu/resident_records.c', 'if (!moved || s->job->permutation)', 'if (s->job->permutation)'),
     ('plugins/gpu/resident_records.c', '&&\n        !is_moved(s, &s->job->arrays[a]))', ')'),
-    ('plugins/cuda/records.c', '(uintptr_t)to | (uintptr_t)from | bytes', 'bytes'),
+    ('plugins/cuda/record_units.h', '(uintptr_t)to | (uintptr_t)from | bytes', 'bytes'),
     ('plugins/cuda/records.c', 'number > 0 && number <= segments->count', 'number > 0'),
     ('plugins/cuda/records.c', 'place_code(&key, args->key_bits, number);', ''),
     ('plugins/cuda/segment_tile.cuh', 'next == 0 || next > args.segments.count', 'next == 0'),
@@ -511,7 +519,7 @@ MUTANTS = [
     ('plugins/cuda/records.c', 'if (order->count < 2 || (order->skip && *order->skip)) return;', 'if (order->count < 2) return;'),
     ('plugins/cuda/records.c', 'if (args.skip && *args.skip) return;', ''),
     ('plugins/cuda/records.c', 'if (order->skip && *order->skip) return;', ''),
-    ('plugins/cuda/records.c', 'if (i < args->count) move_unit', 'if (i + 1 < args->count) move_unit'),
+    ('plugins/cuda/records.c', 'copied[t], bytes);', 'copied[0], bytes);'),
     ('plugins/gpu/resident_records.c', 'if (lost) s->status = start_sort(&own);', 's->status = RECSORT_PLUGIN_OK;'),
     ('plugins/gpu/resident_records.c', 'order->pairs = own.order;', ';'),
     ('plugins/gpu/resident_records.c', '(void)start_in_place(&own, inner->stream);', ';'),
@@ -703,7 +711,7 @@ CUDA_STAGES = [('CUDA tests', ['test_in_runs', 'test_verify', 'test_cuda_devices
 
 def other_sorts():
     """The CUDA plugin's sorts, from its list, except sample and its other name."""
-    names = re.findall(r'ROW\(\w+, \w+, "([^"]+)"', (ROOT / 'plugins/cuda/algorithms.h').read_text())
+    names = re.findall(r'ROW\(\w+, \w+, \w+, "([^"]+)"', (ROOT / 'plugins/cuda/algorithms.h').read_text())
     return '|'.join(name for name in names if name not in ('sample', 'hybrid'))
 
 
@@ -721,6 +729,7 @@ PAIRS_STAGES = [('emulation', ['test_device_pairs'], r'^emulation\.device_pairs$
 KEPT_STAGES = [('emulation', ['test_kept_order'], r'^emulation\.kept_order$', 60), *CUDA_STAGES]
 SEGMENT_STAGES = [('emulation', ['test_segments'], r'^emulation\.segments$', 60), *CUDA_STAGES]
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
+SMALL_STAGES = [('CUDA tests', ['test_cuda_resident'], r'^cuda\.resident$', 120), *SAMPLE_STAGES]
 RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
                   ('CUDA conformance', [], r'^cuda\.(resident|conformance\.sample)$', 120)]
 # How a file's name begins, and what finds its mutants; the first match counts. Every folder of
@@ -729,7 +738,9 @@ STAGES_OF = [(r'plugins/cuda/segment(s\.|_)', SEGMENT_STAGES),
              (r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),
              (r'plugins/cuda/kept_order\.', KEPT_STAGES),
              ('core/include/recsort/recsort.hpp', CPP_STAGES), (r'plugins/cuda/head\.', HEAD_STAGES),
-             ('plugins/cuda/sample/', SAMPLE_STAGES), (r'plugins/cuda/(records\.c|record_key\.h)', RECORDS_STAGES),
+             (r'plugins/cuda/sample/\w+/(small_ranks|sort_small)\.', SMALL_STAGES),
+             ('plugins/cuda/sample/', SAMPLE_STAGES),
+             (r'plugins/cuda/(records\.c|(record_key|record_units|key_words)\.h)', RECORDS_STAGES),
              (r'plugins/cuda/\w+/', SORT_STAGES),
              ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),
              (r'(core/|plugins/cuda/|plugins/gpu/resident_)(device_)?pairs\.', PAIRS_STAGES),

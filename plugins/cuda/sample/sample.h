@@ -19,6 +19,8 @@ device_sort sample_sort;
 /* The bytes of device_buffers.extra that it needs, aligned to 16. */
 uint64_t sample_extra_bytes(const device_job *job);
 
+device_skills sample_skills(const device_job *job);
+
 enum { SAMPLE_MOST_RUNS = 128 }; /* that sample_merge takes, if a block has enough memory */
 
 /* True if sample_merge takes so many runs, and is faster than sample_sort. */

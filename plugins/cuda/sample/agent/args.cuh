@@ -18,12 +18,13 @@ template <class Pair> struct pair_source {
   uint32_t index_bits; /* low bits of an index that can be nonzero */
 };
 
-/* The first level reads keys, which it packs if they fit. */
-enum source_form { SOURCE_PAIRS, SOURCE_KEYS_32, SOURCE_KEYS_64, SOURCE_KEYS_128 };
+/* The first level reads keys, or words of which it makes them, and packs them if they fit. */
+enum source_form { SOURCE_PAIRS, SOURCE_KEYS_32, SOURCE_KEYS_64, SOURCE_KEYS_128, SOURCE_WORDS };
 
 template <> struct pair_source<packed_pair> {
   pair_array<packed_pair> pairs;
   const void *keys;
+  device_words words;
   source_form form;
   uint32_t index_bits;
 };

@@ -2,6 +2,7 @@
 #ifndef RECSORT_CUDA_SAMPLE_LOAD_CUH
 #define RECSORT_CUDA_SAMPLE_LOAD_CUH
 
+#include "cuda/key_words.h"
 #include "cuda/sample/agent/args.cuh"
 #include "cuda/sample/agent/tile_sort.cuh"
 namespace sample
@@ -30,6 +31,8 @@ template <class Pair> DEVICE_INLINE Pair load(const pair_source<Pair> *source, u
       return pack(source, ((const uint64_t *)source->keys)[i], i);
     case SOURCE_KEYS_128:
       return pack(source, (uint64_t)((const device_uint128 *)source->keys)[i], i);
+    case SOURCE_WORDS:
+      return pack(source, key_of_word(&source->words, i), i);
     default:
       return pair_get(&source->pairs, i);
     }
@@ -80,6 +83,10 @@ DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which &&which,
     const uint64_t *const wide = (const uint64_t *)source->keys;
     if (source->form == SOURCE_KEYS_32) {
       load_each([&](uint64_t at) { return pack(source, narrow[at], at); });
+      return;
+    }
+    if (source->form == SOURCE_WORDS) {
+      load_each([&](uint64_t at) { return pack(source, key_of_word(&source->words, at), at); });
       return;
     }
     if (source->form == SOURCE_KEYS_64) {

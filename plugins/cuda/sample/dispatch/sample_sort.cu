@@ -79,6 +79,7 @@ static device_job job_of_dropped(const device_job *job, uint64_t count)
 {
   device_job dropped = *job;
   dropped.count = count;
+  dropped.move = NULL;
   return dropped;
 }
 
@@ -170,6 +171,12 @@ static device_status sort_decided(const device_job *job, const device_buffers *b
       });
 }
 
+/* The host has to know the side before the device decides, and a drop-merge writes to side 1. */
+static bool decides(const device_job *job)
+{
+  return device_can_decide(job) && choose_sort(job).side(job) == 1;
+}
+
 template <class Pair>
 static device_status sort_job(const device_job *job, const device_buffers *buffers,
                               unsigned *result)
@@ -179,10 +186,8 @@ static device_status sort_job(const device_job *job, const device_buffers *buffe
   assert(buffers->extra_bytes >= needed);
   if (!sample_detects_order(job)) return sort_mixed(job, buffers, result);
   if (job->mailbox) return sort_detected<Pair>(job, buffers, flags, result);
-  /* The host has to know the side before the device decides, and a drop-merge writes to side 1. */
-  return device_can_decide(job) && choose_sort(job).side(job) == 1
-             ? sort_decided<Pair>(job, buffers, flags, result)
-             : sort_mixed(job, buffers, result);
+  return decides(job) ? sort_decided<Pair>(job, buffers, flags, result)
+                      : sort_mixed(job, buffers, result);
 }
 
 device_status sample_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
@@ -203,4 +208,12 @@ device_status sample_sort(const device_job *job, const device_buffers *buffers, 
 uint64_t sample_extra_bytes(const device_job *job)
 {
   return choose_sort(job).extra_bytes(job) + ORDER_FLAGS_BYTES;
+}
+
+/* None if it detects the order: of keys that are in memory, and records then need not move. */
+device_skills sample_skills(const device_job *job)
+{
+  const bool detects = sample_detects_order(job) && (job->mailbox || decides(job));
+  return {!detects && job->key_width == 32 && job->index_bits == 32,
+          !detects && sample_is_small(job)};
 }

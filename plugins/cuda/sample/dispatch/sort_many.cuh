@@ -379,6 +379,10 @@ static pair_source<Pair> source_of(const device_job *job, const device_buffers *
     source.form = job->key_width == 32   ? SOURCE_KEYS_32
                   : job->key_width == 64 ? SOURCE_KEYS_64
                                          : SOURCE_KEYS_128;
+    if (buffers->words) {
+      source.words = *buffers->words;
+      source.form = SOURCE_WORDS;
+    }
   } else {
     source.pairs.keys = (key_of<Pair> *)device_input(buffers);
   }
