@@ -14,6 +14,7 @@ PUBLIC = 'recsort/recsort.h'
 DEVICE = 'recsort/device.h'
 PAIRS = 'recsort/device_pairs.h'
 PARTITION = 'recsort/partition.h'
+MPI = 'recsort/mpi.h'
 ABI = 'recsort/plugin.h'
 KEYS = 'recsort/key_interpreter.h'
 COMPUTED = 'recsort/computed_key.h'
@@ -57,6 +58,8 @@ LAW = {
     'tools/recsort/page': [PUBLIC, 'support/', 'recsort/options.h'],
     'tools/recschema': [PUBLIC, 'support/', 'recschema/dwarf/'],
     'tools/recschema/dwarf': [PUBLIC, 'support/'],
+    'tools/mpi': [PUBLIC, PARTITION, MPI],
+    'tools/recsort-mpi': [PUBLIC, MPI, 'support/', 'recsort/job.h', 'recsort/names.h'],
     'tools/support': [PUBLIC],
     'core/include/recsort/recsort.hpp': [PUBLIC],
 }
@@ -64,6 +67,7 @@ LAW = {
 # system header, the one folder where it may be included, and in how many files (0: any number).
 SYSTEM = [
     (re.compile(r'yaml\.h$'), 'core/schema', 1),
+    (re.compile(r'mpi\.h$'), 'tools', 0),
     (re.compile(r'dlfcn\.h$'), 'core/base/platform', 1),
     (re.compile(r'elfutils/|dwarf\.h$'), 'tools/recschema/dwarf', 0),
     (re.compile(r'cuda|cub/|cooperative_groups'), 'plugins/cuda', 0),
