@@ -2,12 +2,14 @@
  *
  *   SHIM_RANK=N   the process of this number has, when it writes its records:
  *   SHIM_DO=full  no space on the disk
+ *   SHIM_DO=limit a limit on the size of files (RLIMIT_FSIZE), which MPI must not have
  *   SHIM_DO=kill  its end: it is killed */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,9 +22,11 @@ static int is_meant(void)
 
 ssize_t pwrite(int file, const void *data, size_t size, off_t offset)
 {
-  const char *const what = getenv("SHIM_DO");
-  if (what && is_meant() && strcmp(what, "kill") == 0) kill(getpid(), SIGKILL);
-  if (what && is_meant()) {
+  static const struct rlimit limit = {1000, 1000};
+  const char *const what = is_meant() ? getenv("SHIM_DO") : NULL;
+  if (what && strcmp(what, "kill") == 0) kill(getpid(), SIGKILL);
+  if (what && strcmp(what, "limit") == 0) setrlimit(RLIMIT_FSIZE, &limit);
+  if (what && strcmp(what, "full") == 0) {
     errno = ENOSPC;
     return -1;
   }

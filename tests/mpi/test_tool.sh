@@ -105,6 +105,8 @@ for rank in 0 2; do
   export SHIM_RANK=$rank
   fails 'folder/old.bin: No space left on device' 3 -s "$entity" a.bin
 done
+SHIM_DO=limit
+fails 'folder/old.bin: File too large' 3 -s "$entity" a.bin
 SHIM_DO=kill
 for rank in 0 1; do
   SHIM_RANK=$rank

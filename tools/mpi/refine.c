@@ -99,7 +99,7 @@ static recsort_status sample_one(refine *r, size_t splitter, uint64_t before,
       continue;
     }
     const uint64_t place = place_of(r, splitter, k, between);
-    if (place < before || place - before >= own) continue;
+    if (place - before >= own) continue; /* also of a rank before: the difference wraps around */
     const size_t position = s->low_cut + (size_t)(place - before);
     const recsort_status status =
         recsort_partition_sample(r->sorter, &r->shard, &position, 1, sample, error);
