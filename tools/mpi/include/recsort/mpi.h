@@ -70,12 +70,12 @@ typedef struct recsort_mpi_stats {
  * and `*records` and `*count` become those of the new array, which you own. `options` and `stats`
  * may be NULL; `stats` has `stats_size` bytes.
  *
- * All ranks return the same status, and the same error. If a rank has it, its text begins with
- * "rank R: ", or with "rank R, record N: " if it is about a record. Then no rank's records have
- * changed. Memory at the peak: two more arrays of records, and what the sorter holds. Errors: those
- * of recsort_sort_to and recsort_merge_to. A failure of MPI itself, such as the loss of a rank,
- * ends the job. One thread of each rank at a time; initialize MPI with MPI_THREAD_FUNNELED or more.
- */
+ * All ranks return the same status, and the same error. The text of one rank's error begins with
+ * "rank R: ", or with "rank R, record N: " if it is about a record. If there is an error, no rank's
+ * records have changed. Memory at the peak: two more arrays of records, and what the sorter holds.
+ * Errors: those of recsort_sort_to and recsort_merge_to. A failure of MPI itself, such as the loss
+ * of a rank, ends the job. One thread of each rank at a time; initialize MPI with
+ * MPI_THREAD_FUNNELED or more. */
 RECSORT_API recsort_status recsort_mpi_sort(recsort_sorter *sorter, MPI_Comm comm, void **records,
                                             size_t *count, const recsort_mpi_options *options,
                                             recsort_mpi_stats *stats, size_t stats_size,
