@@ -349,7 +349,7 @@ static recsort_status check_parts(const partitioning *p, const size_t *offsets,
   const size_t bytes = p->m.shard.count * (size_t)p->m.plan->program.record_size;
   if (!offsets || (!p->splitters && p->splitter_count))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "splitters and offsets must not be NULL");
-  if ((uint64_t)p->splitter_count >= UINT32_MAX)
+  if ((uint64_t)p->splitter_count > UINT32_MAX)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu splitters are too many",
                    p->splitter_count);
   if (p->to && rs_overlap(p->m.shard.records, bytes, p->to, bytes))

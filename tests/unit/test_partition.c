@@ -453,6 +453,9 @@ static void test_wrong_calls(void **state)
   REFUSED(recsort_partition_records(j.sorter, &good, splitters, 3, moved, NULL, &error), wrong);
   REFUSED(recsort_partition_records(j.sorter, &good, splitters, 3, j.items[0] + 9, cuts, &error),
           wrong);
+  REFUSED(
+      recsort_partition_records(j.sorter, &good, splitters, (size_t)1 << 32, moved, cuts, &error),
+      wrong);
   memcpy(splitters, splitters + 16, 16);
   assert_int_equal(recsort_partition_records(j.sorter, &good, splitters, 3, moved, cuts, NULL),
                    RECSORT_OK);
