@@ -3,8 +3,9 @@
 
 Usage: manual.py SOURCE-FOLDER VERSION OUTPUT-FOLDER
 
-    man3/recsort.3, man3/recsort_device.3, man3/recsort_device_pairs.3
-                                             what recsort.h, device.h and device_pairs.h say, with a list of the functions
+    man3/recsort.3, man3/recsort_device.3, man3/recsort_device_pairs.3, man3/recsort_partition.3
+                                             what recsort.h, device.h, device_pairs.h and partition.h say, with a list of
+                                             the functions
     man3/FUNCTION.3                          what the header says about that function and its structs
     man5/recsort-schema.5                    docs/schema.md
 """
@@ -155,7 +156,8 @@ class Header:
         yield '.SH OTHER HEADERS'
         yield from man('`recsort.hpp` sorts C++ structs without a schema. `device.h` is for records in the memory of a '
                        'device: `recsort_device`(3); `device_pairs.h` is for keys with values there: '
-                       '`recsort_device_pairs`(3). `plugin.h` is for authors of plugins.')
+                       '`recsort_device_pairs`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3). '
+                       '`plugin.h` is for authors of plugins.')
 
     def type(self, name):
         text, declaration = self.types[name]
@@ -196,7 +198,8 @@ def see(*pages):
 def main():
     headers = {'recsort': Header(root / 'core/include/recsort/recsort.h'),
                'recsort_device': Header(root / 'core/include/recsort/device.h'),
-               'recsort_device_pairs': Header(root / 'core/include/recsort/device_pairs.h')}
+               'recsort_device_pairs': Header(root / 'core/include/recsort/device_pairs.h'),
+               'recsort_partition': Header(root / 'core/include/recsort/partition.h')}
     for page, header in headers.items():
         other = [name for name in headers if name != page]
         write(page, 3, page.upper(), header.summary,

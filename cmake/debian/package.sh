@@ -48,11 +48,16 @@ for package in "$@"; do
   find "$package" -name '*.a' -exec strip -g -D -R .comment {} +
 
   : > debian/substvars
-  [ -z "$programs" ] || dpkg-shlibdeps -Slibrecsort0 -Tdebian/substvars $programs
-  if [ "$package" = librecsort0 ]; then
-    echo "librecsort 0 $package (>= $upstream)" > "$package/DEBIAN/shlibs"
+  case $package in
+    librecsort0) library=librecsort ;;
+    recsort-mpi) library=librecsort_mpi ;;
+    *) library= ;;
+  esac
+  if [ "$library" ]; then
+    echo "$library 0 $package (>= $upstream)" > "$package/DEBIAN/shlibs"
     echo 'activate-noawait ldconfig' > "$package/DEBIAN/triggers"
   fi
+  [ -z "$programs" ] || dpkg-shlibdeps -Slibrecsort0 -S"$package" -x"$package" -Tdebian/substvars $programs
   for script in postinst prerm; do
     [ ! -e "$debian/$package.$script" ] || install -m 755 "$debian/$package.$script" "$package/DEBIAN/$script"
   done

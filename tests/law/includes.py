@@ -13,6 +13,8 @@ from pathlib import Path
 PUBLIC = 'recsort/recsort.h'
 DEVICE = 'recsort/device.h'
 PAIRS = 'recsort/device_pairs.h'
+PARTITION = 'recsort/partition.h'
+MPI = 'recsort/mpi.h'
 ABI = 'recsort/plugin.h'
 KEYS = 'recsort/key_interpreter.h'
 COMPUTED = 'recsort/computed_key.h'
@@ -24,7 +26,7 @@ HASH = 'recsort/record_hash.h'
 # that has none. A file may have a key too.
 LAW = {
     'core/include': [ABI, KEYS, COMPUTED],
-    'core/base': [PUBLIC, DEVICE, PAIRS, TEAM, 'common/sized.h', 'base/platform/'],
+    'core/base': [PUBLIC, DEVICE, PAIRS, PARTITION, TEAM, 'common/sized.h', 'base/platform/'],
     'core/base/platform': ['base/platform/'],
     'core/schema': [PUBLIC, 'base/'],
     'core/layout': [PUBLIC, 'base/', 'schema/'],
@@ -32,7 +34,7 @@ LAW = {
     'core/key': [PUBLIC, ABI, KEYS, TEAM, 'base/', 'plan/'],
     'core/plugin': [PUBLIC, ABI, TEAM, 'base/', 'common/sized.h', 'cpu/cpu_plugin.h'],
     'core/permute': [PUBLIC, TEAM, 'base/', 'common/stream_copy.h'],
-    'core': [PUBLIC, DEVICE, PAIRS, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
+    'core': [PUBLIC, DEVICE, PAIRS, PARTITION, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
     'plugins/common': [ABI],
     'plugins/runs': [ABI, TEAM, 'common/'],
     'plugins/cpu': [ABI, TEAM, 'base/platform/clock.h', 'common/', 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
@@ -57,6 +59,8 @@ LAW = {
     'tools/recsort/page': [PUBLIC, 'support/', 'recsort/options.h'],
     'tools/recschema': [PUBLIC, 'support/', 'recschema/dwarf/'],
     'tools/recschema/dwarf': [PUBLIC, 'support/'],
+    'tools/mpi': [PUBLIC, PARTITION, MPI],
+    'tools/recsort-mpi': [PUBLIC, MPI, 'support/', 'recsort/job.h', 'recsort/names.h'],
     'tools/support': [PUBLIC],
     'core/include/recsort/recsort.hpp': [PUBLIC],
 }
@@ -64,6 +68,7 @@ LAW = {
 # system header, the one folder where it may be included, and in how many files (0: any number).
 SYSTEM = [
     (re.compile(r'yaml\.h$'), 'core/schema', 1),
+    (re.compile(r'mpi\.h$'), 'tools', 0),
     (re.compile(r'dlfcn\.h$'), 'core/base/platform', 1),
     (re.compile(r'elfutils/|dwarf\.h$'), 'tools/recschema/dwarf', 0),
     (re.compile(r'cuda|cub/|cooperative_groups'), 'plugins/cuda', 0),

@@ -424,6 +424,26 @@ MUTANTS = [
     ('plugins/cuda/segments.cu', 'segments.count + plan_blocks(job->count, plan.tile)', 'segments.count'),
     ('plugins/cuda/segments.cu', 'if (several) mark_heads(args, mine);', ''),
     ('plugins/cuda/segments.h', 'low += (more - 1) * step + 1;', 'low += more * step;'),
+    # splitters and parts
+    ('core/partition.c', 'm->shard.first + i, PLACE', 'i, PLACE'),
+    ('core/partition.c', 'put_big(mark, m->shard.rank, RANK_BYTES)', 'put_big(mark, 0, RANK_BYTES)'),
+    ('core/partition.c', 'if (memcmp(mark, splitter, m->mark_size) < 0)', 'if (memcmp(mark, splitter, m->mark_size) <= 0)'),
+    ('core/partition.c', 'p->m.mark_size) <= 0)', 'p->m.mark_size) < 0)'),
+    ('core/partition.c', 'i + 1, splitter_count + 1).begin', 'i, splitter_count + 1).begin'),
+    ('core/partition.c', 'part %= 2 * wanted;', 'part %= wanted;'),
+    ('core/partition.c', 'while (i < known &&', 'while (i > known &&'),
+    ('tools/mpi/refine.c', 's->target - s->low <= r->tolerance', 's->target - s->low <= r->tolerance + 1'),
+    ('tools/mpi/refine.c', 's->low_cut = s->high_cut;', ''),
+    ('tools/mpi/refine.c', 'between.first += s->low_cut;', ''),
+    ('tools/mpi/refine.c', '*cuts++ = s->low_cut + own[k];', '*cuts++ = own[k];'),
+    ('tools/mpi/refine.c', 'memcpy(bounds_of(r, i), samples + k * r->mark_size, r->mark_size);', ''),
+    ('tools/mpi/sort.c', 'if (first == INT_MAX) return true;', 'return true;'),
+    ('tools/mpi/sort.c', 'if (!alike)', 'if (0)'),
+    ('tools/mpi/sort.c', 'keeps ? j->counts[i] : share + (i < rest)', 'keeps ? j->counts[i] : share'),
+    ('tools/mpi/sort.c', 'm->cuts[count] = j->status != RECSORT_OK;', 'm->cuts[count] = 0;'),
+    ('tools/mpi/sort.c', '  MPI_Wait(request, MPI_STATUS_IGNORE);', ''),
+    ('tools/mpi/sort.c', 'if (j->new_count != j->count) {', 'if (j->new_count > j->count) {'),
+    ('tools/mpi/sort.c', 'give_back(&j, j.received, j.new_count * j.record_size);', ''),
     # pairs in device memory
     ('core/device_pairs.c', "areas[a].at == areas[b].at && b != WORKSPACE && a / 2 == b / 2", "areas[a].at == areas[b].at && b != WORKSPACE"),
     ('core/device_pairs.c', '(!areas[a].written && !areas[b].written) ||', ''),
@@ -720,6 +740,8 @@ SORT_STAGES = [('emulated sorts', ['emulation', 'merges'],
 MERGE_STAGES = [('emulated merges', ['merges', 'test_device_plan', 'emulation'],
                  r'^emulation\.(merges|device_plan|merge)$', 60)]
 
+# The sorts of ranks by the MPI library that waits well.
+MPI_STAGES = [('MPI tests', ['mpi_sort_openmpi'], r'^mpi\.sort\.openmpi\.[34]$', 60)]
 THREAD_STAGES = [('thread tests', ['test_pool', 'test_tasks', 'unload'], r'^threads\.(pool|tasks|unload)$', 60)]
 CPP_STAGES = [('C++ tests', ['test_cpp17'], r'^cpp\.cpp17$', 60)]
 HEAD_STAGES = [('emulation', ['test_device_head'], r'^emulation\.device_head$', 60),
@@ -745,6 +767,7 @@ STAGES_OF = [(r'plugins/cuda/segment(s\.|_)', SEGMENT_STAGES),
              ('plugins/cuda/plan.h', SORT_STAGES), ('plugins/cuda/runs.cuh', SORT_STAGES),
              (r'(core/|plugins/cuda/|plugins/gpu/resident_)(device_)?pairs\.', PAIRS_STAGES),
              ('plugins/cuda/', CUDA_STAGES), ('plugins/gpu/', CUDA_STAGES),
+             ('tools/mpi/', MPI_STAGES),
              ('core/device.c', CUDA_STAGES), ('core/base/(pool|platform/posix/threads).c', THREAD_STAGES),
              ('core/include/recsort/team.h', THREAD_STAGES)]
 

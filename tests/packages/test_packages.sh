@@ -16,6 +16,9 @@ cmp "$scratch/first.sums" "$scratch/second.sums"
 for package in librecsort0 librecsort-dev recsort python3-recsort; do
   ls "$scratch/first/${package}_"*.deb
 done
+if grep -q '^RECSORT_MPI:.*=ON\|^MPI_C_LIB_NAMES:.*=.' "$build/CMakeCache.txt"; then
+  dpkg-deb -c "$scratch/first/recsort-mpi_"*.deb | grep ' ./usr/bin/recsort-mpi$'
+fi
 
 lintian --display-info --fail-on error,warning,info --allow-root "$scratch"/first/*.deb
 

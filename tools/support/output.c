@@ -299,6 +299,18 @@ bool tool_output_is_file(const tool_output *output)
   return output->folder >= 0;
 }
 
+bool tool_output_share(tool_output *output, char *path, size_t size)
+{
+  char link[32];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", output->folder);
+  const ssize_t length = readlink(link, path, size);
+  if (length < 0 || !tool_temporary_name(&output->temporary)) return failed(output);
+  const size_t left = size - (size_t)length;
+  if ((size_t)snprintf(path + length, left, "/%s", output->temporary.name) < left) return true;
+  errno = ENAMETOOLONG;
+  return failed(output);
+}
+
 static bool write_at(int fd, const unsigned char *from, size_t size, uint64_t offset)
 {
   while (size > 0) {

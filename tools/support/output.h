@@ -72,6 +72,9 @@ typedef struct tool_pieces {
 } tool_pieces;
 bool tool_output_write_pieces(tool_output *output, const tool_pieces *pieces);
 bool tool_output_is_file(const tool_output *output);
+/* Lets other processes write to the new file too: gives it a name at once, whose absolute path goes
+ * to `path`. Only for an output that is a file. */
+bool tool_output_share(tool_output *output, char *path, size_t size);
 /* Puts the new file in place. Ends the output even on failure. */
 bool tool_output_commit(tool_output *output);
 /* Leaves the old file as it is. */

@@ -260,10 +260,15 @@ bool tool_temporary_open(tool_temporary *temporary, int folder, const char *targ
   return temporary->fd >= 0;
 }
 
+bool tool_temporary_name(tool_temporary *temporary)
+{
+  return temporary->name[0] != '\0' || make_named(temporary, make_link, 0) == 0;
+}
+
 bool tool_temporary_replace(tool_temporary *temporary)
 {
   sigset_t old;
-  if (temporary->name[0] == '\0' && make_named(temporary, make_link, 0) != 0) return false;
+  if (!tool_temporary_name(temporary)) return false;
   begin_change(&old);
   const bool renamed =
       renameat(temporary->folder, temporary->name, temporary->folder, temporary->target) == 0;

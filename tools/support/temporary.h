@@ -31,6 +31,9 @@ typedef struct tool_temporary {
  * failure. The struct must not move, and its folder and file must stay open, until it is replaced
  * or removed. */
 bool tool_temporary_open(tool_temporary *temporary, int folder, const char *target, mode_t mode);
+/* Gives it its temporary name, if it has none yet, so that other processes can open it. False, with
+ * errno, on failure. */
+bool tool_temporary_name(tool_temporary *temporary);
 /* Renames it to its target. False, with errno, if the target is still the old file. */
 bool tool_temporary_replace(tool_temporary *temporary);
 /* Removes its name, if it has one. */

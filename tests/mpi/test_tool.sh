@@ -1,0 +1,142 @@
+#!/bin/sh
+# Usage: test_tool.sh MPIRUN RECSORT-MPI TOOLS SCHEMAS SHIM [all]
+# recsort-mpi by 1 to 7 processes writes what recsort does; what goes wrong on one of them is one error,
+# and leaves the old output as it was. With `all`, wrong calls too, which one MPI library is enough for.
+set -u
+mpirun=$1 program=$2 tools=$3 schemas=$4 shim=$5
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failures=0
+
+complain() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+run() { # PROCESSES ARGUMENT...
+  processes=$1
+  shift
+  timeout 60 "$mpirun" -n "$processes" "$program" "$@" > stdout 2> stderr
+}
+
+# The lines that are ours: mpirun adds its own when a process fails.
+ours() {
+  grep '^recsort-mpi: ' stderr
+}
+
+same() { # WANTED FOUND WHAT...
+  if ! cmp -s "$1" "$2"; then
+    shift 2
+    complain "other bytes: $*"
+    cat stderr
+  fi
+}
+
+# Nothing but what was there before: no temporary file.
+no_leftovers() {
+  left=$(find folder -name '.*.recsort-*')
+  [ -z "$left" ] || complain "$1 leaves $left"
+}
+
+# ---- The same bytes ----
+
+entity=$schemas/entity.yaml
+"$tools/recgen" -s "$entity" -n 701 -d few -o a.bin
+"$tools/recgen" -s "$entity" -n 5 --seed 2 -d few -o b.bin
+"$tools/recgen" -s "$entity" -n 90 --seed 3 -o c.bin
+: > empty.bin
+"$tools/recgen" -s "$schemas/las.yaml" -n 333 -d few -o scan.las
+"$tools/recsort" -s "$entity" a.bin empty.bin b.bin c.bin -o wanted.bin
+"$tools/recsort" -s "$schemas/las.yaml" -k classification,z:desc scan.las -o wanted.las
+python3 - <<'END'
+import struct
+header = b"{'descr': [('a', '<u2'), ('b', '<f4')], 'fortran_order': False, 'shape': (300,), }"
+header = header.ljust(117) + b'\n'
+rows = b''.join(struct.pack('<Hf', i * i % 7, i % 5) for i in range(300))
+open('a.npy', 'wb').write(b'\x93NUMPY\1\0' + struct.pack('<H', len(header)) + header + rows)
+END
+"$tools/recsort" -k b a.npy -o wanted.npy
+mkdir folder
+for processes in 1 2 3 4 5 6 7; do
+  run $processes -s "$entity" a.bin empty.bin b.bin c.bin -o folder/sorted.bin || complain "$processes: status $?"
+  same wanted.bin folder/sorted.bin "$processes processes"
+done
+cp scan.las folder/scan.las
+run 3 -s "$schemas/las.yaml" -k classification,z:desc folder/scan.las -o folder/scan.las || complain "las: $?"
+same wanted.las folder/scan.las "a file with a header, in place"
+run 2 -k b a.npy -o folder/sorted.npy || complain "npy: $?"
+same wanted.npy folder/sorted.npy "an .npy file"
+run 4 -s "$entity" empty.bin -o folder/none.bin || complain "empty: $?"
+same empty.bin folder/none.bin "no records"
+run 7 -s "$entity" b.bin -o folder/few.bin || complain "few: $?"
+"$tools/recsort" -s "$entity" b.bin -o wanted.few
+same wanted.few folder/few.bin "fewer records than processes"
+no_leftovers 'a sort'
+
+# ---- What goes wrong ----
+
+# The status is not 0, the error is this one line, the output is the old one, and nothing else is there.
+fails() { # LINE PROCESSES ARGUMENT...
+  line=$1
+  shift
+  cp wanted.few folder/old.bin
+  status=0
+  run "$@" -o folder/old.bin || status=$?
+  [ $status -eq 2 ] || complain "status $status: $*"
+  [ "$(ours)" = "recsort-mpi: $line" ] || complain "wanted: $line; found: $(cat stderr)"
+  same wanted.few folder/old.bin "the old output: $*"
+  no_leftovers "$*"
+}
+
+cat > kinds.yaml <<'END'
+record: Kind
+fields:
+  - {name: kind, type: enum, base: uint8, values: [x, y]}
+keys: [kind]
+END
+printf '\1\0\1\0\1\0\1' > kinds.bin
+printf '\1\0\1\0\1\0\7\0\7' > bad.bin
+"$tools/recsort" -s kinds.yaml kinds.bin bad.bin -o /dev/null 2> serial
+fails "$(sed 's/^recsort: //' serial)" 3 -s kinds.yaml kinds.bin bad.bin
+
+export LD_PRELOAD="$shim" SHIM_DO=full
+for rank in 0 2; do
+  export SHIM_RANK=$rank
+  fails 'folder/old.bin: No space left on device' 3 -s "$entity" a.bin
+done
+SHIM_DO=limit
+fails 'folder/old.bin: File too large' 3 -s "$entity" a.bin
+SHIM_DO=kill
+for rank in 0 1; do
+  SHIM_RANK=$rank
+  cp wanted.few folder/old.bin
+  run 3 -s "$entity" a.bin empty.bin b.bin c.bin -o folder/old.bin && complain 'a killed process is no failure'
+  same wanted.few folder/old.bin 'the old output, after a process was killed'
+done
+unset LD_PRELOAD SHIM_DO SHIM_RANK
+run 3 -s "$entity" a.bin empty.bin b.bin c.bin -o folder/old.bin || complain "after a kill: $?"
+same wanted.bin folder/old.bin 'the sort after a process was killed'
+no_leftovers 'the sort after a kill'
+
+if [ "${6-}" != all ]; then
+  [ $failures -eq 0 ]
+  exit
+fi
+fails 'nowhere.bin: No such file or directory' 2 -s "$entity" a.bin nowhere.bin
+head -c 43 b.bin > odd.bin
+fails "odd.bin: 43 bytes are not a multiple of the record size (20): 3 left over" 2 -s "$entity" odd.bin
+mkfifo pipe
+fails 'pipe: it is no regular file, of which each process could read a part' 2 -s "$entity" pipe
+fails 'an input file is needed' 2 -s "$entity"
+fails 'this only sorts whole files: no --check, --merge, --unique, --head, --index, --stats, --explain, --list-plugins or --completion' 2 -s "$entity" a.bin --unique
+run 2 -s "$entity" a.bin && complain 'no output is no error'
+ours | grep -q 'output' || complain "no output: $(cat stderr)" # mpirun may lend it a terminal
+run 2 -s "$entity" a.bin -o /dev/null && complain 'a device is no error'
+[ "$(ours)" = 'recsort-mpi: /dev/null: it is no regular file, to which all processes could write' ] ||
+  complain "a device: $(cat stderr)"
+run 2 --help || complain "--help: $?"
+[ "$(grep -c Usage: stdout)" = 1 ] || complain '--help is printed more than once'
+[ "$(wc -l < stdout)" -le 24 ] || complain '--help is too long'
+
+[ $failures -eq 0 ] || exit 1

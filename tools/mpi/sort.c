@@ -1,0 +1,509 @@
+/* sort.c - see recsort/mpi.h. Calls every step of a distributed sort in order.
+ *
+ * A step that can fail on one rank alone ends with `agree`, or tells the others in a sum that they
+ * need anyway. So all ranks leave at the same place, and none waits for one that has left. */
+#define _DEFAULT_SOURCE
+#include "recsort/mpi.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "refine.h"
+
+enum { BLOCKS = 16, WINDOW = 64 /* messages on their way */, MOST_MESSAGE = 1 << 30 };
+
+struct recsort_mpi_splitters {
+  size_t mark_size;
+  size_t count;
+  unsigned char *marks;
+};
+
+/* A sort, and what this rank knows of it. */
+typedef struct sort_job {
+  recsort_sorter *sorter;
+  MPI_Comm comm;
+  int rank, ranks;
+  recsort_mpi_options options;
+  recsort_allocator allocator;
+  recsort_mpi_stats stats;
+  size_t record_size, mark_size;
+  const void *records; /* what was given */
+  size_t count;
+  void *sorted;   /* the same, in order; in the end the result */
+  void *received; /* from all ranks, one run from each */
+  size_t new_count;
+  refine refine;
+  uint64_t *counts;              /* of the records of each rank */
+  size_t *offsets, *run_offsets; /* of what is sent and received */
+  recsort_status status;         /* of this rank; after agree, of all */
+  recsort_error error;
+  struct {
+    void *memory;
+    size_t size;
+  } blocks[BLOCKS]; /* working memory */
+  size_t block_count;
+} sort_job;
+
+/* ---- Memory and errors ---- */
+
+/* Memory that free() releases, in huge pages if it is large: gathers read it at random. */
+static void *allocate(void *context, size_t size)
+{
+  const size_t huge = (size_t)2 << 20;
+  void *memory;
+  (void)context;
+  if (size < 4 * huge) return malloc(size);
+  if (posix_memalign(&memory, huge, size) != 0) return NULL;
+  madvise(memory, size, MADV_HUGEPAGE);
+  return memory;
+}
+
+static void release(void *context, void *memory, size_t size)
+{
+  (void)context, (void)size;
+  free(memory);
+}
+
+static void fail(sort_job *j, recsort_status status, const char *text)
+{
+  j->status = j->error.status = status;
+  snprintf(j->error.text, sizeof j->error.text, "%s", text);
+}
+
+/* Memory for `count` elements. NULL, and the job fails, if there is none; NULL without a failure if
+ * the job has failed already, or for no elements. */
+static void *take(sort_job *j, size_t count, size_t size)
+{
+  if (j->status || !count) return NULL;
+  void *const memory =
+      count <= SIZE_MAX / size ? j->allocator.allocate(j->allocator.context, count * size) : NULL;
+  if (!memory) {
+    j->status = j->error.status = RECSORT_OUT_OF_MEMORY;
+    snprintf(j->error.text, sizeof j->error.text, "no memory for %zu elements of %zu bytes", count,
+             size);
+  }
+  return memory;
+}
+
+static void give_back(const sort_job *j, void *memory, size_t size)
+{
+  if (memory) j->allocator.release(j->allocator.context, memory, size);
+}
+
+/* Memory that is released when the job ends. */
+static void *borrow(sort_job *j, size_t count, size_t size)
+{
+  void *const memory = take(j, count, size);
+  if (memory) {
+    j->blocks[j->block_count].memory = memory;
+    j->blocks[j->block_count++].size = count * size;
+  }
+  return memory;
+}
+
+/* Collective. False if the job has failed on any rank: then all ranks have the error of the first
+ * one that failed. */
+static bool agree(sort_job *j)
+{
+  const int own = j->status ? j->rank : INT_MAX;
+  int first;
+  MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, j->comm);
+  if (first == INT_MAX) return true;
+  if (first == j->rank) {
+    recsort_error named = {.status = j->status, .line = j->error.line, .column = j->error.column};
+    snprintf(named.text, sizeof named.text, "rank %d%s %.480s", j->rank,
+             j->status == RECSORT_INVALID_RECORD ? "," : ":", j->error.text);
+    j->error = named;
+  }
+  MPI_Bcast(&j->error, (int)sizeof j->error, MPI_BYTE, first, j->comm);
+  j->status = j->error.status;
+  return false;
+}
+
+/* ---- Arguments ---- */
+
+static void read_options(sort_job *j, const recsort_mpi_options *given)
+{
+  const size_t first_version = offsetof(recsort_mpi_options, message) + sizeof given->message;
+  j->options = (recsort_mpi_options){.tolerance = 0};
+  if (given && given->struct_size < first_version) {
+    fail(j, RECSORT_INVALID_ARGUMENT,
+         "struct_size is too small: set it to sizeof(recsort_mpi_options)");
+    return;
+  }
+  if (given)
+    memcpy(&j->options, given,
+           given->struct_size < sizeof *given ? given->struct_size : sizeof *given);
+  if (j->options.tolerance == 0) j->options.tolerance = 0.05;
+  if (j->options.message == 0) j->options.message = MOST_MESSAGE;
+  if (j->options.allocator) j->allocator = *j->options.allocator;
+  if (!(j->options.tolerance > 0 && j->options.tolerance < 1))
+    fail(j, RECSORT_INVALID_ARGUMENT, "the tolerance must be between 0 and 1");
+  if (j->options.message > INT_MAX)
+    fail(j, RECSORT_INVALID_ARGUMENT, "a message has fewer than 2^31 bytes");
+  if (j->options.sizes != RECSORT_MPI_KEEP_SIZES && j->options.sizes != RECSORT_MPI_BALANCE_SIZES)
+    fail(j, RECSORT_INVALID_ARGUMENT, "options.sizes is not a recsort_mpi_sizes");
+}
+
+static void check_arguments(sort_job *j, void *const *records, const size_t *count)
+{
+  static const size_t none[1] = {0};
+  recsort_stats stats = {0};
+  if (!j->sorter || !records || !count || (!*records && *count)) {
+    fail(j, RECSORT_INVALID_ARGUMENT, "sorter, records and count must not be NULL");
+    return;
+  }
+  if (j->ranks > RECSORT_MOST_RUNS) fail(j, RECSORT_INVALID_ARGUMENT, "too many ranks");
+  recsort_sorter_get_stats(j->sorter, &stats, sizeof stats);
+  j->record_size = stats.record_size;
+  j->mark_size = recsort_partition_mark_size(j->sorter);
+  j->records = *records;
+  j->count = *count;
+  /* it merges nothing, but refuses a sorter that would sort only the first records */
+  if (!j->status) j->status = recsort_merge(j->sorter, NULL, none, 0, &j->error);
+}
+
+/* Collective. False if ranks have different sorters or options. */
+static bool are_alike(sort_job *j)
+{
+  enum { VALUES = 7 };
+  const recsort_mpi_splitters *const last = j->options.splitters;
+  uint64_t own[2 * VALUES] = {j->record_size,
+                              j->mark_size,
+                              (uint64_t)j->options.sizes,
+                              0,
+                              j->options.message,
+                              last ? 1 + last->count : 0,
+                              last ? last->mark_size : 0};
+  uint64_t least[2 * VALUES];
+  bool alike = true;
+  memcpy(&own[3], &j->options.tolerance, sizeof own[3]);
+  for (size_t i = 0; i < VALUES; i++)
+    own[VALUES + i] = ~own[i];
+  MPI_Allreduce(own, least, 2 * VALUES, MPI_UINT64_T, MPI_MIN, j->comm);
+  for (size_t i = 0; i < VALUES; i++)
+    alike &= least[i] == ~least[VALUES + i];
+  if (!alike)
+    fail(j, RECSORT_INVALID_ARGUMENT,
+         "the ranks have records or keys of different sizes, or different options");
+  return alike;
+}
+
+/* ---- Splitters ---- */
+
+typedef struct round_memory {
+  uint64_t *own, *before, *cuts, *sums;
+  unsigned char *samples;
+  refine_sum *sorted;
+  size_t *positions;
+} round_memory;
+
+/* The records of all ranks. */
+static uint64_t total_of(const sort_job *j)
+{
+  uint64_t total = 0;
+  for (int r = 0; r < j->ranks; r++)
+    total += j->counts[r];
+  return total;
+}
+
+/* Where the splitters are wanted. */
+static void set_targets(sort_job *j, uint64_t total)
+{
+  const uint64_t ranks = (uint64_t)j->ranks, share = total / ranks, rest = total % ranks;
+  const bool keeps = j->options.sizes == RECSORT_MPI_KEEP_SIZES;
+  uint64_t target = 0;
+  for (size_t i = 0; i < j->refine.count; i++) {
+    target += keeps ? j->counts[i] : share + (i < rest);
+    j->refine.splitters[i].target = target;
+  }
+  j->refine.tolerance = keeps ? 0 : (uint64_t)(j->options.tolerance / 2 * (double)share);
+}
+
+/* Sums `count` cuts over all ranks, and one number more that says whether a rank has failed. */
+static bool sum_cuts(sort_job *j, round_memory *m, size_t count)
+{
+  m->cuts[count] = j->status != RECSORT_OK;
+  MPI_Allreduce(m->cuts, m->sums, (int)count + 1, MPI_UINT64_T, MPI_SUM, j->comm);
+  j->stats.rounds++;
+  return m->sums[count] == 0 || agree(j);
+}
+
+/* Joins the samples of all ranks. */
+static void join(sort_job *j, unsigned char *samples, size_t size)
+{
+  for (size_t at = 0; at < size; at += MOST_MESSAGE) {
+    const size_t part = size - at < MOST_MESSAGE ? size - at : MOST_MESSAGE;
+    MPI_Allreduce(MPI_IN_PLACE, samples + at, (int)part, MPI_BYTE, MPI_BOR, j->comm);
+  }
+}
+
+/* The first round, if there was a sort before: its splitters are the samples. */
+static bool start_from_last(sort_job *j, round_memory *m)
+{
+  const recsort_mpi_splitters *const last = j->options.splitters;
+  refine *const r = &j->refine;
+  if (!last || !r->count || last->count != r->count || last->mark_size != j->mark_size) return true;
+  j->status = recsort_partition_sorted(j->sorter, &r->shard, last->marks, r->count, m->positions,
+                                       &j->error);
+  for (size_t i = 0; i < r->count && !j->status; i++)
+    m->cuts[i] = m->positions[i];
+  if (!sum_cuts(j, m, r->count)) return false;
+  refine_narrow(r, last->marks, r->count, m->cuts, m->sums, m->sorted);
+  return true;
+}
+
+static bool refine_once(sort_job *j, round_memory *m, size_t left)
+{
+  const size_t samples = left * REFINE_SAMPLES;
+  refine *const r = &j->refine;
+  refine_counts(r, m->own);
+  memset(m->before, 0, left * sizeof *m->before); /* rank 0 receives nothing */
+  MPI_Exscan(m->own, m->before, (int)left, MPI_UINT64_T, MPI_SUM, j->comm);
+  j->status = refine_sample(r, m->before, m->samples, &j->error);
+  join(j, m->samples, samples * j->mark_size);
+  if (!j->status) j->status = refine_cut(r, m->samples, m->cuts, &j->error);
+  if (!sum_cuts(j, m, samples)) return false;
+  refine_narrow(r, m->samples, samples, m->cuts, m->sums, m->sorted);
+  return true;
+}
+
+/* Memory for the rounds, and the first bounds. */
+static bool begin_rounds(sort_job *j, round_memory *m)
+{
+  const size_t count = (size_t)j->ranks - 1, samples = count * REFINE_SAMPLES;
+  const recsort_shard shard = {.struct_size = sizeof shard,
+                               .records = j->sorted,
+                               .count = j->count,
+                               .rank = (uint32_t)j->rank};
+  const uint64_t total = total_of(j);
+  j->stats.records = total;
+  m->own = borrow(j, count, sizeof *m->own);
+  m->before = borrow(j, count, sizeof *m->before);
+  m->cuts = borrow(j, samples + 1, sizeof *m->cuts);
+  m->sums = borrow(j, samples + 1, sizeof *m->sums);
+  m->samples = borrow(j, samples, j->mark_size);
+  m->sorted = borrow(j, samples, sizeof *m->sorted);
+  m->positions = borrow(j, count, sizeof *m->positions);
+  void *const memory = borrow(j, 1, refine_memory(j->mark_size, count) + 1);
+  if (!agree(j)) return false;
+  refine_open(&j->refine, j->sorter, &shard, total, count, memory);
+  set_targets(j, total);
+  return true;
+}
+
+/* Collective. Finds where this rank's records are cut. */
+static bool split(sort_job *j)
+{
+  round_memory m;
+  if (!begin_rounds(j, &m) || !start_from_last(j, &m)) return false;
+  for (size_t left; (left = refine_left(&j->refine)) > 0;)
+    if (!refine_once(j, &m, left)) return false;
+  j->offsets[0] = 0;
+  for (size_t i = 0; i < j->refine.count; i++)
+    j->offsets[i + 1] = j->refine.splitters[i].low_cut;
+  j->offsets[j->ranks] = j->count;
+  return true;
+}
+
+/* Keeps the splitters for the next sort. Nothing is lost without memory for them. */
+static void keep_splitters(const sort_job *j)
+{
+  recsort_mpi_splitters *const last = j->options.splitters;
+  const size_t size = j->mark_size, count = j->refine.count;
+  if (!last || !count) return;
+  unsigned char *const marks = realloc(last->marks, count * size);
+  if (!marks) {
+    last->count = 0;
+    return;
+  }
+  for (size_t i = 0; i < count; i++)
+    memcpy(marks + i * size, j->refine.marks + 2 * i * size, size);
+  *last = (recsort_mpi_splitters){.mark_size = size, .count = count, .marks = marks};
+}
+
+/* ---- Exchange ---- */
+
+/* Messages on their way, at most WINDOW of them: a new one waits for the oldest. All ranks send and
+ * receive in the order of steps and pieces, so the first message that is not through has both its
+ * ends under way, and none waits for ever. */
+typedef struct window {
+  MPI_Request requests[WINDOW];
+  size_t next;
+} window;
+
+static MPI_Request *next_request(window *w)
+{
+  MPI_Request *const request = &w->requests[w->next++ % WINDOW];
+  MPI_Wait(request, MPI_STATUS_IGNORE);
+  return request;
+}
+
+/* Records [begin, end) of an array, in bytes. */
+typedef struct part {
+  char *at;
+  size_t size;
+} part;
+
+static part part_of(const sort_job *j, void *records, const size_t *offsets, int rank)
+{
+  const size_t begin = offsets[rank], end = offsets[rank + 1];
+  return (part){(char *)records + begin * j->record_size, (end - begin) * j->record_size};
+}
+
+static int piece_size(const sort_job *j, part p, size_t at)
+{
+  return (int)(p.size - at < j->options.message ? p.size - at : j->options.message);
+}
+
+/* In step s, each rank sends to the one s places after it, and receives from the one s before. */
+static void exchange(sort_job *j)
+{
+  window w = {.next = 0};
+  for (size_t i = 0; i < WINDOW; i++)
+    w.requests[i] = MPI_REQUEST_NULL;
+  const part own = part_of(j, j->sorted, j->offsets, j->rank);
+  if (own.size) memcpy(part_of(j, j->received, j->run_offsets, j->rank).at, own.at, own.size);
+  for (int step = 1; step < j->ranks; step++) {
+    const int to = (int)(((int64_t)j->rank + step) % j->ranks);
+    const int from = (int)(((int64_t)j->rank + j->ranks - step) % j->ranks);
+    const part out = part_of(j, j->sorted, j->offsets, to);
+    const part in = part_of(j, j->received, j->run_offsets, from);
+    j->stats.sent += out.size / j->record_size;
+    for (size_t at = 0; at < in.size || at < out.size; at += j->options.message) {
+      if (at < in.size)
+        MPI_Irecv(in.at + at, piece_size(j, in, at), MPI_BYTE, from, 0, j->comm, next_request(&w));
+      if (at < out.size)
+        MPI_Isend(out.at + at, piece_size(j, out, at), MPI_BYTE, to, 0, j->comm, next_request(&w));
+    }
+  }
+  for (size_t i = 0; i < WINDOW; i++)
+    next_request(&w);
+}
+
+/* Collective. Where the runs of the other ranks will be, and memory for them. */
+static bool make_room(sort_job *j)
+{
+  uint64_t *const sizes = borrow(j, (size_t)j->ranks, sizeof *sizes);
+  if (!agree(j)) return false;
+  for (int r = 0; r < j->ranks; r++)
+    sizes[r] = j->offsets[r + 1] - j->offsets[r];
+  MPI_Alltoall(sizes, 1, MPI_UINT64_T, j->counts, 1, MPI_UINT64_T, j->comm);
+  j->run_offsets[0] = 0;
+  for (int r = 0; r < j->ranks; r++)
+    j->run_offsets[r + 1] = j->run_offsets[r] + (size_t)j->counts[r];
+  j->new_count = j->run_offsets[j->ranks];
+  j->received = take(j, j->new_count, j->record_size);
+  return agree(j);
+}
+
+/* ---- A sort ---- */
+
+static double lap(double *since)
+{
+  const double now = MPI_Wtime(), seconds = now - *since;
+  *since = now;
+  return seconds;
+}
+
+/* Collective. Sorts this rank's records, and tells the others how many there are. */
+static bool sort_own(sort_job *j)
+{
+  const uint64_t count = j->count;
+  j->sorted = take(j, j->count, j->record_size);
+  j->counts = borrow(j, (size_t)j->ranks, sizeof *j->counts);
+  j->offsets = borrow(j, (size_t)j->ranks + 1, sizeof *j->offsets);
+  j->run_offsets = borrow(j, (size_t)j->ranks + 1, sizeof *j->run_offsets);
+  if (!j->status)
+    j->status = recsort_sort_to(j->sorter, j->records, j->count, j->sorted, &j->error);
+  if (!agree(j)) return false;
+  MPI_Allgather(&count, 1, MPI_UINT64_T, j->counts, 1, MPI_UINT64_T, j->comm);
+  return true;
+}
+
+/* Collective. Merges what was received, into an array of the size that the caller will release. */
+static bool merge(sort_job *j)
+{
+  const recsort_runs runs = {.struct_size = sizeof runs,
+                             .count = (size_t)j->ranks,
+                             .offsets = j->run_offsets,
+                             .records = j->received};
+  if (j->new_count != j->count) {
+    give_back(j, j->sorted, j->count * j->record_size);
+    j->count = j->new_count;
+    j->sorted = take(j, j->count, j->record_size);
+  }
+  if (!j->status) j->status = recsort_merge_to(j->sorter, &runs, j->sorted, &j->error);
+  return agree(j);
+}
+
+static bool run(sort_job *j, void *const *records, const size_t *count,
+                const recsort_mpi_options *options)
+{
+  read_options(j, options);
+  if (!j->status) check_arguments(j, records, count);
+  if (!agree(j) || !are_alike(j)) return false;
+  double clock = MPI_Wtime();
+  if (!sort_own(j)) return false;
+  j->stats.sort_seconds = lap(&clock);
+  if (!split(j) || !make_room(j)) return false;
+  j->stats.split_seconds = lap(&clock);
+  exchange(j);
+  j->stats.exchange_seconds = lap(&clock);
+  if (!merge(j)) return false;
+  j->stats.merge_seconds = lap(&clock);
+  return true;
+}
+
+recsort_status recsort_mpi_sort(recsort_sorter *sorter, MPI_Comm comm, void **records,
+                                size_t *count, const recsort_mpi_options *options,
+                                recsort_mpi_stats *stats, size_t stats_size, recsort_error *error)
+{
+  sort_job j = {.sorter = sorter, .allocator = {NULL, allocate, release}};
+  MPI_Comm_dup(comm, &j.comm); /* so that no message of the caller's is taken for one of ours */
+  MPI_Comm_set_errhandler(j.comm, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_rank(j.comm, &j.rank);
+  MPI_Comm_size(j.comm, &j.ranks);
+  if (run(&j, records, count, options)) {
+    keep_splitters(&j);
+    give_back(&j, *records, *count * j.record_size);
+    *records = j.sorted;
+    *count = j.new_count;
+    if (stats) memcpy(stats, &j.stats, stats_size < sizeof j.stats ? stats_size : sizeof j.stats);
+  } else {
+    give_back(&j, j.sorted, j.count * j.record_size);
+    if (error) *error = j.error;
+  }
+  give_back(&j, j.received, j.new_count * j.record_size);
+  while (j.block_count > 0) {
+    j.block_count--;
+    give_back(&j, j.blocks[j.block_count].memory, j.blocks[j.block_count].size);
+  }
+  MPI_Comm_free(&j.comm);
+  return j.status;
+}
+
+recsort_status recsort_mpi_splitters_create(recsort_mpi_splitters **splitters, recsort_error *error)
+{
+  const recsort_status status = !splitters ? RECSORT_INVALID_ARGUMENT : RECSORT_OUT_OF_MEMORY;
+  recsort_mpi_splitters *const made = splitters ? calloc(1, sizeof *made) : NULL;
+  if (!made) {
+    if (error) {
+      *error = (recsort_error){.status = status};
+      snprintf(error->text, sizeof error->text, "%s",
+               splitters ? "out of memory" : "splitters must not be NULL");
+    }
+    return status;
+  }
+  *splitters = made;
+  return RECSORT_OK;
+}
+
+void recsort_mpi_splitters_destroy(recsort_mpi_splitters *splitters)
+{
+  if (splitters) free(splitters->marks);
+  free(splitters);
+}

@@ -1,0 +1,332 @@
+/* main.c - recsort-mpi: sorts files by all processes that mpirun starts.
+ *
+ * Each rank reads a slice of the records; the library sorts all of them and leaves each rank as
+ * many; and each rank writes its own to one new file, at the place where they belong. Rank 0 makes
+ * that file, and renames it when it is complete on the disk. */
+#include "phase.h"
+#include "slice.h"
+
+#include "recsort/job.h"
+#include "recsort/names.h"
+
+#include "support/memory.h"
+#include "support/message.h"
+#include "support/output.h"
+#include "support/progress.h"
+#include "support/team.h"
+
+#include "recsort/mpi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A run of the program on one rank. */
+typedef struct mpi_job {
+  int rank, ranks;
+  int neighbours; /* ranks on this machine */
+  cli_options options;
+  npy_input npy;
+  cli_job job;
+  inputs in;
+  uint64_t begin; /* of this rank's slice */
+  size_t count;
+  void *records;
+  tool_output output; /* rank 0 */
+  struct {
+    uint64_t header; /* bytes before the records */
+    char path[PATH_MAX];
+  } shared; /* the new file, as rank 0 has told */
+} mpi_job;
+
+/* ---- The command line ---- */
+
+static bool print_usage(void)
+{
+  fputs("Usage: mpirun [-n PROCESSES] recsort-mpi [-s SCHEMA] [OPTION]... INPUT... -o OUTPUT\n"
+        "Sort files of fixed-size binary records stably, by all processes.\n"
+        "OUTPUT may be an INPUT, and is replaced in one step. All processes see the files.\n"
+        "  -s, --schema FILE      fields and keys of a record (YAML); .npy needs none\n"
+        "  -k, --key, --param, -r, --reverse, --files0-from, --skip, --count, --trailer,\n"
+        "  --plugin, --algorithm, --plugin-option, --verify, --threads, --parallel\n"
+        "                         as for recsort\n"
+        "  -h, --help, --version  print this, version\n"
+        "Exit status: 0 done, 2 trouble. See recsort-mpi(1) and recsort(1).\n",
+        stdout);
+  return tool_flush_stdout();
+}
+
+static bool is_supported(const cli_options *options)
+{
+  if (options->command != COMMAND_SORT || options->unique || options->has_head ||
+      options->index_bits != 0 || options->stats != STATS_NONE) {
+    tool_usage_error("this only sorts whole files: no --check, --merge, --unique, --head, --index, "
+                     "--stats, --explain, --list-plugins or --completion");
+  } else if (options->output == NULL || tool_is_standard(options->output)) {
+    tool_usage_error("an output file is needed: --output FILE");
+  } else if (options->input_count == 0) {
+    tool_usage_error("an input file is needed");
+  } else {
+    return true;
+  }
+  return false;
+}
+
+/* ---- Threads and memory ---- */
+
+/* The rank's share of the processors that the ranks on this machine may run on. */
+static unsigned count_threads(MPI_Comm machine)
+{
+  cpu_set_t own, all;
+  CPU_ZERO(&own);
+  if (sched_getaffinity(0, sizeof own, &own) != 0) return 1;
+  int count = CPU_COUNT(&own), sum;
+  MPI_Allreduce(&own, &all, (int)sizeof own, MPI_BYTE, MPI_BOR, machine);
+  MPI_Allreduce(&count, &sum, 1, MPI_INT, MPI_SUM, machine);
+  const int share = sum > 0 ? count * CPU_COUNT(&all) / sum : 0;
+  return share > 1 ? (unsigned)share : 1;
+}
+
+static void share_machine(mpi_job *j)
+{
+  MPI_Comm machine;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  MPI_Comm_size(machine, &j->neighbours);
+  const unsigned threads = count_threads(machine);
+  MPI_Comm_free(&machine);
+  if (j->options.sorting.threads == 0) j->options.sorting.threads = threads;
+}
+
+/* Three arrays of records and the sorter's memory, for each rank on this machine. */
+static bool fits(mpi_job *j)
+{
+  size_t working;
+  recsort_error error;
+  if (recsort_memory_needed(j->job.sorter, j->count, false, &working, &error) != RECSORT_OK) {
+    tool_error_library(&error);
+    return false;
+  }
+  const uint64_t bytes = (uint64_t)j->count * j->in.format.record_size;
+  return job_fits("sort", (3 * bytes + working) * (uint64_t)j->neighbours);
+}
+
+/* ---- Steps ---- */
+
+static void take_slice(mpi_job *j)
+{
+  const uint64_t ranks = (uint64_t)j->ranks, rank = (uint64_t)j->rank;
+  const uint64_t share = j->in.total / ranks, rest = j->in.total % ranks;
+  j->begin = rank * share + (rank < rest ? rank : rest);
+  j->count = (size_t)(share + (rank < rest));
+}
+
+/* Every rank does the same: reads the schema, measures the inputs, makes a sorter. */
+static bool prepare(mpi_job *j)
+{
+  const cli_options *const options = &j->options;
+  j->job = (cli_job){.options = options, .npy = options->schema ? NULL : &j->npy};
+  if (options->schema != NULL)
+    j->npy.schema = tool_load_schema(options->schema);
+  else if (!npy_open(&j->npy, options))
+    return false;
+  if (j->npy.schema == NULL) return false;
+  j->job.schema = j->npy.schema;
+  const tool_format format = job_format(&j->job);
+  if (format.repeat) {
+    tool_usage_error("a file whose headers are repeated is sorted by recsort");
+    return false;
+  }
+  if (!inputs_measure(&j->in, options->inputs, options->input_count, &format) ||
+      !job_open_sorter(&j->job)) {
+    return false;
+  }
+  take_slice(j);
+  return fits(j);
+}
+
+/* True if all ranks see as many records. */
+static bool is_same_total(const mpi_job *j)
+{
+  uint64_t own[2] = {j->in.total, ~j->in.total}, least[2];
+  MPI_Allreduce(own, least, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+  if (least[0] == ~least[1]) return true;
+  tool_error("%s: the processes see inputs of different sizes", tool_input_name(j->in.paths[0]));
+  return false;
+}
+
+/* Rank 0 opens the new file and writes its header. */
+static bool begin_output(mpi_job *j)
+{
+  tool_reader first;
+  if (j->rank != 0) return true;
+  if (!tool_output_open(&j->output, j->options.output)) return false;
+  if (!tool_output_is_file(&j->output)) {
+    tool_error("%s: it is no regular file, to which all processes could write", j->options.output);
+    return false;
+  }
+  const bool done = tool_reader_open(&first, j->in.paths[0], &j->in.format, NULL) &&
+                    tool_reader_put_header(&first, &j->output, j->in.total) &&
+                    tool_output_share(&j->output, j->shared.path, sizeof j->shared.path);
+  tool_reader_close(&first);
+  j->shared.header = j->output.written;
+  return done;
+}
+
+static bool read_slice(mpi_job *j)
+{
+  const size_t bytes = j->count * j->in.format.record_size;
+  j->records = bytes > 0 ? malloc(bytes) : NULL;
+  if (j->records == NULL && bytes > 0) {
+    tool_error_memory(bytes);
+    return false;
+  }
+  return inputs_read(&j->in, j->begin, j->count, j->records);
+}
+
+/* Collective. All ranks have the error; its record is that of a slice. */
+static bool sort(mpi_job *j)
+{
+  recsort_error error;
+  int rank = 0, length = 0;
+  uint64_t number;
+  if (recsort_mpi_sort(j->job.sorter, MPI_COMM_WORLD, &j->records, &j->count, NULL, NULL, 0,
+                       &error) == RECSORT_OK) {
+    return true;
+  }
+  if (sscanf(error.text, "rank %d, record %" SCNu64 ": %n", &rank, &number, &length) == 2 &&
+      length > 0) {
+    mpi_job failed = {.rank = rank, .ranks = j->ranks, .in.total = j->in.total};
+    take_slice(&failed);
+    number += failed.begin;
+    const char *const name = inputs_find(&j->in, &number);
+    tool_error("%s: record %" PRIu64 ": %s", name, number, error.text + length);
+  } else {
+    tool_error("%s", error.text);
+  }
+  return false;
+}
+
+/* Writes this rank's records where they belong, and brings them to the disk. */
+static bool write_slice(mpi_job *j)
+{
+  const size_t record_size = j->in.format.record_size;
+  uint64_t offset = j->shared.header + j->begin * record_size;
+  const unsigned char *from = j->records;
+  int fd = open(j->shared.path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+  if (fd < 0) {
+    tool_error("%s: process %d cannot open the new file, %s: %s", j->options.output, j->rank,
+               j->shared.path, strerror(errno));
+    return false;
+  }
+  int failure = 0;
+  for (size_t left = j->count * record_size; left > 0 && failure == 0;) {
+    const ssize_t done = pwrite(fd, from, left < (1u << 30) ? left : 1u << 30, (off_t)offset);
+    if (done < 0 && errno != EINTR) failure = errno;
+    if (done <= 0) continue;
+    from += done;
+    offset += (uint64_t)done;
+    left -= (size_t)done;
+  }
+  while (failure == 0 && fsync(fd) != 0)
+    failure = errno != EINTR ? errno : 0;
+  if (close(fd) != 0 && failure == 0 && errno != EINTR) failure = errno;
+  if (failure != 0) tool_error_errno(j->options.output, failure);
+  return failure == 0;
+}
+
+/* Rank 0 writes what follows the records, and puts the new file in place of the old one. */
+static bool end_output(mpi_job *j)
+{
+  tool_reader first;
+  if (j->rank != 0) return true;
+  const uint64_t end = j->shared.header + j->in.total * j->in.format.record_size;
+  if (lseek(j->output.fd, (off_t)end, SEEK_SET) < 0) {
+    tool_error_errno(j->options.output, errno);
+    return false;
+  }
+  j->output.written = end;
+  const bool copied = tool_reader_open(&first, j->in.paths[0], &j->in.format, NULL) &&
+                      tool_reader_put_trailer(&first, &j->output);
+  tool_reader_close(&first);
+  return copied && tool_output_commit(&j->output);
+}
+
+/* ---- A run ---- */
+
+static bool phase(mpi_job *j, bool (*step)(mpi_job *j))
+{
+  phase_begin();
+  return phase_end(step(j));
+}
+
+static bool compare_totals(mpi_job *j)
+{
+  return is_same_total(j);
+}
+
+static int run(mpi_job *j)
+{
+  static bool (*const steps[])(mpi_job *) = {prepare, compare_totals, begin_output, read_slice,
+                                             sort,    NULL,           write_slice,  end_output};
+  share_machine(j);
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    if (steps[i] == NULL) /* where the records go; nothing before needs it */
+      MPI_Bcast(&j->shared, (int)sizeof j->shared, MPI_BYTE, 0, MPI_COMM_WORLD);
+    else if (!phase(j, steps[i]))
+      return TOOL_TROUBLE;
+  }
+  return TOOL_OK;
+}
+
+static bool parse(mpi_job *j, int argc, char **argv)
+{
+  phase_begin();
+  bool done = options_parse(&j->options, argc, argv);
+  const cli_command command = j->options.command;
+  tool_progress_set("never");
+  if (command != COMMAND_HELP && command != COMMAND_VERSION)
+    done = done && names_read(&j->options) && is_supported(&j->options);
+  return phase_end(done);
+}
+
+static int main_of(mpi_job *j, int argc, char **argv)
+{
+  if (!parse(j, argc, argv)) return TOOL_TROUBLE;
+  const bool speaks = j->rank == 0;
+  switch (j->options.command) {
+  case COMMAND_HELP:
+    return !speaks || print_usage() ? TOOL_OK : TOOL_TROUBLE;
+  case COMMAND_VERSION:
+    if (speaks) printf("recsort-mpi %s\n", recsort_version());
+    return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
+  default:
+    return run(j);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  static mpi_job j = {.output = {.fd = -1, .folder = -1}};
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &j.ranks);
+  tool_set_name("recsort-mpi");
+  signal(SIGXFSZ, SIG_IGN); /* so that a write over the limit just fails */
+  const int status = main_of(&j, argc, argv);
+  if (j.output.folder >= 0 || j.output.fd >= 0) tool_output_discard(&j.output);
+  free(j.records);
+  free(j.in.ends);
+  recsort_sorter_destroy(j.job.sorter);
+  npy_close(&j.npy);
+  options_free(&j.options);
+  MPI_Finalize();
+  return status;
+}

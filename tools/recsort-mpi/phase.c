@@ -1,0 +1,44 @@
+/* phase.c - see phase.h. */
+#include "phase.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <mpi.h>
+
+static int own_stderr = -1, held = -1; /* -1: nothing is held back */
+
+void phase_begin(void)
+{
+  held = memfd_create("messages", MFD_CLOEXEC);
+  own_stderr = held >= 0 ? dup(STDERR_FILENO) : -1;
+  if (own_stderr >= 0) dup2(held, STDERR_FILENO);
+}
+
+/* Prints what was held back, if `wanted`. */
+static void let_go(bool wanted)
+{
+  char text[512];
+  fflush(stderr);
+  if (own_stderr >= 0) {
+    dup2(own_stderr, STDERR_FILENO);
+    close(own_stderr);
+    lseek(held, 0, SEEK_SET);
+    for (ssize_t size; wanted && (size = read(held, text, sizeof text)) > 0;)
+      fwrite(text, 1, (size_t)size, stderr);
+  }
+  if (held >= 0) close(held);
+  own_stderr = held = -1;
+}
+
+bool phase_end(bool done)
+{
+  int rank, first;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int own = done ? INT_MAX : rank;
+  MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  let_go(first == INT_MAX || first == rank);
+  return first == INT_MAX;
+}

@@ -1,0 +1,106 @@
+/* slice.c - see slice.h. */
+#include "slice.h"
+
+#include "support/message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Opens input `i` and finds its records. */
+static bool open_input(const inputs *in, size_t i, tool_reader *reader)
+{
+  const char *const path = in->paths[i];
+  struct stat status;
+  *reader = (tool_reader){.fd = -1};
+  if (tool_is_standard(path) || (stat(path, &status) == 0 && !S_ISREG(status.st_mode))) {
+    tool_error("%s: it is no regular file, of which each process could read a part",
+               tool_input_name(path));
+    return false;
+  }
+  return tool_reader_open(reader, path, &in->format, NULL);
+}
+
+bool inputs_measure(inputs *in, char *const *paths, size_t count, const tool_format *format)
+{
+  *in = (inputs){.paths = paths, .count = count, .format = *format};
+  in->ends = calloc(count, sizeof *in->ends);
+  if (in->ends == NULL) {
+    tool_error_memory(count * sizeof *in->ends);
+    return false;
+  }
+  for (size_t i = 0; i < count; i++) {
+    tool_reader reader;
+    const bool opened = open_input(in, i, &reader);
+    if (opened) in->total += reader.size / format->record_size;
+    in->ends[i] = in->total;
+    tool_reader_close(&reader);
+    if (!opened) return false;
+  }
+  return true;
+}
+
+/* Reads `size` bytes. A file that has changed since it was opened is refused. */
+static bool read_at(const tool_reader *reader, uint64_t offset, unsigned char *to, size_t size)
+{
+  struct stat now;
+  while (size > 0) {
+    const ssize_t got = pread(reader->fd, to, size < (1u << 30) ? size : 1u << 30, (off_t)offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      tool_error_errno(reader->name, errno);
+      return false;
+    }
+    if (got == 0) break;
+    to += got;
+    size -= (size_t)got;
+    offset += (uint64_t)got;
+  }
+  if (size == 0 && fstat(reader->fd, &now) == 0 && now.st_size == reader->status.st_size &&
+      now.st_mtim.tv_sec == reader->status.st_mtim.tv_sec &&
+      now.st_mtim.tv_nsec == reader->status.st_mtim.tv_nsec) {
+    return true;
+  }
+  tool_error("%s: it was changed while it was being read", reader->name);
+  return false;
+}
+
+/* Reads records [begin, end) of all, which are in input `i`. */
+static bool read_input(const inputs *in, size_t i, uint64_t begin, uint64_t end, void *to)
+{
+  const uint64_t first = i > 0 ? in->ends[i - 1] : 0;
+  const size_t record_size = in->format.record_size;
+  tool_reader reader;
+  bool done = open_input(in, i, &reader);
+  if (done && reader.size != (in->ends[i] - first) * record_size) {
+    tool_error("%s: it was changed while it was being read", reader.name);
+    done = false;
+  }
+  const uint64_t offset = reader.start + reader.format.skip + (begin - first) * record_size;
+  done = done && read_at(&reader, offset, to, (size_t)(end - begin) * record_size);
+  tool_reader_close(&reader);
+  return done;
+}
+
+bool inputs_read(const inputs *in, uint64_t begin, size_t count, void *to)
+{
+  const uint64_t end = begin + count;
+  unsigned char *at = to;
+  for (size_t i = 0; i < in->count && begin < end; i++) {
+    const uint64_t last = in->ends[i] < end ? in->ends[i] : end;
+    if (last <= begin) continue;
+    if (!read_input(in, i, begin, last, at)) return false;
+    at += (last - begin) * in->format.record_size;
+    begin = last;
+  }
+  return true;
+}
+
+const char *inputs_find(const inputs *in, uint64_t *number)
+{
+  size_t i = 0;
+  while (i + 1 < in->count && in->ends[i] <= *number)
+    i++;
+  *number -= i > 0 ? in->ends[i - 1] : 0;
+  return tool_input_name(in->paths[i]);
+}
