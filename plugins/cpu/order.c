@@ -41,7 +41,7 @@ typedef struct survey {
 
 /* For keys of 32 and of 64 bits: in words of that width, so that the compiler uses vectors. */
 #define SURVEY(name, word)                                                                         \
-  static survey name(const word *keys, size_t count)                                               \
+  INLINED survey name(const word *keys, size_t count)                                              \
   {                                                                                                \
     word least = keys[0], greatest = keys[0], descends = 0;                                        \
     for (size_t i = 1; i < count; i++) {                                                           \
@@ -160,13 +160,34 @@ INLINED void order_as(const void *keys, unsigned width, size_t count, uint32_t *
     sort_bits(keys, width, count, s.least, 0, high, order, other);
 }
 
-void keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
+INLINED void order_any(const void *keys, unsigned width, size_t count, uint32_t *order,
+                       uint32_t *other)
 {
-  if (count == 0) return;
   if (width == 32)
     order_as(keys, 32, count, order, other);
   else
     order_as(keys, 64, count, order, other);
+}
+
+#if defined(__x86_64__)
+/* The same code with shifts of one step and wider vectors. */
+__attribute__((target("avx2,bmi2"))) static void
+order_avx2(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
+{
+  order_any(keys, width, count, order, other);
+}
+#endif
+
+void keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
+{
+  if (count == 0) return;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+    order_avx2(keys, width, count, order, other);
+    return;
+  }
+#endif
+  order_any(keys, width, count, order, other);
 }
 
 /* n stores set n bytes only if all indices differ. */
