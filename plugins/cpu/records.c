@@ -24,6 +24,7 @@
 #include "cpu/order.h"
 #include "cpu/sorts.h"
 #include "cpu/splitters.h"
+#include "cpu/streams.h"
 
 enum {
   BUCKET_BYTES = 3 << 16,  /* of records in a bucket, about */
@@ -100,13 +101,14 @@ static size_t room_for(const record_sort *s)
 }
 
 /* Bytes that a thread needs for a bucket: its keys, two orders, a byte for each record and, if the
- * sort is not in place, the records. */
+ * sort is not in place, the records. Before that, for the streams to all buckets. */
 static uint64_t slot_bytes(const record_sort *s, bool in_place)
 {
   const size_t records = s->buckets > 1 && !in_place ? s->size : 0;
+  const uint64_t streams = s->buckets * (STREAM_BYTES + sizeof(stream));
   uint64_t bytes = 0;
   (void)work_add(&bytes, s->room, s->key_size + 2 * sizeof(uint32_t) + 1 + records);
-  return bytes;
+  return ((bytes > streams ? bytes : streams) + 63) / 64 * 64;
 }
 
 static bool place_all(record_sort *s, bool in_place)
@@ -195,7 +197,14 @@ __attribute__((always_inline)) static inline void gather_as(const uint32_t *orde
                                                             const char *from, char *to, size_t size,
                                                             copy_class as)
 {
-  for (size_t i = 0; i < count; i++)
+  enum { AHEAD = 16, L2 = 1 << 19 };
+  size_t i = 0;
+  if (count * size > L2)
+    for (; i + AHEAD < count; i++) {
+      __builtin_prefetch(from + order[i + AHEAD] * size);
+      copy_record(to + i * size, from + order[i] * size, size, as);
+    }
+  for (; i < count; i++)
     copy_record(to + i * size, from + order[i] * size, size, as);
 }
 
@@ -229,8 +238,9 @@ static void gather_far(const record_sort *s, const uint32_t *order, size_t count
   for (size_t i = 0; i < count; i += most) {
     const size_t some = count - i < most ? count - i : most;
     gather(s, order + i, some, from, stage);
-    stream_copy(to + i * s->size, stage, some * s->size);
+    stream_part(to + i * s->size, stage, some * s->size);
   }
+  stream_done();
 }
 
 /* Gathers within the bucket. */
@@ -344,10 +354,34 @@ static bool place_buckets(const record_sort *s)
 
 /* ---- Scatter ---- */
 
-/* Moves the records of a piece to their buckets or, if `back`, from these to where they were. `as`
- * is a constant in each call. */
-__attribute__((always_inline)) static inline void move_piece_as(const record_sort *s, size_t piece,
-                                                                bool back, copy_class as)
+/* Moves the records of a piece to their buckets. `as` is a constant in each call. */
+__attribute__((always_inline)) static inline void scatter_as(const record_sort *s, size_t piece,
+                                                             unsigned slot, copy_class as)
+{
+  const team_range range = team_cut(s->count, piece, s->pieces);
+  const uint16_t *const buckets = buckets_of(s);
+  char *const parts = slot_at(s, slot).keys;
+  stream *const streams = (stream *)(void *)(parts + s->buckets * STREAM_BYTES);
+  for (size_t b = 0; b < s->buckets; b++)
+    streams[b] =
+        stream_at(s->scattered + words_at(s, s->at.begin)[b * s->pieces + piece] * s->size);
+  for (size_t i = range.begin; i < range.end; i++) {
+    stream *const to = &streams[buckets[i]];
+    char *const part = parts + buckets[i] * (size_t)STREAM_BYTES;
+    copy_record(part + to->filled, s->records + i * s->size, s->size, as);
+    to->filled += (uint32_t)s->size;
+    if (to->filled >= STREAM_PART) stream_leave(to, part);
+  }
+  for (size_t b = 0; b < s->buckets; b++) {
+    stream_end(&streams[b], parts + b * STREAM_BYTES);
+    words_at(s, s->at.next)[b * s->pieces + piece] =
+        (uint64_t)(streams[b].to - s->scattered) / s->size;
+  }
+  stream_done();
+}
+
+/* Records that are too large for streams. If `back`, from the buckets to where they were. */
+static void move_piece(const record_sort *s, size_t piece, bool back)
 {
   const team_range range = team_cut(s->count, piece, s->pieces);
   const uint16_t *const buckets = buckets_of(s);
@@ -357,9 +391,9 @@ __attribute__((always_inline)) static inline void move_piece_as(const record_sor
   for (size_t i = range.begin; i < range.end; i++) {
     char *const there = s->scattered + next[buckets[i]]++ * s->size;
     if (back)
-      copy_record(s->sorted + i * s->size, there, s->size, as);
+      memcpy(s->sorted + i * s->size, there, s->size);
     else
-      copy_record(there, s->records + i * s->size, s->size, as);
+      memcpy(there, s->records + i * s->size, s->size);
   }
   for (size_t b = 0; b < s->buckets; b++)
     words_at(s, s->at.next)[b * s->pieces + piece] = next[b];
@@ -368,22 +402,21 @@ __attribute__((always_inline)) static inline void move_piece_as(const record_sor
 static void scatter_piece(void *argument, size_t piece, unsigned slot)
 {
   const record_sort *const s = argument;
-  (void)slot;
   switch (s->copy) {
   case COPY_TWO_4:
-    move_piece_as(s, piece, false, COPY_TWO_4);
+    scatter_as(s, piece, slot, COPY_TWO_4);
     break;
   case COPY_TWO_8:
-    move_piece_as(s, piece, false, COPY_TWO_8);
+    scatter_as(s, piece, slot, COPY_TWO_8);
     break;
   case COPY_TWO_16:
-    move_piece_as(s, piece, false, COPY_TWO_16);
+    scatter_as(s, piece, slot, COPY_TWO_16);
     break;
   case COPY_TWO_32:
-    move_piece_as(s, piece, false, COPY_TWO_32);
+    scatter_as(s, piece, slot, COPY_TWO_32);
     break;
   case COPY_BYTES:
-    move_piece_as(s, piece, false, COPY_BYTES);
+    move_piece(s, piece, false);
   }
 }
 
@@ -400,7 +433,7 @@ static bool all_places_taken(const record_sort *s)
 static void put_back_piece(void *argument, size_t piece, unsigned slot)
 {
   (void)slot;
-  move_piece_as(argument, piece, true, COPY_BYTES);
+  move_piece(argument, piece, true);
 }
 
 /* ---- The sort ---- */

@@ -16,6 +16,7 @@
 #include "cpu/order.h"
 #include "cpu/sorts.h"
 #include "cpu/splitters.h"
+#include "cpu/streams.h"
 #include "support/random.h"
 
 /* ---- Orders ---- */
@@ -166,6 +167,58 @@ static void test_copies_of_any_size(void **state)
     for (size_t i = size + 1; i < sizeof to; i++)
       assert_int_equal(to[i], 0);
   }
+}
+
+/* ---- Streams ---- */
+
+enum { STREAMS = 7, STREAM_ROOM = 3 * STREAM_PART + 200, GUARD = 0x5a };
+
+/* A record of random bytes at the end of a stream, and of what should be there. */
+static void write_one(stream *s, char *part, char *expected, size_t *bytes, size_t size,
+                      uint64_t *seed)
+{
+  char record[STREAM_RECORD];
+  for (size_t i = 0; i < size; i++)
+    record[i] = (char)next_random(seed);
+  copy_record(part + s->filled, record, size, copy_class_of(size));
+  s->filled += (uint32_t)size;
+  if (s->filled >= STREAM_PART) stream_leave(s, part);
+  memcpy(expected + *bytes, record, size);
+  *bytes += size;
+}
+
+/* Streams to places that begin anywhere in a line, and have no, few or many records. */
+static void check_streams(size_t size, uint64_t seed)
+{
+  static _Alignas(64) char parts[STREAMS][STREAM_BYTES];
+  static char places[STREAMS * STREAM_ROOM], expected[STREAMS * STREAM_ROOM];
+  stream streams[STREAMS];
+  size_t begin[STREAMS], bytes[STREAMS] = {0};
+  memset(places, GUARD, sizeof places);
+  memset(expected, GUARD, sizeof expected);
+  for (size_t n = 0; n < STREAMS; n++) {
+    begin[n] = n * STREAM_ROOM + next_random(&seed) % 100;
+    streams[n] = stream_at(places + begin[n]);
+  }
+  for (size_t i = 0; i < STREAMS * STREAM_ROOM; i++) {
+    const size_t n = (size_t)next_random(&seed) % (STREAMS - 1); /* the last one stays empty */
+    if (bytes[n] + size > (n + 1) * STREAM_PART / 2) continue;
+    write_one(&streams[n], parts[n], expected + begin[n], &bytes[n], size, &seed);
+  }
+  for (size_t n = 0; n < STREAMS; n++) {
+    stream_end(&streams[n], parts[n]);
+    assert_ptr_equal(streams[n].to, places + begin[n] + bytes[n]);
+  }
+  stream_done();
+  assert_memory_equal(places, expected, sizeof places);
+}
+
+static void test_streams(void **state)
+{
+  (void)state;
+  for (size_t size = 1; size <= STREAM_RECORD; size++)
+    for (uint64_t seed = 1; seed <= 3; seed++)
+      check_streams(size, seed);
 }
 
 /* ---- Failures ---- */
@@ -328,6 +381,7 @@ int main(void)
       cmocka_unit_test(test_orders),
       cmocka_unit_test(test_splitters),
       cmocka_unit_test(test_copies_of_any_size),
+      cmocka_unit_test(test_streams),
       cmocka_unit_test(test_what_is_no_permutation),
       cmocka_unit_test(test_sorts),
       cmocka_unit_test(test_failures_put_records_back),
