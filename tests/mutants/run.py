@@ -43,6 +43,8 @@ MUTANTS = [
     ('plugins/cpu/presorted.c', 'if (full.descents == 0)', 'if (full.descents <= 1)'),
     ('plugins/cpu/presorted.c', 'while (!key_begins(buffers, range.end))', 'while (false)'),
     ('plugins/cpu/presorted.c', 'if (a->keeps > 0) break;', 'break;'),
+    ('plugins/cpu/presorted.c', 'drops -= PATIENCE;', ''),
+    ('plugins/cpu/presorted.c', 'in_a_row > 0; in_a_row--, i--', 'in_a_row > 0; in_a_row--'),
     ('plugins/cpu/presorted.c', 'drop_more(b, 0, early);', ';'),
     ('plugins/cpu/presorted.c', 'drop_more(a, below, a->keeps);', ';'),
     ('plugins/cpu/presorted.c', 'while (next < all->count && all->at[next].keeps == 0)',
