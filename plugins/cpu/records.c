@@ -211,6 +211,10 @@ __attribute__((always_inline)) static inline void gather_as(const uint32_t *orde
 static void gather(const record_sort *s, const uint32_t *order, size_t count, const char *from,
                    char *to)
 {
+  if (!order) {
+    memcpy(to, from, count * s->size);
+    return;
+  }
   switch (s->copy) {
   case COPY_TWO_4:
     gather_as(order, count, from, to, s->size, COPY_TWO_4);
@@ -233,6 +237,10 @@ static void gather(const record_sort *s, const uint32_t *order, size_t count, co
 static void gather_far(const record_sort *s, const uint32_t *order, size_t count, const char *from,
                        char *to)
 {
+  if (!order) {
+    stream_copy(to, from, count * s->size);
+    return;
+  }
   char stage[STAGE_BYTES];
   const size_t most = STAGE_BYTES / s->size;
   for (size_t i = 0; i < count; i += most) {
@@ -251,13 +259,16 @@ static void gather_by_way(const record_sort *s, const uint32_t *order, size_t co
   memcpy(bucket, copy, count * s->size);
 }
 
-/* Finds the order of the records of a bucket. UNSUPPORTED: a value is invalid. */
+/* Finds the order of the records of a bucket: NULL if they are in order. UNSUPPORTED: a value is
+ * invalid. */
 static recsort_plugin_status order_bucket(const record_sort *s, const char *records, size_t count,
                                           unsigned slot, const uint32_t **order)
 {
   const slot_memory mine = slot_at(s, slot);
   if (!s->job->encode(s->program, records, count, mine.keys)) return RECSORT_PLUGIN_UNSUPPORTED;
-  keys_order(mine.keys, 8 * (unsigned)s->key_size, count, mine.order, mine.other);
+  *order = NULL;
+  if (keys_order(mine.keys, 8 * (unsigned)s->key_size, count, mine.order, mine.other))
+    return RECSORT_PLUGIN_OK;
   *order = mine.order;
   return order_is_permutation(*order, count, mine.seen) ? RECSORT_PLUGIN_OK
                                                         : RECSORT_PLUGIN_CORRUPT;
@@ -304,7 +315,7 @@ static bool make_splitters(const record_sort *s)
     if (!s->job->encode(s->program, s->records + i * s->size, 1, &key)) return false;
     words[n] = word_of(s, &key, 0, i);
   }
-  keys_order(words, 64, samples, order, order + samples);
+  (void)keys_order(words, 64, samples, order, order + samples);
   for (size_t n = 0; n < samples; n++)
     sorted[n] = words[order[n]];
   splitters_make(splitters_of(s), sorted, s->buckets);
@@ -448,11 +459,11 @@ static void finish_one(void *argument, size_t bucket, unsigned slot)
   const uint32_t *order;
   if (order_bucket(s, from, count, slot, &order) != RECSORT_PLUGIN_OK)
     s->good = false;
-  else if (from == to)
+  else if (from == to && order)
     gather_by_way(s, order, count, to, slot_at(s, slot).records);
-  else if (s->count >= STREAM_LEAST / s->size && s->size <= STAGE_BYTES)
+  else if (from != to && s->count >= STREAM_LEAST / s->size && s->size <= STAGE_BYTES)
     gather_far(s, order, count, from, to);
-  else
+  else if (from != to)
     gather(s, order, count, from, to);
 }
 
@@ -492,13 +503,14 @@ static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_t
   lap(&clock, &times->sort);
   const recsort_plugin_status status = order_bucket(s, s->records, s->count, 0, &order);
   if (status) return status;
-  gather(s, order, s->count, s->records, to);
-  if (in_place) memcpy(s->sorted, to, s->count * s->size);
+  if (order || !in_place) gather(s, order, s->count, s->records, to);
+  if (order && in_place) memcpy(s->sorted, to, s->count * s->size);
   lap(&clock, &times->sort);
   return status;
 }
 
-/* True if a sample of neighbours is mostly in order: the sort of pairs makes use of that. */
+/* True if a sample of neighbours is mostly in order: the sort of pairs makes use of that. One
+ * bucket does so too, unless the order is the reverse one. */
 static bool looks_sorted(const record_sort *s)
 {
   enum { WORTH_A_LOOK = 512, APART = 64, MOST = 1024 };
@@ -513,7 +525,7 @@ static bool looks_sorted(const record_sort *s)
     descents += first > second;
     ascents += first < second;
   }
-  return descents <= looks / 8 || ascents == 0;
+  return ascents == 0 || (descents <= looks / 8 && s->buckets > 1);
 }
 
 static recsort_plugin_status sort_records(void *instance, const recsort_plugin_job *job,

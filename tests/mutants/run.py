@@ -52,7 +52,9 @@ MUTANTS = [
     # whole records on the CPU
     ('plugins/cpu/order.c', 'if (low > 0 && !insert_as(keys, width, count, order))', 'if (low > 0 && insert_as(keys, width, count, order) && 0)'),
     ('plugins/cpu/order.c', 'sort_window(keys, width, count, w, true, order, other);', 'sort_window(keys, width, count, w, false, order, other);'),
-    ('plugins/cpu/order.c', 'descends |= keys[i] < keys[i - 1];', 'descends |= keys[i] < keys[0];'),
+    ('plugins/cpu/order.c', 'descents += keys[i] < keys[i - 1];', 'descents += keys[i] < keys[0];'),
+    ('plugins/cpu/order.c', '(key_before == key && before < index)', 'false'),
+    ('plugins/cpu/records.c', 'if (order || !in_place) gather', 'if (order) gather'),
     ('plugins/cpu/splitters.c', 'if (begins && after > cell_end(s, cell))', 'if (begins || after > 0)'),
     ('plugins/cpu/splitters.c', 'words[i] < s->low ? 0 :', ''),
     ('plugins/cpu/splitters.c', 's->steps = bits_of(most);', 's->steps = 0;'),
