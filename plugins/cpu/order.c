@@ -260,14 +260,3 @@ bool keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
 #endif
   return order_any(keys, width, count, order, other);
 }
-
-/* n stores set n bytes only if all indices differ. */
-bool order_is_permutation(const uint32_t *order, size_t count, char *seen)
-{
-  memset(seen, 0, count);
-  for (size_t i = 0; i < count; i++) {
-    if (order[i] >= count) return false;
-    seen[order[i]] = 1;
-  }
-  return !memchr(seen, 0, count);
-}

@@ -13,7 +13,4 @@ enum { KEYS_ORDER_BITS = 21 }; /* of an index. A digit and an index make a word 
  * the keys are in order already. */
 bool keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other);
 
-/* True if the indices are all those below `count`. `seen` is scratch of `count` bytes. */
-bool order_is_permutation(const uint32_t *order, size_t count, char *seen);
-
 #endif

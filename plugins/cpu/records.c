@@ -18,9 +18,9 @@
 #include <string.h>
 
 #include "base/platform/clock.h"
-#include "common/copy_record.h"
 #include "common/stream_copy.h"
 #include "common/work_size.h"
+#include "cpu/gather.h"
 #include "cpu/order.h"
 #include "cpu/sorts.h"
 #include "cpu/splitters.h"
@@ -192,86 +192,46 @@ static slot_memory slot_at(const record_sort *s, unsigned slot)
   return (slot_memory){keys, order, order + s->room, seen, seen + s->room};
 }
 
-/* `as` is a constant in each call. */
-__attribute__((always_inline)) static inline void gather_as(const uint32_t *order, size_t count,
-                                                            const char *from, char *to, size_t size,
-                                                            copy_class as)
-{
-  enum { AHEAD = 16, L2 = 1 << 19 };
-  size_t i = 0;
-  if (count * size > L2)
-    for (; i + AHEAD < count; i++) {
-      __builtin_prefetch(from + order[i + AHEAD] * size);
-      copy_record(to + i * size, from + order[i] * size, size, as);
-    }
-  for (; i < count; i++)
-    copy_record(to + i * size, from + order[i] * size, size, as);
-}
-
-static void gather(const record_sort *s, const uint32_t *order, size_t count, const char *from,
-                   char *to)
-{
-  if (!order) {
-    memcpy(to, from, count * s->size);
-    return;
-  }
-  switch (s->copy) {
-  case COPY_TWO_4:
-    gather_as(order, count, from, to, s->size, COPY_TWO_4);
-    break;
-  case COPY_TWO_8:
-    gather_as(order, count, from, to, s->size, COPY_TWO_8);
-    break;
-  case COPY_TWO_16:
-    gather_as(order, count, from, to, s->size, COPY_TWO_16);
-    break;
-  case COPY_TWO_32:
-    gather_as(order, count, from, to, s->size, COPY_TWO_32);
-    break;
-  case COPY_BYTES:
-    gather_as(order, count, from, to, s->size, COPY_BYTES);
-  }
-}
-
 /* Gathers to memory that is too large for the caches: by way of a stage that stays in one. */
-static void gather_far(const record_sort *s, const uint32_t *order, size_t count, const char *from,
-                       char *to)
+static bool gather_far(const gathering *g, const char *from, char *to)
 {
-  if (!order) {
-    stream_copy(to, from, count * s->size);
-    return;
-  }
   char stage[STAGE_BYTES];
-  const size_t most = STAGE_BYTES / s->size;
-  for (size_t i = 0; i < count; i += most) {
-    const size_t some = count - i < most ? count - i : most;
-    gather(s, order + i, some, from, stage);
-    stream_part(to + i * s->size, stage, some * s->size);
+  const size_t most = STAGE_BYTES / g->size;
+  bool good = true;
+  for (size_t i = 0; i < g->count && good; i += most) {
+    const size_t some = g->count - i < most ? g->count - i : most;
+    good = gather_some(g, i, some, from, stage);
+    if (good) stream_part(to + i * g->size, stage, some * g->size);
   }
   stream_done();
+  return good && gathered_all(g);
+}
+
+static bool gather_near(const gathering *g, const char *from, char *to)
+{
+  return gather_some(g, 0, g->count, from, to) && gathered_all(g);
 }
 
 /* Gathers within the bucket. */
-static void gather_by_way(const record_sort *s, const uint32_t *order, size_t count, char *bucket,
-                          char *copy)
+static bool gather_by_way(const gathering *g, char *bucket, char *copy)
 {
-  gather(s, order, count, bucket, copy);
-  memcpy(bucket, copy, count * s->size);
+  if (!g->order) return true;
+  if (!gather_near(g, bucket, copy)) return false;
+  memcpy(bucket, copy, g->count * g->size);
+  return true;
 }
 
-/* Finds the order of the records of a bucket: NULL if they are in order. UNSUPPORTED: a value is
- * invalid. */
-static recsort_plugin_status order_bucket(const record_sort *s, const char *records, size_t count,
-                                          unsigned slot, const uint32_t **order)
+/* Finds the order of the records of a bucket. False: a value is invalid. */
+static bool order_bucket(const record_sort *s, const char *records, size_t count, unsigned slot,
+                         gathering *found)
 {
   const slot_memory mine = slot_at(s, slot);
-  if (!s->job->encode(s->program, records, count, mine.keys)) return RECSORT_PLUGIN_UNSUPPORTED;
-  *order = NULL;
-  if (keys_order(mine.keys, 8 * (unsigned)s->key_size, count, mine.order, mine.other))
-    return RECSORT_PLUGIN_OK;
-  *order = mine.order;
-  return order_is_permutation(*order, count, mine.seen) ? RECSORT_PLUGIN_OK
-                                                        : RECSORT_PLUGIN_CORRUPT;
+  *found = (gathering){NULL, count, s->size, s->copy, mine.seen};
+  if (!s->job->encode(s->program, records, count, mine.keys)) return false;
+  if (keys_order(mine.keys, 8 * (unsigned)s->key_size, count, mine.order, mine.other)) return true;
+  found->order = mine.order;
+  memset(mine.seen, 0, count);
+  return true;
 }
 
 /* ---- Classify ---- */
@@ -456,15 +416,13 @@ static void finish_one(void *argument, size_t bucket, unsigned slot)
   const size_t count = begin[s->pieces] - begin[0];
   const char *const from = s->scattered + begin[0] * s->size;
   char *const to = s->sorted + begin[0] * s->size;
-  const uint32_t *order;
-  if (order_bucket(s, from, count, slot, &order) != RECSORT_PLUGIN_OK)
+  const bool far = s->count >= STREAM_LEAST / s->size && s->size <= STAGE_BYTES;
+  gathering found;
+  if (!order_bucket(s, from, count, slot, &found) ||
+      !(from == to ? gather_by_way(&found, to, slot_at(s, slot).records)
+        : far      ? gather_far(&found, from, to)
+                   : gather_near(&found, from, to)))
     s->good = false;
-  else if (from == to && order)
-    gather_by_way(s, order, count, to, slot_at(s, slot).records);
-  else if (from != to && s->count >= STREAM_LEAST / s->size && s->size <= STAGE_BYTES)
-    gather_far(s, order, count, from, to);
-  else if (from != to)
-    gather(s, order, count, from, to);
 }
 
 /* Adds the time since the last lap. */
@@ -496,17 +454,15 @@ static recsort_plugin_status sort_in_buckets(record_sort *s, recsort_plugin_time
 /* So few records that they are one bucket. */
 static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_times *times)
 {
-  const bool in_place = s->sorted == s->records;
-  char *const to = s->scattered;
-  const uint32_t *order;
+  gathering found;
   double clock = 0;
   lap(&clock, &times->sort);
-  const recsort_plugin_status status = order_bucket(s, s->records, s->count, 0, &order);
-  if (status) return status;
-  if (order || !in_place) gather(s, order, s->count, s->records, to);
-  if (order && in_place) memcpy(s->sorted, to, s->count * s->size);
+  if (!order_bucket(s, s->records, s->count, 0, &found)) return RECSORT_PLUGIN_UNSUPPORTED;
+  if (!(s->sorted == s->records ? gather_by_way(&found, s->sorted, s->scattered)
+                                : gather_near(&found, s->records, s->sorted)))
+    return RECSORT_PLUGIN_CORRUPT;
   lap(&clock, &times->sort);
-  return status;
+  return RECSORT_PLUGIN_OK;
 }
 
 /* True if a sample of neighbours is mostly in order: the sort of pairs makes use of that. One

@@ -13,6 +13,7 @@
 
 #include "base/pool.h"
 #include "common/copy_record.h"
+#include "cpu/gather.h"
 #include "cpu/order.h"
 #include "cpu/sorts.h"
 #include "cpu/splitters.h"
@@ -376,15 +377,56 @@ static void test_failures_put_records_back(void **state)
   check_failures(COUNT, 397);
 }
 
+static bool gathers(const uint32_t *order, char *seen)
+{
+  static const char from[] = "abcdefgh";
+  char to[8];
+  const gathering g = {order, 4, 2, COPY_BYTES, seen};
+  return gather_some(&g, 0, 3, from, to) && gather_some(&g, 3, 1, from, to + 6) && gathered_all(&g);
+}
+
 static void test_what_is_no_permutation(void **state)
 {
-  static const uint32_t good[] = {2, 0, 3, 1}, twice[] = {2, 0, 2, 1}, outside[] = {2, 0, 4, 1};
-  char seen[5] = {0};
+  static const uint32_t good[] = {2, 0, 3, 1}, twice[] = {2, 0, 3, 3}, outside[] = {2, 0, 4, 1};
+  char seen[3][5] = {{0}};
   (void)state;
-  assert_true(order_is_permutation(good, 4, seen));
-  assert_false(order_is_permutation(twice, 4, seen));
-  assert_false(order_is_permutation(outside, 4, seen));
-  assert_int_equal(seen[4], 0); /* nothing is written there */
+  assert_true(gathers(good, seen[0]));
+  assert_false(gathers(twice, seen[1]));
+  assert_false(gathers(outside, seen[2]));
+  assert_int_equal(seen[2][4], 0); /* nothing is written there */
+}
+
+/* Records of any size, few and more than the caches hold, as a loop over their bytes moves them. */
+static void check_gather(size_t size, size_t count)
+{
+  uint64_t seed = size;
+  uint32_t *const order = malloc(count * sizeof *order);
+  char *const from = malloc(count * size), *const to = malloc(count * size);
+  char *const seen = calloc(count, 1);
+  for (size_t i = 0; i < count * size; i++)
+    from[i] = (char)next_random(&seed);
+  for (size_t i = 0; i < count; i++)
+    order[i] = (uint32_t)(count - 1 - i);
+  const gathering g = {order, count, size, copy_class_of(size), seen};
+  assert_true(gather_some(&g, 0, count, from, to) && gathered_all(&g));
+  for (size_t i = 0; i < count * size; i++)
+    assert_true(to[i] == from[(count - 1 - i / size) * size + i % size]);
+  const gathering as_they_are = {NULL, count, size, g.copy, NULL};
+  const size_t half = count / 2;
+  assert_true(gather_some(&as_they_are, half, half, from, to) && gathered_all(&as_they_are));
+  assert_memory_equal(to, from + half * size, half * size);
+  free(order);
+  free(from);
+  free(to);
+  free(seen);
+}
+
+static void test_gathers(void **state)
+{
+  (void)state;
+  for (size_t size = 1; size < 70; size++)
+    check_gather(size, 50);
+  check_gather(20, 30000);
 }
 
 int main(void)
@@ -395,6 +437,7 @@ int main(void)
       cmocka_unit_test(test_copies_of_any_size),
       cmocka_unit_test(test_streams),
       cmocka_unit_test(test_what_is_no_permutation),
+      cmocka_unit_test(test_gathers),
       cmocka_unit_test(test_sorts),
       cmocka_unit_test(test_failures_put_records_back),
   };
