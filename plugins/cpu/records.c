@@ -329,6 +329,7 @@ static bool place_buckets(const record_sort *s)
 __attribute__((always_inline)) static inline void scatter_as(const record_sort *s, size_t piece,
                                                              unsigned slot, copy_class as)
 {
+  enum { AHEAD = 128 }; /* records; what fetches ahead by itself stops at the end of a page */
   const team_range range = team_cut(s->count, piece, s->pieces);
   const uint16_t *const buckets = buckets_of(s);
   char *const parts = slot_at(s, slot).keys;
@@ -337,6 +338,7 @@ __attribute__((always_inline)) static inline void scatter_as(const record_sort *
     streams[b] =
         stream_at(s->scattered + words_at(s, s->at.begin)[b * s->pieces + piece] * s->size);
   for (size_t i = range.begin; i < range.end; i++) {
+    if (i + AHEAD < range.end) __builtin_prefetch(s->records + (i + AHEAD) * s->size);
     stream *const to = &streams[buckets[i]];
     char *const part = parts + buckets[i] * (size_t)STREAM_BYTES;
     copy_record(part + to->filled, s->records + i * s->size, s->size, as);
