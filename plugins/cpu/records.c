@@ -37,7 +37,7 @@ enum {
 
 /* The parts of the job's memory. A size of 0: there is no such part. */
 typedef struct layout {
-  uint64_t copy;    /* of the records, if they are sorted in place */
+  uint64_t copy;    /* of the records, if they are sorted in place in several buckets */
   uint64_t buckets; /* the bucket of each record; before that the sample */
   uint64_t splitters;
   uint64_t begin; /* where the part of each piece begins in each bucket, bucket by bucket */
@@ -51,7 +51,7 @@ typedef struct record_sort {
   const recsort_key_program *program;
   const char *records;
   char *sorted;
-  char *scattered; /* the records by buckets: the copy, or sorted */
+  char *scattered; /* the records by buckets, if there are several: the copy, or sorted */
   layout at;
   char *memory;
   size_t count;
@@ -100,15 +100,23 @@ static size_t room_for(const record_sort *s)
   return LARGEST_BUCKET * (mean > fits ? mean : fits);
 }
 
-/* Bytes that a thread needs for a bucket: its keys, two orders, a byte for each record and, if the
- * sort is not in place, the records. Before that, for the streams to all buckets. */
+/* A bucket whose records stay in place goes by way of a copy. */
+static bool goes_by_way(const record_sort *s, bool in_place)
+{
+  return (s->buckets == 1) == in_place;
+}
+
+/* Bytes that a thread needs for a bucket: an order and a byte for each record; then its keys and
+ * another order, and later in their place the copy. Before that, for the streams to all buckets. */
 static uint64_t slot_bytes(const record_sort *s, bool in_place)
 {
-  const size_t records = s->buckets > 1 && !in_place ? s->size : 0;
+  const size_t scratch = s->key_size + sizeof(uint32_t);
+  const size_t copy = goes_by_way(s, in_place) ? s->size : 0;
   const uint64_t streams = s->buckets * (STREAM_BYTES + sizeof(stream));
   uint64_t bytes = 0;
-  (void)work_add(&bytes, s->room, s->key_size + 2 * sizeof(uint32_t) + 1 + records);
-  return ((bytes > streams ? bytes : streams) + 63) / 64 * 64;
+  (void)work_add(&bytes, s->room, sizeof(uint32_t) + 1);
+  (void)work_add(&bytes, s->room, scratch > copy ? scratch : copy);
+  return bytes > streams ? bytes : (streams + 63) / 64 * 64;
 }
 
 static bool place_all(record_sort *s, bool in_place)
@@ -117,7 +125,7 @@ static bool place_all(record_sort *s, bool in_place)
   const bool parted = s->buckets > 1;
   const uint64_t counts = parted ? s->pieces * s->buckets + 1 : 0;
   *at = (layout){.bytes = 0};
-  return work_place(&at->bytes, &at->copy, in_place ? s->count : 0, s->size) &&
+  return work_place(&at->bytes, &at->copy, in_place && parted ? s->count : 0, s->size) &&
          work_place(&at->bytes, &at->buckets, parted ? s->count : 0, sizeof(uint16_t)) &&
          work_place(&at->bytes, &at->splitters, parted, sizeof(splitters)) &&
          work_place(&at->bytes, &at->begin, counts, sizeof(uint64_t)) &&
@@ -176,20 +184,24 @@ static inline uint64_t word_of(const record_sort *s, const void *keys, size_t at
 /* ---- One bucket ---- */
 
 typedef struct slot_memory {
-  void *keys;
   uint32_t *order;
-  uint32_t *other;
   char *seen;
-  char *records;
+  void *keys;
+  uint32_t *other;
+  char *copy; /* overlaps keys and other */
 } slot_memory;
 
-static slot_memory slot_at(const record_sort *s, unsigned slot)
+static char *slot_at(const record_sort *s, unsigned slot)
 {
-  const uint64_t bytes = slot_bytes(s, s->sorted == s->records);
-  char *const keys = s->memory + s->at.slots + slot * bytes;
-  uint32_t *const order = (uint32_t *)(void *)(keys + s->room * s->key_size);
-  char *const seen = (char *)(order + 2 * s->room);
-  return (slot_memory){keys, order, order + s->room, seen, seen + s->room};
+  return s->memory + s->at.slots + slot * slot_bytes(s, s->sorted == s->records);
+}
+
+static slot_memory memory_of(const record_sort *s, unsigned slot)
+{
+  char *const order = slot_at(s, slot), *const seen = order + s->room * sizeof(uint32_t);
+  char *const rest = order + (s->room * (sizeof(uint32_t) + 1) + 63) / 64 * 64;
+  return (slot_memory){(uint32_t *)(void *)order, seen, rest,
+                       (uint32_t *)(void *)(rest + s->room * s->key_size), rest};
 }
 
 /* Gathers to memory that is too large for the caches: by way of a stage that stays in one. */
@@ -225,7 +237,7 @@ static bool gather_by_way(const gathering *g, char *bucket, char *copy)
 static bool order_bucket(const record_sort *s, const char *records, size_t count, unsigned slot,
                          gathering *found)
 {
-  const slot_memory mine = slot_at(s, slot);
+  const slot_memory mine = memory_of(s, slot);
   *found = (gathering){NULL, count, s->size, s->copy, mine.seen};
   if (!s->job->encode(s->program, records, count, mine.keys)) return false;
   if (keys_order(mine.keys, 8 * (unsigned)s->key_size, count, mine.order, mine.other)) return true;
@@ -332,7 +344,7 @@ __attribute__((always_inline)) static inline void scatter_as(const record_sort *
   enum { AHEAD = 128 }; /* records; what fetches ahead by itself stops at the end of a page */
   const team_range range = team_cut(s->count, piece, s->pieces);
   const uint16_t *const buckets = buckets_of(s);
-  char *const parts = slot_at(s, slot).keys;
+  char *const parts = slot_at(s, slot);
   stream *const streams = (stream *)(void *)(parts + s->buckets * STREAM_BYTES);
   for (size_t b = 0; b < s->buckets; b++)
     streams[b] =
@@ -421,7 +433,7 @@ static void finish_one(void *argument, size_t bucket, unsigned slot)
   const bool far = s->count >= STREAM_LEAST / s->size && s->size <= STAGE_BYTES;
   gathering found;
   if (!order_bucket(s, from, count, slot, &found) ||
-      !(from == to ? gather_by_way(&found, to, slot_at(s, slot).records)
+      !(from == to ? gather_by_way(&found, to, memory_of(s, slot).copy)
         : far      ? gather_far(&found, from, to)
                    : gather_near(&found, from, to)))
     s->good = false;
@@ -460,7 +472,7 @@ static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_t
   double clock = 0;
   lap(&clock, &times->sort);
   if (!order_bucket(s, s->records, s->count, 0, &found)) return RECSORT_PLUGIN_UNSUPPORTED;
-  if (!(s->sorted == s->records ? gather_by_way(&found, s->sorted, s->scattered)
+  if (!(s->sorted == s->records ? gather_by_way(&found, s->sorted, memory_of(s, 0).copy)
                                 : gather_near(&found, s->records, s->sorted)))
     return RECSORT_PLUGIN_CORRUPT;
   lap(&clock, &times->sort);
