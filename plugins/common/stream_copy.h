@@ -14,8 +14,8 @@
 enum { STREAM_LEAST = 8 << 20 };
 
 /* Like memcpy, but with non-temporal stores where the processor has them: an ordinary store would
- * read the target first. */
-static inline void stream_copy(void *target, const void *source, size_t size)
+ * read the target first. Call stream_done() before another thread reads the target. */
+static inline void stream_part(void *target, const void *source, size_t size)
 {
   char *to = (char *)target;
   const char *from = (const char *)source;
@@ -30,10 +30,23 @@ static inline void stream_copy(void *target, const void *source, size_t size)
       const __m128i part = _mm_loadu_si128((const __m128i *)(const void *)(from + i));
       _mm_stream_si128((__m128i *)(void *)(to + i), part);
     }
-  _mm_sfence();
   size = (size_t)(end - from);
 #endif
   memcpy(to, from, size);
+}
+
+static inline void stream_done(void)
+{
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
+}
+
+/* One part, and done. */
+static inline void stream_copy(void *target, const void *source, size_t size)
+{
+  stream_part(target, source, size);
+  stream_done();
 }
 
 #endif

@@ -6,6 +6,9 @@
  * much to do, the sort starts again with all bits.
  *
  * Nothing here branches on random data but the insertion sort.
+ *
+ * Keys of which few are out of place are a case of their own: these few are taken out, sorted, and
+ * merged back in.
  */
 #include "cpu/order.h"
 
@@ -19,7 +22,8 @@ enum {
   INDEX_BITS = KEYS_ORDER_BITS,
   WINDOW = 2 * DIGIT_BITS, /* bits of two passes */
   ENOUGH = 4,              /* more bits than count the keys: 1 in 16 is equal to another one */
-  FEW = 24                 /* keys that insertion alone sorts faster */
+  FEW = 24,                /* keys that insertion alone sorts faster */
+  FEW_DROPPED = 8          /* one key in 8 out of place is too much to be taken out */
 };
 
 INLINED uint64_t key_at(const void *keys, unsigned width, size_t i)
@@ -36,20 +40,20 @@ static unsigned bits_of(uint64_t value)
 typedef struct survey {
   uint64_t least;
   uint64_t greatest;
-  bool sorted;
+  size_t descents;
 } survey;
 
 /* For keys of 32 and of 64 bits: in words of that width, so that the compiler uses vectors. */
 #define SURVEY(name, word)                                                                         \
-  static survey name(const word *keys, size_t count)                                               \
+  INLINED survey name(const word *keys, size_t count)                                              \
   {                                                                                                \
-    word least = keys[0], greatest = keys[0], descends = 0;                                        \
+    word least = keys[0], greatest = keys[0], descents = 0;                                        \
     for (size_t i = 1; i < count; i++) {                                                           \
       least = keys[i] < least ? keys[i] : least;                                                   \
       greatest = keys[i] > greatest ? keys[i] : greatest;                                          \
-      descends |= keys[i] < keys[i - 1];                                                           \
+      descents += keys[i] < keys[i - 1];                                                           \
     }                                                                                              \
-    return (survey){least, greatest, !descends};                                                   \
+    return (survey){least, greatest, descents};                                                    \
   }
 
 SURVEY(survey_32, uint32_t)
@@ -143,39 +147,116 @@ INLINED bool insert_as(const void *keys, unsigned width, size_t count, uint32_t 
   return true;
 }
 
-INLINED void order_as(const void *keys, unsigned width, size_t count, uint32_t *order,
+/* Keeps the indices of keys that ascend, and returns how many: drop-merge sort (E. Ernerfeldt,
+ * 2017), as in presorted.c, but what it drops is what is not kept. */
+INLINED size_t keep_ascending(const void *keys, unsigned width, size_t count, uint32_t *kept)
+{
+  enum { PATIENCE = 8 };
+  size_t keep = 0, in_a_row = 0;
+  uint64_t last = 0;
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t key = key_at(keys, width, i);
+    if (last <= key) {
+      kept[keep++] = (uint32_t)i;
+      last = key;
+      in_a_row = 0;
+    } else if (keep >= 2 && in_a_row == 0 && key_at(keys, width, kept[keep - 2]) <= key) {
+      kept[keep - 1] = (uint32_t)i;
+      last = key;
+    } else if (in_a_row < PATIENCE) {
+      in_a_row++;
+    } else {
+      uint64_t greatest = key;
+      for (; in_a_row > 0; in_a_row--, i--)
+        greatest = key_at(keys, width, i - 1) > greatest ? key_at(keys, width, i - 1) : greatest;
+      while (keep > 0 && key_at(keys, width, kept[keep - 1]) > greatest)
+        keep--;
+      last = keep > 0 ? key_at(keys, width, kept[keep - 1]) : 0;
+      i--;
+    }
+  }
+  return keep;
+}
+
+/* Merges indices that were dropped, in order of their keys, into those that were kept. */
+INLINED void merge_dropped(const void *keys, unsigned width, uint32_t *order, size_t keep,
+                           const uint32_t *dropped, const uint32_t *dropped_order, size_t drops)
+{
+  size_t end = keep + drops;
+  while (drops-- > 0) {
+    const uint32_t index = dropped[dropped_order[drops]];
+    const uint64_t key = key_at(keys, width, index);
+    for (; keep > 0; keep--) {
+      const uint32_t before = order[keep - 1];
+      const uint64_t key_before = key_at(keys, width, before);
+      if (key_before < key || (key_before == key && before < index)) break;
+      order[--end] = before;
+    }
+    order[--end] = index;
+  }
+}
+
+/* Takes out the few keys that are out of place, sorts them, and merges them back. False: there are
+ * too many. */
+INLINED bool order_nearly(const void *keys, unsigned width, size_t count, uint32_t *order,
+                          uint32_t *other)
+{
+  const size_t keep = keep_ascending(keys, width, count, order), drops = count - keep;
+  size_t found = 0;
+  if (drops > count / FEW_DROPPED) return false;
+  for (size_t i = 0; i < count; i++)
+    if (i - found == keep || order[i - found] != i) other[found++] = (uint32_t)i;
+  char *const after = (char *)(other + drops), *const taken = after + -(uintptr_t)after % 8;
+  uint32_t *const taken_order = (uint32_t *)(void *)(taken + drops * (width / 8));
+  for (size_t d = 0; d < drops; d++)
+    memcpy(taken + d * (width / 8), (const char *)keys + other[d] * (width / 8), width / 8);
+  (void)keys_order(taken, width, drops, taken_order, taken_order + drops);
+  merge_dropped(keys, width, order, keep, other, taken_order, drops);
+  return true;
+}
+
+INLINED bool order_as(const void *keys, unsigned width, size_t count, uint32_t *order,
                       uint32_t *other)
 {
   const survey s = width == 32 ? survey_32(keys, count) : survey_64(keys, count);
-  if (s.sorted || count <= FEW) {
+  if (s.descents == 0 || count <= FEW) {
     for (size_t i = 0; i < count; i++)
       order[i] = (uint32_t)i;
-    if (!s.sorted) (void)insert_as(keys, width, count, order);
-    return;
+    if (s.descents > 0) (void)insert_as(keys, width, count, order);
+    return s.descents == 0;
   }
+  if (s.descents <= count / FEW_DROPPED && order_nearly(keys, width, count, order, other))
+    return false;
   const unsigned high = bits_of(s.greatest - s.least), enough = bits_of(count) + ENOUGH;
   const unsigned most = enough < WINDOW ? enough : WINDOW, low = high > most ? high - most : 0;
   sort_bits(keys, width, count, s.least, low, high, order, other);
   if (low > 0 && !insert_as(keys, width, count, order))
     sort_bits(keys, width, count, s.least, 0, high, order, other);
+  return false;
 }
 
-void keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
+INLINED bool order_any(const void *keys, unsigned width, size_t count, uint32_t *order,
+                       uint32_t *other)
 {
-  if (count == 0) return;
-  if (width == 32)
-    order_as(keys, 32, count, order, other);
-  else
-    order_as(keys, 64, count, order, other);
+  return width == 32 ? order_as(keys, 32, count, order, other)
+                     : order_as(keys, 64, count, order, other);
 }
 
-/* n stores set n bytes only if all indices differ. */
-bool order_is_permutation(const uint32_t *order, size_t count, char *seen)
+#if defined(__x86_64__)
+/* The same code with shifts of one step and wider vectors. */
+__attribute__((target("avx2,bmi2"))) static bool
+order_avx2(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
 {
-  memset(seen, 0, count);
-  for (size_t i = 0; i < count; i++) {
-    if (order[i] >= count) return false;
-    seen[order[i]] = 1;
-  }
-  return !memchr(seen, 0, count);
+  return order_any(keys, width, count, order, other);
+}
+#endif
+
+bool keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
+{
+  if (count == 0) return true;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+    return order_avx2(keys, width, count, order, other);
+#endif
+  return order_any(keys, width, count, order, other);
 }

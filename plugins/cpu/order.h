@@ -9,10 +9,8 @@
 enum { KEYS_ORDER_BITS = 21 }; /* of an index. A digit and an index make a word of 32 bits */
 
 /* Finds the stable order of `count` keys, at most 2^KEYS_ORDER_BITS, of `width` bits: 32 (uint32_t)
- * or 64 (uint64_t). `order` and `other` have room for `count` indices; `other` is scratch. */
-void keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other);
-
-/* True if the indices are all those below `count`. `seen` is scratch of `count` bytes. */
-bool order_is_permutation(const uint32_t *order, size_t count, char *seen);
+ * or 64 (uint64_t). `order` and `other` have room for `count` indices; `other` is scratch. True if
+ * the keys are in order already. */
+bool keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other);
 
 #endif

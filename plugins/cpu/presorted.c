@@ -136,10 +136,12 @@ typedef struct split {
   size_t count;
 } split;
 
-/* Splits data into `kept`, which ascends, and `dropped`; either may be data itself. Returns the
+/* Splits data into `kept`, which ascends, and `dropped`; `kept` may be data itself. Returns the
  * number of kept pairs. When a pair is less than the last one kept, either of them may be out of
- * place. It is the last one if the pair before that is in order with the new one, or if PATIENCE
- * pairs in a row are less: then the last one probably came too early. */
+ * place. It is the last one if the pair before that is in order with the new one, or if more than
+ * PATIENCE pairs in a row are less: then what was kept came too early. It is dropped as far as it
+ * is greater than all of these, which are looked at again. One of them may be out of place too, so
+ * it does not decide alone. */
 static size_t drop(const uint64_t *data, size_t count, uint64_t *kept, uint64_t *dropped)
 {
   enum { PATIENCE = 8 };
@@ -156,10 +158,13 @@ static size_t drop(const uint64_t *data, size_t count, uint64_t *kept, uint64_t 
       dropped[drops++] = pair;
       in_a_row++;
     } else {
-      while (keep > 0 && kept[keep - 1] > pair)
+      uint64_t greatest = pair;
+      for (; in_a_row > 0; in_a_row--, i--)
+        greatest = data[i - 1] > greatest ? data[i - 1] : greatest;
+      drops -= PATIENCE;
+      while (keep > 0 && kept[keep - 1] > greatest)
         dropped[drops++] = kept[--keep];
-      kept[keep++] = pair;
-      in_a_row = 0;
+      i--;
     }
   }
   return keep;

@@ -18,12 +18,13 @@
 #include <string.h>
 
 #include "base/platform/clock.h"
-#include "common/copy_record.h"
 #include "common/stream_copy.h"
 #include "common/work_size.h"
+#include "cpu/gather.h"
 #include "cpu/order.h"
 #include "cpu/sorts.h"
 #include "cpu/splitters.h"
+#include "cpu/streams.h"
 
 enum {
   BUCKET_BYTES = 3 << 16,  /* of records in a bucket, about */
@@ -36,7 +37,7 @@ enum {
 
 /* The parts of the job's memory. A size of 0: there is no such part. */
 typedef struct layout {
-  uint64_t copy;    /* of the records, if they are sorted in place */
+  uint64_t copy;    /* of the records, if they are sorted in place in several buckets */
   uint64_t buckets; /* the bucket of each record; before that the sample */
   uint64_t splitters;
   uint64_t begin; /* where the part of each piece begins in each bucket, bucket by bucket */
@@ -50,7 +51,7 @@ typedef struct record_sort {
   const recsort_key_program *program;
   const char *records;
   char *sorted;
-  char *scattered; /* the records by buckets: the copy, or sorted */
+  char *scattered; /* the records by buckets, if there are several: the copy, or sorted */
   layout at;
   char *memory;
   size_t count;
@@ -99,14 +100,23 @@ static size_t room_for(const record_sort *s)
   return LARGEST_BUCKET * (mean > fits ? mean : fits);
 }
 
-/* Bytes that a thread needs for a bucket: its keys, two orders, a byte for each record and, if the
- * sort is not in place, the records. */
+/* A bucket whose records stay in place goes by way of a copy. */
+static bool goes_by_way(const record_sort *s, bool in_place)
+{
+  return (s->buckets == 1) == in_place;
+}
+
+/* Bytes that a thread needs for a bucket: an order and a byte for each record; then its keys and
+ * another order, and later in their place the copy. Before that, for the streams to all buckets. */
 static uint64_t slot_bytes(const record_sort *s, bool in_place)
 {
-  const size_t records = s->buckets > 1 && !in_place ? s->size : 0;
+  const size_t scratch = s->key_size + sizeof(uint32_t);
+  const size_t copy = goes_by_way(s, in_place) ? s->size : 0;
+  const uint64_t streams = s->buckets * (STREAM_BYTES + sizeof(stream));
   uint64_t bytes = 0;
-  (void)work_add(&bytes, s->room, s->key_size + 2 * sizeof(uint32_t) + 1 + records);
-  return bytes;
+  (void)work_add(&bytes, s->room, sizeof(uint32_t) + 1);
+  (void)work_add(&bytes, s->room, scratch > copy ? scratch : copy);
+  return bytes > streams ? bytes : (streams + 63) / 64 * 64;
 }
 
 static bool place_all(record_sort *s, bool in_place)
@@ -115,7 +125,7 @@ static bool place_all(record_sort *s, bool in_place)
   const bool parted = s->buckets > 1;
   const uint64_t counts = parted ? s->pieces * s->buckets + 1 : 0;
   *at = (layout){.bytes = 0};
-  return work_place(&at->bytes, &at->copy, in_place ? s->count : 0, s->size) &&
+  return work_place(&at->bytes, &at->copy, in_place && parted ? s->count : 0, s->size) &&
          work_place(&at->bytes, &at->buckets, parted ? s->count : 0, sizeof(uint16_t)) &&
          work_place(&at->bytes, &at->splitters, parted, sizeof(splitters)) &&
          work_place(&at->bytes, &at->begin, counts, sizeof(uint64_t)) &&
@@ -174,83 +184,66 @@ static inline uint64_t word_of(const record_sort *s, const void *keys, size_t at
 /* ---- One bucket ---- */
 
 typedef struct slot_memory {
-  void *keys;
   uint32_t *order;
-  uint32_t *other;
   char *seen;
-  char *records;
+  void *keys;
+  uint32_t *other;
+  char *copy; /* overlaps keys and other */
 } slot_memory;
 
-static slot_memory slot_at(const record_sort *s, unsigned slot)
+static char *slot_at(const record_sort *s, unsigned slot)
 {
-  const uint64_t bytes = slot_bytes(s, s->sorted == s->records);
-  char *const keys = s->memory + s->at.slots + slot * bytes;
-  uint32_t *const order = (uint32_t *)(void *)(keys + s->room * s->key_size);
-  char *const seen = (char *)(order + 2 * s->room);
-  return (slot_memory){keys, order, order + s->room, seen, seen + s->room};
+  return s->memory + s->at.slots + slot * slot_bytes(s, s->sorted == s->records);
 }
 
-/* `as` is a constant in each call. */
-__attribute__((always_inline)) static inline void gather_as(const uint32_t *order, size_t count,
-                                                            const char *from, char *to, size_t size,
-                                                            copy_class as)
+static slot_memory memory_of(const record_sort *s, unsigned slot)
 {
-  for (size_t i = 0; i < count; i++)
-    copy_record(to + i * size, from + order[i] * size, size, as);
-}
-
-static void gather(const record_sort *s, const uint32_t *order, size_t count, const char *from,
-                   char *to)
-{
-  switch (s->copy) {
-  case COPY_TWO_4:
-    gather_as(order, count, from, to, s->size, COPY_TWO_4);
-    break;
-  case COPY_TWO_8:
-    gather_as(order, count, from, to, s->size, COPY_TWO_8);
-    break;
-  case COPY_TWO_16:
-    gather_as(order, count, from, to, s->size, COPY_TWO_16);
-    break;
-  case COPY_TWO_32:
-    gather_as(order, count, from, to, s->size, COPY_TWO_32);
-    break;
-  case COPY_BYTES:
-    gather_as(order, count, from, to, s->size, COPY_BYTES);
-  }
+  char *const order = slot_at(s, slot), *const seen = order + s->room * sizeof(uint32_t);
+  char *const rest = order + (s->room * (sizeof(uint32_t) + 1) + 63) / 64 * 64;
+  return (slot_memory){(uint32_t *)(void *)order, seen, rest,
+                       (uint32_t *)(void *)(rest + s->room * s->key_size), rest};
 }
 
 /* Gathers to memory that is too large for the caches: by way of a stage that stays in one. */
-static void gather_far(const record_sort *s, const uint32_t *order, size_t count, const char *from,
-                       char *to)
+static bool gather_far(const gathering *g, const char *from, char *to)
 {
   char stage[STAGE_BYTES];
-  const size_t most = STAGE_BYTES / s->size;
-  for (size_t i = 0; i < count; i += most) {
-    const size_t some = count - i < most ? count - i : most;
-    gather(s, order + i, some, from, stage);
-    stream_copy(to + i * s->size, stage, some * s->size);
+  const size_t most = STAGE_BYTES / g->size;
+  bool good = true;
+  for (size_t i = 0; i < g->count && good; i += most) {
+    const size_t some = g->count - i < most ? g->count - i : most;
+    good = gather_some(g, i, some, from, stage);
+    if (good) stream_part(to + i * g->size, stage, some * g->size);
   }
+  stream_done();
+  return good && gathered_all(g);
+}
+
+static bool gather_near(const gathering *g, const char *from, char *to)
+{
+  return gather_some(g, 0, g->count, from, to) && gathered_all(g);
 }
 
 /* Gathers within the bucket. */
-static void gather_by_way(const record_sort *s, const uint32_t *order, size_t count, char *bucket,
-                          char *copy)
+static bool gather_by_way(const gathering *g, char *bucket, char *copy)
 {
-  gather(s, order, count, bucket, copy);
-  memcpy(bucket, copy, count * s->size);
+  if (!g->order) return true;
+  if (!gather_near(g, bucket, copy)) return false;
+  memcpy(bucket, copy, g->count * g->size);
+  return true;
 }
 
-/* Finds the order of the records of a bucket. UNSUPPORTED: a value is invalid. */
-static recsort_plugin_status order_bucket(const record_sort *s, const char *records, size_t count,
-                                          unsigned slot, const uint32_t **order)
+/* Finds the order of the records of a bucket. False: a value is invalid. */
+static bool order_bucket(const record_sort *s, const char *records, size_t count, unsigned slot,
+                         gathering *found)
 {
-  const slot_memory mine = slot_at(s, slot);
-  if (!s->job->encode(s->program, records, count, mine.keys)) return RECSORT_PLUGIN_UNSUPPORTED;
-  keys_order(mine.keys, 8 * (unsigned)s->key_size, count, mine.order, mine.other);
-  *order = mine.order;
-  return order_is_permutation(*order, count, mine.seen) ? RECSORT_PLUGIN_OK
-                                                        : RECSORT_PLUGIN_CORRUPT;
+  const slot_memory mine = memory_of(s, slot);
+  *found = (gathering){NULL, count, s->size, s->copy, mine.seen};
+  if (!s->job->encode(s->program, records, count, mine.keys)) return false;
+  if (keys_order(mine.keys, 8 * (unsigned)s->key_size, count, mine.order, mine.other)) return true;
+  found->order = mine.order;
+  memset(mine.seen, 0, count);
+  return true;
 }
 
 /* ---- Classify ---- */
@@ -294,7 +287,7 @@ static bool make_splitters(const record_sort *s)
     if (!s->job->encode(s->program, s->records + i * s->size, 1, &key)) return false;
     words[n] = word_of(s, &key, 0, i);
   }
-  keys_order(words, 64, samples, order, order + samples);
+  (void)keys_order(words, 64, samples, order, order + samples);
   for (size_t n = 0; n < samples; n++)
     sorted[n] = words[order[n]];
   splitters_make(splitters_of(s), sorted, s->buckets);
@@ -344,10 +337,36 @@ static bool place_buckets(const record_sort *s)
 
 /* ---- Scatter ---- */
 
-/* Moves the records of a piece to their buckets or, if `back`, from these to where they were. `as`
- * is a constant in each call. */
-__attribute__((always_inline)) static inline void move_piece_as(const record_sort *s, size_t piece,
-                                                                bool back, copy_class as)
+/* Moves the records of a piece to their buckets. `as` is a constant in each call. */
+__attribute__((always_inline)) static inline void scatter_as(const record_sort *s, size_t piece,
+                                                             unsigned slot, copy_class as)
+{
+  enum { AHEAD = 128 }; /* records; what fetches ahead by itself stops at the end of a page */
+  const team_range range = team_cut(s->count, piece, s->pieces);
+  const uint16_t *const buckets = buckets_of(s);
+  char *const parts = slot_at(s, slot);
+  stream *const streams = (stream *)(void *)(parts + s->buckets * STREAM_BYTES);
+  for (size_t b = 0; b < s->buckets; b++)
+    streams[b] =
+        stream_at(s->scattered + words_at(s, s->at.begin)[b * s->pieces + piece] * s->size);
+  for (size_t i = range.begin; i < range.end; i++) {
+    if (i + AHEAD < range.end) __builtin_prefetch(s->records + (i + AHEAD) * s->size);
+    stream *const to = &streams[buckets[i]];
+    char *const part = parts + buckets[i] * (size_t)STREAM_BYTES;
+    copy_record(part + to->filled, s->records + i * s->size, s->size, as);
+    to->filled += (uint32_t)s->size;
+    if (to->filled >= STREAM_PART) stream_leave(to, part);
+  }
+  for (size_t b = 0; b < s->buckets; b++) {
+    stream_end(&streams[b], parts + b * STREAM_BYTES);
+    words_at(s, s->at.next)[b * s->pieces + piece] =
+        (uint64_t)(streams[b].to - s->scattered) / s->size;
+  }
+  stream_done();
+}
+
+/* Records that are too large for streams. If `back`, from the buckets to where they were. */
+static void move_piece(const record_sort *s, size_t piece, bool back)
 {
   const team_range range = team_cut(s->count, piece, s->pieces);
   const uint16_t *const buckets = buckets_of(s);
@@ -357,9 +376,9 @@ __attribute__((always_inline)) static inline void move_piece_as(const record_sor
   for (size_t i = range.begin; i < range.end; i++) {
     char *const there = s->scattered + next[buckets[i]]++ * s->size;
     if (back)
-      copy_record(s->sorted + i * s->size, there, s->size, as);
+      memcpy(s->sorted + i * s->size, there, s->size);
     else
-      copy_record(there, s->records + i * s->size, s->size, as);
+      memcpy(there, s->records + i * s->size, s->size);
   }
   for (size_t b = 0; b < s->buckets; b++)
     words_at(s, s->at.next)[b * s->pieces + piece] = next[b];
@@ -368,22 +387,21 @@ __attribute__((always_inline)) static inline void move_piece_as(const record_sor
 static void scatter_piece(void *argument, size_t piece, unsigned slot)
 {
   const record_sort *const s = argument;
-  (void)slot;
   switch (s->copy) {
   case COPY_TWO_4:
-    move_piece_as(s, piece, false, COPY_TWO_4);
+    scatter_as(s, piece, slot, COPY_TWO_4);
     break;
   case COPY_TWO_8:
-    move_piece_as(s, piece, false, COPY_TWO_8);
+    scatter_as(s, piece, slot, COPY_TWO_8);
     break;
   case COPY_TWO_16:
-    move_piece_as(s, piece, false, COPY_TWO_16);
+    scatter_as(s, piece, slot, COPY_TWO_16);
     break;
   case COPY_TWO_32:
-    move_piece_as(s, piece, false, COPY_TWO_32);
+    scatter_as(s, piece, slot, COPY_TWO_32);
     break;
   case COPY_BYTES:
-    move_piece_as(s, piece, false, COPY_BYTES);
+    move_piece(s, piece, false);
   }
 }
 
@@ -400,7 +418,7 @@ static bool all_places_taken(const record_sort *s)
 static void put_back_piece(void *argument, size_t piece, unsigned slot)
 {
   (void)slot;
-  move_piece_as(argument, piece, true, COPY_BYTES);
+  move_piece(argument, piece, true);
 }
 
 /* ---- The sort ---- */
@@ -412,15 +430,13 @@ static void finish_one(void *argument, size_t bucket, unsigned slot)
   const size_t count = begin[s->pieces] - begin[0];
   const char *const from = s->scattered + begin[0] * s->size;
   char *const to = s->sorted + begin[0] * s->size;
-  const uint32_t *order;
-  if (order_bucket(s, from, count, slot, &order) != RECSORT_PLUGIN_OK)
+  const bool far = s->count >= STREAM_LEAST / s->size && s->size <= STAGE_BYTES;
+  gathering found;
+  if (!order_bucket(s, from, count, slot, &found) ||
+      !(from == to ? gather_by_way(&found, to, memory_of(s, slot).copy)
+        : far      ? gather_far(&found, from, to)
+                   : gather_near(&found, from, to)))
     s->good = false;
-  else if (from == to)
-    gather_by_way(s, order, count, to, slot_at(s, slot).records);
-  else if (s->count >= STREAM_LEAST / s->size && s->size <= STAGE_BYTES)
-    gather_far(s, order, count, from, to);
-  else
-    gather(s, order, count, from, to);
 }
 
 /* Adds the time since the last lap. */
@@ -452,20 +468,19 @@ static recsort_plugin_status sort_in_buckets(record_sort *s, recsort_plugin_time
 /* So few records that they are one bucket. */
 static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_times *times)
 {
-  const bool in_place = s->sorted == s->records;
-  char *const to = s->scattered;
-  const uint32_t *order;
+  gathering found;
   double clock = 0;
   lap(&clock, &times->sort);
-  const recsort_plugin_status status = order_bucket(s, s->records, s->count, 0, &order);
-  if (status) return status;
-  gather(s, order, s->count, s->records, to);
-  if (in_place) memcpy(s->sorted, to, s->count * s->size);
+  if (!order_bucket(s, s->records, s->count, 0, &found)) return RECSORT_PLUGIN_UNSUPPORTED;
+  if (!(s->sorted == s->records ? gather_by_way(&found, s->sorted, memory_of(s, 0).copy)
+                                : gather_near(&found, s->records, s->sorted)))
+    return RECSORT_PLUGIN_CORRUPT;
   lap(&clock, &times->sort);
-  return status;
+  return RECSORT_PLUGIN_OK;
 }
 
-/* True if a sample of neighbours is mostly in order: the sort of pairs makes use of that. */
+/* True if a sample of neighbours is mostly in order: the sort of pairs makes use of that. One
+ * bucket does so too, unless the order is the reverse one. */
 static bool looks_sorted(const record_sort *s)
 {
   enum { WORTH_A_LOOK = 512, APART = 64, MOST = 1024 };
@@ -480,7 +495,7 @@ static bool looks_sorted(const record_sort *s)
     descents += first > second;
     ascents += first < second;
   }
-  return descents <= looks / 8 || ascents == 0;
+  return ascents == 0 || (descents <= looks / 8 && s->buckets > 1);
 }
 
 static recsort_plugin_status sort_records(void *instance, const recsort_plugin_job *job,

@@ -62,7 +62,8 @@ void splitters_make(splitters *made, const uint64_t *sample, size_t buckets)
   fill_cells(made, count);
 }
 
-/* Each loop is over all words, so that the processor works on several at once. */
+/* Each loop is over all words, so that the processor works on several at once. A comparison is a
+ * number, as compilers made a branch of a choice. */
 void splitters_classify(const splitters *s, const uint64_t *words, size_t count, uint16_t *buckets)
 {
   for (size_t i = 0; i < count; i++) {
@@ -73,6 +74,6 @@ void splitters_classify(const splitters *s, const uint64_t *words, size_t count,
   for (unsigned step = s->steps; step-- > 0;)
     for (size_t i = 0; i < count; i++) {
       const size_t next = buckets[i] + ((size_t)1 << step);
-      buckets[i] = (uint16_t)(s->splitter[next - 1] < words[i] ? next : buckets[i]);
+      buckets[i] = (uint16_t)(buckets[i] + ((s->splitter[next - 1] < words[i]) << step));
     }
 }

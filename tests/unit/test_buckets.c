@@ -13,12 +13,16 @@
 
 #include "base/pool.h"
 #include "common/copy_record.h"
+#include "cpu/gather.h"
 #include "cpu/order.h"
 #include "cpu/sorts.h"
 #include "cpu/splitters.h"
+#include "cpu/streams.h"
 #include "support/random.h"
 
 /* ---- Orders ---- */
+
+enum { PATTERNS = 9 };
 
 /* Key `i` of a pattern. There are ties in all of them. */
 static uint64_t key_of(unsigned pattern, size_t i, uint64_t random)
@@ -38,6 +42,11 @@ static uint64_t key_of(unsigned pattern, size_t i, uint64_t random)
     return UINT64_MAX;
   case 6:
     return UINT64_C(1) << random % 64; /* half of all values are close to the least one */
+  case 7: /* in order but for one that is too great, two that are too small, and one tied ahead */
+    return i % 97 == 3                   ? UINT32_MAX - i
+           : i % 97 == 4 || i % 97 == 12 ? i % 7
+           : i % 97 == 50                ? i / 4
+                                         : i / 2;
   default:
     return i % 2 ? random % 7 : UINT64_MAX - random % 7;
   }
@@ -67,8 +76,13 @@ static void check_order(unsigned pattern, unsigned width, size_t count)
     halves[i] = (uint32_t)(keys[i] >> 32 ^ keys[i]);
     expected[i] = (numbered){width == 32 ? halves[i] : keys[i], (uint32_t)i};
   }
+  bool ascend = true;
+  for (size_t i = 1; i < count; i++)
+    ascend = ascend && expected[i - 1].key <= expected[i].key;
   qsort(expected, count, sizeof *expected, compare);
-  keys_order(width == 32 ? (const void *)halves : keys, width, count, order, order + count);
+  const bool in_order =
+      keys_order(width == 32 ? (const void *)halves : keys, width, count, order, order + count);
+  assert_int_equal(in_order, ascend);
   for (size_t i = 0; i < count; i++)
     if (order[i] != expected[i].index)
       fail_msg("pattern %u, %u bits, %zu keys: place %zu", pattern, width, count, i);
@@ -82,7 +96,7 @@ static void test_orders(void **state)
 {
   static const size_t counts[] = {100, 255, 256, 257, 1000, 2047, 2048, 2049, 20000};
   (void)state;
-  for (unsigned pattern = 0; pattern < 8; pattern++)
+  for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
     for (unsigned width = 32; width <= 64; width += 32) {
       for (size_t count = 0; count < 70; count++)
         check_order(pattern, width, count);
@@ -143,7 +157,7 @@ static void check_splitters(unsigned pattern, size_t buckets, bool differ)
 static void test_splitters(void **state)
 {
   (void)state;
-  for (unsigned pattern = 0; pattern < 8; pattern++)
+  for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
     for (size_t buckets = 2; buckets <= MOST_BUCKETS; buckets *= 4) {
       check_splitters(pattern, buckets, true);
       check_splitters(pattern, buckets, false);
@@ -166,6 +180,58 @@ static void test_copies_of_any_size(void **state)
     for (size_t i = size + 1; i < sizeof to; i++)
       assert_int_equal(to[i], 0);
   }
+}
+
+/* ---- Streams ---- */
+
+enum { STREAMS = 7, STREAM_ROOM = 3 * STREAM_PART + 200, GUARD = 0x5a };
+
+/* A record of random bytes at the end of a stream, and of what should be there. */
+static void write_one(stream *s, char *part, char *expected, size_t *bytes, size_t size,
+                      uint64_t *seed)
+{
+  char record[STREAM_RECORD];
+  for (size_t i = 0; i < size; i++)
+    record[i] = (char)next_random(seed);
+  copy_record(part + s->filled, record, size, copy_class_of(size));
+  s->filled += (uint32_t)size;
+  if (s->filled >= STREAM_PART) stream_leave(s, part);
+  memcpy(expected + *bytes, record, size);
+  *bytes += size;
+}
+
+/* Streams to places that begin anywhere in a line, and have no, few or many records. */
+static void check_streams(size_t size, uint64_t seed)
+{
+  static _Alignas(64) char parts[STREAMS][STREAM_BYTES];
+  static char places[STREAMS * STREAM_ROOM], expected[STREAMS * STREAM_ROOM];
+  stream streams[STREAMS];
+  size_t begin[STREAMS], bytes[STREAMS] = {0};
+  memset(places, GUARD, sizeof places);
+  memset(expected, GUARD, sizeof expected);
+  for (size_t n = 0; n < STREAMS; n++) {
+    begin[n] = n * STREAM_ROOM + next_random(&seed) % 100;
+    streams[n] = stream_at(places + begin[n]);
+  }
+  for (size_t i = 0; i < STREAMS * STREAM_ROOM; i++) {
+    const size_t n = (size_t)next_random(&seed) % (STREAMS - 1); /* the last one stays empty */
+    if (bytes[n] + size > (n + 1) * STREAM_PART / 2) continue;
+    write_one(&streams[n], parts[n], expected + begin[n], &bytes[n], size, &seed);
+  }
+  for (size_t n = 0; n < STREAMS; n++) {
+    stream_end(&streams[n], parts[n]);
+    assert_ptr_equal(streams[n].to, places + begin[n] + bytes[n]);
+  }
+  stream_done();
+  assert_memory_equal(places, expected, sizeof places);
+}
+
+static void test_streams(void **state)
+{
+  (void)state;
+  for (size_t size = 1; size <= STREAM_RECORD; size++)
+    for (uint64_t seed = 1; seed <= 3; seed++)
+      check_streams(size, seed);
 }
 
 /* ---- Failures ---- */
@@ -311,15 +377,56 @@ static void test_failures_put_records_back(void **state)
   check_failures(COUNT, 397);
 }
 
+static bool gathers(const uint32_t *order, char *seen)
+{
+  static const char from[] = "abcdefgh";
+  char to[8];
+  const gathering g = {order, 4, 2, COPY_BYTES, seen};
+  return gather_some(&g, 0, 3, from, to) && gather_some(&g, 3, 1, from, to + 6) && gathered_all(&g);
+}
+
 static void test_what_is_no_permutation(void **state)
 {
-  static const uint32_t good[] = {2, 0, 3, 1}, twice[] = {2, 0, 2, 1}, outside[] = {2, 0, 4, 1};
-  char seen[5] = {0};
+  static const uint32_t good[] = {2, 0, 3, 1}, twice[] = {2, 0, 3, 3}, outside[] = {2, 0, 4, 1};
+  char seen[3][5] = {{0}};
   (void)state;
-  assert_true(order_is_permutation(good, 4, seen));
-  assert_false(order_is_permutation(twice, 4, seen));
-  assert_false(order_is_permutation(outside, 4, seen));
-  assert_int_equal(seen[4], 0); /* nothing is written there */
+  assert_true(gathers(good, seen[0]));
+  assert_false(gathers(twice, seen[1]));
+  assert_false(gathers(outside, seen[2]));
+  assert_int_equal(seen[2][4], 0); /* nothing is written there */
+}
+
+/* Records of any size, few and more than the caches hold, as a loop over their bytes moves them. */
+static void check_gather(size_t size, size_t count)
+{
+  uint64_t seed = size;
+  uint32_t *const order = malloc(count * sizeof *order);
+  char *const from = malloc(count * size), *const to = malloc(count * size);
+  char *const seen = calloc(count, 1);
+  for (size_t i = 0; i < count * size; i++)
+    from[i] = (char)next_random(&seed);
+  for (size_t i = 0; i < count; i++)
+    order[i] = (uint32_t)(count - 1 - i);
+  const gathering g = {order, count, size, copy_class_of(size), seen};
+  assert_true(gather_some(&g, 0, count, from, to) && gathered_all(&g));
+  for (size_t i = 0; i < count * size; i++)
+    assert_true(to[i] == from[(count - 1 - i / size) * size + i % size]);
+  const gathering as_they_are = {NULL, count, size, g.copy, NULL};
+  const size_t half = count / 2;
+  assert_true(gather_some(&as_they_are, half, half, from, to) && gathered_all(&as_they_are));
+  assert_memory_equal(to, from + half * size, half * size);
+  free(order);
+  free(from);
+  free(to);
+  free(seen);
+}
+
+static void test_gathers(void **state)
+{
+  (void)state;
+  for (size_t size = 1; size < 70; size++)
+    check_gather(size, 50);
+  check_gather(20, 30000);
 }
 
 int main(void)
@@ -328,7 +435,9 @@ int main(void)
       cmocka_unit_test(test_orders),
       cmocka_unit_test(test_splitters),
       cmocka_unit_test(test_copies_of_any_size),
+      cmocka_unit_test(test_streams),
       cmocka_unit_test(test_what_is_no_permutation),
+      cmocka_unit_test(test_gathers),
       cmocka_unit_test(test_sorts),
       cmocka_unit_test(test_failures_put_records_back),
   };
