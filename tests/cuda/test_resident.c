@@ -95,8 +95,7 @@ static void fill(unsigned kind, unsigned char *records, size_t count, uint64_t *
   const size_t size = kinds[kind].size;
   const arrangement as = arrange(random);
   const uint64_t domain = 2 + random_below(random, 2) * count + random_below(random, count + 1);
-  for (size_t i = 0; i < count * size; i++)
-    records[i] = (unsigned char)next_random(random);
+  fill_random(records, count * size, random);
   for (size_t i = 0; i < count; i++) {
     unsigned char *const record = records + i * size;
     const uint64_t place = (as.descends ? count - 1 - i : i) * domain / count;
@@ -213,8 +212,7 @@ static both make_both(size_t count, size_t element, size_t offset, uint64_t *ran
   both made = {malloc(count * element + GUARD), make(count * element + GUARD + 16), count * element,
                element};
   assert_non_null(made.host);
-  for (size_t i = 0; i < made.size; i++)
-    made.host[i] = (unsigned char)next_random(random);
+  fill_random(made.host, made.size, random);
   memset(made.host + made.size, POISON, GUARD);
   made.device += offset;
   put(made.device, made.host, made.size + GUARD);
