@@ -43,7 +43,7 @@ static inline bool device_can_decide(const device_job *job)
 
 static inline device_status device_begin_decision(const device_job *job, device_decision *decision)
 {
-  static uint32_t numbers[2]; /* of a branch too */
+  static thread_local uint32_t numbers[2]; /* of a branch too */
   decision->number = &numbers[job->branches[1] == NULL];
   *decision->number = 0;
   return 0;

@@ -129,16 +129,18 @@ static wide value_at(unsigned t, unsigned pattern, size_t i, size_t count, uint6
 
 /* ---- Arrays ---- */
 
-/* An array of the host and one of the device, with guards behind both. */
+/* An array of the host and one of the device, with guards behind both. The device's begins `offset`
+ * bytes behind what was allocated: it is only aligned to its elements. */
 typedef struct both {
   unsigned char *host, *device;
-  size_t size;
+  size_t size, offset;
 } both;
 
-static both make_both(size_t count, unsigned width, uint64_t *random)
+static both make_both(size_t count, unsigned width, size_t offset, uint64_t *random)
 {
   const size_t size = count * (width / 8);
-  both made = {malloc(size + GUARD), make(size + GUARD), size};
+  unsigned char *const memory = make(size + offset + GUARD);
+  both made = {malloc(size + GUARD), memory + offset, size, offset};
   assert_non_null(made.host);
   fill_random(made.host, size, random);
   memset(made.host + size, POISON, GUARD);
@@ -149,7 +151,7 @@ static both make_both(size_t count, unsigned width, uint64_t *random)
 static void drop_both(both *array)
 {
   free(array->host);
-  drop(array->device);
+  drop(array->device - array->offset);
 }
 
 /* The device has the host's bytes. */
@@ -249,9 +251,12 @@ static arrays make_arrays(const recsort_device_pairs_job *job, unsigned width, s
                           uint64_t *random)
 {
   const unsigned value = job->value_bits ? job->value_bits : 32;
-  return (arrays){make_both(job->count, width, random), make_both(job->count, width, random),
-                  make_both(job->count, value, random), make_both(job->count, value, random),
-                  make_both(bytes, 8, random)};
+  const size_t key = random_below(random, 3) * (width / 8),
+               other = random_below(random, 3) * (value / 8);
+  return (arrays){make_both(job->count, width, key, random),
+                  make_both(job->count, width, 2 * key, random),
+                  make_both(job->count, value, other, random),
+                  make_both(job->count, value, 2 * other, random), make_both(bytes, 8, 0, random)};
 }
 
 static void drop_arrays(arrays *a)
