@@ -4,6 +4,7 @@
 #ifndef RS_TEST_DEVICE_MEMORY_H
 #define RS_TEST_DEVICE_MEMORY_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef RS_REAL_GPU
@@ -11,6 +12,20 @@
 #endif
 
 static cudaStream_t stream;
+
+/* With a number in the environment at most so many records, for tools that are slow. */
+static size_t at_most(size_t count)
+{
+  const char *const text = getenv("RECSORT_TEST_MOST");
+  const size_t most = text ? strtoul(text, NULL, 10) : count;
+  return most < count ? most : count;
+}
+
+/* A pattern in the environment chooses tests, for the same. */
+static void choose_tests(void)
+{
+  cmocka_set_test_filter(getenv("RECSORT_TEST_ONLY"));
+}
 
 static void *make(size_t size)
 {

@@ -25,6 +25,7 @@ typedef struct standin_plan {
   long devices;    /* number of devices, less one */
   long driver;     /* 0: new enough; 1: no driver; otherwise the version of an old one */
   long capability; /* 0: 90 */
+  long capturing;  /* not 0: a stream is being captured, so the device cannot be waited for */
 } standin_plan;
 
 typedef struct standin_state {

@@ -13,8 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "recsort/device.h"
+#include "recsort/device_pairs.h"
 #include "support/columns.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
@@ -34,11 +37,9 @@ enum { GUARD = 64, POISON = 0xa5 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/* With a variable in the environment fewer, for tools that are slow. */
 static size_t most(void)
 {
-  enum { FEW = 20000 };
-  return (size_t)MOST > FEW && getenv("RECSORT_TEST_FEW") ? FEW : MOST;
+  return at_most(MOST);
 }
 
 /* ---- Records ---- */
@@ -1300,8 +1301,144 @@ static void any_context_will_do(void **state)
   recsort_device_sorter_destroy(primary);
 }
 
-#ifndef RS_REAL_GPU
 /* ---- Failures ---- */
+
+/* Sorts of records and of pairs, of which the device may not survive the first. */
+typedef struct last_sorts {
+  recsort_device_sorter *sorter;
+  recsort_device_pairs *pairs;
+  recsort_device_job job;
+  recsort_device_pairs_job pairs_job;
+  unsigned char *memory, *workspace;
+} last_sorts;
+
+enum { LAST_COUNT = 600, LAST_WORKSPACE = 1 << 20 };
+
+static last_sorts open_last_sorts(void)
+{
+  last_sorts s = {.memory = make(LAST_COUNT * sizeof(uint64_t)), .workspace = make(LAST_WORKSPACE)};
+  unsigned char keys[LAST_COUNT * sizeof(uint64_t)];
+  uint64_t random = 15;
+  fill_random(keys, sizeof keys, &random);
+  put(s.memory, keys, sizeof keys);
+  s.sorter = create(kinds[4].yaml, (recsort_device_limits){.most_records = LAST_COUNT,
+                                                           .most_in_place = sizeof(uint64_t)});
+  assert_int_equal(recsort_device_pairs_create(NULL, &s.pairs, NULL), RECSORT_OK);
+  s.job = (recsort_device_job){.struct_size = sizeof s.job,
+                               .stream = stream,
+                               .count = LAST_COUNT,
+                               .records = s.memory,
+                               .sorted = s.memory};
+  s.pairs_job = (recsort_device_pairs_job){.struct_size = sizeof s.pairs_job,
+                                           .stream = stream,
+                                           .count = LAST_COUNT,
+                                           .type = RECSORT_INT64,
+                                           .keys_in = s.memory,
+                                           .keys_out = s.memory};
+  return s;
+}
+
+static recsort_status sort_last(const last_sorts *s, bool pairs, recsort_error *error)
+{
+  return pairs ? recsort_device_pairs_sort(s->pairs, &s->pairs_job, s->workspace, LAST_WORKSPACE,
+                                           error)
+               : recsort_device_sort(s->sorter, &s->job, error);
+}
+
+static void close_last_sorts(const last_sorts *s)
+{
+  recsort_device_sorter_destroy(s->sorter);
+  recsort_device_pairs_destroy(s->pairs);
+}
+
+/* While a capture is spoilt, each sort is an error. Then the device works as before: it was not
+ * lost. */
+static void spoilt_captures_are_errors(void **state)
+{
+  last_sorts s = open_last_sorts();
+  (void)state;
+#ifdef RS_REAL_GPU
+  for (int pairs = 0; pairs < 2; pairs++) {
+    cudaGraph_t graph;
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    assert_int_not_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    REFUSED(sort_last(&s, pairs, &error), RECSORT_DEVICE_ERROR);
+    assert_int_not_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    (void)cudaGetLastError();
+#else
+  unsigned errors = 0;
+  for (long call = 2; call < 200; call++) {
+    const bool pairs = call % 2;
+    recsort_error error = {0};
+    standin_begin((standin_plan){
+        .fail_at = call / 2, .code = cudaErrorStreamCaptureInvalidated, .capturing = 1});
+    const recsort_status status = sort_last(&s, pairs, &error);
+    assert_true(status == RECSORT_OK || status == RECSORT_DEVICE_ERROR);
+    errors += status != RECSORT_OK;
+    begin();
+#endif
+    assert_int_equal(sort_last(&s, pairs, NULL), RECSORT_OK);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    recsort_device_sorter_destroy(
+        create(kinds[4].yaml, (recsort_device_limits){.most_records = 1})); /* not refused */
+  }
+#ifndef RS_REAL_GPU
+  assert_in_range(errors, 10, 150);
+#endif
+  close_last_sorts(&s);
+  drop(s.memory);
+  drop(s.workspace);
+}
+
+/* Loses the device in a sort; from then on everything is refused. */
+static void lose_the_device(long call, bool pairs)
+{
+  last_sorts s = open_last_sorts();
+  recsort_device_sorter *none = NULL;
+  recsort_error refusal = {0};
+#ifdef RS_REAL_GPU
+  (void)call;
+  s.job.records = s.job.sorted = (void *)512; /* no memory of the device */
+  assert_int_equal(sort_last(&s, pairs, NULL), RECSORT_OK);
+  assert_int_not_equal(cudaStreamSynchronize(stream), cudaSuccess);
+#else
+  standin_begin((standin_plan){.fail_at = call, .sticky = 1, .code = cudaErrorIllegalAddress});
+#endif
+  REFUSED(sort_last(&s, pairs, &error), RECSORT_DEVICE_ERROR);
+  REFUSED(sort_last(&s, !pairs, &error), RECSORT_DEVICE_ERROR);
+  assert_int_equal(
+      try_create(kinds[4].yaml, NULL, (recsort_device_limits){.most_records = 1}, &none, &refusal),
+      RECSORT_PLUGIN_ERROR);
+  if (!strstr(refusal.text, "the CUDA device failed earlier in this process: an illegal memory"))
+    fail_msg("%s", refusal.text);
+  close_last_sorts(&s);
+}
+
+#ifdef RS_REAL_GPU
+/* The last test. */
+static void lost_devices_are_reported(void **state)
+{
+  (void)state;
+  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  lose_the_device(0, false);
+}
+#else
+/* Each call loses it in turn, in a process of its own. */
+static void lost_devices_are_reported(void **state)
+{
+  (void)state;
+  for (long call = 1; call <= 8; call++) {
+    int status = 0;
+    (void)fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+      lose_the_device(call / 2 + 1, call % 2);
+      _exit(0);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+}
 
 /* Each call of the runtime fails in turn: an error and no leak, and the next sort works. */
 static void survives_failing_calls(void **state)
@@ -1384,9 +1521,12 @@ int main(void)
       cmocka_unit_test_setup_teardown(wrong_points_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(first_records_by_distance, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(any_context_will_do, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(spoilt_captures_are_errors, open_stream, close_stream),
 #ifdef RS_REAL_GPU
       cmocka_unit_test_setup_teardown(many_records_ask_no_host, open_stream, close_stream),
+      cmocka_unit_test(lost_devices_are_reported),
 #else
+      cmocka_unit_test_setup_teardown(lost_devices_are_reported, open_stream, close_stream),
       cmocka_unit_test(survives_failing_calls),
       cmocka_unit_test(no_device_is_explained),
 #endif
@@ -1394,7 +1534,6 @@ int main(void)
 #ifndef RS_REAL_GPU
   if (setenv("RECSORT_PLUGIN_PATH", RS_CUDA_PLUGIN, 1)) return 2;
 #endif
-  /* A pattern in the environment chooses tests, for tools that are slow. */
-  cmocka_set_test_filter(getenv("RECSORT_TEST_ONLY"));
+  choose_tests();
   return cmocka_run_group_tests_name("resident", tests, NULL, NULL);
 }

@@ -432,6 +432,7 @@ MUTANTS = [
     ('plugins/cuda/device_pairs.cu', 'whole && tells_key', 'tells_key'),
     ('plugins/cuda/device_pairs.cu', '<< job.first_bit | rest;', '<< job.first_bit;'),
     ('plugins/gpu/resident_pairs.c', 's->buffers.input = s->job.keys_in;', ';'),
+    ('plugins/cuda/runtime.c', 'code == cudaSuccess || forbidden;', 'code == cudaSuccess || (forbidden && 0);'),
     ('plugins/gpu/resident_pairs.c', '(uintptr_t)job->keys_in % DEVICE_INPUT_ALIGNMENT == 0 &&', ''),
     ('plugins/cuda/device_pairs.cu', 'if (pair_number(first, t) < count) ((Element', '((Element'),
     ('plugins/cuda/device_pairs.cu', '(code ^ like) & ~mask) != 0', '(code ^ like) & ~mask) > 99'),
