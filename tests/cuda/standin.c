@@ -414,6 +414,7 @@ static cudaError_t add_block(void **memory, size_t size, bool pinned)
   allocated += pinned ? 0 : size;
   if ((long)allocated > state.most) state.most = (long)allocated;
   state.blocks++;
+  state.allocations++;
   *memory = made;
   return cudaSuccess;
 }

@@ -30,9 +30,10 @@ typedef struct standin_plan {
 
 typedef struct standin_state {
   long calls;
-  long blocks;  /* blocks of device or pinned memory that were not freed */
-  long streams; /* streams that were not destroyed */
-  long most;    /* the most bytes of device memory at a time */
+  long blocks;      /* blocks of device or pinned memory that were not freed */
+  long allocations; /* how many were made */
+  long streams;     /* streams that were not destroyed */
+  long most;        /* the most bytes of device memory at a time */
   long launches;
   long waits;      /* for a stream or the device */
   long misuses;    /* copies outside device or pinned memory, wrong frees, changed sources, pushed

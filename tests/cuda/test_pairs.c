@@ -339,6 +339,7 @@ static void run(const recsort_device_pairs_job *job, const shape *s, arrays *a, 
   const standin_state after = standin_look();
   assert_int_equal(after.waits, before.waits);
   assert_int_equal(after.blocks, before.blocks);
+  assert_int_equal(after.allocations, before.allocations);
   assert_int_equal(after.streams, before.streams);
   assert_int_equal(after.misuses, before.misuses);
   assert_int_equal(standin_depth(), 0);

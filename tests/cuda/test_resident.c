@@ -282,6 +282,7 @@ static void enqueue(recsort_device_sorter *sorter, recsort_device_job job)
   const standin_state after = standin_look();
   assert_int_equal(after.waits, before.waits);
   assert_int_equal(after.blocks, before.blocks);
+  assert_int_equal(after.allocations, before.allocations);
   assert_int_equal(after.streams, before.streams);
   assert_int_equal(after.misuses, before.misuses);
   assert_int_equal(standin_depth(), depth);
