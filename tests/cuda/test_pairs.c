@@ -78,7 +78,7 @@ static wide rank_of(const recsort_device_pairs_job *job, unsigned t, wide key)
   const bool negative = types[t].is_signed && key >= half;
   wide place = key;
   if (types[t].fraction) {
-    const wide size = key % half, infinity = half - power(types[t].fraction);
+    const wide size = key & (half - 1), infinity = half - power(types[t].fraction);
     const bool total = job->nan == RECSORT_NAN_TOTAL;
     place = negative ? half - 1 - size : half + size;
     if (!total && size == 0) place = half;
@@ -88,8 +88,8 @@ static wide rank_of(const recsort_device_pairs_job *job, unsigned t, wide key)
     if (types[t].is_signed) place = negative ? key - half : key + half;
     if (job->order == RECSORT_DESCENDING) place = most - place;
   }
-  place /= power(job->begin_bit);
-  return end - job->begin_bit == 128 ? place : place % power(end - job->begin_bit);
+  place >>= job->begin_bit;
+  return end - job->begin_bit == 128 ? place : place & (power(end - job->begin_bit) - 1);
 }
 
 /* Bits at random; few values; all equal; ascending, descending, nearly ascending integers; for
@@ -318,20 +318,15 @@ static void run(const recsort_device_pairs_job *job, const shape *s, arrays *a, 
   void *const workspace = a->workspace.device;
   const size_t bytes = a->workspace.size;
 #ifdef RS_REAL_GPU
-  cudaGraph_t graph;
-  cudaGraphExec_t replay;
-  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  begin_capture();
   if (recsort_device_pairs_sort(pairs, job, workspace, bytes, &error)) fail_msg("%s", error.text);
-  assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
-  for (int round = 0; round < 2; round++) {
+  const cudaGraphExec_t graph = end_capture();
+  for (int round = 0; round < 1 + captures(); round++) {
     if (round) fill(job, s, a, random);
-    assert_int_equal(cudaGraphLaunch(replay, stream), cudaSuccess);
-    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    replay(graph);
     expect(job, s, a);
   }
-  assert_int_equal(cudaGraphExecDestroy(replay), cudaSuccess);
-  assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+  drop_graph(graph);
 #else
   (void)random;
   const standin_state before = standin_look();

@@ -231,7 +231,7 @@ static void capture(lane *l, way which)
                    .count = which == COUNTED   ? SMALL
                             : which == KEEPING ? KEPT
                                                : PLAIN,
-                   .segments = 1,
+                   .segments = which == COUNTED,
                    .type = RECSORT_FLOAT32};
   cudaGraph_t graph;
   demand_cuda(cudaStreamBeginCapture(l->stream, cudaStreamCaptureModeThreadLocal));
