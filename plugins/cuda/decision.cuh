@@ -39,13 +39,14 @@ struct device_decision {
 
 #ifdef __CUDACC__
 #define DEVICE_NUMBERS static __managed__
-static inline device_status device_await_decision(const device_job *job)
+static inline device_status device_await_decision(const device_job *job, device_job *inner)
 {
+  inner->stream = job->stream;
   return (device_status)cudaStreamSynchronize((cudaStream_t)job->stream);
 }
 #else
 #define DEVICE_NUMBERS static thread_local
-static inline device_status device_await_decision(const device_job *)
+static inline device_status device_await_decision(const device_job *, device_job *)
 {
   return 0;
 }
@@ -74,9 +75,8 @@ template <class Start>
 static inline device_status device_branch(const device_job *job, device_decision decision,
                                           unsigned branches, Start start)
 {
-  const device_status status = device_await_decision(job);
   device_job inner = device_branch_job(job);
-  inner.stream = job->stream;
+  const device_status status = device_await_decision(job, &inner);
   return status || *decision.number >= branches ? status : start(*decision.number, &inner);
 }
 
