@@ -80,7 +80,8 @@ static const way schedule[] = {IN_PLACE, COUNTED, AWAY,    STILL, SHORTS,   PAIR
 
 enum { SCHEDULE = sizeof schedule / sizeof *schedule };
 
-/* What a lane has on the host, and the same on the device. `to` is the last one that comes back. */
+/* What a lane has on the host, and the same on the device. Arrays follow one another, so most are
+ * only aligned to their elements. */
 typedef struct arrays {
   uint32_t offsets[SEGMENTS + 1], values[SMALL];
   uint64_t keys[SMALL];
