@@ -198,6 +198,7 @@ check_device() {
 # Without graphs, which the sanitizers do not understand: they look at what is copied before it has
 # been computed, and know nothing of the memory that a conditional node reads. A build with
 # -DCMAKE_CUDA_FLAGS=-DRECSORT_DECIDES_ON_HOST has no such nodes, but runs their kernels.
+# Rows: PROGRAM;MOST-RECORDS;TESTS.
 sanitized='device-check;20000;* pairs-check;20000;* device-check;300001;starts_* pairs-check;3000000;leaves_*'
 start_sanitizer() { # TOOL PROGRAM MOST TESTS LOG
   status=0
