@@ -59,9 +59,8 @@ typedef struct device_buffers {
   void *indices[2];
   void *extra;
   uint64_t extra_bytes;
-  const void *input; /* without a mailbox: the keys, in place of keys[0], at a multiple of
-                      * DEVICE_INPUT_ALIGNMENT; the sort does not change them. NULL: they are in
-                      * keys[0] */
+  const void *input; /* without a mailbox: the keys, in place of keys[0]; the sort does not change
+                      * them. NULL: they are in keys[0] */
 } device_buffers;
 
 static inline const void *device_input(const device_buffers *buffers)
@@ -69,7 +68,7 @@ static inline const void *device_input(const device_buffers *buffers)
   return buffers->input ? buffers->input : buffers->keys[0];
 }
 
-enum { DEVICE_ALIGNMENT = 256, DEVICE_INPUT_ALIGNMENT = 16 };
+enum { DEVICE_ALIGNMENT = 256, DEVICE_INPUT_ALIGNMENT = 16 /* of device_buffers.input */ };
 
 static inline uint64_t device_aligned(uint64_t bytes)
 {
