@@ -190,7 +190,7 @@ static recsort_status check_job(const recsort_device_sorter *sorter, const recso
     const recsort_device_array moved = {job->records, job->sorted, record_size};
     status = check_array(sorter, job, &moved, "sorted", 0, error);
   }
-  if (!status && job->head)
+  if (!status && head_of(job))
     status = check_version(sorter, MINOR_WITH_HEAD, "always sorts all records", error);
   if (!status && job->columns)
     status = check_version(sorter, MINOR_WITH_COLUMNS, "reads no columns", error);

@@ -4,12 +4,14 @@
 # machine, every check and the medians.
 #   --build DIR      use what is built there, here or elsewhere; else it is built, with nvcc
 #   --packages DIR   Debian packages that are not installed, unpacked by dpkg -x; repeatable
-#   --only STEP      conformance, files, sanitizers, benchmark (data on the device), merges (sorted
-#                    runs), records (data of the host), verify (what it costs to check
-#                    results) or large; repeatable; else all but large, which sorts more than 2^32
-#                    pairs in every way, and as many records of one byte in the host's memory, of
-#                    which it takes up to 100 GiB
+#   --only STEP      conformance, files, sanitizers, device (tests of records and pairs in its memory),
+#                    device-sanitizers (the same with few), soak (100,000 frames of such sorts),
+#                    benchmark (data on the device), merges (sorted runs), records (data of the
+#                    host), verify (what it costs to check results) or large; repeatable; else all
+#                    but large, which sorts more than 2^32 pairs in every way, and as many records of
+#                    one byte in the host's memory, of which it takes up to 100 GiB
 #   --quick          the benchmark in its short form
+#   --name NAME      write GPU-NAME.txt
 #   --output DIR     in place of tools/results
 #   --append         add to the text that is there
 #   --collect DIR    only copy what these steps need of a build, and its libraries, to DIR; then, on
@@ -18,21 +20,22 @@
 set -eu
 
 source=$(cd "$(dirname "$0")/.." && pwd)
-build='' packages='' only='' quick='' append='' collect='' failed=0
+build='' packages='' only='' quick='' name='' append='' collect='' failed=0
 output=$source/tools/results
 
 fail() { echo "gpu-check.sh: $*" >&2; exit 2; }
-usage() { sed -n '2,17s/^# \{0,1\}//p' "$0"; exit "$1"; }
+usage() { sed -n '2,19s/^# \{0,1\}//p' "$0"; exit "$1"; }
 folder() { (cd "$1" 2> /dev/null && pwd) || fail "$1 is no folder"; }
 
 while [ $# -gt 0 ]; do
   case $1 in
-    --build | --packages | --only | --output | --collect) [ $# -gt 1 ] || usage 2 >&2 ;;
+    --build | --packages | --only | --name | --output | --collect) [ $# -gt 1 ] || usage 2 >&2 ;;
   esac
   case $1 in
     --build) build=$(folder "$2"); shift ;;
     --packages) packages="$packages $(folder "$2")"; shift ;;
     --only) only="$only $2"; shift ;;
+    --name) name=-$2; shift ;;
     --output) mkdir -p "$2"; output=$(folder "$2"); shift ;;
     --collect) mkdir -p "$2"; collect=$(folder "$2"); shift ;;
     --quick) quick=--quick ;;
@@ -43,7 +46,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 for step in $only; do
-  case $step in conformance | files | sanitizers | benchmark | merges | records | verify | large) ;; *) usage 2 >&2 ;; esac
+  case $step in conformance | files | sanitizers | device | device-sanitizers | soak | benchmark | merges | records | verify | large) ;; *) usage 2 >&2 ;; esac
 done
 wanted() { case " ${only:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
 
@@ -69,7 +72,7 @@ use_packages() {
 build_here() {
   command -v nvcc > /dev/null || fail "there is no nvcc; give a build by --build"
   cmake -S "$source" -B "$source/build-gpu" -DCMAKE_BUILD_TYPE=Release >&2
-  cmake --build "$source/build-gpu" --parallel --target all gpu-bench verify-cost >&2
+  cmake --build "$source/build-gpu" --parallel --target all gpu-bench verify-cost device-check pairs-check device-soak >&2
   build=$source/build-gpu
 }
 
@@ -79,20 +82,34 @@ export PATH="$PATH:/usr/local/cuda/bin"
 LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
 export OMP_WAIT_POLICY=passive # several programs run at the same time
-programs='tests/conformance/conformance tools/recsort tools/recgen tools/recbench/recbench
-  tools/recbench/recbench-sorts
-  plugins/cuda/bench/gpu-bench plugins/cuda/bench/verify-cost tests/large/many_records'
+device_programs='plugins/cuda/bench/device-check plugins/cuda/bench/pairs-check plugins/cuda/bench/device-soak'
+programs=$device_programs
+for step in ${only:-all}; do
+  case $step in
+    device | device-sanitizers | soak) ;;
+    *) programs="$device_programs tests/conformance/conformance tools/recsort tools/recgen
+      tools/recbench/recbench tools/recbench/recbench-sorts plugins/cuda/bench/gpu-bench
+      plugins/cuda/bench/verify-cost tests/large/many_records" ;;
+  esac
+done
 for program in $programs; do
   [ -x "$build/$program" ] || fail "$build/$program is not there"
 done
 
+describe_build() {
+  cat "$build/commit" 2> /dev/null && return
+  flags=$(sed -n 's/^CMAKE_CUDA_FLAGS:[A-Z]*=//p' "$build/CMakeCache.txt")
+  echo "$(git -C "$source" describe --always --dirty)${flags:+, built with $flags}"
+}
+
 # Copies the programs, and the libraries that are not part of a base system.
 collect_into() { # DIR
+  describe_build > "$1/commit"
   (cd "$build" && tar -chf - core/librecsort.so* plugins/cuda/librecsort_cuda.so $programs) |
     tar -xf - -C "$1"
   mkdir -p "$1/packages/usr/lib"
   for program in $programs; do ldd "$build/$program" 2> /dev/null || true; done |
-    awk '/ => / && $1 ~ /^lib(yaml|cjson|gomp|omp|xxhash|cub-of-headers)/ { print $3 }' | sort -u |
+    awk '/ => / && $1 ~ /^lib(yaml|cmocka|cjson|gomp|omp|xxhash|cub-of-headers)/ { print $3 }' | sort -u |
     xargs -I @ cp -L @ "$1/packages/usr/lib"
 }
 if [ -n "$collect" ]; then collect_into "$collect"; exit 0; fi
@@ -112,6 +129,7 @@ describe_machine() {
   say "CPU      $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $(nproc) processors"
   say "kernel   $(uname -sr)"
   say "compiler $(nvcc --version 2> /dev/null | tail -n 1 || echo unknown)"
+  say "commit   $(describe_build)"
   say "date     $(date -u +%Y-%m-%dT%H:%M:%SZ)"
 }
 
@@ -169,6 +187,51 @@ check_sanitizers() {
   done
 }
 
+check_device() {
+  for program in device-check pairs-check; do
+    status=0
+    "$build/plugins/cuda/bench/$program" > "$work/log" 2>&1 || status=$?
+    judge "$program" "$status" "$work/log"
+  done
+}
+
+# Without graphs, which the sanitizers do not understand: they look at what is copied before it has
+# been computed, and know nothing of the memory that a conditional node reads. A build with
+# -DCMAKE_CUDA_FLAGS=-DRECSORT_DECIDES_ON_HOST has no such nodes, but runs their kernels.
+# Rows: PROGRAM;MOST-RECORDS;TESTS.
+sanitized='device-check;20000;* pairs-check;20000;* device-check;300001;starts_* pairs-check;3000000;leaves_*'
+start_sanitizer() { # TOOL PROGRAM MOST TESTS LOG
+  status=0
+  RECSORT_TEST_STREAM=1 RECSORT_TEST_MOST=$3 RECSORT_TEST_ONLY=$4 timeout 210 \
+    compute-sanitizer --tool "$1" --error-exitcode 9 "$build/plugins/cuda/bench/$2" > "$5" 2>&1 || status=$?
+  echo "$status" > "$5.status"
+}
+check_device_sanitizers() {
+  set -f
+  for tool in memcheck racecheck initcheck synccheck; do
+    for row in $sanitized; do
+      IFS=';'
+      start_sanitizer "$tool" $row "$work/$tool-$row.log" &
+      unset IFS
+    done
+  done
+  wait
+  for tool in memcheck racecheck initcheck synccheck; do
+    for row in $sanitized; do
+      log="$work/$tool-$row.log"
+      judge "$tool of $row" "$(cat "$log.status")" "$log"
+    done
+  done
+  set +f
+}
+
+check_soak() {
+  status=0
+  "$build/plugins/cuda/bench/device-soak" 100000 > "$work/log" 2>&1 || status=$?
+  tee -a "$work/text" < "$work/log"
+  judge soak "$status" "$work/log"
+}
+
 # Records of one byte: the permutation, and the sorted records.
 check_many() { # COUNT
   status=0
@@ -210,11 +273,13 @@ measure_records() {
 slug=$(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null | head -n 1 |
   tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9][^a-z0-9]*/-/g')
 [ -n "$slug" ] || fail "nvidia-smi finds no GPU"
-names=$(algorithms)
-[ -n "$names" ] || fail "$("$build/tools/recsort" --list-plugins | sed -n '/^cuda/,/refused/p')"
+if wanted conformance || wanted files; then
+  names=$(algorithms)
+  [ -n "$names" ] || fail "$("$build/tools/recsort" --list-plugins | sed -n '/^cuda/,/refused/p')"
+fi
 describe_machine
-for step in conformance files sanitizers; do
-  if wanted $step; then check_$step; fi
+for step in conformance files sanitizers device device-sanitizers soak; do
+  if wanted $step; then check_$(echo $step | tr - _); fi
 done
 # Unquoted: it may be empty.
 if wanted benchmark; then run_bench $quick; fi
@@ -236,8 +301,8 @@ case $only in
     ;;
 esac
 
-[ -z "$append" ] || [ ! -e "$output/$slug.txt" ] || cat "$output/$slug.txt" > "$work/before"
+[ -z "$append" ] || [ ! -e "$output/$slug$name.txt" ] || cat "$output/$slug$name.txt" > "$work/before"
 touch "$work/before"
-cat "$work/before" "$work/text" > "$output/$slug.txt"
-echo "wrote $output/$slug.txt"
+cat "$work/before" "$work/text" > "$output/$slug$name.txt"
+echo "wrote $output/$slug$name.txt"
 exit $failed

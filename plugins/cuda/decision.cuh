@@ -29,22 +29,39 @@ static inline device_job device_branch_job(const device_job *job)
   return inner;
 }
 
-#if !defined __CUDACC__
+#if !defined __CUDACC__ || defined RECSORT_DECIDES_ON_HOST
 
-/* In the emulator kernels have run when their launch returns, so the number is known then. */
+/* In the emulator kernels have run when their launch returns, so the number is known then. Built
+ * for sanitizers, which do not understand such graphs, the host waits for it. */
 struct device_decision {
   uint32_t *number;
 };
+
+#ifdef __CUDACC__
+#define DEVICE_NUMBERS static __managed__
+static inline device_status device_await_decision(const device_job *job, device_job *inner)
+{
+  inner->stream = job->stream;
+  return (device_status)cudaStreamSynchronize((cudaStream_t)job->stream);
+}
+#else
+#define DEVICE_NUMBERS static thread_local
+static inline device_status device_await_decision(const device_job *, device_job *)
+{
+  return 0;
+}
+#endif
 
 static inline bool device_can_decide(const device_job *job)
 {
   return job->branches[0] != NULL;
 }
 
+DEVICE_NUMBERS uint32_t device_numbers[2]; /* the second one is of branches of branches */
+
 static inline device_status device_begin_decision(const device_job *job, device_decision *decision)
 {
-  static uint32_t numbers[2]; /* of a branch too */
-  decision->number = &numbers[job->branches[1] == NULL];
+  decision->number = &device_numbers[job->branches[1] == NULL];
   *decision->number = 0;
   return 0;
 }
@@ -58,8 +75,9 @@ template <class Start>
 static inline device_status device_branch(const device_job *job, device_decision decision,
                                           unsigned branches, Start start)
 {
-  const device_job inner = device_branch_job(job);
-  return *decision.number < branches ? start(*decision.number, &inner) : 0;
+  device_job inner = device_branch_job(job);
+  const device_status status = device_await_decision(job, &inner);
+  return status || *decision.number >= branches ? status : start(*decision.number, &inner);
 }
 
 #elif CUDART_VERSION < 13000 /* the calls below had other parameters */

@@ -19,13 +19,23 @@ static atomic_int lost_code;
 
 /* ---- Errors ---- */
 
+/* Waits for the device. While a stream is being captured that is not allowed, which does not tell
+ * that the device is lost. */
+static bool is_alive(void)
+{
+  const cudaError_t code = cudaDeviceSynchronize();
+  const bool forbidden =
+      code >= cudaErrorStreamCaptureUnsupported && code <= cudaErrorStreamCaptureWrongThread;
+  (void)cudaGetLastError(); /* otherwise the next launch would seem to have failed */
+  return code == cudaSuccess || forbidden;
+}
+
 recsort_plugin_status runtime_judge(int code, const char *call, recsort_plugin_error *error)
 {
   if (code == cudaSuccess) return RECSORT_PLUGIN_OK;
   (void)snprintf(error->text, sizeof error->text, "%s failed: %s (error %d)", call,
                  cudaGetErrorString((cudaError_t)code), code);
-  (void)cudaGetLastError(); /* otherwise the next launch would seem to have failed */
-  if (cudaDeviceSynchronize() == cudaSuccess)
+  if (is_alive())
     return code == cudaErrorMemoryAllocation ? RECSORT_PLUGIN_OUT_OF_MEMORY : RECSORT_PLUGIN_FAILED;
   atomic_store(&lost_code, code);
   return RECSORT_PLUGIN_LOST;

@@ -203,14 +203,10 @@ DEVICE_INLINE void sort_by(const tile &mine, const digit &by)
   __syncthreads();
 }
 
-/* The bits of a plane in which not all keys agree. By all threads; two barriers. If it returns any,
- * the next call must come after another barrier. */
-DEVICE_INLINE uint32_t varied_bits(const tile &mine, const uint32_t *plane)
+/* The bits of a plane in which not all keys agree; `varied` is 0. By all threads; one barrier. */
+DEVICE_INLINE uint32_t varied_bits(const tile &mine, const uint32_t *plane, uint32_t *varied)
 {
-  DEVICE_SHARED_ARRAY(uint32_t, varied, 1);
   uint32_t bits = 0;
-  if (threadIdx.x == 0) *varied = 0;
-  __syncthreads();
   for (uint32_t i = threadIdx.x; i < mine.count; i += blockDim.x)
     bits |= plane[i] ^ plane[0];
   if (bits) (void)device_or32(varied, bits);
@@ -234,9 +230,13 @@ DEVICE_INLINE void begin_order(const tile &mine)
 /* Skips digits in which all keys agree. By all threads. */
 DEVICE_INLINE void order_by_keys(const tile &mine)
 {
+  enum { MOST_WORDS = 4 }; /* each has its own, so that none is set while threads read another */
+  DEVICE_SHARED_ARRAY(uint32_t, all_varied, MOST_WORDS);
+  if (threadIdx.x < MOST_WORDS) all_varied[threadIdx.x] = 0;
+  __syncthreads();
   for (uint32_t w = 0; w < mine.words; w++) {
     const uint32_t *const plane = mine.keys + w * mine.size;
-    const uint32_t varied = varied_bits(mine, plane);
+    const uint32_t varied = varied_bits(mine, plane, &all_varied[w]);
     for (uint32_t shift = 0; shift < 32; shift += DIGIT_BITS)
       if (varied >> shift & (DIGITS - 1)) sort_by(mine, {plane, shift});
   }

@@ -103,7 +103,7 @@ static inline const void *device_input(const device_buffers *buffers)
   return buffers->input ? buffers->input : buffers->keys[0];
 }
 
-enum { DEVICE_ALIGNMENT = 256 };
+enum { DEVICE_ALIGNMENT = 256, DEVICE_INPUT_ALIGNMENT = 16 /* of device_buffers.input */ };
 
 static inline uint64_t device_aligned(uint64_t bytes)
 {

@@ -3,7 +3,7 @@
  * memory: it neither waits nor allocates, so the stream may be captured.
  *
  *   encode   codes of the keys, whose order is that of unsigned integers, of as few bits as are
- *            compared; unless the keys are such codes
+ *            compared; unless the keys are such codes, and the sort can read them where they are
  *   sort     by the job's algorithm, which gets no mailbox and so does not wait. If the stream is
  *            being captured, the device may decide what is to be done. It numbers the keys itself,
  *            as equal ones differ by their numbers; so values do not move along
@@ -184,10 +184,11 @@ static device_status start_finish(void *context, void *stream)
   return (device_status)s->status;
 }
 
-/* True if the keys are their own codes: nothing is encoded. */
+/* True if the keys are their own codes, where a sort can read them: nothing is encoded. */
 static bool are_codes(const recsort_plugin_device_pairs_job *job)
 {
-  return job->kind == RECSORT_KEY_UNSIGNED && !(job->flags & RECSORT_KEY_DESCENDING) &&
+  return (uintptr_t)job->keys_in % DEVICE_INPUT_ALIGNMENT == 0 &&
+         job->kind == RECSORT_KEY_UNSIGNED && !(job->flags & RECSORT_KEY_DESCENDING) &&
          job->bits == job->key_width;
 }
 

@@ -4,6 +4,8 @@
 #ifndef RS_TEST_DEVICE_MEMORY_H
 #define RS_TEST_DEVICE_MEMORY_H
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef RS_REAL_GPU
@@ -11,6 +13,20 @@
 #endif
 
 static cudaStream_t stream;
+
+/* With a number in the environment at most so many records, for tools that are slow. */
+static size_t at_most(size_t count)
+{
+  const char *const text = getenv("RECSORT_TEST_MOST");
+  const size_t most = text ? strtoul(text, NULL, 10) : count;
+  return most < count ? most : count;
+}
+
+/* A pattern in the environment chooses tests, for the same. */
+static void choose_tests(void)
+{
+  cmocka_set_test_filter(getenv("RECSORT_TEST_ONLY"));
+}
 
 static void *make(size_t size)
 {
@@ -25,6 +41,43 @@ static void drop(void *memory)
 }
 
 #ifdef RS_REAL_GPU
+/* Not with a variable in the environment, for sanitizers: they do not understand graphs. */
+static bool captures(void)
+{
+  return !getenv("RECSORT_TEST_STREAM");
+}
+
+/* What is called between the first two is captured in a graph; if nothing is captured, that is
+ * NULL, and the calls have run. */
+static void begin_capture(void)
+{
+  if (captures())
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+}
+
+static cudaGraphExec_t end_capture(void)
+{
+  cudaGraphExec_t made = NULL;
+  cudaGraph_t graph;
+  if (!captures()) return NULL;
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  assert_int_equal(cudaGraphInstantiate(&made, graph, 0), cudaSuccess);
+  assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+  return made;
+}
+
+/* Waits until it has run. */
+static void replay(cudaGraphExec_t graph)
+{
+  if (graph) assert_int_equal(cudaGraphLaunch(graph, stream), cudaSuccess);
+  assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+}
+
+static void drop_graph(cudaGraphExec_t graph)
+{
+  if (graph) assert_int_equal(cudaGraphExecDestroy(graph), cudaSuccess);
+}
+
 /* cudaMemcpy may return before the data has arrived, and `stream` does not wait for it. */
 static void put(void *to, const void *from, size_t size)
 {

@@ -90,8 +90,8 @@ standin_state standin_look(void)
 __attribute__((constructor)) static void read_plan(void)
 {
   const char *at = getenv("STANDIN_PLAN");
-  long *const members[] = {&plan.fail_at, &plan.code,   &plan.sticky,    &plan.memory,
-                           &plan.devices, &plan.driver, &plan.capability};
+  long *const members[] = {&plan.fail_at, &plan.code,   &plan.sticky,     &plan.memory,
+                           &plan.devices, &plan.driver, &plan.capability, &plan.capturing};
   for (size_t i = 0; at && i < sizeof members / sizeof *members; i++) {
     char *end;
     *members[i] = strtol(at, &end, 10);
@@ -244,6 +244,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 cudaError_t cudaDeviceSynchronize(void)
 {
   WORK(cudaErrorLaunchFailure);
+  if (plan.capturing) return fail(cudaErrorStreamCaptureUnsupported);
   state.waits++;
   return cudaSuccess;
 }
@@ -413,6 +414,7 @@ static cudaError_t add_block(void **memory, size_t size, bool pinned)
   allocated += pinned ? 0 : size;
   if ((long)allocated > state.most) state.most = (long)allocated;
   state.blocks++;
+  state.allocations++;
   *memory = made;
   return cudaSuccess;
 }

@@ -25,13 +25,15 @@ typedef struct standin_plan {
   long devices;    /* number of devices, less one */
   long driver;     /* 0: new enough; 1: no driver; otherwise the version of an old one */
   long capability; /* 0: 90 */
+  long capturing;  /* not 0: a stream is being captured, so the device cannot be waited for */
 } standin_plan;
 
 typedef struct standin_state {
   long calls;
-  long blocks;  /* blocks of device or pinned memory that were not freed */
-  long streams; /* streams that were not destroyed */
-  long most;    /* the most bytes of device memory at a time */
+  long blocks;      /* blocks of device or pinned memory that were not freed */
+  long allocations; /* how many were made */
+  long streams;     /* streams that were not destroyed */
+  long most;        /* the most bytes of device memory at a time */
   long launches;
   long waits;      /* for a stream or the device */
   long misuses;    /* copies outside device or pinned memory, wrong frees, changed sources, pushed

@@ -13,8 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "recsort/device.h"
+#include "recsort/device_pairs.h"
 #include "support/columns.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
@@ -34,11 +37,9 @@ enum { GUARD = 64, POISON = 0xa5 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/* With a variable in the environment fewer, for tools that are slow. */
 static size_t most(void)
 {
-  enum { FEW = 20000 };
-  return (size_t)MOST > FEW && getenv("RECSORT_TEST_FEW") ? FEW : MOST;
+  return at_most(MOST);
 }
 
 /* ---- Records ---- */
@@ -95,8 +96,7 @@ static void fill(unsigned kind, unsigned char *records, size_t count, uint64_t *
   const size_t size = kinds[kind].size;
   const arrangement as = arrange(random);
   const uint64_t domain = 2 + random_below(random, 2) * count + random_below(random, count + 1);
-  for (size_t i = 0; i < count * size; i++)
-    records[i] = (unsigned char)next_random(random);
+  fill_random(records, count * size, random);
   for (size_t i = 0; i < count; i++) {
     unsigned char *const record = records + i * size;
     const uint64_t place = (as.descends ? count - 1 - i : i) * domain / count;
@@ -213,8 +213,7 @@ static both make_both(size_t count, size_t element, size_t offset, uint64_t *ran
   both made = {malloc(count * element + GUARD), make(count * element + GUARD + 16), count * element,
                element};
   assert_non_null(made.host);
-  for (size_t i = 0; i < made.size; i++)
-    made.host[i] = (unsigned char)next_random(random);
+  fill_random(made.host, made.size, random);
   memset(made.host + made.size, POISON, GUARD);
   made.device += offset;
   put(made.device, made.host, made.size + GUARD);
@@ -266,16 +265,11 @@ static void enqueue(recsort_device_sorter *sorter, recsort_device_job job)
   job.struct_size = sizeof job;
   job.stream = stream;
 #ifdef RS_REAL_GPU
-  cudaGraph_t graph;
-  cudaGraphExec_t replay;
-  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  begin_capture();
   if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
-  assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
-  assert_int_equal(cudaGraphLaunch(replay, stream), cudaSuccess);
-  assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-  assert_int_equal(cudaGraphExecDestroy(replay), cudaSuccess);
-  assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+  const cudaGraphExec_t graph = end_capture();
+  replay(graph);
+  drop_graph(graph);
 #else
   const standin_state before = standin_look();
   const unsigned depth = standin_depth();
@@ -283,6 +277,7 @@ static void enqueue(recsort_device_sorter *sorter, recsort_device_job job)
   const standin_state after = standin_look();
   assert_int_equal(after.waits, before.waits);
   assert_int_equal(after.blocks, before.blocks);
+  assert_int_equal(after.allocations, before.allocations);
   assert_int_equal(after.streams, before.streams);
   assert_int_equal(after.misuses, before.misuses);
   assert_int_equal(standin_depth(), depth);
@@ -522,12 +517,12 @@ static void finds_the_first_records(void **state)
 /* From 2^23 records on, sorts of the host's records ask the host whether they are in order. */
 static void many_records_ask_no_host(void **state)
 {
-  enum { MANY = 9000001 };
+  const size_t many = at_most(9000001);
   uint64_t random = 8;
   recsort_device_sorter *const sorter =
-      create(kinds[4].yaml, (recsort_device_limits){.most_records = MANY, .most_in_place = 32});
+      create(kinds[4].yaml, (recsort_device_limits){.most_records = many, .most_in_place = 32});
   (void)state;
-  check_count(4, MANY, 32, 0, sorter, &random);
+  check_count(4, many, 32, 0, sorter, &random);
   recsort_device_sorter_destroy(sorter);
 }
 #endif
@@ -1223,21 +1218,20 @@ static void points_are_read_by_the_device(void **state)
       recsort_device_sorter_set_parameter(sorter, "other", &other, 1, &error))
     fail_msg("%s", error.text);
 #ifdef RS_REAL_GPU
-  cudaGraph_t graph;
-  cudaGraphExec_t replay;
-  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-  if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
-  assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
+  begin_capture();
+  if (captures() && recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+  const cudaGraphExec_t graph = end_capture();
 #endif
   for (int p = 0; p < POINTS; p++) {
     const double point[] = {p == 4 ? 1e300 : 5 * p, p == 5 ? (double)NAN : 20 - 3 * p};
     put(eye, point, sizeof point);
 #ifdef RS_REAL_GPU
-    assert_int_equal(cudaGraphLaunch(replay, stream), cudaSuccess);
-#else
-    if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+    if (graph)
+      replay(graph);
+    else
 #endif
+        if (recsort_device_sort(sorter, &job, &error))
+      fail_msg("%s", error.text);
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
     find_by_points((const float *)(const void *)records.host, COUNT, point, other, expected);
     expect_permutation(&order, expected);
@@ -1249,8 +1243,7 @@ static void points_are_read_by_the_device(void **state)
   find_by_points((const float *)(const void *)records.host, COUNT, fixed, other, expected);
   expect_permutation(&order, expected);
 #ifdef RS_REAL_GPU
-  assert_int_equal(cudaGraphExecDestroy(replay), cudaSuccess);
-  assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+  drop_graph(graph);
 #endif
   drop(eye);
   drop_both(&records, 0);
@@ -1371,8 +1364,148 @@ static void any_context_will_do(void **state)
   recsort_device_sorter_destroy(primary);
 }
 
-#ifndef RS_REAL_GPU
 /* ---- Failures ---- */
+
+/* Sorts of records and of pairs, of which the device may not survive the first. */
+typedef struct last_sorts {
+  recsort_device_sorter *sorter;
+  recsort_device_pairs *pairs;
+  recsort_device_job job;
+  recsort_device_pairs_job pairs_job;
+  unsigned char *memory, *workspace;
+} last_sorts;
+
+enum { LAST_COUNT = 600, LAST_WORKSPACE = 1 << 20 };
+
+static last_sorts open_last_sorts(void)
+{
+  last_sorts s = {.memory = make(LAST_COUNT * sizeof(uint64_t)), .workspace = make(LAST_WORKSPACE)};
+  unsigned char keys[LAST_COUNT * sizeof(uint64_t)];
+  uint64_t random = 15;
+  fill_random(keys, sizeof keys, &random);
+  put(s.memory, keys, sizeof keys);
+  s.sorter = create(kinds[4].yaml, (recsort_device_limits){.most_records = LAST_COUNT,
+                                                           .most_in_place = sizeof(uint64_t)});
+  assert_int_equal(recsort_device_pairs_create(NULL, &s.pairs, NULL), RECSORT_OK);
+  s.job = (recsort_device_job){.struct_size = sizeof s.job,
+                               .stream = stream,
+                               .count = LAST_COUNT,
+                               .records = s.memory,
+                               .sorted = s.memory};
+  s.pairs_job = (recsort_device_pairs_job){.struct_size = sizeof s.pairs_job,
+                                           .stream = stream,
+                                           .count = LAST_COUNT,
+                                           .type = RECSORT_INT64,
+                                           .keys_in = s.memory,
+                                           .keys_out = s.memory};
+  return s;
+}
+
+static recsort_status sort_last(const last_sorts *s, bool pairs, recsort_error *error)
+{
+  return pairs ? recsort_device_pairs_sort(s->pairs, &s->pairs_job, s->workspace, LAST_WORKSPACE,
+                                           error)
+               : recsort_device_sort(s->sorter, &s->job, error);
+}
+
+static void close_last_sorts(const last_sorts *s)
+{
+  recsort_device_sorter_destroy(s->sorter);
+  recsort_device_pairs_destroy(s->pairs);
+}
+
+/* While a capture is spoilt, each sort is an error. Then the device works as before: it was not
+ * lost. */
+static void spoilt_captures_are_errors(void **state)
+{
+  (void)state;
+#ifdef RS_REAL_GPU
+  if (!captures()) skip();
+#endif
+  last_sorts s = open_last_sorts();
+#ifdef RS_REAL_GPU
+  for (int pairs = 0; pairs < 2; pairs++) {
+    cudaGraph_t graph;
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    assert_int_not_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    REFUSED(sort_last(&s, pairs, &error), RECSORT_DEVICE_ERROR);
+    assert_int_not_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    (void)cudaGetLastError();
+#else
+  unsigned errors = 0;
+  for (long call = 2; call < 60; call++) {
+    const bool pairs = call % 2;
+    recsort_error error = {0};
+    standin_begin((standin_plan){
+        .fail_at = call / 2, .code = cudaErrorStreamCaptureInvalidated, .capturing = 1});
+    const recsort_status status = sort_last(&s, pairs, &error);
+    assert_true(status == RECSORT_OK || status == RECSORT_DEVICE_ERROR);
+    errors += status != RECSORT_OK;
+    begin();
+#endif
+    assert_int_equal(sort_last(&s, pairs, NULL), RECSORT_OK);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    recsort_device_sorter_destroy(
+        create(kinds[4].yaml, (recsort_device_limits){.most_records = 1})); /* not refused */
+  }
+#ifndef RS_REAL_GPU
+  assert_in_range(errors, 10, 50);
+#endif
+  close_last_sorts(&s);
+  drop(s.memory);
+  drop(s.workspace);
+}
+
+/* Loses the device in a sort; from then on everything is refused. */
+static void lose_the_device(long call, bool pairs)
+{
+  last_sorts s = open_last_sorts();
+  recsort_device_sorter *none = NULL;
+  recsort_error refusal = {0};
+#ifdef RS_REAL_GPU
+  (void)call;
+  s.job.records = (void *)512; /* no memory of the device */
+  assert_int_equal(sort_last(&s, pairs, NULL), RECSORT_OK);
+  assert_int_not_equal(cudaStreamSynchronize(stream), cudaSuccess);
+#else
+  standin_begin((standin_plan){.fail_at = call, .sticky = 1, .code = cudaErrorIllegalAddress});
+#endif
+  REFUSED(sort_last(&s, pairs, &error), RECSORT_DEVICE_ERROR);
+  REFUSED(sort_last(&s, !pairs, &error), RECSORT_DEVICE_ERROR);
+  assert_int_equal(
+      try_create(kinds[4].yaml, NULL, (recsort_device_limits){.most_records = 1}, &none, &refusal),
+      RECSORT_PLUGIN_ERROR);
+  if (!strstr(refusal.text, "the CUDA device failed earlier in this process: an illegal memory"))
+    fail_msg("%s", refusal.text);
+  close_last_sorts(&s);
+}
+
+#ifdef RS_REAL_GPU
+/* The last test. */
+static void lost_devices_are_reported(void **state)
+{
+  (void)state;
+  if (!captures()) skip(); /* it is an error on purpose */
+  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  lose_the_device(0, false);
+}
+#else
+/* Each call loses it in turn, in a process of its own. */
+static void lost_devices_are_reported(void **state)
+{
+  (void)state;
+  for (long call = 1; call <= 8; call++) {
+    int status = 0;
+    (void)fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+      lose_the_device(call / 2 + 1, call % 2);
+      _exit(0);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+}
 
 /* Each call of the runtime fails in turn: an error and no leak, and the next sort works. */
 static void survives_failing_calls(void **state)
@@ -1456,9 +1589,12 @@ int main(void)
       cmocka_unit_test_setup_teardown(wrong_points_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(first_records_by_distance, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(any_context_will_do, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(spoilt_captures_are_errors, open_stream, close_stream),
 #ifdef RS_REAL_GPU
       cmocka_unit_test_setup_teardown(many_records_ask_no_host, open_stream, close_stream),
+      cmocka_unit_test(lost_devices_are_reported),
 #else
+      cmocka_unit_test_setup_teardown(lost_devices_are_reported, open_stream, close_stream),
       cmocka_unit_test(survives_failing_calls),
       cmocka_unit_test(no_device_is_explained),
 #endif
@@ -1466,7 +1602,6 @@ int main(void)
 #ifndef RS_REAL_GPU
   if (setenv("RECSORT_PLUGIN_PATH", RS_CUDA_PLUGIN, 1)) return 2;
 #endif
-  /* A pattern in the environment chooses tests, for tools that are slow. */
-  cmocka_set_test_filter(getenv("RECSORT_TEST_ONLY"));
+  choose_tests();
   return cmocka_run_group_tests_name("resident", tests, NULL, NULL);
 }

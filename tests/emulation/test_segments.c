@@ -420,6 +420,24 @@ static void suits_short_segments(void **state)
 
 /* ---- Faults ---- */
 
+/* All keys but one are the same: only one thread sees that a digit varies. */
+static bool check_lone(unsigned kind, emulator_order order)
+{
+  enum { COUNT = 400, LONE = 333 };
+  static const shape one = {COUNT, COUNT, COUNT, 0, 0, 0, 0};
+  uint64_t random = 6;
+  trial *const t = make_trial(&one, kind, &random);
+  for (uint64_t i = 0; i < COUNT; i++) {
+    t->ranks[i] = i != LONE;
+    kinds[kind].put(t->records + i * kinds[kind].size, t->ranks[i]);
+  }
+  find_expected(t, 1);
+  emulator_set_order(order, 1);
+  const bool right = run_trial(t, true);
+  free_trial(t);
+  return right;
+}
+
 /* Shapes of every way, in every order. */
 static bool pass_cases(const void *context, unsigned patience)
 {
@@ -430,6 +448,11 @@ static bool pass_cases(const void *context, unsigned patience)
     for (size_t s = 0; s < sizeof some / sizeof *some; s++) {
       (void)alarm(patience);
       if (!check_shape(&shapes[some[s]], round % KINDS, false, &random)) return false;
+    }
+  for (unsigned order = 0; order < EMULATOR_ORDERS; order++)
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+      (void)alarm(patience);
+      if (!check_lone(kind, (emulator_order)order)) return false;
     }
   (void)alarm(0);
   return true;

@@ -3,6 +3,7 @@
 #define RS_TEST_RANDOM_H
 
 #include <stdint.h>
+#include <string.h>
 
 /* splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014). */
 static inline uint64_t mix(uint64_t x)
@@ -20,6 +21,16 @@ static inline uint64_t next_random(uint64_t *state)
 static inline uint64_t random_below(uint64_t *state, uint64_t end)
 {
   return next_random(state) % end;
+}
+
+/* Eight bytes at a time: tests fill hundreds of megabytes. */
+static inline void fill_random(void *to, size_t size, uint64_t *state)
+{
+  unsigned char *const bytes = (unsigned char *)to;
+  for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+    const uint64_t random = next_random(state);
+    memcpy(bytes + i, &random, size - i < sizeof random ? size - i : sizeof random);
+  }
 }
 
 #endif
