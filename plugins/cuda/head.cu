@@ -22,7 +22,8 @@
 #include "gpu/device_head.h"
 
 #ifndef HEAD_LEAST
-#define HEAD_LEAST (1 << 16) /* fewer records are sorted faster */
+#define HEAD_LEAST (1 << 19) /* fewer records are sorted faster, */
+#define HEAD_MANY (1 << 21)  /* and below this number if more than a few are wanted */
 #endif
 
 namespace
@@ -33,7 +34,8 @@ enum {
   STRIP = 64,          /* columns of a block */
   MOST_STRIPS = 256,   /* blocks that an H200 runs at a time */
   LEAST_ROWS = 2,      /* of a group */
-  GROUPS_A_RECORD = 8, /* groups for each record that is wanted */
+  GROUPS_A_RECORD = 8, /* groups for each record that is wanted, */
+  GROUPS_IF_FEW = 64,  /* below HEAD_MANY */
   SLACK = 2,           /* narrow leaves up to so many times as many as are wanted */
   DIGIT_BITS = 8,
   DIGITS = 1 << DIGIT_BITS
@@ -63,7 +65,8 @@ DEVICE_INLINE pair pair_of(uint64_t word)
 
 struct matrix {
   uint64_t count; /* records */
-  uint64_t columns, rows;
+  uint64_t rows;
+  uint32_t columns;
 };
 
 /* Memory of the device: what the kernels pass on. */
@@ -78,27 +81,27 @@ struct read_args : record_source {
 };
 
 /* By how many columns a row is turned: a number of strips. */
-DEVICE_INLINE uint64_t turn_of(const matrix &shape, uint64_t row)
+DEVICE_INLINE uint32_t turn_of(const matrix &shape, uint64_t row)
 {
   uint32_t mixed = (uint32_t)row * 0x9e3779b9;
   mixed = (mixed ^ mixed >> 15) * 0x85ebca6b;
   mixed ^= mixed >> 13;
-  return ((uint64_t)mixed * (uint32_t)(shape.columns / STRIP) >> 32) * STRIP;
+  return (uint32_t)(device_product(mixed, shape.columns / STRIP) >> 32) * STRIP;
 }
 
 /* A column's record number `lane` in a row. */
-DEVICE_INLINE uint64_t record_at(const matrix &shape, uint64_t column, uint32_t lane, uint64_t row)
+DEVICE_INLINE uint64_t record_at(const matrix &shape, uint32_t column, uint32_t lane, uint64_t row)
 {
-  const uint64_t turned = column + turn_of(shape, row);
-  const uint64_t place = turned < shape.columns ? turned : turned - shape.columns;
-  return (row * shape.columns + place) * WIDE + lane;
+  const uint32_t turned = column + turn_of(shape, row);
+  const uint32_t place = turned < shape.columns ? turned : turned - shape.columns;
+  return row * shape.columns * WIDE + (place * WIDE + lane);
 }
 
 /* The inverse. */
-DEVICE_INLINE uint64_t column_of(const matrix &shape, uint64_t record)
+DEVICE_INLINE uint32_t column_of(const matrix &shape, uint64_t record)
 {
-  const uint64_t row = record / WIDE / shape.columns, turned = record / WIDE % shape.columns;
-  const uint64_t turn = turn_of(shape, row);
+  const uint64_t row = record / WIDE / shape.columns;
+  const uint32_t turned = (uint32_t)(record / WIDE % shape.columns), turn = turn_of(shape, row);
   return turned >= turn ? turned - turn : turned + shape.columns - turn;
 }
 
@@ -145,20 +148,26 @@ __global__ void __launch_bounds__(minima_args::max_threads,
   device_await_before();
   const matrix &shape = args.from.shape;
   const uint32_t lane = threadIdx.x % WIDE;
-  const uint64_t column = (uint64_t)blockIdx.x * STRIP + threadIdx.x / WIDE;
-  const uint64_t whole = shape.count / (shape.columns * WIDE);
+  const uint32_t column = blockIdx.x * STRIP + threadIdx.x / WIDE;
+  const uint64_t whole = shape.count / ((uint64_t)shape.columns * WIDE);
   uint64_t row = 0;
   first_seen best = {{{UINT64_MAX, UINT64_MAX}}, 0, false};
   bool valid = true;
-  for (; row + (BATCH - 1) < whole; row += BATCH) {
-    uint64_t words[BATCH];
+  const auto load_rows = [&](uint64_t first, uint64_t *words) {
     DEVICE_UNROLL
     for (uint32_t i = 0; i < BATCH; i++)
-      words[i] = load_word<How>(args.from, record_at(shape, column, lane, row + i));
+      words[i] = load_word<How>(args.from, record_at(shape, column, lane, first + i));
+  };
+  uint64_t words[BATCH] = {};
+  if (whole >= BATCH) load_rows(0, words);
+  for (; row + (BATCH - 1) < whole; row += BATCH) {
+    uint64_t next[BATCH] = {};
+    if (row + (2 * BATCH - 1) < whole) load_rows(row + BATCH, next);
     DEVICE_UNROLL
     for (uint32_t i = 0; i < BATCH; i++) {
       const uint64_t at = How < FIELDS ? 0 : record_at(shape, column, lane, row + i);
       note_less<How>(&best, key_with<How>(args.from, at, words[i], &valid), row + i);
+      words[i] = next[i];
     }
   }
   for (; row < shape.rows; row++) {
@@ -455,7 +464,7 @@ __global__ void __launch_bounds__(collect_args::max_threads)
   const uint64_t groups = *args.to.chosen_count;
   bool valid = true;
   for (uint64_t g = blockIdx.x; g < groups; g += gridDim.x) {
-    const uint64_t column = column_of(shape, args.to.chosen[g].words[0]);
+    const uint32_t column = column_of(shape, args.to.chosen[g].words[0]);
     for (uint64_t first = 0; first < shape.rows * WIDE; first += blockDim.x) {
       const uint64_t row = (first + threadIdx.x) / WIDE;
       const uint64_t at = record_at(shape, column, threadIdx.x % WIDE, row);
@@ -504,7 +513,7 @@ __global__ void __launch_bounds__(rank_args::max_threads)
 matrix shape_of(uint64_t count)
 {
   const uint64_t strips = plan_clamp(count / (LEAST_ROWS * STRIP * WIDE), 1, MOST_STRIPS);
-  return {count, strips * STRIP, plan_blocks(count, strips * STRIP * WIDE)};
+  return {count, plan_blocks(count, strips * STRIP * WIDE), (uint32_t)strips * STRIP};
 }
 
 /* Divides `memory`; returns how much. NULL: only adds up. */
@@ -557,7 +566,8 @@ device_status find(const device_head *job, const read_args &from, const workspac
 
 bool device_head_suits(uint64_t count, uint64_t head)
 {
-  return count >= HEAD_LEAST && head <= shape_of(count).columns / GROUPS_A_RECORD;
+  const uint32_t groups = count < HEAD_MANY ? GROUPS_IF_FEW : GROUPS_A_RECORD;
+  return count >= HEAD_LEAST && head <= shape_of(count).columns / groups;
 }
 
 uint64_t device_head_bytes(uint64_t count, uint64_t head)

@@ -217,12 +217,12 @@ static void reports_invalid_records(void **state)
 static void suits_few_of_many(void **state)
 {
   (void)state;
-  assert_false(device_head_suits(65535, 1));
-  assert_true(device_head_suits(65536, 512));
-  assert_false(device_head_suits(65536, 513));
-  assert_true(device_head_suits(1 << 24, 2048));
+  assert_false(device_head_suits((1 << 19) - 1, 1));
+  assert_true(device_head_suits(1 << 19, 256));
+  assert_false(device_head_suits((1 << 21) - 1, 257));
+  assert_true(device_head_suits(1 << 21, 2048));
   assert_false(device_head_suits(1 << 24, 2049));
-  for (uint64_t count = 1 << 16; count < UINT64_C(1) << 40; count = count * 5 / 4)
+  for (uint64_t count = 1 << 19; count < UINT64_C(1) << 40; count = count * 5 / 4)
     for (uint64_t head = 1; device_head_suits(count, head); head *= 2)
       assert_true(device_head_bytes(count, head) + 8 * head < 16 * count);
 }

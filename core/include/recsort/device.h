@@ -118,9 +118,9 @@ typedef struct recsort_device_job {
 
 /* The first records: with a head less than `count`, `sorted`, `permutation` and each `to` get
  * `head` elements, the first ones of what they get without it. Then nothing may be moved in place,
- * as the others would be in no order, and there may be no segments (INVALID_ARGUMENT). Of 2^18
- * records or more up to 2048, and of 2^16 or more a 128th of them, are selected without sorting
- * the others: each record is read once, and a few of them again. More are found by sorting all.
+ * as the others would be in no order, and there may be no segments (INVALID_ARGUMENT). Of 2^21
+ * records or more up to 2048, and of 2^19 or more up to 256, are selected without sorting the
+ * others: each record is read once, and a few of them again. More are found by sorting all.
  * Like any sort it neither waits nor allocates, and the result is exact for every input. The check
  * of large results (the option `verify`) is not made. */
 

@@ -382,7 +382,9 @@ void measure_heads()
   measure_head("floats", 4, COUNT, 2048, RANDOM);
   measure_head("floats, sorted", 4, COUNT, 1000, SORTED);
   measure_head("of 20 bytes", 20, COUNT, 1000, RANDOM);
-  measure_head("floats", 4, 1 << 20, 1000, RANDOM);
+  for (const int bits : {18, 20, 21})
+    for (const size_t head : {10, 1000})
+      measure_head("floats", 4, (size_t)1 << bits, head, RANDOM);
 }
 
 /* ---- Segments ---- */
