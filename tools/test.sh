@@ -23,8 +23,8 @@ done
 tools/setup.sh test
 mkdir -p build/test
 jobs=$(nproc)
-# How nvcc compiles what nothing here runs: this takes the least time, as code that is not optimized
-# at all is too long for the assembler.
+# How nvcc compiles what nothing here runs. This takes the least time: code that is not optimized at
+# all is so long that the assembler takes more.
 export CUDAFLAGS='-Xcicc=-O1 -Xptxas=-O0'
 summary=build/test/summary
 : > $summary
@@ -46,10 +46,10 @@ configure() { # NAME
     *) compilers='-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++' ;;
   esac
   # nvcc compiles the same plugin in all configurations. So one builds it, for one GPU, and checks
-  # that it compiles for the oldest, hardly optimized; code for every GPU would take minutes. That one
-  # also makes the Debian packages, which install in /usr.
+  # that it compiles for the oldest; code for every GPU would take minutes. That one also makes the
+  # Debian packages, which install in /usr.
   case $1 in
-    gcc) compilers="$compilers -DRECSORT_CUDA_ARCHITECTURES=90 -DCMAKE_CUDA_FLAGS_RELEASE= -DCMAKE_INSTALL_PREFIX=/usr" ;;
+    gcc) compilers="$compilers -DRECSORT_CUDA_ARCHITECTURES=90 -DCMAKE_INSTALL_PREFIX=/usr" ;;
     *) compilers="$compilers -DCMAKE_CUDA_COMPILER=NOTFOUND" ;;
   esac
   # With -O1, tests of sanitized code are twice as fast and find as much.
@@ -61,8 +61,8 @@ configure() { # NAME
     coverage) kind='-DCMAKE_BUILD_TYPE=Debug -DRECSORT_COVERAGE=ON' ;;
     *) kind='-DCMAKE_BUILD_TYPE=Release' ;;
   esac
-  # Unquoted: each is several words.
-  cmake -S . -B "build/test/$1" -G Ninja -DRECSORT_WERROR=ON $compilers $kind
+  # Unquoted: each is several words. Without flags of a release nvcc leaves the host code as it is.
+  cmake -S . -B "build/test/$1" -G Ninja -DRECSORT_WERROR=ON -DCMAKE_CUDA_FLAGS_RELEASE= $compilers $kind
 }
 
 # What a configuration builds, as words for cmake: all, or what the tests that it runs need.
