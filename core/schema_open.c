@@ -29,7 +29,8 @@ static recsort_status judge_arena(const rs_arena *arena, recsort_status status, 
 {
   if (!arena->is_full) return status;
   return rs_fail_at(error, RECSORT_INVALID_SCHEMA, (rs_place){source, 0, 0},
-                    "it takes more than the %d MiB of memory that a schema may take",
+                    "it takes more than the %d MiB of memory that a schema may take; describe "
+                    "fewer fields, or some of them as one, of bytes",
                     RS_ARENA_MAX_MIB);
 }
 

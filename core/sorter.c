@@ -91,8 +91,10 @@ static recsort_status set_up_keys(recsort_sorter *sorter, const recsort_schema *
     status = rs_plan_create(schema, keys, options->key_count, options->reverse, &sorter->arena,
                             &sorter->plan, error);
   if (sorter->arena.is_full)
-    return rs_fail(error, RECSORT_INVALID_KEY,
-                   "the keys take more than the %d MiB of memory that they may", RS_ARENA_MAX_MIB);
+    return rs_fail(
+        error, RECSORT_INVALID_KEY,
+        "the keys take more than the %d MiB of memory that they may; sort by fewer of them",
+        RS_ARENA_MAX_MIB);
   return status;
 }
 

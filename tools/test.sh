@@ -10,7 +10,7 @@
 #   coverage              which of the library's branches the tests take; fails below a floor
 set -eu
 cd "$(dirname "$0")/.."
-all='gcc clang sanitize clang-thread arm64 big-endian musl windows coverage'
+all='gcc sanitize clang coverage clang-thread arm64 big-endian musl windows'
 
 for name in "$@"; do
   case " $all " in
@@ -23,6 +23,9 @@ done
 tools/setup.sh test
 mkdir -p build/test
 jobs=$(nproc)
+# How nvcc compiles what nothing here runs. This takes the least time: code that is not optimized at
+# all is so long that the assembler takes more.
+export CUDAFLAGS='-Xcicc=-O1 -Xptxas=-O0'
 summary=build/test/summary
 : > $summary
 
@@ -58,8 +61,8 @@ configure() { # NAME
     coverage) kind='-DCMAKE_BUILD_TYPE=Debug -DRECSORT_COVERAGE=ON' ;;
     *) kind='-DCMAKE_BUILD_TYPE=Release' ;;
   esac
-  # Unquoted: each is several words.
-  cmake -S . -B "build/test/$1" -G Ninja -DRECSORT_WERROR=ON $compilers $kind
+  # Unquoted: each is several words. Without flags of a release nvcc leaves the host code as it is.
+  cmake -S . -B "build/test/$1" -G Ninja -DRECSORT_WERROR=ON -DCMAKE_CUDA_FLAGS_RELEASE= $compilers $kind
 }
 
 # What a configuration builds, as words for cmake: all, or what the tests that it runs need.
@@ -85,27 +88,46 @@ chosen() { # NAME
   esac
 }
 
-# Builds and tests one configuration. Its line in the summary is ctest's, or says what failed.
-run() { # NAME
+# Builds one configuration. What fails is kept in a file for `examine`.
+prepare() { # NAME
+  folder=build/test/$1
+  start=$(date +%s)
+  rm -f $folder.broken
+  if ! configure "$1" > $folder.log 2>&1; then
+    echo 'could not be configured' > $folder.broken
+  elif ! cmake --build $folder --parallel "$jobs" --target $(targets "$1") > $folder.log 2>&1; then
+    echo 'could not be built' > $folder.broken
+  fi
+  echo $(($(date +%s) - start)) > $folder.seconds
+}
+
+# Tests it. Its line in the summary is ctest's, or says what failed.
+examine() { # NAME
   folder=build/test/$1
   start=$(date +%s)
   echo "==== $1"
-  if ! configure "$1" > $folder.log 2>&1; then
+  if [ -e $folder.broken ]; then
     cat $folder.log
-    result='could not be configured'
-  elif ! cmake --build $folder --parallel "$jobs" --target $(targets "$1") > $folder.log 2>&1; then
-    cat $folder.log
-    result='could not be built'
+    result=$(cat $folder.broken)
   else
     # Unquoted: several words, or none.
-    ctest --test-dir $folder --output-on-failure --parallel "$jobs" $(chosen "$1") 2>&1 |
+    ctest --test-dir $folder --output-on-failure --parallel $((jobs + 1)) $(chosen "$1") 2>&1 |
       tee $folder.log
     result=$(grep '% tests passed' $folder.log || echo 'could not be tested')
   fi
-  echo "$1: $result ($(($(date +%s) - start)) s)" >> $summary
+  echo "$1: $result ($(($(date +%s) - start + $(cat $folder.seconds))) s)" >> $summary
 }
 
-for name in "$@"; do run "$name"; done
+# While a configuration is tested the next one is built, and one test more runs than there are
+# processors: tests also wait, for the network and for disks.
+trap 'kill 0' INT
+prepare "$1"
+while [ $# -gt 0 ]; do
+  [ $# = 1 ] || prepare "$2" &
+  examine "$1"
+  wait
+  shift
+done
 
 echo
 echo '==== Summary'

@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "emulator.h"
 
 #include <assert.h>
@@ -5,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include "../support/random.h"
@@ -22,7 +24,8 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-enum { MAX_THREADS = 1024, STACK_BYTES = 128 * 1024, GUARD_BYTES = 64, MAX_AREAS = 16 };
+/* Stacks are no power of two apart: their ends would share a few places of the cache. */
+enum { MAX_THREADS = 1024, STACK_BYTES = 128 * 1024 + 13 * 64, GUARD_BYTES = 64, MAX_AREAS = 16 };
 
 /* A point to resume a stack at, for the compiler's built-in jumps: swapcontext reads the signal
  * mask by a system call each time, and with longjmp AddressSanitizer would lose its state of the
@@ -38,7 +41,6 @@ typedef enum fiber_state {
 
 /* A thread of the block; reused for the next block. */
 typedef struct fiber {
-  ucontext_t begin;
   place place;
   bool begun;
   void *fake_stack; /* AddressSanitizer's */
@@ -69,6 +71,7 @@ static emulator_watcher *watcher;
 
 /* The launch. */
 static fiber fibers[MAX_THREADS];
+static ucontext_t begins[MAX_THREADS]; /* how fibers start */
 static char *stacks;
 static size_t stack_count;
 static void (*thread_main)(const void *args);
@@ -77,6 +80,7 @@ static place host;
 static void *host_fake_stack;
 static const void *host_stack;
 static size_t host_stack_size;
+static unsigned round_threads[MAX_THREADS], round_count, round_at; /* who runs, in this order */
 static char failure[200];
 
 static _Alignas(64) unsigned char shared[2 * EMULATOR_SHARED_BYTES];
@@ -189,28 +193,41 @@ UNGUARDED static void switch_stack(place from, place to, const ucontext_t *begin
   if (__builtin_setjmp(from) == 0) jump(to, begin);
 }
 
-static void resume(unsigned thread)
+/* Leaves a stack for the next fiber of the round, after the last one for the host's: to pass
+ * through the host each time would take twice as long. Returns when the stack is resumed. */
+static void pass_on(place from, void **fake_stack)
 {
+  if (round_at == round_count) {
+    leave_stack(fake_stack, host_stack, host_stack_size);
+    switch_stack(from, host, NULL);
+    return;
+  }
+  const unsigned thread = round_threads[round_at++];
   fiber *const f = &fibers[thread];
-  const bool begins = !f->begun;
+  const bool begins_now = !f->begun;
   threadIdx.x = thread;
   f->begun = true;
-  leave_stack(&host_fake_stack, stacks + (size_t)thread * STACK_BYTES, STACK_BYTES);
-  switch_stack(host, f->place, begins ? &f->begin : NULL);
-  enter_stack(host_fake_stack, NULL, NULL);
+  leave_stack(fake_stack, stacks + (size_t)thread * STACK_BYTES, STACK_BYTES);
+  switch_stack(from, f->place, begins_now ? &begins[thread] : NULL);
+}
+
+/* The host starts the first fiber of a round. */
+static void enter_fiber(void *fake_stack)
+{
+  const bool from_host = round_at == 1;
+  enter_stack(fake_stack, from_host ? &host_stack : NULL, from_host ? &host_stack_size : NULL);
 }
 
 static void suspend(fiber *f, fiber_state state)
 {
   f->state = state;
-  leave_stack(&f->fake_stack, host_stack, host_stack_size);
-  switch_stack(f->place, host, NULL);
-  enter_stack(f->fake_stack, &host_stack, &host_stack_size);
+  pass_on(f->place, &f->fake_stack);
+  enter_fiber(f->fake_stack);
 }
 
 static void fiber_main(void)
 {
-  enter_stack(NULL, &host_stack, &host_stack_size);
+  enter_fiber(NULL);
   for (;;) {
     thread_main(thread_args);
     suspend(&fibers[threadIdx.x], FIBER_DONE);
@@ -222,11 +239,12 @@ static void start_fiber(unsigned thread)
 {
   fiber *const f = &fibers[thread];
   if (!f->begun || f->state != FIBER_DONE) {
-    (void)getcontext(&f->begin);
-    f->begin.uc_stack.ss_sp = stacks + (size_t)thread * STACK_BYTES;
-    f->begin.uc_stack.ss_size = STACK_BYTES;
-    f->begin.uc_link = NULL;
-    makecontext(&f->begin, fiber_main, 0);
+    ucontext_t *const begin = &begins[thread];
+    (void)getcontext(begin);
+    begin->uc_stack.ss_sp = stacks + (size_t)thread * STACK_BYTES;
+    begin->uc_stack.ss_size = STACK_BYTES;
+    begin->uc_link = NULL;
+    makecontext(begin, fiber_main, 0);
     f->begun = false;
   }
   f->state = FIBER_READY;
@@ -368,31 +386,35 @@ void *emulator_shared_array(const char *id, size_t size)
   return shared + areas[area_count - 1].offset;
 }
 
-/* Fills in the threads in the chosen order. A shuffled order changes in every round. */
-static void order_threads(unsigned *threads)
-{
-  for (unsigned i = 0; i < blockDim.x; i++)
-    threads[i] = order == EMULATOR_REVERSE ? blockDim.x - 1 - i : i;
-  for (unsigned i = blockDim.x; order == EMULATOR_SHUFFLED && i > 1; i--) {
-    const unsigned other = (unsigned)random_below(&random_state, i), last = threads[i - 1];
-    threads[i - 1] = threads[other];
-    threads[other] = last;
-  }
-}
-
-/* Runs the ready threads. In a shuffled order random warps pause, so that others run ahead as far
- * as barriers allow. False: no thread was ready. */
-static bool run_ready(void)
+/* Chooses who runs in this round: the ready threads, in the chosen order. A shuffled order changes
+ * in every round; in it random warps pause, so that others run ahead as far as barriers allow.
+ * False: no thread is ready. */
+static bool begin_round(void)
 {
   const uint64_t left_out = order == EMULATOR_SHUFFLED ? next_random(&random_state) : 0;
-  unsigned threads[MAX_THREADS];
   bool any = false;
-  order_threads(threads);
+  round_at = round_count = 0;
   for (unsigned i = 0; i < blockDim.x; i++) {
-    const unsigned thread = threads[i];
+    const unsigned thread = order == EMULATOR_REVERSE ? blockDim.x - 1 - i : i;
     if (fibers[thread].state != FIBER_READY) continue;
     any = true;
-    if (!(left_out >> thread / EMULATOR_WARP & 1)) resume(thread);
+    if (!(left_out >> thread / EMULATOR_WARP & 1)) round_threads[round_count++] = thread;
+  }
+  for (unsigned i = round_count; order == EMULATOR_SHUFFLED && i > 1; i--) {
+    const unsigned other = (unsigned)random_below(&random_state, i), last = round_threads[i - 1];
+    round_threads[i - 1] = round_threads[other];
+    round_threads[other] = last;
+  }
+  return any;
+}
+
+/* Runs the ready threads. False: no thread was ready. */
+static bool run_ready(void)
+{
+  const bool any = begin_round();
+  if (round_count > 0) {
+    pass_on(host, &host_fake_stack);
+    enter_stack(host_fake_stack, NULL, NULL);
   }
   return any;
 }
@@ -425,12 +447,16 @@ static bool run_block(uint64_t shared_bytes)
 
 /* ---- A launch ---- */
 
+/* Not by malloc, so that the sanitizers of addresses and leaks look at no stack that nobody uses.
+ */
 static bool make_stacks(size_t count)
 {
   if (count <= stack_count) return true;
-  free(stacks);
+  if (stacks) (void)munmap(stacks, stack_count * STACK_BYTES);
   memset(fibers, 0, sizeof fibers);
-  stacks = malloc(count * STACK_BYTES);
+  stacks = mmap(NULL, count * STACK_BYTES, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stacks == MAP_FAILED) stacks = NULL;
   stack_count = stacks ? count : 0;
   return stacks != NULL;
 }

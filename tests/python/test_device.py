@@ -261,6 +261,30 @@ def test_the_point_of_a_computed_key(gpu):
         judge(gpu, sorter, rows, order)
 
 
+def test_a_point_on_the_device(gpu):
+    schema = Schema.from_yaml(
+        'record: P\nlayout: packed\nfields: [{name: x, type: int8}, {name: y, type: uint8}]\n'
+        'keys: [{distance: {fields: [x, y], from: eye}}]\n'
+    )
+    rows = np.random.default_rng(16).integers(0, 255, (COUNT, 2), np.uint8)
+    x, y = rows[:, 0].view('i1').astype(int), rows[:, 1].astype(int)
+    sorter = DeviceSorter(schema, COUNT, in_place=4)
+    for eye in (3, 7), (-100, 200):
+        sorter.bind_parameter('eye', gpu.put(np.array(eye, 'f8')))
+        order = np.argsort((x - eye[0]) ** 2 + (y - eye[1]) ** 2, kind='stable')
+        judge(gpu, sorter, rows, order)
+    sorter.set_parameter('eye', [0, 0])
+    judge(gpu, sorter, rows, np.argsort(x * x + y * y, kind='stable'))
+    for point, message in (
+        ([1, 2], 'not in the memory of a device'),
+        (gpu.put(np.zeros(2, 'f4')), 'float64'),
+        (gpu.put(np.zeros((1, 2))), 'one dimension'),
+        (gpu.put(np.zeros(3)), 'eye'),
+    ):
+        with pytest.raises(RecsortError, match=message):
+            sorter.bind_parameter('eye', point)
+
+
 def test_segments(gpu):
     values = np.random.default_rng(7).integers(0, 9, COUNT).astype('i4')
     cuts = [0, 5, 5, 40, COUNT // 2, COUNT - 3]

@@ -156,7 +156,8 @@ static bool take_memory(check_state *checker)
   const size_t size = checker->format.record_size;
   checker->capacity = size < piece_size ? piece_size / size : 1;
   const size_t keys = (checker->capacity + 1) * checker->key_size;
-  if (!job_fits("check it", checker->capacity * size + keys)) return false;
+  if (!job_fits("check it", checker->capacity * size + keys, "free some of it, or raise its limit"))
+    return false;
   checker->buffer = calloc(checker->capacity, size);
   checker->keys = malloc(keys);
   checker->values = calloc(recsort_sorter_key_count(checker->job->sorter), sizeof(recsort_value));

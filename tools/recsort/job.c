@@ -66,12 +66,13 @@ bool job_can_take(uint64_t needed)
   return needed <= tool_memory_available();
 }
 
-bool job_fits(const char *purpose, uint64_t needed)
+bool job_fits(const char *purpose, uint64_t needed, const char *advice)
 {
   const uint64_t available = tool_memory_available();
   if (needed <= available) return true;
-  tool_error("not enough memory: %" PRIu64 " MiB are needed to %s, %" PRIu64 " MiB are available",
-             needed >> 20, purpose, available >> 20);
+  tool_error("not enough memory: %" PRIu64 " MiB are needed to %s, %" PRIu64
+             " MiB are available; %s",
+             needed >> 20, purpose, available >> 20, advice);
   return false;
 }
 

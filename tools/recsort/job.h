@@ -25,8 +25,8 @@ tool_format job_format(const cli_job *job);
 
 /* Whether `needed` bytes of memory are available. */
 bool job_can_take(uint64_t needed);
-/* The same; if not, reports an error. */
-bool job_fits(const char *purpose, uint64_t needed);
+/* The same; if not, reports an error, which ends with the advice. */
+bool job_fits(const char *purpose, uint64_t needed, const char *advice);
 
 /* The record that a call failed on, from 0; 0 if the error is about no record. */
 uint64_t error_record(const recsort_error *error);

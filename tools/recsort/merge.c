@@ -222,7 +222,8 @@ static bool take_memory(merge_state *merge)
   size = size < least_size ? least_size : size > most_size ? most_size : size;
   merge->capacity = size > unit ? size / unit : 1;
   const size_t pending = merge->capacity > 1 ? merge->capacity * record_size : 0;
-  if (!job_fits("merge them", (uint64_t)merge->run_count * merge->capacity * unit + pending)) {
+  if (!job_fits("merge them", (uint64_t)merge->run_count * merge->capacity * unit + pending,
+                "merge fewer files at a time")) {
     return false;
   }
   merge->runs = calloc(merge->run_count, sizeof *merge->runs);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as c
+import functools
 import math
 import operator
 import sys
@@ -70,10 +71,10 @@ def view(a: Any, name: str) -> View:
         dtype = np.lib.format.descr_to_dtype(face['descr'])
     if not shape or face.get('mask') is not None:
         raise RecsortError(f'{name} has no dimension, or a mask')
-    steps = [math.prod(shape[at + 1 :]) * dtype.itemsize for at in range(len(shape))]
-    places = zip(shape, steps, strides or steps)
-    if 0 not in shape and any(size > 1 and step != own for size, step, own in places):
-        raise RecsortError(f'{name} is not contiguous; make a copy that is')
+    if strides and 0 not in shape:
+        steps = (math.prod(shape[at + 1 :]) * dtype.itemsize for at in range(len(shape)))
+        if any(size > 1 and step != own for size, step, own in zip(shape, steps, strides)):
+            raise RecsortError(f'{name} is not contiguous; make a copy that is')
     address, read_only = face['data']
     return View(address or 0, not read_only, dtype, text == BFLOAT16, shape[0], shape[1:], device_of(a))
 
@@ -154,6 +155,8 @@ class Torch(Library):
         # The allocator gives memory that was freed to later work on the stream it was allocated on.
         # As that is the stream of the sort, record_stream is not needed.
         dtype = getattr(self.torch, dtype) if isinstance(dtype, str) else dtype
+        if stream == self.current():  # to make it current again takes longer than the call
+            return self.torch.empty(shape, dtype=dtype, device=self.array.device)
         with self.torch.cuda.stream(self.external(stream)):
             return self.torch.empty(shape, dtype=dtype, device=self.array.device)
 
@@ -200,10 +203,15 @@ class CuPy(Library):
         return wait
 
 
+@functools.cache
+def library_of_type(kind: type) -> type[Library]:
+    names = {base.__module__.partition('.')[0] for base in kind.__mro__}
+    return Torch if 'torch' in names else CuPy if 'cupy' in names else Library
+
+
 def library_of(array: Any) -> Library:
     """The library of an array. None is imported: it made the array."""
-    names = {base.__module__.partition('.')[0] for base in type(array).__mro__}
-    return (Torch if 'torch' in names else CuPy if 'cupy' in names else Library)(array)
+    return library_of_type(type(array))(array)
 
 
 def column_names(keys: Any) -> Keys:
@@ -308,6 +316,7 @@ class DeviceSorter:
         self._lock = threading.Lock()
         self.device = current_device() if device is None else device
         self._kind: tuple[DType, bool, tuple[int, ...]] | None = None
+        self._points: dict[str, Any] = {}  # those on the device, which must not be freed
         if isinstance(records, Schema):
             if nan != 'last':
                 raise RecsortError('the keys of a schema say themselves where NaN goes')
@@ -423,6 +432,26 @@ class DeviceSorter:
         point = (c.c_double * len(values))(*values)
         with self._lock:
             lib.device_set_parameter(self._handle, name.encode(), point, len(values))
+            self._points.pop(name, None)
+
+    def bind_parameter(self, name: str, values: Any) -> None:
+        """The same, but each sort reads the values on the device, when its stream gets there.
+
+        So a graph can be replayed with another point. `values` is an array of float64 on the device,
+        which the sorter keeps until the next call for this name. Raises RecsortError.
+        """
+        found = view(values, 'the point')
+        if found.row or found.dtype != np.float64:
+            raise RecsortError('the point has one dimension, of float64')
+        self._same_device([found])
+        with self._lock:
+            lib.device_bind_parameter(self._handle, name.encode(), found.address, found.length)
+            self._points[name] = values
+
+    def _same_device(self, views: list[View]) -> None:
+        numbers = {one.device for one in views if one.device is not None}
+        if len(numbers | {self.device} - {None}) > 1:
+            raise RecsortError(f'arrays on the devices {numbers}; the sorter is on {self.device}')
 
     def _stream(self, a: Any, stream: Any) -> int:
         return library_of(a).current() if stream is None else handle_of(stream)
@@ -471,9 +500,7 @@ class DeviceSorter:
             views.append(integers(segments, 'segments', [4, 8]))
             job.offsets, job.offset_bits = views[-1].address, 8 * views[-1].size
             job.segment_count = max(views[-1].length - 1, 0)
-        numbers = {one.device for one in views if one.device is not None}
-        if len(numbers | {self.device} - {None}) > 1:
-            raise RecsortError(f'arrays on the devices {numbers}; the sorter is on {self.device}')
+        self._same_device(views)
         with self._lock:
             lib.device_sort(self._handle, c.byref(job))
 

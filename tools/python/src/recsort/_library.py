@@ -320,6 +320,9 @@ device_check = _call('device_sorter_check', _sorter)
 device_set_parameter = _call(
     'device_sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size
 )
+device_bind_parameter = _call(
+    'device_sorter_bind_parameter', _sorter, c.c_char_p, _pointer, _size
+)
 
 
 class Handle:

@@ -6,7 +6,17 @@ import ctypes as c
 from typing import TYPE_CHECKING, Any
 
 from . import _library as lib
-from ._device import MOST_INT32, View, current_device, handle_of, integers, library_of, target, view
+from ._device import (
+    MOST_INT32,
+    Library,
+    View,
+    current_device,
+    handle_of,
+    integers,
+    library_of,
+    target,
+    view,
+)
 from ._keys import types_of
 from ._library import RecsortError
 from ._sorter import Engine
@@ -65,11 +75,14 @@ class DevicePairs:
         and below `bits[1]` are compared, 0: all above; fewer are sorted faster. `workspace` is an
         array of bytes that overlaps no other; by default a new one. Raises RecsortError.
         """
+        source, library = view(keys, 'keys'), library_of(keys)
+        on = library.current() if stream is None else handle_of(stream)
         if keys_out is None:
-            keys_out = self._like(keys, keys.dtype, stream)
+            keys_out = library.empty((source.length,), keys.dtype, on)
         if values_out is None:
-            values_out = self._like(keys, index_type(keys) if values is None else values.dtype, stream)
-        self._start(keys, keys_out, values, values_out, descending, nan, bits, workspace, stream)
+            dtype = index_type(source) if values is None else values.dtype
+            values_out = library.empty((source.length,), dtype, on)
+        self._start(source, library, keys_out, values, values_out, descending, nan, bits, workspace, on)
         return keys_out, values_out
 
     def argsort(
@@ -88,9 +101,11 @@ class DevicePairs:
         They are in `out`, of int32 or int64, or in a new array of int32, beyond 2^31 keys of int64. The
         rest is as for `sort`.
         """
+        source, library = view(keys, 'keys'), library_of(keys)
+        on = library.current() if stream is None else handle_of(stream)
         if out is None:
-            out = self._like(keys, index_type(keys), stream)
-        self._start(keys, None, None, out, descending, nan, bits, workspace, stream)
+            out = library.empty((source.length,), index_type(source), on)
+        self._start(source, library, None, None, out, descending, nan, bits, workspace, on)
         return out
 
     def check(self) -> None:
@@ -100,14 +115,10 @@ class DevicePairs:
         """
         lib.device_pairs_check(self._handle)
 
-    def _like(self, keys: Any, dtype: Any, stream: Any) -> Any:
-        library = library_of(keys)
-        on = library.current() if stream is None else handle_of(stream)
-        return library.empty((view(keys, 'keys').length,), dtype, on)
-
     def _start(
         self,
-        keys: Any,
+        source: View,
+        library: Library,
         keys_out: Any,
         values: Any,
         values_out: Any,
@@ -115,14 +126,13 @@ class DevicePairs:
         nan: str,
         bits: tuple[int, int],
         workspace: Any,
-        stream: Any,
+        stream: int,
     ) -> None:
-        source, library = view(keys, 'keys'), library_of(keys)
         if nan not in lib.NAN:
             raise RecsortError(f'nan={nan!r}; for pairs it is "last", "first" or "total"')
         job = lib.DevicePairsJob(
             struct_size=c.sizeof(lib.DevicePairsJob),
-            stream=library.current() if stream is None else handle_of(stream),
+            stream=stream,
             count=source.length,
             type=key_type(source),
             order=descending,
@@ -151,13 +161,13 @@ class DevicePairs:
         size = c.c_size_t()
         lib.device_pairs_workspace(self._handle, c.byref(job), c.byref(size))
         if workspace is None:
-            workspace = library.empty((max(size.value, 1),), 'uint8', job.stream or 0)
+            workspace = library.empty((max(size.value, 1),), 'uint8', stream)
         room = view(workspace, 'workspace')
         lib.device_pairs_sort(self._handle, c.byref(job), room.address, room.length * room.size)
 
 
-def index_type(keys: Any) -> str:
-    return 'int64' if view(keys, 'keys').length > MOST_INT32 else 'int32'
+def index_type(keys: View) -> str:
+    return 'int64' if keys.length > MOST_INT32 else 'int32'
 
 
 def key_type(keys: View) -> int:
