@@ -46,8 +46,8 @@ configure() { # NAME
     *) compilers='-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++' ;;
   esac
   # nvcc compiles the same plugin in all configurations. So one builds it, for one GPU, and checks
-  # that it compiles for the oldest; code for every GPU would take minutes. It also builds what needs MPI. That one also makes the
-  # Debian packages, which install in /usr.
+  # that it compiles for the oldest; code for every GPU would take minutes. It also builds what needs
+  # MPI, and makes the Debian packages, which install in /usr.
   case $1 in
     gcc) compilers="$compilers -DRECSORT_CUDA_ARCHITECTURES=90 -DCMAKE_INSTALL_PREFIX=/usr" ;;
     *) compilers="$compilers -DCMAKE_CUDA_COMPILER=NOTFOUND -DRECSORT_MPI=OFF" ;;
