@@ -114,7 +114,8 @@ static bool fits(mpi_job *j)
     return false;
   }
   const uint64_t bytes = (uint64_t)j->count * j->in.format.record_size;
-  return job_fits("sort", (3 * bytes + working) * (uint64_t)j->neighbours);
+  return job_fits("sort", (3 * bytes + working) * (uint64_t)j->neighbours,
+                  "run it on more machines, or on this one with fewer processes");
 }
 
 /* ---- Steps ---- */
