@@ -23,7 +23,7 @@
 
 #ifndef HEAD_LEAST
 #define HEAD_LEAST (1 << 19) /* fewer records are sorted faster, */
-#define HEAD_MANY (1 << 21)  /* and below this number if more than a few are wanted */
+#define HEAD_MANY (1 << 21)  /* and below this number unless very few are wanted */
 #endif
 
 namespace

@@ -7,8 +7,8 @@
  *   encode   keys of the records, to the workspace. If only segments are sorted, the number of a
  *            record's segment goes above its key
  *   sort     by the instance's algorithm, which gets no mailbox and so does not wait. If the stream
- *            is being captured, the device may decide what is to be done. It may make the keys
- *            itself, and move an array (device_skills)
+ *            is being captured, the device may decide what is to be done. The algorithm may
+ *            make the keys itself, and move an array (device_skills)
  *   check    pairs of many records, as in other sorts
  *   move     the permutation, then each array that was not moved; those in place through a copy in
  *            the workspace, unless the device has found them in order
@@ -396,6 +396,15 @@ static recsort_plugin_status start_with_skills(resident_sort *s)
   return status ? status : start_sort(s);
 }
 
+/* True if the arrays that are sorted in place, or the check, are left. */
+static bool has_rest(const resident_sort *s)
+{
+  bool rest = s->order.disorder != NULL;
+  for (uint32_t a = 0; a < s->job->array_count; a++)
+    rest |= s->job->arrays[a].from == s->job->arrays[a].to && !is_moved(s, &s->job->arrays[a]);
+  return rest;
+}
+
 static recsort_plugin_status start_plain(resident_sort *s, recsort_plugin_device_job *job)
 {
   s->pairs.job.unchanged = &s->unchanged;
@@ -405,7 +414,7 @@ static recsort_plugin_status start_plain(resident_sort *s, recsort_plugin_device
                                      : start_with_skills(s);
   if (job->head) job->count = s->order.count = job->head; /* so many are moved */
   if (!status) status = start_results(s);
-  if (status) return status;
+  if (status || !has_rest(s)) return status;
   const device_status started =
       s->unchanged.looks ? device_start_unless_unchanged(&s->pairs.job, start_in_place, s)
                          : start_in_place(s, job->stream);

@@ -220,6 +220,7 @@ static void set_targets(sort_job *j, uint64_t total)
     target += keeps ? j->counts[i] : share + (i < rest);
     j->refine.splitters[i].target = target;
   }
+  /* a part has two ends */
   j->refine.tolerance = keeps ? 0 : (uint64_t)(j->options.tolerance / 2 * (double)share);
 }
 

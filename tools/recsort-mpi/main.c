@@ -1,7 +1,7 @@
 /* main.c - recsort-mpi: sorts files by all processes that mpirun starts.
  *
  * Each rank reads a slice of the records; the library sorts all of them and leaves each rank as
- * many; and each rank writes its own to one new file, at the place where they belong. Rank 0 makes
+ * many as it read; and each rank writes its own to one new file, at the place where they belong. Rank 0 makes
  * that file, and renames it when it is complete on the disk. */
 #include "phase.h"
 #include "slice.h"
