@@ -240,12 +240,16 @@ static void join(sort_job *j, unsigned char *samples, size_t size)
   }
 }
 
-/* The first round, if there was a sort before: its splitters are the samples. */
+/* The first round, if there was a sort before: rank 0's splitters of it are the samples. */
 static bool start_from_last(sort_job *j, round_memory *m)
 {
   const recsort_mpi_splitters *const last = j->options.splitters;
   refine *const r = &j->refine;
   if (!j->has_last || !r->count) return true;
+  const size_t size = r->count * j->mark_size;
+  for (size_t at = 0; at < size; at += MOST_MESSAGE)
+    MPI_Bcast(last->marks + at, (int)(size - at < MOST_MESSAGE ? size - at : MOST_MESSAGE),
+              MPI_BYTE, 0, j->comm);
   j->status = recsort_partition_sorted(j->sorter, &r->shard, last->marks, r->count, m->positions,
                                        &j->error);
   for (size_t i = 0; i < r->count && !j->status; i++)
