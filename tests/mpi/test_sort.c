@@ -224,6 +224,36 @@ static void check_loop(recsort_mpi_options options)
   recsort_mpi_splitters_destroy(options.splitters);
 }
 
+/* The last rank has no splitters of the sort before, as if it had had no memory for them. */
+static void test_a_rank_without_splitters(void **state)
+{
+  recsort_mpi_options options = {.splitters = NULL};
+  (void)state;
+  REQUIRE(recsort_mpi_splitters_create(&options.splitters, NULL) == RECSORT_OK);
+  const unsigned first = sort_and_check(RANDOM, 2000, options).rounds;
+  if (rank == ranks - 1) {
+    recsort_mpi_splitters_destroy(options.splitters);
+    REQUIRE(recsort_mpi_splitters_create(&options.splitters, NULL) == RECSORT_OK);
+  }
+  REQUIRE(sort_and_check(RANDOM, 2000, options).rounds == first);
+  REQUIRE(sort_and_check(RANDOM, 2000, options).rounds == (ranks > 1));
+  recsort_mpi_splitters_destroy(options.splitters);
+}
+
+/* The last rank has those of another sort. */
+static void test_splitters_of_different_sorts(void **state)
+{
+  recsort_mpi_options options = {.splitters = NULL}, other = options;
+  (void)state;
+  REQUIRE(recsort_mpi_splitters_create(&options.splitters, NULL) == RECSORT_OK);
+  REQUIRE(recsort_mpi_splitters_create(&other.splitters, NULL) == RECSORT_OK);
+  sort_and_check(RANDOM, 2000, options);
+  sort_and_check(FEW, 2000, other);
+  sort_and_check(RANDOM, 2000, rank == ranks - 1 ? other : options);
+  recsort_mpi_splitters_destroy(other.splitters);
+  recsort_mpi_splitters_destroy(options.splitters);
+}
+
 static void test_a_loop(void **state)
 {
   (void)state;
@@ -373,6 +403,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_many_messages),
       cmocka_unit_test(test_tolerance),
       cmocka_unit_test(test_a_loop),
+      cmocka_unit_test(test_a_rank_without_splitters),
+      cmocka_unit_test(test_splitters_of_different_sorts),
       cmocka_unit_test(test_a_record_that_is_wrong),
       cmocka_unit_test(test_no_memory),
       cmocka_unit_test(test_no_memory_for_a_sorter),

@@ -30,6 +30,7 @@ typedef struct sort_job {
   recsort_allocator allocator;
   recsort_mpi_stats stats;
   size_t record_size, mark_size;
+  bool has_last;       /* all ranks have splitters of a sort before */
   const void *records; /* what was given */
   size_t count;
   void *sorted;   /* the same, in order; in the end the result */
@@ -166,26 +167,24 @@ static void check_arguments(sort_job *j, void *const *records, const size_t *cou
   if (!j->status) j->status = recsort_merge(j->sorter, NULL, none, 0, &j->error);
 }
 
-/* Collective. False if ranks have different sorters or options. */
+/* Collective. False if ranks have different sorters or options. They may have different splitters:
+ * a rank keeps none if it had no memory for them. */
 static bool are_alike(sort_job *j)
 {
-  enum { VALUES = 7 };
+  enum { VALUES = 5 };
   const recsort_mpi_splitters *const last = j->options.splitters;
-  uint64_t own[2 * VALUES] = {j->record_size,
-                              j->mark_size,
-                              (uint64_t)j->options.sizes,
-                              0,
-                              j->options.message,
-                              last ? 1 + last->count : 0,
-                              last ? last->mark_size : 0};
-  uint64_t least[2 * VALUES];
+  uint64_t own[2 * VALUES + 1] = {j->record_size, j->mark_size, (uint64_t)j->options.sizes, 0,
+                                  j->options.message};
+  uint64_t least[2 * VALUES + 1];
   bool alike = true;
   memcpy(&own[3], &j->options.tolerance, sizeof own[3]);
   for (size_t i = 0; i < VALUES; i++)
     own[VALUES + i] = ~own[i];
-  MPI_Allreduce(own, least, 2 * VALUES, MPI_UINT64_T, MPI_MIN, j->comm);
+  own[2 * VALUES] = last && last->count == (size_t)j->ranks - 1 && last->mark_size == j->mark_size;
+  MPI_Allreduce(own, least, 2 * VALUES + 1, MPI_UINT64_T, MPI_MIN, j->comm);
   for (size_t i = 0; i < VALUES; i++)
     alike &= least[i] == ~least[VALUES + i];
+  j->has_last = least[2 * VALUES];
   if (!alike)
     fail(j, RECSORT_INVALID_ARGUMENT,
          "the ranks have records or keys of different sizes, or different options");
@@ -242,12 +241,16 @@ static void join(sort_job *j, unsigned char *samples, size_t size)
   }
 }
 
-/* The first round, if there was a sort before: its splitters are the samples. */
+/* The first round, if there was a sort before: rank 0's splitters of it are the samples. */
 static bool start_from_last(sort_job *j, round_memory *m)
 {
   const recsort_mpi_splitters *const last = j->options.splitters;
   refine *const r = &j->refine;
-  if (!last || !r->count || last->count != r->count || last->mark_size != j->mark_size) return true;
+  if (!j->has_last || !r->count) return true;
+  const size_t size = r->count * j->mark_size;
+  for (size_t at = 0; at < size; at += MOST_MESSAGE)
+    MPI_Bcast(last->marks + at, (int)(size - at < MOST_MESSAGE ? size - at : MOST_MESSAGE),
+              MPI_BYTE, 0, j->comm);
   j->status = recsort_partition_sorted(j->sorter, &r->shard, last->marks, r->count, m->positions,
                                        &j->error);
   for (size_t i = 0; i < r->count && !j->status; i++)

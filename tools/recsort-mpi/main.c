@@ -85,8 +85,7 @@ static bool is_supported(const cli_options *options)
 static unsigned count_threads(MPI_Comm machine)
 {
   cpu_set_t own, all;
-  CPU_ZERO(&own);
-  if (sched_getaffinity(0, sizeof own, &own) != 0) return 1;
+  if (sched_getaffinity(0, sizeof own, &own) != 0) CPU_ZERO(&own); /* the others wait for us */
   int count = CPU_COUNT(&own), sum;
   MPI_Allreduce(&own, &all, (int)sizeof own, MPI_BYTE, MPI_BOR, machine);
   MPI_Allreduce(&count, &sum, 1, MPI_INT, MPI_SUM, machine);

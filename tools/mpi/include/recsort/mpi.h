@@ -37,7 +37,7 @@ typedef enum recsort_mpi_sizes {
   RECSORT_MPI_BALANCE_SIZES   /* as many as the others, but for the tolerance */
 } recsort_mpi_sizes;
 
-/* How to sort. All ranks give the same, but for `allocator`. */
+/* How to sort. All ranks give the same, but for `allocator` and `splitters`. */
 typedef struct recsort_mpi_options {
   size_t struct_size;
   recsort_mpi_sizes sizes;
@@ -46,7 +46,8 @@ typedef struct recsort_mpi_options {
   const recsort_allocator *allocator; /* for records and working memory; NULL: malloc and free */
   recsort_mpi_splitters *splitters; /* those of the last sort, from which this one starts, and which
                                      * it replaces if it succeeds: for loops whose records change
-                                     * little from one sort to the next. NULL: none */
+                                     * little from one sort to the next. NULL: none.
+                                     * Without those of any rank it starts afresh */
   size_t message;                   /* the most bytes of one message, below 2^31; 0: 2^30 */
 } recsort_mpi_options;
 
