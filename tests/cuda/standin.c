@@ -87,6 +87,11 @@ standin_state standin_look(void)
   return state;
 }
 
+size_t standin_state_size(void)
+{
+  return sizeof(standin_state);
+}
+
 __attribute__((constructor)) static void read_plan(void)
 {
   const char *at = getenv("STANDIN_PLAN");

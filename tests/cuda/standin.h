@@ -47,6 +47,9 @@ typedef struct standin_state {
 void standin_begin(standin_plan plan);
 standin_state standin_look(void);
 
+/* The size of standin_state, which tests in Python describe a second time. */
+size_t standin_state_size(void);
+
 /* Counts a call, for functions outside the stand-in. Returns 0, or the code with which it must
  * fail. */
 int standin_call(int likely_code);
