@@ -107,6 +107,54 @@ for i, row in enumerate(rows):
         assert kept < 2 or abs(f) >= 1e6 or single(float(f'{f:.{kept - 2}e}')) != f, row
 END
 
+# all floats of 16 bits too
+cat > halves.yaml <<'END'
+record: halves
+fields: [{name: h, type: float16}, {name: b, type: bfloat16}]
+END
+python3 -c 'import struct, sys
+for i in range(65536): sys.stdout.buffer.write(struct.pack("<HH", i, i))' > halves.bin
+"$reccat" -s halves.yaml -f csv halves.bin > halves.csv
+check 'halves' python3 - <<'END'
+import csv, math, struct
+rows = list(csv.reader(open('halves.csv', newline='')))[1:]
+half = lambda i: struct.unpack('<e', struct.pack('<H', i))[0]
+brain = lambda i: struct.unpack('<f', struct.pack('<I', i << 16))[0]
+digits = lambda text: len(text.lstrip('-').split('e')[0].replace('.', '').strip('0'))
+assert len(rows) == 65536
+for i, row in enumerate(rows):
+    for value, text in zip((half(i), brain(i)), row):
+        if math.isnan(value):
+            assert text == ('-nan' if i >> 15 else 'nan'), (i, text)
+            continue
+        assert math.copysign(1, float(text)) == (-1 if i >> 15 else 1), (i, text)
+        if math.isinf(value):
+            assert float(text) == value, (i, text)
+    if math.isfinite(half(i)):
+        assert struct.pack('<e', float(row[0])) == struct.pack('<H', i), (i, row)
+        kept = digits(row[0])
+        assert kept < 2 or abs(half(i)) >= 1e3 or \
+            struct.pack('<e', float(f'{half(i):.{kept - 2}e}')) != struct.pack('<H', i), (i, row)
+    if math.isfinite(brain(i)) and brain(i):
+        read, beside = float(row[1]), [brain(j) for j in (i - 1, i + 1) if math.isfinite(brain(j))]
+        assert all(abs(read - brain(i)) <= abs(read - other) for other in beside), (i, row)
+END
+
+# names and texts that need quotes, and a header that is longer than any line
+long=$(printf 'n%.0s' $(seq 300))
+cat > names.yaml <<END
+record: names
+fields:
+  - {name: kind, type: enum, base: uint8, values: [{name: "a\"b", value: 1}, {name: 'c,\\', value: 2}]}
+  - {name: $long, type: uint8}
+END
+printf '\001\007\002\010' > names.bin
+same 'names in CSV' "kind,$long
+\"a\"\"b\",7
+\"c,\\\",8" "$("$reccat" -s names.yaml -f csv names.bin | tr -d '\r')"
+same 'names in JSON' "{\"kind\":\"a\\\"b\",\"$long\":7}
+{\"kind\":\"c,\\\\\",\"$long\":8}" "$("$reccat" -s names.yaml -f jsonl names.bin)"
+
 # --head and --tail, from a file and from a pipe
 entity=$schemas/entity.yaml
 "$recgen" -s "$entity" -n 30000 -o it.bin

@@ -13,7 +13,7 @@ static recsort_type_class class_of(const recsort_field *field)
   return recsort_type_describe(field->type)->type_class;
 }
 
-bool cell_is_number(const recsort_field *field)
+cell_kind cell_kind_of(const recsort_field *field)
 {
   switch (class_of(field)) {
   case RECSORT_CLASS_SIGNED:
@@ -21,16 +21,19 @@ bool cell_is_number(const recsort_field *field)
   case RECSORT_CLASS_FLOAT:
   case RECSORT_CLASS_WIDE:
   case RECSORT_CLASS_BITFIELD:
-    return true;
-  case RECSORT_CLASS_TIME:
+    return CELL_NUMBER;
   case RECSORT_CLASS_BOOL:
+    return CELL_BOOL;
+  case RECSORT_CLASS_TIME:
+    return CELL_PLAIN;
   case RECSORT_CLASS_BYTES:
+    return field->type == RECSORT_CHAR ? CELL_TEXT : CELL_PLAIN;
   case RECSORT_CLASS_ENUM:
   case RECSORT_CLASS_STRUCT:
   case RECSORT_CLASS_NONE:
     break;
   }
-  return false;
+  return CELL_TEXT;
 }
 
 /* ---- Sizes --------------------------------------------------------------------------------- */
@@ -101,15 +104,14 @@ size_t cell_text_size(const recsort_field *field)
 
 /* ---- Numbers ------------------------------------------------------------------------------ */
 
-static void write_enum(const recsort_field *field, recsort_value value, char *text)
+static char *write_enum(const recsort_field *field, recsort_value value, char *text)
 {
   const uint64_t bits = value.kind == RECSORT_VALUE_SIGNED ? (uint64_t)value.as.i : value.as.u;
   for (size_t i = 0; i < field->enumerator_count; i++) {
-    if ((uint64_t)field->enumerators[i].value != bits) continue;
-    strcpy(text, field->enumerators[i].name);
-    return;
+    if ((uint64_t)field->enumerators[i].value == bits)
+      return stpcpy(text, field->enumerators[i].name);
   }
-  tool_integer_text(field, value, text);
+  return tool_integer_text(field, value, text);
 }
 
 /* ---- Strings ------------------------------------------------------------------------------ */
@@ -123,7 +125,7 @@ static size_t printable_length(const char *bytes, size_t size)
   return length <= size && iswprint((wint_t)c) ? length : 0;
 }
 
-static void write_text(const unsigned char *bytes, size_t size, char *text)
+static char *write_text(const unsigned char *bytes, size_t size, char *text)
 {
   while (size && !bytes[size - 1])
     size--;
@@ -139,39 +141,34 @@ static void write_text(const unsigned char *bytes, size_t size, char *text)
     i += length;
   }
   *text = '\0';
+  return text;
 }
 
-void cell_write(const recsort_field *field, const void *base, size_t element, char *text)
+char *cell_write(const recsort_field *field, const void *base, size_t element, char *text)
 {
   recsort_value value;
   recsort_field_get(field, base, element, &value, sizeof value);
   switch (class_of(field)) {
   case RECSORT_CLASS_BOOL:
-    strcpy(text, value.as.u ? "true" : "false");
-    break;
+    return stpcpy(text, value.as.u ? "true" : "false");
   case RECSORT_CLASS_ENUM:
-    write_enum(field, value, text);
-    break;
+    return write_enum(field, value, text);
   case RECSORT_CLASS_BYTES:
-    if (field->type == RECSORT_CHAR)
-      write_text(value.as.bytes, value.size, text);
-    else
-      tool_bytes_text(field->type, value.as.bytes, value.size, text);
-    break;
+    return field->type == RECSORT_CHAR
+               ? write_text(value.as.bytes, value.size, text)
+               : tool_bytes_text(field->type, value.as.bytes, value.size, text);
   case RECSORT_CLASS_WIDE:
-    tool_wide_text(field, value.as.bytes, text);
-    break;
+    return tool_wide_text(field, value.as.bytes, text);
   case RECSORT_CLASS_TIME:
-    tool_time_text(field->type, value.as.i, text);
-    break;
+    return tool_time_text(field->type, value.as.i, text);
   case RECSORT_CLASS_FLOAT:
-    tool_float_text(field->type, value.as.real, text);
-    break;
+    return tool_float_text(field->type, value.as.real, text);
   case RECSORT_CLASS_SIGNED:
   case RECSORT_CLASS_UNSIGNED:
   case RECSORT_CLASS_BITFIELD:
   case RECSORT_CLASS_STRUCT:
   case RECSORT_CLASS_NONE:
-    tool_integer_text(field, value, text);
+    break;
   }
+  return tool_integer_text(field, value, text);
 }

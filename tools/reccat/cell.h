@@ -10,15 +10,22 @@
 
 #include "recsort/recsort.h"
 
-/* True if values are numbers (or NaN or infinity), so that JSON needs no quotes. */
-bool cell_is_number(const recsort_field *field);
+typedef enum cell_kind {
+  CELL_NUMBER, /* or NaN or infinity */
+  CELL_BOOL,
+  CELL_PLAIN, /* ASCII without quotation marks, commas and backslashes */
+  CELL_TEXT,
+} cell_kind;
+
+cell_kind cell_kind_of(const recsort_field *field);
 
 /* The greatest width of a field's values in columns, by its type. */
 size_t cell_width(const recsort_field *field);
 /* The most bytes of the text, with its NUL. */
 size_t cell_text_size(const recsort_field *field);
 
-/* Writes the text of element `element` of a field in the struct at `base`. */
-void cell_write(const recsort_field *field, const void *base, size_t element, char *text);
+/* Writes the text of element `element` of a field in the struct at `base`. Returns its end, where
+ * its NUL is. */
+char *cell_write(const recsort_field *field, const void *base, size_t element, char *text);
 
 #endif

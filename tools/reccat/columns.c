@@ -41,7 +41,7 @@ static bool append_fields(columns *c, const char *prefix, const recsort_field *f
         done = append_fields(c, path, field->fields, field->field_count, inner);
         free(path);
       } else {
-        done = append(c, (column){path, field, base, i});
+        done = append(c, (column){path, field, base, i, cell_kind_of(field)});
         if (!done) free(path);
       }
       if (!done) return false;

@@ -2,13 +2,14 @@
 #ifndef RECCAT_COLUMNS_H
 #define RECCAT_COLUMNS_H
 
-#include "recsort/recsort.h"
+#include "reccat/cell.h"
 
 typedef struct column {
   char *name;
   const recsort_field *field; /* not a struct */
   size_t base;                /* offset of the enclosing struct in the record */
   size_t element;
+  cell_kind kind;
 } column;
 
 typedef struct columns {

@@ -1,81 +1,89 @@
-/* json.c - see json.h. Numbers go through cJSON as raw text, as its own numbers are doubles. */
+/* json.c - see json.h. */
 #include "reccat/json.h"
-#include "reccat/cell.h"
 
-#include <cJSON.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static cJSON *object_of(const recsort_field *fields, size_t count, const unsigned char *base,
-                        char *text);
-
-static cJSON *value_of(const recsort_field *field, const unsigned char *base, size_t element,
-                       char *text)
+char *json_string(const char *text, char *to)
 {
-  if (field->type == RECSORT_STRUCT) {
-    const unsigned char *const inner = base + field->offset + element * field->size;
-    return object_of(field->fields, field->field_count, inner, text);
+  *to++ = '"';
+  for (; *text; text++) {
+    if (*text == '"' || *text == '\\') *to++ = '\\';
+    *to++ = *text;
   }
-  cell_write(field, base, element, text);
-  const bool finite = text[strspn(text, "-0123456789.e+")] == '\0';
-  const bool raw = field->type == RECSORT_BOOL || (cell_is_number(field) && finite);
-  return raw ? cJSON_CreateRaw(text) : cJSON_CreateString(text);
+  *to++ = '"';
+  return to;
 }
 
-static cJSON *array_of(const recsort_field *field, const unsigned char *base, char *text)
+static char *reserve(json_shape *s, size_t size)
 {
-  cJSON *const array = cJSON_CreateArray();
-  for (size_t i = 0; i < field->count; i++) {
-    cJSON *const value = value_of(field, base, i, text);
-    if (value && cJSON_AddItemToArray(array, value)) continue;
-    cJSON_Delete(value);
-    cJSON_Delete(array);
-    return NULL;
+  if (s->capacity - s->size < size) {
+    const size_t capacity = 2 * (s->size + size);
+    char *const text = realloc(s->text, capacity);
+    if (!text) return NULL;
+    s->text = text;
+    s->capacity = capacity;
   }
-  return array;
+  return s->text + s->size;
 }
 
-static bool add_fields(cJSON *object, const recsort_field *fields, size_t count,
-                       const unsigned char *base, char *text)
+/* Adds text; its NUL is not counted, so the next text follows at once. */
+static bool add(json_shape *s, const char *text)
 {
-  for (const recsort_field *field = fields; field < fields + count; field++) {
-    cJSON *const value =
-        field->count ? array_of(field, base, text) : value_of(field, base, 0, text);
-    if (value && cJSON_AddItemToObjectCS(object, field->name, value)) continue;
-    cJSON_Delete(value);
-    return false;
-  }
+  const size_t length = strlen(text);
+  char *const to = reserve(s, length + 1);
+  if (!to) return false;
+  memcpy(to, text, length + 1);
+  s->size += length;
   return true;
 }
 
-static cJSON *object_of(const recsort_field *fields, size_t count, const unsigned char *base,
-                        char *text)
+static bool add_name(json_shape *s, const char *name)
 {
-  cJSON *const object = cJSON_CreateObject();
-  if (object && add_fields(object, fields, count, base, text)) return object;
-  cJSON_Delete(object);
-  return NULL;
+  char *const to = reserve(s, 2 * strlen(name) + 3);
+  if (!to) return false;
+  char *const end = json_string(name, to);
+  *end = '\0';
+  s->size += (size_t)(end - to);
+  return add(s, ":");
 }
 
-bool json_print(const recsort_schema *schema, const uint64_t *number, const unsigned char *record,
-                char *text)
+static bool add_members(json_shape *s, const recsort_field *fields, size_t count);
+
+static bool add_value(json_shape *s, const recsort_field *field)
+{
+  if (field->type == RECSORT_STRUCT)
+    return add(s, "{") && add_members(s, field->fields, field->field_count);
+  s->size++; /* the piece ends here, with its NUL */
+  return add(s, "");
+}
+
+static bool add_array(json_shape *s, const recsort_field *field)
+{
+  for (size_t i = 0; i < field->count; i++)
+    if (!add(s, i == 0 ? "[" : ",") || !add_value(s, field)) return false;
+  return add(s, "]");
+}
+
+static bool add_members(json_shape *s, const recsort_field *fields, size_t count)
+{
+  for (size_t i = 0; i < count; i++) {
+    if (i > 0 && !add(s, ",")) return false;
+    if (!add_name(s, fields[i].name)) return false;
+    if (!(fields[i].count ? add_array(s, &fields[i]) : add_value(s, &fields[i]))) return false;
+  }
+  return add(s, "}");
+}
+
+bool json_shape_of(json_shape *s, const recsort_schema *schema)
 {
   size_t count;
   const recsort_field *const fields = recsort_schema_fields(schema, &count);
-  char *line = NULL;
-  cJSON *const object = cJSON_CreateObject();
-  if (!object) goto out;
-  if (number) {
-    snprintf(text, cell_text_size(&fields[0]), "%" PRIu64, *number);
-    if (!cJSON_AddRawToObject(object, "#", text)) goto out;
-  }
-  if (!add_fields(object, fields, count, record, text)) goto out;
-  line = cJSON_PrintUnformatted(object);
-  if (line) puts(line);
-out:
-  cJSON_Delete(object);
-  const bool done = line;
-  cJSON_free(line);
-  return done;
+  *s = (json_shape){NULL, 0, 0};
+  return add(s, "") && add_members(s, fields, count);
+}
+
+void json_shape_free(json_shape *s)
+{
+  free(s->text);
 }

@@ -1,7 +1,5 @@
 /* printer.c - see printer.h. */
 #include "reccat/printer.h"
-#include "reccat/cell.h"
-#include "reccat/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,25 +7,41 @@
 #include <string.h>
 #include <wchar.h>
 
-enum { MOST_COLUMNS = 32, NUMBER_COLUMNS = 12 };
+enum { MOST_COLUMNS = 32, NUMBER_COLUMNS = 12, NUMBER_TEXT = 40 };
+
+/* The most bytes of a line: each byte of a value, or of a name in the header of CSV, may take two,
+ * and there are quotes around it. */
+static size_t line_size(const printer *p)
+{
+  size_t size = p->shape.size + NUMBER_TEXT;
+  for (size_t i = 0; i < p->columns.count; i++) {
+    const column *const c = &p->columns.at[i];
+    size += 2 * (cell_text_size(c->field) + strlen(c->name)) + strlen("\"\",");
+  }
+  return size;
+}
 
 bool printer_open(printer *p, const recsort_schema *schema, print_format format, bool numbered)
 {
   *p = (printer){.schema = schema, .format = format, .numbered = numbered};
   if (!columns_of(&p->columns, schema)) return false;
+  if (format == PRINT_JSONL && !json_shape_of(&p->shape, schema)) return false;
   size_t size = 0;
   for (size_t i = 0; i < p->columns.count; i++) {
     const size_t needed = cell_text_size(p->columns.at[i].field);
     if (needed > size) size = needed;
   }
   p->text = malloc(size);
-  return p->text;
+  p->line = malloc(line_size(p));
+  return p->text && p->line;
 }
 
 void printer_close(printer *p)
 {
   columns_free(&p->columns);
+  json_shape_free(&p->shape);
   free(p->text);
+  free(p->line);
 }
 
 /* ---- Table -------------------------------------------------------------------------------- */
@@ -70,7 +84,7 @@ static void print_cell(const column *c, const char *text)
   const bool cut = text[size];
   if (cut) width = text_width(text, wanted - strlen(dots), &size) + strlen(dots);
   const int padding = (int)(wanted - width);
-  if (cell_is_number(c->field))
+  if (c->kind == CELL_NUMBER)
     printf("  %*s%s", padding, "", text);
   else
     printf("  %.*s%s%*s", (int)size, text, cut ? dots : "", padding, "");
@@ -97,38 +111,75 @@ static void print_table_header(const printer *p)
 
 /* ---- CSV ---------------------------------------------------------------------------------- */
 
-static void print_csv_cell(bool first, const char *text)
+/* Writes a text, in quotes if it needs them. Returns its end; there is no NUL. */
+static char *csv_text(const char *text, char *to)
 {
-  if (!first) putchar(',');
-  if (!strpbrk(text, ",\"\r\n")) {
-    fputs(text, stdout);
-    return;
-  }
-  putchar('"');
+  if (!strpbrk(text, ",\"\r\n")) return stpcpy(to, text);
+  *to++ = '"';
   for (; *text; text++) {
-    if (*text == '"') putchar('"');
-    putchar(*text);
+    if (*text == '"') *to++ = '"';
+    *to++ = *text;
   }
-  putchar('"');
+  *to++ = '"';
+  return to;
 }
 
 static void print_csv_header(const printer *p)
 {
   if (p->numbered) putchar('#');
   for (size_t i = 0; i < p->columns.count; i++) {
-    print_csv_cell(i == 0 && !p->numbered, p->columns.at[i].name);
+    if (i > 0 || p->numbered) putchar(',');
+    char *const end = csv_text(p->columns.at[i].name, p->line);
+    fwrite(p->line, 1, (size_t)(end - p->line), stdout);
   }
   fputs("\r\n", stdout);
 }
 
-static void print_csv_row(const printer *p, const unsigned char *record)
+static char *csv_line(const printer *p, uint64_t number, const unsigned char *record)
 {
+  char *to = p->line;
+  if (p->numbered) to += sprintf(to, "%" PRIu64, number);
   for (size_t i = 0; i < p->columns.count; i++) {
     const column *const c = &p->columns.at[i];
-    cell_write(c->field, record + c->base, c->element, p->text);
-    print_csv_cell(i == 0 && !p->numbered, p->text);
+    if (i > 0 || p->numbered) *to++ = ',';
+    char *const text = c->kind == CELL_TEXT ? p->text : to;
+    char *const end = cell_write(c->field, record + c->base, c->element, text);
+    to = c->kind == CELL_TEXT ? csv_text(text, to) : end;
   }
-  fputs("\r\n", stdout);
+  return stpcpy(to, "\r\n");
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+/* Writes a value. Returns its end; there is no NUL. */
+static char *json_value(const printer *p, const column *c, const unsigned char *record, char *to)
+{
+  if (c->kind == CELL_TEXT) {
+    cell_write(c->field, record + c->base, c->element, p->text);
+    return json_string(p->text, to);
+  }
+  char *end = cell_write(c->field, record + c->base, c->element, to + 1);
+  const bool finite = '0' <= end[-1] && end[-1] <= '9';
+  if (c->kind == CELL_BOOL || (c->kind == CELL_NUMBER && finite)) {
+    memmove(to, to + 1, (size_t)(end - to - 1));
+    return end - 1;
+  }
+  *to = *end++ = '"';
+  return end;
+}
+
+static char *json_line(const printer *p, uint64_t number, const unsigned char *record)
+{
+  const char *piece = p->shape.text;
+  char *to = p->line;
+  *to++ = '{';
+  if (p->numbered) to += sprintf(to, "\"#\":%" PRIu64 ",", number);
+  for (size_t i = 0; i < p->columns.count; i++) {
+    char *const end = stpcpy(to, piece);
+    piece += end - to + 1;
+    to = json_value(p, &p->columns.at[i], record, end);
+  }
+  return stpcpy(stpcpy(to, piece), "\n");
 }
 
 /* ---- All ---------------------------------------------------------------------------------- */
@@ -139,19 +190,14 @@ void printer_header(const printer *p)
   if (p->format == PRINT_CSV) print_csv_header(p);
 }
 
-bool printer_record(const printer *p, uint64_t number, const unsigned char *record)
+void printer_record(const printer *p, uint64_t number, const unsigned char *record)
 {
-  switch (p->format) {
-  case PRINT_TABLE:
+  if (p->format == PRINT_TABLE) {
     if (p->numbered) printf("%*" PRIu64, NUMBER_COLUMNS, number);
     print_row(p, record);
-    return true;
-  case PRINT_CSV:
-    if (p->numbered) printf("%" PRIu64, number);
-    print_csv_row(p, record);
-    return true;
-  case PRINT_JSONL:
-    break;
+  } else {
+    const char *const end =
+        p->format == PRINT_CSV ? csv_line(p, number, record) : json_line(p, number, record);
+    fwrite_unlocked(p->line, 1, (size_t)(end - p->line), stdout);
   }
-  return json_print(p->schema, p->numbered ? &number : NULL, record, p->text);
 }

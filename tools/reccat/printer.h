@@ -5,6 +5,7 @@
 #define RECCAT_PRINTER_H
 
 #include "reccat/columns.h"
+#include "reccat/json.h"
 
 typedef enum print_format { PRINT_TABLE, PRINT_CSV, PRINT_JSONL } print_format;
 
@@ -13,15 +14,16 @@ typedef struct printer {
   print_format format;
   bool numbered; /* adds a first column, `#`, with the record's number from 0 */
   columns columns;
-  char *text; /* a buffer for the text of any value */
+  json_shape shape; /* if the format is JSON */
+  char *text;       /* a buffer for the text of any value */
+  char *line;       /* and one for a line of CSV or JSON */
 } printer;
 
 /* False: out of memory. Call printer_close in any case. */
 bool printer_open(printer *printer, const recsort_schema *schema, print_format format,
                   bool numbered);
 void printer_header(const printer *printer);
-/* False: out of memory. */
-bool printer_record(const printer *printer, uint64_t number, const unsigned char *record);
+void printer_record(const printer *printer, uint64_t number, const unsigned char *record);
 void printer_close(printer *printer);
 
 #endif

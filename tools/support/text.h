@@ -1,4 +1,5 @@
-/* text.h - the text of floats, and of bytes that are not strings. */
+/* text.h - the text of numbers, of times, and of bytes that are not strings. Functions return the
+ * end of the text, where its NUL is. */
 #ifndef TOOL_TEXT_H
 #define TOOL_TEXT_H
 
@@ -25,22 +26,21 @@ static inline bool tool_is_bytes(const recsort_field *field)
 
 /* The shortest decimal that reads back as the same value of a float type, or nan, -nan, inf, -inf.
  * Needs TOOL_NUMBER_TEXT bytes. */
-void tool_float_text(recsort_type type, double value, char *text);
+char *tool_float_text(recsort_type type, double value, char *text);
 
 /* The decimal text of an integer of 128 bits. Needs TOOL_NUMBER_TEXT bytes. */
-void tool_wide_text(const recsort_field *field, const unsigned char *bytes, char *text);
+char *tool_wide_text(const recsort_field *field, const unsigned char *bytes, char *text);
 
 /* The decimal text of an integer of at most 64 bits, times the scale of its field if it has one:
  * exact, and with as many decimals as the scale has. Needs TOOL_NUMBER_TEXT bytes. */
-void tool_integer_text(const recsort_field *field, recsort_value value, char *text);
+char *tool_integer_text(const recsort_field *field, recsort_value value, char *text);
 
 /* A time as in 2026-11-23T14:15:00.123, with as many decimals as its unit has; NaT if it is none;
  * the number if its year has more than 9 digits. Needs TOOL_NUMBER_TEXT bytes. */
-void tool_time_text(recsort_type type, int64_t time, char *text);
+char *tool_time_text(recsort_type type, int64_t time, char *text);
 
 /* Writes bytes as hexadecimal digits, a uuid's in groups: 00112233-4455-6677-8899-aabbccddeeff; or
- * as an address: 192.0.2.1, 2001:db8::1, 00:00:5e:00:53:01. Returns the end of the text, where its
- * NUL is. */
+ * as an address: 192.0.2.1, 2001:db8::1, 00:00:5e:00:53:01. */
 char *tool_bytes_text(recsort_type type, const unsigned char *bytes, size_t size, char *text);
 /* The most characters of that text, without the NUL. */
 size_t tool_bytes_text_length(recsort_type type, size_t size);
