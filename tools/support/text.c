@@ -105,6 +105,15 @@ static int kept_digits(recsort_type type, double value)
   return fabs(value) < least_normal ? 1 : (int)(info->fraction_bits * 0.30103); /* log10(2) */
 }
 
+/* The number in e-07. */
+static int exponent_at(const char *e)
+{
+  int size = 0;
+  for (const char *at = e + 2; *at; at++)
+    size = 10 * size + (*at - '0');
+  return e[1] == '-' ? -size : size;
+}
+
 /* Writes digits with the point before or after some of them. */
 static char *write_plain(const char *digits, int count, int exponent, char *text)
 {
@@ -124,7 +133,7 @@ char *tool_float_text(recsort_type type, double value, char *text)
   char digits[TOOL_NUMBER_TEXT];
   *write_scientific(type, fabs(value), digits) = '\0';
   const char *const e = strchr(digits, 'e');
-  const int exponent = (int)strtol(e + 1, NULL, 10);
+  const int exponent = exponent_at(e);
   const int count = e - digits > 1 ? (int)(e - digits) - 1 : 1;
   const int kept = kept_digits(type, value);
   if (exponent >= -4 && exponent < (count > kept ? count : kept)) {
