@@ -105,8 +105,7 @@ static bool write_records(tool_output *output, generator *g, uint64_t begin, uin
   if (!done) tool_error("out of memory: a record has %zu bytes", size);
   for (uint64_t first = begin; done && first < end; first += block) {
     const size_t part = end - first < block ? (size_t)(end - first) : block;
-    for (size_t i = 0; i < part; i++)
-      generator_write(g, first + i, records + i * size);
+    generator_write(g, first, part, records);
     done = tool_output_write(output, records, part * size);
   }
   free(records);

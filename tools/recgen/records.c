@@ -9,8 +9,10 @@
 #include "support/random.h"
 #include "support/text.h"
 
+#include <endian.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A key, with its values in ascending order if it is an enum. */
 typedef struct generator_key {
@@ -21,9 +23,39 @@ typedef struct generator_key {
   uint64_t digit; /* of the current record */
 } generator_key;
 
+/* How values are made: integers of so many bits, floats, strings and bytes, or anything else. */
+typedef enum making {
+  MAKE_8,
+  MAKE_16,
+  MAKE_32,
+  MAKE_64,
+  MAKE_FLOAT32,
+  MAKE_FLOAT64,
+  MAKE_BYTES,
+  MAKE_ANY,
+} making;
+
+/* The elements of a field in one struct, whose offset in the record is `base`. */
+typedef struct run {
+  const recsort_field *field;
+  size_t base;
+  making making;
+} run;
+
+/* Records that are made together, a field after the other, each with its stream. */
+enum { BLOCK = 64 };
+typedef struct block {
+  unsigned char *records;
+  size_t record_size;
+  size_t count;
+  uint64_t streams[BLOCK];
+} block;
+
 struct generator {
-  const recsort_field *fields;
-  size_t field_count;
+  size_t record_size;
+  size_t run_count;
+  size_t run_capacity;
+  run *runs;
   bool special;
   uint64_t seed;
   ranks ranks;
@@ -157,21 +189,115 @@ static void write_scalar(const generator *g, const recsort_field *field, unsigne
   recsort_field_set(field, base, element, &value, sizeof value);
 }
 
-static void write_fields(const generator *g, const recsort_field *fields, size_t count,
-                         unsigned char *base, uint64_t *stream)
+static making making_of(const recsort_field *field, bool special)
 {
-  for (const recsort_field *field = fields; field < fields + count; field++) {
-    unsigned char *const at = base + field->offset;
-    const bool bytes = tool_is_bytes(field) || is_wide(field);
-    for (size_t i = 0; i < (field->count ? field->count : 1); i++) {
-      if (field->type == RECSORT_STRUCT) {
-        write_fields(g, field->fields, field->field_count, at + i * field->size, stream);
-      } else if (bytes) {
-        write_bytes(field, at + i * field->size, stream);
-      } else {
-        write_scalar(g, field, base, i, random_next(stream));
-      }
-    }
+  switch (recsort_type_describe(field->type)->type_class) {
+  case RECSORT_CLASS_SIGNED:
+  case RECSORT_CLASS_UNSIGNED:
+    return field->size == 1   ? MAKE_8
+           : field->size == 2 ? MAKE_16
+           : field->size == 4 ? MAKE_32
+                              : MAKE_64;
+  case RECSORT_CLASS_FLOAT:
+    return special || field->size == 2 ? MAKE_ANY : field->size == 4 ? MAKE_FLOAT32 : MAKE_FLOAT64;
+  case RECSORT_CLASS_BYTES:
+  case RECSORT_CLASS_WIDE:
+    return MAKE_BYTES;
+  case RECSORT_CLASS_BOOL:
+  case RECSORT_CLASS_ENUM:
+  case RECSORT_CLASS_BITFIELD:
+  case RECSORT_CLASS_TIME:
+  case RECSORT_CLASS_STRUCT:
+  case RECSORT_CLASS_NONE:
+    break;
+  }
+  return MAKE_ANY;
+}
+
+static void store_16(bool big, uint64_t bits, unsigned char *to)
+{
+  const uint16_t word = big ? htobe16((uint16_t)bits) : htole16((uint16_t)bits);
+  memcpy(to, &word, sizeof word);
+}
+
+static void store_32(bool big, uint64_t bits, unsigned char *to)
+{
+  const uint32_t word = big ? htobe32((uint32_t)bits) : htole32((uint32_t)bits);
+  memcpy(to, &word, sizeof word);
+}
+
+static void store_64(bool big, uint64_t bits, unsigned char *to)
+{
+  const uint64_t word = big ? htobe64(bits) : htole64(bits);
+  memcpy(to, &word, sizeof word);
+}
+
+/* The bits of a draw's float: a step is a power of two, so the product is exact. */
+static uint32_t float32_bits(uint64_t draw)
+{
+  const float real = (float)(draw >> 40) * (1024.0f / (1 << 24));
+  uint32_t bits;
+  memcpy(&bits, &real, sizeof bits);
+  return bits;
+}
+
+static uint64_t float64_bits(uint64_t draw)
+{
+  const double real = (double)(draw >> 11) * (1024.0 / (UINT64_C(1) << 53));
+  uint64_t bits;
+  memcpy(&bits, &real, sizeof bits);
+  return bits;
+}
+
+/* Makes an element of each record: what write_scalar would make. `as` is a constant in each call.
+ */
+__attribute__((always_inline)) static inline void make_as(block *b, const recsort_field *field,
+                                                          unsigned char *to, making as)
+{
+  const bool big = field->endian == RECSORT_BIG_ENDIAN;
+  const uint64_t sign = (uint64_t)is_signed(field->type) << 63;
+  for (size_t i = 0; i < b->count; i++, to += b->record_size) {
+    const uint64_t draw = random_next(&b->streams[i]);
+    if (as == MAKE_8) *to = (unsigned char)((draw ^ sign) >> 56);
+    if (as == MAKE_16) store_16(big, (draw ^ sign) >> 48, to);
+    if (as == MAKE_32) store_32(big, (draw ^ sign) >> 32, to);
+    if (as == MAKE_64) store_64(big, draw ^ sign, to);
+    if (as == MAKE_FLOAT32) store_32(big, float32_bits(draw), to);
+    if (as == MAKE_FLOAT64) store_64(big, float64_bits(draw), to);
+  }
+}
+
+static void make(const generator *g, block *b, const run *r, size_t element)
+{
+  const recsort_field *const field = r->field;
+  unsigned char *const to = b->records + r->base + field->offset + element * field->size;
+  switch (r->making) {
+  case MAKE_8:
+    make_as(b, field, to, MAKE_8);
+    break;
+  case MAKE_16:
+    make_as(b, field, to, MAKE_16);
+    break;
+  case MAKE_32:
+    make_as(b, field, to, MAKE_32);
+    break;
+  case MAKE_64:
+    make_as(b, field, to, MAKE_64);
+    break;
+  case MAKE_FLOAT32:
+    make_as(b, field, to, MAKE_FLOAT32);
+    break;
+  case MAKE_FLOAT64:
+    make_as(b, field, to, MAKE_FLOAT64);
+    break;
+  case MAKE_BYTES:
+    for (size_t i = 0; i < b->count; i++)
+      write_bytes(field, to + i * b->record_size, &b->streams[i]);
+    break;
+  case MAKE_ANY:
+    for (size_t i = 0; i < b->count; i++)
+      write_scalar(g, field, b->records + i * b->record_size + r->base, element,
+                   random_next(&b->streams[i]));
   }
 }
 
@@ -240,14 +366,27 @@ static void write_digits(const generator *g, unsigned char *record)
   }
 }
 
-void generator_write(generator *g, uint64_t number, unsigned char *to)
+static void write_block(generator *g, uint64_t first, block *b)
 {
-  uint64_t stream = random_stream(g->seed, number);
-  write_fields(g, g->fields, g->field_count, to, &stream);
-  if (!g->key_count) return;
-  const rank_rest rest = {rank_of(&g->ranks, number), g->ranks.range};
-  take_digits(g, rest, to);
-  write_digits(g, to);
+  for (size_t i = 0; i < b->count; i++)
+    b->streams[i] = random_stream(g->seed, first + i);
+  for (const run *r = g->runs; r < g->runs + g->run_count; r++)
+    for (size_t element = 0; element < (r->field->count ? r->field->count : 1); element++)
+      make(g, b, r, element);
+  for (size_t i = 0; g->key_count && i < b->count; i++) {
+    unsigned char *const record = b->records + i * b->record_size;
+    take_digits(g, (rank_rest){rank_of(&g->ranks, first + i), g->ranks.range}, record);
+    write_digits(g, record);
+  }
+}
+
+void generator_write(generator *g, uint64_t first, size_t count, unsigned char *to)
+{
+  block b = {.records = to, .record_size = g->record_size};
+  for (; count > 0; count -= b.count, first += b.count, b.records += b.count * b.record_size) {
+    b.count = count < BLOCK ? count : BLOCK;
+    write_block(g, first, &b);
+  }
 }
 
 /* ---- Making one --------------------------------------------------------------------------- */
@@ -305,15 +444,45 @@ static bool create_keys(generator *g, const recsort_schema *schema)
   return done;
 }
 
+static bool append_run(generator *g, const recsort_field *field, size_t base)
+{
+  if (g->run_count == g->run_capacity) {
+    const size_t capacity = g->run_capacity ? 2 * g->run_capacity : 16;
+    run *const runs = reallocarray(g->runs, capacity, sizeof *runs);
+    if (!runs) return false;
+    g->runs = runs;
+    g->run_capacity = capacity;
+  }
+  g->runs[g->run_count++] = (run){field, base, making_of(field, g->special)};
+  return true;
+}
+
+static bool append_runs(generator *g, const recsort_field *fields, size_t count, size_t base)
+{
+  for (const recsort_field *field = fields; field < fields + count; field++) {
+    const size_t structs = field->type != RECSORT_STRUCT ? 0 : field->count ? field->count : 1;
+    if (!structs && !append_run(g, field, base)) return false;
+    for (size_t i = 0; i < structs; i++)
+      if (!append_runs(g, field->fields, field->field_count,
+                       base + field->offset + i * field->size))
+        return false;
+  }
+  return true;
+}
+
 generator *generator_create(const recsort_schema *schema, const generator_options *options)
 {
   generator *const g = calloc(1, sizeof *g);
   if (!g) return NULL;
-  g->fields = recsort_schema_fields(schema, &g->field_count);
+  size_t count;
+  const recsort_field *const fields = recsort_schema_fields(schema, &count);
+  g->record_size = recsort_schema_record_size(schema);
   g->special = options->special;
   g->seed = options->seed;
   g->ranks = ranks_of(options->distribution, options->count, options->seed);
-  if (options->distribution == DISTRIBUTION_UNIFORM || create_keys(g, schema)) return g;
+  if (append_runs(g, fields, count, 0) &&
+      (options->distribution == DISTRIBUTION_UNIFORM || create_keys(g, schema)))
+    return g;
   generator_destroy(g);
   return NULL;
 }
@@ -324,5 +493,6 @@ void generator_destroy(generator *g)
   for (size_t i = 0; i < g->key_count; i++)
     free(g->keys[i].enumerators);
   free(g->keys);
+  free(g->runs);
   free(g);
 }

@@ -27,7 +27,7 @@ typedef struct generator generator;
 generator *generator_create(const recsort_schema *schema, const generator_options *options);
 void generator_destroy(generator *generator);
 
-/* Writes record `number`; the caller has zeroed `to` once. */
-void generator_write(generator *generator, uint64_t number, unsigned char *to);
+/* Writes `count` records from number `first` on; the caller has zeroed `to` once. */
+void generator_write(generator *generator, uint64_t first, size_t count, unsigned char *to);
 
 #endif
