@@ -7,7 +7,7 @@
 set -eu
 bench=$1
 shift
-mpirun=${MPIRUN:-mpirun --bind-to none}
+mpirun=${MPIRUN:-mpirun --use-hwthread-cpus --bind-to none}
 
 run() { # RANKS INPUT...
   ranks=$1
