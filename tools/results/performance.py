@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/performance.md and README.md and the charts in docs/charts from the result
+"""Writes the tables of docs/performance.md, docs/scale.md and README.md and the charts in docs/charts from the result
 files here.
 
 Usage: performance.py [--check]    --check: change nothing; exit status 1 if anything would change
@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE.parent / 'recbench'))
 from charts import chart  # noqa: E402
 
 DOCS = HERE.parents[1] / 'docs'
-PAGE, README = DOCS / 'performance.md', DOCS.parent / 'README.md'
+PAGE, README, SCALE = DOCS / 'performance.md', DOCS.parent / 'README.md', DOCS / 'scale.md'
 
 STD, PARALLEL, CPU, GPU = 'std::stable_sort', '__gnu_parallel::stable_sort', 'recsort cpu', 'recsort gpu'
 DEFAULT = 'hybrid', 'sample'  # names of recsort's default algorithm
@@ -237,6 +237,45 @@ def why(gpu, all_pairs):
                  [[*words, where, ms(its), ms(ours)] for *words, its, ours, where in rows], words=4)
 
 
+# ---- More than one process ----
+
+def process_times(text):
+    """mpi-bench's tables: {(input, ranks): {contestant: ms}}. A peer's time is that of its faster way, and
+    'threads' is recsort with all processors."""
+    found, group = {}, None
+    for line in text.splitlines():
+        head = re.fullmatch(r'(\w+), (\d+) ranks, (\d+) Entities a rank', line)
+        row = re.match(r'  (recsort|sc_psort|MP-sort), (.*?) +([\d.]+) ms ', line)
+        if head:
+            group = found.setdefault((head[1], int(head[2])), {'records': int(head[2]) * int(head[3])})
+        elif row:
+            name = 'threads' if row[2].endswith('threads a rank') else row[1]
+            group[name] = min(float(row[3]), group.get(name, float('inf')))
+    for group in found.values():
+        group.setdefault('threads', group['recsort'])  # one processor a rank
+    return found
+
+
+def processes(path):
+    found = process_times(path.read_text())
+    cpu = re.search(r'^CPU +(.*)', path.read_text(), re.MULTILINE)[1]
+    names = [name for name in ('threads', 'recsort', 'sc_psort', 'MP-sort') if all(name in times for times in found.values())]
+    better = lambda times: min(times[name] for name in names[2:])
+    rows = [[ORDERS[order], str(ranks), f'{times["records"]:,}', *(ms(times[name]) for name in names),
+             f'{better(times) / times["recsort"]:.1f}', f'{better(times) / times["threads"]:.1f}']
+            for (order, ranks), times in found.items()]
+    texts = {'threads': 'recsort, all processors', 'recsort': 'recsort, 1 thread a rank'}
+    bars = lambda times: [(series, rate(times['records'], times[name]), f'{rate(times["records"], times[name]):.1f}')
+                          for series, name in zip((0, 4, 2, 1), names)]
+    most = max(ranks for _, ranks in found)
+    panels = [('random order, by ranks', [(str(ranks), bars(times)) for (order, ranks), times in found.items() if order == 'random']),
+              (f'{most} ranks', [(ORDERS[order], bars(times)) for (order, ranks), times in found.items() if ranks == most])]
+    return ({'ranks': table(['Entities', 'ranks', 'of all ranks', *(f'{texts.get(name, f"`{name}`")}, ms' for name in names),
+                             '1 thread: times as fast', 'all processors: times as fast'], rows)},
+            {'mpi': chart(f'Sorting the Entities of all ranks, as many for each: {cpu}', 'million records a second, of all ranks',
+                          True, list(zip((0, 4, 2, 1), (texts.get(name, name) for name in names))), panels, label=128)})
+
+
 # ---- All of it ----
 
 def everything():
@@ -246,6 +285,9 @@ def everything():
         tables.update(made[0])
         charts.update(made[1])
     pages = {PAGE: tables, README: {'why': why(gpu, all_pairs)}}
+    for path in HERE.glob('*-mpi.txt'):
+        pages[SCALE], drawn = processes(path)
+        charts.update(drawn)
     texts = {}
     for page, tables in pages.items():
         text = page.read_text()
