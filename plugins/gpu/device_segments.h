@@ -6,6 +6,7 @@
 #ifndef RECSORT_GPU_DEVICE_SEGMENTS_H
 #define RECSORT_GPU_DEVICE_SEGMENTS_H
 
+#include "gpu/device_sort.h"
 #include "gpu/records.h"
 
 #ifdef __cplusplus
@@ -44,6 +45,21 @@ bool device_segments_suit(const device_segment_sort *job);
  * holds an invalid value, and facts->overlong if a segment is longer than was said and so does not
  * fit in its block. The records of such a block are written in the order that they had. */
 device_status device_segments_sort(const device_segment_sort *job);
+
+/* Whether the device can find out how long the longest segment is, and it is worth it. */
+bool device_segments_measurable(const device_segment_sort *job, const device_job *sort);
+
+/* Starts the sort of segments of at most `longest` records; 0: of any. */
+typedef device_status device_segment_work(void *context, uint64_t longest, const device_job *inner);
+
+enum { DEVICE_MEASURE_WORDS = 2 };
+
+/* Has the device find out, and start the work that suits. Call it only if it can. `memory` is in
+ * the device's memory, 0 at first; it belongs to sorts that follow one another. `work` is called
+ * once for each length that the device may find. */
+device_status device_segments_measure(const device_segment_sort *job, const device_job *sort,
+                                      uint32_t memory[DEVICE_MEASURE_WORDS],
+                                      device_segment_work *work, void *context);
 
 #ifdef __cplusplus
 }

@@ -3,20 +3,19 @@
  * allocates, so the stream may be captured.
  *
  *   head     if only the first records are wanted and they are few: their order; or
- *   segments if all are short: their order, and small arrays moved; else
- *   encode   keys of the records, to the workspace. If only segments are sorted, the number of a
- *            record's segment goes above its key
- *   sort     by the instance's algorithm, which gets no mailbox and so does not wait. If the stream
- *            is being captured, the device may decide what is to be done. The algorithm may
- *            make the keys itself, and move an array (device_skills)
- *   check    pairs of many records, as in other sorts
- *   move     the permutation, then each array that was not moved; those in place through a copy in
- *            the workspace, unless the device has found them in order
+ *   segments if all are short: their order, and small arrays moved. If the stream is being
+ * captured, the device may find out whether they are; else encode   keys of the records, to the
+ * workspace. If only segments are sorted, the number of a record's segment goes above its key sort
+ * by the instance's algorithm, which gets no mailbox and so does not wait. If the stream is being
+ * captured, the device may decide what is to be done. The algorithm may make the keys itself, and
+ * move an array (device_skills) check    pairs of many records, as in other sorts move     the
+ * permutation, then each array that was not moved; those in place through a copy in the workspace,
+ * unless the device has found them in order
  *
  * If the order is kept, the sort may start from that of the last one: see device_kept_order.h.
  *
- * The workspace is device->memory: the memory of the pairs, `unchanged`, that of a kept order, then
- * that of a copy. */
+ * The workspace is device->memory: the memory of the pairs, `facts` of the device's own, that of a
+ * kept order, then that of a copy. */
 #include <stdio.h>
 #include <string.h>
 
@@ -58,6 +57,9 @@ static recsort_plugin_status refuse(recsort_plugin_error *error, const char *why
   return RECSORT_PLUGIN_UNSUPPORTED;
 }
 
+/* Words of gpu_instance.resident.facts. */
+enum { FOUND_UNCHANGED, FOUND_LENGTHS };
+
 /* Where the kept order begins in the workspace, and where the copy does. */
 static uint64_t kept_offset(const gpu_instance *self)
 {
@@ -85,13 +87,13 @@ recsort_plugin_status gpu_begin_resident(gpu_instance *self, recsort_plugin_erro
   return status;
 }
 
-static recsort_plugin_status forget_order(const gpu_instance *self, recsort_plugin_error *error)
+/* Clears what sorts leave for each other. */
+static recsort_plugin_status clear_facts(const gpu_instance *self, recsort_plugin_error *error)
 {
-  if (!self->resident.kept_bytes) return RECSORT_PLUGIN_OK;
-  const recsort_plugin_status status =
-      judge_launch(device_forget_order(self->device->memory + kept_offset(self),
-                                       self->resident.kept_bytes, self->device->stream),
-                   error);
+  const recsort_plugin_status status = judge_launch(
+      device_forget_order(self->device->memory + self->resident.pair_bytes,
+                          DEVICE_ALIGNMENT + self->resident.kept_bytes, self->device->stream),
+      error);
   return status ? status : runtime_wait(self->device->stream, error);
 }
 
@@ -123,10 +125,9 @@ static recsort_plugin_status reserve(void *instance, const recsort_key_program *
   if (status) return status;
   status = gpu_begin_resident(self, error);
   if (!status) status = runtime_reserve(self->device, *bytes, error);
-  if (!status) status = forget_order(self, error);
+  if (!status) status = clear_facts(self, error);
   if (!status)
-    self->resident.unchanged =
-        (uint32_t *)(void *)(self->device->memory + self->resident.pair_bytes);
+    self->resident.facts = (uint32_t *)(void *)(self->device->memory + self->resident.pair_bytes);
   runtime_leave(self->device);
   return status;
 }
@@ -177,7 +178,7 @@ typedef struct resident_sort {
   device_move move;                         /* what it moves, */
   const recsort_plugin_device_array *moved; /* of this array; NULL: none */
   recsort_plugin_error *error;
-  recsort_plugin_status status; /* of start_in_place */
+  recsort_plugin_status status; /* of what a branch starts */
 } resident_sort;
 
 static recsort_plugin_status start_sort(resident_sort *s)
@@ -405,7 +406,7 @@ static bool has_rest(const resident_sort *s)
   return rest;
 }
 
-static recsort_plugin_status start_plain(resident_sort *s, recsort_plugin_device_job *job)
+static recsort_plugin_status start_planned(resident_sort *s, recsort_plugin_device_job *job)
 {
   s->pairs.job.unchanged = &s->unchanged;
   recsort_plugin_status status = head_suits(s->self, job) ? start_head(s)
@@ -418,6 +419,32 @@ static recsort_plugin_status start_plain(resident_sort *s, recsort_plugin_device
   const device_status started =
       s->unchanged.looks ? device_start_unless_unchanged(&s->pairs.job, start_in_place, s)
                          : start_in_place(s, job->stream);
+  return s->status ? s->status : judge_launch(started, s->error);
+}
+
+/* ---- A sort of segments that the device measures ---- */
+
+/* Starts a branch. */
+static device_status start_measured(void *context, uint64_t longest, const device_job *inner)
+{
+  resident_sort *const s = context;
+  recsort_plugin_device_job job = *s->job;
+  resident_sort own = *s;
+  job.stream = inner->stream;
+  own.job = &job;
+  own.pairs.job = *inner;
+  own.segments = plan_segments(&own);
+  own.segments.segments.most = longest;
+  s->status = start_planned(&own, &job);
+  return (device_status)s->status;
+}
+
+static recsort_plugin_status start_plain(resident_sort *s, recsort_plugin_device_job *job)
+{
+  if (!job->offsets || !device_segments_measurable(&s->segments, &s->pairs.job))
+    return start_planned(s, job);
+  const device_status started = device_segments_measure(
+      &s->segments, &s->pairs.job, &s->self->resident.facts[FOUND_LENGTHS], start_measured, s);
   return s->status ? s->status : judge_launch(started, s->error);
 }
 
@@ -495,7 +522,7 @@ static recsort_plugin_status start_all(const gpu_instance *self, const recsort_k
                      .program = program,
                      .job = job,
                      .pairs = gpu_plan_resident(self, &keys, job->stream),
-                     .unchanged.found = self->resident.unchanged,
+                     .unchanged.found = &self->resident.facts[FOUND_UNCHANGED],
                      .error = error};
   if (s.pairs.bytes > self->resident.pair_bytes)
     return refuse(error, "the plan of this count needs more memory than was allocated");

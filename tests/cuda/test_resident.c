@@ -656,6 +656,67 @@ static void short_segments_are_sorted_in_tiles(void **state)
     }
 }
 
+/* Segments of any length, at their limits and beyond, by one graph: the device finds which sort of
+ * them suits. */
+static void segments_are_measured(void **state)
+{
+#ifdef RS_REAL_GPU
+  enum { COUNT = 100003, SEGMENTS = 1000 };
+#else
+  enum { COUNT = 3000, SEGMENTS = 40 };
+#endif
+  static const size_t longest[] = {64, 65, 20000, 1, 256, 257, 1024, 1025, 4096, 8192, 16385, 0};
+  static const unsigned some_kinds[] = {0, 4};
+  (void)state;
+  for (size_t k = 0; k < COUNT_OF(some_kinds); k++) {
+    const unsigned kind = some_kinds[k];
+    uint64_t random = 17, *const expected = malloc(COUNT * sizeof *expected);
+    uint64_t offsets[SEGMENTS + 1], *const given = make(sizeof offsets);
+    both records = make_both(COUNT, kinds[kind].size, 0, &random);
+    recsort_device_sorter *const sorter =
+        create(kinds[kind].yaml, (recsort_device_limits){.most_records = COUNT,
+                                                         .most_in_place = 32,
+                                                         .most_segments = SEGMENTS});
+    const recsort_device_job job = {.struct_size = sizeof job,
+                                    .stream = stream,
+                                    .count = COUNT,
+                                    .records = records.device,
+                                    .sorted = records.device,
+                                    .offsets = given,
+                                    .segment_count = SEGMENTS,
+                                    .offset_bits = 64};
+    assert_non_null(expected);
+#ifdef RS_REAL_GPU
+    begin_capture();
+    if (captures()) assert_int_equal(recsort_device_sort(sorter, &job, NULL), RECSORT_OK);
+    const cudaGraphExec_t graph = end_capture();
+#endif
+    for (size_t l = 0; l < COUNT_OF(longest); l++) {
+      fill_offsets(offsets, SEGMENTS, COUNT, SHORT_WAY, longest[l], &random);
+      fill(kind, records.host, COUNT, &random);
+      put(given, offsets, sizeof offsets);
+      put(records.device, records.host, records.size);
+      find_expected_segments(kind, records.host, COUNT, offsets, SEGMENTS, expected);
+#ifdef RS_REAL_GPU
+      if (graph)
+        replay(graph);
+      else
+#endif
+        assert_int_equal(recsort_device_sort(sorter, &job, NULL), RECSORT_OK);
+      assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+      assert_int_equal(recsort_device_sorter_check(sorter, NULL), RECSORT_OK);
+      expect_moved(&records, records.host, expected);
+    }
+#ifdef RS_REAL_GPU
+    drop_graph(graph);
+#endif
+    free(expected);
+    drop(given);
+    drop_both(&records, 0);
+    recsort_device_sorter_destroy(sorter);
+  }
+}
+
 /* What is in place moves after what is not, as both may begin at the same records; some arrays are
  * moved by the sort of short segments, and some are not. */
 static void arrays_of_segments_move(void **state)
@@ -1573,6 +1634,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(starts_from_the_kept_order, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(finds_the_first_records, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(segments_are_sorted_by_themselves, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(segments_are_measured, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(short_segments_are_sorted_in_tiles, open_stream,
                                       close_stream),
       cmocka_unit_test_setup_teardown(arrays_of_segments_move, open_stream, close_stream),

@@ -393,6 +393,72 @@ static void reports_invalid_records(void **state)
     }
 }
 
+/* ---- Lengths that the device finds ---- */
+
+static device_status note_longest(void *context, uint64_t longest, const device_job *inner)
+{
+  *(uint64_t *)context = inner->branches[0] ? 0 : longest;
+  return 0;
+}
+
+/* Whether the kernel finds the limit of these offsets, in each order of threads and blocks, again
+ * and again with the same memory. */
+static bool finds_limit(const uint64_t *offsets, uint64_t segments, uint64_t limit,
+                        uint32_t *memory)
+{
+  int stream = 0;
+  const device_job sort = {.branches = {&stream, &stream}};
+  const device_segment_sort job = {.key_bits = 32,
+                                   .count = 1000000,
+                                   .segments = {offsets, segments, 64, 0},
+                                   .shared_bytes = 227 << 10};
+  for (unsigned order = 0; order < EMULATOR_ORDERS; order++) {
+    uint64_t found = 1;
+    emulator_set_order((emulator_order)order, 5);
+    if (!device_segments_measurable(&job, &sort) ||
+        device_segments_measure(&job, &sort, memory, note_longest, &found) || found != limit)
+      return false;
+  }
+  return true;
+}
+
+static bool finds_limits(const void *context, unsigned patience)
+{
+  static const uint64_t limits[] = {64, 256, 1024, 4096, 8192, 0};
+  uint32_t memory[DEVICE_MEASURE_WORDS] = {0};
+  enum { SEGMENTS = 3000 };
+  static uint64_t offsets[SEGMENTS + 1];
+  (void)context;
+  (void)alarm(patience);
+  for (size_t l = 0; l < sizeof limits / sizeof *limits; l++)
+    for (unsigned above = 0; above < 2; above++) {
+      const uint64_t longest = limits[l] ? limits[l] + above : above ? UINT64_C(1) << 33 : 20000;
+      const uint64_t limit = limits[above && limits[l] ? l + 1 : l];
+      const size_t at = 977 * (l + 3) % SEGMENTS; /* of the longest */
+      for (size_t s = 0; s < SEGMENTS; s++)
+        offsets[s + 1] = offsets[s] + (s == at ? longest : s % 65 * (l > 0));
+      if (!finds_limit(offsets, SEGMENTS, limit, memory) ||
+          !finds_limit(offsets + at, 1, longest == 8193 ? 16384 : limit, memory))
+        return false;
+    }
+  (void)alarm(0);
+  return true;
+}
+
+static void measures_segments(void **state)
+{
+  int stream = 0;
+  const device_job decides = {.branches = {&stream, &stream}}, waits = {.count = 0};
+  const device_segment_sort few = {.count = 599}, many = {.count = 600};
+  const device_segment_sort known = {.count = 600, .segments.most = 9};
+  (void)state;
+  assert_true(finds_limits(NULL, 60));
+  assert_true(device_segments_measurable(&many, &decides));
+  assert_false(device_segments_measurable(&few, &decides));
+  assert_false(device_segments_measurable(&known, &decides));
+  assert_false(device_segments_measurable(&many, &waits));
+}
+
 static void suits_short_segments(void **state)
 {
   static const struct {
@@ -464,6 +530,9 @@ static void needs_every_barrier(void **state)
   emulator_clear_sites();
   assert_true(pass_cases(NULL, 0));
   assert_true(barriers_check("segments", pass_cases, NULL, 1));
+  emulator_clear_sites();
+  assert_true(finds_limits(NULL, 0));
+  assert_true(barriers_check("lengths", finds_limits, NULL, 1));
 }
 
 /* Without some barrier it sorts wrongly, and finds that out by itself. */
@@ -498,8 +567,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sorts_every_shape),        cmocka_unit_test(sorts_the_longest),
       cmocka_unit_test(leaves_overlong_segments), cmocka_unit_test(reports_invalid_records),
-      cmocka_unit_test(suits_short_segments),     cmocka_unit_test(needs_every_barrier),
-      cmocka_unit_test(notices_its_mistakes),
+      cmocka_unit_test(suits_short_segments),     cmocka_unit_test(measures_segments),
+      cmocka_unit_test(needs_every_barrier),      cmocka_unit_test(notices_its_mistakes),
   };
   return cmocka_run_group_tests_name("segments", tests, NULL, NULL);
 }

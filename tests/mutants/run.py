@@ -420,6 +420,11 @@ MUTANTS = [
     ('plugins/cuda/segment_order.cuh', 'i >= mine.count && w < mine.words', 'i > mine.count && w < mine.words'),
     ('plugins/cuda/segment_order.cuh', '(last + 1) >> shift', 'last >> shift'),
     ('plugins/cuda/segment_order.cuh', 'if (varied >> shift & (DIGITS - 1))', 'if (varied >> shift & 1)'),
+    ('plugins/cuda/measured_segments.cu', 'args.limits[number] < found', 'args.limits[number] + 1 < found'),
+    ('plugins/cuda/measured_segments.cu', '  *args.longest = 0;\n', ''),
+    ('plugins/cuda/measured_segments.cu', '  *args.ended = 0;\n', ''),
+    ('plugins/cuda/measured_segments.cu', '(uint32_t)plan_min(most, UINT32_MAX)', '(uint32_t)most'),
+    ('plugins/cuda/measured_segments.cu', 'inner.branches[0] = NULL;', ''),
     ('plugins/cuda/segments.cu', 'longest == 0 || longest > UINT32_MAX', 'longest == 0'),
     ('plugins/cuda/segments.cu', 'if (count > args.tile) {', 'if (count > 2 * (uint64_t)args.tile) {'),
     ('plugins/cuda/segments.cu', 'RANK_TILE - (uint32_t)longest + 1', 'RANK_TILE'),
@@ -769,7 +774,7 @@ RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
                   ('CUDA conformance', [], r'^cuda\.(resident|conformance\.sample)$', 120)]
 # How a file's name begins, and what finds its mutants; the first match counts. Every folder of
 # plugins/cuda has sorts.
-STAGES_OF = [(r'plugins/cuda/segment(s\.|_)', SEGMENT_STAGES),
+STAGES_OF = [(r'plugins/cuda/(measured_)?segment(s\.|_)', SEGMENT_STAGES),
              (r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),
              (r'plugins/cuda/kept_order\.', KEPT_STAGES),
              ('core/include/recsort/recsort.hpp', CPP_STAGES), (r'plugins/cuda/head\.', HEAD_STAGES),

@@ -46,9 +46,9 @@ typedef struct recsort_device_limits {
                            * times as much memory */
   size_t most_segments;   /* of a sort; 0: none has segments */
   size_t most_in_segment; /* records of the longest segment; 0: not known. Segments are sorted
-                           * faster if it is at most 8192 (on an H200), or at most 16,384 and the
-                           * average segment has at least half as many. If keys have more than 64
-                           * bits, these limits are half as large */
+                           * faster if they have at most 8192 (on an H200), or at most 16,384 and
+                           * the average segment has at least half as many. If keys have more than
+                           * 64 bits, these limits are half as large */
   unsigned index_bits;    /* of permutations: 32 or 64; 0: 32 */
   uint32_t keep_order;    /* 1: sorts start from the order that the last one found; 0: they do not.
                            * See "Frames" below */
@@ -128,9 +128,13 @@ typedef struct recsort_device_job {
  * 0 to segment_count - 1, and is sorted by itself; there are segment_count + 1 offsets, which
  * ascend and are read when the stream gets there. Records before the first offset or from the last
  * one on stay where they are. So one segment with the offsets 0 and n sorts the first n records,
- * where n is a number that only the device knows. Unless most_in_segment is given, the time depends
- * on `count` alone. If a segment has more records than that, it and those beside it may be left as
- * they are, which recsort_device_sorter_check reports. */
+ * where n is a number that only the device knows.
+ *
+ * Short segments are sorted faster: if you give most_in_segment, or if you capture the stream, have
+ * 2^15 records or more and the plugin was built with CUDA 13. Then the device finds the longest. In
+ * all other sorts the time depends on `count` alone. If a segment has more records than
+ * most_in_segment, it and those beside it may be left as they are, which
+ * recsort_device_sorter_check reports. */
 
 /* Frames: a loop sorts the same records again and again, and few of them move between two sorts.
  * With keep_order a sort starts from the order that the last sort of this sorter found, if

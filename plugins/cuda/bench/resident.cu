@@ -442,18 +442,18 @@ void measure_segments(const shape &s)
   for (size_t g = 0; g < segments; g++)
     std::stable_sort(order.begin() + s.offsets[g], order.begin() + s.offsets[g + 1],
                      [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
-  double ours[2];
+  double ours[3]; /* on a stream, in a graph, and on a stream with the longest length given */
   bool right = true;
-  for (int known = 0; known < 2; known++) {
+  for (int way = 0; way < 3; way++) {
     recsort_device_limits limits = {};
     limits.most_records = count;
     limits.most_segments = segments;
-    limits.most_in_segment = known ? longest : 0;
+    limits.most_in_segment = way == 2 ? longest : 0;
     recsort_device_sorter *const sorter =
         open_sorter("record: Key\nfields: [{name: key, type: float32}]\nkeys: [key]\n", limits);
     CHECK(cudaMemset(value_out, 0xee, count * sizeof *value_out));
     CHECK(cudaDeviceSynchronize());
-    ours[known] = measure(nothing, [&](cudaStream_t on) {
+    const auto run = [&](cudaStream_t on) {
       recsort_device_job job = {};
       job.count = count;
       job.records = in;
@@ -463,7 +463,8 @@ void measure_segments(const shape &s)
       job.offsets = offsets;
       job.segment_count = segments;
       sort(sorter, job, on);
-    });
+    };
+    ours[way] = way == 1 ? measure_graph(nothing, run) : measure(nothing, run);
     right &= host_copy(value_out, count) == order;
     recsort_device_sorter_destroy(sorter);
   }
@@ -478,8 +479,9 @@ void measure_segments(const shape &s)
                                                     (int)count, (int)segments, offsets, offsets + 1,
                                                     0, 32, on);
   });
-  std::printf("%-18s %10zu %10.4f %10.4f %10.4f %10.4f %8.2f%s\n", s.name, count, ours[0], ours[1],
-              sorted, radix, std::min(sorted, radix) / std::min(ours[0], ours[1]),
+  const double best = std::min(sorted, radix);
+  std::printf("%-18s %10zu %10.4f %10.4f %10.4f %10.4f %10.4f %8.2f %8.2f%s\n", s.name, count,
+              ours[0], ours[1], ours[2], sorted, radix, best / ours[1], best / ours[2],
               right ? "" : "  WRONG");
   for (void *memory :
        {(void *)in, (void *)out, (void *)value_in, (void *)value_out, (void *)offsets})
@@ -489,9 +491,10 @@ void measure_segments(const shape &s)
 void measure_all_segments()
 {
   std::mt19937_64 random(1);
-  std::printf("\nSegments of float keys and 32-bit values, ms; \"known\": with most_in_segment"
-              "\n%-18s %10s %10s %10s %10s %10s %8s\n",
-              "", "records", "recsort", "known", "CUB sort", "CUB radix", "x best");
+  std::printf("\nSegments of float keys and 32-bit values, ms; CUB on a stream; \"known\": with"
+              " most_in_segment\n%-18s %10s %10s %10s %10s %10s %10s %8s %8s\n",
+              "", "records", "stream", "graph", "known", "CUB sort", "CUB radix", "x graph",
+              "x known");
   const std::vector<shape> shapes = {
       {"2^20 of 1 to 32", offsets_of(1 << 20, [&] { return (uint32_t)(1 + random() % 32); })},
       {"2^14 of 1024", even_offsets(1 << 14, 1024)},
