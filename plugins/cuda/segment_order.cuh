@@ -230,7 +230,7 @@ DEVICE_INLINE void begin_order(const tile &mine)
 /* Skips digits in which all keys agree. By all threads. */
 DEVICE_INLINE void order_by_keys(const tile &mine)
 {
-  enum { MOST_WORDS = 4 }; /* each has its own, so that none is set while threads read another */
+  /* each word has its own, so that none is set while threads read another */
   DEVICE_SHARED_ARRAY(uint32_t, all_varied, MOST_WORDS);
   if (threadIdx.x < MOST_WORDS) all_varied[threadIdx.x] = 0;
   __syncthreads();
