@@ -31,7 +31,7 @@ def test_every_type_of_the_header_is_known():
 
 
 def test_structs_and_constants_are_those_of_the_header(tmp_path):
-    headers = [HEADER.with_name(name) for name in ('device.h', 'device_pairs.h')]
+    headers = [HEADER.with_name(name) for name in ('device.h', 'device_pairs.h', 'partition.h')]
     lines = ['#include <stddef.h>', *(f'#include "{header}"' for header in headers)]
     checks = [(f'RECSORT_{name.upper()} ==', number) for name, number in _library.TYPE.items()]
     checks += [
