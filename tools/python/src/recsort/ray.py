@@ -4,7 +4,7 @@ A few records of each slice of the input are samples, of which splitters are cho
 the splitters and sort these, and others merge what belongs to a part and write it: the shape of Exoshuffle-CloudSort (Luan
 et al., 2023). Ray carries, spills and keeps the records between the tasks, and repeats those whose process or machine is lost.
 
-Needs Ray, which `pip install recsort[ray]` installs, and recsort on all machines of the cluster.
+Needs Ray, which the extra "ray" of the package installs, and recsort on all machines of the cluster.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != 'ray':
         raise
-    raise ModuleNotFoundError('recsort.ray needs Ray: pip install "recsort[ray]"', name='ray') from None
+    raise ModuleNotFoundError('recsort.ray needs Ray: pip install "ray[data]"', name='ray') from None
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,6 +99,8 @@ def slices_of(paths: Sequence[StrPath], size: int, slice_bytes: int) -> list[Sli
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):
             raise RecsortError(f'{path} is not a file')
+        if path.endswith('.npy'):
+            raise RecsortError(f'{path} has a header; recsort sorts it in one process')
         if status.st_size % size:
             raise RecsortError(
                 f'{path}: {status.st_size} bytes are not a multiple of the record size, {size}'
