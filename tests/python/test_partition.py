@@ -72,7 +72,9 @@ def test_refusals(dtype, words, problem):
 
 
 def test_an_invalid_record_is_named_by_its_position():
-    field = '{name: on, type: enum, base: uint8, values: [{name: "no", value: 0}, {name: "yes", value: 1}]}'
+    field = (
+        '{name: on, type: enum, base: uint8, values: [{name: "no", value: 0}, {name: "yes", value: 1}]}'
+    )
     schema = Schema.from_yaml(f'record: r\nfields: [{field}]\nkeys: [on]\n')
     part = Partitioner(Sorter(schema))
     records = np.array([0, 1, 7], 'u1').view(schema.dtype)

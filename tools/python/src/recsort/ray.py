@@ -340,11 +340,11 @@ def sort_files(
     replaced. Either appears in one step, when everything is on the disk; if the sort fails nothing does.
     All machines must see the inputs and the folder of the output under the same names.
 
-    `records`, `keys`, `reverse` and `nan` are those of `Sorter`. Files with a header or a trailer are not sorted here, nor by
-    `longdouble`; complex numbers and times need `nan="total"`.
+    `records`, `keys`, `reverse` and `nan` are those of `Sorter`. Files with a header or a trailer are refused, and so are keys
+    of `longdouble`; complex numbers and times need `nan="total"`.
 
-    `slice_bytes` is about how much a task reads, and `parts` how many parts are written: by default as many as slices, so a
-    task takes about three times `slice_bytes` of memory, beside Ray's object store. `cpus` is the number of processors for
+    `slice_bytes` is about how much a task reads, and `parts` how many parts are written: by default as many as slices. A
+    task takes about twice `slice_bytes` of memory, beside Ray's object store. `cpus` is the number of processors for
     each task. Returns the names of the files written.
 
     Raises RecsortError, or OSError for a file that cannot be read or written, in one line. Ray repeats a task whose process or
@@ -367,7 +367,7 @@ def sort_files(
         for name, offset in zip(names, np.cumsum(sizes) - sizes):
             # One file is there already, and a folder that a machine does not see is not made by it.
             to = (place, 0, int(offset) * size) if one_file else (place / name, os.O_CREAT, 0)
-            # Ray frees blocks once they are written: nothing here refers to them any more.
+            # Nothing here refers to these runs any more, so Ray frees them once they are written.
             written.append(job.remote(write)(job, *to, *runs.pop(0)))
         ray.get(written)
     return [os.fspath(output)] if one_file else [os.path.join(output, name) for name in names]
@@ -480,8 +480,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             slice_bytes=given.slice,
             cpus=given.cpus,
         )
-    except (RecsortError, OSError, MemoryError) as problem:
-        print(f'recsort.ray: {problem}', file=sys.stderr)
+    except (RecsortError, OSError, MemoryError, ray.exceptions.RayError) as problem:
+        print(f'recsort.ray: {str(problem).strip().partition(chr(10))[0]}', file=sys.stderr)
         return 2
     return 0
 
