@@ -466,6 +466,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ]
     try:
         schema = Schema.from_yaml(given.schema)
+        job_of(schema, keys, given.reverse, 'last', given.cpus)  # refuses a wrong key before Ray starts
         os.environ.setdefault('RAY_USAGE_STATS_ENABLED', '0')
         if not ray.is_initialized():
             ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.WARNING)
