@@ -48,7 +48,8 @@ def test_equal_keys_are_divided_by_position():
 
 
 def test_a_schema_divides_by_its_keys():
-    text = 'record: r\nfields: [{name: a, type: uint8}, {name: b, type: uint8}]\nkeys: [{field: b, order: desc}]\n'
+    fields = '[{name: a, type: uint8}, {name: b, type: uint8}]'
+    text = f'record: r\nfields: {fields}\nkeys: [{{field: b, order: desc}}]\n'
     sorter = Sorter(Schema.from_yaml(text))
     records = np.array([(1, 1), (2, 5), (3, 9)], sorter.dtype)
     part = Partitioner(sorter)

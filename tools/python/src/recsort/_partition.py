@@ -1,7 +1,7 @@
-"""What a sort by several processes asks of each: samples, splitters, and the parts between them (partition.h).
+"""What a sort by several processes asks of each: samples, splitters, and parts (partition.h).
 
-A mark is a place in the order of all records: the key of one, then its position. So records with equal keys are divided
-like others, and stay in their order.
+A mark is a place in the order of all records: the key of one, then its position. So records with equal
+keys are divided like others, and stay in their order.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from ._sorter import Sorter, address
 class Partitioner:
     """Divides records by the keys of a sorter, which compares them where they are.
 
-    Refuses keys that NumPy orders as the library does not: `longdouble`, and values that may be NaT or complex NaN unless
-    the sorter's `nan` is "total". So marks of all arrays have one form. `nan="error"` is refused too.
+    Refuses keys that NumPy orders as the library does not: `longdouble`, and values that may be NaT or
+    complex NaN unless the sorter's `nan` is "total". So marks of all arrays have one form.
+    `nan="error"` is refused too.
     """
 
     def __init__(self, sorter: Sorter) -> None:
@@ -38,7 +39,7 @@ class Partitioner:
         self.mark = np.dtype((np.void, lib.partition_mark_size(self._handle)))
 
     def sample(self, records: Array, positions: Array) -> Array:
-        """The marks of records, an array of dtype `mark`; record i is at positions[i] of all records."""
+        """Marks of records, an array of dtype `mark`; record i is at positions[i] of all records."""
         marks = np.empty(len(records), self.mark)
         for at, position in enumerate(positions):
             shard = self._shard(records[at : at + 1], int(position))
@@ -46,17 +47,17 @@ class Partitioner:
         return marks
 
     def splitters(self, marks: Array, count: int) -> Array:
-        """`count` of the marks, in ascending order, that divide them into parts whose numbers differ by at most one."""
+        """`count` of the marks, ascending, that divide them into parts of equal size, or one more."""
         marks = marks.copy()
         found = np.empty(count, self.mark)
         lib.partition_splitters(self._handle, address(marks), len(marks), address(found), count)
         return found
 
     def divide(self, records: Array, first: int, splitters: Array) -> tuple[Array, Array]:
-        """The records of one part after the other, a new array, and where the parts end, an array of `intp`.
+        """The records of one part after the other, a new array, and where parts end (`intp`).
 
-        There is one part more than splitters; each has its records in their order. `records` are contiguous; the first one is
-        at position `first` of all records.
+        There is one part more than splitters; each has its records in their order. `records` are
+        contiguous; the first one is at position `first` of all records.
         """
         parts = np.empty_like(records)
         offsets = np.empty(len(splitters) + 2, np.uintp)

@@ -196,10 +196,11 @@ class Sorter:
     def merge(self, arrays: Sequence[ArrayLike], *, out: Array | None = None) -> Array:
         """The records of sorted arrays as one sorted array: a new one, or `out`.
 
-        Equal records come in the order of their arrays. `out` is as for `sort`: it has as many records as all
-        arrays together. At most 65,536 arrays are merged, by all threads. Keys that cannot be compared where they are,
-        such as NaT, take a copy of all records. An array that is not sorted is refused: the error names it, counted
-        from 0, and its first record that comes before the one ahead of it; `out` may have been written to then.
+        Equal records come in the order of their arrays. `out` is as for `sort`: it has as many records
+        as all arrays together. At most 65,536 arrays are merged, by all threads. Keys that cannot be
+        compared where they are, such as NaT, take a copy of all records. An array that is not sorted is
+        refused: the error names it, counted from 0, and its first record that comes before the one
+        ahead of it; `out` may have been written to then.
         """
         runs = [self._checked(a) for a in arrays]
         offsets = np.zeros(len(runs) + 1, np.uintp)

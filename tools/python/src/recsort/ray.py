@@ -1,8 +1,9 @@
-"""Sorts files, or a Dataset, of fixed-size records on a Ray cluster, with the bytes that one process would write.
+"""Sorts files, or a Dataset, of fixed-size records on a Ray cluster, as one process would.
 
-A few records of each slice of the input are samples, of which splitters are chosen. Then tasks divide each slice into parts by
-the splitters and sort these, and others merge what belongs to a part and write it: the shape of Exoshuffle-CloudSort (Luan
-et al., 2023). Ray carries, spills and keeps the records between the tasks, and repeats those whose process or machine is lost.
+A few records of each slice of the input are samples, of which splitters are chosen. Then tasks divide
+each slice into parts by the splitters and sort these, and others merge what belongs to a part and write
+it: the shape of Exoshuffle-CloudSort (Luan et al., 2023). Ray carries, spills and keeps the records
+between the tasks, and repeats those whose process or machine is lost.
 
 Needs Ray, which the extra "ray" of the package installs, and recsort on all machines of the cluster.
 """
@@ -59,7 +60,8 @@ class Job(NamedTuple):
     place: str  # where the output is made; '': in a Dataset
 
     def sorter(self) -> Sorter:
-        # If the sort has failed the place is gone, and the tasks that are left end at once. (Ray's cancel may crash.)
+        # If the sort has failed the place is gone, and the tasks that are left end at once. Ray's own
+        # cancel ended this process in tests: "An unexpected system state has occurred".
         if self.place and not os.path.exists(self.place):
             raise RecsortError(
                 f'{self.place} is not there; all machines must see the folder of the output'
@@ -69,7 +71,7 @@ class Job(NamedTuple):
         return Sorter(records, self.keys, **words)  # type: ignore[arg-type]
 
     def remote(self, function: Any, **options: Any) -> Any:
-        """A function as a task of Ray. What it raises is raised again, at once: only lost tasks are repeated."""
+        """A function as a task of Ray. Ray repeats it if it was lost, not if it raised an error."""
         return ray.remote(function).options(num_cpus=self.cpus, **options).remote
 
 
@@ -82,7 +84,7 @@ class Piece(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Consecutive records of the input: pieces of files, or a block of a Dataset, which tasks get as an argument."""
+    """Consecutive records of the input: pieces of files, or a block that tasks get beside this."""
 
     first: int
     length: int
@@ -211,7 +213,7 @@ def choose(job: Job, count: int, *marks: Array) -> Array:
 def divide(
     job: Job, splitters: Array, groups: Sequence[tuple[int, int]], column: str, one: Slice, block: Any
 ) -> list[Array]:
-    """How many records of a slice belong to each part, and for each group of parts its records, sorted."""
+    """How many records of a slice are in each part, and the sorted records of each group of parts."""
     sorter = job.sorter()
     records, ends = Partitioner(sorter).divide(
         load(one, block, column, sorter.dtype), one.first, splitters
@@ -223,7 +225,7 @@ def divide(
 
 
 def join(job: Job, low: int, high: int, *counts_and_runs: Array) -> Any:
-    """Parts [low, high) of some slices, which are given by their counts, and one run of these parts each."""
+    """Parts [low, high) of some slices, of which it gets the counts, then one run of these parts."""
     half = len(counts_and_runs) // 2
     merged = job.sorter().merge(counts_and_runs[half:])
     counts = np.sum(counts_and_runs[:half], axis=0)
@@ -232,7 +234,7 @@ def join(job: Job, low: int, high: int, *counts_and_runs: Array) -> Any:
 
 
 def write(job: Job, path: Path, flags: int, offset: int, *runs: Array) -> int:
-    """Merges runs and writes them to a place in a file. If that is done twice, the second time changes nothing."""
+    """Merges runs and writes them to a place in a file. Doing it twice changes nothing."""
     data = job.sorter().merge(runs).view(np.uint8).data
     file = os.open(path, os.O_WRONLY | flags, 0o666)
     try:
@@ -333,22 +335,23 @@ def sort_files(
     slice_bytes: int = 1 << 28,
     cpus: int = 1,
 ) -> list[str]:
-    """Sorts files of records stably, as one sequence, by the Ray cluster that this process is connected to.
+    """Sorts files of records stably, as one sequence, by the Ray cluster of this process.
 
-    `output` becomes a folder with the files part-00000, part-00001 ..., which one after the other have the bytes that the command
-    `recsort` would write. It must not exist, or be empty. With `one_file` it becomes one file with these bytes, and an old one is
-    replaced. Either appears in one step, when everything is on the disk; if the sort fails nothing does.
-    All machines must see the inputs and the folder of the output under the same names.
+    `output` becomes a folder with the files part-00000, part-00001 ..., which one after the other have
+    the bytes that the command `recsort` would write. It must not exist, or be empty. With `one_file` it
+    becomes one file with these bytes, and an old one is replaced. Either appears in one step, when
+    everything is on the disk; if the sort fails nothing does. All machines must see the inputs and the
+    folder of the output under the same names.
 
-    `records`, `keys`, `reverse` and `nan` are those of `Sorter`. Files with a header or a trailer are refused, and so are keys
-    of `longdouble`; complex numbers and times need `nan="total"`.
+    `records`, `keys`, `reverse` and `nan` are those of `Sorter`. Files with a header or a trailer are
+    refused, and so are keys of `longdouble`; complex numbers and times need `nan="total"`.
 
-    `slice_bytes` is about how much a task reads, and `parts` how many parts are written: by default as many as slices. A
-    task takes about twice `slice_bytes` of memory, beside Ray's object store. `cpus` is the number of processors for
-    each task. Returns the names of the files written.
+    `slice_bytes` is about how much a task reads, and `parts` how many parts are written: by default as
+    many as slices. A task takes about twice `slice_bytes` of memory, beside Ray's object store. `cpus`
+    is the number of processors for each task. Returns the names of the files written.
 
-    Raises RecsortError, or OSError for a file that cannot be read or written, in one line. Ray repeats a task whose process or
-    machine was lost; if that fails too often its own error is raised.
+    Raises RecsortError, or OSError for a file that cannot be read or written, in one line. Ray repeats
+    a task whose process or machine was lost; if that fails too often its own error is raised.
     """
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     if isinstance(records, Schema) and records._file():
@@ -384,12 +387,12 @@ def sort_dataset(
     parts: int | None = None,
     cpus: int = 1,
 ) -> Any:
-    """Sorts a ray.data.Dataset stably; returns a new one, whose only column has records as Arrow's fixed-size binary.
+    """Sorts a ray.data.Dataset stably; returns a new one with one column of fixed-size binary.
 
-    Each row of `column` is a record: bytes, or an array of uint8 with the shape (size,), such as `map_batches` makes of a NumPy
-    array of the shape (n, size). Equal records keep the order of the blocks that Ray made of the Dataset.
-    `parts` is the number of blocks of the result, by default as many as those of the Dataset. Everything else is as for
-    `sort_files`.
+    Each row of `column` is a record: bytes, or an array of uint8 with the shape (size,), such as
+    `map_batches` makes of a NumPy array of the shape (n, size). Equal records keep the order of the
+    blocks that Ray made of the Dataset. `parts` is the number of blocks of the result, by default as
+    many as those of the Dataset. Everything else is as for `sort_files`.
     """
     import ray.data
 
@@ -414,7 +417,7 @@ def check_parts(parts: int) -> None:
 
 @contextlib.contextmanager
 def appearing(output: Path, one_file: bool) -> Iterator[Path]:
-    """A name beside `output` for what is written, which becomes `output` in one step; if that fails it is removed."""
+    """A place beside `output` for what is written. It becomes `output` in one step, or is removed."""
     if one_file and output.is_dir():
         raise RecsortError(f'{output} is a folder')
     if not one_file and output.exists() and not (output.is_dir() and not any(output.iterdir())):
@@ -447,7 +450,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command: `python3 -m recsort.ray --help`."""
     parser = argparse.ArgumentParser(
         'python3 -m recsort.ray',
-        description='Sorts files of records on a Ray cluster: that of RAY_ADDRESS, one that runs here, or a new one here.',
+        description='Sorts files of records on a Ray cluster: RAY_ADDRESS, one that runs here, or a new one.',
     )
     parser.add_argument('-s', '--schema', type=Path, required=True, help='the schema of the records')
     parser.add_argument(
