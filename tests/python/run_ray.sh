@@ -22,4 +22,5 @@ export LD_LIBRARY_PATH="$build/lib" PYTHONPATH="$source/tools/python/src" RECSOR
 export PYTHONPYCACHEPREFIX="$build/compiled"
 # Ray sends no statistics, listens on the loopback interface only (the second variable), and keeps its token in this folder.
 export RAY_USAGE_STATS_ENABLED=0 RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0 HOME="$build/home"
-clean/bin/python -m pytest -q -p no:cacheprovider --disable-warnings "$source/tests/python/test_ray.py"
+clean/bin/python -m pytest -q -p no:cacheprovider --disable-warnings --basetemp="$build/temporary" \
+  -o tmp_path_retention_policy=none "$source/tests/python/test_ray.py"

@@ -33,8 +33,8 @@ NODE = {'num_cpus': 1, 'object_store_memory': STORE, 'node_ip_address': '127.0.0
 def cluster():
     # Ray makes sockets there, whose names must be short.
     with tempfile.TemporaryDirectory(prefix='ray', dir='/tmp', ignore_cleanup_errors=True) as session:
-        head = {**NODE, 'include_dashboard': False, 'temp_dir': session}
-        made = Cluster(initialize_head=True, head_node_args=head)
+        os.environ['RAY_TMPDIR'] = session
+        made = Cluster(initialize_head=True, head_node_args={**NODE, 'include_dashboard': False})
         try:
             made.add_node(**NODE)
             ray.init(address=made.address, log_to_driver=False, logging_level=logging.WARNING)
