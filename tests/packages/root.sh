@@ -46,6 +46,9 @@ assert stars['id'].tolist() == [1, 3, 2], stars
 assert importlib.metadata.version('recsort') == _library.version().decode()
 END
 [ -n "$(find "$root/usr/lib/python3/dist-packages/recsort" -name '*.pyc')" ]
+# recsort.ray is there, and says what it needs: the package does not depend on Ray.
+if in_root python3 -m recsort.ray 2> "$scratch/log"; then exit 1; fi
+grep '^ModuleNotFoundError: recsort.ray needs Ray' "$scratch/log"
 
 install_packages librecsort-dev
 

@@ -88,6 +88,46 @@ def test_every_call_agrees_with_the_oracle(problem, nan):
     assert raw(records) == expected and sorter.is_sorted(records)
 
 
+@given(problems(), st.sampled_from(['last', 'first', 'total']), st.lists(st.floats(0, 1), max_size=4))
+def test_a_merge_agrees_with_the_oracle(problem, nan, cuts):
+    records, keys, reverse, columns = problem
+    if nan == 'total' and not total_exists(column for column, _ in columns):
+        return
+    before = raw(records)
+    expected = [before[at] for at in order_of(columns, nan)[0]]
+    sorter = Sorter(records.dtype, keys, reverse=reverse, nan=nan)
+    ends = [0, *sorted(int(cut * len(records)) for cut in cuts), len(records)]
+    slices = [records[begin:end] for begin, end in zip(ends, ends[1:])]
+    runs = [sorter.sort(part, out=np.empty(len(part), part.dtype)) for part in slices]
+    contiguous = [raw(run) for run in runs]
+    assert raw(recsort.merge(runs, keys, reverse=reverse, nan=nan)) == expected
+    strided = [np.zeros(3 * len(run), records.dtype)[::3] for run in runs]
+    for to, run in zip(strided, runs):
+        recsort.sort(run, keys, reverse=reverse, nan=nan, out=to)
+    out = np.zeros(2 * len(records), records.dtype)[::2]
+    assert sorter.merge(strided, out=out) is out
+    assert raw(out) == expected and [raw(run) for run in runs] == contiguous
+
+
+def test_what_a_merge_refuses():
+    one, two = np.arange(4.0), np.array([1.0, 3.0, 2.0])
+    with pytest.raises(RecsortError, match='^run 1, record 2: '):
+        recsort.merge([one, two])
+    with pytest.raises(RecsortError, match='^there is no array to merge$'):
+        recsort.merge([])
+    with pytest.raises(RecsortError, match='^out has 7 records, not 8$'):
+        recsort.merge([one, one], out=np.empty(7))
+    with pytest.raises(RecsortError, match='^out shares memory with an array that is merged$'):
+        recsort.merge([one[:2], one[:2]], out=one)
+    with pytest.raises(RecsortError, match='dtype'):
+        recsort.merge([one, one.astype('f4')])
+    times = np.array(['2026', 'NaT'], 'M8[s]')  # keys that are copied
+    with pytest.raises(RecsortError, match='^run 1, record 1: '):
+        recsort.merge([times, times[::-1]])
+    assert Sorter('f4').merge([]).dtype == 'f4' and len(Sorter('f4').merge([])) == 0
+    assert one.tolist() == [0, 1, 2, 3] and two.tolist() == [1, 3, 2]
+
+
 @given(structs(), counts, seeds, st.data())
 def test_structured_arrays_are_in_numpys_order(dtype, count, seed, data):
     records = records_of(dtype, count, np.random.default_rng(seed))

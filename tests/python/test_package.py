@@ -2,9 +2,11 @@
 
 import ctypes
 import doctest
+import importlib.metadata
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,7 +33,7 @@ def test_every_type_of_the_header_is_known():
 
 
 def test_structs_and_constants_are_those_of_the_header(tmp_path):
-    headers = [HEADER.with_name(name) for name in ('device.h', 'device_pairs.h')]
+    headers = [HEADER.with_name(name) for name in ('device.h', 'device_pairs.h', 'partition.h')]
     lines = ['#include <stddef.h>', *(f'#include "{header}"' for header in headers)]
     checks = [(f'RECSORT_{name.upper()} ==', number) for name, number in _library.TYPE.items()]
     checks += [
@@ -68,6 +70,14 @@ def test_the_library_is_in_the_package_and_contains_libyaml():
 def test_arrays_on_a_device_need_the_second_wheel(make):
     with pytest.raises(recsort.RecsortError, match='^no plugin here sorts on a device$'):
         make()
+
+
+def test_the_extra_for_ray_is_named_where_ray_is_missing():
+    assert 'ray' in importlib.metadata.metadata('recsort').get_all('Provides-Extra')
+    command = [sys.executable, '-m', 'recsort.ray', '--help']
+    result = subprocess.run(command, capture_output=True, text=True)
+    last = 'ModuleNotFoundError: recsort.ray needs Ray: pip install "ray[data]"'
+    assert result.returncode == 1 and result.stderr.splitlines()[-1] == last
 
 
 def test_plugins_are_not_looked_for_where_the_wheel_was_built():

@@ -11,7 +11,7 @@ arrays of CuPy. `Schema` describes records for other programs too.
 
 from ._columns import argsort_columns
 from ._device import DeviceSorter
-from ._functions import argsort, is_sorted, sort, top, unique
+from ._functions import argsort, is_sorted, merge, sort, top, unique
 from ._library import RecsortError, version
 from ._pairs import DevicePairs
 from ._schema import Schema
@@ -27,6 +27,7 @@ __all__ = [
     'argsort',
     'argsort_columns',
     'is_sorted',
+    'merge',
     'sort',
     'top',
     'unique',

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from ._device import DeviceSorter, interface_of, library_of
+from ._library import RecsortError
 from ._sorter import Sorter, as_array
 
 if TYPE_CHECKING:
@@ -84,6 +85,19 @@ def argsort(a: Any, keys: Any = None, **settings: Any) -> Any:
         return on_host(a, keys, settings).argsort(a)
     bits = {'in_place': 0, 'index_bits': 64}
     return on_device(a, keys, {**settings, **bits}, lambda by, on: by.argsort(a, stream=on))
+
+
+def merge(
+    arrays: Sequence[ArrayLike],
+    keys: Keys = None,
+    *,
+    out: Array | None = None,
+    **settings: Unpack[Settings],
+) -> Array:
+    """The records of sorted arrays as one sorted array: see Sorter and Sorter.merge."""
+    if not len(arrays):
+        raise RecsortError('there is no array to merge')
+    return on_host(arrays[0], keys, settings).merge(arrays, out=out)
 
 
 def is_sorted(a: ArrayLike, keys: Keys = None, **settings: Unpack[Settings]) -> bool:

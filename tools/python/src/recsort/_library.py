@@ -1,4 +1,4 @@
-"""librecsort by ctypes: the structs and functions of recsort.h, device.h and device_pairs.h that the package calls.
+"""librecsort by ctypes: the structs and functions of its headers that the package calls.
 
 ctypes releases the GIL during each call.
 """
@@ -164,6 +164,27 @@ class Permutation(c.Structure):
     ]
 
 
+class Runs(c.Structure):
+    _fields_ = [
+        ('struct_size', c.c_size_t),
+        ('count', c.c_size_t),
+        ('offsets', c.c_void_p),
+        ('records', c.c_void_p),
+        ('arrays', c.POINTER(c.c_void_p)),
+    ]
+
+
+class Shard(c.Structure):
+    _fields_ = [
+        ('struct_size', c.c_size_t),
+        ('records', c.c_void_p),
+        ('count', c.c_size_t),
+        ('first', c.c_uint64),
+        ('rank', c.c_uint32),
+        ('reserved', c.c_uint32),
+    ]
+
+
 class DeviceLimits(c.Structure):
     _fields_ = [
         ('struct_size', c.c_size_t),
@@ -228,6 +249,8 @@ STRUCTS = {
     'field': Field,
     'options': Options,
     'permutation': Permutation,
+    'runs': Runs,
+    'shard': Shard,
     'device_limits': DeviceLimits,
     'device_array': DeviceArray,
     'device_job': DeviceJob,
@@ -269,6 +292,7 @@ schema_get_file = _declare('schema_get_file', None, _schema, c.POINTER(FileInfo)
 schema_get_computed = _declare(
     'schema_get_computed', None, _schema, _size, c.POINTER(ComputedDesc), _size
 )
+partition_mark_size = _declare('partition_mark_size', _size, _sorter)
 sorter_destroy = _declare('sorter_destroy', None, _sorter)
 device_sorter_destroy = _declare('device_sorter_destroy', None, _sorter)
 device_sorter_memory = _declare('device_sorter_memory', _size, _sorter)
@@ -304,6 +328,17 @@ find_permutation = _call('find_permutation', _sorter, _pointer, _size, c.POINTER
 permutation_unique = _call('permutation_unique', _sorter, _pointer, c.POINTER(Permutation))
 permutation_apply = _call('permutation_apply', _sorter, c.POINTER(Permutation), _pointer, _size)
 check = _call('check', _sorter, _pointer, _size, c.POINTER(_size))
+merge_to = _call('merge_to', _sorter, c.POINTER(Runs), _pointer)
+argmerge = _call('argmerge', _sorter, c.POINTER(Runs), _pointer, c.c_uint)
+partition_sample = _call(
+    'partition_sample', _sorter, c.POINTER(Shard), c.POINTER(_size), _size, _pointer
+)
+partition_splitters = _call(
+    'partition_splitters', _sorter, _pointer, _size, _pointer, _size
+)
+partition_records = _call(
+    'partition_records', _sorter, c.POINTER(Shard), _pointer, _size, _pointer, _pointer
+)
 set_head = _call('sorter_set_head', _sorter, _size)
 set_parameter = _call('sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size)
 device_sorter_create = _call(

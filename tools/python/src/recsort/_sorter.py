@@ -193,6 +193,37 @@ class Sorter:
             lib.argsort(handle, address(keyed), len(records), address(index), bits)
         return index
 
+    def merge(self, arrays: Sequence[ArrayLike], *, out: Array | None = None) -> Array:
+        """The records of sorted arrays as one sorted array: a new one, or `out`.
+
+        Equal records come in the order of their arrays. `out` is as for `sort`: it has as many records
+        as all arrays together. At most 65,536 arrays are merged, by all threads. Keys that cannot be
+        compared where they are, such as NaT, take a copy of all records. An array that is not sorted is
+        refused: the error names it, counted from 0, and its first record that comes before the one
+        ahead of it; `out` may have been written to then.
+        """
+        runs = [self._checked(a) for a in arrays]
+        offsets = np.zeros(len(runs) + 1, np.uintp)
+        offsets[1:] = np.cumsum([len(run) for run in runs])
+        count = int(offsets[-1])
+        if out is None:
+            target = np.empty(count, runs[0].dtype if runs else self.dtype)
+        else:
+            target = self._checked(out, True)
+        if len(target) != count:
+            raise RecsortError(f'out has {len(target)} records, not {count}')
+        if any(np.shares_memory(run, target) for run in runs):
+            raise RecsortError('out shares memory with an array that is merged')
+        if count and target.dtype.itemsize:
+            with self._lock:
+                if target.flags.c_contiguous:
+                    self._merge(runs, offsets, target)
+                else:
+                    copy = np.empty(count, target.dtype)
+                    self._merge(runs, offsets, copy)
+                    raw(target)[...] = raw(copy)
+        return target if out is None else out
+
     def is_sorted(self, a: ArrayLike) -> bool:
         """Whether no record of `a` comes after one that is greater."""
         records = self._checked(a)
@@ -281,6 +312,21 @@ class Sorter:
                 lib.permutation_apply(handle, c.byref(permutation), address(source), size)
             else:
                 self._gather(permutation, source, target)
+
+    def _merge(self, runs: Sequence[Array], offsets: Array, target: Array) -> None:
+        """Merges runs into a contiguous array."""
+        struct = lib.Runs(c.sizeof(lib.Runs), len(runs), address(offsets))
+        keyed = [self._keyed(run) for run in runs]
+        if all(handle is self._direct for handle, _ in keyed):
+            struct.arrays = (c.c_void_p * len(runs))(*(address(array) for _, array in keyed))
+            lib.merge_to(self._direct, c.byref(struct), address(target))
+        else:
+            whole = np.concatenate([raw(run) for run in runs]).view(target.dtype)
+            index = np.empty(len(whole), np.intp)
+            handle, keys = self._keyed(whole)
+            struct.records = address(keys)
+            lib.argmerge(handle, c.byref(struct), address(index), 8 * index.itemsize)
+            raw(target)[...] = raw(whole)[index]
 
     def _permutation(self, handle: lib.Handle, keyed: Array) -> Any:
         """The permutation that sorts; the handle keeps it."""

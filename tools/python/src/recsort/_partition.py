@@ -1,0 +1,71 @@
+"""What a sort by several processes asks of each: samples, splitters, and parts (partition.h).
+
+A mark is a place in the order of all records: the key of one, then its position. So records with equal
+keys are divided like others, and stay in their order.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+
+import numpy as np
+
+from . import _library as lib
+from ._keys import Array
+from ._library import RecsortError
+from ._sorter import Sorter, address
+
+
+class Partitioner:
+    """Divides records by the keys of a sorter, which compares them where they are.
+
+    Refuses keys that NumPy orders as the library does not: `longdouble`, and values that may be NaT or
+    complex NaN unless the sorter's `nan` is "total". So marks of all arrays have one form.
+    `nan="error"` is refused too.
+    """
+
+    def __init__(self, sorter: Sorter) -> None:
+        if sorter._direct is None:
+            raise RecsortError(
+                'a longdouble, overlapping keys or records without keys cannot be partitioned'
+            )
+        if sorter._nan == 'error':
+            raise RecsortError('nan="error"; records to be partitioned take "last", "first" or "total"')
+        for key in sorter._keys:
+            if key.dtype.kind in 'cMm' and sorter._nan != 'total':
+                raise RecsortError(f'key "{key.path}": to partition {key.dtype} give nan="total"')
+        self._sorter = sorter
+        self._handle = sorter._direct
+        self.mark = np.dtype((np.void, lib.partition_mark_size(self._handle)))
+
+    def sample(self, records: Array, positions: Array) -> Array:
+        """Marks of records, an array of dtype `mark`; record i is at positions[i] of all records."""
+        marks = np.empty(len(records), self.mark)
+        for at, position in enumerate(positions):
+            shard = self._shard(records[at : at + 1], int(position))
+            lib.partition_sample(self._handle, c.byref(shard), None, 1, address(marks[at:]))
+        return marks
+
+    def splitters(self, marks: Array, count: int) -> Array:
+        """`count` of the marks, ascending, that divide them into parts of equal size, or one more."""
+        marks = marks.copy()
+        found = np.empty(count, self.mark)
+        lib.partition_splitters(self._handle, address(marks), len(marks), address(found), count)
+        return found
+
+    def divide(self, records: Array, first: int, splitters: Array) -> tuple[Array, Array]:
+        """The records of one part after the other, a new array, and where parts end (`intp`).
+
+        There is one part more than splitters; each has its records in their order. `records` are
+        contiguous; the first one is at position `first` of all records.
+        """
+        parts = np.empty_like(records)
+        offsets = np.empty(len(splitters) + 2, np.uintp)
+        shard, count = self._shard(records, first), len(splitters)
+        lib.partition_records(
+            self._handle, c.byref(shard), address(splitters), count, address(parts), address(offsets)
+        )
+        return parts, offsets[1:].astype(np.intp)
+
+    def _shard(self, records: Array, first: int) -> lib.Shard:
+        return lib.Shard(c.sizeof(lib.Shard), address(records), len(records), first)
