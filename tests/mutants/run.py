@@ -552,7 +552,7 @@ MUTANTS = [
     ('plugins/cuda/records.c', 'if (order->count < 2 || (order->skip && *order->skip)) return;', 'if (order->count < 2) return;'),
     ('plugins/cuda/records.c', 'if (args.skip && *args.skip) return;', ''),
     ('plugins/cuda/records.c', 'if (order->skip && *order->skip) return;', ''),
-    ('plugins/cuda/records.c', 'copied[t], bytes);', 'copied[0], bytes);'),
+    ('plugins/cuda/record_units.h', 'copied[t], bytes);', 'copied[0], bytes);'),
     ('plugins/gpu/resident_records.c', 'if (lost) s->status = start_sort(&own);', 's->status = RECSORT_PLUGIN_OK;'),
     ('plugins/gpu/resident_records.c', 'order->pairs = own.order;', ';'),
     ('plugins/gpu/resident_records.c', '(void)start_in_place(&own, inner->stream);', ';'),
