@@ -1,5 +1,5 @@
-/* record_units.h - moves records, unit by unit: the largest word that divides their addresses and
- * their size. Adjacent threads write adjacent units. */
+/* record_units.h - moves and copies records, unit by unit: the largest word that divides their
+ * addresses and their size. Adjacent threads write adjacent units. */
 #ifndef RECSORT_CUDA_RECORD_UNITS_H
 #define RECSORT_CUDA_RECORD_UNITS_H
 
@@ -68,22 +68,22 @@ static inline record_units record_units_of(const void *from, void *to, uint64_t 
   return units;
 }
 
-enum { UNITS_MOVED = 2 }; /* of a thread, whose loads overlap */
-
 /* Moves units of `bytes`, a compile-time constant, as below. A thread loads several before it
- * stores any, as the compiler must assume that a store changes what later loads read. */
-DEVICE_INLINE void move_units(record_units units, uint64_t first, const uint64_t *places,
+ * stores any, as the compiler must assume that a store changes what later loads read: at most Most,
+ * and 32 bytes if these are more. */
+template <uint32_t Most, class Place>
+DEVICE_INLINE void move_units(record_units units, uint64_t first, const Place *places,
                               uint32_t count, uint32_t bytes)
 {
-  const uint32_t all = count * units.each;
+  const uint32_t all = count * units.each, most = Most * bytes > 32 ? 32 / bytes : Most;
   uint32_t record = threadIdx.x / units.each, unit = threadIdx.x % units.each;
   DEVICE_ROLLED
-  for (uint32_t i = threadIdx.x; i < all; i += UNITS_MOVED * blockDim.x) {
-    records_unit16 moved[UNITS_MOVED] = {{{0, 0}}};
+  for (uint32_t i = threadIdx.x; i < all; i += most * blockDim.x) {
+    records_unit16 moved[Most] = {{{0, 0}}};
     DEVICE_UNROLL
-    for (uint32_t t = 0; t < UNITS_MOVED; t++) {
+    for (uint32_t t = 0; t < Most && t < most; t++) {
       if (i + t * blockDim.x < all) {
-        moved[t] = unit_get(units.from, places[record] * units.each + unit, bytes);
+        moved[t] = unit_get(units.from, (uint64_t)places[record] * units.each + unit, bytes);
       }
       record += units.next_record;
       unit += units.next_unit;
@@ -93,7 +93,7 @@ DEVICE_INLINE void move_units(record_units units, uint64_t first, const uint64_t
       }
     }
     DEVICE_UNROLL
-    for (uint32_t t = 0; t < UNITS_MOVED; t++)
+    for (uint32_t t = 0; t < Most && t < most; t++)
       if (i + t * blockDim.x < all)
         unit_put(units.to, first * units.each + i + t * blockDim.x, moved[t], bytes);
   }
@@ -115,19 +115,69 @@ DEVICE_INLINE void copy_unit(const record_units *units, uint64_t i, uint64_t at)
 }
 
 /* Moves record places[i] to number first + i, for i below `count`. By all threads of the block. */
-DEVICE_INLINE void move_records(const record_units *units, uint64_t first, const uint64_t *places,
+template <uint32_t Most, class Place>
+DEVICE_INLINE void move_records(const record_units *units, uint64_t first, const Place *places,
                                 uint32_t count)
 {
   if (units->unit == 16)
-    move_units(*units, first, places, count, 16);
+    move_units<Most>(*units, first, places, count, 16);
   else if (units->unit == 8)
-    move_units(*units, first, places, count, 8);
+    move_units<Most>(*units, first, places, count, 8);
   else if (units->unit == 4)
-    move_units(*units, first, places, count, 4);
+    move_units<Most>(*units, first, places, count, 4);
   else if (units->unit == 2)
-    move_units(*units, first, places, count, 2);
+    move_units<Most>(*units, first, places, count, 2);
   else
-    move_units(*units, first, places, count, 1);
+    move_units<Most>(*units, first, places, count, 1);
+}
+
+/* ---- Copies ---- */
+
+/* Memory that is copied as it is. */
+typedef struct unit_copy {
+  const void *from;
+  void *to;
+  uint64_t count; /* units */
+  uint32_t unit;  /* bytes */
+} unit_copy;
+
+static inline unit_copy unit_copy_of(const void *from, void *to, uint64_t bytes)
+{
+  const uint32_t unit = common_unit(to, from, bytes);
+  const unit_copy copy = {from, to, bytes / unit, unit};
+  return copy;
+}
+
+enum { COPIED = 4 }; /* units of a thread, whose loads overlap */
+
+DEVICE_INLINE void copy_units(const unit_copy *copy, uint64_t begin, uint64_t end, uint32_t bytes)
+{
+  DEVICE_ROLLED
+  for (uint64_t i = begin + threadIdx.x; i < end; i += COPIED * blockDim.x) {
+    records_unit16 copied[COPIED] = {{{0, 0}}};
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < COPIED; t++)
+      if (i + t * blockDim.x < end) copied[t] = unit_get(copy->from, i + t * blockDim.x, bytes);
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < COPIED; t++)
+      if (i + t * blockDim.x < end) unit_put(copy->to, i + t * blockDim.x, copied[t], bytes);
+  }
+}
+
+/* Copies units [begin, end), as far as there are some. By all threads of the block. */
+DEVICE_INLINE void copy_range(const unit_copy *copy, uint64_t begin, uint64_t end)
+{
+  const uint64_t last = end < copy->count ? end : copy->count;
+  if (copy->unit == 16)
+    copy_units(copy, begin, last, 16);
+  else if (copy->unit == 8)
+    copy_units(copy, begin, last, 8);
+  else if (copy->unit == 4)
+    copy_units(copy, begin, last, 4);
+  else if (copy->unit == 2)
+    copy_units(copy, begin, last, 2);
+  else
+    copy_units(copy, begin, last, 1);
 }
 
 #endif

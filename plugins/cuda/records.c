@@ -426,44 +426,19 @@ device_status records_runs_ordered(const void *keys, uint32_t key_width, uint64_
 
 /* ---- Gather ---- */
 
-enum { COPIED = 4 }; /* units of a thread, whose loads overlap */
-
 typedef struct copy_args {
-  void *to;
-  const void *from;
-  uint64_t count; /* units */
-  uint32_t unit;
+  unit_copy copy;
   const uint32_t *skip;
 } copy_args;
 
-DEVICE_INLINE void copy_units(const copy_args *args, uint32_t bytes)
-{
-  const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * COPIED + threadIdx.x;
-  records_unit16 copied[COPIED] = {{{0, 0}}};
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < COPIED; t++)
-    if (first + t * blockDim.x < args->count)
-      copied[t] = unit_get(args->from, first + t * blockDim.x, bytes);
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < COPIED; t++)
-    if (first + t * blockDim.x < args->count)
-      unit_put(args->to, first + t * blockDim.x, copied[t], bytes);
-}
-
 DEVICE_KERNEL(copy_memory, RECORDS_BLOCK, copy_args, args)
 {
+  const uint64_t begin = (uint64_t)blockIdx.x * RECORDS_BLOCK * COPIED;
   if (args.skip && *args.skip) return;
-  if (args.unit == 16)
-    copy_units(&args, 16);
-  else if (args.unit == 8)
-    copy_units(&args, 8);
-  else if (args.unit == 4)
-    copy_units(&args, 4);
-  else if (args.unit == 2)
-    copy_units(&args, 2);
-  else
-    copy_units(&args, 1);
+  copy_range(&args.copy, begin, begin + RECORDS_BLOCK * COPIED);
 }
+
+enum { GATHERED = 2 }; /* units of a thread, whose loads overlap */
 
 typedef struct gather_args {
   record_units units;
@@ -481,7 +456,7 @@ DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
   __syncthreads();
   if (order->disorder && i > 0 && i < order->count && is_disordered(order, i))
     device_poke32(order->disorder, 1);
-  move_records(&args.units, first, places, count);
+  move_records<GATHERED>(&args.units, first, places, count);
 }
 
 device_status records_gather(const void *records, uint64_t record_size, const records_order *order,
@@ -495,8 +470,7 @@ device_status records_gather(const void *records, uint64_t record_size, const re
 device_status records_copy(void *to, const void *from, uint64_t bytes, const uint32_t *skip,
                            void *stream)
 {
-  const uint32_t unit = common_unit(to, from, bytes);
-  copy_args args = {to, from, bytes / unit, unit, skip};
-  return DEVICE_LAUNCH(copy_memory, plan_blocks(args.count, RECORDS_BLOCK * COPIED), RECORDS_BLOCK,
-                       0, stream, args);
+  copy_args args = {unit_copy_of(from, to, bytes), skip};
+  return DEVICE_LAUNCH(copy_memory, plan_blocks(args.copy.count, RECORDS_BLOCK * COPIED),
+                       RECORDS_BLOCK, 0, stream, args);
 }

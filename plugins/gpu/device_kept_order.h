@@ -18,16 +18,25 @@ typedef struct device_kept_order {
   const void *array;   /* an array that is moved as they are: the records, or a column */
   const void *sorted;  /* where it is in order after this sort; NULL: nowhere */
   records_facts *facts;
+  device_move move;   /* an array that the sort moves, of elements of at most
+                       * DEVICE_MOST_KEPT_MOVED bytes; `to` may be `from`. Size 0: none */
+  void *copy;         /* if it is moved in place: memory for as much */
+  void *permutation;  /* gets the order; NULL: it is not wanted */
+  bool wants_order;   /* `work` needs the order */
+  uint32_t *disorder; /* as in records_order */
 } device_kept_order;
 
+enum { DEVICE_MOST_KEPT_MOVED = 128 };
+
 typedef struct kept_order {
-  records_order pairs;   /* the sorted ones, to be skipped if the order is lost */
+  records_order pairs;   /* the sorted ones, without keys, to be skipped if the order is lost */
   const uint32_t *still; /* device memory: not 0 if nothing is to be moved in place by them */
 } kept_order;
 
-/* Starts what follows a sort, on job->stream. First for the order that was found, with kernels that
- * skip what the flags say; then, if the order is `lost`, for all records: they are to be sorted,
- * without decisions, and `pairs` to be set to the result. */
+/* Starts what follows a sort, on job->stream. For the order that was found: with kernels that skip
+ * what the flags say, as they run whatever is found. And for a `lost` order, at the same time on
+ * the device: all records are to be sorted and moved, without decisions, the permutation written,
+ * and `pairs` set to the sorted ones, with keys. */
 typedef device_status device_kept_work(void *context, bool lost, const device_job *job,
                                        kept_order *order);
 

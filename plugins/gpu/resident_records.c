@@ -467,7 +467,7 @@ static const void *sorted_at(const resident_sort *s, const void *array)
   return NULL;
 }
 
-/* Starts the rest of a sort. */
+/* Starts the rest of a sort, or all of one whose order is lost. */
 static device_status start_rest(void *context, bool lost, const device_job *inner,
                                 kept_order *order)
 {
@@ -478,15 +478,31 @@ static device_status start_rest(void *context, bool lost, const device_job *inne
   own.job = &job;
   own.pairs.job = *inner;
   own.order = order->pairs;
-  own.order.disorder = s->pairs.disorder;
-  if (lost) s->status = start_sort(&own);
-  order->pairs = own.order;
+  if (lost) {
+    own.moved = NULL;
+    s->status = start_with_skills(&own);
+    order->pairs = own.order;
+  } else {
+    job.permutation = NULL; /* it is written */
+  }
   if (!s->status) s->status = start_results(&own);
   if (s->status) return (device_status)s->status;
   if (!lost) own.order.skip = order->still;
   (void)start_in_place(&own, inner->stream);
   s->status = own.status;
   return (device_status)s->status;
+}
+
+/* Has the sort move the first array, if its elements are small. */
+static void plan_kept_move(resident_sort *s, device_kept_order *kept)
+{
+  const recsort_plugin_device_array *const array = first_moved(s->job);
+  if (array && array->element_size <= DEVICE_MOST_KEPT_MOVED) {
+    s->moved = array;
+    kept->move = (device_move){array->from, array->to, array->element_size};
+    kept->copy = s->self->device->memory + copy_offset(s->self);
+  }
+  kept->wants_order = s->job->array_count > (s->moved ? 1 : 0);
 }
 
 static bool order_suits(const gpu_instance *self, const resident_sort *s)
@@ -500,13 +516,16 @@ static recsort_plugin_status start_kept(resident_sort *s)
   const gpu_instance *const self = s->self;
   const records_program own = copy_program(s->program, s->pairs.job.key_width);
   const void *const array = keyed_array(s);
-  const device_kept_order kept = {.memory = self->device->memory + kept_offset(self),
-                                  .most = self->resident.most,
-                                  .program = &own,
-                                  .records = s->job->records,
-                                  .array = array,
-                                  .sorted = sorted_at(s, array),
-                                  .facts = self->device->facts};
+  device_kept_order kept = {.memory = self->device->memory + kept_offset(self),
+                            .most = self->resident.most,
+                            .program = &own,
+                            .records = s->job->records,
+                            .array = array,
+                            .sorted = sorted_at(s, array),
+                            .facts = self->device->facts,
+                            .permutation = s->job->permutation,
+                            .disorder = s->pairs.disorder};
+  plan_kept_move(s, &kept);
   const device_status started = device_sort_kept(&kept, &s->pairs.job, &s->buffers, start_rest, s);
   return s->status ? s->status : judge_launch(started, s->error);
 }

@@ -27,8 +27,11 @@ typedef enum outcome { FOUND, STILL, LOST } outcome;
 typedef struct loop {
   uint32_t width;
   uint64_t count;
-  bool in_place; /* the records are moved */
-  row *rows, *copy;
+  bool in_place; /* or they are moved to another array */
+  bool lies;     /* an order that another sort found has a record twice */
+  unsigned frame;
+  row *rows, *copy, *moved;
+  uint32_t permutation[MOST], disorder;
   records_program program;
   device_kept_order kept;
   device_job job;
@@ -79,13 +82,22 @@ static void find_order(const loop *l, uint32_t *order)
   qsort(order, l->count, sizeof *order, compare_indices);
 }
 
+/* As a sort does it whose order is lost. */
+static void move_rows(loop *l, const uint32_t *order)
+{
+  memcpy(l->copy, l->rows, l->count * sizeof *l->rows);
+  for (uint64_t i = 0; i < l->count; i++)
+    ((row *)l->kept.move.to)[i] = l->copy[order[i]];
+  memcpy(l->permutation, order, l->count * sizeof *order);
+}
+
 /* What the caller does: it sorts if the order is lost. */
 static device_status go_on(void *context, bool lost, const device_job *job, kept_order *order)
 {
   loop *const l = context;
-  l->outcome = lost ? LOST : *order->still ? STILL : FOUND;
+  assert_true(lost || *order->pairs.skip == (l->outcome == LOST));
   assert_true(lost || *order->pairs.skip <= *order->still);
-  assert_true(!lost || (!job->branches[0] && *order->pairs.skip));
+  assert_true(!lost || !job->branches[0]);
   if (lost) {
     const size_t bytes = l->width / 8;
     uint32_t *const indices = l->buffers.indices[1];
@@ -104,8 +116,13 @@ static device_status go_on(void *context, bool lost, const device_job *job, kept
     }
     order->pairs.indices = indices;
     order->pairs.keys = l->buffers.keys[1];
+    l->outcome = LOST;
+    move_rows(l, indices);
+    if (l->lies) indices[7] = indices[8];
+  } else if (l->outcome != LOST) {
+    l->outcome = *order->still ? STILL : FOUND;
+    l->order = order->pairs;
   }
-  l->order = order->pairs;
   return 0;
 }
 
@@ -121,6 +138,7 @@ static void open_loop(loop *l, uint32_t width, uint64_t count, bool in_place)
                         .branches = {&streams[0], &streams[1]}};
   l->rows = calloc(MOST, sizeof *l->rows);
   l->copy = calloc(MOST, sizeof *l->copy);
+  l->moved = calloc(MOST, sizeof *l->moved);
   l->block = aligned_alloc(DEVICE_ALIGNMENT, device_bytes(&l->job, 0) + DEVICE_ALIGNMENT -
                                                  device_bytes(&l->job, 0) % DEVICE_ALIGNMENT);
   l->kept = (device_kept_order){.memory = aligned_alloc(DEVICE_ALIGNMENT, bytes),
@@ -128,9 +146,12 @@ static void open_loop(loop *l, uint32_t width, uint64_t count, bool in_place)
                                 .program = &l->program,
                                 .records = l->rows,
                                 .array = l->rows,
-                                .sorted = in_place ? l->rows : NULL,
-                                .facts = &l->facts};
-  assert_true(l->rows && l->copy && l->block && l->kept.memory);
+                                .sorted = in_place ? l->rows : l->moved,
+                                .facts = &l->facts,
+                                .move = {l->rows, in_place ? l->rows : l->moved, sizeof(row)},
+                                .copy = l->copy,
+                                .disorder = &l->disorder};
+  assert_true(l->rows && l->copy && l->moved && l->block && l->kept.memory);
   memset(l->block, 0xee, device_bytes(&l->job, 0));
   l->buffers = device_divide(&l->job, l->block, 0);
   assert_int_equal(device_forget_order(l->kept.memory, bytes, NULL), 0);
@@ -140,29 +161,40 @@ static void close_loop(loop *l)
 {
   free(l->rows);
   free(l->copy);
+  free(l->moved);
   free(l->block);
   free(l->kept.memory);
 }
 
-/* Sorts, and compares with the order that the host finds. */
+static void expect_order(const uint32_t *found, const uint32_t *expected, uint64_t count)
+{
+  for (uint64_t i = 0; i < count; i++)
+    if (found[i] != expected[i])
+      fail_msg("place %u: %u, not %u", (unsigned)i, found[i], expected[i]);
+}
+
+/* Sorts, and compares with the order that the host finds. Not each frame wants all results. */
 static outcome sort_frame(loop *l)
 {
   uint32_t expected[MOST];
-  const uint32_t *found;
+  row *const sorted = malloc(l->count * sizeof *sorted);
+  assert_non_null(sorted);
   find_order(l, expected);
+  for (uint64_t i = 0; i < l->count; i++)
+    sorted[i] = l->rows[expected[i]];
+  l->outcome = FOUND;
+  l->kept.wants_order = l->frame % 2;
+  l->kept.permutation = l->frame % 3 ? l->permutation : NULL;
+  l->frame++;
+  memset(l->permutation, 0xee, sizeof l->permutation);
+  memset(l->copy, 0xee, MOST * sizeof *l->copy);
+  memset(l->moved, 0xee, MOST * sizeof *l->moved);
   assert_int_equal(device_sort_kept(&l->kept, &l->job, &l->buffers, go_on, l), 0);
-  found = l->order.indices;
-  for (uint64_t i = 0; i < l->count; i++) {
-    const unsigned char *const key = (const unsigned char *)l->order.keys + i * (l->width / 8);
-    if (found[i] != expected[i])
-      fail_msg("place %u: %u, not %u", (unsigned)i, found[i], expected[i]);
-    if (l->width == 64) assert_memory_equal(key, l->rows[found[i]].words, 8);
-  }
-  if (l->in_place) {
-    memcpy(l->copy, l->rows, l->count * sizeof *l->rows);
-    for (uint64_t i = 0; i < l->count; i++)
-      l->rows[i] = l->copy[expected[i]];
-  }
+  assert_int_equal(l->disorder, 0);
+  if (l->kept.permutation) expect_order(l->permutation, expected, l->count);
+  if (l->outcome != LOST && l->kept.wants_order) expect_order(l->order.indices, expected, l->count);
+  assert_memory_equal(l->kept.move.to, sorted, l->count * sizeof *sorted);
+  free(sorted);
   return l->outcome;
 }
 
@@ -189,9 +221,31 @@ static void follows_few_that_move(void **state)
         for (unsigned moved = 0; moved < 90; moved++)
           set_row(&l, random_below(&random, l.count), random_below(&random, l.count / 2));
         assert_int_equal(sort_frame(&l), FOUND);
+        if (frame % 2) assert_int_equal(sort_frame(&l), in_place ? STILL : FOUND);
       }
       close_loop(&l);
     }
+}
+
+/* Records go to the other array, and from there back: they are read in order, and always moved. */
+static void moves_there_and_back(void **state)
+{
+  loop l;
+  (void)state;
+  open_loop(&l, 32, 3 * CHUNK, false);
+  for (uint64_t i = 0; i < l.count; i++)
+    set_row(&l, i, l.count - i);
+  assert_int_equal(sort_frame(&l), LOST);
+  for (unsigned frame = 0; frame < 4; frame++) {
+    row *const from = l.rows;
+    l.rows = l.moved;
+    l.moved = from;
+    l.kept.records = l.kept.array = l.kept.move.from = l.rows;
+    l.kept.sorted = l.kept.move.to = l.moved;
+    if (frame == 2) set_row(&l, 7, 2 * CHUNK);
+    assert_int_equal(sort_frame(&l), frame == 2 ? FOUND : STILL);
+  }
+  close_loop(&l);
 }
 
 /* Equal keys are on both sides of a chunk's first place: the index decides where they belong. */
@@ -260,6 +314,25 @@ static void many_to_one_chunk_are_sorted(void **state)
     }
 }
 
+/* Records that have moved once do not move again, although nobody else wants the order. */
+static void the_order_is_the_last_one(void **state)
+{
+  enum { MOVED = 100 };
+  loop l;
+  (void)state;
+  open_loop(&l, 32, 3 * CHUNK, false);
+  for (uint64_t i = 0; i < l.count; i++)
+    set_row(&l, i, i);
+  assert_int_equal(sort_frame(&l), LOST);
+  for (unsigned frame = 0; frame < 4; frame++) {
+    for (unsigned i = 0; i < MOVED; i++)
+      set_row(&l, CHUNK + frame * MOVED + i, i);
+    l.frame = 0;
+    assert_int_equal(sort_frame(&l), FOUND);
+  }
+  close_loop(&l);
+}
+
 /* Another number of records is another order. */
 static void another_count_is_sorted(void **state)
 {
@@ -285,12 +358,31 @@ static void other_records_are_sorted(void **state)
   for (uint64_t i = 0; i < l.count; i++)
     set_row(&l, i, random_below(&random, 99));
   assert_int_equal(sort_frame(&l), LOST);
-  row *const other = l.copy; /* as the records were before the sort */
-  l.copy = l.rows;
+  for (uint64_t i = 0; i < l.count; i++) /* as the records were before the sort */
+    l.moved[l.permutation[i]] = l.rows[i];
+  row *const other = l.moved;
+  l.moved = l.rows;
   l.rows = other;
-  l.kept.records = l.kept.array = l.kept.sorted = other;
+  l.kept.records = l.kept.array = l.kept.sorted = l.kept.move.from = l.kept.move.to = other;
   assert_int_equal(sort_frame(&l), FOUND); /* in that order, and not in place */
   assert_int_equal(sort_frame(&l), STILL);
+  close_loop(&l);
+}
+
+/* A pair that is not before the next one. */
+static void disorder_is_reported(void **state)
+{
+  loop l;
+  (void)state;
+  open_loop(&l, 32, 2 * CHUNK, false);
+  for (uint64_t i = 0; i < l.count; i++)
+    set_row(&l, i, i);
+  l.lies = true;
+  assert_int_equal(sort_frame(&l), LOST);
+  l.outcome = FOUND;
+  assert_int_equal(device_sort_kept(&l.kept, &l.job, &l.buffers, go_on, &l), 0);
+  assert_int_equal(l.outcome, FOUND);
+  assert_int_equal(l.disorder, 1);
   close_loop(&l);
 }
 
@@ -308,12 +400,15 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(takes_little_memory),
       cmocka_unit_test(follows_few_that_move),
+      cmocka_unit_test(moves_there_and_back),
       cmocka_unit_test(follows_equal_keys),
       cmocka_unit_test(follows_records_within_their_chunk),
       cmocka_unit_test(ends_are_open),
       cmocka_unit_test(many_to_one_chunk_are_sorted),
+      cmocka_unit_test(the_order_is_the_last_one),
       cmocka_unit_test(another_count_is_sorted),
       cmocka_unit_test(other_records_are_sorted),
+      cmocka_unit_test(disorder_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
