@@ -261,7 +261,7 @@ static bool refuse(const char *name, uint64_t needed, uint64_t available, recsor
   error->status = RECSORT_OUT_OF_MEMORY;
   snprintf(error->text, sizeof error->text,
            "%.300s: not enough memory: %" PRIu64 " MiB more are needed to sort it, %" PRIu64
-           " MiB are available; sort parts of it and merge them (--merge)",
+           " MiB are available; " TOOL_SORT_PARTS,
            name, needed >> 20, available >> 20);
   return false;
 }

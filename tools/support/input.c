@@ -629,8 +629,7 @@ bool tool_measure(char *const *paths, size_t path_count, const tool_format *form
 /* Less memory can be had than is there, such as by ulimit -v. */
 static bool too_large(const tool_reader *reader)
 {
-  tool_error("%s: not enough memory to sort it; sort parts of it and merge them (--merge)",
-             reader->name);
+  tool_error("%s: not enough memory to sort it; " TOOL_SORT_PARTS, reader->name);
   return false;
 }
 
