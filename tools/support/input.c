@@ -119,10 +119,12 @@ static bool wrong_count(const tool_reader *reader, uint64_t size)
   const uint64_t trailer = format->trailer != TOOL_ANY ? format->trailer : 0;
   const uint64_t around = format->skip + trailer;
   const uint64_t allowed = size > around ? (size - around) / format->record_size : 0;
-  tool_error("%s: its header says %" PRIu64 " records, and its size allows %" PRIu64 "%s",
-             reader->name, format->count, allowed,
-             allowed > format->count ? "; if other data follows them, the trailer must say so"
-                                     : "");
+  tool_error(
+      "%s: its header says %" PRIu64 " records, and its size allows %" PRIu64 "%s", reader->name,
+      format->count, allowed,
+      allowed > format->count
+          ? "; if other data follows them, say so by --trailer, or by trailer: any in the schema"
+          : "");
   return false;
 }
 
