@@ -172,18 +172,10 @@ static bool parse_verify(cli_options *options, const option_row *row, const char
   return true;
 }
 
-/* `option` is a name without its "--". */
-static bool parse_number(const char *option, const char *text, uint64_t most, uint64_t *value)
-{
-  char name[32];
-  snprintf(name, sizeof name, "--%s", option);
-  return tool_parse_count(text, most, value) || bad_value(name, text, "a number in range");
-}
-
 static bool parse_threads(cli_options *options, const option_row *row, const char *text)
 {
   uint64_t value;
-  if (!parse_number(row->name, text, UINT_MAX, &value)) return false;
+  if (!tool_option_count(row->name, text, 0, UINT_MAX, &value)) return false;
   options->sorting.threads = (unsigned)value;
   return true;
 }
@@ -191,7 +183,7 @@ static bool parse_threads(cli_options *options, const option_row *row, const cha
 static bool parse_head(cli_options *options, const option_row *row, const char *text)
 {
   options->has_head = true;
-  return parse_number(row->name, text, UINT64_MAX, &options->head);
+  return tool_option_count(row->name, text, 0, UINT64_MAX, &options->head);
 }
 
 static bool parse_index(cli_options *options, const option_row *row, const char *text)
@@ -256,8 +248,8 @@ static bool set_flag(cli_options *options, const option_row *row, const char *te
 /* A number of bytes or records of a file; the limit keeps sums from overflowing. */
 static bool set_number(cli_options *options, const option_row *row, const char *text)
 {
-  return parse_number(row->name, text, INT64_MAX / 4,
-                      (uint64_t *)(void *)((char *)options + row->member));
+  return tool_option_count(row->name, text, 0, INT64_MAX / 4,
+                           (uint64_t *)(void *)((char *)options + row->member));
 }
 
 static bool set_command(cli_options *options, const option_row *row, const char *text)
