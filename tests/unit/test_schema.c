@@ -420,7 +420,11 @@ static const refusal of_layouts[] = {
 };
 
 static const refusal of_keys[] = {
-    {KEYS "  - y\n", "9:5: key \"y\": there is no field \"y\""},
+    {KEYS "  - y\n",
+     "9:5: key \"y\": there is no field \"y\"; known here: x, name, pos, stats, items"},
+    {KEYS "  - -name\n",
+     "9:5: key \"-name\": there is no field \"-name\"; did you mean name in the order desc?"},
+    {KEYS "  - -nam\n", "9:5: key \"-nam\": there is no field \"-nam\"; did you mean name?"},
     {KEYS "  - stas.hp\n", "9:5: key \"stas.hp\": there is no field \"stas\"; did you mean stats?"},
     {KEYS "  - stats.pp\n", "9:5: key \"stats.pp\": there is no field \"pp\"; did you mean hp?"},
     {KEYS "  - stats\n",
