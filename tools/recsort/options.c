@@ -343,7 +343,7 @@ bool print_help(void)
         stdout);
   for (size_t i = 0; i < ROW_COUNT; i++)
     if (rows[i].help != NULL) fputs(rows[i].help, stdout);
-  fputs("Exit status: 0 done, 1 --check found disorder, 2 trouble. See recsort(1).\n", stdout);
+  fputs("Exit status: 0 done, 1 disorder, 2 trouble. recschema(1) makes a SCHEMA.\n", stdout);
   return tool_flush_stdout();
 }
 
@@ -388,6 +388,20 @@ static int code_of(size_t row)
   return rows[row].letter != 0 ? rows[row].letter : UNLETTERED + (int)row;
 }
 
+/* After getopt_long has said that a word is no option: where to look. */
+static void say_where(const char *word)
+{
+  static const char *const other[] = {"--emit-header", "--from-header", "--from-elf", "--struct"};
+  for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+    const size_t length = strlen(other[i]);
+    if (strncmp(word, other[i], length) == 0 && (word[length] == '\0' || word[length] == '=')) {
+      fputs("It is an option of recschema, which makes schemas: run 'recschema --help'.\n", stderr);
+      return;
+    }
+  }
+  tool_say_help();
+}
+
 /* The next option of the command line, NULL after the last one. False if there is no such
  * option. */
 static bool next_option(int argc, char **argv, const option_row **row)
@@ -406,7 +420,7 @@ static bool next_option(int argc, char **argv, const option_row **row)
   if (code == -1) return true;
   for (size_t i = 0; i < ROW_COUNT; i++)
     if (code == code_of(i)) *row = &rows[i];
-  if (*row == NULL) tool_say_help(); /* getopt_long has printed what is wrong */
+  if (*row == NULL) say_where(argv[optind - 1]);
   return *row != NULL;
 }
 
