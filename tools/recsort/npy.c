@@ -10,6 +10,7 @@
 #include "support/input.h"
 #include "support/message.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PREFIX = 12, MOST_BYTES = 1 << 20, MOST_LEVELS = 32, ALIGNMENT = 64 };
+static const char magic[] = "\x93NUMPY";
+enum {
+  PREFIX = 12,
+  MAGIC = sizeof magic - 1,
+  MOST_BYTES = 1 << 20,
+  MOST_LEVELS = 32,
+  ALIGNMENT = 64
+};
 
 /* ---- Python literals ---------------------------------------------------------------------- */
 
@@ -471,6 +479,18 @@ static bool is_pipe_by_name(const char *path)
          !S_ISDIR(status.st_mode);
 }
 
+bool npy_is_one(const char *path)
+{
+  struct stat status;
+  char begin[MAGIC];
+  if (tool_is_standard(path) || stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false; /* which is reported when it is to be sorted */
+  const bool same = read(file, begin, MAGIC) == MAGIC && memcmp(begin, magic, MAGIC) == 0;
+  close(file);
+  return same;
+}
+
 bool npy_open(npy_input *npy, const cli_options *options)
 {
   const char *const path = options->input_count != 0 ? options->inputs[0] : NULL;
@@ -486,8 +506,7 @@ bool npy_open(npy_input *npy, const cli_options *options)
   }
   bool good = tool_peek_header(path, &format, &bytes, &piped, &why);
   if (!good && why.text[0] != '\0') {
-    const bool magic = bytes.size >= 6 && memcmp(bytes.data, "\x93NUMPY", 6) == 0;
-    if (magic) {
+    if (bytes.size >= MAGIC && memcmp(bytes.data, magic, MAGIC) == 0) {
       tool_error("%s: %s", name, why.text);
     } else {
       tool_usage_error("%s is not a .npy file, so a schema is needed: --schema FILE", name);
