@@ -10,7 +10,6 @@
 #include "support/input.h"
 #include "support/message.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -479,16 +478,9 @@ static bool is_pipe_by_name(const char *path)
          !S_ISDIR(status.st_mode);
 }
 
-bool npy_is_one(const char *path)
+bool npy_begins(const unsigned char *bytes, size_t size)
 {
-  struct stat status;
-  char begin[MAGIC];
-  if (tool_is_standard(path) || stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false; /* which is reported when it is to be sorted */
-  const bool same = read(file, begin, MAGIC) == MAGIC && memcmp(begin, magic, MAGIC) == 0;
-  close(file);
-  return same;
+  return size >= MAGIC && memcmp(bytes, magic, MAGIC) == 0;
 }
 
 bool npy_open(npy_input *npy, const cli_options *options)
@@ -506,7 +498,7 @@ bool npy_open(npy_input *npy, const cli_options *options)
   }
   bool good = tool_peek_header(path, &format, &bytes, &piped, &why);
   if (!good && why.text[0] != '\0') {
-    if (bytes.size >= MAGIC && memcmp(bytes.data, magic, MAGIC) == 0) {
+    if (npy_begins(bytes.data, bytes.size)) {
       tool_error("%s: %s", name, why.text);
     } else {
       tool_usage_error("%s is not a .npy file, so a schema is needed: --schema FILE", name);

@@ -59,27 +59,8 @@ static bool breaks_blocks(const cli_job *job)
   return true;
 }
 
-/* With a schema that has no header the first records would be the header of a .npy file. */
-static bool takes_header_for_records(const cli_job *job)
-{
-  const tool_format format = job_format(job);
-  if (job->npy != NULL || job->options->skip != UINT64_MAX || format.skip != 0 ||
-      format.skip_field != NULL) {
-    return false;
-  }
-  for (size_t i = 0; i < job->options->input_count; i++) {
-    if (!npy_is_one(job->options->inputs[i])) continue;
-    tool_usage_error("%s is a .npy file, which needs no schema; to use one, say how long "
-                     "its header is: --skip N",
-                     job->options->inputs[i]);
-    return true;
-  }
-  return false;
-}
-
 static int run_job(cli_job *job)
 {
-  if (takes_header_for_records(job)) return TOOL_TROUBLE;
   if (breaks_blocks(job)) return TOOL_TROUBLE;
   if (reads_standard_input_twice(job)) return TOOL_TROUBLE;
   switch (job->options->command) {
