@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import dtypes, fields_of, order_of, records_of
 
+import recsort
 from recsort import RecsortError, argsort_columns
 
 seeds = st.integers(0, 2**32)
@@ -228,6 +229,8 @@ def test_options_are_the_librarys():
         (lambda: argsort_columns([[1]], nulls='no'), "nulls='no'"),
         (lambda: argsort_columns([[[1]]]), '2 dimensions'),
         (lambda: argsort_columns([[None]]), 'Python objects'),
+        (lambda: recsort.argsort(pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})), 'argsort_columns finds'),
+        (lambda: recsort.sort(pl.DataFrame({'a': [1, 2], 'b': [3, 4]}), keys='a'), 'argsort_columns finds'),
         (lambda: argsort_columns([np.ma.array([1, 2], mask=[0, 1])]), 'masked'),
         (lambda: argsort_columns(np.ma.array([1, 2], mask=[0, 1])), 'masked'),
         (lambda: argsort_columns(pa.table({'a': [1], 'b': [2]}), descending=[True]), '2 columns, 1'),
