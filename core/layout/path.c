@@ -29,15 +29,15 @@ static int shown_so_far(const walk *w)
   return read < shown ? (int)read : shown;
 }
 
-/* The first names of fields, as many as there is room for. */
+/* The first names of fields, as many as there is room for: one at least. */
 static void list_names(const recsort_field *fields, size_t count, char *text, size_t size)
 {
   size_t used = 0;
   *text = '\0';
   for (size_t i = 0; i < count; i++) {
     const size_t length = (size_t)rs_shown_length(fields[i].name);
-    if (used + length + sizeof ", ..." > size) {
-      strcpy(text + used, used > 0 ? ", ..." : "...");
+    if (used + 2 + length + sizeof ", ..." > size) { /* 2: a comma and a blank */
+      strcpy(text + used, ", ...");
       return;
     }
     used += (size_t)sprintf(text + used, "%s%.*s", i > 0 ? ", " : "", (int)length, fields[i].name);
