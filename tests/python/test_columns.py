@@ -6,6 +6,7 @@ import random
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import dtypes, fields_of, order_of, records_of
 
+import recsort
 from recsort import RecsortError, argsort_columns
 
 seeds = st.integers(0, 2**32)
@@ -169,6 +171,25 @@ def test_tables_with_nulls_in_structs_and_dictionaries():
     assert argsort_columns([pa.nulls(3), [3, 1, 2]]).tolist() == [1, 2, 0]
 
 
+def test_a_table_is_its_columns():
+    """Also one that has fewer rows than columns: its length is that of its rows."""
+    data = {'a': [1, 1], 'b': [5, 5], 'c': [2, 1]}
+    frame = pl.DataFrame(data)
+    relation = duckdb.sql('select * from frame')
+    tables = [frame, pa.table(data), relation, pd.DataFrame(data)]
+    for table in *tables, [frame], [pa.table(data)]:
+        assert argsort_columns(table).tolist() == [1, 0]
+    for table in tables:
+        assert argsort_columns(table, descending=[True, True, False]).tolist() == [1, 0]
+        assert argsort_columns(table, descending=[False, False, True]).tolist() == [0, 1]
+    values, chunks = [3, 1, 2], pa.chunked_array([[3], [1, 2]])
+    for column in np.array(values), pa.array(values), pl.Series(values), pd.Series(values), chunks:
+        assert argsort_columns(column).tolist() == [1, 2, 0]
+    rows = np.array([(1, 2), (1, 1), (0, 3)], [('a', 'i4'), ('b', 'i4')])
+    assert argsort_columns(rows).tolist() == [2, 1, 0]
+    assert argsort_columns(np.array([[1, 1, 0], [2, 1, 3]])).tolist() == [2, 1, 0]
+
+
 @pytest.mark.parametrize(
     'column', [np.zeros(3, 'V0'), np.zeros(3, [('a', 'i1', (0,))]), pa.array(['', '', ''])]
 )
@@ -208,6 +229,11 @@ def test_options_are_the_librarys():
         (lambda: argsort_columns([[1]], nulls='no'), "nulls='no'"),
         (lambda: argsort_columns([[[1]]]), '2 dimensions'),
         (lambda: argsort_columns([[None]]), 'Python objects'),
+        (lambda: recsort.argsort(pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})), 'argsort_columns finds'),
+        (lambda: recsort.sort(pl.DataFrame({'a': [1, 2], 'b': [3, 4]}), keys='a'), 'argsort_columns finds'),
+        (lambda: argsort_columns([np.ma.array([1, 2], mask=[0, 1])]), 'masked'),
+        (lambda: argsort_columns(np.ma.array([1, 2], mask=[0, 1])), 'masked'),
+        (lambda: argsort_columns(pa.table({'a': [1], 'b': [2]}), descending=[True]), '2 columns, 1'),
         (lambda: argsort_columns([pa.array([[1]])]), r'Arrow type list<item: int64> cannot be sorted'),
         (
             lambda: argsort_columns([[0.0], pa.array([1.0, np.nan])], nan='error'),

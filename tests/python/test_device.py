@@ -6,6 +6,7 @@ Without it, the same tests run on a GPU, with the arrays of torch and with those
 
 import ctypes
 import importlib
+import itertools
 import os
 import re
 import threading
@@ -123,6 +124,10 @@ def gpu(request):
     if request.param not in opened:
         opened[request.param] = request.param()
     yield opened[request.param]
+    free_all()
+
+
+def free_all():
     while made_of_this_test:
         made_of_this_test.pop().free()
 
@@ -438,6 +443,7 @@ def read_only(array):
 REFUSED = [
     (lambda s, a, g: s.sort(np.zeros(9, 'i4')), 'the array is not in the memory of a device: ndarray'),
     (lambda s, a, g: s.sort(a, out=np.zeros(9)), 'out is not in the memory'),
+    (lambda s, a, g: DeviceSorter(np.zeros(9, 'i4')), 'in the memory of the host: use sort or Sorter'),
     (
         lambda s, a, g: s.sort(ints(9, 'f4')(g)),
         'has records of float32; the sorter is for those of int32',
@@ -563,6 +569,40 @@ def test_pairs_by_some_bits(gpu):
     DevicePairs().argsort(gpu.put(keys), out=index, bits=(5, 9), **room(gpu))
     gpu.wait()
     assert gpu.get(index).tolist() == np.argsort(keys >> 5 & 15, kind='stable').tolist()
+
+
+@needs_standin
+@pytest.mark.parametrize('nan', ['last', 'total'])
+@pytest.mark.parametrize('dtype', ['u4', 'f4', 'i8', 'f8'])
+def test_workspace_of_pairs(gpu, dtype, nan):
+    """What it says is enough, and one of the sorts takes all of it: each says what it takes."""
+    pairs, keys = DevicePairs(), np.random.default_rng(4).integers(0, 9, COUNT).astype(dtype)
+    for size, bits in itertools.product((4, 8), [(0, 0), (3, 9)]):
+        most = pairs.workspace_bytes(COUNT, dtype, 8 * size, nan=nan, bits=bits)
+        assert most <= pairs.workspace_bytes(2 * COUNT, dtype, 8 * size, nan=nan, bits=bits)
+        takes = []
+        for descending in False, True:
+            a, out = gpu.put(keys), gpu.put(keys)
+            b, other = (gpu.put(np.zeros(COUNT, f'i{size}')) for _ in range(2))
+            how = {'descending': descending, 'nan': nan, 'bits': bits}
+            for call in (
+                lambda **w: pairs.argsort(a, out=b, **w),
+                lambda **w: pairs.sort(a, keys_out=out, values_out=b, **w),
+                lambda **w: pairs.sort(a, keys_out=a, values_out=b, **w),
+                lambda **w: pairs.sort(a, b, keys_out=out, values_out=other, **w),
+                lambda **w: pairs.sort(a, b, keys_out=out, values_out=b, **w),
+                lambda **w: pairs.sort(a, b, keys_out=a, values_out=b, **w),
+            ):
+                with pytest.raises(RecsortError) as short:
+                    call(workspace=gpu.put(np.zeros(1, 'u1')), **how)
+                takes.append(int(re.search(r'this sort takes (\d+)', str(short.value))[1]))
+                call(workspace=gpu.put(np.zeros(most, 'u1')), **how)
+                gpu.wait()
+            free_all()
+        assert max(takes) == most
+    for wrong in {'dtype': 'i2'}, {'dtype': '>f4'}, {'value_bits': 16}, {'nan': 'error'}, {'bits': (9, 99)}:
+        with pytest.raises(RecsortError):
+            pairs.workspace_bytes(**{'count': 9, 'dtype': 'f4', **wrong})
 
 
 PAIRS_REFUSED = [

@@ -111,6 +111,11 @@ def test_every_word_of_a_field_is_kept():
     assert again.dtype['s'].base.itemsize == 8 and again.dtype.itemsize == 40
 
 
+def test_a_name_of_a_file_is_no_text():
+    with pytest.raises(RecsortError, match=r"name a file by pathlib.Path\('entity.yaml'\)"):
+        Schema.from_yaml('entity.yaml')
+
+
 @given(structs(choice=['x', 'y', 'naïve', 'a b']), seeds, st.data())
 def test_a_schema_from_a_dtype_sorts_as_the_dtype_does(dtype, seed, data):
     plain = [name for name in dtype.names if dtype[name].kind in 'biufS' and dtype[name].itemsize <= 8]

@@ -144,6 +144,10 @@ def las():
     same(read("ten.las"), first[:10], "head")
     open("cut.las", "wb").write(open("a.las", "rb").read()[:-28 * 3])
     assert "its header says 5000 records, and its size allows 4997" in refused("-s", schema, "cut.las")
+    open("more.las", "wb").write(open("a.las", "rb").read() + bytes(28))
+    assert "its header says 5000 records, and its size allows 5001" in refused("-s", schema, "more.las", "-o", "more.las")
+    laspy.convert(laspy.read("a.las"), point_format_id=3).write("other.las")
+    assert "its header says 5000 records, and its size allows 6071" in refused("-s", schema, "other.las", "-o", "other.las")
 
 
 def fits():

@@ -194,7 +194,7 @@ refused 'odd.bin' -s "$entity" odd.bin
 refused 'schema' it.bin
 refused 'missing.bin' -s "$entity" missing.bin
 refused "unknown format 'xml'" -s "$entity" -f xml it.bin
-refused "bad count 'x'" -s "$entity" --head x it.bin
+refused "--head: 'x' is not a number from 0 to 18446744073709551615, such as 500, 4K or 1M" -s "$entity" --head x it.bin
 refused "needs a value" --schema
 refused 'one file' -s "$entity" it.bin it.bin
 refused '[Dd]irectory' -s "$entity" .
@@ -202,6 +202,7 @@ if [ -c /dev/full ]; then
   status=0
   "$reccat" -s "$entity" it.bin > /dev/full 2> log || status=$?
   same 'a full disk' 2 $status
+  same 'a full disk: one line' 'reccat: standard output: No space left on device' "$(cat log)"
 fi
 check 'help fits' test "$("$reccat" --help | wc -l)" -le 24
 check 'help is narrow' test "$("$reccat" --help | awk '{ if (length > n) n = length } END { print n }')" -le 80

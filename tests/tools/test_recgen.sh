@@ -131,8 +131,8 @@ refused() { # TEXT ARGUMENT...
 }
 refused 'schema' -n 1
 refused 'count' -s none.yaml
-refused "bad count '-1'" -s none.yaml -n -1
-refused "bad seed 'x'" -s none.yaml -n 1 --seed x
+refused "--count: '-1' is not a number from 0 to 18446744073709551615, such as 500, 4K or 1M" -s none.yaml -n -1
+refused "--seed: 'x' is not a number from 0" -s none.yaml -n 1 --seed x
 refused "unknown distribution 'odd'" -s none.yaml -n 1 -d odd
 refused "unknown option '--bogus'" --bogus
 refused 'is computed, so only the distribution uniform can be made' \

@@ -154,11 +154,11 @@ for size in 0x5 5x0 -5x5 5 5x x5 5x5x 5x5.5 10000x5 axb ''; do
   refused "bad --size '$size': WxH" --size "$size"
 done
 for entities in 0 -1 1.5 10000001 99999999999999999999 many ''; do
-  refused "bad --entities '$entities': 1 to 10000000" --entities "$entities"
+  refused "--entities: '$entities' is not a number from 1 to 10000000" --entities "$entities"
 done
-refused "bad --count '0'" --count 0
-refused "bad --seed '-1'" --seed -1
-refused "bad --threads 'two'" --threads two
+refused "--count: '0' is not a number from 1" --count 0
+refused "--seed: '-1' is not a number" --seed -1
+refused "--threads: 'two' is not a number" --threads two
 refused 'no plugin "odd"' --plugin odd
 refused "unknown option '--bogus'" --bogus
 refused "option '--size' needs a value" --size

@@ -588,7 +588,7 @@ static void wrong_descriptions_are_refused(void **state)
       {CURVE(.coordinates = xt, .bits = 3, .origin = zero, .limit = one),
        "key \"near\": text is char, not an integer or a float", 0},
       {CURVE(.coordinates = xq, .bits = 3, .origin = zero, .limit = one),
-       "key \"q\": there is no field \"q\"", 0},
+       "key \"q\": there is no field \"q\"; known here: x, y, text", 0},
       {CURVE(.coordinates = xn, .bits = 3, .origin = zero, .limit = one),
        "key \"near\": a field has no path", 0},
       {CURVE(.coordinates = xy, .bits = 3, .origin = zero, .limit = zero),

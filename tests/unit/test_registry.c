@@ -240,11 +240,11 @@ static void test_a_refused_plugin_by_name(void **state)
   assert_int_equal(create("wrong_abi", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
   assert_non_null(strstr(error.text, "another version"));
   assert_int_equal(create("nothing", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
-  assert_string_equal(error.text, "there is no plugin \"nothing\"");
+  assert_string_equal(error.text, "there is no plugin \"nothing\"; those that work here: cpu");
   assert_int_equal(create("a\x7f\x1b", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
-  assert_string_equal(error.text, "there is no plugin \"a??\"");
+  assert_string_equal(error.text, "there is no plugin \"a??\"; those that work here: cpu");
   assert_int_equal(create("cpu", "quantum", NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
-  assert_non_null(strstr(error.text, "no algorithm \"quantum\""));
+  assert_non_null(strstr(error.text, "no algorithm \"quantum\"; it has merge, sequential"));
   assert_int_equal(create(NULL, "quantum", NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
   assert_null(sorter);
   assert_int_equal(create("auto", NULL, NULL, &sorter, &error), RECSORT_OK);

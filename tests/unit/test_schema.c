@@ -16,6 +16,9 @@
 #include "schema/parse.h"
 
 #define FIELDS "record: R\nfields:\n"
+/* With one character more, two of these fit in a message; a third one of 52 almost does. */
+#define LONG "forty-nine characters of which a list takes two  "
+
 /* A record with one field of every kind that a key may or may not name; its keys begin on line
  * 9. */
 #define KEYS                                                                                       \
@@ -420,7 +423,14 @@ static const refusal of_layouts[] = {
 };
 
 static const refusal of_keys[] = {
-    {KEYS "  - y\n", "9:5: key \"y\": there is no field \"y\""},
+    {KEYS "  - y\n",
+     "9:5: key \"y\": there is no field \"y\"; known here: x, name, pos, stats, items"},
+    {FIELDS "  - {name: " LONG "a, type: int8}\n  - {name: " LONG "b, type: int8}\n"
+            "  - {name: " LONG "ccc, type: int8}\n  - {name: d, type: int8}\nkeys: [q]\n",
+     "7:8: key \"q\": there is no field \"q\"; known here: " LONG "a, " LONG "b, ..."},
+    {KEYS "  - -name\n",
+     "9:5: key \"-name\": there is no field \"-name\"; did you mean name in the order desc?"},
+    {KEYS "  - -nam\n", "9:5: key \"-nam\": there is no field \"-nam\"; did you mean name?"},
     {KEYS "  - stas.hp\n", "9:5: key \"stas.hp\": there is no field \"stas\"; did you mean stats?"},
     {KEYS "  - stats.pp\n", "9:5: key \"stats.pp\": there is no field \"pp\"; did you mean hp?"},
     {KEYS "  - stats\n",

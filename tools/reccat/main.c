@@ -174,7 +174,7 @@ static int show(const settings *s)
   source from = {0};
   bool done = source_open(&from, s->input, schema);
   if (done) done = s->checksum ? print_checksum(&from) : print_records(s, schema, &from);
-  done = tool_flush_stdout() && done;
+  done = done && tool_flush_stdout(); /* what could not be written before has had its message */
   source_close(&from);
   recsort_schema_destroy(schema);
   return done ? TOOL_OK : TOOL_TROUBLE;
@@ -222,11 +222,11 @@ static int apply_option(settings *s, int option, const char *value, const char *
     s->checksum = true;
     return TOOL_OK;
   case OPTION_HEAD:
-    s->headed = tool_parse_count(value, UINT64_MAX, &s->head);
-    return s->headed ? TOOL_OK : tool_usage_error("bad count '%s'", value);
+    s->headed = tool_option_count("head", value, 0, UINT64_MAX, &s->head);
+    return s->headed ? TOOL_OK : TOOL_TROUBLE;
   case OPTION_TAIL:
-    s->tailed = tool_parse_count(value, UINT64_MAX, &s->tail);
-    return s->tailed ? TOOL_OK : tool_usage_error("bad count '%s'", value);
+    s->tailed = tool_option_count("tail", value, 0, UINT64_MAX, &s->tail);
+    return s->tailed ? TOOL_OK : TOOL_TROUBLE;
   case 'f':
     if (find_format(value, &s->format)) return TOOL_OK;
     return tool_usage_error("unknown format '%s': table, csv or jsonl", value);

@@ -69,11 +69,11 @@ static int apply_option(settings *s, int option, const char *value, const char *
     s->generator.special = true;
     return TOOL_OK;
   case 'n':
-    s->counted = tool_parse_count(value, UINT64_MAX, &s->generator.count);
-    return s->counted ? TOOL_OK : tool_usage_error("bad count '%s'", value);
+    s->counted = tool_option_count("count", value, 0, UINT64_MAX, &s->generator.count);
+    return s->counted ? TOOL_OK : TOOL_TROUBLE;
   case OPTION_SEED:
-    if (tool_parse_count(value, UINT64_MAX, &s->generator.seed)) return TOOL_OK;
-    return tool_usage_error("bad seed '%s'", value);
+    return tool_option_count("seed", value, 0, UINT64_MAX, &s->generator.seed) ? TOOL_OK
+                                                                               : TOOL_TROUBLE;
   case 'd':
     if (distribution_find(value, &s->generator.distribution)) return TOOL_OK;
     return tool_usage_error("unknown distribution '%s'", value);

@@ -17,7 +17,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PREFIX = 12, MOST_BYTES = 1 << 20, MOST_LEVELS = 32, ALIGNMENT = 64 };
+static const char magic[] = "\x93NUMPY";
+enum {
+  PREFIX = 12,
+  MAGIC = sizeof magic - 1,
+  MOST_BYTES = 1 << 20,
+  MOST_LEVELS = 32,
+  ALIGNMENT = 64
+};
 
 /* ---- Python literals ---------------------------------------------------------------------- */
 
@@ -471,6 +478,11 @@ static bool is_pipe_by_name(const char *path)
          !S_ISDIR(status.st_mode);
 }
 
+bool npy_begins(const unsigned char *bytes, size_t size)
+{
+  return size >= MAGIC && memcmp(bytes, magic, MAGIC) == 0;
+}
+
 bool npy_open(npy_input *npy, const cli_options *options)
 {
   const char *const path = options->input_count != 0 ? options->inputs[0] : NULL;
@@ -486,8 +498,7 @@ bool npy_open(npy_input *npy, const cli_options *options)
   }
   bool good = tool_peek_header(path, &format, &bytes, &piped, &why);
   if (!good && why.text[0] != '\0') {
-    const bool magic = bytes.size >= 6 && memcmp(bytes.data, "\x93NUMPY", 6) == 0;
-    if (magic) {
+    if (npy_begins(bytes.data, bytes.size)) {
       tool_error("%s: %s", name, why.text);
     } else {
       tool_usage_error("%s is not a .npy file, so a schema is needed: --schema FILE", name);

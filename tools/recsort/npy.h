@@ -17,6 +17,8 @@ typedef struct npy_input {
  * some, are all fields in their order. False, after a message, if the input is no .npy file or
  * cannot be sorted. Call npy_close in any case. */
 bool npy_open(npy_input *npy, const cli_options *options);
+/* True if these bytes are the beginning of a .npy file. */
+bool npy_begins(const unsigned char *bytes, size_t size);
 /* Makes the schema from a header, with keys of its own if `own_keys`. `name` is that of its file.
  * False, after a message, on failure. */
 bool npy_make_schema(npy_input *npy, const char *name, const tool_bytes *header, bool own_keys);

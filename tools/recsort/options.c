@@ -172,18 +172,10 @@ static bool parse_verify(cli_options *options, const option_row *row, const char
   return true;
 }
 
-/* `option` is a name without its "--". */
-static bool parse_number(const char *option, const char *text, uint64_t most, uint64_t *value)
-{
-  char name[32];
-  snprintf(name, sizeof name, "--%s", option);
-  return tool_parse_count(text, most, value) || bad_value(name, text, "a number in range");
-}
-
 static bool parse_threads(cli_options *options, const option_row *row, const char *text)
 {
   uint64_t value;
-  if (!parse_number(row->name, text, UINT_MAX, &value)) return false;
+  if (!tool_option_count(row->name, text, 0, UINT_MAX, &value)) return false;
   options->sorting.threads = (unsigned)value;
   return true;
 }
@@ -191,7 +183,7 @@ static bool parse_threads(cli_options *options, const option_row *row, const cha
 static bool parse_head(cli_options *options, const option_row *row, const char *text)
 {
   options->has_head = true;
-  return parse_number(row->name, text, UINT64_MAX, &options->head);
+  return tool_option_count(row->name, text, 0, UINT64_MAX, &options->head);
 }
 
 static bool parse_index(cli_options *options, const option_row *row, const char *text)
@@ -256,8 +248,8 @@ static bool set_flag(cli_options *options, const option_row *row, const char *te
 /* A number of bytes or records of a file; the limit keeps sums from overflowing. */
 static bool set_number(cli_options *options, const option_row *row, const char *text)
 {
-  return parse_number(row->name, text, INT64_MAX / 4,
-                      (uint64_t *)(void *)((char *)options + row->member));
+  return tool_option_count(row->name, text, 0, INT64_MAX / 4,
+                           (uint64_t *)(void *)((char *)options + row->member));
 }
 
 static bool set_command(cli_options *options, const option_row *row, const char *text)
@@ -351,7 +343,7 @@ bool print_help(void)
         stdout);
   for (size_t i = 0; i < ROW_COUNT; i++)
     if (rows[i].help != NULL) fputs(rows[i].help, stdout);
-  fputs("Exit status: 0 done, 1 --check found disorder, 2 trouble. See recsort(1).\n", stdout);
+  fputs("Exit status: 0 done, 1 disorder, 2 trouble. recschema(1) makes a SCHEMA.\n", stdout);
   return tool_flush_stdout();
 }
 
@@ -396,6 +388,20 @@ static int code_of(size_t row)
   return rows[row].letter != 0 ? rows[row].letter : UNLETTERED + (int)row;
 }
 
+/* After getopt_long has said that a word is no option: where to look. */
+static void say_where(const char *word)
+{
+  static const char *const other[] = {"--emit-header", "--from-header", "--from-elf", "--struct"};
+  for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+    const size_t length = strlen(other[i]);
+    if (strncmp(word, other[i], length) == 0 && (word[length] == '\0' || word[length] == '=')) {
+      fputs("It is an option of recschema, which makes schemas: run 'recschema --help'.\n", stderr);
+      return;
+    }
+  }
+  tool_say_help();
+}
+
 /* The next option of the command line, NULL after the last one. False if there is no such
  * option. */
 static bool next_option(int argc, char **argv, const option_row **row)
@@ -414,7 +420,7 @@ static bool next_option(int argc, char **argv, const option_row **row)
   if (code == -1) return true;
   for (size_t i = 0; i < ROW_COUNT; i++)
     if (code == code_of(i)) *row = &rows[i];
-  if (*row == NULL) tool_say_help(); /* getopt_long has printed what is wrong */
+  if (*row == NULL) say_where(argv[optind - 1]);
   return *row != NULL;
 }
 

@@ -261,7 +261,7 @@ static bool refuse(const char *name, uint64_t needed, uint64_t available, recsor
   error->status = RECSORT_OUT_OF_MEMORY;
   snprintf(error->text, sizeof error->text,
            "%.300s: not enough memory: %" PRIu64 " MiB more are needed to sort it, %" PRIu64
-           " MiB are available; sort parts of it and merge them (--merge)",
+           " MiB are available; " TOOL_SORT_PARTS,
            name, needed >> 20, available >> 20);
   return false;
 }
@@ -335,6 +335,25 @@ static bool read_and_open(sorter_opening *opening, const tool_format *format, to
   return read && !opening->failed;
 }
 
+/* With a schema that has no header the first records would be the header of a .npy file. */
+static bool takes_header_for_records(const cli_job *job, const tool_format *format,
+                                     const tool_records *input)
+{
+  const cli_options *const options = job->options;
+  const size_t size = format->record_size;
+  if (job->npy != NULL || options->skip != UINT64_MAX || format->skip != 0) return false;
+  uint64_t begin = 0;
+  for (size_t i = 0; i == 0 || i < options->input_count; begin = input->ends[i++]) {
+    const size_t at = (size_t)begin * size;
+    if (!npy_begins(input->records.data + at, input->records.size - at)) continue;
+    tool_usage_error("%s is a .npy file, which needs no schema; to use one, say how long its "
+                     "header is: --skip N",
+                     tool_input_name(options->input_count != 0 ? options->inputs[i] : NULL));
+    return true;
+  }
+  return false;
+}
+
 /* The bytes of the output for these inputs; 0 if unknown. */
 static uint64_t output_size(const cli_job *job, const tool_format *format,
                             const tool_extent *extent)
@@ -405,7 +424,8 @@ int command_sort(cli_job *job)
     if (output.mappable) opening.output = size;
     if (size != 0) tool_output_reserve(&output, size);
   }
-  bool done = read_and_open(&opening, &format, &output, &input, &times) && index_fits(job, &input);
+  bool done = read_and_open(&opening, &format, &output, &input, &times) &&
+              index_fits(job, &input) && !takes_header_for_records(job, &format, &input);
   done = done && write_sorted(job, &output, &input, &sorted);
   if (done) {
     done = tool_output_commit(&output);

@@ -47,9 +47,8 @@ typedef struct play { /* the only one lives as long as the program */
 
 static bool is_bad(const play *p, int option, uint64_t least, uint64_t most, uint64_t *value)
 {
-  const char *const text = p->given[option], *const name = options[option].name;
-  if (!text || (tool_parse_count(text, most, value) && *value >= least)) return false;
-  return tool_usage_error("bad --%s '%s': %" PRIu64 " to %" PRIu64, name, text, least, most);
+  const char *const text = p->given[option];
+  return text && !tool_option_count(options[option].name, text, least, most, value);
 }
 
 static int read_options(play *p)

@@ -119,10 +119,12 @@ static bool wrong_count(const tool_reader *reader, uint64_t size)
   const uint64_t trailer = format->trailer != TOOL_ANY ? format->trailer : 0;
   const uint64_t around = format->skip + trailer;
   const uint64_t allowed = size > around ? (size - around) / format->record_size : 0;
-  tool_error("%s: its header says %" PRIu64 " records, and its size allows %" PRIu64 "%s",
-             reader->name, format->count, allowed,
-             allowed > format->count ? "; if other data follows them, the trailer must say so"
-                                     : "");
+  tool_error(
+      "%s: its header says %" PRIu64 " records, and its size allows %" PRIu64 "%s", reader->name,
+      format->count, allowed,
+      allowed > format->count
+          ? "; if other data follows them, say so by --trailer, or by trailer: any in the schema"
+          : "");
   return false;
 }
 
@@ -629,8 +631,7 @@ bool tool_measure(char *const *paths, size_t path_count, const tool_format *form
 /* Less memory can be had than is there, such as by ulimit -v. */
 static bool too_large(const tool_reader *reader)
 {
-  tool_error("%s: not enough memory to sort it; sort parts of it and merge them (--merge)",
-             reader->name);
+  tool_error("%s: not enough memory to sort it; " TOOL_SORT_PARTS, reader->name);
   return false;
 }
 

@@ -4,6 +4,7 @@
 #include "support/progress.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,20 @@ int tool_usage_error(const char *format, ...)
   va_end(arguments);
   tool_say_help();
   return TOOL_TROUBLE;
+}
+
+bool tool_option_count(const char *name, const char *text, uint64_t least, uint64_t most,
+                       uint64_t *value)
+{
+  uint64_t number;
+  if (tool_parse_count(text, most, &number) && number >= least) {
+    *value = number;
+    return true;
+  }
+  tool_usage_error("--%s: '%s' is not a number from %" PRIu64 " to %" PRIu64
+                   ", such as 500, 4K or 1M",
+                   name, text, least, most);
+  return false;
 }
 
 void tool_say_help(void)

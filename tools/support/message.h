@@ -14,11 +14,17 @@
 void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, followed by "Run 'name --help' ...". Returns TOOL_TROUBLE, for main to return. */
 int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Reads the number that option --`name` has: from `least` to `most`, maybe with a suffix. False,
+ * with such a message, if it has none. */
+bool tool_option_count(const char *name, const char *text, uint64_t least, uint64_t most,
+                       uint64_t *value);
 /* Prints only that second line. */
 void tool_say_help(void);
 /* Prints "name: FILE: " and the text of an error number. */
 void tool_error_errno(const char *file, int error);
 void tool_error_memory(size_t size);
+/* What to do with records that memory is too small for. */
+#define TOOL_SORT_PARTS "sort parts of it and merge them: MEMORY in recsort(1) shows how"
 void tool_error_library(const recsort_error *error);
 
 /* Loads a schema. NULL, with a message, on failure. */

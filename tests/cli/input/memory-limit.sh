@@ -11,7 +11,7 @@ for limit in $(seq 4000 1000 60000); do
   status=$?
   if [ $status = 2 ]; then
     failures=$((failures + 1))
-    grep -q '^recsort: in: .* merge them (--merge)$' stderr && advice=$((advice + 1))
+    grep -q '^recsort: in: .* merge them: MEMORY in recsort(1) shows how$' stderr && advice=$((advice + 1))
     [ "$(wc -l <stderr)" = 1 ] && grep -q '^recsort: ' stderr || cat stderr
     [ "$(cat out)" = old ] || echo "limit $limit: the output was touched"
   elif [ $status = 0 ]; then

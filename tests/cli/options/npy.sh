@@ -132,6 +132,13 @@ recsort --skip 3 d9
 recsort -k price d9
 recsort missing
 recsort </dev/null
+# A schema without `skip` would make records of the header.
+printf 'record: R\nfields: [{name: b, type: uint8}]\nkeys: [b]\n' >byte.yaml
+recsort -s byte.yaml byte.yaml d9 -o out || echo "exit $?"
+cat d9 | recsort -s byte.yaml | wc -c
+recsort -s byte.yaml --skip 0 d9 | wc -c
+recsort -s byte.yaml --skip 10 d9 | wc -c
+wc -c <d9
 mkfifo pipe
 recsort pipe
 cat d9 d9 | recsort - - 2>&1 | head -n 1

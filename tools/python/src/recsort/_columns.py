@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def argsort_columns(
-    columns: Sequence[Any],
+    columns: Any,
     *,
     descending: bool | Sequence[bool] = False,
     nan: str = 'last',
@@ -30,11 +30,12 @@ def argsort_columns(
 ) -> NDArray[np.intp]:
     """The indices, an array of `intp`, that sort rows stably by columns, the most significant first.
 
-    A column is an array of one dimension, or anything that hands out Arrow data by the PyCapsule
-    interface, such as a column of pyarrow or Polars; pyarrow then has to be installed. A table, such
-    as a relation of DuckDB, counts as its columns, and a structured array as its fields. Text sorts
-    by code point, and takes as much memory as if each were the longest. Categories sort by their
-    values, or by their places if Arrow calls them ordered.
+    `columns` is a sequence of columns, a table, or one column. A column is an array of one dimension,
+    or anything that hands out Arrow data by the PyCapsule interface, such as a column of pyarrow,
+    Polars or pandas; pyarrow then has to be installed. A table, such as a relation of DuckDB, counts
+    as its columns, and a structured array as its fields. Text sorts by code point, and takes as much
+    memory as if each were the longest. Categories sort by their values, or by their places if Arrow
+    calls them ordered.
 
     `descending` is for all columns, or for each. `nan` is as for `sort`. `nulls`, "last" or "first",
     says where Arrow's nulls go, also where a column descends.
@@ -43,6 +44,7 @@ def argsort_columns(
     if nan not in NAN_POLICIES or nulls not in ('last', 'first'):
         raise RecsortError(f'nan={nan!r}, nulls={nulls!r}: no such policy')
     engine = Engine(threads, plugin, algorithm, plugin_options)
+    columns = listed(columns)
     flags = [descending] * len(columns) if isinstance(descending, bool) else list(descending)
     if not len(columns) or len(flags) != len(columns):
         raise RecsortError(f'{len(columns)} columns, {len(flags)} values of descending')
@@ -61,10 +63,27 @@ def argsort_columns(
     return index
 
 
+def exports(a: Any) -> bool:
+    """Whether this is Arrow data. NumPy's arrays are taken as they are."""
+    kinds = ('stream', 'array')
+    return not isinstance(a, np.ndarray) and any(hasattr(a, f'__arrow_c_{kind}__') for kind in kinds)
+
+
+def listed(columns: Any) -> Sequence[Any]:
+    """The columns, also those of a table, whose length would be that of its rows, or a single one."""
+    if exports(columns):
+        chunks = chunks_of(columns)
+        return list(chunks.flatten()) if is_struct(chunks) else [chunks]
+    if isinstance(columns, np.ndarray) and columns.ndim == 1 and not columns.dtype.hasobject:
+        return [columns]
+    return list(columns)
+
+
 def split(column: Any, descending: bool, nan: str, nulls: str) -> Iterator[Column]:
     """The arrays without nulls that have the order of a column."""
-    exports = any(hasattr(column, f'__arrow_c_{kind}__') for kind in ('stream', 'array'))
-    if exports and not isinstance(column, np.ndarray):
+    if isinstance(column, np.ma.MaskedArray):
+        raise RecsortError('a masked array has no order; sort its data')
+    if exports(column):
         for values in arrow_arrays(chunks_of(column)):
             if values.null_count:
                 yield Column(is_null(values).view(np.uint8), nulls == 'first')
@@ -92,11 +111,17 @@ def chunks_of(column: Any) -> Any:
     return pa.chunked_array([pa.array(column)])
 
 
+def is_struct(chunks: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_struct(chunks.type))
+
+
 def arrow_arrays(chunks: Any) -> Iterator[Any]:
     """The columns of a table or struct, or a column itself; without dictionaries and views."""
     from pyarrow import types
 
-    if types.is_struct(chunks.type):
+    if is_struct(chunks):
         for field in chunks.flatten():
             yield from arrow_arrays(field)
     elif types.is_dictionary(chunks.type):

@@ -302,6 +302,8 @@ class DeviceSorter:
     ) -> None:
         if keys is not None and not isinstance(keys, int) and not len(keys):
             raise RecsortError('keys is empty; leave it out to sort by everything')
+        if isinstance(records, np.ndarray):
+            raise RecsortError('the array is in the memory of the host: use sort or Sorter')
         example = None
         if not isinstance(records, (Schema, np.dtype, str)) and interface_of(records) is not None:
             example = view(records, 'records')

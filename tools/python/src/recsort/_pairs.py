@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes as c
+import itertools
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from . import _library as lib
 from ._device import (
@@ -24,6 +27,10 @@ from ._sorter import Engine
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import DTypeLike
+
+    from ._keys import DType
+
 
 class DevicePairs:
     """Sorts keys, with values or to find their indices, in arrays in a GPU's memory.
@@ -35,7 +42,7 @@ class DevicePairs:
     `device` is the number of the GPU; by default the one that is current in the thread. `algorithm`,
     `plugin` and `plugin_options` are as for Sorter. Making this waits for the device. A sort enqueues
     work on a stream and returns. A graph may capture it; unless torch.cuda.graph does, which keeps
-    what was allocated meanwhile, give it `workspace` and the arrays to fill. Keep them and this object
+    what was allocated meanwhile, give it `workspace`, of `workspace_bytes`, and the arrays to fill. Keep them and this object
     as long as the graph runs. `stream` is as for DeviceSorter. Several threads may use one object.
     Raises RecsortError (a ValueError) for what is refused, also if there is no GPU or it fails.
     """
@@ -108,12 +115,51 @@ class DevicePairs:
         self._start(source, library, None, None, out, descending, nan, bits, workspace, on)
         return out
 
+    def workspace_bytes(
+        self,
+        count: int,
+        dtype: DTypeLike,
+        value_bits: int = 32,
+        *,
+        nan: str = 'last',
+        bits: tuple[int, int] = (0, 0),
+    ) -> int:
+        """How large a `workspace` is enough for every sort and argsort of up to `count` keys.
+
+        `dtype` is that of the keys, as NumPy names it: "f4"; `value_bits`, 32 or 64, is the size of a
+        value or an index; `nan` and `bits` are those of the sorts. Raises RecsortError.
+        """
+        job = self._job(count, np.dtype(dtype), nan, bits)
+        job.value_bits = value_bits
+        most, size = 0, c.c_size_t()
+        # Arrays are not accessed: it only matters which are the same, and which are missing.
+        for job.order, job.keys_out in itertools.product((0, 1), (None, 1, 2)):
+            for job.values_in, job.values_out in (None, 4), (3, 3), (3, 4):
+                job.keys_in = 1
+                lib.device_pairs_workspace(self._handle, c.byref(job), c.byref(size))
+                most = max(most, size.value)
+        return most
+
     def check(self) -> None:
         """Reports what sorts have found since the last call. Wait for their streams first.
 
         Raises RecsortError if the result of a sort of many pairs is wrong.
         """
         lib.device_pairs_check(self._handle)
+
+    def _job(self, count: int, dtype: DType, nan: str, bits: tuple[int, int]) -> lib.DevicePairsJob:
+        if nan not in lib.NAN:
+            raise RecsortError(f'nan={nan!r}; for pairs it is "last", "first" or "total"')
+        if dtype.kind not in 'iuf' or not dtype.isnative:
+            raise RecsortError(f'keys are numbers, not {dtype}')
+        return lib.DevicePairsJob(
+            struct_size=c.sizeof(lib.DevicePairsJob),
+            count=count,
+            type=lib.TYPE[types_of(dtype)[0][0]],
+            nan=lib.NAN[nan],
+            begin_bit=bits[0],
+            end_bit=bits[1],
+        )
 
     def _start(
         self,
@@ -128,19 +174,10 @@ class DevicePairs:
         workspace: Any,
         stream: int,
     ) -> None:
-        if nan not in lib.NAN:
-            raise RecsortError(f'nan={nan!r}; for pairs it is "last", "first" or "total"')
-        job = lib.DevicePairsJob(
-            struct_size=c.sizeof(lib.DevicePairsJob),
-            stream=stream,
-            count=source.length,
-            type=key_type(source),
-            order=descending,
-            nan=lib.NAN[nan],
-            begin_bit=bits[0],
-            end_bit=bits[1],
-            keys_in=source.address,
-        )
+        if source.row:
+            raise RecsortError('keys have one dimension')
+        job = self._job(source.length, source.dtype, nan, bits)
+        job.stream, job.order, job.keys_in = stream, descending, source.address
         views = [source]
         if keys_out is not None:
             views.append(alike(keys_out, 'keys_out', source, source.length))
@@ -168,13 +205,6 @@ class DevicePairs:
 
 def index_type(keys: View) -> str:
     return 'int64' if keys.length > MOST_INT32 else 'int32'
-
-
-def key_type(keys: View) -> int:
-    """The library's type of keys."""
-    if keys.row or keys.dtype.kind not in 'iuf' or not keys.dtype.isnative:
-        raise RecsortError(f'keys have one dimension, of numbers, not {keys.dtype}')
-    return lib.TYPE[types_of(keys.dtype)[0][0]]
 
 
 def alike(a: Any, name: str, source: View, count: int) -> View:

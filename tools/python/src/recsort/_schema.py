@@ -45,6 +45,8 @@ class Schema:
         """
         if isinstance(source, os.PathLike):
             return cls(lib.Handle(lib.schema_load_file, lib.schema_destroy, os.fsencode(source), None))
+        if '\n' not in source and source.endswith(('.yaml', '.yml')):
+            raise RecsortError(f'a str is the text of a schema; name a file by pathlib.Path({source!r})')
         text = source.encode()
         return cls(
             lib.Handle(lib.schema_load_memory, lib.schema_destroy, text, len(text), b'schema', None)

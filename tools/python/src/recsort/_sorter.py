@@ -347,7 +347,10 @@ class Sorter:
 def as_array(a: ArrayLike) -> Array:
     if getattr(a, '__cuda_array_interface__', None) is not None:
         raise RecsortError('the array is in the memory of a GPU; a DeviceSorter sorts it')
-    return np.asarray(a)
+    array = np.asarray(a)
+    if array.ndim == 2 and hasattr(a, '__arrow_c_stream__'):
+        raise RecsortError('a table has no records: argsort_columns finds the order of its rows')
+    return array
 
 
 def address(array: Array) -> int:
