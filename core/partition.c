@@ -371,9 +371,10 @@ static recsort_status take_memory(recsort_sorter *sorter, partitioning *p, recso
     return rs_fail_memory(error, SIZE_MAX);
   rs_sorter_begin(sorter, p->m.shard.count);
   const recsort_status status = rs_sorter_reserve(sorter, bytes, error);
+  if (status) return status;
   p->places = sorter->block;
   p->parts = (uint32_t *)(void *)((char *)sorter->block + places);
-  return status;
+  return RECSORT_OK;
 }
 
 recsort_status recsort_partition_records(recsort_sorter *sorter, const recsort_shard *shard,
