@@ -4,12 +4,13 @@
  *   device_can_decide(job)
  *   device_begin_decision(job, &decision, usual)
  *                                             before the kernel is launched
- *   device_decide(decision, number)           in the kernel; else the number is `usual`
+ *   device_decide(decision, number)           in the kernel; if none does, the number is `usual`
  *   device_branch(job, decision, branches, start)
  *                                             start(number, job) launches what is to be done for
- *                                             that number, with the job that it gets. From
- *                                             `branches` on, nothing is done. Branches may have
- *                                             branches, but these none: each level takes a stream
+ *                                             that number, with the job that it gets. If the
+ *                                             number is `branches` or more, nothing runs. Branches
+ *                                             may have branches, but these none: each level takes a
+ *                                             stream
  *   device_branch_beside(job, decision, branches, start, beside)
  *                                             likewise; beside() launches, on job->stream, what may
  *                                             run at the same time as a branch

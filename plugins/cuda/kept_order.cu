@@ -50,7 +50,7 @@ enum {
   GROUP = KEPT_GROUP,   /* chunks */
   APART = 8,            /* numbers of groups are 32 bytes apart, as many threads add to each */
   MOST_CAME = BLOCK,    /* pairs that may come to a chunk */
-  FEW_STRAGGLERS = 32,  /* so many come back to their own chunk; with more it is sorted */
+  FEW_STRAGGLERS = 32,  /* up to so many are sent to their own chunk; with more it is sorted */
   MOST_PAIRS = CHUNK + MOST_CAME,
   MOVED = 8 /* units of a thread, whose loads overlap */
 };

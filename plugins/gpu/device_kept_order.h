@@ -29,14 +29,16 @@ typedef struct device_kept_order {
 enum { DEVICE_MOST_KEPT_MOVED = 128 };
 
 typedef struct kept_order {
-  records_order pairs;   /* the sorted ones, without keys, to be skipped if the order is lost */
+  records_order pairs;   /* without keys; kernels that use them leave if the order is lost */
   const uint32_t *still; /* device memory: not 0 if nothing is to be moved in place by them */
 } kept_order;
 
-/* Starts what follows a sort, on job->stream. For the order that was found: with kernels that skip
- * what the flags say, as they run whatever is found. And for a `lost` order, at the same time on
- * the device: all records are to be sorted and moved, without decisions, the permutation written,
- * and `pairs` set to the sorted ones, with keys. */
+/* Starts what follows, on job->stream. It is called twice while a sort is enqueued, once for each
+ * outcome; the device runs one.
+ *  - Not `lost`: the kept order was of use. Moves what was not moved, with kernels that look at
+ *    pairs.skip and `still`, as they are started in either case.
+ *  - `lost`: sorts all records, without decisions, writes the permutation, moves all arrays, and
+ *    sets `pairs` to the sorted ones, with keys. */
 typedef device_status device_kept_work(void *context, bool lost, const device_job *job,
                                        kept_order *order);
 

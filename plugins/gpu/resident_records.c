@@ -2,15 +2,16 @@
  * RECSORT_PLUGIN_DEVICE. A sort only starts work on the caller's stream: it neither waits nor
  * allocates, so the stream may be captured.
  *
- *   head     if only the first records are wanted and they are few: their order; or
- *   segments if all are short: their order, and small arrays moved. If the stream is being
- * captured, the device may find out whether they are; else encode   keys of the records, to the
- * workspace. If only segments are sorted, the number of a record's segment goes above its key sort
- * by the instance's algorithm, which gets no mailbox and so does not wait. If the stream is being
- * captured, the device may decide what is to be done. The algorithm may make the keys itself, and
- * move an array (device_skills) check    pairs of many records, as in other sorts move     the
- * permutation, then each array that was not moved; those in place through a copy in the workspace,
- * unless the device has found them in order
+ *   head      the first records, if they are few: finds their order
+ *   segments  if all are short: sorts them, and moves small arrays. In a captured stream the
+ *             device may find out whether they are short. Otherwise:
+ *   encode    makes keys in the workspace; the number of a record's segment goes above its key
+ *   sort      by the instance's algorithm. It gets no mailbox, so it does not wait. In a captured
+ *             stream the device may decide what is to be done. The algorithm may make keys itself,
+ *             and move an array (device_skills)
+ *   check     compares neighbours, if there are many records
+ *   move      the permutation, then the arrays that were not moved; those in place by way of a
+ *             copy in the workspace, unless the device has found them in order
  *
  * If the order is kept, the sort may start from that of the last one: see device_kept_order.h.
  *

@@ -76,7 +76,7 @@ def test_the_extra_for_ray_is_named_where_ray_is_missing():
     assert 'ray' in importlib.metadata.metadata('recsort').get_all('Provides-Extra')
     command = [sys.executable, '-m', 'recsort.ray', '--help']
     result = subprocess.run(command, capture_output=True, text=True)
-    last = 'ModuleNotFoundError: recsort.ray needs Ray: pip install "ray[data]"'
+    last = 'ModuleNotFoundError: recsort.ray needs Ray: pip install "ray[data]>=2.40"'
     assert result.returncode == 1 and result.stderr.splitlines()[-1] == last
 
 

@@ -74,8 +74,8 @@ RECSORT_API recsort_status recsort_partition_sorted(recsort_sorter *sorter,
                                                     const void *splitters, size_t splitter_count,
                                                     size_t *cuts, recsort_error *error);
 
-/* Divides a shard in any order into splitter_count + 1 parts. Part i has the records before
- * splitter i and not before the one ahead of it, in the order of the shard. `offsets` has
+/* Divides a shard in any order into splitter_count + 1 parts. Part i has the records from
+ * splitter i - 1 on and before splitter i, in the order of the shard. `offsets` has
  * splitter_count + 2 elements: part i becomes records [offsets[i], offsets[i + 1]) of
  * `partitioned`, an array of shard->count records that does not overlap them; NULL: only the
  * offsets are wanted. Takes 4 bytes of memory for each record, and ends the life of the permutation

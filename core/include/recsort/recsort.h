@@ -12,8 +12,7 @@
  *    name is in bits.
  *  - A function that can fail returns a recsort_status and takes a recsort_error as its last
  *    argument, which may be NULL. On failure it has changed nothing else that the caller passed,
- *    except as recsort_sort_to, recsort_permutation_unique, recsort_merge_to, recsort_argmerge and
- *    recsort_encode say.
+ *    unless its own comment says so.
  *  - Such a function refuses NULL, arrays that overlap and stale permutations with
  *    RECSORT_INVALID_ARGUMENT. A function that cannot fail returns 0, NULL or a struct of zeros if
  *    its schema, sorter or list is NULL or a number is out of range; a destroy function then does
