@@ -36,7 +36,8 @@ try:
 except ModuleNotFoundError as error:
     if error.name != 'ray':
         raise
-    raise ModuleNotFoundError('recsort.ray needs Ray: pip install "ray[data]>=2.40"', name='ray') from None
+    needed = 'recsort.ray needs Ray: pip install "ray[data]>=2.40"'
+    raise ModuleNotFoundError(needed, name='ray') from None
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
