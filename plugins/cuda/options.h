@@ -19,7 +19,8 @@ typedef struct cuda_options {
   int device;      /* CUDA_CURRENT_DEVICE: the current device of the thread that opens the plugin */
   uint64_t memory; /* limit of device memory in bytes; 0: not given */
   cuda_verify verify;
-  bool merge; /* sorted runs are merged on the device */
+  bool merge;   /* sorted runs are merged on the device */
+  bool primary; /* the device's primary context is used, even if another one is current */
 } cuda_options;
 
 /* The names, for the plugin's table. */

@@ -500,3 +500,57 @@ device_status records_copy(void *to, const void *from, uint64_t bytes, const uin
   return DEVICE_LAUNCH(copy_memory, plan_blocks(args.count, RECORDS_BLOCK * COPIED), RECORDS_BLOCK,
                        0, stream, args);
 }
+
+/* ---- Pieces ---- */
+
+/* Blocks that follow one another take parts that are far apart: some go to this device and some to
+ * each of the others. Otherwise all would go over the same wire, then none. */
+enum { PARTS = 16 };
+
+typedef struct pieces_args {
+  record_units units; /* without a target */
+  records_order order;
+  uint64_t part; /* blocks */
+  uint32_t piece_count;
+  records_piece pieces[RECORDS_MOST_PIECES];
+} pieces_args;
+
+DEVICE_KERNEL(gather_pieces, RECORDS_BLOCK, pieces_args, args)
+{
+  DEVICE_SHARED_ARRAY(uint64_t, places, RECORDS_BLOCK);
+  const records_order *const order = &args.order;
+  record_units units = args.units;
+  uint64_t block = blockIdx.x % PARTS * args.part + blockIdx.x / PARTS;
+  uint32_t p = 0;
+  while (p < args.piece_count && block >= plan_blocks(args.pieces[p].count, RECORDS_BLOCK))
+    block -= plan_blocks(args.pieces[p++].count, RECORDS_BLOCK);
+  if (p == args.piece_count) return;
+  const records_piece *const piece = &args.pieces[p];
+  const uint64_t first = block * RECORDS_BLOCK, i = piece->first + first + threadIdx.x;
+  const uint32_t count = (uint32_t)plan_min(piece->count - first, RECORDS_BLOCK);
+  if (threadIdx.x < count)
+    places[threadIdx.x] = records_index(order->indices, order->index_bits, i);
+  __syncthreads();
+  if (order->disorder && i > 0 && threadIdx.x < count && is_disordered(order, i))
+    device_poke32(order->disorder, 1);
+  units.to = piece->to;
+  move_records(&units, first, places, count);
+}
+
+device_status records_gather_pieces(const void *records, uint64_t record_size,
+                                    const records_order *order, const records_piece *pieces,
+                                    uint32_t piece_count, void *stream)
+{
+  pieces_args args = {{}, *order, 0, piece_count, {}};
+  uintptr_t targets = 0;
+  uint64_t blocks = 0;
+  for (uint32_t p = 0; p < piece_count; p++) {
+    args.pieces[p] = pieces[p];
+    targets |= (uintptr_t)pieces[p].to;
+    blocks += plan_blocks(pieces[p].count, RECORDS_BLOCK);
+  }
+  args.units = record_units_of(records, (void *)targets, record_size, RECORDS_BLOCK);
+  args.part = plan_blocks(blocks, PARTS);
+  return blocks ? DEVICE_LAUNCH(gather_pieces, args.part * PARTS, RECORDS_BLOCK, 0, stream, args)
+                : 0;
+}

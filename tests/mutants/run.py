@@ -522,7 +522,7 @@ MUTANTS = [
     ('core/plan/columns.c', 'if (rs_overlap(place->data, (size_t)bytes, memory, size)) return true;', ''),
     ('core/window.c', 'first + i), error)', 'first), error)'),
     ('plugins/cuda/record_key.h', 's < own.step_count && records;', 's < own.step_count;'),
-    ('plugins/gpu/resident_records.c', 'if (program->columns)\n    memcpy(own.columns', 'if (false)\n    memcpy(own.columns'),
+    ('plugins/gpu/records.h', 'if (program->columns)\n    memcpy(own.columns', 'if (false)\n    memcpy(own.columns'),
     ('core/device.c', 'if (job->columns && (job->records || job->sorted))', 'if (job->columns && job->records)'),
     # a sort that starts from the order that the last one found
     ('plugins/cuda/kept_order.cu', 'overflowed |= came > MOST_CAME;', 'overflowed |= came > MOST_CAME + 1;'),
