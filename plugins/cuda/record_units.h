@@ -72,7 +72,8 @@ enum { UNITS_MOVED = 2 }; /* of a thread, whose loads overlap */
 
 /* Moves units of `bytes`, a compile-time constant, as below. A thread loads several before it
  * stores any, as the compiler must assume that a store changes what later loads read. */
-DEVICE_INLINE void move_units(record_units units, uint64_t first, const uint64_t *places,
+template <class Place>
+DEVICE_INLINE void move_units(record_units units, uint64_t first, const Place *places,
                               uint32_t count, uint32_t bytes)
 {
   const uint32_t all = count * units.each;
@@ -83,7 +84,7 @@ DEVICE_INLINE void move_units(record_units units, uint64_t first, const uint64_t
     DEVICE_UNROLL
     for (uint32_t t = 0; t < UNITS_MOVED; t++) {
       if (i + t * blockDim.x < all) {
-        moved[t] = unit_get(units.from, places[record] * units.each + unit, bytes);
+        moved[t] = unit_get(units.from, (uint64_t)places[record] * units.each + unit, bytes);
       }
       record += units.next_record;
       unit += units.next_unit;
@@ -115,7 +116,8 @@ DEVICE_INLINE void copy_unit(const record_units *units, uint64_t i, uint64_t at)
 }
 
 /* Moves record places[i] to number first + i, for i below `count`. By all threads of the block. */
-DEVICE_INLINE void move_records(const record_units *units, uint64_t first, const uint64_t *places,
+template <class Place>
+DEVICE_INLINE void move_records(const record_units *units, uint64_t first, const Place *places,
                                 uint32_t count)
 {
   if (units->unit == 16)

@@ -453,6 +453,9 @@ static recsort_plugin_status merge_lane(gpu_shards *shards, uint32_t number, voi
   if (pairs.bytes > lane->front)
     return refuse(error, "the plan of this merge needs more memory than was allocated");
   const device_buffers buffers = device_divide(&pairs.job, device->memory, pairs.extra_bytes);
+  const device_merge_move move = {received, shard->records, size, pairs.disorder};
+  if (device_merge_moves(&runs, size))
+    return judge_launch(device_merge_records(&pairs.job, &runs, &buffers, &move), error);
   const recsort_plugin_status status =
       judge_launch(device_merge(&pairs.job, &runs, &buffers, &side), error);
   const records_order order = gpu_order_of(&pairs, &buffers, side);

@@ -25,10 +25,10 @@
 
 #ifdef RS_REAL_GPU
 enum { MOST = 3000001 };
-static const size_t sizes[] = {3, 1000, 50003};
+static const size_t sizes[] = {2, 1000, 50003};
 #else
 enum { MOST = 1200, DEVICES = STANDIN_DEVICES };
-static const size_t sizes[] = {3, 31, 1200};
+static const size_t sizes[] = {2, 3, 31, 1200};
 #endif
 enum { GUARD = 64, POISON = 0xa5, MOST_SHARDS = 20 };
 
