@@ -102,22 +102,17 @@ static void finish(gpu_shards *shards, uint32_t cut, uint64_t rank)
   }
 }
 
-/* Sets the first row of cuts, the last one, and the ranges; returns the number of all records. A
- * cut behind all of them has empty ranges there. */
+/* Sets the first row of cuts, the last one, and the ranges; returns the number of all records. */
 static uint64_t begin(gpu_shards *shards, const recsort_plugin_shard *given)
 {
   const uint32_t count = shards->count;
-  uint64_t all = 0, rank = 0;
+  uint64_t all = 0;
   for (uint32_t s = 0; s < count; s++) {
     shards->cuts[s] = 0;
     shards->cuts[(uint64_t)count * count + s] = given[s].count;
     all += given[s].count;
-  }
-  for (uint32_t cut = 0; cut + 1 < count; cut++) {
-    rank += given[cut].wanted;
-    for (uint32_t s = 0; s < count; s++)
-      shards->lanes[s].ranges[cut] =
-          (device_range){rank < all ? 0 : given[s].count, given[s].count};
+    for (uint32_t cut = 0; cut + 1 < count; cut++)
+      shards->lanes[s].ranges[cut] = (device_range){0, given[s].count};
   }
   return all;
 }
@@ -137,7 +132,8 @@ recsort_plugin_status gpu_find_cuts(gpu_shards *shards, const recsort_plugin_sha
     uint64_t rank = 0;
     for (uint32_t cut = 0; cut + 1 < shards->count && !status; cut++) {
       rank += given[cut].wanted;
-      if (rank < all) narrow(shards, &r, cut, rank);
+      if (rank >= all) continue; /* no record comes after it */
+      narrow(shards, &r, cut, rank);
       open = open || in_ranges(shards, cut) > 1;
     }
   }

@@ -465,7 +465,6 @@ MUTANTS = [
     ('plugins/gpu/shard_cuts.c', 'if (low) range->low', 'if (low > 1) range->low'),
     ('plugins/gpu/shard_cuts.c', 'rank -= taken;', ';'),
     ('plugins/gpu/shard_cuts.c', 'in_ranges(shards, cut) > 1;', 'in_ranges(shards, cut) > 2;'),
-    ('plugins/gpu/shard_cuts.c', 'rank < all ? 0 : given[s].count', '0'),
     ('plugins/cuda/shards.cu', 'digit |= key[word + 1] << (64 - below);', ';'),
     ('plugins/gpu/shards.c', 'before < s; before++)\n    place', 'before + 1 < s; before++)\n    place'),
     ('plugins/gpu/shards.c', '(char *)piece.to + at * size', '(char *)piece.to'),
