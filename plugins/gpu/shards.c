@@ -58,10 +58,11 @@ recsort_plugin_status gpu_each_lane(gpu_shards *shards, lane_step *step, void *c
 static recsort_plugin_status wait_for_lane(gpu_shards *shards, uint32_t s, void *context,
                                            recsort_plugin_error *error)
 {
-  const gpu_instance *const own = &shards->lanes[s].own;
+  gpu_lane *const lane = &shards->lanes[s];
   (void)context;
-  recsort_plugin_status status = runtime_wait(own->device->stream, error);
-  if (!status) status = runtime_wait(own->resident.branches[0], error);
+  recsort_plugin_status status = runtime_wait(lane->own.device->stream, error);
+  if (!status && lane->sends) status = runtime_wait(lane->own.resident.branches[0], error);
+  if (!status) lane->sends = false;
   return status;
 }
 
@@ -387,13 +388,14 @@ static recsort_plugin_status exchange_lane(gpu_shards *shards, uint32_t number, 
                                            recsort_plugin_error *error)
 {
   const shards_sort *const s = context;
-  const gpu_lane *const from = &shards->lanes[number];
+  gpu_lane *const from = &shards->lanes[number];
   const uint64_t size = s->program->record_size;
   const void *const records = s->job->shards[number].records;
   void *const stream = from->own.device->stream;
   records_piece pieces[RECORDS_MOST_PIECES];
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   uint32_t waiting = 0;
+  from->sends = true;
   for (uint32_t d = 0; d < shards->count && !status; d++) {
     const gpu_lane *const to = &shards->lanes[d];
     const uint64_t place = piece_place(shards, number, d);

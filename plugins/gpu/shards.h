@@ -14,6 +14,7 @@ typedef struct gpu_lane {
   uint64_t front;      /* bytes before the records that it receives */
   char *room;          /* for what is on its way to a device that kernels cannot write to */
   bool *reaches;       /* for each lane, whether this one's kernels can write there */
+  bool sends;          /* keys, on another stream */
   void *pinned;
   device_range *ranges;      /* pinned: of each cut */
   uint64_t *ends;            /* pinned: of device_find_ends */

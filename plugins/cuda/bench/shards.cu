@@ -73,24 +73,31 @@ __global__ void fill(Record *records, uint64_t count, uint64_t first, int how)
   records[i] = record;
 }
 
+/* Adds up the numbers of all threads. */
+__device__ void add(unsigned long long *sum, unsigned long long number)
+{
+  for (int distance = 16; distance; distance /= 2)
+    number += __shfl_xor_sync(0xffffffffu, number, distance);
+  if (threadIdx.x % 32 == 0) atomicAdd(sum, number);
+}
+
 /* Counts neighbours that are out of order and keys of other records, and adds up places. */
 template <class Record>
 __global__ void look(const Record *records, uint64_t count, int how, unsigned long long *found)
 {
   const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  const Record record = records[i];
-  const Record before = records[i ? i - 1 : 0];
-  const bool good = i == 0 || before.key < record.key ||
+  const Record record = records[min(i, count - 1)];
+  const Record before = records[i && i < count ? i - 1 : 0];
+  const bool good = i == 0 || i >= count || before.key < record.key ||
                     (before.key == record.key && before.place < record.place);
   if (!good || key_of(record.place, how) != record.key) atomicAdd(found, 1ull);
-  atomicAdd(found + 1, mix(record.place) >> 20);
+  add(found + 1, i < count ? mix(record.place) >> 20 : 0);
 }
 
 __global__ void add_places(uint64_t first, uint64_t count, unsigned long long *found)
 {
   const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < count) atomicAdd(found + 1, mix((uint32_t)(first + i)) >> 20);
+  add(found + 1, i < count ? mix((uint32_t)(first + i)) >> 20 : 0);
 }
 
 unsigned grid_of(uint64_t count)
@@ -103,7 +110,6 @@ unsigned grid_of(uint64_t count)
 template <class Record> struct shard {
   int device;
   Record *records;
-  unsigned long long *found; /* pinned */
 };
 
 template <class Record> using shards = std::vector<shard<Record>>;
@@ -126,10 +132,9 @@ template <class Record> shards<Record> make_shards(size_t number, int devices, u
 {
   shards<Record> all;
   for (size_t s = 0; s < number; s++) {
-    shard<Record> one = {(int)s % devices, nullptr, nullptr};
+    shard<Record> one = {(int)s % devices, nullptr};
     use(one.device);
     one.records = device_array<Record>(share);
-    CHECK(cudaMallocHost((void **)&one.found, 2 * sizeof *one.found));
     all.push_back(one);
   }
   use(0);
@@ -141,7 +146,6 @@ template <class Record> void drop_shards(const shards<Record> &all)
   for (const auto &one : all) {
     use(one.device);
     CHECK(cudaFree(one.records));
-    CHECK(cudaFreeHost(one.found));
   }
   use(0);
 }
@@ -173,7 +177,6 @@ template <class Record> bool are_sorted(const shards<Record> &all, uint64_t shar
   uint64_t first = 0, misplaced = 0, places = 0;
   for (const auto &one : all) {
     use(one.device);
-    std::memset(one.found, 0, 2 * sizeof *one.found);
     unsigned long long *found = nullptr;
     CHECK(cudaMalloc((void **)&found, 4 * sizeof *found));
     CHECK(cudaMemset(found, 0, 4 * sizeof *found));
