@@ -26,9 +26,11 @@
 #ifdef RS_REAL_GPU
 enum { MOST = 3000001 };
 static const size_t sizes[] = {2, 1000, 50003};
+enum { APART = 2 }; /* every second case: to open devices takes longer than to sort */
 #else
 enum { MOST = 1200, DEVICES = STANDIN_DEVICES };
 static const size_t sizes[] = {2, 3, 31, 1200};
+enum { APART = 1 };
 #endif
 enum { GUARD = 64, POISON = 0xa5, MOST_SHARDS = 20 };
 
@@ -228,12 +230,14 @@ static bool are_as(const setting *s, size_t size, const unsigned char *records, 
 
 static failing_allocator host_memory; /* of the library */
 
+static const char *plugin = "cuda";
+
 static recsort_status try_create(const char *yaml, const setting *s, bool balance,
                                  recsort_shards_sorter **sorter, recsort_error *error)
 {
   const recsort_allocator hook = failing_hook(&host_memory);
   const recsort_options options = {
-      .struct_size = sizeof options, .plugin = "cuda", .allocator = &hook};
+      .struct_size = sizeof options, .plugin = plugin, .allocator = &hook};
   const recsort_shards_limits limits = {.struct_size = sizeof limits,
                                         .devices = s->devices,
                                         .most_records = s->most,
@@ -336,7 +340,7 @@ static void sorts_as_one_array(void **state)
   for (size_t n = 0; n < COUNT_OF(numbers); n++)
     for (size_t c = 0; c < COUNT_OF(sizes); c++)
       for (unsigned how = 0; how < SPREADS; how++)
-        for (unsigned rest = 0; rest < 4; rest++, turn++) {
+        for (unsigned rest = (how + n) % APART; rest < 4; rest += APART, turn++) {
           setting s = {0};
           begin_shards(0);
           const bool balance = rest == 3;
@@ -474,8 +478,16 @@ static void wrong_arguments_are_refused(void **state)
   REFUSED(try_create(kinds[ROW].yaml, &wrong, false, &sorter, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_shards_sorter_create(NULL, NULL, NULL, &sorter, &error),
           RECSORT_INVALID_ARGUMENT);
+  REFUSED(try_create("record: R\n" NATIVE
+                     "fields: [{name: k, type: uint64, count: 3}]\nkeys: [k]\n",
+                     &s, false, &sorter, &error),
+          RECSORT_PLUGIN_ERROR);
+  plugin = "cpu";
+  REFUSED(try_create(kinds[ROW].yaml, &s, false, &sorter, &error), RECSORT_PLUGIN_ERROR);
+  plugin = "auto";
   assert_null(sorter);
   sorter = create(kinds[ROW].yaml, &s, false);
+  plugin = "cuda";
   REFUSED(recsort_sort_shards(NULL, shards, 2, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_sort_shards(sorter, NULL, 2, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_sort_shards(sorter, shards, 1, &error), RECSORT_INVALID_ARGUMENT);
