@@ -5,8 +5,10 @@
  *
  *   shards-bench [--pairs N] [--entities N] [--repeat N] [--devices N]
  *
- * N records of each shard, sorts of each case, and devices; else 2^28, 2^27, 7 and all. With one
- * device, there are two shards on it. */
+ * N records of each shard, sorts of each case, and devices; else 2^28, 2^27, 7 and all. "device" is
+ * a share sorted by recsort_device_sort, "one" the same as a single shard; "ratio" is how many
+ * times the throughput of the faster of these all shards have. Two shards on one device show what
+ * cuts, exchange and merge take without the way to another device. */
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -291,23 +293,39 @@ std::vector<double> measure_one(const recsort_schema *schema, uint64_t share, un
 
 /* ---- The table ---- */
 
+/* The shards of one case, on so many devices, beside one share on one device. */
+template <class Record> struct measured {
+  const char *name;
+  const recsort_schema *schema;
+  uint64_t share;
+  unsigned repeat;
+  std::vector<double> device, one;
+
+  void print(size_t number, int devices) const
+  {
+    const std::vector<double> ms = measure_shards<Record>(schema, number, devices, share, repeat);
+    for (int how = 0; how < SPREADS; how++)
+      std::printf("%-8s %11llu %-10s %6zu on %-2d %9.3f %9.3f %9.3f %8.2f\n", name,
+                  (unsigned long long)share, spreads[how], number, devices, device[how], one[how],
+                  ms[how], (double)number * std::min(device[how], one[how]) / ms[how]);
+    std::fflush(stdout);
+  }
+};
+
 template <class Record>
 void measure_record(const char *name, const char *yaml, uint64_t share, int devices,
                     unsigned repeat)
 {
   recsort_schema *const schema = load(yaml);
-  const std::vector<double> one = measure_one<Record>(schema, share, repeat);
-  const std::vector<double> alone = measure_shards<Record>(schema, 1, 1, share, repeat);
-  for (size_t number = 2; number <= (size_t)std::max(devices, 2); number *= 2) {
-    const std::vector<double> ms = measure_shards<Record>(schema, number, devices, share, repeat);
-    for (int how = 0; how < SPREADS; how++) {
-      const double best = std::min(one[how], alone[how]);
-      std::printf("%-8s %11llu %-10s %6zu %9.3f %9.3f %9.3f %8.2f\n", name,
-                  (unsigned long long)share, spreads[how], number, one[how], alone[how], ms[how],
-                  (double)number * best / ms[how]);
-      std::fflush(stdout);
-    }
-  }
+  const measured<Record> m = {name,
+                              schema,
+                              share,
+                              repeat,
+                              measure_one<Record>(schema, share, repeat),
+                              measure_shards<Record>(schema, 1, 1, share, repeat)};
+  m.print(2, 1);
+  for (size_t number = 2; number <= (size_t)devices; number *= 2)
+    m.print(number, (int)number);
   recsort_schema_destroy(schema);
 }
 
@@ -330,9 +348,8 @@ void describe(int devices)
     std::printf("device %d: %s%s\n", d, properties.name,
                 d ? access ? ", access from 0" : ", no access from 0" : "");
   }
-  if (devices == 1) std::printf("one device: the shards are on it, and the ratio is no scaling\n");
-  std::printf("%-8s %11s %-10s %6s %9s %9s %9s %8s\n", "record", "each", "keys", "shards", "device",
-              "one", "all", "ratio");
+  std::printf("%-8s %11s %-10s %12s %9s %9s %9s %8s\n", "record", "each", "keys", "shards",
+              "device", "one", "all", "ratio");
 }
 
 } // namespace
