@@ -87,7 +87,7 @@ static bool was_lost(char *reason, size_t reason_size)
   return code != 0;
 }
 
-bool runtime_usable(const cuda_options *options, char *reason, size_t reason_size)
+static bool is_usable(const cuda_options *options, char *reason, size_t reason_size)
 {
   int count = 0, number = 0, major = 0, minor = 0;
   if (was_lost(reason, reason_size)) return false;
@@ -112,6 +112,27 @@ bool runtime_usable(const cuda_options *options, char *reason, size_t reason_siz
                  "the CUDA device is too old: its compute capability is %d.%d, and %d.%d is needed",
                  major, minor, RECSORT_CUDA_CAPABILITY / 10, RECSORT_CUDA_CAPABILITY % 10);
   return false;
+}
+
+bool runtime_usable(const cuda_options *options, char *reason, size_t reason_size)
+{
+  bool usable = is_usable(options, reason, reason_size);
+  for (uint32_t d = 1; usable && d < options->device_count; d++)
+    usable = is_usable(&(cuda_options){.device = options->devices[d]}, reason, reason_size);
+  return usable;
+}
+
+uint32_t runtime_find_devices(const cuda_options *options, int32_t devices[CUDA_MOST_DEVICES])
+{
+  char reason[200];
+  int count = 0;
+  uint32_t found = 0;
+  memcpy(devices, options->devices, options->device_count * sizeof *devices);
+  if (!options->all_devices) return options->device_count;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) (void)cudaGetLastError();
+  for (int d = 0; d < count && found < CUDA_MOST_DEVICES; d++)
+    if (is_usable(&(cuda_options){.device = d}, reason, sizeof reason)) devices[found++] = d;
+  return found;
 }
 
 /* ---- Amounts of memory ---- */

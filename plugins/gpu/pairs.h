@@ -23,6 +23,8 @@ typedef struct gpu_resident {
 
 struct gpu_shards; /* shards.c */
 
+enum { GPU_MOST_DEVICES = 16 };
+
 /* An open plugin. The struct of a plugin begins with this one. */
 typedef struct gpu_instance {
   const recsort_host *host;
@@ -32,6 +34,8 @@ typedef struct gpu_instance {
   staging ring;
   gpu_resident resident;
   struct gpu_shards *shards; /* NULL: it is not for shards */
+  uint32_t device_count;     /* of those that whole records are spread over; 0: only `device` */
+  int32_t devices[GPU_MOST_DEVICES];
 } gpu_instance;
 
 /* Frees what an instance holds beside its device. By a thread that has entered. */

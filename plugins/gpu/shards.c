@@ -158,10 +158,15 @@ static recsort_plugin_status reserve_lane(gpu_shards *shards, uint32_t s, void *
   const uint64_t merging = gpu_most_merge_bytes(device, &job);
   lane->front = device_aligned(sorting > merging ? sorting : merging);
   const uint64_t room = lane->front + device_aligned(lane->most * size);
-  r->bytes[s] = room + (all ? 0 : size > ROOM ? size : ROOM);
+  const uint64_t data = room + (all ? 0 : device_aligned(size > ROOM ? size : ROOM));
+  const uint64_t sums = data + device_aligned(lane->most * size);
+  r->bytes[s] = shards->hosted ? sums + sizeof *lane->sums : data;
   status = runtime_reserve(device, r->bytes[s], error);
-  if (!status) lane->room = device->memory + room;
-  return status;
+  if (status) return status;
+  lane->room = device->memory + room;
+  lane->data = device->memory + data;
+  lane->sums = (records_facts *)(void *)(device->memory + sums);
+  return RECSORT_PLUGIN_OK;
 }
 
 /* ---- Opening and closing ---- */
@@ -215,16 +220,16 @@ static recsort_plugin_status open_lanes(gpu_instance *self,
     if (lane->most > (uint64_t)UINT32_MAX + 1) shards->index_bits = 64;
     status =
         runtime_open_other(self->host, self->device, limits->devices[s], &lane->own.device, error);
+    lane->own.ring.device = lane->own.device;
     if (status) name_shard(s, error);
   }
   return status;
 }
 
-static recsort_plugin_status reserve(void *instance, const recsort_key_program *program,
-                                     const recsort_plugin_shards_limits *limits, uint64_t *bytes,
-                                     recsort_plugin_error *error)
+recsort_plugin_status gpu_reserve_shards(gpu_instance *self, const recsort_key_program *program,
+                                         const recsort_plugin_shards_limits *limits, bool hosted,
+                                         uint64_t *bytes, recsort_plugin_error *error)
 {
-  gpu_instance *const self = instance;
   reserving r = {program, bytes};
   if (!device_records_encodable(program))
     return refuse(error, "on a device, keys have at most 128 bits and 16 parts");
@@ -236,8 +241,18 @@ static recsort_plugin_status reserve(void *instance, const recsort_key_program *
     (void)snprintf(error->text, sizeof error->text, "no memory for %u shards", limits->shard_count);
     return RECSORT_PLUGIN_OUT_OF_MEMORY;
   }
+  self->shards->hosted = hosted;
+  self->shards->key_width = gpu_pair_width(program->key_bits);
+  self->shards->record_size = program->record_size;
   const recsort_plugin_status status = open_lanes(self, limits, error);
   return status ? status : gpu_each_lane(self->shards, reserve_lane, &r, error);
+}
+
+static recsort_plugin_status reserve(void *instance, const recsort_key_program *program,
+                                     const recsort_plugin_shards_limits *limits, uint64_t *bytes,
+                                     recsort_plugin_error *error)
+{
+  return gpu_reserve_shards(instance, program, limits, false, bytes, error);
 }
 
 /* ---- Sort ---- */
@@ -308,6 +323,10 @@ static recsort_plugin_status locate_invalid(gpu_shards *shards, uint32_t number,
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   void *pinned = NULL;
   if (s->job->found_invalid || high == 0 || !facts->invalid) return RECSORT_PLUGIN_OK;
+  if (!s->job->invalid) {
+    s->job->found_invalid = 1;
+    return RECSORT_PLUGIN_OK;
+  }
   while (high - low > 1 && !status) {
     const uint64_t middle = low + (high - low) / 2;
     facts->invalid = 0;

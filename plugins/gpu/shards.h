@@ -12,6 +12,8 @@ typedef struct gpu_lane {
   uint64_t most;       /* records */
   uint64_t pair_bytes; /* of a sort */
   uint64_t front;      /* bytes before the records that it receives */
+  char *data;          /* records of the host's, if they come from there */
+  records_facts *sums; /* of these, on the device */
   char *room;          /* for what is on its way to a device that kernels cannot write to */
   bool *reaches;       /* for each lane, whether this one's kernels can write there */
   bool sends;          /* keys, on another stream */
@@ -25,7 +27,9 @@ typedef struct gpu_lane {
 typedef struct gpu_shards {
   uint64_t bytes; /* of this struct and its arrays */
   uint32_t count; /* of lanes */
-  uint32_t algorithm, index_bits;
+  uint32_t algorithm, index_bits, key_width;
+  uint64_t record_size;
+  bool hosted; /* there is memory for records of the host's */
   gpu_lane *lanes;
   uint64_t *cuts;   /* cuts[c * count + s]: how many records of sorted shard s go to shards before
                      * c, for c from 0 to count */
@@ -43,6 +47,11 @@ recsort_plugin_status gpu_each_lane(gpu_shards *shards, lane_step *step, void *c
 
 /* Waits for the streams of all lanes. */
 recsort_plugin_status gpu_wait_for_lanes(gpu_shards *shards, recsort_plugin_error *error);
+
+/* As recsort_plugin_shards.reserve. With `hosted`, a lane also has memory for its shard. */
+recsort_plugin_status gpu_reserve_shards(gpu_instance *self, const recsort_key_program *program,
+                                         const recsort_plugin_shards_limits *limits, bool hosted,
+                                         uint64_t *bytes, recsort_plugin_error *error);
 
 /* ---- Cuts (shard_cuts.c) ---- */
 

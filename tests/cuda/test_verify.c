@@ -449,6 +449,33 @@ static recsort_plugin_status sort_shards(void (*strike)(void), long from_last, u
   return status;
 }
 
+static void turn_shard(void)
+{
+  self->shards->lanes[1].data[SIZE - 1] ^= 1; /* no byte of a key */
+}
+
+/* Records of the host's on several devices: the sums of all records are compared, too. */
+static void test_records_of_several_devices_are_checked(void **state)
+{
+  static const char *const options[] = {NULL, "verify=off"};
+  recsort_plugin_error error;
+  (void)state;
+  for (size_t o = 0; o < 2; o++) {
+    open_instance(options[o]);
+    self->device_count = 2; /* both are the same one */
+    assert_int_equal(sort(&error), RECSORT_PLUGIN_OK);
+    assert_true(is_right());
+    const long before_gathers = standin_look().launches - (options[o] ? 3 : 5);
+    planned = (fault){turn_shard, before_gathers};
+    standin_watch(watch);
+    assert_int_equal(sort(&error), options[o] ? RECSORT_PLUGIN_OK : RECSORT_PLUGIN_CORRUPT);
+    assert_true(options[o] || strstr(error.text, "checksums differ"));
+    assert_false(is_right());
+    standin_watch(NULL);
+    close_instance();
+  }
+}
+
 static void test_shards_are_checked(void **state)
 {
   static unsigned char records[COUNT * SIZE];
@@ -641,6 +668,7 @@ int main(void)
       cmocka_unit_test(test_resident_records_are_checked),
       cmocka_unit_test(test_pairs_are_checked),
       cmocka_unit_test(test_shards_are_checked),
+      cmocka_unit_test(test_records_of_several_devices_are_checked),
       cmocka_unit_test(test_merges_are_checked),
       cmocka_unit_test(test_unsorted_runs_are_not_merged),
       cmocka_unit_test(test_merges_that_do_not_fit),

@@ -464,7 +464,7 @@ typedef struct recsort_plugin_shards_job {
   void *invalid;           /* host memory for a record: gets the first one with an invalid value, */
   uint64_t invalid_shard;  /* of this shard, */
   uint64_t invalid_record; /* where it has this number; `sort` sets the three */
-  uint32_t found_invalid;  /* 1 if it has done so; 0 before */
+  uint32_t found_invalid; /* 1 if there is one; 0 before. With `invalid` of NULL only this is set */
   uint32_t reserved;
 } recsort_plugin_shards_job;
 
