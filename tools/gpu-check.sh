@@ -88,7 +88,8 @@ device_programs='plugins/cuda/bench/device-check plugins/cuda/bench/pairs-check 
 programs=$device_programs
 for step in ${only:-all}; do
   case $step in
-    device | device-sanitizers | shards | soak) ;;
+    device | device-sanitizers | soak) ;;
+    shards) programs="$programs tools/recsort tools/recgen" ;;
     *) programs="$device_programs tests/conformance/conformance tools/recsort tools/recgen
       tools/recbench/recbench tools/recbench/recbench-sorts plugins/cuda/bench/gpu-bench
       plugins/cuda/bench/verify-cost tests/large/many_records" ;;
@@ -234,6 +235,16 @@ check_shards() {
     [ $program = shards-check ] || tee -a "$work/text" < "$work/log"
     judge "$program" "$status" "$work/log"
   done
+  "$build/tools/recgen" -s "$source/schemas/entity.yaml" -n 16777219 -o "$work/in"
+  $recsort --plugin cpu "$work/in" -o "$work/expected"
+  for devices in 0,0 all; do
+    status=0
+    $recsort --plugin cuda --device $devices --stats=json "$work/in" -o "$work/out" 2> "$work/log" || status=$?
+    [ "$status" = 0 ] && { cmp "$work/out" "$work/expected" >> "$work/log" 2>&1 || status=1; }
+    [ "$status" = 0 ] && echo "the bytes of cpu" > "$work/log"
+    judge "file of 16777219, --device $devices" "$status" "$work/log"
+  done
+  rm -f "$work/in" "$work/out" "$work/expected"
 }
 
 check_soak() {

@@ -472,7 +472,7 @@ MUTANTS = [
     ('plugins/gpu/shards.c', 'runtime_wait(shard->stream, error)', 'RECSORT_PLUGIN_OK'),
     ('plugins/gpu/shards.c', 'if (s->job->found_invalid || high', 'if (high'),
     ('plugins/gpu/over_devices.c', '+ (s < count % devices)', ''),
-    ('plugins/gpu/over_devices.c', 'shards->lanes[0].most >= share', 'true'),
+    ('plugins/gpu/over_devices.c', 'shards->lanes[0].most >= share', 'shards->lanes[0].most + share > 0'),
     ('plugins/gpu/over_devices.c', 'before < s; before++)', 'before < s && s > 1; before++)'),
     ('plugins/gpu/over_devices.c', 'if (status) gpu_close_shards(self);', ';'),
     ('plugins/cuda/options.c', 'if (count == CUDA_MOST_DEVICES || !parse', 'if (!parse'),
