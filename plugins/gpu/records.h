@@ -32,7 +32,11 @@ typedef struct records_program {
 static inline records_program records_program_of(const recsort_key_program *program,
                                                  uint32_t key_width)
 {
-  records_program own = {program->record_size, key_width, program->step_count, {0}, {{0}}, {{0}}};
+  records_program own;
+  memset(&own, 0, sizeof own);
+  own.record_size = program->record_size;
+  own.key_width = key_width;
+  own.step_count = program->step_count;
   memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
   if (program->columns)
     memcpy(own.columns, program->columns, program->step_count * sizeof *program->columns);
