@@ -3,8 +3,8 @@
 
 Usage: manual.py SOURCE-FOLDER VERSION OUTPUT-FOLDER
 
-    man3/recsort.3, man3/recsort_device.3, man3/recsort_device_pairs.3, man3/recsort_partition.3
-                                             what recsort.h, device.h, device_pairs.h and partition.h say, with a list of
+    man3/recsort.3, man3/recsort_device.3, man3/recsort_device_pairs.3, man3/recsort_partition.3, man3/recsort_shards.3
+                                             what recsort.h, device.h, device_pairs.h, partition.h and shards.h say, with a list of
                                              the functions
     man3/FUNCTION.3                          what the header says about that function and its structs
     man5/recsort-schema.5                    docs/schema.md
@@ -156,7 +156,8 @@ class Header:
         yield '.SH OTHER HEADERS'
         yield from man('`recsort.hpp` sorts C++ structs without a schema. `device.h` is for records in the memory of a '
                        'device: `recsort_device`(3); `device_pairs.h` is for keys with values there: '
-                       '`recsort_device_pairs`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3). '
+                       '`recsort_device_pairs`(3); `shards.h` is for records in the memory of several devices: '
+                       '`recsort_shards`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3). '
                        '`plugin.h` is for authors of plugins.')
 
     def type(self, name):
@@ -199,7 +200,8 @@ def main():
     headers = {'recsort': Header(root / 'core/include/recsort/recsort.h'),
                'recsort_device': Header(root / 'core/include/recsort/device.h'),
                'recsort_device_pairs': Header(root / 'core/include/recsort/device_pairs.h'),
-               'recsort_partition': Header(root / 'core/include/recsort/partition.h')}
+               'recsort_partition': Header(root / 'core/include/recsort/partition.h'),
+               'recsort_shards': Header(root / 'core/include/recsort/shards.h')}
     for page, header in headers.items():
         other = [name for name in headers if name != page]
         write(page, 3, page.upper(), header.summary,

@@ -5,7 +5,8 @@
 #   --build DIR      use what is built there, here or elsewhere; else it is built, with nvcc
 #   --packages DIR   Debian packages that are not installed, unpacked by dpkg -x; repeatable
 #   --only STEP      conformance, files, sanitizers, device (tests of records and pairs in its memory),
-#                    device-sanitizers (the same with few), soak (100,000 frames of such sorts),
+#                    device-sanitizers (the same with few), shards (tests of records on several
+#                    devices, and how their throughput grows), soak (100,000 frames of such sorts),
 #                    benchmark (data on the device), merges (sorted runs), records (data of the
 #                    host), verify (what it costs to check results) or large; repeatable; else all
 #                    but large, which sorts more than 2^32 pairs in every way, and as many records of
@@ -24,7 +25,7 @@ build='' packages='' only='' quick='' name='' append='' collect='' failed=0
 output=$source/tools/results
 
 fail() { echo "gpu-check.sh: $*" >&2; exit 2; }
-usage() { sed -n '2,19s/^# \{0,1\}//p' "$0"; exit "$1"; }
+usage() { sed -n '2,20s/^# \{0,1\}//p' "$0"; exit "$1"; }
 folder() { (cd "$1" 2> /dev/null && pwd) || fail "$1 is no folder"; }
 
 while [ $# -gt 0 ]; do
@@ -46,7 +47,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 for step in $only; do
-  case $step in conformance | files | sanitizers | device | device-sanitizers | soak | benchmark | merges | records | verify | large) ;; *) usage 2 >&2 ;; esac
+  case $step in conformance | files | sanitizers | device | device-sanitizers | shards | soak | benchmark | merges | records | verify | large) ;; *) usage 2 >&2 ;; esac
 done
 wanted() { case " ${only:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
 
@@ -72,7 +73,7 @@ use_packages() {
 build_here() {
   command -v nvcc > /dev/null || fail "there is no nvcc; give a build by --build"
   cmake -S "$source" -B "$source/build-gpu" -DCMAKE_BUILD_TYPE=Release >&2
-  cmake --build "$source/build-gpu" --parallel --target all gpu-bench verify-cost device-check pairs-check device-soak >&2
+  cmake --build "$source/build-gpu" --parallel --target all gpu-bench verify-cost device-check pairs-check shards-check shards-bench device-soak >&2
   build=$source/build-gpu
 }
 
@@ -82,11 +83,13 @@ export PATH="$PATH:/usr/local/cuda/bin"
 LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
 export OMP_WAIT_POLICY=passive # several programs run at the same time
-device_programs='plugins/cuda/bench/device-check plugins/cuda/bench/pairs-check plugins/cuda/bench/device-soak'
+device_programs='plugins/cuda/bench/device-check plugins/cuda/bench/pairs-check plugins/cuda/bench/shards-check
+  plugins/cuda/bench/shards-bench plugins/cuda/bench/device-soak'
 programs=$device_programs
 for step in ${only:-all}; do
   case $step in
     device | device-sanitizers | soak) ;;
+    shards) programs="$programs tools/recsort tools/recgen" ;;
     *) programs="$device_programs tests/conformance/conformance tools/recsort tools/recgen
       tools/recbench/recbench tools/recbench/recbench-sorts plugins/cuda/bench/gpu-bench
       plugins/cuda/bench/verify-cost tests/large/many_records" ;;
@@ -225,6 +228,25 @@ check_device_sanitizers() {
   set +f
 }
 
+check_shards() {
+  for program in shards-check shards-bench; do
+    status=0
+    "$build/plugins/cuda/bench/$program" > "$work/log" 2>&1 || status=$?
+    [ $program = shards-check ] || tee -a "$work/text" < "$work/log"
+    judge "$program" "$status" "$work/log"
+  done
+  "$build/tools/recgen" -s "$source/schemas/entity.yaml" -n 16777219 -o "$work/in"
+  $recsort --plugin cpu "$work/in" -o "$work/expected"
+  for devices in 0,0 all; do
+    status=0
+    $recsort --plugin cuda --device $devices --stats=json "$work/in" -o "$work/out" 2> "$work/log" || status=$?
+    [ "$status" = 0 ] && { cmp "$work/out" "$work/expected" >> "$work/log" 2>&1 || status=1; }
+    [ "$status" = 0 ] && echo "the bytes of cpu" > "$work/log"
+    judge "file of 16777219, --device $devices" "$status" "$work/log"
+  done
+  rm -f "$work/in" "$work/out" "$work/expected"
+}
+
 check_soak() {
   status=0
   "$build/plugins/cuda/bench/device-soak" 100000 > "$work/log" 2>&1 || status=$?
@@ -278,7 +300,7 @@ if wanted conformance || wanted files; then
   [ -n "$names" ] || fail "$("$build/tools/recsort" --list-plugins | sed -n '/^cuda/,/refused/p')"
 fi
 describe_machine
-for step in conformance files sanitizers device device-sanitizers soak; do
+for step in conformance files sanitizers device device-sanitizers shards soak; do
   if wanted $step; then check_$(echo $step | tr - _); fi
 done
 # Unquoted: it may be empty.

@@ -7,6 +7,7 @@
 #include "recsort/device.h"
 #include "recsort/device_pairs.h"
 #include "recsort/partition.h"
+#include "recsort/shards.h"
 
 /* Sizes in the first version. Smaller structs are refused. */
 enum {
@@ -22,7 +23,8 @@ enum {
   RS_FIRST_DEVICE_LIMITS = SIZE_UP_TO(recsort_device_limits, index_bits),
   RS_FIRST_DEVICE_JOB = SIZE_UP_TO(recsort_device_job, offset_bits),
   RS_FIRST_DEVICE_PAIRS_JOB = SIZE_UP_TO(recsort_device_pairs_job, values_out),
-  RS_FIRST_SHARD = SIZE_UP_TO(recsort_shard, rank)
+  RS_FIRST_SHARD = SIZE_UP_TO(recsort_shard, rank),
+  RS_FIRST_SHARDS_LIMITS = SIZE_UP_TO(recsort_shards_limits, balance)
 };
 
 /* Reads a struct whose struct_size is `from_size` into the library's own; members that it lacks

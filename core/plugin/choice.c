@@ -286,7 +286,9 @@ recsort_status rs_choice_merger(rs_choice *choice, const recsort_plugin_merge_jo
 static bool sorts_resident(const rs_candidate *candidate, rs_resident what)
 {
   const rs_plugin_instance *const instance = &candidate->instance;
-  return what == RS_RESIDENT_PAIRS ? instance->pairs != NULL : instance->device != NULL;
+  return what == RS_RESIDENT_PAIRS    ? instance->pairs != NULL
+         : what == RS_RESIDENT_SHARDS ? instance->shards != NULL
+                                      : instance->device != NULL;
 }
 
 static recsort_status no_device(const rs_choice *choice, rs_resident what, recsort_error *error)
@@ -294,7 +296,10 @@ static recsort_status no_device(const rs_choice *choice, rs_resident what, recso
   const recsort_plugin_info *const refused = find_refused(choice->plugins);
   if (!choice->automatic)
     return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" sorts no %s on a device",
-                   choice->in_use->info.name, what == RS_RESIDENT_PAIRS ? "pairs" : "records");
+                   choice->in_use->info.name,
+                   what == RS_RESIDENT_PAIRS    ? "pairs"
+                   : what == RS_RESIDENT_SHARDS ? "shards"
+                                                : "records");
   if (!refused) return rs_fail(error, RECSORT_PLUGIN_ERROR, "no plugin here sorts on a device");
   return rs_fail(error, RECSORT_PLUGIN_ERROR,
                  "no plugin here sorts on a device; \"%s\" cannot be used: %s", refused->name,

@@ -57,7 +57,7 @@ recsort_status rs_choice_merger(rs_choice *choice, const recsort_plugin_merge_jo
                                 bool linked_in, rs_plugin_instance **merger, recsort_error *error);
 
 /* What is on a device. */
-typedef enum rs_resident { RS_RESIDENT_RECORDS, RS_RESIDENT_PAIRS } rs_resident;
+typedef enum rs_resident { RS_RESIDENT_RECORDS, RS_RESIDENT_PAIRS, RS_RESIDENT_SHARDS } rs_resident;
 
 /* Makes a plugin that sorts that on a device the one in use: the one that was named, or the best.
  * Errors: OUT_OF_MEMORY, PLUGIN_ERROR. */

@@ -41,7 +41,8 @@ enum {
   FIRST_RECORDS = SIZE_UP_TO(recsort_plugin_records, sort),
   FIRST_MERGE = SIZE_UP_TO(recsort_plugin_merge, merge),
   FIRST_DEVICE = SIZE_UP_TO(recsort_plugin_device, judge),
-  FIRST_PAIRS = SIZE_UP_TO(recsort_plugin_device_pairs, judge)
+  FIRST_PAIRS = SIZE_UP_TO(recsort_plugin_device_pairs, judge),
+  FIRST_SHARDS = SIZE_UP_TO(recsort_plugin_shards, sort)
 };
 
 static size_t options_of(const recsort_plugin *plugin)
@@ -502,6 +503,13 @@ static const recsort_plugin_device_pairs *find_pairs(const recsort_plugin *plugi
              : NULL;
 }
 
+static const recsort_plugin_shards *find_shards(const recsort_plugin *plugin)
+{
+  const recsort_plugin_shards *const found =
+      plugin->extension ? plugin->extension(RECSORT_PLUGIN_SHARDS) : NULL;
+  return found && found->size >= FIRST_SHARDS && found->reserve && found->sort ? found : NULL;
+}
+
 const rs_candidate *rs_registry_linked_in(const recsort_plugin_list *list)
 {
   size_t i = 0;
@@ -518,7 +526,8 @@ recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidat
                              .records = find_records(candidate->plugin),
                              .merge = find_merge(candidate->plugin),
                              .device = find_device(candidate->plugin),
-                             .pairs = find_pairs(candidate->plugin)};
+                             .pairs = find_pairs(candidate->plugin),
+                             .shards = find_shards(candidate->plugin)};
   made.sorts_in_host = sorts_in_host(made.records);
   recsort_plugin_error reported = {.size = sizeof reported};
   if (!find_algorithm(made.plugin, algorithm, &made.algorithm))

@@ -22,6 +22,7 @@ typedef struct rs_plugin_instance {
   const recsort_plugin_merge *merge;        /* its functions that merge; NULL: none */
   const recsort_plugin_device *device;      /* its functions for records on a device; NULL: none */
   const recsort_plugin_device_pairs *pairs; /* likewise for pairs */
+  const recsort_plugin_shards *shards;      /* likewise for shards */
   uint32_t algorithm;
   bool lost;          /* it has reported LOST: only close may be called */
   rs_trial trial;     /* of whole records against keys */

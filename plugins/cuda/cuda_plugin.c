@@ -48,6 +48,7 @@ static recsort_plugin_status cuda_open(const recsort_host *host, void **instance
                                      .least_count = CUDA_LEAST_COUNT,
                                      .merges = options.merge,
                                      .ring.device = &self->device.shared}};
+  self->shared.device_count = runtime_find_devices(&options, self->shared.devices);
   *instance = self;
   return RECSORT_PLUGIN_OK;
 }

@@ -11,6 +11,9 @@
 #include "cuda/sample/sample.h"
 #include "gpu/device_merge.h"
 
+/* Larger records take so long to move that it makes no difference whether pairs are written. */
+enum { MOST_MOVED = 64 };
+
 uint64_t device_merge_extra_bytes(const device_job *job)
 {
   return sample_extra_bytes(job);
@@ -34,8 +37,21 @@ device_status device_merge(const device_job *job, const device_runs *runs,
   const uint32_t count = leave_out_empty(runs, bounds);
   *result = 1;
   if (count == 0) return 0;
-  if (count <= 2) return merge_two_runs(job, bounds[1], buffers);
+  if (count <= 2) return merge_two_runs(job, bounds[1], buffers, NULL);
   if (count <= SAMPLE_MOST_RUNS && sample_merges(job, count))
     return sample_merge(job, bounds, count, buffers);
   return sample_sort(job, buffers, result);
+}
+
+bool device_merge_moves(const device_runs *runs, uint64_t record_size)
+{
+  uint64_t bounds[SAMPLE_MOST_RUNS + 2];
+  return record_size <= MOST_MOVED && leave_out_empty(runs, bounds) <= 2;
+}
+
+device_status device_merge_records(const device_job *job, const device_runs *runs,
+                                   const device_buffers *buffers, const device_merge_move *move)
+{
+  uint64_t bounds[SAMPLE_MOST_RUNS + 2];
+  return leave_out_empty(runs, bounds) ? merge_two_runs(job, bounds[1], buffers, move) : 0;
 }

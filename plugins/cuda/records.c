@@ -474,3 +474,78 @@ device_status records_copy(void *to, const void *from, uint64_t bytes, const uin
   return DEVICE_LAUNCH(copy_memory, plan_blocks(args.copy.count, RECORDS_BLOCK * COPIED),
                        RECORDS_BLOCK, 0, stream, args);
 }
+
+/* ---- Pieces ---- */
+
+/* Blocks that follow one another take parts that are far apart: some go to this device and some to
+ * each of the others. Otherwise all would go over the same wire, then none. */
+enum { PARTS = 16, LINE = 128 };
+
+typedef struct pieces_args {
+  record_units units; /* without a target */
+  records_order order;
+  uint64_t part; /* blocks */
+  uint32_t piece_count;
+  uint32_t skips[RECORDS_MOST_PIECES]; /* records that the first block of a piece has not */
+  records_piece pieces[RECORDS_MOST_PIECES];
+} pieces_args;
+
+/* How many blocks gather a piece. */
+DEVICE_INLINE uint64_t piece_blocks(const pieces_args *args, uint32_t p)
+{
+  return plan_blocks(args->pieces[p].count + args->skips[p], RECORDS_BLOCK);
+}
+
+DEVICE_KERNEL(gather_pieces, RECORDS_BLOCK, pieces_args, args)
+{
+  DEVICE_SHARED_ARRAY(uint64_t, places, RECORDS_BLOCK);
+  const records_order *const order = &args.order;
+  record_units units = args.units;
+  uint64_t block = blockIdx.x % PARTS * args.part + blockIdx.x / PARTS;
+  uint32_t p = 0;
+  while (p < args.piece_count && block >= piece_blocks(&args, p))
+    block -= piece_blocks(&args, p++);
+  if (p == args.piece_count) return;
+  const records_piece *const piece = &args.pieces[p];
+  const uint64_t first = block ? block * RECORDS_BLOCK - args.skips[p] : 0;
+  const uint64_t end = plan_min((block + 1) * RECORDS_BLOCK - args.skips[p], piece->count);
+  const uint64_t i = piece->first + first + threadIdx.x;
+  const uint32_t count = (uint32_t)(end - first);
+  if (threadIdx.x < count)
+    places[threadIdx.x] = records_index(order->indices, order->index_bits, i);
+  __syncthreads();
+  if (order->disorder && i > 0 && threadIdx.x < count && is_disordered(order, i))
+    device_poke32(order->disorder, 1);
+  units.to = piece->to;
+  move_records<GATHERED>(&units, first, places, count);
+}
+
+/* So many fewer records in the first block, that the others begin where a line of memory does, if
+ * records allow it: each warp then writes whole lines to another device. */
+static uint32_t skip_of(const records_piece *piece, uint64_t record_size)
+{
+  uint32_t skip = 0;
+  while (skip + 1 < RECORDS_BLOCK &&
+         ((uintptr_t)piece->to + (RECORDS_BLOCK - skip) * record_size) % LINE != 0)
+    skip++;
+  return skip;
+}
+
+device_status records_gather_pieces(const void *records, uint64_t record_size,
+                                    const records_order *order, const records_piece *pieces,
+                                    uint32_t piece_count, void *stream)
+{
+  pieces_args args = {{}, *order, 0, piece_count, {}, {}};
+  uintptr_t targets = 0;
+  uint64_t blocks = 0;
+  for (uint32_t p = 0; p < piece_count; p++) {
+    args.pieces[p] = pieces[p];
+    args.skips[p] = skip_of(&pieces[p], record_size);
+    targets |= (uintptr_t)pieces[p].to;
+    blocks += plan_blocks(pieces[p].count + args.skips[p], RECORDS_BLOCK);
+  }
+  args.units = record_units_of(records, (void *)targets, record_size, RECORDS_BLOCK);
+  args.part = plan_blocks(blocks, PARTS);
+  return blocks ? DEVICE_LAUNCH(gather_pieces, args.part * PARTS, RECORDS_BLOCK, 0, stream, args)
+                : 0;
+}

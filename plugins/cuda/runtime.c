@@ -87,7 +87,7 @@ static bool was_lost(char *reason, size_t reason_size)
   return code != 0;
 }
 
-bool runtime_usable(const cuda_options *options, char *reason, size_t reason_size)
+static bool is_usable(const cuda_options *options, char *reason, size_t reason_size)
 {
   int count = 0, number = 0, major = 0, minor = 0;
   if (was_lost(reason, reason_size)) return false;
@@ -112,6 +112,27 @@ bool runtime_usable(const cuda_options *options, char *reason, size_t reason_siz
                  "the CUDA device is too old: its compute capability is %d.%d, and %d.%d is needed",
                  major, minor, RECSORT_CUDA_CAPABILITY / 10, RECSORT_CUDA_CAPABILITY % 10);
   return false;
+}
+
+bool runtime_usable(const cuda_options *options, char *reason, size_t reason_size)
+{
+  bool usable = is_usable(options, reason, reason_size);
+  for (uint32_t d = 1; usable && d < options->device_count; d++)
+    usable = is_usable(&(cuda_options){.device = options->devices[d]}, reason, reason_size);
+  return usable;
+}
+
+uint32_t runtime_find_devices(const cuda_options *options, int32_t devices[CUDA_MOST_DEVICES])
+{
+  char reason[200];
+  int count = 0;
+  uint32_t found = 0;
+  memcpy(devices, options->devices, options->device_count * sizeof *devices);
+  if (!options->all_devices) return options->device_count;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) (void)cudaGetLastError();
+  for (int d = 0; d < count && found < CUDA_MOST_DEVICES; d++)
+    if (is_usable(&(cuda_options){.device = d}, reason, sizeof reason)) devices[found++] = d;
+  return found;
 }
 
 /* ---- Amounts of memory ---- */
@@ -161,16 +182,18 @@ static recsort_plugin_status find_call(const char *name, void *call, recsort_plu
   return RECSORT_PLUGIN_FAILED;
 }
 
-/* Uses the calling thread's own context, if that is one of the device. A primary one that is in use
- * must be retained before it can be compared. */
-static recsort_plugin_status open_context(cuda_device *device, recsort_plugin_error *error)
+/* Uses the calling thread's own context, if that is one of the device and the options allow it. A
+ * primary one that is in use must be retained before it can be compared. */
+static recsort_plugin_status open_context(const cuda_options *options, cuda_device *device,
+                                          recsort_plugin_error *error)
 {
   const runtime_contexts *const calls = &device->contexts;
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
   CUcontext current = NULL;
   unsigned flags;
   int number = 0, active = 1;
-  recsort_plugin_status status =
-      runtime_judge((int)calls->current(&current), "cuCtxGetCurrent", error);
+  if (!options->primary)
+    status = runtime_judge((int)calls->current(&current), "cuCtxGetCurrent", error);
   if (!status && current) status = check(cudaGetDevice(&number), "cudaGetDevice", error);
   if (!current || number != device->number) current = NULL;
   if (!status && current)
@@ -257,7 +280,7 @@ recsort_plugin_status runtime_open(const cuda_options *options, cuda_device *dev
   recsort_plugin_status status = read_limit(options, &made.shared.memory_limit, error);
   if (!status) status = check(find_device(options, &made.number), "cudaGetDevice", error);
   if (!status) status = find_calls(&made.contexts, error);
-  if (!status) status = open_context(&made, error);
+  if (!status) status = open_context(options, &made, error);
   if (status) return status;
   status = runtime_enter(&made.shared, error);
   if (!status) {
@@ -368,4 +391,65 @@ recsort_plugin_status runtime_start_across(void *stream, void *to, const void *f
 recsort_plugin_status runtime_wait(void *stream, recsort_plugin_error *error)
 {
   return check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", error);
+}
+
+/* ---- Several devices ---- */
+
+recsort_plugin_status runtime_open_other(const recsort_host *host, const runtime_device *like,
+                                         int number, runtime_device **opened,
+                                         recsort_plugin_error *error)
+{
+  const cuda_options options = {.device = number,
+                                .primary = true,
+                                .memory = like->memory_limit,
+                                .verify = like->verify_least == 0 ? CUDA_VERIFY_ON
+                                          : like->verify_least == CUDA_VERIFY_LEAST
+                                              ? CUDA_VERIFY_LARGE
+                                              : CUDA_VERIFY_OFF};
+  cuda_device *const made = host->allocate(host->context, sizeof *made);
+  recsort_plugin_status status = RECSORT_PLUGIN_OUT_OF_MEMORY;
+  if (!made) {
+    (void)snprintf(error->text, sizeof error->text, "no memory for a device");
+    return status;
+  }
+  status = runtime_usable(&options, error->text, sizeof error->text)
+               ? runtime_open(&options, made, error)
+               : RECSORT_PLUGIN_UNSUPPORTED;
+  if (status)
+    host->release(host->context, made, sizeof *made);
+  else
+    *opened = &made->shared;
+  return status;
+}
+
+void runtime_close_other(const recsort_host *host, runtime_device *device)
+{
+  cuda_device *const cuda = (cuda_device *)(void *)device;
+  runtime_close(cuda);
+  host->release(host->context, cuda, sizeof *cuda);
+}
+
+/* If access cannot be enabled, as for more than eight peers without NVSwitch, there is none. */
+recsort_plugin_status runtime_reach(const runtime_device *device, const runtime_device *peer,
+                                    bool *reaches, recsort_plugin_error *error)
+{
+  const int from = cuda_of(device)->number, to = cuda_of(peer)->number;
+  int can = 1;
+  *reaches = true;
+  if (from == to) return RECSORT_PLUGIN_OK;
+  const recsort_plugin_status status =
+      check(cudaDeviceCanAccessPeer(&can, from, to), "cudaDeviceCanAccessPeer", error);
+  const cudaError_t code = !status && can ? cudaDeviceEnablePeerAccess(to, 0) : cudaSuccess;
+  if (code) (void)cudaGetLastError();
+  *reaches = !status && can && (!code || code == cudaErrorPeerAccessAlreadyEnabled);
+  return status;
+}
+
+recsort_plugin_status runtime_start_over(const runtime_device *device, void *stream, void *to,
+                                         const runtime_device *peer, const void *from,
+                                         uint64_t bytes, recsort_plugin_error *error)
+{
+  return check(cudaMemcpyPeerAsync(to, cuda_of(peer)->number, from, cuda_of(device)->number,
+                                   (size_t)bytes, stream),
+               "cudaMemcpyPeerAsync", error);
 }

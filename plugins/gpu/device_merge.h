@@ -29,6 +29,23 @@ uint64_t device_merge_extra_bytes(const device_job *job);
 device_status device_merge(const device_job *job, const device_runs *runs,
                            const device_buffers *buffers, unsigned *result);
 
+/* Records that move in the order of a merge. */
+typedef struct device_merge_move {
+  const void *from;   /* device memory: that of key i is number i */
+  void *to;           /* the two do not overlap */
+  uint64_t size;      /* bytes of a record */
+  uint32_t *disorder; /* pinned: set to 1 if they are not in order; NULL: not looked at */
+} device_merge_move;
+
+/* True if device_merge_records takes such a merge: if at most two runs are not empty, and records
+ * are small. */
+bool device_merge_moves(const device_runs *runs, uint64_t record_size);
+
+/* Merges as device_merge does, but moves records and writes no pairs, which saves memory traffic.
+ */
+device_status device_merge_records(const device_job *job, const device_runs *runs,
+                                   const device_buffers *buffers, const device_merge_move *move);
+
 #ifdef __cplusplus
 }
 #endif

@@ -100,6 +100,7 @@ recsort_plugin_status gpu_sort(void *instance, const recsort_plugin_job *job, vo
 
 void gpu_close(gpu_instance *self)
 {
+  gpu_close_shards(self);
   staging_close(&self->ring);
   for (unsigned i = 0; i < 2; i++)
     runtime_close_stream(self->resident.branches[i]);
@@ -110,5 +111,6 @@ const void *gpu_extension(const char *name)
   if (strcmp(name, RECSORT_PLUGIN_MERGE) == 0) return &gpu_merge_runs;
   if (strcmp(name, RECSORT_PLUGIN_DEVICE) == 0) return &gpu_resident_records;
   if (strcmp(name, RECSORT_PLUGIN_DEVICE_PAIRS) == 0) return &gpu_resident_pairs;
+  if (strcmp(name, RECSORT_PLUGIN_SHARDS) == 0) return &gpu_shard_sorts;
   return strcmp(name, RECSORT_PLUGIN_RECORDS) == 0 ? &gpu_whole_records : NULL;
 }

@@ -7,7 +7,8 @@
  *               (in_runs.h)
  *               wider keys: 128 bits at a time, the least significant first (wide_keys.h)
  *   extension   whole records (whole_records.c), merges of sorted runs (merge_runs.c), and what is
- * on the device already: records (resident_records.c) and pairs (resident_pairs.c)
+ *               on the device already: records (resident_records.c), pairs (resident_pairs.c), and
+ *               records on several devices (shards.c)
  */
 #ifndef RECSORT_GPU_GPU_PLUGIN_H
 #define RECSORT_GPU_GPU_PLUGIN_H
@@ -36,8 +37,12 @@ extern const recsort_plugin_device gpu_resident_records;
 /* The extension RECSORT_PLUGIN_DEVICE_PAIRS. */
 extern const recsort_plugin_device_pairs gpu_resident_pairs;
 
-/* What both share: opens the streams of self->resident and clears what sorts find, by a thread that
- * has entered; and `judge`. */
+/* The extension RECSORT_PLUGIN_SHARDS, and the end of what it has reserved. */
+extern const recsort_plugin_shards gpu_shard_sorts;
+void gpu_close_shards(gpu_instance *self);
+
+/* What these share: opens the streams of self->resident and clears what sorts find, by a thread
+ * that has entered; and `judge`. */
 recsort_plugin_status gpu_begin_resident(gpu_instance *self, recsort_plugin_error *error);
 recsort_plugin_status gpu_judge_resident(void *instance, recsort_plugin_error *error);
 

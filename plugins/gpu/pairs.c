@@ -47,34 +47,47 @@ gpu_pairs gpu_plan_resident(const gpu_instance *self, const recsort_plugin_job *
   return pairs;
 }
 
-static void note_bytes(const runtime_device *device, recsort_plugin_job job, uint64_t count,
-                       uint64_t *most)
+typedef gpu_pairs plan_of(const runtime_device *device, const recsort_plugin_job *job);
+
+static void note_bytes(const runtime_device *device, plan_of *plan, recsort_plugin_job job,
+                       uint64_t count, uint64_t *most)
 {
   job.count = count;
-  const uint64_t found = gpu_plan_pairs(device, &job).extra_bytes;
+  const uint64_t found = plan(device, &job).extra_bytes;
   if (found > *most) *most = found;
 }
 
 /* The memory of a sort beside its pairs does not grow evenly with their number: plans change at
  * some, mostly near powers of two. So it is looked up for counts that are a sixty-fourth apart, and
  * on both sides of each power of two; a sixteenth more is for what lies between. */
-uint64_t gpu_most_pair_bytes(const runtime_device *device, const recsort_plugin_job *job)
+static uint64_t most_bytes(const runtime_device *device, plan_of *plan,
+                           const recsort_plugin_job *job)
 {
   enum { APART = 64, SHARE = 16 };
   const uint64_t most = job->count;
   uint64_t extra = 0;
   for (uint64_t count = most; count > 0; count -= count / APART + 1)
-    note_bytes(device, *job, count, &extra);
+    note_bytes(device, plan, *job, count, &extra);
   for (uint64_t power = 1; power <= most && power; power *= 2)
     for (uint64_t count = power - 1; count <= power + 1 && count <= most; count++)
-      note_bytes(device, *job, count, &extra);
-  const gpu_pairs pairs = gpu_plan_pairs(device, job);
+      note_bytes(device, plan, *job, count, &extra);
+  const gpu_pairs pairs = plan(device, job);
   return device_bytes(&pairs.job, extra + extra / SHARE);
+}
+
+uint64_t gpu_most_pair_bytes(const runtime_device *device, const recsort_plugin_job *job)
+{
+  return most_bytes(device, gpu_plan_pairs, job);
 }
 
 gpu_pairs gpu_plan_merge(const runtime_device *device, const recsort_plugin_job *job)
 {
   return plan_pairs(device, job, device_merge_extra_bytes);
+}
+
+uint64_t gpu_most_merge_bytes(const runtime_device *device, const recsort_plugin_job *job)
+{
+  return most_bytes(device, gpu_plan_merge, job);
 }
 
 records_order gpu_order_of(const gpu_pairs *pairs, const device_buffers *buffers, unsigned side)

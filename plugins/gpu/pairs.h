@@ -21,6 +21,10 @@ typedef struct gpu_resident {
   void *branches[2];   /* device_job.branches: opened when it is reserved, closed by gpu_close */
 } gpu_resident;
 
+struct gpu_shards; /* shards.c */
+
+enum { GPU_MOST_DEVICES = 16 };
+
 /* An open plugin. The struct of a plugin begins with this one. */
 typedef struct gpu_instance {
   const recsort_host *host;
@@ -29,6 +33,9 @@ typedef struct gpu_instance {
   bool merges;          /* sorted runs, if they fit on the device */
   staging ring;
   gpu_resident resident;
+  struct gpu_shards *shards; /* NULL: it is not for shards */
+  uint32_t device_count;     /* of those that whole records are spread over; 0: only `device` */
+  int32_t devices[GPU_MOST_DEVICES];
 } gpu_instance;
 
 /* Frees what an instance holds beside its device. By a thread that has entered. */
@@ -65,6 +72,8 @@ gpu_pairs gpu_plan_resident(const gpu_instance *self, const recsort_plugin_job *
 /* The most device memory that a sort of up to job->count pairs takes. */
 uint64_t gpu_most_pair_bytes(const runtime_device *device, const recsort_plugin_job *job);
 gpu_pairs gpu_plan_merge(const runtime_device *device, const recsort_plugin_job *job);
+/* The most that a merge of up to so many takes. */
+uint64_t gpu_most_merge_bytes(const runtime_device *device, const recsort_plugin_job *job);
 
 /* The sorted pairs of a side, and where it is noted that they are not in order. */
 records_order gpu_order_of(const gpu_pairs *pairs, const device_buffers *buffers, unsigned side);

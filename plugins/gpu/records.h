@@ -6,6 +6,7 @@
 #define RECSORT_GPU_RECORDS_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "gpu/device_sort.h"
 #include "recsort/record_hash.h"
@@ -27,6 +28,20 @@ typedef struct records_program {
   recsort_key_step steps[RECORDS_MOST_STEPS];
   recsort_key_column columns[RECORDS_MOST_STEPS];
 } records_program;
+
+static inline records_program records_program_of(const recsort_key_program *program,
+                                                 uint32_t key_width)
+{
+  records_program own;
+  memset(&own, 0, sizeof own);
+  own.record_size = program->record_size;
+  own.key_width = key_width;
+  own.step_count = program->step_count;
+  memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
+  if (program->columns)
+    memcpy(own.columns, program->columns, program->step_count * sizeof *program->columns);
+  return own;
+}
 
 /* Segments of an array: segment s is [offset s, offset s + 1). */
 typedef struct device_segments {
@@ -120,6 +135,21 @@ device_status records_copy(void *to, const void *from, uint64_t bytes, const uin
  * Does what records_ordered does on the way, if `disorder` is given. */
 device_status records_gather(const void *records, uint64_t record_size, const records_order *order,
                              void *to, void *stream);
+
+/* Where a part of an order goes. */
+typedef struct records_piece {
+  void *to;       /* memory that the device can write, perhaps that of another one */
+  uint64_t first; /* in the order */
+  uint64_t count;
+} records_piece;
+
+enum { RECORDS_MOST_PIECES = 16 };
+
+/* Gathers the records of several pieces, at most RECORDS_MOST_PIECES, at a time: so the ways to
+ * other devices are used all the time. */
+device_status records_gather_pieces(const void *records, uint64_t record_size,
+                                    const records_order *order, const records_piece *pieces,
+                                    uint32_t piece_count, void *stream);
 
 #ifdef __cplusplus
 }

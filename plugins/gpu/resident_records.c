@@ -141,24 +141,13 @@ static device_segments segments_of(const gpu_instance *self, const recsort_plugi
                            self->resident.most_in_segment};
 }
 
-static records_program copy_program(const recsort_key_program *program, uint32_t key_width)
-{
-  records_program own = {.record_size = program->record_size,
-                         .key_width = key_width,
-                         .step_count = program->step_count};
-  memcpy(own.steps, program->steps, program->step_count * sizeof *program->steps);
-  if (program->columns)
-    memcpy(own.columns, program->columns, program->step_count * sizeof *program->columns);
-  return own;
-}
-
 static device_status start_encode(const gpu_instance *self, const recsort_key_program *program,
                                   const recsort_plugin_device_job *job, uint32_t key_width,
                                   void *keys)
 {
   records_facts *const facts = self->device->facts;
   const device_segments segments = segments_of(self, job);
-  const records_program own = copy_program(program, key_width);
+  const records_program own = records_program_of(program, key_width);
   return job->offsets
              ? records_encode_segments(&own, job->records, job->count, &segments, program->key_bits,
                                        keys, facts, job->stream)
@@ -201,7 +190,7 @@ static recsort_plugin_status start_head(resident_sort *s)
 {
   const gpu_instance *const self = s->self;
   const recsort_plugin_device_job *const job = s->job;
-  const records_program own = copy_program(s->program, s->program->key_width);
+  const records_program own = records_program_of(s->program, s->program->key_width);
   const device_head wanted = {.program = &own,
                               .records = job->records,
                               .count = job->count,
@@ -263,7 +252,7 @@ static bool is_moved(const resident_sort *s, const recsort_plugin_device_array *
  * been moved, as these may begin there: so it moves arrays in place only if all arrays are. */
 static recsort_plugin_status start_segments(resident_sort *s)
 {
-  const records_program own = copy_program(s->program, s->program->key_width);
+  const records_program own = records_program_of(s->program, s->program->key_width);
   s->segments.program = &own;
   const bool others = add_moved(s, false), alone = s->segments.moved_count == 0;
   const bool moved = others && alone && add_moved(s, true);
@@ -382,7 +371,7 @@ static recsort_plugin_status plan_move(resident_sort *s, const recsort_plugin_de
 static recsort_plugin_status plan_skills(resident_sort *s)
 {
   const recsort_plugin_device_job *const job = s->job;
-  const records_program own = copy_program(s->program, s->program->key_width);
+  const records_program own = records_program_of(s->program, s->program->key_width);
   const recsort_plugin_device_array *const array = first_moved(job);
   const device_algorithm *const algorithm = s->pairs.algorithm;
   const device_skills skills =
@@ -515,7 +504,7 @@ static bool order_suits(const gpu_instance *self, const resident_sort *s)
 static recsort_plugin_status start_kept(resident_sort *s)
 {
   const gpu_instance *const self = s->self;
-  const records_program own = copy_program(s->program, s->pairs.job.key_width);
+  const records_program own = records_program_of(s->program, s->pairs.job.key_width);
   const void *const array = keyed_array(s);
   device_kept_order kept = {.memory = self->device->memory + kept_offset(self),
                             .most = self->resident.most,

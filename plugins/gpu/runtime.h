@@ -71,6 +71,27 @@ recsort_plugin_status runtime_wait(void *stream, recsort_plugin_error *error);
 recsort_plugin_status runtime_judge(device_status code, const char *call,
                                     recsort_plugin_error *error);
 
+/* ---- Several devices ---- */
+
+/* Opens device `number` beside one that is open, with its limits. Its context is the primary one,
+ * whichever is current. Close it by runtime_close_other. UNSUPPORTED: there is no such device, or
+ * it cannot run the kernels. Neither needs a thread that has entered. */
+recsort_plugin_status runtime_open_other(const recsort_host *host, const runtime_device *like,
+                                         int number, runtime_device **opened,
+                                         recsort_plugin_error *error);
+void runtime_close_other(const recsort_host *host, runtime_device *device);
+
+/* Sets *reaches to whether kernels of `device`, which the thread has entered, can write to the
+ * memory of `peer`; from then on they may. Both are from runtime_open_other. */
+recsort_plugin_status runtime_reach(const runtime_device *device, const runtime_device *peer,
+                                    bool *reaches, recsort_plugin_error *error);
+
+/* Starts a copy from the memory of `device`, which the thread has entered, to that of `peer`:
+ * through the host if need be. */
+recsort_plugin_status runtime_start_over(const runtime_device *device, void *stream, void *to,
+                                         const runtime_device *peer, const void *from,
+                                         uint64_t bytes, recsort_plugin_error *error);
+
 /* ---- The same for every GPU (runtime.c) ---- */
 
 /* Returns OUT_OF_MEMORY, with a text: `needed` bytes of device memory are needed, `room` are

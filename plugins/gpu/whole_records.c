@@ -14,6 +14,7 @@
 
 #include "gpu/device_records.h"
 #include "gpu/gpu_plugin.h"
+#include "gpu/over_devices.h"
 
 /* Up to these sizes of a record, in bytes, sending whole records was faster than sending keys and
  * gathering on the host: in all measurements, in most, and in a few (tools/results). */
@@ -91,6 +92,8 @@ static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
                                   recsort_plugin_error *error)
 {
   gpu_instance *const self = instance;
+  if (self->device_count > 1)
+    return over_devices_sort(self, job, program, records, sorted, times, error);
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
   status = sort_entered(self, job, program, records, sorted, times, error);

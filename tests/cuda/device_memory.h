@@ -42,20 +42,20 @@ static void drop(void *memory)
 
 #ifdef RS_REAL_GPU
 /* Not with a variable in the environment, for sanitizers: they do not understand graphs. */
-static bool captures(void)
+static inline bool captures(void)
 {
   return !getenv("RECSORT_TEST_STREAM");
 }
 
 /* What is called between the first two is captured in a graph; if nothing is captured, that is
  * NULL, and the calls have run. */
-static void begin_capture(void)
+static inline void begin_capture(void)
 {
   if (captures())
     assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
 }
 
-static cudaGraphExec_t end_capture(void)
+static inline cudaGraphExec_t end_capture(void)
 {
   cudaGraphExec_t made = NULL;
   cudaGraph_t graph;
@@ -67,13 +67,13 @@ static cudaGraphExec_t end_capture(void)
 }
 
 /* Waits until it has run. */
-static void replay(cudaGraphExec_t graph)
+static inline void replay(cudaGraphExec_t graph)
 {
   if (graph) assert_int_equal(cudaGraphLaunch(graph, stream), cudaSuccess);
   assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
 }
 
-static void drop_graph(cudaGraphExec_t graph)
+static inline void drop_graph(cudaGraphExec_t graph)
 {
   if (graph) assert_int_equal(cudaGraphExecDestroy(graph), cudaSuccess);
 }

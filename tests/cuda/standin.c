@@ -9,12 +9,13 @@
 #include "cuda.h"
 #include "cuda_runtime_api.h"
 
-enum { BLOCKS = 64, POISON = 0xee, DEFAULT_MEMORY = 1 << 26 };
+enum { BLOCKS = 256, POISON = 0xee, DEFAULT_MEMORY = 1 << 26 };
 
 typedef struct block {
   unsigned char *at;
   size_t size;
   bool pinned;
+  int device; /* where it is, if it is not pinned */
 } block;
 
 /* A copy that was started: the data it found at its source, and where this must still arrive or
@@ -54,6 +55,8 @@ static void (*watcher)(long number);
 static block blocks[BLOCKS];
 static struct CUstream_st streams[BLOCKS];
 static size_t allocated;
+static size_t sent; /* bytes, since the plan began, that copies took from one device to another */
+static bool peers[STANDIN_DEVICES][STANDIN_DEVICES]; /* access was enabled */
 static cudaError_t last_error;
 static cudaError_t stuck; /* the sticky error, once it has occurred */
 static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -79,12 +82,18 @@ void standin_begin(standin_plan begun)
   memset(state.work, 0, sizeof state.work);
   memset(state.woken, 0, sizeof state.woken);
   state.most = (long)allocated;
+  sent = 0;
   stuck = last_error = cudaSuccess;
 }
 
 standin_state standin_look(void)
 {
   return state;
+}
+
+size_t standin_sent(void)
+{
+  return sent;
 }
 
 size_t standin_state_size(void)
@@ -95,8 +104,9 @@ size_t standin_state_size(void)
 __attribute__((constructor)) static void read_plan(void)
 {
   const char *at = getenv("STANDIN_PLAN");
-  long *const members[] = {&plan.fail_at, &plan.code,   &plan.sticky,     &plan.memory,
-                           &plan.devices, &plan.driver, &plan.capability, &plan.capturing};
+  long *const members[] = {&plan.fail_at,    &plan.code,      &plan.sticky,
+                           &plan.memory,     &plan.devices,   &plan.driver,
+                           &plan.capability, &plan.capturing, &plan.apart};
   for (size_t i = 0; at && i < sizeof members / sizeof *members; i++) {
     char *end;
     *members[i] = strtol(at, &end, 10);
@@ -415,7 +425,7 @@ static cudaError_t add_block(void **memory, size_t size, bool pinned)
   void *const made = aligned_alloc(256, whole ? whole : 256);
   if (!made) return fail(cudaErrorMemoryAllocation);
   memset(made, POISON, whole);
-  *free_one = (block){made, size, pinned};
+  *free_one = (block){made, size, pinned, standin_current()};
   allocated += pinned ? 0 : size;
   if ((long)allocated > state.most) state.most = (long)allocated;
   state.blocks++;
@@ -435,7 +445,7 @@ static cudaError_t remove_block(void *memory, bool pinned)
   allocated -= pinned ? 0 : found->size;
   state.blocks--;
   free(found->at);
-  *found = (block){NULL, 0, false};
+  *found = (block){NULL, 0, false, 0};
   return cudaSuccess;
 }
 
@@ -507,6 +517,43 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
   return cudaSuccess;
 }
 
+/* ---- Several devices ---- */
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+  CALL(cudaErrorInvalidDevice);
+  if (!is_device(device) || !is_device(peer)) return fail(cudaErrorInvalidDevice);
+  *can = device != peer && !plan.apart;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+  WORK(cudaErrorInvalidDevice);
+  const int device = standin_current();
+  if (!is_device(peer) || peer == device || flags || plan.apart)
+    return fail(cudaErrorInvalidDevice);
+  if (peers[device][peer]) return fail(cudaErrorPeerAccessAlreadyEnabled);
+  peers[device][peer] = true;
+  return cudaSuccess;
+}
+
+/* The memory must be of those devices, and the thread in the first one. */
+cudaError_t cudaMemcpyPeerAsync(void *to, int peer, const void *from, int device, size_t size,
+                                cudaStream_t stream)
+{
+  WORK(cudaErrorInvalidValue);
+  const block *const source = find(from, size), *const target = find(to, size);
+  if (!stream || !source || !target || source->pinned || target->pinned ||
+      source->device != device || target->device != peer || standin_current() != device) {
+    state.misuses++;
+    return fail(cudaErrorInvalidValue);
+  }
+  if (device != peer) sent += size;
+  memmove(to, from, size);
+  return cudaSuccess;
+}
+
 /* ---- Streams and errors ---- */
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
@@ -522,9 +569,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
   return fail(cudaErrorInvalidValue);
 }
 
+/* The default stream is always there; no copy is started on it. */
 static cudaError_t judge(cudaStream_t stream)
 {
-  if (stream && stream->open) return cudaSuccess;
+  if (!stream || stream->open) return cudaSuccess;
   state.misuses++;
   return fail(cudaErrorInvalidResourceHandle);
 }
@@ -534,14 +582,14 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
   WORK(cudaErrorLaunchFailure);
   state.waits++;
   const cudaError_t code = judge(stream);
-  if (code == cudaSuccess) finish_copies(stream);
+  if (code == cudaSuccess && stream) finish_copies(stream);
   return code;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
   WORK(cudaErrorInvalidResourceHandle);
-  if (judge(stream)) return last_error;
+  if (!stream || judge(stream)) return fail(cudaErrorInvalidResourceHandle);
   state.misuses += stream->first != NULL;
   finish_copies(stream);
   stream->open = false;

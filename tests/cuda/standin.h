@@ -26,6 +26,7 @@ typedef struct standin_plan {
   long driver;     /* 0: new enough; 1: no driver; otherwise the version of an old one */
   long capability; /* 0: 90 */
   long capturing;  /* not 0: a stream is being captured, so the device cannot be waited for */
+  long apart;      /* not 0: no device can access the memory of another one */
 } standin_plan;
 
 typedef struct standin_state {
@@ -46,6 +47,9 @@ typedef struct standin_state {
 
 void standin_begin(standin_plan plan);
 standin_state standin_look(void);
+
+/* The bytes that copies between devices have taken from one to another since the plan began. */
+size_t standin_sent(void);
 
 /* The size of standin_state, which tests in Python describe a second time. */
 size_t standin_state_size(void);

@@ -34,13 +34,18 @@ static void fill(void)
   memcpy(entities, input, sizeof input);
 }
 
-static bool are_in_order(const entity *sorted)
+static bool are_first_in_order(const entity *sorted, size_t count)
 {
-  for (size_t i = 1; i < COUNT; i++) {
+  for (size_t i = 1; i < count; i++) {
     const float a = sorted[i - 1].distance, b = sorted[i].distance;
     if (a < b || (a == b && sorted[i - 1].x >= sorted[i].x)) return false;
   }
   return true;
+}
+
+static bool are_in_order(const entity *sorted)
+{
+  return are_first_in_order(sorted, COUNT);
 }
 
 static bool in_order(void)
@@ -148,6 +153,43 @@ static void test_the_device_of_the_options(void **state)
     expect_current(table[i].current);
     for (int d = 0; d < STANDIN_DEVICES; d++)
       assert_int_equal(standin_look().woken[d], d == table[i].chosen);
+  }
+}
+
+/* ---- Several devices ---- */
+
+/* Whole records are spread over devices, and no other one is used. */
+static void test_records_are_spread(void **state)
+{
+  static const struct {
+    const char *told;
+    bool used[STANDIN_DEVICES], whole;
+  } table[] = {{"devices=0,1", {true, true}, true},
+               {"devices=all", {true, true, true, true}, true},
+               {"devices=3,1,3", {false, true, false, true}, true},
+               {"devices=2", {false, false, true}, true},
+               {"devices=0,1;memory=4000", {true, true}, false}};
+  (void)state;
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    recsort_sorter *sorter = NULL;
+    begin(2);
+    assert_int_equal(create("cuda", table[i].told, &sorter, NULL), RECSORT_OK);
+    for (size_t sorts = 0; sorts < 3; sorts++) {
+      const size_t count = sorts == 0 ? COUNT - 9 : COUNT; /* no multiple of the devices */
+      recsort_error error = {0};
+      fill();
+      if (recsort_sort(sorter, entities, count, &error)) fail_msg("%s", error.text);
+      assert_true(are_first_in_order(entities, count));
+      for (size_t r = count; r < COUNT; r++)
+        assert_memory_equal(&entities[r], &input[r], sizeof *entities);
+      assert_int_equal(stats_of(sorter).whole_records, table[i].whole);
+      expect_current(2);
+    }
+    for (int d = 0; d < STANDIN_DEVICES; d++)
+      assert_int_equal(standin_look().work[d] > 0, table[i].used[d]);
+    recsort_sorter_destroy(sorter);
+    assert_int_equal(standin_look().misuses, 0);
+    assert_int_equal(standin_look().blocks + standin_look().streams, 0);
   }
 }
 
@@ -332,13 +374,12 @@ static void test_all_devices_at_once(void **state)
 
 /* ---- Failures ---- */
 
-static void test_the_current_device_after_failures(void **state)
+static void check_failures(const char *told)
 {
   recsort_sorter *sorter = NULL;
   size_t failed = 0;
-  (void)state;
   begin(1);
-  assert_int_equal(create("cuda", "device=2", &sorter, NULL), RECSORT_OK);
+  assert_int_equal(create("cuda", told, &sorter, NULL), RECSORT_OK);
   fill();
   assert_int_equal(recsort_sort(sorter, entities, COUNT, NULL), RECSORT_OK);
   recsort_sorter_destroy(sorter);
@@ -346,16 +387,25 @@ static void test_the_current_device_after_failures(void **state)
   for (long at = 1; at <= calls; at++) {
     sorter = NULL;
     standin_begin((standin_plan){.devices = STANDIN_DEVICES - 1, .fail_at = at});
+    const long before = standin_look().blocks + standin_look().streams; /* closing may fail */
     fill();
-    const bool good = create("cuda", "device=2", &sorter, NULL) == RECSORT_OK &&
+    const bool good = create("cuda", told, &sorter, NULL) == RECSORT_OK &&
                       recsort_sort(sorter, entities, COUNT, NULL) == RECSORT_OK;
     assert_memory_equal(good ? input : entities, input, sizeof input);
     failed += !good;
     expect_current(1);
     recsort_sorter_destroy(sorter);
     expect_current(1);
+    if (!good) assert_int_equal(standin_look().blocks + standin_look().streams, before);
   }
   assert_true(failed > 20);
+}
+
+static void test_the_current_device_after_failures(void **state)
+{
+  (void)state;
+  check_failures("device=2");
+  check_failures("devices=0,2");
 }
 
 /* ---- Options that are wrong ---- */
@@ -373,7 +423,11 @@ static const struct {
     {"memory=99999999999T", "a size such as"},
     {"device=1;colour=red", "has no option \"colour\""},
     {"devic=1", "has no option \"devic\""},
-    {"devices=1", "has no option \"devices\""},
+    {"devices=0,4", "there are 4 CUDA devices, numbered from 0"},
+    {"devices=0,,1", "the value must be all, or at most 16 numbers of devices"},
+    {"devices=", "all, or at most 16"},
+    {"devices=1,all", "all, or at most 16"},
+    {"devices=0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0", "all, or at most 16"},
 };
 
 static void test_wrong_options(void **state)
@@ -423,6 +477,7 @@ int main(void)
       cmocka_unit_test(test_no_primary_context_is_made), /* first: others make all of them */
       cmocka_unit_test(test_the_device_of_the_caller),
       cmocka_unit_test(test_the_device_of_the_options),
+      cmocka_unit_test(test_records_are_spread),
       cmocka_unit_test(test_another_thread),
       cmocka_unit_test(test_the_context_of_the_caller),
       cmocka_unit_test(test_all_devices_at_once),

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "gpu/pairs.h"
+#include "gpu/shards.h"
 #include "standin.h"
 #include "support/random.h"
 
@@ -403,6 +404,93 @@ static void test_pairs_are_checked(void **state)
   close_instance();
 }
 
+/* ---- Shards ---- */
+
+static void turn_sorted_key(void)
+{
+  *(uint32_t *)(uintptr_t)self->shards->lanes[0].order.keys ^= UINT32_MAX;
+}
+
+/* The first of two equal ones becomes greater: a merge that finds its way by others is misled no
+ * further. */
+static void turn_received_key(void)
+{
+  uint32_t *keys = (uint32_t *)(void *)self->shards->lanes[1].own.device->memory;
+  while (keys[0] != keys[1])
+    keys++;
+  keys[0]++;
+}
+
+/* Sorts two shards; a fault strikes before launch `from_last` of those that end the sort: a gather
+ * and a merge of each shard. */
+static recsort_plugin_status sort_shards(void (*strike)(void), long from_last, unsigned char *at)
+{
+  static const int32_t devices[] = {0, 0};
+  static const uint64_t most[] = {COUNT / 2, COUNT / 2};
+  const recsort_plugin_shards *const extension = plugin()->extension(RECSORT_PLUGIN_SHARDS);
+  const recsort_plugin_shards_limits limits = {
+      .size = sizeof limits, .devices = devices, .most_records = most, .shard_count = 2};
+  const recsort_plugin_shard shards[] = {{at, COUNT / 2, COUNT / 2, NULL},
+                                         {at + COUNT / 2 * SIZE, COUNT / 2, COUNT / 2, NULL}};
+  recsort_plugin_shards_job own = {.size = sizeof own, .shard_count = 2, .shards = shards};
+  recsort_plugin_error error = {.size = sizeof error};
+  uint64_t bytes[2];
+  assert_int_equal(extension->reserve(self, &program, &limits, bytes, &error), RECSORT_PLUGIN_OK);
+  memcpy(at, input, sizeof input);
+  const long before = standin_look().launches;
+  assert_int_equal(extension->sort(self, &program, &own, &error), RECSORT_PLUGIN_OK);
+  assert_memory_equal(at, expected, sizeof input);
+  const long launches = standin_look().launches - before;
+  memcpy(at, input, sizeof input);
+  planned = (fault){strike, standin_look().launches + launches - from_last};
+  standin_watch(watch);
+  const recsort_plugin_status status = extension->sort(self, &program, &own, &error);
+  standin_watch(NULL);
+  return status;
+}
+
+static void turn_shard(void)
+{
+  self->shards->lanes[1].data[SIZE - 1] ^= 1; /* no byte of a key */
+}
+
+/* Records of the host's on several devices: the sums of all records are compared, too. */
+static void test_records_of_several_devices_are_checked(void **state)
+{
+  static const char *const options[] = {NULL, "verify=off"};
+  recsort_plugin_error error;
+  (void)state;
+  for (size_t o = 0; o < 2; o++) {
+    open_instance(options[o]);
+    self->device_count = 2; /* both are the same one */
+    assert_int_equal(sort(&error), RECSORT_PLUGIN_OK);
+    assert_true(is_right());
+    const long before_gathers = standin_look().launches - (options[o] ? 3 : 5);
+    planned = (fault){turn_shard, before_gathers};
+    standin_watch(watch);
+    assert_int_equal(sort(&error), options[o] ? RECSORT_PLUGIN_OK : RECSORT_PLUGIN_CORRUPT);
+    assert_true(options[o] || strstr(error.text, "checksums differ"));
+    assert_false(is_right());
+    standin_watch(NULL);
+    close_instance();
+  }
+}
+
+static void test_shards_are_checked(void **state)
+{
+  static unsigned char records[COUNT * SIZE];
+  (void)state;
+  open_instance("verify=on");
+  assert_int_equal(sort_shards(turn_sorted_key, 3, records), RECSORT_PLUGIN_CORRUPT);
+  assert_memory_equal(records, input, sizeof input); /* none has moved yet */
+  assert_int_equal(sort_shards(turn_received_key, 0, records), RECSORT_PLUGIN_CORRUPT);
+  close_instance();
+  open_instance("verify=off");
+  assert_int_equal(sort_shards(turn_sorted_key, 3, records), RECSORT_PLUGIN_OK);
+  assert_int_equal(sort_shards(turn_received_key, 0, records), RECSORT_PLUGIN_OK);
+  close_instance();
+}
+
 /* ---- Merges ---- */
 
 static unsigned char halves[COUNT * SIZE], together[COUNT * SIZE];
@@ -579,6 +667,8 @@ int main(void)
       cmocka_unit_test(test_without_checks_faults_pass),
       cmocka_unit_test(test_resident_records_are_checked),
       cmocka_unit_test(test_pairs_are_checked),
+      cmocka_unit_test(test_shards_are_checked),
+      cmocka_unit_test(test_records_of_several_devices_are_checked),
       cmocka_unit_test(test_merges_are_checked),
       cmocka_unit_test(test_unsorted_runs_are_not_merged),
       cmocka_unit_test(test_merges_that_do_not_fit),

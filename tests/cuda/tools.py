@@ -136,6 +136,18 @@ def explained(bench, folder):
         bench.note(result.returncode == 0 and good, '--explain', size, result)
 
 
+def several_devices(bench, folder):
+    """--device: the same bytes with several devices; a list that is none is refused by name."""
+    for listed, good in (('0', True), ('0,1', True), ('3,1,2', True), ('all', True), ('0,4', False), ('x', False)):
+        bench_out = folder / 'out'
+        bench_out.write_bytes(b'as it was')
+        result = run(folder, '--plugin', 'cuda', '--device', '0,9', '--device', listed, 'in', '-o', 'out',
+                     plan=(0, 0, 0, 0, 3))
+        sorted_well = bench_out.read_bytes() == bench.good and not result.stderr and counts(folder)[1] == 0
+        refused = result.returncode == 2 and bench_out.read_bytes() == b'as it was' and one_line(result.stderr)
+        bench.note(sorted_well if good else refused, '--device', listed, result)
+
+
 def phases(bench):
     """The calls until the plugin is found, until the sort is done, and of a whole run."""
     run(bench.folder, '--list-plugins')
@@ -162,6 +174,7 @@ def main():
                 bench.by_name(plan, at <= done)
                 bench.automatic(plan, at <= done)
         explained(bench, folder)
+        several_devices(bench, folder)
         subprocess.run([tools + '/recgen', '-s', schema, '-n', str(MANY), '-o', '../many'], cwd=folder, check=True)
         bench.unasked('in', (), lambda stats, calls: (stats['plugin'], calls) == ('cpu', 0))
         bench.unasked('../many', (), lambda stats, calls: stats['plugin'] == 'cuda' and calls > 0)

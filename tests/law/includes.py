@@ -14,6 +14,7 @@ PUBLIC = 'recsort/recsort.h'
 DEVICE = 'recsort/device.h'
 PAIRS = 'recsort/device_pairs.h'
 PARTITION = 'recsort/partition.h'
+SHARDS = 'recsort/shards.h'
 MPI = 'recsort/mpi.h'
 ABI = 'recsort/plugin.h'
 KEYS = 'recsort/key_interpreter.h'
@@ -26,7 +27,7 @@ HASH = 'recsort/record_hash.h'
 # that has none. A file may have a key too.
 LAW = {
     'core/include': [ABI, KEYS, COMPUTED],
-    'core/base': [PUBLIC, DEVICE, PAIRS, PARTITION, TEAM, 'common/sized.h', 'base/platform/'],
+    'core/base': [PUBLIC, DEVICE, PAIRS, PARTITION, SHARDS, TEAM, 'common/sized.h', 'base/platform/'],
     'core/base/platform': ['base/platform/'],
     'core/schema': [PUBLIC, 'base/'],
     'core/layout': [PUBLIC, 'base/', 'schema/'],
@@ -34,7 +35,7 @@ LAW = {
     'core/key': [PUBLIC, ABI, KEYS, TEAM, 'base/', 'plan/'],
     'core/plugin': [PUBLIC, ABI, TEAM, 'base/', 'common/sized.h', 'cpu/cpu_plugin.h'],
     'core/permute': [PUBLIC, TEAM, 'base/', 'common/stream_copy.h'],
-    'core': [PUBLIC, DEVICE, PAIRS, PARTITION, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
+    'core': [PUBLIC, DEVICE, PAIRS, PARTITION, SHARDS, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
     'plugins/common': [ABI],
     'plugins/runs': [ABI, TEAM, 'common/'],
     'plugins/cpu': [ABI, TEAM, 'base/platform/clock.h', 'common/', 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
@@ -52,8 +53,8 @@ LAW = {
     'plugins/cuda/*': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
                        'gpu/device_sort.h'],
     'plugins/cuda/merge': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
-                           'cuda/sample/sample.h', 'gpu/device_sort.h'],
-    'plugins/cuda/bench': [PUBLIC, DEVICE, PAIRS, 'cuda/', 'gpu/'],
+                           'cuda/record_units.h', 'cuda/sample/sample.h', 'gpu/device_merge.h', 'gpu/device_sort.h'],
+    'plugins/cuda/bench': [PUBLIC, DEVICE, PAIRS, SHARDS, 'cuda/', 'gpu/'],
     'tools': [PUBLIC, 'support/'],
     'tools/headbench': ['recsort/recsort.hpp'],
     'tools/recsort/page': [PUBLIC, 'support/', 'recsort/options.h'],

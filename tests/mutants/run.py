@@ -466,6 +466,26 @@ MUTANTS = [
     ('plugins/gpu/resident_pairs.c', 'if (keys_in_place(&s->job) && values_in_place(&s->job)) s->pairs', 's->pairs'),
     ('plugins/gpu/resident_pairs.c', 'if (needed > bytes) {', 'if (needed > bytes && 0) {'),
     ('plugins/gpu/pairs.c', 'if (found > *most) *most = found;', '*most = found;'),
+    # shards on several devices
+    ('plugins/gpu/shard_cuts.c', 'if (low) range->low', 'if (low > 1) range->low'),
+    ('plugins/gpu/shard_cuts.c', 'rank -= taken;', ';'),
+    ('plugins/gpu/shard_cuts.c', 'in_ranges(shards, cut) > 1;', 'in_ranges(shards, cut) > 2;'),
+    ('plugins/cuda/shards.cu', 'digit |= key[word + 1] << (64 - below);', ';'),
+    ('plugins/gpu/shards.c', 'before < s; before++)\n    place', 'before + 1 < s; before++)\n    place'),
+    ('plugins/gpu/shards.c', '(char *)piece.to + at * size', '(char *)piece.to'),
+    ('plugins/gpu/shards.c', 'status || waiting < RECORDS_MOST_PIECES', 'true'),
+    ('plugins/gpu/shards.c', 'runtime_wait(shard->stream, error)', 'RECSORT_PLUGIN_OK'),
+    ('plugins/gpu/shards.c', 'if (s->job->found_invalid || high', 'if (high'),
+    ('plugins/gpu/over_devices.c', '+ (s < count % devices)', ''),
+    ('plugins/gpu/over_devices.c', 'shards->lanes[0].most >= share', 'shards->lanes[0].most + share > 0'),
+    ('plugins/gpu/over_devices.c', 'before < s; before++)', 'before < s && s > 1; before++)'),
+    ('plugins/gpu/over_devices.c', 'if (status) gpu_close_shards(self);', ';'),
+    ('plugins/cuda/options.c', 'if (count == CUDA_MOST_DEVICES || !parse', 'if (!parse'),
+    ('plugins/gpu/shards.c', 'if (!*shards->lanes[number]', 'if (true || !*shards->lanes[number]'),
+    ('plugins/cuda/merge/merge_tiles.cuh', 'if (wrong) device_poke32(args.disorder, 1);', ';'),
+    ('plugins/cuda/runtime.c', '&& can && (!code', '&& (!code'),
+    ('core/shards.c', '(s < all % sorter->count)', '(s == 0)'),
+    ('core/shards.c', 'bytes_of(sorter, before), shard->records', '0, shard->records'),
     ('plugins/cuda/device_pairs.cu', 'code != zero &&', ''),
     ('plugins/cuda/device_pairs.cu', 'job.flags & RECSORT_KEY_NAN_FIRST ? 0 : all_of<Key>', 'all_of<Key>'),
     ('plugins/cuda/device_pairs.cu', 'whole && tells_key', 'tells_key'),
@@ -527,7 +547,7 @@ MUTANTS = [
     ('core/plan/columns.c', 'if (rs_overlap(place->data, (size_t)bytes, memory, size)) return true;', ''),
     ('core/window.c', 'first + i), error)', 'first), error)'),
     ('plugins/cuda/record_key.h', 's < own.step_count && records;', 's < own.step_count;'),
-    ('plugins/gpu/resident_records.c', 'if (program->columns)\n    memcpy(own.columns', 'if (false)\n    memcpy(own.columns'),
+    ('plugins/gpu/records.h', 'if (program->columns)\n    memcpy(own.columns', 'if (false)\n    memcpy(own.columns'),
     ('core/device.c', 'if (job->columns && (job->records || job->sorted))', 'if (job->columns && job->records)'),
     # a sort that starts from the order that the last one found
     ('plugins/cuda/kept_order.cu', 'if (slot == MOST_CAME) lose(args, block->found);', ''),
@@ -761,8 +781,9 @@ def stages():
 
 
 CUDA_STAGES = [('CUDA tests', ['test_in_runs', 'test_verify', 'test_cuda_devices', 'test_cuda_merges',
-                                'test_cuda_resident'],
-                r'^cuda\.(in_runs|verify|devices|merges|resident)$', 60)]
+                                'test_cuda_resident', 'test_cuda_shards'],
+                r'^cuda\.(in_runs|verify|devices|merges|resident|shards)$', 60)]
+SHARDS_STAGES = [('CUDA tests', ['test_cuda_shards', 'test_verify'], r'^cuda\.(shards|verify)$', 60)]
 
 
 def other_sorts():
@@ -795,6 +816,8 @@ RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
 STAGES_OF = [(r'plugins/cuda/(measured_)?segment(s\.|_)', SEGMENT_STAGES),
              (r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),
              (r'plugins/cuda/kept_order\.', KEPT_STAGES),
+             (r'(core|plugins/gpu|plugins/cuda)/shard', SHARDS_STAGES),
+             (r'plugins/cuda/merge/merge_tiles\.', [*SHARDS_STAGES, *SORT_STAGES]),
              ('core/include/recsort/recsort.hpp', CPP_STAGES), (r'plugins/cuda/head\.', HEAD_STAGES),
              (r'plugins/cuda/sample/\w+/(small_ranks|sort_small)\.', SMALL_STAGES),
              ('plugins/cuda/sample/', SAMPLE_STAGES),

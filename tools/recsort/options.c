@@ -111,14 +111,8 @@ static bool add_keys(cli_options *options, const option_row *row, const char *te
 }
 
 /* Appends an option for the plugin. The library checks whether the plugin has it. */
-static bool add_plugin_option(cli_options *options, const option_row *row, const char *argument)
+static bool append_plugin_option(recsort_options *sorting, const char *argument)
 {
-  recsort_options *const sorting = &options->sorting;
-  const char *const equals = strchr(argument, '=');
-  (void)row;
-  if (equals == NULL || equals == argument || equals[1] == '\0') {
-    return bad_value("--plugin-option", argument, "of the form KEY=VALUE");
-  }
   const size_t size = (sorting->plugin_option_count + 1) * sizeof argument;
   const char **const texts = realloc((void *)sorting->plugin_options, size);
   if (texts == NULL) {
@@ -128,6 +122,27 @@ static bool add_plugin_option(cli_options *options, const option_row *row, const
   texts[sorting->plugin_option_count++] = argument;
   sorting->plugin_options = texts;
   return true;
+}
+
+static bool add_plugin_option(cli_options *options, const option_row *row, const char *argument)
+{
+  const char *const equals = strchr(argument, '=');
+  (void)row;
+  if (equals == NULL || equals == argument || equals[1] == '\0') {
+    return bad_value("--plugin-option", argument, "of the form KEY=VALUE");
+  }
+  return append_plugin_option(&options->sorting, argument);
+}
+
+/* If it comes again, the text that was appended is replaced. */
+static bool add_device(cli_options *options, const option_row *row, const char *argument)
+{
+  const bool again = options->device[0] != '\0';
+  const int length = snprintf(options->device, sizeof options->device, "devices=%s", argument);
+  (void)row;
+  if (argument[0] == '\0' || length < 0 || (size_t)length >= sizeof options->device)
+    return bad_value("--device", argument, "a list of devices");
+  return again || append_plugin_option(&options->sorting, options->device);
 }
 
 /* Parses numbers with commas between them. */
@@ -314,8 +329,9 @@ static const option_row rows[] = {
     {"plugin", 0, required_argument, .apply = set_text, SETS(sorting.plugin),
      .help = "      --plugin NAME, --algorithm NAME  what sorts (default: auto, the best here)\n"},
     {"algorithm", 0, required_argument, .apply = set_text, SETS(sorting.algorithm)},
-    {"plugin-option", 0, required_argument, .apply = add_plugin_option,
-     .help = "      --plugin-option KEY=VALUE      for the plugin: device=1; repeat for more\n"},
+    {"device", 0, required_argument, .apply = add_device,
+     .help = "      --device LIST, --plugin-option KEY=VALUE  GPUs: 0,1 or all; memory=8G\n"},
+    {"plugin-option", 0, required_argument, .apply = add_plugin_option},
     {"verify", 0, required_argument, .apply = parse_verify,
      .help = "      --verify=full|default  look at keys and records again before writing\n"},
     {"threads", 0, required_argument, .apply = parse_threads,

@@ -29,10 +29,13 @@ typedef struct cli_parameter {
   size_t count;
 } cli_parameter;
 
+enum { CLI_DEVICE = 96 };
+
 typedef struct cli_options {
   cli_command command;
   const char *schema;
   const char *output;
+  char device[CLI_DEVICE];   /* --device, as an option of the plugin */
   recsort_options sorting;   /* owns its keys, their paths and the array of plugin_options */
   cli_parameter *parameters; /* owned */
   size_t parameter_count;

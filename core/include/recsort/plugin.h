@@ -434,6 +434,59 @@ typedef struct recsort_plugin_device {
   recsort_plugin_status (*judge)(void *instance, recsort_plugin_error *error);
 } recsort_plugin_device;
 
+/* ---- Shards on several devices -----------------------------------------------------------------
+ * An extension for plugins that can sort records which are in the memory of several devices, or in
+ * several places of one. */
+
+#define RECSORT_PLUGIN_SHARDS "recsort.device-shards/1"
+
+typedef struct recsort_plugin_shards_limits {
+  uint32_t size;
+  uint32_t algorithm;           /* as in recsort_plugin_job */
+  const int32_t *devices;       /* the number of each shard's device, as the plugin counts them */
+  const uint64_t *most_records; /* of each shard, before a sort and after it */
+  uint32_t shard_count;
+  uint32_t reserved;
+} recsort_plugin_shards_limits;
+
+/* Records in the memory of a device. This struct does not grow. */
+typedef struct recsort_plugin_shard {
+  void *records; /* unaligned; NULL is allowed if there are none, before and after */
+  uint64_t count;
+  uint64_t wanted; /* records after the sort: of all shards, as many as `count` */
+  void *stream;    /* work on it comes before the sort; NULL: the device's default stream */
+} recsort_plugin_shard;
+
+typedef struct recsort_plugin_shards_job {
+  uint32_t size;
+  uint32_t shard_count; /* as in the limits */
+  const recsort_plugin_shard *shards;
+  void *invalid;           /* host memory for a record: gets the first one with an invalid value, */
+  uint64_t invalid_shard;  /* of this shard, */
+  uint64_t invalid_record; /* where it has this number; `sort` sets the three */
+  uint32_t found_invalid; /* 1 if there is one; 0 before. With `invalid` of NULL only this is set */
+  uint32_t reserved;
+} recsort_plugin_shards_job;
+
+typedef struct recsort_plugin_shards {
+  uint32_t size;
+  uint32_t reserved;
+
+  /* [one thread] Opens the devices and allocates all that sorts within the limits take, and sets
+   * bytes[s] to the device memory among it that shard s takes. The instance is for such sorts from
+   * then on. UNSUPPORTED: the program has keys that it cannot make, or a device cannot be used. */
+  recsort_plugin_status (*reserve)(void *instance, const recsort_key_program *program,
+                                   const recsort_plugin_shards_limits *limits, uint64_t *bytes,
+                                   recsort_plugin_error *error);
+
+  /* [one thread] Sorts all records, stably, in the order of shards, and waits. Then the first
+   * shard's `wanted` records are in its place, and so on. On failure nothing has changed, unless a
+   * device fails (FAILED, LOST) or a result is wrong (CORRUPT) after records have begun to move to
+   * their shards. UNSUPPORTED: a record holds an invalid value. */
+  recsort_plugin_status (*sort)(void *instance, const recsort_key_program *program,
+                                recsort_plugin_shards_job *job, recsort_plugin_error *error);
+} recsort_plugin_shards;
+
 /* ---- Pairs on the device -----------------------------------------------------------------------
  * An extension for plugins that can sort arrays of keys, each with a value or without, which are in
  * a device's memory already, in memory of the caller's. */

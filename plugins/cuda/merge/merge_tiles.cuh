@@ -5,7 +5,8 @@
  *   each thread loads pairs of the parts between, and puts their digests in shared memory
  *   each thread co-ranks its part of the output there, and merges it serially: that gives the
  *   rank of each pair in the tile
- *   pairs go to the place of their rank in shared memory, and from there to the output
+ *   pairs go to the place of their rank in shared memory, and from there to the output; or, if
+ *   pairs are numbered, the records that the numbers stand for move to the output
  */
 #ifndef RECSORT_CUDA_MERGE_TILES_CUH
 #define RECSORT_CUDA_MERGE_TILES_CUH
@@ -13,6 +14,7 @@
 #include "cuda/merge/digest.cuh"
 #include "cuda/merge/plan.h"
 #include "cuda/merge/target.cuh"
+#include "cuda/record_units.h"
 #include "cuda/runs.cuh"
 
 namespace merge
@@ -61,6 +63,8 @@ template <class Pair> struct merge_tiles_args {
   uint32_t tile;       /* pairs of a tile */
   /* writes */
   merge_target<Pair> to;
+  record_units move;  /* if it moves records, in place of pairs */
+  uint32_t *disorder; /* then set if they are not in order; NULL: not looked at */
 };
 
 /* Part of a run. */
@@ -71,6 +75,8 @@ template <class Pair> struct run_part {
 
 /* What the index of a pair is: stored, or its position among all pairs. */
 enum numbering { STORED_INDICES, POSITIONS };
+
+enum { UNITS_MOVED = 2 }; /* of a thread, whose loads overlap */
 
 /* The parts of two runs that a block merges: its pairs [0, a_count) and [a_count, count). */
 template <class Pair> struct tile_parts {
@@ -204,6 +210,18 @@ DEVICE_INLINE bool rank_outputs(const tile_parts<Pair> &parts, const uint32_t *d
   return tied;
 }
 
+/* Moves the records of a tile's sorted pairs. */
+template <class Pair>
+DEVICE_INLINE void move_merged(const merge_tiles_args<Pair> &args, uint64_t first, uint32_t count,
+                               pair_array<Pair> sorted)
+{
+  bool wrong = false;
+  for (uint32_t i = threadIdx.x + 1; i < count && args.disorder; i += blockDim.x)
+    wrong |= !pair_less(pair_get(&sorted, i - 1), pair_get(&sorted, i));
+  if (wrong) device_poke32(args.disorder, 1);
+  move_records<UNITS_MOVED>(&args.move, first, sorted.indices, count);
+}
+
 /* A block merges a tile. */
 template <class Pair, numbering numbers>
 __global__ void __launch_bounds__(MERGE_TILE_BLOCK,
@@ -243,7 +261,14 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK,
     if (i < parts.count) pair_put(&sorted, ranks[i], mine[k]);
   }
   __syncthreads();
-  store_pairs(args.to, range.pair.begin + range.begin, parts.count, sorted);
+  const uint64_t first = range.pair.begin + range.begin;
+  if constexpr (numbers == POSITIONS) {
+    if (args.move.from) {
+      move_merged(args, first, parts.count, sorted);
+      return;
+    }
+  }
+  store_pairs(args.to, first, parts.count, sorted);
 }
 
 } // namespace merge

@@ -1,0 +1,146 @@
+/* shard_cuts.c - finds where sorted shards are cut, so that parts of given sizes come out.
+ *
+ * The cut before the record of rank t in the order of all is found digit by digit of its key, from
+ * the most significant one: in each shard, the keys that begin with the digits found so far are a
+ * range. A device finds where each value of the next digit ends in the range of its shard; the host
+ * adds up these ends over all shards, and takes the value at which they exceed t. After the last
+ * digit, the ranges hold all records with that key, and the cut goes through them in the order of
+ * shards. This is a radix selection (Alabi et al., "Fast k-selection algorithms for graphics
+ * processing units", 2012) whose buckets are found by searches, as keys are sorted: it is exact,
+ * for any keys, and few bytes come to the host. */
+#include "gpu/shards.h"
+
+enum { MOST_BITS = 11, LEAST_BITS = 4, MOST_ENDS = 1 << 15 };
+
+/* Bits of a digit: more of them take fewer rounds. */
+static uint32_t digit_bits(uint32_t shards)
+{
+  uint32_t bits = MOST_BITS;
+  while (bits > LEAST_BITS && (uint64_t)shards << bits > MOST_ENDS)
+    bits--;
+  return bits;
+}
+
+static uint64_t range_bytes(uint32_t shards)
+{
+  return shards * sizeof(device_range);
+}
+
+uint64_t gpu_cuts_bytes(uint32_t shards)
+{
+  return range_bytes(shards) + ((uint64_t)shards << digit_bits(shards)) * sizeof(uint64_t);
+}
+
+void gpu_divide_cuts(gpu_lane *lane, uint32_t shards)
+{
+  lane->ranges = lane->pinned;
+  lane->ends = (uint64_t *)(void *)((char *)lane->pinned + range_bytes(shards));
+}
+
+/* A round looks at one digit. */
+typedef struct round {
+  uint32_t shift, bits;
+} round;
+
+static recsort_plugin_status start_round(gpu_shards *shards, uint32_t number, void *context,
+                                         recsort_plugin_error *error)
+{
+  const round *const r = context;
+  const gpu_lane *const lane = &shards->lanes[number];
+  if (lane->sorted.count == 0) return RECSORT_PLUGIN_OK;
+  return runtime_judge(device_find_ends(&lane->sorted, lane->ranges, shards->count - 1, r->shift,
+                                        r->bits, lane->ends, lane->own.device->stream),
+                       "a kernel's launch", error);
+}
+
+static uint64_t end_of(const gpu_lane *lane, const round *r, uint32_t cut, uint64_t value)
+{
+  return lane->sorted.count ? lane->ends[((uint64_t)cut << r->bits) + value] : 0;
+}
+
+/* Narrows the ranges of a cut to the least value of the digit at which the ends exceed the rank. */
+static void narrow(gpu_shards *shards, const round *r, uint32_t cut, uint64_t rank)
+{
+  uint64_t low = 0, high = (UINT64_C(1) << r->bits) - 1;
+  while (low < high) {
+    const uint64_t value = low + (high - low) / 2;
+    uint64_t sum = 0;
+    for (uint32_t s = 0; s < shards->count; s++)
+      sum += end_of(&shards->lanes[s], r, cut, value);
+    if (sum > rank)
+      high = value;
+    else
+      low = value + 1;
+  }
+  for (uint32_t s = 0; s < shards->count; s++) {
+    device_range *const range = &shards->lanes[s].ranges[cut];
+    if (low) range->low = end_of(&shards->lanes[s], r, cut, low - 1);
+    range->high = end_of(&shards->lanes[s], r, cut, low);
+  }
+}
+
+/* The records with the key of a cut, as far as it is known. */
+static uint64_t in_ranges(const gpu_shards *shards, uint32_t cut)
+{
+  uint64_t sum = 0;
+  for (uint32_t s = 0; s < shards->count; s++)
+    sum += shards->lanes[s].ranges[cut].high - shards->lanes[s].ranges[cut].low;
+  return sum;
+}
+
+/* The cut goes through the records with its key. */
+static void finish(gpu_shards *shards, uint32_t cut, uint64_t rank)
+{
+  uint64_t *const cuts = shards->cuts + (uint64_t)(cut + 1) * shards->count;
+  for (uint32_t s = 0; s < shards->count; s++)
+    rank -= shards->lanes[s].ranges[cut].low;
+  for (uint32_t s = 0; s < shards->count; s++) {
+    const device_range range = shards->lanes[s].ranges[cut];
+    const uint64_t length = range.high - range.low, taken = rank < length ? rank : length;
+    cuts[s] = range.low + taken;
+    rank -= taken;
+  }
+}
+
+/* Sets the first row of cuts, the last one, and the ranges; returns the number of all records. */
+static uint64_t begin(gpu_shards *shards, const recsort_plugin_shard *given)
+{
+  const uint32_t count = shards->count;
+  uint64_t all = 0;
+  for (uint32_t s = 0; s < count; s++) {
+    shards->cuts[s] = 0;
+    shards->cuts[(uint64_t)count * count + s] = given[s].count;
+    all += given[s].count;
+    for (uint32_t cut = 0; cut + 1 < count; cut++)
+      shards->lanes[s].ranges[cut] = (device_range){0, given[s].count};
+  }
+  return all;
+}
+
+recsort_plugin_status gpu_find_cuts(gpu_shards *shards, const recsort_plugin_shard *given,
+                                    uint32_t key_bits, recsort_plugin_error *error)
+{
+  const uint64_t all = begin(shards, given);
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  round r = {.shift = key_bits, .bits = digit_bits(shards->count)};
+  for (bool open = shards->count > 1; open && r.shift && !status;) {
+    if (r.bits > r.shift) r.bits = r.shift;
+    r.shift -= r.bits;
+    status = gpu_each_lane(shards, start_round, &r, error);
+    if (!status) status = gpu_wait_for_lanes(shards, error);
+    open = false;
+    uint64_t rank = 0;
+    for (uint32_t cut = 0; cut + 1 < shards->count && !status; cut++) {
+      rank += given[cut].wanted;
+      if (rank >= all) continue; /* no record comes after it */
+      narrow(shards, &r, cut, rank);
+      open = open || in_ranges(shards, cut) > 1;
+    }
+  }
+  uint64_t rank = 0;
+  for (uint32_t cut = 0; cut + 1 < shards->count && !status; cut++) {
+    rank += given[cut].wanted;
+    finish(shards, cut, rank);
+  }
+  return status;
+}

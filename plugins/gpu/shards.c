@@ -1,0 +1,531 @@
+/* shards.c - sorts records in the memory of several devices: the extension RECSORT_PLUGIN_SHARDS.
+ *
+ *   sort      each device sorts the keys of its shard, as resident_records.c does
+ *   cut       the host finds where each sorted shard is cut (shard_cuts.c)
+ *   exchange  each device gathers the records of its shard in their order: each piece straight to
+ *             the memory of the device where it goes; or, where kernels cannot write, to memory of
+ *             its own from where it is copied. The keys are copied
+ *   merge     each device merges the keys of the pieces that it got, which are in the order of
+ *             shards, and gathers the records to its shard
+ *
+ * The random reads of the first gather take longer than the way to another device, so the exchange
+ * is hidden behind them. The second gather reads as many neighbouring places as there are pieces.
+ *
+ * The host waits between the steps. Until the last one the shards are as they were.
+ *
+ * The memory of a lane: the keys that it receives, the pairs of the sort, the records that it
+ * receives, room. The pairs of the merge begin where the keys do, over those of the sort, which are
+ * not needed any more. */
+#include "gpu/shards.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/sized.h"
+#include "gpu/device_records.h"
+
+#ifndef SHARDS_ROOM
+#define SHARDS_ROOM (32 << 20)
+#endif
+
+enum { ROOM = SHARDS_ROOM, MOST_SHARDS = 256 };
+
+/* ---- Lanes ---- */
+
+/* Adds the shard's number to an error's text. */
+static void name_shard(uint32_t s, recsort_plugin_error *error)
+{
+  const recsort_plugin_error text = *error;
+  (void)snprintf(error->text, sizeof error->text, "shard %u: %.220s", s, text.text);
+}
+
+recsort_plugin_status gpu_each_lane(gpu_shards *shards, lane_step *step, void *context,
+                                    recsort_plugin_error *error)
+{
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  uint32_t s = 0;
+  for (; s < shards->count && !status; s++) {
+    const runtime_device *const device = shards->lanes[s].own.device;
+    status = runtime_enter(device, error);
+    if (status) continue;
+    status = step(shards, s, context, error);
+    runtime_leave(device);
+  }
+  if (status) name_shard(s - 1, error);
+  return status;
+}
+
+static recsort_plugin_status wait_for_lane(gpu_shards *shards, uint32_t s, void *context,
+                                           recsort_plugin_error *error)
+{
+  gpu_lane *const lane = &shards->lanes[s];
+  (void)context;
+  recsort_plugin_status status = runtime_wait(lane->own.device->stream, error);
+  if (!status && lane->sends) status = runtime_wait(lane->own.resident.branches[0], error);
+  if (!status) lane->sends = false;
+  return status;
+}
+
+recsort_plugin_status gpu_wait_for_lanes(gpu_shards *shards, recsort_plugin_error *error)
+{
+  return gpu_each_lane(shards, wait_for_lane, NULL, error);
+}
+
+/* After an error: nothing may run any more when the call returns. */
+static void drain(const gpu_shards *shards)
+{
+  recsort_plugin_error ignored = {.size = sizeof ignored};
+  for (uint32_t s = 0; s < shards->count; s++) {
+    const gpu_instance *const own = &shards->lanes[s].own;
+    if (runtime_enter(own->device, NULL)) continue;
+    (void)runtime_wait(own->device->stream, &ignored);
+    (void)runtime_wait(own->resident.branches[0], &ignored);
+    runtime_leave(own->device);
+  }
+}
+
+static recsort_plugin_status refuse(recsort_plugin_error *error, const char *why)
+{
+  (void)snprintf(error->text, sizeof error->text, "%s", why);
+  return RECSORT_PLUGIN_UNSUPPORTED;
+}
+
+static recsort_plugin_status judge_launch(device_status started, recsort_plugin_error *error)
+{
+  return runtime_judge(started, "a kernel's launch", error);
+}
+
+/* ---- Memory ---- */
+
+static recsort_plugin_job pair_job(const gpu_shards *shards, const recsort_key_program *program,
+                                   uint64_t count)
+{
+  return (recsort_plugin_job){.size = sizeof(recsort_plugin_job),
+                              .algorithm = shards->algorithm,
+                              .count = count,
+                              .key_bits = program->key_bits,
+                              .key_width = gpu_pair_width(program->key_bits),
+                              .index_bits = shards->index_bits,
+                              .threads = 1};
+}
+
+static uint64_t key_bytes(const recsort_key_program *program)
+{
+  return gpu_pair_width(program->key_bits) / 8;
+}
+
+/* Where the pairs of the sort begin. */
+static uint64_t pair_offset(const gpu_lane *lane, const recsort_key_program *program)
+{
+  return device_aligned(lane->most * key_bytes(program));
+}
+
+/* What each lane is reserved with. */
+typedef struct reserving {
+  const recsort_key_program *program;
+  uint64_t *bytes;
+} reserving;
+
+static recsort_plugin_status find_reach(gpu_shards *shards, uint32_t s, bool *all,
+                                        recsort_plugin_error *error)
+{
+  const gpu_lane *const lane = &shards->lanes[s];
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  *all = true;
+  for (uint32_t d = 0; d < shards->count && !status; d++) {
+    status = runtime_reach(lane->own.device, shards->lanes[d].own.device, &lane->reaches[d], error);
+    *all = *all && lane->reaches[d];
+  }
+  return status;
+}
+
+static recsort_plugin_status reserve_lane(gpu_shards *shards, uint32_t s, void *context,
+                                          recsort_plugin_error *error)
+{
+  const reserving *const r = context;
+  gpu_lane *const lane = &shards->lanes[s];
+  runtime_device *const device = lane->own.device;
+  const recsort_plugin_job job = pair_job(shards, r->program, lane->most);
+  const uint64_t size = r->program->record_size;
+  bool all = false;
+  recsort_plugin_status status = find_reach(shards, s, &all, error);
+  if (!status) status = gpu_begin_resident(&lane->own, error);
+  if (!status) status = runtime_pin(&lane->pinned, gpu_cuts_bytes(shards->count), error);
+  if (status) return status;
+  gpu_divide_cuts(lane, shards->count);
+  lane->pair_bytes = gpu_most_pair_bytes(device, &job);
+  const uint64_t sorting = pair_offset(lane, r->program) + lane->pair_bytes;
+  const uint64_t merging = gpu_most_merge_bytes(device, &job);
+  lane->front = device_aligned(sorting > merging ? sorting : merging);
+  const uint64_t room = lane->front + device_aligned(lane->most * size);
+  const uint64_t data = room + (all ? 0 : device_aligned(size > ROOM ? size : ROOM));
+  const uint64_t sums = data + device_aligned(lane->most * size);
+  r->bytes[s] = shards->hosted ? sums + sizeof *lane->sums : data;
+  status = runtime_reserve(device, r->bytes[s], error);
+  if (status) return status;
+  lane->room = device->memory + room;
+  lane->data = device->memory + data;
+  lane->sums = (records_facts *)(void *)(device->memory + sums);
+  return RECSORT_PLUGIN_OK;
+}
+
+/* ---- Opening and closing ---- */
+
+static gpu_shards *allocate(const recsort_host *host, uint32_t count)
+{
+  const uint64_t square = (uint64_t)count * count, cuts = square + count, bounds = count + 1;
+  const uint64_t bytes = sizeof(gpu_shards) + count * sizeof(gpu_lane) +
+                         (cuts + bounds) * sizeof(uint64_t) + square * sizeof(bool);
+  gpu_shards *const shards = host->allocate(host->context, (size_t)bytes);
+  if (!shards) return NULL;
+  memset(shards, 0, (size_t)bytes);
+  shards->bytes = bytes;
+  shards->count = count;
+  shards->lanes = (gpu_lane *)(void *)(shards + 1);
+  shards->cuts = (uint64_t *)(void *)(shards->lanes + count);
+  shards->bounds = shards->cuts + cuts;
+  shards->reaches = (bool *)(void *)(shards->bounds + bounds);
+  return shards;
+}
+
+void gpu_close_shards(gpu_instance *self)
+{
+  gpu_shards *const shards = self->shards;
+  for (uint32_t s = 0; shards && s < shards->count; s++) {
+    gpu_lane *const lane = &shards->lanes[s];
+    if (!lane->own.device) continue;
+    const recsort_plugin_status entered = runtime_enter(lane->own.device, NULL);
+    gpu_close(&lane->own);
+    runtime_unpin(lane->pinned);
+    if (!entered) runtime_leave(lane->own.device);
+    runtime_close_other(self->host, lane->own.device);
+  }
+  if (shards) self->host->release(self->host->context, shards, (size_t)shards->bytes);
+  self->shards = NULL;
+}
+
+static recsort_plugin_status open_lanes(gpu_instance *self,
+                                        const recsort_plugin_shards_limits *limits,
+                                        recsort_plugin_error *error)
+{
+  gpu_shards *const shards = self->shards;
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  shards->algorithm = limits->algorithm;
+  shards->index_bits = 32;
+  for (uint32_t s = 0; s < shards->count && !status; s++) {
+    gpu_lane *const lane = &shards->lanes[s];
+    lane->own.host = self->host;
+    lane->most = limits->most_records[s];
+    lane->reaches = shards->reaches + (uint64_t)s * shards->count;
+    if (lane->most > (uint64_t)UINT32_MAX + 1) shards->index_bits = 64;
+    status =
+        runtime_open_other(self->host, self->device, limits->devices[s], &lane->own.device, error);
+    lane->own.ring.device = lane->own.device;
+    if (status) name_shard(s, error);
+  }
+  return status;
+}
+
+recsort_plugin_status gpu_reserve_shards(gpu_instance *self, const recsort_key_program *program,
+                                         const recsort_plugin_shards_limits *limits, bool hosted,
+                                         uint64_t *bytes, recsort_plugin_error *error)
+{
+  reserving r = {program, bytes};
+  if (!device_records_encodable(program))
+    return refuse(error, "on a device, keys have at most 128 bits and 16 parts");
+  if (limits->shard_count == 0 || limits->shard_count > MOST_SHARDS)
+    return refuse(error, "there are at most 256 shards, and at least one");
+  gpu_close_shards(self);
+  self->shards = allocate(self->host, limits->shard_count);
+  if (!self->shards) {
+    (void)snprintf(error->text, sizeof error->text, "no memory for %u shards", limits->shard_count);
+    return RECSORT_PLUGIN_OUT_OF_MEMORY;
+  }
+  self->shards->hosted = hosted;
+  self->shards->key_width = gpu_pair_width(program->key_bits);
+  self->shards->record_size = program->record_size;
+  const recsort_plugin_status status = open_lanes(self, limits, error);
+  return status ? status : gpu_each_lane(self->shards, reserve_lane, &r, error);
+}
+
+static recsort_plugin_status reserve(void *instance, const recsort_key_program *program,
+                                     const recsort_plugin_shards_limits *limits, uint64_t *bytes,
+                                     recsort_plugin_error *error)
+{
+  return gpu_reserve_shards(instance, program, limits, false, bytes, error);
+}
+
+/* ---- Sort ---- */
+
+typedef struct shards_sort {
+  const recsort_key_program *program;
+  recsort_plugin_shards_job *job;
+} shards_sort;
+
+/* The algorithm may make the keys itself. */
+static device_status start_pairs(const shards_sort *s, const gpu_pairs *pairs, const void *records,
+                                 records_facts *facts, device_buffers buffers, unsigned *side)
+{
+  const records_program own = records_program_of(s->program, pairs->job.key_width);
+  const device_algorithm *const algorithm = pairs->algorithm;
+  device_words words;
+  if (algorithm->skills && algorithm->skills(&pairs->job).reads_words &&
+      records_words(&own, records, &words))
+    buffers.words = &words;
+  const device_status started =
+      buffers.words ? 0
+                    : records_encode(&own, records, pairs->job.count, buffers.keys[0], false, facts,
+                                     pairs->job.stream);
+  return started ? started : algorithm->sort(&pairs->job, &buffers, side);
+}
+
+static recsort_plugin_status sort_lane(gpu_shards *shards, uint32_t number, void *context,
+                                       recsort_plugin_error *error)
+{
+  const shards_sort *const s = context;
+  const recsort_plugin_shard *const shard = &s->job->shards[number];
+  gpu_lane *const lane = &shards->lanes[number];
+  runtime_device *const device = lane->own.device;
+  const recsort_plugin_job job = pair_job(shards, s->program, shard->count);
+  const gpu_pairs pairs = gpu_plan_resident(&lane->own, &job, device->stream);
+  unsigned side = 0;
+  memset(device->facts, 0, sizeof(records_facts));
+  *device->disorder = 0;
+  lane->sorted = (device_sorted_keys){.key_width = job.key_width};
+  if (shard->count > lane->most || shard->wanted > lane->most)
+    return refuse(error, "there are more records than the most");
+  if (pairs.bytes > lane->pair_bytes)
+    return refuse(error, "the plan of this count needs more memory than was allocated");
+  recsort_plugin_status status = runtime_wait(shard->stream, error);
+  if (status || shard->count == 0) return status;
+  const device_buffers buffers =
+      device_divide(&pairs.job, device->memory + pair_offset(lane, s->program), pairs.extra_bytes);
+  status =
+      judge_launch(start_pairs(s, &pairs, shard->records, device->facts, buffers, &side), error);
+  lane->order = gpu_order_of(&pairs, &buffers, side);
+  lane->sorted.keys = lane->order.keys;
+  lane->sorted.count = shard->count;
+  return status;
+}
+
+/* Finds out which record holds an invalid value, by halves: the first ones without it are known. */
+static recsort_plugin_status locate_invalid(gpu_shards *shards, uint32_t number, void *context,
+                                            recsort_plugin_error *error)
+{
+  const shards_sort *const s = context;
+  const gpu_lane *const lane = &shards->lanes[number];
+  runtime_device *const device = lane->own.device;
+  records_facts *const facts = device->facts;
+  const records_program own = records_program_of(s->program, lane->sorted.key_width);
+  const uint64_t size = s->program->record_size;
+  const char *const records = s->job->shards[number].records;
+  uint64_t low = 0, high = lane->sorted.count;
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  void *pinned = NULL;
+  if (s->job->found_invalid || high == 0 || !facts->invalid) return RECSORT_PLUGIN_OK;
+  if (!s->job->invalid) {
+    s->job->found_invalid = 1;
+    return RECSORT_PLUGIN_OK;
+  }
+  while (high - low > 1 && !status) {
+    const uint64_t middle = low + (high - low) / 2;
+    facts->invalid = 0;
+    status = judge_launch(records_encode(&own, records + low * size, middle - low, device->memory,
+                                         false, facts, device->stream),
+                          error);
+    if (!status) status = runtime_wait(device->stream, error);
+    if (facts->invalid)
+      high = middle;
+    else
+      low = middle;
+  }
+  if (!status) status = runtime_pin(&pinned, size, error);
+  if (!status)
+    status = runtime_start_down(device->stream, pinned, records + low * size, size, error);
+  if (!status) status = runtime_wait(device->stream, error);
+  if (!status) {
+    memcpy(s->job->invalid, pinned, (size_t)size);
+    s->job->invalid_shard = number;
+    s->job->invalid_record = low;
+    s->job->found_invalid = 1;
+  }
+  runtime_unpin(pinned);
+  return status;
+}
+
+/* ---- Exchange ---- */
+
+/* How many records go from shard s to shard d. */
+static uint64_t piece_count(const gpu_shards *shards, uint32_t s, uint32_t d)
+{
+  return shards->cuts[(uint64_t)(d + 1) * shards->count + s] -
+         shards->cuts[(uint64_t)d * shards->count + s];
+}
+
+/* Where they go among the records of d. */
+static uint64_t piece_place(const gpu_shards *shards, uint32_t s, uint32_t d)
+{
+  uint64_t place = 0;
+  for (uint32_t before = 0; before < s; before++)
+    place += piece_count(shards, before, d);
+  return place;
+}
+
+/* Sends a piece through this lane's room, part by part. */
+static recsort_plugin_status send_through_room(const gpu_lane *from, const gpu_lane *to,
+                                               const void *records, uint64_t size,
+                                               records_piece piece, recsort_plugin_error *error)
+{
+  const uint64_t part = size < ROOM ? ROOM / size : 1;
+  const uint32_t width = from->order.index_bits / 8;
+  void *const stream = from->own.device->stream;
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  for (uint64_t at = 0; at < piece.count && !status; at += part) {
+    const uint64_t rest = piece.count - at;
+    const records_order order = {.indices =
+                                     (const char *)from->order.indices + (piece.first + at) * width,
+                                 .count = rest < part ? rest : part,
+                                 .index_bits = from->order.index_bits};
+    status = judge_launch(records_gather(records, size, &order, from->room, stream), error);
+    if (!status)
+      status = runtime_start_over(from->own.device, stream, (char *)piece.to + at * size,
+                                  to->own.device, from->room, order.count * size, error);
+  }
+  return status;
+}
+
+static recsort_plugin_status send_keys(const gpu_lane *from, const gpu_lane *to, uint64_t first,
+                                       uint64_t place, uint64_t count, recsort_plugin_error *error)
+{
+  const uint64_t width = from->sorted.key_width / 8;
+  return runtime_start_over(from->own.device, from->own.resident.branches[0],
+                            to->own.device->memory + place * width, to->own.device,
+                            (const char *)from->sorted.keys + first * width, count * width, error);
+}
+
+static recsort_plugin_status exchange_lane(gpu_shards *shards, uint32_t number, void *context,
+                                           recsort_plugin_error *error)
+{
+  const shards_sort *const s = context;
+  gpu_lane *const from = &shards->lanes[number];
+  const uint64_t size = s->program->record_size;
+  const void *const records = s->job->shards[number].records;
+  void *const stream = from->own.device->stream;
+  records_piece pieces[RECORDS_MOST_PIECES];
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  uint32_t waiting = 0;
+  from->sends = true;
+  for (uint32_t d = 0; d < shards->count && !status; d++) {
+    const gpu_lane *const to = &shards->lanes[d];
+    const uint64_t place = piece_place(shards, number, d);
+    const records_piece piece = {.to = to->own.device->memory + to->front + place * size,
+                                 .first = shards->cuts[(uint64_t)d * shards->count + number],
+                                 .count = piece_count(shards, number, d)};
+    if (piece.count == 0) continue;
+    status = send_keys(from, to, piece.first, place, piece.count, error);
+    if (!status && !from->reaches[d])
+      status = send_through_room(from, to, records, size, piece, error);
+    else
+      pieces[waiting++] = piece;
+    if (status || waiting < RECORDS_MOST_PIECES) continue;
+    status = judge_launch(
+        records_gather_pieces(records, size, &from->order, pieces, waiting, stream), error);
+    waiting = 0;
+  }
+  if (status || waiting == 0) return status;
+  return judge_launch(records_gather_pieces(records, size, &from->order, pieces, waiting, stream),
+                      error);
+}
+
+/* ---- Merge ---- */
+
+/* Writes the bounds of the pieces that a shard has got. Returns how many are not empty. */
+static uint32_t find_bounds(const gpu_shards *shards, uint32_t d)
+{
+  uint32_t runs = 0;
+  shards->bounds[0] = 0;
+  for (uint32_t s = 0; s < shards->count; s++) {
+    const uint64_t count = piece_count(shards, s, d);
+    shards->bounds[s + 1] = shards->bounds[s] + count;
+    runs += count > 0;
+  }
+  return runs;
+}
+
+static recsort_plugin_status merge_lane(gpu_shards *shards, uint32_t number, void *context,
+                                        recsort_plugin_error *error)
+{
+  const shards_sort *const s = context;
+  const recsort_plugin_shard *const shard = &s->job->shards[number];
+  const gpu_lane *const lane = &shards->lanes[number];
+  runtime_device *const device = lane->own.device;
+  const uint64_t size = s->program->record_size;
+  const char *const received = device->memory + lane->front;
+  const recsort_plugin_job job = pair_job(shards, s->program, shard->wanted);
+  unsigned side = 0;
+  const uint32_t run_count = find_bounds(shards, number);
+  const device_runs runs = {shards->bounds, shards->count};
+  if (run_count == 0) return RECSORT_PLUGIN_OK;
+  if (run_count == 1)
+    return judge_launch(
+        records_copy(shard->records, received, shard->wanted * size, NULL, device->stream), error);
+  gpu_pairs pairs = gpu_plan_merge(device, &job);
+  pairs.job.mailbox = NULL;
+  if (pairs.bytes > lane->front)
+    return refuse(error, "the plan of this merge needs more memory than was allocated");
+  const device_buffers buffers = device_divide(&pairs.job, device->memory, pairs.extra_bytes);
+  const device_merge_move move = {received, shard->records, size, pairs.disorder};
+  if (device_merge_moves(&runs, size))
+    return judge_launch(device_merge_records(&pairs.job, &runs, &buffers, &move), error);
+  const recsort_plugin_status status =
+      judge_launch(device_merge(&pairs.job, &runs, &buffers, &side), error);
+  const records_order order = gpu_order_of(&pairs, &buffers, side);
+  return status
+             ? status
+             : judge_launch(records_gather(received, size, &order, shard->records, device->stream),
+                            error);
+}
+
+/* ---- A sort ---- */
+
+static recsort_plugin_status judge_lane(gpu_shards *shards, uint32_t number, void *context,
+                                        recsort_plugin_error *error)
+{
+  (void)context;
+  if (!*shards->lanes[number].own.device->disorder) return RECSORT_PLUGIN_OK;
+  (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
+  return RECSORT_PLUGIN_CORRUPT;
+}
+
+/* Has each lane take a step, and waits until all have. */
+static recsort_plugin_status take_step(gpu_shards *shards, lane_step *step, shards_sort *s,
+                                       recsort_plugin_error *error)
+{
+  recsort_plugin_status status = gpu_each_lane(shards, step, s, error);
+  if (!status) status = gpu_wait_for_lanes(shards, error);
+  if (!status) status = gpu_each_lane(shards, judge_lane, NULL, error);
+  return status;
+}
+
+static recsort_plugin_status sort(void *instance, const recsort_key_program *program,
+                                  recsort_plugin_shards_job *job, recsort_plugin_error *error)
+{
+  const gpu_instance *const self = instance;
+  gpu_shards *const shards = self->shards;
+  recsort_key_program keys;
+  sized_copy(&keys, sizeof keys, program, program->size);
+  shards_sort s = {&keys, job};
+  if (job->shard_count != shards->count)
+    return refuse(error, "there are more or fewer shards than were reserved");
+  recsort_plugin_status status = take_step(shards, sort_lane, &s, error);
+  if (!status) status = gpu_each_lane(shards, locate_invalid, &s, error);
+  if (!status && job->found_invalid) return refuse(error, "a record holds an invalid value");
+  if (!status) status = gpu_find_cuts(shards, job->shards, keys.key_bits, error);
+  if (!status) status = take_step(shards, exchange_lane, &s, error);
+  if (!status) status = take_step(shards, merge_lane, &s, error);
+  if (status) drain(shards);
+  return status;
+}
+
+const recsort_plugin_shards gpu_shard_sorts = {
+    .size = sizeof gpu_shard_sorts, .reserve = reserve, .sort = sort};

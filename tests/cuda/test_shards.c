@@ -1,0 +1,736 @@
+/* Records in the memory of several devices: sorted as an oracle of this file says. Built twice:
+ * with the stand-in for the CUDA runtime, which has four devices, and, with RS_REAL_GPU, for real
+ * ones: for those that there are, with several shards on each. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "recsort/shards.h"
+#include "support/failing_allocator.h"
+#include "support/native.h"
+#include "support/random.h"
+#include "support/refused.h"
+
+#include "cuda/device_memory.h"
+
+#ifdef RS_REAL_GPU
+enum { MOST = 3000001 };
+static const size_t sizes[] = {2, 1000, 50003};
+enum { APART = 2 }; /* every second case: to open devices takes longer than to sort */
+#else
+enum { MOST = 1200, DEVICES = STANDIN_DEVICES };
+static const size_t sizes[] = {2, 3, 31, 1200};
+enum { APART = 1 };
+#endif
+enum { GUARD = 64, POISON = 0xa5, MOST_SHARDS = 20 };
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* ---- Records ---- */
+
+static const struct {
+  const char *yaml;
+  size_t size;
+} kinds[] = {
+    {"record: Row\n" NATIVE "fields:\n- {name: key, type: uint32}\n"
+     "- {name: kind, type: enum, base: uint8, values: [x, y]}\n- {name: rest, type: uint8, count: "
+     "7}\n"
+     "- {name: place, type: uint64}\nkeys: [{field: key}, {field: kind, order: desc}]\n",
+     24},
+    {"record: Small\n" NATIVE "layout: packed\nfields:\n- {name: low, type: uint16}\n"
+     "- {name: rest, type: uint8, count: 3}\nkeys: [low]\n",
+     5},
+    {"record: Entity\n" NATIVE "fields:\n- {name: x, type: float32}\n- {name: y, type: float32}\n"
+     "- {name: angle, type: float32}\n- {name: sprite, type: int16}\n"
+     "- {name: distance, type: float32}\nkeys: [{field: distance, order: desc}]\n",
+     20},
+    {"record: Wide\n" NATIVE "fields:\n- {name: high, type: uint64}\n- {name: low, type: int64}\n"
+     "keys: [high, low]\n",
+     16},
+    {"record: Pair\n" NATIVE "fields:\n- {name: key, type: float32}\n- {name: value, type: "
+     "uint32}\nkeys: [key]\n",
+     8},
+};
+enum { ROW, SMALL, ENTITY, WIDE, PAIR };
+
+/* How the keys are spread: ties are many in all but the last two. */
+typedef enum spread { EQUAL, FEW, SOME, SKEWED, ASCENDING, DESCENDING, SPREADS } spread;
+
+static uint64_t value_of(spread how, size_t i, size_t count, uint64_t *random)
+{
+  switch (how) {
+  case EQUAL:
+    return 5;
+  case FEW:
+    return random_below(random, 3);
+  case SKEWED:
+    return random_below(random, 100) ? 7 : random_below(random, count);
+  case ASCENDING:
+    return i;
+  case DESCENDING:
+    return count - i;
+  default:
+    return random_below(random, count + 1);
+  }
+}
+
+/* Writes the value's key to a record. Returns its place among keys. */
+static uint64_t put_key(unsigned kind, unsigned char *record, uint64_t value)
+{
+  const uint32_t half = (uint32_t)(value / 2);
+  const uint16_t narrow = (uint16_t)(value % 50000);
+  const float number = (float)(value % (1 << 24)) - 1000.5f;
+  const uint64_t wide[2] = {value / 3, value % 3};
+  if (kind == ROW) {
+    memcpy(record, &half, sizeof half);
+    record[4] = (unsigned char)(value % 2);
+    return (uint64_t)half * 2 + 1 - value % 2;
+  }
+  if (kind == SMALL) {
+    memcpy(record, &narrow, sizeof narrow);
+    return narrow;
+  }
+  if (kind == WIDE) {
+    memcpy(record, wide, sizeof wide);
+    return value;
+  }
+  memcpy(record + (kind == ENTITY ? 16 : 0), &number, sizeof number);
+  return kind == ENTITY ? (1 << 24) - value % (1 << 24) : value % (1 << 24);
+}
+
+/* ---- Shards ---- */
+
+typedef struct setting {
+  size_t count; /* shards */
+  int devices[MOST_SHARDS];
+  size_t counts[MOST_SHARDS], after[MOST_SHARDS], most[MOST_SHARDS];
+  unsigned char *memory[MOST_SHARDS];
+  size_t offset; /* of the records in the memory */
+} setting;
+
+/* A record: its place among keys, and among records. */
+typedef struct placed {
+  uint64_t key, place;
+} placed;
+
+static int compare(const void *a, const void *b)
+{
+  const placed *const x = a, *const y = b;
+  if (x->key != y->key) return x->key < y->key ? -1 : 1;
+  return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static size_t total(const setting *s)
+{
+  size_t all = 0;
+  for (size_t i = 0; i < s->count; i++)
+    all += s->counts[i];
+  return all;
+}
+
+static int device_count(void)
+{
+#ifdef RS_REAL_GPU
+  int count = 0;
+  assert_int_equal(cudaGetDeviceCount(&count), cudaSuccess);
+  return count;
+#else
+  return DEVICES;
+#endif
+}
+
+static void begin_shards(long apart)
+{
+#ifdef RS_REAL_GPU
+  (void)apart;
+#else
+  standin_begin((standin_plan){.memory = 1 << 28, .devices = DEVICES - 1, .apart = apart});
+#endif
+}
+
+/* The counts of n shards with `all` records. */
+typedef enum way { EVEN, UNEVEN, SOME_EMPTY, LAST_HAS_ALL, WAYS } way;
+
+static void divide(setting *s, size_t n, size_t all, way how, bool spread_out, bool balance,
+                   uint64_t *random)
+{
+  size_t rest = all;
+  s->count = n;
+  for (size_t i = 0; i < n; i++) {
+    const bool none = how == LAST_HAS_ALL || (how == SOME_EMPTY && i % 2 == 0);
+    s->counts[i] = i + 1 == n    ? rest
+                   : none        ? 0
+                   : how == EVEN ? all / n
+                                 : (size_t)random_below(random, rest + 1);
+    rest -= s->counts[i];
+    s->devices[i] = spread_out ? (int)i % device_count() : 0;
+    s->after[i] = balance ? all / n + (i < all % n) : s->counts[i];
+    s->most[i] = (s->after[i] > s->counts[i] ? s->after[i] : s->counts[i]) + 1;
+  }
+}
+
+static unsigned char *records_of(const setting *s, size_t i)
+{
+  return s->memory[i] + s->offset;
+}
+
+static void make_shards(setting *s, size_t size, const unsigned char *records)
+{
+  unsigned char guard[GUARD];
+  memset(guard, POISON, GUARD);
+  for (size_t i = 0, at = 0; i < s->count; at += s->counts[i++]) {
+    assert_int_equal(cudaSetDevice(s->devices[i]), cudaSuccess);
+    s->memory[i] = make(s->offset + s->most[i] * size + GUARD);
+    put(records_of(s, i), records + at * size, s->counts[i] * size);
+    put(records_of(s, i) + s->after[i] * size, guard, s->after[i] < s->counts[i] ? 0 : GUARD);
+  }
+  assert_int_equal(cudaSetDevice(0), cudaSuccess);
+}
+
+static void drop_shards(setting *s)
+{
+  for (size_t i = 0; i < s->count; i++) {
+    assert_int_equal(cudaSetDevice(s->devices[i]), cudaSuccess);
+    drop(s->memory[i]);
+  }
+  assert_int_equal(cudaSetDevice(0), cudaSuccess);
+}
+
+/* The shards have the records in that order; NULL: as they were. */
+static bool are_as(const setting *s, size_t size, const unsigned char *records, const placed *order,
+                   const size_t *counts)
+{
+  bool same = true;
+  for (size_t i = 0, at = 0; i < s->count; at += counts[i++]) {
+    unsigned char *const found = malloc(counts[i] * size + GUARD);
+    assert_non_null(found);
+    get(found, records_of(s, i), counts[i] * size + GUARD);
+    for (size_t r = 0; r < counts[i] && same; r++) {
+      const size_t from = order ? (size_t)order[at + r].place : at + r;
+      same = memcmp(found + r * size, records + from * size, size) == 0;
+    }
+    for (size_t g = 0; g < GUARD && s->after[i] >= s->counts[i]; g++)
+      same = same && (counts != s->after || found[counts[i] * size + g] == POISON);
+    free(found);
+  }
+  return same;
+}
+
+/* ---- Sorters ---- */
+
+static failing_allocator host_memory; /* of the library */
+
+static const char *plugin = "cuda";
+
+static recsort_status try_create(const char *yaml, const setting *s, bool balance,
+                                 recsort_shards_sorter **sorter, recsort_error *error)
+{
+  const recsort_allocator hook = failing_hook(&host_memory);
+  const recsort_options options = {
+      .struct_size = sizeof options, .plugin = plugin, .allocator = &hook};
+  const recsort_shards_limits limits = {.struct_size = sizeof limits,
+                                        .devices = s->devices,
+                                        .most_records = s->most,
+                                        .shard_count = s->count,
+                                        .balance = balance};
+  recsort_schema *schema = NULL;
+  const recsort_status status =
+      recsort_schema_load_memory(yaml, strlen(yaml), "test", NULL, &schema, error);
+  if (status) fail_msg("%s", error->text);
+  const recsort_status made =
+      recsort_shards_sorter_create(schema, &options, &limits, sorter, error);
+  recsort_schema_destroy(schema);
+  return made;
+}
+
+static recsort_shards_sorter *create(const char *yaml, const setting *s, bool balance)
+{
+  recsort_shards_sorter *sorter = NULL;
+  recsort_error error = {0};
+  if (try_create(yaml, s, balance, &sorter, &error)) fail_msg("%s", error.text);
+  return sorter;
+}
+
+static recsort_status try_sort(recsort_shards_sorter *sorter, const setting *s,
+                               recsort_device_shard *shards, recsort_error *error)
+{
+  for (size_t i = 0; i < s->count; i++)
+    shards[i] = (recsort_device_shard){.records = records_of(s, i), .count = s->counts[i]};
+  return recsort_sort_shards(sorter, shards, s->count, error);
+}
+
+static void sort(recsort_shards_sorter *sorter, const setting *s)
+{
+  recsort_device_shard shards[MOST_SHARDS];
+  recsort_error error = {0};
+  int device = -1;
+  const size_t allocations = host_memory.calls;
+  if (try_sort(sorter, s, shards, &error)) fail_msg("%s", error.text);
+  for (size_t i = 0; i < s->count; i++)
+    assert_int_equal(shards[i].count, s->after[i]);
+  assert_int_equal(host_memory.calls, allocations);
+  assert_int_equal(cudaGetDevice(&device), cudaSuccess);
+  assert_int_equal(device, 0);
+#ifndef RS_REAL_GPU
+  assert_int_equal(standin_depth(), 0);
+  assert_int_equal(standin_look().misuses, 0);
+#endif
+}
+
+/* ---- Cases ---- */
+
+static void fill(unsigned kind, spread how, size_t count, unsigned char *records, placed *order,
+                 uint64_t *random)
+{
+  const size_t size = kinds[kind].size;
+  fill_random(records, count * size, random);
+  for (size_t i = 0; i < count; i++)
+    order[i] = (placed){put_key(kind, records + i * size, value_of(how, i, count, random)), i};
+  qsort(order, count, sizeof *order, compare);
+}
+
+static void check_bytes(const recsort_shards_sorter *sorter, const setting *s, size_t size)
+{
+  for (size_t i = 0; i < s->count; i++) {
+    const size_t found = recsort_shards_sorter_memory(sorter, i);
+    assert_in_range(found, s->most[i] * (size + 2),
+                    s->most[i] * (size + 3 * 16 + 2 * 4) + (71 << 20) + (32 << 20));
+  }
+  assert_int_equal(recsort_shards_sorter_memory(sorter, s->count), 0);
+}
+
+static void check(unsigned kind, spread how, setting *s, bool balance, uint64_t *random)
+{
+  const size_t size = kinds[kind].size, all = total(s);
+  unsigned char *const records = malloc(all * size + 8);
+  placed *const order = malloc((all + 1) * sizeof *order);
+  assert_true(records && order);
+  fill(kind, how, all, records, order, random);
+  s->offset = random_below(random, 2) ? random_below(random, 17) : 0;
+  make_shards(s, size, records);
+  recsort_shards_sorter *const sorter = create(kinds[kind].yaml, s, balance);
+  check_bytes(sorter, s, size);
+  sort(sorter, s);
+  if (!are_as(s, size, records, order, s->after))
+    fail_msg("kind %u, spread %d, %zu shards, %zu records", kind, (int)how, s->count, all);
+  recsort_shards_sorter_destroy(sorter);
+  drop_shards(s);
+  free(order);
+  free(records);
+  assert_int_equal(host_memory.blocks, 0);
+  assert_int_equal(host_memory.wrong, 0);
+}
+
+static void sorts_as_one_array(void **state)
+{
+  static const size_t numbers[] = {1, 2, 3, 5, 8};
+  uint64_t random = 1;
+  unsigned turn = 0;
+  (void)state;
+  for (size_t n = 0; n < COUNT_OF(numbers); n++)
+    for (size_t c = 0; c < COUNT_OF(sizes); c++)
+      for (unsigned how = 0; how < SPREADS; how++)
+        for (unsigned rest = (how + n) % APART; rest < 4; rest += APART, turn++) {
+          setting s = {0};
+          begin_shards(0);
+          const bool balance = rest == 3;
+          divide(&s, numbers[n], at_most(sizes[c]), (way)((how + turn / 5) % WAYS), rest % 2,
+                 balance, &random);
+          check(turn % COUNT_OF(kinds), (spread)how, &s, balance, &random);
+        }
+}
+
+/* So many that they are sorted, and merged, in another way. */
+static void sorts_many_records(void **state)
+{
+  uint64_t random = 13;
+  (void)state;
+  for (unsigned turn = 0; turn < 3 * COUNT_OF(kinds); turn++) {
+    setting s = {0};
+    begin_shards(0);
+    divide(&s, turn % 3 + 2, at_most(MOST), UNEVEN, turn % 2, false, &random);
+    check(turn % COUNT_OF(kinds), turn % 4 ? SOME : SKEWED, &s, false, &random);
+  }
+}
+
+/* More pieces than a kernel takes. */
+static void sorts_many_shards(void **state)
+{
+  uint64_t random = 2;
+  (void)state;
+  for (unsigned spread_out = 0; spread_out < 2; spread_out++) {
+    setting s = {0};
+    begin_shards(0);
+    divide(&s, MOST_SHARDS, at_most(MOST), EVEN, spread_out, false, &random);
+    check(ENTITY, SOME, &s, false, &random);
+  }
+}
+
+/* The same sorter again and again, with fewer records too. */
+static void sorts_again(void **state)
+{
+  enum { SORTS = 6 };
+  const size_t size = kinds[ROW].size;
+  uint64_t random = 3;
+  (void)state;
+  begin_shards(0);
+  setting most = {0};
+  divide(&most, 3, at_most(MOST), EVEN, true, false, &random);
+  recsort_shards_sorter *const sorter = create(kinds[ROW].yaml, &most, false);
+  for (unsigned i = 0; i < SORTS; i++) {
+    setting s = most;
+    for (size_t n = 0; n < s.count; n++)
+      s.counts[n] = s.after[n] = (size_t)random_below(&random, most.counts[n] + 1);
+    unsigned char *const records = malloc(total(&s) * size + 8);
+    placed *const order = malloc((total(&s) + 1) * sizeof *order);
+    assert_true(records && order);
+    fill(ROW, (spread)(i % SPREADS), total(&s), records, order, &random);
+    make_shards(&s, size, records);
+    sort(sorter, &s);
+    assert_true(are_as(&s, size, records, order, s.after));
+    sort(sorter, &s); /* in order already */
+    assert_true(are_as(&s, size, records, order, s.after));
+    drop_shards(&s);
+    free(order);
+    free(records);
+  }
+  recsort_shards_sorter_destroy(sorter);
+}
+
+/* The first invalid record is named, and nothing moves. */
+static void invalid_records_are_named(void **state)
+{
+  enum { CASES = 12 };
+  const size_t size = kinds[ROW].size;
+  uint64_t random = 4;
+  (void)state;
+  for (unsigned c = 0; c < CASES; c++) {
+    setting s = {0};
+    begin_shards(0);
+    divide(&s, 4, 1000, EVEN, c % 2, false, &random);
+    unsigned char *const records = malloc(1000 * size + 8);
+    placed *const order = malloc(1000 * sizeof *order);
+    assert_true(records && order);
+    fill(ROW, SOME, 1000, records, order, &random);
+    size_t first = 1000;
+    for (unsigned bad = 0; bad <= c % 3; bad++) {
+      const size_t at = c == 0 ? 0 : c == 1 ? 999 : (size_t)random_below(&random, 1000);
+      records[at * size + 4] = 2;
+      if (at < first) first = at;
+    }
+    make_shards(&s, size, records);
+    recsort_shards_sorter *const sorter = create(kinds[ROW].yaml, &s, false);
+    recsort_device_shard shards[MOST_SHARDS];
+    recsort_error error = {0};
+    char text[60];
+    assert_int_equal(try_sort(sorter, &s, shards, &error), RECSORT_INVALID_RECORD);
+    assert_true(snprintf(text, sizeof text, "shard %zu: record %zu", first / 250, first % 250) > 0);
+    if (!strstr(error.text, text)) fail_msg("%s, not %s", error.text, text);
+    assert_true(are_as(&s, size, records, NULL, s.counts));
+    unsigned char valid = 0;
+    for (size_t i = 0; i < 1000; i++) {
+      if (records[i * size + 4] != 2) continue;
+      records[i * size + 4] = valid;
+      put(records_of(&s, i / 250) + i % 250 * size + 4, &valid, 1);
+    }
+    sort(sorter, &s); /* it works as before */
+    recsort_shards_sorter_destroy(sorter);
+    drop_shards(&s);
+    free(order);
+    free(records);
+  }
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+  enum { FEW_RECORDS = 100 };
+  setting s = {0}, wrong;
+  uint64_t random = 5;
+  recsort_shards_sorter *sorter = NULL;
+  recsort_device_shard shards[MOST_SHARDS] = {{0}};
+  unsigned char records[FEW_RECORDS * 24];
+  placed order[FEW_RECORDS];
+  (void)state;
+  begin_shards(0);
+  divide(&s, 2, FEW_RECORDS, EVEN, false, false, &random);
+  fill(ROW, SOME, FEW_RECORDS, records, order, &random);
+  make_shards(&s, 24, records);
+  wrong = s;
+  wrong.devices[1] = -1;
+  REFUSED(try_create(kinds[ROW].yaml, &wrong, false, &sorter, &error), RECSORT_INVALID_ARGUMENT);
+  wrong.devices[1] = 99;
+  REFUSED(try_create(kinds[ROW].yaml, &wrong, false, &sorter, &error), RECSORT_PLUGIN_ERROR);
+  wrong = s;
+  wrong.most[1] = 0;
+  REFUSED(try_create(kinds[ROW].yaml, &wrong, false, &sorter, &error), RECSORT_INVALID_ARGUMENT);
+  wrong = s;
+  wrong.count = 0;
+  REFUSED(try_create(kinds[ROW].yaml, &wrong, false, &sorter, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_shards_sorter_create(NULL, NULL, NULL, &sorter, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(try_create("record: R\n" NATIVE
+                     "fields: [{name: k, type: uint64, count: 3}]\nkeys: [k]\n",
+                     &s, false, &sorter, &error),
+          RECSORT_PLUGIN_ERROR);
+  plugin = "cpu";
+  REFUSED(try_create(kinds[ROW].yaml, &s, false, &sorter, &error), RECSORT_PLUGIN_ERROR);
+  plugin = "auto";
+  assert_null(sorter);
+  sorter = create(kinds[ROW].yaml, &s, false);
+  plugin = "cuda";
+  REFUSED(recsort_sort_shards(NULL, shards, 2, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_sort_shards(sorter, NULL, 2, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_sort_shards(sorter, shards, 1, &error), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(recsort_sort_shards(sorter, shards, 2, NULL), RECSORT_OK); /* all are empty */
+  shards[1].count = 1;
+  REFUSED(recsort_sort_shards(sorter, shards, 2, &error), RECSORT_INVALID_ARGUMENT);
+  shards[0] = shards[1] = (recsort_device_shard){.records = s.memory[0], .count = 20};
+  REFUSED(recsort_sort_shards(sorter, shards, 2, &error), RECSORT_INVALID_ARGUMENT);
+  shards[0].count = 52;
+  REFUSED(recsort_sort_shards(sorter, shards, 2, &error), RECSORT_PLUGIN_ERROR);
+  assert_true(are_as(&s, 24, records, NULL, s.counts));
+  recsort_shards_sorter_destroy(sorter);
+  recsort_shards_sorter_destroy(NULL);
+  sorter = create(kinds[ROW].yaml, &s, true);
+  s.counts[0] = 51;
+  s.counts[1] = 0;
+  s.most[0] = 51;
+  shards[0] = (recsort_device_shard){.records = s.memory[0], .count = 51};
+  shards[1] = (recsort_device_shard){.records = NULL, .count = 0};
+  REFUSED(recsort_sort_shards(sorter, shards, 2, &error), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(shards[0].count, 51);
+  recsort_shards_sorter_destroy(sorter);
+  drop_shards(&s);
+}
+
+/* By the distance from a point, which may change. */
+static void parameters_can_be_set(void **state)
+{
+  static const char yaml[] = "record: Point\n" NATIVE "fields: [{name: x, type: float32}]\n"
+                             "keys: [{distance: {fields: [x], from: point}}]\n";
+  enum { POINTS = 64 };
+  float points[POINTS], found[POINTS];
+  setting s = {0};
+  uint64_t random = 6;
+  (void)state;
+  begin_shards(0);
+  divide(&s, 2, POINTS, EVEN, true, false, &random);
+  for (size_t i = 0; i < POINTS; i++)
+    points[i] = (float)(i * 37 % POINTS);
+  make_shards(&s, 4, (unsigned char *)points);
+  recsort_shards_sorter *const sorter = create(yaml, &s, false);
+  recsort_device_shard shards[MOST_SHARDS];
+  REFUSED(try_sort(sorter, &s, shards, &error), RECSORT_INVALID_ARGUMENT);
+  for (double from = 0; from < 100; from += 33) {
+    assert_int_equal(recsort_shards_sorter_set_parameter(sorter, "point", &from, 1, NULL),
+                     RECSORT_OK);
+    sort(sorter, &s);
+    get(found, s.memory[0], sizeof found / 2);
+    get(found + POINTS / 2, s.memory[1], sizeof found / 2);
+    for (size_t i = 1; i < POINTS; i++)
+      assert_true(fabs(found[i - 1] - from) <= fabs(found[i] - from));
+  }
+  REFUSED(recsort_shards_sorter_set_parameter(NULL, "point", NULL, 1, &error),
+          RECSORT_INVALID_ARGUMENT);
+  recsort_shards_sorter_destroy(sorter);
+  drop_shards(&s);
+}
+
+/* What comes on a stream is there before the sort begins. */
+static void waits_for_streams(void **state)
+{
+  enum { RECORDS = 2000, SIZE = 20 };
+  unsigned char *records = NULL;
+  placed order[RECORDS];
+  setting s = {0};
+  uint64_t random = 12;
+  (void)state;
+  divide(&s, 2, RECORDS, EVEN, false, false, &random);
+  assert_int_equal(cudaMallocHost((void **)&records, RECORDS * SIZE), cudaSuccess);
+  fill(ENTITY, DESCENDING, RECORDS, records, order, &random);
+  make_shards(&s, SIZE, records);
+  fill(ENTITY, SOME, RECORDS, records, order, &random);
+  recsort_shards_sorter *const sorter = create(kinds[ENTITY].yaml, &s, false);
+  recsort_device_shard shards[2];
+  for (size_t i = 0; i < 2; i++) {
+    shards[i] = (recsort_device_shard){records_of(&s, i), s.counts[i], stream};
+    assert_int_equal(cudaMemcpyAsync(shards[i].records, records + i * s.counts[0] * SIZE,
+                                     s.counts[i] * SIZE, cudaMemcpyHostToDevice, stream),
+                     cudaSuccess);
+  }
+  assert_int_equal(recsort_sort_shards(sorter, shards, 2, NULL), RECSORT_OK);
+  assert_true(are_as(&s, SIZE, records, order, s.after));
+  recsort_shards_sorter_destroy(sorter);
+  drop_shards(&s);
+  assert_int_equal(cudaFreeHost(records), cudaSuccess);
+}
+
+#ifndef RS_REAL_GPU
+
+/* ---- Only with the stand-in ---- */
+
+/* Without access to peers all comes by copies; with it, only keys do. */
+static void sorts_without_access_to_peers(void **state)
+{
+  uint64_t random = 7;
+  (void)state;
+  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++)
+    for (long apart = 0; apart < 2; apart++) {
+      setting s = {0};
+      begin_shards(apart);
+      divide(&s, 4, MOST, EVEN, true, false, &random);
+      check(kind, kind == ENTITY ? ASCENDING : DESCENDING, &s, false, &random); /* reversed */
+      const size_t key = kind == WIDE ? 16 : kind == ROW ? 8 : 4;
+      const size_t each = key + (apart ? kinds[kind].size : 0);
+      assert_in_range(standin_sent(), (MOST - 8) * each, MOST * each); /* some ties stay */
+    }
+}
+
+/* Each call of the runtime fails in turn: an error and no leak; the shards are as they were, or the
+ * last step had begun; and the next sort works. */
+static void survives_failing_calls(void **state)
+{
+  enum { RECORDS = 500 };
+  const size_t size = kinds[ROW].size;
+  unsigned char records[RECORDS * 24];
+  placed order[RECORDS];
+  uint64_t random = 8;
+  unsigned changed = 0, failures = 0;
+  bool failed = true;
+  (void)state;
+  fill(ROW, SOME, RECORDS, records, order, &random);
+  for (long fail_at = 1; failed; fail_at++) {
+    recsort_shards_sorter *sorter = NULL;
+    recsort_device_shard shards[MOST_SHARDS];
+    recsort_error error = {0};
+    setting s = {0};
+    begin_shards(fail_at % 2);
+    divide(&s, 3, RECORDS, EVEN, true, false, &random);
+    make_shards(&s, size, records);
+    standin_begin(
+        (standin_plan){.fail_at = (fail_at + 1) / 2, .devices = DEVICES - 1, .apart = fail_at % 2});
+    recsort_status status = try_create(kinds[ROW].yaml, &s, false, &sorter, &error);
+    if (!status) status = try_sort(sorter, &s, shards, &error);
+    failed = status != RECSORT_OK || fail_at < 200;
+    failures += status != RECSORT_OK;
+    if (status) {
+      assert_true(error.text[0] && error.status == status && !strchr(error.text, '\n'));
+      const bool same = are_as(&s, size, records, NULL, s.counts);
+      changed += !same;
+      assert_true(same || status == RECSORT_DEVICE_ERROR);
+      if (sorter && same) assert_int_equal(try_sort(sorter, &s, shards, &error), RECSORT_OK);
+      if (sorter && same) assert_true(are_as(&s, size, records, order, s.after));
+    } else {
+      assert_true(are_as(&s, size, records, order, s.after));
+    }
+    recsort_shards_sorter_destroy(sorter);
+    assert_int_equal(standin_look().misuses, 0);
+    assert_int_equal(standin_depth(), 0);
+    assert_int_equal(standin_current(), 0);
+    drop_shards(&s);
+    assert_int_equal(standin_look().blocks + standin_look().streams, 0);
+    assert_true(fail_at < 3000);
+  }
+  assert_true(failures > 200);
+  assert_in_range(changed, 1, failures / 4);
+}
+
+static void survives_failing_allocations(void **state)
+{
+  setting s = {0};
+  uint64_t random = 9;
+  recsort_status status = RECSORT_OUT_OF_MEMORY;
+  (void)state;
+  begin_shards(0);
+  divide(&s, 3, 300, EVEN, true, false, &random);
+  for (size_t at = 1; status; at++) {
+    recsort_shards_sorter *sorter = NULL;
+    host_memory = (failing_allocator){.fail_at = at};
+    status = try_create(kinds[ROW].yaml, &s, false, &sorter, &(recsort_error){0});
+    assert_true(!status || status == RECSORT_OUT_OF_MEMORY);
+    assert_true(!status == (sorter != NULL));
+    recsort_shards_sorter_destroy(sorter);
+    assert_int_equal(host_memory.blocks + host_memory.wrong, 0);
+    assert_int_equal(standin_look().blocks + standin_look().streams, 0);
+    assert_true(at < 200);
+  }
+  host_memory = (failing_allocator){0};
+}
+
+/* A device is lost in a sort; from then on everything is refused. */
+static void lose_a_device(long call)
+{
+  setting s = {0};
+  uint64_t random = 10;
+  recsort_shards_sorter *other = NULL;
+  recsort_device_shard shards[MOST_SHARDS];
+  recsort_error refusal = {0};
+  unsigned char records[300 * 24];
+  placed order[300];
+  begin_shards(0);
+  divide(&s, 3, 300, EVEN, true, false, &random);
+  fill(ROW, SOME, 300, records, order, &random);
+  make_shards(&s, 24, records);
+  recsort_shards_sorter *const sorter = create(kinds[ROW].yaml, &s, false);
+  standin_begin((standin_plan){
+      .fail_at = call, .sticky = 1, .code = cudaErrorIllegalAddress, .devices = DEVICES - 1});
+  REFUSED(try_sort(sorter, &s, shards, &error), RECSORT_DEVICE_ERROR);
+  REFUSED(try_sort(sorter, &s, shards, &error), RECSORT_DEVICE_ERROR);
+  assert_int_equal(try_create(kinds[ROW].yaml, &s, false, &other, &refusal), RECSORT_PLUGIN_ERROR);
+  if (!strstr(refusal.text, "the CUDA device failed earlier in this process"))
+    fail_msg("%s", refusal.text);
+  recsort_shards_sorter_destroy(sorter);
+}
+
+static void lost_devices_are_reported(void **state)
+{
+  (void)state;
+  for (long call = 1; call <= 60; call += 7) {
+    int status = 0;
+    (void)fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+      lose_a_device(call);
+      _exit(0);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+}
+
+#endif
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sorts_as_one_array),
+      cmocka_unit_test(sorts_many_records),
+      cmocka_unit_test(sorts_many_shards),
+      cmocka_unit_test(sorts_again),
+      cmocka_unit_test(invalid_records_are_named),
+      cmocka_unit_test(wrong_arguments_are_refused),
+      cmocka_unit_test(parameters_can_be_set),
+      cmocka_unit_test_setup_teardown(waits_for_streams, open_stream, close_stream),
+#ifndef RS_REAL_GPU
+      cmocka_unit_test(sorts_without_access_to_peers),
+      cmocka_unit_test(survives_failing_calls),
+      cmocka_unit_test(survives_failing_allocations),
+      cmocka_unit_test(lost_devices_are_reported),
+#endif
+  };
+  choose_tests();
+#ifndef RS_REAL_GPU
+  if (setenv("RECSORT_PLUGIN_PATH", RS_CUDA_PLUGIN, 1) != 0) return 2;
+#endif
+  return cmocka_run_group_tests_name("shards", tests, NULL, NULL);
+}
