@@ -17,8 +17,9 @@
  *                                         .most_records = most, .shard_count = 2};
  *   recsort_shards_sorter_create(schema, NULL, &limits, &sorter, &error);
  *   ...
- *   recsort_device_shard shards[] = {{.records = here, .count = n}, {.records = there, .count =
- * m}}; recsort_sort_shards(sorter, shards, 2, &error);
+ *   recsort_device_shard shards[] = {{.records = here, .count = n},
+ *                                    {.records = there, .count = m}};
+ *   recsort_sort_shards(sorter, shards, 2, &error);
  *
  * Each device sorts its shard; where the sorted shards are cut, so that the sizes come out, is
  * found exactly, by a selection over the bits of the keys; then each device writes its pieces
@@ -66,15 +67,15 @@ typedef struct recsort_device_shard {
  *    its option `device`; the option `memory` limits each shard's memory.
  *  - Records and streams are of the devices' primary contexts, which the CUDA runtime uses. Between
  *    devices that have it, peer access of these contexts is enabled, and stays so.
- *  - The memory of a device: for each record of most_records three keys (of 32, 64 or 128 bits),
- * two indices (of 32 bits; of 64 for more than 2^32 records) and a copy of the record; for up to
- * 2^28 records up to 70 MiB more; and 32 MiB, or a record if that is larger, if it has no access to
- *    a peer. recsort_shards_sorter_memory says how much.
+ *  - The memory of a device: for each record of most_records three keys (of 32, 64 or 128
+ *    bits), two indices (of 32 bits; of 64 for more than 2^32 records) and a copy of the record;
+ *    for up to 2^28 records up to 70 MiB more; and 32 MiB, or a record if that is larger, if it
+ *    has no access to a peer. recsort_shards_sorter_memory says how much.
  *  - Keys have at most 128 bits in all.
- *  - Later calls may come from any thread. None changes the device or context that is current in
- * it. Errors: as of recsort_device_sorter_create; INVALID_ARGUMENT also for a device's number below
- * 0 or no shards; PLUGIN_ERROR also if there is no such device. Any thread. Waits for the devices.
- */
+ *  - Later calls may come from any thread. None changes the device or context that is current
+ *    in it.
+ * Errors: as of recsort_device_sorter_create; INVALID_ARGUMENT also for a device's number below 0
+ * or no shards; PLUGIN_ERROR also if there is no such device. Any thread. Waits for the devices. */
 RECSORT_API recsort_status recsort_shards_sorter_create(const recsort_schema *schema,
                                                         const recsort_options *options,
                                                         const recsort_shards_limits *limits,
