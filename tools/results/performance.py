@@ -268,8 +268,9 @@ def processes(path):
     bars = lambda times: [(series, rate(times['records'], times[name]), f'{rate(times["records"], times[name]):.1f}')
                           for series, name in zip((0, 4, 2, 1), names)]
     most = max(ranks for _, ranks in found)
-    panels = [('random order, by ranks', [(str(ranks), bars(times)) for (order, ranks), times in found.items() if order == 'random']),
-              (f'{most} ranks', [(ORDERS[order], bars(times)) for (order, ranks), times in found.items() if ranks == most])]
+    panels = [('random order, by ranks', [(str(ranks), bars(times)) for (order, ranks), times in found.items() if order == 'random'])]
+    if any(order != 'random' for order, _ in found):
+        panels.append((f'{most} ranks', [(ORDERS[order], bars(times)) for (order, ranks), times in found.items() if ranks == most]))
     return ({'ranks': table(['Entities', 'ranks', 'of all ranks', *(f'{texts.get(name, f"`{name}`")}, ms' for name in names),
                              '1 thread: times as fast', 'all processors: times as fast'], rows)},
             {'mpi': chart(f'Sorting the Entities of all ranks, as many for each: {cpu}', 'million records a second, of all ranks',
