@@ -412,17 +412,26 @@ static recsort_plugin_status start_planned(resident_sort *s, recsort_plugin_devi
   return s->status ? s->status : judge_launch(started, s->error);
 }
 
+/* The same sort in a branch of the graph; `job` gets its job. */
+static resident_sort branch_of(const resident_sort *s, const device_job *inner,
+                               recsort_plugin_device_job *job)
+{
+  resident_sort own = *s;
+  *job = *s->job;
+  job->stream = inner->stream;
+  own.job = job;
+  own.pairs.job = *inner;
+  return own;
+}
+
 /* ---- A sort of segments that the device measures ---- */
 
 /* Starts a branch. */
 static device_status start_measured(void *context, uint64_t longest, const device_job *inner)
 {
   resident_sort *const s = context;
-  recsort_plugin_device_job job = *s->job;
-  resident_sort own = *s;
-  job.stream = inner->stream;
-  own.job = &job;
-  own.pairs.job = *inner;
+  recsort_plugin_device_job job;
+  resident_sort own = branch_of(s, inner, &job);
   own.segments = plan_segments(&own);
   own.segments.segments.most = longest;
   s->status = start_planned(&own, &job);
@@ -462,11 +471,8 @@ static device_status start_rest(void *context, bool lost, const device_job *inne
                                 kept_order *order)
 {
   resident_sort *const s = context;
-  recsort_plugin_device_job job = *s->job;
-  resident_sort own = *s;
-  job.stream = inner->stream;
-  own.job = &job;
-  own.pairs.job = *inner;
+  recsort_plugin_device_job job;
+  resident_sort own = branch_of(s, inner, &job);
   own.order = order->pairs;
   if (lost) {
     own.moved = NULL;

@@ -314,7 +314,7 @@ static void many_to_one_chunk_are_sorted(void **state)
     }
 }
 
-/* Records that have moved once do not move again, although nobody else wants the order. */
+/* Records that have moved once do not move again, although only the sort wants the order. */
 static void the_order_is_the_last_one(void **state)
 {
   enum { MOVED = 100 };
