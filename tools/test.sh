@@ -84,7 +84,7 @@ chosen() { # NAME
     # Not those that run no compiled code, or depend on the kind of disk.
     sanitize) echo '-E ^(abi\.compare|cpp\.refused|law|promises|readme\.(figures|pages))|tmpfs' ;;
     clang-thread) echo '-R ^(unit|threads\.(pool|tasks)|conformance\.few|faults\.hook)' ;;
-    coverage) echo '-R ^(unit|schema|abi\.first|faults|threads|cuda\.(devices|merges|pairs|resident)|fuzz|conformance\.few|coverage)' ;;
+    coverage) echo '-R ^(unit|schema|abi\.first|faults|threads|cuda\.(devices|merges|pairs|resident|shards)|fuzz|conformance\.few|coverage)' ;;
   esac
 }
 

@@ -345,12 +345,15 @@ DEVICE_INLINE bool sift_chunk(const sift_args<Key> *args, const sift_block *bloc
 
 /* Blocks of a multiprocessor, so that all of 2^20 records run at once on an H200. Others than the
  * most frequent keys would not fit in that many registers. */
-template <class Key, reading How>
-constexpr unsigned SIFT_BLOCKS = How == WORDS_OF_4 && sizeof(Key) == sizeof(uint32_t) ? 8 : 1;
+template <class Key, reading How> constexpr unsigned sift_blocks()
+{
+  return How == WORDS_OF_4 && sizeof(Key) == sizeof(uint32_t) ? 8 : 1;
+}
 
 template <class Key, reading How>
 __global__ void __launch_bounds__(sift_args<Key>::max_threads,
-                                  device_blocks(sift_args<Key>::max_threads, SIFT_BLOCKS<Key, How>))
+                                  device_blocks(sift_args<Key>::max_threads,
+                                                sift_blocks<Key, How>()))
     sift(const __grid_constant__ sift_args<Key> args)
 {
   device_await_before();

@@ -438,6 +438,41 @@ static void invalid_records_are_named(void **state)
   }
 }
 
+static void wrong_limits_are_refused(void **state)
+{
+  static const int devices[257];
+  static const size_t most[257];
+  const recsort_shards_limits good = {.struct_size = sizeof good,
+                                      .devices = devices,
+                                      .most_records = (const size_t[]){9},
+                                      .shard_count = 1};
+  recsort_shards_limits wrong[6];
+  recsort_shards_sorter *sorter = NULL;
+  recsort_schema *schema = NULL;
+  (void)state;
+  begin_shards(0);
+  assert_int_equal(recsort_schema_load_memory(kinds[ROW].yaml, strlen(kinds[ROW].yaml), NULL, NULL,
+                                              &schema, NULL),
+                   RECSORT_OK);
+  for (size_t w = 0; w < COUNT_OF(wrong); w++)
+    wrong[w] = good;
+  wrong[0].struct_size = 4;
+  wrong[1].shard_count = COUNT_OF(devices);
+  wrong[2].devices = NULL;
+  wrong[3].most_records = NULL;
+  wrong[4].balance = 2;
+  wrong[5].most_records = most;
+  for (size_t w = 0; w < COUNT_OF(wrong); w++)
+    REFUSED(recsort_shards_sorter_create(schema, NULL, &wrong[w], &sorter, &error),
+            RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_shards_sorter_create(schema, NULL, NULL, &sorter, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_shards_sorter_create(schema, NULL, &good, NULL, &error),
+          RECSORT_INVALID_ARGUMENT);
+  assert_null(sorter);
+  recsort_schema_destroy(schema);
+}
+
 static void wrong_arguments_are_refused(void **state)
 {
   enum { FEW_RECORDS = 100 };
@@ -479,6 +514,12 @@ static void wrong_arguments_are_refused(void **state)
   REFUSED(recsort_sort_shards(sorter, NULL, 2, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_sort_shards(sorter, shards, 1, &error), RECSORT_INVALID_ARGUMENT);
   assert_int_equal(recsort_sort_shards(sorter, shards, 2, NULL), RECSORT_OK); /* all are empty */
+  assert_int_equal(recsort_shards_sorter_memory(NULL, 0), 0);
+  assert_int_equal(recsort_shards_sorter_memory(sorter, 2), 0);
+  assert_true(recsort_shards_sorter_memory(sorter, 1) > 0);
+  shards[0].count = shards[1].count = SIZE_MAX;
+  REFUSED(recsort_sort_shards(sorter, shards, 2, &error), RECSORT_PLUGIN_ERROR);
+  shards[0].count = 0;
   shards[1].count = 1;
   REFUSED(recsort_sort_shards(sorter, shards, 2, &error), RECSORT_INVALID_ARGUMENT);
   shards[0] = shards[1] = (recsort_device_shard){.records = s.memory[0], .count = 20};
@@ -705,6 +746,7 @@ int main(void)
       cmocka_unit_test(sorts_many_shards),
       cmocka_unit_test(sorts_again),
       cmocka_unit_test(invalid_records_are_named),
+      cmocka_unit_test(wrong_limits_are_refused),
       cmocka_unit_test(wrong_arguments_are_refused),
       cmocka_unit_test(parameters_can_be_set),
       cmocka_unit_test_setup_teardown(waits_for_streams, open_stream, close_stream),

@@ -464,6 +464,26 @@ static void test_wrong_calls(void **state)
   close_job(&j);
 }
 
+/* No samples, no splitters, and one part. */
+static void test_nothing_is_asked_for(void **state)
+{
+  job j = open_job(0, at_random, 10, 1);
+  const recsort_shard shard = shard_of(&j, 0);
+  item moved[10];
+  size_t offsets[2] = {9, 9};
+  (void)state;
+  assert_int_equal(recsort_partition_sample(j.sorter, &shard, NULL, 0, NULL, NULL), RECSORT_OK);
+  assert_int_equal(recsort_partition_splitters(j.sorter, NULL, 0, NULL, 0, NULL), RECSORT_OK);
+  assert_int_equal(recsort_partition_sorted(j.sorter, &shard, NULL, 0, NULL, NULL), RECSORT_OK);
+  assert_int_equal(recsort_partition_records(j.sorter, &shard, NULL, 0, NULL, offsets, NULL),
+                   RECSORT_OK);
+  assert_true(offsets[0] == 0 && offsets[1] == 10);
+  assert_int_equal(recsort_partition_records(j.sorter, &shard, NULL, 0, moved, offsets, NULL),
+                   RECSORT_OK);
+  assert_memory_equal(moved, j.items[0], sizeof moved);
+  close_job(&j);
+}
+
 /* The error names the first record that is wrong, counted from the first one of the rank. */
 static void test_invalid_records_are_named(void **state)
 {
@@ -546,6 +566,7 @@ int main(void)
       cmocka_unit_test(test_threads_cut_alike),
       cmocka_unit_test(test_parts_are_right),
       cmocka_unit_test(test_wrong_calls),
+      cmocka_unit_test(test_nothing_is_asked_for),
       cmocka_unit_test(test_invalid_records_are_named),
       cmocka_unit_test(test_without_memory),
   };
