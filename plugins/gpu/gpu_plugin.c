@@ -102,8 +102,7 @@ void gpu_close(gpu_instance *self)
 {
   gpu_close_shards(self);
   staging_close(&self->ring);
-  for (unsigned i = 0; i < 2; i++)
-    runtime_close_stream(self->resident.branches[i]);
+  gpu_end_resident(self);
 }
 
 const void *gpu_extension(const char *name)

@@ -42,8 +42,9 @@ extern const recsort_plugin_shards gpu_shard_sorts;
 void gpu_close_shards(gpu_instance *self);
 
 /* What these share: opens the streams of self->resident and clears what sorts find, by a thread
- * that has entered; and `judge`. */
+ * that has entered; closes them; and `judge`. */
 recsort_plugin_status gpu_begin_resident(gpu_instance *self, recsort_plugin_error *error);
+void gpu_end_resident(gpu_instance *self);
 recsort_plugin_status gpu_judge_resident(void *instance, recsort_plugin_error *error);
 
 #endif

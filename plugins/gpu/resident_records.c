@@ -88,6 +88,12 @@ recsort_plugin_status gpu_begin_resident(gpu_instance *self, recsort_plugin_erro
   return status;
 }
 
+void gpu_end_resident(gpu_instance *self)
+{
+  for (unsigned i = 0; i < 2; i++)
+    runtime_close_stream(self->resident.branches[i]);
+}
+
 /* Clears what sorts leave for each other. */
 static recsort_plugin_status clear_facts(const gpu_instance *self, recsort_plugin_error *error)
 {

@@ -32,45 +32,6 @@ enum { ROOM = SHARDS_ROOM, MOST_SHARDS = 256 };
 
 /* ---- Lanes ---- */
 
-/* Adds the shard's number to an error's text. */
-static void name_shard(uint32_t s, recsort_plugin_error *error)
-{
-  const recsort_plugin_error text = *error;
-  (void)snprintf(error->text, sizeof error->text, "shard %u: %.220s", s, text.text);
-}
-
-recsort_plugin_status gpu_each_lane(gpu_shards *shards, lane_step *step, void *context,
-                                    recsort_plugin_error *error)
-{
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
-  uint32_t s = 0;
-  for (; s < shards->count && !status; s++) {
-    const runtime_device *const device = shards->lanes[s].own.device;
-    status = runtime_enter(device, error);
-    if (status) continue;
-    status = step(shards, s, context, error);
-    runtime_leave(device);
-  }
-  if (status) name_shard(s - 1, error);
-  return status;
-}
-
-static recsort_plugin_status wait_for_lane(gpu_shards *shards, uint32_t s, void *context,
-                                           recsort_plugin_error *error)
-{
-  gpu_lane *const lane = &shards->lanes[s];
-  (void)context;
-  recsort_plugin_status status = runtime_wait(lane->own.device->stream, error);
-  if (!status && lane->sends) status = runtime_wait(lane->own.resident.branches[0], error);
-  if (!status) lane->sends = false;
-  return status;
-}
-
-recsort_plugin_status gpu_wait_for_lanes(gpu_shards *shards, recsort_plugin_error *error)
-{
-  return gpu_each_lane(shards, wait_for_lane, NULL, error);
-}
-
 /* After an error: nothing may run any more when the call returns. */
 static void drain(const gpu_shards *shards)
 {
@@ -195,7 +156,8 @@ void gpu_close_shards(gpu_instance *self)
     gpu_lane *const lane = &shards->lanes[s];
     if (!lane->own.device) continue;
     const recsort_plugin_status entered = runtime_enter(lane->own.device, NULL);
-    gpu_close(&lane->own);
+    staging_close(&lane->own.ring);
+    gpu_end_resident(&lane->own);
     runtime_unpin(lane->pinned);
     if (!entered) runtime_leave(lane->own.device);
     runtime_close_other(self->host, lane->own.device);
@@ -221,7 +183,7 @@ static recsort_plugin_status open_lanes(gpu_instance *self,
     status =
         runtime_open_other(self->host, self->device, limits->devices[s], &lane->own.device, error);
     lane->own.ring.device = lane->own.device;
-    if (status) name_shard(s, error);
+    if (status) gpu_name_shard(s, error);
   }
   return status;
 }

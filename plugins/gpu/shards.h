@@ -1,5 +1,5 @@
-/* shards.h - a sort of several shards (shards.c), and the search for where they are cut
- * (shard_cuts.c). */
+/* shards.h - a sort of several shards (shards.c), the search for where they are cut
+ * (shard_cuts.c), and steps of all their devices (shard_lanes.c). */
 #ifndef RECSORT_GPU_SHARDS_H
 #define RECSORT_GPU_SHARDS_H
 
@@ -37,6 +37,8 @@ typedef struct gpu_shards {
   bool *reaches;
 } gpu_shards;
 
+/* ---- Lanes (shard_lanes.c) ---- */
+
 /* A step of a lane, by a thread that has entered its device. */
 typedef recsort_plugin_status lane_step(gpu_shards *shards, uint32_t lane, void *context,
                                         recsort_plugin_error *error);
@@ -47,6 +49,9 @@ recsort_plugin_status gpu_each_lane(gpu_shards *shards, lane_step *step, void *c
 
 /* Waits for the streams of all lanes. */
 recsort_plugin_status gpu_wait_for_lanes(gpu_shards *shards, recsort_plugin_error *error);
+
+/* Adds a shard's number to an error's text. */
+void gpu_name_shard(uint32_t s, recsort_plugin_error *error);
 
 /* As recsort_plugin_shards.reserve. With `hosted`, a lane also has memory for its shard. */
 recsort_plugin_status gpu_reserve_shards(gpu_instance *self, const recsort_key_program *program,

@@ -1,0 +1,42 @@
+/* shard_lanes.c - what shards.c and shard_cuts.c do with each lane: see shards.h. */
+#include <stdio.h>
+
+#include "gpu/shards.h"
+
+void gpu_name_shard(uint32_t s, recsort_plugin_error *error)
+{
+  const recsort_plugin_error text = *error;
+  (void)snprintf(error->text, sizeof error->text, "shard %u: %.220s", s, text.text);
+}
+
+recsort_plugin_status gpu_each_lane(gpu_shards *shards, lane_step *step, void *context,
+                                    recsort_plugin_error *error)
+{
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  uint32_t s = 0;
+  for (; s < shards->count && !status; s++) {
+    const runtime_device *const device = shards->lanes[s].own.device;
+    status = runtime_enter(device, error);
+    if (status) continue;
+    status = step(shards, s, context, error);
+    runtime_leave(device);
+  }
+  if (status) gpu_name_shard(s - 1, error);
+  return status;
+}
+
+static recsort_plugin_status wait_for_lane(gpu_shards *shards, uint32_t s, void *context,
+                                           recsort_plugin_error *error)
+{
+  gpu_lane *const lane = &shards->lanes[s];
+  (void)context;
+  recsort_plugin_status status = runtime_wait(lane->own.device->stream, error);
+  if (!status && lane->sends) status = runtime_wait(lane->own.resident.branches[0], error);
+  if (!status) lane->sends = false;
+  return status;
+}
+
+recsort_plugin_status gpu_wait_for_lanes(gpu_shards *shards, recsort_plugin_error *error)
+{
+  return gpu_each_lane(shards, wait_for_lane, NULL, error);
+}
