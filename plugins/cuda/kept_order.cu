@@ -37,7 +37,7 @@
 #endif
 
 #ifndef KEPT_GROUP
-#define KEPT_GROUP 128
+#define KEPT_GROUP 32
 #endif
 
 namespace
