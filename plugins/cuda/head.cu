@@ -5,7 +5,7 @@
  *                  last of them is wanted, as `head` others come before it
  *   collect        reads the groups of those again, and collects the records that are not beyond
  *                  the last of them: other groups have none
- *   narrow         again, of the records that were collected
+ *   narrow         again, of the records that were collected, if they are many
  *   rank_pairs     counts how many come before each, which is its place
  *
  * Each record is read once, and those of a few groups again. In most inputs hardly more than `head`
@@ -36,7 +36,8 @@ enum {
   LEAST_ROWS = 2,      /* of a group */
   GROUPS_A_RECORD = 8, /* groups for each record that is wanted, */
   GROUPS_IF_FEW = 64,  /* below HEAD_MANY */
-  SLACK = 2,           /* narrow leaves up to so many times as many as are wanted */
+  SLACK = 2,           /* narrow leaves up to so many times as many as are wanted, */
+  RANKED = 4,          /* and rank_pairs takes so many times as many */
   DIGIT_BITS = 8,
   DIGITS = 1 << DIGIT_BITS
 };
@@ -199,7 +200,8 @@ struct narrow_args {
   uint64_t *to_count;
   pair *bound; /* the greatest that was kept, or a pair above it; NULL: not wanted */
   uint64_t head;
-  uint32_t top; /* the most significant word that is not 0 in all pairs */
+  uint64_t most; /* nothing is done if there are no more pairs */
+  uint32_t top;  /* the most significant word that is not 0 in all pairs */
 };
 
 /* The pairs that are left to choose from are those from `low` to `high`; `below` are less. */
@@ -279,19 +281,29 @@ DEVICE_INLINE void choose_digit(interval *range, const uint32_t *counts, uint64_
   range->shift = range->shift < DIGIT_BITS ? 0 : range->shift - DIGIT_BITS;
 }
 
-/* Brings the least pair of all threads, or the greatest one, to the front of `shared`. */
+/* The least pair of the warp, or the greatest one, for all lanes. */
+template <bool Least> DEVICE_INLINE pair warp_extreme(pair one)
+{
+  DEVICE_UNROLL
+  for (uint32_t by = WARP_SIZE / 2; by > 0; by /= 2) {
+    pair other;
+    for (uint32_t w = 0; w < 3; w++)
+      other.words[w] = __shfl_xor_sync(UINT32_MAX, one.words[w], by);
+    if (Least ? is_less(other, one) : is_less(one, other)) one = other;
+  }
+  return one;
+}
+
+enum { NARROW_WARPS = narrow_args::max_threads / WARP_SIZE }; /* as many as a warp has lanes */
+
+/* The same of the block, for all threads. */
 template <bool Least> DEVICE_INLINE pair find_extreme(pair one, pair *shared)
 {
+  one = warp_extreme<Least>(one);
   __syncthreads();
-  shared[threadIdx.x] = one;
-  for (uint32_t half = blockDim.x / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (threadIdx.x >= half) continue;
-    const pair a = shared[threadIdx.x], b = shared[threadIdx.x + half];
-    if (Least ? is_less(b, a) : is_less(a, b)) shared[threadIdx.x] = b;
-  }
+  if (threadIdx.x % WARP_SIZE == 0) shared[threadIdx.x / WARP_SIZE] = one;
   __syncthreads();
-  return shared[0];
+  return warp_extreme<Least>(shared[threadIdx.x % WARP_SIZE]);
 }
 
 /* The most significant words of the pairs, if there are not more: most often they suffice, and a
@@ -415,12 +427,13 @@ DEVICE_INLINE void keep_pairs(const narrow_args &args, const top_words &tops, ui
 __global__ void __launch_bounds__(narrow_args::max_threads)
     narrow(const __grid_constant__ narrow_args args)
 {
-  DEVICE_SHARED_ARRAY(pair, shared, narrow_args::max_threads);
+  DEVICE_SHARED_ARRAY(pair, shared, NARROW_WARPS);
   DEVICE_SHARED_ARRAY(uint32_t, counts, DIGITS);
   DEVICE_SHARED_ARRAY(interval, range, 1);
   DEVICE_SHARED_ARRAY(uint64_t, kept, 1);
   device_await_before();
   const uint64_t count = args.from_count ? *args.from_count : args.all;
+  if (count <= args.most) return;
   const top_words tops = load_tops(args, count);
   interval first = {pair_of(0), pair_of(UINT64_MAX), 0, 0, true};
   if (count > SLACK * args.head) first = survey(args, tops, count, shared);
@@ -481,8 +494,8 @@ __global__ void __launch_bounds__(collect_args::max_threads)
 
 struct rank_args {
   static constexpr uint32_t max_threads = 256;
-  const pair *from;
-  const uint64_t *count;
+  workspace from; /* the pairs that are left, or those that were collected, if there are at most */
+  uint64_t most;
   uint64_t head;
   void *order;
   uint32_t index_bits;
@@ -493,13 +506,16 @@ __global__ void __launch_bounds__(rank_args::max_threads)
     rank_pairs(const __grid_constant__ rank_args args)
 {
   device_await_before();
-  const uint64_t count = *args.count, lane = threadIdx.x % WARP_SIZE;
+  const bool few = *args.from.collected_count <= args.most;
+  const uint64_t count = few ? *args.from.collected_count : *args.from.last_count;
+  const pair *const pairs = few ? args.from.collected : args.from.last;
   const uint64_t mine = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE;
+  const uint64_t lane = threadIdx.x % WARP_SIZE;
   if (mine >= count) return;
-  const pair one = args.from[mine];
+  const pair one = pairs[mine];
   uint32_t before = 0;
   for (uint64_t i = lane; i < count; i += WARP_SIZE)
-    before += is_less(args.from[i], one);
+    before += is_less(pairs[i], one);
   before = device_warp_sum(before);
   if (lane != 0 || before >= args.head) return;
   if (args.index_bits == 32)
@@ -542,19 +558,29 @@ device_status find(const device_head *job, const read_args &from, const workspac
 {
   const minima_args minima = {from, work};
   const uint32_t top = from.program.key_width > 64 ? 2 : 1;
-  const narrow_args groups = {work.minima,       NULL,       from.shape.columns, work.chosen,
-                              work.chosen_count, work.bound, job->head,          top};
+  const uint64_t most = RANKED * job->head;
+  const narrow_args groups = {
+      work.minima, NULL, from.shape.columns, work.chosen, work.chosen_count, work.bound, job->head,
+      0,           top};
   const collect_args collected = {from, work};
-  const narrow_args records = {
-      work.collected, work.collected_count, 0, work.last, work.last_count, NULL, job->head, top};
-  const rank_args ranked = {work.last, work.last_count, job->head, job->order, job->index_bits};
-  const uint64_t most = SLACK * job->head, warps = rank_args::max_threads / WARP_SIZE;
+  const narrow_args records = {work.collected,
+                               work.collected_count,
+                               0,
+                               work.last,
+                               work.last_count,
+                               NULL,
+                               job->head,
+                               most,
+                               top};
+  const rank_args ranked = {work, most, job->head, job->order, job->index_bits};
+  const uint64_t warps = rank_args::max_threads / WARP_SIZE;
   void *const on = job->stream;
   device_status status = device_launch(find_minima<How>, from.shape.columns / STRIP,
                                        minima_args::max_threads, 0, on, minima);
   if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, groups);
   if (!status)
-    status = device_launch(collect<How>, most, collect_args::max_threads, 0, on, collected);
+    status =
+        device_launch(collect<How>, SLACK * job->head, collect_args::max_threads, 0, on, collected);
   if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, records);
   if (!status)
     status =

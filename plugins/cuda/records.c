@@ -353,27 +353,55 @@ DEVICE_INLINE int compare_keys(const void *keys, uint32_t key_width, uint64_t a,
   return 0;
 }
 
+/* True if index `i` does not come after the one before it. */
+DEVICE_INLINE bool is_turned(const records_order *order, uint64_t i)
+{
+  return records_index(order->indices, order->index_bits, i - 1) >=
+         records_index(order->indices, order->index_bits, i);
+}
+
 /* True if pair `i` does not come after the one before it. */
 DEVICE_INLINE bool is_disordered(const records_order *order, uint64_t i)
 {
   const int compared = compare_keys(order->keys, order->key_width, i - 1, i);
-  const bool turned = records_index(order->indices, order->index_bits, i - 1) >=
-                      records_index(order->indices, order->index_bits, i);
-  return compared > 0 || (compared == 0 && turned);
+  return compared > 0 || (compared == 0 && is_turned(order, i));
 }
 
-enum { CHECKED = 4 }; /* pairs of a thread, whose loads overlap */
+enum { CHECKED = 8 }; /* pairs of a thread, whose loads overlap */
 
-/* Compares each pair with the one before it. Beyond the end, a thread compares the last pair. */
+/* The place of the thread's pair number `t`. Beyond the end it is that of the last pair. */
+DEVICE_INLINE uint64_t checked_place(const records_order *order, uint64_t first, uint32_t t)
+{
+  return plan_min(first + t * blockDim.x, order->count - 1);
+}
+
+/* Compares each of the thread's pairs with the one before it. Reads the indices of equal keys only.
+ * `key_width` is a compile-time constant. */
+DEVICE_INLINE bool are_disordered(const records_order *order, uint64_t first, uint32_t key_width)
+{
+  int compared[CHECKED];
+  bool wrong = false;
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < CHECKED; t++) {
+    const uint64_t i = checked_place(order, first, t);
+    compared[t] = compare_keys(order->keys, key_width, i - 1, i);
+  }
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < CHECKED; t++) {
+    const bool tie = compared[t] == 0;
+    wrong |= compared[t] > 0 || (tie && is_turned(order, checked_place(order, first, t)));
+  }
+  return wrong;
+}
+
 DEVICE_KERNEL(check_pairs, RECORDS_BLOCK, ordered_args, args)
 {
   const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * CHECKED + threadIdx.x + 1;
   const records_order *const order = &args.order;
-  bool wrong = false;
   if (order->count < 2 || (order->skip && *order->skip)) return;
-  DEVICE_UNROLL
-  for (uint32_t t = 0; t < CHECKED; t++)
-    wrong |= is_disordered(order, plan_min(first + t * blockDim.x, order->count - 1));
+  const bool wrong = order->key_width == 32   ? are_disordered(order, first, 32)
+                     : order->key_width == 64 ? are_disordered(order, first, 64)
+                                              : are_disordered(order, first, 128);
   if (wrong) device_poke32(order->disorder, 1);
 }
 

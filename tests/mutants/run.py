@@ -164,6 +164,9 @@ MUTANTS = [
     ('core/key/encode.c', 'program->record_size == step->bytes && ', ''),
     ('core/key/encode.c', 'step->kind == RECSORT_KEY_UNSIGNED &&\n         8u', '8u'),
     ('plugins/cuda/head.cu', 'return tie ? a.words[0] < b.words[0] : key_is_less(a, b);', 'return key_is_less(a, b);'),
+    ('plugins/cuda/head.cu', 'few ? args.from.collected : args.from.last', 'args.from.last'),
+    ('plugins/cuda/head.cu', 'few ? *args.from.collected_count : *args.from.last_count', '*args.from.collected_count'),
+    ('plugins/cuda/head.cu', 'Least ? is_less(other, one) : is_less(one, other)', 'is_less(other, one)'),
     ('plugins/cuda/head.cu', 'turned < shape.columns ? turned : turned - shape.columns', 'turned'),
     ('plugins/cuda/head.cu', 'turned >= turn ? turned - turn : turned + shape.columns - turn', 'turned'),
     ('plugins/cuda/head.cu', 'if (best->any && !less) return;', 'if (!less) return;'),
@@ -322,7 +325,8 @@ MUTANTS = [
     ('plugins/cuda/records.c', 'plan_min(first + t * blockDim.x, order->count - 1)',
      'plan_min(first + t * blockDim.x, order->count - 2)'),
     # reversed equal keys accepted
-    ('plugins/cuda/records.c', '(compared == 0 && turned)', '(compared == 0 && false)'),
+    ('plugins/cuda/records.c', '(compared == 0 && is_turned(order, i))', '(compared == 0 && false)'),
+    ('plugins/cuda/records.c', 'tie = compared[t] == 0;', 'tie = false;'),
     ('plugins/cuda/records.c', 'compare_keys(args.keys, args.key_width, i - 1, i) > 0', 'compare_keys(args.keys, args.key_width, i - 1, i) >= 0'),
     # the gather that does not check, or not its last pair
     ('plugins/cuda/records.c', 'if (order->disorder && i > 0 && i < order->count &&', 'if (false &&'),
