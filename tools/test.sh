@@ -79,11 +79,12 @@ targets() { # NAME
 chosen() { # NAME
   case $1 in
     # What depends on the compiler: not kernels, which clang only compiles for its warnings; nor
-    # how commands deal with the system; nor processors without AVX.
-    clang) echo '-E ^(emulation|cuda|bench|no-avx|conformance\.plain|cli\.(input|output|robust|tmpfs)|real\.readers)' ;;
-    # Not those that run no compiled code, or depend on the kind of disk.
-    sanitize) echo '-E ^(abi\.compare|cpp\.refused|law|promises|readme\.(figures|pages))|tmpfs' ;;
-    clang-thread) echo '-R ^(unit|threads\.(pool|tasks)|conformance\.few|faults\.hook)' ;;
+    # how commands take options and deal with the system; nor processors without AVX.
+    clang) echo '-E ^(emulation|cuda|bench|no-avx|conformance\.plain|cli\.(input|options|output|robust|tmpfs)|real\.readers)' ;;
+    # Not those that run no compiled code, trace calls and send signals, or depend on the kind of disk.
+    sanitize) echo '-E ^(cli\.robust|abi\.compare|cpp\.refused|law|promises|readme\.(figures|pages))|tmpfs' ;;
+    # Not two that run on one thread, mostly.
+    clang-thread) echo '-R ^(unit|threads\.(pool|tasks)|conformance\.few|faults\.hook) -E ^unit\.test_(budget|runs)$' ;;
     coverage) echo '-R ^(unit|schema|abi\.first|faults|threads|cuda\.(devices|merges|pairs|resident|shards)|fuzz|conformance\.few|coverage)' ;;
   esac
 }
