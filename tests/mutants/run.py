@@ -68,7 +68,11 @@ MUTANTS = [
     ('plugins/cpu/records.c', 'if (!s->good || !place_buckets(s))', 'if (!place_buckets(s))'),
     ('plugins/cpu/records.c', 'return s->index_bits ? key << s->index_bits | i : key;', 'return key << s->index_bits | i;'),
     # memory that is reserved, and a plugin that refuses records
-    ('core/pipeline.c', 'instance->sorts_in_host && !block.takes_records', 'false'),
+    ('core/pipeline.c', 'instance->sorts_in_host && !sorter->planned.takes_records', 'false'),
+    ('core/pipeline.c', 'block->job.count == count', 'true'),
+    ('core/pipeline.c', 'block->copy_size == copy_size', 'true'),
+    ('core/pipeline.c', 'sorter->planned.plugin = NULL;', ''),
+    ('core/pipeline.c', 'block->plugin == sorter->choice.in_use', 'block->plugin'),
     ('core/pipeline.c', 'way < (sorter->head ? 2 : 4)', 'way < 4'),
     ('core/head.c', 'FEW * sorter->head - 1 : count', 'count : count'),
     ('plugins/cpu/records.c', 'while (buckets <= wanted', 'while (buckets < wanted'),
