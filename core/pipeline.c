@@ -321,7 +321,7 @@ static recsort_status serve(recsort_sorter *sorter, request *r, recsort_error *e
   const recsort_status chosen = choose_plugin(sorter, r->count, error);
   if (chosen) return chosen;
   for (;;) {
-    recsort_error cause = {0};
+    recsort_error cause; /* not filled with zeros: hundreds of bytes take as long as some records */
     const recsort_status status = do_once(sorter, r, &cause);
     if (status == RECSORT_OK) return status;
     sorter->planned.plugin = NULL; /* a plugin that has failed is asked again */
@@ -439,11 +439,29 @@ recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size
   if (wanted < count) r.bytes = 0;
   status = serve(sorter, &r, error);
   if (status) return status;
-  double clock = rs_clock_seconds();
-  if (!r.moved) rs_gather(&r.order, 0, wanted, records, size, sorted, sorter->team);
-  lap(&clock, &sorter->stats.permute_seconds);
+  if (!r.moved) {
+    double clock = rs_clock_seconds();
+    rs_gather(&r.order, 0, wanted, records, size, sorted, sorter->team);
+    lap(&clock, &sorter->stats.permute_seconds);
+  }
   if (wanted == count) rs_choice_note(&sorter->choice, &sorter->plan.program, &sorter->stats);
   return RECSORT_OK;
+}
+
+/* Moves what a sort in place has found over the records. */
+static void put_in_place(recsort_sorter *sorter, const request *r, void *records)
+{
+  const size_t size = (size_t)sorter->plan.program.record_size;
+  double clock = rs_clock_seconds();
+  if (r->moved) {
+    rs_copy(records, r->sorted, r->bytes, sorter->team);
+  } else if (!rs_permutation_is_identity(&r->order)) {
+    char *copy = (char *)sorter->block +
+                 (sorter->block_size - r->bytes) / RS_BLOCK_ALIGNMENT * RS_BLOCK_ALIGNMENT;
+    rs_gather(&r->order, 0, r->count, records, size, copy, sorter->team);
+    rs_copy(records, copy, r->bytes, sorter->team);
+  }
+  lap(&clock, &sorter->stats.permute_seconds);
 }
 
 recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
@@ -454,17 +472,7 @@ recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
   if (status == RECSORT_OK) status = rs_sorter_wants_all(sorter, "recsort_sort", error);
   if (status == RECSORT_OK) status = serve(sorter, &r, error);
   if (status) return status;
-  const size_t size = (size_t)sorter->plan.program.record_size;
-  double clock = rs_clock_seconds();
-  if (r.moved) {
-    if (r.sorted != records) rs_copy(records, r.sorted, r.bytes, sorter->team);
-  } else if (!rs_permutation_is_identity(&r.order)) {
-    char *copy = (char *)sorter->block +
-                 (sorter->block_size - r.bytes) / RS_BLOCK_ALIGNMENT * RS_BLOCK_ALIGNMENT;
-    rs_gather(&r.order, 0, count, records, size, copy, sorter->team);
-    rs_copy(records, copy, r.bytes, sorter->team);
-  }
-  lap(&clock, &sorter->stats.permute_seconds);
+  if (!r.moved || r.sorted != records) put_in_place(sorter, &r, records);
   rs_choice_note(&sorter->choice, &sorter->plan.program, &sorter->stats);
   return RECSORT_OK;
 }

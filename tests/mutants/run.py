@@ -707,8 +707,8 @@ MUTANTS = [
      'const size_t head = 0;'),
     ('plugins/common/stream_copy.h', 'size = (size_t)(end - from);', 'size = 0;'),
     # the pipeline and the checks of order
-    ('core/pipeline.c', 'rs_copy(records, copy, r.bytes, sorter->team);', ''),
-    ('core/pipeline.c', 'rs_copy(records, r.sorted, r.bytes, sorter->team);', ''),
+    ('core/pipeline.c', 'rs_copy(records, copy, r->bytes, sorter->team);', ''),
+    ('core/pipeline.c', 'rs_copy(records, r->sorted, r->bytes, sorter->team);', ''),
     ('core/pipeline.c', 'if (sorted == RECSORT_PLUGIN_UNSUPPORTED) return RECSORT_OK;', ''),
     ('core/pipeline.c', 'return status || r->moved ? status :', 'return status ? status :'),
     ('core/pipeline.c', 'r->bytes && !is_checked_first(sorter, r)', '!is_checked_first(sorter, r)'),
