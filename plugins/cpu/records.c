@@ -68,10 +68,7 @@ typedef struct record_sort {
 
 static unsigned index_bits_for(uint64_t count)
 {
-  unsigned bits = 1;
-  while (count > UINT64_C(1) << bits)
-    bits++;
-  return bits;
+  return count > 2 ? 64u - (unsigned)__builtin_clzll(count - 1) : 1;
 }
 
 /* ---- The plan ---- */
@@ -136,11 +133,11 @@ static bool place_all(record_sort *s, bool in_place)
 /* More records never need less memory: a sort in buckets has that of the largest sort in one. */
 static bool plan_memory(record_sort *s, bool in_place)
 {
+  if (!place_all(s, in_place)) return false;
+  if (s->buckets == 1 || s->team.threads > 1) return true;
   record_sort whole = *s;
   whole.buckets = 1;
   whole.count = whole.room = WORTH_BUCKETS * fitting(s->size) - 1;
-  if (!place_all(s, in_place)) return false;
-  if (s->buckets == 1 || s->team.threads > 1) return true;
   const bool fits = place_all(&whole, in_place);
   if (fits && whole.at.bytes > s->at.bytes) s->at.bytes = whole.at.bytes;
   return fits;
