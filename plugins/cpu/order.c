@@ -7,6 +7,9 @@
  *
  * Nothing here branches on random data but the insertion sort.
  *
+ * A hundred keys and a few have no time for tables of digits. They are compared with one another,
+ * many at once.
+ *
  * Keys of which few are out of place are a case of their own: these few are taken out, sorted, and
  * merged back in.
  */
@@ -22,7 +25,8 @@ enum {
   INDEX_BITS = KEYS_ORDER_BITS,
   WINDOW = 2 * DIGIT_BITS, /* bits of two passes */
   ENOUGH = 4,              /* more bits than count the keys: 1 in 16 is equal to another one */
-  FEW = 24,                /* keys that insertion alone sorts faster */
+  FEW = 192,               /* keys that ranks sort faster */
+  INSERTED = 24,           /* keys that insertion sorts well in any order */
   FEW_DROPPED = 8          /* one key in 8 out of place is too much to be taken out */
 };
 
@@ -127,7 +131,7 @@ INLINED void sort_bits(const void *keys, unsigned width, size_t count, uint64_t 
  * no longer a permutation. */
 INLINED bool insert_as(const void *keys, unsigned width, size_t count, uint32_t *order)
 {
-  size_t left = 4 * count + (size_t)FEW * FEW;
+  size_t left = 4 * count + (size_t)INSERTED * INSERTED;
   uint64_t last = key_at(keys, width, order[0]);
   for (size_t i = 1; i < count; i++) {
     const uint32_t index = order[i];
@@ -145,6 +149,45 @@ INLINED bool insert_as(const void *keys, unsigned width, size_t count, uint32_t 
     order[at] = index;
   }
   return true;
+}
+
+/* Keys that are compared at once, which the compiler makes of one vector or of several. */
+typedef int16_t lanes __attribute__((vector_size(32)));
+
+enum { LANES = sizeof(lanes) / sizeof(int16_t), RANK_BITS = 16, AT_ONCE = 4 };
+
+_Static_assert(FEW <= 1 << 8 && FEW % (AT_ONCE * LANES) == 0, "whole vectors, places of 8 bits");
+
+/* Few keys: the rank of a key, by bits [low, low + RANK_BITS) above the least, is the number of
+ * keys that are less. True if no two are equal in these bits. */
+INLINED bool order_by_ranks(const void *keys, unsigned width, size_t count, uint64_t least,
+                            unsigned low, uint32_t *order)
+{
+  lanes digits[FEW / LANES], ranks[FEW / LANES];
+  int16_t *const digit = (int16_t *)(void *)digits;
+  const int16_t *const rank = (const int16_t *)(const void *)ranks;
+  uint8_t next[FEW];
+  bool differ = true;
+  for (size_t i = 0; i < count; i++)
+    digit[i] = (int16_t)((key_at(keys, width, i) - least) >> low ^ 0x8000);
+  for (size_t i = count; i % (AT_ONCE * LANES) > 0; i++)
+    digit[i] = 0;
+  for (size_t i = 0; i * LANES < count; i += AT_ONCE) {
+    lanes below[AT_ONCE] = {{0}};
+    for (size_t j = 0; j < count; j++)
+      for (size_t v = 0; v < AT_ONCE; v++)
+        below[v] -= digit[j] < digits[i + v];
+    for (size_t v = 0; v < AT_ONCE; v++)
+      ranks[i + v] = below[v];
+  }
+  for (size_t i = 0; i < count; i++)
+    next[i] = (uint8_t)i;
+  for (size_t i = 0; i < count; i++) {
+    const uint8_t place = next[rank[i]]++;
+    differ &= place == rank[i];
+    order[place] = (uint32_t)i;
+  }
+  return differ;
 }
 
 /* Keeps the indices of keys that ascend, and returns how many: drop-merge sort (E. Ernerfeldt,
@@ -219,18 +262,23 @@ INLINED bool order_as(const void *keys, unsigned width, size_t count, uint32_t *
                       uint32_t *other)
 {
   const survey s = width == 32 ? survey_32(keys, count) : survey_64(keys, count);
-  if (s.descents == 0 || count <= FEW) {
+  if (s.descents == 0) {
     for (size_t i = 0; i < count; i++)
       order[i] = (uint32_t)i;
-    if (s.descents > 0) (void)insert_as(keys, width, count, order);
-    return s.descents == 0;
+    return true;
   }
-  if (s.descents <= count / FEW_DROPPED && order_nearly(keys, width, count, order, other))
+  const unsigned high = bits_of(s.greatest - s.least);
+  if (count > FEW && s.descents <= count / FEW_DROPPED &&
+      order_nearly(keys, width, count, order, other))
     return false;
-  const unsigned high = bits_of(s.greatest - s.least), enough = bits_of(count) + ENOUGH;
+  const unsigned enough = count <= FEW ? RANK_BITS : bits_of(count) + ENOUGH;
   const unsigned most = enough < WINDOW ? enough : WINDOW, low = high > most ? high - most : 0;
-  sort_bits(keys, width, count, s.least, low, high, order, other);
-  if (low > 0 && !insert_as(keys, width, count, order))
+  bool sorted = low == 0;
+  if (count <= FEW)
+    sorted |= order_by_ranks(keys, width, count, s.least, low, order);
+  else
+    sort_bits(keys, width, count, s.least, low, high, order, other);
+  if (!sorted && !insert_as(keys, width, count, order))
     sort_bits(keys, width, count, s.least, 0, high, order, other);
   return false;
 }
@@ -238,8 +286,15 @@ INLINED bool order_as(const void *keys, unsigned width, size_t count, uint32_t *
 INLINED bool order_any(const void *keys, unsigned width, size_t count, uint32_t *order,
                        uint32_t *other)
 {
+  if (count == 0) return true;
   return width == 32 ? order_as(keys, 32, count, order, other)
                      : order_as(keys, 64, count, order, other);
+}
+
+bool keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
+                        uint32_t *other)
+{
+  return order_any(keys, width, count, order, other);
 }
 
 #if defined(__x86_64__)
@@ -253,10 +308,9 @@ order_avx2(const void *keys, unsigned width, size_t count, uint32_t *order, uint
 
 bool keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
 {
-  if (count == 0) return true;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
     return order_avx2(keys, width, count, order, other);
 #endif
-  return order_any(keys, width, count, order, other);
+  return keys_order_plainly(keys, width, count, order, other);
 }

@@ -50,7 +50,12 @@ MUTANTS = [
     ('plugins/cpu/presorted.c', 'while (next < all->count && all->at[next].keeps == 0)',
      'while (false)'),
     # whole records on the CPU
-    ('plugins/cpu/order.c', 'if (low > 0 && !insert_as(keys, width, count, order))', 'if (low > 0 && insert_as(keys, width, count, order) && 0)'),
+    ('plugins/cpu/order.c', 'if (!sorted && !insert_as(keys, width, count, order))', 'if (!sorted && insert_as(keys, width, count, order) && 0)'),
+    ('plugins/cpu/order.c', 'if (!sorted && !insert_as(keys, width, count, order))', 'if (0)'),
+    ('plugins/cpu/order.c', 'digit[j] < digits[i + v]', 'digit[j] <= digits[i + v]'),
+    ('plugins/cpu/order.c', '>> low ^ 0x8000', '>> low'),
+    ('plugins/cpu/order.c', 'next[rank[i]]++', 'next[rank[i]]'),
+    ('plugins/cpu/order.c', 'differ &= place == rank[i];', ''),
     ('plugins/cpu/order.c', 'sort_window(keys, width, count, w, true, order, other);', 'sort_window(keys, width, count, w, false, order, other);'),
     ('plugins/cpu/order.c', 'descents += keys[i] < keys[i - 1];', 'descents += keys[i] < keys[0];'),
     ('plugins/cpu/order.c', '(key_before == key && before < index)', 'false'),
