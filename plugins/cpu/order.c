@@ -190,6 +190,35 @@ INLINED bool order_by_ranks(const void *keys, unsigned width, size_t count, uint
   return differ;
 }
 
+enum { STRIDE = 16 }; /* keys, most of which ascend, are passed over so many at a time */
+
+/* For keys of 32 bits and of 64. Compilers did not use vectors for a loop. */
+#define STRIDE_ASCENDS(name, word)                                                                 \
+  INLINED bool name(const word *keys)                                                              \
+  {                                                                                                \
+    typedef word vector __attribute__((vector_size(32)));                                          \
+    enum { EACH = sizeof(vector) / sizeof(word) };                                                 \
+    vector less = {0}, each, next;                                                                 \
+    uint64_t any[4];                                                                               \
+    for (size_t i = 0; i < STRIDE; i += EACH) {                                                    \
+      memcpy(&each, keys + i, sizeof each);                                                        \
+      memcpy(&next, keys + i + 1, sizeof next);                                                    \
+      less |= (vector)(next < each);                                                               \
+    }                                                                                              \
+    memcpy(any, &less, sizeof any);                                                                \
+    return (any[0] | any[1] | any[2] | any[3]) == 0;                                               \
+  }
+
+STRIDE_ASCENDS(stride_ascends_32, uint32_t)
+STRIDE_ASCENDS(stride_ascends_64, uint64_t)
+
+/* True if keys [i, i + STRIDE] ascend. */
+INLINED bool stride_ascends(const void *keys, unsigned width, size_t i)
+{
+  return width == 32 ? stride_ascends_32((const uint32_t *)keys + i)
+                     : stride_ascends_64((const uint64_t *)keys + i);
+}
+
 /* Keeps the indices of keys that ascend, and returns how many: drop-merge sort (E. Ernerfeldt,
  * 2017), as in presorted.c, but what it drops is what is not kept. */
 INLINED size_t keep_ascending(const void *keys, unsigned width, size_t count, uint32_t *kept)
@@ -199,7 +228,14 @@ INLINED size_t keep_ascending(const void *keys, unsigned width, size_t count, ui
   uint64_t last = 0;
   for (size_t i = 0; i < count; i++) {
     const uint64_t key = key_at(keys, width, i);
-    if (last <= key) {
+    if (i % STRIDE == 0 && i + STRIDE < count && last <= key && stride_ascends(keys, width, i)) {
+      for (size_t j = 0; j < STRIDE; j++)
+        kept[keep + j] = (uint32_t)(i + j);
+      keep += STRIDE;
+      i += STRIDE - 1;
+      last = key_at(keys, width, i);
+      in_a_row = 0;
+    } else if (last <= key) {
       kept[keep++] = (uint32_t)i;
       last = key;
       in_a_row = 0;
@@ -221,21 +257,28 @@ INLINED size_t keep_ascending(const void *keys, unsigned width, size_t count, ui
   return keep;
 }
 
+/* True if a key goes before that of another index. */
+INLINED bool goes_before(const void *keys, unsigned width, uint64_t key, uint32_t index,
+                         uint32_t other)
+{
+  const uint64_t other_key = key_at(keys, width, other);
+  return key < other_key || (key == other_key && index < other);
+}
+
 /* Merges indices that were dropped, in order of their keys, into those that were kept. */
 INLINED void merge_dropped(const void *keys, unsigned width, uint32_t *order, size_t keep,
                            const uint32_t *dropped, const uint32_t *dropped_order, size_t drops)
 {
-  size_t end = keep + drops;
-  while (drops-- > 0) {
-    const uint32_t index = dropped[dropped_order[drops]];
+  for (; drops > 0; drops--) {
+    const uint32_t index = dropped[dropped_order[drops - 1]];
     const uint64_t key = key_at(keys, width, index);
-    for (; keep > 0; keep--) {
-      const uint32_t before = order[keep - 1];
-      const uint64_t key_before = key_at(keys, width, before);
-      if (key_before < key || (key_before == key && before < index)) break;
-      order[--end] = before;
+    while (keep >= STRIDE && goes_before(keys, width, key, index, order[keep - STRIDE])) {
+      keep -= STRIDE;
+      memmove(order + keep + drops, order + keep, STRIDE * sizeof *order);
     }
-    order[--end] = index;
+    for (; keep > 0 && goes_before(keys, width, key, index, order[keep - 1]); keep--)
+      order[keep - 1 + drops] = order[keep - 1];
+    order[keep + drops - 1] = index;
   }
 }
 
@@ -247,8 +290,12 @@ INLINED bool order_nearly(const void *keys, unsigned width, size_t count, uint32
   const size_t keep = keep_ascending(keys, width, count, order), drops = count - keep;
   size_t found = 0;
   if (drops > count / FEW_DROPPED) return false;
-  for (size_t i = 0; i < count; i++)
-    if (i - found == keep || order[i - found] != i) other[found++] = (uint32_t)i;
+  for (size_t i = 0; i < count;) {
+    const size_t at = i - found;
+    const bool all = at + STRIDE <= keep && order[at + STRIDE - 1] == i + STRIDE - 1;
+    if (!all && (at == keep || order[at] != i)) other[found++] = (uint32_t)i;
+    i += all ? STRIDE : 1;
+  }
   char *const after = (char *)(other + drops), *const taken = after + -(uintptr_t)after % 8;
   uint32_t *const taken_order = (uint32_t *)(void *)(taken + drops * (width / 8));
   for (size_t d = 0; d < drops; d++)
@@ -268,8 +315,7 @@ INLINED bool order_as(const void *keys, unsigned width, size_t count, uint32_t *
     return true;
   }
   const unsigned high = bits_of(s.greatest - s.least);
-  if (count > FEW && s.descents <= count / FEW_DROPPED &&
-      order_nearly(keys, width, count, order, other))
+  if (s.descents <= count / FEW_DROPPED && order_nearly(keys, width, count, order, other))
     return false;
   const unsigned enough = count <= FEW ? RANK_BITS : bits_of(count) + ENOUGH;
   const unsigned most = enough < WINDOW ? enough : WINDOW, low = high > most ? high - most : 0;

@@ -405,6 +405,36 @@ static void test_what_is_no_permutation(void **state)
   assert_int_equal(seen[2][4], 0); /* nothing is written there */
 }
 
+/* Records that follow one another, but `from` places further on: all of them if that goes round. */
+static bool moves_runs(uint32_t from, bool round)
+{
+  enum { RECORDS = 100 };
+  uint32_t order[RECORDS], records[RECORDS], to[RECORDS];
+  char seen[RECORDS + 1] = {0};
+  const gathering g = {order, RECORDS, sizeof *records, COPY_TWO_4, seen};
+  for (uint32_t i = 0; i < RECORDS; i++) {
+    records[i] = 7 * i;
+    order[i] = i + from < RECORDS || !round ? i + from : i + from - RECORDS;
+  }
+  const bool moved = gather_some(&g, 0, RECORDS, (char *)records, (char *)to) && gathered_all(&g);
+  assert_int_equal(seen[RECORDS], 0); /* nothing is written there */
+  for (uint32_t i = 0; moved && i < RECORDS; i++)
+    assert_int_equal(to[i], 7 * order[i]);
+  order[60] = order[61]; /* in a run, one comes twice */
+  memset(seen, 0, sizeof seen);
+  assert_false(gather_some(&g, 0, RECORDS, (char *)records, (char *)to) && gathered_all(&g));
+  return moved;
+}
+
+static void test_runs_of_records(void **state)
+{
+  (void)state;
+  for (uint32_t from = 0; from < 100; from++) {
+    assert_true(moves_runs(from, true));
+    assert_int_equal(moves_runs(from, false), from == 0);
+  }
+}
+
 /* Records of any size, few and more than the caches hold, as a loop over their bytes moves them. */
 static void check_gather(size_t size, size_t count)
 {
@@ -446,6 +476,7 @@ int main(void)
       cmocka_unit_test(test_copies_of_any_size),
       cmocka_unit_test(test_streams),
       cmocka_unit_test(test_what_is_no_permutation),
+      cmocka_unit_test(test_runs_of_records),
       cmocka_unit_test(test_gathers),
       cmocka_unit_test(test_sorts),
       cmocka_unit_test(test_failures_put_records_back),
