@@ -300,7 +300,8 @@ INLINED bool order_nearly(const void *keys, unsigned width, size_t count, uint32
   uint32_t *const taken_order = (uint32_t *)(void *)(taken + drops * (width / 8));
   for (size_t d = 0; d < drops; d++)
     memcpy(taken + d * (width / 8), (const char *)keys + other[d] * (width / 8), width / 8);
-  (void)keys_order(taken, width, drops, taken_order, taken_order + drops);
+  taken_order[0] = 0;
+  if (drops > 1) (void)keys_order(taken, width, drops, taken_order, taken_order + drops);
   merge_dropped(keys, width, order, keep, other, taken_order, drops);
   return true;
 }
