@@ -52,6 +52,9 @@ MUTANTS = [
     # whole records on the CPU
     ('plugins/cpu/order.c', 'if (!sorted && !insert_as(keys, width, count, order))', 'if (!sorted && insert_as(keys, width, count, order) && 0)'),
     ('plugins/cpu/order.c', 'if (!sorted && !insert_as(keys, width, count, order))', 'if (0)'),
+    ('plugins/cpu/order.c', 'words && fits < enough ? fits', 'words && fits < enough ? fits + 1'),
+    ('plugins/cpu/order.c', '= other[i] & index_mask;', '= other[i];'),
+    ('plugins/cpu/order.c', 'order[i] >> upper_at', 'order[i] >> index_bits'),
     ('plugins/cpu/order.c', 'digit[j] < digits[i + v]', 'digit[j] <= digits[i + v]'),
     ('plugins/cpu/order.c', '>> low ^ 0x8000', '>> low'),
     ('plugins/cpu/order.c', 'next[rank[i]]++', 'next[rank[i]]'),
