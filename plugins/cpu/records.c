@@ -152,15 +152,15 @@ static bool plan(record_sort *s, const recsort_plugin_job *job, const recsort_ke
   if (job->algorithm != 0 || job->key_width > 64) return false;
   if (job->count > UINT64_C(1) << 42 || job->count == 0) return false;
   if (!in_place && program->record_size > WORTH_A_GATHER) return false;
-  *s = (record_sort){.job = job,
-                     .program = program,
-                     .count = (size_t)job->count,
-                     .size = (size_t)program->record_size,
-                     .key_size = job->key_width / 8,
-                     .index_bits = job->key_bits + index_bits <= 64 ? index_bits : 0,
-                     .copy = copy_class_of((size_t)program->record_size),
-                     .team = team_of_at_most(t, (size_t)(job->count / WORTH_A_THREAD + 1)),
-                     .good = true};
+  s->job = job; /* member by member: to fill all with zeros takes as long as ten records */
+  s->program = program;
+  s->count = (size_t)job->count;
+  s->size = (size_t)program->record_size;
+  s->key_size = job->key_width / 8;
+  s->index_bits = job->key_bits + index_bits <= 64 ? index_bits : 0;
+  s->copy = copy_class_of((size_t)program->record_size);
+  s->team = team_of_at_most(t, (size_t)(job->count / WORTH_A_THREAD + 1));
+  s->good = true;
   s->buckets = buckets_for(s);
   s->room = s->buckets > 1 ? room_for(s) : s->count;
   s->pieces = s->team.threads > 1 ? (size_t)PIECES_A_THREAD * s->team.threads : 1;
