@@ -34,17 +34,8 @@ static void lap(double *since, double *total)
   *since = now;
 }
 
-/* How a call divides the block: the plugin's part, and the part behind the permutation. */
-typedef struct block_plan {
-  recsort_plugin_job job;
-  recsort_plugin_work work;
-  size_t after; /* the end of the permutation */
-  size_t size;
-  bool takes_records; /* the plugin sorts whole records here */
-} block_plan;
-
 /* The plugin says where the keys go; this must be inside the memory that it asked for. */
-static recsort_status check_work(const recsort_sorter *sorter, const block_plan *block,
+static recsort_status check_work(const recsort_sorter *sorter, const rs_block_plan *block,
                                  recsort_error *error)
 {
   const recsort_plugin_work *work = &block->work;
@@ -100,13 +91,13 @@ static bool records_work(const recsort_sorter *sorter, const recsort_plugin_job 
 
 /* Plans for keys and for whole records: which of them it will be depends on the records, and the
  * next call should need no more memory. */
-static recsort_status plan_block(const recsort_sorter *sorter, size_t count, size_t copy_size,
-                                 block_plan *block, recsort_error *error)
+static recsort_status plan_anew(const recsort_sorter *sorter, size_t count, size_t copy_size,
+                                rs_block_plan *block, recsort_error *error)
 {
   const rs_plugin_instance *instance = &sorter->choice.in_use->instance;
   recsort_plugin_error reported = {.size = sizeof reported};
   size_t size;
-  *block = (block_plan){.work = {.size = sizeof block->work}};
+  *block = (rs_block_plan){.copy_size = copy_size, .work = {.size = sizeof block->work}};
   const recsort_status within = plan_job(sorter, count, &block->job, error);
   if (within) return within;
   const recsort_plugin_status status =
@@ -125,6 +116,20 @@ static recsort_status plan_block(const recsort_sorter *sorter, size_t count, siz
   return check_work(sorter, block, error);
 }
 
+/* Makes sorter->planned the plan of a call. That of the last call is often the same, and to make it
+ * takes a good part of the time that a hundred records take. */
+static recsort_status plan_block(recsort_sorter *sorter, size_t count, size_t copy_size,
+                                 recsort_error *error)
+{
+  rs_block_plan *const block = &sorter->planned;
+  if (block->plugin == sorter->choice.in_use && block->job.count == count &&
+      block->copy_size == copy_size)
+    return RECSORT_OK;
+  const recsort_status status = plan_anew(sorter, count, copy_size, block, error);
+  if (status == RECSORT_OK) block->plugin = sorter->choice.in_use;
+  return status;
+}
+
 static recsort_status choose_plugin(recsort_sorter *sorter, size_t count, recsort_error *error)
 {
   const recsort_status status = rs_choice_for(&sorter->choice, count, error);
@@ -136,8 +141,7 @@ static recsort_status choose_plugin(recsort_sorter *sorter, size_t count, recsor
 recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool in_place,
                                      size_t *bytes, recsort_error *error)
 {
-  size_t copy_size = 0;
-  block_plan block = {.size = 0};
+  size_t copy_size = 0, size = 0;
   if (!sorter || !bytes)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and bytes must not be NULL");
   if (in_place && !rs_multiply(count, (size_t)sorter->plan.program.record_size, &copy_size))
@@ -146,13 +150,14 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
       in_place ? rs_sorter_wants_all(sorter, "recsort_sort", error) : RECSORT_OK;
   if (status) return status;
   if (rs_head_suits(sorter, count)) {
-    status = rs_head_memory(sorter, count, &block.size, error);
+    status = rs_head_memory(sorter, count, &size, error);
   } else if (count) {
     status = choose_plugin(sorter, count, error);
-    if (status == RECSORT_OK) status = plan_block(sorter, count, copy_size, &block, error);
+    if (status == RECSORT_OK) status = plan_block(sorter, count, copy_size, error);
+    size = sorter->planned.size;
   }
   if (status) return status;
-  *bytes = rs_sorter_block_bytes(block.size);
+  *bytes = rs_sorter_block_bytes(size);
   if (*bytes < sorter->allocation_size) *bytes = sorter->allocation_size;
   return RECSORT_OK;
 }
@@ -206,25 +211,27 @@ static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_erro
   rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
   recsort_plugin_error reported = {.size = sizeof reported};
   recsort_plugin_times times = {.size = sizeof times};
-  block_plan block = {.size = r->in_place ? r->bytes : 0};
-  recsort_status status =
-      instance->sorts_in_host
-          ? plan_block(sorter, r->count, r->in_place ? r->bytes : 0, &block, error)
-          : plan_job(sorter, r->count, &block.job, error);
-  if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, block.size, error);
-  if (status || (instance->sorts_in_host && !block.takes_records)) return status;
+  const size_t copy_size = r->in_place ? r->bytes : 0;
+  recsort_plugin_job job;
+  recsort_status status = instance->sorts_in_host ? plan_block(sorter, r->count, copy_size, error)
+                                                  : plan_job(sorter, r->count, &job, error);
+  if (status == RECSORT_OK)
+    status = rs_sorter_reserve(sorter, instance->sorts_in_host ? sorter->planned.size : copy_size,
+                               error);
+  if (status || (instance->sorts_in_host && !sorter->planned.takes_records)) return status;
   if (r->in_place) r->sorted = instance->sorts_in_host ? r->in_place : sorter->block;
   if (instance->sorts_in_host) {
-    block.job.memory = sorter->block;
-    block.job.encode = encode;
+    job = sorter->planned.job;
+    job.memory = sorter->block;
+    job.encode = encode;
   }
   const recsort_plugin_status sorted = instance->records->sort(
-      instance->state, &block.job, &sorter->plan.program, r->records, r->sorted, &times, &reported);
+      instance->state, &job, &sorter->plan.program, r->records, r->sorted, &times, &reported);
   instance->lost = sorted == RECSORT_PLUGIN_LOST;
   if (sorted == RECSORT_PLUGIN_UNSUPPORTED) return RECSORT_OK;
   if (sorted) return rs_plugin_fail(instance, sorted, &reported, error);
   sorter->stats = (recsort_stats){.records = r->count,
-                                  .index_bits = block.job.index_bits,
+                                  .index_bits = job.index_bits,
                                   .whole_records = true,
                                   .encode_seconds = times.encode,
                                   .sort_seconds = times.sort,
@@ -245,31 +252,31 @@ static recsort_status order_once(recsort_sorter *sorter, request *r, recsort_err
   rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
   recsort_stats *stats = &sorter->stats;
   recsort_plugin_error reported = {.size = sizeof reported};
-  block_plan block;
-  recsort_status status = plan_block(sorter, r->count, r->in_place ? r->bytes : 0, &block, error);
-  if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, block.size, error);
+  const rs_block_plan *const block = &sorter->planned;
+  recsort_status status = plan_block(sorter, r->count, r->in_place ? r->bytes : 0, error);
+  if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, block->size, error);
   if (status) return status;
 
   double clock = rs_clock_seconds();
-  char *keys = (char *)sorter->block + block.work.keys_offset;
+  char *keys = (char *)sorter->block + block->work.keys_offset;
   status = rs_key_encode(&sorter->plan, r->records, r->count, keys, sorter->team, 0, error);
   if (status) return status;
   lap(&clock, &stats->encode_seconds);
 
   const recsort_plugin_status sorted =
-      instance->plugin->sort(instance->state, &block.job, sorter->block, &reported);
+      instance->plugin->sort(instance->state, &block->job, sorter->block, &reported);
   instance->lost = sorted == RECSORT_PLUGIN_LOST;
   if (sorted) return rs_plugin_fail(instance, sorted, &reported, error);
   lap(&clock, &stats->sort_seconds);
 
   const recsort_permutation found = {
-      .index = sorter->block, .index_bits = block.job.index_bits, .count = r->count};
-  status = rs_permutation_verify(&found, (char *)sorter->block + block.after, sorter->team, error);
+      .index = sorter->block, .index_bits = block->job.index_bits, .count = r->count};
+  status = rs_permutation_verify(&found, (char *)sorter->block + block->after, sorter->team, error);
   if (status == RECSORT_OK && sorter->verify == RECSORT_VERIFY_FULL)
     status = rs_sorter_check_order(sorter, r->records, &found, error);
   if (status) return status;
   lap(&clock, &stats->verify_seconds);
-  stats->index_bits = block.job.index_bits;
+  stats->index_bits = block->job.index_bits;
   r->order = found;
   r->order.count = rs_head_count(sorter, r->count);
   return RECSORT_OK;
@@ -314,9 +321,10 @@ static recsort_status serve(recsort_sorter *sorter, request *r, recsort_error *e
   const recsort_status chosen = choose_plugin(sorter, r->count, error);
   if (chosen) return chosen;
   for (;;) {
-    recsort_error cause = {0};
+    recsort_error cause; /* not filled with zeros: hundreds of bytes take as long as some records */
     const recsort_status status = do_once(sorter, r, &cause);
     if (status == RECSORT_OK) return status;
+    sorter->planned.plugin = NULL; /* a plugin that has failed is asked again */
     if (!another_may_do(status) || !rs_choice_replace(&sorter->choice, r->count, &cause)) {
       if (error) *error = cause;
       return status;
@@ -431,11 +439,29 @@ recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size
   if (wanted < count) r.bytes = 0;
   status = serve(sorter, &r, error);
   if (status) return status;
-  double clock = rs_clock_seconds();
-  if (!r.moved) rs_gather(&r.order, 0, wanted, records, size, sorted, sorter->team);
-  lap(&clock, &sorter->stats.permute_seconds);
+  if (!r.moved) {
+    double clock = rs_clock_seconds();
+    rs_gather(&r.order, 0, wanted, records, size, sorted, sorter->team);
+    lap(&clock, &sorter->stats.permute_seconds);
+  }
   if (wanted == count) rs_choice_note(&sorter->choice, &sorter->plan.program, &sorter->stats);
   return RECSORT_OK;
+}
+
+/* Moves what a sort in place has found over the records. */
+static void put_in_place(recsort_sorter *sorter, const request *r, void *records)
+{
+  const size_t size = (size_t)sorter->plan.program.record_size;
+  double clock = rs_clock_seconds();
+  if (r->moved) {
+    rs_copy(records, r->sorted, r->bytes, sorter->team);
+  } else if (!rs_permutation_is_identity(&r->order)) {
+    char *copy = (char *)sorter->block +
+                 (sorter->block_size - r->bytes) / RS_BLOCK_ALIGNMENT * RS_BLOCK_ALIGNMENT;
+    rs_gather(&r->order, 0, r->count, records, size, copy, sorter->team);
+    rs_copy(records, copy, r->bytes, sorter->team);
+  }
+  lap(&clock, &sorter->stats.permute_seconds);
 }
 
 recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
@@ -446,17 +472,7 @@ recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
   if (status == RECSORT_OK) status = rs_sorter_wants_all(sorter, "recsort_sort", error);
   if (status == RECSORT_OK) status = serve(sorter, &r, error);
   if (status) return status;
-  const size_t size = (size_t)sorter->plan.program.record_size;
-  double clock = rs_clock_seconds();
-  if (r.moved) {
-    if (r.sorted != records) rs_copy(records, r.sorted, r.bytes, sorter->team);
-  } else if (!rs_permutation_is_identity(&r.order)) {
-    char *copy = (char *)sorter->block +
-                 (sorter->block_size - r.bytes) / RS_BLOCK_ALIGNMENT * RS_BLOCK_ALIGNMENT;
-    rs_gather(&r.order, 0, count, records, size, copy, sorter->team);
-    rs_copy(records, copy, r.bytes, sorter->team);
-  }
-  lap(&clock, &sorter->stats.permute_seconds);
+  if (!r.moved || r.sorted != records) put_in_place(sorter, &r, records);
   rs_choice_note(&sorter->choice, &sorter->plan.program, &sorter->stats);
   return RECSORT_OK;
 }

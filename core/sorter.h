@@ -18,6 +18,18 @@
 #include "plan/plan.h"
 #include "plugin/choice.h"
 
+/* How a call divides the block: the plugin's part, and the part behind the permutation. A call like
+ * the last one finds it planned. */
+typedef struct rs_block_plan {
+  const rs_candidate *plugin; /* whose plan it is; NULL: nothing is planned */
+  size_t copy_size;           /* of the records, if they are sorted in place; else 0 */
+  recsort_plugin_job job;
+  recsort_plugin_work work;
+  size_t after; /* the end of the permutation */
+  size_t size;
+  bool takes_records; /* the plugin sorts whole records here */
+} rs_block_plan;
+
 struct recsort_sorter {
   recsort_allocator allocator;
   rs_arena arena;
@@ -27,6 +39,7 @@ struct recsort_sorter {
   size_t head;   /* records that are wanted; 0: all */
   bool selected; /* the last call has sorted nothing but these */
   team team;
+  rs_block_plan planned;
   void *block; /* aligned as plugins require; an allocator may align less */
   size_t block_size;
   void *allocation; /* the allocation that contains the block */

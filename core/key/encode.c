@@ -241,20 +241,21 @@ static bool encode_steps(key_range range)
   return valid;
 }
 
-static bool encode_range(key_range range)
+static bool encode_range(const key_range *range)
 {
-  const recsort_key_program *program = range.program;
+  const recsort_key_program *program = range->program;
   const recsort_key_step *const first = program->steps;
   if (first->kind >= RECSORT_KEY_DISTANCE && program->step_count == 1u + first->bit)
-    return encode_computed(range);
+    return encode_computed(*range);
   const bool single = program->step_count == 1 && program->key_width <= 64;
-  return single ? encode_single(range) : encode_steps(range);
+  return single ? encode_single(*range) : encode_steps(*range);
 }
 
 bool rs_key_encode_some(const recsort_key_program *program, const void *records, size_t first,
                         size_t count, void *keys)
 {
-  return encode_range((key_range){program, records, first, keys, 0, count});
+  const key_range range = {program, records, first, keys, 0, count};
+  return encode_range(&range);
 }
 
 bool rs_key_is_record(const recsort_key_program *program)
@@ -301,7 +302,7 @@ static void encode_chunk(void *argument, size_t chunk, unsigned slot)
   (void)slot;
   range.begin = chunk * CHUNK;
   if (range.end - range.begin > CHUNK) range.end = range.begin + CHUNK;
-  if (!encode_range(range)) e->valid = false;
+  if (!encode_range(&range)) e->valid = false;
 }
 
 recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t count, void *keys,

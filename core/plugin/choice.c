@@ -186,13 +186,13 @@ void rs_choice_close(rs_choice *choice)
 
 recsort_status rs_choice_for(rs_choice *choice, size_t count, recsort_error *error)
 {
-  recsort_error cause = {0};
   if (!choice->automatic || (!choice->all_loaded && count < RS_LOAD_LEAST)) return RECSORT_OK;
   if (!choice->all_loaded) {
     const recsort_status status = load_all(choice, error);
     if (status) return status;
     choice->in_use = NULL; /* even if it is used again, the reason differs */
   }
+  recsort_error cause;
   use(choice, find_best(choice, 0, count, &cause));
   return RECSORT_OK;
 }

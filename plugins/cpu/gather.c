@@ -29,12 +29,8 @@ gather_as(gathering g, size_t first, size_t end, const char *from, char *to, cop
   return true;
 }
 
-bool gather_some(const gathering *g, size_t first, size_t count, const char *from, char *to)
+static bool gather_each(const gathering *g, size_t first, size_t count, const char *from, char *to)
 {
-  if (!g->order) {
-    memcpy(to, from + first * g->size, count * g->size);
-    return true;
-  }
   switch (g->copy) {
   case COPY_TWO_4:
     return gather_as(*g, first, first + count, from, to, COPY_TWO_4);
@@ -48,6 +44,50 @@ bool gather_some(const gathering *g, size_t first, size_t count, const char *fro
     break;
   }
   return gather_as(*g, first, first + count, from, to, COPY_BYTES);
+}
+
+/* ---- Nearly sorted records ---- */
+
+enum { RUN = 16 }; /* records that follow one another move at once */
+
+/* Looks at a few places of an order. */
+static bool has_runs(const uint32_t *order, size_t count)
+{
+  enum { LOOKS = 4 };
+  if (count < RUN) return false;
+  for (size_t n = 0; n < LOOKS; n++) {
+    const uint32_t *const at = order + (count - 1) * n / LOOKS;
+    if (at[1] - at[0] != 1) return false;
+  }
+  return true;
+}
+
+/* False, and nothing has moved, if the next RUN records of the order do not follow one another. */
+static bool move_run(const gathering *g, size_t i, const char *from, char *to)
+{
+  const uint32_t *const order = g->order + i;
+  uint32_t differ = 0;
+  for (uint32_t j = 0; j < RUN; j++)
+    differ |= (order[j] - order[0]) ^ j;
+  if (differ || order[0] >= g->count || g->count - order[0] < RUN) return false;
+  memset(g->seen + order[0], 1, RUN);
+  memcpy(to, from + order[0] * g->size, RUN * g->size);
+  return true;
+}
+
+bool gather_some(const gathering *g, size_t first, size_t count, const char *from, char *to)
+{
+  if (!g->order) {
+    memcpy(to, from + first * g->size, count * g->size);
+    return true;
+  }
+  if (!has_runs(g->order + first, count)) return gather_each(g, first, count, from, to);
+  for (size_t i = 0; i < count; i += RUN) {
+    const size_t some = count - i < RUN ? count - i : RUN;
+    if (some == RUN && move_run(g, first + i, from, to + i * g->size)) continue;
+    if (!gather_each(g, first + i, some, from, to + i * g->size)) return false;
+  }
+  return true;
 }
 
 bool gathered_all(const gathering *g)

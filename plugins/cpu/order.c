@@ -7,6 +7,9 @@
  *
  * Nothing here branches on random data but the insertion sort.
  *
+ * A hundred keys and a few have no time for tables of digits. They are compared with one another,
+ * many at once.
+ *
  * Keys of which few are out of place are a case of their own: these few are taken out, sorted, and
  * merged back in.
  */
@@ -22,7 +25,8 @@ enum {
   INDEX_BITS = KEYS_ORDER_BITS,
   WINDOW = 2 * DIGIT_BITS, /* bits of two passes */
   ENOUGH = 4,              /* more bits than count the keys: 1 in 16 is equal to another one */
-  FEW = 24,                /* keys that insertion alone sorts faster */
+  FEW = 128,               /* keys that ranks sort faster */
+  INSERTED = 24,           /* keys that insertion sorts well in any order */
   FEW_DROPPED = 8          /* one key in 8 out of place is too much to be taken out */
 };
 
@@ -108,6 +112,31 @@ INLINED void sort_window(const void *keys, unsigned width, size_t count, window 
     order[upper[other[i] >> INDEX_BITS]++] = other[i] & ((UINT32_C(1) << INDEX_BITS) - 1);
 }
 
+/* Sorts by all bits of one window, which fits above an index of `index_bits` in a word of 32 bits:
+ * the compiler makes these words by vectors, and to move them takes fewer steps. */
+INLINED void sort_words(const void *keys, unsigned width, size_t count, window w,
+                        unsigned index_bits, uint32_t *order, uint32_t *other)
+{
+  uint32_t lower[1 << DIGIT_BITS], upper[1 << DIGIT_BITS];
+  const uint32_t digit_mask = (UINT32_C(1) << w.digit) - 1;
+  const uint32_t index_mask = (UINT32_C(1) << index_bits) - 1;
+  const unsigned upper_at = index_bits + w.digit;
+  memset(lower, 0, sizeof *lower << w.digit);
+  memset(upper, 0, sizeof *upper << w.digit);
+  for (size_t i = 0; i < count; i++)
+    order[i] = window_at(keys, width, w, i) << index_bits | (uint32_t)i;
+  for (size_t i = 0; i < count; i++) {
+    lower[order[i] >> index_bits & digit_mask]++;
+    upper[order[i] >> upper_at]++;
+  }
+  turn_into_places(lower, w.digit);
+  turn_into_places(upper, w.digit);
+  for (size_t i = 0; i < count; i++)
+    other[lower[order[i] >> index_bits & digit_mask]++] = order[i];
+  for (size_t i = 0; i < count; i++)
+    order[upper[other[i] >> upper_at]++] = other[i] & index_mask;
+}
+
 /* Sorts by bits [low, high) above the least key. */
 INLINED void sort_bits(const void *keys, unsigned width, size_t count, uint64_t least, unsigned low,
                        unsigned high, uint32_t *order, uint32_t *other)
@@ -127,7 +156,7 @@ INLINED void sort_bits(const void *keys, unsigned width, size_t count, uint64_t 
  * no longer a permutation. */
 INLINED bool insert_as(const void *keys, unsigned width, size_t count, uint32_t *order)
 {
-  size_t left = 4 * count + (size_t)FEW * FEW;
+  size_t left = 4 * count + (size_t)INSERTED * INSERTED;
   uint64_t last = key_at(keys, width, order[0]);
   for (size_t i = 1; i < count; i++) {
     const uint32_t index = order[i];
@@ -147,6 +176,74 @@ INLINED bool insert_as(const void *keys, unsigned width, size_t count, uint32_t 
   return true;
 }
 
+/* Keys that are compared at once, which the compiler makes of one vector or of several. */
+typedef int16_t lanes __attribute__((vector_size(32)));
+
+enum { LANES = sizeof(lanes) / sizeof(int16_t), RANK_BITS = 16, AT_ONCE = 4 };
+
+_Static_assert(FEW <= 1 << 8 && FEW % (AT_ONCE * LANES) == 0, "whole vectors, places of 8 bits");
+
+/* Few keys: the rank of a key, by bits [low, low + RANK_BITS) above the least, is the number of
+ * keys that are less. True if no two are equal in these bits. */
+INLINED bool order_by_ranks(const void *keys, unsigned width, size_t count, uint64_t least,
+                            unsigned low, uint32_t *order)
+{
+  lanes digits[FEW / LANES], ranks[FEW / LANES];
+  int16_t *const digit = (int16_t *)(void *)digits;
+  const int16_t *const rank = (const int16_t *)(const void *)ranks;
+  uint8_t next[FEW];
+  bool differ = true;
+  for (size_t i = 0; i < count; i++)
+    digit[i] = (int16_t)((key_at(keys, width, i) - least) >> low ^ 0x8000);
+  for (size_t i = count; i % (AT_ONCE * LANES) > 0; i++)
+    digit[i] = 0;
+  for (size_t i = 0; i * LANES < count; i += AT_ONCE) {
+    lanes below[AT_ONCE] = {{0}};
+    for (size_t j = 0; j < count; j++)
+      for (size_t v = 0; v < AT_ONCE; v++)
+        below[v] -= digit[j] < digits[i + v];
+    for (size_t v = 0; v < AT_ONCE; v++)
+      ranks[i + v] = below[v];
+  }
+  for (size_t i = 0; i < count; i++)
+    next[i] = (uint8_t)i;
+  for (size_t i = 0; i < count; i++) {
+    const uint8_t place = next[rank[i]]++;
+    differ &= place == rank[i];
+    order[place] = (uint32_t)i;
+  }
+  return differ;
+}
+
+enum { STRIDE = 16 }; /* keys, most of which ascend, are passed over so many at a time */
+
+/* For keys of 32 bits and of 64. Compilers did not use vectors for a loop. */
+#define STRIDE_ASCENDS(name, word)                                                                 \
+  INLINED bool name(const word *keys)                                                              \
+  {                                                                                                \
+    typedef word vector __attribute__((vector_size(32)));                                          \
+    enum { EACH = sizeof(vector) / sizeof(word) };                                                 \
+    vector less = {0}, each, next;                                                                 \
+    uint64_t any[4];                                                                               \
+    for (size_t i = 0; i < STRIDE; i += EACH) {                                                    \
+      memcpy(&each, keys + i, sizeof each);                                                        \
+      memcpy(&next, keys + i + 1, sizeof next);                                                    \
+      less |= (vector)(next < each);                                                               \
+    }                                                                                              \
+    memcpy(any, &less, sizeof any);                                                                \
+    return (any[0] | any[1] | any[2] | any[3]) == 0;                                               \
+  }
+
+STRIDE_ASCENDS(stride_ascends_32, uint32_t)
+STRIDE_ASCENDS(stride_ascends_64, uint64_t)
+
+/* True if keys [i, i + STRIDE] ascend. */
+INLINED bool stride_ascends(const void *keys, unsigned width, size_t i)
+{
+  return width == 32 ? stride_ascends_32((const uint32_t *)keys + i)
+                     : stride_ascends_64((const uint64_t *)keys + i);
+}
+
 /* Keeps the indices of keys that ascend, and returns how many: drop-merge sort (E. Ernerfeldt,
  * 2017), as in presorted.c, but what it drops is what is not kept. */
 INLINED size_t keep_ascending(const void *keys, unsigned width, size_t count, uint32_t *kept)
@@ -156,7 +253,14 @@ INLINED size_t keep_ascending(const void *keys, unsigned width, size_t count, ui
   uint64_t last = 0;
   for (size_t i = 0; i < count; i++) {
     const uint64_t key = key_at(keys, width, i);
-    if (last <= key) {
+    if (i % STRIDE == 0 && i + STRIDE < count && last <= key && stride_ascends(keys, width, i)) {
+      for (size_t j = 0; j < STRIDE; j++)
+        kept[keep + j] = (uint32_t)(i + j);
+      keep += STRIDE;
+      i += STRIDE - 1;
+      last = key_at(keys, width, i);
+      in_a_row = 0;
+    } else if (last <= key) {
       kept[keep++] = (uint32_t)i;
       last = key;
       in_a_row = 0;
@@ -178,21 +282,28 @@ INLINED size_t keep_ascending(const void *keys, unsigned width, size_t count, ui
   return keep;
 }
 
+/* True if a key goes before that of another index. */
+INLINED bool goes_before(const void *keys, unsigned width, uint64_t key, uint32_t index,
+                         uint32_t other)
+{
+  const uint64_t other_key = key_at(keys, width, other);
+  return key < other_key || (key == other_key && index < other);
+}
+
 /* Merges indices that were dropped, in order of their keys, into those that were kept. */
 INLINED void merge_dropped(const void *keys, unsigned width, uint32_t *order, size_t keep,
                            const uint32_t *dropped, const uint32_t *dropped_order, size_t drops)
 {
-  size_t end = keep + drops;
-  while (drops-- > 0) {
-    const uint32_t index = dropped[dropped_order[drops]];
+  for (; drops > 0; drops--) {
+    const uint32_t index = dropped[dropped_order[drops - 1]];
     const uint64_t key = key_at(keys, width, index);
-    for (; keep > 0; keep--) {
-      const uint32_t before = order[keep - 1];
-      const uint64_t key_before = key_at(keys, width, before);
-      if (key_before < key || (key_before == key && before < index)) break;
-      order[--end] = before;
+    while (keep >= STRIDE && goes_before(keys, width, key, index, order[keep - STRIDE])) {
+      keep -= STRIDE;
+      memmove(order + keep + drops, order + keep, STRIDE * sizeof *order);
     }
-    order[--end] = index;
+    for (; keep > 0 && goes_before(keys, width, key, index, order[keep - 1]); keep--)
+      order[keep - 1 + drops] = order[keep - 1];
+    order[keep + drops - 1] = index;
   }
 }
 
@@ -204,13 +315,18 @@ INLINED bool order_nearly(const void *keys, unsigned width, size_t count, uint32
   const size_t keep = keep_ascending(keys, width, count, order), drops = count - keep;
   size_t found = 0;
   if (drops > count / FEW_DROPPED) return false;
-  for (size_t i = 0; i < count; i++)
-    if (i - found == keep || order[i - found] != i) other[found++] = (uint32_t)i;
+  for (size_t i = 0; i < count;) {
+    const size_t at = i - found;
+    const bool all = at + STRIDE <= keep && order[at + STRIDE - 1] == i + STRIDE - 1;
+    if (!all && (at == keep || order[at] != i)) other[found++] = (uint32_t)i;
+    i += all ? STRIDE : 1;
+  }
   char *const after = (char *)(other + drops), *const taken = after + -(uintptr_t)after % 8;
   uint32_t *const taken_order = (uint32_t *)(void *)(taken + drops * (width / 8));
   for (size_t d = 0; d < drops; d++)
     memcpy(taken + d * (width / 8), (const char *)keys + other[d] * (width / 8), width / 8);
-  (void)keys_order(taken, width, drops, taken_order, taken_order + drops);
+  taken_order[0] = 0;
+  if (drops > 1) (void)keys_order(taken, width, drops, taken_order, taken_order + drops);
   merge_dropped(keys, width, order, keep, other, taken_order, drops);
   return true;
 }
@@ -219,18 +335,28 @@ INLINED bool order_as(const void *keys, unsigned width, size_t count, uint32_t *
                       uint32_t *other)
 {
   const survey s = width == 32 ? survey_32(keys, count) : survey_64(keys, count);
-  if (s.descents == 0 || count <= FEW) {
+  if (s.descents == 0) {
     for (size_t i = 0; i < count; i++)
       order[i] = (uint32_t)i;
-    if (s.descents > 0) (void)insert_as(keys, width, count, order);
-    return s.descents == 0;
+    return true;
   }
+  const unsigned high = bits_of(s.greatest - s.least);
   if (s.descents <= count / FEW_DROPPED && order_nearly(keys, width, count, order, other))
     return false;
-  const unsigned high = bits_of(s.greatest - s.least), enough = bits_of(count) + ENOUGH;
-  const unsigned most = enough < WINDOW ? enough : WINDOW, low = high > most ? high - most : 0;
-  sort_bits(keys, width, count, s.least, low, high, order, other);
-  if (low > 0 && !insert_as(keys, width, count, order))
+  const unsigned index_bits = bits_of(count - 1), fits = 32 - index_bits;
+  const unsigned enough = count <= FEW ? RANK_BITS : bits_of(count) + ENOUGH;
+  const bool words = fits + 1 >= enough;
+  const unsigned most = words && fits < enough ? fits : enough < WINDOW ? enough : WINDOW;
+  const unsigned low = high > most ? high - most : 0;
+  bool sorted = low == 0;
+  if (count <= FEW)
+    sorted |= order_by_ranks(keys, width, count, s.least, low, order);
+  else if (words)
+    sort_words(keys, width, count, (window){s.least, low, (high - low + 1) / 2}, index_bits, order,
+               other);
+  else
+    sort_bits(keys, width, count, s.least, low, high, order, other);
+  if (!sorted && !insert_as(keys, width, count, order))
     sort_bits(keys, width, count, s.least, 0, high, order, other);
   return false;
 }
@@ -238,8 +364,15 @@ INLINED bool order_as(const void *keys, unsigned width, size_t count, uint32_t *
 INLINED bool order_any(const void *keys, unsigned width, size_t count, uint32_t *order,
                        uint32_t *other)
 {
+  if (count == 0) return true;
   return width == 32 ? order_as(keys, 32, count, order, other)
                      : order_as(keys, 64, count, order, other);
+}
+
+bool keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
+                        uint32_t *other)
+{
+  return order_any(keys, width, count, order, other);
 }
 
 #if defined(__x86_64__)
@@ -253,10 +386,9 @@ order_avx2(const void *keys, unsigned width, size_t count, uint32_t *order, uint
 
 bool keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
 {
-  if (count == 0) return true;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
     return order_avx2(keys, width, count, order, other);
 #endif
-  return order_any(keys, width, count, order, other);
+  return keys_order_plainly(keys, width, count, order, other);
 }

@@ -13,4 +13,8 @@ enum { KEYS_ORDER_BITS = 21 }; /* of an index. A digit and an index make a word 
  * the keys are in order already. */
 bool keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other);
 
+/* The same without asking which vectors this processor has. */
+bool keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
+                        uint32_t *other);
+
 #endif

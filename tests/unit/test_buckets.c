@@ -29,7 +29,7 @@ static uint64_t key_of(unsigned pattern, size_t i, uint64_t random)
 {
   switch (pattern) {
   case 0:
-    return random & 0xffff0; /* few bits */
+    return random & 0x7fff0; /* few bits: one more than fit above an index below 2^14 */
   case 1:
     return random << 32 | (random & 3); /* far apart, and close together */
   case 2:
@@ -64,7 +64,10 @@ static int compare(const void *a, const void *b)
   return x->index < y->index ? -1 : 1;
 }
 
-static void check_order(unsigned pattern, unsigned width, size_t count)
+typedef bool order_function(const void *keys, unsigned width, size_t count, uint32_t *order,
+                            uint32_t *other);
+
+static void check_order(order_function *find, unsigned pattern, unsigned width, size_t count)
 {
   uint64_t seed = pattern + count;
   uint64_t *const keys = malloc((count + 1) * sizeof *keys);
@@ -81,7 +84,7 @@ static void check_order(unsigned pattern, unsigned width, size_t count)
     ascend = ascend && expected[i - 1].key <= expected[i].key;
   qsort(expected, count, sizeof *expected, compare);
   const bool in_order =
-      keys_order(width == 32 ? (const void *)halves : keys, width, count, order, order + count);
+      find(width == 32 ? (const void *)halves : keys, width, count, order, order + count);
   assert_int_equal(in_order, ascend);
   for (size_t i = 0; i < count; i++)
     if (order[i] != expected[i].index)
@@ -92,17 +95,23 @@ static void check_order(unsigned pattern, unsigned width, size_t count)
   free(expected);
 }
 
-static void test_orders(void **state)
+static void check_orders(order_function *find)
 {
-  static const size_t counts[] = {100, 255, 256, 257, 1000, 2047, 2048, 2049, 20000};
-  (void)state;
+  static const size_t counts[] = {1000, 2047, 2048, 2049, 16383, 16384, 16385, 20000, 40000};
   for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
     for (unsigned width = 32; width <= 64; width += 32) {
-      for (size_t count = 0; count < 70; count++)
-        check_order(pattern, width, count);
+      for (size_t count = 0; count < 300; count++)
+        check_order(find, pattern, width, count);
       for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-        check_order(pattern, width, counts[c]);
+        check_order(find, pattern, width, counts[c]);
     }
+}
+
+static void test_orders(void **state)
+{
+  (void)state;
+  check_orders(keys_order);
+  check_orders(keys_order_plainly);
 }
 
 /* ---- Splitters ---- */
@@ -396,6 +405,36 @@ static void test_what_is_no_permutation(void **state)
   assert_int_equal(seen[2][4], 0); /* nothing is written there */
 }
 
+/* Records that follow one another, but `from` places further on: all of them if that goes round. */
+static bool moves_runs(uint32_t from, bool round)
+{
+  enum { RECORDS = 100 };
+  uint32_t order[RECORDS], records[RECORDS], to[RECORDS];
+  char seen[RECORDS + 1] = {0};
+  const gathering g = {order, RECORDS, sizeof *records, COPY_TWO_4, seen};
+  for (uint32_t i = 0; i < RECORDS; i++) {
+    records[i] = 7 * i;
+    order[i] = i + from < RECORDS || !round ? i + from : i + from - RECORDS;
+  }
+  const bool moved = gather_some(&g, 0, RECORDS, (char *)records, (char *)to) && gathered_all(&g);
+  assert_int_equal(seen[RECORDS], 0); /* nothing is written there */
+  for (uint32_t i = 0; moved && i < RECORDS; i++)
+    assert_int_equal(to[i], 7 * order[i]);
+  order[60] = order[61]; /* in a run, one comes twice */
+  memset(seen, 0, sizeof seen);
+  assert_false(gather_some(&g, 0, RECORDS, (char *)records, (char *)to) && gathered_all(&g));
+  return moved;
+}
+
+static void test_runs_of_records(void **state)
+{
+  (void)state;
+  for (uint32_t from = 0; from < 100; from++) {
+    assert_true(moves_runs(from, true));
+    assert_int_equal(moves_runs(from, false), from == 0);
+  }
+}
+
 /* Records of any size, few and more than the caches hold, as a loop over their bytes moves them. */
 static void check_gather(size_t size, size_t count)
 {
@@ -437,6 +476,7 @@ int main(void)
       cmocka_unit_test(test_copies_of_any_size),
       cmocka_unit_test(test_streams),
       cmocka_unit_test(test_what_is_no_permutation),
+      cmocka_unit_test(test_runs_of_records),
       cmocka_unit_test(test_gathers),
       cmocka_unit_test(test_sorts),
       cmocka_unit_test(test_failures_put_records_back),

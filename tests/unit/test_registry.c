@@ -398,6 +398,36 @@ static void test_who_is_sure_is_not_tried(void **state)
   free(entries);
 }
 
+/* Once many records have made "auto" load a plugin, few of them are planned with it anew. */
+static void test_a_plan_is_of_its_plugin(void **state)
+{
+  enum { MANY = 1 << 14 };
+  (void)state;
+  search(SCRIPTED);
+  script("whole"); /* sorts many records without a plan of the host's memory */
+  recsort_schema *const schema = open_schema();
+  const recsort_options options = {.struct_size = sizeof options, .threads = 2};
+  recsort_sorter *sorter;
+  uint32_t index[COUNT];
+  entry entries[COUNT], sorted[COUNT];
+  entry *const many = calloc(2 * MANY, sizeof *many);
+  assert_non_null(many);
+  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+  fill(entries);
+  for (int turn = 0; turn < 2; turn++) {
+    assert_int_equal(recsort_argsort(sorter, entries, COUNT, index, 32, NULL), RECSORT_OK);
+    for (size_t i = 0; i < COUNT; i++)
+      sorted[i] = entries[index[i]];
+    assert_true(in_stable_order(sorted));
+    assert_string_equal(stats_of(sorter).plugin, turn ? "scripted" : "cpu");
+    assert_int_equal(recsort_sort_to(sorter, many, MANY, many + MANY, NULL), RECSORT_OK);
+    assert_true(stats_of(sorter).whole_records);
+  }
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+  free(many);
+}
+
 static void test_both_ways_are_tried(void **state)
 {
   (void)state;
@@ -631,6 +661,7 @@ int main(void)
       cmocka_unit_test_teardown(test_the_best_plugin_is_used, forget),
       cmocka_unit_test_teardown(test_few_records_go_to_the_next_plugin, forget),
       cmocka_unit_test_teardown(test_whole_records, forget),
+      cmocka_unit_test_teardown(test_a_plan_is_of_its_plugin, forget),
       cmocka_unit_test_teardown(test_both_ways_are_tried, forget),
       cmocka_unit_test_teardown(test_who_is_sure_is_not_tried, forget),
       cmocka_unit_test_teardown(test_an_algorithm_picks_the_plugin_that_has_it, forget),

@@ -4,13 +4,16 @@
  *   g++ -O3 -march=native -fopenmp -std=c++20 cpubench.cpp $(pkg-config --cflags --libs recsort) \
  *     -lhwy_contrib -lhwy -ltbb -latomic -o cpubench
  *
- * Usage: cpubench THREADS SECONDS [CSV [LOG2-OF-RECORDS random|few|nearly]]
+ * Usage: cpubench THREADS SECONDS [CSV [RECORDS random|few|nearly]]     RECORDS: 2^14, 100
  *
  * Each contestant sorts the same 20-byte records by one float, descending and stably. The peers of
  * recsort pack key and index into words, sort these, and gather the records; or they sort whole
  * records. Times are the least of many rounds, in which the contestants take turns: machines drift.
- * With one thread it is processor time, else wall-clock time. Every result is compared with
- * std::stable_sort's.
+ * The turns are in another order each round, as a contestant finds in the caches what the one
+ * before it has left there, and two of them share words. Few records are sorted many times a round,
+ * other ones each time: a processor learns the branches that a sort of the same hundred records
+ * takes, which makes sorts by comparisons twice as fast. With one thread it is processor time, else
+ * wall-clock time. Every result is compared with std::stable_sort's.
  */
 #include <parallel/algorithm>
 
@@ -21,6 +24,7 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -98,9 +102,9 @@ void radix_sort(std::vector<uint64_t> &words, std::vector<uint64_t> &other)
 }
 
 /* `count` records in a given order. Ties are always among them. */
-std::vector<Entity> make_input(size_t count, const std::string &order)
+std::vector<Entity> make_input(size_t count, const std::string &order, size_t seed)
 {
-  std::mt19937_64 random(count);
+  std::mt19937_64 random(count + seed);
   std::uniform_real_distribution<float> any(0, 1000);
   std::vector<Entity> input(count);
   for (size_t i = 0; i < count; i++) {
@@ -111,7 +115,7 @@ std::vector<Entity> make_input(size_t count, const std::string &order)
     input[random() % count].distance = input[random() % count].distance;
   if (order == "nearly") {
     std::stable_sort(input.begin(), input.end(), greater);
-    for (size_t i = 0; i < count / 100; i++)
+    for (size_t i = 0; i < (count + 99) / 100; i++)
       input[random() % count].distance = any(random);
   }
   return input;
@@ -121,10 +125,13 @@ class Contest
 {
 public:
   Contest(size_t count, const std::string &order)
-      : order_(order), count_(count), copies_(count < 4096 ? 8192 / count : 1),
-        input_(make_input(count, order)), all_(copies_ * count), output_(count), words_(count),
-        other_(count)
+      : order_(order), count_(count), copies_(count < 1 << 13 ? (1 << 14) / count : 1),
+        all_(copies_ * count), output_(count), words_(count), other_(count)
   {
+    for (size_t i = 0; i < copies_; i++) {
+      const std::vector<Entity> one = make_input(count, order, i);
+      input_.insert(input_.end(), one.begin(), one.end());
+    }
     recsort_error error;
     recsort_options options = {};
     options.struct_size = sizeof options;
@@ -135,7 +142,8 @@ public:
         recsort_sorter_create(schema_, &options, &sorter_, &error))
       fail(error.text);
     expected_ = input_;
-    std::stable_sort(expected_.begin(), expected_.end(), greater);
+    for (size_t i = 0; i < copies_; i++)
+      std::stable_sort(&expected_[i * count_], &expected_[i * count_] + count_, greater);
     enter();
   }
   ~Contest()
@@ -149,30 +157,35 @@ public:
   void run(double budget)
   {
     const double end = wall() + budget;
-    for (int round = 0; round < 4 || (wall() < end && round < 1000); round++)
-      for (auto &one : contestants_) {
+    std::vector<size_t> turns(contestants_.size());
+    std::iota(turns.begin(), turns.end(), 0);
+    std::mt19937 random;
+    for (int round = 0; round < 4 || (wall() < end && round < 1000); round++) {
+      std::shuffle(turns.begin(), turns.end(), random);
+      for (size_t turn : turns) {
+        Contestant &one = contestants_[turn];
         if (one.is_slow && round > 1 && count_ > 1 << 20) continue;
-        for (size_t i = 0; i < copies_; i++)
-          std::copy(input_.begin(), input_.end(), all_.begin() + ptrdiff_t(i * count_));
+        std::copy(input_.begin(), input_.end(), all_.begin());
         const double begin = seconds();
         for (size_t i = 0; i < copies_; i++) {
           records_ = &all_[i * count_];
           one.sort();
+          if (round == 0) check(one, &expected_[i * count_]);
         }
         const double spent = (seconds() - begin) / double(copies_);
-        if (round == 0) check(one);
         if (round > 0 && spent < one.best) one.best = spent;
       }
+    }
   }
 
   void report(FILE *csv) const
   {
     const double ours = contestants_[0].best;
-    std::printf("%zu records, %s, %u threads\n", input_.size(), order_.c_str(), threads);
+    std::printf("%zu records, %s, %u threads\n", count_, order_.c_str(), threads);
     for (auto &one : contestants_) {
       std::printf("  %-36s %11.4f ms  %5.2f\n", one.name, 1e3 * one.best, one.best / ours);
       if (csv)
-        std::fprintf(csv, "%zu,%s,%u,%s,%.6f\n", input_.size(), order_.c_str(), threads, one.name,
+        std::fprintf(csv, "%zu,%s,%u,%s,%.6f\n", count_, order_.c_str(), threads, one.name,
                      1e3 * one.best);
     }
     std::fflush(stdout);
@@ -258,17 +271,17 @@ private:
                [this] { tbb::parallel_sort(words_.begin(), words_.end()); });
   }
 
-  void check(const Contestant &one) const
+  void check(const Contestant &one, const Entity *expected) const
   {
     const Entity *const result = one.in_place ? records_ : output_.data();
     for (size_t i = 0; i < count_; i++)
-      if (result[i].distance != expected_[i].distance || result[i].x != expected_[i].x ||
-          result[i].angle != expected_[i].angle)
+      if (result[i].distance != expected[i].distance || result[i].x != expected[i].x ||
+          result[i].angle != expected[i].angle)
         fail(one.name);
   }
 
   std::string order_;
-  size_t count_, copies_; /* small inputs are sorted many times a round, each in its own copy */
+  size_t count_, copies_; /* inputs of a round */
   std::vector<Entity> input_, all_, output_, expected_;
   Entity *records_ = nullptr;
   std::vector<uint64_t> words_, other_;
@@ -283,19 +296,26 @@ private:
 
 int main(int argc, char **argv)
 {
-  if (argc < 3) fail("usage: cpubench THREADS SECONDS [CSV [LOG2 ORDER]]");
+  if (argc < 3) fail("usage: cpubench THREADS SECONDS [CSV [RECORDS ORDER]]");
   threads = unsigned(std::atoi(argv[1]));
   const double budget = std::atof(argv[2]);
   FILE *const csv = argc > 3 ? std::fopen(argv[3], "w") : nullptr;
   if (argc > 3 && !csv) fail("cannot write the result");
   omp_set_num_threads(int(threads));
   tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  const std::vector<int> sizes = {7, 10, 14, 17, 20, 22, 24};
+  const std::string wanted = argc > 5 ? argv[4] : "";
+  std::vector<size_t> sizes;
+  if (wanted.compare(0, 2, "2^") == 0)
+    sizes = {size_t(1) << std::stoi(wanted.substr(2))};
+  else if (!wanted.empty())
+    sizes = {std::stoul(wanted)};
+  else
+    sizes = {100, 1 << 7, 1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 22, 1 << 24};
   const std::vector<std::string> orders = {"random", "few", "nearly"};
   for (auto &order : orders)
-    for (int size : sizes) {
-      if (argc > 5 && (size != std::atoi(argv[4]) || order != argv[5])) continue;
-      Contest contest(size_t(1) << size, order);
+    for (size_t size : sizes) {
+      if (argc > 5 && order != argv[5]) continue;
+      Contest contest(size, order);
       contest.run(budget / double(argc > 5 ? 1 : sizes.size() * orders.size()));
       contest.report(csv);
     }
