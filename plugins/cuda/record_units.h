@@ -71,9 +71,9 @@ static inline record_units record_units_of(const void *from, void *to, uint64_t 
 /* Moves units of `bytes`, a compile-time constant, as below. A thread loads several before it
  * stores any, as the compiler must assume that a store changes what later loads read: at most Most,
  * and 32 bytes if these are more. */
-template <uint32_t Most, class Place>
-DEVICE_INLINE void move_units(record_units units, uint64_t first, const Place *places,
-                              uint32_t count, uint32_t bytes)
+template <uint32_t Most, class Places>
+DEVICE_INLINE void move_units(record_units units, uint64_t first, Places places, uint32_t count,
+                              uint32_t bytes)
 {
   const uint32_t all = count * units.each, most = Most * bytes > 32 ? 32 / bytes : Most;
   uint32_t record = threadIdx.x / units.each, unit = threadIdx.x % units.each;
@@ -115,8 +115,8 @@ DEVICE_INLINE void copy_unit(const record_units *units, uint64_t i, uint64_t at)
 }
 
 /* Moves record places[i] to number first + i, for i below `count`. By all threads of the block. */
-template <uint32_t Most, class Place>
-DEVICE_INLINE void move_records(const record_units *units, uint64_t first, const Place *places,
+template <uint32_t Most, class Places>
+DEVICE_INLINE void move_records(const record_units *units, uint64_t first, Places places,
                                 uint32_t count)
 {
   if (units->unit == 16)

@@ -42,6 +42,7 @@ typedef struct sample {
   device_runs runs;
   run_lengths lengths;
   uint64_t values; /* different keys */
+  uint64_t record_size;
   key_way keys_way;
   emulator_order order;
   uint64_t seed;
@@ -160,6 +161,68 @@ static const char *merge_sample(const sample *s, unsigned char *memory, uint64_t
   return NULL;
 }
 
+/* ---- Records that move ---- */
+
+enum { MOST_TURNED = 400 }; /* keys that are one tile, in which disorder is seen */
+
+static unsigned char byte_of(uint64_t record, uint64_t byte)
+{
+  return (unsigned char)((record + 1) * (2 * byte + 0x9e3779b97f4a7c15) >> 32);
+}
+
+/* Exchanges two neighbours of a run, if there are two that differ. */
+static bool turn_keys(const sample *s, char *keys)
+{
+  const size_t size = s->job.key_width / 8;
+  for (uint32_t r = 0; r < s->runs.count; r++)
+    for (uint64_t i = s->bounds[r]; i + 1 < s->bounds[r + 1]; i++) {
+      if (s->keys[i] == s->keys[i + 1]) continue;
+      memcpy(keys + i * size, &s->keys[i + 1], size);
+      memcpy(keys + (i + 1) * size, &s->keys[i], size);
+      return true;
+    }
+  return false;
+}
+
+static const char *look_at_moved(const sample *s, const unsigned char *to)
+{
+  for (uint64_t i = 0; i < s->job.count; i++)
+    for (uint64_t b = 0; b < s->record_size; b++)
+      if (to[i * s->record_size + b] != byte_of(s->expected[i], b)) return "wrong record";
+  for (size_t i = 0; i < GUARD_BYTES; i++)
+    if (to[s->job.count * s->record_size + i] != POISON) return "moved behind the end";
+  return NULL;
+}
+
+static const char *move_with(const sample *s, const device_buffers *buffers, unsigned char *from)
+{
+  const size_t bytes = (size_t)(s->job.count * s->record_size);
+  unsigned char *const to = from + bytes;
+  uint32_t disorder = 0;
+  device_merge_move move = {from, to, s->record_size, &disorder};
+  for (uint64_t i = 0; i < s->job.count; i++)
+    for (uint64_t b = 0; b < s->record_size; b++)
+      from[i * s->record_size + b] = byte_of(i, b);
+  memset(to, POISON, bytes + GUARD_BYTES);
+  if (device_merge_records(&s->job, &s->runs, buffers, &move)) return emulator_failure();
+  const char *const wrong = look_at_moved(s, to);
+  if (wrong || disorder) return wrong ? wrong : "an order that is right is not seen";
+  if (s->job.count > MOST_TURNED || !turn_keys(s, buffers->keys[0])) return NULL;
+  if (device_merge_records(&s->job, &s->runs, buffers, &move)) return emulator_failure();
+  if (!disorder) return "an order that is wrong is not seen";
+  move.disorder = NULL;
+  return device_merge_records(&s->job, &s->runs, buffers, &move) ? emulator_failure() : NULL;
+}
+
+/* Of keys in the buffers. */
+static const char *move_sample(const sample *s, const device_buffers *buffers)
+{
+  unsigned char *const room = malloc((size_t)(2 * s->job.count * s->record_size) + GUARD_BYTES);
+  const char *const wrong = room ? move_with(s, buffers, room) : "no memory";
+  free(room);
+  return wrong;
+}
+
 static double now(void)
 {
   struct timespec time;
@@ -176,6 +239,10 @@ static void check(const sample *s, merge_way way, bool loud, unsigned patience, 
   const char *wrong = "no memory";
   (void)alarm(patience);
   if (memory) wrong = way_of(s) == way ? merge_sample(s, memory, bytes, extra_bytes) : "wrong way";
+  if (!wrong && device_merge_moves(&s->runs, s->record_size)) {
+    const device_buffers buffers = device_divide(&s->job, memory, extra_bytes);
+    wrong = move_sample(s, &buffers); /* the merge of pairs has left the keys */
+  }
   (void)alarm(0);
   free(memory);
   if (now() - start > t->longest) t->longest = now() - start;
@@ -198,12 +265,14 @@ static void check_runs(sample *s, merge_way way, uint32_t runs, uint64_t count, 
                        unsigned patience, uint64_t *random, tally *t)
 {
   static const uint64_t values[] = {1, 2, 5, 40, 1000, 1 << 20};
+  static const uint64_t sizes[] = {1, 5, 8, 12, 20, 34, 64, 72};
   s->runs = (device_runs){s->bounds, runs};
   s->job.count = count;
   s->values = values[random_below(random, COUNT_OF(values))];
   s->keys_way = (key_way)random_below(random, KEY_WAYS);
   s->order = (emulator_order)random_below(random, EMULATOR_ORDERS);
   s->seed = next_random(random) | 1;
+  s->record_size = sizes[random_below(random, COUNT_OF(sizes))];
   fill_bounds(s, random);
   fill_keys(s, random);
   check(s, way, loud, patience, t);
@@ -218,6 +287,7 @@ typedef struct shape {
 
 static const shape merged[] = {
     {BY_PAIRS, 1, 64, 1},        {BY_PAIRS, 2, 64, 2},        {BY_PAIRS, 1, 64, 1000},
+    {BY_PAIRS, 2, 64, 300},      {BY_PAIRS, 2, 64, 399},      {BY_PAIRS, 2, 64, 400},
     {BY_PAIRS, 2, 64, 500},      {BY_PAIRS, 2, 128, 5000},    {BY_PAIRS, 2, 256, 9000},
     {BY_PIECES, 3, 32, 3},       {BY_PIECES, 3, 32, 200},     {BY_PIECES, 3, 32, 257},
     {BY_PIECES, 4, 32, 3000},    {BY_PIECES, 7, 32, 300},     {BY_PIECES, 7, 32, 2500},
