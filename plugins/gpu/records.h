@@ -139,6 +139,7 @@ device_status records_gather(const void *records, uint64_t record_size, const re
 /* Where a part of an order goes. */
 typedef struct records_piece {
   void *to;       /* memory that the device can write, perhaps that of another one */
+  void *keys_to;  /* likewise, for the records' keys; NULL: they go nowhere */
   uint64_t first; /* in the order */
   uint64_t count;
 } records_piece;

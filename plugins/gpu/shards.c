@@ -4,7 +4,7 @@
  *   cut       the host finds where each sorted shard is cut (shard_cuts.c)
  *   exchange  each device gathers the records of its shard in their order: each piece straight to
  *             the memory of the device where it goes; or, where kernels cannot write, to memory of
- *             its own from where it is copied. The keys are copied
+ *             its own from where it is copied. The keys go with them
  *   merge     each device merges the keys of the pieces that it got, which are in the order of
  *             shards, and gathers the records to its shard
  *
@@ -40,7 +40,6 @@ static void drain(const gpu_shards *shards)
     const gpu_instance *const own = &shards->lanes[s].own;
     if (runtime_enter(own->device, NULL)) continue;
     (void)runtime_wait(own->device->stream, &ignored);
-    (void)runtime_wait(own->resident.branches[0], &ignored);
     runtime_leave(own->device);
   }
 }
@@ -333,15 +332,17 @@ static uint64_t piece_place(const gpu_shards *shards, uint32_t s, uint32_t d)
   return place;
 }
 
-/* Sends a piece through this lane's room, part by part. */
+/* Copies a piece's keys, and sends the records through this lane's room, part by part. */
 static recsort_plugin_status send_through_room(const gpu_lane *from, const gpu_lane *to,
                                                const void *records, uint64_t size,
                                                records_piece piece, recsort_plugin_error *error)
 {
   const uint64_t part = size < ROOM ? ROOM / size : 1;
-  const uint32_t width = from->order.index_bits / 8;
+  const uint32_t width = from->order.index_bits / 8, key = from->sorted.key_width / 8;
   void *const stream = from->own.device->stream;
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  recsort_plugin_status status = runtime_start_over(
+      from->own.device, stream, piece.keys_to, to->own.device,
+      (const char *)from->sorted.keys + piece.first * key, piece.count * key, error);
   for (uint64_t at = 0; at < piece.count && !status; at += part) {
     const uint64_t rest = piece.count - at;
     const records_order order = {.indices =
@@ -356,36 +357,27 @@ static recsort_plugin_status send_through_room(const gpu_lane *from, const gpu_l
   return status;
 }
 
-static recsort_plugin_status send_keys(const gpu_lane *from, const gpu_lane *to, uint64_t first,
-                                       uint64_t place, uint64_t count, recsort_plugin_error *error)
-{
-  const uint64_t width = from->sorted.key_width / 8;
-  return runtime_start_over(from->own.device, from->own.resident.branches[0],
-                            to->own.device->memory + place * width, to->own.device,
-                            (const char *)from->sorted.keys + first * width, count * width, error);
-}
-
 static recsort_plugin_status exchange_lane(gpu_shards *shards, uint32_t number, void *context,
                                            recsort_plugin_error *error)
 {
   const shards_sort *const s = context;
-  gpu_lane *const from = &shards->lanes[number];
+  const gpu_lane *const from = &shards->lanes[number];
   const uint64_t size = s->program->record_size;
   const void *const records = s->job->shards[number].records;
   void *const stream = from->own.device->stream;
   records_piece pieces[RECORDS_MOST_PIECES];
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   uint32_t waiting = 0;
-  from->sends = true;
   for (uint32_t d = 0; d < shards->count && !status; d++) {
     const gpu_lane *const to = &shards->lanes[d];
     const uint64_t place = piece_place(shards, number, d);
-    const records_piece piece = {.to = to->own.device->memory + to->front + place * size,
+    char *const memory = to->own.device->memory;
+    const records_piece piece = {.to = memory + to->front + place * size,
+                                 .keys_to = memory + place * key_bytes(s->program),
                                  .first = shards->cuts[(uint64_t)d * shards->count + number],
                                  .count = piece_count(shards, number, d)};
     if (piece.count == 0) continue;
-    status = send_keys(from, to, piece.first, place, piece.count, error);
-    if (!status && !from->reaches[d])
+    if (!from->reaches[d])
       status = send_through_room(from, to, records, size, piece, error);
     else
       pieces[waiting++] = piece;

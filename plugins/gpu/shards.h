@@ -16,7 +16,6 @@ typedef struct gpu_lane {
   records_facts *sums; /* of these, on the device */
   char *room;          /* for what is on its way to a device that kernels cannot write to */
   bool *reaches;       /* for each lane, whether this one's kernels can write there */
-  bool sends;          /* keys, on another stream */
   void *pinned;
   device_range *ranges;      /* pinned: of each cut */
   uint64_t *ends;            /* pinned: of device_find_ends */
