@@ -181,7 +181,7 @@ bool records_words(const records_program *program, const void *records, device_w
   words->data = own.columns[0].data;
   words->stride = own.columns[0].stride;
   words->code = own.word;
-  return own.word.bytes == 4;
+  return 8 * own.word.bytes == own.key_width;
 }
 
 /* ---- Segments ---- */

@@ -165,61 +165,103 @@ static const char *merge_sample(const sample *s, unsigned char *memory, uint64_t
 
 enum { MOST_TURNED = 400 }; /* keys that are one tile, in which disorder is seen */
 
-static unsigned char byte_of(uint64_t record, uint64_t byte)
+/* Keys, or the words of which they are made. */
+typedef struct key_words {
+  char *at;
+  size_t stride;
+  const device_words *words; /* NULL: they are keys */
+} key_words;
+
+static void fill_records(const sample *s, unsigned char *records)
 {
-  return (unsigned char)((record + 1) * (2 * byte + 0x9e3779b97f4a7c15) >> 32);
+  for (uint64_t i = 0; i < s->job.count * s->record_size; i++)
+    records[i] = (unsigned char)((i + 1) * 0x9e3779b97f4a7c15 >> 56);
+}
+
+/* Puts a word of each key into its record, and says how the key is made of it; of wide keys, and in
+ * records that have no place for words, it does nothing. */
+static const device_words *put_words(const sample *s, unsigned char *records, device_words *words)
+{
+  const size_t width = s->job.key_width / 8, size = (size_t)s->record_size;
+  const size_t offset = size >= 2 * width ? width : 0;
+  const uint64_t negative = width > 8 ? 0 : UINT64_C(1) << (8 * width - 1);
+  if (width > 8 || size % width) return NULL;
+  *words = (device_words){.data = records + offset,
+                          .stride = size,
+                          .code = {.bytes = (uint32_t)width,
+                                   .negative = negative,
+                                   .if_set = negative | 0x1234,
+                                   .if_clear = negative | 0x4321}};
+  for (size_t i = 0; i < s->job.count; i++) {
+    const uint64_t key = (uint64_t)s->keys[i];
+    const uint64_t word = key ^ (key & negative ? words->code.if_clear : words->code.if_set);
+    memcpy(records + i * size + offset, &word, width);
+  }
+  return words;
 }
 
 /* Exchanges two neighbours of a run, if there are two that differ. */
-static bool turn_keys(const sample *s, char *keys)
+static bool turn_keys(const sample *s, key_words keys)
 {
-  const size_t size = s->job.key_width / 8;
+  const size_t width = s->job.key_width / 8;
   for (uint32_t r = 0; r < s->runs.count; r++)
     for (uint64_t i = s->bounds[r]; i + 1 < s->bounds[r + 1]; i++) {
+      char *const left = keys.at + i * keys.stride, *const right = left + keys.stride;
+      char other[sizeof(wide_key)];
       if (s->keys[i] == s->keys[i + 1]) continue;
-      memcpy(keys + i * size, &s->keys[i + 1], size);
-      memcpy(keys + (i + 1) * size, &s->keys[i], size);
+      memcpy(other, left, width);
+      memcpy(left, right, width);
+      memcpy(right, other, width);
       return true;
     }
   return false;
 }
 
-static const char *look_at_moved(const sample *s, const unsigned char *to)
+static const char *look_at_moved(const sample *s, const unsigned char *from,
+                                 const unsigned char *to)
 {
-  for (uint64_t i = 0; i < s->job.count; i++)
-    for (uint64_t b = 0; b < s->record_size; b++)
-      if (to[i * s->record_size + b] != byte_of(s->expected[i], b)) return "wrong record";
+  const size_t count = (size_t)s->job.count, size = (size_t)s->record_size;
+  for (size_t i = 0; i < count; i++)
+    if (memcmp(to + i * size, from + s->expected[i] * size, size) != 0) return "wrong record";
   for (size_t i = 0; i < GUARD_BYTES; i++)
-    if (to[s->job.count * s->record_size + i] != POISON) return "moved behind the end";
+    if (to[count * size + i] != POISON) return "moved behind the end";
   return NULL;
 }
 
-static const char *move_with(const sample *s, const device_buffers *buffers, unsigned char *from)
+static const char *move_with(const sample *s, const device_buffers *buffers, unsigned char *from,
+                             key_words keys)
 {
   const size_t bytes = (size_t)(s->job.count * s->record_size);
   unsigned char *const to = from + bytes;
   uint32_t disorder = 0;
-  device_merge_move move = {from, to, s->record_size, &disorder};
-  for (uint64_t i = 0; i < s->job.count; i++)
-    for (uint64_t b = 0; b < s->record_size; b++)
-      from[i * s->record_size + b] = byte_of(i, b);
+  device_merge_move move = {from, to, s->record_size, &disorder, keys.words};
   memset(to, POISON, bytes + GUARD_BYTES);
   if (device_merge_records(&s->job, &s->runs, buffers, &move)) return emulator_failure();
-  const char *const wrong = look_at_moved(s, to);
+  const char *const wrong = look_at_moved(s, from, to);
   if (wrong || disorder) return wrong ? wrong : "an order that is right is not seen";
-  if (s->job.count > MOST_TURNED || !turn_keys(s, buffers->keys[0])) return NULL;
+  if (s->job.count > MOST_TURNED || !turn_keys(s, keys)) return NULL;
   if (device_merge_records(&s->job, &s->runs, buffers, &move)) return emulator_failure();
   if (!disorder) return "an order that is wrong is not seen";
   move.disorder = NULL;
   return device_merge_records(&s->job, &s->runs, buffers, &move) ? emulator_failure() : NULL;
 }
 
-/* Of keys in the buffers. */
+/* With the keys in the buffers; then without them, with keys that are made of the records. */
 static const char *move_sample(const sample *s, const device_buffers *buffers)
 {
-  unsigned char *const room = malloc((size_t)(2 * s->job.count * s->record_size) + GUARD_BYTES);
-  const char *const wrong = room ? move_with(s, buffers, room) : "no memory";
-  free(room);
+  const size_t width = s->job.key_width / 8;
+  unsigned char *const from = malloc((size_t)(2 * s->job.count * s->record_size) + GUARD_BYTES);
+  key_words keys = {buffers->keys[0], width, NULL};
+  device_words words;
+  if (!from) return "no memory";
+  fill_records(s, from);
+  const char *wrong = move_with(s, buffers, from, keys);
+  if (!wrong && put_words(s, from, &words)) {
+    keys = (key_words){(char *)(uintptr_t)words.data, (size_t)words.stride, &words};
+    memset(buffers->keys[0], POISON, (size_t)s->job.count * width);
+    wrong = move_with(s, buffers, from, keys);
+  }
+  free(from);
   return wrong;
 }
 

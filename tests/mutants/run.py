@@ -471,9 +471,13 @@ MUTANTS = [
     ('plugins/gpu/shard_cuts.c', 'rank -= taken;', ';'),
     ('plugins/gpu/shard_cuts.c', 'in_ranges(shards, cut) > 1;', 'in_ranges(shards, cut) > 2;'),
     ('plugins/cuda/shards.cu', 'digit |= key[word + 1] << (64 - below);', ';'),
-    ('plugins/gpu/shards.c', 'before < s; before++)\n    place', 'before + 1 < s; before++)\n    place'),
+    ('plugins/gpu/shards.c', 'shards->bounds[p + 1] = shards->bounds[p] + count;', 'shards->bounds[p + 1] = count;'),
     ('plugins/gpu/shards.c', '(char *)piece.to + at * size', '(char *)piece.to'),
     ('plugins/gpu/shards.c', 'sorted.keys + piece.first * key,', 'sorted.keys,'),
+    ('plugins/gpu/shards.c', 'merge.reads_keys = merge.piece_count > 1;', 'merge.reads_keys = true;'),
+    ('plugins/gpu/shards.c', '&merge.words))\n    merge.reads_keys = false;', '&merge.words))\n    merge.reads_keys = merge.piece_count > 1;'),
+    ('plugins/cuda/records.c', '8 * own.word.bytes == own.key_width', 'own.word.bytes == 4'),
+    ('plugins/cuda/key_words.h', 'word_code_64(&words->code, *', '(*'),
     ('plugins/gpu/shards.c', 'memory + place * key_bytes(s->program)', 'memory'),
     ('plugins/cuda/records.c', 'piece->keys_to, first + threadIdx.x);', 'piece->keys_to, threadIdx.x);'),
     ('plugins/gpu/shards.c', 'status || waiting < RECORDS_MOST_PIECES', 'true'),
@@ -817,14 +821,15 @@ SEGMENT_STAGES = [('emulation', ['test_segments'], r'^emulation\.segments$', 60)
 SAMPLE_STAGES = [('emulation', ['emulation'], r'^emulation\.sample$', 900)]
 SMALL_STAGES = [('CUDA tests', ['test_cuda_resident'], r'^cuda\.resident$', 120), *SAMPLE_STAGES]
 RECORDS_STAGES = [('emulation', ['test_records'], r'^emulation\.records$', 60),
-                  ('CUDA conformance', [], r'^cuda\.(resident|conformance\.sample)$', 120)]
+                  ('CUDA conformance', [], r'^cuda\.(resident|shards|conformance\.sample)$', 120)]
 # How a file's name begins, and what finds its mutants; the first match counts. Every folder of
 # plugins/cuda has sorts.
 STAGES_OF = [(r'plugins/cuda/(measured_)?segment(s\.|_)', SEGMENT_STAGES),
              (r'plugins/cuda/(merge_runs\.|sample/(agent/|dispatch/)?merge_)', MERGE_STAGES),
              (r'plugins/cuda/kept_order\.', KEPT_STAGES),
              (r'(core|plugins/gpu|plugins/cuda)/shard', SHARDS_STAGES),
-             (r'plugins/cuda/merge/merge_tiles\.', [*SHARDS_STAGES, *SORT_STAGES]),
+             (r'plugins/cuda/merge/move_tiles\.', [*MERGE_STAGES, *SHARDS_STAGES]),
+             (r'plugins/cuda/merge/merge_tiles\.', SORT_STAGES),
              ('core/include/recsort/recsort.hpp', CPP_STAGES), (r'plugins/cuda/head\.', HEAD_STAGES),
              (r'plugins/cuda/sample/\w+/(small_ranks|sort_small)\.', SMALL_STAGES),
              ('plugins/cuda/sample/', SAMPLE_STAGES),

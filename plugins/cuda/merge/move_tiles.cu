@@ -9,6 +9,7 @@
  *
  * Digests and numbers are all that is in shared memory, so that many blocks have room.
  */
+#include "cuda/key_words.h"
 #include "cuda/merge/merge.h"
 #include "cuda/merge/merge_tiles.cuh"
 #include "cuda/record_units.h"
@@ -17,8 +18,10 @@ namespace merge
 {
 
 /* Keys of a thread: see tile_items. */
-template <class Keys>
-static constexpr uint32_t moved_items = sizeof(typename Keys::type) <= 8 ? 13 : 7;
+template <class Key>
+static constexpr uint32_t moved_items = sizeof(Key) <= 4   ? 13
+                                        : sizeof(Key) <= 8 ? 9
+                                                           : 7;
 
 enum {
   MOVED_BLOCKS = 6, /* of a multiprocessor at once */
@@ -32,6 +35,20 @@ template <class Key> struct stored_keys {
   DEVICE_MEMBER Key at(uint64_t i) const
   {
     return keys[i];
+  }
+};
+
+/* They are made of words of the records, which need not come with keys. */
+template <class Key> struct made_keys {
+  using type = Key;
+  device_words words;
+
+  DEVICE_MEMBER Key at(uint64_t i) const
+  {
+    if constexpr (sizeof(Key) == sizeof(uint32_t))
+      return key_of_word(&words, i);
+    else
+      return key_of_word_64(&words, i);
   }
 };
 
@@ -142,7 +159,7 @@ template <class Keys>
 DEVICE_INLINE bool put_digests(const moved_parts<Keys> &parts,
                                const key_digest<typename Keys::type> &digest, uint32_t *digests)
 {
-  constexpr uint32_t items = moved_items<Keys>;
+  constexpr uint32_t items = moved_items<typename Keys::type>;
   typename Keys::type mine[items] = {};
   bool right = true;
   DEVICE_UNROLL
@@ -165,7 +182,7 @@ template <class Keys>
 __global__ void __launch_bounds__(MERGE_TILE_BLOCK, device_blocks(MERGE_TILE_BLOCK, MOVED_BLOCKS))
     move_tiles(const __grid_constant__ move_tiles_args<Keys> args)
 {
-  constexpr uint32_t items = moved_items<Keys>;
+  constexpr uint32_t items = moved_items<typename Keys::type>;
   device_await_before();
   DEVICE_SHARED_ARRAY(uint32_t, tied, 1);
   uint32_t *const digests = (uint32_t *)device_shared_memory();
@@ -197,7 +214,7 @@ template <class Keys>
 static device_status start(const device_job *job, uint64_t first, Keys keys,
                            const device_merge_move *move)
 {
-  const merge_plan plan = merge_plan_of(job, moved_items<Keys>, 0);
+  const merge_plan plan = merge_plan_of(job, moved_items<typename Keys::type>, 0);
   const move_tiles_args<Keys> args = {
       keys,
       first,
@@ -210,11 +227,12 @@ static device_status start(const device_job *job, uint64_t first, Keys keys,
 }
 
 template <class Key>
-static device_status start_stored(const device_job *job, uint64_t first,
-                                  const device_buffers *buffers, const device_merge_move *move)
+static device_status start_with(const device_job *job, uint64_t first,
+                                const device_buffers *buffers, const device_merge_move *move)
 {
-  const stored_keys<Key> keys = {(const Key *)buffers->keys[0]};
-  return start(job, first, keys, move);
+  if constexpr (sizeof(Key) <= sizeof(uint64_t))
+    if (move->words) return start(job, first, made_keys<Key>{*move->words}, move);
+  return start(job, first, stored_keys<Key>{(const Key *)buffers->keys[0]}, move);
 }
 
 } // namespace merge
@@ -223,7 +241,7 @@ device_status merge_and_move(const device_job *job, uint64_t first, const device
                              const device_merge_move *move)
 {
   using namespace merge;
-  if (job->key_width == 32) return start_stored<uint32_t>(job, first, buffers, move);
-  if (job->key_width == 64) return start_stored<uint64_t>(job, first, buffers, move);
-  return start_stored<device_uint128>(job, first, buffers, move);
+  if (job->key_width == 32) return start_with<uint32_t>(job, first, buffers, move);
+  if (job->key_width == 64) return start_with<uint64_t>(job, first, buffers, move);
+  return start_with<device_uint128>(job, first, buffers, move);
 }
