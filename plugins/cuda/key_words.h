@@ -23,20 +23,11 @@ DEVICE_INLINE uint64_t word_code_64(const records_word *how, uint64_t word)
   return word ^ (word & how->negative ? how->if_set : how->if_clear);
 }
 
-DEVICE_INLINE const void *word_at(const device_words *words, uint64_t i)
-{
-  return (const char *)words->data + i * words->stride;
-}
-
 /* The key that is made of word `i`. */
 DEVICE_INLINE uint32_t key_of_word(const device_words *words, uint64_t i)
 {
-  return word_code_32(&words->code, *(const uint32_t *)word_at(words, i));
-}
-
-DEVICE_INLINE uint64_t key_of_word_64(const device_words *words, uint64_t i)
-{
-  return word_code_64(&words->code, *(const uint64_t *)word_at(words, i));
+  const char *const at = (const char *)words->data + i * words->stride;
+  return word_code_32(&words->code, *(const uint32_t *)(const void *)at);
 }
 
 #endif

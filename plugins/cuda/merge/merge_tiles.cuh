@@ -74,7 +74,6 @@ enum numbering { STORED_INDICES, POSITIONS };
 
 /* The parts of two runs that a block merges: its pairs [0, a_count) and [a_count, count). */
 template <class Pair> struct tile_parts {
-  using key = key_of<Pair>;
   run_part<Pair> a, b;
   uint32_t a_count, count;
 
@@ -82,11 +81,11 @@ template <class Pair> struct tile_parts {
   {
     return i < a_count ? a : b;
   }
-  DEVICE_MEMBER key left(uint32_t i) const
+  DEVICE_MEMBER key_of<Pair> left(uint32_t i) const
   {
     return a.pairs.keys[i];
   }
-  DEVICE_MEMBER key right(uint32_t i) const
+  DEVICE_MEMBER key_of<Pair> right(uint32_t i) const
   {
     return b.pairs.keys[i];
   }
@@ -149,16 +148,16 @@ DEVICE_INLINE tile_parts<Pair> find_parts(const merge_tiles_args<Pair> &args, ou
 }
 
 /* The digest for the tile's keys, by the first and the last one of each part. */
-template <class Parts> DEVICE_INLINE key_digest<typename Parts::key> tile_digest(const Parts &parts)
+template <class Pair>
+DEVICE_INLINE key_digest<key_of<Pair>> tile_digest(const tile_parts<Pair> &parts)
 {
-  using key = typename Parts::key;
   const bool has_a = parts.a_count > 0, has_b = parts.a_count < parts.count;
-  key least = has_a ? parts.left(0) : parts.right(0);
-  key greatest = has_b ? parts.right(parts.count - 1) : parts.left(parts.count - 1);
+  const key_of<Pair> *const a = parts.a.pairs.keys, *const b = parts.b.pairs.keys;
+  key_of<Pair> least = has_a ? a[0] : b[0];
+  key_of<Pair> greatest = has_b ? b[parts.count - 1] : a[parts.count - 1];
   if (has_a && has_b) {
-    const key other = parts.right(parts.a_count), last = parts.left(parts.a_count - 1);
-    if (other < least) least = other;
-    if (greatest < last) greatest = last;
+    if (b[parts.a_count] < least) least = b[parts.a_count];
+    if (greatest < a[parts.a_count - 1]) greatest = a[parts.a_count - 1];
   }
   return digest_of(least, greatest, 32);
 }
