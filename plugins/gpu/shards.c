@@ -14,9 +14,9 @@
  *
  * The host waits between the steps. Until the last one the shards are as they were.
  *
- * The memory of a lane: the keys that it receives, the pairs of the sort, the records that it
- * receives, room. The pairs of the merge begin where the keys do, over those of the sort, which are
- * not needed any more. */
+ * The memory of a lane: the keys that it receives, if it can, the pairs of the sort, the records
+ * that it receives, room. The pairs of the merge begin where the keys do, over those of the sort,
+ * which are not needed any more. */
 #include "gpu/shards.h"
 
 #include <stdio.h>
@@ -75,10 +75,17 @@ static uint64_t key_bytes(const recsort_key_program *program)
   return gpu_pair_width(program->key_bits) / 8;
 }
 
-/* Where the pairs of the sort begin. */
-static uint64_t pair_offset(const gpu_lane *lane, const recsort_key_program *program)
+/* False if no merge can need keys that come, or pairs: see plan_merge. Received records are aligned
+ * as pinned memory is. */
+static bool receives_keys(const gpu_shards *shards, const gpu_lane *lane,
+                          const recsort_key_program *program)
 {
-  return device_aligned(lane->most * key_bytes(program));
+  const uint64_t bounds[] = {0, 1, 2};
+  const device_runs two = {bounds, 2};
+  const records_program own = records_program_of(program, shards->key_width);
+  device_words words;
+  return shards->count > 2 || (shards->count == 2 && !(device_merge_moves(&two, own.record_size) &&
+                                                       records_words(&own, lane->pinned, &words)));
 }
 
 /* What each lane is reserved with. */
@@ -115,8 +122,10 @@ static recsort_plugin_status reserve_lane(gpu_shards *shards, uint32_t s, void *
   if (status) return status;
   gpu_divide_cuts(lane, shards->count);
   lane->pair_bytes = gpu_most_pair_bytes(device, &job);
-  const uint64_t sorting = pair_offset(lane, r->program) + lane->pair_bytes;
-  const uint64_t merging = gpu_most_merge_bytes(device, &job);
+  const bool keys = receives_keys(shards, lane, r->program);
+  lane->pairs = keys ? device_aligned(lane->most * key_bytes(r->program)) : 0;
+  const uint64_t sorting = lane->pairs + lane->pair_bytes;
+  const uint64_t merging = keys ? gpu_most_merge_bytes(device, &job) : 0;
   lane->front = device_aligned(sorting > merging ? sorting : merging);
   const uint64_t room = lane->front + device_aligned(lane->most * size);
   const uint64_t data = room + (all ? 0 : device_aligned(size > ROOM ? size : ROOM));
@@ -261,7 +270,7 @@ static recsort_plugin_status sort_lane(gpu_shards *shards, uint32_t number, void
   recsort_plugin_status status = runtime_wait(shard->stream, error);
   if (status || shard->count == 0) return status;
   const device_buffers buffers =
-      device_divide(&pairs.job, device->memory + pair_offset(lane, s->program), pairs.extra_bytes);
+      device_divide(&pairs.job, device->memory + lane->pairs, pairs.extra_bytes);
   status =
       judge_launch(start_pairs(s, &pairs, shard->records, device->facts, buffers, &side), error);
   lane->order = gpu_order_of(&pairs, &buffers, side);
@@ -438,13 +447,13 @@ static recsort_plugin_status merge_lane(gpu_shards *shards, uint32_t number, voi
         records_copy(shard->records, received, shard->wanted * size, NULL, device->stream), error);
   gpu_pairs pairs = gpu_plan_merge(device, &job);
   pairs.job.mailbox = NULL;
-  if (pairs.bytes > lane->front)
-    return refuse(error, "the plan of this merge needs more memory than was allocated");
   const device_buffers buffers = device_divide(&pairs.job, device->memory, pairs.extra_bytes);
   const device_merge_move move = {received, shard->records, size, pairs.disorder,
                                   merge.reads_keys ? NULL : &merge.words};
   if (merge.moves)
     return judge_launch(device_merge_records(&pairs.job, &merge.runs, &buffers, &move), error);
+  if (pairs.bytes > lane->front)
+    return refuse(error, "the plan of this merge needs more memory than was allocated");
   const recsort_plugin_status status =
       judge_launch(device_merge(&pairs.job, &merge.runs, &buffers, &side), error);
   const records_order order = gpu_order_of(&pairs, &buffers, side);

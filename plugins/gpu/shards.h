@@ -10,6 +10,7 @@
 typedef struct gpu_lane {
   gpu_instance own;
   uint64_t most;       /* records */
+  uint64_t pairs;      /* bytes before those of a sort: the keys that it receives */
   uint64_t pair_bytes; /* of a sort */
   uint64_t front;      /* bytes before the records that it receives */
   char *data;          /* records of the host's, if they come from there */

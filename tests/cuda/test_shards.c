@@ -313,19 +313,27 @@ static size_t shard_of(const size_t *counts, size_t i)
   return s;
 }
 
+static size_t key_size(unsigned kind)
+{
+  return kind == WIDE ? 16 : kind == ROW || kind == LONG ? 8 : 4;
+}
+
+static bool is_word(unsigned kind)
+{
+  return kind == ENTITY || kind == PAIR || kind == LONG;
+}
+
 /* The bytes that come from other shards. Keys come with the records if they are read: if there are
  * several pieces, and not two of which the merge makes keys. */
 static size_t bytes_sent(unsigned kind, const setting *s, const placed *order)
 {
-  const size_t key = kind == WIDE ? 16 : kind == ROW || kind == LONG ? 8 : 4;
-  const bool is_word = kind == ENTITY || kind == PAIR || kind == LONG;
   size_t bytes = 0;
   for (size_t d = 0, at = 0; d < s->count; at += s->after[d++]) {
     size_t came[MOST_SHARDS] = {0}, pieces = 0;
     for (size_t i = 0; i < s->after[d]; i++)
       pieces += came[shard_of(s->counts, (size_t)order[at + i].place)]++ == 0;
-    const bool reads_keys = pieces > 2 || (pieces == 2 && !is_word);
-    bytes += (s->after[d] - came[d]) * (kinds[kind].size + (reads_keys ? key : 0));
+    const bool reads_keys = pieces > 2 || (pieces == 2 && !is_word(kind));
+    bytes += (s->after[d] - came[d]) * (kinds[kind].size + (reads_keys ? key_size(kind) : 0));
   }
   return bytes;
 }
@@ -384,6 +392,27 @@ static void sorts_many_records(void **state)
     begin_shards(0);
     divide(&s, turn % 3 + 2, at_most(MOST), UNEVEN, turn % 2, false, &random);
     (void)check(turn % COUNT_OF(kinds), turn % 4 ? SOME : SKEWED, &s, false, &random);
+  }
+}
+
+/* Keys of one or two shards that are words of records do not come, and take no memory. */
+static void keys_that_do_not_come_take_no_memory(void **state)
+{
+  enum { RECORDS = 1000 };
+  (void)state;
+  begin_shards(0);
+  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
+    size_t bytes[4] = {0};
+    uint64_t random = 14;
+    for (size_t n = 1; n <= 3; n++) {
+      setting s = {0};
+      divide(&s, n, n * RECORDS, EVEN, false, false, &random);
+      recsort_shards_sorter *const sorter = create(kinds[kind].yaml, &s, false);
+      bytes[n] = recsort_shards_sorter_memory(sorter, 0);
+      recsort_shards_sorter_destroy(sorter);
+    }
+    assert_true(bytes[3] - bytes[1] >= RECORDS * key_size(kind));
+    assert_int_equal(bytes[2], bytes[is_word(kind) ? 1 : 3]);
   }
 }
 
@@ -781,6 +810,7 @@ int main(void)
       cmocka_unit_test(sorts_as_one_array),
       cmocka_unit_test(sorts_many_records),
       cmocka_unit_test(sorts_many_shards),
+      cmocka_unit_test(keys_that_do_not_come_take_no_memory),
       cmocka_unit_test(sorts_again),
       cmocka_unit_test(invalid_records_are_named),
       cmocka_unit_test(wrong_limits_are_refused),

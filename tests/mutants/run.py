@@ -474,6 +474,8 @@ MUTANTS = [
     ('plugins/gpu/shards.c', 'shards->bounds[p + 1] = shards->bounds[p] + count;', 'shards->bounds[p + 1] = count;'),
     ('plugins/gpu/shards.c', '(char *)piece.to + at * size', '(char *)piece.to'),
     ('plugins/gpu/shards.c', 'sorted.keys + piece.first * key,', 'sorted.keys,'),
+    ('plugins/gpu/shards.c', 'return shards->count > 2 || (shards->count == 2', 'return shards->count > 1 || (shards->count == 2'),
+    ('plugins/gpu/shards.c', 'return shards->count > 2 || (shards->count == 2', 'return shards->count > 3 || (shards->count == 2'),
     ('plugins/gpu/shards.c', 'merge.reads_keys = merge.piece_count > 1;', 'merge.reads_keys = true;'),
     ('plugins/gpu/shards.c', '&merge.words))\n    merge.reads_keys = false;', '&merge.words))\n    merge.reads_keys = merge.piece_count > 1;'),
     ('plugins/cuda/records.c', '8 * own.word.bytes == own.key_width', 'own.word.bytes == 4'),
