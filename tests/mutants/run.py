@@ -494,6 +494,7 @@ MUTANTS = [
     ('plugins/cuda/merge/move_tiles.cu', '*good &= all == low;', ';'),
     ('plugins/cuda/merge/move_tiles.cu', 'digest.shift == 0, numbers)', 'true, numbers)'),
     ('plugins/cuda/merge/move_tiles.cu', '  return one < next;', '  return true;'),
+    ('plugins/cuda/merge/move_tiles.cu', 'return word_code_64(&how, word);', 'return word;'),
     ('plugins/cuda/merge/move_tiles.cu', 'if (threadIdx.x == 0) cuts->right = b;', 'if (threadIdx.x == 0) cuts->right = b + a_count;'),
     ('plugins/cuda/merge/move_tiles.cu', 'left_last < right_last ? right_last : left_last', 'left_last'),
     ('plugins/cuda/merge/move_tiles.cu', 'threadIdx.x + k * blockDim.x, parts.count - 1)', 'threadIdx.x + k * blockDim.x, parts.count - 2)'),
