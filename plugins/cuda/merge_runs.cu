@@ -1,6 +1,6 @@
 /* merge_runs.cu - merges sorted runs on the device: chooses how, by their number.
  *
- *   up to two       merge_two_runs: one pass, by co-ranks
+ *   up to two       merge_two_runs: one pass, by co-ranks; or merge_and_move, which moves records
  *   up to 128       sample_merge: cuts all runs by splitters, and sorts the tiles between them
  *   more, or few    sample_sort, which ignores that there are runs
  *   keys
@@ -37,7 +37,7 @@ device_status device_merge(const device_job *job, const device_runs *runs,
   const uint32_t count = leave_out_empty(runs, bounds);
   *result = 1;
   if (count == 0) return 0;
-  if (count <= 2) return merge_two_runs(job, bounds[1], buffers, NULL);
+  if (count <= 2) return merge_two_runs(job, bounds[1], buffers);
   if (count <= SAMPLE_MOST_RUNS && sample_merges(job, count))
     return sample_merge(job, bounds, count, buffers);
   return sample_sort(job, buffers, result);
@@ -53,5 +53,5 @@ device_status device_merge_records(const device_job *job, const device_runs *run
                                    const device_buffers *buffers, const device_merge_move *move)
 {
   uint64_t bounds[SAMPLE_MOST_RUNS + 2];
-  return leave_out_empty(runs, bounds) ? merge_two_runs(job, bounds[1], buffers, move) : 0;
+  return leave_out_empty(runs, bounds) ? merge_and_move(job, bounds[1], buffers, move) : 0;
 }

@@ -68,12 +68,19 @@ static inline record_units record_units_of(const void *from, void *to, uint64_t 
   return units;
 }
 
+/* The number of a unit of the record that goes to place `record`: it lies at places[record]. */
+template <class Place>
+DEVICE_INLINE uint64_t unit_from(const Place *places, uint32_t record, uint32_t unit, uint32_t each)
+{
+  return (uint64_t)places[record] * each + unit;
+}
+
 /* Moves units of `bytes`, a compile-time constant, as below. A thread loads several before it
  * stores any, as the compiler must assume that a store changes what later loads read: at most Most,
  * and 32 bytes if these are more. */
-template <uint32_t Most, class Place>
-DEVICE_INLINE void move_units(record_units units, uint64_t first, const Place *places,
-                              uint32_t count, uint32_t bytes)
+template <uint32_t Most, class Places>
+DEVICE_INLINE void move_units(record_units units, uint64_t first, Places places, uint32_t count,
+                              uint32_t bytes)
 {
   const uint32_t all = count * units.each, most = Most * bytes > 32 ? 32 / bytes : Most;
   uint32_t record = threadIdx.x / units.each, unit = threadIdx.x % units.each;
@@ -83,7 +90,7 @@ DEVICE_INLINE void move_units(record_units units, uint64_t first, const Place *p
     DEVICE_UNROLL
     for (uint32_t t = 0; t < Most && t < most; t++) {
       if (i + t * blockDim.x < all) {
-        moved[t] = unit_get(units.from, (uint64_t)places[record] * units.each + unit, bytes);
+        moved[t] = unit_get(units.from, unit_from(places, record, unit, units.each), bytes);
       }
       record += units.next_record;
       unit += units.next_unit;
@@ -114,9 +121,10 @@ DEVICE_INLINE void copy_unit(const record_units *units, uint64_t i, uint64_t at)
     unit_put(units->to, i, unit_get(units->from, at, 1), 1);
 }
 
-/* Moves record places[i] to number first + i, for i below `count`. By all threads of the block. */
-template <uint32_t Most, class Place>
-DEVICE_INLINE void move_records(const record_units *units, uint64_t first, const Place *places,
+/* Moves the records that lie where `places` says, by unit_from, to number `first` and those behind.
+ * By all threads of the block. */
+template <uint32_t Most, class Places>
+DEVICE_INLINE void move_records(const record_units *units, uint64_t first, Places places,
                                 uint32_t count)
 {
   if (units->unit == 16)

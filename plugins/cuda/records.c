@@ -181,7 +181,7 @@ bool records_words(const records_program *program, const void *records, device_w
   words->data = own.columns[0].data;
   words->stride = own.columns[0].stride;
   words->code = own.word;
-  return own.word.bytes == 4;
+  return 8 * own.word.bytes == own.key_width;
 }
 
 /* ---- Segments ---- */
@@ -524,6 +524,17 @@ DEVICE_INLINE uint64_t piece_blocks(const pieces_args *args, uint32_t p)
   return plan_blocks(args->pieces[p].count + args->skips[p], RECORDS_BLOCK);
 }
 
+/* Writes key `i` of the order to place `at`. */
+DEVICE_INLINE void copy_key(const records_order *order, uint64_t i, void *to, uint64_t at)
+{
+  if (order->key_width == 32)
+    ((uint32_t *)to)[at] = ((const uint32_t *)order->keys)[i];
+  else if (order->key_width == 64)
+    ((uint64_t *)to)[at] = ((const uint64_t *)order->keys)[i];
+  else
+    ((records_unit16 *)to)[at] = ((const records_unit16 *)order->keys)[i];
+}
+
 DEVICE_KERNEL(gather_pieces, RECORDS_BLOCK, pieces_args, args)
 {
   DEVICE_SHARED_ARRAY(uint64_t, places, RECORDS_BLOCK);
@@ -544,6 +555,8 @@ DEVICE_KERNEL(gather_pieces, RECORDS_BLOCK, pieces_args, args)
   __syncthreads();
   if (order->disorder && i > 0 && threadIdx.x < count && is_disordered(order, i))
     device_poke32(order->disorder, 1);
+  if (piece->keys_to && threadIdx.x < count)
+    copy_key(order, i, piece->keys_to, first + threadIdx.x);
   units.to = piece->to;
   move_records<GATHERED>(&units, first, places, count);
 }

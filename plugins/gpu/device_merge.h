@@ -31,10 +31,12 @@ device_status device_merge(const device_job *job, const device_runs *runs,
 
 /* Records that move in the order of a merge. */
 typedef struct device_merge_move {
-  const void *from;   /* device memory: that of key i is number i */
-  void *to;           /* the two do not overlap */
-  uint64_t size;      /* bytes of a record */
-  uint32_t *disorder; /* pinned: set to 1 if they are not in order; NULL: not looked at */
+  const void *from;          /* device memory: that of key i is number i */
+  void *to;                  /* the two do not overlap */
+  uint64_t size;             /* bytes of a record */
+  uint32_t *disorder;        /* pinned: set to 1 if they are not in order; NULL: not looked at */
+  const device_words *words; /* of the records: keys are made of them; NULL: they are in the
+                              * buffers */
 } device_merge_move;
 
 /* True if device_merge_records takes such a merge: if at most two runs are not empty, and records

@@ -43,7 +43,7 @@ typedef struct records_word {
   uint64_t nan_code;
 } records_word;
 
-/* Words of 32 bits of which a sort makes keys as it reads them. */
+/* Words of which a sort or a merge makes keys as it reads them. */
 typedef struct device_words {
   const void *data; /* device memory: word i begins i * stride bytes behind */
   uint64_t stride;

@@ -72,7 +72,7 @@ device_status records_end(const records_facts *facts, records_facts *found, void
 device_status records_encode(const records_program *program, const void *records, uint64_t count,
                              void *keys, bool summed, records_facts *facts, void *stream);
 
-/* Says in *words how a sort makes the keys itself; false if they are not words of 32 bits. */
+/* Says in *words how a sort or a merge makes the keys itself; false if they are not words. */
 bool records_words(const records_program *program, const void *records, device_words *words);
 
 /* Sets facts->strayed unless the records have these keys. Adds their sums to facts->left. */
@@ -139,6 +139,7 @@ device_status records_gather(const void *records, uint64_t record_size, const re
 /* Where a part of an order goes. */
 typedef struct records_piece {
   void *to;       /* memory that the device can write, perhaps that of another one */
+  void *keys_to;  /* likewise, for the records' keys; NULL: they go nowhere */
   uint64_t first; /* in the order */
   uint64_t count;
 } records_piece;

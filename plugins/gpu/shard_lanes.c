@@ -28,12 +28,8 @@ recsort_plugin_status gpu_each_lane(gpu_shards *shards, lane_step *step, void *c
 static recsort_plugin_status wait_for_lane(gpu_shards *shards, uint32_t s, void *context,
                                            recsort_plugin_error *error)
 {
-  gpu_lane *const lane = &shards->lanes[s];
   (void)context;
-  recsort_plugin_status status = runtime_wait(lane->own.device->stream, error);
-  if (!status && lane->sends) status = runtime_wait(lane->own.resident.branches[0], error);
-  if (!status) lane->sends = false;
-  return status;
+  return runtime_wait(shards->lanes[s].own.device->stream, error);
 }
 
 recsort_plugin_status gpu_wait_for_lanes(gpu_shards *shards, recsort_plugin_error *error)

@@ -4,18 +4,19 @@
  *   cut       the host finds where each sorted shard is cut (shard_cuts.c)
  *   exchange  each device gathers the records of its shard in their order: each piece straight to
  *             the memory of the device where it goes; or, where kernels cannot write, to memory of
- *             its own from where it is copied. The keys are copied
+ *             its own from where it is copied. The keys go with them if the merge reads them
  *   merge     each device merges the keys of the pieces that it got, which are in the order of
- *             shards, and gathers the records to its shard
+ *             shards, and gathers the records to its shard. Of two pieces with small records it
+ *             moves these as it merges, and makes keys of them that are single words
  *
  * The random reads of the first gather take longer than the way to another device, so the exchange
  * is hidden behind them. The second gather reads as many neighbouring places as there are pieces.
  *
  * The host waits between the steps. Until the last one the shards are as they were.
  *
- * The memory of a lane: the keys that it receives, the pairs of the sort, the records that it
- * receives, room. The pairs of the merge begin where the keys do, over those of the sort, which are
- * not needed any more. */
+ * The memory of a lane: the keys that it receives, if it can, the pairs of the sort, the records
+ * that it receives, room. The pairs of the merge begin where the keys do, over those of the sort,
+ * which are not needed any more. */
 #include "gpu/shards.h"
 
 #include <stdio.h>
@@ -40,7 +41,6 @@ static void drain(const gpu_shards *shards)
     const gpu_instance *const own = &shards->lanes[s].own;
     if (runtime_enter(own->device, NULL)) continue;
     (void)runtime_wait(own->device->stream, &ignored);
-    (void)runtime_wait(own->resident.branches[0], &ignored);
     runtime_leave(own->device);
   }
 }
@@ -75,10 +75,17 @@ static uint64_t key_bytes(const recsort_key_program *program)
   return gpu_pair_width(program->key_bits) / 8;
 }
 
-/* Where the pairs of the sort begin. */
-static uint64_t pair_offset(const gpu_lane *lane, const recsort_key_program *program)
+/* False if no merge can need keys that come, or pairs: see plan_merge. Received records are aligned
+ * as pinned memory is. */
+static bool receives_keys(const gpu_shards *shards, const gpu_lane *lane,
+                          const recsort_key_program *program)
 {
-  return device_aligned(lane->most * key_bytes(program));
+  const uint64_t bounds[] = {0, 1, 2};
+  const device_runs two = {bounds, 2};
+  const records_program own = records_program_of(program, shards->key_width);
+  device_words words;
+  return shards->count > 2 || (shards->count == 2 && !(device_merge_moves(&two, own.record_size) &&
+                                                       records_words(&own, lane->pinned, &words)));
 }
 
 /* What each lane is reserved with. */
@@ -115,8 +122,10 @@ static recsort_plugin_status reserve_lane(gpu_shards *shards, uint32_t s, void *
   if (status) return status;
   gpu_divide_cuts(lane, shards->count);
   lane->pair_bytes = gpu_most_pair_bytes(device, &job);
-  const uint64_t sorting = pair_offset(lane, r->program) + lane->pair_bytes;
-  const uint64_t merging = gpu_most_merge_bytes(device, &job);
+  const bool keys = receives_keys(shards, lane, r->program);
+  lane->pairs = keys ? device_aligned(lane->most * key_bytes(r->program)) : 0;
+  const uint64_t sorting = lane->pairs + lane->pair_bytes;
+  const uint64_t merging = keys ? gpu_most_merge_bytes(device, &job) : 0;
   lane->front = device_aligned(sorting > merging ? sorting : merging);
   const uint64_t room = lane->front + device_aligned(lane->most * size);
   const uint64_t data = room + (all ? 0 : device_aligned(size > ROOM ? size : ROOM));
@@ -261,7 +270,7 @@ static recsort_plugin_status sort_lane(gpu_shards *shards, uint32_t number, void
   recsort_plugin_status status = runtime_wait(shard->stream, error);
   if (status || shard->count == 0) return status;
   const device_buffers buffers =
-      device_divide(&pairs.job, device->memory + pair_offset(lane, s->program), pairs.extra_bytes);
+      device_divide(&pairs.job, device->memory + lane->pairs, pairs.extra_bytes);
   status =
       judge_launch(start_pairs(s, &pairs, shard->records, device->facts, buffers, &side), error);
   lane->order = gpu_order_of(&pairs, &buffers, side);
@@ -315,7 +324,7 @@ static recsort_plugin_status locate_invalid(gpu_shards *shards, uint32_t number,
   return status;
 }
 
-/* ---- Exchange ---- */
+/* ---- Pieces ---- */
 
 /* How many records go from shard s to shard d. */
 static uint64_t piece_count(const gpu_shards *shards, uint32_t s, uint32_t d)
@@ -324,24 +333,50 @@ static uint64_t piece_count(const gpu_shards *shards, uint32_t s, uint32_t d)
          shards->cuts[(uint64_t)d * shards->count + s];
 }
 
-/* Where they go among the records of d. */
-static uint64_t piece_place(const gpu_shards *shards, uint32_t s, uint32_t d)
+/* How a shard's pieces are merged. */
+typedef struct piece_merge {
+  device_runs runs;
+  uint32_t piece_count; /* of those that are not empty */
+  bool moves;           /* by device_merge_records */
+  bool reads_keys;      /* false: it makes them of `words`, or needs none */
+  device_words words;
+} piece_merge;
+
+/* The runs are those of the last one that was planned. */
+static piece_merge plan_merge(const gpu_shards *shards, const shards_sort *s, uint32_t d)
 {
-  uint64_t place = 0;
-  for (uint32_t before = 0; before < s; before++)
-    place += piece_count(shards, before, d);
-  return place;
+  const gpu_lane *const lane = &shards->lanes[d];
+  piece_merge merge = {.runs = {shards->bounds, shards->count}};
+  shards->bounds[0] = 0;
+  for (uint32_t p = 0; p < shards->count; p++) {
+    const uint64_t count = piece_count(shards, p, d);
+    shards->bounds[p + 1] = shards->bounds[p] + count;
+    merge.piece_count += count > 0;
+  }
+  merge.reads_keys = merge.piece_count > 1;
+  merge.moves = device_merge_moves(&merge.runs, s->program->record_size);
+  if (!merge.moves) return merge;
+  const records_program own = records_program_of(s->program, shards->key_width);
+  if (records_words(&own, lane->own.device->memory + lane->front, &merge.words))
+    merge.reads_keys = false;
+  return merge;
 }
 
-/* Sends a piece through this lane's room, part by part. */
+/* ---- Exchange ---- */
+
+/* Copies a piece's keys, and sends the records through this lane's room, part by part. */
 static recsort_plugin_status send_through_room(const gpu_lane *from, const gpu_lane *to,
                                                const void *records, uint64_t size,
                                                records_piece piece, recsort_plugin_error *error)
 {
   const uint64_t part = size < ROOM ? ROOM / size : 1;
-  const uint32_t width = from->order.index_bits / 8;
+  const uint32_t width = from->order.index_bits / 8, key = from->sorted.key_width / 8;
   void *const stream = from->own.device->stream;
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  if (piece.keys_to)
+    status = runtime_start_over(from->own.device, stream, piece.keys_to, to->own.device,
+                                (const char *)from->sorted.keys + piece.first * key,
+                                piece.count * key, error);
   for (uint64_t at = 0; at < piece.count && !status; at += part) {
     const uint64_t rest = piece.count - at;
     const records_order order = {.indices =
@@ -356,36 +391,29 @@ static recsort_plugin_status send_through_room(const gpu_lane *from, const gpu_l
   return status;
 }
 
-static recsort_plugin_status send_keys(const gpu_lane *from, const gpu_lane *to, uint64_t first,
-                                       uint64_t place, uint64_t count, recsort_plugin_error *error)
-{
-  const uint64_t width = from->sorted.key_width / 8;
-  return runtime_start_over(from->own.device, from->own.resident.branches[0],
-                            to->own.device->memory + place * width, to->own.device,
-                            (const char *)from->sorted.keys + first * width, count * width, error);
-}
-
 static recsort_plugin_status exchange_lane(gpu_shards *shards, uint32_t number, void *context,
                                            recsort_plugin_error *error)
 {
   const shards_sort *const s = context;
-  gpu_lane *const from = &shards->lanes[number];
+  const gpu_lane *const from = &shards->lanes[number];
   const uint64_t size = s->program->record_size;
   const void *const records = s->job->shards[number].records;
   void *const stream = from->own.device->stream;
   records_piece pieces[RECORDS_MOST_PIECES];
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   uint32_t waiting = 0;
-  from->sends = true;
   for (uint32_t d = 0; d < shards->count && !status; d++) {
     const gpu_lane *const to = &shards->lanes[d];
-    const uint64_t place = piece_place(shards, number, d);
-    const records_piece piece = {.to = to->own.device->memory + to->front + place * size,
+    const piece_merge merge = plan_merge(shards, s, d);
+    const uint64_t place = shards->bounds[number];
+    char *const memory = to->own.device->memory, *const keys =
+                                                     memory + place * key_bytes(s->program);
+    const records_piece piece = {.to = memory + to->front + place * size,
+                                 .keys_to = merge.reads_keys ? keys : NULL,
                                  .first = shards->cuts[(uint64_t)d * shards->count + number],
                                  .count = piece_count(shards, number, d)};
     if (piece.count == 0) continue;
-    status = send_keys(from, to, piece.first, place, piece.count, error);
-    if (!status && !from->reaches[d])
+    if (!from->reaches[d])
       status = send_through_room(from, to, records, size, piece, error);
     else
       pieces[waiting++] = piece;
@@ -401,19 +429,6 @@ static recsort_plugin_status exchange_lane(gpu_shards *shards, uint32_t number, 
 
 /* ---- Merge ---- */
 
-/* Writes the bounds of the pieces that a shard has got. Returns how many are not empty. */
-static uint32_t find_bounds(const gpu_shards *shards, uint32_t d)
-{
-  uint32_t runs = 0;
-  shards->bounds[0] = 0;
-  for (uint32_t s = 0; s < shards->count; s++) {
-    const uint64_t count = piece_count(shards, s, d);
-    shards->bounds[s + 1] = shards->bounds[s] + count;
-    runs += count > 0;
-  }
-  return runs;
-}
-
 static recsort_plugin_status merge_lane(gpu_shards *shards, uint32_t number, void *context,
                                         recsort_plugin_error *error)
 {
@@ -425,22 +440,22 @@ static recsort_plugin_status merge_lane(gpu_shards *shards, uint32_t number, voi
   const char *const received = device->memory + lane->front;
   const recsort_plugin_job job = pair_job(shards, s->program, shard->wanted);
   unsigned side = 0;
-  const uint32_t run_count = find_bounds(shards, number);
-  const device_runs runs = {shards->bounds, shards->count};
-  if (run_count == 0) return RECSORT_PLUGIN_OK;
-  if (run_count == 1)
+  const piece_merge merge = plan_merge(shards, s, number);
+  if (merge.piece_count == 0) return RECSORT_PLUGIN_OK;
+  if (merge.piece_count == 1)
     return judge_launch(
         records_copy(shard->records, received, shard->wanted * size, NULL, device->stream), error);
   gpu_pairs pairs = gpu_plan_merge(device, &job);
   pairs.job.mailbox = NULL;
+  const device_buffers buffers = device_divide(&pairs.job, device->memory, pairs.extra_bytes);
+  const device_merge_move move = {received, shard->records, size, pairs.disorder,
+                                  merge.reads_keys ? NULL : &merge.words};
+  if (merge.moves)
+    return judge_launch(device_merge_records(&pairs.job, &merge.runs, &buffers, &move), error);
   if (pairs.bytes > lane->front)
     return refuse(error, "the plan of this merge needs more memory than was allocated");
-  const device_buffers buffers = device_divide(&pairs.job, device->memory, pairs.extra_bytes);
-  const device_merge_move move = {received, shard->records, size, pairs.disorder};
-  if (device_merge_moves(&runs, size))
-    return judge_launch(device_merge_records(&pairs.job, &runs, &buffers, &move), error);
   const recsort_plugin_status status =
-      judge_launch(device_merge(&pairs.job, &runs, &buffers, &side), error);
+      judge_launch(device_merge(&pairs.job, &merge.runs, &buffers, &side), error);
   const records_order order = gpu_order_of(&pairs, &buffers, side);
   return status
              ? status

@@ -10,13 +10,13 @@
 typedef struct gpu_lane {
   gpu_instance own;
   uint64_t most;       /* records */
+  uint64_t pairs;      /* bytes before those of a sort: the keys that it receives */
   uint64_t pair_bytes; /* of a sort */
   uint64_t front;      /* bytes before the records that it receives */
   char *data;          /* records of the host's, if they come from there */
   records_facts *sums; /* of these, on the device */
   char *room;          /* for what is on its way to a device that kernels cannot write to */
   bool *reaches;       /* for each lane, whether this one's kernels can write there */
-  bool sends;          /* keys, on another stream */
   void *pinned;
   device_range *ranges;      /* pinned: of each cut */
   uint64_t *ends;            /* pinned: of device_find_ends */

@@ -47,8 +47,11 @@ static const struct {
     {"record: Pair\n" NATIVE "fields:\n- {name: key, type: float32}\n- {name: value, type: "
      "uint32}\nkeys: [key]\n",
      8},
+    {"record: Long\n" NATIVE "fields:\n- {name: value, type: float64}\n- {name: key, type: "
+     "int64}\nkeys: [key]\n",
+     16},
 };
-enum { ROW, SMALL, ENTITY, WIDE, PAIR };
+enum { ROW, SMALL, ENTITY, WIDE, PAIR, LONG };
 
 /* How the keys are spread: ties are many in all but the last two. */
 typedef enum spread { EQUAL, FEW, SOME, SKEWED, ASCENDING, DESCENDING, SPREADS } spread;
@@ -89,6 +92,11 @@ static uint64_t put_key(unsigned kind, unsigned char *record, uint64_t value)
   }
   if (kind == WIDE) {
     memcpy(record, wide, sizeof wide);
+    return value;
+  }
+  if (kind == LONG) {
+    const int64_t from_below = (int64_t)value - 300;
+    memcpy(record + 8, &from_below, sizeof from_below);
     return value;
   }
   memcpy(record + (kind == ENTITY ? 16 : 0), &number, sizeof number);
@@ -296,7 +304,42 @@ static void check_bytes(const recsort_shards_sorter *sorter, const setting *s, s
   assert_int_equal(recsort_shards_sorter_memory(sorter, s->count), 0);
 }
 
-static void check(unsigned kind, spread how, setting *s, bool balance, uint64_t *random)
+/* The shard of record `i` of all. */
+static size_t shard_of(const size_t *counts, size_t i)
+{
+  size_t s = 0;
+  while (i >= counts[s])
+    i -= counts[s++];
+  return s;
+}
+
+static size_t key_size(unsigned kind)
+{
+  return kind == WIDE ? 16 : kind == ROW || kind == LONG ? 8 : 4;
+}
+
+static bool is_word(unsigned kind)
+{
+  return kind == ENTITY || kind == PAIR || kind == LONG;
+}
+
+/* The bytes that come from other shards. Keys come with the records if they are read: if there are
+ * several pieces, and not two of which the merge makes keys. */
+static size_t bytes_sent(unsigned kind, const setting *s, const placed *order)
+{
+  size_t bytes = 0;
+  for (size_t d = 0, at = 0; d < s->count; at += s->after[d++]) {
+    size_t came[MOST_SHARDS] = {0}, pieces = 0;
+    for (size_t i = 0; i < s->after[d]; i++)
+      pieces += came[shard_of(s->counts, (size_t)order[at + i].place)]++ == 0;
+    const bool reads_keys = pieces > 2 || (pieces == 2 && !is_word(kind));
+    bytes += (s->after[d] - came[d]) * (kinds[kind].size + (reads_keys ? key_size(kind) : 0));
+  }
+  return bytes;
+}
+
+/* Returns bytes_sent(). */
+static size_t check(unsigned kind, spread how, setting *s, bool balance, uint64_t *random)
 {
   const size_t size = kinds[kind].size, all = total(s);
   unsigned char *const records = malloc(all * size + 8);
@@ -310,12 +353,14 @@ static void check(unsigned kind, spread how, setting *s, bool balance, uint64_t 
   sort(sorter, s);
   if (!are_as(s, size, records, order, s->after))
     fail_msg("kind %u, spread %d, %zu shards, %zu records", kind, (int)how, s->count, all);
+  const size_t bytes = bytes_sent(kind, s, order);
   recsort_shards_sorter_destroy(sorter);
   drop_shards(s);
   free(order);
   free(records);
   assert_int_equal(host_memory.blocks, 0);
   assert_int_equal(host_memory.wrong, 0);
+  return bytes;
 }
 
 static void sorts_as_one_array(void **state)
@@ -333,7 +378,7 @@ static void sorts_as_one_array(void **state)
           const bool balance = rest == 3;
           divide(&s, numbers[n], at_most(sizes[c]), (way)((how + turn / 5) % WAYS), rest % 2,
                  balance, &random);
-          check(turn % COUNT_OF(kinds), (spread)how, &s, balance, &random);
+          (void)check(turn % COUNT_OF(kinds), (spread)how, &s, balance, &random);
         }
 }
 
@@ -346,7 +391,28 @@ static void sorts_many_records(void **state)
     setting s = {0};
     begin_shards(0);
     divide(&s, turn % 3 + 2, at_most(MOST), UNEVEN, turn % 2, false, &random);
-    check(turn % COUNT_OF(kinds), turn % 4 ? SOME : SKEWED, &s, false, &random);
+    (void)check(turn % COUNT_OF(kinds), turn % 4 ? SOME : SKEWED, &s, false, &random);
+  }
+}
+
+/* Keys of one or two shards that are words of records do not come, and take no memory. */
+static void keys_that_do_not_come_take_no_memory(void **state)
+{
+  enum { RECORDS = 1000 };
+  (void)state;
+  begin_shards(0);
+  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
+    size_t bytes[4] = {0};
+    uint64_t random = 14;
+    for (size_t n = 1; n <= 3; n++) {
+      setting s = {0};
+      divide(&s, n, n * RECORDS, EVEN, false, false, &random);
+      recsort_shards_sorter *const sorter = create(kinds[kind].yaml, &s, false);
+      bytes[n] = recsort_shards_sorter_memory(sorter, 0);
+      recsort_shards_sorter_destroy(sorter);
+    }
+    assert_true(bytes[3] - bytes[1] >= RECORDS * key_size(kind));
+    assert_int_equal(bytes[2], bytes[is_word(kind) ? 1 : 3]);
   }
 }
 
@@ -359,7 +425,7 @@ static void sorts_many_shards(void **state)
     setting s = {0};
     begin_shards(0);
     divide(&s, MOST_SHARDS, at_most(MOST), EVEN, spread_out, false, &random);
-    check(ENTITY, SOME, &s, false, &random);
+    (void)check(ENTITY, SOME, &s, false, &random);
   }
 }
 
@@ -607,21 +673,21 @@ static void waits_for_streams(void **state)
 
 /* ---- Only with the stand-in ---- */
 
-/* Without access to peers all comes by copies; with it, only keys do. */
+/* Without access to peers all comes by copies; with it, nothing does. */
 static void sorts_without_access_to_peers(void **state)
 {
   uint64_t random = 7;
   (void)state;
   for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++)
-    for (long apart = 0; apart < 2; apart++) {
-      setting s = {0};
-      begin_shards(apart);
-      divide(&s, 4, MOST, EVEN, true, false, &random);
-      check(kind, kind == ENTITY ? ASCENDING : DESCENDING, &s, false, &random); /* reversed */
-      const size_t key = kind == WIDE ? 16 : kind == ROW ? 8 : 4;
-      const size_t each = key + (apart ? kinds[kind].size : 0);
-      assert_in_range(standin_sent(), (MOST - 8) * each, MOST * each); /* some ties stay */
-    }
+    for (unsigned how = 0; how < SPREADS; how++)
+      for (size_t n = 2; n <= DEVICES; n++)
+        for (long apart = 0; apart < 2; apart++) {
+          setting s = {0};
+          begin_shards(apart);
+          divide(&s, n, MOST, EVEN, true, false, &random);
+          const size_t bytes = check(kind, (spread)how, &s, false, &random);
+          assert_int_equal(standin_sent(), apart ? bytes : 0);
+        }
 }
 
 /* Each call of the runtime fails in turn: an error and no leak; the shards are as they were, or the
@@ -744,6 +810,7 @@ int main(void)
       cmocka_unit_test(sorts_as_one_array),
       cmocka_unit_test(sorts_many_records),
       cmocka_unit_test(sorts_many_shards),
+      cmocka_unit_test(keys_that_do_not_come_take_no_memory),
       cmocka_unit_test(sorts_again),
       cmocka_unit_test(invalid_records_are_named),
       cmocka_unit_test(wrong_limits_are_refused),

@@ -412,13 +412,15 @@ static void turn_sorted_key(void)
 }
 
 /* The first of two equal ones becomes greater: a merge that finds its way by others is misled no
- * further. */
+ * further. Keys are made of the records that were received. */
 static void turn_received_key(void)
 {
-  uint32_t *keys = (uint32_t *)(void *)self->shards->lanes[1].own.device->memory;
-  while (keys[0] != keys[1])
-    keys++;
-  keys[0]++;
+  const gpu_lane *const lane = &self->shards->lanes[1];
+  unsigned char *records = (unsigned char *)lane->own.device->memory + lane->front;
+  while (key_of(records, 0) != key_of(records, 1))
+    records += SIZE;
+  const uint32_t key = key_of(records, 0) + 1;
+  memcpy(records, &key, sizeof key);
 }
 
 /* Sorts two shards; a fault strikes before launch `from_last` of those that end the sort: a gather

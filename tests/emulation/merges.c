@@ -33,15 +33,16 @@ typedef enum run_lengths { EVEN, UNEVEN, GIANT, LENGTHS } run_lengths;
 /* What merges them. */
 typedef enum merge_way { BY_PAIRS, BY_PIECES, BY_SORT } merge_way;
 
-/* Keys at the low end of their range, over all of it, with zeros in their low bits, or in clusters
- * that only their low bits tell apart. */
-typedef enum key_way { WAY_LOW, WAY_WHOLE, WAY_ZEROS, WAY_CLUSTERS, KEY_WAYS } key_way;
+/* Keys at the low end of their range, over all of it, with zeros in their low bits, in clusters
+ * that only their low bits tell apart, or in its upper half. */
+typedef enum key_way { WAY_LOW, WAY_WHOLE, WAY_ZEROS, WAY_CLUSTERS, WAY_UPPER, KEY_WAYS } key_way;
 
 typedef struct sample {
   device_job job;
   device_runs runs;
   run_lengths lengths;
   uint64_t values; /* different keys */
+  uint64_t record_size;
   key_way keys_way;
   emulator_order order;
   uint64_t seed;
@@ -89,6 +90,8 @@ static wide_key key_of(const sample *s, uint64_t value)
     return (wide_key)value << (s->job.key_bits - 20);
   case WAY_CLUSTERS:
     return (wide_key)(value / 8) << (s->job.key_bits - 20) | value % 8;
+  case WAY_UPPER:
+    return top / 2 + 1 + value * (top >> 24);
   default:
     return value;
   }
@@ -160,6 +163,130 @@ static const char *merge_sample(const sample *s, unsigned char *memory, uint64_t
   return NULL;
 }
 
+/* ---- Records that move ---- */
+
+enum { MOST_TURNED = 400 }; /* keys that are one tile, in which disorder is seen */
+
+/* Keys, or the words of which they are made. */
+typedef struct key_words {
+  char *at;
+  size_t stride;
+  const device_words *words; /* NULL: they are keys */
+} key_words;
+
+static void fill_records(const sample *s, unsigned char *records)
+{
+  for (uint64_t i = 0; i < s->job.count * s->record_size; i++)
+    records[i] = (unsigned char)((i + 1) * 0x9e3779b97f4a7c15 >> 56);
+}
+
+/* Puts a word of each key into its record, and says how the key is made of it; of wide keys, and in
+ * records that have no place for words, it does nothing. */
+static const device_words *put_words(const sample *s, unsigned char *records, device_words *words)
+{
+  const size_t width = s->job.key_width / 8, size = (size_t)s->record_size;
+  const size_t offset = size >= 2 * width ? width : 0;
+  const uint64_t negative = width > 8 ? 0 : UINT64_C(1) << (8 * width - 1);
+  if (width > 8 || size % width) return NULL;
+  *words = (device_words){.data = records + offset,
+                          .stride = size,
+                          .code = {.bytes = (uint32_t)width,
+                                   .negative = negative,
+                                   .if_set = negative | 0x1234,
+                                   .if_clear = negative | 0x4321}};
+  for (size_t i = 0; i < s->job.count; i++) {
+    const uint64_t key = (uint64_t)s->keys[i];
+    const uint64_t word = key ^ (key & negative ? words->code.if_clear : words->code.if_set);
+    memcpy(records + i * size + offset, &word, width);
+  }
+  return words;
+}
+
+/* Exchanges two neighbours of a run, if there are two that differ. */
+static bool turn_keys(const sample *s, key_words keys)
+{
+  const size_t width = s->job.key_width / 8;
+  for (uint32_t r = 0; r < s->runs.count; r++)
+    for (uint64_t i = s->bounds[r]; i + 1 < s->bounds[r + 1]; i++) {
+      char *const left = keys.at + i * keys.stride, *const right = left + keys.stride;
+      char other[sizeof(wide_key)];
+      if (s->keys[i] == s->keys[i + 1]) continue;
+      memcpy(other, left, width);
+      memcpy(left, right, width);
+      memcpy(right, other, width);
+      return true;
+    }
+  return false;
+}
+
+/* Makes a wide key within a run so much less that its distance from the least one keeps the bits
+ * that digests are made of. */
+static bool lower_key(const sample *s, key_words keys)
+{
+  const uint64_t last = s->job.count - 1;
+  const wide_key range = s->keys[s->expected[last]] - s->keys[s->expected[0]];
+  wide_key less = UINT64_C(1) << 32;
+  if (keys.words || s->keys_way != WAY_UPPER || keys.stride < sizeof(uint64_t)) return false;
+  while (less <= range)
+    less *= 2;
+  for (uint32_t r = 0; r < s->runs.count; r++) {
+    if (s->bounds[r + 1] - s->bounds[r] < 3) continue;
+    const uint64_t i = s->bounds[r] + 1;
+    const wide_key lower = s->keys[i] - less;
+    memcpy(keys.at + i * keys.stride, &lower, keys.stride);
+    return true;
+  }
+  return false;
+}
+
+static const char *look_at_moved(const sample *s, const unsigned char *from,
+                                 const unsigned char *to)
+{
+  const size_t count = (size_t)s->job.count, size = (size_t)s->record_size;
+  for (size_t i = 0; i < count; i++)
+    if (memcmp(to + i * size, from + s->expected[i] * size, size) != 0) return "wrong record";
+  for (size_t i = 0; i < GUARD_BYTES; i++)
+    if (to[count * size + i] != POISON) return "moved behind the end";
+  return NULL;
+}
+
+static const char *move_with(const sample *s, const device_buffers *buffers, unsigned char *from,
+                             key_words keys)
+{
+  const size_t bytes = (size_t)(s->job.count * s->record_size);
+  unsigned char *const to = from + bytes;
+  uint32_t disorder = 0;
+  device_merge_move move = {from, to, s->record_size, &disorder, keys.words};
+  memset(to, POISON, bytes + GUARD_BYTES);
+  if (device_merge_records(&s->job, &s->runs, buffers, &move)) return emulator_failure();
+  const char *const wrong = look_at_moved(s, from, to);
+  if (wrong || disorder) return wrong ? wrong : "an order that is right is not seen";
+  if (s->job.count > MOST_TURNED || !(lower_key(s, keys) || turn_keys(s, keys))) return NULL;
+  if (device_merge_records(&s->job, &s->runs, buffers, &move)) return emulator_failure();
+  if (!disorder) return "an order that is wrong is not seen";
+  move.disorder = NULL;
+  return device_merge_records(&s->job, &s->runs, buffers, &move) ? emulator_failure() : NULL;
+}
+
+/* With the keys in the buffers; then without them, with keys that are made of the records. */
+static const char *move_sample(const sample *s, const device_buffers *buffers)
+{
+  const size_t width = s->job.key_width / 8;
+  unsigned char *const from = malloc((size_t)(2 * s->job.count * s->record_size) + GUARD_BYTES);
+  key_words keys = {buffers->keys[0], width, NULL};
+  device_words words;
+  if (!from) return "no memory";
+  fill_records(s, from);
+  const char *wrong = move_with(s, buffers, from, keys);
+  if (!wrong && put_words(s, from, &words)) {
+    keys = (key_words){(char *)(uintptr_t)words.data, (size_t)words.stride, &words};
+    memset(buffers->keys[0], POISON, (size_t)s->job.count * width);
+    wrong = move_with(s, buffers, from, keys);
+  }
+  free(from);
+  return wrong;
+}
+
 static double now(void)
 {
   struct timespec time;
@@ -176,6 +303,10 @@ static void check(const sample *s, merge_way way, bool loud, unsigned patience, 
   const char *wrong = "no memory";
   (void)alarm(patience);
   if (memory) wrong = way_of(s) == way ? merge_sample(s, memory, bytes, extra_bytes) : "wrong way";
+  if (!wrong && device_merge_moves(&s->runs, s->record_size)) {
+    const device_buffers buffers = device_divide(&s->job, memory, extra_bytes);
+    wrong = move_sample(s, &buffers); /* the merge of pairs has left the keys */
+  }
   (void)alarm(0);
   free(memory);
   if (now() - start > t->longest) t->longest = now() - start;
@@ -198,12 +329,14 @@ static void check_runs(sample *s, merge_way way, uint32_t runs, uint64_t count, 
                        unsigned patience, uint64_t *random, tally *t)
 {
   static const uint64_t values[] = {1, 2, 5, 40, 1000, 1 << 20};
+  static const uint64_t sizes[] = {1, 5, 8, 12, 20, 34, 64, 72};
   s->runs = (device_runs){s->bounds, runs};
   s->job.count = count;
   s->values = values[random_below(random, COUNT_OF(values))];
   s->keys_way = (key_way)random_below(random, KEY_WAYS);
   s->order = (emulator_order)random_below(random, EMULATOR_ORDERS);
   s->seed = next_random(random) | 1;
+  s->record_size = sizes[random_below(random, COUNT_OF(sizes))];
   fill_bounds(s, random);
   fill_keys(s, random);
   check(s, way, loud, patience, t);
@@ -218,6 +351,7 @@ typedef struct shape {
 
 static const shape merged[] = {
     {BY_PAIRS, 1, 64, 1},        {BY_PAIRS, 2, 64, 2},        {BY_PAIRS, 1, 64, 1000},
+    {BY_PAIRS, 2, 64, 300},      {BY_PAIRS, 2, 64, 399},      {BY_PAIRS, 2, 64, 400},
     {BY_PAIRS, 2, 64, 500},      {BY_PAIRS, 2, 128, 5000},    {BY_PAIRS, 2, 256, 9000},
     {BY_PIECES, 3, 32, 3},       {BY_PIECES, 3, 32, 200},     {BY_PIECES, 3, 32, 257},
     {BY_PIECES, 4, 32, 3000},    {BY_PIECES, 7, 32, 300},     {BY_PIECES, 7, 32, 2500},

@@ -53,7 +53,7 @@ LAW = {
     'plugins/cuda/*': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
                        'gpu/device_sort.h'],
     'plugins/cuda/merge': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
-                           'cuda/record_units.h', 'cuda/sample/sample.h', 'gpu/device_merge.h', 'gpu/device_sort.h'],
+                           'cuda/key_words.h', 'cuda/record_units.h', 'cuda/sample/sample.h', 'gpu/device_merge.h', 'gpu/device_sort.h'],
     'plugins/cuda/bench': [PUBLIC, DEVICE, PAIRS, SHARDS, 'cuda/', 'gpu/'],
     'tools': [PUBLIC, 'support/'],
     'tools/headbench': ['recsort/recsort.hpp'],

@@ -67,10 +67,10 @@ typedef struct recsort_device_shard {
  *    its option `device`; the option `memory` limits each shard's memory.
  *  - Records and streams are of the devices' primary contexts, which the CUDA runtime uses. Between
  *    devices that have it, peer access of these contexts is enabled, and stays so.
- *  - The memory of a device: for each record of most_records three keys (of 32, 64 or 128
- *    bits), two indices (of 32 bits; of 64 for more than 2^32 records) and a copy of the record;
- *    for up to 2^28 records up to 70 MiB more; and 32 MiB, or a record if that is larger, if it
- *    has no access to a peer. recsort_shards_sorter_memory says how much.
+ *  - The memory of a device: for each record of most_records up to three keys (of 32, 64 or
+ *    128 bits), two indices (of 32 bits; of 64 for more than 2^32 records) and a copy of the
+ *    record; for up to 2^28 records up to 70 MiB more; and 32 MiB, or a record if that is larger,
+ *    if it has no access to a peer. recsort_shards_sorter_memory says how much.
  *  - Keys have at most 128 bits in all.
  *  - Later calls may come from any thread. None changes the device or context that is current
  *    in it.

@@ -13,9 +13,11 @@ extern "C" {
 uint64_t merge_extra_bytes(const device_job *job);
 
 /* Merges keys [0, first) and [first, job->count) in buffers.keys[0], each of which ascend: the
- * pairs go to the second pair of buffers; or, with `move`, they are not written, but the records
- * move. Reads keys only, and needs no memory besides. */
-device_status merge_two_runs(const device_job *job, uint64_t first, const device_buffers *buffers,
+ * pairs go to the second pair of buffers. Reads keys only, and needs no memory besides. */
+device_status merge_two_runs(const device_job *job, uint64_t first, const device_buffers *buffers);
+
+/* The same, but writes no pairs: the records move. */
+device_status merge_and_move(const device_job *job, uint64_t first, const device_buffers *buffers,
                              const device_merge_move *move);
 
 #ifdef __cplusplus

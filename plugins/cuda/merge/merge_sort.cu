@@ -49,18 +49,15 @@ uint64_t merge_extra_bytes(const device_job *job)
 
 template <class Index>
 static device_status merge_keys(const device_job *job, uint64_t first,
-                                const device_buffers *buffers, const device_merge_move *move)
+                                const device_buffers *buffers)
 {
-  if (job->key_width == 32)
-    return two_runs<wide_pair<uint32_t, Index>>::merge(job, first, buffers, move);
-  if (job->key_width == 64)
-    return two_runs<wide_pair<uint64_t, Index>>::merge(job, first, buffers, move);
-  return two_runs<wide_pair<device_uint128, Index>>::merge(job, first, buffers, move);
+  if (job->key_width == 32) return two_runs<wide_pair<uint32_t, Index>>::merge(job, first, buffers);
+  if (job->key_width == 64) return two_runs<wide_pair<uint64_t, Index>>::merge(job, first, buffers);
+  return two_runs<wide_pair<device_uint128, Index>>::merge(job, first, buffers);
 }
 
-device_status merge_two_runs(const device_job *job, uint64_t first, const device_buffers *buffers,
-                             const device_merge_move *move)
+device_status merge_two_runs(const device_job *job, uint64_t first, const device_buffers *buffers)
 {
-  return job->index_bits == 32 ? merge_keys<uint32_t>(job, first, buffers, move)
-                               : merge_keys<uint64_t>(job, first, buffers, move);
+  return job->index_bits == 32 ? merge_keys<uint32_t>(job, first, buffers)
+                               : merge_keys<uint64_t>(job, first, buffers);
 }

@@ -5,8 +5,7 @@
  *   each thread loads pairs of the parts between, and puts their digests in shared memory
  *   each thread co-ranks its part of the output there, and merges it serially: that gives the
  *   rank of each pair in the tile
- *   pairs go to the place of their rank in shared memory, and from there to the output; or, if
- *   pairs are numbered, the records that the numbers stand for move to the output
+ *   pairs go to the place of their rank in shared memory, and from there to the output
  */
 #ifndef RECSORT_CUDA_MERGE_TILES_CUH
 #define RECSORT_CUDA_MERGE_TILES_CUH
@@ -14,7 +13,6 @@
 #include "cuda/merge/digest.cuh"
 #include "cuda/merge/plan.h"
 #include "cuda/merge/target.cuh"
-#include "cuda/record_units.h"
 #include "cuda/runs.cuh"
 
 namespace merge
@@ -63,8 +61,6 @@ template <class Pair> struct merge_tiles_args {
   uint32_t tile;       /* pairs of a tile */
   /* writes */
   merge_target<Pair> to;
-  record_units move;  /* if it moves records, in place of pairs */
-  uint32_t *disorder; /* then set if they are not in order; NULL: not looked at */
 };
 
 /* Part of a run. */
@@ -76,8 +72,6 @@ template <class Pair> struct run_part {
 /* What the index of a pair is: stored, or its position among all pairs. */
 enum numbering { STORED_INDICES, POSITIONS };
 
-enum { UNITS_MOVED = 2 }; /* of a thread, whose loads overlap */
-
 /* The parts of two runs that a block merges: its pairs [0, a_count) and [a_count, count). */
 template <class Pair> struct tile_parts {
   run_part<Pair> a, b;
@@ -86,6 +80,14 @@ template <class Pair> struct tile_parts {
   DEVICE_MEMBER const run_part<Pair> &part(uint32_t i) const
   {
     return i < a_count ? a : b;
+  }
+  DEVICE_MEMBER key_of<Pair> left(uint32_t i) const
+  {
+    return a.pairs.keys[i];
+  }
+  DEVICE_MEMBER key_of<Pair> right(uint32_t i) const
+  {
+    return b.pairs.keys[i];
   }
   template <numbering numbers> DEVICE_MEMBER Pair pair(uint32_t i) const
   {
@@ -165,23 +167,20 @@ DEVICE_INLINE key_digest<key_of<Pair>> tile_digest(const tile_parts<Pair> &parts
 /* How pairs of equal digests are compared: the left one goes first, or their keys decide. */
 enum tie_rule { TIES_GO_LEFT, TIES_BY_KEY };
 
-template <tie_rule ties, class Pair>
-DEVICE_INLINE bool goes_left(const tile_parts<Pair> &parts, uint32_t i, uint32_t j, uint32_t left,
+template <tie_rule ties, class Parts>
+DEVICE_INLINE bool goes_left(const Parts &parts, uint32_t i, uint32_t j, uint32_t left,
                              uint32_t right)
 {
-  if (ties == TIES_BY_KEY && left == right)
-    return LEFT_GOES_FIRST(parts.a.pairs.keys[i], parts.b.pairs.keys[j]);
+  if (ties == TIES_BY_KEY && left == right) return LEFT_GOES_FIRST(parts.left(i), parts.right(j));
   return LEFT_GOES_FIRST(left, right);
 }
 
-/* Merges a thread's part of the output: writes the rank of each pair that comes there to `ranks`.
- * Returns whether it compared two equal digests. Every digest that both parts have is compared with
- * its equal by some thread. */
-template <tie_rule ties, class Pair>
-DEVICE_INLINE bool rank_outputs(const tile_parts<Pair> &parts, const uint32_t *digests,
-                                uint16_t *ranks)
+/* Merges a thread's part of the output, `items` pairs: notes the number of each pair that comes
+ * there, and its rank in the tile. Returns whether it compared two equal digests. Every digest that
+ * both parts have is compared with its equal by some thread. */
+template <tie_rule ties, uint32_t items, class Parts, class Note>
+DEVICE_INLINE bool merge_digests(const Parts &parts, const uint32_t *digests, Note note)
 {
-  constexpr uint32_t items = tile_items<Pair>;
   const uint32_t first = threadIdx.x * items, a_count = parts.a_count, count = parts.count;
   const uint32_t b_count = count - a_count;
   bool tied = false;
@@ -200,7 +199,7 @@ DEVICE_INLINE bool rank_outputs(const tile_parts<Pair> &parts, const uint32_t *d
   for (uint32_t k = 0; k < items; k++) {
     const bool is_left = j >= count || (i < a_count && goes_left<ties>(parts, i, j, left, right));
     tied = tied || left == right;
-    if (first + k < count) ranks[is_left ? i : j] = (uint16_t)(first + k);
+    if (first + k < count) note(is_left ? i : j, first + k);
     i += is_left;
     j += !is_left;
     const uint32_t next = digests[is_left ? i : j];
@@ -208,18 +207,6 @@ DEVICE_INLINE bool rank_outputs(const tile_parts<Pair> &parts, const uint32_t *d
     right = is_left ? right : next;
   }
   return tied;
-}
-
-/* Moves the records of a tile's sorted pairs. */
-template <class Pair>
-DEVICE_INLINE void move_merged(const merge_tiles_args<Pair> &args, uint64_t first, uint32_t count,
-                               pair_array<Pair> sorted)
-{
-  bool wrong = false;
-  for (uint32_t i = threadIdx.x + 1; i < count && args.disorder; i += blockDim.x)
-    wrong |= !pair_less(pair_get(&sorted, i - 1), pair_get(&sorted, i));
-  if (wrong) device_poke32(args.disorder, 1);
-  move_records<UNITS_MOVED>(&args.move, first, sorted.indices, count);
 }
 
 /* A block merges a tile. */
@@ -234,6 +221,7 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK,
   const pair_array<Pair> sorted = pair_array_at<Pair>(device_shared_memory(), args.tile);
   uint32_t *const digests = (uint32_t *)pair_array_end(&sorted, args.tile);
   uint16_t *const ranks = (uint16_t *)(digests + args.tile + 1);
+  const auto note = [&](uint32_t number, uint32_t rank) { ranks[number] = (uint16_t)rank; };
   if (threadIdx.x == 0) *tied = 0;
   const output_range range = tile_range(args, blockIdx.x);
   const tile_parts<Pair> parts = find_parts<numbers>(args, range);
@@ -248,11 +236,11 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK,
   for (uint32_t k = 0; k < items; k++)
     digests[threadIdx.x + k * blockDim.x] = digest.of(mine[k].key);
   __syncthreads();
-  if (rank_outputs<TIES_GO_LEFT>(parts, digests, ranks) && digest.shift > 0)
+  if (merge_digests<TIES_GO_LEFT, items>(parts, digests, note) && digest.shift > 0)
     (void)device_or32(tied, 1);
   __syncthreads();
   if (*tied) {
-    (void)rank_outputs<TIES_BY_KEY>(parts, digests, ranks);
+    (void)merge_digests<TIES_BY_KEY, items>(parts, digests, note);
     __syncthreads();
   }
   DEVICE_UNROLL
@@ -261,14 +249,7 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK,
     if (i < parts.count) pair_put(&sorted, ranks[i], mine[k]);
   }
   __syncthreads();
-  const uint64_t first = range.pair.begin + range.begin;
-  if constexpr (numbers == POSITIONS) {
-    if (args.move.from) {
-      move_merged(args, first, parts.count, sorted);
-      return;
-    }
-  }
-  store_pairs(args.to, first, parts.count, sorted);
+  store_pairs(args.to, range.pair.begin + range.begin, parts.count, sorted);
 }
 
 } // namespace merge

@@ -4,7 +4,6 @@
 #define RECSORT_CUDA_MERGE_PAIR_SORT_CUH
 
 #include "cuda/pair.cuh"
-#include "gpu/device_merge.h"
 
 namespace merge
 {
@@ -18,8 +17,7 @@ template <class Key, class Pair> struct pair_sort {
 /* A merge of two runs of keys, keys [0, first) and the others. Compiled apart: two_runs.cu,
  * wide_indices.cu. */
 template <class Pair> struct two_runs {
-  static device_status merge(const device_job *job, uint64_t first, const device_buffers *buffers,
-                             const device_merge_move *move);
+  static device_status merge(const device_job *job, uint64_t first, const device_buffers *buffers);
 };
 
 } // namespace merge

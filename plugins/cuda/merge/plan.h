@@ -26,7 +26,8 @@ static inline uint64_t merge_chunk_bytes(const merge_plan *plan)
   return plan->chunk * sizeof(uint32_t);
 }
 
-/* Shared memory of a block that merges a tile: pairs, digests and one behind the last, ranks. */
+/* Shared memory of a block that merges a tile: pairs, digests and one behind the last, ranks.
+ * move_tiles has no pairs there, and numbers in place of ranks. */
 static inline uint64_t merge_tile_bytes(const merge_plan *plan, uint32_t pair_bytes)
 {
   return plan->tile * (pair_bytes + sizeof(uint32_t) + sizeof(uint16_t)) + sizeof(uint32_t);

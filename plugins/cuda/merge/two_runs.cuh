@@ -10,24 +10,18 @@ namespace merge
 
 template <class Pair>
 device_status two_runs<Pair>::merge(const device_job *job, uint64_t first,
-                                    const device_buffers *buffers, const device_merge_move *move)
+                                    const device_buffers *buffers)
 {
   const merge_plan plan = merge_plan_of(job, tile_items<Pair>, Pair::bytes);
   const uint64_t tiles = plan_blocks(job->count, plan.tile);
-  merge_tiles_args<Pair> args = {
+  const merge_tiles_args<Pair> args = {
       {(key_of<Pair> *)buffers->keys[0], NULL},
       job->count,
       first,
       job->count,
       (uint32_t)tiles,
       plan.tile,
-      {{(key_of<Pair> *)buffers->keys[1], (index_of<Pair> *)buffers->indices[1]}},
-      {},
-      NULL};
-  if (move) {
-    args.move = record_units_of(move->from, move->to, move->size, plan.tile_block);
-    args.disorder = move->disorder;
-  }
+      {{(key_of<Pair> *)buffers->keys[1], (index_of<Pair> *)buffers->indices[1]}}};
   return device_launch(merge_tiles<Pair, POSITIONS>, tiles, plan.tile_block,
                        merge_tile_bytes(&plan, Pair::bytes), job->stream, args);
 }
