@@ -1,5 +1,6 @@
-/* over_devices.c - sends records of the host's to several devices, an equal share to each, sorts
- * them there as shards (shards.c), and brings the shards back, one after the other.
+/* over_devices.c - sends records of the host's to several devices, if one has no room for them: an
+ * equal share to each. Sorts them there as shards (shards.c), and brings the shards back, one after
+ * the other.
  *
  * Each device has a ring of pinned memory; they are sent one after the other, by all host threads,
  * which keep one way busy. If results are checked, so are the sums of all records' hashes. */

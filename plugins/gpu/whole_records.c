@@ -86,19 +86,31 @@ static recsort_plugin_status sort_entered(gpu_instance *self, const recsort_plug
   return status;
 }
 
+/* By a thread that has entered. */
+static recsort_plugin_status has_room(gpu_instance *self, const recsort_plugin_job *job,
+                                      const recsort_key_program *program, bool *room,
+                                      recsort_plugin_error *error)
+{
+  const device_records s =
+      device_records_plan(self, job, program, gpu_plan_pairs(self->device, job), 0);
+  return gpu_has_room(self->device, s.bytes, room, error);
+}
+
+/* Several devices sort what the first one has no room for. Other records take longest on their way
+ * there and back, which is bound by the host's memory, so one is as fast. */
 static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
                                   const recsort_key_program *program, const void *records,
                                   void *sorted, recsort_plugin_times *times,
                                   recsort_plugin_error *error)
 {
   gpu_instance *const self = instance;
-  if (self->device_count > 1)
-    return over_devices_sort(self, job, program, records, sorted, times, error);
+  bool room = true;
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
-  status = sort_entered(self, job, program, records, sorted, times, error);
+  if (self->device_count > 1) status = has_room(self, job, program, &room, error);
+  if (!status && room) status = sort_entered(self, job, program, records, sorted, times, error);
   runtime_leave(self->device);
-  return status;
+  return room ? status : over_devices_sort(self, job, program, records, sorted, times, error);
 }
 
 const recsort_plugin_records gpu_whole_records = {

@@ -158,15 +158,18 @@ static void test_the_device_of_the_options(void **state)
 
 /* ---- Several devices ---- */
 
-/* Whole records are spread over devices, and no other one is used. */
+/* Whole records that the first device has no room for are spread over all, and no other one is
+ * used. */
 static void test_records_are_spread(void **state)
 {
   static const struct {
     const char *told;
     bool used[STANDIN_DEVICES], whole;
-  } table[] = {{"devices=0,1", {true, true}, true},
-               {"devices=all", {true, true, true, true}, true},
-               {"devices=3,1,3", {false, true, false, true}, true},
+  } table[] = {{"devices=0,1;memory=16000", {true, true}, true},
+               {"devices=all;memory=16000", {true, true, true, true}, true},
+               {"devices=3,1,3;memory=16000", {false, true, false, true}, true},
+               {"devices=0,1", {true}, true}, /* it has room for all */
+               {"devices=3,1,3", {false, false, false, true}, true},
                {"devices=2", {false, false, true}, true},
                {"devices=0,1;memory=4000", {true, true}, false}};
   (void)state;
@@ -405,7 +408,7 @@ static void test_the_current_device_after_failures(void **state)
 {
   (void)state;
   check_failures("device=2");
-  check_failures("devices=0,2");
+  check_failures("devices=0,2;memory=16000");
 }
 
 /* ---- Options that are wrong ---- */

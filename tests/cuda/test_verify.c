@@ -464,7 +464,8 @@ static void test_records_of_several_devices_are_checked(void **state)
   (void)state;
   for (size_t o = 0; o < 2; o++) {
     open_instance(options[o]);
-    self->device_count = 2; /* both are the same one */
+    self->device_count = 2;             /* both are the same one, */
+    self->device->memory_limit = 16000; /* which has no room for all */
     assert_int_equal(sort(&error), RECSORT_PLUGIN_OK);
     assert_true(is_right());
     const long before_gathers = standin_look().launches - (options[o] ? 3 : 5);

@@ -9,6 +9,7 @@ had been chosen; `--plugin cuda` with status 2, one line, and every file unchang
 bytes. Without an option, `auto` does not use the device for few records, and does not report one that
 cannot be used.
 """
+import itertools
 import json
 import os
 import subprocess
@@ -138,11 +139,12 @@ def explained(bench, folder):
 
 def several_devices(bench, folder):
     """--device: the same bytes with several devices; a list that is none is refused by name."""
-    for listed, good in (('0', True), ('0,1', True), ('3,1,2', True), ('all', True), ('0,4', False), ('x', False)):
+    lists = (('0', True), ('0,1', True), ('3,1,2', True), ('all', True), ('0,4', False), ('x', False))
+    for (listed, good), memory in itertools.product(lists, ('1G', '24000')):
         bench_out = folder / 'out'
         bench_out.write_bytes(b'as it was')
-        result = run(folder, '--plugin', 'cuda', '--device', '0,9', '--device', listed, 'in', '-o', 'out',
-                     plan=(0, 0, 0, 0, 3))
+        result = run(folder, '--plugin', 'cuda', '--device', '0,9', '--device', listed, '--plugin-option',
+                     f'memory={memory}', 'in', '-o', 'out', plan=(0, 0, 0, 0, 3))
         sorted_well = bench_out.read_bytes() == bench.good and not result.stderr and counts(folder)[1] == 0
         refused = result.returncode == 2 and bench_out.read_bytes() == b'as it was' and one_line(result.stderr)
         bench.note(sorted_well if good else refused, '--device', listed, result)
