@@ -150,7 +150,7 @@ typedef struct recsort_device_job {
  *
  * Each 1024 neighbours of the order have room for 128 records that move there. If more do, as when
  * 10% of all records move at random, the order is lost: the device sorts all records, which takes
- * 1.5 to 3.4 times as long as without keep_order, and keeps the new order. On an H200 this pays for
+ * 1.4 to 3.4 times as long as without keep_order, and keeps the new order. On an H200 this pays for
  * 2^18 to 2^22 records if 1% of them move (docs/gpu-sort.md has figures). */
 
 /* Enqueues a stable sort and returns. The sorts of a device sorter share its memory: if you use
