@@ -8,6 +8,9 @@
  *   window.c     compares neighbours, for these two
  *   keys.c       encoded keys
  *   merge.c      merges sorted runs
+ *   partition.c  samples, splitters and parts, for other distributed sorts
+ *   device.c, device_pairs.c, shards.c
+ *                records and pairs in the memory of devices
  */
 #ifndef RS_SORTER_H
 #define RS_SORTER_H

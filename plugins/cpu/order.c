@@ -7,7 +7,7 @@
  *
  * Nothing here branches on random data but the insertion sort.
  *
- * A hundred keys and a few have no time for tables of digits. They are compared with one another,
+ * Up to 128 keys have no time for tables of digits. They are compared with one another,
  * many at once.
  *
  * Keys of which few are out of place are a case of their own: these few are taken out, sorted, and

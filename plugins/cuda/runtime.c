@@ -308,7 +308,7 @@ void runtime_close(cuda_device *device)
   *device = (cuda_device){0};
 }
 
-static recsort_plugin_status release(runtime_device *device, recsort_plugin_error *error)
+recsort_plugin_status runtime_release(runtime_device *device, recsort_plugin_error *error)
 {
   void *const memory = device->memory;
   device->memory = NULL;
@@ -323,7 +323,7 @@ recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
   size_t available = 0, total = 0;
   void *memory = NULL;
   if (bytes <= device->memory_bytes) return RECSORT_PLUGIN_OK;
-  recsort_plugin_status status = release(device, error);
+  recsort_plugin_status status = runtime_release(device, error);
   if (status == RECSORT_PLUGIN_OK)
     status = check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo", error);
   if (status) return status;

@@ -109,8 +109,11 @@ static recsort_plugin_status reserve(const spread_sort *o, recsort_plugin_error 
                                                .devices = self->devices,
                                                .most_records = most,
                                                .shard_count = self->device_count};
-  const recsort_plugin_status status =
-      gpu_reserve_shards(self, o->program, &limits, true, bytes, error);
+  recsort_plugin_status status = runtime_enter(self->device, error);
+  if (status) return status;
+  status = runtime_release(self->device, error); /* for the lane that the same device has */
+  runtime_leave(self->device);
+  if (!status) status = gpu_reserve_shards(self, o->program, &limits, true, bytes, error);
   if (status) gpu_close_shards(self);
   return status == RECSORT_PLUGIN_OUT_OF_MEMORY ? RECSORT_PLUGIN_UNSUPPORTED : status;
 }

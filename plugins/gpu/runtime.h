@@ -48,6 +48,9 @@ recsort_plugin_status runtime_room(const runtime_device *device, uint64_t *bytes
 recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
                                       recsort_plugin_error *error);
 
+/* Frees device->memory. */
+recsort_plugin_status runtime_release(runtime_device *device, recsort_plugin_error *error);
+
 /* Allocates pinned host memory; free it with runtime_unpin. */
 recsort_plugin_status runtime_pin(void **memory, uint64_t bytes, recsort_plugin_error *error);
 void runtime_unpin(void *memory);

@@ -75,8 +75,9 @@ static uint64_t key_bytes(const recsort_key_program *program)
   return gpu_pair_width(program->key_bits) / 8;
 }
 
-/* False if no merge can need keys that come, or pairs: see plan_merge. Received records are aligned
- * as pinned memory is. */
+/* Whether a merge may need received keys, and memory for pairs: not with one shard, nor with two if
+ * the merge makes the keys (plan_merge). The pinned block stands for received records, as both are
+ * aligned alike. */
 static bool receives_keys(const gpu_shards *shards, const gpu_lane *lane,
                           const recsort_key_program *program)
 {

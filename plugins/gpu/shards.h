@@ -37,6 +37,13 @@ typedef struct gpu_shards {
   bool *reaches;
 } gpu_shards;
 
+/* ---- Memory (shards.c) ---- */
+
+/* As recsort_plugin_shards.reserve. With `hosted`, a lane also has memory for its shard. */
+recsort_plugin_status gpu_reserve_shards(gpu_instance *self, const recsort_key_program *program,
+                                         const recsort_plugin_shards_limits *limits, bool hosted,
+                                         uint64_t *bytes, recsort_plugin_error *error);
+
 /* ---- Lanes (shard_lanes.c) ---- */
 
 /* A step of a lane, by a thread that has entered its device. */
@@ -52,11 +59,6 @@ recsort_plugin_status gpu_wait_for_lanes(gpu_shards *shards, recsort_plugin_erro
 
 /* Adds a shard's number to an error's text. */
 void gpu_name_shard(uint32_t s, recsort_plugin_error *error);
-
-/* As recsort_plugin_shards.reserve. With `hosted`, a lane also has memory for its shard. */
-recsort_plugin_status gpu_reserve_shards(gpu_instance *self, const recsort_key_program *program,
-                                         const recsort_plugin_shards_limits *limits, bool hosted,
-                                         uint64_t *bytes, recsort_plugin_error *error);
 
 /* ---- Cuts (shard_cuts.c) ---- */
 

@@ -1592,6 +1592,7 @@ static void survives_failing_calls(void **state)
     assert_int_equal(standin_look().misuses, 0);
     drop(memory);
     assert_int_equal(cudaStreamDestroy(own), cudaSuccess);
+    assert_int_equal(standin_look().blocks + standin_look().streams, 0);
     assert_int_equal(standin_depth(), 0);
     if (!failed) break;
     assert_true(fail_at < 1000);

@@ -807,7 +807,9 @@ typedef struct recsort_stats {
                          * are for is not used; else NULL */
   size_t memory;        /* bytes the sorter holds */
   bool whole_records;   /* the plugin got and moved the records, not only keys */
-  double encode_seconds; /* 0, like the next ones, for few records: to time them takes too long */
+  /* 0 for fewer than 256 whole records, as to time them takes too long. Steps that are not timed
+   * apart, such as those of one bucket of whole records on the CPU, are all in sort_seconds. */
+  double encode_seconds;
   double sort_seconds;
   double verify_seconds;
   double permute_seconds;

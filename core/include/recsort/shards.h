@@ -97,8 +97,9 @@ RECSORT_API size_t recsort_shards_sorter_memory(const recsort_shards_sorter *sor
  *  - INVALID_ARGUMENT: another number of shards; records that are NULL; shards that overlap; with
  *    `balance`, a shard has too little room. PLUGIN_ERROR: a shard has more than its most_records.
  *  - DEVICE_ERROR: a device or the way to it failed, perhaps because of work enqueued earlier.
- *    CORRUPT_RESULT: a result is wrong, see the plugin's option `verify`.
- * After an error the shards are as they were; but with one of the last two, which may come while
+ *    CORRUPT_RESULT: a result is wrong, see the plugin's option `verify`. OUT_OF_MEMORY: the driver
+ *    has no memory for a launch.
+ * After an error the shards are as they were; but with one of the last three, which may come while
  * records are written to shards, they may be partly written. One thread at a time. */
 RECSORT_API recsort_status recsort_sort_shards(recsort_shards_sorter *sorter,
                                                recsort_device_shard *shards, size_t count,
