@@ -479,7 +479,7 @@ static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_t
 }
 
 /* True if a sample of neighbours is mostly in order: the sort of pairs makes use of that. One
- * bucket does so too, unless the order is the reverse one. */
+ * bucket does so too, unless the order is the reverse one, which one ascent rules out. */
 static bool looks_sorted(const record_sort *s)
 {
   enum { WORTH_A_LOOK = 512, APART = 64, MOST = 1024 };
@@ -493,6 +493,7 @@ static bool looks_sorted(const record_sort *s)
     const uint64_t first = word_of(s, keys, 0, 0), second = word_of(s, keys, 1, 0);
     descents += first > second;
     ascents += first < second;
+    if (ascents > 0 && s->buckets == 1) return false;
   }
   return ascents == 0 || (descents <= looks / 8 && s->buckets > 1);
 }
