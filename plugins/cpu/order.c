@@ -89,7 +89,8 @@ static void turn_into_places(uint32_t *counts, unsigned digit)
 }
 
 /* Two passes over `order`, or if that is not `ordered`, over all keys in input order: the first one
- * to `other`, where the upper digit stands above the index, and the second one back. */
+ * to `other`, where the upper digit stands above the index, and the second one back. For keys in
+ * input order, the compiler makes the digits by vectors. */
 INLINED void sort_window(const void *keys, unsigned width, size_t count, window w,
                          unsigned index_bits, bool ordered, uint32_t *order, uint32_t *other)
 {
@@ -98,8 +99,10 @@ INLINED void sort_window(const void *keys, unsigned width, size_t count, window 
   const uint32_t index_mask = (UINT32_C(1) << index_bits) - 1;
   memset(lower, 0, sizeof *lower << w.lower);
   memset(upper, 0, sizeof *upper << w.upper);
+  for (size_t i = 0; i < count && !ordered; i++)
+    order[i] = window_at(keys, width, w, i);
   for (size_t i = 0; i < count; i++) {
-    const uint32_t bits = window_at(keys, width, w, i);
+    const uint32_t bits = ordered ? window_at(keys, width, w, order[i]) : order[i];
     lower[bits & lower_mask]++;
     upper[bits >> w.lower]++;
   }
@@ -107,7 +110,7 @@ INLINED void sort_window(const void *keys, unsigned width, size_t count, window 
   turn_into_places(upper, w.upper);
   for (size_t i = 0; i < count; i++) {
     const uint32_t index = ordered ? order[i] : (uint32_t)i;
-    const uint32_t bits = window_at(keys, width, w, index);
+    const uint32_t bits = ordered ? window_at(keys, width, w, index) : order[i];
     other[lower[bits & lower_mask]++] = bits >> w.lower << index_bits | index;
   }
   for (size_t i = 0; i < count; i++)

@@ -54,6 +54,8 @@ MUTANTS = [
     ('plugins/cpu/order.c', 'if (!sorted && !insert_as(keys, width, count, order))', 'if (0)'),
     ('plugins/cpu/order.c', 'least_of(fits, enough)', 'least_of(fits + 1, enough)'),
     ('plugins/cpu/order.c', 'UPPER_BITS), 32 - index_bits)', 'UPPER_BITS), 34 - index_bits)'),
+    ('plugins/cpu/order.c', 'ordered ? window_at(keys, width, w, index) : order[i];', 'order[i];'),
+    ('plugins/cpu/order.c', 'i < count && !ordered;', 'i < count;'),
     ('plugins/cpu/order.c', 'bits >> w.lower << index_bits | index;', 'bits << index_bits | index;'),
     ('plugins/cpu/order.c', 'order[upper[other[i] >> index_bits]++] = other[i] & index_mask;', 'order[upper[other[i] >> index_bits]++] = other[i];'),
     ('plugins/cpu/order.c', '>> upper_at]++] = other[i] & index_mask;', '>> upper_at]++] = other[i];'),
