@@ -30,7 +30,7 @@ enum {
   BUCKET_BYTES = 3 << 16,  /* of records in a bucket, about */
   FEWEST_RECORDS = 1 << 9, /* in a bucket, about */
   MOST_RECORDS = 1 << 14,
-  WORTH_BUCKETS = 20, /* fewer are one bucket of one thread, while all fit a third-level cache */
+  WORTH_BUCKETS = 32, /* fewer are one bucket of one thread, while all fit a third-level cache */
   LARGEST_BUCKET = 4, /* times the mean; a sample of 16 a bucket is hardly ever so wrong */
   STAGE_BYTES = 1 << 12
 };
