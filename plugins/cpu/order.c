@@ -44,6 +44,7 @@ static unsigned bits_of(uint64_t value)
 typedef struct survey {
   uint64_t least;
   uint64_t greatest;
+  uint64_t varying; /* the bits that are not the same in all keys */
   size_t descents;
 } survey;
 
@@ -51,13 +52,14 @@ typedef struct survey {
 #define SURVEY(name, word)                                                                         \
   INLINED survey name(const word *keys, size_t count)                                              \
   {                                                                                                \
-    word least = keys[0], greatest = keys[0], descents = 0;                                        \
+    word least = keys[0], greatest = keys[0], varying = 0, descents = 0;                           \
     for (size_t i = 1; i < count; i++) {                                                           \
       least = keys[i] < least ? keys[i] : least;                                                   \
+      varying |= keys[i] ^ keys[0];                                                                \
       greatest = keys[i] > greatest ? keys[i] : greatest;                                          \
       descents += keys[i] < keys[i - 1];                                                           \
     }                                                                                              \
-    return (survey){least, greatest, descents};                                                    \
+    return (survey){least, greatest, varying, descents};                                           \
   }
 
 SURVEY(survey_32, uint32_t)
@@ -370,8 +372,9 @@ INLINED bool order_as(const void *keys, unsigned width, size_t count, uint32_t *
   const unsigned most = count <= FEW ? RANK_BITS
                         : words      ? least_of(fits, enough)
                                      : two.lower + two.upper;
-  const unsigned low = high > most ? high - most : 0;
-  bool sorted = low == 0;
+  const unsigned bottom = (unsigned)__builtin_ctzll(s.varying);
+  const unsigned low = high > bottom + most ? high - most : bottom;
+  bool sorted = low == bottom;
   if (count <= FEW)
     sorted |= order_by_ranks(keys, width, count, s.least, low, order);
   else if (words)
@@ -380,7 +383,7 @@ INLINED bool order_as(const void *keys, unsigned width, size_t count, uint32_t *
   else
     sort_bits(keys, width, count, s.least, low, high, order, other);
   if (!sorted && !insert_as(keys, width, count, order))
-    sort_bits(keys, width, count, s.least, 0, high, order, other);
+    sort_bits(keys, width, count, s.least, bottom, high, order, other);
   return false;
 }
 

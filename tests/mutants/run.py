@@ -52,6 +52,9 @@ MUTANTS = [
     # whole records on the CPU
     ('plugins/cpu/order.c', 'if (!sorted && !insert_as(keys, width, count, order))', 'if (!sorted && insert_as(keys, width, count, order) && 0)'),
     ('plugins/cpu/order.c', 'if (!sorted && !insert_as(keys, width, count, order))', 'if (0)'),
+    ('plugins/cpu/order.c', 'sorted = low == bottom;', 'sorted = low <= bottom + 4;'),
+    ('plugins/cpu/order.c', 'varying |= keys[i] ^ keys[0];', 'varying |= keys[i] ^ keys[1];'),
+    ('plugins/cpu/order.c', '__builtin_ctzll(s.varying);', '__builtin_ctzll(s.varying) + 1;'),
     ('plugins/cpu/order.c', 'least_of(fits, enough)', 'least_of(fits + 1, enough)'),
     ('plugins/cpu/order.c', 'UPPER_BITS), 32 - index_bits)', 'UPPER_BITS), 34 - index_bits)'),
     ('plugins/cpu/order.c', 'ordered ? window_at(keys, width, w, index) : order[i];', 'order[i];'),
