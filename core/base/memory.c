@@ -13,7 +13,7 @@ enum { HUGE_PAGE = 2 << 20, BLOCK_ALIGNMENT = 64, ARENA_BLOCK = 4 << 10 };
 static void *library_allocate(void *context, size_t size)
 {
   (void)context;
-  const bool large = size >= 2 * (size_t)HUGE_PAGE;
+  const bool large = size >= (size_t)HUGE_PAGE;
   const size_t alignment = large ? (size_t)HUGE_PAGE : (size_t)BLOCK_ALIGNMENT;
   size_t rounded;
   if (!rs_round_up(size, alignment, &rounded)) return NULL;

@@ -21,13 +21,13 @@
 #define INLINED __attribute__((always_inline)) static inline
 
 enum {
-  DIGIT_BITS = 32 - KEYS_ORDER_BITS,
-  INDEX_BITS = KEYS_ORDER_BITS,
-  WINDOW = 2 * DIGIT_BITS, /* bits of two passes */
-  ENOUGH = 4,              /* more bits than count the keys: 1 in 16 is equal to another one */
-  FEW = 128,               /* keys that ranks sort faster */
-  INSERTED = 24,           /* keys that insertion sorts well in any order */
-  FEW_DROPPED = 8          /* one key in 8 out of place is too much to be taken out */
+  LOWER_BITS = 11, /* most bits of a lower digit: its places should stay in the caches */
+  UPPER_BITS = 13, /* and of an upper one: tasks have 64 KiB of stack */
+  ENOUGH = 4,      /* more bits than count the keys: 1 in 16 is equal to another one */
+  MORE = 2,        /* bits of more keys than fit a word, as insertion then waits for memory, too */
+  FEW = 128,       /* keys that ranks sort faster */
+  INSERTED = 24,   /* keys that insertion sorts well in any order */
+  FEW_DROPPED = 8  /* one key in 8 out of place is too much to be taken out */
 };
 
 INLINED uint64_t key_at(const void *keys, unsigned width, size_t i)
@@ -44,6 +44,7 @@ static unsigned bits_of(uint64_t value)
 typedef struct survey {
   uint64_t least;
   uint64_t greatest;
+  uint64_t varying; /* the bits that are not the same in all keys */
   size_t descents;
 } survey;
 
@@ -51,28 +52,30 @@ typedef struct survey {
 #define SURVEY(name, word)                                                                         \
   INLINED survey name(const word *keys, size_t count)                                              \
   {                                                                                                \
-    word least = keys[0], greatest = keys[0], descents = 0;                                        \
+    word least = keys[0], greatest = keys[0], varying = 0, descents = 0;                           \
     for (size_t i = 1; i < count; i++) {                                                           \
       least = keys[i] < least ? keys[i] : least;                                                   \
+      varying |= keys[i] ^ keys[0];                                                                \
       greatest = keys[i] > greatest ? keys[i] : greatest;                                          \
       descents += keys[i] < keys[i - 1];                                                           \
     }                                                                                              \
-    return (survey){least, greatest, descents};                                                    \
+    return (survey){least, greatest, varying, descents};                                           \
   }
 
 SURVEY(survey_32, uint32_t)
 SURVEY(survey_64, uint64_t)
 
-/* Bits [low, low + 2 * digit) of what a key is above the least one. */
+/* Bits [low, low + lower + upper) of what a key is above the least one: two digits. */
 typedef struct window {
   uint64_t least;
   unsigned low;
-  unsigned digit;
+  unsigned lower;
+  unsigned upper;
 } window;
 
 INLINED uint32_t window_at(const void *keys, unsigned width, window w, size_t i)
 {
-  const uint32_t mask = (UINT32_C(1) << 2 * w.digit) - 1;
+  const uint32_t mask = (UINT32_C(1) << (w.lower + w.upper)) - 1;
   if (width == 32) return (((const uint32_t *)keys)[i] - (uint32_t)w.least) >> w.low & mask;
   return (uint32_t)((((const uint64_t *)keys)[i] - w.least) >> w.low) & mask;
 }
@@ -88,28 +91,32 @@ static void turn_into_places(uint32_t *counts, unsigned digit)
 }
 
 /* Two passes over `order`, or if that is not `ordered`, over all keys in input order: the first one
- * to `other`, where the upper digit stands above the index, and the second one back. */
-INLINED void sort_window(const void *keys, unsigned width, size_t count, window w, bool ordered,
-                         uint32_t *order, uint32_t *other)
+ * to `other`, where the upper digit stands above the index, and the second one back. For keys in
+ * input order, the compiler makes the digits by vectors. */
+INLINED void sort_window(const void *keys, unsigned width, size_t count, window w,
+                         unsigned index_bits, bool ordered, uint32_t *order, uint32_t *other)
 {
-  uint32_t lower[1 << DIGIT_BITS], upper[1 << DIGIT_BITS];
-  const uint32_t digit_mask = (UINT32_C(1) << w.digit) - 1;
-  memset(lower, 0, sizeof *lower << w.digit);
-  memset(upper, 0, sizeof *upper << w.digit);
+  uint32_t lower[1 << LOWER_BITS], upper[1 << UPPER_BITS];
+  const uint32_t lower_mask = (UINT32_C(1) << w.lower) - 1;
+  const uint32_t index_mask = (UINT32_C(1) << index_bits) - 1;
+  memset(lower, 0, sizeof *lower << w.lower);
+  memset(upper, 0, sizeof *upper << w.upper);
+  for (size_t i = 0; i < count && !ordered; i++)
+    order[i] = window_at(keys, width, w, i);
   for (size_t i = 0; i < count; i++) {
-    const uint32_t bits = window_at(keys, width, w, i);
-    lower[bits & digit_mask]++;
-    upper[bits >> w.digit]++;
+    const uint32_t bits = ordered ? window_at(keys, width, w, order[i]) : order[i];
+    lower[bits & lower_mask]++;
+    upper[bits >> w.lower]++;
   }
-  turn_into_places(lower, w.digit);
-  turn_into_places(upper, w.digit);
+  turn_into_places(lower, w.lower);
+  turn_into_places(upper, w.upper);
   for (size_t i = 0; i < count; i++) {
     const uint32_t index = ordered ? order[i] : (uint32_t)i;
-    const uint32_t bits = window_at(keys, width, w, index);
-    other[lower[bits & digit_mask]++] = bits >> w.digit << INDEX_BITS | index;
+    const uint32_t bits = ordered ? window_at(keys, width, w, index) : order[i];
+    other[lower[bits & lower_mask]++] = bits >> w.lower << index_bits | index;
   }
   for (size_t i = 0; i < count; i++)
-    order[upper[other[i] >> INDEX_BITS]++] = other[i] & ((UINT32_C(1) << INDEX_BITS) - 1);
+    order[upper[other[i] >> index_bits]++] = other[i] & index_mask;
 }
 
 /* Sorts by all bits of one window, which fits above an index of `index_bits` in a word of 32 bits:
@@ -117,38 +124,53 @@ INLINED void sort_window(const void *keys, unsigned width, size_t count, window 
 INLINED void sort_words(const void *keys, unsigned width, size_t count, window w,
                         unsigned index_bits, uint32_t *order, uint32_t *other)
 {
-  uint32_t lower[1 << DIGIT_BITS], upper[1 << DIGIT_BITS];
-  const uint32_t digit_mask = (UINT32_C(1) << w.digit) - 1;
+  uint32_t lower[1 << LOWER_BITS], upper[1 << LOWER_BITS];
+  const uint32_t lower_mask = (UINT32_C(1) << w.lower) - 1;
   const uint32_t index_mask = (UINT32_C(1) << index_bits) - 1;
-  const unsigned upper_at = index_bits + w.digit;
-  memset(lower, 0, sizeof *lower << w.digit);
-  memset(upper, 0, sizeof *upper << w.digit);
+  const unsigned upper_at = index_bits + w.lower;
+  memset(lower, 0, sizeof *lower << w.lower);
+  memset(upper, 0, sizeof *upper << w.upper);
   for (size_t i = 0; i < count; i++)
     order[i] = window_at(keys, width, w, i) << index_bits | (uint32_t)i;
   for (size_t i = 0; i < count; i++) {
-    lower[order[i] >> index_bits & digit_mask]++;
+    lower[order[i] >> index_bits & lower_mask]++;
     upper[order[i] >> upper_at]++;
   }
-  turn_into_places(lower, w.digit);
-  turn_into_places(upper, w.digit);
+  turn_into_places(lower, w.lower);
+  turn_into_places(upper, w.upper);
   for (size_t i = 0; i < count; i++)
-    other[lower[order[i] >> index_bits & digit_mask]++] = order[i];
+    other[lower[order[i] >> index_bits & lower_mask]++] = order[i];
   for (size_t i = 0; i < count; i++)
     order[upper[other[i] >> upper_at]++] = other[i] & index_mask;
+}
+
+static unsigned least_of(unsigned a, unsigned b)
+{
+  return a < b ? a : b;
+}
+
+/* The window of two passes from bit `low` on. The upper digit fits above an index. It is larger
+ * than a lower one only if there are sixteen keys for each of its values. */
+static window window_of(uint64_t least, unsigned low, unsigned high, unsigned index_bits)
+{
+  const unsigned left = high - low, lower = least_of((left + 1) / 2, LOWER_BITS);
+  const unsigned worth = index_bits < LOWER_BITS + 4 ? LOWER_BITS : index_bits - 4;
+  const unsigned most = least_of(least_of(worth, UPPER_BITS), 32 - index_bits);
+  return (window){least, low, lower, least_of(left - lower, most)};
 }
 
 /* Sorts by bits [low, high) above the least key. */
 INLINED void sort_bits(const void *keys, unsigned width, size_t count, uint64_t least, unsigned low,
                        unsigned high, uint32_t *order, uint32_t *other)
 {
+  const unsigned index_bits = bits_of(count - 1);
   window w = {.least = least, .low = low};
-  for (; w.low < high; w.low += 2 * w.digit) {
-    const unsigned left = high - w.low;
-    w.digit = left < WINDOW ? (left + 1) / 2 : DIGIT_BITS;
+  for (; w.low < high; w.low += w.lower + w.upper) {
+    w = window_of(least, w.low, high, index_bits);
     if (w.low == low)
-      sort_window(keys, width, count, w, false, order, other);
+      sort_window(keys, width, count, w, index_bits, false, order, other);
     else
-      sort_window(keys, width, count, w, true, order, other);
+      sort_window(keys, width, count, w, index_bits, true, order, other);
   }
 }
 
@@ -344,20 +366,24 @@ INLINED bool order_as(const void *keys, unsigned width, size_t count, uint32_t *
   if (s.descents <= count / FEW_DROPPED && order_nearly(keys, width, count, order, other))
     return false;
   const unsigned index_bits = bits_of(count - 1), fits = 32 - index_bits;
-  const unsigned enough = count <= FEW ? RANK_BITS : bits_of(count) + ENOUGH;
+  const unsigned enough = bits_of(count) + ENOUGH;
   const bool words = fits + 1 >= enough;
-  const unsigned most = words && fits < enough ? fits : enough < WINDOW ? enough : WINDOW;
-  const unsigned low = high > most ? high - most : 0;
-  bool sorted = low == 0;
+  const window two = window_of(s.least, 0, enough + MORE, index_bits);
+  const unsigned most = count <= FEW ? RANK_BITS
+                        : words      ? least_of(fits, enough)
+                                     : two.lower + two.upper;
+  const unsigned bottom = (unsigned)__builtin_ctzll(s.varying);
+  const unsigned low = high > bottom + most ? high - most : bottom;
+  bool sorted = low == bottom;
   if (count <= FEW)
     sorted |= order_by_ranks(keys, width, count, s.least, low, order);
   else if (words)
-    sort_words(keys, width, count, (window){s.least, low, (high - low + 1) / 2}, index_bits, order,
+    sort_words(keys, width, count, window_of(s.least, low, high, index_bits), index_bits, order,
                other);
   else
     sort_bits(keys, width, count, s.least, low, high, order, other);
   if (!sorted && !insert_as(keys, width, count, order))
-    sort_bits(keys, width, count, s.least, 0, high, order, other);
+    sort_bits(keys, width, count, s.least, bottom, high, order, other);
   return false;
 }
 

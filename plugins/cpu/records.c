@@ -30,7 +30,7 @@ enum {
   BUCKET_BYTES = 3 << 16,  /* of records in a bucket, about */
   FEWEST_RECORDS = 1 << 9, /* in a bucket, about */
   MOST_RECORDS = 1 << 14,
-  WORTH_BUCKETS = 20, /* fewer are one bucket of one thread, while all fit a third-level cache */
+  WORTH_BUCKETS = 32, /* fewer are one bucket of one thread, while all fit a third-level cache */
   LARGEST_BUCKET = 4, /* times the mean; a sample of 16 a bucket is hardly ever so wrong */
   STAGE_BYTES = 1 << 12
 };
@@ -479,7 +479,7 @@ static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_t
 }
 
 /* True if a sample of neighbours is mostly in order: the sort of pairs makes use of that. One
- * bucket does so too, unless the order is the reverse one. */
+ * bucket does so too, unless the order is the reverse one, which one ascent rules out. */
 static bool looks_sorted(const record_sort *s)
 {
   enum { WORTH_A_LOOK = 512, APART = 64, MOST = 1024 };
@@ -493,6 +493,7 @@ static bool looks_sorted(const record_sort *s)
     const uint64_t first = word_of(s, keys, 0, 0), second = word_of(s, keys, 1, 0);
     descents += first > second;
     ascents += first < second;
+    if (ascents > 0 && s->buckets == 1) return false;
   }
   return ascents == 0 || (descents <= looks / 8 && s->buckets > 1);
 }

@@ -97,7 +97,8 @@ static void check_order(order_function *find, unsigned pattern, unsigned width, 
 
 static void check_orders(order_function *find)
 {
-  static const size_t counts[] = {1000, 2047, 2048, 2049, 16383, 16384, 16385, 20000, 40000};
+  static const size_t counts[] = {1000,  2047,  2048,  2049,   16383, 16384,
+                                  16385, 20000, 40000, 131072, 131073};
   for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
     for (unsigned width = 32; width <= 64; width += 32) {
       for (size_t count = 0; count < 300; count++)
@@ -105,6 +106,7 @@ static void check_orders(order_function *find)
       for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
         check_order(find, pattern, width, counts[c]);
     }
+  check_order(find, 1, 64, ((size_t)1 << 20) + 1); /* an index that leaves few bits for a digit */
 }
 
 static void test_orders(void **state)
