@@ -763,7 +763,7 @@ int main(int argc, char **argv)
   standin_begin((standin_plan){.memory = 1 << 28});
 #endif
   soak.hook = (recsort_allocator){&soak.memory, counted_allocate, counted_release};
-  run_lives(4 + frames / 5000);
+  run_lives(4 + frames / 1500);
   run_phase("frames on two streams of one thread", frames / 4, take_turns);
   run_phase("frames of two threads", frames / 4, run_threads);
   const size_t left = soak.memory.blocks;
