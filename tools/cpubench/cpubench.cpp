@@ -108,39 +108,6 @@ struct by_float {
   }
 };
 
-struct by_64_bits {
-  struct Record {
-    uint64_t key, number;
-  };
-  using Word = uint128;
-  static constexpr int KEY_BITS = 64, INDEX_BITS = 64;
-  static constexpr const char *NAME = "records with keys of 64 bits";
-  static constexpr const char *SCHEMA = "record: R\nfields:\n  - {name: key, type: uint64}\n"
-                                        "  - {name: number, type: uint64}\nkeys:\n  - key\n";
-
-  static Record make(size_t i, uint64_t few, std::mt19937_64 &random)
-  {
-    const uint64_t any = random();
-    return {few ? any % few * (UINT64_MAX / few) : any, i};
-  }
-  static void take_key(Record &to, const Record &from)
-  {
-    to.key = from.key;
-  }
-  static Word key(const Record &record)
-  {
-    return record.key;
-  }
-  static bool before(const Record &a, const Record &b)
-  {
-    return a.key < b.key;
-  }
-  static bool same(const Record &a, const Record &b)
-  {
-    return a.key == b.key && a.number == b.number;
-  }
-};
-
 struct wide_word {
   uint128 key;
   uint64_t index, reserved;
@@ -151,22 +118,26 @@ struct wide_word {
   }
 };
 
-struct by_128_bits {
+template <class Key> struct by_integer {
   struct Record {
-    uint128 key;
-    uint64_t number, reserved;
+    Key key;
+    uint64_t number;
   };
-  using Word = wide_word;
-  static constexpr int KEY_BITS = 128;
-  static constexpr const char *NAME = "records with keys of 128 bits";
-  static constexpr const char *SCHEMA = "record: R\nfields:\n  - {name: key, type: uint128}\n"
-                                        "  - {name: number, type: uint64}\n"
-                                        "  - {name: reserved, type: uint64}\nkeys:\n  - key\n";
+  static constexpr bool WIDE = sizeof(Key) > sizeof(uint64_t);
+  using Word = std::conditional_t<WIDE, wide_word, uint128>;
+  static constexpr int KEY_BITS = 8 * sizeof(Key), INDEX_BITS = 64;
+  static constexpr const char *NAME =
+      WIDE ? "records with keys of 128 bits" : "records with keys of 64 bits";
+  static constexpr const char *SCHEMA = WIDE
+                                            ? "record: R\nfields:\n  - {name: key, type: uint128}\n"
+                                              "  - {name: number, type: uint64}\nkeys:\n  - key\n"
+                                            : "record: R\nfields:\n  - {name: key, type: uint64}\n"
+                                              "  - {name: number, type: uint64}\nkeys:\n  - key\n";
 
   static Record make(size_t i, uint64_t few, std::mt19937_64 &random)
   {
-    const uint128 any = uint128(random()) << 64 | random();
-    return {few ? any % few * (~uint128(0) / few) : any, i, 0};
+    const Key any = Key(uint128(random()) << 64 | random());
+    return {few ? Key(any % few * (Key(~Key(0)) / few)) : any, i};
   }
   static void take_key(Record &to, const Record &from)
   {
@@ -479,9 +450,9 @@ int main(int argc, char **argv)
   for (auto &order : orders)
     for (size_t size : sizes) {
       if (argc > 5 && order != argv[5]) continue;
-      (bits == "64" ? hold<by_64_bits>
+      (bits == "64" ? hold<by_integer<uint64_t>>
        : bits == "128"
-           ? hold<by_128_bits>
+           ? hold<by_integer<uint128>>
            : hold<by_float>)(size, order,
                              budget / double(argc > 5 ? 1 : sizes.size() * orders.size()), csv);
     }
