@@ -164,7 +164,7 @@ recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count, bool 
 
 recsort_status recsort_sorter_reserve(recsort_sorter *sorter, size_t count, recsort_error *error)
 {
-  size_t bytes, most = 0;
+  size_t bytes = 0, most = 0;
   if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
   const size_t counts[] = {count, rs_head_most_sorted(sorter, count)};
   for (unsigned way = 0; way < (sorter->head ? 2 : 4); way++) { /* with a head none is in place */
