@@ -196,6 +196,26 @@ static void test_records_are_spread(void **state)
   }
 }
 
+/* What one device has taken for a sort of its own is free again when several need it. */
+static void test_memory_of_one_is_there_for_several(void **state)
+{
+  enum { FEWER = COUNT / 2, LIMIT = 16000, BOTH = 2 * LIMIT };
+  recsort_sorter *sorter = NULL;
+  (void)state;
+  standin_begin((standin_plan){.devices = STANDIN_DEVICES - 1, .memory = BOTH});
+  assert_int_equal(create("cuda", "devices=0,1;memory=16000", &sorter, NULL), RECSORT_OK);
+  for (size_t sorts = 0; sorts < 2; sorts++) {
+    const size_t count = sorts == 0 ? FEWER : COUNT;
+    fill();
+    assert_int_equal(recsort_sort(sorter, entities, count, NULL), RECSORT_OK);
+    assert_true(are_first_in_order(entities, count));
+    assert_true(stats_of(sorter).whole_records);
+    assert_int_equal(standin_look().work[1] > 0, sorts);
+  }
+  recsort_sorter_destroy(sorter);
+  assert_int_equal(standin_look().blocks + standin_look().streams, 0);
+}
+
 /* ---- Threads ---- */
 
 typedef struct errand {
@@ -481,6 +501,7 @@ int main(void)
       cmocka_unit_test(test_the_device_of_the_caller),
       cmocka_unit_test(test_the_device_of_the_options),
       cmocka_unit_test(test_records_are_spread),
+      cmocka_unit_test(test_memory_of_one_is_there_for_several),
       cmocka_unit_test(test_another_thread),
       cmocka_unit_test(test_the_context_of_the_caller),
       cmocka_unit_test(test_all_devices_at_once),

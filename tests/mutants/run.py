@@ -517,6 +517,7 @@ MUTANTS = [
     ('plugins/gpu/shards.c', 'runtime_wait(shard->stream, error)', 'RECSORT_PLUGIN_OK'),
     ('plugins/gpu/shards.c', 'if (s->job->found_invalid || high', 'if (high'),
     ('plugins/gpu/whole_records.c', 'if (self->device_count > 1) status', 'if (self->device_count > 9) status'),
+    ('plugins/gpu/over_devices.c', 'status = runtime_release(self->device, error);', 'status = RECSORT_PLUGIN_OK;'),
     ('plugins/gpu/over_devices.c', '+ (s < count % devices)', ''),
     ('plugins/gpu/over_devices.c', 'shards->lanes[0].most >= share', 'shards->lanes[0].most + share > 0'),
     ('plugins/gpu/over_devices.c', 'before < s; before++)', 'before < s && s > 1; before++)'),
