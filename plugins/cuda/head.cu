@@ -494,7 +494,7 @@ __global__ void __launch_bounds__(collect_args::max_threads)
 
 struct rank_args {
   static constexpr uint32_t max_threads = 256;
-  workspace from; /* the pairs that are left, or those that were collected, if there are at most */
+  workspace from; /* the pairs that were collected; if they are more than `most`, the last ones */
   uint64_t most;
   uint64_t head;
   void *order;
