@@ -209,6 +209,23 @@ DEVICE_INLINE bool merge_digests(const Parts &parts, const uint32_t *digests, No
   return tied;
 }
 
+/* Merges a tile whose digests the threads have put in shared memory; by keys, if different ones may
+ * have the same digest. *tied is 0 before. By all threads of the block; begins with a barrier. What
+ * is noted last is visible to all. */
+template <uint32_t items, class Parts, class Note>
+DEVICE_INLINE void merge_tile(const Parts &parts, const uint32_t *digests, uint32_t shift,
+                              uint32_t *tied, Note note)
+{
+  __syncthreads();
+  if (merge_digests<TIES_GO_LEFT, items>(parts, digests, note) && shift > 0)
+    (void)device_or32(tied, 1);
+  __syncthreads();
+  if (*tied) {
+    (void)merge_digests<TIES_BY_KEY, items>(parts, digests, note);
+    __syncthreads();
+  }
+}
+
 /* A block merges a tile. */
 template <class Pair, numbering numbers>
 __global__ void __launch_bounds__(MERGE_TILE_BLOCK,
@@ -235,14 +252,7 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK,
   DEVICE_UNROLL
   for (uint32_t k = 0; k < items; k++)
     digests[threadIdx.x + k * blockDim.x] = digest.of(mine[k].key);
-  __syncthreads();
-  if (merge_digests<TIES_GO_LEFT, items>(parts, digests, note) && digest.shift > 0)
-    (void)device_or32(tied, 1);
-  __syncthreads();
-  if (*tied) {
-    (void)merge_digests<TIES_BY_KEY, items>(parts, digests, note);
-    __syncthreads();
-  }
+  merge_tile<items>(parts, digests, digest.shift, tied, note);
   DEVICE_UNROLL
   for (uint32_t k = 0; k < items; k++) {
     const uint32_t i = threadIdx.x + k * blockDim.x;

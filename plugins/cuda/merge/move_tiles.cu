@@ -225,14 +225,7 @@ __global__ void __launch_bounds__(MERGE_TILE_BLOCK, device_blocks(MERGE_TILE_BLO
   const moved_parts<Keys> parts = find_parts(args, cuts);
   bool good = true;
   const auto digest = put_digests(parts, digests, &good);
-  __syncthreads();
-  if (merge_digests<TIES_GO_LEFT, items>(parts, digests, note) && digest.shift > 0)
-    (void)device_or32(tied, 1);
-  __syncthreads();
-  if (*tied) {
-    (void)merge_digests<TIES_BY_KEY, items>(parts, digests, note);
-    __syncthreads();
-  }
+  merge_tile<items>(parts, digests, digest.shift, tied, note);
   if (args.disorder) {
     good &= is_ordered(parts, digests, digest.shift == 0, numbers);
     if (!good) device_poke32(args.disorder, 1);
