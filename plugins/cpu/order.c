@@ -7,6 +7,10 @@
  *
  * Nothing here branches on random data but the insertion sort.
  *
+ * Each way ends with a check that the order is a permutation, in what is read anyway: words that
+ * ascend strictly are those of all keys; keys with their indices that ascend strictly all differ;
+ * and where whole runs follow one another, a byte for each index costs little.
+ *
  * Up to 128 keys have no time for tables of digits. They are compared with one another,
  * many at once.
  *
@@ -15,6 +19,7 @@
  */
 #include "cpu/order.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* The width of keys is a constant in each call, which compilers should make use of. */
@@ -119,29 +124,56 @@ INLINED void sort_window(const void *keys, unsigned width, size_t count, window 
     order[upper[other[i] >> index_bits]++] = other[i] & index_mask;
 }
 
+/* Counts of two digits in turn: to add to the number that was written just before takes a wait. */
+static void add_counts(uint32_t *counts, const uint32_t *more, unsigned digit)
+{
+  for (size_t value = 0; value < (size_t)1 << digit; value++)
+    counts[value] += more[value];
+}
+
 /* Sorts by all bits of one window, which fits above an index of `index_bits` in a word of 32 bits:
- * the compiler makes these words by vectors, and to move them takes fewer steps. */
-INLINED void sort_words(const void *keys, unsigned width, size_t count, window w,
+ * the compiler makes these words by vectors, and to move them takes fewer steps. True if the words
+ * ascend strictly: then they are those of all keys, each once. */
+INLINED bool sort_words(const void *keys, unsigned width, size_t count, window w,
                         unsigned index_bits, uint32_t *order, uint32_t *other)
 {
-  uint32_t lower[1 << LOWER_BITS], upper[1 << LOWER_BITS];
+  uint32_t lower[2][1 << LOWER_BITS], upper[2][1 << LOWER_BITS], wrong = 0;
   const uint32_t lower_mask = (UINT32_C(1) << w.lower) - 1;
   const uint32_t index_mask = (UINT32_C(1) << index_bits) - 1;
   const unsigned upper_at = index_bits + w.lower;
-  memset(lower, 0, sizeof *lower << w.lower);
-  memset(upper, 0, sizeof *upper << w.upper);
-  for (size_t i = 0; i < count; i++)
-    order[i] = window_at(keys, width, w, i) << index_bits | (uint32_t)i;
-  for (size_t i = 0; i < count; i++) {
-    lower[order[i] >> index_bits & lower_mask]++;
-    upper[order[i] >> upper_at]++;
+  uint32_t *const words = w.upper ? order : other, *const half = w.upper ? other : order;
+  for (size_t n = 0; n < 2; n++) {
+    memset(lower[n], 0, sizeof *lower[n] << w.lower);
+    memset(upper[n], 0, sizeof *upper[n] << w.upper);
   }
-  turn_into_places(lower, w.lower);
-  turn_into_places(upper, w.upper);
   for (size_t i = 0; i < count; i++)
-    other[lower[order[i] >> index_bits & lower_mask]++] = order[i];
+    words[i] = window_at(keys, width, w, i) << index_bits | (uint32_t)i;
+  for (size_t i = 0; i < count; i += 2) {
+    const uint32_t next = words[i + 1 < count ? i + 1 : i];
+    lower[0][words[i] >> index_bits & lower_mask]++;
+    upper[0][words[i] >> upper_at]++;
+    lower[1][next >> index_bits & lower_mask]++;
+    upper[1][next >> upper_at]++;
+  }
+  if (count % 2) {
+    lower[1][words[count - 1] >> index_bits & lower_mask]--;
+    upper[1][words[count - 1] >> upper_at]--;
+  }
+  add_counts(lower[0], lower[1], w.lower);
+  turn_into_places(lower[0], w.lower);
   for (size_t i = 0; i < count; i++)
-    order[upper[other[i] >> upper_at]++] = other[i] & index_mask;
+    half[lower[0][words[i] >> index_bits & lower_mask]++] = words[i];
+  if (w.upper) {
+    add_counts(upper[0], upper[1], w.upper);
+    turn_into_places(upper[0], w.upper);
+    for (size_t i = 0; i < count; i++)
+      order[upper[0][half[i] >> upper_at]++] = half[i];
+  }
+  for (size_t i = 1; i < count; i++)
+    wrong |= order[i] <= order[i - 1];
+  for (size_t i = 0; i < count; i++)
+    order[i] &= index_mask;
+  return !wrong;
 }
 
 static unsigned least_of(unsigned a, unsigned b)
@@ -153,7 +185,9 @@ static unsigned least_of(unsigned a, unsigned b)
  * than a lower one only if there are sixteen keys for each of its values. */
 static window window_of(uint64_t least, unsigned low, unsigned high, unsigned index_bits)
 {
-  const unsigned left = high - low, lower = least_of((left + 1) / 2, LOWER_BITS);
+  const unsigned left = high - low;
+  if (left <= least_of(LOWER_BITS, index_bits)) return (window){least, low, left, 0};
+  const unsigned lower = least_of((left + 1) / 2, LOWER_BITS);
   const unsigned worth = index_bits < LOWER_BITS + 4 ? LOWER_BITS : index_bits - 4;
   const unsigned most = least_of(least_of(worth, UPPER_BITS), 32 - index_bits);
   return (window){least, low, lower, least_of(left - lower, most)};
@@ -174,68 +208,7 @@ INLINED void sort_bits(const void *keys, unsigned width, size_t count, uint64_t 
   }
 }
 
-/* Sorts by insertion what is nearly in order. False if that would take too long; `order` is then
- * no longer a permutation. */
-INLINED bool insert_as(const void *keys, unsigned width, size_t count, uint32_t *order)
-{
-  size_t left = 4 * count + (size_t)INSERTED * INSERTED;
-  uint64_t last = key_at(keys, width, order[0]);
-  for (size_t i = 1; i < count; i++) {
-    const uint32_t index = order[i];
-    const uint64_t key = key_at(keys, width, index);
-    size_t at = i;
-    if (key >= last) {
-      last = key;
-      continue;
-    }
-    for (; at > 0 && key_at(keys, width, order[at - 1]) > key; at--)
-      if (left-- == 0)
-        return false;
-      else
-        order[at] = order[at - 1];
-    order[at] = index;
-  }
-  return true;
-}
-
-/* Keys that are compared at once, which the compiler makes of one vector or of several. */
-typedef int16_t lanes __attribute__((vector_size(32)));
-
-enum { LANES = sizeof(lanes) / sizeof(int16_t), RANK_BITS = 16, AT_ONCE = 4 };
-
-_Static_assert(FEW <= 1 << 8 && FEW % (AT_ONCE * LANES) == 0, "whole vectors, places of 8 bits");
-
-/* Few keys: the rank of a key, by bits [low, low + RANK_BITS) above the least, is the number of
- * keys that are less. True if no two are equal in these bits. */
-INLINED bool order_by_ranks(const void *keys, unsigned width, size_t count, uint64_t least,
-                            unsigned low, uint32_t *order)
-{
-  lanes digits[FEW / LANES], ranks[FEW / LANES];
-  int16_t *const digit = (int16_t *)(void *)digits;
-  const int16_t *const rank = (const int16_t *)(const void *)ranks;
-  uint8_t next[FEW];
-  bool differ = true;
-  for (size_t i = 0; i < count; i++)
-    digit[i] = (int16_t)((key_at(keys, width, i) - least) >> low ^ 0x8000);
-  for (size_t i = count; i % (AT_ONCE * LANES) > 0; i++)
-    digit[i] = 0;
-  for (size_t i = 0; i * LANES < count; i += AT_ONCE) {
-    lanes below[AT_ONCE] = {{0}};
-    for (size_t j = 0; j < count; j++)
-      for (size_t v = 0; v < AT_ONCE; v++)
-        below[v] -= digit[j] < digits[i + v];
-    for (size_t v = 0; v < AT_ONCE; v++)
-      ranks[i + v] = below[v];
-  }
-  for (size_t i = 0; i < count; i++)
-    next[i] = (uint8_t)i;
-  for (size_t i = 0; i < count; i++) {
-    const uint8_t place = next[rank[i]]++;
-    differ &= place == rank[i];
-    order[place] = (uint32_t)i;
-  }
-  return differ;
-}
+/* ---- Settling ---- */
 
 enum { STRIDE = 16 }; /* keys, most of which ascend, are passed over so many at a time */
 
@@ -264,6 +237,107 @@ INLINED bool stride_ascends(const void *keys, unsigned width, size_t i)
 {
   return width == 32 ? stride_ascends_32((const uint32_t *)keys + i)
                      : stride_ascends_64((const uint64_t *)keys + i);
+}
+
+/* True if a key goes before that of another index. None goes before itself. */
+INLINED bool goes_before(const void *keys, unsigned width, uint64_t key, uint32_t index,
+                         uint32_t other)
+{
+  const uint64_t other_key = key_at(keys, width, other);
+  return key < other_key || (key == other_key && index < other);
+}
+
+typedef enum settled { SETTLED, TOO_FAR, WRONG } settled;
+
+/* Sorts by insertion what is nearly in order, of which `proven` says that it is a permutation.
+ * SETTLED: each index is less than `count`, and goes before the next one, so that no two are the
+ * same. So the order is right, whatever made it. TOO_FAR: this would take too long, and `order` is
+ * no permutation. WRONG: it never was one. */
+INLINED settled settle(const void *keys, unsigned width, size_t count, bool proven, uint32_t *order)
+{
+  size_t left = 4 * count + (size_t)INSERTED * INSERTED;
+  if (order[0] >= count) return WRONG;
+  uint64_t last = key_at(keys, width, order[0]);
+  for (size_t i = 1; i < count; i++) {
+    const uint32_t index = order[i];
+    if (!proven && index >= count) return WRONG;
+    const uint64_t key = key_at(keys, width, index);
+    if (key > last || (key == last && (proven || order[i - 1] < index))) {
+      last = key;
+      continue;
+    }
+    size_t at = i;
+    for (; at > 0 && goes_before(keys, width, key, index, order[at - 1]); at--)
+      if (left-- == 0)
+        return TOO_FAR;
+      else
+        order[at] = order[at - 1];
+    if (at > 0 && order[at - 1] == index) return WRONG;
+    order[at] = index;
+  }
+  return SETTLED;
+}
+
+/* True if STRIDE indices follow one another. */
+INLINED bool follow_one_another(const uint32_t *order)
+{
+  uint32_t differ = 0;
+  for (uint32_t j = 0; j < STRIDE; j++)
+    differ |= (order[j] - order[0]) ^ j;
+  return differ == 0;
+}
+
+/* True if `order` is a permutation: n stores set n bytes only if all indices differ. */
+INLINED bool has_each(const uint32_t *order, size_t count, char *seen)
+{
+  memset(seen, 0, count);
+  for (size_t i = 0; i < count; i += STRIDE) {
+    const size_t some = count - i < STRIDE ? count - i : STRIDE;
+    if (some == STRIDE && follow_one_another(order + i) && order[i] <= count - STRIDE)
+      memset(seen + order[i], 1, STRIDE);
+    else
+      for (size_t j = i; j < i + some; j++)
+        if (order[j] >= count)
+          return false;
+        else
+          seen[order[j]] = 1;
+  }
+  return !memchr(seen, 0, count);
+}
+
+/* Keys that are compared at once, which the compiler makes of one vector or of several. */
+typedef int16_t lanes __attribute__((vector_size(32)));
+
+enum { LANES = sizeof(lanes) / sizeof(int16_t), RANK_BITS = 16, AT_ONCE = 4 };
+
+_Static_assert(FEW <= 1 << 8 && FEW % (AT_ONCE * LANES) == 0, "whole vectors, places of 8 bits");
+
+/* Few keys: the rank of a key, by bits [low, low + RANK_BITS) above the least, is the number of
+ * keys that are less. */
+INLINED void order_by_ranks(const void *keys, unsigned width, size_t count, uint64_t least,
+                            unsigned low, uint32_t *order)
+{
+  lanes digits[FEW / LANES], ranks[FEW / LANES];
+  int16_t *const digit = (int16_t *)(void *)digits;
+  const int16_t *const rank = (const int16_t *)(const void *)ranks;
+  uint8_t next[FEW];
+  for (size_t i = 0; i < count; i++)
+    digit[i] = (int16_t)((key_at(keys, width, i) - least) >> low ^ 0x8000);
+  for (size_t i = count; i % (AT_ONCE * LANES) > 0; i++)
+    digit[i] = 0;
+  for (size_t i = 0; i * LANES < count; i += AT_ONCE) {
+    lanes below[AT_ONCE] = {{0}};
+    for (size_t j = 0; j < count; j++)
+      for (size_t v = 0; v < AT_ONCE; v++)
+        below[v] -= digit[j] < digits[i + v];
+    for (size_t v = 0; v < AT_ONCE; v++)
+      ranks[i + v] = below[v];
+  }
+  for (size_t i = 0; i < count; i++)
+    next[i] = (uint8_t)i;
+  for (size_t i = 0; i < count; i++) {
+    order[next[rank[i]]++] = (uint32_t)i;
+  }
 }
 
 /* Keeps the indices of keys that ascend, and returns how many: drop-merge sort (E. Ernerfeldt,
@@ -304,14 +378,6 @@ INLINED size_t keep_ascending(const void *keys, unsigned width, size_t count, ui
   return keep;
 }
 
-/* True if a key goes before that of another index. */
-INLINED bool goes_before(const void *keys, unsigned width, uint64_t key, uint32_t index,
-                         uint32_t other)
-{
-  const uint64_t other_key = key_at(keys, width, other);
-  return key < other_key || (key == other_key && index < other);
-}
-
 /* Merges indices that were dropped, in order of their keys, into those that were kept. */
 INLINED void merge_dropped(const void *keys, unsigned width, uint32_t *order, size_t keep,
                            const uint32_t *dropped, const uint32_t *dropped_order, size_t drops)
@@ -348,69 +414,88 @@ INLINED bool order_nearly(const void *keys, unsigned width, size_t count, uint32
   for (size_t d = 0; d < drops; d++)
     memcpy(taken + d * (width / 8), (const char *)keys + other[d] * (width / 8), width / 8);
   taken_order[0] = 0;
-  if (drops > 1) (void)keys_order(taken, width, drops, taken_order, taken_order + drops);
+  if (drops > 1 && keys_order(taken, width, drops, taken_order, taken_order + drops) == KEYS_WRONG)
+    return false;
   merge_dropped(keys, width, order, keep, other, taken_order, drops);
   return true;
 }
 
-INLINED bool order_as(const void *keys, unsigned width, size_t count, uint32_t *order,
-                      uint32_t *other)
+INLINED keys_found order_as(const void *keys, unsigned width, size_t count, uint32_t *order,
+                            uint32_t *other)
 {
   const survey s = width == 32 ? survey_32(keys, count) : survey_64(keys, count);
   if (s.descents == 0) {
     for (size_t i = 0; i < count; i++)
       order[i] = (uint32_t)i;
-    return true;
+    return KEYS_IN_ORDER;
   }
-  const unsigned high = bits_of(s.greatest - s.least);
   if (s.descents <= count / FEW_DROPPED && order_nearly(keys, width, count, order, other))
-    return false;
+    return has_each(order, count, (char *)other) ? KEYS_ORDERED : KEYS_WRONG;
+  const unsigned high = bits_of(s.greatest - s.least),
+                 bottom = (unsigned)__builtin_ctzll(s.varying);
   const unsigned index_bits = bits_of(count - 1), fits = 32 - index_bits;
   const unsigned enough = bits_of(count) + ENOUGH;
-  const bool words = fits + 1 >= enough;
+  const bool words = fits + 1 >= enough || high - bottom <= fits;
   const window two = window_of(s.least, 0, enough + MORE, index_bits);
   const unsigned most = count <= FEW ? RANK_BITS
                         : words      ? least_of(fits, enough)
                                      : two.lower + two.upper;
-  const unsigned bottom = (unsigned)__builtin_ctzll(s.varying);
   const unsigned low = high > bottom + most ? high - most : bottom;
-  bool sorted = low == bottom;
-  if (count <= FEW)
-    sorted |= order_by_ranks(keys, width, count, s.least, low, order);
-  else if (words)
-    sort_words(keys, width, count, window_of(s.least, low, high, index_bits), index_bits, order,
-               other);
-  else
-    sort_bits(keys, width, count, s.least, low, high, order, other);
-  if (!sorted && !insert_as(keys, width, count, order))
+  settled result = SETTLED;
+  if (count > FEW && words) {
+    const window w = window_of(s.least, low, high, index_bits);
+    if (!sort_words(keys, width, count, w, index_bits, order, other)) return KEYS_WRONG;
+    if (low > bottom) result = settle(keys, width, count, true, order);
+  } else {
+    if (count <= FEW)
+      order_by_ranks(keys, width, count, s.least, low, order);
+    else
+      sort_bits(keys, width, count, s.least, low, high, order, other);
+    result = settle(keys, width, count, false, order);
+  }
+  if (result == TOO_FAR) {
     sort_bits(keys, width, count, s.least, bottom, high, order, other);
-  return false;
+    result = settle(keys, width, count, false, order);
+  }
+  return result == SETTLED ? KEYS_ORDERED : KEYS_WRONG;
 }
 
-INLINED bool order_any(const void *keys, unsigned width, size_t count, uint32_t *order,
-                       uint32_t *other)
+INLINED keys_found order_any(const void *keys, unsigned width, size_t count, uint32_t *order,
+                             uint32_t *other)
 {
-  if (count == 0) return true;
+  if (count == 0) return KEYS_IN_ORDER;
   return width == 32 ? order_as(keys, 32, count, order, other)
                      : order_as(keys, 64, count, order, other);
 }
 
-bool keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
-                        uint32_t *other)
+keys_found keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
+                              uint32_t *other)
 {
   return order_any(keys, width, count, order, other);
 }
 
+bool order_has_each(const uint32_t *order, size_t count, char *seen)
+{
+  return has_each(order, count, seen);
+}
+
+bool order_settles(const void *keys, unsigned width, size_t count, uint32_t *order)
+{
+  return (width == 32 ? settle(keys, 32, count, false, order)
+                      : settle(keys, 64, count, false, order)) == SETTLED;
+}
+
 #if defined(__x86_64__)
 /* The same code with shifts of one step and wider vectors. */
-__attribute__((target("avx2,bmi2"))) static bool
+__attribute__((target("avx2,bmi2"))) static keys_found
 order_avx2(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
 {
   return order_any(keys, width, count, order, other);
 }
 #endif
 
-bool keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
+keys_found keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
+                      uint32_t *other)
 {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))

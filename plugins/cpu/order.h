@@ -8,13 +8,27 @@
 
 enum { KEYS_ORDER_BITS = 21 }; /* of an index. A digit and an index make a word of 32 bits */
 
+typedef enum keys_found {
+  KEYS_IN_ORDER, /* already */
+  KEYS_ORDERED,
+  KEYS_WRONG /* a check failed: the order is none */
+} keys_found;
+
 /* Finds the stable order of `count` keys, at most 2^KEYS_ORDER_BITS, of `width` bits: 32 (uint32_t)
- * or 64 (uint64_t). `order` and `other` have room for `count` indices; `other` is scratch. True if
- * the keys are in order already. */
-bool keys_order(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other);
+ * or 64 (uint64_t). `order` and `other` have room for `count` indices; `other` is scratch. What is
+ * found has been checked: it is a permutation, in which the keys ascend, and equal ones by index.
+ */
+keys_found keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
+                      uint32_t *other);
 
 /* The same without asking which vectors this processor has. */
-bool keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
-                        uint32_t *other);
+keys_found keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
+                              uint32_t *other);
+
+/* The checks, for tests. The first is true if each index below `count` comes once; `seen` has
+ * `count` bytes. The second sorts by insertion what is nearly in order, and is false if it is not a
+ * permutation, or takes too long. */
+bool order_has_each(const uint32_t *order, size_t count, char *seen);
+bool order_settles(const void *keys, unsigned width, size_t count, uint32_t *order);
 
 #endif

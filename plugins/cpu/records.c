@@ -3,8 +3,7 @@
  *   classify   encodes the keys, and finds the bucket of each record by splitters (splitters.h)
  *   scatter    moves each record to its bucket, in input order
  *   finish     for each bucket, which fits a second-level cache: encodes its keys once more, finds
- *              their order (order.h), checks that this is a permutation, and moves the records to
- *              where they belong
+ *              their order (order.h), which is checked, and moves the records to where they belong
  *
  * So memory is read and written twice, by streams, where a gather by a permutation of all records
  * would wait for memory at each record. As many records as fit a cache are one bucket.
@@ -111,7 +110,7 @@ static uint64_t slot_bytes(const record_sort *s, bool in_place)
   const size_t copy = goes_by_way(s, in_place) ? s->size : 0;
   const uint64_t streams = s->buckets * (STREAM_BYTES + sizeof(stream));
   uint64_t bytes = 0;
-  (void)work_add(&bytes, s->room, sizeof(uint32_t) + 1);
+  (void)work_add(&bytes, s->room, sizeof(uint32_t));
   (void)work_add(&bytes, s->room, scratch > copy ? scratch : copy);
   return bytes > streams ? bytes : (streams + 63) / 64 * 64;
 }
@@ -182,7 +181,6 @@ static inline uint64_t word_of(const record_sort *s, const void *keys, size_t at
 
 typedef struct slot_memory {
   uint32_t *order;
-  char *seen;
   void *keys;
   uint32_t *other;
   char *copy; /* overlaps keys and other */
@@ -195,52 +193,51 @@ static char *slot_at(const record_sort *s, unsigned slot)
 
 static slot_memory memory_of(const record_sort *s, unsigned slot)
 {
-  char *const order = slot_at(s, slot), *const seen = order + s->room * sizeof(uint32_t);
-  char *const rest = order + (s->room * (sizeof(uint32_t) + 1) + 63) / 64 * 64;
-  return (slot_memory){(uint32_t *)(void *)order, seen, rest,
+  char *const order = slot_at(s, slot);
+  char *const rest = order + (s->room * sizeof(uint32_t) + 63) / 64 * 64;
+  return (slot_memory){(uint32_t *)(void *)order, rest,
                        (uint32_t *)(void *)(rest + s->room * s->key_size), rest};
 }
 
 /* Gathers to memory that is too large for the caches: by way of a stage that stays in one. */
-static bool gather_far(const gathering *g, const char *from, char *to)
+static void gather_far(const gathering *g, const char *from, char *to)
 {
   char stage[STAGE_BYTES];
   const size_t most = STAGE_BYTES / g->size;
-  bool good = true;
-  for (size_t i = 0; i < g->count && good; i += most) {
+  for (size_t i = 0; i < g->count; i += most) {
     const size_t some = g->count - i < most ? g->count - i : most;
-    good = gather_some(g, i, some, from, stage);
-    if (good) stream_part(to + i * g->size, stage, some * g->size);
+    gather_some(g, i, some, from, stage);
+    stream_part(to + i * g->size, stage, some * g->size);
   }
   stream_done();
-  return good && gathered_all(g);
-}
-
-static bool gather_near(const gathering *g, const char *from, char *to)
-{
-  return gather_some(g, 0, g->count, from, to) && gathered_all(g);
 }
 
 /* Gathers within the bucket. */
-static bool gather_by_way(const gathering *g, char *bucket, char *copy)
+static void gather_by_way(const gathering *g, char *bucket, char *copy)
 {
-  if (!g->order) return true;
-  if (!gather_near(g, bucket, copy)) return false;
+  if (!g->order) return;
+  gather_some(g, 0, g->count, bucket, copy);
   memcpy(bucket, copy, g->count * g->size);
-  return true;
 }
 
-/* Finds the order of the records of a bucket. False: a value is invalid. */
-static bool order_bucket(const record_sort *s, const char *records, size_t count, unsigned slot,
-                         gathering *found)
+/* Finds the order of the records of a bucket. */
+static recsort_plugin_status order_bucket(const record_sort *s, const char *records, size_t count,
+                                          unsigned slot, gathering *found)
 {
   const slot_memory mine = memory_of(s, slot);
-  *found = (gathering){NULL, count, s->size, s->copy, mine.seen};
-  if (!s->job->encode(s->program, records, count, mine.keys)) return false;
-  if (keys_order(mine.keys, 8 * (unsigned)s->key_size, count, mine.order, mine.other)) return true;
-  found->order = mine.order;
-  memset(mine.seen, 0, count);
-  return true;
+  const unsigned width = 8 * (unsigned)s->key_size;
+  *found = (gathering){NULL, count, s->size, s->copy};
+  if (!s->job->encode(s->program, records, count, mine.keys)) return RECSORT_PLUGIN_UNSUPPORTED;
+  switch (keys_order(mine.keys, width, count, mine.order, mine.other)) {
+  case KEYS_ORDERED:
+    found->order = mine.order;
+    return RECSORT_PLUGIN_OK;
+  case KEYS_IN_ORDER:
+    return RECSORT_PLUGIN_OK;
+  case KEYS_WRONG:
+    break;
+  }
+  return RECSORT_PLUGIN_CORRUPT;
 }
 
 /* ---- Classify ---- */
@@ -284,7 +281,7 @@ static bool make_splitters(const record_sort *s)
     if (!s->job->encode(s->program, s->records + i * s->size, 1, &key)) return false;
     words[n] = word_of(s, &key, 0, i);
   }
-  (void)keys_order(words, 64, samples, order, order + samples);
+  if (keys_order(words, 64, samples, order, order + samples) == KEYS_WRONG) return false;
   for (size_t n = 0; n < samples; n++)
     sorted[n] = words[order[n]];
   splitters_make(splitters_of(s), sorted, s->buckets);
@@ -429,11 +426,14 @@ static void finish_one(void *argument, size_t bucket, unsigned slot)
   char *const to = s->sorted + begin[0] * s->size;
   const bool far = s->count >= STREAM_LEAST / s->size && s->size <= STAGE_BYTES;
   gathering found;
-  if (!order_bucket(s, from, count, slot, &found) ||
-      !(from == to ? gather_by_way(&found, to, memory_of(s, slot).copy)
-        : far      ? gather_far(&found, from, to)
-                   : gather_near(&found, from, to)))
+  if (order_bucket(s, from, count, slot, &found) != RECSORT_PLUGIN_OK)
     s->good = false;
+  else if (from == to)
+    gather_by_way(&found, to, memory_of(s, slot).copy);
+  else if (far)
+    gather_far(&found, from, to);
+  else
+    gather_some(&found, 0, count, from, to);
 }
 
 /* Adds the time since the last lap. */
@@ -470,10 +470,12 @@ static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_t
   gathering found;
   double clock = 0;
   if (timed) lap(&clock, &times->sort);
-  if (!order_bucket(s, s->records, s->count, 0, &found)) return RECSORT_PLUGIN_UNSUPPORTED;
-  if (!(s->sorted == s->records ? gather_by_way(&found, s->sorted, memory_of(s, 0).copy)
-                                : gather_near(&found, s->records, s->sorted)))
-    return RECSORT_PLUGIN_CORRUPT;
+  const recsort_plugin_status status = order_bucket(s, s->records, s->count, 0, &found);
+  if (status) return status;
+  if (s->sorted == s->records)
+    gather_by_way(&found, s->sorted, memory_of(s, 0).copy);
+  else
+    gather_some(&found, 0, s->count, s->records, s->sorted);
   if (timed) lap(&clock, &times->sort);
   return RECSORT_PLUGIN_OK;
 }

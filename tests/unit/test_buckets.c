@@ -22,7 +22,7 @@
 
 /* ---- Orders ---- */
 
-enum { PATTERNS = 9 };
+enum { PATTERNS = 10 };
 
 /* Key `i` of a pattern. There are ties in all of them. */
 static uint64_t key_of(unsigned pattern, size_t i, uint64_t random)
@@ -47,6 +47,8 @@ static uint64_t key_of(unsigned pattern, size_t i, uint64_t random)
            : i % 97 == 4 || i % 97 == 12 ? i % 7
            : i % 97 == 50                ? i / 4
                                          : i / 2;
+  case 8: /* only the first one has a lowest bit, and others are equal above it */
+    return i ? (random % 40 + 1) << 4 : 20 << 4 | 1;
   default:
     return i % 2 ? random % 7 : UINT64_MAX - random % 7;
   }
@@ -64,8 +66,8 @@ static int compare(const void *a, const void *b)
   return x->index < y->index ? -1 : 1;
 }
 
-typedef bool order_function(const void *keys, unsigned width, size_t count, uint32_t *order,
-                            uint32_t *other);
+typedef keys_found order_function(const void *keys, unsigned width, size_t count, uint32_t *order,
+                                  uint32_t *other);
 
 static void check_order(order_function *find, unsigned pattern, unsigned width, size_t count)
 {
@@ -83,9 +85,9 @@ static void check_order(order_function *find, unsigned pattern, unsigned width, 
   for (size_t i = 1; i < count; i++)
     ascend = ascend && expected[i - 1].key <= expected[i].key;
   qsort(expected, count, sizeof *expected, compare);
-  const bool in_order =
+  const keys_found found =
       find(width == 32 ? (const void *)halves : keys, width, count, order, order + count);
-  assert_int_equal(in_order, ascend);
+  assert_int_equal(found, ascend ? KEYS_IN_ORDER : KEYS_ORDERED);
   for (size_t i = 0; i < count; i++)
     if (order[i] != expected[i].index)
       fail_msg("pattern %u, %u bits, %zu keys: place %zu", pattern, width, count, i);
@@ -388,52 +390,71 @@ static void test_failures_put_records_back(void **state)
   check_failures(COUNT, 397);
 }
 
-static bool gathers(const uint32_t *order, char *seen)
-{
-  static const char from[] = "abcdefgh";
-  char to[8];
-  const gathering g = {order, 4, 2, COPY_BYTES, seen};
-  return gather_some(&g, 0, 3, from, to) && gather_some(&g, 3, 1, from, to + 6) && gathered_all(&g);
-}
-
 static void test_what_is_no_permutation(void **state)
 {
+  enum { MANY = 100 };
   static const uint32_t good[] = {2, 0, 3, 1}, twice[] = {2, 0, 3, 3}, outside[] = {2, 0, 4, 1};
-  char seen[3][5] = {{0}};
+  uint32_t order[MANY];
+  char seen[MANY + 1] = {0};
   (void)state;
-  assert_true(gathers(good, seen[0]));
-  assert_false(gathers(twice, seen[1]));
-  assert_false(gathers(outside, seen[2]));
-  assert_int_equal(seen[2][4], 0); /* nothing is written there */
+  assert_true(order_has_each(good, 4, seen));
+  assert_false(order_has_each(twice, 4, seen));
+  assert_false(order_has_each(outside, 4, seen));
+  assert_int_equal(seen[4], 0); /* nothing is written there */
+  for (uint32_t from = 0; from < MANY; from++) {
+    for (uint32_t i = 0; i < MANY; i++)
+      order[i] = (i + from) % MANY;
+    assert_true(order_has_each(order, MANY, seen));
+    for (uint32_t i = 0; i < MANY; i++)
+      order[i] = i + from;
+    assert_int_equal(order_has_each(order, MANY, seen), from == 0);
+    order[60] = order[61]; /* in a run, one comes twice */
+    assert_false(order_has_each(order, MANY, seen));
+  }
+  assert_int_equal(seen[MANY], 0);
 }
 
-/* Records that follow one another, but `from` places further on: all of them if that goes round. */
-static bool moves_runs(uint32_t from, bool round)
+/* What settle() takes for right is right, and it finds what is not a permutation. */
+static void test_settles(void **state)
+{
+  enum { KEYS = 5 };
+  static const uint32_t keys[KEYS] = {3, 1, 3, 0, 1};
+  static const uint64_t wide[KEYS] = {3, 1, 3, 0, 1};
+  static const uint32_t right[KEYS] = {3, 1, 4, 0, 2};
+  size_t settled = 0;
+  (void)state;
+  for (uint32_t n = 0; n < 7776; n++) { /* each order of KEYS indices, of which one is too great */
+    uint32_t order[KEYS], other[KEYS], some = n;
+    for (size_t i = 0; i < KEYS; i++, some /= KEYS + 1)
+      order[i] = other[i] = some % (KEYS + 1);
+    char seen[KEYS];
+    const bool each = order_has_each(order, KEYS, seen);
+    assert_int_equal(order_settles(keys, 32, KEYS, order), each);
+    assert_int_equal(order_settles(wide, 64, KEYS, other), each);
+    if (each) {
+      assert_memory_equal(order, right, sizeof right);
+      assert_memory_equal(other, right, sizeof right);
+      settled++;
+    }
+  }
+  assert_int_equal(settled, 120);
+}
+
+/* Records that follow one another, but `from` places further on. */
+static void test_runs_of_records(void **state)
 {
   enum { RECORDS = 100 };
   uint32_t order[RECORDS], records[RECORDS], to[RECORDS];
-  char seen[RECORDS + 1] = {0};
-  const gathering g = {order, RECORDS, sizeof *records, COPY_TWO_4, seen};
-  for (uint32_t i = 0; i < RECORDS; i++) {
-    records[i] = 7 * i;
-    order[i] = i + from < RECORDS || !round ? i + from : i + from - RECORDS;
-  }
-  const bool moved = gather_some(&g, 0, RECORDS, (char *)records, (char *)to) && gathered_all(&g);
-  assert_int_equal(seen[RECORDS], 0); /* nothing is written there */
-  for (uint32_t i = 0; moved && i < RECORDS; i++)
-    assert_int_equal(to[i], 7 * order[i]);
-  order[60] = order[61]; /* in a run, one comes twice */
-  memset(seen, 0, sizeof seen);
-  assert_false(gather_some(&g, 0, RECORDS, (char *)records, (char *)to) && gathered_all(&g));
-  return moved;
-}
-
-static void test_runs_of_records(void **state)
-{
+  const gathering g = {order, RECORDS, sizeof *records, COPY_TWO_4};
   (void)state;
-  for (uint32_t from = 0; from < 100; from++) {
-    assert_true(moves_runs(from, true));
-    assert_int_equal(moves_runs(from, false), from == 0);
+  for (uint32_t from = 0; from < RECORDS; from++) {
+    for (uint32_t i = 0; i < RECORDS; i++) {
+      records[i] = 7 * i;
+      order[i] = (i + from) % RECORDS;
+    }
+    gather_some(&g, 0, RECORDS, (char *)records, (char *)to);
+    for (uint32_t i = 0; i < RECORDS; i++)
+      assert_int_equal(to[i], 7 * order[i]);
   }
 }
 
@@ -443,23 +464,21 @@ static void check_gather(size_t size, size_t count)
   uint64_t seed = size;
   uint32_t *const order = malloc(count * sizeof *order);
   char *const from = malloc(count * size), *const to = malloc(count * size);
-  char *const seen = calloc(count, 1);
   for (size_t i = 0; i < count * size; i++)
     from[i] = (char)next_random(&seed);
   for (size_t i = 0; i < count; i++)
     order[i] = (uint32_t)(count - 1 - i);
-  const gathering g = {order, count, size, copy_class_of(size), seen};
-  assert_true(gather_some(&g, 0, count, from, to) && gathered_all(&g));
+  const gathering g = {order, count, size, copy_class_of(size)};
+  gather_some(&g, 0, count, from, to);
   for (size_t i = 0; i < count * size; i++)
     assert_true(to[i] == from[(count - 1 - i / size) * size + i % size]);
-  const gathering as_they_are = {NULL, count, size, g.copy, NULL};
+  const gathering as_they_are = {NULL, count, size, g.copy};
   const size_t half = count / 2;
-  assert_true(gather_some(&as_they_are, half, half, from, to) && gathered_all(&as_they_are));
+  gather_some(&as_they_are, half, half, from, to);
   assert_memory_equal(to, from + half * size, half * size);
   free(order);
   free(from);
   free(to);
-  free(seen);
 }
 
 static void test_gathers(void **state)
@@ -478,6 +497,7 @@ int main(void)
       cmocka_unit_test(test_copies_of_any_size),
       cmocka_unit_test(test_streams),
       cmocka_unit_test(test_what_is_no_permutation),
+      cmocka_unit_test(test_settles),
       cmocka_unit_test(test_runs_of_records),
       cmocka_unit_test(test_gathers),
       cmocka_unit_test(test_sorts),
