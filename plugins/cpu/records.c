@@ -142,11 +142,20 @@ static bool plan_memory(record_sort *s, bool in_place)
   return fits;
 }
 
+/* Threads worth waking. One sorts so few records as one bucket, which several cannot, and is as
+ * fast as two or three of them. */
+static size_t threads_for(uint64_t count, unsigned threads)
+{
+  enum { WORTH_A_THREAD = 1 << 15, WORTH_THREE = 1 << 16, WORTH_TWO = 3 << 16 };
+  if (count < (threads < 3 ? WORTH_TWO : WORTH_THREE)) return 1;
+  return (size_t)(count / WORTH_A_THREAD + 1);
+}
+
 /* Plans the sort. False: it should be done by keys. */
 static bool plan(record_sort *s, const recsort_plugin_job *job, const recsort_key_program *program,
                  bool in_place, team t)
 {
-  enum { WORTH_A_THREAD = 1 << 15, PIECES_A_THREAD = 4, WORTH_A_GATHER = 64 };
+  enum { PIECES_A_THREAD = 4, WORTH_A_GATHER = 64 };
   const unsigned index_bits = index_bits_for(job->count);
   if (job->algorithm != 0 || job->key_width > 64) return false;
   if (job->count > UINT64_C(1) << 42 || job->count == 0) return false;
@@ -158,7 +167,7 @@ static bool plan(record_sort *s, const recsort_plugin_job *job, const recsort_ke
   s->key_size = job->key_width / 8;
   s->index_bits = job->key_bits + index_bits <= 64 ? index_bits : 0;
   s->copy = copy_class_of((size_t)program->record_size);
-  s->team = team_of_at_most(t, (size_t)(job->count / WORTH_A_THREAD + 1));
+  s->team = team_of_at_most(t, threads_for(job->count, t.threads));
   s->good = true;
   s->buckets = buckets_for(s);
   s->room = s->buckets > 1 ? room_for(s) : s->count;
