@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cpu/order.h"
+
 /* `as` is a constant in each call. */
 __attribute__((always_inline)) static inline void
 gather_as(gathering g, size_t first, size_t count, const char *from, char *to, copy_class as)
@@ -33,7 +35,7 @@ static void gather_each(const gathering *g, size_t first, size_t count, const ch
 
 /* ---- Nearly sorted records ---- */
 
-enum { RUN = 16 }; /* records that follow one another move at once */
+enum { RUN = INDEX_RUN }; /* records that follow one another move at once */
 
 /* Looks at a few places of an order. */
 static bool has_runs(const uint32_t *order, size_t count)
@@ -45,14 +47,6 @@ static bool has_runs(const uint32_t *order, size_t count)
     if (at[1] - at[0] != 1) return false;
   }
   return true;
-}
-
-static bool is_run(const uint32_t *order)
-{
-  uint32_t differ = 0;
-  for (uint32_t j = 0; j < RUN; j++)
-    differ |= (order[j] - order[0]) ^ j;
-  return differ == 0;
 }
 
 void gather_some(const gathering *g, size_t first, size_t count, const char *from, char *to)
@@ -67,7 +61,7 @@ void gather_some(const gathering *g, size_t first, size_t count, const char *fro
   }
   for (size_t i = 0; i < count; i += RUN) {
     const size_t some = count - i < RUN ? count - i : RUN;
-    if (some == RUN && is_run(g->order + first + i))
+    if (some == RUN && is_index_run(g->order + first + i))
       memcpy(to + i * g->size, from + g->order[first + i] * g->size, RUN * g->size);
     else
       gather_each(g, first + i, some, from, to + i * g->size);

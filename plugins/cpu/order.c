@@ -133,7 +133,8 @@ static void add_counts(uint32_t *counts, const uint32_t *more, unsigned digit)
 
 /* Sorts by all bits of one window, which fits above an index of `index_bits` in a word of 32 bits:
  * the compiler makes these words by vectors, and to move them takes fewer steps. True if the words
- * ascend strictly: then they are those of all keys, each once. */
+ * ascend strictly: then they are those of all keys, each once, as both arrays hold no others, even
+ * at a place that no pass has written. */
 INLINED bool sort_words(const void *keys, unsigned width, size_t count, window w,
                         unsigned index_bits, uint32_t *order, uint32_t *other)
 {
@@ -147,7 +148,7 @@ INLINED bool sort_words(const void *keys, unsigned width, size_t count, window w
     memset(upper[n], 0, sizeof *upper[n] << w.upper);
   }
   for (size_t i = 0; i < count; i++)
-    words[i] = window_at(keys, width, w, i) << index_bits | (uint32_t)i;
+    order[i] = other[i] = window_at(keys, width, w, i) << index_bits | (uint32_t)i;
   for (size_t i = 0; i < count; i += 2) {
     const uint32_t next = words[i + 1 < count ? i + 1 : i];
     lower[0][words[i] >> index_bits & lower_mask]++;
@@ -210,7 +211,7 @@ INLINED void sort_bits(const void *keys, unsigned width, size_t count, uint64_t 
 
 /* ---- Settling ---- */
 
-enum { STRIDE = 16 }; /* keys, most of which ascend, are passed over so many at a time */
+enum { STRIDE = INDEX_RUN }; /* keys, most of which ascend, are passed over so many at a time */
 
 /* For keys of 32 bits and of 64. Compilers did not use vectors for a loop. */
 #define STRIDE_ASCENDS(name, word)                                                                 \
@@ -278,22 +279,13 @@ INLINED settled settle(const void *keys, unsigned width, size_t count, bool prov
   return SETTLED;
 }
 
-/* True if STRIDE indices follow one another. */
-INLINED bool follow_one_another(const uint32_t *order)
-{
-  uint32_t differ = 0;
-  for (uint32_t j = 0; j < STRIDE; j++)
-    differ |= (order[j] - order[0]) ^ j;
-  return differ == 0;
-}
-
 /* True if `order` is a permutation: n stores set n bytes only if all indices differ. */
 INLINED bool has_each(const uint32_t *order, size_t count, char *seen)
 {
   memset(seen, 0, count);
   for (size_t i = 0; i < count; i += STRIDE) {
     const size_t some = count - i < STRIDE ? count - i : STRIDE;
-    if (some == STRIDE && follow_one_another(order + i) && order[i] <= count - STRIDE)
+    if (some == STRIDE && is_index_run(order + i) && order[i] <= count - STRIDE)
       memset(seen + order[i], 1, STRIDE);
     else
       for (size_t j = i; j < i + some; j++)

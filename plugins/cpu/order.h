@@ -25,6 +25,19 @@ keys_found keys_order(const void *keys, unsigned width, size_t count, uint32_t *
 keys_found keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
                               uint32_t *other);
 
+enum {
+  INDEX_RUN = 16
+}; /* where few keys are out of place, so many indices are looked at at once */
+
+/* True if INDEX_RUN indices follow one another. */
+static inline bool is_index_run(const uint32_t *order)
+{
+  uint32_t differ = 0;
+  for (uint32_t j = 0; j < INDEX_RUN; j++)
+    differ |= (order[j] - order[0]) ^ j;
+  return differ == 0;
+}
+
 /* The checks, for tests. The first is true if each index below `count` comes once; `seen` has
  * `count` bytes. The second sorts by insertion what is nearly in order, and is false if it is not a
  * permutation, or takes too long. */
