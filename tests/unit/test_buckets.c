@@ -363,6 +363,28 @@ static void test_sorts(void **state)
   free(sorted);
 }
 
+/* One thread sorts so few records at once, and encodes them by few calls. */
+static bool has_one_bucket(unsigned threads, size_t count)
+{
+  enum { FEW_CALLS = 10 };
+  char *const records = make_records(count, 0), *const before = make_records(count, 0);
+  assert_int_equal(sort(32, threads, records, count, records), RECSORT_PLUGIN_OK);
+  check_sorted(32, before, records, count);
+  free(records);
+  free(before);
+  return calls < FEW_CALLS;
+}
+
+static void test_few_records_have_one_thread(void **state)
+{
+  (void)state;
+  assert_true(has_one_bucket(1, 196608));
+  assert_true(has_one_bucket(2, 196607));
+  assert_false(has_one_bucket(2, 196608));
+  assert_true(has_one_bucket(3, 65535));
+  assert_false(has_one_bucket(3, 65536));
+}
+
 /* Whichever call of the encoder fails, the records are as they were. */
 static void check_failures(size_t count, size_t step)
 {
@@ -501,6 +523,7 @@ int main(void)
       cmocka_unit_test(test_runs_of_records),
       cmocka_unit_test(test_gathers),
       cmocka_unit_test(test_sorts),
+      cmocka_unit_test(test_few_records_have_one_thread),
       cmocka_unit_test(test_failures_put_records_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
