@@ -412,17 +412,26 @@ INLINED bool order_nearly(const void *keys, unsigned width, size_t count, uint32
   return true;
 }
 
-INLINED keys_found order_as(const void *keys, unsigned width, size_t count, uint32_t *order,
-                            uint32_t *other)
+/* True if all is done, as the keys are in order, or nearly: `found` is the result. */
+INLINED bool order_ordered(const void *keys, unsigned width, size_t count, survey *s,
+                           uint32_t *order, uint32_t *other, keys_found *found)
 {
-  const survey s = width == 32 ? survey_32(keys, count) : survey_64(keys, count);
-  if (s.descents == 0) {
+  *s = width == 32 ? survey_32(keys, count) : survey_64(keys, count);
+  *found = KEYS_IN_ORDER;
+  if (s->descents == 0) {
     for (size_t i = 0; i < count; i++)
       order[i] = (uint32_t)i;
-    return KEYS_IN_ORDER;
+    return true;
   }
-  if (s.descents <= count / FEW_DROPPED && order_nearly(keys, width, count, order, other))
-    return has_each(order, count, (char *)other) ? KEYS_ORDERED : KEYS_WRONG;
+  if (s->descents > count / FEW_DROPPED || !order_nearly(keys, width, count, order, other))
+    return false;
+  *found = has_each(order, count, (char *)other) ? KEYS_ORDERED : KEYS_WRONG;
+  return true;
+}
+
+INLINED keys_found order_unordered(const void *keys, unsigned width, size_t count, survey s,
+                                   uint32_t *order, uint32_t *other)
+{
   const unsigned high = bits_of(s.greatest - s.least),
                  bottom = (unsigned)__builtin_ctzll(s.varying);
   const unsigned index_bits = bits_of(count - 1), fits = 32 - index_bits;
@@ -452,18 +461,37 @@ INLINED keys_found order_as(const void *keys, unsigned width, size_t count, uint
   return result == SETTLED ? KEYS_ORDERED : KEYS_WRONG;
 }
 
-INLINED keys_found order_any(const void *keys, unsigned width, size_t count, uint32_t *order,
-                             uint32_t *other)
-{
-  if (count == 0) return KEYS_IN_ORDER;
-  return width == 32 ? order_as(keys, 32, count, order, other)
-                     : order_as(keys, 64, count, order, other);
-}
+/* A build of the code with some instructions. Tasks have 64 KiB of stack, and order_nearly() calls
+ * keys_order() again: so what it is part of is a function without tables. */
+#define BUILD(name, instructions)                                                                  \
+  __attribute__((noinline)) instructions static bool name##_ordered(                               \
+      const void *keys, unsigned width, size_t count, survey *s, uint32_t *order, uint32_t *other, \
+      keys_found *found)                                                                           \
+  {                                                                                                \
+    return width == 32 ? order_ordered(keys, 32, count, s, order, other, found)                    \
+                       : order_ordered(keys, 64, count, s, order, other, found);                   \
+  }                                                                                                \
+  __attribute__((noinline)) instructions static keys_found name##_unordered(                       \
+      const void *keys, unsigned width, size_t count, survey s, uint32_t *order, uint32_t *other)  \
+  {                                                                                                \
+    return width == 32 ? order_unordered(keys, 32, count, s, order, other)                         \
+                       : order_unordered(keys, 64, count, s, order, other);                        \
+  }                                                                                                \
+  static keys_found name(const void *keys, unsigned width, size_t count, uint32_t *order,          \
+                         uint32_t *other)                                                          \
+  {                                                                                                \
+    survey s;                                                                                      \
+    keys_found found = KEYS_IN_ORDER;                                                              \
+    if (count == 0 || name##_ordered(keys, width, count, &s, order, other, &found)) return found;  \
+    return name##_unordered(keys, width, count, s, order, other);                                  \
+  }
+
+BUILD(plain, )
 
 keys_found keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
                               uint32_t *other)
 {
-  return order_any(keys, width, count, order, other);
+  return plain(keys, width, count, order, other);
 }
 
 bool order_has_each(const uint32_t *order, size_t count, char *seen)
@@ -478,12 +506,8 @@ bool order_settles(const void *keys, unsigned width, size_t count, uint32_t *ord
 }
 
 #if defined(__x86_64__)
-/* The same code with shifts of one step and wider vectors. */
-__attribute__((target("avx2,bmi2"))) static keys_found
-order_avx2(const void *keys, unsigned width, size_t count, uint32_t *order, uint32_t *other)
-{
-  return order_any(keys, width, count, order, other);
-}
+/* Shifts of one step and wider vectors. */
+BUILD(avx2, __attribute__((target("avx2,bmi2"))))
 #endif
 
 keys_found keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
@@ -491,7 +515,7 @@ keys_found keys_order(const void *keys, unsigned width, size_t count, uint32_t *
 {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-    return order_avx2(keys, width, count, order, other);
+    return avx2(keys, width, count, order, other);
 #endif
   return keys_order_plainly(keys, width, count, order, other);
 }
