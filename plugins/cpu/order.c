@@ -1,9 +1,12 @@
 /* order.c - the stable order of keys that fit in the caches: a radix sort of their indices from the
  * least significant digit up (H. Hollerith's sorter; Knuth, vol. 3, sect. 5.2.5).
  *
- * Keys of a bucket have few bits that vary. If they are still more than tell so few keys apart,
- * only the upper ones are sorted, and an insertion sort repairs what they left. Where it would have
- * much to do, the sort starts again with all bits.
+ * A bucket's keys differ in few bits. If these are more than it takes to tell nearly all keys
+ * apart, only the upper ones are sorted, and an insertion sort repairs what they left. Where it
+ * would have much to do, the sort starts again with all bits.
+ *
+ * What is sorted are words of 32 bits: bits of a key, and below them its index. Where an index
+ * leaves too few bits for the key, the keys first go to parts, in each of which fewer bits vary.
  *
  * Nothing here branches on random data but the insertion sort.
  *
@@ -11,8 +14,7 @@
  * ascend strictly are those of all keys; keys with their indices that ascend strictly all differ;
  * and where whole runs follow one another, a byte for each index costs little.
  *
- * Up to 128 keys have no time for tables of digits. They are compared with one another,
- * many at once.
+ * Few words have no time for tables of digits: few_words.h sorts them.
  *
  * Keys of which few are out of place are a case of their own: these few are taken out, sorted, and
  * merged back in.
@@ -22,17 +24,17 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cpu/few_words.h"
+
 /* The width of keys is a constant in each call, which compilers should make use of. */
 #define INLINED __attribute__((always_inline)) static inline
 
 enum {
-  LOWER_BITS = 11, /* most bits of a lower digit: its places should stay in the caches */
-  UPPER_BITS = 13, /* and of an upper one: tasks have 64 KiB of stack */
-  ENOUGH = 4,      /* more bits than count the keys: 1 in 16 is equal to another one */
-  MORE = 2,        /* bits of more keys than fit a word, as insertion then waits for memory, too */
-  FEW = 128,       /* keys that ranks sort faster */
-  INSERTED = 24,   /* keys that insertion sorts well in any order */
-  FEW_DROPPED = 8  /* one key in 8 out of place is too much to be taken out */
+  DIGIT_BITS =
+      11,        /* at most: its places should stay in the caches, and tasks have 64 KiB of stack */
+  ENOUGH = 4,    /* more bits than count the keys: 1 in 16 is equal to another one */
+  INSERTED = 24, /* keys that insertion sorts well in any order */
+  FEW_DROPPED = 8 /* one key in 8 out of place is too much to be taken out */
 };
 
 INLINED uint64_t key_at(const void *keys, unsigned width, size_t i)
@@ -44,6 +46,8 @@ static unsigned bits_of(uint64_t value)
 {
   return value ? 64u - (unsigned)__builtin_clzll(value) : 0;
 }
+
+typedef void few_words(uint32_t *words, size_t count); /* few_words.h */
 
 /* What one look at the keys tells. */
 typedef struct survey {
@@ -70,19 +74,9 @@ typedef struct survey {
 SURVEY(survey_32, uint32_t)
 SURVEY(survey_64, uint64_t)
 
-/* Bits [low, low + lower + upper) of what a key is above the least one: two digits. */
-typedef struct window {
-  uint64_t least;
-  unsigned low;
-  unsigned lower;
-  unsigned upper;
-} window;
-
-INLINED uint32_t window_at(const void *keys, unsigned width, window w, size_t i)
+static unsigned least_of(unsigned a, unsigned b)
 {
-  const uint32_t mask = (UINT32_C(1) << (w.lower + w.upper)) - 1;
-  if (width == 32) return (((const uint32_t *)keys)[i] - (uint32_t)w.least) >> w.low & mask;
-  return (uint32_t)((((const uint64_t *)keys)[i] - w.least) >> w.low) & mask;
+  return a < b ? a : b;
 }
 
 static void turn_into_places(uint32_t *counts, unsigned digit)
@@ -95,35 +89,6 @@ static void turn_into_places(uint32_t *counts, unsigned digit)
   }
 }
 
-/* Two passes over `order`, or if that is not `ordered`, over all keys in input order: the first one
- * to `other`, where the upper digit stands above the index, and the second one back. For keys in
- * input order, the compiler makes the digits by vectors. */
-INLINED void sort_window(const void *keys, unsigned width, size_t count, window w,
-                         unsigned index_bits, bool ordered, uint32_t *order, uint32_t *other)
-{
-  uint32_t lower[1 << LOWER_BITS], upper[1 << UPPER_BITS];
-  const uint32_t lower_mask = (UINT32_C(1) << w.lower) - 1;
-  const uint32_t index_mask = (UINT32_C(1) << index_bits) - 1;
-  memset(lower, 0, sizeof *lower << w.lower);
-  memset(upper, 0, sizeof *upper << w.upper);
-  for (size_t i = 0; i < count && !ordered; i++)
-    order[i] = window_at(keys, width, w, i);
-  for (size_t i = 0; i < count; i++) {
-    const uint32_t bits = ordered ? window_at(keys, width, w, order[i]) : order[i];
-    lower[bits & lower_mask]++;
-    upper[bits >> w.lower]++;
-  }
-  turn_into_places(lower, w.lower);
-  turn_into_places(upper, w.upper);
-  for (size_t i = 0; i < count; i++) {
-    const uint32_t index = ordered ? order[i] : (uint32_t)i;
-    const uint32_t bits = ordered ? window_at(keys, width, w, index) : order[i];
-    other[lower[bits & lower_mask]++] = bits >> w.lower << index_bits | index;
-  }
-  for (size_t i = 0; i < count; i++)
-    order[upper[other[i] >> index_bits]++] = other[i] & index_mask;
-}
-
 /* Counts of two digits in turn: to add to the number that was written just before takes a wait. */
 static void add_counts(uint32_t *counts, const uint32_t *more, unsigned digit)
 {
@@ -131,24 +96,20 @@ static void add_counts(uint32_t *counts, const uint32_t *more, unsigned digit)
     counts[value] += more[value];
 }
 
-/* Sorts by all bits of one window, which fits above an index of `index_bits` in a word of 32 bits:
- * the compiler makes these words by vectors, and to move them takes fewer steps. True if the words
- * ascend strictly: then they are those of all keys, each once, as both arrays hold no others, even
- * at a place that no pass has written. */
-INLINED bool sort_words(const void *keys, unsigned width, size_t count, window w,
-                        unsigned index_bits, uint32_t *order, uint32_t *other)
+/* Sorts words by the `bits` above their indices, which are their highest ones, of two digits at
+ * most. True: the result is in `words`. False: it is in `other`, as one digit was enough. */
+INLINED bool sort_words(uint32_t *words, uint32_t *other, size_t count, unsigned index_bits,
+                        unsigned bits)
 {
-  uint32_t lower[2][1 << LOWER_BITS], upper[2][1 << LOWER_BITS], wrong = 0;
-  const uint32_t lower_mask = (UINT32_C(1) << w.lower) - 1;
-  const uint32_t index_mask = (UINT32_C(1) << index_bits) - 1;
-  const unsigned upper_at = index_bits + w.lower;
-  uint32_t *const words = w.upper ? order : other, *const half = w.upper ? other : order;
+  uint32_t lower[2][1 << DIGIT_BITS], upper[2][1 << DIGIT_BITS];
+  const unsigned lower_bits = bits > least_of(DIGIT_BITS, index_bits) ? (bits + 1) / 2 : bits;
+  const unsigned upper_bits = bits - lower_bits;
+  const unsigned upper_at = least_of(index_bits + lower_bits, 31); /* 32 is no shift */
+  const uint32_t lower_mask = (UINT32_C(1) << lower_bits) - 1;
   for (size_t n = 0; n < 2; n++) {
-    memset(lower[n], 0, sizeof *lower[n] << w.lower);
-    memset(upper[n], 0, sizeof *upper[n] << w.upper);
+    memset(lower[n], 0, sizeof *lower[n] << lower_bits);
+    memset(upper[n], 0, sizeof *upper[n] << upper_bits);
   }
-  for (size_t i = 0; i < count; i++)
-    order[i] = other[i] = window_at(keys, width, w, i) << index_bits | (uint32_t)i;
   for (size_t i = 0; i < count; i += 2) {
     const uint32_t next = words[i + 1 < count ? i + 1 : i];
     lower[0][words[i] >> index_bits & lower_mask]++;
@@ -160,53 +121,148 @@ INLINED bool sort_words(const void *keys, unsigned width, size_t count, window w
     lower[1][words[count - 1] >> index_bits & lower_mask]--;
     upper[1][words[count - 1] >> upper_at]--;
   }
-  add_counts(lower[0], lower[1], w.lower);
-  turn_into_places(lower[0], w.lower);
+  add_counts(lower[0], lower[1], lower_bits);
+  turn_into_places(lower[0], lower_bits);
   for (size_t i = 0; i < count; i++)
-    half[lower[0][words[i] >> index_bits & lower_mask]++] = words[i];
-  if (w.upper) {
-    add_counts(upper[0], upper[1], w.upper);
-    turn_into_places(upper[0], w.upper);
-    for (size_t i = 0; i < count; i++)
-      order[upper[0][half[i] >> upper_at]++] = half[i];
-  }
+    other[lower[0][words[i] >> index_bits & lower_mask]++] = words[i];
+  if (upper_bits == 0) return false;
+  add_counts(upper[0], upper[1], upper_bits);
+  turn_into_places(upper[0], upper_bits);
+  for (size_t i = 0; i < count; i++)
+    words[upper[0][other[i] >> upper_at]++] = other[i];
+  return true;
+}
+
+/* The word of a key: what it is above `least`, from bit `low` on, and its index. */
+INLINED uint32_t word_at(const void *keys, unsigned width, uint64_t least, unsigned low,
+                         unsigned index_bits, size_t i)
+{
+  const uint32_t bits = width == 32 ? (((const uint32_t *)keys)[i] - (uint32_t)least) >> low
+                                    : (uint32_t)((((const uint64_t *)keys)[i] - least) >> low);
+  return bits << index_bits | (uint32_t)i;
+}
+
+INLINED void keep_indices(uint32_t *words, size_t count, unsigned index_bits)
+{
+  for (size_t i = 0; i < count; i++)
+    words[i] &= (UINT32_C(1) << index_bits) - 1;
+}
+
+/* True if words ascend strictly. */
+INLINED bool words_ascend(const uint32_t *words, size_t count)
+{
+  uint32_t wrong = 0;
   for (size_t i = 1; i < count; i++)
-    wrong |= order[i] <= order[i - 1];
-  for (size_t i = 0; i < count; i++)
-    order[i] &= index_mask;
+    wrong |= words[i] <= words[i - 1];
   return !wrong;
 }
 
-static unsigned least_of(unsigned a, unsigned b)
-{
-  return a < b ? a : b;
-}
-
-/* The window of two passes from bit `low` on. The upper digit fits above an index. It is larger
- * than a lower one only if there are sixteen keys for each of its values. */
-static window window_of(uint64_t least, unsigned low, unsigned high, unsigned index_bits)
-{
-  const unsigned left = high - low;
-  if (left <= least_of(LOWER_BITS, index_bits)) return (window){least, low, left, 0};
-  const unsigned lower = least_of((left + 1) / 2, LOWER_BITS);
-  const unsigned worth = index_bits < LOWER_BITS + 4 ? LOWER_BITS : index_bits - 4;
-  const unsigned most = least_of(least_of(worth, UPPER_BITS), 32 - index_bits);
-  return (window){least, low, lower, least_of(left - lower, most)};
-}
-
-/* Sorts by bits [low, high) above the least key. */
-INLINED void sort_bits(const void *keys, unsigned width, size_t count, uint64_t least, unsigned low,
-                       unsigned high, uint32_t *order, uint32_t *other)
+/* Sorts by bits [low, low + bits) of what a key is above the least one, where these fit a word.
+ * True if the words ascend strictly: then they are those of all keys, each once, as both arrays
+ * hold no others, even at a place that no pass has written. */
+INLINED bool order_by_words(const void *keys, unsigned width, size_t count, uint64_t least,
+                            unsigned low, unsigned bits, uint32_t *order, uint32_t *other)
 {
   const unsigned index_bits = bits_of(count - 1);
-  window w = {.least = least, .low = low};
-  for (; w.low < high; w.low += w.lower + w.upper) {
-    w = window_of(least, w.low, high, index_bits);
-    if (w.low == low)
-      sort_window(keys, width, count, w, index_bits, false, order, other);
-    else
-      sort_window(keys, width, count, w, index_bits, true, order, other);
+  for (size_t i = 0; i < count; i++)
+    order[i] = other[i] = word_at(keys, width, least, low, index_bits, i);
+  const bool there = sort_words(order, other, count, index_bits, bits);
+  const bool ascend = words_ascend(there ? order : other, count);
+  if (!there) memcpy(order, other, count * sizeof *order);
+  keep_indices(order, count, index_bits);
+  return ascend;
+}
+
+/* Sorts by bits [low, high), some at a time from the lowest one up. */
+INLINED void order_by_all_bits(const void *keys, unsigned width, size_t count, uint64_t least,
+                               unsigned low, unsigned high, uint32_t *order, uint32_t *other)
+{
+  const unsigned index_bits = bits_of(count - 1), most = least_of(32 - index_bits, 2 * DIGIT_BITS);
+  for (size_t i = 0; i < count; i++)
+    order[i] = (uint32_t)i;
+  for (unsigned bits; low < high; low += bits) {
+    bits = least_of(most, high - low);
+    const uint32_t mask = (UINT32_C(1) << (index_bits + bits - 1) << 1) - 1;
+    for (size_t i = 0; i < count; i++)
+      order[i] = word_at(keys, width, least, low, index_bits, order[i]) & mask;
+    if (!sort_words(order, other, count, index_bits, bits))
+      memcpy(order, other, count * sizeof *order);
+    keep_indices(order, count, index_bits);
   }
+}
+
+/* ---- Parts ---- */
+
+enum {
+  CELL_BITS = 13,    /* at most */
+  KEYS_OF_CELL = 16, /* about */
+  PARTS = 1 << 10
+};
+
+/* The keys of cells that follow one another. A cell has all keys whose upper bits are the same. */
+typedef struct part {
+  uint64_t least; /* that a key of the first cell can be */
+  uint32_t end;   /* of its words so far */
+  uint32_t low;   /* the lowest bit in its words */
+} part;
+
+/* Makes parts of at most `most` keys, or of one cell. Any two neighbours have more, so there are no
+ * more than PARTS. Returns how many. */
+static size_t make_parts(const uint32_t *cells, unsigned cell_bits, unsigned cell_low,
+                         uint64_t least, unsigned bottom, unsigned fits, size_t most,
+                         uint16_t *part_of, part *parts)
+{
+  const size_t all = (size_t)1 << cell_bits;
+  size_t made = 0, begin = 0, keys = 0;
+  for (size_t cell = 0, first = 0; cell <= all; cell++) {
+    if (cell == all || (keys > 0 && keys + cells[cell] > most)) {
+      const unsigned bits = cell_low + bits_of(cell - 1 - first);
+      parts[made++] = (part){.least = least + ((uint64_t)first << cell_low),
+                             .end = (uint32_t)begin,
+                             .low = bits > bottom + fits ? bits - fits : bottom};
+      first = cell;
+      begin += keys;
+      keys = 0;
+    }
+    if (cell == all) break;
+    part_of[cell] = (uint16_t)made;
+    keys += cells[cell];
+  }
+  return made;
+}
+
+/* Sorts by bits [bottom, high) as far as words hold them, in parts. */
+INLINED void order_by_parts(const void *keys, unsigned width, size_t count, uint64_t least,
+                            unsigned bottom, unsigned high, few_words *sort_few, uint32_t *order,
+                            uint32_t *other)
+{
+  part parts[PARTS];
+  uint32_t *const cells = other; /* and where they are no more, scratch memory */
+  uint16_t *const part_of = (uint16_t *)(void *)(cells + (1 << CELL_BITS));
+  const unsigned index_bits = bits_of(count - 1), fits = 32 - index_bits;
+  const unsigned cell_bits =
+      least_of(least_of(CELL_BITS, bits_of(count / KEYS_OF_CELL)), high - bottom);
+  const unsigned cell_low = high - cell_bits;
+  const size_t fair = count / (PARTS / 2) + 1, most = fair > FEW_WORDS ? fair : FEW_WORDS;
+  memset(cells, 0, sizeof *cells << cell_bits);
+  for (size_t i = 0; i < count; i++)
+    cells[(key_at(keys, width, i) - least) >> cell_low]++;
+  const size_t made =
+      make_parts(cells, cell_bits, cell_low, least, bottom, fits, most, part_of, parts);
+  for (size_t i = 0; i < count; i++) {
+    part *const to = &parts[part_of[(key_at(keys, width, i) - least) >> cell_low]];
+    order[to->end++] = word_at(keys, width, to->least, to->low, index_bits, i);
+  }
+  for (size_t p = 0, begin = 0; p < made; begin = parts[p++].end) {
+    uint32_t *const words = order + begin;
+    const size_t some = parts[p].end - begin;
+    if (words_ascend(words, some)) continue; /* as those of equal keys do */
+    if (some <= FEW_WORDS)
+      sort_few(words, some);
+    else if (!sort_words(words, other, some, index_bits, fits))
+      memcpy(words, other, some * sizeof *words);
+  }
+  keep_indices(order, count, index_bits);
 }
 
 /* ---- Settling ---- */
@@ -295,41 +351,6 @@ INLINED bool has_each(const uint32_t *order, size_t count, char *seen)
           seen[order[j]] = 1;
   }
   return !memchr(seen, 0, count);
-}
-
-/* Keys that are compared at once, which the compiler makes of one vector or of several. */
-typedef int16_t lanes __attribute__((vector_size(32)));
-
-enum { LANES = sizeof(lanes) / sizeof(int16_t), RANK_BITS = 16, AT_ONCE = 4 };
-
-_Static_assert(FEW <= 1 << 8 && FEW % (AT_ONCE * LANES) == 0, "whole vectors, places of 8 bits");
-
-/* Few keys: the rank of a key, by bits [low, low + RANK_BITS) above the least, is the number of
- * keys that are less. */
-INLINED void order_by_ranks(const void *keys, unsigned width, size_t count, uint64_t least,
-                            unsigned low, uint32_t *order)
-{
-  lanes digits[FEW / LANES], ranks[FEW / LANES];
-  int16_t *const digit = (int16_t *)(void *)digits;
-  const int16_t *const rank = (const int16_t *)(const void *)ranks;
-  uint8_t next[FEW];
-  for (size_t i = 0; i < count; i++)
-    digit[i] = (int16_t)((key_at(keys, width, i) - least) >> low ^ 0x8000);
-  for (size_t i = count; i % (AT_ONCE * LANES) > 0; i++)
-    digit[i] = 0;
-  for (size_t i = 0; i * LANES < count; i += AT_ONCE) {
-    lanes below[AT_ONCE] = {{0}};
-    for (size_t j = 0; j < count; j++)
-      for (size_t v = 0; v < AT_ONCE; v++)
-        below[v] -= digit[j] < digits[i + v];
-    for (size_t v = 0; v < AT_ONCE; v++)
-      ranks[i + v] = below[v];
-  }
-  for (size_t i = 0; i < count; i++)
-    next[i] = (uint8_t)i;
-  for (size_t i = 0; i < count; i++) {
-    order[next[rank[i]]++] = (uint32_t)i;
-  }
 }
 
 /* Keeps the indices of keys that ascend, and returns how many: drop-merge sort (E. Ernerfeldt,
@@ -429,33 +450,38 @@ INLINED bool order_ordered(const void *keys, unsigned width, size_t count, surve
   return true;
 }
 
+/* True if they are not much fewer than take as long. */
+static bool suit_few_words(size_t count)
+{
+  return count <= FEW_WORDS / 2 || (count <= FEW_WORDS && count > FEW_WORDS * 2 / 3);
+}
+
 INLINED keys_found order_unordered(const void *keys, unsigned width, size_t count, survey s,
-                                   uint32_t *order, uint32_t *other)
+                                   few_words *sort_few, uint32_t *order, uint32_t *other)
 {
   const unsigned high = bits_of(s.greatest - s.least),
                  bottom = (unsigned)__builtin_ctzll(s.varying);
   const unsigned index_bits = bits_of(count - 1), fits = 32 - index_bits;
   const unsigned enough = bits_of(count) + ENOUGH;
-  const bool words = fits + 1 >= enough || high - bottom <= fits;
-  const window two = window_of(s.least, 0, enough + MORE, index_bits);
-  const unsigned most = count <= FEW ? RANK_BITS
-                        : words      ? least_of(fits, enough)
-                                     : two.lower + two.upper;
-  const unsigned low = high > bottom + most ? high - most : bottom;
   settled result = SETTLED;
-  if (count > FEW && words) {
-    const window w = window_of(s.least, low, high, index_bits);
-    if (!sort_words(keys, width, count, w, index_bits, order, other)) return KEYS_WRONG;
+  if (suit_few_words(count)) {
+    const unsigned low = high > bottom + fits ? high - fits : bottom;
+    for (size_t i = 0; i < count; i++)
+      order[i] = word_at(keys, width, s.least, low, index_bits, i);
+    sort_few(order, count);
+    const bool proven = order[count - 1] < UINT32_MAX && words_ascend(order, count);
+    keep_indices(order, count, index_bits);
+    if (low > bottom || !proven) result = settle(keys, width, count, proven, order);
+  } else if (fits + 1 >= enough || high - bottom <= fits) {
+    const unsigned bits = least_of(least_of(fits, enough), high - bottom), low = high - bits;
+    if (!order_by_words(keys, width, count, s.least, low, bits, order, other)) return KEYS_WRONG;
     if (low > bottom) result = settle(keys, width, count, true, order);
   } else {
-    if (count <= FEW)
-      order_by_ranks(keys, width, count, s.least, low, order);
-    else
-      sort_bits(keys, width, count, s.least, low, high, order, other);
+    order_by_parts(keys, width, count, s.least, bottom, high, sort_few, order, other);
     result = settle(keys, width, count, false, order);
   }
   if (result == TOO_FAR) {
-    sort_bits(keys, width, count, s.least, bottom, high, order, other);
+    order_by_all_bits(keys, width, count, s.least, bottom, high, order, other);
     result = settle(keys, width, count, false, order);
   }
   return result == SETTLED ? KEYS_ORDERED : KEYS_WRONG;
@@ -463,7 +489,7 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
 
 /* A build of the code with some instructions. Tasks have 64 KiB of stack, and order_nearly() calls
  * keys_order() again: so what it is part of is a function without tables. */
-#define BUILD(name, instructions)                                                                  \
+#define BUILD(name, instructions, sort_few)                                                        \
   __attribute__((noinline)) instructions static bool name##_ordered(                               \
       const void *keys, unsigned width, size_t count, survey *s, uint32_t *order, uint32_t *other, \
       keys_found *found)                                                                           \
@@ -474,8 +500,8 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
   __attribute__((noinline)) instructions static keys_found name##_unordered(                       \
       const void *keys, unsigned width, size_t count, survey s, uint32_t *order, uint32_t *other)  \
   {                                                                                                \
-    return width == 32 ? order_unordered(keys, 32, count, s, order, other)                         \
-                       : order_unordered(keys, 64, count, s, order, other);                        \
+    return width == 32 ? order_unordered(keys, 32, count, s, sort_few, order, other)               \
+                       : order_unordered(keys, 64, count, s, sort_few, order, other);              \
   }                                                                                                \
   static keys_found name(const void *keys, unsigned width, size_t count, uint32_t *order,          \
                          uint32_t *other)                                                          \
@@ -486,7 +512,7 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
     return name##_unordered(keys, width, count, s, order, other);                                  \
   }
 
-BUILD(plain, )
+BUILD(plain, , few_words_sort)
 
 keys_found keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
                               uint32_t *other)
@@ -507,7 +533,7 @@ bool order_settles(const void *keys, unsigned width, size_t count, uint32_t *ord
 
 #if defined(__x86_64__)
 /* Shifts of one step and wider vectors. */
-BUILD(avx2, __attribute__((target("avx2,bmi2"))))
+BUILD(avx2, __attribute__((target("avx2,bmi2"))), few_words_sort_avx2)
 #endif
 
 keys_found keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,

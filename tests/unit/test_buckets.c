@@ -13,6 +13,7 @@
 
 #include "base/pool.h"
 #include "common/copy_record.h"
+#include "cpu/few_words.h"
 #include "cpu/gather.h"
 #include "cpu/order.h"
 #include "cpu/sorts.h"
@@ -116,6 +117,44 @@ static void test_orders(void **state)
   (void)state;
   check_orders(keys_order);
   check_orders(keys_order_plainly);
+}
+
+/* Words of `bits`, of which the upper 16 say where they go, and the lowest ones that few were
+ * there first. */
+static void check_few_words(void (*sort)(uint32_t *, size_t), size_t count, unsigned bits,
+                            uint64_t *seed)
+{
+  numbered expected[FEW_WORDS];
+  uint32_t words[FEW_WORDS + 1];
+  const unsigned low = bits > 16 ? bits - 16 : 0;
+  const uint32_t most = (UINT32_C(1) << (bits - low)) - 1;
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t any = (uint32_t)next_random(seed) & most;
+    const uint32_t upper = i == 0 ? most : i % 3 == 2 ? words[i - 1] >> low : any;
+    words[i] = upper << low | ((uint32_t)i & ((UINT32_C(1) << low) - 1));
+    expected[i] = (numbered){words[i], (uint32_t)i};
+  }
+  words[count] = 12345;
+  qsort(expected, count, sizeof *expected, compare);
+  sort(words, count);
+  for (size_t i = 0; i < count; i++)
+    if (words[i] != expected[i].key) fail_msg("%zu words of %u bits: place %zu", count, bits, i);
+  assert_int_equal(words[count], 12345);
+}
+
+static void test_few_words(void **state)
+{
+  static const unsigned bits[] = {1, 9, 16, 24, 32};
+  uint64_t seed = 1;
+  (void)state;
+  for (size_t count = 1; count <= FEW_WORDS; count++)
+    for (size_t b = 0; b < sizeof bits / sizeof *bits; b++) {
+      check_few_words(few_words_sort, count, bits[b], &seed);
+#if defined(__x86_64__)
+      if (__builtin_cpu_supports("avx2"))
+        check_few_words(few_words_sort_avx2, count, bits[b], &seed);
+#endif
+    }
 }
 
 /* ---- Splitters ---- */
@@ -515,6 +554,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_few_words),
       cmocka_unit_test(test_splitters),
       cmocka_unit_test(test_copies_of_any_size),
       cmocka_unit_test(test_streams),

@@ -1,0 +1,159 @@
+/* few_words_avx2.c - by sorting networks, eight words at a time.
+ *
+ * Eight rows of eight words are sorted in registers. A network sorts the columns. Then sorted
+ * columns are merged: 1 with 1, 2 with 2, and 4 with 4. At last eight rows are merged with eight,
+ * and 16 with 16.
+ *
+ * Each merge compares the first word of one half with the last one of the other, the second one
+ * with the last but one, and so on: what is less goes to the upper rows, and what is greater to the
+ * lower ones. Both are again halved and compared like this, until only words of the same row are
+ * left to compare (the bitonic sorter of K. Batcher, AFIPS 1968; J. Wassenberg et al., "Vectorized
+ * and performance-portable Quicksort", 2022, merge columns by it).
+ */
+#include "cpu/few_words.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#include <string.h>
+
+#include "runs/kernels.h"
+
+#define AVX2 __attribute__((target("avx2")))
+#define AVX2_INLINE __attribute__((target("avx2"), always_inline)) static inline
+
+typedef __m256i row;
+
+enum { WIDTH = sizeof(row) / sizeof(uint32_t), ROWS = 8 /* that registers hold */ };
+
+AVX2_INLINE void exchange(row *a, row *b)
+{
+  const row least = _mm256_min_epu32(*a, *b);
+  *b = _mm256_max_epu32(*a, *b);
+  *a = least;
+}
+
+/* Each 2, 4 or 8 words in reverse order. */
+AVX2_INLINE row reversed_2(row v)
+{
+  return _mm256_shuffle_epi32(v, 0xb1);
+}
+
+AVX2_INLINE row reversed_4(row v)
+{
+  return _mm256_shuffle_epi32(v, 0x1b);
+}
+
+AVX2_INLINE row reversed_8(row v)
+{
+  return _mm256_permute4x64_epi64(reversed_4(v), 0x4e);
+}
+
+/* Sorts each 2, 4 or 8 words that are bitonic: compares those of two halves, then of quarters, and
+ * then of eighths. Of `other`, each word is the one that it is to be compared with. */
+AVX2_INLINE void within_2(row *v, row other)
+{
+  *v = _mm256_blend_epi32(_mm256_min_epu32(*v, other), _mm256_max_epu32(*v, other), 0xaa);
+}
+
+AVX2_INLINE void within_4(row *v, row other)
+{
+  *v = _mm256_blend_epi32(_mm256_min_epu32(*v, other), _mm256_max_epu32(*v, other), 0xcc);
+  within_2(v, reversed_2(*v));
+}
+
+AVX2_INLINE void within_8(row *v, row other)
+{
+  *v = _mm256_blend_epi32(_mm256_min_epu32(*v, other), _mm256_max_epu32(*v, other), 0xf0);
+  within_4(v, _mm256_shuffle_epi32(*v, 0x4e));
+}
+
+AVX2_INLINE void sort_row(row *v)
+{
+  within_2(v, reversed_2(*v));
+  within_4(v, reversed_4(*v));
+  within_8(v, reversed_8(*v));
+}
+
+/* The rows have names because compilers would put an array of them on the stack. */
+#define EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define LOAD(i) row v##i = rows[i];
+#define STORE(i) rows[i] = v##i;
+#define EXCHANGE(i, j) exchange(&v##i, &v##j);
+
+/* The steps of a merge of columns between rows; and after them those within a row. */
+#define FLIP(i, j, width)                                                                          \
+  v##j = reversed_##width(v##j);                                                                   \
+  EXCHANGE(i, j)
+#define MERGE_COLUMNS(width)                                                                       \
+  FLIP(0, 7, width)                                                                                \
+  FLIP(1, 6, width)                                                                                \
+  FLIP(2, 5, width)                                                                                \
+  FLIP(3, 4, width)                                                                                \
+  FLIP(0, 3, width)                                                                                \
+  FLIP(1, 2, width)                                                                                \
+  FLIP(4, 7, width)                                                                                \
+  FLIP(5, 6, width)                                                                                \
+  FLIP(0, 1, width) FLIP(2, 3, width) FLIP(4, 5, width) FLIP(6, 7, width) EACH_ROW(WITHIN_##width)
+#define WITHIN_2(i) within_2(&v##i, reversed_2(v##i));
+#define WITHIN_4(i) within_4(&v##i, reversed_4(v##i));
+#define WITHIN_8(i) within_8(&v##i, reversed_8(v##i));
+#define HALVES_OF_8(i) within_8(&v##i, _mm256_permute4x64_epi64(v##i, 0x4e));
+
+/* Sorts ROWS rows. */
+AVX2 static void sort_rows(row *rows)
+{
+  EACH_ROW(LOAD)
+  NETWORK_OF_EIGHT(EXCHANGE)
+  MERGE_COLUMNS(2)
+  MERGE_COLUMNS(4)
+  MERGE_COLUMNS(8)
+  EACH_ROW(STORE)
+}
+
+/* Compares the halves of bitonic rows, then of quarters, and then of eighths. */
+#define HALVES(C)                                                                                  \
+  C(0, 4) C(1, 5) C(2, 6) C(3, 7) C(0, 2) C(1, 3) C(4, 6) C(5, 7) C(0, 1) C(2, 3) C(4, 5) C(6, 7)
+
+/* Sorts ROWS rows that are bitonic. */
+AVX2 static void sort_bitonic_rows(row *rows){EACH_ROW(LOAD) HALVES(EXCHANGE) EACH_ROW(HALVES_OF_8)
+                                                  EACH_ROW(STORE)}
+
+/* Merges two sorted halves of `half` rows each, a multiple of ROWS. */
+AVX2 static void merge_rows(row *rows, size_t half)
+{
+  for (size_t i = 0; i < half / 2; i++) {
+    row *const a = rows + i, *const b = rows + half - 1 - i;
+    row *const c = rows + half + i, *const d = rows + 2 * half - 1 - i;
+    row beside_a = reversed_8(*d), beside_b = reversed_8(*c);
+    exchange(a, &beside_a);
+    exchange(b, &beside_b);
+    *c = beside_a;
+    *d = beside_b;
+  }
+  for (size_t apart = half / 2; apart >= ROWS; apart /= 2)
+    for (size_t i = 0; i < 2 * half; i += 2 * apart)
+      for (size_t j = i; j < i + apart; j++)
+        exchange(rows + j, rows + j + apart);
+  for (size_t i = 0; i < 2 * half; i += ROWS)
+    sort_bitonic_rows(rows + i);
+}
+
+AVX2 void few_words_sort_avx2(uint32_t *words, size_t count)
+{
+  row rows[FEW_WORDS / WIDTH];
+  size_t all = count > WIDTH ? ROWS : 1;
+  while (all * WIDTH < count)
+    all *= 2;
+  memset(rows + count / WIDTH, 0xff, (all - count / WIDTH) * sizeof *rows);
+  memcpy(rows, words, count * sizeof *words);
+  if (all == 1)
+    sort_row(rows);
+  else
+    for (size_t i = 0; i < all; i += ROWS)
+      sort_rows(rows + i);
+  for (size_t half = ROWS; half < all; half *= 2)
+    for (size_t i = 0; i < all; i += 2 * half)
+      merge_rows(rows + i, half);
+  memcpy(words, rows, count * sizeof *words);
+}
+#endif
