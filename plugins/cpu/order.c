@@ -415,7 +415,7 @@ INLINED bool order_nearly(const void *keys, unsigned width, size_t count, uint32
 {
   const size_t keep = keep_ascending(keys, width, count, order), drops = count - keep;
   size_t found = 0;
-  if (drops > count / FEW_DROPPED) return false;
+  if (drops > count / FEW_DROPPED || drops > (size_t)1 << KEYS_ORDER_BITS) return false;
   for (size_t i = 0; i < count;) {
     const size_t at = i - found;
     const bool all = at + STRIDE <= keep && order[at + STRIDE - 1] == i + STRIDE - 1;
@@ -534,14 +534,30 @@ bool order_settles(const void *keys, unsigned width, size_t count, uint32_t *ord
 #if defined(__x86_64__)
 /* Shifts of one step and wider vectors. */
 BUILD(avx2, __attribute__((target("avx2,bmi2"))), few_words_sort_avx2)
+
+static bool has_avx2(void)
+{
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+}
 #endif
 
 keys_found keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
                       uint32_t *other)
 {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-    return avx2(keys, width, count, order, other);
+  if (has_avx2()) return avx2(keys, width, count, order, other);
 #endif
-  return keys_order_plainly(keys, width, count, order, other);
+  return plain(keys, width, count, order, other);
+}
+
+keys_found keys_order_nearly(const void *keys, unsigned width, size_t count, uint32_t *order,
+                             uint32_t *other)
+{
+  survey s;
+  keys_found found = KEYS_IN_ORDER;
+#if defined(__x86_64__)
+  if (has_avx2())
+    return avx2_ordered(keys, width, count, &s, order, other, &found) ? found : KEYS_UNORDERED;
+#endif
+  return plain_ordered(keys, width, count, &s, order, other, &found) ? found : KEYS_UNORDERED;
 }

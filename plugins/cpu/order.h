@@ -11,7 +11,8 @@ enum { KEYS_ORDER_BITS = 21 }; /* of an index. A digit and an index make a word 
 typedef enum keys_found {
   KEYS_IN_ORDER, /* already */
   KEYS_ORDERED,
-  KEYS_WRONG /* a check failed: the order is none */
+  KEYS_UNORDERED, /* keys_order_nearly() only */
+  KEYS_WRONG      /* a check failed: the order is none */
 } keys_found;
 
 /* Finds the stable order of `count` keys, at most 2^KEYS_ORDER_BITS, of `width` bits: 32 (uint32_t)
@@ -21,7 +22,12 @@ typedef enum keys_found {
 keys_found keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
                       uint32_t *other);
 
-/* The same without asking which vectors this processor has. */
+/* The same for up to 2^32 - 1 keys, of which few are out of place: KEYS_UNORDERED if these are more
+ * than can be taken out and merged back. Reads and writes by streams. */
+keys_found keys_order_nearly(const void *keys, unsigned width, size_t count, uint32_t *order,
+                             uint32_t *other);
+
+/* The same as keys_order() without asking which vectors this processor has. */
 keys_found keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
                               uint32_t *other);
 

@@ -6,7 +6,8 @@
  *              their order (order.h), which is checked, and moves the records to where they belong
  *
  * So memory is read and written twice, by streams, where a gather by a permutation of all records
- * would wait for memory at each record. As many records as fit a cache are one bucket.
+ * would wait for memory at each record. As many records as fit a cache are one bucket, and so are
+ * nearly sorted ones for one thread. Other ordered records are left to the sort of keys.
  *
  * In place, the buckets are in the working memory and go back to the records. Should a check fail,
  * the numbers of the buckets tell where each record came from, and all of them are put back. Sorted
@@ -60,6 +61,7 @@ typedef struct record_sort {
   copy_class copy;
   size_t buckets;
   size_t room; /* records that a bucket may have */
+  bool nearly; /* sorted: then one bucket may have any number of records */
   size_t pieces;
   team team;
   atomic_bool good;
@@ -129,15 +131,26 @@ static bool place_all(record_sort *s, bool in_place)
          work_place(&at->bytes, &at->slots, s->team.threads, slot_bytes(s, in_place));
 }
 
-/* More records never need less memory: a sort in buckets has that of the largest sort in one. */
+/* True if one bucket may have all records if these are nearly sorted. */
+static bool can_be_one_bucket(const record_sort *s)
+{
+  return s->team.threads == 1 && s->count <= UINT32_MAX;
+}
+
+static bool place_one_bucket(record_sort *s, bool in_place)
+{
+  s->buckets = 1;
+  s->room = s->count;
+  return place_all(s, in_place);
+}
+
+/* What records look like is not known yet, so there is room for either sort of them. */
 static bool plan_memory(record_sort *s, bool in_place)
 {
   if (!place_all(s, in_place)) return false;
-  if (s->buckets == 1 || s->team.threads > 1) return true;
+  if (s->buckets == 1 || !can_be_one_bucket(s)) return true;
   record_sort whole = *s;
-  whole.buckets = 1;
-  whole.count = whole.room = WORTH_BUCKETS * fitting(s->size) - 1;
-  const bool fits = place_all(&whole, in_place);
+  const bool fits = place_one_bucket(&whole, in_place);
   if (fits && whole.at.bytes > s->at.bytes) s->at.bytes = whole.at.bytes;
   return fits;
 }
@@ -171,6 +184,7 @@ static bool plan(record_sort *s, const recsort_plugin_job *job, const recsort_ke
   s->good = true;
   s->buckets = buckets_for(s);
   s->room = s->buckets > 1 ? room_for(s) : s->count;
+  s->nearly = false;
   s->pieces = s->team.threads > 1 ? (size_t)PIECES_A_THREAD * s->team.threads : 1;
   return s->room <= (size_t)1 << KEYS_ORDER_BITS && plan_memory(s, in_place);
 }
@@ -237,12 +251,15 @@ static recsort_plugin_status order_bucket(const record_sort *s, const char *reco
   const unsigned width = 8 * (unsigned)s->key_size;
   *found = (gathering){NULL, count, s->size, s->copy};
   if (!s->job->encode(s->program, records, count, mine.keys)) return RECSORT_PLUGIN_UNSUPPORTED;
-  switch (keys_order(mine.keys, width, count, mine.order, mine.other)) {
+  switch ((s->nearly ? keys_order_nearly : keys_order)(mine.keys, width, count, mine.order,
+                                                       mine.other)) {
   case KEYS_ORDERED:
     found->order = mine.order;
     return RECSORT_PLUGIN_OK;
   case KEYS_IN_ORDER:
     return RECSORT_PLUGIN_OK;
+  case KEYS_UNORDERED:
+    return RECSORT_PLUGIN_UNSUPPORTED;
   case KEYS_WRONG:
     break;
   }
@@ -489,24 +506,27 @@ static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_t
   return RECSORT_PLUGIN_OK;
 }
 
-/* True if a sample of neighbours is mostly in order: the sort of pairs makes use of that. One
- * bucket does so too, unless the order is the reverse one, which one ascent rules out. */
-static bool looks_sorted(const record_sort *s)
+/* FOR_KEYS: the sort of keys reverses a descending order, and tells which record is invalid. */
+typedef enum trend { NO_TREND, ASCENDING, FOR_KEYS } trend;
+
+/* What a sample of neighbours looks like. One bucket makes use of an ascending order itself, so
+ * then one ascent is enough to know. */
+static trend trend_of(const record_sort *s)
 {
   enum { WORTH_A_LOOK = 512, APART = 64, MOST = 1024 };
   const size_t looks = s->count / APART < MOST ? s->count / APART : MOST;
   size_t descents = 0, ascents = 0;
-  if (s->count < WORTH_A_LOOK) return false;
+  if (s->count < WORTH_A_LOOK) return NO_TREND;
   for (size_t n = 0; n < looks; n++) {
     const size_t i = s->count / looks * n;
     uint64_t keys[2] = {0, 0};
-    if (!s->job->encode(s->program, s->records + i * s->size, 2, keys)) return true;
+    if (!s->job->encode(s->program, s->records + i * s->size, 2, keys)) return FOR_KEYS;
     const uint64_t first = word_of(s, keys, 0, 0), second = word_of(s, keys, 1, 0);
     descents += first > second;
     ascents += first < second;
-    if (ascents > 0 && s->buckets == 1) return false;
+    if (ascents > 0 && s->buckets == 1) return NO_TREND;
   }
-  return ascents == 0 || (descents <= looks / 8 && s->buckets > 1);
+  return descents <= looks / 8 ? ASCENDING : ascents == 0 ? FOR_KEYS : NO_TREND;
 }
 
 static recsort_plugin_status sort_records(void *instance, const recsort_plugin_job *job,
@@ -521,7 +541,10 @@ static recsort_plugin_status sort_records(void *instance, const recsort_plugin_j
   s.sorted = sorted;
   s.memory = job->memory;
   s.scattered = sorted == records ? s.memory + s.at.copy : s.sorted;
-  if (looks_sorted(&s)) return RECSORT_PLUGIN_UNSUPPORTED;
+  const trend look = trend_of(&s);
+  s.nearly = look == ASCENDING && s.buckets > 1;
+  if (look == FOR_KEYS || (s.nearly && !can_be_one_bucket(&s))) return RECSORT_PLUGIN_UNSUPPORTED;
+  if (s.nearly && !place_one_bucket(&s, sorted == records)) return RECSORT_PLUGIN_UNSUPPORTED;
   const recsort_plugin_status status =
       s.buckets > 1 ? sort_in_buckets(&s, times) : sort_at_once(&s, times);
   if (status == RECSORT_PLUGIN_CORRUPT)

@@ -20,12 +20,13 @@ static uint64_t cell_end(const splitters *s, size_t cell)
   return last > UINT64_MAX - s->low ? UINT64_MAX : s->low + last;
 }
 
-/* Moves splitter `i` to the end of its cell if that is no more than half a bucket away. */
+/* Moves splitter `i` to the end of its cell if that is less than a bucket away. So a bucket may
+ * have what is due to two, and words of most cells need no comparison. */
 static void round_up(splitters *s, const uint64_t *sample, size_t i)
 {
   const uint64_t *const at = sample + (i + 1) * SAMPLES_A_BUCKET;
   const size_t cell = cell_of(s, *at);
-  const uint64_t before = at[-SAMPLES_A_BUCKET / 2], after = at[SAMPLES_A_BUCKET / 2];
+  const uint64_t before = at[1 - SAMPLES_A_BUCKET], after = at[SAMPLES_A_BUCKET - 1];
   const bool begins = before < s->low || cell_of(s, before) < cell;
   if (begins && after > cell_end(s, cell)) s->splitter[i] = cell_end(s, cell);
 }

@@ -119,6 +119,34 @@ static void test_orders(void **state)
   check_orders(keys_order_plainly);
 }
 
+/* More keys than keys_order() takes. */
+static void test_orders_nearly(void **state)
+{
+  enum { KEYS = (1 << KEYS_ORDER_BITS) + 5 };
+  uint32_t *const keys = malloc(KEYS * sizeof *keys), *const order = malloc(KEYS * sizeof *order);
+  uint32_t *const other = malloc(KEYS * sizeof *other);
+  uint64_t seed = 1;
+  (void)state;
+  for (uint32_t i = 0; i < KEYS; i++)
+    keys[i] = i / 3;
+  assert_int_equal(keys_order_nearly(keys, 32, KEYS, order, other), KEYS_IN_ORDER);
+  for (uint32_t i = 0; i < KEYS; i++)
+    assert_int_equal(order[i], i);
+  for (size_t i = 0; i < KEYS; i += 100)
+    keys[i] = (uint32_t)next_random(&seed) % (KEYS / 3);
+  assert_int_equal(keys_order_nearly(keys, 32, KEYS, order, other), KEYS_ORDERED);
+  assert_true(order_has_each(order, KEYS, (char *)other));
+  for (size_t i = 1; i < KEYS; i++)
+    assert_true(keys[order[i - 1]] < keys[order[i]] ||
+                (keys[order[i - 1]] == keys[order[i]] && order[i - 1] < order[i]));
+  for (size_t i = 0; i < KEYS; i += 4)
+    keys[i] = (uint32_t)next_random(&seed);
+  assert_int_equal(keys_order_nearly(keys, 32, KEYS, order, other), KEYS_UNORDERED);
+  free(keys);
+  free(order);
+  free(other);
+}
+
 /* Words of `bits`, of which the upper 16 say where they go, and the lowest ones that few were
  * there first. */
 static void check_few_words(void (*sort)(uint32_t *, size_t), size_t count, unsigned bits,
@@ -402,6 +430,40 @@ static void test_sorts(void **state)
   free(sorted);
 }
 
+/* Nearly sorted records are one bucket for one thread. Several threads leave them to the sort of
+ * keys, and so does one if its sample missed that they are in no order. */
+static void test_sorts_nearly(void **state)
+{
+  enum { IN_ORDER, NEARLY, HIDDEN, REVERSED, INPUTS };
+  char *const sorted = malloc((size_t)COUNT * RECORD);
+  (void)state;
+  for (unsigned n = 0; n < 4 * INPUTS; n++) {
+    const unsigned input = n / 4, width = n & 1 ? 64 : 32, threads = n & 2 ? 3 : 1;
+    char *const records = make_records(COUNT, 0), *const before = malloc((size_t)COUNT * RECORD);
+    const uint64_t step = UINT64_MAX / COUNT / 2;
+    for (size_t i = 0; i < COUNT; i++) {
+      const uint64_t place = input == REVERSED ? COUNT - i : i / 2 * 2;
+      const bool stays = (input == NEARLY && i % 100 == 7) || (input == HIDDEN && i % 292 > 200);
+      const uint64_t key = place * step;
+      if (!stays) memcpy(records + i * RECORD, &key, sizeof key);
+    }
+    memcpy(before, records, (size_t)COUNT * RECORD);
+    const recsort_plugin_status status = sort(width, threads, records, COUNT, sorted);
+    assert_int_equal(status, threads == 1 && input < HIDDEN ? RECSORT_PLUGIN_OK
+                                                            : RECSORT_PLUGIN_UNSUPPORTED);
+    assert_int_equal(sort(width, threads, records, COUNT, records), status);
+    if (status == RECSORT_PLUGIN_OK) {
+      check_sorted(width, before, sorted, COUNT);
+      check_sorted(width, before, records, COUNT);
+    } else {
+      assert_memory_equal(records, before, (size_t)COUNT * RECORD);
+    }
+    free(records);
+    free(before);
+  }
+  free(sorted);
+}
+
 /* One thread sorts so few records at once, and encodes them by few calls. */
 static bool has_one_bucket(unsigned threads, size_t count)
 {
@@ -554,6 +616,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_orders_nearly),
       cmocka_unit_test(test_few_words),
       cmocka_unit_test(test_splitters),
       cmocka_unit_test(test_copies_of_any_size),
@@ -563,6 +626,7 @@ int main(void)
       cmocka_unit_test(test_runs_of_records),
       cmocka_unit_test(test_gathers),
       cmocka_unit_test(test_sorts),
+      cmocka_unit_test(test_sorts_nearly),
       cmocka_unit_test(test_few_records_have_one_thread),
       cmocka_unit_test(test_failures_put_records_back),
   };
