@@ -214,29 +214,107 @@ static bool encode_single(key_range range)
   return encode_as(range, *step, range.program->key_width);
 }
 
-/* The code of a step of record `i`. */
-static inline uint64_t code_of(const key_range *range, uint32_t s, size_t i, bool *valid)
+/* ---- Keys of several steps: some records at a time, one step after the other ---- */
+
+enum { STEP_BLOCK = 64 };
+
+/* The codes of a field of `count` records. Kind, size and width are constants in most calls. */
+static inline bool field_codes(recsort_key_column place, recsort_key_step step, size_t count,
+                               uint64_t *codes)
 {
-  const recsort_key_program *const program = range->program;
-  return program->columns
-             ? key_step_in(&program->steps[s], &program->columns[s], range->first + i, valid)
-             : key_step(&program->steps[s], range->records + i * program->record_size, valid);
+  bool valid = true;
+  for (size_t i = 0; i < count; i++)
+    codes[i] = key_field_at(&step, key_at(&place, i), &valid);
+  return valid;
 }
 
-/* The general loop, for any number of steps and any width. */
+static inline bool number_codes(recsort_key_column place, recsort_key_step step, unsigned kind,
+                                unsigned bytes, size_t count, uint64_t *codes)
+{
+  step.kind = (uint8_t)kind;
+  step.bytes = (uint8_t)bytes;
+  step.width = (uint8_t)(8 * bytes);
+  step.bit = 0;
+  return field_codes(place, step, count, codes);
+}
+
+static inline bool integer_codes(recsort_key_column place, recsort_key_step step, unsigned bytes,
+                                 size_t count, uint64_t *codes)
+{
+  return step.kind == RECSORT_KEY_SIGNED
+             ? number_codes(place, step, RECSORT_KEY_SIGNED, bytes, count, codes)
+             : number_codes(place, step, RECSORT_KEY_UNSIGNED, bytes, count, codes);
+}
+
+/* The codes of a step of the next `count` records. */
+static bool step_codes(const key_range *range, const recsort_key_step *step, size_t count,
+                       uint64_t *codes)
+{
+  const recsort_key_program *const program = range->program;
+  const recsort_key_column place = place_of(range, step);
+  const bool whole = step->width == 8u * step->bytes;
+  bool valid = true;
+  if (step->kind >= RECSORT_KEY_DISTANCE) { /* several fields */
+    const recsort_key_column *const columns =
+        program->columns ? program->columns + (step - program->steps) : NULL;
+    for (size_t i = range->begin; i < range->begin + count; i++)
+      codes[i - range->begin] =
+          columns ? key_step_in(step, columns, range->first + i, &valid)
+                  : key_step(step, range->records + i * program->record_size, &valid);
+    return valid;
+  }
+  if (step->kind == RECSORT_KEY_FLOAT && step->bytes == 4)
+    return number_codes(place, *step, RECSORT_KEY_FLOAT, 4, count, codes);
+  if (step->kind == RECSORT_KEY_FLOAT && step->bytes == 8)
+    return number_codes(place, *step, RECSORT_KEY_FLOAT, 8, count, codes);
+  if (whole && step->bit == 0 &&
+      (step->kind == RECSORT_KEY_UNSIGNED || step->kind == RECSORT_KEY_SIGNED))
+    switch (step->bytes) {
+    case 1:
+      return integer_codes(place, *step, 1, count, codes);
+    case 2:
+      return integer_codes(place, *step, 2, count, codes);
+    case 4:
+      return integer_codes(place, *step, 4, count, codes);
+    case 8:
+      return integer_codes(place, *step, 8, count, codes);
+    }
+  return field_codes(place, *step, count, codes);
+}
+
+/* As key_place(), for `count` keys. */
+static void place_codes(uint64_t *keys, size_t words, const recsort_key_step *step, size_t count,
+                        const uint64_t *codes)
+{
+  const unsigned bit = step->shift % 64;
+  if (step->width == 0) return;
+  keys += step->shift / 64;
+  for (size_t i = 0; i < count; i++)
+    keys[i * words] |= codes[i] << bit;
+  if (bit + step->width > 64)
+    for (size_t i = 0; i < count; i++)
+      keys[i * words + 1] |= codes[i] >> (64 - bit);
+}
+
 static bool encode_steps(key_range range)
 {
-  const recsort_key_program *program = range.program;
+  const recsort_key_program *const program = range.program;
   const size_t words = (program->key_width + 63) / 64;
+  uint64_t codes[STEP_BLOCK], narrow[STEP_BLOCK];
   bool valid = true;
-  for (size_t i = range.begin; i < range.end; i++) {
-    uint64_t half = 0;
-    uint64_t *key = program->key_width == 32 ? &half : (uint64_t *)(void *)range.keys + i * words;
-    for (size_t w = 0; w < words; w++)
-      key[w] = 0;
-    for (uint32_t s = 0; s < program->step_count; s++)
-      key_place(key, &program->steps[s], code_of(&range, s, i, &valid));
-    if (program->key_width == 32) store_key(range.keys, i, 32, half);
+  for (; range.begin < range.end; range.begin += STEP_BLOCK) {
+    const size_t left = range.end - range.begin, count = left < STEP_BLOCK ? left : STEP_BLOCK;
+    uint64_t *const keys =
+        program->key_width == 32 ? narrow : (uint64_t *)(void *)range.keys + range.begin * words;
+    memset(keys, 0, count * words * sizeof *keys);
+    for (uint32_t s = 0; s < program->step_count; s++) {
+      const recsort_key_step *const step = &program->steps[s];
+      if (step->kind == RECSORT_KEY_OPERAND) continue;
+      valid &= step_codes(&range, step, count, codes);
+      place_codes(keys, words, step, count, codes);
+    }
+    for (size_t i = 0; i < count && program->key_width == 32; i++)
+      store_key(range.keys, range.begin + i, 32, narrow[i]);
   }
   return valid;
 }
