@@ -25,6 +25,7 @@
 #include "cpu/sorts.h"
 #include "cpu/splitters.h"
 #include "cpu/streams.h"
+#include "cpu/wide_order.h"
 
 enum {
   BUCKET_BYTES = 3 << 16,  /* of records in a bucket, about */
@@ -32,7 +33,8 @@ enum {
   MOST_RECORDS = 1 << 14,
   WORTH_BUCKETS = 32, /* fewer are one bucket of one thread, while all fit a third-level cache */
   LARGEST_BUCKET = 4, /* times the mean; a sample of 16 a bucket is hardly ever so wrong */
-  STAGE_BYTES = 1 << 12
+  STAGE_BYTES = 1 << 12,
+  MOST_KEY_WORDS = 4 /* of 64 bits */
 };
 
 /* The parts of the job's memory. A size of 0: there is no such part. */
@@ -57,7 +59,7 @@ typedef struct record_sort {
   size_t count;
   size_t size; /* of a record */
   size_t key_size;
-  unsigned index_bits; /* below the key in a word; 0: a word is a key of 64 bits */
+  unsigned index_bits; /* below the key in a word; 0: a word is 64 bits of a key, the upper ones */
   copy_class copy;
   size_t buckets;
   size_t room; /* records that a bucket may have */
@@ -104,11 +106,17 @@ static bool goes_by_way(const record_sort *s, bool in_place)
   return (s->buckets == 1) == in_place;
 }
 
-/* Bytes that a thread needs for a bucket: an order and a byte for each record; then its keys and
- * another order, and later in their place the copy. Before that, for the streams to all buckets. */
+static bool is_wide(const record_sort *s)
+{
+  return s->key_size > sizeof(uint64_t);
+}
+
+/* Bytes that a thread needs for a bucket: an order, its keys and what it takes to find the order,
+ * and later in their place the copy. Before that, for the streams to all buckets. */
 static uint64_t slot_bytes(const record_sort *s, bool in_place)
 {
-  const size_t scratch = s->key_size + sizeof(uint32_t);
+  const size_t more = is_wide(s) ? sizeof(uint64_t) + sizeof(uint32_t) : 0;
+  const size_t scratch = s->key_size + sizeof(uint32_t) + more;
   const size_t copy = goes_by_way(s, in_place) ? s->size : 0;
   const uint64_t streams = s->buckets * (STREAM_BYTES + sizeof(stream));
   uint64_t bytes = 0;
@@ -170,7 +178,7 @@ static bool plan(record_sort *s, const recsort_plugin_job *job, const recsort_ke
 {
   enum { PIECES_A_THREAD = 4, WORTH_A_GATHER = 64 };
   const unsigned index_bits = index_bits_for(job->count);
-  if (job->algorithm != 0 || job->key_width > 64) return false;
+  if (job->algorithm != 0 || job->key_width > 64 * MOST_KEY_WORDS) return false;
   if (job->count > UINT64_C(1) << 42 || job->count == 0) return false;
   if (!in_place && program->record_size > WORTH_A_GATHER) return false;
   s->job = job; /* member by member: to fill all with zeros takes as long as ten records */
@@ -191,10 +199,19 @@ static bool plan(record_sort *s, const recsort_plugin_job *job, const recsort_ke
 
 /* ---- Keys ---- */
 
-/* The word of record `i`: words of different records differ and are in the order of the sort; but
- * if there is no room for an index, equal keys have equal words. */
+static wide_keys wide_keys_of(const record_sort *s, const void *keys)
+{
+  return (wide_keys){keys, s->key_size / sizeof(uint64_t), s->job->key_bits};
+}
+
+/* The word of record `i`, whose key is keys[at]: words of different records differ and are in the
+ * order of the sort; but if there is no room for an index, keys may have the same word. */
 static inline uint64_t word_of(const record_sort *s, const void *keys, size_t at, size_t i)
 {
+  if (is_wide(s)) {
+    const wide_keys wide = wide_keys_of(s, keys);
+    return wide_prefix(&wide, at);
+  }
   const uint64_t key =
       s->key_size == 4 ? ((const uint32_t *)keys)[at] : ((const uint64_t *)keys)[at];
   return s->index_bits ? key << s->index_bits | i : key;
@@ -204,9 +221,11 @@ static inline uint64_t word_of(const record_sort *s, const void *keys, size_t at
 
 typedef struct slot_memory {
   uint32_t *order;
-  void *keys;
+  char *keys;
+  uint64_t *column; /* this and `spare` only for wide keys */
   uint32_t *other;
-  char *copy; /* overlaps keys and other */
+  uint32_t *spare;
+  char *copy; /* overlaps all but `order` */
 } slot_memory;
 
 static char *slot_at(const record_sort *s, unsigned slot)
@@ -217,9 +236,13 @@ static char *slot_at(const record_sort *s, unsigned slot)
 static slot_memory memory_of(const record_sort *s, unsigned slot)
 {
   char *const order = slot_at(s, slot);
-  char *const rest = order + (s->room * sizeof(uint32_t) + 63) / 64 * 64;
-  return (slot_memory){(uint32_t *)(void *)order, rest,
-                       (uint32_t *)(void *)(rest + s->room * s->key_size), rest};
+  char *const keys = order + (s->room * sizeof(uint32_t) + 63) / 64 * 64;
+  char *const column = keys + s->room * s->key_size;
+  char *const other = column + (is_wide(s) ? s->room * sizeof(uint64_t) : 0);
+  char *const spare = other + s->room * sizeof(uint32_t);
+  return (slot_memory){(uint32_t *)(void *)order,  keys,
+                       (uint64_t *)(void *)column, (uint32_t *)(void *)other,
+                       (uint32_t *)(void *)spare,  keys};
 }
 
 /* Gathers to memory that is too large for the caches: by way of a stage that stays in one. */
@@ -243,16 +266,25 @@ static void gather_by_way(const gathering *g, char *bucket, char *copy)
   memcpy(bucket, copy, g->count * g->size);
 }
 
+static keys_found find_order(const record_sort *s, size_t count, const slot_memory *mine)
+{
+  if (is_wide(s)) {
+    const wide_keys wide = wide_keys_of(s, mine->keys);
+    return wide_order(&wide, s->nearly, count, mine->column, mine->order, mine->other, mine->spare);
+  }
+  const unsigned width = 8 * (unsigned)s->key_size;
+  return (s->nearly ? keys_order_nearly : keys_order)(mine->keys, width, count, mine->order,
+                                                      mine->other);
+}
+
 /* Finds the order of the records of a bucket. */
 static recsort_plugin_status order_bucket(const record_sort *s, const char *records, size_t count,
                                           unsigned slot, gathering *found)
 {
   const slot_memory mine = memory_of(s, slot);
-  const unsigned width = 8 * (unsigned)s->key_size;
   *found = (gathering){NULL, count, s->size, s->copy};
   if (!s->job->encode(s->program, records, count, mine.keys)) return RECSORT_PLUGIN_UNSUPPORTED;
-  switch ((s->nearly ? keys_order_nearly : keys_order)(mine.keys, width, count, mine.order,
-                                                       mine.other)) {
+  switch (find_order(s, count, &mine)) {
   case KEYS_ORDERED:
     found->order = mine.order;
     return RECSORT_PLUGIN_OK;
@@ -300,12 +332,12 @@ static bool make_splitters(const record_sort *s)
   uint64_t *const words = words_at(s, s->at.buckets), *const sorted = words + samples;
   uint32_t *const order = (uint32_t *)(void *)(sorted + samples);
   for (size_t n = 0; n < samples; n++) {
-    uint64_t key = 0;
+    uint64_t key[MOST_KEY_WORDS] = {0};
     const size_t i = sampled(s, n, samples);
     if (n + AHEAD < samples)
       __builtin_prefetch(s->records + sampled(s, n + AHEAD, samples) * s->size);
-    if (!s->job->encode(s->program, s->records + i * s->size, 1, &key)) return false;
-    words[n] = word_of(s, &key, 0, i);
+    if (!s->job->encode(s->program, s->records + i * s->size, 1, key)) return false;
+    words[n] = word_of(s, key, 0, i);
   }
   if (keys_order(words, 64, samples, order, order + samples) == KEYS_WRONG) return false;
   for (size_t n = 0; n < samples; n++)
@@ -319,7 +351,7 @@ static void classify_piece(void *argument, size_t piece, unsigned slot)
   record_sort *const s = argument;
   const team_range range = team_cut(s->count, piece, s->pieces);
   uint64_t counts[MOST_BUCKETS] = {0};
-  uint64_t keys[CLASSIFY_AT_ONCE], words[CLASSIFY_AT_ONCE];
+  uint64_t keys[CLASSIFY_AT_ONCE * MOST_KEY_WORDS], words[CLASSIFY_AT_ONCE];
   uint16_t *const buckets = buckets_of(s);
   bool valid = true;
   (void)slot;
@@ -519,7 +551,7 @@ static trend trend_of(const record_sort *s)
   if (s->count < WORTH_A_LOOK) return NO_TREND;
   for (size_t n = 0; n < looks; n++) {
     const size_t i = s->count / looks * n;
-    uint64_t keys[2] = {0, 0};
+    uint64_t keys[2 * MOST_KEY_WORDS] = {0};
     if (!s->job->encode(s->program, s->records + i * s->size, 2, keys)) return FOR_KEYS;
     const uint64_t first = word_of(s, keys, 0, 0), second = word_of(s, keys, 1, 0);
     descents += first > second;
@@ -568,7 +600,7 @@ static recsort_plugin_status work_size(const void *instance, const recsort_plugi
 static uint32_t suits(const void *instance, const recsort_key_program *program)
 {
   (void)instance;
-  return program->key_width <= 64 ? RECSORT_SUITS : RECSORT_SUITS_NOT;
+  return program->key_width <= 64 * MOST_KEY_WORDS ? RECSORT_SUITS : RECSORT_SUITS_NOT;
 }
 
 static const char *reason(const void *instance, const recsort_key_program *program)

@@ -19,6 +19,7 @@
 #include "cpu/sorts.h"
 #include "cpu/splitters.h"
 #include "cpu/streams.h"
+#include "cpu/wide_order.h"
 #include "support/random.h"
 
 /* ---- Orders ---- */
@@ -146,6 +147,95 @@ static void test_orders_nearly(void **state)
   free(order);
   free(other);
 }
+
+/* ---- Orders of wide keys ---- */
+
+enum { MOST_WORDS = 4 };
+
+typedef struct numbered_wide {
+  uint64_t key[MOST_WORDS];
+  size_t words;
+  uint32_t index;
+} numbered_wide;
+
+static int compare_wide(const void *a, const void *b)
+{
+  const numbered_wide *x = a, *y = b;
+  for (size_t w = x->words; w-- > 0;)
+    if (x->key[w] != y->key[w]) return x->key[w] < y->key[w] ? -1 : 1;
+  return x->index < y->index ? -1 : 1;
+}
+
+enum { ANY, SAME_PREFIX, FEW_VALUES, ASCENDING_KEYS, LAST_BIT, WIDE_PATTERNS };
+
+static uint64_t wide_word(unsigned pattern, size_t i, size_t w, size_t words, uint64_t random)
+{
+  switch (pattern) {
+  case SAME_PREFIX: /* what tells keys apart is below */
+    return w + 1 == words ? 1 : w + 2 == words ? random & 1 : random % 5;
+  case FEW_VALUES:
+    return i * 7 % 5 * UINT64_C(0x3333333333333333);
+  case ASCENDING_KEYS:
+    return w == 0 ? i / 2 : w + 1 == words;
+  case LAST_BIT: /* in order but for bit 0 of the last key */
+    return w == 0 ? (i == 16 ? 0 : i / 2 + 1) : 1;
+  default:
+    return random;
+  }
+}
+
+static void check_wide_order(unsigned pattern, size_t words, unsigned bits, size_t count)
+{
+  uint64_t *const keys = malloc((count + 1) * words * sizeof *keys), seed = bits + count;
+  uint64_t *const column = malloc((count + 1) * sizeof *column);
+  uint32_t *const order = malloc((3 * count + 1) * sizeof *order);
+  numbered_wide *const expected = malloc((count + 1) * sizeof *expected);
+  bool ascend = true;
+  for (size_t i = 0; i < count; i++) {
+    expected[i] = (numbered_wide){.words = words, .index = (uint32_t)i};
+    for (size_t w = 0; w < words; w++) {
+      uint64_t word = wide_word(pattern, i, w, words, next_random(&seed));
+      if (w + 1 == words) word &= UINT64_MAX >> (64 * words - bits);
+      if (i % 9 == 8) word = expected[i - 3].key[w];
+      keys[i * words + w] = expected[i].key[w] = word;
+    }
+    ascend = ascend && (i == 0 || compare_wide(&expected[i - 1], &expected[i]) < 0);
+  }
+  const wide_keys wide = {keys, words, bits};
+  qsort(expected, count, sizeof *expected, compare_wide);
+  const keys_found found =
+      wide_order(&wide, false, count, column, order, order + count, order + 2 * count);
+  assert_true(found == KEYS_ORDERED || (found == KEYS_IN_ORDER && ascend));
+  for (size_t i = 0; i < count; i++)
+    if (order[i] != expected[i].index)
+      fail_msg("pattern %u, %u bits, %zu keys: place %zu", pattern, bits, count, i);
+  const keys_found nearly =
+      wide_order(&wide, true, count, column, order, order + count, order + 2 * count);
+  if (pattern == SAME_PREFIX && count > 20) assert_int_equal(nearly, KEYS_UNORDERED);
+  if (ascend) assert_int_equal(nearly, KEYS_IN_ORDER);
+  if (nearly != KEYS_UNORDERED)
+    for (size_t i = 0; i < count; i++)
+      assert_int_equal(order[i], expected[i].index);
+  free(keys);
+  free(column);
+  free(order);
+  free(expected);
+}
+
+static void test_wide_orders(void **state)
+{
+  static const unsigned below[] = {0, 1, 32, 63};
+  (void)state;
+  for (unsigned pattern = 0; pattern < WIDE_PATTERNS; pattern++)
+    for (size_t words = 2; words <= MOST_WORDS; words++)
+      for (size_t b = 0; b < sizeof below / sizeof *below; b++) {
+        for (size_t count = 0; count < 40; count++)
+          check_wide_order(pattern, words, 64 * (unsigned)words - below[b], count);
+        check_wide_order(pattern, words, 64 * (unsigned)words - below[b], 3000);
+      }
+}
+
+/* ---- Few words ---- */
 
 /* Words of `bits`, of which the upper 16 say where they go, and the lowest ones that few were
  * there first. */
@@ -617,6 +707,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_orders),
       cmocka_unit_test(test_orders_nearly),
+      cmocka_unit_test(test_wide_orders),
       cmocka_unit_test(test_few_words),
       cmocka_unit_test(test_splitters),
       cmocka_unit_test(test_copies_of_any_size),

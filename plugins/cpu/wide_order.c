@@ -1,0 +1,53 @@
+/* wide_order.c - sorts keys by their upper 64 bits. Most often these tell apart what is not equal
+ * as a whole. If they don't, all words are sorted by, the least significant one first.
+ */
+#include "cpu/wide_order.h"
+
+#include <string.h>
+
+/* True if key `a` is less than key `b`. */
+static bool is_less(const wide_keys *wide, size_t a, size_t b)
+{
+  const uint64_t *const x = wide->keys + a * wide->words, *const y = wide->keys + b * wide->words;
+  for (size_t w = wide->words; w-- > 0;)
+    if (x[w] != y[w]) return x[w] < y[w];
+  return false;
+}
+
+/* True if no key is less than the one before it, of which it has the same upper bits. */
+static bool equal_prefixes_ascend(const wide_keys *wide, size_t count, const uint64_t *prefixes,
+                                  const uint32_t *order)
+{
+  for (size_t i = 1; i < count; i++)
+    if (prefixes[order[i]] == prefixes[order[i - 1]] && is_less(wide, order[i], order[i - 1]))
+      return false;
+  return true;
+}
+
+static keys_found order_by_each_word(const wide_keys *wide, size_t count, uint64_t *column,
+                                     uint32_t *order, uint32_t *other, uint32_t *spare)
+{
+  for (size_t i = 0; i < count; i++)
+    order[i] = (uint32_t)i;
+  for (size_t w = 0; w < wide->words; w++) {
+    for (size_t i = 0; i < count; i++)
+      column[i] = wide->keys[order[i] * wide->words + w];
+    if (keys_order(column, 64, count, other, spare) == KEYS_WRONG) return KEYS_WRONG;
+    for (size_t i = 0; i < count; i++)
+      spare[i] = order[other[i]];
+    memcpy(order, spare, count * sizeof *order);
+  }
+  return KEYS_ORDERED;
+}
+
+keys_found wide_order(const wide_keys *wide, bool nearly, size_t count, uint64_t *column,
+                      uint32_t *order, uint32_t *other, uint32_t *spare)
+{
+  for (size_t i = 0; i < count; i++)
+    column[i] = wide_prefix(wide, i);
+  const keys_found found =
+      (nearly ? keys_order_nearly : keys_order)(column, 64, count, order, other);
+  if (found == KEYS_WRONG || found == KEYS_UNORDERED) return found;
+  if (equal_prefixes_ascend(wide, count, column, order)) return found;
+  return nearly ? KEYS_UNORDERED : order_by_each_word(wide, count, column, order, other, spare);
+}
