@@ -310,7 +310,7 @@ public:
     const double ours = contestants_[0].best;
     std::printf("%zu %s, %s, %u threads\n", count_, Kind::NAME, order_.c_str(), threads);
     for (auto &one : contestants_) {
-      std::printf("  %-36s %11.4f ms  %5.2f\n", one.name, 1e3 * one.best, one.best / ours);
+      std::printf("  %-36s %#11.4g ms  %5.2f\n", one.name, 1e3 * one.best, one.best / ours);
       if (csv)
         std::fprintf(csv, "%zu,%s,%d,%u,%s,%.6f\n", count_, order_.c_str(), Kind::KEY_BITS, threads,
                      one.name, 1e3 * one.best);
