@@ -34,7 +34,7 @@ enum {
       11,        /* at most: its places should stay in the caches, and tasks have 64 KiB of stack */
   ENOUGH = 4,    /* more bits than count the keys: 1 in 16 is equal to another one */
   INSERTED = 24, /* keys that insertion sorts well in any order */
-  FEW_DROPPED = 8 /* one key in 8 out of place is too much to be taken out */
+  FEW_DROPPED = 8 /* more than one key in 8 is too many to take out */
 };
 
 INLINED uint64_t key_at(const void *keys, unsigned width, size_t i)
@@ -409,7 +409,7 @@ INLINED void merge_dropped(const void *keys, unsigned width, uint32_t *order, si
 }
 
 /* Takes out the few keys that are out of place, sorts them, and merges them back. False: there are
- * too many. */
+ * too many, or a check failed. */
 INLINED bool order_nearly(const void *keys, unsigned width, size_t count, uint32_t *order,
                           uint32_t *other)
 {
@@ -469,6 +469,7 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
     for (size_t i = 0; i < count; i++)
       order[i] = word_at(keys, width, s.least, low, index_bits, i);
     sort_few(order, count);
+    /* UINT32_MAX may be what few_words_sort_avx2() fills up with. */
     const bool proven = order[count - 1] < UINT32_MAX && words_ascend(order, count);
     keep_indices(order, count, index_bits);
     if (low > bottom || !proven) result = settle(keys, width, count, proven, order);
@@ -555,6 +556,7 @@ keys_found keys_order_nearly(const void *keys, unsigned width, size_t count, uin
 {
   survey s;
   keys_found found = KEYS_IN_ORDER;
+  if (count == 0) return found;
 #if defined(__x86_64__)
   if (has_avx2())
     return avx2_ordered(keys, width, count, &s, order, other, &found) ? found : KEYS_UNORDERED;

@@ -17,7 +17,8 @@ typedef enum keys_found {
 
 /* Finds the stable order of `count` keys, at most 2^KEYS_ORDER_BITS, of `width` bits: 32 (uint32_t)
  * or 64 (uint64_t). `order` and `other` have room for `count` indices; `other` is scratch. What is
- * found has been checked: it is a permutation, in which the keys ascend, and equal ones by index.
+ * found has been checked: it is a permutation, and if it was not merged of keys that ascend and few
+ * others, the keys ascend in it, and equal ones by index.
  */
 keys_found keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
                       uint32_t *other);

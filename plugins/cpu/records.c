@@ -2,8 +2,8 @@
  *
  *   classify   encodes the keys, and finds the bucket of each record by splitters (splitters.h)
  *   scatter    moves each record to its bucket, in input order
- *   finish     for each bucket, which fits a second-level cache: encodes its keys once more, finds
- *              their order (order.h), which is checked, and moves the records to where they belong
+ *   finish     for each bucket, which is made to fit a second-level cache: encodes its keys once
+ * more, finds their order (order.h), which is checked, and moves the records to where they belong
  *
  * So memory is read and written twice, by streams, where a gather by a permutation of all records
  * would wait for memory at each record. As many records as fit a cache are one bucket, and so are
@@ -139,12 +139,6 @@ static bool place_all(record_sort *s, bool in_place)
          work_place(&at->bytes, &at->slots, s->team.threads, slot_bytes(s, in_place));
 }
 
-/* True if one bucket may have all records if these are nearly sorted. */
-static bool can_be_one_bucket(const record_sort *s)
-{
-  return s->team.threads == 1 && s->count <= UINT32_MAX;
-}
-
 static bool place_one_bucket(record_sort *s, bool in_place)
 {
   s->buckets = 1;
@@ -156,7 +150,7 @@ static bool place_one_bucket(record_sort *s, bool in_place)
 static bool plan_memory(record_sort *s, bool in_place)
 {
   if (!place_all(s, in_place)) return false;
-  if (s->buckets == 1 || !can_be_one_bucket(s)) return true;
+  if (s->buckets == 1 || s->team.threads > 1) return true;
   record_sort whole = *s;
   const bool fits = place_one_bucket(&whole, in_place);
   if (fits && whole.at.bytes > s->at.bytes) s->at.bytes = whole.at.bytes;
@@ -212,8 +206,14 @@ static inline uint64_t word_of(const record_sort *s, const void *keys, size_t at
     const wide_keys wide = wide_keys_of(s, keys);
     return wide_prefix(&wide, at);
   }
-  const uint64_t key =
-      s->key_size == 4 ? ((const uint32_t *)keys)[at] : ((const uint64_t *)keys)[at];
+  uint64_t key;
+  if (s->key_size == sizeof(uint32_t)) {
+    uint32_t half;
+    memcpy(&half, (const char *)keys + at * sizeof half, sizeof half);
+    key = half;
+  } else {
+    memcpy(&key, (const char *)keys + at * sizeof key, sizeof key);
+  }
   return s->index_bits ? key << s->index_bits | i : key;
 }
 
@@ -246,7 +246,7 @@ static slot_memory memory_of(const record_sort *s, unsigned slot)
 }
 
 /* Gathers to memory that is too large for the caches: by way of a stage that stays in one. */
-static void gather_far(const gathering *g, const char *from, char *to)
+__attribute__((noinline)) static void gather_far(const gathering *g, const char *from, char *to)
 {
   char stage[STAGE_BYTES];
   const size_t most = STAGE_BYTES / g->size;
@@ -538,7 +538,8 @@ static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_t
   return RECSORT_PLUGIN_OK;
 }
 
-/* FOR_KEYS: the sort of keys reverses a descending order, and tells which record is invalid. */
+/* FOR_KEYS: the sort of keys reverses a descending order, tells which record is invalid, and looks
+ * for the bits that tell wide keys apart. */
 typedef enum trend { NO_TREND, ASCENDING, FOR_KEYS } trend;
 
 /* What a sample of neighbours looks like. One bucket makes use of an ascending order itself, so
@@ -547,7 +548,7 @@ static trend trend_of(const record_sort *s)
 {
   enum { WORTH_A_LOOK = 512, APART = 64, MOST = 1024 };
   const size_t looks = s->count / APART < MOST ? s->count / APART : MOST;
-  size_t descents = 0, ascents = 0;
+  size_t descents = 0, ascents = 0, same = 0;
   if (s->count < WORTH_A_LOOK) return NO_TREND;
   for (size_t n = 0; n < looks; n++) {
     const size_t i = s->count / looks * n;
@@ -556,8 +557,10 @@ static trend trend_of(const record_sort *s)
     const uint64_t first = word_of(s, keys, 0, 0), second = word_of(s, keys, 1, 0);
     descents += first > second;
     ascents += first < second;
+    same += first == second;
     if (ascents > 0 && s->buckets == 1) return NO_TREND;
   }
+  if (is_wide(s) && same > looks / 2) return FOR_KEYS;
   return descents <= looks / 8 ? ASCENDING : ascents == 0 ? FOR_KEYS : NO_TREND;
 }
 
@@ -575,7 +578,7 @@ static recsort_plugin_status sort_records(void *instance, const recsort_plugin_j
   s.scattered = sorted == records ? s.memory + s.at.copy : s.sorted;
   const trend look = trend_of(&s);
   s.nearly = look == ASCENDING && s.buckets > 1;
-  if (look == FOR_KEYS || (s.nearly && !can_be_one_bucket(&s))) return RECSORT_PLUGIN_UNSUPPORTED;
+  if (look == FOR_KEYS || (s.nearly && s.team.threads > 1)) return RECSORT_PLUGIN_UNSUPPORTED;
   if (s.nearly && !place_one_bucket(&s, sorted == records)) return RECSORT_PLUGIN_UNSUPPORTED;
   const recsort_plugin_status status =
       s.buckets > 1 ? sort_in_buckets(&s, times) : sort_at_once(&s, times);

@@ -1,5 +1,6 @@
-/* wide_order.c - sorts keys by their upper 64 bits. Most often these tell apart what is not equal
- * as a whole. If they don't, all words are sorted by, the least significant one first.
+/* wide_order.c - sorts keys by their upper 64 bits. These most often tell apart all keys that are
+ * not equal. If keys with the same upper bits are out of order, sorts by one word after the other,
+ * the least significant one first.
  */
 #include "cpu/wide_order.h"
 
@@ -14,14 +15,17 @@ static bool is_less(const wide_keys *wide, size_t a, size_t b)
   return false;
 }
 
-/* True if no key is less than the one before it, of which it has the same upper bits. */
-static bool equal_prefixes_ascend(const wide_keys *wide, size_t count, const uint64_t *prefixes,
-                                  const uint32_t *order)
+/* What an order by prefixes is for the keys: UNORDERED if a key is less than the one before it,
+ * which has the same prefix. */
+static keys_found check_keys(const wide_keys *wide, size_t count, const uint64_t *prefixes,
+                             const uint32_t *order, keys_found found)
 {
-  for (size_t i = 1; i < count; i++)
-    if (prefixes[order[i]] == prefixes[order[i - 1]] && is_less(wide, order[i], order[i - 1]))
-      return false;
-  return true;
+  for (size_t i = 1; i < count; i++) {
+    const uint64_t last = prefixes[order[i - 1]], prefix = prefixes[order[i]];
+    if (prefix < last) return KEYS_WRONG;
+    if (prefix == last && is_less(wide, order[i], order[i - 1])) found = KEYS_UNORDERED;
+  }
+  return found;
 }
 
 static keys_found order_by_each_word(const wide_keys *wide, size_t count, uint64_t *column,
@@ -45,9 +49,10 @@ keys_found wide_order(const wide_keys *wide, bool nearly, size_t count, uint64_t
 {
   for (size_t i = 0; i < count; i++)
     column[i] = wide_prefix(wide, i);
-  const keys_found found =
+  const keys_found by_prefix =
       (nearly ? keys_order_nearly : keys_order)(column, 64, count, order, other);
-  if (found == KEYS_WRONG || found == KEYS_UNORDERED) return found;
-  if (equal_prefixes_ascend(wide, count, column, order)) return found;
-  return nearly ? KEYS_UNORDERED : order_by_each_word(wide, count, column, order, other, spare);
+  if (by_prefix == KEYS_WRONG || by_prefix == KEYS_UNORDERED) return by_prefix;
+  const keys_found found = check_keys(wide, count, column, order, by_prefix);
+  if (found != KEYS_UNORDERED || nearly) return found;
+  return order_by_each_word(wide, count, column, order, other, spare);
 }

@@ -1,4 +1,4 @@
-/* wide_order.h - the stable order of keys of several words, which fit in the caches. */
+/* wide_order.h - the stable order of keys of several words. */
 #ifndef RECSORT_CPU_WIDE_ORDER_H
 #define RECSORT_CPU_WIDE_ORDER_H
 
@@ -8,7 +8,8 @@
 
 #include "cpu/order.h"
 
-/* Each key has `words` of 64 bits, two or more, least significant first, and `bits` that vary. */
+/* Each key has `words` of 64 bits, two or more, least significant first. All but the lowest `bits`
+ * are 0. */
 typedef struct wide_keys {
   const uint64_t *keys;
   size_t words;
@@ -23,7 +24,7 @@ static inline uint64_t wide_prefix(const wide_keys *wide, size_t i)
   return bits < 64 ? top[0] << (64 - bits) | top[-1] >> bits : top[0];
 }
 
-/* Like keys_order(), or if only `nearly` sorted keys are worth it, like keys_order_nearly().
+/* Like keys_order(), or if `nearly`, like keys_order_nearly(), each for as many keys.
  * `column`, `other` and `spare` are scratch for `count` elements. */
 keys_found wide_order(const wide_keys *wide, bool nearly, size_t count, uint64_t *column,
                       uint32_t *order, uint32_t *other, uint32_t *spare);

@@ -186,8 +186,8 @@ static uint64_t wide_word(unsigned pattern, size_t i, size_t w, size_t words, ui
 
 static void check_wide_order(unsigned pattern, size_t words, unsigned bits, size_t count)
 {
-  uint64_t *const keys = malloc((count + 1) * words * sizeof *keys), seed = bits + count;
-  uint64_t *const column = malloc((count + 1) * sizeof *column);
+  uint64_t *const keys = malloc(count * words * sizeof *keys), seed = bits + count;
+  uint64_t *const column = malloc(count * sizeof *column);
   uint32_t *const order = malloc((3 * count + 1) * sizeof *order);
   numbered_wide *const expected = malloc((count + 1) * sizeof *expected);
   bool ascend = true;

@@ -451,13 +451,19 @@ static void merge_parts_of(recsort_sorter *sorter, const unsigned char *records,
   free(merged);
 }
 
-/* With few values, so that wide keys have ties to repair. */
+/* With few values, so that wide keys have ties to repair, and with any, of which every other bucket
+ * has more than are sorted without parts. */
 static void test_tasks_take_64_kib_of_stack(void **state)
 {
-  enum { COUNT = 200000 };
+  enum { COUNT = (1 << 18) - 1, NARROW = 0, ANY, LONG, WIDE, CASES };
   static const char wide[] =
       "record: N\n" NATIVE "fields: [{name: key, type: uint32}, {name: place, type: uint32}, "
       "{name: text, type: char, count: 40}]\nkeys: [text, key]\n";
+  static const char two_words[] = "record: N\n" NATIVE "fields: [{name: key, type: uint32}, "
+                                  "{name: place, type: uint32}, {name: more, type: uint64}]\n"
+                                  "keys: [more, key]\n";
+  static const char *const texts[] = {yaml, yaml, two_words, wide};
+  static const size_t sizes[] = {sizeof(numbered), sizeof(numbered), 16, 48};
   pthread_attr_t attributes;
   (void)state;
   assert_int_equal(pthread_attr_init(&attributes), 0);
@@ -467,19 +473,20 @@ static void test_tasks_take_64_kib_of_stack(void **state)
   const recsort_executor executor = {sizeof executor, &attributes, run_on_small_stacks, 4};
   const recsort_options options = {
       .struct_size = sizeof options, .plugin = "cpu", .threads = 4, .executor = &executor};
-  for (int words = 1; words <= 6; words += 5) {
-    const size_t size = words == 1 ? sizeof(numbered) : 48;
+  for (int n = 0; n < CASES; n++) {
+    const size_t size = sizes[n];
     recsort_schema *schema = NULL;
     recsort_sorter *sorter = NULL;
     unsigned char *const records = calloc(COUNT, size);
     size_t disorder;
     assert_non_null(records);
     for (size_t i = 0; i < COUNT; i++) {
-      const numbered n = {(uint32_t)(mix(i) % 1000), (uint32_t)i};
-      memcpy(records + i * size, &n, sizeof n);
-      if (size > sizeof n) records[i * size + 47] = (unsigned char)(mix(i) >> 40 & 3);
+      const uint32_t any = (uint32_t)(mix(i) >> 32);
+      const numbered record = {n == ANY ? any : (uint32_t)(mix(i) % 1000), (uint32_t)i};
+      memcpy(records + i * size, &record, sizeof record);
+      if (n >= LONG) records[(i + 1) * size - 1] = (unsigned char)(mix(i) >> 40 & 3);
     }
-    const char *const text = words == 1 ? yaml : wide;
+    const char *const text = texts[n];
     assert_int_equal(recsort_schema_load_memory(text, strlen(text), "n.yaml", NULL, &schema, NULL),
                      RECSORT_OK);
     assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);

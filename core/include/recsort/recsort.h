@@ -585,7 +585,7 @@ RECSORT_API void recsort_sorter_trim(recsort_sorter *sorter);
  * recsort_memory_needed says: a copy of the records and at most 9 bytes a record, or what the
  * plugin works in if that is more (about 16 bytes a record, and with long keys the key and 4 bytes
  * as well; or a copy of the records, about 3 bytes a record and, for up to 2^27 records, at most
- * 6 MiB a thread). Every move is checked to be a permutation, and on failure `records` is as it was.
+ * 6 MiB a thread, with keys of more than 64 bits 14 MiB). Every move is checked to be a permutation, and on failure `records` is as it was.
  * Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (the value of an enum is less or
  * greater than all that have names), PLUGIN_ERROR (the plugin cannot sort so many records, or by
  * such keys), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
