@@ -299,13 +299,14 @@ static void place_codes(uint64_t *keys, size_t words, const recsort_key_step *st
 static bool encode_steps(key_range range)
 {
   const recsort_key_program *const program = range.program;
+  const bool is_narrow = program->key_width == 32;
   const size_t words = (program->key_width + 63) / 64;
   uint64_t codes[STEP_BLOCK], narrow[STEP_BLOCK];
   bool valid = true;
   for (; range.begin < range.end; range.begin += STEP_BLOCK) {
     const size_t left = range.end - range.begin, count = left < STEP_BLOCK ? left : STEP_BLOCK;
-    uint64_t *const keys =
-        program->key_width == 32 ? narrow : (uint64_t *)(void *)range.keys + range.begin * words;
+    uint64_t *keys = narrow;
+    if (!is_narrow) keys = (uint64_t *)(void *)range.keys + range.begin * words;
     memset(keys, 0, count * words * sizeof *keys);
     for (uint32_t s = 0; s < program->step_count; s++) {
       const recsort_key_step *const step = &program->steps[s];
@@ -313,8 +314,9 @@ static bool encode_steps(key_range range)
       valid &= step_codes(&range, step, count, codes);
       place_codes(keys, words, step, count, codes);
     }
-    for (size_t i = 0; i < count && program->key_width == 32; i++)
-      store_key(range.keys, range.begin + i, 32, narrow[i]);
+    if (is_narrow)
+      for (size_t i = 0; i < count; i++)
+        store_key(range.keys, range.begin + i, 32, narrow[i]);
   }
   return valid;
 }
