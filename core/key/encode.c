@@ -252,7 +252,7 @@ static bool step_codes(const key_range *range, const recsort_key_step *step, siz
 {
   const recsort_key_program *const program = range->program;
   const recsort_key_column place = place_of(range, step);
-  const bool whole = step->width == 8u * step->bytes;
+  const bool whole = step->width == 8u * step->bytes; /* so from bit 0 on */
   bool valid = true;
   if (step->kind >= RECSORT_KEY_DISTANCE) { /* several fields */
     const recsort_key_column *const columns =
@@ -267,8 +267,7 @@ static bool step_codes(const key_range *range, const recsort_key_step *step, siz
     return number_codes(place, *step, RECSORT_KEY_FLOAT, 4, count, codes);
   if (step->kind == RECSORT_KEY_FLOAT && step->bytes == 8)
     return number_codes(place, *step, RECSORT_KEY_FLOAT, 8, count, codes);
-  if (whole && step->bit == 0 &&
-      (step->kind == RECSORT_KEY_UNSIGNED || step->kind == RECSORT_KEY_SIGNED))
+  if (whole && (step->kind == RECSORT_KEY_UNSIGNED || step->kind == RECSORT_KEY_SIGNED))
     switch (step->bytes) {
     case 1:
       return integer_codes(place, *step, 1, count, codes);

@@ -363,17 +363,17 @@ static void test_loops_agree_with_the_interpreter(void **state)
   for (size_t i = 0; i < sizeof records; i++)
     records[i] = (unsigned char)next_random(&random);
   for (size_t t = 0; t < sizeof table / sizeof *table; t++)
-    for (unsigned variant = 0; variant < 4; variant++) {
+    for (unsigned variant = 0; variant < 16; variant++) {
       subject s;
       open_subject(&s,
                    (oracle_key){.type = table[t].type,
                                 .endian = variant & 1 ? RECSORT_BIG_ENDIAN : RECSORT_LITTLE_ENDIAN,
                                 .offset = LEAD,
                                 .size = table[t].size,
-                                .bit = 3,
+                                .bit = variant & 8 ? 3 : 0,
                                 .bits = 20,
                                 .order = variant & 2 ? RECSORT_DESCENDING : RECSORT_ASCENDING},
-                   false);
+                   variant & 4);
       const recsort_key_program *program = &s.plan.program;
       assert_int_equal(rs_key_encode(&s.plan, records, COUNT, keys, rs_team(NULL, 2), 0, NULL),
                        RECSORT_OK);
