@@ -161,7 +161,7 @@ static bool plan_memory(record_sort *s, bool in_place)
  * fast as two or three of them. */
 static size_t threads_for(uint64_t count, unsigned threads)
 {
-  enum { WORTH_A_THREAD = 1 << 15, WORTH_THREE = 1 << 16, WORTH_TWO = 3 << 16 };
+  enum { WORTH_A_THREAD = 1 << 15, WORTH_THREE = 1 << 16, WORTH_TWO = 1 << 17 };
   if (count < (threads < 3 ? WORTH_TWO : WORTH_THREE)) return 1;
   return (size_t)(count / WORTH_A_THREAD + 1);
 }

@@ -569,9 +569,9 @@ static bool has_one_bucket(unsigned threads, size_t count)
 static void test_few_records_have_one_thread(void **state)
 {
   (void)state;
-  assert_true(has_one_bucket(1, 196608));
-  assert_true(has_one_bucket(2, 196607));
-  assert_false(has_one_bucket(2, 196608));
+  assert_true(has_one_bucket(1, 131072));
+  assert_true(has_one_bucket(2, 131071));
+  assert_false(has_one_bucket(2, 131072));
   assert_true(has_one_bucket(3, 65535));
   assert_false(has_one_bucket(3, 65536));
 }
