@@ -115,8 +115,13 @@ AVX2 static void sort_rows(row *rows)
   C(0, 4) C(1, 5) C(2, 6) C(3, 7) C(0, 2) C(1, 3) C(4, 6) C(5, 7) C(0, 1) C(2, 3) C(4, 5) C(6, 7)
 
 /* Sorts ROWS rows that are bitonic. */
-AVX2 static void sort_bitonic_rows(row *rows){EACH_ROW(LOAD) HALVES(EXCHANGE) EACH_ROW(HALVES_OF_8)
-                                                  EACH_ROW(STORE)}
+AVX2 static void sort_bitonic_rows(row *rows)
+{
+  EACH_ROW(LOAD);
+  HALVES(EXCHANGE);
+  EACH_ROW(HALVES_OF_8);
+  EACH_ROW(STORE);
+}
 
 /* Merges two sorted halves of `half` rows each, a multiple of ROWS. */
 AVX2 static void merge_rows(row *rows, size_t half)

@@ -2,8 +2,8 @@
  *
  *   classify   encodes the keys, and finds the bucket of each record by splitters (splitters.h)
  *   scatter    moves each record to its bucket, in input order
- *   finish     for each bucket, which is made to fit a second-level cache: encodes its keys once
- * more, finds their order (order.h), which is checked, and moves the records to where they belong
+ *   finish     for each bucket, whose records fit a second-level cache: encodes its keys once more,
+ *              finds their order (order.h), which is checked, and moves the records to their places
  *
  * So memory is read and written twice, by streams, where a gather by a permutation of all records
  * would wait for memory at each record. As many records as fit a cache are one bucket, and so are
