@@ -566,6 +566,37 @@ static bool has_one_bucket(unsigned threads, size_t count)
   return calls < FEW_CALLS;
 }
 
+/* A copy, 3 bytes a record, and what each thread works in. */
+static void check_memory(unsigned width, size_t size, uint64_t each)
+{
+  enum { THREADS = 16 };
+  const team pool = rs_team(NULL, THREADS);
+  const recsort_host host = {.size = sizeof host, .run = pool.run, .context = pool.context};
+  const recsort_key_program program = {
+      .size = sizeof program, .record_size = (uint32_t)size, .key_bits = width, .key_width = width};
+  const recsort_plugin_job job = {.size = sizeof job,
+                                  .count = UINT64_C(1) << 27,
+                                  .key_bits = width,
+                                  .key_width = width,
+                                  .index_bits = 32,
+                                  .threads = THREADS};
+  uint64_t bytes = 0;
+  assert_int_equal(
+      rs_cpu_records.work_size((void *)(uintptr_t)&host, &job, &program, 1, &bytes, NULL),
+      RECSORT_PLUGIN_OK);
+  assert_true(bytes > job.count * size);
+  assert_true(bytes <= job.count * (size + 3) + THREADS * each);
+}
+
+static void test_memory_of_threads(void **state)
+{
+  (void)state;
+  check_memory(32, 8, UINT64_C(6) << 20);
+  check_memory(64, 16, UINT64_C(6) << 20);
+  check_memory(128, 16, UINT64_C(14) << 20);
+  check_memory(256, 32, UINT64_C(14) << 20);
+}
+
 static void test_few_records_have_one_thread(void **state)
 {
   (void)state;
@@ -718,6 +749,7 @@ int main(void)
       cmocka_unit_test(test_gathers),
       cmocka_unit_test(test_sorts),
       cmocka_unit_test(test_sorts_nearly),
+      cmocka_unit_test(test_memory_of_threads),
       cmocka_unit_test(test_few_records_have_one_thread),
       cmocka_unit_test(test_failures_put_records_back),
   };

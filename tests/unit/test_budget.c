@@ -211,35 +211,6 @@ static void test_sorts_take_what_they_say(void **state)
 }
 
 /* A key of 64 bytes counts in full. */
-/* A copy, 3 bytes a record, and what each thread works in. */
-static void test_threads_count(void **state)
-{
-  enum { THREADS = 16 };
-  static const char narrow[] =
-      "record: R\nfields: [{name: k, type: uint32}, {name: x, type: uint32}]\n"
-      "keys: [k]\n";
-  static const char wide[] = "record: R\nfields: [{name: k, type: bytes, count: 32}]\nkeys: [k]\n";
-  const size_t count = (size_t)1 << (sizeof count > 4 ? 27 : 20);
-  const recsort_options options = {
-      .struct_size = sizeof options, .threads = THREADS, .plugin = "cpu"};
-  (void)state;
-  for (int n = 0; n < 2; n++) {
-    const char *const text = n == 0 ? narrow : wide;
-    const size_t size = n == 0 ? 8 : 32, each = n == 0 ? 6 : 14;
-    recsort_schema *schema = NULL;
-    recsort_sorter *sorter = NULL;
-    size_t needed = 0;
-    assert_int_equal(recsort_schema_load_memory(text, strlen(text), NULL, NULL, &schema, NULL), 0);
-    assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
-    assert_int_equal(recsort_memory_needed(sorter, count, true, &needed, NULL), RECSORT_OK);
-    const size_t by_keys = count * (n == 0 ? 16 : 16 + size + 4);
-    const size_t by_records = count * (size + 3) + THREADS * each * ((size_t)1 << 20);
-    assert_true(needed <= (by_keys > by_records ? by_keys : by_records) + (1 << 22));
-    recsort_sorter_destroy(sorter);
-    recsort_schema_destroy(schema);
-  }
-}
-
 static void test_long_keys_count(void **state)
 {
   static const char text[] = "record: R\nfields: [{name: k, type: bytes, count: 64}]\nkeys: [k]\n";
@@ -303,8 +274,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_many_names_and_keys), cmocka_unit_test(test_endless_names),
       cmocka_unit_test(test_endless_keys),        cmocka_unit_test(test_sorts_take_what_they_say),
-      cmocka_unit_test(test_threads_count),       cmocka_unit_test(test_long_keys_count),
-      cmocka_unit_test(test_large_records),
+      cmocka_unit_test(test_long_keys_count),     cmocka_unit_test(test_large_records),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
