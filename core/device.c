@@ -11,7 +11,6 @@
 enum { MOST_ELEMENT = 8 << 20 };
 
 /* Versions of plugins. */
-enum { MINOR_WITH_HEAD = 3, MINOR_WITH_COLUMNS = 4, MINOR_WITH_POINT_AT = 4 };
 
 struct recsort_device_sorter {
   recsort_sorter *own; /* its plan and its plugin; it has no records */
@@ -151,16 +150,6 @@ static recsort_status check_array(const recsort_device_sorter *sorter,
   return RECSORT_OK;
 }
 
-/* Refuses what came with a later minor version than the plugin's. */
-static recsort_status check_version(const recsort_device_sorter *sorter, uint32_t minor,
-                                    const char *what, recsort_error *error)
-{
-  const recsort_plugin *const plugin = instance_of(sorter)->plugin;
-  if ((plugin->abi & 0xffff) >= minor) return RECSORT_OK;
-  return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" is of an earlier version, which %s",
-                 plugin->name, what);
-}
-
 static recsort_status check_job(const recsort_device_sorter *sorter, const recsort_device_job *job,
                                 recsort_error *error)
 {
@@ -190,10 +179,6 @@ static recsort_status check_job(const recsort_device_sorter *sorter, const recso
     const recsort_device_array moved = {job->records, job->sorted, record_size};
     status = check_array(sorter, job, &moved, "sorted", 0, error);
   }
-  if (!status && head_of(job))
-    status = check_version(sorter, MINOR_WITH_HEAD, "always sorts all records", error);
-  if (!status && job->columns)
-    status = check_version(sorter, MINOR_WITH_COLUMNS, "reads no columns", error);
   for (size_t a = 0; !status && a < job->array_count; a++)
     status = check_array(sorter, job, &job->arrays[a], "array", a, error);
   return status;
@@ -280,7 +265,5 @@ recsort_status recsort_device_sorter_bind_parameter(recsort_device_sorter *sorte
 {
   if (!sorter || !name || !values)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter, name and values must not be NULL");
-  const recsort_status status = check_version(
-      sorter, MINOR_WITH_POINT_AT, "reads no parameters from the device's memory", error);
-  return status ? status : rs_plan_bind_parameter(&sorter->own->plan, name, values, count, error);
+  return rs_plan_bind_parameter(&sorter->own->plan, name, values, count, error);
 }

@@ -7,7 +7,7 @@ set -eu
 # Named because gcc and g++ only recommend the C library's headers.
 build='gcc g++ libc6-dev cmake ninja-build pkg-config libyaml-dev libcjson-dev libxxhash-dev python3 dpkg-dev'
 test="$build clang libclang-rt-dev libomp-dev libcmocka-dev python3-venv
-  python3-yaml python3-jsonschema abigail-tools acl binutils e2fsprogs strace gcovr qemu-user-static
+  python3-yaml python3-jsonschema acl binutils e2fsprogs strace gcovr qemu-user-static
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross g++-s390x-linux-gnu libc6-dev-s390x-cross libpng-dev
   libopenmpi-dev openmpi-bin libmpich-dev mpich
   musl-tools gcc-mingw-w64-x86-64-win32 wine64 libdw-dev lintian mmdebstrap uidmap doxygen"

@@ -70,7 +70,7 @@ targets() { # NAME
   library='tests/unit/all tests/plugins/all tests/threads/all tests/conformance/all tests/faults/all'
   case $1 in
     clang-thread) echo "$library" ;;
-    coverage) echo "$library tests/schema/all tests/abi/all tests/cuda/all tests/fuzz/all" ;;
+    coverage) echo "$library tests/schema/all tests/cuda/all tests/fuzz/all" ;;
     *) echo all ;;
   esac
 }
@@ -82,10 +82,10 @@ chosen() { # NAME
     # how commands take options and deal with the system; nor processors without AVX.
     clang) echo '-E ^(emulation|cuda|bench|no-avx|conformance\.plain|cli\.(input|options|output|robust|tmpfs)|real\.readers)' ;;
     # Not those that run no compiled code, trace calls and send signals, or depend on the kind of disk.
-    sanitize) echo '-E ^(cli\.robust|abi\.compare|cpp\.refused|law|promises|readme\.(figures|pages))|tmpfs' ;;
+    sanitize) echo '-E ^(cli\.robust|cpp\.refused|law|promises|readme\.(figures|pages))|tmpfs' ;;
     # Not two that run on one thread, mostly.
     clang-thread) echo '-R ^(unit|threads\.(pool|tasks)|conformance\.few|faults\.hook) -E ^unit\.test_(budget|runs)$' ;;
-    coverage) echo '-R ^(unit|schema|abi\.first|faults|threads|cuda\.(devices|merges|pairs|resident|shards)|fuzz|conformance\.few|coverage)' ;;
+    coverage) echo '-R ^(unit|schema|faults|threads|cuda\.(devices|merges|pairs|resident|shards)|fuzz|conformance\.few|coverage)' ;;
   esac
 }
 

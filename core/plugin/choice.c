@@ -220,24 +220,12 @@ bool rs_choice_replace(rs_choice *choice, size_t count, const recsort_error *cau
   return choice->in_use != NULL;
 }
 
-/* True if the plugin's version has all kinds of the program's steps. */
-static bool knows(const rs_plugin_instance *instance, const recsort_key_program *program)
-{
-  enum { MINOR_WITH_COMPUTED_KEYS = 2 };
-  if ((instance->plugin->abi & 0xffff) >= MINOR_WITH_COMPUTED_KEYS) return true;
-  for (uint32_t s = 0; s < program->step_count; s++)
-    if (program->steps[s].kind >= RECSORT_KEY_DISTANCE) return false;
-  return true;
-}
-
 /* ---- Whole records ---- */
 
 static uint32_t suits(const rs_choice *choice, const recsort_key_program *program)
 {
   const rs_plugin_instance *const instance = &choice->in_use->instance;
-  return instance->records && knows(instance, program)
-             ? instance->records->suits(instance->state, program)
-             : RECSORT_SUITS_NOT;
+  return instance->records ? instance->records->suits(instance->state, program) : RECSORT_SUITS_NOT;
 }
 
 bool rs_choice_moves(const rs_choice *choice, const recsort_key_program *program, size_t count)
@@ -270,7 +258,7 @@ recsort_status rs_choice_merger(rs_choice *choice, const recsort_plugin_merge_jo
                                 bool linked_in, rs_plugin_instance **merger, recsort_error *error)
 {
   rs_plugin_instance *const in_use = choice->in_use ? &choice->in_use->instance : NULL;
-  if (!linked_in && in_use && in_use->merge && !in_use->lost && knows(in_use, job->program) &&
+  if (!linked_in && in_use && in_use->merge && !in_use->lost &&
       in_use->merge->suits(in_use->state, job)) {
     *merger = in_use;
     return RECSORT_OK;

@@ -29,8 +29,7 @@
   ROW(corank_tiled_sort, NULL, NULL, "corank-tiled",                                               \
       "corank, a block's parts through tiles in shared memory")                                    \
   ROW(corank_circular_sort, NULL, NULL, "corank-circular",                                         \
-      "corank-tiled with ring buffers, so that nothing is loaded twice")                           \
-  ROW(sample_sort, sample_extra_bytes, sample_skills, "hybrid", "the former name of sample")
+      "corank-tiled with ring buffers, so that nothing is loaded twice")
 
 #ifdef __cplusplus
 extern "C" {

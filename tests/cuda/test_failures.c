@@ -456,8 +456,7 @@ static size_t find_algorithms(char names[ALGORITHMS_MAX][32])
     recsort_plugin_info info;
     recsort_plugin_list_get(list, i, &info, sizeof info);
     for (size_t a = 0; strcmp(info.name, "cuda") == 0 && a < info.algorithm_count; a++)
-      if (strcmp(info.algorithms[a], "hybrid") != 0) /* another name of sample */
-        (void)snprintf(names[count++], 32, "%s", info.algorithms[a]);
+      (void)snprintf(names[count++], 32, "%s", info.algorithms[a]);
   }
   recsort_plugin_list_destroy(list);
   return count;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The shared library exports exactly what the headers and compat.c declare, and needs no CUDA library. As a
+"""The shared library exports exactly what the headers declare, and needs no CUDA library. As a
 DLL it needs only those that every Windows has.
 
-Usage: symbols.py HEADER... COMPAT.C LIBRARY
+Usage: symbols.py HEADER... LIBRARY
 """
 import re
 import subprocess

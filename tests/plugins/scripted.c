@@ -24,10 +24,6 @@
  *                                      that reports it, having spoilt what it could
  *   merge-memory, merge-huge           it wants more memory than there is
  *   merge-short                        its table ends before what merges
- *   device                             "device memory" is the host's: jobs without arrays are
- * sorted, by keys of at most 64 bits; of columns, it only says yes
- *
- * If RECSORT_TEST_EARLIER is set, its version is 1.1, or 1 and that number.
  *
  * It also checks that the host keeps its part of the contract, and fails with a text if not. */
 #include <stdio.h>
@@ -360,55 +356,8 @@ static recsort_plugin_status merge(void *made, const recsort_plugin_merge_job *j
 static recsort_plugin_merge merging = {
     .size = sizeof merging, .suits = merge_suits, .work_size = merge_size, .merge = merge};
 
-/* ---- On a device ---- */
-
-static recsort_plugin_status reserve(void *made, const recsort_key_program *program,
-                                     const recsort_plugin_device_limits *limits, uint64_t *bytes,
-                                     recsort_plugin_error *error)
-{
-  (void)made;
-  if (program->key_width > 64 || limits->size < sizeof *limits || error->text[0])
-    return refuse(error, RECSORT_PLUGIN_UNSUPPORTED, "not such keys");
-  *bytes = 1;
-  return RECSORT_PLUGIN_OK;
-}
-
-/* Only the permutation, of 32 bits. */
-static recsort_plugin_status sort_resident(void *made, const recsort_key_program *program,
-                                           const recsort_plugin_device_job *job,
-                                           recsort_plugin_error *error)
-{
-  const unsigned char *const records = job->records;
-  const size_t size = (size_t)program->record_size;
-  uint32_t *const index = job->permutation;
-  (void)made;
-  if (program->columns) return RECSORT_PLUGIN_OK;
-  if (!records || !index || job->array_count || job->offsets)
-    return refuse(error, RECSORT_PLUGIN_UNSUPPORTED, "not such jobs");
-  for (uint32_t i = 0; i < job->count; i++) {
-    uint32_t j = i;
-    for (; j > 0 &&
-           key_of(program, records + index[j - 1] * size) > key_of(program, records + i * size);
-         j--)
-      index[j] = index[j - 1];
-    index[j] = i;
-  }
-  return RECSORT_PLUGIN_OK;
-}
-
-static recsort_plugin_status judge(void *made, recsort_plugin_error *error)
-{
-  (void)made;
-  (void)error;
-  return RECSORT_PLUGIN_OK;
-}
-
-static const recsort_plugin_device device = {
-    .size = sizeof device, .reserve = reserve, .sort = sort_resident, .judge = judge};
-
 static const void *extension(const char *name)
 {
-  if (script_is("device") && strcmp(name, RECSORT_PLUGIN_DEVICE) == 0) return &device;
   merging.size = script_is("merge-short") ? sizeof merging - 1 : sizeof merging;
   if (script_is_merge() && strcmp(name, RECSORT_PLUGIN_MERGE) == 0) return &merging;
   if (!script_is_whole() || strcmp(name, RECSORT_PLUGIN_RECORDS) != 0) return NULL;
@@ -440,10 +389,6 @@ const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
 
 RECSORT_PLUGIN_EXPORT const recsort_plugin *recsort_plugin_entry(uint32_t host_abi)
 {
-  static recsort_plugin earlier;
   (void)host_abi;
-  if (!getenv("RECSORT_TEST_EARLIER")) return &table;
-  earlier = table;
-  earlier.abi = RECSORT_PLUGIN_ABI_MAJOR << 16 | (uint32_t)atoi(getenv("RECSORT_TEST_EARLIER"));
-  return &earlier;
+  return &table;
 }

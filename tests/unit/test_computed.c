@@ -634,46 +634,6 @@ static void wrong_descriptions_are_refused(void **state)
           RECSORT_INVALID_SCHEMA);
 }
 
-/* ---- Plugins ---- */
-
-static int forget(void **state)
-{
-  (void)state;
-  return unsetenv("RECSORT_PLUGIN_PATH") || unsetenv("RECSORT_TEST_SCRIPT") ||
-         unsetenv("RECSORT_TEST_EARLIER");
-}
-
-/* One of version 1.1 does not know computed keys: it gets no records with such keys. */
-static void earlier_plugins_get_keys_only(void **state)
-{
-  static const char *const keys[] = {"  - {distance: {fields: [x, y], from: [0, 0]}}\n", "  - x\n"};
-  const recsort_options options = {.struct_size = sizeof options, .plugin = "scripted"};
-  (void)state;
-  assert_int_equal(setenv("RECSORT_PLUGIN_PATH", RS_TEST_PLUGINS "/scripted", 1), 0);
-  for (int earlier = 0; earlier < 2; earlier++)
-    for (int field = 0; field < 2; field++) {
-      const bool knows = field || !earlier;
-      const size_t offsets[] = {0, 1, 2, 3};
-      particle three[] = {{0, 3, 0, 0}, {-2, 0, 0, 1}, {1, 0, 0, 2}};
-      recsort_stats stats;
-      if (earlier) assert_int_equal(setenv("RECSORT_TEST_EARLIER", "1", 1), 0);
-      assert_int_equal(setenv("RECSORT_TEST_SCRIPT", "whole", 1), 0);
-      recsort_sorter *sorter = open_sorter(keys[field], &options);
-      assert_int_equal(recsort_sort(sorter, three, 3, NULL), RECSORT_OK);
-      recsort_sorter_get_stats(sorter, &stats, sizeof stats);
-      assert_int_equal(stats.whole_records, knows);
-      assert_int_equal(three[0].id, field ? 1 : 2);
-      recsort_sorter_destroy(sorter);
-      assert_int_equal(setenv("RECSORT_TEST_SCRIPT", "merge-failed", 1), 0);
-      sorter = open_sorter(keys[field], &options);
-      assert_int_equal(recsort_merge(sorter, three, offsets, 3, NULL),
-                       knows ? RECSORT_DEVICE_ERROR : RECSORT_OK);
-      recsort_sorter_destroy(sorter);
-      assert_int_equal(forget(NULL), 0);
-      assert_int_equal(setenv("RECSORT_PLUGIN_PATH", RS_TEST_PLUGINS "/scripted", 1), 0);
-    }
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -693,7 +653,6 @@ int main(void)
       cmocka_unit_test(survives_failing_allocations),
       cmocka_unit_test(a_description_says_what_it_said),
       cmocka_unit_test(wrong_descriptions_are_refused),
-      cmocka_unit_test_teardown(earlier_plugins_get_keys_only, forget),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,9 +167,8 @@ typedef struct recsort_device_job {
  * capture, they are sorted like any others: only a graph can skip work without asking the host.
  * With keep_order, what "Frames" says takes the place of this.
  *
- * Errors: PLUGIN_ERROR (more than most_records; or head or columns, and the plugin is of a version
- * that lacks them), OUT_OF_MEMORY (more than 16 arrays), DEVICE_ERROR (a launch failed, perhaps
- * because of work enqueued earlier), INVALID_ARGUMENT. Without an error, records, permutation and
+ * Errors: PLUGIN_ERROR (more than most_records), OUT_OF_MEMORY (more than 16 arrays), DEVICE_ERROR
+ * (a launch failed, perhaps because of work enqueued earlier), INVALID_ARGUMENT. Without an error, records, permutation and
  * arrays are as asked once the stream gets there; with one they may be partly written. One thread
  * at a time.
  */
@@ -192,7 +191,7 @@ RECSORT_API recsort_status recsort_device_sorter_set_parameter(recsort_device_so
 /* The same, but `values` is device memory, aligned to 8 bytes, which each of these sorts reads when
  * the stream gets there. So a graph can be replayed with another point. The values should be
  * finite: with an infinity or a NaN among them, distances are infinite or NaNs, and those are
- * equal. Errors: also PLUGIN_ERROR (the plugin is of an earlier version). */
+ * equal. */
 RECSORT_API recsort_status recsort_device_sorter_bind_parameter(recsort_device_sorter *sorter,
                                                                 const char *name,
                                                                 const double *values, size_t count,

@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 #define RECSORT_PLUGIN_ABI_MAJOR 1u
-#define RECSORT_PLUGIN_ABI_MINOR 4u
+#define RECSORT_PLUGIN_ABI_MINOR 0u
 #define RECSORT_PLUGIN_ABI ((RECSORT_PLUGIN_ABI_MAJOR << 16) | RECSORT_PLUGIN_ABI_MINOR)
 #define RECSORT_PLUGIN_ENTRY "recsort_plugin_entry"
 
@@ -73,12 +73,12 @@ typedef struct recsort_host {
   /* [any thread] Calls task(argument, number) once for each number below `count` and returns when
    * all have returned. They run on any threads, in any order, perhaps one after the other, so none
    * may wait for another one. A plugin creates no threads of its own for sorting, and asks for at
-   * most job.threads tasks at a time. Since 1.1; check `size`. */
+   * most job.threads tasks at a time. */
   void (*run)(void *context, void (*task)(void *argument, size_t number), void *argument,
               size_t count);
   /* The caller's options for the plugin: each is "key=value" with a key of the plugin's table; if a
    * key comes twice, the last one counts. `score` and `open` refuse a wrong value; `score` says
-   * why. Since 1.1. */
+   * why. */
   const char *const *options;
   size_t option_count;
 } recsort_host;
@@ -125,7 +125,7 @@ typedef struct recsort_plugin_job {
   uint32_t threads;    /* CPU threads that the plugin may use, at least 1 */
   /* Only for recsort_plugin_records.sort of a plugin that has `work_size`; else NULL. The memory
    * that it asked for, aligned to 64 bytes, and the host's encoder, as in recsort_plugin_merge_job.
-   * Since 1.3. */
+   */
   void *memory;
   uint32_t (*encode)(const recsort_key_program *program, const void *records, uint64_t count,
                      void *keys);
@@ -197,15 +197,15 @@ typedef enum recsort_key_kind {
   RECSORT_KEY_BOOL,         /* 1 unless every bit is 0 */
   RECSORT_KEY_OFFSET,       /* integer - bias, modulo 2^(8 * bytes); above `limit`: invalid */
   RECSORT_KEY_FLOAT,        /* sign and magnitude; a magnitude above `limit` is a NaN */
-  /* Computed from `bit` operands, the steps that follow (recsort/computed_key.h). Since 1.2: the
-   * host gives no program with these kinds to a plugin of an earlier version. */
+  /* Computed from `bit` operands, the steps that follow (recsort/computed_key.h). */
   RECSORT_KEY_DISTANCE, /* the squared distance from a point, as a FLOAT of `width` bits */
   RECSORT_KEY_MORTON,   /* the place of a cell on a Morton curve */
   RECSORT_KEY_HILBERT,  /* the same on a Hilbert curve */
-  RECSORT_KEY_OPERAND   /* a number of kind `bit`: UNSIGNED, SIGNED or FLOAT, which has `shift` bits
-                         * of   fraction. It has no bits of the key: `width` is 0. DISTANCE: `bias`
-                         * holds   a double, the point's coordinate. The others: `bias` holds the
-                         * least   value, and `limit` cells for each unit */
+  RECSORT_KEY_OPERAND   /* an operand, not part of the key (`width` is 0): a number of kind `bit`,
+                         * which is UNSIGNED, SIGNED or FLOAT. FLOAT: `shift` is the number of
+                         * fraction bits. Operands of DISTANCE: `bias` holds a double, the point's
+                         * coordinate. The others: `bias` holds the least value, and `limit` the
+                         * number of cells for each unit */
 } recsort_key_kind;
 
 enum { RECSORT_KEY_MOST_OPERANDS = 8 };
@@ -215,9 +215,8 @@ enum {
   RECSORT_KEY_DESCENDING = 2, /* the code is complemented, except for NaNs without NAN_TOTAL */
   RECSORT_KEY_NAN_FIRST = 4,  /* floats: NaNs become the least code; otherwise the greatest */
   RECSORT_KEY_NAN_TOTAL = 8,  /* floats: every bit counts, as in IEEE 754 totalOrder */
-  RECSORT_KEY_POINT_AT =
-      16 /* operands of DISTANCE: `bias` holds the address of the double, in
-          * memory of the device; only for recsort_plugin_device.sort. Since 1.4 */
+  RECSORT_KEY_POINT_AT = 16   /* operands of DISTANCE: `bias` holds the address of the double, in
+                               * memory of the device; only for recsort_plugin_device.sort */
 };
 
 /* One field of the key, or up to 8 bytes of a longer one. Its code of `width` bits goes to bit
@@ -252,8 +251,7 @@ struct recsort_key_program {
   uint32_t key_width;
   /* Only for recsort_plugin_device.sort; else NULL. One for each step, if the fields are in several
    * arrays: then there is no array of records, and the offsets of steps have no meaning. A step of
-   * a computed kind has none, but each of its operands does. Since 1.4: the host gives no program
-   * with columns to a plugin of an earlier version. */
+   * a computed kind has none, but each of its operands does. */
   const recsort_key_column *columns;
 };
 
@@ -308,7 +306,7 @@ typedef struct recsort_plugin_records {
   /* [any thread] Says how much host memory `sort` works in, in place or not; UNSUPPORTED: the host
    * is to pass keys. Does not block or allocate. A plugin with this function sorts in the host's
    * memory: it gets job->memory and job->encode, and in place `sorted` is `records`. If such a sort
-   * fails, the records are as they were. May be NULL. Since 1.3. */
+   * fails, the records are as they were. May be NULL. */
   recsort_plugin_status (*work_size)(const void *instance, const recsort_plugin_job *job,
                                      const recsort_key_program *program, uint32_t in_place,
                                      uint64_t *bytes, recsort_plugin_error *error);
@@ -379,8 +377,7 @@ typedef struct recsort_plugin_device_limits {
   uint64_t most_segments;   /* of a sort; 0: none has segments */
   uint64_t most_in_segment; /* records of the longest segment; 0: not known */
   uint32_t index_bits;      /* of permutations: 32 (most_records at most 2^32) or 64 */
-  uint32_t keep_order;      /* 1: sorts may start from the order that the last one found. Hosts
-                             * before 1.4 leave it 0 */
+  uint32_t keep_order;      /* 1: sorts may start from the order that the last one found */
 } recsort_plugin_device_limits;
 
 /* An array with an element for each record, which move as the records do. `from` and `to` are equal
@@ -408,8 +405,7 @@ typedef struct recsort_plugin_device_job {
   uint32_t reserved;
   uint64_t head; /* only the first `head` records of the order are wanted: so many elements of the
                   * permutation and of each `to` are written. 0: all. Less than `count`, not with
-                  * offsets, and no array is moved in place. Since 1.3: the host refuses such a job
-                  * for a plugin of an earlier version */
+                  * offsets, and no array is moved in place */
 } recsort_plugin_device_job;
 
 typedef struct recsort_plugin_device {
