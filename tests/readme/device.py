@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The README and the CUDA plugin, on the stand-in runtime, agree about what is sent to a GPU.
+"""docs/gpu.md and the CUDA plugin, on the stand-in runtime, agree about what is sent to a GPU.
 
 Usage: device.py RECSORT PLUGIN-FOLDER SOURCE-FOLDER
 """
@@ -34,9 +34,9 @@ def main():
     least = re.search(r'define CUDA_LEAST_COUNT \((\d+) << (\d+)\)',
                       (Path(root) / 'plugins/cuda/cuda_plugin.c').read_text())
     count = int(least.group(1)) << int(least.group(2))
-    readme = ' '.join((Path(root) / 'README.md').read_text().split())
-    if f'fewer than {count:,} records' not in readme:
-        problems.append(f'the README does not say {count:,}')
+    page = ' '.join((Path(root) / 'docs/gpu.md').read_text().split())
+    if f'fewer than {count:,} records' not in page:
+        problems.append(f'docs/gpu.md does not say {count:,}')
     print(*problems, f'{len(expected) + 1} limits, {len(problems)} differ', sep='\n')
     return 1 if problems else 0
 
