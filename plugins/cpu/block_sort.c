@@ -12,7 +12,7 @@ static void merge_level(const merge_kernels *kernels, const uint64_t *runs, size
     const size_t left = count - done;
     const run64 a = {runs + done, left < half ? left : half};
     const run64 b = {a.at + a.count, left - a.count < half ? left - a.count : half};
-    merge_runs(kernels, a, b, out + done);
+    rs_merge_runs(kernels, a, b, out + done);
     done += a.count + b.count;
   }
 }
@@ -28,8 +28,8 @@ static void insertion_sort(const uint64_t *from, uint64_t *to, size_t count)
   }
 }
 
-void block_sort(const merge_kernels *kernels, uint64_t *data, uint64_t *other, size_t count,
-                bool into_other)
+void rs_block_sort(const merge_kernels *kernels, uint64_t *data, uint64_t *other, size_t count,
+                   bool into_other)
 {
   unsigned levels = 0;
   for (size_t run = kernels->leaf; run < count; run *= 2)

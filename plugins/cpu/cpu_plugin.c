@@ -17,14 +17,14 @@ typedef struct cpu_algorithm {
 static const cpu_algorithm merge_algorithm = {
     {sizeof(recsort_plugin_algorithm), 0, "merge",
      "parallel merge sort of packed keys and indices, 16-way passes cut by co-ranks"},
-    merge_work_size,
-    merge_sort};
+    rs_merge_work_size,
+    rs_merge_sort};
 
 static const cpu_algorithm sequential_algorithm = {
     {sizeof(recsort_plugin_algorithm), 0, "sequential",
      "bottom-up merge sort on one thread: the baseline and the oracle"},
-    sequential_work_size,
-    sequential_sort};
+    rs_sequential_work_size,
+    rs_sequential_sort};
 
 static const cpu_algorithm *const algorithms[] = {&merge_algorithm, &sequential_algorithm};
 static const recsort_plugin_algorithm *const shown[] = {&merge_algorithm.shown,

@@ -12,7 +12,7 @@ enum { LANES = sizeof(lanes) / sizeof(int16_t), AT_ONCE = 4, DIGIT_BITS = 16 };
 _Static_assert(FEW_WORDS <= 1 << 8 && FEW_WORDS % (AT_ONCE * LANES) == 0,
                "whole vectors, places of 8 bits");
 
-void few_words_sort(uint32_t *words, size_t count)
+void rs_few_words_sort(uint32_t *words, size_t count)
 {
   lanes digits[FEW_WORDS / LANES], ranks[FEW_WORDS / LANES];
   int16_t *const digit = (int16_t *)(void *)digits;

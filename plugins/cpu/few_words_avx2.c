@@ -143,7 +143,7 @@ AVX2 static void merge_rows(row *rows, size_t half)
     sort_bitonic_rows(rows + i);
 }
 
-AVX2 void few_words_sort_avx2(uint32_t *words, size_t count)
+AVX2 void rs_few_words_sort_avx2(uint32_t *words, size_t count)
 {
   row rows[FEW_WORDS / WIDTH];
   size_t all = count > WIDTH ? ROWS : 1;

@@ -49,7 +49,7 @@ static bool has_runs(const uint32_t *order, size_t count)
   return true;
 }
 
-void gather_some(const gathering *g, size_t first, size_t count, const char *from, char *to)
+void rs_gather_some(const gathering *g, size_t first, size_t count, const char *from, char *to)
 {
   if (!g->order) {
     memcpy(to, from + first * g->size, count * g->size);

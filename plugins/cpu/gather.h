@@ -15,6 +15,6 @@ typedef struct gathering {
 } gathering;
 
 /* Moves the records that come at places [first, first + count) of the order. */
-void gather_some(const gathering *g, size_t first, size_t count, const char *from, char *to);
+void rs_gather_some(const gathering *g, size_t first, size_t count, const char *from, char *to);
 
 #endif

@@ -52,7 +52,7 @@ static uint64_t tiles_bytes(const recsort_plugin_job *job)
   return pairs_tiles_size(job->threads);
 }
 
-bool merge_work_size(const recsort_plugin_job *job, recsort_plugin_work *work)
+bool rs_merge_work_size(const recsort_plugin_job *job, recsort_plugin_work *work)
 {
   uint64_t pairs = 0, keys = 0, bytes = 0;
   if (!work_add(&pairs, job->count, sizeof(uint64_t)) ||
@@ -187,7 +187,7 @@ static tied sort_tied(const merge_job *job, uint64_t *pairs, uint64_t *other, ti
   const key_window window = window_below(job, high);
   for (size_t i = 0; i < run.count; i++)
     to[i] = pack(job, window, index_of(job, from[i]));
-  pairs_sort(buffers_at(job, to, from, run.count));
+  rs_pairs_sort(buffers_at(job, to, from, run.count));
   return (tied){run.begin, run.count, window.low};
 }
 
@@ -381,7 +381,7 @@ static merge_job open_job(const recsort_plugin_job *job, void *memory, team t)
 {
   recsort_plugin_work work = {0};
   uint64_t pairs = 0;
-  (void)merge_work_size(job, &work);
+  (void)rs_merge_work_size(job, &work);
   (void)work_add(&pairs, job->count, sizeof(uint64_t));
   char *const start = memory;
   return (merge_job){.keys = start + work.keys_offset,
@@ -397,14 +397,14 @@ static merge_job open_job(const recsort_plugin_job *job, void *memory, team t)
                      .team = useful_team(job, t)};
 }
 
-void merge_sort(const recsort_plugin_job *plugin_job, void *memory, team t)
+void rs_merge_sort(const recsort_plugin_job *plugin_job, void *memory, team t)
 {
   const merge_job job = open_job(plugin_job, memory, t);
   if (job.count == 0) return;
   const unsigned high = keys_are_kept(plugin_job) ? varying_in_all(&job) : job.key_bits;
   const key_window window = window_below(&job, high ? high : 1);
   pack_all(&job, window);
-  pairs_sort(buffers_at(&job, job.a, job.b, job.count));
+  rs_pairs_sort(buffers_at(&job, job.a, job.b, job.count));
   repair(&job, job.b, job.a, (tied){0, job.count, window.low});
   unpack_all(&job);
 }

@@ -66,7 +66,7 @@ static recsort_plugin_status work_size(const void *instance, const recsort_plugi
 {
   const run_job merge_job = job_of(job);
   (void)instance;
-  if (run_merge_size(&merge_job, bytes)) return RECSORT_PLUGIN_OK;
+  if (rs_run_merge_size(&merge_job, bytes)) return RECSORT_PLUGIN_OK;
   (void)snprintf(error->text, sizeof error->text, "%llu records are more than memory can hold",
                  (unsigned long long)job->count);
   return RECSORT_PLUGIN_UNSUPPORTED;
@@ -77,7 +77,7 @@ static recsort_plugin_status merge(void *instance, const recsort_plugin_merge_jo
 {
   const run_job merge_job = job_of(job);
   const team t = team_of_host(instance, job->threads);
-  if (run_merge(&merge_job, t, memory, result)) return RECSORT_PLUGIN_OK;
+  if (rs_run_merge(&merge_job, t, memory, result)) return RECSORT_PLUGIN_OK;
   (void)snprintf(error->text, sizeof error->text,
                  "a run is not sorted, or a value is outside of its enum");
   return RECSORT_PLUGIN_UNSUPPORTED;

@@ -91,7 +91,7 @@ static void merge_tile(const merge_kernels *kernels, run_set *tile, uint64_t *bu
       const run64 a = tile->runs[2 * r];
       const run64 b = 2 * r + 1 < tile->count ? tile->runs[2 * r + 1] : (run64){a.at, 0};
       const run64 merged = {at, a.count + b.count};
-      merge_runs(kernels, a, b, at);
+      rs_merge_runs(kernels, a, b, at);
       tile->runs[r] = merged;
       at += merged.count;
     }
@@ -162,7 +162,7 @@ static void pass_piece(void *argument, size_t number, unsigned slot)
   }
 }
 
-void multiway_pass(pair_buffers buffers, size_t run_count)
+void rs_multiway_pass(pair_buffers buffers, size_t run_count)
 {
   const size_t group = run_count > SIZE_MAX / MULTIWAY_RUNS ? SIZE_MAX : run_count * MULTIWAY_RUNS;
   pass p = {buffers, run_count, group, piece_for(&buffers)};
@@ -192,7 +192,7 @@ static pair_buffers swapped(pair_buffers buffers)
 static void merge_up(pair_buffers buffers, size_t run_count)
 {
   for (size_t run = run_count; run < buffers.count; run *= MULTIWAY_RUNS) {
-    multiway_pass(buffers, run);
+    rs_multiway_pass(buffers, run);
     buffers = swapped(buffers);
     if (run > SIZE_MAX / MULTIWAY_RUNS) break;
   }
@@ -209,14 +209,14 @@ static void sort_one_block(void *argument, size_t number, unsigned slot)
   const pair_buffers *const b = &job->buffers;
   const size_t begin = number * BLOCK_PAIRS, left = b->count - begin;
   (void)slot;
-  block_sort(b->kernels, b->data + begin, b->other + begin, left < BLOCK_PAIRS ? left : BLOCK_PAIRS,
-             job->into_other);
+  rs_block_sort(b->kernels, b->data + begin, b->other + begin,
+                left < BLOCK_PAIRS ? left : BLOCK_PAIRS, job->into_other);
 }
 
-void random_sort(pair_buffers buffers, bool into_other)
+void rs_random_sort(pair_buffers buffers, bool into_other)
 {
   if (buffers.count <= BLOCK_PAIRS) {
-    block_sort(buffers.kernels, buffers.data, buffers.other, buffers.count, into_other);
+    rs_block_sort(buffers.kernels, buffers.data, buffers.other, buffers.count, into_other);
     return;
   }
   const unsigned passes = passes_for(buffers.count, BLOCK_PAIRS);

@@ -427,7 +427,8 @@ INLINED bool order_nearly(const void *keys, unsigned width, size_t count, uint32
   for (size_t d = 0; d < drops; d++)
     memcpy(taken + d * (width / 8), (const char *)keys + other[d] * (width / 8), width / 8);
   taken_order[0] = 0;
-  if (drops > 1 && keys_order(taken, width, drops, taken_order, taken_order + drops) == KEYS_WRONG)
+  if (drops > 1 &&
+      rs_keys_order(taken, width, drops, taken_order, taken_order + drops) == KEYS_WRONG)
     return false;
   merge_dropped(keys, width, order, keep, other, taken_order, drops);
   return true;
@@ -469,7 +470,7 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
     for (size_t i = 0; i < count; i++)
       order[i] = word_at(keys, width, s.least, low, index_bits, i);
     sort_few(order, count);
-    /* UINT32_MAX may be what few_words_sort_avx2() fills up with. */
+    /* UINT32_MAX may be what rs_few_words_sort_avx2() fills up with. */
     const bool proven = order[count - 1] < UINT32_MAX && words_ascend(order, count);
     keep_indices(order, count, index_bits);
     if (low > bottom || !proven) result = settle(keys, width, count, proven, order);
@@ -489,7 +490,7 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
 }
 
 /* A build of the code with some instructions. Tasks have 64 KiB of stack, and order_nearly() calls
- * keys_order() again: so what it is part of is a function without tables. */
+ * rs_keys_order() again: so what it is part of is a function without tables. */
 #define BUILD(name, instructions, sort_few)                                                        \
   __attribute__((noinline)) instructions static bool name##_ordered(                               \
       const void *keys, unsigned width, size_t count, survey *s, uint32_t *order, uint32_t *other, \
@@ -513,20 +514,20 @@ INLINED keys_found order_unordered(const void *keys, unsigned width, size_t coun
     return name##_unordered(keys, width, count, s, order, other);                                  \
   }
 
-BUILD(plain, , few_words_sort)
+BUILD(plain, , rs_few_words_sort)
 
-keys_found keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
-                              uint32_t *other)
+keys_found rs_keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
+                                 uint32_t *other)
 {
   return plain(keys, width, count, order, other);
 }
 
-bool order_has_each(const uint32_t *order, size_t count, char *seen)
+bool rs_order_has_each(const uint32_t *order, size_t count, char *seen)
 {
   return has_each(order, count, seen);
 }
 
-bool order_settles(const void *keys, unsigned width, size_t count, uint32_t *order)
+bool rs_order_settles(const void *keys, unsigned width, size_t count, uint32_t *order)
 {
   return (width == 32 ? settle(keys, 32, count, false, order)
                       : settle(keys, 64, count, false, order)) == SETTLED;
@@ -534,7 +535,7 @@ bool order_settles(const void *keys, unsigned width, size_t count, uint32_t *ord
 
 #if defined(__x86_64__)
 /* Shifts of one step and wider vectors. */
-BUILD(avx2, __attribute__((target("avx2,bmi2"))), few_words_sort_avx2)
+BUILD(avx2, __attribute__((target("avx2,bmi2"))), rs_few_words_sort_avx2)
 
 static bool has_avx2(void)
 {
@@ -542,8 +543,8 @@ static bool has_avx2(void)
 }
 #endif
 
-keys_found keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
-                      uint32_t *other)
+keys_found rs_keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
+                         uint32_t *other)
 {
 #if defined(__x86_64__)
   if (has_avx2()) return avx2(keys, width, count, order, other);
@@ -551,8 +552,8 @@ keys_found keys_order(const void *keys, unsigned width, size_t count, uint32_t *
   return plain(keys, width, count, order, other);
 }
 
-keys_found keys_order_nearly(const void *keys, unsigned width, size_t count, uint32_t *order,
-                             uint32_t *other)
+keys_found rs_keys_order_nearly(const void *keys, unsigned width, size_t count, uint32_t *order,
+                                uint32_t *other)
 {
   survey s;
   keys_found found = KEYS_IN_ORDER;

@@ -11,7 +11,7 @@ enum { KEYS_ORDER_BITS = 21 }; /* of an index. A digit and an index make a word 
 typedef enum keys_found {
   KEYS_IN_ORDER, /* already */
   KEYS_ORDERED,
-  KEYS_UNORDERED, /* keys_order_nearly() only */
+  KEYS_UNORDERED, /* rs_keys_order_nearly() only */
   KEYS_WRONG      /* a check failed: the order is none */
 } keys_found;
 
@@ -20,17 +20,17 @@ typedef enum keys_found {
  * found has been checked: it is a permutation, and if it was not merged of keys that ascend and few
  * others, the keys ascend in it, and equal ones by index.
  */
-keys_found keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
-                      uint32_t *other);
+keys_found rs_keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
+                         uint32_t *other);
 
 /* The same for up to 2^32 - 1 keys, of which few are out of place: KEYS_UNORDERED if these are more
  * than can be taken out and merged back. Reads and writes by streams. */
-keys_found keys_order_nearly(const void *keys, unsigned width, size_t count, uint32_t *order,
-                             uint32_t *other);
+keys_found rs_keys_order_nearly(const void *keys, unsigned width, size_t count, uint32_t *order,
+                                uint32_t *other);
 
-/* The same as keys_order() without asking which vectors this processor has. */
-keys_found keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
-                              uint32_t *other);
+/* The same as rs_keys_order() without asking which vectors this processor has. */
+keys_found rs_keys_order_plainly(const void *keys, unsigned width, size_t count, uint32_t *order,
+                                 uint32_t *other);
 
 enum {
   INDEX_RUN = 16
@@ -48,7 +48,7 @@ static inline bool is_index_run(const uint32_t *order)
 /* The checks, for tests. The first is true if each index below `count` comes once; `seen` has
  * `count` bytes. The second sorts by insertion what is nearly in order, and is false if it is not a
  * permutation, or takes too long. */
-bool order_has_each(const uint32_t *order, size_t count, char *seen);
-bool order_settles(const void *keys, unsigned width, size_t count, uint32_t *order);
+bool rs_order_has_each(const uint32_t *order, size_t count, char *seen);
+bool rs_order_settles(const void *keys, unsigned width, size_t count, uint32_t *order);
 
 #endif

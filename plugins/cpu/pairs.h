@@ -2,12 +2,12 @@
  *
  * Each calls only those below it:
  *
- *   pairs_sort          any array
- *     presorted_sort    if it is sorted, reversed, or nearly sorted
- *     random_sort       if it is not
- *       multiway_pass   up to 16 runs into one, so that memory is read and written seldom
- *       block_sort      blocks that stay in the second-level cache
- *         merge_runs    two runs into one, by four chains of steps at once
+ *   rs_pairs_sort          any array
+ *     rs_presorted_sort    if it is sorted, reversed, or nearly sorted
+ *     rs_random_sort       if it is not
+ *       rs_multiway_pass   up to 16 runs into one, so that memory is read and written seldom
+ *       rs_block_sort      blocks that stay in the second-level cache
+ *         rs_merge_runs    two runs into one, by four chains of steps at once
  */
 #ifndef RECSORT_CPU_PAIRS_H
 #define RECSORT_CPU_PAIRS_H
@@ -39,23 +39,23 @@ static inline size_t pairs_tiles_size(unsigned threads)
 }
 
 /* Sorts any pairs. The result is in buffers.other; buffers.data is lost. */
-void pairs_sort(pair_buffers buffers);
+void rs_pairs_sort(pair_buffers buffers);
 
 /* Sorts up to BLOCK_PAIRS pairs at `data`. The result is in `other` if `into_other`, else in
  * `data`. */
-void block_sort(const merge_kernels *kernels, uint64_t *data, uint64_t *other, size_t count,
-                bool into_other);
+void rs_block_sort(const merge_kernels *kernels, uint64_t *data, uint64_t *other, size_t count,
+                   bool into_other);
 
 /* Merges each group of MULTIWAY_RUNS neighbouring runs of `run_count` pairs (the last may be
  * shorter) from buffers.data to the same places in buffers.other. */
-void multiway_pass(pair_buffers buffers, size_t run_count);
+void rs_multiway_pass(pair_buffers buffers, size_t run_count);
 
 /* Sorts pairs in random order, into buffers.other or buffers.data. */
-void random_sort(pair_buffers buffers, bool into_other);
+void rs_random_sort(pair_buffers buffers, bool into_other);
 
-/* Like pairs_sort, for pairs that are sorted, reversed or nearly sorted; it sorts those out of
- * place with random_sort. False if they are none of these: then `data` holds the same pairs,
+/* Like rs_pairs_sort, for pairs that are sorted, reversed or nearly sorted; it sorts those out of
+ * place with rs_random_sort. False if they are none of these: then `data` holds the same pairs,
  * perhaps in another order. */
-bool presorted_sort(pair_buffers buffers);
+bool rs_presorted_sort(pair_buffers buffers);
 
 #endif

@@ -236,7 +236,7 @@ static bool fill_gaps(const pair_buffers *buffers, const split *all)
   }
   dropped.other = dropped.data + dropped.count;
   const bool few = dropped.count <= buffers->count / 4;
-  if (few) random_sort(dropped, false);
+  if (few) rs_random_sort(dropped, false);
   for (size_t s = 0; s < all->count; s++) {
     memcpy(all->at[s].kept + all->at[s].keeps, dropped.data, all->at[s].drops * sizeof(uint64_t));
     dropped.data += all->at[s].drops;
@@ -279,7 +279,7 @@ static void merge_stretch(const pair_buffers *buffers, const split *all, size_t 
     if (gap_begin >= end || from >= to) continue;
     const run64 part = {gap.at + from, to - from};
     const run64 among = {kept.at, rank_first(part.at[part.count - 1], kept)};
-    merge_runs(buffers->kernels, among, part, out);
+    rs_merge_runs(buffers->kernels, among, part, out);
     out += among.count + part.count;
     kept = (run64){kept.at + among.count, kept.count - among.count};
   }
@@ -302,7 +302,7 @@ static bool nearly_sorted_sort(pair_buffers buffers)
   return true;
 }
 
-bool presorted_sort(pair_buffers buffers)
+bool rs_presorted_sort(pair_buffers buffers)
 {
   const trend sample = sample_trend(&buffers);
   const size_t sampled = sample.descents + sample.ascents;

@@ -252,7 +252,7 @@ __attribute__((noinline)) static void gather_far(const gathering *g, const char 
   const size_t most = STAGE_BYTES / g->size;
   for (size_t i = 0; i < g->count; i += most) {
     const size_t some = g->count - i < most ? g->count - i : most;
-    gather_some(g, i, some, from, stage);
+    rs_gather_some(g, i, some, from, stage);
     stream_part(to + i * g->size, stage, some * g->size);
   }
   stream_done();
@@ -262,7 +262,7 @@ __attribute__((noinline)) static void gather_far(const gathering *g, const char 
 static void gather_by_way(const gathering *g, char *bucket, char *copy)
 {
   if (!g->order) return;
-  gather_some(g, 0, g->count, bucket, copy);
+  rs_gather_some(g, 0, g->count, bucket, copy);
   memcpy(bucket, copy, g->count * g->size);
 }
 
@@ -270,11 +270,12 @@ static keys_found find_order(const record_sort *s, size_t count, const slot_memo
 {
   if (is_wide(s)) {
     const wide_keys wide = wide_keys_of(s, mine->keys);
-    return wide_order(&wide, s->nearly, count, mine->column, mine->order, mine->other, mine->spare);
+    return rs_wide_order(&wide, s->nearly, count, mine->column, mine->order, mine->other,
+                         mine->spare);
   }
   const unsigned width = 8 * (unsigned)s->key_size;
-  return (s->nearly ? keys_order_nearly : keys_order)(mine->keys, width, count, mine->order,
-                                                      mine->other);
+  return (s->nearly ? rs_keys_order_nearly : rs_keys_order)(mine->keys, width, count, mine->order,
+                                                            mine->other);
 }
 
 /* Finds the order of the records of a bucket. */
@@ -339,10 +340,10 @@ static bool make_splitters(const record_sort *s)
     if (!s->job->encode(s->program, s->records + i * s->size, 1, key)) return false;
     words[n] = word_of(s, key, 0, i);
   }
-  if (keys_order(words, 64, samples, order, order + samples) == KEYS_WRONG) return false;
+  if (rs_keys_order(words, 64, samples, order, order + samples) == KEYS_WRONG) return false;
   for (size_t n = 0; n < samples; n++)
     sorted[n] = words[order[n]];
-  splitters_make(splitters_of(s), sorted, s->buckets);
+  rs_splitters_make(splitters_of(s), sorted, s->buckets);
   return true;
 }
 
@@ -360,7 +361,7 @@ static void classify_piece(void *argument, size_t piece, unsigned slot)
     valid &= s->job->encode(s->program, s->records + i * s->size, count, keys) != 0;
     for (size_t n = 0; n < count; n++)
       words[n] = word_of(s, keys, n, i + n);
-    splitters_classify(splitters_of(s), words, count, buckets + i);
+    rs_splitters_classify(splitters_of(s), words, count, buckets + i);
     for (size_t n = 0; n < count; n++)
       counts[buckets[i + n]]++;
   }
@@ -491,7 +492,7 @@ static void finish_one(void *argument, size_t bucket, unsigned slot)
   else if (far)
     gather_far(&found, from, to);
   else
-    gather_some(&found, 0, count, from, to);
+    rs_gather_some(&found, 0, count, from, to);
 }
 
 /* Adds the time since the last lap. */
@@ -533,7 +534,7 @@ static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_t
   if (s->sorted == s->records)
     gather_by_way(&found, s->sorted, memory_of(s, 0).copy);
   else
-    gather_some(&found, 0, s->count, s->records, s->sorted);
+    rs_gather_some(&found, 0, s->count, s->records, s->sorted);
   if (timed) lap(&clock, &times->sort);
   return RECSORT_PLUGIN_OK;
 }

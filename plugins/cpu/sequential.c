@@ -16,7 +16,7 @@ static size_t key_words(const recsort_plugin_job *job)
   return job->key_width == 32 ? 1 : job->key_width / 64;
 }
 
-bool sequential_work_size(const recsort_plugin_job *job, recsort_plugin_work *work)
+bool rs_sequential_work_size(const recsort_plugin_job *job, recsort_plugin_work *work)
 {
   const uint64_t element = (key_words(job) + 1) * sizeof(uint64_t);
   uint64_t bytes = 0;
@@ -100,12 +100,12 @@ static void store_permutation(const recsort_plugin_job *job, const uint64_t *sor
   }
 }
 
-void sequential_sort(const recsort_plugin_job *job, void *memory, team t)
+void rs_sequential_sort(const recsort_plugin_job *job, void *memory, team t)
 {
   (void)t;
   const size_t words = key_words(job), count = (size_t)job->count;
   recsort_plugin_work work = {0};
-  (void)sequential_work_size(job, &work);
+  (void)rs_sequential_work_size(job, &work);
   uint64_t *elements = memory, *other = elements + work.keys_offset / 2 / sizeof *elements;
   load_elements(job, (const char *)memory + work.keys_offset, elements);
   const uint64_t *sorted = words == 1   ? sort_elements(elements, other, count, 1)

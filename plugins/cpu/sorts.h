@@ -10,12 +10,12 @@
 #include "recsort/team.h"
 
 /* False if the size overflows. Any thread. */
-bool sequential_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);
-bool merge_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);
+bool rs_sequential_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);
+bool rs_merge_work_size(const recsort_plugin_job *job, recsort_plugin_work *work);
 
 /* `memory` holds the keys where work_size said; the sort leaves the permutation at its start. */
-void sequential_sort(const recsort_plugin_job *job, void *memory, team t);
-void merge_sort(const recsort_plugin_job *job, void *memory, team t);
+void rs_sequential_sort(const recsort_plugin_job *job, void *memory, team t);
+void rs_merge_sort(const recsort_plugin_job *job, void *memory, team t);
 
 /* Sorts whole records as the algorithm "merge": "recsort.host-records/1". */
 extern const recsort_plugin_records rs_cpu_records;

@@ -49,7 +49,7 @@ static void fill_cells(splitters *s, size_t count)
   s->steps = bits_of(most);
 }
 
-void splitters_make(splitters *made, const uint64_t *sample, size_t buckets)
+void rs_splitters_make(splitters *made, const uint64_t *sample, size_t buckets)
 {
   const size_t count = buckets - 1;
   for (size_t i = 0; i < 2 * MOST_BUCKETS; i++)
@@ -65,7 +65,8 @@ void splitters_make(splitters *made, const uint64_t *sample, size_t buckets)
 
 /* Each loop is over all words, so that the processor works on several at once. A comparison is a
  * number, as compilers made a branch of a choice. */
-void splitters_classify(const splitters *s, const uint64_t *words, size_t count, uint16_t *buckets)
+void rs_splitters_classify(const splitters *s, const uint64_t *words, size_t count,
+                           uint16_t *buckets)
 {
   for (size_t i = 0; i < count; i++) {
     const uint64_t inside = (words[i] - s->low) >> s->shift;

@@ -24,10 +24,11 @@ typedef struct splitters {
 
 /* Makes splitters for `buckets`, from 2 to MOST_BUCKETS, of a sorted sample of SAMPLES_A_BUCKET
  * words for each. */
-void splitters_make(splitters *made, const uint64_t *sample, size_t buckets);
+void rs_splitters_make(splitters *made, const uint64_t *sample, size_t buckets);
 
 /* Writes the buckets of `count` words, at most CLASSIFY_AT_ONCE: the number of splitters that are
  * less than the word. */
-void splitters_classify(const splitters *s, const uint64_t *words, size_t count, uint16_t *buckets);
+void rs_splitters_classify(const splitters *s, const uint64_t *words, size_t count,
+                           uint16_t *buckets);
 
 #endif

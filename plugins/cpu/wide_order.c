@@ -36,7 +36,7 @@ static keys_found order_by_each_word(const wide_keys *wide, size_t count, uint64
   for (size_t w = 0; w < wide->words; w++) {
     for (size_t i = 0; i < count; i++)
       column[i] = wide->keys[order[i] * wide->words + w];
-    if (keys_order(column, 64, count, other, spare) == KEYS_WRONG) return KEYS_WRONG;
+    if (rs_keys_order(column, 64, count, other, spare) == KEYS_WRONG) return KEYS_WRONG;
     for (size_t i = 0; i < count; i++)
       spare[i] = order[other[i]];
     memcpy(order, spare, count * sizeof *order);
@@ -44,13 +44,13 @@ static keys_found order_by_each_word(const wide_keys *wide, size_t count, uint64
   return KEYS_ORDERED;
 }
 
-keys_found wide_order(const wide_keys *wide, bool nearly, size_t count, uint64_t *column,
-                      uint32_t *order, uint32_t *other, uint32_t *spare)
+keys_found rs_wide_order(const wide_keys *wide, bool nearly, size_t count, uint64_t *column,
+                         uint32_t *order, uint32_t *other, uint32_t *spare)
 {
   for (size_t i = 0; i < count; i++)
     column[i] = wide_prefix(wide, i);
   const keys_found by_prefix =
-      (nearly ? keys_order_nearly : keys_order)(column, 64, count, order, other);
+      (nearly ? rs_keys_order_nearly : rs_keys_order)(column, 64, count, order, other);
   if (by_prefix == KEYS_WRONG || by_prefix == KEYS_UNORDERED) return by_prefix;
   const keys_found found = check_keys(wide, count, column, order, by_prefix);
   if (found != KEYS_UNORDERED || nearly) return found;

@@ -24,9 +24,9 @@ static inline uint64_t wide_prefix(const wide_keys *wide, size_t i)
   return bits < 64 ? top[0] << (64 - bits) | top[-1] >> bits : top[0];
 }
 
-/* Like keys_order(), or if `nearly`, like keys_order_nearly(), each for as many keys.
+/* Like rs_keys_order(), or if `nearly`, like rs_keys_order_nearly(), each for as many keys.
  * `column`, `other` and `spare` are scratch for `count` elements. */
-keys_found wide_order(const wide_keys *wide, bool nearly, size_t count, uint64_t *column,
-                      uint32_t *order, uint32_t *other, uint32_t *spare);
+keys_found rs_wide_order(const wide_keys *wide, bool nearly, size_t count, uint64_t *column,
+                         uint32_t *order, uint32_t *other, uint32_t *spare);
 
 #endif

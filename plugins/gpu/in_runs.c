@@ -42,7 +42,7 @@ static uint64_t merge_size(const recsort_plugin_job *job)
 {
   const run_job merge = merge_of(job, IN_RUNS_MOST);
   uint64_t bytes = 0;
-  (void)run_merge_size(&merge, &bytes);
+  (void)rs_run_merge_size(&merge, &bytes);
   return bytes;
 }
 
@@ -161,7 +161,7 @@ static recsort_plugin_status sort_and_merge(gpu_instance *self, const recsort_pl
   run_job merge = merge_of(job, plan.runs);
   merge.runs = runs;
   merge.indices = pairs.indices;
-  if (run_merge(&merge, gpu_team(self, job), pairs.merge, order)) return RECSORT_PLUGIN_OK;
+  if (rs_run_merge(&merge, gpu_team(self, job), pairs.merge, order)) return RECSORT_PLUGIN_OK;
   (void)snprintf(error->text, sizeof error->text, "a run that it sorted is not in order");
   return RECSORT_PLUGIN_CORRUPT;
 }

@@ -29,8 +29,8 @@ static bool comes_first(const run_pass *pass, const run_sample *a, const run_sam
   const size_t key_size = pass->format.key_size;
   if (a->prefix != b->prefix) return a->prefix < b->prefix;
   if (key_size > 8) {
-    (void)run_read_keys(&pass->format, record_of(pass, a), 1, scratch);
-    (void)run_read_keys(&pass->format, record_of(pass, b), 1, scratch + key_size);
+    (void)rs_run_read_keys(&pass->format, record_of(pass, a), 1, scratch);
+    (void)rs_run_read_keys(&pass->format, record_of(pass, b), 1, scratch + key_size);
     const int order = run_compare(key_size, scratch, scratch + key_size);
     if (order) return order < 0;
   }
@@ -71,8 +71,8 @@ static uint64_t place_in_stratum(size_t stratum, uint64_t width)
   return width * spread >> 16;
 }
 
-bool run_sample_group(const run_pass *pass, size_t group, run_sample *samples, size_t count,
-                      unsigned char *scratch)
+bool rs_run_sample_group(const run_pass *pass, size_t group, run_sample *samples, size_t count,
+                         unsigned char *scratch)
 {
   const size_t begin = group * pass->fan, end = begin + run_group_size(pass, group);
   const uint64_t before = pass->first[begin], total = pass->first[end] - before;
@@ -83,7 +83,7 @@ bool run_sample_group(const run_pass *pass, size_t group, run_sample *samples, s
     while (at >= pass->first[run + 1])
       run++;
     samples[i] = (run_sample){.run = run, .at = at - pass->first[run]};
-    if (!run_read_keys(&pass->format, record_of(pass, &samples[i]), 1, scratch)) return false;
+    if (!rs_run_read_keys(&pass->format, record_of(pass, &samples[i]), 1, scratch)) return false;
     samples[i].prefix = prefix_of(&pass->format, scratch);
   }
   heap_sort(pass, samples, count, scratch);
@@ -101,8 +101,8 @@ static uint64_t search(const run_pass *pass, size_t run, bool or_equal, unsigned
   uint64_t low = 0, high = pass->runs[run].count;
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
-    if (!run_read_keys(&pass->format, records + middle * pass->format.record_size, 1,
-                       scratch + key_size))
+    if (!rs_run_read_keys(&pass->format, records + middle * pass->format.record_size, 1,
+                          scratch + key_size))
       return UINT64_MAX;
     const int order = run_compare(key_size, scratch + key_size, scratch);
     if (order < 0 || (or_equal && order == 0))
@@ -113,11 +113,11 @@ static uint64_t search(const run_pass *pass, size_t run, bool or_equal, unsigned
   return low;
 }
 
-bool run_cut(const run_pass *pass, size_t group, const run_sample *splitter, uint64_t *cut,
-             unsigned char *scratch)
+bool rs_run_cut(const run_pass *pass, size_t group, const run_sample *splitter, uint64_t *cut,
+                unsigned char *scratch)
 {
   const size_t begin = group * pass->fan, count = run_group_size(pass, group);
-  if (!run_read_keys(&pass->format, record_of(pass, splitter), 1, scratch)) return false;
+  if (!rs_run_read_keys(&pass->format, record_of(pass, splitter), 1, scratch)) return false;
   for (size_t r = 0; r < count; r++) {
     cut[r] = begin + r == splitter->run
                  ? splitter->at

@@ -17,7 +17,7 @@ static void read_plain(const run_format *format, const unsigned char *records, s
   }
 }
 
-bool run_read_keys(const run_format *format, const void *records, size_t count, void *keys)
+bool rs_run_read_keys(const run_format *format, const void *records, size_t count, void *keys)
 {
   if (!format->is_plain) return format->encode(format->program, records, count, keys) != 0;
   read_plain(format, records, count, keys);
@@ -25,7 +25,7 @@ bool run_read_keys(const run_format *format, const void *records, size_t count, 
 }
 
 /* Sums over blocks have the width of a key, so that the compiler compares several keys at once. */
-bool run_in_order(size_t key_size, const unsigned char *keys, size_t count)
+bool rs_run_in_order(size_t key_size, const unsigned char *keys, size_t count)
 {
   enum { BLOCK = 1024 };
   const uint32_t *const narrow = (const void *)keys;

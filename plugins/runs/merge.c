@@ -55,7 +55,7 @@ static unsigned copies_for(const run_job *job, size_t passes)
 
 static uint64_t scratch_for(size_t fan, size_t key_size)
 {
-  const uint64_t tile = run_tile_scratch(fan, key_size);
+  const uint64_t tile = rs_run_tile_scratch(fan, key_size);
   const uint64_t copy = (COPY_KEYS + 1) * 8 + (key_size > 8 ? 2 * (uint64_t)key_size : 0);
   return tile == 0 ? 0 : tile > copy ? tile : (copy + 63) / 64 * 64;
 }
@@ -129,8 +129,8 @@ static void cut_piece(void *argument, size_t number, unsigned slot)
   run_pass *const pass = &task->m->pass;
   const size_t sample = (number + 1) * SAMPLES_A_PIECE;
   uint64_t *const cut = (uint64_t *)(void *)task->m->pieces[task->first_piece + number].to;
-  if (!run_cut(pass, task->group, &task->m->samples[sample], cut,
-               pass->scratch + slot * pass->scratch_size))
+  if (!rs_run_cut(pass, task->group, &task->m->samples[sample], cut,
+                  pass->scratch + slot * pass->scratch_size))
     atomic_store_explicit(&pass->bad, true, memory_order_relaxed);
 }
 
@@ -164,7 +164,7 @@ static uint64_t *cut_group(merging *m, size_t group, size_t count, uint64_t *cut
   }
   if (count > 1) {
     cut_task task = {m, group, m->piece_count, count};
-    if (!run_sample_group(pass, group, m->samples, count * SAMPLES_A_PIECE, pass->scratch))
+    if (!rs_run_sample_group(pass, group, m->samples, count * SAMPLES_A_PIECE, pass->scratch))
       pass->bad = true;
     else
       team_each(m->team, count - 1, cut_piece, &task);
@@ -178,7 +178,7 @@ static void merge_one_piece(void *argument, size_t number, unsigned slot)
 {
   merging *const m = argument;
   if (!atomic_load_explicit(&m->pass.bad, memory_order_relaxed))
-    run_merge_piece(&m->pass, &m->pieces[number], m->pass.scratch + slot * m->pass.scratch_size);
+    rs_run_merge_piece(&m->pass, &m->pieces[number], m->pass.scratch + slot * m->pass.scratch_size);
 }
 
 /* Returns false if a run is not sorted, or a value invalid. */
@@ -222,9 +222,9 @@ static bool copy_range(const run_pass *pass, team_range range, unsigned char *ke
       const uint64_t place = at - pass->first[low];
       const size_t count = end - at < most ? (size_t)(end - at) : most;
       const unsigned char *const from = records + place * size;
-      if (place && !run_read_keys(format, from - size, 1, keys)) return false;
-      if (!run_read_keys(format, from, count, keys + key_size)) return false;
-      if (!run_in_order(key_size, place ? keys : keys + key_size, count + (place != 0)))
+      if (place && !rs_run_read_keys(format, from - size, 1, keys)) return false;
+      if (!rs_run_read_keys(format, from, count, keys + key_size)) return false;
+      if (!rs_run_in_order(key_size, place ? keys : keys + key_size, count + (place != 0)))
         return false;
       if (pass->to) memcpy(pass->to + at * size, from, count * size);
       at += count;
@@ -345,9 +345,9 @@ static bool follow_in_order(const run_pass *pass)
     const unsigned char *const records = pass->runs[r].records;
     const uint64_t count = pass->runs[r].count;
     if (count == 0) continue;
-    if (!run_read_keys(&pass->format, records, 1, next)) return false;
+    if (!rs_run_read_keys(&pass->format, records, 1, next)) return false;
     if (any && run_compare(key_size, last, next) > 0) return false;
-    if (!run_read_keys(&pass->format, records + (count - 1) * size, 1, last)) return false;
+    if (!rs_run_read_keys(&pass->format, records + (count - 1) * size, 1, last)) return false;
     any = true;
   }
   return true;
@@ -396,7 +396,7 @@ static void open_job(merge_job *job, team t, unsigned char *memory)
 
 /* ---- Jobs ---- */
 
-bool run_merge_size(const run_job *job, uint64_t *bytes)
+bool rs_run_merge_size(const run_job *job, uint64_t *bytes)
 {
   merge_plan plan;
   if (!plan_merge(job, &plan)) return false;
@@ -404,7 +404,7 @@ bool run_merge_size(const run_job *job, uint64_t *bytes)
   return true;
 }
 
-bool run_merge(const run_job *wanted, team t, void *memory, void *result)
+bool rs_run_merge(const run_job *wanted, team t, void *memory, void *result)
 {
   merge_job job = {.wanted = wanted, .result = result};
   if (wanted->count == 0) return true;

@@ -24,7 +24,7 @@ typedef struct run_format {
 
 typedef struct run_job {
   run_format format;
-  const recsort_plugin_run *runs; /* NULL for run_merge_size */
+  const recsort_plugin_run *runs; /* NULL for rs_run_merge_size */
   size_t run_count;
   uint64_t count;      /* records of all runs */
   size_t fan;          /* runs that a pass merges into one, at least 2; a few hundred are fast */
@@ -38,12 +38,12 @@ typedef struct run_job {
 
 /* Sets *bytes to the memory that a job needs. In one pass, more runs never need less. False if it
  * overflows; *bytes stays as it was. Any thread. */
-bool run_merge_size(const run_job *job, uint64_t *bytes);
+bool rs_run_merge_size(const run_job *job, uint64_t *bytes);
 
 /* Merges into `result`, which overlaps neither `memory` nor the runs, except those of a job in
- * place. `memory` has run_merge_size() bytes, aligned to 8. False if a run is found not to be
+ * place. `memory` has rs_run_merge_size() bytes, aligned to 8. False if a run is found not to be
  * sorted, or a value to be invalid: what is at `result` is lost then; but in place nothing there
  * has changed. */
-bool run_merge(const run_job *job, team t, void *memory, void *result);
+bool rs_run_merge(const run_job *job, team t, void *memory, void *result);
 
 #endif

@@ -23,7 +23,7 @@ static void concatenate(run64 first, run64 second, uint64_t *out)
   memcpy(out + first.count, second.at, second.count * sizeof *out);
 }
 
-void merge_runs(const merge_kernels *kernels, run64 a, run64 b, uint64_t *out)
+void rs_merge_runs(const merge_kernels *kernels, run64 a, run64 b, uint64_t *out)
 {
   enum { WORTH_CUTTING = 64 };
   const size_t count = a.count + b.count, quarter = count / 16 * 4;

@@ -19,6 +19,6 @@ enum {
 };
 
 /* Merges two runs into `out`, which overlaps neither. */
-void merge_runs(const merge_kernels *kernels, run64 a, run64 b, uint64_t *out);
+void rs_merge_runs(const merge_kernels *kernels, run64 a, run64 b, uint64_t *out);
 
 #endif

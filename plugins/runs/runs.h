@@ -89,10 +89,10 @@ typedef struct run_piece {
 /* ---- keys.c ---- */
 
 /* Reads keys. Returns false if a value is invalid. */
-bool run_read_keys(const run_format *format, const void *records, size_t count, void *keys);
+bool rs_run_read_keys(const run_format *format, const void *records, size_t count, void *keys);
 
 /* Whether keys are in order. */
-bool run_in_order(size_t key_size, const unsigned char *keys, size_t count);
+bool rs_run_in_order(size_t key_size, const unsigned char *keys, size_t count);
 
 /* ---- cuts.c ---- */
 
@@ -105,20 +105,20 @@ typedef struct run_sample {
 
 /* Fills in `count` samples of a group, and sorts them. `scratch` is for two keys. Returns false if
  * a value is invalid. */
-bool run_sample_group(const run_pass *pass, size_t group, run_sample *samples, size_t count,
-                      unsigned char *scratch);
+bool rs_run_sample_group(const run_pass *pass, size_t group, run_sample *samples, size_t count,
+                         unsigned char *scratch);
 
 /* How many records of each run of a group come before `splitter`. Likewise. */
-bool run_cut(const run_pass *pass, size_t group, const run_sample *splitter, uint64_t *cut,
-             unsigned char *scratch);
+bool rs_run_cut(const run_pass *pass, size_t group, const run_sample *splitter, uint64_t *cut,
+                unsigned char *scratch);
 
 /* ---- tile.c ---- */
 
 /* Bytes that a thread needs to merge pieces of up to `fan` runs, or 0 on overflow. */
-size_t run_tile_scratch(size_t fan, size_t key_size);
+size_t rs_run_tile_scratch(size_t fan, size_t key_size);
 
 /* Merges a piece. Sets pass->bad if it finds that it cannot be done. */
-void run_merge_piece(run_pass *pass, const run_piece *piece, unsigned char *scratch);
+void rs_run_merge_piece(run_pass *pass, const run_piece *piece, unsigned char *scratch);
 
 /* ---- zip.c ---- */
 
@@ -140,7 +140,7 @@ typedef struct run_zip {
 } run_zip;
 
 /* Merges two runs of records with keys of 4 or 8 bytes. */
-void run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size);
+void rs_run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size);
 
 /* ---- tree.c ---- */
 
@@ -161,7 +161,7 @@ typedef struct run_player {
 
 /* Merges at least two sorted runs of keys of at least 8 bytes: writes run << shift | place in the
  * run for each key. */
-void run_tree_merge(run_player *players, size_t count, size_t key_size, unsigned shift,
-                    uint64_t *to);
+void rs_run_tree_merge(run_player *players, size_t count, size_t key_size, unsigned shift,
+                       uint64_t *to);
 
 #endif

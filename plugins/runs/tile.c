@@ -116,7 +116,7 @@ static bool divide(size_t fan, size_t key_size, tile_parts *parts)
          work_place(&parts->bytes, &parts->stage, 1, STAGE_BYTES);
 }
 
-size_t run_tile_scratch(size_t fan, size_t key_size)
+size_t rs_run_tile_scratch(size_t fan, size_t key_size)
 {
   tile_parts parts; /* there is a place for two keys, which the cuts take */
   return divide(fan, key_size, &parts) ? (size_t)parts.bytes : 0;
@@ -144,14 +144,14 @@ static bool fill(tile *t, size_t r, bool has_before)
   if (count == 0) return true;
   const unsigned char *const keys = run->keys + run->have * t->key_size;
   if (run->keys != run->next &&
-      !run_read_keys(format, run->next + run->have * format->record_size, count,
-                     window_of(t, r) + (run->have + 1) * t->key_size))
+      !rs_run_read_keys(format, run->next + run->have * format->record_size, count,
+                        window_of(t, r) + (run->have + 1) * t->key_size))
     return false;
   run->have += count;
   run->beyond -= count;
   if (!t->pass->check) return true;
-  return has_before ? run_in_order(t->key_size, keys - t->key_size, count + 1)
-                    : run_in_order(t->key_size, keys, count);
+  return has_before ? rs_run_in_order(t->key_size, keys - t->key_size, count + 1)
+                    : rs_run_in_order(t->key_size, keys, count);
 }
 
 static bool fill_all(tile *t, bool has_before)
@@ -187,7 +187,7 @@ static bool begin(tile *t, const run_piece *piece)
                              .first = before,
                              .index = before + from};
     if (pass->check && from && !direct &&
-        !run_read_keys(&pass->format, next - size, 1, window - t->key_size))
+        !rs_run_read_keys(&pass->format, next - size, 1, window - t->key_size))
       return false;
     if (!fill(t, r++, from != 0)) return false;
   }
@@ -341,7 +341,7 @@ static uint64_t *merge_pairs(const merge_kernels *kernels, run64 *runs, size_t c
       const run64 a = runs[2 * r];
       const run64 b = 2 * r + 1 < count ? runs[2 * r + 1] : (run64){a.at, 0};
       const run64 merged = {at, a.count + b.count};
-      merge_runs(kernels, a, b, at);
+      rs_merge_runs(kernels, a, b, at);
       runs[r] = merged;
       at += merged.count;
     }
@@ -357,7 +357,7 @@ static void merge_by_tree(tile *t)
 {
   for (size_t r = 0; r < t->fan; r++)
     t->players[r] = (run_player){.at = key_of(t, r, 0), .count = t->runs[r].taken};
-  run_tree_merge(t->players, t->fan, t->key_size, t->shift, t->pairs);
+  rs_run_tree_merge(t->players, t->fan, t->key_size, t->shift, t->pairs);
 }
 
 static const unsigned char *key_of_pair(const tile *t, uint64_t pair)
@@ -720,7 +720,7 @@ static bool merge_two(tile *t)
                        .stage = t->stage,
                        .stage_size = STAGE_BYTES,
                        .ahead = ahead ? t->window * size : 0};
-  run_zip_merge(&zip, t->key_size, size);
+  rs_run_zip_merge(&zip, t->key_size, size);
   return true;
 }
 
@@ -853,7 +853,7 @@ static bool merge_tiles(tile *t)
   return true;
 }
 
-void run_merge_piece(run_pass *pass, const run_piece *piece, unsigned char *scratch)
+void rs_run_merge_piece(run_pass *pass, const run_piece *piece, unsigned char *scratch)
 {
   tile t = {.pass = pass,
             .key_size = pass->format.key_size,

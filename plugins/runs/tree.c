@@ -79,8 +79,8 @@ FOR_EACH_SIZE void merge_as(const tree *t, size_t total, unsigned shift, uint64_
   }
 }
 
-void run_tree_merge(run_player *players, size_t count, size_t key_size, unsigned shift,
-                    uint64_t *to)
+void rs_run_tree_merge(run_player *players, size_t count, size_t key_size, unsigned shift,
+                       uint64_t *to)
 {
   const tree t = {players, count, key_size};
   size_t total = 0;

@@ -184,7 +184,7 @@ INLINE void zip_as(run_zip zip, size_t key_size, size_t size)
   }
 }
 
-void run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size)
+void rs_run_zip_merge(const run_zip *zip, size_t key_size, size_t record_size)
 {
   if (key_size == 4) switch (record_size) {
     case 4:

@@ -274,7 +274,7 @@ static uint64_t bytes_to_merge(const recsort_plugin_job *job)
                          .threads = job->threads,
                          .index_bits = job->index_bits};
   uint64_t bytes = 0;
-  assert_true(run_merge_size(&merge, &bytes));
+  assert_true(rs_run_merge_size(&merge, &bytes));
   return bytes;
 }
 

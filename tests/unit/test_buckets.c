@@ -116,11 +116,11 @@ static void check_orders(order_function *find)
 static void test_orders(void **state)
 {
   (void)state;
-  check_orders(keys_order);
-  check_orders(keys_order_plainly);
+  check_orders(rs_keys_order);
+  check_orders(rs_keys_order_plainly);
 }
 
-/* More keys than keys_order() takes. */
+/* More keys than rs_keys_order() takes. */
 static void test_orders_nearly(void **state)
 {
   enum { KEYS = (1 << KEYS_ORDER_BITS) + 5 };
@@ -130,19 +130,19 @@ static void test_orders_nearly(void **state)
   (void)state;
   for (uint32_t i = 0; i < KEYS; i++)
     keys[i] = i / 3;
-  assert_int_equal(keys_order_nearly(keys, 32, KEYS, order, other), KEYS_IN_ORDER);
+  assert_int_equal(rs_keys_order_nearly(keys, 32, KEYS, order, other), KEYS_IN_ORDER);
   for (uint32_t i = 0; i < KEYS; i++)
     assert_int_equal(order[i], i);
   for (size_t i = 0; i < KEYS; i += 100)
     keys[i] = (uint32_t)next_random(&seed) % (KEYS / 3);
-  assert_int_equal(keys_order_nearly(keys, 32, KEYS, order, other), KEYS_ORDERED);
-  assert_true(order_has_each(order, KEYS, (char *)other));
+  assert_int_equal(rs_keys_order_nearly(keys, 32, KEYS, order, other), KEYS_ORDERED);
+  assert_true(rs_order_has_each(order, KEYS, (char *)other));
   for (size_t i = 1; i < KEYS; i++)
     assert_true(keys[order[i - 1]] < keys[order[i]] ||
                 (keys[order[i - 1]] == keys[order[i]] && order[i - 1] < order[i]));
   for (size_t i = 0; i < KEYS; i += 4)
     keys[i] = (uint32_t)next_random(&seed);
-  assert_int_equal(keys_order_nearly(keys, 32, KEYS, order, other), KEYS_UNORDERED);
+  assert_int_equal(rs_keys_order_nearly(keys, 32, KEYS, order, other), KEYS_UNORDERED);
   free(keys);
   free(order);
   free(other);
@@ -204,13 +204,13 @@ static void check_wide_order(unsigned pattern, size_t words, unsigned bits, size
   const wide_keys wide = {keys, words, bits};
   qsort(expected, count, sizeof *expected, compare_wide);
   const keys_found found =
-      wide_order(&wide, false, count, column, order, order + count, order + 2 * count);
+      rs_wide_order(&wide, false, count, column, order, order + count, order + 2 * count);
   assert_true(found == KEYS_ORDERED || (found == KEYS_IN_ORDER && ascend));
   for (size_t i = 0; i < count; i++)
     if (order[i] != expected[i].index)
       fail_msg("pattern %u, %u bits, %zu keys: place %zu", pattern, bits, count, i);
   const keys_found nearly =
-      wide_order(&wide, true, count, column, order, order + count, order + 2 * count);
+      rs_wide_order(&wide, true, count, column, order, order + count, order + 2 * count);
   if (pattern == SAME_PREFIX && count > 20) assert_int_equal(nearly, KEYS_UNORDERED);
   if (ascend) assert_int_equal(nearly, KEYS_IN_ORDER);
   if (nearly != KEYS_UNORDERED)
@@ -267,10 +267,10 @@ static void test_few_words(void **state)
   (void)state;
   for (size_t count = 1; count <= FEW_WORDS; count++)
     for (size_t b = 0; b < sizeof bits / sizeof *bits; b++) {
-      check_few_words(few_words_sort, count, bits[b], &seed);
+      check_few_words(rs_few_words_sort, count, bits[b], &seed);
 #if defined(__x86_64__)
       if (__builtin_cpu_supports("avx2"))
-        check_few_words(few_words_sort_avx2, count, bits[b], &seed);
+        check_few_words(rs_few_words_sort_avx2, count, bits[b], &seed);
 #endif
     }
 }
@@ -302,12 +302,12 @@ static void check_splitters(unsigned pattern, size_t buckets, bool differ)
     sample[i] = words[i * EACH / SAMPLES_A_BUCKET];
   qsort(words, count, sizeof *words, compare_words);
   qsort(sample, buckets * SAMPLES_A_BUCKET, sizeof *sample, compare_words);
-  splitters_make(made, sample, buckets);
+  rs_splitters_make(made, sample, buckets);
   uint16_t last = 0;
   for (size_t i = 0; i < count; i += CLASSIFY_AT_ONCE) {
     uint16_t found[CLASSIFY_AT_ONCE];
     const size_t some = count - i < CLASSIFY_AT_ONCE ? count - i : CLASSIFY_AT_ONCE;
-    splitters_classify(made, words + i, some, found);
+    rs_splitters_classify(made, words + i, some, found);
     for (size_t n = 0; n < some; n++) {
       assert_true(found[n] >= last && found[n] < buckets);
       if (i + n > 0 && words[i + n] == words[i + n - 1]) assert_int_equal(found[n], last);
@@ -641,19 +641,19 @@ static void test_what_is_no_permutation(void **state)
   uint32_t order[MANY];
   char seen[MANY + 1] = {0};
   (void)state;
-  assert_true(order_has_each(good, 4, seen));
-  assert_false(order_has_each(twice, 4, seen));
-  assert_false(order_has_each(outside, 4, seen));
+  assert_true(rs_order_has_each(good, 4, seen));
+  assert_false(rs_order_has_each(twice, 4, seen));
+  assert_false(rs_order_has_each(outside, 4, seen));
   assert_int_equal(seen[4], 0); /* nothing is written there */
   for (uint32_t from = 0; from < MANY; from++) {
     for (uint32_t i = 0; i < MANY; i++)
       order[i] = (i + from) % MANY;
-    assert_true(order_has_each(order, MANY, seen));
+    assert_true(rs_order_has_each(order, MANY, seen));
     for (uint32_t i = 0; i < MANY; i++)
       order[i] = i + from;
-    assert_int_equal(order_has_each(order, MANY, seen), from == 0);
+    assert_int_equal(rs_order_has_each(order, MANY, seen), from == 0);
     order[60] = order[61]; /* in a run, one comes twice */
-    assert_false(order_has_each(order, MANY, seen));
+    assert_false(rs_order_has_each(order, MANY, seen));
   }
   assert_int_equal(seen[MANY], 0);
 }
@@ -672,9 +672,9 @@ static void test_settles(void **state)
     for (size_t i = 0; i < KEYS; i++, some /= KEYS + 1)
       order[i] = other[i] = some % (KEYS + 1);
     char seen[KEYS];
-    const bool each = order_has_each(order, KEYS, seen);
-    assert_int_equal(order_settles(keys, 32, KEYS, order), each);
-    assert_int_equal(order_settles(wide, 64, KEYS, other), each);
+    const bool each = rs_order_has_each(order, KEYS, seen);
+    assert_int_equal(rs_order_settles(keys, 32, KEYS, order), each);
+    assert_int_equal(rs_order_settles(wide, 64, KEYS, other), each);
     if (each) {
       assert_memory_equal(order, right, sizeof right);
       assert_memory_equal(other, right, sizeof right);
@@ -696,7 +696,7 @@ static void test_runs_of_records(void **state)
       records[i] = 7 * i;
       order[i] = (i + from) % RECORDS;
     }
-    gather_some(&g, 0, RECORDS, (char *)records, (char *)to);
+    rs_gather_some(&g, 0, RECORDS, (char *)records, (char *)to);
     for (uint32_t i = 0; i < RECORDS; i++)
       assert_int_equal(to[i], 7 * order[i]);
   }
@@ -713,12 +713,12 @@ static void check_gather(size_t size, size_t count)
   for (size_t i = 0; i < count; i++)
     order[i] = (uint32_t)(count - 1 - i);
   const gathering g = {order, count, size, copy_class_of(size)};
-  gather_some(&g, 0, count, from, to);
+  rs_gather_some(&g, 0, count, from, to);
   for (size_t i = 0; i < count * size; i++)
     assert_true(to[i] == from[(count - 1 - i / size) * size + i % size]);
   const gathering as_they_are = {NULL, count, size, g.copy};
   const size_t half = count / 2;
-  gather_some(&as_they_are, half, half, from, to);
+  rs_gather_some(&as_they_are, half, half, from, to);
   assert_memory_equal(to, from + half * size, half * size);
   free(order);
   free(from);

@@ -90,7 +90,7 @@ static void check_merge(const merge_kernels *with, const uint64_t *pairs, size_t
   memcpy(expected, pairs, (m + n) * sizeof *expected);
   qsort(expected, m + n, sizeof *expected, compare);
   memset(out, 0, (m + n) * sizeof *out);
-  merge_runs(with, (run64){a, m}, (run64){b, n}, out);
+  rs_merge_runs(with, (run64){a, m}, (run64){b, n}, out);
   if (memcmp(out, expected, (m + n) * sizeof *out) != 0)
     fail_msg("%s kernels: runs of %zu and %zu pairs", with->name, m, n);
   free(a);
@@ -127,7 +127,7 @@ static void check_block(const merge_kernels *with, size_t count, bool into_other
   for (size_t i = 0; i < count; i++)
     data[i] = expected[i] = pair(random_below(random, end), i);
   qsort(expected, count, sizeof *expected, compare);
-  block_sort(with, data, other, count, into_other);
+  rs_block_sort(with, data, other, count, into_other);
   if (memcmp(into_other ? other : data, expected, count * sizeof *expected) != 0)
     fail_msg("%s kernels: block of %zu pairs", with->name, count);
   free(data);
@@ -186,7 +186,7 @@ static void test_multiway_passes(void **state)
               compare);
       for (size_t i = 0; i < count; i += group)
         qsort(expected + i, count - i < group ? count - i : group, sizeof *expected, compare);
-      multiway_pass(buffers, runs[r]);
+      rs_multiway_pass(buffers, runs[r]);
       assert_memory_equal(buffers.other, expected, count * sizeof *expected);
       close_buffers(buffers);
       free(expected);
@@ -195,14 +195,14 @@ static void test_multiway_passes(void **state)
 
 /* ---- Presorted input ---- */
 
-/* Sorts buffers.data with presorted_sort and checks it. Returns whether the order was of use. */
+/* Sorts buffers.data with rs_presorted_sort and checks it. Returns whether the order was of use. */
 static bool check_presorted(pair_buffers buffers)
 {
   uint64_t *expected = allocate(buffers.count);
   memcpy(expected, buffers.data, buffers.count * sizeof *expected);
   qsort(expected, buffers.count, sizeof *expected, compare);
-  const bool handled = presorted_sort(buffers);
-  if (!handled) pairs_sort(buffers);
+  const bool handled = rs_presorted_sort(buffers);
+  if (!handled) rs_pairs_sort(buffers);
   if (memcmp(buffers.other, expected, buffers.count * sizeof *expected) != 0)
     fail_msg("%zu pairs, %u threads", buffers.count, buffers.team.threads);
   free(expected);
@@ -305,13 +305,13 @@ static void *sort_staggered(void *argument)
                                   .index_bits = 32,
                                   .threads = s->threads};
   recsort_plugin_work work = {.size = sizeof work};
-  if (!merge_work_size(&job, &work)) return NULL;
+  if (!rs_merge_work_size(&job, &work)) return NULL;
   char *memory = calloc(1, (size_t)work.bytes);
   if (!memory) return NULL;
   uint64_t *keys = (uint64_t *)(void *)(memory + work.keys_offset);
   for (size_t i = 0; i < s->words; i++)
     keys[i * s->words + s->words - 1 - i] = 1;
-  merge_sort(&job, memory, rs_team(NULL, s->threads));
+  rs_merge_sort(&job, memory, rs_team(NULL, s->threads));
   for (size_t i = 0; i < s->count; i++)
     s->failures += ((uint32_t *)(void *)memory)[i] != expected_at(s, i);
   s->done = true;

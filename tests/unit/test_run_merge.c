@@ -142,12 +142,12 @@ static run_job job_for(const input *in, uint32_t index_bits, size_t threads)
 static bool merge(const run_job *job, unsigned char *result, size_t bytes)
 {
   uint64_t size = 0;
-  assert_true(run_merge_size(job, &size));
+  assert_true(rs_run_merge_size(job, &size));
   void *const memory = allocate((size_t)size);
   memset(memory, POISON, (size_t)size);
   memset(result, POISON, bytes + GUARD);
   const bool done =
-      run_merge(job, (team){team_run_alone, NULL, (unsigned)job->threads}, memory, result);
+      rs_run_merge(job, (team){team_run_alone, NULL, (unsigned)job->threads}, memory, result);
   for (size_t i = 0; i < GUARD; i++)
     assert_int_equal(result[bytes + i], POISON);
   free(memory);
@@ -327,7 +327,7 @@ static void test_memory_grows_with_the_runs(void **unused)
         uint64_t bytes = 0;
         in.run_count = runs;
         const run_job job = job_for(&in, 32, threads);
-        assert_true(run_merge_size(&job, &bytes));
+        assert_true(rs_run_merge_size(&job, &bytes));
         if (bytes < before) fail_msg("%u runs take less memory than %u", runs, runs - 1);
         before = bytes;
       }
@@ -342,7 +342,7 @@ static void test_too_much(void **unused)
   (void)unused;
   job.fan = 16;
   job.count = UINT64_MAX / 4;
-  assert_false(run_merge_size(&job, &bytes));
+  assert_false(rs_run_merge_size(&job, &bytes));
   assert_int_equal(bytes, 7);
 }
 
