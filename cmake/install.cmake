@@ -6,13 +6,6 @@ include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME librecsort-dev)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/recsort)
 
-# Only the headers, for plugins.
-add_library(recsort_plugin INTERFACE)
-target_include_directories(recsort_plugin INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-set_target_properties(recsort_plugin PROPERTIES EXPORT_NAME plugin)
-
-set_target_properties(recsort_shared PROPERTIES EXPORT_NAME recsort)
-set_target_properties(recsort_static PROPERTIES EXPORT_NAME static)
 install(TARGETS recsort_shared recsort_static recsort_plugin EXPORT recsort-targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} # a DLL
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT librecsort0 NAMELINK_COMPONENT librecsort-dev
@@ -34,6 +27,18 @@ if(TARGET recbench-sorts)
   set_target_properties(recbench-sorts PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
 endif()
 
+# The plugin for GPUs and what needs MPI, where they are built; each may be left out of an installation.
+if(TARGET recsort_cuda)
+  install(TARGETS recsort_cuda EXPORT recsort-cuda
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/recsort COMPONENT recsort-cuda)
+  install(EXPORT recsort-cuda NAMESPACE recsort:: DESTINATION ${config_folder} COMPONENT recsort-cuda)
+endif()
+if(TARGET recsort_mpi)
+  install(TARGETS recsort_mpi EXPORT recsort-mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT recsort-mpi)
+  install(FILES tools/mpi/include/recsort/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/recsort COMPONENT recsort-mpi)
+  install(EXPORT recsort-mpi NAMESPACE recsort:: DESTINATION ${config_folder} COMPONENT recsort-mpi)
+endif()
+
 # find_package(recsort)
 install(EXPORT recsort-targets NAMESPACE recsort:: DESTINATION ${config_folder})
 write_basic_package_version_file(recsort-config-version.cmake COMPATIBILITY SameMajorVersion)
@@ -44,6 +49,10 @@ install(FILES cmake/recsort-config.cmake ${PROJECT_BINARY_DIR}/recsort-config-ve
 file(RELATIVE_PATH to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 if(CMAKE_DL_LIBS)
   set(dl_flag -l${CMAKE_DL_LIBS})
+endif()
+set(yaml_requirement "")
+if(RECSORT_YAML)
+  set(yaml_requirement yaml-0.1)
 endif()
 configure_file(cmake/recsort.pc.in recsort.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/recsort.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

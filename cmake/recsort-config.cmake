@@ -1,3 +1,12 @@
-# find_package(recsort) gives recsort::recsort, the shared library, recsort::static, and
-# recsort::plugin: the headers, for a plugin, which links nothing.
+# find_package(recsort) gives recsort::recsort, the shared library; recsort::static; recsort::plugin, the
+# headers for a plugin, which links nothing; and where they are installed, recsort::cuda, the plugin for
+# GPUs, which is loaded at run time, and recsort::mpi, which needs the MPI library that it was built with.
 include(${CMAKE_CURRENT_LIST_DIR}/recsort-targets.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/recsort-cuda.cmake OPTIONAL)
+if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/recsort-mpi.cmake)
+  include(CMakeFindDependencyMacro)
+  find_package(MPI QUIET COMPONENTS C)
+  if(MPI_C_FOUND)
+    include(${CMAKE_CURRENT_LIST_DIR}/recsort-mpi.cmake)
+  endif()
+endif()

@@ -62,6 +62,16 @@ recsort_status recsort_schema_create(const recsort_schema_desc *desc,
   return status ? status : create_schema(&own, RS_ZERO_NOT_GIVEN, allocator, schema, error);
 }
 
+#ifndef RS_READS_YAML
+recsort_status rs_schema_parse(const void *text, size_t size, const char *name, rs_arena *arena,
+                               recsort_schema_desc *desc, recsort_error *error)
+{
+  (void)text, (void)size, (void)arena, (void)desc;
+  return rs_fail_at(error, RECSORT_INVALID_SCHEMA, (rs_place){.source = name},
+                    "this library was built without YAML: describe the schema in C");
+}
+#endif
+
 recsort_status recsort_schema_load_memory(const void *text, size_t size, const char *name,
                                           const recsort_allocator *allocator,
                                           recsort_schema **schema, recsort_error *error)

@@ -1,0 +1,40 @@
+/* Sorts entities by distance, the farthest first, with a schema in C and without files. */
+#include <recsort/recsort.h>
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct entity {
+  int id;
+  float distance;
+} entity;
+
+int main(void)
+{
+  static const recsort_field_desc fields[] = {{.name = "id", .type = RECSORT_INT32},
+                                              {.name = "distance", .type = RECSORT_FLOAT32}};
+  static const recsort_key_desc keys[] = {{.path = "distance", .order = RECSORT_DESCENDING}};
+  const recsort_schema_desc desc = {.struct_size = sizeof desc,
+                                    .record = "entity",
+                                    .fields = fields,
+                                    .field_count = 2,
+                                    .keys = keys,
+                                    .key_count = 1};
+  entity entities[] = {{0, 2}, {1, 1}, {2, 2}, {3, 5}};
+  recsort_schema *schema = NULL, *none = NULL;
+  recsort_sorter *sorter = NULL;
+  recsort_error error;
+  if (recsort_schema_create(&desc, NULL, &schema, &error) ||
+      recsort_sorter_create(schema, NULL, &sorter, &error) ||
+      recsort_sort(sorter, entities, 4, &error)) {
+    printf("%s\n", error.text);
+    return 1;
+  }
+  printf("farthest:");
+  for (int i = 0; i < 4; i++)
+    printf(" %d", entities[i].id);
+  if (recsort_schema_load_memory("[]", 2, "text", NULL, &none, &error) == RECSORT_OK) return 1;
+  printf("; YAML: %s\n", error.text);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+  return 0;
+}
