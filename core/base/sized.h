@@ -14,7 +14,7 @@ enum {
   RS_FIRST_OPTIONS = SIZE_UP_TO(recsort_options, allocator),
   RS_FIRST_EXECUTOR = SIZE_UP_TO(recsort_executor, threads),
   RS_FIRST_SCHEMA_DESC = SIZE_UP_TO(recsort_schema_desc, column),
-  RS_FIRST_FIELD_DESC = SIZE_UP_TO(recsort_field_desc, column),
+  RS_FIRST_FIELD_DESC = SIZE_UP_TO(recsort_field_desc, null_count),
   RS_FIRST_ENUMERATOR = SIZE_UP_TO(recsort_enumerator, value),
   RS_FIRST_KEY_DESC = SIZE_UP_TO(recsort_key_desc, column),
   RS_FIRST_COMPUTED = SIZE_UP_TO(recsort_computed_desc, column),

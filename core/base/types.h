@@ -11,7 +11,7 @@ typedef struct rs_type {
   const char *words[5]; /* other spellings; NULL ends them */
 } rs_type;
 
-enum { RS_TYPE_ROWS = 32 }; /* unused rows have class NONE */
+enum { RS_TYPE_ROWS = 64 }; /* unused rows have class NONE */
 extern const rs_type rs_types[RS_TYPE_ROWS];
 
 /* The row of a type; a row of class NONE if it is not a recsort_type. */
@@ -27,10 +27,18 @@ static inline bool rs_is_type(recsort_type type)
   return rs_class_of(type) != RECSORT_CLASS_NONE;
 }
 
+/* An integer of at most 64 bits. */
 static inline bool rs_type_is_integer(recsort_type type)
 {
   const recsort_type_class found = rs_class_of(type);
   return found == RECSORT_CLASS_SIGNED || found == RECSORT_CLASS_UNSIGNED;
+}
+
+/* True if all bits of an integer's bytes count: a bitfield, an enum, a coordinate or a number of a
+ * header can be one. */
+static inline bool rs_type_fills_bytes(recsort_type type)
+{
+  return rs_type_is_integer(type) && rs_types[type].info.bits == 8 * rs_types[type].info.size;
 }
 
 /* True if an integer type can hold this value; for uint64, `value` holds the same 64 bits. */

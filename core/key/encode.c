@@ -246,7 +246,7 @@ static inline bool integer_codes(recsort_key_column place, recsort_key_step step
              : number_codes(place, step, RECSORT_KEY_UNSIGNED, bytes, count, codes);
 }
 
-/* The codes of a step of the next `count` records. */
+/* The codes of a step of the next `count` records; `codes` are those of the step before it. */
 static bool step_codes(const key_range *range, const recsort_key_step *step, size_t count,
                        uint64_t *codes)
 {
@@ -254,13 +254,23 @@ static bool step_codes(const key_range *range, const recsort_key_step *step, siz
   const recsort_key_column place = place_of(range, step);
   const bool whole = step->width == 8u * step->bytes; /* so from bit 0 on */
   bool valid = true;
+  if (step->kind == RECSORT_KEY_NULLABLE) {
+    for (size_t i = 0; i < count; i++)
+      codes[i] = key_nullable(step, key_at(&place, i));
+    return true;
+  }
+  if (step->kind == RECSORT_KEY_TEXT) {
+    for (size_t i = 0; i < count; i++)
+      codes[i] = key_after(step, key_field_at(step, key_at(&place, i), &valid), codes[i]);
+    return true;
+  }
   if (step->kind >= RECSORT_KEY_DISTANCE) { /* several fields */
     const recsort_key_column *const columns =
         program->columns ? program->columns + (step - program->steps) : NULL;
     for (size_t i = range->begin; i < range->begin + count; i++)
       codes[i - range->begin] =
-          columns ? key_step_in(step, columns, range->first + i, &valid)
-                  : key_step(step, range->records + i * program->record_size, &valid);
+          columns ? key_step_in(step, columns, range->first + i, 0, &valid)
+                  : key_step(step, range->records + i * program->record_size, 0, &valid);
     return valid;
   }
   if (step->kind == RECSORT_KEY_FLOAT && step->bytes == 4)
@@ -300,7 +310,7 @@ static bool encode_steps(key_range range)
   const recsort_key_program *const program = range.program;
   const bool is_narrow = program->key_width == 32;
   const size_t words = (program->key_width + 63) / 64;
-  uint64_t codes[STEP_BLOCK], narrow[STEP_BLOCK];
+  uint64_t codes[STEP_BLOCK] = {0}, narrow[STEP_BLOCK];
   bool valid = true;
   for (; range.begin < range.end; range.begin += STEP_BLOCK) {
     const size_t left = range.end - range.begin, count = left < STEP_BLOCK ? left : STEP_BLOCK;

@@ -71,10 +71,20 @@ static recsort_status find_coordinate(const reading *r, const char *path, rs_tar
   if (target->count > 1)
     return REFUSE(r, "key \"%.*s\": %.*s is an array of %zu; say which element", NAME(r),
                   RS_SHOWN(target->field->name), target->count);
-  const recsort_type_class found = rs_class_of(target->field->type);
-  if (found == RECSORT_CLASS_FLOAT || rs_type_is_integer(target->field->type)) return RECSORT_OK;
-  return REFUSE(r, "key \"%.*s\": %.*s is %s, not an integer or a float", NAME(r),
-                RS_SHOWN(target->field->name), recsort_type_name(target->field->type));
+  const recsort_type type = target->field->type;
+  const recsort_type_info *const info = recsort_type_describe(type);
+  const bool is_float = info->type_class == RECSORT_CLASS_FLOAT;
+  if (!is_float && !rs_type_is_integer(type))
+    return REFUSE(r, "key \"%.*s\": %.*s is %s, not an integer or a float", NAME(r),
+                  RS_SHOWN(target->field->name), recsort_type_name(type));
+  if (is_float ? info->nans != RECSORT_NANS_IEEE : !rs_type_fills_bytes(type))
+    return REFUSE(
+        r, "key \"%.*s\": %.*s is %s, which no coordinate can be; convert it to int8 or float32",
+        NAME(r), RS_SHOWN(target->field->name), recsort_type_name(type));
+  if (target->field->null_count)
+    return REFUSE(r, "key \"%.*s\": %.*s has null values, which are no coordinates", NAME(r),
+                  RS_SHOWN(target->field->name));
+  return RECSORT_OK;
 }
 
 /* The cells of a unit along a coordinate of a grid. */

@@ -14,6 +14,7 @@ static const char *trouble(const recsort_field_desc *desc)
 {
   const bool text = desc->type == RECSORT_CHAR;
   if (!text && !rs_type_is_integer(desc->type)) return "it is neither an integer nor a char";
+  if (!text && !rs_type_fills_bytes(desc->type)) return "it is not an integer of whole bytes";
   if (!text && desc->count) return "it is an array";
   if (desc->endian < RECSORT_ENDIAN_DEFAULT || desc->endian > RECSORT_BIG_ENDIAN)
     return "its endian is not a recsort_endian";

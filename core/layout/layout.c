@@ -107,8 +107,9 @@ static recsort_status lay_enumerators(const builder *b, const recsort_field_desc
                                       recsort_field *field)
 {
   const size_t count = desc->enumerator_count;
-  if (!rs_type_is_integer(desc->base))
-    return REFUSE(b, desc, "the base of an enum must be an integer type", RS_SHOWN(desc->name));
+  if (!rs_type_fills_bytes(desc->base))
+    return REFUSE(b, desc, "the base of an enum must be an integer type of whole bytes",
+                  RS_SHOWN(desc->name));
   if (count == 0 || !desc->enumerators)
     return REFUSE(b, desc, "an enum needs at least one name in values", RS_SHOWN(desc->name));
   const void *given = desc->enumerators;
@@ -152,7 +153,7 @@ static recsort_status refuse_bit_base(const builder *b, const frame *f, size_t a
   const recsort_field_desc *desc = &f->descs[at];
   rs_guess guess = {.word = desc->bit_base};
   for (size_t i = 0; i < at; i++)
-    if (rs_type_is_integer(f->fields[i].type)) rs_guess_offer(&guess, f->fields[i].name);
+    if (rs_type_fills_bytes(f->fields[i].type)) rs_guess_offer(&guess, f->fields[i].name);
   return REFUSE(b, desc, "its base \"%.*s\" is not an earlier field of this struct%s%.*s%s",
                 RS_SHOWN(desc->name), RS_SHOWN(desc->bit_base),
                 guess.nearest ? "; did you mean " : "",
@@ -182,9 +183,9 @@ static recsort_status lay_bitfield(const builder *b, const frame *f, size_t at)
                   RS_SHOWN(desc->name));
   const recsort_field *base = find_earlier(f, at, desc->bit_base);
   if (!base) return refuse_bit_base(b, f, at);
-  if (!rs_type_is_integer(base->type) || base->count)
-    return REFUSE(b, desc, "its base \"%.*s\" must be a single integer", RS_SHOWN(desc->name),
-                  RS_SHOWN(base->name));
+  if (!rs_type_fills_bytes(base->type) || base->count)
+    return REFUSE(b, desc, "its base \"%.*s\" must be a single integer of whole bytes",
+                  RS_SHOWN(desc->name), RS_SHOWN(base->name));
   const uint64_t bits = 8 * base->size;
   if (desc->width == 0 || (uint64_t)desc->bit + desc->width > bits)
     return REFUSE(b, desc, "bit %u and width %u lie outside the %u bits of \"%.*s\"",
@@ -263,6 +264,47 @@ static recsort_status lay_scale(const builder *b, const recsort_field_desc *desc
 const char *recsort_field_scale(const recsort_field *field)
 {
   return field && field->enumerators && !field->enumerator_count ? field->enumerators->name : NULL;
+}
+
+static int by_value(const void *a, const void *b)
+{
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static int by_unsigned_value(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Copies the null values of an integer, in ascending order. */
+static recsort_status lay_nulls(const builder *b, const recsort_field_desc *desc,
+                                recsort_field *field)
+{
+  const size_t count = desc->null_count;
+  const bool is_signed = rs_class_of(desc->type) == RECSORT_CLASS_SIGNED;
+  if (!count) return RECSORT_OK;
+  if (!rs_type_is_integer(desc->type))
+    return REFUSE(b, desc, "null is for integers of at most 64 bits", RS_SHOWN(desc->name));
+  if (count > RECSORT_MOST_NULLS || !desc->nulls)
+    return REFUSE(b, desc, "it has %zu null values; 1 to %d are allowed", RS_SHOWN(desc->name),
+                  desc->nulls ? count : 0, RECSORT_MOST_NULLS);
+  int64_t *const nulls = rs_arena_array(b->arena, count, sizeof *nulls);
+  if (!nulls) return rs_fail_memory(b->error, count * sizeof *nulls);
+  for (size_t i = 0; i < count; i++) {
+    nulls[i] = desc->nulls[i];
+    if (!rs_type_holds(desc->type, nulls[i]))
+      return REFUSE(b, desc, "null %lld does not fit %s", RS_SHOWN(desc->name), (long long)nulls[i],
+                    recsort_type_name(desc->type));
+  }
+  qsort(nulls, count, sizeof *nulls, is_signed ? by_value : by_unsigned_value);
+  for (size_t i = 1; i < count; i++)
+    if (nulls[i] == nulls[i - 1])
+      return REFUSE(b, desc, "null has the same value twice; leave one out", RS_SHOWN(desc->name));
+  field->nulls = nulls;
+  field->null_count = count;
+  return RECSORT_OK;
 }
 
 /* Lays out a field except for its offset. `element` becomes the extent of one element. */
@@ -391,6 +433,7 @@ static recsort_status lay_field(const builder *b, frame *f, size_t at)
   if (!field->name) return rs_fail_memory(b->error, strlen(desc->name));
   field->type = desc->type;
   status = lay_scale(b, desc, field);
+  if (!status) status = lay_nulls(b, desc, field);
   if (status) return status;
   if (desc->type == RECSORT_BITFIELD) return lay_bitfield(b, f, at);
   status = lay_type(b, f, desc, field, &element);

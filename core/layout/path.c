@@ -137,8 +137,11 @@ static recsort_status check_end(const walk *w, const recsort_field *field)
   const recsort_status status = check_order(w);
   if (status) return status;
   const recsort_type_class found = rs_class_of(field->type);
-  if (key->nan != RECSORT_NAN_LAST && found != RECSORT_CLASS_FLOAT && found != RECSORT_CLASS_TIME)
-    return REFUSE(w, "key \"%.*s\": nan is for floats and times, and %.*s is %s; leave it out",
+  if (key->nan != RECSORT_NAN_LAST && found != RECSORT_CLASS_FLOAT && found != RECSORT_CLASS_TIME &&
+      !field->null_count)
+    return REFUSE(w,
+                  "key \"%.*s\": nan is for floats, times and fields with null, and %.*s is %s; "
+                  "leave it out",
                   RS_SHOWN(key->path), RS_SHOWN(field->name), recsort_type_name(field->type));
   return RECSORT_OK;
 }

@@ -28,27 +28,50 @@ static uint64_t low_bits(unsigned width)
 static int64_t extend_sign(uint64_t bits, unsigned width)
 {
   const uint64_t sign = UINT64_C(1) << (width - 1);
-  return (int64_t)((bits ^ sign) - sign);
+  return (int64_t)(((bits & low_bits(width)) ^ sign) - sign);
 }
 
 /* ---- Floats --------------------------------------------------------------------------------- All
- * narrower formats are a double with fewer bits: a sign, an exponent, a fraction. Working on bits
+ * other formats are a double with fewer bits: a sign, an exponent, a fraction. Working on bits
  * keeps NaN payloads and does not depend on the compiler or the rounding mode. */
 
 enum { DOUBLE_FRACTION = 52, DOUBLE_MAX_EXPONENT = 0x7ff, DOUBLE_BIAS = 1023 };
+static const uint64_t quiet_nan = UINT64_C(0x7ff8) << 48;
+
+/* The bits of exponent and fraction; the sign, if there is one, is above them. */
+static unsigned magnitude_bits(const recsort_type_info *format)
+{
+  return format->exponent_bits + format->fraction_bits;
+}
+
+static bool has_sign(const recsort_type_info *format)
+{
+  return format->bits > magnitude_bits(format);
+}
+
+/* The least magnitude that is not a finite number. */
+static uint64_t end_of_numbers(const recsort_type_info *format)
+{
+  const uint64_t most = low_bits(magnitude_bits(format));
+  if (format->nans == RECSORT_NANS_IEEE)
+    return low_bits(format->exponent_bits) << format->fraction_bits;
+  return format->nans == RECSORT_NANS_ONES ? most : most + 1;
+}
 
 static uint64_t widen(uint64_t bits, const recsort_type_info *format)
 {
-  const unsigned added = DOUBLE_FRACTION - format->fraction_bits;
-  const uint64_t max_exponent = low_bits(format->exponent_bits);
-  const uint64_t sign = bits >> (format->exponent_bits + format->fraction_bits) & 1;
-  uint64_t exponent = bits >> format->fraction_bits & max_exponent;
-  uint64_t fraction = (bits & low_bits(format->fraction_bits)) << added;
-  if (exponent == max_exponent) {
+  const unsigned added = DOUBLE_FRACTION - format->fraction_bits, width = magnitude_bits(format);
+  const uint64_t sign = has_sign(format) ? bits >> width & 1 : 0,
+                 magnitude = bits & low_bits(width);
+  uint64_t exponent = magnitude >> format->fraction_bits;
+  uint64_t fraction = (magnitude & low_bits(format->fraction_bits)) << added;
+  if (format->nans == RECSORT_NANS_MINUS_0 && sign && !magnitude) return quiet_nan;
+  if (magnitude >= end_of_numbers(format)) {
+    if (format->nans != RECSORT_NANS_IEEE) return sign << 63 | quiet_nan;
     exponent = DOUBLE_MAX_EXPONENT;
-  } else if (exponent || fraction) {
-    const bool subnormal = exponent == 0;
-    exponent += DOUBLE_BIAS - (max_exponent >> 1);
+  } else if (magnitude || !format->fraction_bits) {
+    const bool subnormal = exponent == 0 && format->fraction_bits;
+    exponent += DOUBLE_BIAS - format->exponent_bias;
     if (subnormal) { /* a double can have its leading bit */
       for (; !(fraction >> DOUBLE_FRACTION); exponent--)
         fraction <<= 1;
@@ -68,27 +91,57 @@ static uint64_t round_bits(uint64_t bits, unsigned shift)
   return kept + (rest > half || (rest == half && (kept & 1)));
 }
 
-static uint64_t narrow(uint64_t bits, const recsort_type_info *format)
+/* The magnitude that is nearest to a finite number. */
+static uint64_t round_magnitude(uint64_t bits, const recsort_type_info *format)
 {
   const unsigned dropped = DOUBLE_FRACTION - format->fraction_bits;
-  const uint64_t max_exponent = low_bits(format->exponent_bits);
-  const uint64_t infinity = max_exponent << format->fraction_bits;
-  const uint64_t sign = bits >> 63 << (format->exponent_bits + format->fraction_bits);
   const int exponent = (int)(bits >> DOUBLE_FRACTION & DOUBLE_MAX_EXPONENT);
-  const uint64_t fraction = bits & low_bits(DOUBLE_FRACTION);
-  if (exponent == DOUBLE_MAX_EXPONENT) {
+  if (exponent == 0) return 0; /* far below the smallest of every narrower format */
+  const uint64_t whole = (bits & low_bits(DOUBLE_FRACTION)) | UINT64_C(1) << DOUBLE_FRACTION;
+  const int wanted = exponent - DOUBLE_BIAS + (int)format->exponent_bias;
+  if (!format->fraction_bits) /* every magnitude is a power of two */
+    return wanted < 0 ? 0 : (uint64_t)wanted + round_bits(whole, dropped) - 1;
+  /* The leading bit of `whole` adds the last 1 to the exponent; so does a carry of the rounding. */
+  return wanted > 0 ? ((uint64_t)(wanted - 1) << format->fraction_bits) + round_bits(whole, dropped)
+                    : round_bits(whole, dropped + (unsigned)(1 - wanted));
+}
+
+/* The NaN of a format; of one that has none, 0. */
+static uint64_t narrow_nan(uint64_t sign, uint64_t fraction, const recsort_type_info *format)
+{
+  const unsigned dropped = DOUBLE_FRACTION - format->fraction_bits;
+  const uint64_t most = low_bits(magnitude_bits(format));
+  switch (format->nans) {
+  case RECSORT_NANS_IEEE: {
     const uint64_t payload = fraction >> dropped;
     const uint64_t quiet = UINT64_C(1) << (format->fraction_bits - 1);
-    return sign | infinity | (fraction && !payload ? quiet : payload);
+    return sign | end_of_numbers(format) | (payload ? payload : quiet);
   }
-  if (exponent == 0) return sign; /* far below the smallest of every narrower format */
-  const uint64_t whole = fraction | UINT64_C(1) << DOUBLE_FRACTION;
-  const int wanted = exponent - DOUBLE_BIAS + (int)(max_exponent >> 1);
-  /* The leading bit of `whole` adds the last 1 to the exponent; so does a carry of the rounding. */
-  const uint64_t result =
-      wanted > 0 ? ((uint64_t)(wanted - 1) << format->fraction_bits) + round_bits(whole, dropped)
-                 : round_bits(whole, dropped + (unsigned)(1 - wanted));
-  return sign | (result < infinity ? result : infinity);
+  case RECSORT_NANS_ONES:
+    return sign | most;
+  case RECSORT_NANS_MINUS_0:
+    return most + 1;
+  case RECSORT_NANS_NONE:
+    break;
+  }
+  return 0;
+}
+
+/* Beyond the greatest number comes infinity; in formats without it a NaN, or if there is none that
+ * number. So does what has no sign, where the number is not above 0. */
+static uint64_t narrow(uint64_t bits, const recsort_type_info *format)
+{
+  const uint64_t sign = has_sign(format) ? bits >> 63 << magnitude_bits(format) : 0;
+  const uint64_t end = end_of_numbers(format), fraction = bits & low_bits(DOUBLE_FRACTION);
+  const uint64_t magnitude = bits & INT64_MAX, infinity = (uint64_t)DOUBLE_MAX_EXPONENT << 52;
+  if (magnitude > infinity) return narrow_nan(sign, fraction, format);
+  if (!has_sign(format) && (bits >> 63 || !magnitude)) return narrow_nan(0, 0, format);
+  const uint64_t result = magnitude == infinity ? end : round_magnitude(bits, format);
+  if (result >= end)
+    return format->nans == RECSORT_NANS_IEEE   ? sign | end
+           : format->nans == RECSORT_NANS_NONE ? sign | (end - 1)
+                                               : narrow_nan(sign, 0, format);
+  return format->nans == RECSORT_NANS_MINUS_0 && !result ? 0 : sign | result;
 }
 
 static double to_real(uint64_t bits, recsort_type type)
@@ -126,7 +179,7 @@ static recsort_value read_value(const recsort_field *field, const void *base, si
   case RECSORT_CLASS_SIGNED:
   case RECSORT_CLASS_TIME:
     value.kind = RECSORT_VALUE_SIGNED;
-    value.as.i = extend_sign(bits, 8 * (unsigned)field->size);
+    value.as.i = extend_sign(bits, recsort_type_describe(type)->bits);
     break;
   case RECSORT_CLASS_BOOL:
     value.as.u = bits != 0;
@@ -135,6 +188,8 @@ static recsort_value read_value(const recsort_field *field, const void *base, si
     value.as.u = bits >> field->bit & low_bits(field->width);
     break;
   case RECSORT_CLASS_UNSIGNED:
+    value.as.u = bits & low_bits(recsort_type_describe(type)->bits);
+    break;
   case RECSORT_CLASS_BYTES:
   case RECSORT_CLASS_WIDE:
   case RECSORT_CLASS_STRUCT:
@@ -210,6 +265,7 @@ static uint64_t value_bits(const recsort_field *field, recsort_value value,
            (as_integer(value) << field->bit & mask);
   case RECSORT_CLASS_SIGNED:
   case RECSORT_CLASS_UNSIGNED:
+    return as_integer(value) & low_bits(recsort_type_describe(field->type)->bits);
   case RECSORT_CLASS_TIME:
   case RECSORT_CLASS_ENUM:
   case RECSORT_CLASS_BYTES:

@@ -21,25 +21,41 @@ static bool is_string(const recsort_field *field)
   return rs_class_of(field->type) == RECSORT_CLASS_BYTES;
 }
 
-/* A byte string takes a step for each 8 bytes, and so does an integer of 128 bits. */
-static size_t steps_of_value(const recsort_field *field)
+/* The null values that a key has to know: with TOTAL they are numbers. */
+static size_t nulls_of(const recsort_field *field, recsort_nan nan)
+{
+  return nan == RECSORT_NAN_TOTAL ? 0 : field->null_count;
+}
+
+/* A byte string takes a step for each 8 bytes, and so does an integer of 128 bits; one with null
+ * values takes an operand for each of them. */
+static size_t steps_of_value(const recsort_field *field, recsort_nan nan)
 {
   const bool wide = rs_class_of(field->type) == RECSORT_CLASS_WIDE;
-  return is_string(field) || wide ? (field->size + 7) / 8 : 1;
+  return is_string(field) || wide ? (field->size + 7) / 8 : 1 + nulls_of(field, nan);
 }
 
 /* The number of steps of a key; a computed value takes one more than it has coordinates. */
-static size_t steps_of(const rs_target *target)
+static size_t steps_of(const rs_target *target, recsort_nan nan)
 {
   if (target->computed) return 1 + target->computed->count;
-  return target->count * steps_of_value(target->field);
+  return target->count * steps_of_value(target->field, nan);
 }
 
-/* The limit is infinity: a greater magnitude is a NaN. */
+/* The limit is the greatest magnitude that is not a NaN. Where the NaN is not above the numbers, or
+ * is none, one more bit makes room for it. */
 static void plan_float(recsort_key_step *step, const recsort_type_info *type, recsort_nan nan)
 {
+  const unsigned bits = type->exponent_bits + type->fraction_bits;
+  const bool apart = type->nans == RECSORT_NANS_MINUS_0 || type->nans == RECSORT_NANS_NONE;
   step->kind = RECSORT_KEY_FLOAT;
-  step->limit = ((UINT64_C(1) << type->exponent_bits) - 1) << type->fraction_bits;
+  step->bit = apart;
+  step->width = (uint8_t)(1 + bits + apart);
+  step->limit = type->nans == RECSORT_NANS_IEEE
+                    ? key_mask(type->exponent_bits) << type->fraction_bits
+                : type->nans == RECSORT_NANS_ONES ? key_mask(bits) - 1
+                                                  : key_mask(bits) << 1;
+  if (type->nans == RECSORT_NANS_MINUS_0) step->flags |= RECSORT_KEY_MINUS_0_NAN;
   if (nan == RECSORT_NAN_FIRST) step->flags |= RECSORT_KEY_NAN_FIRST;
   if (nan == RECSORT_NAN_TOTAL) step->flags |= RECSORT_KEY_NAN_TOTAL;
 }
@@ -73,6 +89,32 @@ static void plan_time(recsort_key_step *step, recsort_order order, recsort_nan n
   step->limit = UINT64_MAX;
 }
 
+/* What inverts the sign of a number of so many bits. */
+static uint64_t sign_of(const recsort_type_info *type)
+{
+  return type->type_class == RECSORT_CLASS_SIGNED ? UINT64_C(1) << (type->bits - 1) : 0;
+}
+
+static void plan_integer(recsort_key_step *step, const recsort_field *field, recsort_nan nan)
+{
+  const recsort_type_info *const type = recsort_type_describe(field->type);
+  step->kind = type->type_class == RECSORT_CLASS_SIGNED ? RECSORT_KEY_SIGNED : RECSORT_KEY_UNSIGNED;
+  step->width = (uint8_t)type->bits;
+  if (!nulls_of(field, nan)) return;
+  step->kind = RECSORT_KEY_NULLABLE;
+  step->bit = (uint8_t)field->null_count;
+  step->bias = sign_of(type);
+  if (nan == RECSORT_NAN_FIRST) step->flags |= RECSORT_KEY_NAN_FIRST;
+}
+
+/* Null value `number` of an integer. */
+static recsort_key_step plan_null(const recsort_field *field, size_t number)
+{
+  const recsort_type_info *const type = recsort_type_describe(field->type);
+  const uint64_t value = (uint64_t)field->nulls[number] ^ sign_of(type);
+  return (recsort_key_step){.kind = RECSORT_KEY_OPERAND, .bias = value & key_mask(type->bits)};
+}
+
 /* The step of a field that is not a byte string. */
 static recsort_key_step plan_scalar(const recsort_field *field, recsort_order order,
                                     recsort_nan nan)
@@ -96,12 +138,12 @@ static recsort_key_step plan_scalar(const recsort_field *field, recsort_order or
     step.width = (uint8_t)field->width;
     break;
   case RECSORT_CLASS_SIGNED:
-    step.kind = RECSORT_KEY_SIGNED;
+  case RECSORT_CLASS_UNSIGNED:
+    plan_integer(&step, field, nan);
     break;
   case RECSORT_CLASS_TIME:
     plan_time(&step, order, nan);
     break;
-  case RECSORT_CLASS_UNSIGNED:
   case RECSORT_CLASS_BYTES: /* the other classes are not numbers of one step */
   case RECSORT_CLASS_WIDE:
   case RECSORT_CLASS_STRUCT:
@@ -116,9 +158,11 @@ static recsort_key_step plan_string(const recsort_field *field, size_t part)
 {
   const size_t left = field->size - 8 * part;
   const uint8_t bytes = (uint8_t)(left < 8 ? left : 8);
-  return (recsort_key_step){.kind = RECSORT_KEY_UNSIGNED,
+  const bool text = field->type == RECSORT_CSTRING;
+  return (recsort_key_step){.kind = text ? RECSORT_KEY_TEXT : RECSORT_KEY_UNSIGNED,
                             .flags = RECSORT_KEY_BIG_ENDIAN,
                             .bytes = bytes,
+                            .bit = text && part > 0,
                             .width = (uint8_t)(8 * bytes),
                             .offset = 8 * part};
 }
@@ -140,6 +184,7 @@ static recsort_key_step plan_value(const recsort_field *field, recsort_order ord
                                    size_t part)
 {
   if (rs_class_of(field->type) == RECSORT_CLASS_WIDE) return plan_half(field, part != 0);
+  if (part > 0 && !is_string(field)) return plan_null(field, part - 1);
   return is_string(field) ? plan_string(field, part) : plan_scalar(field, order, nan);
 }
 
@@ -203,7 +248,7 @@ static recsort_key_step plan_step(const rs_target *target, recsort_order order, 
                                                  : plan_curve(computed, nan);
     step.bit = (uint8_t)computed->count;
   } else {
-    const size_t each = steps_of_value(target->field);
+    const size_t each = steps_of_value(target->field, nan);
     step = plan_value(target->field, order, nan, i % each);
     step.offset += target->offset + i / each * target->field->size;
   }
@@ -214,7 +259,7 @@ static recsort_key_step plan_step(const rs_target *target, recsort_order order, 
 static size_t plan_key(const rs_target *target, recsort_order order, recsort_nan nan, size_t number,
                        recsort_key_step *steps, uint64_t *bits)
 {
-  const size_t count = steps_of(target);
+  const size_t count = steps_of(target, nan);
   for (size_t i = 0; i < count; i++) {
     steps[i] = plan_step(target, order, nan, i);
     steps[i].key = (uint32_t)number;
@@ -248,14 +293,21 @@ static recsort_field *copy_field(rs_arena *arena, const recsort_field *field)
   if (!copy) return NULL;
   *copy = *field;
   copy->name = rs_arena_text(arena, field->name);
-  recsort_enumerator *values = rs_arena_array(arena, field->enumerator_count, sizeof *values);
+  const bool scaled = recsort_field_scale(field); /* its text is that of an enumerator */
+  const size_t count = field->enumerator_count + scaled;
+  recsort_enumerator *values = rs_arena_array(arena, count, sizeof *values);
   if (!copy->name || !values) return NULL;
-  for (size_t i = 0; i < field->enumerator_count; i++) {
+  for (size_t i = 0; i < count; i++) {
     values[i].value = field->enumerators[i].value;
     values[i].name = rs_arena_text(arena, field->enumerators[i].name);
     if (!values[i].name) return NULL;
   }
   copy->enumerators = values;
+  if (!field->null_count) return copy;
+  int64_t *const nulls = rs_arena_array(arena, field->null_count, sizeof *nulls);
+  if (!nulls) return NULL;
+  memcpy(nulls, field->nulls, field->null_count * sizeof *nulls);
+  copy->nulls = nulls;
   return copy;
 }
 
@@ -268,7 +320,7 @@ static recsort_status find_targets(const recsort_schema *schema, const recsort_k
   for (size_t i = 0; i < plan->key_count; i++) {
     const recsort_status status = rs_layout_find(schema, &keys[i], source, &targets[i], error);
     if (status) return status;
-    *step_count += steps_of(&targets[i]);
+    *step_count += steps_of(&targets[i], keys[i].nan);
     /* all but the last step of a key take 64 bits, unless it is an array */
     if (*step_count > MAX_KEY_BITS / 64 + plan->key_count)
       return targets[i].count > 1 ? rs_fail(error, RECSORT_INVALID_KEY, TOO_MANY)

@@ -42,6 +42,24 @@ static const char *split_integer(const rs_text *text, bool *negative, uint64_t *
   return errno == ERANGE ? "does not fit 64 bits" : NULL;
 }
 
+/* Reads an integer of a type; for uint64, `*value` gets the same 64 bits. Returns what is wrong
+ * with it, or NULL. */
+static const char *read_integer(const rs_text *text, recsort_type type, const char *too_large,
+                                int64_t *value)
+{
+  bool negative = false;
+  uint64_t magnitude = 0;
+  const char *const why = split_integer(text, &negative, &magnitude);
+  const uint64_t limit = negative                 ? (uint64_t)INT64_MAX + 1
+                         : type == RECSORT_UINT64 ? UINT64_MAX
+                                                  : INT64_MAX;
+  *value = (int64_t)(negative ? 0 - magnitude : magnitude);
+  if (why) return why;
+  const bool fits = magnitude <= limit && rs_type_holds(type, *value) &&
+                    !(negative && magnitude && type == RECSORT_UINT64);
+  return fits ? NULL : too_large;
+}
+
 /* Leaves `*number` alone if the text was not given. */
 static recsort_status read_number(const rs_reader *reader, const rs_subject *subject,
                                   const char *word, const rs_text *text, uint64_t *number)
@@ -154,8 +172,6 @@ static recsort_status number_enumerator(const rs_reader *reader, const rs_subjec
                                         const enumerator_text *text, recsort_type base,
                                         const int64_t *previous, int64_t *value)
 {
-  bool negative = false;
-  uint64_t magnitude = 0;
   if (!text->value.value) {
     const int64_t last = base == RECSORT_UINT64 ? -1 : INT64_MAX; /* the greatest of 64 bits */
     *value = previous ? (int64_t)((uint64_t)*previous + 1) : 0;
@@ -164,14 +180,7 @@ static recsort_status number_enumerator(const rs_reader *reader, const rs_subjec
                           "follows the largest value of the base type; give it one");
     return RECSORT_OK;
   }
-  const char *why = split_integer(&text->value, &negative, &magnitude);
-  const uint64_t limit = negative                 ? (uint64_t)INT64_MAX + 1
-                         : base == RECSORT_UINT64 ? UINT64_MAX
-                                                  : INT64_MAX;
-  *value = (int64_t)(negative ? 0 - magnitude : magnitude);
-  if (!why && (magnitude > limit || !rs_type_holds(base, *value) ||
-               (negative && magnitude && base == RECSORT_UINT64)))
-    why = "does not fit the base type";
+  const char *const why = read_integer(&text->value, base, "does not fit the base type", value);
   return why ? refuse_value(reader, subject, "value", &text->value, why) : RECSORT_OK;
 }
 
@@ -194,6 +203,55 @@ static recsort_status number_enumerators(const rs_reader *reader, const rs_subje
   return RECSORT_OK;
 }
 
+/* ---- Null values ---------------------------------------------------------------------------- */
+
+/* They are kept as text until their type is known. */
+typedef struct null_list {
+  const rs_subject *subject;
+  rs_text *items;
+  size_t count;
+} null_list;
+
+static recsort_status read_null(rs_reader *reader, void *context)
+{
+  null_list *const list = context;
+  rs_text item = {0};
+  const recsort_status status = rs_read_text(reader, list->subject, "null", &item);
+  if (status) return status;
+  rs_text *const items = rs_reader_grow(reader, list->items, list->count, sizeof *items);
+  if (!items) return RECSORT_OUT_OF_MEMORY;
+  list->items = items;
+  items[list->count++] = item;
+  return RECSORT_OK;
+}
+
+/* One value, or a list of them. */
+static recsort_status read_nulls(rs_reader *reader, void *context)
+{
+  const null_list *const list = context;
+  if (!rs_reader_at_list(reader)) return read_null(reader, context);
+  const rs_place place = rs_reader_place(reader);
+  const recsort_status status = rs_read_list(reader, list->subject, "null", read_null, context);
+  if (status || list->count) return status;
+  return rs_refuse(reader, place, list->subject, "null is an empty list; leave it out");
+}
+
+static recsort_status judge_nulls(const rs_reader *reader, const rs_subject *subject,
+                                  const null_list *list, recsort_field_desc *field)
+{
+  if (!list->count) return RECSORT_OK;
+  int64_t *const values = rs_reader_memory(reader, list->count, sizeof *values);
+  if (!values) return RECSORT_OUT_OF_MEMORY;
+  for (size_t i = 0; i < list->count; i++) {
+    const char *const why =
+        read_integer(&list->items[i], field->type, "does not fit the type", &values[i]);
+    if (why) return refuse_value(reader, subject, "null", &list->items[i], why);
+  }
+  field->nulls = values;
+  field->null_count = list->count;
+  return RECSORT_OK;
+}
+
 /* ---- Fields --------------------------------------------------------------------------------- */
 
 typedef struct field_list {
@@ -203,12 +261,13 @@ typedef struct field_list {
   size_t count;
 } field_list;
 
-enum { NAME, TYPE, COUNT, OFFSET, ENDIAN, BASE, BIT, WIDTH, SCALE, VALUES, FIELDS, WORDS };
+enum { NAME, TYPE, COUNT, OFFSET, ENDIAN, BASE, BIT, WIDTH, SCALE, NULLS, VALUES, FIELDS, WORDS };
 
 /* The text of a field. Its words may come in any order, so they are checked after the last one. */
 typedef struct field_text {
   rs_subject subject;
   rs_text text[WORDS];
+  null_list nulls;
   enumerator_list values;
   field_list fields;
 } field_text;
@@ -233,7 +292,7 @@ static recsort_status check_words(const rs_reader *reader, const field_text *fie
   static const unsigned for_room = 1u << COUNT | 1u << OFFSET | 1u << ENDIAN;
   const unsigned allowed = for_any | (type == RECSORT_BITFIELD ? for_bits : for_room) |
                            (type == RECSORT_ENUM ? for_enum : 0) |
-                           (rs_type_is_integer(type) ? 1u << SCALE : 0) |
+                           (rs_type_is_integer(type) ? 1u << SCALE | 1u << NULLS : 0) |
                            (type == RECSORT_STRUCT ? 1u << FIELDS : 0);
   const unsigned wanted = type == RECSORT_ENUM       ? 1u << VALUES
                           : type == RECSORT_STRUCT   ? 1u << FIELDS
@@ -273,8 +332,10 @@ static recsort_status read_enum(const rs_reader *reader, const field_text *field
   recsort_status status = RECSORT_OK;
   if (text->value) status = read_type(reader, &field->subject, "base", text, &base);
   if (status) return status;
-  if (!rs_type_is_integer(base.type))
-    return refuse_value(reader, &field->subject, "base", text, "is not an integer type; say uint8");
+  if (!rs_type_fills_bytes(base.type))
+    return refuse_value(reader, &field->subject, "base", text,
+                        rs_type_is_integer(base.type) ? "is not of whole bytes; say uint8"
+                                                      : "is not an integer type; say uint8");
   status = combine_endian(reader, field, "base", text, base.endian, &desc->endian);
   if (status) return status;
   desc->base = base.type;
@@ -334,6 +395,7 @@ static recsort_status judge_field(const rs_reader *reader, const field_text *fie
     status = combine_endian(reader, field, "type", &text[TYPE], type.endian, &desc->endian);
   if (!status) status = read_count(reader, field, type.count, &desc->count);
   if (!status) status = read_number(reader, subject, "offset", &text[OFFSET], &desc->offset);
+  if (!status) status = judge_nulls(reader, subject, &field->nulls, desc);
   if (!status && type.type == RECSORT_ENUM) status = read_enum(reader, field, desc);
   if (!status && type.type == RECSORT_BITFIELD) status = read_bits(reader, field, desc);
   return status;
@@ -345,6 +407,7 @@ static recsort_status read_field(rs_reader *reader, void *context)
   const rs_place place = rs_reader_place(reader);
   field_text field = {.subject = {"field", &field.text[NAME]}};
   field.values.subject = &field.subject;
+  field.nulls.subject = &field.subject;
   field.fields = (field_list){.owner = &field.subject, .depth = list->depth + 1};
   rs_slot slots[WORDS] = {
       [NAME] = {.word = "name"},
@@ -356,10 +419,11 @@ static recsort_status read_field(rs_reader *reader, void *context)
       [BIT] = {.word = "bit"},
       [WIDTH] = {.word = "width"},
       [SCALE] = {.word = "scale"},
+      [NULLS] = {.word = "null", .node = read_nulls, .list = &field.nulls},
       [VALUES] = {.word = "values", .item = read_enumerator, .list = &field.values},
       [FIELDS] = {.word = "fields", .item = read_field, .list = &field.fields},
   };
-  for (unsigned i = 0; i < VALUES; i++)
+  for (unsigned i = 0; i < NULLS; i++)
     slots[i].text = &field.text[i];
   if (list->depth > RS_SCHEMA_MAX_DEPTH)
     return rs_refuse(reader, place, list->owner, "fields are nested deeper than %d",

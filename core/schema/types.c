@@ -30,6 +30,7 @@ static const struct {
     {"f4", "float32", NULL},
     {"f8", "float64", "float64 for 8 bytes"},
     {"f16", "float16", NULL},
+    {"float8", "float8_e4m3fn", "float8_e4m3fn, float8_e5m2 or another with its bits"},
     {"f32", "float32", NULL},
     {"f64", "float64", NULL},
     {"long", "int64", "int64, since the size of long differs between systems"},

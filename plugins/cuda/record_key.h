@@ -20,11 +20,11 @@ DEVICE_INLINE void place_code(records_key *key, uint32_t shift, uint64_t code)
   key->words[1] |= low ? above : here;
 }
 
-/* Kernels for programs without computed keys are compiled apart, as those take more registers. */
+/* Kernels for programs without operands are compiled apart, as those take more registers. */
 static inline bool has_computed(const records_program *program)
 {
   for (uint32_t s = 0; s < program->step_count; s++)
-    if (program->steps[s].kind >= RECSORT_KEY_DISTANCE) return true;
+    if (program->steps[s].kind >= RECSORT_KEY_NULLABLE) return true;
   return false;
 }
 
@@ -75,6 +75,7 @@ DEVICE_INLINE records_key make_key(const records_program *program, bool computed
                                    bool *valid)
 {
   records_key key = {{0, 0}};
+  uint64_t code = 0;
   const unsigned char *const word = key_at(&program->columns[0], i);
   if (program->word.bytes == 4) {
     key.words[0] = word_code_32(&program->word, *(const uint32_t *)(const void *)word);
@@ -87,8 +88,8 @@ DEVICE_INLINE records_key make_key(const records_program *program, bool computed
   for (uint32_t s = 0; s < program->step_count; s++) {
     const recsort_key_step *const step = &program->steps[s];
     const recsort_key_column *const column = &program->columns[s];
-    const uint64_t code = computed ? key_step_in(step, column, i, valid)
-                                   : key_field_at(step, key_at(column, i), valid);
+    code = computed ? key_step_in(step, column, i, code, valid)
+                    : key_after(step, key_field_at(step, key_at(column, i), valid), code);
     if (step->width) place_code(&key, step->shift, code);
   }
   return key;

@@ -16,6 +16,19 @@
     .type = RECSORT_##t, .size = (n)                                                               \
   }
 
+#define FIRST RECSORT_NAN_FIRST
+#define TOTAL RECSORT_NAN_TOTAL
+/* An integer with null values, from an array of them. */
+#define NULLS(t, list)                                                                             \
+  .type = RECSORT_##t, .nulls = (list), .null_count = sizeof(list) / sizeof *(list)
+
+static const int64_t minus_99[] = {-99};
+static const int64_t ends[] = {INT16_MAX, 0, INT16_MIN, -1};
+static const int64_t greatest[] = {255};
+static const int64_t least[] = {INT64_MIN};
+static const int64_t far[] = {-1, 0, 1, INT64_MAX}; /* of uint64: the greatest and others */
+static const int64_t three[] = {3, -8};
+
 const kind kinds[] = {
     {"bool", 1, {INTEGER(BOOL)}},
     {"int8", 1, {INTEGER(INT8)}},
@@ -82,6 +95,57 @@ const kind kinds[] = {
       STRING(CHAR, 5),
       {.type = RECSORT_FLOAT64, .order = DESC},
       INTEGER(INT8)}},
+    {"cstring[4]", 1, {STRING(CSTRING, 4)}},
+    {"cstring[8] desc", 1, {{.type = RECSORT_CSTRING, .size = 8, .order = DESC}}},
+    {"cstring[13]", 1, {STRING(CSTRING, 13)}},
+    {"cstring[16] desc", 1, {{.type = RECSORT_CSTRING, .size = 16, .order = DESC}}},
+    {"cstring[60] desc", 1, {{.type = RECSORT_CSTRING, .size = 60, .order = DESC}}},
+    {"int8, cstring[9], uint8", 3, {INTEGER(INT8), STRING(CSTRING, 9), INTEGER(UINT8)}},
+    {"int24", 1, {INTEGER(INT24)}},
+    {"uint24 big desc", 1, {{.type = RECSORT_UINT24, .endian = BIG, .order = DESC}}},
+    {"int40 big", 1, {{.type = RECSORT_INT40, .endian = BIG}}},
+    {"uint40", 1, {INTEGER(UINT40)}},
+    {"int48 desc", 1, {{.type = RECSORT_INT48, .order = DESC}}},
+    {"uint48 big", 1, {{.type = RECSORT_UINT48, .endian = BIG}}},
+    {"int56", 1, {INTEGER(INT56)}},
+    {"uint56 desc, int24 big",
+     2,
+     {{.type = RECSORT_UINT56, .order = DESC}, {.type = RECSORT_INT24, .endian = BIG}}},
+    {"int32 null", 1, {{NULLS(INT32, minus_99)}}},
+    {"int32 null desc", 1, {{NULLS(INT32, minus_99), .order = DESC}}},
+    {"int32 null first big", 1, {{NULLS(INT32, minus_99), .nan = FIRST, .endian = BIG}}},
+    {"int16 nulls first desc", 1, {{NULLS(INT16, ends), .nan = FIRST, .order = DESC}}},
+    {"int16 nulls total desc", 1, {{NULLS(INT16, ends), .nan = TOTAL, .order = DESC}}},
+    {"uint8 null", 1, {{NULLS(UINT8, greatest)}}},
+    {"int64 null desc", 1, {{NULLS(INT64, least), .order = DESC}}},
+    {"uint64 nulls", 1, {{NULLS(UINT64, far)}}},
+    {"uint64 nulls first desc", 1, {{NULLS(UINT64, far), .nan = FIRST, .order = DESC}}},
+    {"int40 null, int16[2] nulls",
+     2,
+     {{NULLS(INT40, minus_99), .order = DESC}, {NULLS(INT16, ends), .nan = FIRST, .count = 2}}},
+    {"int4", 1, {INTEGER(INT4)}},
+    {"uint4 desc, int2", 2, {{.type = RECSORT_UINT4, .order = DESC}, INTEGER(INT2)}},
+    {"int4 nulls, uint2, int1 desc, uint1",
+     4,
+     {{NULLS(INT4, three)}, INTEGER(UINT2), {.type = RECSORT_INT1, .order = DESC}, INTEGER(UINT1)}},
+    {"float8_e3m4", 1, {INTEGER(FLOAT8_E3M4)}},
+    {"float8_e4m3 desc", 1, {{.type = RECSORT_FLOAT8_E4M3, .order = DESC}}},
+    {"float8_e4m3b11fnuz", 1, {INTEGER(FLOAT8_E4M3B11FNUZ)}},
+    {"float8_e4m3fn first", 1, {{.type = RECSORT_FLOAT8_E4M3FN, .nan = FIRST}}},
+    {"float8_e4m3fnuz desc", 1, {{.type = RECSORT_FLOAT8_E4M3FNUZ, .order = DESC}}},
+    {"float8_e4m3fnuz first", 1, {{.type = RECSORT_FLOAT8_E4M3FNUZ, .nan = FIRST}}},
+    {"float8_e5m2 total", 1, {{.type = RECSORT_FLOAT8_E5M2, .nan = TOTAL}}},
+    {"float8_e5m2fnuz total desc",
+     1,
+     {{.type = RECSORT_FLOAT8_E5M2FNUZ, .nan = TOTAL, .order = DESC}}},
+    {"float8_e8m0fnu", 1, {INTEGER(FLOAT8_E8M0FNU)}},
+    {"float8_e8m0fnu first desc",
+     1,
+     {{.type = RECSORT_FLOAT8_E8M0FNU, .nan = FIRST, .order = DESC}}},
+    {"float6_e2m3fn desc, float6_e3m2fn",
+     2,
+     {{.type = RECSORT_FLOAT6_E2M3FN, .order = DESC}, INTEGER(FLOAT6_E3M2FN)}},
+    {"float4_e2m1fn[4] first", 1, {{.type = RECSORT_FLOAT4_E2M1FN, .nan = FIRST, .count = 4}}},
     {"enum, bool, uint64, uint64, int16",
      5,
      {{.type = RECSORT_ENUM, .base = RECSORT_INT16, .order = DESC},
@@ -118,7 +182,20 @@ static size_t field_size(const kind_field *field)
   case RECSORT_DATETIME_US:
   case RECSORT_DATETIME_NS:
     return 8;
+  case RECSORT_INT24:
+  case RECSORT_UINT24:
+    return 3;
+  case RECSORT_INT40:
+  case RECSORT_UINT40:
+    return 5;
+  case RECSORT_INT48:
+  case RECSORT_UINT48:
+    return 6;
+  case RECSORT_INT56:
+  case RECSORT_UINT56:
+    return 7;
   case RECSORT_CHAR:
+  case RECSORT_CSTRING:
   case RECSORT_BYTES:
     return field->size;
   case RECSORT_IPV4:
@@ -158,7 +235,9 @@ static recsort_field_desc describe(const kind_field *field, const char *name)
                              .type = field->type,
                              .offset = RECSORT_NO_OFFSET,
                              .endian = field->endian,
-                             .count = field->size ? field->size : field->count};
+                             .count = field->size ? field->size : field->count,
+                             .nulls = field->nulls,
+                             .null_count = field->null_count};
   if (field->type == RECSORT_ENUM) {
     desc.base = field->base;
     desc.enumerators = small ? small_values : large_values;
@@ -178,7 +257,9 @@ static oracle_key key_of(const kind_field *field, size_t offset)
                       field->bits,
                       field->order,
                       field->nan,
-                      field->count};
+                      field->count,
+                      field->nulls,
+                      field->null_count};
 }
 
 recsort_schema *kind_schema(const kind *k, oracle_key keys[KIND_MAX_KEYS])
@@ -282,6 +363,26 @@ static uint64_t float_for(const oracle_key *key, uint64_t rank, uint64_t noise)
   return raw;
 }
 
+/* A float of one byte: by rank, so that all values come; of several NaNs, and of the zeros, noise
+ * selects one, and the bits that do not count. */
+static uint64_t small_float_for(const oracle_key *key, uint64_t rank, uint64_t noise)
+{
+  const unsigned bits = key->type == RECSORT_FLOAT4_E2M1FN   ? 4
+                        : key->type >= RECSORT_FLOAT6_E2M3FN ? 6
+                                                             : 8;
+  const uint64_t sign = UINT64_C(1) << (bits - 1), unused = bits < 8 ? noise << bits & 255 : 0;
+  uint64_t raw = spread(rank, bits);
+  if (key->type != RECSORT_FLOAT8_E8M0FNU)
+    raw = raw & sign ? raw ^ sign : raw ^ (sign | (sign - 1));
+  const oracle_float real = oracle_float_of(key->type, raw);
+  if (key->nan != RECSORT_NAN_TOTAL && key->type != RECSORT_FLOAT8_E8M0FNU) {
+    const uint64_t other = raw ^ (noise & 1 ? sign : 0);
+    const bool same = oracle_float_of(key->type, other).nan == real.nan;
+    if ((real.nan || real.value == 0) && same) raw = other;
+  }
+  return raw | unused;
+}
+
 /* A common prefix, of various lengths, and the rank. */
 static void fill_string(unsigned char *at, size_t size, uint64_t rank)
 {
@@ -290,6 +391,35 @@ static void fill_string(unsigned char *at, size_t size, uint64_t rank)
   memset(at, 'm', size);
   for (size_t i = 0; i < digits; i++)
     at[prefix + i] = (unsigned char)('n' + (rank >> 5 * (digits - 1 - i)) % 32);
+}
+
+/* The same, with a NUL in most strings, and anything behind it. */
+static void fill_cstring(unsigned char *at, size_t size, uint64_t rank, uint64_t noise)
+{
+  const size_t end = (size_t)(mix(rank) % (size + 2));
+  fill_string(at, size, rank);
+  if (end >= size) return;
+  at[end] = 0;
+  for (size_t i = end + 1; i < size; i++)
+    at[i] = mix(noise + i) & 3 ? (unsigned char)mix(noise + i) : 0;
+}
+
+/* Some ranks are null: any of the values, as noise selects, unless they are numbers. */
+static uint64_t nullable_for(const oracle_key *key, uint64_t rank, uint64_t noise)
+{
+  const uint64_t chosen = key->nan == RECSORT_NAN_TOTAL ? mix(rank ^ 77) : noise;
+  if (key->null_count && mix(rank) % 20 == 1) return (uint64_t)key->nulls[chosen % key->null_count];
+  return integer_for(rank, oracle_bits(key), oracle_is_signed(key->type));
+}
+
+/* Bits above those that count are noise. */
+static uint64_t low_bits_for(const oracle_key *key, uint64_t rank, uint64_t noise)
+{
+  const unsigned bits = oracle_bits(key);
+  const uint64_t value = nullable_for(key, rank, noise);
+  if (bits == 8 * key->size) return value;
+  const uint64_t all = (UINT64_C(1) << bits) - 1;
+  return (noise & ~all) | (value & all);
 }
 
 /* The lower half of the ranks is negative in a signed type. */
@@ -315,6 +445,9 @@ static void fill_field(const kind_field *field, const oracle_key *key, uint64_t 
   case RECSORT_IPV6:
   case RECSORT_MAC:
     fill_string(at, key->size, rank);
+    return;
+  case RECSORT_CSTRING:
+    fill_cstring(at, key->size, rank, noise);
     return;
   case RECSORT_INT128:
   case RECSORT_UINT128:
@@ -346,7 +479,8 @@ static void fill_field(const kind_field *field, const oracle_key *key, uint64_t 
     break;
   }
   default:
-    value = integer_for(rank, bits, field->type >= RECSORT_INT8 && field->type <= RECSORT_INT64);
+    value = oracle_is_float(field->type) ? small_float_for(key, rank, noise)
+                                         : low_bits_for(key, rank, noise);
   }
   store(at, key->size, key->endian, value);
 }

@@ -20,6 +20,8 @@ typedef struct kind_field {
   recsort_order order;
   recsort_nan nan;
   size_t count; /* elements of an array; 0: none */
+  const int64_t *nulls;
+  size_t null_count;
 } kind_field;
 
 typedef struct kind {

@@ -81,8 +81,9 @@ double pick_double(std::uint64_t &state)
 }
 template <class Bytes> void pick_bytes(std::uint64_t &state, Bytes &bytes)
 {
+  const unsigned char some[] = {0, 0x7f, 0x80};
   for (auto &byte : bytes)
-    byte = static_cast<std::decay_t<decltype(byte)>>(random_below(&state, 2) ? 0x7f : 0x80);
+    byte = static_cast<std::decay_t<decltype(byte)>>(some[random_below(&state, 3)]);
 }
 
 record pick_record(std::uint64_t &state, std::uint32_t serial)
@@ -189,10 +190,27 @@ void enums_compare_as_their_integers(void **)
 void bytes_compare_as_memcmp(void **)
 {
   COMPARE_BYTES(asc(&record::letter), letter);
-  COMPARE_BYTES(asc(&record::name), name);
+  COMPARE_BYTES(asc(recsort::bytes(&record::name)), name);
   COMPARE_BYTES(asc(&record::digest), digest);
   COMPARE_BYTES(asc(&record::raw), raw);
-  COMPARE_BYTES(asc(&record::code), code);
+  COMPARE_BYTES(asc(recsort::bytes(&record::code)), code);
+  COMPARE_BYTES(asc(recsort::bytes(&record::code, at<1>)), code[1]);
+  COMPARE_BYTES(asc(recsort::bytes(&record::far_away)), far_away);
+}
+
+/* What stands behind the NUL does not count. */
+void arrays_of_char_compare_as_strncmp(void **)
+{
+  std::size_t hidden = 0;
+  compare(asc(&record::name), [&](const record &a, const record &b) {
+    const int order = std::strncmp(a.name, b.name, sizeof a.name);
+    hidden += order == 0 && std::memcmp(a.name, b.name, sizeof a.name) != 0;
+    return order < 0;
+  });
+  assert_true(hidden > 0);
+  compare(asc(&record::code), [](const record &a, const record &b) {
+    return std::strncmp(a.code.data(), b.code.data(), a.code.size()) < 0;
+  });
 }
 
 void paths_reach_members_of_members(void **)
@@ -841,6 +859,7 @@ int main()
       cmocka_unit_test(numbers_compare_as_in_cpp),
       cmocka_unit_test(enums_compare_as_their_integers),
       cmocka_unit_test(bytes_compare_as_memcmp),
+      cmocka_unit_test(arrays_of_char_compare_as_strncmp),
       cmocka_unit_test(paths_reach_members_of_members),
       cmocka_unit_test(several_keys),
       cmocka_unit_test(keys_known_at_run_time),

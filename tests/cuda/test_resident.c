@@ -52,6 +52,11 @@ static const struct {
 } kinds[] = {
     SHARED_KINDS,
     {"record: Key\n" NATIVE "fields:\n- {name: key, type: uint64}\nkeys: [key]\n", 8},
+    {"record: Text\n" NATIVE "layout: packed\nfields:\n- {name: text, type: cstring, count: 3}\n"
+     "- {name: depth, type: int16, null: [-99, 7]}\n- {name: small, type: float8_e4m3fnuz}\n"
+     "- {name: nibble, type: int4}\n"
+     "keys: [{field: text, order: desc}, {field: depth, nan: first}, small, nibble]\n",
+     7},
     {"record: Long\n" NATIVE "layout: packed\nfields:\n- {name: high, type: uint64}\n"
      "- {name: low, type: uint32}\nkeys: [high, low]\n",
      12},
@@ -61,8 +66,9 @@ static const struct {
 };
 enum {
   WIDE = 3, /* has keys of 128 bits, which leaves none for the number of a segment */
-  POINT = 6,
-  KINDS = 5 /* the others are for segments only, to save time */
+  TEXT = 5,
+  POINT = 7,
+  KINDS = 6 /* the others are for segments only, to save time */
 };
 
 /* Values at random; or in order but for one in `moved`, ascending or descending. */
@@ -93,7 +99,14 @@ static void fill(unsigned kind, unsigned char *records, size_t count, uint64_t *
     const uint32_t key = (uint32_t)value;
     const float distance = (float)value - (float)domain / 2;
     const uint64_t wide[2] = {value / 3, value % 3};
-    if (kind == 0) {
+    const int16_t depths[] = {-100, -99, 7, 8, 0};
+    if (kind == TEXT) { /* the last byte of the text stays random: most are behind a NUL */
+      record[0] = (unsigned char)('a' + value % 3);
+      record[1] = value % 7 ? 0 : 'b';
+      memcpy(record + 3, &depths[value % 5], sizeof *depths);
+      record[5] = (unsigned char)(value % 4 * 64); /* 0, a number, the NaN and a negative one */
+      record[6] = (unsigned char)((record[6] & 0xf0) | value % 2);
+    } else if (kind == 0) {
       memcpy(record, &key, sizeof key);
       record[4] = (unsigned char)(value >> 3 & 1);
     } else if (kind == 1) {

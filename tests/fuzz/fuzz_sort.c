@@ -47,7 +47,9 @@ static oracle_key find_key(const recsort_field *fields, size_t count, const recs
                         field->width,
                         key->order,
                         key->nan,
-                        rest[-1] == ']' ? 0 : field->count};
+                        rest[-1] == ']' ? 0 : field->count,
+                        field->nulls,
+                        field->null_count};
   }
 }
 

@@ -220,9 +220,12 @@ static const char *reason(const void *made, const recsort_key_program *program)
 static uint64_t key_of(const recsort_key_program *program, const unsigned char *record)
 {
   uint64_t words[2] = {0, 0};
+  uint64_t code = 0;
   bool valid = true;
-  for (uint32_t s = 0; s < program->step_count; s++)
-    key_place(words, &program->steps[s], key_step(&program->steps[s], record, &valid));
+  for (uint32_t s = 0; s < program->step_count; s++) {
+    code = key_step(&program->steps[s], record, code, &valid);
+    key_place(words, &program->steps[s], code);
+  }
   return words[0];
 }
 

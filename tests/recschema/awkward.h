@@ -11,6 +11,10 @@ enum {
   Awkward_record___mode_no_value = -1,
   Awkward_record___mode_int_ = 0
 };
+enum {
+  Awkward_record___few_none = 0,
+  Awkward_record___few_some = 1
+};
 struct __attribute__((packed)) Awkward_record__ {
   unsigned char padding_at_0[3];
   double two_words; /* "two words" */
@@ -38,10 +42,14 @@ struct __attribute__((packed)) Awkward_record__ {
     int32_t i; /* times 1e-7 */
     bool j;
   } odd[2];
-  unsigned char padding_at_95[1];
+  unsigned char wide[2][5]; /* uint40 big-endian null if 7 or 1099511627775 */
+  unsigned char few[3]; /* int24 */
+  unsigned char tiny; /* float8_e4m3fn */
+  unsigned char nibble; /* int4 null if -8 */
+  unsigned char padding_at_110[2];
 };
 
-static_assert(sizeof(struct Awkward_record__) == 96, "the size of a record");
+static_assert(sizeof(struct Awkward_record__) == 112, "the size of a record");
 static_assert(offsetof(struct Awkward_record__, two_words) == 3, "two words");
 static_assert(offsetof(struct Awkward_record__, two_words_at_11) == 11, "two_words");
 static_assert(offsetof(struct Awkward_record__, class_) == 13, "class");
@@ -58,5 +66,9 @@ static_assert(offsetof(struct Awkward_record__, mode) == 84, "mode");
 static_assert(offsetof(struct Awkward_record__, odd) == 85, "odd");
 static_assert(offsetof(struct Awkward_record__, odd[0].i) == 85, "i");
 static_assert(offsetof(struct Awkward_record__, odd[0].j) == 89, "j");
+static_assert(offsetof(struct Awkward_record__, wide) == 95, "wide");
+static_assert(offsetof(struct Awkward_record__, few) == 105, "few");
+static_assert(offsetof(struct Awkward_record__, tiny) == 108, "tiny");
+static_assert(offsetof(struct Awkward_record__, nibble) == 109, "nibble");
 
 #endif

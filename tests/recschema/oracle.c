@@ -61,6 +61,16 @@ static int by_number(const numbered *a, const numbered *b)
     const int order = memcmp(first, &member, sizeof member);                                       \
     COMPARE(order<0, order> 0);                                                                    \
   }
+#define TEXT(path, member)                                                                         \
+  static int LINE(__LINE__)(const void *x, const void *y)                                          \
+  {                                                                                                \
+    const numbered *const a = (const numbered *)x, *const b = (const numbered *)y;                 \
+    const sample *r = &a->record;                                                                  \
+    const char *const first = member;                                                              \
+    r = &b->record;                                                                                \
+    const int order = strncmp(first, member, sizeof member);                                       \
+    COMPARE(order<0, order> 0);                                                                    \
+  }
 #ifdef __cplusplus
 #define auto_type auto
 #else
@@ -69,6 +79,7 @@ static int by_number(const numbered *a, const numbered *b)
 #include KEYS
 #undef BY
 #undef BYTES
+#undef TEXT
 
 static const struct {
   const char *path;
@@ -76,6 +87,7 @@ static const struct {
 } keys[] = {
 #define BY(path, member) {#path, LINE(__LINE__)},
 #define BYTES BY
+#define TEXT BY
 #include KEYS
 };
 

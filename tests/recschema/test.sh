@@ -83,6 +83,16 @@ fields:
 END
 diff expected got
 
+# An array of char is a C string. Rows of it are none together: their bytes all count.
+printf 'typedef char line[4]; struct text { char one[4]; line two; char rows[2][4]; line typed[2]; };' > text.h
+"$recschema" --from-header text.h --struct text | sed -n 's/.*{name: \(.*\), offset.*/\1/p' > got
+diff - got <<'END'
+one, type: cstring, count: 4
+two, type: cstring, count: 4
+rows, type: char, count: 8
+typed, type: char, count: 8
+END
+
 if command -v s390x-linux-gnu-gcc qemu-s390x-static > /dev/null; then
   build sample.h keys.h s390x-linux-gnu-gcc -static -std=gnu11 -g "$here/oracle.c"
   compare sample qemu-s390x-static

@@ -15,8 +15,17 @@ except ImportError as error:
     sys.exit(77)
 
 
+def with_words(node):
+    """What the library reads: PyYAML takes the word null for nothing."""
+    if isinstance(node, list):
+        return [with_words(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {"null" if word is None else word: with_words(value) for word, value in node.items()}
+
+
 def complaints(validator, path):
-    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    document = with_words(yaml.safe_load(path.read_text(encoding="utf-8")))
     return [error.message for error in validator.iter_errors(document)]
 
 

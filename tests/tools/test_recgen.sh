@@ -48,10 +48,28 @@ fields:
   - {name: outer, type: struct, fields: [{name: first, type: uint32}]}
   - {name: second, type: float64}
 END
+cat > new.yaml <<'END'
+record: new
+layout: packed
+fields:
+  - {name: nibble, type: int4, null: [-8, 3]}
+  - {name: small, type: float8_e4m3fn}
+  - {name: third, type: float8_e8m0fnu}
+  - {name: text, type: cstring, count: 6}
+  - {name: odd, type: int24, endian: big, null: -1}
+  - {name: wide, type: uint56}
+keys:
+  - {field: nibble, order: desc, nan: first}
+  - small
+  - {field: third, order: desc}
+  - text
+  - {field: odd, order: desc}
+  - wide
+END
 
 distributions='uniform sorted reverse nearly few equal zipf saw organ-pipe'
 for path in "$schemas"/entity.yaml "$schemas"/everything.yaml "$schemas"/gensort.yaml keys.yaml \
-            none.yaml; do
+            new.yaml none.yaml; do
   for distribution in $distributions; do
     sum=$("$recgen" -s "$path" -n 1000 --seed 7 -d "$distribution" | sha256sum)
     echo "$(basename "$path" .yaml) $distribution ${sum%% *}"
@@ -66,7 +84,7 @@ fi
 checks=$((checks + $(wc -l < golden.txt)))
 
 # `sorted` is sorted, for any keys and any count; the other orders are not, if they can differ
-for path in "$schemas"/*.yaml keys.yaml; do
+for path in "$schemas"/*.yaml keys.yaml new.yaml; do
   name=$(basename "$path" .yaml)
   [ "$name" != particle ] || continue # a computed key
   for count in 0 1 2 3 15 16 17 255 1000 70001; do
@@ -83,6 +101,21 @@ for path in "$schemas"/*.yaml keys.yaml; do
   check "$name: equal is one value" test "$("$recsort" -s "$path" -u --index=32 it.bin |
     wc -c)" = 4
 done
+
+# what is behind a NUL is left over, in any distribution; null values come with --special
+for distribution in uniform sorted; do
+  "$recgen" -s new.yaml -n 1000 -d $distribution | python3 -c '
+import sys
+data = sys.stdin.buffer.read()
+texts = [data[i + 3:i + 9] for i in range(0, len(data), 19)]
+ended = [text for text in texts if 0 in text[:-1]]
+sys.exit(not (len(ended) > 100 and any(text.rstrip(b"\0").count(0) for text in ended)))'
+  check "$distribution: leftovers behind a NUL" test $? = 0
+done
+nulls() { "$recgen" -s new.yaml -n 1000 "$@" | "$reccat" -s new.yaml -f csv |
+  awk -F, '$(NF - 1) == "-1" { n++ } END { print n + 0 }'; }
+check 'special: null values' test "$(nulls --special)" -gt 30
+check 'no null values' test "$(nulls)" -eq 0
 
 # the promises of each distribution, by the values of a key that distinguishes all ranks
 values() { # DISTRIBUTION COUNT

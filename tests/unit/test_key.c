@@ -54,6 +54,10 @@ static const uint64_t bfloat16s[] = FLOATS(0x8000, 0x7f80, 0x3f80);
 static const uint64_t float32s[] = FLOATS(0x80000000, 0x7f800000, 0x3f800000);
 static const uint64_t float64s[] = FLOATS(1ULL << 63, (0x7ffULL << 52), (0x3ffULL << 52));
 
+static const uint64_t bytes[] = {0,    1,    2,    0x07, 0x08, 0x0f, 0x10, 0x1f, 0x20, 0x3e, 0x3f,
+                                 0x40, 0x6f, 0x70, 0x77, 0x78, 0x79, 0x7b, 0x7c, 0x7d, 0x7e, 0x7f,
+                                 0x80, 0x81, 0x82, 0xf8, 0xf9, 0xfc, 0xfd, 0xfe, 0xff};
+
 #define VALUES(list) (list), sizeof(list) / sizeof *(list)
 
 static const struct {
@@ -62,15 +66,29 @@ static const struct {
   const uint64_t *values;
   size_t count;
 } table[] = {
-    {RECSORT_BOOL, 1, VALUES(integers)},      {RECSORT_INT8, 1, VALUES(integers)},
-    {RECSORT_INT16, 2, VALUES(integers)},     {RECSORT_INT32, 4, VALUES(integers)},
-    {RECSORT_INT64, 8, VALUES(integers)},     {RECSORT_UINT8, 1, VALUES(integers)},
-    {RECSORT_UINT16, 2, VALUES(integers)},    {RECSORT_UINT32, 4, VALUES(integers)},
-    {RECSORT_UINT64, 8, VALUES(integers)},    {RECSORT_FLOAT16, 2, VALUES(float16s)},
-    {RECSORT_BFLOAT16, 2, VALUES(bfloat16s)}, {RECSORT_FLOAT32, 4, VALUES(float32s)},
-    {RECSORT_FLOAT64, 8, VALUES(float64s)},   {RECSORT_CHAR, 5, VALUES(integers)},
-    {RECSORT_BYTES, 8, VALUES(integers)},     {RECSORT_CHAR, 13, VALUES(integers)},
-    {RECSORT_BITFIELD, 4, VALUES(integers)},  {RECSORT_ENUM, 2, VALUES(integers)},
+    {RECSORT_BOOL, 1, VALUES(integers)},        {RECSORT_INT8, 1, VALUES(integers)},
+    {RECSORT_INT16, 2, VALUES(integers)},       {RECSORT_INT32, 4, VALUES(integers)},
+    {RECSORT_INT64, 8, VALUES(integers)},       {RECSORT_UINT8, 1, VALUES(integers)},
+    {RECSORT_UINT16, 2, VALUES(integers)},      {RECSORT_UINT32, 4, VALUES(integers)},
+    {RECSORT_UINT64, 8, VALUES(integers)},      {RECSORT_FLOAT16, 2, VALUES(float16s)},
+    {RECSORT_BFLOAT16, 2, VALUES(bfloat16s)},   {RECSORT_FLOAT32, 4, VALUES(float32s)},
+    {RECSORT_FLOAT64, 8, VALUES(float64s)},     {RECSORT_CHAR, 5, VALUES(integers)},
+    {RECSORT_BYTES, 8, VALUES(integers)},       {RECSORT_CHAR, 13, VALUES(integers)},
+    {RECSORT_BITFIELD, 4, VALUES(integers)},    {RECSORT_ENUM, 2, VALUES(integers)},
+    {RECSORT_CSTRING, 5, VALUES(integers)},     {RECSORT_CSTRING, 8, VALUES(integers)},
+    {RECSORT_CSTRING, 13, VALUES(integers)},    {RECSORT_INT24, 3, VALUES(integers)},
+    {RECSORT_INT40, 5, VALUES(integers)},       {RECSORT_INT48, 6, VALUES(integers)},
+    {RECSORT_INT56, 7, VALUES(integers)},       {RECSORT_UINT24, 3, VALUES(integers)},
+    {RECSORT_UINT40, 5, VALUES(integers)},      {RECSORT_UINT48, 6, VALUES(integers)},
+    {RECSORT_UINT56, 7, VALUES(integers)},      {RECSORT_INT1, 1, VALUES(bytes)},
+    {RECSORT_INT2, 1, VALUES(bytes)},           {RECSORT_INT4, 1, VALUES(bytes)},
+    {RECSORT_UINT1, 1, VALUES(bytes)},          {RECSORT_UINT2, 1, VALUES(bytes)},
+    {RECSORT_UINT4, 1, VALUES(bytes)},          {RECSORT_FLOAT8_E3M4, 1, VALUES(bytes)},
+    {RECSORT_FLOAT8_E4M3, 1, VALUES(bytes)},    {RECSORT_FLOAT8_E4M3B11FNUZ, 1, VALUES(bytes)},
+    {RECSORT_FLOAT8_E4M3FN, 1, VALUES(bytes)},  {RECSORT_FLOAT8_E4M3FNUZ, 1, VALUES(bytes)},
+    {RECSORT_FLOAT8_E5M2, 1, VALUES(bytes)},    {RECSORT_FLOAT8_E5M2FNUZ, 1, VALUES(bytes)},
+    {RECSORT_FLOAT8_E8M0FNU, 1, VALUES(bytes)}, {RECSORT_FLOAT6_E2M3FN, 1, VALUES(bytes)},
+    {RECSORT_FLOAT6_E3M2FN, 1, VALUES(bytes)},  {RECSORT_FLOAT4_E2M1FN, 1, VALUES(bytes)},
 };
 
 static const recsort_enumerator all_of_int16[] = {{"least", INT16_MIN}, {"most", INT16_MAX}};
@@ -90,15 +108,11 @@ typedef struct subject {
   oracle_key key;
 } subject;
 
-static bool is_float(recsort_type type)
-{
-  return type >= RECSORT_FLOAT16 && type <= RECSORT_FLOAT64;
-}
-
 /* `beside`: adds a second key field, so that the key takes more than one step. */
 static void open_subject(subject *s, oracle_key key, bool beside)
 {
-  const bool string = key.type == RECSORT_CHAR || key.type == RECSORT_BYTES;
+  const bool string =
+      key.type == RECSORT_CHAR || key.type == RECSORT_BYTES || key.type == RECSORT_CSTRING;
   const bool bits = key.type == RECSORT_BITFIELD, names = key.type == RECSORT_ENUM;
   const recsort_field_desc fields[] = {
       {.name = "lead", .type = RECSORT_BYTES, .count = LEAD, .offset = RECSORT_NO_OFFSET},
@@ -107,6 +121,8 @@ static void open_subject(subject *s, oracle_key key, bool beside)
        .base = names ? RECSORT_INT16 : (recsort_type)0,
        .endian = key.endian,
        .count = string ? key.size : 0,
+       .nulls = key.nulls,
+       .null_count = key.null_count,
        .enumerators = names ? all_of_int16 : NULL,
        .enumerator_count = names ? 2 : 0,
        .offset = RECSORT_NO_OFFSET},
@@ -202,7 +218,7 @@ static void test_order_and_round_trip(void **state)
     for (unsigned variant = 0; variant < 24; variant++) {
       const recsort_nan nan = (recsort_nan)(variant >> 3);
       subject s;
-      if (nan != RECSORT_NAN_LAST && !is_float(table[t].type)) continue;
+      if (nan != RECSORT_NAN_LAST && !oracle_is_float(table[t].type)) continue;
       open_subject(&s,
                    (oracle_key){.type = table[t].type,
                                 .endian = variant & 1 ? RECSORT_BIG_ENDIAN : RECSORT_LITTLE_ENDIAN,
@@ -217,7 +233,99 @@ static void test_order_and_round_trip(void **state)
       close_subject(&s);
       subjects++;
     }
-  assert_int_equal(subjects, 8 * 14 + 24 * 4);
+  assert_int_equal(subjects, 8 * 31 + 24 * 15);
+}
+
+/* Integers of every size with one null value, and with several: the ends of the range, its middle
+ * and neighbours. */
+static void test_null_values(void **state)
+{
+  static const recsort_type types[] = {RECSORT_INT8,  RECSORT_UINT8, RECSORT_INT16,
+                                       RECSORT_INT24, RECSORT_INT32, RECSORT_UINT32,
+                                       RECSORT_INT56, RECSORT_INT64, RECSORT_UINT64};
+  static const int64_t of_signed[] = {0, -99, INT8_MIN, INT8_MAX, -1, -98},
+                       of_unsigned[] = {0, 99, 127, 128, 255, 98};
+  static const uint64_t values[] = {0,
+                                    1,
+                                    2,
+                                    97,
+                                    98,
+                                    99,
+                                    100,
+                                    126,
+                                    127,
+                                    128,
+                                    129,
+                                    254,
+                                    255,
+                                    256,
+                                    0x7fff,
+                                    0x8000,
+                                    0xffffff9d,
+                                    0xffffff9e,
+                                    UINT64_MAX,
+                                    UINT64_MAX - 1,
+                                    (uint64_t)-98,
+                                    (uint64_t)-99,
+                                    (uint64_t)-100,
+                                    (uint64_t)INT8_MIN,
+                                    (uint64_t)INT8_MIN - 1,
+                                    UINT64_C(1) << 63,
+                                    INT64_MAX,
+                                    0x800000};
+  (void)state;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+    for (unsigned variant = 0; variant < 24 * 7; variant++) {
+      const bool is_signed = oracle_is_signed(types[t]);
+      const size_t given = variant / 24; /* one of them, or all */
+      subject s;
+      open_subject(&s,
+                   (oracle_key){.type = types[t],
+                                .endian = variant & 1 ? RECSORT_BIG_ENDIAN : RECSORT_LITTLE_ENDIAN,
+                                .offset = LEAD,
+                                .size = recsort_type_describe(types[t])->size,
+                                .order = variant & 2 ? RECSORT_DESCENDING : RECSORT_ASCENDING,
+                                .nan = (recsort_nan)(variant % 24 / 8),
+                                .nulls = (is_signed ? of_signed : of_unsigned) + given % 6,
+                                .null_count = given < 6 ? 1 : 6},
+                   variant & 4);
+      check_subject(&s, values, sizeof values / sizeof *values);
+      assert_int_equal(s.plan.keys[0].bits, 8 * recsort_type_describe(types[t])->size);
+      close_subject(&s);
+    }
+}
+
+/* What stands behind the first NUL of a C string does not count, however far behind it is; a string
+ * that fills its bytes has no NUL. */
+static void test_cstring_ends_at_its_nul(void **state)
+{
+  enum { SIZE = 29 };
+  static unsigned char records[SIZE + 1][LEAD + SIZE + 1], leftover[SIZE + 1][LEAD + SIZE + 1];
+  (void)state;
+  for (unsigned order = 0; order < 2; order++) {
+    subject s;
+    open_subject(&s,
+                 (oracle_key){.type = RECSORT_CSTRING,
+                              .offset = LEAD,
+                              .size = SIZE,
+                              .order = order ? RECSORT_DESCENDING : RECSORT_ASCENDING},
+                 true);
+    uint64_t last[8] = {0};
+    for (size_t length = 0; length <= SIZE; length++) {
+      uint64_t key[8] = {0}, other[8] = {0};
+      memset(records[length], 0, sizeof *records);
+      memset(records[length] + LEAD, 'a', length);
+      memcpy(leftover[length], records[length], sizeof *records);
+      for (size_t i = length + 1; i < SIZE; i++) /* the byte at `length` is NUL, and some others */
+        leftover[length][LEAD + i] = i % 5 ? 'z' : 0;
+      rs_key_encode(&s.plan, records[length], 1, key, rs_team(NULL, 1), 0, NULL);
+      rs_key_encode(&s.plan, leftover[length], 1, other, rs_team(NULL, 1), 0, NULL);
+      assert_int_equal(rs_key_compare(&s.plan, key, other), 0);
+      if (length) assert_int_equal(rs_key_compare(&s.plan, last, key), order ? 1 : -1);
+      memcpy(last, key, sizeof last);
+    }
+    close_subject(&s);
+  }
 }
 
 static void test_random_values(void **state)
@@ -378,11 +486,12 @@ static void test_loops_agree_with_the_interpreter(void **state)
       assert_int_equal(rs_key_encode(&s.plan, records, COUNT, keys, rs_team(NULL, 2), 0, NULL),
                        RECSORT_OK);
       for (size_t i = 0; i < COUNT; i++) {
-        uint64_t expected[3] = {0, 0, 0};
+        uint64_t expected[3] = {0, 0, 0}, code = 0;
         bool valid = true;
-        for (uint32_t step = 0; step < program->step_count; step++)
-          key_place(expected, &program->steps[step],
-                    key_step(&program->steps[step], records + i * program->record_size, &valid));
+        for (uint32_t step = 0; step < program->step_count; step++) {
+          code = key_step(&program->steps[step], records + i * program->record_size, code, &valid);
+          key_place(expected, &program->steps[step], code);
+        }
         const size_t size = rs_key_size(&s.plan);
         const uint32_t half = (uint32_t)expected[0];
         assert_memory_equal((char *)keys + i * size, size == 4 ? (void *)&half : expected, size);
@@ -396,6 +505,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_order_and_round_trip),
       cmocka_unit_test(test_random_values),
+      cmocka_unit_test(test_null_values),
+      cmocka_unit_test(test_cstring_ends_at_its_nul),
       cmocka_unit_test(test_decoding_a_bitfield_keeps_the_bits_around_it),
       cmocka_unit_test(test_codes_straddle_words),
       cmocka_unit_test(test_placing_keeps_what_is_there),

@@ -292,6 +292,7 @@ static void expect_refused(const recsort_schema_desc *desc, const char *message)
 static void refuses_bad_fields_made_by_calls(void **state)
 {
   static const recsort_enumerator nameless[] = {{NULL, 0}}, big[] = {{"b", 128}};
+  static const int64_t nulls[] = {5, 32768};
   static const struct {
     recsort_field_desc field;
     const char *message;
@@ -302,7 +303,7 @@ static void refuses_bad_fields_made_by_calls(void **state)
        "field \"a.b\": a name must not hold . [ or ], which paths use"},
       {{.name = "\xff", .type = RECSORT_INT8, ANYWHERE}, "field \"\xff\": a name must be UTF-8"},
       {{.name = "a", ANYWHERE}, "field \"a\": its type is not a recsort_type"},
-      {{.name = "a", .type = (recsort_type)(RECSORT_DATETIME_NS + 1), ANYWHERE},
+      {{.name = "a", .type = (recsort_type)(RECSORT_FLOAT4_E2M1FN + 1), ANYWHERE},
        "field \"a\": its type is not a recsort_type"},
       {{.name = "a", .type = RECSORT_INT8, .endian = (recsort_endian)3, ANYWHERE},
        "field \"a\": its endian is not a recsort_endian"},
@@ -315,7 +316,7 @@ static void refuses_bad_fields_made_by_calls(void **state)
       {{.name = "a", .type = RECSORT_ENUM, .base = RECSORT_INT8, ANYWHERE},
        "field \"a\": an enum needs at least one name in values"},
       {{.name = "a", .type = RECSORT_ENUM, .enumerators = big, .enumerator_count = 1, ANYWHERE},
-       "field \"a\": the base of an enum must be an integer type"},
+       "field \"a\": the base of an enum must be an integer type of whole bytes"},
       {{.name = "a",
         .type = RECSORT_ENUM,
         .base = RECSORT_INT8,
@@ -330,6 +331,14 @@ static void refuses_bad_fields_made_by_calls(void **state)
         .enumerator_count = 1,
         ANYWHERE},
        "field \"a\": value \"b\" = 128 does not fit int8"},
+      {{.name = "a", .type = RECSORT_CHAR, .nulls = nulls, .null_count = 1, ANYWHERE},
+       "field \"a\": null is for integers of at most 64 bits"},
+      {{.name = "a", .type = RECSORT_INT16, .nulls = nulls, .null_count = 256, ANYWHERE},
+       "field \"a\": it has 256 null values; 1 to 255 are allowed"},
+      {{.name = "a", .type = RECSORT_INT16, .null_count = 1, ANYWHERE},
+       "field \"a\": it has 0 null values; 1 to 255 are allowed"},
+      {{.name = "a", .type = RECSORT_INT16, .nulls = nulls, .null_count = 2, ANYWHERE},
+       "field \"a\": null 32768 does not fit int16"},
       {{.name = "a", .type = RECSORT_BITFIELD, .width = 1, ANYWHERE},
        "field \"a\": a bitfield needs a base"},
       {{.name = "a", .type = RECSORT_BITFIELD, .bit_base = "b", .width = 1, .offset = 1},
@@ -375,7 +384,7 @@ static void refuses_bad_records_made_by_calls(void **state)
   CASE(desc.struct_size = 8,
        "struct_size is 8, but a recsort_schema_desc has at least 96 bytes: set "
        "it to sizeof(recsort_schema_desc)");
-  CASE(desc.field_stride = 8, "a stride is 8, but a recsort_field_desc has at least 96 bytes: set "
+  CASE(desc.field_stride = 8, "a stride is 8, but a recsort_field_desc has at least 112 bytes: set "
                               "it to sizeof(recsort_field_desc)");
   CASE(desc.record = NULL, "record: the record has no name");
   CASE(desc.record = "", "record: a name must not be empty");

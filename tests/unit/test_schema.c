@@ -387,13 +387,53 @@ static const refusal of_bitfields[] = {
      "5:12: field \"c\": its bits overlap those of \"b\""},
     {FIELDS "  - {name: flags, type: uint8}\n  - {name: f, type: float32}\n  - {name: b, type: "
             "bitfield, base: f, bit: 0}\n",
-     "5:12: field \"b\": its base \"f\" must be a single integer"},
+     "5:12: field \"b\": its base \"f\" must be a single integer of whole bytes"},
     {FIELDS "  - {name: flags, type: uint8}\n  - {name: f, type: uint8, count: 2}\n  - {name: b, "
             "type: bitfield, base: f, bit: 0}\n",
-     "5:12: field \"b\": its base \"f\" must be a single integer"},
+     "5:12: field \"b\": its base \"f\" must be a single integer of whole bytes"},
     {FIELDS "  - {name: flags, type: uint8}\n  - {name: b, type: bitfield, base: later, bit: 0}\n  "
             "- {name: later, type: uint8}\n",
      "4:12: field \"b\": its base \"later\" is not an earlier field of this struct"},
+};
+
+static const refusal of_null_values[] = {
+    {FIELDS "  - {name: a, type: int8, null: 128}\n",
+     "3:33: field \"a\": null \"128\" does not fit the type"},
+    {FIELDS "  - {name: a, type: uint16, null: [7, -1]}\n",
+     "3:39: field \"a\": null \"-1\" does not fit the type"},
+    {FIELDS "  - {name: a, type: uint64, null: -1}\n",
+     "3:35: field \"a\": null \"-1\" does not fit the type"},
+    {FIELDS "  - {name: a, type: int4, null: 8}\n",
+     "3:33: field \"a\": null \"8\" does not fit the type"},
+    {FIELDS "  - {name: a, type: int8, null: 1.5}\n",
+     "3:33: field \"a\": null \"1.5\" is not a whole number; write it in decimal or as 0x and hex "
+     "digits"},
+    {FIELDS "  - {name: a, type: int8, null: []}\n",
+     "3:33: field \"a\": null is an empty list; leave it out"},
+    {FIELDS "  - {name: a, type: int8, null: [1, 2, 0x1]}\n",
+     "3:12: field \"a\": null has the same value twice; leave one out"},
+    {FIELDS "  - {name: a, type: int8, null: {value: 1}}\n",
+     "3:33: field \"a\": null must be a single value, not a mapping"},
+    {FIELDS "  - {name: a, type: float32, null: 1}\n",
+     "3:30: field \"a\": null does not go with type float32"},
+    {FIELDS "  - {name: a, type: int128, null: 1}\n",
+     "3:29: field \"a\": null does not go with type int128"},
+    {FIELDS "  - {name: a, type: enum, values: [x], null: 0}\n",
+     "3:40: field \"a\": null does not go with type enum"},
+    {FIELDS "  - {name: a, type: int8, null: 0}\n  - {name: b, type: int8}\n"
+            "keys: [{distance: {fields: [b, a], from: [0, 0]}}]\n",
+     "5:19: key \"distance(b, a from 0, 0)\": a has null values, which are no coordinates"},
+    {FIELDS "  - {name: a, type: float8_e4m3fn}\nkeys: [{distance: {fields: [a], from: [0]}}]\n",
+     "4:19: key \"distance(a from 0)\": a is float8_e4m3fn, which no coordinate can be; convert it to "
+     "int8 "
+     "or float32"},
+    {FIELDS "  - {name: a, type: int4}\nkeys: [{distance: {fields: [a], from: [0]}}]\n",
+     "4:19: key \"distance(a from 0)\": a is int4, which no coordinate can be; convert it to int8 or "
+     "float32"},
+    {FIELDS "  - {name: a, type: enum, base: int4, values: [x]}\n",
+     "3:33: field \"a\": base \"int4\" is not of whole bytes; say uint8"},
+    {FIELDS "  - {name: a, type: uint4}\n  - {name: b, type: bitfield, base: a, bit: 0}\n",
+     "4:12: field \"b\": its base \"a\" must be a single integer of whole bytes"},
 };
 
 static const refusal of_layouts[] = {
@@ -475,9 +515,10 @@ static const refusal of_keys[] = {
      "9:16: not YAML: did not find expected ',' or '}'; look for a missing bracket or comma, and "
      "put a path such as \"pos[2]\" in quotes"},
     {KEYS "  - {field: \"pos[0]\", nan: first}\n",
-     "9:13: key \"pos[0]\": nan is for floats and times, and pos is int16; leave it out"},
-    {KEYS "  - {field: name, nan: total}\n",
-     "9:13: key \"name\": nan is for floats and times, and name is char; leave it out"},
+     "9:13: key \"pos[0]\": nan is for floats, times and fields with null, and pos is int16; leave "
+     "it out"},
+    {KEYS "  - {field: name, nan: total}\n", "9:13: key \"name\": nan is for floats, times and "
+                                             "fields with null, and name is char; leave it out"},
     {KEYS "  - {field: x, nan: middle}\n",
      "9:21: key \"x\": unknown nan \"middle\"; say one of last, first, total"},
     {KEYS "  - {field: x, order: descending}\n",
@@ -535,6 +576,7 @@ REFUSALS(fields)
 REFUSALS(structs)
 REFUSALS(enums)
 REFUSALS(bitfields)
+REFUSALS(null_values)
 REFUSALS(layouts)
 REFUSALS(keys)
 
@@ -645,6 +687,32 @@ static const struct {
     {RECSORT_DATETIME_US, false, 8, {"datetime_us", "<M8[us]"}},
     {RECSORT_DATETIME_NS, true, 8, {">M8[ns]"}},
     {RECSORT_DATETIME_NS, false, 8, {"datetime_ns", "<M8[ns]"}},
+    {RECSORT_CSTRING, false, 1, {"cstring"}},
+    {RECSORT_INT24, false, 3, {"int24"}},
+    {RECSORT_INT40, false, 5, {"int40"}},
+    {RECSORT_INT48, false, 6, {"int48"}},
+    {RECSORT_INT56, false, 7, {"int56"}},
+    {RECSORT_UINT24, false, 3, {"uint24"}},
+    {RECSORT_UINT40, false, 5, {"uint40"}},
+    {RECSORT_UINT48, false, 6, {"uint48"}},
+    {RECSORT_UINT56, false, 7, {"uint56"}},
+    {RECSORT_INT1, false, 1, {"int1"}},
+    {RECSORT_INT2, false, 1, {"int2"}},
+    {RECSORT_INT4, false, 1, {"int4"}},
+    {RECSORT_UINT1, false, 1, {"uint1"}},
+    {RECSORT_UINT2, false, 1, {"uint2"}},
+    {RECSORT_UINT4, false, 1, {"uint4"}},
+    {RECSORT_FLOAT8_E3M4, false, 1, {"float8_e3m4"}},
+    {RECSORT_FLOAT8_E4M3, false, 1, {"float8_e4m3"}},
+    {RECSORT_FLOAT8_E4M3B11FNUZ, false, 1, {"float8_e4m3b11fnuz"}},
+    {RECSORT_FLOAT8_E4M3FN, false, 1, {"float8_e4m3fn"}},
+    {RECSORT_FLOAT8_E4M3FNUZ, false, 1, {"float8_e4m3fnuz"}},
+    {RECSORT_FLOAT8_E5M2, false, 1, {"float8_e5m2"}},
+    {RECSORT_FLOAT8_E5M2FNUZ, false, 1, {"float8_e5m2fnuz"}},
+    {RECSORT_FLOAT8_E8M0FNU, false, 1, {"float8_e8m0fnu"}},
+    {RECSORT_FLOAT6_E2M3FN, false, 1, {"float6_e2m3fn"}},
+    {RECSORT_FLOAT6_E3M2FN, false, 1, {"float6_e3m2fn"}},
+    {RECSORT_FLOAT4_E2M1FN, false, 1, {"float4_e2m1fn"}},
     {RECSORT_BYTES, false, 10, {"V10"}},
     {RECSORT_BYTES, false, 3, {"|V3"}},
 };
@@ -742,6 +810,40 @@ static void reads_the_words_of_files(void **state)
   recsort_schema_destroy(schema);
   recsort_schema_get_file(NULL, &info, sizeof info);
   assert_int_equal(info.trailer, 0);
+}
+
+/* A value or a list; the field has them in ascending order. */
+static void reads_null_values(void **state)
+{
+  static const struct {
+    const char *type, *text;
+    size_t count;
+    int64_t values[3];
+  } cases[] = {
+      {"int8", "-128", 1, {-128}},
+      {"uint8", "0xff", 1, {255}},
+      {"int24", "[8388607, -8388608, 0]", 3, {-8388608, 0, 8388607}},
+      {"uint56", "0xffffffffffffff", 1, {0xffffffffffffff}},
+      {"int64", "[-9223372036854775808, 9223372036854775807]", 2, {INT64_MIN, INT64_MAX}},
+      {"uint64", "[18446744073709551615, 0]", 2, {0, -1}},
+      {"int4", "[7, -8]", 2, {-8, 7}},
+      {"uint1", "1", 1, {1}},
+  };
+  char text[200];
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    (void)snprintf(text, sizeof text, FIELDS "  - {null: %s, name: a, type: %s}\n", cases[i].text,
+                   cases[i].type);
+    recsort_schema *schema = load(text);
+    const recsort_field *const field = recsort_schema_fields(schema, NULL);
+    assert_int_equal(field->null_count, cases[i].count);
+    for (size_t v = 0; v < cases[i].count; v++)
+      assert_true(field->nulls[v] == cases[i].values[v]);
+    recsort_schema_destroy(schema);
+  }
+  recsort_schema *schema = load(FIELDS "  - {name: a, type: int8}\n");
+  assert_int_equal(recsort_schema_fields(schema, NULL)->null_count, 0);
+  recsort_schema_destroy(schema);
 }
 
 /* What the limits of a scale are; tests/schema/hostile has what lies beyond them. */
@@ -858,7 +960,7 @@ static void loads_the_example_schemas(void **state)
     const char *file;
     size_t size, fields, keys;
   } examples[] = {{"entity", 20, 5, 1},    {"gensort", 100, 2, 1}, {"elf64-sym", 24, 9, 1},
-                  {"netflow5", 48, 22, 2}, {"particle", 28, 3, 1}, {"everything", 272, 42, 8},
+                  {"netflow5", 48, 22, 2}, {"particle", 28, 3, 1}, {"everything", 352, 70, 11},
                   {"las", 28, 14, 1},      {"stl", 50, 3, 3},      {"utmp", 384, 13, 2}};
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
@@ -1005,6 +1107,7 @@ int main(void)
       cmocka_unit_test(refuses_structs),
       cmocka_unit_test(refuses_enums),
       cmocka_unit_test(refuses_bitfields),
+      cmocka_unit_test(refuses_null_values),
       cmocka_unit_test(refuses_layouts),
       cmocka_unit_test(refuses_keys),
       cmocka_unit_test(refuses_utf16),
@@ -1013,6 +1116,7 @@ int main(void)
       cmocka_unit_test(reads_every_word_of_the_record),
       cmocka_unit_test(reads_the_words_of_files),
       cmocka_unit_test(reads_scales),
+      cmocka_unit_test(reads_null_values),
       cmocka_unit_test(numbers_enumerators_as_c_does),
       cmocka_unit_test(takes_any_utf8_as_a_name),
       cmocka_unit_test(nests_32_deep_and_no_deeper),

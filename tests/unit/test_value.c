@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "recsort/recsort.h"
+#include "support/oracle.h"
 #include "support/told.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
@@ -63,12 +64,20 @@ static const struct {
     {RECSORT_INT16, 2, 0xffffffffffff8281, 0xffffffffffff8182},
     {RECSORT_INT32, 4, 0x04038281, 0xffffffff81820304},
     {RECSORT_INT64, 8, 0x8807068504038281, 0x8182030485060788},
+    {RECSORT_UINT24, 3, 0x038281, 0x818203},
+    {RECSORT_UINT40, 5, 0x8504038281, 0x8182030485},
+    {RECSORT_UINT48, 6, 0x068504038281, 0x818203048506},
+    {RECSORT_UINT56, 7, 0x07068504038281, 0x81820304850607},
+    {RECSORT_INT24, 3, 0x038281, 0xffffffffff818203},
+    {RECSORT_INT40, 5, 0xffffff8504038281, 0xffffff8182030485},
+    {RECSORT_INT48, 6, 0x068504038281, 0xffff818203048506},
+    {RECSORT_INT56, 7, 0x07068504038281, 0xff81820304850607},
 };
 
 static void check_integer(const recsort_field *field, recsort_type type, uint64_t expected)
 {
   unsigned char copy[sizeof pattern];
-  const bool is_signed = type >= RECSORT_INT8 && type <= RECSORT_INT64;
+  const bool is_signed = oracle_is_signed(type);
   recsort_value value;
   recsort_field_get(field, pattern, 0, &value, sizeof value);
   assert_int_equal(value.kind, is_signed ? RECSORT_VALUE_SIGNED : RECSORT_VALUE_UNSIGNED);
@@ -330,6 +339,101 @@ static void keeps_float64_and_signalling_float32(void **state)
   assert_memory_equal(bytes, signalling, 4);
 }
 
+/* ---- Values in the low bits of a byte ----------------------------------------------------------
+ */
+
+/* Every byte of every float of up to 8 bits, whose bits above the float do not count: its value,
+ * and what is written for that value. */
+static void reads_and_writes_every_small_float(void **state)
+{
+  unsigned nans = 0, infinities = 0;
+  (void)state;
+  for (recsort_type type = RECSORT_FLOAT8_E3M4; type <= RECSORT_FLOAT4_E2M1FN; type++)
+    for (unsigned byte = 0; byte < 256; byte++) {
+      const recsort_field field = {.type = type, .size = 1, .endian = RECSORT_LITTLE_ENDIAN};
+      const unsigned char from = (unsigned char)byte;
+      const oracle_float expected = oracle_float_of(type, byte);
+      unsigned char to = 0x55;
+      const recsort_value value = read_value(&field, &from, 0);
+      assert_int_equal(value.kind, RECSORT_VALUE_REAL);
+      assert_int_equal(isnan(value.as.real) != 0, expected.nan);
+      nans += expected.nan;
+      infinities += isinf(expected.value) != 0;
+      if (!expected.nan) assert_true(bits_of(value.as.real) == bits_of(expected.value));
+      write_value(&field, &to, 0, value);
+      assert_int_equal(to, byte & (type == RECSORT_FLOAT4_E2M1FN   ? 0x0f
+                                   : type > RECSORT_FLOAT8_E8M0FNU ? 0x3f
+                                                                   : 0xff));
+    }
+  assert_int_equal(nans, (30 + 14 + 6) + 2 + 3 * 1 + 1); /* IEEE, e4m3fn, fnuz, e8m0fnu */
+  assert_int_equal(infinities, (30 + 14 + 6) + 3 * 2);   /* the NaNs of IEEE too */
+}
+
+/* The nearest of all numbers of a type, of two the even one; what lies beyond the greatest. */
+static void rounds_to_small_floats(void **state)
+{
+  static const struct {
+    recsort_type type;
+    double real;
+    unsigned byte;
+  } known[] = {
+      {RECSORT_FLOAT8_E3M4, 15.74, 0x6f},        {RECSORT_FLOAT8_E3M4, 15.75, 0x70},
+      {RECSORT_FLOAT8_E4M3, 247.9, 0x77},        {RECSORT_FLOAT8_E4M3, -248, 0xf8},
+      {RECSORT_FLOAT8_E4M3, -NAN, 0xfc},         {RECSORT_FLOAT8_E4M3FN, 464, 0x7e},
+      {RECSORT_FLOAT8_E4M3FN, 464.1, 0x7f},      {RECSORT_FLOAT8_E4M3FN, -INFINITY, 0xff},
+      {RECSORT_FLOAT8_E4M3FN, 0x1p-10, 0},       {RECSORT_FLOAT8_E4M3FN, 0x1.1p-10, 1},
+      {RECSORT_FLOAT8_E4M3FN, -0.0, 0x80},       {RECSORT_FLOAT8_E5M2, 61439, 0x7b},
+      {RECSORT_FLOAT8_E5M2, 61440, 0x7c},        {RECSORT_FLOAT8_E4M3FNUZ, -0.0, 0},
+      {RECSORT_FLOAT8_E4M3FNUZ, -1e-9, 0},       {RECSORT_FLOAT8_E4M3FNUZ, 1e9, 0x80},
+      {RECSORT_FLOAT8_E4M3FNUZ, NAN, 0x80},      {RECSORT_FLOAT8_E4M3FNUZ, 247.9, 0x7f},
+      {RECSORT_FLOAT8_E4M3B11FNUZ, -1, 0xd8},    {RECSORT_FLOAT8_E5M2FNUZ, -INFINITY, 0x80},
+      {RECSORT_FLOAT8_E8M0FNU, 1, 0x7f},         {RECSORT_FLOAT8_E8M0FNU, 1.5, 0x80},
+      {RECSORT_FLOAT8_E8M0FNU, 1.49, 0x7f},      {RECSORT_FLOAT8_E8M0FNU, 0x1p-127, 0},
+      {RECSORT_FLOAT8_E8M0FNU, 0x1p-140, 0},     {RECSORT_FLOAT8_E8M0FNU, 0x1.4p127, 0xfe},
+      {RECSORT_FLOAT8_E8M0FNU, 0x1.8p127, 0xff}, {RECSORT_FLOAT8_E8M0FNU, 0, 0xff},
+      {RECSORT_FLOAT8_E8M0FNU, -1, 0xff},        {RECSORT_FLOAT8_E8M0FNU, NAN, 0xff},
+      {RECSORT_FLOAT6_E2M3FN, 1e9, 0x1f},        {RECSORT_FLOAT6_E2M3FN, -INFINITY, 0x3f},
+      {RECSORT_FLOAT6_E3M2FN, -1, 0x2c},         {RECSORT_FLOAT6_E3M2FN, NAN, 0},
+      {RECSORT_FLOAT4_E2M1FN, 2.5, 4},           {RECSORT_FLOAT4_E2M1FN, -5.1, 15},
+  };
+  (void)state;
+  for (size_t i = 0; i < LENGTH(known); i++) {
+    const recsort_field field = {.type = known[i].type, .size = 1, .endian = RECSORT_LITTLE_ENDIAN};
+    unsigned char byte = 0x55;
+    write_value(&field, &byte, 0, real_value(known[i].real));
+    if (byte != known[i].byte)
+      fail_msg("%s: %g is %#x, not %#x", recsort_type_name(known[i].type), known[i].real, byte,
+               known[i].byte);
+  }
+}
+
+static void reads_and_writes_small_integers(void **state)
+{
+  static const struct {
+    recsort_type type;
+    unsigned byte;
+    int64_t value;
+    unsigned written;
+  } known[] = {
+      {RECSORT_INT4, 0x07, 7, 0x07},   {RECSORT_INT4, 0x08, -8, 0x08},
+      {RECSORT_INT4, 0xff, -1, 0x0f},  {RECSORT_INT4, 0x71, 1, 0x01},
+      {RECSORT_UINT4, 0x0f, 15, 0x0f}, {RECSORT_UINT4, 0xf1, 1, 0x01},
+      {RECSORT_INT2, 0x02, -2, 0x02},  {RECSORT_INT2, 0xfd, 1, 0x01},
+      {RECSORT_UINT2, 0xfe, 2, 0x02},  {RECSORT_INT1, 0x01, -1, 0x01},
+      {RECSORT_INT1, 0xfe, 0, 0x00},   {RECSORT_UINT1, 0xff, 1, 0x01},
+  };
+  (void)state;
+  for (size_t i = 0; i < LENGTH(known); i++) {
+    const recsort_field field = {.type = known[i].type, .size = 1, .endian = RECSORT_LITTLE_ENDIAN};
+    const unsigned char from = (unsigned char)known[i].byte;
+    unsigned char to = 0x55;
+    const recsort_value value = read_value(&field, &from, 0);
+    assert_int_equal(value.as.i, known[i].value);
+    write_value(&field, &to, 0, value);
+    assert_int_equal(to, known[i].written);
+  }
+}
+
 /* ---- Bytes, and values of another kind --------------------------------------------------------
  */
 
@@ -399,7 +503,7 @@ static void cuts_values_that_do_not_fit(void **state)
 static void names_every_type(void **state)
 {
   (void)state;
-  for (recsort_type a = RECSORT_BOOL; a <= RECSORT_DATETIME_NS; a++) {
+  for (recsort_type a = RECSORT_BOOL; a <= RECSORT_FLOAT4_E2M1FN; a++) {
     assert_string_not_equal(recsort_type_name(a), "unknown type");
     for (recsort_type b = RECSORT_BOOL; b < a; b++)
       assert_string_not_equal(recsort_type_name(a), recsort_type_name(b));
@@ -413,29 +517,48 @@ static void describes_every_type(void **state)
     recsort_type type;
     recsort_type_info info;
   } known[] = {
-      {RECSORT_BOOL, {"bool", RECSORT_CLASS_BOOL, 1, 1, 0, 0}},
-      {RECSORT_INT8, {"int8", RECSORT_CLASS_SIGNED, 1, 1, 0, 0}},
-      {RECSORT_INT64, {"int64", RECSORT_CLASS_SIGNED, 8, 8, 0, 0}},
-      {RECSORT_UINT16, {"uint16", RECSORT_CLASS_UNSIGNED, 2, 2, 0, 0}},
-      {RECSORT_FLOAT16, {"float16", RECSORT_CLASS_FLOAT, 2, 2, 5, 10}},
-      {RECSORT_BFLOAT16, {"bfloat16", RECSORT_CLASS_FLOAT, 2, 2, 8, 7}},
-      {RECSORT_FLOAT32, {"float32", RECSORT_CLASS_FLOAT, 4, 4, 8, 23}},
-      {RECSORT_FLOAT64, {"float64", RECSORT_CLASS_FLOAT, 8, 8, 11, 52}},
-      {RECSORT_CHAR, {"char", RECSORT_CLASS_BYTES, 0, 1, 0, 0}},
-      {RECSORT_UUID, {"uuid", RECSORT_CLASS_BYTES, 16, 1, 0, 0}},
-      {RECSORT_IPV4, {"ipv4", RECSORT_CLASS_BYTES, 4, 4, 0, 0}},
-      {RECSORT_IPV6, {"ipv6", RECSORT_CLASS_BYTES, 16, 4, 0, 0}},
-      {RECSORT_MAC, {"mac", RECSORT_CLASS_BYTES, 6, 1, 0, 0}},
-      {RECSORT_INT128, {"int128", RECSORT_CLASS_WIDE, 16, 16, 0, 0}},
-      {RECSORT_UINT128, {"uint128", RECSORT_CLASS_WIDE, 16, 16, 0, 0}},
-      {RECSORT_DATETIME_D, {"datetime_d", RECSORT_CLASS_TIME, 8, 8, 0, 0}},
-      {RECSORT_DATETIME_NS, {"datetime_ns", RECSORT_CLASS_TIME, 8, 8, 0, 0}},
-      {RECSORT_STRUCT, {"struct", RECSORT_CLASS_STRUCT, 0, 0, 0, 0}},
-      {RECSORT_ENUM, {"enum", RECSORT_CLASS_ENUM, 0, 0, 0, 0}},
-      {RECSORT_BITFIELD, {"bitfield", RECSORT_CLASS_BITFIELD, 0, 0, 0, 0}},
-      {(recsort_type)0, {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
-      {(recsort_type)(RECSORT_DATETIME_NS + 1), {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
-      {(recsort_type)-1, {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0}},
+      {RECSORT_BOOL, {"bool", RECSORT_CLASS_BOOL, 1, 1, 0, 0, 8, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_INT8, {"int8", RECSORT_CLASS_SIGNED, 1, 1, 0, 0, 8, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_INT64, {"int64", RECSORT_CLASS_SIGNED, 8, 8, 0, 0, 64, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_UINT16, {"uint16", RECSORT_CLASS_UNSIGNED, 2, 2, 0, 0, 16, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_FLOAT16, {"float16", RECSORT_CLASS_FLOAT, 2, 2, 5, 10, 16, 15, RECSORT_NANS_IEEE}},
+      {RECSORT_BFLOAT16, {"bfloat16", RECSORT_CLASS_FLOAT, 2, 2, 8, 7, 16, 127, RECSORT_NANS_IEEE}},
+      {RECSORT_FLOAT32, {"float32", RECSORT_CLASS_FLOAT, 4, 4, 8, 23, 32, 127, RECSORT_NANS_IEEE}},
+      {RECSORT_FLOAT64,
+       {"float64", RECSORT_CLASS_FLOAT, 8, 8, 11, 52, 64, 1023, RECSORT_NANS_IEEE}},
+      {RECSORT_CHAR, {"char", RECSORT_CLASS_BYTES, 0, 1, 0, 0, 0, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_UUID, {"uuid", RECSORT_CLASS_BYTES, 16, 1, 0, 0, 0, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_IPV4, {"ipv4", RECSORT_CLASS_BYTES, 4, 4, 0, 0, 0, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_IPV6, {"ipv6", RECSORT_CLASS_BYTES, 16, 4, 0, 0, 0, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_MAC, {"mac", RECSORT_CLASS_BYTES, 6, 1, 0, 0, 0, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_INT128, {"int128", RECSORT_CLASS_WIDE, 16, 16, 0, 0, 128, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_UINT128, {"uint128", RECSORT_CLASS_WIDE, 16, 16, 0, 0, 128, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_DATETIME_D,
+       {"datetime_d", RECSORT_CLASS_TIME, 8, 8, 0, 0, 64, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_DATETIME_NS,
+       {"datetime_ns", RECSORT_CLASS_TIME, 8, 8, 0, 0, 64, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_STRUCT, {"struct", RECSORT_CLASS_STRUCT, 0, 0, 0, 0, 0, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_ENUM, {"enum", RECSORT_CLASS_ENUM, 0, 0, 0, 0, 0, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_BITFIELD, {"bitfield", RECSORT_CLASS_BITFIELD, 0, 0, 0, 0, 0, 0, RECSORT_NANS_IEEE}},
+      {(recsort_type)0, {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0, 0, 0, RECSORT_NANS_IEEE}},
+      {(recsort_type)(RECSORT_FLOAT4_E2M1FN + 1),
+       {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0, 0, 0, RECSORT_NANS_IEEE}},
+      {(recsort_type)-1, {"unknown type", RECSORT_CLASS_NONE, 0, 0, 0, 0, 0, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_CSTRING, {"cstring", RECSORT_CLASS_BYTES, 0, 1, 0, 0, 0, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_INT24, {"int24", RECSORT_CLASS_SIGNED, 3, 1, 0, 0, 24, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_UINT56, {"uint56", RECSORT_CLASS_UNSIGNED, 7, 1, 0, 0, 56, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_INT1, {"int1", RECSORT_CLASS_SIGNED, 1, 1, 0, 0, 1, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_UINT4, {"uint4", RECSORT_CLASS_UNSIGNED, 1, 1, 0, 0, 4, 0, RECSORT_NANS_IEEE}},
+      {RECSORT_FLOAT8_E4M3FN,
+       {"float8_e4m3fn", RECSORT_CLASS_FLOAT, 1, 1, 4, 3, 8, 7, RECSORT_NANS_ONES}},
+      {RECSORT_FLOAT8_E4M3B11FNUZ,
+       {"float8_e4m3b11fnuz", RECSORT_CLASS_FLOAT, 1, 1, 4, 3, 8, 11, RECSORT_NANS_MINUS_0}},
+      {RECSORT_FLOAT8_E8M0FNU,
+       {"float8_e8m0fnu", RECSORT_CLASS_FLOAT, 1, 1, 8, 0, 8, 127, RECSORT_NANS_ONES}},
+      {RECSORT_FLOAT6_E3M2FN,
+       {"float6_e3m2fn", RECSORT_CLASS_FLOAT, 1, 1, 3, 2, 6, 3, RECSORT_NANS_NONE}},
+      {RECSORT_FLOAT4_E2M1FN,
+       {"float4_e2m1fn", RECSORT_CLASS_FLOAT, 1, 1, 2, 1, 4, 1, RECSORT_NANS_NONE}},
   };
   (void)state;
   for (size_t i = 0; i < LENGTH(known); i++) {
@@ -447,6 +570,9 @@ static void describes_every_type(void **state)
     assert_int_equal(found->alignment, expected->alignment);
     assert_int_equal(found->exponent_bits, expected->exponent_bits);
     assert_int_equal(found->fraction_bits, expected->fraction_bits);
+    assert_int_equal(found->bits, expected->bits);
+    assert_int_equal(found->exponent_bias, expected->exponent_bias);
+    assert_int_equal(found->nans, expected->nans);
   }
 }
 
@@ -463,6 +589,9 @@ int main(void)
       cmocka_unit_test(rounds_beyond_the_ends),
       cmocka_unit_test(narrows_to_float32_as_the_processor_does),
       cmocka_unit_test(keeps_float64_and_signalling_float32),
+      cmocka_unit_test(reads_and_writes_every_small_float),
+      cmocka_unit_test(rounds_to_small_floats),
+      cmocka_unit_test(reads_and_writes_small_integers),
       cmocka_unit_test(reads_and_pads_bytes),
       cmocka_unit_test(cuts_values_that_do_not_fit),
       cmocka_unit_test(names_every_type),

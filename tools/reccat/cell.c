@@ -27,7 +27,7 @@ cell_kind cell_kind_of(const recsort_field *field)
   case RECSORT_CLASS_TIME:
     return CELL_PLAIN;
   case RECSORT_CLASS_BYTES:
-    return field->type == RECSORT_CHAR ? CELL_TEXT : CELL_PLAIN;
+    return tool_is_text(field) ? CELL_TEXT : CELL_PLAIN;
   case RECSORT_CLASS_ENUM:
   case RECSORT_CLASS_STRUCT:
   case RECSORT_CLASS_NONE:
@@ -58,7 +58,7 @@ static size_t digits_of(size_t bits)
 static size_t scaled_width(const recsort_field *field, bool is_signed)
 {
   char text[TOOL_NUMBER_TEXT];
-  const unsigned unused = 64 - 8 * (unsigned)field->size;
+  const unsigned unused = 64 - recsort_type_describe(field->type)->bits;
   const recsort_value least = {.kind = RECSORT_VALUE_SIGNED, .as.i = INT64_MIN >> unused};
   const recsort_value most = {.kind = RECSORT_VALUE_UNSIGNED, .as.u = UINT64_MAX >> unused};
   tool_integer_text(field, is_signed ? least : most, text);
@@ -87,8 +87,7 @@ size_t cell_width(const recsort_field *field)
   case RECSORT_CLASS_ENUM:
     return longest_name(field);
   case RECSORT_CLASS_BYTES:
-    return field->type == RECSORT_CHAR ? field->size
-                                       : tool_bytes_text_length(field->type, field->size);
+    return tool_is_text(field) ? field->size : tool_bytes_text_length(field->type, field->size);
   case RECSORT_CLASS_STRUCT:
   case RECSORT_CLASS_NONE:
     break;
@@ -98,7 +97,7 @@ size_t cell_width(const recsort_field *field)
 
 size_t cell_text_size(const recsort_field *field)
 {
-  const size_t text = field->type == RECSORT_CHAR ? 4 * field->size : cell_width(field);
+  const size_t text = tool_is_text(field) ? 4 * field->size : cell_width(field);
   return (text > TOOL_NUMBER_TEXT ? text : TOOL_NUMBER_TEXT) + 1;
 }
 
@@ -154,9 +153,10 @@ char *cell_write(const recsort_field *field, const void *base, size_t element, c
   case RECSORT_CLASS_ENUM:
     return write_enum(field, value, text);
   case RECSORT_CLASS_BYTES:
-    return field->type == RECSORT_CHAR
-               ? write_text(value.as.bytes, value.size, text)
-               : tool_bytes_text(field->type, value.as.bytes, value.size, text);
+    if (field->type == RECSORT_CSTRING)
+      value.size = strnlen((const char *)value.as.bytes, value.size);
+    return tool_is_text(field) ? write_text(value.as.bytes, value.size, text)
+                               : tool_bytes_text(field->type, value.as.bytes, value.size, text);
   case RECSORT_CLASS_WIDE:
     return tool_wide_text(field, value.as.bytes, text);
   case RECSORT_CLASS_TIME:

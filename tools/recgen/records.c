@@ -67,26 +67,37 @@ struct generator {
 
 static uint64_t byte_base(const recsort_field *field)
 {
-  return field->type == RECSORT_CHAR ? '~' - ' ' + 1 : 256;
+  return tool_is_text(field) ? '~' - ' ' + 1 : 256;
 }
 
 static unsigned char byte_value(const recsort_field *field, uint64_t digit)
 {
-  return (unsigned char)(field->type == RECSORT_CHAR ? ' ' + digit : digit);
+  return (unsigned char)(tool_is_text(field) ? ' ' + digit : digit);
+}
+
+/* The numbers from 0 up to the greatest one of a float of one byte. */
+static uint64_t small_numbers(const recsort_type_info *type)
+{
+  const unsigned bits = type->exponent_bits + type->fraction_bits;
+  const uint64_t all = UINT64_C(1) << bits;
+  return type->nans == RECSORT_NANS_IEEE   ? all - (UINT64_C(1) << type->fraction_bits)
+         : type->nans == RECSORT_NANS_ONES ? all - 1
+                                           : all;
 }
 
 /* The base of a field's digit; 0 stands for 2^64. Floats: as many steps in [0, 1024) as the
- * significand has values. */
+ * significand has values, or all numbers that are not negative. Null values have no digit. */
 static uint64_t digit_base(const recsort_field *field)
 {
   const recsort_type_info *const type = recsort_type_describe(field->type);
-  unsigned bits = 8 * type->size;
+  unsigned bits = type->bits;
   switch (type->type_class) {
   case RECSORT_CLASS_BOOL:
     return 2;
   case RECSORT_CLASS_ENUM:
     return field->enumerator_count;
   case RECSORT_CLASS_FLOAT:
+    if (type->size == 1) return small_numbers(type);
     bits = type->fraction_bits + 1;
     break;
   case RECSORT_CLASS_BITFIELD:
@@ -102,7 +113,8 @@ static uint64_t digit_base(const recsort_field *field)
   case RECSORT_CLASS_NONE:
     break;
   }
-  return bits < 64 ? UINT64_C(1) << bits : 0;
+  const uint64_t base = (bits < 64 ? UINT64_C(1) << bits : 0) - field->null_count;
+  return field->null_count && !base ? 1 : base; /* if all values are null */
 }
 
 static bool is_signed(recsort_type type)
@@ -116,10 +128,32 @@ static recsort_value integer_value(recsort_type type, uint64_t bits)
   return (recsort_value){.kind = RECSORT_VALUE_SIGNED, .as.i = (int64_t)bits};
 }
 
+/* The number of a float of one byte that has so many below it, from 0 up. */
+static recsort_value small_value(const recsort_field *field, uint64_t digit)
+{
+  const recsort_field alone = {.type = field->type, .endian = RECSORT_LITTLE_ENDIAN, .size = 1};
+  const unsigned char byte = (unsigned char)digit;
+  recsort_value value;
+  recsort_field_get(&alone, &byte, 0, &value, sizeof value);
+  return value;
+}
+
+/* The integer that has so many below it, apart from null values. */
+static recsort_value number_value(const recsort_field *field, uint64_t digit)
+{
+  const uint64_t sign =
+      is_signed(field->type) ? UINT64_MAX << (recsort_type_describe(field->type)->bits - 1) : 0;
+  uint64_t number = digit; /* above the least one */
+  for (size_t i = 0; i < field->null_count; i++)
+    number += number >= (uint64_t)field->nulls[i] - sign;
+  return integer_value(field->type, sign + number);
+}
+
 static recsort_value digit_value(const recsort_field *field, const recsort_enumerator *enumerators,
                                  uint64_t digit)
 {
   const recsort_type_info *const type = recsort_type_describe(field->type);
+  if (type->type_class == RECSORT_CLASS_FLOAT && type->size == 1) return small_value(field, digit);
   if (type->type_class == RECSORT_CLASS_FLOAT) {
     /* exact, as a step is a power of two */
     const double real = (double)digit * (1024.0 / (double)(UINT64_C(2) << type->fraction_bits));
@@ -131,10 +165,7 @@ static recsort_value digit_value(const recsort_field *field, const recsort_enume
   if (type->type_class == RECSORT_CLASS_TIME)
     return (recsort_value){.kind = RECSORT_VALUE_SIGNED,
                            .as.i = (int64_t)((uint64_t)INT64_MIN + 1 + digit)};
-  if (type->type_class != RECSORT_CLASS_SIGNED)
-    return (recsort_value){.kind = RECSORT_VALUE_UNSIGNED, .as.u = digit};
-  const uint64_t least = UINT64_MAX << (8 * field->size - 1);
-  return (recsort_value){.kind = RECSORT_VALUE_SIGNED, .as.i = (int64_t)(least + digit)};
+  return number_value(field, digit);
 }
 
 static bool is_wide(const recsort_field *field)
@@ -168,6 +199,10 @@ static void write_bytes(const recsort_field *field, unsigned char *to, uint64_t 
     if (i % DRAWN_AT_ONCE == 0) draw = random_next(stream);
     to[i] = byte_value(field, random_below(&draw, base));
   }
+  if (field->type != RECSORT_CSTRING) return;
+  uint64_t end = random_next(stream); /* what is behind it stays */
+  end = random_below(&end, field->size + 1);
+  if (end < field->size) to[end] = '\0';
 }
 
 /* The low bits of `draw` choose; a float's digit comes from its high bits. */
@@ -183,7 +218,9 @@ static void write_scalar(const generator *g, const recsort_field *field, unsigne
                          size_t element, uint64_t draw)
 {
   recsort_value value = {.kind = RECSORT_VALUE_REAL};
-  if (!g->special || !tool_is_float(field) || !is_special(draw, &value.as.real)) {
+  if (g->special && field->null_count && !(draw & 15)) {
+    value = integer_value(field->type, (uint64_t)field->nulls[(draw >> 4) % field->null_count]);
+  } else if (!g->special || !tool_is_float(field) || !is_special(draw, &value.as.real)) {
     value = digit_value(field, field->enumerators, random_below(&draw, digit_base(field)));
   }
   recsort_field_set(field, base, element, &value, sizeof value);
@@ -191,15 +228,18 @@ static void write_scalar(const generator *g, const recsort_field *field, unsigne
 
 static making making_of(const recsort_field *field, bool special)
 {
-  switch (recsort_type_describe(field->type)->type_class) {
+  const recsort_type_info *const type = recsort_type_describe(field->type);
+  switch (type->type_class) {
   case RECSORT_CLASS_SIGNED:
   case RECSORT_CLASS_UNSIGNED:
-    return field->size == 1   ? MAKE_8
-           : field->size == 2 ? MAKE_16
-           : field->size == 4 ? MAKE_32
-                              : MAKE_64;
+    return field->null_count  ? MAKE_ANY
+           : type->bits == 8  ? MAKE_8
+           : type->bits == 16 ? MAKE_16
+           : type->bits == 32 ? MAKE_32
+           : type->bits == 64 ? MAKE_64
+                              : MAKE_ANY;
   case RECSORT_CLASS_FLOAT:
-    return special || field->size == 2 ? MAKE_ANY : field->size == 4 ? MAKE_FLOAT32 : MAKE_FLOAT64;
+    return special || field->size <= 2 ? MAKE_ANY : field->size == 4 ? MAKE_FLOAT32 : MAKE_FLOAT64;
   case RECSORT_CLASS_BYTES:
   case RECSORT_CLASS_WIDE:
     return MAKE_BYTES;
@@ -342,6 +382,10 @@ static void take_digits(generator *g, rank_rest rest, unsigned char *record)
       unsigned char *const to =
           record + key->place.base + field->offset + key->place.element * field->size;
       for (size_t i = 0; i < field->size; i++) {
+        if (field->type == RECSORT_CSTRING && rest.range == 1) {
+          to[i] = '\0'; /* nothing tells records of this rank apart; what is behind it stays */
+          break;
+        }
         to[i] = byte_value(field, take_key_digit(&rest, key->base, key->place.descending));
       }
     } else {

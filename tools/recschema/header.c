@@ -141,6 +141,15 @@ static void print_struct(const place *outer, const recsort_field *fields, size_t
   printf("%*s}", 2 * depth, "");
 }
 
+/* True for integers of which C has no type: their members are bytes. */
+static bool lacks_type(const recsort_type_info *info)
+{
+  const bool is_integer =
+      info->type_class == RECSORT_CLASS_SIGNED || info->type_class == RECSORT_CLASS_UNSIGNED;
+  const unsigned bits = info->bits;
+  return is_integer && bits != 8 && bits != 16 && bits != 32 && bits != 64;
+}
+
 /* The C type of a member's elements. A float that C may lack is an integer of its size. */
 static void print_type(const place *at, int depth)
 {
@@ -152,10 +161,11 @@ static void print_type(const place *at, int depth)
     printf("bool");
     return;
   case RECSORT_CLASS_SIGNED:
-    printf("int%u_t", 8 * info->size);
-    return;
   case RECSORT_CLASS_UNSIGNED:
-    printf("uint%u_t", 8 * info->size);
+    if (lacks_type(info))
+      printf("unsigned char");
+    else
+      printf("%sint%u_t", info->type_class == RECSORT_CLASS_SIGNED ? "" : "u", 8 * info->size);
     return;
   case RECSORT_CLASS_WIDE:
     printf("__extension__ %s__int128", type == RECSORT_INT128 ? "" : "unsigned ");
@@ -164,13 +174,13 @@ static void print_type(const place *at, int depth)
     printf("int64_t");
     return;
   case RECSORT_CLASS_FLOAT:
-    if (info->size == 2)
-      printf("uint16_t");
-    else
-      printf("%s", info->size == 4 ? "float" : "double");
+    printf("%s", info->size == 1   ? "unsigned char"
+                 : info->size == 2 ? "uint16_t"
+                 : info->size == 4 ? "float"
+                                   : "double");
     return;
   case RECSORT_CLASS_BYTES:
-    printf("%s", type == RECSORT_CHAR ? "char" : "unsigned char");
+    printf("%s", type == RECSORT_CHAR || type == RECSORT_CSTRING ? "char" : "unsigned char");
     return;
   case RECSORT_CLASS_STRUCT:
     printf("struct ");
@@ -188,14 +198,15 @@ static void print_remarks(const recsort_field *field)
 {
   const recsort_type_info *const info =
       recsort_type_describe(field->type == RECSORT_ENUM ? field->base : field->type);
-  const bool is_short_float = info->type_class == RECSORT_CLASS_FLOAT && info->size == 2;
+  const bool is_short_float = info->type_class == RECSORT_CLASS_FLOAT && info->size <= 2;
   const bool big = info->size > 1 && field->endian == RECSORT_BIG_ENDIAN &&
                    info->type_class != RECSORT_CLASS_BYTES;
   const bool renamed = !is_identifier(field->name);
   const char *const scale = recsort_field_scale(field);
-  const bool is_named = is_short_float || info->type_class == RECSORT_CLASS_TIME ||
+  const bool is_named = is_short_float || lacks_type(info) ||
+                        info->type_class == RECSORT_CLASS_TIME ||
                         (info->type_class == RECSORT_CLASS_BYTES && info->size > 1);
-  if (!is_named && !big && !renamed && !scale) return;
+  if (!is_named && !big && !renamed && !scale && !field->null_count) return;
   printf(" /*");
   if (renamed) {
     printf(" \"");
@@ -205,6 +216,13 @@ static void print_remarks(const recsort_field *field)
   if (is_named) printf(" %s", info->name);
   if (big) printf(" big-endian");
   if (scale) printf(" times %s", scale);
+  for (size_t i = 0; i < field->null_count; i++) {
+    printf(i == 0 ? " null if " : " or ");
+    if (info->type_class == RECSORT_CLASS_SIGNED)
+      printf("%" PRId64, field->nulls[i]);
+    else
+      printf("%" PRIu64, (uint64_t)field->nulls[i]);
+  }
   printf(" */");
 }
 
@@ -247,7 +265,9 @@ static void print_members(const place *outer, const recsort_field *fields, size_
     putchar(' ');
     put_member(fields, field);
     if (field->count != 0) printf("[%zu]", field->count);
-    const bool is_bytes = recsort_type_describe(field->type)->type_class == RECSORT_CLASS_BYTES;
+    const recsort_type_info *const info =
+        recsort_type_describe(field->type == RECSORT_ENUM ? field->base : field->type);
+    const bool is_bytes = info->type_class == RECSORT_CLASS_BYTES || lacks_type(info);
     if (is_bytes && field->size > 1) printf("[%zu]", field->size);
     putchar(';');
     print_remarks(field);

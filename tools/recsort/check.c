@@ -9,6 +9,7 @@
 #include "support/progress.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,23 @@ static bool same_code(const recsort_key_info *key, const unsigned char *a, const
   return true;
 }
 
+/* Values that print alike are shown with their bytes. */
+static void report_values(const recsort_key_info *key, const char *name, uint64_t number,
+                          recsort_value value, recsort_value before)
+{
+  const value_text text = value_as_text(key->field, value);
+  const value_text text_before = value_as_text(key->field, before);
+  char bytes[2 * VALUE_TEXT + 64] = "";
+  if (strcmp(text.text, text_before.text) == 0) {
+    const value_bytes shown = value_differing_bytes(key->field, value, before);
+    char from[48] = "";
+    if (shown.from > 0) snprintf(from, sizeof from, " from byte %zu on", shown.from);
+    snprintf(bytes, sizeof bytes, "; the bytes%s: %s after %s", from, shown.a.text, shown.b.text);
+  }
+  tool_error("%s: record %" PRIu64 " is out of order (key %s = %s after %s%s)", name, number,
+             key->path, text.text, text_before.text, bytes);
+}
+
 /* The first key whose value differs from that of the previous record is the one out of order. */
 static void report_disorder(const check_state *checker, const char *name, uint64_t number,
                             const unsigned char *record, const unsigned char *encoded)
@@ -83,9 +101,7 @@ static void report_disorder(const check_state *checker, const char *name, uint64
     const recsort_value value = key_value(job->schema, &key, record);
     const recsort_value value_before = checker->values[i];
     if (key_values_equal(&key, value, value_before)) continue;
-    tool_error("%s: record %" PRIu64 " is out of order (key %s = %s after %s)", name, number,
-               key.path, value_as_text(key.field, value).text,
-               value_as_text(key.field, value_before).text);
+    report_values(&key, name, number, value, value_before);
     return;
   }
 }

@@ -9,6 +9,7 @@
  * input that is not sorted.
  */
 #include "commands.h"
+#include "dropped.h"
 #include "merge_files.h"
 #include "stats.h"
 
@@ -53,6 +54,7 @@ typedef struct merge_state {
   unsigned char *last_key; /* of the record that went out last */
   uint64_t taken;          /* records read from the runs */
   uint64_t written;
+  dropped_watch dropped;
 } merge_state;
 
 static const unsigned char *next_key(const merge_state *merge, const merge_run *run)
@@ -147,9 +149,11 @@ static bool put_record(merge_state *merge, const unsigned char *record, const un
   const size_t size = merge->format.record_size;
   if (merge->job->options->unique) {
     if (merge->written > 0 && recsort_key_compare(merge->job->sorter, merge->last_key, key) == 0) {
+      dropped_drop(&merge->dropped, record);
       return true;
     }
     memcpy(merge->last_key, key, merge->key_size);
+    dropped_keep(&merge->dropped, record);
   }
   merge->written++;
   if (merge->pending == NULL) return tool_output_write(&merge->output, record, size);
@@ -240,7 +244,7 @@ static bool take_memory(merge_state *merge)
 
 static bool open_runs(merge_state *merge)
 {
-  if (!take_memory(merge)) return false;
+  if (!take_memory(merge) || !dropped_begin(&merge->dropped, merge->job)) return false;
   for (size_t i = 0; i < merge->run_count; i++)
     merge->runs[i].reader.fd = -1;
   for (size_t i = 0; i < merge->run_count; i++) {
@@ -262,6 +266,7 @@ static void free_merge(merge_state *merge)
   free(merge->heap);
   free(merge->pending);
   free(merge->last_key);
+  dropped_end(&merge->dropped);
 }
 
 int command_merge(cli_job *job)

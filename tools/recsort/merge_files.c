@@ -9,6 +9,8 @@
  */
 #include "merge_files.h"
 
+#include "dropped.h"
+
 #include "support/message.h"
 #include "support/progress.h"
 #include "support/task.h"
@@ -77,6 +79,7 @@ typedef struct file_merge {
   merge_output outputs[OUTPUTS];
   uint64_t taken;
   uint64_t written;
+  dropped_watch dropped;
   bool read_failed;
   bool write_failed;
   merge_output *writing;
@@ -381,8 +384,12 @@ static bool keep_first(file_merge *merge, merge_output *to)
   if (!done) tool_error_library(&error);
   for (size_t i = 0; i < to->count && done; i++) {
     const unsigned char *const key = keys + i * merge->key_size;
-    if ((merge->written > 0 || kept > 0) && compare(merge, last, key) == 0) continue;
+    if ((merge->written > 0 || kept > 0) && compare(merge, last, key) == 0) {
+      dropped_drop(&merge->dropped, to->records + i * merge->record_size);
+      continue;
+    }
     memcpy(last, key, merge->key_size);
+    dropped_keep(&merge->dropped, to->records + i * merge->record_size);
     memmove(to->records + kept++ * merge->record_size, to->records + i * merge->record_size,
             merge->record_size);
   }
@@ -455,9 +462,11 @@ bool merge_files(cli_job *job, const tool_format *format, tool_output *output, u
                       .key_size = recsort_key_size(job->sorter),
                       .capacity = block_capacity(files, format->record_size),
                       .file_count = files};
-  bool done = take_memory(&merge) && open_files(&merge) && merge_rounds(&merge);
+  bool done = dropped_begin(&merge.dropped, job) && take_memory(&merge) && open_files(&merge) &&
+              merge_rounds(&merge);
   done = done && tool_reader_put_trailer(&merge.files[0].reader, output);
   *taken = merge.taken;
+  dropped_end(&merge.dropped);
   free_merge(&merge);
   return done;
 }

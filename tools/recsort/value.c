@@ -52,17 +52,21 @@ bool key_is_value(const recsort_key_info *key)
 
 bool key_values_equal(const recsort_key_info *key, recsort_value a, recsort_value b)
 {
+  const bool total = key->nan == RECSORT_NAN_TOTAL;
   switch (a.kind) {
   case RECSORT_VALUE_BYTES:
+    if (key->field->type == RECSORT_CSTRING)
+      return strncmp((const char *)a.as.bytes, (const char *)b.as.bytes, a.size) == 0;
     return memcmp(a.as.bytes, b.as.bytes, a.size) == 0;
   case RECSORT_VALUE_REAL:
-    if (key->nan == RECSORT_NAN_TOTAL) return memcmp(&a.as.real, &b.as.real, sizeof a.as.real) == 0;
+    if (total) return memcmp(&a.as.real, &b.as.real, sizeof a.as.real) == 0;
     return a.as.real == b.as.real || (isnan(a.as.real) && isnan(b.as.real));
   case RECSORT_VALUE_SIGNED:
   case RECSORT_VALUE_UNSIGNED:
     break;
   }
-  return a.as.u == b.as.u;
+  const bool both_null = tool_is_null(key->field, a) && tool_is_null(key->field, b);
+  return a.as.u == b.as.u || (both_null && !total);
 }
 
 /* Longer texts end in dots. */
@@ -130,11 +134,40 @@ value_text value_as_text(const recsort_field *field, recsort_value value)
     tool_float_text(field->type, value.as.real, to.text);
     break;
   case RECSORT_VALUE_BYTES:
-    if (field->type == RECSORT_CHAR)
+    if (tool_is_text(field))
       format_string(value, &to);
     else
       format_bytes(field, value, &to);
     break;
   }
   return to;
+}
+
+/* The bytes of a value in a record. */
+static const unsigned char *bytes_of(const recsort_field *field, recsort_value value,
+                                     unsigned char room[8])
+{
+  if (value.kind == RECSORT_VALUE_BYTES) return value.as.bytes;
+  recsort_field alone = *field;
+  alone.offset = 0;
+  recsort_field_set(&alone, room, 0, &value, sizeof value);
+  return room;
+}
+
+value_bytes value_differing_bytes(const recsort_field *field, recsort_value a, recsort_value b)
+{
+  const recsort_field raw = {.type = RECSORT_BYTES};
+  unsigned char room[2][8] = {{0}};
+  const unsigned char *const of_a = bytes_of(field, a, room[0]);
+  const unsigned char *const of_b = bytes_of(field, b, room[1]);
+  value_bytes made = {.from = 0};
+  if (2 * a.size > FULL_TEXT)
+    while (made.from + 1 < a.size && of_a[made.from] == of_b[made.from])
+      made.from++;
+  a.as.bytes = of_a + made.from;
+  b.as.bytes = of_b + made.from;
+  a.size = b.size = a.size - made.from;
+  format_bytes(&raw, a, &made.a);
+  format_bytes(&raw, b, &made.b);
+  return made;
 }

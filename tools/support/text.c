@@ -71,11 +71,12 @@ char *tool_wide_text(const recsort_field *field, const unsigned char *bytes, cha
 
 /* ---- Floats ------------------------------------------------------------------------------- */
 
-/* Finds the digits of a float of 16 bits: the fewest that it is read from. Few floats have so few
- * bits, so this may take long. */
+/* Finds the digits of a float of 16 bits or fewer: the fewest that it is read from. Few floats have
+ * so few bits, so this may take long. */
 static char *half_digits(recsort_type type, double value, char *text)
 {
-  const recsort_field alone = {.type = type, .endian = RECSORT_LITTLE_ENDIAN, .size = 2};
+  const size_t size = recsort_type_describe(type)->size;
+  const recsort_field alone = {.type = type, .endian = RECSORT_LITTLE_ENDIAN, .size = size};
   recsort_value read = {.kind = RECSORT_VALUE_REAL, .as.real = NAN};
   int length = 0;
   for (int digits = 0; read.as.real != value; digits++) {
@@ -101,7 +102,7 @@ static char *write_scientific(recsort_type type, double value, char *text)
 static int kept_digits(recsort_type type, double value)
 {
   const recsort_type_info *const info = recsort_type_describe(type);
-  const double least_normal = ldexp(1, 2 - (1 << (info->exponent_bits - 1)));
+  const double least_normal = ldexp(1, 1 - (int)info->exponent_bias);
   return fabs(value) < least_normal ? 1 : (int)(info->fraction_bits * 0.30103); /* log10(2) */
 }
 

@@ -12,11 +12,25 @@ static inline bool tool_is_float(const recsort_field *field)
   return recsort_type_describe(field->type)->type_class == RECSORT_CLASS_FLOAT;
 }
 
-/* True if a field may hold what is no number or no time. */
+/* True if a field may hold what is no number or no time, and a key says where that goes. */
 static inline bool tool_has_nan(const recsort_field *field)
 {
-  return tool_is_float(field) ||
+  return tool_is_float(field) || field->null_count > 0 ||
          recsort_type_describe(field->type)->type_class == RECSORT_CLASS_TIME;
+}
+
+/* True if the bytes of a field are text. */
+static inline bool tool_is_text(const recsort_field *field)
+{
+  return field->type == RECSORT_CHAR || field->type == RECSORT_CSTRING;
+}
+
+/* True if a value of an integer field stands for no number. */
+static inline bool tool_is_null(const recsort_field *field, recsort_value value)
+{
+  for (size_t i = 0; i < field->null_count; i++)
+    if (field->nulls[i] == value.as.i) return true;
+  return false;
 }
 
 static inline bool tool_is_bytes(const recsort_field *field)

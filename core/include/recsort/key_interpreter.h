@@ -3,13 +3,14 @@
  *   key_load      loads the bytes of a step as an integer
  *   key_code      turns the integer into an order-preserving code of step->width bits
  *   key_place     puts the code into the words of the key
- *   key_field     does the first two
+ *   key_field     does the first two, for a step without operands
+ *   key_after     what the step before it changes in a code
  *   key_step      the same, also for keys that are computed from several fields
  *   key_step_in   the same for a record whose fields are in several arrays
  *
  * key_take, key_value and key_store are the inverses, but not for computed keys. Values with the
- * same code decode to one of them: -0 to +0, every NaN to the canonical NaN, every true to 1. No
- * function here checks its arguments.
+ * same code decode to one of them: -0 to +0, every NaN to the canonical NaN, every null value to
+ * the least one, every true to 1. No function here checks its arguments.
  */
 #ifndef RECSORT_KEY_INTERPRETER_H
 #define RECSORT_KEY_INTERPRETER_H
@@ -87,6 +88,58 @@ RECSORT_HD static inline uint64_t key_float_code(uint64_t raw, unsigned width, u
   return descending ? all ^ code : code;
 }
 
+/* The float of a step, as sign and magnitude. A NaN that is -0 becomes the greatest magnitude,
+ * which is above the limit. */
+RECSORT_HD static inline uint64_t key_float_raw(const recsort_key_step *step, uint64_t raw)
+{
+  const uint64_t all = key_mask(step->width);
+  raw = raw << step->bit & all;
+  return step->flags & RECSORT_KEY_MINUS_0_NAN && raw == (all >> 1) + 1 ? all : raw;
+}
+
+/* The bytes of a string up to its first NUL, and NULs: the first byte is the most significant of
+ * `bytes`. */
+RECSORT_HD static inline uint64_t key_text(uint64_t word, unsigned bytes)
+{
+  const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f), unused = 64 - 8 * bytes;
+  const uint64_t text = word << unused;
+  uint64_t ended = ~(((text & low) + low) | text | low); /* the top bit of each byte that is NUL */
+  ended |= ended >> 8;
+  ended |= ended >> 16;
+  ended |= ended >> 32;
+  return (text & ~((ended >> 7) * 255)) >> unused;
+}
+
+/* The code of an integer with null values, whose bytes are at `at`. */
+RECSORT_HD static inline uint64_t key_nullable(const recsort_key_step *step,
+                                               const unsigned char *at)
+{
+  const uint64_t raw = key_load(at, step->bytes, step->flags & RECSORT_KEY_BIG_ENDIAN);
+  const uint64_t all = key_mask(step->width), number = (raw ^ step->bias) & all;
+  const bool first = step->flags & RECSORT_KEY_NAN_FIRST;
+  const bool descending = step->flags & RECSORT_KEY_DESCENDING;
+  uint64_t rank = number; /* among the numbers that are not null */
+  for (unsigned i = 1; i <= step->bit; i++) {
+    if (number == step[i].bias) return first ? 0 : all;
+    rank -= number > step[i].bias;
+  }
+  return (descending ? all ^ rank : rank) + first - descending;
+}
+
+/* The inverse of key_nullable. */
+RECSORT_HD static inline uint64_t key_nullable_value(const recsort_key_step *step, uint64_t code)
+{
+  const uint64_t all = key_mask(step->width);
+  const bool first = step->flags & RECSORT_KEY_NAN_FIRST;
+  const bool descending = step->flags & RECSORT_KEY_DESCENDING;
+  if (code == (first ? 0 : all)) return step[1].bias ^ step->bias;
+  code = code + descending - first;
+  uint64_t number = descending ? all ^ code : code;
+  for (unsigned i = 1; i <= step->bit; i++)
+    number += number >= step[i].bias;
+  return (number ^ step->bias) & all;
+}
+
 /* The order-preserving code of a value. Sets *valid to false if the schema rules the value out;
  * otherwise leaves it alone. */
 RECSORT_HD static inline uint64_t key_code(const recsort_key_step *step, uint64_t raw, bool *valid)
@@ -95,7 +148,10 @@ RECSORT_HD static inline uint64_t key_code(const recsort_key_step *step, uint64_
   uint64_t code = raw;
   switch (step->kind) {
   case RECSORT_KEY_FLOAT:
-    return key_float_code(raw, step->width, step->flags, step->limit);
+    return key_float_code(key_float_raw(step, raw), step->width, step->flags, step->limit);
+  case RECSORT_KEY_TEXT:
+    code = key_text(raw, step->bytes);
+    break;
   case RECSORT_KEY_SIGNED:
     code = raw ^ UINT64_C(1) << (step->width - 1);
     break;
@@ -112,24 +168,34 @@ RECSORT_HD static inline uint64_t key_code(const recsort_key_step *step, uint64_
   return step->flags & RECSORT_KEY_DESCENDING ? all ^ (code & all) : code & all;
 }
 
+/* The inverse of the code of a float. */
+RECSORT_HD static inline uint64_t key_float_value(const recsort_key_step *step, uint64_t code)
+{
+  const uint64_t all = key_mask(step->width), sign = (all >> 1) + 1, limit = step->limit;
+  const bool total = step->flags & RECSORT_KEY_NAN_TOTAL;
+  const bool minus_0 = step->flags & RECSORT_KEY_MINUS_0_NAN;
+  if (!total && code == (step->flags & RECSORT_KEY_NAN_FIRST ? 0 : all))
+    return minus_0 ? sign >> step->bit
+                   : (limit | (limit & ~(limit << 1)) >> 1) >> step->bit; /* with its quiet bit */
+  if (step->flags & RECSORT_KEY_DESCENDING) code ^= all;
+  const uint64_t raw = code & sign ? code ^ sign : ~code & all;
+  return (minus_0 && raw == all ? sign : raw) >> step->bit;
+}
+
 /* The inverse of key_code; `raw` is the integer's old bits, of which a bitfield replaces some. */
 RECSORT_HD static inline uint64_t key_value(const recsort_key_step *step, uint64_t code,
                                             uint64_t raw)
 {
   const uint64_t all = key_mask(step->width);
   const uint64_t sign = step->width ? UINT64_C(1) << (step->width - 1) : 0;
-  const bool total = step->flags & RECSORT_KEY_NAN_TOTAL;
-  if (step->kind == RECSORT_KEY_FLOAT && !total) {
-    if (code == (step->flags & RECSORT_KEY_NAN_FIRST ? 0 : all))
-      return step->limit | (step->limit & ~(step->limit << 1)) >> 1; /* infinity + quiet bit */
-  }
+  if (step->kind == RECSORT_KEY_FLOAT) return key_float_value(step, code);
+  if (step->kind == RECSORT_KEY_NULLABLE) return key_nullable_value(step, code);
   if (step->flags & RECSORT_KEY_DESCENDING) code ^= all;
   switch (step->kind) {
-  case RECSORT_KEY_FLOAT:
-    return code & sign ? code ^ sign : ~code & all;
   case RECSORT_KEY_SIGNED:
     return code ^ sign;
   case RECSORT_KEY_BOOL:
+  case RECSORT_KEY_TEXT:
     return code;
   case RECSORT_KEY_OFFSET:
     return (code + step->bias) & key_mask(8u * step->bytes);
@@ -181,6 +247,15 @@ RECSORT_HD static inline double key_operand(const recsort_key_step *operand,
   return key_number(operand, key_load(at, operand->bytes, big));
 }
 
+/* The code of a step, of its bytes alone, where the step before it has the code `before`. */
+RECSORT_HD static inline uint64_t key_after(const recsort_key_step *step, uint64_t code,
+                                            uint64_t before)
+{
+  const uint64_t turn = step->flags & RECSORT_KEY_DESCENDING ? UINT64_MAX : 0;
+  const bool ended = step->kind == RECSORT_KEY_TEXT && step->bit && ((before ^ turn) & 255) == 0;
+  return ended ? turn & key_mask(step->width) : code;
+}
+
 /* The code of a computed key whose operands have these values. */
 RECSORT_HD static inline uint64_t key_of_numbers(const recsort_key_step *step,
                                                  const double *numbers)
@@ -199,13 +274,15 @@ RECSORT_HD static RECSORT_APART uint64_t key_computed(const recsort_key_step *st
   return key_of_numbers(step, numbers);
 }
 
-/* The code of one step for one record; `valid` as for key_code. The code of an operand is 0. */
-RECSORT_HD static inline uint64_t key_step(const recsort_key_step *step,
-                                           const unsigned char *record, bool *valid)
+/* The code of one step for one record, where the step before it has the code `before`; `valid` as
+ * for key_code. The code of an operand is 0. */
+RECSORT_HD static inline uint64_t
+key_step(const recsort_key_step *step, const unsigned char *record, uint64_t before, bool *valid)
 {
   if (step->kind == RECSORT_KEY_OPERAND) return 0;
   if (step->kind >= RECSORT_KEY_DISTANCE) return key_computed(step, record);
-  return key_field(step, record, valid);
+  if (step->kind == RECSORT_KEY_NULLABLE) return key_nullable(step, record + step->offset);
+  return key_after(step, key_field(step, record, valid), before);
 }
 
 /* ---- Columns ---- */
@@ -230,11 +307,12 @@ RECSORT_HD static RECSORT_APART uint64_t key_computed_in(const recsort_key_step 
 /* As key_step. */
 RECSORT_HD static inline uint64_t key_step_in(const recsort_key_step *step,
                                               const recsort_key_column *columns, uint64_t i,
-                                              bool *valid)
+                                              uint64_t before, bool *valid)
 {
   if (step->kind == RECSORT_KEY_OPERAND) return 0;
   if (step->kind >= RECSORT_KEY_DISTANCE) return key_computed_in(step, columns, i);
-  return key_field_at(step, key_at(columns, i), valid);
+  if (step->kind == RECSORT_KEY_NULLABLE) return key_nullable(step, key_at(columns, i));
+  return key_after(step, key_field_at(step, key_at(columns, i), valid), before);
 }
 
 #endif

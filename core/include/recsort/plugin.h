@@ -196,39 +196,48 @@ typedef enum recsort_key_kind {
   RECSORT_KEY_SIGNED,       /* two's complement: the sign bit is inverted */
   RECSORT_KEY_BOOL,         /* 1 unless every bit is 0 */
   RECSORT_KEY_OFFSET,       /* integer - bias, modulo 2^(8 * bytes); above `limit`: invalid */
-  RECSORT_KEY_FLOAT,        /* sign and magnitude; a magnitude above `limit` is a NaN */
-  /* Computed from `bit` operands, the steps that follow (recsort/computed_key.h). */
+  RECSORT_KEY_FLOAT,        /* integer * 2^bit, modulo 2^width, as sign and magnitude; a magnitude
+                             * above `limit` is a NaN. With MINUS_0_NAN so is -0 */
+  RECSORT_KEY_TEXT,         /* bytes of a C string: those behind a NUL count as NUL. If `bit` is 1,
+                             * all do where the step before it ends with one */
+  /* Has `bit` operands, the steps that follow. */
+  RECSORT_KEY_NULLABLE, /* the lowest bits of an integer, those of `bias` inverted. The operands'
+                         * `bias` are such numbers, ascending: all have one code, which is that of a
+                         * NaN, and the others leave no gap */
+  /* Computed from them (recsort/computed_key.h). */
   RECSORT_KEY_DISTANCE, /* the squared distance from a point, as a FLOAT of `width` bits */
   RECSORT_KEY_MORTON,   /* the place of a cell on a Morton curve */
   RECSORT_KEY_HILBERT,  /* the same on a Hilbert curve */
   RECSORT_KEY_OPERAND   /* an operand, not part of the key (`width` is 0): a number of kind `bit`,
                          * which is UNSIGNED, SIGNED or FLOAT. FLOAT: `shift` is the number of
                          * fraction bits. Operands of DISTANCE: `bias` holds a double, the point's
-                         * coordinate. The others: `bias` holds the least value, and `limit` the
-                         * number of cells for each unit */
+                         * coordinate. Of MORTON and HILBERT: `bias` holds the least value, and
+                         * `limit` the number of cells for each unit. Of NULLABLE: only `bias`
+                         * counts; it reads no bytes */
 } recsort_key_kind;
 
-enum { RECSORT_KEY_MOST_OPERANDS = 8 };
+enum { RECSORT_KEY_MOST_OPERANDS = 8 }; /* of a computed key */
 
 enum {
-  RECSORT_KEY_BIG_ENDIAN = 1, /* the integer is big-endian in the record */
-  RECSORT_KEY_DESCENDING = 2, /* the code is complemented, except for NaNs without NAN_TOTAL */
-  RECSORT_KEY_NAN_FIRST = 4,  /* floats: NaNs become the least code; otherwise the greatest */
-  RECSORT_KEY_NAN_TOTAL = 8,  /* floats: every bit counts, as in IEEE 754 totalOrder */
-  RECSORT_KEY_POINT_AT = 16   /* operands of DISTANCE: `bias` holds the address of the double, in
-                               * memory of the device; only for recsort_plugin_device.sort */
+  RECSORT_KEY_BIG_ENDIAN = 1,  /* the integer is big-endian in the record */
+  RECSORT_KEY_DESCENDING = 2,  /* the code is complemented, except for NaNs without NAN_TOTAL */
+  RECSORT_KEY_NAN_FIRST = 4,   /* NaNs become the least code; otherwise the greatest */
+  RECSORT_KEY_NAN_TOTAL = 8,   /* floats: every bit counts, as in IEEE 754 totalOrder */
+  RECSORT_KEY_POINT_AT = 16,   /* operands of DISTANCE: `bias` holds the address of the double, in
+                                * memory of the device; only for recsort_plugin_device.sort */
+  RECSORT_KEY_MINUS_0_NAN = 32 /* floats: -0 is a NaN, the least one with NAN_TOTAL; `bit` is 1 */
 };
 
 /* One field of the key, or up to 8 bytes of a longer one. Its code of `width` bits goes to bit
  * `shift` of the key; it may straddle two 64-bit words. */
 typedef struct recsort_key_step {
   uint64_t offset; /* bytes from the start of the record, unaligned */
-  uint64_t bias;   /* OFFSET */
+  uint64_t bias;   /* OFFSET, NULLABLE, OPERAND */
   uint64_t limit;  /* OFFSET: the greatest valid code; FLOAT: the magnitude of infinity */
   uint16_t kind;
   uint16_t flags;
-  uint8_t bytes; /* 1 to 8, read as one integer */
-  uint8_t bit;   /* UNSIGNED; computed kinds */
+  uint8_t bytes; /* 1 to 8, read as one integer; TEXT: as a big-endian one */
+  uint8_t bit;   /* UNSIGNED, FLOAT, TEXT; the number of operands */
   uint8_t width; /* 0 to 64 */
   uint8_t reserved;
   uint32_t shift;

@@ -173,7 +173,7 @@ typedef enum recsort_type {
   RECSORT_BFLOAT16,
   RECSORT_FLOAT32,
   RECSORT_FLOAT64,
-  RECSORT_CHAR,     /* a string of `count` bytes, NUL-padded, compared as bytes */
+  RECSORT_CHAR,     /* a string of `count` bytes, NUL-padded, compared as bytes: all of them */
   RECSORT_BYTES,    /* `count` raw bytes, compared as bytes */
   RECSORT_STRUCT,   /* fields of its own */
   RECSORT_ENUM,     /* an integer of type `base` with names for its values */
@@ -189,7 +189,35 @@ typedef enum recsort_type {
   RECSORT_DATETIME_S, /* seconds since then, in UTC without leap seconds; and so on */
   RECSORT_DATETIME_MS,
   RECSORT_DATETIME_US,
-  RECSORT_DATETIME_NS
+  RECSORT_DATETIME_NS,
+  RECSORT_CSTRING, /* a C string in `count` bytes, compared as strncmp does: what stands behind its
+                    * NUL does not count */
+  RECSORT_INT24,   /* integers of 3, 5, 6 and 7 bytes, aligned to 1 */
+  RECSORT_INT40,
+  RECSORT_INT48,
+  RECSORT_INT56,
+  RECSORT_UINT24,
+  RECSORT_UINT40,
+  RECSORT_UINT48,
+  RECSORT_UINT56,
+  RECSORT_INT1, /* the low bits of a byte; its other bits do not count. So are the types below,
+                 * which are those of ml_dtypes */
+  RECSORT_INT2,
+  RECSORT_INT4,
+  RECSORT_UINT1,
+  RECSORT_UINT2,
+  RECSORT_UINT4,
+  RECSORT_FLOAT8_E3M4,
+  RECSORT_FLOAT8_E4M3,
+  RECSORT_FLOAT8_E4M3B11FNUZ,
+  RECSORT_FLOAT8_E4M3FN,
+  RECSORT_FLOAT8_E4M3FNUZ,
+  RECSORT_FLOAT8_E5M2,
+  RECSORT_FLOAT8_E5M2FNUZ,
+  RECSORT_FLOAT8_E8M0FNU, /* a power of two without a sign */
+  RECSORT_FLOAT6_E2M3FN,
+  RECSORT_FLOAT6_E3M2FN,
+  RECSORT_FLOAT4_E2M1FN
 } recsort_type;
 
 typedef enum recsort_endian {
@@ -206,13 +234,13 @@ typedef enum recsort_layout {
 
 typedef enum recsort_order { RECSORT_ASCENDING = 0, RECSORT_DESCENDING } recsort_order;
 
-/* Where NaNs go, and times that are none. Except with TOTAL, all NaNs are equal and -0 equals +0.
- */
+/* Where NaNs go, times that are none, and the null values of integers. Except with TOTAL, all of
+ * these are equal, and -0 equals +0. */
 typedef enum recsort_nan {
   RECSORT_NAN_LAST = 0, /* after every number, in both orders */
   RECSORT_NAN_FIRST,    /* before every number, in both orders */
   RECSORT_NAN_TOTAL     /* IEEE 754 totalOrder: -NaN < -inf < -0 < +0 < inf < NaN; no time is the
-                         * least one */
+                         * least one; null values are the numbers that they are */
 } recsort_nan;
 
 /* One name of an enum's value. For a uint64 base, `value` holds the same 64 bits. */
@@ -220,6 +248,8 @@ typedef struct recsort_enumerator {
   const char *name;
   int64_t value;
 } recsort_enumerator;
+
+enum { RECSORT_MOST_NULLS = 255 };
 
 /* An offset that is not given, for layouts C and PACKED; 0 means the same there. */
 #define RECSORT_NO_OFFSET UINT64_MAX
@@ -234,7 +264,8 @@ typedef struct recsort_field_desc {
   uint64_t offset;       /* from the start of the enclosing struct. Layout EXPLICIT: required, 0 for
                           * the first byte. Layouts C and PACKED compute it: an offset that is given
                           * (not 0) is checked */
-  uint64_t count;        /* elements of an array; 0: not an array. char, bytes: the length; 0: 1 */
+  uint64_t count;        /* elements of an array; 0: not an array. char, cstring, bytes: the length;
+                          * 0: 1 */
   union {
     const char *bit_base; /* bitfield: the name of the field that holds the bits */
     const char *scale; /* integers of at most 64 bits: what 1 stands for, a decimal such as "0.01"
@@ -249,6 +280,10 @@ typedef struct recsort_field_desc {
   size_t field_count;
   uint32_t line;
   uint32_t column;
+  const int64_t *nulls; /* integers of at most 64 bits: at most RECSORT_MOST_NULLS values, as they
+                         * are stored, which stand for no number: recsort_nan says where they go.
+                         * For uint64, the same 64 bits. NULL: none */
+  size_t null_count;
 } recsort_field_desc;
 
 /* A key. `path` names a field: "price", "pos[2]", "stats.hp", "items[3].id"; a whole array, which
@@ -256,7 +291,8 @@ typedef struct recsort_field_desc {
 typedef struct recsort_key_desc {
   const char *path;
   recsort_order order;
-  recsort_nan nan; /* floats, times and computed values only; TOTAL not for the latter */
+  recsort_nan nan; /* floats, times, integers with null values, and computed values; TOTAL not for
+                    * the latter */
   uint32_t line;
   uint32_t column;
 } recsort_key_desc;
@@ -335,14 +371,16 @@ typedef struct recsort_field {
   recsort_type base;     /* enum, bitfield: the integer type that is read */
   recsort_endian endian; /* LITTLE or BIG, never DEFAULT */
   size_t offset;         /* from the start of the enclosing struct */
-  size_t size;           /* of one element, in bytes; char and bytes: the whole string */
-  size_t count;          /* elements; 0: not an array. Always 0 for char and bytes */
+  size_t size;           /* of one element, in bytes; char, cstring and bytes: the whole string */
+  size_t count;          /* elements; 0: not an array. Always 0 for char, cstring and bytes */
   uint32_t bit;          /* bitfield */
   uint32_t width;        /* bitfield */
   const recsort_enumerator *enumerators;
   size_t enumerator_count;
   const struct recsort_field *fields;
   size_t field_count;
+  const int64_t *nulls; /* integers: the values that stand for no number, in ascending order */
+  size_t null_count;
 } recsort_field;
 
 typedef struct recsort_schema recsort_schema;
@@ -414,7 +452,7 @@ typedef enum recsort_type_class {
   RECSORT_CLASS_BOOL,
   RECSORT_CLASS_SIGNED,
   RECSORT_CLASS_UNSIGNED,
-  RECSORT_CLASS_FLOAT, /* a sign, an exponent and a fraction, as IEEE 754 lays them out */
+  RECSORT_CLASS_FLOAT, /* a sign, an exponent and a fraction, laid out as by IEEE 754 */
   RECSORT_CLASS_BYTES, /* compared as bytes */
   RECSORT_CLASS_STRUCT,
   RECSORT_CLASS_ENUM,
@@ -422,6 +460,14 @@ typedef enum recsort_type_class {
   RECSORT_CLASS_WIDE, /* an integer of more than 64 bits; its value is RECSORT_VALUE_BYTES */
   RECSORT_CLASS_TIME  /* a signed number of units since 1970; the least one is no time */
 } recsort_type_class;
+
+/* Which bits of a float are a NaN. */
+typedef enum recsort_nans {
+  RECSORT_NANS_IEEE = 0, /* the greatest exponent with a fraction; without one it is infinity */
+  RECSORT_NANS_ONES,     /* ones but for the sign; there is no infinity */
+  RECSORT_NANS_MINUS_0,  /* where -0 would be; there is no infinity and no -0 */
+  RECSORT_NANS_NONE      /* none; there is no infinity */
+} recsort_nans;
 
 /* What the library knows about a type. Later versions may add members at the end. */
 typedef struct recsort_type_info {
@@ -431,6 +477,10 @@ typedef struct recsort_type_info {
   unsigned alignment;     /* in layout C; 0: depends on the field */
   unsigned exponent_bits; /* floats; otherwise 0 */
   unsigned fraction_bits; /* floats; otherwise 0 */
+  unsigned bits;          /* numbers: the low bits of their bytes that count; otherwise 0. A float
+                           * without a sign has no bit for it */
+  unsigned exponent_bias; /* floats; otherwise 0 */
+  recsort_nans nans;      /* floats */
 } recsort_type_info;
 
 /* Describes a type; a number that is not a recsort_type has class NONE. Never NULL; lives as long
@@ -444,8 +494,8 @@ typedef enum recsort_value_kind {
   RECSORT_VALUE_SIGNED,
   RECSORT_VALUE_UNSIGNED, /* bool and bitfields too */
   RECSORT_VALUE_REAL,
-  RECSORT_VALUE_BYTES /* char, bytes, uuid and the like, and integers of 128 bits in the byte order
-                       * of the field: points into the record */
+  RECSORT_VALUE_BYTES /* char, cstring, bytes, uuid and the like, and integers of 128 bits in the
+                       * byte order of the field: points into the record */
 } recsort_value_kind;
 
 typedef struct recsort_value {
@@ -585,10 +635,11 @@ RECSORT_API void recsort_sorter_trim(recsort_sorter *sorter);
  * recsort_memory_needed says: a copy of the records and at most 9 bytes a record, or what the
  * plugin works in if that is more (about 16 bytes a record, and with long keys the key and 4 bytes
  * as well; or a copy of the records, about 3 bytes a record and, for up to 2^27 records, at most
- * 6 MiB a thread, with keys of more than 64 bits 14 MiB). Every move is checked to be a permutation, and on failure `records` is as it was.
- * Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (the value of an enum is less or
- * greater than all that have names), PLUGIN_ERROR (the plugin cannot sort so many records, or by
- * such keys), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
+ * 6 MiB a thread, with keys of more than 64 bits 14 MiB). Every move is checked to be a
+ * permutation, and on failure `records` is as it was. Errors of every sorting call: OUT_OF_MEMORY,
+ * INVALID_RECORD (the value of an enum is less or greater than all that have names), PLUGIN_ERROR
+ * (the plugin cannot sort so many records, or by such keys), DEVICE_ERROR, CORRUPT_RESULT,
+ * INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
                                         recsort_error *error);
 

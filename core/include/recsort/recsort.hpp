@@ -238,7 +238,7 @@ template <class Record, class Type> constexpr field<Record> field_at(std::uint64
     static_assert(is_bytes || is_text,
                   "recsort: of arrays, only those of char, unsigned char and std::byte are keys; "
                   "name an element of others: asc(&Record::array, recsort::at<0>)");
-    return {offset, is_text ? RECSORT_CHAR : RECSORT_BYTES, array::count};
+    return {offset, is_text ? RECSORT_CSTRING : RECSORT_BYTES, array::count};
   } else if constexpr (std::is_class_v<Type> || std::is_union_v<Type>) {
     static_assert(no<Type>, "recsort: a struct is no key; name a member of it: "
                             "asc(&Record::inner, &Inner::member)");
@@ -358,14 +358,25 @@ template <class Record> struct key {
  * (&Entity::parts, at<3>, &Part::id). Its type decides how it compares:
  *  - integers, enums (as the integers that they are), bool and floats of 16, 32 and 64 bits as
  *    numbers; _Float16 too, where the compiler has it;
- *  - char, and arrays of char, unsigned char and std::byte, as unsigned bytes over their whole
- *    length: memcmp, not strcmp.
+ *  - an array of char as a C string: as strncmp compares it. What stands behind the NUL does not
+ *    count. bytes(&Entity::name) compares all of its bytes;
+ *  - char, and arrays of unsigned char and std::byte, as unsigned bytes over their whole length:
+ *    memcmp.
  * Not keys: long double, integers of 128 bits, pointers, and bitfields, to which C++ has no
  * pointers. Sort by a file's schema for bitfields. */
 template <class Record, class Member, class... Path>
 field<Record> member(Member Record::*first, Path... path)
 {
   return detail::follow<Record, Member>(detail::offset_of(first), path...);
+}
+
+/* All bytes of a member, as memcmp compares them: asc(bytes(&Entity::name)). */
+template <class Record, class Member, class... Path>
+field<Record> bytes(Member Record::*first, Path... path)
+{
+  const field<Record> by = member(first, path...);
+  const std::uint64_t size = recsort_type_describe(by.type)->size; /* 0: an array of bytes */
+  return {by.offset, RECSORT_BYTES, size > 0 ? size : by.count};
 }
 
 template <class Record> key<Record> asc(const field<Record> &by)

@@ -147,9 +147,12 @@ static bool make_keys(const recsort_key_program *program, const unsigned char *r
 {
   bool valid = true;
   for (size_t i = 0; i < count; i++, records += program->record_size) {
+    uint64_t code = 0;
     made[i] = 0;
-    for (uint32_t s = 0; s < program->step_count; s++)
-      key_place(&made[i], &program->steps[s], key_step(&program->steps[s], records, &valid));
+    for (uint32_t s = 0; s < program->step_count; s++) {
+      code = key_step(&program->steps[s], records, code, &valid);
+      key_place(&made[i], &program->steps[s], code);
+    }
   }
   return valid;
 }

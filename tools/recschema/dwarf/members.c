@@ -266,6 +266,27 @@ static bool is_byte(Dwarf_Die *type)
          strcmp(name, "byte") == 0;
 }
 
+/* The dimensions of an array, also of arrays of it. */
+static size_t dimensions_of(Dwarf_Die type)
+{
+  size_t count = 0;
+  Dwarf_Die die;
+  do {
+    if (dwarf_tag(&type) != DW_TAG_array_type) break;
+    for (int rest = dwarf_child(&type, &die); rest == 0; rest = dwarf_siblingof(&die, &die))
+      count += dwarf_tag(&die) == DW_TAG_subrange_type;
+  } while (type_of(&type, &type));
+  return count;
+}
+
+/* The type of an array of bytes: of char, a C string if it has one dimension, else text as a whole.
+ */
+static const char *bytes_type(const Dwarf_Die *array, Dwarf_Die *element)
+{
+  if (strcmp(dwarf_diename(element), "char") != 0) return "bytes";
+  return dimensions_of(*array) == 1 ? "cstring" : "char";
+}
+
 static bool value_of(Dwarf_Die *die, bool is_unsigned, int64_t *value)
 {
   Dwarf_Attribute attribute;
@@ -396,7 +417,7 @@ static bool print_member(const writer *w, const member *m)
   if (count > 0 && is_byte(&type)) {
     begin_field(w, m->name);
     fprintf(w->out, ", type: %s, count: %" PRIu64 ", offset: %" PRIu64 "}",
-            strcmp(dwarf_diename(&type), "char") == 0 ? "char" : "bytes", count, m->bit / 8);
+            bytes_type(&m->type, &type), count, m->bit / 8);
     print_remark(w, m, NULL);
   } else if (dwarf_tag(&type) == DW_TAG_enumeration_type) {
     print_enum(w, m, &type, count);

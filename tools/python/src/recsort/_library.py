@@ -48,6 +48,8 @@ FieldDesc._fields_ = [
     ('field_count', c.c_size_t),
     ('line', c.c_uint32),
     ('column', c.c_uint32),
+    ('nulls', c.POINTER(c.c_int64)),
+    ('null_count', c.c_size_t),
 ]
 
 
@@ -119,6 +121,8 @@ Field._fields_ = [
     ('enumerator_count', c.c_size_t),
     ('fields', c.POINTER(Field)),
     ('field_count', c.c_size_t),
+    ('nulls', c.POINTER(c.c_int64)),
+    ('null_count', c.c_size_t),
 ]
 
 

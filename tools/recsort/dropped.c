@@ -1,0 +1,115 @@
+/* dropped.c - see dropped.h. */
+#include "dropped.h"
+
+#include "value.h"
+
+#include "support/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_string(const recsort_key_info *key)
+{
+  return key->field != NULL && key->field->type == RECSORT_CSTRING;
+}
+
+bool dropped_begin(dropped_watch *watch, const cli_job *job)
+{
+  const size_t key_count = recsort_sorter_key_count(job->sorter);
+  const size_t size = recsort_schema_record_size(job->schema);
+  recsort_key_info key;
+  size_t count = 0;
+  *watch = (dropped_watch){.job = job};
+  for (size_t i = 0; i < key_count; i++) {
+    recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
+    count += is_string(&key);
+  }
+  if (!job->options->unique || count == 0) return true;
+  watch->strings = calloc(count, sizeof *watch->strings);
+  watch->kept = calloc(1, size);
+  if (watch->strings == NULL || watch->kept == NULL) {
+    tool_error_memory(size);
+    return false;
+  }
+  for (size_t i = 0; i < key_count; i++) {
+    recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
+    if (!is_string(&key)) continue;
+    const recsort_value value = key_value(job->schema, &key, watch->kept);
+    watch->strings[watch->count++] =
+        (dropped_string){(size_t)(value.as.bytes - watch->kept), value.size, key.path};
+  }
+  return true;
+}
+
+void dropped_end(dropped_watch *watch)
+{
+  free(watch->strings);
+  free(watch->kept);
+  *watch = (dropped_watch){.count = 0};
+}
+
+void dropped_keep(dropped_watch *watch, const void *record)
+{
+  if (watch->count > 0) memcpy(watch->kept, record, recsort_schema_record_size(watch->job->schema));
+}
+
+/* The first string that is equal in two records but has other bytes behind its NUL; NULL if a
+ * string differs, or none does so. */
+static const dropped_string *find_hidden(const dropped_watch *watch, const unsigned char *a,
+                                         const unsigned char *b)
+{
+  const dropped_string *found = NULL;
+  for (size_t i = 0; i < watch->count; i++) {
+    const dropped_string *const string = &watch->strings[i];
+    const unsigned char *const in_a = a + string->offset, *const in_b = b + string->offset;
+    if (memcmp(in_a, in_b, string->size) == 0) continue;
+    if (strncmp((const char *)in_a, (const char *)in_b, string->size) != 0) return NULL;
+    if (found == NULL) found = string;
+  }
+  return found;
+}
+
+static void say(dropped_watch *watch, const dropped_string *string)
+{
+  tool_error(
+      "--unique: records are dropped that differ from the one that is kept behind the NUL of "
+      "%s; give it the type bytes to keep them",
+      string->path);
+  watch->count = 0;
+}
+
+void dropped_drop(dropped_watch *watch, const void *record)
+{
+  const dropped_string *const hidden = find_hidden(watch, watch->kept, record);
+  if (hidden != NULL) say(watch, hidden);
+}
+
+/* Whether the keys of two records are equal. */
+static bool equal_keys(const cli_job *job, const unsigned char *a, const unsigned char *b,
+                       unsigned char *keys)
+{
+  const size_t key_size = recsort_key_size(job->sorter);
+  return recsort_encode(job->sorter, a, 1, keys, NULL) == RECSORT_OK &&
+         recsort_encode(job->sorter, b, 1, keys + key_size, NULL) == RECSORT_OK &&
+         recsort_key_compare(job->sorter, keys, keys + key_size) == 0;
+}
+
+bool dropped_in_order(const cli_job *job, const void *records, const recsort_permutation *order)
+{
+  const size_t size = recsort_schema_record_size(job->schema);
+  dropped_watch watch;
+  unsigned char *const keys = malloc(2 * recsort_key_size(job->sorter));
+  const bool begun = dropped_begin(&watch, job) && keys != NULL;
+  if (keys == NULL) tool_error_memory(2 * recsort_key_size(job->sorter));
+  for (size_t i = 1; begun && i < order->count && watch.count > 0; i++) {
+    const unsigned char *const a =
+        (const unsigned char *)records + (size_t)recsort_permutation_at(order, i - 1) * size;
+    const unsigned char *const b =
+        (const unsigned char *)records + (size_t)recsort_permutation_at(order, i) * size;
+    const dropped_string *const hidden = find_hidden(&watch, a, b);
+    if (hidden != NULL && equal_keys(job, a, b, keys)) say(&watch, hidden);
+  }
+  dropped_end(&watch);
+  free(keys);
+  return begun;
+}
