@@ -148,6 +148,20 @@ void recsort_schema_get_file(const recsort_schema *schema, recsort_file_info *in
   sized_copy(info, size, &found, sizeof found);
 }
 
+recsort_status recsort_schema_set_record_size(recsort_schema *schema, size_t size,
+                                              recsort_error *error)
+{
+  if (!schema || size > RS_RECORD_MAX_BYTES)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no schema, or a record of more than %d bytes",
+                   RS_RECORD_MAX_BYTES);
+  if (size < schema->fields_size)
+    return rs_fail(error, RECSORT_INVALID_SCHEMA,
+                   "a record of %zu bytes has no room for the fields, which take %zu", size,
+                   schema->fields_size);
+  schema->record_size = size;
+  return RECSORT_OK;
+}
+
 const recsort_field *recsort_schema_fields(const recsort_schema *schema, size_t *count)
 {
   if (count) *count = schema ? schema->field_count : 0;

@@ -1,19 +1,60 @@
-/* file.c - where the records of a file are, and the numbers in its own header that say so. */
+/* file.c - where the records of a file are, and the places in it that say so. */
 #include "layout/layout.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sized.h"
 #include "base/types.h"
+#include "schema/places.h"
 #include "schema/words.h"
 
 /* Tools hold a header up to the last of these fields in memory. */
 enum { HEADER_MAX_BYTES = 1 << 20 };
 
-static const char *trouble(const recsort_field_desc *desc)
+/* What a place of a kind may have. */
+enum {
+  NUMBER = 1,    /* a field or a word that holds a number; otherwise a text */
+  ONCE = 1 << 1, /* a file has only one */
+  BEHIND = 1 << 2,
+  UNPADDED = 1 << 3,
+  PLUS = 1 << 4,
+  UNIT = 1 << 5,
+  WHEN = 1 << 6,
+  REPEATED = 1 << 7 /* it may be in headers that are repeated */
+};
+
+typedef struct rule {
+  const char *name;
+  unsigned may;
+} rule;
+
+static const rule rules[] = {
+    [RECSORT_PLACE_SKIP] = {"skip", NUMBER | ONCE | REPEATED},
+    [RECSORT_PLACE_SKIP_LINE] = {"skip", ONCE},
+    [RECSORT_PLACE_SKIP_LINES] = {"skip", ONCE},
+    [RECSORT_PLACE_COUNT] = {"count", NUMBER | BEHIND | WHEN | REPEATED},
+    [RECSORT_PLACE_LENGTH] = {"length", NUMBER | BEHIND | PLUS | UNIT | WHEN | REPEATED},
+    [RECSORT_PLACE_AFTER] = {"after", NUMBER | BEHIND | UNPADDED | UNIT | WHEN},
+    [RECSORT_PLACE_SIZE] = {"size", NUMBER | ONCE | PLUS | UNIT},
+    [RECSORT_PLACE_HEAP] = {"heap", NUMBER | ONCE},
+    [RECSORT_PLACE_EXPECT] = {"expect", WHEN | REPEATED},
+};
+
+typedef struct filer {
+  const recsort_schema_desc *desc;
+  recsort_schema *schema;
+  recsort_error *error;
+} filer;
+
+/* ---- Fields --------------------------------------------------------------------------------- */
+
+static const char *field_trouble(const recsort_field_desc *desc, bool condition)
 {
-  const bool text = desc->type == RECSORT_CHAR;
-  if (!text && !rs_type_is_integer(desc->type)) return "it is neither an integer nor a char";
+  const bool text = desc->type == RECSORT_CHAR || (condition && desc->type == RECSORT_BYTES);
+  if (!text && !rs_type_is_integer(desc->type))
+    return condition ? "it is neither an integer, a char nor bytes"
+                     : "it is neither an integer nor a char";
   if (!text && !rs_type_fills_bytes(desc->type)) return "it is not an integer of whole bytes";
   if (!text && desc->count) return "it is an array";
   if (desc->endian < RECSORT_ENDIAN_DEFAULT || desc->endian > RECSORT_BIG_ENDIAN)
@@ -25,73 +66,182 @@ static const char *trouble(const recsort_field_desc *desc)
   return NULL;
 }
 
-/* Lays out a number of the header; `*field` stays NULL if there is none. */
-static recsort_status lay_number(const recsort_schema_desc *desc, const char *name,
-                                 const recsort_field_desc *given, recsort_schema *schema,
-                                 const recsort_field **field, recsort_error *error)
+/* The room that a place has, in bytes. UINT64_MAX: the header says how long it is. */
+static uint64_t room_of(const recsort_schema_desc *desc, bool behind)
 {
-  if (!given) return RECSORT_OK;
-  const void *read = given;
-  const recsort_status status =
-      rs_read_array(&schema->arena, &read, 1, desc->field_stride, sizeof *given,
-                    RS_FIRST_FIELD_DESC, "recsort_field_desc", error);
-  if (status) return status;
-  given = read;
-  const char *const why = trouble(given);
-  if (why)
-    return rs_fail_at(error, RECSORT_INVALID_SCHEMA,
-                      (rs_place){desc->source, given->line, given->column}, "the header's %s: %s",
-                      name, why);
-  recsort_field *const made = rs_arena_array(&schema->arena, 1, sizeof *made);
-  if (!made) return rs_fail_memory(error, sizeof *made);
-  const recsort_endian of_record = desc->endian ? desc->endian : RECSORT_LITTLE_ENDIAN;
+  if (behind) return desc->trailer;
+  return rs_has_place(desc, RECSORT_PLACE_SKIP, RECSORT_PLACE_SKIP_LINES) ? UINT64_MAX : desc->skip;
+}
+
+/* Lays out a field of the header, or behind the records. */
+static recsort_status lay_field(const filer *f, const char *name, const recsort_field_desc *given,
+                                bool behind, bool condition, const recsort_field **field)
+{
+  const rs_place at = {f->desc->source, given->line, given->column};
+  const char *const side = behind ? "trailer" : "header";
+  const char *why = field_trouble(given, condition);
+  if (!why && behind && f->desc->trailer == RECSORT_ANY_TRAILER)
+    why = "a trailer of any size has no fields; say how many bytes it has";
+  if (why) return rs_fail_at(f->error, RECSORT_INVALID_SCHEMA, at, "%s: %s", name, why);
   const unsigned size = recsort_type_describe(given->type)->size;
-  *made = (recsort_field){.name = name,
-                          .type = given->type,
-                          .endian = given->endian ? given->endian : of_record,
-                          .offset = (size_t)given->offset,
-                          .size = size           ? size
-                                  : given->count ? (size_t)given->count
-                                                 : 1};
-  *field = made;
+  const recsort_endian of_record = f->desc->endian ? f->desc->endian : RECSORT_LITTLE_ENDIAN;
+  const recsort_field made = {.name = name,
+                              .type = given->type,
+                              .endian = given->endian ? given->endian : of_record,
+                              .offset = (size_t)given->offset,
+                              .size = size           ? size
+                                      : given->count ? (size_t)given->count
+                                                     : 1};
+  const uint64_t room = room_of(f->desc, behind);
+  if (made.offset + made.size > room)
+    return rs_fail_at(f->error, RECSORT_INVALID_SCHEMA, at,
+                      "%s: it ends beyond the %s, which has the %llu bytes that %s says", name,
+                      side, (unsigned long long)room, behind ? "trailer" : "skip");
+  recsort_field *const copy = rs_arena_array(&f->schema->arena, 1, sizeof *copy);
+  if (!copy) return rs_fail_memory(f->error, sizeof *copy);
+  *copy = made;
+  *field = copy;
   return RECSORT_OK;
 }
 
-static bool lies_beyond(const recsort_field *field, uint64_t skip)
+/* What is wrong with a line of a header, or the word that one begins with. Blanks at the end of a
+ * line do not count. */
+static const char *text_trouble(const char *text, bool several)
 {
-  return field && field->offset + field->size > skip;
+  if (!text) return "it has neither field nor text";
+  if (!*text) return "a text is empty";
+  for (const char *c = text; *c; c++)
+    if (((unsigned char)*c < ' ' && !(several && *c == '\n')) || *c == 0x7f)
+      return "a line holds a control character";
+    else if (*c == ' ' && (!c[1] || c[1] == '\n'))
+      return "a line ends with a blank; leave the blank out";
+  return NULL;
+}
+
+static recsort_status copy_text(const filer *f, const char *name, rs_place at, const char *given,
+                                bool several, const char **copy)
+{
+  const char *const why = text_trouble(given, several);
+  if (why) return rs_fail_at(f->error, RECSORT_INVALID_SCHEMA, at, "%s: %s", name, why);
+  *copy = rs_arena_text(&f->schema->arena, given);
+  return *copy ? RECSORT_OK : rs_fail_memory(f->error, strlen(given));
+}
+
+/* ---- Conditions ----------------------------------------------------------------------------- */
+
+static const char *condition_trouble(const recsort_condition_desc *given)
+{
+  const recsort_type type = given->field->type;
+  if (!rs_type_is_integer(type))
+    return given->texts && given->alternative_count ? NULL : "it says no text";
+  if (given->alternative_count ? !given->values : !given->least) return "it says no value";
+  for (size_t i = 0; i < given->alternative_count; i++)
+    if (!rs_type_holds(type, given->values[i])) return "a value does not fit its type";
+  return NULL;
+}
+
+/* The values of a condition, as they stand in the file. */
+static recsort_status lay_alternatives(const filer *f, const recsort_condition_desc *given,
+                                       recsort_condition *made)
+{
+  const size_t count = given->alternative_count, size = made->field->size;
+  recsort_field element = *made->field;
+  unsigned char *const bytes = rs_arena_array(&f->schema->arena, count, size);
+  if (!bytes) return rs_fail_memory(f->error, count);
+  element.offset = 0;
+  if (!rs_type_is_integer(element.type) && count) memcpy(bytes, given->texts, count * size);
+  for (size_t i = 0; i < count && rs_type_is_integer(element.type); i++) {
+    const recsort_value value = {.kind = RECSORT_VALUE_SIGNED, .as.i = given->values[i]};
+    recsort_field_set(&element, bytes, i, &value, sizeof value);
+  }
+  made->alternatives = bytes;
+  made->alternative_count = count;
+  made->least = count ? 0 : given->least;
+  return RECSORT_OK;
+}
+
+static recsort_status lay_condition(const filer *f, const char *name,
+                                    const recsort_condition_desc *given,
+                                    const recsort_condition **condition)
+{
+  const rs_place at = {f->desc->source, given->line, given->column};
+  recsort_condition *const made = rs_arena_array(&f->schema->arena, 1, sizeof *made);
+  if (!made) return rs_fail_memory(f->error, sizeof *made);
+  *condition = made;
+  if (!given->field) return copy_text(f, name, at, given->line_text, true, &made->line_text);
+  recsort_status status = lay_field(f, name, given->field, false, true, &made->field);
+  if (status) return status;
+  const char *const why = condition_trouble(given);
+  if (why) return rs_fail_at(f->error, RECSORT_INVALID_SCHEMA, at, "%s: %s", name, why);
+  return lay_alternatives(f, given, made);
+}
+
+/* ---- Places --------------------------------------------------------------------------------- */
+
+static const char *place_trouble(const filer *f, const recsort_place_desc *given)
+{
+  const rule *const its = &rules[given->kind];
+  const unsigned given_words = (given->behind ? BEHIND : 0) | (given->unpadded ? UNPADDED : 0) |
+                               (given->plus ? PLUS : 0) | (given->unit ? UNIT : 0) |
+                               (given->when ? WHEN : 0) | (given->field ? NUMBER : 0) |
+                               (f->desc->repeat ? REPEATED : 0);
+  if (given_words & ~its->may & REPEATED) return "it does not go with repeat";
+  if (given_words & ~its->may) return "it has a word that only other places have";
+  if (given->behind && !given->field)
+    return "a word is looked for in the header, not behind the records";
+  if (given->kind == RECSORT_PLACE_EXPECT && !given->when) return "it says nothing";
+  if (given->kind == RECSORT_PLACE_AFTER && !f->desc->count &&
+      !rs_has_place(f->desc, RECSORT_PLACE_COUNT, RECSORT_PLACE_LENGTH))
+    return "it needs a count or length, which change along";
+  for (const recsort_place_desc *p = f->desc->places; p < given && (its->may & ONCE); p++)
+    if (strcmp(rules[p->kind].name, its->name) == 0) return "it is given twice";
+  return NULL;
+}
+
+static recsort_status lay_place(const filer *f, const recsort_place_desc *given,
+                                recsort_place *made)
+{
+  const rs_place at = {f->desc->source, given->line, given->column};
+  if (given->kind < RECSORT_PLACE_SKIP || given->kind > RECSORT_PLACE_EXPECT)
+    return rs_fail_at(f->error, RECSORT_INVALID_SCHEMA, at,
+                      "the kind of a place is not a recsort_place_kind");
+  const char *const name = rules[given->kind].name, *const why = place_trouble(f, given);
+  if (why) return rs_fail_at(f->error, RECSORT_INVALID_SCHEMA, at, "%s: %s", name, why);
+  *made = (recsort_place){.kind = given->kind,
+                          .behind = given->behind,
+                          .unpadded = given->unpadded,
+                          .plus = given->plus,
+                          .unit = given->unit ? given->unit : 1};
+  recsort_status status = RECSORT_OK;
+  if (given->field)
+    status = lay_field(f, name, given->field, given->behind, false, &made->field);
+  else if (given->kind != RECSORT_PLACE_EXPECT)
+    status = copy_text(f, name, at, given->word, false, &made->word);
+  if (!status && given->when) status = lay_condition(f, name, given->when, &made->when);
+  return status;
 }
 
 recsort_status rs_layout_file(const recsort_schema_desc *desc, recsort_schema *schema,
                               recsort_error *error)
 {
-  recsort_file_info *const file = &schema->file;
-  const bool any = desc->trailer == RECSORT_ANY_TRAILER;
-  const char *why = NULL;
-  *file = (recsort_file_info){
-      .skip = desc->skip, .trailer = desc->trailer, .count = desc->count, .repeat = desc->repeat};
-  recsort_status status =
-      lay_number(desc, "skip", desc->skip_field, schema, &file->skip_field, error);
-  if (!status)
-    status = lay_number(desc, "count", desc->count_field, schema, &file->count_field, error);
-  if (status) return status;
-  if (!desc->skip_field && lies_beyond(file->count_field, desc->skip))
-    return rs_fail_at(
-        error, RECSORT_INVALID_SCHEMA,
-        (rs_place){desc->source, desc->count_field->line, desc->count_field->column},
-        "the header's count: it ends beyond the header, which has the %llu bytes that skip says",
-        (unsigned long long)desc->skip);
-  if (desc->skip > INT64_MAX || (!any && desc->trailer > INT64_MAX - desc->skip))
-    why = "skip and trailer together are larger than any file";
-  else if (desc->skip && desc->skip_field)
-    why = "skip is both a number and a field of the header";
-  else if (desc->count && desc->count_field)
-    why = "count is both a number and a field of the header";
-  else if (any && !desc->count && !desc->count_field)
-    why = "a trailer of any size needs a count: where would it begin?";
-  else if (desc->repeat && (desc->trailer || !(desc->count || desc->count_field) ||
-                            !(desc->skip || desc->skip_field)))
-    why = "what is repeated has a skip, a count and no trailer";
+  const filer f = {desc, schema, error};
+  recsort_place *const places = rs_arena_array(&schema->arena, desc->place_count, sizeof *places);
+  if (!places) return rs_fail_memory(error, desc->place_count * sizeof *places);
+  schema->file = (recsort_file_info){.skip = desc->skip,
+                                     .trailer = desc->trailer,
+                                     .count = desc->count,
+                                     .places = places,
+                                     .place_count = desc->place_count,
+                                     .pad_to = desc->pad_to,
+                                     .pad_with = desc->pad_with,
+                                     .zero_all = desc->zero_all,
+                                     .repeat = desc->repeat};
+  for (size_t i = 0; i < desc->place_count; i++) {
+    const recsort_status status = lay_place(&f, &desc->places[i], &places[i]);
+    if (status) return status;
+  }
+  rs_file_word at;
+  const char *const why = rs_file_trouble(desc, &at);
   if (!why) return RECSORT_OK;
   return rs_fail_at(error, RECSORT_INVALID_SCHEMA, (rs_place){.source = desc->source}, "%s", why);
 }

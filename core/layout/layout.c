@@ -545,6 +545,7 @@ recsort_status rs_layout_create(const recsort_schema_desc *desc, rs_zero_offset 
   if (!status) status = find_size(&b, record.extent.size, &schema->record_size);
   if (!status) status = copy_texts(&b, schema);
   if (status) return status;
+  schema->fields_size = record.extent.size;
   schema->fields = record.fields;
   schema->field_count = record.count;
   status = rs_layout_file(desc, schema, error);

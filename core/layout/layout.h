@@ -41,6 +41,7 @@ struct recsort_schema {
   const char *record;
   const char *source; /* NULL: unnamed */
   size_t record_size;
+  size_t fields_size; /* of a record without padding behind its fields */
   recsort_file_info file;
   recsort_field *fields;
   size_t field_count;

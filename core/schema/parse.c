@@ -1,132 +1,19 @@
 #include "schema/parse.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "schema/compute.h"
-#include "schema/reader.h"
-#include "schema/types.h"
+#include "schema/places.h"
+#include "schema/values.h"
 #include "schema/words.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-
-/* No record or file needs larger numbers, and the sum of two does not overflow. */
-static const uint64_t largest = INT64_MAX / 2;
-
-/* ---- Values --------------------------------------------------------------------------------- */
-
-/* Refuses the value of `word` in `text`, and says why. */
-static recsort_status refuse_value(const rs_reader *reader, const rs_subject *subject,
-                                   const char *word, const rs_text *text, const char *why)
-{
-  return rs_refuse(reader, text->place, subject, "%s \"%.*s\" %s", word, RS_SHOWN(text->value),
-                   why);
-}
-
-/* Splits an integer into sign and magnitude. Returns what is wrong with it, or NULL. */
-static const char *split_integer(const rs_text *text, bool *negative, uint64_t *magnitude)
-{
-  const char *digits = text->value;
-  if (text->quoted) return "is text; write the number without quotes";
-  *negative = *digits == '-';
-  digits += *negative;
-  const bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-  if (hex) digits += 2;
-  if (!*digits || digits[strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789")])
-    return "is not a whole number; write it in decimal or as 0x and hex digits";
-  if (!hex && digits[0] == '0' && digits[1])
-    return "begins with 0, which some take for octal; leave the 0 out";
-  errno = 0;
-  *magnitude = strtoull(digits, NULL, hex ? 16 : 10);
-  return errno == ERANGE ? "does not fit 64 bits" : NULL;
-}
-
-/* Reads an integer of a type; for uint64, `*value` gets the same 64 bits. Returns what is wrong
- * with it, or NULL. */
-static const char *read_integer(const rs_text *text, recsort_type type, const char *too_large,
-                                int64_t *value)
-{
-  bool negative = false;
-  uint64_t magnitude = 0;
-  const char *const why = split_integer(text, &negative, &magnitude);
-  const uint64_t limit = negative                 ? (uint64_t)INT64_MAX + 1
-                         : type == RECSORT_UINT64 ? UINT64_MAX
-                                                  : INT64_MAX;
-  *value = (int64_t)(negative ? 0 - magnitude : magnitude);
-  if (why) return why;
-  const bool fits = magnitude <= limit && rs_type_holds(type, *value) &&
-                    !(negative && magnitude && type == RECSORT_UINT64);
-  return fits ? NULL : too_large;
-}
-
-/* Leaves `*number` alone if the text was not given. */
-static recsort_status read_number(const rs_reader *reader, const rs_subject *subject,
-                                  const char *word, const rs_text *text, uint64_t *number)
-{
-  bool negative = false;
-  uint64_t magnitude = 0;
-  if (!text->value) return RECSORT_OK;
-  const char *why = split_integer(text, &negative, &magnitude);
-  if (!why && negative) why = "is negative";
-  if (!why && magnitude > largest) why = "is too large";
-  if (why) return refuse_value(reader, subject, word, text, why);
-  *number = magnitude;
-  return RECSORT_OK;
-}
-
-/* Reads a number that cannot be 0, which means "not given" in the description. */
-static recsort_status read_positive(const rs_reader *reader, const rs_subject *subject,
-                                    const char *word, const rs_text *text, uint64_t *number)
-{
-  const recsort_status status = read_number(reader, subject, word, text, number);
-  if (status || !text->value || *number) return status;
-  return rs_refuse(reader, text->place, subject, "%s is 0; say 1 or more, or leave it out", word);
-}
 
 static recsort_status check_name(const rs_reader *reader, const rs_subject *subject,
                                  const rs_text *name, bool in_paths)
 {
   const char *why = rs_name_trouble(name->value, in_paths);
   return why ? rs_refuse(reader, name->place, subject, "%s", why) : RECSORT_OK;
-}
-
-typedef struct choice {
-  const char *word;
-  int value;
-} choice;
-
-static recsort_status read_choice(const rs_reader *reader, const rs_subject *subject,
-                                  const char *word, const rs_text *text, const choice *choices,
-                                  size_t choice_count, int *value)
-{
-  char known[100] = "";
-  rs_guess guess = {.word = text->value};
-  if (!text->value) return RECSORT_OK;
-  for (size_t i = 0; i < choice_count; i++) {
-    if (strcmp(choices[i].word, text->value) == 0) {
-      *value = choices[i].value;
-      return RECSORT_OK;
-    }
-    rs_guess_offer(&guess, choices[i].word);
-    strcat(strcat(known, i ? ", " : ""), choices[i].word);
-  }
-  if (guess.nearest)
-    return rs_refuse(reader, text->place, subject, "unknown %s \"%.*s\"; did you mean %s?", word,
-                     RS_SHOWN(text->value), guess.nearest);
-  return rs_refuse(reader, text->place, subject, "unknown %s \"%.*s\"; say one of %s", word,
-                   RS_SHOWN(text->value), known);
-}
-
-static recsort_status read_endian(const rs_reader *reader, const rs_subject *subject,
-                                  const rs_text *text, recsort_endian *endian)
-{
-  static const choice choices[] = {{"little", RECSORT_LITTLE_ENDIAN}, {"big", RECSORT_BIG_ENDIAN}};
-  int value = (int)*endian;
-  const recsort_status status =
-      read_choice(reader, subject, "endian", text, choices, LENGTH(choices), &value);
-  *endian = (recsort_endian)value;
-  return status;
 }
 
 /* ---- Enumerators ---------------------------------------------------------------------------- */
@@ -172,16 +59,14 @@ static recsort_status number_enumerator(const rs_reader *reader, const rs_subjec
                                         const enumerator_text *text, recsort_type base,
                                         const int64_t *previous, int64_t *value)
 {
-  if (!text->value.value) {
-    const int64_t last = base == RECSORT_UINT64 ? -1 : INT64_MAX; /* the greatest of 64 bits */
-    *value = previous ? (int64_t)((uint64_t)*previous + 1) : 0;
-    if (previous && (*previous == last || !rs_type_holds(base, *value)))
-      return refuse_value(reader, subject, "name", &text->name,
-                          "follows the largest value of the base type; give it one");
-    return RECSORT_OK;
-  }
-  const char *const why = read_integer(&text->value, base, "does not fit the base type", value);
-  return why ? refuse_value(reader, subject, "value", &text->value, why) : RECSORT_OK;
+  if (text->value.value)
+    return rs_read_integer(reader, subject, "value", &text->value, base, value);
+  const int64_t last = base == RECSORT_UINT64 ? -1 : INT64_MAX; /* the greatest of 64 bits */
+  *value = previous ? (int64_t)((uint64_t)*previous + 1) : 0;
+  if (previous && (*previous == last || !rs_type_holds(base, *value)))
+    return rs_refuse_value(reader, subject, "name", &text->name,
+                           "follows the largest value of the base type; give it one");
+  return RECSORT_OK;
 }
 
 static recsort_status number_enumerators(const rs_reader *reader, const rs_subject *subject,
@@ -243,9 +128,9 @@ static recsort_status judge_nulls(const rs_reader *reader, const rs_subject *sub
   int64_t *const values = rs_reader_memory(reader, list->count, sizeof *values);
   if (!values) return RECSORT_OUT_OF_MEMORY;
   for (size_t i = 0; i < list->count; i++) {
-    const char *const why =
-        read_integer(&list->items[i], field->type, "does not fit the type", &values[i]);
-    if (why) return refuse_value(reader, subject, "null", &list->items[i], why);
+    const recsort_status status =
+        rs_read_integer(reader, subject, "null", &list->items[i], field->type, &values[i]);
+    if (status) return status;
   }
   field->nulls = values;
   field->null_count = list->count;
@@ -271,16 +156,6 @@ typedef struct field_text {
   enumerator_list values;
   field_list fields;
 } field_text;
-
-static recsort_status read_type(const rs_reader *reader, const rs_subject *subject,
-                                const char *word, const rs_text *text, rs_type_word *type)
-{
-  char hint[120];
-  if (rs_type_parse(text->value, type)) return RECSORT_OK;
-  rs_type_hint(text->value, hint, sizeof hint);
-  return rs_refuse(reader, text->place, subject, "unknown %s \"%.*s\"%s", word,
-                   RS_SHOWN(text->value), hint);
-}
 
 /* Refuses words that do not apply to this type of field, and fields that lack a word. */
 static recsort_status check_words(const rs_reader *reader, const field_text *field,
@@ -310,33 +185,19 @@ static recsort_status check_words(const rs_reader *reader, const field_text *fie
   return RECSORT_OK;
 }
 
-/* Combines the byte order in the spelling of a type with that of the word `endian`. */
-static recsort_status combine_endian(const rs_reader *reader, const field_text *field,
-                                     const char *word, const rs_text *type, recsort_endian spelled,
-                                     recsort_endian *endian)
-{
-  if (!spelled) return RECSORT_OK;
-  if (*endian && *endian != spelled)
-    return refuse_value(reader, &field->subject, word, type,
-                        spelled == RECSORT_BIG_ENDIAN ? "is big-endian, and endian says little"
-                                                      : "is little-endian, and endian says big");
-  *endian = spelled;
-  return RECSORT_OK;
-}
-
 static recsort_status read_enum(const rs_reader *reader, const field_text *field,
                                 recsort_field_desc *desc)
 {
   rs_type_word base = {.type = RECSORT_INT32};
   const rs_text *text = &field->text[BASE];
   recsort_status status = RECSORT_OK;
-  if (text->value) status = read_type(reader, &field->subject, "base", text, &base);
+  if (text->value) status = rs_read_type(reader, &field->subject, "base", text, &base);
   if (status) return status;
   if (!rs_type_fills_bytes(base.type))
-    return refuse_value(reader, &field->subject, "base", text,
-                        rs_type_is_integer(base.type) ? "is not of whole bytes; say uint8"
-                                                      : "is not an integer type; say uint8");
-  status = combine_endian(reader, field, "base", text, base.endian, &desc->endian);
+    return rs_refuse_value(reader, &field->subject, "base", text,
+                           rs_type_is_integer(base.type) ? "is not of whole bytes; say uint8"
+                                                         : "is not an integer type; say uint8");
+  status = rs_combine_endian(reader, &field->subject, "base", text, base.endian, &desc->endian);
   if (status) return status;
   desc->base = base.type;
   return number_enumerators(reader, &field->subject, &field->values, desc);
@@ -347,28 +208,15 @@ static recsort_status read_bits(const rs_reader *reader, const field_text *field
 {
   uint64_t bit = 0, width = 1;
   const rs_text *text = field->text;
-  recsort_status status = read_number(reader, &field->subject, "bit", &text[BIT], &bit);
-  if (!status) status = read_positive(reader, &field->subject, "width", &text[WIDTH], &width);
+  recsort_status status = rs_read_number(reader, &field->subject, "bit", &text[BIT], &bit);
+  if (!status) status = rs_read_positive(reader, &field->subject, "width", &text[WIDTH], &width);
   if (status) return status;
-  if (bit > 63) return refuse_value(reader, &field->subject, "bit", &text[BIT], "is beyond 63");
+  if (bit > 63) return rs_refuse_value(reader, &field->subject, "bit", &text[BIT], "is beyond 63");
   if (width > 64)
-    return refuse_value(reader, &field->subject, "width", &text[WIDTH], "is beyond 64");
+    return rs_refuse_value(reader, &field->subject, "width", &text[WIDTH], "is beyond 64");
   desc->bit_base = text[BASE].value;
   desc->bit = (uint32_t)bit;
   desc->width = (uint32_t)width;
-  return RECSORT_OK;
-}
-
-static recsort_status read_count(const rs_reader *reader, const field_text *field, uint64_t spelled,
-                                 uint64_t *count)
-{
-  const rs_text *text = &field->text[COUNT];
-  const recsort_status status = read_positive(reader, &field->subject, "count", text, count);
-  if (status || !spelled) return status;
-  if (text->value)
-    return refuse_value(reader, &field->subject, "count", text,
-                        "is given beside a type that has one already");
-  *count = spelled;
   return RECSORT_OK;
 }
 
@@ -379,7 +227,7 @@ static recsort_status judge_field(const rs_reader *reader, const field_text *fie
   const rs_text *text = field->text;
   const rs_subject *subject = &field->subject;
   rs_type_word type;
-  recsort_status status = read_type(reader, subject, "type", &text[TYPE], &type);
+  recsort_status status = rs_read_type(reader, subject, "type", &text[TYPE], &type);
   if (status) return status;
   *desc = (recsort_field_desc){.name = text[NAME].value,
                                .type = type.type,
@@ -390,11 +238,12 @@ static recsort_status judge_field(const rs_reader *reader, const field_text *fie
                                .line = text[NAME].place.line,
                                .column = text[NAME].place.column};
   status = check_words(reader, field, type.type, slots);
-  if (!status) status = read_endian(reader, subject, &text[ENDIAN], &desc->endian);
+  if (!status) status = rs_read_endian(reader, subject, &text[ENDIAN], &desc->endian);
   if (!status)
-    status = combine_endian(reader, field, "type", &text[TYPE], type.endian, &desc->endian);
-  if (!status) status = read_count(reader, field, type.count, &desc->count);
-  if (!status) status = read_number(reader, subject, "offset", &text[OFFSET], &desc->offset);
+    status =
+        rs_combine_endian(reader, &field->subject, "type", &text[TYPE], type.endian, &desc->endian);
+  if (!status) status = rs_read_count(reader, subject, &text[COUNT], type.count, &desc->count);
+  if (!status) status = rs_read_number(reader, subject, "offset", &text[OFFSET], &desc->offset);
   if (!status) status = judge_nulls(reader, subject, &field->nulls, desc);
   if (!status && type.type == RECSORT_ENUM) status = read_enum(reader, field, desc);
   if (!status && type.type == RECSORT_BITFIELD) status = read_bits(reader, field, desc);
@@ -480,8 +329,8 @@ static recsort_status add_computed(const rs_reader *reader, key_list *list, rs_p
 static recsort_status read_key_words(rs_reader *reader, key_list *list, recsort_key_desc *key,
                                      rs_text *path)
 {
-  static const choice orders[] = {{"asc", RECSORT_ASCENDING}, {"desc", RECSORT_DESCENDING}};
-  static const choice nans[] = {
+  static const rs_choice orders[] = {{"asc", RECSORT_ASCENDING}, {"desc", RECSORT_DESCENDING}};
+  static const rs_choice nans[] = {
       {"last", RECSORT_NAN_LAST}, {"first", RECSORT_NAN_FIRST}, {"total", RECSORT_NAN_TOTAL}};
   const rs_place place = rs_reader_place(reader);
   const rs_subject subject = {"key", path};
@@ -502,8 +351,9 @@ static recsort_status read_key_words(rs_reader *reader, key_list *list, recsort_
   if (status) return status;
   if (!path->value)
     return rs_refuse(reader, place, &subject, "it has no field; say {field: x, order: asc}");
-  status = read_choice(reader, &subject, "order", &order, orders, LENGTH(orders), &order_value);
-  if (!status) status = read_choice(reader, &subject, "nan", &nan, nans, LENGTH(nans), &nan_value);
+  status = rs_read_choice(reader, &subject, "order", &order, orders, LENGTH(orders), &order_value);
+  if (!status)
+    status = rs_read_choice(reader, &subject, "nan", &nan, nans, LENGTH(nans), &nan_value);
   key->order = (recsort_order)order_value;
   key->nan = (recsort_nan)nan_value;
   return status;
@@ -535,62 +385,20 @@ static recsort_status read_key(rs_reader *reader, void *context)
 
 /* ---- The schema ----------------------------------------------------------------------------- */
 
-/* A number that is given, or the field of a file's header that holds it. */
-typedef struct number_text {
-  const char *word;
-  rs_text number;
-  recsort_field_desc *field; /* NULL: a number, or nothing */
-} number_text;
-
-static recsort_status read_number_or_field(rs_reader *reader, void *context)
-{
-  number_text *const text = context;
-  if (rs_reader_at_text(reader)) return rs_read_text(reader, NULL, text->word, &text->number);
-  field_text field = {.subject = {"field of the header", &field.text[NAME]}};
-  rs_slot slots[WORDS] = {[TYPE] = {.word = "type"},
-                          [COUNT] = {.word = "count"},
-                          [OFFSET] = {.word = "offset"},
-                          [ENDIAN] = {.word = "endian"}};
-  for (unsigned i = TYPE; i <= ENDIAN; i++)
-    slots[i].text = &field.text[i];
-  field.text[NAME] = (rs_text){.value = text->word, .place = rs_reader_place(reader)};
-  recsort_status status = rs_read_mapping(reader, &field.subject, slots + TYPE, ENDIAN - TYPE + 1);
-  for (unsigned i = TYPE; i <= OFFSET && !status; i++)
-    if (!field.text[i].value && i != COUNT)
-      status = rs_refuse(reader, field.text[NAME].place, &field.subject,
-                         "it has no %s; say {offset: 8, type: uint32}", slots[i].word);
-  text->field = status ? NULL : rs_reader_memory(reader, 1, sizeof *text->field);
-  if (status) return status;
-  return text->field ? judge_field(reader, &field, slots, text->field) : RECSORT_OUT_OF_MEMORY;
-}
-
 typedef struct schema_text {
-  rs_text record, endian, layout, size, trailer, repeat;
-  number_text skip, count;
+  rs_text record, endian, layout;
+  rs_file_text file;
   field_list fields;
   key_list keys;
 } schema_text;
 
-static recsort_status read_trailer(const rs_reader *reader, const rs_text *text, bool counted,
-                                   uint64_t *trailer)
-{
-  if (!text->value || text->quoted || strcmp(text->value, "any") != 0)
-    return read_number(reader, NULL, "trailer", text, trailer);
-  if (!counted)
-    return rs_refuse(reader, text->place, NULL,
-                     "trailer any needs count, which tells where the trailer begins");
-  *trailer = RECSORT_ANY_TRAILER;
-  return RECSORT_OK;
-}
-
 static recsort_status judge_schema(const rs_reader *reader, const schema_text *schema,
                                    recsort_schema_desc *desc)
 {
-  static const choice layouts[] = {{"c", RECSORT_LAYOUT_C},
-                                   {"packed", RECSORT_LAYOUT_PACKED},
-                                   {"explicit", RECSORT_LAYOUT_EXPLICIT}};
-  static const choice repeats[] = {{"false", false}, {"true", true}};
-  int layout = RECSORT_LAYOUT_C, repeat = false;
+  static const rs_choice layouts[] = {{"c", RECSORT_LAYOUT_C},
+                                      {"packed", RECSORT_LAYOUT_PACKED},
+                                      {"explicit", RECSORT_LAYOUT_EXPLICIT}};
+  int layout = RECSORT_LAYOUT_C;
   *desc = (recsort_schema_desc){.struct_size = sizeof *desc,
                                 .record = schema->record.value,
                                 .fields = schema->fields.items,
@@ -599,51 +407,30 @@ static recsort_status judge_schema(const rs_reader *reader, const schema_text *s
                                 .key_count = schema->keys.count,
                                 .computed = schema->keys.computed,
                                 .computed_count = schema->keys.computed_count,
-                                .computed_stride = sizeof(recsort_computed_desc),
-                                .skip_field = schema->skip.field,
-                                .count_field = schema->count.field,
-                                .line = schema->size.place.line,
-                                .column = schema->size.place.column};
+                                .computed_stride = sizeof(recsort_computed_desc)};
   recsort_status status = check_name(reader, NULL, &schema->record, false);
-  if (!status) status = read_endian(reader, NULL, &schema->endian, &desc->endian);
+  if (!status) status = rs_read_endian(reader, NULL, &schema->endian, &desc->endian);
   if (!status)
     status =
-        read_choice(reader, NULL, "layout", &schema->layout, layouts, LENGTH(layouts), &layout);
-  if (!status) status = read_positive(reader, NULL, "size", &schema->size, &desc->size);
-  if (!status) status = read_number(reader, NULL, "skip", &schema->skip.number, &desc->skip);
-  if (!status) status = read_positive(reader, NULL, "count", &schema->count.number, &desc->count);
-  if (!status)
-    status =
-        read_trailer(reader, &schema->trailer, desc->count || desc->count_field, &desc->trailer);
-  if (!status)
-    status =
-        read_choice(reader, NULL, "repeat", &schema->repeat, repeats, LENGTH(repeats), &repeat);
-  const bool framed = (desc->skip || desc->skip_field) && (desc->count || desc->count_field);
-  if (!status && repeat && (!framed || desc->trailer))
-    status = rs_refuse(reader, schema->repeat.place, NULL,
-                       "what is repeated has a skip, a count and no trailer");
-  desc->repeat = repeat;
+        rs_read_choice(reader, NULL, "layout", &schema->layout, layouts, LENGTH(layouts), &layout);
+  if (!status) status = rs_judge_file(reader, &schema->file, desc);
   desc->layout = (recsort_layout)layout;
   return status;
 }
 
 static recsort_status read_schema(rs_reader *reader, recsort_schema_desc *desc)
 {
-  schema_text schema = {
-      .fields = {.depth = 1}, .skip = {.word = "skip"}, .count = {.word = "count"}};
+  enum { OWN_WORDS = 5 };
+  schema_text schema = {.fields = {.depth = 1}};
   const rs_place place = rs_reader_place(reader);
-  rs_slot slots[] = {
+  rs_slot slots[OWN_WORDS + RS_FILE_WORDS] = {
       {.word = "record", .text = &schema.record},
       {.word = "endian", .text = &schema.endian},
       {.word = "layout", .text = &schema.layout},
-      {.word = "size", .text = &schema.size},
-      {.word = "skip", .node = read_number_or_field, .list = &schema.skip},
-      {.word = "count", .node = read_number_or_field, .list = &schema.count},
-      {.word = "trailer", .text = &schema.trailer},
-      {.word = "repeat", .text = &schema.repeat},
       {.word = "fields", .item = read_field, .list = &schema.fields},
       {.word = "keys", .item = read_key, .list = &schema.keys},
   };
+  rs_file_slots(&schema.file, slots + OWN_WORDS);
   recsort_status status = rs_read_mapping(reader, NULL, slots, LENGTH(slots));
   if (!status) status = rs_reader_end(reader);
   if (status) return status;

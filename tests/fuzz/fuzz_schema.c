@@ -17,6 +17,32 @@ static void check_fields(const recsort_field *fields, size_t count, size_t end)
   }
 }
 
+/* A place has a field within the first 2^20 bytes, or a text; a condition of its own, too. */
+static void check_place(const recsort_field *field, const char *text)
+{
+  EXPECT(!field != !text);
+  if (field) EXPECT(field->size > 0 && field->offset + field->size <= 1 << 20);
+  if (text) EXPECT(text[0]);
+}
+
+static void check_places(const recsort_schema *schema)
+{
+  recsort_file_info info;
+  recsort_schema_get_file(schema, &info, sizeof info);
+  for (size_t i = 0; i < info.place_count; i++) {
+    const recsort_place *place = &info.places[i];
+    EXPECT(place->kind >= RECSORT_PLACE_SKIP && place->kind <= RECSORT_PLACE_EXPECT);
+    EXPECT(place->unit > 0);
+    if (place->kind == RECSORT_PLACE_EXPECT)
+      EXPECT(place->when);
+    else
+      check_place(place->field, place->word);
+    if (!place->when) continue;
+    check_place(place->when->field, place->when->line_text);
+    EXPECT(!place->when->field || place->when->alternative_count || place->when->least);
+  }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   recsort_schema *schema = NULL;
@@ -32,6 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   const recsort_field *fields = recsort_schema_fields(schema, &count);
   EXPECT(count > 0);
   check_fields(fields, count, recsort_schema_record_size(schema));
+  check_places(schema);
   recsort_schema_destroy(schema);
   return 0;
 }

@@ -67,6 +67,25 @@ run 3 -s "$schemas/las.yaml" -k classification,z:desc folder/scan.las -o folder/
 same wanted.las folder/scan.las "a file with a header, in place"
 run 2 -k b a.npy -o folder/sorted.npy || complain "npy: $?"
 same wanted.npy folder/sorted.npy "an .npy file"
+# What a file says about its records, behind them too, is that of the output.
+cat > framed.yaml <<'END'
+record: Framed
+layout: packed
+expect: {offset: 0, bytes: "RIFF"}
+skip: 13
+size: {offset: 12, type: uint8}
+length: {offset: 8, type: uint32}
+after: {offset: 4, type: uint32}
+pad: {to: 4}
+trailer: any
+fields: [{name: key, type: uint8}, {name: tag, type: uint8}]
+keys: [key]
+END
+printf 'RIFF\30\0\0\0\11\0\0\0\3cc.bb.aa.\0\0LIST' > f1.bin
+printf 'RIFF\20\0\0\0\6\0\0\0\3ba.ca.\0' > f2.bin
+printf 'RIFF\34\0\0\0\17\0\0\0\3aa.bb.ba.cc.ca.LIST' > wanted.frame
+run 3 -s framed.yaml f1.bin f2.bin -o folder/framed.bin || complain "framed: $?"
+same wanted.frame folder/framed.bin "a file that says much about its records"
 run 4 -s "$entity" empty.bin -o folder/none.bin || complain "empty: $?"
 same empty.bin folder/none.bin "no records"
 run 7 -s "$entity" b.bin -o folder/few.bin || complain "few: $?"
@@ -126,6 +145,25 @@ fi
 fails 'nowhere.bin: No such file or directory' 2 -s "$entity" a.bin nowhere.bin
 head -c 43 b.bin > odd.bin
 fails "odd.bin: 43 bytes are not a multiple of the record size (20): 3 left over" 2 -s "$entity" odd.bin
+# One function opens inputs for all programs: what recsort refuses, this does too.
+printf 'record: R\nfields: [{name: a, type: uint16}]\nkeys: [a]\n' > plain.yaml
+refuses() { # ARGUMENT...
+  "$tools/recsort" "$@" -o /dev/null 2> serial && complain "recsort takes $*"
+  fails "$(sed 's/^recsort: //; s/| recsort/| recsort-mpi/' serial)" 2 "$@"
+}
+cp a.npy folder/in.npy
+refuses -s plain.yaml folder/in.npy
+cmp a.npy folder/in.npy || complain 'the .npy file was touched'
+printf '\37\213\10\0aa' > gzip.bin
+refuses -s plain.yaml gzip.bin
+cp f2.bin folder/f4.bin && printf '\4' | dd of=folder/f4.bin bs=1 seek=12 conv=notrunc 2> stderr
+refuses -s framed.yaml f2.bin folder/f4.bin
+refuses -s framed.yaml gzip.bin
+sed 's/^fields/skip: 2\ntrailer: 2\n&/' plain.yaml > around.yaml
+refuses -s around.yaml gzip.bin gzip.bin --raw
+run 2 -s around.yaml gzip.bin gzip.bin --raw --keep-trailer -o folder/kept.bin || complain "kept: $?"
+printf '\37\213\10\0\10\0aa' > wanted.kept
+same wanted.kept folder/kept.bin 'a trailer that is kept'
 mkfifo pipe
 fails 'pipe: it is no regular file, of which each process could read a part' 2 -s "$entity" pipe
 fails 'an input file is needed' 2 -s "$entity"

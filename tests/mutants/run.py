@@ -836,6 +836,22 @@ MUTANTS = [
     ('core/layout/layout.c', 'digits > MOST_DIGITS', 'digits > MOST_DIGITS + 1'),
     ('core/layout/layout.c', 'points > 1) return false', 'points > 2) return false'),
     ('core/layout/layout.c', 'atoi(text) <= MOST_EXPONENT', 'true'),
+    # what files say about their records
+    ('core/layout/file.c', 'made.offset + made.size > room', 'made.offset + made.size > room + 1'),
+    ('core/layout/file.c', 'if (behind) return desc->trailer;', ''),
+    ('core/layout/file.c', 'return "it is given twice"', 'break'),
+    ('core/layout/file.c', 'return "it does not go with repeat"', ''),
+    ('core/layout/file.c', '.endian = given->endian ? given->endian : of_record', '.endian = of_record'),
+    ('core/layout/file.c', 'recsort_field_set(&element, bytes, i,', 'recsort_field_set(&element, bytes, 0,'),
+    ('core/layout/file.c', '.unit = given->unit ? given->unit : 1', '.unit = given->unit'),
+    ('core/layout/file.c', '.unpadded = given->unpadded,', ''),
+    ('core/schema/places.c', '*at <= RS_REPEAT_WORD', '*at < RS_REPEAT_WORD'),
+    ('core/schema/places.c', 'if (says != 1 || field == line)', 'if (says != 1)'),
+    ('core/schema/places.c', 'if (size == 0 || size != strlen(bytes->items[0].value))', 'if (size == 0)'),
+    ('core/schema/places.c', 'i ? between : "", list', '"", list'),
+    ('core/schema/places.c', 'if (says != 1 || text->line.count > 1)', 'if (says != 1)'),
+    ('core/schema/values.c', '(negative && magnitude && type == RECSORT_UINT64)', 'false'),
+    ('core/schema_open.c', 'if (size < schema->fields_size)', 'if (false)'),
     ('core/layout/path.c', 'if (*index >= field->count)', 'if (*index > field->count)'),
 ]
 

@@ -24,14 +24,50 @@ def test_examples_survive_a_round_trip(path):
     assert (again.name, again.skip, again.trailer) == (schema.name, schema.skip, schema.trailer)
     rng = np.random.default_rng(5)
     records = np.frombuffer(bytearray(rng.bytes(300 * schema.dtype.itemsize)), schema.dtype)
-    if 'kind' in schema.dtype.names:
-        records['kind'] = rng.integers(0, 7, 300)  # an enum, whose values have limits
+    for name, least, end in ('kind', 0, 7), ('captured', 60, 61):  # enums, whose values have limits
+        if name in schema.dtype.names:
+            records[name] = rng.integers(least, end, 300)
     sorters = Sorter(schema), Sorter(again)
     for sorter in sorters:
         if path.stem == 'particle':
             sorter.set_parameter('camera', [1, 2, 3])
     first, second = (sorter.argsort(records).tolist() for sorter in sorters)
     assert first == second != sorted(first)
+
+
+FILES = {
+    'counts': """\
+skip: {type: uint32, offset: 96}
+count: [{type: uint32, offset: 107}, {type: uint64, offset: 247, endian: big, \
+when: {type: uint16, offset: 94, least: 375}}]
+after: [{type: uint32, offset: 8, unpadded: true, unit: 512}]
+size: {type: uint16, offset: 105}
+expect: [{offset: 0, bytes: ["LA\\u007fF", "x\\u0085\\\\"]}, {type: int16, offset: 4, value: [-2, 300]}, \
+{type: uint64, offset: 8, endian: big, value: [18446744073709551615]}]
+trailer: any
+zero: all
+""",
+    'lengths': """\
+skip: 4
+trailer: 4
+length: [{type: int32, trailer: 0, plus: -36}, {type: int32, offset: 0}]
+pad: {to: 2880, with: 32, heap: {type: char, offset: 0, count: 2}}
+""",
+    'lines': """\
+skip: {line: "end_header"}
+count: [{word: "element vertex"}]
+expect: [{line: ["ply", "property float x"]}]
+""",
+    'comments': 'skip: {lines: "%"}\n',
+}
+
+
+@pytest.mark.parametrize('words', FILES.values(), ids=FILES)
+def test_what_files_say_survives_a_round_trip(words):
+    schema = Schema.from_yaml(f'record: R\n{words}fields: [{{name: a, type: int32}}]\n')
+    text = schema.to_yaml()
+    assert Schema.from_yaml(text).to_yaml() == text
+    assert set(words.splitlines()) <= set(text.splitlines())
 
 
 def test_the_order_of_computed_keys_is_theirs():

@@ -92,9 +92,9 @@ def sh(text):
     def point(i):
         return struct.pack('<iiiHBBbBHd', i, 0, random.randrange(9), 0, 0, random.randrange(4), 0, 0, 0, random.randrange(99))
     def file(points):
-        head = bytearray(b'LASF'.ljust(227))
+        head = bytearray(b'LASF'.ljust(227, b'\0'))
         struct.pack_into('<I', head, 96, 227)
-        struct.pack_into('<I', head, 107, len(points))
+        struct.pack_into('<BHI', head, 104, 1, 28, len(points))
         return bytes(head) + b''.join(points)
     time = lambda p: struct.unpack_from('<d', p, 20)[0]
     scan = [point(i) for i in range(800)]

@@ -134,12 +134,24 @@ done
 diff - record.h < "$here/awkward.h"
 
 # Where the records of a file are.
-for name in las stl everything netflow5; do
+for name in las stl everything netflow5 fits shx ply; do
   "$recschema" --emit-header -s "$source/schemas/$name.yaml" | sed -n '1d; s|^/\* \(.*\) \*/$|\1|p'
 done > places
+cat > behind.yaml <<'EOF'
+record: R
+skip: 4
+trailer: 4
+length: {trailer: 0, type: int32}
+fields: [{name: a, type: int32}]
+EOF
+"$recschema" --emit-header -s behind.yaml | sed -n '1d; s|^/\* \(.*\) \*/$|\1|p' >> places
 diff - places <<'EOF'
 The uint32 at byte 96 of a file is the offset of the first record.
+The uint16 at byte 105 of a file is the size of a record.
 The uint32 at byte 107 of a file is the number of records.
+The uint64 at byte 247 of a file is the number of records, in some files.
+The uint64 at byte 227 of a file is an offset behind the records, in some files.
+The uint64 at byte 235 of a file is an offset behind the records, in some files.
 The uint32 at byte 80 of a file is the number of records.
 A file has 84 bytes before the first record.
 A file has 16 bytes before the first record.
@@ -147,6 +159,17 @@ A file has 8 bytes after the last record.
 The uint16 at byte 2 of a file is the number of records.
 A file has 24 bytes before the first record.
 Headers and records are repeated.
+The text at byte 3130 of a file is the size of a record.
+The text at byte 3210 of a file is the number of records.
+The text at byte 3290 of a file is the length of what is between records and padding.
+A file has 5760 bytes before the first record.
+Bytes of 0 follow the records, up to a multiple of 2880.
+The int32 at byte 24 of a file is the length of all records, in units of 2 bytes, and 100 bytes.
+A file has 100 bytes before the first record.
+The number behind "element vertex" in the header is the number of records.
+The int32 at byte 0 behind the records is the length of all records.
+A file has 4 bytes before the first record.
+A file has 4 bytes after the last record.
 EOF
 
 # ---- Refusals

@@ -93,6 +93,8 @@ typedef struct hostile {
     "record: R\nfields:\n", NULL, 1                                                                \
   }
 
+#define A_RECORD "record: R\nfields: [{name: a, type: int8}]\n"
+
 static const char long_name[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 static const hostile generated[] = {
@@ -167,6 +169,30 @@ static const hostile generated[] = {
       {"- z[", "]\n", 1000}}},
     {"more keys",
      {FIELDS, {"- {name: z, type: bool, count: 99999}\nkeys:\n", NULL, 1}, {"- z[", "]\n", 2000}}},
+    {"many places that need others",
+     {{A_RECORD "skip: 8\nafter:\n", NULL, 1},
+      {"- {word: a", "}\n", 1023},
+      {"count: {word: a}\nkeys: [nothing]", NULL, 1}}},
+    {"more places than are allowed",
+     {{A_RECORD "skip: 8\nafter:\n", NULL, 1},
+      {"- {word: a", "}\n", 8000},
+      {"count: {word: a}\n", NULL, 1}}},
+    {"many conditions",
+     {{A_RECORD "skip: 8\nexpect:\n", NULL, 1},
+      {"- {offset: 0, bytes: a}\n", NULL, 1024},
+      {"keys: [nothing]", NULL, 1}}},
+    {"many expected lines",
+     {{A_RECORD "skip: 8\nexpect: {line: [", NULL, 1},
+      {long_name, ",\n", 14000},
+      {"a]}\nkeys: [nothing]", NULL, 1}}},
+    {"many expected bytes",
+     {{A_RECORD "skip: 8000\nexpect: {offset: 0, bytes: [", NULL, 1},
+      {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa,\n", NULL, 16000},
+      {"b]}\nkeys: [nothing]", NULL, 1}}},
+    {"many expected values",
+     {{A_RECORD "skip: 8\nexpect: {offset: 0, type: uint64, value: [", NULL, 1},
+      {"1", ",", 16000},
+      {"1]}\nkeys: [nothing]", NULL, 1}}},
 };
 
 static size_t write_text(const hostile *h, char *text)

@@ -398,19 +398,24 @@ static void refuses_bad_records_made_by_calls(void **state)
   CASE(desc.trailer = RECSORT_ANY_TRAILER - 1,
        "skip and trailer together are larger than any file");
   CASE(desc.trailer = RECSORT_ANY_TRAILER,
-       "a trailer of any size needs a count: where would it begin?");
+       "a trailer of any size needs a count or length: where would it begin?");
+#define SKIP(of)                                                                                   \
+  (desc.places = &(recsort_place_desc){.kind = RECSORT_PLACE_SKIP, .field = of},                   \
+   desc.place_count = 1)
+#define COUNT(of)                                                                                  \
+  (desc.places = &(recsort_place_desc){.kind = RECSORT_PLACE_COUNT, .field = of},                  \
+   desc.place_count = 1)
   const recsort_field_desc number = {.type = RECSORT_INT32, .offset = 4};
   const recsort_field_desc real = {.type = RECSORT_FLOAT32, .offset = 4};
   CASE((desc.count = 1, desc.skip = 1, desc.trailer = 1, desc.repeat = true),
        "what is repeated has a skip, a count and no trailer");
   CASE((desc.count = 1, desc.repeat = true), "what is repeated has a skip, a count and no trailer");
-  CASE((desc.count = 1, desc.skip = 8, desc.count_field = &number),
+  CASE((desc.count = 1, desc.skip = 8, COUNT(&number)),
        "count is both a number and a field of the header");
-  CASE((desc.skip = 8, desc.skip_field = &number),
-       "skip is both a number and a field of the header");
-  CASE((desc.skip = 7, desc.count_field = &number),
-       "the header's count: it ends beyond the header, which has the 7 bytes that skip says");
-  CASE(desc.skip_field = &real, "the header's skip: it is neither an integer nor a char");
+  CASE((desc.skip = 8, SKIP(&number)), "skip is both a number and a field of the header");
+  CASE((desc.skip = 7, COUNT(&number)),
+       "count: it ends beyond the header, which has the 7 bytes that skip says");
+  CASE(SKIP(&real), "skip: it is neither an integer nor a char");
   const recsort_field_desc several = {.type = RECSORT_INT32, .offset = 4, .count = 2},
                            turned = {.type = RECSORT_INT32, .endian = (recsort_endian)3},
                            under = {.type = RECSORT_INT32, .endian = (recsort_endian)-1},
@@ -418,13 +423,13 @@ static void refuses_bad_records_made_by_calls(void **state)
                            far = {.type = RECSORT_INT32, .offset = (1 << 20) + 1},
                            last = {.type = RECSORT_INT32, .offset = (1 << 20) - 3},
                            text = {.type = RECSORT_CHAR, .offset = 4, .count = 1 << 20};
-  CASE(desc.skip_field = &several, "the header's skip: it is an array");
-  CASE(desc.skip_field = &turned, "the header's skip: its endian is not a recsort_endian");
-  CASE(desc.skip_field = &under, "the header's skip: its endian is not a recsort_endian");
-  CASE(desc.skip_field = &anywhere, "the header's skip: it has no offset");
-  CASE(desc.skip_field = &far, "the header's skip: it ends beyond 1048576 bytes");
-  CASE(desc.skip_field = &last, "the header's skip: it ends beyond 1048576 bytes");
-  CASE(desc.skip_field = &text, "the header's skip: it ends beyond 1048576 bytes");
+  CASE(SKIP(&several), "skip: it is an array");
+  CASE(SKIP(&turned), "skip: its endian is not a recsort_endian");
+  CASE(SKIP(&under), "skip: its endian is not a recsort_endian");
+  CASE(SKIP(&anywhere), "skip: it has no offset");
+  CASE(SKIP(&far), "skip: it ends beyond 1048576 bytes");
+  CASE(SKIP(&last), "skip: it ends beyond 1048576 bytes");
+  CASE(SKIP(&text), "skip: it ends beyond 1048576 bytes");
   CASE((desc.skip = 8, desc.repeat = true), "what is repeated has a skip, a count and no trailer");
   CASE((desc.keys = keys, desc.key_count = 1), "a key has no path");
   CASE((desc.keys = keys + 1, desc.key_count = 1), "key \"i8\": its order is not a recsort_order");

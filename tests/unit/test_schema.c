@@ -66,7 +66,8 @@ static const refusal of_text[] = {
     {"record: R\nrecord: S\n", "2:1: record is given twice, first on line 1"},
     {"record: R\nfeilds: []\n", "2:1: unknown word \"feilds\"; did you mean fields?"},
     {"record: R\nwhatever: 1\n", "2:1: unknown word \"whatever\"; known here: record, endian, "
-                                 "layout, size, skip, count, trailer, repeat, fields, keys"},
+                                 "layout, fields, keys, size, skip, count, length, after, "
+                                 "expect, trailer, pad, zero, repeat"},
     {"record: [R]\n", "1:9: record must be a single value, not a list"},
     {"record: {a: b}\n", "1:9: record must be a single value, not a mapping"},
     {"record: R\nfields: a\n", "2:9: fields must be a list, not a single value"},
@@ -316,21 +317,21 @@ static const refusal of_enums[] = {
      "3:53: field \"e\": value \"x\" is not a whole number; write it in decimal or as 0x and hex "
      "digits"},
     {FIELDS "  - {name: e, type: enum, base: uint8, values: [{name: a, value: 256}]}\n",
-     "3:66: field \"e\": value \"256\" does not fit the base type"},
+     "3:66: field \"e\": value \"256\" does not fit uint8"},
     {FIELDS "  - {name: e, type: enum, base: uint8, values: [{name: a, value: -1}]}\n",
-     "3:66: field \"e\": value \"-1\" does not fit the base type"},
+     "3:66: field \"e\": value \"-1\" does not fit uint8"},
     {FIELDS "  - {name: e, type: enum, base: int8, values: [{name: a, value: 127}, b]}\n",
      "3:71: field \"e\": name \"b\" follows the largest value of the base type; give it one"},
     {FIELDS "  - {name: e, type: enum, base: int8, values: [{name: a, value: -129}]}\n",
-     "3:65: field \"e\": value \"-129\" does not fit the base type"},
+     "3:65: field \"e\": value \"-129\" does not fit int8"},
     {FIELDS
      "  - {name: e, type: enum, base: int64, values: [{name: a, value: 0x8000000000000000}]}\n",
-     "3:66: field \"e\": value \"0x8000000000000000\" does not fit the base type"},
+     "3:66: field \"e\": value \"0x8000000000000000\" does not fit int64"},
     {FIELDS
      "  - {name: e, type: enum, base: int64, values: [{name: a, value: -9223372036854775809}]}\n",
-     "3:66: field \"e\": value \"-9223372036854775809\" does not fit the base type"},
+     "3:66: field \"e\": value \"-9223372036854775809\" does not fit int64"},
     {FIELDS "  - {name: e, type: enum, base: uint64, values: [{name: a, value: -1}]}\n",
-     "3:67: field \"e\": value \"-1\" does not fit the base type"},
+     "3:67: field \"e\": value \"-1\" does not fit uint64"},
     {FIELDS
      "  - {name: e, type: enum, base: uint64, values: [{name: a, value: 18446744073709551616}]}\n",
      "3:67: field \"e\": value \"18446744073709551616\" does not fit 64 bits"},
@@ -398,13 +399,13 @@ static const refusal of_bitfields[] = {
 
 static const refusal of_null_values[] = {
     {FIELDS "  - {name: a, type: int8, null: 128}\n",
-     "3:33: field \"a\": null \"128\" does not fit the type"},
+     "3:33: field \"a\": null \"128\" does not fit int8"},
     {FIELDS "  - {name: a, type: uint16, null: [7, -1]}\n",
-     "3:39: field \"a\": null \"-1\" does not fit the type"},
+     "3:39: field \"a\": null \"-1\" does not fit uint16"},
     {FIELDS "  - {name: a, type: uint64, null: -1}\n",
-     "3:35: field \"a\": null \"-1\" does not fit the type"},
+     "3:35: field \"a\": null \"-1\" does not fit uint64"},
     {FIELDS "  - {name: a, type: int4, null: 8}\n",
-     "3:33: field \"a\": null \"8\" does not fit the type"},
+     "3:33: field \"a\": null \"8\" does not fit int4"},
     {FIELDS "  - {name: a, type: int8, null: 1.5}\n",
      "3:33: field \"a\": null \"1.5\" is not a whole number; write it in decimal or as 0x and hex "
      "digits"},
@@ -784,20 +785,22 @@ static void reads_the_words_of_files(void **state)
   assert_int_equal(info.count, 0);
   assert_true(info.trailer == RECSORT_ANY_TRAILER);
   assert_true(recsort_schema_trailer(schema) == RECSORT_ANY_TRAILER);
-  assert_int_equal(info.skip_field->type, RECSORT_UINT16);
-  assert_int_equal(info.skip_field->offset, 96);
-  assert_int_equal(info.skip_field->size, 2);
-  assert_int_equal(info.skip_field->endian, RECSORT_BIG_ENDIAN);
-  assert_int_equal(info.count_field->type, RECSORT_CHAR);
-  assert_int_equal(info.count_field->size, 20);
+  assert_int_equal(info.place_count, 2);
+  assert_int_equal(info.places[0].kind, RECSORT_PLACE_SKIP);
+  assert_int_equal(info.places[0].field->type, RECSORT_UINT16);
+  assert_int_equal(info.places[0].field->offset, 96);
+  assert_int_equal(info.places[0].field->size, 2);
+  assert_int_equal(info.places[0].field->endian, RECSORT_BIG_ENDIAN);
+  assert_int_equal(info.places[1].kind, RECSORT_PLACE_COUNT);
+  assert_int_equal(info.places[1].field->type, RECSORT_CHAR);
+  assert_int_equal(info.places[1].field->size, 20);
   recsort_schema_destroy(schema);
   schema = load("record: R\nskip: 7\ncount: 5\nfields: [{name: a, type: int8}]\n");
   recsort_schema_get_file(schema, &info, sizeof info);
   assert_int_equal(info.skip, 7);
   assert_int_equal(info.count, 5);
   assert_int_equal(info.trailer, 0);
-  assert_null(info.skip_field);
-  assert_null(info.count_field);
+  assert_int_equal(info.place_count, 0);
   assert_false(info.repeat);
   recsort_schema_destroy(schema);
   schema = load("record: R\nskip: 7\nrepeat: true\ncount: 5\nfields: [{name: a, type: int8}]\n");
@@ -806,7 +809,7 @@ static void reads_the_words_of_files(void **state)
   recsort_schema_destroy(schema);
   schema = load("record: R\nskip: {offset: 0, type: \">u4\"}\nfields: [{name: a, type: int8}]\n");
   recsort_schema_get_file(schema, &info, sizeof info);
-  assert_int_equal(info.skip_field->endian, RECSORT_BIG_ENDIAN);
+  assert_int_equal(info.places[0].field->endian, RECSORT_BIG_ENDIAN);
   recsort_schema_destroy(schema);
   recsort_schema_get_file(NULL, &info, sizeof info);
   assert_int_equal(info.trailer, 0);
@@ -961,7 +964,10 @@ static void loads_the_example_schemas(void **state)
     size_t size, fields, keys;
   } examples[] = {{"entity", 20, 5, 1},    {"gensort", 100, 2, 1}, {"elf64-sym", 24, 9, 1},
                   {"netflow5", 48, 22, 2}, {"particle", 28, 3, 1}, {"everything", 352, 70, 11},
-                  {"las", 28, 14, 1},      {"stl", 50, 3, 3},      {"utmp", 384, 13, 2}};
+                  {"las", 28, 14, 1},      {"stl", 50, 3, 3},      {"utmp", 384, 13, 2},
+                  {"las6", 30, 17, 1},     {"wav", 4, 2, 2},       {"fits", 8, 2, 2},
+                  {"pcd", 16, 4, 2},       {"ply", 15, 6, 3},      {"dbf", 31, 3, 2},
+                  {"shx", 8, 2, 1},        {"pcap", 76, 5, 3},     {"segy", 240, 5, 2}};
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
     char path[300];

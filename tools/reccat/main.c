@@ -19,6 +19,8 @@ static const char help[] =
     "  -s, --schema FILE    what a record looks like (YAML)\n"
     "      --head N         only the first N records\n"
     "      --tail N         only the last N; with --head, of those after the first\n"
+    "      --skip N, --count N, --trailer N  bytes before, records, bytes after\n"
+    "      --raw            records, even if the file looks compressed\n"
     "  -f, --format FORMAT  table (the default), csv or jsonl (one object a line)\n"
     "      --index          add the record's number, from 0, as '#'\n"
     "      --checksum       show no records, but a checksum that does not depend on\n"
@@ -32,6 +34,7 @@ static const char help[] =
 typedef struct settings {
   const char *schema;
   const char *input;
+  tool_said files;
   uint64_t head;
   uint64_t tail;
   bool headed;
@@ -44,19 +47,21 @@ typedef struct settings {
 /* A reader, and a block of whole records from it. */
 typedef struct source {
   tool_reader reader;
+  tool_ahead ahead;
   size_t record_size;
   size_t block; /* records */
   bool ended;
   unsigned char *records;
 } source;
 
-static bool source_open(source *s, const char *path, const recsort_schema *schema)
+static bool source_open(source *s, const char *path, const tool_said *files, recsort_schema *schema)
 {
-  const tool_format format = tool_format_of(schema);
+  tool_format format;
   enum { BLOCK = 1 << 18 };
+  if (!tool_format_open(&format, schema, files, path, true, &s->ahead)) return false;
   s->record_size = format.record_size;
   s->block = s->record_size < BLOCK ? BLOCK / s->record_size : 1;
-  if (!tool_reader_open(&s->reader, path, &format, NULL)) return false;
+  if (!tool_reader_open(&s->reader, path, &format)) return false;
   s->records = malloc(s->block * s->record_size);
   if (!s->records) tool_error("out of memory: a record has %zu bytes", s->record_size);
   return s->records;
@@ -65,6 +70,7 @@ static bool source_open(source *s, const char *path, const recsort_schema *schem
 static void source_close(source *s)
 {
   tool_reader_close(&s->reader);
+  tool_ahead_close(&s->ahead);
   free(s->records);
 }
 
@@ -171,8 +177,8 @@ static int show(const settings *s)
 {
   recsort_schema *const schema = tool_load_schema(s->schema);
   if (!schema) return TOOL_TROUBLE;
-  source from = {0};
-  bool done = source_open(&from, s->input, schema);
+  source from = {.reader.stream.fd = -1};
+  bool done = source_open(&from, s->input, &s->files, schema);
   if (done) done = s->checksum ? print_checksum(&from) : print_records(s, schema, &from);
   done = done && tool_flush_stdout(); /* what could not be written before has had its message */
   source_close(&from);
@@ -182,12 +188,25 @@ static int show(const settings *s)
 
 /* ---- Options ------------------------------------------------------------------------------ */
 
-enum { OPTION_HEAD = 256, OPTION_TAIL, OPTION_INDEX, OPTION_CHECKSUM };
+enum {
+  OPTION_HEAD = 256,
+  OPTION_TAIL,
+  OPTION_INDEX,
+  OPTION_CHECKSUM,
+  OPTION_SKIP,
+  OPTION_COUNT,
+  OPTION_TRAILER,
+  OPTION_RAW
+};
 
 static const struct option options[] = {
     {"schema", required_argument, NULL, 's'},
     {"head", required_argument, NULL, OPTION_HEAD},
     {"tail", required_argument, NULL, OPTION_TAIL},
+    {"skip", required_argument, NULL, OPTION_SKIP},
+    {"count", required_argument, NULL, OPTION_COUNT},
+    {"trailer", required_argument, NULL, OPTION_TRAILER},
+    {"raw", no_argument, NULL, OPTION_RAW},
     {"format", required_argument, NULL, 'f'},
     {"index", no_argument, NULL, OPTION_INDEX},
     {"checksum", no_argument, NULL, OPTION_CHECKSUM},
@@ -207,6 +226,12 @@ static bool find_format(const char *name, print_format *format)
   return false;
 }
 
+/* Sets a number of bytes or records of the file; the limit keeps sums from overflowing. */
+static int set_size(const char *name, const char *value, uint64_t *size)
+{
+  return tool_option_count(name, value, 0, INT64_MAX / 4, size) ? TOOL_OK : TOOL_TROUBLE;
+}
+
 /* Applies an option, which the command line calls `name`. TOOL_OK, or a message says what is
  * wrong. */
 static int apply_option(settings *s, int option, const char *value, const char *name)
@@ -220,6 +245,15 @@ static int apply_option(settings *s, int option, const char *value, const char *
     return TOOL_OK;
   case OPTION_CHECKSUM:
     s->checksum = true;
+    return TOOL_OK;
+  case OPTION_SKIP:
+    return set_size("skip", value, &s->files.skip);
+  case OPTION_COUNT:
+    return set_size("count", value, &s->files.count);
+  case OPTION_TRAILER:
+    return set_size("trailer", value, &s->files.trailer);
+  case OPTION_RAW:
+    s->files.raw = true;
     return TOOL_OK;
   case OPTION_HEAD:
     s->headed = tool_option_count("head", value, 0, UINT64_MAX, &s->head);
@@ -242,7 +276,7 @@ int main(int argc, char **argv)
   opterr = 0;
   tool_set_name("reccat");
   setlocale(LC_CTYPE, "C.UTF-8"); /* without it, only ASCII is printable */
-  settings s = {0};
+  settings s = {.files = TOOL_SAID_NOTHING};
   for (int option; (option = getopt_long(argc, argv, ":s:f:hV", options, NULL)) != -1;) {
     if (option == 'h' || option == 'V') {
       if (option == 'h')

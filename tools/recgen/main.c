@@ -3,6 +3,7 @@
 #include "support/input.h"
 #include "support/message.h"
 #include "support/output.h"
+#include "support/places.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -86,13 +87,7 @@ static int apply_option(settings *s, int option, const char *value, const char *
 
 static bool write_zeros(tool_output *output, uint64_t size)
 {
-  static const unsigned char zeros[1 << 16];
-  for (uint64_t left = size; left;) {
-    const size_t part = left < sizeof zeros ? (size_t)left : sizeof zeros;
-    if (!tool_output_write(output, zeros, part)) return false;
-    left -= part;
-  }
-  return true;
+  return tool_output_write_byte(output, 0, size);
 }
 
 /* Writes records [begin, end). */
@@ -112,17 +107,23 @@ static bool write_records(tool_output *output, generator *g, uint64_t begin, uin
   return done;
 }
 
-/* A header of zeros, but for the numbers that it says. */
-static bool write_header(tool_output *output, tool_format *format, uint64_t count)
+/* Records, and around them zeros but for what the file says about its records. */
+static bool write_part(tool_output *output, generator *g, uint64_t begin, uint64_t end,
+                       tool_format *format)
 {
-  tool_bytes bytes = {0};
+  tool_bytes header = {0}, trailer = {0};
   tool_why why;
-  const bool made = tool_header_make(format, count, &bytes, &why);
+  const bool made = tool_header_make(format, end - begin, &header, &trailer, &why);
   if (!made) tool_error("%s", why.text);
-  const bool done = made &&
-                    (bytes.size == 0 || tool_output_write(output, bytes.data, bytes.size)) &&
-                    write_zeros(output, format->skip - bytes.size);
-  tool_bytes_free(&bytes);
+  const uint64_t padding = tool_format_padding(format, format->skip, end - begin);
+  const bool done = made && tool_output_write(output, header.data, header.size) &&
+                    write_zeros(output, format->skip - header.size) &&
+                    write_records(output, g, begin, end, format->record_size) &&
+                    tool_output_write_byte(output, format->file.pad_with, padding) &&
+                    tool_output_write(output, trailer.data, trailer.size) &&
+                    write_zeros(output, format->trailer - trailer.size);
+  tool_bytes_free(&header);
+  tool_bytes_free(&trailer);
   return done;
 }
 
@@ -133,18 +134,17 @@ static bool write_file(const settings *s, generator *g, tool_format *format)
   /* Of repeated headers, each has as many records as it says, or as a packet of NetFlow. */
   enum { IN_A_BLOCK = 30 };
   const uint64_t count = s->generator.count;
-  const uint64_t each = !format->repeat               ? count
-                        : format->count_field != NULL ? IN_A_BLOCK
-                                                      : format->count;
+  const uint64_t each = !format->file.repeat                     ? count
+                        : tool_format_is_counted_by_file(format) ? IN_A_BLOCK
+                                                                 : format->count;
   uint64_t done = 0;
   bool written = true;
   do {
     const uint64_t part = count - done < each ? count - done : each;
-    written = write_header(&output, format, part) &&
-              write_records(&output, g, done, done + part, format->record_size);
+    written = write_part(&output, g, done, done + part, format);
     done += part;
   } while (written && done < count);
-  if (written && write_zeros(&output, format->trailer)) return tool_output_commit(&output);
+  if (written) return tool_output_commit(&output);
   tool_output_discard(&output);
   return false;
 }
@@ -176,9 +176,9 @@ static int generate(const settings *s)
 {
   recsort_schema *const schema = tool_load_schema(s->schema);
   if (!schema) return TOOL_TROUBLE;
-  tool_format format = tool_format_of(schema);
+  tool_format format = tool_format_of(schema, &TOOL_SAID_NOTHING);
   if (format.trailer == TOOL_ANY) format.trailer = 0;
-  const bool fixed = format.repeat && format.count_field == NULL;
+  const bool fixed = format.file.repeat && !tool_format_is_counted_by_file(&format);
   int status = TOOL_TROUBLE;
   if (fixed && s->generator.count % format.count != 0) {
     tool_error("%s: each header has %" PRIu64 " records, so their number is a multiple of that",

@@ -341,13 +341,47 @@ static void print_guard(const char *begin, const char *record)
   printf("_RECORD_H\n");
 }
 
-/* A number that the header of a file has. */
-static void print_number(const recsort_field *field, const char *meaning)
+/* What a place of a file is; NULL: nothing that a program has to write. */
+static const char *meaning_of(recsort_place_kind kind)
 {
-  if (field == NULL) return;
-  printf("/* The %s at byte %zu of a file is %s. */\n",
-         field->type == RECSORT_CHAR ? "text" : recsort_type_describe(field->type)->name,
-         (size_t)field->offset, meaning);
+  switch (kind) {
+  case RECSORT_PLACE_SKIP:
+    return "the offset of the first record";
+  case RECSORT_PLACE_COUNT:
+    return "the number of records";
+  case RECSORT_PLACE_LENGTH:
+    return "the length of all records";
+  case RECSORT_PLACE_AFTER:
+    return "an offset behind the records";
+  case RECSORT_PLACE_SIZE:
+    return "the size of a record";
+  case RECSORT_PLACE_HEAP:
+    return "the length of what is between records and padding";
+  case RECSORT_PLACE_SKIP_LINE:
+  case RECSORT_PLACE_SKIP_LINES:
+  case RECSORT_PLACE_EXPECT:
+    break;
+  }
+  return NULL;
+}
+
+static void print_place(const recsort_place *at)
+{
+  const char *const meaning = meaning_of(at->kind);
+  if (meaning == NULL) return;
+  if (at->field == NULL) {
+    printf("/* The number behind \"");
+    put_text(at->word);
+    printf("\" in the header");
+  } else {
+    printf("/* The %s at byte %zu %s",
+           at->field->type == RECSORT_CHAR ? "text" : recsort_type_describe(at->field->type)->name,
+           at->field->offset, at->behind ? "behind the records" : "of a file");
+  }
+  printf(" is %s", meaning);
+  if (at->unit > 1) printf(", in units of %" PRIu32 " bytes", at->unit);
+  if (at->plus != 0) printf(", and %" PRId64 " bytes", at->plus);
+  printf("%s. */\n", at->when != NULL ? ", in some files" : "");
 }
 
 /* Where the records of a file are. */
@@ -355,11 +389,14 @@ static void print_file(const recsort_schema *schema)
 {
   recsort_file_info file;
   recsort_schema_get_file(schema, &file, sizeof file);
-  print_number(file.skip_field, "the offset of the first record");
-  print_number(file.count_field, "the number of records");
+  for (size_t i = 0; i < file.place_count; i++)
+    print_place(&file.places[i]);
   if (file.skip != 0)
     printf("/* A file has %" PRIu64 " bytes before the first record. */\n", file.skip);
   if (file.count != 0) printf("/* A file has %" PRIu64 " records. */\n", file.count);
+  if (file.pad_to != 0)
+    printf("/* Bytes of %u follow the records, up to a multiple of %" PRIu32 ". */\n",
+           file.pad_with, file.pad_to);
   if (file.trailer != 0 && file.trailer != RECSORT_ANY_TRAILER)
     printf("/* A file has %" PRIu64 " bytes after the last record. */\n", file.trailer);
   if (file.repeat) printf("/* Headers and records are repeated. */\n");

@@ -1,14 +1,15 @@
 /* main.c - recsort-mpi: sorts files by all processes that mpirun starts.
  *
  * Each rank reads a slice of the records; the library sorts all of them and leaves each rank as
- * many as it read; and each rank writes its own to one new file, at the place where they belong. Rank 0 makes
- * that file, and renames it when it is complete on the disk. */
+ * many as it read; and each rank writes its own to one new file, at the place where they belong.
+ * Rank 0 makes that file, and renames it when it is complete on the disk. */
 #include "phase.h"
 #include "slice.h"
 
 #include "recsort/job.h"
 #include "recsort/names.h"
 
+#include "support/around.h"
 #include "support/memory.h"
 #include "support/message.h"
 #include "support/output.h"
@@ -34,11 +35,13 @@ typedef struct mpi_job {
   int neighbours; /* ranks on this machine */
   cli_options options;
   npy_input npy;
+  tool_ahead ahead;
   cli_job job;
   inputs in;
   uint64_t begin; /* of this rank's slice */
   size_t count;
   void *records;
+  tool_reader first;  /* rank 0: the input that header and trailer come from */
   tool_output output; /* rank 0 */
   struct {
     uint64_t header; /* bytes before the records */
@@ -55,7 +58,8 @@ static bool print_usage(void)
         "OUTPUT may be an INPUT, and is replaced in one step. All processes see the files.\n"
         "  -s, --schema FILE      fields and keys of a record (YAML); .npy needs none\n"
         "  -k, --key, --param, -r, --reverse, --files0-from, --skip, --count, --trailer,\n"
-        "  --plugin, --algorithm, --plugin-option, --verify, --threads, --parallel\n"
+        "  --keep-trailer, --raw, --plugin, --algorithm, --plugin-option, --verify,\n"
+        "  --threads, --parallel\n"
         "                         as for recsort\n"
         "  -h, --help, --version  print this, version\n"
         "Exit status: 0 done, 2 trouble. See recsort-mpi(1) and recsort(1).\n",
@@ -131,19 +135,15 @@ static void take_slice(mpi_job *j)
 static bool prepare(mpi_job *j)
 {
   const cli_options *const options = &j->options;
-  j->job = (cli_job){.options = options, .npy = options->schema ? NULL : &j->npy};
-  if (options->schema != NULL)
-    j->npy.schema = tool_load_schema(options->schema);
-  else if (!npy_open(&j->npy, options))
+  if (!inputs_are_files(options->inputs, options->input_count) ||
+      !job_open(&j->job, options, &j->npy, &j->ahead, true)) {
     return false;
-  if (j->npy.schema == NULL) return false;
-  j->job.schema = j->npy.schema;
-  const tool_format format = job_format(&j->job);
-  if (format.repeat) {
+  }
+  if (j->job.format.file.repeat) {
     tool_usage_error("a file whose headers are repeated is sorted by recsort");
     return false;
   }
-  if (!inputs_measure(&j->in, options->inputs, options->input_count, &format) ||
+  if (!inputs_measure(&j->in, options->inputs, options->input_count, &j->job.format) ||
       !job_open_sorter(&j->job)) {
     return false;
   }
@@ -164,17 +164,15 @@ static bool is_same_total(const mpi_job *j)
 /* Rank 0 opens the new file and writes its header. */
 static bool begin_output(mpi_job *j)
 {
-  tool_reader first;
   if (j->rank != 0) return true;
   if (!tool_output_open(&j->output, j->options.output)) return false;
   if (!tool_output_is_file(&j->output)) {
     tool_error("%s: it is no regular file, to which all processes could write", j->options.output);
     return false;
   }
-  const bool done = tool_reader_open(&first, j->in.paths[0], &j->in.format, NULL) &&
-                    tool_reader_put_header(&first, &j->output, j->in.total) &&
+  const bool done = tool_reader_open(&j->first, j->in.paths[0], &j->in.format) &&
+                    tool_around_begin(&j->first, &j->output, j->in.total) &&
                     tool_output_share(&j->output, j->shared.path, sizeof j->shared.path);
-  tool_reader_close(&first);
   j->shared.header = j->output.written;
   return done;
 }
@@ -244,7 +242,6 @@ static bool write_slice(mpi_job *j)
 /* Rank 0 writes what follows the records, and puts the new file in place of the old one. */
 static bool end_output(mpi_job *j)
 {
-  tool_reader first;
   if (j->rank != 0) return true;
   const uint64_t end = j->shared.header + j->in.total * j->in.format.record_size;
   if (lseek(j->output.fd, (off_t)end, SEEK_SET) < 0) {
@@ -252,10 +249,9 @@ static bool end_output(mpi_job *j)
     return false;
   }
   j->output.written = end;
-  const bool copied = tool_reader_open(&first, j->in.paths[0], &j->in.format, NULL) &&
-                      tool_reader_put_trailer(&first, &j->output);
-  tool_reader_close(&first);
-  return copied && tool_output_commit(&j->output);
+  if (!tool_around_end(&j->first, &j->output, j->in.total)) return false;
+  tool_dropped_say(&j->in.dropped);
+  return tool_output_commit(&j->output);
 }
 
 /* ---- A run ---- */
@@ -313,7 +309,7 @@ static int main_of(mpi_job *j, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-  static mpi_job j = {.output = {.fd = -1, .folder = -1}};
+  static mpi_job j = {.first.stream.fd = -1, .output = {.fd = -1, .folder = -1}};
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
@@ -326,6 +322,8 @@ int main(int argc, char **argv)
   free(j.in.ends);
   recsort_sorter_destroy(j.job.sorter);
   npy_close(&j.npy);
+  tool_ahead_close(&j.ahead);
+  tool_reader_close(&j.first);
   options_free(&j.options);
   MPI_Finalize();
   return status;

@@ -7,18 +7,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Opens input `i` and finds its records. */
-static bool open_input(const inputs *in, size_t i, tool_reader *reader)
+bool inputs_are_files(char *const *paths, size_t count)
 {
-  const char *const path = in->paths[i];
   struct stat status;
-  *reader = (tool_reader){.fd = -1};
-  if (tool_is_standard(path) || (stat(path, &status) == 0 && !S_ISREG(status.st_mode))) {
+  for (size_t i = 0; i < count; i++) {
+    if (!tool_is_standard(paths[i]) && (stat(paths[i], &status) != 0 || S_ISREG(status.st_mode)))
+      continue;
     tool_error("%s: it is no regular file, of which each process could read a part",
-               tool_input_name(path));
+               tool_input_name(paths[i]));
     return false;
   }
-  return tool_reader_open(reader, path, &in->format, NULL);
+  return true;
 }
 
 bool inputs_measure(inputs *in, char *const *paths, size_t count, const tool_format *format)
@@ -31,7 +30,8 @@ bool inputs_measure(inputs *in, char *const *paths, size_t count, const tool_for
   }
   for (size_t i = 0; i < count; i++) {
     tool_reader reader;
-    const bool opened = open_input(in, i, &reader);
+    const bool opened = (i > 0 ? tool_dropped_open : tool_reader_open)(&reader, paths[i], format);
+    if (opened && i > 0) tool_dropped_add(&in->dropped, &reader);
     if (opened) in->total += reader.size / format->record_size;
     in->ends[i] = in->total;
     tool_reader_close(&reader);
@@ -45,7 +45,8 @@ static bool read_at(const tool_reader *reader, uint64_t offset, unsigned char *t
 {
   struct stat now;
   while (size > 0) {
-    const ssize_t got = pread(reader->fd, to, size < (1u << 30) ? size : 1u << 30, (off_t)offset);
+    const ssize_t got =
+        pread(reader->stream.fd, to, size < (1u << 30) ? size : 1u << 30, (off_t)offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       tool_error_errno(reader->name, errno);
@@ -56,7 +57,7 @@ static bool read_at(const tool_reader *reader, uint64_t offset, unsigned char *t
     size -= (size_t)got;
     offset += (uint64_t)got;
   }
-  if (size == 0 && fstat(reader->fd, &now) == 0 && now.st_size == reader->status.st_size &&
+  if (size == 0 && fstat(reader->stream.fd, &now) == 0 && now.st_size == reader->status.st_size &&
       now.st_mtim.tv_sec == reader->status.st_mtim.tv_sec &&
       now.st_mtim.tv_nsec == reader->status.st_mtim.tv_nsec) {
     return true;
@@ -71,7 +72,7 @@ static bool read_input(const inputs *in, size_t i, uint64_t begin, uint64_t end,
   const uint64_t first = i > 0 ? in->ends[i - 1] : 0;
   const size_t record_size = in->format.record_size;
   tool_reader reader;
-  bool done = open_input(in, i, &reader);
+  bool done = tool_reader_open(&reader, in->paths[i], &in->format);
   if (done && reader.size != (in->ends[i] - first) * record_size) {
     tool_error("%s: it was changed while it was being read", reader.name);
     done = false;

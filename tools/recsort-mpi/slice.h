@@ -2,7 +2,7 @@
 #ifndef RECSORT_MPI_SLICE_H
 #define RECSORT_MPI_SLICE_H
 
-#include "support/input.h"
+#include "support/records.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,11 @@ typedef struct inputs {
   tool_format format;
   uint64_t *ends;
   uint64_t total;
+  tool_dropped dropped;
 } inputs;
+
+/* True if they are, as far as they are there; otherwise there was a message. */
+bool inputs_are_files(char *const *paths, size_t count);
 
 /* Measures the inputs, which are regular files. False, after a message, if one cannot be opened or
  * has no whole number of records. Free `ends` in any case. */

@@ -129,7 +129,7 @@ static int check_input(check_state *checker, tool_reader *reader)
     if (!tool_reader_read_records(reader, checker->buffer, checker->capacity, &count)) {
       return TOOL_TROUBLE;
     }
-    if (count == 0) return tool_reader_put_trailer(reader, NULL) ? TOOL_OK : TOOL_TROUBLE;
+    if (count == 0) return tool_reader_end(reader) ? TOOL_OK : TOOL_TROUBLE;
     if (recsort_encode(checker->job->sorter, checker->buffer, count, checker->keys + key_size,
                        &error) != RECSORT_OK) {
       job_error(reader->name, done + error_record(&error), &error);
@@ -160,8 +160,8 @@ static int check_inputs(check_state *checker)
   for (size_t i = 0; status == TOOL_OK && i < inputs; i++) {
     tool_reader reader;
     const char *const path = options->input_count != 0 ? options->inputs[i] : NULL;
-    status = tool_reader_open(&reader, path, &checker->format, NULL) ? check_input(checker, &reader)
-                                                                     : TOOL_TROUBLE;
+    status = tool_reader_open(&reader, path, &checker->format) ? check_input(checker, &reader)
+                                                               : TOOL_TROUBLE;
     tool_reader_close(&reader);
   }
   return status;
@@ -187,7 +187,7 @@ int command_check(cli_job *job)
 {
   if (!job_open_sorter(job)) return TOOL_TROUBLE;
   check_state checker = {
-      .job = job, .format = job_format(job), .key_size = recsort_key_size(job->sorter)};
+      .job = job, .format = job->format, .key_size = recsort_key_size(job->sorter)};
   run_times times = {.begin = tool_seconds()};
   const int status = take_memory(&checker) ? check_inputs(&checker) : TOOL_TROUBLE;
   if (status != TOOL_TROUBLE) print_stats(job, checker.records, &times);

@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "support/message.h"
+#include "support/records.h"
 #include "support/text.h"
 
 #include <inttypes.h>
@@ -46,11 +47,71 @@ static void print_fields(const recsort_field *fields, size_t count, uint64_t bas
   }
 }
 
-static void print_header_field(const char *what, const recsort_field *field)
+static const char *const meanings[] = {
+    [RECSORT_PLACE_SKIP] = "header size",  [RECSORT_PLACE_SKIP_LINE] = "header",
+    [RECSORT_PLACE_SKIP_LINES] = "header", [RECSORT_PLACE_COUNT] = "records",
+    [RECSORT_PLACE_LENGTH] = "length",     [RECSORT_PLACE_AFTER] = "offset behind the records",
+    [RECSORT_PLACE_SIZE] = "record size",  [RECSORT_PLACE_HEAP] = "heap",
+    [RECSORT_PLACE_EXPECT] = "is known"};
+
+/* Where a place is. */
+static void print_place(const recsort_place *place)
 {
+  const recsort_field *const field =
+      place->kind == RECSORT_PLACE_EXPECT ? place->when->field : place->field;
   char type[64];
-  format_type(field, type, sizeof type);
-  printf("file %s: the number at offset %zu of the header (%s)\n", what, field->offset, type);
+  printf("file %s: ", meanings[place->kind]);
+  if (place->kind == RECSORT_PLACE_SKIP_LINE) {
+    printf("up to the line \"%s\"", place->word);
+  } else if (place->kind == RECSORT_PLACE_SKIP_LINES) {
+    printf("the lines that begin with \"%s\"", place->word);
+  } else if (field != NULL) {
+    format_type(field, type, sizeof type);
+    const bool expected = place->kind == RECSORT_PLACE_EXPECT;
+    printf("%sthe %s at offset %zu %s (%s)", expected ? "by " : "", expected ? "value" : "number",
+           field->offset, place->behind ? "behind the records" : "of the header", type);
+  } else if (place->kind == RECSORT_PLACE_EXPECT) {
+    printf("by the line \"%s\"", place->when->line_text);
+  } else {
+    printf("the number behind \"%s\"", place->word);
+  }
+  if (place->unit > 1) printf(", in units of %" PRIu32 " bytes", place->unit);
+  if (place->plus != 0) printf(", %+" PRId64 " bytes", place->plus);
+  puts(place->when != NULL && place->kind != RECSORT_PLACE_EXPECT ? ", in some files" : "");
+}
+
+/* Prints the places of a kind in [first, last]. False if there is none. */
+static bool print_places(const tool_format *format, recsort_place_kind first,
+                         recsort_place_kind last)
+{
+  bool any = false;
+  for (size_t i = 0; i < format->file.place_count; i++) {
+    const recsort_place *const place = &format->file.places[i];
+    if (place->kind < first || place->kind > last || !tool_format_uses(format, place)) continue;
+    print_place(place);
+    any = true;
+  }
+  return any;
+}
+
+static void print_file(const tool_format *format)
+{
+  if (!print_places(format, RECSORT_PLACE_SKIP, RECSORT_PLACE_SKIP_LINES) && format->skip != 0)
+    printf("file header: %" PRIu64 " bytes\n", format->skip);
+  if (!print_places(format, RECSORT_PLACE_COUNT, RECSORT_PLACE_LENGTH) && format->count != TOOL_ANY)
+    printf("file records: %" PRIu64 "\n", format->count);
+  (void)print_places(format, RECSORT_PLACE_AFTER, RECSORT_PLACE_EXPECT);
+  if (format->file.zero_all) printf("file records: all, if the header says 0\n");
+  if (format->file.repeat) printf("header and records are repeated up to the end of the file\n");
+  if (format->file.pad_to != 0) {
+    printf("file padding: up to a multiple of %" PRIu32 " bytes, of value %u\n",
+           format->file.pad_to, (unsigned)format->file.pad_with);
+  }
+  if (format->trailer == TOOL_ANY) {
+    printf("file trailer: what follows them\n");
+  } else if (format->trailer != 0) {
+    printf("file trailer: %" PRIu64 " bytes\n", format->trailer);
+  }
 }
 
 static void print_layout(const recsort_schema *schema, const tool_format *format)
@@ -59,22 +120,7 @@ static void print_layout(const recsort_schema *schema, const tool_format *format
   const recsort_field *const fields = recsort_schema_fields(schema, &count);
   printf("record %s: %zu bytes\n", recsort_schema_record_name(schema),
          recsort_schema_record_size(schema));
-  if (format->skip_field != NULL) {
-    print_header_field("header size", format->skip_field);
-  } else if (format->skip != 0) {
-    printf("file header: %" PRIu64 " bytes\n", format->skip);
-  }
-  if (format->count_field != NULL) {
-    print_header_field("records", format->count_field);
-  } else if (format->count != TOOL_ANY) {
-    printf("file records: %" PRIu64 "\n", format->count);
-  }
-  if (format->repeat) printf("header and records are repeated up to the end of the file\n");
-  if (format->trailer == TOOL_ANY) {
-    printf("file trailer: what follows them\n");
-  } else if (format->trailer != 0) {
-    printf("file trailer: %" PRIu64 " bytes\n", format->trailer);
-  }
+  print_file(format);
   printf("\n  offset      size  type                      field\n");
   print_fields(fields, count, 0, 0);
 }
@@ -98,7 +144,7 @@ static void print_keys(const recsort_sorter *sorter, const recsort_stats *stats)
 /* Does not open what might block until another process writes. */
 static bool print_input(const char *path, const tool_format *format, uint64_t *count)
 {
-  tool_reader reader = {.fd = -1};
+  tool_reader reader = {.stream.fd = -1};
   struct stat status;
   bool known = !tool_is_standard(path) && stat(path, &status) == 0;
   if (tool_is_standard(path) || (known && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))) {
@@ -106,11 +152,11 @@ static bool print_input(const char *path, const tool_format *format, uint64_t *c
                tool_input_name(path));
     return false;
   }
-  known = tool_reader_open(&reader, path, format, NULL);
+  known = tool_reader_open(&reader, path, format);
   if (known) {
     const uint64_t records = reader.size / format->record_size;
     printf("%12" PRIu64 "  %12" PRIu64 "  %12" PRIu64 "  %s\n", reader.format.skip, records,
-           reader.trailer, path);
+           tool_reader_behind(&reader) + reader.padding, path);
     *count += records;
   }
   tool_reader_close(&reader);
@@ -154,7 +200,7 @@ static void choose_plugin(cli_job *job, const tool_format *format)
 
 int command_explain(cli_job *job)
 {
-  const tool_format format = job_format(job);
+  const tool_format format = job->format;
   if (!job_open_sorter(job)) return TOOL_TROUBLE;
   choose_plugin(job, &format);
   recsort_stats stats;

@@ -38,27 +38,25 @@ void job_error(const char *name, uint64_t number, const recsort_error *error)
   }
 }
 
-tool_format job_format(const cli_job *job)
+bool job_open(cli_job *job, const cli_options *options, npy_input *npy, tool_ahead *ahead,
+              bool look)
 {
-  const cli_options *const options = job->options;
-  if (job->npy != NULL) {
-    tool_format format = npy_format(job->npy);
-    if (options->trailer != TOOL_ANY) format.trailer = options->trailer;
-    return format;
+  const char *const path = options->input_count != 0 ? options->inputs[0] : NULL;
+  job->options = options;
+  if (options->schema == NULL) {
+    if (!npy_open(npy, options, ahead)) return false;
+    job->npy = npy;
+    job->schema = npy->schema;
+    job->format = npy_format(npy);
+    job->format.said = options->files;
+    job->format.ahead = ahead;
+    if (options->files.trailer != TOOL_ANY) job->format.trailer = options->files.trailer;
+    return true;
   }
-  tool_format format = tool_format_of(job->schema);
-  if (options->skip != TOOL_ANY) {
-    format.skip = options->skip;
-    format.skip_field = NULL;
-  }
-  if (options->count != TOOL_ANY) {
-    format.count = options->count;
-    format.count_field = NULL;
-  }
-  if (options->trailer != TOOL_ANY || options->count != TOOL_ANY) format.trailer = options->trailer;
-  if (format.repeat) format.trailer = 0;
-  tool_format_settle(&format);
-  return format;
+  npy->schema = tool_load_schema(options->schema);
+  job->schema = npy->schema;
+  return npy->schema != NULL &&
+         tool_format_open(&job->format, npy->schema, &options->files, path, look, ahead);
 }
 
 bool job_can_take(uint64_t needed)

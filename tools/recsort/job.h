@@ -12,6 +12,7 @@ typedef struct cli_job {
   const cli_options *options;
   const recsort_schema *schema;
   const npy_input *npy;   /* the schema comes from it; NULL: it was read from a file */
+  tool_format format;     /* how the inputs are divided */
   recsort_sorter *sorter; /* NULL until job_open_sorter; destroyed by the owner of the job */
 } cli_job;
 
@@ -20,8 +21,11 @@ bool job_create_sorter(cli_job *job, recsort_error *error);
 /* The same. False, after a message, on failure. */
 bool job_open_sorter(cli_job *job);
 
-/* How the inputs are divided, by the command line or else the schema. */
-tool_format job_format(const cli_job *job);
+/* Opens the schema, or makes it of the first input, a .npy file, and finds the job's format; with
+ * `look`, opens the first input for that if need be. What it opens belongs to `npy` and `ahead`.
+ * False, after a message, on failure. */
+bool job_open(cli_job *job, const cli_options *options, npy_input *npy, tool_ahead *ahead,
+              bool look);
 
 /* Whether `needed` bytes of memory are available. */
 bool job_can_take(uint64_t needed);

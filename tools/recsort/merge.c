@@ -13,10 +13,11 @@
 #include "merge_files.h"
 #include "stats.h"
 
-#include "support/input.h"
+#include "support/around.h"
 #include "support/message.h"
 #include "support/output.h"
 #include "support/progress.h"
+#include "support/records.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,13 +49,14 @@ typedef struct merge_state {
   size_t *heap; /* numbers of the runs that have records left */
   size_t heap_count;
   tool_output output;
+  tool_dropped dropped;
   unsigned char
       *pending; /* records on their way out; NULL: large ones, which are written at once */
   size_t pending_count;
   unsigned char *last_key; /* of the record that went out last */
   uint64_t taken;          /* records read from the runs */
   uint64_t written;
-  dropped_watch dropped;
+  dropped_watch watch;
 } merge_state;
 
 static const unsigned char *next_key(const merge_state *merge, const merge_run *run)
@@ -88,7 +90,10 @@ static bool fill_run(merge_state *merge, merge_run *run)
   if (!tool_reader_read_records(&run->reader, run->records, merge->capacity, &count)) return false;
   run->ended = count == 0;
   run->count = count;
-  if (run->ended && run != merge->runs) return tool_reader_put_trailer(&run->reader, NULL);
+  if (run->ended && run != merge->runs) {
+    tool_dropped_add(&merge->dropped, &run->reader);
+    return tool_reader_end(&run->reader);
+  }
   if (recsort_encode(merge->job->sorter, run->records, count, run->keys + merge->key_size,
                      &error) != RECSORT_OK) {
     job_error(run->reader.name, run->first + error_record(&error), &error);
@@ -149,11 +154,11 @@ static bool put_record(merge_state *merge, const unsigned char *record, const un
   const size_t size = merge->format.record_size;
   if (merge->job->options->unique) {
     if (merge->written > 0 && recsort_key_compare(merge->job->sorter, merge->last_key, key) == 0) {
-      dropped_drop(&merge->dropped, record);
+      dropped_drop(&merge->watch, record);
       return true;
     }
     memcpy(merge->last_key, key, merge->key_size);
-    dropped_keep(&merge->dropped, record);
+    dropped_keep(&merge->watch, record);
   }
   merge->written++;
   if (merge->pending == NULL) return tool_output_write(&merge->output, record, size);
@@ -165,26 +170,34 @@ static bool put_record(merge_state *merge, const unsigned char *record, const un
 static bool write_trailer(merge_state *merge)
 {
   merge_run *const first = &merge->runs[0];
-  if (first->reader.format.trailer == 0 && first->reader.format.count == TOOL_ANY) return true;
   while (!first->ended && !first->reader.sized) {
     if (!fill_run(merge, first)) return false;
   }
-  return tool_reader_put_trailer(&first->reader, &merge->output);
+  return tool_around_end(&first->reader, &merge->output, merge->written);
 }
 
+/* Once all inputs are open, so that nothing is written if one is refused. */
 static bool write_header(merge_state *merge)
 {
   const uint64_t head = merge->job->options->head;
+  tool_reader *const first = &merge->runs[0].reader;
+  bool known = !merge->job->options->unique;
   uint64_t count = 0;
-  for (size_t i = 0; i < merge->run_count; i++) /* if the headers do not say it, it is not used */
-    count += merge->runs[i].reader.format.count;
-  return tool_reader_put_header(&merge->runs[0].reader, &merge->output,
-                                count < head ? count : head);
+  first->said = known && merge->run_count == 1 && head == UINT64_MAX; /* as many as before */
+  for (size_t i = 0; i < merge->run_count && known; i++) {
+    const uint64_t its = tool_reader_count(&merge->runs[i].reader);
+    known = its != TOOL_ANY && !__builtin_add_overflow(count, its, &count);
+  }
+  if (!known && tool_format_has_numbers(&first->format)) {
+    tool_error("--merge: a header says 0 records, so how many follow it is not known before they "
+               "are merged; sort the files instead");
+    return false;
+  }
+  return tool_around_begin(first, &merge->output, !known ? TOOL_ANY : count < head ? count : head);
 }
 
 static bool merge_runs(merge_state *merge)
 {
-  if (!write_header(merge)) return false;
   tool_progress_begin("merging", 0);
   while (merge->heap_count > 0 && merge->written < merge->job->options->head) {
     const merge_run *const run = &merge->runs[merge->heap[0]];
@@ -210,12 +223,7 @@ static bool open_run(merge_state *merge, size_t number)
     return false;
   }
   const char *const path = options->input_count != 0 ? options->inputs[number] : NULL;
-  tool_output *const header = number == 0 ? &merge->output : NULL;
-  if (!tool_reader_open(&run->reader, path, &merge->format, header) || !fill_run(merge, run)) {
-    return false;
-  }
-  if (!run->ended) merge->heap[merge->heap_count++] = number;
-  return true;
+  return (number > 0 ? tool_dropped_open : tool_reader_open)(&run->reader, path, &merge->format);
 }
 
 /* Large records go out from where they were read. */
@@ -244,11 +252,16 @@ static bool take_memory(merge_state *merge)
 
 static bool open_runs(merge_state *merge)
 {
-  if (!take_memory(merge) || !dropped_begin(&merge->dropped, merge->job)) return false;
+  if (!take_memory(merge) || !dropped_begin(&merge->watch, merge->job)) return false;
   for (size_t i = 0; i < merge->run_count; i++)
-    merge->runs[i].reader.fd = -1;
+    merge->runs[i].reader.stream.fd = -1;
   for (size_t i = 0; i < merge->run_count; i++) {
     if (!open_run(merge, i)) return false;
+  }
+  if (!write_header(merge)) return false;
+  for (size_t i = 0; i < merge->run_count; i++) {
+    if (!fill_run(merge, &merge->runs[i])) return false;
+    if (!merge->runs[i].ended) merge->heap[merge->heap_count++] = i;
   }
   for (size_t i = merge->heap_count / 2; i-- > 0;)
     sift_down(merge, i);
@@ -266,14 +279,14 @@ static void free_merge(merge_state *merge)
   free(merge->heap);
   free(merge->pending);
   free(merge->last_key);
-  dropped_end(&merge->dropped);
+  dropped_end(&merge->watch);
 }
 
 int command_merge(cli_job *job)
 {
   const cli_options *const options = job->options;
-  const tool_format format = job_format(job);
-  if (options->unique && tool_format_is_counted_by_header(&format)) {
+  const tool_format format = job->format;
+  if (options->unique && tool_format_has_numbers(&format)) {
     tool_error(
         "--merge: the header says how many records follow, and with --unique that is not known "
         "before they are merged; sort the files instead");
@@ -289,6 +302,7 @@ int command_merge(cli_job *job)
   bool done = merge_files_can(job, &merge.format)
                   ? merge_files(job, &merge.format, &merge.output, &merge.taken)
                   : open_runs(&merge) && merge_runs(&merge);
+  if (done) tool_dropped_say(&merge.dropped);
   if (done) {
     done = tool_output_commit(&merge.output);
   } else {

@@ -11,8 +11,10 @@
 
 #include "dropped.h"
 
+#include "support/around.h"
 #include "support/message.h"
 #include "support/progress.h"
+#include "support/records.h"
 #include "support/task.h"
 
 #include <inttypes.h>
@@ -65,6 +67,7 @@ typedef struct file_merge {
   cli_job *job;
   const tool_format *format;
   tool_output *output;
+  tool_dropped dropped;
   size_t record_size;
   size_t key_size;
   size_t capacity; /* records of a block */
@@ -79,7 +82,7 @@ typedef struct file_merge {
   merge_output outputs[OUTPUTS];
   uint64_t taken;
   uint64_t written;
-  dropped_watch dropped;
+  dropped_watch watch;
   bool read_failed;
   bool write_failed;
   merge_output *writing;
@@ -136,7 +139,7 @@ static bool take_memory(file_merge *merge)
   unsigned char *at = merge->memory.data;
   for (size_t f = 0; f < files; f++) {
     merge_file *const file = &merge->files[f];
-    file->reader.fd = -1;
+    file->reader.stream.fd = -1;
     file->last_key = merge->keys + (3 + f) * merge->key_size;
     for (size_t b = 0; b < BLOCKS; b++, at += block)
       file->blocks[b].records = at;
@@ -169,7 +172,8 @@ static bool read_block(file_merge *merge, merge_file *file)
   }
   file->ended = count == 0;
   if (file->ended) {
-    return file == merge->files || tool_reader_put_trailer(&file->reader, NULL);
+    if (file != merge->files) tool_dropped_add(&merge->dropped, &file->reader);
+    return true;
   }
   block->count = count;
   block->at = 0;
@@ -194,8 +198,8 @@ static void read_blocks(void *context)
 static bool open_files(file_merge *merge)
 {
   for (size_t f = 0; f < merge->file_count; f++) {
-    if (!tool_reader_open(&merge->files[f].reader, merge->job->options->inputs[f], merge->format,
-                          f == 0 ? merge->output : NULL)) {
+    if (!(f > 0 ? tool_dropped_open : tool_reader_open)(
+            &merge->files[f].reader, merge->job->options->inputs[f], merge->format)) {
       return false;
     }
   }
@@ -203,8 +207,10 @@ static bool open_files(file_merge *merge)
   uint64_t count = 0;
   for (size_t f = 0; f < merge->file_count; f++) /* all of them are sized */
     count += merge->files[f].reader.size / merge->record_size;
-  return tool_reader_put_header(&merge->files[0].reader, merge->output,
-                                count < head ? count : head);
+  return tool_around_begin(&merge->files[0].reader, merge->output,
+                           merge->job->options->unique ? TOOL_ANY
+                           : count < head              ? count
+                                                       : head);
 }
 
 /* ---- Keys ---- */
@@ -385,11 +391,11 @@ static bool keep_first(file_merge *merge, merge_output *to)
   for (size_t i = 0; i < to->count && done; i++) {
     const unsigned char *const key = keys + i * merge->key_size;
     if ((merge->written > 0 || kept > 0) && compare(merge, last, key) == 0) {
-      dropped_drop(&merge->dropped, to->records + i * merge->record_size);
+      dropped_drop(&merge->watch, to->records + i * merge->record_size);
       continue;
     }
     memcpy(last, key, merge->key_size);
-    dropped_keep(&merge->dropped, to->records + i * merge->record_size);
+    dropped_keep(&merge->watch, to->records + i * merge->record_size);
     memmove(to->records + kept++ * merge->record_size, to->records + i * merge->record_size,
             merge->record_size);
   }
@@ -462,11 +468,12 @@ bool merge_files(cli_job *job, const tool_format *format, tool_output *output, u
                       .key_size = recsort_key_size(job->sorter),
                       .capacity = block_capacity(files, format->record_size),
                       .file_count = files};
-  bool done = dropped_begin(&merge.dropped, job) && take_memory(&merge) && open_files(&merge) &&
+  bool done = dropped_begin(&merge.watch, job) && take_memory(&merge) && open_files(&merge) &&
               merge_rounds(&merge);
-  done = done && tool_reader_put_trailer(&merge.files[0].reader, output);
+  done = done && tool_around_end(&merge.files[0].reader, output, merge.written);
+  if (done) tool_dropped_say(&merge.dropped);
   *taken = merge.taken;
-  dropped_end(&merge.dropped);
+  dropped_end(&merge.watch);
   free_merge(&merge);
   return done;
 }

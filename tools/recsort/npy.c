@@ -9,6 +9,7 @@
 
 #include "support/input.h"
 #include "support/message.h"
+#include "support/signature.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,14 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[] = "\x93NUMPY";
-enum {
-  PREFIX = 12,
-  MAGIC = sizeof magic - 1,
-  MOST_BYTES = 1 << 20,
-  MOST_LEVELS = 32,
-  ALIGNMENT = 64
-};
+enum { PREFIX = 12, MOST_BYTES = 1 << 20, MOST_LEVELS = 32, ALIGNMENT = 64 };
 
 /* ---- Python literals ---------------------------------------------------------------------- */
 
@@ -422,10 +416,11 @@ static const tool_header npy_kind = {npy_needed, npy_read, npy_write_count};
 tool_format npy_format(const npy_input *npy)
 {
   return (tool_format){.record_size = recsort_schema_record_size(npy->schema),
+                       .settled = true,
                        .count = TOOL_ANY,
+                       .said = TOOL_SAID_NOTHING,
                        .header = &npy_kind,
-                       .context = npy,
-                       .ahead = npy->ahead.size != 0 ? &npy->ahead : NULL};
+                       .context = npy};
 }
 
 /* ---- The schema --------------------------------------------------------------------------- */
@@ -478,44 +473,30 @@ static bool is_pipe_by_name(const char *path)
          !S_ISDIR(status.st_mode);
 }
 
-bool npy_begins(const unsigned char *bytes, size_t size)
-{
-  return size >= MAGIC && memcmp(bytes, magic, MAGIC) == 0;
-}
-
-bool npy_open(npy_input *npy, const cli_options *options)
+bool npy_open(npy_input *npy, const cli_options *options, tool_ahead *ahead)
 {
   const char *const path = options->input_count != 0 ? options->inputs[0] : NULL;
   const char *const name = tool_input_name(path);
   tool_format format = {.header = &npy_kind};
-  tool_bytes bytes = {0};
   tool_why why;
-  bool piped = false;
   *npy = (npy_input){0};
   if ((tool_is_standard(path) && isatty(STDIN_FILENO)) || is_pipe_by_name(path)) {
     tool_usage_error("a schema is needed: --schema FILE");
     return false;
   }
-  bool good = tool_peek_header(path, &format, &bytes, &piped, &why);
-  if (!good && why.text[0] != '\0') {
-    if (npy_begins(bytes.data, bytes.size)) {
-      tool_error("%s: %s", name, why.text);
+  bool good = tool_ahead_open(ahead, path, &format, &why);
+  if (!good) {
+    if (why.system || tool_signature_is_npy(ahead->bytes.data, ahead->bytes.size)) {
+      tool_error("%s: %s", *name != '\0' ? name : "''", why.text);
     } else {
       tool_usage_error("%s is not a .npy file, so a schema is needed: --schema FILE", name);
     }
   }
-  good = good && npy_make_schema(npy, name, &bytes, options->sorting.key_count == 0);
-  if (good && piped) {
-    npy->ahead = bytes;
-  } else {
-    tool_bytes_free(&bytes);
-  }
-  return good;
+  return good && npy_make_schema(npy, name, &ahead->bytes, options->sorting.key_count == 0);
 }
 
 void npy_close(npy_input *npy)
 {
   recsort_schema_destroy(npy->schema);
   free(npy->fields);
-  tool_bytes_free(&npy->ahead);
 }

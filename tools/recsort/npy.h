@@ -4,21 +4,18 @@
 
 #include "options.h"
 
-#include "support/format.h"
+#include "support/input.h"
 
 /* What the first input's header says. */
 typedef struct npy_input {
   recsort_schema *schema;
-  char *fields;     /* of the schema, as text: those of the other inputs must be the same */
-  tool_bytes ahead; /* the header, if it was read from a pipe */
+  char *fields; /* of the schema, as text: those of the other inputs must be the same */
 } npy_input;
 
-/* Reads the header of the first input and makes a schema. Its keys, unless the command line has
+/* Opens the first input, reads its header and makes a schema. Its keys, unless the command line has
  * some, are all fields in their order. False, after a message, if the input is no .npy file or
  * cannot be sorted. Call npy_close in any case. */
-bool npy_open(npy_input *npy, const cli_options *options);
-/* True if these bytes are the beginning of a .npy file. */
-bool npy_begins(const unsigned char *bytes, size_t size);
+bool npy_open(npy_input *npy, const cli_options *options, tool_ahead *ahead);
 /* Makes the schema from a header, with keys of its own if `own_keys`. `name` is that of its file.
  * False, after a message, on failure. */
 bool npy_make_schema(npy_input *npy, const char *name, const tool_bytes *header, bool own_keys);

@@ -317,13 +317,15 @@ static const option_row rows[] = {
     {"merge", 'm', no_argument, DOES(MERGE),
      .help = "  -m, --merge            merge INPUTs that are sorted already\n"},
     {"unique", 'u', no_argument, .apply = set_flag, SETS(unique),
-     .help = "  -u, --unique           write only the first of each run of equal keys\n"},
-    {"head", 0, required_argument, .apply = parse_head,
-     .help = "      --head N           write at most N records\n"},
-    {"skip", 0, required_argument, .apply = set_number, SETS(skip),
+     .help = "  -u, --unique, --head N  only the first of equal keys, at most N records\n"},
+    {"head", 0, required_argument, .apply = parse_head},
+    {"skip", 0, required_argument, .apply = set_number, SETS(files.skip),
      .help = "      --skip N, --count N, --trailer N  bytes before, records, bytes after\n"},
-    {"count", 0, required_argument, .apply = set_number, SETS(count)},
-    {"trailer", 0, required_argument, .apply = set_number, SETS(trailer)},
+    {"count", 0, required_argument, .apply = set_number, SETS(files.count)},
+    {"trailer", 0, required_argument, .apply = set_number, SETS(files.trailer)},
+    {"keep-trailer", 0, no_argument, .apply = set_flag, SETS(files.keep_trailer),
+     .help = "      --keep-trailer, --raw  header that may go stale; what looks packed\n"},
+    {"raw", 0, no_argument, .apply = set_flag, SETS(files.raw)},
     {"index", 0, optional_argument, .apply = parse_index,
      .help = "      --index[=32|64]    write the permutation (little-endian; 64), not records\n"},
     {"plugin", 0, required_argument, .apply = set_text, SETS(sorting.plugin),
@@ -444,7 +446,8 @@ static bool check_together(const cli_options *options)
 {
   const cli_command command = options->command;
   if (command == COMMAND_LIST_PLUGINS || command == COMMAND_COMPLETION) return true;
-  if (options->schema == NULL && (options->skip != UINT64_MAX || options->count != UINT64_MAX)) {
+  if (options->schema == NULL &&
+      (options->files.skip != TOOL_ANY || options->files.count != TOOL_ANY)) {
     tool_usage_error(
         "--skip and --count need a schema: --schema FILE; a .npy file says both itself");
     return false;
@@ -471,9 +474,7 @@ bool options_parse(cli_options *options, int argc, char **argv)
 {
   *options = (struct cli_options){.sorting.struct_size = sizeof options->sorting,
                                   .head = UINT64_MAX,
-                                  .skip = UINT64_MAX,
-                                  .count = UINT64_MAX,
-                                  .trailer = UINT64_MAX};
+                                  .files = TOOL_SAID_NOTHING};
   tool_progress_set("auto");
   for (const option_row *row;;) {
     if (!next_option(argc, argv, &row)) return false;

@@ -4,6 +4,8 @@
 
 #include "recsort/recsort.h"
 
+#include "support/format.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,9 +46,7 @@ typedef struct cli_options {
   bool has_head;
   uint64_t head;       /* the most records to write; without has_head UINT64_MAX */
   unsigned index_bits; /* 0: records are written */
-  uint64_t skip;       /* UINT64_MAX: not given, also in the next two */
-  uint64_t count;
-  uint64_t trailer;
+  tool_said files;     /* where their records are */
   stats_format stats;
   const char *shell;      /* --completion */
   const char *files_from; /* --files0-from */

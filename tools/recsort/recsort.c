@@ -10,6 +10,7 @@
 #include "support/team.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 static int print_version(void)
 {
@@ -28,11 +29,11 @@ static int print_completion(const char *shell)
  * input. */
 static bool reads_standard_input_twice(const cli_job *job)
 {
-  const tool_format format = job_format(job);
+  const tool_format *const format = &job->format;
   size_t times = 0;
   for (size_t i = 0; i < job->options->input_count; i++)
     times += tool_is_standard(job->options->inputs[i]);
-  if (times < 2 || (format.count == TOOL_ANY && !tool_format_is_counted_by_header(&format))) {
+  if (times < 2 || (format->count == TOOL_ANY && !tool_format_is_counted_by_file(format))) {
     return false;
   }
   tool_usage_error("with a count, standard input can be one of the inputs only once");
@@ -44,10 +45,10 @@ static bool breaks_blocks(const cli_job *job)
 {
   const cli_options *const options = job->options;
   const bool writes = options->command == COMMAND_SORT && options->index_bits == 0;
-  if (!job_format(job).repeat) return false;
+  if (!job->format.file.repeat) return false;
   if (options->command == COMMAND_EXPLAIN && options->input_count != 0) {
     tool_usage_error("--explain does not read files whose headers are repeated");
-  } else if (options->trailer != UINT64_MAX) {
+  } else if (options->files.trailer != TOOL_ANY) {
     tool_usage_error("no --trailer, as header and records are repeated up to the end");
   } else if (options->command == COMMAND_MERGE ||
              (writes && (options->input_count > 1 || options->unique || options->has_head))) {
@@ -75,20 +76,28 @@ static int run_job(cli_job *job)
   }
 }
 
+/* --explain does not open what might block until another process writes. */
+static bool may_look(const cli_options *options)
+{
+  struct stat status;
+  return options->command != COMMAND_EXPLAIN ||
+         (options->input_count != 0 && !tool_is_standard(options->inputs[0]) &&
+          stat(options->inputs[0], &status) == 0 && S_ISREG(status.st_mode));
+}
+
 static int run_with_schema(const cli_options *options)
 {
   npy_input npy = {0};
-  const bool named = options->schema != NULL;
-  if (named) npy.schema = tool_load_schema(options->schema);
-  cli_job job = {.options = options, .npy = named ? NULL : &npy};
+  tool_ahead ahead = {0};
+  cli_job job = {0};
   int status = TOOL_TROUBLE;
-  if (named ? npy.schema != NULL : npy_open(&npy, options)) {
-    job.schema = npy.schema;
+  if (job_open(&job, options, &npy, &ahead, may_look(options))) {
     status = run_job(&job);
     tool_progress_clear();
     recsort_sorter_destroy(job.sorter);
   }
   npy_close(&npy);
+  tool_ahead_close(&ahead);
   return status;
 }
 

@@ -10,11 +10,12 @@
 #include "dropped.h"
 #include "stats.h"
 
-#include "support/input.h"
+#include "support/around.h"
 #include "support/memory.h"
 #include "support/message.h"
 #include "support/output.h"
 #include "support/progress.h"
+#include "support/records.h"
 #include "support/task.h"
 #include "support/team.h"
 
@@ -321,7 +322,7 @@ static bool read_and_open(sorter_opening *opening, const tool_format *format, to
                           tool_records *input, run_times *times)
 {
   const cli_options *const options = opening->job->options;
-  const tool_reading reading = {.header = options->index_bits == 0 ? output : NULL,
+  const tool_reading reading = {.output = options->index_bits == 0 ? output : NULL,
                                 .fits = fits,
                                 .context = opening,
                                 .unwanted = &opening->failed};
@@ -335,25 +336,6 @@ static bool read_and_open(sorter_opening *opening, const tool_format *format, to
   tool_task_end(&task);
   if (read && opening->failed) tool_error_library(&opening->error);
   return read && !opening->failed;
-}
-
-/* With a schema that has no header the first records would be the header of a .npy file. */
-static bool takes_header_for_records(const cli_job *job, const tool_format *format,
-                                     const tool_records *input)
-{
-  const cli_options *const options = job->options;
-  const size_t size = format->record_size;
-  if (job->npy != NULL || options->skip != UINT64_MAX || format->skip != 0) return false;
-  uint64_t begin = 0;
-  for (size_t i = 0; i == 0 || i < options->input_count; begin = input->ends[i++]) {
-    const size_t at = (size_t)begin * size;
-    if (!npy_begins(input->records.data + at, input->records.size - at)) continue;
-    tool_usage_error("%s is a .npy file, which needs no schema; to use one, say how long its "
-                     "header is: --skip N",
-                     tool_input_name(options->input_count != 0 ? options->inputs[i] : NULL));
-    return true;
-  }
-  return false;
 }
 
 /* The bytes of the output for these inputs; 0 if unknown. */
@@ -384,9 +366,9 @@ static bool write_sorted(const cli_job *job, tool_output *output, tool_records *
   recsort_permutation order = {.struct_size = sizeof order};
   void *at = NULL;
   const bool around = job->options->index_bits == 0;
-  const bool blocks = around && input->first.format.repeat;
+  const bool blocks = around && input->first.format.file.repeat;
   const bool whole = !blocks && holds_all(job->options, input) && tool_output_is_file(output);
-  if (whole && (!tool_reader_put_header(&input->first, output, input->count) ||
+  if (whole && (!tool_around_begin(&input->first, output, input->count) ||
                 !tool_output_map(output, input->records.size, &at))) {
     return false;
   }
@@ -399,21 +381,22 @@ static bool write_sorted(const cli_job *job, tool_output *output, tool_records *
     if (!find_order(job, input, &order)) return false;
     *sorted = tool_seconds();
     if (blocks) return write_blocks(job, output, &order, input);
-    if (around && !whole && !tool_reader_put_header(&input->first, output, order.count)) {
+    if (around && !whole && !tool_around_begin(&input->first, output, order.count)) {
       return false;
     }
     if (!write_pieces(job, output, &order, input->records.data)) return false;
   }
-  return tool_reader_put_trailer(&input->first, around ? output : NULL);
+  return around ? tool_around_end(&input->first, output, whole ? input->count : order.count)
+                : tool_reader_end(&input->first);
 }
 
 int command_sort(cli_job *job)
 {
   const cli_options *const options = job->options;
-  const tool_format format = job_format(job);
+  const tool_format format = job->format;
   run_times times = {.begin = tool_seconds()};
   sorter_opening opening = {.job = job, .available = tool_memory_available()};
-  tool_records input = {.first.fd = -1};
+  tool_records input = {.first.stream.fd = -1};
   tool_extent extent;
   double sorted = 0;
   tool_output output;
@@ -426,9 +409,9 @@ int command_sort(cli_job *job)
     if (output.mappable) opening.output = size;
     if (size != 0) tool_output_reserve(&output, size);
   }
-  bool done = read_and_open(&opening, &format, &output, &input, &times) &&
-              index_fits(job, &input) && !takes_header_for_records(job, &format, &input);
+  bool done = read_and_open(&opening, &format, &output, &input, &times) && index_fits(job, &input);
   done = done && write_sorted(job, &output, &input, &sorted);
+  if (done) tool_dropped_say(&input.dropped);
   if (done) {
     done = tool_output_commit(&output);
   } else {

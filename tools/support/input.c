@@ -2,94 +2,40 @@
 #include "support/input.h"
 
 #include "support/message.h"
-#include "support/progress.h"
-#include "support/team.h"
+#include "support/places.h"
+#include "support/signature.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
-  chunk = 1 << 20,         /* growth for data that may never come */
-  read_size = 8 << 20,     /* bytes between updates of the progress line */
-  first_growth = 32 << 10, /* small, so that a pipe with few records does not start the GPU */
-  growth_limit = 64 << 20  /* a pipe's buffer doubles up to this size, then grows by it */
+  chunk = 1 << 20 /* growth for data that may never come */
 };
 
-/* ---- One file ---- */
+/* ---- What is wrong ---- */
 
-static bool no_memory(const tool_reader *reader)
+static bool system_failed(tool_why *why)
 {
-  tool_error_errno(reader->name, ENOMEM);
+  snprintf(why->text, sizeof why->text, "%s", strerror(errno));
+  why->system = true;
   return false;
 }
 
-/* The offset that means the current position. */
-static const uint64_t here = UINT64_MAX;
-
-/* One read(2) or pread(2): 0 bytes at the end of the file. */
-static bool read_from(const tool_reader *reader, uint64_t offset, void *to, size_t capacity,
-                      size_t *got)
+/* Prints why a file is refused. */
+static bool refused(const tool_reader *reader, const tool_why *why)
 {
-  const size_t wanted = capacity < (1u << 30) ? capacity : 1u << 30;
-  ssize_t size;
-  do {
-    size = offset == here ? read(reader->fd, to, wanted)
-                          : pread(reader->fd, to, wanted, (off_t)offset);
-  } while (size < 0 && errno == EINTR);
-  if (size < 0) {
-    tool_error_errno(reader->name, errno);
-    return false;
-  }
-  *got = (size_t)size;
-  return true;
+  tool_error("%s: %s", *reader->name != '\0' ? reader->name : "''", why->text);
+  return false;
 }
 
-static bool read_some(const tool_reader *reader, void *to, size_t capacity, size_t *got)
+static bool failed(const tool_reader *reader)
 {
-  return read_from(reader, here, to, capacity, got);
-}
-
-/* Reads until `bytes` holds `size` bytes or the file ends. */
-static bool read_up_to(const tool_reader *reader, tool_bytes *bytes, uint64_t size)
-{
-  while (bytes->size < size) {
-    const uint64_t rest = size - bytes->size;
-    const size_t capacity = rest < chunk ? (size_t)rest : chunk;
-    size_t got;
-    if (!tool_bytes_reserve(bytes, bytes->size + capacity)) return no_memory(reader);
-    if (!read_some(reader, bytes->data + bytes->size, capacity, &got)) return false;
-    if (got == 0) break;
-    bytes->size += got;
-  }
-  return true;
-}
-
-/* Copies `size` bytes, or as many as there are, to an output (NULL: discards them). */
-static bool pass_on(const tool_reader *reader, uint64_t offset, uint64_t size, tool_output *to,
-                    uint64_t *passed)
-{
-  *passed = 0;
-  if (size == 0) return true;
-  const size_t capacity = size < chunk ? (size_t)size : chunk;
-  void *const buffer = malloc(capacity);
-  bool done = buffer != NULL || no_memory(reader);
-  while (done && *passed < size) {
-    const uint64_t rest = size - *passed;
-    size_t got;
-    done = read_from(reader, offset == here ? here : offset + *passed, buffer,
-                     rest < capacity ? (size_t)rest : capacity, &got) &&
-           (to == NULL || tool_output_write(to, buffer, got));
-    if (!done || got == 0) break;
-    *passed += got;
-  }
-  free(buffer);
-  return done;
+  tool_error_errno(reader->name, errno);
+  return false;
 }
 
 static bool is_counted(const tool_format *format)
@@ -97,109 +43,297 @@ static bool is_counted(const tool_format *format)
   return format->count != TOOL_ANY;
 }
 
-static bool too_short(const tool_reader *reader, uint64_t size)
+static bool too_short(const tool_format *format, uint64_t size, tool_why *why)
 {
-  const tool_format *const format = &reader->format;
   if (is_counted(format)) {
-    tool_error("%s: %" PRIu64 " bytes are too few for its header of %" PRIu64 " and %" PRIu64
-               " records of %zu",
-               reader->name, size, format->skip, format->count, format->record_size);
+    snprintf(why->text, sizeof why->text,
+             "%" PRIu64 " bytes are too few for its header of %" PRIu64 " and %" PRIu64
+             " records of %zu",
+             size, format->skip, format->count, format->record_size);
   } else {
-    tool_error("%s: %" PRIu64 " bytes are too few for its header of %" PRIu64
-               " and its trailer of %" PRIu64,
-               reader->name, size, format->skip, format->trailer);
+    snprintf(why->text, sizeof why->text,
+             "%" PRIu64 " bytes are too few for its header of %" PRIu64
+             " and its trailer of %" PRIu64,
+             size, format->skip, format->trailer);
   }
   return false;
 }
 
 /* The size of a file does not agree with the count in its header. */
-static bool wrong_count(const tool_reader *reader, uint64_t size)
+static bool wrong_count(const tool_format *format, uint64_t size, tool_why *why)
 {
-  const tool_format *const format = &reader->format;
   const uint64_t trailer = format->trailer != TOOL_ANY ? format->trailer : 0;
-  const uint64_t around = format->skip + trailer;
+  const uint64_t around = format->skip + trailer + format->heap;
   const uint64_t allowed = size > around ? (size - around) / format->record_size : 0;
-  tool_error(
-      "%s: its header says %" PRIu64 " records, and its size allows %" PRIu64 "%s", reader->name,
-      format->count, allowed,
+  snprintf(
+      why->text, sizeof why->text,
+      "its header says %" PRIu64 " records, and its size allows %" PRIu64 "%s", format->count,
+      allowed,
       allowed > format->count
           ? "; if other data follows them, say so by --trailer, or by trailer: any in the schema"
           : "");
   return false;
 }
 
-static bool wrong_trailer(const tool_reader *reader, bool more)
+static bool wrong_trailer(const tool_format *format, bool more, tool_why *why)
 {
-  tool_error("%s: %s than the trailer's %" PRIu64 " bytes follow %" PRIu64 " records", reader->name,
-             more ? "more" : "fewer", reader->format.trailer, reader->format.count);
+  snprintf(why->text, sizeof why->text,
+           "%s than the trailer's %" PRIu64 " bytes follow %" PRIu64 " records",
+           more ? "more" : "fewer", format->trailer, format->count);
   return false;
 }
 
-static bool truncated(const tool_reader *reader)
+static bool wrong_padding(uint64_t size, tool_why *why)
+{
+  snprintf(why->text, sizeof why->text,
+           "the %" PRIu64 " bytes behind its records are not the padding that the schema says",
+           size);
+  return false;
+}
+
+/* A count of 0 that may never have been filled in. */
+static bool wrong_zero(tool_why *why)
+{
+  snprintf(
+      why->text, sizeof why->text,
+      "its header says 0 records, and other bytes follow it; zero: all in the schema takes them "
+      "as records, and --count 0 leaves them as they are");
+  return false;
+}
+
+bool tool_reader_truncated(const tool_reader *reader)
 {
   tool_error("%s: it was truncated while it was being read", reader->name);
   return false;
 }
 
-static bool check_whole(const tool_reader *reader, uint64_t size)
+static bool is_whole(const tool_format *format, uint64_t size, tool_why *why)
 {
-  const uint64_t rest = size % reader->format.record_size;
+  const uint64_t rest = size % format->record_size;
   if (rest == 0) return true;
-  tool_error("%s: %" PRIu64 " bytes%s are not a multiple of the record size (%zu): %" PRIu64
-             " left over",
-             reader->name, size,
-             reader->format.skip | reader->format.trailer ? " without header and trailer" : "",
-             reader->format.record_size, rest);
+  snprintf(why->text, sizeof why->text,
+           "%" PRIu64 " bytes%s are not a multiple of the record size (%zu): %" PRIu64 " left over",
+           size, format->skip | format->trailer ? " without header and trailer" : "",
+           format->record_size, rest);
   return false;
 }
 
-/* The bytes of counted records. False if no file is so large. */
-static bool counted_size(const tool_format *format, uint64_t *size)
-{
-  return !__builtin_mul_overflow(format->count, (uint64_t)format->record_size, size) &&
-         *size <= INT64_MAX;
-}
+/* ---- The header ---- */
 
-/* Divides a file of `size` bytes into records and trailer. False if it is too short. */
-static bool divide(const tool_format *format, uint64_t size, uint64_t *records, uint64_t *trailer)
+/* Reads until `size` bytes of the header, or of what follows it, are in memory. */
+static bool look(tool_reader *reader, size_t size, tool_why *why)
 {
-  if (format->skip > size) return false;
-  const uint64_t rest = size - format->skip;
-  *trailer = format->trailer;
-  if (!is_counted(format)) {
-    *records = rest - *trailer;
-    return *trailer <= rest;
+  tool_bytes *const bytes = &reader->header;
+  if (bytes->size >= size) return true;
+  if (!reader->sized) return tool_stream_fill(&reader->stream, bytes, size) || system_failed(why);
+  size_t got;
+  errno = ENOMEM;
+  if (!tool_bytes_reserve(bytes, size) ||
+      !tool_stream_read_at(&reader->stream, reader->start + bytes->size, bytes->data + bytes->size,
+                           size - bytes->size, &got)) {
+    return system_failed(why);
   }
-  if (!counted_size(format, records) || *records > rest) return false;
-  *trailer = rest - *records;
+  bytes->size += got;
   return true;
 }
 
-/* Reads where the records are, if the header says it. False, with `why` unless there was a message,
- * if it cannot be read. */
-static bool find_records(tool_reader *reader, tool_why *why)
+/* Reads a header that only code understands. */
+static bool read_special(tool_reader *reader, tool_why *why)
 {
   tool_format *const format = &reader->format;
-  tool_bytes *const bytes = &reader->header;
-  why->text[0] = '\0';
-  for (;;) {
-    const size_t needed = format->header->needed(format, bytes->data, bytes->size);
-    if (needed <= bytes->size) break;
-    if (!read_up_to(reader, bytes, needed)) return false;
-    if (bytes->size >= needed) continue;
-    snprintf(why->text, sizeof why->text, "%zu bytes are too few for its header", bytes->size);
-    return false;
+  const tool_bytes *const bytes = &reader->header;
+  for (size_t asked = 0;;) {
+    const size_t needed = format->header->needed(format, bytes->data, asked);
+    if (needed == asked) return format->header->read(format, bytes->data, asked, why);
+    if (!look(reader, needed, why)) return false;
+    if (bytes->size < needed) {
+      snprintf(why->text, sizeof why->text, "%zu bytes are too few for its header", bytes->size);
+      return false;
+    }
+    asked = needed;
   }
-  reader->header_read = bytes->size;
-  return format->header->read(format, bytes->data, bytes->size, why);
 }
 
-static bool read_header(tool_reader *reader)
+/* Reads where the records are, if the header says it. */
+static bool read_header(tool_reader *reader, tool_why *why)
 {
-  tool_why why;
-  if (reader->format.header == NULL || find_records(reader, &why)) return true;
-  if (why.text[0] != '\0') tool_error("%s: %s", reader->name, why.text);
-  return false;
+  tool_format *const format = &reader->format;
+  const tool_bytes *const bytes = &reader->header;
+  if (format->header != NULL) return read_special(reader, why);
+  if (format->file.place_count == 0) return true;
+  for (size_t asked = 0;;) {
+    size_t needed;
+    const bool ended = bytes->size < asked;
+    tool_format found = *format;
+    if (!tool_places_read(&found, bytes->data, bytes->size, ended, &needed, why)) return false;
+    if (needed <= bytes->size) {
+      *format = found;
+      if (is_counted(format) || format->trailer != TOOL_ANY) return true;
+      snprintf(why->text, sizeof why->text,
+               "its header does not say how many records there are, in none of the places");
+      return false;
+    }
+    asked = needed;
+    if (!look(reader, needed, why)) return false;
+  }
+}
+
+/* True if the schema or the command line says what the file is. */
+static bool is_insisted(const tool_format *format)
+{
+  return format->header != NULL || format->said.raw ||
+         tool_format_has(format, RECSORT_PLACE_EXPECT, RECSORT_PLACE_EXPECT);
+}
+
+static bool knows_header(const tool_format *format)
+{
+  return format->said.skip != TOOL_ANY || format->skip != 0 ||
+         tool_format_has(format, RECSORT_PLACE_SKIP, RECSORT_PLACE_SKIP_LINES);
+}
+
+/* Refuses a file that is known to hold something else. */
+static bool is_plain(tool_reader *reader, tool_why *why)
+{
+  const tool_format *const format = &reader->format;
+  const tool_bytes *const bytes = &reader->header;
+  unsigned char end[TOOL_SIGNATURE_END];
+  size_t got = 0;
+  if (is_insisted(format)) return true;
+  if (!look(reader, TOOL_SIGNATURE, why)) return false;
+  if (tool_signature_is_npy(bytes->data, bytes->size) && !knows_header(format)) {
+    snprintf(why->text, sizeof why->text,
+             "it is a .npy file, which needs no schema; to use one, say how long its header is: "
+             "--skip N");
+    return false;
+  }
+  reader->needs_end = tool_signature_needs_end(bytes->data, bytes->size);
+  if (reader->sized && reader->needs_end &&
+      !tool_stream_read_at(&reader->stream, (uint64_t)reader->status.st_size - sizeof end, end,
+                           sizeof end, &got)) {
+    return system_failed(why);
+  }
+  return !tool_signature_is_foreign(bytes->data, bytes->size, got == sizeof end ? end : NULL, why);
+}
+
+/* Whether a pipe that began so has ended otherwise. */
+static bool ends_plain(const tool_reader *reader, tool_why *why)
+{
+  const unsigned char *const last = reader->stream.last;
+  return !reader->needs_end || !tool_signature_is_foreign(last, TOOL_SIGNATURE_END, last, why);
+}
+
+/* ---- The parts of a file ---- */
+
+static bool is_padding(const tool_format *format, const unsigned char *bytes, size_t size)
+{
+  size_t i = 0;
+  while (i < size && bytes[i] == format->file.pad_with)
+    i++;
+  return i == size;
+}
+
+/* The bytes behind the header of a file without records, other than padding. */
+static uint64_t least_behind(const tool_format *format)
+{
+  return format->heap + (format->trailer != TOOL_ANY ? format->trailer : 0);
+}
+
+/* True if bytes follow that may be the records of a count of 0: not only padding, and the header
+ * has no offset of them. `behind` are those that were read. */
+static bool is_followed(const tool_reader *reader, const unsigned char *behind, size_t size,
+                        uint64_t rest)
+{
+  const tool_format *const format = &reader->format;
+  const uint64_t due = tool_format_padding(format, format->skip, 0);
+  uint64_t fixed = least_behind(format);
+  if (due > 0 && size >= format->heap + due && is_padding(format, behind + format->heap, due))
+    fixed += due;
+  return rest > fixed && rest - fixed >= format->record_size &&
+         !tool_places_end_at(format, &reader->header, format->skip);
+}
+
+/* Decides what a count of 0 means. */
+static bool settle_zero(tool_reader *reader, tool_why *why)
+{
+  tool_format *const format = &reader->format;
+  tool_bytes *const held = &reader->stream.held;
+  const size_t skip = (size_t)format->skip;
+  const uint64_t due = tool_format_padding(format, format->skip, 0);
+  uint64_t rest = 0;
+  if (!format->zero) return true;
+  if (reader->sized) {
+    const uint64_t size = (uint64_t)reader->status.st_size - reader->start;
+    if (!look(reader, skip + (size_t)(format->heap + due), why)) return false;
+    if (size > skip) rest = size - skip;
+    const size_t seen = reader->header.size > skip ? reader->header.size - skip : 0;
+    format->zero = is_followed(reader, reader->header.data + skip, seen, rest);
+  } else {
+    const uint64_t wanted = least_behind(format) + due + format->record_size;
+    if (!tool_stream_hold(&reader->stream, wanted)) return system_failed(why);
+    rest = held->size;
+    format->zero = is_followed(reader, held->data, held->size, rest);
+  }
+  if (!format->zero) return true;
+  if (!format->file.zero_all) return wrong_zero(why);
+  format->count = TOOL_ANY;
+  if (format->trailer == TOOL_ANY) format->trailer = 0;
+  return true;
+}
+
+/* Divides a file of `size` bytes into its parts. False if it is too short. */
+static bool divide(tool_reader *reader, uint64_t size)
+{
+  const tool_format *const format = &reader->format;
+  if (format->skip > size) return false;
+  const uint64_t rest = size - format->skip;
+  if (!is_counted(format)) {
+    const uint64_t fixed = format->trailer + format->heap;
+    if (fixed > rest) return false;
+    const uint64_t records = rest - fixed, over = records % format->record_size;
+    const uint64_t due = tool_format_padding(format, format->skip, records / format->record_size);
+    reader->padding = format->heap == 0 && over == due ? over : 0;
+    reader->size = records - reader->padding;
+    reader->trailer = format->trailer;
+    return true;
+  }
+  if (!tool_format_size(format, format->count, &reader->size) || reader->size > rest ||
+      format->heap > rest - reader->size) {
+    return false;
+  }
+  const uint64_t behind = rest - reader->size - format->heap;
+  const uint64_t due = tool_format_padding(format, format->skip, format->count);
+  reader->padding = due < behind ? due : behind; /* the last one may be missing */
+  reader->trailer = behind - reader->padding;
+  return true;
+}
+
+static uint64_t behind_offset(const tool_reader *reader)
+{
+  return reader->start + reader->format.skip + reader->size;
+}
+
+/* Checks the padding of a regular file, and what its trailer says. */
+static bool check_behind(tool_reader *reader, tool_why *why)
+{
+  const tool_format *const format = &reader->format;
+  const uint64_t at = behind_offset(reader) + format->heap;
+  const size_t places = tool_places_behind(format);
+  const uint64_t wanted = places < reader->trailer ? places : reader->trailer;
+  size_t got;
+  tool_bytes padding = {0};
+  errno = ENOMEM;
+  bool good = tool_bytes_reserve(&padding, (size_t)reader->padding) &&
+              tool_bytes_reserve(&reader->behind, (size_t)wanted);
+  good = good &&
+         tool_stream_read_at(&reader->stream, at, padding.data, (size_t)reader->padding, &got) &&
+         tool_stream_read_at(&reader->stream, at + reader->padding, reader->behind.data,
+                             (size_t)wanted, &reader->behind.size);
+  if (!good) system_failed(why);
+  if (good && !is_padding(format, padding.data, (size_t)reader->padding))
+    good = wrong_padding(reader->padding, why);
+  tool_bytes_free(&padding);
+  return good && (places == 0 || tool_places_check(format, &reader->header, &reader->behind,
+                                                   tool_reader_count(reader), why));
 }
 
 /* True if what follows the records is short or long by at least a record. */
@@ -209,78 +343,166 @@ static bool is_off_by_records(const tool_reader *reader)
   return reader->trailer < trailer || reader->trailer - trailer >= reader->format.record_size;
 }
 
-/* Measures a regular file. Size 0 may mean that the size is unknown, as in /proc. */
-static bool measure(tool_reader *reader)
+/* Measures a regular file, whose header has been read. */
+static bool measure(tool_reader *reader, tool_why *why)
 {
   const tool_format *const format = &reader->format;
-  const off_t start = lseek(reader->fd, 0, SEEK_CUR);
-  reader->sized = S_ISREG(reader->status.st_mode) && start >= 0 && reader->status.st_size > start;
-  if (!reader->sized) return true;
-  const uint64_t size = (uint64_t)(reader->status.st_size - start);
-  if (!read_header(reader)) return false;
-  const bool divided = divide(format, size, &reader->size, &reader->trailer);
+  const uint64_t size = (uint64_t)reader->status.st_size - reader->start;
+  if (!settle_zero(reader, why)) return false;
+  const bool divided = divide(reader, size);
   const bool exact = format->trailer == TOOL_ANY || reader->trailer == format->trailer;
-  if (format->header != NULL && is_counted(format) && format->skip <= size &&
+  if (tool_format_is_counted_by_file(format) && is_counted(format) && format->skip <= size &&
       (!divided || (!exact && is_off_by_records(reader)))) {
-    return wrong_count(reader, size);
+    return wrong_count(format, size, why);
   }
-  if (!divided) return too_short(reader, size);
-  if (!exact) {
-    return wrong_trailer(reader, reader->trailer > format->trailer);
-  }
-  if (!check_whole(reader, reader->size)) return false;
-  reader->start = (uint64_t)start;
+  if (!divided) return too_short(format, size, why);
+  if (!exact) return wrong_trailer(format, reader->trailer > format->trailer, why);
+  if (!is_whole(format, reader->size, why) || !check_behind(reader, why)) return false;
+  if (reader->header.size > format->skip) reader->header.size = (size_t)format->skip;
   reader->left = reader->size;
-  posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-  if (format->skip == 0 || lseek(reader->fd, start + (off_t)format->skip, SEEK_SET) >= 0) {
-    return true;
-  }
-  tool_error_errno(reader->name, errno);
-  return false;
+  posix_fadvise(reader->stream.fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+  return lseek(reader->stream.fd, (off_t)(reader->start + format->skip), SEEK_SET) >= 0 ||
+         system_failed(why);
 }
 
-/* The header of a pipe that says where the records are; it is written when the count is known. */
-static bool hold_header(tool_reader *reader)
+/* A pipe, whose header has been read as far as its places need it. If it has any, the rest of it
+ * is too: it is written when the number of records is known. */
+static bool begin_pipe(tool_reader *reader, tool_why *why)
 {
-  const tool_bytes *const ahead = reader->format.ahead;
-  if (ahead != NULL && reader->fd == STDIN_FILENO &&
-      !tool_bytes_append(&reader->header, ahead->data, ahead->size)) {
-    return no_memory(reader);
+  tool_format *const format = &reader->format;
+  tool_bytes *const header = &reader->header;
+  const bool has_places = format->header != NULL || format->file.place_count != 0;
+  if (has_places) {
+    tool_stream *const stream = &reader->stream;
+    if (header->size < format->skip && !tool_stream_fill(stream, header, format->skip))
+      return system_failed(why);
+    if (header->size < format->skip) return too_short(format, header->size, why);
   }
-  if (!read_header(reader)) return false;
-  if (!read_up_to(reader, &reader->header, reader->format.skip)) return false;
-  reader->header_read = reader->header.size;
-  return reader->header.size == reader->format.skip || too_short(reader, reader->header.size);
+  if (header->size > format->skip) { /* these are records */
+    if (!tool_bytes_append(&reader->stream.held, header->data + format->skip,
+                           header->size - (size_t)format->skip)) {
+      errno = ENOMEM;
+      return system_failed(why);
+    }
+    header->size = (size_t)format->skip;
+  }
+  reader->header_left = format->skip - header->size;
+  if (!settle_zero(reader, why)) return false;
+  return !is_counted(format) || tool_format_size(format, format->count, &reader->left) ||
+         too_short(format, 0, why);
 }
 
-static bool begin_pipe(tool_reader *reader, tool_output *header)
+/* Opens the file, or takes over what has been opened already. */
+static bool open_stream(tool_reader *reader, const char *path, tool_why *why)
 {
-  uint64_t passed;
-  const bool held = reader->format.header != NULL;
-  if (held && !hold_header(reader)) return false;
-  if (is_counted(&reader->format) && !counted_size(&reader->format, &reader->left)) {
-    return too_short(reader, 0);
+  tool_ahead *const ahead = reader->format.ahead;
+  if (ahead != NULL && ahead->open && ahead->path == path) {
+    reader->stream.fd = ahead->fd;
+    reader->header = ahead->bytes;
+    *ahead = (tool_ahead){0};
+  } else if (tool_is_standard(path)) {
+    reader->stream.fd = STDIN_FILENO;
+  } else {
+    reader->stream.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   }
-  return held || (pass_on(reader, here, reader->format.skip, header, &passed) &&
-                  (passed == reader->format.skip || too_short(reader, passed)));
+  if (reader->stream.fd < 0 || fstat(reader->stream.fd, &reader->status) != 0)
+    return system_failed(why);
+  errno = EISDIR;
+  if (S_ISDIR(reader->status.st_mode)) return system_failed(why);
+  /* Size 0 may mean that the size is unknown, as in /proc. */
+  const off_t start = lseek(reader->stream.fd, 0, SEEK_CUR);
+  reader->sized = !reader->format.file.repeat && S_ISREG(reader->status.st_mode) && start >= 0 &&
+                  reader->status.st_size > start;
+  reader->start = start >= 0 ? (uint64_t)start : 0;
+  return true;
 }
 
-bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *format,
-                      tool_output *header)
+bool tool_reader_try(tool_reader *reader, const char *path, const tool_format *format,
+                     tool_why *why)
 {
   *reader = (tool_reader){.name = tool_input_name(path), .format = *format};
-  reader->fd = tool_is_standard(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (reader->fd < 0 || fstat(reader->fd, &reader->status) != 0) {
-    tool_error_errno(reader->name, errno);
-    return false;
+  reader->stream = (tool_stream){.name = reader->name, .fd = -1};
+  why->system = false;
+  if (!open_stream(reader, path, why) || !is_plain(reader, why)) return false;
+  if (format->file.repeat) { /* what it holds is known once it has been read */
+    reader->stream.held = reader->header;
+    reader->header = (tool_bytes){0};
+    return true;
   }
-  if (S_ISDIR(reader->status.st_mode)) {
-    tool_error_errno(reader->name, EISDIR);
-    return false;
-  }
-  if (format->repeat) return true; /* what it holds is known once it has been read */
-  return measure(reader) && (reader->sized || begin_pipe(reader, header));
+  return read_header(reader, why) &&
+         (reader->sized ? measure(reader, why) : begin_pipe(reader, why));
 }
+
+bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *format)
+{
+  tool_why why;
+  return tool_reader_try(reader, path, format, &why) || refused(reader, &why);
+}
+
+bool tool_reader_measure(tool_reader *reader, const char *path, const tool_format *format)
+{
+  tool_why why;
+  *reader = (tool_reader){.format = *format, .stream.fd = -1, .sized = true};
+  if (format->file.repeat || tool_is_standard(path) || stat(path, &reader->status) != 0 ||
+      !S_ISREG(reader->status.st_mode)) {
+    return false;
+  }
+  if (format->header == NULL && format->file.place_count == 0)
+    return divide(reader, (uint64_t)reader->status.st_size);
+  const bool known = tool_reader_try(reader, path, format, &why);
+  tool_reader_close(reader);
+  return known;
+}
+
+/* ---- The first input ---- */
+
+bool tool_ahead_open(tool_ahead *ahead, const char *path, tool_format *format, tool_why *why)
+{
+  tool_reader reader = {.name = tool_input_name(path), .format = *format};
+  reader.stream = (tool_stream){.name = reader.name, .fd = -1};
+  why->system = false;
+  const bool found =
+      open_stream(&reader, path, why) && is_plain(&reader, why) && read_header(&reader, why);
+  *format = reader.format;
+  /* A file is read again: this one was read without moving its position. */
+  const bool open = found && !reader.sized && reader.stream.fd >= 0;
+  *ahead = (tool_ahead){.path = path, .open = open, .fd = reader.stream.fd, .bytes = reader.header};
+  if (open) reader.stream.fd = -1;
+  tool_stream_close(&reader.stream);
+  return found;
+}
+
+void tool_ahead_close(tool_ahead *ahead)
+{
+  if (ahead->open && ahead->fd > STDERR_FILENO) close(ahead->fd);
+  tool_bytes_free(&ahead->bytes);
+  *ahead = (tool_ahead){0};
+}
+
+bool tool_format_open(tool_format *format, recsort_schema *schema, const tool_said *said,
+                      const char *path, bool look, tool_ahead *ahead)
+{
+  recsort_error error;
+  tool_why why;
+  *format = tool_format_of(schema, said);
+  format->ahead = ahead;
+  if (format->settled || !look) return true;
+  tool_format found = *format;
+  const char *const name = tool_input_name(path);
+  if (!tool_ahead_open(ahead, path, &found, &why)) {
+    tool_error("%s: %s", *name != '\0' ? name : "''", why.text);
+    return false;
+  }
+  if (recsort_schema_set_record_size(schema, found.record_size, &error) != RECSORT_OK) {
+    tool_error("%s: %s", name, error.text);
+    return false;
+  }
+  format->record_size = found.record_size;
+  format->settled = true;
+  return true;
+}
+
+/* ---- Changes ---- */
 
 static bool same_time(struct timespec a, struct timespec b)
 {
@@ -295,27 +517,31 @@ static bool was_changed(const struct stat *before, const struct stat *now)
          (now->st_nlink == before->st_nlink && !same_time(now->st_ctim, before->st_ctim));
 }
 
-static uint64_t trailer_offset(const tool_reader *reader)
+static bool changed(const tool_reader *reader)
 {
-  return reader->start + reader->format.skip + reader->size;
+  tool_error("%s: it was changed while it was being read", reader->name);
+  return false;
 }
 
-/* Checks that a regular file ends after its trailer and was not written to. */
-static bool finish_sized(const tool_reader *reader)
+bool tool_reader_is_unchanged(const tool_reader *reader)
 {
   unsigned char beyond;
-  size_t got;
+  size_t got = 0;
   struct stat now;
-  if (!read_from(reader, trailer_offset(reader) + reader->trailer, &beyond, 1, &got)) return false;
-  if (fstat(reader->fd, &now) != 0) {
-    tool_error_errno(reader->name, errno);
-    return false;
+  if (!S_ISREG(reader->status.st_mode)) return true;
+  const uint64_t end = behind_offset(reader) + tool_reader_behind(reader) + reader->padding;
+  if ((reader->sized && !tool_stream_read_at(&reader->stream, end, &beyond, 1, &got)) ||
+      fstat(reader->stream.fd, &now) != 0) {
+    return failed(reader);
   }
-  if (got != 0 || was_changed(&reader->status, &now)) {
-    tool_error("%s: it was changed while it was being read", reader->name);
-    return false;
-  }
-  return true;
+  return (got == 0 && !was_changed(&reader->status, &now)) || changed(reader);
+}
+
+/* ---- Records ---- */
+
+static bool take(tool_reader *reader, void *to, size_t capacity, size_t *got)
+{
+  return tool_stream_take(&reader->stream, to, capacity, got) || failed(reader);
 }
 
 static bool read_sized(tool_reader *reader, unsigned char *to, size_t capacity, size_t *got)
@@ -324,12 +550,12 @@ static bool read_sized(tool_reader *reader, unsigned char *to, size_t capacity, 
   size_t size = 0;
   if (wanted == 0) {
     *got = 0;
-    return finish_sized(reader);
+    return tool_reader_is_unchanged(reader);
   }
   while (size < wanted) {
     size_t more;
-    if (!read_some(reader, to + size, wanted - size, &more)) return false;
-    if (more == 0) return truncated(reader);
+    if (!take(reader, to + size, wanted - size, &more)) return false;
+    if (more == 0) return tool_reader_truncated(reader);
     size += more;
   }
   reader->left -= size;
@@ -337,87 +563,140 @@ static bool read_sized(tool_reader *reader, unsigned char *to, size_t capacity, 
   return true;
 }
 
-/* Reads part [offset, offset + size) of a file. Returns 0, an error number, or EOF at its end. */
-static int read_at(int fd, unsigned char *to, size_t size, uint64_t offset)
-{
-  while (size > 0) {
-    const ssize_t got = pread(fd, to, size, (off_t)offset);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return got < 0 ? errno : EOF;
-    to += got;
-    size -= (size_t)got;
-    offset += (uint64_t)got;
-  }
-  return 0;
-}
-
-/* A file that several threads read. */
-typedef struct rest {
-  const tool_reader *reader;
-  unsigned char *to;
-  uint64_t start;
-  uint64_t size;
-  const atomic_bool *unwanted;
-  atomic_int result;
-} rest;
-
-static void read_piece(void *argument, size_t piece, unsigned slot)
-{
-  rest *const r = argument;
-  const uint64_t offset = piece * read_size, left = r->size - offset;
-  if (r->result != 0 || *r->unwanted) return;
-  const int failure = read_at(r->reader->fd, r->to + offset, left < read_size ? left : read_size,
-                              r->start + offset);
-  if (failure != 0) r->result = failure;
-  if (slot == 0) tool_progress_update(offset);
-}
-
-/* Reads the rest of a regular file with several threads, as most of the time goes into page faults
- * of the buffer. */
-static bool read_rest(tool_reader *reader, unsigned char *to, const atomic_bool *unwanted)
-{
-  const uint64_t size = reader->left;
-  const off_t start = lseek(reader->fd, 0, SEEK_CUR);
-  rest r = {reader, to, (uint64_t)start, size, unwanted, start < 0 ? errno : 0};
-  tool_team_each((size + read_size - 1) / read_size, read_piece, &r);
-  if (r.result == EOF) return truncated(reader);
-  if (r.result == 0 && lseek(reader->fd, start + (off_t)size, SEEK_SET) < 0) r.result = errno;
-  if (r.result != 0) {
-    tool_error_errno(reader->name, r.result);
-    return false;
-  }
-  reader->left = 0;
-  reader->given += size;
-  return true;
-}
-
 /* Reads the given number of records from a pipe. */
 static bool read_counted(tool_reader *reader, unsigned char *to, size_t capacity, size_t *got)
 {
+  tool_why why;
   *got = 0;
   if (reader->left == 0) return true;
-  if (!read_some(reader, to, capacity < reader->left ? capacity : (size_t)reader->left, got))
+  if (!take(reader, to, capacity < reader->left ? capacity : (size_t)reader->left, got))
     return false;
-  if (*got == 0) return too_short(reader, reader->format.skip + reader->given);
   reader->left -= *got;
+  return *got != 0 || (too_short(&reader->format, reader->format.skip + reader->given, &why),
+                       refused(reader, &why));
+}
+
+/* Whether what ends the records is known only at the end of the pipe. */
+static bool is_held(const tool_format *format)
+{
+  return format->trailer != 0 || format->heap != 0 || (format->zero && format->file.pad_to != 0);
+}
+
+/* Reads records from a pipe whose last bytes are the trailer: always holds back as many bytes, and
+ * what is no whole record. */
+static bool read_held(tool_reader *reader, unsigned char *to, size_t capacity, size_t *got)
+{
+  const tool_format *const format = &reader->format;
+  const tool_bytes *const held = &reader->stream.held;
+  const uint64_t behind = format->trailer + format->heap;
+  tool_why why;
+  *got = 0;
+  for (bool ended = false;;) {
+    if (held->size >= behind) {
+      const uint64_t free_bytes = reader->given + held->size - behind;
+      const uint64_t whole = free_bytes - free_bytes % format->record_size - reader->given;
+      if (whole != 0) return take(reader, to, whole < capacity ? (size_t)whole : capacity, got);
+    }
+    if (ended) break;
+    const size_t before = held->size;
+    if (!tool_stream_hold(&reader->stream, behind + format->record_size + chunk))
+      return failed(reader);
+    ended = held->size == before || held->size < behind + format->record_size + chunk;
+  }
+  if (held->size >= behind) return true;
+  too_short(format, format->skip + held->size, &why);
+  return refused(reader, &why);
+}
+
+/* ---- The end of a pipe ---- */
+
+/* The parts behind counted records, of which all that tells where they end is held. */
+static bool split_counted(tool_reader *reader, tool_why *why)
+{
+  const tool_format *const format = &reader->format;
+  const tool_bytes *const held = &reader->stream.held;
+  const bool any = format->trailer == TOOL_ANY;
+  const uint64_t due = tool_format_padding(format, format->skip, format->count);
+  const uint64_t before = format->heap + due, wanted = any ? 0 : format->trailer;
+  if (!tool_stream_hold(&reader->stream, before + wanted + 1)) return system_failed(why);
+  if (held->size < format->heap) return too_short(format, format->skip + held->size, why);
+  const uint64_t behind = held->size - format->heap;
+  reader->padding = due < behind ? due : behind;
+  const uint64_t trailer = behind - reader->padding;
+  if (!is_padding(format, held->data + format->heap, (size_t)reader->padding))
+    return wrong_padding(reader->padding, why);
+  reader->trailer = any && trailer != 0 ? TOOL_ANY : trailer;
+  return any || trailer == wanted || wrong_trailer(format, trailer > wanted, why);
+}
+
+/* The parts of what is left at the end of the pipe. */
+static bool split_held(tool_reader *reader, tool_why *why)
+{
+  const tool_format *const format = &reader->format;
+  const tool_bytes *const held = &reader->stream.held;
+  const uint64_t behind = format->trailer + format->heap, over = held->size - behind;
+  const uint64_t count = reader->given / format->record_size;
+  reader->trailer = format->trailer;
+  if (format->heap == 0 && over == tool_format_padding(format, format->skip, count) &&
+      is_padding(format, held->data, (size_t)over)) {
+    reader->padding = over;
+    return true;
+  }
+  return is_whole(format, reader->given + over, why);
+}
+
+/* Finds the parts behind the records of a pipe, all of which have been read. */
+static bool find_behind(tool_reader *reader)
+{
+  const tool_format *const format = &reader->format;
+  const size_t places = tool_places_behind(format);
+  tool_why why = {.system = false};
+  if (reader->ended) return true;
+  reader->ended = true;
+  bool good = is_counted(format) ? split_counted(reader, &why)
+              : is_held(format)  ? split_held(reader, &why)
+                                 : is_whole(format, reader->given, &why);
+  good = good && (is_counted(format) || ends_plain(reader, &why));
+  if (good && places != 0) {
+    const tool_bytes *const held = &reader->stream.held;
+    const size_t at = (size_t)(format->heap + reader->padding);
+    const size_t there = held->size - at;
+    good = tool_bytes_append(&reader->behind, held->data + at, places < there ? places : there) &&
+           tool_places_check(format, &reader->header, &reader->behind, tool_reader_count(reader),
+                             &why);
+  }
+  return good || refused(reader, &why);
+}
+
+/* Before the first record of a pipe: the header that has not been copied is held, or passed over.
+ */
+static bool pass_header(tool_reader *reader)
+{
+  const uint64_t skip = reader->format.skip;
+  uint64_t passed = reader->header_left;
+  tool_why why;
+  if (reader->header_left == 0) return true;
+  if (reader->keeps_header) {
+    const size_t before = reader->header.size;
+    if (!tool_stream_fill(&reader->stream, &reader->header, skip)) return failed(reader);
+    passed = reader->header.size - before;
+  } else if (!tool_stream_pass(&reader->stream, TOOL_HERE, reader->header_left, NULL, &passed)) {
+    return false;
+  }
+  if (passed < reader->header_left) {
+    too_short(&reader->format, skip - reader->header_left + passed, &why);
+    return refused(reader, &why);
+  }
+  reader->header_left = 0;
   return true;
 }
 
-/* Reads records from a pipe whose last bytes are the trailer: always holds back as many bytes. */
-static bool read_held(tool_reader *reader, unsigned char *to, size_t capacity, size_t *got)
+/* ---- Repeated headers ---- */
+
+static bool bad_block(const tool_reader *reader, const char *text)
 {
-  tool_bytes *const held = &reader->held;
-  const uint64_t trailer = reader->format.trailer;
-  if (held->size <= trailer && !read_up_to(reader, held, trailer + chunk)) return false;
-  if (held->size < trailer) return too_short(reader, reader->format.skip + held->size);
-  const size_t free_bytes = held->size - (size_t)trailer;
-  const size_t size = capacity < free_bytes ? capacity : free_bytes;
-  *got = size;
-  if (size == 0) return true;
-  memcpy(to, held->data, size);
-  memmove(held->data, held->data + size, held->size - size);
-  held->size -= size;
-  return true;
+  tool_error("%s: block %zu: %s", reader->name, reader->blocks.size / sizeof(tool_block), text);
+  return false;
 }
 
 /* Reads the next of the repeated headers. `*ended` tells whether there is none. */
@@ -426,39 +705,24 @@ static bool next_block(tool_reader *reader, bool *ended)
   tool_format *const format = &reader->format;
   tool_bytes *const bytes = &reader->header;
   const size_t begin = bytes->size;
-  tool_why why = {""};
-  const size_t needed = format->header != NULL ? format->header->needed(format, NULL, 0) : 1;
-  if (!read_up_to(reader, bytes, begin + needed)) return false;
-  *ended = bytes->size == begin;
-  if (*ended) return true;
-  bool good = bytes->size - begin >= needed;
-  if (good && format->header != NULL &&
-      !format->header->read(format, bytes->data + begin, needed, &why)) {
-    tool_error("%s: block %zu: %s", reader->name, reader->blocks.size / sizeof(tool_block),
-               why.text);
-    return false;
+  tool_why why = {.system = false};
+  for (size_t needed = 1, size = 0; needed > size;) {
+    if (!tool_stream_fill(&reader->stream, bytes, begin + needed)) return failed(reader);
+    size = bytes->size - begin;
+    *ended = size == 0;
+    if (*ended) return true;
+    if (size < needed) return bad_block(reader, "its header ends early");
+    if (!tool_places_read(format, bytes->data + begin, size, false, &needed, &why))
+      return bad_block(reader, why.text);
   }
-  if (good && !read_up_to(reader, bytes, begin + format->skip)) return false;
-  good = good && bytes->size - begin == format->skip && counted_size(format, &reader->left);
-  if (!good) {
-    tool_error("%s: block %zu: its header ends early", reader->name,
-               reader->blocks.size / sizeof(tool_block));
-    return false;
+  if (!tool_stream_fill(&reader->stream, bytes, begin + format->skip)) return failed(reader);
+  if (bytes->size - begin != format->skip ||
+      !tool_format_size(format, format->count, &reader->left)) {
+    return bad_block(reader, "its header ends early");
   }
   const tool_block block = {format->skip, format->count};
-  return tool_bytes_append(&reader->blocks, &block, sizeof block) || no_memory(reader);
-}
-
-/* True if a regular file is still as it was opened. */
-static bool is_unchanged(const tool_reader *reader)
-{
-  struct stat now;
-  if (!S_ISREG(reader->status.st_mode) ||
-      (fstat(reader->fd, &now) == 0 && !was_changed(&reader->status, &now))) {
-    return true;
-  }
-  tool_error("%s: it was changed while it was being read", reader->name);
-  return false;
+  errno = ENOMEM;
+  return tool_bytes_append(&reader->blocks, &block, sizeof block) || failed(reader);
 }
 
 /* Reads records between repeated headers. */
@@ -469,10 +733,9 @@ static bool read_repeated(tool_reader *reader, unsigned char *to, size_t capacit
   while (reader->left == 0 && !ended) {
     if (!next_block(reader, &ended)) return false;
   }
-  if (ended) return is_unchanged(reader);
-  if (!read_some(reader, to, capacity < reader->left ? capacity : (size_t)reader->left, got)) {
+  if (ended) return tool_reader_is_unchanged(reader);
+  if (!take(reader, to, capacity < reader->left ? capacity : (size_t)reader->left, got))
     return false;
-  }
   reader->left -= *got;
   if (*got != 0) return true;
   tool_error("%s: block %zu: its header says %" PRIu64 " records, and the file ends before them",
@@ -480,17 +743,21 @@ static bool read_repeated(tool_reader *reader, unsigned char *to, size_t capacit
   return false;
 }
 
+/* ---- One file ---- */
+
 bool tool_reader_read(tool_reader *reader, void *to, size_t capacity, size_t *got)
 {
+  const tool_format *const format = &reader->format;
   size_t size;
   if (reader->sized) {
     if (!read_sized(reader, to, capacity, &size)) return false;
   } else {
-    const bool read = reader->format.repeat         ? read_repeated(reader, to, capacity, &size)
-                      : is_counted(&reader->format) ? read_counted(reader, to, capacity, &size)
-                      : reader->format.trailer != 0 ? read_held(reader, to, capacity, &size)
-                                                    : read_some(reader, to, capacity, &size);
-    if (!read || (size == 0 && !check_whole(reader, reader->given))) return false;
+    if (!pass_header(reader)) return false;
+    const bool read = format->file.repeat  ? read_repeated(reader, to, capacity, &size)
+                      : is_counted(format) ? read_counted(reader, to, capacity, &size)
+                      : is_held(format)    ? read_held(reader, to, capacity, &size)
+                                           : take(reader, to, capacity, &size);
+    if (!read || (size == 0 && !format->file.repeat && !find_behind(reader))) return false;
   }
   reader->given += size;
   *got = size;
@@ -512,198 +779,32 @@ bool tool_reader_read_records(tool_reader *reader, void *to, size_t capacity, si
   return true;
 }
 
-bool tool_reader_put_header(tool_reader *reader, tool_output *to, uint64_t count)
+uint64_t tool_reader_count(const tool_reader *reader)
+{
+  const size_t size = reader->format.record_size;
+  if (reader->sized) return reader->size / size;
+  return reader->ended ? reader->given / size : reader->format.count;
+}
+
+uint64_t tool_reader_behind(const tool_reader *reader)
 {
   const tool_format *const format = &reader->format;
-  tool_why why;
-  uint64_t passed;
-  if (format->header != NULL) {
-    if (!format->header->write_count(format, &reader->header, count, &why)) {
-      tool_error("%s: %s", reader->name, why.text);
-      return false;
-    }
-    if (!tool_output_write(to, reader->header.data, reader->header.size)) return false;
-  }
-  if (!reader->sized) return true;
-  const uint64_t left = format->skip - reader->header_read;
-  return pass_on(reader, reader->start + reader->header_read, left, to, &passed) &&
-         (passed == left || truncated(reader));
+  const bool known = reader->sized || reader->ended;
+  const uint64_t trailer = known ? reader->trailer : format->trailer;
+  return format->heap + (trailer != TOOL_ANY ? trailer : 1);
 }
 
-/* True if the file is also the output, as with 1<>FILE; it then changes while it is written. */
-static bool is_input(const tool_reader *reader, const tool_output *output)
-{
-  struct stat status;
-  return fstat(output->fd, &status) == 0 && status.st_ino == reader->status.st_ino &&
-         status.st_dev == reader->status.st_dev;
-}
-
-static bool put_sized_trailer(const tool_reader *reader, tool_output *to)
+bool tool_reader_end(tool_reader *reader)
 {
   uint64_t passed;
-  if (to == NULL || reader->trailer == 0) return true;
-  if (!pass_on(reader, trailer_offset(reader), reader->trailer, to, &passed)) return false;
-  if (passed < reader->trailer) return truncated(reader);
-  return is_input(reader, to) || finish_sized(reader);
-}
-
-static bool put_counted_trailer(const tool_reader *reader, tool_output *to)
-{
-  const uint64_t wanted = reader->format.trailer;
-  uint64_t passed, beyond = 0;
-  if (!pass_on(reader, here, wanted, to, &passed)) return false;
-  if (wanted == TOOL_ANY) return true;
-  if (passed < wanted) return wrong_trailer(reader, false);
-  return pass_on(reader, here, 1, NULL, &beyond) && (beyond == 0 || wrong_trailer(reader, true));
-}
-
-bool tool_reader_put_trailer(tool_reader *reader, tool_output *to)
-{
-  if (reader->format.repeat) return true;
-  if (reader->sized) return put_sized_trailer(reader, to);
-  if (is_counted(&reader->format)) return put_counted_trailer(reader, to);
-  return to == NULL || tool_output_write(to, reader->held.data, reader->held.size);
+  return reader->sized || reader->format.file.repeat ||
+         tool_stream_pass(&reader->stream, TOOL_HERE, TOOL_ANY, NULL, &passed);
 }
 
 void tool_reader_close(tool_reader *reader)
 {
-  if (reader->fd > STDERR_FILENO) close(reader->fd);
-  tool_bytes_free(&reader->held);
+  tool_stream_close(&reader->stream);
   tool_bytes_free(&reader->header);
   tool_bytes_free(&reader->blocks);
-  reader->fd = -1;
-}
-
-/* ---- All files ---- */
-
-bool tool_peek_header(const char *path, tool_format *format, tool_bytes *bytes, bool *piped,
-                      tool_why *why)
-{
-  const bool standard = tool_is_standard(path);
-  tool_reader reader = {.name = tool_input_name(path), .format = *format};
-  why->text[0] = '\0';
-  reader.fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (reader.fd < 0) {
-    tool_error_errno(reader.name, errno);
-    return false;
-  }
-  const off_t start = lseek(reader.fd, 0, SEEK_CUR);
-  const bool found = find_records(&reader, why);
-  *piped = start < 0;
-  if (!*piped) (void)lseek(reader.fd, start, SEEK_SET);
-  *format = reader.format;
-  *bytes = reader.header;
-  reader.header = (tool_bytes){0};
-  tool_reader_close(&reader);
-  return found;
-}
-
-/* The format of one file; false if its header cannot be read, which opening it will report. */
-static bool format_of(const char *path, tool_format *format)
-{
-  tool_bytes bytes = {0};
-  tool_why why;
-  bool piped;
-  const bool found = format->header == NULL || tool_peek_header(path, format, &bytes, &piped, &why);
-  tool_bytes_free(&bytes);
-  return found;
-}
-
-bool tool_measure(char *const *paths, size_t path_count, const tool_format *format,
-                  tool_extent *extent)
-{
-  *extent = (tool_extent){0};
-  for (size_t i = 0; i < path_count; i++) {
-    struct stat status;
-    uint64_t records, trailer;
-    tool_format own = *format;
-    if (own.repeat || tool_is_standard(paths[i]) || stat(paths[i], &status) != 0 ||
-        !S_ISREG(status.st_mode) || !format_of(paths[i], &own) ||
-        !divide(&own, (uint64_t)status.st_size, &records, &trailer)) {
-      return false;
-    }
-    if (i == 0) extent->around = own.skip + trailer;
-    extent->count += records / own.record_size;
-  }
-  return path_count > 0;
-}
-
-/* Less memory can be had than is there, such as by ulimit -v. */
-static bool too_large(const tool_reader *reader)
-{
-  tool_error("%s: not enough memory to sort it; " TOOL_SORT_PARTS, reader->name);
-  return false;
-}
-
-/* Makes space for `more` bytes, if they and the memory to sort all records fit. */
-static bool make_room(tool_records *records, const tool_reader *reader, uint64_t more,
-                      const tool_reading *reading)
-{
-  size_t size;
-  if (__builtin_add_overflow(records->records.size, more, &size)) return too_large(reader);
-  if (!reading->fits(reading->context, reader->name, more, size / reader->format.record_size)) {
-    return false;
-  }
-  /* at least one byte, so that the pointer is not NULL */
-  return tool_bytes_reserve(&records->records, size != 0 ? size : 1) || too_large(reader);
-}
-
-/* Appends the records of one open input. */
-static bool read_input(tool_records *records, tool_reader *reader, const tool_reading *reading)
-{
-  tool_bytes *const bytes = &records->records;
-  if (reader->sized && !make_room(records, reader, reader->left, reading)) return false;
-  tool_progress_begin("reading", reader->left);
-  if (reader->sized && reader->left > read_size) {
-    const size_t size = (size_t)reader->left;
-    if (!read_rest(reader, bytes->data + bytes->size, reading->unwanted)) return false;
-    bytes->size += size;
-  }
-  for (;;) {
-    if (!reader->sized && bytes->size == bytes->capacity) {
-      const size_t step = bytes->size < growth_limit ? bytes->size + first_growth : growth_limit;
-      if (!make_room(records, reader, step, reading)) return false;
-    }
-    const size_t capacity = bytes->capacity - bytes->size;
-    size_t got;
-    if (!tool_reader_read(reader, bytes->data + bytes->size,
-                          capacity < read_size ? capacity : read_size, &got)) {
-      return false;
-    }
-    if (got == 0) return true;
-    bytes->size += got;
-    tool_progress_update(reader->given);
-  }
-}
-
-/* The first input stays open: its header and trailer are copied when the records are written. */
-bool tool_read_records(tool_records *records, char *const *paths, size_t path_count,
-                       const tool_format *format, const tool_reading *reading)
-{
-  const size_t inputs = path_count != 0 ? path_count : 1;
-  *records = (tool_records){.ends = calloc(inputs, sizeof *records->ends), .first.fd = -1};
-  if (records->ends == NULL) {
-    tool_error_memory(inputs * sizeof *records->ends);
-    return false;
-  }
-  for (size_t i = 0; i < inputs && !*reading->unwanted; i++) {
-    tool_reader later;
-    tool_reader *const reader = i == 0 ? &records->first : &later;
-    const bool done = tool_reader_open(reader, path_count != 0 ? paths[i] : NULL, format,
-                                       i == 0 ? reading->header : NULL) &&
-                      read_input(records, reader, reading) &&
-                      (i == 0 || tool_reader_put_trailer(reader, NULL));
-    if (i != 0) tool_reader_close(reader);
-    if (!done) return false;
-    records->ends[i] = records->records.size / format->record_size;
-  }
-  records->count = records->records.size / format->record_size;
-  return true;
-}
-
-void tool_records_free(tool_records *records)
-{
-  free(records->ends);
-  tool_bytes_free(&records->records);
-  tool_reader_close(&records->first);
+  tool_bytes_free(&reader->behind);
 }

@@ -1,24 +1,25 @@
 /* input.h - reads files of records.
  *
- *   tool_reader         one file's records as a stream of bytes, in constant memory
- *   tool_read_records   the records of several files, one after the other, in one buffer
+ *   tool_reader   one file's records as a stream of bytes, in constant memory
  *
- * A file consists of `skip` bytes of header, whole records, and `trailer` bytes. Header and trailer
- * are copied to the output piece by piece, however large, so that the same schema fits the output.
- * The header of a pipe is copied as it arrives, before the records are read; if only the end of the
- * pipe tells where the trailer begins, `trailer` bytes are held in memory. A header that says where
- * the records are is read first, and held in memory if it is that of a pipe; its count of records
- * becomes that of the output. Files are read with
- * read(2), never mapped: a file truncated meanwhile is an error, not a SIGBUS. A regular file is
- * refused if its size changed or it was written to while it was read.
+ * records.h reads those of several files into one buffer.
+ * A file consists of `skip` bytes of header, whole records, a heap, padding, and `trailer` bytes.
+ * tool_reader_open finds them, by what the schema, the command line and the header say, and refuses
+ * a file that is none of the schema's; every program opens its inputs by it. around.h writes
+ * what goes around the records of the output.
+ *
+ * What the places of a header need is read first, and the rest of it is copied piece by piece,
+ * however large. Of a pipe it may have to be held in memory; if only the end of the pipe tells
+ * where the trailer begins, `trailer` bytes are, too. Files are read with read(2), never mapped: a
+ * file truncated meanwhile is an error, not a SIGBUS. A regular file is refused if its size changed
+ * or it was written to while it was read.
  */
 #ifndef TOOL_INPUT_H
 #define TOOL_INPUT_H
 
 #include "support/format.h"
-#include "support/output.h"
+#include "support/stream.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,75 +34,73 @@ typedef struct tool_block {
 typedef struct tool_reader {
   const char *name; /* for messages */
   tool_format format;
-  int fd;
-  bool sized;           /* a regular file, so its layout is known: */
-  struct stat status;   /* status when it was opened */
-  uint64_t start;       /* sized: where the header begins */
-  uint64_t size;        /* sized: bytes of records */
-  uint64_t trailer;     /* sized: bytes behind them */
-  uint64_t left;        /* sized or counted: bytes of records still to be read */
-  uint64_t given;       /* bytes of records read */
-  tool_bytes held;      /* not sized: bytes read that may be the trailer */
-  tool_bytes header;    /* of a header that says where the records are: what was read of it, */
-  uint64_t header_read; /* and how many bytes of the file that was; */
-                        /* if headers are repeated, all of them, and for each: */
-  tool_bytes blocks;    /* a tool_block */
+  tool_stream stream;
+  bool needs_end;     /* only its end tells whether it is plain */
+  bool ended;         /* a pipe: all records have been read */
+  bool sized;         /* a regular file, so its layout is known: */
+  struct stat status; /* status when it was opened */
+  uint64_t start;     /* sized: where the header begins */
+  uint64_t size;      /* sized: bytes of records */
+  uint64_t padding;   /* behind them and the heap; of a pipe, known after the last record */
+  uint64_t trailer;   /* bytes behind that, likewise; TOOL_ANY: up to the end */
+  uint64_t left;      /* sized or counted: bytes of records still to be read */
+  uint64_t given;     /* bytes of records read */
+  tool_bytes header;  /* its first bytes, with all places. If headers are repeated, all of them, */
+  tool_bytes blocks;  /* and a tool_block for each */
+  uint64_t header_left; /* of a pipe: bytes of the header not read yet */
+  bool keeps_header;    /* a pipe's header is held in memory when records are read; set it before */
+  bool put;             /* the header has been written: */
+  uint64_t put_size;    /* its bytes */
+  bool said;            /* nothing goes stale, or that has been said */
+  bool saved;           /* what is behind the records of a file is held, as they are the output */
+  tool_bytes behind;    /* the first bytes of the trailer, if it has places */
 } tool_reader;
 
-/* Reads the header of an input, which says where its records are, into `format` and `bytes`, and
- * leaves a file as it was. `piped` tells whether it was read from a pipe. False, with `why` unless
- * there was a message, if it cannot be read. Free the bytes in any case. */
-bool tool_peek_header(const char *path, tool_format *format, tool_bytes *bytes, bool *piped,
-                      tool_why *why);
+/* The first input, opened to see what the schema lacks: a pipe stays open, and what was read of it
+ * is its first bytes. All zero: nothing. */
+typedef struct tool_ahead {
+  const char *path;
+  bool open;
+  int fd;
+  tool_bytes bytes;
+} tool_ahead;
 
-/* Opens `path` (NULL or "-": standard input). If it is not a regular file, copies its header to
- * `header` (NULL: discards it) at once, unless the header says where the records are. Call
- * tool_reader_close afterwards in any case. */
-bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *format,
-                      tool_output *header);
+/* Opens `path`, and reads what its header says into `format`. False, with `why`, on failure. Call
+ * tool_ahead_close in any case, when the inputs have been read. */
+bool tool_ahead_open(tool_ahead *ahead, const char *path, tool_format *format, tool_why *why);
+void tool_ahead_close(tool_ahead *ahead);
+/* The format of the inputs of a schema: if their headers say how large records are, the first one
+ * is opened for it, unless `look` is false, and the schema gets the size. False, after a message,
+ * on failure. */
+bool tool_format_open(tool_format *format, recsort_schema *schema, const tool_said *said,
+                      const char *path, bool look, tool_ahead *ahead);
+
+/* Opens `path` (NULL or "-": standard input), and refuses what is no such file. Of a pipe, reads no
+ * more than that takes. Call tool_reader_close afterwards in any case. */
+bool tool_reader_open(tool_reader *reader, const char *path, const tool_format *format);
+/* The same without a message: `why` says why it failed. */
+bool tool_reader_try(tool_reader *reader, const char *path, const tool_format *format,
+                     tool_why *why);
+/* Finds the parts of a regular file, without opening it unless its header says where they are.
+ * False, without a message, if it is none. */
+bool tool_reader_measure(tool_reader *reader, const char *path, const tool_format *format);
 /* Reads at most `capacity` bytes of records. Reads fewer only at the end or from a pipe; 0 only at
- * the end, when the whole file has proved valid. */
+ * the end, when the whole file up to the trailer has proved valid. */
 bool tool_reader_read(tool_reader *reader, void *to, size_t capacity, size_t *got);
 /* Reads 1 to `capacity` whole records, or 0 at the end. */
 bool tool_reader_read_records(tool_reader *reader, void *to, size_t capacity, size_t *count);
-/* Copies the header, unless tool_reader_open did. If it says how many records follow, it says
- * `count` in the copy. */
-bool tool_reader_put_header(tool_reader *reader, tool_output *to, uint64_t count);
-/* Copies the trailer (NULL: discards it). For a pipe, call it after the last record. */
-bool tool_reader_put_trailer(tool_reader *reader, tool_output *to);
+/* The records of a file or, once all have been read, of a pipe; TOOL_ANY before that, unless its
+ * header says it. */
+uint64_t tool_reader_count(const tool_reader *reader);
+/* Bytes behind the records, other than padding. Of a pipe, call it after the last record; it may be
+ * too small then, but not 0. */
+uint64_t tool_reader_behind(const tool_reader *reader);
+/* Passes over what follows the records of a pipe, after the last one, and checks that it is as
+ * long as it should be. */
+bool tool_reader_end(tool_reader *reader);
+/* Checks that a regular file ends after its trailer and was not written to. */
+bool tool_reader_is_unchanged(const tool_reader *reader);
+bool tool_reader_truncated(const tool_reader *reader);
 void tool_reader_close(tool_reader *reader);
-
-/* All records of the inputs, and the first input, whose header and trailer may be copied. */
-typedef struct tool_records {
-  tool_bytes records;
-  size_t count;
-  uint64_t *ends; /* for each input: the number of the record after its last one */
-  tool_reader first;
-} tool_records;
-
-/* The contents of the inputs by their sizes, before they are read. */
-typedef struct tool_extent {
-  uint64_t count;  /* records of all inputs */
-  uint64_t around; /* bytes of header and trailer of the first input */
-} tool_extent;
-
-/* Measures the inputs. False, without a message, if a size is unknown or wrong. */
-bool tool_measure(char *const *paths, size_t path_count, const tool_format *format,
-                  tool_extent *extent);
-
-/* How the inputs are read. */
-typedef struct tool_reading {
-  tool_output *header; /* as in tool_reader_open, for the first input */
-  /* True if there is memory for `more` bytes of records, and to sort the resulting `count` records;
-   * otherwise reports an error. Called before they are read. */
-  bool (*fits)(void *context, const char *name, uint64_t more, uint64_t count);
-  void *context;
-  const atomic_bool *unwanted; /* another thread sets it to end the reading */
-} tool_reading;
-
-/* Reads `path_count` inputs; none: standard input. Call tool_records_free in any case. */
-bool tool_read_records(tool_records *records, char *const *paths, size_t path_count,
-                       const tool_format *format, const tool_reading *reading);
-void tool_records_free(tool_records *records);
 
 #endif

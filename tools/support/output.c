@@ -217,6 +217,17 @@ bool tool_output_write(tool_output *output, const void *data, size_t size)
   return true;
 }
 
+bool tool_output_write_byte(tool_output *output, unsigned char value, uint64_t size)
+{
+  unsigned char bytes[1 << 14];
+  if (size != 0) memset(bytes, value, size < sizeof bytes ? (size_t)size : sizeof bytes);
+  for (size_t part; size > 0; size -= part) {
+    part = size < sizeof bytes ? (size_t)size : sizeof bytes;
+    if (!tool_output_write(output, bytes, part)) return false;
+  }
+  return true;
+}
+
 /* ---- Space ---- */
 
 static bool is_in_memory(int fd)

@@ -56,6 +56,8 @@ void tool_output_fill_by(tool_output *output, unsigned threads);
  * before writing. The final size may differ. */
 void tool_output_reserve(tool_output *output, uint64_t size);
 bool tool_output_write(tool_output *output, const void *data, size_t size);
+/* Writes `size` bytes of one value. */
+bool tool_output_write_byte(tool_output *output, unsigned char value, uint64_t size);
 /* Maps the next `size` bytes of the file, which are zero; any threads may fill them. *at is NULL if
  * they can only be written. False if there is no space for them. */
 bool tool_output_map(tool_output *output, size_t size, void **at);

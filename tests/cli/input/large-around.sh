@@ -28,8 +28,8 @@ within() {
 within in -o out && cmp out sorted && echo "from a file to a file"
 within in | cmp - sorted && echo "to a pipe"
 cat in | within --count 3 -o out && cmp out sorted && echo "from a pipe, counted"
-within --merge sorted sorted -o out && cmp out twice && echo merged
-cat sorted | within --merge --count 3 - sorted | cmp - twice && echo "merged from a pipe"
+within --merge --keep-trailer sorted sorted -o out && cmp out twice && echo merged
+cat sorted | within --merge --keep-trailer --count 3 - sorted | cmp - twice && echo "merged from a pipe"
 within --check sorted in
 echo "exit $?"
 within --index=32 in | od -An -t u4

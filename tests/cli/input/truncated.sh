@@ -1,5 +1,5 @@
 # Files that are truncated, or grow, while they are read: an error, no SIGBUS, nothing replaced.
-# A merge has opened its first input, and read one piece of it, when it waits for the second.
+# A merge has opened its first input when it waits for the second.
 entities make 200000 | recsort -s "$SCHEMAS/entity.yaml" >sorted
 entities of -1 >low
 echo old >out
@@ -8,7 +8,7 @@ for change in 'truncate -s 2000000' 'truncate -s 0' 'truncate -s +20' touch; do
   cp sorted first
   touch -d '2020-01-01' first
   recsort -s "$SCHEMAS/entity.yaml" -m first second -o out &
-  exec 3>second # the merge opens it after it has read from the first
+  exec 3>second # the merge opens it after the first
   $change first
   cat low >&3
   exec 3>&-
@@ -23,7 +23,7 @@ cp sorted first
 cp -p first times
 recsort -s "$SCHEMAS/entity.yaml" -m first second -o out &
 exec 3>second
-entities of 1000 | dd of=first bs=20 seek=100 conv=notrunc status=none
+dd if=sorted of=first bs=20 skip=100 seek=100 count=1 conv=notrunc status=none
 touch -r times first
 cat low >&3
 exec 3>&-

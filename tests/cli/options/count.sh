@@ -24,11 +24,11 @@ cp in copy
 recsort -s row.yaml --skip 4 --count 3 copy -o copy && show <copy
 # The count applies to each input; header and trailer are the first one's.
 printf 'head\0\0zz\0\2yy\0\1xxrest' >more
-recsort -s row.yaml --skip 4 --count 3 in more | show
-cat more | recsort -s row.yaml --skip 4 --count 3 in - | show
-cat in | recsort -s row.yaml --skip 4 --count 3 - more | show
-recsort -s row.yaml --skip 4 --count 3 --unique in more | show
-recsort -s row.yaml --skip 4 --count 3 --head 1 in more | show
+recsort -s row.yaml --skip 4 --keep-trailer --count 3 in more | show
+cat more | recsort -s row.yaml --skip 4 --keep-trailer --count 3 in - | show
+cat in | recsort -s row.yaml --skip 4 --keep-trailer --count 3 - more | show
+recsort -s row.yaml --skip 4 --keep-trailer --count 3 --unique in more | show
+recsort -s row.yaml --skip 4 --keep-trailer --count 3 --head 1 in more | show
 recsort -s row.yaml --skip 4 --count 3 --index=32 in | od -An -t u4
 for input in in more; do
   recsort -s row.yaml --skip 4 --count 3 $input -o sorted-$input
@@ -37,9 +37,19 @@ for input in in more; do
 done
 recsort -s row.yaml --skip 4 --count 3 --check in more
 echo "exit $?"
-recsort -s row.yaml --skip 4 --count 3 --merge sorted-in sorted-more | show
-cat sorted-in | recsort -s row.yaml --skip 4 --count 3 --merge --head 2 - sorted-more | show
-cat sorted-more | recsort -s row.yaml --skip 4 --count 3 --merge sorted-in - | show
+recsort -s row.yaml --skip 4 --count 3 --keep-trailer --merge sorted-in sorted-more | show
+cat sorted-in | recsort -s row.yaml --skip 4 --count 3 --keep-trailer --merge --head 2 - sorted-more | show
+cat sorted-more | recsort -s row.yaml --skip 4 --count 3 --keep-trailer --merge sorted-in - | show
+# reccat takes them too.
+for input in sorted-in -; do
+  reccat -s row.yaml -f csv --skip 4 --count 3 $input <sorted-in | tr -d '\r' | tr '\n' ' ' && echo
+  reccat -s row.yaml -f csv --skip 4 --trailer 7 --head 1 $input <sorted-in | tr -d '\r' | tr '\n' ' ' && echo
+done
+reccat -s row.yaml --checksum --skip 4 --count 3 in >sum
+reccat -s row.yaml --checksum --skip 4 --count 3 sorted-in | cmp - sum
+reccat -s row.yaml --skip 4 in
+reccat -s row.yaml --count 9 in
+reccat -s row.yaml --trailer many in
 # The options take precedence over the schema.
 sed 's/^fields/skip: 1\ntrailer: 1\n&/' row.yaml >framed.yaml
 recsort -s framed.yaml --skip 4 --trailer 7 in | show

@@ -45,7 +45,7 @@ recsort -s enum.yaml -m good bad || echo "exit $?"
 # Header and trailer are the first file's.
 printf 'HEAD\0a\1b..' >in1
 printf 'head\0c\1d,,' >in2
-recsort -s enum.yaml -m --skip 4 --count 2 in1 in2 | od -An -c
-recsort -s enum.yaml -m --skip 4 --trailer 2 in2 in1 | od -An -c
+recsort -s enum.yaml -m --keep-trailer --skip 4 --count 2 in1 in2 | od -An -c
+recsort -s enum.yaml -m --keep-trailer --skip 4 --trailer 2 in2 in1 | od -An -c
 : >none
 recsort -s enum.yaml -m none good none | cmp - good && echo "empty ones"

@@ -29,12 +29,12 @@ for records in many few none; do
   same -s "$SCHEMAS/entity.yaml" $records
   same -s framed.yaml framed-$records
   for option in --head=1 --head=0 --head=300000 --unique --index --index=32 '--index --head=5'; do
-    same -s framed.yaml $option framed-$records
+    same -s framed.yaml --keep-trailer $option framed-$records
   done
   cat framed-$records | recsort -s framed.yaml --threads 4 -o out
   recsort -s framed.yaml framed-$records | cmp - out
 done
-same -s framed.yaml framed-few framed-many framed-none framed-few
+same -s framed.yaml --keep-trailer framed-few framed-many framed-none framed-few
 entities sort desc <many >expected
 recsort -s "$SCHEMAS/entity.yaml" --threads 4 many -o out && cmp out expected
 recsort -s framed.yaml --threads 4 framed-many -o framed-many && cat header expected trailer | cmp - framed-many

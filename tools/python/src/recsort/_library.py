@@ -126,13 +126,39 @@ Field._fields_ = [
 ]
 
 
+class Condition(c.Structure):
+    _fields_ = [
+        ('field', c.POINTER(Field)),
+        ('alternatives', c.POINTER(c.c_ubyte)),
+        ('alternative_count', c.c_size_t),
+        ('least', c.c_uint64),
+        ('line_text', c.c_char_p),
+    ]
+
+
+class FilePlace(c.Structure):
+    _fields_ = [
+        ('kind', c.c_int),
+        ('field', c.POINTER(Field)),
+        ('word', c.c_char_p),
+        ('behind', c.c_bool),
+        ('unpadded', c.c_bool),
+        ('plus', c.c_int64),
+        ('unit', c.c_uint32),
+        ('when', c.POINTER(Condition)),
+    ]
+
+
 class FileInfo(c.Structure):
     _fields_ = [
         ('skip', c.c_uint64),
         ('trailer', c.c_uint64),
         ('count', c.c_uint64),
-        ('skip_field', c.POINTER(Field)),
-        ('count_field', c.POINTER(Field)),
+        ('places', c.POINTER(FilePlace)),
+        ('place_count', c.c_size_t),
+        ('pad_to', c.c_uint32),
+        ('pad_with', c.c_uint8),
+        ('zero_all', c.c_bool),
         ('repeat', c.c_bool),
     ]
 
@@ -243,6 +269,8 @@ class DevicePairsJob(c.Structure):
 
 # The structs by their names in the headers. A test compares them with the compiler's.
 STRUCTS = {
+    'condition': Condition,
+    'place': FilePlace,
     'file_info': FileInfo,
     'error': Error,
     'enumerator': Enumerator,

@@ -25,6 +25,10 @@ Node = dict[str, Any]  # a mapping of the schema language
 # The formats of dtypes; others are "i", "u" or "f" and the size.
 VOID = ('bytes', 'bfloat16', 'uuid', 'ipv4', 'ipv6', 'mac', 'int128', 'uint128')
 FORMATS = {'char': 'S', **dict.fromkeys(VOID, 'V')}
+# The words of recsort_place_kind, from 1; those of a list may have several places.
+PLACES = ('skip', 'line', 'lines', 'count', 'length', 'after', 'size', 'heap', 'expect')
+LISTS = ('count', 'length', 'after', 'expect')
+CONTROLS = {code: f'\\u{code:04x}' for code in range(0x7F, 0xA0)}
 COMPUTED = ('distance', 'morton', 'hilbert')
 
 
@@ -132,12 +136,23 @@ class Schema:
     def _file(self) -> Node:
         info = lib.FileInfo()
         lib.schema_get_file(self._handle, c.byref(info), c.sizeof(info))
-        fields = {'skip': info.skip_field, 'count': info.count_field}
         numbers = {'skip': info.skip, 'count': info.count, 'trailer': info.trailer}
         found: Node = {word: number for word, number in numbers.items() if number}
-        found.update((word, type_of_field(at[0], ())) for word, at in fields.items() if at)
+        pad: Node = {'to': info.pad_to, 'with': info.pad_with}
+        for at in info.places[: info.place_count]:
+            word = PLACES[at.kind - 1]
+            if word in LISTS:
+                found.setdefault(word, []).append(place_of_schema(at))
+            elif word == 'heap':
+                pad[word] = place_of_schema(at)
+            else:
+                found['size' if word == 'size' else 'skip'] = place_of_schema(at)
         if info.trailer == lib.ANY_TRAILER:
             found['trailer'] = 'any'
+        if info.pad_to:
+            found['pad'] = pad
+        if info.zero_all:
+            found['zero'] = 'all'
         if info.repeat:
             found['repeat'] = 'true'
         return found
@@ -275,9 +290,44 @@ def computed_of_schema(value: Any) -> Node:
     return {word: {'fields': paths, 'from': value.origin[:count]}}
 
 
+def place_of_schema(at: Any) -> Node:
+    """A place of the file, as its word has it."""
+    word = PLACES[at.kind - 1]
+    if word == 'expect':
+        return condition_of_schema(at.when[0])
+    if not at.field:
+        node: Node = {word if word.startswith('line') else 'word': quoted(at.word)}
+    else:
+        node = type_of_field(at.field[0], ())
+        if at.behind:
+            node['trailer'] = node.pop('offset')
+    if at.unpadded:
+        node['unpadded'] = 'true'
+    node.update({'plus': at.plus} if at.plus else {})
+    node.update({'unit': at.unit} if at.unit > 1 else {})
+    node.update({'when': condition_of_schema(at.when[0])} if at.when else {})
+    return node
+
+
+def condition_of_schema(condition: Any) -> Node:
+    if not condition.field:
+        return {'line': [quoted(line) for line in condition.line_text.split(b'\n')]}
+    field, count = condition.field[0], condition.alternative_count
+    stored = bytes(condition.alternatives[: count * field.size])
+    parts = [stored[at * field.size :][: field.size] for at in range(count)]
+    node = type_of_field(field, ())
+    if node['type'] in ('char', 'bytes'):
+        return {'offset': field.offset, 'bytes': [quoted(part) for part in parts]}
+    if not count:
+        return {**node, 'least': condition.least}
+    order: Any = 'big' if field.endian == lib.BIG else 'little'
+    signed = node['type'].startswith('int')
+    return {**node, 'value': [int.from_bytes(part, order, signed=signed) for part in parts]}
+
+
 def quoted(name: str | bytes) -> str:
     text = name.decode() if isinstance(name, bytes) else name
-    return json.dumps(text, ensure_ascii=False)
+    return json.dumps(text, ensure_ascii=False).translate(CONTROLS)
 
 
 def flow(value: Any) -> str:
@@ -290,9 +340,8 @@ def flow(value: Any) -> str:
 
 
 def write(head: Node, size: int, fields: list[Node], keys: list[Node]) -> str:
-    shown = {word: flow(value) if isinstance(value, dict) else value for word, value in head.items()}
-    lines = [f'{word}: {value}' for word, value in shown.items()]
-    lines += ['layout: explicit', f'size: {size}', 'fields:']
+    head = {'size': size, **head, 'layout': 'explicit'}  # the header of a file may say the size
+    lines = [f'{word}: {flow(value)}' for word, value in head.items()] + ['fields:']
     lines += [f'  - {flow(field)}' for field in fields]
     if keys:
         lines += ['keys:'] + [f'  - {flow(key)}' for key in keys]
