@@ -29,7 +29,7 @@ def run(folder, *options, plan=(), env=None):
     environment = dict(os.environ, RECSORT_PLUGIN_PATH=plugin, STANDIN_CALLS=str(folder / '../calls'),
                        STANDIN_PLAN=' '.join(str(number) for number in plan), **(env or {}))
     result = subprocess.run([tools + '/recsort', '-s', schema, f'--threads={THREADS}', *options], cwd=folder,
-                            env=environment, capture_output=True, text=True, timeout=120)
+                            env=environment, capture_output=True, text=True, timeout=600)
     result.stderr = ''.join(line for line in result.stderr.splitlines(keepends=True)
                             if not line.endswith(SANITIZER_ON_FIBERS))
     return result

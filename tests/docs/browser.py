@@ -79,11 +79,11 @@ class Browser:
         return result and result['result'].get('value')  # no result: the page or frame has just been replaced
 
     def wait(self, expression, what, frame=''):
-        for _ in range(600):
+        for _ in range(6000):
             if self.value(expression, frame):
                 return
             time.sleep(0.1)
-        sys.exit(f'not seen in a minute: {what}')
+        sys.exit(f'not seen in ten minutes: {what}')
 
     def open(self, page):
         self.call('Page.navigate', url=(pages / page).as_uri())

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "barriers.h"
 #include "cuda/sample/plan.h"
@@ -287,29 +285,22 @@ static const char *move_sample(const sample *s, const device_buffers *buffers)
   return wrong;
 }
 
-static double now(void)
-{
-  struct timespec time;
-  (void)clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void check(const sample *s, merge_way way, bool loud, unsigned patience, tally *t)
 {
   const uint64_t extra_bytes = device_merge_extra_bytes(&s->job);
   const uint64_t bytes = device_bytes(&s->job, extra_bytes);
   unsigned char *const memory = malloc((size_t)bytes + GUARD_BYTES);
-  const double start = now();
+  const double start = barriers_worked();
   const char *wrong = "no memory";
-  (void)alarm(patience);
+  barriers_limit(patience);
   if (memory) wrong = way_of(s) == way ? merge_sample(s, memory, bytes, extra_bytes) : "wrong way";
   if (!wrong && device_merge_moves(&s->runs, s->record_size)) {
     const device_buffers buffers = device_divide(&s->job, memory, extra_bytes);
     wrong = move_sample(s, &buffers); /* the merge of pairs has left the keys */
   }
-  (void)alarm(0);
+  barriers_limit(0);
   free(memory);
-  if (now() - start > t->longest) t->longest = now() - start;
+  if (barriers_worked() - start > t->longest) t->longest = barriers_worked() - start;
   t->passed += !wrong;
   t->failed += wrong != NULL;
   if (wrong && loud)

@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "barriers.h"
 #include "conformance/patterns.h"
 #include "cuda/sample/plan.h"
 #include "emulator.h"
@@ -253,26 +252,19 @@ static const char *sort_sample(const device_algorithm *algorithm, const sample *
   return is_expected(s, buffers.keys[result], buffers.indices[result]) ? NULL : "wrong order";
 }
 
-static double now(void)
-{
-  struct timespec time;
-  (void)clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void check(const device_algorithm *algorithm, const sample *s, bool loud, suite_tally *t)
 {
   static const char *const orders[EMULATOR_ORDERS] = {"forward", "reverse", "shuffled"};
   const uint64_t extra_bytes = algorithm->extra_bytes ? algorithm->extra_bytes(&s->job) : 0;
-  const double start = now();
+  const double start = barriers_worked();
   memory m = {NULL, 0};
   const char *wrong = "no memory";
-  (void)alarm(patience);
+  barriers_limit(patience);
   if (allocate(&m, device_bytes(&s->job, extra_bytes)))
     wrong = sort_sample(algorithm, s, m, extra_bytes);
   free(m.at);
-  (void)alarm(0);
-  if (now() - start > t->longest) t->longest = now() - start;
+  barriers_limit(0);
+  if (barriers_worked() - start > t->longest) t->longest = barriers_worked() - start;
   t->passed += !wrong;
   t->failed += wrong != NULL;
   if (wrong && loud)

@@ -14,8 +14,8 @@ typedef struct suite_tally {
 } suite_tally;
 
 /* Runs widths of keys and indices x patterns x lengths, with random orders of threads and blocks,
- * numbers of threads and sizes of tiles. Stops after `most_failures`; prints them if `loud`. A case
- * that takes longer than `patience` seconds ends the process by SIGALRM; 0: no limit. */
+ * numbers of threads and sizes of tiles. Stops after `most_failures`; prints them if `loud`.
+ * `patience` is the limit of a case, for barriers_limit(). */
 suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, bool loud,
                       unsigned patience);
 

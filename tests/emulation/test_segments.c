@@ -429,7 +429,7 @@ static bool finds_limits(const void *context, unsigned patience)
   enum { SEGMENTS = 3000 };
   static uint64_t offsets[SEGMENTS + 1];
   (void)context;
-  (void)alarm(patience);
+  barriers_limit(patience);
   for (size_t l = 0; l < sizeof limits / sizeof *limits; l++)
     for (unsigned above = 0; above < 2; above++) {
       const uint64_t longest = limits[l] ? limits[l] + above : above ? UINT64_C(1) << 33 : 20000;
@@ -441,7 +441,7 @@ static bool finds_limits(const void *context, unsigned patience)
           !finds_limit(offsets + at, 1, longest == 8193 ? 16384 : limit, memory))
         return false;
     }
-  (void)alarm(0);
+  barriers_limit(0);
   return true;
 }
 
@@ -512,15 +512,15 @@ static bool pass_cases(const void *context, unsigned patience)
   (void)context;
   for (unsigned round = 0; round < 6; round++)
     for (size_t s = 0; s < sizeof some / sizeof *some; s++) {
-      (void)alarm(patience);
+      barriers_limit(patience);
       if (!check_shape(&shapes[some[s]], round % KINDS, false, &random)) return false;
     }
   for (unsigned order = 0; order < EMULATOR_ORDERS; order++)
     for (unsigned kind = 0; kind < KINDS; kind++) {
-      (void)alarm(patience);
+      barriers_limit(patience);
       if (!check_lone(kind, (emulator_order)order)) return false;
     }
-  (void)alarm(0);
+  barriers_limit(0);
   return true;
 }
 
@@ -548,7 +548,7 @@ static void notices_its_mistakes(void **state)
     const pid_t child = fork();
     if (child == 0) {
       uint64_t random = 5;
-      (void)alarm(10);
+      barriers_limit(10);
       emulator_ignore(sites[i]);
       emulator_set_order(EMULATOR_REVERSE, 1);
       trial *const t = make_trial(&shapes[17], 0, &random);

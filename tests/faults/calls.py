@@ -62,7 +62,7 @@ class Trial:
                            **{f'FAIL_{name.upper()}': str(value) for name, value in plan.items()})
         with open(self.folder / stdin if stdin else os.devnull, 'rb') as source:
             return subprocess.run([os.path.join(tools, words[0]), *words[1:]], cwd=self.folder,
-                                  env=environment, stdin=source, capture_output=True, timeout=60)
+                                  env=environment, stdin=source, capture_output=True, timeout=600)
 
     def result(self):
         return (self.folder / 'out').read_bytes()

@@ -48,7 +48,7 @@ def run(command, folder, at=0, for_ever=False):
     if for_ever:
         environment['FAIL_FOR_EVER'] = '1'
     return subprocess.run([str(word) for word in command], cwd=folder, env=environment,
-                          capture_output=True, timeout=60)
+                          capture_output=True, timeout=600)
 
 
 def contents(folder):

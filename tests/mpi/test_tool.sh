@@ -17,7 +17,7 @@ complain() {
 run() { # PROCESSES ARGUMENT...
   processes=$1
   shift
-  timeout 60 "$mpirun" -n "$processes" "$program" "$@" > stdout 2> stderr
+  timeout 600 "$mpirun" -n "$processes" "$program" "$@" > stdout 2> stderr
 }
 
 # The lines that are ours: mpirun adds its own when a process fails.

@@ -29,7 +29,7 @@ check() { RECSORT_NUMPY=$3 PYTHONPATH="$1:$tests" clean/bin/python -m pytest -q 
     { cat repair.log; exit 1; }
   builder/bin/pip wheel -q --no-deps -w wheels -C cmake.define.RECSORT_CUDA_PLUGIN="$plugin" "$source/tools/python/cuda"
 } &
-install numpy hypothesis pytest pyarrow pandas polars duckdb
+install numpy hypothesis pytest pyarrow pandas polars duckdb ml_dtypes
 install --target numpy-oldest "numpy==$oldest*"
 wait $!
 install --no-deps wheels/recsort-*-py3-none-manylinux_*.whl

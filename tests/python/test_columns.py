@@ -210,6 +210,21 @@ def test_no_rows(column):
     assert argsort_columns([column]).tolist() == []
 
 
+def test_descending_may_be_of_numpy():
+    columns = [[1, 1, 2], [3, 4, 5]]
+    for flags in np.True_, 1, [True, np.True_], np.array([True, True]), (1, 1):
+        assert argsort_columns(columns, descending=flags).tolist() == [2, 1, 0]
+    for flags in np.False_, 0, [False, np.False_]:
+        assert argsort_columns(columns, descending=flags).tolist() == [0, 1, 2]
+
+
+class Broken:
+    """A column whose library fails to hand it out."""
+
+    def __arrow_c_stream__(self, schema=None):
+        raise KeyError('in two\nlines')
+
+
 def test_options_are_the_librarys():
     with pytest.raises(RecsortError, match='none'):
         argsort_columns([[1]], plugin='none')
@@ -217,6 +232,9 @@ def test_options_are_the_librarys():
     assert np.array_equal(
         argsort_columns([values], threads=2, plugin='cpu'), np.argsort(values, kind='stable')
     )
+
+
+SPARSE = pd.DataFrame({'a': pd.arrays.SparseArray([0, 1])})
 
 
 @pytest.mark.parametrize(
@@ -229,8 +247,34 @@ def test_options_are_the_librarys():
         (lambda: argsort_columns([[1]], nulls='no'), "nulls='no'"),
         (lambda: argsort_columns([[[1]]]), '2 dimensions'),
         (lambda: argsort_columns([[None]]), 'Python objects'),
-        (lambda: recsort.argsort(pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})), 'argsort_columns finds'),
-        (lambda: recsort.sort(pl.DataFrame({'a': [1, 2], 'b': [3, 4]}), keys='a'), 'argsort_columns finds'),
+        (lambda: argsort_columns(3), '^the table cannot be read: '),
+        (lambda: argsort_columns(Broken()), '^the table cannot be read: '),
+        (lambda: argsort_columns([[1], Broken()]), '^column 1 cannot be read: '),
+        (
+            lambda: argsort_columns([pl.Series([1], dtype=pl.Int128)]),
+            '^column 0 cannot be read: .*_pli128',
+        ),
+        (lambda: argsort_columns(SPARSE), '^the table cannot be read: Sparse pandas data'),
+        (lambda: argsort_columns([SPARSE['a']]), '^column 0 cannot be read: '),
+        (
+            lambda: argsort_columns(pd.DataFrame({'a': [1, 'x']})),
+            '^the table cannot be read: .*convert',
+        ),
+        (lambda: argsort_columns([[1]], descending='no'), "^descending='no'; give True or False$"),
+        (lambda: argsort_columns([[1], [2]], descending='no'), "^descending='no'; give True or False$"),
+        (
+            lambda: argsort_columns([[1], [2]], descending=['n', 'o']),
+            "^descending='n'; give True or False$",
+        ),
+        (lambda: argsort_columns([[1]], descending=object()), '^descending=.*; give a list$'),
+        (
+            lambda: recsort.argsort(pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})),
+            'argsort_columns finds',
+        ),
+        (
+            lambda: recsort.sort(pl.DataFrame({'a': [1, 2], 'b': [3, 4]}), keys='a'),
+            'argsort_columns finds',
+        ),
         (lambda: argsort_columns([np.ma.array([1, 2], mask=[0, 1])]), 'masked'),
         (lambda: argsort_columns(np.ma.array([1, 2], mask=[0, 1])), 'masked'),
         (lambda: argsort_columns(pa.table({'a': [1], 'b': [2]}), descending=[True]), '2 columns, 1'),
@@ -242,5 +286,6 @@ def test_options_are_the_librarys():
     ],
 )
 def test_refusals(call, message):
-    with pytest.raises(RecsortError, match=message):
+    with pytest.raises(RecsortError, match=message) as refusal:
         call()
+    assert '\n' not in str(refusal.value)

@@ -198,7 +198,58 @@ def test_bfloat16(gpu, nan):
     assert same(gpu.bits(pairs), bits.reshape(-1, 2)[order_of([(last, True)], nan)[0]])
 
 
-@pytest.mark.parametrize('dtype', ['c8', 'c16', 'M8[s]', 'm8[ns]'])
+@needs_standin
+@pytest.mark.parametrize('name', ['bfloat16', 'float8_e4m3fn', 'float8_e5m2', 'float6_e3m2fn', 'int4'])
+def test_types_of_ml_dtypes(gpu, name):
+    """Arrays that tell their dtype, as those of CuPy do; what they say of their memory is "<V1"."""
+    dtype = np.dtype(getattr(importlib.import_module('ml_dtypes'), name))
+    bits = {'int4': 4, 'float6_e3m2fn': 6}.get(name, 8)
+    some = np.random.default_rng(3).integers(0, 1 << bits, 2 * COUNT, np.uint8)
+    values = some.view(dtype)
+    numbers = values.astype('i1' if name == 'int4' else 'f4')
+    for reverse in (False, True):
+        order = order_of([(numbers, reverse)], 'first')[0]
+        words = {'nan': 'first', 'reverse': reverse, 'in_place': 24}
+        judge(gpu, DeviceSorter(gpu.put(values), **words), values, order)
+        judge(gpu, DeviceSorter(dtype, len(values), **words), values, order)
+        records = values.view([('v', dtype)])
+        judge(gpu, DeviceSorter(gpu.put(records), **words), records, order)
+        rows = records.view('u1').reshape(len(records), -1)
+        judge(gpu, DeviceSorter(records.dtype, len(records), 'v', **words), rows, order)
+    pairs = values[: 2 * (len(values) // 2)].reshape(-1, 2)
+    order = order_of([(numbers.reshape(-1, 2)[:, 1], False)], 'last')[0]
+    judge(gpu, DeviceSorter(gpu.put(pairs), keys=1, in_place=24), pairs, order)
+
+
+@needs_standin
+@pytest.mark.parametrize('text', ['<V1', '<V4', '<f1', '<W4'])
+def test_types_that_no_array_tells_are_refused(gpu, text):
+    a = gpu.put(np.zeros(9, f'u{text[2]}'), text)
+    problem = f'has elements of type {text}, which have no order here$'
+    with pytest.raises(RecsortError, match='has fields of types that it does not tell'):
+        told = gpu.put(np.zeros(9, [('v', f'u{text[2]}')]), descr=[('v', '<V4')])
+        del told.dtype
+        DeviceSorter(told)
+    for call in recsort.argsort, recsort.sort:
+        with pytest.raises(RecsortError, match=problem):
+            call(a, stream=gpu.stream)
+    with pytest.raises(RecsortError, match=problem):
+        DeviceSorter(a)
+    with pytest.raises(RecsortError, match='complex32 have no order here'):
+        DeviceSorter(np.dtype(importlib.import_module('ml_dtypes').complex32), 9)
+
+
+@pytest.mark.parametrize('nan', ['last', 'first', 'total'])
+@pytest.mark.parametrize('dtype', ['M8[s]', '>m8[ns]', 'M8[25h]'])
+def test_times(gpu, dtype, nan):
+    values = records_of(np.dtype(dtype), COUNT, np.random.default_rng(2))
+    rows = values.view('u1').reshape(COUNT, -1)
+    for reverse in (False, True):
+        order = order_of([(values, reverse)], nan)[0]
+        judge(gpu, DeviceSorter([('k', dtype)], COUNT, nan=nan, reverse=reverse), rows, order)
+
+
+@pytest.mark.parametrize('dtype', ['c8', 'c16'])
 def test_values_that_need_total_order(gpu, dtype):
     values = records_of(np.dtype(dtype), COUNT, np.random.default_rng(2))
     rows = values.view('u1').reshape(COUNT, -1)
@@ -485,7 +536,11 @@ REFUSED = [
     (lambda s, a, g: DeviceSorter(('i8', 3), 9), 'at most 128 bits'),
     (lambda s, a, g: DeviceSorter('f4', 9, nan='error'), "nan='error'"),
     (lambda s, a, g: DeviceSorter('c8', 9), 'complex64 has no order on a device with nan="last"'),
-    (lambda s, a, g: DeviceSorter('M8[s]', 9), 'no order on a device with nan="last"'),
+    (lambda s, a, g: DeviceSorter(a, nan='error'), '^nan=.error.; give one of last, first, total$'),
+    (lambda s, a, g: DeviceSorter('f4', 9, '\ud800'), '^no field ".*"$'),
+    (lambda s, a, g: DeviceSorter('f4', 9, reverse='no'), '^reverse=.no.; give True or False$'),
+    (lambda s, a, g: DeviceSorter('f4', 9, index_bits='32'), '^index_bits=.32.; give an integer$'),
+    (lambda s, a, g: DevicePairs().workspace_bytes(9, 'g'), '^keys are numbers, not '),
     (lambda s, a, g: DeviceSorter('g', 9), 'no order on a device'),
     (lambda s, a, g: DeviceSorter('V0', 9), 'at least one byte'),
     (lambda s, a, g: DeviceSorter('O', 9), 'Python objects'),
@@ -600,7 +655,13 @@ def test_workspace_of_pairs(gpu, dtype, nan):
                 gpu.wait()
             free_all()
         assert max(takes) == most
-    for wrong in {'dtype': 'i2'}, {'dtype': '>f4'}, {'value_bits': 16}, {'nan': 'error'}, {'bits': (9, 99)}:
+    for wrong in (
+        {'dtype': 'i2'},
+        {'dtype': '>f4'},
+        {'value_bits': 16},
+        {'nan': 'error'},
+        {'bits': (9, 99)},
+    ):
         with pytest.raises(RecsortError):
             pairs.workspace_bytes(**{'count': 9, 'dtype': 'f4', **wrong})
 
@@ -764,7 +825,9 @@ def test_a_kept_order_changes_no_result(gpu):
 def test_indices_of_32_bits_have_a_limit(gpu):
     many = gpu.put(np.zeros(4, 'u1'), '<u4', shape=(2**31 + 1,), strides=None)
     with pytest.raises(RecsortError, match='2147483649 keys have 64 bits'):
-        DevicePairs().argsort(many, out=gpu.put(np.zeros(4, 'u1'), '<i4', shape=(2**31 + 1,)), stream=gpu.stream)
+        DevicePairs().argsort(
+            many, out=gpu.put(np.zeros(4, 'u1'), '<i4', shape=(2**31 + 1,)), stream=gpu.stream
+        )
     with pytest.raises(RecsortError, match='2147483649 records need index_bits=64'):
         DeviceSorter('u4', 2**31 + 1)
 

@@ -147,6 +147,42 @@ def test_every_word_of_a_field_is_kept():
     assert again.dtype['s'].base.itemsize == 8 and again.dtype.itemsize == 40
 
 
+def test_scale_and_null_and_types_that_numpy_lacks_are_kept():
+    fields = [
+        '{name: "cents", type: int64, offset: 0, scale: 0.01, null: [-99, -1]}',
+        '{name: "most", type: uint64, offset: 8, null: [3, 18446744073709551615]}',
+        '{name: "text", type: cstring, offset: 16, count: 5}',
+        '{name: "third", type: uint24, offset: 21, count: 2, endian: big}',
+        '{name: "small", type: float8_e4m3fn, offset: 27}',
+    ]
+    schema = Schema.from_yaml(
+        f'record: R\nlayout: explicit\nsize: 28\nfields: [{", ".join(fields)}]\n'
+        'keys: [{field: cents, nan: first}, {field: most, order: desc}, text]\n'
+    )
+    assert [line[4:] for line in schema.to_yaml().splitlines() if line[:4] == '  - '][:5] == fields
+    assert Schema.from_yaml(schema.to_yaml()).to_yaml() == schema.to_yaml()
+    formats = ['i8', 'u8', 'S5', ('V3', 2), 'V1']
+    offsets = [0, 8, 16, 21, 27]
+    assert schema.dtype == np.dtype(
+        {'names': schema.dtype.names, 'formats': formats, 'offsets': offsets, 'itemsize': 28}
+    )
+    records = np.zeros(6, schema.dtype)
+    records['cents'], records['most'] = [5, -99, 5, 4, -1, -5], [7, 3, 9, 3, 9, 2**64 - 1]
+    records['text'] = [b'', b'b\0x', b'', b'', b'b\0a', b'']
+    for sorter in Sorter(schema), Sorter(Schema.from_yaml(schema.to_yaml())):
+        assert sorter.argsort(records).tolist() == [4, 1, 5, 3, 2, 0]
+
+
+def test_padding_has_a_name_that_nothing_else_has():
+    inner = '{name: a, type: int32}, {name: padding, type: uint8}'
+    bits = '{name: padding_, type: bitfield, base: padding, bit: 0}'
+    schema = Schema.from_yaml(
+        f'record: R\nfields: [{{name: s, type: struct, fields: [{inner}, {bits}]}}]\nkeys: [s.a]\n'
+    )
+    assert '{name: "padding__", type: bytes, offset: 5, count: 3}' in schema.to_yaml()
+    assert Schema.from_yaml(schema.to_yaml()).dtype.itemsize == schema.dtype.itemsize == 8
+
+
 def test_a_name_of_a_file_is_no_text():
     with pytest.raises(RecsortError, match=r"name a file by pathlib.Path\('entity.yaml'\)"):
         Schema.from_yaml('entity.yaml')
@@ -183,7 +219,7 @@ def test_a_schema_from_a_dtype_sorts_as_the_dtype_does(dtype, seed, data):
 
 def test_values_without_a_type_become_what_the_docstring_says():
     dtype = np.dtype(
-        [('when', '>M8[s]'), ('z', 'c16'), ('name', 'U3'), ('words', 'S2', (2, 2)), ('wide', 'g')]
+        [('when', '>M8[25s]'), ('z', 'c16'), ('name', 'U3'), ('words', 'S2', (2, 2)), ('wide', 'g')]
     )
     assert Schema.from_dtype(dtype).dtype == np.dtype(
         [
@@ -210,6 +246,55 @@ def test_fields_without_bytes_are_left_out():
     assert Schema.from_dtype(dtype, 'a').dtype == np.dtype([('a', 'i2')])
 
 
+def test_fields_whose_names_the_language_lacks_are_left_out():
+    inner = np.dtype([('u', 'i2'), ('w[0]', 'i4'), ('v', 'u1'), ('.', 'm8')], align=True)
+    dtype = np.dtype(
+        [('x [m]', 'f4'), ('a', 'i2'), ('s', inner, 2), ('a.b', 'U1'), ('\n', 'i4'), ('\udc80', 'g')]
+    )
+    schema = Schema.from_dtype(dtype, ['-a', 's[1].v'])
+    assert schema.dtype.names == ('a', 's') and schema.dtype.itemsize == dtype.itemsize
+    assert schema.dtype['s'].base.names == ('u', 'v', 'padding')
+    records = records_of(dtype, 200, np.random.default_rng(11))
+    columns = [(records['a'], True), (records['s']['v'][:, 1], False)]
+    assert Sorter(schema).argsort(records).tolist() == order_of(columns, 'last')[0].tolist()
+    for key in 'x [m]', '-x [m]', 'a.b', 's[0].w[0]', '\n':
+        with pytest.raises(RecsortError, match='^key ".*": a schema has no names with '):
+            Schema.from_dtype(dtype, key)
+    with pytest.raises(RecsortError, match='^no field has bytes and a name that a schema can have$'):
+        Schema.from_dtype([('a.b', 'i4')])
+
+
+def test_control_characters_are_escaped_in_messages():
+    with pytest.raises(RecsortError, match=r'^no field "a\\u0085\\n"$'):
+        Schema.from_dtype([('a', 'i4')], 'a\x85\n')
+
+
+def test_names_that_begin_with_a_minus_are_keys_of_a_schema():
+    schema = Schema.from_dtype([('-a', 'i2'), ('a', 'i2'), ('-', 'i2', 2)], ['--a', '-[1]'])
+    records = records_of(schema.dtype, 200, np.random.default_rng(12))
+    first, second, third = records['-a'], records['-'][:, 1], records['a']
+    for keys, columns in [
+        (None, [(first, True), (second, False)]),
+        ('-a', [(first, False)]),
+        (['--a', 'a'], [(first, True), (third, False)]),
+        (['--[1]', '-a'], [(second, True), (first, False)]),
+    ]:
+        expected = order_of(columns, 'last')[0].tolist()
+        assert Sorter(schema, keys).argsort(records).tolist() == expected
+
+
+@pytest.mark.parametrize('nan', ['last', 'first', 'total'])
+@pytest.mark.parametrize('kind', ['f4', '>f8', 'M8[D]', '>M8[ns]', 'M8[h]', '>M8[25s]', 'm8[ms]', 'm8'])
+def test_nan_is_kept_for_times_and_for_all_elements_of_an_array(kind, nan):
+    records = records_of(np.dtype([('id', 'u1'), ('x', kind, 2)]), 300, np.random.default_rng(13))
+    records['x'][::5, 0] = 'nan' if kind[-2] == 'f' else 'NaT'
+    schema = Schema.from_dtype(records.dtype, '-x', nan=nan)
+    own = kind in ('f4', '>f8', 'M8[D]', '>M8[ns]')  # the language has no others
+    assert schema.dtype['x'].base == np.dtype(kind if own else '>i8' if '>' in kind else 'i8')
+    expected = order_of([(column, True) for column in records['x'].T], nan)[0]
+    assert Sorter(schema).argsort(records).tolist() == expected.tolist()
+
+
 def test_keys_of_a_sorter_replace_those_of_the_schema():
     schema = Schema.from_dtype([('a', 'i2'), ('b', 'f4', (2,))], 'a', name='Pair')
     assert schema.name == 'Pair' and repr(schema) == "<recsort.Schema 'Pair', 10 bytes>"
@@ -234,8 +319,16 @@ def test_keys_of_a_sorter_replace_those_of_the_schema():
         ),
         (lambda: Schema.from_yaml(SCHEMAS / 'missing.yaml'), 'missing.yaml'),
         (lambda: Schema.from_dtype('i4'), 'structured dtype'),
-        (lambda: Schema.from_dtype([('a.b', 'i4')]), 'name'),
-        (lambda: Schema.from_dtype([('a', [('b[', 'i4')])]), 'name'),
+        (lambda: Schema.from_yaml('record: R\ud800'), 'is no text that UTF-8 can hold$'),
+        (lambda: Schema.from_yaml(5), '^5 is no text'),
+        (lambda: Schema.from_dtype('nonsense'), "^'nonsense' is no dtype: "),
+        (
+            lambda: Schema.from_dtype([('a', 'i4')], 'a', nan='error'),
+            "^nan='error'; give one of last, ",
+        ),
+        (lambda: Schema.from_dtype([('a', 'i4')], 'a', name='\ud800'), 'is no text that UTF-8'),
+        (lambda: Sorter(Schema.from_dtype([('a', 'i4')], 'a'), 'a\ud800'), 'is no text that UTF-8'),
+        (lambda: Sorter(Schema.from_dtype([('a', 'i4')], 'a'), 'a\0b'), 'has a NUL; leave it out$'),
         (lambda: Schema.from_dtype([('a', 'O')]), 'cannot be sorted'),
         (lambda: Schema.from_dtype([('a', 'i4')], 'b'), 'no field "b"'),
         (lambda: Schema.from_dtype([('a', 'g')], 'a'), 'no order of'),

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "recsort/recsort.h"
 
@@ -60,16 +59,29 @@ static inline size_t entries(const char *path)
   return count;
 }
 
-/* A joined thread may still be listed for a moment. */
+/* Whether a thread exits: one that was joined may still be listed. */
+static inline bool exits(const char *thread)
+{
+  enum { FLAGS = 7, EXITING = 4 }; /* place behind the name; PF_EXITING of the kernel */
+  char path[320], line[1024] = "";
+  (void)snprintf(path, sizeof path, "/proc/self/task/%s/stat", thread);
+  FILE *const file = fopen(path, "r");
+  if (!file) return true;
+  const char *at = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+  (void)fclose(file);
+  for (int word = 0; at && word < FLAGS; word++)
+    at = strchr(at + 1, ' ');
+  return !at || strtoul(at, NULL, 10) & EXITING;
+}
+
 static inline size_t count_threads(void)
 {
-  size_t least = SIZE_MAX;
-  for (int i = 0; i < 10; i++) {
-    const size_t now = entries("/proc/self/task") - 2; /* "." and ".." */
-    if (now < least) least = now;
-    (void)nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-  }
-  return least;
+  size_t count = 0;
+  DIR *const folder = opendir("/proc/self/task");
+  for (const struct dirent *entry; folder && (entry = readdir(folder));)
+    count += entry->d_name[0] != '.' && !exits(entry->d_name);
+  if (folder) closedir(folder);
+  return count;
 }
 
 static inline holding hold(counted_memory *m)

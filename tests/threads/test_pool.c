@@ -118,7 +118,7 @@ static int in_a_child(void (*act)(void))
   int status = 0;
   const pid_t child = fork();
   if (child == 0) {
-    alarm(60);
+    alarm(600);
     act();
     _exit(0);
   }
@@ -236,10 +236,9 @@ static void use_all_places(void)
 {
   enum { PLACES = 64 };
   const recsort_executor *const pool = recsort_executor_default();
-  const time_t start = time(NULL);
   nest n = {.jobs = PLACES, .innermost.wanted = 2};
   pool->run(pool->context, descend, &n, NESTED_TASKS);
-  if (time(NULL) - start > 18) _exit(1); /* the innermost job's tasks ran one after the other */
+  if (n.innermost.missed) _exit(1);
 }
 
 static void *run_a_meeting(void *met)

@@ -103,10 +103,9 @@ static void test_workers_wake_again(void **state)
   const recsort_executor *const pool = recsort_executor_default();
   (void)state;
   for (int i = 0; i < ROUNDS; i++) {
-    const time_t start = time(NULL);
     meeting m = {.wanted = TEAM};
     pool->run(pool->context, meet, &m, TEAM);
-    assert_true(time(NULL) - start < 19); /* they ran at once, not one after the other */
+    assert_false(m.missed);
     usleep(i % 2 ? 20000 : 0);
   }
 }

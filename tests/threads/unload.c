@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     if (dlclose(l.handle)) fail(dlerror());
     if (is_mapped()) fail("it is still loaded");
     for (int i = 0; pool_threads() != 0; i++) /* an ended thread may be listed for a moment */
-      if (usleep(1000) || i > 1000) fail("its threads are still there");
+      if (usleep(1000) || i > 600000) fail("its threads are still there");
     if (round == rounds / 2) before = hold(&none);
     if (round == rounds - 2) after = hold(&none);
   }

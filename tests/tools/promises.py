@@ -171,7 +171,7 @@ def reccat_takes_constant_memory():
 def reccat_reads_a_block_beyond_head():
     """From an endless stream."""
     with open('/dev/zero', 'rb') as zeros:
-        taken = output_of(reccat, '-s', 'plain.yaml', '--head=3', '-f', 'jsonl', stdin=zeros, timeout=60)
+        taken = output_of(reccat, '-s', 'plain.yaml', '--head=3', '-f', 'jsonl', stdin=zeros, timeout=600)
     assert taken.count(b'\n') == 3
     data = make(50000)
     with open('data', 'wb') as file:

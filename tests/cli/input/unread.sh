@@ -2,7 +2,7 @@
 mkfifo fifo
 exec 3<>fifo
 refused() {
-  timeout 60 "$@" --schema "$SCHEMAS/entity.yaml"
+  timeout 600 "$@" --schema "$SCHEMAS/entity.yaml"
   echo "exit $?"
 }
 refused recsort --key nothing <&3

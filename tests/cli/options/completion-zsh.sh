@@ -21,4 +21,4 @@ try 'recsort -s da'
 try 'recsort --reverse da'
 zpty -d shell
 END
-timeout 60 zsh -f try
+timeout 600 zsh -f try

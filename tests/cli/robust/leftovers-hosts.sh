@@ -9,7 +9,7 @@ mkfifo input
 hostname one
 without-tmpfile recsort -s "$SCHEMAS/entity.yaml" -o mounted/out <input &
 exec 3>input
-for i in $(seq 1000); do [ -n "$(ls -A mounted)" ] || sleep 0.01; done
+for i in $(seq 60000); do [ -n "$(ls -A mounted)" ] || sleep 0.01; done
 kill -9 $!
 wait $! 2>/dev/null
 exec 3>&-

@@ -26,7 +26,7 @@ mkfifo input
 cp old out
 unshare -pf without-tmpfile recsort -s "$SCHEMAS/entity.yaml" -o out <input &
 exec 3>input
-for i in $(seq 1000); do [ -e .out.recsort-0 ] || sleep 0.01; done
+for i in $(seq 60000); do [ -e .out.recsort-0 ] || sleep 0.01; done
 kill -TERM $(cat /proc/$!/task/$!/children)
 wait $!
 echo "exit $?"

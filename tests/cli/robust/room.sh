@@ -26,9 +26,10 @@ fails error=EINTR:when=1
 fails error=ENOSPC
 fails error=EDQUOT
 # An input that shrinks after its size was read and before it is opened.
-strace -qq -f -o trace -P "$PWD/in" -e trace=openat -e inject=openat:delay_enter=2000000 \
+rm trace
+strace -qq -f -o trace -P "$PWD/in" -e trace=openat,%%stat -e inject=openat:delay_enter=5000000 \
   recsort --threads 4 -s "$SCHEMAS/entity.yaml" "$PWD/in" -o out &
-sleep 1
+until grep -q stat trace 2>/dev/null || ! kill -0 $!; do sleep 0.01; done
 cp less in
 wait $!
 cmp out expected-less && echo "as small as its input"

@@ -17,8 +17,8 @@ def entities(*arguments, data=b""):
 
 
 def wait_for(condition):
-    """Waits until a condition holds, at most 20 seconds."""
-    end = time.monotonic() + 20
+    """Waits until a condition holds, but not for ever."""
+    end = time.monotonic() + 600
     while not condition():
         if time.monotonic() > end:
             raise SystemExit("it does not come")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from ._library import RecsortError
 from ._sorter import Engine, address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -41,18 +43,23 @@ def argsort_columns(
     says where Arrow's nulls go, also where a column descends.
     Raises RecsortError if columns differ in length or hold what has no order, and MemoryError.
     """
-    if nan not in NAN_POLICIES or nulls not in ('last', 'first'):
-        raise RecsortError(f'nan={nan!r}, nulls={nulls!r}: no such policy')
+    lib.choice(nan, 'nan', NAN_POLICIES)
+    lib.choice(nulls, 'nulls', ('last', 'first'))
     engine = Engine(threads, plugin, algorithm, plugin_options)
-    columns = listed(columns)
-    flags = [descending] * len(columns) if isinstance(descending, bool) else list(descending)
+    with reading('the table'):
+        columns = listed(columns)
+    one_for_all = isinstance(descending, (bool, int, str, np.bool_))
+    flags = [descending] * len(columns) if one_for_all else lib.sequence(descending, 'descending')
+    flags = [lib.flag(one, 'descending') for one in flags]
     if not len(columns) or len(flags) != len(columns):
         raise RecsortError(f'{len(columns)} columns, {len(flags)} values of descending')
     keys: list[Column] = []
     for number, (column, flag) in enumerate(zip(columns, flags)):
-        for key in split(column, bool(flag), nan, nulls):
+        with reading(f'column {number}'):
+            found = list(split(column, flag, nan, nulls))
+        for key in found:
             refuse_missing(key, str(number))
-            keys.append(key)
+        keys += found
     lengths = sorted({len(key.values) for key in keys})
     if len(lengths) != 1:
         raise RecsortError(f'columns have different lengths: {lengths}')
@@ -61,6 +68,17 @@ def argsort_columns(
     handle = engine.for_parts(packed.dtype.itemsize, parts)
     lib.argsort(handle, address(packed), len(index), address(index), 8 * index.itemsize)
     return index
+
+
+@contextlib.contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Raises what the library of a column refuses in the way of this package."""
+    try:
+        yield
+    except (RecsortError, MemoryError, ImportError):
+        raise
+    except Exception as error:
+        raise RecsortError(f'{name} cannot be read: {lib.one_line(error)}') from error
 
 
 def exports(a: Any) -> bool:

@@ -6,6 +6,7 @@ import ctypes as c
 import functools
 import math
 import operator
+import re
 import sys
 import threading
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -13,8 +14,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from . import _library as lib
-from ._keys import NAN_POLICIES, Column, DType, Key, Part, direct_parts, is_plain, resolve
-from ._library import RecsortError
+from ._keys import (
+    ML_TYPES,
+    Column,
+    DType,
+    Key,
+    Part,
+    direct_parts,
+    dtype_from,
+    is_known,
+    is_own,
+    is_plain,
+    kind_of,
+    resolve,
+)
+from ._library import RecsortError, quoted
 from ._schema import Schema
 from ._sorter import Engine, key_descs, schema_of_parts
 
@@ -25,7 +39,7 @@ if TYPE_CHECKING:
 
     from ._keys import Keys
 
-# NumPy lacks bfloat16; torch and others export it so.
+# NumPy lacks bfloat16; torch exports it so. Bytes are "|V2".
 BFLOAT16 = '<V2'
 MOST_INT32 = 2**31  # elements that indices of int32 reach
 
@@ -36,7 +50,7 @@ class View(NamedTuple):
     address: int
     writable: bool
     dtype: DType
-    bfloat16: bool
+    type: str  # of the library if NumPy has none, and dtype is so many bytes; otherwise ''
     length: int
     row: tuple[int, ...]
     device: int | None
@@ -47,8 +61,8 @@ class View(NamedTuple):
         return math.prod(self.row) * self.dtype.itemsize
 
     @property
-    def kind(self) -> tuple[DType, bool, tuple[int, ...]]:
-        return self.dtype, self.bfloat16, self.row
+    def kind(self) -> tuple[DType, str, tuple[int, ...]]:
+        return self.dtype, self.type, self.row
 
 
 def interface_of(a: Any) -> dict[str, Any] | None:
@@ -65,10 +79,8 @@ def view(a: Any, name: str) -> View:
     face = interface_of(a)
     if face is None:
         raise RecsortError(f'{name} is not in the memory of a device: {type(a).__name__}')
-    text, shape, strides = face['typestr'], tuple(face['shape']), face.get('strides')
-    dtype = np.dtype(text)
-    if dtype.kind == 'V' and face.get('descr', [('', text)])[0][0]:
-        dtype = np.lib.format.descr_to_dtype(face['descr'])
+    shape, strides = tuple(face['shape']), face.get('strides')
+    dtype, kind = element_of(a, face, name)
     if not shape or face.get('mask') is not None:
         raise RecsortError(f'{name} has no dimension, or a mask')
     if strides and 0 not in shape:
@@ -76,7 +88,30 @@ def view(a: Any, name: str) -> View:
         if any(size > 1 and step != own for size, step, own in zip(shape, steps, strides)):
             raise RecsortError(f'{name} is not contiguous; make a copy that is')
     address, read_only = face['data']
-    return View(address or 0, not read_only, dtype, text == BFLOAT16, shape[0], shape[1:], device_of(a))
+    return View(address or 0, not read_only, dtype, kind, shape[0], shape[1:], device_of(a))
+
+
+def element_of(a: Any, face: dict[str, Any], name: str) -> tuple[DType, str]:
+    """The dtype of an array's elements, and their type in the library if NumPy has none."""
+    text = face['typestr']
+    described, own_dtype = face.get('descr', [('', text)]), getattr(a, 'dtype', None)
+    # Types of other packages look like bytes with a byte order, or like numbers that do not exist.
+    if text[1] == 'V' and described[0][0]:
+        if isinstance(own_dtype, np.dtype):
+            return own_dtype, ''
+        if re.search("'[<>]V", str(described)):
+            raise RecsortError(f'{name} has fields of types that it does not tell: {described}')
+        return np.lib.format.descr_to_dtype(described), ''
+    own = str(own_dtype).rpartition('.')[2]
+    own = own if own in ML_TYPES else 'bfloat16' if text == BFLOAT16 else ''
+    try:
+        if text[0] == '|' or text[1] != 'V':
+            return np.dtype(text), ''
+    except TypeError:
+        pass
+    if not own:
+        raise RecsortError(f'{name} has elements of type {text}, which have no order here')
+    return np.dtype('V' + text[2:]), own
 
 
 def device_of(a: Any) -> int | None:
@@ -130,7 +165,9 @@ class Library:
     def empty(self, shape: tuple[int, ...], dtype: Any, stream: int) -> Any:
         """A new array; `dtype` is one of the library or the name of an integer."""
         name = type(self.array).__name__
-        raise RecsortError(f'give every array to fill, and workspace= for pairs; none like a {name} can be made')
+        raise RecsortError(
+            f'give every array to fill, and workspace= for pairs; none like a {name} can be made'
+        )
 
     def waiter(self, stream: Any) -> Callable[[], None]:
         """What waits for a stream: the one that the user gave; None: the current one."""
@@ -218,7 +255,7 @@ def column_names(keys: Any) -> Keys:
     """Keys of rows: numbers of columns become their names."""
     if keys is None:
         return None
-    keys = [keys] if isinstance(keys, (str, int)) else list(keys)
+    keys = [keys] if isinstance(keys, (str, int)) else lib.sequence(keys, 'keys')
     if any(isinstance(key, int) and key < 0 for key in keys):
         raise RecsortError('a column counts from 0; write "-2", as a text, to let column 2 descend')
     return [str(key) for key in keys]
@@ -226,23 +263,23 @@ def column_names(keys: Any) -> Keys:
 
 def is_direct(key: Key, nan: str) -> bool:
     """Whether the library's order of such values is the one that is wanted, whatever they are."""
-    missing = {'c': np.nan, 'M': 'NaT', 'm': 'NaT'}.get(key.dtype.kind, 0)
+    missing = np.nan if kind_of(key.dtype) == 'c' else 0
     return is_plain(Column(np.full(1, missing).astype(key.dtype), key.descending, nan))
 
 
-def parts_on_device(dtype: DType, bfloat16: bool, keys: Keys, reverse: bool, nan: str) -> list[Part]:
+def parts_on_device(dtype: DType, kind: str, keys: Keys, reverse: bool, nan: str) -> list[Part]:
     """What the library compares in records on a device. Their values are not read here."""
-    if nan not in NAN_POLICIES or nan == 'error':
-        raise RecsortError(f'nan={nan!r}; on a device it is "last", "first" or "total"')
+    lib.choice(nan, 'nan', lib.NAN)
     found = resolve(dtype, keys, reverse)
     for key in found:
-        if not bfloat16 and not is_direct(key, nan):
-            where = f'key "{key.path}"' if key.path else 'the array'
+        if not is_direct(key, nan):
+            where = f'key {quoted(key.path)}' if key.path else 'the array'
             raise RecsortError(f'{where}: {key.dtype} has no order on a device with nan="{nan}"')
     parts = direct_parts(found, nan)
     if not parts:
         raise RecsortError('on a device, keys must not overlap, and have at least one byte')
-    return [part._replace(type='bfloat16', nan=nan) for part in parts] if bfloat16 else parts
+    nan = nan if 'float' in kind else 'last'
+    return [part._replace(type=kind, nan=nan) for part in parts] if kind else parts
 
 
 class DeviceSorter:
@@ -255,7 +292,8 @@ class DeviceSorter:
     `records` says what records are:
     - an array: those to come are like it, in dtype and in all dimensions but the first. With two
       dimensions the columns are the fields of a record, and `keys` are their numbers: `[4, "-0"]`
-      sorts by column 4, then by column 0 descending. torch's bfloat16 is known.
+      sorts by column 4, then by column 0 descending. The types of ml_dtypes
+      are known where the array tells them, and torch's bfloat16.
     - a structured dtype of NumPy or a Schema: the rows of an array have as many bytes, such as uint8
       with the shape (n, size), or structured arrays of CuPy. `keys` are as for Sorter.
     - any other dtype, such as "f4" or ("f4", 5): the arrays have one dimension, or two.
@@ -300,7 +338,8 @@ class DeviceSorter:
         plugin: str | None = None,
         plugin_options: Mapping[str, str] | None = None,
     ) -> None:
-        if keys is not None and not isinstance(keys, int) and not len(keys):
+        names, reverse = column_names(keys), lib.flag(reverse, 'reverse')
+        if names is not None and not any(names):
             raise RecsortError('keys is empty; leave it out to sort by everything')
         if isinstance(records, np.ndarray):
             raise RecsortError('the array is in the memory of the host: use sort or Sorter')
@@ -309,43 +348,54 @@ class DeviceSorter:
             example = view(records, 'records')
         if most is None and example is None:
             raise RecsortError('most is missing: the largest number of records of a sort')
-        most = max(example.length, 1) if example and most is None else operator.index(most or 0)
+        most = (
+            max(example.length, 1)
+            if example and most is None
+            else lib.integer(0 if most is None else most, 'most')
+        )
+        index_bits = lib.integer(index_bits, 'index_bits')
         if index_bits == 32 and most > MOST_INT32:
             raise RecsortError(f'{most} records need index_bits=64')
         device = example.device if example and device is None else device
         number = {} if device is None else {'device': str(device)}
-        engine = Engine(0, plugin, algorithm, {**number, **(plugin_options or {})})
+        engine = Engine(
+            0, plugin, algorithm, {**number, **lib.mapping(plugin_options, 'plugin_options')}
+        )
         self._lock = threading.Lock()
         self.device = current_device() if device is None else device
-        self._kind: tuple[DType, bool, tuple[int, ...]] | None = None
+        self._kind: tuple[DType, str, tuple[int, ...]] | None = None
         self._points: dict[str, Any] = {}  # those on the device, which must not be freed
         if isinstance(records, Schema):
             if nan != 'last':
                 raise RecsortError('the keys of a schema say themselves where NaN goes')
             schema, self._size = records._handle, records.dtype.itemsize
-            options = engine.options(key_descs(column_names(keys)), reverse)
+            options = engine.options(key_descs(names, records), reverse)
         else:
-            dtype, bfloat16, row = example.kind if example else (np.dtype(records), False, ())
+            dtype, kind, row = example.kind if example else (dtype_from(records), '', ())
             if dtype.subdtype:
                 dtype, row = dtype.subdtype
+            if not is_own(dtype):
+                if not is_known(dtype) or dtype.name not in ML_TYPES:
+                    raise RecsortError(f'values of dtype {dtype} have no order here; convert them')
+                dtype, kind = np.dtype((np.void, dtype.itemsize)), dtype.name
             self._size = math.prod(row) * dtype.itemsize
             if dtype.names is None:
-                self._kind = dtype, bfloat16, row
+                self._kind = dtype, kind, row
             if len(row) > 1 or row and dtype.names is not None:
                 raise RecsortError('records have one dimension, or two if all fields are of one dtype')
             if row:
                 dtype = np.dtype([(str(column), dtype) for column in range(row[0])])
-            parts = parts_on_device(dtype, bfloat16, column_names(keys), reverse, nan)
+            parts = parts_on_device(dtype, kind, names, reverse, nan)
             schema, options = schema_of_parts(self._size, parts), engine.options()
         self._index_size = index_bits // 8
         limits = lib.DeviceLimits(
             struct_size=c.sizeof(lib.DeviceLimits),
             most_records=max(most, 0),
-            most_in_place=self._size if in_place is None else in_place,
-            most_segments=most_segments,
-            most_in_segment=most_in_segment,
+            most_in_place=self._size if in_place is None else lib.integer(in_place, 'in_place'),
+            most_segments=lib.integer(most_segments, 'most_segments'),
+            most_in_segment=lib.integer(most_in_segment, 'most_in_segment'),
             index_bits=index_bits,
-            keep_order=keep_order,
+            keep_order=lib.flag(keep_order, 'keep_order'),
         )
         self._handle = lib.Handle(
             lib.device_sorter_create,
@@ -409,7 +459,7 @@ class DeviceSorter:
         `index` and what pairs of `also` go to have as many elements. Few of many are selected without
         sorting the others. Raises RecsortError.
         """
-        n = operator.index(n)
+        n = lib.integer(n, 'n')
         if n < 0:
             raise RecsortError(f'n is {n}; give the number of records')
         found = view(a, 'the array')
@@ -431,9 +481,9 @@ class DeviceSorter:
 
     def set_parameter(self, name: str, values: Sequence[float]) -> None:
         """As Sorter.set_parameter, for sorts that are enqueued from now on."""
-        point = (c.c_double * len(values))(*values)
+        point = lib.point(values)
         with self._lock:
-            lib.device_set_parameter(self._handle, name.encode(), point, len(values))
+            lib.device_set_parameter(self._handle, lib.text(name), point, len(values))
             self._points.pop(name, None)
 
     def bind_parameter(self, name: str, values: Any) -> None:
@@ -447,7 +497,7 @@ class DeviceSorter:
             raise RecsortError('the point has one dimension, of float64')
         self._same_device([found])
         with self._lock:
-            lib.device_bind_parameter(self._handle, name.encode(), found.address, found.length)
+            lib.device_bind_parameter(self._handle, lib.text(name), found.address, found.length)
             self._points[name] = values
 
     def _same_device(self, views: list[View]) -> None:
@@ -507,9 +557,8 @@ class DeviceSorter:
             lib.device_sort(self._handle, c.byref(job))
 
 
-def show(dtype: DType, bfloat16: bool, row: tuple[int, ...]) -> str:
-    name = 'bfloat16' if bfloat16 else str(dtype)
-    return f'of {name}' + (f' with the shape {row}' if row else '')
+def show(dtype: DType, kind: str, row: tuple[int, ...]) -> str:
+    return f'of {kind or dtype}' + (f' with the shape {row}' if row else '')
 
 
 def target(found: View, name: str, count: int) -> View:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
+from . import _library as lib
 from ._device import DeviceSorter, interface_of, library_of
 from ._library import RecsortError
 from ._sorter import Sorter, as_array
@@ -95,7 +96,8 @@ def merge(
     **settings: Unpack[Settings],
 ) -> Array:
     """The records of sorted arrays as one sorted array: see Sorter and Sorter.merge."""
-    if not len(arrays):
+    arrays = lib.sequence(arrays, 'arrays')
+    if not arrays:
         raise RecsortError('there is no array to merge')
     return on_host(arrays[0], keys, settings).merge(arrays, out=out)
 

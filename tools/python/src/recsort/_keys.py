@@ -12,13 +12,17 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from . import _library as lib
-from ._library import RecsortError
+from ._library import RecsortError, quoted
 
 Array = np.ndarray[Any, Any]
 DType = np.dtype[Any]
 Keys = Union[None, str, Sequence[str]]
 
 NAN_POLICIES = ('last', 'first', 'total', 'error')
+NUMPY_TYPES = 24  # NumPy numbers its own types below this; those of other packages lie outside
+# The types of ml_dtypes that the library has too, by the same names, and those that are two of them.
+ML_TYPES = [name for name in lib.TYPES if re.fullmatch(r'bfloat16|float[468]_\w+|u?int[124]', name)]
+PAIRS = {'complex32': 'float16', 'bcomplex32': 'bfloat16'}
 INDEX = re.compile(r'\[(\d+(?:,\s*\d+)*)\]')
 
 
@@ -98,15 +102,42 @@ def split_key(dtype: DType, text: str) -> tuple[str, bool, DType, int]:
         if found and (descending or path == text):
             return path, descending, *found
     like = difflib.get_close_matches(text.lstrip('-'), dtype.names or (), 1)
-    raise RecsortError(f'no field "{text}"' + (f'; did you mean "{like[0]}"?' if like else ''))
+    hint = f'; did you mean {quoted(like[0])}?' if like else ''
+    raise RecsortError(f'no field {quoted(text)}{hint}')
 
 
 def names_of(keys: str | Sequence[str]) -> list[str]:
     """The keys of an argument as a list."""
-    names = [keys] if isinstance(keys, str) else list(keys)
+    names = [keys] if isinstance(keys, str) else lib.sequence(keys, 'keys')
     if not all(isinstance(name, str) for name in names):
         raise RecsortError('keys is a name or a list of names')
     return names
+
+
+def dtype_from(a: Any) -> DType:
+    try:
+        found: DType = np.dtype(a)
+    except (TypeError, ValueError) as error:
+        raise RecsortError(f'{lib.shown(a)} is no dtype: {lib.one_line(error)}') from None
+    return found
+
+
+def is_own(dtype: DType) -> bool:
+    """Whether it is a type of NumPy, not of another package."""
+    return 0 <= dtype.num < NUMPY_TYPES
+
+
+def is_known(dtype: DType) -> bool:
+    """Whether the order of its values is known here. What another package calls V may be anything."""
+    of_ml = dtype.type.__module__ == 'ml_dtypes'
+    return is_own(dtype) or of_ml and (dtype.name in PAIRS or dtype.name in ML_TYPES)
+
+
+def kind_of(dtype: DType) -> str:
+    """NumPy's kind of a known type; ml_dtypes calls most of its own V."""
+    if is_own(dtype):
+        return dtype.kind
+    return 'c' if dtype.name in PAIRS else 'f' if 'float' in dtype.name else 'i'
 
 
 def resolve(dtype: DType, keys: Keys, reverse: bool) -> list[Key]:
@@ -120,6 +151,8 @@ def resolve(dtype: DType, keys: Keys, reverse: bool) -> list[Key]:
     found: dict[tuple[DType, int], Key] = {}
     for path, descending, inner, offset in named:
         for leaf, at in leaves(inner, offset):
+            if not is_known(leaf):
+                raise RecsortError(f'values of dtype {leaf} have no order here; convert them')
             # A value that comes again decides nothing.
             found.setdefault((leaf, at), Key(path, leaf, at, descending != reverse))
     return list(found.values())
@@ -133,14 +166,18 @@ def is_extended(dtype: DType) -> bool:
 def types_of(dtype: DType) -> list[tuple[str, int]]:
     """The types of the library that a dtype without fields is made of, with their sizes."""
     size = dtype.itemsize
+    if dtype.name in PAIRS:
+        return [(PAIRS[dtype.name], size // 2)] * 2
+    if not is_own(dtype):
+        return [(dtype.name, size)]
     if dtype.kind == 'b':
         return [('bool', 1)]
     if dtype.kind in 'iuf':
         return [({'i': 'int', 'u': 'uint', 'f': 'float'}[dtype.kind] + str(8 * size), size)]
     if dtype.kind == 'c':
         return [(f'float{4 * size}', size // 2)] * 2
-    if dtype.kind in 'Mm':
-        return [('int64', 8)]
+    if dtype.kind in 'Mm':  # of any unit: they differ in how they are written
+        return [('datetime_ns', 8)]
     if dtype.kind == 'U' and endian_of(dtype) == lib.LITTLE:
         return [('uint32', 4)] * (size // 4)
     if dtype.kind in 'SVU':  # the bytes of big-endian code points have their order
@@ -155,7 +192,8 @@ def endian_of(dtype: DType) -> int:
 
 def parts_of(dtype: DType, offset: int, descending: bool, nan: str) -> Iterator[Part]:
     for name, size in types_of(dtype):
-        policy = nan if 'float' in name and nan != 'error' else 'last'
+        may_miss = 'float' in name or name == 'datetime_ns'
+        policy = nan if may_miss and nan != 'error' else 'last'
         yield Part(offset, name, size, endian_of(dtype), descending, policy)
         offset += size
 
@@ -182,9 +220,10 @@ def raw(records: Array) -> Array:
 
 def missing(column: Column) -> Any:
     """Which values are NaN or NaT."""
-    kind = column.values.dtype.kind
+    kind = kind_of(column.values.dtype)
     if kind in 'fc':
-        return np.isnan(column.values)
+        with np.errstate(invalid='ignore'):  # ml_dtypes finds a signalling NaN invalid
+            return np.isnan(column.values)
     return np.isnat(column.values) if kind in 'Mm' else np.zeros(column.values.shape, bool)
 
 
@@ -192,24 +231,17 @@ def refuse_missing(column: Column, path: str) -> None:
     if column.nan == 'error':
         found = missing(column)
         if found.any():
-            of = f' of key "{path}"' if path else ''
+            of = f' of key {quoted(path)}' if path else ''
             value = column.values[found.argmax()]
             raise RecsortError(f'record {found.argmax()}: the value{of} is {value}')
 
 
-def nat_moves(column: Column) -> bool:
-    """Whether NaT, which is the least int64, has to come last in ascending order."""
-    return column.nan in ('last', 'first') and column.descending == (column.nan == 'first')
-
-
 def is_plain(column: Column) -> bool:
     """Whether the library's order of such values is the one that is wanted."""
-    kind = column.values.dtype.kind
-    if is_extended(column.values.dtype):
+    dtype = column.values.dtype
+    if is_extended(dtype):
         return False
-    if kind == 'c' and column.nan != 'total' or kind in 'Mm' and nat_moves(column):
-        return not missing(column).any()
-    return True
+    return kind_of(dtype) != 'c' or column.nan == 'total' or not missing(column).any()
 
 
 def plain(column: Column) -> list[Column]:
@@ -217,8 +249,9 @@ def plain(column: Column) -> list[Column]:
     if is_plain(column):
         return [column]
     values, descending, nan = column
-    if values.dtype.kind in 'Mm':
-        return [Column(values.astype(np.int64) - 1, descending)]  # NaT becomes the greatest
+    if values.dtype.name in PAIRS:
+        with np.errstate(invalid='ignore'):
+            values = values.astype(np.complex64)
     # First whether a value is NaN: NumPy puts those of which a part is NaN behind all others.
     nan_first = nan == 'first'
     halves = [values.real, values.imag] if values.dtype.kind == 'c' else [values]

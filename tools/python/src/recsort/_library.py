@@ -6,13 +6,93 @@ ctypes releases the GIL during each call.
 from __future__ import annotations
 
 import ctypes as c
+import json
+import operator
 import weakref
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 
 class RecsortError(ValueError):
     """What recsort refuses, or what failed; the text is one line. Lack of memory is a MemoryError."""
+
+
+# YAML has these only as escapes.
+CONTROLS = {code: f'\\u{code:04x}' for code in range(0x7F, 0xA0)}
+
+# ---- Arguments --------------------------------------------------------------------------------
+
+
+def shown(value: Any) -> str:
+    """A value for a message of one line."""
+    return ' '.join(repr(value).split())[:99]
+
+
+def quoted(name: str | bytes) -> str:
+    """A name as in JSON and YAML, in one line."""
+    found = name.decode() if isinstance(name, bytes) else name
+    return json.dumps(found, ensure_ascii=False).translate(CONTROLS)
+
+
+def text(value: Any) -> bytes:
+    """A text for the library, which would read only what is before a NUL."""
+    try:
+        found: bytes = value.encode()
+    except (AttributeError, UnicodeEncodeError):
+        raise RecsortError(f'{shown(value)} is no text that UTF-8 can hold') from None
+    if b'\0' in found:
+        raise RecsortError(f'{shown(value)} has a NUL; leave it out')
+    return found
+
+
+def choice(value: Any, name: str, choices: Iterable[str]) -> str:
+    if isinstance(value, str) and value in choices:
+        return value
+    raise RecsortError(f'{name}={shown(value)}; give one of {", ".join(choices)}')
+
+
+def flag(value: Any, name: str) -> bool:
+    if isinstance(value, (bool, int, np.bool_)):
+        return bool(value)
+    raise RecsortError(f'{name}={shown(value)}; give True or False')
+
+
+def integer(value: Any, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise RecsortError(f'{name}={shown(value)}; give an integer') from None
+
+
+def mapping(value: Any, name: str) -> dict[Any, Any]:
+    if value is None or isinstance(value, Mapping):
+        return dict(value or {})
+    raise RecsortError(f'{name}={shown(value)}; give a dict')
+
+
+def sequence(value: Any, name: str) -> list[Any]:
+    try:
+        return list(value)
+    except TypeError:
+        raise RecsortError(f'{name}={shown(value)}; give a list') from None
+
+
+def point(values: Any) -> Any:
+    try:
+        return (c.c_double * len(values))(*values)
+    except TypeError:
+        raise RecsortError(f'{shown(values)} are no numbers') from None
+
+
+def one_line(error: Exception) -> str:
+    """What another library says of an error."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+# ---- Structs ----------------------------------------------------------------------------------
 
 
 class Error(c.Structure):
@@ -293,7 +373,10 @@ STRUCTS = {
 TYPES = (
     'bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 '
     'char bytes struct enum bitfield uuid ipv4 ipv6 mac int128 uint128 '
-    'datetime_d datetime_s datetime_ms datetime_us datetime_ns'
+    'datetime_d datetime_s datetime_ms datetime_us datetime_ns cstring '
+    'int24 int40 int48 int56 uint24 uint40 uint48 uint56 int1 int2 int4 uint1 uint2 uint4 '
+    'float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 '
+    'float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn'
 ).split()
 TYPE = {name: number for number, name in enumerate(TYPES, 1)}
 OUT_OF_MEMORY, LITTLE, BIG, EXPLICIT = 2, 1, 2, 2
@@ -319,6 +402,7 @@ schema_record_size = _declare('schema_record_size', _size, _schema)
 schema_skip = _declare('schema_skip', c.c_uint64, _schema)
 schema_trailer = _declare('schema_trailer', c.c_uint64, _schema)
 schema_fields = _declare('schema_fields', c.POINTER(Field), _schema, c.POINTER(_size))
+field_scale = _declare('field_scale', c.c_char_p, c.POINTER(Field))
 schema_keys = _declare('schema_keys', c.POINTER(KeyDesc), _schema, c.POINTER(_size))
 schema_get_file = _declare('schema_get_file', None, _schema, c.POINTER(FileInfo), _size)
 schema_get_computed = _declare(

@@ -6,8 +6,6 @@ import ctypes as c
 import itertools
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from . import _library as lib
 from ._device import (
     MOST_INT32,
@@ -20,7 +18,7 @@ from ._device import (
     target,
     view,
 )
-from ._keys import types_of
+from ._keys import dtype_from, is_extended, is_own, types_of
 from ._library import RecsortError
 from ._sorter import Engine
 
@@ -56,7 +54,9 @@ class DevicePairs:
         plugin_options: Mapping[str, str] | None = None,
     ) -> None:
         number = {} if device is None else {'device': str(device)}
-        options = Engine(0, plugin, algorithm, {**number, **(plugin_options or {})}).options()
+        options = Engine(
+            0, plugin, algorithm, {**number, **lib.mapping(plugin_options, 'plugin_options')}
+        ).options()
         self.device = current_device() if device is None else device
         self._handle = lib.Handle(lib.device_pairs_create, lib.device_pairs_destroy, c.byref(options))
 
@@ -129,8 +129,8 @@ class DevicePairs:
         `dtype` is that of the keys, as NumPy names it: "f4"; `value_bits`, 32 or 64, is the size of a
         value or an index; `nan` and `bits` are those of the sorts. Raises RecsortError.
         """
-        job = self._job(count, np.dtype(dtype), nan, bits)
-        job.value_bits = value_bits
+        job = self._job(count, dtype_from(dtype), nan, bits)
+        job.value_bits = lib.integer(value_bits, 'value_bits')
         most, size = 0, c.c_size_t()
         # Arrays are not accessed: it only matters which are the same, and which are missing.
         for job.order, job.keys_out in itertools.product((0, 1), (None, 1, 2)):
@@ -148,17 +148,16 @@ class DevicePairs:
         lib.device_pairs_check(self._handle)
 
     def _job(self, count: int, dtype: DType, nan: str, bits: tuple[int, int]) -> lib.DevicePairsJob:
-        if nan not in lib.NAN:
-            raise RecsortError(f'nan={nan!r}; for pairs it is "last", "first" or "total"')
-        if dtype.kind not in 'iuf' or not dtype.isnative:
+        lib.choice(nan, 'nan', lib.NAN)
+        if dtype.kind not in 'iuf' or not dtype.isnative or not is_own(dtype) or is_extended(dtype):
             raise RecsortError(f'keys are numbers, not {dtype}')
         return lib.DevicePairsJob(
             struct_size=c.sizeof(lib.DevicePairsJob),
-            count=count,
+            count=lib.integer(count, 'count'),
             type=lib.TYPE[types_of(dtype)[0][0]],
             nan=lib.NAN[nan],
-            begin_bit=bits[0],
-            end_bit=bits[1],
+            begin_bit=lib.integer(bits[0], 'bits[0]'),
+            end_bit=lib.integer(bits[1], 'bits[1]'),
         )
 
     def _start(
@@ -177,7 +176,8 @@ class DevicePairs:
         if source.row:
             raise RecsortError('keys have one dimension')
         job = self._job(source.length, source.dtype, nan, bits)
-        job.stream, job.order, job.keys_in = stream, descending, source.address
+        job.stream, job.keys_in = stream, source.address
+        job.order = lib.flag(descending, 'descending')
         views = [source]
         if keys_out is not None:
             views.append(alike(keys_out, 'keys_out', source, source.length))

@@ -11,16 +11,16 @@ import ctypes as c
 import numpy as np
 
 from . import _library as lib
-from ._keys import Array
-from ._library import RecsortError
+from ._keys import Array, kind_of
+from ._library import RecsortError, quoted
 from ._sorter import Sorter, address
 
 
 class Partitioner:
     """Divides records by the keys of a sorter, which compares them where they are.
 
-    Refuses keys that NumPy orders as the library does not: `longdouble`, and values that may be NaT or
-    complex NaN unless the sorter's `nan` is "total". So marks of all arrays have one form.
+    Refuses keys that NumPy orders as the library does not: `longdouble`, and values that may be complex
+    NaN unless the sorter's `nan` is "total". So marks of all arrays have one form.
     `nan="error"` is refused too.
     """
 
@@ -32,8 +32,8 @@ class Partitioner:
         if sorter._nan == 'error':
             raise RecsortError('nan="error"; records to be partitioned take "last", "first" or "total"')
         for key in sorter._keys:
-            if key.dtype.kind in 'cMm' and sorter._nan != 'total':
-                raise RecsortError(f'key "{key.path}": to partition {key.dtype} give nan="total"')
+            if kind_of(key.dtype) == 'c' and sorter._nan != 'total':
+                raise RecsortError(f'key {quoted(key.path)}: to partition {key.dtype} give nan="total"')
         self._sorter = sorter
         self._handle = sorter._direct
         self.mark = np.dtype((np.void, lib.partition_mark_size(self._handle)))

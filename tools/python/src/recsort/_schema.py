@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import ctypes as c
 import itertools
-import json
 import math
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _library as lib
-from ._keys import DType, endian_of, is_extended, names_of, split_key, types_of
-from ._library import RecsortError
+from ._keys import (
+    ML_TYPES,
+    DType,
+    dtype_from,
+    endian_of,
+    find,
+    is_extended,
+    is_known,
+    kind_of,
+    names_of,
+    split_key,
+    types_of,
+)
+from ._library import RecsortError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,12 +35,15 @@ if TYPE_CHECKING:
 Node = dict[str, Any]  # a mapping of the schema language
 
 # The formats of dtypes; others are "i", "u" or "f" and the size.
-VOID = ('bytes', 'bfloat16', 'uuid', 'ipv4', 'ipv6', 'mac', 'int128', 'uint128')
-FORMATS = {'char': 'S', **dict.fromkeys(VOID, 'V')}
+VOID = ['bytes', 'uuid', 'ipv4', 'ipv6', 'mac', 'int128', 'uint128', *ML_TYPES]
+VOID += [f'{sign}int{bits}' for sign in ('', 'u') for bits in (24, 40, 48, 56)]
+STRINGS = ('char', 'cstring', 'bytes')  # their count is their length
+FORMATS = {'char': 'S', 'cstring': 'S', **dict.fromkeys(VOID, 'V')}
+NAT = -(1 << 63)
+NAME = re.compile('[^.[\\]\x00-\x1f\x7f-\x9f\ud800-\udfff]+')
 # The words of recsort_place_kind, from 1; those of a list may have several places.
 PLACES = ('skip', 'line', 'lines', 'count', 'length', 'after', 'size', 'heap', 'expect')
 LISTS = ('count', 'length', 'after', 'expect')
-CONTROLS = {code: f'\\u{code:04x}' for code in range(0x7F, 0xA0)}
 COMPUTED = ('distance', 'morton', 'hilbert')
 
 
@@ -49,9 +64,11 @@ class Schema:
         """
         if isinstance(source, os.PathLike):
             return cls(lib.Handle(lib.schema_load_file, lib.schema_destroy, os.fsencode(source), None))
+        text = lib.text(source)
         if '\n' not in source and source.endswith(('.yaml', '.yml')):
-            raise RecsortError(f'a str is the text of a schema; name a file by pathlib.Path({source!r})')
-        text = source.encode()
+            raise RecsortError(
+                f'a str is the text of a schema; name a file by pathlib.Path({source!r})'
+            )
         return cls(
             lib.Handle(lib.schema_load_memory, lib.schema_destroy, text, len(text), b'schema', None)
         )
@@ -67,24 +84,34 @@ class Schema:
     ) -> Schema:
         """The schema of records of a structured dtype; `keys` and `nan` are as for `sort`.
 
-        The language of schemas lacks some types of NumPy. datetime64 and timedelta64 become int64,
-        whose least value is NaT; complex becomes a struct of `real` and `imag`; a `U` string becomes
-        an array of uint32; longdouble becomes bytes. A key names one number or string.
-        Raises RecsortError if a field overlaps another one, holds Python objects, or has a name with
-        `.`, `[` or `]`.
+        The language of schemas lacks some types of NumPy. timedelta64, and datetime64 of other units
+        than D, s, ms, us and ns, become int64 of which the least value is null: NaT; complex becomes a
+        struct of `real` and `imag`; a `U` string becomes an array of uint32; longdouble, and types of other
+        packages that have no order here, become bytes and are no keys. A key names one number or string.
+        A field is left out if it has no bytes, or a name that the language lacks: with `.`, `[`, `]` or a
+        control character; it is no key. Raises RecsortError if a field overlaps another one or holds
+        Python objects.
         """
-        dtype = np.dtype(dtype)
+        dtype = dtype_from(dtype)
         if dtype.names is None:
             raise RecsortError(f'a schema describes a structured dtype, not {dtype}')
-        nodes = []
+        lib.choice(nan, 'nan', lib.NAN)
+        nodes, named = [], nameable(dtype)
         for text in names_of(keys):
             path, descending, leaf, _ = split_key(dtype, text)
-            if is_extended(leaf):
-                raise RecsortError(f'key "{path}": a schema has no order of {leaf}')
+            if not is_known(leaf.base) or is_extended(leaf.base):
+                raise RecsortError(f'key {quoted(path)}: a schema has no order of {leaf}')
+            if not find(named, '.' + path):
+                raise RecsortError(
+                    f'key {quoted(path)}: a schema has no names with . [ ] or control characters'
+                )
             node = {'field': quoted(path), 'order': 'desc' if descending else 'asc'}
-            nodes.append({**node, 'nan': nan} if leaf.kind == 'f' else node)
+            nodes.append({**node, 'nan': nan} if kind_of(leaf.base) in 'fMm' else node)
+        if not named.names:
+            raise RecsortError('no field has bytes and a name that a schema can have')
+        lib.text(name)
         head = {'record': quoted(name)}
-        return cls.from_yaml(write(head, dtype.itemsize, fields_of_dtype(dtype), nodes))
+        return cls.from_yaml(write(head, dtype.itemsize, fields_of_dtype(named), nodes))
 
     @property
     def name(self) -> str:
@@ -105,8 +132,8 @@ class Schema:
     def dtype(self) -> DType:
         """The structured dtype of the records, for `numpy.memmap` and `numpy.frombuffer`.
 
-        An enum becomes its integer, a bitfield the integer that holds it, `bytes`, `uuid` and
-        `bfloat16` become `V`.
+        An enum becomes its integer, a bitfield the integer that holds it; `bytes`, `uuid` and other types
+        that NumPy lacks, such as `bfloat16` and `int24`, become `V`, whose bytes do not have their order.
         """
         return dtype_of(self._fields(), lib.schema_record_size(self._handle))
 
@@ -193,13 +220,27 @@ def format_of(field: Any) -> Any:
 # ---- Nodes of the text ------------------------------------------------------------------------
 
 
+def nameable(dtype: DType) -> DType:
+    """The same dtype without fields that the language cannot describe: by their names, or without bytes."""
+    if dtype.subdtype:
+        return np.dtype((nameable(dtype.base), dtype.shape))
+    if dtype.names is None:
+        return dtype
+    fields = [(name, *dtype.fields[name][:2]) for name in dtype.names]  # type: ignore[index]
+    kept = [one for one in fields if one[1].itemsize and NAME.fullmatch(one[0])]
+    names, formats, offsets = ([one[at] for one in kept] for at in range(3))
+    formats = [nameable(one) for one in formats]
+    return np.dtype(
+        {'names': names, 'formats': formats, 'offsets': offsets, 'itemsize': dtype.itemsize}
+    )
+
+
 def fields_of_dtype(dtype: DType) -> list[Node]:
-    """The fields of a structured dtype. Those without bytes are left out."""
+    """The fields of a structured dtype."""
     fields = [(name, *dtype.fields[name][:2]) for name in dtype.names or ()]  # type: ignore[index]
     return [
         {'name': quoted(name), 'offset': offset, **type_of_dtype(inner)}
         for name, inner, offset in fields
-        if inner.itemsize
     ]
 
 
@@ -212,11 +253,17 @@ def type_of_dtype(dtype: DType) -> Node:
         return {'type': 'struct', 'count': count, 'fields': [{'name': 'value', 'offset': 0, **inner}]}
     if dtype.names is not None:
         return {'type': 'struct', 'fields': padded(fields_of_dtype(dtype), dtype)}
-    if kind in 'SV' or is_extended(dtype):
+    if issubclass(dtype.type, (np.void, np.bytes_)) or is_extended(dtype) or not is_known(dtype):
         return {'type': 'char' if kind == 'S' else 'bytes', 'count': size}
     endian = {'endian': 'big'} if endian_of(dtype) == lib.BIG and kind != 'b' else {}
     if kind == 'U':
         return {'type': 'uint32', 'count': size // 4, **endian}
+    if kind in 'Mm':
+        unit, step = np.datetime_data(dtype)
+        name = f'datetime_{unit.lower()}'
+        if kind == 'M' and step == 1 and name in lib.TYPE:
+            return {'type': name, **endian}
+        return {'type': 'int64', 'null': NAT, **endian}
     (name, step), *more = types_of(dtype)
     if more:
         halves = enumerate(('real', 'imag'))
@@ -238,14 +285,20 @@ def type_of_field(field: Any, siblings: Sequence[Any]) -> Node:
         base = quoted(next(bases).name)
         return {'type': name, 'base': base, 'bit': field.bit, 'width': field.width}
     node: Node = {'type': name, 'offset': field.offset}
-    count = field.size if name in ('char', 'bytes') else field.count
+    count = field.size if name in STRINGS else field.count
     if count:
         node['count'] = count
-    if field.endian == lib.BIG and name not in ('char', 'bytes', 'struct'):
+    if field.endian == lib.BIG and name not in (*STRINGS, 'struct'):
         node['endian'] = 'big'
     if name == 'struct':
         inner = field.fields[: field.field_count]
         node['fields'] = padded(fields_of_schema(inner), dtype_of(inner, field.size))
+    scale = lib.field_scale(c.byref(field))
+    if scale:
+        node['scale'] = scale.decode()
+    if field.null_count:
+        mask = (1 << 64) - 1 if name == 'uint64' else -1
+        node['null'] = [value & mask for value in field.nulls[: field.null_count]]
     if name == 'enum':
         node['base'] = lib.TYPES[field.base - 1]
         mask = (1 << 64) - 1 if node['base'] == 'uint64' else -1
@@ -261,8 +314,11 @@ def padded(fields: list[Node], dtype: DType) -> list[Node]:
     end = max((offset + inner.itemsize for inner, offset in places), default=0)
     if end == dtype.itemsize:
         return fields
-    name = 'padding'
-    while name in names:
+    name, taken = (
+        'padding',
+        {field['name'] for field in fields},
+    )  # also of bitfields, which no dtype has
+    while quoted(name) in taken:
         name += '_'
     count = dtype.itemsize - end
     return [*fields, {'name': quoted(name), 'type': 'bytes', 'offset': end, 'count': count}]
@@ -323,11 +379,6 @@ def condition_of_schema(condition: Any) -> Node:
     order: Any = 'big' if field.endian == lib.BIG else 'little'
     signed = node['type'].startswith('int')
     return {**node, 'value': [int.from_bytes(part, order, signed=signed) for part in parts]}
-
-
-def quoted(name: str | bytes) -> str:
-    text = name.decode() if isinstance(name, bytes) else name
-    return json.dumps(text, ensure_ascii=False).translate(CONTROLS)
 
 
 def flow(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes as c
-import operator
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from ._keys import (
     Part,
     column_of,
     direct_parts,
+    dtype_from,
     is_plain,
     names_of,
     pack,
@@ -46,12 +47,13 @@ class Engine:
         algorithm: str | None,
         plugin_options: Mapping[str, str] | None,
     ) -> None:
-        self.threads = operator.index(threads)
+        self.threads = lib.integer(threads, 'threads')
         if not 0 <= self.threads < 1 << 32:
             raise RecsortError(f'threads={threads}; give 0 for one a processor, or a number')
-        self._plugin = plugin.encode() if plugin else None
-        self._algorithm = algorithm.encode() if algorithm else None
-        self._words = [f'{name}={value}'.encode() for name, value in (plugin_options or {}).items()]
+        self._plugin = None if plugin is None else lib.text(plugin) or None
+        self._algorithm = None if algorithm is None else lib.text(algorithm) or None
+        given = lib.mapping(plugin_options, 'plugin_options').items()
+        self._words = [lib.text(f'{name}={value}') for name, value in given]
 
     def options(self, keys: Any = None, reverse: bool = False) -> lib.Options:
         """Options for a sorter by `keys`, an array of KeyDesc; None: by its schema's own."""
@@ -136,9 +138,10 @@ class Sorter:
         algorithm: str | None = None,
         plugin_options: Mapping[str, str] | None = None,
     ) -> None:
-        if nan not in NAN_POLICIES:
-            raise RecsortError(f'nan={nan!r}; give one of {", ".join(NAN_POLICIES)}')
-        if keys is not None and not len(keys):
+        lib.choice(nan, 'nan', NAN_POLICIES)
+        keys = None if keys is None else names_of(keys)
+        reverse = lib.flag(reverse, 'reverse')
+        if keys is not None and not any(keys):
             raise RecsortError('keys is empty; leave it out to sort by everything')
         self._lock = threading.RLock()
         self._engine = Engine(threads, plugin, algorithm, plugin_options)
@@ -150,9 +153,9 @@ class Sorter:
             if nan != 'last':
                 raise RecsortError('the keys of a schema say themselves where NaN goes')
             self.dtype: DType = records.dtype
-            self._direct = self._engine.for_schema(records._handle, key_descs(keys), reverse)
+            self._direct = self._engine.for_schema(records._handle, key_descs(keys, records), reverse)
         else:
-            self.dtype = np.dtype(records)
+            self.dtype = dtype_from(records)
             self._keys = resolve(self.dtype, keys, reverse)
             parts = direct_parts(self._keys, nan)
             if parts:
@@ -202,7 +205,7 @@ class Sorter:
         refused: the error names it, counted from 0, and its first record that comes before the one
         ahead of it; `out` may have been written to then.
         """
-        runs = [self._checked(a) for a in arrays]
+        runs = [self._checked(a) for a in lib.sequence(arrays, 'arrays')]
         offsets = np.zeros(len(runs) + 1, np.uintp)
         offsets[1:] = np.cumsum([len(run) for run in runs])
         count = int(offsets[-1])
@@ -247,7 +250,7 @@ class Sorter:
 
         Few of many are selected in one pass; the other records are not sorted.
         """
-        n = operator.index(n)
+        n = lib.integer(n, 'n')
         if n < 0:
             raise RecsortError(f'n is {n}; give the number of records')
         records = self._checked(a)
@@ -262,11 +265,11 @@ class Sorter:
 
     def set_parameter(self, name: str, values: Sequence[float]) -> None:
         """Sets the point from which keys of a Schema, such as `{distance: ..., from: name}`, count."""
-        point = (c.c_double * len(values))(*values)
+        point = lib.point(values)
         with self._lock:
             if not self._direct:
                 raise RecsortError(f'no key has a point "{name}"')
-            lib.set_parameter(self._direct, name.encode(), point, len(values))
+            lib.set_parameter(self._direct, lib.text(name), point, len(values))
 
     def _checked(self, a: Any, write: bool = False) -> Array:
         """The array, if it is one that this sorter sorts."""
@@ -347,7 +350,11 @@ class Sorter:
 def as_array(a: ArrayLike) -> Array:
     if getattr(a, '__cuda_array_interface__', None) is not None:
         raise RecsortError('the array is in the memory of a GPU; a DeviceSorter sorts it')
-    array = np.asarray(a)
+    try:
+        array = np.asarray(a)
+    except (TypeError, ValueError, RuntimeError) as error:
+        name = type(a).__name__
+        raise RecsortError(f'a {name} is not an array of NumPy: {lib.one_line(error)}') from error
     if array.ndim == 2 and hasattr(a, '__arrow_c_stream__'):
         raise RecsortError('a table has no records: argsort_columns finds the order of its rows')
     return array
@@ -357,13 +364,16 @@ def address(array: Array) -> int:
     return array.__array_interface__['data'][0]  # type: ignore[no-any-return]
 
 
-def key_descs(keys: Keys) -> Any:
+def key_descs(keys: Keys, schema: Schema) -> Any:
     """The keys of a schema's sorter; None: the schema's own."""
     if keys is None:
         return None
     names = names_of(keys)
     descs = (lib.KeyDesc * len(names))()
+    fields = [field.name.decode() for field in schema._fields()]
     for name, desc in zip(names, descs):
-        desc.order = name.startswith('-')
-        desc.path = name[desc.order :].encode()
+        # "-x" is the name of a field where there is one.
+        named = any(re.match(re.escape(field) + r'($|[.[])', name) for field in fields)
+        desc.order = name.startswith('-') and not named
+        desc.path = lib.text(name[desc.order :])
     return descs

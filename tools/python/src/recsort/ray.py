@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ._keys import Array, DType, Keys, names_of
+from ._keys import Array, DType, Keys, dtype_from, names_of
 from ._library import RecsortError
 from ._partition import Partitioner
 from ._schema import Schema
@@ -46,6 +46,18 @@ if TYPE_CHECKING:
 
 SAMPLES = 512  # for each part: of thousands of parts, none is likely to have 1.2 times its share
 MOST_BLOCKS = 1 << 14  # between slices and parts; above that, some slices are merged first
+
+# How files begin that hold no records as they are.
+SIGNATURES = {
+    b'\x93NUMPY': 'a .npy file; the command recsort sorts it in one process',
+    b'\x1f\x8b\x08': 'compressed by gzip',
+    b'\x28\xb5\x2f\xfd': 'compressed by zstd',
+    b'\xfd7zXZ\0': 'compressed by xz',
+    **{b'BZh%d1AY&SY' % level: 'compressed by bzip2' for level in range(1, 10)},
+    b'PK\x03\x04': 'a ZIP archive',
+    b'PAR1': 'a Parquet file',
+    b'\x89HDF\r\n\x1a\n': 'an HDF5 file',
+}
 
 StrPath = str | os.PathLike[str]
 
@@ -95,15 +107,31 @@ class Slice(NamedTuple):
 # ---- Reading ----------------------------------------------------------------------------------
 
 
-def slices_of(paths: Sequence[StrPath], size: int, slice_bytes: int) -> list[Slice]:
+def refuse_packed(path: str) -> None:
+    """Refuses a file that says it is of a format which has no records as they are."""
+    with open(path, 'rb') as file:
+        head = file.read(10)
+        file.seek(-min(4, file.seek(0, os.SEEK_END)), os.SEEK_END)
+        tail = file.read()
+    for signature, what in SIGNATURES.items():
+        # The upper bits of gzip's flags are reserved.
+        no_gzip = signature == b'\x1f\x8b\x08' and not b'\0' <= head[3:4] <= b'\x1f'
+        no_parquet = signature == b'PAR1' and tail != signature
+        if head.startswith(signature) and not no_gzip and not no_parquet:
+            raise RecsortError(
+                f'{path} is {what}; give raw=True (--raw) if it has records nevertheless'
+            )
+
+
+def slices_of(paths: Sequence[StrPath], size: int, slice_bytes: int, raw: bool) -> list[Slice]:
     """Cuts files, which are one sequence of records, into slices of nearly equal size."""
     files = []
     for path in [os.fspath(path) for path in paths]:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):
             raise RecsortError(f'{path} is not a file')
-        if path.endswith('.npy'):
-            raise RecsortError(f'{path} has a header; recsort sorts it in one process')
+        if not raw:
+            refuse_packed(path)
         if status.st_size % size:
             raise RecsortError(
                 f'{path}: {status.st_size} bytes are not a multiple of the record size, {size}'
@@ -317,7 +345,7 @@ def errors_of_tasks() -> Iterator[None]:
 
 def job_of(records: DTypeLike | Schema, keys: Keys, reverse: bool, nan: str, cpus: int) -> Job:
     """A job; what cannot be sorted is refused here, before any task."""
-    by = records.to_yaml() if isinstance(records, Schema) else np.dtype(records)
+    by = records.to_yaml() if isinstance(records, Schema) else dtype_from(records)
     job = Job(by, None if keys is None else names_of(keys), reverse, nan, cpus, '')
     Partitioner(job.sorter())
     return job
@@ -335,6 +363,7 @@ def sort_files(
     parts: int | None = None,
     slice_bytes: int = 1 << 28,
     cpus: int = 1,
+    raw: bool = False,
 ) -> list[str]:
     """Sorts files of records stably, as one sequence, by the Ray cluster of this process.
 
@@ -345,7 +374,8 @@ def sort_files(
     folder of the output under the same names.
 
     `records`, `keys`, `reverse` and `nan` are those of `Sorter`. Files with a header or a trailer are
-    refused, and so are keys of `longdouble`; complex numbers and times need `nan="total"`.
+    refused, and so are keys of `longdouble`; complex numbers need `nan="total"`. A file that begins as
+    `.npy`, compressed and columnar files do is refused, unless `raw` says that it has records.
 
     `slice_bytes` is about how much a task reads, and `parts` how many parts are written: by default as
     many as slices. A task takes about twice `slice_bytes` of memory, beside Ray's object store. `cpus`
@@ -359,7 +389,7 @@ def sort_files(
         raise RecsortError('files with a header or a trailer are not sorted on a cluster')
     job = job_of(records, keys, reverse, nan, cpus)
     size = job.sorter().dtype.itemsize
-    slices = slices_of(paths, size, slice_bytes)
+    slices = slices_of(paths, size, slice_bytes, raw)
     if parts is None:
         parts = len(slices)
     check_parts(parts)
@@ -463,6 +493,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument('--parts', type=int, help='how many parts; by default one for each slice')
     parser.add_argument('--slice', type=int, default=1 << 28, metavar='BYTES', help='what a task reads')
     parser.add_argument('--cpus', type=int, default=1, help='processors for each task')
+    parser.add_argument('--raw', action='store_true', help='take files that look compressed as records')
     parser.add_argument('inputs', nargs='+', metavar='INPUT')
     given = parser.parse_args(arguments)
     keys = given.key and [
@@ -484,6 +515,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parts=given.parts,
             slice_bytes=given.slice,
             cpus=given.cpus,
+            raw=given.raw,
         )
     except (RecsortError, OSError, MemoryError, ray.exceptions.RayError) as problem:
         print(f'recsort.ray: {str(problem).strip().partition(chr(10))[0]}', file=sys.stderr)
