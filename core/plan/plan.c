@@ -7,9 +7,9 @@
 #include "base/types.h"
 #include "recsort/computed_key.h"
 
-enum { MAX_KEY_BITS = 1 << 24 };
+enum { MAX_KEY_BITS = 1 << 24, MAX_ELEMENTS = 1 << 18 };
 #define TOO_WIDE "the keys take more than %d bits"
-#define TOO_MANY "the keys are arrays of too many elements; sort by some of them"
+#define TOO_MANY "the keys are arrays of more than %d elements; sort by some of them"
 
 static unsigned bits_of(uint64_t value)
 {
@@ -316,15 +316,17 @@ static recsort_status find_targets(const recsort_schema *schema, const recsort_k
                                    const char *source, rs_plan *plan, rs_target *targets,
                                    size_t *step_count, recsort_error *error)
 {
+  size_t elements = 0;
   *step_count = 0;
   for (size_t i = 0; i < plan->key_count; i++) {
     const recsort_status status = rs_layout_find(schema, &keys[i], source, &targets[i], error);
     if (status) return status;
     *step_count += steps_of(&targets[i], keys[i].nan);
-    /* all but the last step of a key take 64 bits, unless it is an array */
-    if (*step_count > MAX_KEY_BITS / 64 + plan->key_count)
-      return targets[i].count > 1 ? rs_fail(error, RECSORT_INVALID_KEY, TOO_MANY)
-                                  : rs_fail(error, RECSORT_INVALID_KEY, TOO_WIDE, MAX_KEY_BITS);
+    if (targets[i].count > 1) elements += targets[i].count;
+    if (elements > MAX_ELEMENTS) return rs_fail(error, RECSORT_INVALID_KEY, TOO_MANY, MAX_ELEMENTS);
+    /* all but the last step of a value take 64 bits */
+    if (*step_count > MAX_KEY_BITS / 64 + plan->key_count + elements)
+      return rs_fail(error, RECSORT_INVALID_KEY, TOO_WIDE, MAX_KEY_BITS);
   }
   return RECSORT_OK;
 }

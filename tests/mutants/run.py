@@ -828,6 +828,8 @@ MUTANTS = [
     ('core/include/recsort/recsort.hpp', 'if (sorted.size() < count) return', 'if (false) return'),
     ('core/include/recsort/recsort.hpp', 'outer == RECSORT_NO_OFFSET || inner == RECSORT_NO_OFFSET', 'false'),
     ('core/include/recsort/recsort.hpp', 'recsort_sorter_destroy(sorter);', ''),
+    ('core/include/recsort/recsort.hpp', 'integer_type(std::is_signed_v<integer>, sizeof(integer))', 'type_of<integer>()'),
+    ('core/include/recsort/recsort.hpp', 'if (count > 1)', 'if (false)'),
     # schemas
     ('core/layout/layout.c', 'if (field->offset < end)', 'if (field->offset + 1 < end)'),
     ('core/layout/layout.c', 'if (d->size && d->size < laid_out)', 'if (false)'),
@@ -899,7 +901,7 @@ MERGE_STAGES = [('emulated merges', ['merges', 'test_device_plan', 'emulation'],
 # The sorts of ranks by the MPI library that waits well.
 MPI_STAGES = [('MPI tests', ['mpi_sort_openmpi'], r'^mpi\.sort\.openmpi\.[34]$', 60)]
 THREAD_STAGES = [('thread tests', ['test_pool', 'test_tasks', 'unload'], r'^threads\.(pool|tasks|unload)$', 60)]
-CPP_STAGES = [('C++ tests', ['test_cpp17'], r'^cpp\.cpp17$', 60)]
+CPP_STAGES = [('C++ tests', ['test_cpp17', 'test_members17'], r'^cpp\.(cpp|members)17$', 60)]
 HEAD_STAGES = [('emulation', ['test_device_head'], r'^emulation\.device_head$', 60),
                ('CUDA tests', ['test_cuda_resident'], r'^cuda\.resident$', 120)]
 PAIRS_STAGES = [('emulation', ['test_device_pairs'], r'^emulation\.device_pairs$', 60),

@@ -49,6 +49,8 @@ def values(kind, count):
     """Few values, so that there are ties, and the special ones."""
     if kind == "f":
         return random.choice([1.5, -2.5, numpy.nan, 0.0, -0.0, numpy.inf, -numpy.inf], count)
+    if kind == "m":
+        return random.choice(numpy.array(["NaT", -3, 0, 8], "m8"), count)
     if kind == "M":
         return random.choice(numpy.array(["NaT", "1969-12-31T23", "1970-01-01", "2026-11-23"], "M8[s]"), count)
     if kind == "U":
@@ -64,6 +66,7 @@ def npy():
     """Every dtype, order and shape that numpy.sort orders as recsort does."""
     types = [f"{e}{k}{s}" for e in "<>" for k, sizes in {"i": "248", "u": "248", "f": "248"}.items() for s in sizes]
     types += ["|i1", "|u1", "|b1", "S3", "<U3", ">U3"] + [f"{e}M8[{u}]" for e in "<>" for u in ("D", "s", "ms", "us", "ns")]
+    types += ["<M8[Y]", ">M8[h]", "<M8[25s]", "<M8[ps]", "<M8", "<m8[ns]", ">m8[7D]", "<m8"]
     for name in types:
         dtype = numpy.dtype(name)
         a = values(dtype.kind, 3000).astype(dtype)
@@ -104,7 +107,22 @@ def npy():
     same(numpy.load(io.BytesIO(out)), numpy.unique(rows, axis=0).astype(">i4"), "unique rows")
     numpy.save("fortran.npy", numpy.asfortranarray(rows))
     assert "Fortran order" in refused("fortran.npy")
-    for bad in numpy.zeros(3, complex), numpy.zeros(3, "M8[h]"), numpy.zeros(3, "m8[s]"):
+    beside = numpy.zeros(2000, numpy.dtype({"names": ["c", "g", "padding", "x[m]", "x.m", "k"], "offsets": [0, 16, 48, 49, 50, 52],
+                                            "formats": ["c16", numpy.longdouble, "i1", "i1", "i1", "m8[h]"], "itemsize": 64}))
+    for name, kind in ("c", "f"), ("g", "f"), ("padding", "i"), ("x[m]", "i"), ("x.m", "i"), ("k", "m"):
+        beside[name] = values(kind, 2000).astype(beside[name].dtype)
+    numpy.save("a.npy", beside)
+    for name, key in ("padding", "padding"), ("x[m]", "x_m_"), ("x.m", "x_m"), ("k", "k"):
+        run("a.npy", "-k", key, "-o", "b.npy")
+        assert numpy.load("b.npy").tobytes() == beside[numpy.argsort(beside[name], kind="stable")].tobytes(), name
+    # Where recsort's order is not that of numpy.sort: by elements, and NaN is the last.
+    arrays = numpy.zeros(2000, [("a", "<i4", (2,)), ("half", "<f2")])
+    arrays["a"], arrays["half"] = random.choice([-1, 0, 1, 256], (2000, 2)), values("f", 2000)
+    numpy.save("a.npy", arrays)
+    for key, order in ("a", numpy.lexsort(arrays["a"].T[::-1])), ("half", numpy.argsort(arrays["half"], kind="stable")):
+        run("a.npy", "-k", key, "-o", "b.npy")
+        assert numpy.load("b.npy").tobytes() == arrays[order].tobytes(), key
+    for bad in numpy.zeros(3, complex), numpy.zeros(3, "g"), numpy.zeros(3, "O"), beside:
         numpy.save("bad.npy", bad)
         refused("bad.npy")
     for count in 0, 1, 9, 10, 99999:

@@ -45,7 +45,8 @@ static const recsort_field_desc fields[] = {
     NAMED("five", UINT8, five),   NAMED("whole", UINT64, whole),
     BITS("low3", "u16", 0, 3),    BITS("high5", "u16", 11, 5),
     TEXT("huge", BYTES, 1 << 22), TEXT("vast", BYTES, 1 << 29),
-    TEXT("flags", BOOL, 262144),  TEXT("many", BOOL, 262146)};
+    TEXT("flags", BOOL, 262144),  TEXT("many", BOOL, 262145),
+    TEXT("long", BYTES, 2000000), TEXT("pair", INT16, 2)};
 
 static recsort_schema *open_schema(void)
 {
@@ -199,7 +200,7 @@ static void test_refusals(void **state)
   } table[] = {{"none", "there is no field"},
                {"huge", "the keys take more than 16777216 bits"},
                {"vast", "the keys take more than 16777216 bits"},
-               {"many", "the keys are arrays of too many elements; sort by some of them"}};
+               {"many", "the keys are arrays of more than 262144 elements; sort by some of them"}};
   recsort_schema *schema = open_schema();
   rs_plan untouched = {.key_count = 77}, plan = untouched;
   recsort_error error;
@@ -215,9 +216,14 @@ static void test_refusals(void **state)
   assert_int_equal(plan_for(schema, NULL, 0, false, &arena, &plan, &error), RECSORT_INVALID_KEY);
   assert_non_null(strstr(error.text, "r.yaml: record \"R\" has no keys to sort by"));
   rs_arena_free(&arena);
-  static const char *const allowed = "flags";
-  assert_int_equal(plan_for(schema, &allowed, 1, false, &arena, &plan, &error), RECSORT_OK);
+  static const char *const more[] = {"u64", "pair", "flags"};
+  assert_int_equal(plan_for(schema, more, 3, false, &arena, &plan, &error), RECSORT_INVALID_KEY);
+  assert_non_null(strstr(error.text, "arrays of more than 262144 elements"));
+  rs_arena_free(&arena);
+  static const char *const allowed[] = {"flags", "u64", "long", "i8"}; /* values do not count */
+  assert_int_equal(plan_for(schema, allowed, 4, false, &arena, &plan, &error), RECSORT_OK);
   assert_int_equal(plan.keys[0].bits, 262144);
+  assert_int_equal(plan.keys[2].bits, 16000000);
   rs_arena_free(&arena);
   recsort_schema_destroy(schema);
 }

@@ -19,14 +19,20 @@
 #include "support/progress.h"
 #include "support/records.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum {
   least_size = 64 << 10, /* of a buffer */
   most_size = 1 << 20,
-  total_size = 64 << 20 /* of all buffers, as far as least_size allows */
+  total_size = 64 << 20, /* of all buffers, as far as least_size allows */
+  others_open = 3        /* besides the inputs: the output, its folder, and one more for a moment */
 };
 
 typedef struct merge_run {
@@ -212,6 +218,41 @@ static bool merge_runs(merge_state *merge)
 
 /* ---- Beginning and end ---- */
 
+/* The files below the limit that are open now. */
+static rlim_t count_open_files(rlim_t limit)
+{
+  rlim_t count = 0;
+  uint64_t number;
+  DIR *const folder = opendir("/proc/self/fd");
+  if (folder == NULL) return STDERR_FILENO + 1;
+  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+    count += tool_parse_count(entry->d_name, INT_MAX, &number) && number < limit;
+  closedir(folder);
+  return count - 1; /* the folder */
+}
+
+/* All inputs are open at once. Raises the limit to what they need. */
+static bool allow_open_files(const cli_options *options)
+{
+  struct rlimit limit;
+  size_t inputs = 0;
+  for (size_t i = 0; i < options->input_count; i++)
+    inputs += !tool_is_standard(options->inputs[i]);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return true;
+  const rlim_t others = count_open_files(limit.rlim_max) + others_open, needed = others + inputs;
+  if (needed <= limit.rlim_cur) return true;
+  if (needed > limit.rlim_max) {
+    tool_error("--merge: %zu inputs cannot be open at once; the limit of open files (ulimit -Hn) "
+               "leaves room for %ju: merge so many at a time, or raise it",
+               inputs, (uintmax_t)(limit.rlim_max > others ? limit.rlim_max - others : 0));
+    return false;
+  }
+  limit.rlim_cur = needed;
+  if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return true;
+  tool_error("--merge: %zu inputs cannot be open at once: %s", inputs, strerror(errno));
+  return false;
+}
+
 static bool open_run(merge_state *merge, size_t number)
 {
   const cli_options *const options = merge->job->options;
@@ -298,7 +339,11 @@ int command_merge(cli_job *job)
                        .format = format,
                        .key_size = recsort_key_size(job->sorter),
                        .run_count = options->input_count != 0 ? options->input_count : 1};
-  if (!tool_output_open(&merge.output, options->output)) return TOOL_TROUBLE;
+  if (!allow_open_files(options) ||
+      !tool_output_open_apart(&merge.output, options->output, options->inputs,
+                              options->input_count)) {
+    return TOOL_TROUBLE;
+  }
   bool done = merge_files_can(job, &merge.format)
                   ? merge_files(job, &merge.format, &merge.output, &merge.taken)
                   : open_runs(&merge) && merge_runs(&merge);

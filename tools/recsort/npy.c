@@ -2,8 +2,7 @@
  *
  * A .npy file begins with a magic number, a version, the length of the rest of the header, and a
  * Python literal: {'descr': ..., 'fortran_order': False, 'shape': (3,), }, blanks and a newline.
- * The records follow. `descr` is the spelling of a type, or a list of fields, which become the
- * fields of a schema's text. So the library judges the types.
+ * The records follow. `descr` becomes the fields of a schema's text.
  */
 #include "npy.h"
 
@@ -18,107 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PREFIX = 12, MOST_BYTES = 1 << 20, MOST_LEVELS = 32, ALIGNMENT = 64 };
-
-/* ---- Python literals ---------------------------------------------------------------------- */
-
-typedef struct literal {
-  const char *at;
-  const char *end;
-} literal;
-
-/* The next character that is no blank; NUL at the end. */
-static char peek(literal *text)
-{
-  while (text->at < text->end && *text->at == ' ')
-    text->at++;
-  return text->at < text->end ? *text->at : '\0';
-}
-
-static bool take(literal *text, char wanted)
-{
-  const bool found = peek(text) == wanted;
-  if (found) text->at++;
-  return found;
-}
-
-/* A string without escapes. */
-static bool take_string(literal *text, literal *string)
-{
-  const char quote = peek(text);
-  if (quote != '\'' && quote != '"') return false;
-  const char *const begin = text->at + 1;
-  const char *const end = memchr(begin, quote, (size_t)(text->end - begin));
-  if (end == NULL || memchr(begin, '\\', (size_t)(end - begin)) != NULL) return false;
-  *string = (literal){begin, end};
-  text->at = end + 1;
-  return true;
-}
-
-static bool equals(literal string, const char *word)
-{
-  const size_t length = (size_t)(string.end - string.at);
-  return length == strlen(word) && memcmp(string.at, word, length) == 0;
-}
-
-static bool take_number(literal *text, uint64_t *number)
-{
-  *number = 0;
-  peek(text);
-  const char *const begin = text->at;
-  for (; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++) {
-    if (__builtin_mul_overflow(*number, 10u, number) ||
-        __builtin_add_overflow(*number, (uint64_t)(*text->at - '0'), number)) {
-      return false;
-    }
-  }
-  return text->at > begin;
-}
-
-/* Passes over a value: strings, and whatever is in brackets. */
-static bool skip_value(literal *text)
-{
-  size_t open = 0;
-  for (char c; (c = peek(text)) != '\0';) {
-    literal string;
-    if (open == 0 && (c == ',' || c == '}' || c == ')' || c == ']')) return true;
-    if (c == '\'' || c == '"') {
-      if (!take_string(text, &string)) return false;
-      continue;
-    }
-    open += c == '(' || c == '[';
-    open -= c == ')' || c == ']';
-    text->at++;
-  }
-  return false;
-}
-
-/* (3, 4): the product of the numbers. */
-static bool take_shape(literal *text, uint64_t *product)
-{
-  *product = 1;
-  if (!take(text, '(')) return take_number(text, product);
-  while (!take(text, ')')) {
-    uint64_t number;
-    if (!take_number(text, &number) || __builtin_mul_overflow(*product, number, product)) {
-      return false;
-    }
-    if (!take(text, ',') && peek(text) != ')') return false;
-  }
-  return true;
-}
-
-/* ---- Fields ------------------------------------------------------------------------------- */
-
-/* The schema as it is written. */
-typedef struct writer {
-  FILE *fields;
-  FILE *keys;
-  bool utf8;      /* otherwise names are Latin-1 */
-  bool unordered; /* there is an array of structs, which cannot be a key */
-  unsigned padding;
-  tool_why *why;
-} writer;
+enum { PREFIX = 12, MOST_BYTES = 1 << 20, ALIGNMENT = 64 };
 
 static bool refuse(tool_why *why, const char *text)
 {
@@ -126,133 +25,12 @@ static bool refuse(tool_why *why, const char *text)
   return false;
 }
 
-static void write_name(const writer *w, FILE *to, literal name)
-{
-  for (; name.at < name.end; name.at++) {
-    const unsigned char c = (unsigned char)*name.at;
-    if (c == '"') fputc('\\', to);
-    if (c >= 0x80 && !w->utf8) {
-      fputc(0xc0 | c >> 6, to);
-      fputc(0x80 | (c & 0x3f), to);
-    } else {
-      fputc(c, to);
-    }
-  }
-}
-
-/* Writes the type of `count` elements; 0: no array. Text of 4-byte characters is compared like an
- * array of integers; an array of strings, like one string. */
-static bool write_type(const writer *w, literal type, uint64_t count)
-{
-  const size_t length = (size_t)(type.end - type.at);
-  const char kind = length > 1 ? type.at[1] : '\0';
-  const bool text = kind == 'U', string = kind == 'S' || kind == 'V';
-  uint64_t size = 1;
-  if (length < 3 || strchr("biufMUSV", kind) == NULL || memchr(type.at, '"', length) != NULL) {
-    snprintf(w->why->text, sizeof w->why->text, "recsort has no type for the dtype '%.*s'",
-             length > 40 ? 40 : (int)length, type.at);
-    return false;
-  }
-  if (text || string) {
-    literal digits = {type.at + 2, type.end};
-    if (!take_number(&digits, &size) || digits.at != digits.end || size == 0 ||
-        __builtin_mul_overflow(size, count != 0 ? count : 1, &count)) {
-      return refuse(w->why, "its header has a string without a length");
-    }
-  }
-  if (text) {
-    fprintf(w->fields, "type: \"%cu4\"", *type.at);
-  } else if (string) {
-    fprintf(w->fields, "type: %s", kind == 'S' ? "char" : "bytes");
-  } else {
-    fprintf(w->fields, "type: \"%.*s\"", (int)length, type.at);
-  }
-  if (count != 0) fprintf(w->fields, ", count: %" PRIu64, count);
-  return true;
-}
-
-static bool write_fields(writer *w, literal *list, const char *path, unsigned level);
-
-/* Writes the type of a field and its key. `path` is NULL if it is no key. */
-static bool write_value(writer *w, literal *text, uint64_t count, const char *path, unsigned level)
-{
-  literal type;
-  if (peek(text) == '[') {
-    const bool array = count != 0;
-    w->unordered |= array && path != NULL;
-    fputs("type: struct", w->fields);
-    if (array) fprintf(w->fields, ", count: %" PRIu64, count);
-    fputs(", fields: [", w->fields);
-    if (!write_fields(w, text, array ? NULL : path, level + 1)) return false;
-    fputs("]", w->fields);
-    return true;
-  }
-  if (!take_string(text, &type)) return refuse(w->why, "its header is not a valid dtype");
-  if (path != NULL) fprintf(w->keys, "- \"%s\"\n", path);
-  return write_type(w, type, count);
-}
-
-/* A field: its name, or a title and a name; its type; and a shape if it is an array. */
-static bool write_field(writer *w, literal *list, const char *path, unsigned level)
-{
-  static const char invalid[] = "its header is not a valid dtype";
-  literal name;
-  uint64_t count = 0;
-  bool good = take(list, '(');
-  if (good && take(list, '(')) {
-    good =
-        take_string(list, &name) && take(list, ',') && take_string(list, &name) && take(list, ')');
-  } else {
-    good = good && take_string(list, &name);
-  }
-  good = good && take(list, ',');
-  literal type = *list;
-  if (!good || (peek(&type) == '[' ? !skip_value(list) : !take_string(list, &(literal){0}))) {
-    return refuse(w->why, invalid);
-  }
-  if (take(list, ',') && peek(list) != ')' && !take_shape(list, &count)) {
-    return refuse(w->why, invalid);
-  }
-  if (!take(list, ')')) return refuse(w->why, invalid);
-  const bool padding = name.at == name.end;
-  char *whole = NULL;
-  size_t size;
-  FILE *const own = open_memstream(&whole, &size);
-  if (own == NULL) return refuse(w->why, "out of memory");
-  if (path != NULL) fprintf(own, "%s%s", path, *path != '\0' ? "." : "");
-  write_name(w, own, name);
-  fclose(own);
-  fputs("{name: \"", w->fields);
-  if (padding) fprintf(w->fields, "padding %u", ++w->padding);
-  write_name(w, w->fields, name);
-  fputs("\", ", w->fields);
-  good = write_value(w, &type, count, path != NULL && !padding ? whole : NULL, level);
-  fputs("},\n", w->fields);
-  free(whole);
-  return good;
-}
-
-static bool write_fields(writer *w, literal *list, const char *path, unsigned level)
-{
-  if (level > MOST_LEVELS) return refuse(w->why, "its fields are nested too deep");
-  if (!take(list, '[') || peek(list) == ']') {
-    return refuse(w->why, "its header is not a valid dtype");
-  }
-  while (!take(list, ']')) {
-    if (!write_field(w, list, path, level)) return false;
-    if (!take(list, ',') && peek(list) != ']') {
-      return refuse(w->why, "its header is not a valid dtype");
-    }
-  }
-  return true;
-}
-
 /* ---- The header --------------------------------------------------------------------------- */
 
 typedef struct npy_header {
   size_t start; /* of the literal */
   size_t size;
-  literal types;
+  literal dtype;
   literal count; /* the digits of the first number of the shape */
   uint64_t rows;
   uint64_t columns; /* elements of a row; 0: there is one dimension */
@@ -272,22 +50,23 @@ static size_t header_size(const unsigned char *bytes, size_t *start)
   return *start + (size_t)length;
 }
 
+/* NumPy has no array of more than INT64_MAX rows. */
 static bool take_whole_shape(literal *text, npy_header *header)
 {
   uint64_t number;
-  if (!take(text, '(')) return false;
-  peek(text);
-  header->count.at = text->at;
-  if (!take_number(text, &header->rows)) return false;
-  header->count.end = text->at;
-  while (take(text, ',') && peek(text) != ')') {
+  literal digits;
+  if (!literal_take(text, '(')) return false;
+  if (!literal_take_length(text, &header->count, &header->rows) || header->rows > INT64_MAX) {
+    return false;
+  }
+  while (literal_take(text, ',') && literal_peek(text) != ')') {
     if (header->columns == 0) header->columns = 1;
-    if (!take_number(text, &number) || number == 0 ||
+    if (!literal_take_length(text, &digits, &number) || number == 0 ||
         __builtin_mul_overflow(header->columns, number, &header->columns)) {
       return false;
     }
   }
-  return take(text, ')');
+  return literal_take(text, ')');
 }
 
 static bool parse_header(npy_header *header, const unsigned char *bytes, size_t size, tool_why *why)
@@ -297,24 +76,24 @@ static bool parse_header(npy_header *header, const unsigned char *bytes, size_t 
     return refuse(why, "it is not a .npy file, or its version is not known");
   }
   literal text = {(const char *)bytes + header->start, (const char *)bytes + size};
-  bool shaped = false, typed = false, columns_first = false, good = take(&text, '{');
-  while (good && !take(&text, '}')) {
+  bool shaped = false, typed = false, columns_first = false, good = literal_take(&text, '{');
+  while (good && !literal_take(&text, '}')) {
     literal word = {0};
-    good = take_string(&text, &word) && take(&text, ':');
-    peek(&text);
+    good = literal_take_string(&text, &word) && literal_take(&text, ':');
+    literal_peek(&text);
     literal value = text;
-    if (good && equals(word, "shape")) {
+    if (good && literal_equals(word, "shape")) {
       if (!take_whole_shape(&value, header)) {
         return refuse(why, "its shape is not one of rows, which records would be");
       }
       shaped = true;
     }
-    good = good && skip_value(&text);
+    good = good && literal_skip(&text);
     value.end = text.at;
-    columns_first |= equals(word, "fortran_order") && !equals(value, "False");
-    typed |= equals(word, "descr");
-    if (equals(word, "descr")) header->types = value;
-    (void)take(&text, ',');
+    columns_first |= literal_equals(word, "fortran_order") && !literal_equals(value, "False");
+    typed |= literal_equals(word, "descr");
+    if (literal_equals(word, "descr")) header->dtype = value;
+    (void)literal_take(&text, ',');
   }
   if (!good || !shaped || !typed) return refuse(why, "its header is not valid");
   if (columns_first && header->columns > 1) {
@@ -324,29 +103,10 @@ static bool parse_header(npy_header *header, const unsigned char *bytes, size_t 
   return true;
 }
 
-/* Writes the fields and keys that the header means. The caller frees them. */
-static bool describe(const npy_header *header, bool utf8, char **fields, char **keys,
-                     bool *unordered, tool_why *why)
+static bool describe(const unsigned char *bytes, const npy_header *header, dtype_schema *schema,
+                     tool_why *why)
 {
-  size_t sizes[2];
-  writer w = {.fields = open_memstream(fields, &sizes[0]),
-              .keys = open_memstream(keys, &sizes[1]),
-              .utf8 = utf8,
-              .why = why};
-  bool good = w.fields != NULL && w.keys != NULL;
-  if (!good) refuse(why, "out of memory");
-  literal types = header->types;
-  if (good && peek(&types) == '[' && header->columns == 0) {
-    good = write_fields(&w, &types, "", 1);
-  } else if (good) {
-    fputs("{name: value, ", w.fields);
-    good = write_value(&w, &types, header->columns, "value", 1);
-    fputs("}", w.fields);
-  }
-  *unordered = w.unordered;
-  if (w.fields != NULL) fclose(w.fields);
-  if (w.keys != NULL) fclose(w.keys);
-  return good;
+  return dtype_describe(header->dtype, header->columns, bytes[6] == 3, schema, why);
 }
 
 /* ---- As a header of inputs ---------------------------------------------------------------- */
@@ -364,15 +124,13 @@ static bool npy_read(tool_format *format, const unsigned char *bytes, size_t siz
 {
   const npy_input *const first = format->context;
   npy_header header;
-  char *fields = NULL, *keys = NULL;
-  bool unordered;
+  dtype_schema schema;
   if (!parse_header(&header, bytes, size, why)) return false;
-  bool good = describe(&header, bytes[6] == 3, &fields, &keys, &unordered, why);
-  if (good && first != NULL && strcmp(first->fields, fields) != 0) {
+  bool good = describe(bytes, &header, &schema, why);
+  if (good && first != NULL && strcmp(first->dtype.fields, schema.fields) != 0) {
     good = refuse(why, "its dtype is not that of the first input");
   }
-  free(fields);
-  free(keys);
+  dtype_free(&schema);
   format->skip = size;
   format->count = header.rows;
   return good;
@@ -436,21 +194,38 @@ static void report_types(const char *name, const recsort_error *error)
   tool_error("%s: %s", name, text);
 }
 
-bool npy_make_schema(npy_input *npy, const char *name, const tool_bytes *bytes, bool own_keys)
+/* True if fields with an order are what the records are to be sorted by. */
+static bool check_keys(const dtype_schema *dtype, const recsort_options *sorting, tool_why *why)
+{
+  if (sorting->key_count == 0) {
+    *why = dtype->why;
+    return why->text[0] == '\0';
+  }
+  for (size_t i = 0; i < sorting->key_count; i++) {
+    const char *const path = sorting->keys[i].path;
+    if (!dtype_is_orderless(dtype, path)) continue;
+    snprintf(why->text, sizeof why->text, "key \"%.60s\": recsort has no order for its dtype",
+             path);
+    return false;
+  }
+  return true;
+}
+
+bool npy_make_schema(npy_input *npy, const char *name, const tool_bytes *bytes,
+                     const recsort_options *sorting)
 {
   npy_header header;
   recsort_error error;
   tool_why why;
-  char *keys = NULL, *text = NULL;
-  bool unordered = false;
+  char *text = NULL;
+  const bool own_keys = sorting->key_count == 0;
   bool good = parse_header(&header, bytes->data, bytes->size, &why) &&
-              describe(&header, bytes->data[6] == 3, &npy->fields, &keys, &unordered, &why);
-  if (good && own_keys && unordered) {
-    good = refuse(&why, "an array of structs has no order; say which keys: -k 'value[0].x'");
-  }
+              describe(bytes->data, &header, &npy->dtype, &why) &&
+              check_keys(&npy->dtype, sorting, &why);
   if (!good) tool_error("%s: %s", name, why.text);
-  if (good && asprintf(&text, "record: npy\nlayout: packed\nfields: [\n%s]\n%s%s", npy->fields,
-                       own_keys ? "keys:\n" : "", own_keys ? keys : "") < 0) {
+  if (good &&
+      asprintf(&text, "record: npy\nlayout: packed\nfields: [\n%s]\n%s%s", npy->dtype.fields,
+               own_keys ? "keys:\n" : "", own_keys ? npy->dtype.keys : "") < 0) {
     text = NULL;
     tool_error("out of memory");
     good = false;
@@ -460,7 +235,6 @@ bool npy_make_schema(npy_input *npy, const char *name, const tool_bytes *bytes, 
     report_types(name, &error);
     good = false;
   }
-  free(keys);
   free(text);
   return good;
 }
@@ -492,11 +266,11 @@ bool npy_open(npy_input *npy, const cli_options *options, tool_ahead *ahead)
       tool_usage_error("%s is not a .npy file, so a schema is needed: --schema FILE", name);
     }
   }
-  return good && npy_make_schema(npy, name, &ahead->bytes, options->sorting.key_count == 0);
+  return good && npy_make_schema(npy, name, &ahead->bytes, &options->sorting);
 }
 
 void npy_close(npy_input *npy)
 {
   recsort_schema_destroy(npy->schema);
-  free(npy->fields);
+  dtype_free(&npy->dtype);
 }

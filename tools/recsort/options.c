@@ -457,8 +457,6 @@ static bool check_together(const cli_options *options)
     tool_usage_error("--check writes nothing: no --output, --unique, --head or --index");
     return false;
   }
-  if ((command == COMMAND_SORT || command == COMMAND_MERGE) && !tool_may_write(options->output))
-    return false;
   if (options->files_from != NULL && options->input_count > 0) {
     tool_usage_error("--files0-from names the inputs, so '%s' cannot", options->inputs[0]);
     return false;

@@ -117,11 +117,17 @@ static int run(const cli_options *options)
   }
 }
 
+static bool may_write(const cli_options *options)
+{
+  const bool writes = options->command == COMMAND_SORT || options->command == COMMAND_MERGE;
+  return !writes || tool_may_write(options->output);
+}
+
 int main(int argc, char **argv)
 {
   cli_options options;
   tool_set_name("recsort");
-  const bool parsed = options_parse(&options, argc, argv);
+  const bool parsed = options_parse(&options, argc, argv) && may_write(&options);
   tool_team_set(options.sorting.threads);
   const int status = parsed && names_read(&options) ? run(&options) : TOOL_TROUBLE;
   options_free(&options);

@@ -400,7 +400,9 @@ int command_sort(cli_job *job)
   tool_extent extent;
   double sorted = 0;
   tool_output output;
-  if (!tool_output_open(&output, options->output)) return TOOL_TROUBLE;
+  if (!tool_output_open_apart(&output, options->output, options->inputs, options->input_count)) {
+    return TOOL_TROUBLE;
+  }
   tool_output_fill_by(&output, tool_team_size());
   opening.files = tool_measure(options->inputs, options->input_count, &format, &extent);
   if (opening.files) {

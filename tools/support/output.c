@@ -189,6 +189,40 @@ bool tool_output_open(tool_output *output, const char *path)
   return false;
 }
 
+/* The same file, or the same disk. */
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+  if (S_ISBLK(a->st_mode) && S_ISBLK(b->st_mode)) return a->st_rdev == b->st_rdev;
+  return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool get_status(const char *path, struct stat *status)
+{
+  return (tool_is_standard(path) ? fstat(STDIN_FILENO, status) : stat(path, status)) == 0;
+}
+
+bool tool_output_open_apart(tool_output *output, const char *path, char *const *inputs,
+                            size_t input_count)
+{
+  static char *const standard[] = {NULL};
+  struct stat own, other;
+  if (!tool_output_open(output, path)) return false;
+  if (tool_output_is_file(output) || fstat(output->fd, &own) != 0) return true;
+  if (input_count == 0) {
+    inputs = standard;
+    input_count = 1;
+  }
+  for (size_t i = 0; i < input_count; i++) {
+    if (!get_status(inputs[i], &other) || !is_same(&own, &other)) continue;
+    tool_error("%s: it is an input, and the output would overwrite it while it is read; to replace "
+               "it, name it: --output FILE",
+               tool_input_name(inputs[i]));
+    tool_output_discard(output);
+    return false;
+  }
+  return true;
+}
+
 /* ---- Writing ---- */
 
 static bool failed(const tool_output *output)

@@ -50,6 +50,10 @@ typedef struct tool_output {
 /* Opens `path`; NULL or "-": standard output. If it returns true, end with tool_output_commit or
  * tool_output_discard. */
 bool tool_output_open(tool_output *output, const char *path);
+/* The same, but an output that would be written to directly must not be one of the inputs: it would
+ * be overwritten before it has been read. No inputs: standard input. */
+bool tool_output_open_apart(tool_output *output, const char *path, char *const *inputs,
+                            size_t input_count);
 /* Allows mapping the output, if `threads` threads fill a mapping faster than they write. */
 void tool_output_fill_by(tool_output *output, unsigned threads);
 /* Starts to reserve space for `size` bytes, if the file will be mapped. Call it at most once,

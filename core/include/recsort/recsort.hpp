@@ -208,7 +208,8 @@ template <> struct is_half<_Float16> : std::true_type {
 template <class Type> constexpr recsort_type type_of()
 {
   if constexpr (std::is_enum_v<Type>) {
-    return type_of<std::underlying_type_t<Type>>();
+    using integer = std::underlying_type_t<Type>; /* char is one here */
+    return integer_type(std::is_signed_v<integer>, sizeof(integer));
   } else if constexpr (std::is_same_v<Type, bool>) {
     return RECSORT_BOOL;
   } else if constexpr (std::is_same_v<Type, char>) {
@@ -527,7 +528,7 @@ public:
   }
 
 private:
-  using name = std::array<char, 32>;
+  using name = std::array<char, 64>;
 
   bool allocate(view<const key<Record>> keys)
   {
@@ -552,8 +553,13 @@ private:
         return known.name;
     }
     char *const text = field_names_[field_count_].data();
-    std::snprintf(text, sizeof(name), "%s at byte %llu", recsort_type_name(used.type),
-                  static_cast<unsigned long long>(used.offset));
+    const char *const type = recsort_type_name(used.type);
+    const auto offset = static_cast<unsigned long long>(used.offset);
+    const auto count = static_cast<unsigned long long>(used.count);
+    if (count > 1) /* a string and its first byte have different names */
+      std::snprintf(text, sizeof(name), "%s of %llu at byte %llu", type, count, offset);
+    else
+      std::snprintf(text, sizeof(name), "%s at byte %llu", type, offset);
     if (used.offset == RECSORT_NO_OFFSET) std::strcpy(text, "null pointer to a member");
     recsort_field_desc &added = fields_[field_count_++];
     added.name = text;

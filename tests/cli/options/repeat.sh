@@ -71,7 +71,7 @@ recsort -s varied.yaml varied -o out && same varied out varied
 recsort -s fixed.yaml fixed >out && same fixed out fixed
 recsort -s flow.yaml empty >out && same flow out empty
 cp flows copy && recsort -s flow.yaml copy -o copy && same flow copy flows
-cp flows copy && recsort -s flow.yaml copy 1<>copy && same flow copy flows
+recsort -s flow.yaml flows 1<>new && same flow new flows
 recsort -s flow.yaml --check copy && cat copy | recsort -s flow.yaml --check && echo sorted
 recsort -s flow.yaml --check copy few
 echo "exit $?"
