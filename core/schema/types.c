@@ -39,8 +39,8 @@ static const struct {
     {"unsigned long int", "uint64", "uint64, since the size of long differs between systems"},
     {"size_t", "uint64", "uint64, since its size differs between systems"},
     {"long double", "float64", "float64, if 8 bytes are what it takes"},
-    {"string", "char", "char with a count"},
-    {"str", "char", "char with a count"},
+    {"string", "char", "char or cstring, with a count"},
+    {"str", "char", "char or cstring, with a count"},
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])

@@ -743,7 +743,7 @@ MUTANTS = [
     ('core/include/recsort/key_interpreter.h', 'raw == (all >> 1) + 1 ? all : raw', 'raw == (all >> 1) + 1 ? raw : raw'),
     ('core/include/recsort/key_interpreter.h', 'raw = raw << step->bit & all;', 'raw = raw << step->bit;'),
     ('core/include/recsort/key_interpreter.h', 'ended |= ended >> 32;', ''),
-    ('core/include/recsort/key_interpreter.h', 'rank -= number > step[i].bias;', 'rank -= number >= step[i].bias;'),
+    ('core/include/recsort/key_interpreter.h', 'rank -= number > step[i].bias;', 'rank -= number < step[i].bias;'),
     ('core/include/recsort/key_interpreter.h', '(descending ? all ^ rank : rank) + first - descending', '(descending ? all ^ rank : rank) + first'),
     ('core/include/recsort/key_interpreter.h', 'step->bit && ((before ^ turn) & 255) == 0', 'step->bit && (before & 255) == 0'),
     ('core/plan/plan.c', '.bit = text && part > 0,', '.bit = 0,'),

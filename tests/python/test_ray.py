@@ -290,7 +290,16 @@ PACKED = {
     'a ZIP archive': lambda data: b'PK\3\4' + data,
     'a Parquet file': lambda data: b'PAR1' + data + b'PAR1',
     'an HDF5 file': lambda data: b'\x89HDF\r\n\x1a\n' + data,
+    'compressed by lz4': lambda data: b'\x04\x22\x4d\x18' + data,
+    'a 7z archive': lambda data: b'7z\xbc\xaf\x27\x1c' + data,
+    'an Arrow file': lambda data: b'ARROW1\0\0' + data,
 }
+
+
+def test_the_command_knows_the_same_formats():
+    source = (SCHEMAS.parent / 'tools/support/signature.c').read_text()
+    names = re.findall(r'"((?:compressed|an?) [^"]*)"', source)
+    assert len(names) > 8 and {*names, 'a .npy file'} == set(PACKED)
 
 
 @pytest.mark.parametrize('what', PACKED)
@@ -300,6 +309,10 @@ def test_files_without_plain_records_are_known_by_their_content(tmp_path, what):
     path.write_bytes(packed)
     with pytest.raises(RecsortError, match=f'records.bin is {what}.*; give raw=True'):
         recsort.ray.slices_of([path], 1, 1 << 20, raw=False)
+    path.write_bytes(bz2.compress(b''))
+    with pytest.raises(RecsortError, match='records.bin is compressed by bzip2; give raw=True'):
+        recsort.ray.slices_of([path], 1, 1 << 20, raw=False)
+    path.write_bytes(packed)
     assert recsort.ray.slices_of([path], 1, 1 << 20, raw=True)[0].length == len(packed)
 
 

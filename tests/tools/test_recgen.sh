@@ -147,6 +147,25 @@ check 'a prefix is the same' cmp -s -n "$(wc -c < c)" a c
 check 'header and trailer' test "$("$recgen" -s "$schemas/everything.yaml" -n 0 | tr -d '\0' |
   wc -c)" = 0
 
+# files say how many records they have
+said() { "$recgen" -s "$schemas/$1.yaml" -n "$2" | od -An -v "-t$3" -j "$4" -N "$5" | tr -d ' \n'; }
+check 'WAV: bytes of the frames' test "$(said wav 3 u4 40 4)" = 12
+check 'WAV: it is one' test "$(said wav 3 c 8 8)" = 'WAVEfmt'
+check 'SHX: words of the file' test "$(said shx 3 x1 24 4)" = 0000003e
+check 'LAS: bytes of a point' test "$(said las 3 u2 105 2)" = 28
+check 'LAS: points' test "$(said las 3 u4 107 4)" = 3
+check 'FITS: rows' test "$(said fits 3 c 3210 20)" = 3
+check 'FITS: padding' test "$("$recgen" -s "$schemas/fits.yaml" -n 3 | wc -c)" = 8640
+check 'PLY: vertices' test "$("$recgen" -s "$schemas/ply.yaml" -n 3 | grep -ac '^element vertex 3 *$')" = 1
+cat > mark.yaml <<'END'
+record: mark
+skip: 4
+trailer: 4
+length: [{offset: 0, type: uint32}, {trailer: 0, type: uint32}]
+fields: [{name: a, type: uint16}]
+END
+check 'lengths on both sides' test "$("$recgen" -s mark.yaml -n 3 | od -An -v -tu4 -j10 -N4 | tr -d ' ')" = 6
+
 # floats are finite unless asked otherwise
 specials() { "$recgen" -s "$schemas/entity.yaml" -n 1000 "$@" |
   "$reccat" -s "$schemas/entity.yaml" | grep -cE 'nan|inf' || true; }
@@ -172,6 +191,8 @@ refused 'is computed, so only the distribution uniform can be made' \
   -s "$schemas/particle.yaml" -n 1 -d sorted
 refused "unexpected argument 'x'" -s none.yaml -n 1 x
 refused 'more than a file can hold' -s none.yaml -n 9000000000000000000
+sed 's/^length.*/size: {offset: 0, type: uint32, unit: 4}/' mark.yaml > odd.yaml
+refused "the header cannot say the size of the schema's records" -s odd.yaml -n 1
 refused 'no.yaml' -s no.yaml -n 1
 refused 'no/such' -s none.yaml -n 1 -o no/such
 check 'help fits' test "$("$recgen" --help | wc -l)" -le 24

@@ -204,7 +204,7 @@ static const refusal of_fields[] = {
     {FIELDS "  - {name: a, type: size_t}\n", "3:21: field \"a\": unknown type \"size_t\"; say "
                                              "uint64, since its size differs between systems"},
     {FIELDS "  - {name: a, type: string}\n",
-     "3:21: field \"a\": unknown type \"string\"; say char with a count"},
+     "3:21: field \"a\": unknown type \"string\"; say char or cstring, with a count"},
     {FIELDS "  - {name: a, type: flaot}\n",
      "3:21: field \"a\": unknown type \"flaot\"; did you mean float?"},
     {FIELDS "  - {name: a, type: Int32}\n",
@@ -425,11 +425,13 @@ static const refusal of_null_values[] = {
             "keys: [{distance: {fields: [b, a], from: [0, 0]}}]\n",
      "5:19: key \"distance(b, a from 0, 0)\": a has null values, which are no coordinates"},
     {FIELDS "  - {name: a, type: float8_e4m3fn}\nkeys: [{distance: {fields: [a], from: [0]}}]\n",
-     "4:19: key \"distance(a from 0)\": a is float8_e4m3fn, which no coordinate can be; convert it to "
+     "4:19: key \"distance(a from 0)\": a is float8_e4m3fn, which no coordinate can be; convert it "
+     "to "
      "int8 "
      "or float32"},
     {FIELDS "  - {name: a, type: int4}\nkeys: [{distance: {fields: [a], from: [0]}}]\n",
-     "4:19: key \"distance(a from 0)\": a is int4, which no coordinate can be; convert it to int8 or "
+     "4:19: key \"distance(a from 0)\": a is int4, which no coordinate can be; convert it to int8 "
+     "or "
      "float32"},
     {FIELDS "  - {name: a, type: enum, base: int4, values: [x]}\n",
      "3:33: field \"a\": base \"int4\" is not of whole bytes; say uint8"},

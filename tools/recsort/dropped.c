@@ -29,6 +29,7 @@ bool dropped_begin(dropped_watch *watch, const cli_job *job)
   watch->kept = calloc(1, size);
   if (watch->strings == NULL || watch->kept == NULL) {
     tool_error_memory(size);
+    dropped_end(watch);
     return false;
   }
   for (size_t i = 0; i < key_count; i++) {
@@ -97,11 +98,13 @@ static bool equal_keys(const cli_job *job, const unsigned char *a, const unsigne
 bool dropped_in_order(const cli_job *job, const void *records, const recsort_permutation *order)
 {
   const size_t size = recsort_schema_record_size(job->schema);
+  const size_t key_size = recsort_key_size(job->sorter);
   dropped_watch watch;
-  unsigned char *const keys = malloc(2 * recsort_key_size(job->sorter));
-  const bool begun = dropped_begin(&watch, job) && keys != NULL;
-  if (keys == NULL) tool_error_memory(2 * recsort_key_size(job->sorter));
-  for (size_t i = 1; begun && i < order->count && watch.count > 0; i++) {
+  if (!dropped_begin(&watch, job)) return false;
+  if (watch.count == 0) return true;
+  unsigned char *const keys = malloc(2 * key_size);
+  if (keys == NULL) tool_error_memory(2 * key_size);
+  for (size_t i = 1; keys != NULL && i < order->count && watch.count > 0; i++) {
     const unsigned char *const a =
         (const unsigned char *)records + (size_t)recsort_permutation_at(order, i - 1) * size;
     const unsigned char *const b =
@@ -111,5 +114,5 @@ bool dropped_in_order(const cli_job *job, const void *records, const recsort_per
   }
   dropped_end(&watch);
   free(keys);
-  return begun;
+  return keys != NULL;
 }

@@ -170,7 +170,7 @@ static bool read_header(tool_reader *reader, tool_why *why)
       *format = found;
       if (is_counted(format) || format->trailer != TOOL_ANY) return true;
       snprintf(why->text, sizeof why->text,
-               "its header does not say how many records there are, in none of the places");
+               "it has none of the places that say how many records there are");
       return false;
     }
     asked = needed;
@@ -238,16 +238,14 @@ static uint64_t least_behind(const tool_format *format)
   return format->heap + (format->trailer != TOOL_ANY ? format->trailer : 0);
 }
 
-/* True if bytes follow that may be the records of a count of 0: not only padding, and the header
- * has no offset of them. `behind` are those that were read. */
-static bool is_followed(const tool_reader *reader, const unsigned char *behind, size_t size,
+/* True if `rest` bytes follow the header that may be the records of a count of 0: not only padding,
+ * as are the bytes of `padding`, and the header has no offset of them. */
+static bool is_followed(const tool_reader *reader, const unsigned char *padding, size_t size,
                         uint64_t rest)
 {
   const tool_format *const format = &reader->format;
-  const uint64_t due = tool_format_padding(format, format->skip, 0);
   uint64_t fixed = least_behind(format);
-  if (due > 0 && size >= format->heap + due && is_padding(format, behind + format->heap, due))
-    fixed += due;
+  if (is_padding(format, padding, size)) fixed += size;
   return rest > fixed && rest - fixed >= format->record_size &&
          !tool_places_end_at(format, &reader->header, format->skip);
 }
@@ -256,22 +254,27 @@ static bool is_followed(const tool_reader *reader, const unsigned char *behind, 
 static bool settle_zero(tool_reader *reader, tool_why *why)
 {
   tool_format *const format = &reader->format;
-  tool_bytes *const held = &reader->stream.held;
-  const size_t skip = (size_t)format->skip;
-  const uint64_t due = tool_format_padding(format, format->skip, 0);
-  uint64_t rest = 0;
+  const size_t due = (size_t)tool_format_padding(format, format->skip, 0);
   if (!format->zero) return true;
   if (reader->sized) {
     const uint64_t size = (uint64_t)reader->status.st_size - reader->start;
-    if (!look(reader, skip + (size_t)(format->heap + due), why)) return false;
-    if (size > skip) rest = size - skip;
-    const size_t seen = reader->header.size > skip ? reader->header.size - skip : 0;
-    format->zero = is_followed(reader, reader->header.data + skip, seen, rest);
+    tool_bytes padding = {0};
+    errno = ENOMEM;
+    const bool read =
+        tool_bytes_reserve(&padding, due) &&
+        tool_stream_read_at(&reader->stream, reader->start + format->skip + format->heap,
+                            padding.data, due, &padding.size);
+    format->zero = is_followed(reader, padding.data, padding.size,
+                               size > format->skip ? size - format->skip : 0);
+    tool_bytes_free(&padding);
+    if (!read) return system_failed(why);
   } else {
-    const uint64_t wanted = least_behind(format) + due + format->record_size;
-    if (!tool_stream_hold(&reader->stream, wanted)) return system_failed(why);
-    rest = held->size;
-    format->zero = is_followed(reader, held->data, held->size, rest);
+    const tool_bytes *const held = &reader->stream.held;
+    if (!tool_stream_hold(&reader->stream, least_behind(format) + due + format->record_size))
+      return system_failed(why);
+    const bool whole = held->size >= format->heap + due;
+    format->zero =
+        is_followed(reader, whole ? held->data + format->heap : NULL, whole ? due : 0, held->size);
   }
   if (!format->zero) return true;
   if (!format->file.zero_all) return wrong_zero(why);

@@ -47,16 +47,20 @@ if TYPE_CHECKING:
 SAMPLES = 512  # for each part: of thousands of parts, none is likely to have 1.2 times its share
 MOST_BLOCKS = 1 << 14  # between slices and parts; above that, some slices are merged first
 
-# How files begin that hold no records as they are.
+# How files begin that hold no records as they are: those of tools/support/signature.c, and .npy.
 SIGNATURES = {
     b'\x93NUMPY': 'a .npy file; the command recsort sorts it in one process',
     b'\x1f\x8b\x08': 'compressed by gzip',
-    b'\x28\xb5\x2f\xfd': 'compressed by zstd',
-    b'\xfd7zXZ\0': 'compressed by xz',
     **{b'BZh%d1AY&SY' % level: 'compressed by bzip2' for level in range(1, 10)},
-    b'PK\x03\x04': 'a ZIP archive',
-    b'PAR1': 'a Parquet file',
+    **{b'BZh%d\x17rE8P\x90' % level: 'compressed by bzip2' for level in range(1, 10)},  # no bytes
+    b'\xfd7zXZ\0': 'compressed by xz',
+    b'\x28\xb5\x2f\xfd': 'compressed by zstd',
+    b'\x04\x22\x4d\x18': 'compressed by lz4',
+    b'PK\3\4': 'a ZIP archive',
+    b'7z\xbc\xaf\x27\x1c': 'a 7z archive',
     b'\x89HDF\r\n\x1a\n': 'an HDF5 file',
+    b'ARROW1\0\0': 'an Arrow file',
+    b'PAR1': 'a Parquet file',
 }
 
 StrPath = str | os.PathLike[str]
