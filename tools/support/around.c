@@ -6,9 +6,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 static bool refused(const tool_reader *first, const tool_why *why)
 {
@@ -79,38 +76,9 @@ static bool make_header(const tool_reader *first, uint64_t count, tool_bytes *ma
   return format->header->write_count(format, made, count, why);
 }
 
-/* True if the file is also the output, as with 1<>FILE; it then changes while it is written. */
-static bool is_input(const tool_reader *first, const tool_output *output)
-{
-  struct stat status;
-  return fstat(output->fd, &status) == 0 && status.st_ino == first->status.st_ino &&
-         status.st_dev == first->status.st_dev;
-}
-
 static uint64_t behind_offset(const tool_reader *first)
 {
   return first->start + first->format.skip + first->size;
-}
-
-/* Reads what is behind the records before they are written over it. */
-static bool save_behind(tool_reader *first, const tool_output *to, uint64_t count)
-{
-  const uint64_t size = tool_reader_behind(first) + first->padding;
-  size_t got;
-  if (!first->sized || size == 0 || count == tool_reader_count(first) || !is_input(first, to))
-    return true;
-  if (!tool_bytes_reserve(&first->stream.held, (size_t)size)) {
-    tool_error_memory((size_t)size);
-    return false;
-  }
-  tool_bytes *const held = &first->stream.held;
-  if (!tool_stream_read_at(&first->stream, behind_offset(first), held->data, (size_t)size, &got) ||
-      got < size) {
-    return tool_reader_truncated(first);
-  }
-  held->size = (size_t)size;
-  first->saved = true;
-  return true;
 }
 
 /* Copies the rest of the header, which has no places. */
@@ -137,7 +105,6 @@ bool tool_around_begin(tool_reader *first, tool_output *to, uint64_t count)
   if (!first->said && !(unknown && tool_output_is_file(to)) && !may_keep(first, count))
     return false;
   first->said |= !unknown;
-  if (!save_behind(first, to, count)) return false;
   const uint64_t known = unknown ? tool_reader_count(first) : count;
   bool good = make_header(first, known, &made, &why) || refused(first, &why);
   const uint64_t grown = made.size - first->header.size; /* may wrap around */
@@ -153,12 +120,9 @@ bool tool_around_begin(tool_reader *first, tool_output *to, uint64_t count)
 /* Copies bytes behind the records: from `at` on, as many as there are if `size` is TOOL_ANY. */
 static bool copy_behind(tool_reader *first, uint64_t at, uint64_t size, tool_output *to)
 {
-  const bool held = !first->sized || first->saved;
+  const uint64_t offset = first->sized ? behind_offset(first) + at : TOOL_HERE;
   uint64_t passed;
-  if (!tool_stream_pass(&first->stream, held ? TOOL_HERE : behind_offset(first) + at, size, to,
-                        &passed)) {
-    return false;
-  }
+  if (!tool_stream_pass(&first->stream, offset, size, to, &passed)) return false;
   return passed == size || size == TOOL_ANY || tool_reader_truncated(first);
 }
 
@@ -192,5 +156,5 @@ bool tool_around_end(tool_reader *first, tool_output *to, uint64_t count)
          copy_behind(first, heap + padding, places, NULL) &&
          copy_behind(first, heap + padding + places,
                      trailer == TOOL_ANY ? trailer : trailer - places, to) &&
-         (!first->sized || is_input(first, to) || tool_reader_is_unchanged(first));
+         (!first->sized || tool_reader_is_unchanged(first));
 }

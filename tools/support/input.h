@@ -52,7 +52,6 @@ typedef struct tool_reader {
   bool put;             /* the header has been written: */
   uint64_t put_size;    /* its bytes */
   bool said;            /* nothing goes stale, or that has been said */
-  bool saved;           /* what is behind the records of a file is held, as they are the output */
   tool_bytes behind;    /* the first bytes of the trailer, if it has places */
 } tool_reader;
 

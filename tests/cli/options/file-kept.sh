@@ -59,7 +59,7 @@ done
 # Bytes that follow a pipe's records are seen before the first byte is written.
 cat fsorted | recsort -s row.yaml --count 3 --head 1 | wc -c
 cat sorted | recsort -s row.yaml --count 3 --head 1 | show
-# A trailer that was written over while it was still to be copied.
+# The input is replaced.
 cp fsorted both
-recsort -s framed.yaml --keep-trailer both fb 1<>both
+recsort -s framed.yaml --keep-trailer both fb -o both
 show <both

@@ -16,7 +16,7 @@ fresh() {
   ln -sf b soft
 }
 fresh
-recsort() { command recsort -s s.yaml "$@"; }
+recsort() { command recsort -s s.yaml --keep-trailer "$@"; }
 show() { # FILE COMMAND...
   fresh
   kept=$1
