@@ -15,6 +15,23 @@ static bool refused(const tool_reader *first, const tool_why *why)
 
 /* ---- What would go stale ---- */
 
+/* Says that other data moves along with the records, if the schema does not say who refers to it. A
+ * single byte is an end mark. */
+static void say_moved(const tool_reader *first)
+{
+  const tool_format *const format = &first->format;
+  const uint64_t behind = tool_reader_behind(first);
+  if (format->header != NULL || format->trailer != TOOL_ANY || behind <= 1 ||
+      format->file.pad_to != 0 ||
+      tool_format_has(format, RECSORT_PLACE_AFTER, RECSORT_PLACE_AFTER)) {
+    return;
+  }
+  tool_error(
+      "%s: the number of records changes, and what follows them moves; if the file says where "
+      "that is, or pads the records, say so by after: or pad: in the schema",
+      first->name);
+}
+
 /* Whether header and trailer may stay although there are `count` records instead. They may if the
  * file says how many there are, or the user insists. Otherwise there is a warning, and bytes behind
  * the records make it an error. */
@@ -22,8 +39,10 @@ static bool may_keep(const tool_reader *first, uint64_t count)
 {
   const tool_format *const format = &first->format;
   const uint64_t own = tool_reader_count(first);
-  if ((count == own && own != TOOL_ANY) || format->skip == 0 || format->said.keep_trailer ||
-      tool_format_is_counted_by_file(format)) {
+  if ((count == own && own != TOOL_ANY) || format->skip == 0 || format->said.keep_trailer)
+    return true;
+  if (tool_format_is_counted_by_file(format)) {
+    say_moved(first);
     return true;
   }
   char change[64] = "";

@@ -621,7 +621,7 @@ static bool split_counted(tool_reader *reader, tool_why *why)
   const bool any = format->trailer == TOOL_ANY;
   const uint64_t due = tool_format_padding(format, format->skip, format->count);
   const uint64_t before = format->heap + due, wanted = any ? 0 : format->trailer;
-  if (!tool_stream_hold(&reader->stream, before + wanted + 1)) return system_failed(why);
+  if (!tool_stream_hold(&reader->stream, before + wanted + 2)) return system_failed(why);
   if (held->size < format->heap) return too_short(format, format->skip + held->size, why);
   const uint64_t behind = held->size - format->heap;
   reader->padding = due < behind ? due : behind;
@@ -794,7 +794,9 @@ uint64_t tool_reader_behind(const tool_reader *reader)
   const tool_format *const format = &reader->format;
   const bool known = reader->sized || reader->ended;
   const uint64_t trailer = known ? reader->trailer : format->trailer;
-  return format->heap + (trailer != TOOL_ANY ? trailer : 1);
+  if (trailer != TOOL_ANY) return format->heap + trailer;
+  /* more may follow than is held */
+  return reader->ended ? reader->stream.held.size - reader->padding : format->heap + 1;
 }
 
 bool tool_reader_end(tool_reader *reader)

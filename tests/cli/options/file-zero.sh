@@ -28,6 +28,7 @@ printf '\2\0\0\0\2\0..\0\0\0\0\0\0\0\09xx0yy' >two
 printf 'RIFF\0\0\0\0\0\0\0\0%s\0' $rows >wav
 printf 'RIFF\377\377\377\377\377\377\377\377%s\0' $rows >ones
 printf 'RIFF\4\0\0\0\0\0\0\0%s' $rows >known # what the length says of 0 records, without padding
+printf 'RIFF\4\0\0\0\0\0\0\0%s\0' $rows >padded
 printf 'RIFF\5\0\0\0\3\0\0\09xx\0' >one
 show() { od -An -c | tr -s ' '; }
 echo "-- refused"
@@ -47,7 +48,7 @@ recsort -s las-all.yaml las | show
 cat las | recsort -s las-all.yaml | show
 recsort -s las-all.yaml two las | show
 cat las | recsort -s las-all.yaml two - --head 3 | show
-for file in wav ones known; do
+for file in wav ones known padded; do
   recsort -s wav-all.yaml $file | show
   cat $file | recsort -s wav-all.yaml | show
 done
