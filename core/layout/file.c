@@ -6,7 +6,7 @@
 
 #include "base/sized.h"
 #include "base/types.h"
-#include "schema/places.h"
+#include "schema/together.h"
 #include "schema/words.h"
 
 /* Tools hold a header up to the last of these fields in memory. */

@@ -29,20 +29,4 @@ void rs_file_slots(rs_file_text *file, rs_slot *slots);
 recsort_status rs_judge_file(const rs_reader *reader, const rs_file_text *file,
                              recsort_schema_desc *desc);
 
-/* True if a description has a place whose kind is in [first, last]. */
-bool rs_has_place(const recsort_schema_desc *desc, recsort_place_kind first,
-                  recsort_place_kind last);
-
-typedef enum rs_file_word {
-  RS_OTHER_WORD,
-  RS_TRAILER_WORD,
-  RS_PAD_WORD,
-  RS_ZERO_WORD,
-  RS_REPEAT_WORD
-} rs_file_word;
-
-/* What is wrong with the words about files together, whatever the single places are; NULL: nothing.
- * `at` becomes the word that needs others. */
-const char *rs_file_trouble(const recsort_schema_desc *desc, rs_file_word *at);
-
 #endif

@@ -847,7 +847,7 @@ MUTANTS = [
     ('core/layout/file.c', 'recsort_field_set(&element, bytes, i,', 'recsort_field_set(&element, bytes, 0,'),
     ('core/layout/file.c', '.unit = given->unit ? given->unit : 1', '.unit = given->unit'),
     ('core/layout/file.c', '.unpadded = given->unpadded,', ''),
-    ('core/schema/places.c', '*at <= RS_REPEAT_WORD', '*at < RS_REPEAT_WORD'),
+    ('core/schema/together.c', '*at <= RS_REPEAT_WORD', '*at < RS_REPEAT_WORD'),
     ('core/schema/places.c', 'if (says != 1 || field == line)', 'if (says != 1)'),
     ('core/schema/places.c', 'if (size == 0 || size != strlen(bytes->items[0].value))', 'if (size == 0)'),
     ('core/schema/places.c', 'i ? between : "", list', '"", list'),
