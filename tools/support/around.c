@@ -33,23 +33,25 @@ static void say_moved(const tool_reader *first)
 }
 
 /* Whether header and trailer may stay although there are `count` records instead. They may if the
- * file says how many there are, or the user insists. Otherwise there is a warning, and bytes behind
- * the records make it an error. */
+ * file says how many there are, or if the user insists. Otherwise a header gets a warning, and
+ * bytes that are known to follow the records make it an error. */
 static bool may_keep(const tool_reader *first, uint64_t count)
 {
   const tool_format *const format = &first->format;
   const uint64_t own = tool_reader_count(first);
-  if ((count == own && own != TOOL_ANY) || format->skip == 0 || format->said.keep_trailer)
+  const bool behind = tool_reader_behind(first) != 0;
+  if ((count == own && own != TOOL_ANY) || format->said.keep_trailer ||
+      (format->skip == 0 && !behind)) {
     return true;
-  if (tool_format_is_counted_by_file(format)) {
+  }
+  if (format->header != NULL || tool_places_count(format, &first->header)) {
     say_moved(first);
     return true;
   }
   char change[64] = "";
   if (own != TOOL_ANY && count != TOOL_ANY)
     snprintf(change, sizeof change, " from %" PRIu64 " to %" PRIu64, own, count);
-  const bool refused = tool_reader_behind(first) != 0;
-  if (refused) {
+  if (behind) {
     tool_error("%s: the number of records changes%s, and what is around them would stay as it is: "
                "say by count: or length: in the schema where the file has their number, or insist "
                "by --keep-trailer",
@@ -59,7 +61,7 @@ static bool may_keep(const tool_reader *first, uint64_t count)
                "number, say where by count: or length: in the schema",
                first->name, change);
   }
-  return !refused;
+  return !behind;
 }
 
 /* ---- The header ---- */

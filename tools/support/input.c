@@ -318,7 +318,7 @@ static uint64_t behind_offset(const tool_reader *reader)
 /* Checks the padding of a regular file, and what its trailer says. */
 static bool check_behind(tool_reader *reader, tool_why *why)
 {
-  const tool_format *const format = &reader->format;
+  tool_format *const format = &reader->format;
   const uint64_t at = behind_offset(reader) + format->heap;
   const size_t places = tool_places_behind(format);
   const uint64_t wanted = places < reader->trailer ? places : reader->trailer;
@@ -651,7 +651,7 @@ static bool split_held(tool_reader *reader, tool_why *why)
 /* Finds the parts behind the records of a pipe, all of which have been read. */
 static bool find_behind(tool_reader *reader)
 {
-  const tool_format *const format = &reader->format;
+  tool_format *const format = &reader->format;
   const size_t places = tool_places_behind(format);
   tool_why why = {.system = false};
   if (reader->ended) return true;
@@ -709,6 +709,7 @@ static bool next_block(tool_reader *reader, bool *ended)
   tool_bytes *const bytes = &reader->header;
   const size_t begin = bytes->size;
   tool_why why = {.system = false};
+  format->count = format->file.count != 0 ? format->file.count : TOOL_ANY;
   for (size_t needed = 1, size = 0; needed > size;) {
     if (!tool_stream_fill(&reader->stream, bytes, begin + needed)) return failed(reader);
     size = bytes->size - begin;
@@ -718,6 +719,8 @@ static bool next_block(tool_reader *reader, bool *ended)
     if (!tool_places_read(format, bytes->data + begin, size, false, &needed, &why))
       return bad_block(reader, why.text);
   }
+  if (!is_counted(format))
+    return bad_block(reader, "it has none of the places that say how many records there are");
   if (!tool_stream_fill(&reader->stream, bytes, begin + format->skip)) return failed(reader);
   if (bytes->size - begin != format->skip ||
       !tool_format_size(format, format->count, &reader->left)) {

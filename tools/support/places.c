@@ -380,14 +380,16 @@ static bool find_skip(tool_format *format, view *v, size_t *size)
   return !has_words(format) || reaches(v, *size);
 }
 
-/* The records that a count or a length means. `*unknown`: it is 0, or was never filled in. */
+/* The records that a count or a length means. `*unknown`: it is 0, or was never filled in. A block
+ * of repeated ones is always filled in: its length may have all bits set. */
 static bool to_records(const tool_format *format, const recsort_place *place,
                        const unsigned char *bytes, size_t size, uint64_t *records, bool *unknown,
                        tool_why *why)
 {
   char text[PLACE_TEXT];
   uint64_t number;
-  *unknown = place->kind == RECSORT_PLACE_LENGTH && is_all_ones(place, bytes);
+  *unknown =
+      place->kind == RECSORT_PLACE_LENGTH && !format->file.repeat && is_all_ones(place, bytes);
   *records = 0;
   if (*unknown) return true;
   if (!read_number(place, bytes, size, &number, why)) return false;
@@ -404,6 +406,27 @@ static bool to_records(const tool_format *format, const recsort_place *place,
            "its %s of %" PRIu64 " %s is no whole number of records of %zu bytes", name_of(place),
            number, where(place, text), format->record_size);
   return false;
+}
+
+/* The next place from `*at` on that says a count and is in the header, or behind the records. */
+static const recsort_place *next_count(const tool_format *format, const tool_bytes *header,
+                                       bool behind, size_t *at)
+{
+  while (*at < format->file.place_count) {
+    const recsort_place *const place = &format->file.places[(*at)++];
+    if ((place->kind == RECSORT_PLACE_COUNT || place->kind == RECSORT_PLACE_LENGTH) &&
+        place->behind == behind && is_there(format, place, header->data, header->size)) {
+      return place;
+    }
+  }
+  return NULL;
+}
+
+bool tool_places_count(const tool_format *format, const tool_bytes *header)
+{
+  size_t at = 0, at_behind = 0;
+  return next_count(format, header, false, &at) != NULL ||
+         next_count(format, header, true, &at_behind) != NULL;
 }
 
 /* All places that say the count must agree. One that says 0 while others say more is not used. */
@@ -540,9 +563,10 @@ size_t tool_places_behind(const tool_format *format)
   return end;
 }
 
-bool tool_places_check(const tool_format *format, const tool_bytes *header,
-                       const tool_bytes *trailer, uint64_t count, tool_why *why)
+bool tool_places_check(tool_format *format, const tool_bytes *header, const tool_bytes *trailer,
+                       uint64_t count, tool_why *why)
 {
+  bool zero = false, said = format->count != TOOL_ANY;
   for (size_t i = 0; i < format->file.place_count; i++) {
     const recsort_place *const place = &format->file.places[i];
     uint64_t records;
@@ -554,13 +578,20 @@ bool tool_places_check(const tool_format *format, const tool_bytes *header,
     if (place->kind == RECSORT_PLACE_AFTER) continue;
     if (!to_records(format, place, trailer->data, trailer->size, &records, &unknown, why))
       return false;
+    zero |= unknown;
+    said |= !unknown;
     if (records == count || unknown) continue;
     snprintf(why->text, sizeof why->text,
              "it has %" PRIu64 " records, and the number %s says %" PRIu64, count,
              where(place, text), records);
     return false;
   }
-  return true;
+  if (!zero || said || count == 0) return true;
+  format->zero = format->file.zero_all;
+  return format->zero ||
+         refuse(why,
+                "its trailer says 0 records, and there are more; zero: all in the schema takes "
+                "them");
 }
 
 /* ---- Writing ---- */
@@ -682,14 +713,26 @@ static bool move_offset(const tool_format *format, const recsort_place *place,
   return write_number(format, place, made, (uint64_t)moved / place->unit, why);
 }
 
-/* A place that stays 0, as other places say the count. */
-static bool is_unused(const tool_format *format, const recsort_place *place, const tool_bytes *old)
+static bool is_unknown(const tool_format *format, const recsort_place *place, const tool_bytes *old)
 {
   uint64_t records;
   bool unknown = false;
   tool_why why;
-  return !format->zero && format->count != 0 &&
-         to_records(format, place, old->data, old->size, &records, &unknown, &why) && unknown;
+  return to_records(format, place, old->data, old->size, &records, &unknown, &why) && unknown;
+}
+
+/* A place that stays as it is, 0 or with all bits set, as other places say the count (LAS 1.4's
+ * older count). */
+static bool is_unused(const tool_format *format, const recsort_place *place,
+                      const tool_bytes *header, const tool_bytes *old)
+{
+  const recsort_place *other;
+  if (format->zero || !is_unknown(format, place, old)) return false;
+  for (size_t at = 0; (other = next_count(format, header, false, &at)) != NULL;)
+    if (!is_unknown(format, other, header)) return true;
+  for (size_t at = 0; old != header && (other = next_count(format, header, true, &at)) != NULL;)
+    if (!is_unknown(format, other, old)) return true;
+  return false;
 }
 
 /* Writes the counts, or else the offsets, in the header or the trailer. */
@@ -708,7 +751,7 @@ static bool write_kind(const tool_format *format, const tool_bytes *header, cons
       continue;
     }
     if (counts) {
-      if (is_unused(format, place, old)) continue;
+      if (is_unused(format, place, header, old)) continue;
       if (!to_number(format, place, change->to, &number, why) ||
           !write_number(format, place, made, number, why)) {
         return false;
@@ -727,6 +770,17 @@ static bool write_kind(const tool_format *format, const tool_bytes *header, cons
   return true;
 }
 
+/* A header that grows moves everything, but only the offsets in the header itself move along. */
+static bool can_grow(const tool_format *format, tool_why *why)
+{
+  for (size_t i = 0; i < format->file.place_count; i++) {
+    const recsort_place *const place = &format->file.places[i];
+    if (place->kind == RECSORT_PLACE_AFTER && place->behind)
+      return refuse(why, "its header would grow, and an offset in its trailer not move along");
+  }
+  return true;
+}
+
 bool tool_places_write(const tool_format *format, const tool_bytes *header,
                        const tool_bytes *trailer, const tool_change *change, tool_bytes *made,
                        tool_why *why)
@@ -737,9 +791,12 @@ bool tool_places_write(const tool_format *format, const tool_bytes *header,
   if (!write_kind(format, header, old, true, change, 0, made, why)) return false;
   const int64_t grown = (int64_t)made->size - (int64_t)old->size;
   tool_change moved = *change;
+  if (grown != 0 && !can_grow(format, why)) return false;
   if (grown != 0)
     moved.padding_after = tool_format_padding(format, format->skip + (uint64_t)grown, change->to);
-  return write_kind(format, header, old, false, &moved, grown, made, why);
+  if (!write_kind(format, header, old, false, &moved, grown, made, why)) return false;
+  return (int64_t)made->size - (int64_t)old->size == grown ||
+         refuse(why, "its header has no room for an offset that has more digits");
 }
 
 /* ---- New files ---- */

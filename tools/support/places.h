@@ -15,9 +15,12 @@ bool tool_places_read(tool_format *format, const unsigned char *bytes, size_t si
 size_t tool_places_behind(const tool_format *format);
 /* True if an offset in the header says that something else begins at byte `end`. */
 bool tool_places_end_at(const tool_format *format, const tool_bytes *header, uint64_t end);
-/* True if what a trailer's places say agrees with `count`; otherwise `why`. */
-bool tool_places_check(const tool_format *format, const tool_bytes *header,
-                       const tool_bytes *trailer, uint64_t count, tool_why *why);
+/* True if the file with this header says itself how many records it has. */
+bool tool_places_count(const tool_format *format, const tool_bytes *header);
+/* True if what a trailer's places say agrees with `count`; otherwise `why`. Sets `zero` if they are
+ * the only ones, say 0, and the schema allows that. */
+bool tool_places_check(tool_format *format, const tool_bytes *header, const tool_bytes *trailer,
+                       uint64_t count, tool_why *why);
 
 /* How a file changes. */
 typedef struct tool_change {
