@@ -736,7 +736,7 @@ MUTANTS = [
     ('core/include/recsort/team.h', 'memory_order_relaxed)) < share->end)\n', 'memory_order_relaxed)) <= share->end)\n'),
     # codes
     ('core/include/recsort/key_interpreter.h', 'return descending ? all ^ code : code;', 'return code;'),
-    ('core/include/recsort/key_interpreter.h', '(raw & ~sign) > infinity', '(raw & ~sign) >= infinity'),
+    ('core/include/recsort/key_interpreter.h', '(raw & ~sign) > limit', '(raw & ~sign) >= infinity'),
     ('core/include/recsort/key_interpreter.h', 'if ((raw & ~sign) == 0) raw = 0;', ''),
     ('core/include/recsort/key_interpreter.h', 'RECSORT_KEY_NAN_FIRST ? 0 : all;',
      'RECSORT_KEY_NAN_FIRST ? all : 0;'),

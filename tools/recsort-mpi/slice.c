@@ -30,7 +30,7 @@ bool inputs_measure(inputs *in, char *const *paths, size_t count, const tool_for
   }
   for (size_t i = 0; i < count; i++) {
     tool_reader reader;
-    const bool opened = (i > 0 ? tool_dropped_open : tool_reader_open)(&reader, paths[i], format);
+    const bool opened = (i > 0 ? tool_later_open : tool_reader_open)(&reader, paths[i], format);
     if (opened && i > 0) tool_dropped_add(&in->dropped, &reader);
     if (opened) in->total += reader.size / format->record_size;
     in->ends[i] = in->total;

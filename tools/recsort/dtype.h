@@ -10,8 +10,8 @@
  * comment, so different dtypes have different fields. */
 typedef struct dtype_schema {
   char *fields;
-  char *keys;      /* all fields that have an order */
-  char *orderless; /* the paths of the others, each with a newline behind it */
+  char *keys;      /* the default keys */
+  char *orderless; /* the paths that no key may name, each with a newline behind it */
   tool_why why;    /* not all fields can be keys; empty if they can */
 } dtype_schema;
 

@@ -9,7 +9,7 @@
  * input that is not sorted.
  */
 #include "commands.h"
-#include "dropped.h"
+#include "unique_watch.h"
 #include "merge_files.h"
 #include "stats.h"
 
@@ -62,7 +62,7 @@ typedef struct merge_state {
   unsigned char *last_key; /* of the record that went out last */
   uint64_t taken;          /* records read from the runs */
   uint64_t written;
-  dropped_watch watch;
+  unique_watch watch;
 } merge_state;
 
 static const unsigned char *next_key(const merge_state *merge, const merge_run *run)
@@ -160,11 +160,11 @@ static bool put_record(merge_state *merge, const unsigned char *record, const un
   const size_t size = merge->format.record_size;
   if (merge->job->options->unique) {
     if (merge->written > 0 && recsort_key_compare(merge->job->sorter, merge->last_key, key) == 0) {
-      dropped_drop(&merge->watch, record);
+      unique_watch_drop(&merge->watch, record);
       return true;
     }
     memcpy(merge->last_key, key, merge->key_size);
-    dropped_keep(&merge->watch, record);
+    unique_watch_keep(&merge->watch, record);
   }
   merge->written++;
   if (merge->pending == NULL) return tool_output_write(&merge->output, record, size);
@@ -264,7 +264,7 @@ static bool open_run(merge_state *merge, size_t number)
     return false;
   }
   const char *const path = options->input_count != 0 ? options->inputs[number] : NULL;
-  return (number > 0 ? tool_dropped_open : tool_reader_open)(&run->reader, path, &merge->format);
+  return (number > 0 ? tool_later_open : tool_reader_open)(&run->reader, path, &merge->format);
 }
 
 /* Large records go out from where they were read. */
@@ -293,7 +293,7 @@ static bool take_memory(merge_state *merge)
 
 static bool open_runs(merge_state *merge)
 {
-  if (!take_memory(merge) || !dropped_begin(&merge->watch, merge->job)) return false;
+  if (!take_memory(merge) || !unique_watch_begin(&merge->watch, merge->job)) return false;
   for (size_t i = 0; i < merge->run_count; i++)
     merge->runs[i].reader.stream.fd = -1;
   for (size_t i = 0; i < merge->run_count; i++) {
@@ -320,7 +320,7 @@ static void free_merge(merge_state *merge)
   free(merge->heap);
   free(merge->pending);
   free(merge->last_key);
-  dropped_end(&merge->watch);
+  unique_watch_end(&merge->watch);
 }
 
 int command_merge(cli_job *job)

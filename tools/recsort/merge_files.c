@@ -9,7 +9,7 @@
  */
 #include "merge_files.h"
 
-#include "dropped.h"
+#include "unique_watch.h"
 
 #include "support/around.h"
 #include "support/message.h"
@@ -82,7 +82,7 @@ typedef struct file_merge {
   merge_output outputs[OUTPUTS];
   uint64_t taken;
   uint64_t written;
-  dropped_watch watch;
+  unique_watch watch;
   bool read_failed;
   bool write_failed;
   merge_output *writing;
@@ -198,7 +198,7 @@ static void read_blocks(void *context)
 static bool open_files(file_merge *merge)
 {
   for (size_t f = 0; f < merge->file_count; f++) {
-    if (!(f > 0 ? tool_dropped_open : tool_reader_open)(
+    if (!(f > 0 ? tool_later_open : tool_reader_open)(
             &merge->files[f].reader, merge->job->options->inputs[f], merge->format)) {
       return false;
     }
@@ -391,11 +391,11 @@ static bool keep_first(file_merge *merge, merge_output *to)
   for (size_t i = 0; i < to->count && done; i++) {
     const unsigned char *const key = keys + i * merge->key_size;
     if ((merge->written > 0 || kept > 0) && compare(merge, last, key) == 0) {
-      dropped_drop(&merge->watch, to->records + i * merge->record_size);
+      unique_watch_drop(&merge->watch, to->records + i * merge->record_size);
       continue;
     }
     memcpy(last, key, merge->key_size);
-    dropped_keep(&merge->watch, to->records + i * merge->record_size);
+    unique_watch_keep(&merge->watch, to->records + i * merge->record_size);
     memmove(to->records + kept++ * merge->record_size, to->records + i * merge->record_size,
             merge->record_size);
   }
@@ -468,12 +468,12 @@ bool merge_files(cli_job *job, const tool_format *format, tool_output *output, u
                       .key_size = recsort_key_size(job->sorter),
                       .capacity = block_capacity(files, format->record_size),
                       .file_count = files};
-  bool done = dropped_begin(&merge.watch, job) && take_memory(&merge) && open_files(&merge) &&
+  bool done = unique_watch_begin(&merge.watch, job) && take_memory(&merge) && open_files(&merge) &&
               merge_rounds(&merge);
   done = done && tool_around_end(&merge.files[0].reader, output, merge.written);
   if (done) tool_dropped_say(&merge.dropped);
   *taken = merge.taken;
-  dropped_end(&merge.watch);
+  unique_watch_end(&merge.watch);
   free_merge(&merge);
   return done;
 }

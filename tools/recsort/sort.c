@@ -7,7 +7,7 @@
  * takes all records, they are sorted into it, so that a plugin can write them there.
  */
 #include "commands.h"
-#include "dropped.h"
+#include "unique_watch.h"
 #include "stats.h"
 
 #include "support/around.h"
@@ -194,7 +194,7 @@ static bool find_order(const cli_job *job, const tool_records *input, recsort_pe
   const recsort_status status =
       recsort_find_permutation(job->sorter, input->records.data, input->count, order, &error);
   if (!sorted_well(job, input, status, &error)) return false;
-  if (options->unique && !dropped_in_order(job, input->records.data, order)) return false;
+  if (options->unique && !unique_watch_order(job, input->records.data, order)) return false;
   if (options->unique &&
       recsort_permutation_unique(job->sorter, input->records.data, order, &error) != RECSORT_OK) {
     tool_error_library(&error);

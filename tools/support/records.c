@@ -21,7 +21,7 @@ enum {
 
 /* ---- What is dropped ---- */
 
-bool tool_dropped_open(tool_reader *reader, const char *path, const tool_format *format)
+bool tool_later_open(tool_reader *reader, const char *path, const tool_format *format)
 {
   if (!tool_reader_open(reader, path, format)) return false;
   if (reader->format.heap == 0 || format->said.keep_trailer) return true;
@@ -201,8 +201,8 @@ bool tool_read_records(tool_records *records, char *const *paths, size_t path_co
     tool_reader *const reader = i == 0 ? &records->first : &later;
     const bool dropping = i > 0 && reading->output != NULL;
     const bool done =
-        (dropping ? tool_dropped_open : tool_reader_open)(reader, path_count != 0 ? paths[i] : NULL,
-                                                          format) &&
+        (dropping ? tool_later_open : tool_reader_open)(reader, path_count != 0 ? paths[i] : NULL,
+                                                        format) &&
         (i > 0 || begin_first(reader, reading->output)) && read_input(records, reader, reading) &&
         (i == 0 || end_later(records, reading, reader));
     if (i != 0) tool_reader_close(reader);

@@ -15,7 +15,7 @@ typedef struct tool_dropped {
 
 /* Opens a later input. False, after a message, also if its records may refer to what is dropped: a
  * heap. */
-bool tool_dropped_open(tool_reader *reader, const char *path, const tool_format *format);
+bool tool_later_open(tool_reader *reader, const char *path, const tool_format *format);
 /* Counts a later input, all of whose records have been read. */
 void tool_dropped_add(tool_dropped *dropped, const tool_reader *reader);
 /* Says what was dropped, if anything. */

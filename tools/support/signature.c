@@ -15,7 +15,7 @@ typedef struct signature {
 
 #define BYTES(text) text, sizeof text - 1
 
-/* A signature in full, as records may begin with any few bytes. */
+/* As many bytes as a format fixes, since records may begin with any few; goes_on has more rules. */
 static const signature known[] = {
     {"compressed by gzip", BYTES("\x1f\x8b\x08"), "zcat FILE"}, /* and flags */
     {"compressed by bzip2", BYTES("BZh"), "bzcat FILE"},        /* and more, below */

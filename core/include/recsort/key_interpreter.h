@@ -3,10 +3,11 @@
  *   key_load      loads the bytes of a step as an integer
  *   key_code      turns the integer into an order-preserving code of step->width bits
  *   key_place     puts the code into the words of the key
- *   key_field     does the first two, for a step without operands
- *   key_after     what the step before it changes in a code
- *   key_step      the same, also for keys that are computed from several fields
- *   key_step_in   the same for a record whose fields are in several arrays
+ *   key_field     loads the bytes of one field and makes their code
+ *   key_nullable  makes the code of an integer with null values
+ *   key_after     replaces a string's code by NULs if the string ended in the step before
+ *   key_step      makes the code of any step, also one with operands
+ *   key_step_in   does the same for a record whose fields are in several arrays
  *
  * key_take, key_value and key_store are the inverses, but not for computed keys. Values with the
  * same code decode to one of them: -0 to +0, every NaN to the canonical NaN, every null value to
@@ -73,15 +74,15 @@ RECSORT_HD static inline uint64_t key_float_order(uint64_t raw, uint64_t sign)
   return raw & sign ? ~raw & (sign | (sign - 1)) : raw | sign;
 }
 
-/* The code of a float of `width` bits, whose greatest magnitude that is not a NaN is `infinity`. */
+/* The code of a float of `width` bits, whose greatest magnitude that is not a NaN is `limit`. */
 RECSORT_HD static inline uint64_t key_float_code(uint64_t raw, unsigned width, unsigned flags,
-                                                 uint64_t infinity)
+                                                 uint64_t limit)
 {
   const uint64_t sign = UINT64_C(1) << (width - 1);
   const uint64_t all = key_mask(width);
   const bool descending = flags & RECSORT_KEY_DESCENDING;
   if (!(flags & RECSORT_KEY_NAN_TOTAL)) {
-    if ((raw & ~sign) > infinity) return flags & RECSORT_KEY_NAN_FIRST ? 0 : all;
+    if ((raw & ~sign) > limit) return flags & RECSORT_KEY_NAN_FIRST ? 0 : all;
     if ((raw & ~sign) == 0) raw = 0;
   }
   const uint64_t code = key_float_order(raw, sign);

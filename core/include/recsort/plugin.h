@@ -202,8 +202,8 @@ typedef enum recsort_key_kind {
                              * all do where the step before it ends with one */
   /* Has `bit` operands, the steps that follow. */
   RECSORT_KEY_NULLABLE, /* the lowest bits of an integer, those of `bias` inverted. The operands'
-                         * `bias` are such numbers, ascending: all have one code, which is that of a
-                         * NaN, and the others leave no gap */
+                         * `bias` are such numbers, ascending: all have one code, the least or the
+                         * greatest. The others have consecutive codes at the other end */
   /* Computed from them (recsort/computed_key.h). */
   RECSORT_KEY_DISTANCE, /* the squared distance from a point, as a FLOAT of `width` bits */
   RECSORT_KEY_MORTON,   /* the place of a cell on a Morton curve */
@@ -219,13 +219,16 @@ typedef enum recsort_key_kind {
 enum { RECSORT_KEY_MOST_OPERANDS = 8 }; /* of a computed key */
 
 enum {
-  RECSORT_KEY_BIG_ENDIAN = 1,  /* the integer is big-endian in the record */
-  RECSORT_KEY_DESCENDING = 2,  /* the code is complemented, except for NaNs without NAN_TOTAL */
-  RECSORT_KEY_NAN_FIRST = 4,   /* NaNs become the least code; otherwise the greatest */
-  RECSORT_KEY_NAN_TOTAL = 8,   /* floats: every bit counts, as in IEEE 754 totalOrder */
-  RECSORT_KEY_POINT_AT = 16,   /* operands of DISTANCE: `bias` holds the address of the double, in
-                                * memory of the device; only for recsort_plugin_device.sort */
-  RECSORT_KEY_MINUS_0_NAN = 32 /* floats: -0 is a NaN, the least one with NAN_TOTAL; `bit` is 1 */
+  RECSORT_KEY_BIG_ENDIAN = 1, /* the integer is big-endian in the record */
+  RECSORT_KEY_DESCENDING = 2, /* the code is complemented, except for NaNs without NAN_TOTAL */
+  RECSORT_KEY_NAN_FIRST =
+      4, /* NaNs and null values become the least code; otherwise the greatest */
+  RECSORT_KEY_NAN_TOTAL = 8, /* floats: every bit counts, as in IEEE 754 totalOrder */
+  RECSORT_KEY_POINT_AT = 16, /* operands of DISTANCE: `bias` holds the address of the double, in
+                              * memory of the device; only for recsort_plugin_device.sort */
+  RECSORT_KEY_MINUS_0_NAN =
+      32 /* floats: the bits of -0 are the NaN, the least value with NAN_TOTAL; `bit` is 1, which
+            makes room for it above the numbers */
 };
 
 /* One field of the key, or up to 8 bytes of a longer one. Its code of `width` bits goes to bit
@@ -233,7 +236,8 @@ enum {
 typedef struct recsort_key_step {
   uint64_t offset; /* bytes from the start of the record, unaligned */
   uint64_t bias;   /* OFFSET, NULLABLE, OPERAND */
-  uint64_t limit;  /* OFFSET: the greatest valid code; FLOAT: the magnitude of infinity */
+  uint64_t limit;  /* OFFSET: the greatest valid code; FLOAT: the greatest magnitude that is not a
+                      NaN, shifted by `bit` */
   uint16_t kind;
   uint16_t flags;
   uint8_t bytes; /* 1 to 8, read as one integer; TEXT: as a big-endian one */

@@ -1,5 +1,5 @@
-/* dropped.c - see dropped.h. */
-#include "dropped.h"
+/* unique_watch.c - see unique_watch.h. */
+#include "unique_watch.h"
 
 #include "value.h"
 
@@ -13,13 +13,13 @@ static bool is_string(const recsort_key_info *key)
   return key->field != NULL && key->field->type == RECSORT_CSTRING;
 }
 
-bool dropped_begin(dropped_watch *watch, const cli_job *job)
+bool unique_watch_begin(unique_watch *watch, const cli_job *job)
 {
   const size_t key_count = recsort_sorter_key_count(job->sorter);
   const size_t size = recsort_schema_record_size(job->schema);
   recsort_key_info key;
   size_t count = 0;
-  *watch = (dropped_watch){.job = job};
+  *watch = (unique_watch){.job = job};
   for (size_t i = 0; i < key_count; i++) {
     recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
     count += is_string(&key);
@@ -29,7 +29,7 @@ bool dropped_begin(dropped_watch *watch, const cli_job *job)
   watch->kept = calloc(1, size);
   if (watch->strings == NULL || watch->kept == NULL) {
     tool_error_memory(size);
-    dropped_end(watch);
+    unique_watch_end(watch);
     return false;
   }
   for (size_t i = 0; i < key_count; i++) {
@@ -37,31 +37,31 @@ bool dropped_begin(dropped_watch *watch, const cli_job *job)
     if (!is_string(&key)) continue;
     const recsort_value value = key_value(job->schema, &key, watch->kept);
     watch->strings[watch->count++] =
-        (dropped_string){(size_t)(value.as.bytes - watch->kept), value.size, key.path};
+        (watched_string){(size_t)(value.as.bytes - watch->kept), value.size, key.path};
   }
   return true;
 }
 
-void dropped_end(dropped_watch *watch)
+void unique_watch_end(unique_watch *watch)
 {
   free(watch->strings);
   free(watch->kept);
-  *watch = (dropped_watch){.count = 0};
+  *watch = (unique_watch){.count = 0};
 }
 
-void dropped_keep(dropped_watch *watch, const void *record)
+void unique_watch_keep(unique_watch *watch, const void *record)
 {
   if (watch->count > 0) memcpy(watch->kept, record, recsort_schema_record_size(watch->job->schema));
 }
 
 /* The first string that is equal in two records but has other bytes behind its NUL; NULL if a
  * string differs, or none does so. */
-static const dropped_string *find_hidden(const dropped_watch *watch, const unsigned char *a,
+static const watched_string *find_hidden(const unique_watch *watch, const unsigned char *a,
                                          const unsigned char *b)
 {
-  const dropped_string *found = NULL;
+  const watched_string *found = NULL;
   for (size_t i = 0; i < watch->count; i++) {
-    const dropped_string *const string = &watch->strings[i];
+    const watched_string *const string = &watch->strings[i];
     const unsigned char *const in_a = a + string->offset, *const in_b = b + string->offset;
     if (memcmp(in_a, in_b, string->size) == 0) continue;
     if (strncmp((const char *)in_a, (const char *)in_b, string->size) != 0) return NULL;
@@ -70,7 +70,7 @@ static const dropped_string *find_hidden(const dropped_watch *watch, const unsig
   return found;
 }
 
-static void say(dropped_watch *watch, const dropped_string *string)
+static void say(unique_watch *watch, const watched_string *string)
 {
   tool_error(
       "--unique: records are dropped that differ from the one that is kept behind the NUL of "
@@ -79,9 +79,9 @@ static void say(dropped_watch *watch, const dropped_string *string)
   watch->count = 0;
 }
 
-void dropped_drop(dropped_watch *watch, const void *record)
+void unique_watch_drop(unique_watch *watch, const void *record)
 {
-  const dropped_string *const hidden = find_hidden(watch, watch->kept, record);
+  const watched_string *const hidden = find_hidden(watch, watch->kept, record);
   if (hidden != NULL) say(watch, hidden);
 }
 
@@ -95,12 +95,12 @@ static bool equal_keys(const cli_job *job, const unsigned char *a, const unsigne
          recsort_key_compare(job->sorter, keys, keys + key_size) == 0;
 }
 
-bool dropped_in_order(const cli_job *job, const void *records, const recsort_permutation *order)
+bool unique_watch_order(const cli_job *job, const void *records, const recsort_permutation *order)
 {
   const size_t size = recsort_schema_record_size(job->schema);
   const size_t key_size = recsort_key_size(job->sorter);
-  dropped_watch watch;
-  if (!dropped_begin(&watch, job)) return false;
+  unique_watch watch;
+  if (!unique_watch_begin(&watch, job)) return false;
   if (watch.count == 0) return true;
   unsigned char *const keys = malloc(2 * key_size);
   if (keys == NULL) tool_error_memory(2 * key_size);
@@ -109,10 +109,10 @@ bool dropped_in_order(const cli_job *job, const void *records, const recsort_per
         (const unsigned char *)records + (size_t)recsort_permutation_at(order, i - 1) * size;
     const unsigned char *const b =
         (const unsigned char *)records + (size_t)recsort_permutation_at(order, i) * size;
-    const dropped_string *const hidden = find_hidden(&watch, a, b);
+    const watched_string *const hidden = find_hidden(&watch, a, b);
     if (hidden != NULL && equal_keys(job, a, b, keys)) say(&watch, hidden);
   }
-  dropped_end(&watch);
+  unique_watch_end(&watch);
   free(keys);
   return keys != NULL;
 }
