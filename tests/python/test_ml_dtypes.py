@@ -121,6 +121,40 @@ def test_complex_numbers(name):
         Partitioner(Sorter(values.dtype))
 
 
+@pytest.mark.parametrize('name', ['complex32', 'bcomplex32'])
+def test_complex_numbers_of_the_other_byte_order_have_no_order(name):
+    if not hasattr(ml_dtypes, name):
+        pytest.skip('an older ml_dtypes')
+    values = np.array([1 + 2j, 2 + 1j, 1 + 1j, 2 + 2j, 1 + 2j], 'c8').astype(of(name))
+    swapped = values.astype(values.dtype.newbyteorder())
+    records = np.zeros(5, [('z', swapped.dtype), ('id', 'u1')])
+    records['z'], records['id'] = swapped, [1, 0, 1, 0, 0]
+    refused = f'byte-swapped {name}'
+    for call in (
+        lambda: recsort.argsort(swapped),
+        lambda: recsort.sort(swapped),
+        lambda: recsort.argsort(records, 'z'),
+        lambda: recsort.argsort_columns([swapped]),
+        lambda: Schema.from_dtype(records.dtype, 'z'),
+    ):
+        with pytest.raises(RecsortError, match=refused):
+            call()
+    assert recsort.argsort(swapped.astype(values.dtype)).tolist() == [2, 0, 4, 1, 3]
+    assert recsort.argsort(records, 'id').tolist() == [1, 3, 4, 0, 2]
+    schema = Schema.from_dtype(records.dtype, 'id')
+    assert schema.dtype == np.dtype([('z', 'V4'), ('id', 'u1')])
+
+
+@pytest.mark.parametrize('name', ['complex32', 'bcomplex32'])
+def test_halves_of_complex_numbers(name):
+    if not hasattr(ml_dtypes, name):
+        pytest.skip('an older ml_dtypes')
+    values = np.array([1 + 2j, 2 + 1j, 1 + 1j, 2 + 2j, -1 + 2j], 'c8').astype(of(name))
+    records = values.view([('z', values.dtype)])
+    for keys, expected in (['-z.imag', 'z.real'], [4, 0, 3, 2, 1]), (['-z.real'], [1, 3, 0, 2, 4]):
+        assert Sorter(Schema.from_dtype(records.dtype, keys)).argsort(records).tolist() == expected
+
+
 def test_the_other_byte_order():
     values = values_of('bfloat16')
     swapped = values.view('u2').byteswap().view(values.dtype.newbyteorder())

@@ -264,6 +264,85 @@ def test_fields_whose_names_the_language_lacks_are_left_out():
         Schema.from_dtype([('a.b', 'i4')])
 
 
+def test_fields_left_out_are_part_of_no_key():
+    inner = np.dtype([('x', 'i4'), ('y.z', 'i4')])
+    overlaid = np.dtype({'names': ['a', 'a.b'], 'formats': ['u4', 'f4'], 'offsets': [0, 0]})
+    hidden = np.dtype([('a', [('b', 'i4')]), ('a.b', 'i4')])  # sort takes the longest name
+    for dtype, key in ([('p', inner)], 'p'), (overlaid, 'a.b'), (hidden, 'a.b'):
+        with pytest.raises(RecsortError, match='^key ".*": a schema has no names with '):
+            Schema.from_dtype(dtype, key)
+
+
+# A struct, an array of strings, an array of two dimensions and parts of these; what a schema calls them.
+PATHS = {
+    's': 's[0].value s[1].value',
+    's[1]': 's[1].value',
+    'u': 'u[0].value u[1].value',
+    'g': 'g',
+    'g[1]': 'g[2] g[3]',
+    'g[1,0]': 'g[2]',
+    'p': 'p.x p.w[0].v p.w[1].v',
+    'p.w': 'p.w[0].v p.w[1].v',
+    'name': 'name',
+}
+
+
+@pytest.mark.parametrize('key', PATHS)
+@pytest.mark.parametrize('down', [False, True])
+def test_keys_of_several_values_are_those_of_sort(key, down):
+    inner = np.dtype([('x', '>i2'), ('w', [('v', 'f4')], 2)], align=True)
+    fields = [('s', 'S2', 2), ('u', 'U2', 2), ('g', 'i2', (2, 2)), ('p', inner), ('name', '>U2')]
+    records = np.zeros(300, fields)
+    rng = np.random.default_rng(14)
+    letters = np.array(['', 'a', 'b', 'ab'])
+    records['s'], records['u'] = (rng.choice(letters, (300, 2)) for _ in range(2))
+    records['name'] = rng.choice(letters, 300)
+    records['g'], records['p']['x'] = rng.integers(-1, 2, (300, 2, 2)), rng.integers(-1, 2, 300)
+    records['p']['w']['v'] = rng.choice([-np.inf, 0, -0.0, np.nan], (300, 2))
+    p = [records['p']['x'], *records['p']['w']['v'].T]
+    columns = {
+        's': [*records['s'].T],
+        's[1]': [records['s'][:, 1]],
+        'u': [*records['u'].T],
+        'g': [*records['g'].reshape(300, 4).T],
+        'g[1]': [*records['g'][:, 1].T],
+        'g[1,0]': [records['g'][:, 1, 0]],
+        'p': p,
+        'p.w': p[1:],
+        'name': [records['name'].astype('U2')],
+    }[key]
+    schema = Schema.from_dtype(records.dtype, ['-' * down + key, 'p.x'])
+    paths = dict.fromkeys([*PATHS[key].split(), 'p.x'])
+    text = schema.to_yaml()
+    assert [line.split('"')[1] for line in text[text.index('keys:') :].splitlines()[1:]] == [*paths]
+    order = order_of([(column, down) for column in columns] + [(p[0], False)], 'last')[0].tolist()
+    for sorter in Sorter(schema), Sorter(Schema.from_yaml(text)):
+        assert sorter.argsort(records).tolist() == order != sorted(order)
+
+
+@pytest.mark.parametrize('kind', ['c8', '>c16'])
+def test_halves_of_complex_numbers_are_keys(kind):
+    records = np.zeros(200, [('id', 'u1'), ('z', kind), ('more', [('z', kind, (2, 2))])])
+    rng = np.random.default_rng(15)
+    records['z'] = rng.integers(0, 3, 200) + 1j * rng.integers(0, 3, 200)
+    records['more']['z'] = rng.integers(0, 3, (200, 2, 2)) * (1 - 1j)
+    schema = Schema.from_dtype(records.dtype, ['-z.imag', 'more.z[1,0].real', 'z.real'])
+    columns = [(records['z'].imag, True), (records['more']['z'][:, 1, 0].real, False)]
+    expected = order_of([*columns, (records['z'].real, False)], 'last')[0].tolist()
+    assert Sorter(schema).argsort(records).tolist() == expected
+    for key in 'z', '-z', 'more', 'more.z[1]':
+        with pytest.raises(RecsortError, match='no order of .*; name its halves, with .real and .imag$'):
+            Schema.from_dtype(records.dtype, key)
+    with pytest.raises(RecsortError, match='^no field "z.size"$'):
+        Schema.from_dtype(records.dtype, 'z.size')
+
+
+def test_a_struct_named_like_halves_is_itself():
+    records = np.zeros(4, [('z', [('imag', 'i4'), ('real', 'i4')]), ('z.real', 'c8')])
+    records['z']['imag'] = [3, 1, 2, 1]
+    assert Sorter(Schema.from_dtype(records.dtype, 'z.imag')).argsort(records).tolist() == [1, 3, 2, 0]
+
+
 def test_control_characters_are_escaped_in_messages():
     with pytest.raises(RecsortError, match=r'^no field "a\\u0085\\n"$'):
         Schema.from_dtype([('a', 'i4')], 'a\x85\n')
@@ -334,7 +413,11 @@ def test_keys_of_a_sorter_replace_those_of_the_schema():
         (lambda: Schema.from_dtype([('a', 'g')], 'a'), 'no order of'),
         (
             lambda: Schema.from_dtype({'names': 'ab', 'formats': ['i4', 'i2'], 'offsets': [0, 2]}),
-            'overlap',
+            '^field "b": at offset 2 it overlaps field "a"',
+        ),
+        (
+            lambda: Schema.from_dtype([('a', 'S0'), ('b', 'i4')], 'a'),
+            '^key "a": the field has no bytes and orders nothing; leave it out$',
         ),
         (lambda: Sorter(Schema.from_dtype([('a', 'i4')])), 'key'),
         (lambda: Sorter(Schema.from_dtype([('a', 'i4')], 'a'), nan='first'), 'themselves'),

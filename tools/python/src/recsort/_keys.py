@@ -129,8 +129,16 @@ def is_own(dtype: DType) -> bool:
 
 def is_known(dtype: DType) -> bool:
     """Whether the order of its values is known here. What another package calls V may be anything."""
+    if is_own(dtype):
+        return True
     of_ml = dtype.type.__module__ == 'ml_dtypes'
-    return is_own(dtype) or of_ml and (dtype.name in PAIRS or dtype.name in ML_TYPES)
+    # In the other byte order, ml_dtypes swaps the halves of a pair in some calls and not in others.
+    return of_ml and (dtype.name in ML_TYPES or (dtype.name in PAIRS and dtype.isnative))
+
+
+def shown(dtype: DType) -> str:
+    """A dtype for a message; ml_dtypes writes one of the other byte order as ">W4"."""
+    return str(dtype) if dtype.isnative or is_own(dtype) else f'byte-swapped {dtype.name}'
 
 
 def kind_of(dtype: DType) -> str:
@@ -152,7 +160,7 @@ def resolve(dtype: DType, keys: Keys, reverse: bool) -> list[Key]:
     for path, descending, inner, offset in named:
         for leaf, at in leaves(inner, offset):
             if not is_known(leaf):
-                raise RecsortError(f'values of dtype {leaf} have no order here; convert them')
+                raise RecsortError(f'values of dtype {shown(leaf)} have no order here; convert them')
             # A value that comes again decides nothing.
             found.setdefault((leaf, at), Key(path, leaf, at, descending != reverse))
     return list(found.values())

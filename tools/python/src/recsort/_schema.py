@@ -21,7 +21,9 @@ from ._keys import (
     is_extended,
     is_known,
     kind_of,
+    leaves,
     names_of,
+    shown,
     split_key,
     types_of,
 )
@@ -87,7 +89,8 @@ class Schema:
         The language of schemas lacks some types of NumPy. timedelta64, and datetime64 of other units
         than D, s, ms, us and ns, become int64 of which the least value is null: NaT; complex becomes a
         struct of `real` and `imag`; a `U` string becomes an array of uint32; longdouble, and types of other
-        packages that have no order here, become bytes and are no keys. A key names one number or string.
+        packages that have no order here, become bytes and are no keys. A complex number is no key either: give
+        its halves, such as `z.real` and `z.imag`. A struct becomes a key for each of its values.
         A field is left out if it has no bytes, or a name that the language lacks: with `.`, `[`, `]` or a
         control character; it is no key. Raises RecsortError if a field overlaps another one or holds
         Python objects.
@@ -96,22 +99,21 @@ class Schema:
         if dtype.names is None:
             raise RecsortError(f'a schema describes a structured dtype, not {dtype}')
         lib.choice(nan, 'nan', lib.NAN)
-        nodes, named = [], nameable(dtype)
+        named = written(dtype)
+        nodes: dict[str, Node] = {}
         for text in names_of(keys):
-            path, descending, leaf, _ = split_key(dtype, text)
-            if not is_known(leaf.base) or is_extended(leaf.base):
-                raise RecsortError(f'key {quoted(path)}: a schema has no order of {leaf}')
-            if not find(named, '.' + path):
-                raise RecsortError(
-                    f'key {quoted(path)}: a schema has no names with . [ ] or control characters'
-                )
-            node = {'field': quoted(path), 'order': 'desc' if descending else 'asc'}
-            nodes.append({**node, 'nan': nan} if kind_of(leaf.base) in 'fMm' else node)
+            for path, descending, leaf in keys_of(dtype, named, text):
+                node = {'field': quoted(path), 'order': 'desc' if descending else 'asc'}
+                node = {**node, 'nan': nan} if kind_of(leaf.base) in 'fMm' else node
+                nodes.setdefault(path, node)  # a value that comes again decides nothing
         if not named.names:
             raise RecsortError('no field has bytes and a name that a schema can have')
         lib.text(name)
         head = {'record': quoted(name)}
-        return cls.from_yaml(write(head, dtype.itemsize, fields_of_dtype(named), nodes))
+        try:
+            return cls.from_yaml(write(head, dtype.itemsize, fields_of_dtype(named), [*nodes.values()]))
+        except RecsortError as error:  # of a text that the caller has not seen
+            raise RecsortError(re.sub(r'^schema:\d+:\d+: ', '', str(error))) from None
 
     @property
     def name(self) -> str:
@@ -220,19 +222,68 @@ def format_of(field: Any) -> Any:
 # ---- Nodes of the text ------------------------------------------------------------------------
 
 
-def nameable(dtype: DType) -> DType:
-    """The same dtype without fields that the language cannot describe: by their names, or without bytes."""
+def written(dtype: DType, whole: bool = False) -> DType:
+    """The same dtype as a schema has it: complex numbers are structs.
+
+    Fields that the language cannot describe, by their names or without bytes, are kept only if `whole`.
+    """
     if dtype.subdtype:
-        return np.dtype((nameable(dtype.base), dtype.shape))
+        return np.dtype((written(dtype.base, whole), dtype.shape))
     if dtype.names is None:
-        return dtype
+        if not is_known(dtype) or is_extended(dtype) or kind_of(dtype) != 'c':
+            return dtype
+        half = np.dtype(types_of(dtype)[0][0]).newbyteorder(dtype.byteorder)
+        return np.dtype([('real', half), ('imag', half)])
     fields = [(name, *dtype.fields[name][:2]) for name in dtype.names]  # type: ignore[index]
-    kept = [one for one in fields if one[1].itemsize and NAME.fullmatch(one[0])]
+    kept = [one for one in fields if whole or (one[1].itemsize and NAME.fullmatch(one[0]))]
     names, formats, offsets = ([one[at] for one in kept] for at in range(3))
-    formats = [nameable(one) for one in formats]
+    formats = [written(one, whole) for one in formats]
     return np.dtype(
         {'names': names, 'formats': formats, 'offsets': offsets, 'itemsize': dtype.itemsize}
     )
+
+
+def keys_of(dtype: DType, named: DType, text: str) -> list[tuple[str, bool, DType]]:
+    """The paths in a schema of what a key names, whether they descend, and their dtypes.
+
+    `named` is the written dtype.
+    """
+    path, descending, leaf, offset = split_key(written(dtype, whole=True), text)
+    key = f'key {quoted(path)}'
+    if not leaf.itemsize:
+        raise RecsortError(f'{key}: the field has no bytes and orders nothing; leave it out')
+    found = list(paths(named, offset, offset + leaf.itemsize))
+    size = sum(one.itemsize for one, _ in leaves(leaf, 0))
+    if not find(named, '.' + path) or sum(inner.itemsize for _, inner in found) < size:
+        raise RecsortError(f'{key}: a schema has no names with . [ ] or control characters')
+    own = find(dtype, '.' + path) or (leaf, offset)  # half of a complex number is no field of it
+    for one, _ in leaves(*own):
+        if not is_known(one) or is_extended(one):
+            raise RecsortError(f'{key}: a schema has no order of {shown(one)}')
+        if kind_of(one) == 'c':
+            raise RecsortError(
+                f'{key}: a schema has no order of {one}; name its halves, with .real and .imag'
+            )
+    return [(place, descending, inner) for place, inner in found]
+
+
+def paths(dtype: DType, least: int, end: int, path: str = '') -> Iterator[tuple[str, DType]]:
+    """The values of a written dtype in a range of bytes, as a schema names them."""
+    if least >= dtype.itemsize or end <= 0:
+        return
+    if dtype.names is not None:
+        for name in dtype.names:
+            inner, at = dtype.fields[name][:2]  # type: ignore[index]
+            yield from paths(inner, least - at, end - at, f'{path}.{name}' if path else name)
+        return
+    base = dtype.base
+    wrapped = '.value' if dtype.subdtype and 'count' in type_of_dtype(base) else ''
+    if dtype.subdtype and (wrapped or base.names or least > 0 or end < dtype.itemsize):
+        for number in range(math.prod(dtype.shape)):
+            at = number * base.itemsize
+            yield from paths(base, least - at, end - at, f'{path}[{number}]{wrapped}')
+        return
+    yield path, dtype
 
 
 def fields_of_dtype(dtype: DType) -> list[Node]:
@@ -264,12 +315,7 @@ def type_of_dtype(dtype: DType) -> Node:
         if kind == 'M' and step == 1 and name in lib.TYPE:
             return {'type': name, **endian}
         return {'type': 'int64', 'null': NAT, **endian}
-    (name, step), *more = types_of(dtype)
-    if more:
-        halves = enumerate(('real', 'imag'))
-        fields = [{'name': half, 'offset': at * step, 'type': name, **endian} for at, half in halves]
-        return {'type': 'struct', 'fields': fields}
-    return {'type': name, **endian}
+    return {'type': types_of(dtype)[0][0], **endian}
 
 
 def fields_of_schema(fields: Sequence[Any]) -> list[Node]:
