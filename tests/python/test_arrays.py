@@ -316,6 +316,35 @@ def test_a_value_that_comes_again_decides_nothing_and_signs_cancel():
     assert recsort.argsort(records, ['-a', 'b'], reverse=True).tolist() == [0, 1, 2]
 
 
+def test_an_array_of_as_many_numbers_as_a_schema_may_have_is_a_key():
+    most = 1 << 17  # of two numbers each
+    records = np.zeros(4, [('id', 'u1'), ('a', 'c8', most)])
+    records['a'][[0, 2], -1] = 3, -5
+    records['a'][3, 1] = -1j
+    assert recsort.argsort(records, '-a').tolist() == [0, 1, 2, 3]
+    with pytest.raises(RecsortError, match='^the keys are arrays of more than 262144 elements'):
+        Sorter([('a', 'c8', most + 1)])
+
+
+def test_neighbours_of_one_type_are_compared_as_their_keys_say():
+    fields = [('a', 'f4'), ('b', 'f4', 2), ('c', '>f4'), ('d', 'f4'), ('e', 'u4'), ('s', 'S1', 2)]
+    records = np.zeros(500, fields)
+    rng = np.random.default_rng(3)
+    for name in records.dtype.names:
+        records[name] = rng.integers(0, 3, records[name].shape)
+    a, c, d, e = (records[name] for name in 'acde')
+    b, s = [*records['b'].T], [*records['s'].T]
+    for keys, columns in [
+        (['a', 'b'], [(a, False), (b[0], False), (b[1], False)]),
+        (['a', '-b', 'c'], [(a, False), (b[0], True), (b[1], True), (c, False)]),
+        (['b', 'a'], [(b[0], False), (b[1], False), (a, False)]),
+        (['a', 'b[1]', 'd'], [(a, False), (b[1], False), (d, False)]),
+        (['d', 'e', '-s'], [(d, False), (e, False), (s[0], True), (s[1], True)]),
+    ]:
+        expected = order_of(columns, 'last')[0].tolist()
+        assert recsort.argsort(records, keys).tolist() == expected
+
+
 def test_overlapping_fields_are_keys():
     dtype = np.dtype({'names': ['whole', 'low'], 'formats': ['<u4', '<u2'], 'offsets': [0, 0]})
     records = np.array([1 << 16, 2, 1], '<u4').view(dtype)

@@ -80,14 +80,30 @@ class Engine:
         return self.for_schema(schema_of_parts(size, parts))
 
 
+def arrays_of(parts: Sequence[Part]) -> list[tuple[Part, int]]:
+    """Parts, each with a count: those that are alike and lie one behind the other become an array.
+
+    The library takes more elements of arrays than keys, and in less time.
+    """
+    found: list[tuple[Part, int]] = []
+    for part in parts:
+        first, count = found[-1] if found else (part, 0)
+        if part == first._replace(offset=first.offset + count * first.size) and part.type != 'bytes':
+            found[-1:] = [(first, count + 1)]
+        else:
+            found.append((part, 1))
+    return found
+
+
 def schema_of_parts(size: int, parts: Sequence[Part]) -> lib.Handle:
     """A schema of the library: records of `size` bytes, by parts of them."""
-    fields = (lib.FieldDesc * len(parts))()
-    keys = (lib.KeyDesc * len(parts))()
-    for number, (part, field, key) in enumerate(zip(parts, fields, keys)):
+    arrays = arrays_of(parts)
+    fields = (lib.FieldDesc * len(arrays))()
+    keys = (lib.KeyDesc * len(arrays))()
+    for number, ((part, count), field, key) in enumerate(zip(arrays, fields, keys)):
         field.name = key.path = b'%d' % number
         field.type, field.endian, field.offset = lib.TYPE[part.type], part.endian, part.offset
-        field.count = part.size if part.type == 'bytes' else 0
+        field.count = part.size if part.type == 'bytes' else count if count > 1 else 0
         key.order, key.nan = part.descending, lib.NAN[part.nan]
     desc = lib.SchemaDesc(
         struct_size=c.sizeof(lib.SchemaDesc),
@@ -95,10 +111,10 @@ def schema_of_parts(size: int, parts: Sequence[Part]) -> lib.Handle:
         layout=lib.EXPLICIT,
         size=size,
         fields=fields,
-        field_count=len(parts),
+        field_count=len(arrays),
         field_stride=c.sizeof(lib.FieldDesc),
         keys=keys,
-        key_count=len(parts),
+        key_count=len(arrays),
         key_stride=c.sizeof(lib.KeyDesc),
     )
     return lib.Handle(lib.schema_create, lib.schema_destroy, c.byref(desc), None)
