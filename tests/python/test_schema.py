@@ -70,6 +70,16 @@ def test_what_files_say_survives_a_round_trip(words):
     assert set(words.splitlines()) <= set(text.splitlines())
 
 
+def test_numbers_that_the_header_says_are_those_without_it():
+    fields = 'fields: [{name: a, type: int32}, {name: b, type: int8}]\nlayout: packed\n'
+    own = Schema.from_yaml(f'record: R\nskip: 96\nsize: 16\n{fields}')
+    assert (own.skip, own.dtype.itemsize) == (96, 16)
+    header = 'skip: {type: uint32, offset: 96}\nsize: {type: uint16, offset: 105}\n'
+    said = Schema.from_yaml(f'record: R\n{header}{fields}')
+    assert (said.skip, said.dtype.itemsize) == (0, 5)
+    assert Schema.from_yaml(f'record: R\nskip: {{line: "end_header"}}\n{fields}').skip == 0
+
+
 def test_the_order_of_computed_keys_is_theirs():
     schema = Schema.from_yaml(SCHEMAS / 'particle.yaml')
     records = np.zeros(500, schema.dtype)
@@ -331,7 +341,9 @@ def test_halves_of_complex_numbers_are_keys(kind):
     expected = order_of([*columns, (records['z'].real, False)], 'last')[0].tolist()
     assert Sorter(schema).argsort(records).tolist() == expected
     for key in 'z', '-z', 'more', 'more.z[1]':
-        with pytest.raises(RecsortError, match='no order of .*; name its halves, with .real and .imag$'):
+        with pytest.raises(
+            RecsortError, match='no order of .*; name its halves, with .real and .imag$'
+        ):
             Schema.from_dtype(records.dtype, key)
     with pytest.raises(RecsortError, match='^no field "z.size"$'):
         Schema.from_dtype(records.dtype, 'z.size')
