@@ -10,6 +10,14 @@ using recsort::at;
 struct point {
   float x, y;
 };
+union choice {
+  int number;
+  float other;
+};
+union other_choice {
+  int number;
+  float other;
+};
 struct record {
   int number;
   long double extended;
@@ -21,6 +29,7 @@ struct record {
     float b;
   } either;
   std::array<short, 2> pair;
+  choice named;
 };
 struct not_trivial {
   int number;
@@ -57,6 +66,8 @@ void refused(recsort::sorter<record> &by, record *records, recsort_error &error)
   (void)asc(&record::number, at<0>);
 #elif defined(WRONG_PATH)   /* CASE(WRONG_PATH): a path names a member of another struct */
   (void)asc(&record::position, &other::number);
+#elif defined(WRONG_UNION)  /* CASE(WRONG_UNION): a path names a member of another struct */
+  (void)asc(&record::named, &other_choice::number);
 #elif defined(NOT_TRIVIAL)  /* CASE(NOT_TRIVIAL): a record must be trivially copyable */
   recsort::sorter<not_trivial>({asc(&not_trivial::number)}, error);
 #elif defined(NOT_STANDARD) /* CASE(NOT_STANDARD): must be standard layout */

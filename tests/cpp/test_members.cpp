@@ -47,6 +47,10 @@ template <class Value> struct inner {
   Value value;
   std::array<Value, 3> list;
 };
+template <class Value> union choice {
+  Value value;
+  unsigned char bytes[sizeof(Value)];
+};
 template <class Value> struct record {
   std::uint32_t serial;
   Value value;
@@ -62,6 +66,8 @@ template <class Value> struct record {
     Value either;
     unsigned char bytes[sizeof(Value)];
   };
+  choice<Value> chosen;
+  const choice<Value> choices[2];
 };
 template <class Value> struct derived : record<Value> {
 };
@@ -114,7 +120,9 @@ template <class Value> std::vector<derived<Value>> some_records()
                      {{draw(), draw()}, {draw(), draw()}},
                      drawn(),
                      {drawn(), drawn()},
-                     {draw()}}});
+                     {draw()},
+                     {draw()},
+                     {{draw()}, {draw()}}}});
   return made;
 }
 
@@ -156,6 +164,8 @@ template <class Value> void everywhere()
   COMPARE((&r::nested, &in::list, at<2>), nested.list[2]);
   COMPARE((&r::several, at<1>, &in::value), several[1].value);
   COMPARE((&r::either), either);
+  COMPARE((&r::chosen, &choice<Value>::value), chosen.value);
+  COMPARE((&r::choices, at<1>, &choice<Value>::value), choices[1].value);
 }
 
 template <class... Values> void all_of()

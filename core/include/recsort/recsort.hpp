@@ -293,7 +293,9 @@ field<Record> follow(std::uint64_t offset, at_index<Index>, Rest... rest);
 template <class Record, class Type, class Inner, class Member, class... Rest>
 field<Record> follow(std::uint64_t offset, Member Inner::*member, Rest... rest)
 {
-  static_assert(std::is_base_of_v<Inner, Type>, "recsort: a path names a member of another struct");
+  static_assert(std::is_same_v<Inner, std::remove_cv_t<Type>> || /* a union is no base of itself */
+                    std::is_base_of_v<Inner, Type>,
+                "recsort: a path names a member of another struct");
   return follow<Record, Member>(offset_sum(offset, offset_of(member)), rest...);
 }
 template <class Record, class Type, std::size_t Index, class... Rest>
