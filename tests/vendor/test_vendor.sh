@@ -26,7 +26,7 @@ same() { # WHAT EXPECTED GOT
 make subdirectory
 same 'installed as it comes' 'bin/game
 bin/stars' "$(cd "$scratch/subdirectory-root" && find . ! -type d | sort | cut -c3-)"
-same 'game' 'farthest: 3 0 2 1; YAML: text: this library was built without YAML: describe the schema in C' \
+same 'game' 'depth_sort: 3 0 2 1; farthest: 3 0 2 1; YAML: text: this library was built without YAML: describe the schema in C' \
   "$("$scratch/subdirectory-root/bin/game")"
 same 'stars' '1 3 2' "$("$scratch/subdirectory/stars")" # the installed one finds no shared library
 for file in "$scratch/subdirectory-root/bin/game" "$scratch"/subdirectory/recsort/core/librecsort.so; do
@@ -34,7 +34,7 @@ for file in "$scratch/subdirectory-root/bin/game" "$scratch"/subdirectory/recsor
 done
 
 make fetch -DRECSORT_YAML=SYSTEM -DRECSORT_INSTALL=ON -DCMAKE_BUILD_TYPE=Debug
-same 'game, with YAML' 'farthest: 3 0 2 1; YAML: text:1:1:' \
+same 'game, with YAML' 'depth_sort: 3 0 2 1; farthest: 3 0 2 1; YAML: text:1:1:' \
   "$("$scratch/fetch-root/bin/game" | sed 's/\(:1:1:\).*/\1/')"
 same 'stars, installed' '1 3 2' "$("$scratch/fetch-root/bin/stars")"
 make installed -DCMAKE_PREFIX_PATH="$scratch/fetch-root"

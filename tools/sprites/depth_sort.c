@@ -1,18 +1,23 @@
 /* depth_sort.c - see depth_sort.h. */
 #include "depth_sort.h"
 
-static const char text[] = "record: Entity\n"
+static const recsort_field_desc fields[] = {
+    {.name = "x", .type = RECSORT_FLOAT32},
+    {.name = "y", .type = RECSORT_FLOAT32},
+    {.name = "angle", .type = RECSORT_FLOAT32},
+    {.name = "spriteIndex", .type = RECSORT_INT16},
+    {.name = "distanceFromPlayer", .type = RECSORT_FLOAT32}};
+static const recsort_key_desc keys[] = {
+    {.path = "distanceFromPlayer", .order = RECSORT_DESCENDING}};
+static const recsort_schema_desc desc = {.struct_size = sizeof desc,
+                                         .record = "Entity",
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-                           "endian: big\n"
+                                         .endian = RECSORT_BIG_ENDIAN,
 #endif
-                           "fields:\n"
-                           "  - {name: x, type: float32}\n"
-                           "  - {name: y, type: float32}\n"
-                           "  - {name: angle, type: float32}\n"
-                           "  - {name: spriteIndex, type: int16}\n"
-                           "  - {name: distanceFromPlayer, type: float32}\n"
-                           "keys:\n"
-                           "  - {field: distanceFromPlayer, order: desc}\n";
+                                         .fields = fields,
+                                         .field_count = sizeof fields / sizeof *fields,
+                                         .keys = keys,
+                                         .key_count = sizeof keys / sizeof *keys};
 
 recsort_sorter *depth_sorter_create(const char *plugin, unsigned threads, recsort_error *error)
 {
@@ -21,7 +26,7 @@ recsort_sorter *depth_sorter_create(const char *plugin, unsigned threads, recsor
   options.threads = threads;
   recsort_schema *schema = NULL; /* the sorter does not need it later */
   recsort_sorter *sorter = NULL;
-  if (!recsort_schema_load_memory(text, sizeof text - 1, "entity", NULL, &schema, error))
+  if (!recsort_schema_create(&desc, NULL, &schema, error))
     recsort_sorter_create(schema, &options, &sorter, error);
   recsort_schema_destroy(schema);
   return sorter;

@@ -1,5 +1,5 @@
 /* depth_sort.h - sorts the entities of a game far to near, by one sorter for all frames. Copy it
- * and depth_sort.c: they need only the library. */
+ * and depth_sort.c: they need only the library, and no YAML. */
 #ifndef SPRITES_DEPTH_SORT_H
 #define SPRITES_DEPTH_SORT_H
 
