@@ -58,6 +58,8 @@ void refused(recsort::sorter<record> &by, record *records, recsort_error &error)
   (void)asc(&record::either);
 #elif defined(ARRAY)        /* CASE(ARRAY): of arrays, only those of char */
   (void)asc(&record::matrix);
+#elif defined(BYTES)        /* CASE(BYTES): of arrays, only those of char */
+  (void)recsort::bytes(&record::matrix);
 #elif defined(STD_ARRAY)    /* CASE(STD_ARRAY): of arrays, only those of char */
   (void)asc(&record::pair);
 #elif defined(BEYOND)       /* CASE(BEYOND): at<> is beyond the end of the array */

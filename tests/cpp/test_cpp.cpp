@@ -708,7 +708,7 @@ void wrong_keys_are_refused(void **)
   });
   refuses(RECSORT_INVALID_KEY, "int16 at byte 8",
           [] { sorter({asc(&record::near_by).with_nan(RECSORT_NAN_FIRST)}); });
-  refuses(RECSORT_INVALID_SCHEMA, "char at byte 53", [] {
+  refuses(RECSORT_INVALID_KEY, "char at byte 53", [] {
     sorter({asc(&record::name), asc(&record::name, at<1>)});
   });
   refuses(RECSORT_INVALID_SCHEMA, "null pointer to a member",

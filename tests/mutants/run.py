@@ -824,6 +824,8 @@ MUTANTS = [
     ('core/include/recsort/recsort.hpp', 'Index * sizeof(element)', 'Index'),
     ('core/include/recsort/recsort.hpp', 'is_signed ? RECSORT_INT8 : RECSORT_UINT8', 'RECSORT_UINT8'),
     ('core/include/recsort/recsort.hpp', 'known.offset == used.offset &&', ''),
+    ('core/include/recsort/recsort.hpp', 'a.offset < b.offset + size_of(b)', 'a.offset <= b.offset + size_of(b)'),
+    ('core/include/recsort/recsort.hpp', 'before < place ? other.field_count : i', 'other.field_count * (before < place)'),
     ('core/include/recsort/recsort.hpp', 'coordinates_.get() + coordinate_count_', 'coordinates_.get()'),
     ('core/include/recsort/recsort.hpp', 'if (sorted.size() < count) return', 'if (false) return'),
     ('core/include/recsort/recsort.hpp', 'outer == RECSORT_NO_OFFSET || inner == RECSORT_NO_OFFSET', 'false'),

@@ -283,6 +283,12 @@ constexpr std::uint64_t offset_sum(std::uint64_t outer, std::uint64_t inner)
                                                                   : outer + inner;
 }
 
+template <class Record> std::uint64_t size_of(const field<Record> &given)
+{
+  const std::uint64_t size = recsort_type_describe(given.type)->size; /* 0: an array of bytes */
+  return size > 0 ? size : given.count;
+}
+
 /* Follows the rest of a path to a member of type Type: members of members, elements of arrays. */
 template <class Record, class Type> field<Record> follow(std::uint64_t offset)
 {
@@ -366,20 +372,25 @@ template <class Record> struct key {
  *  - char, and arrays of unsigned char and std::byte, as unsigned bytes over their whole length:
  *    memcmp.
  * Not keys: long double, integers of 128 bits, pointers, and bitfields, to which C++ has no
- * pointers. Sort by a file's schema for bitfields. */
+ * pointers. Sort by a file's schema for bitfields.
+ *
+ * Keys of one sorter may use a member again, but two members that share bytes are refused: a string
+ * and its first letter, a member and its bytes(), two members of a union. Sort by the less
+ * significant of the two first, with a sorter of its own: equal records keep their order. */
 template <class Record, class Member, class... Path>
 field<Record> member(Member Record::*first, Path... path)
 {
   return detail::follow<Record, Member>(detail::offset_of(first), path...);
 }
 
-/* All bytes of a member, as memcmp compares them: asc(bytes(&Entity::name)). */
+/* All bytes of a member that is a key by itself, as memcmp compares them:
+ * asc(bytes(&Entity::name)). An array must be one of char, unsigned char or std::byte; of another,
+ * name an element. */
 template <class Record, class Member, class... Path>
 field<Record> bytes(Member Record::*first, Path... path)
 {
   const field<Record> by = member(first, path...);
-  const std::uint64_t size = recsort_type_describe(by.type)->size; /* 0: an array of bytes */
-  return {by.offset, RECSORT_BYTES, size > 0 ? size : by.count};
+  return {by.offset, RECSORT_BYTES, detail::size_of(by)};
 }
 
 template <class Record> key<Record> asc(const field<Record> &by)
@@ -505,8 +516,10 @@ public:
       std::snprintf(error->text, sizeof error->text, "out of memory: %zu keys", keys.size());
       return error->status;
     }
-    for (std::size_t i = 0; i < keys.size(); i++)
+    for (std::size_t i = 0; i < keys.size(); i++) {
+      if (shares_bytes(keys, i, error)) return error->status;
       add_key(keys.data()[i], i);
+    }
     recsort_schema_desc desc = {};
     desc.struct_size = sizeof desc;
     desc.record = "record";
@@ -546,6 +559,48 @@ private:
     return fields_ && field_names_ && keys_ && computed_ && computed_names_ && coordinates_;
   }
 
+  /* Whether key `place` has a member that shares bytes with another one of it or a key before it.
+   */
+  static bool shares_bytes(view<const key<Record>> keys, std::size_t place, recsort_error *error)
+  {
+    const key<Record> &given = keys.data()[place];
+    for (std::size_t i = 0; i < given.field_count; i++)
+      for (std::size_t before = 0; before <= place; before++) {
+        const key<Record> &other = keys.data()[before];
+        for (std::size_t j = 0; j < (before < place ? other.field_count : i); j++)
+          if (overlap(given.fields[i], other.fields[j]))
+            return refuse(given.fields[i], place + 1, other.fields[j], before + 1, error);
+      }
+    return false;
+  }
+
+  static bool overlap(const field<Record> &a, const field<Record> &b)
+  {
+    if (a.offset == RECSORT_NO_OFFSET || b.offset == RECSORT_NO_OFFSET) return false;
+    if (a.offset == b.offset && a.type == b.type && a.count == b.count) return false; /* the same */
+    return a.offset < b.offset + size_of(b) && b.offset < a.offset + size_of(a);
+  }
+
+  static bool refuse(const field<Record> &a, std::size_t key_of_a, const field<Record> &b,
+                     std::size_t key_of_b, recsort_error *error)
+  {
+    name name_of_a, name_of_b;
+    describe(a, name_of_a.data());
+    describe(b, name_of_b.data());
+    error->status = RECSORT_INVALID_KEY;
+    error->line = error->column = 0;
+    if (key_of_a == key_of_b)
+      std::snprintf(error->text, sizeof error->text,
+                    "key %zu: its coordinates \"%s\" and \"%s\" share bytes; leave one out",
+                    key_of_a, name_of_b.data(), name_of_a.data());
+    else
+      std::snprintf(error->text, sizeof error->text,
+                    "key %zu, \"%s\", shares bytes with key %zu, \"%s\"; sort with a sorter of the "
+                    "keys from key %zu on, then with a sorter of the keys before it",
+                    key_of_a, name_of_a.data(), key_of_b, name_of_b.data(), key_of_a);
+    return true;
+  }
+
   /* The name of a member, which several keys may use. */
   const char *name_of(const field<Record> &used)
   {
@@ -555,6 +610,17 @@ private:
         return known.name;
     }
     char *const text = field_names_[field_count_].data();
+    describe(used, text);
+    recsort_field_desc &added = fields_[field_count_++];
+    added.name = text;
+    added.type = used.type;
+    added.offset = used.offset;
+    added.count = used.count;
+    return text;
+  }
+
+  static void describe(const field<Record> &used, char *text)
+  {
     const char *const type = recsort_type_name(used.type);
     const auto offset = static_cast<unsigned long long>(used.offset);
     const auto count = static_cast<unsigned long long>(used.count);
@@ -563,12 +629,6 @@ private:
     else
       std::snprintf(text, sizeof(name), "%s at byte %llu", type, offset);
     if (used.offset == RECSORT_NO_OFFSET) std::strcpy(text, "null pointer to a member");
-    recsort_field_desc &added = fields_[field_count_++];
-    added.name = text;
-    added.type = used.type;
-    added.offset = used.offset;
-    added.count = used.count;
-    return text;
   }
 
   void add_key(const key<Record> &given, std::size_t place)
