@@ -42,8 +42,8 @@ static size_t steps_of(const rs_target *target, recsort_nan nan)
   return target->count * steps_of_value(target->field, nan);
 }
 
-/* The limit is the greatest magnitude that is not a NaN. Where the NaN is not above the numbers, or
- * is none, one more bit makes room for it. */
+/* The limit is the greatest magnitude that is not a NaN. One more bit makes room for a NaN in
+ * formats whose NaN is not above the numbers, or that have no NaN. */
 static void plan_float(recsort_key_step *step, const recsort_type_info *type, recsort_nan nan)
 {
   const unsigned bits = type->exponent_bits + type->fraction_bits;

@@ -234,8 +234,8 @@ typedef enum recsort_layout {
 
 typedef enum recsort_order { RECSORT_ASCENDING = 0, RECSORT_DESCENDING } recsort_order;
 
-/* Where NaNs go, times that are none, and the null values of integers. Except with TOTAL, all of
- * these are equal, and -0 equals +0. */
+/* Where NaNs, NaTs (the least value of a time) and the null values of integers go. Except with
+ * TOTAL, all of these are equal, and -0 equals +0. */
 typedef enum recsort_nan {
   RECSORT_NAN_LAST = 0, /* after every number, in both orders */
   RECSORT_NAN_FIRST,    /* before every number, in both orders */
