@@ -3,7 +3,7 @@
 #define RS_BASE_SIZED_H
 
 #include "base/memory.h"
-#include "common/sized.h"
+#include "base/struct_size.h"
 #include "recsort/device.h"
 #include "recsort/device_pairs.h"
 #include "recsort/partition.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "common/stream_copy.h"
+#include "base/stream_copy.h"
 
 enum { AHEAD = 24, CACHE_LINE = 64 };
 

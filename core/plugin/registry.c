@@ -6,8 +6,8 @@
 #include "base/platform/files.h"
 #include "base/platform/libraries.h"
 #include "base/pool.h"
-#include "common/sized.h"
-#include "cpu/cpu_plugin.h"
+#include "base/struct_size.h"
+#include "plugin/builtin.h"
 
 #define PLUGIN_PREFIX "librecsort_"
 #define PLUGIN_FOLDER "/recsort" /* beside the library */
@@ -183,11 +183,15 @@ static bool append(recsort_plugin_list *list, rs_candidate candidate)
   return true;
 }
 
-static bool add_linked_in(recsort_plugin_list *list)
+static bool add_builtin(recsort_plugin_list *list)
 {
-  rs_candidate candidate = {.info = {.name = "cpu"}, .loaded = true};
-  return judge(list, &candidate, rs_cpu_plugin_entry(RECSORT_PLUGIN_ABI)) &&
-         append(list, candidate);
+  for (size_t i = 0; rs_builtin_plugins[i]; i++) {
+    rs_candidate candidate = {.loaded = true};
+    if (!judge(list, &candidate, rs_builtin_plugins[i](RECSORT_PLUGIN_ABI)) ||
+        !append(list, candidate))
+      return false;
+  }
+  return true;
 }
 
 /* Loads a library and gets its table. On failure, info.reason says why. */
@@ -329,7 +333,7 @@ recsort_status rs_registry_create(const recsort_allocator *allocator, const team
                               .options = options,
                               .option_count = option_count};
   made->team = *t;
-  if (!add_linked_in(made) || !search_plugin_folder(made) || !search_path(made)) {
+  if (!add_builtin(made) || !search_plugin_folder(made) || !search_path(made)) {
     recsort_plugin_list_destroy(made);
     return rs_fail_memory(error, sizeof *made);
   }

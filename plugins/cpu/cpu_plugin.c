@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/sized.h"
+#include "base/struct_size.h"
 #include "cpu/sorts.h"
 
 typedef struct cpu_algorithm {

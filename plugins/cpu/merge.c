@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "common/work_size.h"
+#include "base/work_size.h"
 #include "cpu/pairs.h"
 #include "cpu/sorts.h"
 

@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "base/platform/clock.h"
-#include "common/stream_copy.h"
-#include "common/work_size.h"
+#include "base/stream_copy.h"
+#include "base/work_size.h"
 #include "cpu/gather.h"
 #include "cpu/order.h"
 #include "cpu/sorts.h"

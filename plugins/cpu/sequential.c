@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "common/work_size.h"
+#include "base/work_size.h"
 #include "cpu/sorts.h"
 
 static size_t key_words(const recsort_plugin_job *job)

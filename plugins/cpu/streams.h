@@ -6,7 +6,7 @@
 #ifndef RECSORT_CPU_STREAMS_H
 #define RECSORT_CPU_STREAMS_H
 
-#include "common/stream_copy.h"
+#include "base/stream_copy.h"
 
 enum {
   STREAM_PART = 512,

@@ -8,7 +8,7 @@
 #define RECSORT_CUDA_ALGORITHMS_H
 
 #include "cuda/merge/merge.h"
-#include "cuda/sample/sample.h"
+#include "cuda/sort/sample/sample.h"
 #include "gpu/algorithms.h"
 
 #define CUDA_ALGORITHMS(ROW)                                                                       \

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/sized.h"
+#include "base/struct_size.h"
 
 /* Parses a value of `length` characters. */
 typedef bool option_parse(const char *text, size_t length, cuda_options *options);

@@ -6,7 +6,7 @@
 #ifndef RECSORT_CUDA_PAIR_CUH
 #define RECSORT_CUDA_PAIR_CUH
 
-#include "common/co_rank.h"
+#include "base/co_rank.h"
 #include "cuda/device.h"
 
 template <class Key, class Index> struct wide_pair {

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "common/co_rank.h"
+#include "base/co_rank.h"
 #include "gpu/device_sort.h"
 
 enum { WARP_SIZE = 32, WARP_BITS = 5 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/sized.h"
+#include "base/struct_size.h"
 #include "gpu/in_runs.h"
 #include "gpu/wide_keys.h"
 

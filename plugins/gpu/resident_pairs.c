@@ -16,7 +16,7 @@
  * The memory: that of the sort, pair_facts, and copies that do not fit in what the sort leaves. */
 #include <stdio.h>
 
-#include "common/sized.h"
+#include "base/struct_size.h"
 #include "gpu/device_pairs.h"
 #include "gpu/gpu_plugin.h"
 

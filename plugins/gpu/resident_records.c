@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/sized.h"
+#include "base/struct_size.h"
 #include "gpu/device_head.h"
 #include "gpu/device_kept_order.h"
 #include "gpu/device_records.h"

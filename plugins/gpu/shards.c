@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/sized.h"
+#include "base/struct_size.h"
 #include "gpu/device_records.h"
 
 #ifndef SHARDS_ROOM

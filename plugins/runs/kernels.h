@@ -4,7 +4,7 @@
 #ifndef RECSORT_RUNS_KERNELS_H
 #define RECSORT_RUNS_KERNELS_H
 
-#include "common/co_rank.h"
+#include "base/co_rank.h"
 
 /* Cuts that divide a merge of two runs into four: `a[i]` pairs of run a, and `quarter * i - a[i]`
  * of run b, lie before cut i. */

@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#include "common/stream_copy.h"
-#include "common/work_size.h"
+#include "base/stream_copy.h"
+#include "base/work_size.h"
 #include "runs/runs.h"
 
 enum {

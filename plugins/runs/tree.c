@@ -1,5 +1,5 @@
 /* tree.c - a tree of losers (Knuth, "The Art of Computer Programming", vol. 3, sect. 5.4.1). */
-#include "common/co_rank.h"
+#include "base/co_rank.h"
 #include "runs/runs.h"
 
 #define SPENT (UINT64_C(1) << 63)

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "common/stream_copy.h"
+#include "base/stream_copy.h"
 #include "runs/runs.h"
 
 #define INLINE static inline __attribute__((always_inline))

@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "cuda/runs.cuh"
-#include "cuda/sample/agent/policy.cuh"
-#include "cuda/sample/merge_plan.h"
-#include "cuda/sample/sample.h"
+#include "cuda/sort/sample/agent/policy.cuh"
+#include "cuda/sort/sample/merge_plan.h"
+#include "cuda/sort/sample/sample.h"
 #include "gpu/device_merge.h"
 
 namespace

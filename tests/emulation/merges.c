@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "barriers.h"
-#include "cuda/sample/plan.h"
-#include "cuda/sample/sample.h"
+#include "cuda/sort/sample/plan.h"
+#include "cuda/sort/sample/sample.h"
 #include "emulator.h"
 #include "gpu/device_merge.h"
 #include "support/random.h"

@@ -6,7 +6,7 @@
 
 #include "barriers.h"
 #include "conformance/patterns.h"
-#include "cuda/sample/plan.h"
+#include "cuda/sort/sample/plan.h"
 #include "emulator.h"
 #include "support/random.h"
 

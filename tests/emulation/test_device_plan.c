@@ -6,9 +6,9 @@
 #include <cmocka.h>
 
 #include "cuda/merge/plan.h"
-#include "cuda/sample/merge_plan.h"
-#include "cuda/sample/plan.h"
-#include "cuda/sample/sample.h"
+#include "cuda/sort/sample/merge_plan.h"
+#include "cuda/sort/sample/plan.h"
+#include "cuda/sort/sample/sample.h"
 #include "support/random.h"
 
 /* Where 24, 31 and 32 bits end. */

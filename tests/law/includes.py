@@ -21,39 +21,49 @@ KEYS = 'recsort/key_interpreter.h'
 COMPUTED = 'recsort/computed_key.h'
 TEAM = 'recsort/team.h'
 HASH = 'recsort/record_hash.h'
+# What plugins take from the core besides: headers without an object file.
+GROUND = ['base/co_rank.h', 'base/copy_record.h', 'base/stream_copy.h', 'base/struct_size.h', 'base/work_size.h']
+
+# What every kernel may include.
+DEVICE_GROUND = ['cuda/decision.cuh', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h']
 
 # folder -> the headers, or folders (ending in '/'), that it may include. A key also applies to the
 # folders in it, unless they have their own key; one that ends in '/*', to each folder directly in it
 # that has none. A file may have a key too.
 LAW = {
     'core/include': [ABI, KEYS, COMPUTED],
-    'core/base': [PUBLIC, DEVICE, PAIRS, PARTITION, SHARDS, TEAM, 'common/sized.h', 'base/platform/'],
+    'core/base': [PUBLIC, DEVICE, PAIRS, PARTITION, SHARDS, TEAM, 'base/platform/'],
     'core/base/platform': ['base/platform/'],
     'core/schema': [PUBLIC, 'base/'],
     'core/layout': [PUBLIC, 'base/', 'schema/'],
     'core/plan': [PUBLIC, ABI, COMPUTED, 'base/', 'layout/'],
     'core/key': [PUBLIC, ABI, KEYS, TEAM, 'base/', 'plan/'],
-    'core/plugin': [PUBLIC, ABI, TEAM, 'base/', 'common/sized.h', 'cpu/cpu_plugin.h'],
-    'core/permute': [PUBLIC, TEAM, 'base/', 'common/stream_copy.h'],
+    'core/plugin': [PUBLIC, ABI, TEAM, 'base/'],
+    'core/permute': [PUBLIC, TEAM, 'base/'],
     'core': [PUBLIC, DEVICE, PAIRS, PARTITION, SHARDS, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
-    'plugins/common': [ABI],
-    'plugins/runs': [ABI, TEAM, 'common/'],
-    'plugins/cpu': [ABI, TEAM, 'base/platform/clock.h', 'common/', 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
-    'plugins/gpu': [ABI, KEYS, TEAM, HASH, 'common/', 'runs/merge.h'],
-    'plugins/cuda': [ABI, KEYS, TEAM, HASH, 'common/', 'gpu/', 'cuda/sample/sample.h', 'cuda/merge/merge.h'],
-    'plugins/cuda/kept_order.cu': ['gpu/device_kept_order.h', 'cuda/sample/block/'],
-    'plugins/cuda/segment_order.cuh': ['cuda/sample/block/'],
-    'plugins/cuda/sample': ['gpu/device_sort.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h'],
-    'plugins/cuda/sample/block': ['cuda/device.h', 'cuda/pair.cuh', 'cuda/sample/plan.h'],
-    'plugins/cuda/sample/agent': ['cuda/decision.cuh', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/sample/plan.h',
-                                  'cuda/sample/merge_plan.h', 'cuda/sample/block/', 'cuda/key_words.h',
-                                  'cuda/record_units.h'],
-    'plugins/cuda/sample/dispatch': ['cuda/device.h', 'cuda/sample/'],
+    'plugins': ['plugin/builtin.h', 'cpu/cpu_plugin.h'],
+    'plugins/runs': [ABI, TEAM, *GROUND],
+    'plugins/cpu': [ABI, TEAM, 'base/platform/clock.h', *GROUND, 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
+    'plugins/gpu': [ABI, KEYS, TEAM, HASH, *GROUND, 'runs/merge.h'],
+    'plugins/cuda': [ABI, KEYS, TEAM, HASH, *GROUND, 'gpu/', 'cuda/sort/sample/sample.h', 'cuda/merge/merge.h'],
+    'plugins/cuda/head': DEVICE_GROUND + ['cuda/records/record_reading.cuh', 'gpu/device_head.h'],
+    'plugins/cuda/records': DEVICE_GROUND + [KEYS, HASH, 'cuda/key_words.h', 'cuda/segments/segments.h', 'gpu/'],
+    'plugins/cuda/segments': DEVICE_GROUND + ['cuda/records/record_reading.cuh', 'gpu/device_segments.h', 'gpu/records.h'],
+    'plugins/cuda/records/kept_order.cu': DEVICE_GROUND + ['gpu/device_kept_order.h', 'cuda/sort/sample/block/'],
+    'plugins/cuda/segments/segment_order.cuh': ['cuda/sort/sample/block/'],
+    'plugins/cuda/sort': DEVICE_GROUND,
+    'plugins/cuda/sort/sample': ['gpu/device_sort.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h'],
+    'plugins/cuda/sort/sample/block': ['cuda/device.h', 'cuda/pair.cuh', 'cuda/sort/sample/plan.h'],
+    'plugins/cuda/sort/sample/agent': ['cuda/decision.cuh', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/sort/sample/plan.h',
+                                       'cuda/sort/sample/merge_plan.h', 'cuda/sort/sample/block/', 'cuda/key_words.h',
+                                       'cuda/records/record_units.h'],
+    'plugins/cuda/sort/sample/dispatch': ['cuda/device.h', 'cuda/sort/sample/'],
     # a folder of sorts
-    'plugins/cuda/*': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
-                       'gpu/device_sort.h'],
+    'plugins/cuda/sort/*': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
+                            'gpu/device_sort.h'],
     'plugins/cuda/merge': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
-                           'cuda/key_words.h', 'cuda/record_units.h', 'cuda/sample/sample.h', 'gpu/device_merge.h', 'gpu/device_sort.h'],
+                           'cuda/key_words.h', 'cuda/records/record_units.h', 'cuda/sort/sample/sample.h', 'gpu/device_merge.h',
+                           'gpu/device_shards.h', 'gpu/device_sort.h'],
     'plugins/cuda/bench': [PUBLIC, DEVICE, PAIRS, SHARDS, 'cuda/', 'gpu/'],
     'tools': [PUBLIC, 'support/'],
     'tools/headbench': ['recsort/recsort.hpp'],
@@ -77,7 +87,7 @@ SYSTEM = [
 
 # The library and its CPU plugin are C11; what differs between systems is in one folder. The public headers
 # that say how Windows exports a function are the only others that may ask for the system.
-PORTABLE = ('core', 'plugins/common', 'plugins/runs', 'plugins/cpu')
+PORTABLE = ('core', 'plugins/runs', 'plugins/cpu')
 PLATFORM = 'core/base/platform'
 EXPORTS = {'core/include/recsort/recsort.h', 'core/include/recsort/plugin.h'}
 STANDARD = re.compile(r'(assert|errno|float|limits|locale|math|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|'

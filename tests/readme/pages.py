@@ -51,7 +51,7 @@ def check_names(name, folders):
 
 
 links = check_links()
-names = [check_names('cpu-sort', ['plugins/cpu', 'plugins/runs', 'plugins/common']),
+names = [check_names('cpu-sort', ['plugins/cpu', 'plugins/runs', 'core/base']),
          check_names('gpu-sort', ['plugins', 'core/include'])]
 if links < 20 or min(names) < 15:
     problems.append('too few links or names were found')

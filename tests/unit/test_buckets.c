@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "common/copy_record.h"
+#include "base/copy_record.h"
 #include "cpu/few_words.h"
 #include "cpu/gather.h"
 #include "cpu/order.h"

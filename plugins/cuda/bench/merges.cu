@@ -5,7 +5,7 @@
 #include <thrust/merge.h>
 
 #include "contenders.cuh"
-#include "cuda/sample/sample.h"
+#include "cuda/sort/sample/sample.h"
 #include "gpu/device_merge.h"
 
 namespace bench

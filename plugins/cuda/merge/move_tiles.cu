@@ -12,7 +12,7 @@
 #include "cuda/key_words.h"
 #include "cuda/merge/merge.h"
 #include "cuda/merge/merge_tiles.cuh"
-#include "cuda/record_units.h"
+#include "cuda/records/record_units.h"
 
 namespace merge
 {

@@ -3,7 +3,7 @@
 #define RECSORT_CUDA_MERGE_PLAN_H
 
 #include "cuda/plan.h"
-#include "cuda/sample/sample.h"
+#include "cuda/sort/sample/sample.h"
 
 enum {
   MERGE_CHUNK_BLOCK = 512, /* threads that sort a chunk, at most */

@@ -1,0 +1,6 @@
+/* builtin.c - the table of the plugins that this build links into the library. */
+#include "plugin/builtin.h"
+
+#include "cpu/cpu_plugin.h"
+
+const recsort_plugin_entry_fn rs_builtin_plugins[] = {rs_cpu_plugin_entry, NULL};

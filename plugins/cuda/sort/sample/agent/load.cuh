@@ -1,0 +1,200 @@
+/* load.cuh - loads pairs, and says where sorted ones are stored. */
+#ifndef RECSORT_CUDA_SAMPLE_LOAD_CUH
+#define RECSORT_CUDA_SAMPLE_LOAD_CUH
+
+#include "cuda/key_words.h"
+#include "cuda/sort/sample/agent/args.cuh"
+#include "cuda/sort/sample/agent/tile_sort.cuh"
+namespace sample
+{
+
+template <class Pair>
+DEVICE_INLINE index_of<Pair> load_index(const pair_source<Pair> *source, uint64_t i)
+{
+  return source->pairs.indices ? source->pairs.indices[i] : (index_of<Pair>)i;
+}
+
+template <class Pair>
+DEVICE_INLINE Pair pack(const pair_source<Pair> *source, uint64_t key, uint64_t i)
+{
+  const Pair pair = {key << source->index_bits | i};
+  return pair;
+}
+
+template <class Pair> DEVICE_INLINE Pair load(const pair_source<Pair> *source, uint64_t i)
+{
+  if constexpr (Pair::packed) {
+    switch (source->form) {
+    case SOURCE_KEYS_32:
+      return pack(source, ((const uint32_t *)source->keys)[i], i);
+    case SOURCE_KEYS_64:
+      return pack(source, ((const uint64_t *)source->keys)[i], i);
+    case SOURCE_KEYS_128:
+      return pack(source, (uint64_t)((const device_uint128 *)source->keys)[i], i);
+    case SOURCE_WORDS:
+      return pack(source, key_of_word(&source->words, i), i);
+    default:
+      return pair_get(&source->pairs, i);
+    }
+  } else {
+    Pair pair;
+    pair.key = source->pairs.keys[i];
+    pair.index = load_index(source, i);
+    return pair;
+  }
+}
+
+/* Which pairs a block loads, consecutive ones or a sample: at(i) is the position of the i-th. */
+struct neighbours {
+  uint64_t begin;
+
+  __device__ __forceinline__ uint64_t at(uint32_t i) const
+  {
+    return begin + i;
+  }
+};
+
+struct sampled {
+  uint32_t begin;
+  uint64_t distance; /* between samples, in 2^-16 pairs */
+
+  __device__ __forceinline__ uint64_t at(uint32_t i) const
+  {
+    return sample_position(begin + i, distance);
+  }
+};
+
+/* Loads the thread's share, at most `items` pairs. Elements of `mine` beyond the share of the whole
+ * warp are left alone. `whole` is a compile-time constant. Tests the form of the source once, not
+ * for each pair. */
+template <class Pair, class Which>
+DEVICE_INLINE void load_items(const pair_source<Pair> *source, Which &&which,
+                              const block_share *share, uint32_t items, bool whole, Pair *mine)
+{
+  const auto load_each = [&](auto load_one) {
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < items; t++) {
+      if (!share_goes_on(share, t, whole)) break;
+      if (share_has(share, t, whole)) mine[t] = load_one(which.at(share_at(share, t)));
+    }
+  };
+  if constexpr (Pair::packed) {
+    const uint32_t *const narrow = (const uint32_t *)source->keys;
+    const uint64_t *const wide = (const uint64_t *)source->keys;
+    if (source->form == SOURCE_KEYS_32) {
+      load_each([&](uint64_t at) { return pack(source, narrow[at], at); });
+      return;
+    }
+    if (source->form == SOURCE_WORDS) {
+      load_each([&](uint64_t at) { return pack(source, key_of_word(&source->words, at), at); });
+      return;
+    }
+    if (source->form == SOURCE_KEYS_64) {
+      load_each([&](uint64_t at) { return pack(source, wide[at], at); });
+      return;
+    }
+    if (source->form == SOURCE_PAIRS) {
+      load_each([&](uint64_t at) { return pair_get(&source->pairs, at); });
+      return;
+    }
+  }
+  load_each([&](uint64_t at) { return load(source, at); });
+}
+
+/* Loads the thread's share of a tile to shared memory, in two halves to save registers: unrolled,
+ * they spill. */
+template <class Pair, class Which>
+DEVICE_INLINE void load_to_tile(const pair_source<Pair> *source, Which which,
+                                const block_share *mine, const pair_array<Pair> *to)
+{
+  enum { HALF = policy<Pair>::items / 2 };
+  DEVICE_ROLLED
+  for (uint32_t half = 0; half < 2; half++) {
+    const block_share share = share_from(mine, half * HALF);
+    Pair some[HALF] = {};
+    load_items(source, which, &share, HALF, false, some);
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < HALF; t++)
+      if (share_has(&share, t, false)) pair_put(to, share_at(&share, t), some[t]);
+  }
+}
+
+/* The key of the first splitter of a bucket's segment. */
+template <class Pair>
+DEVICE_INLINE key_of<Pair> segment_key(const splitter_set<Pair> *set, uint32_t bucket)
+{
+  return set->splitters.keys[bucket - bucket % set->buckets];
+}
+
+/* Loads only the indices of the thread's share. */
+template <class Pair>
+DEVICE_INLINE void load_indices(const pair_source<Pair> *source, uint64_t begin,
+                                const block_share *share, uint32_t items, bool whole, Pair *mine)
+{
+  if constexpr (!Pair::packed) {
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < items; t++) {
+      if (!share_goes_on(share, t, whole)) break;
+      if (share_has(share, t, whole))
+        mine[t].index = source->pairs.indices[begin + share_at(share, t)];
+    }
+  }
+}
+
+/* Loads only the keys of the thread's share. */
+template <class Pair>
+DEVICE_INLINE void load_keys(const pair_source<Pair> *source, uint64_t begin,
+                             const block_share *share, uint32_t items, bool whole,
+                             key_of<Pair> *keys)
+{
+  if constexpr (Pair::packed) {
+    Pair mine[SAMPLE_SCATTER_ITEMS] = {};
+    load_items(source, neighbours{begin}, share, items, whole, mine);
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < items; t++)
+      keys[t] = mine[t].key;
+  } else {
+    const key_of<Pair> *const from = source->pairs.keys + begin;
+    DEVICE_UNROLL
+    for (uint32_t t = 0; t < items; t++)
+      keys[t] = share_has(share, t, whole) ? from[share_at(share, t)] : 0;
+  }
+}
+
+template <class Pair>
+DEVICE_INLINE tile_output<Pair> output_of(const pair_target<Pair> *target, uint64_t first,
+                                          uint32_t index_bits)
+{
+  tile_output<Pair> out;
+  out.samples = out.chosen = 0;
+  if constexpr (Pair::packed) {
+    out.sink = sink_from(&target->sink, first);
+    out.index_bits = index_bits;
+    out.simple = out.sink.key_width <= 64 && out.sink.index_width == 32;
+  } else {
+    out.to.keys = target->pairs.keys + first;
+    out.to.indices = target->pairs.indices + first;
+    out.simple = true;
+  }
+  return out;
+}
+
+/* The output of sorted samples of which `chosen` - 1, evenly spaced, become splitters. */
+template <class Pair>
+DEVICE_INLINE tile_output<Pair> choice_of(pair_array<Pair> to, uint32_t samples, uint32_t chosen)
+{
+  tile_output<Pair> out;
+  out.to = to;
+  out.samples = samples;
+  out.chosen = chosen;
+  out.simple = false;
+  if constexpr (Pair::packed) {
+    out.sink.keys = out.sink.indices = NULL;
+    out.index_bits = 0;
+  }
+  return out;
+}
+
+} // namespace sample
+
+#endif

@@ -1,0 +1,624 @@
+/* partition.cuh - splits many pairs into buckets that a block can sort. Splitters are taken from a
+ * sorted sample; a pair's bucket is its rank among them. All pairs differ, so splitters divide any
+ * keys, and the pairs of a bucket may be in any order. (Frazer and McKellar, "Samplesort", 1970;
+ * Leischner, Osipov and Sanders, "GPU sample sort", 2010.)
+ *
+ * A level splits each segment into the same number of buckets, which are the segments of the next
+ * level. The first level has one segment, all pairs. The kernels of a level:
+ *
+ *   rank_samples, rank_all_samples  candidates for the splitters of all pairs (splitters.cuh)
+ *   tabulate_lookup                 the splitters themselves, and their lookup
+ *   choose_splitters                or both, by a block for each segment
+ *   count_buckets, count_chained    count the pairs of each bucket
+ *   place_buckets                   computes where each begins, and joins buckets to tiles
+ *   scatter_to_counted              moves each pair to its bucket
+ *
+ * The first of several levels does not count: it scatters to chains of extents (chains.cuh), and
+ * list_extents follows. If there are two levels, and both splitters of a chained bucket have the
+ * same key, so do its pairs; from then on only their indices move.
+ *
+ * Up to about a million pairs are scattered to padded buckets instead, without a count.
+ */
+#ifndef RECSORT_CUDA_SAMPLE_PARTITION_CUH
+#define RECSORT_CUDA_SAMPLE_PARTITION_CUH
+
+#include "cuda/sort/sample/agent/bucket_lookup.cuh"
+#include "cuda/sort/sample/agent/sort_buckets.cuh"
+#include "cuda/sort/sample/agent/splitters.cuh"
+namespace sample
+{
+
+/* ---- Splitters ---- */
+
+/* Makes the lookup of the first level with many blocks. */
+template <class Pair> struct tabulate_args {
+  static constexpr uint32_t max_threads = SAMPLE_SPLITTER_BLOCK;
+  /* reads */
+  pair_array<Pair> candidates; /* splitters, before some of them move */
+  /* writes */
+  splitter_set<Pair> set;
+  bool *one_key; /* for each bucket; NULL: not wanted */
+};
+
+template <class Pair>
+__global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
+    tabulate_lookup(const __grid_constant__ tabulate_args<Pair> args)
+{
+  device_await_before();
+  void *const shared = device_shared_memory();
+  DEVICE_SHARED_ARRAY(uint32_t, bins, SAMPLE_MOST_BUCKETS);
+  const pair_array<Pair> splitters = pair_array_at<Pair>(shared, lookup_capacity(&args.set));
+  for (uint32_t i = threadIdx.x; i + 1 < args.set.buckets; i += blockDim.x)
+    pair_put(&splitters, i, pair_get(&args.candidates, i));
+  __syncthreads();
+  make_lookup(&args.set, 0, &splitters, bins, args.one_key, blockIdx.x, gridDim.x);
+}
+
+/* Chooses the splitters of each segment and makes its lookup, a block for each segment. */
+template <class Pair> struct choose_splitters_args {
+  static constexpr uint32_t max_threads = SAMPLE_SPLITTER_BLOCK;
+  /* reads */
+  pair_source<Pair> source;
+  segment_set segments;
+  uint32_t samples; /* for each segment */
+  uint32_t limit;   /* as in sample_plan */
+  /* writes */
+  level_start<Pair> level;
+};
+
+/* Sorts a sample of the block's segment and writes the splitters, evenly spaced, to `to`. By all
+ * threads of the block. */
+template <class Pair>
+DEVICE_INLINE void sort_sample(const choose_splitters_args<Pair> *args,
+                               const tile_storage<Pair> *tile, uint64_t begin, uint64_t count,
+                               pair_array<Pair> to)
+{
+  const uint32_t samples = (uint32_t)plan_min(count, args->samples);
+  const tile_output<Pair> out = choice_of(to, samples, args->level.set.buckets);
+  const uint64_t distance = (count << 16) / samples;
+  const block_share mine = share_of(samples, policy<Pair>::items, policy<Pair>::items);
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < policy<Pair>::items; t++) {
+    const uint32_t i = share_at(&mine, t);
+    if (i >= mine.end) continue;
+    const uint64_t at = sample_position(i, distance);
+    pair_put(&tile->pairs, i,
+             load(&args->source, args->segments.form == SEGMENTS_CHAINED
+                                     ? chain_position(&args->segments.chains, blockIdx.x, at)
+                                     : begin + at));
+  }
+  sort_tile(tile, samples, &out);
+}
+
+template <class Pair>
+__global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK, 1)
+    choose_splitters(const __grid_constant__ choose_splitters_args<Pair> args)
+{
+  device_await_before();
+  void *const shared = device_shared_memory();
+  const splitter_set<Pair> *const set = &args.level.set;
+  const uint64_t first = (uint64_t)blockIdx.x * set->buckets;
+  const uint64_t begin = segment_begin(&args.segments.ends, blockIdx.x);
+  const uint64_t count =
+      segment_end(&args.segments.ends, blockIdx.x, args.segments.count, args.segments.pairs) -
+      begin;
+  const tile_storage<Pair> tile = tile_storage_at<Pair>(shared, set->index_bits, args.limit);
+  const pair_array<Pair> splitters = pair_array_at<Pair>(tile.end, SAMPLE_MOST_BUCKETS);
+  if (threadIdx.x == 0) start_level(&args.level, blockIdx.x);
+  for (uint32_t i = threadIdx.x; i < set->buckets; i += blockDim.x)
+    offset_set(&args.level.to.ends, first + i, 0);
+  if (count == 0) return; /* its splitters are never used */
+  sort_sample(&args, &tile, begin, count, splitters);
+  __syncthreads();
+  make_lookup(set, blockIdx.x, &splitters, tile.bins, (bool *)NULL, 0, 1);
+}
+
+/* ---- Buckets ---- */
+
+/* The pairs [begin, end) of a block, from one or several adjacent segments, or from one extent of a
+ * chain. */
+struct block_span {
+  uint64_t begin, end;
+  uint32_t segment; /* of the first pair */
+  bool one_key;
+};
+
+template <class Pair> DEVICE_INLINE bool has_one_key(const extent *one)
+{
+  if constexpr (Pair::packed) {
+    return false;
+  } else {
+    return one->one_key;
+  }
+}
+
+/* The block's span: `each` pairs or fewer. `each` is at most the size of an extent. */
+template <class Pair> DEVICE_INLINE block_span span_of(const segment_set *segments, uint32_t each)
+{
+  block_span span = {0, 0, 0, false};
+  const uint64_t first = (uint64_t)blockIdx.x * each;
+  if (segments->form == SEGMENTS_CHAINED) {
+    const uint32_t number = (uint32_t)(first >> segments->chains.bits);
+    const uint32_t from = (uint32_t)first & (extent_size(&segments->chains) - 1);
+    if (number >= segments->chains.counts[1]) return span;
+    const extent one = segments->chains.list[number];
+    span.begin = one.from + from;
+    span.end = one.from + plan_clamp(one.count, from, from + each);
+    span.segment = one.bucket;
+    span.one_key = has_one_key<Pair>(&one);
+  } else {
+    span.begin = first;
+    span.end = plan_min(first + each, segments->pairs);
+    span.segment = segment_at(&segments->ends, segments->count, first);
+  }
+  return span;
+}
+
+/* The end of the part of a span that lies in its first segment. */
+DEVICE_INLINE uint64_t span_stop(const segment_set *segments, const block_span *span)
+{
+  if (segments->form == SEGMENTS_CHAINED) return span->end;
+  return plan_min(segment_end(&segments->ends, span->segment, segments->count, segments->pairs),
+                  span->end);
+}
+
+template <class Pair> DEVICE_INLINE void repeat_key(key_of<Pair> key, key_of<Pair> *keys)
+{
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < policy<Pair>::batch; t++)
+    keys[t] = key;
+}
+
+/* Counts the pairs of each bucket, in adjacent or chained segments. */
+template <class Pair> struct count_args {
+  static constexpr uint32_t max_threads = SAMPLE_SCATTER_BLOCK;
+  /* reads */
+  pair_source<Pair> source;
+  segment_set segments;
+  splitter_set<Pair> set;
+  uint32_t each; /* pairs a block */
+  /* adds to */
+  offsets ends;
+};
+
+template <class Pair>
+DEVICE_INLINE void count_some(const count_args<Pair> *args, const lookup_storage<Pair> *search,
+                              uint64_t begin, const block_share *share, bool whole)
+{
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < SAMPLE_SCATTER_ITEMS; t += policy<Pair>::batch) {
+    const block_share some = share_from(share, t);
+    key_of<Pair> keys[policy<Pair>::batch];
+    uint32_t buckets[policy<Pair>::batch];
+    if (search->one_key)
+      repeat_key<Pair>(search->splitters.keys[0], keys);
+    else
+      load_keys(&args->source, begin, &some, policy<Pair>::batch, whole, keys);
+    find_buckets(&args->source, &args->set, search, begin, &some, whole, keys, buckets);
+    DEVICE_UNROLL
+    for (uint32_t k = 0; k < policy<Pair>::batch; k++)
+      if (share_has(&some, k, whole)) (void)device_add32(&search->counts[buckets[k]], 1);
+  }
+}
+
+/* Counts the pairs of a span up to `end`, in the segment whose lookup is loaded. By all threads of
+ * the block. */
+template <class Pair>
+DEVICE_INLINE void count_span(const count_args<Pair> *args, const lookup_storage<Pair> *search,
+                              uint64_t end, block_span *span)
+{
+  const uint32_t most = blockDim.x * SAMPLE_SCATTER_ITEMS;
+  while (span->begin < end) {
+    const uint32_t some = (uint32_t)plan_min(end - span->begin, most);
+    const block_share share = share_of(some, share_each(some), SAMPLE_SCATTER_ITEMS);
+    if (share.whole)
+      count_some(args, search, span->begin, &share, true);
+    else
+      count_some(args, search, span->begin, &share, false);
+    span->begin += some;
+  }
+}
+
+/* Adds the block's counts of a segment's buckets to the global counts. By all threads of the block;
+ * begins with a barrier. */
+template <class Pair>
+DEVICE_INLINE void add_counts(const count_args<Pair> *args, uint32_t segment,
+                              const uint32_t *counts)
+{
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < args->set.buckets; i += blockDim.x)
+    if (counts[i])
+      (void)offset_add(&args->ends, (uint64_t)segment * args->set.buckets + i, counts[i]);
+}
+
+/* Counts the pairs of adjacent segments. A block's span may cover several segments, which it
+ * processes in turn. */
+template <class Pair>
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
+    count_buckets(const __grid_constant__ count_args<Pair> args)
+{
+  device_await_before();
+  void *const shared = device_shared_memory();
+  lookup_storage<Pair> search = lookup_storage_at(&args.set, shared);
+  for (block_span span = span_of<Pair>(&args.segments, args.each); span.begin < span.end;
+       span.segment++) {
+    const uint64_t stop = span_stop(&args.segments, &span);
+    if (span.begin == stop) continue; /* an empty segment has no splitters */
+    load_lookup(&args.set, span.segment, &search);
+    search.one_key = span.one_key;
+    count_span(&args, &search, stop, &span);
+    add_counts(&args, span.segment, search.counts);
+  }
+}
+
+/* Counts the pairs of chained segments: those of some consecutive extents, most of which belong to
+ * the same segment. */
+template <class Pair>
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
+    count_chained(const __grid_constant__ count_args<Pair> args)
+{
+  device_await_before();
+  void *const shared = device_shared_memory();
+  lookup_storage<Pair> search = lookup_storage_at(&args.set, shared);
+  const uint32_t some = args.each >> args.segments.chains.bits, first = blockIdx.x * some;
+  const uint32_t last = (uint32_t)plan_min(first + some, args.segments.chains.counts[1]);
+  uint32_t segment = UINT32_MAX;
+  for (uint32_t number = first; number < last; number++) {
+    const extent one = args.segments.chains.list[number];
+    block_span span = {one.from, one.from + one.count, one.bucket, has_one_key<Pair>(&one)};
+    if (segment != one.bucket) {
+      if (segment != UINT32_MAX) add_counts(&args, segment, search.counts);
+      segment = one.bucket;
+      load_lookup(&args.set, segment, &search);
+      search.one_key = span.one_key;
+    }
+    count_span(&args, &search, span.end, &span);
+  }
+  if (segment != UINT32_MAX) add_counts(&args, segment, search.counts);
+}
+
+/* Turns the counts of buckets into their begins, and joins the buckets of the last level to
+ * tiles. */
+template <class Pair> struct place_buckets_args {
+  static constexpr uint32_t max_threads = SAMPLE_SCATTER_BLOCK;
+  /* reads */
+  offsets segment_ends;
+  splitter_set<Pair> set;
+  bool *one_key;         /* for each segment; NULL: none has one key */
+  bool last;             /* this is the last level */
+  uint32_t joined;       /* as in sample_plan */
+  uint32_t tile_threads; /* threads of a block that sorts a tile */
+  /* turns counts into begins */
+  offsets ends;
+  /* writes */
+  tile_list tiles;
+};
+
+/* Makes a tile of the buckets [low, high) of a segment whose first bucket is number `first`. An
+ * empty segment has no lookup to read. */
+template <class Pair>
+DEVICE_INLINE void join_buckets(const place_buckets_args<Pair> *args, uint32_t first,
+                                const uint64_t *begins, uint32_t low, uint32_t high,
+                                bucket_tile *to)
+{
+  bucket_tile tile = {};
+  tile.from = begins[low];
+  tile.count = (uint32_t)plan_min(begins[high] - begins[low], UINT32_MAX);
+  tile.first = first + low;
+  tile.one_key = args->one_key && args->one_key[blockIdx.x];
+  if (tile.count > 0)
+    set_scale(&args->set, first + high, segment_tail(&args->set, blockIdx.x), args->tile_threads,
+              &tile);
+  *to = tile;
+}
+
+/* A block for each segment, a thread for two buckets. On the last level, each tile gets as many
+ * adjacent buckets as fit. */
+template <class Pair>
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
+    place_buckets(const __grid_constant__ place_buckets_args<Pair> args)
+{
+  device_await_before();
+  DEVICE_SHARED_ARRAY(uint64_t, begins, SAMPLE_MOST_BUCKETS + 2);
+  DEVICE_SHARED_ARRAY(uint16_t, ends, SAMPLE_MOST_BUCKETS);
+  DEVICE_SHARED_ARRAY(uint16_t, firsts, SAMPLE_MOST_BUCKETS);
+  DEVICE_SHARED_ARRAY(uint32_t, first_tile, 2); /* its position in the list; the number of tiles */
+  const uint64_t first = (uint64_t)blockIdx.x * args.set.buckets;
+  const uint32_t i = 2 * threadIdx.x;
+  const uint64_t one = i < args.set.buckets ? offset_get(&args.ends, first + i) : 0;
+  const uint64_t two = i + 1 < args.set.buckets ? offset_get(&args.ends, first + i + 1) : 0;
+  const uint64_t at = segment_begin(&args.segment_ends, blockIdx.x) + block_before64(one + two);
+  if (i < args.set.buckets) offset_set(&args.ends, first + i, at);
+  if (i + 1 < args.set.buckets) offset_set(&args.ends, first + i + 1, at + one);
+  if (!args.last) return;
+  begins[i] = at;
+  begins[i + 1] = at + one;
+  if (threadIdx.x + 1 == blockDim.x) begins[i + 2] = at + one + two;
+  __syncthreads();
+  if (args.joined == 0) {
+    if (threadIdx.x == 0) first_tile[0] = device_add32(args.tiles.count, args.set.buckets);
+    __syncthreads();
+    for (uint32_t b = threadIdx.x; b < args.set.buckets; b += blockDim.x)
+      join_buckets(&args, (uint32_t)first, begins, b, b + 1, &args.tiles.of[first_tile[0] + b]);
+    return;
+  }
+  for (uint32_t b = threadIdx.x; b < args.set.buckets; b += blockDim.x)
+    ends[b] = (uint16_t)tile_end(begins, b, args.set.buckets, args.joined);
+  __syncthreads();
+  if (threadIdx.x == 0) { /* each tile begins where the one before it ends */
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < args.set.buckets; b = ends[b])
+      firsts[count++] = (uint16_t)b;
+    first_tile[0] = device_add32(args.tiles.count, count);
+    first_tile[1] = count;
+  }
+  __syncthreads();
+  for (uint32_t t = threadIdx.x; t < first_tile[1]; t += blockDim.x)
+    join_buckets(&args, (uint32_t)first, begins, firsts[t], ends[firsts[t]],
+                 &args.tiles.of[first_tile[0] + t]);
+}
+
+/* Scatters the pairs of segments to their buckets. */
+template <class Pair> struct scatter_args {
+  static constexpr uint32_t max_threads = SAMPLE_SCATTER_BLOCK;
+  /* reads */
+  pair_source<Pair> source;
+  segment_set segments;
+  splitter_set<Pair> set;
+  uint32_t each; /* pairs of a block; the last block may have fewer */
+  /* writes */
+  bucket_set buckets;
+  pair_array<Pair> to;
+};
+
+/* A block's pairs in shared memory. `order`, sorted by bucket, holds a bucket's number, a pair's
+ * position, and a bit for pairs that go to a second extent. */
+#define IN_SECOND_EXTENT (1u << 15)
+template <class Pair> struct staged_pairs {
+  pair_array<Pair> pairs;
+  uint32_t *order;
+};
+
+template <class Pair> DEVICE_INLINE staged_pairs<Pair> staged_pairs_at(void *at, uint32_t most)
+{
+  staged_pairs<Pair> staged;
+  staged.pairs = pair_array_at<Pair>(at, most);
+  if constexpr (Pair::packed) {
+    staged.order = (uint32_t *)(staged.pairs.keys + most);
+  } else {
+    staged.order = (uint32_t *)(staged.pairs.indices + most);
+  }
+  return staged;
+}
+
+/* The space for pairs, rounded up so that the arrays behind it are aligned. */
+template <class Pair>
+RECSORT_HD static inline uint32_t staged_capacity(const scatter_args<Pair> *args)
+{
+  return (args->each + 7) / 8 * 8;
+}
+
+template <class Pair> RECSORT_HD static inline uint64_t staged_bytes(const scatter_args<Pair> *args)
+{
+  return staged_capacity(args) * (uint64_t)(Pair::bytes + sizeof(uint32_t));
+}
+
+/* The shared memory of a block that scatters. */
+template <class Pair> struct scatter_storage {
+  lookup_storage<Pair> search;
+  staged_pairs<Pair> staged;
+  uint16_t *starts; /* where a bucket's pairs start among those of the block */
+  uint64_t *moves;  /* how far they go from there */
+  uint32_t *cut;    /* TO_CHAINED: nonzero if some bucket's pairs go to two extents */
+};
+
+template <class Pair>
+DEVICE_INLINE scatter_storage<Pair> scatter_storage_at(const scatter_args<Pair> *args, void *at)
+{
+  scatter_storage<Pair> by;
+  by.staged = staged_pairs_at<Pair>(at, staged_capacity(args));
+  by.search = lookup_storage_at(&args->set, by.staged.order + staged_capacity(args));
+  by.moves = (uint64_t *)(by.search.table + args->set.bins);
+  by.starts = (uint16_t *)(by.moves + args->set.buckets);
+  return by;
+}
+
+template <class Pair> static uint64_t scatter_bytes(const scatter_args<Pair> *args)
+{
+  return staged_bytes(args) + lookup_bytes(&args->set) +
+         args->set.buckets * (sizeof(uint64_t) + sizeof(uint16_t));
+}
+
+/* Stores the thread's pairs in shared memory, and the first batch of keys in `keys`. If there are
+ * too few registers for all keys, the thread reads the others back from there. */
+template <class Pair>
+DEVICE_INLINE void stage_pairs(const staged_pairs<Pair> *staged, const block_share *share,
+                               bool whole, const Pair *mine, key_of<Pair> *keys)
+{
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < SAMPLE_SCATTER_ITEMS; t++) {
+    if (!share_goes_on(share, t, whole)) break;
+    if (share_has(share, t, whole)) pair_put(&staged->pairs, share_at(share, t), mine[t]);
+  }
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < policy<Pair>::batch; t++)
+    keys[t] = mine[t].key;
+}
+
+/* Adds a batch to the block's counts and turns its buckets into slots: a bucket, and the pair's
+ * position among the block's pairs of that bucket. */
+template <class Pair>
+DEVICE_INLINE void add_slots(uint32_t *counts, const block_share *share, bool whole,
+                             uint32_t *slots)
+{
+  const bool contended = whole && !policy<Pair>::few_registers && warp_is_contended(slots[0]);
+  DEVICE_UNROLL
+  for (uint32_t t = 0; !contended && t < policy<Pair>::batch; t++) {
+    if (!share_goes_on(share, t, whole)) break;
+    if (share_has(share, t, whole)) slots[t] = slots[t] << 16 | device_add32(&counts[slots[t]], 1);
+  }
+  DEVICE_UNROLL
+  for (uint32_t t = 0; contended && t < policy<Pair>::batch; t++)
+    slots[t] = slots[t] << 16 | warp_add(counts, slots[t]);
+}
+
+/* Finds the slots of all of the thread's pairs. */
+template <class Pair>
+DEVICE_INLINE void take_slots(const scatter_args<Pair> *args, const scatter_storage<Pair> *by,
+                              uint64_t begin, const block_share *share, bool whole,
+                              key_of<Pair> *keys, uint32_t *slots)
+{
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < SAMPLE_SCATTER_ITEMS; t += policy<Pair>::batch) {
+    const block_share some = share_from(share, t);
+    DEVICE_UNROLL
+    for (uint32_t k = 0; t > 0 && k < policy<Pair>::batch && !by->search.one_key; k++)
+      keys[k] = share_has(&some, k, whole) ? by->staged.pairs.keys[share_at(&some, k)] : 0;
+    find_buckets(&args->source, &args->set, &by->search, begin, &some, whole, keys, slots + t);
+    add_slots<Pair>(by->search.counts, &some, whole, slots + t);
+  }
+}
+
+/* Reserves space for the block's pairs; overwrites splitters and counts, which are no longer
+ * needed. `to` is a compile-time constant, here and below. By all threads of the block. */
+template <class Pair>
+DEVICE_INLINE void reserve(const scatter_args<Pair> *args, const scatter_storage<Pair> *by,
+                           uint32_t segment, bucket_form to)
+{
+  const chain_moves moves = {by->starts, by->moves, (uint64_t *)by->search.splitters.keys,
+                             by->search.counts, by->cut};
+  if (to == TO_CHAINED)
+    chains_reserve(&args->buckets.chains, &moves);
+  else
+    reserve_space(args->set.buckets, by->search.counts, &args->buckets.ends,
+                  (uint64_t)segment * args->set.buckets, by->starts, by->moves);
+}
+
+template <class Pair>
+DEVICE_INLINE void set_order(const scatter_storage<Pair> *by, const block_share *share, bool whole,
+                             const uint32_t *slots, bucket_form to)
+{
+  const bool cut = to == TO_CHAINED && *by->cut;
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < SAMPLE_SCATTER_ITEMS; t++) {
+    if (!share_goes_on(share, t, whole)) break;
+    if (!share_has(share, t, whole)) continue;
+    const uint32_t bucket = slots[t] >> 16, at = by->starts[bucket] + (slots[t] & 0xffff);
+    const bool second = cut && at >= by->search.counts[bucket];
+    by->staged.order[at] = bucket << 16 | (second ? IN_SECOND_EXTENT : 0) | share_at(share, t);
+  }
+}
+
+/* Writes the staged pairs in bucket order, so that the writes to each bucket are coalesced. */
+template <class Pair>
+DEVICE_INLINE void write_staged(const scatter_args<Pair> *args, const scatter_storage<Pair> *by,
+                                uint32_t count, bucket_form to)
+{
+  DEVICE_ROLLED
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const uint32_t from = by->staged.order[i], bucket = from >> 16;
+    const bool second = to == TO_CHAINED && (from & IN_SECOND_EXTENT);
+    const uint64_t *const seconds = (const uint64_t *)by->search.splitters.keys;
+    const uint64_t place = (second ? seconds : by->moves)[bucket] + i;
+    const uint32_t staged = from % IN_SECOND_EXTENT;
+    if (to == TO_COUNTED && by->search.one_key)
+      put_index(&args->to, place, &by->staged.pairs, staged);
+    else if (to != TO_PADDED || place < (uint64_t)(bucket + 1) * args->buckets.capacity)
+      pair_put(&args->to, place, pair_get(&by->staged.pairs, staged));
+  }
+}
+
+/* Scatters the block's pairs of one segment. The loads of pairs overlap those of the lookup if
+ * registers allow; for padded buckets, they even start before the previous kernel has finished.
+ * `whole` is a compile-time constant. By all threads of the block. */
+template <class Pair>
+DEVICE_INLINE void scatter_share(const scatter_args<Pair> *args, scatter_storage<Pair> *by,
+                                 uint32_t segment, uint64_t begin, const block_share *share,
+                                 uint32_t count, bool whole, bucket_form to)
+{
+  Pair mine[SAMPLE_SCATTER_ITEMS] = {};
+  key_of<Pair> keys[policy<Pair>::batch];
+  uint32_t slots[SAMPLE_SCATTER_ITEMS];
+  if (by->search.one_key)
+    load_indices(&args->source, begin, share, SAMPLE_SCATTER_ITEMS, whole, mine);
+  else
+    load_items(&args->source, neighbours{begin}, share, SAMPLE_SCATTER_ITEMS, whole, mine);
+  if (policy<Pair>::few_registers) stage_pairs(&by->staged, share, whole, mine, keys);
+  if (to == TO_PADDED) device_await_before();
+  load_lookup(&args->set, segment, &by->search);
+  if (!policy<Pair>::few_registers) stage_pairs(&by->staged, share, whole, mine, keys);
+  if (by->search.one_key) repeat_key<Pair>(by->search.splitters.keys[0], keys);
+  take_slots(args, by, begin, share, whole, keys, slots);
+  __syncthreads();
+  reserve(args, by, segment, to);
+  __syncthreads();
+  set_order(by, share, whole, slots, to);
+  __syncthreads();
+  write_staged(args, by, count, to);
+}
+
+/* Scatters to buckets of known sizes. Each block advances a bucket's begin by the pairs that it
+ * adds, so that the begin finally becomes the end. */
+template <class Pair>
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
+    scatter_to_counted(const __grid_constant__ scatter_args<Pair> args)
+{
+  device_await_before();
+  void *const shared = device_shared_memory();
+  scatter_storage<Pair> by = scatter_storage_at(&args, shared);
+  for (block_span span = span_of<Pair>(&args.segments, args.each); span.begin < span.end;
+       span.segment++) {
+    const uint64_t stop = span_stop(&args.segments, &span);
+    if (span.begin == stop) continue;
+    const uint32_t count = (uint32_t)(stop - span.begin);
+    const block_share share = share_of(count, share_each(count), SAMPLE_SCATTER_ITEMS);
+    by.search.one_key = span.one_key;
+    if (count == blockDim.x * SAMPLE_SCATTER_ITEMS)
+      scatter_share(&args, &by, span.segment, span.begin, &share, count, true, TO_COUNTED);
+    else
+      scatter_share(&args, &by, span.segment, span.begin, &share, count, false, TO_COUNTED);
+    span.begin = stop;
+    if (span.begin < span.end) __syncthreads(); /* before staged pairs are overwritten */
+  }
+}
+
+/* Scatters the block's pairs on the first level, which has one segment. */
+template <class Pair>
+DEVICE_INLINE void scatter_first(const scatter_args<Pair> *args, scatter_storage<Pair> *by,
+                                 bucket_form to)
+{
+  const uint64_t begin = (uint64_t)blockIdx.x * args->each;
+  const uint32_t count = (uint32_t)plan_min(args->segments.pairs - begin, args->each);
+  const block_share share = share_of(count, share_each(count), SAMPLE_SCATTER_ITEMS);
+  if (to == TO_CHAINED && threadIdx.x == 0) *by->cut = 0;
+  if (count == blockDim.x * SAMPLE_SCATTER_ITEMS)
+    scatter_share(args, by, 0, begin, &share, count, true, to);
+  else
+    scatter_share(args, by, 0, begin, &share, count, false, to);
+}
+
+template <class Pair>
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
+    scatter_to_chains(const __grid_constant__ scatter_args<Pair> args)
+{
+  device_await_before();
+  void *const shared = device_shared_memory();
+  DEVICE_SHARED_ARRAY(uint32_t, cut, 1);
+  scatter_storage<Pair> by = scatter_storage_at(&args, shared);
+  by.cut = cut;
+  scatter_first(&args, &by, TO_CHAINED);
+}
+
+/* Scatters to padded buckets; pairs that do not fit are counted but not written. */
+template <class Pair>
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
+    scatter_to_padded(const __grid_constant__ scatter_args<Pair> args)
+{
+  void *const shared = device_shared_memory();
+  scatter_storage<Pair> by = scatter_storage_at(&args, shared);
+  scatter_first(&args, &by, TO_PADDED);
+}
+
+} // namespace sample
+
+#endif

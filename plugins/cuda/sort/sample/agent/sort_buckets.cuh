@@ -1,0 +1,214 @@
+/* sort_buckets.cuh - the last step of a sort of many pairs: a block sorts a tile of one or several
+ * adjacent buckets in shared memory. A bucket that is larger than a tile is left to sort_oversized;
+ * if it is padded, its pairs are collected from the input (oversized.cuh). */
+#ifndef RECSORT_CUDA_SAMPLE_SORT_BUCKETS_CUH
+#define RECSORT_CUDA_SAMPLE_SORT_BUCKETS_CUH
+
+#include "cuda/sort/sample/agent/oversized.cuh"
+namespace sample
+{
+
+/* Loads `items` pairs of the thread's share, from the `first` on, to shared memory. The share
+ * starts at pair `begin`. `whole` is a compile-time constant. */
+template <class Pair>
+DEVICE_INLINE void load_some(const pair_array<Pair> *from, uint64_t begin, const block_share *mine,
+                             uint32_t first, uint32_t items, bool whole, const pair_array<Pair> *to)
+{
+  const Pair none = {};
+  Pair some[policy<Pair>::items] = {};
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < items; t++) {
+    if (!share_goes_on(mine, first + t, whole)) break;
+    some[t] = share_has(mine, first + t, whole) ? pair_get(from, begin + share_at(mine, first + t))
+                                                : none;
+  }
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < items; t++) {
+    if (!share_goes_on(mine, first + t, whole)) break;
+    if (share_has(mine, first + t, whole)) pair_put(to, share_at(mine, first + t), some[t]);
+  }
+}
+
+/* Loads the thread's share of a tile to shared memory, in two halves to save registers. */
+template <class Pair>
+DEVICE_INLINE void load_tile(const pair_array<Pair> *from, uint64_t begin, const block_share *mine,
+                             const pair_array<Pair> *to)
+{
+  enum { HALF = policy<Pair>::items / 2 };
+  if (mine->whole) {
+    load_some(from, begin, mine, 0, HALF, true, to);
+    load_some(from, begin, mine, HALF, policy<Pair>::usual - HALF, true, to);
+  } else {
+    load_some(from, begin, mine, 0, HALF, false, to);
+    load_some(from, begin, mine, HALF, HALF, false, to);
+  }
+}
+
+/* Loads pairs that have one key: only their indices, as the key is known. */
+template <class Pair>
+DEVICE_INLINE void load_one_key(const tile_work<Pair> *work, const bucket_tile *all,
+                                const block_share *mine, const pair_array<Pair> *to)
+{
+  Pair some[policy<Pair>::items] = {};
+  load_indices(&work->source, all->from, mine, policy<Pair>::items, false, some);
+  const key_of<Pair> key = segment_key(&work->set, all->first);
+  DEVICE_UNROLL
+  for (uint32_t t = 0; t < policy<Pair>::items; t++) {
+    if (!share_goes_on(mine, t, false)) break;
+    some[t].key = key;
+    if (share_has(mine, t, false)) pair_put(to, share_at(mine, t), some[t]);
+  }
+}
+
+/* The low zero bits that a segment's keys share, by its lookup; 0 if it has none. */
+template <class Pair>
+DEVICE_INLINE uint32_t segment_tail(const splitter_set<Pair> *set, uint32_t segment)
+{
+  if constexpr (Pair::packed) {
+    return 0;
+  } else {
+    return set->mode == LOOKUP_BY_TABLE ? set->lookups[segment].scale.tail : 0;
+  }
+}
+
+/* Sets the scale of a tile from the splitters around it. Tiles at either end lack a splitter, and
+ * their scale is not known. */
+template <class Pair>
+DEVICE_INLINE void set_scale(const splitter_set<Pair> *set, uint32_t end, uint32_t tail,
+                             uint32_t tile_threads, bucket_tile *tile)
+{
+  Pair least = {}, greatest = pair_get(&set->splitters, end - 1);
+  if (tile->first > 0) least = pair_get(&set->splitters, tile->first - 1);
+  const bin_scale<Pair> scale =
+      scale_of(least, greatest, set->index_bits, tail, tile_threads * policy<Pair>::bins);
+  tile->factor = scale.factor;
+  tile->zeros = (uint8_t)scale.zeros;
+  tile->tail = (uint8_t)tail;
+  tile->known = least.key && greatest.key;
+  if constexpr (Pair::packed) {
+    tile->by_index = false;
+  } else {
+    tile->by_index = scale.index_bits > 0;
+  }
+}
+
+/* The scale of a tile; meaningless unless it is known. */
+template <class Pair>
+DEVICE_INLINE bin_scale<Pair> scale_from(const tile_work<Pair> *work, const bucket_tile *tile)
+{
+  bin_scale<Pair> scale;
+  const Pair least = pair_get(&work->set.splitters, tile->known ? tile->first - 1 : 0);
+  scale.origin = least.key;
+  scale.zeros = tile->zeros;
+  scale.factor = tile->factor;
+  if constexpr (!Pair::packed) {
+    scale.index_origin = least.index;
+    scale.index_bits = tile->by_index ? work->source.index_bits : 0;
+    scale.tail = tile->tail;
+  }
+  return scale;
+}
+
+/* Sorts the padded buckets, a block for each. */
+template <class Pair> struct sort_padded_args {
+  static constexpr uint32_t max_threads = SAMPLE_TILE_BLOCK;
+  /* reads */
+  pair_array<Pair> padded;
+  offsets ends;
+  uint32_t capacity; /* of a bucket */
+  uint64_t count;    /* all pairs, in the source, from which overflowed buckets are collected */
+  /* reads and writes */
+  tile_work<Pair> work;
+};
+
+/* The number of pairs in all padded buckets before one. By all threads of the block. */
+template <class Pair>
+DEVICE_INLINE uint64_t padded_before(const sort_padded_args<Pair> *args, uint32_t bucket)
+{
+  uint32_t before = 0;
+  for (uint32_t i = threadIdx.x; i < bucket; i += blockDim.x)
+    before += (uint32_t)(offset_get(&args->ends, i) - (uint64_t)i * args->capacity);
+  return block_sum(before);
+}
+
+template <class Pair>
+DEVICE_INLINE bucket_tile padded_tile(const sort_padded_args<Pair> *args, uint32_t bucket)
+{
+  bucket_tile tile;
+  tile.from = (uint64_t)bucket * args->capacity;
+  tile.count = (uint32_t)(offset_get(&args->ends, bucket) - tile.from);
+  tile.first = bucket;
+  tile.one_key = false;
+  set_scale(&args->work.set, bucket + 1, segment_tail(&args->work.set, 0), blockDim.x, &tile);
+  return tile;
+}
+
+/* ---- Tiles ---- */
+
+/* Sorts a tile that fits in shared memory and stores it from `to` on in the result. By all threads
+ * of the block. */
+template <class Pair>
+DEVICE_INLINE void sort_one(const tile_work<Pair> *work, const pair_array<Pair> *from,
+                            const bucket_tile *all, uint64_t to)
+{
+  void *const shared = device_shared_memory();
+  const tile_storage<Pair> tile =
+      tile_storage_at<Pair>(shared, work->source.index_bits, work->limit);
+  const uint32_t each = share_each((uint32_t)plan_max(all->count, work->joined));
+  const block_share mine = share_of(all->count, each, policy<Pair>::usual);
+  const uint32_t limit = limit_of(&tile, all->count);
+  bool one_key = false;
+  if constexpr (!Pair::packed) {
+    one_key = all->one_key;
+    if (one_key) load_one_key(work, all, &mine, &tile.pairs);
+  }
+  if (!one_key) load_tile(from, all->from, &mine, &tile.pairs);
+  bin_scale<Pair> scale = scale_from(work, all);
+  sort_bins(&tile, &mine, limit, all->known, &scale);
+  const tile_output<Pair> out = output_of(&work->target, to, work->source.index_bits);
+  store_tile(&tile, all->count, each, &mine, limit, &scale, &out);
+}
+
+/* Sorts the tiles of adjacent buckets, a block for each. */
+template <class Pair> struct sort_buckets_args {
+  static constexpr uint32_t max_threads = SAMPLE_TILE_BLOCK;
+  /* reads */
+  tile_list tiles;
+  /* writes */
+  uint32_t *oversized; /* the number of buckets larger than a tile, then their numbers */
+  /* reads and writes */
+  tile_work<Pair> work;
+};
+
+template <class Pair>
+__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))
+    sort_buckets(const __grid_constant__ sort_buckets_args<Pair> args)
+{
+  device_await_before();
+  if (blockIdx.x >= *args.tiles.count) return;
+  const bucket_tile all = args.tiles.of[blockIdx.x];
+  if (all.count == 0) return;
+  if (all.count <= args.work.tile)
+    sort_one(&args.work, &args.work.source.pairs, &all, all.from);
+  else if (threadIdx.x == 0) /* such a tile has one bucket */
+    args.oversized[1 + device_add32(&args.oversized[0], 1)] = all.first;
+}
+
+/* A block for each bucket. */
+template <class Pair>
+__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))
+    sort_padded(const __grid_constant__ sort_padded_args<Pair> args)
+{
+  device_await_before();
+  const bucket_tile all = padded_tile(&args, blockIdx.x);
+  const uint64_t to = padded_before(&args, blockIdx.x);
+  if (all.count == 0) return;
+  if (all.count <= args.work.tile)
+    sort_one(&args.work, &args.padded, &all, to);
+  else
+    sort_overflow(&args.work, args.count, all.first);
+}
+
+} // namespace sample
+
+#endif

@@ -1,0 +1,219 @@
+/* sample_sort.cu - the default sort of the device: chooses how to sort a job.
+ *
+ *   presorted    very many keys: numbers those that ascend already and reverses those that descend;
+ *                if all but a few ascend, sorts these few and merges them with the others
+ *   small_sort   few pairs: counts, for each, the others that go before it
+ *   many_sort    more pairs: scatters them to padded buckets and sorts these; very many level by
+ *                level, to buckets that are counted, or are chains of extents
+ *
+ * Layers: dispatch/ plans, divides memory and launches; agent/ has the kernels; block/ has what the
+ * threads of a warp or a block do together.
+ *
+ * A pair is a key and its index. All pairs differ, so no step needs to be stable. many_sort packs
+ * both in 64 bits if they fit, with the index in the low bits, and one array moves instead of two.
+ */
+#include "cuda/sort/sample/sample.h"
+
+#include "cuda/sort/sample/agent/list_extents.cuh"
+#include "cuda/sort/sample/dispatch/sorts.cuh"
+
+using namespace sample;
+
+device_status sample::start_list_extents(const device_job *job, uint64_t blocks, uint32_t block,
+                                         const list_args &args)
+{
+  return device_launch(list_extents, blocks, block, 0, job->stream, args);
+}
+
+/* ---- Which sort ---- */
+
+struct pair_sort {
+  uint64_t (*extra_bytes)(const device_job *job);
+  unsigned (*side)(const device_job *job);
+  device_status (*sort)(const device_job *job, const device_buffers *buffers, void *extra,
+                        unsigned *result);
+};
+
+template <class Sort> static pair_sort pair_sort_of()
+{
+  return {Sort::extra_bytes, Sort::side, Sort::sort};
+}
+
+/* Few pairs are never packed. */
+static pair_sort choose_small(const device_job *job)
+{
+  const bool wide = job->index_bits == 64;
+  if (job->key_width == 32)
+    return wide ? pair_sort_of<small_sort<wide_pair<uint32_t, uint64_t>>>()
+                : pair_sort_of<small_sort<wide_pair<uint32_t, uint32_t>>>();
+  if (job->key_width == 64)
+    return wide ? pair_sort_of<small_sort<wide_pair<uint64_t, uint64_t>>>()
+                : pair_sort_of<small_sort<wide_pair<uint64_t, uint32_t>>>();
+  return wide ? pair_sort_of<small_sort<wide_pair<device_uint128, uint64_t>>>()
+              : pair_sort_of<small_sort<wide_pair<device_uint128, uint32_t>>>();
+}
+
+/* Packed if a key and its index fit in 64 bits. With 32 bits each they always do, so there is no
+ * many_sort for wide pairs of these. */
+static pair_sort choose_many(const device_job *job)
+{
+  const bool wide = job->index_bits == 64;
+  if (job->key_bits + plan_index_bits(job) <= 64) return pair_sort_of<many_sort<packed_pair>>();
+  if (job->key_width == 32) return pair_sort_of<many_sort<wide_pair<uint32_t, uint64_t>>>();
+  if (job->key_width == 64)
+    return wide ? pair_sort_of<many_sort<wide_pair<uint64_t, uint64_t>>>()
+                : pair_sort_of<many_sort<wide_pair<uint64_t, uint32_t>>>();
+  return wide ? pair_sort_of<many_sort<wide_pair<device_uint128, uint64_t>>>()
+              : pair_sort_of<many_sort<wide_pair<device_uint128, uint32_t>>>();
+}
+
+static pair_sort choose_sort(const device_job *job)
+{
+  return sample_is_small(job) ? choose_small(job) : choose_many(job);
+}
+
+/* ---- Keys that are in order ---- */
+
+/* The dropped keys, of which there are `count`. */
+static device_job job_of_dropped(const device_job *job, uint64_t count)
+{
+  device_job dropped = *job;
+  dropped.count = count;
+  dropped.move = NULL;
+  return dropped;
+}
+
+/* Sorts the keys that were dropped and merges them with the others. */
+template <class Pair>
+static device_status merge_dropped(const device_job *job, const drop_merge<Pair> *work)
+{
+  const device_job dropped = job_of_dropped(job, work->sorted);
+  unsigned side = 0;
+  device_status status = presorted<Pair>::extract(job, work);
+  if (status == 0)
+    status = choose_sort(&dropped).sort(&dropped, &work->buffers, work->buffers.extra, &side);
+  return status ? status : presorted<Pair>::merge(job, side, work);
+}
+
+template <class Pair>
+static bool reserve_for(const device_job *job, uint64_t count, drop_merge<Pair> *work)
+{
+  const device_job dropped = job_of_dropped(job, count);
+  return presorted<Pair>::reserve(job, &dropped, choose_sort(&dropped).extra_bytes(&dropped), work);
+}
+
+/* Sorts keys that seem to ascend except for a few; *sorted is false if they do not. Waits for the
+ * device. */
+template <class Pair>
+static device_status sort_nearly_sorted(const device_job *job, const device_buffers *buffers,
+                                        order_flags *flags, bool *sorted)
+{
+  drop_merge<Pair> work;
+  order_report report;
+  uint64_t dropped = 0;
+  if (!presorted<Pair>::prepare(job, buffers, flags, &work)) return 0;
+  device_status status = presorted<Pair>::filter(job, &work, &report);
+  if (status == 0) status = await_report(job, &dropped);
+  if (status || dropped == 0 || !reserve_for(job, dropped, &work)) return status;
+  *sorted = true;
+  return merge_dropped(job, &work);
+}
+
+static device_status sort_mixed(const device_job *job, const device_buffers *buffers,
+                                unsigned *result)
+{
+  return choose_sort(job).sort(job, buffers, buffers->extra, result);
+}
+
+/* ---- The whole sort ---- */
+
+/* The host decides, and waits for what the device finds. */
+template <class Pair>
+static device_status sort_detected(const device_job *job, const device_buffers *buffers,
+                                   order_flags *flags, unsigned *result)
+{
+  order_report report;
+  uint64_t found = KEYS_MIXED;
+  device_status status = presorted<Pair>::detect(job, buffers, flags, true, &report);
+  if (status == 0) status = await_report(job, &found);
+  bool sorted = found == KEYS_ASCEND || found == KEYS_DESCEND;
+  *result = found == KEYS_ASCEND ? 0 : 1;
+  if (status == 0 && found == KEYS_NEARLY_ASCEND)
+    status = sort_nearly_sorted<Pair>(job, buffers, flags, &sorted);
+  return status || sorted ? status : sort_mixed(job, buffers, result);
+}
+
+/* The device decides. The host does not know how many keys are dropped, so it sorts as many as may
+ * be. The result is in side 1. */
+template <class Pair>
+static device_status sort_decided(const device_job *job, const device_buffers *buffers,
+                                  order_flags *flags, unsigned *result)
+{
+  drop_merge<Pair> work;
+  order_report order, dropped;
+  const bool mergeable = presorted<Pair>::prepare(job, buffers, flags, &work) &&
+                         reserve_for(job, sample_most_dropped(job), &work);
+  *result = 1;
+  if (job->unchanged) job->unchanged->looks = true;
+  const auto mixed = [&](const device_job *inner) { return sort_mixed(inner, buffers, result); };
+  const device_status status = presorted<Pair>::detect(job, buffers, flags, mergeable, &order);
+  if (status) return status;
+  return device_branch(
+      job, order.decision, mergeable ? KEY_BRANCHES : 1,
+      [&](unsigned found, const device_job *inner) -> device_status {
+        if (found == KEYS_MIXED) return mixed(inner);
+        const device_status filtered = presorted<Pair>::filter(inner, &work, &dropped);
+        if (filtered) return filtered;
+        return device_branch(inner, dropped.decision, 2,
+                             [&](unsigned useful, const device_job *innermost) {
+                               return useful ? merge_dropped(innermost, &work) : mixed(innermost);
+                             });
+      });
+}
+
+/* The host has to know the side before the device decides, and a drop-merge writes to side 1. */
+static bool decides(const device_job *job)
+{
+  return device_can_decide(job) && choose_sort(job).side(job) == 1;
+}
+
+template <class Pair>
+static device_status sort_job(const device_job *job, const device_buffers *buffers,
+                              unsigned *result)
+{
+  const uint64_t needed = sample_extra_bytes(job);
+  order_flags *const flags = (order_flags *)((char *)buffers->extra + needed - ORDER_FLAGS_BYTES);
+  assert(buffers->extra_bytes >= needed);
+  if (!sample_detects_order(job)) return sort_mixed(job, buffers, result);
+  if (job->mailbox) return sort_detected<Pair>(job, buffers, flags, result);
+  return decides(job) ? sort_decided<Pair>(job, buffers, flags, result)
+                      : sort_mixed(job, buffers, result);
+}
+
+device_status sample_sort(const device_job *job, const device_buffers *buffers, unsigned *result)
+{
+  const bool wide = job->index_bits == 64;
+  *result = 0;
+  if (job->count == 0) return 0;
+  if (job->key_width == 32)
+    return wide ? sort_job<wide_pair<uint32_t, uint64_t>>(job, buffers, result)
+                : sort_job<wide_pair<uint32_t, uint32_t>>(job, buffers, result);
+  if (job->key_width == 64)
+    return wide ? sort_job<wide_pair<uint64_t, uint64_t>>(job, buffers, result)
+                : sort_job<wide_pair<uint64_t, uint32_t>>(job, buffers, result);
+  return wide ? sort_job<wide_pair<device_uint128, uint64_t>>(job, buffers, result)
+              : sort_job<wide_pair<device_uint128, uint32_t>>(job, buffers, result);
+}
+
+uint64_t sample_extra_bytes(const device_job *job)
+{
+  return choose_sort(job).extra_bytes(job) + ORDER_FLAGS_BYTES;
+}
+
+/* None if it detects the order: of keys that are in memory, and records then need not move. */
+device_skills sample_skills(const device_job *job)
+{
+  const bool detects = sample_detects_order(job) && (job->mailbox || decides(job));
+  return {!detects && job->key_width == 32 && job->index_bits == 32,
+          !detects && sample_is_small(job)};
+}

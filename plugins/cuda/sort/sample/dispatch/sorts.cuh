@@ -1,0 +1,81 @@
+/* sorts.cuh - the sorts that sample_sort.cu chooses from, for each type of pair, and the merges
+ * that merge_runs.cu does. They are compiled in separate files: those with indices of 64 bits in
+ * wide_indices.cu; those with indices of 32 bits in packed.cu and wide_*.cu (many_sort), small.cu
+ * (small_sort), presorted.cu and merges.cu (run_merge). */
+#ifndef RECSORT_CUDA_SAMPLE_SORTS_CUH
+#define RECSORT_CUDA_SAMPLE_SORTS_CUH
+
+#include "cuda/sort/sample/agent/order_flags.cuh"
+#include "cuda/sort/sample/block/chains.cuh"
+#include "cuda/sort/sample/dispatch/memory.cuh"
+#include "cuda/sort/sample/merge_plan.h"
+
+namespace sample
+{
+
+/* Sorts by scattering to buckets. `extra` has extra_bytes(); `side` is the result. */
+template <class Pair> struct many_sort {
+  static uint64_t extra_bytes(const device_job *job);
+  static unsigned side(const device_job *job);
+  static device_status sort(const device_job *job, const device_buffers *buffers, void *extra,
+                            unsigned *result);
+};
+
+/* Sorts by counting the keys before each key. */
+template <class Pair> struct small_sort {
+  static uint64_t extra_bytes(const device_job *job);
+  static unsigned side(const device_job *job);
+  static device_status sort(const device_job *job, const device_buffers *buffers, void *extra,
+                            unsigned *result);
+};
+
+/* Merges sorted runs. */
+template <class Pair> struct run_merge {
+  static constexpr bool packed = Pair::packed;
+
+  /* False if there are too many runs. */
+  static bool fits(const device_job *job, uint32_t runs);
+  /* From the keys of side 0, without indices, to side 1. */
+  static device_status merge(const device_job *job, const sample_runs *runs,
+                             const device_buffers *buffers);
+  /* From the pairs of a side to the other one; with extra memory. */
+  static uint64_t extra_bytes(const device_job *job, const sample_runs *runs);
+  static device_status merge_pairs(const device_job *job, const sample_runs *runs,
+                                   const device_buffers *buffers, unsigned side);
+};
+
+/* The state of a drop-merge between its launches. */
+template <class Pair> struct drop_merge {
+  key_chunks<Pair> in;
+  key_of<Pair> *bounds;
+  filter_result filtered;
+  uint64_t *firsts;
+  order_flags *flags;
+  pair_array<Pair> to;
+  arena memory;
+  uint64_t sorted;         /* how many dropped pairs are sorted, those added behind them included */
+  device_buffers buffers;  /* for these */
+  index_of<Pair> *indices; /* the original indices of the dropped pairs */
+};
+
+/* Keys that are in order, or nearly: see presorted.cuh. */
+template <class Pair> struct presorted {
+  static device_status detect(const device_job *job, const device_buffers *buffers,
+                              order_flags *flags, bool mergeable, order_report *report);
+  static bool prepare(const device_job *job, const device_buffers *buffers, order_flags *flags,
+                      drop_merge<Pair> *work);
+  static device_status filter(const device_job *job, const drop_merge<Pair> *work,
+                              order_report *report);
+  static bool reserve(const device_job *job, const device_job *dropped, uint64_t extra_bytes,
+                      drop_merge<Pair> *work);
+  static device_status extract(const device_job *job, const drop_merge<Pair> *work);
+  static device_status merge(const device_job *job, unsigned side, const drop_merge<Pair> *work);
+};
+
+/* Launches list_extents, the only kernel of many_sort that is the same for all types of pair. */
+device_status start_list_extents(const device_job *job, uint64_t blocks, uint32_t block,
+                                 const list_args &args);
+
+} // namespace sample
+
+#endif
