@@ -14,9 +14,9 @@ typedef struct cpu_algorithm {
   void (*sort)(const recsort_plugin_job *job, void *memory, team t);
 } cpu_algorithm;
 
-static const cpu_algorithm merge_algorithm = {
-    {sizeof(recsort_plugin_algorithm), 0, "merge",
-     "parallel merge sort of packed keys and indices, 16-way passes cut by co-ranks"},
+static const cpu_algorithm parallel_algorithm = {
+    {sizeof(recsort_plugin_algorithm), 0, "parallel",
+     "on all threads: records in buckets, other jobs by a merge sort in 16-way passes"},
     rs_merge_work_size,
     rs_merge_sort};
 
@@ -26,8 +26,8 @@ static const cpu_algorithm sequential_algorithm = {
     rs_sequential_work_size,
     rs_sequential_sort};
 
-static const cpu_algorithm *const algorithms[] = {&merge_algorithm, &sequential_algorithm};
-static const recsort_plugin_algorithm *const shown[] = {&merge_algorithm.shown,
+static const cpu_algorithm *const algorithms[] = {&parallel_algorithm, &sequential_algorithm};
+static const recsort_plugin_algorithm *const shown[] = {&parallel_algorithm.shown,
                                                         &sequential_algorithm.shown};
 
 static uint32_t cpu_score(const recsort_host *host, char *reason, size_t reason_size)
@@ -90,7 +90,7 @@ static const recsort_plugin table = {.size = sizeof table,
                                      .abi = RECSORT_PLUGIN_ABI,
                                      .name = "cpu",
                                      .version = "1.0",
-                                     .description = "merge sort on the processor's cores",
+                                     .description = "sorts on the processor's cores",
                                      .algorithms = shown,
                                      .algorithm_count = sizeof shown / sizeof *shown,
                                      .score = cpu_score,

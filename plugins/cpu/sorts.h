@@ -17,7 +17,7 @@ bool rs_merge_work_size(const recsort_plugin_job *job, recsort_plugin_work *work
 void rs_sequential_sort(const recsort_plugin_job *job, void *memory, team t);
 void rs_merge_sort(const recsort_plugin_job *job, void *memory, team t);
 
-/* Sorts whole records as the algorithm "merge": "recsort.host-records/1". */
+/* Sorts whole records as the algorithm "parallel": "recsort.host-records/1". */
 extern const recsort_plugin_records rs_cpu_records;
 
 /* Merges sorted runs: "recsort.merge/1". */

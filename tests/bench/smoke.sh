@@ -36,7 +36,7 @@ grep -q 'extra bytes a record of recsort FILE' "$work/table" || fail "no target"
 
 set -- --suite entity --count 17 --repeat 1
 "$recbench" "$@" --algorithm all >"$work/table" || fail "the run of every algorithm failed"
-for algorithm in merge sequential; do
+for algorithm in parallel sequential; do
   grep -q "^  recsort cpu/$algorithm, first  *1 " "$work/table" || fail "no $algorithm"
 done
 "$recbench" --suite threads --repeat 1 >"$work/table" || fail "the suite threads failed"

@@ -98,7 +98,7 @@ static void test_records(const recsort_schema *schema, const uint8_t *records, s
   for (size_t i = 0; i < r.key_count; i++)
     has_enum = has_enum || key_of(sorter, i).field->type == RECSORT_ENUM;
   recsort_sorter_destroy(sorter);
-  compare_with(schema, &r, "merge", has_enum);
+  compare_with(schema, &r, "parallel", has_enum);
   compare_with(schema, &r, "sequential", has_enum);
 }
 

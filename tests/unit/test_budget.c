@@ -198,7 +198,7 @@ static void test_sorts_take_what_they_say(void **state)
                                       "type: bytes, count: 12", "type: bytes, count: 64"};
   static sort_call *const calls[] = {in_place, to, order};
   static const size_t record_counts[] = {0, 1, 1000, 70001};
-  static const char *const algorithms[] = {"merge", "sequential"};
+  static const char *const algorithms[] = {"parallel", "sequential"};
   (void)state;
   for (size_t t = 0; t < sizeof types / sizeof *types; t++)
     for (size_t c = 0; c < 3 * 4 * 2; c++) {

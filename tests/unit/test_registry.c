@@ -58,7 +58,7 @@ static void test_the_cpu_is_always_there(void **state)
   assert_null(cpu.path);
   assert_null(cpu.reason);
   assert_int_equal(cpu.score, 100);
-  assert_string_equal(cpu.algorithms[0], "merge");
+  assert_string_equal(cpu.algorithms[0], "parallel");
   assert_string_equal(cpu.algorithms[1], "sequential");
   recsort_plugin_list_destroy(list);
   recsort_plugin_list_destroy(NULL);
@@ -244,7 +244,7 @@ static void test_a_refused_plugin_by_name(void **state)
   assert_int_equal(create("a\x7f\x1b", NULL, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
   assert_string_equal(error.text, "there is no plugin \"a??\"; those that work here: cpu");
   assert_int_equal(create("cpu", "quantum", NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
-  assert_non_null(strstr(error.text, "no algorithm \"quantum\"; it has merge, sequential"));
+  assert_non_null(strstr(error.text, "no algorithm \"quantum\"; it has parallel, sequential"));
   assert_int_equal(create(NULL, "quantum", NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
   assert_null(sorter);
   assert_int_equal(create("auto", NULL, NULL, &sorter, &error), RECSORT_OK);
@@ -522,7 +522,7 @@ static void test_auto_falls_back(void **state)
       recsort_stats stats;
       recsort_sorter_get_stats(sorter, &stats, sizeof stats);
       assert_string_equal(stats.plugin, "cpu");
-      assert_string_equal(stats.algorithm, "merge");
+      assert_string_equal(stats.algorithm, "parallel");
       assert_non_null(stats.fallback);
       if (!strstr(stats.fallback, failures[i].text)) fail_msg("%s", stats.fallback);
     }

@@ -101,7 +101,7 @@ static recsort_status create_sorter(const char *pad, const recsort_allocator *me
       .struct_size = sizeof desc, .record = "R", .fields = fields, .field_count = 2};
   const recsort_options options = {.struct_size = sizeof options,
                                    .plugin = "cpu",
-                                   .algorithm = "merge",
+                                   .algorithm = "parallel",
                                    .keys = keys,
                                    .key_count = 2,
                                    .allocator = memory};

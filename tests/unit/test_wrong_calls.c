@@ -149,7 +149,7 @@ static void test_unique_of_records_that_have_changed(void **state)
 static void test_counts_beyond_memory(void **state)
 {
   static const char *const paths[] = {"a", "wide"};
-  static const char *const algorithms[] = {"merge", "sequential"};
+  static const char *const algorithms[] = {"parallel", "sequential"};
   static const size_t counts[] = {
       SIZE_MAX,       SIZE_MAX / 2,         SIZE_MAX / 8,  SIZE_MAX / 300, (SIZE_MAX >> 16) + 2,
       SIZE_MAX >> 16, (SIZE_MAX >> 16) - 7, SIZE_MAX >> 18};
