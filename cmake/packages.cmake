@@ -14,19 +14,21 @@ if(refused)
   return()
 endif()
 
-# python3-recsort: these files and librecsort.so.0 of the other package.
+# python3-recsort: these files and librecsort.so.1 of the other package.
 set(python_folder lib/python3/dist-packages)
 install(DIRECTORY tools/python/src/recsort DESTINATION ${python_folder} COMPONENT python3-recsort EXCLUDE_FROM_ALL
   PATTERN __pycache__ EXCLUDE)
 file(WRITE ${PROJECT_BINARY_DIR}/METADATA
-  "Metadata-Version: 2.1\nName: recsort\nVersion: ${PROJECT_VERSION}\nRequires-Dist: numpy\n")
+  "Metadata-Version: 2.1\nName: recsort\nVersion: ${RECSORT_VERSION}\nRequires-Dist: numpy\n")
 install(FILES ${PROJECT_BINARY_DIR}/METADATA
-  DESTINATION ${python_folder}/recsort-${PROJECT_VERSION}.dist-info COMPONENT python3-recsort EXCLUDE_FROM_ALL)
+  DESTINATION ${python_folder}/recsort-${RECSORT_VERSION}.dist-info COMPONENT python3-recsort EXCLUDE_FROM_ALL)
 
+# To Debian, 1.0.0~rc comes before 1.0.0.
+string(REPLACE - ~ CPACK_PACKAGE_VERSION ${RECSORT_VERSION})
 set(CPACK_GENERATOR External)
 set(CPACK_EXTERNAL_ENABLE_STAGING ON)
 set(CPACK_EXTERNAL_PACKAGE_SCRIPT ${PROJECT_SOURCE_DIR}/cmake/debian/package.cmake)
-set(CPACK_COMPONENTS_ALL librecsort0 librecsort-dev recsort python3-recsort)
+set(CPACK_COMPONENTS_ALL librecsort1 librecsort-dev recsort python3-recsort)
 if(TARGET recsort_cuda)
   list(APPEND CPACK_COMPONENTS_ALL recsort-cuda)
 endif()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Usage: package.sh VERSION STAGE OUTPUT PACKAGE...
-# Makes a Debian package of each folder STAGE/PACKAGE, in OUTPUT; librecsort0 comes first. The same files
+# Makes a Debian package of each folder STAGE/PACKAGE, in OUTPUT; librecsort1 comes first. The same files
 # make the same packages: times are that of the last commit, or SOURCE_DATE_EPOCH.
 set -eu
 umask 022
@@ -49,15 +49,15 @@ for package in "$@"; do
 
   : > debian/substvars
   case $package in
-    librecsort0) library=librecsort ;;
+    librecsort1) library=librecsort ;;
     recsort-mpi) library=librecsort_mpi ;;
     *) library= ;;
   esac
   if [ "$library" ]; then
-    echo "$library 0 $package (>= $upstream)" > "$package/DEBIAN/shlibs"
+    echo "$library 1 $package (>= $upstream)" > "$package/DEBIAN/shlibs"
     echo 'activate-noawait ldconfig' > "$package/DEBIAN/triggers"
   fi
-  [ -z "$programs" ] || dpkg-shlibdeps -Slibrecsort0 -S"$package" -x"$package" -Tdebian/substvars $programs
+  [ -z "$programs" ] || dpkg-shlibdeps -Slibrecsort1 -S"$package" -x"$package" -Tdebian/substvars $programs
   for script in postinst prerm; do
     [ ! -e "$debian/$package.$script" ] || install -m 755 "$debian/$package.$script" "$package/DEBIAN/$script"
   done

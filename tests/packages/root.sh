@@ -20,7 +20,7 @@ install_packages() { # NAME...; with nothing but what they depend on
 }
 
 # the commands
-install_packages librecsort0 recsort
+install_packages librecsort1 recsort
 if [ -e "$root"/debs/recsort-cuda_* ]; then install_packages recsort-cuda; fi
 schema=/usr/share/recsort/schemas/entity.yaml
 in_root sh -euc "

@@ -13,7 +13,7 @@ for time in first second; do
   (cd "$scratch/$time" && sha256sum ./*.deb) > "$scratch/$time.sums"
 done
 cmp "$scratch/first.sums" "$scratch/second.sums"
-for package in librecsort0 librecsort-dev recsort python3-recsort; do
+for package in librecsort1 librecsort-dev recsort python3-recsort; do
   ls "$scratch/first/${package}_"*.deb
 done
 if grep -q '^RECSORT_MPI:.*=ON\|^MPI_C_LIB_NAMES:.*=.' "$build/CMakeCache.txt"; then

@@ -16,7 +16,7 @@ extra=$(sed -n 's/^ray = \["\(.*\)"\]$/\1/p' "$source/tools/python/pyproject.tom
 clean/bin/python -m pip install -q --no-compile --only-binary :all: numpy pytest "$extra"
 
 # As Debian's package has it: the module in one folder, the library in another one.
-ln -s "$library" lib/librecsort.so.0
+ln -s "$library" lib/librecsort.so.1
 export LD_LIBRARY_PATH="$build/lib" PYTHONPATH="$source/tools/python/src" RECSORT_SCHEMAS="$source/schemas"
 # Many processes import the same modules: the first one compiles them. Nothing is written beside the source.
 export PYTHONPYCACHEPREFIX="$build/compiled"

@@ -27,10 +27,10 @@ static void test_the_header_has_the_version_of_the_library(void **state)
 {
   char text[64];
   (void)state;
-  (void)snprintf(text, sizeof text, "%d.%d.%d", RECSORT_VERSION_MAJOR, RECSORT_VERSION_MINOR,
-                 RECSORT_VERSION_PATCH);
+  (void)snprintf(text, sizeof text, "%d.%d.%d%s", RECSORT_VERSION_MAJOR, RECSORT_VERSION_MINOR,
+                 RECSORT_VERSION_PATCH, RECSORT_VERSION_SUFFIX);
   assert_string_equal(text, recsort_version());
-#if RECSORT_VERSION_NUMBER < 100 || RECSORT_VERSION_NUMBER >= 1000000
+#if RECSORT_VERSION_NUMBER < 10000 || RECSORT_VERSION_NUMBER >= 1000000
   fail();
 #endif
 }

@@ -64,14 +64,15 @@ extern "C" {
 #endif
 
 /* The version of this header. The library that a program runs with may be older or newer. */
-#define RECSORT_VERSION_MAJOR 0
-#define RECSORT_VERSION_MINOR 1
+#define RECSORT_VERSION_MAJOR 1
+#define RECSORT_VERSION_MINOR 0
 #define RECSORT_VERSION_PATCH 0
+#define RECSORT_VERSION_SUFFIX "-rc" /* "" in a release */
 #define RECSORT_VERSION_NUMBER                                                                     \
   (RECSORT_VERSION_MAJOR * 10000 + RECSORT_VERSION_MINOR * 100 + RECSORT_VERSION_PATCH)
 
-/* The version of the library that the program runs with, as "major.minor.patch". Any thread; lives
- * as long as the library. */
+/* The version of the library that the program runs with, as "major.minor.patch" and the suffix.
+ * Any thread; lives as long as the library. */
 RECSORT_API const char *recsort_version(void);
 
 /* ---- Errors ------------------------------------------------------------------------------- */

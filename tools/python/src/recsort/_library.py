@@ -386,7 +386,7 @@ NAN = {'last': 0, 'first': 1, 'total': 2}
 _pointer, _size, _schema, _sorter = c.c_void_p, c.c_size_t, c.c_void_p, c.c_void_p
 # A wheel has the library beside this file; Debian's package uses the one of the system.
 _beside = Path(__file__).with_name('librecsort.so')
-_library = c.CDLL(str(_beside) if _beside.exists() else 'librecsort.so.0')
+_library = c.CDLL(str(_beside) if _beside.exists() else 'librecsort.so.1')
 
 
 def _declare(name: str, result: Any, *arguments: Any) -> Any:
