@@ -9,6 +9,9 @@
 
 #include "recsort/key_interpreter.h"
 
+/* A function that is compiled into each call: what is constant there is folded. */
+#define FOLDED __attribute__((always_inline))
+
 /* The records and keys of an encoding loop. */
 typedef struct key_range {
   const recsort_key_program *program;
@@ -69,9 +72,8 @@ enum { FLOAT_LANES = sizeof(float_lanes) / sizeof(int32_t) };
 
 /* Encodes the floats of the next `count` records. `count` and `big` are constants where it should
  * be fast. */
-__attribute__((always_inline)) static inline void encode_floats(recsort_key_column place, size_t i,
-                                                                size_t count, bool big,
-                                                                int32_t flip, unsigned char *keys)
+FOLDED static inline void encode_floats(recsort_key_column place, size_t i, size_t count, bool big,
+                                        int32_t flip, unsigned char *keys)
 {
   float_lanes lanes = {0};
   for (size_t j = 0; j < count; j++)
@@ -219,8 +221,8 @@ static bool encode_single(key_range range)
 enum { STEP_BLOCK = 64 };
 
 /* The codes of a field of `count` records. Kind, size and width are constants in most calls. */
-static inline bool field_codes(recsort_key_column place, recsort_key_step step, size_t count,
-                               uint64_t *codes)
+FOLDED static inline bool field_codes(recsort_key_column place, recsort_key_step step, size_t count,
+                                      uint64_t *codes)
 {
   bool valid = true;
   for (size_t i = 0; i < count; i++)
@@ -228,8 +230,8 @@ static inline bool field_codes(recsort_key_column place, recsort_key_step step, 
   return valid;
 }
 
-static inline bool number_codes(recsort_key_column place, recsort_key_step step, unsigned kind,
-                                unsigned bytes, size_t count, uint64_t *codes)
+FOLDED static inline bool number_codes(recsort_key_column place, recsort_key_step step,
+                                       unsigned kind, unsigned bytes, size_t count, uint64_t *codes)
 {
   step.kind = (uint8_t)kind;
   step.bytes = (uint8_t)bytes;
@@ -238,8 +240,8 @@ static inline bool number_codes(recsort_key_column place, recsort_key_step step,
   return field_codes(place, step, count, codes);
 }
 
-static inline bool integer_codes(recsort_key_column place, recsort_key_step step, unsigned bytes,
-                                 size_t count, uint64_t *codes)
+FOLDED static inline bool integer_codes(recsort_key_column place, recsort_key_step step,
+                                        unsigned bytes, size_t count, uint64_t *codes)
 {
   return step.kind == RECSORT_KEY_SIGNED
              ? number_codes(place, step, RECSORT_KEY_SIGNED, bytes, count, codes)
