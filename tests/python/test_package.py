@@ -18,8 +18,9 @@ HEADER = Path(os.environ['RECSORT_HEADER'])
 
 
 def test_the_version_is_the_headers():
-    numbers = dict(re.findall(r'define RECSORT_VERSION_(MAJOR|MINOR|PATCH) (\d+)', HEADER.read_text()))
-    assert recsort.__version__ == '.'.join(numbers[part] for part in ('MAJOR', 'MINOR', 'PATCH'))
+    parts = dict(re.findall(r'define RECSORT_VERSION_(\w+) "?([\w-]*)', HEADER.read_text()))
+    numbers = '.'.join(parts[part] for part in ('MAJOR', 'MINOR', 'PATCH'))
+    assert recsort.__version__ == numbers + parts['SUFFIX']
 
 
 # Arrays of these come from the library, so they do not grow. The others may be longer there.
