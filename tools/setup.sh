@@ -1,19 +1,21 @@
 #!/bin/sh
-# Usage: tools/setup.sh build|test
-# Installs the Debian packages that building or testing recsort needs and that are missing. Does
-# nothing if none is.
+# Usage: tools/setup.sh build|gate|test
+# Installs the Debian packages that are missing of those that building recsort needs, its gate
+# (tools/test.sh), or all of its tests (tools/test.sh all). Does nothing if none is missing.
 set -eu
 
 # Named because gcc and g++ only recommend the C library's headers.
 build='gcc g++ libc6-dev cmake ninja-build pkg-config libyaml-dev libcjson-dev libxxhash-dev python3 dpkg-dev'
-test="$build clang libclang-rt-dev libomp-dev libcmocka-dev python3-venv
-  python3-yaml python3-jsonschema acl binutils e2fsprogs strace gcovr qemu-user-static
-  gcc-aarch64-linux-gnu libc6-dev-arm64-cross g++-s390x-linux-gnu libc6-dev-s390x-cross libpng-dev
+gate="$build clang libclang-rt-dev libcmocka-dev python3-venv python3-yaml python3-jsonschema acl binutils
+  e2fsprogs strace libpng-dev libdw-dev"
+test="$gate libomp-dev gcovr qemu-user-static
+  gcc-aarch64-linux-gnu libc6-dev-arm64-cross g++-s390x-linux-gnu libc6-dev-s390x-cross
   libopenmpi-dev openmpi-bin libmpich-dev mpich
-  musl-tools gcc-mingw-w64-x86-64-win32 wine64 libdw-dev lintian mmdebstrap uidmap doxygen"
+  musl-tools gcc-mingw-w64-x86-64-win32 wine64 lintian mmdebstrap uidmap doxygen"
 
 case ${1-} in
   build) packages=$build ;;
+  gate) packages=$gate ;;
   test) packages=$test ;;
   *) sed -n '2,4s/^# //p' "$0" >&2; exit 2 ;;
 esac
