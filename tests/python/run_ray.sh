@@ -23,10 +23,10 @@ export PYTHONPYCACHEPREFIX="$build/compiled"
 # Ray sends no statistics, listens on the loopback interface only (the second variable), and keeps its token in this folder.
 export RAY_USAGE_STATS_ENABLED=0 RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0 HOME="$build/home"
 # Ray takes for dead what is silent for some seconds, which a busy machine's processes are too. A process that has ended is
-# noticed all the same.
-seconds=600 milliseconds=600000
-export RAY_gcs_server_request_timeout_seconds=$seconds RAY_gcs_rpc_server_connect_timeout_s=$seconds \
-  RAY_gcs_rpc_server_reconnect_timeout_s=$seconds RAY_gcs_server_port_wait_time_s=$seconds RAY_py_gcs_connect_timeout_s=$seconds \
+# noticed all the same. Only the wait for a server that starts is shorter: the test starts it again.
+seconds=600 milliseconds=600000 start=150
+export RAY_gcs_server_request_timeout_seconds=$seconds RAY_gcs_rpc_server_connect_timeout_s=$start \
+  RAY_gcs_rpc_server_reconnect_timeout_s=$seconds RAY_gcs_server_port_wait_time_s=$start RAY_py_gcs_connect_timeout_s=$start \
   RAY_raylet_start_wait_time_s=$seconds RAY_worker_register_timeout_seconds=$seconds \
   RAY_raylet_client_connect_timeout_milliseconds=$milliseconds RAY_agent_register_timeout_ms=$milliseconds \
   RAY_health_check_timeout_ms=$milliseconds RAY_grpc_keepalive_timeout_ms=$milliseconds \

@@ -32,6 +32,7 @@ from recsort import RecsortError, Schema
 SCHEMAS = Path(os.environ['RECSORT_SCHEMAS'])
 GENSORT = Schema.from_yaml(SCHEMAS / 'gensort.yaml')
 STORE = 80 << 20  # the least that Ray takes, nearly
+START_ATTEMPTS = 4
 NODE = {'num_cpus': 1, 'object_store_memory': STORE, 'node_ip_address': '127.0.0.1'}
 
 
@@ -51,16 +52,36 @@ def without_a_race(start_raylet):
     return start
 
 
+def started(session):
+    """A cluster. Ray's servers choose ports, which another program may take before they listen: then Ray waits for a server
+    that has ended. So a start that fails is tried again, with other ports; the last one shows what the servers wrote.
+    """
+    for attempt in range(START_ATTEMPTS):
+        made = Cluster()
+        try:
+            made.add_node(**NODE, include_dashboard=False)
+            made.add_node(**NODE)
+            ray.init(address=made.address, log_to_driver=False, logging_level=logging.WARNING)
+            return made
+        except Exception as problem:
+            ray.shutdown()
+            made.shutdown()
+            print(f'start {attempt + 1}: {problem}')
+            if attempt + 1 == START_ATTEMPTS:
+                for log in sorted(session.glob('**/logs/*')):
+                    if log.suffix in ('.out', '.err', '.log'):
+                        print(f'==== {log.name}', *log.read_text(errors='replace').splitlines()[-30:], sep='\n')
+                raise
+
+
 @pytest.fixture(scope='module')
 def cluster():
     # Ray makes sockets there, whose names must be short.
     with tempfile.TemporaryDirectory(prefix='ray', dir='/tmp', ignore_cleanup_errors=True) as session:
         os.environ['RAY_TMPDIR'] = session
         Node.start_raylet = without_a_race(Node.start_raylet)
-        made = Cluster(initialize_head=True, head_node_args={**NODE, 'include_dashboard': False})
+        made = started(Path(session))
         try:
-            made.add_node(**NODE)
-            ray.init(address=made.address, log_to_driver=False, logging_level=logging.WARNING)
             yield made
         finally:
             ray.shutdown()
