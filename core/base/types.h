@@ -1,5 +1,5 @@
 /* types.h - the table of types. All that the library knows about a type is in its row.
- * CONTRIBUTING.md lists the files that a new type takes. */
+ * docs/extend.md lists the files that a new type takes. */
 #ifndef RS_BASE_TYPES_H
 #define RS_BASE_TYPES_H
 
