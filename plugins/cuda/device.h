@@ -1,46 +1,8 @@
 /* device.h - what kernels and their launches need: with nvcc, CUDA; otherwise the emulator, which
  * runs each thread of a block as a fiber (tests/emulation).
  *
- * Kernels may be written in the common subset of C11 and CUDA C++:
- *
- *   DEVICE_INLINE uint32_t lane_next(uint32_t x) {...}       a device function
- *   DEVICE_APART uint32_t lane_last(uint32_t x) {...}        a device function, not inlined
- *   DEVICE_MEMBER uint32_t next() const {...}                a member function of a struct
- *   DEVICE_UNROLL DEVICE_UNROLL_BY_4 DEVICE_ROLLED           for the next loop
- *   DEVICE_KERNEL(name, max_threads, type, args) {...}       a kernel with one argument, by value
- *   DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args) {...}
- *                                                            with at least so many blocks on a
- *                                                            multiprocessor
- *   DEVICE_KERNEL_EARLY(name, max_threads, blocks, type, args) {... device_await_before(); ...}
- *                                                            likewise; before it waits, it may read
- *                                                            what the one before does not write
- *     DEVICE_SHARED(type, keys);                             the dynamic shared memory: a pointer
- *     DEVICE_SHARED_ARRAY(type, bounds, 2);                  a static shared array
- *     threadIdx.x blockIdx.x blockDim.x gridDim.x __syncthreads() __syncwarp() __shfl_xor_sync()
- *     device_clz32() ...64()            leading zeros; the argument is not 0
- *     device_or32() device_add32() ...64()
- *                                       atomic, in global or shared memory; return the old value
- *     device_min32() device_max32()     likewise
- *     device_peek32() ...64() device_poke32()
- *                                       relaxed atomic load and store
- *     device_warp_sum(x) ..._min(x) ..._max(x)
- *                                       over all lanes; the result is for all of them
- *     device_ballot(x)                  a mask of the lanes where x is not 0
- *     device_match(x)                   a mask of the lanes with the same x
- *     device_match_bits(x, bits)        the same, faster, if x has few bits
- *     device_take_if_less(count, a, b)  subtracts 1 from a count if a < b, of 64 bits
- *     device_popc(bits)                 the number of bits set
- *     device_first_lane(bits)           the number of the lowest bit set
- *     device_is_last(count)             true in the last block that calls it; the writes of the
- *                                       others are visible
- *     device_post(at, value)            writes a flag for the host, after all earlier writes
- *     device_quotient(x, y)             of floats, y at most 2^126; within 2 ulp
- *     device_product(x, y)              the 64-bit product, in one instruction
- *
- *   DEVICE_LAUNCH(name, grid, block, shared_bytes, stream, args)   args: an lvalue; a device_status
- *
- * In C++ a kernel is a plain function or a template. It begins with device_await_before() and takes
- * its own struct by value, which says how many threads a block may have:
+ * A kernel is a plain function or a template. It takes its own struct by value, which says how many
+ * threads a block may have, and waits before it reads what the kernel before it writes:
  *
  *   struct fill_args { static constexpr uint32_t max_threads = 256; ... };
  *   __global__ void __launch_bounds__(fill_args::max_threads)
@@ -51,8 +13,40 @@
  *   }
  *   device_launch(fill, grid, block, shared_bytes, stream, args)          a device_status
  *
- *   device_clear() device_read()        ordered like launches, on device memory; device_read waits
- *   device_await(flag, stream)          waits until a kernel on the stream has posted the flag
+ * Kernels use these:
+ *
+ *   DEVICE_INLINE uint32_t lane_next(uint32_t x) {...}       a device function
+ *   DEVICE_APART uint32_t lane_last(uint32_t x) {...}        a device function, not inlined
+ *   DEVICE_MEMBER uint32_t next() const {...}                a member function of a struct
+ *   DEVICE_UNROLL DEVICE_UNROLL_BY_4 DEVICE_ROLLED           for the next loop
+ *   DEVICE_SHARED(type, keys);                               the dynamic shared memory: a pointer
+ *   device_shared_memory()                                   the same, also for device functions
+ *   DEVICE_SHARED_ARRAY(type, bounds, 2);                    a static shared array
+ *   threadIdx.x blockIdx.x blockDim.x gridDim.x __syncthreads() __syncwarp() __shfl_xor_sync()
+ *   device_clz32() ...64()            leading zeros; the argument is not 0
+ *   device_or32() device_add32() ...64()
+ *                                     atomic, in global or shared memory; return the old value
+ *   device_min32() device_max32()     likewise
+ *   device_peek32() ...64() device_poke32()
+ *                                     relaxed atomic load and store
+ *   device_warp_sum(x) ..._min(x) ..._max(x)
+ *                                     over all lanes; the result is for all of them
+ *   device_ballot(x)                  a mask of the lanes where x is not 0
+ *   device_match(x)                   a mask of the lanes with the same x
+ *   device_match_bits(x, bits)        the same, faster, if x has few bits
+ *   device_take_if_less(count, a, b)  subtracts 1 from a count if a < b, of 64 bits
+ *   device_popc(bits)                 the number of bits set
+ *   device_first_lane(bits)           the number of the lowest bit set
+ *   device_is_last(count)             true in the last block that calls it; the writes of the
+ *                                     others are visible
+ *   device_post(at, value)            writes a flag for the host, after all earlier writes
+ *   device_quotient(x, y)             of floats, y at most 2^126; within 2 ulp
+ *   device_product(x, y)              the 64-bit product, in one instruction
+ *
+ * The host uses these:
+ *
+ *   device_clear() device_read()      ordered like launches, on device memory; device_read waits
+ *   device_await(flag, stream)        waits until a kernel on the stream has posted the flag
  */
 #ifndef RECSORT_CUDA_DEVICE_H
 #define RECSORT_CUDA_DEVICE_H
@@ -89,22 +83,6 @@ static constexpr unsigned device_blocks(unsigned threads, unsigned blocks)
 #define DEVICE_INLINE static __device__ __forceinline__
 #define DEVICE_APART static __device__ __noinline__
 #define DEVICE_MEMBER __device__ __forceinline__
-#define DEVICE_KERNEL(name, max_threads, type, args)                                               \
-  DEVICE_KERNEL_NAMED(name, (max_threads), type, args)
-#define DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args)                                 \
-  DEVICE_KERNEL_NAMED(name, (max_threads, device_blocks(max_threads, blocks)), type, args)
-#define DEVICE_KERNEL_EARLY(name, max_threads, blocks, type, args)                                 \
-  DEVICE_KERNEL_BEGUN(name, (max_threads, device_blocks(max_threads, blocks)), type, args, (void)0)
-#define DEVICE_KERNEL_NAMED(name, bounds, type, args)                                              \
-  DEVICE_KERNEL_BEGUN(name, bounds, type, args, device_await_before())
-#define DEVICE_KERNEL_BEGUN(name, bounds, type, args, begin)                                       \
-  DEVICE_INLINE void name##_body(const type &args);                                                \
-  static __global__ void __launch_bounds__ bounds name(const __grid_constant__ type args)          \
-  {                                                                                                \
-    begin;                                                                                         \
-    name##_body(args);                                                                             \
-  }                                                                                                \
-  DEVICE_INLINE void name##_body(const type &args)
 #define DEVICE_SHARED(type, name)                                                                  \
   extern __shared__ __align__(16) unsigned char device_shared[];                                   \
   type *const name = (type *)device_shared
@@ -288,9 +266,6 @@ static inline device_status device_launch(const void *kernel, uint64_t grid, uin
   return (device_status)cudaLaunchKernelExC(&config, kernel, &args);
 }
 
-#define DEVICE_LAUNCH(kernel, grid, block, shared_bytes, stream, args)                             \
-  device_launch((const void *)(kernel), grid, block, shared_bytes, stream, (void *)&(args))
-
 template <class Args>
 static inline device_status device_launch(void (*kernel)(Args), uint64_t grid, uint32_t block,
                                           uint64_t shared_bytes, void *stream, Args args)
@@ -333,20 +308,6 @@ static inline device_status device_await(const uint32_t *flag, void *stream)
 #define DEVICE_INLINE static inline
 #define DEVICE_MEMBER inline
 #define DEVICE_APART static
-#define DEVICE_KERNEL(name, max_threads, type, args)                                               \
-  DEVICE_KERNEL_NAMED(name, max_threads, type, args)
-#define DEVICE_KERNEL_DENSE(name, max_threads, blocks, type, args)                                 \
-  DEVICE_KERNEL_NAMED(name, max_threads, type, args)
-#define DEVICE_KERNEL_EARLY(name, max_threads, blocks, type, args)                                 \
-  DEVICE_KERNEL_NAMED(name, max_threads, type, args)
-#define DEVICE_KERNEL_NAMED(name, max_threads, type, args)                                         \
-  static void name(const type args);                                                               \
-  static void name##_thread(const void *argument)                                                  \
-  {                                                                                                \
-    name(*(const type *)argument);                                                                 \
-  }                                                                                                \
-  static const emulator_kernel name##_kernel = {name##_thread, max_threads, #name};                \
-  static void name(const type args)
 
 DEVICE_INLINE uint32_t device_clz32(uint32_t bits)
 {
@@ -450,12 +411,6 @@ static inline void *device_shared_memory(void)
   static const char name##_id = 0;                                                                 \
   type *const name = (type *)emulator_shared_array(&name##_id, (count) * sizeof(type))
 
-#define DEVICE_LAUNCH(kernel, grid, block, shared_bytes, stream, args)                             \
-  DEVICE_LAUNCH_NAMED(kernel, grid, block, shared_bytes, stream, args)
-#define DEVICE_LAUNCH_NAMED(kernel, grid, block, shared_bytes, stream, args)                       \
-  ((void)(stream), emulator_launch(&kernel##_kernel, grid, block, shared_bytes, &(args)))
-
-#ifdef __cplusplus
 template <class Args> struct device_call {
   void (*kernel)(Args);
   Args args;
@@ -479,7 +434,6 @@ static inline device_status device_launch_named(const char *name, void (*kernel)
   (void)stream;
   return emulator_launch(&emulated, grid, block, shared_bytes, &call);
 }
-#endif
 
 static inline device_status device_clear(void *memory, size_t size, void *stream)
 {

@@ -10,6 +10,7 @@ namespace
 enum { SHARDS_BLOCK = 128 };
 
 struct ends_args {
+  static constexpr uint32_t max_threads = SHARDS_BLOCK;
   device_sorted_keys sorted;
   const device_range *ranges;
   uint64_t *ends;
@@ -29,8 +30,10 @@ DEVICE_INLINE uint32_t digit_at(const ends_args *args, uint64_t i)
   return (uint32_t)digit & mask;
 }
 
-DEVICE_KERNEL(find_ends, SHARDS_BLOCK, ends_args, args)
+static __global__ void __launch_bounds__(ends_args::max_threads)
+    find_ends(const __grid_constant__ ends_args args)
 {
+  device_await_before();
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, range = i >> args.bits;
   if (range >= args.range_count) return;
   const uint32_t value = i & ((1u << args.bits) - 1);
@@ -53,5 +56,5 @@ device_status device_find_ends(const device_sorted_keys *sorted, const device_ra
 {
   ends_args args = {*sorted, ranges, ends, range_count, shift, bits};
   const uint64_t grid = plan_blocks((uint64_t)range_count << bits, SHARDS_BLOCK);
-  return DEVICE_LAUNCH(find_ends, grid, SHARDS_BLOCK, 0, stream, args);
+  return device_launch(find_ends, grid, SHARDS_BLOCK, 0, stream, args);
 }

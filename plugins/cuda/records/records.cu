@@ -1,5 +1,5 @@
-/* records.cu - see records.h. Each thread makes a key, checks an index or a pair, or moves a unit of
- * a record; adjacent threads write adjacent units. */
+/* records.cu - see records.h. Each thread makes a key, checks an index or a pair, or moves a unit
+ * of a record; adjacent threads write adjacent units. */
 #include "gpu/records.h"
 
 #include "cuda/device.h"
@@ -77,7 +77,8 @@ DEVICE_INLINE void add_hashes(record_sums *sums, uint64_t hash)
 
 /* ---- Keys ---- */
 
-typedef struct encode_args {
+struct encode_args {
+  static constexpr uint32_t max_threads = RECORDS_BLOCK;
   records_program program;
   const unsigned char *records;
   void *keys;
@@ -85,7 +86,7 @@ typedef struct encode_args {
   uint64_t count;
   uint32_t unit; /* of sums */
   uint32_t each; /* records of a thread */
-} encode_args;
+};
 
 DEVICE_INLINE void store_key(const encode_args *args, uint64_t i, records_key key)
 {
@@ -125,13 +126,17 @@ DEVICE_INLINE void encode(const encode_args *args, bool computed, uint32_t each)
   if (!valid) args->facts->invalid = 1;
 }
 
-DEVICE_KERNEL(encode_fields, RECORDS_BLOCK, encode_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    encode_fields(const __grid_constant__ encode_args args)
 {
+  device_await_before();
   encode(&args, false, args.each);
 }
 
-DEVICE_KERNEL(encode_keys, RECORDS_BLOCK, encode_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    encode_keys(const __grid_constant__ encode_args args)
 {
+  device_await_before();
   encode(&args, true, 1);
 }
 
@@ -145,13 +150,17 @@ DEVICE_INLINE void encode_summed(const encode_args *args, bool computed)
              mine ? hash_record(args->records + i * size, size, args->unit) : 0);
 }
 
-DEVICE_KERNEL(encode_summed_fields, RECORDS_BLOCK, encode_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    encode_summed_fields(const __grid_constant__ encode_args args)
 {
+  device_await_before();
   encode_summed(&args, false);
 }
 
-DEVICE_KERNEL(encode_summed_keys, RECORDS_BLOCK, encode_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    encode_summed_keys(const __grid_constant__ encode_args args)
 {
+  device_await_before();
   encode_summed(&args, true);
 }
 
@@ -169,10 +178,10 @@ device_status records_encode(const records_program *program, const void *records
   if (!summed && !computed && count >= ENCODED_LEAST) args.each = ENCODED;
   const uint64_t grid = plan_blocks(count, RECORDS_BLOCK * args.each);
   if (summed && computed)
-    return DEVICE_LAUNCH(encode_summed_keys, grid, RECORDS_BLOCK, 0, stream, args);
-  if (summed) return DEVICE_LAUNCH(encode_summed_fields, grid, RECORDS_BLOCK, 0, stream, args);
-  if (computed) return DEVICE_LAUNCH(encode_keys, grid, RECORDS_BLOCK, 0, stream, args);
-  return DEVICE_LAUNCH(encode_fields, grid, RECORDS_BLOCK, 0, stream, args);
+    return device_launch(encode_summed_keys, grid, RECORDS_BLOCK, 0, stream, args);
+  if (summed) return device_launch(encode_summed_fields, grid, RECORDS_BLOCK, 0, stream, args);
+  if (computed) return device_launch(encode_keys, grid, RECORDS_BLOCK, 0, stream, args);
+  return device_launch(encode_fields, grid, RECORDS_BLOCK, 0, stream, args);
 }
 
 bool records_words(const records_program *program, const void *records, device_words *words)
@@ -186,11 +195,12 @@ bool records_words(const records_program *program, const void *records, device_w
 
 /* ---- Segments ---- */
 
-typedef struct segments_args {
+struct segments_args {
+  static constexpr uint32_t max_threads = RECORDS_BLOCK;
   encode_args encode;
   device_segments segments;
   uint32_t key_bits;
-} segments_args;
+};
 
 /* Two warps find the segments of the block's first and last record; that leaves few for the others
  * to search. */
@@ -219,13 +229,17 @@ DEVICE_INLINE void encode_in_segment(const segments_args *args, bool computed)
   store_key(encode, i, key);
 }
 
-DEVICE_KERNEL(encode_segment_fields, RECORDS_BLOCK, segments_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    encode_segment_fields(const __grid_constant__ segments_args args)
 {
+  device_await_before();
   encode_in_segment(&args, false);
 }
 
-DEVICE_KERNEL(encode_segment_keys, RECORDS_BLOCK, segments_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    encode_segment_keys(const __grid_constant__ segments_args args)
 {
+  device_await_before();
   encode_in_segment(&args, true);
 }
 
@@ -238,20 +252,21 @@ device_status records_encode_segments(const records_program *program, const void
       {program_at(program, records), NULL, keys, facts, count, 0, 1}, *segments, key_bits};
   const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
   return has_computed(program)
-             ? DEVICE_LAUNCH(encode_segment_keys, grid, RECORDS_BLOCK, 0, stream, args)
-             : DEVICE_LAUNCH(encode_segment_fields, grid, RECORDS_BLOCK, 0, stream, args);
+             ? device_launch(encode_segment_keys, grid, RECORDS_BLOCK, 0, stream, args)
+             : device_launch(encode_segment_fields, grid, RECORDS_BLOCK, 0, stream, args);
 }
 
 /* ---- Records on their way back ---- */
 
-typedef struct confirm_args {
+struct confirm_args {
+  static constexpr uint32_t max_threads = RECORDS_BLOCK;
   records_program program;
   const unsigned char *records;
   const void *keys;
   records_facts *facts;
   uint64_t count;
   uint32_t unit;
-} confirm_args;
+};
 
 DEVICE_INLINE bool has_key(const confirm_args *args, bool computed, uint64_t i)
 {
@@ -276,13 +291,17 @@ DEVICE_INLINE void confirm(const confirm_args *args, bool computed)
   add_hashes(&args->facts->left, hash);
 }
 
-DEVICE_KERNEL(confirm_fields, RECORDS_BLOCK, confirm_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    confirm_fields(const __grid_constant__ confirm_args args)
 {
+  device_await_before();
   confirm(&args, false);
 }
 
-DEVICE_KERNEL(confirm_keys, RECORDS_BLOCK, confirm_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    confirm_keys(const __grid_constant__ confirm_args args)
 {
+  device_await_before();
   confirm(&args, true);
 }
 
@@ -294,23 +313,26 @@ device_status records_confirm(const records_program *program, const void *record
       load_unit(program->record_size)};
   const uint64_t grid = plan_blocks(count, RECORDS_BLOCK);
   return has_computed(program)
-             ? DEVICE_LAUNCH(confirm_keys, grid, RECORDS_BLOCK, 0, stream, args)
-             : DEVICE_LAUNCH(confirm_fields, grid, RECORDS_BLOCK, 0, stream, args);
+             ? device_launch(confirm_keys, grid, RECORDS_BLOCK, 0, stream, args)
+             : device_launch(confirm_fields, grid, RECORDS_BLOCK, 0, stream, args);
 }
 
 /* ---- Checks ---- */
 
-typedef struct check_args {
+struct check_args {
+  static constexpr uint32_t max_threads = RECORDS_BLOCK;
   const void *order;
   uint32_t *seen;
   records_facts *facts;
   uint64_t count;
   uint32_t index_bits;
-} check_args;
+};
 
 /* If n indices below n all differ, they are a permutation. */
-DEVICE_KERNEL(check_order, RECORDS_BLOCK, check_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    check_order(const __grid_constant__ check_args args)
 {
+  device_await_before();
   const uint64_t i = records_thread();
   if (i >= args.count) return;
   const uint64_t at = records_index(args.order, args.index_bits, i);
@@ -329,13 +351,14 @@ device_status records_check(const void *order, uint32_t index_bits, uint64_t cou
   check_args args = {order, seen, facts, count, index_bits};
   const device_status status = device_clear(seen, records_seen_bytes(count), stream);
   if (status) return status;
-  return DEVICE_LAUNCH(check_order, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
+  return device_launch(check_order, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
                        args);
 }
 
-typedef struct ordered_args {
+struct ordered_args {
+  static constexpr uint32_t max_threads = RECORDS_BLOCK;
   records_order order;
-} ordered_args;
+};
 
 /* Less than, equal to or greater than 0 if key a is less than, equal to or greater than key b. */
 DEVICE_INLINE int compare_keys(const void *keys, uint32_t key_width, uint64_t a, uint64_t b)
@@ -394,8 +417,10 @@ DEVICE_INLINE bool are_disordered(const records_order *order, uint64_t first, ui
   return wrong;
 }
 
-DEVICE_KERNEL(check_pairs, RECORDS_BLOCK, ordered_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    check_pairs(const __grid_constant__ ordered_args args)
 {
+  device_await_before();
   const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * CHECKED + threadIdx.x + 1;
   const records_order *const order = &args.order;
   if (order->count < 2 || (order->skip && *order->skip)) return;
@@ -408,17 +433,18 @@ DEVICE_KERNEL(check_pairs, RECORDS_BLOCK, ordered_args, args)
 device_status records_ordered(const records_order *order, void *stream)
 {
   ordered_args args = {*order};
-  return DEVICE_LAUNCH(check_pairs, plan_blocks(order->count, RECORDS_BLOCK * CHECKED),
+  return device_launch(check_pairs, plan_blocks(order->count, RECORDS_BLOCK * CHECKED),
                        RECORDS_BLOCK, 0, stream, args);
 }
 
-typedef struct runs_args {
+struct runs_args {
+  static constexpr uint32_t max_threads = RECORDS_BLOCK;
   const void *keys;
   const uint64_t *bounds;
   records_facts *facts;
   uint64_t count, bound_count;
   uint32_t key_width;
-} runs_args;
+};
 
 /* True if a run begins with key `i`. */
 DEVICE_INLINE bool begins_run(const runs_args *args, uint64_t i)
@@ -435,8 +461,10 @@ DEVICE_INLINE bool begins_run(const runs_args *args, uint64_t i)
 }
 
 /* Compares each key with the one before it. Only where keys descend the bounds are searched. */
-DEVICE_KERNEL(check_runs, RECORDS_BLOCK, runs_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    check_runs(const __grid_constant__ runs_args args)
 {
+  device_await_before();
   const uint64_t i = records_thread() + 1;
   if (i < args.count && compare_keys(args.keys, args.key_width, i - 1, i) > 0 &&
       !begins_run(&args, i))
@@ -448,19 +476,22 @@ device_status records_runs_ordered(const void *keys, uint32_t key_width, uint64_
                                    records_facts *facts, void *stream)
 {
   runs_args args = {keys, bounds, facts, count, bound_count, key_width};
-  return DEVICE_LAUNCH(check_runs, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
+  return device_launch(check_runs, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
                        args);
 }
 
 /* ---- Gather ---- */
 
-typedef struct copy_args {
+struct copy_args {
+  static constexpr uint32_t max_threads = RECORDS_BLOCK;
   unit_copy copy;
   const uint32_t *skip;
-} copy_args;
+};
 
-DEVICE_KERNEL(copy_memory, RECORDS_BLOCK, copy_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    copy_memory(const __grid_constant__ copy_args args)
 {
+  device_await_before();
   const uint64_t begin = (uint64_t)blockIdx.x * RECORDS_BLOCK * COPIED;
   if (args.skip && *args.skip) return;
   copy_range(&args.copy, begin, begin + RECORDS_BLOCK * COPIED);
@@ -468,13 +499,16 @@ DEVICE_KERNEL(copy_memory, RECORDS_BLOCK, copy_args, args)
 
 enum { GATHERED = 2 }; /* units of a thread, whose loads overlap */
 
-typedef struct gather_args {
+struct gather_args {
+  static constexpr uint32_t max_threads = RECORDS_BLOCK;
   record_units units;
   records_order order;
-} gather_args;
+};
 
-DEVICE_KERNEL(gather_records, RECORDS_BLOCK, gather_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    gather_records(const __grid_constant__ gather_args args)
 {
+  device_await_before();
   DEVICE_SHARED_ARRAY(uint64_t, places, RECORDS_BLOCK);
   const records_order *const order = &args.order;
   const uint64_t i = records_thread(), first = i - threadIdx.x;
@@ -491,7 +525,7 @@ device_status records_gather(const void *records, uint64_t record_size, const re
                              void *to, void *stream)
 {
   gather_args args = {record_units_of(records, to, record_size, RECORDS_BLOCK), *order};
-  return DEVICE_LAUNCH(gather_records, plan_blocks(order->count, RECORDS_BLOCK), RECORDS_BLOCK, 0,
+  return device_launch(gather_records, plan_blocks(order->count, RECORDS_BLOCK), RECORDS_BLOCK, 0,
                        stream, args);
 }
 
@@ -499,7 +533,7 @@ device_status records_copy(void *to, const void *from, uint64_t bytes, const uin
                            void *stream)
 {
   copy_args args = {unit_copy_of(from, to, bytes), skip};
-  return DEVICE_LAUNCH(copy_memory, plan_blocks(args.copy.count, RECORDS_BLOCK * COPIED),
+  return device_launch(copy_memory, plan_blocks(args.copy.count, RECORDS_BLOCK * COPIED),
                        RECORDS_BLOCK, 0, stream, args);
 }
 
@@ -509,14 +543,15 @@ device_status records_copy(void *to, const void *from, uint64_t bytes, const uin
  * each of the others. Otherwise all would go over the same wire, then none. */
 enum { PARTS = 16, LINE = 128 };
 
-typedef struct pieces_args {
+struct pieces_args {
+  static constexpr uint32_t max_threads = RECORDS_BLOCK;
   record_units units; /* without a target */
   records_order order;
   uint64_t part; /* blocks */
   uint32_t piece_count;
   uint32_t skips[RECORDS_MOST_PIECES]; /* records that the first block of a piece has not */
   records_piece pieces[RECORDS_MOST_PIECES];
-} pieces_args;
+};
 
 /* How many blocks gather a piece. */
 DEVICE_INLINE uint64_t piece_blocks(const pieces_args *args, uint32_t p)
@@ -535,8 +570,10 @@ DEVICE_INLINE void copy_key(const records_order *order, uint64_t i, void *to, ui
     ((records_unit16 *)to)[at] = ((const records_unit16 *)order->keys)[i];
 }
 
-DEVICE_KERNEL(gather_pieces, RECORDS_BLOCK, pieces_args, args)
+static __global__ void __launch_bounds__(RECORDS_BLOCK)
+    gather_pieces(const __grid_constant__ pieces_args args)
 {
+  device_await_before();
   DEVICE_SHARED_ARRAY(uint64_t, places, RECORDS_BLOCK);
   const records_order *const order = &args.order;
   record_units units = args.units;
@@ -587,6 +624,6 @@ device_status records_gather_pieces(const void *records, uint64_t record_size,
   }
   args.units = record_units_of(records, (void *)targets, record_size, RECORDS_BLOCK);
   args.part = plan_blocks(blocks, PARTS);
-  return blocks ? DEVICE_LAUNCH(gather_pieces, args.part * PARTS, RECORDS_BLOCK, 0, stream, args)
+  return blocks ? device_launch(gather_pieces, args.part * PARTS, RECORDS_BLOCK, 0, stream, args)
                 : 0;
 }
