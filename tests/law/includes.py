@@ -4,7 +4,8 @@
 Usage: includes.py SOURCE-FOLDER
 
 Every #include of core, plugins and tools is looked up in the table below. A folder may always include
-its own headers and those of the system; the table says what else it may include.
+its own headers and those of the system; the table says what else it may include. In some folders the
+files are in an order too.
 """
 import re
 import sys
@@ -76,6 +77,18 @@ LAW = {
     'core/include/recsort/recsort.hpp': [PUBLIC],
 }
 
+# Folders whose files are in an order, that of the steps of a sort: a file may include only those above it.
+IN_ORDER = {
+    'plugins/cuda/sort/sample/agent': [
+        'policy.cuh', 'args.cuh', 'load.cuh', 'bucket_tiles.cuh',
+        'tile_bins.cuh', 'overfull_bins.cuh', 'tile_sort.cuh',  # how a block sorts a tile
+        'splitters.cuh', 'bucket_lookup.cuh', 'partition.cuh', 'list_extents.cuh', 'oversized.cuh', 'sort_buckets.cuh',  # many
+        'small_ranks.cuh',  # few pairs
+        'order_flags.cuh', 'detect_order.cuh', 'drop_merge.cuh',  # pairs in order, or nearly
+        'merge_pieces.cuh',  # sorted runs
+    ],
+}
+
 # system header, the one folder where it may be included, and in how many files (0: any number).
 SYSTEM = [
     (re.compile(r'yaml\.h$'), 'core/schema', 1),
@@ -123,13 +136,21 @@ def is_own(folder, header):
     return parent == Path('.') or parent == Path(*folder.parts[1:])
 
 
+def is_above(name, header):
+    """False for a header that comes after the file, or if one of them has no place, in a folder in order."""
+    order, header = IN_ORDER.get(name.parent.as_posix()), Path(header).name
+    if order is None:
+        return True
+    return name.name in order and header in order and order.index(header) < order.index(name.name)
+
+
 def allows(name, header):
     folder = name.parent
     law = LAW.get(name.as_posix()) or law_of(folder)
     if law is None or '..' in Path(header).parts:
         return False
     if is_own(folder, header):
-        return True
+        return is_above(name, header)
     return any(header.startswith(one) if one.endswith('/') else header == one for one in law)
 
 

@@ -27,6 +27,7 @@ LAWFUL = {
     'plugins/cuda/device.cu': '<cuda_runtime.h>',
     'plugins/cuda/bench/pairs.cu': '"cuda/algorithms.h"',
     'plugins/cuda/sort/radix/passes.cuh': '"cuda/pair.cuh"',
+    'plugins/cuda/sort/sample/agent/partition.cuh': '"cuda/sort/sample/agent/splitters.cuh"',
     'tools/recgen/main.c': '"support/output.h"',
 }
 
@@ -57,6 +58,9 @@ PLANTED = [
     ('plugins/cuda/sort/radix/passes.cuh', '"cuda/merge/digest.cuh"'),
     ('plugins/cuda/sort/radix/block/bins.cuh', '"gpu/gpu_plugin.h"'),
     ('plugins/cuda/sort/sample/block/bins.cuh', '"cuda/runs.cuh"'),
+    ('plugins/cuda/sort/sample/agent/partition.cuh', '"cuda/sort/sample/agent/sort_buckets.cuh"'),
+    ('plugins/cuda/sort/sample/agent/load.cuh', '"load.cuh"'),
+    ('plugins/cuda/sort/sample/agent/load.cuh', '"cuda/sort/sample/agent/common.cuh"'),
     ('plugins/cpu/merge.c', '<recsort/recsort.h>'),
     ('plugins/cpu/merge.c', '"base/memory.h"'),
     ('core/base/co_rank.h', '"cpu/sorts.h"'),

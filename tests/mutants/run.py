@@ -343,7 +343,7 @@ MUTANTS = [
     ('plugins/cuda/sort/sample/agent/tile_bins.cuh', 'shared->indices[i] < other.index',
      'shared->indices[i] > other.index'),
     # keys assumed to end in zeros
-    ('plugins/cuda/sort/sample/agent/tile_bins.cuh', 'head << scale->tail == key',
+    ('plugins/cuda/sort/sample/block/bin_scale.cuh', 'head << scale->tail == key',
      'true'),
     # pairs whose tags tie left as they come, in a bin of many
     ('plugins/cuda/sort/sample/agent/tile_bins.cuh', 'not_greater - less == 1',

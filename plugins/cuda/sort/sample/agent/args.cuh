@@ -3,14 +3,14 @@
 #ifndef RECSORT_CUDA_SAMPLE_ARGS_CUH
 #define RECSORT_CUDA_SAMPLE_ARGS_CUH
 
-#include "cuda/sort/sample/agent/tile_sort.cuh"
+#include "cuda/sort/sample/block/bin_scale.cuh"
 #include "cuda/sort/sample/block/chains.cuh"
-#include "cuda/sort/sample/block/ranks.cuh"
+#include "cuda/sort/sample/block/pair_output.cuh"
 
 namespace sample
 {
 
-/* ---- Pairs to read and to write ---- */
+/* ---- Pairs to read ---- */
 
 /* If the indices of wide pairs are NULL, an index is the position of its pair. */
 template <class Pair> struct pair_source {
@@ -27,14 +27,6 @@ template <> struct pair_source<packed_pair> {
   device_words words;
   source_form form;
   uint32_t index_bits;
-};
-
-/* Where the sorted pairs go. */
-template <class Pair> struct pair_target {
-  pair_array<Pair> pairs;
-};
-template <> struct pair_target<packed_pair> {
-  pair_sink sink;
 };
 
 /* ---- Buckets ---- */
@@ -76,6 +68,8 @@ struct segment_set {
   uint32_t count;
   uint64_t pairs; /* of all segments */
 };
+
+enum bucket_form { TO_COUNTED, TO_CHAINED, TO_PADDED };
 
 /* The buckets that a level scatters to. */
 struct bucket_set {

@@ -7,8 +7,49 @@
 #define RECSORT_CUDA_SAMPLE_BUCKET_LOOKUP_CUH
 
 #include "cuda/sort/sample/agent/load.cuh"
+
 namespace sample
 {
+
+#define ONE_BUCKET (1u << 15) /* in a table entry: the bin lies in one bucket */
+
+/* The number of elements of an ascending array that are less than `bound`. */
+DEVICE_INLINE uint32_t count_below(const uint32_t *numbers, uint32_t count, uint32_t bound)
+{
+  uint32_t low = 0, high = count;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (numbers[middle] < bound)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* ---- Exponential bins: their widths grow with their leads ---- */
+
+/* The number of bits after the leading 1 of a lead that select its bin, if there are `bins`
+ * bins. */
+DEVICE_INLINE uint32_t exponential_bits_of(uint32_t bins)
+{
+  return bins >= 64 ? 31 - device_clz32(bins / 32) : 0;
+}
+
+DEVICE_INLINE uint32_t exponential_bin(uint32_t lead, uint32_t bits)
+{
+  const uint32_t zeros = device_clz32(lead | 1);
+  return ((30 - zeros) << bits) + ((lead | 1) << zeros >> (31 - bits));
+}
+
+/* The least lead that falls into a bin. */
+DEVICE_INLINE uint64_t exponential_lead(uint32_t bin, uint32_t bits)
+{
+  const uint64_t all = UINT64_C(1) << bits, first = all | (bin & (all - 1));
+  return ((first << (bin >> bits)) + all - 1) >> bits;
+}
+
+/* ---- The lookup of a segment ---- */
 
 /* True if the bin of a pair depends on its index. */
 template <class Pair> DEVICE_INLINE bool lookup_wants_index(const bucket_lookup<Pair> *lookup)

@@ -1,10 +1,11 @@
-/* load.cuh - loads pairs, and says where sorted ones are stored. */
+/* load.cuh - loads pairs: some or all of a block's, or a sample of them. */
 #ifndef RECSORT_CUDA_SAMPLE_LOAD_CUH
 #define RECSORT_CUDA_SAMPLE_LOAD_CUH
 
 #include "cuda/key_words.h"
 #include "cuda/sort/sample/agent/args.cuh"
-#include "cuda/sort/sample/agent/tile_sort.cuh"
+#include "cuda/sort/sample/agent/policy.cuh"
+
 namespace sample
 {
 
@@ -42,6 +43,15 @@ template <class Pair> DEVICE_INLINE Pair load(const pair_source<Pair> *source, u
     pair.index = load_index(source, i);
     return pair;
   }
+}
+
+/* The position of sample `i`. Samples are `distance` / 2^16 pairs apart, with a random offset, so
+ * that no pattern of the input is in step with them. All positions differ. */
+DEVICE_INLINE uint64_t sample_position(uint32_t i, uint64_t distance)
+{
+  const uint64_t first = i * distance >> 16, next = (i + 1) * distance >> 16;
+  const uint32_t chance = (i + 1) * 2654435761u >> 16; /* Knuth, volume 3, 6.4 */
+  return first + (chance * (next - first) >> 16);
 }
 
 /* Which pairs a block loads, consecutive ones or a sample: at(i) is the position of the i-th. */
@@ -159,40 +169,6 @@ DEVICE_INLINE void load_keys(const pair_source<Pair> *source, uint64_t begin,
     for (uint32_t t = 0; t < items; t++)
       keys[t] = share_has(share, t, whole) ? from[share_at(share, t)] : 0;
   }
-}
-
-template <class Pair>
-DEVICE_INLINE tile_output<Pair> output_of(const pair_target<Pair> *target, uint64_t first,
-                                          uint32_t index_bits)
-{
-  tile_output<Pair> out;
-  out.samples = out.chosen = 0;
-  if constexpr (Pair::packed) {
-    out.sink = sink_from(&target->sink, first);
-    out.index_bits = index_bits;
-    out.simple = out.sink.key_width <= 64 && out.sink.index_width == 32;
-  } else {
-    out.to.keys = target->pairs.keys + first;
-    out.to.indices = target->pairs.indices + first;
-    out.simple = true;
-  }
-  return out;
-}
-
-/* The output of sorted samples of which `chosen` - 1, evenly spaced, become splitters. */
-template <class Pair>
-DEVICE_INLINE tile_output<Pair> choice_of(pair_array<Pair> to, uint32_t samples, uint32_t chosen)
-{
-  tile_output<Pair> out;
-  out.to = to;
-  out.samples = samples;
-  out.chosen = chosen;
-  out.simple = false;
-  if constexpr (Pair::packed) {
-    out.sink.keys = out.sink.indices = NULL;
-    out.index_bits = 0;
-  }
-  return out;
 }
 
 } // namespace sample

@@ -11,6 +11,7 @@
 #define RECSORT_CUDA_SAMPLE_MERGE_PIECES_CUH
 
 #include "cuda/sort/sample/agent/load.cuh"
+#include "cuda/sort/sample/agent/tile_sort.cuh"
 #include "cuda/sort/sample/merge_plan.h"
 
 namespace sample
@@ -202,7 +203,7 @@ __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
                      splitter_of(&args.source, &args.samples, blockIdx.x), args.source.index_bits,
                      0, blockDim.x * policy<Pair>::bins);
   sort_bins(&tile, &mine, limit, known, &scale);
-  const tile_output<Pair> out = output_of(&args.target, *first, args.source.index_bits);
+  const pair_output<Pair> out = output_of(&args.target, *first, args.source.index_bits);
   store_tile(&tile, count, each, &mine, limit, &scale, &out);
 }
 

@@ -340,7 +340,7 @@ DEVICE_INLINE bool scatter_overfull(const tile_storage<Pair> *tile, uint32_t cou
  * constant: out->simple. */
 template <class Pair>
 DEVICE_INLINE void store_overfull(const tile_storage<Pair> *tile, const overfull_split *cut,
-                                  const tile_output<Pair> *out, bool simply)
+                                  const pair_output<Pair> *out, bool simply)
 {
   const uint32_t each = overfull_share(cut), first = threadIdx.x / WARP_SIZE * each;
   const uint32_t last = (uint32_t)plan_min(first + each, *cut->tags);
@@ -366,7 +366,7 @@ DEVICE_INLINE void store_overfull(const tile_storage<Pair> *tile, const overfull
  * repeats this until none is overfull. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE void split_overfull(const tile_storage<Pair> *tile, uint32_t count,
-                                  const tile_output<Pair> *out)
+                                  const pair_output<Pair> *out)
 {
   DEVICE_SHARED_ARRAY(overfull_scale, scales, MOST_OVERFULL);
   DEVICE_SHARED_ARRAY(uint16_t, samples, MOST_OVERFULL);
@@ -402,7 +402,7 @@ DEVICE_INLINE void split_overfull(const tile_storage<Pair> *tile, uint32_t count
  * could not tell the address space of a pointer argument. */
 template <class Pair>
 DEVICE_APART void sort_rest(uint32_t index_bits, uint32_t limit, uint32_t count, uint32_t each,
-                            tile_output<Pair> out)
+                            pair_output<Pair> out)
 {
   void *const shared = device_shared_memory();
   const tile_storage<Pair> tile = tile_storage_at<Pair>(shared, index_bits, limit);

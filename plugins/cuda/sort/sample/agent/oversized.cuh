@@ -8,6 +8,8 @@
 #define RECSORT_CUDA_SAMPLE_OVERSIZED_CUH
 
 #include "cuda/sort/sample/agent/load.cuh"
+#include "cuda/sort/sample/agent/tile_sort.cuh"
+
 namespace sample
 {
 
@@ -26,6 +28,12 @@ DEVICE_INLINE part_bounds<Pair> bucket_bounds(const splitter_set<Pair> *set, uin
   if (part.has_high) part.high = pair_get(&set->splitters, bucket);
   return part;
 }
+
+/* What a block has collected from the pairs that it read. */
+struct collection {
+  uint64_t below; /* pairs below the bounds */
+  uint32_t count; /* pairs within the bounds; the tile may have had space for fewer */
+};
 
 /* Copies the pairs within the bounds to the tile, unordered, until it is full, and counts them all.
  * By all threads of the block; all must have read `found` of the previous round, as they have
@@ -65,7 +73,7 @@ DEVICE_INLINE void collect(const tile_work<Pair> *work, const tile_storage<Pair>
 /* Sorts the collected pairs. */
 template <class Pair>
 DEVICE_INLINE void sort_collected(const tile_work<Pair> *work, const tile_storage<Pair> *tile,
-                                  const collection *found, const tile_output<Pair> *out)
+                                  const collection *found, const pair_output<Pair> *out)
 {
   sort_tile(tile, found->count < work->tile ? found->count : work->tile, out);
 }
@@ -81,7 +89,7 @@ DEVICE_INLINE part_bounds<Pair> find_part_bounds(const tile_work<Pair> *work,
   const pair_array<Pair> splitters = pair_array_at<Pair>(tile->end, SAMPLE_MOST_PARTS);
   const uint32_t samples = (uint32_t)plan_min(count, plan_min(work->samples, SAMPLES * parts));
   const uint64_t distance = (count << 16) / samples;
-  const tile_output<Pair> out = choice_of(splitters, samples, parts);
+  const pair_output<Pair> out = choice_of(splitters, samples, parts);
   part_bounds<Pair> part = {{}, {}, number > 0, number + 1 < parts};
   for (uint32_t i = threadIdx.x; i < samples; i += blockDim.x)
     pair_put(&tile->pairs, i, load(&work->source, begin + sample_position(i, distance)));
@@ -114,14 +122,14 @@ DEVICE_INLINE void sort_part(const tile_work<Pair> *work, const tile_storage<Pai
     go.has_high = part->has_high;
     collect(work, tile, begin, count, &go, found);
     while (found->count > work->tile) { /* retry up to the median of those collected */
-      const tile_output<Pair> median = choice_of(middle, work->tile, 2);
+      const pair_output<Pair> median = choice_of(middle, work->tile, 2);
       sort_collected(work, tile, found, &median);
       __syncthreads();
       go.high = pair_get(&middle, 0);
       go.has_high = true;
       collect(work, tile, begin, count, &go, found);
     }
-    const tile_output<Pair> out =
+    const pair_output<Pair> out =
         output_of(&work->target, begin + found->below, work->source.index_bits);
     sort_collected(work, tile, found, &out);
     if (go.has_high == part->has_high && (!part->has_high || !pair_less(go.high, part->high)))

@@ -23,8 +23,10 @@
 #define RECSORT_CUDA_SAMPLE_PARTITION_CUH
 
 #include "cuda/sort/sample/agent/bucket_lookup.cuh"
-#include "cuda/sort/sample/agent/sort_buckets.cuh"
+#include "cuda/sort/sample/agent/bucket_tiles.cuh"
 #include "cuda/sort/sample/agent/splitters.cuh"
+#include "cuda/sort/sample/agent/tile_sort.cuh"
+
 namespace sample
 {
 
@@ -74,7 +76,7 @@ DEVICE_INLINE void sort_sample(const choose_splitters_args<Pair> *args,
                                pair_array<Pair> to)
 {
   const uint32_t samples = (uint32_t)plan_min(count, args->samples);
-  const tile_output<Pair> out = choice_of(to, samples, args->level.set.buckets);
+  const pair_output<Pair> out = choice_of(to, samples, args->level.set.buckets);
   const uint64_t distance = (count << 16) / samples;
   const block_share mine = share_of(samples, policy<Pair>::items, policy<Pair>::items);
   DEVICE_UNROLL
@@ -234,7 +236,8 @@ DEVICE_INLINE void add_counts(const count_args<Pair> *args, uint32_t segment,
 /* Counts the pairs of adjacent segments. A block's span may cover several segments, which it
  * processes in turn. */
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
+                                  device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     count_buckets(const __grid_constant__ count_args<Pair> args)
 {
   device_await_before();
@@ -254,7 +257,8 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCA
 /* Counts the pairs of chained segments: those of some consecutive extents, most of which belong to
  * the same segment. */
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
+                                  device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     count_chained(const __grid_constant__ count_args<Pair> args)
 {
   device_await_before();
@@ -479,6 +483,21 @@ DEVICE_INLINE void take_slots(const scatter_args<Pair> *args, const scatter_stor
   }
 }
 
+/* Reserves space for the block's pairs in each bucket, by atomic additions to `ends` from element
+ * `first` on. From the block's counts it computes where a bucket's pairs start among those of the
+ * block, and how far they move from there. By all threads of the block, two buckets each. */
+DEVICE_INLINE void reserve_space(uint32_t buckets, const uint32_t *counts, const offsets *ends,
+                                 uint64_t first, uint16_t *starts, uint64_t *moves)
+{
+  const uint32_t i = 2 * threadIdx.x;
+  const uint32_t one = i < buckets ? counts[i] : 0, two = i + 1 < buckets ? counts[i + 1] : 0;
+  const uint32_t before = block_before(one + two);
+  if (i < buckets) starts[i] = (uint16_t)before;
+  if (one) moves[i] = offset_add(ends, first + i, one) - before;
+  if (i + 1 < buckets) starts[i + 1] = (uint16_t)(before + one);
+  if (two) moves[i + 1] = offset_add(ends, first + i + 1, two) - before - one;
+}
+
 /* Reserves space for the block's pairs; overwrites splitters and counts, which are no longer
  * needed. `to` is a compile-time constant, here and below. By all threads of the block. */
 template <class Pair>
@@ -506,6 +525,16 @@ DEVICE_INLINE void set_order(const scatter_storage<Pair> *by, const block_share 
     const uint32_t bucket = slots[t] >> 16, at = by->starts[bucket] + (slots[t] & 0xffff);
     const bool second = cut && at >= by->search.counts[bucket];
     by->staged.order[at] = bucket << 16 | (second ? IN_SECOND_EXTENT : 0) | share_at(share, t);
+  }
+}
+
+/* Copies only the index of a pair. */
+template <class Pair>
+DEVICE_INLINE void put_index(const pair_array<Pair> *to, uint64_t i, const pair_array<Pair> *from,
+                             uint64_t at)
+{
+  if constexpr (!Pair::packed) {
+    to->indices[i] = from->indices[at];
   }
 }
 
@@ -560,7 +589,8 @@ DEVICE_INLINE void scatter_share(const scatter_args<Pair> *args, scatter_storage
 /* Scatters to buckets of known sizes. Each block advances a bucket's begin by the pairs that it
  * adds, so that the begin finally becomes the end. */
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
+                                  device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     scatter_to_counted(const __grid_constant__ scatter_args<Pair> args)
 {
   device_await_before();
@@ -598,7 +628,8 @@ DEVICE_INLINE void scatter_first(const scatter_args<Pair> *args, scatter_storage
 }
 
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
+                                  device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     scatter_to_chains(const __grid_constant__ scatter_args<Pair> args)
 {
   device_await_before();
@@ -611,7 +642,8 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCA
 
 /* Scatters to padded buckets; pairs that do not fit are counted but not written. */
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK, device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
+__global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
+                                  device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
     scatter_to_padded(const __grid_constant__ scatter_args<Pair> args)
 {
   void *const shared = device_shared_memory();

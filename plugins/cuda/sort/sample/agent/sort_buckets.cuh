@@ -4,7 +4,9 @@
 #ifndef RECSORT_CUDA_SAMPLE_SORT_BUCKETS_CUH
 #define RECSORT_CUDA_SAMPLE_SORT_BUCKETS_CUH
 
+#include "cuda/sort/sample/agent/bucket_tiles.cuh"
 #include "cuda/sort/sample/agent/oversized.cuh"
+
 namespace sample
 {
 
@@ -58,55 +60,6 @@ DEVICE_INLINE void load_one_key(const tile_work<Pair> *work, const bucket_tile *
     some[t].key = key;
     if (share_has(mine, t, false)) pair_put(to, share_at(mine, t), some[t]);
   }
-}
-
-/* The low zero bits that a segment's keys share, by its lookup; 0 if it has none. */
-template <class Pair>
-DEVICE_INLINE uint32_t segment_tail(const splitter_set<Pair> *set, uint32_t segment)
-{
-  if constexpr (Pair::packed) {
-    return 0;
-  } else {
-    return set->mode == LOOKUP_BY_TABLE ? set->lookups[segment].scale.tail : 0;
-  }
-}
-
-/* Sets the scale of a tile from the splitters around it. Tiles at either end lack a splitter, and
- * their scale is not known. */
-template <class Pair>
-DEVICE_INLINE void set_scale(const splitter_set<Pair> *set, uint32_t end, uint32_t tail,
-                             uint32_t tile_threads, bucket_tile *tile)
-{
-  Pair least = {}, greatest = pair_get(&set->splitters, end - 1);
-  if (tile->first > 0) least = pair_get(&set->splitters, tile->first - 1);
-  const bin_scale<Pair> scale =
-      scale_of(least, greatest, set->index_bits, tail, tile_threads * policy<Pair>::bins);
-  tile->factor = scale.factor;
-  tile->zeros = (uint8_t)scale.zeros;
-  tile->tail = (uint8_t)tail;
-  tile->known = least.key && greatest.key;
-  if constexpr (Pair::packed) {
-    tile->by_index = false;
-  } else {
-    tile->by_index = scale.index_bits > 0;
-  }
-}
-
-/* The scale of a tile; meaningless unless it is known. */
-template <class Pair>
-DEVICE_INLINE bin_scale<Pair> scale_from(const tile_work<Pair> *work, const bucket_tile *tile)
-{
-  bin_scale<Pair> scale;
-  const Pair least = pair_get(&work->set.splitters, tile->known ? tile->first - 1 : 0);
-  scale.origin = least.key;
-  scale.zeros = tile->zeros;
-  scale.factor = tile->factor;
-  if constexpr (!Pair::packed) {
-    scale.index_origin = least.index;
-    scale.index_bits = tile->by_index ? work->source.index_bits : 0;
-    scale.tail = tile->tail;
-  }
-  return scale;
 }
 
 /* Sorts the padded buckets, a block for each. */
@@ -165,7 +118,7 @@ DEVICE_INLINE void sort_one(const tile_work<Pair> *work, const pair_array<Pair> 
   if (!one_key) load_tile(from, all->from, &mine, &tile.pairs);
   bin_scale<Pair> scale = scale_from(work, all);
   sort_bins(&tile, &mine, limit, all->known, &scale);
-  const tile_output<Pair> out = output_of(&work->target, to, work->source.index_bits);
+  const pair_output<Pair> out = output_of(&work->target, to, work->source.index_bits);
   store_tile(&tile, all->count, each, &mine, limit, &scale, &out);
 }
 
@@ -181,7 +134,8 @@ template <class Pair> struct sort_buckets_args {
 };
 
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))
+__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
+                                  device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))
     sort_buckets(const __grid_constant__ sort_buckets_args<Pair> args)
 {
   device_await_before();
@@ -196,7 +150,8 @@ __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_B
 
 /* A block for each bucket. */
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))
+__global__ void __launch_bounds__(SAMPLE_TILE_BLOCK,
+                                  device_blocks(SAMPLE_TILE_BLOCK, policy<Pair>::tile_blocks))
     sort_padded(const __grid_constant__ sort_padded_args<Pair> args)
 {
   device_await_before();

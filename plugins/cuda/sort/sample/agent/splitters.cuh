@@ -1,9 +1,11 @@
-/* splitters.cuh - finds candidates for the splitters of the first level: ranks a sample of all pairs (ranks.cuh)
- * with many blocks, so that each has little to do. */
+/* splitters.cuh - finds candidates for the splitters of the first level: ranks a sample of all
+ * pairs (ranks.cuh) with many blocks, so that each has little to do. */
 #ifndef RECSORT_CUDA_SAMPLE_SPLITTERS_CUH
 #define RECSORT_CUDA_SAMPLE_SPLITTERS_CUH
 
 #include "cuda/sort/sample/agent/load.cuh"
+#include "cuda/sort/sample/block/ranks.cuh"
+
 namespace sample
 {
 
@@ -80,7 +82,7 @@ template <class Pair> struct sample_choice {
 template <class Pair>
 DEVICE_INLINE void store_sample(const sample_choice<Pair> *choice, uint32_t rank, Pair pair)
 {
-  const tile_output<Pair> out = choice_of(choice->to, choice->samples, choice->buckets);
+  const pair_output<Pair> out = choice_of(choice->to, choice->samples, choice->buckets);
   store_pair(&out, rank, pair, false);
 }
 
@@ -98,7 +100,8 @@ template <class Pair> struct rank_samples_args {
 };
 
 template <class Pair>
-__global__ void __launch_bounds__(SAMPLE_RANK_BLOCK, device_blocks(SAMPLE_RANK_BLOCK, Pair::packed ? 4 : 1))
+__global__ void __launch_bounds__(SAMPLE_RANK_BLOCK,
+                                  device_blocks(SAMPLE_RANK_BLOCK, Pair::packed ? 4 : 1))
     rank_samples(const __grid_constant__ rank_samples_args<Pair> args)
 {
   device_await_before();

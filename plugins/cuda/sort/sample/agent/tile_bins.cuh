@@ -19,24 +19,12 @@
 #ifndef RECSORT_CUDA_SAMPLE_TILE_BINS_CUH
 #define RECSORT_CUDA_SAMPLE_TILE_BINS_CUH
 
-#include "cuda/sort/sample/agent/common.cuh"
 #include "cuda/sort/sample/agent/policy.cuh"
-#include "cuda/sort/sample/block/bins.cuh"
+#include "cuda/sort/sample/block/bin_scale.cuh"
+#include "cuda/sort/sample/block/pair_output.cuh"
 
 namespace sample
 {
-
-/* ---- Pairs ---- */
-
-/* Copies only the index of a pair. */
-template <class Pair>
-DEVICE_INLINE void put_index(const pair_array<Pair> *to, uint64_t i, const pair_array<Pair> *from,
-                             uint64_t at)
-{
-  if constexpr (!Pair::packed) {
-    to->indices[i] = from->indices[at];
-  }
-}
 
 /* True if pair `i` in shared memory goes before another pair. */
 template <class Pair>
@@ -48,85 +36,6 @@ DEVICE_INLINE bool goes_before(const pair_array<Pair> *shared, uint32_t i, Pair 
   } else {
     return key < other.key || (key == other.key && shared->indices[i] < other.index);
   }
-}
-
-/* ---- The range of keys, and its bins ---- */
-
-/* The 32 bits after the first `zeros` bits of a key; these are not all of its bits. */
-template <class Key> DEVICE_INLINE uint32_t lead_of_key(Key key, uint32_t zeros)
-{
-  if (sizeof(Key) == sizeof(uint32_t)) return (uint32_t)key << zeros;
-  if (sizeof(Key) > sizeof(uint64_t)) {
-    const uint64_t high = (uint64_t)((device_uint128)key >> 64);
-    if (zeros <= 32) return lead_of(high, zeros);
-    if (zeros < 64) return lead_of(high << 32 | (uint64_t)key >> 32, zeros - 32);
-    return lead_of((uint64_t)key, zeros - 64);
-  }
-  return lead_of((uint64_t)key, zeros);
-}
-
-/* Maps a pair to its bin by its distance from the origin, of which it uses the most significant 32
- * bits. If key and index fit in 64 bits, the distance includes the index, and leaves out the low
- * zero bits that most keys share. */
-template <class Pair> struct index_scale {
-  uint64_t index_origin;
-  uint32_t index_bits; /* 0: the distance does not include the index */
-  uint32_t tail;       /* low zero bits that keys share */
-};
-template <> struct index_scale<packed_pair> {
-};
-
-template <class Pair> struct bin_scale : index_scale<Pair> {
-  key_of<Pair> origin;
-  uint32_t zeros;
-  uint32_t factor;
-};
-
-/* The distance of a pair from the origin; `key` already is a distance. A key whose low bits are not
- * zero counts as the last index of the next lower key whose low bits are. */
-template <class Pair>
-DEVICE_INLINE uint64_t wide_in(const bin_scale<Pair> *scale, key_of<Pair> key, index_of<Pair> index)
-{
-  const key_of<Pair> head = key >> scale->tail;
-  const uint64_t last = (UINT64_C(1) << scale->index_bits) - 1;
-  const uint64_t place = head << scale->tail == key ? index : last;
-  return ((uint64_t)head << scale->index_bits) + place - scale->index_origin;
-}
-
-/* The scale that cuts the range from `least` to `greatest`, inclusive, into `bins` bins. The two
- * keys, and most of those between them, agree in their last `tail` bits. */
-template <class Pair>
-DEVICE_INLINE bin_scale<Pair> scale_of(Pair least, Pair greatest, uint32_t index_bits,
-                                       uint32_t tail, uint32_t bins)
-{
-  const key_of<Pair> range = greatest.key - least.key;
-  bin_scale<Pair> scale;
-  scale.origin = least.key;
-  scale.zeros = range ? leading_zeros(range) : 0;
-  uint32_t top = lead_of_key(range, scale.zeros);
-  if constexpr (!Pair::packed) {
-    const uint32_t bits = range ? 8 * sizeof(key_of<Pair>) - scale.zeros : tail;
-    scale.index_bits = bits - tail + index_bits <= 64 ? index_bits : 0;
-    scale.index_origin = least.index;
-    scale.tail = tail;
-    if (scale.index_bits) {
-      const uint64_t wide = wide_in(&scale, range, greatest.index);
-      scale.zeros = wide ? device_clz64(wide) : 0;
-      top = lead_of(wide, scale.zeros);
-    }
-  }
-  scale.factor = bin_factor(top, bins);
-  return scale;
-}
-
-/* The most significant 32 bits of a pair's distance; bin_at() maps them to a bin. */
-template <class Pair> DEVICE_INLINE uint32_t lead_in(const bin_scale<Pair> *scale, Pair pair)
-{
-  const key_of<Pair> key = pair.key - scale->origin;
-  if constexpr (!Pair::packed) {
-    if (scale->index_bits) return lead_of(wide_in(scale, key, pair.index), scale->zeros);
-  }
-  return lead_of_key(key, scale->zeros);
 }
 
 /* ---- The least pair and the greatest ---- */
@@ -149,51 +58,6 @@ template <class Pair> DEVICE_INLINE void widen(min_max<Pair> *range, Pair least,
 {
   if (pair_less(least, range->least)) range->least = least;
   if (pair_less(range->greatest, greatest)) range->greatest = greatest;
-}
-
-/* ---- Where sorted pairs go ---- */
-
-/* Sorted pairs go to an array or, if packed, to the sink. If `chosen` is not 0, only `chosen` - 1
- * of `samples` pairs are stored, evenly spaced. `simple`: not chosen, and no sink of wide keys or
- * indices. */
-template <class Pair> struct unpacked_output {
-};
-template <> struct unpacked_output<packed_pair> {
-  pair_sink sink;
-  uint32_t index_bits;
-};
-
-template <class Pair> struct tile_output : unpacked_output<Pair> {
-  pair_array<Pair> to;
-  uint32_t samples, chosen;
-  bool simple;
-};
-
-template <class Pair>
-DEVICE_INLINE void store_pair(const tile_output<Pair> *out, uint32_t rank, Pair pair, bool simply)
-{
-  if constexpr (Pair::packed) {
-    if (simply) {
-      if (out->sink.key_width == 32)
-        ((uint32_t *)out->sink.keys)[rank] = (uint32_t)(pair.key >> out->index_bits);
-      else
-        ((uint64_t *)out->sink.keys)[rank] = pair.key >> out->index_bits;
-      ((uint32_t *)out->sink.indices)[rank] =
-          (uint32_t)pair.key & (uint32_t)((UINT64_C(1) << out->index_bits) - 1);
-      return;
-    }
-  }
-  if (!simply && out->chosen) {
-    uint32_t number = (rank * out->chosen + out->samples - 1) / out->samples;
-    for (; number < out->chosen && number * out->samples < (rank + 1) * out->chosen; number++)
-      if (number) pair_put(&out->to, number - 1, pair);
-    return;
-  }
-  if constexpr (Pair::packed) {
-    store_unpacked(&out->sink, out->index_bits, rank, pair.key);
-  } else {
-    pair_put(&out->to, rank, pair);
-  }
 }
 
 /* ---- A tile ---- */
@@ -312,7 +176,7 @@ DEVICE_INLINE uint32_t rank_in_bin(const tile_storage<Pair> *tile, uint32_t bin,
  * a compile-time constant: out->simple. */
 template <class Pair>
 DEVICE_INLINE uint32_t store_sorted(const tile_storage<Pair> *tile, const block_share *mine,
-                                    bool whole, const tile_output<Pair> *out, bool simply)
+                                    bool whole, const pair_output<Pair> *out, bool simply)
 {
   uint32_t left = 0;
   DEVICE_UNROLL
@@ -330,7 +194,7 @@ DEVICE_INLINE uint32_t store_sorted(const tile_storage<Pair> *tile, const block_
 template <class Pair>
 DEVICE_INLINE void store_unranked(const tile_storage<Pair> *tile, const block_share *mine,
                                   uint32_t left, const bin_scale<Pair> *scale,
-                                  const tile_output<Pair> *out)
+                                  const pair_output<Pair> *out)
 {
   DEVICE_ROLLED
   for (; left; left &= left - 1) {
@@ -343,7 +207,7 @@ DEVICE_INLINE void store_unranked(const tile_storage<Pair> *tile, const block_sh
 
 template <class Pair>
 DEVICE_INLINE void store_all(const tile_storage<Pair> *tile, const block_share *mine,
-                             const bin_scale<Pair> *scale, const tile_output<Pair> *out)
+                             const bin_scale<Pair> *scale, const pair_output<Pair> *out)
 {
   const uint32_t left = !out->simple  ? store_sorted(tile, mine, false, out, false)
                         : mine->whole ? store_sorted(tile, mine, true, out, true)

@@ -36,7 +36,7 @@ DEVICE_INLINE void sort_bins(const tile_storage<Pair> *tile, const block_share *
 template <class Pair>
 DEVICE_INLINE void store_tile(const tile_storage<Pair> *tile, uint32_t count, uint32_t each,
                               const block_share *mine, uint32_t limit, const bin_scale<Pair> *scale,
-                              const tile_output<Pair> *out)
+                              const pair_output<Pair> *out)
 {
   if (*overfull_list(0).count > 0) {
     if (threadIdx.x == 0) *saved_scale<Pair>() = *scale;
@@ -51,7 +51,7 @@ DEVICE_INLINE void store_tile(const tile_storage<Pair> *tile, uint32_t count, ui
  * policy<Pair>::items. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE void sort_tile(const tile_storage<Pair> *tile, uint32_t count,
-                             const tile_output<Pair> *out)
+                             const pair_output<Pair> *out)
 {
   const uint32_t limit = limit_of(tile, count);
   const block_share mine = share_of(count, policy<Pair>::items, policy<Pair>::usual);
