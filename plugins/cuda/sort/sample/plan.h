@@ -334,7 +334,7 @@ static inline uint32_t sample_scattered(const sample_plan *plan, const device_jo
 static inline bool sample_set_padded(sample_plan *plan, sample_traits traits, const device_job *job)
 {
   enum { LEAST = 256, MOST = 1024, BUCKETS = 256, MOST_ROOM = 60 << 20 /* bytes */ };
-  enum { SPARE = 8, LEAST_SPARE = 3, SAMPLES = 4, FEW_SPARE = 2 };
+  enum { SPARE = 8, LEAST_SPARE = 3, SAMPLES = 4 };
   uint32_t each = LEAST;
   while (each < MOST && plan_blocks(job->count, each) > BUCKETS)
     each *= 2;
@@ -347,9 +347,7 @@ static inline bool sample_set_padded(sample_plan *plan, sample_traits traits, co
   plan->block = (uint32_t)block;
   plan->tile = plan->capacity = (uint32_t)capacity;
   plan->buckets[0] = (uint32_t)buckets;
-  plan->samples = plan->buckets[0] * (capacity >= SPARE * each       ? SAMPLES
-                                      : capacity >= FEW_SPARE * each ? 2 * SAMPLES
-                                                                     : 3 * SAMPLES);
+  plan->samples = plan->buckets[0] * (capacity >= SPARE * each ? SAMPLES : 2 * SAMPLES);
   plan->scattered = sample_scattered(plan, job);
   plan->searched = buckets <= BUCKETS;
   return true;
