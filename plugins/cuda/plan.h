@@ -95,6 +95,13 @@ static inline uint32_t plan_index_bits(const device_job *job)
   return job->count > 1 ? 64 - (uint32_t)__builtin_clzll(job->count - 1) : 1;
 }
 
+/* True if a key and its index fit in 64 bits together: then many pairs are packed, so that one
+ * array moves instead of two. */
+static inline bool plan_packs(const device_job *job)
+{
+  return job->key_bits + plan_index_bits(job) <= 64;
+}
+
 /* Threads of a block: a power of two, as some kernels find a run's start with a mask. */
 static inline uint32_t plan_block(const device_job *job)
 {

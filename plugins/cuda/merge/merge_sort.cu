@@ -20,9 +20,7 @@ template <class Key>
 static device_status sort_keys(const device_job *job, const device_buffers *buffers,
                                unsigned *result)
 {
-  const bool narrow = sizeof(Key) == sizeof(uint32_t) && job->index_bits == 32;
-  if (narrow || job->key_bits + plan_index_bits(job) <= 64)
-    return pair_sort<Key, packed_pair>::sort(job, buffers, result);
+  if (plan_packs(job)) return pair_sort<Key, packed_pair>::sort(job, buffers, result);
   if constexpr (sizeof(Key) > sizeof(uint32_t))
     if (job->index_bits == 32)
       return pair_sort<Key, wide_pair<Key, uint32_t>>::sort(job, buffers, result);

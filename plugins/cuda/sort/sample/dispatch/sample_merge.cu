@@ -21,11 +21,11 @@ template <class Pair> static pair_merge pair_merge_of()
   return {by::packed, by::fits, by::merge, by::extra_bytes, by::merge_pairs};
 }
 
-/* Packed if a key and its index fit in 64 bits. */
+/* As in choose_many (sample_sort.cu). */
 static pair_merge choose_merge(const device_job *job)
 {
   const bool wide = job->index_bits == 64;
-  if (job->key_bits + plan_index_bits(job) <= 64) return pair_merge_of<packed_pair>();
+  if (plan_packs(job)) return pair_merge_of<packed_pair>();
   if (job->key_width == 32) return pair_merge_of<wide_pair<uint32_t, uint64_t>>();
   if (job->key_width == 64)
     return wide ? pair_merge_of<wide_pair<uint64_t, uint64_t>>()

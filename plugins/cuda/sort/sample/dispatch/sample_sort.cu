@@ -53,12 +53,12 @@ static pair_sort choose_small(const device_job *job)
               : pair_sort_of<small_sort<wide_pair<device_uint128, uint32_t>>>();
 }
 
-/* Packed if a key and its index fit in 64 bits. With 32 bits each they always do, so there is no
- * many_sort for wide pairs of these. */
+/* Keys and indices of 32 bits each are always packed, so there is no many_sort for wide pairs of
+ * these. */
 static pair_sort choose_many(const device_job *job)
 {
   const bool wide = job->index_bits == 64;
-  if (job->key_bits + plan_index_bits(job) <= 64) return pair_sort_of<many_sort<packed_pair>>();
+  if (plan_packs(job)) return pair_sort_of<many_sort<packed_pair>>();
   if (job->key_width == 32) return pair_sort_of<many_sort<wide_pair<uint32_t, uint64_t>>>();
   if (job->key_width == 64)
     return wide ? pair_sort_of<many_sort<wide_pair<uint64_t, uint64_t>>>()
