@@ -1,7 +1,8 @@
 /* co_rank.h - cuts two sorted runs so that the parts can be merged independently.
  *
- * It defines the tie rule of the whole project: the left run goes first. An element of the right
- * run goes first only if it is strictly less than the head of the left one.
+ * It has the tie rule of merges that compare keys alone: the left run goes first. An element of the
+ * right run goes first only if it is strictly less than the head of the left one. Sorts that
+ * compare a key together with its index have no ties: the CPU's, and `sample` on a GPU.
  */
 #ifndef RS_BASE_CO_RANK_H
 #define RS_BASE_CO_RANK_H

@@ -6,8 +6,9 @@
  * launches kernels on the stream and allocates no memory. It may wait for some kernels if it has a
  * mailbox, but does not wait for the last ones.
  *
- * The count may be any, including 0, without padding. All sorts are stable: the left run goes first
- * (co_rank.h).
+ * The count may be any, including 0, without padding. Pairs with equal keys are in the order of
+ * their indices afterwards. A merge sort takes the left run first (co_rank.h); the sample sort
+ * compares key and index.
  */
 #ifndef RECSORT_GPU_DEVICE_SORT_H
 #define RECSORT_GPU_DEVICE_SORT_H
