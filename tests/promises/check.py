@@ -1,19 +1,17 @@
 #!/usr/bin/env python3
-"""Checks that every promise is still made in the quoted words, and that its tests exist.
+"""Checks that each promise is still made in the quoted words, and that the tests that show it exist.
 
 Usage: check.py SOURCE-FOLDER
 
 promises.tsv has a row for each promise: the file that makes it, its words, and the proofs that it is
 kept, each as FILE or FILE:NAME, where NAME is a word in that file (a test function, a test of ctest, a
-figure in a committed result). In the files that make promises, every sentence with one of the words
-below is a promise too; without a row it is reported.
+figure in a committed result).
 """
 import re
 import sys
 from pathlib import Path
 
 PROOFS = ('tests/', 'tools/results/', 'tools/test.sh')
-PROMISING = re.compile(r'\b(never|always|whatever|guarantee\w*|nothing else)\b', re.IGNORECASE)
 
 
 def unroff(line):
@@ -54,31 +52,18 @@ def is_there(root, proof):
     return re.search(rf'(?<![\w.]){re.escape(word)}(?!\w)', path.read_text()) is not None
 
 
-def unlisted(root, rows):
-    """Promising words that no row quotes."""
-    for name in sorted({name for name, _ in rows}):
-        text = words_of(root / name)
-        quoted = [(at.start(), at.end()) for file, words in rows if file == name
-                  for at in re.finditer(re.escape(' '.join(words.split())), text)]
-        for found in PROMISING.finditer(text):
-            if not any(start <= found.start() < end for start, end in quoted):
-                yield f'{name}: no row for: ...{text[max(0, found.start() - 60):found.end() + 60]}...'
-
-
 def check(root):
     """The problems, one line each, and the number of rows."""
-    problems, rows = [], []
+    problems, count = [], 0
     for number, (name, words, proofs) in read_table(root / 'tests/promises/promises.tsv'):
-        where = f'promises.tsv:{number}'
+        where, count = f'promises.tsv:{number}', count + 1
         if not words or not proofs.split():
             problems.append(f'{where}: a row is FILE, WORDS and what shows them, with tabs between')
         elif not (root / name).is_file() or ' '.join(words.split()) not in words_of(root / name):
             problems.append(f'{where}: {name} does not say: {words}')
-        else:
-            rows.append((name, words))
         problems += [f'{where}: not there: {proof}' for proof in proofs.split()
                      if not is_there(root, proof)]
-    return problems + list(unlisted(root, rows)), len(rows)
+    return problems, count
 
 
 def main():
