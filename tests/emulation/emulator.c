@@ -67,7 +67,6 @@ static emulator_site sites[EMULATOR_MAX_SITES];
 static size_t site_count;
 static bool used_shared;
 static size_t shared_limit = EMULATOR_SHARED_BYTES;
-static emulator_watcher *watcher;
 
 /* The launch. */
 static fiber fibers[MAX_THREADS];
@@ -123,11 +122,6 @@ bool emulator_used_shared(void)
 void emulator_ignore(emulator_site site)
 {
   ignored = site;
-}
-
-void emulator_watch(emulator_watcher *wanted)
-{
-  watcher = wanted;
 }
 
 const char *emulator_failure(void)
@@ -505,10 +499,6 @@ int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block
     (void)fail("%llu blocks of %u threads with %llu bytes of shared memory",
                (unsigned long long)grid, block, (unsigned long long)shared_bytes);
     return EMULATOR_BAD_LAUNCH;
-  }
-  if (watcher) {
-    watcher(kernel->name, grid, block, shared_bytes);
-    return EMULATOR_OK;
   }
   if (!make_stacks(block)) return EMULATOR_OUT_OF_MEMORY;
   thread_main = kernel->thread;

@@ -138,12 +138,6 @@ bool emulator_used_shared(void);
 /* From now on, threads do not wait at this barrier. */
 void emulator_ignore(emulator_site site);
 
-/* From now on, launches are only checked and passed to `watcher`; no kernel runs. NULL: they run
- * again. */
-typedef void emulator_watcher(const char *kernel, uint64_t grid, uint32_t block,
-                              uint64_t shared_bytes);
-void emulator_watch(emulator_watcher *watcher);
-
 /* The reason of the last failed launch. */
 const char *emulator_failure(void);
 
