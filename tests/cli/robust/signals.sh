@@ -1,2 +1,0 @@
-# Signals that can be caught leave the old file, and no temporary, with or without a name.
-signal-sort
