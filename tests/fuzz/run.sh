@@ -26,11 +26,12 @@ edges() { # PROGRAM FOLDER
 }
 
 fuzz() { # TARGET
-  program=$build/tests/fuzz/fuzz_$1 corpus=tests/fuzz/corpus/$1
+  program=$build/tests/fuzz/fuzz_$1 corpus=$build/corpus/$1
   found=$build/found/$1 least=$build/least/$1 faults=$build/faults/$1
   mkdir -p "$found" "$faults"
-  rm -rf "$least"
-  mkdir -p "$least"
+  rm -rf "$least" "$corpus"
+  mkdir -p "$least" "$corpus"
+  tar -xzf "tests/fuzz/corpus/$1.tar.gz" -C "$corpus"
   before=$(edges "$program" "$corpus")
   status=0
   nice "$program" -max_total_time="$seconds" -timeout=10 -max_len=4096 -rss_limit_mb=4096 \
@@ -42,6 +43,7 @@ fuzz() { # TARGET
     for kept in "$corpus"/*; do cmp -s "$input" "$kept" && same=yes && break; done
     [ $same = yes ] || cp "$input" "$corpus/"
   done
+  tests/fuzz/pack.sh "$1" "$corpus"
   runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$1.log")
   echo "$1: $runs inputs in $seconds s, exit status $status; the kept corpus took $before edges," \
     "now $(edges "$program" "$corpus") by $(ls "$corpus" | wc -l) inputs of $(cat "$corpus"/* | wc -c) bytes"
