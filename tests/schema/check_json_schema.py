@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks recsort.schema.json: it must accept the example schemas, and reject the hostile ones with a
-wrong shape (hostile/shape-*.yaml).
+wrong shape (shape-* in hostile.txt).
 
 usage: check_json_schema.py SCHEMAS HOSTILE    Exit status: 0 right, 1 wrong, 77 skipped."""
 import json
 import pathlib
+import re
 import sys
 
 try:
@@ -24,8 +25,8 @@ def with_words(node):
     return {"null" if word is None else word: with_words(value) for word, value in node.items()}
 
 
-def complaints(validator, path):
-    document = with_words(yaml.safe_load(path.read_text(encoding="utf-8")))
+def complaints(validator, text):
+    document = with_words(yaml.safe_load(text))
     return [error.message for error in validator.iter_errors(document)]
 
 
@@ -38,9 +39,15 @@ def main(schemas, hostile):
     jsonschema.Draft7Validator.check_schema(draft)
     validator = jsonschema.Draft7Validator(draft)
     good = sorted(schemas.glob("*.yaml"))
-    bad = sorted(hostile.glob("shape-*.yaml"))
-    wrong = [f"{path}: {text}" for path in good for text in complaints(validator, path)]
-    wrong += [f"{path}: passes, and should not" for path in bad if not complaints(validator, path)]
+    bad = re.findall(r"^==== (shape-\S+)\n(.*?)^---- ", hostile.read_text(encoding="utf-8"), re.M | re.S)
+    places = "  - {offset: 0, bytes: a}\n"
+    fields = "fields:\n  - {name: a, type: int32}\n"
+    many = f"record: R\nskip: 8\nexpect:\n{places * 1024}{fields}"
+    bad.append(("too many places", many.replace(places, places * 2, 1)))
+    wrong = [f"{path}: {text}" for path in good
+             for text in complaints(validator, path.read_text(encoding="utf-8"))]
+    wrong += [f"{name}: passes, and should not" for name, text in bad if not complaints(validator, text)]
+    wrong += [f"1024 places: {text}" for text in complaints(validator, many)]
     wrong += [f"{path}: does not begin with the line that names recsort.schema.json"
               for path in good
               if modeline(path) != "# yaml-language-server: $schema=./recsort.schema.json"]

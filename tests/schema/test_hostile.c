@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <dirent.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,41 +33,70 @@ enum { SLACK = 8 };
 enum { SLACK = 1 };
 #endif
 
-/* ---- The corpus -------------------------------------------------------------------------------
+/* ---- Written schemas ---------------------------------------------------------------------------
  */
 
-static size_t count_schemas(const char *folder)
+static void refuse(const char *text, size_t size, const char *name, const char *message)
 {
-  size_t count = 0;
-  DIR *listing = opendir(folder);
-  assert_non_null(listing);
-  for (const struct dirent *entry; (entry = readdir(listing));)
-    count += strstr(entry->d_name, ".yaml") != NULL;
-  closedir(listing);
-  return count;
+  char expected[800];
+  recsort_schema *schema = NULL;
+  recsort_error error = {0};
+  snprintf(expected, sizeof expected, "%s:%s", name, message);
+  assert_int_not_equal(recsort_schema_load_memory(text, size, name, NULL, &schema, &error),
+                       RECSORT_OK);
+  assert_string_equal(error.text, expected);
+  assert_null(schema);
 }
 
-/* Each line of expected.txt is the message for one file, and begins with its name. */
-static void refuses_the_corpus(void **state)
+/* The schemas of hostile.txt, which says what it holds. */
+static void refuses_the_written(void **state)
 {
-  char line[600], path[1000], expected[1600];
-  size_t count = 0;
-  FILE *messages = fopen(RS_HOSTILE "/expected.txt", "r");
+  char line[600], name[100] = "", text[4096];
+  size_t size = 0, count = 0;
+  FILE *table = fopen(RS_HOSTILE, "r");
   (void)state;
-  assert_non_null(messages);
-  assert_int_equal(chdir(RS_HOSTILE "/hostile"), 0); /* messages begin with the path given */
-  for (; fgets(line, sizeof line, messages); count++) {
-    recsort_schema *schema = NULL;
-    recsort_error error = {0};
-    snprintf(expected, sizeof expected, "%.*s", (int)strcspn(line, "\n"), line);
-    snprintf(path, sizeof path, "%.*s", (int)strcspn(line, ":"), line);
-    assert_int_not_equal(recsort_schema_load_file(path, NULL, &schema, &error), RECSORT_OK);
-    assert_string_equal(error.text, expected);
-    assert_null(schema);
+  assert_non_null(table);
+  while (fgets(line, sizeof line, table)) {
+    const int length = (int)strcspn(line, "\n");
+    if (strncmp(line, "==== ", 5) == 0) {
+      assert_string_equal(name, ""); /* the one before has its message */
+      snprintf(name, sizeof name, "%.*s.yaml", length - 5, line + 5);
+      size = 0;
+    } else if (strncmp(line, "---- ", 5) == 0) {
+      line[length] = '\0';
+      refuse(text, size, name, line + 5);
+      name[0] = '\0';
+      count++;
+    } else {
+      assert_true(size + strlen(line) <= sizeof text);
+      memcpy(text + size, line, strlen(line));
+      size += strlen(line);
+    }
   }
-  fclose(messages);
-  assert_int_equal(count, count_schemas("."));
+  fclose(table);
+  assert_string_equal(name, "");
+  assert_int_not_equal(count, 0);
   print_message("%zu schemas refused\n", count);
+}
+
+static void refuses_bytes_that_are_no_text(void **state)
+{
+#define REFUSE(text, name, message) refuse(text, sizeof(text) - 1, name, message)
+  (void)state;
+  REFUSE("\xef\xbb\xbfrecord: R\nfields:\n  - {name: a, type: int8}\n", "byte-order-mark",
+         "1:1: a byte order mark; save the file without one");
+  REFUSE("record: R\n# a bell: \a\n", "control-character", "2:11: a control character; remove it");
+  REFUSE("record: Gr\xf6\xdf"
+         "e\n",
+         "latin-1", "1:11: bytes that are not UTF-8; save the file as UTF-8");
+  REFUSE(
+      "record: R\nfields:\n\t- {name: a, type: int8}\n", "tab",
+      "3:1: not YAML: found character that cannot start any token; indent with spaces, and quote "
+      "what begins with a special character, such as \">i2\"");
+  REFUSE("\xff\xfer\0e\0c\0o\0r\0d\0:\0 \0R\0\n\0f\0i\0e\0l\0d\0s\0:\0\n\0 \0 \0-\0 \0{\0"
+         "n\0a\0m\0e\0:\0 \0a\0,\0 \0t\0y\0p\0e\0:\0 \0i\0n\0t\0\070\0}\0\n\0",
+         "utf-16", "1:1: bytes that are not UTF-8; save the file as UTF-8");
+#undef REFUSE
 }
 
 /* ---- Generated schemas ------------------------------------------------------------------------
@@ -212,6 +240,17 @@ static size_t write_text(const hostile *h, char *text)
   return size;
 }
 
+static void refuses_more_places_than_a_file_has(void **state)
+{
+  static const hostile h = {"places",
+                            {{"record: R\nskip: 8\nexpect:\n", NULL, 1},
+                             {"  - {offset: 0, bytes: a}\n", NULL, 1025},
+                             {"fields:\n  - {name: a, type: int32}\nkeys: [a]\n", NULL, 1}}};
+  static char text[RS_SCHEMA_MAX_BYTES];
+  (void)state;
+  refuse(text, write_text(&h, text), h.name, "1028:5: more than 1024 places, which no file has");
+}
+
 static double milliseconds(struct timeval t)
 {
   return (double)t.tv_sec * 1e3 + (double)t.tv_usec / 1e3;
@@ -340,7 +379,9 @@ static void refuses_a_file_of_more_than_a_mebibyte(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(refuses_the_corpus),
+      cmocka_unit_test(refuses_the_written),
+      cmocka_unit_test(refuses_bytes_that_are_no_text),
+      cmocka_unit_test(refuses_more_places_than_a_file_has),
       cmocka_unit_test(stays_within_time_and_memory),
       cmocka_unit_test(refuses_more_than_a_mebibyte),
       cmocka_unit_test(refuses_a_file_of_more_than_a_mebibyte),

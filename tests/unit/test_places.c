@@ -1,5 +1,5 @@
 /* test_places.c - what a schema says about files: the places that a text or a description gives, as
- * the public functions return them. tests/schema/hostile has texts that are refused. */
+ * the public functions return them. tests/schema/hostile.txt has texts that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

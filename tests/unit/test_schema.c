@@ -851,7 +851,7 @@ static void reads_null_values(void **state)
   recsort_schema_destroy(schema);
 }
 
-/* What the limits of a scale are; tests/schema/hostile has what lies beyond them. */
+/* What the limits of a scale are; tests/schema/hostile.txt has what lies beyond them. */
 static void reads_scales(void **state)
 {
   static const char *const scales[] = {"1",      "0.01",   ".5",    "5.",   "000000000000000001",
