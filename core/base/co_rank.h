@@ -1,8 +1,8 @@
 /* co_rank.h - cuts two sorted runs so that the parts can be merged independently.
  *
  * It has the tie rule of merges that compare keys alone: the left run goes first. An element of the
- * right run goes first only if it is strictly less than the head of the left one. Sorts that
- * compare a key together with its index have no ties: the CPU's, and `sample` on a GPU.
+ * right run goes first only if it is strictly less than the head of the left one. Where a key is
+ * compared together with its index, as in `sample` on a GPU, there are no ties.
  */
 #ifndef RS_BASE_CO_RANK_H
 #define RS_BASE_CO_RANK_H
