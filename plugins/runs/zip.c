@@ -101,8 +101,8 @@ INLINE size_t count_first(const run_zip *zip, size_t a, size_t b, bool right, si
   return low - from;
 }
 
-/* Whole segments that lie together in a run, for runs that hardly interleave. */
-INLINE void zip_segments(const run_zip *zip, unsigned char *to, size_t key_size, size_t size)
+/* Whole stretches that lie together in a run, for runs that hardly interleave. */
+INLINE void zip_stretches(const run_zip *zip, unsigned char *to, size_t key_size, size_t size)
 {
   size_t a = 0, b = 0;
   for (bool right = false; a < zip->a.count && b < zip->b.count; right = !right) {
@@ -117,7 +117,7 @@ INLINE void zip_segments(const run_zip *zip, unsigned char *to, size_t key_size,
   if (b < zip->b.count) memcpy(to + rest, zip->b.records + b * size, (zip->b.count - b) * size);
 }
 
-/* Whether most keys of a come so often that segments are long. */
+/* Whether most keys of a come so often that stretches are long. */
 INLINE bool repeats(const run_zip *zip, size_t key_size)
 {
   enum { SAMPLES = 16, MOST = 14, APART = 32 };
@@ -138,7 +138,7 @@ INLINE void zip_quarters(const run_zip *zip, unsigned char *to, size_t key_size,
                a3 = co_rank_of(zip, 3 * quarter, key_size);
   if (a3 == 0 || a3 == zip->a.count || a3 == 3 * quarter || 3 * quarter - a3 == zip->b.count ||
       repeats(zip, key_size)) {
-    zip_segments(zip, to, key_size, size);
+    zip_stretches(zip, to, key_size, size);
     return;
   }
   size_t chain0 = 0, chain1 = a1, chain2 = a2, chain3 = zip->a.count, rank3 = count;

@@ -13,8 +13,8 @@
  * that all of them are collected, depends on no guess: an unlucky input takes longer in the second
  * `narrow`, which one block does.
  *
- * A group is a column of a matrix of records, 8 neighbours wide: then `collect` reads few sectors
- * of memory. From row to row the columns are turned by some strips of 64, at random: so what comes
+ * A group is a strand of a matrix of records, 8 neighbours wide: then `collect` reads few sectors
+ * of memory. From row to row the strands are turned by some strips of 64, at random: so what comes
  * in regular distances is in several groups.
  */
 #include "cuda/plan.h"
@@ -30,8 +30,8 @@ namespace
 {
 
 enum {
-  WIDE = 8,            /* records of a column in a row */
-  STRIP = 64,          /* columns of a block */
+  WIDE = 8,            /* records of a strand in a row */
+  STRIP = 64,          /* strands of a block */
   MOST_STRIPS = 256,   /* blocks that an H200 runs at a time */
   LEAST_ROWS = 2,      /* of a group */
   GROUPS_A_RECORD = 8, /* groups for each record that is wanted, */
@@ -67,7 +67,7 @@ DEVICE_INLINE pair pair_of(uint64_t word)
 struct matrix {
   uint64_t count; /* records */
   uint64_t rows;
-  uint32_t columns;
+  uint32_t strands;
 };
 
 /* Memory of the device: what the kernels pass on. */
@@ -81,29 +81,29 @@ struct read_args : record_source {
   matrix shape;
 };
 
-/* By how many columns a row is turned: a number of strips. */
+/* By how many strands a row is turned: a number of strips. */
 DEVICE_INLINE uint32_t turn_of(const matrix &shape, uint64_t row)
 {
   uint32_t mixed = (uint32_t)row * 0x9e3779b9;
   mixed = (mixed ^ mixed >> 15) * 0x85ebca6b;
   mixed ^= mixed >> 13;
-  return (uint32_t)(device_product(mixed, shape.columns / STRIP) >> 32) * STRIP;
+  return (uint32_t)(device_product(mixed, shape.strands / STRIP) >> 32) * STRIP;
 }
 
-/* A column's record number `lane` in a row. */
-DEVICE_INLINE uint64_t record_at(const matrix &shape, uint32_t column, uint32_t lane, uint64_t row)
+/* A strand's record number `lane` in a row. */
+DEVICE_INLINE uint64_t record_at(const matrix &shape, uint32_t strand, uint32_t lane, uint64_t row)
 {
-  const uint32_t turned = column + turn_of(shape, row);
-  const uint32_t place = turned < shape.columns ? turned : turned - shape.columns;
-  return row * shape.columns * WIDE + (place * WIDE + lane);
+  const uint32_t turned = strand + turn_of(shape, row);
+  const uint32_t place = turned < shape.strands ? turned : turned - shape.strands;
+  return row * shape.strands * WIDE + (place * WIDE + lane);
 }
 
 /* The inverse. */
-DEVICE_INLINE uint32_t column_of(const matrix &shape, uint64_t record)
+DEVICE_INLINE uint32_t strand_of(const matrix &shape, uint64_t record)
 {
-  const uint64_t row = record / WIDE / shape.columns;
-  const uint32_t turned = (uint32_t)(record / WIDE % shape.columns), turn = turn_of(shape, row);
-  return turned >= turn ? turned - turn : turned + shape.columns - turn;
+  const uint64_t row = record / WIDE / shape.strands;
+  const uint32_t turned = (uint32_t)(record / WIDE % shape.strands), turn = turn_of(shape, row);
+  return turned >= turn ? turned - turn : turned + shape.strands - turn;
 }
 
 template <reading How> DEVICE_INLINE pair read_pair(const read_args &args, uint64_t at, bool *valid)
@@ -138,7 +138,7 @@ DEVICE_INLINE void note_less(first_seen *best, const records_key &key, uint64_t 
   *best = {key, (uint32_t)row, true};
 }
 
-/* A block has a strip of columns, and a thread one record of each row. */
+/* A block has a strip of strands, and a thread one record of each row. */
 template <reading How>
 __global__ void __launch_bounds__(minima_args::max_threads,
                                   device_blocks(minima_args::max_threads, 2))
@@ -149,15 +149,15 @@ __global__ void __launch_bounds__(minima_args::max_threads,
   device_await_before();
   const matrix &shape = args.from.shape;
   const uint32_t lane = threadIdx.x % WIDE;
-  const uint32_t column = blockIdx.x * STRIP + threadIdx.x / WIDE;
-  const uint64_t whole = shape.count / ((uint64_t)shape.columns * WIDE);
+  const uint32_t strand = blockIdx.x * STRIP + threadIdx.x / WIDE;
+  const uint64_t whole = shape.count / ((uint64_t)shape.strands * WIDE);
   uint64_t row = 0;
   first_seen best = {{{UINT64_MAX, UINT64_MAX}}, 0, false};
   bool valid = true;
   const auto load_rows = [&](uint64_t first, uint64_t *words) {
     DEVICE_UNROLL
     for (uint32_t i = 0; i < BATCH; i++)
-      words[i] = load_word<How>(args.from, record_at(shape, column, lane, first + i));
+      words[i] = load_word<How>(args.from, record_at(shape, strand, lane, first + i));
   };
   uint64_t words[BATCH] = {};
   if (whole >= BATCH) load_rows(0, words);
@@ -166,27 +166,27 @@ __global__ void __launch_bounds__(minima_args::max_threads,
     if (row + (2 * BATCH - 1) < whole) load_rows(row + BATCH, next);
     DEVICE_UNROLL
     for (uint32_t i = 0; i < BATCH; i++) {
-      const uint64_t at = How < FIELDS ? 0 : record_at(shape, column, lane, row + i);
+      const uint64_t at = How < FIELDS ? 0 : record_at(shape, strand, lane, row + i);
       note_less<How>(&best, key_with<How>(args.from, at, words[i], &valid), row + i);
       words[i] = next[i];
     }
   }
   for (; row < shape.rows; row++) {
-    const uint64_t at = record_at(shape, column, lane, row);
+    const uint64_t at = record_at(shape, strand, lane, row);
     if (at >= shape.count) continue;
     note_less<How>(&best, key_with<How>(args.from, at, load_word<How>(args.from, at), &valid), row);
   }
   if (!valid) args.from.facts->invalid = 1;
   pair least = pair_of(UINT64_MAX);
   if (best.any)
-    least = {{record_at(shape, column, lane, best.row), best.key.words[0], best.key.words[1]}};
+    least = {{record_at(shape, strand, lane, best.row), best.key.words[0], best.key.words[1]}};
   found[threadIdx.x] = least;
   if (blockIdx.x == 0 && threadIdx.x == 0) *args.to.collected_count = 0;
   __syncthreads();
   if (lane != 0) return;
   for (uint32_t i = 1; i < WIDE; i++)
     if (is_less(found[threadIdx.x + i], least)) least = found[threadIdx.x + i];
-  args.to.minima[column] = least;
+  args.to.minima[strand] = least;
 }
 
 /* ---- narrow ---- */
@@ -477,10 +477,10 @@ __global__ void __launch_bounds__(collect_args::max_threads)
   const uint64_t groups = *args.to.chosen_count;
   bool valid = true;
   for (uint64_t g = blockIdx.x; g < groups; g += gridDim.x) {
-    const uint32_t column = column_of(shape, args.to.chosen[g].words[0]);
+    const uint32_t strand = strand_of(shape, args.to.chosen[g].words[0]);
     for (uint64_t first = 0; first < shape.rows * WIDE; first += blockDim.x) {
       const uint64_t row = (first + threadIdx.x) / WIDE;
-      const uint64_t at = record_at(shape, column, threadIdx.x % WIDE, row);
+      const uint64_t at = record_at(shape, strand, threadIdx.x % WIDE, row);
       pair one = pair_of(UINT64_MAX);
       if (at < shape.count) one = read_pair<How>(args.from, at, &valid);
       const bool taken = at < shape.count && !is_less(bound, one);
@@ -546,7 +546,7 @@ uint64_t divide(const matrix &shape, uint64_t head, char *memory, workspace *wor
   work->collected_count = counts ? &counts->words[1] : NULL;
   work->last_count = counts ? &counts->words[2] : NULL;
   work->bound = take(1);
-  work->minima = take(shape.columns);
+  work->minima = take(shape.strands);
   work->chosen = take(SLACK * head);
   work->last = take(SLACK * head);
   work->collected = take(SLACK * head * shape.rows * WIDE);
@@ -560,7 +560,7 @@ device_status find(const device_head *job, const read_args &from, const workspac
   const uint32_t top = from.program.key_width > 64 ? 2 : 1;
   const uint64_t most = RANKED * job->head;
   const narrow_args groups = {
-      work.minima, NULL, from.shape.columns, work.chosen, work.chosen_count, work.bound, job->head,
+      work.minima, NULL, from.shape.strands, work.chosen, work.chosen_count, work.bound, job->head,
       0,           top};
   const collect_args collected = {from, work};
   const narrow_args records = {work.collected,
@@ -575,7 +575,7 @@ device_status find(const device_head *job, const read_args &from, const workspac
   const rank_args ranked = {work, most, job->head, job->order, job->index_bits};
   const uint64_t warps = rank_args::max_threads / WARP_SIZE;
   void *const on = job->stream;
-  device_status status = device_launch(find_minima<How>, from.shape.columns / STRIP,
+  device_status status = device_launch(find_minima<How>, from.shape.strands / STRIP,
                                        minima_args::max_threads, 0, on, minima);
   if (!status) status = device_launch(narrow, 1, narrow_args::max_threads, 0, on, groups);
   if (!status)
@@ -593,7 +593,7 @@ device_status find(const device_head *job, const read_args &from, const workspac
 bool device_head_suits(uint64_t count, uint64_t head)
 {
   const uint32_t groups = count < HEAD_MANY ? GROUPS_IF_FEW : GROUPS_A_RECORD;
-  return count >= HEAD_LEAST && head <= shape_of(count).columns / groups;
+  return count >= HEAD_LEAST && head <= shape_of(count).strands / groups;
 }
 
 uint64_t device_head_bytes(uint64_t count, uint64_t head)

@@ -16,7 +16,7 @@ enum {
   SAMPLE_WARP_RANKED = 2,     /* pairs that a warp ranks */
   SAMPLE_SCATTER_BLOCK = 512, /* threads of a block that counts or scatters */
   SAMPLE_SCATTER_ITEMS = 8,   /* pairs of each of its threads */
-  SAMPLE_MOST_BUCKETS = 1024, /* buckets of a segment: two for each thread */
+  SAMPLE_MOST_BUCKETS = 1024, /* buckets of a section: two for each thread */
   SAMPLE_MOST_PARTS = 256,
   SAMPLE_MAX_LEVELS = 8
 };
@@ -41,8 +41,8 @@ typedef struct sample_tuning {
   bool searched;         /* padded buckets are looked up without a table */
   bool joined;           /* neighbouring buckets make a tile */
   uint32_t tile;         /* the most pairs of a tile */
-  uint32_t buckets;      /* the most of a segment */
-  uint32_t samples;      /* of a segment */
+  uint32_t buckets;      /* the most of a section */
+  uint32_t samples;      /* of a section */
   uint32_t scattered;    /* pairs for each thread of a block that scatters */
   uint32_t extent_parts; /* an extent's size, in multiples of the pairs that a block scatters */
 } sample_tuning;
@@ -111,18 +111,18 @@ static inline uint64_t sample_fences(const sample_ranking *how, uint64_t count)
  * tiles. With padded buckets there is only the last step. */
 typedef struct sample_plan {
   uint32_t block;         /* threads that sort a tile: a power of two, a warp at least */
-  uint32_t sample_block;  /* threads that sort a segment's sample */
+  uint32_t sample_block;  /* threads that sort a section's sample */
   uint32_t scatter_block; /* threads that count and scatter */
   uint32_t tile;          /* the most pairs of a tile */
   uint32_t joined;        /* the most pairs of buckets joined to a tile; 0: each bucket is a tile */
   uint32_t limit;         /* a bin with more pairs may be overfull */
-  uint32_t samples;       /* of a segment */
+  uint32_t samples;       /* of a section */
   uint32_t scattered;     /* pairs of a block that scatters */
   uint32_t capacity;      /* pairs of a padded bucket */
   uint32_t bins;          /* entries of a table for each bucket */
   bool searched;          /* buckets are found without a table */
   uint32_t levels;
-  uint32_t buckets[SAMPLE_MAX_LEVELS]; /* of a segment, for each level */
+  uint32_t buckets[SAMPLE_MAX_LEVELS]; /* of a section, for each level */
   uint32_t extent_bits; /* the first level's buckets are chains of extents of 2^extent_bits pairs;
                          * 0: they are counted */
   uint32_t steps;
@@ -231,7 +231,7 @@ static inline uint32_t sample_stride(const sample_plan *plan, uint32_t level)
   return level == 0 && plan->levels != 1 ? 8 : 1;
 }
 
-/* Entries of the lookup table of a segment: a multiple of 8. */
+/* Entries of the lookup table of a section: a multiple of 8. */
 static inline uint32_t sample_table_bins(const sample_plan *plan, uint32_t buckets)
 {
   enum { MOST = 12 }; /* for each thread */
@@ -241,7 +241,7 @@ static inline uint32_t sample_table_bins(const sample_plan *plan, uint32_t bucke
 /* The sizes of the arrays that a plan needs besides the pairs. */
 typedef struct sample_sizes {
   uint64_t buckets;    /* on the last level */
-  uint64_t segments;   /* on the last level */
+  uint64_t sections;   /* on the last level */
   uint64_t table_bins; /* the most entries of a level's tables */
   uint64_t offsets[2]; /* of the buckets of the last level, and of the one before */
   uint64_t tiles;      /* the most tiles */
@@ -265,7 +265,7 @@ static inline sample_sizes sample_sizes_of(const sample_plan *plan, uint64_t cou
   for (uint32_t level = 0; level < plan->levels; level++) {
     const uint32_t after = (plan->levels - 1 - level) % 2;
     const uint64_t bins = sizes.buckets * sample_table_bins(plan, plan->buckets[level]);
-    sizes.segments = sizes.buckets;
+    sizes.sections = sizes.buckets;
     sizes.buckets *= plan->buckets[level];
     const uint64_t offsets = sizes.buckets * sample_stride(plan, level);
     if (bins > sizes.table_bins) sizes.table_bins = bins;
@@ -276,7 +276,7 @@ static inline sample_sizes sample_sizes_of(const sample_plan *plan, uint64_t cou
   sizes.chained = sizes.extents << plan->extent_bits;
   sizes.tiles = sizes.buckets;
   if (plan->joined) /* two adjacent tiles have more pairs than one can */
-    sizes.tiles = plan_min(sizes.tiles, 2 * (count / plan->joined) + sizes.segments);
+    sizes.tiles = plan_min(sizes.tiles, 2 * (count / plan->joined) + sizes.sections);
   return sizes;
 }
 
@@ -293,7 +293,7 @@ static inline uint64_t sample_most_dropped(const device_job *job)
   return job->count / sample_tuning_of(job).drop_share;
 }
 
-/* The most buckets of a segment: two for each thread, with enough samples for each bucket. */
+/* The most buckets of a section: two for each thread, with enough samples for each bucket. */
 static inline uint32_t sample_most_buckets(const sample_plan *plan)
 {
   enum { SAMPLES = 8 };

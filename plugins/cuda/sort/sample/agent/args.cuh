@@ -31,7 +31,7 @@ template <> struct pair_source<packed_pair> {
 
 /* ---- Buckets ---- */
 
-/* The scale of a segment's lookup, from a key to its bin. A separate table holds, for each bin, the
+/* The scale of a section's lookup, from a key to its bin. A separate table holds, for each bin, the
  * number of splitters below it and whether the bin lies in one bucket. */
 template <class Pair> struct wide_lookup {
   uint64_t wide_range; /* range of keys and indices together, if the scale includes indices */
@@ -48,25 +48,25 @@ template <class Pair> struct bucket_lookup : wide_lookup<Pair> {
 
 enum lookup_mode { LOOKUP_BY_TABLE, LOOKUP_BY_SEARCH };
 
-/* The splitters and lookups of all segments of a level, segment by segment. */
+/* The splitters and lookups of all sections of a level, section by section. */
 template <class Pair> struct splitter_set {
-  pair_array<Pair> splitters; /* ascending; one a bucket; the last one of each segment is unused */
+  pair_array<Pair> splitters; /* ascending; one a bucket; the last one of each section is unused */
   bucket_lookup<Pair> *lookups;
   uint16_t *tables;
-  uint32_t buckets; /* of each segment */
-  uint32_t bins;    /* entries of a segment's table */
+  uint32_t buckets; /* of each section */
+  uint32_t bins;    /* entries of a section's table */
   lookup_mode mode;
   uint32_t index_bits;
 };
 
-/* The segments of a level, which are the buckets of the previous level. */
-enum segment_form { SEGMENTS_ADJACENT, SEGMENTS_CHAINED };
-struct segment_set {
-  segment_form form;
+/* The sections of a level, which are the buckets of the previous level. */
+enum section_form { SECTIONS_ADJACENT, SECTIONS_CHAINED };
+struct section_set {
+  section_form form;
   offsets ends;
   bucket_chains chains;
   uint32_t count;
-  uint64_t pairs; /* of all segments */
+  uint64_t pairs; /* of all sections */
 };
 
 enum bucket_form { TO_COUNTED, TO_CHAINED, TO_PADDED };

@@ -1,4 +1,4 @@
-/* bucket_lookup.cuh - finds the bucket of a pair in its segment: the number of splitters that are
+/* bucket_lookup.cuh - finds the bucket of a pair in its section: the number of splitters that are
  * not greater than the pair. The range of the splitters' keys is cut into bins. A table holds the
  * number of splitters below each bin, which is usually the answer; otherwise a search starts from
  * it. Bins have equal widths, or grow exponentially if splitters would crowd into few of them.
@@ -49,7 +49,7 @@ DEVICE_INLINE uint64_t exponential_lead(uint32_t bin, uint32_t bits)
   return ((first << (bin >> bits)) + all - 1) >> bits;
 }
 
-/* ---- The lookup of a segment ---- */
+/* ---- The lookup of a section ---- */
 
 /* True if the bin of a pair depends on its index. */
 template <class Pair> DEVICE_INLINE bool lookup_wants_index(const bucket_lookup<Pair> *lookup)
@@ -207,19 +207,19 @@ DEVICE_INLINE Pair moved_splitter(const bucket_lookup<Pair> *lookup,
   return is_movable(bins, last, i) ? lookup_pair(lookup, bins[i] + 1) : pair_get(splitters, i);
 }
 
-/* Makes part `part` of `parts` of a segment's lookup, by all threads of the block, from its
+/* Makes part `part` of `parts` of a section's lookup, by all threads of the block, from its
  * splitters in shared memory; `bins`, in shared memory too, is scratch space for their bins. Some
  * splitters move to a bin's boundary, so that most bins lie in one bucket and need no search. If
  * `one_key` is not NULL, it is set to true for each bucket all of whose pairs have the same key. */
 template <class Pair>
-DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, uint32_t segment,
+DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, uint32_t section,
                                const pair_array<Pair> *splitters, uint32_t *bins, bool *one_key,
                                uint32_t part, uint32_t parts)
 {
   enum { CROWD = 4 }; /* splitters of a bin from which exponential bins are tried */
-  const uint64_t first = (uint64_t)segment * set->buckets;
+  const uint64_t first = (uint64_t)section * set->buckets;
   const uint32_t last = set->buckets - 2, every = parts * blockDim.x;
-  uint16_t *const table = set->tables + (uint64_t)segment * set->bins;
+  uint16_t *const table = set->tables + (uint64_t)section * set->bins;
   const Pair least = pair_get(splitters, 0), greatest = pair_get(splitters, last);
   bucket_lookup<Pair> lookup;
   const uint32_t tail = tail_of(splitters, last + 1);
@@ -234,7 +234,7 @@ DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, uint32_t segment,
     set_lookup_bins(set, splitters, true, bins, &lookup);
     if (lookup.stride >= stride) set_lookup_bins(set, splitters, false, bins, &lookup);
   }
-  if (part == 0 && threadIdx.x == 0) set->lookups[segment] = lookup;
+  if (part == 0 && threadIdx.x == 0) set->lookups[section] = lookup;
   for (uint32_t i = part * blockDim.x + threadIdx.x; i <= last; i += every) {
     const Pair splitter = moved_splitter(&lookup, splitters, bins, last, i);
     pair_put(&set->splitters, first + i, splitter);
@@ -254,7 +254,7 @@ DEVICE_INLINE void make_lookup(const splitter_set<Pair> *set, uint32_t segment,
   }
 }
 
-/* The lookup of the current segment in a block's shared memory. */
+/* The lookup of the current section in a block's shared memory. */
 template <class Pair> struct lookup_storage {
   bucket_lookup<Pair> lookup;
   pair_array<Pair> splitters;
@@ -355,17 +355,17 @@ struct DEVICE_ALIGNED(16) table_entries {
   uint64_t of[2];
 };
 
-/* Loads a segment's splitters and table to shared memory and clears the counts of its buckets. By
+/* Loads a section's splitters and table to shared memory and clears the counts of its buckets. By
  * all threads of the block; ends with a barrier. */
 template <class Pair>
-DEVICE_INLINE void load_lookup(const splitter_set<Pair> *set, uint32_t segment,
+DEVICE_INLINE void load_lookup(const splitter_set<Pair> *set, uint32_t section,
                                lookup_storage<Pair> *search)
 {
   enum { ENTRIES = sizeof(table_entries) / sizeof(uint16_t) };
-  const uint64_t first = (uint64_t)segment * set->buckets;
+  const uint64_t first = (uint64_t)section * set->buckets;
   const table_entries *const table =
-      (const table_entries *)(set->tables + (uint64_t)segment * set->bins);
-  if (set->mode == LOOKUP_BY_TABLE) search->lookup = set->lookups[segment];
+      (const table_entries *)(set->tables + (uint64_t)section * set->bins);
+  if (set->mode == LOOKUP_BY_TABLE) search->lookup = set->lookups[section];
   for (uint32_t i = threadIdx.x; i < set->buckets; i += blockDim.x) {
     if (i + 1 < set->buckets) pair_put(&search->splitters, i, pair_get(&set->splitters, first + i));
     search->counts[i] = 0;

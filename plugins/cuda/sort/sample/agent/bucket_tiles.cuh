@@ -22,7 +22,7 @@ struct bucket_tile {
 };
 
 /* The tiles of a sort by levels. A level begins with none (start_level); on the last level,
- * place_buckets adds those of each segment; then sort_buckets has a block for each. */
+ * place_buckets adds those of each section; then sort_buckets has a block for each. */
 struct tile_list {
   bucket_tile *of;
   uint32_t *count;
@@ -44,14 +44,14 @@ DEVICE_INLINE uint32_t tile_end(const uint64_t *begins, uint32_t first, uint32_t
   return low;
 }
 
-/* The low zero bits that a segment's keys share, by its lookup; 0 if it has none. */
+/* The low zero bits that a section's keys share, by its lookup; 0 if it has none. */
 template <class Pair>
-DEVICE_INLINE uint32_t segment_tail(const splitter_set<Pair> *set, uint32_t segment)
+DEVICE_INLINE uint32_t section_tail(const splitter_set<Pair> *set, uint32_t section)
 {
   if constexpr (Pair::packed) {
     return 0;
   } else {
-    return set->mode == LOOKUP_BY_TABLE ? set->lookups[segment].scale.tail : 0;
+    return set->mode == LOOKUP_BY_TABLE ? set->lookups[section].scale.tail : 0;
   }
 }
 

@@ -129,9 +129,9 @@ DEVICE_INLINE void load_to_tile(const pair_source<Pair> *source, Which which,
   }
 }
 
-/* The key of the first splitter of a bucket's segment. */
+/* The key of the first splitter of a bucket's section. */
 template <class Pair>
-DEVICE_INLINE key_of<Pair> segment_key(const splitter_set<Pair> *set, uint32_t bucket)
+DEVICE_INLINE key_of<Pair> section_key(const splitter_set<Pair> *set, uint32_t bucket)
 {
   return set->splitters.keys[bucket - bucket % set->buckets];
 }

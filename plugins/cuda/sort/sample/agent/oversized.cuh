@@ -156,7 +156,7 @@ template <class Pair> struct sort_oversized_args {
   /* reads; sets the keys first if a bucket has one key */
   uint32_t *oversized; /* the number of oversized buckets, then their numbers */
   offsets ends;        /* of the buckets */
-  bool *one_key;       /* for each segment; NULL: none has one key */
+  bool *one_key;       /* for each section; NULL: none has one key */
   /* reads and writes */
   tile_work<Pair> work;
 };
@@ -169,7 +169,7 @@ DEVICE_INLINE void fill_keys(const sort_oversized_args<Pair> *args, uint32_t buc
 {
   if constexpr (!Pair::packed) {
     if (!args->one_key || !args->one_key[bucket / args->work.set.buckets]) return;
-    const key_of<Pair> key = segment_key(&args->work.set, bucket);
+    const key_of<Pair> key = section_key(&args->work.set, bucket);
     for (uint64_t i = threadIdx.x; i < count; i += blockDim.x)
       args->work.source.pairs.keys[begin + i] = key;
   }

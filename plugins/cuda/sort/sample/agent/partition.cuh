@@ -3,12 +3,12 @@
  * keys, and the pairs of a bucket may be in any order. (Frazer and McKellar, "Samplesort", 1970;
  * Leischner, Osipov and Sanders, "GPU sample sort", 2010.)
  *
- * A level splits each segment into the same number of buckets, which are the segments of the next
- * level. The first level has one segment, all pairs. The kernels of a level:
+ * A level splits each section into the same number of buckets, which are the sections of the next
+ * level. The first level has one section, all pairs. The kernels of a level:
  *
  *   rank_samples, rank_all_samples  candidates for the splitters of all pairs (splitters.cuh)
  *   tabulate_lookup                 the splitters themselves, and their lookup
- *   choose_splitters                or both, by a block for each segment
+ *   choose_splitters                or both, by a block for each section
  *   count_buckets, count_chained    count the pairs of each bucket
  *   place_buckets                   computes where each begins, and joins buckets to tiles
  *   scatter_to_counted              moves each pair to its bucket
@@ -56,19 +56,19 @@ __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK)
   make_lookup(&args.set, 0, &splitters, bins, args.one_key, blockIdx.x, gridDim.x);
 }
 
-/* Chooses the splitters of each segment and makes its lookup, a block for each segment. */
+/* Chooses the splitters of each section and makes its lookup, a block for each section. */
 template <class Pair> struct choose_splitters_args {
   static constexpr uint32_t max_threads = SAMPLE_SPLITTER_BLOCK;
   /* reads */
   pair_source<Pair> source;
-  segment_set segments;
-  uint32_t samples; /* for each segment */
+  section_set sections;
+  uint32_t samples; /* for each section */
   uint32_t limit;   /* as in sample_plan */
   /* writes */
   level_start<Pair> level;
 };
 
-/* Sorts a sample of the block's segment and writes the splitters, evenly spaced, to `to`. By all
+/* Sorts a sample of the block's section and writes the splitters, evenly spaced, to `to`. By all
  * threads of the block. */
 template <class Pair>
 DEVICE_INLINE void sort_sample(const choose_splitters_args<Pair> *args,
@@ -85,8 +85,8 @@ DEVICE_INLINE void sort_sample(const choose_splitters_args<Pair> *args,
     if (i >= mine.end) continue;
     const uint64_t at = sample_position(i, distance);
     pair_put(&tile->pairs, i,
-             load(&args->source, args->segments.form == SEGMENTS_CHAINED
-                                     ? chain_position(&args->segments.chains, blockIdx.x, at)
+             load(&args->source, args->sections.form == SECTIONS_CHAINED
+                                     ? chain_position(&args->sections.chains, blockIdx.x, at)
                                      : begin + at));
   }
   sort_tile(tile, samples, &out);
@@ -100,9 +100,9 @@ __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK, 1)
   void *const shared = device_shared_memory();
   const splitter_set<Pair> *const set = &args.level.set;
   const uint64_t first = (uint64_t)blockIdx.x * set->buckets;
-  const uint64_t begin = segment_begin(&args.segments.ends, blockIdx.x);
+  const uint64_t begin = section_begin(&args.sections.ends, blockIdx.x);
   const uint64_t count =
-      segment_end(&args.segments.ends, blockIdx.x, args.segments.count, args.segments.pairs) -
+      section_end(&args.sections.ends, blockIdx.x, args.sections.count, args.sections.pairs) -
       begin;
   const tile_storage<Pair> tile = tile_storage_at<Pair>(shared, set->index_bits, args.limit);
   const pair_array<Pair> splitters = pair_array_at<Pair>(tile.end, SAMPLE_MOST_BUCKETS);
@@ -117,11 +117,11 @@ __global__ void __launch_bounds__(SAMPLE_SPLITTER_BLOCK, 1)
 
 /* ---- Buckets ---- */
 
-/* The pairs [begin, end) of a block, from one or several adjacent segments, or from one extent of a
+/* The pairs [begin, end) of a block, from one or several adjacent sections, or from one extent of a
  * chain. */
 struct block_span {
   uint64_t begin, end;
-  uint32_t segment; /* of the first pair */
+  uint32_t section; /* of the first pair */
   bool one_key;
 };
 
@@ -135,32 +135,32 @@ template <class Pair> DEVICE_INLINE bool has_one_key(const extent *one)
 }
 
 /* The block's span: `each` pairs or fewer. `each` is at most the size of an extent. */
-template <class Pair> DEVICE_INLINE block_span span_of(const segment_set *segments, uint32_t each)
+template <class Pair> DEVICE_INLINE block_span span_of(const section_set *sections, uint32_t each)
 {
   block_span span = {0, 0, 0, false};
   const uint64_t first = (uint64_t)blockIdx.x * each;
-  if (segments->form == SEGMENTS_CHAINED) {
-    const uint32_t number = (uint32_t)(first >> segments->chains.bits);
-    const uint32_t from = (uint32_t)first & (extent_size(&segments->chains) - 1);
-    if (number >= segments->chains.counts[1]) return span;
-    const extent one = segments->chains.list[number];
+  if (sections->form == SECTIONS_CHAINED) {
+    const uint32_t number = (uint32_t)(first >> sections->chains.bits);
+    const uint32_t from = (uint32_t)first & (extent_size(&sections->chains) - 1);
+    if (number >= sections->chains.counts[1]) return span;
+    const extent one = sections->chains.list[number];
     span.begin = one.from + from;
     span.end = one.from + plan_clamp(one.count, from, from + each);
-    span.segment = one.bucket;
+    span.section = one.bucket;
     span.one_key = has_one_key<Pair>(&one);
   } else {
     span.begin = first;
-    span.end = plan_min(first + each, segments->pairs);
-    span.segment = segment_at(&segments->ends, segments->count, first);
+    span.end = plan_min(first + each, sections->pairs);
+    span.section = section_at(&sections->ends, sections->count, first);
   }
   return span;
 }
 
-/* The end of the part of a span that lies in its first segment. */
-DEVICE_INLINE uint64_t span_stop(const segment_set *segments, const block_span *span)
+/* The end of the part of a span that lies in its first section. */
+DEVICE_INLINE uint64_t span_stop(const section_set *sections, const block_span *span)
 {
-  if (segments->form == SEGMENTS_CHAINED) return span->end;
-  return plan_min(segment_end(&segments->ends, span->segment, segments->count, segments->pairs),
+  if (sections->form == SECTIONS_CHAINED) return span->end;
+  return plan_min(section_end(&sections->ends, span->section, sections->count, sections->pairs),
                   span->end);
 }
 
@@ -171,12 +171,12 @@ template <class Pair> DEVICE_INLINE void repeat_key(key_of<Pair> key, key_of<Pai
     keys[t] = key;
 }
 
-/* Counts the pairs of each bucket, in adjacent or chained segments. */
+/* Counts the pairs of each bucket, in adjacent or chained sections. */
 template <class Pair> struct count_args {
   static constexpr uint32_t max_threads = SAMPLE_SCATTER_BLOCK;
   /* reads */
   pair_source<Pair> source;
-  segment_set segments;
+  section_set sections;
   splitter_set<Pair> set;
   uint32_t each; /* pairs a block */
   /* adds to */
@@ -203,7 +203,7 @@ DEVICE_INLINE void count_some(const count_args<Pair> *args, const lookup_storage
   }
 }
 
-/* Counts the pairs of a span up to `end`, in the segment whose lookup is loaded. By all threads of
+/* Counts the pairs of a span up to `end`, in the section whose lookup is loaded. By all threads of
  * the block. */
 template <class Pair>
 DEVICE_INLINE void count_span(const count_args<Pair> *args, const lookup_storage<Pair> *search,
@@ -221,19 +221,19 @@ DEVICE_INLINE void count_span(const count_args<Pair> *args, const lookup_storage
   }
 }
 
-/* Adds the block's counts of a segment's buckets to the global counts. By all threads of the block;
+/* Adds the block's counts of a section's buckets to the global counts. By all threads of the block;
  * begins with a barrier. */
 template <class Pair>
-DEVICE_INLINE void add_counts(const count_args<Pair> *args, uint32_t segment,
+DEVICE_INLINE void add_counts(const count_args<Pair> *args, uint32_t section,
                               const uint32_t *counts)
 {
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < args->set.buckets; i += blockDim.x)
     if (counts[i])
-      (void)offset_add(&args->ends, (uint64_t)segment * args->set.buckets + i, counts[i]);
+      (void)offset_add(&args->ends, (uint64_t)section * args->set.buckets + i, counts[i]);
 }
 
-/* Counts the pairs of adjacent segments. A block's span may cover several segments, which it
+/* Counts the pairs of adjacent sections. A block's span may cover several sections, which it
  * processes in turn. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
@@ -243,19 +243,19 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
   device_await_before();
   void *const shared = device_shared_memory();
   lookup_storage<Pair> search = lookup_storage_at(&args.set, shared);
-  for (block_span span = span_of<Pair>(&args.segments, args.each); span.begin < span.end;
-       span.segment++) {
-    const uint64_t stop = span_stop(&args.segments, &span);
-    if (span.begin == stop) continue; /* an empty segment has no splitters */
-    load_lookup(&args.set, span.segment, &search);
+  for (block_span span = span_of<Pair>(&args.sections, args.each); span.begin < span.end;
+       span.section++) {
+    const uint64_t stop = span_stop(&args.sections, &span);
+    if (span.begin == stop) continue; /* an empty section has no splitters */
+    load_lookup(&args.set, span.section, &search);
     search.one_key = span.one_key;
     count_span(&args, &search, stop, &span);
-    add_counts(&args, span.segment, search.counts);
+    add_counts(&args, span.section, search.counts);
   }
 }
 
-/* Counts the pairs of chained segments: those of some consecutive extents, most of which belong to
- * the same segment. */
+/* Counts the pairs of chained sections: those of some consecutive extents, most of which belong to
+ * the same section. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
                                   device_blocks(SAMPLE_SCATTER_BLOCK, policy<Pair>::scatter_blocks))
@@ -264,21 +264,21 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
   device_await_before();
   void *const shared = device_shared_memory();
   lookup_storage<Pair> search = lookup_storage_at(&args.set, shared);
-  const uint32_t some = args.each >> args.segments.chains.bits, first = blockIdx.x * some;
-  const uint32_t last = (uint32_t)plan_min(first + some, args.segments.chains.counts[1]);
-  uint32_t segment = UINT32_MAX;
+  const uint32_t some = args.each >> args.sections.chains.bits, first = blockIdx.x * some;
+  const uint32_t last = (uint32_t)plan_min(first + some, args.sections.chains.counts[1]);
+  uint32_t section = UINT32_MAX;
   for (uint32_t number = first; number < last; number++) {
-    const extent one = args.segments.chains.list[number];
+    const extent one = args.sections.chains.list[number];
     block_span span = {one.from, one.from + one.count, one.bucket, has_one_key<Pair>(&one)};
-    if (segment != one.bucket) {
-      if (segment != UINT32_MAX) add_counts(&args, segment, search.counts);
-      segment = one.bucket;
-      load_lookup(&args.set, segment, &search);
+    if (section != one.bucket) {
+      if (section != UINT32_MAX) add_counts(&args, section, search.counts);
+      section = one.bucket;
+      load_lookup(&args.set, section, &search);
       search.one_key = span.one_key;
     }
     count_span(&args, &search, span.end, &span);
   }
-  if (segment != UINT32_MAX) add_counts(&args, segment, search.counts);
+  if (section != UINT32_MAX) add_counts(&args, section, search.counts);
 }
 
 /* Turns the counts of buckets into their begins, and joins the buckets of the last level to
@@ -286,9 +286,9 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
 template <class Pair> struct place_buckets_args {
   static constexpr uint32_t max_threads = SAMPLE_SCATTER_BLOCK;
   /* reads */
-  offsets segment_ends;
+  offsets section_ends;
   splitter_set<Pair> set;
-  bool *one_key;         /* for each segment; NULL: none has one key */
+  bool *one_key;         /* for each section; NULL: none has one key */
   bool last;             /* this is the last level */
   uint32_t joined;       /* as in sample_plan */
   uint32_t tile_threads; /* threads of a block that sorts a tile */
@@ -298,8 +298,8 @@ template <class Pair> struct place_buckets_args {
   tile_list tiles;
 };
 
-/* Makes a tile of the buckets [low, high) of a segment whose first bucket is number `first`. An
- * empty segment has no lookup to read. */
+/* Makes a tile of the buckets [low, high) of a section whose first bucket is number `first`. An
+ * empty section has no lookup to read. */
 template <class Pair>
 DEVICE_INLINE void join_buckets(const place_buckets_args<Pair> *args, uint32_t first,
                                 const uint64_t *begins, uint32_t low, uint32_t high,
@@ -311,12 +311,12 @@ DEVICE_INLINE void join_buckets(const place_buckets_args<Pair> *args, uint32_t f
   tile.first = first + low;
   tile.one_key = args->one_key && args->one_key[blockIdx.x];
   if (tile.count > 0)
-    set_scale(&args->set, first + high, segment_tail(&args->set, blockIdx.x), args->tile_threads,
+    set_scale(&args->set, first + high, section_tail(&args->set, blockIdx.x), args->tile_threads,
               &tile);
   *to = tile;
 }
 
-/* A block for each segment, a thread for two buckets. On the last level, each tile gets as many
+/* A block for each section, a thread for two buckets. On the last level, each tile gets as many
  * adjacent buckets as fit. */
 template <class Pair>
 __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
@@ -331,7 +331,7 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
   const uint32_t i = 2 * threadIdx.x;
   const uint64_t one = i < args.set.buckets ? offset_get(&args.ends, first + i) : 0;
   const uint64_t two = i + 1 < args.set.buckets ? offset_get(&args.ends, first + i + 1) : 0;
-  const uint64_t at = segment_begin(&args.segment_ends, blockIdx.x) + block_before64(one + two);
+  const uint64_t at = section_begin(&args.section_ends, blockIdx.x) + block_before64(one + two);
   if (i < args.set.buckets) offset_set(&args.ends, first + i, at);
   if (i + 1 < args.set.buckets) offset_set(&args.ends, first + i + 1, at + one);
   if (!args.last) return;
@@ -362,12 +362,12 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK)
                  &args.tiles.of[first_tile[0] + t]);
 }
 
-/* Scatters the pairs of segments to their buckets. */
+/* Scatters the pairs of sections to their buckets. */
 template <class Pair> struct scatter_args {
   static constexpr uint32_t max_threads = SAMPLE_SCATTER_BLOCK;
   /* reads */
   pair_source<Pair> source;
-  segment_set segments;
+  section_set sections;
   splitter_set<Pair> set;
   uint32_t each; /* pairs of a block; the last block may have fewer */
   /* writes */
@@ -502,7 +502,7 @@ DEVICE_INLINE void reserve_space(uint32_t buckets, const uint32_t *counts, const
  * needed. `to` is a compile-time constant, here and below. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE void reserve(const scatter_args<Pair> *args, const scatter_storage<Pair> *by,
-                           uint32_t segment, bucket_form to)
+                           uint32_t section, bucket_form to)
 {
   const chain_moves moves = {by->starts, by->moves, (uint64_t *)by->search.splitters.keys,
                              by->search.counts, by->cut};
@@ -510,7 +510,7 @@ DEVICE_INLINE void reserve(const scatter_args<Pair> *args, const scatter_storage
     chains_reserve(&args->buckets.chains, &moves);
   else
     reserve_space(args->set.buckets, by->search.counts, &args->buckets.ends,
-                  (uint64_t)segment * args->set.buckets, by->starts, by->moves);
+                  (uint64_t)section * args->set.buckets, by->starts, by->moves);
 }
 
 template <class Pair>
@@ -557,12 +557,12 @@ DEVICE_INLINE void write_staged(const scatter_args<Pair> *args, const scatter_st
   }
 }
 
-/* Scatters the block's pairs of one segment. The loads of pairs overlap those of the lookup if
+/* Scatters the block's pairs of one section. The loads of pairs overlap those of the lookup if
  * registers allow; for padded buckets, they even start before the previous kernel has finished.
  * `whole` is a compile-time constant. By all threads of the block. */
 template <class Pair>
 DEVICE_INLINE void scatter_share(const scatter_args<Pair> *args, scatter_storage<Pair> *by,
-                                 uint32_t segment, uint64_t begin, const block_share *share,
+                                 uint32_t section, uint64_t begin, const block_share *share,
                                  uint32_t count, bool whole, bucket_form to)
 {
   Pair mine[SAMPLE_SCATTER_ITEMS] = {};
@@ -574,12 +574,12 @@ DEVICE_INLINE void scatter_share(const scatter_args<Pair> *args, scatter_storage
     load_items(&args->source, neighbours{begin}, share, SAMPLE_SCATTER_ITEMS, whole, mine);
   if (policy<Pair>::few_registers) stage_pairs(&by->staged, share, whole, mine, keys);
   if (to == TO_PADDED) device_await_before();
-  load_lookup(&args->set, segment, &by->search);
+  load_lookup(&args->set, section, &by->search);
   if (!policy<Pair>::few_registers) stage_pairs(&by->staged, share, whole, mine, keys);
   if (by->search.one_key) repeat_key<Pair>(by->search.splitters.keys[0], keys);
   take_slots(args, by, begin, share, whole, keys, slots);
   __syncthreads();
-  reserve(args, by, segment, to);
+  reserve(args, by, section, to);
   __syncthreads();
   set_order(by, share, whole, slots, to);
   __syncthreads();
@@ -596,29 +596,29 @@ __global__ void __launch_bounds__(SAMPLE_SCATTER_BLOCK,
   device_await_before();
   void *const shared = device_shared_memory();
   scatter_storage<Pair> by = scatter_storage_at(&args, shared);
-  for (block_span span = span_of<Pair>(&args.segments, args.each); span.begin < span.end;
-       span.segment++) {
-    const uint64_t stop = span_stop(&args.segments, &span);
+  for (block_span span = span_of<Pair>(&args.sections, args.each); span.begin < span.end;
+       span.section++) {
+    const uint64_t stop = span_stop(&args.sections, &span);
     if (span.begin == stop) continue;
     const uint32_t count = (uint32_t)(stop - span.begin);
     const block_share share = share_of(count, share_each(count), SAMPLE_SCATTER_ITEMS);
     by.search.one_key = span.one_key;
     if (count == blockDim.x * SAMPLE_SCATTER_ITEMS)
-      scatter_share(&args, &by, span.segment, span.begin, &share, count, true, TO_COUNTED);
+      scatter_share(&args, &by, span.section, span.begin, &share, count, true, TO_COUNTED);
     else
-      scatter_share(&args, &by, span.segment, span.begin, &share, count, false, TO_COUNTED);
+      scatter_share(&args, &by, span.section, span.begin, &share, count, false, TO_COUNTED);
     span.begin = stop;
     if (span.begin < span.end) __syncthreads(); /* before staged pairs are overwritten */
   }
 }
 
-/* Scatters the block's pairs on the first level, which has one segment. */
+/* Scatters the block's pairs on the first level, which has one section. */
 template <class Pair>
 DEVICE_INLINE void scatter_first(const scatter_args<Pair> *args, scatter_storage<Pair> *by,
                                  bucket_form to)
 {
   const uint64_t begin = (uint64_t)blockIdx.x * args->each;
-  const uint32_t count = (uint32_t)plan_min(args->segments.pairs - begin, args->each);
+  const uint32_t count = (uint32_t)plan_min(args->sections.pairs - begin, args->each);
   const block_share share = share_of(count, share_each(count), SAMPLE_SCATTER_ITEMS);
   if (to == TO_CHAINED && threadIdx.x == 0) *by->cut = 0;
   if (count == blockDim.x * SAMPLE_SCATTER_ITEMS)

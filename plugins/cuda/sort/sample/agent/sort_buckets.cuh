@@ -53,7 +53,7 @@ DEVICE_INLINE void load_one_key(const tile_work<Pair> *work, const bucket_tile *
 {
   Pair some[policy<Pair>::items] = {};
   load_indices(&work->source, all->from, mine, policy<Pair>::items, false, some);
-  const key_of<Pair> key = segment_key(&work->set, all->first);
+  const key_of<Pair> key = section_key(&work->set, all->first);
   DEVICE_UNROLL
   for (uint32_t t = 0; t < policy<Pair>::items; t++) {
     if (!share_goes_on(mine, t, false)) break;
@@ -92,7 +92,7 @@ DEVICE_INLINE bucket_tile padded_tile(const sort_padded_args<Pair> *args, uint32
   tile.count = (uint32_t)(offset_get(&args->ends, bucket) - tile.from);
   tile.first = bucket;
   tile.one_key = false;
-  set_scale(&args->work.set, bucket + 1, segment_tail(&args->work.set, 0), blockDim.x, &tile);
+  set_scale(&args->work.set, bucket + 1, section_tail(&args->work.set, 0), blockDim.x, &tile);
   return tile;
 }
 

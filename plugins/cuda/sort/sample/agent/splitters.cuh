@@ -17,13 +17,13 @@ template <class Pair> struct level_start {
   uint32_t *oversized;
 };
 
-/* Resets the state of a segment's level. By one thread for each segment. */
+/* Resets the state of a section's level. By one thread for each section. */
 template <class Pair>
-DEVICE_INLINE void start_level(const level_start<Pair> *level, uint32_t segment)
+DEVICE_INLINE void start_level(const level_start<Pair> *level, uint32_t section)
 {
   const Pair none = {}; /* stands for the unused last splitter */
-  pair_put(&level->set.splitters, (uint64_t)(segment + 1) * level->set.buckets - 1, none);
-  if (segment == 0) level->oversized[0] = *level->tile_count = 0;
+  pair_put(&level->set.splitters, (uint64_t)(section + 1) * level->set.buckets - 1, none);
+  if (section == 0) level->oversized[0] = *level->tile_count = 0;
 }
 
 /* Resets the state of the first level. By all threads of the grid, before the splitters are

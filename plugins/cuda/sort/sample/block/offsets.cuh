@@ -1,4 +1,4 @@
-/* offsets.cuh - where buckets begin or end in an array of pairs, and the segments that they
+/* offsets.cuh - where buckets begin or end in an array of pairs, and the sections that they
  * split.
  */
 #ifndef RECSORT_CUDA_SAMPLE_OFFSETS_CUH
@@ -42,21 +42,21 @@ DEVICE_INLINE uint64_t bucket_begin(const offsets *ends, uint64_t bucket)
   return bucket ? offset_get(ends, bucket - 1) : 0;
 }
 
-DEVICE_INLINE uint64_t segment_begin(const offsets *ends, uint32_t segment)
+DEVICE_INLINE uint64_t section_begin(const offsets *ends, uint32_t section)
 {
-  return bucket_begin(ends, segment);
+  return bucket_begin(ends, section);
 }
 
-DEVICE_INLINE uint64_t segment_end(const offsets *ends, uint32_t segment, uint32_t segments,
+DEVICE_INLINE uint64_t section_end(const offsets *ends, uint32_t section, uint32_t sections,
                                    uint64_t count)
 {
-  return segment + 1 == segments ? count : offset_get(ends, segment);
+  return section + 1 == sections ? count : offset_get(ends, section);
 }
 
-/* The segment of pair `at`. By all lanes of a warp, which search together. */
-DEVICE_INLINE uint32_t segment_at(const offsets *ends, uint32_t segments, uint64_t at)
+/* The section of pair `at`. By all lanes of a warp, which search together. */
+DEVICE_INLINE uint32_t section_at(const offsets *ends, uint32_t sections, uint64_t at)
 {
-  uint32_t low = 0, count = segments;
+  uint32_t low = 0, count = sections;
   while (count > 1) {
     const uint32_t every = (count + WARP_SIZE - 1) / WARP_SIZE;
     const uint32_t last = (threadIdx.x % WARP_SIZE + 1) * every - 1;

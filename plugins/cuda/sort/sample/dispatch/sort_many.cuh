@@ -35,7 +35,7 @@ template <class Pair> struct sort_state {
   const sample_plan *plan;
   const sort_memory<Pair> *memory;
   pair_source<Pair> source;
-  segment_set segments;
+  section_set sections;
   splitter_set<Pair> set;
   bucket_set buckets;
 };
@@ -47,7 +47,7 @@ static inline uint32_t lookup_bins(const sample_plan *plan, uint32_t buckets)
   return plan->searched ? 0 : sample_table_bins(plan, buckets);
 }
 
-/* Sets the splitters and buckets of a level; `segments` is set already. */
+/* Sets the splitters and buckets of a level; `sections` is set already. */
 template <class Pair>
 static void set_level(sort_state<Pair> *sort, uint32_t level, bucket_form form)
 {
@@ -121,10 +121,10 @@ template <class Pair> static device_status choose_by_ranks(const sort_state<Pair
 template <class Pair> static device_status choose(const sort_state<Pair> *sort)
 {
   const sample_plan *const plan = sort->plan;
-  if (sort->segments.count == 1) return choose_by_ranks(sort);
-  const choose_splitters_args<Pair> args = {sort->source, sort->segments, plan->samples,
+  if (sort->sections.count == 1) return choose_by_ranks(sort);
+  const choose_splitters_args<Pair> args = {sort->source, sort->sections, plan->samples,
                                             plan->limit, level_start_of(sort)};
-  return device_launch(choose_splitters<Pair>, sort->segments.count, plan->sample_block,
+  return device_launch(choose_splitters<Pair>, sort->sections.count, plan->sample_block,
                        sample_block_bytes(plan->sample_block, policy<Pair>::traits()),
                        sort->job->stream, args);
 }
@@ -135,13 +135,13 @@ template <class Pair> static device_status choose(const sort_state<Pair> *sort)
 template <class Pair> static uint64_t blocks_of(const sort_state<Pair> *sort, uint32_t each)
 {
   const uint64_t chained = sample_extents(sort->plan, sort->job->count) << sort->plan->extent_bits;
-  return plan_blocks(sort->segments.form == SEGMENTS_CHAINED ? chained : sort->job->count, each);
+  return plan_blocks(sort->sections.form == SECTIONS_CHAINED ? chained : sort->job->count, each);
 }
 
 template <class Pair>
 static device_status scatter(const sort_state<Pair> *sort, pair_array<Pair> to)
 {
-  const scatter_args<Pair> args = {sort->source,          sort->segments, sort->set,
+  const scatter_args<Pair> args = {sort->source,          sort->sections, sort->set,
                                    sort->plan->scattered, sort->buckets,  to};
   const uint64_t blocks = blocks_of(sort, args.each), shared = scatter_bytes(&args);
   const uint32_t block = sort->plan->scatter_block;
@@ -163,10 +163,10 @@ template <class Pair> static device_status count(const sort_state<Pair> *sort)
   const uint32_t scattered = sort->plan->scattered, block = sort->plan->scatter_block;
   const uint64_t tiles = plan_blocks(job->count, scattered);
   const uint64_t most = plan_min(MOST_TILES, 1 + tiles / (BLOCKS * job->multiprocessors));
-  const count_args<Pair> args = {sort->source, sort->segments, sort->set,
+  const count_args<Pair> args = {sort->source, sort->sections, sort->set,
                                  scattered * (uint32_t)plan_power_below(most), sort->buckets.ends};
   const uint64_t blocks = blocks_of(sort, args.each), shared = lookup_bytes(&args.set);
-  if (sort->segments.form == SEGMENTS_CHAINED && args.each > extent_size(&sort->segments.chains))
+  if (sort->sections.form == SECTIONS_CHAINED && args.each > extent_size(&sort->sections.chains))
     return device_launch(count_chained<Pair>, blocks, block, shared, job->stream, args);
   return device_launch(count_buckets<Pair>, blocks, block, shared, job->stream, args);
 }
@@ -175,9 +175,9 @@ template <class Pair> static device_status place(const sort_state<Pair> *sort, b
 {
   const sample_plan *const plan = sort->plan;
   const place_buckets_args<Pair> args = {
-      sort->segments.ends, sort->set,   one_key_of(sort),   last,
+      sort->sections.ends, sort->set,   one_key_of(sort),   last,
       plan->joined,        plan->block, sort->buckets.ends, sort->memory->tiles};
-  return device_launch(place_buckets<Pair>, sort->segments.count, plan->scatter_block, 0,
+  return device_launch(place_buckets<Pair>, sort->sections.count, plan->scatter_block, 0,
                        sort->job->stream, args);
 }
 
@@ -189,7 +189,7 @@ template <class Pair> static device_status list_chains(const sort_state<Pair> *s
   return start_list_extents(sort->job, plan_blocks(extents, block), block, args);
 }
 
-/* Splits all segments of a level: counts and scatters their pairs. */
+/* Splits all sections of a level: counts and scatters their pairs. */
 template <class Pair>
 static device_status split(const sort_state<Pair> *sort, bool last, pair_array<Pair> to)
 {
@@ -251,9 +251,9 @@ template <class Pair> static device_status sort_by_levels(sort_state<Pair> *sort
     set_level(sort, level, chained ? TO_CHAINED : TO_COUNTED);
     status = split(sort, level + 1 == plan->levels, to);
     read_from(sort, to);
-    sort->segments.form = chained ? SEGMENTS_CHAINED : SEGMENTS_ADJACENT;
-    sort->segments.ends = sort->buckets.ends;
-    sort->segments.count *= sort->set.buckets;
+    sort->sections.form = chained ? SECTIONS_CHAINED : SECTIONS_ADJACENT;
+    sort->sections.ends = sort->buckets.ends;
+    sort->sections.count *= sort->set.buckets;
   }
   return status ? status : sort_tiles(sort);
 }
@@ -305,7 +305,7 @@ static uint64_t divide_extra(const device_job *job, const sample_plan *plan, voi
   (void)arena_take(&at, bytes_behind<Pair>(job, &sizes)); /* must be first: it extends a side */
   memory->splitters = take_array<Pair>(&at, sizes.buckets);
   memory->lookups =
-      (bucket_lookup<Pair> *)arena_take(&at, sizes.segments * sizeof(bucket_lookup<Pair>));
+      (bucket_lookup<Pair> *)arena_take(&at, sizes.sections * sizeof(bucket_lookup<Pair>));
   memory->tables = (uint16_t *)arena_take(&at, sizes.table_bins * sizeof(uint16_t));
   memory->tiles.of = (bucket_tile *)arena_take(&at, sizes.tiles * sizeof(bucket_tile));
   memory->tiles.count = (uint32_t *)arena_take(&at, sizeof(uint32_t));
@@ -417,7 +417,7 @@ device_status many_sort<Pair>::sort(const device_job *job, const device_buffers 
   state.plan = &plan;
   state.memory = &memory;
   state.source = source_of<Pair>(job, buffers);
-  state.segments = {SEGMENTS_ADJACENT, {}, memory.chains, 1, job->count};
+  state.sections = {SECTIONS_ADJACENT, {}, memory.chains, 1, job->count};
   return plan.way == SAMPLE_LEVELS ? sort_by_levels(&state) : sort_by_padding(&state);
 }
 
