@@ -1,5 +1,5 @@
 /* emulation - tests the device sorts without a GPU, and that the cases notice errors: every barrier
- * of a sort is left out in turn. (tests/mutants has other mistakes.)
+ * of a sort is left out in turn. (tests/mutants makes other mistakes.)
  *
  *   emulation [--cases] [ALGORITHM] only the cases: for builds with sanitizers, which are slow
  *   emulation --devices [ALGORITHM] with the shared memory of each kind of GPU
