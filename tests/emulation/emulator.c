@@ -67,6 +67,8 @@ static emulator_site sites[EMULATOR_MAX_SITES];
 static size_t site_count;
 static bool used_shared;
 static size_t shared_limit = EMULATOR_SHARED_BYTES;
+static const char *counted_path;
+static size_t path_count;
 
 /* The launch. */
 static fiber fibers[MAX_THREADS];
@@ -122,6 +124,22 @@ bool emulator_used_shared(void)
 void emulator_ignore(emulator_site site)
 {
   ignored = site;
+}
+
+void emulator_count_path(const char *name)
+{
+  counted_path = name;
+  path_count = 0;
+}
+
+void emulator_take_path(const char *name)
+{
+  path_count += counted_path && strcmp(name, counted_path) == 0;
+}
+
+size_t emulator_path_count(void)
+{
+  return path_count;
 }
 
 const char *emulator_failure(void)

@@ -86,6 +86,8 @@ enum {
   EMULATOR_LAUNCH_FAILED = 719 /* cudaErrorLaunchFailure */
 };
 
+void emulator_take_path(const char *name);
+
 int emulator_launch(const emulator_kernel *kernel, uint64_t grid, uint32_t block,
                     uint64_t shared_bytes, const void *args);
 
@@ -137,6 +139,10 @@ bool emulator_used_shared(void);
 
 /* From now on, threads do not wait at this barrier. */
 void emulator_ignore(emulator_site site);
+
+/* Counts from now on how often threads take a path that DEVICE_PATH names in a kernel. */
+void emulator_count_path(const char *name);
+size_t emulator_path_count(void);
 
 /* The reason of the last failed launch. */
 const char *emulator_failure(void);

@@ -3,6 +3,7 @@
  *
  *   emulation [--cases] [ALGORITHM] only the cases: for builds with sanitizers, which are slow
  *   emulation --devices [ALGORITHM] with the shared memory of each kind of GPU
+ *   emulation --path NAME           cases that must take a rare path of the sort `sample`
  *
  * Exit status: 0 if all cases passed, and failed where they should; otherwise 1.
  */
@@ -41,8 +42,20 @@ static bool check_devices(const device_algorithm *algorithm)
   return t.failed == 0 && t.passed > 0;
 }
 
+static bool check_path(const char *name)
+{
+  size_t sort = 0;
+  suite_tally t = {0, 0, 0};
+  while (strcmp(device_algorithms[sort].shown.name, "sample") != 0)
+    sort++;
+  const size_t taken = suite_run_path(&device_algorithms[sort], name, &t);
+  (void)printf("%s: %zu passed, %zu failed, taken %zu times\n", name, t.passed, t.failed, taken);
+  return t.failed == 0 && t.passed > 0 && taken > 0;
+}
+
 int main(int argc, char **argv)
 {
+  if (argc == 3 && strcmp(argv[1], "--path") == 0) return check_path(argv[2]) ? 0 : 1;
   const bool only_cases = argc > 1 && strcmp(argv[1], "--cases") == 0;
   const bool devices = argc > 1 && strcmp(argv[1], "--devices") == 0;
   const int options = only_cases || devices;

@@ -380,6 +380,67 @@ suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, b
   return t;
 }
 
+/* ---- Rare paths of the sample sort ---- */
+
+/* Keys that ascend, but for a sixteenth at the end, which belong to one place before. */
+static void set_dropped(sample *s)
+{
+  const uint64_t count = s->job.count;
+  for (uint64_t i = 0; i < count; i++)
+    s->keys[i] = i < count - count / 16 ? 8 * i : 5 * count + i % 3;
+  s->pattern = "dropped";
+}
+
+static void set_values(sample *s, uint64_t values, uint64_t *random)
+{
+  for (uint64_t i = 0; i < s->job.count; i++)
+    s->keys[i] = key_of(random_below(random, values), values, s->job.key_width, WAY_WHOLE);
+  s->pattern = "values";
+}
+
+size_t suite_run_path(const device_algorithm *algorithm, const char *name, suite_tally *t)
+{
+  enum { ROUNDS = 12, MOST = 2048 };
+  static const struct {
+    const char *name;
+    uint64_t count, values; /* 0: keys that set_dropped makes */
+    uint32_t tile, block;
+    sample_path path;
+  } paths[] = {{"padded overflow", 500, 1 << RANK_BITS, 13, 64, PATH_PADDED},
+               {"oversized bucket", MOST, 5, 64, 128, PATH_MANY},
+               {"oversized bucket of one key", 1000, 3, 16, 32, PATH_SPARSE},
+               {"bucket of one key", 777, 5, 8, 64, PATH_APART},
+               {"second extent", 768, 1 << RANK_BITS, 8, 32, PATH_APART},
+               {"dense drop-merge", 1024, 0, 5, 32, PATH_RANKED}};
+  size_t p = 0, taken = 0;
+  uint64_t random = 3;
+  sample s = {.keys = malloc(MOST * sizeof *s.keys), .expected = malloc(MOST * sizeof *s.expected)};
+  while (p < COUNT_OF(paths) && strcmp(paths[p].name, name) != 0)
+    p++;
+  if (!s.keys || !s.expected || p == COUNT_OF(paths)) t->failed++;
+  for (size_t i = 0; i < ROUNDS * COUNT_OF(key_widths) && !t->failed; i++) {
+    s.job.count = paths[p].count;
+    s.job.key_width = s.job.key_bits = key_widths[i % COUNT_OF(key_widths)];
+    s.job.index_bits = index_widths[random_below(&random, COUNT_OF(index_widths))];
+    if (paths[p].values)
+      set_values(&s, paths[p].values, &random);
+    else
+      set_dropped(&s);
+    find_expected(&s);
+    pick_ways(&s, &random);
+    s.job.tile = paths[p].tile;
+    s.job.block = paths[p].block;
+    s.job.shared_bytes = SHARED_BYTES;
+    set_path(&s, paths[p].path);
+    emulator_count_path(name);
+    check(algorithm, &s, true, t);
+    taken += emulator_path_count();
+  }
+  free(s.keys);
+  free(s.expected);
+  return taken;
+}
+
 /* ---- Real GPUs ---- */
 
 suite_tally suite_run_devices(const device_algorithm *algorithm)

@@ -19,7 +19,11 @@ typedef struct suite_tally {
 suite_tally suite_run(const device_algorithm *algorithm, size_t most_failures, bool loud,
                       unsigned patience);
 
-/* The same with the shared memory of real devices, 48 to 227 KiB for a block, with the sort's own
+/* Cases that take the path of sample's kernels that DEVICE_PATH names so. Returns how often threads
+ * took it. */
+size_t suite_run_path(const device_algorithm *algorithm, const char *name, suite_tally *t);
+
+/* suite_run with the shared memory of real devices, 48 to 227 KiB for a block, with the sort's own
  * blocks and tiles. No block may use more. */
 suite_tally suite_run_devices(const device_algorithm *algorithm);
 

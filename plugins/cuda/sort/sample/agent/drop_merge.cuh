@@ -450,6 +450,7 @@ __global__ void __launch_bounds__(DROP_MERGE_BLOCK)
       i + chunk * DROP_MERGE_CHUNK - before + rank_in_chunk(&args, chunk, key, index);
   args.to.keys[to] = key;
   args.to.indices[to] = index;
+  DEVICE_PATH("dense drop-merge");
 }
 
 } // namespace sample

@@ -147,6 +147,7 @@ DEVICE_APART void sort_overflow(const tile_work<Pair> *work, uint64_t all, uint3
   const tile_storage<Pair> tile =
       tile_storage_at<Pair>(shared, work->source.index_bits, work->limit);
   const part_bounds<Pair> part = bucket_bounds(&work->set, bucket);
+  DEVICE_PATH("padded overflow");
   sort_part(work, &tile, found, 0, all, &part);
 }
 
@@ -170,6 +171,7 @@ DEVICE_INLINE void fill_keys(const sort_oversized_args<Pair> *args, uint32_t buc
   if constexpr (!Pair::packed) {
     if (!args->one_key || !args->one_key[bucket / args->work.set.buckets]) return;
     const key_of<Pair> key = section_key(&args->work.set, bucket);
+    DEVICE_PATH("oversized bucket of one key");
     for (uint64_t i = threadIdx.x; i < count; i += blockDim.x)
       args->work.source.pairs.keys[begin + i] = key;
   }
@@ -195,6 +197,7 @@ __global__ void __launch_bounds__(SAMPLE_TILE_BLOCK, device_blocks(SAMPLE_TILE_B
       __syncthreads();
       const part_bounds<Pair> part =
           find_part_bounds(&args.work, &tile, begin, count, number, parts);
+      DEVICE_PATH("oversized bucket");
       sort_part(&args.work, &tile, found, begin, count, &part);
     }
   }

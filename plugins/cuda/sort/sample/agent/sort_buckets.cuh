@@ -54,6 +54,7 @@ DEVICE_INLINE void load_one_key(const tile_work<Pair> *work, const bucket_tile *
   Pair some[policy<Pair>::items] = {};
   load_indices(&work->source, all->from, mine, policy<Pair>::items, false, some);
   const key_of<Pair> key = section_key(&work->set, all->first);
+  DEVICE_PATH("bucket of one key");
   DEVICE_UNROLL
   for (uint32_t t = 0; t < policy<Pair>::items; t++) {
     if (!share_goes_on(mine, t, false)) break;

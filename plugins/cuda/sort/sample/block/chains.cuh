@@ -122,6 +122,7 @@ DEVICE_INLINE bool extent_reserve(const bucket_chains *all, reservation *seeker,
   (void)device_add64(&all->states[bucket].open, ((uint64_t)(next - seeker->number) << 32) - size);
   extent_prepare(all, bucket, next, 0, seeker->count - fits);
   if (fits < seeker->count) {
+    DEVICE_PATH("second extent");
     moves->second[bucket] = ((uint64_t)next << all->bits) - (seeker->start + fits);
     *moves->cut = 1;
   }
