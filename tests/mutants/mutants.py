@@ -98,7 +98,7 @@ def name_of(head):
         return 'table', names[-1] if names else ''
     for i, token in enumerate(head):
         if token.kind == 'name' and token.text not in NO_FUNCTION and i + 1 < len(head) and words[i + 1] == '(':
-            return 'function', token.text
+            return 'function', words[i + 2] if token.text.startswith('DEVICE_KERNEL') else token.text
     if 'enum' in words:
         return 'table', words[-1] if words[-1] != 'enum' else 'enum'
     return 'scope', ''
