@@ -43,6 +43,7 @@ def circles(graph):
 
 
 def main():
+    assert circles({1: {2}, 2: {1, 3}, 3: {4}, 4: set()}) == {frozenset({1, 2})}
     graph = graph_of([Path(name) for name in sys.argv[1:]])
     calls = sum(map(len, graph.values()))
     found = circles(graph)
