@@ -12,6 +12,7 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/open.h"
 #include "support/random.h"
 #include "support/told.h"
 
@@ -214,13 +215,10 @@ static void test_sorts_take_what_they_say(void **state)
 static void test_long_keys_count(void **state)
 {
   static const char text[] = "record: R\nfields: [{name: k, type: bytes, count: 64}]\nkeys: [k]\n";
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
   size_t needed = 7;
   recsort_error error = {0};
   (void)state;
-  assert_int_equal(recsort_schema_load_memory(text, sizeof text - 1, NULL, NULL, &schema, NULL), 0);
-  assert_int_equal(recsort_sorter_create(schema, NULL, &sorter, NULL), RECSORT_OK);
+  recsort_sorter *const sorter = sorter_of(text, NULL);
   assert_int_equal(recsort_memory_needed(sorter, 4000000, false, &needed, NULL), RECSORT_OK);
   assert_true(needed > 4000000 * (size_t)80);
   needed = 7;
@@ -231,7 +229,6 @@ static void test_long_keys_count(void **state)
   assert_int_equal(recsort_memory_needed(sorter, 1, true, NULL, &error), RECSORT_INVALID_ARGUMENT);
   assert_int_equal(needed, 7);
   recsort_sorter_destroy(sorter);
-  recsort_schema_destroy(schema);
 }
 
 /* A check makes no copy of large records. */
@@ -245,8 +242,6 @@ static void test_large_records(void **state)
   failing_allocator counts = {0};
   const recsort_allocator hook = failing_hook(&counts);
   const recsort_options options = {.struct_size = sizeof options, .allocator = &hook};
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
   recsort_permutation order = {.struct_size = sizeof order};
   size_t disorder;
   unsigned char *const records = calloc(COUNT, SIZE);
@@ -254,8 +249,7 @@ static void test_large_records(void **state)
   assert_non_null(records);
   for (size_t i = 0; i < COUNT; i++)
     records[i * SIZE] = keys[i];
-  assert_int_equal(recsort_schema_load_memory(text, sizeof text - 1, NULL, NULL, &schema, NULL), 0);
-  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+  recsort_sorter *const sorter = sorter_of(text, &options);
   assert_int_equal(recsort_check(sorter, records, COUNT, &disorder, NULL), RECSORT_OK);
   assert_int_equal(disorder, 1);
   assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
@@ -265,7 +259,6 @@ static void test_large_records(void **state)
     assert_int_equal(recsort_permutation_at(&order, i), firsts[i]);
   if (counts.most_bytes > WINDOW) fail_msg("%zu bytes", counts.most_bytes);
   recsort_sorter_destroy(sorter);
-  recsort_schema_destroy(schema);
   free(records);
 }
 

@@ -15,6 +15,7 @@
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
+#include "support/open.h"
 #include "support/told.h"
 
 #define WRONG RS_TEST_PLUGINS "/wrong"
@@ -79,14 +80,9 @@ static recsort_schema *make_schema(void)
 
 static recsort_sorter *create(recsort_options options)
 {
-  recsort_schema *const schema = make_schema();
-  recsort_sorter *sorter = NULL;
-  recsort_error error = {0};
   options.struct_size = sizeof options;
   options.threads = 2;
-  if (recsort_sorter_create(schema, &options, &sorter, &error)) fail_msg("%s", error.text);
-  recsort_schema_destroy(schema);
-  return sorter;
+  return sorter_of_schema(make_schema(), &options);
 }
 
 /* Sorts records that are nearly sorted, as the scripted plugin is slow. */

@@ -12,6 +12,7 @@
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
+#include "support/open.h"
 #include "support/random.h"
 #include "support/refused.h"
 
@@ -54,16 +55,9 @@ static const double eye[] = {3, -1};
 
 static recsort_sorter *open_sorter(recsort_options options)
 {
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
-  recsort_error error = {0};
   options.struct_size = sizeof options;
-  if (recsort_schema_load_memory(schema_text, sizeof schema_text - 1, "entity", NULL, &schema,
-                                 &error) ||
-      recsort_sorter_create(schema, &options, &sorter, &error) ||
-      recsort_sorter_set_parameter(sorter, "eye", eye, 2, &error))
-    fail_msg("%s", error.text);
-  recsort_schema_destroy(schema);
+  recsort_sorter *const sorter = sorter_of(schema_text, &options);
+  assert_int_equal(recsort_sorter_set_parameter(sorter, "eye", eye, 2, NULL), RECSORT_OK);
   return sorter;
 }
 
@@ -330,16 +324,11 @@ static void failures_leave_the_sorter_usable(void **state)
 {
   failing_allocator memory = {0};
   const recsort_allocator hook = failing_hook(&memory);
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
   size_t failed = 0;
   const recsort_options options = {
       .struct_size = sizeof options, .allocator = &hook, .threads = 1, .plugin = "cpu"};
   (void)state;
-  assert_int_equal(
-      recsort_schema_load_memory(schema_text, sizeof schema_text - 1, "e", NULL, &schema, NULL),
-      RECSORT_OK);
-  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+  recsort_sorter *const sorter = sorter_of(schema_text, &options);
   REFUSED(recsort_argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, &error),
           RECSORT_INVALID_ARGUMENT);
   assert_int_equal(recsort_sorter_set_parameter(sorter, "eye", eye, 2, NULL), RECSORT_OK);
@@ -359,7 +348,6 @@ static void failures_leave_the_sorter_usable(void **state)
   expect_sorted(sorter);
   assert_int_equal(memory.calls, calls); /* the second call of a size allocates nothing */
   recsort_sorter_destroy(sorter);
-  recsort_schema_destroy(schema);
   assert_int_equal(memory.blocks, 0);
   assert_int_equal(memory.wrong, 0);
 }

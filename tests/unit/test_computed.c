@@ -15,6 +15,7 @@
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
+#include "support/open.h"
 #include "support/random.h"
 #include "support/refused.h"
 
@@ -140,19 +141,12 @@ typedef struct particle {
 static recsort_sorter *open_sorter(const char *keys, const recsort_options *options)
 {
   char text[600];
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
-  recsort_error error = {0};
   snprintf(text, sizeof text,
            "record: P\n" NATIVE
            "fields:\n  - {name: x, type: float32}\n  - {name: y, type: float32}\n"
            "  - {name: z, type: float32}\n  - {name: id, type: uint32}\nkeys:\n%s",
            keys);
-  if (recsort_schema_load_memory(text, strlen(text), "p", NULL, &schema, &error) ||
-      recsort_sorter_create(schema, options, &sorter, &error))
-    fail_msg("%s", error.text);
-  recsort_schema_destroy(schema);
-  return sorter;
+  return sorter_of(text, options);
 }
 
 static void set(recsort_sorter *sorter, const char *name, const double *values, size_t count)

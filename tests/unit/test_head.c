@@ -12,6 +12,7 @@
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
+#include "support/open.h"
 #include "support/random.h"
 #include "support/told.h"
 
@@ -46,19 +47,11 @@ enum { PATHS = sizeof paths / sizeof *paths };
 static recsort_sorter *open_sorter(const char *path, recsort_options options)
 {
   const recsort_key_desc key = {.path = path};
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
-  recsort_error error = {0};
   options.struct_size = sizeof options;
   options.record_size = sizeof(item);
   options.keys = &key;
   options.key_count = 1;
-  if (recsort_schema_load_memory(schema_text, sizeof schema_text - 1, "item", NULL, &schema,
-                                 &error) ||
-      recsort_sorter_create(schema, &options, &sorter, &error))
-    fail_msg("%s", error.text);
-  recsort_schema_destroy(schema);
-  return sorter;
+  return sorter_of(schema_text, &options);
 }
 
 /* ---- Inputs: all keys of a record have the order of one rank ---- */
@@ -196,22 +189,17 @@ static void test_plain_integers(void **state)
       char text[200];
       const recsort_options options = {.struct_size = sizeof options, .reverse = way & 1};
       unsigned char *const records = (unsigned char *)values + (way & 2 ? 1 : 0);
-      recsort_schema *schema = NULL;
-      recsort_sorter *sorter = NULL;
       uint32_t all[COUNT], first[HEAD];
-      const int length = snprintf(text, sizeof text,
-                                  "record: R\nfields: [{name: k, %s}]\nkeys: "
-                                  "[%s]\n",
-                                  fields[f], f == 3 ? "'k[0]'" : "k");
-      assert_int_equal(recsort_schema_load_memory(text, (size_t)length, "R", NULL, &schema, NULL),
-                       RECSORT_OK);
-      assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+      (void)snprintf(text, sizeof text,
+                     "record: R\nfields: [{name: k, %s}]\nkeys: "
+                     "[%s]\n",
+                     fields[f], f == 3 ? "'k[0]'" : "k");
+      recsort_sorter *const sorter = sorter_of(text, &options);
       assert_int_equal(recsort_argsort(sorter, records, COUNT, all, 32, NULL), RECSORT_OK);
       assert_int_equal(recsort_sorter_set_head(sorter, HEAD, NULL), RECSORT_OK);
       assert_int_equal(recsort_argsort(sorter, records, COUNT, first, 32, NULL), RECSORT_OK);
       assert_memory_equal(first, all, sizeof first);
       recsort_sorter_destroy(sorter);
-      recsort_schema_destroy(schema);
     }
 }
 
@@ -369,14 +357,10 @@ static void test_the_first_invalid_record_is_named(void **state)
   const recsort_executor executor = {sizeof executor, &most, run_backwards, 4};
   const recsort_options options = {.struct_size = sizeof options, .head = 3, .executor = &executor};
   unsigned char *const records = calloc(COUNT, 1);
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
   recsort_permutation order = {.struct_size = sizeof order};
   recsort_error error = {0};
   (void)state;
-  assert_int_equal(recsort_schema_load_memory(text, sizeof text - 1, "R", NULL, &schema, &error),
-                   RECSORT_OK);
-  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, &error), RECSORT_OK);
+  recsort_sorter *const sorter = sorter_of(text, &options);
   records[70001] = 7;
   records[200000] = 9;
   records[COUNT - 1] = 8;
@@ -388,7 +372,6 @@ static void test_the_first_invalid_record_is_named(void **state)
                    RECSORT_INVALID_RECORD);
   assert_non_null(strstr(error.text, "record 262143: "));
   recsort_sorter_destroy(sorter);
-  recsort_schema_destroy(schema);
   free(records);
 }
 

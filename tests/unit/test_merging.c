@@ -15,6 +15,7 @@
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
+#include "support/open.h"
 #include "support/refused.h"
 
 enum { COUNT = 12, RUNS = 4 };
@@ -37,13 +38,7 @@ static const uint8_t merged_tags[COUNT] = {8, 0, 5, 1, 2, 6, 9, 3, 7, 4, 10, 11}
 
 static recsort_sorter *open_sorter(const recsort_options *options)
 {
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
-  assert_int_equal(recsort_schema_load_memory(text, sizeof text - 1, "r", NULL, &schema, NULL),
-                   RECSORT_OK);
-  assert_int_equal(recsort_sorter_create(schema, options, &sorter, NULL), RECSORT_OK);
-  recsort_schema_destroy(schema);
-  return sorter;
+  return sorter_of(text, options);
 }
 
 static recsort_sorter *open_cpu(unsigned threads)
@@ -335,21 +330,16 @@ static void expect_as_sorted(size_t run_count, unsigned threads)
       .struct_size = sizeof options, .plugin = "cpu", .threads = threads};
   row *records = calloc(MANY, sizeof *records), *sorted = calloc(MANY, sizeof *sorted);
   size_t places[64];
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
   for (size_t r = 0; r <= run_count; r++)
     places[r] = MANY * r / run_count;
   for (size_t r = 0; r < run_count; r++)
     for (size_t i = places[r]; i < places[r + 1]; i++)
       records[i] = (row){(uint32_t)((i - places[r]) / (r + 2)), {(uint32_t)i, 0, 0, 7}};
-  assert_int_equal(recsort_schema_load_memory(rows, sizeof rows - 1, "r", NULL, &schema, NULL),
-                   RECSORT_OK);
-  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+  recsort_sorter *const sorter = sorter_of(rows, &options);
   assert_int_equal(recsort_sort_to(sorter, records, MANY, sorted, NULL), RECSORT_OK);
   assert_int_equal(recsort_merge(sorter, records, places, run_count, NULL), RECSORT_OK);
   assert_memory_equal(records, sorted, MANY * sizeof *records);
   recsort_sorter_destroy(sorter);
-  recsort_schema_destroy(schema);
   free(records);
   free(sorted);
 }
@@ -375,13 +365,7 @@ static recsort_sorter *open_keys(unsigned threads, const recsort_executor *execu
                              "keys: [{field: key}]\n";
   const recsort_options options = {
       .struct_size = sizeof options, .plugin = "cpu", .threads = threads, .executor = executor};
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
-  assert_int_equal(recsort_schema_load_memory(keys, sizeof keys - 1, "k", NULL, &schema, NULL),
-                   RECSORT_OK);
-  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
-  recsort_schema_destroy(schema);
-  return sorter;
+  return sorter_of(keys, &options);
 }
 
 static void expect_unsorted(recsort_sorter *sorter, const uint32_t *keys, const char *words)
@@ -538,13 +522,9 @@ static void test_keys_of_all_runs(void **state)
   static const char yaml[] =
       "record: I\n" NATIVE "fields: [{name: i, type: uint64}]\nkeys: [{field: i}]\n";
   const recsort_options options = {.struct_size = sizeof options, .plugin = "cpu", .threads = 1};
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
   uint32_t random = 1;
   (void)state;
-  assert_int_equal(recsort_schema_load_memory(yaml, sizeof yaml - 1, "i", NULL, &schema, NULL),
-                   RECSORT_OK);
-  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+  recsort_sorter *const sorter = sorter_of(yaml, &options);
   is_signed = is_descending = false;
   for (int again = 0; again < 1000; again++) {
     size_t places[RUNS_ALIKE + 1] = {0, ALIKE / 3, ALIKE / 2, ALIKE};
@@ -565,7 +545,6 @@ static void test_keys_of_all_runs(void **state)
     assert_memory_equal(merged, expected, places[RUNS_ALIKE] * 8);
   }
   recsort_sorter_destroy(sorter);
-  recsort_schema_destroy(schema);
 }
 
 static void test_records_that_are_keys(void **state)
@@ -573,26 +552,20 @@ static void test_records_that_are_keys(void **state)
   (void)state;
   for (int way = 0; way < 8; way++) {
     char yaml[160];
-    recsort_schema *schema = NULL;
-    recsort_sorter *sorter = NULL;
     const recsort_options options = {
         .struct_size = sizeof options, .plugin = "cpu", .threads = way & 4 ? 3 : 1};
     is_signed = way & 1;
     is_descending = way & 2;
-    const int length =
-        snprintf(yaml, sizeof yaml,
-                 "record: I\n" NATIVE "layout: packed\nfields: [{name: i, type: %s}]\n"
-                 "keys: [{field: i, order: %s}]\n",
-                 is_signed ? "int64" : "uint64", is_descending ? "desc" : "asc");
-    assert_int_equal(recsort_schema_load_memory(yaml, (size_t)length, "i", NULL, &schema, NULL),
-                     RECSORT_OK);
-    assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+    (void)snprintf(yaml, sizeof yaml,
+                   "record: I\n" NATIVE "layout: packed\nfields: [{name: i, type: %s}]\n"
+                   "keys: [{field: i, order: %s}]\n",
+                   is_signed ? "int64" : "uint64", is_descending ? "desc" : "asc");
+    recsort_sorter *const sorter = sorter_of(yaml, &options);
     expect_integers(sorter, 2, 0);
     expect_integers(sorter, 2, UNALIGNED);
     expect_integers(sorter, 37, 0);
     expect_integers(sorter, 300, UNALIGNED);
     recsort_sorter_destroy(sorter);
-    recsort_schema_destroy(schema);
   }
 }
 
@@ -612,8 +585,6 @@ static void test_keys_so_wide_that_there_are_three_passes(void **state)
   const recsort_options options = {.struct_size = sizeof options, .plugin = "cpu", .threads = 2};
   unsigned char *records = calloc(WIDE_COUNT, WIDE), *merged = calloc(WIDE_COUNT, WIDE);
   recsort_runs runs = {.struct_size = sizeof runs, .count = WIDE_RUNS, .offsets = places};
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
   uint64_t index[WIDE_COUNT];
   size_t needed;
   recsort_stats stats;
@@ -623,9 +594,7 @@ static void test_keys_so_wide_that_there_are_three_passes(void **state)
     records[i * WIDE + WIDE - 9] = keys[i];
     memcpy(records + (i + 1) * WIDE - 8, &i, 8);
   }
-  assert_int_equal(recsort_schema_load_memory(wide, sizeof wide - 1, "w", NULL, &schema, NULL),
-                   RECSORT_OK);
-  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
+  recsort_sorter *const sorter = sorter_of(wide, &options);
   assert_int_equal(recsort_argmerge(sorter, &runs, index, 64, NULL), RECSORT_OK);
   assert_memory_equal(index, expected, sizeof index);
   assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_OK);
@@ -640,7 +609,6 @@ static void test_keys_so_wide_that_there_are_three_passes(void **state)
   }
   assert_memory_equal(records, merged, (size_t)WIDE_COUNT * WIDE);
   recsort_sorter_destroy(sorter);
-  recsort_schema_destroy(schema);
   free(records);
   free(merged);
 }

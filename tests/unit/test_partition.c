@@ -13,6 +13,7 @@
 #include "recsort/partition.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
+#include "support/open.h"
 #include "support/random.h"
 #include "support/refused.h"
 
@@ -56,15 +57,7 @@ static recsort_sorter *open_sorter(size_t key, unsigned threads, const recsort_a
                                    .threads = threads,
                                    .allocator = allocator,
                                    .plugin = "cpu"};
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
-  recsort_error error = {0};
-  if (recsort_schema_load_memory(schema_text, sizeof schema_text - 1, "item", NULL, &schema,
-                                 &error) ||
-      recsort_sorter_create(schema, &options, &sorter, &error))
-    fail_msg("%s", error.text);
-  recsort_schema_destroy(schema);
-  return sorter;
+  return sorter_of(schema_text, &options);
 }
 
 /* ---- Inputs ---- */

@@ -9,16 +9,14 @@
 #include <cmocka.h>
 
 #include "recsort/recsort.h"
+#include "support/open.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 #define RECORD "record: R\nfields: [{name: a, type: int32}]\n"
 
 static recsort_schema *load(const char *text, recsort_file_info *info)
 {
-  recsort_schema *schema = NULL;
-  recsort_error error = {0};
-  if (recsort_schema_load_memory(text, strlen(text), "t.yaml", NULL, &schema, &error))
-    fail_msg("refused: %s", error.text);
+  recsort_schema *const schema = schema_of(text);
   recsort_schema_get_file(schema, info, sizeof *info);
   return schema;
 }

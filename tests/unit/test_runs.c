@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "recsort/recsort.h"
+#include "support/open.h"
 #include "support/random.h"
 
 static const char schema_text[] = "record: R\n"
@@ -25,15 +26,7 @@ static recsort_sorter *open_sorter(const char *path, recsort_order order)
 {
   const recsort_key_desc key = {.path = path, .order = order};
   const recsort_options options = {.struct_size = sizeof options, .keys = &key, .key_count = 1};
-  recsort_schema *schema = NULL;
-  recsort_sorter *sorter = NULL;
-  recsort_error error = {0};
-  if (recsort_schema_load_memory(schema_text, sizeof schema_text - 1, "r.yaml", NULL, &schema,
-                                 &error) ||
-      recsort_sorter_create(schema, &options, &sorter, &error))
-    fail_msg("%s", error.text);
-  recsort_schema_destroy(schema);
-  return sorter;
+  return sorter_of(schema_text, &options);
 }
 
 static unsigned char records[MOST * RECORD];

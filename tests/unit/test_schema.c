@@ -14,6 +14,7 @@
 #include "base/types.h"
 #include "recsort/recsort.h"
 #include "schema/parse.h"
+#include "support/open.h"
 
 #define FIELDS "record: R\nfields:\n"
 /* With one character more, two of these fit in a message; a third one of 52 almost does. */
@@ -590,17 +591,6 @@ static void refuses_utf16(void **state)
   expect_refusal(text, sizeof text, "1:2: a NUL character; save the file as UTF-8, not UTF-16");
 }
 
-/* ---- What is accepted ----------------------------------------------------------------------- */
-
-static recsort_schema *load(const char *text)
-{
-  recsort_schema *schema = NULL;
-  recsort_error error = {0};
-  if (recsort_schema_load_memory(text, strlen(text), "t.yaml", NULL, &schema, &error))
-    fail_msg("refused: %s", error.text);
-  return schema;
-}
-
 /* ---- The table of types and its documentation ---- */
 
 static char *read_beside_schemas(const char *name)
@@ -725,7 +715,7 @@ static void expect_spelling(const char *word, recsort_type type, bool big_endian
   char text[200];
   size_t count;
   snprintf(text, sizeof text, FIELDS "  - {name: a, type: \"%s\"}\n", word);
-  recsort_schema *schema = load(text);
+  recsort_schema *schema = schema_of(text);
   const recsort_field *field = recsort_schema_fields(schema, &count);
   assert_int_equal(count, 1);
   if (field->type != type) fail_msg("%s is not read as it should", text);
@@ -748,10 +738,10 @@ static void reads_every_word_of_the_record(void **state)
 {
   (void)state;
   recsort_schema *schema =
-      load("---\nkeys: [{nan: total, field: b, order: desc}, a]\ntrailer: 0x10\n"
-           "skip: 24\nsize: 7\nlayout: packed\nendian: big\nfields:\n"
-           "- {type: float, name: b}\n- {name: a, type: short}\n"
-           "record: \"two words\"\n...\n");
+      schema_of("---\nkeys: [{nan: total, field: b, order: desc}, a]\ntrailer: 0x10\n"
+                "skip: 24\nsize: 7\nlayout: packed\nendian: big\nfields:\n"
+                "- {type: float, name: b}\n- {name: a, type: short}\n"
+                "record: \"two words\"\n...\n");
   size_t count;
   const recsort_field *fields = recsort_schema_fields(schema, &count);
   assert_int_equal(count, 2);
@@ -779,8 +769,8 @@ static void reads_the_words_of_files(void **state)
 {
   (void)state;
   recsort_schema *schema =
-      load("record: R\nendian: big\nskip: {type: uint16, offset: 0x60}\ntrailer: any\n"
-           "count: {offset: 3, type: char, count: 20}\nfields: [{name: a, type: int8}]\n");
+      schema_of("record: R\nendian: big\nskip: {type: uint16, offset: 0x60}\ntrailer: any\n"
+                "count: {offset: 3, type: char, count: 20}\nfields: [{name: a, type: int8}]\n");
   recsort_file_info info;
   recsort_schema_get_file(schema, &info, sizeof info);
   assert_int_equal(info.skip, 0);
@@ -797,7 +787,7 @@ static void reads_the_words_of_files(void **state)
   assert_int_equal(info.places[1].field->type, RECSORT_CHAR);
   assert_int_equal(info.places[1].field->size, 20);
   recsort_schema_destroy(schema);
-  schema = load("record: R\nskip: 7\ncount: 5\nfields: [{name: a, type: int8}]\n");
+  schema = schema_of("record: R\nskip: 7\ncount: 5\nfields: [{name: a, type: int8}]\n");
   recsort_schema_get_file(schema, &info, sizeof info);
   assert_int_equal(info.skip, 7);
   assert_int_equal(info.count, 5);
@@ -805,11 +795,13 @@ static void reads_the_words_of_files(void **state)
   assert_int_equal(info.place_count, 0);
   assert_false(info.repeat);
   recsort_schema_destroy(schema);
-  schema = load("record: R\nskip: 7\nrepeat: true\ncount: 5\nfields: [{name: a, type: int8}]\n");
+  schema =
+      schema_of("record: R\nskip: 7\nrepeat: true\ncount: 5\nfields: [{name: a, type: int8}]\n");
   recsort_schema_get_file(schema, &info, sizeof info);
   assert_true(info.repeat);
   recsort_schema_destroy(schema);
-  schema = load("record: R\nskip: {offset: 0, type: \">u4\"}\nfields: [{name: a, type: int8}]\n");
+  schema =
+      schema_of("record: R\nskip: {offset: 0, type: \">u4\"}\nfields: [{name: a, type: int8}]\n");
   recsort_schema_get_file(schema, &info, sizeof info);
   assert_int_equal(info.places[0].field->endian, RECSORT_BIG_ENDIAN);
   recsort_schema_destroy(schema);
@@ -839,14 +831,14 @@ static void reads_null_values(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     (void)snprintf(text, sizeof text, FIELDS "  - {null: %s, name: a, type: %s}\n", cases[i].text,
                    cases[i].type);
-    recsort_schema *schema = load(text);
+    recsort_schema *schema = schema_of(text);
     const recsort_field *const field = recsort_schema_fields(schema, NULL);
     assert_int_equal(field->null_count, cases[i].count);
     for (size_t v = 0; v < cases[i].count; v++)
       assert_true(field->nulls[v] == cases[i].values[v]);
     recsort_schema_destroy(schema);
   }
-  recsort_schema *schema = load(FIELDS "  - {name: a, type: int8}\n");
+  recsort_schema *schema = schema_of(FIELDS "  - {name: a, type: int8}\n");
   assert_int_equal(recsort_schema_fields(schema, NULL)->null_count, 0);
   recsort_schema_destroy(schema);
 }
@@ -863,7 +855,7 @@ static void reads_scales(void **state)
     (void)snprintf(text, sizeof text,
                    "record: R\nfields: [{name: a, type: uint64, count: 2, scale: %s}]\n",
                    scales[i]);
-    recsort_schema *schema = load(text);
+    recsort_schema *schema = schema_of(text);
     assert_string_equal(recsort_field_scale(recsort_schema_fields(schema, NULL)), scales[i]);
     recsort_schema_destroy(schema);
   }
@@ -879,8 +871,8 @@ static void reads_scales(void **state)
     assert_int_equal(recsort_schema_create(&desc, NULL, &schema, &error), RECSORT_INVALID_SCHEMA);
     assert_non_null(strstr(error.text, wrong[i]));
   }
-  recsort_schema *schema = load("record: R\nfields:\n  - {name: a, type: int8}\n"
-                                "  - {name: b, type: enum, values: [x]}\n");
+  recsort_schema *schema = schema_of("record: R\nfields:\n  - {name: a, type: int8}\n"
+                                     "  - {name: b, type: enum, values: [x]}\n");
   assert_null(recsort_field_scale(recsort_schema_fields(schema, NULL)));
   assert_null(recsort_field_scale(recsort_schema_fields(schema, NULL) + 1));
   assert_null(recsort_field_scale(NULL));
@@ -892,9 +884,9 @@ static void numbers_enumerators_as_c_does(void **state)
   static const int64_t expected[] = {0, 1, 5, 6, -3, -2, INT64_MIN, 16};
   (void)state;
   recsort_schema *schema =
-      load(FIELDS "  - {name: e, type: enum, base: int64, values: [a, b, {name: "
-                  "c, value: 5}, {name: d}, {value: -3, name: e}, f, {name: g, "
-                  "value: -9223372036854775808}, {name: h, value: 0x10}]}\n");
+      schema_of(FIELDS "  - {name: e, type: enum, base: int64, values: [a, b, {name: "
+                       "c, value: 5}, {name: d}, {value: -3, name: e}, f, {name: g, "
+                       "value: -9223372036854775808}, {name: h, value: 0x10}]}\n");
   size_t count;
   const recsort_field *field = recsort_schema_fields(schema, &count);
   assert_int_equal(field->enumerator_count, 8);
@@ -903,9 +895,9 @@ static void numbers_enumerators_as_c_does(void **state)
     assert_int_equal(field->enumerators[i].name[0], 'a' + (int)i);
   }
   recsort_schema_destroy(schema);
-  schema = load(FIELDS "  - {name: e, type: enum, values: [a, {name: b, value: "
-                       "9223372036854775807}, c, {name: d, value: 18446744073709551615}], "
-                       "base: uint64}\n");
+  schema = schema_of(FIELDS "  - {name: e, type: enum, values: [a, {name: b, value: "
+                            "9223372036854775807}, c, {name: d, value: 18446744073709551615}], "
+                            "base: uint64}\n");
   field = recsort_schema_fields(schema, &count);
   assert_int_equal(field->base, RECSORT_UINT64);
   assert_true((uint64_t)field->enumerators[2].value == UINT64_C(1) << 63);
@@ -916,8 +908,8 @@ static void numbers_enumerators_as_c_does(void **state)
 static void takes_any_utf8_as_a_name(void **state)
 {
   (void)state;
-  recsort_schema *schema = load("record: Größe\nfields:\n  - {name: 距離 🎯, type: int8}\n"
-                                "  - {name: no, type: int8}\nkeys: [距離 🎯, no]\n");
+  recsort_schema *schema = schema_of("record: Größe\nfields:\n  - {name: 距離 🎯, type: int8}\n"
+                                     "  - {name: no, type: int8}\nkeys: [距離 🎯, no]\n");
   size_t count;
   assert_string_equal(recsort_schema_fields(schema, &count)->name, "距離 🎯");
   recsort_schema_destroy(schema);
@@ -940,7 +932,7 @@ static void nests_32_deep_and_no_deeper(void **state)
   char text[4096];
   (void)state;
   nested_text(text, RS_SCHEMA_MAX_DEPTH);
-  recsort_schema_destroy(load(text));
+  recsort_schema_destroy(schema_of(text));
   nested_text(text, RS_SCHEMA_MAX_DEPTH + 1);
   expect_refusal(text, strlen(text), "2:1121: field \"s32\": fields are nested deeper than 32");
 }

@@ -12,6 +12,7 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/open.h"
 #include "support/random.h"
 #include "support/told.h"
 
@@ -32,12 +33,7 @@ static recsort_schema *open_entity(void)
 
 static recsort_sorter *open_sorter(const recsort_options *options)
 {
-  recsort_schema *schema = open_entity();
-  recsort_sorter *sorter = NULL;
-  recsort_error error = {0};
-  if (recsort_sorter_create(schema, options, &sorter, &error)) fail_msg("%s", error.text);
-  recsort_schema_destroy(schema); /* a sorter does not need it */
-  return sorter;
+  return sorter_of_schema(open_entity(), options);
 }
 
 /* Few distances, so that there are ties; `x` is the position. */
@@ -334,22 +330,16 @@ static void test_an_invalid_record_changes_nothing(void **state)
   static const char text[] = "record: R\nfields:\n- {name: state, type: enum, base: uint8,"
                              " values: [off, on]}\nkeys: [{field: state}]\n";
   unsigned char records[] = {1, 0, 1, 9, 0}, before[sizeof records];
-  recsort_schema *schema;
-  recsort_sorter *sorter;
+  recsort_sorter *const sorter = sorter_of(text, NULL);
   recsort_error error = {0};
   (void)state;
   memcpy(before, records, sizeof records);
-  recsort_status status =
-      recsort_schema_load_memory(text, sizeof text - 1, "r.yaml", NULL, &schema, &error);
-  if (status) fail_msg("%s", error.text);
-  assert_int_equal(recsort_sorter_create(schema, NULL, &sorter, NULL), RECSORT_OK);
   assert_int_equal(recsort_sort(sorter, records, sizeof records, &error), RECSORT_INVALID_RECORD);
   assert_non_null(strstr(error.text, "record 3: field \"state\" holds 0x9"));
   assert_null(stats_of(sorter).fallback);
   assert_memory_equal(records, before, sizeof records);
   assert_int_equal(recsort_sort(sorter, records, 3, &error), RECSORT_OK);
   recsort_sorter_destroy(sorter);
-  recsort_schema_destroy(schema);
 }
 
 static void test_wrong_calls(void **state)

@@ -9,6 +9,7 @@
 
 #include "cpu/cpu_plugin.h"
 #include "recsort/recsort.h"
+#include "support/open.h"
 #include "support/refused.h"
 
 enum { COUNT = 8 };
@@ -16,14 +17,6 @@ enum { COUNT = 8 };
 static const char text[] = "record: R\nfields:\n- {name: a, type: uint16}\n"
                            "- {name: e, type: enum, base: uint8, values: [x, y]}\n"
                            "- {name: wide, type: bytes, count: 300}\n";
-
-static recsort_schema *open_schema(void)
-{
-  recsort_schema *schema = NULL;
-  assert_int_equal(recsort_schema_load_memory(text, sizeof text - 1, "r", NULL, &schema, NULL),
-                   RECSORT_OK);
-  return schema;
-}
 
 static recsort_sorter *open_sorter(const char *path, const char *algorithm)
 {
@@ -33,11 +26,7 @@ static recsort_sorter *open_sorter(const char *path, const char *algorithm)
                                    .algorithm = algorithm,
                                    .keys = &key,
                                    .key_count = 1};
-  recsort_schema *schema = open_schema();
-  recsort_sorter *sorter = NULL;
-  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, NULL), RECSORT_OK);
-  recsort_schema_destroy(schema);
-  return sorter;
+  return sorter_of(text, &options);
 }
 
 static void test_schemas(void **state)
