@@ -27,6 +27,15 @@ void count_case(tally *t, bool good, const char *format, ...)
   va_end(arguments);
 }
 
+bool is_order(const void *index, unsigned bits, const uint64_t *places, size_t count)
+{
+  const uint32_t *const narrow = (const uint32_t *)index;
+  const uint64_t *const wide = (const uint64_t *)index;
+  for (size_t i = 0; i < count; i++)
+    if ((bits == 32 ? narrow[i] : wide[i]) != places[i]) return false;
+  return true;
+}
+
 static size_t find_ways(const recsort_plugin_list *list, const char *plugin, const char *algorithm,
                         way ways[MAX_WAYS])
 {

@@ -28,6 +28,9 @@ extern const unsigned thread_counts[THREAD_COUNTS];
 /* Counts a case, and reports the first few failures. */
 void count_case(tally *t, bool good, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Whether an index of 32 or 64 bits begins with these places. */
+bool is_order(const void *index, unsigned bits, const uint64_t *places, size_t count);
+
 /* `few`: about every sixteenth job, and even fewer tests of records. */
 void test_records(const way *ways, size_t way_count, bool few, tally *t);
 void test_computed(const way *ways, size_t way_count, bool few, tally *t);

@@ -102,15 +102,6 @@ static bool is_poison(const unsigned char *at, size_t size)
   return true;
 }
 
-static bool same_order(const key_set *keys, const void *index, unsigned bits)
-{
-  for (size_t i = 0; i < keys->count; i++) {
-    const uint64_t at = bits == 32 ? ((const uint32_t *)index)[i] : ((const uint64_t *)index)[i];
-    if (at != keys->order[i]) return false;
-  }
-  return true;
-}
-
 /* Runs a job. Returns what went wrong; NULL: nothing. */
 static const char *run_job(const rs_plugin_instance *instance, const recsort_plugin_job *job,
                            const key_set *keys)
@@ -133,7 +124,7 @@ static const char *run_job(const rs_plugin_instance *instance, const recsort_plu
     why = "sort failed";
   else if (!is_poison(memory, GUARD) || !is_poison(block + work.bytes, GUARD))
     why = "wrote outside its memory";
-  else if (!same_order(keys, block, job->index_bits))
+  else if (!is_order(block, job->index_bits, keys->order, keys->count))
     why = "wrong order";
   free(memory);
   return why;

@@ -1,6 +1,7 @@
 #include "kinds.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "support/random.h"
 
@@ -502,4 +503,29 @@ void kind_fill(const kind *k, const oracle_key *keys, uint64_t rank, uint64_t no
     end = keys[i].offset + count * keys[i].size;
   }
   memcpy(record + end, &tag, sizeof tag);
+}
+
+/* ---- The order; static, as qsort has no context ---- */
+
+static const kind *judged;
+static const oracle_key *judged_keys;
+static const unsigned char *judged_records;
+static size_t judged_size;
+
+static int compare_places(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  const int found = oracle_compare(judged_keys, judged->count, judged_records + x * judged_size,
+                                   judged_records + y * judged_size);
+  return found ? found : x < y ? -1 : x > y;
+}
+
+void kind_sort(const kind *k, const oracle_key *keys, const unsigned char *records,
+               uint64_t *places, size_t count)
+{
+  judged = k;
+  judged_keys = keys;
+  judged_records = records;
+  judged_size = kind_record_size(k);
+  if (count > 0) qsort(places, count, sizeof *places, compare_places);
 }

@@ -44,4 +44,8 @@ size_t kind_record_size(const kind *k);
 void kind_fill(const kind *k, const oracle_key *keys, uint64_t rank, uint64_t noise, uint64_t tag,
                unsigned char *record);
 
+/* Sorts places among `records` as the oracle does: by the keys, then by the place. */
+void kind_sort(const kind *k, const oracle_key *keys, const unsigned char *records,
+               uint64_t *places, size_t count);
+
 #endif

@@ -54,27 +54,13 @@ typedef struct merge_bench {
 
 /* ---- The oracle ---- */
 
-static const merge_bench *judged;
-static const unsigned char *judged_records;
-
-static int compare_places(const void *a, const void *b)
-{
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  const int found =
-      oracle_compare(judged->keys, judged->kind->count, judged_records + x * judged->record_size,
-                     judged_records + y * judged->record_size);
-  return found ? found : x < y ? -1 : x > y;
-}
-
 /* Sorts records [begin, end) of `from` into the same places of `to`. */
 static void sort_places(const merge_bench *b, const unsigned char *from, size_t begin, size_t end,
                         unsigned char *to)
 {
-  judged = b;
-  judged_records = from;
   for (size_t i = begin; i < end; i++)
     b->places[i] = i;
-  if (end > begin) qsort(b->places + begin, end - begin, sizeof *b->places, compare_places);
+  kind_sort(b->kind, b->keys, from, b->places + begin, end - begin);
   for (size_t i = begin; i < end; i++)
     memcpy(to + i * b->record_size, from + b->places[i] * b->record_size, b->record_size);
 }
@@ -142,14 +128,6 @@ static bool has_ties(const merge_bench *b)
 
 /* ---- Cases ---- */
 
-static bool same_order(const merge_bench *b, unsigned bits)
-{
-  const uint32_t *narrow = (const uint32_t *)b->index;
-  for (size_t i = 0; i < b->count; i++)
-    if ((bits == 32 ? narrow[i] : b->index[i]) != b->places[i]) return false;
-  return true;
-}
-
 static recsort_runs runs_of(const merge_bench *b, bool apart)
 {
   return (recsort_runs){.struct_size = sizeof(recsort_runs),
@@ -166,7 +144,8 @@ static const char *merge_all_ways(const merge_bench *b, recsort_sorter *sorter, 
   const size_t bytes = b->count * b->record_size;
   const recsort_runs together = runs_of(b, false), apart = runs_of(b, true);
   memset(b->index, 0xee, b->count * sizeof *b->index);
-  if (recsort_argmerge(sorter, &together, b->index, bits, error) || !same_order(b, bits))
+  if (recsort_argmerge(sorter, &together, b->index, bits, error) ||
+      !is_order(b->index, bits, b->places, b->count))
     return "argmerge";
   memset(b->sorted, 0xee, bytes);
   if (recsort_merge_to(sorter, &apart, b->sorted, error) || memcmp(b->sorted, b->expected, bytes))

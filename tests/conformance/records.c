@@ -61,27 +61,11 @@ typedef struct sample {
   unsigned char *columns; /* for MOST_IN_COLUMNS */
 } sample;
 
-/* ---- The oracle's order; static, as qsort has no context ---- */
-
-static const bench *oracle_bench;
-static const unsigned char *oracle_records;
-
-static int compare_places(const void *a, const void *b)
-{
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  const int order = oracle_compare(oracle_bench->keys, oracle_bench->kind->count,
-                                   oracle_records + x * oracle_bench->record_size,
-                                   oracle_records + y * oracle_bench->record_size);
-  return order ? order : x < y ? -1 : x > y;
-}
-
 static void find_expected(const bench *b, sample *s)
 {
-  oracle_bench = b;
-  oracle_records = s->records;
   for (size_t i = 0; i < s->count; i++)
     s->order[i] = i;
-  qsort(s->order, s->count, sizeof *s->order, compare_places);
+  kind_sort(b->kind, b->keys, s->records, s->order, s->count);
   for (size_t i = 0; i < s->count; i++)
     memcpy(s->expected + i * b->record_size, s->records + s->order[i] * b->record_size,
            b->record_size);
@@ -109,14 +93,6 @@ static bool has_ties(const bench *b, const sample *s)
 
 /* ---- Cases ---- */
 
-static bool same_order(const sample *s, size_t count, unsigned bits)
-{
-  const uint32_t *narrow = (const uint32_t *)s->index;
-  for (size_t i = 0; i < count; i++)
-    if ((bits == 32 ? narrow[i] : s->index[i]) != s->order[i]) return false;
-  return true;
-}
-
 static void check_case(const bench *b, const sample *s, size_t w, size_t threads, unsigned bits,
                        tally *t)
 {
@@ -126,7 +102,7 @@ static void check_case(const bench *b, const sample *s, size_t w, size_t threads
   memset(s->index, 0xee, s->count * sizeof *s->index);
   const char *what = "argsort";
   bool good = recsort_argsort(sorter, s->records, s->count, s->index, bits, &error) == RECSORT_OK &&
-              same_order(s, s->count, bits);
+              is_order(s->index, bits, s->order, s->count);
   if (good) {
     what = bits == 32 ? "sort" : "sort_to";
     memcpy(s->sorted, s->records, bytes);
@@ -172,7 +148,7 @@ static void check_columns(const bench *b, sample *s, size_t w, size_t threads, s
   const bool good = recsort_sorter_set_head(sorter, head, &error) == RECSORT_OK &&
                     recsort_argsort_columns(sorter, columns, count, s->count, s->index, 64,
                                             &error) == RECSORT_OK &&
-                    same_order(s, wanted, 64);
+                    is_order(s->index, 64, s->order, wanted);
   count_case(t, good && recsort_sorter_set_head(sorter, 0, &error) == RECSORT_OK,
              "%s %s, %u threads, %s, %s, the first %zu of %zu in columns: %s", b->ways[w].plugin,
              b->ways[w].algorithm, thread_counts[threads], b->kind->name, s->pattern, wanted,
