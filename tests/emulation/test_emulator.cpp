@@ -49,32 +49,6 @@ static void each_thread_runs_once_in_any_order(void **state)
   emulator_set_order(EMULATOR_FORWARD, 0);
 }
 
-static unsigned watched;
-static void watch_note(const char *kernel, uint64_t grid, uint32_t block, uint64_t shared_bytes)
-{
-  static const char name[] = "note_thread,";
-  assert_memory_equal(kernel, name, sizeof name - 1);
-  assert_int_equal(grid, GRID);
-  assert_int_equal(block, BLOCK);
-  assert_int_equal(shared_bytes, SHARED);
-  watched++;
-}
-
-static void watched_launches_are_checked_and_do_not_run(void **state)
-{
-  (void)state;
-  unsigned runs[GRID * BLOCK] = {0}, order[GRID * BLOCK], count = 0;
-  const trace t = {runs, order, &count};
-  emulator_watch(watch_note);
-  assert_int_equal(device_launch(note_thread, GRID, BLOCK, SHARED, NULL, t), 0);
-  assert_int_equal(device_launch(note_thread, GRID, BLOCK + 1, SHARED, NULL, t),
-                   EMULATOR_BAD_LAUNCH);
-  assert_true(watched == 1 && count == 0);
-  emulator_watch(NULL);
-  assert_int_equal(device_launch(note_thread, GRID, BLOCK, SHARED, NULL, t), 0);
-  assert_true(watched == 1 && count == GRID * BLOCK);
-}
-
 /* Every thread reads what its neighbour wrote. */
 static __global__ void __launch_bounds__(BLOCK) rotate(const __grid_constant__ trace t)
 {
@@ -243,7 +217,6 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_thread_runs_once_in_any_order),
-      cmocka_unit_test(watched_launches_are_checked_and_do_not_run),
       cmocka_unit_test(barriers_order_shared_memory),
       cmocka_unit_test(warps_exchange_values),
       cmocka_unit_test(shared_memory_is_poisoned),
