@@ -1,8 +1,8 @@
 /* merge.c - sorted runs into one.
  *
- * A plugin does it: the one that sorts, if it offers to, and otherwise the one that is linked in.
- * It checks the runs as well, but what is wrong with them is found out here, and only once a merge
- * has failed.
+ * The plugin for the CPU does it, whichever plugin sorts: a GPU would spend most of the time on
+ * transfers. It checks the runs as well, but what is wrong with them is found out here, and only
+ * once a merge has failed.
  */
 #include <string.h>
 
@@ -147,8 +147,7 @@ static uint32_t encode(const recsort_key_program *program, const void *records, 
 
 static recsort_plugin_merge_job job_of(const recsort_sorter *sorter, const merge_request *request)
 {
-  return (recsort_plugin_merge_job){.size = sizeof(recsort_plugin_merge_job),
-                                    .run_count = (uint32_t)request->run_count,
+  return (recsort_plugin_merge_job){.run_count = (uint32_t)request->run_count,
                                     .runs = request->runs,
                                     .count = request->count,
                                     .program = &sorter->plan.program,
@@ -173,44 +172,24 @@ static recsort_status plan_memory(const rs_plugin_instance *merger,
   return RECSORT_OK;
 }
 
-/* By one plugin. *unsupported: it says that the runs cannot be merged, or not by it. */
-static recsort_status merge_by(recsort_sorter *sorter, rs_plugin_instance *merger,
-                               const merge_request *request, bool *unsupported,
-                               recsort_error *error)
+static recsort_status merge_runs(recsort_sorter *sorter, const merge_request *request,
+                                 recsort_error *error)
 {
   const recsort_plugin_merge_job job = job_of(sorter, request);
   recsort_plugin_error reported = {.size = sizeof reported};
+  rs_plugin_instance *merger;
   size_t size = 0;
-  recsort_status status = plan_memory(merger, &job, &size, error);
+  recsort_status status = rs_choice_merger(&sorter->choice, &merger, error);
+  if (status == RECSORT_OK) status = plan_memory(merger, &job, &size, error);
   if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, size, error);
   if (status) return status;
   const recsort_plugin_status merged =
       merger->merge->merge(merger->state, &job, sorter->block, request->result, &reported);
-  merger->lost = merged == RECSORT_PLUGIN_LOST;
-  *unsupported = merged == RECSORT_PLUGIN_UNSUPPORTED;
-  return merged ? rs_plugin_fail(merger, merged, &reported, error) : RECSORT_OK;
-}
-
-/* By the plugin that sorts, if it merges, or else by the one that is linked in. */
-static recsort_status merge_somehow(recsort_sorter *sorter, const merge_request *request,
-                                    recsort_error *error)
-{
-  const recsort_plugin_merge_job job = job_of(sorter, request);
-  for (bool linked_in = false;;) {
-    rs_plugin_instance *merger;
-    bool unsupported = false;
-    recsort_status status = rs_choice_merger(&sorter->choice, &job, linked_in, &merger, error);
+  if (merged == RECSORT_PLUGIN_UNSUPPORTED) {
+    status = find_fault(sorter, request, error);
     if (status) return status;
-    linked_in = merger == &sorter->choice.linked_in;
-    status = merge_by(sorter, merger, request, &unsupported, error);
-    if (status == RECSORT_OK) return status;
-    if (unsupported) {
-      const recsort_status fault = find_fault(sorter, request, error);
-      if (fault) return fault;
-    }
-    if (linked_in || (!unsupported && !sorter->choice.automatic)) return status;
-    linked_in = true;
   }
+  return merged ? rs_plugin_fail(merger, merged, &reported, error) : RECSORT_OK;
 }
 
 static recsort_status merge(recsort_sorter *sorter, merge_request *request, recsort_error *error)
@@ -219,7 +198,7 @@ static recsort_status merge(recsort_sorter *sorter, merge_request *request, recs
   if (status) return status;
   const double begin = rs_clock_seconds();
   rs_sorter_begin(sorter, request->count);
-  if (request->count) status = merge_somehow(sorter, request, error);
+  if (request->count) status = merge_runs(sorter, request, error);
   sorter->stats.sort_seconds = rs_clock_seconds() - begin;
   sorter->stats.index_bits = request->index_bits;
   return status;
@@ -285,7 +264,7 @@ static recsort_status most_memory(recsort_sorter *sorter, merge_request request,
     size_t size = 0;
     request.index_bits = widths[i];
     const recsort_plugin_merge_job job = job_of(sorter, &request);
-    recsort_status status = rs_choice_merger(&sorter->choice, &job, false, &merger, error);
+    recsort_status status = rs_choice_merger(&sorter->choice, &merger, error);
     if (status == RECSORT_OK) status = plan_memory(merger, &job, &size, error);
     if (status) return status;
     if (size > *most) *most = size;

@@ -205,7 +205,8 @@ static uint32_t encode(const recsort_key_program *program, const void *records, 
   return rs_key_encode_some(program, records, 0, (size_t)count, keys);
 }
 
-/* Passes whole records to the plugin. request->moved stays false if it prefers keys. */
+/* Passes whole records to the plugin. request->moved stays false if it has no room for them, or a
+ * value is invalid. */
 static recsort_status move_once(recsort_sorter *sorter, request *r, recsort_error *error)
 {
   rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
@@ -289,6 +290,7 @@ static bool is_checked_first(const recsort_sorter *sorter, const request *r)
          sorter->choice.in_use->instance.sorts_in_host;
 }
 
+/* Whole records, if the plugin in use takes them; else their keys. */
 static recsort_status do_once(recsort_sorter *sorter, request *r, recsort_error *error)
 {
   const rs_choice *const choice = &sorter->choice;
@@ -296,8 +298,7 @@ static recsort_status do_once(recsort_sorter *sorter, request *r, recsort_error 
   if (choice->in_use->instance.lost)
     return rs_fail(error, RECSORT_DEVICE_ERROR, "plugin \"%s\" has lost its device",
                    choice->in_use->info.name);
-  if (r->bytes && !is_checked_first(sorter, r) &&
-      rs_choice_moves(choice, &sorter->plan.program, r->count))
+  if (r->bytes && !is_checked_first(sorter, r) && rs_choice_moves(choice, &sorter->plan.program))
     status = move_once(sorter, r, error);
   return status || r->moved ? status : order_once(sorter, r, error);
 }
@@ -444,7 +445,6 @@ recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size
     rs_gather(&r.order, 0, wanted, records, size, sorted, sorter->team);
     lap(&clock, &sorter->stats.permute_seconds);
   }
-  if (wanted == count) rs_choice_note(&sorter->choice, &sorter->plan.program, &sorter->stats);
   return RECSORT_OK;
 }
 
@@ -473,7 +473,6 @@ recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
   if (status == RECSORT_OK) status = serve(sorter, &r, error);
   if (status) return status;
   if (!r.moved || r.sorted != records) put_in_place(sorter, &r, records);
-  rs_choice_note(&sorter->choice, &sorter->plan.program, &sorter->stats);
   return RECSORT_OK;
 }
 

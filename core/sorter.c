@@ -117,7 +117,8 @@ static recsort_status set_up_plugin(recsort_sorter *sorter, const recsort_option
   status = rs_registry_create(&sorter->allocator, &sorter->team, told, options->plugin_option_count,
                               &plugins, error);
   if (status) return status;
-  return rs_choice_open(&sorter->choice, plugins, options->plugin, algorithm, error);
+  return rs_choice_open(&sorter->choice, plugins, options->plugin, algorithm,
+                        sorter->plan.program.key_width, error);
 }
 
 recsort_status rs_sorter_create(const recsort_schema *schema, const recsort_options *options,

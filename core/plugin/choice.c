@@ -7,11 +7,19 @@
 /* ---- Candidates ---- */
 
 /* A lost device cannot be asked. */
-static uint64_t least_count(const rs_plugin_instance *instance)
+static recsort_plugin_limits limits_of(const rs_plugin_instance *instance)
 {
   recsort_plugin_limits limits = {.size = sizeof limits};
-  if (!instance->lost) instance->plugin->limits(instance->state, &limits);
-  return limits.least_count;
+  if (instance->lost)
+    limits.max_key_bits = UINT32_MAX;
+  else
+    instance->plugin->limits(instance->state, &limits);
+  return limits;
+}
+
+static bool sorts_keys(const rs_choice *choice, const rs_candidate *candidate)
+{
+  return choice->key_width <= limits_of(&candidate->instance).max_key_bits;
 }
 
 static void note_fallback(rs_choice *choice, const recsort_error *cause)
@@ -33,14 +41,20 @@ static bool is_open(rs_choice *choice, rs_candidate *candidate, recsort_error *e
 }
 
 /* The best candidate from number `first` on that is meant for `count` records, or else the best
- * one. NULL: none opens, and `error` says why the last one did not. */
+ * one. Those that cannot sort such keys are passed over. NULL: there is none, and `error` says why
+ * the last one cannot be used. */
 static rs_candidate *find_best(rs_choice *choice, size_t first, size_t count, recsort_error *error)
 {
   rs_candidate *best = NULL;
   for (size_t i = first; i < choice->plugins->count; i++) {
     rs_candidate *const candidate = choice->plugins->candidates[i];
     if (!is_open(choice, candidate, error)) continue;
-    if (count >= least_count(&candidate->instance)) return candidate;
+    if (!sorts_keys(choice, candidate)) {
+      (void)rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" cannot sort keys of %u bits",
+                    candidate->info.name, choice->key_width);
+      continue;
+    }
+    if (count >= limits_of(&candidate->instance).least_count) return candidate;
     if (!best) best = candidate;
   }
   return best;
@@ -68,7 +82,7 @@ static void explain_best(rs_choice *choice)
 {
   recsort_error error;
   const rs_candidate *const best = find_best(choice, 0, SIZE_MAX, &error);
-  const uint64_t least = least_count(&best->instance);
+  const uint64_t least = limits_of(&best->instance).least_count;
   if (choice->in_use != best) {
     say(choice, "fewer than %llu records are not worth \"%s\", the best here",
         (unsigned long long)least, best->info.name);
@@ -89,6 +103,11 @@ static void explain(rs_choice *choice)
     return;
   }
   explain_best(choice);
+  for (size_t i = 0; i < choice->plugins->count; i++) {
+    const rs_candidate *const candidate = choice->plugins->candidates[i];
+    if (candidate->instance.plugin && !sorts_keys(choice, candidate))
+      say(choice, "; \"%s\" cannot sort keys of %u bits", candidate->info.name, choice->key_width);
+  }
   if (refused) say(choice, "; \"%s\" cannot be used here: %s", refused->name, refused->reason);
 }
 
@@ -168,10 +187,11 @@ static recsort_status open_named(rs_choice *choice, const char *name, recsort_er
 }
 
 recsort_status rs_choice_open(rs_choice *choice, recsort_plugin_list *plugins, const char *name,
-                              const char *algorithm, recsort_error *error)
+                              const char *algorithm, uint32_t key_width, recsort_error *error)
 {
   choice->plugins = plugins;
   choice->algorithm = algorithm;
+  choice->key_width = key_width;
   choice->automatic = !name || strcmp(name, "auto") == 0;
   return choice->automatic ? open_automatic(choice, error) : open_named(choice, name, error);
 }
@@ -222,47 +242,17 @@ bool rs_choice_replace(rs_choice *choice, size_t count, const recsort_error *cau
 
 /* ---- Whole records ---- */
 
-static uint32_t suits(const rs_choice *choice, const recsort_key_program *program)
+bool rs_choice_moves(const rs_choice *choice, const recsort_key_program *program)
 {
   const rs_plugin_instance *const instance = &choice->in_use->instance;
-  return instance->records ? instance->records->suits(instance->state, program) : RECSORT_SUITS_NOT;
-}
-
-bool rs_choice_moves(const rs_choice *choice, const recsort_key_program *program, size_t count)
-{
-  const uint32_t whole = suits(choice, program);
-  if (whole <= RECSORT_SUITS) return whole == RECSORT_SUITS;
-  return rs_trial_next(&choice->in_use->instance.trial, count, whole == RECSORT_SUITS_MOSTLY);
-}
-
-void rs_choice_note(rs_choice *choice, const recsort_key_program *program,
-                    const recsort_stats *stats)
-{
-  if (stats->records == 0 || suits(choice, program) <= RECSORT_SUITS) return;
-  rs_plugin_instance *const instance = &choice->in_use->instance;
-  const rs_trial *const trial = &instance->trial;
-  rs_trial_note(&instance->trial, stats->records, stats->whole_records,
-                stats->encode_seconds + stats->sort_seconds + stats->verify_seconds +
-                    stats->permute_seconds);
-  if (rs_trial_is_over(trial))
-    (void)snprintf(instance->transfer, sizeof instance->transfer,
-                   "%s: both ways were tried, and a record took %.2f ns with whole records, %.2f "
-                   "with keys alone",
-                   trial->seconds[1] < trial->seconds[0] ? "whole records" : "keys alone",
-                   1e9 * trial->seconds[1], 1e9 * trial->seconds[0]);
+  return instance->records && instance->records->suits(instance->state, program);
 }
 
 /* ---- Merges ---- */
 
-recsort_status rs_choice_merger(rs_choice *choice, const recsort_plugin_merge_job *job,
-                                bool linked_in, rs_plugin_instance **merger, recsort_error *error)
+recsort_status rs_choice_merger(rs_choice *choice, rs_plugin_instance **merger,
+                                recsort_error *error)
 {
-  rs_plugin_instance *const in_use = choice->in_use ? &choice->in_use->instance : NULL;
-  if (!linked_in && in_use && in_use->merge && !in_use->lost &&
-      in_use->merge->suits(in_use->state, job)) {
-    *merger = in_use;
-    return RECSORT_OK;
-  }
   *merger = &choice->linked_in;
   if (choice->linked_in.plugin) return RECSORT_OK;
   return rs_plugin_open(choice->plugins, rs_registry_linked_in(choice->plugins), NULL,
@@ -321,8 +311,5 @@ void rs_choice_describe(const rs_choice *choice, const recsort_key_program *prog
   const rs_plugin_instance *const instance = &choice->in_use->instance;
   stats->plugin = instance->plugin->name;
   stats->algorithm = instance->plugin->algorithms[instance->algorithm]->name;
-  if (instance->records)
-    stats->transfer = rs_trial_is_over(&instance->trial)
-                          ? instance->transfer
-                          : instance->records->reason(instance->state, program);
+  if (instance->records) stats->transfer = instance->records->reason(instance->state, program);
 }

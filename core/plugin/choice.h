@@ -1,4 +1,4 @@
-/* choice.h - chooses the plugin that sorts, and whether it gets keys or whole records.
+/* choice.h - chooses the plugin that sorts.
  *
  * If you name a plugin, only that one is loaded, at once, and it is never replaced.
  *
@@ -6,10 +6,8 @@
  * records; until then no library is loaded and no device is touched. For that many records, or at
  * once if the plugin that is linked in lacks the algorithm or an option, all plugins are loaded.
  * From then on the one with the best score sorts; smaller counts than its least_count go to the
- * next best. A plugin that fails is dropped, and the next best takes over.
- *
- * A plugin may take whole records instead of keys. If it cannot tell which is faster, both are
- * tried (trial.h).
+ * next best, and so do keys that are wider than it sorts. A plugin that fails is dropped, and the
+ * next best takes over.
  */
 #ifndef RS_PLUGIN_CHOICE_H
 #define RS_PLUGIN_CHOICE_H
@@ -22,6 +20,7 @@ enum { RS_LOAD_LEAST = 12 << 10 };
 typedef struct rs_choice {
   recsort_plugin_list *plugins; /* owned */
   const char *algorithm;        /* NULL: the plugin's default */
+  uint32_t key_width;           /* plugins that cannot sort such keys are passed over */
   bool automatic;
   bool all_loaded;
   rs_candidate *in_use;                            /* is open; NULL: every plugin has failed */
@@ -33,7 +32,7 @@ typedef struct rs_choice {
 /* Chooses plugin `name` (NULL: "auto"). `choice` is zeroed; it takes ownership of `plugins` and
  * keeps the pointer `algorithm`. Call rs_choice_close even if this fails. */
 recsort_status rs_choice_open(rs_choice *choice, recsort_plugin_list *plugins, const char *name,
-                              const char *algorithm, recsort_error *error);
+                              const char *algorithm, uint32_t key_width, recsort_error *error);
 void rs_choice_close(rs_choice *choice);
 
 /* Makes the plugin for `count` records the one in use. With "auto" this may load and open plugins.
@@ -44,17 +43,12 @@ recsort_status rs_choice_for(rs_choice *choice, size_t count, recsort_error *err
  * there is none, or the plugin was named. */
 bool rs_choice_replace(rs_choice *choice, size_t count, const recsort_error *cause);
 
-/* True if the plugin in use gets whole records in a sort of `count` records. */
-bool rs_choice_moves(const rs_choice *choice, const recsort_key_program *program, size_t count);
+/* True if the plugin in use is to get whole records instead of keys. */
+bool rs_choice_moves(const rs_choice *choice, const recsort_key_program *program);
 
-/* Notes the time of a sort that moved records. Call it after each. */
-void rs_choice_note(rs_choice *choice, const recsort_key_program *program,
-                    const recsort_stats *stats);
-
-/* The plugin that is to merge: the one in use if it merges and wants the job, or else the one that
- * is linked in; or that one at once, if `linked_in`. */
-recsort_status rs_choice_merger(rs_choice *choice, const recsort_plugin_merge_job *job,
-                                bool linked_in, rs_plugin_instance **merger, recsort_error *error);
+/* The plugin that merges: the one that is linked in, which this opens if need be. */
+recsort_status rs_choice_merger(rs_choice *choice, rs_plugin_instance **merger,
+                                recsort_error *error);
 
 /* What is on a device. */
 typedef enum rs_resident { RS_RESIDENT_RECORDS, RS_RESIDENT_PAIRS, RS_RESIDENT_SHARDS } rs_resident;

@@ -39,7 +39,6 @@ enum {
   FIRST_ALGORITHM = SIZE_UP_TO(recsort_plugin_algorithm, description),
   FIRST_OPTION = SIZE_UP_TO(recsort_plugin_option, description),
   FIRST_RECORDS = SIZE_UP_TO(recsort_plugin_records, sort),
-  FIRST_MERGE = SIZE_UP_TO(recsort_plugin_merge, merge),
   FIRST_DEVICE = SIZE_UP_TO(recsort_plugin_device, judge),
   FIRST_PAIRS = SIZE_UP_TO(recsort_plugin_device_pairs, judge),
   FIRST_SHARDS = SIZE_UP_TO(recsort_plugin_shards, sort)
@@ -479,15 +478,6 @@ static bool sorts_in_host(const recsort_plugin_records *records)
          records->work_size;
 }
 
-static const recsort_plugin_merge *find_merge(const recsort_plugin *plugin)
-{
-  const recsort_plugin_merge *const found =
-      plugin->extension ? plugin->extension(RECSORT_PLUGIN_MERGE) : NULL;
-  return found && found->size >= FIRST_MERGE && found->suits && found->work_size && found->merge
-             ? found
-             : NULL;
-}
-
 static const recsort_plugin_device *find_device(const recsort_plugin *plugin)
 {
   const recsort_plugin_device *const found =
@@ -514,6 +504,12 @@ static const recsort_plugin_shards *find_shards(const recsort_plugin *plugin)
   return found && found->size >= FIRST_SHARDS && found->reserve && found->sort ? found : NULL;
 }
 
+/* Only a plugin that is linked in merges. */
+static const recsort_plugin_merge *find_merge(const rs_candidate *candidate)
+{
+  return candidate->info.path ? NULL : candidate->plugin->extension(RECSORT_PLUGIN_MERGE);
+}
+
 const rs_candidate *rs_registry_linked_in(const recsort_plugin_list *list)
 {
   size_t i = 0;
@@ -528,7 +524,7 @@ recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidat
 {
   rs_plugin_instance made = {.plugin = candidate->plugin,
                              .records = find_records(candidate->plugin),
-                             .merge = find_merge(candidate->plugin),
+                             .merge = find_merge(candidate),
                              .device = find_device(candidate->plugin),
                              .pairs = find_pairs(candidate->plugin),
                              .shards = find_shards(candidate->plugin)};

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "recsort/team.h"
-#include "plugin/trial.h"
+#include "plugin/builtin.h"
 #include "recsort/plugin.h"
 
 /* An open plugin with a chosen algorithm. */
@@ -19,14 +19,12 @@ typedef struct rs_plugin_instance {
   void *state;
   const recsort_plugin_records *records;    /* its functions for whole records; NULL: none */
   bool sorts_in_host;                       /* these work in the host's memory, also in place */
-  const recsort_plugin_merge *merge;        /* its functions that merge; NULL: none */
+  const recsort_plugin_merge *merge;        /* likewise, that merge */
   const recsort_plugin_device *device;      /* its functions for records on a device; NULL: none */
   const recsort_plugin_device_pairs *pairs; /* likewise for pairs */
   const recsort_plugin_shards *shards;      /* likewise for shards */
   uint32_t algorithm;
-  bool lost;          /* it has reported LOST: only close may be called */
-  rs_trial trial;     /* of whole records against keys */
-  char transfer[200]; /* text about its result */
+  bool lost; /* it has reported LOST: only close may be called */
 } rs_plugin_instance;
 
 /* A plugin that was found, in the registry's arena. Until it is loaded, only its path and the name

@@ -54,13 +54,6 @@ static run_job job_of(const recsort_plugin_merge_job *job)
                    .check = true};
 }
 
-static uint32_t suits(const void *instance, const recsort_plugin_merge_job *job)
-{
-  (void)instance;
-  (void)job;
-  return 1;
-}
-
 static recsort_plugin_status work_size(const void *instance, const recsort_plugin_merge_job *job,
                                        uint64_t *bytes, recsort_plugin_error *error)
 {
@@ -83,5 +76,4 @@ static recsort_plugin_status merge(void *instance, const recsort_plugin_merge_jo
   return RECSORT_PLUGIN_UNSUPPORTED;
 }
 
-const recsort_plugin_merge rs_cpu_merge = {
-    .size = sizeof rs_cpu_merge, .suits = suits, .work_size = work_size, .merge = merge};
+const recsort_plugin_merge rs_cpu_merge = {.work_size = work_size, .merge = merge};

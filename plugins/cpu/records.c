@@ -604,7 +604,7 @@ static recsort_plugin_status work_size(const void *instance, const recsort_plugi
 static uint32_t suits(const void *instance, const recsort_key_program *program)
 {
   (void)instance;
-  return program->key_width <= 64 * MOST_KEY_WORDS ? RECSORT_SUITS : RECSORT_SUITS_NOT;
+  return program->key_width <= 64 * MOST_KEY_WORDS;
 }
 
 static const char *reason(const void *instance, const recsort_key_program *program)

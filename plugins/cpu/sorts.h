@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "plugin/builtin.h"
 #include "recsort/team.h"
 
 /* False if the size overflows. Any thread. */

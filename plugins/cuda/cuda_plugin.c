@@ -1,5 +1,5 @@
-/* cuda_plugin.c - the table of the plugin that sorts on a CUDA device. The code that is the same
- * for every GPU is in plugins/gpu.
+/* cuda_plugin.c - the table of the plugin that sorts on a CUDA device. The host code without CUDA
+ * is in plugins/gpu.
  *
  * An instance keeps its device memory and its pinned memory for the next sort. */
 #include <stdio.h>
@@ -46,9 +46,7 @@ static recsort_plugin_status cuda_open(const recsort_host *host, void **instance
                           .shared = {.host = host,
                                      .device = &self->device.shared,
                                      .least_count = CUDA_LEAST_COUNT,
-                                     .merges = options.merge,
                                      .ring.device = &self->device.shared}};
-  self->shared.device_count = runtime_find_devices(&options, self->shared.devices);
   *instance = self;
   return RECSORT_PLUGIN_OK;
 }

@@ -47,24 +47,6 @@ static bool parse_device(const char *text, size_t length, cuda_options *options)
   return true;
 }
 
-/* "all", or numbers with commas between. */
-static bool parse_devices(const char *text, size_t length, cuda_options *options)
-{
-  uint32_t count = 0;
-  options->all_devices = length == 3 && memcmp(text, "all", 3) == 0;
-  options->device_count = 0;
-  for (size_t begin = 0, end; begin <= length && !options->all_devices; begin = end + 1) {
-    cuda_options one;
-    for (end = begin; end < length && text[end] != ',';)
-      end++;
-    if (count == CUDA_MOST_DEVICES || !parse_device(text + begin, end - begin, &one)) return false;
-    options->devices[count++] = one.device;
-  }
-  options->device_count = count;
-  options->device = count ? options->devices[0] : 0;
-  return true;
-}
-
 static bool parse_memory(const char *text, size_t length, cuda_options *options)
 {
   return cuda_parse_size(text, length, &options->memory);
@@ -77,22 +59,11 @@ static bool parse_verify(const char *text, size_t length, cuda_options *options)
   return off || (length == 2 && memcmp(text, "on", 2) == 0);
 }
 
-static bool parse_merge(const char *text, size_t length, cuda_options *options)
-{
-  options->merge = length == 6 && memcmp(text, "device", 6) == 0;
-  return options->merge || (length == 4 && memcmp(text, "host", 4) == 0);
-}
-
 static const option device_option = {
     {sizeof(recsort_plugin_option), 0, "device",
      "the GPU's number, from 0; else the calling thread's current one"},
     parse_device,
     "the number of a device, from 0"};
-static const option devices_option = {
-    {sizeof(recsort_plugin_option), 0, "devices",
-     "all, or the numbers of the GPUs that share whole records of the host, such as 0,1"},
-    parse_devices,
-    "all, or at most 16 numbers of devices, from 0, with commas between"};
 static const option memory_option = {
     {sizeof(recsort_plugin_option), 0, "memory",
      "the most device memory to use, such as 512M or 8G; else all that is free"},
@@ -105,17 +76,9 @@ static const option verify_option = {
     parse_verify,
     "on or off"};
 
-static const option merge_option = {
-    {sizeof(recsort_plugin_option), 0, "merge",
-     "device or host: what merges sorted runs that fit on the device; else the host"},
-    parse_merge,
-    "device or host"};
-
-static const option *const all[CUDA_OPTIONS] = {&device_option, &devices_option, &memory_option,
-                                                &verify_option, &merge_option};
+static const option *const all[CUDA_OPTIONS] = {&device_option, &memory_option, &verify_option};
 const recsort_plugin_option *const cuda_option_list[CUDA_OPTIONS] = {
-    &device_option.shown, &devices_option.shown, &memory_option.shown, &verify_option.shown,
-    &merge_option.shown};
+    &device_option.shown, &memory_option.shown, &verify_option.shown};
 
 static const option *find(const char *key, size_t length)
 {

@@ -6,7 +6,7 @@
 
 #include "recsort/plugin.h"
 
-enum { CUDA_OPTIONS = 5, CUDA_CURRENT_DEVICE = -1, CUDA_MOST_DEVICES = 16 };
+enum { CUDA_OPTIONS = 3, CUDA_CURRENT_DEVICE = -1 };
 
 /* Whether results are checked on the device. */
 typedef enum cuda_verify {
@@ -16,13 +16,9 @@ typedef enum cuda_verify {
 } cuda_verify;
 
 typedef struct cuda_options {
-  int device; /* CUDA_CURRENT_DEVICE: the current device of the thread that opens the plugin */
-  uint32_t device_count; /* of `devices`, over which whole records are spread; 0: none are given */
-  bool all_devices;
-  int32_t devices[CUDA_MOST_DEVICES];
+  int device;      /* CUDA_CURRENT_DEVICE: the current device of the thread that opens the plugin */
   uint64_t memory; /* limit of device memory in bytes; 0: not given */
   cuda_verify verify;
-  bool merge;   /* sorted runs are merged on the device */
   bool primary; /* the device's primary context is used, even if another one is current */
 } cuda_options;
 

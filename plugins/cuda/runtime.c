@@ -87,7 +87,7 @@ static bool was_lost(char *reason, size_t reason_size)
   return code != 0;
 }
 
-static bool is_usable(const cuda_options *options, char *reason, size_t reason_size)
+bool runtime_usable(const cuda_options *options, char *reason, size_t reason_size)
 {
   int count = 0, number = 0, major = 0, minor = 0;
   if (was_lost(reason, reason_size)) return false;
@@ -112,27 +112,6 @@ static bool is_usable(const cuda_options *options, char *reason, size_t reason_s
                  "the CUDA device is too old: its compute capability is %d.%d, and %d.%d is needed",
                  major, minor, RECSORT_CUDA_CAPABILITY / 10, RECSORT_CUDA_CAPABILITY % 10);
   return false;
-}
-
-bool runtime_usable(const cuda_options *options, char *reason, size_t reason_size)
-{
-  bool usable = is_usable(options, reason, reason_size);
-  for (uint32_t d = 1; usable && d < options->device_count; d++)
-    usable = is_usable(&(cuda_options){.device = options->devices[d]}, reason, reason_size);
-  return usable;
-}
-
-uint32_t runtime_find_devices(const cuda_options *options, int32_t devices[CUDA_MOST_DEVICES])
-{
-  char reason[200];
-  int count = 0;
-  uint32_t found = 0;
-  memcpy(devices, options->devices, options->device_count * sizeof *devices);
-  if (!options->all_devices) return options->device_count;
-  if (cudaGetDeviceCount(&count) != cudaSuccess) (void)cudaGetLastError();
-  for (int d = 0; d < count && found < CUDA_MOST_DEVICES; d++)
-    if (is_usable(&(cuda_options){.device = d}, reason, sizeof reason)) devices[found++] = d;
-  return found;
 }
 
 /* ---- Amounts of memory ---- */
@@ -308,7 +287,16 @@ void runtime_close(cuda_device *device)
   *device = (cuda_device){0};
 }
 
-recsort_plugin_status runtime_release(runtime_device *device, recsort_plugin_error *error)
+recsort_plugin_status runtime_refuse(uint64_t needed, uint64_t room, recsort_plugin_error *error)
+{
+  const double mebibyte = 1 << 20;
+  (void)snprintf(error->text, sizeof error->text,
+                 "%.1f MiB of device memory are needed, %.1f MiB are free to use",
+                 (double)needed / mebibyte, (double)room / mebibyte);
+  return RECSORT_PLUGIN_OUT_OF_MEMORY;
+}
+
+static recsort_plugin_status release_memory(runtime_device *device, recsort_plugin_error *error)
 {
   void *const memory = device->memory;
   device->memory = NULL;
@@ -323,7 +311,7 @@ recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
   size_t available = 0, total = 0;
   void *memory = NULL;
   if (bytes <= device->memory_bytes) return RECSORT_PLUGIN_OK;
-  recsort_plugin_status status = runtime_release(device, error);
+  recsort_plugin_status status = release_memory(device, error);
   if (status == RECSORT_PLUGIN_OK)
     status = check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo", error);
   if (status) return status;

@@ -48,10 +48,6 @@ typedef struct cuda_device {
 /* False, with the reason in `reason`, if no sort can run here. Keeps no resources. */
 bool runtime_usable(const cuda_options *options, char *reason, size_t reason_size);
 
-/* Writes the numbers of the devices that records are spread over, and returns how many they are: 0
- * if the options name none. Of an option "all", devices that cannot run the kernels are no part. */
-uint32_t runtime_find_devices(const cuda_options *options, int32_t devices[CUDA_MOST_DEVICES]);
-
 /* If the options do not limit device memory, the environment variable RECSORT_CUDA_MEMORY may, with
  * a size as cuda_parse_size reads it; unset or empty: no limit. UNSUPPORTED, and nothing is opened,
  * if it is anything else. */

@@ -1,3 +1,13 @@
+/* gpu_plugin.c - which way the host's data takes. The first of these that can be used sorts it, and
+ * docs/gpu.md shows the same list:
+ *
+ *   1. whole records   suits()        a record to move has at most 128 bytes
+ *                      sort_records   the device has room for all of them
+ *   2. runs            gpu_sort       pairs of key and index, all at once or as many as the device
+ *                                     has room for. The host merges runs, and moves the records
+ *   3. the CPU         gpu_limits     keys of more than 128 bits, and few records
+ *                                     what fails here: the host turns to its next plugin
+ */
 #include "gpu/gpu_plugin.h"
 
 #include <stdio.h>
@@ -5,73 +15,83 @@
 
 #include "base/struct_size.h"
 #include "gpu/in_runs.h"
-#include "gpu/wide_keys.h"
 
-enum { HOST_ALIGNMENT = 64, MAX_PAIR_WIDTH = 128, MAX_COUNT_BITS = 40 };
+enum { HOST_ALIGNMENT = 64, MAX_COUNT_BITS = 40 };
 
-static wide_keys_part_work pair_work;
-static wide_keys_part_sort pair_sort;
-static const wide_keys_parts pair_sorter = {pair_work, pair_sort};
+/* ---- 1. Whole records ---- */
 
-void gpu_limits(const void *instance, recsort_plugin_limits *limits)
+/* Up to this size of a record, in bytes, to send whole records takes less time than to send keys
+ * and to gather on the host, or as much (tools/results/NOTES.md). */
+enum { MOST_WHOLE = 128 };
+
+static uint32_t suits(const void *instance, const recsort_key_program *program)
 {
-  const gpu_instance *const self = instance;
-  const recsort_plugin_limits known = {
-      .size = limits->size,
-      .max_key_bits = UINT32_MAX,
-      .max_index_bits = 64,
-      .max_count = UINT64_C(1) << MAX_COUNT_BITS, /* more than any host has memory for */
-      .least_count = self->least_count};
-  sized_copy(limits, limits->size, &known, sizeof known);
+  (void)instance;
+  return records_encodable(program) && program->record_size <= MOST_WHOLE;
 }
 
-/* ---- Memory ---- */
+static const char *reason(const void *instance, const recsort_key_program *program)
+{
+  if (suits(instance, program))
+    return "whole records if they fit on the device: up to 128 bytes, sending them is faster than "
+           "gathering on the host";
+  if (program->key_width > RECORDS_MOST_KEY_BITS)
+    return "nothing: the CPU sorts keys of more than 128 bits";
+  return records_encodable(program)
+             ? "keys alone: above 128 bytes, gathering on the host is faster than sending whole "
+               "records"
+             : "keys alone: the device does not make keys of more than 16 parts";
+}
+
+static recsort_plugin_status sort_records(void *instance, const recsort_plugin_job *job,
+                                          const recsort_key_program *program, const void *records,
+                                          void *sorted, recsort_plugin_times *times,
+                                          recsort_plugin_error *error)
+{
+  gpu_instance *const self = instance;
+  recsort_plugin_status status = runtime_enter(self->device, error);
+  if (status) return status;
+  status = gpu_sort_whole(self, job, program, records, sorted, times, error);
+  runtime_leave(self->device);
+  return status;
+}
+
+static const recsort_plugin_records whole_records = {
+    .size = sizeof whole_records, .suits = suits, .reason = reason, .sort = sort_records};
+
+/* ---- 2. Runs ---- */
 
 static uint64_t round_up(uint64_t bytes, uint64_t alignment)
 {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-  return a > b ? a : b;
-}
-
-/* The memory for keys of up to 128 bits. The permutation overwrites them unless they are sorted in
- * runs. */
-static recsort_plugin_work pair_work(const void *instance, const recsort_plugin_job *job)
-{
-  if (in_runs_wanted(instance, job)) return in_runs_work(job);
-  const uint64_t keys = round_up(job->count * (job->key_width / 8), HOST_ALIGNMENT);
-  const uint64_t order = round_up(job->count * (job->index_bits / 8), HOST_ALIGNMENT);
-  return (recsort_plugin_work){.bytes = larger(keys, order)};
-}
-
+/* The permutation overwrites the keys unless they are sorted in runs. */
 recsort_plugin_status gpu_work_size(const void *instance, const recsort_plugin_job *job,
                                     recsort_plugin_work *work, recsort_plugin_error *error)
 {
-  enum { MAX_WIDTH = 1 << 20 }; /* so that no product of a count and a width overflows */
-  if (job->count > UINT64_C(1) << MAX_COUNT_BITS || job->key_width > MAX_WIDTH) {
+  recsort_plugin_work needed = {.bytes = 0};
+  if (job->count > UINT64_C(1) << MAX_COUNT_BITS || job->key_width > RECORDS_MOST_KEY_BITS) {
     (void)snprintf(error->text, sizeof error->text, "%llu keys of %u bits are too many",
                    (unsigned long long)job->count, job->key_width);
     return RECSORT_PLUGIN_UNSUPPORTED;
   }
-  const recsort_plugin_work needed = job->key_width > MAX_PAIR_WIDTH
-                                         ? wide_keys_work(&pair_sorter, instance, job)
-                                         : pair_work(instance, job);
+  if (in_runs_wanted(instance, job)) {
+    needed = in_runs_work(job);
+  } else {
+    const uint64_t keys = round_up(job->count * (job->key_width / 8), HOST_ALIGNMENT);
+    const uint64_t order = round_up(job->count * (job->index_bits / 8), HOST_ALIGNMENT);
+    needed.bytes = keys > order ? keys : order;
+  }
   work->keys_offset = needed.keys_offset;
   work->bytes = needed.bytes;
   return RECSORT_PLUGIN_OK;
 }
 
-/* ---- Sorting ---- */
-
-/* Sorts keys of up to 128 bits, at the place that pair_work said. Leaves the permutation at the
- * start. */
-static recsort_plugin_status pair_sort(void *instance, const recsort_plugin_job *job, void *memory,
-                                       recsort_plugin_error *error)
+/* Sorts keys at the place that gpu_work_size said. Leaves the permutation at the start. */
+static recsort_plugin_status sort_entered(gpu_instance *self, const recsort_plugin_job *job,
+                                          void *memory, recsort_plugin_error *error)
 {
-  gpu_instance *const self = instance;
   gpu_sorted sorted;
   if (in_runs_wanted(self, job)) return in_runs_sort(self, job, memory, error);
   bool room = false; /* there was enough memory when the instance was opened */
@@ -87,16 +107,30 @@ static recsort_plugin_status pair_sort(void *instance, const recsort_plugin_job 
 recsort_plugin_status gpu_sort(void *instance, const recsort_plugin_job *job, void *memory,
                                recsort_plugin_error *error)
 {
-  const gpu_instance *const self = instance;
+  gpu_instance *const self = instance;
   if (job->count == 0) return RECSORT_PLUGIN_OK;
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
-  status = job->key_width > MAX_PAIR_WIDTH
-               ? wide_keys_sort(&pair_sorter, instance, job, memory, error)
-               : pair_sort(instance, job, memory, error);
+  status = sort_entered(self, job, memory, error);
   runtime_leave(self->device);
   return status;
 }
+
+/* ---- 3. The CPU ---- */
+
+void gpu_limits(const void *instance, recsort_plugin_limits *limits)
+{
+  const gpu_instance *const self = instance;
+  const recsort_plugin_limits known = {
+      .size = limits->size,
+      .max_key_bits = RECORDS_MOST_KEY_BITS,
+      .max_index_bits = 64,
+      .max_count = UINT64_C(1) << MAX_COUNT_BITS, /* more than any host has memory for */
+      .least_count = self->least_count};
+  sized_copy(limits, limits->size, &known, sizeof known);
+}
+
+/* ---- The rest of the table ---- */
 
 void gpu_close(gpu_instance *self)
 {
@@ -107,9 +141,8 @@ void gpu_close(gpu_instance *self)
 
 const void *gpu_extension(const char *name)
 {
-  if (strcmp(name, RECSORT_PLUGIN_MERGE) == 0) return &gpu_merge_runs;
   if (strcmp(name, RECSORT_PLUGIN_DEVICE) == 0) return &gpu_resident_records;
   if (strcmp(name, RECSORT_PLUGIN_DEVICE_PAIRS) == 0) return &gpu_resident_pairs;
   if (strcmp(name, RECSORT_PLUGIN_SHARDS) == 0) return &gpu_shard_sorts;
-  return strcmp(name, RECSORT_PLUGIN_RECORDS) == 0 ? &gpu_whole_records : NULL;
+  return strcmp(name, RECSORT_PLUGIN_RECORDS) == 0 ? &whole_records : NULL;
 }

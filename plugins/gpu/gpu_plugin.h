@@ -1,14 +1,12 @@
 /* gpu_plugin.h - the functions of a plugin's table (recsort/plugin.h) that are the same for every
  * GPU. An instance is a struct that begins with a gpu_instance.
  *
- *   sort        keys of up to 128 bits: copies them to the device, sorts them by one of
- *               device_algorithms, and copies the permutation back
- *               more of them than fit in the device's memory: in runs, merged on the host
- *               (in_runs.h)
- *               wider keys: 128 bits at a time, the least significant first (wide_keys.h)
- *   extension   whole records (whole_records.c), merges of sorted runs (merge_runs.c), and what is
- *               on the device already: records (resident_records.c), pairs (resident_pairs.c), and
- *               records on several devices (shards.c)
+ *   sort        pairs of key and index: copies the keys to the device, sorts them by one of
+ *               device_algorithms, and copies the permutation back. More of them than fit in the
+ *               device's memory: in runs, merged on the host (in_runs.h)
+ *   extension   whole records (whole_records.c), and what is on the device already: records
+ *               (resident_records.c), pairs (resident_pairs.c), and records on several devices
+ *               (shards.c)
  */
 #ifndef RECSORT_GPU_GPU_PLUGIN_H
 #define RECSORT_GPU_GPU_PLUGIN_H
@@ -25,11 +23,11 @@ recsort_plugin_status gpu_sort(void *instance, const recsort_plugin_job *job, vo
 
 const void *gpu_extension(const char *name);
 
-/* The extension RECSORT_PLUGIN_RECORDS. */
-extern const recsort_plugin_records gpu_whole_records;
-
-/* The extension RECSORT_PLUGIN_MERGE. */
-extern const recsort_plugin_merge gpu_merge_runs;
+/* Like recsort_plugin_records.sort, by a thread that has entered (whole_records.c). */
+recsort_plugin_status gpu_sort_whole(gpu_instance *self, const recsort_plugin_job *job,
+                                     const recsort_key_program *program, const void *records,
+                                     void *sorted, recsort_plugin_times *times,
+                                     recsort_plugin_error *error);
 
 /* The extension RECSORT_PLUGIN_DEVICE. */
 extern const recsort_plugin_device gpu_resident_records;

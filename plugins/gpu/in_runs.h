@@ -14,7 +14,7 @@
 
 enum { IN_RUNS_MOST = 1024 /* runs */ };
 
-/* True if a job of keys of up to 128 bits is sorted in runs. This depends on the memory that was
+/* True if a job is sorted in runs. This depends on the memory that was
  * free when the instance was opened, so that the answer does not change. Any thread. */
 bool in_runs_wanted(const gpu_instance *self, const recsort_plugin_job *job);
 

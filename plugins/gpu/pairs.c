@@ -102,15 +102,14 @@ records_order gpu_order_of(const gpu_pairs *pairs, const device_buffers *buffers
   return order;
 }
 
-/* Checks and waits for what was started with that status. */
-static recsort_plugin_status finish(const gpu_pairs *pairs, const device_buffers *buffers,
-                                    device_status started, unsigned result,
-                                    recsort_plugin_error *error)
+recsort_plugin_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffers *buffers,
+                                     unsigned *result, recsort_plugin_error *error)
 {
   const device_job *const job = &pairs->job;
   uint32_t *const disorder = pairs->disorder;
-  const records_order order = gpu_order_of(pairs, buffers, result);
-  recsort_plugin_status status = runtime_judge(started, "a kernel's launch", error);
+  recsort_plugin_status status =
+      runtime_judge(pairs->algorithm->sort(job, buffers, result), "a kernel's launch", error);
+  const records_order order = gpu_order_of(pairs, buffers, *result);
   if (disorder) *disorder = 0;
   if (!status && disorder)
     status = runtime_judge(records_ordered(&order, job->stream), "a kernel's launch", error);
@@ -118,21 +117,6 @@ static recsort_plugin_status finish(const gpu_pairs *pairs, const device_buffers
   if (status || !disorder || !*disorder) return status;
   (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
   return RECSORT_PLUGIN_CORRUPT;
-}
-
-recsort_plugin_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffers *buffers,
-                                     unsigned *result, recsort_plugin_error *error)
-{
-  const device_status started = pairs->algorithm->sort(&pairs->job, buffers, result);
-  return finish(pairs, buffers, started, *result, error);
-}
-
-recsort_plugin_status gpu_merge_pairs(const gpu_pairs *pairs, const device_runs *runs,
-                                      const device_buffers *buffers, unsigned *result,
-                                      recsort_plugin_error *error)
-{
-  const device_status started = device_merge(&pairs->job, runs, buffers, result);
-  return finish(pairs, buffers, started, *result, error);
 }
 
 /* Allocates all that a job needs before anything starts; on the device, as one block. */

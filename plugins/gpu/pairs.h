@@ -23,19 +23,14 @@ typedef struct gpu_resident {
 
 struct gpu_shards; /* shards.c */
 
-enum { GPU_MOST_DEVICES = 16 };
-
 /* An open plugin. The struct of a plugin begins with this one. */
 typedef struct gpu_instance {
   const recsort_host *host;
   runtime_device *device;
   uint64_t least_count; /* as in recsort_plugin_limits */
-  bool merges;          /* sorted runs, if they fit on the device */
   staging ring;
   gpu_resident resident;
   struct gpu_shards *shards; /* NULL: it is not for shards */
-  uint32_t device_count;     /* of those that whole records are spread over; 0: only `device` */
-  int32_t devices[GPU_MOST_DEVICES];
 } gpu_instance;
 
 /* Frees what an instance holds beside its device. By a thread that has entered. */
@@ -98,10 +93,5 @@ recsort_plugin_status gpu_bring_down(gpu_instance *self, const recsort_plugin_jo
  * the sorted pairs do not ascend. */
 recsort_plugin_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffers *buffers,
                                      unsigned *result, recsort_plugin_error *error);
-
-/* The same for a merge of the keys. */
-recsort_plugin_status gpu_merge_pairs(const gpu_pairs *pairs, const device_runs *runs,
-                                      const device_buffers *buffers, unsigned *result,
-                                      recsort_plugin_error *error);
 
 #endif

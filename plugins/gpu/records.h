@@ -15,7 +15,13 @@
 extern "C" {
 #endif
 
-enum { RECORDS_MOST_STEPS = 16 };
+enum { RECORDS_MOST_STEPS = 16, RECORDS_MOST_KEY_BITS = 128 };
+
+/* True if the device can make the keys. */
+static inline bool records_encodable(const recsort_key_program *program)
+{
+  return program->key_width <= RECORDS_MOST_KEY_BITS && program->step_count <= RECORDS_MOST_STEPS;
+}
 
 /* A key program, passed to kernels by value. Keys have at most 128 bits. The functions here that
  * take a program and `records` read its columns if `records` is NULL; otherwise they set them in
@@ -56,7 +62,6 @@ typedef struct records_facts {
   uint32_t invalid;  /* some record holds a value that its schema rules out */
   uint32_t broken;   /* some order is not a permutation */
   uint32_t strayed;  /* some record does not have the sorted key of its place */
-  uint32_t unsorted; /* some run is not sorted */
   uint32_t overlong; /* some segment is longer than was said */
   record_sums came;  /* sums of the records whose keys were made */
   record_sums left;  /* sums of the records that were confirmed on their way back */
@@ -92,12 +97,6 @@ typedef struct records_order {
 
 /* Sets *disorder unless the pairs ascend: keys, and among equal keys the indices. */
 device_status records_ordered(const records_order *order, void *stream);
-
-/* Sets facts->unsorted unless the keys of each run ascend: run r is keys [bounds[r], bounds[r +
- * 1]). There are `bound_count` bounds, in device memory. */
-device_status records_runs_ordered(const void *keys, uint32_t key_width, uint64_t count,
-                                   const uint64_t *bounds, uint64_t bound_count,
-                                   records_facts *facts, void *stream);
 
 /* The bytes of `seen`. */
 static inline uint64_t records_seen_bytes(uint64_t count)

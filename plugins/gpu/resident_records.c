@@ -23,7 +23,6 @@
 #include "base/struct_size.h"
 #include "gpu/device_head.h"
 #include "gpu/device_kept_order.h"
-#include "gpu/device_records.h"
 #include "gpu/device_segments.h"
 #include "gpu/gpu_plugin.h"
 
@@ -109,7 +108,7 @@ static recsort_plugin_status reserve(void *instance, const recsort_key_program *
                                      recsort_plugin_error *error)
 {
   gpu_instance *const self = instance;
-  if (!device_records_encodable(program))
+  if (!records_encodable(program))
     return refuse(error, "on a device, keys have at most 128 bits and 16 parts");
   const uint32_t bits = limits->most_segments ? records_segment_bits(limits->most_segments) : 0;
   if (program->key_bits + bits > MOST_KEY_BITS)

@@ -48,8 +48,9 @@ recsort_plugin_status runtime_room(const runtime_device *device, uint64_t *bytes
 recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
                                       recsort_plugin_error *error);
 
-/* Frees device->memory. */
-recsort_plugin_status runtime_release(runtime_device *device, recsort_plugin_error *error);
+/* Returns OUT_OF_MEMORY, with a text: `needed` bytes of device memory are needed, `room` are
+ * available. */
+recsort_plugin_status runtime_refuse(uint64_t needed, uint64_t room, recsort_plugin_error *error);
 
 /* Allocates pinned host memory; free it with runtime_unpin. */
 recsort_plugin_status runtime_pin(void **memory, uint64_t bytes, recsort_plugin_error *error);
@@ -94,11 +95,5 @@ recsort_plugin_status runtime_reach(const runtime_device *device, const runtime_
 recsort_plugin_status runtime_start_over(const runtime_device *device, void *stream, void *to,
                                          const runtime_device *peer, const void *from,
                                          uint64_t bytes, recsort_plugin_error *error);
-
-/* ---- The same for every GPU (runtime.c) ---- */
-
-/* Returns OUT_OF_MEMORY, with a text: `needed` bytes of device memory are needed, `room` are
- * available. */
-recsort_plugin_status runtime_refuse(uint64_t needed, uint64_t room, recsort_plugin_error *error);
 
 #endif

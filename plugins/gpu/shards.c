@@ -23,7 +23,6 @@
 #include <string.h>
 
 #include "base/struct_size.h"
-#include "gpu/device_records.h"
 
 #ifndef SHARDS_ROOM
 #define SHARDS_ROOM (32 << 20)
@@ -129,15 +128,10 @@ static recsort_plugin_status reserve_lane(gpu_shards *shards, uint32_t s, void *
   const uint64_t merging = keys ? gpu_most_merge_bytes(device, &job) : 0;
   lane->front = device_aligned(sorting > merging ? sorting : merging);
   const uint64_t room = lane->front + device_aligned(lane->most * size);
-  const uint64_t data = room + (all ? 0 : device_aligned(size > ROOM ? size : ROOM));
-  const uint64_t sums = data + device_aligned(lane->most * size);
-  r->bytes[s] = shards->hosted ? sums + sizeof *lane->sums : data;
+  r->bytes[s] = room + (all ? 0 : device_aligned(size > ROOM ? size : ROOM));
   status = runtime_reserve(device, r->bytes[s], error);
-  if (status) return status;
-  lane->room = device->memory + room;
-  lane->data = device->memory + data;
-  lane->sums = (records_facts *)(void *)(device->memory + sums);
-  return RECSORT_PLUGIN_OK;
+  if (!status) lane->room = device->memory + room;
+  return status;
 }
 
 /* ---- Opening and closing ---- */
@@ -198,12 +192,13 @@ static recsort_plugin_status open_lanes(gpu_instance *self,
   return status;
 }
 
-recsort_plugin_status gpu_reserve_shards(gpu_instance *self, const recsort_key_program *program,
-                                         const recsort_plugin_shards_limits *limits, bool hosted,
-                                         uint64_t *bytes, recsort_plugin_error *error)
+static recsort_plugin_status reserve(void *instance, const recsort_key_program *program,
+                                     const recsort_plugin_shards_limits *limits, uint64_t *bytes,
+                                     recsort_plugin_error *error)
 {
+  gpu_instance *const self = instance;
   reserving r = {program, bytes};
-  if (!device_records_encodable(program))
+  if (!records_encodable(program))
     return refuse(error, "on a device, keys have at most 128 bits and 16 parts");
   if (limits->shard_count == 0 || limits->shard_count > MOST_SHARDS)
     return refuse(error, "there are at most 256 shards, and at least one");
@@ -213,18 +208,10 @@ recsort_plugin_status gpu_reserve_shards(gpu_instance *self, const recsort_key_p
     (void)snprintf(error->text, sizeof error->text, "no memory for %u shards", limits->shard_count);
     return RECSORT_PLUGIN_OUT_OF_MEMORY;
   }
-  self->shards->hosted = hosted;
   self->shards->key_width = gpu_pair_width(program->key_bits);
   self->shards->record_size = program->record_size;
   const recsort_plugin_status status = open_lanes(self, limits, error);
   return status ? status : gpu_each_lane(self->shards, reserve_lane, &r, error);
-}
-
-static recsort_plugin_status reserve(void *instance, const recsort_key_program *program,
-                                     const recsort_plugin_shards_limits *limits, uint64_t *bytes,
-                                     recsort_plugin_error *error)
-{
-  return gpu_reserve_shards(instance, program, limits, false, bytes, error);
 }
 
 /* ---- Sort ---- */

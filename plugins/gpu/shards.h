@@ -13,8 +13,6 @@ typedef struct gpu_lane {
   uint64_t pairs;      /* bytes before those of a sort: the keys that it receives */
   uint64_t pair_bytes; /* of a sort */
   uint64_t front;      /* bytes before the records that it receives */
-  char *data;          /* records of the host's, if they come from there */
-  records_facts *sums; /* of these, on the device */
   char *room;          /* for what is on its way to a device that kernels cannot write to */
   bool *reaches;       /* for each lane, whether this one's kernels can write there */
   void *pinned;
@@ -29,20 +27,12 @@ typedef struct gpu_shards {
   uint32_t count; /* of lanes */
   uint32_t algorithm, index_bits, key_width;
   uint64_t record_size;
-  bool hosted; /* there is memory for records of the host's */
   gpu_lane *lanes;
   uint64_t *cuts;   /* cuts[c * count + s]: how many records of sorted shard s go to shards before
                      * c, for c from 0 to count */
   uint64_t *bounds; /* of the runs of a merge: count + 1 */
   bool *reaches;
 } gpu_shards;
-
-/* ---- Memory (shards.c) ---- */
-
-/* As recsort_plugin_shards.reserve. With `hosted`, a lane also has memory for its shard. */
-recsort_plugin_status gpu_reserve_shards(gpu_instance *self, const recsort_key_program *program,
-                                         const recsort_plugin_shards_limits *limits, bool hosted,
-                                         uint64_t *bytes, recsort_plugin_error *error);
 
 /* ---- Lanes (shard_lanes.c) ---- */
 

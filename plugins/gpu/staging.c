@@ -98,11 +98,7 @@ static recsort_plugin_status send(const staging_copy *copy, const staging_slot *
   char *const at = (char *)copy->to + p.first * copy->element;
   recsort_plugin_status status = runtime_wait(slot->stream, error);
   if (status) return status;
-  if (copy->read)
-    copy->read(copy->read_context, p.first, p.count, slot->pinned);
-  else
-    memcpy(slot->pinned, (const char *)copy->from + p.first * copy->element,
-           p.count * copy->element);
+  memcpy(slot->pinned, (const char *)copy->from + p.first * copy->element, p.count * copy->element);
   status = runtime_start_up(slot->stream, at, slot->pinned, p.count * copy->element, error);
   return status ? status : take_step(copy, p, at, slot->stream, error);
 }

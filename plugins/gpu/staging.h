@@ -40,15 +40,9 @@ typedef struct staging {
 typedef device_status staging_step(const void *context, uint64_t first, uint64_t count, void *at,
                                    void *stream);
 
-/* Copies elements [first, first + count) to `to`, in pinned memory. Any thread. */
-typedef void staging_read(const void *context, uint64_t first, uint64_t count, void *to);
-
 typedef struct staging_copy {
   const void *from; /* up: the caller's; down: the device's; NULL: the step makes each piece */
-  staging_read
-      *read; /* up: not NULL: it is called instead, as the elements are in several arrays */
-  const void *read_context;
-  void *to; /* up: the device's; down: the caller's */
+  void *to;         /* up: the device's; down: the caller's */
   uint64_t count;
   uint64_t element;   /* bytes, at most STAGING_PIECE */
   char *room;         /* device memory where the step makes pieces: staging_room() bytes */

@@ -10,15 +10,183 @@
  * The device's memory:  | pairs and memory to sort them | records | pieces | facts |
  */
 #define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
-#include "gpu/device_records.h"
 #include "gpu/gpu_plugin.h"
-#include "gpu/over_devices.h"
+#include "gpu/records.h"
 
-/* Up to these sizes of a record, in bytes, sending whole records was faster than sending keys and
- * gathering on the host: in all measurements, in most, and in a few (tools/results). */
-enum { SURE_SIZE = 40, MOSTLY_SIZE = 128, HARDLY_SIZE = 1024 };
+/* ---- Memory ---- */
+
+/* Arrays on the device, and the work on them. */
+typedef struct whole_sort {
+  gpu_instance *self;
+  const recsort_plugin_job *job;
+  gpu_pairs pairs;
+  device_buffers buffers;
+  records_program program;
+  char *records;
+  char *room;
+  records_facts *facts;
+  const void *order;
+  const void *keys; /* sorted */
+  bool verified;
+  uint64_t bytes;
+} whole_sort;
+
+static whole_sort plan_sort(gpu_instance *self, const recsort_plugin_job *job,
+                            const recsort_key_program *program)
+{
+  const gpu_pairs pairs = gpu_plan_pairs(self->device, job);
+  whole_sort s = {.self = self,
+                  .job = job,
+                  .pairs = pairs,
+                  .verified = job->count >= self->device->verify_least,
+                  .program = {.record_size = program->record_size,
+                              .key_width = program->key_width,
+                              .step_count = program->step_count}};
+  memcpy(s.program.steps, program->steps, program->step_count * sizeof *program->steps);
+  s.bytes = device_aligned(pairs.bytes) + device_aligned(job->count * program->record_size) +
+            staging_room(job->count, program->record_size, job->threads) + sizeof *s.facts;
+  return s;
+}
+
+static void divide(whole_sort *s)
+{
+  char *const memory = s->self->device->memory;
+  const uint64_t record_bytes = s->job->count * s->program.record_size;
+  s->buffers = device_divide(&s->pairs.job, memory, s->pairs.extra_bytes);
+  s->records = memory + device_aligned(s->pairs.bytes);
+  s->room = s->records + device_aligned(record_bytes);
+  s->facts = (records_facts *)(void *)(memory + s->bytes - sizeof *s->facts);
+}
+
+/* Allocates all memory before anything starts. UNSUPPORTED: the device has too little. */
+static recsort_plugin_status reserve(whole_sort *s, recsort_plugin_error *error)
+{
+  const recsort_plugin_job *const job = s->job;
+  const unsigned lanes = staging_lanes(job->count, s->program.record_size, job->threads);
+  bool room = false;
+  recsort_plugin_status status = gpu_has_room(s->self->device, s->bytes, &room, error);
+  if (status) return status;
+  if (!room) {
+    (void)snprintf(error->text, sizeof error->text,
+                   "the device has too little memory for the records");
+    return RECSORT_PLUGIN_UNSUPPORTED;
+  }
+  status = runtime_reserve(s->self->device, s->bytes, error);
+  if (status == RECSORT_PLUGIN_OK) status = staging_reserve(&s->self->ring, lanes, error);
+  if (status == RECSORT_PLUGIN_OK) divide(s);
+  return status;
+}
+
+/* ---- Up ---- */
+
+static device_status encode_piece(const void *context, uint64_t first, uint64_t count, void *at,
+                                  void *stream)
+{
+  const whole_sort *const s = context;
+  char *const keys = (char *)s->buffers.keys[0] + first * (s->program.key_width / 8);
+  return records_encode(&s->program, at, count, keys, s->verified, s->facts, stream);
+}
+
+static recsort_plugin_status send(whole_sort *s, const void *records, recsort_plugin_error *error)
+{
+  void *const stream = s->self->device->stream;
+  const staging_copy up = {.from = records,
+                           .to = s->records,
+                           .count = s->job->count,
+                           .element = s->program.record_size,
+                           .step = encode_piece,
+                           .context = s};
+  recsort_plugin_status status =
+      runtime_judge(records_begin(s->facts, stream), "clearing device memory", error);
+  if (status == RECSORT_PLUGIN_OK) status = runtime_wait(stream, error);
+  return status ? status : staging_up(&s->self->ring, &up, gpu_team(s->self, s->job), error);
+}
+
+/* ---- Checks ---- */
+
+static recsort_plugin_status read_facts(const whole_sort *s, records_facts *facts,
+                                        recsort_plugin_error *error)
+{
+  return runtime_judge(records_end(s->facts, facts, s->self->device->stream),
+                       "a copy from the device", error);
+}
+
+static recsort_plugin_status judge(const whole_sort *s, recsort_plugin_error *error)
+{
+  records_facts facts = {0};
+  const recsort_plugin_status status = read_facts(s, &facts, error);
+  if (status) return status;
+  const char *const wrong = facts.broken    ? "the order it found is no permutation"
+                            : facts.invalid ? "a record holds an invalid value"
+                                            : NULL;
+  if (!wrong) return RECSORT_PLUGIN_OK;
+  (void)snprintf(error->text, sizeof error->text, "%s", wrong);
+  return facts.broken ? RECSORT_PLUGIN_CORRUPT : RECSORT_PLUGIN_UNSUPPORTED;
+}
+
+/* Keeps the flags of the indices where the other buffer of keys was. */
+static recsort_plugin_status check(whole_sort *s, unsigned result, recsort_plugin_error *error)
+{
+  s->order = s->buffers.indices[result];
+  s->keys = s->buffers.keys[result];
+  const recsort_plugin_status status =
+      runtime_judge(records_check(s->order, s->job->index_bits, s->job->count,
+                                  s->buffers.keys[1 - result], s->facts, s->self->device->stream),
+                    "a kernel's launch", error);
+  return status ? status : judge(s, error);
+}
+
+/* ---- Down ---- */
+
+static device_status gather_piece(const void *context, uint64_t first, uint64_t count, void *at,
+                                  void *stream)
+{
+  const whole_sort *const s = context;
+  const records_order order = {.indices = (const char *)s->order + first * (s->job->index_bits / 8),
+                               .count = count,
+                               .index_bits = s->job->index_bits};
+  const char *const keys = (const char *)s->keys + first * (s->program.key_width / 8);
+  const device_status status =
+      records_gather(s->records, s->program.record_size, &order, at, stream);
+  if (status || !s->verified) return status;
+  return records_confirm(&s->program, at, count, keys, s->facts, stream);
+}
+
+/* After all records have come back: checks that they are the input's, each in its place. */
+static recsort_plugin_status confirm(const whole_sort *s, recsort_plugin_error *error)
+{
+  records_facts facts = {0};
+  if (!s->verified) return RECSORT_PLUGIN_OK;
+  const recsort_plugin_status status = read_facts(s, &facts, error);
+  if (status) return status;
+  const char *const wrong =
+      facts.came.low != facts.left.low || facts.came.high != facts.left.high
+          ? "the sorted records are not those that came: their checksums differ"
+      : facts.strayed ? "a sorted record does not have the key of its place"
+                      : NULL;
+  if (!wrong) return RECSORT_PLUGIN_OK;
+  (void)snprintf(error->text, sizeof error->text, "%s", wrong);
+  return RECSORT_PLUGIN_CORRUPT;
+}
+
+static recsort_plugin_status receive(whole_sort *s, void *sorted, recsort_plugin_error *error)
+{
+  const staging_copy down = {.to = sorted,
+                             .count = s->job->count,
+                             .element = s->program.record_size,
+                             .room = s->room,
+                             .step = gather_piece,
+                             .context = s};
+  const recsort_plugin_status status =
+      staging_down(&s->self->ring, &down, gpu_team(s->self, s->job), error);
+  return status ? status : confirm(s, error);
+}
+
+/* ---- The sort ---- */
 
 static double seconds_now(void)
 {
@@ -35,83 +203,22 @@ static double lap(double *since)
   return passed;
 }
 
-static uint32_t suits(const void *instance, const recsort_key_program *program)
+recsort_plugin_status gpu_sort_whole(gpu_instance *self, const recsort_plugin_job *job,
+                                     const recsort_key_program *program, const void *records,
+                                     void *sorted, recsort_plugin_times *times,
+                                     recsort_plugin_error *error)
 {
-  (void)instance;
-  if (!device_records_encodable(program) || program->record_size > HARDLY_SIZE)
-    return RECSORT_SUITS_NOT;
-  if (program->record_size > MOSTLY_SIZE) return RECSORT_SUITS_HARDLY;
-  return program->record_size > SURE_SIZE ? RECSORT_SUITS_MOSTLY : RECSORT_SUITS;
-}
-
-static const char *reason(const void *instance, const recsort_key_program *program)
-{
-#define BOTH "; a sorter of many records tries both ways and keeps the faster one"
-  if (!device_records_encodable(program))
-    return "keys alone: the device does not make keys of more than 128 bits or 16 parts";
-  switch (suits(instance, program)) {
-  case RECSORT_SUITS:
-    return "whole records if they fit on the device: up to 40 bytes, sending them is faster than "
-           "gathering on the host";
-  case RECSORT_SUITS_MOSTLY:
-    return "whole records if they fit on the device: up to 128 bytes, sending them is usually "
-           "faster than gathering on the host" BOTH;
-  case RECSORT_SUITS_HARDLY:
-    return "keys alone: above 128 bytes, gathering on the host is usually faster than sending "
-           "whole records" BOTH;
-  default:
-    return "keys alone: above 1024 bytes, gathering on the host is faster than sending whole "
-           "records";
-  }
-#undef BOTH
-}
-
-static recsort_plugin_status sort_entered(gpu_instance *self, const recsort_plugin_job *job,
-                                          const recsort_key_program *program, const void *records,
-                                          void *sorted, recsort_plugin_times *times,
-                                          recsort_plugin_error *error)
-{
-  device_records s = device_records_plan(self, job, program, gpu_plan_pairs(self->device, job), 0);
+  whole_sort s = plan_sort(self, job, program);
   unsigned result = 0;
-  recsort_plugin_status status = device_records_reserve(&s, error);
+  recsort_plugin_status status = reserve(&s, error);
   double clock = seconds_now();
-  if (status == RECSORT_PLUGIN_OK) status = device_records_send(&s, records, NULL, NULL, error);
+  if (status == RECSORT_PLUGIN_OK) status = send(&s, records, error);
   times->encode = lap(&clock);
   if (status == RECSORT_PLUGIN_OK) status = gpu_sort_pairs(&s.pairs, &s.buffers, &result, error);
   times->sort = lap(&clock);
-  if (status == RECSORT_PLUGIN_OK) status = device_records_check(&s, result, error);
+  if (status == RECSORT_PLUGIN_OK) status = check(&s, result, error);
   times->verify = lap(&clock);
-  if (status == RECSORT_PLUGIN_OK) status = device_records_receive(&s, sorted, error);
+  if (status == RECSORT_PLUGIN_OK) status = receive(&s, sorted, error);
   times->permute = lap(&clock);
   return status;
 }
-
-/* By a thread that has entered. */
-static recsort_plugin_status has_room(gpu_instance *self, const recsort_plugin_job *job,
-                                      const recsort_key_program *program, bool *room,
-                                      recsort_plugin_error *error)
-{
-  const device_records s =
-      device_records_plan(self, job, program, gpu_plan_pairs(self->device, job), 0);
-  return gpu_has_room(self->device, s.bytes, room, error);
-}
-
-/* Several devices sort what the first one has no room for. Other records take longest on their way
- * there and back, which is bound by the host's memory, so one is as fast. */
-static recsort_plugin_status sort(void *instance, const recsort_plugin_job *job,
-                                  const recsort_key_program *program, const void *records,
-                                  void *sorted, recsort_plugin_times *times,
-                                  recsort_plugin_error *error)
-{
-  gpu_instance *const self = instance;
-  bool room = true;
-  recsort_plugin_status status = runtime_enter(self->device, error);
-  if (status) return status;
-  if (self->device_count > 1) status = has_room(self, job, program, &room, error);
-  if (!status && room) status = sort_entered(self, job, program, records, sorted, times, error);
-  runtime_leave(self->device);
-  return room ? status : over_devices_sort(self, job, program, records, sorted, times, error);
-}
-
-const recsort_plugin_records gpu_whole_records = {
-    .size = sizeof gpu_whole_records, .suits = suits, .reason = reason, .sort = sort};

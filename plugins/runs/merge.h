@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "plugin/builtin.h"
 #include "recsort/team.h"
 
 /* How the keys of records are read: by `encode`, unless a record is plain. */

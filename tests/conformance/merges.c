@@ -252,15 +252,11 @@ static void check_kind(merge_bench *b, bool few, tally *t)
 
 static bool open_sorters(merge_bench *b)
 {
-  static const char *const on_device = "merge=device"; /* else the host merges for this plugin */
   recsort_schema *schema = kind_schema(b->kind, b->keys);
   bool good = schema != NULL;
   for (size_t i = 0; i < MERGE_THREADS && good; i++) {
-    const recsort_options options = {.struct_size = sizeof options,
-                                     .plugin = b->plugin,
-                                     .threads = merge_threads[i],
-                                     .plugin_options = &on_device,
-                                     .plugin_option_count = is_cuda(b)};
+    const recsort_options options = {
+        .struct_size = sizeof options, .plugin = b->plugin, .threads = merge_threads[i]};
     good = recsort_sorter_create(schema, &options, &b->sorters[i], NULL) == RECSORT_OK;
   }
   recsort_schema_destroy(schema);

@@ -156,66 +156,6 @@ static void test_the_device_of_the_options(void **state)
   }
 }
 
-/* ---- Several devices ---- */
-
-/* Whole records that the first device has no room for are spread over all, and no other one is
- * used. */
-static void test_records_are_spread(void **state)
-{
-  static const struct {
-    const char *told;
-    bool used[STANDIN_DEVICES], whole;
-  } table[] = {{"devices=0,1;memory=16000", {true, true}, true},
-               {"devices=all;memory=16000", {true, true, true, true}, true},
-               {"devices=3,1,3;memory=16000", {false, true, false, true}, true},
-               {"devices=0,1", {true}, true}, /* it has room for all */
-               {"devices=3,1,3", {false, false, false, true}, true},
-               {"devices=2", {false, false, true}, true},
-               {"devices=0,1;memory=4000", {true, true}, false}};
-  (void)state;
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    recsort_sorter *sorter = NULL;
-    begin(2);
-    assert_int_equal(create("cuda", table[i].told, &sorter, NULL), RECSORT_OK);
-    for (size_t sorts = 0; sorts < 3; sorts++) {
-      const size_t count = sorts == 0 ? COUNT - 9 : COUNT; /* no multiple of the devices */
-      recsort_error error = {0};
-      fill();
-      if (recsort_sort(sorter, entities, count, &error)) fail_msg("%s", error.text);
-      assert_true(are_first_in_order(entities, count));
-      for (size_t r = count; r < COUNT; r++)
-        assert_memory_equal(&entities[r], &input[r], sizeof *entities);
-      assert_int_equal(stats_of(sorter).whole_records, table[i].whole);
-      expect_current(2);
-    }
-    for (int d = 0; d < STANDIN_DEVICES; d++)
-      assert_int_equal(standin_look().work[d] > 0, table[i].used[d]);
-    recsort_sorter_destroy(sorter);
-    assert_int_equal(standin_look().misuses, 0);
-    assert_int_equal(standin_look().blocks + standin_look().streams, 0);
-  }
-}
-
-/* What one device has taken for a sort of its own is free again when several need it. */
-static void test_memory_of_one_is_there_for_several(void **state)
-{
-  enum { FEWER = COUNT / 2, LIMIT = 16000, BOTH = 2 * LIMIT };
-  recsort_sorter *sorter = NULL;
-  (void)state;
-  standin_begin((standin_plan){.devices = STANDIN_DEVICES - 1, .memory = BOTH});
-  assert_int_equal(create("cuda", "devices=0,1;memory=16000", &sorter, NULL), RECSORT_OK);
-  for (size_t sorts = 0; sorts < 2; sorts++) {
-    const size_t count = sorts == 0 ? FEWER : COUNT;
-    fill();
-    assert_int_equal(recsort_sort(sorter, entities, count, NULL), RECSORT_OK);
-    assert_true(are_first_in_order(entities, count));
-    assert_true(stats_of(sorter).whole_records);
-    assert_int_equal(standin_look().work[1] > 0, sorts);
-  }
-  recsort_sorter_destroy(sorter);
-  assert_int_equal(standin_look().blocks + standin_look().streams, 0);
-}
-
 /* ---- Threads ---- */
 
 typedef struct errand {
@@ -428,7 +368,7 @@ static void test_the_current_device_after_failures(void **state)
 {
   (void)state;
   check_failures("device=2");
-  check_failures("devices=0,2;memory=16000");
+  check_failures("device=0;memory=4000");
 }
 
 /* ---- Options that are wrong ---- */
@@ -446,11 +386,7 @@ static const struct {
     {"memory=99999999999T", "a size such as"},
     {"device=1;colour=red", "has no option \"colour\""},
     {"devic=1", "has no option \"devic\""},
-    {"devices=0,4", "there are 4 CUDA devices, numbered from 0"},
-    {"devices=0,,1", "the value must be all, or at most 16 numbers of devices"},
-    {"devices=", "all, or at most 16"},
-    {"devices=1,all", "all, or at most 16"},
-    {"devices=0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0", "all, or at most 16"},
+    {"devices=0,1", "has no option \"devices\""},
 };
 
 static void test_wrong_options(void **state)
@@ -500,8 +436,6 @@ int main(void)
       cmocka_unit_test(test_no_primary_context_is_made), /* first: others make all of them */
       cmocka_unit_test(test_the_device_of_the_caller),
       cmocka_unit_test(test_the_device_of_the_options),
-      cmocka_unit_test(test_records_are_spread),
-      cmocka_unit_test(test_memory_of_one_is_there_for_several),
       cmocka_unit_test(test_another_thread),
       cmocka_unit_test(test_the_context_of_the_caller),
       cmocka_unit_test(test_all_devices_at_once),

@@ -451,34 +451,6 @@ static recsort_plugin_status sort_shards(void (*strike)(void), long from_last, u
   return status;
 }
 
-static void turn_shard(void)
-{
-  self->shards->lanes[1].data[SIZE - 1] ^= 1; /* no byte of a key */
-}
-
-/* Records of the host's on several devices: the sums of all records are compared, too. */
-static void test_records_of_several_devices_are_checked(void **state)
-{
-  static const char *const options[] = {NULL, "verify=off"};
-  recsort_plugin_error error;
-  (void)state;
-  for (size_t o = 0; o < 2; o++) {
-    open_instance(options[o]);
-    self->device_count = 2;             /* both are the same one, */
-    self->device->memory_limit = 16000; /* which has no room for all */
-    assert_int_equal(sort(&error), RECSORT_PLUGIN_OK);
-    assert_true(is_right());
-    const long before_gathers = standin_look().launches - (options[o] ? 3 : 5);
-    planned = (fault){turn_shard, before_gathers};
-    standin_watch(watch);
-    assert_int_equal(sort(&error), options[o] ? RECSORT_PLUGIN_OK : RECSORT_PLUGIN_CORRUPT);
-    assert_true(options[o] || strstr(error.text, "checksums differ"));
-    assert_false(is_right());
-    standin_watch(NULL);
-    close_instance();
-  }
-}
-
 static void test_shards_are_checked(void **state)
 {
   static unsigned char records[COUNT * SIZE];
@@ -491,113 +463,6 @@ static void test_shards_are_checked(void **state)
   open_instance("verify=off");
   assert_int_equal(sort_shards(turn_sorted_key, 3, records), RECSORT_PLUGIN_OK);
   assert_int_equal(sort_shards(turn_received_key, 0, records), RECSORT_PLUGIN_OK);
-  close_instance();
-}
-
-/* ---- Merges ---- */
-
-static unsigned char halves[COUNT * SIZE], together[COUNT * SIZE];
-
-/* Copies records [begin, end) of `from`, by their keys. */
-static void sort_records(const unsigned char *from, size_t begin, size_t end, unsigned char *to)
-{
-  for (uint32_t key = 0; key < KEYS; key++)
-    for (size_t i = begin; i < end; i++)
-      if (key_of(from, i) == key) {
-        memcpy(to, from + i * SIZE, SIZE);
-        to += SIZE;
-      }
-}
-
-static uint32_t no_keys(const recsort_key_program *p, const void *records, uint64_t count,
-                        void *keys)
-{
-  (void)p, (void)records, (void)count, (void)keys;
-  return 0;
-}
-
-static const recsort_plugin_run runs[2] = {{halves, COUNT / 2},
-                                           {halves + COUNT / 2 * SIZE, COUNT / 2}};
-static const recsort_plugin_merge_job merge_job = {.size = sizeof merge_job,
-                                                   .run_count = 2,
-                                                   .runs = runs,
-                                                   .count = COUNT,
-                                                   .program = &program,
-                                                   .threads = THREADS,
-                                                   .encode = no_keys};
-
-static const recsort_plugin_merge *merges(void)
-{
-  return plugin()->extension(RECSORT_PLUGIN_MERGE);
-}
-
-static recsort_plugin_status merge(recsort_plugin_error *error)
-{
-  _Alignas(64) static unsigned char memory[4096];
-  uint64_t bytes = 0;
-  *error = (recsort_plugin_error){.size = sizeof *error};
-  standin_begin((standin_plan){0});
-  memset(sorted, 0xee, sizeof sorted);
-  assert_int_equal(merges()->work_size(self, &merge_job, &bytes, error), RECSORT_PLUGIN_OK);
-  assert_true(bytes <= sizeof memory && merges()->suits(self, &merge_job));
-  return merges()->merge(self, &merge_job, memory, sorted, error);
-}
-
-/* Keys that do not ascend could lead a merge astray. */
-static void test_unsorted_runs_are_not_merged(void **state)
-{
-  recsort_plugin_error error;
-  (void)state;
-  sort_records(input, 0, COUNT / 2, halves);
-  memcpy(halves + COUNT / 2 * SIZE, input, COUNT / 2 * SIZE);
-  open_instance("merge=device");
-  assert_int_equal(merge(&error), RECSORT_PLUGIN_UNSUPPORTED);
-  assert_string_equal(error.text, "a run is not sorted");
-  assert_int_equal(standin_look().launches, PIECES + 1);
-  close_instance();
-}
-
-static void test_merges_that_do_not_fit(void **state)
-{
-  (void)state;
-  assert_int_equal(setenv("RECSORT_CUDA_MEMORY", "12K", 1), 0);
-  open_instance("merge=device");
-  assert_false(merges()->suits(self, &merge_job));
-  close_instance();
-  assert_int_equal(unsetenv("RECSORT_CUDA_MEMORY"), 0);
-}
-
-/* A fault after the runs have been checked either changes nothing or is found. */
-static void test_merges_are_checked(void **state)
-{
-  static void (*const strikes[])(void) = {turn_record, turn_first_keys, turn_other_keys};
-  recsort_plugin_error error;
-  size_t found = 0;
-  (void)state;
-  sort_records(input, 0, COUNT / 2, halves);
-  sort_records(input, COUNT / 2, COUNT, halves + COUNT / 2 * SIZE);
-  sort_records(halves, 0, COUNT, together);
-  open_instance("merge=device");
-  assert_int_equal(merge(&error), RECSORT_PLUGIN_OK);
-  assert_memory_equal(sorted, together, sizeof sorted);
-  const long launches = standin_look().launches;
-  for (size_t s = 0; s < sizeof strikes / sizeof *strikes; s++)
-    for (long at = PIECES + 2; at <= launches; at++) {
-      planned = (fault){strikes[s], at};
-      standin_watch(watch);
-      const recsort_plugin_status status = merge(&error);
-      standin_watch(NULL);
-      if (status == RECSORT_PLUGIN_OK)
-        assert_memory_equal(sorted, together, sizeof sorted);
-      else
-        assert_int_equal(status, RECSORT_PLUGIN_CORRUPT);
-      found += status == RECSORT_PLUGIN_CORRUPT;
-    }
-  assert_true(found > PIECES);
-  planned = (fault){swap_other_indices, PIECES + 3}; /* before the check of pairs */
-  standin_watch(watch);
-  assert_int_equal(merge(&error), RECSORT_PLUGIN_CORRUPT);
-  standin_watch(NULL);
   close_instance();
 }
 
@@ -671,10 +536,6 @@ int main(void)
       cmocka_unit_test(test_resident_records_are_checked),
       cmocka_unit_test(test_pairs_are_checked),
       cmocka_unit_test(test_shards_are_checked),
-      cmocka_unit_test(test_records_of_several_devices_are_checked),
-      cmocka_unit_test(test_merges_are_checked),
-      cmocka_unit_test(test_unsorted_runs_are_not_merged),
-      cmocka_unit_test(test_merges_that_do_not_fit),
       cmocka_unit_test(test_keys_alone),
       cmocka_unit_test(test_large_results_are_checked_by_default),
   };

@@ -320,28 +320,6 @@ static bool sees_order(uint64_t count, uint32_t width, uint32_t bits, pair_fault
   return release(at, order_bytes) && good;
 }
 
-/* ---- Runs ---- */
-
-/* Keys in runs of three or, each seventh, of none; a fault is planted at `place`, unless a run
- * begins there. In runs of which each begins below the end of the one before. */
-static bool sees_runs(uint64_t count, uint32_t width, bool planted, uint64_t *random)
-{
-  const size_t key_bytes = count * width / 8;
-  unsigned char *const keys = allocate(key_bytes);
-  uint64_t bounds[MOST + 1], runs = 0;
-  records_facts facts = {0};
-  const uint64_t place = random_below(random, count);
-  for (uint64_t i = 0; i < count; i++) {
-    if (i % 3 == 0) bounds[runs++] = i;
-    if (i % 21 == 0) bounds[runs++] = i;
-    put_key(keys, width, i, 5 + (i % 3 + 1) / 2 - (planted && i == place ? 2 : 0));
-  }
-  bounds[runs++] = count;
-  bool good = records_runs_ordered(keys, width, count, bounds, runs, &facts, NULL) == 0 &&
-              (facts.unsorted != 0) == (planted && place % 3 != 0);
-  return release(keys, key_bytes) && good;
-}
-
 /* ---- Permutations ---- */
 
 typedef enum fault { NO_FAULT, ONE_TWICE, OUT_OF_RANGE, FAR_OUT, FAULTS } fault;
@@ -427,8 +405,6 @@ static bool all_is_well(void)
       for (uint32_t width = 32; width <= 128; width *= 2) {
         for (stray s = NO_STRAY; s < STRAYS; s++)
           good = confirms(counts[c], width, loads[c % 3], s, &random) && good;
-        for (unsigned planted = 0; planted < 2; planted++)
-          good = sees_runs(counts[c], width, planted, &random) && good;
         for (pair_fault p = NO_PAIR_FAULT; p < PAIR_FAULTS; p++)
           good = sees_order(counts[c], width, bits, p, &random) && good;
       }

@@ -281,7 +281,6 @@ static const struct {
 #endif
     {"sort with a plugin", sort_in_place, "well", FEW},
     {"merge with a plugin that does not", merge_runs, "well", FEW},
-    {"merge with a plugin that fails", merge_runs, "merge-failed", FEW},
     {"sort with a plugin that fails", sort_in_place, "sort-failed", FEW},
     {"sort with a plugin that is lost", use_permutations, "sort-lost", FEW},
     {"sort with a plugin that lies", sort_in_place, "sort-duplicate", FEW},

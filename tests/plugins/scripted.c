@@ -13,17 +13,11 @@
  *   sort-unsorted, sort-ties           sort returns a permutation, unsorted, or with ties reversed
  *   sort-corrupt                       sort reports that its result is wrong
  *   whole                              whole records are sorted well, and it reports 10 s
- *   whole-mostly, whole-hardly         the same, but it says that they may be faster
  *   whole-failed, whole-memory, whole-lost, whole-unsupported
  *                                      the sort of records fails so, after spoiling memory
  *   whole-host                         it would sort them in the host's memory, but refuses to say
  * in how much, and must not be asked to sort whole-zeros, whole-twice, whole-flip, whole-unsorted
  *                                      zeros, a record twice, a bit flipped, the input
- *   merge                              runs are merged, and well, if there are more than two
- *   merge-failed, merge-lost, merge-unsupported
- *                                      that reports it, having spoilt what it could
- *   merge-memory, merge-huge           it wants more memory than there is
- *   merge-short                        its table ends before what merges
  *
  * It also checks that the host keeps its part of the contract, and fails with a text if not. */
 #include <stdio.h>
@@ -206,10 +200,7 @@ static int script_is_whole(void)
 static uint32_t suits(const void *made, const recsort_key_program *program)
 {
   (void)made;
-  if (!script_is_whole() || program->key_width > 64) return RECSORT_SUITS_NOT;
-  return script_is("whole-mostly")   ? RECSORT_SUITS_MOSTLY
-         : script_is("whole-hardly") ? RECSORT_SUITS_HARDLY
-                                     : RECSORT_SUITS;
+  return script_is_whole() && program->key_width <= 64;
 }
 
 static const char *reason(const void *made, const recsort_key_program *program)
@@ -295,74 +286,8 @@ static const recsort_plugin_records whole_in_host = {.size = sizeof whole_in_hos
                                                      .sort = sort_whole,
                                                      .work_size = refuse_size};
 
-/* ---- Merging ---- */
-
-static int script_is_merge(void)
-{
-  const char *script = getenv("RECSORT_TEST_SCRIPT");
-  return script && strncmp(script, "merge", 5) == 0;
-}
-
-static uint32_t merge_suits(const void *made, const recsort_plugin_merge_job *job)
-{
-  (void)made;
-  return job->run_count > 2;
-}
-
-static recsort_plugin_status merge_size(const void *made, const recsort_plugin_merge_job *job,
-                                        uint64_t *bytes, recsort_plugin_error *error)
-{
-  (void)made;
-  if (job->size < sizeof *job || error->text[0])
-    return refuse(error, RECSORT_PLUGIN_FAILED, "the job is wrong");
-  if (script_is("merge-memory")) return refuse(error, RECSORT_PLUGIN_OUT_OF_MEMORY, "no memory");
-  *bytes = script_is("merge-huge") ? UINT64_MAX / 2 : 64 + job->count * job->program->record_size;
-  return RECSORT_PLUGIN_OK;
-}
-
-/* By insertion, as the records come. */
-static void insert_runs(const recsort_plugin_merge_job *job, unsigned char *to)
-{
-  const size_t size = (size_t)job->program->record_size;
-  unsigned char *end = to;
-  for (uint32_t r = 0; r < job->run_count; r++) {
-    const unsigned char *from = job->runs[r].records;
-    for (uint64_t i = 0; i < job->runs[r].count; i++, from += size, end += size) {
-      unsigned char *at = end;
-      for (; at > to && key_of(job->program, at - size) > key_of(job->program, from); at -= size)
-        memcpy(at, at - size, size);
-      memcpy(at, from, size);
-    }
-  }
-}
-
-static recsort_plugin_status merge(void *made, const recsort_plugin_merge_job *job, void *memory,
-                                   void *result, recsort_plugin_error *error)
-{
-  instance *self = made;
-  const size_t bytes = (size_t)(job->count * job->program->record_size);
-  if (self->lost || (uintptr_t)memory % 64 || !result || job->index_bits || error->text[0])
-    return refuse(error, RECSORT_PLUGIN_FAILED, "the call is wrong");
-  memset(memory, 0xee, 64 + bytes);
-  if (!job->in_place) memset(result, 0xee, bytes);
-  if (script_is("merge-failed")) return refuse(error, RECSORT_PLUGIN_FAILED, "merge failed");
-  if (script_is("merge-unsupported")) return refuse(error, RECSORT_PLUGIN_UNSUPPORTED, "not these");
-  if (script_is("merge-lost")) {
-    self->lost = 1;
-    return refuse(error, RECSORT_PLUGIN_LOST, "the device is gone");
-  }
-  insert_runs(job, memory);
-  memcpy(result, memory, bytes);
-  return RECSORT_PLUGIN_OK;
-}
-
-static recsort_plugin_merge merging = {
-    .size = sizeof merging, .suits = merge_suits, .work_size = merge_size, .merge = merge};
-
 static const void *extension(const char *name)
 {
-  merging.size = script_is("merge-short") ? sizeof merging - 1 : sizeof merging;
-  if (script_is_merge() && strcmp(name, RECSORT_PLUGIN_MERGE) == 0) return &merging;
   if (!script_is_whole() || strcmp(name, RECSORT_PLUGIN_RECORDS) != 0) return NULL;
   return script_is("whole-host") ? &whole_in_host : &whole;
 }

@@ -63,14 +63,11 @@ struct Sorter {
   Sorter(const std::string &text, const std::string &plugin, const std::string &algorithm,
          unsigned threads)
   {
-    const char *const merging = "merge=device"; // otherwise the CPU merges for this plugin
     recsort_options options = {};
     options.struct_size = sizeof options;
     options.plugin = plugin.c_str();
     options.algorithm = algorithm.c_str();
     options.threads = threads;
-    options.plugin_options = &merging;
-    options.plugin_option_count = plugin == "cuda";
     recsort_schema *schema = nullptr;
     recsort_error error;
     check(recsort_schema_load_memory(text.data(), text.size(), "schema", nullptr, &schema, &error),

@@ -138,10 +138,10 @@ static bool add_plugin_option(cli_options *options, const option_row *row, const
 static bool add_device(cli_options *options, const option_row *row, const char *argument)
 {
   const bool again = options->device[0] != '\0';
-  const int length = snprintf(options->device, sizeof options->device, "devices=%s", argument);
+  const int length = snprintf(options->device, sizeof options->device, "device=%s", argument);
   (void)row;
   if (argument[0] == '\0' || length < 0 || (size_t)length >= sizeof options->device)
-    return bad_value("--device", argument, "a list of devices");
+    return bad_value("--device", argument, "the number of a device");
   return again || append_plugin_option(&options->sorting, options->device);
 }
 
@@ -332,7 +332,7 @@ static const option_row rows[] = {
      .help = "      --plugin NAME, --algorithm NAME  what sorts (default: auto, the best here)\n"},
     {"algorithm", 0, required_argument, .apply = set_text, SETS(sorting.algorithm)},
     {"device", 0, required_argument, .apply = add_device,
-     .help = "      --device LIST, --plugin-option KEY=VALUE  GPUs: 0,1 or all; memory=8G\n"},
+     .help = "      --device NUMBER, --plugin-option KEY=VALUE  which GPU; memory=8G\n"},
     {"plugin-option", 0, required_argument, .apply = add_plugin_option},
     {"verify", 0, required_argument, .apply = parse_verify,
      .help = "      --verify=full|default  look at keys and records again before writing\n"},

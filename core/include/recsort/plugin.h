@@ -124,8 +124,9 @@ typedef struct recsort_plugin_job {
   uint32_t index_bits; /* 32 (count at most 2^32) or 64: the width of the result's elements */
   uint32_t threads;    /* CPU threads that the plugin may use, at least 1 */
   /* Only for recsort_plugin_records.sort of a plugin that has `work_size`; else NULL. The memory
-   * that it asked for, aligned to 64 bytes, and the host's encoder, as in recsort_plugin_merge_job.
-   */
+   * that it asked for, aligned to 64 bytes, and the host's encoder, which any thread may call: it
+   * writes the keys of `count` records, one after the other; `keys` is aligned to 8 bytes, or to 4
+   * if a key has 32 bits. 0: a record holds an invalid value. */
   void *memory;
   uint32_t (*encode)(const recsort_key_program *program, const void *records, uint64_t count,
                      void *keys);
@@ -284,21 +285,12 @@ typedef struct recsort_plugin_times {
   double permute;
 } recsort_plugin_times;
 
-/* Whether the plugin should get whole records. If it cannot know, a host that sorts many records
- * repeatedly tries both ways and keeps the faster one. */
-typedef enum recsort_plugin_suits {
-  RECSORT_SUITS_NOT = 0,    /* only keys */
-  RECSORT_SUITS = 1,        /* whole records: they are faster */
-  RECSORT_SUITS_MOSTLY = 2, /* they are faster in most cases */
-  RECSORT_SUITS_HARDLY = 3  /* they are slower in most cases */
-} recsort_plugin_suits;
-
 typedef struct recsort_plugin_records {
   uint32_t size;
   uint32_t reserved;
 
-  /* [any thread] Whether the plugin should get whole records of this program: one of
-   * recsort_plugin_suits. Does not block. */
+  /* [any thread] 1: the plugin should get whole records of this program; 0: keys. Does not block.
+   */
   uint32_t (*suits)(const void *instance, const recsort_key_program *program);
 
   /* [any thread] Describes that choice and its reason in a few words for users: text that is never
@@ -307,7 +299,7 @@ typedef struct recsort_plugin_records {
 
   /* [one thread] Writes the sorted records to `sorted`, which does not overlap `records`; blocks
    * until done. It checks that it has a permutation before it moves any record. `job` is as for
-   * recsort_plugin.sort; `suits` did not return SUITS_NOT for `program`. On failure the contents of
+   * recsort_plugin.sort; `suits` returned 1 for `program`. On failure the contents of
    * `sorted` are lost, and nothing else has changed. UNSUPPORTED: not these records, as there is
    * too little memory or one of them holds an invalid value; the host then makes the keys, which
    * finds the invalid record, and calls recsort_plugin.sort. */
@@ -324,58 +316,6 @@ typedef struct recsort_plugin_records {
                                      const recsort_key_program *program, uint32_t in_place,
                                      uint64_t *bytes, recsort_plugin_error *error);
 } recsort_plugin_records;
-
-/* ---- Merging -----------------------------------------------------------------------------------
- * An extension for plugins that can merge sorted runs of records. Where a plugin does not have it,
- * or does not want a job, the host has the plugin "cpu" merge. */
-
-#define RECSORT_PLUGIN_MERGE "recsort.merge/1"
-
-/* This struct does not grow. */
-typedef struct recsort_plugin_run {
-  const void *records; /* unaligned; may be NULL if there are none */
-  uint64_t count;
-} recsort_plugin_run;
-
-typedef struct recsort_plugin_merge_job {
-  uint32_t size;
-  uint32_t run_count;             /* 0 is allowed; at most 2^16 */
-  const recsort_plugin_run *runs; /* NULL for work_size and suits */
-  uint64_t count;                 /* records of all runs */
-  const recsort_key_program *program;
-  uint32_t index_bits; /* 0: the result is the merged records; 32 or 64: it is their permutation,
-                        * which counts the records of all runs, one run after the other */
-  uint32_t threads;    /* host threads the plugin may use, at least 1 */
-  uint32_t in_place;   /* 1: the runs follow one another where the merged records go */
-  uint32_t reserved;
-  /* [any thread] The host's encoder: writes the keys of `count` records, one after the other, as
-   * recsort_plugin_job describes them; `keys` is aligned to 8 bytes, or to 4 if a key has 32 bits.
-   * 0: a record holds an invalid value. */
-  uint32_t (*encode)(const recsort_key_program *program, const void *records, uint64_t count,
-                     void *keys);
-} recsort_plugin_merge_job;
-
-typedef struct recsort_plugin_merge {
-  uint32_t size;
-  uint32_t reserved;
-
-  /* [any thread] Whether the plugin wants such a job: 0 if the plugin "cpu" would be faster. Does
-   * not block. */
-  uint32_t (*suits)(const void *instance, const recsort_plugin_merge_job *job);
-
-  /* [any thread] Says how much host memory `job` needs. Does not block or allocate.
-   * UNSUPPORTED: the size overflows. */
-  recsort_plugin_status (*work_size)(const void *instance, const recsort_plugin_merge_job *job,
-                                     uint64_t *bytes, recsort_plugin_error *error);
-
-  /* [one thread] Merges to `result`; blocks until done. `memory` is as work_size asked, aligned to
-   * 64 bytes. On failure what is at `result` is lost; but if the job is in place, nothing there
-   * has changed.
-   * UNSUPPORTED: a run is not sorted, or a record holds an invalid value; the host then finds out
-   * which. The plugin checks all runs. */
-  recsort_plugin_status (*merge)(void *instance, const recsort_plugin_merge_job *job, void *memory,
-                                 void *result, recsort_plugin_error *error);
-} recsort_plugin_merge;
 
 /* ---- Records on the device ---------------------------------------------------------------------
  * An extension for plugins that can sort records which are in a device's memory already. */

@@ -939,8 +939,7 @@ typedef struct recsort_stats {
   const char *algorithm;
   const char *choice;   /* why this plugin; with "auto" also which one cannot be used here */
   const char *transfer; /* whether the plugin gets whole records or only keys, and why; NULL: it
-                         * works in the host's memory, or always gets keys. If only a trial can
-                         * tell, sorts of 2^16 records or more try each way twice */
+                         * works in the host's memory, or always gets keys */
   const char *fallback; /* with "auto": which plugin failed and why, or why the one that the options
                          * are for is not used; else NULL */
   size_t memory;        /* bytes the sorter holds */

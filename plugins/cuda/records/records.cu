@@ -437,49 +437,6 @@ device_status records_ordered(const records_order *order, void *stream)
                        RECORDS_BLOCK, 0, stream, args);
 }
 
-struct runs_args {
-  static constexpr uint32_t max_threads = RECORDS_BLOCK;
-  const void *keys;
-  const uint64_t *bounds;
-  records_facts *facts;
-  uint64_t count, bound_count;
-  uint32_t key_width;
-};
-
-/* True if a run begins with key `i`. */
-DEVICE_INLINE bool begins_run(const runs_args *args, uint64_t i)
-{
-  uint64_t low = 0, high = args->bound_count;
-  while (low < high) {
-    const uint64_t middle = (low + high) / 2;
-    if (args->bounds[middle] < i)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < args->bound_count && args->bounds[low] == i;
-}
-
-/* Compares each key with the one before it. Only where keys descend the bounds are searched. */
-static __global__ void __launch_bounds__(RECORDS_BLOCK)
-    check_runs(const __grid_constant__ runs_args args)
-{
-  device_await_before();
-  const uint64_t i = records_thread() + 1;
-  if (i < args.count && compare_keys(args.keys, args.key_width, i - 1, i) > 0 &&
-      !begins_run(&args, i))
-    args.facts->unsorted = 1;
-}
-
-device_status records_runs_ordered(const void *keys, uint32_t key_width, uint64_t count,
-                                   const uint64_t *bounds, uint64_t bound_count,
-                                   records_facts *facts, void *stream)
-{
-  runs_args args = {keys, bounds, facts, count, bound_count, key_width};
-  return device_launch(check_runs, plan_blocks(count, RECORDS_BLOCK), RECORDS_BLOCK, 0, stream,
-                       args);
-}
-
 /* ---- Gather ---- */
 
 struct copy_args {

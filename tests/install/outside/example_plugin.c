@@ -133,7 +133,7 @@ static recsort_plugin_status example_sort(void *instance, const recsort_plugin_j
 static uint32_t example_suits(const void *instance, const recsort_key_program *program)
 {
   (void)instance;
-  return program->key_width <= 64 ? RECSORT_SUITS : RECSORT_SUITS_NOT;
+  return program->key_width <= 64;
 }
 
 static const char *example_reason(const void *instance, const recsort_key_program *program)
