@@ -4,17 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/types.h"
 #include "recsort/computed_key.h"
 
 enum { MAX_KEY_BITS = 1 << 24, MAX_ELEMENTS = 1 << 18 };
 #define TOO_WIDE "the keys take more than %d bits"
 #define TOO_MANY "the keys are arrays of more than %d elements; sort by some of them"
-
-static unsigned bits_of(uint64_t value)
-{
-  return value ? 64u - (unsigned)__builtin_clzll(value) : 0;
-}
 
 static bool is_string(const recsort_field *field)
 {

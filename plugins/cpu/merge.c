@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/work_size.h"
 #include "cpu/pairs.h"
 #include "cpu/sorts.h"
@@ -29,16 +30,6 @@ typedef struct merge_job {
   unsigned result_bits;
   team team;
 } merge_job;
-
-static unsigned bits_of(uint64_t value)
-{
-  return value ? 64u - (unsigned)__builtin_clzll(value) : 0;
-}
-
-static unsigned index_bits_for(uint64_t count)
-{
-  return count > 1 ? bits_of(count - 1) : 1;
-}
 
 /* Keys that fit beside the index are not looked at again once they are packed, and may lie where
  * the sorted pairs go; unless they are wider than a pair. */

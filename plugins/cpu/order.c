@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "cpu/few_words.h"
 
 /* The width of keys is a constant in each call, which compilers should make use of. */
@@ -40,11 +41,6 @@ enum {
 INLINED uint64_t key_at(const void *keys, unsigned width, size_t i)
 {
   return width == 32 ? ((const uint32_t *)keys)[i] : ((const uint64_t *)keys)[i];
-}
-
-static unsigned bits_of(uint64_t value)
-{
-  return value ? 64u - (unsigned)__builtin_clzll(value) : 0;
 }
 
 typedef void few_words(uint32_t *words, size_t count); /* few_words.h */

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/platform/clock.h"
 #include "base/stream_copy.h"
 #include "base/work_size.h"
@@ -68,11 +69,6 @@ typedef struct record_sort {
   team team;
   atomic_bool good;
 } record_sort;
-
-static unsigned index_bits_for(uint64_t count)
-{
-  return count > 2 ? 64u - (unsigned)__builtin_clzll(count - 1) : 1;
-}
 
 /* ---- The plan ---- */
 

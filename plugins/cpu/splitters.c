@@ -2,10 +2,7 @@
 
 #include <stdbool.h>
 
-static unsigned bits_of(uint64_t value)
-{
-  return value ? 64u - (unsigned)__builtin_clzll(value) : 0;
-}
+#include "base/bits.h"
 
 /* The number of a cell between the first and the last splitter. */
 static size_t cell_of(const splitters *s, uint64_t word)

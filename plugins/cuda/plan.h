@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "base/bits.h"
 #include "base/co_rank.h"
 #include "gpu/device_sort.h"
 
@@ -92,7 +93,7 @@ RECSORT_HD static inline output_range plan_output(uint64_t block, uint64_t outpu
 /* The bits of an index that can be other than 0. */
 static inline uint32_t plan_index_bits(const device_job *job)
 {
-  return job->count > 1 ? 64 - (uint32_t)__builtin_clzll(job->count - 1) : 1;
+  return index_bits_for(job->count);
 }
 
 /* True if a key and its index fit in 64 bits together: then many pairs are packed, so that one

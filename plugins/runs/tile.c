@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/stream_copy.h"
 #include "base/work_size.h"
 #include "runs/runs.h"
@@ -243,11 +244,6 @@ typedef struct key_bits {
   size_t low;
   bool all; /* no bit in which keys differ is left out */
 } key_bits;
-
-static unsigned bits_of(uint64_t value)
-{
-  return value ? 64u - (unsigned)__builtin_clzll(value) : 0;
-}
 
 static inline uint64_t word_at(const unsigned char *key, size_t word)
 {
