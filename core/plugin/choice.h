@@ -12,10 +12,8 @@
 #ifndef RS_PLUGIN_CHOICE_H
 #define RS_PLUGIN_CHOICE_H
 
+#include "base/load_least.h"
 #include "plugin/registry.h"
-
-/* The same as CUDA_LEAST_COUNT of the CUDA plugin. */
-enum { RS_LOAD_LEAST = 12 << 10 };
 
 typedef struct rs_choice {
   recsort_plugin_list *plugins; /* owned */

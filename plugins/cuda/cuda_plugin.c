@@ -4,12 +4,13 @@
  * An instance keeps its device memory and its pinned memory for the next sort. */
 #include <stdio.h>
 
+#include "base/load_least.h"
 #include "cuda/algorithms.h"
 #include "cuda/runtime.h"
 #include "gpu/gpu_plugin.h"
 
 #ifndef CUDA_LEAST_COUNT
-#define CUDA_LEAST_COUNT (12 << 10) /* one thread of a Xeon and an H200 are equally fast */
+#define CUDA_LEAST_COUNT RS_LOAD_LEAST
 #endif
 
 typedef struct cuda_instance {

@@ -30,8 +30,7 @@ def main():
     expected = {(40, 4): True, (41, 4): True, (128, 4): True, (129, 4): False, (1025, 4): False, (40, 16): True,
                 (40, 17): False}
     problems = [f'{size}: {goes(*size)}' for size, way in expected.items() if goes(*size) != way]
-    least = re.search(r'define CUDA_LEAST_COUNT \((\d+) << (\d+)\)',
-                      (Path(root) / 'plugins/cuda/cuda_plugin.c').read_text())
+    least = re.search(r'RS_LOAD_LEAST = (\d+) << (\d+)', (Path(root) / 'core/base/load_least.h').read_text())
     count = int(least.group(1)) << int(least.group(2))
     page = ' '.join((Path(root) / 'docs/gpu.md').read_text().split())
     if f'fewer than {count:,} records' not in page:
