@@ -258,7 +258,8 @@ class Builder:
             if (ROOT / name).is_file():
                 (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, self.tree / name)
-        launchers = [f'-DCMAKE_{language}_COMPILER_LAUNCHER=ccache' for language in ('C', 'CXX') if shutil.which('ccache')]
+        launchers = [f'-DCMAKE_{language}_COMPILER_LAUNCHER=ccache' for language in ('C', 'CXX')
+                     if shutil.which('ccache')]
         self.output('cmake', '-G', 'Ninja', '-S', self.tree, '-B', self.build, '-DCMAKE_BUILD_TYPE=Release',
                     '-DCMAKE_C_FLAGS_RELEASE=-O1', '-DCMAKE_CXX_FLAGS_RELEASE=-O1', '-DRECSORT_TESTS=ON',
                     '-DCMAKE_CUDA_COMPILER=NOTFOUND', *launchers)
@@ -271,8 +272,8 @@ class Builder:
         """The files that these tests use and the build makes, and plugins, which programs load."""
         if tests not in self.targets:
             listed = ''.join(path.read_text() for path in self.build.rglob('CTestTestfile.cmake'))
-            commands = [command for name, command in re.findall(r'^add_test\((?:\[=\[)?(\S+?)(?:\]=\])? (.*)\)$', listed, re.M)
-                        if re.search(tests, name)]
+            found = re.findall(r'^add_test\((?:\[=\[)?(\S+?)(?:\]=\])? (.*)\)$', listed, re.M)
+            commands = [command for name, command in found if re.search(tests, name)]
             if not commands:
                 sys.exit(f'mutants: no test is called {tests}')
             made = {line.rpartition(':')[0] for line in
@@ -287,9 +288,9 @@ class Builder:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).returncode == 0
 
     def passes(self, tests, limit):
-        with subprocess.Popen(['ctest', f'-j{self.jobs}', '--stop-on-failure', '--timeout', str(int(limit)), '-R', tests],
-                              cwd=self.build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
-            return 'Timeout' if 'Timeout' in run.communicate()[0] else run.returncode == 0
+        run = subprocess.run(['ctest', f'-j{self.jobs}', '--stop-on-failure', '--timeout', str(int(limit)), '-R', tests],
+                             cwd=self.build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        return 'Timeout' if 'Timeout' in run.stdout else run.returncode == 0
 
     def changed_objects(self):
         """Whether an object made since the last call differs from what it is without a mutant."""
