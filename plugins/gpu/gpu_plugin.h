@@ -1,5 +1,5 @@
-/* gpu_plugin.h - the functions of a plugin's table (recsort/plugin.h) that are the same for every
- * GPU. An instance is a struct that begins with a gpu_instance.
+/* gpu_plugin.h - the functions of the plugin's table (recsort/plugin.h). An instance is a struct
+ * that begins with a gpu_instance.
  *
  *   sort        pairs of key and index: copies the keys to the device, sorts them by one of
  *               device_algorithms, and copies the permutation back. More of them than fit in the

@@ -1,5 +1,5 @@
-/* runtime.h - the interface to a GPU's runtime: a device, one block of its memory, copies. A plugin
- * implements these functions for its vendor.
+/* runtime.h - a device, one block of its memory, copies: what the host code asks of CUDA's runtime.
+ * plugins/cuda/runtime.c implements these functions.
  *
  *   runtime_enter      makes the device current in the calling thread, until runtime_leave
  *   runtime_room       how much of its memory is available
