@@ -123,9 +123,9 @@ recsort_plugin_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffer
 static recsort_plugin_status reserve(gpu_instance *self, const gpu_pairs *pairs,
                                      const recsort_plugin_job *job, recsort_plugin_error *error)
 {
-  const unsigned lanes = staging_lanes(job->count, job->key_width / 8, job->threads);
+  const unsigned couriers = staging_couriers(job->count, job->key_width / 8, job->threads);
   const recsort_plugin_status status = runtime_reserve(self->device, pairs->bytes, error);
-  return status ? status : staging_reserve(&self->ring, lanes, error);
+  return status ? status : staging_reserve(&self->ring, couriers, error);
 }
 
 recsort_plugin_status gpu_sort_keys(gpu_instance *self, const recsort_plugin_job *job,

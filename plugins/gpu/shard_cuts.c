@@ -31,10 +31,10 @@ uint64_t gpu_cuts_bytes(uint32_t shards)
   return range_bytes(shards) + ((uint64_t)shards << digit_bits(shards)) * sizeof(uint64_t);
 }
 
-void gpu_divide_cuts(gpu_lane *lane, uint32_t shards)
+void gpu_divide_cuts(gpu_seat *seat, uint32_t shards)
 {
-  lane->ranges = lane->pinned;
-  lane->ends = (uint64_t *)(void *)((char *)lane->pinned + range_bytes(shards));
+  seat->ranges = seat->pinned;
+  seat->ends = (uint64_t *)(void *)((char *)seat->pinned + range_bytes(shards));
 }
 
 /* A round looks at one digit. */
@@ -46,16 +46,16 @@ static recsort_plugin_status start_round(gpu_shards *shards, uint32_t number, vo
                                          recsort_plugin_error *error)
 {
   const round *const r = context;
-  const gpu_lane *const lane = &shards->lanes[number];
-  if (lane->sorted.count == 0) return RECSORT_PLUGIN_OK;
-  return runtime_judge(device_find_ends(&lane->sorted, lane->ranges, shards->count - 1, r->shift,
-                                        r->bits, lane->ends, lane->own.device->stream),
+  const gpu_seat *const seat = &shards->seats[number];
+  if (seat->sorted.count == 0) return RECSORT_PLUGIN_OK;
+  return runtime_judge(device_find_ends(&seat->sorted, seat->ranges, shards->count - 1, r->shift,
+                                        r->bits, seat->ends, seat->own.device->stream),
                        "a kernel's launch", error);
 }
 
-static uint64_t end_of(const gpu_lane *lane, const round *r, uint32_t cut, uint64_t value)
+static uint64_t end_of(const gpu_seat *seat, const round *r, uint32_t cut, uint64_t value)
 {
-  return lane->sorted.count ? lane->ends[((uint64_t)cut << r->bits) + value] : 0;
+  return seat->sorted.count ? seat->ends[((uint64_t)cut << r->bits) + value] : 0;
 }
 
 /* Narrows the ranges of a cut to the least value of the digit at which the ends exceed the rank. */
@@ -66,16 +66,16 @@ static void narrow(gpu_shards *shards, const round *r, uint32_t cut, uint64_t ra
     const uint64_t value = low + (high - low) / 2;
     uint64_t sum = 0;
     for (uint32_t s = 0; s < shards->count; s++)
-      sum += end_of(&shards->lanes[s], r, cut, value);
+      sum += end_of(&shards->seats[s], r, cut, value);
     if (sum > rank)
       high = value;
     else
       low = value + 1;
   }
   for (uint32_t s = 0; s < shards->count; s++) {
-    device_range *const range = &shards->lanes[s].ranges[cut];
-    if (low) range->low = end_of(&shards->lanes[s], r, cut, low - 1);
-    range->high = end_of(&shards->lanes[s], r, cut, low);
+    device_range *const range = &shards->seats[s].ranges[cut];
+    if (low) range->low = end_of(&shards->seats[s], r, cut, low - 1);
+    range->high = end_of(&shards->seats[s], r, cut, low);
   }
 }
 
@@ -84,7 +84,7 @@ static uint64_t in_ranges(const gpu_shards *shards, uint32_t cut)
 {
   uint64_t sum = 0;
   for (uint32_t s = 0; s < shards->count; s++)
-    sum += shards->lanes[s].ranges[cut].high - shards->lanes[s].ranges[cut].low;
+    sum += shards->seats[s].ranges[cut].high - shards->seats[s].ranges[cut].low;
   return sum;
 }
 
@@ -93,9 +93,9 @@ static void finish(gpu_shards *shards, uint32_t cut, uint64_t rank)
 {
   uint64_t *const cuts = shards->cuts + (uint64_t)(cut + 1) * shards->count;
   for (uint32_t s = 0; s < shards->count; s++)
-    rank -= shards->lanes[s].ranges[cut].low;
+    rank -= shards->seats[s].ranges[cut].low;
   for (uint32_t s = 0; s < shards->count; s++) {
-    const device_range range = shards->lanes[s].ranges[cut];
+    const device_range range = shards->seats[s].ranges[cut];
     const uint64_t length = range.high - range.low, taken = rank < length ? rank : length;
     cuts[s] = range.low + taken;
     rank -= taken;
@@ -112,7 +112,7 @@ static uint64_t begin(gpu_shards *shards, const recsort_plugin_shard *given)
     shards->cuts[(uint64_t)count * count + s] = given[s].count;
     all += given[s].count;
     for (uint32_t cut = 0; cut + 1 < count; cut++)
-      shards->lanes[s].ranges[cut] = (device_range){0, given[s].count};
+      shards->seats[s].ranges[cut] = (device_range){0, given[s].count};
   }
   return all;
 }
@@ -126,8 +126,8 @@ recsort_plugin_status gpu_find_cuts(gpu_shards *shards, const recsort_plugin_sha
   for (bool open = shards->count > 1; open && r.shift && !status;) {
     if (r.bits > r.shift) r.bits = r.shift;
     r.shift -= r.bits;
-    status = gpu_each_lane(shards, start_round, &r, error);
-    if (!status) status = gpu_wait_for_lanes(shards, error);
+    status = gpu_each_seat(shards, start_round, &r, error);
+    if (!status) status = gpu_wait_for_seats(shards, error);
     open = false;
     uint64_t rank = 0;
     for (uint32_t cut = 0; cut + 1 < shards->count && !status; cut++) {

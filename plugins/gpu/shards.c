@@ -14,7 +14,7 @@
  *
  * The host waits between the steps. Until the last one the shards are as they were.
  *
- * The memory of a lane: the keys that it receives, if it can, the pairs of the sort, the records
+ * The memory of a seat: the keys that it receives, if it can, the pairs of the sort, the records
  * that it receives, room. The pairs of the merge begin where the keys do, over those of the sort,
  * which are not needed any more. */
 #include "gpu/shards.h"
@@ -30,14 +30,14 @@
 
 enum { ROOM = SHARDS_ROOM, MOST_SHARDS = 256 };
 
-/* ---- Lanes ---- */
+/* ---- Seats ---- */
 
 /* After an error: nothing may run any more when the call returns. */
 static void drain(const gpu_shards *shards)
 {
   recsort_plugin_error ignored = {.size = sizeof ignored};
   for (uint32_t s = 0; s < shards->count; s++) {
-    const gpu_instance *const own = &shards->lanes[s].own;
+    const gpu_instance *const own = &shards->seats[s].own;
     if (runtime_enter(own->device, NULL)) continue;
     (void)runtime_wait(own->device->stream, &ignored);
     runtime_leave(own->device);
@@ -77,7 +77,7 @@ static uint64_t key_bytes(const recsort_key_program *program)
 /* Whether a merge may need received keys, and memory for pairs: not with one shard, nor with two if
  * the merge makes the keys (plan_merge). The pinned block stands for received records, as both are
  * aligned alike. */
-static bool receives_keys(const gpu_shards *shards, const gpu_lane *lane,
+static bool receives_keys(const gpu_shards *shards, const gpu_seat *seat,
                           const recsort_key_program *program)
 {
   const uint64_t bounds[] = {0, 1, 2};
@@ -85,10 +85,10 @@ static bool receives_keys(const gpu_shards *shards, const gpu_lane *lane,
   const records_program own = records_program_of(program, shards->key_width);
   device_words words;
   return shards->count > 2 || (shards->count == 2 && !(device_merge_moves(&two, own.record_size) &&
-                                                       records_words(&own, lane->pinned, &words)));
+                                                       records_words(&own, seat->pinned, &words)));
 }
 
-/* What each lane is reserved with. */
+/* What each seat is reserved with. */
 typedef struct reserving {
   const recsort_key_program *program;
   uint64_t *bytes;
@@ -97,40 +97,40 @@ typedef struct reserving {
 static recsort_plugin_status find_reach(gpu_shards *shards, uint32_t s, bool *all,
                                         recsort_plugin_error *error)
 {
-  const gpu_lane *const lane = &shards->lanes[s];
+  const gpu_seat *const seat = &shards->seats[s];
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   *all = true;
   for (uint32_t d = 0; d < shards->count && !status; d++) {
-    status = runtime_reach(lane->own.device, shards->lanes[d].own.device, &lane->reaches[d], error);
-    *all = *all && lane->reaches[d];
+    status = runtime_reach(seat->own.device, shards->seats[d].own.device, &seat->reaches[d], error);
+    *all = *all && seat->reaches[d];
   }
   return status;
 }
 
-static recsort_plugin_status reserve_lane(gpu_shards *shards, uint32_t s, void *context,
+static recsort_plugin_status reserve_seat(gpu_shards *shards, uint32_t s, void *context,
                                           recsort_plugin_error *error)
 {
   const reserving *const r = context;
-  gpu_lane *const lane = &shards->lanes[s];
-  runtime_device *const device = lane->own.device;
-  const recsort_plugin_job job = pair_job(shards, r->program, lane->most);
+  gpu_seat *const seat = &shards->seats[s];
+  runtime_device *const device = seat->own.device;
+  const recsort_plugin_job job = pair_job(shards, r->program, seat->most);
   const uint64_t size = r->program->record_size;
   bool all = false;
   recsort_plugin_status status = find_reach(shards, s, &all, error);
-  if (!status) status = gpu_begin_resident(&lane->own, error);
-  if (!status) status = runtime_pin(&lane->pinned, gpu_cuts_bytes(shards->count), error);
+  if (!status) status = gpu_begin_resident(&seat->own, error);
+  if (!status) status = runtime_pin(&seat->pinned, gpu_cuts_bytes(shards->count), error);
   if (status) return status;
-  gpu_divide_cuts(lane, shards->count);
-  lane->pair_bytes = gpu_most_pair_bytes(device, &job);
-  const bool keys = receives_keys(shards, lane, r->program);
-  lane->pairs = keys ? device_aligned(lane->most * key_bytes(r->program)) : 0;
-  const uint64_t sorting = lane->pairs + lane->pair_bytes;
+  gpu_divide_cuts(seat, shards->count);
+  seat->pair_bytes = gpu_most_pair_bytes(device, &job);
+  const bool keys = receives_keys(shards, seat, r->program);
+  seat->pairs = keys ? device_aligned(seat->most * key_bytes(r->program)) : 0;
+  const uint64_t sorting = seat->pairs + seat->pair_bytes;
   const uint64_t merging = keys ? gpu_most_merge_bytes(device, &job) : 0;
-  lane->front = device_aligned(sorting > merging ? sorting : merging);
-  const uint64_t room = lane->front + device_aligned(lane->most * size);
+  seat->front = device_aligned(sorting > merging ? sorting : merging);
+  const uint64_t room = seat->front + device_aligned(seat->most * size);
   r->bytes[s] = room + (all ? 0 : device_aligned(size > ROOM ? size : ROOM));
   status = runtime_reserve(device, r->bytes[s], error);
-  if (!status) lane->room = device->memory + room;
+  if (!status) seat->room = device->memory + room;
   return status;
 }
 
@@ -139,15 +139,15 @@ static recsort_plugin_status reserve_lane(gpu_shards *shards, uint32_t s, void *
 static gpu_shards *allocate(const recsort_host *host, uint32_t count)
 {
   const uint64_t square = (uint64_t)count * count, cuts = square + count, bounds = count + 1;
-  const uint64_t bytes = sizeof(gpu_shards) + count * sizeof(gpu_lane) +
+  const uint64_t bytes = sizeof(gpu_shards) + count * sizeof(gpu_seat) +
                          (cuts + bounds) * sizeof(uint64_t) + square * sizeof(bool);
   gpu_shards *const shards = host->allocate(host->context, (size_t)bytes);
   if (!shards) return NULL;
   memset(shards, 0, (size_t)bytes);
   shards->bytes = bytes;
   shards->count = count;
-  shards->lanes = (gpu_lane *)(void *)(shards + 1);
-  shards->cuts = (uint64_t *)(void *)(shards->lanes + count);
+  shards->seats = (gpu_seat *)(void *)(shards + 1);
+  shards->cuts = (uint64_t *)(void *)(shards->seats + count);
   shards->bounds = shards->cuts + cuts;
   shards->reaches = (bool *)(void *)(shards->bounds + bounds);
   return shards;
@@ -157,20 +157,20 @@ void gpu_close_shards(gpu_instance *self)
 {
   gpu_shards *const shards = self->shards;
   for (uint32_t s = 0; shards && s < shards->count; s++) {
-    gpu_lane *const lane = &shards->lanes[s];
-    if (!lane->own.device) continue;
-    const recsort_plugin_status entered = runtime_enter(lane->own.device, NULL);
-    staging_close(&lane->own.ring);
-    gpu_end_resident(&lane->own);
-    runtime_unpin(lane->pinned);
-    if (!entered) runtime_leave(lane->own.device);
-    runtime_close_other(self->host, lane->own.device);
+    gpu_seat *const seat = &shards->seats[s];
+    if (!seat->own.device) continue;
+    const recsort_plugin_status entered = runtime_enter(seat->own.device, NULL);
+    staging_close(&seat->own.ring);
+    gpu_end_resident(&seat->own);
+    runtime_unpin(seat->pinned);
+    if (!entered) runtime_leave(seat->own.device);
+    runtime_close_other(self->host, seat->own.device);
   }
   if (shards) self->host->release(self->host->context, shards, (size_t)shards->bytes);
   self->shards = NULL;
 }
 
-static recsort_plugin_status open_lanes(gpu_instance *self,
+static recsort_plugin_status open_seats(gpu_instance *self,
                                         const recsort_plugin_shards_limits *limits,
                                         recsort_plugin_error *error)
 {
@@ -179,14 +179,14 @@ static recsort_plugin_status open_lanes(gpu_instance *self,
   shards->algorithm = limits->algorithm;
   shards->index_bits = 32;
   for (uint32_t s = 0; s < shards->count && !status; s++) {
-    gpu_lane *const lane = &shards->lanes[s];
-    lane->own.host = self->host;
-    lane->most = limits->most_records[s];
-    lane->reaches = shards->reaches + (uint64_t)s * shards->count;
-    if (lane->most > (uint64_t)UINT32_MAX + 1) shards->index_bits = 64;
+    gpu_seat *const seat = &shards->seats[s];
+    seat->own.host = self->host;
+    seat->most = limits->most_records[s];
+    seat->reaches = shards->reaches + (uint64_t)s * shards->count;
+    if (seat->most > (uint64_t)UINT32_MAX + 1) shards->index_bits = 64;
     status =
-        runtime_open_other(self->host, self->device, limits->devices[s], &lane->own.device, error);
-    lane->own.ring.device = lane->own.device;
+        runtime_open_other(self->host, self->device, limits->devices[s], &seat->own.device, error);
+    seat->own.ring.device = seat->own.device;
     if (status) gpu_name_shard(s, error);
   }
   return status;
@@ -210,8 +210,8 @@ static recsort_plugin_status reserve(void *instance, const recsort_key_program *
   }
   self->shards->key_width = gpu_pair_width(program->key_bits);
   self->shards->record_size = program->record_size;
-  const recsort_plugin_status status = open_lanes(self, limits, error);
-  return status ? status : gpu_each_lane(self->shards, reserve_lane, &r, error);
+  const recsort_plugin_status status = open_seats(self, limits, error);
+  return status ? status : gpu_each_seat(self->shards, reserve_seat, &r, error);
 }
 
 /* ---- Sort ---- */
@@ -238,32 +238,32 @@ static device_status start_pairs(const shards_sort *s, const gpu_pairs *pairs, c
   return started ? started : algorithm->sort(&pairs->job, &buffers, side);
 }
 
-static recsort_plugin_status sort_lane(gpu_shards *shards, uint32_t number, void *context,
+static recsort_plugin_status sort_seat(gpu_shards *shards, uint32_t number, void *context,
                                        recsort_plugin_error *error)
 {
   const shards_sort *const s = context;
   const recsort_plugin_shard *const shard = &s->job->shards[number];
-  gpu_lane *const lane = &shards->lanes[number];
-  runtime_device *const device = lane->own.device;
+  gpu_seat *const seat = &shards->seats[number];
+  runtime_device *const device = seat->own.device;
   const recsort_plugin_job job = pair_job(shards, s->program, shard->count);
-  const gpu_pairs pairs = gpu_plan_resident(&lane->own, &job, device->stream);
+  const gpu_pairs pairs = gpu_plan_resident(&seat->own, &job, device->stream);
   unsigned side = 0;
   memset(device->facts, 0, sizeof(records_facts));
   *device->disorder = 0;
-  lane->sorted = (device_sorted_keys){.key_width = job.key_width};
-  if (shard->count > lane->most || shard->wanted > lane->most)
+  seat->sorted = (device_sorted_keys){.key_width = job.key_width};
+  if (shard->count > seat->most || shard->wanted > seat->most)
     return refuse(error, "there are more records than the most");
-  if (pairs.bytes > lane->pair_bytes)
+  if (pairs.bytes > seat->pair_bytes)
     return refuse(error, "the plan of this count needs more memory than was allocated");
   recsort_plugin_status status = runtime_wait(shard->stream, error);
   if (status || shard->count == 0) return status;
   const device_buffers buffers =
-      device_divide(&pairs.job, device->memory + lane->pairs, pairs.extra_bytes);
+      device_divide(&pairs.job, device->memory + seat->pairs, pairs.extra_bytes);
   status =
       judge_launch(start_pairs(s, &pairs, shard->records, device->facts, buffers, &side), error);
-  lane->order = gpu_order_of(&pairs, &buffers, side);
-  lane->sorted.keys = lane->order.keys;
-  lane->sorted.count = shard->count;
+  seat->order = gpu_order_of(&pairs, &buffers, side);
+  seat->sorted.keys = seat->order.keys;
+  seat->sorted.count = shard->count;
   return status;
 }
 
@@ -272,13 +272,13 @@ static recsort_plugin_status locate_invalid(gpu_shards *shards, uint32_t number,
                                             recsort_plugin_error *error)
 {
   const shards_sort *const s = context;
-  const gpu_lane *const lane = &shards->lanes[number];
-  runtime_device *const device = lane->own.device;
+  const gpu_seat *const seat = &shards->seats[number];
+  runtime_device *const device = seat->own.device;
   records_facts *const facts = device->facts;
-  const records_program own = records_program_of(s->program, lane->sorted.key_width);
+  const records_program own = records_program_of(s->program, seat->sorted.key_width);
   const uint64_t size = s->program->record_size;
   const char *const records = s->job->shards[number].records;
-  uint64_t low = 0, high = lane->sorted.count;
+  uint64_t low = 0, high = seat->sorted.count;
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   void *pinned = NULL;
   if (s->job->found_invalid || high == 0 || !facts->invalid) return RECSORT_PLUGIN_OK;
@@ -333,7 +333,7 @@ typedef struct piece_merge {
 /* The runs are those of the last one that was planned. */
 static piece_merge plan_merge(const gpu_shards *shards, const shards_sort *s, uint32_t d)
 {
-  const gpu_lane *const lane = &shards->lanes[d];
+  const gpu_seat *const seat = &shards->seats[d];
   piece_merge merge = {.runs = {shards->bounds, shards->count}};
   shards->bounds[0] = 0;
   for (uint32_t p = 0; p < shards->count; p++) {
@@ -345,15 +345,15 @@ static piece_merge plan_merge(const gpu_shards *shards, const shards_sort *s, ui
   merge.moves = device_merge_moves(&merge.runs, s->program->record_size);
   if (!merge.moves) return merge;
   const records_program own = records_program_of(s->program, shards->key_width);
-  if (records_words(&own, lane->own.device->memory + lane->front, &merge.words))
+  if (records_words(&own, seat->own.device->memory + seat->front, &merge.words))
     merge.reads_keys = false;
   return merge;
 }
 
 /* ---- Exchange ---- */
 
-/* Copies a piece's keys, and sends the records through this lane's room, part by part. */
-static recsort_plugin_status send_through_room(const gpu_lane *from, const gpu_lane *to,
+/* Copies a piece's keys, and sends the records through this seat's room, part by part. */
+static recsort_plugin_status send_through_room(const gpu_seat *from, const gpu_seat *to,
                                                const void *records, uint64_t size,
                                                records_piece piece, recsort_plugin_error *error)
 {
@@ -379,11 +379,11 @@ static recsort_plugin_status send_through_room(const gpu_lane *from, const gpu_l
   return status;
 }
 
-static recsort_plugin_status exchange_lane(gpu_shards *shards, uint32_t number, void *context,
+static recsort_plugin_status exchange_seat(gpu_shards *shards, uint32_t number, void *context,
                                            recsort_plugin_error *error)
 {
   const shards_sort *const s = context;
-  const gpu_lane *const from = &shards->lanes[number];
+  const gpu_seat *const from = &shards->seats[number];
   const uint64_t size = s->program->record_size;
   const void *const records = s->job->shards[number].records;
   void *const stream = from->own.device->stream;
@@ -391,7 +391,7 @@ static recsort_plugin_status exchange_lane(gpu_shards *shards, uint32_t number, 
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   uint32_t waiting = 0;
   for (uint32_t d = 0; d < shards->count && !status; d++) {
-    const gpu_lane *const to = &shards->lanes[d];
+    const gpu_seat *const to = &shards->seats[d];
     const piece_merge merge = plan_merge(shards, s, d);
     const uint64_t place = shards->bounds[number];
     char *const memory = to->own.device->memory, *const keys =
@@ -417,15 +417,15 @@ static recsort_plugin_status exchange_lane(gpu_shards *shards, uint32_t number, 
 
 /* ---- Merge ---- */
 
-static recsort_plugin_status merge_lane(gpu_shards *shards, uint32_t number, void *context,
+static recsort_plugin_status merge_seat(gpu_shards *shards, uint32_t number, void *context,
                                         recsort_plugin_error *error)
 {
   const shards_sort *const s = context;
   const recsort_plugin_shard *const shard = &s->job->shards[number];
-  const gpu_lane *const lane = &shards->lanes[number];
-  runtime_device *const device = lane->own.device;
+  const gpu_seat *const seat = &shards->seats[number];
+  runtime_device *const device = seat->own.device;
   const uint64_t size = s->program->record_size;
-  const char *const received = device->memory + lane->front;
+  const char *const received = device->memory + seat->front;
   const recsort_plugin_job job = pair_job(shards, s->program, shard->wanted);
   unsigned side = 0;
   const piece_merge merge = plan_merge(shards, s, number);
@@ -440,7 +440,7 @@ static recsort_plugin_status merge_lane(gpu_shards *shards, uint32_t number, voi
                                   merge.reads_keys ? NULL : &merge.words};
   if (merge.moves)
     return judge_launch(device_merge_records(&pairs.job, &merge.runs, &buffers, &move), error);
-  if (pairs.bytes > lane->front)
+  if (pairs.bytes > seat->front)
     return refuse(error, "the plan of this merge needs more memory than was allocated");
   const recsort_plugin_status status =
       judge_launch(device_merge(&pairs.job, &merge.runs, &buffers, &side), error);
@@ -453,22 +453,22 @@ static recsort_plugin_status merge_lane(gpu_shards *shards, uint32_t number, voi
 
 /* ---- A sort ---- */
 
-static recsort_plugin_status judge_lane(gpu_shards *shards, uint32_t number, void *context,
+static recsort_plugin_status judge_seat(gpu_shards *shards, uint32_t number, void *context,
                                         recsort_plugin_error *error)
 {
   (void)context;
-  if (!*shards->lanes[number].own.device->disorder) return RECSORT_PLUGIN_OK;
+  if (!*shards->seats[number].own.device->disorder) return RECSORT_PLUGIN_OK;
   (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
   return RECSORT_PLUGIN_CORRUPT;
 }
 
-/* Has each lane take a step, and waits until all have. */
-static recsort_plugin_status take_step(gpu_shards *shards, lane_step *step, shards_sort *s,
+/* Has each seat take a step, and waits until all have. */
+static recsort_plugin_status take_step(gpu_shards *shards, seat_step *step, shards_sort *s,
                                        recsort_plugin_error *error)
 {
-  recsort_plugin_status status = gpu_each_lane(shards, step, s, error);
-  if (!status) status = gpu_wait_for_lanes(shards, error);
-  if (!status) status = gpu_each_lane(shards, judge_lane, NULL, error);
+  recsort_plugin_status status = gpu_each_seat(shards, step, s, error);
+  if (!status) status = gpu_wait_for_seats(shards, error);
+  if (!status) status = gpu_each_seat(shards, judge_seat, NULL, error);
   return status;
 }
 
@@ -482,12 +482,12 @@ static recsort_plugin_status sort(void *instance, const recsort_key_program *pro
   shards_sort s = {&keys, job};
   if (job->shard_count != shards->count)
     return refuse(error, "there are more or fewer shards than were reserved");
-  recsort_plugin_status status = take_step(shards, sort_lane, &s, error);
-  if (!status) status = gpu_each_lane(shards, locate_invalid, &s, error);
+  recsort_plugin_status status = take_step(shards, sort_seat, &s, error);
+  if (!status) status = gpu_each_seat(shards, locate_invalid, &s, error);
   if (!status && job->found_invalid) return refuse(error, "a record holds an invalid value");
   if (!status) status = gpu_find_cuts(shards, job->shards, keys.key_bits, error);
-  if (!status) status = take_step(shards, exchange_lane, &s, error);
-  if (!status) status = take_step(shards, merge_lane, &s, error);
+  if (!status) status = take_step(shards, exchange_seat, &s, error);
+  if (!status) status = take_step(shards, merge_seat, &s, error);
   if (status) drain(shards);
   return status;
 }

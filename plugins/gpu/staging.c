@@ -15,32 +15,32 @@ static uint64_t pieces_of(uint64_t count, uint64_t element)
   return count / each + (count % each != 0);
 }
 
-unsigned staging_lanes(uint64_t count, uint64_t element, unsigned threads)
+unsigned staging_couriers(uint64_t count, uint64_t element, unsigned threads)
 {
   const uint64_t pieces = pieces_of(count, element);
-  const unsigned most = threads < STAGING_MAX_LANES ? threads : STAGING_MAX_LANES;
+  const unsigned most = threads < STAGING_MAX_COURIERS ? threads : STAGING_MAX_COURIERS;
   return pieces < most ? (unsigned)pieces : most;
 }
 
 uint64_t staging_room(uint64_t count, uint64_t element, unsigned threads)
 {
-  return (uint64_t)staging_lanes(count, element, threads) * STAGING_SLOTS * STAGING_PIECE;
+  return (uint64_t)staging_couriers(count, element, threads) * STAGING_SLOTS * STAGING_PIECE;
 }
 
 void staging_close(staging *ring)
 {
-  for (unsigned lane = 0; lane < STAGING_MAX_LANES; lane++)
+  for (unsigned courier = 0; courier < STAGING_MAX_COURIERS; courier++)
     for (unsigned s = 0; s < STAGING_SLOTS; s++)
-      runtime_close_stream(ring->slots[lane][s].stream);
+      runtime_close_stream(ring->slots[courier][s].stream);
   runtime_unpin(ring->memory);
   *ring = (staging){.device = ring->device};
 }
 
-static recsort_plugin_status open_streams(staging *ring, unsigned lanes,
+static recsort_plugin_status open_streams(staging *ring, unsigned couriers,
                                           recsort_plugin_error *error)
 {
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
-  for (unsigned i = 0; i < lanes * STAGING_SLOTS && status == RECSORT_PLUGIN_OK; i++) {
+  for (unsigned i = 0; i < couriers * STAGING_SLOTS && status == RECSORT_PLUGIN_OK; i++) {
     staging_slot *const slot = &ring->slots[i / STAGING_SLOTS][i % STAGING_SLOTS];
     slot->pinned = (char *)ring->memory + (uint64_t)i * STAGING_PIECE;
     status = runtime_open_stream(&slot->stream, error);
@@ -48,21 +48,21 @@ static recsort_plugin_status open_streams(staging *ring, unsigned lanes,
   return status;
 }
 
-recsort_plugin_status staging_reserve(staging *ring, unsigned lanes, recsort_plugin_error *error)
+recsort_plugin_status staging_reserve(staging *ring, unsigned couriers, recsort_plugin_error *error)
 {
-  if (lanes <= ring->lanes) return RECSORT_PLUGIN_OK;
+  if (couriers <= ring->couriers) return RECSORT_PLUGIN_OK;
   staging_close(ring);
   recsort_plugin_status status =
-      runtime_pin(&ring->memory, (uint64_t)lanes * STAGING_SLOTS * STAGING_PIECE, error);
-  if (status == RECSORT_PLUGIN_OK) status = open_streams(ring, lanes, error);
+      runtime_pin(&ring->memory, (uint64_t)couriers * STAGING_SLOTS * STAGING_PIECE, error);
+  if (status == RECSORT_PLUGIN_OK) status = open_streams(ring, couriers, error);
   if (status)
     staging_close(ring);
   else
-    ring->lanes = lanes;
+    ring->couriers = couriers;
   return status;
 }
 
-/* ---- Lanes of the ring ---- */
+/* ---- Couriers of the ring ---- */
 
 /* Elements in a slot, or on their way to it. */
 typedef struct piece {
@@ -103,13 +103,14 @@ static recsort_plugin_status send(const staging_copy *copy, const staging_slot *
   return status ? status : take_step(copy, p, at, slot->stream, error);
 }
 
-static recsort_plugin_status send_pieces(staging *ring, const staging_copy *copy, unsigned lane,
-                                         unsigned lanes, recsort_plugin_error *error)
+static recsort_plugin_status send_pieces(staging *ring, const staging_copy *copy, unsigned courier,
+                                         unsigned couriers, recsort_plugin_error *error)
 {
-  staging_slot *const slots = ring->slots[lane];
+  staging_slot *const slots = ring->slots[courier];
   const uint64_t pieces = pieces_of(copy->count, copy->element);
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
-  for (uint64_t p = lane, turn = 0; p < pieces && status == RECSORT_PLUGIN_OK; p += lanes, turn++)
+  for (uint64_t p = courier, turn = 0; p < pieces && status == RECSORT_PLUGIN_OK;
+       p += couriers, turn++)
     status = send(copy, &slots[turn % STAGING_SLOTS], piece_at(copy, p), error);
   for (unsigned s = 0; s < STAGING_SLOTS && status == RECSORT_PLUGIN_OK; s++)
     status = runtime_wait(slots[s].stream, error);
@@ -117,7 +118,7 @@ static recsort_plugin_status send_pieces(staging *ring, const staging_copy *copy
   return status;
 }
 
-/* Starts a piece on its way to a slot; `number` counts the slots of all lanes. */
+/* Starts a piece on its way to a slot; `number` counts the slots of all couriers. */
 static recsort_plugin_status request(const staging_copy *copy, const staging_slot *slot,
                                      unsigned number, piece p, recsort_plugin_error *error)
 {
@@ -139,20 +140,21 @@ static recsort_plugin_status receive(const staging_copy *copy, const staging_slo
 }
 
 /* Copies pieces down. A slot is emptied only when it is needed again, or at the end. */
-static recsort_plugin_status receive_pieces(staging *ring, const staging_copy *copy, unsigned lane,
-                                            unsigned lanes, recsort_plugin_error *error)
+static recsort_plugin_status receive_pieces(staging *ring, const staging_copy *copy,
+                                            unsigned courier, unsigned couriers,
+                                            recsort_plugin_error *error)
 {
-  staging_slot *const slots = ring->slots[lane];
+  staging_slot *const slots = ring->slots[courier];
   const uint64_t pieces = pieces_of(copy->count, copy->element);
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   piece held[STAGING_SLOTS] = {{0, 0}};
   uint64_t turn = 0;
-  for (uint64_t p = lane; p < pieces && status == RECSORT_PLUGIN_OK; p += lanes, turn++) {
+  for (uint64_t p = courier; p < pieces && status == RECSORT_PLUGIN_OK; p += couriers, turn++) {
     const unsigned s = (unsigned)(turn % STAGING_SLOTS);
     status = receive(copy, &slots[s], held[s], error);
     held[s] = piece_at(copy, p);
     if (status == RECSORT_PLUGIN_OK)
-      status = request(copy, &slots[s], lane * STAGING_SLOTS + s, held[s], error);
+      status = request(copy, &slots[s], courier * STAGING_SLOTS + s, held[s], error);
   }
   for (unsigned i = 0; i < STAGING_SLOTS && status == RECSORT_PLUGIN_OK; i++, turn++)
     status = receive(copy, &slots[turn % STAGING_SLOTS], held[turn % STAGING_SLOTS], error);
@@ -160,64 +162,67 @@ static recsort_plugin_status receive_pieces(staging *ring, const staging_copy *c
   return status;
 }
 
-/* Copies a lane's pieces up. A lane may run on any thread, so it enters the device itself. */
-static recsort_plugin_status lane_up(staging *ring, const staging_copy *copy, unsigned lane,
-                                     unsigned lanes, recsort_plugin_error *error)
+/* Copies a courier's pieces up. A courier may run on any thread, so it enters the device itself. */
+static recsort_plugin_status courier_up(staging *ring, const staging_copy *copy, unsigned courier,
+                                        unsigned couriers, recsort_plugin_error *error)
 {
   recsort_plugin_status status = runtime_enter(ring->device, error);
   if (status) return status;
-  status = send_pieces(ring, copy, lane, lanes, error);
+  status = send_pieces(ring, copy, courier, couriers, error);
   runtime_leave(ring->device);
   return status;
 }
 
-static recsort_plugin_status lane_down(staging *ring, const staging_copy *copy, unsigned lane,
-                                       unsigned lanes, recsort_plugin_error *error)
+static recsort_plugin_status courier_down(staging *ring, const staging_copy *copy, unsigned courier,
+                                          unsigned couriers, recsort_plugin_error *error)
 {
   recsort_plugin_status status = runtime_enter(ring->device, error);
   if (status) return status;
-  status = receive_pieces(ring, copy, lane, lanes, error);
+  status = receive_pieces(ring, copy, courier, couriers, error);
   runtime_leave(ring->device);
   return status;
 }
 
-typedef recsort_plugin_status lane_work(staging *ring, const staging_copy *copy, unsigned lane,
-                                        unsigned lanes, recsort_plugin_error *error);
+typedef recsort_plugin_status courier_work(staging *ring, const staging_copy *copy,
+                                           unsigned courier, unsigned couriers,
+                                           recsort_plugin_error *error);
 
-typedef struct lane_result {
+typedef struct courier_result {
   recsort_plugin_status status;
   recsort_plugin_error error;
-} lane_result;
+} courier_result;
 
-typedef struct lane_job {
-  lane_work *work;
+typedef struct courier_job {
+  courier_work *work;
   staging *ring;
   const staging_copy *copy;
-  unsigned lanes;
-  lane_result results[STAGING_MAX_LANES];
-} lane_job;
+  unsigned couriers;
+  courier_result results[STAGING_MAX_COURIERS];
+} courier_job;
 
-static void run_lane(void *argument, size_t lane, unsigned slot)
+static void run_courier(void *argument, size_t courier, unsigned slot)
 {
-  lane_job *const job = argument;
-  lane_result *const result = &job->results[lane];
+  courier_job *const job = argument;
+  courier_result *const result = &job->results[courier];
   (void)slot;
   result->error.size = sizeof result->error;
-  result->status = job->work(job->ring, job->copy, (unsigned)lane, job->lanes, &result->error);
+  result->status =
+      job->work(job->ring, job->copy, (unsigned)courier, job->couriers, &result->error);
 }
 
-/* Runs all lanes. If one fails, the copy fails; the others go on until they finish or fail too.
+/* Runs all couriers. If one fails, the copy fails; the others go on until they finish or fail too.
  * LOST takes precedence over other failures. */
-static recsort_plugin_status run_lanes(lane_work *work, staging *ring, const staging_copy *copy,
-                                       team t, recsort_plugin_error *error)
+static recsort_plugin_status run_couriers(courier_work *work, staging *ring,
+                                          const staging_copy *copy, team t,
+                                          recsort_plugin_error *error)
 {
-  const unsigned useful = staging_lanes(copy->count, copy->element, t.threads);
-  lane_job job = {.work = work, .ring = ring, .copy = copy};
-  const lane_result *worst = &job.results[0];
-  job.lanes = useful < ring->lanes ? useful : ring->lanes;
-  team_each(t, job.lanes, run_lane, &job);
-  for (unsigned lane = 0; lane < job.lanes; lane++)
-    if (job.results[lane].status > worst->status) worst = &job.results[lane];
+  const unsigned useful = staging_couriers(copy->count, copy->element, t.threads);
+  courier_job job = {.work = work, .ring = ring, .copy = copy};
+  const courier_result *worst = &job.results[0];
+  job.couriers = useful < ring->couriers ? useful : ring->couriers;
+  team_each(t, job.couriers, run_courier, &job);
+  for (unsigned courier = 0; courier < job.couriers; courier++)
+    if (job.results[courier].status > worst->status) worst = &job.results[courier];
   if (worst->status) memcpy(error->text, worst->error.text, sizeof error->text);
   return worst->status;
 }
@@ -225,11 +230,11 @@ static recsort_plugin_status run_lanes(lane_work *work, staging *ring, const sta
 recsort_plugin_status staging_up(staging *ring, const staging_copy *copy, team t,
                                  recsort_plugin_error *error)
 {
-  return run_lanes(lane_up, ring, copy, t, error);
+  return run_couriers(courier_up, ring, copy, t, error);
 }
 
 recsort_plugin_status staging_down(staging *ring, const staging_copy *copy, team t,
                                    recsort_plugin_error *error)
 {
-  return run_lanes(lane_down, ring, copy, t, error);
+  return run_couriers(courier_down, ring, copy, t, error);
 }

@@ -66,7 +66,7 @@ static void divide(whole_sort *s)
 static recsort_plugin_status reserve(whole_sort *s, recsort_plugin_error *error)
 {
   const recsort_plugin_job *const job = s->job;
-  const unsigned lanes = staging_lanes(job->count, s->program.record_size, job->threads);
+  const unsigned couriers = staging_couriers(job->count, s->program.record_size, job->threads);
   bool room = false;
   recsort_plugin_status status = gpu_has_room(s->self->device, s->bytes, &room, error);
   if (status) return status;
@@ -76,7 +76,7 @@ static recsort_plugin_status reserve(whole_sort *s, recsort_plugin_error *error)
     return RECSORT_PLUGIN_UNSUPPORTED;
   }
   status = runtime_reserve(s->self->device, s->bytes, error);
-  if (status == RECSORT_PLUGIN_OK) status = staging_reserve(&s->self->ring, lanes, error);
+  if (status == RECSORT_PLUGIN_OK) status = staging_reserve(&s->self->ring, couriers, error);
   if (status == RECSORT_PLUGIN_OK) divide(s);
   return status;
 }

@@ -116,7 +116,7 @@ static void sort_and_look(recsort_sorter *sorter, int thread_device, int sort_de
 
 /* ---- The caller's device, and another ---- */
 
-/* Whole records and keys alone; lanes of two threads, some of them the library's own. */
+/* Whole records and keys alone; couriers of two threads, some of them the library's own. */
 static void test_the_device_of_the_caller(void **state)
 {
   (void)state;

@@ -408,15 +408,15 @@ static void test_pairs_are_checked(void **state)
 
 static void turn_sorted_key(void)
 {
-  *(uint32_t *)(uintptr_t)self->shards->lanes[0].order.keys ^= UINT32_MAX;
+  *(uint32_t *)(uintptr_t)self->shards->seats[0].order.keys ^= UINT32_MAX;
 }
 
 /* The first of two equal ones becomes greater: a merge that finds its way by others is misled no
  * further. Keys are made of the records that were received. */
 static void turn_received_key(void)
 {
-  const gpu_lane *const lane = &self->shards->lanes[1];
-  unsigned char *records = (unsigned char *)lane->own.device->memory + lane->front;
+  const gpu_seat *const seat = &self->shards->seats[1];
+  unsigned char *records = (unsigned char *)seat->own.device->memory + seat->front;
   while (key_of(records, 0) != key_of(records, 1))
     records += SIZE;
   const uint32_t key = key_of(records, 0) + 1;

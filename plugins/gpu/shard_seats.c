@@ -1,4 +1,4 @@
-/* shard_lanes.c - what shards.c and shard_cuts.c do with each lane: see shards.h. */
+/* shard_seats.c - what shards.c and shard_cuts.c do with each seat: see shards.h. */
 #include <stdio.h>
 
 #include "gpu/shards.h"
@@ -9,13 +9,13 @@ void gpu_name_shard(uint32_t s, recsort_plugin_error *error)
   (void)snprintf(error->text, sizeof error->text, "shard %u: %.220s", s, text.text);
 }
 
-recsort_plugin_status gpu_each_lane(gpu_shards *shards, lane_step *step, void *context,
+recsort_plugin_status gpu_each_seat(gpu_shards *shards, seat_step *step, void *context,
                                     recsort_plugin_error *error)
 {
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   uint32_t s = 0;
   for (; s < shards->count && !status; s++) {
-    const runtime_device *const device = shards->lanes[s].own.device;
+    const runtime_device *const device = shards->seats[s].own.device;
     status = runtime_enter(device, error);
     if (status) continue;
     status = step(shards, s, context, error);
@@ -25,14 +25,14 @@ recsort_plugin_status gpu_each_lane(gpu_shards *shards, lane_step *step, void *c
   return status;
 }
 
-static recsort_plugin_status wait_for_lane(gpu_shards *shards, uint32_t s, void *context,
+static recsort_plugin_status wait_for_seat(gpu_shards *shards, uint32_t s, void *context,
                                            recsort_plugin_error *error)
 {
   (void)context;
-  return runtime_wait(shards->lanes[s].own.device->stream, error);
+  return runtime_wait(shards->seats[s].own.device->stream, error);
 }
 
-recsort_plugin_status gpu_wait_for_lanes(gpu_shards *shards, recsort_plugin_error *error)
+recsort_plugin_status gpu_wait_for_seats(gpu_shards *shards, recsort_plugin_error *error)
 {
-  return gpu_each_lane(shards, wait_for_lane, NULL, error);
+  return gpu_each_seat(shards, wait_for_seat, NULL, error);
 }
