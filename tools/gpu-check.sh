@@ -83,16 +83,15 @@ export PATH="$PATH:/usr/local/cuda/bin"
 LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
 export OMP_WAIT_POLICY=passive # several programs run at the same time
-device_programs='plugins/cuda/bench/device-check plugins/cuda/bench/pairs-check plugins/cuda/bench/shards-check
-  plugins/cuda/bench/shards-bench plugins/cuda/bench/device-soak'
+device_programs='tests/gpu/device-check tests/gpu/pairs-check tests/gpu/shards-check tests/gpu/device-soak'
 programs=$device_programs
 for step in ${only:-all}; do
   case $step in
     device | device-sanitizers | soak) ;;
-    shards) programs="$programs tools/recsort tools/recgen" ;;
+    shards) programs="$programs tools/recsort tools/recgen tools/bench/gpu/shards-bench" ;;
     *) programs="$device_programs tests/conformance/conformance tools/recsort tools/recgen
-      tools/recbench/recbench tools/recbench/recbench-sorts plugins/cuda/bench/gpu-bench
-      plugins/cuda/bench/verify-cost tests/large/many_records" ;;
+      tools/bench/recbench tools/bench/recbench-sorts tools/bench/gpu/gpu-bench tools/bench/gpu/shards-bench
+      tools/bench/gpu/verify-cost tests/large/many_records" ;;
   esac
 done
 for program in $programs; do
@@ -193,7 +192,7 @@ check_sanitizers() {
 check_device() {
   for program in device-check pairs-check; do
     status=0
-    "$build/plugins/cuda/bench/$program" > "$work/log" 2>&1 || status=$?
+    "$build/tests/gpu/$program" > "$work/log" 2>&1 || status=$?
     judge "$program" "$status" "$work/log"
   done
 }
@@ -206,7 +205,7 @@ sanitized='device-check;20000;* pairs-check;20000;* device-check;300001;starts_*
 start_sanitizer() { # TOOL PROGRAM MOST TESTS LOG
   status=0
   RECSORT_TEST_STREAM=1 RECSORT_TEST_MOST=$3 RECSORT_TEST_ONLY=$4 timeout 210 \
-    compute-sanitizer --tool "$1" --error-exitcode 9 "$build/plugins/cuda/bench/$2" > "$5" 2>&1 || status=$?
+    compute-sanitizer --tool "$1" --error-exitcode 9 "$build/tests/gpu/$2" > "$5" 2>&1 || status=$?
   echo "$status" > "$5.status"
 }
 check_device_sanitizers() {
@@ -229,17 +228,17 @@ check_device_sanitizers() {
 }
 
 check_shards() {
-  for program in shards-check shards-bench; do
+  for program in tests/gpu/shards-check tools/bench/gpu/shards-bench; do
     status=0
-    "$build/plugins/cuda/bench/$program" > "$work/log" 2>&1 || status=$?
-    [ $program = shards-check ] || tee -a "$work/text" < "$work/log"
-    judge "$program" "$status" "$work/log"
+    "$build/$program" > "$work/log" 2>&1 || status=$?
+    [ "${program%check}" != "$program" ] || tee -a "$work/text" < "$work/log"
+    judge "${program##*/}" "$status" "$work/log"
   done
 }
 
 check_soak() {
   status=0
-  "$build/plugins/cuda/bench/device-soak" 100000 > "$work/log" 2>&1 || status=$?
+  "$build/tests/gpu/device-soak" 100000 > "$work/log" 2>&1 || status=$?
   tee -a "$work/text" < "$work/log"
   judge soak "$status" "$work/log"
 }
@@ -256,7 +255,7 @@ check_many() { # COUNT
 run_bench() { # OPTION...
   {
     status=0
-    "$build/plugins/cuda/bench/gpu-bench" "$@" 2>&1 || status=$?
+    "$build/tools/bench/gpu/gpu-bench" "$@" 2>&1 || status=$?
     echo "$status" > "$work/bench.status"
   } | tee -a "$work/text"
   [ "$(cat "$work/bench.status")" = 0 ] || { failed=1; say 'benchmark: FAILED'; }
@@ -265,7 +264,7 @@ run_bench() { # OPTION...
 run_recbench() { # OPTION...
   {
     status=0
-    env -u OMP_WAIT_POLICY "$build/tools/recbench/recbench" --threads "$(nproc)" "$@" 2>&1 || status=$?
+    env -u OMP_WAIT_POLICY "$build/tools/bench/recbench" --threads "$(nproc)" "$@" 2>&1 || status=$?
     echo "$status" > "$work/bench.status"
   } | tee -a "$work/text"
   [ "$(cat "$work/bench.status")" = 0 ] || { failed=1; say 'recbench: FAILED'; }
@@ -303,7 +302,7 @@ if wanted merges; then
 fi
 if wanted records; then measure_records; fi
 if wanted verify; then
-  "$build/plugins/cuda/bench/verify-cost" > "$work/log" 2>&1 || { failed=1; echo 'verify: FAILED' >> "$work/log"; }
+  "$build/tools/bench/gpu/verify-cost" > "$work/log" 2>&1 || { failed=1; echo 'verify: FAILED' >> "$work/log"; }
   tee -a "$work/text" < "$work/log"
 fi
 case $only in

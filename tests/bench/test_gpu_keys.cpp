@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cuda/bench/keys.h"
+#include "bench/gpu/keys.h"
 
 namespace
 {

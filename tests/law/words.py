@@ -12,7 +12,7 @@ WORDS = {
     'column': ('core/', 'plugins/cpu/', 'plugins/gpu/', 'plugins/cuda/records/', 'tools/'),
     'lane': ('core/include/', 'core/key/', 'plugins/cpu/', 'plugins/cuda/', 'plugins/runs/', 'tools/bench/'),
     'section': ('plugins/cuda/sort/sample/', 'tools/recschema/'),
-    'segment': ('core/', 'plugins/cuda/bench/', 'plugins/cuda/records/', 'plugins/cuda/segments/', 'plugins/gpu/', 'tools/'),
+    'segment': ('core/', 'plugins/cuda/records/', 'plugins/cuda/segments/', 'plugins/gpu/', 'tools/'),
 }
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#[ \t]*include[^\n]*', re.DOTALL | re.MULTILINE)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(HERE.parent / 'recbench'))
+sys.path.insert(0, str(HERE.parent / 'bench'))
 from charts import chart  # noqa: E402
 
 DOCS = HERE.parents[1] / 'docs'
@@ -212,7 +212,7 @@ def published():
 # ---- Why not ... ----
 
 def python_package(title):
-    """{method: ms} of a group of tools/python/bench.py."""
+    """{method: ms} of a group of tools/bench/python/bench.py."""
     text = (HERE / 'python-amd-epyc-2-cores.txt').read_text()
     rows = text[text.index(f'{title}\n'):].split('\n\n')[0].splitlines()
     return {name: float(time) for time, _, name in (row.split(maxsplit=2) for row in rows[2:-1])}

@@ -19,7 +19,7 @@ cmake --build "$build" --parallel
 new=$(mktemp "$results/.new-XXXXXX")
 trap 'rm -f "$new"' EXIT
 trap 'exit 2' HUP INT TERM
-"$build/tools/recbench/recbench" --suite all "$@" >"$new"
+"$build/tools/bench/recbench" --suite all "$@" >"$new"
 cat "$new"
 chmod 644 "$new"
 mv "$new" "$results/$slug.txt"

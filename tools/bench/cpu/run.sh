@@ -8,7 +8,7 @@ printf 'CPU      %s, %s processors\n' "$(sed -n 's/^model name[^:]*: //p' /proc/
 printf 'kernel   %s\n' "$(uname -sr)"
 printf 'date     %s\n' "$(date -u +%FT%TZ)"
 printf 'recsort  commit %s\n' "$2"
-printf 'bench    tools/cpubench, each result compared with std::stable_sort, turns in another order each round,\n'
+printf 'bench    tools/bench/cpu, each result compared with std::stable_sort, turns in another order each round,\n'
 printf '         least times; the second column is the time beside that of recsort_sort\n\n'
 
 hold() { # THREADS SECONDS BITS ORDERS SIZES

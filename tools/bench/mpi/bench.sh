@@ -21,7 +21,7 @@ echo "CPU      $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $
 echo "kernel   $(uname -sr)"
 echo "date     $(date -u +%Y-%m-%dT%H:%M:%SZ)"
 $mpirun -n 1 "$bench" --versions
-echo "bench    tools/mpi/bench; median, least and most time, rounds, and times recsort's"
+echo "bench    tools/bench/mpi; median, least and most time, rounds, and times recsort's"
 if [ $# -gt 0 ]; then
   run "$@"
 else
