@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: tools/fetch-cub.sh [FOLDER]
 # Gets the headers of the newest CUB that Python's package index has, by pip, and puts them into
-# FOLDER, build/cub by default. gpu-bench measures it beside the CUB of the toolkit when the build is
+# FOLDER, build/cub by default. recbench-gpu measures it beside the CUB of the toolkit when the build is
 # configured with -DRECSORT_BENCH_CUB=FOLDER.
 set -eu
 

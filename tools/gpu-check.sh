@@ -7,11 +7,10 @@
 #   --only STEP      conformance, files, sanitizers, device (tests of records and pairs in its memory),
 #                    device-sanitizers (the same with few), shards (tests of records on several
 #                    devices, and how their throughput grows), soak (100,000 frames of such sorts),
-#                    benchmark (data on the device), merges (sorted runs), records (data of the
-#                    host), verify (what it costs to check results) or large; repeatable; else all
-#                    but large, which sorts more than 2^32 pairs in every way, and as many records of
-#                    one byte in the host's memory, of which it takes up to 100 GiB
-#   --quick          the benchmark in its short form
+#                    benchmark (data on the device), records (data of the host), verify (what it
+#                    costs to check results) or large; repeatable; else all but large, which sorts
+#                    more than 2^32 records in the host's memory, of which it takes up to 100 GiB
+#   --quick          the benchmark with fewer counts
 #   --name NAME      write GPU-NAME.txt
 #   --output DIR     in place of tools/results
 #   --append         add to the text that is there
@@ -47,7 +46,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 for step in $only; do
-  case $step in conformance | files | sanitizers | device | device-sanitizers | shards | soak | benchmark | merges | records | verify | large) ;; *) usage 2 >&2 ;; esac
+  case $step in conformance | files | sanitizers | device | device-sanitizers | shards | soak | benchmark | records | verify | large) ;; *) usage 2 >&2 ;; esac
 done
 wanted() { case " ${only:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
 
@@ -73,7 +72,7 @@ use_packages() {
 build_here() {
   command -v nvcc > /dev/null || fail "there is no nvcc; give a build by --build"
   cmake -S "$source" -B "$source/build-gpu" -DCMAKE_BUILD_TYPE=Release >&2
-  cmake --build "$source/build-gpu" --parallel --target all gpu-bench verify-cost device-check pairs-check shards-check shards-bench device-soak >&2
+  cmake --build "$source/build-gpu" --parallel --target all recbench-gpu device-check pairs-check shards-check device-soak >&2
   build=$source/build-gpu
 }
 
@@ -84,14 +83,14 @@ LD_LIBRARY_PATH=$build/core${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH RECSORT_PLUGIN_PATH="$build/plugins/cuda"
 export OMP_WAIT_POLICY=passive # several programs run at the same time
 device_programs='tests/gpu/device-check tests/gpu/pairs-check tests/gpu/shards-check tests/gpu/device-soak'
+bench='tools/bench/recbench tools/bench/recbench-sorts tools/bench/recbench-gpu'
 programs=$device_programs
 for step in ${only:-all}; do
   case $step in
     device | device-sanitizers | soak) ;;
-    shards) programs="$programs tools/recsort tools/recgen tools/bench/gpu/shards-bench" ;;
-    *) programs="$device_programs tests/conformance/conformance tools/recsort tools/recgen
-      tools/bench/recbench tools/bench/recbench-sorts tools/bench/gpu/gpu-bench tools/bench/gpu/shards-bench
-      tools/bench/gpu/verify-cost tests/large/many_records" ;;
+    shards) programs="$programs tools/recsort tools/recgen $bench" ;;
+    *) programs="$device_programs tests/conformance/conformance tools/recsort tools/recgen $bench
+      tests/large/many_records" ;;
   esac
 done
 for program in $programs; do
@@ -228,12 +227,10 @@ check_device_sanitizers() {
 }
 
 check_shards() {
-  for program in tests/gpu/shards-check tools/bench/gpu/shards-bench; do
-    status=0
-    "$build/$program" > "$work/log" 2>&1 || status=$?
-    [ "${program%check}" != "$program" ] || tee -a "$work/text" < "$work/log"
-    judge "${program##*/}" "$status" "$work/log"
-  done
+  status=0
+  "$build/tests/gpu/shards-check" > "$work/log" 2>&1 || status=$?
+  judge shards-check "$status" "$work/log"
+  run_recbench --suite shards --repeat 7
 }
 
 check_soak() {
@@ -243,24 +240,15 @@ check_soak() {
   judge soak "$status" "$work/log"
 }
 
-# Records of one byte: the permutation, and the sorted records.
-check_many() { # COUNT
+# Records of equal bytes: the permutation, and the sorted records.
+check_many() { # PLUGIN[:ALGORITHM] COUNT [--wide]
   status=0
-  "$build/tests/large/many_records" cuda "$1" > "$work/log" 2>&1 || status=$?
+  "$build/tests/large/many_records" ${3-} "$1" "$2" > "$work/log" 2>&1 || status=$?
   cat "$work/log"
-  judge "$1 records of one byte" "$status" "$work/log"
+  judge "$2 records, $1${3:+, of 4 bytes}" "$status" "$work/log"
 }
 
 # Unbuffered: lines appear as they are measured.
-run_bench() { # OPTION...
-  {
-    status=0
-    "$build/tools/bench/gpu/gpu-bench" "$@" 2>&1 || status=$?
-    echo "$status" > "$work/bench.status"
-  } | tee -a "$work/text"
-  [ "$(cat "$work/bench.status")" = 0 ] || { failed=1; say 'benchmark: FAILED'; }
-}
-
 run_recbench() { # OPTION...
   {
     status=0
@@ -268,6 +256,14 @@ run_recbench() { # OPTION...
     echo "$status" > "$work/bench.status"
   } | tee -a "$work/text"
   [ "$(cat "$work/bench.status")" = 0 ] || { failed=1; say 'recbench: FAILED'; }
+}
+
+# Data in the device's memory.
+measure_device() {
+  say
+  if [ -n "$quick" ]; then counts='--count 1K,128K,1M,16M'; else counts=''; fi
+  run_recbench --suite pairs --algorithm all --repeat 9 $counts
+  for suite in resident frames top segments; do run_recbench --suite $suite --repeat 9; done
 }
 
 # Records in host memory, and files of them: the GPU beside all processors and the peers.
@@ -284,7 +280,7 @@ measure_records() {
 slug=$(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null | head -n 1 |
   tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9][^a-z0-9]*/-/g')
 [ -n "$slug" ] || fail "nvidia-smi finds no GPU"
-if wanted conformance || wanted files; then
+if wanted conformance || wanted files || wanted large; then
   names=$(algorithms)
   [ -n "$names" ] || fail "$("$build/tools/recsort" --list-plugins | sed -n '/^cuda/,/refused/p')"
 fi
@@ -292,23 +288,15 @@ describe_machine
 for step in conformance files sanitizers device device-sanitizers shards soak; do
   if wanted $step; then check_$(echo $step | tr - _); fi
 done
-# Unquoted: it may be empty.
-if wanted benchmark; then run_bench $quick; fi
-if wanted merges; then
-  sizes=2^20,2^24
-  [ -n "$quick" ] || sizes=$sizes,2^27
-  run_bench $quick --count 0 --ordered 0 --entities 0 --merges $sizes
-  run_recbench --suite merge --record entity,word --plugin all
-fi
+if wanted benchmark; then measure_device; fi
 if wanted records; then measure_records; fi
-if wanted verify; then
-  "$build/tools/bench/gpu/verify-cost" > "$work/log" 2>&1 || { failed=1; echo 'verify: FAILED' >> "$work/log"; }
-  tee -a "$work/text" < "$work/log"
-fi
+if wanted verify; then run_recbench --suite verify --count 16K,128K,1M,4M,16M --repeat 25; fi
 case $only in
   *large*)
-    run_bench --count 0 --ordered 0 --entities 0 --large 2^31+1,2^32+2097152
-    for count in 2^31-1 2^31+1 2^32-1 2^32+1 2^32+2097152; do check_many $count; done
+    for count in 2^31-1 2^31+1 2^32-1 2^32+1 2^32+2097152; do check_many cuda $count; done
+    for name in $names; do
+      for count in 2^31+1 2^32+2097152; do check_many "cuda:$name" $count --wide; done
+    done
     ;;
 esac
 

@@ -1,4 +1,4 @@
-/* The inputs of gpu-bench are what their names say. They are made on the host here, by the code
+/* The inputs of recbench-gpu are what their names say. They are made on the host here, by the code
  * that makes them on the device. */
 #include <algorithm>
 #include <cstdio>

@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 """Usage: recbench [OPTION]...
-Measure recsort on this machine beside the stable sorts of the C++ library. The
-contenders take turns; medians are compared.
+Measure recsort on this machine beside the sorts of others. The contenders take
+turns, every result is checked, and medians are compared.
 
-  --suite NAME          entity, keys, distributions, merge, file, all or short
-                        (all but file), which is the default; or threads
-  --record LIST         entity, key64, key128, gensort, word; for the suite's
-  --distribution LIST   those of recgen, with random for uniform; likewise
+  --suite NAME          short (the default), all, file, threads, peers, head;
+                        on a GPU verify, pairs, resident, frames, top, segments
+                        and shards; mpi; python, torch, rows or splats
+  --record LIST         in place of the suite's records, such as entity, key64
+  --distribution LIST   likewise: those of recgen, with random for uniform
   --count LIST          records, default 4M (short: 1M but for the suite entity)
   --threads LIST        default: 1 and one for every processor
   --repeat N            repetitions, default 5
   --plugin NAME         default auto; all: every plugin that works here
   --algorithm NAME      default: the plugin's; all: all that it has
-  --size BYTES          of the file that recsort sorts, default 1G
-  --folder FOLDER       where that file lies, default $TMPDIR or /tmp
-  --recsort FILE        the program; default: beside recbench, or in $PATH
+  --size BYTES, --folder FOLDER, --recsort FILE   of the suite file
+  --ranks LIST, --mpirun COMMAND                  of the suite mpi
+  --against RECBENCH    compare with that of another build, in turns
   --json FILE           write every figure to FILE
   --svg FILE            draw the medians
-  --list                list plugins and algorithms, then exit
-  --help, --version     print this, or the version, then exit
+  --list, --help, --version   print these, then exit
 
 LIST is separated by commas; K, M, G and T are powers of 1024.
 """
@@ -35,12 +35,12 @@ import tempfile
 import time
 from datetime import datetime, timezone
 from pathlib import Path
-from statistics import median
+from statistics import geometric_mean, median
 
 HERE = Path(__file__).resolve().parent
 PARTS = HERE if (HERE / 'recbench-sorts').exists() else HERE.parent / 'libexec/recsort'
 
-STD, PARALLEL = 'std::stable_sort', '__gnu_parallel::stable_sort'
+STD, PARALLEL, PARTIAL = 'std::stable_sort', '__gnu_parallel::stable_sort', 'std::partial_sort'
 COMMAND, MERGE, TEXT_MERGE = 'recsort FILE', 'recsort --merge', 'sort -m of text'
 # The structs of peers.h; YAML in one line.
 SCHEMAS = {
@@ -54,13 +54,41 @@ SCHEMAS = {
                '{name: value, type: bytes, count: 90}], keys: [key]}',
     'word': '{record: Word, fields: [{name: key, type: uint64}], keys: [key]}'}
 ORDERS = 'random', 'sorted', 'reverse', 'nearly', 'few', 'equal', 'zipf', 'saw', 'organ-pipe'  # recgen's
-# The records and orders of each suite.
+# The records and orders of each suite of recbench-sorts; `all` is those up to `file`.
 SUITES = {'entity': (['entity'], ['random']), 'keys': (['key64', 'key128', 'gensort'], ['random']),
           'distributions': (['entity'], list(ORDERS[:6])), 'merge': (['word', 'entity'], ['random']),
-          'file': (['entity'], ['random'])}
+          'file': (['entity'], ['random']), 'peers': (['entity', 'key64', 'key128'], ['random', 'few', 'nearly']),
+          'head': (['word'], ['random', 'sorted', 'reverse']), 'verify': (['entity', 'gensort'], ['random'])}
+ALL, SHORT = [*SUITES][:5], [*SUITES][:4]
+K, M = 1 << 10, 1 << 20
+KEYS, KEY_ORDERS = ['u32', 'u64', 'u128'], ['sorted', 'reversed', 'nearly', 'few', 'saws', 'organ', 'equal', 'zipf', 'holes',
+                                            'repeats', 'cents']
+# The suites of other programs: the program; then rows of records, orders, counts and details.
+OTHERS = {
+    'pairs': ('gpu', [(['f32', *KEYS], ['random'], [K, 16 * K, 128 * K, M, 4 * M, 16 * M, 256 * M], ['']),
+                      (KEYS, KEY_ORDERS, [16 * M], ['']), (['u36'], ['random', 'cents'], [16 * M], ['']),
+                      (['f32+u32', 'u32+u32', 'u40+u32', 'u64+u32', 'u64+u64', 'u128+u32'], ['random'],
+                       [4 * K, 64 * K, M, 4 * M, 16 * M], [''])]),
+    'resident': ('gpu', [(['entity'], ['random', 'nearly', 'sorted'],
+                          [K, 4 * K, 16 * K, 128 * K, M, 4 * M, 16 * M], [''])]),
+    'frames': ('gpu', [(['entity'], ['moved-100', 'moved-10', 'moved-1', 'moved-0'], [M // 4, M, 4 * M], [''])]),
+    'top': ('gpu', [(['f32'], ['random'], [16 * M], ['10', '1000', '2048']), (['f32'], ['sorted'], [16 * M], ['1000']),
+                    (['entity'], ['random'], [16 * M], ['1000']), (['f32'], ['random'], [M // 4, M, 2 * M], ['10', '1000'])]),
+    # Segments and their lengths say how many records there are.
+    'segments': ('gpu', [(['f32+u32'], ['random'], [0],
+                          ['1048576x1-32', '16384x1024', '1024x16384', '16x1048576', '65536xpower', '1024x1024'])]),
+    'shards': ('gpu', [(['f32+u32'], ['random', 'skewed', 'equal'], [256 * M], []),
+                       (['entity'], ['random', 'skewed', 'equal'], [128 * M], [])]),
+    'mpi': ('mpi', [(['entity'], ['random', 'sorted', 'nearly', 'equal'], [4 * M], [])]),
+    'python': ('python', [(['float32', 'float32+int32'], ['random'], [M, 4 * M], [''])]),
+    'torch': ('python', [(['float32'], ['random'], [M, 4 * M, 16 * M], [''])]),
+    'rows': ('python', [(['5 float32'], ['random'], [M, 4 * M, 16 * M], [''])]),
+    'splats': ('python', [(['gaussians'], ['random'], [M, 4 * M], [''])])}
+HEADS = 1, 100, 10000
 RUNS = 2, 16, 256
 FILES = {'2 files': 2, '16 files': 16}
-UNITS = {'held': 'bytes/record', 'peak': 'bytes/record', 'extra': 'bytes/record'}  # the others: s
+UNITS = {'held': 'bytes/record', 'peak': 'bytes/record', 'extra': 'bytes/record', 'device': 'bytes',
+         'launches': 'kernels and copies'}  # the others: s
 
 
 class Trouble(Exception):
@@ -94,9 +122,9 @@ def read_options():
     processors = len(os.sched_getaffinity(0))
     parser = Parser(add_help=False)
     add = parser.add_argument
-    add('--suite', type=one_of([*SUITES, 'all', 'short', 'threads']), default='short')
-    add('--record', type=list_of(one_of([*SCHEMAS])))
-    add('--distribution', type=list_of(one_of(ORDERS)))
+    add('--suite', type=one_of([*SUITES, *OTHERS, 'all', 'short', 'threads']), default='short')
+    add('--record', type=list_of(str))
+    add('--distribution', type=list_of(str))
     add('--count', type=list_of(number))
     add('--threads', type=list_of(lambda word: number(word, 4096)), default=sorted({1, processors}))
     add('--repeat', type=lambda word: number(word, 1000), default=5)
@@ -105,12 +133,20 @@ def read_options():
     add('--size', type=number, default=1 << 30)
     add('--folder', default=os.environ.get('TMPDIR') or '/tmp')
     add('--recsort')
+    add('--ranks', type=list_of(lambda word: number(word, 1024)), default=[1, 2, 4, 8, 16])
+    add('--mpirun', default='mpirun --use-hwthread-cpus --bind-to none')
+    add('--against')
     add('--json')
     add('--svg')
     for name in 'list', 'help', 'version':
         add(f'--{name}', action='store_true')
     options = parser.parse_args()
     options.threads.sort()
+    if options.suite not in OTHERS:
+        for name, known in ('record', SCHEMAS), ('distribution', ORDERS):
+            for word in getattr(options, name) or ():
+                if word not in known:
+                    raise Trouble(f"--{name}: cannot use '{word}'")
     return options
 
 
@@ -121,12 +157,16 @@ def find_program(name):
     return (beside or [name])[0]
 
 
-class Sorts:
-    """recbench-sorts, which makes inputs, runs the contenders in memory and checks results."""
+class Program:
+    """One that makes inputs, runs contenders and checks results: serve.h has its commands."""
 
-    def __init__(self):
-        self.process = subprocess.Popen([PARTS / 'recbench-sorts'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, errors='surrogateescape')
+    def __init__(self, *words):
+        self.name = Path(words[-1]).name
+        try:
+            self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            text=True, errors='surrogateescape')
+        except FileNotFoundError:
+            raise Trouble(f'{self.name} is not there: it is part of some builds alone') from None
 
     def ask(self, *words):
         words = ['' if word is None else str(word) for word in words]
@@ -136,10 +176,14 @@ class Sorts:
             print(*words, sep='\t', file=self.process.stdin, flush=True)
         except BrokenPipeError:
             pass  # it has ended
-        answer = json.loads(self.process.stdout.readline() or '{"error": "recbench-sorts has ended"}')
+        answer = json.loads(self.process.stdout.readline() or json.dumps({'error': f'{self.name} has ended'}))
         if 'error' in answer:
             raise Trouble(answer['error'])
         return answer
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 def find_methods(options, plugins):
@@ -151,7 +195,9 @@ def find_methods(options, plugins):
                if options.plugin in ('auto', 'all', plugin['name'])
                and (options.algorithm in ('all', name) if options.algorithm else place == 0)]
     if not methods:
-        raise Trouble(f"plugin '{options.plugin}' with algorithm '{options.algorithm or 'default'}' cannot be used here")
+        why = next((plugin['text'] for plugin in plugins if plugin['name'] == options.plugin and not plugin['works']), None)
+        raise Trouble(f"plugin '{options.plugin}' with algorithm '{options.algorithm or 'default'}' cannot be used here"
+                      + f": {why or 'there is no such plugin'}")
     return methods
 
 
@@ -175,21 +221,27 @@ class Contender:
 
 class Group:
     """Contenders that take turns on inputs of one kind and count."""
+    rotates = True
 
     def __init__(self, bench, suite, record, count):
         self.bench, self.suite, self.record, self.count = bench, suite, record, count
         self.inputs, self.contenders, self.targets = {}, [], []
+        self.size = bench.about['sizes'].get(record)
 
     def input(self, slot, order='random', runs=1):
+        """Small inputs are several: a processor learns the branches that a sort of the same hundred
+        records takes."""
         schema, recgen = SCHEMAS[self.record], shlex.quote(find_program('recgen'))
-        make = f"echo '{schema}' | {recgen} -s /dev/stdin -n {self.count} -d {order.replace('random', 'uniform')}"
+        copies = max(1, 16 * K // self.count) if runs == 1 and self.count < 8 * K else 1
+        make = (f"for seed in $(seq {copies}); do echo '{schema}' | {recgen} --seed=$seed -s /dev/stdin -n {self.count} "
+                f"-d {order.replace('random', 'uniform')}; done")
         self.bench.sorts.ask('input', slot, f'{order} {self.record} records', self.record, schema, self.count, runs,
-                             *self.bench.methods[0], make)
+                             copies, *self.bench.methods[0], make)
         self.inputs[slot] = {'distribution': order, **({'runs': runs} if runs > 1 else {})}
 
     def add(self, slot, method, threads=1, run=None, **about):
         """A contender that recbench-sorts runs, if no `run` is given."""
-        if method.split()[0] not in ('recsort', 'cp', 'sort', *self.bench.about['peers']):
+        if method not in self.bench.about['peers'] and method.split()[0] not in ('recsort', 'cp', 'sort', PARTIAL):
             return
         contender = Contender(run, slot, method, threads, **about)
         contender.run = run or (lambda: self.bench.sorts.ask(
@@ -199,7 +251,9 @@ class Group:
     def measure(self):
         shown, turns = sys.stderr.isatty(), self.bench.options.repeat
         for turn in range(turns):
-            for contender in self.contenders:
+            # Each is in another place in each turn, as it finds in the caches what the one before left there.
+            at = turn % len(self.contenders) if self.rotates else 0
+            for contender in self.contenders[at:] + self.contenders[:at]:
                 if shown:
                     print(f'\r\033[K{self.suite}: turn {turn + 1} of {turns}: {contender.name()}', end='', file=sys.stderr)
                 time.sleep(0.02)  # threads that OpenMP leaves spinning would take processors of the next one
@@ -275,6 +329,103 @@ def merge_group(bench, record, count):
         group.target(f'{record}, {runs} runs, over the best peer, {threads[-1]} thread{"s"[:threads[-1] > 1]}',
                      ratio(min(peers, default=None), group.seconds(runs, 'recsort', threads[-1])), at_least=1.5)
     return group
+
+
+def peers_group(bench, record, orders, count):
+    """What you could build yourself: words of a key and a place, sorted by others."""
+    group, (plugin, algorithm) = Group(bench, 'peers', record, count), bench.methods[0]
+    for order in orders:
+        group.input(order, order)
+    for threads in bench.options.threads:
+        for order in orders:
+            for variant in [None, 'to'] + ['by TBB'] * ('tbb' in bench.about and threads > 1):
+                group.add(order, 'recsort', threads, variant=variant, plugin=plugin, algorithm=algorithm)
+            for peer, usable in bench.about['peers'].items():
+                if ('packed' in peer or 'sort' in peer) and usable != ('several' if threads == 1 else 'one') and \
+                        (record in ('entity', 'key64') or peer != 'packed, vqsort'):
+                    group.add(order, peer, threads)
+    group.measure()
+    return group
+
+
+def head_group(bench, record, orders, count):
+    group, (plugin, algorithm) = Group(bench, 'head', record, count), bench.methods[0]
+    for order in orders:
+        group.input(order, order)
+        for variant in ['to'] + [f'head {head}' for head in HEADS if head < count]:
+            for threads in bench.options.threads:
+                group.add(order, 'recsort', threads, variant=variant, plugin=plugin, algorithm=algorithm)
+            if variant != 'to':
+                group.add(order, PARTIAL, variant=variant)
+    group.rotates = False  # the first one's result is that of the others
+    group.measure()
+    return group
+
+
+def verify_group(bench, record, orders, count):
+    """What it costs to check results on the device."""
+    group, (plugin, algorithm) = Group(bench, 'verify', record, count), bench.methods[0]
+    for order in orders:
+        group.input(order, order)
+        for variant in 'verify=off', 'verify=on':
+            group.add(order, 'recsort', bench.options.threads[-1], variant=variant, plugin=plugin, algorithm=algorithm)
+    group.measure()
+    return group
+
+
+# ---- Sorts by other programs ----
+
+def other_group(bench, suite, program, record, order, count, detail):
+    group = Group(bench, suite, record, count)
+    algorithms = [algorithm for _, algorithm in bench.methods] if suite == 'pairs' else []
+    answer = program.ask('input', 0, suite, record, order, count, detail, *algorithms)
+    group.count, group.size = answer.get('count', count), answer['size']
+    group.inputs[0] = {'distribution': order, **({'detail': detail} if detail else {})}
+    for name in answer['contenders']:
+        group.contenders.append(Contender(lambda name=name: program.ask('run', 0, name), 0, name, None))
+    group.measure()
+    program.ask('clear')
+    return group
+
+
+def other_groups(bench, suite):
+    kind, rows = OTHERS[suite]
+    options = bench.options
+    if suite == 'mpi':
+        yield from mpi_groups(bench, rows[0])
+        return
+    program = (Program(sys.executable, PARTS / 'clients.py') if kind == 'python' else Program(PARTS / f'recbench-{kind}'))
+    bench.machines.append(program.ask('about'))
+    for key, value in bench.machines[-1].items():
+        print(f'{key:14} {value}')
+    for records, orders, counts, details in rows:
+        if options.record and not set(options.record) & set(records) and records is not rows[0][0]:
+            continue  # another row has them
+        if suite == 'shards':
+            found = bench.machines[-1]['devices']
+            details = ['2 on 1'] + [f'{2 ** power} on {2 ** power}' for power in range(1, int(found).bit_length())]
+        for record in options.record or records:
+            for order in options.distribution or orders:
+                for count in (options.count or counts) if suite != 'segments' else counts:
+                    for detail in details:
+                        yield other_group(bench, suite, program, record, order, count, detail)
+    program.end()
+
+
+def mpi_groups(bench, row):
+    """Random records on each number of ranks; other orders on the most."""
+    records, orders, counts, _ = row
+    options = bench.options
+    for ranks in options.ranks:
+        threads = max(1, len(os.sched_getaffinity(0)) // ranks)
+        program = Program(*shlex.split(options.mpirun), '-n', str(ranks), PARTS / 'recbench-mpi')
+        bench.machines.append(program.ask('about'))
+        for order in options.distribution or (orders if ranks == max(options.ranks) else orders[:1]):
+            for count in options.count or counts:
+                group = other_group(bench, 'mpi', program, records[0], order, count, str(threads))
+                group.inputs[0]['detail'] = f'on each of {ranks} ranks'
+                yield group
+        program.end()
 
 
 # ---- Files ----
@@ -449,29 +600,45 @@ def machine(about):
 def print_machine(report):
     here = report['machine']
     print(f"{here['cpu']}, {here['cores']} cores, {here['memory'] / 2**30:.1f} GiB, {here['kernel']}")
-    print(f"{here['compiler']}, {here['build']}, recsort {report['recsort']}, commit {report['commit']}, {report['date']}")
+    print(f"{here['compiler']}, {here['build']}, {report['recsort']}, commit {report['commit']}, {report['date']}")
+
+
+def peers_of(group, one):
+    """{peer: (the heading of its column, its seconds)}: those of the C++ library, or recsort's first contender."""
+    if group.suite in ALL:
+        return {STD: ('x std', group.seconds(one.slot, STD, 1)),
+                PARALLEL: ('x par', group.seconds(one.slot, PARALLEL, one.threads))}
+    own = next((each for each in group.contenders if each.slot == one.slot and each.threads == one.threads
+                and each.method.startswith('recsort')), group.contenders[0])
+    return {own.name(): ('x own', own.median())}
 
 
 def ratios(group, one):
     """How many times as fast as each peer."""
-    peers = {STD: 1, PARALLEL: one.threads}
-    return {peer: ratio(group.seconds(one.slot, peer, threads), one.median()) for peer, threads in peers.items()}
+    return {peer: ratio(seconds, one.median()) for peer, (_, seconds) in peers_of(group, one).items()}
 
 
-def print_group(group, size):
+def figure(name, value):
+    if name not in UNITS:
+        return f'{name} {1e3 * value:.3f}'
+    return f'{name} {value:.0f}' if name in ('device', 'launches') else f'{name} {value:.1f}'
+
+
+def print_group(group):
     for slot, about in group.inputs.items():
-        runs = f" in {about['runs']} runs" if 'runs' in about else ''
-        print(f"\n{group.suite}: {group.record}, {about['distribution']}, {group.count} records of {size} bytes{runs}")
-        print(f"  {'ms; bytes a record':29} {'thr':>3} {'median':>9} {'min':>9} {'max':>9} {'x std':>6} {'x par':>6}")
-        for one in group.contenders:
-            if one.slot != slot:
-                continue
+        rows = [one for one in group.contenders if one.slot == slot]
+        wide = max(29, *(len(one.name()) for one in rows))
+        runs = f" in {about['runs']} runs" if 'runs' in about else f", {about['detail']}" if 'detail' in about else ''
+        heads = ''.join(f' {title:>6}' for title, _ in peers_of(group, rows[0]).values())
+        print(f"\n{group.suite}: {group.record}, {about['distribution']}, {group.count} records of {group.size} bytes{runs}")
+        print(f"  {'ms; bytes a record':{wide}} {'thr':>3} {'median':>9} {'min':>9} {'max':>9}{heads}")
+        for one in rows:
             times = one.series['wall']
             speeds = (f'{value:6.2f}' if value else f'{"-":>6}' for value in ratios(group, one).values())
-            print(f'  {one.name():29} {one.threads:3}',
-                  *(f'{1e3 * value:9.3f}' for value in (median(times), min(times), max(times))), *speeds)
-            details = [f'{name} {one.median(name):.1f}' if name in UNITS else f'{name} {1e3 * one.median(name):.3f}'
-                       for name in one.series if name != 'wall']
+            digits = 3 if max(times) >= 1e-3 else 4 if max(times) >= 1e-4 else 5
+            print(f'  {one.name():{wide}} {one.threads or "":3}',
+                  *(f'{1e3 * value:9.{digits}f}' for value in (median(times), min(times), max(times))), *speeds)
+            details = [figure(name, one.median(name)) for name in one.series if name != 'wall']
             if details:
                 print('    ' + ', '.join(details))
     for target in group.targets:
@@ -481,12 +648,12 @@ def print_group(group, size):
     sys.stdout.flush()
 
 
-def as_json(group, size):
+def as_json(group):
     """A group for --json, with every figure."""
     def contender(one):
         names = {'method': one.method, 'variant': one.variant, 'plugin': one.plugin, 'algorithm': one.algorithm}
         return {**{name: text for name, text in names.items() if text}, 'threads': one.threads,
-                'record': group.record, 'record_size': size, 'count': group.count, **group.inputs[one.slot],
+                'record': group.record, 'record_size': group.size, 'count': group.count, **group.inputs[one.slot],
                 'times_as_fast_as': {name: value for name, value in ratios(group, one).items() if value},
                 'series': {name: {'unit': UNITS.get(name, 's'), 'median': median(each), 'min': min(each),
                                   'max': max(each), 'each': each} for name, each in one.series.items()}}
@@ -505,7 +672,7 @@ def picture(groups, report):
             for one in group.contenders:
                 if one.slot != slot or one.variant or group.suite in ('file', 'merge'):
                     continue
-                name = f'{one.name()}, {one.threads} thread{"s"[:one.threads > 1]}'
+                name = one.name() + (f', {one.threads} thread{"s"[:one.threads > 1]}' if one.threads else '')
                 if name not in legend:
                     legend.append(name)
                 speed = group.count / one.median() / 1e6
@@ -523,14 +690,19 @@ def picture(groups, report):
 
 class Bench:
     def __init__(self, options):
-        self.options, self.sorts = options, Sorts()
-        self.about = self.sorts.ask('about')
+        self.options, self.sorts = options, Program(PARTS / 'recbench-sorts')
+        self.about, self.machines = self.sorts.ask('about'), []
 
     def groups(self):
         options = self.options
-        for suite, (records, orders) in SUITES.items():
-            if options.suite not in (suite, 'all', 'short') or (options.suite, suite) == ('short', 'file'):
-                continue
+        if options.suite in OTHERS:
+            yield from other_groups(self, options.suite)
+            return
+        groups = {'merge': lambda suite, record, orders, count: merge_group(self, record, count),
+                  'peers': lambda suite, *rest: peers_group(self, *rest), 'head': lambda suite, *rest: head_group(self, *rest),
+                  'verify': lambda suite, *rest: verify_group(self, *rest)}
+        for suite in {'all': ALL, 'short': SHORT}.get(options.suite, [options.suite]):
+            records, orders = SUITES[suite]
             if suite == 'file':
                 with tempfile.TemporaryDirectory(prefix='recbench-', dir=options.folder) as folder:
                     try:
@@ -541,35 +713,73 @@ class Bench:
                         raise
                 continue
             brief = options.suite == 'short' and suite != 'entity'
+            make = groups.get(suite, lambda *rest: memory_group(self, *rest))
             for record in options.record or records:
                 for count in options.count or [1 << 20 if brief else 1 << 22]:
-                    yield (merge_group(self, record, count) if suite == 'merge' else
-                           memory_group(self, suite, record, options.distribution or orders, count))
+                    yield make(suite, record, options.distribution or orders, count)
                     self.sorts.ask('clear')
 
     def run(self):
+        options = self.options
         report = {'format': 1, **{name: self.about[name] for name in ('recsort', 'commit')},
                   'date': datetime.now(timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ'), 'machine': machine(self.about)}
-        self.methods = find_methods(self.options, self.about['plugins'])
+        if options.plugin == 'auto' and OTHERS.get(options.suite, [options.suite])[0] in ('gpu', 'verify'):
+            options.plugin = 'cuda'  # that is what these measure
+        self.methods = find_methods(options, self.about['plugins'])
         print_machine(report)
-        if self.options.suite == 'threads':
+        if options.suite == 'threads':
             print_threads(self)
             return
         groups = []
         for group in self.groups():
-            print_group(group, self.about['sizes'][group.record])
+            print_group(group)
             groups.append(group)
-        if self.options.json:
-            found = [as_json(group, self.about['sizes'][group.record]) for group in groups]
-            Path(self.options.json).write_text(json.dumps({**report, 'groups': found}, indent=1) + '\n')
-        if self.options.svg:
-            Path(self.options.svg).write_text(picture(groups, report))
+        if options.json:
+            found = [as_json(group) for group in groups]
+            report['programs'] = self.machines
+            Path(options.json).write_text(json.dumps({**report, 'groups': found}, indent=1) + '\n')
+        if options.svg:
+            Path(options.svg).write_text(picture(groups, report))
+
+
+# ---- Two builds ----
+
+def compare(options, words):
+    """Another recbench (old) and this one (new) take turns, each in processes of its own; prints medians over all
+    repetitions. Peers are the same in both, so their ratios show the noise."""
+    found, commits = ({}, {}), [None, None]
+    for _ in range(3):
+        for build, series in enumerate(found):
+            program = [options.against] if build == 0 else [sys.executable, __file__]
+            with tempfile.NamedTemporaryFile(suffix='.json') as file:
+                subprocess.run([*program, *words, '--json', file.name], stdout=subprocess.DEVNULL, check=True)
+                result = json.load(open(file.name))
+            commits[build] = result['commit']
+            for one in (one for group in result['groups'] for one in group['contenders']):
+                method = ' '.join(filter(None, (one['method'], one.get('algorithm'), one.get('variant'))))
+                key = (method, one['record'], f"{one['distribution']} {one.get('runs') or one.get('detail') or ''}".strip(),
+                       one['count'], one['threads'] or '')
+                series.setdefault(key, []).extend(one['series']['wall']['each'])
+    here = result['machine']
+    print(f"old {commits[0]}, new {commits[1]}, {here['compiler']}; {here['cpu']}, {here['cores']} cores, {here['kernel']}")
+    print(f'{"sort":36} {"record":9} {"order":10} {"count":>11} {"threads":>7} {"old ms":>10} {"new ms":>10} {"new/old":>8}')
+    ratios = {}
+    for key in sorted(set(found[0]) & set(found[1]), key=str):
+        old, new = (1e3 * median(each[key]) for each in found)
+        ratios.setdefault(key[0], []).append(new / old)
+        print(f'{key[0]:36} {key[1]:9} {key[2]:10} {key[3]:11} {key[4]:7} {old:10.4f} {new:10.4f} {new / old:8.3f}')
+    for method, each in sorted(ratios.items()):
+        print(f'{method}: geometric mean {geometric_mean(each):.3f}, from {min(each):.3f} to {max(each):.3f}')
 
 
 def main():
     options = read_options()
     if options.help:
         print(__doc__, end='')
+        return
+    if options.against:
+        at = next(i for i, word in enumerate(sys.argv) if word.startswith('--against'))
+        compare(options, sys.argv[1:at] + sys.argv[at + 2 - ('=' in sys.argv[at]):])
         return
     bench = Bench(options)
     if options.version:

@@ -20,12 +20,11 @@ DOCS = HERE.parents[1] / 'docs'
 PAGE, README, SCALE = DOCS / 'performance.md', DOCS.parent / 'README.md', DOCS / 'scale.md'
 
 STD, PARALLEL, CPU, GPU = 'std::stable_sort', '__gnu_parallel::stable_sort', 'recsort cpu', 'recsort gpu'
-DEFAULT = 'hybrid', 'sample'  # names of recsort's default algorithm
 MERGE, RADIX = 'cub::DeviceMergeSort', 'cub::DeviceRadixSort'
-KEYS = {'f32': '32-bit keys', 'u64': '64-bit keys', 'u128': '128-bit keys'}
+KEYS = {'u32': '32-bit keys', 'u64': '64-bit keys', 'u128': '128-bit keys'}
 INPUTS = {'': 'random', 'sorted': 'sorted', 'nearly': 'sorted, 1% displaced', 'holes': 'sorted, 1% zero',
           'reversed': 'reversed', 'equal': 'all equal', 'few': '16 values', 'saws': 'sawtooth',
-          'organ': 'up, then down', 'zipf': 'skewed (Zipf)', 'repeats': '100 of each', 'banks': 'bank conflicts'}
+          'organ': 'up, then down', 'zipf': 'skewed (Zipf)', 'repeats': '100 of each'}
 ORDERS = {'random': 'random', 'sorted': 'sorted', 'nearly': 'sorted, 1% displaced', 'reverse': 'reversed',
           'equal': 'all equal', 'few': '16 values'}
 RECORDS = {'entity': '20-byte record, 32-bit key', 'key64': '16-byte record, 64-bit key',
@@ -56,20 +55,41 @@ def records(name):
     return found
 
 
+def others(name):
+    """recbench's tables of contenders without threads: {(suite, record, order, count, the rest): {contender: ms}}."""
+    found, group = {}, {}
+    for line in (HERE / name).read_text().splitlines():
+        head = re.fullmatch(r'([\w-]+): ([\w +]+), ([\w-]+), (\d+) records of \d+ bytes(?:, (.*))?', line)
+        row = re.match(r'  (\S.*?) +([\d.]+) +[\d.]+ +[\d.]+ +[\d.-]+$', line)
+        if head:
+            group = found.setdefault((*head.groups()[:3], int(head[4]), head[5]), {})
+        elif row:
+            group[row[1]] = float(row[2])
+    return found
+
+
 def section(title):
-    """The lines of gpu-bench's table below a line that begins like this."""
+    """The lines of a table of the benchmark before recbench-gpu, below a line that begins like this."""
     text = (HERE / 'nvidia-h200.txt').read_text()
-    return text[text.index(f'\n{title}'):].split('\n\n')[0].splitlines()
+    return text[text.index(f'\n{title}'):].split('\n\n')[0].splitlines() if title in text else []
 
 
 def pairs():
-    """{(key, input, count): {method: ms}}, recsort being its default algorithm."""
+    """{(key, input, count): {method: ms}}, recsort being its default algorithm. In graphs, in which the device decides
+    what is to be done; before recbench-gpu the host did."""
     found = {}
     for line in section('Pairs of a key'):
         row = re.match(r'(?:recsort )?(\S+) +(\w+) +([a-z]* ) *2\^(\d+) +\d+ +([\d.]+) ', line)
         if row:
             name, key, kind, power, ms = row.groups()
-            found.setdefault((key, kind.strip(), 1 << int(power)), {})['recsort' if name in DEFAULT else name] = float(ms)
+            found.setdefault((key.replace('f32', 'u32'), kind.strip(), 1 << int(power)), {})[name] = float(ms)
+    for (suite, key, order, count, _), group in others('nvidia-h200.txt').items():
+        if suite == 'pairs':
+            found[key, order.replace('random', ''), count] = {
+                name.removeprefix('recsort ').removesuffix(', graph'): ms for name, ms in group.items()
+                if name.endswith(', graph') or name == 'cudaMemcpyAsync'}
+    for group in found.values():
+        group['recsort'] = group.pop('sample', None)
     return found
 
 
@@ -189,38 +209,32 @@ def by_input(all_pairs):
                                         [(0, 'recsort'), (1, 'cub::DeviceRadixSort::SortPairs')], panels, label=136)}
 
 
-def published():
-    best = {}
-    for line in section('Entities on the device'):
-        row = re.match(r'(?:recsort )?(\S+) +(-|\d+) +2\^24 +\d+ +([\d.]+) +([\d.]+) ', line)
-        if row:
-            name, block, whole, sort = row.groups()
-            times = best.setdefault('recsort (default)' if name in DEFAULT else name, [])
-            times.append((float(whole), float(sort), block.strip('-')))
-    rows = sorted((min(times), name) for name, times in best.items())
-    kind = lambda name: 0 if name == 'merge' or name.startswith('recsort') else 3 if name.startswith(('rank', 'corank')) else 2
-    return ({'published': table(
-        ['16,777,216 Entities on the device, descending', 'threads a block', 'encode, sort and gather, ms', 'sort alone, ms'],
-        [[f'`{name}`' if '(' not in name else name, block, ms(whole), ms(sort)]
-         for (whole, sort, block), name in rows])},
-        {'gpu-algorithms': chart('16.8 million records in device memory: encode, sort and gather', 'milliseconds on an H200',
-                                 False, [(0, 'recsort'), (3, 'published merge sorts, in recsort'), (2, 'CUB and Thrust')],
-                                 [('', [(name, [(kind(name), whole, ms(whole))]) for (whole, _, _), name in rows])],
-                                 label=170)})
+def published(all_pairs):
+    found = all_pairs['u32', '', 1 << 24]
+    rows = sorted((time, name) for name, time in found.items() if name != 'cudaMemcpyAsync')
+    kind = lambda name: 0 if name in ('merge', 'recsort') else 3 if name.startswith(('rank', 'corank')) else 2
+    return ({'published': table(['2^24 pairs, 32-bit keys', 'ms'],
+                                [['recsort (default)' if name == 'recsort' else f'`{name}`', ms(time)] for time, name in rows])},
+            {'gpu-algorithms': chart('2^24 pairs of a 32-bit key and an index in device memory', 'milliseconds on an H200',
+                                     False, [(0, 'recsort'), (3, 'published merge sorts, in recsort'), (2, 'CUB')],
+                                     [('', [(name, [(kind(name), time, ms(time))]) for time, name in rows])], label=170)})
 
 
 # ---- Why not ... ----
 
-def python_package(title):
-    """{method: ms} of a group of tools/bench/python/bench.py."""
-    text = (HERE / 'python-amd-epyc-2-cores.txt').read_text()
-    rows = text[text.index(f'{title}\n'):].split('\n\n')[0].splitlines()
+def python_package():
+    """{method: ms} of 2^22 records by a float; of recbench's suite `python`, or of the program before it."""
+    name, title = 'python-amd-epyc-2-cores.txt', '2^22 records of 20 bytes, keys float32\n'
+    for (suite, record, _, count, _), group in others(name).items():
+        if (suite, record, count) == ('python', 'float32', 1 << 22):
+            return group
+    text = (HERE / name).read_text()
+    rows = text[text.index(title):].split('\n\n')[0].splitlines()
     return {name: float(time) for time, _, name in (row.split(maxsplit=2) for row in rows[2:-1])}
 
 
 def why(gpu, all_pairs):
-    title = '2^22 records of 20 bytes, keys float32'
-    python, device = python_package(title), all_pairs['f32', '', 1 << 24]
+    python, device = python_package(), all_pairs['u32', '', 1 << 24]
     files = gpu['file', 'entity', 'random', 53687091]
     source = lambda name, file: f'[{name}](tools/results/{file})'
     epyc, h200 = source('two EPYC cores', 'python-amd-epyc-2-cores.txt'), source('H200', 'nvidia-h200.txt')
@@ -239,25 +253,30 @@ def why(gpu, all_pairs):
 
 # ---- More than one process ----
 
-def process_times(text):
-    """mpi-bench's tables: {(input, ranks): {contestant: ms}}. A peer's time is that of its faster way, and
-    'threads' is recsort with all processors."""
-    found, group = {}, None
-    for line in text.splitlines():
+def process_times(path):
+    """{(input, ranks): {contestant: ms}}, of recbench's suite `mpi` or of the program before it. A peer's time is that
+    of its faster way, and 'threads' is recsort with all processors."""
+    tables = {(order, int(detail.split()[-2]), count): group for (suite, _, order, count, detail), group
+              in others(path.name).items() if suite == 'mpi'}
+    for line in path.read_text().splitlines():
         head = re.fullmatch(r'(\w+), (\d+) ranks, (\d+) Entities a rank', line)
-        row = re.match(r'  (recsort|sc_psort|MP-sort), (.*?) +([\d.]+) ms ', line)
+        row = re.match(r'  ((?:recsort|sc_psort|MP-sort), .*?) +([\d.]+) ms ', line)
         if head:
-            group = found.setdefault((head[1], int(head[2])), {'records': int(head[2]) * int(head[3])})
+            old = tables.setdefault((head[1], int(head[2]), int(head[3])), {})
         elif row:
-            name = 'threads' if row[2].endswith('threads a rank') else row[1]
-            group[name] = min(float(row[3]), group.get(name, float('inf')))
-    for group in found.values():
+            old[row[1]] = float(row[2])
+    found = {}
+    for (order, ranks, count), times in tables.items():
+        group = found[order, ranks] = {'records': ranks * count}
+        for title, time in times.items():
+            name = 'threads' if title.endswith('threads a rank') else title.split(',')[0]
+            group[name] = min(time, group.get(name, float('inf')))
         group.setdefault('threads', group['recsort'])  # one processor a rank
     return found
 
 
 def processes(path):
-    found = process_times(path.read_text())
+    found = process_times(path)
     cpu = re.search(r'^CPU +(.*)', path.read_text(), re.MULTILINE)[1]
     names = [name for name in ('threads', 'recsort', 'sc_psort', 'MP-sort') if all(name in times for times in found.values())]
     better = lambda times: min(times[name] for name in names[2:])
@@ -282,7 +301,7 @@ def processes(path):
 def everything():
     gpu, cpu, all_pairs = records('nvidia-h200.txt'), records('amd-epyc-2-cores.txt'), pairs()
     tables, charts = files(gpu), {}
-    for made in (host_records(gpu), few_cores(cpu), by_size(all_pairs), by_input(all_pairs), published()):
+    for made in (host_records(gpu), few_cores(cpu), by_size(all_pairs), by_input(all_pairs), published(all_pairs)):
         tables.update(made[0])
         charts.update(made[1])
     pages = {PAGE: tables, README: {'why': why(gpu, all_pairs)}}

@@ -63,9 +63,12 @@ struct Gensort {
 using PeerFunction = void(const void *from, const std::vector<size_t> &offsets, void *to,
                           unsigned threads);
 
+enum Threads { ONE, ANY, SEVERAL }; // that a peer can use
+
 struct Peer {
   const char *name;
   bool merges;
+  Threads threads;
   PeerFunction *run;
 };
 
@@ -113,6 +116,13 @@ void merge_heap(const void *from, const std::vector<size_t> &offsets, void *to, 
   }
 }
 
+// The first `head` of the copy, sorted, in front of the others.
+template <class Record> void sort_first_std(void *to, size_t count, size_t head)
+{
+  const auto first = static_cast<Record *>(to);
+  std::partial_sort(first, first + static_cast<ptrdiff_t>(head), first + count);
+}
+
 #ifdef HAVE_PARALLEL
 // Both would use one thread where OpenMP's own limit is one, whatever their tag asks for.
 template <class Record>
@@ -146,22 +156,19 @@ struct Kind {
   const char *name;
   size_t size;
   std::vector<Peer> peers;
+  void (*partial_sort)(void *to, size_t count, size_t head); // not stable
 };
 
 template <class Record> Kind kind(const char *name)
 {
-  std::vector<Peer> peers = {{"std::stable_sort", false, sort_std<Record>},
-                             {"std::merge", true, merge_std<Record>},
-                             {"std::priority_queue", true, merge_heap<Record>}};
+  std::vector<Peer> peers = {{"std::stable_sort", false, ONE, sort_std<Record>},
+                             {"std::merge", true, ONE, merge_std<Record>},
+                             {"std::priority_queue", true, ONE, merge_heap<Record>}};
 #ifdef HAVE_PARALLEL
-  peers.push_back({"__gnu_parallel::stable_sort", false, sort_parallel<Record>});
-  peers.push_back({"gnu_parallel::multiway_merge", true, merge_parallel<Record>});
+  peers.push_back({"__gnu_parallel::stable_sort", false, SEVERAL, sort_parallel<Record>});
+  peers.push_back({"gnu_parallel::multiway_merge", true, ANY, merge_parallel<Record>});
 #endif
-  return {name, sizeof(Record), peers};
+  return {name, sizeof(Record), peers, sort_first_std<Record>};
 }
-
-inline const std::vector<Kind> kinds = {kind<Entity>("entity"), kind<Key64>("key64"),
-                                        kind<Key128>("key128"), kind<Gensort>("gensort"),
-                                        kind<uint64_t>("word")};
 
 #endif

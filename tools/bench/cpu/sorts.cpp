@@ -1,22 +1,15 @@
 // sorts.cpp - recbench-sorts: makes records, runs one sort or merge of them at a time, and checks
-// the result. recbench, which is Python, writes commands to it, one a line with tabs between the
-// words. The answer is a line of JSON: the seconds of the run and other figures, or {"error":
-// TEXT}.
+// the result. recbench starts it (serve.h).
 #include "commit.h"
-#include "peers.h"
+#include "packed.h"
 #include "recsort/recsort.h"
+#include "serve.h"
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cjson/cJSON.h>
 #include <cstdio>
-#include <iostream>
-#include <map>
-#include <memory>
 #include <set>
-#include <sstream>
-#include <stdexcept>
 #include <thread>
 #include <unistd.h>
 
@@ -24,16 +17,9 @@ namespace
 {
 
 using Clock = std::chrono::steady_clock;
-using Words = std::vector<std::string>;
 using Bytes = std::vector<unsigned char>;
-using Json = std::unique_ptr<cJSON, decltype(&cJSON_Delete)>;
 
 enum { POISON = 0xee };
-
-[[noreturn]] void fail(const std::string &text)
-{
-  throw std::runtime_error(text);
-}
 
 void check(recsort_status status, const recsort_error &error)
 {
@@ -43,8 +29,9 @@ void check(recsort_status status, const recsort_error &error)
 struct Input {
   const Kind *kind;
   std::string name, schema;
-  size_t size = 0;
+  size_t size = 0;             // of one copy
   std::vector<size_t> offsets; // of the sorted runs; one run: in any order
+  size_t copies = 1; // inputs of this kind, which are sorted one after the other if they are small
   Bytes records;
   Bytes sorted; // the first result, with which all others must agree
 
@@ -56,18 +43,55 @@ struct Input {
 
 // ---- Sorters ----
 
+#ifdef HAVE_TBB
+// A caller's job system.
+void run_by_tbb(void *, void (*task)(void *, size_t), void *argument, size_t count)
+{
+  tbb::parallel_for(size_t{0}, count, [=](size_t i) { task(argument, i); });
+}
+#endif
+
+// How recsort sorts: words of a command.
+struct Method {
+  std::string plugin, algorithm, variant;
+  unsigned threads;
+
+  // A plugin's option, such as verify=off
+  [[nodiscard]] const char *option() const
+  {
+    return variant.find('=') == std::string::npos ? nullptr : variant.c_str();
+  }
+  // head N: only the first N records
+  [[nodiscard]] size_t head() const
+  {
+    return variant.compare(0, 5, "head ") == 0 ? std::stoul(variant.substr(5)) : 0;
+  }
+  [[nodiscard]] Words words(const std::string &schema) const
+  {
+    const bool special = option() || head() || variant == "by TBB";
+    return {schema, plugin, algorithm, std::to_string(threads), special ? variant : ""};
+  }
+};
+
 struct Sorter {
   recsort_sorter *own = nullptr;
   std::set<std::string> seen; // inputs that it has sorted
 
-  Sorter(const std::string &text, const std::string &plugin, const std::string &algorithm,
-         unsigned threads)
+  Sorter(const std::string &text, const Method &method)
   {
+    const char *const option = method.option();
     recsort_options options = {};
     options.struct_size = sizeof options;
-    options.plugin = plugin.c_str();
-    options.algorithm = algorithm.c_str();
-    options.threads = threads;
+    options.plugin = method.plugin.c_str();
+    options.algorithm = method.algorithm.c_str();
+    options.threads = method.threads;
+    options.head = method.head();
+    options.plugin_options = &option;
+    options.plugin_option_count = option != nullptr;
+#ifdef HAVE_TBB
+    const recsort_executor tbb = {sizeof tbb, nullptr, run_by_tbb, method.threads};
+    if (method.variant == "by TBB") options.executor = &tbb;
+#endif
     recsort_schema *schema = nullptr;
     recsort_error error;
     check(recsort_schema_load_memory(text.data(), text.size(), "schema", nullptr, &schema, &error),
@@ -96,11 +120,14 @@ unsigned char *take_scratch(size_t size)
   return scratch.data();
 }
 
-void verify(Input &input, const unsigned char *result, const std::string &method)
+// The result of all copies, or the first `head` records of the only one.
+void verify(Input &input, const unsigned char *result, const std::string &method, size_t head = 0)
 {
+  const size_t size = head ? head * input.kind->size : input.records.size();
   if (input.sorted.empty()) {
-    input.sorted.assign(result, result + input.size);
-  } else if (std::memcmp(input.sorted.data(), result, input.size) != 0) {
+    if (head) fail("the first records are compared with a sort of all");
+    input.sorted.assign(result, result + size);
+  } else if (std::memcmp(input.sorted.data(), result, size) != 0) {
     fail("wrong result: " + method + " differs from what came first on " + input.name);
   }
 }
@@ -112,19 +139,39 @@ template <class Work> double seconds_of(Work work)
   return std::chrono::duration<double>(Clock::now() - before).count();
 }
 
+// The seconds of `work` for one copy, of which it gets the offset. Few records would be sorted
+// before threads have woken up: they are sorted twice.
+template <class Prepare, class Work>
+double seconds_of_each(const Input &input, unsigned threads, Prepare prepare, Work work)
+{
+  if (threads > 1 && input.count() <= 1 << 17) {
+    prepare();
+    work(size_t{0});
+  }
+  prepare();
+  const double all = seconds_of([&] {
+    for (size_t i = 0; i < input.copies; i++)
+      work(i * input.size);
+  });
+  return all / static_cast<double>(input.copies);
+}
+
 // ---- Runs ----
 
 void run_peer(Input &input, const std::string &method, unsigned threads, cJSON *figures)
 {
   for (const Peer &peer : input.kind->peers) {
     if (peer.name != method) continue;
-    unsigned char *const to = take_scratch(input.size);
-    if (peer.merges) // every byte of the result must come from the merge
-      std::memset(to, POISON, input.size);
-    else
-      std::memcpy(to, input.records.data(), input.size);
-    const double wall =
-        seconds_of([&] { peer.run(input.records.data(), input.offsets, to, threads); });
+    unsigned char *const to = take_scratch(input.records.size());
+    const auto prepare = [&] {
+      if (peer.merges) // every byte of the result must come from the merge
+        std::memset(to, POISON, input.records.size());
+      else
+        std::memcpy(to, input.records.data(), input.records.size());
+    };
+    const double wall = seconds_of_each(input, threads, prepare, [&](size_t at) {
+      peer.run(input.records.data() + at, input.offsets, to + at, threads);
+    });
     verify(input, to, method);
     cJSON_AddNumberToObject(figures, "wall", wall);
     return;
@@ -132,8 +179,19 @@ void run_peer(Input &input, const std::string &method, unsigned threads, cJSON *
   fail("there is no " + method);
 }
 
-// Sorts or merges `input` to or in `to`, which is prepared for that; returns the seconds.
-double sort_once(const Input &input, Sorter &sorter, bool in_place, unsigned char *to)
+// std::partial_sort is not stable, so the records must not have ties.
+void run_partial_sort(Input &input, size_t head, cJSON *figures)
+{
+  unsigned char *const to = take_scratch(input.size);
+  std::memcpy(to, input.records.data(), input.size);
+  const double wall = seconds_of([&] { input.kind->partial_sort(to, input.count(), head); });
+  verify(input, to, "std::partial_sort", head);
+  cJSON_AddNumberToObject(figures, "wall", wall);
+}
+
+// Sorts or merges `input` to or in `to`, which is prepared for that; returns the seconds of a copy.
+double sort_once(const Input &input, Sorter &sorter, unsigned threads, bool in_place,
+                 unsigned char *to)
 {
   const bool merges = input.offsets.size() > 2;
   recsort_runs runs = {};
@@ -141,34 +199,38 @@ double sort_once(const Input &input, Sorter &sorter, bool in_place, unsigned cha
   runs.count = input.offsets.size() - 1;
   runs.offsets = input.offsets.data();
   runs.records = input.records.data();
-  if (in_place)
-    std::memcpy(to, input.records.data(), input.size);
-  else
-    std::memset(to, POISON, input.size);
-  recsort_error error;
-  recsort_status status = RECSORT_OK;
-  const double seconds = seconds_of([&] {
-    status = merges && in_place ? recsort_merge(sorter.own, to, runs.offsets, runs.count, &error)
-             : merges           ? recsort_merge_to(sorter.own, &runs, to, &error)
-             : in_place         ? recsort_sort(sorter.own, to, input.count(), &error)
-                        : recsort_sort_to(sorter.own, runs.records, input.count(), to, &error);
+  const auto prepare = [&] {
+    if (in_place)
+      std::memcpy(to, input.records.data(), input.records.size());
+    else
+      std::memset(to, POISON, input.records.size());
+  };
+  return seconds_of_each(input, threads, prepare, [&](size_t at) {
+    const unsigned char *const from = input.records.data() + at;
+    recsort_error error;
+    check(merges && in_place ? recsort_merge(sorter.own, to, runs.offsets, runs.count, &error)
+          : merges           ? recsort_merge_to(sorter.own, &runs, to, &error)
+          : in_place         ? recsort_sort(sorter.own, to + at, input.count(), &error)
+                             : recsort_sort_to(sorter.own, from, input.count(), to + at, &error),
+          error);
   });
-  check(status, error);
-  return seconds;
 }
 
 // The first sort of a sorter, and its creation.
-double sort_first(const Input &input, const Words &method, unsigned threads, unsigned char *to)
+double sort_first(Input &input, const Method &method, unsigned char *to)
 {
-  std::memcpy(to, input.records.data(), input.size);
   std::unique_ptr<Sorter> sorter;
   recsort_error error;
-  recsort_status status = RECSORT_OK;
+  std::memcpy(to, input.records.data(), input.records.size());
+  const auto sort = [&](size_t at) {
+    check(recsort_sort(sorter->own, to + at, input.count(), &error), error);
+  };
   const double seconds = seconds_of([&] {
-    sorter = std::make_unique<Sorter>(input.schema, method[0], method[1], threads);
-    status = recsort_sort(sorter->own, to, input.count(), &error);
+    sorter = std::make_unique<Sorter>(input.schema, method);
+    sort(0);
   });
-  check(status, error);
+  for (size_t i = 1; i < input.copies; i++)
+    sort(i * input.size);
   return seconds;
 }
 
@@ -186,26 +248,25 @@ void add_stats(const Sorter &sorter, bool merges, cJSON *figures)
                           static_cast<double>(stats.memory) / static_cast<double>(stats.records));
 }
 
-// `method` is a plugin and an algorithm. A sorter is warm: it has sorted this input before.
-void run_recsort(const std::string &slot, const Words &method, const std::string &variant,
-                 unsigned threads, cJSON *figures)
+// A sorter is warm: it has sorted this input before.
+void run_recsort(const std::string &slot, const Method &method, cJSON *figures)
 {
   Input &input = inputs.at(slot);
   const bool merges = input.offsets.size() > 2;
-  unsigned char *const to = take_scratch(input.size);
-  if (variant == "first") {
-    const double wall = sort_first(input, method, threads, to);
+  unsigned char *const to = take_scratch(input.records.size());
+  if (method.variant == "first") {
+    const double wall = sort_first(input, method, to);
     verify(input, to, "recsort");
     cJSON_AddNumberToObject(figures, "wall", wall);
     return;
   }
-  std::unique_ptr<Sorter> &sorter =
-      sorters[{input.schema, method[0], method[1], std::to_string(threads)}];
-  if (!sorter) sorter = std::make_unique<Sorter>(input.schema, method[0], method[1], threads);
-  if (!merges && sorter->seen.insert(slot).second) sort_once(input, *sorter, true, to);
-  const bool in_place = variant == (merges ? "in place" : "");
-  const double wall = sort_once(input, *sorter, in_place, to);
-  verify(input, to, "recsort");
+  std::unique_ptr<Sorter> &sorter = sorters[method.words(input.schema)];
+  if (!sorter) sorter = std::make_unique<Sorter>(input.schema, method);
+  const bool in_place = method.variant == (merges ? "in place" : "") || method.variant == "by TBB";
+  if (!merges && sorter->seen.insert(slot).second)
+    sort_once(input, *sorter, method.threads, !method.head(), to);
+  const double wall = sort_once(input, *sorter, method.threads, in_place, to);
+  verify(input, to, "recsort", method.head());
   cJSON_AddNumberToObject(figures, "wall", wall);
   add_stats(*sorter, merges, figures);
 }
@@ -312,30 +373,32 @@ unsigned long number(const std::string &word)
 // Reads records from a command, and makes runs of them.
 void read_records(Input &input, const std::string &command)
 {
-  input.records.resize(input.size);
   FILE *const pipe = popen(command.c_str(), "r");
   if (!pipe) fail("recgen: " + std::string(std::strerror(errno)));
-  const size_t got = fread(input.records.data(), 1, input.size, pipe);
-  if (pclose(pipe) != 0 || got != input.size) fail("recgen has failed");
+  const size_t got = fread(input.records.data(), 1, input.records.size(), pipe);
+  if (pclose(pipe) != 0 || got != input.records.size()) fail("recgen has failed");
 }
 
-// input SLOT NAME KIND SCHEMA COUNT RUNS PLUGIN ALGORITHM COMMAND: several runs are sorted
+// input SLOT NAME KIND SCHEMA COUNT RUNS COPIES PLUGIN ALGORITHM COMMAND: several runs are sorted
 void make_input(const Words &words, cJSON *)
 {
   const size_t count = number(words[5]), runs = number(words[6]);
   const auto kind = std::find_if(kinds.begin(), kinds.end(),
                                  [&](const Kind &each) { return each.name == words[3]; });
-  Input &input = inputs[words[1]] = Input{&*kind, words[2], words[4], 0, {}, {}, {}};
-  ptrdiff_t size;
-  if (__builtin_mul_overflow(count, kind->size, &size)) fail(words[5] + " records are too many");
-  input.size = static_cast<size_t>(size);
+  Input &input = inputs[words[1]] =
+      Input{&*kind, words[2], words[4], 0, {}, number(words[7]), {}, {}};
+  ptrdiff_t all;
+  if (__builtin_mul_overflow(count * input.copies, kind->size, &all))
+    fail(words[5] + " records are too many");
+  input.size = count * kind->size;
   for (size_t r = 0; r < runs; r++)
     input.offsets.push_back(static_cast<size_t>(
         static_cast<double>(count) / static_cast<double>(runs) * static_cast<double>(r)));
   input.offsets.push_back(count);
-  read_records(input, words[9]);
+  input.records.resize(static_cast<size_t>(all));
+  read_records(input, words[10]);
   if (runs == 1) return;
-  const Sorter sorter(input.schema, words[7], words[8], 0);
+  const Sorter sorter(input.schema, {words[8], words[9], "", 0});
   for (size_t r = 0; r < runs; r++) {
     recsort_error error;
     check(recsort_sort(sorter.own, input.records.data() + input.offsets[r] * kind->size,
@@ -347,11 +410,14 @@ void make_input(const Words &words, cJSON *)
 // run SLOT METHOD VARIANT THREADS PLUGIN ALGORITHM
 void run(const Words &words, cJSON *figures)
 {
-  const auto threads = static_cast<unsigned>(number(words[4]));
+  const Method method = {words[5], words[6], words[3], static_cast<unsigned>(number(words[4]))};
+  Input &input = inputs.at(words[1]);
   if (words[2] == "recsort")
-    run_recsort(words[1], {words[5], words[6]}, words[3], threads, figures);
+    run_recsort(words[1], method, figures);
+  else if (words[2] == "std::partial_sort")
+    run_partial_sort(input, method.head(), figures);
   else
-    run_peer(inputs.at(words[1]), words[2], threads, figures);
+    run_peer(input, words[2], method.threads, figures);
 }
 
 // write SLOT RUN FORMAT FILE: a run as a file; check SLOT FORMAT FILE: that it is the result, or
@@ -409,41 +475,27 @@ void about(const Words &, cJSON *answer)
   cJSON *const sizes = cJSON_AddObjectToObject(answer, "sizes");
   for (const Kind &kind : kinds)
     cJSON_AddNumberToObject(sizes, kind.name, static_cast<double>(kind.size));
-  cJSON *const names = cJSON_AddArrayToObject(answer, "peers");
-  for (const Peer &peer : kinds[0].peers)
-    cJSON_AddItemToArray(names, cJSON_CreateString(peer.name));
+  cJSON *const peers =
+      cJSON_AddObjectToObject(answer, "peers"); // and the threads that they can use
+  static const char *const threads[] = {"one", "any", "several"};
+  for (const Kind &kind : kinds)
+    for (const Peer &peer : kind.peers)
+      if (!cJSON_HasObjectItem(peers, peer.name))
+        cJSON_AddStringToObject(peers, peer.name, threads[peer.threads]);
+#ifdef HAVE_TBB
+  cJSON_AddTrueToObject(answer, "tbb");
+#endif
 }
 
-const std::map<std::string, void (*)(const Words &, cJSON *)> commands = {
-    {"about", about},      {"input", make_input}, {"run", run},          {"write", write_run},
-    {"check", check_file}, {"clear", clear},      {"team", measure_team}};
-
-Json answer_to(const std::string &line)
-{
-  Words words;
-  std::istringstream stream(line);
-  for (std::string word; std::getline(stream, word, '\t');)
-    words.push_back(word);
-  Json answer(cJSON_CreateObject(), cJSON_Delete);
-  try {
-    commands.at(words.at(0))(words, answer.get());
-  } catch (const std::bad_alloc &) {
-    cJSON_AddStringToObject(answer.get(), "error", "out of memory");
-  } catch (const std::exception &problem) {
-    cJSON_AddStringToObject(answer.get(), "error", problem.what());
-  }
-  return answer;
-}
+const Commands commands = {{"about", about},      {"input", make_input}, {"run", run},
+                           {"write", write_run},  {"check", check_file}, {"clear", clear},
+                           {"team", measure_team}};
 
 } // namespace
 
 int main()
 {
-  for (std::string line; std::getline(std::cin, line);) {
-    char *const text = cJSON_PrintUnformatted(answer_to(line).get());
-    std::cout << text << std::endl;
-    cJSON_free(text);
-  }
+  serve(commands);
   clear({}, nullptr);
   recsort_plugin_list_destroy(plugins);
   return 0;

@@ -1,7 +1,8 @@
 /* cub_sorts.cu - see cub_sorts.h. CUB_SORTS names the table. */
-#include <cub/device/device_merge.cuh>
 #include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_segmented_radix_sort.cuh>
+#include <cub/device/device_segmented_sort.cuh>
 #if __has_include(<cub/device/device_topk.cuh>)
 #include <cub/device/device_topk.cuh>
 #define HAVE_TOP 1
@@ -16,72 +17,95 @@ namespace
 {
 
 struct less {
-  template <typename Key> __host__ __device__ bool operator()(const Key &a, const Key &b) const
+  template <class Key> __host__ __device__ bool operator()(const Key &a, const Key &b) const
   {
     return a < b;
   }
 };
 
-template <typename Key> cudaError_t merge_keys(const cub_pairs &at, void *extra, size_t &bytes)
+struct greater {
+  template <class Key> __host__ __device__ bool operator()(const Key &a, const Key &b) const
+  {
+    return a > b;
+  }
+};
+
+/* Pairs of one type. */
+template <class Key, class Value> struct sorts {
+  static cudaError_t merge(const cub_pairs &at, void *extra, size_t &bytes, cudaStream_t stream)
+  {
+    Key *const keys = (Key *)at.keys[1];
+    Value *const values = (Value *)at.values[1];
+    if constexpr (std::is_same_v<Key, float>)
+      if (at.descending)
+        return cub::DeviceMergeSort::StableSortPairs(extra, bytes, keys, values, at.count,
+                                                     greater{}, stream);
+    return cub::DeviceMergeSort::StableSortPairs(extra, bytes, keys, values, at.count, less{},
+                                                 stream);
+  }
+
+  static cudaError_t radix(const cub_pairs &at, void *extra, size_t &bytes, cudaStream_t stream)
+  {
+    const Key *const keys = (const Key *)at.keys[0];
+    const Value *const values = (const Value *)at.values[0];
+    if constexpr (std::is_same_v<Key, float>)
+      if (at.descending)
+        return cub::DeviceRadixSort::SortPairsDescending(extra, bytes, keys, (Key *)at.keys[1],
+                                                         values, (Value *)at.values[1], at.count, 0,
+                                                         (int)at.bits, stream);
+    return cub::DeviceRadixSort::SortPairs(extra, bytes, keys, (Key *)at.keys[1], values,
+                                           (Value *)at.values[1], at.count, 0, (int)at.bits,
+                                           stream);
+  }
+};
+
+/* The function of the pairs' type. */
+#define OF_TYPE(name)                                                                              \
+  cudaError_t name(const cub_pairs &at, void *extra, size_t &bytes, cudaStream_t stream)           \
+  {                                                                                                \
+    cub_sort *const sort = at.value_bytes == 8        ? sorts<uint64_t, uint64_t>::name            \
+                           : at.type == cub_type::f32 ? sorts<float, uint32_t>::name               \
+                           : at.type == cub_type::u32 ? sorts<uint32_t, uint32_t>::name            \
+                           : at.type == cub_type::u64 ? sorts<uint64_t, uint32_t>::name            \
+                                                      : sorts<unsigned __int128, uint32_t>::name;  \
+    return sort(at, extra, bytes, stream);                                                         \
+  }
+OF_TYPE(merge)
+OF_TYPE(radix)
+
+cudaError_t segments(const cub_pairs &at, void *extra, size_t &bytes, cudaStream_t stream)
 {
-  return cub::DeviceMergeSort::StableSortPairs(extra, bytes, (Key *)at.keys[0], at.indices[0],
-                                               at.count, less{});
+  return cub::DeviceSegmentedSort::StableSortPairs(
+      extra, bytes, (const float *)at.keys[0], (float *)at.keys[1], (const uint32_t *)at.values[0],
+      (uint32_t *)at.values[1], (int)at.count, (int)at.segments, at.offsets, at.offsets + 1,
+      stream);
 }
 
-template <typename Key> cudaError_t radix_keys(const cub_pairs &at, void *extra, size_t &bytes)
+cudaError_t segments_radix(const cub_pairs &at, void *extra, size_t &bytes, cudaStream_t stream)
 {
-  return cub::DeviceRadixSort::SortPairs(extra, bytes, (const Key *)at.keys[0], (Key *)at.keys[1],
-                                         at.indices[0], at.indices[1], at.count, 0,
-                                         (int)at.key_bits);
-}
-
-template <typename Key> cudaError_t merge_runs(const cub_pairs &at, void *extra, size_t &bytes)
-{
-  const Key *const keys = (const Key *)at.keys[0];
-  return cub::DeviceMerge::MergePairs(extra, bytes, keys, at.indices[0], at.first, keys + at.first,
-                                      at.indices[0] + at.first, at.count - at.first,
-                                      (Key *)at.keys[1], at.indices[1], less{});
-}
-
-cudaError_t merge(const cub_pairs &at, void *extra, size_t &bytes)
-{
-  return at.key_width == 32   ? merge_keys<uint32_t>(at, extra, bytes)
-         : at.key_width == 64 ? merge_keys<uint64_t>(at, extra, bytes)
-                              : merge_keys<unsigned __int128>(at, extra, bytes);
-}
-
-cudaError_t radix(const cub_pairs &at, void *extra, size_t &bytes)
-{
-  return at.key_width == 32   ? radix_keys<uint32_t>(at, extra, bytes)
-         : at.key_width == 64 ? radix_keys<uint64_t>(at, extra, bytes)
-                              : radix_keys<unsigned __int128>(at, extra, bytes);
-}
-
-cudaError_t runs(const cub_pairs &at, void *extra, size_t &bytes)
-{
-  return at.key_width == 32   ? merge_runs<uint32_t>(at, extra, bytes)
-         : at.key_width == 64 ? merge_runs<uint64_t>(at, extra, bytes)
-                              : merge_runs<unsigned __int128>(at, extra, bytes);
+  return cub::DeviceSegmentedRadixSort::SortPairs(
+      extra, bytes, (const float *)at.keys[0], (float *)at.keys[1], (const uint32_t *)at.values[0],
+      (uint32_t *)at.values[1], (int)at.count, (int)at.segments, at.offsets, at.offsets + 1, 0, 32,
+      stream);
 }
 
 #ifdef HAVE_TOP
-cudaError_t top_of(const float *keys, const uint32_t *values, uint32_t count, uint32_t head,
-                   float *keys_to, uint32_t *values_to, cudaStream_t stream, void *extra,
-                   size_t &bytes)
+cudaError_t top_of(const cub_pairs &at, void *extra, size_t &bytes, cudaStream_t stream)
 {
   const auto wanted = cuda::execution::require(cuda::execution::determinism::not_guaranteed,
                                                cuda::execution::output_ordering::unsorted);
   const auto how = cuda::std::execution::env{cuda::stream_ref{stream}, wanted};
-  return cub::DeviceTopK::MinPairs(extra, bytes, keys, keys_to, values, values_to, count, head,
-                                   how);
+  return cub::DeviceTopK::MinPairs(extra, bytes, (const float *)at.keys[0], (float *)at.keys[1],
+                                   (const uint32_t *)at.values[0], (uint32_t *)at.values[1],
+                                   at.count, at.head, how);
 }
-constexpr cub_top *top = top_of;
+constexpr cub_sort *top = top_of;
 #else
-constexpr cub_top *top = nullptr;
+constexpr cub_sort *top = nullptr;
 #endif
 
 } // namespace
 
-const cub_sorts CUB_SORTS = {CUB_VERSION, merge, radix, runs, top};
+const cub_sorts CUB_SORTS = {CUB_VERSION, merge, radix, segments, segments_radix, top};
 
 } // namespace bench

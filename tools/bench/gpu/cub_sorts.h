@@ -1,7 +1,10 @@
-/* cub_sorts.h - the sorts and the merge of one version of CUB. Versions have functions of the same
- * names, so each is compiled separately (cub_sorts.cu) and exports only this table. */
-#ifndef RECSORT_CUDA_BENCH_CUB_SORTS_H
-#define RECSORT_CUDA_BENCH_CUB_SORTS_H
+/* cub_sorts.h - the sorts of one version of CUB. Versions have functions of the same names, so each
+ * is compiled separately (cub_sorts.cu) and exports only this table.
+ *
+ * Each function starts a sort on the stream. If `extra` is NULL, it sets `bytes` to the memory that
+ * the sort needs there, and sorts nothing. */
+#ifndef BENCH_CUB_SORTS_H
+#define BENCH_CUB_SORTS_H
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -10,30 +13,30 @@
 namespace bench
 {
 
-/* Like device_buffers; keys have 32, 64 or 128 bits. */
+enum class cub_type { f32, u32, u64, u128 };
+
 struct cub_pairs {
-  unsigned key_width, key_bits; // only the low `key_bits` can be nonzero
+  cub_type type;
+  unsigned bits;        // only these low bits of a key can be nonzero
+  unsigned value_bytes; // 4, or 8 for keys of 64 bits
   void *keys[2];
-  uint32_t *indices[2];
+  void *values[2];
   uint32_t count;
-  uint32_t first; // to merge: how many are the first run; the others are the second one
+  bool descending;         // for floats with values of 4 bytes
+  const uint32_t *offsets; // of segments, for floats with values of 4 bytes
+  uint32_t segments;
+  uint32_t head; // of the search for the least, for floats with values of 4 bytes
 };
 
-/* Starts a stable sort, or merge, of the first pairs on the legacy stream. If `extra` is NULL, sets
- * `bytes` to the memory that it needs there, and sorts nothing. */
-using cub_sort = cudaError_t(const cub_pairs &at, void *extra, size_t &bytes);
-
-/* Starts the search for the `head` least of `count` float keys, with their values, in no order. */
-using cub_top = cudaError_t(const float *keys, const uint32_t *values, uint32_t count,
-                            uint32_t head, float *keys_to, uint32_t *values_to, cudaStream_t stream,
-                            void *extra, size_t &bytes);
+using cub_sort = cudaError_t(const cub_pairs &at, void *extra, size_t &bytes, cudaStream_t stream);
 
 struct cub_sorts {
-  unsigned version; // CUB_VERSION
-  cub_sort *merge;  // in place
-  cub_sort *radix;  // to the second pairs
-  cub_sort *runs;   // DeviceMerge: two runs, to the second pairs
-  cub_top *top;     // DeviceTopK; NULL: not in this version
+  unsigned version;         // CUB_VERSION
+  cub_sort *merge;          // of the second pairs, in place
+  cub_sort *radix;          // from the first pairs to the second ones, as the next ones
+  cub_sort *segments;       // DeviceSegmentedSort
+  cub_sort *segments_radix; // DeviceSegmentedRadixSort
+  cub_sort *top;            // DeviceTopK, in no order; NULL: not in this version
 };
 
 extern const cub_sorts cub_of_toolkit;

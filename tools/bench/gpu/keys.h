@@ -1,7 +1,7 @@
 /* keys.h - keys that are a function of their position, so that a result can be checked without the
  * input. For host and device. */
-#ifndef RECSORT_CUDA_BENCH_KEYS_H
-#define RECSORT_CUDA_BENCH_KEYS_H
+#ifndef BENCH_KEYS_H
+#define BENCH_KEYS_H
 
 #include <cstdint>
 #include <cstring>
@@ -30,15 +30,14 @@ enum class order {
   zipf,    // frequency inversely proportional to the value
   holes,   // sorted, except for 1% that are 0, like missing values
   repeats, // random ones, a hundred times each
-  banks,   // the threads of a merge access the same bank of shared memory
   cents    // the low bits of doubles k * 0.01, k random below 100,000: 32 or 36 of them look random
            // but have only 28 values, some of them adjacent
 };
 
 /* Names of orders. */
-constexpr const char *order_names[] = {"random",  "sorted", "reversed", "nearly", "few",
-                                       "saws",    "organ",  "equal",    "zipf",   "holes",
-                                       "repeats", "banks",  "cents"};
+constexpr const char *order_names[] = {"random", "sorted", "reversed", "nearly",
+                                       "few",    "saws",   "organ",    "equal",
+                                       "zipf",   "holes",  "repeats",  "cents"};
 
 inline const char *name_of(order kind)
 {
@@ -83,19 +82,8 @@ struct input {
   uint64_t seed;
   order kind;
   uint64_t count;
-  unsigned bits;                   // bits that vary, at least 32; 0: all
-  const uint32_t *ranks = nullptr; // for order::banks, on the device
-  const uint32_t *host_ranks = nullptr;
+  unsigned bits; // bits that vary, at least 32; 0: all
 };
-
-BENCH_BOTH inline uint32_t rank_at(const input &from, uint64_t i)
-{
-#ifdef __CUDA_ARCH__
-  return from.ranks[i];
-#else
-  return from.host_ranks[i];
-#endif
-}
 
 template <typename Key> struct random_key;
 
@@ -129,8 +117,8 @@ BENCH_BOTH inline uint64_t zipf(uint64_t chance, unsigned bits)
   return ((uint64_t)1 << bit) | ((chance >> 8) & (((uint64_t)1 << bit) - 1));
 }
 
-/* Key `i` of an input: a function of `i`, or of its rank in the sorted order. 32-bit numbers become
- * the highest of the bits that vary. */
+/* Key `i` of an input, a function of `i`. 32-bit numbers become the highest of the bits that vary.
+ */
 template <typename Key> BENCH_BOTH Key key_at(const input &from, uint64_t i)
 {
   const unsigned bits = from.bits ? from.bits : 8 * (unsigned)sizeof(Key), shift = bits - 32;
@@ -157,8 +145,6 @@ template <typename Key> BENCH_BOTH Key key_at(const input &from, uint64_t i)
     return (Key)(chance % 100 ? i : 0) << shift;
   case order::repeats:
     return ((Key)mix(chance % (from.count / 100 + 1)) << (bits > 64 ? bits - 64 : 0)) & all;
-  case order::banks:
-    return (Key)rank_at(from, i) << shift;
   case order::cents:
     return ((Key)double_bits((double)(chance % 100000) * 0.01) << (bits > 64 ? bits - 64 : 0)) &
            all;

@@ -1,9 +1,11 @@
-#include <algorithm>
-#include <memory>
-#include <numeric>
-#include <stdexcept>
-
-#include "contenders.cuh"
+/* pairs.cu - keys with values, sorted by device_pairs.h and by CUB. A record is the type of its
+ * key, such as f32, u64, or u40 for 40 bits of 64; with values of 32 or 64 bits, as f32+u32, or
+ * without, when places in the input are the values, which CUB must be given.
+ *
+ * Values are places in any case: if keys ascend strictly by (key, place), and each is the key of
+ * its place, this is the stable order of all. */
+#include "bench.cuh"
+#include "recsort/device_pairs.h"
 
 namespace bench
 {
@@ -11,118 +13,190 @@ namespace bench
 namespace
 {
 
-/* Checks the order on the CPU, for counts that do not take long. */
-template <typename Key>
-void compare_with_cpu(const uint32_t *indices, uint64_t count, const input &from)
+template <class Key, class Value>
+__global__ void fill(Key *keys, Value *values, uint64_t count, input from, Key flip)
 {
-  std::vector<uint32_t> found(count), order(count);
-  std::vector<Key> keys(count);
-  CHECK(cudaMemcpy(found.data(), indices, count * sizeof *indices, cudaMemcpyDeviceToHost));
-  for (uint64_t i = 0; i < count; i++)
-    keys[i] = key_at<Key>(from, i);
-  std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
-  if (order != found) throw std::runtime_error("a result differs from the CPU's");
+  const uint64_t i = thread_number();
+  if (i >= count) return;
+  keys[i] = key_at<Key>(from, i) ^ flip;
+  values[i] = (Value)i;
 }
 
-template <typename Key>
-void verify(const pair_buffers<Key> &at, unsigned result, uint64_t count, const input &from,
-            bool cpu)
+template <class Key, class Value>
+__global__ void look(const Key *keys, const Value *values, uint64_t count, input from, Key flip,
+                     unsigned *wrong)
 {
-  constexpr uint64_t cpu_limit = 1u << 20;
-  check_pairs(at.keys[result], at.indices[result], count, from);
-  if (cpu && count <= cpu_limit) compare_with_cpu<Key>(at.indices[result], count, from);
-}
-
-/* The ranks of order::banks, on the host and the device. */
-struct bank_ranks {
-  explicit bank_ranks(uint64_t count)
-      : here(conflicting_ranks(count)), there(count * sizeof(uint32_t))
-  {
-    CHECK(cudaMemcpy(there.as<void>(), here.data(), count * sizeof(uint32_t),
-                     cudaMemcpyHostToDevice));
+  const uint64_t i = thread_number();
+  if (i >= count) return;
+  const Key key = keys[i] ^ flip;
+  bool good = values[i] < count && key == key_at<Key>(from, values[i]);
+  if (i + 1 < count) {
+    const Key next = keys[i + 1] ^ flip;
+    good = good && (key < next || (key == next && values[i] < values[i + 1]));
   }
-  std::vector<uint32_t> here;
-  memory there;
+  if (!good) atomicAdd(wrong, 1u);
+}
+
+struct pairs_kind {
+  cub_type type;
+  recsort_type ours;
+  unsigned bits;
+  bool numbered; /* recsort gets no values */
 };
 
-/* Caches the ranks for the next run with this count. */
-const bank_ranks &ranks_of(uint64_t count)
+template <class Key, class Value> struct pairs_trial : trial {
+  pairs_trial(const request &asked, const pairs_kind &kind);
+  ~pairs_trial() override
+  {
+    for (recsort_device_pairs *one : opened)
+      recsort_device_pairs_destroy(one);
+  }
+  void add_ours(const std::string &algorithm);
+  void add_cub(const cub_named &cub, const char *name, cub_sort *sort, bool in_place);
+  void add_copy();
+  void copy(void *to, const void *from, size_t bytes) const
+  {
+    CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream));
+  }
+
+  size_t count;
+  pairs_kind kind;
+  Key flip; /* so that codes become floats */
+  input from;
+  array<Key> keys_in, keys_out;
+  array<Value> values_in, values_out;
+  std::unique_ptr<array<char>> workspace; /* of all contenders, which run one at a time */
+  size_t workspace_bytes = 0;
+  std::vector<recsort_device_pairs *> opened;
+  tally wrong;
+};
+
+template <class Key, class Value>
+pairs_trial<Key, Value>::pairs_trial(const request &asked, const pairs_kind &of)
+    : count(asked.count), kind(of), flip(of.type == cub_type::f32 ? (Key)0x80000000u : 0),
+      from(0, order_of(asked.order), asked.count, of.bits), keys_in(count), keys_out(count),
+      values_in(count), values_out(count)
 {
-  static std::unique_ptr<bank_ranks> kept;
-  if (!kept || kept->here.size() != count) kept = std::make_unique<bank_ranks>(count);
-  return *kept;
+  record_size = sizeof(Key) + sizeof(Value);
+  if (flip && from.kind != order::random) fail("f32 has random keys only; u32 has any");
+  prepare = [this] {
+    from.seed = mix(from.seed + 1);
+    keys_out.poison();
+    values_out.poison();
+    workspace->poison();
+    fill<<<grid_of(count), 256, 0, stream>>>((Key *)keys_in, (Value *)values_in, count, from, flip);
+  };
+  right = [this] {
+    look<<<grid_of(count), 256, 0, stream>>>((const Key *)keys_out, (const Value *)values_out,
+                                             count, from, flip, wrong.reset());
+    return wrong.value() == 0;
+  };
+  for (const cub_named &cub : cubs()) {
+    add_cub(cub, "DeviceMergeSort", cub.sorts->merge, true);
+    add_cub(cub, "DeviceRadixSort", cub.sorts->radix, false);
+  }
+  add_copy();
+  for (const std::string &algorithm : asked.algorithms)
+    add_ours(algorithm);
+  workspace = std::make_unique<array<char>>(workspace_bytes);
 }
 
-input make_input(uint64_t seed, const workload &load)
+template <class Key, class Value>
+void pairs_trial<Key, Value>::add_ours(const std::string &algorithm)
 {
-  input made(seed, load.kind, load.count, load.bits);
-  if (load.kind != order::banks) return made;
-  made.ranks = ranks_of(load.count).there.as<uint32_t>();
-  made.host_ranks = ranks_of(load.count).here.data();
-  return made;
+  recsort_options options = {};
+  recsort_error error = {};
+  recsort_device_pairs *pairs = nullptr;
+  options.struct_size = sizeof options;
+  options.plugin = "cuda";
+  options.algorithm = algorithm.c_str();
+  check(recsort_device_pairs_create(&options, &pairs, &error), error);
+  opened.push_back(pairs);
+  recsort_device_pairs_job job = {};
+  job.struct_size = sizeof job;
+  job.stream = stream;
+  job.count = count;
+  job.type = kind.ours;
+  job.end_bit = kind.bits;
+  job.value_bits = 8 * sizeof(Value);
+  job.keys_in = keys_in;
+  job.keys_out = keys_out;
+  job.values_in = kind.numbered ? nullptr : (Value *)values_in;
+  job.values_out = values_out;
+  size_t bytes = 0;
+  check(recsort_device_pairs_workspace(pairs, &job, &bytes, &error), error);
+  workspace_bytes = std::max(workspace_bytes, bytes);
+  add_both({"recsort " + algorithm,
+            [=] {
+              recsort_error why = {};
+              check(recsort_device_pairs_sort(pairs, &job, *workspace, bytes, &why), why);
+            },
+            bytes});
 }
 
-/* New keys in each run. */
-template <typename Key> trial<Key> trial_of(const workload &load)
+template <class Key, class Value>
+void pairs_trial<Key, Value>::add_cub(const cub_named &cub, const char *name, cub_sort *sort,
+                                      bool in_place)
 {
-  const auto from = [=](unsigned run) { return make_input(mix(run) ^ load.count, load); };
-  return {"pairs",
-          [=](const pair_buffers<Key> &at, unsigned run, bool needs_indices) {
-            fill_pairs(at.keys[0], needs_indices ? at.indices[0] : nullptr, load.count, from(run));
-          },
-          [=](const pair_buffers<Key> &at, unsigned run, unsigned result) {
-            verify(at, result, load.count, from(run), run == 0);
-          }};
+  const cub_pairs at = {
+      kind.type,      kind.bits, sizeof(Value), {keys_in, keys_out}, {values_in, values_out},
+      (uint32_t)count};
+  size_t bytes = 0;
+  CHECK(sort(at, nullptr, bytes, stream));
+  workspace_bytes = std::max(workspace_bytes, bytes);
+  contender one = {cub.name + "::" + name,
+                   [=] {
+                     size_t given = bytes;
+                     CHECK(sort(at, *workspace, given, stream));
+                   },
+                   bytes};
+  if (in_place)
+    one.prepare = [this] {
+      prepare();
+      copy(keys_out, keys_in, keys_in.size());
+      copy(values_out, values_in, values_in.size());
+    };
+  add_both(one);
 }
 
-template <typename Key>
-void measure_one(const options &asked, results &found, const contender<Key> &c,
-                 const workload &load)
+/* Not a sort: the least time of all that move every pair once. */
+template <class Key, class Value> void pairs_trial<Key, Value>::add_copy()
 {
-  add_measured(asked, found, c, load, trial_of<Key>(load));
-}
-
-template <typename Key> void measure_key(const options &asked, results &found, const char *key)
-{
-  std::vector<contender<Key>> all = peers<Key>();
-  all.push_back(copy<Key>());
-  for (const device_algorithm *algorithm : algorithms(asked))
-    all.push_back(ours<Key>(algorithm));
-  for (uint64_t count : asked.counts)
-    for (const contender<Key> &c : all)
-      measure_one(asked, found, c, {key, 8 * sizeof(Key), order::random, count});
-}
-
-/* Measures the default or the chosen algorithm, in the `usual` orders unless others were chosen. */
-template <typename Key>
-void measure_orders(const options &asked, results &found, const char *key, unsigned bits,
-                    const std::vector<order> &usual)
-{
-  std::vector<contender<Key>> all = peers<Key>();
-  all.push_back(ours<Key>(algorithms(asked)[0]));
-  for (order kind : asked.orders.empty() ? usual : asked.orders)
-    for (uint64_t count : asked.ordered)
-      for (const contender<Key> &c : all)
-        measure_one(asked, found, c, {key, bits, kind, count});
+  contender one = {"cudaMemcpyAsync", [this] {
+                     copy(keys_out, keys_in, keys_in.size());
+                     copy(values_out, values_in, values_in.size());
+                   }};
+  one.right = [] { return true; };
+  contenders.push_back(one);
 }
 
 } // namespace
 
-void measure_pairs(const options &asked, results &found)
+std::unique_ptr<trial> make_pairs(const request &asked)
 {
-  print_pairs_head("Pairs");
-  measure_key<uint32_t>(asked, found, "f32");
-  measure_key<uint64_t>(asked, found, "u64");
-  measure_key<wide_key>(asked, found, "u128");
-  const std::vector<order> usual = {order::sorted, order::reversed, order::nearly, order::few,
-                                    order::saws,   order::organ,    order::equal,  order::zipf,
-                                    order::holes,  order::repeats,  order::banks,  order::cents};
-  measure_orders<uint32_t>(asked, found, "f32", 32, usual);
-  measure_orders<uint64_t>(asked, found, "u64", 64, usual);
-  measure_orders<wide_key>(asked, found, "u128", 128, usual);
-  measure_orders<uint64_t>(asked, found, "u36", 36, {order::random, order::cents}); // in 64 bits
+  const size_t plus = asked.record.find('+');
+  const std::string key = asked.record.substr(0, plus);
+  const bool numbered = plus == std::string::npos;
+  const std::string value = numbered ? "u32" : asked.record.substr(plus + 1);
+  const unsigned bits = key.size() > 1 ? (unsigned)std::strtoul(key.c_str() + 1, nullptr, 10) : 0;
+  const cub_type type = key == "f32" ? cub_type::f32
+                        : bits == 32 ? cub_type::u32
+                        : bits <= 64 ? cub_type::u64
+                                     : cub_type::u128;
+  const recsort_type ours = key == "f32" ? RECSORT_FLOAT32
+                            : bits == 32 ? RECSORT_UINT32
+                            : bits <= 64 ? RECSORT_UINT64
+                                         : RECSORT_UINT128;
+  const pairs_kind kind = {type, ours, bits, numbered};
+  if (bits < 32 || bits > 128 || (key[0] != 'u' && type != cub_type::f32))
+    fail("'" + key + "' is no type of keys");
+  if (asked.count > UINT32_MAX) fail("more than 2^32 - 1 pairs");
+  if (value == "u64" && type == cub_type::u64)
+    return std::make_unique<pairs_trial<uint64_t, uint64_t>>(asked, kind);
+  if (value != "u32") fail("'" + value + "' is no type of values of " + key);
+  if (bits == 32) return std::make_unique<pairs_trial<uint32_t, uint32_t>>(asked, kind);
+  if (bits <= 64) return std::make_unique<pairs_trial<uint64_t, uint32_t>>(asked, kind);
+  return std::make_unique<pairs_trial<wide_key, uint32_t>>(asked, kind);
 }
 
 } // namespace bench

@@ -1,4 +1,4 @@
-/* bench.h - what the contestants of mpi-bench sort, and with what. */
+/* bench.h - what the contestants of recbench-mpi sort, and with what. */
 #ifndef RECSORT_MPI_BENCH_H
 #define RECSORT_MPI_BENCH_H
 
@@ -7,6 +7,10 @@
 #include <stdint.h>
 
 #include "recsort/mpi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum { MOST_RANKS = 1024 };
 
@@ -20,7 +24,7 @@ typedef struct entity {
 
 /* An Entity whose place is part of its key, for sorts that are not stable; 24 bytes. */
 typedef struct numbered {
-  entity entity;
+  entity one;
   uint32_t place;
 } numbered;
 
@@ -32,10 +36,11 @@ typedef struct bench {
   size_t count;               /* the same on each rank */
   size_t sizes[MOST_RANKS];   /* `count` */
   recsort_sorter *sorters[2]; /* with one thread, and with this rank's share of the processors */
+  recsort_mpi_stats stages;   /* of recsort's last sort, on this rank */
   entity *records;            /* to be sorted: of malloc */
   entity *result;
   uint64_t *words, *other_words;
-  numbered *numbered, *other_numbered;
+  numbered *numbered_records, *other_numbered;
 } bench;
 
 /* A way to sort the records of all ranks. */
@@ -46,5 +51,9 @@ typedef struct contestant {
 
 /* Others' sorts that this program was built with. The last one has no name. */
 extern const contestant peers[];
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -32,13 +32,13 @@ static void add_places(bench *b)
 {
   const uint32_t first = (uint32_t)((size_t)b->rank * b->count);
   for (size_t i = 0; i < b->count; i++)
-    b->numbered[i] = (numbered){b->records[i], first + (uint32_t)i};
+    b->numbered_records[i] = (numbered){b->records[i], first + (uint32_t)i};
 }
 
 static void remove_places(bench *b, const numbered *sorted)
 {
   for (size_t i = 0; i < b->count; i++)
-    b->result[i] = sorted[i].entity;
+    b->result[i] = sorted[i].one;
 }
 
 /* Where the parts of an array begin that go to each rank. */
@@ -56,7 +56,7 @@ static void fetch(bench *b)
   int wanted[MOST_RANKS] = {0}, wanted_at[MOST_RANKS], asked[MOST_RANKS], asked_at[MOST_RANKS];
   int next[MOST_RANKS];
   uint32_t *const wishes = (uint32_t *)b->other_words, *const orders = wishes + b->count;
-  entity *const outgoing = (entity *)b->numbered;
+  entity *const outgoing = (entity *)b->numbered_records;
   const uint32_t count = (uint32_t)b->count;
   MPI_Datatype type;
   for (size_t i = 0; i < count; i++)
@@ -92,8 +92,7 @@ static int compare_words(const void *a, const void *b)
 static int compare_numbered(const void *a, const void *b)
 {
   const numbered *const x = a, *const y = b;
-  if (x->entity.distance != y->entity.distance)
-    return x->entity.distance < y->entity.distance ? 1 : -1;
+  if (x->one.distance != y->one.distance) return x->one.distance < y->one.distance ? 1 : -1;
   return (x->place > y->place) - (x->place < y->place);
 }
 
@@ -107,8 +106,8 @@ static void sc_words(bench *b)
 static void sc_records(bench *b)
 {
   add_places(b);
-  sc_psort(b->comm, b->numbered, b->sizes, sizeof *b->numbered, compare_numbered);
-  remove_places(b, b->numbered);
+  sc_psort(b->comm, b->numbered_records, b->sizes, sizeof *b->numbered_records, compare_numbered);
+  remove_places(b, b->numbered_records);
 }
 #endif
 
@@ -122,7 +121,7 @@ static void key_of_word(const void *word, void *key, void *none)
 static void key_of_numbered(const void *one, void *key, void *none)
 {
   const numbered *const from = one;
-  const uint64_t word = word_of(&from->entity, from->place);
+  const uint64_t word = word_of(&from->one, from->place);
   (void)none;
   memcpy(key, &word, sizeof word);
 }
@@ -138,7 +137,7 @@ static void mpsort_words(bench *b)
 static void mpsort_records(bench *b)
 {
   add_places(b);
-  mpsort_mpi_newarray(b->numbered, b->count, b->other_numbered, b->count, sizeof(numbered),
+  mpsort_mpi_newarray(b->numbered_records, b->count, b->other_numbered, b->count, sizeof(numbered),
                       key_of_numbered, sizeof(uint64_t), NULL, b->comm);
   remove_places(b, b->other_numbered);
 }

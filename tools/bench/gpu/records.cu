@@ -1,0 +1,252 @@
+/* records.cu - entities in device memory: sorted in place and to another array, beside what a
+ * program does by hand that uses CUB (a kernel that takes the keys, a sort of keys and numbers, and
+ * a kernel that moves the records); and frames, in which some of them have moved since the last
+ * one, with the order kept and without. */
+#include "bench.cuh"
+
+namespace bench
+{
+
+namespace
+{
+
+__device__ float distance_of(const input &from, uint64_t i)
+{
+  if (from.kind == order::random) return random_float(from.seed, i);
+  return (float)(from.count - key_at<uint32_t>(from, i)); /* descending */
+}
+
+__global__ void fill(entity *entities, entity *kept, uint64_t count, input from)
+{
+  const uint64_t i = thread_number();
+  if (i >= count) return;
+  kept[i] = entities[i] = {(uint32_t)i, (float)i, 0.5f, (int16_t)i, 0, distance_of(from, i)};
+}
+
+/* Each record is one that was there, with its place; they descend strictly by (distance, -place).
+ */
+__global__ void look(const entity *sorted, const entity *before, uint64_t count, unsigned *wrong)
+{
+  const uint64_t i = thread_number();
+  if (i >= count) return;
+  const entity mine = sorted[i];
+  bool good = mine.place < count;
+  if (good) {
+    const entity was = before[mine.place];
+    good = was.place == mine.place && was.y == mine.y && was.sprite == mine.sprite &&
+           was.distance == mine.distance;
+  }
+  if (i + 1 < count) {
+    const entity next = sorted[i + 1];
+    good = good && (mine.distance > next.distance ||
+                    (mine.distance == next.distance && mine.place < next.place));
+  }
+  if (!good) atomicAdd(wrong, 1u);
+}
+
+/* ---- By hand ---- */
+
+enum { BLOCK = 256, WORDS = sizeof(entity) / sizeof(uint32_t) };
+
+__global__ void __launch_bounds__(BLOCK)
+    take_keys(const entity *from, float *keys, uint32_t *numbers, uint32_t count)
+{
+  const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i >= count) return;
+  keys[i] = from[i].distance;
+  numbers[i] = i;
+}
+
+/* As fast as ours: adjacent threads write adjacent words. */
+__global__ void __launch_bounds__(BLOCK)
+    move_records(const uint32_t *from, const uint32_t *numbers, uint32_t *to, uint32_t count)
+{
+  __shared__ uint32_t places[BLOCK];
+  const uint32_t first = blockIdx.x * BLOCK, some = min(count - first, (uint32_t)BLOCK);
+  if (threadIdx.x < some) places[threadIdx.x] = numbers[first + threadIdx.x];
+  __syncthreads();
+#pragma unroll
+  for (uint32_t w = 0; w < WORDS; w++) {
+    const uint32_t i = w * BLOCK + threadIdx.x;
+    if (i < some * WORDS)
+      to[(size_t)first * WORDS + i] = from[(size_t)places[i / WORDS] * WORDS + i % WORDS];
+  }
+}
+
+struct records_trial : trial {
+  explicit records_trial(const request &asked);
+  void add_ours(bool in_place);
+  void add_cub(const cub_named &cub, const char *name, cub_sort *sort, bool in_place);
+  std::function<bool()> is_right(const entity *sorted)
+  {
+    return [this, sorted] {
+      look<<<grid_of(count), 256, 0, stream>>>(sorted, before, count, wrong.reset());
+      return wrong.value() == 0;
+    };
+  }
+
+  size_t count;
+  input from;
+  array<entity> records, before, sorted;
+  array<float> keys[2];
+  array<uint32_t> numbers[2];
+  std::unique_ptr<device_sorter> sorters[2]; /* to another array, and in place */
+  std::vector<std::unique_ptr<array<char>>> extras;
+  tally wrong;
+};
+
+records_trial::records_trial(const request &asked)
+    : count(asked.count), from(0, order_of(asked.order), asked.count, 32), records(count),
+      before(count),
+      sorted(count), keys{array<float>(count), array<float>(count)}, numbers{array<uint32_t>(count),
+                                                                             array<uint32_t>(count)}
+{
+  if (asked.record != "entity") fail("the record of this suite is entity");
+  record_size = sizeof(entity);
+  prepare = [this] {
+    from.seed = mix(from.seed + 1);
+    sorted.poison();
+    fill<<<grid_of(count), 256, 0, stream>>>(records, before, count, from);
+  };
+  right = is_right(sorted);
+  add_ours(true);
+  add_ours(false);
+  for (const cub_named &cub : cubs()) {
+    add_cub(cub, "DeviceRadixSort, gather", cub.sorts->radix, false);
+    add_cub(cub, "DeviceMergeSort, gather", cub.sorts->merge, true);
+  }
+}
+
+void records_trial::add_ours(bool in_place)
+{
+  recsort_device_limits limits = {};
+  limits.most_records = count;
+  limits.most_in_place = in_place ? sizeof(entity) : 0;
+  sorters[in_place] = std::make_unique<device_sorter>(entity_yaml, limits);
+  const device_sorter &sorter = *sorters[in_place];
+  recsort_device_job job = {};
+  job.count = count;
+  job.records = records;
+  job.sorted = in_place ? records : sorted;
+  contender one = {in_place ? "recsort in place" : "recsort", [=, &sorter] { sorter.sort(job); },
+                   recsort_device_sorter_memory(sorter.own)};
+  if (in_place) one.right = is_right(records);
+  add_both(one);
+}
+
+void records_trial::add_cub(const cub_named &cub, const char *name, cub_sort *sort, bool in_place)
+{
+  const int first = in_place; /* the merge sort needs one pair of arrays */
+  const cub_pairs at = {
+      cub_type::f32,   32,  sizeof(uint32_t), {keys[0], keys[1]}, {numbers[0], numbers[1]},
+      (uint32_t)count, true};
+  size_t bytes = 0;
+  CHECK(sort(at, nullptr, bytes, stream));
+  extras.push_back(std::make_unique<array<char>>(bytes));
+  char *const extra = *extras.back();
+  add_both({cub.name + "::" + name,
+            [=] {
+              size_t given = bytes;
+              take_keys<<<grid_of(count), BLOCK, 0, stream>>>(records, keys[first], numbers[first],
+                                                              (uint32_t)count);
+              CHECK(sort(at, extra, given, stream));
+              move_records<<<grid_of(count), BLOCK, 0, stream>>>(
+                  (const uint32_t *)(entity *)records, numbers[1], (uint32_t *)(entity *)sorted,
+                  (uint32_t)count);
+              CHECK(cudaGetLastError());
+            },
+            bytes + (2 - in_place) * count * 8});
+}
+
+/* ---- Frames ---- */
+
+/* Gives `percent` of the records another distance, and all the places where they are. */
+__global__ void stir(entity *entities, entity *before, uint64_t count, uint64_t seed,
+                     unsigned percent)
+{
+  const uint64_t i = thread_number();
+  if (i >= count) return;
+  const uint64_t chance = mix(seed ^ mix(i));
+  entities[i].place = (uint32_t)i;
+  if (chance % 100 < percent) entities[i].distance = random_float(seed, i);
+  before[i] = entities[i];
+}
+
+/* Each contender has records of its own, as it continues with what it has sorted. */
+struct frames_contender {
+  frames_contender(size_t count, bool in_place, bool keep)
+      : records(count), sorted(in_place ? 0 : count),
+        sorter(entity_yaml, limits(count, in_place, keep))
+  {
+  }
+  static recsort_device_limits limits(size_t count, bool in_place, bool keep)
+  {
+    recsort_device_limits made = {};
+    made.most_records = count;
+    made.most_in_place = in_place ? sizeof(entity) : 0;
+    made.keep_order = keep;
+    return made;
+  }
+  array<entity> records, sorted;
+  device_sorter sorter;
+};
+
+struct frames_trial : trial {
+  explicit frames_trial(const request &asked);
+  void add(bool in_place, bool keep, unsigned percent);
+
+  size_t count;
+  uint64_t frame = 0;
+  array<entity> before;
+  std::vector<std::unique_ptr<frames_contender>> all;
+  tally wrong;
+};
+
+frames_trial::frames_trial(const request &asked) : count(asked.count), before(count)
+{
+  record_size = sizeof(entity);
+  if (asked.order.rfind("moved-", 0) != 0) fail("the orders of frames are moved-PERCENT");
+  const auto percent = (unsigned)std::strtoul(asked.order.c_str() + 6, nullptr, 10);
+  for (const bool in_place : {true, false})
+    for (const bool keep : {false, true})
+      add(in_place, keep, percent);
+}
+
+void frames_trial::add(bool in_place, bool keep, unsigned percent)
+{
+  all.push_back(std::make_unique<frames_contender>(count, in_place, keep));
+  frames_contender &own = *all.back();
+  fill<<<grid_of(count), 256, 0, stream>>>(own.records, before, count, input(1));
+  recsort_device_job job = {};
+  job.count = count;
+  job.records = own.records;
+  job.sorted = in_place ? own.records : own.sorted;
+  contender one = {std::string(in_place ? "recsort in place" : "recsort") +
+                       (keep ? ", keep_order" : "") + ", graph",
+                   [=, &own] { own.sorter.sort(job); },
+                   recsort_device_sorter_memory(own.sorter.own), true};
+  one.prepare = [=, &own] {
+    own.sorted.poison();
+    stir<<<grid_of(count), 256, 0, stream>>>(own.records, before, count, ++frame, percent);
+  };
+  one.right = [=] {
+    look<<<grid_of(count), 256, 0, stream>>>((const entity *)job.sorted, before, count,
+                                             wrong.reset());
+    return wrong.value() == 0;
+  };
+  contenders.push_back(one);
+}
+
+} // namespace
+
+std::unique_ptr<trial> make_records(const request &asked)
+{
+  return std::make_unique<records_trial>(asked);
+}
+
+std::unique_ptr<trial> make_frames(const request &asked)
+{
+  return std::make_unique<frames_trial>(asked);
+}
+
+} // namespace bench
