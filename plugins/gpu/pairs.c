@@ -107,12 +107,10 @@ recsort_plugin_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffer
 {
   const device_job *const job = &pairs->job;
   uint32_t *const disorder = pairs->disorder;
-  recsort_plugin_status status =
-      runtime_judge(pairs->algorithm->sort(job, buffers, result), "a kernel's launch", error);
+  recsort_plugin_status status = judge_launch(pairs->algorithm->sort(job, buffers, result), error);
   const records_order order = gpu_order_of(pairs, buffers, *result);
   if (disorder) *disorder = 0;
-  if (!status && disorder)
-    status = runtime_judge(records_ordered(&order, job->stream), "a kernel's launch", error);
+  if (!status && disorder) status = judge_launch(records_ordered(&order, job->stream), error);
   if (!status) status = runtime_wait(job->stream, error);
   if (status || !disorder || !*disorder) return status;
   (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");

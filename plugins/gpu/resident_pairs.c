@@ -149,11 +149,6 @@ typedef struct pairs_sort {
   recsort_plugin_status status; /* of start_finish */
 } pairs_sort;
 
-static recsort_plugin_status judge_launch(device_status started, recsort_plugin_error *error)
-{
-  return runtime_judge(started, "a kernel's launch", error);
-}
-
 /* Copies an array whose elements are read after others have been written. */
 static recsort_plugin_status start_copy(pairs_sort *s, const void **array, uint64_t bytes)
 {

@@ -51,12 +51,6 @@ static uint64_t most_pair_bytes(const gpu_instance *self, const recsort_key_prog
   return gpu_most_pair_bytes(self->device, &job);
 }
 
-static recsort_plugin_status refuse(recsort_plugin_error *error, const char *why)
-{
-  (void)snprintf(error->text, sizeof error->text, "%s", why);
-  return RECSORT_PLUGIN_UNSUPPORTED;
-}
-
 /* Words of gpu_instance.resident.facts. */
 enum { FOUND_UNCHANGED, FOUND_LENGTHS };
 
@@ -69,11 +63,6 @@ static uint64_t kept_offset(const gpu_instance *self)
 static uint64_t copy_offset(const gpu_instance *self)
 {
   return kept_offset(self) + self->resident.kept_bytes;
-}
-
-static recsort_plugin_status judge_launch(device_status started, recsort_plugin_error *error)
-{
-  return runtime_judge(started, "a kernel's launch", error);
 }
 
 recsort_plugin_status gpu_begin_resident(gpu_instance *self, recsort_plugin_error *error)

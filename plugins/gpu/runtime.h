@@ -15,6 +15,7 @@
 #define RECSORT_GPU_RUNTIME_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "gpu/device_sort.h"
 #include "recsort/plugin.h"
@@ -74,6 +75,18 @@ recsort_plugin_status runtime_wait(void *stream, recsort_plugin_error *error);
 /* Turns the device_status of `call` into a status and a text: OK if it is 0. */
 recsort_plugin_status runtime_judge(device_status code, const char *call,
                                     recsort_plugin_error *error);
+
+static inline recsort_plugin_status judge_launch(device_status started, recsort_plugin_error *error)
+{
+  return runtime_judge(started, "a kernel's launch", error);
+}
+
+/* For what the plugin cannot do: UNSUPPORTED, with that text. */
+static inline recsort_plugin_status refuse(recsort_plugin_error *error, const char *why)
+{
+  (void)snprintf(error->text, sizeof error->text, "%s", why);
+  return RECSORT_PLUGIN_UNSUPPORTED;
+}
 
 /* ---- Several devices ---- */
 

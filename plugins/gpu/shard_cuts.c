@@ -48,9 +48,9 @@ static recsort_plugin_status start_round(gpu_shards *shards, uint32_t number, vo
   const round *const r = context;
   const gpu_seat *const seat = &shards->seats[number];
   if (seat->sorted.count == 0) return RECSORT_PLUGIN_OK;
-  return runtime_judge(device_find_ends(&seat->sorted, seat->ranges, shards->count - 1, r->shift,
-                                        r->bits, seat->ends, seat->own.device->stream),
-                       "a kernel's launch", error);
+  return judge_launch(device_find_ends(&seat->sorted, seat->ranges, shards->count - 1, r->shift,
+                                       r->bits, seat->ends, seat->own.device->stream),
+                      error);
 }
 
 static uint64_t end_of(const gpu_seat *seat, const round *r, uint32_t cut, uint64_t value)

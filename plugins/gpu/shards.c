@@ -44,17 +44,6 @@ static void drain(const gpu_shards *shards)
   }
 }
 
-static recsort_plugin_status refuse(recsort_plugin_error *error, const char *why)
-{
-  (void)snprintf(error->text, sizeof error->text, "%s", why);
-  return RECSORT_PLUGIN_UNSUPPORTED;
-}
-
-static recsort_plugin_status judge_launch(device_status started, recsort_plugin_error *error)
-{
-  return runtime_judge(started, "a kernel's launch", error);
-}
-
 /* ---- Memory ---- */
 
 static recsort_plugin_job pair_job(const gpu_shards *shards, const recsort_key_program *program,

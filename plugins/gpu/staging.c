@@ -80,8 +80,7 @@ static recsort_plugin_status take_step(const staging_copy *copy, piece p, void *
                                        recsort_plugin_error *error)
 {
   if (!copy->step) return RECSORT_PLUGIN_OK;
-  return runtime_judge(copy->step(copy->context, p.first, p.count, at, stream), "a kernel's launch",
-                       error);
+  return judge_launch(copy->step(copy->context, p.first, p.count, at, stream), error);
 }
 
 /* Waits for work that a failure has left in progress. */

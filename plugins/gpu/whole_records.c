@@ -134,9 +134,9 @@ static recsort_plugin_status check(whole_sort *s, unsigned result, recsort_plugi
   s->order = s->buffers.indices[result];
   s->keys = s->buffers.keys[result];
   const recsort_plugin_status status =
-      runtime_judge(records_check(s->order, s->job->index_bits, s->job->count,
-                                  s->buffers.keys[1 - result], s->facts, s->self->device->stream),
-                    "a kernel's launch", error);
+      judge_launch(records_check(s->order, s->job->index_bits, s->job->count,
+                                 s->buffers.keys[1 - result], s->facts, s->self->device->stream),
+                   error);
   return status ? status : judge(s, error);
 }
 
