@@ -43,6 +43,34 @@ done
 for line in 'sort alone: median' 'sort beside a busy process on each processor: median'; do
   grep -q "^$line" "$work/table" || fail "no line: $line"
 done
+"$recbench" --suite head --count 1000,101 --repeat 2 --threads 1 >"$work/table" || fail "the suite head failed"
+for line in 'recsort cpu/parallel, head 100 ' 'std::partial_sort, head 1 '; do
+  grep -q "^  $line" "$work/table" || fail "no line: $line"
+done
+"$recbench" --suite peers --record entity,key128 --distribution random --count 1000,9000 --repeat 2 --threads 1,2 >"$work/table" || fail "the suite peers failed"
+[ "$(grep -c '^  packed, LSD radix ' "$work/table")" -eq 8 ] || fail "peers are left out"
+"$recbench" --suite entity --against="$recbench" --count 1000 --repeat 1 >"$work/table" || fail "--against failed"
+grep -q '^std::stable_sort: geometric mean [0-9.]*, from' "$work/table" || fail "no ratio of two builds"
+
+# The suites of another program, for which a script stands in.
+mkdir "$work/bench"
+cp "$recbench" "${recbench%/*}/charts.py" "$work/bench"
+ln -s "${recbench%/*}/recbench-sorts" "$work/bench/recbench-sorts"
+cp "$here/fake_gpu.py" "$work/bench/recbench-gpu"
+for suite in pairs resident frames top segments shards; do
+  "$work/bench/recbench" --suite $suite --plugin cpu --algorithm all --repeat 2 >"$work/table" || fail "the suite $suite failed"
+  grep -q '^  recsort .*, graph   *1.000     1.000     1.000   1.00$' "$work/table" || fail "$suite: no contender"
+  grep -q '^  cub::Sort   *2.000     2.000     2.000   0.50$' "$work/table" || fail "$suite: no peer"
+done
+grep -q '^shards: entity, skewed, 134217728 records of 8 bytes, 4 on 4$' "$work/table" || fail "not so many shards"
+driver=$recbench recbench=$work/bench/recbench
+export FAKE_WRONG=cub::Sort
+refused "wrong result: cub::Sort" --suite top --plugin cpu
+rm "$work/bench/recbench-gpu"
+refused "recbench-gpu is not there" --suite top --plugin cpu
+refused "cannot be used here" --suite top
+recbench=$driver
+
 "$recbench" --list | grep -q '^cpu: ' || fail "--list"
 "$recbench" --version | grep -q '^recbench [0-9]' || fail "--version"
 [ "$("$recbench" --help | wc -l)" -le 24 ] || fail "--help is too long"

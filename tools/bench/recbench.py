@@ -256,7 +256,8 @@ class Group:
             for contender in self.contenders[at:] + self.contenders[:at]:
                 if shown:
                     print(f'\r\033[K{self.suite}: turn {turn + 1} of {turns}: {contender.name()}', end='', file=sys.stderr)
-                time.sleep(0.02)  # threads that OpenMP leaves spinning would take processors of the next one
+                if contender.threads:
+                    time.sleep(0.02)  # threads that OpenMP leaves spinning would take processors of the next one
                 for name, value in contender.run().items():
                     contender.series.setdefault(name, []).append(value)
         if shown:
