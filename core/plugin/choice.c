@@ -41,7 +41,7 @@ static bool is_open(rs_choice *choice, rs_candidate *candidate, recsort_error *e
 }
 
 /* The best candidate from number `first` on that is meant for `count` records, or else the best
- * one. Those that cannot sort such keys are passed over. NULL: there is none, and `error` says why
+ * one. Skips plugins that cannot sort such keys. NULL: no plugin is left, and `error` says why
  * the last one cannot be used. */
 static rs_candidate *find_best(rs_choice *choice, size_t first, size_t count, recsort_error *error)
 {

@@ -52,7 +52,8 @@ void gpu_name_shard(uint32_t s, recsort_plugin_error *error);
 
 /* ---- Cuts (shard_cuts.c) ---- */
 
-/* The bytes of pinned memory of a seat, and what it is divided into. */
+/* The bytes of pinned memory that a seat needs for its cuts; and the division of these bytes into
+ * arrays. */
 uint64_t gpu_cuts_bytes(uint32_t shards);
 void gpu_divide_cuts(gpu_seat *seat, uint32_t shards);
 

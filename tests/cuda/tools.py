@@ -136,7 +136,7 @@ def explained(bench, folder):
 
 
 def one_device(bench, folder):
-    """--device: the same bytes by any device; what is none is refused by name."""
+    """--device: every device gives the same bytes; the command refuses what names no device."""
     for (told, good), memory in itertools.product((('0', True), ('3', True), ('4', False), ('0,1', False), ('x', False)),
                                                   ('1G', '24000')):
         bench_out = folder / 'out'

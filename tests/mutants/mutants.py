@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes small faults in the source by operators, and counts those that the tests find.
+"""Makes small faults in the source by operators, and counts the faults that the tests find.
 
 Usage: mutants.py [--seed N] [--each N] [--sample N] [--word TEXT] [--jobs N] [--results FILE]
        mutants.py --check     only makes all mutants, and tests what it made
@@ -91,7 +91,7 @@ def closing(tokens, at):
 
 
 def name_of(head):
-    """The kind and the name of what has these tokens before its brace."""
+    """The kind and the name of the function, macro or table that these tokens begin."""
     words = [token.text for token in head]
     if '=' in words and 'operator' not in words:
         names = [token.text for token in head[:words.index('=')] if token.kind == 'name']
@@ -293,7 +293,7 @@ class Builder:
         return 'Timeout' if 'Timeout' in run.stdout else run.returncode == 0
 
     def changed_objects(self):
-        """Whether an object made since the last call differs from what it is without a mutant."""
+        """Whether a new object file differs from the one without a mutant."""
         changed = False
         for path in self.build.rglob('*.o'):
             stamp = path.stat().st_mtime_ns

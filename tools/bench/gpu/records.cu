@@ -172,7 +172,7 @@ __global__ void stir(entity *entities, entity *before, uint64_t count, uint64_t 
   before[i] = entities[i];
 }
 
-/* Each contender has records of its own, as it continues with what it has sorted. */
+/* Each contender has its own records: its next frame begins with the order of its last one. */
 struct frames_contender {
   frames_contender(size_t count, bool in_place, bool keep)
       : records(count), sorted(in_place ? 0 : count),
