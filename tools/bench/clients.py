@@ -13,7 +13,7 @@ import math
 import os
 import sys
 import time
-from importlib.metadata import version
+from importlib.metadata import packages_distributions, version
 
 try:
     import recsort
@@ -287,7 +287,8 @@ SUITES = {'python': make_rows, 'torch': make_indices, 'rows': make_table, 'splat
 
 def about():
     names = 'numpy', 'pandas', 'polars', 'pyarrow', 'duckdb', 'torch', 'cupy', 'gsplat'
-    found = {name: version(name) for name in names if importlib.util.find_spec(name)}
+    packages = packages_distributions()  # CuPy's is named after a version of CUDA
+    found = {name: version(packages[name][0]) for name in names if importlib.util.find_spec(name)}
     return {'recsort': recsort.__version__, 'python': sys.version.split()[0], **found, 'load': os.getloadavg()[0]}
 
 

@@ -88,6 +88,7 @@ struct trial {
   virtual ~trial();
   std::vector<contender> contenders;
   size_t record_size = 0;
+  size_t record_count = 0;     // if the input's shape says it; else as many as were asked for
   work prepare;                // makes the input, poisons the output
   std::function<bool()> right; // that the output is as it should be; waits
 

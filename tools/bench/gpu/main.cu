@@ -195,6 +195,8 @@ void make_input(const Words &words, cJSON *answer)
   trials[words.at(1)] = suites.at(words.at(2))(asked);
   const trial &made = *trials.at(words.at(1));
   cJSON_AddNumberToObject(answer, "size", static_cast<double>(made.record_size));
+  if (made.record_count)
+    cJSON_AddNumberToObject(answer, "count", static_cast<double>(made.record_count));
   cJSON *const names = cJSON_AddArrayToObject(answer, "contenders");
   for (const contender &one : made.contenders)
     cJSON_AddItemToArray(names, cJSON_CreateString(one.name.c_str()));

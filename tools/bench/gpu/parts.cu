@@ -210,6 +210,7 @@ segments_trial::segments_trial(const request &asked, const std::vector<uint32_t>
 {
   if (asked.record != "f32+u32") fail("the record of this suite is f32+u32");
   record_size = 8;
+  record_count = count;
   prepare = [this] {
     out.poison();
     values_out.poison();
