@@ -164,7 +164,7 @@ check_files() {
   for count in 1 1000003 16777219; do
     "$build/tools/recgen" -s "$source/schemas/entity.yaml" -n "$count" -o "$work/in"
     $recsort --plugin cpu --algorithm sequential "$work/in" -o "$work/expected"
-    for name in $names; do check_file $count "$name"; done
+    for algorithm in $names; do check_file $count "$algorithm"; done
   done
   for memory in 250M 60M; do check_file $count sample $memory; done
   rm -f "$work/in" "$work/out" "$work/expected"
@@ -294,8 +294,8 @@ if wanted verify; then run_recbench --suite verify --count 16K,128K,1M,4M,16M --
 case $only in
   *large*)
     for count in 2^31-1 2^31+1 2^32-1 2^32+1 2^32+2097152; do check_many cuda $count; done
-    for name in $names; do
-      for count in 2^31+1 2^32+2097152; do check_many "cuda:$name" $count --wide; done
+    for algorithm in $names; do
+      for count in 2^31+1 2^32+2097152; do check_many "cuda:$algorithm" $count --wide; done
     done
     ;;
 esac

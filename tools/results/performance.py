@@ -19,6 +19,9 @@ from charts import chart  # noqa: E402
 DOCS = HERE.parents[1] / 'docs'
 PAGE, README, SCALE = DOCS / 'performance.md', DOCS.parent / 'README.md', DOCS / 'scale.md'
 
+# The machine with 16 processors and an H100.
+HOST_AND_GPU, FRAMES = 'nvidia-h100-80gb-hbm3.txt', 'python-xeon-16.txt'
+
 STD, PARALLEL, CPU, GPU = 'std::stable_sort', '__gnu_parallel::stable_sort', 'recsort cpu', 'recsort gpu'
 MERGE, RADIX = 'cub::DeviceMergeSort', 'cub::DeviceRadixSort'
 KEYS = {'u32': '32-bit keys', 'u64': '64-bit keys', 'u128': '128-bit keys'}
@@ -68,22 +71,10 @@ def others(name):
     return found
 
 
-def section(title):
-    """The lines of a table of the benchmark before recbench-gpu, below a line that begins like this."""
-    text = (HERE / 'nvidia-h200.txt').read_text()
-    return text[text.index(f'\n{title}'):].split('\n\n')[0].splitlines() if title in text else []
-
-
 def pairs():
-    """{(key, input, count): {method: ms}}, recsort being its default algorithm. In graphs, in which the device decides
-    what is to be done; before recbench-gpu the host did."""
+    """{(key, input, count): {method: ms}} in graphs, recsort being its default algorithm."""
     found = {}
-    for line in section('Pairs of a key'):
-        row = re.match(r'(?:recsort )?(\S+) +(\w+) +([a-z]* ) *2\^(\d+) +\d+ +([\d.]+) ', line)
-        if row:
-            name, key, kind, power, ms = row.groups()
-            found.setdefault((key.replace('f32', 'u32'), kind.strip(), 1 << int(power)), {})[name] = float(ms)
-    for (suite, key, order, count, _), group in others('nvidia-h200.txt').items():
+    for (suite, key, order, count, _), group in others(HOST_AND_GPU).items():
         if suite == 'pairs':
             found[key, order.replace('random', ''), count] = {
                 name.removeprefix('recsort ').removesuffix(', graph'): ms for name, ms in group.items()
@@ -122,21 +113,21 @@ def host_records(gpu):
     count = 1 << 24
     group = gpu['entity', 'entity', 'random', count]
     rows = [('`std::stable_sort`', 1, STD), ('`__gnu_parallel::stable_sort`', 16, PARALLEL),
-            ('recsort, CPU', 16, CPU), ('recsort, H200', 16, GPU)]
+            ('recsort, CPU', 16, CPU), ('recsort, H100', 16, GPU)]
     cell = lambda at: ms(group[at]) if at in group else ''
     tables = {'entities': table(
         ['16,777,216 Entities', 'threads', 'in place, ms', 'to another array, ms', 'first sort, ms'],
         [[name, str(threads), *(cell((at, variant, threads)) for variant in (None, 'to', 'first'))]
          for name, threads, at in rows])}
     tables['host-keys'] = table(
-        ['4,194,304 records', '`__gnu_parallel`, ms', 'recsort, CPU, ms', 'recsort, H200, ms'],
+        ['4,194,304 records', '`__gnu_parallel`, ms', 'recsort, CPU, ms', 'recsort, H100, ms'],
         [[text] + [ms(gpu['keys', name, 'random', 1 << 22][at, None, 16]) for at in (PARALLEL, CPU, GPU)]
          for name, text in RECORDS.items() if ('keys', name, 'random', 1 << 22) in gpu])
-    names = ['std::stable_sort, 1 thread', '__gnu_parallel, 16 threads', 'recsort, CPU, 16 threads', 'recsort, H200']
+    names = ['std::stable_sort, 1 thread', '__gnu_parallel, 16 threads', 'recsort, CPU, 16 threads', 'recsort, H100']
     bars = [(name, [(0 if 'recsort' in name else 2, rate(count, group[at, None, threads]),
                      f'{rate(count, group[at, None, threads]):.0f}')])
             for name, (_, threads, at) in zip(names, rows)]
-    charts = {'entities': chart('Sorting 16.8 million 20-byte records in place, by one float', 'million records a second; Xeon with 16 processors, and an H200',
+    charts = {'entities': chart('Sorting 16.8 million 20-byte records in place, by one float', 'million records a second; Xeon with 16 processors, and an H100',
                                 True, [], [('', bars)], label=190)}
     return tables, charts
 
@@ -171,7 +162,7 @@ def files(gpu):
     entity = 'file', 'entity', 'random', 53687091
     return {'files': table(['1 GiB of Entities on tmpfs', 's'], [
         [text, f'{gpu[entity][name, None, threads] / 1e3:.2f}'] for text, name, threads in
-        (('`cp`', 'cp', 1), ('`recsort`, CPU', 'recsort FILE cpu', 16), ('`recsort`, H200', 'recsort FILE gpu', 16))])}
+        (('`cp`', 'cp', 1), ('`recsort`, CPU', 'recsort FILE cpu', 16), ('`recsort`, H100', 'recsort FILE gpu', 16))])}
 
 
 # ---- Pairs in the device's memory ----
@@ -190,7 +181,7 @@ def by_size(all_pairs):
                                              for series, name in ((1, RADIX), (2, MERGE))]) for count in counts]))
     legend = [(1, 'times as fast as cub::DeviceRadixSort::SortPairs'),
               (2, 'times as fast as cub::DeviceMergeSort::StableSortPairs')]
-    return tables, {'gpu-pairs': chart('recsort against CUB on an H200: random keys with a 32-bit index',
+    return tables, {'gpu-pairs': chart('recsort against CUB on an H100: random keys with a 32-bit index',
                                        'speedup by number of pairs; the dashed line is equal speed', True, legend,
                                        panels, label=40, mark=1)}
 
@@ -205,7 +196,7 @@ def by_input(all_pairs):
         panels.append((text, [(name, [(series, times[one], ms(times[one]))
                                       for series, one in ((0, 'recsort'), (1, RADIX))])
                               for name, times in found.items()]))
-    return tables, {'gpu-inputs': chart('2^24 pairs on an H200, by kind of input', 'milliseconds', False,
+    return tables, {'gpu-inputs': chart('2^24 pairs on an H100, by kind of input', 'milliseconds', False,
                                         [(0, 'recsort'), (1, 'cub::DeviceRadixSort::SortPairs')], panels, label=136)}
 
 
@@ -215,38 +206,27 @@ def published(all_pairs):
     kind = lambda name: 0 if name in ('merge', 'recsort') else 3 if name.startswith(('rank', 'corank')) else 2
     return ({'published': table(['2^24 pairs, 32-bit keys', 'ms'],
                                 [['recsort (default)' if name == 'recsort' else f'`{name}`', ms(time)] for time, name in rows])},
-            {'gpu-algorithms': chart('2^24 pairs of a 32-bit key and an index in device memory', 'milliseconds on an H200',
+            {'gpu-algorithms': chart('2^24 pairs of a 32-bit key and an index in device memory', 'milliseconds on an H100',
                                      False, [(0, 'recsort'), (3, 'published merge sorts, in recsort'), (2, 'CUB')],
                                      [('', [(name, [(kind(name), time, ms(time))]) for time, name in rows])], label=170)})
 
 
 # ---- Why not ... ----
 
-def python_package():
-    """{method: ms} of 2^22 records by a float; of recbench's suite `python`, or of the program before it."""
-    name, title = 'python-amd-epyc-2-cores.txt', '2^22 records of 20 bytes, keys float32\n'
-    for (suite, record, _, count, _), group in others(name).items():
-        if (suite, record, count) == ('python', 'float32', 1 << 22):
-            return group
-    text = (HERE / name).read_text()
-    rows = text[text.index(title):].split('\n\n')[0].splitlines()
-    return {name: float(time) for time, _, name in (row.split(maxsplit=2) for row in rows[2:-1])}
-
-
 def why(gpu, all_pairs):
-    python, device = python_package(), all_pairs['u32', '', 1 << 24]
+    frames, device = others(FRAMES)['python', 'float32', 'random', 1 << 22, None], all_pairs['u64', '', 1 << 24]
     files = gpu['file', 'entity', 'random', 53687091]
     source = lambda name, file: f'[{name}](tools/results/{file})'
-    epyc, h200 = source('two EPYC cores', 'python-amd-epyc-2-cores.txt'), source('H200', 'nvidia-h200.txt')
-    xeon = source('16 Xeon cores', 'nvidia-h200.txt')
-    rows = [('NumPy, `argsort` and `take`', 'sorts indices on one thread, then moves records', '2^22 records',
-             python['numpy argsort stable, take'], python['recsort.sort'], epyc),
-            ('a database: DuckDB, `order by`', 'sorts columns; ties come in any order', '2^22 records',
-             python['duckdb order by'], python['recsort.sort'], epyc),
-            ('CUB, radix sort', 'sorts pairs by one number, on the device', '2^24 keys numbered from 0; the sort alone',
-             device[RADIX], device['recsort'], h200),
-            ('GNU sort, `sort -m`', 'merges lines of text', '1 GiB in two files',
-             files['sort -m of text', '2 files', 1], files['recsort --merge', '2 files', 16], xeon)]
+    python, h100, xeon = (source('16 Xeon cores', FRAMES), source('H100', HOST_AND_GPU), source('16 Xeon cores', HOST_AND_GPU))
+    rows = [(name, what, '2^22 records', frames[method], frames['recsort.sort'], python) for name, what, method in
+            (('NumPy, `argsort` and `take`', 'sorts indices on one thread, then moves records', 'numpy argsort stable, take'),
+             ('pandas, `sort_values`', 'sorts the indices of a table, then moves columns', 'pandas sort_values'),
+             ('Polars, `sort`', 'the same on all threads', 'polars sort'),
+             ('a database: DuckDB, `order by`', 'sorts columns; ties come in any order', 'duckdb order by'))]
+    rows += [('CUB, radix sort', 'sorts pairs by one number, on the device', '2^24 keys of 64 bits, numbered from 0',
+              device[RADIX], device['recsort'], h100),
+             ('GNU sort, `sort -m`', 'merges lines of text', '1 GiB in two files',
+              files['sort -m of text', '2 files', 1], files['recsort --merge', '2 files', 16], xeon)]
     return table(['instead of recsort', 'what it does', 'input', 'measured on', 'its time, ms', 'recsort, ms'],
                  [[*words, where, ms(its), ms(ours)] for *words, its, ours, where in rows], words=4)
 
@@ -299,7 +279,7 @@ def processes(path):
 # ---- All of it ----
 
 def everything():
-    gpu, cpu, all_pairs = records('nvidia-h200.txt'), records('amd-epyc-2-cores.txt'), pairs()
+    gpu, cpu, all_pairs = records(HOST_AND_GPU), records('amd-epyc-2-cores.txt'), pairs()
     tables, charts = files(gpu), {}
     for made in (host_records(gpu), few_cores(cpu), by_size(all_pairs), by_input(all_pairs), published(all_pairs)):
         tables.update(made[0])
