@@ -30,14 +30,14 @@ enum {
   HEADED = 70000,  /* so many that the first ones are selected */
   KEPT = 1 << 18,  /* so many that the order is kept */
   PLAIN = 20000,   /* of the graph whose count does not change */
-  SHORT = 500      /* records of the longest segment */
+  SHORT = 500,     /* records of the longest segment */
+  MOST_HEAD = 200
 };
 #else
-enum { SMALL = 700, HEADED = 300, KEPT = 800, PLAIN = 650, SHORT = 60 };
+enum { SMALL = 700, HEADED = 300, KEPT = 800, PLAIN = 650, SHORT = 60, MOST_HEAD = 8 };
 #endif
 enum {
   MOST = KEPT, /* of all */
-  MOST_HEAD = 200,
   SEGMENTS = 64,
   LANES = 2,
   PARTS = 10, /* growth is checked after each of them */
