@@ -37,11 +37,6 @@ static recsort_status read_limits(const recsort_device_limits *given, recsort_de
   if (limits->index_bits != 32 && limits->index_bits != 64)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index_bits is %u, not 32 or 64",
                    limits->index_bits);
-  if (limits->keep_order > 1)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "keep_order is %u, not 0 or 1",
-                   limits->keep_order);
-  if (limits->keep_order && limits->index_bits != 32)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "an order is kept only with index_bits 32");
   if (limits->most_records == 0)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "most_records of the limits is 0");
   if (limits->index_bits == 32 && limits->most_records > (uint64_t)UINT32_MAX + 1)
@@ -66,8 +61,7 @@ static recsort_status reserve(recsort_device_sorter *sorter, recsort_error *erro
                                                .most_in_place = sorter->limits.most_in_place,
                                                .most_segments = sorter->limits.most_segments,
                                                .most_in_segment = sorter->limits.most_in_segment,
-                                               .index_bits = sorter->limits.index_bits,
-                                               .keep_order = sorter->limits.keep_order};
+                                               .index_bits = sorter->limits.index_bits};
   recsort_plugin_error reported = {.size = sizeof reported};
   const recsort_plugin_status status = instance->device->reserve(
       instance->state, &sorter->own->plan.program, &limits, &sorter->memory, &reported);

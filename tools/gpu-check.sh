@@ -263,7 +263,7 @@ measure_device() {
   say
   if [ -n "$quick" ]; then counts='--count 1K,128K,1M,16M'; else counts=''; fi
   run_recbench --suite pairs --algorithm all --repeat 9 $counts
-  for suite in resident frames top segments; do run_recbench --suite $suite --repeat 9; done
+  for suite in resident top segments; do run_recbench --suite $suite --repeat 9; done
 }
 
 # Records in host memory, and files of them: the GPU beside all processors and the peers.

@@ -2,18 +2,14 @@
  * stream is being captured in a graph.
  *
  *   device_can_decide(job)
- *   device_begin_decision(job, &decision, usual)
- *                                             before the kernel is launched
- *   device_decide(decision, number)           in the kernel; if none does, the number is `usual`
+ *   device_begin_decision(job, &decision)     before the kernel is launched
+ *   device_decide(decision, number)           in the kernel; if none does, the number is 0
  *   device_branch(job, decision, branches, start)
  *                                             start(number, job) launches what is to be done for
  *                                             that number, with the job that it gets. If the
  *                                             number is `branches` or more, nothing runs. Branches
  *                                             may have branches, but these none: each level takes a
  *                                             stream
- *   device_branch_beside(job, decision, branches, start, beside)
- *                                             likewise; beside() launches, on job->stream, what may
- *                                             run at the same time as a branch
  *
  * A decision is a conditional node of the graph, a switch, whose bodies are the branches. On an
  * H200 the node takes 6 us. (Kernels that are launched in any case and leave at once would take 100
@@ -64,11 +60,10 @@ static inline bool device_can_decide(const device_job *job)
 
 DEVICE_NUMBERS uint32_t device_numbers[2]; /* the second one is of branches of branches */
 
-static inline device_status device_begin_decision(const device_job *job, device_decision *decision,
-                                                  uint32_t usual)
+static inline device_status device_begin_decision(const device_job *job, device_decision *decision)
 {
   decision->number = &device_numbers[job->branches[1] == NULL];
-  *decision->number = usual;
+  *decision->number = 0;
   return 0;
 }
 
@@ -86,15 +81,6 @@ static inline device_status device_branch(const device_job *job, device_decision
   return status || *decision.number >= branches ? status : start(*decision.number, &inner);
 }
 
-/* The branch goes first, so that a test sees it if what is beside it undoes its work. */
-template <class Start, class Beside>
-static inline device_status device_branch_beside(const device_job *job, device_decision decision,
-                                                 unsigned branches, Start start, Beside beside)
-{
-  const device_status status = device_branch(job, decision, branches, start);
-  return status ? status : beside();
-}
-
 #elif CUDART_VERSION < 13000 /* the calls below had other parameters */
 
 struct device_decision {
@@ -104,7 +90,7 @@ static inline bool device_can_decide(const device_job *)
 {
   return false;
 }
-static inline device_status device_begin_decision(const device_job *, device_decision *, uint32_t)
+static inline device_status device_begin_decision(const device_job *, device_decision *)
 {
   return (device_status)cudaErrorNotSupported;
 }
@@ -113,12 +99,6 @@ DEVICE_INLINE void device_decide(device_decision, uint32_t)
 }
 template <class Start>
 static inline device_status device_branch(const device_job *, device_decision, unsigned, Start)
-{
-  return (device_status)cudaErrorNotSupported;
-}
-template <class Start, class Beside>
-static inline device_status device_branch_beside(const device_job *, device_decision, unsigned,
-                                                 Start, Beside)
 {
   return (device_status)cudaErrorNotSupported;
 }
@@ -150,13 +130,12 @@ static inline cudaError_t device_capture_of(const device_job *job, device_captur
                                   &capture->before, NULL, &capture->before_count);
 }
 
-static inline device_status device_begin_decision(const device_job *job, device_decision *decision,
-                                                  uint32_t usual)
+static inline device_status device_begin_decision(const device_job *job, device_decision *decision)
 {
   device_capture capture;
   cudaError_t error = device_capture_of(job, &capture);
   if (!error)
-    error = cudaGraphConditionalHandleCreate(&decision->handle, capture.graph, usual,
+    error = cudaGraphConditionalHandleCreate(&decision->handle, capture.graph, 0,
                                              cudaGraphCondAssignDefault);
   return (device_status)error;
 }
@@ -180,13 +159,13 @@ static inline device_status device_capture_branch(const device_job *job, cudaGra
   return started ? started : (device_status)ended;
 }
 
-/* Adds the node. What is captured next comes after the same nodes as it. */
+/* Adds the node. What is captured next comes after it. */
 template <class Start>
-static inline device_status device_add_branches(const device_job *job, device_decision decision,
-                                                unsigned branches, Start start,
-                                                cudaGraphNode_t *node)
+static inline device_status device_branch(const device_job *job, device_decision decision,
+                                          unsigned branches, Start start)
 {
   device_capture capture;
+  cudaGraphNode_t node;
   cudaGraphNodeParams params = {};
   params.type = cudaGraphNodeTypeConditional;
   params.conditional.handle = decision.handle;
@@ -195,39 +174,13 @@ static inline device_status device_add_branches(const device_job *job, device_de
   cudaError_t error = device_capture_of(job, &capture);
   if (!error)
     error =
-        cudaGraphAddNode(node, capture.graph, capture.before, NULL, capture.before_count, &params);
+        cudaGraphAddNode(&node, capture.graph, capture.before, NULL, capture.before_count, &params);
   device_status status = (device_status)error;
   for (unsigned number = 0; number < branches && status == 0; number++)
     status = device_capture_branch(job, params.conditional.phGraph_out[number], number, start);
-  return status;
-}
-
-/* Has what is captured next come after the node, and after what came before, if it is to be added.
- */
-static inline device_status device_join(const device_job *job, cudaGraphNode_t node,
-                                        cudaStreamUpdateCaptureDependenciesFlags how)
-{
-  return (device_status)cudaStreamUpdateCaptureDependencies((cudaStream_t)job->stream, &node, NULL,
-                                                            1, how);
-}
-
-template <class Start>
-static inline device_status device_branch(const device_job *job, device_decision decision,
-                                          unsigned branches, Start start)
-{
-  cudaGraphNode_t node;
-  const device_status status = device_add_branches(job, decision, branches, start, &node);
-  return status ? status : device_join(job, node, cudaStreamSetCaptureDependencies);
-}
-
-template <class Start, class Beside>
-static inline device_status device_branch_beside(const device_job *job, device_decision decision,
-                                                 unsigned branches, Start start, Beside beside)
-{
-  cudaGraphNode_t node;
-  device_status status = device_add_branches(job, decision, branches, start, &node);
-  if (status == 0) status = beside();
-  return status ? status : device_join(job, node, cudaStreamAddCaptureDependencies);
+  return status ? status
+                : (device_status)cudaStreamUpdateCaptureDependencies(
+                      (cudaStream_t)job->stream, &node, NULL, 1, cudaStreamSetCaptureDependencies);
 }
 
 #endif

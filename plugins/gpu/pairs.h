@@ -16,9 +16,8 @@ typedef struct gpu_resident {
   uint64_t most_in_segment;     /* likewise */
   uint32_t segment_bits;        /* above a key; 0: no sort has segments */
   uint64_t pair_bytes;
-  uint64_t kept_bytes; /* of a kept order; 0: none is kept */
-  uint32_t *facts;     /* behind the pairs: what kernels leave for others */
-  void *branches[2];   /* device_job.branches: opened when it is reserved, closed by gpu_close */
+  uint32_t *facts;   /* behind the pairs: what kernels leave for others */
+  void *branches[2]; /* device_job.branches: opened when it is reserved, closed by gpu_close */
 } gpu_resident;
 
 struct gpu_shards; /* shards.c */

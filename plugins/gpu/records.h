@@ -91,8 +91,7 @@ typedef struct records_order {
   uint32_t index_bits;
   uint32_t key_width;
   const void *keys;
-  uint32_t *disorder;   /* memory that the device can write; NULL: the keys are not looked at */
-  const uint32_t *skip; /* device memory: if it is not 0, nothing is done; NULL: there is none */
+  uint32_t *disorder; /* memory that the device can write; NULL: the keys are not looked at */
 } records_order;
 
 /* Sets *disorder unless the pairs ascend: keys, and among equal keys the indices. */
@@ -126,9 +125,8 @@ device_status records_encode_segments(const records_program *program, const void
 device_status records_check(const void *order, uint32_t index_bits, uint64_t count, uint32_t *seen,
                             records_facts *facts, void *stream);
 
-/* Copies memory, unless `skip`, as in records_order. */
-device_status records_copy(void *to, const void *from, uint64_t bytes, const uint32_t *skip,
-                           void *stream);
+/* Copies memory. */
+device_status records_copy(void *to, const void *from, uint64_t bytes, void *stream);
 
 /* Gathers records: record indices[i] becomes number i at `to`. A record has at most 2^23 bytes.
  * Does what records_ordered does on the way, if `disorder` is given. */

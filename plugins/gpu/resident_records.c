@@ -13,16 +13,13 @@
  *   move      the permutation, then the arrays that were not moved; those in place by way of a
  *             copy in the workspace, unless the device has found them in order
  *
- * If the order is kept, the sort may start from that of the last one: see device_kept_order.h.
- *
- * The workspace is device->memory: the memory of the pairs, `facts` of the device's own, that of a
- * kept order, then that of a copy. */
+ * The workspace is device->memory: the memory of the pairs, `facts` of the device's own, then that
+ * of a copy. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/struct_size.h"
 #include "gpu/device_head.h"
-#include "gpu/device_kept_order.h"
 #include "gpu/device_segments.h"
 #include "gpu/gpu_plugin.h"
 
@@ -54,15 +51,10 @@ static uint64_t most_pair_bytes(const gpu_instance *self, const recsort_key_prog
 /* Words of gpu_instance.resident.facts. */
 enum { FOUND_UNCHANGED, FOUND_LENGTHS };
 
-/* Where the kept order begins in the workspace, and where the copy does. */
-static uint64_t kept_offset(const gpu_instance *self)
-{
-  return self->resident.pair_bytes + DEVICE_ALIGNMENT;
-}
-
+/* Where the copy begins in the workspace. */
 static uint64_t copy_offset(const gpu_instance *self)
 {
-  return kept_offset(self) + self->resident.kept_bytes;
+  return self->resident.pair_bytes + DEVICE_ALIGNMENT;
 }
 
 recsort_plugin_status gpu_begin_resident(gpu_instance *self, recsort_plugin_error *error)
@@ -86,9 +78,7 @@ void gpu_end_resident(gpu_instance *self)
 static recsort_plugin_status clear_facts(const gpu_instance *self, recsort_plugin_error *error)
 {
   const recsort_plugin_status status = judge_launch(
-      device_forget_order(self->device->memory + self->resident.pair_bytes,
-                          DEVICE_ALIGNMENT + self->resident.kept_bytes, self->device->stream),
-      error);
+      device_segments_begin(&self->resident.facts[FOUND_LENGTHS], self->device->stream), error);
   return status ? status : runtime_wait(self->device->stream, error);
 }
 
@@ -111,18 +101,15 @@ static recsort_plugin_status reserve(void *instance, const recsort_key_program *
   const uint64_t plain = most_pair_bytes(self, program, 0, limits->most_records);
   const uint64_t above = most_pair_bytes(self, program, bits, limits->most_records);
   self->resident.pair_bytes = device_aligned(plain > above ? plain : above);
-  self->resident.kept_bytes =
-      limits->keep_order
-          ? device_kept_order_bytes(limits->most_records, sort_job(self, program, 0, 1).key_width)
-          : 0;
   *bytes = copy_offset(self) + limits->most_records * limits->most_in_place;
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
   status = gpu_begin_resident(self, error);
   if (!status) status = runtime_reserve(self->device, *bytes, error);
-  if (!status) status = clear_facts(self, error);
-  if (!status)
+  if (!status) {
     self->resident.facts = (uint32_t *)(void *)(self->device->memory + self->resident.pair_bytes);
+    status = clear_facts(self, error);
+  }
   runtime_leave(self->device);
   return status;
 }
@@ -279,10 +266,7 @@ static recsort_plugin_status start_move(resident_sort *s, const recsort_plugin_d
   if (from == array->to) {
     char *const copy = s->self->device->memory + copy_offset(s->self);
     const recsort_plugin_status status =
-        s->order.skip
-            ? judge_launch(records_copy(copy, from, s->job->count * size, s->order.skip, stream),
-                           s->error)
-            : runtime_start_across(stream, copy, from, s->job->count * size, s->error);
+        runtime_start_across(stream, copy, from, s->job->count * size, s->error);
     if (status) return status;
     from = copy;
   }
@@ -406,117 +390,27 @@ static recsort_plugin_status start_planned(resident_sort *s, recsort_plugin_devi
   return s->status ? s->status : judge_launch(started, s->error);
 }
 
-/* The same sort in a branch of the graph; `job` gets its job. */
-static resident_sort branch_of(const resident_sort *s, const device_job *inner,
-                               recsort_plugin_device_job *job)
-{
-  resident_sort own = *s;
-  *job = *s->job;
-  job->stream = inner->stream;
-  own.job = job;
-  own.pairs.job = *inner;
-  return own;
-}
-
 /* ---- A sort of segments that the device measures ---- */
 
 /* Starts a branch. */
 static device_status start_measured(void *context, uint64_t longest, const device_job *inner)
 {
   resident_sort *const s = context;
-  recsort_plugin_device_job job;
-  resident_sort own = branch_of(s, inner, &job);
+  resident_sort own = *s;
+  recsort_plugin_device_job job = *s->job;
+  job.stream = inner->stream;
+  own.job = &job;
+  own.pairs.job = *inner;
   own.segments = plan_segments(&own);
   own.segments.segments.most = longest;
   s->status = start_planned(&own, &job);
   return (device_status)s->status;
 }
 
-static recsort_plugin_status start_plain(resident_sort *s, recsort_plugin_device_job *job)
+static recsort_plugin_status start_measuring(resident_sort *s)
 {
-  if (!job->offsets || !device_segments_measurable(&s->segments, &s->pairs.job))
-    return start_planned(s, job);
   const device_status started = device_segments_measure(
       &s->segments, &s->pairs.job, &s->self->resident.facts[FOUND_LENGTHS], start_measured, s);
-  return s->status ? s->status : judge_launch(started, s->error);
-}
-
-/* ---- A sort that starts from the kept order ---- */
-
-/* The array that the keys are made of; of columns, the first one. */
-static const void *keyed_array(const resident_sort *s)
-{
-  const void *array = s->job->records;
-  for (uint32_t step = 0; !array && step < s->program->step_count; step++)
-    array = s->program->columns[step].data;
-  return array;
-}
-
-/* Where it will be in order, if it is moved. */
-static const void *sorted_at(const resident_sort *s, const void *array)
-{
-  for (uint32_t a = 0; a < s->job->array_count; a++)
-    if (s->job->arrays[a].from == array) return s->job->arrays[a].to;
-  return NULL;
-}
-
-/* Starts the rest of a sort, or all of one whose order is lost. */
-static device_status start_rest(void *context, bool lost, const device_job *inner,
-                                kept_order *order)
-{
-  resident_sort *const s = context;
-  recsort_plugin_device_job job;
-  resident_sort own = branch_of(s, inner, &job);
-  own.order = order->pairs;
-  if (lost) {
-    own.moved = NULL;
-    s->status = start_with_skills(&own);
-    order->pairs = own.order;
-  } else {
-    job.permutation = NULL; /* it is written */
-  }
-  if (!s->status) s->status = start_results(&own);
-  if (s->status) return (device_status)s->status;
-  if (!lost) own.order.skip = order->still;
-  (void)start_in_place(&own, inner->stream);
-  s->status = own.status;
-  return (device_status)s->status;
-}
-
-/* Has the sort move the first array, if its elements are small. */
-static void plan_kept_move(resident_sort *s, device_kept_order *kept)
-{
-  const recsort_plugin_device_array *const array = first_moved(s->job);
-  if (array && array->element_size <= DEVICE_MOST_KEPT_MOVED) {
-    s->moved = array;
-    kept->move = (device_move){array->from, array->to, array->element_size};
-    kept->copy = s->self->device->memory + copy_offset(s->self);
-  }
-  kept->wants_order = s->job->array_count > (s->moved ? 1 : 0);
-}
-
-static bool order_suits(const gpu_instance *self, const resident_sort *s)
-{
-  return self->resident.kept_bytes && !s->job->offsets && !s->job->head &&
-         device_can_keep_order(&s->pairs.job);
-}
-
-static recsort_plugin_status start_kept(resident_sort *s)
-{
-  const gpu_instance *const self = s->self;
-  const records_program own = records_program_of(s->program, s->pairs.job.key_width);
-  const void *const array = keyed_array(s);
-  device_kept_order kept = {.memory = self->device->memory + kept_offset(self),
-                            .most = self->resident.most,
-                            .program = &own,
-                            .records = s->job->records,
-                            .array = array,
-                            .sorted = sorted_at(s, array),
-                            .facts = self->device->facts,
-                            .permutation = s->job->permutation,
-                            .disorder = s->pairs.disorder};
-  plan_kept_move(s, &kept);
-  const device_status started = device_sort_kept(&kept, &s->pairs.job, &s->buffers, start_rest, s);
   return s->status ? s->status : judge_launch(started, s->error);
 }
 
@@ -537,7 +431,9 @@ static recsort_plugin_status start_all(const gpu_instance *self, const recsort_k
     return refuse(error, "the plan of this count needs more memory than was allocated");
   s.buffers = device_divide(&s.pairs.job, self->device->memory, s.pairs.extra_bytes);
   s.segments = plan_segments(&s);
-  return order_suits(self, &s) ? start_kept(&s) : start_plain(&s, job);
+  return job->offsets && device_segments_measurable(&s.segments, &s.pairs.job)
+             ? start_measuring(&s)
+             : start_planned(&s, job);
 }
 
 static recsort_plugin_status sort(void *instance, const recsort_key_program *program,

@@ -421,7 +421,7 @@ static recsort_plugin_status merge_seat(gpu_shards *shards, uint32_t number, voi
   if (merge.piece_count == 0) return RECSORT_PLUGIN_OK;
   if (merge.piece_count == 1)
     return judge_launch(
-        records_copy(shard->records, received, shard->wanted * size, NULL, device->stream), error);
+        records_copy(shard->records, received, shard->wanted * size, device->stream), error);
   gpu_pairs pairs = gpu_plan_merge(device, &job);
   pairs.job.mailbox = NULL;
   const device_buffers buffers = device_divide(&pairs.job, device->memory, pairs.extra_bytes);

@@ -57,7 +57,7 @@ mkdir "$work/bench"
 cp "$recbench" "${recbench%/*}/charts.py" "$work/bench"
 ln -s "${recbench%/*}/recbench-sorts" "$work/bench/recbench-sorts"
 cp "$here/fake_gpu.py" "$work/bench/recbench-gpu"
-for suite in pairs resident frames top segments shards; do
+for suite in pairs resident top segments shards; do
   "$work/bench/recbench" --suite $suite --plugin cpu --algorithm all --repeat 2 >"$work/table" || fail "the suite $suite failed"
   grep -q '^  recsort .*, graph   *1.000     1.000     1.000   1.00$' "$work/table" || fail "$suite: no contender"
   grep -q '^  cub::Sort   *2.000     2.000     2.000   0.50$' "$work/table" || fail "$suite: no peer"

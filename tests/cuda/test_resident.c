@@ -153,7 +153,7 @@ static recsort_device_sorter *create(const char *yaml, recsort_device_limits lim
   recsort_error error = {0};
   if (try_create(yaml, NULL, limits, &sorter, &error)) fail_msg("%s", error.text);
   const size_t index = limits.index_bits == 64 ? 8 : 4;
-  const size_t pairs = limits.most_records * (2 * (16 + index) + (limits.keep_order ? 7 : 0));
+  const size_t pairs = limits.most_records * (2 * (16 + index));
   const size_t moved = limits.most_records * limits.most_in_place;
   assert_in_range(recsort_device_sorter_memory(sorter), moved + 1, moved + pairs + (70 << 20));
   return sorter;
@@ -413,7 +413,7 @@ static void check_frames(unsigned kind, size_t count, unsigned frames,
   drop_both(&moved, 2);
 }
 
-static void starts_from_the_kept_order(void **state)
+static void sorts_again_what_has_changed(void **state)
 {
   static const size_t sizes[] = {1, 1025, 4000, 300001};
   enum { FRAMES = 10 };
@@ -421,8 +421,7 @@ static void starts_from_the_kept_order(void **state)
   (void)state;
   for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
     recsort_device_sorter *const sorter = create(
-        kinds[kind].yaml,
-        (recsort_device_limits){.most_records = most(), .most_in_place = 32, .keep_order = 1});
+        kinds[kind].yaml, (recsort_device_limits){.most_records = most(), .most_in_place = 32});
     for (size_t s = 0; s < COUNT_OF(sizes) && sizes[s] <= most(); s++)
       check_frames(kind, sizes[s], sizes[s] > 1 ? FRAMES : 2, sorter, &random);
     recsort_device_sorter_destroy(sorter);
@@ -958,10 +957,6 @@ static void wrong_limits_are_refused(void **state)
       "more than 128 bits together");
   TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .most_segments = SIZE_MAX),
       RECSORT_INVALID_ARGUMENT, "most_segments");
-  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .keep_order = 2), RECSORT_INVALID_ARGUMENT,
-      "not 0 or 1");
-  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .keep_order = 1, .index_bits = 64),
-      RECSORT_INVALID_ARGUMENT, "only with index_bits 32");
 }
 
 static void wrong_jobs_are_refused(void **state)
@@ -1150,17 +1145,18 @@ static void many_arrays_move(void **state)
   recsort_device_sorter_destroy(sorter);
 }
 
-static void check_invalid_values(uint32_t keep_order)
+static void invalid_values_are_reported(void **state)
 {
   enum { COUNT = 10, SIZE = 24 };
-  recsort_device_sorter *const sorter = create(
-      kinds[0].yaml, (recsort_device_limits){.most_records = COUNT, .keep_order = keep_order});
+  recsort_device_sorter *const sorter =
+      create(kinds[0].yaml, (recsort_device_limits){.most_records = COUNT});
   unsigned char records[COUNT * SIZE] = {0}, *const memory = make(2 * sizeof records);
   const recsort_device_job job = {.struct_size = sizeof job,
                                   .stream = stream,
                                   .count = COUNT,
                                   .records = memory,
                                   .sorted = memory + sizeof records};
+  (void)state;
   for (unsigned frame = 0; frame < 4; frame++) {
     const bool valid = frame % 2 > 0;
     records[2 * SIZE + 4] = valid ? 1 : 9; /* 9: neither x nor y */
@@ -1172,13 +1168,6 @@ static void check_invalid_values(uint32_t keep_order)
   }
   drop(memory);
   recsort_device_sorter_destroy(sorter);
-}
-
-static void invalid_values_are_reported(void **state)
-{
-  (void)state;
-  check_invalid_values(0);
-  check_invalid_values(1);
 }
 
 /* The oracle of two points; static, as qsort has no context. */
@@ -1632,7 +1621,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(sorts_as_the_host_does, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(has_memory_for_fewer, open_stream, close_stream),
-      cmocka_unit_test_setup_teardown(starts_from_the_kept_order, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(sorts_again_what_has_changed, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(finds_the_first_records, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(segments_are_sorted_by_themselves, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(segments_are_measured, open_stream, close_stream),

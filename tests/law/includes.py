@@ -54,7 +54,6 @@ LAW = {
     'plugins/cuda/head': DEVICE_GROUND + ['cuda/records/record_reading.cuh', 'gpu/device_head.h'],
     'plugins/cuda/records': DEVICE_GROUND + [KEYS, HASH, 'cuda/key_words.h', 'cuda/segments/segments.h', 'gpu/'],
     'plugins/cuda/segments': DEVICE_GROUND + ['cuda/records/record_reading.cuh', 'gpu/device_segments.h', 'gpu/records.h'],
-    'plugins/cuda/records/kept_order.cu': DEVICE_GROUND + ['gpu/device_kept_order.h', 'cuda/sort/sample/block/'],
     'plugins/cuda/segments/segment_order.cuh': ['cuda/sort/sample/block/'],
     'plugins/cuda/sort': DEVICE_GROUND,
     'plugins/cuda/sort/sample': ['gpu/device_sort.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h'],

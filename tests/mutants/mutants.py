@@ -41,7 +41,6 @@ TESTS = [
     (r'plugins/gpu/', [r'^cuda\.(in_runs|verify|devices|merges)$', r'^cuda\.(resident|shards)$']),
     (r'plugins/cuda/head/', [r'^emulation\.device_head$', r'^cuda\.resident$']),
     (r'plugins/cuda/segments/', [r'^emulation\.segments$', r'^cuda\.resident$']),
-    (r'plugins/cuda/records/kept_order', [r'^emulation\.kept_order$', r'^cuda\.resident$']),
     (r'plugins/cuda/records/device_pairs', [r'^emulation\.device_pairs$', r'^cuda\.pairs$']),
     (r'plugins/cuda/(records/|record_|key_words)', [r'^emulation\.records$', r'^cuda\.(resident|verify)$']),
     (r'plugins/cuda/(merge/|merge_|runs\.|sort/sample/(agent/|dispatch/)?merge_)',

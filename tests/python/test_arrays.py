@@ -609,7 +609,6 @@ def test_odd_arguments(odd):
             'keys',
             'in_place',
             'index_bits',
-            'keep_order',
             'most_segments',
             *settings[:2],
         )

@@ -809,18 +809,6 @@ def test_tensors_that_are_refused(gpu):
     assert recsort.argsort(torch.tensor([3, 1, 2])).tolist() == [1, 2, 0]  # in the memory of the host
 
 
-def test_a_kept_order_changes_no_result(gpu):
-    sorter, rng = DeviceSorter('f4', COUNT, keep_order=True), np.random.default_rng(5)
-    values = rng.integers(0, 99, COUNT).astype('f4')
-    array, index = gpu.put(values), gpu.put(np.zeros(COUNT, 'i4'))
-    for _ in range(3):
-        sorter.argsort(array, out=index, stream=gpu.stream)
-        gpu.wait()
-        assert same(gpu.get(index), values.argsort(kind='stable').astype('i4'))
-    with pytest.raises(RecsortError, match='only with index_bits 32'):
-        DeviceSorter('f4', 10, index_bits=64, keep_order=True)
-
-
 @needs_standin
 def test_indices_of_32_bits_have_a_limit(gpu):
     many = gpu.put(np.zeros(4, 'u1'), '<u4', shape=(2**31 + 1,), strides=None)

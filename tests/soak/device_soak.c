@@ -28,24 +28,21 @@
 enum {
   SMALL = 1 << 15, /* most frames are shorter */
   HEADED = 70000,  /* so many that the first ones are selected */
-  KEPT = 1 << 18,  /* so many that the order is kept */
   PLAIN = 20000,   /* of the graph whose count does not change */
   SHORT = 500,     /* records of the longest segment */
   MOST_HEAD = 200
 };
 #else
-enum { SMALL = 700, HEADED = 300, KEPT = 800, PLAIN = 650, SHORT = 60, MOST_HEAD = 8 };
+enum { SMALL = 700, HEADED = 300, PLAIN = 650, SHORT = 60, MOST_HEAD = 8 };
 #endif
 enum {
-  MOST = KEPT, /* of all */
+  MOST = (int)HEADED > (int)SMALL ? HEADED : SMALL, /* of all */
   SEGMENTS = 64,
   LANES = 2,
-  PARTS = 10, /* growth is checked after each of them */
-  MOVED = 100 /* one in so many records moves where the order is kept */
+  PARTS = 10 /* growth is checked after each of them */
 };
 
-_Static_assert((int)MOST >= (int)HEADED && (int)MOST >= (int)SMALL && SMALL >= PLAIN,
-               "room for all");
+_Static_assert(SMALL >= PLAIN, "room for all");
 
 /* A record. Distances are few; `place` is its number in the input; `mark` depends on it. */
 typedef struct row {
@@ -69,14 +66,13 @@ typedef enum way {
   COUNTED, /* the device knows how many records there are */
   STILL,   /* as many records in each frame */
   PAIRED,  /* as many pairs in each frame */
-  KEEPING, /* starts from the order of the last frame */
   WAYS
 } way;
 
-static const way schedule[] = {IN_PLACE, COUNTED, AWAY,    STILL, SHORTS,   PAIRED,
-                               PAIRS,    COUNTED, HEAD,    STILL, IN_PLACE, PAIRED,
-                               COUNTED,  AWAY,    SHORTS,  STILL, PAIRS,    PAIRED,
-                               HEAD,     COUNTED, KEEPING, STILL, AWAY,     PAIRED};
+static const way schedule[] = {IN_PLACE, COUNTED, AWAY,     STILL, SHORTS,   PAIRED,
+                               PAIRS,    COUNTED, HEAD,     STILL, IN_PLACE, PAIRED,
+                               COUNTED,  AWAY,    SHORTS,   STILL, PAIRS,    PAIRED,
+                               HEAD,     COUNTED, IN_PLACE, STILL, AWAY,     PAIRED};
 
 enum { SCHEDULE = sizeof schedule / sizeof *schedule };
 
@@ -229,9 +225,7 @@ static void capture(lane *l, way which)
 {
 #ifdef RS_REAL_GPU
   const frame f = {.way = which,
-                   .count = which == COUNTED   ? SMALL
-                            : which == KEEPING ? KEPT
-                                               : PLAIN,
+                   .count = which == COUNTED ? SMALL : PLAIN,
                    .segments = which == COUNTED,
                    .type = RECSORT_FLOAT32};
   cudaGraph_t graph;
@@ -260,7 +254,6 @@ static void make_lane(lane *l, uint64_t random)
   l->sorters[COUNTED] =
       make_sorter((recsort_device_limits){.most_records = SMALL, .most_segments = 1});
   l->sorters[STILL] = make_sorter((recsort_device_limits){.most_records = PLAIN});
-  l->sorters[KEEPING] = make_sorter((recsort_device_limits){.most_records = KEPT, .keep_order = 1});
   make_pairs(l);
   for (way which = COUNTED; which < WAYS; which++)
     capture(l, which);
@@ -295,17 +288,6 @@ static void fill_rows(lane *l, size_t count)
   for (size_t i = 0; i < count; i++)
     l->host->from[i] = (row){(float)((count - i) / 3 + random_below(&l->random, disorder)),
                              (uint32_t)i, mark_of(i)};
-}
-
-/* Where the order is kept, records are in order but for a few; seldom for none. */
-static void move_rows(lane *l, size_t count)
-{
-  const uint64_t moved = random_below(&l->random, 20) ? MOVED : 1;
-  for (size_t i = 0; i < count; i++) {
-    const bool moves = random_below(&l->random, moved) == 0;
-    const uint64_t from_end = moves ? random_below(&l->random, count) : count - i;
-    l->host->from[i] = (row){(float)(from_end / 3), (uint32_t)i, mark_of(i)};
-  }
 }
 
 /* Integers of 64 bits, or floats and integers of 32, half of them negative. */
@@ -354,7 +336,6 @@ static frame choose_frame(lane *l, way which)
   if (which == HEAD) f.count = HEADED - random_below(&l->random, HEADED / 20);
   if (which == HEAD) f.head = 1 + random_below(&l->random, MOST_HEAD);
   if (which == STILL || which == PAIRED) f.count = PLAIN;
-  if (which == KEEPING) f.count = KEPT;
   if (which == PAIRS) f.type = types[random_below(&l->random, 3)];
   if (which == SHORTS || which == COUNTED) fill_offsets(l, &f);
   return f;
@@ -423,8 +404,6 @@ static void start_frame(lane *l, way which)
   const bool pairs = which == PAIRS || which == PAIRED, away = which == AWAY || which == HEAD;
   if (pairs)
     fill_pairs(l, f);
-  else if (which == KEEPING)
-    move_rows(l, f->count);
   else
     fill_rows(l, f->count);
   for (size_t i = 0; which == AWAY && i < f->count; i++)

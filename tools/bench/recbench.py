@@ -4,8 +4,8 @@ Measure recsort on this machine beside the sorts of others. The contenders take
 turns, every result is checked, and medians are compared.
 
   --suite NAME          short (the default), all, file, threads, peers, head;
-                        on a GPU verify, pairs, resident, frames, top, segments
-                        and shards; mpi; python, torch, rows or splats
+                        on a GPU verify, pairs, resident, top, segments and
+                        shards; mpi; python, torch, rows or splats
   --record LIST         in place of the suite's records, such as entity, key64
   --distribution LIST   likewise: those of recgen, with random for uniform
   --count LIST          records, default 4M (short: 1M but for the suite entity)
@@ -71,7 +71,6 @@ OTHERS = {
                        [4 * K, 64 * K, M, 4 * M, 16 * M], [''])]),
     'resident': ('gpu', [(['entity'], ['random', 'nearly', 'sorted'],
                           [K, 4 * K, 16 * K, 128 * K, M, 4 * M, 16 * M], [''])]),
-    'frames': ('gpu', [(['entity'], ['moved-100', 'moved-10', 'moved-1', 'moved-0'], [M // 4, M, 4 * M], [''])]),
     'top': ('gpu', [(['f32'], ['random'], [16 * M], ['10', '1000', '2048']), (['f32'], ['sorted'], [16 * M], ['1000']),
                     (['entity'], ['random'], [16 * M], ['1000']), (['f32'], ['random'], [M // 4, M, 2 * M], ['10', '1000'])]),
     # Segments and their lengths say how many records there are.

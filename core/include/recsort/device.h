@@ -50,8 +50,7 @@ typedef struct recsort_device_limits {
                            * the average segment has at least half as many. If keys have more than
                            * 64 bits, these limits are half as large */
   unsigned index_bits;    /* of permutations: 32 or 64; 0: 32 */
-  uint32_t keep_order;    /* 1: sorts start from the order that the last one found; 0: they do not.
-                           * See "Frames" below */
+  uint32_t reserved;
 } recsort_device_limits;
 
 /* Makes a device sorter; `options` may be NULL. You own it: destroy it with
@@ -64,7 +63,7 @@ typedef struct recsort_device_limits {
  *    outlive the sorter. Later calls may come from threads with another device or context, or
  *    none; no call changes those of your thread.
  *  - The memory: for each record two keys (of 32, 64 or 128 bits), two indices and most_in_place
- *    bytes, and with keep_order 5 to 7 bytes; for up to 2^28 records up to 70 MiB more.
+ *    bytes; for up to 2^28 records up to 70 MiB more.
  *    recsort_device_sorter_memory says how much.
  *  - Keys have at most 128 bits in all, with the number of a segment, if there are any.
  * Errors: INVALID_KEY, PLUGIN_ERROR (no plugin here can, and why; or not by such keys),
@@ -136,23 +135,6 @@ typedef struct recsort_device_job {
  * most_in_segment, it and those beside it may be left as they are, which
  * recsort_device_sorter_check reports. */
 
-/* Frames: a loop sorts the same records again and again, and few of them move between two sorts.
- * With keep_order a sort starts from the order that the last sort of this sorter found, if
- *  - you capture the stream, and the plugin was built with CUDA 13;
- *  - the last such sort had as many records, 2^18 or more;
- *  - index_bits is 32, and the job has no head and no segments.
- * Other sorts are as without keep_order. The result does not depend on the kept order: records may
- * have changed, or be other ones; then the sort takes longer.
- *
- * Sort the records in place, or let the next sort read them where this one wrote them: then they
- * are read in order. They may also stay where they are; then they are read in the order that the
- * last sort found. If the next sort reads them from elsewhere, they seem to have moved.
- *
- * Each 1024 neighbours of the order have room for 128 records that move there. If more do, as when
- * 10% of all records move at random, the order is lost: the device sorts all records, which takes
- * 1.4 to 3.4 times as long as without keep_order, and keeps the new order. On an H200 this pays for
- * 2^18 to 2^22 records if 1% of them move (docs/gpu-sort.md has figures). */
-
 /* Enqueues a stable sort and returns. The sorts of a device sorter share its memory: if you use
  * several streams, order them yourself.
  *
@@ -165,12 +147,11 @@ typedef struct recsort_device_job {
  * or nearly sorted, and skips work that they do not need. This requires the default algorithm, a
  * plugin built with CUDA 13, and fewer than about 2^29 records. On a stream that you do not
  * capture, they are sorted like any others: only a graph can skip work without asking the host.
- * With keep_order, what "Frames" says takes the place of this.
  *
  * Errors: PLUGIN_ERROR (more than most_records), OUT_OF_MEMORY (more than 16 arrays), DEVICE_ERROR
- * (a launch failed, perhaps because of work enqueued earlier), INVALID_ARGUMENT. Without an error, records, permutation and
- * arrays are as asked once the stream gets there; with one they may be partly written. One thread
- * at a time.
+ * (a launch failed, perhaps because of work enqueued earlier), INVALID_ARGUMENT. Without an error,
+ * records, permutation and arrays are as asked once the stream gets there; with one they may be
+ * partly written. One thread at a time.
  */
 RECSORT_API recsort_status recsort_device_sort(recsort_device_sorter *sorter,
                                                const recsort_device_job *job, recsort_error *error);

@@ -330,7 +330,7 @@ typedef struct recsort_plugin_device_limits {
   uint64_t most_segments;   /* of a sort; 0: none has segments */
   uint64_t most_in_segment; /* records of the longest segment; 0: not known */
   uint32_t index_bits;      /* of permutations: 32 (most_records at most 2^32) or 64 */
-  uint32_t keep_order;      /* 1: sorts may start from the order that the last one found */
+  uint32_t reserved;
 } recsort_plugin_device_limits;
 
 /* An array with an element for each record, which move as the records do. `from` and `to` are equal

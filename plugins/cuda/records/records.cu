@@ -423,7 +423,7 @@ static __global__ void __launch_bounds__(RECORDS_BLOCK)
   device_await_before();
   const uint64_t first = (uint64_t)blockIdx.x * blockDim.x * CHECKED + threadIdx.x + 1;
   const records_order *const order = &args.order;
-  if (order->count < 2 || (order->skip && *order->skip)) return;
+  if (order->count < 2) return;
   const bool wrong = order->key_width == 32   ? are_disordered(order, first, 32)
                      : order->key_width == 64 ? are_disordered(order, first, 64)
                                               : are_disordered(order, first, 128);
@@ -442,7 +442,6 @@ device_status records_ordered(const records_order *order, void *stream)
 struct copy_args {
   static constexpr uint32_t max_threads = RECORDS_BLOCK;
   unit_copy copy;
-  const uint32_t *skip;
 };
 
 static __global__ void __launch_bounds__(RECORDS_BLOCK)
@@ -450,7 +449,6 @@ static __global__ void __launch_bounds__(RECORDS_BLOCK)
 {
   device_await_before();
   const uint64_t begin = (uint64_t)blockIdx.x * RECORDS_BLOCK * COPIED;
-  if (args.skip && *args.skip) return;
   copy_range(&args.copy, begin, begin + RECORDS_BLOCK * COPIED);
 }
 
@@ -470,7 +468,6 @@ static __global__ void __launch_bounds__(RECORDS_BLOCK)
   const records_order *const order = &args.order;
   const uint64_t i = records_thread(), first = i - threadIdx.x;
   const uint32_t count = (uint32_t)plan_min(order->count - first, blockDim.x);
-  if (order->skip && *order->skip) return;
   if (i < order->count) places[threadIdx.x] = records_index(order->indices, order->index_bits, i);
   __syncthreads();
   if (order->disorder && i > 0 && i < order->count && is_disordered(order, i))
@@ -486,10 +483,9 @@ device_status records_gather(const void *records, uint64_t record_size, const re
                        stream, args);
 }
 
-device_status records_copy(void *to, const void *from, uint64_t bytes, const uint32_t *skip,
-                           void *stream)
+device_status records_copy(void *to, const void *from, uint64_t bytes, void *stream)
 {
-  copy_args args = {unit_copy_of(from, to, bytes), skip};
+  copy_args args = {unit_copy_of(from, to, bytes)};
   return device_launch(copy_memory, plan_blocks(args.copy.count, RECORDS_BLOCK * COPIED),
                        RECORDS_BLOCK, 0, stream, args);
 }

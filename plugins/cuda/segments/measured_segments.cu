@@ -74,6 +74,11 @@ bool device_segments_measurable(const device_segment_sort *job, const device_job
   return job->segments.most == 0 && job->count >= MEASURED_LEAST && device_can_decide(sort);
 }
 
+device_status device_segments_begin(uint32_t memory[DEVICE_MEASURE_WORDS], void *stream)
+{
+  return device_clear(memory, DEVICE_MEASURE_WORDS * sizeof *memory, stream);
+}
+
 device_status device_segments_measure(const device_segment_sort *job, const device_job *sort,
                                       uint32_t memory[DEVICE_MEASURE_WORDS],
                                       device_segment_work *work, void *context)
@@ -81,7 +86,7 @@ device_status device_segments_measure(const device_segment_sort *job, const devi
   measure_args args = {job->segments, {}, 0, &memory[0], &memory[1], {}};
   args.limit_count = find_limits(job, args.limits);
   const uint64_t blocks = plan_min(plan_blocks(job->segments.count, 4 * BLOCK), MOST_BLOCKS);
-  device_status status = device_begin_decision(sort, &args.decision, 0);
+  device_status status = device_begin_decision(sort, &args.decision);
   if (!status) status = device_launch(measure_segments, blocks, BLOCK, 0, sort->stream, args);
   if (status) return status;
   return device_branch(sort, args.decision, args.limit_count + 1,

@@ -17,7 +17,7 @@ static __global__ void __launch_bounds__(decide_unchanged_args::max_threads)
 device_status device_start_unless_unchanged(const device_job *job, device_work *work, void *context)
 {
   decide_unchanged_args args = {job->unchanged->found, {}};
-  device_status status = device_begin_decision(job, &args.decision, 0);
+  device_status status = device_begin_decision(job, &args.decision);
   if (status == 0) status = device_launch(decide_unchanged, 1, 1, 0, job->stream, args);
   return status ? status
                 : device_branch(job, args.decision, 1, [&](unsigned, const device_job *inner) {

@@ -5,7 +5,7 @@
  *   keys.h        keys as functions of their places
  *   cub_sorts.h   CUB's sorts, compiled for each version that is measured
  *   pairs.cu      keys with values, or with their places
- *   records.cu    whole records: sorted once, or in frames of which some move
+ *   records.cu    whole records
  *   parts.cu      the first records; many segments
  *   shards.cu     records in the memory of several devices
  *
@@ -108,7 +108,6 @@ struct request {
 
 std::unique_ptr<trial> make_pairs(const request &asked);
 std::unique_ptr<trial> make_records(const request &asked);
-std::unique_ptr<trial> make_frames(const request &asked);
 std::unique_ptr<trial> make_head(const request &asked);
 std::unique_ptr<trial> make_segments(const request &asked);
 std::unique_ptr<trial> make_shards(const request &asked);

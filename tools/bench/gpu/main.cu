@@ -184,8 +184,11 @@ void about(const Words &, cJSON *answer)
 }
 
 const std::map<std::string, std::unique_ptr<trial> (*)(const request &)> suites = {
-    {"pairs", make_pairs}, {"resident", make_records},  {"frames", make_frames},
-    {"top", make_head},    {"segments", make_segments}, {"shards", make_shards}};
+    {"pairs", make_pairs},
+    {"resident", make_records},
+    {"top", make_head},
+    {"segments", make_segments},
+    {"shards", make_shards}};
 
 /* input SLOT SUITE RECORD ORDER COUNT DETAIL ALGORITHM... */
 void make_input(const Words &words, cJSON *answer)

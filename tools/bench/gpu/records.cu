@@ -1,7 +1,6 @@
 /* records.cu - entities in device memory: sorted in place and to another array, beside what a
  * program does by hand that uses CUB (a kernel that takes the keys, a sort of keys and numbers, and
- * a kernel that moves the records); and frames, in which some of them have moved since the last
- * one, with the order kept and without. */
+ * a kernel that moves the records). */
 #include "bench.cuh"
 
 namespace bench
@@ -158,95 +157,11 @@ void records_trial::add_cub(const cub_named &cub, const char *name, cub_sort *so
             bytes + (2 - in_place) * count * 8});
 }
 
-/* ---- Frames ---- */
-
-/* Gives `percent` of the records another distance, and all the places where they are. */
-__global__ void stir(entity *entities, entity *before, uint64_t count, uint64_t seed,
-                     unsigned percent)
-{
-  const uint64_t i = thread_number();
-  if (i >= count) return;
-  const uint64_t chance = mix(seed ^ mix(i));
-  entities[i].place = (uint32_t)i;
-  if (chance % 100 < percent) entities[i].distance = random_float(seed, i);
-  before[i] = entities[i];
-}
-
-/* Each contender has its own records: its next frame begins with the order of its last one. */
-struct frames_contender {
-  frames_contender(size_t count, bool in_place, bool keep)
-      : records(count), sorted(in_place ? 0 : count),
-        sorter(entity_yaml, limits(count, in_place, keep))
-  {
-  }
-  static recsort_device_limits limits(size_t count, bool in_place, bool keep)
-  {
-    recsort_device_limits made = {};
-    made.most_records = count;
-    made.most_in_place = in_place ? sizeof(entity) : 0;
-    made.keep_order = keep;
-    return made;
-  }
-  array<entity> records, sorted;
-  device_sorter sorter;
-};
-
-struct frames_trial : trial {
-  explicit frames_trial(const request &asked);
-  void add(bool in_place, bool keep, unsigned percent);
-
-  size_t count;
-  uint64_t frame = 0;
-  array<entity> before;
-  std::vector<std::unique_ptr<frames_contender>> all;
-  tally wrong;
-};
-
-frames_trial::frames_trial(const request &asked) : count(asked.count), before(count)
-{
-  record_size = sizeof(entity);
-  if (asked.order.rfind("moved-", 0) != 0) fail("the orders of frames are moved-PERCENT");
-  const auto percent = (unsigned)std::strtoul(asked.order.c_str() + 6, nullptr, 10);
-  for (const bool in_place : {true, false})
-    for (const bool keep : {false, true})
-      add(in_place, keep, percent);
-}
-
-void frames_trial::add(bool in_place, bool keep, unsigned percent)
-{
-  all.push_back(std::make_unique<frames_contender>(count, in_place, keep));
-  frames_contender &own = *all.back();
-  fill<<<grid_of(count), 256, 0, stream>>>(own.records, before, count, input(1));
-  recsort_device_job job = {};
-  job.count = count;
-  job.records = own.records;
-  job.sorted = in_place ? own.records : own.sorted;
-  contender one = {std::string(in_place ? "recsort in place" : "recsort") +
-                       (keep ? ", keep_order" : "") + ", graph",
-                   [=, &own] { own.sorter.sort(job); },
-                   recsort_device_sorter_memory(own.sorter.own), true};
-  one.prepare = [=, &own] {
-    own.sorted.poison();
-    stir<<<grid_of(count), 256, 0, stream>>>(own.records, before, count, ++frame, percent);
-  };
-  one.right = [=] {
-    look<<<grid_of(count), 256, 0, stream>>>((const entity *)job.sorted, before, count,
-                                             wrong.reset());
-    return wrong.value() == 0;
-  };
-  contenders.push_back(one);
-}
-
 } // namespace
 
 std::unique_ptr<trial> make_records(const request &asked)
 {
   return std::make_unique<records_trial>(asked);
-}
-
-std::unique_ptr<trial> make_frames(const request &asked)
-{
-  return std::make_unique<frames_trial>(asked);
 }
 
 } // namespace bench

@@ -302,8 +302,6 @@ class DeviceSorter:
     `records`. `in_place` is the size in bytes of the largest element that is moved in place; by
     default that of a record, and 0 if nothing is. `index_bits`, 32 or 64, is the size of indices.
     `most_segments` and `most_in_segment` are limits for `segments`; the latter may be 0: not known.
-    With `keep_order`, a sort that a graph replays starts from the order that the last one found: it is
-    faster if few of the records have moved since.
     `device` is the number of the GPU: by default that of the array `records`, otherwise the one that
     is current in the thread. `reverse`, `nan` (but for "error"), `algorithm` and `plugin_options` are
     as for Sorter. Keys have at most 128 bits in all.
@@ -332,7 +330,6 @@ class DeviceSorter:
         index_bits: int = 32,
         most_segments: int = 0,
         most_in_segment: int = 0,
-        keep_order: bool = False,
         device: int | None = None,
         algorithm: str | None = None,
         plugin: str | None = None,
@@ -395,7 +392,6 @@ class DeviceSorter:
             most_segments=lib.integer(most_segments, 'most_segments'),
             most_in_segment=lib.integer(most_in_segment, 'most_in_segment'),
             index_bits=index_bits,
-            keep_order=lib.flag(keep_order, 'keep_order'),
         )
         self._handle = lib.Handle(
             lib.device_sorter_create,

@@ -303,7 +303,7 @@ class DeviceLimits(c.Structure):
         ('most_segments', c.c_size_t),
         ('most_in_segment', c.c_size_t),
         ('index_bits', c.c_uint),
-        ('keep_order', c.c_uint32),
+        ('reserved', c.c_uint32),
     ]
 
 
