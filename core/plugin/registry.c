@@ -33,17 +33,6 @@ static void host_run(void *context, void (*task)(void *argument, size_t number),
 
 /* ---- One candidate ---- */
 
-/* Sizes in the first version of each. */
-enum {
-  FIRST_TABLE = SIZE_UP_TO(recsort_plugin, sort),
-  FIRST_ALGORITHM = SIZE_UP_TO(recsort_plugin_algorithm, description),
-  FIRST_OPTION = SIZE_UP_TO(recsort_plugin_option, description),
-  FIRST_RECORDS = SIZE_UP_TO(recsort_plugin_records, sort),
-  FIRST_DEVICE = SIZE_UP_TO(recsort_plugin_device, judge),
-  FIRST_PAIRS = SIZE_UP_TO(recsort_plugin_device_pairs, judge),
-  FIRST_SHARDS = SIZE_UP_TO(recsort_plugin_shards, sort)
-};
-
 static size_t options_of(const recsort_plugin *plugin)
 {
   return plugin->options ? plugin->option_count : 0;
@@ -52,19 +41,18 @@ static size_t options_of(const recsort_plugin *plugin)
 /* Why the table cannot be used; NULL: it can. */
 static const char *table_fault(const recsort_plugin *plugin)
 {
-  if (plugin->size < FIRST_TABLE) return "its table is smaller than this version of recsort needs";
-  if (plugin->abi >> 16 != RECSORT_PLUGIN_ABI_MAJOR)
+  if (plugin->size != sizeof *plugin || plugin->abi != RECSORT_PLUGIN_ABI)
     return "it was built for another version of the plugin interface";
   if (!plugin->name || !plugin->version || !plugin->description || !plugin->algorithms ||
       plugin->algorithm_count == 0 || !plugin->score || !plugin->open || !plugin->close ||
       !plugin->limits || !plugin->work_size || !plugin->sort)
     return "its table has gaps";
   for (uint32_t i = 0; i < plugin->algorithm_count; i++)
-    if (!plugin->algorithms[i] || plugin->algorithms[i]->size < FIRST_ALGORITHM ||
+    if (!plugin->algorithms[i] || plugin->algorithms[i]->size != sizeof *plugin->algorithms[i] ||
         !plugin->algorithms[i]->name || !plugin->algorithms[i]->description)
       return "its table has gaps";
   for (size_t i = 0; i < options_of(plugin); i++)
-    if (!plugin->options[i] || plugin->options[i]->size < FIRST_OPTION ||
+    if (!plugin->options[i] || plugin->options[i]->size != sizeof *plugin->options[i] ||
         !plugin->options[i]->name || !plugin->options[i]->description)
       return "its table has gaps";
   return NULL;
@@ -141,8 +129,7 @@ static uint32_t score(const recsort_plugin_list *list, const rs_candidate *candi
   return 0;
 }
 
-/* Copies a table, checks it and fills in its description. Members that an older table lacks are 0
- * in the copy. False: out of memory. */
+/* Checks a table and fills in its description. False: out of memory. */
 static bool judge(recsort_plugin_list *list, rs_candidate *candidate, const recsort_plugin *table)
 {
   char reason[200] = "";
@@ -150,12 +137,9 @@ static bool judge(recsort_plugin_list *list, rs_candidate *candidate, const recs
     candidate->info.reason = "it cannot work with this version of recsort";
     return true;
   }
-  recsort_plugin *const copy = rs_arena_array(&list->arena, 1, sizeof *copy);
-  if (!copy) return false;
-  sized_copy(copy, sizeof *copy, table, table->size);
-  candidate->info.reason = table_fault(copy);
+  candidate->info.reason = table_fault(table);
   if (candidate->info.reason) return true;
-  candidate->plugin = copy;
+  candidate->plugin = table;
   candidate->info.score = score(list, candidate, reason, sizeof reason);
   reason[sizeof reason - 1] = '\0';
   if (candidate->info.score == 0) {
@@ -461,47 +445,39 @@ bool rs_plugin_offers(const rs_candidate *candidate, const char *algorithm)
   return find_algorithm(candidate->plugin, algorithm, &found);
 }
 
-/* The plugin's functions for whole records. NULL if it has none, or none that this version can
- * call. */
+/* The table of an extension; NULL: the plugin has none of this size. */
+static const void *find_extension(const recsort_plugin *plugin, const char *name, uint32_t size)
+{
+  const uint32_t *const found = plugin->extension ? plugin->extension(name) : NULL;
+  return found && *found == size ? found : NULL;
+}
+
 static const recsort_plugin_records *find_records(const recsort_plugin *plugin)
 {
   const recsort_plugin_records *const found =
-      plugin->extension ? plugin->extension(RECSORT_PLUGIN_RECORDS) : NULL;
-  return found && found->size >= FIRST_RECORDS && found->suits && found->reason && found->sort
-             ? found
-             : NULL;
-}
-
-static bool sorts_in_host(const recsort_plugin_records *records)
-{
-  return records && records->size >= SIZE_UP_TO(recsort_plugin_records, work_size) &&
-         records->work_size;
+      find_extension(plugin, RECSORT_PLUGIN_RECORDS, sizeof *found);
+  return found && found->suits && found->reason && found->sort ? found : NULL;
 }
 
 static const recsort_plugin_device *find_device(const recsort_plugin *plugin)
 {
   const recsort_plugin_device *const found =
-      plugin->extension ? plugin->extension(RECSORT_PLUGIN_DEVICE) : NULL;
-  return found && found->size >= FIRST_DEVICE && found->reserve && found->sort && found->judge
-             ? found
-             : NULL;
+      find_extension(plugin, RECSORT_PLUGIN_DEVICE, sizeof *found);
+  return found && found->reserve && found->sort && found->judge ? found : NULL;
 }
 
 static const recsort_plugin_device_pairs *find_pairs(const recsort_plugin *plugin)
 {
   const recsort_plugin_device_pairs *const found =
-      plugin->extension ? plugin->extension(RECSORT_PLUGIN_DEVICE_PAIRS) : NULL;
-  return found && found->size >= FIRST_PAIRS && found->begin && found->work_size && found->sort &&
-                 found->judge
-             ? found
-             : NULL;
+      find_extension(plugin, RECSORT_PLUGIN_DEVICE_PAIRS, sizeof *found);
+  return found && found->begin && found->work_size && found->sort && found->judge ? found : NULL;
 }
 
 static const recsort_plugin_shards *find_shards(const recsort_plugin *plugin)
 {
   const recsort_plugin_shards *const found =
-      plugin->extension ? plugin->extension(RECSORT_PLUGIN_SHARDS) : NULL;
-  return found && found->size >= FIRST_SHARDS && found->reserve && found->sort ? found : NULL;
+      find_extension(plugin, RECSORT_PLUGIN_SHARDS, sizeof *found);
+  return found && found->reserve && found->sort ? found : NULL;
 }
 
 /* Only a plugin that is linked in merges. */
@@ -528,7 +504,7 @@ recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidat
                              .device = find_device(candidate->plugin),
                              .pairs = find_pairs(candidate->plugin),
                              .shards = find_shards(candidate->plugin)};
-  made.sorts_in_host = sorts_in_host(made.records);
+  made.sorts_in_host = made.records && made.records->work_size;
   recsort_plugin_error reported = {.size = sizeof reported};
   if (!find_algorithm(made.plugin, algorithm, &made.algorithm))
     return refuse_algorithm(candidate, algorithm, error);

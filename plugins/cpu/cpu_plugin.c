@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/struct_size.h"
 #include "cpu/sorts.h"
 
 typedef struct cpu_algorithm {
@@ -53,12 +52,10 @@ static void cpu_close(void *instance)
 
 static void cpu_limits(const void *instance, recsort_plugin_limits *limits)
 {
-  const recsort_plugin_limits known = {.size = limits->size,
-                                       .max_key_bits = UINT32_MAX,
-                                       .max_index_bits = 64,
-                                       .max_count = UINT64_C(1) << 48};
   (void)instance;
-  sized_copy(limits, limits->size, &known, sizeof known);
+  limits->max_key_bits = UINT32_MAX;
+  limits->max_index_bits = 64;
+  limits->max_count = UINT64_C(1) << 48;
 }
 
 static recsort_plugin_status cpu_work_size(const void *instance, const recsort_plugin_job *job,
@@ -103,5 +100,5 @@ static const recsort_plugin table = {.size = sizeof table,
 
 const recsort_plugin *rs_cpu_plugin_entry(uint32_t host_abi)
 {
-  return host_abi >> 16 == RECSORT_PLUGIN_ABI_MAJOR ? &table : NULL;
+  return host_abi == RECSORT_PLUGIN_ABI ? &table : NULL;
 }

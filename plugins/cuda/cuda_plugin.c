@@ -91,5 +91,5 @@ const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
 
 __attribute__((visibility("default"))) const recsort_plugin *recsort_plugin_entry(uint32_t host_abi)
 {
-  return host_abi >> 16 == RECSORT_PLUGIN_ABI_MAJOR ? &table : NULL;
+  return host_abi == RECSORT_PLUGIN_ABI ? &table : NULL;
 }

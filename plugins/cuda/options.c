@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/struct_size.h"
-
 /* Parses a value of `length` characters. */
 typedef bool option_parse(const char *text, size_t length, cuda_options *options);
 
@@ -107,10 +105,8 @@ static bool read_pair(const char *pair, cuda_options *options, char *reason, siz
 bool cuda_options_read(const recsort_host *host, cuda_options *options, char *reason,
                        size_t reason_size)
 {
-  recsort_host known; /* an older host has no options */
-  sized_copy(&known, sizeof known, host, host->size);
   *options = (cuda_options){.device = CUDA_CURRENT_DEVICE};
-  for (size_t i = 0; i < known.option_count; i++)
-    if (!read_pair(known.options[i], options, reason, reason_size)) return false;
+  for (size_t i = 0; i < host->option_count; i++)
+    if (!read_pair(host->options[i], options, reason, reason_size)) return false;
   return true;
 }

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/struct_size.h"
 #include "gpu/in_runs.h"
 
 enum { HOST_ALIGNMENT = 64, MAX_COUNT_BITS = 40 };
@@ -121,13 +120,10 @@ recsort_plugin_status gpu_sort(void *instance, const recsort_plugin_job *job, vo
 void gpu_limits(const void *instance, recsort_plugin_limits *limits)
 {
   const gpu_instance *const self = instance;
-  const recsort_plugin_limits known = {
-      .size = limits->size,
-      .max_key_bits = RECORDS_MOST_KEY_BITS,
-      .max_index_bits = 64,
-      .max_count = UINT64_C(1) << MAX_COUNT_BITS, /* more than any host has memory for */
-      .least_count = self->least_count};
-  sized_copy(limits, limits->size, &known, sizeof known);
+  limits->max_key_bits = RECORDS_MOST_KEY_BITS;
+  limits->max_index_bits = 64;
+  limits->max_count = UINT64_C(1) << MAX_COUNT_BITS; /* more than any host has memory for */
+  limits->least_count = self->least_count;
 }
 
 /* ---- The rest of the table ---- */

@@ -16,7 +16,6 @@
  * The memory: that of the sort, pair_facts, and copies that do not fit in what the sort leaves. */
 #include <stdio.h>
 
-#include "base/struct_size.h"
 #include "gpu/device_pairs.h"
 #include "gpu/gpu_plugin.h"
 
@@ -106,13 +105,6 @@ static uint64_t bytes_behind(const recsort_plugin_device_pairs_job *job,
   return room.behind_bytes;
 }
 
-static recsort_plugin_device_pairs_job read_job(const recsort_plugin_device_pairs_job *given)
-{
-  recsort_plugin_device_pairs_job job;
-  sized_copy(&job, sizeof job, given, given->size);
-  return job;
-}
-
 static bool is_possible(const recsort_plugin_device_pairs_job *job, recsort_plugin_error *error)
 {
   enum { MOST_COUNT_BITS = 40 }; /* more than any device has memory for; no product overflows */
@@ -123,15 +115,14 @@ static bool is_possible(const recsort_plugin_device_pairs_job *job, recsort_plug
 }
 
 static recsort_plugin_status work_size(const void *instance,
-                                       const recsort_plugin_device_pairs_job *given,
-                                       uint64_t *bytes, recsort_plugin_error *error)
+                                       const recsort_plugin_device_pairs_job *job, uint64_t *bytes,
+                                       recsort_plugin_error *error)
 {
   const gpu_instance *const self = instance;
-  const recsort_plugin_device_pairs_job job = read_job(given);
-  const recsort_plugin_job codes = code_job(&job);
-  if (!is_possible(&job, error)) return RECSORT_PLUGIN_UNSUPPORTED;
+  const recsort_plugin_job codes = code_job(job);
+  if (!is_possible(job, error)) return RECSORT_PLUGIN_UNSUPPORTED;
   *bytes = device_aligned(gpu_most_pair_bytes(self->device, &codes)) + FACTS_BYTES +
-           bytes_behind(&job, &codes);
+           bytes_behind(job, &codes);
   return RECSORT_PLUGIN_OK;
 }
 
@@ -235,7 +226,7 @@ static recsort_plugin_status sort(void *instance, const recsort_plugin_device_pa
   if (!is_possible(job, error)) return RECSORT_PLUGIN_UNSUPPORTED;
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
-  pairs_sort s = {.job = read_job(job), .error = error};
+  pairs_sort s = {.job = *job, .error = error};
   status = sort_within(self, &s, memory, bytes);
   runtime_leave(self->device);
   return status;

@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/struct_size.h"
 #include "gpu/device_head.h"
 #include "gpu/device_segments.h"
 #include "gpu/gpu_plugin.h"
@@ -445,11 +444,8 @@ static recsort_plugin_status sort(void *instance, const recsort_key_program *pro
   if (job->count == 0) return RECSORT_PLUGIN_OK;
   recsort_plugin_status status = runtime_enter(self->device, error);
   if (status) return status;
-  recsort_plugin_device_job own; /* a host of an earlier version gives fewer members */
-  recsort_key_program keys;
-  sized_copy(&own, sizeof own, job, job->size);
-  sized_copy(&keys, sizeof keys, program, program->size);
-  status = start_all(self, &keys, &own, error);
+  recsort_plugin_device_job own = *job;
+  status = start_all(self, program, &own, error);
   runtime_leave(self->device);
   return status;
 }

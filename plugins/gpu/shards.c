@@ -22,8 +22,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/struct_size.h"
-
 #ifndef SHARDS_ROOM
 #define SHARDS_ROOM (32 << 20)
 #endif
@@ -466,15 +464,13 @@ static recsort_plugin_status sort(void *instance, const recsort_key_program *pro
 {
   const gpu_instance *const self = instance;
   gpu_shards *const shards = self->shards;
-  recsort_key_program keys;
-  sized_copy(&keys, sizeof keys, program, program->size);
-  shards_sort s = {&keys, job};
+  shards_sort s = {program, job};
   if (job->shard_count != shards->count)
     return refuse(error, "there are more or fewer shards than were reserved");
   recsort_plugin_status status = take_step(shards, sort_seat, &s, error);
   if (!status) status = gpu_each_seat(shards, locate_invalid, &s, error);
   if (!status && job->found_invalid) return refuse(error, "a record holds an invalid value");
-  if (!status) status = gpu_find_cuts(shards, job->shards, keys.key_bits, error);
+  if (!status) status = gpu_find_cuts(shards, job->shards, program->key_bits, error);
   if (!status) status = take_step(shards, exchange_seat, &s, error);
   if (!status) status = take_step(shards, merge_seat, &s, error);
   if (status) drain(shards);

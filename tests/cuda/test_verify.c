@@ -105,25 +105,6 @@ static void close_instance(void)
   assert_int_equal(standin_look().blocks + standin_look().streams + standin_look().misuses, 0);
 }
 
-/* A host of a version without options: the bytes behind its members are not read. */
-static void test_a_host_without_options(void **state)
-{
-  static const char *const wrong[] = {"colour=red"};
-  const recsort_host host = {.size = offsetof(recsort_host, options),
-                             .abi = RECSORT_PLUGIN_ABI,
-                             .allocate = allocate,
-                             .release = release,
-                             .options = wrong,
-                             .option_count = 1};
-  recsort_plugin_error error = {.size = sizeof error};
-  void *made = NULL;
-  (void)state;
-  standin_begin((standin_plan){0});
-  assert_int_equal(plugin()->open(&host, &made, &error), RECSORT_PLUGIN_OK);
-  self = made;
-  close_instance();
-}
-
 /* ---- Sorts ---- */
 
 static recsort_plugin_status sort(recsort_plugin_error *error)
@@ -530,7 +511,6 @@ static int prepare(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_a_host_without_options),
       cmocka_unit_test(test_no_fault_passes),
       cmocka_unit_test(test_without_checks_faults_pass),
       cmocka_unit_test(test_resident_records_are_checked),

@@ -13,6 +13,7 @@
  *   sort-unsorted, sort-ties           sort returns a permutation, unsorted, or with ties reversed
  *   sort-corrupt                       sort reports that its result is wrong
  *   whole                              whole records are sorted well, and it reports 10 s
+ *   whole-size                         its table of functions for them has another size
  *   whole-failed, whole-memory, whole-lost, whole-unsupported
  *                                      the sort of records fails so, after spoiling memory
  *   whole-host                         it would sort them in the host's memory, but refuses to say
@@ -55,9 +56,9 @@ static uint32_t score(const recsort_host *host, char *reason, size_t reason_size
 static recsort_plugin_status open(const recsort_host *host, void **made,
                                   recsort_plugin_error *error)
 {
-  if (host->size < sizeof *host || host->abi >> 16 != RECSORT_PLUGIN_ABI_MAJOR)
+  if (host->size != sizeof *host || host->abi != RECSORT_PLUGIN_ABI)
     return refuse(error, RECSORT_PLUGIN_FAILED, "the host's table is wrong");
-  if (error->size < sizeof *error || error->text[0])
+  if (error->size != sizeof *error || error->text[0])
     return refuse(error, RECSORT_PLUGIN_FAILED, "the error is not prepared");
   if (script_is("open-failed")) return refuse(error, RECSORT_PLUGIN_FAILED, "open failed");
   if (script_is("open-memory")) return refuse(error, RECSORT_PLUGIN_OUT_OF_MEMORY, "no memory");
@@ -93,7 +94,7 @@ static recsort_plugin_status work_size(const void *made, const recsort_plugin_jo
                                        recsort_plugin_work *work, recsort_plugin_error *error)
 {
   (void)made;
-  if (job->size < sizeof *job || work->size < sizeof *work || job->threads == 0 ||
+  if (job->size != sizeof *job || work->size != sizeof *work || job->threads == 0 ||
       job->key_bits == 0 || job->key_bits > job->key_width)
     return refuse(error, RECSORT_PLUGIN_FAILED, "the job is wrong");
   if (script_is("size-unsupported"))
@@ -240,7 +241,7 @@ static recsort_plugin_status sort_whole(void *made, const recsort_plugin_job *jo
   const size_t size = (size_t)program->record_size;
   const unsigned char *from = records;
   unsigned char *const to = sorted;
-  if (self->lost || !from || !to || from == to || times->size < sizeof *times || error->text[0] ||
+  if (self->lost || !from || !to || from == to || times->size != sizeof *times || error->text[0] ||
       script_is("whole-host"))
     return refuse(error, RECSORT_PLUGIN_FAILED, "the call is wrong");
   memset(to, 0xee, (size_t)job->count * size);
@@ -289,6 +290,9 @@ static const recsort_plugin_records whole_in_host = {.size = sizeof whole_in_hos
 static const void *extension(const char *name)
 {
   if (!script_is_whole() || strcmp(name, RECSORT_PLUGIN_RECORDS) != 0) return NULL;
+  static const recsort_plugin_records longer = {
+      .size = sizeof longer + 8, .suits = suits, .reason = reason, .sort = sort_whole};
+  if (script_is("whole-size")) return &longer;
   return script_is("whole-host") ? &whole_in_host : &whole;
 }
 

@@ -90,12 +90,12 @@ static const recsort_plugin_option *const options[] = {NULL};
 
 static const recsort_plugin table = {
 #ifdef WRONG_SIZE
-    .size = 64,
+    .size = WRONG_SIZE,
 #else
     .size = sizeof table,
 #endif
 #ifdef WRONG_ABI
-    .abi = (RECSORT_PLUGIN_ABI_MAJOR + 1) << 16,
+    .abi = RECSORT_PLUGIN_ABI + 1,
 #else
     .abi = RECSORT_PLUGIN_ABI,
 #endif

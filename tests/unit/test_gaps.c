@@ -13,7 +13,7 @@
 
 static void test_each_gap_is_seen(void **state)
 {
-  enum { GAPS = 18 };
+  enum { GAPS = 19 };
   recsort_plugin_list *list = NULL;
   (void)state;
   assert_int_equal(setenv("RECSORT_PLUGIN_PATH", RS_TEST_PLUGINS "/gaps", 1), 0);

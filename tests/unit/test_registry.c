@@ -86,9 +86,12 @@ static void test_wrong_plugins_are_refused_with_a_reason(void **state)
       {WRONG "/librecsort_wrong_gaps" RS_LIBRARY_SUFFIX, "wrong_gaps", "its table has gaps"},
       {WRONG "/librecsort_wrong_host" RS_LIBRARY_SUFFIX, "wrong_host",
        "cannot work with this version"},
+      {WRONG "/librecsort_wrong_longer" RS_LIBRARY_SUFFIX, "wrong_longer",
+       "another version of the plugin interface"},
       {WRONG "/librecsort_wrong_mute" RS_LIBRARY_SUFFIX, "wrong", "it gave no reason"},
       {WRONG "/librecsort_wrong_score" RS_LIBRARY_SUFFIX, "wrong", "there is no such device here"},
-      {WRONG "/librecsort_wrong_size" RS_LIBRARY_SUFFIX, "wrong_size", "its table is smaller"},
+      {WRONG "/librecsort_wrong_shorter" RS_LIBRARY_SUFFIX, "wrong_shorter",
+       "another version of the plugin interface"},
       {WRONG "/librecsort_wrong_symbol" RS_LIBRARY_SUFFIX, "wrong_symbol",
        "no symbol recsort_plugin_entry"},
       {WRONG "/librecsort_text" RS_LIBRARY_SUFFIX, "text", "librecsort_text" RS_LIBRARY_SUFFIX}};
@@ -347,6 +350,24 @@ static void test_whole_records(void **state)
     assert_false(stats_of(sorter).whole_records);
     recsort_sorter_destroy(sorter);
   }
+}
+
+/* A plugin whose functions for whole records are in a table of another size gets keys. */
+static void test_an_extension_of_another_size_is_ignored(void **state)
+{
+  recsort_sorter *sorter;
+  entry entries[COUNT];
+  (void)state;
+  search(SCRIPTED);
+  script("whole-size");
+  assert_int_equal(create("scripted", NULL, NULL, &sorter, NULL), RECSORT_OK);
+  fill(entries);
+  assert_int_equal(recsort_sort(sorter, entries, COUNT, NULL), RECSORT_OK);
+  assert_true(in_stable_order(entries));
+  assert_string_equal(stats_of(sorter).plugin, "scripted");
+  assert_null(stats_of(sorter).transfer);
+  assert_false(stats_of(sorter).whole_records);
+  recsort_sorter_destroy(sorter);
 }
 
 /* A sort whose records the plugin refuses passes keys; the next one passes records again. */
@@ -624,6 +645,7 @@ int main(void)
       cmocka_unit_test_teardown(test_few_records_go_to_the_next_plugin, forget),
       cmocka_unit_test_teardown(test_whole_records, forget),
       cmocka_unit_test_teardown(test_a_plan_is_of_its_plugin, forget),
+      cmocka_unit_test_teardown(test_an_extension_of_another_size_is_ignored, forget),
       cmocka_unit_test_teardown(test_records_come_first_again, forget),
       cmocka_unit_test_teardown(test_an_algorithm_picks_the_plugin_that_has_it, forget),
       cmocka_unit_test_teardown(test_auto_falls_back, forget),

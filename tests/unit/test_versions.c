@@ -1,4 +1,4 @@
-/* Programs and plugins of other versions: structs that are shorter or longer than the library's. */
+/* Programs of other versions: structs that are shorter or longer than the library's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "cpu/cpu_plugin.h"
 #include "recsort/recsort.h"
 #include "support/told.h"
 
@@ -327,27 +326,11 @@ static void test_permutations_have_a_size(void **state)
   recsort_sorter_destroy(sorter);
 }
 
-/* ---- Plugins ---- */
-
-static void test_an_older_host(void **state)
-{
-  const recsort_plugin *const plugin = rs_cpu_plugin_entry(RECSORT_PLUGIN_ABI);
-  LATER_STRUCT(recsort_plugin_limits) limits;
-  (void)state;
-  memset(&limits, 0xee, sizeof limits);
-  limits.now.size = SIZE_UP_TO(recsort_plugin_limits, max_count);
-  plugin->limits(NULL, &limits.now);
-  assert_int_equal(limits.now.size, SIZE_UP_TO(recsort_plugin_limits, max_count));
-  assert_int_equal(limits.now.max_index_bits, 64);
-  EXPECT_BYTES(&limits, limits.now.size, sizeof limits, 0xee);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_header_has_the_version_of_the_library),
       cmocka_unit_test(test_what_does_not_grow),
-      cmocka_unit_test(test_an_older_host),
       cmocka_unit_test(test_a_zeroed_offset_is_not_given),
       cmocka_unit_test(test_a_zero_in_a_text_is_given),
       cmocka_unit_test(test_a_later_description),

@@ -7,16 +7,15 @@
  *   RECSORT_PLUGIN_EXPORT const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
  *
  * which any thread may call, any number of times. It returns a table that lives as long as the
- * library stays loaded, or NULL if it cannot work with a host of that version. Name the file
+ * library stays loaded, or NULL if `host_abi` is not RECSORT_PLUGIN_ABI. Name the file
  * librecsort_NAME.so (on Windows .dll) after the plugin: then "--plugin NAME" loads no other. A
  * plugin needs only the installed headers; recsort/key_interpreter.h, record_hash.h and team.h may
  * be useful.
  *
  * Rules:
- *  - Every struct begins with its size in bytes, set by its owner. (recsort_key_step does not, and
- *    does not grow.) The major version must match. A new minor version makes structs longer, so
- *    host and plugin may be of different versions: read and write only the members that the size
- *    covers, and take the others as 0. The host refuses a table that ends before `sort`.
+ *  - Host and plugin are compiled with the same RECSORT_PLUGIN_ABI. A struct that begins with its
+ *    size in bytes, which its owner sets, has exactly that size. The host refuses a plugin whose
+ *    table has another ABI or size, and ignores an extension whose table has another size.
  *  - A plugin must not exit, abort, print, or throw. It returns a status and writes a text.
  *  - [any thread] means that any thread may call the function at any time; [one thread] that it is
  *    called by one thread at a time for each instance, not always the same one.
@@ -31,9 +30,7 @@
 extern "C" {
 #endif
 
-#define RECSORT_PLUGIN_ABI_MAJOR 1u
-#define RECSORT_PLUGIN_ABI_MINOR 0u
-#define RECSORT_PLUGIN_ABI ((RECSORT_PLUGIN_ABI_MAJOR << 16) | RECSORT_PLUGIN_ABI_MINOR)
+#define RECSORT_PLUGIN_ABI 1u
 #define RECSORT_PLUGIN_ENTRY "recsort_plugin_entry"
 
 /* Marks the one function that a plugin exports. */
@@ -250,7 +247,7 @@ typedef struct recsort_key_step {
 } recsort_key_step;
 
 /* Where the bytes of a step are in an array: those of record i at `data` + i * `stride`, unaligned.
- * This struct does not grow. */
+ */
 typedef struct recsort_key_column {
   const void *data;
   uint64_t stride;
@@ -334,7 +331,7 @@ typedef struct recsort_plugin_device_limits {
 } recsort_plugin_device_limits;
 
 /* An array with an element for each record, which move as the records do. `from` and `to` are equal
- * or do not overlap. This struct does not grow. */
+ * or do not overlap. */
 typedef struct recsort_plugin_device_array {
   const void *from;
   void *to;
@@ -398,7 +395,7 @@ typedef struct recsort_plugin_shards_limits {
   uint32_t reserved;
 } recsort_plugin_shards_limits;
 
-/* Records in the memory of a device. This struct does not grow. */
+/* Records in the memory of a device. */
 typedef struct recsort_plugin_shard {
   void *records; /* unaligned; NULL is allowed if there are none, before and after */
   uint64_t count;

@@ -110,11 +110,10 @@ static inline void team_run_alone(void *context, void (*task)(void *argument, si
     task(argument, i);
 }
 
-/* The team of a plugin. A host of an earlier version offers no threads. */
+/* The team of a plugin. */
 static inline team team_of_host(const recsort_host *host, unsigned threads)
 {
-  const int lends = host->size >= offsetof(recsort_host, run) + sizeof host->run && host->run;
-  const team made = {lends ? host->run : team_run_alone, host->context, lends ? threads : 1};
+  const team made = {host->run, host->context, threads};
   return made;
 }
 
