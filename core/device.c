@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/sized.h"
+#include "base/struct_size.h"
 #include "sorter.h"
 
 enum { MOST_ELEMENT = 8 << 20 };
@@ -29,10 +29,10 @@ static recsort_status read_limits(const recsort_device_limits *given, recsort_de
                                   recsort_error *error)
 {
   const recsort_status status =
-      rs_read_sized(limits, sizeof *limits, given, given->struct_size, RS_FIRST_DEVICE_LIMITS,
-                    "recsort_device_limits", error);
+      rs_check_size(given, recsort_device_limits, RECSORT_DEVICE_LIMITS_INIT, error);
   if (status) return status;
   size_t bytes;
+  *limits = *given;
   if (limits->index_bits == 0) limits->index_bits = 32;
   if (limits->index_bits != 32 && limits->index_bits != 64)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index_bits is %u, not 32 or 64",
@@ -214,22 +214,20 @@ recsort_status recsort_device_sort(recsort_device_sorter *sorter, const recsort_
 {
   enum { FEW = 16 };
   recsort_plugin_device_array few[FEW + 1], *arrays = few;
-  recsort_device_job own;
   size_t bytes = 0;
   if (!sorter || !job)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and job must not be NULL");
-  recsort_status status = rs_read_sized(&own, sizeof own, job, job->struct_size,
-                                        RS_FIRST_DEVICE_JOB, "recsort_device_job", error);
-  if (!status) status = check_job(sorter, &own, error);
-  if (status || own.count == 0) return status;
-  if (own.array_count > FEW) {
-    bytes = (own.array_count + 1) * sizeof *arrays;
+  recsort_status status = rs_check_size(job, recsort_device_job, RECSORT_DEVICE_JOB_INIT, error);
+  if (!status) status = check_job(sorter, job, error);
+  if (status || job->count == 0) return status;
+  if (job->array_count > FEW) {
+    bytes = (job->array_count + 1) * sizeof *arrays;
     arrays = rs_allocate(&sorter->own->allocator, bytes);
     if (!arrays) return rs_fail_memory(error, bytes);
   }
-  if (own.columns)
-    status = rs_sorter_set_columns(sorter->own, own.columns, own.column_count, own.count, error);
-  if (!status) status = sort_checked(sorter, &own, arrays, error);
+  if (job->columns)
+    status = rs_sorter_set_columns(sorter->own, job->columns, job->column_count, job->count, error);
+  if (!status) status = sort_checked(sorter, job, arrays, error);
   sorter->own->plan.program.columns = NULL;
   if (arrays != few) rs_release(&sorter->own->allocator, arrays, bytes);
   return status;

@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 #include "base/platform/threads.h"
-#include "base/sized.h"
+#include "base/struct_size.h"
 #include "sorter.h"
 
 enum { WORKSPACE_ALIGNMENT = 256 };
@@ -92,42 +92,40 @@ static recsort_status read_job(const recsort_device_pairs *pairs,
                                const recsort_device_pairs_job *given,
                                recsort_plugin_device_pairs_job *job, recsort_error *error)
 {
-  recsort_device_pairs_job own;
   if (!pairs || !given)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "pairs and job must not be NULL");
   const recsort_status status =
-      rs_read_sized(&own, sizeof own, given, given->struct_size, RS_FIRST_DEVICE_PAIRS_JOB,
-                    "recsort_device_pairs_job", error);
+      rs_check_size(given, recsort_device_pairs_job, RECSORT_DEVICE_PAIRS_JOB_INIT, error);
   if (status) return status;
   *job = (recsort_plugin_device_pairs_job){
       .size = sizeof *job,
       .algorithm = instance_of(pairs)->algorithm,
-      .stream = own.stream,
-      .count = own.count,
-      .flags = (own.order == RECSORT_DESCENDING ? RECSORT_KEY_DESCENDING : 0) |
-               (own.nan == RECSORT_NAN_FIRST   ? RECSORT_KEY_NAN_FIRST
-                : own.nan == RECSORT_NAN_TOTAL ? RECSORT_KEY_NAN_TOTAL
-                                               : 0),
-      .value_width = own.value_bits,
-      .keys_in = own.keys_in,
-      .keys_out = own.keys_out,
-      .values_in = own.values_in,
-      .values_out = own.values_out};
-  if (!find_kind(own.type, job))
+      .stream = given->stream,
+      .count = given->count,
+      .flags = (given->order == RECSORT_DESCENDING ? RECSORT_KEY_DESCENDING : 0) |
+               (given->nan == RECSORT_NAN_FIRST   ? RECSORT_KEY_NAN_FIRST
+                : given->nan == RECSORT_NAN_TOTAL ? RECSORT_KEY_NAN_TOTAL
+                                                  : 0),
+      .value_width = given->value_bits,
+      .keys_in = given->keys_in,
+      .keys_out = given->keys_out,
+      .values_in = given->values_in,
+      .values_out = given->values_out};
+  if (!find_kind(given->type, job))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "keys of pairs are integers of 32, 64 or 128 bits or floats of 32 or 64");
-  if (own.order > RECSORT_DESCENDING || own.nan > RECSORT_NAN_TOTAL)
+  if (given->order > RECSORT_DESCENDING || given->nan > RECSORT_NAN_TOTAL)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "order or nan of the job is none");
-  const unsigned end = own.end_bit ? own.end_bit : job->key_width;
-  if (own.begin_bit >= end || end > job->key_width)
+  const unsigned end = given->end_bit ? given->end_bit : job->key_width;
+  if (given->begin_bit >= end || end > job->key_width)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "keys of %u bits have no bits [%u, %u)",
-                   job->key_width, own.begin_bit, end);
-  job->first_bit = own.begin_bit;
-  job->bits = end - own.begin_bit;
-  if (own.value_bits != 0 && own.value_bits != 32 && own.value_bits != 64)
+                   job->key_width, given->begin_bit, end);
+  job->first_bit = given->begin_bit;
+  job->bits = end - given->begin_bit;
+  if (given->value_bits != 0 && given->value_bits != 32 && given->value_bits != 64)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "value_bits is %u, not 0, 32 or 64",
-                   own.value_bits);
-  if (own.value_bits == 0 && (own.values_in || own.values_out))
+                   given->value_bits);
+  if (given->value_bits == 0 && (given->values_in || given->values_out))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "value_bits is 0, but there are values");
   return RECSORT_OK;
 }

@@ -8,7 +8,7 @@
 
 #include "base/checked.h"
 #include "base/platform/clock.h"
-#include "base/sized.h"
+#include "base/struct_size.h"
 #include "key/encode.h"
 #include "sorter.h"
 
@@ -51,33 +51,31 @@ static recsort_plugin_run run_of(const recsort_runs *runs, size_t r, size_t reco
 }
 
 /* What the caller says of the runs, once it is known to be in order. Allocates request->runs. */
-static recsort_status read_runs(const recsort_sorter *sorter, const recsort_runs *given,
+static recsort_status read_runs(const recsort_sorter *sorter, const recsort_runs *runs,
                                 merge_request *request, recsort_error *error)
 {
-  recsort_runs runs;
-  if (!sorter || !given)
+  if (!sorter || !runs)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and runs must not be NULL");
-  recsort_status status = rs_read_sized(&runs, sizeof runs, given, given->struct_size,
-                                        RS_FIRST_RUNS, "recsort_runs", error);
-  if (status == RECSORT_OK) status = check_offsets(runs.offsets, runs.count, error);
+  recsort_status status = rs_check_size(runs, recsort_runs, RECSORT_RUNS_INIT, error);
+  if (status == RECSORT_OK) status = check_offsets(runs->offsets, runs->count, error);
   if (status == RECSORT_OK) status = rs_plan_check_parameters(&sorter->plan, error);
   if (status == RECSORT_OK) status = rs_sorter_wants_all(sorter, "a merge", error);
   if (status) return status;
   const size_t record_size = (size_t)sorter->plan.program.record_size;
-  request->run_count = runs.count;
-  request->offsets = runs.offsets;
-  request->count = runs.offsets[runs.count];
+  request->run_count = runs->count;
+  request->offsets = runs->offsets;
+  request->count = runs->offsets[runs->count];
   if (!rs_multiply(request->count, record_size, &request->bytes))
     return rs_fail_memory(error, SIZE_MAX);
   if (request->count == 0) return RECSORT_OK;
-  if (!runs.arrays && !runs.records)
+  if (!runs->arrays && !runs->records)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records of the runs must not be NULL");
   recsort_plugin_run *const own =
-      rs_allocate(&sorter->allocator, runs.count * sizeof(recsort_plugin_run));
-  if (!own) return rs_fail_memory(error, runs.count * sizeof *own);
+      rs_allocate(&sorter->allocator, runs->count * sizeof(recsort_plugin_run));
+  if (!own) return rs_fail_memory(error, runs->count * sizeof *own);
   request->runs = own;
-  for (size_t r = 0; r < runs.count && !status; r++) {
-    own[r] = run_of(&runs, r, record_size);
+  for (size_t r = 0; r < runs->count && !status; r++) {
+    own[r] = run_of(runs, r, record_size);
     if (own[r].count && !own[r].records)
       status = rs_fail(error, RECSORT_INVALID_ARGUMENT, "run %zu: its array is NULL", r);
   }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/sized.h"
+#include "base/struct_size.h"
 #include "key/encode.h"
 #include "sorter.h"
 
@@ -100,10 +100,10 @@ static recsort_status read_shard(const recsort_sorter *sorter, const recsort_sha
   if (!sorter || !given)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and shard must not be NULL");
   *m = (marking){.plan = &sorter->plan, .team = sorter->team};
-  recsort_status status = rs_read_sized(&m->shard, sizeof m->shard, given, given->struct_size,
-                                        RS_FIRST_SHARD, "recsort_shard", error);
-  if (status == RECSORT_OK)
-    status = rs_sorter_check(sorter, m->shard.records, m->shard.count, &bytes, error);
+  recsort_status status = rs_check_size(given, recsort_shard, RECSORT_SHARD_INIT, error);
+  if (status) return status;
+  m->shard = *given;
+  status = rs_sorter_check(sorter, given->records, given->count, &bytes, error);
   m->key_size = rs_key_size(&sorter->plan);
   m->mark_size = recsort_partition_mark_size(sorter);
   m->invalid = SIZE_MAX;
@@ -171,10 +171,8 @@ static recsort_status sort_marks(recsort_sorter *sorter, void *marks, size_t cou
                                     .layout = RECSORT_LAYOUT_PACKED,
                                     .fields = &field,
                                     .field_count = 1,
-                                    .field_stride = sizeof field,
                                     .keys = &key,
-                                    .key_count = 1,
-                                    .key_stride = sizeof key};
+                                    .key_count = 1};
   const recsort_executor executor = {.struct_size = sizeof executor,
                                      .context = sorter->team.context,
                                      .run = sorter->team.run,

@@ -21,7 +21,6 @@
 
 #include "base/checked.h"
 #include "base/platform/clock.h"
-#include "base/sized.h"
 #include "head.h"
 #include "key/encode.h"
 #include "permute/permute.h"
@@ -338,15 +337,12 @@ static recsort_status find(recsort_sorter *sorter, const void *records, size_t c
                            recsort_permutation *permutation, recsort_error *error)
 {
   request r = {.records = records, .count = count};
-  recsort_permutation given;
-  const unsigned struct_size = permutation->struct_size;
-  recsort_status status = rs_read_permutation(&given, permutation, error);
+  recsort_status status = rs_check_permutation(permutation, error);
   if (status == RECSORT_OK) status = serve(sorter, &r, error);
   if (status) return status;
   r.order.sorting = sorter->sortings;
-  sorter->order = r.order;
-  r.order.struct_size = struct_size;
-  sized_copy(permutation, struct_size, &r.order, sizeof r.order);
+  r.order.struct_size = sizeof r.order;
+  sorter->order = *permutation = r.order;
   return status;
 }
 
@@ -490,17 +486,14 @@ static recsort_status check_order(const recsort_sorter *sorter, const recsort_pe
                  order->count);
 }
 
-recsort_status recsort_permutation_apply(recsort_sorter *sorter,
-                                         const recsort_permutation *permutation, void *array,
-                                         size_t element_size, recsort_error *error)
+recsort_status recsort_permutation_apply(recsort_sorter *sorter, const recsort_permutation *order,
+                                         void *array, size_t element_size, recsort_error *error)
 {
-  recsort_permutation own;
-  const recsort_permutation *const order = &own;
   size_t bytes;
-  if (!sorter || !permutation || element_size == 0 || (!array && permutation->count))
+  if (!sorter || !order || element_size == 0 || (!array && order->count))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "sorter, permutation and array must not be NULL, nor element_size 0");
-  recsort_status status = rs_read_permutation(&own, permutation, error);
+  recsort_status status = rs_check_permutation(order, error);
   if (status) return status;
   if (order->count && (!order->index || (order->index_bits != 32 && order->index_bits != 64)))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/platform/files.h"
-#include "base/sized.h"
+#include "base/struct_size.h"
 #include "layout/layout.h"
 #include "schema/parse.h"
 
@@ -53,13 +53,11 @@ recsort_status recsort_schema_create(const recsort_schema_desc *desc,
                                      const recsort_allocator *allocator, recsort_schema **schema,
                                      recsort_error *error)
 {
-  recsort_schema_desc own;
   if (!desc || !schema)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no description, or nowhere to put the schema");
-  recsort_status status = rs_read_sized(&own, sizeof own, desc, desc->struct_size,
-                                        RS_FIRST_SCHEMA_DESC, "recsort_schema_desc", error);
+  recsort_status status = rs_check_size(desc, recsort_schema_desc, RECSORT_SCHEMA_DESC_INIT, error);
   if (!status) status = rs_check_allocator(allocator, error);
-  return status ? status : create_schema(&own, RS_ZERO_NOT_GIVEN, allocator, schema, error);
+  return status ? status : create_schema(desc, RS_ZERO_NOT_GIVEN, allocator, schema, error);
 }
 
 #ifndef RS_READS_YAML
@@ -145,7 +143,7 @@ uint64_t recsort_schema_trailer(const recsort_schema *schema)
 void recsort_schema_get_file(const recsort_schema *schema, recsort_file_info *info, size_t size)
 {
   const recsort_file_info found = schema ? schema->file : (recsort_file_info){0};
-  sized_copy(info, size, &found, sizeof found);
+  rs_fill_struct(info, size, &found, sizeof found);
 }
 
 recsort_status recsort_schema_set_record_size(recsort_schema *schema, size_t size,
@@ -193,5 +191,5 @@ void recsort_schema_get_computed(const recsort_schema *schema, size_t number,
   const bool there = schema && number < schema->computed_count;
   const recsort_computed_desc found =
       there ? describe_computed(&schema->computed[number]) : (recsort_computed_desc){0};
-  sized_copy(desc, size, &found, sizeof found);
+  rs_fill_struct(desc, size, &found, sizeof found);
 }

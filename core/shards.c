@@ -4,7 +4,7 @@
 #include "recsort/shards.h"
 
 #include "base/checked.h"
-#include "base/sized.h"
+#include "base/struct_size.h"
 #include "key/encode.h"
 #include "sorter.h"
 
@@ -34,9 +34,9 @@ static recsort_status read_limits(const recsort_shards_limits *given, recsort_sh
                                   recsort_error *error)
 {
   const recsort_status status =
-      rs_read_sized(limits, sizeof *limits, given, given->struct_size, RS_FIRST_SHARDS_LIMITS,
-                    "recsort_shards_limits", error);
+      rs_check_size(given, recsort_shards_limits, RECSORT_SHARDS_LIMITS_INIT, error);
   if (status) return status;
+  *limits = *given;
   if (limits->shard_count == 0 || limits->shard_count > MOST_SHARDS)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "shard_count is %zu, not 1 to %d",
                    limits->shard_count, MOST_SHARDS);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/sized.h"
+#include "base/struct_size.h"
 
 const char *recsort_version(void)
 {
@@ -29,22 +29,13 @@ static recsort_status check_plugin_options(const recsort_options *options, recso
   return RECSORT_OK;
 }
 
-/* Reads the options and their executor into the structs of this version. */
-static recsort_status read_options(const recsort_options *from, recsort_options *options,
-                                   recsort_executor *executor, recsort_error *error)
-{
-  const recsort_status status = rs_read_sized(options, sizeof *options, from, from->struct_size,
-                                              RS_FIRST_OPTIONS, "recsort_options", error);
-  const recsort_executor *const given = options->executor;
-  if (status || !given) return status;
-  options->executor = executor;
-  return rs_read_sized(executor, sizeof *executor, given, given->struct_size, RS_FIRST_EXECUTOR,
-                       "recsort_executor", error);
-}
-
 /* Refuses options that are wrong for any schema and any plugin. */
 static recsort_status check_options(const recsort_options *options, recsort_error *error)
 {
+  recsort_status status = rs_check_size(options, recsort_options, RECSORT_OPTIONS_INIT, error);
+  if (!status && options->executor)
+    status = rs_check_size(options->executor, recsort_executor, RECSORT_EXECUTOR_INIT, error);
+  if (status) return status;
   if (options->key_count && !options->keys)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "key_count of the options is %zu, keys is NULL",
                    options->key_count);
@@ -52,7 +43,7 @@ static recsort_status check_options(const recsort_options *options, recsort_erro
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "verify of the options is no recsort_verify");
   if (options->executor && !options->executor->run)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "the executor has no run");
-  const recsort_status status = check_plugin_options(options, error);
+  status = check_plugin_options(options, error);
   return status ? status : rs_check_allocator(options->allocator, error);
 }
 
@@ -83,13 +74,9 @@ static recsort_status copy_texts(rs_arena *arena, const char *const *texts, size
 static recsort_status set_up_keys(recsort_sorter *sorter, const recsort_schema *schema,
                                   const recsort_options *options, recsort_error *error)
 {
-  const void *keys = options->keys;
-  recsort_status status =
-      rs_read_array(&sorter->arena, &keys, options->key_count, options->key_stride,
-                    sizeof *options->keys, RS_FIRST_KEY_DESC, "recsort_key_desc", error);
-  if (!status)
-    status = rs_plan_create(schema, keys, options->key_count, options->reverse, &sorter->arena,
-                            &sorter->plan, error);
+  const recsort_status status =
+      rs_plan_create(schema, options->keys, options->key_count, options->reverse, &sorter->arena,
+                     &sorter->plan, error);
   if (sorter->arena.is_full)
     return rs_fail(
         error, RECSORT_INVALID_KEY,
@@ -124,20 +111,19 @@ static recsort_status set_up_plugin(recsort_sorter *sorter, const recsort_option
 recsort_status rs_sorter_create(const recsort_schema *schema, const recsort_options *options,
                                 recsort_sorter **sorter, recsort_error *error)
 {
-  recsort_options own = {0};
-  recsort_executor executor = {0};
-  recsort_status status = options ? read_options(options, &own, &executor, error) : RECSORT_OK;
-  if (!status) status = check_options(&own, error);
-  if (!status && schema) status = check_record_size(schema, own.record_size, error);
+  static const recsort_options none = {.struct_size = sizeof none};
+  if (!options) options = &none;
+  recsort_status status = check_options(options, error);
+  if (!status && schema) status = check_record_size(schema, options->record_size, error);
   if (status) return status;
-  const recsort_allocator memory = rs_allocator(own.allocator);
+  const recsort_allocator memory = rs_allocator(options->allocator);
   recsort_sorter *made = rs_allocate(&memory, sizeof *made);
   if (!made) return rs_fail_memory(error, sizeof *made);
   memset(made, 0, sizeof *made);
   made->allocator = memory;
   rs_arena_init(&made->arena, &memory);
-  if (schema) status = set_up_keys(made, schema, &own, error);
-  if (!status) status = set_up_plugin(made, &own, error);
+  if (schema) status = set_up_keys(made, schema, options, error);
+  if (!status) status = set_up_plugin(made, options, error);
   if (status)
     recsort_sorter_destroy(made);
   else
@@ -175,11 +161,9 @@ recsort_status rs_sorter_set_columns(recsort_sorter *sorter, const recsort_colum
   return status ? status : rs_plan_set_columns(&sorter->plan, columns, column_count, count, error);
 }
 
-recsort_status rs_read_permutation(recsort_permutation *to, const recsort_permutation *from,
-                                   recsort_error *error)
+recsort_status rs_check_permutation(const recsort_permutation *permutation, recsort_error *error)
 {
-  return rs_read_sized(to, sizeof *to, from, from->struct_size, RS_FIRST_PERMUTATION,
-                       "recsort_permutation", error);
+  return rs_check_size(permutation, recsort_permutation, RECSORT_PERMUTATION_INIT, error);
 }
 
 bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *order)
@@ -277,7 +261,7 @@ void recsort_sorter_get_key(const recsort_sorter *sorter, size_t key, recsort_ke
 {
   const bool there = sorter && key < sorter->plan.key_count;
   const recsort_key_info found = there ? sorter->plan.keys[key] : (recsort_key_info){0};
-  sized_copy(info, size, &found, sizeof found);
+  rs_fill_struct(info, size, &found, sizeof found);
 }
 
 recsort_status recsort_sorter_set_parameter(recsort_sorter *sorter, const char *name,
@@ -319,5 +303,5 @@ static recsort_stats describe_stats(const recsort_sorter *sorter)
 void recsort_sorter_get_stats(const recsort_sorter *sorter, recsort_stats *stats, size_t size)
 {
   const recsort_stats found = sorter ? describe_stats(sorter) : (recsort_stats){0};
-  sized_copy(stats, size, &found, sizeof found);
+  rs_fill_struct(stats, size, &found, sizeof found);
 }

@@ -72,9 +72,8 @@ recsort_status rs_sorter_set_columns(recsort_sorter *sorter, const recsort_colum
 recsort_status rs_sorter_wants_all(const recsort_sorter *sorter, const char *call,
                                    recsort_error *error);
 
-/* Reads a caller's permutation. */
-recsort_status rs_read_permutation(recsort_permutation *to, const recsort_permutation *from,
-                                   recsort_error *error);
+/* Checks the size of a caller's permutation. */
+recsort_status rs_check_permutation(const recsort_permutation *permutation, recsort_error *error);
 
 /* True if `order` is the one in the sorter's block. */
 bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *order);

@@ -13,14 +13,13 @@ static inline void move_index(const recsort_permutation *order, size_t to, size_
 recsort_status recsort_permutation_unique(recsort_sorter *sorter, const void *records,
                                           recsort_permutation *permutation, recsort_error *error)
 {
-  recsort_permutation own;
-  const recsort_permutation *const order = &own;
+  const recsort_permutation *const order = permutation;
   rs_window window = {0};
   size_t kept = 0;
   if (!sorter || !permutation || (!records && permutation->count))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "sorter, records and permutation must not be NULL");
-  recsort_status status = rs_read_permutation(&own, permutation, error);
+  recsort_status status = rs_check_permutation(order, error);
   if (status) return status;
   if (!rs_sorter_holds(sorter, order))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,

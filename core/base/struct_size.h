@@ -1,19 +1,20 @@
-/* struct_size.h - structs that grow from version to version and carry their size. */
+/* struct_size.h - structs that cross the public interface with their size. */
 #ifndef RS_BASE_STRUCT_SIZE_H
 #define RS_BASE_STRUCT_SIZE_H
 
 #include <stddef.h>
-#include <string.h>
 
-/* The size of a version of the struct whose last member is `member`. */
-#define SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof((type *)0)->member)
+#include "recsort/recsort.h"
 
-/* Copies the members that both versions know, in either direction; zeroes the rest of `to`. */
-static inline void sized_copy(void *to, size_t to_size, const void *from, size_t from_size)
-{
-  const size_t both = to_size < from_size ? to_size : from_size;
-  memcpy(to, from, both);
-  if (to_size > both) memset((char *)to + both, 0, to_size - both);
-}
+/* Refuses a struct of the caller's whose struct_size is not that of `type`, which the macro `init`
+ * sets. */
+#define rs_check_size(given, type, init, error)                                                    \
+  rs_check_struct_size((given)->struct_size, sizeof(type), #type, #init, error)
+recsort_status rs_check_struct_size(size_t given, size_t size, const char *type, const char *init,
+                                    recsort_error *error);
+
+/* Copies a struct of `own` bytes to the caller's `to`. If the caller says another size, zeroes that
+ * many bytes. */
+void rs_fill_struct(void *to, size_t size, const void *from, size_t own);
 
 #endif

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/sized.h"
 #include "base/types.h"
 #include "schema/words.h"
 
@@ -149,19 +148,16 @@ recsort_status rs_layout_compute(const recsort_schema_desc *desc, recsort_schema
                                  recsort_error *error)
 {
   const size_t count = desc->computed_count;
-  const void *given = desc->computed;
   if (count == 0) return RECSORT_OK;
-  if (!given)
+  if (!desc->computed)
     return rs_fail_at(error, RECSORT_INVALID_SCHEMA, (rs_place){.source = schema->source},
                       "the record's computed values are missing");
   rs_computed *const made = rs_arena_array(&schema->arena, count, sizeof *made);
   if (!made) return rs_fail_memory(error, count * sizeof *made);
-  recsort_status status =
-      rs_read_array(&schema->arena, &given, count, desc->computed_stride, sizeof *desc->computed,
-                    RS_FIRST_COMPUTED, "recsort_computed_desc", error);
+  recsort_status status = RECSORT_OK;
   schema->computed = made;
   for (size_t i = 0; !status && i < count; i++) {
-    const reading r = {(const recsort_computed_desc *)given + i, schema, &schema->arena, error};
+    const reading r = {&desc->computed[i], schema, &schema->arena, error};
     status = read_computed(&r, &made[i]);
     schema->computed_count += !status;
   }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sized.h"
 #include "base/types.h"
 #include "schema/together.h"
 #include "schema/words.h"

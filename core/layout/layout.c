@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/sized.h"
 #include "base/types.h"
 #include "schema/parse.h"
 #include "schema/words.h"
@@ -45,17 +44,6 @@ static rs_place place_of(const builder *b, const recsort_field_desc *desc)
 static bool has_offset(const builder *b, const recsort_field_desc *desc)
 {
   return desc->offset != RECSORT_NO_OFFSET && (desc->offset || b->zero == RS_ZERO_GIVEN);
-}
-
-/* Reads the fields of `f`, whose stride the description gives. */
-static recsort_status read_fields(const builder *b, frame *f)
-{
-  const void *fields = f->descs;
-  const recsort_status status =
-      rs_read_array(b->arena, &fields, f->count, b->desc->field_stride, sizeof *f->descs,
-                    RS_FIRST_FIELD_DESC, "recsort_field_desc", b->error);
-  f->descs = fields;
-  return status;
 }
 
 /* ---- Names ---------------------------------------------------------------------------------- */
@@ -112,16 +100,11 @@ static recsort_status lay_enumerators(const builder *b, const recsort_field_desc
                   RS_SHOWN(desc->name));
   if (count == 0 || !desc->enumerators)
     return REFUSE(b, desc, "an enum needs at least one name in values", RS_SHOWN(desc->name));
-  const void *given = desc->enumerators;
-  const recsort_status status =
-      rs_read_array(b->arena, &given, count, b->desc->enumerator_stride, sizeof *desc->enumerators,
-                    RS_FIRST_ENUMERATOR, "recsort_enumerator", b->error);
-  if (status) return status;
   recsort_enumerator *copies = rs_arena_array(b->arena, count, sizeof *copies);
   named *names = rs_arena_array(b->arena, count, sizeof *names);
   if (!copies || !names) return rs_fail_memory(b->error, count * sizeof *copies);
   for (size_t i = 0; i < count; i++) {
-    const recsort_enumerator *from = (const recsort_enumerator *)given + i;
+    const recsort_enumerator *from = &desc->enumerators[i];
     const char *why = from->name ? rs_name_trouble(from->name, false) : "a value has no name";
     if (why) return REFUSE(b, desc, "values: %s", RS_SHOWN(desc->name), why);
     if (!rs_type_holds(desc->base, from->value))
@@ -445,8 +428,7 @@ static recsort_status lay_struct(const builder *b, frame *f)
   f->extent = (extent){0, 1};
   f->fields = rs_arena_array(b->arena, f->count, sizeof *f->fields);
   if (!f->fields) return rs_fail_memory(b->error, f->count * sizeof *f->fields);
-  recsort_status status = read_fields(b, f);
-  if (!status) status = check_names(b, f);
+  recsort_status status = check_names(b, f);
   for (size_t i = 0; !status && i < f->count; i++)
     status = lay_field(b, f, i);
   if (!status && b->desc->layout == RECSORT_LAYOUT_EXPLICIT) status = check_overlaps(b, f);
@@ -496,15 +478,11 @@ static recsort_status copy_keys(const builder *b, recsort_schema *schema)
   const size_t count = b->desc->key_count;
   recsort_key_desc *keys = rs_arena_array(b->arena, count, sizeof *keys);
   named *paths = rs_arena_array(b->arena, count, sizeof *paths);
-  const void *given = b->desc->keys;
   if (!keys || !paths) return rs_fail_memory(b->error, count * sizeof *keys);
-  recsort_status status = rs_read_array(b->arena, &given, count, b->desc->key_stride, sizeof *keys,
-                                        RS_FIRST_KEY_DESC, "recsort_key_desc", b->error);
-  if (status) return status;
   for (size_t i = 0; i < count; i++) {
-    const recsort_key_desc *const key = (const recsort_key_desc *)given + i;
+    const recsort_key_desc *const key = &b->desc->keys[i];
     rs_target target;
-    status = rs_layout_find(schema, key, schema->source, &target, b->error);
+    const recsort_status status = rs_layout_find(schema, key, schema->source, &target, b->error);
     if (status) return status;
     keys[i] = *key;
     keys[i].path = rs_arena_text(b->arena, key->path);

@@ -1,7 +1,7 @@
 /* value.c - single values of a record, in any byte order and at any address. */
 #include <string.h>
 
-#include "base/sized.h"
+#include "base/struct_size.h"
 #include "base/types.h"
 
 /* ---- Bytes ---------------------------------------------------------------------------------- */
@@ -204,7 +204,7 @@ void recsort_field_get(const recsort_field *field, const void *base, size_t elem
                        recsort_value *value, size_t size)
 {
   const recsort_value read = read_value(field, base, element);
-  sized_copy(value, size, &read, sizeof read);
+  rs_fill_struct(value, size, &read, sizeof read);
 }
 
 static double as_real(recsort_value value)
@@ -278,15 +278,14 @@ static uint64_t value_bits(const recsort_field *field, recsort_value value,
 }
 
 void recsort_field_set(const recsort_field *field, void *base, size_t element,
-                       const recsort_value *given, size_t size)
+                       const recsort_value *value, size_t size)
 {
   unsigned char *bytes = (unsigned char *)base + field->offset + element * field->size;
-  recsort_value value;
-  sized_copy(&value, sizeof value, given, size);
+  if (size != sizeof *value) return;
   const recsort_type_class type_class = rs_class_of(field->type);
   if (type_class == RECSORT_CLASS_BYTES || type_class == RECSORT_CLASS_WIDE) {
-    write_bytes(bytes, field->size, value);
+    write_bytes(bytes, field->size, *value);
     return;
   }
-  store(bytes, field->size, field->endian, value_bits(field, value, bytes));
+  store(bytes, field->size, field->endian, value_bits(field, *value, bytes));
 }

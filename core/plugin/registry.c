@@ -368,7 +368,7 @@ void recsort_plugin_list_get(const recsort_plugin_list *list, size_t index,
   const bool there = list && index < list->count;
   const recsort_plugin_info found =
       there ? list->candidates[index]->info : (recsort_plugin_info){0};
-  sized_copy(info, size, &found, sizeof found);
+  rs_fill_struct(info, size, &found, sizeof found);
 }
 
 /* ---- Use ---- */

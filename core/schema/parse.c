@@ -406,8 +406,7 @@ static recsort_status judge_schema(const rs_reader *reader, const schema_text *s
                                 .keys = schema->keys.items,
                                 .key_count = schema->keys.count,
                                 .computed = schema->keys.computed,
-                                .computed_count = schema->keys.computed_count,
-                                .computed_stride = sizeof(recsort_computed_desc)};
+                                .computed_count = schema->keys.computed_count};
   recsort_status status = check_name(reader, NULL, &schema->record, false);
   if (!status) status = rs_read_endian(reader, NULL, &schema->endian, &desc->endian);
   if (!status)

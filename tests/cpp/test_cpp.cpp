@@ -243,7 +243,7 @@ void keys_known_at_run_time(void **)
   std::vector<recsort::key<record>> keys;
   keys.push_back(asc(&record::near_by));
   keys.push_back(desc(&record::letter));
-  recsort_options options = {};
+  recsort_options options = RECSORT_OPTIONS_INIT;
   options.threads = 2;
   options.reverse = true;
   recsort::sorter<record> by(keys, options);
@@ -444,7 +444,7 @@ void the_first_ones_are_selected(void **)
   std::vector<record> expected = input, first(10);
   std::stable_sort(expected.begin(), expected.end(),
                    [](const record &a, const record &b) { return a.far_away < b.far_away; });
-  recsort_options options = {};
+  recsort_options options = RECSORT_OPTIONS_INIT;
   options.head = 9;
   recsort::sorter<record> by({asc(&record::far_away)}, options);
   for (const std::size_t head : {std::size_t{9}, std::size_t{10}}) {
@@ -720,7 +720,7 @@ void wrong_keys_are_refused(void **)
 void an_empty_sorter_refuses_every_call(void **)
 {
   recsort_error error;
-  recsort_options options = {};
+  recsort_options options = RECSORT_OPTIONS_INIT;
   options.plugin = "none such";
   recsort::sorter<record> by({asc(&record::near_by)}, options, error);
   assert_false(bool(by));
@@ -798,7 +798,7 @@ void memory_comes_from_the_allocator_and_goes_back(void **)
 {
   counted count;
   const recsort_allocator allocator = {&count, take, give};
-  recsort_options options = {};
+  recsort_options options = RECSORT_OPTIONS_INIT;
   options.allocator = &allocator;
   {
     recsort::sorter<record> by({asc(&record::near_by), desc(&record::price)}, options);

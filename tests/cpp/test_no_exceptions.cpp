@@ -35,7 +35,7 @@ int main()
   expect(!by.sort_to(entities, entities, error), "an overlap");
   expect(error.status == RECSORT_INVALID_ARGUMENT && error.text[0] != '\0', "its error");
 
-  recsort_options options = {};
+  recsort_options options = RECSORT_OPTIONS_INIT;
   options.plugin = "none such";
   recsort::sorter<entity> none({recsort::asc(&entity::distance)}, options, error);
   expect(!none && error.status == RECSORT_PLUGIN_ERROR, "a sorter without its plugin");

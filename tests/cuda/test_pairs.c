@@ -547,8 +547,11 @@ static void wrong_jobs_are_refused(void **state)
     assert_string_equal(error.text, why);                                                          \
   } while (0)
   WRONG(struct_size, 8,
-        "struct_size is 8, but a recsort_device_pairs_job has at least 80 bytes: set it to "
-        "sizeof(recsort_device_pairs_job)");
+        "struct_size is 8, but a recsort_device_pairs_job has 80 bytes: use "
+        "RECSORT_DEVICE_PAIRS_JOB_INIT");
+  WRONG(struct_size, 81,
+        "struct_size is 81, but a recsort_device_pairs_job has 80 bytes: use "
+        "RECSORT_DEVICE_PAIRS_JOB_INIT");
   WRONG(type, RECSORT_UINT16,
         "keys of pairs are integers of 32, 64 or 128 bits or floats of 32 or 64");
   WRONG(order, (recsort_order)2, "order or nan of the job is none");

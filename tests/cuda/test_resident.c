@@ -1000,8 +1000,12 @@ static void wrong_jobs_are_refused(void **state)
               .offsets = memory, .segment_count = 1, .offset_bits = 16);
   REFUSED(recsort_device_sort(NULL, JOB(.count = 0), &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_device_sort(sorter, NULL, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_sort(sorter, &(recsort_device_job){.struct_size = 8}, &error),
-          RECSORT_INVALID_ARGUMENT);
+  recsort_device_job sized = *JOB(.count = 0);
+  assert_int_equal(recsort_device_sort(sorter, &sized, NULL), RECSORT_OK);
+  sized.struct_size--;
+  REFUSED(recsort_device_sort(sorter, &sized, &error), RECSORT_INVALID_ARGUMENT);
+  sized.struct_size += 2;
+  REFUSED(recsort_device_sort(sorter, &sized, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_device_sorter_check(NULL, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "from and to must not be NULL", .count = 10,
               .records = memory, .arrays = &(recsort_device_array){NULL, memory, 8},

@@ -36,7 +36,7 @@ DEVICE_GROUND = ['cuda/decision.cuh', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/pl
 # that has none. A file may have a key too.
 LAW = {
     'core/include': [ABI, KEYS, COMPUTED],
-    'core/base': [PUBLIC, DEVICE, PAIRS, PARTITION, SHARDS, TEAM, 'base/platform/'],
+    'core/base': [PUBLIC, TEAM, 'base/platform/'],
     'core/base/platform': ['base/platform/'],
     'core/schema': [PUBLIC, 'base/'],
     'core/layout': [PUBLIC, 'base/', 'schema/'],

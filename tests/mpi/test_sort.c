@@ -371,10 +371,12 @@ static void test_wrong_calls(void **state)
   item *const items = make_items(RANDOM, 20);
   const bool last = rank == ranks - 1;
   const recsort_mpi_options good = {.struct_size = sizeof good};
-  recsort_mpi_options other = good, small = good, high = good, large = good, odd = good;
+  recsort_mpi_options other = good, small = good, long_one = good, high = good, large = good,
+                      odd = good;
   const recsort_status wrong = RECSORT_INVALID_ARGUMENT;
   (void)state;
-  small.struct_size = 8;
+  small.struct_size--;
+  long_one.struct_size++;
   high.tolerance = 1;
   large.message = (size_t)1 << 31;
   odd.sizes = (recsort_mpi_sizes)2;
@@ -382,6 +384,7 @@ static void test_wrong_calls(void **state)
   fails(last ? NULL : sorter, items, 20, NULL, wrong);
   fails(last ? first_ones : sorter, items, 20, NULL, wrong);
   fails(sorter, items, 20, last ? &small : &good, wrong);
+  fails(sorter, items, 20, last ? &long_one : &good, wrong);
   fails(sorter, items, 20, last ? &high : &good, wrong);
   fails(sorter, items, 20, last ? &large : &good, wrong);
   fails(sorter, items, 20, last ? &odd : &good, wrong);

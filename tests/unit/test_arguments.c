@@ -187,7 +187,6 @@ static void test_options(void **state)
       {.struct_size = sizeof *wrong, .plugin_options = &told[2], .plugin_option_count = 1},
       {.struct_size = sizeof *wrong, .plugin_options = &told[3], .plugin_option_count = 1},
       {.struct_size = sizeof *wrong, .record_size = sizeof(entry) + 1},
-      {.struct_size = sizeof *wrong, .keys = keys, .key_count = 1, .key_stride = 8},
       {.struct_size = sizeof *wrong, .allocator = &half},
   };
   recsort_sorter *none = NULL;

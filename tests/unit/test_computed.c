@@ -500,8 +500,7 @@ static recsort_status create(const recsort_computed_desc *computed, recsort_nan 
                                     .keys = &key,
                                     .key_count = 1,
                                     .computed = computed,
-                                    .computed_count = 1,
-                                    .computed_stride = sizeof *computed};
+                                    .computed_count = 1};
   return recsort_schema_create(&desc, NULL, schema, error);
 }
 

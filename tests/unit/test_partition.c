@@ -53,7 +53,6 @@ static recsort_sorter *open_sorter(size_t key, unsigned threads, const recsort_a
                                    .record_size = sizeof(item),
                                    .keys = &keys[key],
                                    .key_count = 1,
-                                   .key_stride = sizeof *keys,
                                    .threads = threads,
                                    .allocator = allocator,
                                    .plugin = "cpu"};

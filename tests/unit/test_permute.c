@@ -46,7 +46,7 @@ static void set(size_t at, uint64_t value)
 
 static recsort_status verify(size_t count, unsigned bits, unsigned threads, recsort_error *error)
 {
-  const recsort_permutation order = {bits == 32 ? (const void *)narrow : wide, bits, 0, count, 0};
+  const recsort_permutation order = {0, bits, bits == 32 ? (const void *)narrow : wide, count, 0};
   memset(seen, 0xee, count + 1);
   const recsort_status status = rs_permutation_verify(&order, seen, rs_team(NULL, threads), error);
   assert_int_equal(seen[count], 0xee); /* nothing is written beyond it */
@@ -120,7 +120,7 @@ static void test_what_is_out_of_range_is_caught(void **state)
 
 static void test_identity(void **state)
 {
-  const recsort_permutation order = {narrow, 32, 0, 1000, 0}, wider = {wide, 64, 0, 1000, 0};
+  const recsort_permutation order = {0, 32, narrow, 1000, 0}, wider = {0, 64, wide, 1000, 0};
   (void)state;
   for (size_t i = 0; i < 1000; i++)
     set(i, i);
@@ -146,7 +146,7 @@ static unsigned char byte_of(size_t i, size_t b)
 static void check_gather(size_t total, size_t first, size_t count, size_t size, unsigned bits,
                          unsigned threads)
 {
-  const recsort_permutation order = {bits == 32 ? (const void *)narrow : wide, bits, 0, total, 0};
+  const recsort_permutation order = {0, bits, bits == 32 ? (const void *)narrow : wide, total, 0};
   unsigned char *from = malloc(total * size), *to = malloc(count * size + 1);
   assert_non_null(from);
   assert_non_null(to);
@@ -184,7 +184,7 @@ static void test_gather(void **state)
 
 static void test_gather_of_nothing(void **state)
 {
-  const recsort_permutation order = {NULL, 32, 0, 0, 0};
+  const recsort_permutation order = {0, 32, NULL, 0, 0};
   (void)state;
   recsort_gather(&order, 0, 0, NULL, 8, NULL, 2);
 }
@@ -238,7 +238,7 @@ static void test_permutation_copy_changes_the_width(void **state)
   uint64_t random = 5;
   (void)state;
   shuffle(LARGE, &random);
-  const recsort_permutation from32 = {narrow, 32, 0, LARGE, 0}, from64 = {wide, 64, 0, LARGE, 0};
+  const recsort_permutation from32 = {0, 32, narrow, LARGE, 0}, from64 = {0, 64, wide, LARGE, 0};
   rs_permutation_copy(&from32, to64, 64, rs_team(NULL, 3));
   assert_memory_equal(to64, wide, sizeof to64);
   rs_permutation_copy(&from64, to32, 32, rs_team(NULL, 3));

@@ -32,7 +32,6 @@ static recsort_schema_desc described(const recsort_place_desc *places, size_t co
                                .count = 0,
                                .fields = &a,
                                .field_count = 1,
-                               .field_stride = sizeof a,
                                .places = places,
                                .place_count = count};
 }

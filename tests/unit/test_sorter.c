@@ -105,7 +105,7 @@ static void test_argsort_and_gather(void **state)
       assert_true(narrow[count] == 77 && wide[count] == 77);
       for (size_t i = 0; i < count; i++)
         assert_true(narrow[i] == wide[i]);
-      const recsort_permutation order = {narrow, 32, sizeof order, count, 0};
+      const recsort_permutation order = {sizeof order, 32, narrow, count, 0};
       recsort_gather(&order, 0, count, entities, sizeof *entities, sorted, 2);
       assert_true(ordered(sorted, count, true));
       free(entities);
@@ -348,7 +348,7 @@ static void test_wrong_calls(void **state)
   recsort_sorter *sorter = open_sorter(NULL), *none = NULL;
   recsort_options options = {.struct_size = 3};
   entity one = {0};
-  recsort_permutation order = {&one, 32, sizeof order, 1, 0};
+  recsort_permutation order = {sizeof order, 32, &one, 1, 0};
   uint32_t index;
   (void)state;
 #define WRONG(call) assert_int_equal(call, RECSORT_INVALID_ARGUMENT)
@@ -367,7 +367,7 @@ static void test_wrong_calls(void **state)
   assert_int_equal(recsort_sort(sorter, &one, SIZE_MAX / 2, NULL), RECSORT_OUT_OF_MEMORY);
   assert_int_equal(
       recsort_permutation_apply(
-          sorter, &(recsort_permutation){&one, 32, sizeof order, SIZE_MAX / 2, 0}, &one, 8, NULL),
+          sorter, &(recsort_permutation){sizeof order, 32, &one, SIZE_MAX / 2, 0}, &one, 8, NULL),
       RECSORT_OUT_OF_MEMORY);
   assert_null(none);
   recsort_sorter_destroy(NULL);

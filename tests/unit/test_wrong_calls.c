@@ -92,7 +92,7 @@ static void test_sorts(void **state)
   recsort_sorter *sorter = open_sorter("a", NULL);
   const size_t record = 304; /* 2 + 1 + 300, and a byte of padding */
   unsigned char *records = calloc(COUNT, record), *keys = calloc(COUNT, 8);
-  recsort_permutation order = {records, 32, sizeof order, COUNT, 0};
+  recsort_permutation order = {sizeof order, 32, records, COUNT, 0};
   size_t disorder = 77;
   (void)state;
   REFUSED(recsort_encode(sorter, NULL, 1, keys, &error), RECSORT_INVALID_ARGUMENT);

@@ -128,16 +128,17 @@ static bool agree(sort_job *j)
 
 static void read_options(sort_job *j, const recsort_mpi_options *given)
 {
-  const size_t first_version = offsetof(recsort_mpi_options, message) + sizeof given->message;
-  j->options = (recsort_mpi_options){.tolerance = 0};
-  if (given && given->struct_size < first_version) {
-    fail(j, RECSORT_INVALID_ARGUMENT,
-         "struct_size is too small: set it to sizeof(recsort_mpi_options)");
+  j->options = RECSORT_MPI_OPTIONS_INIT;
+  if (given && given->struct_size != sizeof *given) {
+    char text[120];
+    snprintf(text, sizeof text,
+             "struct_size is %zu, but a recsort_mpi_options has %zu bytes: use "
+             "RECSORT_MPI_OPTIONS_INIT",
+             given->struct_size, sizeof *given);
+    fail(j, RECSORT_INVALID_ARGUMENT, text);
     return;
   }
-  if (given)
-    memcpy(&j->options, given,
-           given->struct_size < sizeof *given ? given->struct_size : sizeof *given);
+  if (given) j->options = *given;
   if (j->options.tolerance == 0) j->options.tolerance = 0.05;
   if (j->options.message == 0) j->options.message = MOST_MESSAGE;
   if (j->options.allocator) j->allocator = *j->options.allocator;
@@ -476,7 +477,10 @@ recsort_status recsort_mpi_sort(recsort_sorter *sorter, MPI_Comm comm, void **re
     give_back(&j, *records, *count * j.record_size);
     *records = j.sorted;
     *count = j.new_count;
-    if (stats) memcpy(stats, &j.stats, stats_size < sizeof j.stats ? stats_size : sizeof j.stats);
+    if (stats && stats_size == sizeof *stats)
+      *stats = j.stats;
+    else if (stats)
+      memset(stats, 0, stats_size);
   } else {
     give_back(&j, j.sorted, j.count * j.record_size);
     if (error) *error = j.error;

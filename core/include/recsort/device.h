@@ -39,7 +39,7 @@ typedef struct recsort_device_sorter recsort_device_sorter;
 
 /* What a device sorter must be able to do. */
 typedef struct recsort_device_limits {
-  size_t struct_size;
+  size_t struct_size;     /* RECSORT_DEVICE_LIMITS_INIT sets it */
   size_t most_records;    /* of a sort; at least 1 */
   size_t most_in_place;   /* bytes of the largest element that you move in place: the record's, or
                            * that of another array; 0: nothing is moved in place. Takes most_records
@@ -52,6 +52,8 @@ typedef struct recsort_device_limits {
   unsigned index_bits;    /* of permutations: 32 or 64; 0: 32 */
   uint32_t reserved;
 } recsort_device_limits;
+
+#define RECSORT_DEVICE_LIMITS_INIT RECSORT_INIT(recsort_device_limits)
 
 /* Makes a device sorter; `options` may be NULL. You own it: destroy it with
  * recsort_device_sorter_destroy.
@@ -81,7 +83,7 @@ RECSORT_API void recsort_device_sorter_destroy(recsort_device_sorter *sorter);
 /* The bytes of device memory that it holds. */
 RECSORT_API size_t recsort_device_sorter_memory(const recsort_device_sorter *sorter);
 
-/* An array with an element for each record. This struct does not grow. */
+/* An array with an element for each record. */
 typedef struct recsort_device_array {
   const void *from;    /* device memory, as the next one */
   void *to;            /* `from`, or memory that does not overlap it */
@@ -90,7 +92,7 @@ typedef struct recsort_device_array {
 
 /* A sort. All pointers but `arrays` and `columns` are to device memory. */
 typedef struct recsort_device_job {
-  size_t struct_size;
+  size_t struct_size;  /* RECSORT_DEVICE_JOB_INIT sets it */
   void *stream;        /* a cudaStream_t; NULL: the default stream */
   size_t count;        /* records; may be 0 */
   const void *records; /* of any alignment */
@@ -110,6 +112,8 @@ typedef struct recsort_device_job {
                                   * NULL: they are not. See "Columns" below */
   size_t column_count;
 } recsort_device_job;
+
+#define RECSORT_DEVICE_JOB_INIT RECSORT_INIT(recsort_device_job)
 
 /* Columns: keys are made of the fields where they are, as by recsort_argsort_columns; the `data` of
  * a column is device memory. Then `records` and `sorted` are NULL. What `arrays` has is moved,

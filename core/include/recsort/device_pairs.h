@@ -61,7 +61,7 @@ RECSORT_API void recsort_device_pairs_destroy(recsort_device_pairs *pairs);
 /* A sort. Arrays are device memory with `count` elements each, aligned to the size of an element.
  */
 typedef struct recsort_device_pairs_job {
-  size_t struct_size;
+  size_t struct_size;  /* RECSORT_DEVICE_PAIRS_JOB_INIT sets it */
   void *stream;        /* a cudaStream_t; NULL: the default stream */
   size_t count;        /* pairs; may be 0 */
   recsort_type type;   /* of keys: RECSORT_UINT32, INT32, FLOAT32, UINT64, INT64, FLOAT64, UINT128
@@ -80,6 +80,8 @@ typedef struct recsort_device_pairs_job {
                      * overlaps no other array. So without values_in it gets the permutation:
                      * an argsort */
 } recsort_device_pairs_job;
+
+#define RECSORT_DEVICE_PAIRS_JOB_INIT RECSORT_INIT(recsort_device_pairs_job)
 
 /* Floats: -0 equals +0 and all NaNs are equal, after the numbers or, with RECSORT_NAN_FIRST, before
  * them, in both orders. This is how recsort sorts records; equal keys keep their order and their

@@ -40,13 +40,15 @@ extern "C" {
 
 /* Records of one rank. */
 typedef struct recsort_shard {
-  size_t struct_size;
+  size_t struct_size; /* RECSORT_SHARD_INIT sets it */
   const void *records;
   size_t count;
   uint64_t first; /* the position of the first one, if they are not all of the rank's records */
   uint32_t rank;
   uint32_t reserved;
 } recsort_shard;
+
+#define RECSORT_SHARD_INIT RECSORT_INIT(recsort_shard)
 
 /* Bytes of a mark: 12 more than recsort_key_size. 0 without a sorter. */
 RECSORT_API size_t recsort_partition_mark_size(const recsort_sorter *sorter);

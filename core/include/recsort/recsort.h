@@ -23,20 +23,11 @@
  *    threads (see "Threads" below).
  *  - The library, and the plugins that come with it, call nothing that prints, exits or installs a
  *    signal handler. (A build without NDEBUG has assertions, which do.)
- *  - 0 and NULL mean "not given": zero a struct, then set the members you need.
- *
- * How the interface grows: new members are added at the end of structs, and programs and libraries
- * of different versions work together.
- *  - A struct that you fill in has a struct_size; set it to its sizeof. The library reads the
- *    members that both of you know. Members that an older program does not know count as not given;
- *    members that an older library does not know are ignored. A struct_size smaller than that of
- *    the first version is refused.
- *  - A function that fills in a struct takes its sizeof and writes no more than that. Members that
- *    an older library does not know are 0.
- *  - Arrays of structs that you pass have a stride: the sizeof of an element; 0 means that of the
- *    first version.
- *  - recsort_error, recsort_allocator, recsort_field, recsort_enumerator and the recsort_key_desc
- *    that recsort_schema_keys returns do not grow. What they lack will come in new functions.
+ *  - 0 and NULL mean "not given". A struct with a struct_size begins as its RECSORT_..._INIT, any
+ *    other one as zeros; then set the members you need.
+ *  - struct_size says which header your program was compiled with: a struct of any other size is
+ *    refused with RECSORT_INVALID_ARGUMENT. A function that fills in a struct takes its sizeof, and
+ *    with any other size fills that many bytes with zeros.
  *  - "order" means a direction, ascending or descending; what says which record goes where is a
  *    permutation.
  */
@@ -63,7 +54,7 @@ extern "C" {
 #define RECSORT_API
 #endif
 
-/* The version of this header. The library that a program runs with may be older or newer. */
+/* The version of this header. The library that a program runs with may have another one. */
 #define RECSORT_VERSION_MAJOR 1
 #define RECSORT_VERSION_MINOR 0
 #define RECSORT_VERSION_PATCH 0
@@ -74,6 +65,23 @@ extern "C" {
 /* The version of the library that the program runs with, as "major.minor.patch" and the suffix.
  * Any thread; lives as long as the library. */
 RECSORT_API const char *recsort_version(void);
+
+/* Structs whose struct_size is set and whose other members are 0. */
+#ifdef __cplusplus
+#define RECSORT_INIT(type)                                                                         \
+  ([] {                                                                                            \
+    type recsort_made{};                                                                           \
+    recsort_made.struct_size = sizeof(type);                                                       \
+    return recsort_made;                                                                           \
+  }())
+#else
+#define RECSORT_INIT(type) ((type){.struct_size = sizeof(type)})
+#endif
+#define RECSORT_EXECUTOR_INIT RECSORT_INIT(recsort_executor)
+#define RECSORT_SCHEMA_DESC_INIT RECSORT_INIT(recsort_schema_desc)
+#define RECSORT_OPTIONS_INIT RECSORT_INIT(recsort_options)
+#define RECSORT_PERMUTATION_INIT RECSORT_INIT(recsort_permutation)
+#define RECSORT_RUNS_INIT RECSORT_INIT(recsort_runs)
 
 /* ---- Errors ------------------------------------------------------------------------------- */
 
@@ -95,7 +103,7 @@ typedef enum recsort_status {
 
 /* What went wrong and where, owned by the caller. `line` and `column` count from 1; they are 0 if
  * there is no text to point at. `text` is one whole line without a newline. It already begins with
- * "file:line:column: " if these are known. The struct has 512 bytes in every version. */
+ * "file:line:column: " if these are known. */
 typedef struct recsort_error {
   recsort_status status;
   uint32_t line;
@@ -147,7 +155,7 @@ typedef struct recsort_allocator {
  * it runs the tasks itself that it cannot give to another thread. With an executor a sorter creates
  * no threads and gives `run` no more tasks than the threads it may use. */
 typedef struct recsort_executor {
-  size_t struct_size;
+  size_t struct_size; /* RECSORT_EXECUTOR_INIT sets it */
   void *context;
   void (*run)(void *context, void (*task)(void *argument, size_t number), void *argument,
               size_t count);
@@ -387,9 +395,9 @@ typedef struct recsort_place_desc {
   uint32_t column;
 } recsort_place_desc;
 
-/* The declaration of a whole schema. The strides apply to nested structs too. */
+/* The declaration of a whole schema. */
 typedef struct recsort_schema_desc {
-  size_t struct_size;
+  size_t struct_size; /* RECSORT_SCHEMA_DESC_INIT sets it */
   const char *record; /* the record's name */
   const char *source; /* the name of the text in messages; NULL: none */
   recsort_endian endian;
@@ -403,12 +411,8 @@ typedef struct recsort_schema_desc {
   size_t key_count;
   uint32_t line; /* of `size`, for messages */
   uint32_t column;
-  size_t field_stride; /* sizeof(recsort_field_desc), and so on */
-  size_t enumerator_stride;
-  size_t key_stride;
   const recsort_computed_desc *computed;
   size_t computed_count;
-  size_t computed_stride;
   uint64_t count;                   /* records of a file; 0: as many as its size allows */
   const recsort_place_desc *places; /* what a file says itself: its `skip`, `count` ... */
   size_t place_count;
@@ -556,7 +560,7 @@ typedef enum recsort_nans {
   RECSORT_NANS_NONE      /* none; there is no infinity */
 } recsort_nans;
 
-/* What the library knows about a type. Later versions may add members at the end. */
+/* What the library knows about a type. */
 typedef struct recsort_type_info {
   const char *name; /* canonical, such as "float32" */
   recsort_type_class type_class;
@@ -624,7 +628,7 @@ typedef enum recsort_verify {
 
 /* How to sort. */
 typedef struct recsort_options {
-  size_t struct_size;
+  size_t struct_size;           /* RECSORT_OPTIONS_INIT sets it */
   const recsort_key_desc *keys; /* instead of the schema's own */
   size_t key_count;
   bool reverse;          /* reverse the order of every key; ties stay in input order */
@@ -639,7 +643,6 @@ typedef struct recsort_options {
                                        * copied. If a key comes twice, the last one counts */
   size_t plugin_option_count;
   size_t record_size; /* sizeof your record; refused if the schema's record has another size */
-  size_t key_stride;  /* sizeof(recsort_key_desc) */
   recsort_verify verify;
   uint32_t reserved;
   size_t head; /* only the first `head` records of the order are wanted; 0: all. See
@@ -743,12 +746,11 @@ RECSORT_API recsort_status recsort_argsort(recsort_sorter *sorter, const void *r
                                            recsort_error *error);
 
 /* A permutation that the sorter keeps. It is valid until the sorter's next sorting call, even one
- * that fails. To use a permutation of your own, zero the struct and fill in the first four
- * members. */
+ * that fails. To use a permutation of your own, set `index`, `index_bits` and `count`. */
 typedef struct recsort_permutation {
-  const void *index;    /* uint32_t or uint64_t */
+  unsigned struct_size; /* RECSORT_PERMUTATION_INIT sets it, also before a call fills in the rest */
   unsigned index_bits;  /* 32 or 64 */
-  unsigned struct_size; /* sizeof(recsort_permutation), even before a call fills in the rest */
+  const void *index;    /* uint32_t or uint64_t */
   size_t count;
   uint64_t sorting; /* the number of the sorter's call that made it; 0: you made it */
 } recsort_permutation;
@@ -759,7 +761,7 @@ RECSORT_API recsort_status recsort_find_permutation(recsort_sorter *sorter, cons
                                                     recsort_error *error);
 
 /* A field whose values are in an array of their own: that of record i is at `data` + i * `stride`.
- * This struct does not grow. */
+ */
 typedef struct recsort_column {
   const char *name; /* a field of the record itself, not of a struct in it. A column may be a whole
                      * struct or array; that of a bitfield is the field that holds its bits */
@@ -837,7 +839,7 @@ enum { RECSORT_MOST_RUNS = 1 << 16 };
 
 /* Sorted runs. Run r has offsets[r + 1] - offsets[r] records, which may be none. */
 typedef struct recsort_runs {
-  size_t struct_size;
+  size_t struct_size;        /* RECSORT_RUNS_INIT sets it */
   size_t count;              /* of runs, at most RECSORT_MOST_RUNS; may be 0 */
   const size_t *offsets;     /* count + 1 of them, the first one 0, none less than the one before */
   const void *records;       /* one array that holds all runs: run r begins at record offsets[r] */

@@ -520,8 +520,7 @@ public:
       if (shares_bytes(keys, i, error)) return error->status;
       add_key(keys.data()[i], i);
     }
-    recsort_schema_desc desc = {};
-    desc.struct_size = sizeof desc;
+    recsort_schema_desc desc = RECSORT_SCHEMA_DESC_INIT;
     desc.record = "record";
     desc.endian =
         __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? RECSORT_BIG_ENDIAN : RECSORT_LITTLE_ENDIAN;
@@ -529,13 +528,10 @@ public:
     desc.size = sizeof(Record);
     desc.fields = fields_.get();
     desc.field_count = field_count_;
-    desc.field_stride = sizeof(recsort_field_desc);
     desc.keys = keys_.get();
     desc.key_count = keys.size();
-    desc.key_stride = sizeof(recsort_key_desc);
     desc.computed = computed_.get();
     desc.computed_count = computed_count_;
-    desc.computed_stride = sizeof(recsort_computed_desc);
     recsort_schema *made = nullptr;
     const recsort_status status = recsort_schema_create(&desc, allocator, &made, error);
     schema.reset(made);
@@ -779,8 +775,7 @@ public:
    * Those behind are unspecified. */
   std::size_t unique(view<Record> records, on_error failed = detail::thrown<Record>())
   {
-    recsort_permutation kept = {};
-    kept.struct_size = sizeof kept;
+    recsort_permutation kept = RECSORT_PERMUTATION_INIT;
     const auto steps = [&](recsort_error *error) {
       recsort_status status =
           recsort_find_permutation(get(), records.data(), records.size(), &kept, error);
@@ -796,8 +791,7 @@ public:
   recsort_permutation permutation(view<const Record> records,
                                   on_error failed = detail::thrown<Record>())
   {
-    recsort_permutation found = {};
-    found.struct_size = sizeof found;
+    recsort_permutation found = RECSORT_PERMUTATION_INIT;
     failed([&](recsort_error *error) {
       return recsort_find_permutation(get(), records.data(), records.size(), &found, error);
     });
@@ -840,8 +834,7 @@ public:
       arrays[i] = runs[i].data();
       offsets[i + 1] = offsets[i] + runs[i].size();
     }
-    recsort_runs given = {};
-    given.struct_size = sizeof given;
+    recsort_runs given = RECSORT_RUNS_INIT;
     given.count = Count;
     given.offsets = offsets;
     given.arrays = arrays;
@@ -887,7 +880,6 @@ private:
   {
     options.struct_size = sizeof options;
     options.record_size = sizeof(Record);
-    options.key_stride = sizeof(recsort_key_desc);
     recsort_sorter *made = nullptr;
     const recsort_status status = recsort_sorter_create(schema, &options, &made, error);
     sorter_.reset(made);

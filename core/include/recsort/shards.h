@@ -42,7 +42,7 @@ typedef struct recsort_shards_sorter recsort_shards_sorter;
 
 /* What a sorter of shards must be able to do. It reads the arrays only while it is made. */
 typedef struct recsort_shards_limits {
-  size_t struct_size;
+  size_t struct_size;         /* RECSORT_SHARDS_LIMITS_INIT sets it */
   const int *devices;         /* of each shard: its device's number, as the CUDA runtime counts */
   const size_t *most_records; /* of each shard, before a sort and after it; at least 1 */
   size_t shard_count;         /* 1 to 256 */
@@ -51,7 +51,9 @@ typedef struct recsort_shards_limits {
   uint32_t reserved;
 } recsort_shards_limits;
 
-/* A shard of a sort. This struct does not grow. */
+#define RECSORT_SHARDS_LIMITS_INIT RECSORT_INIT(recsort_shards_limits)
+
+/* A shard of a sort. */
 typedef struct recsort_device_shard {
   void *records; /* memory of the shard's device, of any alignment; room for the records that it has
                   * after the sort. NULL is allowed if there are none before and after */

@@ -23,8 +23,7 @@ int main()
   recsort_key_desc key = {};
   key.path = "price";
   key.order = RECSORT_DESCENDING;
-  recsort_schema_desc desc = {};
-  desc.struct_size = sizeof desc;
+  recsort_schema_desc desc = RECSORT_SCHEMA_DESC_INIT;
   desc.record = "item";
   desc.fields = fields;
   desc.field_count = 2;
@@ -44,6 +43,7 @@ int main()
     std::cerr << error.text << '\n';
     return 1;
   }
-  for (const item &one : items) std::cout << one.name;
+  for (const item &one : items)
+    std::cout << one.name;
   std::cout << '\n';
 }

@@ -80,8 +80,7 @@ struct Sorter {
   Sorter(const std::string &text, const Method &method)
   {
     const char *const option = method.option();
-    recsort_options options = {};
-    options.struct_size = sizeof options;
+    recsort_options options = RECSORT_OPTIONS_INIT;
     options.plugin = method.plugin.c_str();
     options.algorithm = method.algorithm.c_str();
     options.threads = method.threads;
@@ -194,8 +193,7 @@ double sort_once(const Input &input, Sorter &sorter, unsigned threads, bool in_p
                  unsigned char *to)
 {
   const bool merges = input.offsets.size() > 2;
-  recsort_runs runs = {};
-  runs.struct_size = sizeof runs;
+  recsort_runs runs = RECSORT_RUNS_INIT;
   runs.count = input.offsets.size() - 1;
   runs.offsets = input.offsets.data();
   runs.records = input.records.data();

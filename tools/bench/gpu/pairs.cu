@@ -112,8 +112,7 @@ void pairs_trial<Key, Value>::add_ours(const std::string &algorithm)
   options.algorithm = algorithm.c_str();
   check(recsort_device_pairs_create(&options, &pairs, &error), error);
   opened.push_back(pairs);
-  recsort_device_pairs_job job = {};
-  job.struct_size = sizeof job;
+  recsort_device_pairs_job job = RECSORT_DEVICE_PAIRS_JOB_INIT;
   job.stream = stream;
   job.count = count;
   job.type = kind.ours;

@@ -179,8 +179,7 @@ template <class Record>
 void shards_trial<Record>::add_all(const char *yaml, const std::vector<int> &devices)
 {
   const std::vector<size_t> most(shards.size(), share);
-  recsort_shards_limits limits = {};
-  limits.struct_size = sizeof limits;
+  recsort_shards_limits limits = RECSORT_SHARDS_LIMITS_INIT;
   limits.devices = devices.data();
   limits.most_records = most.data();
   limits.shard_count = shards.size();

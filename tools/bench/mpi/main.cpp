@@ -125,8 +125,7 @@ bool is_sorted()
 
 recsort_sorter *open_sorter(unsigned threads)
 {
-  recsort_options options = {};
-  options.struct_size = sizeof options;
+  recsort_options options = RECSORT_OPTIONS_INIT;
   options.threads = threads;
   options.plugin = "cpu";
   recsort_schema *schema = nullptr;

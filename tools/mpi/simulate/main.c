@@ -50,10 +50,8 @@ static recsort_sorter *open_sorter(void)
                                     .record = "R",
                                     .fields = &field,
                                     .field_count = 1,
-                                    .field_stride = sizeof field,
                                     .keys = &key,
-                                    .key_count = 1,
-                                    .key_stride = sizeof key};
+                                    .key_count = 1};
   const recsort_options options = {.struct_size = sizeof options, .plugin = "cpu"};
   recsort_schema *schema = NULL;
   recsort_sorter *sorter = NULL;

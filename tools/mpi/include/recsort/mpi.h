@@ -39,7 +39,7 @@ typedef enum recsort_mpi_sizes {
 
 /* How to sort. All ranks give the same, but for `allocator` and `splitters`. */
 typedef struct recsort_mpi_options {
-  size_t struct_size;
+  size_t struct_size; /* RECSORT_MPI_OPTIONS_INIT sets it */
   recsort_mpi_sizes sizes;
   double tolerance; /* BALANCE_SIZES: no rank has more than (1 + tolerance) times its share, or one
                      * record more than that; below 1. 0: 0.05. A larger one saves rounds */
@@ -50,6 +50,8 @@ typedef struct recsort_mpi_options {
                                      * Without those of any rank it starts afresh */
   size_t message;                   /* the most bytes of one message, below 2^31; 0: 2^30 */
 } recsort_mpi_options;
+
+#define RECSORT_MPI_OPTIONS_INIT RECSORT_INIT(recsort_mpi_options)
 
 /* What a sort did. */
 typedef struct recsort_mpi_stats {

@@ -174,12 +174,15 @@ class SchemaDesc(c.Structure):
         ('key_count', c.c_size_t),
         ('line', c.c_uint32),
         ('column', c.c_uint32),
-        ('field_stride', c.c_size_t),
-        ('enumerator_stride', c.c_size_t),
-        ('key_stride', c.c_size_t),
         ('computed', c.POINTER(ComputedDesc)),
         ('computed_count', c.c_size_t),
-        ('computed_stride', c.c_size_t),
+        ('count', c.c_uint64),
+        ('places', c.c_void_p),
+        ('place_count', c.c_size_t),
+        ('pad_to', c.c_uint32),
+        ('pad_with', c.c_uint8),
+        ('zero_all', c.c_bool),
+        ('repeat', c.c_bool),
     ]
 
 
@@ -257,7 +260,6 @@ class Options(c.Structure):
         ('plugin_options', c.POINTER(c.c_char_p)),
         ('plugin_option_count', c.c_size_t),
         ('record_size', c.c_size_t),
-        ('key_stride', c.c_size_t),
         ('verify', c.c_int),
         ('reserved', c.c_uint32),
         ('head', c.c_size_t),
@@ -266,9 +268,9 @@ class Options(c.Structure):
 
 class Permutation(c.Structure):
     _fields_ = [
-        ('index', c.c_void_p),
-        ('index_bits', c.c_uint),
         ('struct_size', c.c_uint),
+        ('index_bits', c.c_uint),
+        ('index', c.c_void_p),
         ('count', c.c_size_t),
         ('sorting', c.c_uint64),
     ]
@@ -326,6 +328,8 @@ class DeviceJob(c.Structure):
         ('offset_bits', c.c_uint),
         ('reserved', c.c_uint32),
         ('head', c.c_size_t),
+        ('columns', c.c_void_p),
+        ('column_count', c.c_size_t),
     ]
 
 

@@ -67,7 +67,6 @@ class Engine:
             threads=self.threads,
             plugin_options=(c.c_char_p * len(self._words))(*self._words),
             plugin_option_count=len(self._words),
-            key_stride=c.sizeof(lib.KeyDesc),
         )
 
     def for_schema(self, schema: lib.Handle, keys: Any = None, reverse: bool = False) -> lib.Handle:
@@ -112,10 +111,8 @@ def schema_of_parts(size: int, parts: Sequence[Part]) -> lib.Handle:
         size=size,
         fields=fields,
         field_count=len(arrays),
-        field_stride=c.sizeof(lib.FieldDesc),
         keys=keys,
         key_count=len(arrays),
-        key_stride=c.sizeof(lib.KeyDesc),
     )
     return lib.Handle(lib.schema_create, lib.schema_destroy, c.byref(desc), None)
 
