@@ -75,7 +75,7 @@ LAW = {
     'tools/recschema': [PUBLIC, 'support/', 'recschema/dwarf/'],
     'tools/recschema/dwarf': [PUBLIC, 'support/'],
     'tools/mpi': [PUBLIC, PARTITION, MPI],
-    'tools/recsort-mpi': [PUBLIC, MPI, 'support/', 'recsort/job.h', 'recsort/names.h'],
+    'tools/recsort-mpi': [PUBLIC, MPI, 'support/', 'recsort/cli_job.h', 'recsort/names.h'],
     'tools/support': [PUBLIC],
     'core/include/recsort/recsort.hpp': [PUBLIC],
 }

@@ -6,7 +6,7 @@
 #include "phase.h"
 #include "slice.h"
 
-#include "recsort/job.h"
+#include "recsort/cli_job.h"
 #include "recsort/names.h"
 
 #include "support/around.h"

@@ -3,7 +3,7 @@
 #ifndef RECSORT_COMMANDS_H
 #define RECSORT_COMMANDS_H
 
-#include "job.h"
+#include "cli_job.h"
 
 /* The bytes of memory that a sort to an output takes. */
 typedef struct sort_needs {

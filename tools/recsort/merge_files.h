@@ -2,7 +2,7 @@
 #ifndef RECSORT_MERGE_FILES_H
 #define RECSORT_MERGE_FILES_H
 
-#include "job.h"
+#include "cli_job.h"
 
 /* Whether the inputs can be merged so: they are regular files, records are not large, and there is
  * memory for the buffers. */

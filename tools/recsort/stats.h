@@ -2,7 +2,7 @@
 #ifndef RECSORT_STATS_H
 #define RECSORT_STATS_H
 
-#include "job.h"
+#include "cli_job.h"
 
 /* The times that the tool measures itself. */
 typedef struct run_times {

@@ -3,7 +3,7 @@
 #ifndef RECSORT_UNIQUE_WATCH_H
 #define RECSORT_UNIQUE_WATCH_H
 
-#include "job.h"
+#include "cli_job.h"
 
 typedef struct watched_string {
   size_t offset;

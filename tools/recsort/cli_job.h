@@ -1,6 +1,6 @@
-/* job.h - a run of the command with one schema, and functions that its commands share. */
-#ifndef RECSORT_JOB_H
-#define RECSORT_JOB_H
+/* cli_job.h - a run of the command with one schema, and functions that its commands share. */
+#ifndef RECSORT_CLI_JOB_H
+#define RECSORT_CLI_JOB_H
 
 #include "npy.h"
 #include "options.h"

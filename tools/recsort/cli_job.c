@@ -1,5 +1,5 @@
-/* job.c - see job.h. */
-#include "job.h"
+/* cli_job.c - see cli_job.h. */
+#include "cli_job.h"
 
 #include "support/memory.h"
 #include "support/message.h"
