@@ -10,13 +10,12 @@
  * when keys descend, selecting takes a constant time for each, and the time never depends on luck
  * with the data.
  */
-#include "head.h"
-
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/platform/clock.h"
+#include "call.h"
 #include "key/encode.h"
 
 enum {
@@ -215,14 +214,13 @@ static void select_piece(void *argument, size_t piece, unsigned slot)
 {
   selection *const s = argument;
   candidates *const c = slot_of(s, slot);
-  const recsort_key_program *const program = &s->sorter->plan.program;
   const team_range range = team_cut(s->count, piece, s->pieces);
   for (size_t first = range.begin; first < range.end; first += s->block) {
     const size_t left = range.end - first, count = left < s->block ? left : s->block;
     const void *const records = records_from(s, first);
     if (s->plain) {
       c->keys = records;
-    } else if (!rs_key_encode_some(program, records, first, count, (void *)(c + 1))) {
+    } else if (!rs_key_encode_part(&s->sorter->plan, records, first, count, (void *)(c + 1))) {
       note_invalid(s, first);
       return;
     }
@@ -248,14 +246,15 @@ static void join(const selection *s)
 
 /* ---- A call ---- */
 
-bool rs_head_suits(const recsort_sorter *sorter, size_t count)
+bool rs_head_suits(const recsort_sorter *sorter, const rs_call *call)
 {
-  return sorter->head && sorter->head <= count / FEW && sorter->verify != RECSORT_VERIFY_FULL;
+  return call->job->head && call->job->head <= call->count / FEW &&
+         call->job->parts == RECSORT_ONE_PART && sorter->verify != RECSORT_VERIFY_FULL;
 }
 
-size_t rs_head_most_sorted(const recsort_sorter *sorter, size_t count)
+size_t rs_head_most_sorted(const recsort_sorter *sorter, const rs_call *call)
 {
-  return rs_head_suits(sorter, count) ? FEW * sorter->head - 1 : count;
+  return rs_head_suits(sorter, call) ? FEW * call->job->head - 1 : call->count;
 }
 
 static size_t round_up(size_t bytes)
@@ -263,12 +262,12 @@ static size_t round_up(size_t bytes)
   return (bytes + RS_BLOCK_ALIGNMENT - 1) / RS_BLOCK_ALIGNMENT * RS_BLOCK_ALIGNMENT;
 }
 
-/* Plans a selection of sorter->head of `count` records. Threads have at least WORTH_A_THREAD
+/* Plans a selection of job->head of the records. Threads have at least WORTH_A_THREAD
  * records each, and so many that what they keep is little beside them. */
-static recsort_status plan_selection(const recsort_sorter *sorter, size_t count, selection *s,
-                                     size_t *bytes, recsort_error *error)
+static recsort_status plan_selection(const recsort_sorter *sorter, const rs_call *call,
+                                     selection *s, size_t *bytes, recsort_error *error)
 {
-  const size_t key_size = rs_key_size(&sorter->plan), head = sorter->head;
+  const size_t key_size = rs_key_size(&sorter->plan), head = call->wanted, count = call->count;
   const size_t block = key_size < BLOCK_BYTES ? BLOCK_BYTES / key_size : 1;
   const size_t words = 1 + (key_size + 7) / 8;
   *s = (selection){.sorter = sorter, .count = count, .head = head, .words = words, .block = block};
@@ -287,15 +286,15 @@ static recsort_status plan_selection(const recsort_sorter *sorter, size_t count,
   return RECSORT_OK;
 }
 
-recsort_status rs_head_memory(const recsort_sorter *sorter, size_t count, size_t *bytes,
+recsort_status rs_head_memory(const recsort_sorter *sorter, const rs_call *call, size_t *bytes,
                               recsort_error *error)
 {
   selection s;
-  return plan_selection(sorter, count, &s, bytes, error);
+  return plan_selection(sorter, call, &s, bytes, error);
 }
 
 /* Writes the indices of the first ones to the start of the block. */
-static void write_order(const selection *s, recsort_permutation *order)
+static void write_order(const selection *s, rs_order *order)
 {
   const bool wide = (uint64_t)s->count > UINT64_C(1) << 32;
   void *const index = s->sorter->block;
@@ -327,28 +326,27 @@ static recsort_status report_invalid(const selection *s, recsort_error *error)
                        (void *)(slot_of(s, 0) + 1), team_of_at_most(s->team, 1), first, error);
 }
 
-recsort_status rs_head_find(recsort_sorter *sorter, const void *records, size_t count,
-                            recsort_permutation *order, recsort_error *error)
+recsort_status rs_head_find(recsort_sorter *sorter, rs_call *call, recsort_error *error)
 {
   selection s;
   size_t bytes = 0;
-  recsort_status status = plan_selection(sorter, count, &s, &bytes, error);
+  recsort_status status = plan_selection(sorter, call, &s, &bytes, error);
   if (status == RECSORT_OK) status = rs_sorter_reserve(sorter, bytes, error);
   if (status) return status;
   const double begin = rs_clock_seconds();
-  s.records = records;
-  s.plain = rs_key_is_record(&sorter->plan.program) &&
-            (uintptr_t)records % rs_key_size(&sorter->plan) == 0;
+  s.records = call->job->records;
+  s.plain =
+      rs_key_is_record(&sorter->plan) && (uintptr_t)s.records % rs_key_size(&sorter->plan) == 0;
   s.invalid = SIZE_MAX;
   open_slots(
       &s,
       (uint64_t)(1e9 * begin)); /* at random by the clock, so that no input can be made for it */
   team_each(s.team, s.pieces, select_piece, &s);
-  if (s.invalid < count) return report_invalid(&s, error);
+  if (s.invalid < s.count) return report_invalid(&s, error);
   const double selected = rs_clock_seconds();
   join(&s);
-  write_order(&s, order);
-  sorter->stats.index_bits = order->index_bits;
+  write_order(&s, &call->order);
+  sorter->stats.index_bits = call->order.index_bits;
   sorter->selected = true;
   sorter->stats.encode_seconds = selected - begin;
   sorter->stats.sort_seconds = rs_clock_seconds() - selected;

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/platform/files.h"
 #include "base/struct_size.h"
+#include "base/types.h"
 #include "layout/layout.h"
 #include "schema/parse.h"
 
@@ -87,6 +88,34 @@ recsort_status recsort_schema_load_memory(const void *text, size_t size, const c
   if (!status) status = create_schema(&desc, RS_ZERO_GIVEN, allocator, schema, error);
   rs_arena_free(&arena);
   return status;
+}
+
+static recsort_endian native_endian(void)
+{
+  const uint16_t one = 1;
+  return *(const unsigned char *)&one ? RECSORT_LITTLE_ENDIAN : RECSORT_BIG_ENDIAN;
+}
+
+recsort_status recsort_schema_create_number(recsort_type type, recsort_order order, recsort_nan nan,
+                                            const recsort_allocator *allocator,
+                                            recsort_schema **schema, recsort_error *error)
+{
+  const recsort_type_class class = rs_class_of(type);
+  const recsort_field_desc field = {.name = "key", .type = type};
+  const recsort_key_desc key = {.path = field.name, .order = order, .nan = nan};
+  const recsort_schema_desc desc = {.struct_size = sizeof desc,
+                                    .record = "number",
+                                    .endian = native_endian(),
+                                    .layout = RECSORT_LAYOUT_PACKED,
+                                    .fields = &field,
+                                    .field_count = 1,
+                                    .keys = &key,
+                                    .key_count = 1};
+  if (class != RECSORT_CLASS_BOOL && class != RECSORT_CLASS_SIGNED &&
+      class != RECSORT_CLASS_UNSIGNED && class != RECSORT_CLASS_FLOAT &&
+      class != RECSORT_CLASS_WIDE && class != RECSORT_CLASS_TIME)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "the type is not that of a number");
+  return recsort_schema_create(&desc, allocator, schema, error);
 }
 
 recsort_status recsort_schema_load_file(const char *path, const recsort_allocator *allocator,

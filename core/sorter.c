@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/struct_size.h"
+#include "key/encode.h"
 
 const char *recsort_version(void)
 {
@@ -161,16 +162,12 @@ recsort_status rs_sorter_set_columns(recsort_sorter *sorter, const recsort_colum
   return status ? status : rs_plan_set_columns(&sorter->plan, columns, column_count, count, error);
 }
 
-recsort_status rs_check_permutation(const recsort_permutation *permutation, recsort_error *error)
+recsort_status rs_sorter_wants_all(const recsort_sorter *sorter, const char *call,
+                                   recsort_error *error)
 {
-  return rs_check_size(permutation, recsort_permutation, RECSORT_PERMUTATION_INIT, error);
-}
-
-bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *order)
-{
-  const recsort_permutation *const own = &sorter->order;
-  return order->sorting != 0 && order->sorting == own->sorting && order->index == own->index &&
-         order->index_bits == own->index_bits && order->count == own->count;
+  if (!sorter->head) return RECSORT_OK;
+  return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                 "%s takes all records, but the sorter's head is %zu", call, sorter->head);
 }
 
 size_t rs_sorter_block_bytes(size_t block_size)
@@ -211,8 +208,10 @@ void rs_sorter_release_spare(recsort_sorter *sorter)
 
 void rs_sorter_begin(recsort_sorter *sorter, size_t count)
 {
-  sorter->order = (recsort_permutation){.index_bits = 32, .sorting = ++sorter->sortings};
-  sorter->stats = (recsort_stats){.records = count};
+  sorter->keeps = false;
+  sorter->sortings++;
+  memset(&sorter->stats, 0, sizeof sorter->stats);
+  sorter->stats.records = count;
   sorter->selected = false;
 }
 
@@ -234,19 +233,12 @@ void recsort_sorter_destroy(recsort_sorter *sorter)
   rs_release(&memory, sorter, sizeof *sorter);
 }
 
-recsort_status recsort_sorter_set_head(recsort_sorter *sorter, size_t head, recsort_error *error)
+void recsort_sorter_trim(recsort_sorter *sorter)
 {
-  if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
-  sorter->head = head;
-  return RECSORT_OK;
-}
-
-recsort_status rs_sorter_wants_all(const recsort_sorter *sorter, const char *call,
-                                   recsort_error *error)
-{
-  if (!sorter->head) return RECSORT_OK;
-  return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                 "%s takes all records, but the sorter's head is %zu", call, sorter->head);
+  if (!sorter) return;
+  rs_sorter_begin(sorter, 0);
+  rs_sorter_release_block(sorter);
+  rs_sorter_release_spare(sorter);
 }
 
 /* ---- Keys and figures ---- */
@@ -281,6 +273,39 @@ const char *recsort_sorter_get_parameter(const recsort_sorter *sorter, size_t nu
   if (count) *count = found.count;
   if (is_set) *is_set = found.is_set;
   return found.name;
+}
+
+size_t recsort_key_size(const recsort_sorter *sorter)
+{
+  return sorter ? rs_key_size(&sorter->plan) : 0;
+}
+
+recsort_status recsort_encode(recsort_sorter *sorter, const void *records, size_t count, void *keys,
+                              recsort_error *error)
+{
+  size_t bytes = 0, key_bytes;
+  const recsort_status status = rs_sorter_check(sorter, records, count, &bytes, error);
+  if (status) return status;
+  const size_t key_size = rs_key_size(&sorter->plan);
+  if (count && (!keys || (uintptr_t)keys % (key_size < 8 ? key_size : 8)))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "keys must not be NULL, and aligned to 8 bytes, or 4 if they have 4");
+  if (!rs_multiply(count, key_size, &key_bytes)) return rs_fail_memory(error, SIZE_MAX);
+  if (rs_overlap(records, bytes, keys, key_bytes))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and keys overlap");
+  return rs_key_encode(&sorter->plan, records, count, keys, sorter->team, 0, error);
+}
+
+int recsort_key_compare(const recsort_sorter *sorter, const void *a, const void *b)
+{
+  return rs_key_compare(&sorter->plan, a, b);
+}
+
+void recsort_gather(const recsort_sorter *sorter, const void *index, unsigned index_bits,
+                    size_t count, const void *from, size_t element_size, void *to)
+{
+  const rs_order order = {index, index_bits, count};
+  rs_gather(&order, 0, count, from, element_size, to, sorter->team);
 }
 
 static recsort_stats describe_stats(const recsort_sorter *sorter)

@@ -1,13 +1,11 @@
 /* sorter.h - the sorter, for the files at the top of core, the only ones that include all stages.
  *
- *   sorter.c     creates and describes sorters
- *   pipeline.c   sorts
+ *   sort.c       every stage of a job in order: begin to read here
+ *   call.c       reads jobs and refuses wrong ones
  *   head.c       selects the first records of the order
- *   check.c      checks whether records are sorted, and results of plugins
- *   unique.c     keeps the first of each run of equal keys
- *   window.c     compares neighbours, for these two
- *   keys.c       encoded keys
  *   merge.c      merges sorted runs
+ *   check.c      compares neighbours: checks, and the first of each run of equal keys
+ *   sorter.c     creates and describes sorters, and holds their memory
  *   partition.c  samples, splitters and parts, for other distributed sorts
  *   device.c, device_pairs.c, shards.c
  *                records and pairs in the memory of devices
@@ -18,6 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "permute/permute.h"
 #include "plan/plan.h"
 #include "plugin/choice.h"
 
@@ -39,19 +38,23 @@ struct recsort_sorter {
   rs_plan plan;
   rs_choice choice; /* the choice of the plugin */
   recsort_verify verify;
-  size_t head;   /* records that are wanted; 0: all */
-  bool selected; /* the last call has sorted nothing but these */
+  size_t head;   /* recsort_options.head */
+  bool selected; /* the last call has sorted nothing but the first records */
   team team;
   rs_block_plan planned;
   void *block; /* aligned as plugins require; an allocator may align less */
   size_t block_size;
   void *allocation; /* the allocation that contains the block */
   size_t allocation_size;
-  void *spare; /* memory beside the block, for a copy of an array that a permutation moves */
+  void *spare; /* memory beside the block: for a copy of an array that moves, and for checks */
   size_t spare_size;
-  uint64_t sortings;         /* number of sorting calls so far */
-  recsort_permutation order; /* the one that the last call left in the block, if any */
+  uint64_t sortings;     /* number of sorting calls so far */
+  bool keeps;            /* the last one has left its permutation in the block, */
+  rs_order kept;         /* this one, */
+  recsort_job made;      /* of this job, */
+  uint64_t made_columns; /* whose columns have this mark */
   recsort_stats stats;
+  recsort_plugin_error reported; /* zeroed but for its size, except while a plugin is called */
 };
 
 /* recsort_sorter_create; but without a schema it makes a sorter that has a plugin and no keys. */
@@ -67,24 +70,9 @@ recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records
 recsort_status rs_sorter_set_columns(recsort_sorter *sorter, const recsort_column *columns,
                                      size_t column_count, size_t count, recsort_error *error);
 
-/* Refuses a sorter with a head: in place, the records behind it would be in no order that is worth
- * having. `call` is what the caller called. */
+/* Refuses a sorter with a head. `call` is what the caller called. */
 recsort_status rs_sorter_wants_all(const recsort_sorter *sorter, const char *call,
                                    recsort_error *error);
-
-/* Checks the size of a caller's permutation. */
-recsort_status rs_check_permutation(const recsort_permutation *permutation, recsort_error *error);
-
-/* True if `order` is the one in the sorter's block. */
-bool rs_sorter_holds(const recsort_sorter *sorter, const recsort_permutation *order);
-
-/* Checks a result of the plugin in use, in bounded memory. CORRUPT_RESULT says where keys do not
- * ascend by the permutation `order`, or equal ones are not in input order; or, if there is
- * `sorted`, where its keys do not ascend or its records differ from the input's. */
-recsort_status rs_sorter_check_order(const recsort_sorter *sorter, const void *records,
-                                     const recsort_permutation *order, recsort_error *error);
-recsort_status rs_sorter_check_moved(recsort_sorter *sorter, const void *records,
-                                     const void *sorted, size_t count, recsort_error *error);
 
 /* The block that calls work in, as plugins want it aligned. */
 enum { RS_BLOCK_ALIGNMENT = 64 };

@@ -209,9 +209,10 @@ static bool encode_single(key_range range)
   const bool whole = step->bit == 0 && step->width == 8 * step->bytes &&
                      (step->kind == RECSORT_KEY_UNSIGNED || step->kind == RECSORT_KEY_SIGNED);
   const bool nan_last = !(step->flags & (RECSORT_KEY_NAN_TOTAL | RECSORT_KEY_NAN_FIRST));
-  if (step->kind == RECSORT_KEY_FLOAT && step->bytes == 4 && nan_last)
+  const bool narrow = range.program->key_width == 32; /* not widened by a scope */
+  if (step->kind == RECSORT_KEY_FLOAT && step->bytes == 4 && nan_last && narrow)
     return encode_float32(range, *step);
-  if (whole && step->bytes == 4) return encode_integer(range, *step, 4);
+  if (whole && step->bytes == 4 && narrow) return encode_integer(range, *step, 4);
   if (whole && step->bytes == 8) return encode_integer(range, *step, 8);
   return encode_as(range, *step, range.program->key_width);
 }
@@ -336,10 +337,90 @@ static bool encode_range(const key_range *range)
 {
   const recsort_key_program *program = range->program;
   const recsort_key_step *const first = program->steps;
+  if (program->key_width > 64) return encode_steps(*range);
   if (first->kind >= RECSORT_KEY_DISTANCE && program->step_count == 1u + first->bit)
     return encode_computed(*range);
-  const bool single = program->step_count == 1 && program->key_width <= 64;
-  return single ? encode_single(*range) : encode_steps(*range);
+  return program->step_count == 1 ? encode_single(*range) : encode_steps(*range);
+}
+
+/* ---- Scopes ---- */
+
+/* Keeps the bits of the keys that count. */
+static void cut_keys(const key_range *range, unsigned first_bit, unsigned bits)
+{
+  const uint64_t mask = key_mask(bits);
+  const size_t words = range->program->key_width / 64;
+  if (words == 0) {
+    uint32_t *const keys = (uint32_t *)(void *)range->keys;
+    for (size_t i = range->begin; i < range->end; i++)
+      keys[i] = keys[i] >> first_bit & (uint32_t)mask;
+  } else {
+    uint64_t *const keys = (uint64_t *)(void *)range->keys;
+    for (size_t i = range->begin; i < range->end; i++)
+      keys[i * words] = keys[i * words] >> first_bit & mask;
+  }
+}
+
+/* Puts the numbers of the segments above the keys. */
+static void number_keys(const key_range *range, const rs_scope *scope, unsigned shift)
+{
+  const size_t words = range->program->key_width / 64;
+  const recsort_key_step place = {.shift = shift,
+                                  .width = (uint8_t)(range->program->key_bits - shift)};
+  size_t number = rs_scope_number(scope, range->first + range->begin);
+  for (size_t i = range->begin; i < range->end; i++) {
+    while (number <= scope->segment_count &&
+           rs_offset_at(scope->offsets, scope->offset_bits, number) <= range->first + i)
+      number++;
+    if (words == 0)
+      ((uint32_t *)(void *)range->keys)[i] |= (uint32_t)number << shift;
+    else
+      key_place((uint64_t *)(void *)range->keys + i * words, &place, number);
+  }
+}
+
+/* Where record number `record` is in the range, or else the nearer end of it. */
+static size_t place_in(const key_range *range, uint64_t record)
+{
+  if (record < range->first + range->begin) return range->begin;
+  return record < range->first + range->end ? (size_t)(record - range->first) : range->end;
+}
+
+/* The records of the range that are in segments; all of them if there are none. */
+static key_range sorted_part(const rs_scope *scope, key_range range)
+{
+  if (!scope->offsets) return range;
+  const size_t begin = place_in(&range, rs_offset_at(scope->offsets, scope->offset_bits, 0));
+  range.end =
+      place_in(&range, rs_offset_at(scope->offsets, scope->offset_bits, scope->segment_count));
+  range.begin = begin < range.end ? begin : range.end;
+  return range;
+}
+
+static bool encode_in_scope(const rs_plan *plan, key_range range)
+{
+  const rs_scope *const scope = &plan->scope;
+  const key_range part = sorted_part(scope, range);
+  const size_t size = rs_key_size(plan);
+  memset(range.keys + range.begin * size, 0, (part.begin - range.begin) * size);
+  memset(range.keys + part.end * size, 0, (range.end - part.end) * size);
+  const bool valid = encode_range(&part);
+  if (scope->bits) cut_keys(&part, scope->first_bit, scope->bits);
+  if (scope->offsets) number_keys(&range, scope, scope->bits ? scope->bits : plan->key_bits);
+  return valid;
+}
+
+static inline bool encode_scope(const rs_plan *plan, const key_range *range)
+{
+  const bool whole = !plan->scope.offsets && !plan->scope.bits;
+  return whole ? encode_range(range) : encode_in_scope(plan, *range);
+}
+
+bool rs_key_encode_part(const rs_plan *plan, const void *records, size_t first, size_t count,
+                        void *keys)
+{
+  const key_range range = {&plan->program, records, first, keys, 0, count};
+  return encode_scope(plan, &range);
 }
 
 bool rs_key_encode_some(const recsort_key_program *program, const void *records, size_t first,
@@ -349,14 +430,21 @@ bool rs_key_encode_some(const recsort_key_program *program, const void *records,
   return encode_range(&range);
 }
 
-bool rs_key_is_record(const recsort_key_program *program)
+uint32_t rs_key_encode_for_plugin(const recsort_key_program *program, const void *records,
+                                  uint64_t count, void *keys)
 {
+  return rs_key_encode_some(program, records, 0, (size_t)count, keys);
+}
+
+bool rs_key_is_record(const rs_plan *plan)
+{
+  const recsort_key_program *const program = &plan->program;
   const recsort_key_step *const step = program->steps;
   const bool big = step->flags & RECSORT_KEY_BIG_ENDIAN;
   return program->step_count == 1 && !program->columns && step->kind == RECSORT_KEY_UNSIGNED &&
          8u * step->bytes == program->key_width && step->width == program->key_width &&
          program->record_size == step->bytes && !(step->flags & RECSORT_KEY_DESCENDING) &&
-         big == key_host_is_big_endian();
+         !plan->scope.bits && !plan->scope.offsets && big == key_host_is_big_endian();
 }
 
 static recsort_status report_invalid(const rs_plan *plan, key_range range, recsort_error *error)
@@ -380,6 +468,7 @@ static recsort_status report_invalid(const rs_plan *plan, key_range range, recso
 }
 
 typedef struct encoding {
+  const rs_plan *plan;
   key_range all; /* records from 0 on */
   atomic_bool valid;
 } encoding;
@@ -393,7 +482,7 @@ static void encode_chunk(void *argument, size_t chunk, unsigned slot)
   (void)slot;
   range.begin = chunk * CHUNK;
   if (range.end - range.begin > CHUNK) range.end = range.begin + CHUNK;
-  if (!encode_range(&range)) e->valid = false;
+  if (!encode_scope(e->plan, &range)) e->valid = false;
 }
 
 recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t count, void *keys,
@@ -401,10 +490,10 @@ recsort_status rs_key_encode(const rs_plan *plan, const void *records, size_t co
 {
   enum { CHUNKS_WORTH_A_THREAD = 4 };
   const size_t chunks = (count + CHUNK - 1) / CHUNK;
-  encoding e = {{&plan->program, records, first, keys, 0, count}, true};
+  encoding e = {plan, {&plan->program, records, first, keys, 0, count}, true};
   t = team_of_at_most(t, chunks / CHUNKS_WORTH_A_THREAD + 1);
   team_each(t, chunks, encode_chunk, &e);
-  return e.valid ? RECSORT_OK : report_invalid(plan, e.all, error);
+  return e.valid ? RECSORT_OK : report_invalid(plan, sorted_part(&plan->scope, e.all), error);
 }
 
 void rs_key_decode(const rs_plan *plan, const void *key, void *record)

@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/pool.h"
 #include "base/stream_copy.h"
 
 enum { AHEAD = 24, CACHE_LINE = 64 };
@@ -17,12 +16,6 @@ enum { AHEAD = 24, CACHE_LINE = 64 };
 static inline uint64_t index_at(const void *index, unsigned bits, size_t i)
 {
   return bits == 32 ? ((const uint32_t *)index)[i] : ((const uint64_t *)index)[i];
-}
-
-uint64_t recsort_permutation_at(const recsort_permutation *order, size_t place)
-{
-  assert(place < order->count);
-  return index_at(order->index, order->index_bits, place);
 }
 
 static team team_for(size_t bytes, team t)
@@ -47,7 +40,7 @@ static inline bool mark_all(const void *index, unsigned bits, team_range range, 
 }
 
 typedef struct verification {
-  const recsort_permutation *order;
+  const rs_order *order;
   atomic_uchar *seen;
   size_t pieces;
   atomic_bool good;
@@ -80,8 +73,7 @@ static void check_piece(void *argument, size_t piece, unsigned slot)
   if (memchr((char *)v->seen + range.begin, 0, range.end - range.begin)) v->good = false;
 }
 
-recsort_status rs_permutation_verify(const recsort_permutation *order, void *seen, team t,
-                                     recsort_error *error)
+recsort_status rs_order_verify(const rs_order *order, void *seen, team t, recsort_error *error)
 {
   t = team_for(order->count, t);
   verification v = {.order = order, .seen = seen, .pieces = team_pieces(t), .good = true};
@@ -111,7 +103,7 @@ static inline bool is_identity(const void *index, unsigned bits, size_t count)
   return true;
 }
 
-bool rs_permutation_is_identity(const recsort_permutation *order)
+bool rs_order_is_identity(const rs_order *order)
 {
   return order->index_bits == 32 ? is_identity(order->index, 32, order->count)
                                  : is_identity(order->index, 64, order->count);
@@ -204,7 +196,7 @@ static void gather_piece(void *argument, size_t piece, unsigned slot)
     gather_bits(job->what, 64, job->element_size, range);
 }
 
-void rs_gather(const recsort_permutation *order, size_t first, size_t count, const void *from,
+void rs_gather(const rs_order *order, size_t first, size_t count, const void *from,
                size_t element_size, void *to, team t)
 {
   assert(first <= order->count && count <= order->count - first && element_size > 0);
@@ -217,12 +209,6 @@ void rs_gather(const recsort_permutation *order, size_t first, size_t count, con
                     .element_size = element_size,
                     .pieces = team_pieces(t)};
   team_each(t, job.pieces, gather_piece, &job);
-}
-
-void recsort_gather(const recsort_permutation *order, size_t first, size_t count, const void *from,
-                    size_t element_size, void *to, unsigned threads)
-{
-  rs_gather(order, first, count, from, element_size, to, rs_team(NULL, threads));
 }
 
 /* ---- Copy ---- */
@@ -253,7 +239,7 @@ void rs_copy(void *to, const void *from, size_t size, team t)
   team_each(t, job.pieces, copy_piece, &job);
 }
 
-void rs_permutation_copy(const recsort_permutation *order, void *index, unsigned index_bits, team t)
+void rs_order_copy(const rs_order *order, void *index, unsigned index_bits, team t)
 {
   if (index_bits == order->index_bits) {
     if (index != order->index) rs_copy(index, order->index, order->count * index_bits / 8, t);

@@ -118,3 +118,14 @@ bool rs_plan_reads(const rs_plan *plan, size_t count, const void *memory, size_t
   }
   return false;
 }
+
+uint64_t rs_plan_columns_mark(const rs_plan *plan)
+{
+  const recsort_key_column *const columns = plan->program.columns;
+  uint64_t mark = 0; /* as a polynomial of all addresses and strides, at an odd number */
+  for (uint32_t s = 0; columns && s < plan->program.step_count; s++) {
+    mark = (mark + (uintptr_t)columns[s].data + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    mark = (mark + columns[s].stride + 1) * UINT64_C(0xbf58476d1ce4e5b9);
+  }
+  return mark;
+}

@@ -276,12 +276,6 @@ static void place_steps(recsort_key_step *steps, size_t count)
   }
 }
 
-static uint32_t width_for(uint64_t bits)
-{
-  if (bits <= 32) return 32;
-  return (uint32_t)((bits + 63) / 64 * 64);
-}
-
 /* A copy of a field that outlives its schema, for recsort_sorter_get_key. */
 static recsort_field *copy_field(rs_arena *arena, const recsort_field *field)
 {
@@ -408,7 +402,9 @@ recsort_status rs_plan_create(const recsort_schema *schema, const recsort_key_de
                                        .steps = steps,
                                        .record_size = schema->record_size,
                                        .key_bits = (uint32_t)(bits ? bits : 1),
-                                       .key_width = width_for(bits)};
+                                       .key_width = rs_width_for(bits)};
+  made.key_bits = made.program.key_bits;
+  made.key_width = made.program.key_width;
   if (!rs_plan_note_fields(schema, arena, &made)) return rs_fail_memory(error, sizeof *made.fields);
   *plan = made;
   return RECSORT_OK;

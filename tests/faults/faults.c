@@ -119,10 +119,11 @@ static void sort_in_place(const recsort_allocator *memory, tally *t)
 
 static void use_permutations(const recsort_allocator *memory, tally *t)
 {
+  const recsort_array moved = {entities, entities, sizeof *entities};
+  recsort_job job = RECSORT_JOB_INIT;
   recsort_error error = {0};
-  recsort_permutation order = {.struct_size = sizeof order};
   recsort_sorter *sorter = open_sorter(memory, t);
-  size_t disorder = 0;
+  size_t disorder = 0, firsts = 0;
   if (!sorter) return;
   copy_input();
   if (went_well(recsort_sort_to(sorter, entities, count, output, &error), &error, t))
@@ -130,17 +131,20 @@ static void use_permutations(const recsort_allocator *memory, tally *t)
   t->changed += has_changed();
   if (went_well(recsort_check(sorter, entities, count, &disorder, &error), &error, t))
     t->wrong += disorder != 1;
-  if (went_well(recsort_find_permutation(sorter, entities, count, &order, &error), &error, t)) {
-    if (went_well(recsort_permutation_apply(sorter, &order, entities, sizeof *entities, &error),
-                  &error, t))
-      t->wrong += !in_order(entities);
+  job.count = count;
+  job.records = input;
+  if (went_well(recsort_run(sorter, &job, 1, &error), &error, t)) {
+    if (went_well(recsort_unique(sorter, &job, &firsts, &error), &error, t))
+      t->wrong += firsts != 997;
     else
-      t->changed += has_changed();
-    if (went_well(recsort_permutation_unique(sorter, input, &order, &error), &error, t))
-      t->wrong += order.count != 997;
-    else
-      t->wrong += order.count != count;
+      t->wrong += firsts != 0;
   }
+  job.arrays = &moved;
+  job.array_count = 1;
+  if (went_well(recsort_run(sorter, &job, 1, &error), &error, t))
+    t->wrong += !in_order(entities);
+  else
+    t->changed += has_changed();
   recsort_sorter_destroy(sorter);
 }
 

@@ -15,6 +15,7 @@ from pathlib import Path
 SLABS = ('core', 'plugins', 'tools')
 
 PUBLIC = 'recsort/recsort.h'
+JOB = 'recsort/job.h'
 DEVICE = 'recsort/device.h'
 PAIRS = 'recsort/device_pairs.h'
 PARTITION = 'recsort/partition.h'
@@ -35,7 +36,7 @@ DEVICE_GROUND = ['cuda/decision.cuh', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/pl
 # folders in it, unless they have their own key; one that ends in '/*', to each folder directly in it
 # that has none. A file may have a key too.
 LAW = {
-    'core/include': [ABI, KEYS, COMPUTED],
+    'core/include': [JOB, ABI, KEYS, COMPUTED],
     'core/base': [PUBLIC, TEAM, 'base/platform/'],
     'core/base/platform': ['base/platform/'],
     'core/schema': [PUBLIC, 'base/'],

@@ -21,7 +21,7 @@ LAWFUL = {
     'core/base/platform/windows/threads.c': '#ifdef _WIN32\n#include <windows.h>',
     'core/include/recsort/plugin.h': '#ifdef _WIN32\n#include <stddef.h>',
     'plugins/cuda/records/records.cu': '#define _POSIX_C_SOURCE 200809L\n#include <unistd.h>',
-    'core/pipeline.c': '"key/encode.h"',
+    'core/sort.c': '"key/encode.h"',
     'plugins/runs/merge.c': '"base/co_rank.h"',
     'plugins/cpu/merge.c': '"runs/pair.h"',
     'plugins/cuda/device.cu': '<cuda_runtime.h>',
@@ -35,8 +35,8 @@ LAWFUL = {
 
 # An include for each way up from slab to slab.
 RISING = [
-    ('core/pipeline.c', '"cpu/sorts.h"'),
-    ('core/pipeline.c', '"support/output.h"'),
+    ('core/sort.c', '"cpu/sorts.h"'),
+    ('core/sort.c', '"support/output.h"'),
     ('plugins/cpu/merge.c', '"support/output.h"'),
 ]
 
@@ -56,12 +56,12 @@ PLANTED = RISING + [
     ('core/base/platform/windows/libraries.c', '<dlfcn.h>'),
     ('core/base/platform/posix/memory.c', '"base/memory.h"'),
     ('core/base/pool.c', '<pthread.h>'),
-    ('core/pipeline.c', '<time.h>'),
+    ('core/sort.c', '<time.h>'),
     ('plugins/runs/merge.c', '<windows.h>'),
     ('core/schema_open.c', '#define _POSIX_C_SOURCE 200809L'),
     ('plugins/cpu/merge.c', '#ifdef _WIN32'),
     ('core/include/recsort/team.h', '#ifdef __linux__'),
-    ('core/pipeline.c', '<cuda_runtime.h>'),
+    ('core/sort.c', '<cuda_runtime.h>'),
     ('plugins/cpu/merge.c', '"recsort/recsort.h"'),
     ('plugins/cuda/sort/radix/passes.cuh', '"cuda/merge/digest.cuh"'),
     ('plugins/cuda/sort/radix/block/bins.cuh', '"gpu/gpu_plugin.h"'),

@@ -103,7 +103,7 @@ static void test_no_sorter_and_no_records(void **state)
   WRONG(recsort_argsort(NULL, entries, COUNT, room, 32, NULL));
   WRONG(recsort_find_permutation(NULL, entries, COUNT, &order, NULL));
   WRONG(recsort_permutation_unique(NULL, entries, &order, NULL));
-  WRONG(recsort_sorter_reserve(NULL, 1, NULL));
+  WRONG(recsort_sorter_reserve(NULL, NULL, NULL));
   recsort_sorter_trim(NULL);
   WRONG(recsort_permutation_apply(NULL, &order, entries, sizeof *entries, NULL));
   WRONG(recsort_check(NULL, entries, COUNT, &disorder, NULL));

@@ -247,9 +247,9 @@ static void test_what_keeps_all_records_is_refused(void **state)
   (void)state;
   memcpy(before, items, sizeof before);
   assert_int_equal(recsort_sort(sorter, items, 2, &error), RECSORT_INVALID_ARGUMENT);
-  assert_string_equal(error.text, "recsort_sort takes all records, but the sorter's head is 1");
+  assert_string_equal(error.text, "in place, the records behind the first 1 would be lost");
   assert_int_equal(recsort_merge(sorter, items, offsets, 2, &error), RECSORT_INVALID_ARGUMENT);
-  assert_string_equal(error.text, "a merge takes all records, but the sorter's head is 1");
+  assert_string_equal(error.text, "the call takes all records, but the sorter's head is 1");
   assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_INVALID_ARGUMENT);
   assert_int_equal(recsort_argmerge(sorter, &runs, index, 32, NULL), RECSORT_INVALID_ARGUMENT);
   assert_int_equal(recsort_memory_needed(sorter, 2, true, &bytes, NULL), RECSORT_INVALID_ARGUMENT);

@@ -46,9 +46,9 @@ static void set(size_t at, uint64_t value)
 
 static recsort_status verify(size_t count, unsigned bits, unsigned threads, recsort_error *error)
 {
-  const recsort_permutation order = {0, bits, bits == 32 ? (const void *)narrow : wide, count, 0};
+  const rs_order order = {bits == 32 ? (const void *)narrow : wide, bits, count};
   memset(seen, 0xee, count + 1);
-  const recsort_status status = rs_permutation_verify(&order, seen, rs_team(NULL, threads), error);
+  const recsort_status status = rs_order_verify(&order, seen, rs_team(NULL, threads), error);
   assert_int_equal(seen[count], 0xee); /* nothing is written beyond it */
   return status;
 }
@@ -120,16 +120,16 @@ static void test_what_is_out_of_range_is_caught(void **state)
 
 static void test_identity(void **state)
 {
-  const recsort_permutation order = {0, 32, narrow, 1000, 0}, wider = {0, 64, wide, 1000, 0};
+  const rs_order order = {narrow, 32, 1000}, wider = {wide, 64, 1000};
   (void)state;
   for (size_t i = 0; i < 1000; i++)
     set(i, i);
-  assert_true(rs_permutation_is_identity(&order));
-  assert_true(rs_permutation_is_identity(&wider));
+  assert_true(rs_order_is_identity(&order));
+  assert_true(rs_order_is_identity(&wider));
   set(998, 999);
   set(999, 998);
-  assert_false(rs_permutation_is_identity(&order));
-  assert_false(rs_permutation_is_identity(&wider));
+  assert_false(rs_order_is_identity(&order));
+  assert_false(rs_order_is_identity(&wider));
 }
 
 /* ---- Gather ---- */
@@ -146,7 +146,7 @@ static unsigned char byte_of(size_t i, size_t b)
 static void check_gather(size_t total, size_t first, size_t count, size_t size, unsigned bits,
                          unsigned threads)
 {
-  const recsort_permutation order = {0, bits, bits == 32 ? (const void *)narrow : wide, total, 0};
+  const rs_order order = {bits == 32 ? (const void *)narrow : wide, bits, total};
   unsigned char *from = malloc(total * size), *to = malloc(count * size + 1);
   assert_non_null(from);
   assert_non_null(to);
@@ -154,7 +154,7 @@ static void check_gather(size_t total, size_t first, size_t count, size_t size, 
     for (size_t b = 0; b < size; b++)
       from[i * size + b] = byte_of(i, b);
   to[count * size] = 0xee;
-  recsort_gather(&order, first, count, from, size, to, threads);
+  rs_gather(&order, first, count, from, size, to, rs_team(NULL, threads));
   for (size_t i = 0; i < count; i++)
     for (size_t b = 0; b < size; b++)
       if (to[i * size + b] != byte_of((size_t)wide[first + i], b))
@@ -184,9 +184,9 @@ static void test_gather(void **state)
 
 static void test_gather_of_nothing(void **state)
 {
-  const recsort_permutation order = {0, 32, NULL, 0, 0};
+  const rs_order order = {NULL, 32, 0};
   (void)state;
-  recsort_gather(&order, 0, 0, NULL, 8, NULL, 2);
+  rs_gather(&order, 0, 0, NULL, 8, NULL, rs_team(NULL, 2));
 }
 
 static void test_copy(void **state)
@@ -238,21 +238,21 @@ static void test_permutation_copy_changes_the_width(void **state)
   uint64_t random = 5;
   (void)state;
   shuffle(LARGE, &random);
-  const recsort_permutation from32 = {0, 32, narrow, LARGE, 0}, from64 = {0, 64, wide, LARGE, 0};
-  rs_permutation_copy(&from32, to64, 64, rs_team(NULL, 3));
+  const rs_order from32 = {narrow, 32, LARGE}, from64 = {wide, 64, LARGE};
+  rs_order_copy(&from32, to64, 64, rs_team(NULL, 3));
   assert_memory_equal(to64, wide, sizeof to64);
-  rs_permutation_copy(&from64, to32, 32, rs_team(NULL, 3));
+  rs_order_copy(&from64, to32, 32, rs_team(NULL, 3));
   assert_memory_equal(to32, narrow, sizeof to32);
   memset(to64, 0, sizeof to64);
   memset(to32, 0, sizeof to32);
-  rs_permutation_copy(&from64, to64, 64, rs_team(NULL, 3));
+  rs_order_copy(&from64, to64, 64, rs_team(NULL, 3));
   assert_memory_equal(to64, wide, sizeof to64);
-  rs_permutation_copy(&from32, to32, 32, rs_team(NULL, 3));
+  rs_order_copy(&from32, to32, 32, rs_team(NULL, 3));
   assert_memory_equal(to32, narrow, sizeof to32);
-  rs_permutation_copy(&from32, narrow, 32, rs_team(NULL, 3)); /* in place */
+  rs_order_copy(&from32, narrow, 32, rs_team(NULL, 3)); /* in place */
   assert_memory_equal(to32, narrow, sizeof to32);
-  assert_true(recsort_permutation_at(&from32, 17) == wide[17]);
-  assert_true(recsort_permutation_at(&from64, LARGE - 1) == wide[LARGE - 1]);
+  assert_true(rs_order_at(&from32, 17) == wide[17]);
+  assert_true(rs_order_at(&from64, LARGE - 1) == wide[LARGE - 1]);
 }
 
 int main(void)

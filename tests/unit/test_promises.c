@@ -245,7 +245,7 @@ static void test_an_order_holds_until_the_next_sort(void **state)
   assert_int_equal(recsort_encode(sorter, records, COUNT, keys, NULL), RECSORT_OK);
   assert_int_equal(recsort_permutation_apply(sorter, &order, moved, sizeof *moved, NULL),
                    RECSORT_OK);
-  recsort_gather(&order, 0, COUNT, records, sizeof *records, moved, 2);
+  recsort_gather(sorter, order.index, order.index_bits, COUNT, records, sizeof *records, moved);
   assert_true(in_order(moved, COUNT));
   assert_memory_equal(order.index, before, COUNT * sizeof *before);
   for (size_t i = 0; i < COUNT; i += 997)

@@ -35,8 +35,9 @@ typedef void (*fill_call)(const cli_job *job, const recsort_permutation *order, 
 static void fill_records(const cli_job *job, const recsort_permutation *order, const void *records,
                          size_t first, size_t count, void *to)
 {
-  recsort_gather(order, first, count, records, recsort_schema_record_size(job->schema), to,
-                 job->options->sorting.threads);
+  const char *const index = (const char *)order->index + first * (order->index_bits / 8);
+  recsort_gather(job->sorter, index, order->index_bits, count, records,
+                 recsort_schema_record_size(job->schema), to);
 }
 
 static void fill_index32(const cli_job *job, const recsort_permutation *order, const void *records,

@@ -38,6 +38,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "recsort/job.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -67,16 +69,6 @@ extern "C" {
 RECSORT_API const char *recsort_version(void);
 
 /* Structs whose struct_size is set and whose other members are 0. */
-#ifdef __cplusplus
-#define RECSORT_INIT(type)                                                                         \
-  ([] {                                                                                            \
-    type recsort_made{};                                                                           \
-    recsort_made.struct_size = sizeof(type);                                                       \
-    return recsort_made;                                                                           \
-  }())
-#else
-#define RECSORT_INIT(type) ((type){.struct_size = sizeof(type)})
-#endif
 #define RECSORT_EXECUTOR_INIT RECSORT_INIT(recsort_executor)
 #define RECSORT_SCHEMA_DESC_INIT RECSORT_INIT(recsort_schema_desc)
 #define RECSORT_OPTIONS_INIT RECSORT_INIT(recsort_options)
@@ -464,6 +456,16 @@ RECSORT_API recsort_status recsort_schema_create(const recsort_schema_desc *desc
                                                  const recsort_allocator *allocator,
                                                  recsort_schema **schema, recsort_error *error);
 
+/* Makes the schema of a record that is one number in the byte order of this machine; its only field
+ * and key is "key". For jobs that sort keys alone, or keys (records) with values (arrays). `type`
+ * is a bool, an integer, a float or a time. Errors: INVALID_ARGUMENT, INVALID_KEY (`order` or `nan`
+ * is wrong), OUT_OF_MEMORY. */
+RECSORT_API recsort_status recsort_schema_create_number(recsort_type type, recsort_order order,
+                                                        recsort_nan nan,
+                                                        const recsort_allocator *allocator,
+                                                        recsort_schema **schema,
+                                                        recsort_error *error);
+
 /* Frees a schema; NULL is allowed. Sorters made from it do not need it any more. */
 RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
 
@@ -707,29 +709,20 @@ RECSORT_API recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t 
                                                  bool in_place, size_t *bytes,
                                                  recsort_error *error);
 
-/* Allocates now what sorts of up to `count` records take, in place or not, so that none of them
- * allocates: that is the larger one of what recsort_memory_needed says for both. Without this call,
- * the first sort of a size allocates, and those after it do not. If the memory grows, the
- * permutation that the sorter keeps ends, also if that fails; then the next call allocates. With
- * "auto", fewer records may go to another plugin, whose memory is not counted. Loads and opens
- * plugins as a sort would. One thread at a time, as for a sorting call. Errors: as
- * recsort_memory_needed, and OUT_OF_MEMORY. */
-RECSORT_API recsort_status recsort_sorter_reserve(recsort_sorter *sorter, size_t count,
-                                                  recsort_error *error);
-
 /* Frees the sorter's working memory, which the next call allocates again. The permutation that the
  * sorter keeps ends. One thread at a time, as for a sorting call; NULL is allowed. */
 RECSORT_API void recsort_sorter_trim(recsort_sorter *sorter);
 
+/* ---- Sorting -------------------------------------------------------------------------------- */
+
 /* Sorts `count` records in place, stably. Its working memory, kept for the next call, is what
- * recsort_memory_needed says: a copy of the records and at most 9 bytes a record, or what the
- * plugin works in if that is more (about 16 bytes a record, and with long keys the key and 4 bytes
- * as well; or a copy of the records, about 3 bytes a record and, for up to 2^27 records, at most
- * 6 MiB a thread, with keys of more than 64 bits 14 MiB). Every move is checked to be a
- * permutation, and on failure `records` is as it was. Errors of every sorting call: OUT_OF_MEMORY,
- * INVALID_RECORD (the value of an enum is less or greater than all that have names), PLUGIN_ERROR
- * (the plugin cannot sort so many records, or by such keys), DEVICE_ERROR, CORRUPT_RESULT,
- * INVALID_ARGUMENT. */
+ * recsort_plan says: a copy of the records and at most 9 bytes a record, or what the plugin works
+ * in if that is more (about 16 bytes a record, and with long keys the key and 4 bytes as well; or a
+ * copy of the records, about 3 bytes a record and, for up to 2^27 records, at most 6 MiB a thread,
+ * with keys of more than 64 bits 14 MiB). Every move is checked to be a permutation, and on failure
+ * `records` is as it was. Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (the value of
+ * an enum is less or greater than all that have names), PLUGIN_ERROR (the plugin cannot sort so
+ * many records, or by such keys), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
 RECSORT_API recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
                                         recsort_error *error);
 
@@ -745,6 +738,80 @@ RECSORT_API recsort_status recsort_argsort(recsort_sorter *sorter, const void *r
                                            size_t count, void *index, unsigned index_bits,
                                            recsort_error *error);
 
+/* Finds the first record whose key is less than that of the record before it. `*disorder` becomes
+ * its index, or `count` if the records are sorted. Takes at most about 1 MiB of memory (more with
+ * keys of more than 1 MiB), which the sorter keeps. Errors: INVALID_RECORD, OUT_OF_MEMORY,
+ * INVALID_ARGUMENT. */
+RECSORT_API recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t count,
+                                         size_t *disorder, recsort_error *error);
+
+/* ---- Jobs ------------------------------------------------------------------------------------
+ *
+ * recsort_job (job.h) says what there is and what is wanted: any mixture of a sort, a merge, an
+ * argsort, segments and a head, of records or columns, in place or elsewhere. The calls above are
+ * jobs, too. `job_count` is 1: several jobs are the shards of one array, and only on devices. */
+
+/* Does the job. On failure what is in place is as it was, and other results are unspecified.
+ *  - Of a head, at least 16 times as many records are selected from in one pass, and the others are
+ *    not sorted. The threads of the CPU do it, whatever the plugin: a device would have to be sent
+ *    all records first. recsort_stats.algorithm is then "selection", and the memory depends on
+ *    `head`, not on `count`. Otherwise, and with RECSORT_VERIFY_FULL, all records are sorted.
+ *  - Runs are merged by the threads of the CPU, whatever the plugin. recsort_options.verify does
+ * not apply to that. Errors: those of every sorting call; UNSORTED_RUN and INVALID_RECORD of runs,
+ * where the text begins with "run R, record N: ", both from 0; of columns, INVALID_ARGUMENT also
+ * for a name that no field has or that comes twice, a field without a column, and a stride that is
+ * less than the field's size. */
+RECSORT_API recsort_status recsort_run(recsort_sorter *sorter, const recsort_job *jobs,
+                                       size_t job_count, recsort_error *error);
+
+/* Says what a job takes: needs->host becomes the bytes of working memory that the sorter holds
+ * after it, with what it holds already. It takes no memory and reads no array: of the job's
+ * pointers it looks only at which are NULL or equal. But it loads and opens plugins as the job
+ * would. Not counted are up to 36 MiB of pinned memory of the CUDA plugin, what it allocates if the
+ * device's free memory has shrunk, and what another plugin allocates if "auto" replaces one. A
+ * plugin that moves whole records may take less. `needs` has an element for each job. One thread at
+ * a time, as for a sorting call. Errors: OUT_OF_MEMORY (the size overflows), PLUGIN_ERROR (the
+ * plugin cannot sort so many), INVALID_ARGUMENT. */
+RECSORT_API recsort_status recsort_plan(recsort_sorter *sorter, const recsort_job *jobs,
+                                        size_t job_count, recsort_needs *needs,
+                                        recsort_error *error);
+
+/* Takes now the memory of such a job, and of jobs that differ from it only in fewer records, so
+ * that none of them allocates. Without this call, the first job of a size allocates, and those
+ * after it do not. Pointers are as for recsort_plan. If the memory grows, the permutation that the
+ * sorter keeps ends, also if that fails; then the next call allocates. With "auto", fewer records
+ * may go to another plugin, whose memory is not counted. One thread at a time, as for a sorting
+ * call. Errors: as recsort_plan, and OUT_OF_MEMORY. */
+RECSORT_API recsort_status recsort_sorter_reserve(recsort_sorter *sorter, const recsort_job *job,
+                                                  recsort_error *error);
+
+/* The permutation that the last job has left in the sorter, because it wanted nothing else: of
+ * uint32_t or uint64_t, as `*index_bits` says, and `*count` of them (both may be NULL). NULL: there
+ * is none, or it has no elements. It lives until the sorter's next sorting call, even one that
+ * fails. */
+RECSORT_API const void *recsort_sorter_permutation(const recsort_sorter *sorter,
+                                                   unsigned *index_bits, size_t *count);
+
+/* Shortens a permutation that a job has made to the first record of each run of equal keys, and
+ * sets
+ * `*count` to the number of its elements: job->permutation, with as many elements as the job wrote;
+ * or, if that is NULL, the sorter's own. `job` is the job that made it, and its records are as they
+ * were then: not sorted in place. Keys are equal if all that the
+ * job compares of them is equal; records of different segments never are, and neither are those
+ * outside all segments. Takes memory as recsort_check does. On failure nothing has changed, but
+ * INVALID_RECORD ends the life of the permutation. Errors: OUT_OF_MEMORY, INVALID_RECORD (the
+ * records have changed), INVALID_ARGUMENT (also: an index is not below job->count, or the sorter's
+ * own permutation is one of other records, columns or segments). */
+RECSORT_API recsort_status recsort_unique(recsort_sorter *sorter, const recsort_job *job,
+                                          size_t *count, recsort_error *error);
+
+/* Moves an array as a permutation says: element i of `to` becomes element index[i] of `from`. The
+ * arrays do not overlap; elements have any size. The sorter's threads do it, or its executor. It
+ * checks nothing: all indices lie in `from`. Any thread, also while another one uses the sorter. */
+RECSORT_API void recsort_gather(const recsort_sorter *sorter, const void *index,
+                                unsigned index_bits, size_t count, const void *from,
+                                size_t element_size, void *to);
+
 /* A permutation that the sorter keeps. It is valid until the sorter's next sorting call, even one
  * that fails. To use a permutation of your own, set `index`, `index_bits` and `count`. */
 typedef struct recsort_permutation {
@@ -759,15 +826,6 @@ typedef struct recsort_permutation {
 RECSORT_API recsort_status recsort_find_permutation(recsort_sorter *sorter, const void *records,
                                                     size_t count, recsort_permutation *permutation,
                                                     recsort_error *error);
-
-/* A field whose values are in an array of their own: that of record i is at `data` + i * `stride`.
- */
-typedef struct recsort_column {
-  const char *name; /* a field of the record itself, not of a struct in it. A column may be a whole
-                     * struct or array; that of a bitfield is the field that holds its bits */
-  const void *data; /* of any alignment */
-  size_t stride;    /* bytes from a value to the next one; 0: the field's size */
-} recsort_column;
 
 /* Like recsort_find_permutation and recsort_argsort, for records whose fields are in several
  * arrays, each as a record would hold it. Keys are made from the columns themselves: nothing is
@@ -804,24 +862,9 @@ RECSORT_API recsort_status recsort_permutation_apply(recsort_sorter *sorter,
                                                      void *array, size_t element_size,
                                                      recsort_error *error);
 
-/* Writes the elements of `from` at the indices permutation[first .. first + count) to `to`. The
- * arrays must not overlap. Elements may have any size: `from` may be the records, or an array that
- * belongs to them (call it for each array of a struct of arrays). At most `threads` threads of the
- * library's pool work; 0: one for each processor. Nothing is checked: `permutation` must not be
- * stale, first + count is at most permutation->count, and the indices must lie within `from`, as
- * those from a sorter do. */
-RECSORT_API void recsort_gather(const recsort_permutation *permutation, size_t first, size_t count,
-                                const void *from, size_t element_size, void *to, unsigned threads);
-
 /* Element `place` of the permutation: the index in `from` of what comes to that place. Any
  * thread. */
 RECSORT_API uint64_t recsort_permutation_at(const recsort_permutation *permutation, size_t place);
-
-/* Finds the first record whose key is less than that of the record before it. `*disorder` becomes
- * its index, or `count` if the records are sorted. Errors: INVALID_RECORD, OUT_OF_MEMORY,
- * INVALID_ARGUMENT. */
-RECSORT_API recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t count,
-                                         size_t *disorder, recsort_error *error);
 
 /* ---- Merging ---------------------------------------------------------------------------------
  *
@@ -834,8 +877,6 @@ RECSORT_API recsort_status recsort_check(recsort_sorter *sorter, const void *rec
  * "run R, record N: "), OUT_OF_MEMORY, PLUGIN_ERROR, DEVICE_ERROR, INVALID_ARGUMENT (also: more
  * than RECSORT_MOST_RUNS runs, or offsets that descend). A merge ends the life of the permutation
  * that the sorter keeps, as a sort does. recsort_options.verify does not apply. */
-
-enum { RECSORT_MOST_RUNS = 1 << 16 };
 
 /* Sorted runs. Run r has offsets[r + 1] - offsets[r] records, which may be none. */
 typedef struct recsort_runs {

@@ -418,7 +418,7 @@ device_sorter_destroy = _declare('device_sorter_destroy', None, _sorter)
 device_sorter_memory = _declare('device_sorter_memory', _size, _sorter)
 device_pairs_destroy = _declare('device_pairs_destroy', None, _sorter)
 gather = _declare(
-    'gather', None, c.POINTER(Permutation), _size, _size, _pointer, _size, _pointer, c.c_uint
+    'gather', None, _sorter, _pointer, c.c_uint, _size, _pointer, _size, _pointer
 )
 
 

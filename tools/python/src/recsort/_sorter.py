@@ -256,7 +256,8 @@ class Sorter:
             handle, keyed = self._keyed(records)
             permutation = self._permutation(handle, keyed)
             lib.permutation_unique(handle, address(keyed), c.byref(permutation))
-            return self._gather(permutation, records, np.empty(permutation.count, records.dtype))
+            first = np.empty(permutation.count, records.dtype)
+            return self._gather(handle, permutation, records, first)
 
     def top(self, a: ArrayLike, n: int) -> Array:
         """The first `n` records in order, or all if there are fewer, as a new array.
@@ -274,7 +275,8 @@ class Sorter:
                 permutation = self._permutation(handle, keyed)
             finally:
                 lib.set_head(handle, 0)
-            return self._gather(permutation, records, np.empty(min(n, len(records)), records.dtype))
+            first = np.empty(min(n, len(records)), records.dtype)
+            return self._gather(handle, permutation, records, first)
 
     def set_parameter(self, name: str, values: Sequence[float]) -> None:
         """Sets the point from which keys of a Schema, such as `{distance: ..., from: name}`, count."""
@@ -327,7 +329,7 @@ class Sorter:
             if target is source:
                 lib.permutation_apply(handle, c.byref(permutation), address(source), size)
             else:
-                self._gather(permutation, source, target)
+                self._gather(handle, permutation, source, target)
 
     def _merge(self, runs: Sequence[Array], offsets: Array, target: Array) -> None:
         """Merges runs into a contiguous array."""
@@ -350,13 +352,15 @@ class Sorter:
         lib.find_permutation(handle, address(keyed), len(keyed), c.byref(permutation))
         return permutation
 
-    def _gather(self, permutation: Any, source: Array, target: Array) -> Array:
+    def _gather(
+        self, handle: lib.Handle, permutation: Any, source: Array, target: Array
+    ) -> Array:
         """Moves the first records in order to a contiguous array, and returns it."""
         size = source.dtype.itemsize
         if size:
             whole = np.ascontiguousarray(raw(source))
-            to, threads = address(target), self._engine.threads
-            lib.gather(c.byref(permutation), 0, len(target), address(whole), size, to, threads)
+            index, bits = permutation.index, permutation.index_bits
+            lib.gather(handle, index, bits, len(target), address(whole), size, address(target))
         return target
 
 

@@ -1,0 +1,146 @@
+/* job.h - one struct for every sort, merge, argsort and top-k: what there is, and what is wanted.
+ *
+ * recsort.h has the calls that take a job: recsort_plan says how much memory the job takes, and
+ * recsort_run does it. Plugins that work in a device's memory get the same struct (plugin.h).
+ *
+ *   recsort_job job = RECSORT_JOB_INIT;
+ *   job.count = n;
+ *   job.records = entities;        what there is
+ *   job.sorted = entities;         what is wanted: the records, in place
+ *   recsort_run(sorter, &job, 1, &error);
+ *
+ * A member that is 0 is not given, not wanted, or the default. All pointers are to memory of the
+ * sorter's kind: the host's or, with the option on_device, the device's. Only the arrays
+ * `columns`, `arrays` and `part_records` themselves are always in the host's memory.
+ *
+ *   to get                           set
+ *   records in order, in place       records, sorted = records
+ *   records in order, elsewhere      records, sorted
+ *   pairs by their keys              a schema of one number: records = keys, sorted; arrays =
+ * values a permutation (argsort)          records or columns, permutation, index_bits a permutation
+ * in the sorter      records or columns, and nothing that is wanted several arrays moved alike
+ * arrays the first k of the order         head = k many small sorts in one          parts =
+ * RECSORT_SEGMENTS, offsets, part_count a merge of sorted runs           parts = RECSORT_RUNS,
+ * offsets, part_count
+ */
+#ifndef RECSORT_JOB_H
+#define RECSORT_JOB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A field whose values are in an array of their own: the value of record i is at
+ * `data` + i * `stride`. */
+typedef struct recsort_column {
+  const char *name; /* a field of the record itself, not of a struct in it. A column may be a whole
+                     * struct or array; the column of a bitfield is the field that holds its bits */
+  const void *data; /* of any alignment */
+  size_t stride;    /* bytes from a value to the next one; 0: the field's size */
+} recsort_column;
+
+/* An array with an element for each record. Its elements move as the records do. */
+typedef struct recsort_array {
+  const void *from;
+  void *to;            /* `from`, in place; or memory that does not overlap it */
+  size_t element_size; /* on a device at most 8 MiB */
+} recsort_array;
+
+/* What the records of a job are. */
+typedef enum recsort_parts {
+  RECSORT_ONE_PART = 0, /* one array in any order */
+  RECSORT_SEGMENTS,     /* segments, each of which is sorted by itself */
+  RECSORT_RUNS /* runs, which are sorted already and are merged. Equal records of an earlier
+                * run come first. Every run is checked */
+} recsort_parts;
+
+enum { RECSORT_MOST_RUNS = 1 << 16 };
+
+/* What is written must not overlap anything else that the job names, unless it is in place. Columns
+ * may overlap arrays that are moved in place. */
+typedef struct recsort_job {
+  size_t struct_size; /* RECSORT_JOB_INIT sets it. Any size but that of a released version is
+                       * refused */
+
+  /* ---- What there is ---- */
+  size_t count;             /* records; with `device_count` the most that there can be */
+  const void *device_count; /* a uint64_t in the device's memory, at most `count`, which is read
+                             * when the stream gets there. Records from there on stay where they
+                             * are. NULL: `count` records. Only on a device, and not with parts */
+  const void *records;      /* of any alignment */
+  const recsort_column *columns; /* in place of `records`: each field that a key reads has a column,
+                                  * and columns of other fields are ignored. Then `sorted` is NULL:
+                                  * what is to be moved is in `arrays`, the columns too */
+  size_t column_count;
+
+  recsort_parts parts;
+  const void *offsets;  /* part p is records [offsets[p], offsets[p + 1]): there are part_count + 1
+                         * offsets, aligned and none less than the one before. The first offset of
+                         * runs is 0 and the last one is `count`. Records outside all segments stay
+                         * where they are */
+  size_t part_count;    /* at most RECSORT_MOST_RUNS runs */
+  unsigned offset_bits; /* 32 or 64; 0: 64 */
+  unsigned index_bits;  /* of `permutation`: 32 or 64; 0: 32, or 64 for more than 2^32 records */
+  const void *const *part_records; /* runs that are not in one array: run p is at part_records[p],
+                                    * and `records` is NULL. The address of an empty run may be
+                                    * NULL. Only on the host */
+  size_t
+      longest_part;   /* the most records of a segment, as you promise: a longer one is an error. On
+                       * a device short segments are sorted faster if you say so. 0: not known */
+  unsigned first_bit; /* compares only bits [first_bit, first_bit + bits) of the encoded key. Of a
+                       * key with more than 64 bits, only on a device */
+  unsigned bits;      /* 0: all bits from first_bit on */
+
+  /* ---- What is wanted ---- */
+  void *sorted;      /* the records in order: `records`, in place; or other memory */
+  void *keys_out;    /* the keys of the result, in its order, as recsort_encode writes them and
+                      * aligned as there */
+  void *permutation; /* record permutation[i] of the input is record i of the result. Aligned to an
+                      * index. Of runs, record n of run p has the number offsets[p] + n */
+  const recsort_array *arrays;
+  size_t array_count;
+  size_t head; /* only the first `head` records of the result: so many elements of `sorted`,
+                * `permutation`, `keys_out` and each array are written. 0, or `count` and more: all.
+                * Less than `count`: not in place, and not with segments.
+                * Several jobs: the records of this shard after the sort */
+
+  /* ---- Only on a device; on the host all are 0 ---- */
+  void *stream;          /* a cudaStream_t; NULL: the default stream */
+  void *workspace;       /* `workspace_size` bytes at a multiple of 256 that overlap nothing else.
+                          * Sorts that may run at the same time have different ones */
+  size_t workspace_size; /* at least what recsort_plan says */
+  void *status;          /* a uint32_t in memory that the device can write, such as memory of
+                          * cudaMallocHost. The job sets it last: to the recsort_status of what it
+                          * found on the device. NULL: not wanted */
+  int device;            /* several jobs: the number of the device that has this shard */
+} recsort_job;
+
+/* What a job takes. */
+typedef struct recsort_needs {
+  size_t struct_size;
+  size_t host;   /* bytes of host memory that the sorter holds at most after the job */
+  size_t device; /* bytes of device memory: the least `workspace_size` */
+} recsort_needs;
+
+/* Structs whose struct_size is set and whose other members are 0. */
+#ifdef __cplusplus
+#define RECSORT_INIT(type)                                                                         \
+  ([] {                                                                                            \
+    type recsort_made{};                                                                           \
+    recsort_made.struct_size = sizeof(type);                                                       \
+    return recsort_made;                                                                           \
+  }())
+#else
+#define RECSORT_INIT(type) ((type){.struct_size = sizeof(type)})
+#endif
+#define RECSORT_JOB_INIT RECSORT_INIT(recsort_job)
+#define RECSORT_NEEDS_INIT RECSORT_INIT(recsort_needs)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
