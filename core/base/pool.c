@@ -19,15 +19,16 @@ enum {
 #define WAIT_NS INT64_C(200000)     /* the same for a caller that waits for workers */
 #define RETRY_NS INT64_C(100000000) /* pause after the system refused a thread */
 
-/* A job. Stripe s of its `stripes` has the numbers s, s + MOST_THREADS, ...; just one if there are
- * at most MOST_THREADS. The caller fills the job in, then publishes it by setting the bits of
- * `open`, one for each unclaimed stripe. A thread that has claimed a stripe may read the job until
- * it has counted the stripe in `done`. */
+/* A job. It has a stripe for each thread that may work on it, but no more than tasks. Stripe s
+ * begins with task s; then it takes tasks that no stripe begins with, from `next` on. The caller
+ * fills the job in, then publishes it by setting the bits of `open`, one for each unclaimed stripe.
+ * A thread that has claimed a stripe may read the job until it has counted the stripe in `done`. */
 typedef struct slot {
   _Alignas(CACHE_LINE) atomic_bool taken;
   _Atomic uint64_t open[WORDS];
   atomic_uint stripes; /* 0: no job */
   atomic_uint done;
+  atomic_size_t next;
   atomic_bool awaited; /* the caller is about to sleep until `done` is complete */
   void (*task)(void *argument, size_t number);
   void *argument;
@@ -103,10 +104,13 @@ static bool is_open(slot *job)
   return false;
 }
 
-static void run_stripe(const slot *job, unsigned stripe)
+static void run_stripe(slot *job, unsigned stripe)
 {
-  for (size_t number = stripe; number < job->count; number += MOST_THREADS)
+  size_t number = stripe;
+  do
     job->task(job->argument, number);
+  while (atomic_load(&job->next) < job->count &&
+         (number = atomic_fetch_add(&job->next, 1)) < job->count);
 }
 
 /* The number of workers that a job can use. Its caller works too. */
@@ -267,9 +271,8 @@ static bool prepare(void)
 }
 
 /* Creates workers until there are `wanted`, or the system refuses one. */
-static void hire(size_t wanted)
+static void hire(unsigned wanted)
 {
-  if (wanted > MOST_THREADS - 1) wanted = MOST_THREADS - 1;
   if (atomic_load(&pool.workers) >= wanted || !rs_mutex_try(&pool.lock)) return;
   if (!atomic_load(&pool.stopped) && (pool.retry_at == 0 || rs_clock_ns() >= pool.retry_at)) {
     pool.retry_at = 0;
@@ -280,6 +283,11 @@ static void hire(size_t wanted)
 }
 
 /* ---- Callers ---- */
+
+static unsigned capped(unsigned threads)
+{
+  return threads < MOST_THREADS ? threads : MOST_THREADS;
+}
 
 static slot *take_slot(void)
 {
@@ -315,6 +323,7 @@ static void wait_for(slot *job, unsigned others)
 static void publish(slot *job, unsigned stripes)
 {
   atomic_store(&job->done, 0);
+  atomic_store(&job->next, stripes);
   atomic_store(&job->stripes, stripes);
   for (unsigned left = stripes, word = 0; left > 0; word++) {
     const unsigned bits = left < WORD_BITS ? left : WORD_BITS;
@@ -324,10 +333,9 @@ static void publish(slot *job, unsigned stripes)
   (void)atomic_fetch_add(&pool.posted, 1);
 }
 
-static void run_in_slot(slot *job, void (*task)(void *argument, size_t number), void *argument,
-                        size_t count)
+static void run_in_slot(slot *job, unsigned stripes, void (*task)(void *argument, size_t number),
+                        void *argument, size_t count)
 {
-  const unsigned stripes = count < MOST_THREADS ? (unsigned)count : MOST_THREADS;
   unsigned mine = 0, stripe;
   job->task = task;
   job->argument = argument;
@@ -341,18 +349,22 @@ static void run_in_slot(slot *job, void (*task)(void *argument, size_t number), 
   atomic_store(&job->taken, false);
 }
 
-/* A caller that is cancelled while it waits would abandon its job. */
+/* `context` is the number of threads that may work, at most MOST_THREADS; 0: as many as there are
+ * processors. A caller that is cancelled while it waits would abandon its job. */
 static void pool_run(void *context, void (*task)(void *argument, size_t number), void *argument,
                      size_t count)
 {
-  slot *const job = count > 1 ? take_slot() : NULL;
+  const unsigned given = (unsigned)(uintptr_t)context;
+  const unsigned most = given ? given : capped(rs_processors());
+  const unsigned stripes = count < most ? (unsigned)count : most;
+  slot *const job = stripes > 1 ? take_slot() : NULL;
   if (!job) {
     team_run_alone(context, task, argument, count);
     return;
   }
   const int held = rs_thread_hold();
-  hire(count - 1);
-  run_in_slot(job, task, argument, count);
+  hire(stripes - 1);
+  run_in_slot(job, stripes, task, argument, count);
   rs_thread_let_go(held);
 }
 
@@ -367,7 +379,11 @@ const recsort_executor *recsort_executor_default(void)
 
 team rs_team(const recsort_executor *executor, unsigned threads)
 {
-  if (!executor) executor = &own;
-  if (threads == 0) threads = executor->threads ? executor->threads : rs_processors();
-  return (team){executor->run, executor->context, threads < MOST_THREADS ? threads : MOST_THREADS};
+  if (executor) {
+    const unsigned most = executor->threads ? executor->threads : rs_processors();
+    if (threads == 0 || threads > most) threads = most;
+    return (team){executor->run, executor->context, capped(threads)};
+  }
+  threads = capped(threads ? threads : rs_processors());
+  return (team){pool_run, (void *)(uintptr_t)threads, threads};
 }

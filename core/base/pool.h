@@ -4,9 +4,9 @@
  *             the others
  *   worker    claims a stripe of a job, the same one in each job, runs it, and looks for the next
  *
- * Workers are created when a job first needs them, as many as the largest job needs, and are shared
- * by all callers. If a worker cannot be created, the job runs with fewer: the caller alone can
- * finish any job. An idle worker polls for a millisecond, yielding to other processes, and then
+ * Workers are created when a job first needs them, as many as the largest job may use, and are
+ * shared by all callers. If a worker cannot be created, the job runs with fewer: the caller alone
+ * can finish any job. An idle worker polls for a millisecond, yielding to other processes, and then
  * sleeps. A forked child starts with an empty pool. The pool ends with the process, or when the
  * library is unloaded.
  */
@@ -16,8 +16,8 @@
 #include "recsort/team.h"
 #include "recsort/recsort.h"
 
-/* A team of `threads` threads of `executor` (NULL: the library's pool). `threads` 0: as many as the
- * executor has, or one for each processor if it does not say. */
+/* A team of `threads` threads of the library's pool, or of `executor`, but of no more threads than
+ * the executor has. `threads` 0: as many as the executor has, or one for each processor. */
 team rs_team(const recsort_executor *executor, unsigned threads);
 
 #endif

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/pool.h"
 #include "support/told.h"
 #include "threads/array.h"
 #include "threads/meeting.h"
@@ -140,6 +141,88 @@ static void test_an_executor_in_place_of_the_pool(void **state)
   assert_int_equal(in_a_child(sort_by_executors), 0);
 }
 
+static unsigned processors(void)
+{
+  cpu_set_t set;
+  assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+  return (unsigned)CPU_COUNT(&set);
+}
+
+static unsigned threads_with(unsigned threads, unsigned of_executor, job_system *system)
+{
+  const recsort_executor executor = {sizeof executor, system, run_here, of_executor};
+  recsort_sorter *const sorter = open_sorter(threads, &executor);
+  const unsigned used = stats_of(sorter).threads;
+  assert_true(sorts(sorter, 3));
+  recsort_sorter_destroy(sorter);
+  return used;
+}
+
+static void test_an_executor_has_no_more_threads_than_it_says(void **state)
+{
+  job_system system = {.backwards = false};
+  (void)state;
+  assert_int_equal(threads_with(8, 2, &system), 2);
+  assert_int_equal(system.most_tasks, 2);
+  assert_int_equal(threads_with(2, 8, &system), 2);
+  assert_int_equal(system.most_tasks, 2);
+  assert_int_equal(threads_with(processors() + 3, 0, &system), processors());
+}
+
+/* ---- The default executor ---- */
+
+typedef struct crowd {
+  atomic_size_t here;
+  atomic_size_t most;
+  atomic_size_t runs;
+} crowd;
+
+static void join_crowd(void *argument, size_t number)
+{
+  crowd *const c = argument;
+  const size_t here = atomic_fetch_add(&c->here, 1) + 1;
+  size_t most = c->most;
+  (void)number;
+  while (most < here && !atomic_compare_exchange_weak(&c->most, &most, here))
+    continue;
+  (void)sched_yield();
+  (void)atomic_fetch_add(&c->runs, 1);
+  (void)atomic_fetch_sub(&c->here, 1);
+}
+
+static void run_crowd(const recsort_executor *executor, size_t count, size_t most)
+{
+  crowd c = {.runs = 0};
+  executor->run(executor->context, join_crowd, &c, count);
+  if (c.runs != count || c.most > most) _exit(1);
+}
+
+/* Also when the pool has more threads, as a sorter wanted them. */
+static void run_crowds(void)
+{
+  enum { MANY = 100000 };
+  const recsort_executor *const pool = recsort_executor_default();
+  const unsigned most = processors();
+  recsort_sorter *const sorter = open_sorter(most + 3, NULL);
+  recsort_sorter *const by_pool = open_sorter(most + 7, pool);
+  run_crowd(pool, MANY, most);
+  if (pool_threads() > most - 1) _exit(2);
+  if (!sorts(by_pool, 4) || stats_of(by_pool).threads != most) _exit(3);
+  if (pool_threads() > most - 1) _exit(4);
+  if (!sorts(sorter, 5) || stats_of(sorter).threads != most + 3) _exit(5);
+  if (pool_threads() != most + 2) _exit(6);
+  run_crowd(pool, MANY, most);
+  if (pool_threads() != most + 2) _exit(7);
+  recsort_sorter_destroy(by_pool);
+  recsort_sorter_destroy(sorter);
+}
+
+static void test_the_default_executor_has_a_thread_a_processor(void **state)
+{
+  (void)state;
+  assert_int_equal(in_a_child(run_crowds), 0);
+}
+
 static void test_a_wrong_executor_is_refused(void **state)
 {
   const recsort_executor wrong[] = {{sizeof wrong[0], NULL, NULL, 2}, {1, NULL, run_here, 2}};
@@ -211,9 +294,9 @@ static void test_forks_while_another_thread_sorts(void **state)
   assert_true(good);
 }
 
-/* Nested jobs: the innermost takes the last of the pool's slots. Each has so many tasks that there
- * are idle workers for the innermost, even where a worker runs the nested job and its caller waits.
- */
+/* Nested jobs: the innermost takes the last of the pool's slots. Each has so many tasks, and may
+ * use as many threads, that there are idle workers for the innermost, even where a worker runs the
+ * nested job and its caller waits. */
 enum { NESTED_TASKS = 12 };
 
 typedef struct nest {
@@ -223,28 +306,28 @@ typedef struct nest {
 
 static void descend(void *argument, size_t number)
 {
-  const recsort_executor *const pool = recsort_executor_default();
+  const team t = rs_team(NULL, NESTED_TASKS);
   nest *const n = argument;
   if (number > 0) return;
   if (--n->jobs > 1)
-    pool->run(pool->context, descend, n, NESTED_TASKS);
+    t.run(t.context, descend, n, NESTED_TASKS);
   else
-    pool->run(pool->context, meet, &n->innermost, 2);
+    t.run(t.context, meet, &n->innermost, 2);
 }
 
 static void use_all_places(void)
 {
   enum { PLACES = 64 };
-  const recsort_executor *const pool = recsort_executor_default();
+  const team t = rs_team(NULL, NESTED_TASKS);
   nest n = {.jobs = PLACES, .innermost.wanted = 2};
-  pool->run(pool->context, descend, &n, NESTED_TASKS);
+  t.run(t.context, descend, &n, NESTED_TASKS);
   if (n.innermost.missed) _exit(1);
 }
 
 static void *run_a_meeting(void *met)
 {
-  const recsort_executor *const pool = recsort_executor_default();
-  pool->run(pool->context, meet, met, 2);
+  const team t = rs_team(NULL, 2);
+  t.run(t.context, meet, met, 2);
   return NULL;
 }
 
@@ -300,6 +383,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_an_executor_in_place_of_the_pool),
+      cmocka_unit_test(test_an_executor_has_no_more_threads_than_it_says),
+      cmocka_unit_test(test_the_default_executor_has_a_thread_a_processor),
       cmocka_unit_test(test_a_wrong_executor_is_refused),
       cmocka_unit_test(test_sorters_share_threads),
       cmocka_unit_test(test_a_child_sorts_after_a_parallel_sort),

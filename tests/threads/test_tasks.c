@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "recsort/recsort.h"
-#include "recsort/team.h"
+#include "base/pool.h"
 #include "threads/meeting.h"
 
 typedef struct tally {
@@ -24,13 +23,15 @@ static void count_run(void *argument, size_t number)
   (void)atomic_fetch_add(&t->runs[number], 1);
 }
 
+enum { TEAM = 4 };
+
 /* Counts the numbers that did not run exactly once. */
-static size_t run_tally(size_t count)
+static size_t run_tally(size_t count, unsigned threads)
 {
-  const recsort_executor *const pool = recsort_executor_default();
+  const team pool = rs_team(NULL, threads);
   tally t = {.runs = calloc(count + 1, sizeof *t.runs), .count = count};
   size_t wrong = t.runs ? 0 : count;
-  if (t.runs) pool->run(pool->context, count_run, &t, count);
+  if (t.runs) pool.run(pool.context, count_run, &t, count);
   for (size_t i = 0; t.runs && i < count; i++)
     wrong += t.runs[i] != 1;
   free(t.runs);
@@ -42,14 +43,14 @@ static void test_each_task_runs_once(void **state)
   (void)state;
   for (size_t count = 0; count < 40; count++)
     for (int repeat = 0; repeat < 50; repeat++)
-      assert_int_equal(run_tally(count), 0);
+      assert_int_equal(run_tally(count, repeat % 2 ? TEAM : 40), 0);
   for (size_t count = 64; count <= 2048; count *= 2)
     for (size_t around = count - 1; around <= count + 1; around++)
-      assert_int_equal(run_tally(around), 0);
-  assert_int_equal(run_tally(100000), 0);
+      for (unsigned threads = 0; threads <= 2048; threads = 4 * threads + 1)
+        assert_int_equal(run_tally(around, threads), 0);
+  assert_int_equal(run_tally(100000, 0), 0);
+  assert_int_equal(run_tally(100000, TEAM), 0);
 }
-
-enum { TEAM = 4 };
 
 static void count_piece(void *argument, size_t piece, unsigned slot)
 {
@@ -60,8 +61,7 @@ static void count_piece(void *argument, size_t piece, unsigned slot)
 static void test_each_piece_runs_once(void **state)
 {
   enum { PIECES = 5, REPEATS = 100000 };
-  const recsort_executor *const pool = recsort_executor_default();
-  const team t = {pool->run, pool->context, TEAM};
+  const team t = rs_team(NULL, TEAM);
   (void)state;
   const time_t end = time(NULL) + 5; /* sanitizers take much longer */
   for (int repeat = 0; repeat < REPEATS && time(NULL) < end; repeat++) {
@@ -77,7 +77,7 @@ static void test_each_piece_runs_once(void **state)
 static void *run_many(void *wrong)
 {
   for (size_t i = 0; i < 200; i++)
-    *(size_t *)wrong += run_tally(1 + i % 9);
+    *(size_t *)wrong += run_tally(1 + i % 9, 9);
   return NULL;
 }
 
@@ -100,11 +100,11 @@ static void test_many_callers_at_once(void **state)
 static void test_workers_wake_again(void **state)
 {
   enum { ROUNDS = 20 };
-  const recsort_executor *const pool = recsort_executor_default();
+  const team pool = rs_team(NULL, TEAM);
   (void)state;
   for (int i = 0; i < ROUNDS; i++) {
     meeting m = {.wanted = TEAM};
-    pool->run(pool->context, meet, &m, TEAM);
+    pool.run(pool.context, meet, &m, TEAM);
     assert_false(m.missed);
     usleep(i % 2 ? 20000 : 0);
   }

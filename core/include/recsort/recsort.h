@@ -124,9 +124,9 @@ typedef struct recsort_allocator {
  *
  * Large sorts are cut into tasks. By default a pool of threads runs them, one pool for the process
  * whatever the number of sorters:
- *  - Its threads are created when a sort first needs them: at most one fewer than the largest
- *    number that a sort may use. If the system refuses a thread, the sort does without it; the
- *    calling thread alone can finish any sort.
+ *  - Its threads are created when they are first needed: at most one fewer than the largest number
+ *    that a sort may use, or, for tasks of yours, than there are processors. If the system refuses
+ *    a thread, the sort does without it; the calling thread alone can finish any sort.
  *  - An idle thread polls for a millisecond, yielding to other work, and then sleeps.
  *  - They block all signals, so handlers run only on your threads.
  *  - fork: the child starts without the pool's threads and makes its own when it first needs them.
@@ -145,17 +145,20 @@ typedef struct recsort_allocator {
  * none waits for another one. Each takes at most 64 KiB of stack. The thread that called the
  * library calls `run`; if several threads sort at once, several call it at once. It must not fail:
  * it runs the tasks itself that it cannot give to another thread. With an executor a sorter creates
- * no threads and gives `run` no more tasks than the threads it may use. */
+ * no threads, and gives `run` no more tasks than `threads`, even if recsort_options.threads is
+ * more. */
 typedef struct recsort_executor {
   size_t struct_size; /* RECSORT_EXECUTOR_INIT sets it */
   void *context;
   void (*run)(void *context, void (*task)(void *argument, size_t number), void *argument,
               size_t count);
-  unsigned threads; /* tasks that can run at once; 0: one for each processor */
+  unsigned threads; /* tasks that can run at once; 0: one for each processor that the process may
+                     * run on */
 } recsort_executor;
 
-/* The library's own pool, which may run other work of yours too. Never NULL; lives as long as the
- * library. Any thread. */
+/* The library's own pool, which may run other work of yours too. Give it as many tasks as you like:
+ * at most as many run at once as there are processors that the process may run on. Never NULL;
+ * lives as long as the library. Any thread. */
 RECSORT_API const recsort_executor *recsort_executor_default(void);
 
 /* ---- Schema ------------------------------------------------------------------------------- */
@@ -638,7 +641,8 @@ typedef struct recsort_options {
                           * records */
   const char *algorithm; /* one of the plugin's; NULL: its default */
   unsigned threads;      /* CPU threads; 0: one for each processor that the process may run on, or
-                          * as many as the executor has. At most 1024 are used */
+                          * as many as the executor has. At most 1024 are used, and at most as many
+                          * as the executor has */
   const recsort_allocator *allocator; /* copied; NULL: the C library's */
   const recsort_executor *executor;   /* copied; NULL: the library's own pool of threads */
   const char *const *plugin_options;  /* for the plugin, each "key=value", such as "memory=8G";
