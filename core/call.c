@@ -149,6 +149,9 @@ recsort_status rs_call_read(const recsort_sorter *sorter, const recsort_job *job
 {
   if (!sorter || !jobs)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and job must not be NULL");
+  if (sorter->on_device)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "the sorter is for records in a device's memory, which recsort_run sorts");
   if (job_count != 1)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "there are %zu jobs; several are shards, which are on devices", job_count);

@@ -1,261 +1,378 @@
-/* device.c - records in a device's memory: a sorter whose plugin sorts them there (see
- * recsort_plugin_device). The host's part is the key program and the checks of what it is given. */
-#include "recsort/device.h"
-
-#include <string.h>
+/* device.c - jobs in the memory of devices: checks them, and has the plugin do them (see
+ * recsort_plugin_device). */
+#include <stdio.h>
 
 #include "base/checked.h"
 #include "base/struct_size.h"
+#include "key/encode.h"
 #include "sorter.h"
 
-enum { MOST_ELEMENT = 8 << 20 };
+enum { MOST_ELEMENT = 8 << 20, MOST_JOBS = 256, WORKSPACE_ALIGNMENT = 256 };
 
-/* Versions of plugins. */
-
-struct recsort_device_sorter {
-  recsort_sorter *own; /* its plan and its plugin; it has no records */
-  recsort_device_limits limits;
-  uint64_t memory;
-};
-
-static rs_plugin_instance *instance_of(const recsort_device_sorter *sorter)
+static unsigned width_or(unsigned bits, unsigned otherwise)
 {
-  return &sorter->own->choice.in_use->instance;
+  return bits ? bits : otherwise;
 }
 
-/* ---- Creation ---- */
-
-static recsort_status read_limits(const recsort_device_limits *given, recsort_device_limits *limits,
-                                  recsort_error *error)
+static unsigned index_bits_of(const recsort_job *job)
 {
-  const recsort_status status =
-      rs_check_size(given, recsort_device_limits, RECSORT_DEVICE_LIMITS_INIT, error);
-  if (status) return status;
-  size_t bytes;
-  *limits = *given;
-  if (limits->index_bits == 0) limits->index_bits = 32;
-  if (limits->index_bits != 32 && limits->index_bits != 64)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index_bits is %u, not 32 or 64",
-                   limits->index_bits);
-  if (limits->most_records == 0)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "most_records of the limits is 0");
-  if (limits->index_bits == 32 && limits->most_records > (uint64_t)UINT32_MAX + 1)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "%zu records need a permutation of 64 bits, not 32", limits->most_records);
-  if (limits->most_segments > UINT32_MAX)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "most_segments of the limits is %zu",
-                   limits->most_segments);
-  if (limits->most_in_place > MOST_ELEMENT ||
-      !rs_multiply(limits->most_records, limits->most_in_place, &bytes))
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "most_in_place of the limits is %zu",
-                   limits->most_in_place);
-  return RECSORT_OK;
+  return width_or(job->index_bits, (uint64_t)job->count > UINT64_C(1) << 32 ? 64 : 32);
 }
 
-static recsort_status reserve(recsort_device_sorter *sorter, recsort_error *error)
+/* The records of a result that is not in place. */
+static size_t wanted_of(const recsort_job *job)
 {
-  rs_plugin_instance *const instance = instance_of(sorter);
-  const recsort_plugin_device_limits limits = {.size = sizeof limits,
-                                               .algorithm = instance->algorithm,
-                                               .most_records = sorter->limits.most_records,
-                                               .most_in_place = sorter->limits.most_in_place,
-                                               .most_segments = sorter->limits.most_segments,
-                                               .most_in_segment = sorter->limits.most_in_segment,
-                                               .index_bits = sorter->limits.index_bits};
-  recsort_plugin_error reported = {.size = sizeof reported};
-  const recsort_plugin_status status = instance->device->reserve(
-      instance->state, &sorter->own->plan.program, &limits, &sorter->memory, &reported);
-  return status ? rs_plugin_fail(instance, status, &reported, error) : RECSORT_OK;
+  return job->head && job->head < job->count ? job->head : job->count;
 }
 
-recsort_status recsort_device_sorter_create(const recsort_schema *schema,
-                                            const recsort_options *options,
-                                            const recsort_device_limits *limits,
-                                            recsort_device_sorter **sorter, recsort_error *error)
-{
-  recsort_device_limits own = {0};
-  recsort_sorter *made = NULL;
-  if (!limits || !sorter)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "limits and sorter must not be NULL");
-  recsort_status status = read_limits(limits, &own, error);
-  if (!status) status = recsort_sorter_create(schema, options, &made, error);
-  if (status) return status;
-  if (made->head) {
-    recsort_sorter_destroy(made);
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "head of the options is for sorts on the host; a device sort has it in its job");
-  }
-  recsort_device_sorter *const device = rs_allocate(&made->allocator, sizeof *device);
-  if (!device) {
-    recsort_sorter_destroy(made);
-    return rs_fail_memory(error, sizeof *device);
-  }
-  *device = (recsort_device_sorter){.own = made, .limits = own};
-  status = rs_choice_for_device(&made->choice, RS_RESIDENT_RECORDS, error);
-  if (!status) status = reserve(device, error);
-  if (status)
-    recsort_device_sorter_destroy(device);
-  else
-    *sorter = device;
-  return status;
-}
+/* ---- What is wrong whatever the addresses are ---- */
 
-void recsort_device_sorter_destroy(recsort_device_sorter *sorter)
+static recsort_status check_input(const recsort_job *job, recsort_error *error)
 {
-  if (!sorter) return;
-  recsort_sorter *const own = sorter->own;
-  rs_release(&own->allocator, sorter, sizeof *sorter);
-  recsort_sorter_destroy(own);
-}
-
-size_t recsort_device_sorter_memory(const recsort_device_sorter *sorter)
-{
-  return sorter ? (size_t)sorter->memory : 0;
-}
-
-/* ---- Sorts ---- */
-
-/* The records that are wanted, if not all are; otherwise 0. */
-static size_t head_of(const recsort_device_job *job)
-{
-  return job->head < job->count ? job->head : 0;
-}
-
-static recsort_status check_array(const recsort_device_sorter *sorter,
-                                  const recsort_device_job *job, const recsort_device_array *array,
-                                  const char *name, size_t number, recsort_error *error)
-{
-  const size_t size = array->element_size, head = head_of(job);
-  if (!array->from || !array->to || size == 0 || size > MOST_ELEMENT)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "%s %zu: from and to must not be NULL, and elements have 1 byte to 8 MiB", name,
-                   number);
-  if (array->from == array->to && size > sorter->limits.most_in_place)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "%s %zu: elements of %zu bytes are moved in place; most_in_place is %zu", name,
-                   number, size, sorter->limits.most_in_place);
-  if (array->from == array->to && head)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "%s %zu: only the first %zu records are wanted; they cannot be moved in place",
-                   name, number, head);
-  if (array->from != array->to &&
-      rs_overlap(array->from, job->count * size, array->to, (head ? head : job->count) * size))
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%s %zu: from and to overlap", name, number);
-  return RECSORT_OK;
-}
-
-static recsort_status check_job(const recsort_device_sorter *sorter, const recsort_device_job *job,
-                                recsort_error *error)
-{
-  const size_t record_size = (size_t)sorter->own->plan.program.record_size;
-  recsort_status status = rs_plan_check_parameters(&sorter->own->plan, error);
-  if (status || job->count == 0) return status;
-  if (job->count > sorter->limits.most_records)
-    return rs_fail(error, RECSORT_PLUGIN_ERROR, "%zu records; the sorter is for at most %zu",
-                   job->count, sorter->limits.most_records);
-  if (job->columns && (job->records || job->sorted))
+  const bool columns = job->columns || job->column_count;
+  if (job->column_count && !job->columns)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "column_count is %zu, columns is NULL",
+                   job->column_count);
+  if (columns && (job->records || job->sorted))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "with columns, records and sorted must be NULL; arrays are moved");
-  if ((!job->records && !job->columns) || (job->array_count && !job->arrays) ||
-      job->array_count > UINT32_MAX - 1)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and arrays must not be NULL");
-  if (job->offsets &&
-      (job->segment_count == 0 || job->segment_count > sorter->limits.most_segments))
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu segments; the sorter is for 1 to %zu",
-                   job->segment_count, sorter->limits.most_segments);
-  if (job->offsets && head_of(job))
+  if (job->part_records || job->parts == RECSORT_RUNS)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "runs are merged in the host's memory only");
+  if (job->parts != RECSORT_ONE_PART && job->parts != RECSORT_SEGMENTS)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "parts is no recsort_parts");
+  if (job->parts == RECSORT_ONE_PART && (job->offsets || job->part_count || job->longest_part))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "head is %zu, but with segments all records are sorted", job->head);
+                   "there are offsets or a longest_part, so parts must be RECSORT_SEGMENTS");
+  if (job->parts == RECSORT_SEGMENTS &&
+      (!job->offsets || job->part_count == 0 || job->part_count > UINT32_MAX))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "there are %zu segments, not 1 to 2^32 - 1, or offsets is NULL",
+                   job->part_count);
+  if (job->device_count && job->parts != RECSORT_ONE_PART)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "with a device_count there are no parts");
+  return RECSORT_OK;
+}
+
+static recsort_status check_widths(const recsort_sorter *sorter, const recsort_job *job,
+                                   recsort_error *error)
+{
+  const unsigned all = sorter->plan.program.key_bits, index = index_bits_of(job);
   if (job->offset_bits != 0 && job->offset_bits != 32 && job->offset_bits != 64)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "offset_bits is %u, not 32 or 64",
                    job->offset_bits);
-  if (job->sorted) {
-    const recsort_device_array moved = {job->records, job->sorted, record_size};
-    status = check_array(sorter, job, &moved, "sorted", 0, error);
-  }
-  for (size_t a = 0; !status && a < job->array_count; a++)
-    status = check_array(sorter, job, &job->arrays[a], "array", a, error);
+  if (index != 32 && index != 64)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index_bits is %u, not 32 or 64", index);
+  if (index == 32 && (uint64_t)job->count > UINT64_C(1) << 32)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu records need an index of 64 bits",
+                   job->count);
+  if ((job->first_bit || job->bits) && (job->first_bit >= all || job->bits > all - job->first_bit))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "bits [%u, %u + %u) are not all in a key of %u",
+                   job->first_bit, job->first_bit, job->bits, all);
+  return RECSORT_OK;
+}
+
+static recsort_status check_array(const recsort_job *job, size_t number, recsort_error *error)
+{
+  const recsort_array *const array = &job->arrays[number];
+  if (array->element_size == 0 || array->element_size > MOST_ELEMENT ||
+      (job->count && (!array->from || !array->to)))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "arrays[%zu]: from and to must not be NULL, and elements have 1 byte to 8 MiB",
+                   number);
+  if (array->from == array->to && wanted_of(job) < job->count)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "arrays[%zu]: in place, the elements behind the first %zu would be lost", number,
+                   job->head);
+  return RECSORT_OK;
+}
+
+static recsort_status check_results(const recsort_job *job, size_t record_size,
+                                    recsort_error *error)
+{
+  recsort_status status = RECSORT_OK;
+  if (!job->sorted && !job->keys_out && !job->permutation && !job->array_count)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "nothing is wanted; on a device no permutation stays in the sorter");
+  if (wanted_of(job) < job->count && (job->parts != RECSORT_ONE_PART || job->device_count))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "head is %zu, but with segments or a device_count all records are sorted",
+                   job->head);
+  if (wanted_of(job) < job->count && job->sorted && job->sorted == job->records)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "in place, the records behind the first %zu would be lost", job->head);
+  if (job->sorted && record_size > MOST_ELEMENT)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "records of %zu bytes are not moved on a device; at most 8 MiB are",
+                   record_size);
+  if (job->array_count && !job->arrays)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "array_count is %zu, arrays is NULL",
+                   job->array_count);
+  for (size_t a = 0; a < job->array_count && !status; a++)
+    status = check_array(job, a, error);
   return status;
 }
 
-/* The arrays that move, first of all the records. They are few: the plugin reads them at once. */
-static recsort_status sort_checked(recsort_device_sorter *sorter, const recsort_device_job *job,
-                                   recsort_plugin_device_array *arrays, recsort_error *error)
+/* One of several jobs. */
+static recsort_status check_shard(const recsort_job *job, size_t number, recsort_error *error)
 {
-  const rs_plugin_instance *const instance = instance_of(sorter);
-  const recsort_key_program *const program = &sorter->own->plan.program;
-  recsort_plugin_error reported = {.size = sizeof reported};
-  uint32_t count = 0;
-  if (job->sorted)
-    arrays[count++] =
-        (recsort_plugin_device_array){job->records, job->sorted, program->record_size};
-  for (size_t a = 0; a < job->array_count; a++) {
-    const recsort_device_array *const array = &job->arrays[a];
-    arrays[count++] = (recsort_plugin_device_array){array->from, array->to, array->element_size};
+  const bool more = job->device_count || job->columns || job->column_count || job->parts ||
+                    job->offsets || job->part_count || job->part_records || job->longest_part ||
+                    job->first_bit || job->bits || job->keys_out || job->permutation ||
+                    job->arrays || job->array_count || job->status;
+  if (more || job->sorted != job->records)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "jobs[%zu]: of several jobs, each sorts records in place, and nothing else",
+                   number);
+  if (job->device < 0)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "jobs[%zu]: the number of the device is %d",
+                   number, job->device);
+  return RECSORT_OK;
+}
+
+/* No size of an array overflows. */
+static recsort_status check_sizes(const recsort_sorter *sorter, const recsort_job *job,
+                                  recsort_error *error)
+{
+  const size_t most = job->head > job->count ? job->head : job->count;
+  size_t widest = (size_t)sorter->plan.program.record_size, bytes;
+  if (widest < sizeof(uint64_t) * 2) widest = sizeof(uint64_t) * 2;
+  for (size_t a = 0; job->arrays && a < job->array_count; a++)
+    if (job->arrays[a].element_size > widest) widest = job->arrays[a].element_size;
+  if (!rs_multiply(most, widest, &bytes) || job->part_count > SIZE_MAX / sizeof(uint64_t) - 1)
+    return rs_fail_memory(error, SIZE_MAX);
+  return RECSORT_OK;
+}
+
+/* The records of a shard after the sort. */
+static size_t shard_wants(const recsort_job *jobs, size_t job_count, size_t number)
+{
+  for (size_t j = 0; j < job_count; j++)
+    if (jobs[j].head) return jobs[number].head;
+  return jobs[number].count;
+}
+
+static recsort_status check_shards(const recsort_job *jobs, size_t job_count, recsort_error *error)
+{
+  size_t before = 0, after = 0;
+  recsort_status status = RECSORT_OK;
+  for (size_t j = 0; j < job_count && !status; j++) {
+    status = check_shard(&jobs[j], j, error);
+    if (!rs_add(before, jobs[j].count, &before) ||
+        !rs_add(after, shard_wants(jobs, job_count, j), &after))
+      return rs_fail_memory(error, SIZE_MAX);
   }
-  const recsort_plugin_device_job own = {.size = sizeof own,
-                                         .array_count = count,
-                                         .stream = job->stream,
-                                         .count = job->count,
-                                         .records = job->records,
-                                         .permutation = job->permutation,
-                                         .arrays = arrays,
-                                         .offsets = job->offsets,
-                                         .segment_count = job->segment_count,
-                                         .offset_bits = job->offset_bits ? job->offset_bits : 32,
-                                         .head = head_of(job)};
+  if (!status && before != after)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "the jobs have %zu records in all, but by their heads %zu after the sort",
+                   before, after);
+  return status;
+}
+
+static recsort_status check_jobs(const recsort_sorter *sorter, const recsort_job *jobs,
+                                 size_t job_count, recsort_error *error)
+{
+  recsort_status status = rs_plan_check_parameters(&sorter->plan, error);
+  if (!status && (job_count == 0 || job_count > MOST_JOBS))
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "there are %zu jobs, not 1 to %d", job_count,
+                   MOST_JOBS);
+  for (size_t j = 0; j < job_count && !status; j++) {
+    status = rs_check_size(jobs + j, recsort_job, RECSORT_JOB_INIT, error);
+    if (!status) status = check_sizes(sorter, jobs + j, error);
+  }
+  if (status) return status;
+  if (job_count > 1) return check_shards(jobs, job_count, error);
+  if (jobs->device) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "device is for several jobs");
+  status = check_input(jobs, error);
+  if (!status) status = check_widths(sorter, jobs, error);
+  return status ? status : check_results(jobs, (size_t)sorter->plan.program.record_size, error);
+}
+
+/* ---- Arrays ---- */
+
+/* An array that a job reads or writes. */
+typedef struct area {
+  const char *name;
+  const void *at;
+  size_t size;
+  size_t alignment;
+  bool written;
+} area;
+
+/* Behind these are `from` and `to` of each array. What is in place has the numbers n and n ^ 1. */
+enum { RECORDS, SORTED, KEYS_OUT, PERMUTATION, OFFSETS, DEVICE_COUNT, WORKSPACE, STATUS, AREAS };
+
+static area area_of(const recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
+                    size_t number, size_t n)
+{
+  const recsort_job *const job = &jobs[number];
+  const size_t size = (size_t)sorter->plan.program.record_size, key = rs_key_size(&sorter->plan),
+               index = index_bits_of(job) / 8, offset = width_or(job->offset_bits, 64) / 8,
+               wanted = wanted_of(job),
+               after = job_count > 1 ? shard_wants(jobs, job_count, number) : wanted;
+  switch (n) {
+  case RECORDS:
+    return (area){"records", job->records, job->count * size, 1, false};
+  case SORTED:
+    return (area){"sorted", job->sorted, after * size, 1, true};
+  case KEYS_OUT:
+    return (area){"keys_out", job->keys_out, wanted * key, key < 8 ? key : 8, true};
+  case PERMUTATION:
+    return (area){"permutation", job->permutation, wanted * index, index, true};
+  case OFFSETS:
+    return (area){"offsets", job->offsets, (job->part_count + 1) * offset, offset, false};
+  case DEVICE_COUNT:
+    return (area){"device_count", job->device_count, 8, 8, false};
+  case WORKSPACE:
+    return (area){"workspace", job->workspace, job->workspace_size, WORKSPACE_ALIGNMENT, true};
+  case STATUS:
+    return (area){"status", job->status, sizeof(uint32_t), sizeof(uint32_t), true};
+  default:
+    break;
+  }
+  const recsort_array *const array = &job->arrays[(n - AREAS) / 2];
+  return n % 2 ? (area){"to", array->to, wanted * array->element_size, 1, true}
+               : (area){"from", array->from, job->count * array->element_size, 1, false};
+}
+
+/* Writes the name of an area. */
+static void name_area(char *text, size_t text_size, size_t job_count, size_t number, size_t n,
+                      const area *found)
+{
+  char job[32] = "";
+  if (job_count > 1) (void)snprintf(job, sizeof job, "jobs[%zu].", number);
+  if (n < AREAS)
+    (void)snprintf(text, text_size, "%s%s", job, found->name);
+  else
+    (void)snprintf(text, text_size, "%sarrays[%zu].%s", job, (n - AREAS) / 2, found->name);
+}
+
+/* The areas of all jobs are counted through. */
+typedef struct areas {
+  const recsort_sorter *sorter;
+  const recsort_job *jobs;
+  size_t job_count;
+  size_t of_job, count; /* of one, and all; several jobs have no arrays */
+} areas;
+
+static area find(const areas *all, size_t n)
+{
+  return area_of(all->sorter, all->jobs, all->job_count, n / all->of_job, n % all->of_job);
+}
+
+static recsort_status fail_overlap(const areas *all, size_t one, size_t other, recsort_error *error)
+{
+  char names[2][80];
+  const area found[2] = {find(all, one), find(all, other)};
+  name_area(names[0], sizeof names[0], all->job_count, one / all->of_job, one % all->of_job,
+            &found[0]);
+  name_area(names[1], sizeof names[1], all->job_count, other / all->of_job, other % all->of_job,
+            &found[1]);
+  return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%s and %s overlap", names[0], names[1]);
+}
+
+static bool in_place(size_t one, size_t other, const area *a, const area *b)
+{
+  return (one ^ 1) == other && (one < KEYS_OUT || one >= AREAS) && a->at == b->at;
+}
+
+/* An area and those before it. */
+static recsort_status check_area(const areas *all, size_t n, recsort_error *error)
+{
+  const area this = find(all, n);
+  const size_t own = n % all->of_job, first = n - own;
+  if (!this.at) return RECSORT_OK;
+  if ((uintptr_t)this.at % this.alignment) {
+    char name[80];
+    name_area(name, sizeof name, all->job_count, n / all->of_job, own, &this);
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%s is not at a multiple of %zu bytes", name,
+                   this.alignment);
+  }
+  bool inside = false;
+  for (size_t before = 0; before < n; before++) {
+    const area that = find(all, before);
+    if (!that.at || (!this.written && !that.written)) continue;
+    const bool same = before >= first && in_place(before - first, own, &that, &this);
+    inside = inside || same;
+    if (!same && rs_overlap(that.at, that.size, this.at, this.size))
+      return fail_overlap(all, before, n, error);
+  }
+  if (this.written && all->jobs->columns && !inside &&
+      rs_plan_reads(&all->sorter->plan, all->jobs->count, this.at, this.size)) {
+    char name[80];
+    name_area(name, sizeof name, 1, 0, own, &this);
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "a column and %s overlap", name);
+  }
+  return RECSORT_OK;
+}
+
+/* For a run, after check_jobs and with the columns in place. */
+static recsort_status check_arrays(const recsort_sorter *sorter, const recsort_job *jobs,
+                                   size_t job_count, recsort_error *error)
+{
+  const size_t of_job = AREAS + 2 * jobs->array_count;
+  const areas all = {sorter, jobs, job_count, of_job, of_job * job_count};
+  recsort_status status = RECSORT_OK;
+  for (size_t j = 0; j < job_count; j++) {
+    const recsort_job *const job = &jobs[j];
+    const bool any = job->count || (job_count > 1 && job->head);
+    if (any && !job->columns && !job->records)
+      return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records must not be NULL");
+    if ((any || job->workspace_size) && !job->workspace)
+      return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                     "workspace must not be NULL; recsort_plan says how much a job takes");
+  }
+  for (size_t n = 0; n < all.count && !status; n++)
+    status = check_area(&all, n, error);
+  return status;
+}
+
+/* ---- The plugin ---- */
+
+static recsort_status judge(const rs_plugin_instance *instance, recsort_plugin_status status,
+                            const recsort_plugin_error *reported, recsort_error *error)
+{
+  return status ? rs_plugin_fail(instance, status, reported, error) : RECSORT_OK;
+}
+
+recsort_status rs_device_ask(const recsort_sorter *sorter, const recsort_job *jobs,
+                             size_t job_count, recsort_needs *needs, recsort_error *error)
+{
+  const rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
+  recsort_plugin_error reported = {.size = sizeof reported};
   const recsort_plugin_status status =
-      instance->device->sort(instance->state, program, &own, &reported);
-  return status ? rs_plugin_fail(instance, status, &reported, error) : RECSORT_OK;
+      instance->device->plan(instance->state, instance->algorithm, &sorter->plan.program, jobs,
+                             job_count, needs, &reported);
+  return judge(instance, status, &reported, error);
 }
 
-recsort_status recsort_device_sort(recsort_device_sorter *sorter, const recsort_device_job *job,
-                                   recsort_error *error)
+recsort_status rs_device_plan(recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
+                              recsort_needs *needs, recsort_error *error)
 {
-  enum { FEW = 16 };
-  recsort_plugin_device_array few[FEW + 1], *arrays = few;
-  size_t bytes = 0;
-  if (!sorter || !job)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and job must not be NULL");
-  recsort_status status = rs_check_size(job, recsort_device_job, RECSORT_DEVICE_JOB_INIT, error);
-  if (!status) status = check_job(sorter, job, error);
-  if (status || job->count == 0) return status;
-  if (job->array_count > FEW) {
-    bytes = (job->array_count + 1) * sizeof *arrays;
-    arrays = rs_allocate(&sorter->own->allocator, bytes);
-    if (!arrays) return rs_fail_memory(error, bytes);
-  }
-  if (job->columns)
-    status = rs_sorter_set_columns(sorter->own, job->columns, job->column_count, job->count, error);
-  if (!status) status = sort_checked(sorter, job, arrays, error);
-  sorter->own->plan.program.columns = NULL;
-  if (arrays != few) rs_release(&sorter->own->allocator, arrays, bytes);
-  return status;
+  recsort_status status = check_jobs(sorter, jobs, job_count, error);
+  for (size_t j = 0; j < job_count && !status; j++)
+    status = rs_check_size(needs + j, recsort_needs, RECSORT_NEEDS_INIT, error);
+  return status ? status : rs_device_ask(sorter, jobs, job_count, needs, error);
 }
 
-recsort_status recsort_device_sorter_check(recsort_device_sorter *sorter, recsort_error *error)
+static recsort_status run(const recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
+                          recsort_error *error)
 {
-  if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
-  const rs_plugin_instance *const instance = instance_of(sorter);
+  const rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
   recsort_plugin_error reported = {.size = sizeof reported};
-  const recsort_plugin_status status = instance->device->judge(instance->state, &reported);
-  if (status == RECSORT_PLUGIN_UNSUPPORTED)
-    return rs_fail(error, RECSORT_INVALID_RECORD, "a record holds an invalid value of an enum");
-  return status ? rs_plugin_fail(instance, status, &reported, error) : RECSORT_OK;
+  const recsort_plugin_status status = instance->device->run(
+      instance->state, instance->algorithm, &sorter->plan.program, jobs, job_count, &reported);
+  return judge(instance, status, &reported, error);
 }
 
-recsort_status recsort_device_sorter_set_parameter(recsort_device_sorter *sorter, const char *name,
-                                                   const double *values, size_t count,
-                                                   recsort_error *error)
+recsort_status rs_device_run(recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
+                             recsort_error *error)
 {
-  return recsort_sorter_set_parameter(sorter ? sorter->own : NULL, name, values, count, error);
-}
-
-recsort_status recsort_device_sorter_bind_parameter(recsort_device_sorter *sorter, const char *name,
-                                                    const double *values, size_t count,
-                                                    recsort_error *error)
-{
-  if (!sorter || !name || !values)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter, name and values must not be NULL");
-  return rs_plan_bind_parameter(&sorter->own->plan, name, values, count, error);
+  recsort_status status = check_jobs(sorter, jobs, job_count, error);
+  if (!status && jobs->columns)
+    status =
+        rs_plan_set_columns(&sorter->plan, jobs->columns, jobs->column_count, jobs->count, error);
+  if (!status) status = check_arrays(sorter, jobs, job_count, error);
+  if (!status) status = run(sorter, jobs, job_count, error);
+  sorter->plan.program.columns = NULL;
+  return status;
 }

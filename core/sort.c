@@ -81,6 +81,7 @@ recsort_status recsort_run(recsort_sorter *sorter, const recsort_job *jobs, size
                            recsort_error *error)
 {
   rs_call call;
+  if (sorter && sorter->on_device && jobs) return rs_device_run(sorter, jobs, job_count, error);
   recsort_status status = rs_call_read(sorter, jobs, job_count, &call, error);
   if (status) return status;
   status = rs_call_open(sorter, &call, error);
@@ -273,9 +274,11 @@ recsort_status recsort_plan(recsort_sorter *sorter, const recsort_job *jobs, siz
 {
   rs_call call;
   size_t block = 0;
+  if (!needs) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "needs must not be NULL");
+  if (sorter && sorter->on_device && jobs)
+    return rs_device_plan(sorter, jobs, job_count, needs, error);
   recsort_status status = rs_call_read(sorter, jobs, job_count, &call, error);
   if (status) return status;
-  if (!needs) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "needs must not be NULL");
   status = rs_check_size(needs, recsort_needs, RECSORT_NEEDS_INIT, error);
   if (status) return status;
   rs_plan_set_scope(&sorter->plan, &call.scope);

@@ -109,13 +109,28 @@ static recsort_status set_up_plugin(recsort_sorter *sorter, const recsort_option
                         sorter->plan.program.key_width, error);
 }
 
-recsort_status rs_sorter_create(const recsort_schema *schema, const recsort_options *options,
-                                recsort_sorter **sorter, recsort_error *error)
+/* A plugin that cannot make such keys refuses a job without records, too. */
+static recsort_status set_up_device(recsort_sorter *sorter, recsort_error *error)
+{
+  const recsort_job nothing = RECSORT_JOB_INIT;
+  recsort_needs needs = RECSORT_NEEDS_INIT;
+  sorter->on_device = true;
+  if (sorter->head)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "head of the options is for sorts on the host; on a device a job has it");
+  const recsort_status status = rs_choice_for_device(&sorter->choice, error);
+  return status ? status : rs_device_ask(sorter, &nothing, 1, &needs, error);
+}
+
+recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort_options *options,
+                                     recsort_sorter **sorter, recsort_error *error)
 {
   static const recsort_options none = {.struct_size = sizeof none};
+  if (!schema || !sorter)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "schema and sorter must not be NULL");
   if (!options) options = &none;
   recsort_status status = check_options(options, error);
-  if (!status && schema) status = check_record_size(schema, options->record_size, error);
+  if (!status) status = check_record_size(schema, options->record_size, error);
   if (status) return status;
   const recsort_allocator memory = rs_allocator(options->allocator);
   recsort_sorter *made = rs_allocate(&memory, sizeof *made);
@@ -123,21 +138,14 @@ recsort_status rs_sorter_create(const recsort_schema *schema, const recsort_opti
   memset(made, 0, sizeof *made);
   made->allocator = memory;
   rs_arena_init(&made->arena, &memory);
-  if (schema) status = set_up_keys(made, schema, options, error);
+  status = set_up_keys(made, schema, options, error);
   if (!status) status = set_up_plugin(made, options, error);
+  if (!status && options->on_device) status = set_up_device(made, error);
   if (status)
     recsort_sorter_destroy(made);
   else
     *sorter = made;
   return status;
-}
-
-recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort_options *options,
-                                     recsort_sorter **sorter, recsort_error *error)
-{
-  if (!schema || !sorter)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "schema and sorter must not be NULL");
-  return rs_sorter_create(schema, options, sorter, error);
 }
 
 /* ---- Calls ---- */
@@ -146,6 +154,9 @@ recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records
                                size_t *bytes, recsort_error *error)
 {
   if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
+  if (sorter->on_device)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "the sorter is for records in a device's memory, which recsort_run sorts");
   if (!records && count)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records must not be NULL");
   if (!rs_multiply(count, (size_t)sorter->plan.program.record_size, bytes))
@@ -263,6 +274,18 @@ recsort_status recsort_sorter_set_parameter(recsort_sorter *sorter, const char *
   if (!sorter || !name || !values)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter, name and values must not be NULL");
   return rs_plan_set_parameter(&sorter->plan, name, values, count, error);
+}
+
+recsort_status recsort_sorter_bind_parameter(recsort_sorter *sorter, const char *name,
+                                             const double *values, size_t count,
+                                             recsort_error *error)
+{
+  if (!sorter || !name || !values)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter, name and values must not be NULL");
+  if (!sorter->on_device)
+    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
+                   "parameters are bound to a device's memory, but the sorter works in the host's");
+  return rs_plan_bind_parameter(&sorter->plan, name, values, count, error);
 }
 
 const char *recsort_sorter_get_parameter(const recsort_sorter *sorter, size_t number, size_t *count,

@@ -7,8 +7,7 @@
  *   check.c      compares neighbours: checks, and the first of each run of equal keys
  *   sorter.c     creates and describes sorters, and holds their memory
  *   partition.c  samples, splitters and parts, for other distributed sorts
- *   device.c, device_pairs.c, shards.c
- *                records and pairs in the memory of devices
+ *   device.c     jobs in the memory of devices
  */
 #ifndef RS_SORTER_H
 #define RS_SORTER_H
@@ -38,8 +37,9 @@ struct recsort_sorter {
   rs_plan plan;
   rs_choice choice; /* the choice of the plugin */
   recsort_verify verify;
-  size_t head;   /* recsort_options.head */
-  bool selected; /* the last call has sorted nothing but the first records */
+  bool on_device; /* jobs are in a device's memory, and no call takes records of the host's */
+  size_t head;    /* recsort_options.head */
+  bool selected;  /* the last call has sorted nothing but the first records */
   team team;
   rs_block_plan planned;
   void *block; /* aligned as plugins require; an allocator may align less */
@@ -56,10 +56,6 @@ struct recsort_sorter {
   recsort_stats stats;
   recsort_plugin_error reported; /* zeroed but for its size, except while a plugin is called */
 };
-
-/* recsort_sorter_create; but without a schema it makes a sorter that has a plugin and no keys. */
-recsort_status rs_sorter_create(const recsort_schema *schema, const recsort_options *options,
-                                recsort_sorter **sorter, recsort_error *error);
 
 /* Checks the arguments of a call on records, and computes the bytes of `count` records. */
 recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records, size_t count,
@@ -88,6 +84,16 @@ void *rs_sorter_spare(recsort_sorter *sorter, size_t size);
 void rs_sorter_release_block(recsort_sorter *sorter);
 /* Frees that beside it. */
 void rs_sorter_release_spare(recsort_sorter *sorter);
+
+/* recsort_plan and recsort_run of a sorter with on_device (device.c); the sorter and the jobs are
+ * not NULL. */
+recsort_status rs_device_plan(recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
+                              recsort_needs *needs, recsort_error *error);
+recsort_status rs_device_run(recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
+                             recsort_error *error);
+/* What the plugin says that such jobs take, without a check. */
+recsort_status rs_device_ask(const recsort_sorter *sorter, const recsort_job *jobs,
+                             size_t job_count, recsort_needs *needs, recsort_error *error);
 
 /* Begins a call that works in the block: from here on the permutation of the last one is gone. */
 void rs_sorter_begin(recsort_sorter *sorter, size_t count);

@@ -3,8 +3,8 @@
 
 Usage: manual.py SOURCE-FOLDER VERSION OUTPUT-FOLDER
 
-    man3/recsort.3, man3/recsort_device.3, man3/recsort_device_pairs.3, man3/recsort_partition.3, man3/recsort_shards.3
-                                             what recsort.h, device.h, device_pairs.h, partition.h and shards.h say, with a list of
+    man3/recsort.3, man3/recsort_job.3, man3/recsort_partition.3
+                                             what recsort.h, job.h and partition.h say, with a list of
                                              the functions
     man3/FUNCTION.3                          what the header says about that function and its structs
     man5/recsort-schema.5                    docs/schema.md
@@ -102,7 +102,7 @@ class Header:
                             r'|^(?:typedef|RECSORT_API)\b[^{;]*;$', text, re.M | re.S)
         self.about = self.comment(tokens[0]).partition('\n')[2]
         self.summary = re.match(r'\S+ - (.*?)\.\n', self.comment(tokens[0]))[1]
-        self.sections = [Section('Functions')]
+        self.sections = [Section('Functions' if 'RECSORT_API' in text else 'Types')]
         self.functions, self.types = {}, {}
         text, used = '', True
         for token in tokens[1:]:
@@ -150,14 +150,12 @@ class Header:
             for text, constant in section.constants:
                 yield from man(text)
                 yield from code(re.sub(r' +\\$', r' \\', constant, flags=re.M).splitlines())
-            if section.heading in ('Errors', 'Memory', 'Threads'):
+            if section.heading in ('Types', 'Errors', 'Memory', 'Threads'):
                 for kind in section.types:
                     yield from self.type(kind)
         yield '.SH OTHER HEADERS'
-        yield from man('`recsort.hpp` sorts C++ structs without a schema. `device.h` is for records in the memory of a '
-                       'device: `recsort_device`(3); `device_pairs.h` is for keys with values there: '
-                       '`recsort_device_pairs`(3); `shards.h` is for records in the memory of several devices: '
-                       '`recsort_shards`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3). '
+        yield from man('`recsort.hpp` sorts C++ structs without a schema. `job.h`, which `recsort.h` includes, has the '
+                       'struct for all that can be asked for: `recsort_job`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3). '
                        '`plugin.h` is for authors of plugins.')
 
     def type(self, name):
@@ -198,10 +196,8 @@ def see(*pages):
 
 def main():
     headers = {'recsort': Header(root / 'core/include/recsort/recsort.h'),
-               'recsort_device': Header(root / 'core/include/recsort/device.h'),
-               'recsort_device_pairs': Header(root / 'core/include/recsort/device_pairs.h'),
-               'recsort_partition': Header(root / 'core/include/recsort/partition.h'),
-               'recsort_shards': Header(root / 'core/include/recsort/shards.h')}
+               'recsort_job': Header(root / 'core/include/recsort/job.h'),
+               'recsort_partition': Header(root / 'core/include/recsort/partition.h')}
     for page, header in headers.items():
         other = [name for name in headers if name != page]
         write(page, 3, page.upper(), header.summary,

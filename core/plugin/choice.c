@@ -261,43 +261,32 @@ recsort_status rs_choice_merger(rs_choice *choice, rs_plugin_instance **merger,
 
 /* ---- On a device ---- */
 
-static bool sorts_resident(const rs_candidate *candidate, rs_resident what)
-{
-  const rs_plugin_instance *const instance = &candidate->instance;
-  return what == RS_RESIDENT_PAIRS    ? instance->pairs != NULL
-         : what == RS_RESIDENT_SHARDS ? instance->shards != NULL
-                                      : instance->device != NULL;
-}
-
-static recsort_status no_device(const rs_choice *choice, rs_resident what, recsort_error *error)
+static recsort_status no_device(const rs_choice *choice, recsort_error *error)
 {
   const recsort_plugin_info *const refused = find_refused(choice->plugins);
   if (!choice->automatic)
-    return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" sorts no %s on a device",
-                   choice->in_use->info.name,
-                   what == RS_RESIDENT_PAIRS    ? "pairs"
-                   : what == RS_RESIDENT_SHARDS ? "shards"
-                                                : "records");
+    return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" sorts nothing on a device",
+                   choice->in_use->info.name);
   if (!refused) return rs_fail(error, RECSORT_PLUGIN_ERROR, "no plugin here sorts on a device");
   return rs_fail(error, RECSORT_PLUGIN_ERROR,
                  "no plugin here sorts on a device; \"%s\" cannot be used: %s", refused->name,
                  refused->reason);
 }
 
-recsort_status rs_choice_for_device(rs_choice *choice, rs_resident what, recsort_error *error)
+recsort_status rs_choice_for_device(rs_choice *choice, recsort_error *error)
 {
   recsort_error cause = {0};
   if (!choice->automatic)
-    return sorts_resident(choice->in_use, what) ? RECSORT_OK : no_device(choice, what, error);
+    return choice->in_use->instance.device ? RECSORT_OK : no_device(choice, error);
   const recsort_status status = load_all(choice, error);
   if (status) return status;
   for (size_t i = 0; i < choice->plugins->count; i++) {
     rs_candidate *const candidate = choice->plugins->candidates[i];
-    if (!is_open(choice, candidate, &cause) || !sorts_resident(candidate, what)) continue;
+    if (!is_open(choice, candidate, &cause) || !candidate->instance.device) continue;
     use(choice, candidate);
     return RECSORT_OK;
   }
-  if (!cause.status) return no_device(choice, what, error);
+  if (!cause.status) return no_device(choice, error);
   if (error) *error = cause;
   return cause.status;
 }

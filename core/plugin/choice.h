@@ -48,12 +48,9 @@ bool rs_choice_moves(const rs_choice *choice, const recsort_key_program *program
 recsort_status rs_choice_merger(rs_choice *choice, rs_plugin_instance **merger,
                                 recsort_error *error);
 
-/* What is on a device. */
-typedef enum rs_resident { RS_RESIDENT_RECORDS, RS_RESIDENT_PAIRS, RS_RESIDENT_SHARDS } rs_resident;
-
-/* Makes a plugin that sorts that on a device the one in use: the one that was named, or the best.
+/* Makes a plugin that does jobs on a device the one in use: the one that was named, or the best.
  * Errors: OUT_OF_MEMORY, PLUGIN_ERROR. */
-recsort_status rs_choice_for_device(rs_choice *choice, rs_resident what, recsort_error *error);
+recsort_status rs_choice_for_device(rs_choice *choice, recsort_error *error);
 
 /* Fills in the members of `stats` that describe the plugin. */
 void rs_choice_describe(const rs_choice *choice, const recsort_key_program *program,

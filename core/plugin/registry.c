@@ -463,21 +463,7 @@ static const recsort_plugin_device *find_device(const recsort_plugin *plugin)
 {
   const recsort_plugin_device *const found =
       find_extension(plugin, RECSORT_PLUGIN_DEVICE, sizeof *found);
-  return found && found->reserve && found->sort && found->judge ? found : NULL;
-}
-
-static const recsort_plugin_device_pairs *find_pairs(const recsort_plugin *plugin)
-{
-  const recsort_plugin_device_pairs *const found =
-      find_extension(plugin, RECSORT_PLUGIN_DEVICE_PAIRS, sizeof *found);
-  return found && found->begin && found->work_size && found->sort && found->judge ? found : NULL;
-}
-
-static const recsort_plugin_shards *find_shards(const recsort_plugin *plugin)
-{
-  const recsort_plugin_shards *const found =
-      find_extension(plugin, RECSORT_PLUGIN_SHARDS, sizeof *found);
-  return found && found->reserve && found->sort ? found : NULL;
+  return found && found->plan && found->run ? found : NULL;
 }
 
 /* Only a plugin that is linked in merges. */
@@ -501,9 +487,7 @@ recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidat
   rs_plugin_instance made = {.plugin = candidate->plugin,
                              .records = find_records(candidate->plugin),
                              .merge = find_merge(candidate),
-                             .device = find_device(candidate->plugin),
-                             .pairs = find_pairs(candidate->plugin),
-                             .shards = find_shards(candidate->plugin)};
+                             .device = find_device(candidate->plugin)};
   made.sorts_in_host = made.records && made.records->work_size;
   recsort_plugin_error reported = {.size = sizeof reported};
   if (!find_algorithm(made.plugin, algorithm, &made.algorithm))
@@ -523,10 +507,11 @@ void rs_plugin_close(rs_plugin_instance *instance)
 recsort_status rs_plugin_fail(const rs_plugin_instance *instance, recsort_plugin_status status,
                               const recsort_plugin_error *reported, recsort_error *error)
 {
-  const recsort_status mapped = status == RECSORT_PLUGIN_OUT_OF_MEMORY ? RECSORT_OUT_OF_MEMORY
-                                : status == RECSORT_PLUGIN_UNSUPPORTED ? RECSORT_PLUGIN_ERROR
-                                : status == RECSORT_PLUGIN_CORRUPT     ? RECSORT_CORRUPT_RESULT
-                                                                       : RECSORT_DEVICE_ERROR;
+  const recsort_status mapped = status == RECSORT_PLUGIN_OUT_OF_MEMORY    ? RECSORT_OUT_OF_MEMORY
+                                : status == RECSORT_PLUGIN_UNSUPPORTED    ? RECSORT_PLUGIN_ERROR
+                                : status == RECSORT_PLUGIN_CORRUPT        ? RECSORT_CORRUPT_RESULT
+                                : status == RECSORT_PLUGIN_INVALID_RECORD ? RECSORT_INVALID_RECORD
+                                                                          : RECSORT_DEVICE_ERROR;
   const int length = (int)sizeof reported->text - 1;
   return rs_fail(error, mapped, "plugin \"%s\": %.*s", instance->plugin->name, length,
                  reported->text[0] ? reported->text : "failed without a reason");

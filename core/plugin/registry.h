@@ -17,12 +17,10 @@
 typedef struct rs_plugin_instance {
   const recsort_plugin *plugin; /* NULL: not open */
   void *state;
-  const recsort_plugin_records *records;    /* its functions for whole records; NULL: none */
-  bool sorts_in_host;                       /* these work in the host's memory, also in place */
-  const recsort_plugin_merge *merge;        /* likewise, that merge */
-  const recsort_plugin_device *device;      /* its functions for records on a device; NULL: none */
-  const recsort_plugin_device_pairs *pairs; /* likewise for pairs */
-  const recsort_plugin_shards *shards;      /* likewise for shards */
+  const recsort_plugin_records *records; /* its functions for whole records; NULL: none */
+  bool sorts_in_host;                    /* these work in the host's memory, also in place */
+  const recsort_plugin_merge *merge;     /* likewise, that merge */
+  const recsort_plugin_device *device;   /* likewise, for jobs on devices */
   uint32_t algorithm;
   bool lost; /* it has reported LOST: only close may be called */
 } rs_plugin_instance;

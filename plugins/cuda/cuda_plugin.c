@@ -27,6 +27,17 @@ static uint32_t cuda_score(const recsort_host *host, char *reason, size_t reason
              : 0;
 }
 
+static void cuda_close(void *instance)
+{
+  cuda_instance *const self = instance;
+  const recsort_host *const host = self->shared.host;
+  const recsort_plugin_status entered = runtime_enter(self->shared.device, NULL);
+  gpu_close(&self->shared);
+  if (!entered) runtime_leave(self->shared.device);
+  runtime_close(&self->device);
+  host->release(host->context, self, sizeof *self);
+}
+
 static recsort_plugin_status cuda_open(const recsort_host *host, void **instance,
                                        recsort_plugin_error *error)
 {
@@ -35,7 +46,7 @@ static recsort_plugin_status cuda_open(const recsort_host *host, void **instance
   cuda_device device;
   if (!cuda_options_read(host, &options, error->text, sizeof error->text))
     return RECSORT_PLUGIN_UNSUPPORTED;
-  const recsort_plugin_status status = runtime_open(&options, &device, error);
+  recsort_plugin_status status = runtime_open(&options, &device, error);
   if (status) return status;
   self = host->allocate(host->context, sizeof *self);
   if (!self) {
@@ -48,19 +59,16 @@ static recsort_plugin_status cuda_open(const recsort_host *host, void **instance
                                      .device = &self->device.shared,
                                      .least_count = CUDA_LEAST_COUNT,
                                      .ring.device = &self->device.shared}};
-  *instance = self;
-  return RECSORT_PLUGIN_OK;
-}
-
-static void cuda_close(void *instance)
-{
-  cuda_instance *const self = instance;
-  const recsort_host *const host = self->shared.host;
-  const recsort_plugin_status entered = runtime_enter(self->shared.device, NULL);
-  gpu_close(&self->shared);
-  if (!entered) runtime_leave(self->shared.device);
-  runtime_close(&self->device);
-  host->release(host->context, self, sizeof *self);
+  status = runtime_enter(self->shared.device, error);
+  if (!status) {
+    status = gpu_open(&self->shared, error);
+    runtime_leave(self->shared.device);
+  }
+  if (status)
+    cuda_close(self);
+  else
+    *instance = self;
+  return status;
 }
 
 /* ---- The table ---- */

@@ -223,10 +223,9 @@ void runtime_leave(const runtime_device *device)
   (void)cuda_of(device)->contexts.pop(&ignored);
 }
 
-/* Reads the device's properties and allocates what the plugin keeps on it. By a thread that has
- * entered. */
-static recsort_plugin_status open_entered(const cuda_options *options, int number,
-                                          runtime_device *device, recsort_plugin_error *error)
+/* Needs no context. */
+static recsort_plugin_status read_properties(int number, runtime_device *device,
+                                             recsort_plugin_error *error)
 {
   int shared = 0, multiprocessors = 0;
   recsort_plugin_status status =
@@ -235,6 +234,17 @@ static recsort_plugin_status open_entered(const cuda_options *options, int numbe
   if (!status)
     status = check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, number),
                    "cudaDeviceGetAttribute", error);
+  device->shared_bytes = (uint64_t)shared;
+  device->multiprocessors = (uint32_t)multiprocessors;
+  return status;
+}
+
+/* Reads the device's properties and allocates what the plugin keeps on it. By a thread that has
+ * entered. */
+static recsort_plugin_status open_entered(const cuda_options *options, int number,
+                                          runtime_device *device, recsort_plugin_error *error)
+{
+  recsort_plugin_status status = read_properties(number, device, error);
   if (!status) status = runtime_room(device, &device->first_room, error);
   if (!status) status = runtime_pin(&device->mailbox, 3 * DEVICE_MAILBOX, error);
   if (!status) status = runtime_open_stream(&device->stream, error);
@@ -246,8 +256,6 @@ static recsort_plugin_status open_entered(const cuda_options *options, int numbe
     device->disorder = (uint32_t *)device->mailbox + DEVICE_MAILBOX / sizeof *device->disorder;
     device->facts = (char *)device->mailbox + 2 * DEVICE_MAILBOX;
   }
-  device->shared_bytes = (uint64_t)shared;
-  device->multiprocessors = (uint32_t)multiprocessors;
   return status;
 }
 
@@ -370,6 +378,12 @@ recsort_plugin_status runtime_start_down(void *stream, void *to, const void *fro
   return start(stream, to, from, bytes, cudaMemcpyDeviceToHost, error);
 }
 
+recsort_plugin_status runtime_start_clear(void *stream, void *memory, uint64_t bytes,
+                                          recsort_plugin_error *error)
+{
+  return check(cudaMemsetAsync(memory, 0, (size_t)bytes, stream), "cudaMemsetAsync", error);
+}
+
 recsort_plugin_status runtime_start_across(void *stream, void *to, const void *from, uint64_t bytes,
                                            recsort_plugin_error *error)
 {
@@ -382,6 +396,21 @@ recsort_plugin_status runtime_wait(void *stream, recsort_plugin_error *error)
 }
 
 /* ---- Several devices ---- */
+
+recsort_plugin_status runtime_look(const runtime_device *like, int number, runtime_device *found,
+                                   recsort_plugin_error *error)
+{
+  const cuda_options options = {.device = number};
+  *found = *like;
+  return runtime_usable(&options, error->text, sizeof error->text)
+             ? read_properties(number, found, error)
+             : RECSORT_PLUGIN_UNSUPPORTED;
+}
+
+uint64_t runtime_other_bytes(void)
+{
+  return sizeof(cuda_device);
+}
 
 recsort_plugin_status runtime_open_other(const recsort_host *host, const runtime_device *like,
                                          int number, runtime_device **opened,

@@ -10,14 +10,33 @@
 extern "C" {
 #endif
 
+/* Keys, which are sorted by their codes, and values. A code is an unsigned integer of as many bits:
+ * that of a recsort_key_step with the same kind and flags. Arrays are aligned to their elements,
+ * and equal (keys_in and keys_out, values_in and values_out) or do not overlap. */
+typedef struct device_pairs {
+  void *stream;
+  uint64_t count;
+  uint32_t kind;      /* RECSORT_KEY_UNSIGNED, SIGNED or FLOAT */
+  uint32_t flags;     /* RECSORT_KEY_DESCENDING, NAN_FIRST, NAN_TOTAL */
+  uint32_t key_width; /* 32 or 64; 128 for integers */
+  uint32_t
+      first_bit; /* only bits [first_bit, first_bit + bits) of a code are compared, at least 1 */
+  uint32_t bits;
+  uint32_t value_width; /* 0: no values; 32 or 64 */
+  const void *keys_in;
+  void *keys_out;        /* NULL: not wanted */
+  const void *values_in; /* NULL: a value is the position of its key, from 0 */
+  void *values_out;      /* NULL: none */
+} device_pairs;
+
 /* Writes the bits of each key's code that are compared to `codes`, of `code_width`: 32, 64 or 128,
  * at least job->bits. Sets *differ, of the device, to whether keys differ in the others; NULL: not
  * wanted. */
-device_status device_pairs_encode(const recsort_plugin_device_pairs_job *job, void *codes,
-                                  uint32_t code_width, uint32_t *differ);
+device_status device_pairs_encode(const device_pairs *job, void *codes, uint32_t code_width,
+                                  uint32_t *differ);
 
 /* True if device_pairs_finish may read job->keys_in: if a sorted code does not tell its key. */
-bool device_pairs_reads_keys(const recsort_plugin_device_pairs_job *job);
+bool device_pairs_reads_keys(const device_pairs *job);
 
 /* Codes in their order, and where the key of each was. */
 typedef struct device_pairs_sorted {
@@ -31,8 +50,7 @@ typedef struct device_pairs_sorted {
 } device_pairs_sorted;
 
 /* Writes keys_out and values_out. What it reads of keys_in and values_in is not what it writes. */
-device_status device_pairs_finish(const recsort_plugin_device_pairs_job *job,
-                                  const device_pairs_sorted *sorted);
+device_status device_pairs_finish(const device_pairs *job, const device_pairs_sorted *sorted);
 
 #ifdef __cplusplus
 }

@@ -54,11 +54,8 @@ typedef device_status device_segment_work(void *context, uint64_t longest, const
 
 enum { DEVICE_MEASURE_WORDS = 2 };
 
-/* Starts to set the memory of device_segments_measure to 0. Before the first sort. */
-device_status device_segments_begin(uint32_t memory[DEVICE_MEASURE_WORDS], void *stream);
-
 /* Has the device find out, and start the work that suits. Call it only if it can. `memory` is in
- * the device's memory, 0 at first; it belongs to sorts that follow one another. `work` is called
+ * the device's memory, 0 before and after. `work` is called
  * once for each length that the device may find. */
 device_status device_segments_measure(const device_segment_sort *job, const device_job *sort,
                                       uint32_t memory[DEVICE_MEASURE_WORDS],

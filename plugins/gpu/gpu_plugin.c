@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "gpu/in_runs.h"
+#include "gpu/shards.h"
 
 enum { HOST_ALIGNMENT = 64, MAX_COUNT_BITS = 40 };
 
@@ -128,17 +129,22 @@ void gpu_limits(const void *instance, recsort_plugin_limits *limits)
 
 /* ---- The rest of the table ---- */
 
+recsort_plugin_status gpu_open(gpu_instance *self, recsort_plugin_error *error)
+{
+  const recsort_plugin_status status = runtime_open_stream(&self->branches[0], error);
+  return status ? status : runtime_open_stream(&self->branches[1], error);
+}
+
 void gpu_close(gpu_instance *self)
 {
   gpu_close_shards(self);
   staging_close(&self->ring);
-  gpu_end_resident(self);
+  for (unsigned i = 0; i < 2; i++)
+    runtime_close_stream(self->branches[i]);
 }
 
 const void *gpu_extension(const char *name)
 {
-  if (strcmp(name, RECSORT_PLUGIN_DEVICE) == 0) return &gpu_resident_records;
-  if (strcmp(name, RECSORT_PLUGIN_DEVICE_PAIRS) == 0) return &gpu_resident_pairs;
-  if (strcmp(name, RECSORT_PLUGIN_SHARDS) == 0) return &gpu_shard_sorts;
+  if (strcmp(name, RECSORT_PLUGIN_DEVICE) == 0) return &gpu_resident;
   return strcmp(name, RECSORT_PLUGIN_RECORDS) == 0 ? &whole_records : NULL;
 }

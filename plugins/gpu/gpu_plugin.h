@@ -4,9 +4,8 @@
  *   sort        pairs of key and index: copies the keys to the device, sorts them by one of
  *               device_algorithms, and copies the permutation back. More of them than fit in the
  *               device's memory: in runs, merged on the host (in_runs.h)
- *   extension   whole records (whole_records.c), and what is on the device already: records
- *               (resident_records.c), pairs (resident_pairs.c), and records on several devices
- *               (shards.c)
+ *   extension   whole records (whole_records.c), and jobs in the device's memory (resident.c) or in
+ *               that of several devices (shards.c)
  */
 #ifndef RECSORT_GPU_GPU_PLUGIN_H
 #define RECSORT_GPU_GPU_PLUGIN_H
@@ -29,20 +28,14 @@ recsort_plugin_status gpu_sort_whole(gpu_instance *self, const recsort_plugin_jo
                                      void *sorted, recsort_plugin_times *times,
                                      recsort_plugin_error *error);
 
-/* The extension RECSORT_PLUGIN_DEVICE. */
-extern const recsort_plugin_device gpu_resident_records;
+/* The extension RECSORT_PLUGIN_DEVICE (resident.c). */
+extern const recsort_plugin_device gpu_resident;
 
-/* The extension RECSORT_PLUGIN_DEVICE_PAIRS. */
-extern const recsort_plugin_device_pairs gpu_resident_pairs;
+/* Job `number` of several, with its defaults filled in. */
+recsort_job gpu_read_job(const recsort_job *jobs, size_t number);
 
-/* The extension RECSORT_PLUGIN_SHARDS, and the end of what it has reserved. */
-extern const recsort_plugin_shards gpu_shard_sorts;
-void gpu_close_shards(gpu_instance *self);
-
-/* What these share: opens the streams of self->resident and clears what sorts find, by a thread
- * that has entered; closes them; and `judge`. */
-recsort_plugin_status gpu_begin_resident(gpu_instance *self, recsort_plugin_error *error);
-void gpu_end_resident(gpu_instance *self);
-recsort_plugin_status gpu_judge_resident(void *instance, recsort_plugin_error *error);
+/* UNSUPPORTED, with a text: the job's workspace has fewer bytes. */
+recsort_plugin_status gpu_check_workspace(const recsort_job *job, uint64_t bytes,
+                                          recsort_plugin_error *error);
 
 #endif

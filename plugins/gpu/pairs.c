@@ -42,8 +42,8 @@ gpu_pairs gpu_plan_resident(const gpu_instance *self, const recsort_plugin_job *
   gpu_pairs pairs = gpu_plan_pairs(self->device, job);
   pairs.job.stream = stream;
   pairs.job.mailbox = NULL;
-  pairs.job.branches[0] = self->resident.branches[0];
-  pairs.job.branches[1] = self->resident.branches[1];
+  pairs.job.branches[0] = self->branches[0];
+  pairs.job.branches[1] = self->branches[1];
   return pairs;
 }
 

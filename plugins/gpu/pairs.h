@@ -7,19 +7,6 @@
 #include "gpu/records.h"
 #include "gpu/staging.h"
 
-/* What an instance was reserved for: sorts of records that are on the device (resident_records.c).
- */
-typedef struct gpu_resident {
-  uint32_t algorithm;
-  uint32_t index_bits;
-  uint64_t most, most_in_place; /* as in recsort_plugin_device_limits */
-  uint64_t most_in_segment;     /* likewise */
-  uint32_t segment_bits;        /* above a key; 0: no sort has segments */
-  uint64_t pair_bytes;
-  uint32_t *facts;   /* behind the pairs: what kernels leave for others */
-  void *branches[2]; /* device_job.branches: opened when it is reserved, closed by gpu_close */
-} gpu_resident;
-
 struct gpu_shards; /* shards.c */
 
 /* An open plugin. The struct of a plugin begins with this one. */
@@ -28,11 +15,13 @@ typedef struct gpu_instance {
   runtime_device *device;
   uint64_t least_count; /* as in recsort_plugin_limits */
   staging ring;
-  gpu_resident resident;
-  struct gpu_shards *shards; /* NULL: it is not for shards */
+  void *branches[2];         /* device_job.branches */
+  struct gpu_shards *shards; /* of the last sort of shards; NULL: there was none */
 } gpu_instance;
 
-/* Frees what an instance holds beside its device. By a thread that has entered. */
+/* Opens what an instance holds beside its device; call gpu_close even if this fails. Both by a
+ * thread that has entered. */
+recsort_plugin_status gpu_open(gpu_instance *self, recsort_plugin_error *error);
 void gpu_close(gpu_instance *self);
 
 /* The team of host threads of a job. */

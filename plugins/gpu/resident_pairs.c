@@ -1,6 +1,5 @@
-/* resident_pairs.c - sorts keys and values that are in the device's memory already: the extension
- * RECSORT_PLUGIN_DEVICE_PAIRS. A sort only starts work on the caller's stream, in the caller's
- * memory: it neither waits nor allocates, so the stream may be captured.
+/* resident_pairs.c - sorts a job in the device's memory whose records are numbers: the keys, of
+ * which the first small array may be the values.
  *
  *   encode   codes of the keys, whose order is that of unsigned integers, of as few bits as are
  *            compared; unless the keys are such codes, and the sort can read them where they are
@@ -10,14 +9,10 @@
  *   copy     what is sorted in place and read by the next step
  *   finish   keys from their codes where these tell them; other keys, and values, by number.
  *            Many pairs are checked
+ *   move     see resident.c
  *
- * The last two are left out if all is in place and the device has found the keys in order.
- *
- * The memory: that of the sort, pair_facts, and copies that do not fit in what the sort leaves. */
-#include <stdio.h>
-
-#include "gpu/device_pairs.h"
-#include "gpu/gpu_plugin.h"
+ * The last three are left out if all is in place and the device has found the keys in order. */
+#include "gpu/resident.h"
 
 /* If only some bits of so many keys are compared, it is worth to look whether the others are the
  * same in all keys: then the codes tell the keys, and none is gathered. */
@@ -25,56 +20,111 @@
 #define PAIRS_LEAST_LOOK (1 << 18)
 #endif
 
-/* What kernels find. */
-typedef struct pair_facts {
-  uint32_t unchanged; /* of device_unchanged */
-  uint32_t differ;    /* of device_pairs_encode */
-} pair_facts;
+/* ---- Plan ---- */
 
-enum { FACTS_BYTES = DEVICE_ALIGNMENT };
+/* True if the step's code is that of a number of the device at `offset`. */
+static bool is_number(const recsort_key_step *step, uint64_t offset, uint32_t shift)
+{
+  enum { FLAGS = RECSORT_KEY_DESCENDING | RECSORT_KEY_NAN_FIRST | RECSORT_KEY_NAN_TOTAL };
+  const bool kind = step->kind == RECSORT_KEY_UNSIGNED || step->kind == RECSORT_KEY_SIGNED ||
+                    step->kind == RECSORT_KEY_FLOAT;
+  return kind && step->offset == offset && step->shift == shift && step->width == 8 * step->bytes &&
+         step->bit == 0 && (step->flags & ~FLAGS) == 0;
+}
+
+/* True if the record is one number of 4 or 8 bytes, or an integer of 16. */
+static bool is_one_number(const recsort_key_program *program)
+{
+  const recsort_key_step *const steps = program->steps;
+  const uint64_t size = program->record_size;
+  if (program->step_count == 1)
+    return (size == 4 || size == 8) && steps->bytes == size && is_number(steps, 0, 0);
+  return program->step_count == 2 && size == 16 && is_number(&steps[0], 8, 64) &&
+         is_number(&steps[1], 0, 0) && steps[0].bytes == 8 && steps[1].bytes == 8 &&
+         steps[0].kind != RECSORT_KEY_FLOAT && steps[1].kind == RECSORT_KEY_UNSIGNED &&
+         steps[0].flags == steps[1].flags;
+}
+
+static bool is_aligned(const recsort_array *array, uint64_t size)
+{
+  return ((uintptr_t)array->from | (uintptr_t)array->to) % size == 0;
+}
+
+/* The first array that can be values. */
+static uint64_t find_values(const resident *r)
+{
+  for (uint64_t a = RESIDENT_ARRAYS; a < resident_arrays(r); a++) {
+    const recsort_array array = resident_array(r, a);
+    if ((array.element_size == 4 || array.element_size == 8) &&
+        is_aligned(&array, array.element_size))
+      return a;
+  }
+  return RESIDENT_NONE;
+}
+
+void resident_plan_pairs(resident *r)
+{
+  const recsort_job *const job = &r->job;
+  const recsort_key_program *const whole = &r->whole;
+  const recsort_array keys = resident_array(r, RESIDENT_SORTED);
+  const uint32_t sorted_bits = job->count <= UINT64_C(1) << 32 ? 32 : 64;
+  r->is_numbers = !job->columns && !r->segments.count && !job->head && is_one_number(whole) &&
+                  is_aligned(&keys, whole->record_size);
+  if (!r->is_numbers) return;
+  r->numbers = (device_pairs){.stream = job->stream,
+                              .count = job->count,
+                              .kind = whole->steps[0].kind,
+                              .flags = whole->steps[0].flags,
+                              .key_width = whole->key_width,
+                              .first_bit = job->first_bit,
+                              .bits = job->bits ? job->bits : whole->key_bits - job->first_bit,
+                              .keys_in = job->records,
+                              .keys_out = job->sorted};
+  const uint64_t values = find_values(r);
+  if (job->permutation && (values == RESIDENT_NONE || job->index_bits != sorted_bits)) {
+    r->numbers.value_width = job->index_bits;
+    r->numbers.values_out = job->permutation;
+  } else if (values != RESIDENT_NONE) {
+    const recsort_array array = resident_array(r, values);
+    r->value = values;
+    r->numbers.value_width = 8 * (uint32_t)array.element_size;
+    r->numbers.values_in = array.from;
+    r->numbers.values_out = array.to;
+  }
+}
 
 /* ---- Memory ---- */
 
-/* The job of the sort. */
-static recsort_plugin_job code_job(const recsort_plugin_device_pairs_job *job)
+static bool keys_stay(const resident *r)
 {
-  return (recsort_plugin_job){.size = sizeof(recsort_plugin_job),
-                              .algorithm = job->algorithm,
-                              .count = job->count,
-                              .key_bits = job->bits,
-                              .key_width = gpu_pair_width(job->bits),
-                              .index_bits = job->count <= UINT64_C(1) << 32 ? 32 : 64,
-                              .threads = 1};
+  return r->numbers.keys_in == r->numbers.keys_out;
 }
 
-static bool keys_in_place(const recsort_plugin_device_pairs_job *job)
+static bool values_stay(const resident *r)
 {
-  return job->keys_in == job->keys_out;
+  return r->numbers.values_in == r->numbers.values_out;
 }
 
-static bool values_in_place(const recsort_plugin_device_pairs_job *job)
+bool resident_pairs_stay(const resident *r)
 {
-  return job->values_in == job->values_out;
+  return keys_stay(r) && values_stay(r);
 }
 
 /* The bytes of copies, 0 if there is none. */
-static uint64_t copied_keys(const recsort_plugin_device_pairs_job *job)
+static uint64_t copied_keys(const resident *r)
 {
-  return keys_in_place(job) && device_pairs_reads_keys(job) ? job->count * (job->key_width / 8) : 0;
+  const device_pairs *const numbers = &r->numbers;
+  return keys_stay(r) && device_pairs_reads_keys(numbers)
+             ? numbers->count * (numbers->key_width / 8)
+             : 0;
 }
 
-static uint64_t copied_values(const recsort_plugin_device_pairs_job *job)
+static uint64_t copied_values(const resident *r)
 {
-  return values_in_place(job) ? job->count * (job->value_width / 8) : 0;
+  return values_stay(r) ? r->numbers.count * (r->numbers.value_width / 8) : 0;
 }
 
-/* Room for copies: the keys and indices of a side of the sort's buffers, and what is behind all. */
-typedef struct copy_room {
-  char *side, *behind;
-  uint64_t side_bytes, behind_bytes; /* left, and taken */
-} copy_room;
-
-static char *take_room(copy_room *room, uint64_t size)
+static char *take_room(resident_room *room, uint64_t size)
 {
   const uint64_t bytes = device_aligned(size);
   const bool fits = bytes <= room->side_bytes;
@@ -89,161 +139,70 @@ static char *take_room(copy_room *room, uint64_t size)
 }
 
 /* Both sides have as many bytes. */
-static uint64_t side_bytes(const recsort_plugin_job *job)
+static uint64_t side_bytes(const resident *r)
 {
-  return device_aligned(job->count * (job->key_width / 8)) +
-         device_aligned(job->count * (job->index_bits / 8));
+  return device_aligned(r->sort.count * (r->sort.key_width / 8)) +
+         device_aligned(r->sort.count * (r->sort.index_bits / 8));
 }
 
-/* The bytes that copies take behind all else. */
-static uint64_t bytes_behind(const recsort_plugin_device_pairs_job *job,
-                             const recsort_plugin_job *codes)
+uint64_t resident_room_bytes(const resident *r)
 {
-  copy_room room = {.side_bytes = side_bytes(codes)};
-  (void)take_room(&room, copied_values(job));
-  (void)take_room(&room, copied_keys(job));
+  resident_room room = {.side_bytes = side_bytes(r)};
+  (void)take_room(&room, copied_values(r));
+  (void)take_room(&room, copied_keys(r));
   return room.behind_bytes;
 }
 
-static bool is_possible(const recsort_plugin_device_pairs_job *job, recsort_plugin_error *error)
-{
-  enum { MOST_COUNT_BITS = 40 }; /* more than any device has memory for; no product overflows */
-  if (job->count >> MOST_COUNT_BITS == 0) return true;
-  (void)snprintf(error->text, sizeof error->text, "%llu pairs are too many",
-                 (unsigned long long)job->count);
-  return false;
-}
-
-static recsort_plugin_status work_size(const void *instance,
-                                       const recsort_plugin_device_pairs_job *job, uint64_t *bytes,
-                                       recsort_plugin_error *error)
-{
-  const gpu_instance *const self = instance;
-  const recsort_plugin_job codes = code_job(job);
-  if (!is_possible(job, error)) return RECSORT_PLUGIN_UNSUPPORTED;
-  *bytes = device_aligned(gpu_most_pair_bytes(self->device, &codes)) + FACTS_BYTES +
-           bytes_behind(job, &codes);
-  return RECSORT_PLUGIN_OK;
-}
-
-/* ---- A sort ---- */
-
-typedef struct pairs_sort {
-  recsort_plugin_device_pairs_job job;
-  gpu_pairs pairs;
-  device_buffers buffers;
-  unsigned side; /* that has the sorted codes */
-  copy_room room;
-  device_unchanged unchanged;
-  uint32_t *differ; /* NULL: nothing looks */
-  recsort_plugin_error *error;
-  recsort_plugin_status status; /* of start_finish */
-} pairs_sort;
+/* ---- Sort ---- */
 
 /* Copies an array whose elements are read after others have been written. */
-static recsort_plugin_status start_copy(pairs_sort *s, const void **array, uint64_t bytes)
+static recsort_plugin_status start_copy(resident *r, const void **array, uint64_t bytes)
 {
   const void *const from = *array;
   if (bytes == 0) return RECSORT_PLUGIN_OK;
-  char *const copy = take_room(&s->room, bytes);
+  char *const copy = take_room(&r->room, bytes);
   *array = copy;
-  return runtime_start_across(s->job.stream, copy, from, bytes, s->error);
+  return runtime_start_across(r->numbers.stream, copy, from, bytes, r->error);
 }
 
-/* Starts what the device leaves out if the keys are in order, on a stream that may be a branch's.
- */
-static device_status start_finish(void *context, void *stream)
+recsort_plugin_status resident_finish_pairs(resident *r, void *stream)
 {
-  pairs_sort *const s = context;
-  const device_job *const codes = &s->pairs.job;
-  const device_pairs_sorted sorted = {s->buffers.keys[s->side],
-                                      s->buffers.indices[s->side],
-                                      codes->key_width,
-                                      codes->index_bits,
-                                      s->differ,
-                                      s->pairs.disorder};
-  const uint64_t keys = copied_keys(&s->job), values = copied_values(&s->job);
-  s->job.stream = stream;
-  s->status = start_copy(s, &s->job.values_in, values);
-  if (!s->status) s->status = start_copy(s, &s->job.keys_in, keys);
-  if (!s->status) s->status = judge_launch(device_pairs_finish(&s->job, &sorted), s->error);
-  return (device_status)s->status;
+  device_pairs *const numbers = &r->numbers;
+  const device_job *const codes = &r->pairs.job;
+  const device_pairs_sorted sorted = {r->order.keys,     r->order.indices, codes->key_width,
+                                      codes->index_bits, r->differ,        r->order.disorder};
+  const uint64_t keys = copied_keys(r), values = copied_values(r);
+  if (!numbers->keys_out && !numbers->values_out) return RECSORT_PLUGIN_OK;
+  numbers->stream = stream;
+  r->order.disorder = NULL; /* it is checked */
+  recsort_plugin_status status = start_copy(r, &numbers->values_in, values);
+  if (!status) status = start_copy(r, &numbers->keys_in, keys);
+  return status ? status : judge_launch(device_pairs_finish(numbers, &sorted), r->error);
 }
 
 /* True if the keys are their own codes, where a sort can read them: nothing is encoded. */
-static bool are_codes(const recsort_plugin_device_pairs_job *job)
+static bool are_codes(const device_pairs *numbers)
 {
-  return (uintptr_t)job->keys_in % DEVICE_INPUT_ALIGNMENT == 0 &&
-         job->kind == RECSORT_KEY_UNSIGNED && !(job->flags & RECSORT_KEY_DESCENDING) &&
-         job->bits == job->key_width;
+  return (uintptr_t)numbers->keys_in % DEVICE_INPUT_ALIGNMENT == 0 &&
+         numbers->kind == RECSORT_KEY_UNSIGNED && !(numbers->flags & RECSORT_KEY_DESCENDING) &&
+         numbers->bits == numbers->key_width;
 }
 
-static recsort_plugin_status start_all(pairs_sort *s)
+recsort_plugin_status resident_sort_pairs(resident *r)
 {
-  const gpu_pairs *const pairs = &s->pairs;
+  const device_pairs *const numbers = &r->numbers;
   device_status started = 0;
-  if (are_codes(&s->job))
-    s->buffers.input = s->job.keys_in;
+  if (numbers->bits < numbers->key_width && numbers->count >= PAIRS_LEAST_LOOK)
+    r->differ = &r->facts->differ;
+  if (resident_pairs_stay(r)) r->pairs.job.unchanged = &r->unchanged;
+  if (are_codes(numbers))
+    r->buffers.input = numbers->keys_in;
   else
-    started = device_pairs_encode(&s->job, s->buffers.keys[0], pairs->job.key_width, s->differ);
-  if (!started) started = pairs->algorithm->sort(&pairs->job, &s->buffers, &s->side);
-  if (started) return judge_launch(started, s->error);
-  s->room.side = s->side ? s->buffers.keys[0] : s->buffers.indices[1];
-  started = s->unchanged.looks ? device_start_unless_unchanged(&pairs->job, start_finish, s)
-                               : start_finish(s, s->job.stream);
-  return s->status ? s->status : judge_launch(started, s->error);
+    started = device_pairs_encode(numbers, r->buffers.keys[0], r->pairs.job.key_width, r->differ);
+  if (!started) started = r->pairs.algorithm->sort(&r->pairs.job, &r->buffers, &r->side);
+  if (started) return judge_launch(started, r->error);
+  r->order = gpu_order_of(&r->pairs, &r->buffers, r->side);
+  r->room.side = r->side ? r->buffers.keys[0] : r->buffers.indices[1];
+  r->room.side_bytes = side_bytes(r);
+  return resident_move(r);
 }
-
-static recsort_plugin_status sort_within(const gpu_instance *self, pairs_sort *s, char *memory,
-                                         uint64_t bytes)
-{
-  const recsort_plugin_job codes = code_job(&s->job);
-  s->pairs = gpu_plan_resident(self, &codes, s->job.stream);
-  const uint64_t pair_bytes = device_aligned(s->pairs.bytes);
-  const uint64_t needed = pair_bytes + FACTS_BYTES + bytes_behind(&s->job, &codes);
-  if (needed > bytes) {
-    (void)snprintf(s->error->text, sizeof s->error->text,
-                   "the workspace has %llu bytes; this sort takes %llu", (unsigned long long)bytes,
-                   (unsigned long long)needed);
-    return RECSORT_PLUGIN_UNSUPPORTED;
-  }
-  s->buffers = device_divide(&s->pairs.job, memory, s->pairs.extra_bytes);
-  s->room =
-      (copy_room){.behind = memory + pair_bytes + FACTS_BYTES, .side_bytes = side_bytes(&codes)};
-  pair_facts *const facts = (pair_facts *)(void *)(memory + pair_bytes);
-  s->unchanged.found = &facts->unchanged;
-  if (s->job.bits < s->job.key_width && s->job.count >= PAIRS_LEAST_LOOK)
-    s->differ = &facts->differ;
-  if (keys_in_place(&s->job) && values_in_place(&s->job)) s->pairs.job.unchanged = &s->unchanged;
-  return start_all(s);
-}
-
-static recsort_plugin_status sort(void *instance, const recsort_plugin_device_pairs_job *job,
-                                  void *memory, uint64_t bytes, recsort_plugin_error *error)
-{
-  const gpu_instance *const self = instance;
-  if (job->count == 0) return RECSORT_PLUGIN_OK;
-  if (!is_possible(job, error)) return RECSORT_PLUGIN_UNSUPPORTED;
-  recsort_plugin_status status = runtime_enter(self->device, error);
-  if (status) return status;
-  pairs_sort s = {.job = *job, .error = error};
-  status = sort_within(self, &s, memory, bytes);
-  runtime_leave(self->device);
-  return status;
-}
-
-static recsort_plugin_status begin(void *instance, recsort_plugin_error *error)
-{
-  gpu_instance *const self = instance;
-  recsort_plugin_status status = runtime_enter(self->device, error);
-  if (status) return status;
-  status = gpu_begin_resident(self, error);
-  runtime_leave(self->device);
-  return status;
-}
-
-const recsort_plugin_device_pairs gpu_resident_pairs = {.size = sizeof gpu_resident_pairs,
-                                                        .begin = begin,
-                                                        .work_size = work_size,
-                                                        .sort = sort,
-                                                        .judge = gpu_judge_resident};

@@ -25,7 +25,7 @@ typedef struct runtime_device {
   void *stream;
   void *mailbox;         /* DEVICE_MAILBOX bytes, pinned */
   uint32_t *disorder;    /* pinned; nonzero: a result is not in order */
-  void *facts;           /* pinned, DEVICE_MAILBOX bytes: about records on the device */
+  void *facts;           /* pinned, DEVICE_MAILBOX bytes: about the records of a shard */
   uint64_t verify_least; /* results of at least so many records are checked */
   char *memory;          /* the block on the device; NULL: none */
   uint64_t memory_bytes;
@@ -67,6 +67,9 @@ recsort_plugin_status runtime_start_up(void *stream, void *to, const void *from,
                                        recsort_plugin_error *error);
 recsort_plugin_status runtime_start_down(void *stream, void *to, const void *from, uint64_t bytes,
                                          recsort_plugin_error *error);
+/* Starts to set device memory to 0. */
+recsort_plugin_status runtime_start_clear(void *stream, void *memory, uint64_t bytes,
+                                          recsort_plugin_error *error);
 /* Starts a copy within the device's memory. */
 recsort_plugin_status runtime_start_across(void *stream, void *to, const void *from, uint64_t bytes,
                                            recsort_plugin_error *error);
@@ -90,9 +93,16 @@ static inline recsort_plugin_status refuse(recsort_plugin_error *error, const ch
 
 /* ---- Several devices ---- */
 
+/* Sets in *found, a copy of `like`, what grid plans must know of device `number`. UNSUPPORTED:
+ * there is no such device, or it cannot run the kernels. Nothing is opened or taken. */
+recsort_plugin_status runtime_look(const runtime_device *like, int number, runtime_device *found,
+                                   recsort_plugin_error *error);
+
 /* Opens device `number` beside one that is open, with its limits. Its context is the primary one,
- * whichever is current. Close it by runtime_close_other. UNSUPPORTED: there is no such device, or
- * it cannot run the kernels. Neither needs a thread that has entered. */
+ * whichever is current. Close it by runtime_close_other. UNSUPPORTED: as runtime_look. Neither
+ * needs a thread that has entered. An open device takes runtime_other_bytes of the host's memory.
+ */
+uint64_t runtime_other_bytes(void);
 recsort_plugin_status runtime_open_other(const recsort_host *host, const runtime_device *like,
                                          int number, runtime_device **opened,
                                          recsort_plugin_error *error);

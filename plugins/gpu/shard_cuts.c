@@ -49,7 +49,7 @@ static recsort_plugin_status start_round(gpu_shards *shards, uint32_t number, vo
   const gpu_seat *const seat = &shards->seats[number];
   if (seat->sorted.count == 0) return RECSORT_PLUGIN_OK;
   return judge_launch(device_find_ends(&seat->sorted, seat->ranges, shards->count - 1, r->shift,
-                                       r->bits, seat->ends, seat->own.device->stream),
+                                       r->bits, seat->ends, seat->device->stream),
                       error);
 }
 
@@ -103,26 +103,26 @@ static void finish(gpu_shards *shards, uint32_t cut, uint64_t rank)
 }
 
 /* Sets the first row of cuts, the last one, and the ranges; returns the number of all records. */
-static uint64_t begin(gpu_shards *shards, const recsort_plugin_shard *given)
+static uint64_t begin(gpu_shards *shards)
 {
   const uint32_t count = shards->count;
   uint64_t all = 0;
   for (uint32_t s = 0; s < count; s++) {
+    const uint64_t own = shards->seats[s].job.count;
     shards->cuts[s] = 0;
-    shards->cuts[(uint64_t)count * count + s] = given[s].count;
-    all += given[s].count;
+    shards->cuts[(uint64_t)count * count + s] = own;
+    all += own;
     for (uint32_t cut = 0; cut + 1 < count; cut++)
-      shards->seats[s].ranges[cut] = (device_range){0, given[s].count};
+      shards->seats[s].ranges[cut] = (device_range){0, own};
   }
   return all;
 }
 
-recsort_plugin_status gpu_find_cuts(gpu_shards *shards, const recsort_plugin_shard *given,
-                                    uint32_t key_bits, recsort_plugin_error *error)
+recsort_plugin_status gpu_find_cuts(gpu_shards *shards, recsort_plugin_error *error)
 {
-  const uint64_t all = begin(shards, given);
+  const uint64_t all = begin(shards);
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
-  round r = {.shift = key_bits, .bits = digit_bits(shards->count)};
+  round r = {.shift = shards->program->key_bits, .bits = digit_bits(shards->count)};
   for (bool open = shards->count > 1; open && r.shift && !status;) {
     if (r.bits > r.shift) r.bits = r.shift;
     r.shift -= r.bits;
@@ -131,7 +131,7 @@ recsort_plugin_status gpu_find_cuts(gpu_shards *shards, const recsort_plugin_sha
     open = false;
     uint64_t rank = 0;
     for (uint32_t cut = 0; cut + 1 < shards->count && !status; cut++) {
-      rank += given[cut].wanted;
+      rank += shards->seats[cut].wanted;
       if (rank >= all) continue; /* no record comes after it */
       narrow(shards, &r, cut, rank);
       open = open || in_ranges(shards, cut) > 1;
@@ -139,7 +139,7 @@ recsort_plugin_status gpu_find_cuts(gpu_shards *shards, const recsort_plugin_sha
   }
   uint64_t rank = 0;
   for (uint32_t cut = 0; cut + 1 < shards->count && !status; cut++) {
-    rank += given[cut].wanted;
+    rank += shards->seats[cut].wanted;
     finish(shards, cut, rank);
   }
   return status;

@@ -15,7 +15,7 @@ recsort_plugin_status gpu_each_seat(gpu_shards *shards, seat_step *step, void *c
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   uint32_t s = 0;
   for (; s < shards->count && !status; s++) {
-    const runtime_device *const device = shards->seats[s].own.device;
+    const runtime_device *const device = shards->seats[s].device;
     status = runtime_enter(device, error);
     if (status) continue;
     status = step(shards, s, context, error);
@@ -29,7 +29,7 @@ static recsort_plugin_status wait_for_seat(gpu_shards *shards, uint32_t s, void 
                                            recsort_plugin_error *error)
 {
   (void)context;
-  return runtime_wait(shards->seats[s].own.device->stream, error);
+  return runtime_wait(shards->seats[s].device->stream, error);
 }
 
 recsort_plugin_status gpu_wait_for_seats(gpu_shards *shards, recsort_plugin_error *error)

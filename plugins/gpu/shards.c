@@ -1,4 +1,4 @@
-/* shards.c - sorts records in the memory of several devices: the extension RECSORT_PLUGIN_SHARDS.
+/* shards.c - sorts records in the memory of several devices: several jobs of RECSORT_PLUGIN_DEVICE.
  *
  *   sort      each device sorts the keys of its shard, as resident_records.c does
  *   cut       the host finds where each sorted shard is cut (shard_cuts.c)
@@ -12,112 +12,147 @@
  * The random reads of the first gather take longer than the way to another device, so the exchange
  * is hidden behind them. The second gather reads as many neighbouring places as there are pieces.
  *
- * The host waits between the steps. Until the last one the shards are as they were.
- *
- * The memory of a seat: the keys that it receives, if it can, the pairs of the sort, the records
- * that it receives, room. The pairs of the merge begin where the keys do, over those of the sort,
- * which are not needed any more. */
+ * The host waits between the steps. Until the last one the shards are as they were. All memory is
+ * that of the jobs; what is opened stays open for the next sort on the same devices. */
 #include "gpu/shards.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#ifndef SHARDS_ROOM
-#define SHARDS_ROOM (32 << 20)
+#ifndef SHARDS_WAY
+#define SHARDS_WAY (32 << 20)
 #endif
 
-enum { ROOM = SHARDS_ROOM, MOST_SHARDS = 256 };
-
-/* ---- Seats ---- */
+enum { WAY = SHARDS_WAY };
 
 /* After an error: nothing may run any more when the call returns. */
 static void drain(const gpu_shards *shards)
 {
   recsort_plugin_error ignored = {.size = sizeof ignored};
   for (uint32_t s = 0; s < shards->count; s++) {
-    const gpu_instance *const own = &shards->seats[s].own;
-    if (runtime_enter(own->device, NULL)) continue;
-    (void)runtime_wait(own->device->stream, &ignored);
-    runtime_leave(own->device);
+    const runtime_device *const device = shards->seats[s].device;
+    if (runtime_enter(device, NULL)) continue;
+    (void)runtime_wait(device->stream, &ignored);
+    runtime_leave(device);
   }
 }
 
 /* ---- Memory ---- */
 
-static recsort_plugin_job pair_job(const gpu_shards *shards, const recsort_key_program *program,
-                                   uint64_t count)
+static uint64_t wanted_of(const gpu_shards *shards, const recsort_job *job)
+{
+  return shards->has_heads ? job->head : job->count;
+}
+
+/* What is known before the devices are open. */
+static gpu_shards describe(uint32_t algorithm, const recsort_key_program *program,
+                           const recsort_job *jobs, size_t job_count)
+{
+  gpu_shards shards = {.count = (uint32_t)job_count,
+                       .program = program,
+                       .algorithm = algorithm,
+                       .index_bits = 32,
+                       .key_width = gpu_pair_width(program->key_bits)};
+  for (size_t s = 0; s < job_count; s++) {
+    const recsort_job job = gpu_read_job(jobs, s);
+    shards.has_heads = shards.has_heads || job.head;
+    shards.is_apart = shards.is_apart || job.device != gpu_read_job(jobs, 0).device;
+    if (job.count > UINT64_C(1) << 32 || job.head > UINT64_C(1) << 32) shards.index_bits = 64;
+  }
+  return shards;
+}
+
+static recsort_plugin_job pair_job(const gpu_shards *shards, uint64_t count)
 {
   return (recsort_plugin_job){.size = sizeof(recsort_plugin_job),
                               .algorithm = shards->algorithm,
                               .count = count,
-                              .key_bits = program->key_bits,
-                              .key_width = gpu_pair_width(program->key_bits),
+                              .key_bits = shards->program->key_bits,
+                              .key_width = shards->key_width,
                               .index_bits = shards->index_bits,
                               .threads = 1};
 }
 
-static uint64_t key_bytes(const recsort_key_program *program)
+/* Whether a merge may need received keys, and memory for pairs: not of two pieces if the merge
+ * makes the keys (plan_merge). The address stands for received records, which are aligned alike. */
+static bool receives_keys(const gpu_shards *shards)
 {
-  return gpu_pair_width(program->key_bits) / 8;
-}
-
-/* Whether a merge may need received keys, and memory for pairs: not with one shard, nor with two if
- * the merge makes the keys (plan_merge). The pinned block stands for received records, as both are
- * aligned alike. */
-static bool receives_keys(const gpu_shards *shards, const gpu_seat *seat,
-                          const recsort_key_program *program)
-{
+  const void *const aligned = (const void *)(uintptr_t)DEVICE_ALIGNMENT;
   const uint64_t bounds[] = {0, 1, 2};
   const device_runs two = {bounds, 2};
-  const records_program own = records_program_of(program, shards->key_width);
+  const records_program own = records_program_of(shards->program, shards->key_width);
   device_words words;
-  return shards->count > 2 || (shards->count == 2 && !(device_merge_moves(&two, own.record_size) &&
-                                                       records_words(&own, seat->pinned, &words)));
+  return shards->count > 2 ||
+         !(device_merge_moves(&two, own.record_size) && records_words(&own, aligned, &words));
 }
 
-/* What each seat is reserved with. */
-typedef struct reserving {
-  const recsort_key_program *program;
-  uint64_t *bytes;
-} reserving;
+typedef uint64_t pair_bytes(const runtime_device *device, const recsort_plugin_job *job);
 
-static recsort_plugin_status find_reach(gpu_shards *shards, uint32_t s, bool *all,
-                                        recsort_plugin_error *error)
+static uint64_t sort_bytes(const runtime_device *device, const recsort_plugin_job *job)
 {
-  const gpu_seat *const seat = &shards->seats[s];
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
-  *all = true;
-  for (uint32_t d = 0; d < shards->count && !status; d++) {
-    status = runtime_reach(seat->own.device, shards->seats[d].own.device, &seat->reaches[d], error);
-    *all = *all && seat->reaches[d];
+  return gpu_plan_pairs(device, job).bytes;
+}
+
+static uint64_t merge_bytes(const runtime_device *device, const recsort_plugin_job *job)
+{
+  return gpu_plan_merge(device, job).bytes;
+}
+
+static gpu_seat_rooms divide(const gpu_shards *shards, const runtime_device *device,
+                             const recsort_job *job, pair_bytes *of_sort, pair_bytes *of_merge)
+{
+  const uint64_t count = job->count, wanted = wanted_of(shards, job);
+  const recsort_plugin_job sorted = pair_job(shards, count), merged = pair_job(shards, wanted);
+  const uint64_t size = shards->program->record_size,
+                 leaving = count * size < WAY ? count * size : WAY;
+  const bool keys = receives_keys(shards);
+  if (count == 0 && wanted == 0) return (gpu_seat_rooms){0};
+  gpu_seat_rooms rooms = {.pairs = keys ? device_aligned(wanted * (shards->key_width / 8)) : 0};
+  const uint64_t sorting = rooms.pairs + (count ? of_sort(device, &sorted) : 0);
+  const uint64_t merging = keys && wanted ? of_merge(device, &merged) : 0;
+  rooms.records = device_aligned(sorting > merging ? sorting : merging);
+  rooms.way = rooms.records + device_aligned(wanted * size);
+  rooms.bytes =
+      rooms.way + (shards->is_apart ? device_aligned(count && leaving < size ? size : leaving) : 0);
+  return rooms;
+}
+
+static uint64_t shards_bytes(uint64_t count)
+{
+  const uint64_t square = count * count, numbers = square + count + (count + 1);
+  return sizeof(gpu_shards) + count * sizeof(gpu_seat) + numbers * sizeof(uint64_t) +
+         count * sizeof(int) + square * sizeof(bool);
+}
+
+static recsort_plugin_status check_program(const recsort_key_program *program,
+                                           recsort_plugin_error *error)
+{
+  return records_encodable(program)
+             ? RECSORT_PLUGIN_OK
+             : refuse(error, "on a device, keys have at most 128 bits and 16 parts");
+}
+
+recsort_plugin_status gpu_plan_shards(const gpu_instance *self, uint32_t algorithm,
+                                      const recsort_key_program *program, const recsort_job *jobs,
+                                      size_t job_count, recsort_needs *needs,
+                                      recsort_plugin_error *error)
+{
+  const gpu_shards shards = describe(algorithm, program, jobs, job_count);
+
+  recsort_plugin_status status = check_program(program, error);
+  for (uint32_t s = 0; s < job_count && !status; s++) {
+    const recsort_job job = gpu_read_job(jobs, s);
+    recsort_needs *const need = needs + s;
+    runtime_device device;
+    status = runtime_look(self->device, job.device, &device, error);
+    if (status) {
+      gpu_name_shard(s, error);
+      break;
+    }
+    need->device =
+        (size_t)divide(&shards, &device, &job, gpu_most_pair_bytes, gpu_most_merge_bytes).bytes;
+    need->host = (size_t)(runtime_other_bytes() + (s ? 0 : shards_bytes(job_count)));
   }
-  return status;
-}
-
-static recsort_plugin_status reserve_seat(gpu_shards *shards, uint32_t s, void *context,
-                                          recsort_plugin_error *error)
-{
-  const reserving *const r = context;
-  gpu_seat *const seat = &shards->seats[s];
-  runtime_device *const device = seat->own.device;
-  const recsort_plugin_job job = pair_job(shards, r->program, seat->most);
-  const uint64_t size = r->program->record_size;
-  bool all = false;
-  recsort_plugin_status status = find_reach(shards, s, &all, error);
-  if (!status) status = gpu_begin_resident(&seat->own, error);
-  if (!status) status = runtime_pin(&seat->pinned, gpu_cuts_bytes(shards->count), error);
-  if (status) return status;
-  gpu_divide_cuts(seat, shards->count);
-  seat->pair_bytes = gpu_most_pair_bytes(device, &job);
-  const bool keys = receives_keys(shards, seat, r->program);
-  seat->pairs = keys ? device_aligned(seat->most * key_bytes(r->program)) : 0;
-  const uint64_t sorting = seat->pairs + seat->pair_bytes;
-  const uint64_t merging = keys ? gpu_most_merge_bytes(device, &job) : 0;
-  seat->front = device_aligned(sorting > merging ? sorting : merging);
-  const uint64_t room = seat->front + device_aligned(seat->most * size);
-  r->bytes[s] = room + (all ? 0 : device_aligned(size > ROOM ? size : ROOM));
-  status = runtime_reserve(device, r->bytes[s], error);
-  if (!status) seat->room = device->memory + room;
   return status;
 }
 
@@ -125,9 +160,7 @@ static recsort_plugin_status reserve_seat(gpu_shards *shards, uint32_t s, void *
 
 static gpu_shards *allocate(const recsort_host *host, uint32_t count)
 {
-  const uint64_t square = (uint64_t)count * count, cuts = square + count, bounds = count + 1;
-  const uint64_t bytes = sizeof(gpu_shards) + count * sizeof(gpu_seat) +
-                         (cuts + bounds) * sizeof(uint64_t) + square * sizeof(bool);
+  const uint64_t bytes = shards_bytes(count), square = (uint64_t)count * count;
   gpu_shards *const shards = host->allocate(host->context, (size_t)bytes);
   if (!shards) return NULL;
   memset(shards, 0, (size_t)bytes);
@@ -135,8 +168,9 @@ static gpu_shards *allocate(const recsort_host *host, uint32_t count)
   shards->count = count;
   shards->seats = (gpu_seat *)(void *)(shards + 1);
   shards->cuts = (uint64_t *)(void *)(shards->seats + count);
-  shards->bounds = shards->cuts + cuts;
-  shards->reaches = (bool *)(void *)(shards->bounds + bounds);
+  shards->bounds = shards->cuts + square + count;
+  shards->devices = (int *)(void *)(shards->bounds + count + 1);
+  shards->reaches = (bool *)(void *)(shards->devices + count);
   return shards;
 }
 
@@ -144,75 +178,94 @@ void gpu_close_shards(gpu_instance *self)
 {
   gpu_shards *const shards = self->shards;
   for (uint32_t s = 0; shards && s < shards->count; s++) {
-    gpu_seat *const seat = &shards->seats[s];
-    if (!seat->own.device) continue;
-    const recsort_plugin_status entered = runtime_enter(seat->own.device, NULL);
-    staging_close(&seat->own.ring);
-    gpu_end_resident(&seat->own);
+    const gpu_seat *const seat = &shards->seats[s];
+    if (!seat->device) continue;
+    const recsort_plugin_status entered = runtime_enter(seat->device, NULL);
     runtime_unpin(seat->pinned);
-    if (!entered) runtime_leave(seat->own.device);
-    runtime_close_other(self->host, seat->own.device);
+    if (!entered) runtime_leave(seat->device);
+    runtime_close_other(self->host, seat->device);
   }
   if (shards) self->host->release(self->host->context, shards, (size_t)shards->bytes);
   self->shards = NULL;
 }
 
-static recsort_plugin_status open_seats(gpu_instance *self,
-                                        const recsort_plugin_shards_limits *limits,
+static recsort_plugin_status open_seat(gpu_shards *shards, uint32_t s, void *context,
+                                       recsort_plugin_error *error)
+{
+  gpu_seat *const seat = &shards->seats[s];
+  recsort_plugin_status status = runtime_pin(&seat->pinned, gpu_cuts_bytes(shards->count), error);
+  (void)context;
+  seat->reaches = shards->reaches + (uint64_t)s * shards->count;
+  for (uint32_t d = 0; d < shards->count && !status; d++)
+    status = runtime_reach(seat->device, shards->seats[d].device, &seat->reaches[d], error);
+  if (!status) gpu_divide_cuts(seat, shards->count);
+  return status;
+}
+
+static bool is_open_for(const gpu_shards *shards, const recsort_job *jobs, size_t job_count)
+{
+  bool same = shards && shards->count == job_count;
+  for (uint32_t s = 0; same && s < job_count; s++)
+    same = shards->devices[s] == gpu_read_job(jobs, s).device;
+  return same;
+}
+
+static recsort_plugin_status open_seats(gpu_instance *self, const recsort_job *jobs, uint32_t count,
                                         recsort_plugin_error *error)
 {
-  gpu_shards *const shards = self->shards;
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
-  shards->algorithm = limits->algorithm;
-  shards->index_bits = 32;
+  if (is_open_for(self->shards, jobs, count)) return status;
+  gpu_close_shards(self);
+  gpu_shards *const shards = self->shards = allocate(self->host, count);
+  if (!shards) {
+    (void)snprintf(error->text, sizeof error->text, "no memory for %u shards", count);
+    return RECSORT_PLUGIN_OUT_OF_MEMORY;
+  }
+  for (uint32_t s = 0; s < count && !status; s++) {
+    shards->devices[s] = gpu_read_job(jobs, s).device;
+    status = runtime_open_other(self->host, self->device, shards->devices[s],
+                                &shards->seats[s].device, error);
+    if (status) gpu_name_shard(s, error);
+  }
+  if (!status) status = gpu_each_seat(shards, open_seat, NULL, error);
+  if (status) gpu_close_shards(self);
+  return status;
+}
+
+/* Gives the seats their part of a sort. */
+static recsort_plugin_status seat_jobs(gpu_shards *shards, uint32_t algorithm,
+                                       const recsort_key_program *program, const recsort_job *jobs,
+                                       recsort_plugin_error *error)
+{
+  const gpu_shards now = describe(algorithm, program, jobs, shards->count);
+
+  recsort_plugin_status status = check_program(program, error);
+  shards->program = program;
+  shards->algorithm = algorithm;
+  shards->index_bits = now.index_bits;
+  shards->key_width = now.key_width;
+  shards->is_apart = now.is_apart;
+  shards->has_heads = now.has_heads;
   for (uint32_t s = 0; s < shards->count && !status; s++) {
     gpu_seat *const seat = &shards->seats[s];
-    seat->own.host = self->host;
-    seat->most = limits->most_records[s];
-    seat->reaches = shards->reaches + (uint64_t)s * shards->count;
-    if (seat->most > (uint64_t)UINT32_MAX + 1) shards->index_bits = 64;
-    status =
-        runtime_open_other(self->host, self->device, limits->devices[s], &seat->own.device, error);
-    seat->own.ring.device = seat->own.device;
+    seat->job = gpu_read_job(jobs, s);
+    seat->wanted = wanted_of(shards, &seat->job);
+    seat->memory = seat->job.workspace;
+    seat->rooms = divide(shards, seat->device, &seat->job, sort_bytes, merge_bytes);
+    status = gpu_check_workspace(&seat->job, seat->rooms.bytes, error);
     if (status) gpu_name_shard(s, error);
   }
   return status;
 }
 
-static recsort_plugin_status reserve(void *instance, const recsort_key_program *program,
-                                     const recsort_plugin_shards_limits *limits, uint64_t *bytes,
-                                     recsort_plugin_error *error)
-{
-  gpu_instance *const self = instance;
-  reserving r = {program, bytes};
-  if (!records_encodable(program))
-    return refuse(error, "on a device, keys have at most 128 bits and 16 parts");
-  if (limits->shard_count == 0 || limits->shard_count > MOST_SHARDS)
-    return refuse(error, "there are at most 256 shards, and at least one");
-  gpu_close_shards(self);
-  self->shards = allocate(self->host, limits->shard_count);
-  if (!self->shards) {
-    (void)snprintf(error->text, sizeof error->text, "no memory for %u shards", limits->shard_count);
-    return RECSORT_PLUGIN_OUT_OF_MEMORY;
-  }
-  self->shards->key_width = gpu_pair_width(program->key_bits);
-  self->shards->record_size = program->record_size;
-  const recsort_plugin_status status = open_seats(self, limits, error);
-  return status ? status : gpu_each_seat(self->shards, reserve_seat, &r, error);
-}
-
 /* ---- Sort ---- */
 
-typedef struct shards_sort {
-  const recsort_key_program *program;
-  recsort_plugin_shards_job *job;
-} shards_sort;
-
 /* The algorithm may make the keys itself. */
-static device_status start_pairs(const shards_sort *s, const gpu_pairs *pairs, const void *records,
-                                 records_facts *facts, device_buffers buffers, unsigned *side)
+static device_status start_pairs(const gpu_shards *shards, const gpu_pairs *pairs,
+                                 const void *records, records_facts *facts, device_buffers buffers,
+                                 unsigned *side)
 {
-  const records_program own = records_program_of(s->program, pairs->job.key_width);
+  const records_program own = records_program_of(shards->program, pairs->job.key_width);
   const device_algorithm *const algorithm = pairs->algorithm;
   device_words words;
   if (algorithm->skills && algorithm->skills(&pairs->job).reads_words &&
@@ -228,29 +281,25 @@ static device_status start_pairs(const shards_sort *s, const gpu_pairs *pairs, c
 static recsort_plugin_status sort_seat(gpu_shards *shards, uint32_t number, void *context,
                                        recsort_plugin_error *error)
 {
-  const shards_sort *const s = context;
-  const recsort_plugin_shard *const shard = &s->job->shards[number];
   gpu_seat *const seat = &shards->seats[number];
-  runtime_device *const device = seat->own.device;
-  const recsort_plugin_job job = pair_job(shards, s->program, shard->count);
-  const gpu_pairs pairs = gpu_plan_resident(&seat->own, &job, device->stream);
+  runtime_device *const device = seat->device;
+  const recsort_plugin_job job = pair_job(shards, seat->job.count);
+  gpu_pairs pairs = gpu_plan_pairs(device, &job);
   unsigned side = 0;
+  (void)context;
+  pairs.job.mailbox = NULL;
   memset(device->facts, 0, sizeof(records_facts));
   *device->disorder = 0;
   seat->sorted = (device_sorted_keys){.key_width = job.key_width};
-  if (shard->count > seat->most || shard->wanted > seat->most)
-    return refuse(error, "there are more records than the most");
-  if (pairs.bytes > seat->pair_bytes)
-    return refuse(error, "the plan of this count needs more memory than was allocated");
-  recsort_plugin_status status = runtime_wait(shard->stream, error);
-  if (status || shard->count == 0) return status;
+  recsort_plugin_status status = runtime_wait(seat->job.stream, error);
+  if (status || job.count == 0) return status;
   const device_buffers buffers =
-      device_divide(&pairs.job, device->memory + seat->pairs, pairs.extra_bytes);
-  status =
-      judge_launch(start_pairs(s, &pairs, shard->records, device->facts, buffers, &side), error);
+      device_divide(&pairs.job, seat->memory + seat->rooms.pairs, pairs.extra_bytes);
+  status = judge_launch(
+      start_pairs(shards, &pairs, seat->job.records, device->facts, buffers, &side), error);
   seat->order = gpu_order_of(&pairs, &buffers, side);
   seat->sorted.keys = seat->order.keys;
-  seat->sorted.count = shard->count;
+  seat->sorted.count = job.count;
   return status;
 }
 
@@ -258,26 +307,20 @@ static recsort_plugin_status sort_seat(gpu_shards *shards, uint32_t number, void
 static recsort_plugin_status locate_invalid(gpu_shards *shards, uint32_t number, void *context,
                                             recsort_plugin_error *error)
 {
-  const shards_sort *const s = context;
   const gpu_seat *const seat = &shards->seats[number];
-  runtime_device *const device = seat->own.device;
+  runtime_device *const device = seat->device;
   records_facts *const facts = device->facts;
-  const records_program own = records_program_of(s->program, seat->sorted.key_width);
-  const uint64_t size = s->program->record_size;
-  const char *const records = s->job->shards[number].records;
+  const records_program own = records_program_of(shards->program, seat->sorted.key_width);
+  const char *const records = seat->job.records;
   uint64_t low = 0, high = seat->sorted.count;
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
-  void *pinned = NULL;
-  if (s->job->found_invalid || high == 0 || !facts->invalid) return RECSORT_PLUGIN_OK;
-  if (!s->job->invalid) {
-    s->job->found_invalid = 1;
-    return RECSORT_PLUGIN_OK;
-  }
+  (void)context;
+  if (high == 0 || !facts->invalid) return status;
   while (high - low > 1 && !status) {
     const uint64_t middle = low + (high - low) / 2;
     facts->invalid = 0;
-    status = judge_launch(records_encode(&own, records + low * size, middle - low, device->memory,
-                                         false, facts, device->stream),
+    status = judge_launch(records_encode(&own, records + low * own.record_size, middle - low,
+                                         seat->memory, false, facts, device->stream),
                           error);
     if (!status) status = runtime_wait(device->stream, error);
     if (facts->invalid)
@@ -285,18 +328,10 @@ static recsort_plugin_status locate_invalid(gpu_shards *shards, uint32_t number,
     else
       low = middle;
   }
-  if (!status) status = runtime_pin(&pinned, size, error);
-  if (!status)
-    status = runtime_start_down(device->stream, pinned, records + low * size, size, error);
-  if (!status) status = runtime_wait(device->stream, error);
-  if (!status) {
-    memcpy(s->job->invalid, pinned, (size_t)size);
-    s->job->invalid_shard = number;
-    s->job->invalid_record = low;
-    s->job->found_invalid = 1;
-  }
-  runtime_unpin(pinned);
-  return status;
+  if (status) return status;
+  (void)snprintf(error->text, sizeof error->text, "record %llu holds an invalid value of an enum",
+                 (unsigned long long)low);
+  return RECSORT_PLUGIN_INVALID_RECORD;
 }
 
 /* ---- Pieces ---- */
@@ -318,7 +353,7 @@ typedef struct piece_merge {
 } piece_merge;
 
 /* The runs are those of the last one that was planned. */
-static piece_merge plan_merge(const gpu_shards *shards, const shards_sort *s, uint32_t d)
+static piece_merge plan_merge(const gpu_shards *shards, uint32_t d)
 {
   const gpu_seat *const seat = &shards->seats[d];
   piece_merge merge = {.runs = {shards->bounds, shards->count}};
@@ -329,27 +364,28 @@ static piece_merge plan_merge(const gpu_shards *shards, const shards_sort *s, ui
     merge.piece_count += count > 0;
   }
   merge.reads_keys = merge.piece_count > 1;
-  merge.moves = device_merge_moves(&merge.runs, s->program->record_size);
+  merge.moves = device_merge_moves(&merge.runs, shards->program->record_size);
   if (!merge.moves) return merge;
-  const records_program own = records_program_of(s->program, shards->key_width);
-  if (records_words(&own, seat->own.device->memory + seat->front, &merge.words))
+  const records_program own = records_program_of(shards->program, shards->key_width);
+  if (records_words(&own, seat->memory + seat->rooms.records, &merge.words))
     merge.reads_keys = false;
   return merge;
 }
 
 /* ---- Exchange ---- */
 
-/* Copies a piece's keys, and sends the records through this seat's room, part by part. */
-static recsort_plugin_status send_through_room(const gpu_seat *from, const gpu_seat *to,
-                                               const void *records, uint64_t size,
-                                               records_piece piece, recsort_plugin_error *error)
+/* Copies a piece's keys, and sends the records through memory of this seat, part by part. */
+static recsort_plugin_status send_in_parts(const gpu_seat *from, const gpu_seat *to,
+                                           const void *records, uint64_t size, records_piece piece,
+                                           recsort_plugin_error *error)
 {
-  const uint64_t part = size < ROOM ? ROOM / size : 1;
+  const uint64_t part = size < WAY ? WAY / size : 1;
+  char *const way = from->memory + from->rooms.way;
   const uint32_t width = from->order.index_bits / 8, key = from->sorted.key_width / 8;
-  void *const stream = from->own.device->stream;
+  void *const stream = from->device->stream;
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   if (piece.keys_to)
-    status = runtime_start_over(from->own.device, stream, piece.keys_to, to->own.device,
+    status = runtime_start_over(from->device, stream, piece.keys_to, to->device,
                                 (const char *)from->sorted.keys + piece.first * key,
                                 piece.count * key, error);
   for (uint64_t at = 0; at < piece.count && !status; at += part) {
@@ -358,10 +394,10 @@ static recsort_plugin_status send_through_room(const gpu_seat *from, const gpu_s
                                      (const char *)from->order.indices + (piece.first + at) * width,
                                  .count = rest < part ? rest : part,
                                  .index_bits = from->order.index_bits};
-    status = judge_launch(records_gather(records, size, &order, from->room, stream), error);
+    status = judge_launch(records_gather(records, size, &order, way, stream), error);
     if (!status)
-      status = runtime_start_over(from->own.device, stream, (char *)piece.to + at * size,
-                                  to->own.device, from->room, order.count * size, error);
+      status = runtime_start_over(from->device, stream, (char *)piece.to + at * size, to->device,
+                                  way, order.count * size, error);
   }
   return status;
 }
@@ -369,27 +405,26 @@ static recsort_plugin_status send_through_room(const gpu_seat *from, const gpu_s
 static recsort_plugin_status exchange_seat(gpu_shards *shards, uint32_t number, void *context,
                                            recsort_plugin_error *error)
 {
-  const shards_sort *const s = context;
   const gpu_seat *const from = &shards->seats[number];
-  const uint64_t size = s->program->record_size;
-  const void *const records = s->job->shards[number].records;
-  void *const stream = from->own.device->stream;
+  const uint64_t size = shards->program->record_size;
+  const void *const records = from->job.records;
+  void *const stream = from->device->stream;
   records_piece pieces[RECORDS_MOST_PIECES];
   recsort_plugin_status status = RECSORT_PLUGIN_OK;
   uint32_t waiting = 0;
+  (void)context;
   for (uint32_t d = 0; d < shards->count && !status; d++) {
     const gpu_seat *const to = &shards->seats[d];
-    const piece_merge merge = plan_merge(shards, s, d);
+    const piece_merge merge = plan_merge(shards, d);
     const uint64_t place = shards->bounds[number];
-    char *const memory = to->own.device->memory, *const keys =
-                                                     memory + place * key_bytes(s->program);
-    const records_piece piece = {.to = memory + to->front + place * size,
+    char *const keys = to->memory + place * (shards->key_width / 8);
+    const records_piece piece = {.to = to->memory + to->rooms.records + place * size,
                                  .keys_to = merge.reads_keys ? keys : NULL,
                                  .first = shards->cuts[(uint64_t)d * shards->count + number],
                                  .count = piece_count(shards, number, d)};
     if (piece.count == 0) continue;
     if (!from->reaches[d])
-      status = send_through_room(from, to, records, size, piece, error);
+      status = send_in_parts(from, to, records, size, piece, error);
     else
       pieces[waiting++] = piece;
     if (status || waiting < RECORDS_MOST_PIECES) continue;
@@ -407,35 +442,31 @@ static recsort_plugin_status exchange_seat(gpu_shards *shards, uint32_t number, 
 static recsort_plugin_status merge_seat(gpu_shards *shards, uint32_t number, void *context,
                                         recsort_plugin_error *error)
 {
-  const shards_sort *const s = context;
-  const recsort_plugin_shard *const shard = &s->job->shards[number];
   const gpu_seat *const seat = &shards->seats[number];
-  runtime_device *const device = seat->own.device;
-  const uint64_t size = s->program->record_size;
-  const char *const received = device->memory + seat->front;
-  const recsort_plugin_job job = pair_job(shards, s->program, shard->wanted);
+  runtime_device *const device = seat->device;
+  const uint64_t size = shards->program->record_size;
+  const char *const received = seat->memory + seat->rooms.records;
+  void *const sorted = seat->job.sorted;
+  const recsort_plugin_job job = pair_job(shards, seat->wanted);
   unsigned side = 0;
-  const piece_merge merge = plan_merge(shards, s, number);
+  const piece_merge merge = plan_merge(shards, number);
+  (void)context;
   if (merge.piece_count == 0) return RECSORT_PLUGIN_OK;
   if (merge.piece_count == 1)
-    return judge_launch(
-        records_copy(shard->records, received, shard->wanted * size, device->stream), error);
+    return judge_launch(records_copy(sorted, received, seat->wanted * size, device->stream), error);
   gpu_pairs pairs = gpu_plan_merge(device, &job);
   pairs.job.mailbox = NULL;
-  const device_buffers buffers = device_divide(&pairs.job, device->memory, pairs.extra_bytes);
-  const device_merge_move move = {received, shard->records, size, pairs.disorder,
+  const device_buffers buffers = device_divide(&pairs.job, seat->memory, pairs.extra_bytes);
+  const device_merge_move move = {received, sorted, size, pairs.disorder,
                                   merge.reads_keys ? NULL : &merge.words};
   if (merge.moves)
     return judge_launch(device_merge_records(&pairs.job, &merge.runs, &buffers, &move), error);
-  if (pairs.bytes > seat->front)
-    return refuse(error, "the plan of this merge needs more memory than was allocated");
   const recsort_plugin_status status =
       judge_launch(device_merge(&pairs.job, &merge.runs, &buffers, &side), error);
   const records_order order = gpu_order_of(&pairs, &buffers, side);
   return status
              ? status
-             : judge_launch(records_gather(received, size, &order, shard->records, device->stream),
-                            error);
+             : judge_launch(records_gather(received, size, &order, sorted, device->stream), error);
 }
 
 /* ---- A sort ---- */
@@ -444,38 +475,36 @@ static recsort_plugin_status judge_seat(gpu_shards *shards, uint32_t number, voi
                                         recsort_plugin_error *error)
 {
   (void)context;
-  if (!*shards->seats[number].own.device->disorder) return RECSORT_PLUGIN_OK;
+  if (!*shards->seats[number].device->disorder) return RECSORT_PLUGIN_OK;
   (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
   return RECSORT_PLUGIN_CORRUPT;
 }
 
 /* Has each seat take a step, and waits until all have. */
-static recsort_plugin_status take_step(gpu_shards *shards, seat_step *step, shards_sort *s,
+static recsort_plugin_status take_step(gpu_shards *shards, seat_step *step,
                                        recsort_plugin_error *error)
 {
-  recsort_plugin_status status = gpu_each_seat(shards, step, s, error);
+  recsort_plugin_status status = gpu_each_seat(shards, step, NULL, error);
   if (!status) status = gpu_wait_for_seats(shards, error);
   if (!status) status = gpu_each_seat(shards, judge_seat, NULL, error);
   return status;
 }
 
-static recsort_plugin_status sort(void *instance, const recsort_key_program *program,
-                                  recsort_plugin_shards_job *job, recsort_plugin_error *error)
+recsort_plugin_status gpu_sort_shards(gpu_instance *self, uint32_t algorithm,
+                                      const recsort_key_program *program, const recsort_job *jobs,
+                                      size_t job_count, recsort_plugin_error *error)
 {
-  const gpu_instance *const self = instance;
+  recsort_plugin_status status = open_seats(self, jobs, (uint32_t)job_count, error);
   gpu_shards *const shards = self->shards;
-  shards_sort s = {program, job};
-  if (job->shard_count != shards->count)
-    return refuse(error, "there are more or fewer shards than were reserved");
-  recsort_plugin_status status = take_step(shards, sort_seat, &s, error);
-  if (!status) status = gpu_each_seat(shards, locate_invalid, &s, error);
-  if (!status && job->found_invalid) return refuse(error, "a record holds an invalid value");
-  if (!status) status = gpu_find_cuts(shards, job->shards, program->key_bits, error);
-  if (!status) status = take_step(shards, exchange_seat, &s, error);
-  if (!status) status = take_step(shards, merge_seat, &s, error);
+  recsort_key_program keys = *program;
+  if (status) return status;
+  status = seat_jobs(shards, algorithm, &keys, jobs, error);
+  if (status) return status;
+  status = take_step(shards, sort_seat, error);
+  if (!status) status = gpu_each_seat(shards, locate_invalid, NULL, error);
+  if (!status) status = gpu_find_cuts(shards, error);
+  if (!status) status = take_step(shards, exchange_seat, error);
+  if (!status) status = take_step(shards, merge_seat, error);
   if (status) drain(shards);
   return status;
 }
-
-const recsort_plugin_shards gpu_shard_sorts = {
-    .size = sizeof gpu_shard_sorts, .reserve = reserve, .sort = sort};

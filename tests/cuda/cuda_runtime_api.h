@@ -68,6 +68,7 @@ cudaError_t cudaMallocHost(void **memory, size_t size);
 cudaError_t cudaFreeHost(void *memory);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
                             cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream);
 cudaError_t cudaMemcpyPeerAsync(void *to, int peer, const void *from, int device, size_t size,
                                 cudaStream_t stream);
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);

@@ -517,6 +517,17 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
   return cudaSuccess;
 }
 
+cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream)
+{
+  WORK(cudaErrorInvalidValue);
+  if (!stream || !find(to, size)) {
+    state.misuses++;
+    return fail(cudaErrorInvalidValue);
+  }
+  memset(to, value, size);
+  return cudaSuccess;
+}
+
 /* ---- Several devices ---- */
 
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)

@@ -1,6 +1,6 @@
-/* Keys and values in device memory. Built twice: with the stand-in for the CUDA runtime, which
- * counts what a sort may not do; and, with RS_REAL_GPU, for a real one, where each sort is captured
- * in a graph, which runs twice, with other contents. */
+/* Numbers in device memory, with values or without. Built twice: with the stand-in for the CUDA
+ * runtime, which counts what a sort may not do; and, with RS_REAL_GPU, for a real one, where each
+ * sort is captured in a graph, which runs twice, with other contents. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "cuda/device_memory.h"
-#include "recsort/device_pairs.h"
+#include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 #include "support/random.h"
 #include "support/refused.h"
@@ -43,6 +43,15 @@ static const struct {
              {RECSORT_INT64, 64, true, 0},     {RECSORT_FLOAT64, 64, true, 52},
              {RECSORT_UINT128, 128, false, 0}, {RECSORT_INT128, 128, true, 0}};
 
+/* What a case sorts: a job in short. */
+typedef struct pairs_job {
+  size_t count;
+  recsort_order order;
+  recsort_nan nan;
+  unsigned begin_bit, end_bit; /* 0: all from begin_bit on */
+  unsigned value_bits;         /* 0: no values */
+} pairs_job;
+
 static wide load(const void *at, unsigned width)
 {
   uint32_t narrow;
@@ -71,7 +80,7 @@ static wide power(unsigned exponent)
 
 /* The bits of a key that are compared, by arithmetic on its value: the definition that the library
  * is compared with. */
-static wide rank_of(const recsort_device_pairs_job *job, unsigned t, wide key)
+static wide rank_of(const pairs_job *job, unsigned t, wide key)
 {
   const unsigned width = types[t].width, end = job->end_bit ? job->end_bit : width;
   const wide half = power(width - 1), most = half - 1 + half;
@@ -217,7 +226,7 @@ static place *order_places(place *places, size_t count)
   return places;
 }
 
-static place *find_order(const recsort_device_pairs_job *job, unsigned t, const unsigned char *keys)
+static place *find_order(const pairs_job *job, unsigned t, const unsigned char *keys)
 {
   place *places = malloc((job->count + 1) * sizeof *places);
   const unsigned width = types[t].width;
@@ -242,7 +251,35 @@ static void rearrange(const place *places, size_t count, unsigned width, const u
 
 /* ---- A case ---- */
 
-static recsort_device_pairs *pairs;
+static failing_allocator host_memory;
+
+static recsort_status try_open(unsigned t, const pairs_job *job, const char *plugin,
+                               const char *algorithm, recsort_sorter **sorter, recsort_error *error)
+{
+  const recsort_allocator hook = failing_hook(&host_memory);
+  const recsort_options options = {.struct_size = sizeof options,
+                                   .plugin = plugin,
+                                   .algorithm = algorithm,
+                                   .allocator = &hook,
+                                   .on_device = true};
+  const recsort_nan nan = types[t].fraction ? job->nan : (recsort_nan)0;
+  recsort_schema *schema = NULL;
+  if (recsort_schema_create_number(types[t].type, job->order, nan, NULL, &schema, error))
+    fail_msg("%s", error->text);
+  const recsort_status status = recsort_sorter_create(schema, &options, sorter, error);
+  recsort_schema_destroy(schema);
+  return status;
+}
+
+static const char *algorithm;
+
+static recsort_sorter *open_sorter(unsigned t, const pairs_job *job)
+{
+  recsort_sorter *sorter = NULL;
+  recsort_error error = {0};
+  if (try_open(t, job, NULL, algorithm, &sorter, &error)) fail_msg("%s", error.text);
+  return sorter;
+}
 
 typedef struct shape {
   unsigned t, pattern;
@@ -254,8 +291,7 @@ typedef struct arrays {
   both keys, keys_out, values, values_out, workspace;
 } arrays;
 
-static arrays make_arrays(const recsort_device_pairs_job *job, unsigned width, size_t bytes,
-                          uint64_t *random)
+static arrays make_arrays(const pairs_job *job, unsigned width, size_t bytes, uint64_t *random)
 {
   const unsigned value = job->value_bits ? job->value_bits : 32;
   const size_t key = random_below(random, 3) * (width / 8),
@@ -276,7 +312,7 @@ static void drop_arrays(arrays *a)
 }
 
 /* Fresh keys and values. */
-static void fill(const recsort_device_pairs_job *job, const shape *s, arrays *a, uint64_t *random)
+static void fill(const pairs_job *job, const shape *s, arrays *a, uint64_t *random)
 {
   const unsigned width = types[s->t].width;
   for (size_t i = 0; i < job->count; i++)
@@ -286,7 +322,7 @@ static void fill(const recsort_device_pairs_job *job, const shape *s, arrays *a,
   put(a->values.device, a->values.host, a->values.size);
 }
 
-static void expect(const recsort_device_pairs_job *job, const shape *s, arrays *a)
+static void expect(const pairs_job *job, const shape *s, arrays *a)
 {
   const unsigned width = types[s->t].width;
   place *const places = find_order(job, s->t, a->keys.host);
@@ -305,21 +341,49 @@ static void expect(const recsort_device_pairs_job *job, const shape *s, arrays *
   if (!right || last != guard)
     fail_msg("%zu keys of type %u, pattern %u, bits [%u, %u), order %d, nan %d, values of %u bits, "
              "in place %d %d, keys wanted %d, numbered %d%s",
-             job->count, (unsigned)job->type, s->pattern, job->begin_bit, job->end_bit,
+             job->count, (unsigned)types[s->t].type, s->pattern, job->begin_bit, job->end_bit,
              (int)job->order, (int)job->nan, job->value_bits, s->keys_in_place, s->values_in_place,
              !s->no_keys, s->numbered, right ? ": wrote behind the workspace" : "");
   free(places);
 }
 
+/* The job of the case; `array` holds its values. */
+static recsort_job full_job(const pairs_job *job, const shape *s, const arrays *a,
+                            recsort_array *array)
+{
+  recsort_job full = RECSORT_JOB_INIT;
+  const bool values = job->value_bits && !s->numbered;
+  void *const values_out = s->values_in_place ? a->values.device : a->values_out.device;
+  *array = (recsort_array){a->values.device, values_out, job->value_bits / 8};
+  full.stream = stream;
+  full.count = job->count;
+  full.records = a->keys.device;
+  full.first_bit = job->begin_bit;
+  full.bits = job->end_bit ? job->end_bit - job->begin_bit : 0;
+  full.sorted = s->no_keys ? NULL : s->keys_in_place ? a->keys.device : a->keys_out.device;
+  full.arrays = values ? array : NULL;
+  full.array_count = values;
+  full.permutation = s->numbered && job->value_bits ? values_out : NULL;
+  full.index_bits = s->numbered ? job->value_bits : 0;
+  full.workspace = a->workspace.device;
+  full.workspace_size = a->workspace.size;
+  return full;
+}
+
 /* A sort may neither wait nor allocate. Runs it; a graph runs again with other contents. */
-static void run(const recsort_device_pairs_job *job, const shape *s, arrays *a, uint64_t *random)
+static void run(recsort_sorter *sorter, const pairs_job *job, const shape *s, arrays *a,
+                uint64_t *random)
 {
   recsort_error error = {0};
-  void *const workspace = a->workspace.device;
-  const size_t bytes = a->workspace.size;
+  recsort_array array;
+  recsort_job full = full_job(job, s, a, &array);
+  uint32_t *status = NULL;
+  assert_int_equal(cudaMallocHost((void **)&status, sizeof *status), cudaSuccess);
+  *status = POISON;
+  if (random_below(random, 2)) full.status = status;
 #ifdef RS_REAL_GPU
   begin_capture();
-  if (recsort_device_pairs_sort(pairs, job, workspace, bytes, &error)) fail_msg("%s", error.text);
+  if (recsort_run(sorter, &full, 1, &error)) fail_msg("%s", error.text);
   const cudaGraphExec_t graph = end_capture();
   for (int round = 0; round < 1 + captures(); round++) {
     if (round) fill(job, s, a, random);
@@ -328,9 +392,8 @@ static void run(const recsort_device_pairs_job *job, const shape *s, arrays *a, 
   }
   drop_graph(graph);
 #else
-  (void)random;
   const standin_state before = standin_look();
-  if (recsort_device_pairs_sort(pairs, job, workspace, bytes, &error)) fail_msg("%s", error.text);
+  if (recsort_run(sorter, &full, 1, &error)) fail_msg("%s", error.text);
   const standin_state after = standin_look();
   assert_int_equal(after.waits, before.waits);
   assert_int_equal(after.blocks, before.blocks);
@@ -340,69 +403,49 @@ static void run(const recsort_device_pairs_job *job, const shape *s, arrays *a, 
   assert_int_equal(standin_depth(), 0);
   expect(job, s, a);
 #endif
+  assert_int_equal(*(volatile uint32_t *)status, full.status ? RECSORT_OK : POISON);
+  assert_int_equal(cudaFreeHost(status), cudaSuccess);
 }
 
-static size_t workspace_of(const recsort_device_pairs_job *job)
+static size_t workspace_of(recsort_sorter *sorter, const recsort_job *job)
 {
   recsort_error error = {0};
-  size_t bytes = 0;
-  if (recsort_device_pairs_workspace(pairs, job, &bytes, &error)) fail_msg("%s", error.text);
-  return bytes;
+  recsort_needs needs = RECSORT_NEEDS_INIT;
+  if (recsort_plan(sorter, job, 1, &needs, &error)) fail_msg("%s", error.text);
+  return needs.device;
+}
+
+/* The workspace for `most` pairs; of addresses only matters which are equal. */
+static size_t workspace_for(recsort_sorter *sorter, const pairs_job *job, const shape *s,
+                            size_t most)
+{
+  static unsigned char somewhere[5 * 64];
+  recsort_array array;
+  arrays none = {0};
+  both *const each[] = {&none.keys, &none.keys_out, &none.values, &none.values_out};
+  for (size_t i = 0; i < COUNT_OF(each); i++)
+    each[i]->device = somewhere + -(uintptr_t)somewhere % 64 + 64 * i;
+  recsort_job full = full_job(job, s, &none, &array);
+  full.count = most;
+  full.workspace = NULL;
+  return workspace_of(sorter, &full);
 }
 
 /* With a workspace for `most` pairs. */
-static void check_case(recsort_device_pairs_job job, const shape *s, size_t most, uint64_t *random)
+static void check_case(pairs_job job, const shape *s, size_t most, uint64_t *random)
 {
-  const size_t count = job.count;
-  job.struct_size = sizeof job;
-  job.stream = stream;
-  job.type = types[s->t].type;
-  job.keys_in = s;
-  job.keys_out = s->keys_in_place ? (void *)(size_t)s : NULL; /* only compared */
-  job.values_out = s->values_in_place ? NULL : (void *)(size_t)s;
-  if (!job.value_bits) job.values_out = NULL;
-  job.count = most;
-  const size_t bytes = workspace_of(&job);
-  job.count = count;
-  arrays a = make_arrays(&job, types[s->t].width, bytes, random);
+  recsort_sorter *const sorter = open_sorter(s->t, &job);
+  arrays a = make_arrays(&job, types[s->t].width, workspace_for(sorter, &job, s, most), random);
   fill(&job, s, &a, random);
-  job.keys_in = a.keys.device;
-  job.keys_out = s->no_keys ? NULL : s->keys_in_place ? a.keys.device : a.keys_out.device;
-  if (job.value_bits) {
-    job.values_in = s->numbered ? NULL : a.values.device;
-    job.values_out = s->values_in_place ? a.values.device : a.values_out.device;
-  }
-  run(&job, s, &a, random);
-  assert_int_equal(recsort_device_pairs_check(pairs, NULL), RECSORT_OK);
+  run(sorter, &job, s, &a, random);
   drop_arrays(&a);
+  recsort_sorter_destroy(sorter);
 }
 
 /* ---- Tests ---- */
 
-static failing_allocator host_memory;
-
-static recsort_status try_open(const char *plugin, const char *algorithm, recsort_error *error)
-{
-  const recsort_allocator hook = failing_hook(&host_memory);
-  const recsort_options options = {
-      .struct_size = sizeof options, .plugin = plugin, .algorithm = algorithm, .allocator = &hook};
-  return recsort_device_pairs_create(&options, &pairs, error);
-}
-
-static int open_pairs(void **state)
-{
-  return open_stream(state) || try_open(NULL, NULL, NULL);
-}
-
-static int close_pairs(void **state)
-{
-  recsort_device_pairs_destroy(pairs);
-  pairs = NULL;
-  return close_stream(state);
-}
-
 /* All bits; those below; those above; some between, of 1 to 64. */
-static void choose_range(recsort_device_pairs_job *job, unsigned t, unsigned way, uint64_t *random)
+static void choose_range(pairs_job *job, unsigned t, unsigned way, uint64_t *random)
 {
   const unsigned width = types[t].width, some = 1 + (unsigned)random_below(random, width - 1);
   job->begin_bit = way == 2 ? some : way == 3 ? (unsigned)random_below(random, width) : 0;
@@ -413,7 +456,7 @@ static void choose_range(recsort_device_pairs_job *job, unsigned t, unsigned way
                      : 0;
 }
 
-static void choose_values(recsort_device_pairs_job *job, shape *s, unsigned way)
+static void choose_values(pairs_job *job, shape *s, unsigned way)
 {
   static const unsigned bits[] = {0, 32, 64, 32, 64, 32, 64};
   job->value_bits = bits[way];
@@ -433,9 +476,9 @@ static void sorts_stably(void **state)
       for (unsigned values = 0; values < VALUES; values++)
         for (unsigned keys = 0; keys < KEYS; keys++) {
           const size_t count = at_most(counts[c++ % COUNT_OF(counts)]);
-          recsort_device_pairs_job job = {.count = count,
-                                          .order = (recsort_order)random_below(&random, ORDERS),
-                                          .nan = (recsort_nan)random_below(&random, NANS)};
+          pairs_job job = {.count = count,
+                           .order = (recsort_order)random_below(&random, ORDERS),
+                           .nan = (recsort_nan)random_below(&random, NANS)};
           shape s = {.t = t,
                      .pattern = (unsigned)random_below(&random, PATTERNS),
                      .keys_in_place = keys == 1,
@@ -454,9 +497,9 @@ static void orders_floats(void **state)
   (void)state;
   for (unsigned which = 0; which < 24; which++) {
     const shape s = {.t = which % 2 ? 5 : 2, .pattern = 6, .keys_in_place = which / 2 % 2};
-    check_case((recsort_device_pairs_job){.count = 700,
-                                          .order = (recsort_order)(which / 4 % 2),
-                                          .nan = (recsort_nan)(which / 8)},
+    check_case((pairs_job){.count = 700,
+                           .order = (recsort_order)(which / 4 % 2),
+                           .nan = (recsort_nan)(which / 8)},
                &s, 700, &random);
   }
 }
@@ -472,9 +515,9 @@ static void leaves_keys_in_order(void **state)
                      .keys_in_place = which % 2,
                      .values_in_place = which / 2 % 2};
     const size_t count = at_most(MOST - which);
-    check_case((recsort_device_pairs_job){.count = count,
-                                          .value_bits = which % 4 < 2 ? 32 : 64,
-                                          .nan = RECSORT_NAN_TOTAL},
+    check_case((pairs_job){.count = count,
+                           .value_bits = which % 4 < 2 ? 32 : 64,
+                           .nan = RECSORT_NAN_TOTAL},
                &s, count, &random);
   }
 }
@@ -485,7 +528,7 @@ static void has_memory_for_fewer(void **state)
   (void)state;
   for (unsigned round = 0; round < 30; round++) {
     const size_t most = 1 + random_below(&random, at_most(MOST) / (round % 2 ? 1 : 100));
-    recsort_device_pairs_job job = {.count = 1 + random_below(&random, most), .value_bits = 64};
+    pairs_job job = {.count = 1 + random_below(&random, most), .value_bits = 64};
     const shape s = {
         .t = round % COUNT_OF(types), .keys_in_place = round & 8, .values_in_place = true};
     choose_range(&job, s.t, round % 4, &random);
@@ -501,110 +544,150 @@ static void sorts_by_each_algorithm(void **state)
   uint64_t random = 8;
   (void)state;
   for (unsigned n = 0; n < COUNT_OF(names); n++) {
-    recsort_device_pairs_destroy(pairs);
-    pairs = NULL;
-    assert_int_equal(try_open("cuda", names[n], NULL), RECSORT_OK);
+    algorithm = names[n];
     for (unsigned which = 0; which < 6; which++) {
       const shape s = {.t = which, .pattern = 1, .keys_in_place = which % 2};
-      check_case((recsort_device_pairs_job){.count = 1025 + n, .value_bits = 32}, &s, 1025 + n,
-                 &random);
+      check_case((pairs_job){.count = 1025 + n, .value_bits = 32}, &s, 1025 + n, &random);
     }
+  }
+  algorithm = NULL;
+}
+
+/* ---- All results at once ---- */
+
+/* Places as integers of `width` bits. */
+static void expect_places(const both *at, const place *places, size_t count, unsigned width)
+{
+  rearrange(places, count, width, NULL, at->host);
+  assert_true(is_same(at, at->device));
+}
+
+/* Each with values, in place or not, beside other arrays, the permutation, and encoded keys. */
+static void writes_all_that_is_wanted(void **state)
+{
+  enum { ROUNDS = 48, ODD = 3 };
+  uint64_t random = 9;
+  (void)state;
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    const unsigned t = round % COUNT_OF(types), width = types[t].width, index = round & 8 ? 64 : 32,
+                   value = round & 1 ? 64 : 32;
+    pairs_job job = {.count = at_most(counts[round % COUNT_OF(counts)]),
+                     .order = (recsort_order)(round / 3 % 2),
+                     .value_bits = value};
+    const shape s = {.t = t,
+                     .pattern = (unsigned)random_below(&random, PATTERNS),
+                     .keys_in_place = round & 16,
+                     .values_in_place = round & 4};
+    choose_range(&job, t, round % 4, &random);
+    recsort_sorter *const sorter = open_sorter(t, &job);
+    arrays a = make_arrays(&job, width, 0, &random);
+    both order = make_both(job.count, index, 0, &random),
+         codes = make_both(job.count, width, 0, &random),
+         odd = make_both(ODD * job.count, 8, 1, &random),
+         odd_to = make_both(ODD * job.count, 8, 2, &random),
+         four = make_both(job.count, 32, 0, &random);
+    recsort_array more[3];
+    recsort_job full = full_job(&job, &s, &a, &more[1]);
+    fill(&job, &s, &a, &random);
+    more[0] = (recsort_array){odd.device, round & 2 ? odd.device : odd_to.device, ODD};
+    more[2] = (recsort_array){four.device, four.device, 4};
+    full.arrays = more;
+    full.array_count = 3;
+    full.permutation = order.device;
+    full.index_bits = index;
+    full.keys_out = codes.device;
+    full.workspace_size = workspace_of(sorter, &full);
+    full.workspace = make(full.workspace_size + 1);
+    assert_int_equal(recsort_run(sorter, &full, 1, NULL), RECSORT_OK);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    place *const places = find_order(&job, t, a.keys.host);
+    pairs_job all = job;
+    all.begin_bit = all.end_bit = 0;
+    for (size_t i = 0; i < job.count; i++)
+      save(codes.host + i * (width / 8), width,
+           rank_of(&all, t, load(a.keys.host + places[i].from * (width / 8), width)));
+    assert_true(is_same(&codes, codes.device));
+    expect_places(&order, places, job.count, index);
+    unsigned char *const moved = malloc(four.size + 1);
+    assert_non_null(moved);
+    rearrange(places, job.count, 32, four.host, moved);
+    memcpy(four.host, moved, four.size);
+    free(moved);
+    assert_true(is_same(&four, four.device));
+    both *const to = round & 2 ? &odd : &odd_to;
+    unsigned char *const from = malloc(odd.size + 1);
+    assert_non_null(from);
+    memcpy(from, odd.host, odd.size);
+    for (size_t i = 0; i < job.count; i++)
+      memcpy(to->host + i * ODD, from + places[i].from * ODD, ODD);
+    free(from);
+    assert_true(is_same(to, to->device));
+    free(places);
+    expect(&job, &s, &a);
+    drop(full.workspace);
+    drop_arrays(&a);
+    drop_both(&order);
+    drop_both(&codes);
+    drop_both(&odd);
+    drop_both(&odd_to);
+    drop_both(&four);
+    recsort_sorter_destroy(sorter);
   }
 }
 
-static recsort_device_pairs_job plain_job(const arrays *a)
-{
-  return (recsort_device_pairs_job){.struct_size = sizeof(recsort_device_pairs_job),
-                                    .stream = stream,
-                                    .count = 100,
-                                    .type = RECSORT_FLOAT32,
-                                    .value_bits = 32,
-                                    .keys_in = a->keys.device,
-                                    .keys_out = a->keys_out.device,
-                                    .values_in = a->values.device,
-                                    .values_out = a->values_out.device};
-}
-
-/* What is wrong in a job, and what the message says. */
+/* What is refused changes nothing. */
 static void wrong_jobs_are_refused(void **state)
 {
   uint64_t random = 5;
-  recsort_device_pairs_job sizes = {
-      .struct_size = sizeof sizes, .count = 100, .type = RECSORT_FLOAT32, .value_bits = 32};
-  const size_t bytes = workspace_of(&sizes);
-  arrays a = make_arrays(&sizes, 32, bytes, &random);
+  const pairs_job small = {.count = 100, .value_bits = 32};
+  const shape s = {.t = 2};
+  recsort_sorter *const sorter = open_sorter(s.t, &small);
+  const size_t bytes = workspace_for(sorter, &small, &s, small.count);
+  arrays a = make_arrays(&small, 32, bytes, &random);
+  recsort_array values;
+  const recsort_job good = full_job(&small, &s, &a, &values);
+  (void)state;
   memset(a.workspace.host, 1, bytes);
   put(a.workspace.device, a.workspace.host, bytes);
-  const recsort_device_pairs_job good = plain_job(&a);
-  (void)state;
 #define WRONG(member, value, why)                                                                  \
   do {                                                                                             \
-    recsort_device_pairs_job job = good;                                                           \
+    recsort_job job = good;                                                                        \
     recsort_error error = {0};                                                                     \
     job.member = value;                                                                            \
-    assert_int_equal(recsort_device_pairs_sort(pairs, &job, a.workspace.device, bytes, &error),    \
-                     RECSORT_INVALID_ARGUMENT);                                                    \
+    assert_int_equal(recsort_run(sorter, &job, 1, &error), RECSORT_INVALID_ARGUMENT);              \
     assert_string_equal(error.text, why);                                                          \
   } while (0)
-  WRONG(struct_size, 8,
-        "struct_size is 8, but a recsort_device_pairs_job has 80 bytes: use "
-        "RECSORT_DEVICE_PAIRS_JOB_INIT");
-  WRONG(struct_size, 81,
-        "struct_size is 81, but a recsort_device_pairs_job has 80 bytes: use "
-        "RECSORT_DEVICE_PAIRS_JOB_INIT");
-  WRONG(type, RECSORT_UINT16,
-        "keys of pairs are integers of 32, 64 or 128 bits or floats of 32 or 64");
-  WRONG(order, (recsort_order)2, "order or nan of the job is none");
-  WRONG(nan, (recsort_nan)3, "order or nan of the job is none");
-  WRONG(begin_bit, 32, "keys of 32 bits have no bits [32, 32)");
-  WRONG(end_bit, 33, "keys of 32 bits have no bits [0, 33)");
-  WRONG(value_bits, 16, "value_bits is 16, not 0, 32 or 64");
-  WRONG(value_bits, 0, "value_bits is 0, but there are values");
-  WRONG(keys_in, NULL, "keys_in and workspace must not be NULL");
-  WRONG(values_out, NULL, "value_bits is 32, but values_out is NULL");
-  WRONG(keys_in, a.keys.device + 2, "keys_in is not at a multiple of 4 bytes");
-  WRONG(values_in, a.values.device + 1, "values_in is not at a multiple of 4 bytes");
-  WRONG(keys_out, a.keys.device + 4, "keys_in and keys_out overlap");
-  WRONG(keys_in, a.keys_out.device + 396, "keys_in and keys_out overlap");
-  WRONG(values_out, a.values.device + 4, "values_in and values_out overlap");
-  WRONG(values_out, a.keys_out.device, "keys_out and values_out overlap");
-  WRONG(values_out, a.keys.device, "keys_in and values_out overlap");
-  WRONG(keys_out, a.values.device, "keys_out and values_in overlap");
-  WRONG(keys_out, a.workspace.device, "keys_out and workspace overlap");
-  WRONG(values_in, a.workspace.device + bytes - 4, "values_in and workspace overlap");
+#define WRONG_VALUES(in, out, why) WRONG(arrays, (&(recsort_array){in, out, sizeof(uint32_t)}), why)
+  WRONG(first_bit, 32, "bits [32, 32 + 0) are not all in a key of 32");
+  WRONG(bits, 33, "bits [0, 0 + 33) are not all in a key of 32");
+  WRONG(records, NULL, "records must not be NULL");
+  WRONG(sorted, a.keys.device + 4, "records and sorted overlap");
+  WRONG(records, a.keys_out.device + 396, "records and sorted overlap");
+  WRONG(sorted, a.values.device, "sorted and arrays[0].from overlap");
+  WRONG(sorted, a.workspace.device, "sorted and workspace overlap");
+  WRONG_VALUES(a.values.device, a.values.device + 4, "arrays[0].from and arrays[0].to overlap");
+  WRONG_VALUES(a.values.device, a.keys_out.device, "sorted and arrays[0].to overlap");
+  WRONG_VALUES(a.values.device, a.keys.device, "records and arrays[0].to overlap");
+  WRONG_VALUES(a.workspace.device + bytes - 4, a.values_out.device,
+               "workspace and arrays[0].from overlap");
 #undef WRONG
+  recsort_job job = good;
+  job.workspace_size = 256;
+  REFUSED(recsort_run(sorter, &job, 1, &error), RECSORT_PLUGIN_ERROR);
   assert_true(is_same(&a.keys, a.keys.device) && is_same(&a.keys_out, a.keys_out.device));
   assert_true(is_same(&a.values, a.values.device) && is_same(&a.values_out, a.values_out.device));
   assert_true(is_same(&a.workspace, a.workspace.device));
-  recsort_device_pairs_job job = good;
-  job.values_in = job.keys_in; /* both are only read */
-  assert_int_equal(recsort_device_pairs_sort(pairs, &job, a.workspace.device, bytes, NULL),
-                   RECSORT_OK);
-  job.value_bits = 0;
-  job.values_in = job.values_out = job.keys_out = NULL;
-  REFUSED(recsort_device_pairs_sort(pairs, &job, a.workspace.device, bytes, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_pairs_sort(pairs, &good, a.workspace.device + 128, bytes - 128, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_pairs_sort(pairs, &good, NULL, bytes, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_pairs_sort(NULL, &good, a.workspace.device, bytes, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_pairs_sort(pairs, NULL, a.workspace.device, bytes, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_pairs_sort(pairs, &good, a.workspace.device, 256, &error),
-          RECSORT_PLUGIN_ERROR);
-  REFUSED(recsort_device_pairs_workspace(pairs, &good, NULL, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_pairs_check(NULL, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_pairs_create(NULL, NULL, &error), RECSORT_INVALID_ARGUMENT);
   job = good;
-  job.count = SIZE_MAX / 8;
-  REFUSED(recsort_device_pairs_workspace(pairs, &job, &(size_t){0}, &error), RECSORT_PLUGIN_ERROR);
-  job.values_in = NULL;
-  REFUSED(recsort_device_pairs_sort(pairs, &job, a.workspace.device, bytes, &error),
-          RECSORT_INVALID_ARGUMENT);
+  job.arrays = &(recsort_array){job.records, values.to, sizeof(uint32_t)}; /* both are only read */
+  assert_int_equal(recsort_run(sorter, &job, 1, NULL), RECSORT_OK);
+  job = good;
   job.count = 0;
-  assert_int_equal(recsort_device_pairs_sort(pairs, &job, NULL, 0, NULL), RECSORT_OK);
+  job.workspace = NULL;
+  job.workspace_size = 0;
+  assert_int_equal(recsort_run(sorter, &job, 1, NULL), RECSORT_OK);
+  assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
   drop_arrays(&a);
+  recsort_sorter_destroy(sorter);
 }
 
 /* ---- Threads ---- */
@@ -614,36 +697,39 @@ enum { THREADS = 4, SORTS = 6, SMALL = 1500 };
 typedef struct worker {
   pthread_t thread;
   cudaStream_t stream;
+  recsort_sorter *sorter;
   arrays arrays;
-  recsort_device_pairs_job job;
+  pairs_job job;
   unsigned failed;
 } worker;
+
+static const shape shared = {.t = 2, .pattern = 1, .keys_in_place = true};
 
 static void *sort_often(void *argument)
 {
   worker *const w = argument;
+  recsort_array none;
+  recsort_job job = full_job(&w->job, &shared, &w->arrays, &none);
+  job.stream = w->stream;
   for (unsigned i = 0; i < SORTS; i++)
-    w->failed += recsort_device_pairs_sort(pairs, &w->job, w->arrays.workspace.device,
-                                           w->arrays.workspace.size, NULL) != RECSORT_OK;
+    w->failed += recsort_run(w->sorter, &job, 1, NULL) != RECSORT_OK;
   return NULL;
 }
 
-/* One object for several threads, each with its stream. */
-static void threads_share(void **state)
+/* A sorter for each of several threads, with a stream of its own. */
+static void threads_sort_at_once(void **state)
 {
   uint64_t random = 6;
   worker workers[THREADS];
-  const shape s = {.t = 2, .pattern = 1, .keys_in_place = true};
   (void)state;
   for (unsigned i = 0; i < THREADS; i++) {
     worker *const w = &workers[i];
-    *w = (worker){
-        .job = {.struct_size = sizeof w->job, .count = SMALL + i, .type = RECSORT_FLOAT32}};
-    w->arrays = make_arrays(&w->job, 32, workspace_of(&w->job), &random);
-    fill(&w->job, &s, &w->arrays, &random);
+    *w = (worker){.job = {.count = SMALL + i}};
+    w->sorter = open_sorter(shared.t, &w->job);
+    w->arrays =
+        make_arrays(&w->job, 32, workspace_for(w->sorter, &w->job, &shared, w->job.count), &random);
+    fill(&w->job, &shared, &w->arrays, &random);
     assert_int_equal(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking), cudaSuccess);
-    w->job.stream = w->stream;
-    w->job.keys_in = w->job.keys_out = w->arrays.keys.device;
   }
   for (unsigned i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&workers[i].thread, NULL, sort_often, &workers[i]), 0);
@@ -652,9 +738,10 @@ static void threads_share(void **state)
     assert_int_equal(pthread_join(w->thread, NULL), 0);
     assert_int_equal(w->failed, 0);
     assert_int_equal(cudaStreamSynchronize(w->stream), cudaSuccess);
-    expect(&w->job, &s, &w->arrays);
+    expect(&w->job, &shared, &w->arrays);
     assert_int_equal(cudaStreamDestroy(w->stream), cudaSuccess);
     drop_arrays(&w->arrays);
+    recsort_sorter_destroy(w->sorter);
   }
 }
 
@@ -670,23 +757,24 @@ static void survives_failing_calls(void **state)
   (void)state;
   for (long fail_at = 1;; fail_at++) {
     recsort_error error = {0};
-    size_t bytes = 0;
+    recsort_needs needs = RECSORT_NEEDS_INIT;
+    recsort_sorter *sorter = NULL;
+    recsort_array array;
+    const pairs_job job = {.count = COUNT, .value_bits = 64};
     standin_begin((standin_plan){0});
-    recsort_device_pairs_job job = {
-        .struct_size = sizeof job, .count = COUNT, .type = RECSORT_FLOAT32, .value_bits = 64};
+    assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     arrays a = make_arrays(&job, 32, 1 << 20, &random);
     fill(&job, &s, &a, &random);
-    job.keys_in = job.keys_out = a.keys.device;
-    job.values_in = job.values_out = a.values.device;
+    const recsort_job full = full_job(&job, &s, &a, &array);
     standin_begin((standin_plan){.fail_at = fail_at});
-    recsort_status status = try_open("cuda", NULL, &error);
-    if (!status) status = recsort_device_pairs_workspace(pairs, &job, &bytes, &error);
-    assert_true(bytes < a.workspace.size);
-    if (!status) status = recsort_device_pairs_sort(pairs, &job, a.workspace.device, bytes, &error);
+    recsort_status status = try_open(s.t, &job, "cuda", NULL, &sorter, &error);
+    if (!status) status = recsort_plan(sorter, &full, 1, &needs, &error);
+    assert_true(needs.device < a.workspace.size);
+    if (!status) status = recsort_run(sorter, &full, 1, &error);
     if (status) assert_true(error.text[0] && error.status == status);
     if (!status) expect(&job, &s, &a);
-    recsort_device_pairs_destroy(pairs);
-    pairs = NULL;
+    recsort_sorter_destroy(sorter);
+    assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
     assert_int_equal(standin_look().misuses, 0);
     assert_int_equal(standin_look().streams, 0);
     assert_int_equal(standin_depth(), 0);
@@ -696,34 +784,22 @@ static void survives_failing_calls(void **state)
     assert_true(fail_at < 1000);
   }
 }
-
-static void no_device_is_explained(void **state)
-{
-  recsort_error error = {0};
-  (void)state;
-  standin_begin((standin_plan){.devices = -1});
-  assert_int_equal(try_open(NULL, NULL, &error), RECSORT_PLUGIN_ERROR);
-  assert_string_equal(error.text, "no plugin here sorts on a device; \"cuda\" cannot be used: "
-                                  "no CUDA device was found");
-  assert_int_equal(try_open("cpu", NULL, &error), RECSORT_PLUGIN_ERROR);
-  assert_string_equal(error.text, "plugin \"cpu\" sorts no pairs on a device");
-  recsort_device_pairs_destroy(NULL);
-}
 #endif
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_pairs, close_pairs)
-  const struct CMUnitTest tests[] = {TEST(sorts_stably),
-                                     TEST(orders_floats),
-                                     TEST(leaves_keys_in_order),
-                                     TEST(has_memory_for_fewer),
-                                     TEST(sorts_by_each_algorithm),
-                                     TEST(wrong_jobs_are_refused),
-                                     TEST(threads_share),
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_stream, close_stream)
+  const struct CMUnitTest tests[] = {
+      TEST(sorts_stably),
+      TEST(orders_floats),
+      TEST(leaves_keys_in_order),
+      TEST(has_memory_for_fewer),
+      TEST(sorts_by_each_algorithm),
+      TEST(wrong_jobs_are_refused),
+      TEST(threads_sort_at_once),
+      TEST(writes_all_that_is_wanted),
 #ifndef RS_REAL_GPU
-                                     cmocka_unit_test(survives_failing_calls),
-                                     cmocka_unit_test(no_device_is_explained)
+      cmocka_unit_test(survives_failing_calls),
 #endif
   };
 #ifndef RS_REAL_GPU

@@ -16,8 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "recsort/device.h"
-#include "recsort/device_pairs.h"
+#include "recsort/recsort.h"
 #include "support/columns.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
@@ -35,6 +34,7 @@ enum { MOST = 4000 };
 static const size_t counts[] = {0, 1, 2, 3, 31, 32, 100, 1000, 2047, 2500, 4000};
 #endif
 enum { GUARD = 64, POISON = 0xa5 };
+static unsigned char guards[GUARD];
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -133,29 +133,23 @@ static recsort_schema *load(const char *yaml)
 /* What the library allocates on the host. */
 static failing_allocator host_memory;
 
-static recsort_status try_create(const char *yaml, const char *plugin, recsort_device_limits limits,
-                                 recsort_device_sorter **sorter, recsort_error *error)
+static recsort_status try_create(const char *yaml, const char *plugin, recsort_sorter **sorter,
+                                 recsort_error *error)
 {
   const recsort_allocator hook = failing_hook(&host_memory);
   const recsort_options options = {
-      .struct_size = sizeof options, .plugin = plugin, .allocator = &hook};
+      .struct_size = sizeof options, .plugin = plugin, .allocator = &hook, .on_device = true};
   recsort_schema *const schema = load(yaml);
-  limits.struct_size = sizeof limits;
-  const recsort_status status =
-      recsort_device_sorter_create(schema, &options, &limits, sorter, error);
+  const recsort_status status = recsort_sorter_create(schema, &options, sorter, error);
   recsort_schema_destroy(schema);
   return status;
 }
 
-static recsort_device_sorter *create(const char *yaml, recsort_device_limits limits)
+static recsort_sorter *create(const char *yaml)
 {
-  recsort_device_sorter *sorter = NULL;
+  recsort_sorter *sorter = NULL;
   recsort_error error = {0};
-  if (try_create(yaml, NULL, limits, &sorter, &error)) fail_msg("%s", error.text);
-  const size_t index = limits.index_bits == 64 ? 8 : 4;
-  const size_t pairs = limits.most_records * (2 * (16 + index));
-  const size_t moved = limits.most_records * limits.most_in_place;
-  assert_in_range(recsort_device_sorter_memory(sorter), moved + 1, moved + pairs + (70 << 20));
+  if (try_create(yaml, NULL, &sorter, &error)) fail_msg("%s", error.text);
   return sorter;
 }
 
@@ -257,23 +251,74 @@ static void expect_permutation(const both *at, const uint64_t *order)
   free(found);
 }
 
+/* What a job takes: for each record two keys, two indices, its own key and the largest element that
+ * moves in place, and up to 70 MiB. */
+static size_t workspace_of(recsort_sorter *sorter, const recsort_job *job)
+{
+  recsort_needs needs = RECSORT_NEEDS_INIT;
+  recsort_error error = {0};
+  size_t moved = 0;
+  if (recsort_plan(sorter, job, 1, &needs, &error)) fail_msg("%s", error.text);
+  for (size_t a = 0; a < job->array_count; a++)
+    if (job->arrays[a].element_size > moved) moved = job->arrays[a].element_size;
+  if (job->count > 0)
+    assert_in_range(needs.device, 1,
+                    job->count * (2 * (16 + 8) + 16 + (moved > 40 ? moved : 40)) + (70 << 20));
+  assert_int_equal(needs.host, 0);
+  return needs.device;
+}
+
+/* A job's workspace, of the least size, and status; it may have been planned for more records. */
+static void equip_for(recsort_sorter *sorter, recsort_job *job, size_t most_records)
+{
+  recsort_job planned;
+  job->struct_size = sizeof *job;
+  job->stream = stream;
+  planned = *job;
+  planned.count = most_records;
+  job->workspace_size = workspace_of(sorter, &planned);
+  job->workspace = make(job->workspace_size + GUARD);
+  put((unsigned char *)job->workspace + job->workspace_size, guards, GUARD);
+  assert_int_equal(cudaMallocHost(&job->status, sizeof(uint32_t)), cudaSuccess);
+  *(uint32_t *)job->status = POISON;
+}
+
+static void equip(recsort_sorter *sorter, recsort_job *job)
+{
+  equip_for(sorter, job, job->count);
+}
+
+static void unequip(const recsort_job *job)
+{
+  unsigned char behind[GUARD];
+  get(behind, (unsigned char *)job->workspace + job->workspace_size, GUARD);
+  assert_memory_equal(behind, guards, GUARD);
+  drop(job->workspace);
+  assert_int_equal(cudaFreeHost(job->status), cudaSuccess);
+}
+
+static recsort_status status_of(const recsort_job *job)
+{
+  const recsort_status status = (recsort_status) * (volatile uint32_t *)job->status;
+  *(uint32_t *)job->status = POISON;
+  return status;
+}
+
 /* Runs a job: it may neither wait nor allocate. */
-static void enqueue(recsort_device_sorter *sorter, recsort_device_job job)
+static void run_equipped(recsort_sorter *sorter, const recsort_job *job)
 {
   recsort_error error = {0};
   const size_t allocations = host_memory.calls;
-  job.struct_size = sizeof job;
-  job.stream = stream;
 #ifdef RS_REAL_GPU
   begin_capture();
-  if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+  if (recsort_run(sorter, job, 1, &error)) fail_msg("%s", error.text);
   const cudaGraphExec_t graph = end_capture();
   replay(graph);
   drop_graph(graph);
 #else
   const standin_state before = standin_look();
   const unsigned depth = standin_depth();
-  if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+  if (recsort_run(sorter, job, 1, &error)) fail_msg("%s", error.text);
   const standin_state after = standin_look();
   assert_int_equal(after.waits, before.waits);
   assert_int_equal(after.blocks, before.blocks);
@@ -282,14 +327,44 @@ static void enqueue(recsort_device_sorter *sorter, recsort_device_job job)
   assert_int_equal(after.misuses, before.misuses);
   assert_int_equal(standin_depth(), depth);
 #endif
-  assert_int_equal(host_memory.calls - allocations, job.array_count > 16);
+  assert_int_equal(host_memory.calls, allocations);
   assert_int_equal(host_memory.wrong, 0);
-  if (recsort_device_sorter_check(sorter, &error)) fail_msg("%s", error.text);
+  assert_int_equal(status_of(job), RECSORT_OK);
 }
 
-/* To another array with a permutation and companions; then the permutation alone; then in place. */
+static void enqueue(recsort_sorter *sorter, recsort_job job)
+{
+  equip(sorter, &job);
+  run_equipped(sorter, &job);
+  unequip(&job);
+}
+
+static size_t key_size_of(const char *yaml)
+{
+  recsort_sorter *const sorter = open_host(yaml);
+  const size_t size = recsort_key_size(sorter);
+  recsort_sorter_destroy(sorter);
+  return size;
+}
+
+/* The device has the keys that the host encodes, in that order; `records` are those of before. */
+static void expect_keys(const char *yaml, const both *at, const both *records,
+                        const uint64_t *order)
+{
+  recsort_sorter *const sorter = open_host(yaml);
+  const size_t count = records->size / records->element;
+  unsigned char *const keys = malloc(count * at->element + 1);
+  assert_non_null(keys);
+  assert_int_equal(recsort_encode(sorter, records->host, count, keys, NULL), RECSORT_OK);
+  expect_moved(at, keys, order);
+  free(keys);
+  recsort_sorter_destroy(sorter);
+}
+
+/* To another array with a permutation, keys and companions; then the permutation alone; then in
+ * place. */
 static void check_count(unsigned kind, size_t count, unsigned bits, size_t offset,
-                        recsort_device_sorter *sorter, uint64_t *random)
+                        recsort_sorter *sorter, uint64_t *random)
 {
   const size_t size = kinds[kind].size;
   both records = make_both(count, size, offset, random);
@@ -297,29 +372,34 @@ static void check_count(unsigned kind, size_t count, unsigned bits, size_t offse
   both order = make_both(count, bits / 8, 0, random);
   both some = make_both(count, 3, 1, random), other = make_both(count, 32, 0, random),
        moved = make_both(count, 3, 2, random);
+  both keys = make_both(count, key_size_of(kinds[kind].yaml), 0, random);
   uint64_t *const expected = malloc((count + 1) * sizeof *expected);
   assert_non_null(expected);
   fill(kind, records.host, count, random);
   put(records.device, records.host, records.size);
   find_expected(kind, records.host, count, expected);
-  const recsort_device_array arrays[] = {{some.device, moved.device, 3},
-                                         {other.device, other.device, 32}};
-  enqueue(sorter, (recsort_device_job){.count = count,
-                                       .records = records.device,
-                                       .sorted = sorted.device,
-                                       .permutation = order.device,
-                                       .arrays = arrays,
-                                       .array_count = 2});
+  const recsort_array arrays[] = {{some.device, moved.device, 3}, {other.device, other.device, 32}};
+  enqueue(sorter, (recsort_job){.count = count,
+                                .records = records.device,
+                                .sorted = sorted.device,
+                                .permutation = order.device,
+                                .index_bits = bits,
+                                .keys_out = keys.device,
+                                .arrays = arrays,
+                                .array_count = 2});
   expect_moved(&sorted, records.host, expected);
   expect_moved(&moved, some.host, expected);
   expect_moved(&other, other.host, expected);
   expect_permutation(&order, expected);
+  expect_keys(kinds[kind].yaml, &keys, &records, expected);
   put(order.device, order.host, order.size);
-  enqueue(sorter, (recsort_device_job){
-                      .count = count, .records = records.device, .permutation = order.device});
+  enqueue(sorter, (recsort_job){.count = count,
+                                .records = records.device,
+                                .permutation = order.device,
+                                .index_bits = bits});
   expect_permutation(&order, expected);
-  enqueue(sorter, (recsort_device_job){
-                      .count = count, .records = records.device, .sorted = records.device});
+  enqueue(sorter,
+          (recsort_job){.count = count, .records = records.device, .sorted = records.device});
   expect_moved(&records, records.host, expected);
   free(expected);
   drop_both(&records, offset);
@@ -328,6 +408,7 @@ static void check_count(unsigned kind, size_t count, unsigned bits, size_t offse
   drop_both(&some, 1);
   drop_both(&other, 0);
   drop_both(&moved, 2);
+  drop_both(&keys, 0);
 }
 
 static void sorts_as_the_host_does(void **state)
@@ -336,12 +417,10 @@ static void sorts_as_the_host_does(void **state)
   (void)state;
   for (unsigned kind = 0; kind < KINDS; kind++)
     for (unsigned bits = 32; bits <= 64; bits += 32) {
-      recsort_device_sorter *const sorter = create(
-          kinds[kind].yaml,
-          (recsort_device_limits){.most_records = most(), .most_in_place = 32, .index_bits = bits});
+      recsort_sorter *const sorter = create(kinds[kind].yaml);
       for (size_t c = 0; c < COUNT_OF(counts); c++)
         if (counts[c] <= most()) check_count(kind, counts[c], bits, c % 4, sorter, &random);
-      recsort_device_sorter_destroy(sorter);
+      recsort_sorter_destroy(sorter);
     }
 }
 
@@ -368,8 +447,8 @@ static void change_records(unsigned kind, change what, both *records, uint64_t *
 
 /* One array on the device is sorted again and again: in place, to the other one, from which the
  * next frame may go on, or not moved. */
-static void check_frames(unsigned kind, size_t count, unsigned frames,
-                         recsort_device_sorter *sorter, uint64_t *random)
+static void check_frames(unsigned kind, size_t count, unsigned frames, recsort_sorter *sorter,
+                         uint64_t *random)
 {
   typedef enum way { IN_PLACE, TO_OTHER, THERE_AND_ON, STAYING, WAYS } way;
   const size_t size = kinds[kind].size;
@@ -387,13 +466,12 @@ static void check_frames(unsigned kind, size_t count, unsigned frames,
     put(order.device, order.host, order.size);
     put(moved.device, moved.host, moved.size);
     void *const to = how == IN_PLACE ? records.device : how == STAYING ? NULL : other.device;
-    enqueue(sorter,
-            (recsort_device_job){.count = count,
-                                 .records = records.device,
-                                 .sorted = to,
-                                 .permutation = order.device,
-                                 .arrays = &(recsort_device_array){some.device, moved.device, 3},
-                                 .array_count = 1});
+    enqueue(sorter, (recsort_job){.count = count,
+                                  .records = records.device,
+                                  .sorted = to,
+                                  .permutation = order.device,
+                                  .arrays = &(recsort_array){some.device, moved.device, 3},
+                                  .array_count = 1});
     expect_permutation(&order, expected);
     expect_moved(&moved, some.host, expected);
     if (how != STAYING) expect_moved(how == IN_PLACE ? &records : &other, records.host, expected);
@@ -420,11 +498,10 @@ static void sorts_again_what_has_changed(void **state)
   uint64_t random = 21;
   (void)state;
   for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
-    recsort_device_sorter *const sorter = create(
-        kinds[kind].yaml, (recsort_device_limits){.most_records = most(), .most_in_place = 32});
+    recsort_sorter *const sorter = create(kinds[kind].yaml);
     for (size_t s = 0; s < COUNT_OF(sizes) && sizes[s] <= most(); s++)
       check_frames(kind, sizes[s], sizes[s] > 1 ? FRAMES : 2, sorter, &random);
-    recsort_device_sorter_destroy(sorter);
+    recsort_sorter_destroy(sorter);
   }
 }
 
@@ -453,36 +530,40 @@ static void rearrange(unsigned kind, unsigned way, both *records, uint64_t *orde
 
 /* Records, permutation and a companion: as many as are wanted, and no more. */
 static void check_head(unsigned kind, size_t count, size_t head, unsigned way,
-                       recsort_device_sorter *sorter, unsigned bits, uint64_t *random)
+                       recsort_sorter *sorter, unsigned bits, uint64_t *random)
 {
   enum { WAYS = 4 };
   const size_t wanted = head && head < count ? head : count, size = kinds[kind].size;
   both records = make_both(count, size, 0, random), sorted = make_both(wanted, size, 0, random);
   both order = make_both(wanted, bits / 8, 0, random);
   both some = make_both(count, 3, 1, random), moved = make_both(wanted, 3, 2, random);
+  both keys = make_both(wanted, key_size_of(kinds[kind].yaml), 0, random);
   uint64_t *const expected = malloc((count + 1) * sizeof *expected);
   assert_non_null(expected);
   fill(kind, records.host, count, random);
   find_expected(kind, records.host, count, expected);
   if (way < WAYS) rearrange(kind, way, &records, expected);
   put(records.device, records.host, records.size);
-  enqueue(sorter,
-          (recsort_device_job){.count = count,
-                               .records = records.device,
-                               .sorted = sorted.device,
-                               .permutation = order.device,
-                               .arrays = &(recsort_device_array){some.device, moved.device, 3},
-                               .array_count = 1,
-                               .head = head});
+  enqueue(sorter, (recsort_job){.count = count,
+                                .records = records.device,
+                                .sorted = sorted.device,
+                                .permutation = order.device,
+                                .index_bits = bits,
+                                .keys_out = keys.device,
+                                .arrays = &(recsort_array){some.device, moved.device, 3},
+                                .array_count = 1,
+                                .head = head});
   expect_moved(&sorted, records.host, expected);
   expect_moved(&moved, some.host, expected);
   expect_permutation(&order, expected);
+  expect_keys(kinds[kind].yaml, &keys, &records, expected);
   free(expected);
   drop_both(&records, 0);
   drop_both(&sorted, 0);
   drop_both(&order, 0);
   drop_both(&some, 1);
   drop_both(&moved, 2);
+  drop_both(&keys, 0);
 }
 
 static void finds_the_first_records(void **state)
@@ -493,8 +574,7 @@ static void finds_the_first_records(void **state)
   (void)state;
   for (unsigned kind = 0; kind < KINDS; kind++) {
     const unsigned bits = kind % 2 ? 64 : 32;
-    recsort_device_sorter *const sorter = create(
-        kinds[kind].yaml, (recsort_device_limits){.most_records = most(), .index_bits = bits});
+    recsort_sorter *const sorter = create(kinds[kind].yaml);
     for (size_t s = 0; s < COUNT_OF(sizes) && sizes[s] <= most(); s++) {
       const size_t count = sizes[s];
       const size_t heads[] = {1, 2048, count / 2, count + 1};
@@ -508,7 +588,7 @@ static void finds_the_first_records(void **state)
                                      : 2000,
                    way, sorter, bits, &random);
     }
-    recsort_device_sorter_destroy(sorter);
+    recsort_sorter_destroy(sorter);
   }
 }
 
@@ -518,27 +598,40 @@ static void many_records_ask_no_host(void **state)
 {
   const size_t many = at_most(9000001);
   uint64_t random = 8;
-  recsort_device_sorter *const sorter =
-      create(kinds[4].yaml, (recsort_device_limits){.most_records = many, .most_in_place = 32});
+  recsort_sorter *const sorter = create(kinds[4].yaml);
   (void)state;
   check_count(4, many, 32, 0, sorter, &random);
-  recsort_device_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
 }
 #endif
 
-/* Whatever the count, its plan fits in the memory of the most records. */
+/* Whatever the count, what it takes fits in the workspace for the most records. */
 static void has_memory_for_fewer(void **state)
 {
-  uint64_t random = 2;
+  static const unsigned some_kinds[] = {0, 2, 4};
+  uint64_t random = 2, *const expected = malloc((most() + 1) * sizeof *expected);
   (void)state;
-  for (int round = 0; round < 20; round++) {
+  assert_non_null(expected);
+  for (unsigned round = 0; round < 20; round++) {
+    const unsigned kind = some_kinds[round % COUNT_OF(some_kinds)];
     const size_t limit = 1 + random_below(&random, most());
-    recsort_device_sorter *const sorter =
-        create(kinds[4].yaml, (recsort_device_limits){.most_records = limit, .most_in_place = 32});
-    for (int i = 0; i < 3; i++)
-      check_count(4, i ? random_below(&random, limit + 1) : limit, 32, 0, sorter, &random);
-    recsort_device_sorter_destroy(sorter);
+    recsort_sorter *const sorter = create(kinds[kind].yaml);
+    for (int i = 0; i < 3; i++) {
+      const size_t count = i ? 1 + random_below(&random, limit) : limit;
+      both records = make_both(count, kinds[kind].size, 0, &random);
+      recsort_job job = {.count = count, .records = records.device, .sorted = records.device};
+      fill(kind, records.host, count, &random);
+      put(records.device, records.host, records.size);
+      find_expected(kind, records.host, count, expected);
+      equip_for(sorter, &job, limit);
+      run_equipped(sorter, &job);
+      unequip(&job);
+      expect_moved(&records, records.host, expected);
+      drop_both(&records, 0);
+    }
+    recsort_sorter_destroy(sorter);
   }
+  free(expected);
 }
 
 /* ---- Segments ---- */
@@ -575,7 +668,7 @@ static void fill_offsets(uint64_t *offsets, size_t segments, size_t count, unsig
 }
 
 static void check_segments(unsigned kind, size_t count, size_t segments, unsigned way,
-                           size_t longest, recsort_device_sorter *sorter, uint64_t *random)
+                           size_t longest, recsort_sorter *sorter, uint64_t *random)
 {
   const size_t size = kinds[kind].size;
   static const unsigned bits_of_ways[] = {0, 64, 32};
@@ -589,18 +682,20 @@ static void check_segments(unsigned kind, size_t count, size_t segments, unsigne
   fill_offsets(offsets, segments, count, way, longest, random);
   for (size_t s = 0; s <= segments; s++)
     narrow[s] = (uint32_t)offsets[s];
-  put(given, offset_bits == 64 ? (void *)offsets : (void *)narrow,
-      (segments + 1) * (offset_bits == 64 ? 8 : 4));
+  put(given, offset_bits == 32 ? (void *)narrow : (void *)offsets,
+      (segments + 1) * (offset_bits == 32 ? 4 : 8));
   fill(kind, records.host, count, random);
   put(records.device, records.host, records.size);
   find_expected_segments(kind, records.host, count, offsets, segments, expected);
-  enqueue(sorter, (recsort_device_job){.count = count,
-                                       .records = records.device,
-                                       .sorted = records.device,
-                                       .permutation = order.device,
-                                       .offsets = given,
-                                       .segment_count = segments,
-                                       .offset_bits = offset_bits});
+  enqueue(sorter, (recsort_job){.count = count,
+                                .records = records.device,
+                                .sorted = records.device,
+                                .permutation = order.device,
+                                .parts = RECSORT_SEGMENTS,
+                                .offsets = given,
+                                .part_count = segments,
+                                .offset_bits = offset_bits,
+                                .longest_part = longest});
   expect_moved(&records, records.host, expected);
   expect_permutation(&order, expected);
   drop(given);
@@ -619,17 +714,14 @@ static void segments_are_sorted_by_themselves(void **state)
   for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++)
     for (size_t m = kind < KINDS ? 0 : COUNT_OF(numbers) - 1; m < COUNT_OF(numbers); m++) {
       if (kind == WIDE) continue;
-      recsort_device_sorter *const sorter =
-          create(kinds[kind].yaml, (recsort_device_limits){.most_records = 3000,
-                                                           .most_in_place = 32,
-                                                           .most_segments = numbers[m]});
+      recsort_sorter *const sorter = create(kinds[kind].yaml);
       for (unsigned way = 0; way < 3; way++) {
         check_segments(kind, 3000, numbers[m], way, 0, sorter, &random);
         check_segments(kind, 1 + random_below(&random, 3000), 1 + random_below(&random, numbers[m]),
                        way, 0, sorter, &random);
       }
       check_count(kind, 500, 32, 0, sorter, &random); /* without segments */
-      recsort_device_sorter_destroy(sorter);
+      recsort_sorter_destroy(sorter);
     }
 }
 
@@ -641,17 +733,13 @@ static void short_segments_are_sorted_in_tiles(void **state)
   (void)state;
   for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++)
     for (size_t l = 0; l < COUNT_OF(longest) && kind != WIDE; l++) {
-      recsort_device_sorter *const sorter =
-          create(kinds[kind].yaml, (recsort_device_limits){.most_records = 9000,
-                                                           .most_in_place = 32,
-                                                           .most_segments = 400,
-                                                           .most_in_segment = longest[l]});
+      recsort_sorter *const sorter = create(kinds[kind].yaml);
       for (size_t i = 0; i < COUNT_OF(lengths); i++)
         check_segments(kind, lengths[i], 1 + random_below(&random, 400), SHORT_WAY, longest[l],
                        sorter, &random);
-      if (l == 1) check_segments(kind, 9000, 40, 0, 0, sorter, &random); /* each has 225 */
+      if (l == 1) check_segments(kind, 9000, 40, 0, 300, sorter, &random); /* each has 225 */
       check_count(kind, 500, 32, 0, sorter, &random);
-      recsort_device_sorter_destroy(sorter);
+      recsort_sorter_destroy(sorter);
     }
 }
 
@@ -672,22 +760,18 @@ static void segments_are_measured(void **state)
     uint64_t random = 17, *const expected = malloc(COUNT * sizeof *expected);
     uint64_t offsets[SEGMENTS + 1], *const given = make(sizeof offsets);
     both records = make_both(COUNT, kinds[kind].size, 0, &random);
-    recsort_device_sorter *const sorter =
-        create(kinds[kind].yaml, (recsort_device_limits){.most_records = COUNT,
-                                                         .most_in_place = 32,
-                                                         .most_segments = SEGMENTS});
-    const recsort_device_job job = {.struct_size = sizeof job,
-                                    .stream = stream,
-                                    .count = COUNT,
-                                    .records = records.device,
-                                    .sorted = records.device,
-                                    .offsets = given,
-                                    .segment_count = SEGMENTS,
-                                    .offset_bits = 64};
+    recsort_sorter *const sorter = create(kinds[kind].yaml);
+    recsort_job job = {.count = COUNT,
+                       .records = records.device,
+                       .sorted = records.device,
+                       .parts = RECSORT_SEGMENTS,
+                       .offsets = given,
+                       .part_count = SEGMENTS};
     assert_non_null(expected);
+    equip(sorter, &job);
 #ifdef RS_REAL_GPU
     begin_capture();
-    if (captures()) assert_int_equal(recsort_device_sort(sorter, &job, NULL), RECSORT_OK);
+    if (captures()) assert_int_equal(recsort_run(sorter, &job, 1, NULL), RECSORT_OK);
     const cudaGraphExec_t graph = end_capture();
 #endif
     for (size_t l = 0; l < COUNT_OF(longest); l++) {
@@ -701,39 +785,35 @@ static void segments_are_measured(void **state)
         replay(graph);
       else
 #endif
-        assert_int_equal(recsort_device_sort(sorter, &job, NULL), RECSORT_OK);
+        assert_int_equal(recsort_run(sorter, &job, 1, NULL), RECSORT_OK);
       assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-      assert_int_equal(recsort_device_sorter_check(sorter, NULL), RECSORT_OK);
+      assert_int_equal(status_of(&job), RECSORT_OK);
       expect_moved(&records, records.host, expected);
     }
+    unequip(&job);
 #ifdef RS_REAL_GPU
     drop_graph(graph);
 #endif
     free(expected);
     drop(given);
     drop_both(&records, 0);
-    recsort_device_sorter_destroy(sorter);
+    recsort_sorter_destroy(sorter);
   }
 }
 
-/* What is in place moves after what is not, as both may begin at the same records; some arrays are
- * moved by the sort of short segments, and some are not. */
+/* Some arrays are moved by the sort of short segments, and some are not. */
 static void arrays_of_segments_move(void **state)
 {
   enum { COUNT = 3000, EACH = 50, SEGMENTS = COUNT / EACH, ARRAYS = 7, KEY = 4 };
   static const size_t sizes[ARRAYS] = {8, 4, 8, 12, 4, 4, 3};
   uint64_t random = 9, expected[COUNT], offsets[SEGMENTS + 1], *const given = make(sizeof offsets);
-  recsort_device_sorter *const sorter =
-      create(kinds[KEY].yaml, (recsort_device_limits){.most_records = COUNT,
-                                                      .most_in_place = 12,
-                                                      .most_segments = SEGMENTS,
-                                                      .most_in_segment = EACH});
+  recsort_sorter *const sorter = create(kinds[KEY].yaml);
   (void)state;
   for (uint64_t s = 0; s <= SEGMENTS; s++)
     offsets[s] = s * EACH;
   put(given, offsets, sizeof offsets);
   for (unsigned way = 0; way < 1 << ARRAYS; way += 1 + (unsigned)random_below(&random, 3)) {
-    recsort_device_array arrays[ARRAYS];
+    recsort_array arrays[ARRAYS];
     both records = make_both(COUNT, 8, 0, &random), from[ARRAYS], to[ARRAYS];
     const size_t used = 1 + random_below(&random, ARRAYS), odd = random_below(&random, 2);
     fill(KEY, records.host, COUNT, &random);
@@ -742,25 +822,21 @@ static void arrays_of_segments_move(void **state)
     for (size_t a = 0; a < ARRAYS; a++) {
       from[a] = make_both(COUNT, sizes[a], 0, &random);
       to[a] = make_both(COUNT, sizes[a], a == 0 ? odd : 0, &random);
-      arrays[a] = (recsort_device_array){from[a].device,
-                                         way >> a & 1 ? from[a].device : to[a].device, sizes[a]};
+      arrays[a] =
+          (recsort_array){from[a].device, way >> a & 1 ? from[a].device : to[a].device, sizes[a]};
     }
-    arrays[0] = (recsort_device_array){records.device, to[0].device, 8};
-    const bool shared = way % 3 == 0 && !(way >> 1 & 1); /* elements of another size begin there */
-    if (shared) arrays[1].from = records.device;
-    enqueue(sorter, (recsort_device_job){.count = COUNT,
-                                         .records = records.device,
-                                         .sorted = records.device,
-                                         .arrays = arrays,
-                                         .array_count = used,
-                                         .offsets = given,
-                                         .segment_count = SEGMENTS,
-                                         .offset_bits = 64});
+    enqueue(sorter, (recsort_job){.count = COUNT,
+                                  .records = records.device,
+                                  .sorted = records.device,
+                                  .arrays = arrays,
+                                  .array_count = used,
+                                  .parts = RECSORT_SEGMENTS,
+                                  .offsets = given,
+                                  .part_count = SEGMENTS,
+                                  .longest_part = EACH});
     expect_moved(&records, records.host, expected);
-    expect_moved(&to[0], records.host, expected);
-    for (size_t a = 1; a < used; a++)
-      expect_moved(way >> a & 1 ? &from[a] : &to[a], a == 1 && shared ? records.host : from[a].host,
-                   expected);
+    for (size_t a = 0; a < used; a++)
+      expect_moved(way >> a & 1 ? &from[a] : &to[a], from[a].host, expected);
     for (size_t a = 0; a < ARRAYS; a++) {
       drop_both(&from[a], 0);
       drop_both(&to[a], a == 0 ? odd : 0);
@@ -768,48 +844,46 @@ static void arrays_of_segments_move(void **state)
     drop_both(&records, 0);
   }
   drop(given);
-  recsort_device_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
 }
 
 /* A segment that is longer than was said stays as it is, and is reported. */
 static void long_segments_are_reported(void **state)
 {
   enum { COUNT = 9000, SHORT = 60 };
-  recsort_device_sorter *const sorter = create(
-      kinds[4].yaml,
-      (recsort_device_limits){.most_records = COUNT, .most_segments = 2, .most_in_segment = SHORT});
+  recsort_sorter *const sorter = create(kinds[4].yaml);
   const uint32_t offsets[] = {10, 8000, 8050};
   uint64_t *const keys = malloc(COUNT * sizeof *keys), *const memory = make(COUNT * sizeof *keys);
   uint32_t *const order = make(COUNT * sizeof *order), *const given = make(sizeof offsets);
   uint32_t *const found = malloc(COUNT * sizeof *found);
-  const recsort_device_job job = {.struct_size = sizeof job,
-                                  .stream = stream,
-                                  .count = COUNT,
-                                  .records = memory,
-                                  .permutation = order,
-                                  .offsets = given,
-                                  .segment_count = 2};
+  recsort_job job = {.count = COUNT,
+                     .records = memory,
+                     .permutation = order,
+                     .parts = RECSORT_SEGMENTS,
+                     .offsets = given,
+                     .part_count = 2,
+                     .offset_bits = 32,
+                     .longest_part = SHORT};
   (void)state;
   assert_true(keys && found);
   for (size_t i = 0; i < COUNT; i++)
     keys[i] = COUNT - i;
   put(memory, keys, COUNT * sizeof *keys);
   put(given, offsets, sizeof offsets);
-  assert_int_equal(recsort_device_sort(sorter, &job, NULL), RECSORT_OK);
+  equip(sorter, &job);
+  assert_int_equal(recsort_run(sorter, &job, 1, NULL), RECSORT_OK);
   assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-  recsort_error error = {0};
-  assert_int_equal(recsort_device_sorter_check(sorter, &error), RECSORT_CORRUPT_RESULT);
-  if (!strstr(error.text, "longer than most_in_segment")) fail_msg("%s", error.text);
-  assert_int_equal(recsort_device_sorter_check(sorter, NULL), RECSORT_OK);
+  assert_int_equal(status_of(&job), RECSORT_INVALID_ARGUMENT);
   get(found, order, COUNT * sizeof *found);
   for (uint32_t i = 0; i < COUNT; i++)
     assert_int_equal(found[i], i >= 8000 && i < 8050 ? 8000 + 8050 - 1 - i : i);
+  unequip(&job);
   free(keys);
   free(found);
   drop(memory);
   drop(order);
   drop(given);
-  recsort_device_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
 }
 
 /* ---- Columns ---- */
@@ -836,7 +910,7 @@ static void fill_bodies(unsigned char *records, size_t count, uint64_t *random)
  * middle; companions move, and so does the first column, in place, if its values follow one
  * another. */
 static void check_columns(const char *yaml, const both *records, size_t head, bool halves,
-                          recsort_device_sorter *sorter, uint64_t *random)
+                          recsort_sorter *sorter, uint64_t *random)
 {
   const size_t size = records->element, count = records->size / size,
                bytes = columns_bytes(size, count);
@@ -865,17 +939,18 @@ static void check_columns(const char *yaml, const both *records, size_t head, bo
   both own = {(unsigned char *)values, (unsigned char *)columns[0].data, count * first->size,
               first->size};
   const bool moves = columns[0].stride == 0 && !head;
-  enqueue(sorter, (recsort_device_job){
-                      .count = count,
-                      .permutation = order.device,
-                      .arrays = (recsort_device_array[]){{some.device, moved.device, 3},
-                                                         {own.device, own.device, own.element}},
-                      .array_count = 1 + moves,
-                      .offsets = halves ? given : NULL,
-                      .segment_count = 2,
-                      .head = head,
-                      .columns = columns,
-                      .column_count = column_count});
+  enqueue(sorter, (recsort_job){.count = count,
+                                .permutation = order.device,
+                                .arrays = (recsort_array[]){{some.device, moved.device, 3},
+                                                            {own.device, own.device, own.element}},
+                                .array_count = 1 + moves,
+                                .parts = halves ? RECSORT_SEGMENTS : RECSORT_ONE_PART,
+                                .offsets = halves ? given : NULL,
+                                .part_count = halves ? 2 : 0,
+                                .offset_bits = 32,
+                                .head = head,
+                                .columns = columns,
+                                .column_count = column_count});
   expect_permutation(&order, expected);
   expect_moved(&moved, some.host, expected);
   if (moves) {
@@ -905,10 +980,7 @@ static void columns_are_read_where_they_are(void **state)
   for (unsigned kind = 0; kind <= COUNT_OF(kinds); kind++) {
     const bool computed = kind == COUNT_OF(kinds);
     const char *const yaml = computed ? body : kinds[kind].yaml;
-    recsort_device_sorter *const sorter =
-        create(yaml, (recsort_device_limits){.most_records = most(),
-                                             .most_in_place = 32,
-                                             .most_segments = kind == WIDE ? 0 : 2});
+    recsort_sorter *const sorter = create(yaml);
     for (size_t s = 0; s < COUNT_OF(sizes) && sizes[s] <= most(); s++) {
       both records = make_both(sizes[s], computed ? BODY : kinds[kind].size, 0, &random);
       if (computed)
@@ -920,136 +992,306 @@ static void columns_are_read_where_they_are(void **state)
       if (kind != WIDE) check_columns(yaml, &records, 0, true, sorter, &random);
       drop_both(&records, 0);
     }
-    recsort_device_sorter_destroy(sorter);
+    recsort_sorter_destroy(sorter);
   }
 }
 
 /* ---- What is refused or reported ---- */
 
-static void wrong_limits_are_refused(void **state)
+static void wrong_sorters_are_refused(void **state)
 {
   static const char long_keys[] =
       "record: L\nfields: [{name: text, type: bytes, count: 24}]\nkeys: [text]\n";
-  recsort_device_sorter *sorter = NULL;
-  recsort_error error = {0};
+  const recsort_options headed = {.struct_size = sizeof headed, .head = 1, .on_device = true};
+  recsort_sorter *sorter = NULL;
+  recsort_error refusal = {0};
   (void)state;
-#define LIMITS(...) ((recsort_device_limits){__VA_ARGS__})
-#define TRY(yaml, plugin, limits, status, words)                                                   \
-  assert_int_equal(try_create(yaml, plugin, limits, &sorter, &error), status);                     \
-  if (!strstr(error.text, words)) fail_msg("%s", error.text);                                      \
+#define TRY(yaml, plugin, status, words)                                                           \
+  assert_int_equal(try_create(yaml, plugin, &sorter, &refusal), status);                           \
+  if (!strstr(refusal.text, words)) fail_msg("%s", refusal.text);                                  \
   assert_null(sorter)
-  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 0), RECSORT_INVALID_ARGUMENT, "is 0");
-  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .index_bits = 33), RECSORT_INVALID_ARGUMENT,
-      "index_bits is 33");
-  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = ((size_t)1 << 32) + 1), RECSORT_INVALID_ARGUMENT,
-      "of 64 bits");
-  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .most_in_place = SIZE_MAX),
-      RECSORT_INVALID_ARGUMENT, "most_in_place");
-  TRY(kinds[0].yaml, NULL,
-      LIMITS(.most_records = SIZE_MAX / 2, .most_in_place = 8, .index_bits = 64),
-      RECSORT_INVALID_ARGUMENT, "most_in_place");
-  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = (size_t)1 << 32, .most_in_place = 8 << 20),
-      RECSORT_OUT_OF_MEMORY, "memory");
-  TRY(kinds[0].yaml, "cpu", LIMITS(.most_records = 1), RECSORT_PLUGIN_ERROR,
-      "\"cpu\" sorts no records on a device");
-  TRY(long_keys, NULL, LIMITS(.most_records = 1), RECSORT_PLUGIN_ERROR, "at most 128 bits");
-  TRY(kinds[WIDE].yaml, NULL, LIMITS(.most_records = 1, .most_segments = 1), RECSORT_PLUGIN_ERROR,
-      "more than 128 bits together");
-  TRY(kinds[0].yaml, NULL, LIMITS(.most_records = 1, .most_segments = SIZE_MAX),
-      RECSORT_INVALID_ARGUMENT, "most_segments");
+  TRY(kinds[0].yaml, "cpu", RECSORT_PLUGIN_ERROR, "\"cpu\" sorts nothing on a device");
+  TRY(long_keys, NULL, RECSORT_PLUGIN_ERROR, "at most 128 bits");
+  recsort_schema *const schema = load(kinds[0].yaml);
+  REFUSED(recsort_sorter_create(schema, &headed, &sorter, &error), RECSORT_INVALID_ARGUMENT);
+  recsort_schema_destroy(schema);
+}
+
+/* A sorter for a device's memory takes none of the host's, and the other way round. */
+static void memories_are_not_mixed(void **state)
+{
+  recsort_sorter *const device = create(kinds[4].yaml), *const host = open_host(kinds[4].yaml);
+  uint64_t keys[2] = {2, 1};
+  uint32_t order[2];
+  size_t disorder;
+  const double point = 0;
+  (void)state;
+  REFUSED(recsort_sort(device, keys, 2, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_sort_to(device, keys, 1, keys + 1, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_argsort(device, keys, 2, order, 32, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_check(device, keys, 2, &disorder, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_encode(device, keys, 1, keys + 1, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_sorter_bind_parameter(host, "eye", &point, 1, &error), RECSORT_INVALID_ARGUMENT);
+  recsort_sorter_destroy(host);
+  recsort_sorter_destroy(device);
 }
 
 static void wrong_jobs_are_refused(void **state)
 {
-  recsort_device_sorter *const sorter =
-      create(kinds[4].yaml,
-             (recsort_device_limits){.most_records = 10, .most_in_place = 8, .most_segments = 2});
+  recsort_sorter *const sorter = create(kinds[4].yaml), *const wide = create(kinds[WIDE].yaml);
   unsigned char *const memory = make(1000);
-  const recsort_device_array none[] = {{memory, NULL, 8}}, empty[] = {{memory, memory + 100, 0}},
-                             large[] = {{memory, memory, 9}}, over[] = {{memory, memory + 79, 8}};
-  (void)state;
-#define JOB(...)                                                                                   \
-  (&(const recsort_device_job){                                                                    \
-      .struct_size = sizeof(recsort_device_job), .stream = stream, __VA_ARGS__})
-#define REFUSED_JOB(status, words, ...)                                                            \
-  do {                                                                                             \
-    recsort_error error = {0};                                                                     \
-    assert_int_equal(recsort_device_sort(sorter, JOB(__VA_ARGS__), &error), status);               \
-    if (!strstr(error.text, words)) fail_msg("%s", error.text);                                    \
-  } while (0)
-  REFUSED_JOB(RECSORT_PLUGIN_ERROR, "11 records; the sorter is for at most 10", .count = 11,
-              .records = memory);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "must not be NULL", .count = 10);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "must not be NULL", .count = 10, .records = memory,
-              .array_count = 1);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "array 0: from and to must not", .count = 10,
-              .records = memory, .arrays = none, .array_count = 1);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "1 byte to 8 MiB", .count = 10, .records = memory,
-              .arrays = empty, .array_count = 1);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "9 bytes are moved in place; most_in_place is 8",
-              .count = 10, .records = memory, .arrays = large, .array_count = 1);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "array 0: from and to overlap", .count = 10,
-              .records = memory, .arrays = over, .array_count = 1);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "sorted 0: from and to overlap", .count = 10,
-              .records = memory, .sorted = memory + 8);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "3 segments; the sorter is for 1 to 2", .count = 10,
-              .records = memory, .offsets = memory, .segment_count = 3);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "0 segments", .count = 10, .records = memory,
-              .offsets = memory);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "offset_bits is 16", .count = 10, .records = memory,
-              .offsets = memory, .segment_count = 1, .offset_bits = 16);
-  REFUSED(recsort_device_sort(NULL, JOB(.count = 0), &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_sort(sorter, NULL, &error), RECSORT_INVALID_ARGUMENT);
-  recsort_device_job sized = *JOB(.count = 0);
-  assert_int_equal(recsort_device_sort(sorter, &sized, NULL), RECSORT_OK);
-  sized.struct_size--;
-  REFUSED(recsort_device_sort(sorter, &sized, &error), RECSORT_INVALID_ARGUMENT);
-  sized.struct_size += 2;
-  REFUSED(recsort_device_sort(sorter, &sized, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_sorter_check(NULL, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "from and to must not be NULL", .count = 10,
-              .records = memory, .arrays = &(recsort_device_array){NULL, memory, 8},
-              .array_count = 1);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "1 byte to 8 MiB", .count = 10, .records = memory,
-              .arrays = &(recsort_device_array){memory, memory, (8 << 20) + 1}, .array_count = 1);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "records and arrays", .count = 10, .records = memory,
-              .arrays = none, .array_count = UINT32_MAX);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "sorted 0: only the first 9 records are wanted",
-              .count = 10, .records = memory, .sorted = memory, .head = 9);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "array 0: only the first 9 records are wanted", .count = 10,
-              .records = memory, .arrays = &(recsort_device_array){memory, memory, 8},
-              .array_count = 1, .head = 9);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "head is 9, but with segments", .count = 10,
-              .records = memory, .offsets = memory, .segment_count = 1, .head = 9);
+  const recsort_array none = {memory, NULL, 8}, empty = {memory, memory + 100, 0},
+                      large = {memory + 100, memory + 100, (8 << 20) + 1},
+                      over = {memory + 100, memory + 179, 8}, in_place = {memory, memory, 8},
+                      aside = {memory + 100, memory + 200, 8}, from_null = {NULL, memory, 8};
   const recsort_column keys = {"key", memory, 0}, others = {"other", memory, 0};
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "with columns, records and sorted must be NULL",
-              .count = 10, .records = memory, .columns = &keys, .column_count = 1);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "with columns, records and sorted must be NULL",
-              .count = 10, .sorted = memory, .columns = &keys, .column_count = 1);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "no field of the record is \"other\"", .count = 10,
-              .columns = &others, .column_count = 1);
-  REFUSED_JOB(RECSORT_INVALID_ARGUMENT, "need the field \"key\"", .count = 10, .columns = &keys);
+  recsort_job full = {.count = 10, .records = memory, .sorted = memory};
+  recsort_error refusal = {0};
+  (void)state;
+  equip(sorter, &full);
+#define REFUSED_JOB(why, words, ...)                                                               \
+  do {                                                                                             \
+    recsort_job job = {.count = 10, __VA_ARGS__};                                                  \
+    job.struct_size = sizeof job;                                                                  \
+    job.stream = stream;                                                                           \
+    job.workspace = full.workspace;                                                                \
+    job.workspace_size = full.workspace_size;                                                      \
+    assert_int_equal(recsort_run(sorter, &job, 1, &refusal), why);                                 \
+    if (!strstr(refusal.text, words)) fail_msg("%s", refusal.text);                                \
+  } while (0)
+#define WRONG(words, ...) REFUSED_JOB(RECSORT_INVALID_ARGUMENT, words, __VA_ARGS__)
+#define FROM .records = memory
+#define TO .permutation = memory + 400
+#define PARTS .parts = RECSORT_SEGMENTS, .offsets = memory + 800
+  WRONG("nothing is wanted", FROM);
+  WRONG("records must not be NULL", TO);
+  WRONG("array_count is 1, arrays is NULL", FROM, .array_count = 1);
+  WRONG("arrays[0]: from and to must not", FROM, .arrays = &none, .array_count = 1);
+  WRONG("arrays[0]: from and to must not", FROM, .arrays = &from_null, .array_count = 1);
+  WRONG("1 byte to 8 MiB", FROM, .arrays = &empty, .array_count = 1);
+  WRONG("1 byte to 8 MiB", FROM, .arrays = &large, .array_count = 1);
+  WRONG("arrays[0].from and arrays[0].to overlap", FROM, .arrays = &over, .array_count = 1);
+  WRONG("records and sorted overlap", FROM, .sorted = memory + 8);
+  WRONG("records and arrays[0].to overlap", FROM, .arrays = &in_place, .array_count = 1);
+  WRONG("sorted and permutation overlap", FROM, .sorted = memory + 400,
+        .permutation = memory + 476);
+  WRONG("permutation and arrays[0].to overlap", FROM, .permutation = memory + 276, .arrays = &aside,
+        .array_count = 1);
+  WRONG("permutation is not at a multiple of 4 bytes", FROM, .permutation = memory + 402);
+  WRONG("permutation is not at a multiple of 8 bytes", FROM, .permutation = memory + 404,
+        .index_bits = 64);
+  WRONG("keys_out is not at a multiple of 8 bytes", FROM, .keys_out = memory + 404);
+  WRONG("records and keys_out overlap", FROM, .keys_out = memory + 72);
+  WRONG("status is not at a multiple of 4 bytes", FROM, TO, .status = memory + 802);
+  WRONG("permutation and status overlap", FROM, TO, .status = memory + 436);
+  WRONG("permutation and workspace overlap", FROM, .permutation = full.workspace);
+  WRONG("offsets is not at a multiple of 8 bytes", FROM, TO, .parts = RECSORT_SEGMENTS,
+        .offsets = memory + 804, .part_count = 1);
+  WRONG("permutation and offsets overlap", FROM, TO, .parts = RECSORT_SEGMENTS,
+        .offsets = memory + 432, .part_count = 1);
+  WRONG("permutation and device_count overlap", FROM, TO, .device_count = memory + 432);
+  WRONG("device_count is not at a multiple of 8 bytes", FROM, TO, .device_count = memory + 804);
+  WRONG("with a device_count there are no parts", FROM, TO, PARTS, .part_count = 1,
+        .device_count = memory + 900);
+  WRONG("0 segments", FROM, TO, PARTS);
+  WRONG("offsets is NULL", FROM, TO, .parts = RECSORT_SEGMENTS, .part_count = 1);
+  WRONG("parts must be RECSORT_SEGMENTS", FROM, TO, .offsets = memory + 800);
+  WRONG("parts must be RECSORT_SEGMENTS", FROM, TO, .part_count = 1);
+  WRONG("parts must be RECSORT_SEGMENTS", FROM, TO, .longest_part = 1);
+  WRONG("parts is no recsort_parts", FROM, TO, .parts = (recsort_parts)7);
+  WRONG("runs are merged in the host's memory only", FROM, TO, .parts = RECSORT_RUNS,
+        .offsets = memory + 800, .part_count = 1);
+  WRONG("offset_bits is 16", FROM, TO, PARTS, .part_count = 1, .offset_bits = 16);
+  WRONG("index_bits is 16", FROM, TO, .index_bits = 16);
+  WRONG("bits [64, 64 + 0) are not all in a key of 64", FROM, TO, .first_bit = 64);
+  WRONG("bits [60, 60 + 5) are not all in a key of 64", FROM, TO, .first_bit = 60, .bits = 5);
+  WRONG("the records behind the first 9 would be lost", FROM, .sorted = memory, .head = 9);
+  WRONG("arrays[0]: in place, the elements behind the first 9 would be lost", FROM,
+        .arrays = &in_place, .array_count = 1, .head = 9);
+  WRONG("head is 9, but with segments", FROM, TO, PARTS, .part_count = 1, .head = 9);
+  WRONG("head is 9, but with segments or a device_count", FROM, TO, .device_count = memory + 800,
+        .head = 9);
+  WRONG("with columns, records and sorted must be NULL", FROM, TO, .columns = &keys,
+        .column_count = 1);
+  WRONG("with columns, records and sorted must be NULL", .sorted = memory, .columns = &keys,
+        .column_count = 1);
+  WRONG("column_count is 1, columns is NULL", TO, .column_count = 1);
+  WRONG("no field of the record is \"other\"", TO, .columns = &others, .column_count = 1);
+  WRONG("need the field \"key\"", TO, .columns = &keys);
+  WRONG("a column and permutation overlap", .permutation = memory + 76, .columns = &keys,
+        .column_count = 1);
+  WRONG("device is for several jobs", FROM, TO, .device = 1);
+  recsort_job huge = full, other = full;
+  huge.count = SIZE_MAX / 8;
+  REFUSED(recsort_run(sorter, &huge, 1, &error), RECSORT_OUT_OF_MEMORY);
+  other.workspace = NULL;
+  REFUSED(recsort_run(sorter, &other, 1, &error), RECSORT_INVALID_ARGUMENT);
+  other.workspace = (unsigned char *)full.workspace + 128;
+  REFUSED(recsort_run(sorter, &other, 1, &error), RECSORT_INVALID_ARGUMENT);
+  other = full;
+  other.struct_size = 8;
+  REFUSED(recsort_run(sorter, &other, 1, &error), RECSORT_INVALID_ARGUMENT);
+  other = full;
+  other.workspace_size = 256;
+  assert_int_equal(recsort_run(sorter, &other, 1, &refusal), RECSORT_PLUGIN_ERROR);
+  if (!strstr(refusal.text, "the workspace has 256 bytes; this job takes "))
+    fail_msg("%s", refusal.text);
+  const recsort_job many = {.struct_size = sizeof many, .count = (size_t)1 << 41, FROM, TO};
+  recsort_needs needs = RECSORT_NEEDS_INIT, small = {.struct_size = 8};
+  REFUSED(recsort_plan(sorter, &many, 1, &needs, &error), RECSORT_PLUGIN_ERROR);
+  REFUSED(recsort_plan(sorter, &full, 1, &small, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_plan(sorter, &full, 1, NULL, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_plan(sorter, NULL, 1, &needs, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_plan(NULL, &full, 1, &needs, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_run(NULL, &full, 1, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_run(sorter, NULL, 1, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_run(sorter, &full, 0, &error), RECSORT_INVALID_ARGUMENT);
+  const recsort_job segments = {
+      .struct_size = sizeof segments, .count = 10, FROM, TO, PARTS, .part_count = 1};
+  assert_int_equal(recsort_plan(wide, &segments, 1, &needs, &refusal), RECSORT_PLUGIN_ERROR);
+  if (!strstr(refusal.text, "more than 128 bits together")) fail_msg("%s", refusal.text);
+  unequip(&full);
   drop(memory);
-  recsort_device_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
+  recsort_sorter_destroy(wide);
 }
 
-static void wrong_sorters_are_refused(void **state)
+/* ---- Numbers that the device knows, and parts of keys ---- */
+
+/* Only the first records, as many as the device says, are sorted. */
+static void counts_are_read_by_the_device(void **state)
 {
+  static const size_t counts_there[] = {0, 1, 700, 1999, 2000};
+  enum { COUNT = 2000 };
+  uint64_t random = 31, *const there = make(sizeof *there);
+  uint64_t *const expected = malloc(COUNT * sizeof *expected);
   (void)state;
-  const recsort_options headed = {.struct_size = sizeof headed, .head = 1};
-  const recsort_device_limits good = {.struct_size = sizeof good, .most_records = 1},
-                              bad = {.struct_size = 4};
-  recsort_device_sorter *made = NULL;
-  REFUSED(recsort_device_sorter_create(NULL, NULL, NULL, &made, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_sorter_create(NULL, NULL, &good, NULL, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_sorter_create(NULL, NULL, &good, &made, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_sorter_create(NULL, NULL, &bad, &made, &error), RECSORT_INVALID_ARGUMENT);
-  recsort_schema *const schema = load(kinds[0].yaml);
-  REFUSED(recsort_device_sorter_create(schema, &headed, &good, &made, &error),
-          RECSORT_INVALID_ARGUMENT);
-  recsort_schema_destroy(schema);
-  assert_int_equal(recsort_device_sorter_memory(NULL), 0);
-  recsort_device_sorter_destroy(NULL);
+  assert_non_null(expected);
+  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
+    recsort_sorter *const sorter = create(kinds[kind].yaml);
+    for (size_t c = 0; c < COUNT_OF(counts_there) && kind != WIDE; c++) {
+      const uint64_t count = counts_there[c];
+      const uint64_t offsets[] = {0, count};
+      both records = make_both(COUNT, kinds[kind].size, 0, &random),
+           order = make_both(COUNT, 4, 0, &random);
+      fill(kind, records.host, COUNT, &random);
+      put(records.device, records.host, records.size);
+      put(there, &count, sizeof count);
+      find_expected_segments(kind, records.host, COUNT, offsets, 1, expected);
+      enqueue(sorter, (recsort_job){.count = COUNT,
+                                    .device_count = there,
+                                    .records = records.device,
+                                    .sorted = records.device,
+                                    .permutation = order.device});
+      expect_moved(&records, records.host, expected);
+      expect_permutation(&order, expected);
+      drop_both(&records, 0);
+      drop_both(&order, 0);
+    }
+    recsort_sorter_destroy(sorter);
+  }
+  free(expected);
+  drop(there);
+}
+
+/* Some bits of encoded keys, most significant word first, and where they are from. */
+typedef struct some_bits {
+  uint64_t words[2];
+  uint64_t from;
+} some_bits;
+
+static int compare_bits(const void *one, const void *two)
+{
+  const some_bits *const a = one, *const b = two;
+  for (unsigned w = 0; w < 2; w++)
+    if (a->words[w] != b->words[w]) return a->words[w] < b->words[w] ? -1 : 1;
+  return (a->from > b->from) - (a->from < b->from);
+}
+
+static bool bit_of(const unsigned char *key, size_t size, unsigned bit)
+{
+  uint32_t narrow;
+  uint64_t words[2] = {0};
+  memcpy(&narrow, key, sizeof narrow);
+  memcpy(words, key, size);
+  if (size == 4) words[0] = narrow;
+  return words[bit / 64] >> bit % 64 & 1;
+}
+
+/* The order by bits [first, first + bits) of the keys that the host encodes. */
+static void find_by_bits(const char *yaml, const both *records, unsigned first, unsigned bits,
+                         uint64_t *order)
+{
+  recsort_sorter *const sorter = open_host(yaml);
+  const size_t count = records->size / records->element, size = recsort_key_size(sorter);
+  unsigned char *const keys = malloc(count * size + 8);
+  some_bits *const found = calloc(count + 1, sizeof *found);
+  assert_true(keys && found);
+  assert_int_equal(recsort_encode(sorter, records->host, count, keys, NULL), RECSORT_OK);
+  for (size_t i = 0; i < count; i++) {
+    found[i].from = i;
+    for (unsigned b = 0; b < bits; b++)
+      if (bit_of(keys + i * size, size, first + b)) found[i].words[b < 64] |= UINT64_C(1) << b % 64;
+  }
+  qsort(found, count, sizeof *found, compare_bits);
+  for (size_t i = 0; i < count; i++)
+    order[i] = found[i].from;
+  free(found);
+  free(keys);
+  recsort_sorter_destroy(sorter);
+}
+
+static unsigned key_bits_of(const char *yaml)
+{
+  recsort_sorter *const sorter = open_host(yaml);
+  recsort_stats stats;
+  recsort_sorter_get_stats(sorter, &stats, sizeof stats);
+  recsort_sorter_destroy(sorter);
+  return stats.key_bits;
+}
+
+/* Of any records, also with a head. */
+static void some_bits_are_compared(void **state)
+{
+  enum { ROUNDS = 6 };
+  uint64_t random = 32, *const expected = malloc((most() + 1) * sizeof *expected);
+  (void)state;
+  assert_non_null(expected);
+  for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
+    recsort_sorter *const sorter = create(kinds[kind].yaml);
+    const unsigned all = key_bits_of(kinds[kind].yaml);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+      const size_t count = 1 + random_below(&random, most() < 5000 ? most() : 5000),
+                   head = round % 3 == 2 ? 1 + count / 200 : 0, wanted = head ? head : count;
+      const unsigned first = round ? (unsigned)random_below(&random, all) : 0,
+                     bits = 1 + (unsigned)random_below(&random, all - first);
+      const size_t offset = round % 2 ? 3 : 0;
+      both records = make_both(count, kinds[kind].size, offset, &random),
+           sorted = make_both(wanted, kinds[kind].size, offset, &random),
+           keys = make_both(wanted, key_size_of(kinds[kind].yaml), 0, &random),
+           order = make_both(wanted, 4, 0, &random);
+      fill(kind, records.host, count, &random);
+      put(records.device, records.host, records.size);
+      find_by_bits(kinds[kind].yaml, &records, first, bits, expected);
+      enqueue(sorter, (recsort_job){.count = count,
+                                    .records = records.device,
+                                    .sorted = sorted.device,
+                                    .keys_out = keys.device,
+                                    .permutation = order.device,
+                                    .head = head,
+                                    .first_bit = first,
+                                    .bits = bits});
+      expect_moved(&sorted, records.host, expected);
+      expect_permutation(&order, expected);
+      expect_keys(kinds[kind].yaml, &keys, &records, expected);
+      drop_both(&records, offset);
+      drop_both(&sorted, offset);
+      drop_both(&keys, 0);
+      drop_both(&order, 0);
+    }
+    recsort_sorter_destroy(sorter);
+  }
+  free(expected);
 }
 
 /* ---- Keys that are words, which arrays may move over ---- */
@@ -1065,7 +1307,7 @@ enum { FAR = 1000 };
 
 /* Sorts by the last word of each row, and moves one array, which may be the rows, a part of them,
  * or another one that goes there. */
-static void check_keyed_move(recsort_device_sorter *sorter, size_t count, keyed_move move,
+static void check_keyed_move(recsort_sorter *sorter, size_t count, keyed_move move,
                              uint64_t *random)
 {
   static const char yaml[] =
@@ -1083,13 +1325,13 @@ static void check_keyed_move(recsort_device_sorter *sorter, size_t count, keyed_
   const both *const from = move.from == FAR ? &other : &rows, *const to =
                                                                   move.to == FAR ? &other : &rows;
   const size_t begin = move.from == FAR ? 0 : move.from, end = move.to == FAR ? 0 : move.to;
-  const recsort_device_array array = {from->device + begin, to->device + end, move.element};
+  const recsort_array array = {from->device + begin, to->device + end, move.element};
   const recsort_column column = {.name = "key", .data = rows.device + KEY_AT, .stride = ROW};
-  enqueue(sorter, (recsort_device_job){.count = count,
-                                       .columns = &column,
-                                       .column_count = 1,
-                                       .arrays = &array,
-                                       .array_count = 1});
+  enqueue(sorter, (recsort_job){.count = count,
+                                .columns = &column,
+                                .column_count = 1,
+                                .arrays = &array,
+                                .array_count = 1});
   both seen = {to->host + end, to->device + end, count * move.element, move.element};
   unsigned char *const found = malloc(seen.size);
   assert_non_null(found);
@@ -1107,28 +1349,25 @@ static void check_keyed_move(recsort_device_sorter *sorter, size_t count, keyed_
 static void arrays_move_over_keys(void **state)
 {
   static const size_t lengths[] = {1, 2, 33, 1000, 2048, 2049, 16384, 40000};
-  static const keyed_move moves[] = {{FAR, FAR, ROW}, {0, 0, ROW},      {0, FAR, ROW},
-                                     {FAR, 0, ROW},   {FAR, KEY_AT, 1}, {FAR, 0, KEY_AT},
-                                     {0, 0, 4},       {0, 0, 1},        {KEY_AT, KEY_AT, 4}};
+  static const keyed_move moves[] = {{FAR, FAR, ROW}, {0, 0, ROW}, {0, FAR, ROW},
+                                     {0, 0, 4},       {0, 0, 1},   {KEY_AT, KEY_AT, 4}};
   uint64_t random = 21;
   (void)state;
-  recsort_device_sorter *const sorter =
-      create("record: Key\n" NATIVE "fields: [{name: key, type: float32}]\nkeys: [key]\n",
-             (recsort_device_limits){.most_records = 40000, .most_in_place = ROW});
+  recsort_sorter *const sorter =
+      create("record: Key\n" NATIVE "fields: [{name: key, type: float32}]\nkeys: [key]\n");
   for (size_t c = 0; c < COUNT_OF(lengths) && lengths[c] <= most(); c++)
     for (size_t m = 0; m < COUNT_OF(moves); m++)
       check_keyed_move(sorter, lengths[c], moves[m], &random);
-  recsort_device_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
 }
 
 static void many_arrays_move(void **state)
 {
   enum { COUNT = 50, ARRAYS = 40 };
-  recsort_device_array arrays[ARRAYS];
+  recsort_array arrays[ARRAYS];
   both records, moved[ARRAYS];
   uint64_t random = 3, expected[COUNT];
-  recsort_device_sorter *const sorter = create(
-      kinds[0].yaml, (recsort_device_limits){.most_records = COUNT, .most_in_place = ARRAYS});
+  recsort_sorter *const sorter = create(kinds[0].yaml);
   (void)state;
   records = make_both(COUNT, kinds[0].size, 0, &random);
   fill(0, records.host, COUNT, &random);
@@ -1136,42 +1375,38 @@ static void many_arrays_move(void **state)
   find_expected(0, records.host, COUNT, expected);
   for (size_t a = 0; a < ARRAYS; a++) {
     moved[a] = make_both(COUNT, a + 1, 0, &random);
-    arrays[a] = (recsort_device_array){moved[a].device, moved[a].device, a + 1};
+    arrays[a] = (recsort_array){moved[a].device, moved[a].device, a + 1};
   }
   enqueue(sorter,
-          (recsort_device_job){
+          (recsort_job){
               .count = COUNT, .records = records.device, .arrays = arrays, .array_count = ARRAYS});
   for (size_t a = 0; a < ARRAYS; a++) {
     expect_moved(&moved[a], moved[a].host, expected);
     drop_both(&moved[a], 0);
   }
   drop_both(&records, 0);
-  recsort_device_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
 }
 
 static void invalid_values_are_reported(void **state)
 {
   enum { COUNT = 10, SIZE = 24 };
-  recsort_device_sorter *const sorter =
-      create(kinds[0].yaml, (recsort_device_limits){.most_records = COUNT});
+  recsort_sorter *const sorter = create(kinds[0].yaml);
   unsigned char records[COUNT * SIZE] = {0}, *const memory = make(2 * sizeof records);
-  const recsort_device_job job = {.struct_size = sizeof job,
-                                  .stream = stream,
-                                  .count = COUNT,
-                                  .records = memory,
-                                  .sorted = memory + sizeof records};
+  recsort_job job = {.count = COUNT, .records = memory, .sorted = memory + sizeof records};
   (void)state;
+  equip(sorter, &job);
   for (unsigned frame = 0; frame < 4; frame++) {
     const bool valid = frame % 2 > 0;
     records[2 * SIZE + 4] = valid ? 1 : 9; /* 9: neither x nor y */
     put(memory, records, sizeof records);
-    assert_int_equal(recsort_device_sort(sorter, &job, NULL), RECSORT_OK);
+    assert_int_equal(recsort_run(sorter, &job, 1, NULL), RECSORT_OK);
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-    if (!valid) REFUSED(recsort_device_sorter_check(sorter, &error), RECSORT_INVALID_RECORD);
-    assert_int_equal(recsort_device_sorter_check(sorter, NULL), RECSORT_OK);
+    assert_int_equal(status_of(&job), valid ? RECSORT_OK : RECSORT_INVALID_RECORD);
   }
+  unequip(&job);
   drop(memory);
-  recsort_device_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
 }
 
 /* The oracle of two points; static, as qsort has no context. */
@@ -1212,33 +1447,32 @@ static void points_are_set_between_sorts(void **state)
   static const char yaml[] = "record: P\n" NATIVE "fields: [{name: x, type: float32}]\n"
                              "keys: [{distance: {fields: [x], from: eye}}]\n";
   const float xs[] = {0, 1, 2, 3};
-  recsort_device_sorter *const sorter = create(yaml, (recsort_device_limits){.most_records = 4});
+  recsort_sorter *const sorter = create(yaml);
   float *const memory = make(sizeof xs);
   uint32_t *const order = make(sizeof xs), found[4];
-  const recsort_device_job job = {.struct_size = sizeof job,
-                                  .stream = stream,
-                                  .count = 4,
-                                  .records = memory,
-                                  .permutation = order};
+  recsort_job job = {
+      .struct_size = sizeof job, .count = 4, .records = memory, .permutation = order};
   (void)state;
   put(memory, xs, sizeof xs);
-  REFUSED(recsort_device_sort(sorter, &job, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_plan(sorter, &job, 1, &RECSORT_NEEDS_INIT, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_run(sorter, &job, 1, &error), RECSORT_INVALID_ARGUMENT);
   for (int at = 0; at < 4; at++) {
     const double eye = at;
     recsort_error error = {0};
-    if (recsort_device_sorter_set_parameter(sorter, "eye", &eye, 1, &error))
-      fail_msg("%s", error.text);
-    if (recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+    if (recsort_sorter_set_parameter(sorter, "eye", &eye, 1, &error)) fail_msg("%s", error.text);
+    if (at == 0) equip(sorter, &job);
+    if (recsort_run(sorter, &job, 1, &error)) fail_msg("%s", error.text);
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
     get(found, order, sizeof found);
     assert_int_equal(found[0], at);
     assert_int_equal(found[3], at < 2 ? 3 : 0);
   }
-  REFUSED(recsort_device_sorter_set_parameter(NULL, "eye", (double[]){0}, 1, &error),
+  REFUSED(recsort_sorter_set_parameter(NULL, "eye", (double[]){0}, 1, &error),
           RECSORT_INVALID_ARGUMENT);
+  unequip(&job);
   drop(memory);
   drop(order);
-  recsort_device_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
 }
 
 /* A point in the device's memory counts when the stream gets there: a graph of one sort is replayed
@@ -1251,16 +1485,11 @@ static void points_are_read_by_the_device(void **state)
       "keys: [{distance: {fields: [x, y], from: eye}}, {distance: {fields: [y], from: other}, "
       "order: desc}]\n";
   uint64_t random = 13, expected[COUNT];
-  recsort_device_sorter *const sorter =
-      create(yaml, (recsort_device_limits){.most_records = COUNT});
+  recsort_sorter *const sorter = create(yaml);
   both records = make_both(COUNT, 8, 0, &random), order = make_both(COUNT, 4, 0, &random);
   double *const eye = make(2 * sizeof *eye);
   const double other = -3;
-  const recsort_device_job job = {.struct_size = sizeof job,
-                                  .stream = stream,
-                                  .count = COUNT,
-                                  .records = records.device,
-                                  .permutation = order.device};
+  recsort_job job = {.count = COUNT, .records = records.device, .permutation = order.device};
   recsort_error error = {0};
   (void)state;
   for (size_t i = 0; i < COUNT; i++) {
@@ -1268,12 +1497,13 @@ static void points_are_read_by_the_device(void **state)
     memcpy(records.host + i * sizeof at, at, sizeof at);
   }
   put(records.device, records.host, records.size);
-  if (recsort_device_sorter_bind_parameter(sorter, "eye", eye, 2, &error) ||
-      recsort_device_sorter_set_parameter(sorter, "other", &other, 1, &error))
+  if (recsort_sorter_bind_parameter(sorter, "eye", eye, 2, &error) ||
+      recsort_sorter_set_parameter(sorter, "other", &other, 1, &error))
     fail_msg("%s", error.text);
+  equip(sorter, &job);
 #ifdef RS_REAL_GPU
   begin_capture();
-  if (captures() && recsort_device_sort(sorter, &job, &error)) fail_msg("%s", error.text);
+  if (captures() && recsort_run(sorter, &job, 1, &error)) fail_msg("%s", error.text);
   const cudaGraphExec_t graph = end_capture();
 #endif
   for (int p = 0; p < POINTS; p++) {
@@ -1284,49 +1514,45 @@ static void points_are_read_by_the_device(void **state)
       replay(graph);
     else
 #endif
-        if (recsort_device_sort(sorter, &job, &error))
+        if (recsort_run(sorter, &job, 1, &error))
       fail_msg("%s", error.text);
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
     find_by_points((const float *)(const void *)records.host, COUNT, point, other, expected);
     expect_permutation(&order, expected);
   }
   const double fixed[] = {7, 7}; /* from the host again; what the device has does not matter */
-  assert_int_equal(recsort_device_sorter_set_parameter(sorter, "eye", fixed, 2, NULL), RECSORT_OK);
-  assert_int_equal(recsort_device_sort(sorter, &job, NULL), RECSORT_OK);
+  assert_int_equal(recsort_sorter_set_parameter(sorter, "eye", fixed, 2, NULL), RECSORT_OK);
+  assert_int_equal(recsort_run(sorter, &job, 1, NULL), RECSORT_OK);
   assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
   find_by_points((const float *)(const void *)records.host, COUNT, fixed, other, expected);
   expect_permutation(&order, expected);
 #ifdef RS_REAL_GPU
   drop_graph(graph);
 #endif
+  unequip(&job);
   drop(eye);
   drop_both(&records, 0);
   drop_both(&order, 0);
-  recsort_device_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
 }
 
 static void wrong_points_are_refused(void **state)
 {
   static const char yaml[] = "record: P\n" NATIVE "fields: [{name: x, type: float32}]\n"
                              "keys: [{distance: {fields: [x, x], from: eye}}]\n";
-  recsort_device_sorter *const sorter = create(yaml, (recsort_device_limits){.most_records = 1});
+  recsort_sorter *const sorter = create(yaml);
   double *const eye = make(3 * sizeof *eye);
   (void)state;
-  REFUSED(recsort_device_sorter_bind_parameter(NULL, "eye", eye, 2, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_sorter_bind_parameter(sorter, NULL, eye, 2, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_sorter_bind_parameter(sorter, "eye", NULL, 2, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_sorter_bind_parameter(sorter, "nose", eye, 2, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_sorter_bind_parameter(sorter, "eye", eye, 1, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_device_sorter_bind_parameter(
+  REFUSED(recsort_sorter_bind_parameter(NULL, "eye", eye, 2, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_sorter_bind_parameter(sorter, NULL, eye, 2, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_sorter_bind_parameter(sorter, "eye", NULL, 2, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_sorter_bind_parameter(sorter, "nose", eye, 2, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_sorter_bind_parameter(sorter, "eye", eye, 1, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_sorter_bind_parameter(
               sorter, "eye", (const double *)(const void *)((const char *)eye + 4), 2, &error),
           RECSORT_INVALID_ARGUMENT);
   drop(eye);
-  recsort_device_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
 }
 
 /* The first records by a key that is computed, some of them as far on the other side. */
@@ -1336,8 +1562,7 @@ static void first_records_by_distance(void **state)
   static const char yaml[] = "record: P\n" NATIVE "fields: [{name: x, type: float32}]\n"
                              "keys: [{distance: {fields: [x], from: [100]}}]\n";
   static const uint32_t nearest[] = {100, 99, 101, 98, 102, 97, 103};
-  recsort_device_sorter *const sorter =
-      create(yaml, (recsort_device_limits){.most_records = COUNT});
+  recsort_sorter *const sorter = create(yaml);
   float *const xs = malloc(COUNT * sizeof *xs), *const memory = make(COUNT * sizeof *xs);
   uint32_t *const order = make(HEAD * sizeof *order), found[HEAD];
   (void)state;
@@ -1346,8 +1571,8 @@ static void first_records_by_distance(void **state)
     xs[i] = i < AROUND ? (float)i : 1e9f;
   xs[AROUND] = 100;
   put(memory, xs, COUNT * sizeof *xs);
-  enqueue(sorter, (recsort_device_job){
-                      .count = COUNT, .records = memory, .permutation = order, .head = HEAD});
+  enqueue(sorter,
+          (recsort_job){.count = COUNT, .records = memory, .permutation = order, .head = HEAD});
   get(found, order, sizeof found);
   assert_true(found[0] == nearest[0] && found[1] == AROUND);
   for (size_t i = 1; i + 1 < HEAD; i++)
@@ -1355,7 +1580,7 @@ static void first_records_by_distance(void **state)
   free(xs);
   drop(memory);
   drop(order);
-  recsort_device_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
 }
 
 /* ---- Contexts ---- */
@@ -1375,97 +1600,85 @@ static void expect_current(get_context *get_current, CUcontext context)
 static void any_context_will_do(void **state)
 {
   enum { COUNT = 3000 };
-  static const recsort_device_limits limits = {.most_records = COUNT, .most_in_place = 32};
   CUresult (*create_context)(CUcontext *, unsigned, CUdevice);
   CUresult (*destroy_context)(CUcontext);
   get_context *get_current;
   CUcontext context = NULL;
   cudaStream_t const other = stream;
-  recsort_device_sorter *const primary = create(kinds[0].yaml, limits);
+  recsort_sorter *const primary = create(kinds[0].yaml);
   uint64_t expected[COUNT], random = 14;
   both records = make_both(COUNT, kinds[0].size, 0, &random);
+  recsort_job job = {.count = COUNT, .records = records.device, .sorted = records.device};
   recsort_error error = {0};
   int device = 0;
   (void)state;
   fill(0, records.host, COUNT, &random);
   put(records.device, records.host, records.size);
   find_expected(0, records.host, COUNT, expected);
+  equip(primary, &job);
   driver_call("cuCtxCreate", &create_context);
   driver_call("cuCtxDestroy", &destroy_context);
   driver_call("cuCtxGetCurrent", &get_current);
   assert_int_equal(cudaGetDevice(&device), cudaSuccess);
   assert_int_equal(create_context(&context, 0, device), CUDA_SUCCESS);
   assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  recsort_device_sorter *const sorter = create(kinds[0].yaml, limits);
+  recsort_sorter *const sorter = create(kinds[0].yaml);
   expect_current(get_current, context);
   check_count(0, COUNT, 32, 0, sorter, &random);
   expect_current(get_current, context);
-  const recsort_device_job job = {.struct_size = sizeof job,
-                                  .stream = other,
-                                  .count = COUNT,
-                                  .records = records.device,
-                                  .sorted = records.device};
-  if (recsort_device_sort(primary, &job, &error)) fail_msg("%s", error.text);
+  job.stream = other;
+  if (recsort_run(primary, &job, 1, &error)) fail_msg("%s", error.text);
   expect_current(get_current, context);
-  recsort_device_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
   assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
   assert_int_equal(destroy_context(context), CUDA_SUCCESS);
   stream = other;
   assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-  if (recsort_device_sorter_check(primary, &error)) fail_msg("%s", error.text);
+  assert_int_equal(status_of(&job), RECSORT_OK);
+  unequip(&job);
   expect_moved(&records, records.host, expected);
   drop_both(&records, 0);
-  recsort_device_sorter_destroy(primary);
+  recsort_sorter_destroy(primary);
 }
 
 /* ---- Failures ---- */
 
-/* Sorts of records and of pairs, of which the device may not survive the first. */
+/* Sorts of records and of numbers, of which the device may not survive the first. */
 typedef struct last_sorts {
-  recsort_device_sorter *sorter;
-  recsort_device_pairs *pairs;
-  recsort_device_job job;
-  recsort_device_pairs_job pairs_job;
-  unsigned char *memory, *workspace;
+  recsort_sorter *sorters[2];
+  recsort_job job;
 } last_sorts;
 
 enum { LAST_COUNT = 600, LAST_WORKSPACE = 1 << 20 };
 
 static last_sorts open_last_sorts(void)
 {
-  last_sorts s = {.memory = make(LAST_COUNT * sizeof(uint64_t)), .workspace = make(LAST_WORKSPACE)};
-  unsigned char keys[LAST_COUNT * sizeof(uint64_t)];
+  unsigned char keys[LAST_COUNT * sizeof(uint64_t)], *const memory = make(sizeof keys);
   uint64_t random = 15;
   fill_random(keys, sizeof keys, &random);
-  put(s.memory, keys, sizeof keys);
-  s.sorter = create(kinds[4].yaml, (recsort_device_limits){.most_records = LAST_COUNT,
-                                                           .most_in_place = sizeof(uint64_t)});
-  assert_int_equal(recsort_device_pairs_create(NULL, &s.pairs, NULL), RECSORT_OK);
-  s.job = (recsort_device_job){.struct_size = sizeof s.job,
-                               .stream = stream,
-                               .count = LAST_COUNT,
-                               .records = s.memory,
-                               .sorted = s.memory};
-  s.pairs_job = (recsort_device_pairs_job){.struct_size = sizeof s.pairs_job,
-                                           .stream = stream,
-                                           .count = LAST_COUNT,
-                                           .type = RECSORT_INT64,
-                                           .keys_in = s.memory,
-                                           .keys_out = s.memory};
-  return s;
+  put(memory, keys, sizeof keys);
+  return (last_sorts){
+      .sorters = {create("record: Key\n" NATIVE "fields: [{name: low, type: uint32}, {name: high, "
+                         "type: uint32}]\nkeys: [high, low]\n"),
+                  create(kinds[4].yaml)},
+      .job = {.struct_size = sizeof(recsort_job),
+              .stream = stream,
+              .count = LAST_COUNT,
+              .records = memory,
+              .sorted = memory,
+              .workspace = make(LAST_WORKSPACE),
+              .workspace_size = LAST_WORKSPACE}};
 }
 
-static recsort_status sort_last(const last_sorts *s, bool pairs, recsort_error *error)
+static recsort_status sort_last(const last_sorts *s, bool numbers, recsort_error *error)
 {
-  return pairs ? recsort_device_pairs_sort(s->pairs, &s->pairs_job, s->workspace, LAST_WORKSPACE,
-                                           error)
-               : recsort_device_sort(s->sorter, &s->job, error);
+  return recsort_run(s->sorters[numbers], &s->job, 1, error);
 }
 
 static void close_last_sorts(const last_sorts *s)
 {
-  recsort_device_sorter_destroy(s->sorter);
-  recsort_device_pairs_destroy(s->pairs);
+  recsort_sorter_destroy(s->sorters[0]);
+  recsort_sorter_destroy(s->sorters[1]);
 }
 
 /* While a capture is spoilt, each sort is an error. Then the device works as before: it was not
@@ -1499,26 +1712,25 @@ static void spoilt_captures_are_errors(void **state)
 #endif
     assert_int_equal(sort_last(&s, pairs, NULL), RECSORT_OK);
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-    recsort_device_sorter_destroy(
-        create(kinds[4].yaml, (recsort_device_limits){.most_records = 1})); /* not refused */
+    recsort_sorter_destroy(create(kinds[4].yaml)); /* not refused */
   }
 #ifndef RS_REAL_GPU
-  assert_in_range(errors, 10, 50);
+  assert_in_range(errors, 8, 50);
 #endif
   close_last_sorts(&s);
-  drop(s.memory);
-  drop(s.workspace);
+  drop(s.job.sorted);
+  drop(s.job.workspace);
 }
 
 /* Loses the device in a sort; from then on everything is refused. */
 static void lose_the_device(long call, bool pairs)
 {
   last_sorts s = open_last_sorts();
-  recsort_device_sorter *none = NULL;
+  recsort_sorter *none = NULL;
   recsort_error refusal = {0};
 #ifdef RS_REAL_GPU
   (void)call;
-  s.job.records = (void *)512; /* no memory of the device */
+  s.job.records = s.job.sorted = (void *)512; /* no memory of the device */
   assert_int_equal(sort_last(&s, pairs, NULL), RECSORT_OK);
   assert_int_not_equal(cudaStreamSynchronize(stream), cudaSuccess);
 #else
@@ -1526,9 +1738,7 @@ static void lose_the_device(long call, bool pairs)
 #endif
   REFUSED(sort_last(&s, pairs, &error), RECSORT_DEVICE_ERROR);
   REFUSED(sort_last(&s, !pairs, &error), RECSORT_DEVICE_ERROR);
-  assert_int_equal(
-      try_create(kinds[4].yaml, NULL, (recsort_device_limits){.most_records = 1}, &none, &refusal),
-      RECSORT_PLUGIN_ERROR);
+  assert_int_equal(try_create(kinds[4].yaml, NULL, &none, &refusal), RECSORT_PLUGIN_ERROR);
   if (!strstr(refusal.text, "the CUDA device failed earlier in this process: an illegal memory"))
     fail_msg("%s", refusal.text);
   close_last_sorts(&s);
@@ -1567,36 +1777,40 @@ static void survives_failing_calls(void **state)
   enum { COUNT = 600 };
   (void)state;
   for (long fail_at = 1;; fail_at++) {
-    recsort_device_sorter *sorter = NULL;
+    recsort_sorter *sorter = NULL;
     recsort_error error = {0};
     uint32_t order[COUNT];
     standin_begin((standin_plan){0});
     cudaStream_t own;
     assert_int_equal(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking), cudaSuccess);
-    unsigned char *const memory = make(COUNT * (kinds[0].size + 4));
+    unsigned char *const memory = make(COUNT * (kinds[0].size + 4) + LAST_WORKSPACE);
+    uint32_t *status = NULL;
+    assert_int_equal(cudaMallocHost((void **)&status, sizeof *status), cudaSuccess);
     uint64_t random = 4;
-    fill(0, memory, COUNT, &random);
+    fill(0, memory + LAST_WORKSPACE, COUNT, &random);
     standin_begin((standin_plan){.fail_at = fail_at});
-    const recsort_device_job job = {.struct_size = sizeof job,
-                                    .stream = own,
-                                    .count = COUNT,
-                                    .records = memory,
-                                    .sorted = memory,
-                                    .permutation = memory + COUNT * kinds[0].size};
-    recsort_status status = try_create(
-        kinds[0].yaml, "cuda", (recsort_device_limits){.most_records = COUNT, .most_in_place = 24},
-        &sorter, &error);
-    if (!status) status = recsort_device_sort(sorter, &job, &error);
-    const bool failed = status != RECSORT_OK;
-    if (failed) assert_true(error.text[0] && error.status == status);
+    const recsort_job job = {.struct_size = sizeof job,
+                             .stream = own,
+                             .count = COUNT,
+                             .records = memory + LAST_WORKSPACE,
+                             .sorted = memory + LAST_WORKSPACE,
+                             .permutation = memory + LAST_WORKSPACE + COUNT * kinds[0].size,
+                             .workspace = memory,
+                             .workspace_size = LAST_WORKSPACE,
+                             .status = status};
+    recsort_status done = try_create(kinds[0].yaml, "cuda", &sorter, &error);
+    if (!done) done = recsort_run(sorter, &job, 1, &error);
+    const bool failed = done != RECSORT_OK;
+    if (failed) assert_true(error.text[0] && error.status == done);
     if (sorter && failed) {
-      assert_int_equal(recsort_device_sort(sorter, &job, &error), RECSORT_OK);
-      memcpy(order, memory + COUNT * kinds[0].size, sizeof order);
+      assert_int_equal(recsort_run(sorter, &job, 1, &error), RECSORT_OK);
+      memcpy(order, memory + LAST_WORKSPACE + COUNT * kinds[0].size, sizeof order);
       assert_true(order[0] < COUNT);
     }
-    recsort_device_sorter_destroy(sorter);
+    recsort_sorter_destroy(sorter);
     assert_int_equal(standin_look().misuses, 0);
     drop(memory);
+    assert_int_equal(cudaFreeHost(status), cudaSuccess);
     assert_int_equal(cudaStreamDestroy(own), cudaSuccess);
     assert_int_equal(standin_look().blocks + standin_look().streams, 0);
     assert_int_equal(standin_depth(), 0);
@@ -1608,13 +1822,11 @@ static void survives_failing_calls(void **state)
 /* Without a device there is a reason. */
 static void no_device_is_explained(void **state)
 {
-  recsort_device_sorter *sorter = NULL;
+  recsort_sorter *sorter = NULL;
   recsort_error error = {0};
   (void)state;
   standin_begin((standin_plan){.devices = -1});
-  assert_int_equal(
-      try_create(kinds[0].yaml, NULL, (recsort_device_limits){.most_records = 1}, &sorter, &error),
-      RECSORT_PLUGIN_ERROR);
+  assert_int_equal(try_create(kinds[0].yaml, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
   assert_string_equal(error.text, "no plugin here sorts on a device; \"cuda\" cannot be used: "
                                   "no CUDA device was found");
 }
@@ -1634,7 +1846,9 @@ int main(void)
       cmocka_unit_test_setup_teardown(arrays_of_segments_move, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(long_segments_are_reported, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(columns_are_read_where_they_are, open_stream, close_stream),
-      cmocka_unit_test_setup_teardown(wrong_limits_are_refused, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(counts_are_read_by_the_device, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(some_bits_are_compared, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(memories_are_not_mixed, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_jobs_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_sorters_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(arrays_move_over_keys, open_stream, close_stream),
@@ -1658,6 +1872,7 @@ int main(void)
 #ifndef RS_REAL_GPU
   if (setenv("RECSORT_PLUGIN_PATH", RS_CUDA_PLUGIN, 1)) return 2;
 #endif
+  memset(guards, POISON, sizeof guards);
   choose_tests();
   return cmocka_run_group_tests_name("resident", tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "recsort/shards.h"
+#include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
 #include "support/random.h"
@@ -108,9 +108,11 @@ static uint64_t put_key(unsigned kind, unsigned char *record, uint64_t value)
 typedef struct setting {
   size_t count; /* shards */
   int devices[MOST_SHARDS];
-  size_t counts[MOST_SHARDS], after[MOST_SHARDS], most[MOST_SHARDS];
-  unsigned char *memory[MOST_SHARDS];
-  size_t offset; /* of the records in the memory */
+  size_t counts[MOST_SHARDS], after[MOST_SHARDS], room[MOST_SHARDS];
+  bool balance; /* `after` differs from `counts` */
+  unsigned char *memory[MOST_SHARDS], *workspace[MOST_SHARDS];
+  size_t bytes[MOST_SHARDS]; /* of the workspaces */
+  size_t offset;             /* of the records in the memory */
 } setting;
 
 /* A record: its place among keys, and among records. */
@@ -161,6 +163,7 @@ static void divide(setting *s, size_t n, size_t all, way how, bool spread_out, b
 {
   size_t rest = all;
   s->count = n;
+  s->balance = balance;
   for (size_t i = 0; i < n; i++) {
     const bool none = how == LAST_HAS_ALL || (how == SOME_EMPTY && i % 2 == 0);
     s->counts[i] = i + 1 == n    ? rest
@@ -170,7 +173,7 @@ static void divide(setting *s, size_t n, size_t all, way how, bool spread_out, b
     rest -= s->counts[i];
     s->devices[i] = spread_out ? (int)i % device_count() : 0;
     s->after[i] = balance ? all / n + (i < all % n) : s->counts[i];
-    s->most[i] = (s->after[i] > s->counts[i] ? s->after[i] : s->counts[i]) + 1;
+    s->room[i] = (s->after[i] > s->counts[i] ? s->after[i] : s->counts[i]) + 1;
   }
 }
 
@@ -185,7 +188,7 @@ static void make_shards(setting *s, size_t size, const unsigned char *records)
   memset(guard, POISON, GUARD);
   for (size_t i = 0, at = 0; i < s->count; at += s->counts[i++]) {
     assert_int_equal(cudaSetDevice(s->devices[i]), cudaSuccess);
-    s->memory[i] = make(s->offset + s->most[i] * size + GUARD);
+    s->memory[i] = make(s->offset + s->room[i] * size + GUARD);
     put(records_of(s, i), records + at * size, s->counts[i] * size);
     put(records_of(s, i) + s->after[i] * size, guard, s->after[i] < s->counts[i] ? 0 : GUARD);
   }
@@ -197,6 +200,8 @@ static void drop_shards(setting *s)
   for (size_t i = 0; i < s->count; i++) {
     assert_int_equal(cudaSetDevice(s->devices[i]), cudaSuccess);
     drop(s->memory[i]);
+    if (s->workspace[i]) drop(s->workspace[i]);
+    s->workspace[i] = NULL;
   }
   assert_int_equal(cudaSetDevice(0), cudaSuccess);
 }
@@ -227,59 +232,101 @@ static failing_allocator host_memory; /* of the library */
 
 static const char *plugin = "cuda";
 
-static recsort_status try_create(const char *yaml, const setting *s, bool balance,
-                                 recsort_shards_sorter **sorter, recsort_error *error)
+static recsort_status try_create(const char *yaml, recsort_sorter **sorter, recsort_error *error)
 {
   const recsort_allocator hook = failing_hook(&host_memory);
   const recsort_options options = {
-      .struct_size = sizeof options, .plugin = plugin, .allocator = &hook};
-  const recsort_shards_limits limits = {.struct_size = sizeof limits,
-                                        .devices = s->devices,
-                                        .most_records = s->most,
-                                        .shard_count = s->count,
-                                        .balance = balance};
+      .struct_size = sizeof options, .plugin = plugin, .allocator = &hook, .on_device = true};
   recsort_schema *schema = NULL;
   const recsort_status status =
       recsort_schema_load_memory(yaml, strlen(yaml), "test", NULL, &schema, error);
   if (status) fail_msg("%s", error->text);
-  const recsort_status made =
-      recsort_shards_sorter_create(schema, &options, &limits, sorter, error);
+  const recsort_status made = recsort_sorter_create(schema, &options, sorter, error);
   recsort_schema_destroy(schema);
   return made;
 }
 
-static recsort_shards_sorter *create(const char *yaml, const setting *s, bool balance)
+static recsort_sorter *create(const char *yaml)
 {
-  recsort_shards_sorter *sorter = NULL;
+  recsort_sorter *sorter = NULL;
   recsort_error error = {0};
-  if (try_create(yaml, s, balance, &sorter, &error)) fail_msg("%s", error.text);
+  if (try_create(yaml, &sorter, &error)) fail_msg("%s", error.text);
   return sorter;
 }
 
-static recsort_status try_sort(recsort_shards_sorter *sorter, const setting *s,
-                               recsort_device_shard *shards, recsort_error *error)
+static void describe_jobs(const setting *s, recsort_job *jobs)
 {
   for (size_t i = 0; i < s->count; i++)
-    shards[i] = (recsort_device_shard){.records = records_of(s, i), .count = s->counts[i]};
-  return recsort_sort_shards(sorter, shards, s->count, error);
+    jobs[i] = (recsort_job){.struct_size = sizeof *jobs,
+                            .count = s->counts[i],
+                            .records = s->memory[i] ? records_of(s, i) : NULL,
+                            .sorted = s->memory[i] ? records_of(s, i) : NULL,
+                            .head = s->balance ? s->after[i] : 0,
+                            .device = s->devices[i],
+                            .workspace = s->workspace[i],
+                            .workspace_size = s->bytes[i]};
 }
 
-static void sort(recsort_shards_sorter *sorter, const setting *s)
+static recsort_status try_plan(recsort_sorter *sorter, setting *s, recsort_error *error)
 {
-  recsort_device_shard shards[MOST_SHARDS];
+  recsort_needs needs[MOST_SHARDS];
+  recsort_job jobs[MOST_SHARDS];
+  for (size_t i = 0; i < s->count; i++)
+    needs[i] = (recsort_needs){.struct_size = sizeof *needs};
+  describe_jobs(s, jobs);
+  const recsort_status status = recsort_plan(sorter, jobs, s->count, needs, error);
+  for (size_t i = 0; i < s->count && !status; i++)
+    s->bytes[i] = needs[i].device;
+  return status;
+}
+
+/* Workspaces of the least size. */
+static void equip(recsort_sorter *sorter, setting *s)
+{
+  recsort_error error = {0};
+  if (try_plan(sorter, s, &error)) fail_msg("%s", error.text);
+  for (size_t i = 0; i < s->count; i++) {
+    assert_int_equal(cudaSetDevice(s->devices[i]), cudaSuccess);
+    s->workspace[i] = make(s->bytes[i] + 1);
+  }
+  assert_int_equal(cudaSetDevice(0), cudaSuccess);
+}
+
+static recsort_status try_sort(recsort_sorter *sorter, const setting *s, recsort_error *error)
+{
+  recsort_job jobs[MOST_SHARDS];
+  describe_jobs(s, jobs);
+  return recsort_run(sorter, jobs, s->count, error);
+}
+
+static void sort(recsort_sorter *sorter, const setting *s)
+{
   recsort_error error = {0};
   int device = -1;
-  const size_t allocations = host_memory.calls;
-  if (try_sort(sorter, s, shards, &error)) fail_msg("%s", error.text);
-  for (size_t i = 0; i < s->count; i++)
-    assert_int_equal(shards[i].count, s->after[i]);
-  assert_int_equal(host_memory.calls, allocations);
+  if (try_sort(sorter, s, &error)) fail_msg("%s", error.text);
   assert_int_equal(cudaGetDevice(&device), cudaSuccess);
   assert_int_equal(device, 0);
 #ifndef RS_REAL_GPU
   assert_int_equal(standin_depth(), 0);
   assert_int_equal(standin_look().misuses, 0);
 #endif
+}
+
+/* Sorts, and what the sorter then has of the host's memory was planned; again, this takes none. */
+static void sort_as_planned(recsort_sorter *sorter, const setting *s)
+{
+  const size_t before = host_memory.bytes;
+  recsort_needs needs[MOST_SHARDS];
+  recsort_job jobs[MOST_SHARDS];
+  size_t planned = 0;
+  for (size_t i = 0; i < s->count; i++)
+    needs[i] = (recsort_needs){.struct_size = sizeof *needs};
+  describe_jobs(s, jobs);
+  assert_int_equal(recsort_plan(sorter, jobs, s->count, needs, NULL), RECSORT_OK);
+  for (size_t i = 0; i < s->count; i++)
+    planned += needs[i].host;
+  sort(sorter, s);
+  assert_int_equal(host_memory.bytes, before + planned);
 }
 
 /* ---- Cases ---- */
@@ -294,14 +341,13 @@ static void fill(unsigned kind, spread how, size_t count, unsigned char *records
   qsort(order, count, sizeof *order, compare);
 }
 
-static void check_bytes(const recsort_shards_sorter *sorter, const setting *s, size_t size)
+static void check_bytes(const setting *s, size_t size)
 {
   for (size_t i = 0; i < s->count; i++) {
-    const size_t found = recsort_shards_sorter_memory(sorter, i);
-    assert_in_range(found, s->most[i] * (size + 2),
-                    s->most[i] * (size + 3 * 16 + 2 * 4) + (71 << 20) + (32 << 20));
+    const size_t most = s->after[i] > s->counts[i] ? s->after[i] : s->counts[i];
+    assert_in_range(s->bytes[i], s->after[i] * size + s->counts[i],
+                    most * (size + 3 * 16 + 2 * 4) + (71 << 20) + (32 << 20));
   }
-  assert_int_equal(recsort_shards_sorter_memory(sorter, s->count), 0);
 }
 
 /* The shard of record `i` of all. */
@@ -339,7 +385,7 @@ static size_t bytes_sent(unsigned kind, const setting *s, const placed *order)
 }
 
 /* Returns bytes_sent(). */
-static size_t check(unsigned kind, spread how, setting *s, bool balance, uint64_t *random)
+static size_t check(unsigned kind, spread how, setting *s, uint64_t *random)
 {
   const size_t size = kinds[kind].size, all = total(s);
   unsigned char *const records = malloc(all * size + 8);
@@ -348,13 +394,14 @@ static size_t check(unsigned kind, spread how, setting *s, bool balance, uint64_
   fill(kind, how, all, records, order, random);
   s->offset = random_below(random, 2) ? random_below(random, 17) : 0;
   make_shards(s, size, records);
-  recsort_shards_sorter *const sorter = create(kinds[kind].yaml, s, balance);
-  check_bytes(sorter, s, size);
-  sort(sorter, s);
+  recsort_sorter *const sorter = create(kinds[kind].yaml);
+  equip(sorter, s);
+  check_bytes(s, size);
+  sort_as_planned(sorter, s);
   if (!are_as(s, size, records, order, s->after))
     fail_msg("kind %u, spread %d, %zu shards, %zu records", kind, (int)how, s->count, all);
   const size_t bytes = bytes_sent(kind, s, order);
-  recsort_shards_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
   drop_shards(s);
   free(order);
   free(records);
@@ -365,7 +412,7 @@ static size_t check(unsigned kind, spread how, setting *s, bool balance, uint64_
 
 static void sorts_as_one_array(void **state)
 {
-  static const size_t numbers[] = {1, 2, 3, 5, 8};
+  static const size_t numbers[] = {2, 3, 4, 5, 8};
   uint64_t random = 1;
   unsigned turn = 0;
   (void)state;
@@ -378,7 +425,7 @@ static void sorts_as_one_array(void **state)
           const bool balance = rest == 3;
           divide(&s, numbers[n], at_most(sizes[c]), (way)((how + turn / 5) % WAYS), rest % 2,
                  balance, &random);
-          (void)check(turn % COUNT_OF(kinds), (spread)how, &s, balance, &random);
+          (void)check(turn % COUNT_OF(kinds), (spread)how, &s, &random);
         }
 }
 
@@ -391,11 +438,11 @@ static void sorts_many_records(void **state)
     setting s = {0};
     begin_shards(0);
     divide(&s, turn % 3 + 2, at_most(MOST), UNEVEN, turn % 2, false, &random);
-    (void)check(turn % COUNT_OF(kinds), turn % 4 ? SOME : SKEWED, &s, false, &random);
+    (void)check(turn % COUNT_OF(kinds), turn % 4 ? SOME : SKEWED, &s, &random);
   }
 }
 
-/* Keys of one or two shards that are words of records do not come, and take no memory. */
+/* Keys of two shards that are words of records do not come, and take no memory. */
 static void keys_that_do_not_come_take_no_memory(void **state)
 {
   enum { RECORDS = 1000 };
@@ -404,15 +451,18 @@ static void keys_that_do_not_come_take_no_memory(void **state)
   for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++) {
     size_t bytes[4] = {0};
     uint64_t random = 14;
-    for (size_t n = 1; n <= 3; n++) {
+    recsort_sorter *const sorter = create(kinds[kind].yaml);
+    for (size_t n = 2; n <= 3; n++) {
       setting s = {0};
       divide(&s, n, n * RECORDS, EVEN, false, false, &random);
-      recsort_shards_sorter *const sorter = create(kinds[kind].yaml, &s, false);
-      bytes[n] = recsort_shards_sorter_memory(sorter, 0);
-      recsort_shards_sorter_destroy(sorter);
+      assert_int_equal(try_plan(sorter, &s, NULL), RECSORT_OK);
+      bytes[n] = s.bytes[0];
     }
-    assert_true(bytes[3] - bytes[1] >= RECORDS * key_size(kind));
-    assert_int_equal(bytes[2], bytes[is_word(kind) ? 1 : 3]);
+    recsort_sorter_destroy(sorter);
+    if (is_word(kind))
+      assert_true(bytes[3] - bytes[2] >= RECORDS * key_size(kind));
+    else
+      assert_int_equal(bytes[3], bytes[2]);
   }
 }
 
@@ -425,7 +475,7 @@ static void sorts_many_shards(void **state)
     setting s = {0};
     begin_shards(0);
     divide(&s, MOST_SHARDS, at_most(MOST), EVEN, spread_out, false, &random);
-    (void)check(ENTITY, SOME, &s, false, &random);
+    (void)check(ENTITY, SOME, &s, &random);
   }
 }
 
@@ -439,7 +489,9 @@ static void sorts_again(void **state)
   begin_shards(0);
   setting most = {0};
   divide(&most, 3, at_most(MOST), EVEN, true, false, &random);
-  recsort_shards_sorter *const sorter = create(kinds[ROW].yaml, &most, false);
+  recsort_sorter *const sorter = create(kinds[ROW].yaml);
+  assert_int_equal(try_plan(sorter, &most, NULL), RECSORT_OK);
+  size_t allocations = 0;
   for (unsigned i = 0; i < SORTS; i++) {
     setting s = most;
     for (size_t n = 0; n < s.count; n++)
@@ -449,7 +501,14 @@ static void sorts_again(void **state)
     assert_true(records && order);
     fill(ROW, (spread)(i % SPREADS), total(&s), records, order, &random);
     make_shards(&s, size, records);
+    for (size_t n = 0; n < s.count; n++) {
+      assert_int_equal(cudaSetDevice(s.devices[n]), cudaSuccess);
+      s.workspace[n] = make(s.bytes[n]);
+    }
+    assert_int_equal(cudaSetDevice(0), cudaSuccess);
     sort(sorter, &s);
+    if (i) assert_int_equal(host_memory.calls, allocations);
+    allocations = host_memory.calls;
     assert_true(are_as(&s, size, records, order, s.after));
     sort(sorter, &s); /* in order already */
     assert_true(are_as(&s, size, records, order, s.after));
@@ -457,7 +516,7 @@ static void sorts_again(void **state)
     free(order);
     free(records);
   }
-  recsort_shards_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
 }
 
 /* The first invalid record is named, and nothing moves. */
@@ -482,11 +541,11 @@ static void invalid_records_are_named(void **state)
       if (at < first) first = at;
     }
     make_shards(&s, size, records);
-    recsort_shards_sorter *const sorter = create(kinds[ROW].yaml, &s, false);
-    recsort_device_shard shards[MOST_SHARDS];
+    recsort_sorter *const sorter = create(kinds[ROW].yaml);
     recsort_error error = {0};
     char text[60];
-    assert_int_equal(try_sort(sorter, &s, shards, &error), RECSORT_INVALID_RECORD);
+    equip(sorter, &s);
+    assert_int_equal(try_sort(sorter, &s, &error), RECSORT_INVALID_RECORD);
     assert_true(snprintf(text, sizeof text, "shard %zu: record %zu", first / 250, first % 250) > 0);
     if (!strstr(error.text, text)) fail_msg("%s, not %s", error.text, text);
     assert_true(are_as(&s, size, records, NULL, s.counts));
@@ -497,113 +556,89 @@ static void invalid_records_are_named(void **state)
       put(records_of(&s, i / 250) + i % 250 * size + 4, &valid, 1);
     }
     sort(sorter, &s); /* it works as before */
-    recsort_shards_sorter_destroy(sorter);
+    recsort_sorter_destroy(sorter);
     drop_shards(&s);
     free(order);
     free(records);
   }
 }
 
-static void wrong_limits_are_refused(void **state)
-{
-  static const int devices[257];
-  static const size_t most[257];
-  const recsort_shards_limits good = {.struct_size = sizeof good,
-                                      .devices = devices,
-                                      .most_records = (const size_t[]){9},
-                                      .shard_count = 1};
-  recsort_shards_limits wrong[6];
-  recsort_shards_sorter *sorter = NULL;
-  recsort_schema *schema = NULL;
-  (void)state;
-  begin_shards(0);
-  assert_int_equal(recsort_schema_load_memory(kinds[ROW].yaml, strlen(kinds[ROW].yaml), NULL, NULL,
-                                              &schema, NULL),
-                   RECSORT_OK);
-  for (size_t w = 0; w < COUNT_OF(wrong); w++)
-    wrong[w] = good;
-  wrong[0].struct_size = 4;
-  wrong[1].shard_count = COUNT_OF(devices);
-  wrong[2].devices = NULL;
-  wrong[3].most_records = NULL;
-  wrong[4].balance = 2;
-  wrong[5].most_records = most;
-  for (size_t w = 0; w < COUNT_OF(wrong); w++)
-    REFUSED(recsort_shards_sorter_create(schema, NULL, &wrong[w], &sorter, &error),
-            RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_shards_sorter_create(schema, NULL, NULL, &sorter, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_shards_sorter_create(schema, NULL, &good, NULL, &error),
-          RECSORT_INVALID_ARGUMENT);
-  assert_null(sorter);
-  recsort_schema_destroy(schema);
-}
-
-static void wrong_arguments_are_refused(void **state)
+static void wrong_jobs_are_refused(void **state)
 {
   enum { FEW_RECORDS = 100 };
   setting s = {0}, wrong;
   uint64_t random = 5;
-  recsort_shards_sorter *sorter = NULL;
-  recsort_device_shard shards[MOST_SHARDS] = {{0}};
+  recsort_sorter *sorter = NULL;
   unsigned char records[FEW_RECORDS * 24];
   placed order[FEW_RECORDS];
+  recsort_error refusal = {0};
   (void)state;
   begin_shards(0);
   divide(&s, 2, FEW_RECORDS, EVEN, false, false, &random);
   fill(ROW, SOME, FEW_RECORDS, records, order, &random);
   make_shards(&s, 24, records);
-  wrong = s;
-  wrong.devices[1] = -1;
-  REFUSED(try_create(kinds[ROW].yaml, &wrong, false, &sorter, &error), RECSORT_INVALID_ARGUMENT);
-  wrong.devices[1] = 99;
-  REFUSED(try_create(kinds[ROW].yaml, &wrong, false, &sorter, &error), RECSORT_PLUGIN_ERROR);
-  wrong = s;
-  wrong.most[1] = 0;
-  REFUSED(try_create(kinds[ROW].yaml, &wrong, false, &sorter, &error), RECSORT_INVALID_ARGUMENT);
-  wrong = s;
-  wrong.count = 0;
-  REFUSED(try_create(kinds[ROW].yaml, &wrong, false, &sorter, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_shards_sorter_create(NULL, NULL, NULL, &sorter, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(try_create("record: R\n" NATIVE
-                     "fields: [{name: k, type: uint64, count: 3}]\nkeys: [k]\n",
-                     &s, false, &sorter, &error),
-          RECSORT_PLUGIN_ERROR);
   plugin = "cpu";
-  REFUSED(try_create(kinds[ROW].yaml, &s, false, &sorter, &error), RECSORT_PLUGIN_ERROR);
+  REFUSED(try_create(kinds[ROW].yaml, &sorter, &error), RECSORT_PLUGIN_ERROR);
   plugin = "auto";
   assert_null(sorter);
-  sorter = create(kinds[ROW].yaml, &s, false);
+  sorter = create(kinds[ROW].yaml);
   plugin = "cuda";
-  REFUSED(recsort_sort_shards(NULL, shards, 2, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_sort_shards(sorter, NULL, 2, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_sort_shards(sorter, shards, 1, &error), RECSORT_INVALID_ARGUMENT);
-  assert_int_equal(recsort_sort_shards(sorter, shards, 2, NULL), RECSORT_OK); /* all are empty */
-  assert_int_equal(recsort_shards_sorter_memory(NULL, 0), 0);
-  assert_int_equal(recsort_shards_sorter_memory(sorter, 2), 0);
-  assert_true(recsort_shards_sorter_memory(sorter, 1) > 0);
-  shards[0].count = shards[1].count = SIZE_MAX;
-  REFUSED(recsort_sort_shards(sorter, shards, 2, &error), RECSORT_PLUGIN_ERROR);
-  shards[0].count = 0;
-  shards[1].count = 1;
-  REFUSED(recsort_sort_shards(sorter, shards, 2, &error), RECSORT_INVALID_ARGUMENT);
-  shards[0] = shards[1] = (recsort_device_shard){.records = s.memory[0], .count = 20};
-  REFUSED(recsort_sort_shards(sorter, shards, 2, &error), RECSORT_INVALID_ARGUMENT);
-  shards[0].count = 52;
-  REFUSED(recsort_sort_shards(sorter, shards, 2, &error), RECSORT_PLUGIN_ERROR);
+  equip(sorter, &s);
+#define WRONG(why, words, ...)                                                                     \
+  do {                                                                                             \
+    recsort_job jobs[MOST_SHARDS];                                                                 \
+    describe_jobs(&s, jobs);                                                                       \
+    __VA_ARGS__;                                                                                   \
+    assert_int_equal(recsort_run(sorter, jobs, 2, &refusal), why);                                 \
+    if (!strstr(refusal.text, words)) fail_msg("%s", refusal.text);                                \
+  } while (0)
+#define OTHER(...)                                                                                 \
+  WRONG(RECSORT_INVALID_ARGUMENT, "jobs[1]: of several jobs, each sorts records in place",         \
+        __VA_ARGS__)
+  uint32_t word;
+  OTHER(jobs[1].sorted = NULL);
+  OTHER(jobs[1].sorted = (unsigned char *)jobs[1].sorted + 24);
+  OTHER(jobs[1].device_count = &word);
+  OTHER(jobs[1].columns = &(recsort_column){"key", &word, 0});
+  OTHER(jobs[1].column_count = 1);
+  OTHER(jobs[1].parts = RECSORT_SEGMENTS);
+  OTHER(jobs[1].offsets = &word);
+  OTHER(jobs[1].part_count = 1);
+  OTHER(jobs[1].longest_part = 1);
+  OTHER(jobs[1].first_bit = 1);
+  OTHER(jobs[1].bits = 1);
+  OTHER(jobs[1].keys_out = &word);
+  OTHER(jobs[1].permutation = &word);
+  OTHER(jobs[1].arrays = &(recsort_array){NULL, NULL, 1});
+  OTHER(jobs[1].array_count = 1);
+  OTHER(jobs[1].status = &word);
+  WRONG(RECSORT_INVALID_ARGUMENT, "jobs[1]: the number of the device is -1", jobs[1].device = -1);
+  WRONG(RECSORT_PLUGIN_ERROR, "shard 1: option \"device=99\": there are", jobs[1].device = 99);
+  WRONG(RECSORT_INVALID_ARGUMENT, "100 records in all, but by their heads 99 after",
+        jobs[0].head = 99);
+  WRONG(RECSORT_INVALID_ARGUMENT, "records must not be NULL",
+        jobs[1].records = jobs[1].sorted = NULL);
+  WRONG(RECSORT_INVALID_ARGUMENT, "workspace must not be NULL", jobs[1].workspace = NULL);
+  WRONG(RECSORT_INVALID_ARGUMENT, "jobs[0].sorted and jobs[1].records overlap",
+        jobs[1].records = jobs[1].sorted = (unsigned char *)jobs[0].sorted + 49 * 24);
+  WRONG(RECSORT_INVALID_ARGUMENT, "jobs[0].records and jobs[1].workspace overlap",
+        jobs[0].records = jobs[0].sorted = jobs[1].workspace);
+  WRONG(RECSORT_INVALID_ARGUMENT, "jobs[0].workspace and jobs[1].workspace overlap",
+        jobs[1].workspace = jobs[0].workspace);
+  WRONG(RECSORT_PLUGIN_ERROR, "shard 1: the workspace has 256 bytes; this job takes ",
+        jobs[1].workspace_size = 256);
+  WRONG(RECSORT_OUT_OF_MEMORY, "", jobs[1].count = SIZE_MAX);
+  WRONG(RECSORT_INVALID_ARGUMENT, "struct_size of the job is 0", jobs[1].struct_size = 0);
+  static recsort_job many[257];
+  for (size_t i = 0; i < COUNT_OF(many); i++)
+    many[i] = (recsort_job){.struct_size = sizeof *many};
+  REFUSED(recsort_run(sorter, many, COUNT_OF(many), &error), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(recsort_run(sorter, many, 3, NULL), RECSORT_OK); /* all are empty */
   assert_true(are_as(&s, 24, records, NULL, s.counts));
-  recsort_shards_sorter_destroy(sorter);
-  recsort_shards_sorter_destroy(NULL);
-  sorter = create(kinds[ROW].yaml, &s, true);
-  s.counts[0] = 51;
-  s.counts[1] = 0;
-  s.most[0] = 51;
-  shards[0] = (recsort_device_shard){.records = s.memory[0], .count = 51};
-  shards[1] = (recsort_device_shard){.records = NULL, .count = 0};
-  REFUSED(recsort_sort_shards(sorter, shards, 2, &error), RECSORT_INVALID_ARGUMENT);
-  assert_int_equal(shards[0].count, 51);
-  recsort_shards_sorter_destroy(sorter);
+  wrong = s;
+  wrong.devices[1] = 99;
+  REFUSED(try_plan(sorter, &wrong, &error), RECSORT_PLUGIN_ERROR);
+  recsort_sorter_destroy(sorter);
   drop_shards(&s);
 }
 
@@ -622,21 +657,18 @@ static void parameters_can_be_set(void **state)
   for (size_t i = 0; i < POINTS; i++)
     points[i] = (float)(i * 37 % POINTS);
   make_shards(&s, 4, (unsigned char *)points);
-  recsort_shards_sorter *const sorter = create(yaml, &s, false);
-  recsort_device_shard shards[MOST_SHARDS];
-  REFUSED(try_sort(sorter, &s, shards, &error), RECSORT_INVALID_ARGUMENT);
+  recsort_sorter *const sorter = create(yaml);
+  REFUSED(try_sort(sorter, &s, &error), RECSORT_INVALID_ARGUMENT);
   for (double from = 0; from < 100; from += 33) {
-    assert_int_equal(recsort_shards_sorter_set_parameter(sorter, "point", &from, 1, NULL),
-                     RECSORT_OK);
+    assert_int_equal(recsort_sorter_set_parameter(sorter, "point", &from, 1, NULL), RECSORT_OK);
+    if (from == 0) equip(sorter, &s);
     sort(sorter, &s);
     get(found, s.memory[0], sizeof found / 2);
     get(found + POINTS / 2, s.memory[1], sizeof found / 2);
     for (size_t i = 1; i < POINTS; i++)
       assert_true(fabs(found[i - 1] - from) <= fabs(found[i] - from));
   }
-  REFUSED(recsort_shards_sorter_set_parameter(NULL, "point", NULL, 1, &error),
-          RECSORT_INVALID_ARGUMENT);
-  recsort_shards_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
   drop_shards(&s);
 }
 
@@ -654,17 +686,19 @@ static void waits_for_streams(void **state)
   fill(ENTITY, DESCENDING, RECORDS, records, order, &random);
   make_shards(&s, SIZE, records);
   fill(ENTITY, SOME, RECORDS, records, order, &random);
-  recsort_shards_sorter *const sorter = create(kinds[ENTITY].yaml, &s, false);
-  recsort_device_shard shards[2];
+  recsort_sorter *const sorter = create(kinds[ENTITY].yaml);
+  recsort_job jobs[2];
+  equip(sorter, &s);
+  describe_jobs(&s, jobs);
   for (size_t i = 0; i < 2; i++) {
-    shards[i] = (recsort_device_shard){records_of(&s, i), s.counts[i], stream};
-    assert_int_equal(cudaMemcpyAsync(shards[i].records, records + i * s.counts[0] * SIZE,
+    jobs[i].stream = stream;
+    assert_int_equal(cudaMemcpyAsync(jobs[i].sorted, records + i * s.counts[0] * SIZE,
                                      s.counts[i] * SIZE, cudaMemcpyHostToDevice, stream),
                      cudaSuccess);
   }
-  assert_int_equal(recsort_sort_shards(sorter, shards, 2, NULL), RECSORT_OK);
+  assert_int_equal(recsort_run(sorter, jobs, 2, NULL), RECSORT_OK);
   assert_true(are_as(&s, SIZE, records, order, s.after));
-  recsort_shards_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
   drop_shards(&s);
   assert_int_equal(cudaFreeHost(records), cudaSuccess);
 }
@@ -685,7 +719,7 @@ static void sorts_without_access_to_peers(void **state)
           setting s = {0};
           begin_shards(apart);
           divide(&s, n, MOST, EVEN, true, false, &random);
-          const size_t bytes = check(kind, (spread)how, &s, false, &random);
+          const size_t bytes = check(kind, (spread)how, &s, &random);
           assert_int_equal(standin_sent(), apart ? bytes : 0);
         }
 }
@@ -703,18 +737,21 @@ static void survives_failing_calls(void **state)
   bool failed = true;
   (void)state;
   fill(ROW, SOME, RECORDS, records, order, &random);
+  begin_shards(0);
+  recsort_sorter *const planner = create(kinds[ROW].yaml);
+  const standin_state opened = standin_look();
   for (long fail_at = 1; failed; fail_at++) {
-    recsort_shards_sorter *sorter = NULL;
-    recsort_device_shard shards[MOST_SHARDS];
+    recsort_sorter *sorter = NULL;
     recsort_error error = {0};
     setting s = {0};
     begin_shards(fail_at % 2);
     divide(&s, 3, RECORDS, EVEN, true, false, &random);
     make_shards(&s, size, records);
+    equip(planner, &s);
     standin_begin(
         (standin_plan){.fail_at = (fail_at + 1) / 2, .devices = DEVICES - 1, .apart = fail_at % 2});
-    recsort_status status = try_create(kinds[ROW].yaml, &s, false, &sorter, &error);
-    if (!status) status = try_sort(sorter, &s, shards, &error);
+    recsort_status status = try_create(kinds[ROW].yaml, &sorter, &error);
+    if (!status) status = try_sort(sorter, &s, &error);
     failed = status != RECSORT_OK || fail_at < 200;
     failures += status != RECSORT_OK;
     if (status) {
@@ -722,19 +759,21 @@ static void survives_failing_calls(void **state)
       const bool same = are_as(&s, size, records, NULL, s.counts);
       changed += !same;
       assert_true(same || status == RECSORT_DEVICE_ERROR);
-      if (sorter && same) assert_int_equal(try_sort(sorter, &s, shards, &error), RECSORT_OK);
+      if (sorter && same) assert_int_equal(try_sort(sorter, &s, &error), RECSORT_OK);
       if (sorter && same) assert_true(are_as(&s, size, records, order, s.after));
     } else {
       assert_true(are_as(&s, size, records, order, s.after));
     }
-    recsort_shards_sorter_destroy(sorter);
+    recsort_sorter_destroy(sorter);
     assert_int_equal(standin_look().misuses, 0);
     assert_int_equal(standin_depth(), 0);
     assert_int_equal(standin_current(), 0);
     drop_shards(&s);
-    assert_int_equal(standin_look().blocks + standin_look().streams, 0);
+    assert_int_equal(standin_look().blocks, opened.blocks);
+    assert_int_equal(standin_look().streams, opened.streams);
     assert_true(fail_at < 3000);
   }
+  recsort_sorter_destroy(planner);
   assert_true(failures > 200);
   assert_in_range(changed, 1, failures / 4);
 }
@@ -743,22 +782,35 @@ static void survives_failing_allocations(void **state)
 {
   setting s = {0};
   uint64_t random = 9;
-  recsort_status status = RECSORT_OUT_OF_MEMORY;
+  unsigned char records[300 * 24];
+  placed order[300];
   (void)state;
+  fill(ROW, SOME, 300, records, order, &random);
   begin_shards(0);
   divide(&s, 3, 300, EVEN, true, false, &random);
+  make_shards(&s, 24, records);
+  recsort_sorter *const planner = create(kinds[ROW].yaml);
+  equip(planner, &s);
+  recsort_sorter_destroy(planner);
+  const standin_state opened = standin_look();
+  recsort_status status = RECSORT_OUT_OF_MEMORY;
   for (size_t at = 1; status; at++) {
-    recsort_shards_sorter *sorter = NULL;
+    recsort_sorter *sorter = NULL;
     host_memory = (failing_allocator){.fail_at = at};
-    status = try_create(kinds[ROW].yaml, &s, false, &sorter, &(recsort_error){0});
-    assert_true(!status || status == RECSORT_OUT_OF_MEMORY);
+    status = try_create(kinds[ROW].yaml, &sorter, &(recsort_error){0});
     assert_true(!status == (sorter != NULL));
-    recsort_shards_sorter_destroy(sorter);
+    if (!status) status = try_sort(sorter, &s, &(recsort_error){0});
+    assert_true(!status || status == RECSORT_OUT_OF_MEMORY);
+    if (status) assert_true(are_as(&s, 24, records, NULL, s.counts));
+    recsort_sorter_destroy(sorter);
     assert_int_equal(host_memory.blocks + host_memory.wrong, 0);
-    assert_int_equal(standin_look().blocks + standin_look().streams, 0);
+    assert_int_equal(standin_look().blocks, opened.blocks);
+    assert_int_equal(standin_look().streams, opened.streams);
     assert_true(at < 200);
   }
+  assert_true(are_as(&s, 24, records, order, s.after));
   host_memory = (failing_allocator){0};
+  drop_shards(&s);
 }
 
 /* A device is lost in a sort; from then on everything is refused. */
@@ -766,8 +818,7 @@ static void lose_a_device(long call)
 {
   setting s = {0};
   uint64_t random = 10;
-  recsort_shards_sorter *other = NULL;
-  recsort_device_shard shards[MOST_SHARDS];
+  recsort_sorter *other = NULL;
   recsort_error refusal = {0};
   unsigned char records[300 * 24];
   placed order[300];
@@ -775,15 +826,17 @@ static void lose_a_device(long call)
   divide(&s, 3, 300, EVEN, true, false, &random);
   fill(ROW, SOME, 300, records, order, &random);
   make_shards(&s, 24, records);
-  recsort_shards_sorter *const sorter = create(kinds[ROW].yaml, &s, false);
+  recsort_sorter *const sorter = create(kinds[ROW].yaml);
+  equip(sorter, &s);
+  sort(sorter, &s);
   standin_begin((standin_plan){
       .fail_at = call, .sticky = 1, .code = cudaErrorIllegalAddress, .devices = DEVICES - 1});
-  REFUSED(try_sort(sorter, &s, shards, &error), RECSORT_DEVICE_ERROR);
-  REFUSED(try_sort(sorter, &s, shards, &error), RECSORT_DEVICE_ERROR);
-  assert_int_equal(try_create(kinds[ROW].yaml, &s, false, &other, &refusal), RECSORT_PLUGIN_ERROR);
+  REFUSED(try_sort(sorter, &s, &error), RECSORT_DEVICE_ERROR);
+  REFUSED(try_sort(sorter, &s, &error), RECSORT_DEVICE_ERROR);
+  assert_int_equal(try_create(kinds[ROW].yaml, &other, &refusal), RECSORT_PLUGIN_ERROR);
   if (!strstr(refusal.text, "the CUDA device failed earlier in this process"))
     fail_msg("%s", refusal.text);
-  recsort_shards_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
 }
 
 static void lost_devices_are_reported(void **state)
@@ -813,8 +866,7 @@ int main(void)
       cmocka_unit_test(keys_that_do_not_come_take_no_memory),
       cmocka_unit_test(sorts_again),
       cmocka_unit_test(invalid_records_are_named),
-      cmocka_unit_test(wrong_limits_are_refused),
-      cmocka_unit_test(wrong_arguments_are_refused),
+      cmocka_unit_test(wrong_jobs_are_refused),
       cmocka_unit_test(parameters_can_be_set),
       cmocka_unit_test_setup_teardown(waits_for_streams, open_stream, close_stream),
 #ifndef RS_REAL_GPU

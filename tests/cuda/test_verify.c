@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <cuda_runtime_api.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -282,106 +283,103 @@ static void test_without_checks_faults_pass(void **state)
 
 /* ---- Records on the device ---- */
 
-/* Sorts records that are there already; a fault strikes before the last launch, the check of pairs.
- */
-static recsort_plugin_status sort_resident(void (*strike)(void))
+static unsigned char *workspace;
+
+enum { WORKSPACE = 1 << 21 };
+
+static unsigned char *make(size_t size)
+{
+  void *memory = NULL;
+  assert_int_equal(cudaMalloc(&memory, size), cudaSuccess);
+  return memory;
+}
+
+/* Does a job of `of`, then again with a fault before the launch that is `from_last` before its last
+ * one, which writes the status. Returns that of the second time. */
+static uint32_t run_resident(const recsort_key_program *of, recsort_job resident,
+                             void (*strike)(void), long from_last)
 {
   const recsort_plugin_device *const device = plugin()->extension(RECSORT_PLUGIN_DEVICE);
-  const recsort_plugin_device_limits limits = {
-      .size = sizeof limits, .most_records = COUNT, .index_bits = 32};
-  const recsort_plugin_device_job resident = {
-      .size = sizeof resident, .stream = self->device->stream, .count = COUNT, .records = input};
   recsort_plugin_error error = {.size = sizeof error};
-  uint64_t bytes = 0;
-  assert_int_equal(device->reserve(self, &program, &limits, &bytes, &error), RECSORT_PLUGIN_OK);
-  assert_int_equal(bytes, self->device->memory_bytes);
-  long before = standin_look().launches;
-  assert_int_equal(device->sort(self, &program, &resident, &error), RECSORT_PLUGIN_OK);
+  uint32_t *status = NULL;
+  assert_int_equal(cudaMallocHost((void **)&status, sizeof *status), cudaSuccess);
+  resident.struct_size = sizeof resident;
+  resident.stream = self->device->stream;
+  resident.count = COUNT;
+  resident.workspace = workspace;
+  resident.workspace_size = WORKSPACE;
+  resident.status = status;
+  const long before = standin_look().launches;
+  assert_int_equal(device->run(self, 0, of, &resident, 1, &error), RECSORT_PLUGIN_OK);
   const long launches = standin_look().launches - before;
-  assert_int_equal(device->judge(self, &error), RECSORT_PLUGIN_OK);
-  planned = (fault){strike, standin_look().launches + launches};
+  assert_int_equal(*status, RECSORT_OK);
+  planned = (fault){strike, standin_look().launches + launches - from_last};
   standin_watch(watch);
-  assert_int_equal(device->sort(self, &program, &resident, &error), RECSORT_PLUGIN_OK);
+  assert_int_equal(device->run(self, 0, of, &resident, 1, &error), RECSORT_PLUGIN_OK);
   standin_watch(NULL);
-  const recsort_plugin_status status = device->judge(self, &error);
-  assert_int_equal(device->judge(self, &error), RECSORT_PLUGIN_OK);
-  return status;
+  const uint32_t found = *status;
+  resident.status = NULL; /* what is not wanted is not looked for */
+  assert_int_equal(device->run(self, 0, of, &resident, 1, &error), RECSORT_PLUGIN_OK);
+  assert_int_equal(cudaFreeHost(status), cudaSuccess);
+  return found;
 }
 
-static void swap_all_indices(void)
-{
-  swap_first_indices();
-  swap_other_indices();
-}
-
-static void test_resident_records_are_checked(void **state)
-{
-  static const char *const options[] = {NULL, "verify=off"};
-  (void)state;
-  for (size_t o = 0; o < 2; o++) {
-    open_instance(options[o]);
-    assert_int_equal(sort_resident(swap_all_indices),
-                     options[o] ? RECSORT_PLUGIN_OK : RECSORT_PLUGIN_CORRUPT);
-    close_instance();
-  }
-}
-
-/* ---- Pairs on the device ---- */
-
-static _Alignas(DEVICE_ALIGNMENT) unsigned char workspace[1 << 21];
-
-static void swap_pair_indices(void)
+static void swap_resident_indices(void)
 {
   const uint64_t each = device_aligned(COUNT * sizeof(uint32_t));
   swap_indices(workspace + each);
   swap_indices(workspace + 2 * each);
 }
 
-/* A fault strikes before the last launch, which also checks. */
-static recsort_plugin_status sort_pairs(void)
+/* A fault strikes before the check of pairs. */
+static void test_resident_records_are_checked(void **state)
 {
-  static uint32_t keys[COUNT], keys_out[COUNT];
-  const recsort_plugin_device_pairs *const pairs = plugin()->extension(RECSORT_PLUGIN_DEVICE_PAIRS);
-  const recsort_plugin_device_pairs_job pair_job = {.size = sizeof pair_job,
-                                                    .stream = self->device->stream,
-                                                    .count = COUNT,
-                                                    .kind = RECSORT_KEY_UNSIGNED,
-                                                    .key_width = 32,
-                                                    .bits = 32,
-                                                    .keys_in = keys,
-                                                    .keys_out = keys_out};
-  recsort_plugin_error error = {.size = sizeof error};
-  for (size_t i = 0; i < COUNT; i++)
-    keys[i] = (uint32_t)random_below(&random_state, COUNT);
-  assert_int_equal(pairs->begin(self, &error), RECSORT_PLUGIN_OK);
-  const long before = standin_look().launches;
-  assert_int_equal(pairs->sort(self, &pair_job, workspace, sizeof workspace, &error),
-                   RECSORT_PLUGIN_OK);
-  const long launches = standin_look().launches - before;
-  assert_int_equal(pairs->judge(self, &error), RECSORT_PLUGIN_OK);
-  planned = (fault){swap_pair_indices, standin_look().launches + launches};
-  standin_watch(watch);
-  assert_int_equal(pairs->sort(self, &pair_job, workspace, sizeof workspace, &error),
-                   RECSORT_PLUGIN_OK);
-  standin_watch(NULL);
-  const recsort_plugin_status status = pairs->judge(self, &error);
-  assert_int_equal(pairs->judge(self, &error), RECSORT_PLUGIN_OK);
-  return status;
+  static const char *const options[] = {NULL, "verify=off"};
+  (void)state;
+  for (size_t o = 0; o < 2; o++) {
+    open_instance(options[o]);
+    workspace = make(WORKSPACE);
+    uint32_t *const order = (uint32_t *)(void *)make(COUNT * sizeof *order);
+    const recsort_job resident = {.records = input, .permutation = order};
+    assert_int_equal(run_resident(&program, resident, swap_resident_indices, 1),
+                     options[o] ? RECSORT_OK : RECSORT_CORRUPT_RESULT);
+    assert_int_equal(cudaFree(order), cudaSuccess);
+    assert_int_equal(cudaFree(workspace), cudaSuccess);
+    close_instance();
+  }
 }
 
-static void test_pairs_are_checked(void **state)
+/* ---- Numbers on the device ---- */
+
+/* A fault strikes before the last step, which also checks. */
+static uint32_t sort_numbers(void)
+{
+  static uint32_t keys[COUNT], sorted_keys[COUNT];
+  recsort_key_program numbers = program;
+  numbers.record_size = sizeof *keys;
+  for (size_t i = 0; i < COUNT; i++)
+    keys[i] = (uint32_t)random_below(&random_state, COUNT);
+  return run_resident(&numbers, (recsort_job){.records = keys, .sorted = sorted_keys},
+                      swap_resident_indices, 1);
+}
+
+static void test_numbers_are_checked(void **state)
 {
   enum { TIMES = 8 };
   size_t found = 0;
   (void)state;
   open_instance(NULL);
+  workspace = make(WORKSPACE);
   for (size_t i = 0; i < TIMES; i++) /* only equal keys tell that neither has its own index */
-    found += sort_pairs() == RECSORT_PLUGIN_CORRUPT;
+    found += sort_numbers() == RECSORT_CORRUPT_RESULT;
   assert_true(found > 0);
+  assert_int_equal(cudaFree(workspace), cudaSuccess);
   close_instance();
   open_instance("verify=off");
+  workspace = make(WORKSPACE);
   for (size_t i = 0; i < TIMES; i++)
-    assert_int_equal(sort_pairs(), RECSORT_PLUGIN_OK);
+    assert_int_equal(sort_numbers(), RECSORT_OK);
+  assert_int_equal(cudaFree(workspace), cudaSuccess);
   close_instance();
 }
 
@@ -397,7 +395,7 @@ static void turn_sorted_key(void)
 static void turn_received_key(void)
 {
   const gpu_seat *const seat = &self->shards->seats[1];
-  unsigned char *records = (unsigned char *)seat->own.device->memory + seat->front;
+  unsigned char *records = (unsigned char *)seat->memory + seat->rooms.records;
   while (key_of(records, 0) != key_of(records, 1))
     records += SIZE;
   const uint32_t key = key_of(records, 0) + 1;
@@ -408,27 +406,30 @@ static void turn_received_key(void)
  * and a merge of each shard. */
 static recsort_plugin_status sort_shards(void (*strike)(void), long from_last, unsigned char *at)
 {
-  static const int32_t devices[] = {0, 0};
-  static const uint64_t most[] = {COUNT / 2, COUNT / 2};
-  const recsort_plugin_shards *const extension = plugin()->extension(RECSORT_PLUGIN_SHARDS);
-  const recsort_plugin_shards_limits limits = {
-      .size = sizeof limits, .devices = devices, .most_records = most, .shard_count = 2};
-  const recsort_plugin_shard shards[] = {{at, COUNT / 2, COUNT / 2, NULL},
-                                         {at + COUNT / 2 * SIZE, COUNT / 2, COUNT / 2, NULL}};
-  recsort_plugin_shards_job own = {.size = sizeof own, .shard_count = 2, .shards = shards};
+  const recsort_plugin_device *const device = plugin()->extension(RECSORT_PLUGIN_DEVICE);
+  recsort_job jobs[2];
   recsort_plugin_error error = {.size = sizeof error};
-  uint64_t bytes[2];
-  assert_int_equal(extension->reserve(self, &program, &limits, bytes, &error), RECSORT_PLUGIN_OK);
+  for (size_t i = 0; i < 2; i++) {
+    void *const half = at + i * (COUNT / 2 * SIZE);
+    jobs[i] = (recsort_job){.struct_size = sizeof *jobs,
+                            .count = COUNT / 2,
+                            .records = half,
+                            .sorted = half,
+                            .workspace = make(WORKSPACE),
+                            .workspace_size = WORKSPACE};
+  }
   memcpy(at, input, sizeof input);
   const long before = standin_look().launches;
-  assert_int_equal(extension->sort(self, &program, &own, &error), RECSORT_PLUGIN_OK);
+  assert_int_equal(device->run(self, 0, &program, jobs, 2, &error), RECSORT_PLUGIN_OK);
   assert_memory_equal(at, expected, sizeof input);
   const long launches = standin_look().launches - before;
   memcpy(at, input, sizeof input);
   planned = (fault){strike, standin_look().launches + launches - from_last};
   standin_watch(watch);
-  const recsort_plugin_status status = extension->sort(self, &program, &own, &error);
+  const recsort_plugin_status status = device->run(self, 0, &program, jobs, 2, &error);
   standin_watch(NULL);
+  for (size_t i = 0; i < 2; i++)
+    assert_int_equal(cudaFree(jobs[i].workspace), cudaSuccess);
   return status;
 }
 
@@ -514,7 +515,7 @@ int main(void)
       cmocka_unit_test(test_no_fault_passes),
       cmocka_unit_test(test_without_checks_faults_pass),
       cmocka_unit_test(test_resident_records_are_checked),
-      cmocka_unit_test(test_pairs_are_checked),
+      cmocka_unit_test(test_numbers_are_checked),
       cmocka_unit_test(test_shards_are_checked),
       cmocka_unit_test(test_keys_alone),
       cmocka_unit_test(test_large_results_are_checked_by_default),

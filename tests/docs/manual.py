@@ -29,7 +29,7 @@ def output_of(*command, **kind):
 
 
 # Pages about a header, the longest name first.
-OVERVIEWS = ('recsort_partition', 'recsort_shards', 'recsort_device_pairs', 'recsort_device', 'recsort')
+OVERVIEWS = ('recsort_partition', 'recsort_job', 'recsort')
 
 
 @functools.cache
@@ -61,7 +61,7 @@ def the_headers_are_in_them():
     """Each type, member and constant, and each word of the comments, whatever the line breaks."""
     text = ' '.join(shown(page) for page in sorted(pages.glob('man3/*.3')))
     words = set(re.findall(r'\w+', text.lower()))
-    for name in ('recsort.h', 'device.h', 'device_pairs.h', 'partition.h', 'shards.h'):
+    for name in ('recsort.h', 'job.h', 'partition.h'):
         header = (root / 'core/include/recsort' / name).read_text()
         header = re.sub(r'^(#(?!define RECSORT_\w+ [^_])(.*\\\n)*.*|extern.*)', '', header, flags=re.M)
         lacking = set(re.findall(r'\w+', header.lower())) - words - {'recsort_api'}

@@ -88,7 +88,7 @@ static void swap(unsigned char *at, uint32_t width, uint64_t i)
 
 static uint32_t differ;
 
-static uint32_t finish(const recsort_plugin_device_pairs_job *job, uint32_t index_bits)
+static uint32_t finish(const device_pairs *job, uint32_t index_bits)
 {
   uint32_t disorder = 0;
   const device_pairs_sorted sorted = {a.sorted,   a.order, code_width,
@@ -97,8 +97,7 @@ static uint32_t finish(const recsort_plugin_device_pairs_job *job, uint32_t inde
   return disorder;
 }
 
-static void check_finish(const recsort_plugin_device_pairs_job *job, uint32_t index_bits,
-                         uint64_t *random)
+static void check_finish(const device_pairs *job, uint32_t index_bits, uint64_t *random)
 {
   const uint32_t key = job->key_width, value = job->value_width;
   memset(&a.keys_out, POISON, sizeof a.keys_out);
@@ -123,7 +122,7 @@ static void check_finish(const recsort_plugin_device_pairs_job *job, uint32_t in
 }
 
 /* Whether keys differ in bits that are not compared. */
-static uint32_t others_differ(const recsort_plugin_device_pairs_job *job)
+static uint32_t others_differ(const device_pairs *job)
 {
   const wide mask = low_bits(~(wide)0, job->bits) << job->first_bit;
   for (uint64_t i = 1; i < job->count; i++)
@@ -143,16 +142,15 @@ static void encodes_and_finishes(void **state)
       for (unsigned n = 0; n < COUNTS; n++)
         for (uint32_t index_bits = 32; index_bits <= 64; index_bits += 32) {
           const uint32_t values[] = {0, 32, 64};
-          recsort_plugin_device_pairs_job job = {.size = sizeof job,
-                                                 .count = counts[n],
-                                                 .kind = RECSORT_KEY_UNSIGNED,
-                                                 .key_width = widths[k],
-                                                 .bits = widths[c] - (n % 3 ? 0 : 7),
-                                                 .value_width = values[random_below(&random, 3)],
-                                                 .keys_in = a.keys,
-                                                 .keys_out = a.keys_out,
-                                                 .values_in = n % 2 ? a.values : NULL,
-                                                 .values_out = a.values_out};
+          device_pairs job = {.count = counts[n],
+                              .kind = RECSORT_KEY_UNSIGNED,
+                              .key_width = widths[k],
+                              .bits = widths[c] - (n % 3 ? 0 : 7),
+                              .value_width = values[random_below(&random, 3)],
+                              .keys_in = a.keys,
+                              .keys_out = a.keys_out,
+                              .values_in = n % 2 ? a.values : NULL,
+                              .values_out = a.values_out};
           if (!job.value_width) job.values_in = job.values_out = NULL;
           job.first_bit = (uint32_t)random_below(&random, widths[k] - job.bits + 1);
           code_width = widths[c];

@@ -16,10 +16,7 @@ SLABS = ('core', 'plugins', 'tools')
 
 PUBLIC = 'recsort/recsort.h'
 JOB = 'recsort/job.h'
-DEVICE = 'recsort/device.h'
-PAIRS = 'recsort/device_pairs.h'
 PARTITION = 'recsort/partition.h'
-SHARDS = 'recsort/shards.h'
 MPI = 'recsort/mpi.h'
 ABI = 'recsort/plugin.h'
 KEYS = 'recsort/key_interpreter.h'
@@ -45,7 +42,7 @@ LAW = {
     'core/key': [PUBLIC, ABI, KEYS, TEAM, 'base/', 'plan/'],
     'core/plugin': [PUBLIC, ABI, TEAM, 'base/'],
     'core/permute': [PUBLIC, TEAM, 'base/'],
-    'core': [PUBLIC, DEVICE, PAIRS, PARTITION, SHARDS, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
+    'core': [PUBLIC, PARTITION, ABI, HASH, 'base/', 'schema/', 'layout/', 'plan/', 'key/', 'plugin/', 'permute/'],
     'plugins': ['plugin/builtin.h', 'cpu/cpu_plugin.h'],
     'plugins/runs': [ABI, TEAM, 'plugin/builtin.h', *GROUND],
     'plugins/cpu': [ABI, TEAM, 'base/platform/clock.h', 'plugin/builtin.h', *GROUND, 'runs/kernels.h', 'runs/merge.h', 'runs/pair.h'],
@@ -70,7 +67,7 @@ LAW = {
                            'gpu/device_shards.h', 'gpu/device_sort.h'],
     'tools': [PUBLIC, 'support/'],
     'tools/bench': [PUBLIC],
-    'tools/bench/gpu': [PUBLIC, DEVICE, PAIRS, SHARDS],
+    'tools/bench/gpu': [PUBLIC],
     'tools/bench/mpi': [PUBLIC, MPI],
     'tools/recsort/page': [PUBLIC, 'support/', 'recsort/options.h'],
     'tools/recschema': [PUBLIC, 'support/', 'recschema/dwarf/'],

@@ -25,7 +25,7 @@ LAWFUL = {
     'plugins/runs/merge.c': '"base/co_rank.h"',
     'plugins/cpu/merge.c': '"runs/pair.h"',
     'plugins/cuda/device.cu': '<cuda_runtime.h>',
-    'tools/bench/gpu/pairs.cu': '"recsort/device_pairs.h"',
+    'tools/bench/gpu/pairs.cu': '"recsort/recsort.h"',
     'plugins/cuda/sort/radix/passes.cuh': '"cuda/pair.cuh"',
     'plugins/cuda/sort/sample/agent/partition.cuh': '"cuda/sort/sample/agent/splitters.cuh"',
     'plugins/cpu/sorts.h': '"runs/pair.h"',

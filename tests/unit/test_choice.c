@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "base/platform/libraries.h"
-#include "recsort/device.h"
-#include "recsort/device_pairs.h"
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
 #include "support/native.h"
@@ -223,11 +221,9 @@ static void test_no_memory_to_load_them(void **state)
   assert_true(failed);
 }
 
-/* Records and pairs on a device: no plugin here takes them, and whatever allocation fails, nothing
- * leaks. */
+/* Jobs on a device: no plugin here takes them, and whatever allocation fails, nothing leaks. */
 static void test_no_plugin_sorts_on_a_device(void **state)
 {
-  const recsort_device_limits limits = {.struct_size = sizeof limits, .most_records = 1};
   static const char *const paths[] = {SCRIPTED, SCRIPTED RS_PATH_SEPARATOR WRONG};
   static const char *const words[] = {"no plugin here sorts on a device", "cannot be used"};
   recsort_schema *const schema = make_schema();
@@ -239,23 +235,11 @@ static void test_no_plugin_sorts_on_a_device(void **state)
     for (size_t fail_at = 1; status == RECSORT_OUT_OF_MEMORY; fail_at++) {
       failing_allocator memory = {.fail_at = fail_at};
       const recsort_allocator hook = failing_hook(&memory);
-      const recsort_options options = {.struct_size = sizeof options, .allocator = &hook};
-      recsort_device_sorter *sorter = NULL;
-      status = recsort_device_sorter_create(schema, &options, &limits, &sorter, &error);
+      const recsort_options options = {
+          .struct_size = sizeof options, .allocator = &hook, .on_device = true};
+      recsort_sorter *sorter = NULL;
+      status = recsort_sorter_create(schema, &options, &sorter, &error);
       assert_null(sorter);
-      assert_int_equal(memory.blocks, 0);
-      assert_int_equal(memory.wrong, 0);
-    }
-    assert_int_equal(status, RECSORT_PLUGIN_ERROR);
-    if (!strstr(error.text, words[path])) fail_msg("%s", error.text);
-    status = RECSORT_OUT_OF_MEMORY;
-    for (size_t fail_at = 1; status == RECSORT_OUT_OF_MEMORY; fail_at++) {
-      failing_allocator memory = {.fail_at = fail_at};
-      const recsort_allocator hook = failing_hook(&memory);
-      const recsort_options options = {.struct_size = sizeof options, .allocator = &hook};
-      recsort_device_pairs *pairs = NULL;
-      status = recsort_device_pairs_create(&options, &pairs, &error);
-      assert_null(pairs);
       assert_int_equal(memory.blocks, 0);
       assert_int_equal(memory.wrong, 0);
     }

@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recsort/device.h"
 #include "recsort/partition.h"
 #include "recsort/recsort.h"
-#include "recsort/shards.h"
 #include "support/told.h"
 
 /* ---- The version ---- */
@@ -264,26 +262,21 @@ static recsort_status give_shard(size_t size, recsort_error *error)
   return recsort_partition_records(sorter, &shard, NULL, 0, NULL, offsets, error);
 }
 
-static recsort_status give_device_limits(size_t size, recsort_error *error)
+static recsort_status give_job(size_t size, recsort_error *error)
 {
-  recsort_device_limits limits = RECSORT_DEVICE_LIMITS_INIT;
-  recsort_device_sorter *none = NULL;
-  limits.struct_size = size;
-  limits.most_records = 1;
-  return recsort_device_sorter_create(schema, NULL, &limits, &none, error);
+  recsort_job job = RECSORT_JOB_INIT;
+  job.struct_size = size;
+  job.count = 3;
+  job.records = items;
+  return recsort_run(sorter, &job, 1, error);
 }
 
-static recsort_status give_shards_limits(size_t size, recsort_error *error)
+static recsort_status give_needs(size_t size, recsort_error *error)
 {
-  static const int devices[1];
-  static const size_t most[] = {1};
-  recsort_shards_limits limits = RECSORT_SHARDS_LIMITS_INIT;
-  recsort_shards_sorter *none = NULL;
-  limits.struct_size = size;
-  limits.devices = devices;
-  limits.most_records = most;
-  limits.shard_count = 1;
-  return recsort_shards_sorter_create(schema, NULL, &limits, &none, error);
+  const recsort_job job = RECSORT_JOB_INIT;
+  recsort_needs needs = RECSORT_NEEDS_INIT;
+  needs.struct_size = size;
+  return recsort_plan(sorter, &job, 1, &needs, error);
 }
 
 #define ROW(type, init, call, status)                                                              \
@@ -291,10 +284,8 @@ static recsort_status give_shards_limits(size_t size, recsort_error *error)
 #type, #init, sizeof(type), init.struct_size, call, status                                     \
   }
 
-/* With the right size the device's calls find no plugin, which comes after the sizes. */
 static void test_any_other_size_is_refused(void **state)
 {
-  static const recsort_status none = RECSORT_PLUGIN_ERROR;
   const struct {
     const char *type, *init;
     size_t size, size_of_init;
@@ -308,8 +299,8 @@ static void test_any_other_size_is_refused(void **state)
               ROW(recsort_permutation, RECSORT_PERMUTATION_INIT, make_unique, RECSORT_OK),
               ROW(recsort_runs, RECSORT_RUNS_INIT, give_runs, RECSORT_OK),
               ROW(recsort_shard, RECSORT_SHARD_INIT, give_shard, RECSORT_OK),
-              ROW(recsort_device_limits, RECSORT_DEVICE_LIMITS_INIT, give_device_limits, none),
-              ROW(recsort_shards_limits, RECSORT_SHARDS_LIMITS_INIT, give_shards_limits, none)};
+              ROW(recsort_job, RECSORT_JOB_INIT, give_job, RECSORT_OK),
+              ROW(recsort_needs, RECSORT_NEEDS_INIT, give_needs, RECSORT_OK)};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const size_t wrong[] = {0, 8, rows[i].size - 1, rows[i].size + 1, 2 * rows[i].size};

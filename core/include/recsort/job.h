@@ -10,18 +10,22 @@
  *   recsort_run(sorter, &job, 1, &error);
  *
  * A member that is 0 is not given, not wanted, or the default. All pointers are to memory of the
- * sorter's kind: the host's or, with the option on_device, the device's. Only the arrays
+ * sorter's kind: the host's, or with recsort_options.on_device the device's. Only the arrays
  * `columns`, `arrays` and `part_records` themselves are always in the host's memory.
  *
- *   to get                           set
- *   records in order, in place       records, sorted = records
- *   records in order, elsewhere      records, sorted
- *   pairs by their keys              a schema of one number: records = keys, sorted; arrays =
- * values a permutation (argsort)          records or columns, permutation, index_bits a permutation
- * in the sorter      records or columns, and nothing that is wanted several arrays moved alike
- * arrays the first k of the order         head = k many small sorts in one          parts =
- * RECSORT_SEGMENTS, offsets, part_count a merge of sorted runs           parts = RECSORT_RUNS,
- * offsets, part_count
+ *   to get                             set
+ *   records in order, in place         records, sorted = records
+ *   records in order, elsewhere        records, sorted
+ *   pairs by their keys                a schema of one number: records = keys, sorted; and arrays
+ *                                      = values
+ *   a permutation (argsort)            records or columns, permutation, index_bits
+ *   a permutation in the sorter        records or columns, and nothing that is wanted; on the host
+ *   several arrays moved alike         arrays
+ *   the first k of the order           head = k
+ *   many small sorts in one            parts = RECSORT_SEGMENTS, offsets, part_count
+ *   a merge of sorted runs             parts = RECSORT_RUNS, offsets, part_count; on the host
+ *   as many records as a device finds  device_count
+ *   one array on several devices       a job for each shard: see "Several jobs" below
  */
 #ifndef RECSORT_JOB_H
 #define RECSORT_JOB_H
@@ -32,6 +36,23 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* What became of a call, or of a job that a device has done. */
+typedef enum recsort_status {
+  RECSORT_OK = 0,
+  RECSORT_INVALID_ARGUMENT, /* the call is wrong for any data */
+  RECSORT_OUT_OF_MEMORY,
+  RECSORT_IO_ERROR,       /* a file could not be read */
+  RECSORT_INVALID_SCHEMA, /* the schema is refused */
+  RECSORT_INVALID_KEY,    /* a key names no field, or one that has no order */
+  RECSORT_INVALID_RECORD, /* a record holds a value that its schema rules out; the error's text
+                           * begins with "record N: ", N from 0 */
+  RECSORT_PLUGIN_ERROR,   /* a plugin could not be found, loaded or used */
+  RECSORT_DEVICE_ERROR,   /* a plugin failed while it was sorting */
+  RECSORT_CORRUPT_RESULT, /* a plugin's result is wrong; `records` is intact */
+  RECSORT_UNSORTED_RUN    /* a run to be merged is not sorted; the error's text begins with
+                           * "run R, record N: ", both from 0 */
+} recsort_status;
 
 /* A field whose values are in an array of their own: the value of record i is at
  * `data` + i * `stride`. */
@@ -54,10 +75,17 @@ typedef enum recsort_parts {
   RECSORT_ONE_PART = 0, /* one array in any order */
   RECSORT_SEGMENTS,     /* segments, each of which is sorted by itself */
   RECSORT_RUNS /* runs, which are sorted already and are merged. Equal records of an earlier
-                * run come first. Every run is checked */
+                * run come first. Every run is checked. Only on the host */
 } recsort_parts;
 
 enum { RECSORT_MOST_RUNS = 1 << 16 };
+
+/* Several jobs are the shards of one array that is in the memory of several devices, or in several
+ * places of one. They are sorted in place, as one array would be: records move between shards, and
+ * equal ones keep the order of the shards and that in each. Such jobs have `records`, the same as
+ * `sorted`, with room for the records before and after; `count`; `head` (the records after the
+ * sort: if no job has a head, as many as before); `device`, and a workspace in its memory; and
+ * `stream`, whose work comes before the sort. Nothing else is given. There are at most 256 jobs. */
 
 /* What is written must not overlap anything else that the job names, unless it is in place. Columns
  * may overlap arrays that are moved in place. */
@@ -69,7 +97,8 @@ typedef struct recsort_job {
   size_t count;             /* records; with `device_count` the most that there can be */
   const void *device_count; /* a uint64_t in the device's memory, at most `count`, which is read
                              * when the stream gets there. Records from there on stay where they
-                             * are. NULL: `count` records. Only on a device, and not with parts */
+                             * are. NULL: `count` records. Only on a device, and with neither parts
+                             * nor a head */
   const void *records;      /* of any alignment */
   const recsort_column *columns; /* in place of `records`: each field that a key reads has a column,
                                   * and columns of other fields are ignored. Then `sorted` is NULL:
@@ -104,8 +133,7 @@ typedef struct recsort_job {
   size_t array_count;
   size_t head; /* only the first `head` records of the result: so many elements of `sorted`,
                 * `permutation`, `keys_out` and each array are written. 0, or `count` and more: all.
-                * Less than `count`: not in place, and not with segments.
-                * Several jobs: the records of this shard after the sort */
+                * Less than `count`: not in place, and not with segments */
 
   /* ---- Only on a device; on the host all are 0 ---- */
   void *stream;          /* a cudaStream_t; NULL: the default stream */
@@ -113,8 +141,13 @@ typedef struct recsort_job {
                           * Sorts that may run at the same time have different ones */
   size_t workspace_size; /* at least what recsort_plan says */
   void *status;          /* a uint32_t in memory that the device can write, such as memory of
-                          * cudaMallocHost. The job sets it last: to the recsort_status of what it
-                          * found on the device. NULL: not wanted */
+                          * cudaMallocHost. The job sets it last, to the recsort_status of what it
+                          * found: INVALID_RECORD (the value of an enum is less or greater than all
+                          * that have names; where the record went is not specified),
+                          * INVALID_ARGUMENT (a segment is longer than longest_part; it and those
+                          * beside it may be left as they are), CORRUPT_RESULT (the result is wrong;
+                          * see the plugin's option `verify`). NULL: not wanted, and nothing is
+                          * checked */
   int device;            /* several jobs: the number of the device that has this shard */
 } recsort_job;
 
@@ -122,7 +155,9 @@ typedef struct recsort_job {
 typedef struct recsort_needs {
   size_t struct_size;
   size_t host;   /* bytes of host memory that the sorter holds at most after the job */
-  size_t device; /* bytes of device memory: the least `workspace_size` */
+  size_t device; /* bytes of device memory: the least `workspace_size`; enough for jobs, too, that
+                  * differ only in having fewer records. Numbers of 4, 8 or 16 bytes at multiples of
+                  * their size take less than others */
 } recsort_needs;
 
 /* Structs whose struct_size is set and whose other members are 0. */

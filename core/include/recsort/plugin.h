@@ -26,6 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "recsort/job.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -48,7 +50,8 @@ typedef enum recsort_plugin_status {
   RECSORT_PLUGIN_UNSUPPORTED,   /* this job is outside the plugin's limits */
   RECSORT_PLUGIN_FAILED,        /* this call failed; the next one may succeed */
   RECSORT_PLUGIN_LOST,          /* the device is gone for this process; do not call again */
-  RECSORT_PLUGIN_CORRUPT        /* it found that its result is wrong; the next one may be right */
+  RECSORT_PLUGIN_CORRUPT,       /* it found that its result is wrong; the next one may be right */
+  RECSORT_PLUGIN_INVALID_RECORD /* a record on a device holds an invalid value */
 } recsort_plugin_status;
 
 /* Owned by the host, zeroed before each call; the plugin writes one line without a newline. */
@@ -223,7 +226,7 @@ enum {
       4, /* NaNs and null values become the least code; otherwise the greatest */
   RECSORT_KEY_NAN_TOTAL = 8, /* floats: every bit counts, as in IEEE 754 totalOrder */
   RECSORT_KEY_POINT_AT = 16, /* operands of DISTANCE: `bias` holds the address of the double, in
-                              * memory of the device; only for recsort_plugin_device.sort */
+                              * memory of the device; only for recsort_plugin_device.run */
   RECSORT_KEY_MINUS_0_NAN =
       32 /* floats: the bits of -0 are the NaN, the least value with NAN_TOTAL; `bit` is 1, which
             makes room for it above the numbers */
@@ -260,7 +263,7 @@ struct recsort_key_program {
   uint64_t record_size;
   uint32_t key_bits;
   uint32_t key_width;
-  /* Only for recsort_plugin_device.sort; else NULL. One for each step, if the fields are in several
+  /* Only for recsort_plugin_device.run; else NULL. One for each step, if the fields are in several
    * arrays: then there is no array of records, and the offsets of steps have no meaning. A step of
    * a computed kind has none, but each of its operands does. */
   const recsort_key_column *columns;
@@ -314,174 +317,35 @@ typedef struct recsort_plugin_records {
                                      uint64_t *bytes, recsort_plugin_error *error);
 } recsort_plugin_records;
 
-/* ---- Records on the device ---------------------------------------------------------------------
- * An extension for plugins that can sort records which are in a device's memory already. */
+/* ---- Jobs on devices ---------------------------------------------------------------------------
+ * An extension for plugins that do jobs whose arrays are in a device's memory. They get the
+ * caller's own job, which the host has checked (job.h). Of its columns they use the program's, and
+ * the device reads its offsets. */
 
-#define RECSORT_PLUGIN_DEVICE "recsort.device-records/1"
-
-typedef struct recsort_plugin_device_limits {
-  uint32_t size;
-  uint32_t algorithm;       /* as in recsort_plugin_job */
-  uint64_t most_records;    /* of a sort */
-  uint64_t most_in_place;   /* bytes of the largest element that is moved in place; 0: none is */
-  uint64_t most_segments;   /* of a sort; 0: none has segments */
-  uint64_t most_in_segment; /* records of the longest segment; 0: not known */
-  uint32_t index_bits;      /* of permutations: 32 (most_records at most 2^32) or 64 */
-  uint32_t reserved;
-} recsort_plugin_device_limits;
-
-/* An array with an element for each record, which move as the records do. `from` and `to` are equal
- * or do not overlap. */
-typedef struct recsort_plugin_device_array {
-  const void *from;
-  void *to;
-  uint64_t element_size;
-} recsort_plugin_device_array;
-
-/* All pointers are to memory of the device. */
-typedef struct recsort_plugin_device_job {
-  uint32_t size;
-  uint32_t array_count;
-  void *stream;
-  uint64_t count;      /* 0 is allowed */
-  const void *records; /* the keys are made of these; unaligned. NULL: of the program's columns */
-  void *permutation;   /* NULL: not wanted */
-  const recsort_plugin_device_array *arrays;
-  const void *offsets; /* NULL: all records are sorted. Otherwise segment s, records [offset s,
-                        * offset s + 1), is sorted by itself, and records outside all segments stay;
-                        * the segment_count + 1 offsets ascend */
-  uint64_t segment_count;
-  uint32_t offset_bits; /* 32 or 64 */
-  uint32_t reserved;
-  uint64_t head; /* only the first `head` records of the order are wanted: so many elements of the
-                  * permutation and of each `to` are written. 0: all. Less than `count`, not with
-                  * offsets, and no array is moved in place */
-} recsort_plugin_device_job;
+#define RECSORT_PLUGIN_DEVICE "recsort.device/1"
 
 typedef struct recsort_plugin_device {
   uint32_t size;
   uint32_t reserved;
 
-  /* [one thread] Allocates all that sorts within the limits take, and sets `bytes` to the device
-   * memory among it. The instance is for such sorts from then on. UNSUPPORTED: the program has keys
-   * that it cannot make, or not with segments. */
-  recsort_plugin_status (*reserve)(void *instance, const recsort_key_program *program,
-                                   const recsort_plugin_device_limits *limits, uint64_t *bytes,
-                                   recsort_plugin_error *error);
+  /* [any thread] Says what the jobs take: fills in needs->host and needs->device of each. Several
+   * jobs are the shards of one array. Looks only at which pointers are NULL or equal, and how they
+   * are aligned, and takes nothing. UNSUPPORTED: the program has keys that it cannot make, or the
+   * device of a job cannot be used. */
+  recsort_plugin_status (*plan)(const void *instance, uint32_t algorithm,
+                                const recsort_key_program *program, const recsort_job *jobs,
+                                size_t job_count, recsort_needs *needs,
+                                recsort_plugin_error *error);
 
-  /* [one thread] Starts a sort on a stream of the caller's: keys of job->records, then the
-   * permutation, then the arrays, in their order. `program` may differ from the one of `reserve` in
-   * the values of its steps. Neither waits nor allocates, also while the stream is captured. */
-  recsort_plugin_status (*sort)(void *instance, const recsort_key_program *program,
-                                const recsort_plugin_device_job *job, recsort_plugin_error *error);
-
-  /* [one thread] Reports what finished sorts have found since the last call: UNSUPPORTED: a record
-   * holds an invalid value. CORRUPT: the keys were not in order. Does not wait. */
-  recsort_plugin_status (*judge)(void *instance, recsort_plugin_error *error);
+  /* [one thread] Starts a job on its stream, by the algorithm of that number. Neither waits nor
+   * allocates, also while the stream is captured. UNSUPPORTED: the workspace is too small.
+   *  Several jobs: sorts their records, and waits. On failure nothing has changed, unless a device
+   * fails (FAILED, LOST) or a result is wrong (CORRUPT) after records have begun to move to their
+   * shards. INVALID_RECORD: a record holds an invalid value; the text says which. */
+  recsort_plugin_status (*run)(void *instance, uint32_t algorithm,
+                               const recsort_key_program *program, const recsort_job *jobs,
+                               size_t job_count, recsort_plugin_error *error);
 } recsort_plugin_device;
-
-/* ---- Shards on several devices -----------------------------------------------------------------
- * An extension for plugins that can sort records which are in the memory of several devices, or in
- * several places of one. */
-
-#define RECSORT_PLUGIN_SHARDS "recsort.device-shards/1"
-
-typedef struct recsort_plugin_shards_limits {
-  uint32_t size;
-  uint32_t algorithm;           /* as in recsort_plugin_job */
-  const int32_t *devices;       /* the number of each shard's device, as the plugin counts them */
-  const uint64_t *most_records; /* of each shard, before a sort and after it */
-  uint32_t shard_count;
-  uint32_t reserved;
-} recsort_plugin_shards_limits;
-
-/* Records in the memory of a device. */
-typedef struct recsort_plugin_shard {
-  void *records; /* unaligned; NULL is allowed if there are none, before and after */
-  uint64_t count;
-  uint64_t wanted; /* records after the sort: of all shards, as many as `count` */
-  void *stream;    /* work on it comes before the sort; NULL: the device's default stream */
-} recsort_plugin_shard;
-
-typedef struct recsort_plugin_shards_job {
-  uint32_t size;
-  uint32_t shard_count; /* as in the limits */
-  const recsort_plugin_shard *shards;
-  void *invalid;           /* host memory for a record: gets the first one with an invalid value, */
-  uint64_t invalid_shard;  /* of this shard, */
-  uint64_t invalid_record; /* where it has this number; `sort` sets the three */
-  uint32_t found_invalid; /* 1 if there is one; 0 before. With `invalid` of NULL only this is set */
-  uint32_t reserved;
-} recsort_plugin_shards_job;
-
-typedef struct recsort_plugin_shards {
-  uint32_t size;
-  uint32_t reserved;
-
-  /* [one thread] Opens the devices and allocates all that sorts within the limits take, and sets
-   * bytes[s] to the device memory among it that shard s takes. The instance is for such sorts from
-   * then on. UNSUPPORTED: the program has keys that it cannot make, or a device cannot be used. */
-  recsort_plugin_status (*reserve)(void *instance, const recsort_key_program *program,
-                                   const recsort_plugin_shards_limits *limits, uint64_t *bytes,
-                                   recsort_plugin_error *error);
-
-  /* [one thread] Sorts all records, stably, in the order of shards, and waits. Then the first
-   * shard's `wanted` records are in its place, and so on. On failure nothing has changed, unless a
-   * device fails (FAILED, LOST) or a result is wrong (CORRUPT) after records have begun to move to
-   * their shards. UNSUPPORTED: a record holds an invalid value. */
-  recsort_plugin_status (*sort)(void *instance, const recsort_key_program *program,
-                                recsort_plugin_shards_job *job, recsort_plugin_error *error);
-} recsort_plugin_shards;
-
-/* ---- Pairs on the device -----------------------------------------------------------------------
- * An extension for plugins that can sort arrays of keys, each with a value or without, which are in
- * a device's memory already, in memory of the caller's. */
-
-#define RECSORT_PLUGIN_DEVICE_PAIRS "recsort.device-pairs/1"
-
-/* Keys are sorted by their code, an unsigned integer of as many bits: that of a recsort_key_step
- * with the same kind and flags. Pointers are to memory of the device and aligned to elements;
- * arrays are equal (keys_in and keys_out, values_in and values_out) or do not overlap. */
-typedef struct recsort_plugin_device_pairs_job {
-  uint32_t size;
-  uint32_t algorithm; /* as in recsort_plugin_job */
-  void *stream;
-  uint64_t count;     /* 0 is allowed */
-  uint32_t kind;      /* RECSORT_KEY_UNSIGNED, SIGNED or FLOAT */
-  uint32_t flags;     /* RECSORT_KEY_DESCENDING, NAN_FIRST, NAN_TOTAL */
-  uint32_t key_width; /* bits of a key, in the device's byte order: 32 or 64; 128 for integers */
-  uint32_t
-      first_bit; /* only bits [first_bit, first_bit + bits) of a code are compared, at least 1 */
-  uint32_t bits;
-  uint32_t value_width; /* 0: no values; 32 or 64 */
-  const void *keys_in;
-  void *keys_out;        /* NULL: not wanted */
-  const void *values_in; /* NULL: a value is the position of its key, from 0 */
-  void *values_out;      /* NULL: none */
-} recsort_plugin_device_pairs_job;
-
-typedef struct recsort_plugin_device_pairs {
-  uint32_t size;
-  uint32_t reserved;
-
-  /* [one thread] Allocates what all sorts share. The instance is for such sorts from then on. */
-  recsort_plugin_status (*begin)(void *instance, recsort_plugin_error *error);
-
-  /* [any thread] The device memory that `sort` works in: enough for the job, and for jobs that
-   * differ from it only in fewer pairs. Of the pointers, it only looks which ones are equal. */
-  recsort_plugin_status (*work_size)(const void *instance,
-                                     const recsort_plugin_device_pairs_job *job, uint64_t *bytes,
-                                     recsort_plugin_error *error);
-
-  /* [one thread] Starts a stable sort on the job's stream, in `bytes` of memory that begins at a
-   * multiple of 256. Neither waits nor allocates, also while the stream is captured. UNSUPPORTED:
-   * there is too little memory. */
-  recsort_plugin_status (*sort)(void *instance, const recsort_plugin_device_pairs_job *job,
-                                void *memory, uint64_t bytes, recsort_plugin_error *error);
-
-  /* [one thread] As in recsort_plugin_device. */
-  recsort_plugin_status (*judge)(void *instance, recsort_plugin_error *error);
-} recsort_plugin_device_pairs;
 
 #ifdef __cplusplus
 }

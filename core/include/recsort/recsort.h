@@ -77,22 +77,6 @@ RECSORT_API const char *recsort_version(void);
 
 /* ---- Errors ------------------------------------------------------------------------------- */
 
-typedef enum recsort_status {
-  RECSORT_OK = 0,
-  RECSORT_INVALID_ARGUMENT, /* the call is wrong for any data */
-  RECSORT_OUT_OF_MEMORY,
-  RECSORT_IO_ERROR,       /* a file could not be read */
-  RECSORT_INVALID_SCHEMA, /* the schema is refused */
-  RECSORT_INVALID_KEY,    /* a key names no field, or one that has no order */
-  RECSORT_INVALID_RECORD, /* a record holds a value that its schema rules out; the error's text
-                           * begins with "record N: ", N from 0 */
-  RECSORT_PLUGIN_ERROR,   /* a plugin could not be found, loaded or used */
-  RECSORT_DEVICE_ERROR,   /* a plugin failed while it was sorting */
-  RECSORT_CORRUPT_RESULT, /* a plugin's result is wrong; `records` is intact */
-  RECSORT_UNSORTED_RUN    /* a run to be merged is not sorted; the error's text begins with
-                           * "run R, record N: ", both from 0 */
-} recsort_status;
-
 /* What went wrong and where, owned by the caller. `line` and `column` count from 1; they are 0 if
  * there is no text to point at. `text` is one whole line without a newline. It already begins with
  * "file:line:column: " if these are known. */
@@ -651,8 +635,10 @@ typedef struct recsort_options {
   size_t record_size; /* sizeof your record; refused if the schema's record has another size */
   recsort_verify verify;
   uint32_t reserved;
-  size_t head; /* only the first `head` records of the order are wanted; 0: all. See
-                * recsort_sorter_set_head */
+  size_t head;    /* only the first `head` records of the order are wanted; 0: all. See
+                   * recsort_sorter_set_head */
+  bool on_device; /* the memory of jobs is a device's, and so are their pointers: see "Devices"
+                   * below */
 } recsort_options;
 
 typedef struct recsort_sorter recsort_sorter;
@@ -870,6 +856,63 @@ RECSORT_API recsort_status recsort_permutation_apply(recsort_sorter *sorter,
  * thread. */
 RECSORT_API uint64_t recsort_permutation_at(const recsort_permutation *permutation, size_t place);
 
+/* ---- Devices ---------------------------------------------------------------------------------
+ *
+ * A sorter with recsort_options.on_device takes jobs (job.h) whose arrays are in a device's memory:
+ * memory that kernels of the device can access, with CUDA that of cudaMalloc, cudaMallocAsync,
+ * cudaMallocManaged and cudaMallocHost. Results have the same bytes as those of the host's sorts.
+ *
+ *   recsort_options options = {.struct_size = sizeof options, .on_device = true};
+ *   recsort_sorter_create(schema, &options, &sorter, &error);
+ *   recsort_job job = RECSORT_JOB_INIT;
+ *   job.count = n;
+ *   job.records = job.sorted = entities;
+ *   job.stream = stream;
+ *   recsort_needs needs = RECSORT_NEEDS_INIT;
+ *   recsort_plan(sorter, &job, 1, &needs, &error);
+ *   cudaMalloc(&job.workspace, job.workspace_size = needs.device);
+ *   ...
+ *   recsort_run(sorter, &job, 1, &error);      each frame: enqueues
+ *
+ *  - recsort_sorter_create opens the plugin: "auto" is the best one that can work on a device. There
+ *    is one, "cuda". The sorter holds no device memory, but some pinned memory and streams. The
+ *    options `threads`, `executor`, `verify` and `head` have no meaning. Keys have at most 128 bits
+ *    in all, with the number of a segment, if there are any; `device_count` makes one segment.
+ *  - The device is the one that is current in the thread that creates the sorter, or the one of the
+ *    plugin's option `device`. If the current context is one of that device, it is used; otherwise
+ *    the device's primary one is, as by the CUDA runtime. Streams and memory must be of that
+ *    context, which must outlive the sorter. Later calls may come from threads with another device
+ *    or context, or none; no call changes those of your thread.
+ *  - recsort_run enqueues work on the job's stream and returns. It neither waits for the device nor
+ *    allocates, so you may capture the stream in a graph, and replay it with other contents of the
+ *    same arrays. The jobs must have finished before the sorter is destroyed, and graphs that have
+ *    them must not run any more.
+ *  - A graph keeps the values that parameters have when it is captured
+ *    (recsort_sorter_set_parameter), or reads them where recsort_sorter_bind_parameter said.
+ *  - If you capture the stream, the device detects whether 2^21 records or more are sorted, reversed
+ *    or nearly sorted, and skips work that they do not need. This requires the default algorithm, a
+ *    plugin built with CUDA 13, and fewer than about 2^29 records. Only a graph can skip work
+ *    without asking the host.
+ *  - Of 2^21 records or more a head of up to 2048, and of 2^19 or more one of up to 256, is selected
+ *    without sorting the others: each record is read once, and a few of them again. A larger head
+ *    is found by sorting all.
+ *  - Segments are sorted faster if you give longest_part and it is at most 8192 (on an H200), or at
+ *    most 16,384 and the average segment has at least half as many; if keys have more than 64 bits,
+ *    half as many. If you do not give it, but capture the stream, have 2^15 records or more and the
+ *    plugin was built with CUDA 13, the device finds it. In all other sorts of segments the time
+ *    depends on `count` alone.
+ *  - Records that are one integer of 32, 64 or 128 bits or one float of 32 or 64 are sorted as
+ *    cub::DeviceRadixSort would, faster than other records. The first array with elements of 4 or 8
+ *    bytes is moved in the same pass. CUB is still faster for a million pairs or more of 32-bit keys
+ *    with values, and for 2^22 or more 32-bit floats without; docs/gpu-sort.md compares them. The
+ *    fewer bits are compared (first_bit, bits), the faster is the sort.
+ *
+ * Several jobs (job.h) are sorted by all their devices together: each sorts its shard, then they
+ * exchange records, straight from device to device if there is peer access between them, which is
+ * enabled and stays so; otherwise through the host. recsort_run waits then, so it cannot be
+ * captured. Records, workspaces and streams are of the devices' primary contexts. The first such
+ * call, and one for other devices than the one before, opens the devices. */
+
 /* ---- Merging ---------------------------------------------------------------------------------
  *
  * These calls merge sorted runs of records into one, stably: equal records of one run stay in their
@@ -966,6 +1009,14 @@ RECSORT_API void recsort_sorter_get_key(const recsort_sorter *sorter, size_t key
 RECSORT_API recsort_status recsort_sorter_set_parameter(recsort_sorter *sorter, const char *name,
                                                         const double *values, size_t count,
                                                         recsort_error *error);
+
+/* The same for a sorter with on_device, but `values` is device memory, aligned to 8 bytes, which
+ * each job from now on reads when its stream gets there. So a graph can be replayed with another
+ * point. The values should be finite: with an infinity or a NaN among them, distances are infinite
+ * or NaNs, and those are equal. */
+RECSORT_API recsort_status recsort_sorter_bind_parameter(recsort_sorter *sorter, const char *name,
+                                                         const double *values, size_t count,
+                                                         recsort_error *error);
 
 /* The name of parameter `number`, from 0, of the sorter's keys; NULL: there are no more. A name
  * that several keys have comes as often. `count` becomes the number of its values and `is_set`

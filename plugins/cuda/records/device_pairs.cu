@@ -15,7 +15,7 @@ namespace resident_pairs
 
 enum { PAIRS_BLOCK = 256, EACH = 4 };
 
-using pairs_job = recsort_plugin_device_pairs_job;
+using pairs_job = device_pairs;
 
 /* The number of pair `t` of the thread, of pairs from `first` on. The threads beyond the last pair
  * take that one once more, and write nothing. */

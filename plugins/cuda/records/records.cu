@@ -256,6 +256,33 @@ device_status records_encode_segments(const records_program *program, const void
              : device_launch(encode_segment_fields, grid, RECORDS_BLOCK, 0, stream, args);
 }
 
+/* ---- What was found ---- */
+
+struct conclude_args {
+  static constexpr uint32_t max_threads = 1;
+  const records_facts *facts;
+  const uint32_t *disorder;
+  uint32_t *status;
+};
+
+static __global__ void __launch_bounds__(conclude_args::max_threads)
+    conclude(const __grid_constant__ conclude_args args)
+{
+  device_await_before();
+  *args.status = !args.facts            ? RECSORT_OK
+                 : *args.disorder       ? RECSORT_CORRUPT_RESULT
+                 : args.facts->overlong ? RECSORT_INVALID_ARGUMENT
+                 : args.facts->invalid  ? RECSORT_INVALID_RECORD
+                                        : RECSORT_OK;
+}
+
+device_status records_conclude(const records_facts *facts, const uint32_t *disorder,
+                               uint32_t *status, void *stream)
+{
+  const conclude_args args = {facts, disorder, status};
+  return device_launch(conclude, 1, conclude_args::max_threads, 0, stream, args);
+}
+
 /* ---- Records on their way back ---- */
 
 struct confirm_args {

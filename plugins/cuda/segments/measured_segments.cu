@@ -74,11 +74,6 @@ bool device_segments_measurable(const device_segment_sort *job, const device_job
   return job->segments.most == 0 && job->count >= MEASURED_LEAST && device_can_decide(sort);
 }
 
-device_status device_segments_begin(uint32_t memory[DEVICE_MEASURE_WORDS], void *stream)
-{
-  return device_clear(memory, DEVICE_MEASURE_WORDS * sizeof *memory, stream);
-}
-
 device_status device_segments_measure(const device_segment_sort *job, const device_job *sort,
                                       uint32_t memory[DEVICE_MEASURE_WORDS],
                                       device_segment_work *work, void *context)

@@ -21,7 +21,7 @@
 #include "serve.h"
 #include "cub_sorts.h"
 #include "keys.h"
-#include "recsort/device.h"
+#include "recsort/recsort.h"
 
 namespace bench
 {
@@ -134,16 +134,29 @@ struct entity {
 extern const char entity_yaml[]; // by distance, descending
 extern const char float_yaml[];  // by a float, ascending, with `size` 4
 
-struct device_sorter {
-  explicit device_sorter(const std::string &yaml, recsort_device_limits limits);
-  ~device_sorter();
-  device_sorter(const device_sorter &) = delete;
-  device_sorter &operator=(const device_sorter &) = delete;
-  void sort(recsort_device_job job) const; // on `stream`
-  recsort_device_sorter *own = nullptr;
-};
-
+/* Of records on a device; takes over the schema. An algorithm: of the plugin "cuda". */
+recsort_sorter *make_sorter(recsort_schema *schema, const char *algorithm = nullptr);
 recsort_schema *load(const std::string &yaml);
+
+/* A job on `stream`, with a workspace of its own. */
+class device_job
+{
+public:
+  device_job(recsort_sorter *sorter, const recsort_job &job); // takes over the sorter
+  ~device_job();
+  device_job(const device_job &) = delete;
+  device_job &operator=(const device_job &) = delete;
+  void run() const;
+  uint64_t bytes() const
+  {
+    return job_.workspace_size;
+  }
+
+private:
+  recsort_sorter *sorter_;
+  recsort_job job_;
+  array<char> workspace_;
+};
 
 /* ---- Kernels ---- */
 

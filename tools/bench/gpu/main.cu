@@ -57,28 +57,46 @@ recsort_schema *load(const std::string &yaml)
   return schema;
 }
 
-device_sorter::device_sorter(const std::string &yaml, recsort_device_limits limits)
+recsort_sorter *make_sorter(recsort_schema *schema, const char *algorithm)
 {
-  recsort_schema *const schema = load(yaml);
+  recsort_options options = {};
   recsort_error error = {};
-  limits.struct_size = sizeof limits;
-  const recsort_status status =
-      recsort_device_sorter_create(schema, nullptr, &limits, &own, &error);
+  recsort_sorter *sorter = nullptr;
+  options.struct_size = sizeof options;
+  options.on_device = true;
+  options.plugin = algorithm ? "cuda" : nullptr;
+  options.algorithm = algorithm;
+  const recsort_status status = recsort_sorter_create(schema, &options, &sorter, &error);
   recsort_schema_destroy(schema);
   check(status, error);
+  return sorter;
 }
 
-device_sorter::~device_sorter()
+static size_t workspace_of(recsort_sorter *sorter, const recsort_job &job)
 {
-  recsort_device_sorter_destroy(own);
+  recsort_needs needs = RECSORT_NEEDS_INIT;
+  recsort_error error = {};
+  check(recsort_plan(sorter, &job, 1, &needs, &error), error);
+  return needs.device;
 }
 
-void device_sorter::sort(recsort_device_job job) const
+device_job::device_job(recsort_sorter *sorter, const recsort_job &job)
+    : sorter_(sorter), job_(job), workspace_(workspace_of(sorter, job))
+{
+  job_.stream = stream;
+  job_.workspace = workspace_;
+  job_.workspace_size = workspace_.size();
+}
+
+device_job::~device_job()
+{
+  recsort_sorter_destroy(sorter_);
+}
+
+void device_job::run() const
 {
   recsort_error error = {};
-  job.struct_size = sizeof job;
-  job.stream = stream;
-  check(recsort_device_sort(own, &job, &error), error);
+  check(recsort_run(sorter_, &job_, 1, &error), error);
 }
 
 /* ---- Measuring ---- */

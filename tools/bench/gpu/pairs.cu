@@ -1,11 +1,10 @@
-/* pairs.cu - keys with values, sorted by device_pairs.h and by CUB. A record is the type of its
+/* pairs.cu - keys with values, sorted by recsort and by CUB. A record is the type of its
  * key, such as f32, u64, or u40 for 40 bits of 64; with values of 32 or 64 bits, as f32+u32, or
  * without, when places in the input are the values, which CUB must be given.
  *
  * Values are places in any case: if keys ascend strictly by (key, place), and each is the key of
  * its place, this is the stable order of all. */
 #include "bench.cuh"
-#include "recsort/device_pairs.h"
 
 namespace bench
 {
@@ -46,11 +45,6 @@ struct pairs_kind {
 
 template <class Key, class Value> struct pairs_trial : trial {
   pairs_trial(const request &asked, const pairs_kind &kind);
-  ~pairs_trial() override
-  {
-    for (recsort_device_pairs *one : opened)
-      recsort_device_pairs_destroy(one);
-  }
   void add_ours(const std::string &algorithm);
   void add_cub(const cub_named &cub, const char *name, cub_sort *sort, bool in_place);
   void add_copy();
@@ -67,7 +61,8 @@ template <class Key, class Value> struct pairs_trial : trial {
   array<Value> values_in, values_out;
   std::unique_ptr<array<char>> workspace; /* of all contenders, which run one at a time */
   size_t workspace_bytes = 0;
-  std::vector<recsort_device_pairs *> opened;
+  recsort_array moved;
+  std::vector<std::unique_ptr<device_job>> jobs;
   tally wrong;
 };
 
@@ -75,7 +70,7 @@ template <class Key, class Value>
 pairs_trial<Key, Value>::pairs_trial(const request &asked, const pairs_kind &of)
     : count(asked.count), kind(of), flip(of.type == cub_type::f32 ? (Key)0x80000000u : 0),
       from(0, order_of(asked.order), asked.count, of.bits), keys_in(count), keys_out(count),
-      values_in(count), values_out(count)
+      values_out(count), moved{values_in, values_out, sizeof(Value)}
 {
   record_size = sizeof(Key) + sizeof(Value);
   if (flip && from.kind != order::random) fail("f32 has random keys only; u32 has any");
@@ -104,33 +99,23 @@ pairs_trial<Key, Value>::pairs_trial(const request &asked, const pairs_kind &of)
 template <class Key, class Value>
 void pairs_trial<Key, Value>::add_ours(const std::string &algorithm)
 {
-  recsort_options options = {};
+  recsort_schema *schema = nullptr;
   recsort_error error = {};
-  recsort_device_pairs *pairs = nullptr;
-  options.struct_size = sizeof options;
-  options.plugin = "cuda";
-  options.algorithm = algorithm.c_str();
-  check(recsort_device_pairs_create(&options, &pairs, &error), error);
-  opened.push_back(pairs);
-  recsort_device_pairs_job job = RECSORT_DEVICE_PAIRS_JOB_INIT;
-  job.stream = stream;
+  check(recsort_schema_create_number(kind.ours, RECSORT_ASCENDING, (recsort_nan)0, nullptr, &schema,
+                                     &error),
+        error);
+  recsort_job job = RECSORT_JOB_INIT;
   job.count = count;
-  job.type = kind.ours;
-  job.end_bit = kind.bits;
-  job.value_bits = 8 * sizeof(Value);
-  job.keys_in = keys_in;
-  job.keys_out = keys_out;
-  job.values_in = kind.numbered ? nullptr : (Value *)values_in;
-  job.values_out = values_out;
-  size_t bytes = 0;
-  check(recsort_device_pairs_workspace(pairs, &job, &bytes, &error), error);
-  workspace_bytes = std::max(workspace_bytes, bytes);
-  add_both({"recsort " + algorithm,
-            [=] {
-              recsort_error why = {};
-              check(recsort_device_pairs_sort(pairs, &job, *workspace, bytes, &why), why);
-            },
-            bytes});
+  job.bits = kind.bits;
+  job.records = keys_in;
+  job.sorted = keys_out;
+  job.permutation = kind.numbered ? (Value *)values_out : nullptr;
+  job.index_bits = 8 * sizeof(Value);
+  job.arrays = kind.numbered ? nullptr : &moved;
+  job.array_count = !kind.numbered;
+  jobs.push_back(std::make_unique<device_job>(make_sorter(schema, algorithm.c_str()), job));
+  const device_job *const made = jobs.back().get();
+  add_both({"recsort " + algorithm, [made] { made->run(); }, made->bytes()});
 }
 
 template <class Key, class Value>

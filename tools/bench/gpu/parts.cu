@@ -74,7 +74,7 @@ struct head_trial : trial {
   array<char> records;
   array<float> keys_out, least;
   array<uint32_t> places, found, values_out;
-  std::unique_ptr<device_sorter> sorter;
+  std::vector<std::unique_ptr<device_job>> jobs;
   std::vector<std::unique_ptr<array<char>>> extras;
   tally wrong, before;
 };
@@ -85,12 +85,6 @@ head_trial::head_trial(const request &asked)
       places(count), found(count), values_out(head)
 {
   record_size = size;
-  recsort_device_limits limits = {};
-  limits.most_records = count;
-  sorter =
-      std::make_unique<device_sorter>("record: R\nsize: " + std::to_string(size) +
-                                          "\nfields: [{name: key, type: float32}]\nkeys: [key]\n",
-                                      limits);
   prepare = [this] {
     from.seed = mix(from.seed + 1);
     found.poison();
@@ -114,12 +108,17 @@ head_trial::head_trial(const request &asked)
 
 void head_trial::add_ours(const char *name, size_t wanted)
 {
-  recsort_device_job job = {};
+  recsort_job job = RECSORT_JOB_INIT;
   job.count = count;
   job.records = records;
   job.permutation = found;
   job.head = wanted;
-  add_both({name, [=] { sorter->sort(job); }, recsort_device_sorter_memory(sorter->own)});
+  jobs.push_back(std::make_unique<device_job>(
+      make_sorter(load("record: R\nsize: " + std::to_string(size) +
+                       "\nfields: [{name: key, type: float32}]\nkeys: [key]\n")),
+      job));
+  const device_job *const made = jobs.back().get();
+  add_both({name, [made] { made->run(); }, made->bytes()});
 }
 
 /* In no order, so that it is not checked. */
@@ -197,8 +196,8 @@ struct segments_trial : trial {
   array<uint32_t> offsets;
   array<float> in, out;
   array<uint32_t> values_in, values_out;
-  recsort_device_array moved;
-  std::unique_ptr<device_sorter> sorters[2];
+  recsort_array moved;
+  std::unique_ptr<device_job> jobs[2];
   std::vector<std::unique_ptr<array<char>>> extras;
   tally wrong;
 };
@@ -232,25 +231,24 @@ segments_trial::segments_trial(const request &asked, const std::vector<uint32_t>
   }
 }
 
-/* With most_in_segment given, on a stream; without, also in a graph. */
+/* With longest_part given, on a stream; without, also in a graph. */
 void segments_trial::add_ours(bool known, uint32_t longest)
 {
-  recsort_device_limits limits = {};
-  limits.most_records = count;
-  limits.most_segments = segments;
-  limits.most_in_segment = known ? longest : 0;
-  sorters[known] = std::make_unique<device_sorter>(float_yaml, limits);
-  recsort_device_job job = {};
+  recsort_job job = RECSORT_JOB_INIT;
   job.count = count;
   job.records = in;
   job.sorted = out;
   job.arrays = &moved;
   job.array_count = 1;
+  job.parts = RECSORT_SEGMENTS;
   job.offsets = offsets;
-  job.segment_count = segments;
-  const contender one = {known ? "recsort, longest known" : "recsort",
-                         [=] { sorters[known]->sort(job); },
-                         recsort_device_sorter_memory(sorters[known]->own)};
+  job.offset_bits = 32;
+  job.part_count = segments;
+  job.longest_part = known ? longest : 0;
+  jobs[known] = std::make_unique<device_job>(make_sorter(load(float_yaml)), job);
+  const device_job *const made = jobs[known].get();
+  const contender one = {known ? "recsort, longest known" : "recsort", [made] { made->run(); },
+                         made->bytes()};
   if (known)
     contenders.push_back(one);
   else

@@ -89,7 +89,7 @@ struct records_trial : trial {
   array<entity> records, before, sorted;
   array<float> keys[2];
   array<uint32_t> numbers[2];
-  std::unique_ptr<device_sorter> sorters[2]; /* to another array, and in place */
+  std::unique_ptr<device_job> jobs[2]; /* to another array, and in place */
   std::vector<std::unique_ptr<array<char>>> extras;
   tally wrong;
 };
@@ -118,17 +118,14 @@ records_trial::records_trial(const request &asked)
 
 void records_trial::add_ours(bool in_place)
 {
-  recsort_device_limits limits = {};
-  limits.most_records = count;
-  limits.most_in_place = in_place ? sizeof(entity) : 0;
-  sorters[in_place] = std::make_unique<device_sorter>(entity_yaml, limits);
-  const device_sorter &sorter = *sorters[in_place];
-  recsort_device_job job = {};
+  recsort_job job = RECSORT_JOB_INIT;
   job.count = count;
   job.records = records;
   job.sorted = in_place ? records : sorted;
-  contender one = {in_place ? "recsort in place" : "recsort", [=, &sorter] { sorter.sort(job); },
-                   recsort_device_sorter_memory(sorter.own)};
+  jobs[in_place] = std::make_unique<device_job>(make_sorter(load(entity_yaml)), job);
+  const device_job *const made = jobs[in_place].get();
+  contender one = {in_place ? "recsort in place" : "recsort", [made] { made->run(); },
+                   made->bytes()};
   if (in_place) one.right = is_right(records);
   add_both(one);
 }

@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "bench.cuh"
-#include "recsort/shards.h"
 
 namespace bench
 {
@@ -73,7 +72,7 @@ template <class Record> struct shards_trial : trial {
   shards_trial(const request &asked, const char *yaml, size_t number, int devices);
   ~shards_trial() override;
   void add_one(const char *yaml);
-  void add_all(const char *yaml, const std::vector<int> &devices);
+  void add_all(const char *yaml);
   void use(size_t shard) const
   {
     CHECK(cudaSetDevice(shard < devices_of.size() ? devices_of[shard] : 0));
@@ -94,8 +93,9 @@ template <class Record> struct shards_trial : trial {
   spread how;
   std::vector<int> devices_of;
   std::vector<Record *> shards;
-  std::unique_ptr<device_sorter> one;
-  recsort_shards_sorter *sorter = nullptr;
+  std::unique_ptr<device_job> one;
+  recsort_sorter *sorter = nullptr;
+  std::vector<recsort_job> jobs;
 };
 
 template <class Record>
@@ -114,12 +114,14 @@ shards_trial<Record>::shards_trial(const request &asked, const char *yaml, size_
   }
   CHECK(cudaSetDevice(0));
   add_one(yaml);
-  add_all(yaml, devices_of);
+  add_all(yaml);
 }
 
 template <class Record> shards_trial<Record>::~shards_trial()
 {
-  recsort_shards_sorter_destroy(sorter);
+  recsort_sorter_destroy(sorter);
+  for (const recsort_job &job : jobs)
+    (void)cudaFree(job.workspace);
   for (Record *shard : shards)
     (void)cudaFree(shard);
 }
@@ -161,43 +163,43 @@ template <class Record> bool shards_trial<Record>::are_right(size_t number) cons
 /* A share on one device, by the sorter of records in device memory. */
 template <class Record> void shards_trial<Record>::add_one(const char *yaml)
 {
-  recsort_device_limits limits = {};
-  limits.most_records = share;
-  limits.most_in_place = sizeof(Record);
-  one = std::make_unique<device_sorter>(yaml, limits);
-  recsort_device_job job = {};
+  recsort_job job = RECSORT_JOB_INIT;
   job.count = share;
   job.records = job.sorted = shards[0];
-  contender made = {"recsort, one share", {}, recsort_device_sorter_memory(one->own)};
+  one = std::make_unique<device_job>(make_sorter(load(yaml)), job);
+  contender made = {"recsort, one share", {}, one->bytes()};
   made.prepare = [this] { fill_shards(1); };
   made.right = [this] { return are_right(1); };
-  made.seconds = timed([=] { one->sort(job); });
+  made.seconds = timed([this] { one->run(); });
   contenders.push_back(made);
 }
 
-template <class Record>
-void shards_trial<Record>::add_all(const char *yaml, const std::vector<int> &devices)
+template <class Record> void shards_trial<Record>::add_all(const char *yaml)
 {
-  const std::vector<size_t> most(shards.size(), share);
-  recsort_shards_limits limits = RECSORT_SHARDS_LIMITS_INIT;
-  limits.devices = devices.data();
-  limits.most_records = most.data();
-  limits.shard_count = shards.size();
-  recsort_schema *const schema = load(yaml);
+  std::vector<recsort_needs> needs(shards.size());
   recsort_error error = {};
-  const recsort_status status =
-      recsort_shards_sorter_create(schema, nullptr, &limits, &sorter, &error);
-  recsort_schema_destroy(schema);
-  check(status, error);
-  contender made = {"recsort, all shards", {}, recsort_shards_sorter_memory(sorter, 0)};
+  sorter = make_sorter(load(yaml));
+  for (size_t s = 0; s < shards.size(); s++) {
+    recsort_job job = RECSORT_JOB_INIT;
+    job.count = share;
+    job.records = job.sorted = shards[s];
+    job.device = devices_of[s];
+    jobs.push_back(job);
+    needs[s] = RECSORT_NEEDS_INIT;
+  }
+  check(recsort_plan(sorter, jobs.data(), jobs.size(), needs.data(), &error), error);
+  for (size_t s = 0; s < jobs.size(); s++) {
+    use(s);
+    CHECK(cudaMalloc(&jobs[s].workspace, needs[s].device));
+    jobs[s].workspace_size = needs[s].device;
+  }
+  CHECK(cudaSetDevice(0));
+  contender made = {"recsort, all shards", {}, needs[0].device};
   made.prepare = [this] { fill_shards(shards.size()); };
   made.right = [this] { return are_right(shards.size()); };
   made.seconds = timed([this] {
-    std::vector<recsort_device_shard> given;
-    for (Record *shard : shards)
-      given.push_back({shard, share, nullptr});
     recsort_error why = {};
-    check(recsort_sort_shards(sorter, given.data(), given.size(), &why), why);
+    check(recsort_run(sorter, jobs.data(), jobs.size(), &why), why);
   });
   contenders.push_back(made);
 }

@@ -1,0 +1,326 @@
+/* resident.c - jobs in the device's memory: the extension RECSORT_PLUGIN_DEVICE. A job only starts
+ * work on the caller's stream, in the caller's workspace: it neither waits nor allocates, so the
+ * stream may be captured. (Several jobs are shards.c's.)
+ *
+ *   plan      reads the job, divides the workspace
+ *   begin     clears what kernels find; makes a segment of a device_count; encodes keys of all bits
+ *   sort      of records (resident_records.c), or of numbers (resident_pairs.c)
+ *   move      the permutation, then the arrays that the sort has not moved; those in place by way
+ * of a copy, unless the device has found them in order conclude  writes what was found to the job's
+ * status
+ *
+ * The workspace: the memory of the pairs, facts, keys of all bits, copies of pairs, a copy. */
+#include "gpu/resident.h"
+
+#include <stdio.h>
+
+#include "gpu/shards.h"
+
+enum { MOST_KEY_BITS = 128, MOST_COUNT_BITS = 40 /* more than any device has memory for */ };
+
+/* ---- Plan ---- */
+
+recsort_job gpu_read_job(const recsort_job *jobs, size_t number)
+{
+  recsort_job job = jobs[number];
+  if (!job.offset_bits) job.offset_bits = 64;
+  if (!job.index_bits) job.index_bits = (uint64_t)job.count > UINT64_C(1) << 32 ? 64 : 32;
+  return job;
+}
+
+recsort_plugin_status gpu_check_workspace(const recsort_job *job, uint64_t bytes,
+                                          recsort_plugin_error *error)
+{
+  if (job->workspace_size >= bytes) return RECSORT_PLUGIN_OK;
+  (void)snprintf(error->text, sizeof error->text,
+                 "the workspace has %zu bytes; this job takes %llu", job->workspace_size,
+                 (unsigned long long)bytes);
+  return RECSORT_PLUGIN_UNSUPPORTED;
+}
+
+/* Has only some bits of the keys compared: they are parts of the words of encoded keys. */
+static void plan_part(resident *r, uint32_t first, uint32_t bits)
+{
+  const uint32_t width = r->whole.key_width, word = width < 64 ? width : 64;
+  r->part = r->whole;
+  r->part.key_bits = bits;
+  r->part.key_width = gpu_pair_width(bits);
+  r->part.step_count = 0;
+  r->part.steps = r->part_steps;
+  r->part.columns = r->part_columns;
+  for (uint32_t w = width / word; w-- > 0;) {
+    const uint32_t begin = first > w * word ? first : w * word,
+                   end = first + bits < (w + 1) * word ? first + bits : (w + 1) * word;
+    if (begin >= end) continue;
+    r->part_columns[r->part.step_count] = (recsort_key_column){NULL, width / 8};
+    r->part_steps[r->part.step_count++] = (recsort_key_step){.kind = RECSORT_KEY_UNSIGNED,
+                                                             .offset = w * (word / 8),
+                                                             .bytes = (uint8_t)(word / 8),
+                                                             .bit = (uint8_t)(begin - w * word),
+                                                             .width = (uint8_t)(end - begin),
+                                                             .shift = begin - first};
+  }
+}
+
+static uint64_t copy_bytes(const resident *r)
+{
+  uint64_t most = 0;
+  for (uint64_t a = 0; a < resident_arrays(r); a++) {
+    const recsort_array array = resident_array(r, a);
+    if (array.to && resident_in_place(&array) && array.element_size > most &&
+        !(r->is_numbers && (a == RESIDENT_SORTED || a == r->value)))
+      most = array.element_size;
+  }
+  return r->job.count * most;
+}
+
+/* With `pair_bytes` for the pairs. */
+static void divide(resident *r, uint64_t pair_bytes)
+{
+  r->facts_at = device_aligned(pair_bytes);
+  r->keys_at = r->facts_at + RESIDENT_FACTS;
+  r->room_at =
+      r->keys_at + (r->encodes ? device_aligned(r->job.count * (r->whole.key_width / 8)) : 0);
+  r->copy_at = r->room_at + (r->is_numbers ? device_aligned(resident_room_bytes(r)) : 0);
+  r->bytes = r->copy_at + copy_bytes(r);
+}
+
+static recsort_plugin_status read_job(resident *r, uint32_t algorithm,
+                                      const recsort_key_program *program, const recsort_job *jobs)
+{
+  r->job = gpu_read_job(jobs, 0);
+  recsort_job *const job = &r->job;
+  r->whole = *program;
+  if ((uint64_t)job->count >> MOST_COUNT_BITS)
+    return refuse(r->error, "there are too many records for a device");
+  if (!records_encodable(&r->whole))
+    return refuse(r->error, "on a device, keys have at most 128 bits and 16 parts");
+  if (job->head >= job->count) job->head = 0;
+  if (job->parts == RECSORT_SEGMENTS)
+    r->segments =
+        (device_segments){job->offsets, job->part_count, job->offset_bits, job->longest_part};
+  if (job->device_count) r->segments = (device_segments){NULL, 1, 64, 0};
+  const uint32_t first = job->first_bit, all = r->whole.key_bits,
+                 bits = job->bits ? job->bits : all - first;
+  r->part = r->whole;
+  r->records = job->records;
+  r->moved = r->value = RESIDENT_NONE;
+  resident_plan_pairs(r);
+  r->encodes = job->keys_out != NULL;
+  if (bits < all && !r->is_numbers) {
+    plan_part(r, first, bits);
+    r->records = NULL;
+    r->encodes = true;
+  }
+  const uint32_t above = r->segments.count ? records_segment_bits(r->segments.count) : 0;
+  if (bits + above > MOST_KEY_BITS)
+    return refuse(r->error, "keys and the numbers of segments have more than 128 bits together");
+  r->sort = (recsort_plugin_job){.size = sizeof r->sort,
+                                 .algorithm = algorithm,
+                                 .count = job->count,
+                                 .key_bits = bits + above,
+                                 .key_width = gpu_pair_width(bits + above),
+                                 .index_bits = job->index_bits,
+                                 .threads = 1};
+  if (r->is_numbers) r->sort.index_bits = job->count <= UINT64_C(1) << 32 ? 32 : 64;
+  return RECSORT_PLUGIN_OK;
+}
+
+static recsort_plugin_status plan(const void *instance, uint32_t algorithm,
+                                  const recsort_key_program *program, const recsort_job *jobs,
+                                  size_t job_count, recsort_needs *needs,
+                                  recsort_plugin_error *error)
+{
+  const gpu_instance *const self = instance;
+  if (job_count > 1)
+    return gpu_plan_shards(self, algorithm, program, jobs, job_count, needs, error);
+  resident r = {.self = self, .error = error};
+  const recsort_plugin_status status = read_job(&r, algorithm, program, jobs);
+  if (status) return status;
+  divide(&r, gpu_most_pair_bytes(self->device, &r.sort));
+  needs->host = 0;
+  needs->device = (size_t)r.bytes;
+  return RECSORT_PLUGIN_OK;
+}
+
+/* ---- Begin ---- */
+
+static recsort_plugin_status place(resident *r)
+{
+  const recsort_job *const job = &r->job;
+  if (job->count == 0) return RECSORT_PLUGIN_OK;
+  r->pairs = gpu_plan_resident(r->self, &r->sort, job->stream);
+  divide(r, r->pairs.bytes);
+  const recsort_plugin_status status = gpu_check_workspace(job, r->bytes, r->error);
+  if (status) return status;
+  r->memory = job->workspace;
+  r->facts = (resident_facts *)(void *)(r->memory + r->facts_at);
+  for (uint32_t s = 0; s < 2; s++)
+    r->part_columns[s].data = r->memory + r->keys_at + r->part_steps[s].offset;
+  if (job->device_count) r->segments.offsets = r->facts->offsets;
+  r->room.behind = r->memory + r->room_at;
+  r->buffers = device_divide(&r->pairs.job, r->memory, r->pairs.extra_bytes);
+  r->unchanged.found = &r->facts->unchanged;
+  r->pairs.disorder =
+      job->status && job->count >= r->self->device->verify_least ? &r->facts->disorder : NULL;
+  return RECSORT_PLUGIN_OK;
+}
+
+/* Records of which no key is wanted may be looked at here, too: those outside all segments. */
+static recsort_plugin_status start_keys(const resident *r)
+{
+  const records_program own = records_program_of(&r->whole, r->whole.key_width);
+  return judge_launch(records_encode(&own, r->job.records, r->job.count, r->memory + r->keys_at,
+                                     false, &r->facts->records, r->job.stream),
+                      r->error);
+}
+
+static recsort_plugin_status begin(resident *r)
+{
+  const recsort_job *const job = &r->job;
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  if (job->status || r->segments.count)
+    status = runtime_start_clear(job->stream, r->facts, sizeof *r->facts, r->error);
+  if (!status && job->device_count)
+    status = runtime_start_across(job->stream, &r->facts->offsets[1], job->device_count,
+                                  sizeof(uint64_t), r->error);
+  return !status && r->encodes ? start_keys(r) : status;
+}
+
+/* ---- Move ---- */
+
+recsort_array resident_array(const resident *r, uint64_t number)
+{
+  const recsort_job *const job = &r->job;
+  if (number == RESIDENT_SORTED)
+    return (recsort_array){job->records, job->sorted, (size_t)r->whole.record_size};
+  if (number == RESIDENT_KEYS)
+    return (recsort_array){r->memory ? r->memory + r->keys_at : NULL, job->keys_out,
+                           r->whole.key_width / 8};
+  return job->arrays[number - RESIDENT_ARRAYS];
+}
+
+recsort_plugin_status resident_copy(resident *r, const recsort_array *array, void *stream)
+{
+  return runtime_start_across(stream, r->memory + r->copy_at, array->from,
+                              r->job.count * array->element_size, r->error);
+}
+
+/* The first array that moves takes the check along. */
+static recsort_plugin_status start_check(resident *r, void *stream)
+{
+  return r->order.disorder ? judge_launch(records_ordered(&r->order, stream), r->error)
+                           : RECSORT_PLUGIN_OK;
+}
+
+static recsort_plugin_status start_move(resident *r, const recsort_array *array, void *stream)
+{
+  const void *from = array->from;
+  if (resident_in_place(array)) {
+    const recsort_plugin_status status = resident_copy(r, array, stream);
+    if (status) return status;
+    from = r->memory + r->copy_at;
+  }
+  const device_status started =
+      records_gather(from, array->element_size, &r->order, array->to, stream);
+  r->order.disorder = NULL; /* it is checked */
+  return judge_launch(started, r->error);
+}
+
+/* True if the sort has moved the array; numbers and their values are moved as pairs. */
+static bool has_moved(const resident *r, uint64_t number)
+{
+  if (r->is_numbers) return number == RESIDENT_SORTED || number == r->value;
+  for (uint32_t m = 0; m < r->tiles.moved_count; m++)
+    if (r->tiles_moved[m] == number) return true;
+  return number == r->moved;
+}
+
+/* True if it is still to be moved. */
+static bool is_left(const resident *r, uint64_t number, const recsort_array *array)
+{
+  return array->to && !has_moved(r, number);
+}
+
+/* Moves the arrays that are sorted in place, or the others. */
+static recsort_plugin_status start_moves(resident *r, bool in_place, void *stream)
+{
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  if (r->is_numbers && resident_pairs_stay(r) == in_place)
+    status = resident_finish_pairs(r, stream);
+  for (uint64_t a = 0; !status && a < resident_arrays(r); a++) {
+    const recsort_array array = resident_array(r, a);
+    if (is_left(r, a, &array) && resident_in_place(&array) == in_place)
+      status = start_move(r, &array, stream);
+  }
+  return status;
+}
+
+/* Starts what the device leaves out if the keys are in order, on a stream that may be a branch's.
+ */
+static device_status start_in_place(void *context, void *stream)
+{
+  resident *const r = context;
+  r->status = start_moves(r, true, stream);
+  if (!r->status) r->status = start_check(r, stream);
+  return (device_status)r->status;
+}
+
+/* True if something in place, or the check, is left. */
+static bool has_rest(const resident *r)
+{
+  bool rest = r->order.disorder != NULL || (r->is_numbers && resident_pairs_stay(r));
+  for (uint64_t a = 0; a < resident_arrays(r) && !rest; a++) {
+    const recsort_array array = resident_array(r, a);
+    rest = is_left(r, a, &array) && resident_in_place(&array);
+  }
+  return rest;
+}
+
+recsort_plugin_status resident_move(resident *r)
+{
+  const recsort_job *const job = &r->job;
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  if (job->permutation && job->permutation != r->numbers.values_out)
+    status = runtime_start_across(job->stream, job->permutation, r->order.indices,
+                                  r->order.count * (r->order.index_bits / 8), r->error);
+  if (!status) status = start_moves(r, false, job->stream);
+  if (status || !has_rest(r)) return status;
+  const device_status started =
+      r->unchanged.looks ? device_start_unless_unchanged(&r->pairs.job, start_in_place, r)
+                         : start_in_place(r, job->stream);
+  return r->status ? r->status : judge_launch(started, r->error);
+}
+
+/* ---- The extension ---- */
+
+static recsort_plugin_status start(resident *r)
+{
+  const recsort_job *const job = &r->job;
+  const records_facts *const found = job->count ? &r->facts->records : NULL;
+  const uint32_t *const disorder = job->count ? &r->facts->disorder : NULL;
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  if (job->count > 0) status = begin(r);
+  if (!status && job->count > 0)
+    status = r->is_numbers ? resident_sort_pairs(r) : resident_sort_records(r);
+  if (status || !job->status) return status;
+  return judge_launch(records_conclude(found, disorder, job->status, job->stream), r->error);
+}
+
+static recsort_plugin_status run(void *instance, uint32_t algorithm,
+                                 const recsort_key_program *program, const recsort_job *jobs,
+                                 size_t job_count, recsort_plugin_error *error)
+{
+  gpu_instance *const self = instance;
+  if (job_count > 1) return gpu_sort_shards(self, algorithm, program, jobs, job_count, error);
+  resident r = {.self = self, .error = error};
+  recsort_plugin_status status = read_job(&r, algorithm, program, jobs);
+  if (!status) status = place(&r);
+  if (!status) status = runtime_enter(self->device, error);
+  if (status) return status;
+  status = start(&r);
+  runtime_leave(self->device);
+  return status;
+}
+
+const recsort_plugin_device gpu_resident = {.size = sizeof gpu_resident, .plan = plan, .run = run};

@@ -1,0 +1,118 @@
+/* resident.h - a job in the device's memory: planned and concluded by resident.c, sorted by
+ * resident_records.c or, if its records are numbers, by resident_pairs.c. */
+#ifndef RECSORT_GPU_RESIDENT_H
+#define RECSORT_GPU_RESIDENT_H
+
+#include "gpu/device_pairs.h"
+#include "gpu/device_segments.h"
+#include "gpu/gpu_plugin.h"
+
+/* What kernels find, and what they leave for others, in the workspace. */
+typedef struct resident_facts {
+  records_facts records;
+  uint32_t disorder;
+  uint32_t unchanged; /* of device_unchanged */
+  uint32_t differ;    /* of device_pairs_encode */
+  uint32_t lengths[DEVICE_MEASURE_WORDS];
+  uint64_t offsets[2]; /* of the one segment that a device_count makes */
+} resident_facts;
+
+enum { RESIDENT_FACTS = DEVICE_ALIGNMENT /* their bytes */ };
+_Static_assert(sizeof(resident_facts) <= RESIDENT_FACTS, "room for all");
+
+/* Room for copies of pairs: the keys and indices of a side of the sort's buffers, and what is
+ * behind all. */
+typedef struct resident_room {
+  char *side, *behind;
+  uint64_t side_bytes, behind_bytes; /* left, and taken */
+} resident_room;
+
+typedef struct resident {
+  const gpu_instance *self;
+  recsort_job job; /* with its defaults filled in; head is 0 if all are wanted */
+  recsort_plugin_error *error;
+
+  /* The keys. Those of all bits are encoded before the sort if they are wanted, or if some of their
+   * bits are compared: then these are the sort's own. */
+  recsort_key_program whole; /* all bits, */
+  recsort_key_program part;  /* and those that are compared */
+  recsort_key_step part_steps[2];
+  recsort_key_column part_columns[2];
+  bool encodes;
+  recsort_plugin_job sort;
+
+  /* The memory, in this order, and its bytes. The pairs are where it begins. */
+  uint64_t facts_at, keys_at, room_at, copy_at, bytes;
+  char *memory;
+  resident_facts *facts;
+
+  /* What is sorted. */
+  const void *records; /* keys are made of these; NULL: of the columns of `part` */
+  device_segments segments;
+  bool is_numbers;
+  device_pairs numbers;
+  uint64_t value; /* number of the array that is their values */
+  resident_room room;
+  uint32_t *differ; /* NULL: nothing looks */
+
+  /* The sort, once it has been started. */
+  gpu_pairs pairs;
+  device_buffers buffers;
+  unsigned side; /* that has the sorted pairs */
+  records_order order;
+  device_unchanged unchanged;
+  device_segment_sort tiles; /* of short segments: what it has moved */
+  uint64_t tiles_moved[DEVICE_MOST_MOVED];
+  device_words words;           /* if the sort makes keys of them */
+  device_move move;             /* what it moves, */
+  uint64_t moved;               /* of the array of that number */
+  recsort_plugin_status status; /* of what a branch starts */
+} resident;
+
+/* ---- What moves (resident.c) ---- */
+
+/* The arrays of a job are counted: its sorted records, the keys that it wants, and then the
+ * caller's. `to` is NULL if one is not wanted. */
+enum { RESIDENT_SORTED, RESIDENT_KEYS, RESIDENT_ARRAYS };
+#define RESIDENT_NONE UINT64_MAX
+
+static inline uint64_t resident_arrays(const resident *r)
+{
+  return RESIDENT_ARRAYS + r->job.array_count;
+}
+
+recsort_array resident_array(const resident *r, uint64_t number);
+
+static inline bool resident_in_place(const recsort_array *array)
+{
+  return array->from == array->to;
+}
+
+/* Starts a copy of an array that is read after it has been written to. */
+recsort_plugin_status resident_copy(resident *r, const recsort_array *array, void *stream);
+
+/* Starts what follows a sort: the results that go elsewhere, then those in place, unless the device
+ * has found that nothing changes there. */
+recsort_plugin_status resident_move(resident *r);
+
+/* ---- Records (resident_records.c) ---- */
+
+recsort_plugin_status resident_sort_records(resident *r);
+
+/* ---- Numbers (resident_pairs.c) ---- */
+
+/* Finds out whether the records are numbers that are sorted as such, and plans it. */
+void resident_plan_pairs(resident *r);
+
+/* The bytes of copies that do not fit in what the sort leaves. */
+uint64_t resident_room_bytes(const resident *r);
+
+recsort_plugin_status resident_sort_pairs(resident *r);
+
+/* True if they and their values are sorted in place. */
+bool resident_pairs_stay(const resident *r);
+
+/* Starts to write the sorted numbers and their values. */
+recsort_plugin_status resident_finish_pairs(resident *r, void *stream);
+
+#endif
