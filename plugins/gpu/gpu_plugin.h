@@ -31,11 +31,4 @@ recsort_plugin_status gpu_sort_whole(gpu_instance *self, const recsort_plugin_jo
 /* The extension RECSORT_PLUGIN_DEVICE (resident.c). */
 extern const recsort_plugin_device gpu_resident;
 
-/* Job `number` of several, with its defaults filled in. */
-recsort_job gpu_read_job(const recsort_job *jobs, size_t number);
-
-/* UNSUPPORTED, with a text: the job's workspace has fewer bytes. */
-recsort_plugin_status gpu_check_workspace(const recsort_job *job, uint64_t bytes,
-                                          recsort_plugin_error *error);
-
 #endif

@@ -4,6 +4,24 @@
 
 #include "gpu/records.h"
 
+recsort_job gpu_read_job(const recsort_job *jobs, size_t number)
+{
+  recsort_job job = jobs[number];
+  if (!job.offset_bits) job.offset_bits = 64;
+  if (!job.index_bits) job.index_bits = (uint64_t)job.count > UINT64_C(1) << 32 ? 64 : 32;
+  return job;
+}
+
+recsort_plugin_status gpu_check_workspace(const recsort_job *job, uint64_t bytes,
+                                          recsort_plugin_error *error)
+{
+  if (job->workspace_size >= bytes) return RECSORT_PLUGIN_OK;
+  (void)snprintf(error->text, sizeof error->text,
+                 "the workspace has %zu bytes; this job takes %llu", job->workspace_size,
+                 (unsigned long long)bytes);
+  return RECSORT_PLUGIN_UNSUPPORTED;
+}
+
 recsort_plugin_status gpu_has_room(const runtime_device *device, uint64_t bytes, bool *room,
                                    recsort_plugin_error *error)
 {

@@ -30,6 +30,13 @@ static inline team gpu_team(const gpu_instance *self, const recsort_plugin_job *
   return team_of_host(self->host, job->threads);
 }
 
+/* Job `number` of several, with its defaults filled in. */
+recsort_job gpu_read_job(const recsort_job *jobs, size_t number);
+
+/* UNSUPPORTED, with a text: the job's workspace has fewer bytes. */
+recsort_plugin_status gpu_check_workspace(const recsort_job *job, uint64_t bytes,
+                                          recsort_plugin_error *error);
+
 /* Sets *room to whether device->memory could have `bytes`. Asks the device only if it has fewer. */
 recsort_plugin_status gpu_has_room(const runtime_device *device, uint64_t bytes, bool *room,
                                    recsort_plugin_error *error);

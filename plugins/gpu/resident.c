@@ -5,9 +5,8 @@
  *   plan      reads the job, divides the workspace
  *   begin     clears what kernels find; makes a segment of a device_count; encodes keys of all bits
  *   sort      of records (resident_records.c), or of numbers (resident_pairs.c)
- *   move      the permutation, then the arrays that the sort has not moved; those in place by way
- * of a copy, unless the device has found them in order conclude  writes what was found to the job's
- * status
+ *   move      what the sort has not moved (resident_moves.c)
+ *   conclude  writes what was found to the job's status
  *
  * The workspace: the memory of the pairs, facts, keys of all bits, copies of pairs, a copy. */
 #include "gpu/resident.h"
@@ -19,24 +18,6 @@
 enum { MOST_KEY_BITS = 128, MOST_COUNT_BITS = 40 /* more than any device has memory for */ };
 
 /* ---- Plan ---- */
-
-recsort_job gpu_read_job(const recsort_job *jobs, size_t number)
-{
-  recsort_job job = jobs[number];
-  if (!job.offset_bits) job.offset_bits = 64;
-  if (!job.index_bits) job.index_bits = (uint64_t)job.count > UINT64_C(1) << 32 ? 64 : 32;
-  return job;
-}
-
-recsort_plugin_status gpu_check_workspace(const recsort_job *job, uint64_t bytes,
-                                          recsort_plugin_error *error)
-{
-  if (job->workspace_size >= bytes) return RECSORT_PLUGIN_OK;
-  (void)snprintf(error->text, sizeof error->text,
-                 "the workspace has %zu bytes; this job takes %llu", job->workspace_size,
-                 (unsigned long long)bytes);
-  return RECSORT_PLUGIN_UNSUPPORTED;
-}
 
 /* Has only some bits of the keys compared: they are parts of the words of encoded keys. */
 static void plan_part(resident *r, uint32_t first, uint32_t bits)
@@ -187,122 +168,22 @@ static recsort_plugin_status begin(resident *r)
   return !status && r->encodes ? start_keys(r) : status;
 }
 
-/* ---- Move ---- */
-
-recsort_array resident_array(const resident *r, uint64_t number)
-{
-  const recsort_job *const job = &r->job;
-  if (number == RESIDENT_SORTED)
-    return (recsort_array){job->records, job->sorted, (size_t)r->whole.record_size};
-  if (number == RESIDENT_KEYS)
-    return (recsort_array){r->memory ? r->memory + r->keys_at : NULL, job->keys_out,
-                           r->whole.key_width / 8};
-  return job->arrays[number - RESIDENT_ARRAYS];
-}
-
-recsort_plugin_status resident_copy(resident *r, const recsort_array *array, void *stream)
-{
-  return runtime_start_across(stream, r->memory + r->copy_at, array->from,
-                              r->job.count * array->element_size, r->error);
-}
-
-/* The first array that moves takes the check along. */
-static recsort_plugin_status start_check(resident *r, void *stream)
-{
-  return r->order.disorder ? judge_launch(records_ordered(&r->order, stream), r->error)
-                           : RECSORT_PLUGIN_OK;
-}
-
-static recsort_plugin_status start_move(resident *r, const recsort_array *array, void *stream)
-{
-  const void *from = array->from;
-  if (resident_in_place(array)) {
-    const recsort_plugin_status status = resident_copy(r, array, stream);
-    if (status) return status;
-    from = r->memory + r->copy_at;
-  }
-  const device_status started =
-      records_gather(from, array->element_size, &r->order, array->to, stream);
-  r->order.disorder = NULL; /* it is checked */
-  return judge_launch(started, r->error);
-}
-
-/* True if the sort has moved the array; numbers and their values are moved as pairs. */
-static bool has_moved(const resident *r, uint64_t number)
-{
-  if (r->is_numbers) return number == RESIDENT_SORTED || number == r->value;
-  for (uint32_t m = 0; m < r->tiles.moved_count; m++)
-    if (r->tiles_moved[m] == number) return true;
-  return number == r->moved;
-}
-
-/* True if it is still to be moved. */
-static bool is_left(const resident *r, uint64_t number, const recsort_array *array)
-{
-  return array->to && !has_moved(r, number);
-}
-
-/* Moves the arrays that are sorted in place, or the others. */
-static recsort_plugin_status start_moves(resident *r, bool in_place, void *stream)
-{
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
-  if (r->is_numbers && resident_pairs_stay(r) == in_place)
-    status = resident_finish_pairs(r, stream);
-  for (uint64_t a = 0; !status && a < resident_arrays(r); a++) {
-    const recsort_array array = resident_array(r, a);
-    if (is_left(r, a, &array) && resident_in_place(&array) == in_place)
-      status = start_move(r, &array, stream);
-  }
-  return status;
-}
-
-/* Starts what the device leaves out if the keys are in order, on a stream that may be a branch's.
- */
-static device_status start_in_place(void *context, void *stream)
-{
-  resident *const r = context;
-  r->status = start_moves(r, true, stream);
-  if (!r->status) r->status = start_check(r, stream);
-  return (device_status)r->status;
-}
-
-/* True if something in place, or the check, is left. */
-static bool has_rest(const resident *r)
-{
-  bool rest = r->order.disorder != NULL || (r->is_numbers && resident_pairs_stay(r));
-  for (uint64_t a = 0; a < resident_arrays(r) && !rest; a++) {
-    const recsort_array array = resident_array(r, a);
-    rest = is_left(r, a, &array) && resident_in_place(&array);
-  }
-  return rest;
-}
-
-recsort_plugin_status resident_move(resident *r)
-{
-  const recsort_job *const job = &r->job;
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
-  if (job->permutation && job->permutation != r->numbers.values_out)
-    status = runtime_start_across(job->stream, job->permutation, r->order.indices,
-                                  r->order.count * (r->order.index_bits / 8), r->error);
-  if (!status) status = start_moves(r, false, job->stream);
-  if (status || !has_rest(r)) return status;
-  const device_status started =
-      r->unchanged.looks ? device_start_unless_unchanged(&r->pairs.job, start_in_place, r)
-                         : start_in_place(r, job->stream);
-  return r->status ? r->status : judge_launch(started, r->error);
-}
-
 /* ---- The extension ---- */
+
+static recsort_plugin_status sort(resident *r)
+{
+  if (!r->is_numbers) return resident_sort_records(r);
+  const recsort_plugin_status status = resident_sort_pairs(r);
+  return status ? status : resident_move(r);
+}
 
 static recsort_plugin_status start(resident *r)
 {
   const recsort_job *const job = &r->job;
   const records_facts *const found = job->count ? &r->facts->records : NULL;
   const uint32_t *const disorder = job->count ? &r->facts->disorder : NULL;
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
-  if (job->count > 0) status = begin(r);
-  if (!status && job->count > 0)
-    status = r->is_numbers ? resident_sort_pairs(r) : resident_sort_records(r);
+  recsort_plugin_status status = job->count ? begin(r) : RECSORT_PLUGIN_OK;
+  if (!status && job->count) status = sort(r);
   if (status || !job->status) return status;
   return judge_launch(records_conclude(found, disorder, job->status, job->stream), r->error);
 }

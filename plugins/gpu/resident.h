@@ -1,5 +1,6 @@
 /* resident.h - a job in the device's memory: planned and concluded by resident.c, sorted by
- * resident_records.c or, if its records are numbers, by resident_pairs.c. */
+ * resident_records.c or, if its records are numbers, by resident_pairs.c; resident_moves.c moves
+ * what these have not moved. */
 #ifndef RECSORT_GPU_RESIDENT_H
 #define RECSORT_GPU_RESIDENT_H
 
@@ -69,7 +70,7 @@ typedef struct resident {
   recsort_plugin_status status; /* of what a branch starts */
 } resident;
 
-/* ---- What moves (resident.c) ---- */
+/* ---- What moves (resident_moves.c) ---- */
 
 /* The arrays of a job are counted: its sorted records, the keys that it wants, and then the
  * caller's. `to` is NULL if one is not wanted. */
@@ -81,7 +82,16 @@ static inline uint64_t resident_arrays(const resident *r)
   return RESIDENT_ARRAYS + r->job.array_count;
 }
 
-recsort_array resident_array(const resident *r, uint64_t number);
+static inline recsort_array resident_array(const resident *r, uint64_t number)
+{
+  const recsort_job *const job = &r->job;
+  if (number == RESIDENT_SORTED)
+    return (recsort_array){job->records, job->sorted, (size_t)r->whole.record_size};
+  if (number == RESIDENT_KEYS)
+    return (recsort_array){r->memory ? r->memory + r->keys_at : NULL, job->keys_out,
+                           r->whole.key_width / 8};
+  return job->arrays[number - RESIDENT_ARRAYS];
+}
 
 static inline bool resident_in_place(const recsort_array *array)
 {
@@ -97,6 +107,7 @@ recsort_plugin_status resident_move(resident *r);
 
 /* ---- Records (resident_records.c) ---- */
 
+/* Sorts and moves. */
 recsort_plugin_status resident_sort_records(resident *r);
 
 /* ---- Numbers (resident_pairs.c) ---- */
@@ -107,6 +118,7 @@ void resident_plan_pairs(resident *r);
 /* The bytes of copies that do not fit in what the sort leaves. */
 uint64_t resident_room_bytes(const resident *r);
 
+/* Sorts; resident_move has the results written. */
 recsort_plugin_status resident_sort_pairs(resident *r);
 
 /* True if they and their values are sorted in place. */

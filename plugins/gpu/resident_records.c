@@ -6,7 +6,8 @@
  *   encode    makes keys in the workspace; the number of a record's segment goes above its key
  *   sort      by the job's algorithm. It gets no mailbox, so it does not wait. In a captured stream
  *             the device may decide what is to be done. The algorithm may make keys itself, and
- * move an array (device_skills) move      see resident.c */
+ *             move an array (device_skills)
+ *   move      see resident_moves.c */
 #include "gpu/device_head.h"
 #include "gpu/resident.h"
 

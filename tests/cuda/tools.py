@@ -156,9 +156,9 @@ def phases(bench):
     everything = counts(bench.folder)[0]
     if first.returncode or (bench.folder / 'out').read_bytes() != bench.good:
         sys.exit(f'the plugin does not sort without faults: {first.stderr}')
-    # runtime_close with its context; the ring's pinned memory, with entering; and three streams for each
-    # lane
-    closing = 4 + 2 + 2 + THREADS * 3
+    # runtime_close with its context; the ring's pinned memory, with entering; two streams for branches; and
+    # three for each lane
+    closing = 4 + 2 + 2 + 2 + THREADS * 3
     return search, everything - closing, everything
 
 

@@ -1,0 +1,96 @@
+/* resident_moves.c - what follows the sort of a job in the device's memory: the permutation, then
+ * the arrays that the sort has not moved. Those in place move by way of a copy, unless the device
+ * has found them in order. */
+#include "gpu/resident.h"
+
+recsort_plugin_status resident_copy(resident *r, const recsort_array *array, void *stream)
+{
+  return runtime_start_across(stream, r->memory + r->copy_at, array->from,
+                              r->job.count * array->element_size, r->error);
+}
+
+/* The first array that moves takes the check along. */
+static recsort_plugin_status start_check(resident *r, void *stream)
+{
+  return r->order.disorder ? judge_launch(records_ordered(&r->order, stream), r->error)
+                           : RECSORT_PLUGIN_OK;
+}
+
+static recsort_plugin_status start_move(resident *r, const recsort_array *array, void *stream)
+{
+  const void *from = array->from;
+  if (resident_in_place(array)) {
+    const recsort_plugin_status status = resident_copy(r, array, stream);
+    if (status) return status;
+    from = r->memory + r->copy_at;
+  }
+  const device_status started =
+      records_gather(from, array->element_size, &r->order, array->to, stream);
+  r->order.disorder = NULL; /* it is checked */
+  return judge_launch(started, r->error);
+}
+
+/* True if the sort has moved the array; numbers and their values are moved as pairs. */
+static bool has_moved(const resident *r, uint64_t number)
+{
+  if (r->is_numbers) return number == RESIDENT_SORTED || number == r->value;
+  for (uint32_t m = 0; m < r->tiles.moved_count; m++)
+    if (r->tiles_moved[m] == number) return true;
+  return number == r->moved;
+}
+
+/* True if it is still to be moved. */
+static bool is_left(const resident *r, uint64_t number, const recsort_array *array)
+{
+  return array->to && !has_moved(r, number);
+}
+
+/* Moves the arrays that are sorted in place, or the others. */
+static recsort_plugin_status start_moves(resident *r, bool in_place, void *stream)
+{
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  if (r->is_numbers && resident_pairs_stay(r) == in_place)
+    status = resident_finish_pairs(r, stream);
+  for (uint64_t a = 0; !status && a < resident_arrays(r); a++) {
+    const recsort_array array = resident_array(r, a);
+    if (is_left(r, a, &array) && resident_in_place(&array) == in_place)
+      status = start_move(r, &array, stream);
+  }
+  return status;
+}
+
+/* Starts what the device leaves out if the keys are in order, on a stream that may be a branch's.
+ */
+static device_status start_in_place(void *context, void *stream)
+{
+  resident *const r = context;
+  r->status = start_moves(r, true, stream);
+  if (!r->status) r->status = start_check(r, stream);
+  return (device_status)r->status;
+}
+
+/* True if something in place, or the check, is left. */
+static bool has_rest(const resident *r)
+{
+  bool rest = r->order.disorder != NULL || (r->is_numbers && resident_pairs_stay(r));
+  for (uint64_t a = 0; a < resident_arrays(r) && !rest; a++) {
+    const recsort_array array = resident_array(r, a);
+    rest = is_left(r, a, &array) && resident_in_place(&array);
+  }
+  return rest;
+}
+
+recsort_plugin_status resident_move(resident *r)
+{
+  const recsort_job *const job = &r->job;
+  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  if (job->permutation && job->permutation != r->numbers.values_out)
+    status = runtime_start_across(job->stream, job->permutation, r->order.indices,
+                                  r->order.count * (r->order.index_bits / 8), r->error);
+  if (!status) status = start_moves(r, false, job->stream);
+  if (status || !has_rest(r)) return status;
+  const device_status started =
+      r->unchanged.looks ? device_start_unless_unchanged(&r->pairs.job, start_in_place, r)
+                         : start_in_place(r, job->stream);
+  return r->status ? r->status : judge_launch(started, r->error);
+}
