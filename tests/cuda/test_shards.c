@@ -628,7 +628,8 @@ static void wrong_jobs_are_refused(void **state)
   WRONG(RECSORT_PLUGIN_ERROR, "shard 1: the workspace has 256 bytes; this job takes ",
         jobs[1].workspace_size = 256);
   WRONG(RECSORT_OUT_OF_MEMORY, "", jobs[1].count = SIZE_MAX);
-  WRONG(RECSORT_INVALID_ARGUMENT, "struct_size of the job is 0", jobs[1].struct_size = 0);
+  WRONG(RECSORT_INVALID_ARGUMENT, "struct_size is 0, but a recsort_job has ",
+        jobs[1].struct_size = 0);
   static recsort_job many[257];
   for (size_t i = 0; i < COUNT_OF(many); i++)
     many[i] = (recsort_job){.struct_size = sizeof *many};

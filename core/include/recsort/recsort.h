@@ -750,7 +750,18 @@ RECSORT_API recsort_status recsort_check(recsort_sorter *sorter, const void *rec
  * not apply to that. Errors: those of every sorting call; UNSORTED_RUN and INVALID_RECORD of runs,
  * where the text begins with "run R, record N: ", both from 0; of columns, INVALID_ARGUMENT also
  * for a name that no field has or that comes twice, a field without a column, and a stride that is
- * less than the field's size. */
+ * less than the field's size.
+ *
+ * Errors of a sorter with on_device:
+ *  - PLUGIN_ERROR: the workspace is too small; the text says what the job takes. Or keys are too
+ *    wide with the numbers of segments.
+ *  - DEVICE_ERROR: a launch failed, perhaps because of work enqueued earlier. What is wanted may be
+ *    partly written.
+ *  - INVALID_ARGUMENT: the job is wrong. Nothing is written.
+ *  - Of several jobs also INVALID_RECORD: the text has the number of the shard and that of the
+ *    first invalid record in it, from 0; and CORRUPT_RESULT, as in a job's `status`. With these,
+ *    with DEVICE_ERROR before records have begun to move to their shards, and with OUT_OF_MEMORY
+ * (of the host, to open devices), the shards are as they were. */
 RECSORT_API recsort_status recsort_run(recsort_sorter *sorter, const recsort_job *jobs,
                                        size_t job_count, recsort_error *error);
 
@@ -761,7 +772,10 @@ RECSORT_API recsort_status recsort_run(recsort_sorter *sorter, const recsort_job
  * device's free memory has shrunk, and what another plugin allocates if "auto" replaces one. A
  * plugin that moves whole records may take less. `needs` has an element for each job. One thread at
  * a time, as for a sorting call. Errors: OUT_OF_MEMORY (the size overflows), PLUGIN_ERROR (the
- * plugin cannot sort so many), INVALID_ARGUMENT. */
+ * plugin cannot sort so many), INVALID_ARGUMENT.
+ * On a device, needs->device becomes the least workspace. `workspace`, `workspace_size` and what
+ * only recsort_run reads may be 0; of the other pointers it looks at which are NULL or equal, and
+ * at how they are aligned. PLUGIN_ERROR also says that the keys are too wide. */
 RECSORT_API recsort_status recsort_plan(recsort_sorter *sorter, const recsort_job *jobs,
                                         size_t job_count, recsort_needs *needs,
                                         recsort_error *error);
@@ -874,8 +888,8 @@ RECSORT_API uint64_t recsort_permutation_at(const recsort_permutation *permutati
  *   ...
  *   recsort_run(sorter, &job, 1, &error);      each frame: enqueues
  *
- *  - recsort_sorter_create opens the plugin: "auto" is the best one that can work on a device. There
- *    is one, "cuda". The sorter holds no device memory, but some pinned memory and streams. The
+ *  - recsort_sorter_create opens the plugin: "auto" is the best one that can work on a device.
+ * There is one, "cuda". The sorter holds no device memory, but some pinned memory and streams. The
  *    options `threads`, `executor`, `verify` and `head` have no meaning. Keys have at most 128 bits
  *    in all, with the number of a segment, if there are any; `device_count` makes one segment.
  *  - The device is the one that is current in the thread that creates the sorter, or the one of the
@@ -889,23 +903,23 @@ RECSORT_API uint64_t recsort_permutation_at(const recsort_permutation *permutati
  *    them must not run any more.
  *  - A graph keeps the values that parameters have when it is captured
  *    (recsort_sorter_set_parameter), or reads them where recsort_sorter_bind_parameter said.
- *  - If you capture the stream, the device detects whether 2^21 records or more are sorted, reversed
- *    or nearly sorted, and skips work that they do not need. This requires the default algorithm, a
- *    plugin built with CUDA 13, and fewer than about 2^29 records. Only a graph can skip work
- *    without asking the host.
- *  - Of 2^21 records or more a head of up to 2048, and of 2^19 or more one of up to 256, is selected
- *    without sorting the others: each record is read once, and a few of them again. A larger head
- *    is found by sorting all.
+ *  - If you capture the stream, the device detects whether 2^21 records or more are sorted,
+ * reversed or nearly sorted, and skips work that they do not need. This requires the default
+ * algorithm, a plugin built with CUDA 13, and fewer than about 2^29 records. Only a graph can skip
+ * work without asking the host.
+ *  - Of 2^21 records or more a head of up to 2048, and of 2^19 or more one of up to 256, is
+ * selected without sorting the others: each record is read once, and a few of them again. A larger
+ * head is found by sorting all.
  *  - Segments are sorted faster if you give longest_part and it is at most 8192 (on an H200), or at
  *    most 16,384 and the average segment has at least half as many; if keys have more than 64 bits,
  *    half as many. If you do not give it, but capture the stream, have 2^15 records or more and the
  *    plugin was built with CUDA 13, the device finds it. In all other sorts of segments the time
  *    depends on `count` alone.
  *  - Records that are one integer of 32, 64 or 128 bits or one float of 32 or 64 are sorted as
- *    cub::DeviceRadixSort would, faster than other records. The first array with elements of 4 or 8
- *    bytes is moved in the same pass. CUB is still faster for a million pairs or more of 32-bit keys
- *    with values, and for 2^22 or more 32-bit floats without; docs/gpu-sort.md compares them. The
- *    fewer bits are compared (first_bit, bits), the faster is the sort.
+ *    keys, in place of cub::DeviceRadixSort, and faster than other records. The first array with
+ *    elements of 4 or 8 bytes is moved in the same pass. CUB is still faster for a million pairs or
+ *    more of 32-bit keys with values, and for 2^22 or more 32-bit floats without; docs/gpu-sort.md
+ *    compares them. The fewer bits are compared (first_bit, bits), the faster is the sort.
  *
  * Several jobs (job.h) are sorted by all their devices together: each sorts its shard, then they
  * exchange records, straight from device to device if there is peer access between them, which is
