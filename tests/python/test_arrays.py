@@ -364,10 +364,15 @@ def test_a_memmap_is_sorted_in_its_file(tmp_path):
 
 def test_a_contiguous_array_is_given_to_the_library_itself(monkeypatch):
     records, given_addresses = np.array([3, 1, 2]), []
-    call = recsort._library.sort
-    monkeypatch.setattr(recsort._library, 'sort', lambda *a: (given_addresses.append(a[1]), call(*a)))
+    call = recsort._library.run
+
+    def run(sorter, job, count):
+        given_addresses.append((job._obj.records, job._obj.sorted))
+        call(sorter, job, count)
+
+    monkeypatch.setattr(recsort._library, 'run', run)
     recsort.sort(records)
-    assert given_addresses == [records.ctypes.data] and records.tolist() == [1, 2, 3]
+    assert given_addresses == [(records.ctypes.data,) * 2] and records.tolist() == [1, 2, 3]
 
 
 def test_the_gil_is_released():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes as c
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +67,9 @@ def argsort_columns(
     packed, parts = pack(keys, lengths[0])
     index = np.empty(lengths[0], np.intp)
     handle = engine.for_parts(packed.dtype.itemsize, parts)
-    lib.argsort(handle, address(packed), len(index), address(index), 8 * index.itemsize)
+    bits = 8 * index.itemsize
+    job = lib.job(len(index), records=address(packed), permutation=address(index), index_bits=bits)
+    lib.run(handle, c.byref(job), 1)
     return index
 
 

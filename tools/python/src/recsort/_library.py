@@ -6,10 +6,11 @@ ctypes releases the GIL during each call.
 from __future__ import annotations
 
 import ctypes as c
+import itertools
 import json
 import operator
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -266,23 +267,38 @@ class Options(c.Structure):
     ]
 
 
-class Permutation(c.Structure):
-    _fields_ = [
-        ('struct_size', c.c_uint),
-        ('index_bits', c.c_uint),
-        ('index', c.c_void_p),
-        ('count', c.c_size_t),
-        ('sorting', c.c_uint64),
-    ]
+class Moved(c.Structure):
+    _fields_ = [('from', c.c_void_p), ('to', c.c_void_p), ('element_size', c.c_size_t)]
 
 
-class Runs(c.Structure):
+class Job(c.Structure):
     _fields_ = [
         ('struct_size', c.c_size_t),
         ('count', c.c_size_t),
-        ('offsets', c.c_void_p),
+        ('device_count', c.c_void_p),
         ('records', c.c_void_p),
-        ('arrays', c.POINTER(c.c_void_p)),
+        ('columns', c.c_void_p),
+        ('column_count', c.c_size_t),
+        ('parts', c.c_int),
+        ('offsets', c.c_void_p),
+        ('part_count', c.c_size_t),
+        ('offset_bits', c.c_uint),
+        ('index_bits', c.c_uint),
+        ('part_records', c.POINTER(c.c_void_p)),
+        ('longest_part', c.c_size_t),
+        ('first_bit', c.c_uint),
+        ('bits', c.c_uint),
+        ('sorted', c.c_void_p),
+        ('keys_out', c.c_void_p),
+        ('permutation', c.c_void_p),
+        ('arrays', c.POINTER(Moved)),
+        ('array_count', c.c_size_t),
+        ('head', c.c_size_t),
+        ('stream', c.c_void_p),
+        ('workspace', c.c_void_p),
+        ('workspace_size', c.c_size_t),
+        ('status', c.c_void_p),
+        ('device', c.c_int),
     ]
 
 
@@ -364,8 +380,8 @@ STRUCTS = {
     'schema_desc': SchemaDesc,
     'field': Field,
     'options': Options,
-    'permutation': Permutation,
-    'runs': Runs,
+    'array': Moved,
+    'job': Job,
     'shard': Shard,
     'device_limits': DeviceLimits,
     'device_array': DeviceArray,
@@ -383,7 +399,7 @@ TYPES = (
     'float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn'
 ).split()
 TYPE = {name: number for number, name in enumerate(TYPES, 1)}
-OUT_OF_MEMORY, LITTLE, BIG, EXPLICIT = 2, 1, 2, 2
+OUT_OF_MEMORY, LITTLE, BIG, EXPLICIT, RUNS = 2, 1, 2, 2, 2
 ANY_TRAILER = (1 << 64) - 1
 NAN = {'last': 0, 'first': 1, 'total': 2}
 
@@ -417,9 +433,10 @@ sorter_destroy = _declare('sorter_destroy', None, _sorter)
 device_sorter_destroy = _declare('device_sorter_destroy', None, _sorter)
 device_sorter_memory = _declare('device_sorter_memory', _size, _sorter)
 device_pairs_destroy = _declare('device_pairs_destroy', None, _sorter)
-gather = _declare(
-    'gather', None, _sorter, _pointer, c.c_uint, _size, _pointer, _size, _pointer
+sorter_permutation = _declare(
+    'sorter_permutation', _pointer, _sorter, c.POINTER(c.c_uint), c.POINTER(_size)
 )
+gather = _declare('gather', None, _sorter, _pointer, c.c_uint, _size, _pointer, _size, _pointer)
 
 
 def _call(name: str, *arguments: Any) -> Any:
@@ -441,25 +458,16 @@ schema_load_memory = _call(
 )
 schema_create = _call('schema_create', c.POINTER(SchemaDesc), _pointer, c.POINTER(_schema))
 sorter_create = _call('sorter_create', _schema, c.POINTER(Options), c.POINTER(_sorter))
-sort = _call('sort', _sorter, _pointer, _size)
-sort_to = _call('sort_to', _sorter, _pointer, _size, _pointer)
-argsort = _call('argsort', _sorter, _pointer, _size, _pointer, c.c_uint)
-find_permutation = _call('find_permutation', _sorter, _pointer, _size, c.POINTER(Permutation))
-permutation_unique = _call('permutation_unique', _sorter, _pointer, c.POINTER(Permutation))
-permutation_apply = _call('permutation_apply', _sorter, c.POINTER(Permutation), _pointer, _size)
+run = _call('run', _sorter, c.POINTER(Job), _size)
+unique = _call('unique', _sorter, c.POINTER(Job), c.POINTER(_size))
 check = _call('check', _sorter, _pointer, _size, c.POINTER(_size))
-merge_to = _call('merge_to', _sorter, c.POINTER(Runs), _pointer)
-argmerge = _call('argmerge', _sorter, c.POINTER(Runs), _pointer, c.c_uint)
 partition_sample = _call(
     'partition_sample', _sorter, c.POINTER(Shard), c.POINTER(_size), _size, _pointer
 )
-partition_splitters = _call(
-    'partition_splitters', _sorter, _pointer, _size, _pointer, _size
-)
+partition_splitters = _call('partition_splitters', _sorter, _pointer, _size, _pointer, _size)
 partition_records = _call(
     'partition_records', _sorter, c.POINTER(Shard), _pointer, _size, _pointer, _pointer
 )
-set_head = _call('sorter_set_head', _sorter, _size)
 set_parameter = _call('sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size)
 device_sorter_create = _call(
     'device_sorter_create', _schema, c.POINTER(Options), c.POINTER(DeviceLimits), c.POINTER(_sorter)
@@ -475,9 +483,14 @@ device_check = _call('device_sorter_check', _sorter)
 device_set_parameter = _call(
     'device_sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size
 )
-device_bind_parameter = _call(
-    'device_sorter_bind_parameter', _sorter, c.c_char_p, _pointer, _size
-)
+device_bind_parameter = _call('device_sorter_bind_parameter', _sorter, c.c_char_p, _pointer, _size)
+
+
+def job(count: int, arrays: Sequence[tuple[int, int, int]] = (), **members: Any) -> Job:
+    """A job of `count` records. `arrays` are addresses from and to, and the sizes of elements."""
+    moved = (Moved * len(arrays))(*itertools.starmap(Moved, arrays))
+    size = c.sizeof(Job)
+    return Job(struct_size=size, count=count, arrays=moved, array_count=len(arrays), **members)
 
 
 class Handle:

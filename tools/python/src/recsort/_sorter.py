@@ -192,10 +192,10 @@ class Sorter:
         if source.dtype.itemsize:
             with self._lock:
                 if source.flags.c_contiguous and target.flags.c_contiguous:
-                    self._move(source, target)
+                    self._run(*self._keyed(source), source, target)
                 else:
                     copy = raw(source).copy().view(source.dtype)
-                    self._move(copy, copy)
+                    self._run(*self._keyed(copy), copy, copy)
                     raw(target)[...] = raw(copy)
         return a if out is None else out
 
@@ -204,9 +204,7 @@ class Sorter:
         records = self._checked(a)
         index = np.empty(len(records), np.intp)
         with self._lock:
-            handle, keyed = self._keyed(records)
-            bits = 8 * index.itemsize
-            lib.argsort(handle, address(keyed), len(records), address(index), bits)
+            self._run(*self._keyed(records), permutation=address(index), index_bits=8 * index.itemsize)
         return index
 
     def merge(self, arrays: Sequence[ArrayLike], *, out: Array | None = None) -> Array:
@@ -219,7 +217,7 @@ class Sorter:
         ahead of it; `out` may have been written to then.
         """
         runs = [self._checked(a) for a in lib.sequence(arrays, 'arrays')]
-        offsets = np.zeros(len(runs) + 1, np.uintp)
+        offsets = np.zeros(len(runs) + 1, np.uint64)
         offsets[1:] = np.cumsum([len(run) for run in runs])
         count = int(offsets[-1])
         if out is None:
@@ -254,10 +252,14 @@ class Sorter:
         records = self._checked(a)
         with self._lock:
             handle, keyed = self._keyed(records)
-            permutation = self._permutation(handle, keyed)
-            lib.permutation_unique(handle, address(keyed), c.byref(permutation))
-            first = np.empty(permutation.count, records.dtype)
-            return self._gather(handle, permutation, records, first)
+            job, count, bits = self._run(handle, keyed), c.c_size_t(), c.c_uint()
+            lib.unique(handle, c.byref(job), c.byref(count))
+            first = np.empty(count.value, records.dtype)
+            if first.nbytes:
+                index = lib.sorter_permutation(handle, c.byref(bits), None)
+                whole, size = np.ascontiguousarray(raw(records)), records.dtype.itemsize
+                lib.gather(handle, index, bits, len(first), address(whole), size, address(first))
+        return first
 
     def top(self, a: ArrayLike, n: int) -> Array:
         """The first `n` records in order, or all if there are fewer, as a new array.
@@ -268,15 +270,12 @@ class Sorter:
         if n < 0:
             raise RecsortError(f'n is {n}; give the number of records')
         records = self._checked(a)
+        first = np.empty(min(n, len(records)), records.dtype)
         with self._lock:
             handle, keyed = self._keyed(records)
-            lib.set_head(handle, min(max(n, 1), len(records)))
-            try:
-                permutation = self._permutation(handle, keyed)
-            finally:
-                lib.set_head(handle, 0)
-            first = np.empty(min(n, len(records)), records.dtype)
-            return self._gather(handle, permutation, records, first)
+            if first.nbytes:
+                self._run(handle, keyed, records, first, head=len(first))
+        return first
 
     def set_parameter(self, name: str, values: Sequence[float]) -> None:
         """Sets the point from which keys of a Schema, such as `{distance: ..., from: name}`, count."""
@@ -316,52 +315,40 @@ class Sorter:
         packed, parts = pack(columns, len(records))
         return self._engine.for_parts(packed.dtype.itemsize, parts), packed
 
-    def _move(self, source: Array, target: Array) -> None:
-        """Sorts contiguous records in place, or into another array."""
-        count, size = len(source), source.dtype.itemsize
-        handle, keyed = self._keyed(source)
-        if handle is self._direct and target is source:
-            lib.sort(handle, address(source), count)
-        elif handle is self._direct:
-            lib.sort_to(handle, address(source), count, address(target))
-        else:
-            permutation = self._permutation(handle, keyed)
-            if target is source:
-                lib.permutation_apply(handle, c.byref(permutation), address(source), size)
+    def _run(
+        self,
+        handle: lib.Handle,
+        keyed: Array,
+        source: Array | None = None,
+        target: Array | None = None,
+        **members: Any,
+    ) -> lib.Job:
+        """Sorts what _keyed has found for `source`, and moves its records to contiguous memory."""
+        if target is not None and source is not None:
+            if handle is self._direct:
+                members['sorted'] = address(target)
             else:
-                self._gather(handle, permutation, source, target)
+                whole = np.ascontiguousarray(raw(source))
+                members['arrays'] = [(address(whole), address(target), whole.dtype.itemsize)]
+        job = lib.job(len(keyed), records=address(keyed), **members)
+        lib.run(handle, c.byref(job), 1)
+        return job
 
     def _merge(self, runs: Sequence[Array], offsets: Array, target: Array) -> None:
         """Merges runs into a contiguous array."""
-        struct = lib.Runs(c.sizeof(lib.Runs), len(runs), address(offsets))
+        parts: dict[str, Any] = {
+            'parts': lib.RUNS,
+            'offsets': address(offsets),
+            'part_count': len(runs),
+        }
         keyed = [self._keyed(run) for run in runs]
         if all(handle is self._direct for handle, _ in keyed):
-            struct.arrays = (c.c_void_p * len(runs))(*(address(array) for _, array in keyed))
-            lib.merge_to(self._direct, c.byref(struct), address(target))
+            each = (c.c_void_p * len(runs))(*(address(array) for _, array in keyed))
+            job = lib.job(len(target), part_records=each, sorted=address(target), **parts)
+            lib.run(self._direct, c.byref(job), 1)
         else:
             whole = np.concatenate([raw(run) for run in runs]).view(target.dtype)
-            index = np.empty(len(whole), np.intp)
-            handle, keys = self._keyed(whole)
-            struct.records = address(keys)
-            lib.argmerge(handle, c.byref(struct), address(index), 8 * index.itemsize)
-            raw(target)[...] = raw(whole)[index]
-
-    def _permutation(self, handle: lib.Handle, keyed: Array) -> Any:
-        """The permutation that sorts; the handle keeps it."""
-        permutation = lib.Permutation(struct_size=c.sizeof(lib.Permutation))
-        lib.find_permutation(handle, address(keyed), len(keyed), c.byref(permutation))
-        return permutation
-
-    def _gather(
-        self, handle: lib.Handle, permutation: Any, source: Array, target: Array
-    ) -> Array:
-        """Moves the first records in order to a contiguous array, and returns it."""
-        size = source.dtype.itemsize
-        if size:
-            whole = np.ascontiguousarray(raw(source))
-            index, bits = permutation.index, permutation.index_bits
-            lib.gather(handle, index, bits, len(target), address(whole), size, address(target))
-        return target
+            self._run(*self._keyed(whole), whole, target, **parts)
 
 
 def as_array(a: ArrayLike) -> Array:
