@@ -608,15 +608,8 @@ def test_odd_arguments(odd):
         for name in ('descending', 'nulls', *settings[1:])
     ]
     calls += [
-        lambda name=name: recsort.DeviceSorter('f4', **{'most': 3, name: odd})
-        for name in (
-            'most',
-            'keys',
-            'in_place',
-            'index_bits',
-            'most_segments',
-            *settings[:2],
-        )
+        lambda name=name: recsort.DeviceSorter('f4', **{name: odd})
+        for name in ('keys', 'plugin_options', *settings[:2])
     ]
     calls += [
         lambda: recsort.sort(odd),
@@ -638,7 +631,6 @@ def test_odd_arguments(odd):
         lambda: recsort.Schema.from_dtype(STARS.dtype, odd),
         lambda: recsort.Schema.from_dtype(STARS.dtype, 'mag', nan=odd),
         lambda: recsort.Schema.from_dtype(STARS.dtype, 'mag', name=odd),
-        lambda: recsort.DevicePairs(plugin_options=odd),
     ]
     refused = 0
     for call in calls:

@@ -1,12 +1,12 @@
 """Arrays in the memory of a device, against NumPy's own stable sorts.
 
-With RECSORT_STANDIN, the path of the stand-in for the CUDA runtime, the plugin sorts without a GPU.
-Without it, the same tests run on a GPU, with the arrays of torch and with those of CuPy.
+With RECSORT_STANDIN, the path of the stand-in for the CUDA runtime, the plugin sorts without a GPU, in
+arrays of a library of the test. Without it, the same tests run on a GPU, with the arrays of torch and
+with those of CuPy.
 """
 
 import ctypes
 import importlib
-import itertools
 import os
 import re
 import threading
@@ -18,7 +18,7 @@ import pytest
 from oracle import order_of, records_of
 
 import recsort
-from recsort import DevicePairs, DeviceSorter, RecsortError, Schema, _library
+from recsort import DeviceSorter, RecsortError, Schema, _device, _functions, _library
 
 STANDIN = os.environ.get('RECSORT_STANDIN')
 COUNT = 700 if STANDIN else 70000
@@ -36,8 +36,36 @@ class State(ctypes.Structure):
     ]
 
 
+class Array:
+    """An array in the stand-in's memory, which the host reads too: of the library StandIn, or of none."""
+
+    def __init__(self, memory, face, free, library):
+        self.memory, self.dtype, self.library = memory, memory.dtype, library
+        self.__cuda_array_interface__, self.free = face, free
+
+    def __getitem__(self, place):
+        return self.memory[place]
+
+
+class StandInLibrary(_device.Library):
+    """What torch and CuPy are to their arrays."""
+
+    def empty(self, shape, dtype, stream):
+        made = self.array.library
+        made.taken.append((stream, shape, dtype))
+        return made.put(np.full(shape, 77).astype(dtype))
+
+    def wait(self, stream):
+        assert self.array.library.runtime.cudaStreamSynchronize(ctypes.c_void_p(stream)) == 0
+
+
+def library_of(array):
+    kind = StandInLibrary if getattr(array, 'library', None) else _device.Library
+    return kind(array)
+
+
 class StandIn:
-    """Arrays of no library in the stand-in's memory, which the host reads too."""
+    """Makes and reads arrays of StandInLibrary."""
 
     def __init__(self):
         self.runtime = ctypes.CDLL(STANDIN)
@@ -48,8 +76,9 @@ class StandIn:
         assert self.runtime.standin_state_size() == ctypes.sizeof(State)
         wait = self.runtime.cudaStreamSynchronize
         self.stream = SimpleNamespace(cuda_stream=stream.value, synchronize=lambda: wait(stream))
+        self.taken = []  # what the library was asked for: stream, shape, dtype
 
-    def put(self, values, typestr=None, **says):
+    def put(self, values, typestr=None, *, of=True, **says):
         """An array with a copy of the values; `says` is what it says otherwise than it is."""
         at, size = ctypes.c_void_p(), max(values.nbytes, 1)
         assert self.runtime.cudaMalloc(ctypes.byref(at), ctypes.c_size_t(size)) == 0
@@ -59,9 +88,8 @@ class StandIn:
         memory = memory.view(values.dtype).reshape(values.shape)
         face = {**memory.__array_interface__, 'version': 3, 'stream': self.stream.cuda_stream, **says}
         face['typestr'] = typestr or face['typestr']
-        made = SimpleNamespace(__cuda_array_interface__=face, memory=memory, dtype=values.dtype)
         # Tests are the only ones who free: the stand-in has room for few blocks.
-        made.free = lambda: self.runtime.cudaFree(at)
+        made = Array(memory, face, lambda: self.runtime.cudaFree(at), self if of else None)
         made_of_this_test.append(made)
         return made
 
@@ -119,10 +147,13 @@ made_of_this_test, opened = [], {}
 
 
 @pytest.fixture(params=[StandIn] if STANDIN else [Torch, CuPy], ids=lambda each: each.__name__)
-def gpu(request):
+def gpu(request, monkeypatch):
     """What makes and reads arrays."""
     if request.param not in opened:
         opened[request.param] = request.param()
+    if STANDIN:
+        for module in _device, _functions:
+            monkeypatch.setattr(module, 'library_of', library_of)
     yield opened[request.param]
     free_all()
 
@@ -132,7 +163,7 @@ def free_all():
         made_of_this_test.pop().free()
 
 
-needs_standin = pytest.mark.skipif(not STANDIN, reason='looks at arrays of no library')
+needs_standin = pytest.mark.skipif(not STANDIN, reason='looks at what only the stand-in tells')
 needs_gpu = pytest.mark.skipif(bool(STANDIN), reason='torch and CuPy need a GPU')
 
 
@@ -147,28 +178,29 @@ def take(records, order):
     return records.view(f'V{records.itemsize}')[order].view(records.dtype)
 
 
-def judge(gpu, sorter, records, order, given=None, given_out=None):
+def judge(gpu, sorter, records, order, given=None, given_out=None, index_type='i4'):
     """Every call of a sorter gives this order: in place, into another array, with companions, first ones."""
     rng = np.random.default_rng(len(records))
     rows = rng.integers(0, 255, (len(records), 3), np.uint8)
-    places = np.arange(len(records), dtype=f'i{sorter._index_size}')
+    places = np.arange(len(records), dtype=index_type)
     put = gpu.put
     a = put(records) if given is None else given
     out = put(np.zeros_like(records)) if given_out is None else given_out
     read = gpu.get if given is None else gpu.bits
     index, moved, numbers = put(places * 0), put(rows), put(places)
-    other = put(rows * 0)
+    other, status = put(rows * 0), put(np.full(1, 99, 'i4'))
     assert sorter.argsort(a, out=index) is index
-    assert sorter.sort(a, out=out, also=[(moved, other), numbers]) is out
+    assert sorter.sort(a, out=out, also=[(moved, other), numbers], status=status) is out
     gpu.wait()
     assert same(gpu.get(index), places[order]) and same(read(a), records)
     assert same(read(out), take(records, order)) and same(gpu.get(other), rows[order])
     assert same(gpu.get(numbers), places[order])
-    assert sorter.sort(a, index=index, also=[moved]) is a
+    sorter.check(status)
+    assert sorter.sort(a, index=index, also=[moved], status=status) is a
     gpu.wait()
     assert same(read(a), take(records, order)) and same(gpu.get(index), places[order])
     assert same(gpu.get(moved), rows[order])
-    sorter.check()
+    sorter.check(status)
 
 
 @pytest.mark.parametrize('nan', ['last', 'first', 'total'])
@@ -177,8 +209,8 @@ def test_numbers(gpu, dtype, nan):
     values = records_of(np.dtype(dtype), COUNT, np.random.default_rng(len(dtype)))
     for reverse in (False, True):
         order = order_of([(values, reverse)], nan)[0]
-        sorter = DeviceSorter(gpu.put(values), nan=nan, reverse=reverse, index_bits=64, in_place=24)
-        judge(gpu, sorter, values, order)
+        sorter = DeviceSorter(gpu.put(values), nan=nan, reverse=reverse)
+        judge(gpu, sorter, values, order, index_type='i8')
 
 
 @pytest.mark.parametrize('nan', ['last', 'total'])
@@ -189,7 +221,7 @@ def test_bfloat16(gpu, nan):
     bits = (floats.view('u4') >> 16).astype('u2')
     order = order_of([((bits.astype('u4') << 16).view('f4'), True)], nan)[0]
     a, out = gpu.bfloat16(bits), gpu.bfloat16(bits)
-    sorter = DeviceSorter(a, reverse=True, nan=nan, in_place=4)
+    sorter = DeviceSorter(a, reverse=True, nan=nan)
     judge(gpu, sorter, bits, order, a, out)
     pairs = gpu.bfloat16(bits.reshape(-1, 2))
     DeviceSorter(pairs, keys='-1', nan=nan).sort(pairs)
@@ -209,16 +241,16 @@ def test_types_of_ml_dtypes(gpu, name):
     numbers = values.astype('i1' if name == 'int4' else 'f4')
     for reverse in (False, True):
         order = order_of([(numbers, reverse)], 'first')[0]
-        words = {'nan': 'first', 'reverse': reverse, 'in_place': 24}
+        words = {'nan': 'first', 'reverse': reverse}
         judge(gpu, DeviceSorter(gpu.put(values), **words), values, order)
-        judge(gpu, DeviceSorter(dtype, len(values), **words), values, order)
+        judge(gpu, DeviceSorter(dtype, **words), values, order)
         records = values.view([('v', dtype)])
         judge(gpu, DeviceSorter(gpu.put(records), **words), records, order)
         rows = records.view('u1').reshape(len(records), -1)
-        judge(gpu, DeviceSorter(records.dtype, len(records), 'v', **words), rows, order)
+        judge(gpu, DeviceSorter(records.dtype, 'v', **words), rows, order)
     pairs = values[: 2 * (len(values) // 2)].reshape(-1, 2)
     order = order_of([(numbers.reshape(-1, 2)[:, 1], False)], 'last')[0]
-    judge(gpu, DeviceSorter(gpu.put(pairs), keys=1, in_place=24), pairs, order)
+    judge(gpu, DeviceSorter(gpu.put(pairs), 1), pairs, order)
 
 
 @needs_standin
@@ -236,7 +268,7 @@ def test_types_that_no_array_tells_are_refused(gpu, text):
     with pytest.raises(RecsortError, match=problem):
         DeviceSorter(a)
     with pytest.raises(RecsortError, match='complex32 have no order here'):
-        DeviceSorter(np.dtype(importlib.import_module('ml_dtypes').complex32), 9)
+        DeviceSorter(np.dtype(importlib.import_module('ml_dtypes').complex32))
 
 
 @pytest.mark.parametrize('nan', ['last', 'first', 'total'])
@@ -246,7 +278,7 @@ def test_times(gpu, dtype, nan):
     rows = values.view('u1').reshape(COUNT, -1)
     for reverse in (False, True):
         order = order_of([(values, reverse)], nan)[0]
-        judge(gpu, DeviceSorter([('k', dtype)], COUNT, nan=nan, reverse=reverse), rows, order)
+        judge(gpu, DeviceSorter([('k', dtype)], nan=nan, reverse=reverse), rows, order)
 
 
 @pytest.mark.parametrize('dtype', ['c8', 'c16'])
@@ -254,9 +286,9 @@ def test_values_that_need_total_order(gpu, dtype):
     values = records_of(np.dtype(dtype), COUNT, np.random.default_rng(2))
     rows = values.view('u1').reshape(COUNT, -1)
     with pytest.raises(RecsortError, match='no order on a device with nan="last"'):
-        DeviceSorter([('k', dtype)], COUNT)
+        DeviceSorter([('k', dtype)])
     order = order_of([(values, False)], 'total')[0]
-    judge(gpu, DeviceSorter([('k', dtype)], COUNT, nan='total'), rows, order)
+    judge(gpu, DeviceSorter([('k', dtype)], nan='total'), rows, order)
 
 
 def test_rows_by_columns(gpu):
@@ -269,7 +301,7 @@ def test_rows_by_columns(gpu):
         (2, '-0', '1'): [(2, False), (0, True), (1, False)],
     }.items():
         order = order_of([(rows[:, at], down) for at, down in columns], 'last')[0]
-        judge(gpu, DeviceSorter(('f4', 5), COUNT, keys), rows, order)
+        judge(gpu, DeviceSorter(('f4', 5), keys), rows, order)
     pairs = np.ascontiguousarray(rows[:, :2])
     order = order_of([(pairs[:, 0], False), (pairs[:, 1], False)], 'last')[0]
     judge(gpu, DeviceSorter(gpu.put(pairs)), pairs, order)
@@ -280,19 +312,19 @@ def test_structured_records_are_rows_of_bytes(gpu):
     records = records_of(dtype, COUNT, np.random.default_rng(4))
     columns = [(records['id'][:, 1], True), (records['mag'], False)]
     order, size = order_of(columns, 'first')[0], dtype.itemsize
-    sorter = DeviceSorter(dtype, COUNT, ['-id[1]', 'mag'], nan='first')
+    sorter = DeviceSorter(dtype, ['-id[1]', 'mag'], nan='first')
     rows = records.view(np.uint8).reshape(-1, size)
     judge(gpu, sorter, rows, order)
     schema = Schema.from_dtype(
         np.dtype([('mag', '>f4'), ('id', 'u2', 3)]), ['-id[1]', 'mag'], nan='first'
     )
     small = np.ascontiguousarray(rows[:, : schema.dtype.itemsize])
-    judge(gpu, DeviceSorter(schema, COUNT), small, order)
+    judge(gpu, DeviceSorter(schema), small, order)
     columns = [(values, not down) for values, down in columns]
-    judge(gpu, DeviceSorter(schema, COUNT, reverse=True), small, order_of(columns, 'first')[0])
+    judge(gpu, DeviceSorter(schema, reverse=True), small, order_of(columns, 'first')[0])
     with pytest.raises(RecsortError, match=f'the sorter is for those of {size} bytes'):
         sorter.sort(gpu.put(small))
-    times = DeviceSorter(dtype, COUNT, 't', nan='first')
+    times = DeviceSorter(dtype, 't', nan='first')
     judge(gpu, times, rows, order_of([(records['t'], False)], 'first')[0])
 
 
@@ -311,7 +343,7 @@ def test_the_point_of_a_computed_key(gpu):
         'keys: [{distance: {fields: [x], from: eye}}]\n'
     )
     rows = np.random.default_rng(6).integers(0, 255, (COUNT, 2), np.uint8)
-    sorter = DeviceSorter(schema, COUNT, in_place=4)
+    sorter = DeviceSorter(schema)
     for eye in (3, -100):
         sorter.set_parameter('eye', [eye])
         order = np.argsort(abs(rows[:, 0].view('i1').astype(int) - eye), kind='stable')
@@ -325,7 +357,7 @@ def test_a_point_on_the_device(gpu):
     )
     rows = np.random.default_rng(16).integers(0, 255, (COUNT, 2), np.uint8)
     x, y = rows[:, 0].view('i1').astype(int), rows[:, 1].astype(int)
-    sorter = DeviceSorter(schema, COUNT, in_place=4)
+    sorter = DeviceSorter(schema)
     for eye in (3, 7), (-100, 200):
         sorter.bind_parameter('eye', gpu.put(np.array(eye, 'f8')))
         order = np.argsort((x - eye[0]) ** 2 + (y - eye[1]) ** 2, kind='stable')
@@ -348,23 +380,24 @@ def test_segments(gpu):
     expected = np.arange(COUNT)
     for begin, end in zip(cuts, cuts[1:]):
         expected[begin:end] = begin + np.argsort(-values[begin:end], kind='stable')
-    for bits, most_in_segment in ('i4', 0), ('i8', COUNT):
+    sorter = DeviceSorter('i4', reverse=True)
+    for bits, longest in ('i4', 0), ('i8', COUNT):
         a, index = gpu.put(values), gpu.put(np.zeros(COUNT, 'i8'))
-        sorter = DeviceSorter(
-            a, reverse=True, index_bits=64, most_segments=9, most_in_segment=most_in_segment
-        )
-        offsets = gpu.put(np.array(cuts, bits))
-        sorter.argsort(a, out=index, segments=offsets)
-        sorter.sort(a, segments=offsets)
+        offsets, status = gpu.put(np.array(cuts, bits)), gpu.put(np.full(1, 99, 'u4'))
+        how = {'segments': offsets, 'longest_segment': longest, 'status': status}
+        sorter.argsort(a, out=index, **how)
+        gpu.wait()
+        sorter.check(status)
+        sorter.sort(a, **how)
         gpu.wait()
         assert same(gpu.get(a), values[expected]) and gpu.get(index).tolist() == expected.tolist()
-        sorter.check()
+        sorter.check(status)
     long = gpu.put(np.zeros(9000, 'i4'))  # more than are sorted together, so the limit matters
-    sorter = DeviceSorter(long, most_segments=1, most_in_segment=10)
-    sorter.sort(long, segments=gpu.put(np.array([0, 9000])))
+    how = {'segments': gpu.put(np.array([0, 9000])), 'longest_segment': 10, 'status': status}
+    DeviceSorter(long).sort(long, **how)
     gpu.wait()
-    with pytest.raises(RecsortError, match='a segment is longer than most_in_segment'):
-        sorter.check()
+    with pytest.raises(RecsortError, match='a segment is longer than longest_segment'):
+        sorter.check(status)
 
 
 def test_the_first_records(gpu):
@@ -384,9 +417,7 @@ def test_the_first_records(gpu):
 @pytest.mark.parametrize('count', [0, 1, 2, 33])
 def test_few_records(gpu, count):
     values = np.arange(count)[::-1].astype('f8')
-    sorter = DeviceSorter('f8', 40)
-    judge(gpu, sorter, values, np.arange(count)[::-1])
-    assert sorter.memory > 0
+    judge(gpu, DeviceSorter('f8'), values, np.arange(count)[::-1])
 
 
 def test_functions_wait(gpu):
@@ -396,46 +427,52 @@ def test_functions_wait(gpu):
     a, out = gpu.put(values), gpu.put(values * 0)
     assert recsort.sort(a, reverse=True, out=out, **on) is out
     assert same(gpu.get(out), values[order]) and same(gpu.get(a), values)
-    if not STANDIN:
-        index = recsort.argsort(a, reverse=True)
-        assert type(index) is type(a) and same(gpu.get(index), order)
-        first = recsort.top(a, 7, reverse=True)
-        assert type(first) is type(a) and same(gpu.get(first), values[order[:7]])
+    index = recsort.argsort(a, reverse=True)
+    assert type(index) is type(a) and same(gpu.get(index), order)
+    first = recsort.top(a, 7, reverse=True)
+    assert type(first) is type(a) and same(gpu.get(first), values[order[:7]])
     assert recsort.sort(a, reverse=True, **on) is a
     assert same(gpu.get(a), values[order])
+
+
+ENUM = 'record: R\nfields: [{name: k, type: enum, base: uint8, values: [x, y]}]\nkeys: [k]\n'
 
 
 @needs_standin
 def test_functions_wait_and_check(gpu, monkeypatch):
     calls = []
-    for name in 'device_check', 'device_pairs_check':
-        monkeypatch.setattr(_library, name, lambda handle, name=name: calls.append(name))
-    recsort.sort(
-        gpu.put(np.zeros(3, 'i4')),
-        stream=SimpleNamespace(
-            cuda_stream=gpu.stream.cuda_stream, synchronize=lambda: calls.append('wait')
-        ),
-    )
-    DevicePairs().check()
-    assert calls == ['wait', 'device_check', 'device_pairs_check']
+    monkeypatch.setattr(StandInLibrary, 'wait', lambda library, stream: calls.append(stream))
+    monkeypatch.setattr(DeviceSorter, 'check', lambda sorter, status: calls.append(len(status.memory)))
+    recsort.sort(gpu.put(np.zeros(3, 'i4')), stream=gpu.stream)
+    assert calls == [gpu.stream.cuda_stream, 1]
 
 
 def test_an_invalid_value_is_reported(gpu):
-    schema = Schema.from_yaml(
-        'record: R\nfields: [{name: k, type: enum, base: uint8, values: [x, y]}]\nkeys: [k]\n'
-    )
     rows = np.arange(3, dtype='u1').reshape(-1, 1)
-    sorter, a = DeviceSorter(schema, 3), gpu.put(rows)
-    sorter.sort(a)
+    sorter, a = DeviceSorter(Schema.from_yaml(ENUM)), gpu.put(rows)
+    status = gpu.put(np.zeros(1, 'i4'))
+    sorter.sort(a, status=status)
     gpu.wait()
     with pytest.raises(RecsortError, match='invalid value'):
-        sorter.check()
-    sorter.check()
+        sorter.check(status)
+    sorter.top(a, 2, out=gpu.put(rows[:2]))  # leaves the status as it is
+    sorter.sort(gpu.put(rows[:2]), status=status)
+    gpu.wait()
+    sorter.check(status)
+    sorter.sort(a, status=status)
+    sorter.top(a, 0, out=gpu.put(rows[:0]), status=status)
+    gpu.wait()
+    sorter.check(status)
+
+
+def test_a_status_that_no_sort_sets_is_told():
+    with pytest.raises(RecsortError, match='^the status of the sort is 99$'):
+        DeviceSorter.check([99])
 
 
 def test_threads_share_a_sorter(gpu):
     values = np.random.default_rng(10).integers(0, 9, COUNT).astype('u1')
-    sorter, expected = DeviceSorter('u1', COUNT), np.argsort(values, kind='stable')
+    sorter, expected = DeviceSorter('u1'), np.argsort(values, kind='stable')
     arrays = [(gpu.put(values), gpu.put(np.zeros(COUNT, 'i4'))) for _ in range(4)]
 
     def work(a, index):
@@ -453,8 +490,8 @@ def test_threads_share_a_sorter(gpu):
 
 @needs_standin
 def test_the_memory_and_the_stream_are_those_given(gpu, monkeypatch):
-    jobs, call = [], _library.device_sort
-    monkeypatch.setattr(_library, 'device_sort', lambda handle, job: jobs.append(job._obj))
+    jobs = []
+    monkeypatch.setattr(_library, 'run', lambda handle, job, count: jobs.append(job._obj))
     a = gpu.put(np.zeros(3, 'i4'))
     sorter = DeviceSorter(a)
     protocol = SimpleNamespace(__cuda_stream__=lambda: (0, 7))
@@ -466,9 +503,46 @@ def test_the_memory_and_the_stream_are_those_given(gpu, monkeypatch):
     }
     with pytest.raises(RecsortError, match='^stream is a str, not a CUDA stream$'):
         sorter.sort(a, stream='side')
-    with pytest.raises(RecsortError, match='^give stream=; SimpleNamespace does not tell it$'):
+    with pytest.raises(RecsortError, match='^give stream=; Array does not tell it$'):
         sorter.sort(gpu.put(np.zeros(3, 'i4'), stream=None))
-    assert call is not _library.device_sort and len(jobs) == 5
+    assert len(jobs) == 5
+
+
+@needs_standin
+def test_the_workspace_is_the_librarys_or_the_one_given(gpu, monkeypatch):
+    jobs, a, out = [], gpu.put(np.zeros(3, 'i4')), gpu.put(np.zeros(3, 'i4'))
+    monkeypatch.setattr(_library, 'run', lambda handle, job, count: jobs.append(job._obj))
+    sorter = DeviceSorter(a)
+    size, room = sorter.workspace_bytes(a, out=out), gpu.put(np.zeros(1 << 12))
+    gpu.taken.clear()
+    sorter.sort(a, out=out, stream=5)
+    sorter.sort(a, out=out, workspace=room)
+    assert gpu.taken == [(5, (size,), 'uint8')] and jobs[0].workspace_size == size
+    assert (jobs[1].workspace, jobs[1].workspace_size) == (room.memory.ctypes.data, 1 << 15)
+
+
+@needs_standin
+@pytest.mark.parametrize('dtype', ['u1', 'f4', 'f8', ('i4', 3)])
+def test_how_large_a_workspace_has_to_be(gpu, dtype):
+    """Each call takes what workspace_bytes says, and not less."""
+    values = np.random.default_rng(4).integers(0, 9, COUNT).astype(dtype)
+    sorter = DeviceSorter(dtype, 0 if isinstance(dtype, tuple) else None)
+    a, out, few = gpu.put(values), gpu.put(values), gpu.put(values[:9])
+    index, numbers, status = (gpu.put(np.zeros(count, 'i4')) for count in (COUNT, COUNT, 1))
+    cuts = {'segments': gpu.put(np.array([0, 9, COUNT])), 'status': status}
+    for call, given in (
+        (lambda **how: sorter.argsort(a, out=index, **how), {'index': index}),
+        (lambda **how: sorter.sort(a, **how), {'out': a}),
+        (lambda **how: sorter.sort(a, out=out, also=[numbers], **how), {'out': out, 'also': [numbers]}),
+        (lambda **how: sorter.sort(a, **cuts, **how), {'out': a, **cuts}),
+        (lambda **how: sorter.top(a, 9, out=few, **how), {'out': few, 'n': 9}),
+    ):
+        most = sorter.workspace_bytes(a, **given)
+        for size in most - 1, 0:
+            with pytest.raises(RecsortError, match=rf'workspace.*\b{most}\b'):
+                call(workspace=gpu.put(np.zeros(size, 'u1')))
+        call(workspace=gpu.put(np.zeros(most, 'u1')))
+        gpu.wait()
 
 
 def on(number):
@@ -491,6 +565,11 @@ def read_only(array):
     return SimpleNamespace(__cuda_array_interface__=face)
 
 
+def unknown(gpu):
+    """An array of no library."""
+    return gpu.put(np.zeros(9, 'i4'), of=False)
+
+
 REFUSED = [
     (lambda s, a, g: s.sort(np.zeros(9, 'i4')), 'the array is not in the memory of a device: ndarray'),
     (lambda s, a, g: s.sort(a, out=np.zeros(9)), 'out is not in the memory'),
@@ -503,21 +582,38 @@ REFUSED = [
     (lambda s, a, g: s.sort(g.put(np.zeros((), 'i4'))), 'no dimension'),
     (lambda s, a, g: s.sort(ints(mask=a)(g)), 'a mask'),
     (lambda s, a, g: s.sort(ints(strides=(8,))(g)), 'not contiguous'),
-    (lambda s, a, g: s.sort(ints(10)(g)), '10 records; the sorter is for at most 9'),
     (lambda s, a, g: s.sort(a, out=ints(8)(g)), 'out has 8 elements, not 9'),
     (lambda s, a, g: s.sort(read_only(a)), '^the array is read-only'),
     (lambda s, a, g: s.sort(a, out=read_only(a)), '^out is read-only'),
-    (lambda s, a, g: s.argsort(a, out=ints(9, 'i8')(g)), 'index has one dimension, of integers of 32'),
+    (
+        lambda s, a, g: s.argsort(a, out=ints(9, 'i2')(g)),
+        'index has one dimension, of integers of 32 or 64',
+    ),
     (lambda s, a, g: s.argsort(a, out=ints(9, 'f4')(g)), 'index has one dimension, of integers'),
     (lambda s, a, g: s.argsort(a, out=ints(8)(g)), 'index has 8 elements'),
-    (lambda s, a, g: s.argsort(a), 'give every array to fill'),
+    (
+        lambda s, a, g: s.argsort(unknown(g)),
+        '^no Array can be made here: give a DeviceSorter every array to fill, ',
+    ),
+    (lambda s, a, g: s.sort(unknown(g)), 'and workspace=$'),
+    (lambda s, a, g: s.top(unknown(g), 2), 'no Array can be made'),
+    (lambda s, a, g: recsort.sort(unknown(g)), 'no Array can be made'),
+    (lambda s, a, g: s.argsort(a, index_bits=16), '^index_bits=16; give 32 or 64$'),
+    (lambda s, a, g: s.sort(a, bits=(9, 99)), 'are not all in a key of 32'),
+    (lambda s, a, g: s.sort(a, bits=(9, 9)), r'^bits=\(9, 9\); give the first one and'),
+    (lambda s, a, g: s.sort(a, bits=(-1, 9)), '^bits=.* give the first one and'),
+    (lambda s, a, g: s.sort(a, bits=(1 << 32, 0)), '^bits=.* give the first one and'),
+    (lambda s, a, g: s.sort(a, status=ints(2)(g)), 'status has 2 elements, not 1'),
+    (lambda s, a, g: s.sort(a, status=ints(1, 'i8')(g)), 'status has one dimension, of integers of 32'),
+    (lambda s, a, g: s.sort(a, workspace=ints(1)(g)), 'workspace'),
+    (lambda s, a, g: s.sort(a, workspace=np.zeros(9)), 'workspace is not in the memory'),
     (lambda s, a, g: s.top(a, -1), 'n is -1'),
     (lambda s, a, g: s.top(a, 2, out=ints(3)(g)), 'out has 3 elements, not 2'),
     (lambda s, a, g: s.sort(a, also=[ints(8)(g)]), 'also has 8 elements, not 9'),
     (lambda s, a, g: s.sort(a, also=[(ints()(g), ints(9, 'i2')(g))]), 'a pair is alike'),
     (lambda s, a, g: s.sort(a, also=[(ints(8)(g), ints()(g))]), 'a row for each record'),
     (lambda s, a, g: s.sort(a, segments=ints(2, 'u2')(g)), 'segments has one dimension, of integers'),
-    (lambda s, a, g: s.sort(a, segments=ints(2)(g)), 'segments; the sorter is for 1 to 0'),
+    (lambda s, a, g: s.sort(a, segments=ints(1)(g)), 'there are 0 segments'),
     (
         lambda s, a, g: s.sort(a, out=on(1)(g), also=[on(2)(g)]),
         r'arrays on the devices {1, 2}; the sorter is on None',
@@ -526,28 +622,21 @@ REFUSED = [
     (lambda s, a, g: recsort.unique(a), 'in the memory of a GPU'),
     (lambda s, a, g: recsort.Sorter('i4').sort(a), 'only a NumPy array'),
     (lambda s, a, g: recsort.Sorter('i4').argsort(a), 'in the memory of a GPU'),
-    (lambda s, a, g: recsort.sort(a), 'a method synchronize'),
-    (lambda s, a, g: DeviceSorter('i4'), 'most is missing'),
-    (lambda s, a, g: DeviceSorter('i4', 0), 'most_records of the limits is 0'),
-    (lambda s, a, g: DeviceSorter('i4', 9, []), 'keys is empty'),
-    (lambda s, a, g: DeviceSorter(('i4', 5), 9, 5), '^no field "5"'),
-    (lambda s, a, g: DeviceSorter(('i4', 5), 9, -4), 'a column counts from 0'),
-    (lambda s, a, g: DeviceSorter(('i4', (2, 2)), 9), 'one dimension, or two'),
-    (lambda s, a, g: DeviceSorter(('i8', 3), 9), 'at most 128 bits'),
-    (lambda s, a, g: DeviceSorter('f4', 9, nan='error'), "nan='error'"),
-    (lambda s, a, g: DeviceSorter('c8', 9), 'complex64 has no order on a device with nan="last"'),
+    (lambda s, a, g: DeviceSorter('i4', []), 'keys is empty'),
+    (lambda s, a, g: DeviceSorter(('i4', 5), 5), '^no field "5"'),
+    (lambda s, a, g: DeviceSorter(('i4', 5), -4), 'a column counts from 0'),
+    (lambda s, a, g: DeviceSorter(('i4', (2, 2))), 'one dimension, or two'),
+    (lambda s, a, g: DeviceSorter(('i8', 3)), 'at most 128 bits'),
+    (lambda s, a, g: DeviceSorter('f4', nan='error'), "nan='error'"),
+    (lambda s, a, g: DeviceSorter('c8'), 'complex64 has no order on a device with nan="last"'),
     (lambda s, a, g: DeviceSorter(a, nan='error'), '^nan=.error.; give one of last, first, total$'),
-    (lambda s, a, g: DeviceSorter('f4', 9, '\ud800'), '^no field ".*"$'),
-    (lambda s, a, g: DeviceSorter('f4', 9, reverse='no'), '^reverse=.no.; give True or False$'),
-    (lambda s, a, g: DeviceSorter('f4', 9, index_bits='32'), '^index_bits=.32.; give an integer$'),
-    (lambda s, a, g: DevicePairs().workspace_bytes(9, 'g'), '^keys are numbers, not '),
-    (lambda s, a, g: DeviceSorter('g', 9), 'no order on a device'),
-    (lambda s, a, g: DeviceSorter('V0', 9), 'at least one byte'),
-    (lambda s, a, g: DeviceSorter('O', 9), 'Python objects'),
-    (lambda s, a, g: DeviceSorter('i4', 9, index_bits=16), 'index_bits is 16'),
-    (lambda s, a, g: DeviceSorter('i4', 9, device=4), 'there are 4 CUDA devices'),
-    (lambda s, a, g: DeviceSorter('i4', 9, plugin='cpu'), 'cpu'),
-    (lambda s, a, g: DeviceSorter('i4', 1 << 30), 'memory'),
+    (lambda s, a, g: DeviceSorter('f4', '\ud800'), '^no field ".*"$'),
+    (lambda s, a, g: DeviceSorter('f4', reverse='no'), '^reverse=.no.; give True or False$'),
+    (lambda s, a, g: DeviceSorter('g'), 'no order on a device'),
+    (lambda s, a, g: DeviceSorter('V0'), 'at least one byte'),
+    (lambda s, a, g: DeviceSorter('O'), 'Python objects'),
+    (lambda s, a, g: DeviceSorter('i4', device=4), 'there are 4 CUDA devices'),
+    (lambda s, a, g: DeviceSorter('i4', plugin='cpu'), 'cpu'),
 ]
 
 
@@ -563,19 +652,19 @@ def test_refusals(gpu, call, message):
 
 def test_a_device_may_be_named(gpu):
     values = np.array([2, 1, 2, 0], 'i4')
-    judge(gpu, DeviceSorter('i4', 9, device=0), values, np.argsort(values, kind='stable'))
+    judge(gpu, DeviceSorter('i4', device=0), values, np.argsort(values, kind='stable'))
 
 
 @needs_standin
 def test_a_sort_neither_waits_nor_allocates_and_is_on_the_device_of_the_array(gpu):
-    look, a = gpu.runtime.standin_look, on(2)(gpu)
+    look, a, room = gpu.runtime.standin_look, on(2)(gpu), gpu.put(np.zeros(1 << 12))
     before = look()
     sorter = DeviceSorter(a)
     made = look()
-    sorter.sort(a)
+    sorter.sort(a, workspace=room)
     after = look()
     assert after.launches > made.launches and after.waits == made.waits
-    assert after.blocks == made.blocks > before.blocks and after.misuses == 0
+    assert after.blocks == made.blocks and after.misuses == 0
     grown = [now - then for now, then in zip(after.work, before.work)]
     assert grown[2] > 0 and sum(grown) == grown[2]
     del sorter
@@ -585,122 +674,44 @@ def test_a_sort_neither_waits_nor_allocates_and_is_on_the_device_of_the_array(gp
 # ---- Keys with values ----
 
 
-def room(gpu):
-    """Working memory, which arrays of no library are not given."""
-    return {'workspace': gpu.put(np.zeros(1 << 22, 'u1'))} if STANDIN else {}
-
-
 @pytest.mark.parametrize('nan', ['last', 'first', 'total'])
 @pytest.mark.parametrize('dtype', ['i4', 'u4', 'f4', 'i8', 'u8', 'f8'])
-def test_pairs(gpu, dtype, nan):
-    rng, pairs = np.random.default_rng(len(nan)), DevicePairs(device=0)
+def test_keys_with_values(gpu, dtype, nan):
+    rng = np.random.default_rng(len(nan))
     keys = records_of(np.dtype(dtype), COUNT, rng)
-    for descending, size in (False, 4), (True, 8):
-        order = order_of([(keys, descending)], nan)[0]
+    for reverse, size in (False, 4), (True, 8):
+        sorter = DeviceSorter(dtype, reverse=reverse, nan=nan)
+        order = order_of([(keys, reverse)], nan)[0]
         values = rng.integers(0, 99, COUNT).astype(f'u{size}')
-        how = {'descending': descending, 'nan': nan, **room(gpu)}
         a, b, out, other = map(gpu.put, (keys, values, keys, values))
-        index = gpu.put(np.zeros(COUNT, f'i{size}'))
-        assert pairs.sort(a, b, keys_out=out, values_out=other, **how) == (out, other)
-        assert pairs.argsort(a, out=index, **how) is index
+        sorter.sort(a, out=out, also=[(b, other)])
+        index = sorter.argsort(a)
         gpu.wait()
         assert same(gpu.get(a), keys) and same(gpu.get(b), values)
         assert same(gpu.get(out), keys[order]) and same(gpu.get(other), values[order])
-        assert gpu.get(index).tolist() == order.tolist()
-        pairs.sort(a, b, keys_out=a, values_out=b, **how)
+        assert same(gpu.get(index), order.astype('i4'))
+        sorter.sort(a, also=[b])
         gpu.wait()
         assert same(gpu.get(a), keys[order]) and same(gpu.get(b), values[order])
-        pairs.check()
-        if not STANDIN:
-            assert all(type(made) is type(a) for made in pairs.sort(out, other))
-            made, index = pairs.sort(gpu.put(keys), **how)
-            gpu.wait()
-            assert same(gpu.get(made), keys[order]) and same(gpu.get(index), order.astype('i4'))
 
 
-def test_pairs_by_some_bits(gpu):
+def test_some_bits(gpu):
     keys = np.random.default_rng(15).integers(0, 1 << 40, COUNT).astype('u8')
-    index = gpu.put(np.zeros(COUNT, 'i4'))
-    DevicePairs().argsort(gpu.put(keys), out=index, bits=(5, 9), **room(gpu))
-    gpu.wait()
-    assert gpu.get(index).tolist() == np.argsort(keys >> 5 & 15, kind='stable').tolist()
-
-
-@needs_standin
-@pytest.mark.parametrize('nan', ['last', 'total'])
-@pytest.mark.parametrize('dtype', ['u4', 'f4', 'i8', 'f8'])
-def test_workspace_of_pairs(gpu, dtype, nan):
-    """What it says is enough, and one of the sorts takes all of it: each says what it takes."""
-    pairs, keys = DevicePairs(), np.random.default_rng(4).integers(0, 9, COUNT).astype(dtype)
-    for size, bits in itertools.product((4, 8), [(0, 0), (3, 9)]):
-        most = pairs.workspace_bytes(COUNT, dtype, 8 * size, nan=nan, bits=bits)
-        assert most <= pairs.workspace_bytes(2 * COUNT, dtype, 8 * size, nan=nan, bits=bits)
-        takes = []
-        for descending in False, True:
-            a, out = gpu.put(keys), gpu.put(keys)
-            b, other = (gpu.put(np.zeros(COUNT, f'i{size}')) for _ in range(2))
-            how = {'descending': descending, 'nan': nan, 'bits': bits}
-            for call in (
-                lambda **w: pairs.argsort(a, out=b, **w),
-                lambda **w: pairs.sort(a, keys_out=out, values_out=b, **w),
-                lambda **w: pairs.sort(a, keys_out=a, values_out=b, **w),
-                lambda **w: pairs.sort(a, b, keys_out=out, values_out=other, **w),
-                lambda **w: pairs.sort(a, b, keys_out=out, values_out=b, **w),
-                lambda **w: pairs.sort(a, b, keys_out=a, values_out=b, **w),
-            ):
-                with pytest.raises(RecsortError) as short:
-                    call(workspace=gpu.put(np.zeros(1, 'u1')), **how)
-                takes.append(int(re.search(r'this sort takes (\d+)', str(short.value))[1]))
-                call(workspace=gpu.put(np.zeros(most, 'u1')), **how)
-                gpu.wait()
-            free_all()
-        assert max(takes) == most
-    for wrong in (
-        {'dtype': 'i2'},
-        {'dtype': '>f4'},
-        {'value_bits': 16},
-        {'nan': 'error'},
-        {'bits': (9, 99)},
-    ):
-        with pytest.raises(RecsortError):
-            pairs.workspace_bytes(**{'count': 9, 'dtype': 'f4', **wrong})
-
-
-PAIRS_REFUSED = [
-    (lambda p, a, i, w: p.argsort(a, out=i, nan='error', **w), "nan='error'"),
-    (lambda p, a, i, w: p.argsort(a, out=i), 'give every array to fill'),
-    (lambda p, a, i, w: p.sort(a, keys_out=a, values_out=i, bits=(9, 99), **w), '99'),
-    (lambda p, a, i, w: p.sort(a, keys_out=i, values_out=i, **w), 'keys_out is an array like'),
-    (lambda p, a, i, w: p.sort(a, i, keys_out=a, values_out=a, **w), 'values_out is an array like'),
-    (lambda p, a, i, w: p.argsort(a, out=a, **w), 'the array of indices has one dimension'),
-    (lambda p, a, i, w: p.argsort(a, out=i, workspace=i), 'workspace'),
-    (lambda p, a, i, w: DevicePairs(device=9), 'there are 4 CUDA devices'),
-]
-
-
-@needs_standin
-@pytest.mark.parametrize(('call', 'message'), PAIRS_REFUSED)
-def test_pairs_that_are_refused(gpu, call, message):
-    values = np.array([2, 1, 3, 1], 'f4')
-    a, index = gpu.put(values), gpu.put(np.zeros(4, 'i4'))
-    with pytest.raises(RecsortError, match=message) as refusal:
-        call(DevicePairs(), a, index, room(gpu))
-    assert '\n' not in str(refusal.value) and same(gpu.get(a), values)
-    for wrong in 'i2', '>f4', '?', 'c8':
-        with pytest.raises(RecsortError):
-            DevicePairs().argsort(gpu.put(np.zeros(4, wrong)), out=index, **room(gpu))
+    for bits, digits in {(5, 9): keys >> 5 & 15, (30, 0): keys >> 30, (0, 3): keys & 7}.items():
+        index = DeviceSorter('u8').argsort(gpu.put(keys), bits=bits)
+        gpu.wait()
+        assert gpu.get(index).tolist() == np.argsort(digits, kind='stable').tolist()
 
 
 # ---- What only real libraries have ----
 
 
-@needs_gpu
 def test_results_are_new_arrays_of_the_library(gpu):
     rows = np.random.default_rng(11).integers(0, 50, (COUNT, 2)).astype('i2')
     a, order = gpu.put(rows), np.argsort(rows[:, 0], kind='stable')
+    sorter = DeviceSorter(a, keys=0)
     for bits in 32, 64:
-        sorter = DeviceSorter(a, keys=0, index_bits=bits)
-        index, first = sorter.argsort(a), sorter.top(a, 9)
+        index, first = sorter.argsort(a, index_bits=bits), sorter.top(a, 9)
         gpu.wait()
         assert type(index) is type(first) is type(a)
         assert same(gpu.get(index), order.astype(f'i{bits // 8}'))
@@ -752,7 +763,7 @@ def test_work_is_on_the_current_stream_or_the_one_given(gpu):
 def test_a_graph_replays_a_sort(gpu):
     rng = np.random.default_rng(14)
     a, numbers = gpu.put(np.zeros(1 << 16, 'f4')), gpu.put(np.arange(1 << 16))
-    sorter = DeviceSorter(a, in_place=8)
+    sorter = DeviceSorter(a)
     if isinstance(gpu, Torch):
         graph = gpu.torch.cuda.CUDAGraph()
         with gpu.torch.cuda.graph(graph):
@@ -761,11 +772,14 @@ def test_a_graph_replays_a_sort(gpu):
         replay, copy = graph.replay, lambda to, new: to.copy_(gpu.put(new))
     else:
         index = gpu.put(np.zeros(1 << 16, 'i4'))
+        size = sorter.workspace_bytes(a, out=a, also=[numbers])
+        size = max(size, sorter.workspace_bytes(a, index=index))
+        room = gpu.put(np.zeros(size, 'u1'))
         stream = gpu.cupy.cuda.Stream(non_blocking=True)
         with stream:
             stream.begin_capture()
-            sorter.argsort(a, out=index)
-            sorter.sort(a, also=[numbers])
+            sorter.argsort(a, out=index, workspace=room)
+            sorter.sort(a, also=[numbers], workspace=room)
             graph = stream.end_capture()
         replay, copy = lambda: graph.launch(stream), lambda to, new: to.set(new)
     for _ in range(3):
@@ -805,26 +819,22 @@ def test_tensors_that_are_refused(gpu):
         (torch.zeros(9), 'not in the memory of a device'),
     ]:
         with pytest.raises(RecsortError, match=message):
-            DeviceSorter('f4', 9).sort(tensor)
+            DeviceSorter('f4').sort(tensor)
     assert recsort.argsort(torch.tensor([3, 1, 2])).tolist() == [1, 2, 0]  # in the memory of the host
 
 
 @needs_standin
 def test_indices_of_32_bits_have_a_limit(gpu):
     many = gpu.put(np.zeros(4, 'u1'), '<u4', shape=(2**31 + 1,), strides=None)
-    with pytest.raises(RecsortError, match='2147483649 keys have 64 bits'):
-        DevicePairs().argsort(
-            many, out=gpu.put(np.zeros(4, 'u1'), '<i4', shape=(2**31 + 1,)), stream=gpu.stream
-        )
-    with pytest.raises(RecsortError, match='2147483649 records need index_bits=64'):
-        DeviceSorter('u4', 2**31 + 1)
+    index = gpu.put(np.zeros(4, 'u1'), '<i4', shape=(2**31 + 1,))
+    with pytest.raises(RecsortError, match='^indices of 2147483649 records have 64 bits$'):
+        DeviceSorter('u4').argsort(many, out=index)
 
 
 @needs_gpu
 def test_arrays_of_another_device_are_refused(gpu):
-    pairs, sorter, array = DevicePairs(), DeviceSorter('f4', 10), gpu.put(np.zeros(10, 'f4'))
-    assert pairs.device == sorter.device == 0
-    pairs.device = sorter.device = 1
-    for call in (lambda: pairs.argsort(array), lambda: sorter.sort(array)):
-        with pytest.raises(RecsortError, match='devices'):
-            call()
+    sorter, array = DeviceSorter('f4'), gpu.put(np.zeros(10, 'f4'))
+    assert sorter.device == 0
+    sorter.device = 1
+    with pytest.raises(RecsortError, match='devices'):
+        sorter.sort(array)

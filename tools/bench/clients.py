@@ -157,8 +157,7 @@ def make_indices(_, count, __):
     import torch
 
     values = torch.randint(-count // 4, count // 4, (count,), device='cuda').float() / 64
-    view, own = cupy.asarray(values), recsort.DeviceSorter(values, in_place=0)
-    wide, pairs = recsort.DeviceSorter(values, in_place=0, index_bits=64), recsort.DevicePairs()
+    view, own = cupy.asarray(values), recsort.DeviceSorter(values)
     narrow_index, index = (torch.empty(count, dtype=t, device='cuda') for t in (torch.int32, torch.int64))
     out, expected = torch.empty_like(values), tuple(torch.sort(values, stable=True))
 
@@ -168,9 +167,8 @@ def make_indices(_, count, __):
     methods = {
         'recsort.DeviceSorter.sort: values, int32': by_sorter,
         'recsort.DeviceSorter.argsort: int32': lambda: own.argsort(values, out=narrow_index),
-        'recsort.DeviceSorter.argsort: int64': lambda: wide.argsort(values, out=index),
-        'recsort.DevicePairs.sort: values, int32': lambda: pairs.sort(values),
-        'recsort.DevicePairs.argsort: int32': lambda: pairs.argsort(values),
+        'recsort.DeviceSorter.argsort: int32, a new tensor': lambda: own.argsort(values),
+        'recsort.DeviceSorter.argsort: int64': lambda: own.argsort(values, out=index),
         'recsort.argsort: int64, a sorter each time': lambda: recsort.argsort(values),
         'torch.sort(stable=True): values, int64': lambda: tuple(torch.sort(values, stable=True)),
         'torch.argsort(stable=True): int64': lambda: torch.argsort(values, stable=True),
@@ -228,10 +226,6 @@ def make_splats(_, count, __):
     across, down = math.ceil(WIDTH / TILE), math.ceil(HEIGHT / TILE)
     # A key has the bits of a depth below the number of a tile and that of an image.
     bits = 32 + (across * down).bit_length() + 1
-    schema = recsort.Schema.from_yaml(
-        f'record: Intersection\nfields:\n- {{name: key, type: uint64}}\n'
-        f'- {{name: used, type: bitfield, base: key, bit: 0, width: {bits}}}\nkeys: [used]\n'
-    )
     means, quats, scales, view, camera = scene(count)
     radii, places, depths, conics, _ = fully_fused_projection(means, None, quats, scales, view, camera, WIDTH, HEIGHT)
     colors, opacities = torch.rand(1, count, 3, device='cuda'), torch.rand(1, count, device='cuda')
@@ -244,30 +238,25 @@ def make_splats(_, count, __):
         return rasterize_to_pixels(places, conics, colors, opacities, WIDTH, HEIGHT, TILE, offsets, ids)[0]
 
     keys, ids = intersect(False)
-    sorter, pairs = recsort.DeviceSorter(schema, len(keys), in_place=0), recsort.DevicePairs()
-    sorted_keys, sorted_ids = torch.empty_like(keys), torch.empty_like(ids)
+    sorter = recsort.DeviceSorter(keys)
 
     def by_sorter(keys, ids):
-        sorter.sort(keys, out=sorted_keys, also=[(ids, sorted_ids)])
+        sorted_keys, sorted_ids = torch.empty_like(keys), torch.empty_like(ids)
+        sorter.sort(keys, out=sorted_keys, also=[(ids, sorted_ids)], bits=(0, bits))
         return sorted_keys, sorted_ids
-
-    def by_pairs(keys, ids):
-        return pairs.sort(keys, ids, bits=(0, bits))
 
     expected = tuple(intersect(True))
     image = render(*expected)
     assert image.std() > 0.01 and not torch.equal(keys, expected[0])
     assert (expected[0][1:] == expected[0][:-1]).any(), 'there are no ties'
     methods = {
-        'recsort.DevicePairs.sort alone': lambda: by_pairs(keys, ids),
         'recsort.DeviceSorter.sort alone': lambda: by_sorter(keys, ids),
         'torch.sort(stable=True) alone, index_select': lambda: ids.index_select(0, torch.sort(keys, stable=True)[1]),
         'gsplat: intersections, not sorted': lambda: intersect(False) and None,
         'gsplat: intersections, sorted': lambda: tuple(intersect(True)),
-        'gsplat: intersections; DevicePairs.sort': lambda: by_pairs(*intersect(False)),
         'gsplat: intersections; DeviceSorter.sort': lambda: by_sorter(*intersect(False)),
         'gsplat: image, its own sort': lambda: render(*intersect(True)),
-        'gsplat: image, DevicePairs.sort': lambda: render(*by_pairs(*intersect(False))),
+        'gsplat: image, DeviceSorter.sort': lambda: render(*by_sorter(*intersect(False))),
     }
 
     def check(result):

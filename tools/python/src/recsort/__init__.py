@@ -13,13 +13,11 @@ from ._columns import argsort_columns
 from ._device import DeviceSorter
 from ._functions import argsort, is_sorted, merge, sort, top, unique
 from ._library import RecsortError, version
-from ._pairs import DevicePairs
 from ._schema import Schema
 from ._sorter import Sorter
 
 __version__: str = version().decode()
 __all__ = [
-    'DevicePairs',
     'DeviceSorter',
     'RecsortError',
     'Schema',

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes as c
-import functools
 import math
 import operator
 import re
@@ -30,24 +29,46 @@ from ._keys import (
 )
 from ._library import RecsortError, quoted
 from ._schema import Schema
-from ._sorter import Engine, key_descs, schema_of_parts
+from ._sorter import Engine, key_descs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import DTypeLike
+    from typing_extensions import TypedDict, Unpack
 
     from ._keys import Keys
 
+    class How(TypedDict, total=False):
+        """Arguments of every sort: see DeviceSorter."""
+
+        also: Sequence[Any]
+        segments: Any
+        longest_segment: int
+        bits: tuple[int, int]
+        status: Any
+        stream: Any
+        workspace: Any
+
+
 # NumPy lacks bfloat16; torch exports it so. Bytes are "|V2".
 BFLOAT16 = '<V2'
+MOST_BITS = 128  # of the keys on a device
 MOST_INT32 = 2**31  # elements that indices of int32 reach
+NOWHERE = 256  # in place of the address of an array without elements, which may have none
+
+# What a sort may have found, by its status.
+FOUND = {
+    lib.INVALID_ARGUMENT: 'a segment is longer than longest_segment',
+    lib.INVALID_RECORD: 'a record has an invalid value of an enum',
+    lib.CORRUPT_RESULT: 'the result of the sort is wrong',
+}
 
 
 class View(NamedTuple):
     """What an array on a device says of its memory. A row is an element of the first dimension."""
 
-    address: int
+    address: int  # not 0, which means no array to the library
     writable: bool
     dtype: DType
     type: str  # of the library if NumPy has none, and dtype is so many bytes; otherwise ''
@@ -88,7 +109,7 @@ def view(a: Any, name: str) -> View:
         if any(size > 1 and step != own for size, step, own in zip(shape, steps, strides)):
             raise RecsortError(f'{name} is not contiguous; make a copy that is')
     address, read_only = face['data']
-    return View(address or 0, not read_only, dtype, kind, shape[0], shape[1:], device_of(a))
+    return View(address or NOWHERE, not read_only, dtype, kind, shape[0], shape[1:], device_of(a))
 
 
 def element_of(a: Any, face: dict[str, Any], name: str) -> tuple[DType, str]:
@@ -162,18 +183,22 @@ class Library:
             raise RecsortError(f'give stream=; {type(self.array).__name__} does not tell it')
         return int(stream)
 
+    def number(self, stream: Any) -> int:
+        """The cudaStream_t of a stream; None: the current one."""
+        return self.current() if stream is None else handle_of(stream)
+
     def empty(self, shape: tuple[int, ...], dtype: Any, stream: int) -> Any:
         """A new array; `dtype` is one of the library or the name of an integer."""
         name = type(self.array).__name__
         raise RecsortError(
-            f'give every array to fill, and workspace= for pairs; none like a {name} can be made'
+            f'no {name} can be made here: give a DeviceSorter every array to fill, and workspace='
         )
 
-    def waiter(self, stream: Any) -> Callable[[], None]:
-        """What waits for a stream: the one that the user gave; None: the current one."""
-        if not hasattr(stream, 'synchronize'):
-            raise RecsortError('give stream= with a method synchronize, or use a DeviceSorter')
-        return stream.synchronize  # type: ignore[no-any-return]
+    def wait(self, stream: int) -> None:
+        """Waits for a stream of a library that makes arrays."""
+        self.external(stream).synchronize()
+
+    external: Callable[[int], Any]  # the stream as an object of the library
 
 
 class Torch(Library):
@@ -196,10 +221,6 @@ class Torch(Library):
             return self.torch.empty(shape, dtype=dtype, device=self.array.device)
         with self.torch.cuda.stream(self.external(stream)):
             return self.torch.empty(shape, dtype=dtype, device=self.array.device)
-
-    def waiter(self, stream: Any) -> Callable[[], None]:
-        own = self.external(self.current() if stream is None else handle_of(stream))
-        return own.synchronize  # type: ignore[no-any-return]
 
 
 class CuPy(Library):
@@ -230,25 +251,16 @@ class CuPy(Library):
         with self.array.device, self.external(stream):
             return self.cupy.empty(shape, dtype)
 
-    def waiter(self, stream: Any) -> Callable[[], None]:
-        own = self.external(self.current() if stream is None else handle_of(stream))
-
-        def wait() -> None:
-            with self.array.device:  # the default stream is that of the current device
-                own.synchronize()
-
-        return wait
-
-
-@functools.cache
-def library_of_type(kind: type) -> type[Library]:
-    names = {base.__module__.partition('.')[0] for base in kind.__mro__}
-    return Torch if 'torch' in names else CuPy if 'cupy' in names else Library
+    def wait(self, stream: int) -> None:
+        with self.array.device:  # the default stream is that of the current device
+            super().wait(stream)
 
 
 def library_of(array: Any) -> Library:
     """The library of an array. None is imported: it made the array."""
-    return library_of_type(type(array))(array)
+    names = {base.__module__.partition('.')[0] for base in type(array).__mro__}
+    known = Torch if 'torch' in names else CuPy if 'cupy' in names else Library
+    return known(array)
 
 
 def column_names(keys: Any) -> Keys:
@@ -283,7 +295,7 @@ def parts_on_device(dtype: DType, kind: str, keys: Keys, reverse: bool, nan: str
 
 
 class DeviceSorter:
-    """Sorts arrays in a GPU's memory, as often as you like, in memory that it keeps.
+    """Sorts arrays in a GPU's memory, on its streams.
 
     An array is anything with `__cuda_array_interface__`: a tensor of torch, an array of CuPy, Numba,
     JAX and others. It is contiguous and sorted where it is: nothing is copied to the host. Each
@@ -292,27 +304,35 @@ class DeviceSorter:
     `records` says what records are:
     - an array: those to come are like it, in dtype and in all dimensions but the first. With two
       dimensions the columns are the fields of a record, and `keys` are their numbers: `[4, "-0"]`
-      sorts by column 4, then by column 0 descending. The types of ml_dtypes
-      are known where the array tells them, and torch's bfloat16.
+      sorts by column 4, then by column 0 descending. The types of ml_dtypes are known where the
+      array tells them, and torch's bfloat16.
     - a structured dtype of NumPy or a Schema: the rows of an array have as many bytes, such as uint8
       with the shape (n, size), or structured arrays of CuPy. `keys` are as for Sorter.
     - any other dtype, such as "f4" or ("f4", 5): the arrays have one dimension, or two.
 
-    `most` is the largest number of records that a sort may have; None: as many as in the array
-    `records`. `in_place` is the size in bytes of the largest element that is moved in place; by
-    default that of a record, and 0 if nothing is. `index_bits`, 32 or 64, is the size of indices.
-    `most_segments` and `most_in_segment` are limits for `segments`; the latter may be 0: not known.
     `device` is the number of the GPU: by default that of the array `records`, otherwise the one that
     is current in the thread. `reverse`, `nan` (but for "error"), `algorithm` and `plugin_options` are
-    as for Sorter. Keys have at most 128 bits in all.
+    as for Sorter. Keys have at most 128 bits in all. Making a sorter waits for the device.
 
-    Making a sorter allocates all its memory and waits for the device. A sort enqueues work on a
-    stream and returns: it does not wait and, if you give it the arrays to fill, does not allocate.
-    So a graph may capture it; keep the sorter as long as the graph runs. `stream` is a stream of
-    torch or CuPy, one with `__cuda_stream__`, or its address; by default it is the one that is
-    current in the library of the array. As for any work on another stream, you see to it that the
-    arrays are complete before, and are neither freed nor written meanwhile. Sorts of one sorter use
-    the same memory: order them if they are on several streams.
+    A sort enqueues work on a stream and returns. Every call has these arguments:
+    - `stream`: a stream of torch or CuPy, one with `__cuda_stream__`, or its address; by default the
+      one that is current in the library of the array. As for any work on another stream, you see to
+      it that the arrays are complete before, and are neither freed nor written meanwhile.
+    - `workspace`: an array that overlaps no other, of as many bytes as `workspace_bytes` says. By
+      default a sort takes it from the memory pool of torch or CuPy, on its stream: so it is free for
+      other work behind the sort.
+    - `also`: arrays with as many elements as there are records, which are moved as the records are:
+      an array, in place, or a pair (from, to).
+    - `segments`: offsets of 32 or 64 bits. Records from each one to the next are sorted by
+      themselves, faster if none has more than `longest_segment` records; 0: not known.
+    - `bits`: only the bits of the key from `bits[0]` on and below `bits[1]` are compared, 0: all
+      above. Those of an unsigned integer are its own. Fewer are sorted faster.
+    - `status`: an array of one int32 or uint32, for `check`. Without it, a sort does not check what it
+      finds.
+
+    A graph may capture a call. Unless torch.cuda.graph does, which keeps what was allocated meanwhile,
+    give it `workspace` and all arrays to fill; so you do with arrays of other libraries than torch and
+    CuPy. Keep them and the sorter as long as the graph runs.
 
     Raises RecsortError (a ValueError) for what is refused, also if there is no GPU or it fails, and
     MemoryError. Several threads may use one sorter.
@@ -321,15 +341,10 @@ class DeviceSorter:
     def __init__(
         self,
         records: DTypeLike | Schema | Any,
-        most: int | None = None,
         keys: str | int | Sequence[str | int] | None = None,
         *,
         reverse: bool = False,
         nan: str = 'last',
-        in_place: int | None = None,
-        index_bits: int = 32,
-        most_segments: int = 0,
-        most_in_segment: int = 0,
         device: int | None = None,
         algorithm: str | None = None,
         plugin: str | None = None,
@@ -343,21 +358,10 @@ class DeviceSorter:
         example = None
         if not isinstance(records, (Schema, np.dtype, str)) and interface_of(records) is not None:
             example = view(records, 'records')
-        if most is None and example is None:
-            raise RecsortError('most is missing: the largest number of records of a sort')
-        most = (
-            max(example.length, 1)
-            if example and most is None
-            else lib.integer(0 if most is None else most, 'most')
-        )
-        index_bits = lib.integer(index_bits, 'index_bits')
-        if index_bits == 32 and most > MOST_INT32:
-            raise RecsortError(f'{most} records need index_bits=64')
         device = example.device if example and device is None else device
         number = {} if device is None else {'device': str(device)}
-        engine = Engine(
-            0, plugin, algorithm, {**number, **lib.mapping(plugin_options, 'plugin_options')}
-        )
+        options = {**number, **lib.mapping(plugin_options, 'plugin_options')}
+        engine = Engine(0, plugin, algorithm, options, on_device=True)
         self._lock = threading.Lock()
         self.device = current_device() if device is None else device
         self._kind: tuple[DType, str, tuple[int, ...]] | None = None
@@ -365,90 +369,52 @@ class DeviceSorter:
         if isinstance(records, Schema):
             if nan != 'last':
                 raise RecsortError('the keys of a schema say themselves where NaN goes')
-            schema, self._size = records._handle, records.dtype.itemsize
-            options = engine.options(key_descs(names, records), reverse)
-        else:
-            dtype, kind, row = example.kind if example else (dtype_from(records), '', ())
-            if dtype.subdtype:
-                dtype, row = dtype.subdtype
-            if not is_own(dtype):
-                if not is_known(dtype) or dtype.name not in ML_TYPES:
-                    raise RecsortError(f'values of dtype {dtype} have no order here; convert them')
-                dtype, kind = np.dtype((np.void, dtype.itemsize)), dtype.name
-            self._size = math.prod(row) * dtype.itemsize
-            if dtype.names is None:
-                self._kind = dtype, kind, row
-            if len(row) > 1 or row and dtype.names is not None:
-                raise RecsortError('records have one dimension, or two if all fields are of one dtype')
-            if row:
-                dtype = np.dtype([(str(column), dtype) for column in range(row[0])])
-            parts = parts_on_device(dtype, kind, names, reverse, nan)
-            schema, options = schema_of_parts(self._size, parts), engine.options()
-        self._index_size = index_bits // 8
-        limits = lib.DeviceLimits(
-            struct_size=c.sizeof(lib.DeviceLimits),
-            most_records=max(most, 0),
-            most_in_place=self._size if in_place is None else lib.integer(in_place, 'in_place'),
-            most_segments=lib.integer(most_segments, 'most_segments'),
-            most_in_segment=lib.integer(most_in_segment, 'most_in_segment'),
-            index_bits=index_bits,
-        )
-        self._handle = lib.Handle(
-            lib.device_sorter_create,
-            lib.device_sorter_destroy,
-            schema,
-            c.byref(options),
-            c.byref(limits),
-        )
+            self._size = records.dtype.itemsize
+            self._handle = engine.for_schema(records._handle, key_descs(names, records), reverse)
+            return
+        dtype, kind, row = example.kind if example else (dtype_from(records), '', ())
+        if dtype.subdtype:
+            dtype, row = dtype.subdtype
+        if not is_own(dtype):
+            if not is_known(dtype) or dtype.name not in ML_TYPES:
+                raise RecsortError(f'values of dtype {dtype} have no order here; convert them')
+            dtype, kind = np.dtype((np.void, dtype.itemsize)), dtype.name
+        self._size = math.prod(row) * dtype.itemsize
+        if dtype.names is None:
+            self._kind = dtype, kind, row
+        if len(row) > 1 or row and dtype.names is not None:
+            raise RecsortError('records have one dimension, or two if all fields are of one dtype')
+        if row:
+            dtype = np.dtype([(str(column), dtype) for column in range(row[0])])
+        parts = parts_on_device(dtype, kind, names, reverse, nan)
+        self._handle = engine.for_parts(self._size, parts)
 
-    @property
-    def memory(self) -> int:
-        """The bytes of device memory that the sorter holds."""
-        return int(lib.device_sorter_memory(self._handle))
-
-    def sort(
-        self,
-        a: Any,
-        *,
-        out: Any = None,
-        index: Any = None,
-        also: Sequence[Any] = (),
-        segments: Any = None,
-        stream: Any = None,
-    ) -> Any:
+    def sort(self, a: Any, *, out: Any = None, index: Any = None, **how: Unpack[How]) -> Any:
         """Enqueues a sort of `a` in place, or into `out`, and returns the one that will be sorted.
 
-        `out` is like `a` and shares no memory with it. `index`, of int32 or int64 as `index_bits`
-        says, gets the indices that sort `a`. `also` are arrays with as many elements, which are moved
-        as the records are: an array, in place, or a pair (from, to). `segments` are offsets, of 32 or
-        64 bits: records from each one to the next are sorted by themselves.
-        Raises RecsortError if an array does not fit or cannot be written.
+        `out` is like `a` and shares no memory with it. `index`, of int32 or int64, gets the indices
+        that sort `a`. Raises RecsortError if an array does not fit or cannot be written.
         """
-        self._start(a, a if out is None else out, index, also, segments, 0, stream)
-        return a if out is None else out
+        moved = a if out is None else out
+        self._run(a, moved, index, **how)
+        return moved
 
-    def argsort(self, a: Any, *, out: Any = None, segments: Any = None, stream: Any = None) -> Any:
+    def argsort(self, a: Any, *, out: Any = None, index_bits: int = 32, **how: Unpack[How]) -> Any:
         """Enqueues a search for the indices that sort `a`, and returns them.
 
-        They are in `out`, or in a new array of the library of `a`, int32 or int64 as `index_bits`
-        says. `a` does not change. `segments` is as for `sort`. Raises RecsortError.
+        They are in `out`, of int32 or int64, or in a new array of the library of `a`, of `index_bits`,
+        beyond 2^31 records of int64. `a` does not change. Raises RecsortError.
         """
+        if index_bits not in (32, 64):
+            raise RecsortError(f'index_bits={lib.shown(index_bits)}; give 32 or 64')
         if out is None:
-            count, name = view(a, 'the array').length, f'int{8 * self._index_size}'
-            out = library_of(a).empty((count,), name, self._stream(a, stream))
-        self._start(a, None, out, (), segments, 0, stream)
+            library, length = library_of(a), view(a, 'the array').length
+            dtype = f'int{64 if length > MOST_INT32 else index_bits}'
+            out = library.empty((length,), dtype, library.number(how.get('stream')))
+        self._run(a, None, out, **how)
         return out
 
-    def top(
-        self,
-        a: Any,
-        n: int,
-        *,
-        out: Any = None,
-        index: Any = None,
-        also: Sequence[Any] = (),
-        stream: Any = None,
-    ) -> Any:
+    def top(self, a: Any, n: int, *, out: Any = None, index: Any = None, **how: Unpack[How]) -> Any:
         """Enqueues a search for the first `n` records in order, all if there are fewer; returns them.
 
         They are in `out`, or in a new array of the library of `a`, which does not change. `out`,
@@ -458,28 +424,40 @@ class DeviceSorter:
         n = lib.integer(n, 'n')
         if n < 0:
             raise RecsortError(f'n is {n}; give the number of records')
-        found = view(a, 'the array')
-        n = min(n, found.length)
         if out is None:
-            out = library_of(a).empty((n, *found.row), a.dtype, self._stream(a, stream))
-        if n:
-            self._start(a, out, index, also, None, n, stream)
+            library, found = library_of(a), view(a, 'the array')
+            shape = (min(n, found.length), *found.row)
+            out = library.empty(shape, a.dtype, library.number(how.get('stream')))
+        self._run(a, out, index, n, **how)
         return out
 
-    def check(self) -> None:
-        """Reports what sorts have found since the last call. Wait for their stream first.
+    def workspace_bytes(
+        self, a: Any, *, out: Any = None, index: Any = None, n: int | None = None, **how: Unpack[How]
+    ) -> int:
+        """How large a `workspace` is enough for a call with these arrays, and for fewer records.
 
-        Raises RecsortError if a record had an invalid value of an enum, if a segment was longer than
-        `most_in_segment`, or if the result of a sort of many records is wrong.
+        `out` gets the records: it is `a` to sort in place, and None for `argsort`. `n` is for `top`.
+        Nothing is sorted. Raises RecsortError.
         """
-        with self._lock:
-            lib.device_check(self._handle)
+        return self._needs(self._job(a, out, index, n, **how))
+
+    @staticmethod
+    def check(status: Any) -> None:
+        """Raises a RecsortError if a sort has found something wrong.
+
+        `status` is the array that the sort was given. Wait for its stream first. A record had an
+        invalid value of an enum, a segment was longer than `longest_segment`, or the result of a sort
+        of many records is wrong.
+        """
+        number = int(status[0])
+        if number:
+            raise RecsortError(FOUND.get(number, f'the status of the sort is {number}'))
 
     def set_parameter(self, name: str, values: Sequence[float]) -> None:
         """As Sorter.set_parameter, for sorts that are enqueued from now on."""
         point = lib.point(values)
         with self._lock:
-            lib.device_set_parameter(self._handle, lib.text(name), point, len(values))
+            lib.set_parameter(self._handle, lib.text(name), point, len(values))
             self._points.pop(name, None)
 
     def bind_parameter(self, name: str, values: Any) -> None:
@@ -493,16 +471,13 @@ class DeviceSorter:
             raise RecsortError('the point has one dimension, of float64')
         self._same_device([found])
         with self._lock:
-            lib.device_bind_parameter(self._handle, lib.text(name), found.address, found.length)
+            lib.bind_parameter(self._handle, lib.text(name), found.address, found.length)
             self._points[name] = values
 
     def _same_device(self, views: list[View]) -> None:
         numbers = {one.device for one in views if one.device is not None}
         if len(numbers | {self.device} - {None}) > 1:
             raise RecsortError(f'arrays on the devices {numbers}; the sorter is on {self.device}')
-
-    def _stream(self, a: Any, stream: Any) -> int:
-        return library_of(a).current() if stream is None else handle_of(stream)
 
     def _records(self, a: Any, name: str) -> View:
         """The memory of an array that has this sorter's records."""
@@ -512,45 +487,81 @@ class DeviceSorter:
             raise RecsortError(f'{name} has records {show(*found.kind)}; the sorter is for those {own}')
         return found
 
-    def _start(
+    def _job(
         self,
         a: Any,
         out: Any,
         index: Any,
-        also: Sequence[Any],
-        segments: Any,
-        head: int,
-        stream: Any,
-    ) -> None:
+        n: int | None = None,
+        *,
+        also: Sequence[Any] = (),
+        segments: Any = None,
+        longest_segment: int = 0,
+        bits: tuple[int, int] = (0, 0),
+        status: Any = None,
+        stream: Any = None,
+        workspace: Any = None,
+    ) -> lib.Job:
+        """The job of a call. `n` is None for all records."""
         source = self._records(a, 'the array')
-        count = head or source.length
-        job = lib.DeviceJob(
-            struct_size=c.sizeof(lib.DeviceJob),
-            stream=self._stream(a, stream),
-            count=source.length,
-            records=source.address,
-            head=head,
-        )
-        views = [source]
+        count = source.length if n is None else min(n, source.length)
+        views, members = [source], dict[str, int]()
+
+        def add(name: str, found: View) -> None:
+            views.append(found)
+            members[name] = found.address
+
         if out is not None:
             name = 'the array' if out is a else 'out'
-            views.append(target(self._records(out, name), name, count))
-            job.sorted = views[-1].address
+            add('sorted', target(self._records(out, name), name, count))
         if index is not None:
-            views.append(target(integers(index, 'index', [self._index_size]), 'index', count))
-            job.permutation = views[-1].address
+            add('permutation', target(integers(index, 'index', [4, 8]), 'index', count))
+            members['index_bits'] = 8 * views[-1].size
+            if views[-1].size == 4 and source.length > MOST_INT32:
+                raise RecsortError(f'indices of {source.length} records have 64 bits')
         moves = [moved(one, source.length, count) for one in also]
         views += [side for pair in moves for side in pair]
-        arrays = (lib.DeviceArray(one.address, to.address, one.size) for one, to in moves)
-        job.arrays = (lib.DeviceArray * len(moves))(*arrays)
-        job.array_count = len(moves)
         if segments is not None:
-            views.append(integers(segments, 'segments', [4, 8]))
-            job.offsets, job.offset_bits = views[-1].address, 8 * views[-1].size
-            job.segment_count = max(views[-1].length - 1, 0)
+            add('offsets', integers(segments, 'segments', [4, 8]))
+            members['parts'], members['part_count'] = lib.SEGMENTS, max(views[-1].length - 1, 0)
+            members['offset_bits'] = 8 * views[-1].size
+            members['longest_part'] = lib.integer(longest_segment, 'longest_segment')
+        if status is not None:
+            add('status', target(integers(status, 'status', [4]), 'status', 1))
+        if workspace is not None:
+            add('workspace', view(workspace, 'workspace'))
+            members['workspace_size'] = views[-1].length * views[-1].size
         self._same_device(views)
+        first, end = (lib.integer(bit, 'bits') for bit in bits)
+        if not 0 <= first < MOST_BITS or end and not first < end <= MOST_BITS:
+            raise RecsortError(
+                f'bits={lib.shown(bits)}; give the first one and the one behind the last'
+            )
+        return lib.job(
+            source.length if count else 0,  # a head of 0 would be all
+            [(one.address, to.address, one.size) for one, to in moves],
+            records=source.address,
+            head=0 if n is None else count,
+            stream=library_of(a).number(stream),
+            first_bit=first,
+            bits=end and end - first,
+            **members,
+        )
+
+    def _needs(self, job: lib.Job) -> int:
+        needs = lib.Needs(struct_size=c.sizeof(lib.Needs))
         with self._lock:
-            lib.device_sort(self._handle, c.byref(job))
+            lib.plan(self._handle, c.byref(job), 1, c.byref(needs))
+        return int(needs.device)
+
+    def _run(self, a: Any, out: Any, index: Any, n: int | None = None, **how: Unpack[How]) -> None:
+        job = self._job(a, out, index, n, **how)
+        if not job.workspace:
+            job.workspace_size = self._needs(job)
+            room = library_of(a).empty((job.workspace_size,), 'uint8', job.stream or 0)
+            job.workspace = view(room, 'workspace').address
+        with self._lock:
+            lib.run(self._handle, c.byref(job), 1)
 
 
 def show(dtype: DType, kind: str, row: tuple[int, ...]) -> str:

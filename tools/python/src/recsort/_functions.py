@@ -48,12 +48,12 @@ def on_host(a: ArrayLike, keys: Any, settings: Any) -> Sorter:
 
 def on_device(a: Any, keys: Any, settings: Any, call: Callable[[DeviceSorter, Any], Any]) -> Any:
     """What `call` enqueues on a stream, once it is there and has been checked."""
-    stream = settings.pop('stream', None)
-    wait = library_of(a).waiter(stream)
-    sorter = DeviceSorter(a, None, keys, **settings)
-    result = call(sorter, stream)
-    wait()
-    sorter.check()
+    library = library_of(a)
+    stream = library.number(settings.pop('stream', None))
+    sorter, status = DeviceSorter(a, keys, **settings), library.empty((1,), 'int32', stream)
+    result = call(sorter, {'stream': stream, 'status': status})
+    library.wait(stream)
+    sorter.check(status)
     return result
 
 
@@ -63,14 +63,12 @@ def sort(
     """Sorts `a` stably, in place or into `out`; returns the sorted one.
 
     `a` is an array of one dimension in the memory of the host: keys and settings are those of Sorter;
-    see Sorter.sort for `out`, copies and errors. Or it is in the memory of a GPU: see DeviceSorter.
-    Then `stream` is a setting too, and the function waits for it. It also allocates and frees all
-    memory of a DeviceSorter: to sort often, make one.
+    see Sorter.sort for `out`, copies and errors. Or it is a tensor of torch or an array of CuPy in the
+    memory of a GPU: see DeviceSorter. Then `stream` is a setting too, and the function waits for it.
     """
     if interface_of(a) is None:
         return on_host(a, keys, settings).sort(a, out=out)  # type: ignore[arg-type, return-value]
-    moved = {'in_place': 0 if out is not None else None}
-    return on_device(a, keys, {**settings, **moved}, lambda by, on: by.sort(a, out=out, stream=on))  # type: ignore[no-any-return]
+    return on_device(a, keys, settings, lambda by, how: by.sort(a, out=out, **how))  # type: ignore[no-any-return]
 
 
 @overload
@@ -84,8 +82,7 @@ def argsort(a: Any, keys: Any = None, **settings: Any) -> Any:
     """
     if interface_of(a) is None:
         return on_host(a, keys, settings).argsort(a)
-    bits = {'in_place': 0, 'index_bits': 64}
-    return on_device(a, keys, {**settings, **bits}, lambda by, on: by.argsort(a, stream=on))
+    return on_device(a, keys, settings, lambda by, how: by.argsort(a, index_bits=64, **how))
 
 
 def merge(
@@ -120,4 +117,4 @@ def top(a: Any, n: int, keys: Any = None, **settings: Any) -> Any:
     """The first `n` records in order: see Sorter and Sorter.top; on a GPU DeviceSorter.top and `sort`."""
     if interface_of(a) is None:
         return on_host(a, keys, settings).top(a, n)
-    return on_device(a, keys, {**settings, 'in_place': 0}, lambda by, on: by.top(a, n, stream=on))
+    return on_device(a, keys, settings, lambda by, how: by.top(a, n, **how))

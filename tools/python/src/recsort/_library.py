@@ -263,7 +263,7 @@ class Options(c.Structure):
         ('record_size', c.c_size_t),
         ('verify', c.c_int),
         ('reserved', c.c_uint32),
-        ('head', c.c_size_t),
+        ('on_device', c.c_bool),
     ]
 
 
@@ -302,6 +302,10 @@ class Job(c.Structure):
     ]
 
 
+class Needs(c.Structure):
+    _fields_ = [('struct_size', c.c_size_t), ('host', c.c_size_t), ('device', c.c_size_t)]
+
+
 class Shard(c.Structure):
     _fields_ = [
         ('struct_size', c.c_size_t),
@@ -310,60 +314,6 @@ class Shard(c.Structure):
         ('first', c.c_uint64),
         ('rank', c.c_uint32),
         ('reserved', c.c_uint32),
-    ]
-
-
-class DeviceLimits(c.Structure):
-    _fields_ = [
-        ('struct_size', c.c_size_t),
-        ('most_records', c.c_size_t),
-        ('most_in_place', c.c_size_t),
-        ('most_segments', c.c_size_t),
-        ('most_in_segment', c.c_size_t),
-        ('index_bits', c.c_uint),
-        ('reserved', c.c_uint32),
-    ]
-
-
-class DeviceArray(c.Structure):
-    _fields_ = [('from', c.c_void_p), ('to', c.c_void_p), ('element_size', c.c_size_t)]
-
-
-class DeviceJob(c.Structure):
-    _fields_ = [
-        ('struct_size', c.c_size_t),
-        ('stream', c.c_void_p),
-        ('count', c.c_size_t),
-        ('records', c.c_void_p),
-        ('sorted', c.c_void_p),
-        ('permutation', c.c_void_p),
-        ('arrays', c.POINTER(DeviceArray)),
-        ('array_count', c.c_size_t),
-        ('offsets', c.c_void_p),
-        ('segment_count', c.c_size_t),
-        ('offset_bits', c.c_uint),
-        ('reserved', c.c_uint32),
-        ('head', c.c_size_t),
-        ('columns', c.c_void_p),
-        ('column_count', c.c_size_t),
-    ]
-
-
-class DevicePairsJob(c.Structure):
-    _fields_ = [
-        ('struct_size', c.c_size_t),
-        ('stream', c.c_void_p),
-        ('count', c.c_size_t),
-        ('type', c.c_int),
-        ('order', c.c_int),
-        ('nan', c.c_int),
-        ('begin_bit', c.c_uint),
-        ('end_bit', c.c_uint),
-        ('value_bits', c.c_uint),
-        ('keys_in', c.c_void_p),
-        ('keys_out', c.c_void_p),
-        ('values_in', c.c_void_p),
-        ('values_out', c.c_void_p),
     ]
 
 
@@ -382,11 +332,8 @@ STRUCTS = {
     'options': Options,
     'array': Moved,
     'job': Job,
+    'needs': Needs,
     'shard': Shard,
-    'device_limits': DeviceLimits,
-    'device_array': DeviceArray,
-    'device_job': DeviceJob,
-    'device_pairs_job': DevicePairsJob,
 }
 
 # The members of recsort_type, from 1.
@@ -399,7 +346,8 @@ TYPES = (
     'float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn'
 ).split()
 TYPE = {name: number for number, name in enumerate(TYPES, 1)}
-OUT_OF_MEMORY, LITTLE, BIG, EXPLICIT, RUNS = 2, 1, 2, 2, 2
+LITTLE, BIG, EXPLICIT, SEGMENTS, RUNS = 1, 2, 2, 1, 2
+INVALID_ARGUMENT, OUT_OF_MEMORY, INVALID_RECORD, CORRUPT_RESULT = 1, 2, 6, 9
 ANY_TRAILER = (1 << 64) - 1
 NAN = {'last': 0, 'first': 1, 'total': 2}
 
@@ -430,9 +378,6 @@ schema_get_computed = _declare(
 )
 partition_mark_size = _declare('partition_mark_size', _size, _sorter)
 sorter_destroy = _declare('sorter_destroy', None, _sorter)
-device_sorter_destroy = _declare('device_sorter_destroy', None, _sorter)
-device_sorter_memory = _declare('device_sorter_memory', _size, _sorter)
-device_pairs_destroy = _declare('device_pairs_destroy', None, _sorter)
 sorter_permutation = _declare(
     'sorter_permutation', _pointer, _sorter, c.POINTER(c.c_uint), c.POINTER(_size)
 )
@@ -459,6 +404,7 @@ schema_load_memory = _call(
 schema_create = _call('schema_create', c.POINTER(SchemaDesc), _pointer, c.POINTER(_schema))
 sorter_create = _call('sorter_create', _schema, c.POINTER(Options), c.POINTER(_sorter))
 run = _call('run', _sorter, c.POINTER(Job), _size)
+plan = _call('plan', _sorter, c.POINTER(Job), _size, c.POINTER(Needs))
 unique = _call('unique', _sorter, c.POINTER(Job), c.POINTER(_size))
 check = _call('check', _sorter, _pointer, _size, c.POINTER(_size))
 partition_sample = _call(
@@ -469,21 +415,7 @@ partition_records = _call(
     'partition_records', _sorter, c.POINTER(Shard), _pointer, _size, _pointer, _pointer
 )
 set_parameter = _call('sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size)
-device_sorter_create = _call(
-    'device_sorter_create', _schema, c.POINTER(Options), c.POINTER(DeviceLimits), c.POINTER(_sorter)
-)
-device_sort = _call('device_sort', _sorter, c.POINTER(DeviceJob))
-device_pairs_create = _call('device_pairs_create', c.POINTER(Options), c.POINTER(_sorter))
-device_pairs_workspace = _call(
-    'device_pairs_workspace', _sorter, c.POINTER(DevicePairsJob), c.POINTER(_size)
-)
-device_pairs_sort = _call('device_pairs_sort', _sorter, c.POINTER(DevicePairsJob), _pointer, _size)
-device_pairs_check = _call('device_pairs_check', _sorter)
-device_check = _call('device_sorter_check', _sorter)
-device_set_parameter = _call(
-    'device_sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size
-)
-device_bind_parameter = _call('device_sorter_bind_parameter', _sorter, c.c_char_p, _pointer, _size)
+bind_parameter = _call('sorter_bind_parameter', _sorter, c.c_char_p, _pointer, _size)
 
 
 def job(count: int, arrays: Sequence[tuple[int, int, int]] = (), **members: Any) -> Job:

@@ -46,6 +46,7 @@ class Engine:
         plugin: str | None,
         algorithm: str | None,
         plugin_options: Mapping[str, str] | None,
+        on_device: bool = False,
     ) -> None:
         self.threads = lib.integer(threads, 'threads')
         if not 0 <= self.threads < 1 << 32:
@@ -53,11 +54,12 @@ class Engine:
         self._plugin = None if plugin is None else lib.text(plugin) or None
         self._algorithm = None if algorithm is None else lib.text(algorithm) or None
         given = lib.mapping(plugin_options, 'plugin_options').items()
+        self._on_device = on_device
         self._words = [lib.text(f'{name}={value}') for name, value in given]
 
-    def options(self, keys: Any = None, reverse: bool = False) -> lib.Options:
-        """Options for a sorter by `keys`, an array of KeyDesc; None: by its schema's own."""
-        return lib.Options(
+    def for_schema(self, schema: lib.Handle, keys: Any = None, reverse: bool = False) -> lib.Handle:
+        """A sorter by `keys`, an array of KeyDesc; None: by the schema's own."""
+        options = lib.Options(
             struct_size=c.sizeof(lib.Options),
             keys=keys,
             key_count=0 if keys is None else len(keys),
@@ -67,11 +69,8 @@ class Engine:
             threads=self.threads,
             plugin_options=(c.c_char_p * len(self._words))(*self._words),
             plugin_option_count=len(self._words),
+            on_device=self._on_device,
         )
-
-    def for_schema(self, schema: lib.Handle, keys: Any = None, reverse: bool = False) -> lib.Handle:
-        """A sorter by `keys`, an array of KeyDesc; None: by the schema's own."""
-        options = self.options(keys, reverse)
         return lib.Handle(lib.sorter_create, lib.sorter_destroy, schema, c.byref(options))
 
     def for_parts(self, size: int, parts: Sequence[Part]) -> lib.Handle:
