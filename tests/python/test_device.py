@@ -420,6 +420,15 @@ def test_few_records(gpu, count):
     judge(gpu, DeviceSorter('f8'), values, np.arange(count)[::-1])
 
 
+@needs_standin
+def test_no_records_need_no_address(gpu):
+    """As an empty tensor of torch has none."""
+    a, status = gpu.put(np.zeros(0, 'i4'), data=(0, False)), gpu.put(np.full(1, 99, 'i4'))
+    assert DeviceSorter(a).sort(a, status=status) is a
+    gpu.wait()
+    DeviceSorter.check(status)
+
+
 def test_functions_wait(gpu):
     values = np.random.default_rng(9).integers(0, 50, COUNT).astype('f4')
     order = np.argsort(-values, kind='stable')
