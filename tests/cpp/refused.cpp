@@ -87,6 +87,15 @@ void refused(recsort::sorter<record> &by, record *records, recsort_error &error)
 #elif defined(INDEX)        /* CASE(INDEX): an index is uint32_t or uint64_t */
   unsigned short index[1];
   by.argsort({records, 1}, index, error);
+#elif defined(COLUMN)       /* CASE(COLUMN): a column have the type of its member */
+  (void)by.column(records->matrix, &record::number);
+#elif defined(COLUMN_OF)    /* CASE(COLUMN_OF): a path names a member of another struct */
+  (void)by.column(records->matrix, &point::x);
+#elif defined(MOVED)        /* CASE(MOVED): elements are moved as bytes */
+  std::array<std::string, 1> texts;
+  by.apply(texts, error);
+#elif defined(GATHER)       /* CASE(GATHER): an array is moved to one of the same type */
+  by.gather(records->matrix, records->pair, error);
 #elif defined(NO_ERROR)     /* CASE(NO_ERROR): without exceptions, a call needs a recsort_error */
   by.sort({records, 1});
 #else

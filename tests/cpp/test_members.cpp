@@ -214,37 +214,29 @@ struct text {
   };
 };
 
-template <class... Keys> void refuses(const std::string &expected, Keys... keys)
+template <class... Keys> void refuses(const char *one, const char *other, Keys... keys)
 {
   recsort_error error;
   recsort::sorter<text>({keys...}, error);
-  assert_int_equal(error.status, RECSORT_INVALID_KEY);
-  assert_string_equal(error.text, expected.c_str());
+  assert_int_equal(error.status, RECSORT_INVALID_SCHEMA);
+  assert_non_null(std::strstr(error.text, " overlaps "));
+  for (const std::string name : {one, other})
+    assert_non_null(std::strstr(error.text, ('"' + name + '"').c_str()));
 }
 
-/* The library takes no fields that overlap; the words name both keys, and the way out. */
+/* The library takes no fields that overlap; the words name both. */
 void members_that_share_bytes(void **)
 {
-  const std::string from_2 =
-      "; sort with a sorter of the keys from key 2 on, then with a sorter of the keys before it";
-  const std::string from_3 =
-      "; sort with a sorter of the keys from key 3 on, then with a sorter of the keys before it";
-  refuses(R"(key 2, "char at byte 4", shares bytes with key 1, "cstring of 4 at byte 4")" + from_2,
-          asc(&text::name), asc(&text::name, at<0>));
-  refuses(R"(key 2, "cstring of 4 at byte 4", shares bytes with key 1, "char at byte 7")" + from_2,
-          desc(&text::name, at<3>), asc(&text::name));
-  refuses(R"(key 2, "bytes of 4 at byte 4", shares bytes with key 1, "cstring of 4 at byte 4")" +
-              from_2,
-          asc(&text::name), asc(recsort::bytes(&text::name)));
-  refuses(R"(key 3, "cstring of 3 at byte 10", shares bytes with key 1, "char at byte 10")" +
-              from_3,
-          asc(&text::code, at<0>), asc(&text::serial), asc(&text::code));
-  refuses(R"(key 2, "uint8 at byte 9", shares bytes with key 1, "bytes of 2 at byte 8")" + from_2,
-          asc(&text::raw), asc(&text::raw, at<1>));
-  refuses(R"(key 3, "int16 at byte 16", shares bytes with key 2, "float32 at byte 16")" + from_3,
-          asc(&text::serial), asc(recsort::distance({0.0}, &text::real)), asc(&text::low));
-  refuses(R"(key 1: its coordinates "float32 at byte 16" and "int32 at byte 16" share bytes; )"
-          "leave one out",
+  refuses("char at byte 4", "cstring of 4 at byte 4", asc(&text::name), asc(&text::name, at<0>));
+  refuses("char at byte 7", "cstring of 4 at byte 4", desc(&text::name, at<3>), asc(&text::name));
+  refuses("bytes of 4 at byte 4", "cstring of 4 at byte 4", asc(&text::name),
+          asc(recsort::bytes(&text::name)));
+  refuses("cstring of 3 at byte 10", "char at byte 10", asc(&text::code, at<0>), asc(&text::serial),
+          asc(&text::code));
+  refuses("uint8 at byte 9", "bytes of 2 at byte 8", asc(&text::raw), asc(&text::raw, at<1>));
+  refuses("int16 at byte 16", "float32 at byte 16", asc(&text::serial),
+          asc(recsort::distance({0.0}, &text::real)), asc(&text::low));
+  refuses("int32 at byte 16", "float32 at byte 16",
           asc(recsort::distance({0.0, 0.0}, &text::real, &text::whole)));
   recsort::sorter<text>({asc(&text::real), asc(recsort::distance({0.0}, &text::real)), /* again */
                          asc(&text::raw), asc(&text::code), asc(&text::name)}); /* side by side */

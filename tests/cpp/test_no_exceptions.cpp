@@ -32,7 +32,7 @@ int main()
   for (int i = 0; i < 5; i++)
     expect(entities[i].serial == order[i], "the order");
   expect(by.is_sorted(entities, error), "sorted records");
-  expect(!by.sort_to(entities, entities, error), "an overlap");
+  expect(!by.sort_to({entities, 4}, {entities + 1, 4}, error), "an overlap");
   expect(error.status == RECSORT_INVALID_ARGUMENT && error.text[0] != '\0', "its error");
 
   recsort_options options = RECSORT_OPTIONS_INIT;

@@ -4,6 +4,8 @@
  *   recsort::sorter<Entity> by({recsort::desc(&Entity::distance), recsort::asc(&Entity::team)});
  *   by.sort(entities); // a std::vector, std::array, std::span, C array or {pointer, count}
  *
+ * Also for a struct of arrays (sorter::column), and for a device's memory (device_sorter).
+ *
  * What the compiler checks: a record is standard layout and trivially copyable, each key is a
  * member of the record, its type has an order, and an index lies in its array. Offsets and sizes
  * are the compiler's own, so they cannot drift from the struct.
@@ -12,8 +14,8 @@
  * a recsort_error, it throws nothing: error.status is then RECSORT_OK, or says what went wrong.
  * With -fno-exceptions each call needs that argument; without it the call does not compile.
  *
- * A sort allocates what recsort_sort says and nothing else. Making a sorter takes a few small
- * arrays from operator new besides, and frees them.
+ * A sort allocates what recsort_sort says and nothing else. A sorter takes a few small arrays from
+ * operator new when it is made; unique and apply take a copy of what they move, and free it.
  */
 #ifndef RECSORT_RECSORT_HPP
 #define RECSORT_RECSORT_HPP
@@ -27,45 +29,37 @@
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 namespace recsort
 {
 
-/* ---- Errors ------------------------------------------------------------------------------- */
+/* ---- Errors and arrays -------------------------------------------------------------------- */
 
 #ifdef __cpp_exceptions
-class error : public std::runtime_error
-{
-public:
-  explicit error(const recsort_error &details) : std::runtime_error(details.text), details_(details)
+struct error : std::runtime_error {
+  explicit error(const recsort_error &told) : std::runtime_error(told.text), details(told)
   {
   }
-  recsort_status status() const noexcept
-  {
-    return details_.status;
-  }
-  const recsort_error &details() const noexcept
-  {
-    return details_;
-  }
-
-private:
-  recsort_error details_;
+  recsort_error details; /* its status, too */
 };
 #endif
 
-/* Where an error goes: into a recsort_error, or, if a call leaves this argument out, it is thrown.
- */
+/* Where an error goes: into a recsort_error. If a call leaves this argument out, it is thrown. */
 class on_error
 {
 public:
 #ifdef __cpp_exceptions
   on_error() = default;
+#else
+  template <bool Throws = false> on_error()
+  {
+    static_assert(Throws, "recsort: without exceptions, a call needs a recsort_error");
+  }
 #endif
   on_error(recsort_error &error) noexcept : given_(&error)
   {
@@ -76,8 +70,7 @@ public:
   {
     recsort_error own;
     recsort_error &told = given_ != nullptr ? *given_ : own;
-    const recsort_status status = call(&told);
-    if (status == RECSORT_OK) {
+    if (call(&told) == RECSORT_OK) {
       told.status = RECSORT_OK;
       told.text[0] = '\0';
       return true;
@@ -92,27 +85,6 @@ private:
   recsort_error *given_ = nullptr;
 };
 
-namespace detail
-{
-
-template <class> inline constexpr bool no = false;
-
-/* What a call takes if it is given no recsort_error. */
-template <class Record> on_error thrown()
-{
-#ifdef __cpp_exceptions
-  return {};
-#else
-  static_assert(no<Record>, "recsort: without exceptions, a call needs a recsort_error");
-  recsort_error none{};
-  return none;
-#endif
-}
-
-} // namespace detail
-
-/* ---- Arrays ------------------------------------------------------------------------------- */
-
 /* An array that belongs to someone else. Anything that has std::data and std::size becomes one, and
  * so does {pointer, count}. */
 template <class Element> class view
@@ -126,6 +98,11 @@ public:
                 std::remove_pointer_t<decltype(std::data(std::declval<Array &>()))> (*)[],
                 Element (*)[]>>>
   constexpr view(Array &&array) noexcept : data_(std::data(array)), size_(std::size(array))
+  {
+  }
+  /* For arguments only: the list lives as long as the call. */
+  constexpr view(std::initializer_list<std::remove_const_t<Element>> list) noexcept
+      : view(std::data(list), list.size())
   {
   }
   constexpr Element *data() const noexcept
@@ -144,65 +121,61 @@ private:
 
 /* ---- Keys --------------------------------------------------------------------------------- */
 
-/* A member of a record that has a value of its own. */
-template <class Record> struct field {
-  std::uint64_t offset;
-  recsort_type type;
-  std::uint64_t count; /* bytes of a string; otherwise 0 */
-};
-
 /* An element of an array, by a number that the compiler checks: asc(&Entity::position, at<2>). */
 template <std::size_t Index> struct at_index {
 };
 template <std::size_t Index> inline constexpr at_index<Index> at{};
 
+template <class Record> struct field;
+template <class Record> struct key;
+
 namespace detail
 {
+
+/* What fields and keys of all records are. */
+struct any_field {
+  std::uint64_t offset;
+  recsort_type type;
+  std::uint64_t count; /* bytes of a string; otherwise 0 */
+};
+struct any_key {
+  std::array<any_field, RECSORT_MOST_COORDINATES> fields{};
+  std::size_t field_count = 0;
+  recsort_compute compute{}; /* 0: the value of the one field */
+  std::uint32_t bits = 0;
+  const char *parameter = nullptr;
+  std::array<double, RECSORT_MOST_COORDINATES> origin{}, limit{};
+  recsort_order order = RECSORT_ASCENDING;
+  recsort_nan nan = RECSORT_NAN_LAST;
+};
+
+template <class Array>
+using element_of = std::remove_pointer_t<decltype(std::data(std::declval<Array &>()))>;
 
 /* An array of either kind: its element, and how many. */
 template <class Type> struct array_traits {
   static constexpr bool is_array = false;
+  using plain = Type;
 };
 template <class Type, std::size_t Count> struct array_traits<Type[Count]> {
   static constexpr bool is_array = true;
   static constexpr std::size_t count = Count;
   using element = std::remove_cv_t<Type>;
+  using plain = typename array_traits<element>::plain[Count]; /* of C arrays */
 };
 template <class Type, std::size_t Count>
 struct array_traits<std::array<Type, Count>> : array_traits<Type[Count]> {
 };
-
-constexpr recsort_type float_type(int digits, std::size_t size)
-{
-  if (digits == 53 && size == 8) return RECSORT_FLOAT64;
-  if (digits == 24 && size == 4) return RECSORT_FLOAT32;
-  if (digits == 11 && size == 2) return RECSORT_FLOAT16;
-  if (digits == 8 && size == 2) return RECSORT_BFLOAT16;
-  return recsort_type{};
-}
+template <class Type> using plain = typename array_traits<Type>::plain;
 
 constexpr recsort_type integer_type(bool is_signed, std::size_t size)
 {
-  switch (size) {
-  case 1:
-    return is_signed ? RECSORT_INT8 : RECSORT_UINT8;
-  case 2:
-    return is_signed ? RECSORT_INT16 : RECSORT_UINT16;
-  case 4:
-    return is_signed ? RECSORT_INT32 : RECSORT_UINT32;
-  case 8:
-    return is_signed ? RECSORT_INT64 : RECSORT_UINT64;
-  default:
-    return recsort_type{};
-  }
+  if (size == 1) return is_signed ? RECSORT_INT8 : RECSORT_UINT8;
+  if (size == 2) return is_signed ? RECSORT_INT16 : RECSORT_UINT16;
+  if (size == 4) return is_signed ? RECSORT_INT32 : RECSORT_UINT32;
+  if (size == 8) return is_signed ? RECSORT_INT64 : RECSORT_UINT64;
+  return recsort_type{};
 }
-
-template <class Type> struct is_half : std::false_type {
-};
-#ifdef __FLT16_MAX__ /* std::numeric_limits does not know _Float16 in C++17 */
-template <> struct is_half<_Float16> : std::true_type {
-};
-#endif
 
 /* The type of a field with values of a C++ type, or 0: there is none. */
 template <class Type> constexpr recsort_type type_of()
@@ -216,62 +189,57 @@ template <class Type> constexpr recsort_type type_of()
     return RECSORT_CHAR;
   } else if constexpr (std::is_integral_v<Type>) {
     return integer_type(std::is_signed_v<Type>, sizeof(Type));
-  } else if constexpr (is_half<Type>::value) {
-    return RECSORT_FLOAT16;
-  } else if constexpr (std::is_floating_point_v<Type>) {
-    return float_type(std::numeric_limits<Type>::digits, sizeof(Type));
+  } else if constexpr (!std::is_class_v<Type> && !std::is_union_v<Type> && sizeof(Type) == 2 &&
+                       std::is_convertible_v<Type, float>) {
+    /* _Float16 and the like, which compilers add */
+    return static_cast<float>(static_cast<Type>(1.001f)) == 1 ? RECSORT_BFLOAT16 : RECSORT_FLOAT16;
+  } else if constexpr (std::is_floating_point_v<Type> && sizeof(Type) <= 8) {
+    return sizeof(Type) == 4 ? RECSORT_FLOAT32 : RECSORT_FLOAT64;
   } else {
     return recsort_type{};
   }
 }
 
-/* A member of a type, at an offset. */
-template <class Record, class Type> constexpr field<Record> field_at(std::uint64_t offset)
+/* A member of a type at an offset, or something in it. */
+template <class Type> struct place {
+  using type = Type;
+  std::uint64_t offset;
+};
+
+template <class Record, class Type> constexpr field<Record> field_at(place<Type> found)
 {
   using array = array_traits<Type>;
   if constexpr (std::is_same_v<Type, char>) {
-    return {offset, RECSORT_CHAR, 1};
+    return {{found.offset, RECSORT_CHAR, 1}};
   } else if constexpr (array::is_array) {
     using element = typename array::element;
-    constexpr bool is_bytes =
-        std::is_same_v<element, unsigned char> || std::is_same_v<element, std::byte>;
     constexpr bool is_text = std::is_same_v<element, char>;
-    static_assert(is_bytes || is_text,
+    static_assert(is_text || std::is_same_v<element, unsigned char> ||
+                      std::is_same_v<element, std::byte>,
                   "recsort: of arrays, only those of char, unsigned char and std::byte are keys; "
                   "name an element of others: asc(&Record::array, recsort::at<0>)");
-    return {offset, is_text ? RECSORT_CSTRING : RECSORT_BYTES, array::count};
-  } else if constexpr (std::is_class_v<Type> || std::is_union_v<Type>) {
-    static_assert(no<Type>, "recsort: a struct is no key; name a member of it: "
-                            "asc(&Record::inner, &Inner::member)");
-    return {};
+    return {{found.offset, is_text ? RECSORT_CSTRING : RECSORT_BYTES, array::count}};
   } else {
-    static_assert(type_of<Type>() != recsort_type{},
+    constexpr bool is_struct = std::is_class_v<Type> || std::is_union_v<Type>;
+    static_assert(!is_struct, "recsort: a struct is no key; name a member of it: "
+                              "asc(&Record::inner, &Inner::member)");
+    static_assert(is_struct || type_of<Type>() != recsort_type{},
                   "recsort: a member of this type is no key; keys are integers of at most 64 bits, "
                   "enums, bool, floats of 16, 32 and 64 bits, char, and arrays of bytes");
-    return {offset, type_of<Type>(), 0};
+    return {{found.offset, type_of<Type>(), 0}};
   }
 }
 
-template <class Record> constexpr void check_record()
-{
-  static_assert(std::is_standard_layout_v<Record>,
-                "recsort: a record must be standard layout: one access control for all members, no "
-                "virtual functions, members in one class of the hierarchy only");
-  static_assert(std::is_trivially_copyable_v<Record>,
-                "recsort: a record must be trivially copyable: it is moved as bytes");
-  static_assert(sizeof(Record) <= 2147483647, "recsort: a record has at most 2147483647 bytes");
-}
-
-/* In the C++ ABI of every compiler for Linux, a pointer to a data member is its offset. In a record
- * of standard layout, that holds for members of its bases too, which begin where the record does.
- */
+/* A pointer to a data member is its offset: a number of 8 bytes, or 4 with Microsoft's ABI. */
 template <class Record, class Member> std::uint64_t offset_of(Member Record::*member)
 {
   static_assert(std::is_standard_layout_v<Record>,
                 "recsort: a struct with a key must be standard layout");
   static_assert(!std::is_function_v<Member>, "recsort: a function is no key");
-  static_assert(sizeof member == sizeof(std::ptrdiff_t));
-  std::ptrdiff_t offset;
+  using number = std::conditional_t<sizeof member == 4, std::int32_t, std::int64_t>;
+  static_assert(sizeof member == sizeof(number),
+                "recsort: define a struct before you name a pointer to its members");
+  number offset;
   std::memcpy(&offset, &member, sizeof offset);
   return static_cast<std::uint64_t>(offset); /* that of a null pointer, -1, is RECSORT_NO_OFFSET */
 }
@@ -283,75 +251,86 @@ constexpr std::uint64_t offset_sum(std::uint64_t outer, std::uint64_t inner)
                                                                   : outer + inner;
 }
 
-template <class Record> std::uint64_t size_of(const field<Record> &given)
+/* The offset of a base, which need not be 0 with Microsoft's ABI. */
+template <class Base, class Record> std::uint64_t base_offset()
 {
-  const std::uint64_t size = recsort_type_describe(given.type)->size; /* 0: an array of bytes */
-  return size > 0 ? size : given.count;
+  char Base::*first = nullptr;
+  std::memset(&first, 0, sizeof first);
+  return offset_of<Record>(static_cast<char Record::*>(first));
 }
 
-/* Follows the rest of a path to a member of type Type: members of members, elements of arrays. */
-template <class Record, class Type> field<Record> follow(std::uint64_t offset)
+inline std::uint64_t size_of(recsort_type type, std::uint64_t count)
 {
-  return field_at<Record, std::remove_cv_t<Type>>(offset);
+  const std::uint64_t size = recsort_type_describe(type)->size; /* 0: an array of bytes */
+  return size > 0 ? size : count;
 }
-template <class Record, class Type, std::size_t Index, class... Rest>
-field<Record> follow(std::uint64_t offset, at_index<Index>, Rest... rest);
-template <class Record, class Type, class Inner, class Member, class... Rest>
-field<Record> follow(std::uint64_t offset, Member Inner::*member, Rest... rest)
+
+/* Follows the rest of a path: members of members, elements of arrays. */
+template <class Type> place<Type> follow(place<Type> found)
 {
-  static_assert(std::is_same_v<Inner, std::remove_cv_t<Type>> || /* a union is no base of itself */
+  return found;
+}
+template <class Type, std::size_t Index, class... Rest>
+auto follow(place<Type> found, at_index<Index>, Rest... rest)
+{
+  using array = array_traits<Type>;
+  static_assert(array::is_array, "recsort: at<> is for arrays");
+  static_assert(Index < array::count, "recsort: at<> is beyond the end of the array");
+  using element = typename array::element;
+  return follow(place<element>{offset_sum(found.offset, Index * sizeof(element))}, rest...);
+}
+template <class Type, class Inner, class Member, class... Rest>
+auto follow(place<Type> found, Member Inner::*member, Rest... rest)
+{
+  static_assert(std::is_same_v<Inner, Type> || /* a union is no base of itself */
                     std::is_base_of_v<Inner, Type>,
                 "recsort: a path names a member of another struct");
-  return follow<Record, Member>(offset_sum(offset, offset_of(member)), rest...);
-}
-template <class Record, class Type, std::size_t Index, class... Rest>
-field<Record> follow(std::uint64_t offset, at_index<Index>, Rest... rest)
-{
-  using array = array_traits<std::remove_cv_t<Type>>;
-  static_assert(array::is_array, "recsort: at<> is for arrays");
-  if constexpr (array::is_array) {
-    static_assert(Index < array::count, "recsort: at<> is beyond the end of the array");
-    using element = typename array::element;
-    return follow<Record, element>(offset_sum(offset, Index * sizeof(element)), rest...);
-  } else {
-    return {};
-  }
+  const std::uint64_t inside = offset_of<Type>(static_cast<Member Type::*>(member));
+  return follow(place<std::remove_cv_t<Member>>{offset_sum(found.offset, inside)}, rest...);
 }
 
-template <class Record> const field<Record> &as_field(const field<Record> &given)
+template <class Record, class... More>
+key<Record> key_of(const field<Record> &first, const More &...more)
 {
-  return given;
+  static_assert(sizeof...(more) < RECSORT_MOST_COORDINATES, "recsort: too many coordinates");
+  key<Record> made;
+  made.fields = {first, more...};
+  made.field_count = 1 + sizeof...(more);
+  return made;
 }
-template <class Record, class Member> field<Record> as_field(Member Record::*member)
+
+template <std::size_t Count, class... Fields>
+auto computed(recsort_compute compute, std::uint32_t bits, const double (&least)[Count],
+              const double (&most)[Count], const Fields &...coordinates)
 {
-  return follow<Record, Member>(offset_of(member));
+  static_assert(Count == sizeof...(Fields), "recsort: a number for each coordinate");
+  auto made = key_of(coordinates...);
+  made.compute = compute;
+  made.bits = bits;
+  for (std::size_t i = 0; i < Count; i++) {
+    made.origin[i] = least[i];
+    made.limit[i] = most[i];
+  }
+  return made;
 }
 
 } // namespace detail
 
+/* A member of a record that has a value of its own. */
+template <class Record> struct field : detail::any_field {
+};
+
 /* A key of a record. Make one with asc or desc; the strings that it was made from must live until
  * the sorter is made. */
-template <class Record> struct key {
-  std::array<field<Record>, RECSORT_MOST_COORDINATES> fields{};
-  std::size_t field_count = 0;
-  recsort_compute compute{}; /* 0: the value of the one field */
-  std::uint32_t bits = 0;
-  const char *parameter = nullptr;
-  std::array<double, RECSORT_MOST_COORDINATES> origin{}, limit{};
-  recsort_order order = RECSORT_ASCENDING;
-  recsort_nan nan = RECSORT_NAN_LAST;
-
+template <class Record> struct key : detail::any_key {
   key() = default;
   /* A key of a base is one of the record. */
   template <class Base, class = std::enable_if_t<!std::is_same_v<Base, Record> &&
                                                  std::is_base_of_v<Base, Record>>>
-  key(const key<Base> &base)
-      : field_count(base.field_count), compute(base.compute), bits(base.bits),
-        parameter(base.parameter), origin(base.origin), limit(base.limit), order(base.order),
-        nan(base.nan)
+  key(const key<Base> &base) : detail::any_key(base)
   {
-    for (std::size_t i = 0; i < field_count; i++)
-      fields[i] = {base.fields[i].offset, base.fields[i].type, base.fields[i].count};
+    for (detail::any_field &each : fields)
+      each.offset = detail::offset_sum(each.offset, detail::base_offset<Base, Record>());
   }
 
   /* Where NaNs go; the library refuses this for keys that are no floats. */
@@ -380,7 +359,13 @@ template <class Record> struct key {
 template <class Record, class Member, class... Path>
 field<Record> member(Member Record::*first, Path... path)
 {
-  return detail::follow<Record, Member>(detail::offset_of(first), path...);
+  return detail::field_at<Record>(detail::follow(detail::place<Record>{0}, first, path...));
+}
+
+/* A record that is one number, for keys in an array of their own: asc(number<float>()). */
+template <class Number> field<Number> number()
+{
+  return detail::field_at<Number>(detail::place<Number>{0});
 }
 
 /* All bytes of a member that is a key by itself, as memcmp compares them:
@@ -390,25 +375,23 @@ template <class Record, class Member, class... Path>
 field<Record> bytes(Member Record::*first, Path... path)
 {
   const field<Record> by = member(first, path...);
-  return {by.offset, RECSORT_BYTES, detail::size_of(by)};
+  return {{by.offset, RECSORT_BYTES, detail::size_of(by.type, by.count)}};
 }
 
-template <class Record> key<Record> asc(const field<Record> &by)
+template <class Record> field<Record> member(const field<Record> &found)
 {
-  key<Record> made;
-  made.fields[0] = by;
-  made.field_count = 1;
-  return made;
+  return found;
 }
+
+/* The keys of a sorter: of a member or what makes one (bytes, number), or of a computed value. */
 template <class Record> key<Record> asc(key<Record> by)
 {
   by.order = RECSORT_ASCENDING;
   return by;
 }
-template <class Record, class Member, class... Path>
-key<Record> asc(Member Record::*first, Path... path)
+template <class... By> auto asc(By... by) -> decltype(detail::key_of(member(by...)))
 {
-  return asc(member(first, path...));
+  return detail::key_of(member(by...));
 }
 template <class... By> auto desc(By... by) -> decltype(asc(by...))
 {
@@ -417,53 +400,23 @@ template <class... By> auto desc(By... by) -> decltype(asc(by...))
   return made;
 }
 
-namespace detail
+/* The squared distance from a fixed point: asc(distance({0, 0.5}, &Entity::x, &Entity::y)). A
+ * coordinate is &Record::member, or what member() returns. recsort.h says how computed keys are
+ * computed. */
+template <std::size_t Count, class... Coordinates>
+auto distance(const double (&from)[Count], Coordinates... coordinates)
 {
-
-template <class Record, class... More>
-key<Record> computed(recsort_compute compute, const field<Record> &first, const More &...more)
-{
-  static_assert(sizeof...(more) < RECSORT_MOST_COORDINATES, "recsort: too many coordinates");
-  key<Record> made;
-  made.fields = {first, more...};
-  made.field_count = 1 + sizeof...(more);
-  made.compute = compute;
-  return made;
+  return detail::computed(RECSORT_DISTANCE, 0, from, from, member(coordinates)...);
 }
-
-template <class Key, std::size_t Count>
-Key on_curve(Key made, std::uint32_t bits, const double (&least)[Count],
-             const double (&most)[Count])
-{
-  made.bits = bits;
-  for (std::size_t i = 0; i < Count; i++) {
-    made.origin[i] = least[i];
-    made.limit[i] = most[i];
-  }
-  return made;
-}
-
-} // namespace detail
-
-/* The squared distance from a point that sorter::set_parameter sets:
- * asc(distance("eye", &Entity::x, &Entity::y)). A coordinate is &Record::member, or what member()
- * returns. recsort.h says how computed keys are computed. */
+/* The same from a point that sorter::set_parameter sets:
+ * asc(distance("eye", &Entity::x, &Entity::y)). */
 template <class Name, class... Coordinates,
           class = std::enable_if_t<std::is_convertible_v<Name, const char *>>>
 auto distance(Name parameter, Coordinates... coordinates)
 {
-  auto made = detail::computed(RECSORT_DISTANCE, detail::as_field(coordinates)...);
+  const double none[sizeof...(coordinates)] = {};
+  auto made = distance(none, coordinates...);
   made.parameter = parameter;
-  return made;
-}
-/* The squared distance from a fixed point: asc(distance({0, 0.5}, &Entity::x, &Entity::y)). */
-template <std::size_t Count, class... Coordinates>
-auto distance(const double (&from)[Count], Coordinates... coordinates)
-{
-  static_assert(Count == sizeof...(Coordinates), "recsort: a number for each coordinate");
-  auto made = detail::computed(RECSORT_DISTANCE, detail::as_field(coordinates)...);
-  for (std::size_t i = 0; i < Count; i++)
-    made.origin[i] = from[i];
   return made;
 }
 /* The places on Morton and Hilbert curves, of a grid of 2^bits cells along each coordinate:
@@ -472,141 +425,143 @@ template <std::size_t Count, class... Coordinates>
 auto morton(std::uint32_t bits, const double (&least)[Count], const double (&most)[Count],
             Coordinates... coordinates)
 {
-  static_assert(Count == sizeof...(Coordinates), "recsort: a number for each coordinate");
-  return detail::on_curve(detail::computed(RECSORT_MORTON, detail::as_field(coordinates)...), bits,
-                          least, most);
+  return detail::computed(RECSORT_MORTON, bits, least, most, member(coordinates)...);
 }
 template <std::size_t Count, class... Coordinates>
 auto hilbert(std::uint32_t bits, const double (&least)[Count], const double (&most)[Count],
              Coordinates... coordinates)
 {
-  static_assert(Count == sizeof...(Coordinates), "recsort: a number for each coordinate");
-  return detail::on_curve(detail::computed(RECSORT_HILBERT, detail::as_field(coordinates)...), bits,
-                          least, most);
+  return detail::computed(RECSORT_HILBERT, bits, least, most, member(coordinates)...);
 }
 
-/* ---- Schema and sorter -------------------------------------------------------------------- */
+/* ---- Sorters ------------------------------------------------------------------------------ */
 
 namespace detail
 {
 
-struct destroy {
-  void operator()(recsort_schema *schema) const noexcept
-  {
-    recsort_schema_destroy(schema);
-  }
-  void operator()(recsort_sorter *sorter) const noexcept
-  {
-    recsort_sorter_destroy(sorter);
-  }
+inline recsort_status refuse(const char *text, recsort_error *error,
+                             recsort_status status = RECSORT_INVALID_ARGUMENT)
+{
+  error->status = status;
+  error->line = error->column = 0;
+  std::snprintf(error->text, sizeof error->text, "%s", text);
+  return status;
+}
+inline recsort_status too_small(std::size_t size, std::size_t needed, recsort_error *error)
+{
+  char text[96];
+  std::snprintf(text, sizeof text, "an array has %zu elements, but %zu are needed", size, needed);
+  return refuse(text, error);
+}
+
+/* An array of a member; made by column. */
+struct any_column {
+  const void *from;
+  void *to; /* NULL: it is constant */
+  std::size_t count, element_size;
+  std::uint64_t offset; /* of the member in a record */
 };
 
-using owned_schema = std::unique_ptr<recsort_schema, destroy>;
-
 /* A schema of the members that some keys name, at their offsets. */
-template <class Record> class description
+class description
 {
 public:
-  recsort_status create(view<const key<Record>> keys, const recsort_allocator *allocator,
-                        owned_schema &schema, recsort_error *error)
+  bool allocate(std::size_t keys, std::size_t fields)
   {
-    if (!allocate(keys)) {
-      error->status = RECSORT_OUT_OF_MEMORY;
-      error->line = error->column = 0;
-      std::snprintf(error->text, sizeof error->text, "out of memory: %zu keys", keys.size());
-      return error->status;
-    }
-    for (std::size_t i = 0; i < keys.size(); i++) {
-      if (shares_bytes(keys, i, error)) return error->status;
-      add_key(keys.data()[i], i);
-    }
+    const auto make = [](auto &array, std::size_t count) {
+      using element = typename std::remove_reference_t<decltype(array)>::element_type;
+      array.reset(new (std::nothrow) element[count]());
+      return array != nullptr;
+    };
+    return make(keys_, keys) && make(computed_, keys) && make(names_, keys + fields) &&
+           make(fields_, fields) && make(columns_, fields) && make(coordinates_, fields);
+  }
+
+  void add(const any_key &given)
+  {
+    const char **const coordinates = coordinates_.get() + coordinate_count_;
+    for (std::size_t i = 0; i < given.field_count; i++)
+      coordinates[i] = name_of(given.fields[i]);
+    coordinate_count_ += given.field_count;
+    recsort_key_desc &added = keys_[key_count_++];
+    added.path = coordinates[0];
+    added.order = given.order;
+    added.nan = given.nan;
+    if (given.compute == recsort_compute{}) return;
+    char *const text = names_[field_count_ + computed_count_].data();
+    std::snprintf(text, sizeof(name), "computed value %zu", computed_count_);
+    recsort_computed_desc &computed = computed_[computed_count_++];
+    added.path = computed.name = text;
+    computed.compute = given.compute;
+    computed.bits = given.bits;
+    computed.coordinates = coordinates;
+    computed.coordinate_count = given.field_count;
+    computed.parameter = given.parameter;
+    computed.origin = given.parameter == nullptr ? given.origin.data() : nullptr;
+    computed.limit = given.compute == RECSORT_DISTANCE ? nullptr : given.limit.data();
+  }
+
+  recsort_status create(std::size_t record_size, const recsort_allocator *allocator,
+                        recsort_schema **schema, recsort_error *error) const
+  {
+    const std::uint16_t one = 1;
+    unsigned char first;
+    std::memcpy(&first, &one, 1);
     recsort_schema_desc desc = RECSORT_SCHEMA_DESC_INIT;
     desc.record = "record";
-    desc.endian =
-        __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? RECSORT_BIG_ENDIAN : RECSORT_LITTLE_ENDIAN;
+    desc.endian = first == 1 ? RECSORT_LITTLE_ENDIAN : RECSORT_BIG_ENDIAN;
     desc.layout = RECSORT_LAYOUT_EXPLICIT;
-    desc.size = sizeof(Record);
+    desc.size = record_size;
     desc.fields = fields_.get();
     desc.field_count = field_count_;
     desc.keys = keys_.get();
-    desc.key_count = keys.size();
+    desc.key_count = key_count_;
     desc.computed = computed_.get();
     desc.computed_count = computed_count_;
-    recsort_schema *made = nullptr;
-    const recsort_status status = recsort_schema_create(&desc, allocator, &made, error);
-    schema.reset(made);
-    return status;
+    return recsort_schema_create(&desc, allocator, schema, error);
+  }
+
+  /* Gives a job the columns of the fields, each of which lies in an array of the caller's. */
+  recsort_status find_columns(const any_column *given, std::size_t given_count, recsort_job &job,
+                              recsort_error *error) const
+  {
+    if (columns_ == nullptr) return refuse("columns are for sorters that are made of keys", error);
+    job.count = given[0].count;
+    for (std::size_t c = 0; c < given_count; c++) {
+      if (given[c].count != job.count) return refuse("columns have different sizes", error);
+      for (std::size_t i = 0; i < field_count_ && job.column_count < field_count_; i++) {
+        const std::uint64_t inside = fields_[i].offset - given[c].offset; /* huge: before it */
+        const std::size_t size = given[c].element_size;
+        if (inside < size && size_of(fields_[i].type, fields_[i].count) <= size - inside)
+          columns_[job.column_count++] = {fields_[i].name,
+                                          static_cast<const char *>(given[c].from) + inside, size};
+      }
+    }
+    job.columns = columns_.get();
+    return RECSORT_OK;
   }
 
 private:
   using name = std::array<char, 64>;
 
-  bool allocate(view<const key<Record>> keys)
-  {
-    std::size_t fields = 0;
-    for (std::size_t i = 0; i < keys.size(); i++)
-      fields += keys.data()[i].field_count;
-    fields_.reset(new (std::nothrow) recsort_field_desc[fields]());
-    field_names_.reset(new (std::nothrow) name[fields]);
-    keys_.reset(new (std::nothrow) recsort_key_desc[keys.size()]());
-    computed_.reset(new (std::nothrow) recsort_computed_desc[keys.size()]());
-    computed_names_.reset(new (std::nothrow) name[keys.size()]);
-    coordinates_.reset(new (std::nothrow) const char *[fields]);
-    return fields_ && field_names_ && keys_ && computed_ && computed_names_ && coordinates_;
-  }
-
-  /* Whether key `place` has a member that shares bytes with another one of it or a key before it.
-   */
-  static bool shares_bytes(view<const key<Record>> keys, std::size_t place, recsort_error *error)
-  {
-    const key<Record> &given = keys.data()[place];
-    for (std::size_t i = 0; i < given.field_count; i++)
-      for (std::size_t before = 0; before <= place; before++) {
-        const key<Record> &other = keys.data()[before];
-        for (std::size_t j = 0; j < (before < place ? other.field_count : i); j++)
-          if (overlap(given.fields[i], other.fields[j]))
-            return refuse(given.fields[i], place + 1, other.fields[j], before + 1, error);
-      }
-    return false;
-  }
-
-  static bool overlap(const field<Record> &a, const field<Record> &b)
-  {
-    if (a.offset == RECSORT_NO_OFFSET || b.offset == RECSORT_NO_OFFSET) return false;
-    if (a.offset == b.offset && a.type == b.type && a.count == b.count) return false; /* the same */
-    return a.offset < b.offset + size_of(b) && b.offset < a.offset + size_of(a);
-  }
-
-  static bool refuse(const field<Record> &a, std::size_t key_of_a, const field<Record> &b,
-                     std::size_t key_of_b, recsort_error *error)
-  {
-    name name_of_a, name_of_b;
-    describe(a, name_of_a.data());
-    describe(b, name_of_b.data());
-    error->status = RECSORT_INVALID_KEY;
-    error->line = error->column = 0;
-    if (key_of_a == key_of_b)
-      std::snprintf(error->text, sizeof error->text,
-                    "key %zu: its coordinates \"%s\" and \"%s\" share bytes; leave one out",
-                    key_of_a, name_of_b.data(), name_of_a.data());
-    else
-      std::snprintf(error->text, sizeof error->text,
-                    "key %zu, \"%s\", shares bytes with key %zu, \"%s\"; sort with a sorter of the "
-                    "keys from key %zu on, then with a sorter of the keys before it",
-                    key_of_a, name_of_a.data(), key_of_b, name_of_b.data(), key_of_a);
-    return true;
-  }
-
   /* The name of a member, which several keys may use. */
-  const char *name_of(const field<Record> &used)
+  const char *name_of(const any_field &used)
   {
     for (std::size_t i = 0; i < field_count_; i++) {
       const recsort_field_desc &known = fields_[i];
       if (known.offset == used.offset && known.type == used.type && known.count == used.count)
         return known.name;
     }
-    char *const text = field_names_[field_count_].data();
-    describe(used, text);
+    const char *const type = recsort_type_name(used.type);
+    const auto offset = static_cast<unsigned long long>(used.offset);
+    const auto count = static_cast<unsigned long long>(used.count);
+    char *const text = names_[field_count_ + computed_count_].data();
+    if (used.offset == RECSORT_NO_OFFSET)
+      std::snprintf(text, sizeof(name), "null pointer to a member");
+    else if (count > 1) /* a string and its first byte have different names */
+      std::snprintf(text, sizeof(name), "%s of %llu at byte %llu", type, count, offset);
+    else
+      std::snprintf(text, sizeof(name), "%s at byte %llu", type, offset);
     recsort_field_desc &added = fields_[field_count_++];
     added.name = text;
     added.type = used.type;
@@ -615,90 +570,56 @@ private:
     return text;
   }
 
-  static void describe(const field<Record> &used, char *text)
-  {
-    const char *const type = recsort_type_name(used.type);
-    const auto offset = static_cast<unsigned long long>(used.offset);
-    const auto count = static_cast<unsigned long long>(used.count);
-    if (count > 1) /* a string and its first byte have different names */
-      std::snprintf(text, sizeof(name), "%s of %llu at byte %llu", type, count, offset);
-    else
-      std::snprintf(text, sizeof(name), "%s at byte %llu", type, offset);
-    if (used.offset == RECSORT_NO_OFFSET) std::strcpy(text, "null pointer to a member");
-  }
-
-  void add_key(const key<Record> &given, std::size_t place)
-  {
-    recsort_key_desc &added = keys_[place];
-    added.order = given.order;
-    added.nan = given.nan;
-    added.path =
-        given.compute == recsort_compute{} ? name_of(given.fields[0]) : add_computed(given);
-  }
-
-  const char *add_computed(const key<Record> &given)
-  {
-    char *const text = computed_names_[computed_count_].data();
-    std::snprintf(text, sizeof(name), "computed value %zu", computed_count_);
-    recsort_computed_desc &added = computed_[computed_count_++];
-    added.name = text;
-    added.compute = given.compute;
-    added.bits = given.bits;
-    added.coordinates = coordinates_.get() + coordinate_count_;
-    added.coordinate_count = given.field_count;
-    for (std::size_t i = 0; i < given.field_count; i++)
-      coordinates_[coordinate_count_++] = name_of(given.fields[i]);
-    added.parameter = given.parameter;
-    added.origin = given.parameter == nullptr ? given.origin.data() : nullptr;
-    added.limit = given.compute == RECSORT_DISTANCE ? nullptr : given.limit.data();
-    return text;
-  }
-
-  std::unique_ptr<recsort_field_desc[]> fields_;
-  std::unique_ptr<name[]> field_names_, computed_names_;
   std::unique_ptr<recsort_key_desc[]> keys_;
   std::unique_ptr<recsort_computed_desc[]> computed_;
-  std::unique_ptr<const char *[]> coordinates_;
-  std::size_t field_count_ = 0, computed_count_ = 0, coordinate_count_ = 0;
+  std::unique_ptr<name[]> names_; /* of fields and computed values */
+  std::unique_ptr<recsort_field_desc[]> fields_;
+  std::unique_ptr<recsort_column[]> columns_;   /* room for one for each field, */
+  std::unique_ptr<const char *[]> coordinates_; /* and here, too */
+  std::size_t key_count_ = 0, computed_count_ = 0, field_count_ = 0, coordinate_count_ = 0;
 };
 
 } // namespace detail
 
-/* Sorts records of one type. It owns a recsort_sorter; it moves and does not copy. What recsort.h
- * says about each function holds here: one thread at a time may use a sorter, equal records keep
- * their order, and records change only once a sort can no longer fail. */
-template <class Record> class sorter
+/* Sorts records of one type, or columns of them. It owns a recsort_sorter; it moves and does not
+ * copy. What recsort.h says about each function holds here: one thread at a time may use a sorter,
+ * equal records keep their order, and records change only once a sort can no longer fail. */
+template <class Record, bool OnDevice = false> class sorter
 {
+  static_assert(std::is_standard_layout_v<Record>,
+                "recsort: a record must be standard layout: one access control for all members, no "
+                "virtual functions, members in one class of the hierarchy only");
+  static_assert(std::is_trivially_copyable_v<Record>,
+                "recsort: a record must be trivially copyable: it is moved as bytes");
+
 public:
-  /* `options` may set the plugin, threads, reverse, allocator, executor, head; the rest is filled
-   * in. If this fails with a recsort_error, the sorter is empty, and every call of it fails. */
-  sorter(std::initializer_list<key<Record>> keys, on_error failed = detail::thrown<Record>())
+  /* `options` may set the plugin, threads, reverse, allocator, executor; the rest is filled in. If
+   * this fails with a recsort_error, the sorter is empty, and every call of it fails. */
+  sorter(view<const key<Record>> keys, on_error failed = {})
       : sorter(keys, recsort_options{}, failed)
   {
   }
-  sorter(std::initializer_list<key<Record>> keys, const recsort_options &options,
-         on_error failed = detail::thrown<Record>())
-      : sorter(view<const key<Record>>(keys.begin(), keys.size()), options, failed)
+  sorter(view<const key<Record>> keys, const recsort_options &options, on_error failed = {})
   {
-  }
-  /* Keys that are known only when the program runs: a std::vector of them. */
-  sorter(view<const key<Record>> keys, const recsort_options &options,
-         on_error failed = detail::thrown<Record>())
-  {
-    detail::check_record<Record>();
     failed([&](recsort_error *error) {
-      if (keys.size() == 0) return refuse("a sorter needs a key", error);
-      detail::owned_schema schema;
-      const recsort_status status =
-          detail::description<Record>().create(keys, options.allocator, schema, error);
-      return status != RECSORT_OK ? status : open(schema.get(), options, error);
+      if (keys.size() == 0) return detail::refuse("a sorter needs a key", error);
+      std::size_t fields = 0;
+      for (std::size_t i = 0; i < keys.size(); i++)
+        fields += keys.data()[i].field_count;
+      if (!described_.allocate(keys.size(), fields))
+        return detail::refuse("out of memory for keys", error, RECSORT_OUT_OF_MEMORY);
+      for (std::size_t i = 0; i < keys.size(); i++)
+        described_.add(keys.data()[i]);
+      recsort_schema *schema = nullptr;
+      recsort_status status = described_.create(sizeof(Record), options.allocator, &schema, error);
+      if (status == RECSORT_OK) status = open(schema, options, error);
+      recsort_schema_destroy(schema);
+      return status;
     });
   }
   /* The keys of a schema whose record has the same size; any other is refused. */
-  sorter(const recsort_schema *schema, const recsort_options &options,
-         on_error failed = detail::thrown<Record>())
+  sorter(const recsort_schema *schema, const recsort_options &options, on_error failed = {})
   {
-    detail::check_record<Record>();
     failed([&](recsort_error *error) { return open(schema, options, error); });
   }
 
@@ -712,161 +633,76 @@ public:
     return sorter_.get();
   }
 
-  /* The functions below that return bool return true if they succeed; if they fail without
-   * throwing, those that return something else return 0. */
+  /* The functions that return bool return true if they succeed; if they fail without throwing,
+   * those that return something else return 0. */
 
-  bool sort(view<Record> records, on_error failed = detail::thrown<Record>())
+  /* Jobs, of which you may set more members: records as they are, and in place. */
+  recsort_job from(view<const Record> records) const noexcept
   {
-    return failed([&](recsort_error *error) {
-      return recsort_sort(get(), records.data(), records.size(), error);
-    });
+    recsort_job made = RECSORT_JOB_INIT;
+    made.records = records.data();
+    made.count = records.size();
+    made.head = head_;
+    return made;
+  }
+  recsort_job in_place(view<Record> records) const noexcept
+  {
+    recsort_job made = from(records);
+    made.sorted = records.data();
+    return made;
   }
   /* Only the first `head` records of the order are wanted from now on; 0: all. */
-  bool set_head(std::size_t head, on_error failed = detail::thrown<Record>())
+  void set_head(std::size_t head) noexcept
   {
-    const bool set =
-        failed([&](recsort_error *error) { return recsort_sorter_set_head(get(), head, error); });
-    if (set) head_ = head;
-    return set;
-  }
-  /* `sorted` has room for at least as many records as there are or, with a head, are wanted. It
-   * does not overlap them. */
-  bool sort_to(view<const Record> records, view<Record> sorted,
-               on_error failed = detail::thrown<Record>())
-  {
-    return failed([&](recsort_error *error) {
-      const std::size_t count = wanted(records.size());
-      if (sorted.size() < count) return too_small(sorted.size(), count, error);
-      return recsort_sort_to(get(), records.data(), records.size(), sorted.data(), error);
-    });
-  }
-  /* Index is uint32_t or uint64_t; `index` is as long as `sorted` of sort_to. */
-  template <class Index>
-  bool argsort(view<const Record> records, Index &&index,
-               on_error failed = detail::thrown<Record>())
-  {
-    auto to = index_view(index);
-    return failed([&](recsort_error *error) {
-      const std::size_t count = wanted(records.size());
-      if (to.size() < count) return too_small(to.size(), count, error);
-      return recsort_argsort(get(), records.data(), records.size(), to.data(),
-                             8 * sizeof *to.data(), error);
-    });
-  }
-  /* The index of the first record whose key is less than that of the record before it; the number
-   * of records if they are sorted. */
-  std::size_t disorder(view<const Record> records, on_error failed = detail::thrown<Record>())
-  {
-    std::size_t found = 0;
-    failed([&](recsort_error *error) {
-      return recsort_check(get(), records.data(), records.size(), &found, error);
-    });
-    return found;
-  }
-  bool is_sorted(view<const Record> records, on_error failed = detail::thrown<Record>())
-  {
-    std::size_t found = 0;
-    return failed([&](recsort_error *error) {
-             return recsort_check(get(), records.data(), records.size(), &found, error);
-           }) &&
-           found == records.size();
-  }
-  /* Sorts, and keeps the first record of each run of equal keys: returns how many, at the front.
-   * Those behind are unspecified. */
-  std::size_t unique(view<Record> records, on_error failed = detail::thrown<Record>())
-  {
-    recsort_permutation kept = RECSORT_PERMUTATION_INIT;
-    const auto steps = [&](recsort_error *error) {
-      recsort_status status =
-          recsort_find_permutation(get(), records.data(), records.size(), &kept, error);
-      if (status == RECSORT_OK)
-        status = recsort_permutation_unique(get(), records.data(), &kept, error);
-      if (status == RECSORT_OK)
-        status = recsort_permutation_apply(get(), &kept, records.data(), sizeof(Record), error);
-      return status;
-    };
-    return failed(steps) ? kept.count : 0;
-  }
-  /* A permutation that the sorter keeps until its next call, to permute other arrays alike. */
-  recsort_permutation permutation(view<const Record> records,
-                                  on_error failed = detail::thrown<Record>())
-  {
-    recsort_permutation found = RECSORT_PERMUTATION_INIT;
-    failed([&](recsort_error *error) {
-      return recsort_find_permutation(get(), records.data(), records.size(), &found, error);
-    });
-    return found;
-  }
-  template <class Array>
-  bool apply(const recsort_permutation &permutation, Array &&array,
-             on_error failed = detail::thrown<Record>())
-  {
-    using element = std::remove_pointer_t<decltype(std::data(array))>;
-    static_assert(std::is_trivially_copyable_v<element>, "recsort: elements are moved as bytes");
-    return failed([&](recsort_error *error) {
-      if (std::size(array) < permutation.count)
-        return too_small(std::size(array), permutation.count, error);
-      return recsort_permutation_apply(get(), &permutation, std::data(array), sizeof(element),
-                                       error);
-    });
+    head_ = head;
   }
 
-  /* Merges sorted runs in place: run r is records [offsets[r], offsets[r + 1]). */
-  bool merge(view<Record> records, view<const std::size_t> offsets,
-             on_error failed = detail::thrown<Record>())
+  /* The array of a member of all records or, with a path as for asc, of something in it, in place
+   * of records: by.column(speeds, &Entity::speed). */
+  template <class Array, class Owner, class Member, class... Path>
+  static detail::any_column column(Array &&array, Member Owner::*first, Path... path)
   {
-    return failed([&](recsort_error *error) {
-      if (offsets.size() == 0) return refuse("the offsets of runs are missing", error);
-      const std::size_t end = offsets.data()[offsets.size() - 1];
-      if (records.size() < end) return too_small(records.size(), end, error);
-      return recsort_merge(get(), records.data(), offsets.data(), offsets.size() - 1, error);
-    });
+    using element = detail::element_of<Array>;
+    const auto found = detail::follow(detail::place<Record>{0}, first, path...);
+    static_assert(std::is_same_v<detail::plain<std::remove_cv_t<element>>,
+                                 detail::plain<typename decltype(found)::type>>,
+                  "recsort: the elements of a column have the type of its member");
+    void *to = nullptr;
+    if constexpr (!std::is_const_v<element>) to = std::data(array);
+    return {std::data(array), to, std::size(array), sizeof(element), found.offset};
   }
-  /* Merges sorted arrays into another one: by.merge_to({old, fresh}, all). For a number of arrays
-   * that is known only when the program runs, give get() to recsort_merge_to. */
+  /* A job of columns, until the next call of this function. If that fails, the job is refused. */
   template <std::size_t Count>
-  bool merge_to(const view<const Record> (&runs)[Count], view<Record> merged,
-                on_error failed = detail::thrown<Record>())
+  recsort_job from(const detail::any_column (&columns)[Count], on_error failed = {}) const
   {
-    std::size_t offsets[Count + 1] = {0};
-    const void *arrays[Count];
-    for (std::size_t i = 0; i < Count; i++) {
-      arrays[i] = runs[i].data();
-      offsets[i + 1] = offsets[i] + runs[i].size();
-    }
-    recsort_runs given = RECSORT_RUNS_INIT;
-    given.count = Count;
-    given.offsets = offsets;
-    given.arrays = arrays;
-    return failed([&](recsort_error *error) {
-      if (merged.size() < offsets[Count]) return too_small(merged.size(), offsets[Count], error);
-      return recsort_merge_to(get(), &given, merged.data(), error);
-    });
+    recsort_job made = from(view<const Record>(nullptr, 0));
+    const bool found = failed(
+        [&](recsort_error *error) { return described_.find_columns(columns, Count, made, error); });
+    if (!found) made.struct_size = 0;
+    return made;
+  }
+
+  /* The memory that a job takes. */
+  recsort_needs plan(const recsort_job &job, on_error failed = {})
+  {
+    recsort_needs needs = RECSORT_NEEDS_INIT;
+    call(failed, recsort_plan, &job, std::size_t{1}, &needs);
+    return needs;
+  }
+  bool run(const recsort_job &job, on_error failed = {})
+  {
+    return call(failed, recsort_run, &job, std::size_t{1});
   }
 
   /* The point that distances with this parameter are from: by.set_parameter("eye", {1, 2}). */
-  bool set_parameter(const char *name, std::initializer_list<double> point,
-                     on_error failed = detail::thrown<Record>())
+  bool set_parameter(const char *name, view<const double> point, on_error failed = {})
   {
-    return set_parameter(name, view<const double>(point.begin(), point.size()), failed);
+    return call(failed, recsort_sorter_set_parameter, name, point.data(), point.size());
   }
-  bool set_parameter(const char *name, view<const double> point,
-                     on_error failed = detail::thrown<Record>())
+  /* The same for a device_sorter, but each job reads the point, in the device's memory, anew. */
+  bool bind_parameter(const char *name, view<const double> point, on_error failed = {})
   {
-    return failed([&](recsort_error *error) {
-      return recsort_sorter_set_parameter(get(), name, point.data(), point.size(), error);
-    });
-  }
-
-  /* Bytes that the sorter will hold once it has sorted `count` records. */
-  std::size_t memory_needed(std::size_t count, bool in_place = true,
-                            on_error failed = detail::thrown<Record>())
-  {
-    std::size_t bytes = 0;
-    failed([&](recsort_error *error) {
-      return recsort_memory_needed(get(), count, in_place, &bytes, error);
-    });
-    return bytes;
+    return call(failed, recsort_sorter_bind_parameter, name, point.data(), point.size());
   }
   recsort_stats stats() const noexcept
   {
@@ -875,48 +711,189 @@ public:
     return filled;
   }
 
+  bool sort(view<Record> records, on_error failed = {})
+  {
+    return run(in_place(records), failed);
+  }
+  /* Columns, in place: by.sort({by.column(speeds, &Entity::speed), by.column(ids, &Entity::id)}).
+   */
+  template <std::size_t Count>
+  bool sort(const detail::any_column (&columns)[Count], on_error failed = {})
+  {
+    recsort_array arrays[Count];
+    for (std::size_t i = 0; i < Count; i++)
+      arrays[i] = {columns[i].from, columns[i].to, columns[i].element_size};
+    recsort_job job = from(columns, failed);
+    job.arrays = arrays;
+    job.array_count = Count;
+    return job.struct_size != 0 && run(job, failed);
+  }
+  /* `sorted` has room for as many records as there are or, with a head, are wanted. It is the array
+   * itself, or does not overlap it. */
+  bool sort_to(view<const Record> records, view<Record> sorted, on_error failed = {})
+  {
+    recsort_job job = from(records);
+    job.sorted = sorted.data();
+    return run_into(job, sorted.size(), failed);
+  }
+  /* Index is uint32_t or uint64_t; `index` is as long as `sorted` of sort_to. */
+  template <class Index>
+  bool argsort(view<const Record> records, Index &&index, on_error failed = {})
+  {
+    return argsort(from(records), index, failed);
+  }
+  template <std::size_t Count, class Index>
+  bool argsort(const detail::any_column (&columns)[Count], Index &&index, on_error failed = {})
+  {
+    const recsort_job job = from(columns, failed);
+    return job.struct_size != 0 && argsort(job, index, failed);
+  }
+  /* The index of the first record whose key is less than that of the record before it; the number
+   * of records if they are sorted. */
+  std::size_t disorder(view<const Record> records, on_error failed = {})
+  {
+    std::size_t found = 0;
+    call(failed, recsort_check, records.data(), records.size(), &found);
+    return found;
+  }
+  bool is_sorted(view<const Record> records, on_error failed = {})
+  {
+    std::size_t found = 0;
+    return call(failed, recsort_check, records.data(), records.size(), &found) &&
+           found == records.size();
+  }
+  /* Sorts, and keeps the first record of each run of equal keys: returns how many, at the front.
+   * Those behind are unspecified. */
+  std::size_t unique(view<Record> records, on_error failed = {})
+  {
+    std::size_t kept = 0;
+    const recsort_job job = from(records);
+    const bool found = run(job, failed) && call(failed, recsort_unique, &job, &kept);
+    return found && apply(records, failed) ? kept : 0;
+  }
+
+  /* A job that wants nothing, such as from(records), leaves a permutation in the sorter until the
+   * next call that sorts. It moves an array in place, or to one that does not overlap it. Both
+   * refuse an array that is too short. */
+  template <class Array> bool apply(Array &&array, on_error failed = {})
+  {
+    return gather(array, array, failed);
+  }
+  template <class From, class To> bool gather(From &&source, To &&target, on_error failed = {})
+  {
+    using element = detail::element_of<To>;
+    static_assert(std::is_same_v<const detail::element_of<From>, const element>,
+                  "recsort: an array is moved to one of the same type");
+    static_assert(std::is_trivially_copyable_v<element>, "recsort: elements are moved as bytes");
+    return failed([&](recsort_error *error) {
+      unsigned bits = 0;
+      std::size_t count = 0;
+      const void *const index = recsort_sorter_permutation(get(), &bits, &count);
+      if (get() == nullptr || (index == nullptr && std::size(source) > 0))
+        return detail::refuse("the sorter keeps no permutation", error);
+      if (std::size(target) < count) return detail::too_small(std::size(target), count, error);
+      for (std::size_t i = 0; i < count; i++) {
+        const std::uint64_t at = bits == 32 ? static_cast<const std::uint32_t *>(index)[i]
+                                            : static_cast<const std::uint64_t *>(index)[i];
+        if (at >= std::size(source)) return detail::too_small(std::size(source), at + 1, error);
+      }
+      const std::size_t bytes =
+          std::data(source) == std::data(target) ? count * sizeof(element) : 0;
+      std::unique_ptr<unsigned char[]> copy(new (std::nothrow) unsigned char[bytes]);
+      if (copy == nullptr)
+        return detail::refuse("out of memory for an array", error, RECSORT_OUT_OF_MEMORY);
+      void *const moved = bytes > 0 ? copy.get() : static_cast<void *>(std::data(target));
+      recsort_gather(get(), index, bits, count, std::data(source), sizeof(element), moved);
+      if (bytes > 0) std::memcpy(std::data(target), copy.get(), bytes);
+      return RECSORT_OK;
+    });
+  }
+
+  /* Merges sorted runs in place: run r is records [offsets[r], offsets[r + 1]). */
+  bool merge(view<Record> records, view<const std::size_t> offsets, on_error failed = {})
+  {
+    const std::size_t end = offsets.size() > 0 ? offsets.data()[offsets.size() - 1] : 0;
+    return merge(in_place({records.data(), end}), offsets, records.size(), failed);
+  }
+  /* Merges sorted arrays into another one: by.merge_to({old, fresh}, all). For a number of arrays
+   * that is known only when the program runs, give a job part_records. */
+  template <std::size_t Count>
+  bool merge_to(const view<const Record> (&runs)[Count], view<Record> merged, on_error failed = {})
+  {
+    std::size_t offsets[Count + 1] = {0};
+    const void *arrays[Count];
+    for (std::size_t i = 0; i < Count; i++) {
+      arrays[i] = runs[i].data();
+      offsets[i + 1] = offsets[i] + runs[i].size();
+    }
+    recsort_job job = from({nullptr, offsets[Count]});
+    job.part_records = arrays;
+    job.sorted = merged.data();
+    return merge(job, offsets, merged.size(), failed);
+  }
+
 private:
-  recsort_status open(const recsort_schema *schema, recsort_options options, recsort_error *error)
+  /* Calls a function of recsort.h. */
+  template <class Function, class... Arguments>
+  bool call(const on_error &failed, Function function, Arguments... arguments) const
   {
-    options.struct_size = sizeof options;
-    options.record_size = sizeof(Record);
-    recsort_sorter *made = nullptr;
-    const recsort_status status = recsort_sorter_create(schema, &options, &made, error);
-    sorter_.reset(made);
-    head_ = options.head;
-    return status;
+    return failed([&](recsort_error *error) { return function(get(), arguments..., error); });
   }
-
-  std::size_t wanted(std::size_t count) const noexcept
+  /* Runs a job that writes to an array of `room` elements. */
+  bool run_into(const recsort_job &job, std::size_t room, const on_error &failed)
   {
-    return head_ > 0 && head_ < count ? head_ : count;
+    const std::size_t wanted = job.head > 0 && job.head < job.count ? job.head : job.count;
+    if (room >= wanted) return run(job, failed);
+    return failed([&](recsort_error *error) { return detail::too_small(room, wanted, error); });
   }
-
-  static recsort_status refuse(const char *text, recsort_error *error)
-  {
-    error->status = RECSORT_INVALID_ARGUMENT;
-    error->line = error->column = 0;
-    std::snprintf(error->text, sizeof error->text, "%s", text);
-    return error->status;
-  }
-  static recsort_status too_small(std::size_t size, std::size_t needed, recsort_error *error)
-  {
-    char text[96];
-    std::snprintf(text, sizeof text, "an array has %zu elements, but %zu are needed", size, needed);
-    return refuse(text, error);
-  }
-
-  template <class Index> static auto index_view(Index &&index)
+  template <class Index> bool argsort(recsort_job job, Index &&index, const on_error &failed)
   {
     using number = std::remove_pointer_t<decltype(std::data(index))>;
     static_assert(std::is_unsigned_v<number> && (sizeof(number) == 4 || sizeof(number) == 8),
                   "recsort: an index is uint32_t or uint64_t");
-    return view<number>(index);
+    job.permutation = std::data(index);
+    job.index_bits = 8 * sizeof(number);
+    return run_into(job, std::size(index), failed);
+  }
+  bool merge(recsort_job job, view<const std::size_t> offsets, std::size_t room,
+             const on_error &failed)
+  {
+    job.parts = RECSORT_RUNS;
+    job.offsets = offsets.size() > 0 ? offsets.data() : nullptr;
+    job.offset_bits = 8 * sizeof(std::size_t);
+    job.part_count = offsets.size() - 1;
+    return run_into(job, room, failed);
   }
 
-  std::unique_ptr<recsort_sorter, detail::destroy> sorter_;
+  recsort_status open(const recsort_schema *schema, recsort_options options, recsort_error *error)
+  {
+    options.struct_size = sizeof options;
+    options.record_size = sizeof(Record);
+    options.on_device = OnDevice;
+    recsort_sorter *made = nullptr;
+    const recsort_status status = recsort_sorter_create(schema, &options, &made, error);
+    sorter_.reset(made);
+    return status;
+  }
+
+  std::unique_ptr<recsort_sorter, void (*)(recsort_sorter *)> sorter_{nullptr,
+                                                                      recsort_sorter_destroy};
+  detail::description described_;
   std::size_t head_ = 0;
 };
+
+/* Sorts records, or columns, in a device's memory (recsort_options.on_device), where a {pointer,
+ * count} stands for an array. It takes jobs; calls that are for the host's memory are refused.
+ *
+ *   recsort::device_sorter<Entity> by({recsort::desc(&Entity::distance)});
+ *   recsort_job job = by.in_place({entities, count});
+ *   job.stream = stream;
+ *   job.workspace_size = by.plan(job).device;
+ *   cudaMalloc(&job.workspace, job.workspace_size);
+ *   by.run(job); // as often as you like; it enqueues the sort
+ *
+ * For the shards of one array give get() to recsort_run. */
+template <class Record> using device_sorter = sorter<Record, true>;
 
 } // namespace recsort
 
