@@ -8,6 +8,7 @@
 #include "conformance.h"
 #include "recsort/key_interpreter.h"
 #include "support/columns.h"
+#include "support/jobs.h"
 #include "support/random.h"
 
 /* The fields of a record: X to D, in the order of its bytes, then its number. */
@@ -279,7 +280,7 @@ static bool merge_runs(recsort_sorter *sorter, const computed_case *c)
   for (size_t r = 0; r < 3; r++)
     if (recsort_sort(sorter, c->work + offsets[r] * RECORD, offsets[r + 1] - offsets[r], NULL))
       return false;
-  return recsort_merge(sorter, c->work, offsets, 3, NULL) == RECSORT_OK &&
+  return merge_in_place(sorter, c->work, offsets, 3, NULL) == RECSORT_OK &&
          memcmp(c->work, c->sorted, c->count * RECORD) == 0;
 }
 
@@ -289,8 +290,7 @@ static bool sort_columns(recsort_sorter *sorter, const recsort_schema *schema,
   recsort_column columns[COLUMNS_MOST];
   const size_t count = columns_split(schema, c->records, c->count, c->columns, random, columns);
   memset(c->index, 0xa5, c->count * sizeof *c->index);
-  return recsort_argsort_columns(sorter, columns, count, c->count, c->index, 32, NULL) ==
-             RECSORT_OK &&
+  return argsort_columns(sorter, columns, count, c->count, c->index, 32, NULL) == RECSORT_OK &&
          memcmp(c->index, c->expected, c->count * sizeof *c->index) == 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "conformance.h"
 #include "kinds.h"
+#include "support/jobs.h"
 #include "support/random.h"
 
 enum { MOST_RECORDS = 200000, MERGE_THREADS = 3 };
@@ -128,13 +129,14 @@ static bool has_ties(const merge_bench *b)
 
 /* ---- Cases ---- */
 
-static recsort_runs runs_of(const merge_bench *b, bool apart)
+/* Runs that are not in one array. */
+static recsort_status merge_apart(const merge_bench *b, recsort_sorter *sorter,
+                                  recsort_error *error)
 {
-  return (recsort_runs){.struct_size = sizeof(recsort_runs),
-                        .count = b->run_count,
-                        .offsets = b->offsets,
-                        .records = apart ? NULL : b->records,
-                        .arrays = apart ? b->arrays : NULL};
+  recsort_job job = runs_job(NULL, b->offsets, b->run_count);
+  job.part_records = b->arrays;
+  job.sorted = b->sorted;
+  return recsort_run(sorter, &job, 1, error);
 }
 
 /* What failed; NULL: nothing. */
@@ -142,18 +144,16 @@ static const char *merge_all_ways(const merge_bench *b, recsort_sorter *sorter, 
                                   recsort_error *error)
 {
   const size_t bytes = b->count * b->record_size;
-  const recsort_runs together = runs_of(b, false), apart = runs_of(b, true);
   memset(b->index, 0xee, b->count * sizeof *b->index);
-  if (recsort_argmerge(sorter, &together, b->index, bits, error) ||
+  if (argmerge(sorter, b->records, b->offsets, b->run_count, b->index, bits, error) ||
       !is_order(b->index, bits, b->places, b->count))
-    return "argmerge";
+    return "permutation";
   memset(b->sorted, 0xee, bytes);
-  if (recsort_merge_to(sorter, &apart, b->sorted, error) || memcmp(b->sorted, b->expected, bytes))
-    return "merge_to";
+  if (merge_apart(b, sorter, error) || memcmp(b->sorted, b->expected, bytes)) return "apart";
   memcpy(b->sorted, b->records, bytes);
-  if (recsort_merge(sorter, b->sorted, b->offsets, b->run_count, error) ||
+  if (merge_in_place(sorter, b->sorted, b->offsets, b->run_count, error) ||
       memcmp(b->sorted, b->expected, bytes))
-    return "merge";
+    return "in place";
   return NULL;
 }
 
@@ -185,7 +185,6 @@ static bool plant_disorder(merge_bench *b, uint64_t *random, size_t *run, size_t
 /* Every call finds what is not sorted, and names it; nothing has moved in place. */
 static bool names_disorder(merge_bench *b, recsort_sorter *sorter, uint64_t *random)
 {
-  const recsort_runs together = runs_of(b, false);
   const size_t bytes = b->count * b->record_size;
   recsort_error errors[3];
   char text[64];
@@ -193,11 +192,13 @@ static bool names_disorder(merge_bench *b, recsort_sorter *sorter, uint64_t *ran
   if (!plant_disorder(b, random, &run, &record)) return true;
   memcpy(b->sorted, b->records, bytes);
   (void)snprintf(text, sizeof text, "run %zu, record %zu: ", run, record);
-  bool good = recsort_merge(sorter, b->sorted, b->offsets, b->run_count, &errors[0]) ==
+  bool good = merge_in_place(sorter, b->sorted, b->offsets, b->run_count, &errors[0]) ==
                   RECSORT_UNSORTED_RUN &&
               memcmp(b->sorted, b->records, bytes) == 0 &&
-              recsort_merge_to(sorter, &together, b->sorted, &errors[1]) == RECSORT_UNSORTED_RUN &&
-              recsort_argmerge(sorter, &together, b->index, 64, &errors[2]) == RECSORT_UNSORTED_RUN;
+              merge_to(sorter, b->records, b->offsets, b->run_count, b->sorted, &errors[1]) ==
+                  RECSORT_UNSORTED_RUN &&
+              argmerge(sorter, b->records, b->offsets, b->run_count, b->index, 64, &errors[2]) ==
+                  RECSORT_UNSORTED_RUN;
   for (size_t i = 0; i < 3 && good; i++)
     good = strncmp(errors[i].text, text, strlen(text)) == 0;
   return good;

@@ -8,6 +8,7 @@
 #include "kinds.h"
 #include "patterns.h"
 #include "support/columns.h"
+#include "support/jobs.h"
 #include "support/random.h"
 
 enum {
@@ -146,14 +147,13 @@ static void check_head(const bench *b, const sample *s, size_t w, size_t threads
   unsigned char *const behind = s->sorted + bytes;
   recsort_error error = {0};
   memset(s->sorted, 0xee, bytes + 1);
-  const bool good =
-      recsort_sorter_set_head(sorter, head, &error) == RECSORT_OK &&
-      recsort_sort_to(sorter, s->records, s->count, s->sorted, &error) == RECSORT_OK &&
-      memcmp(s->sorted, s->expected, bytes) == 0 && *behind == 0xee;
-  count_case(t, good && recsort_sorter_set_head(sorter, 0, &error) == RECSORT_OK,
-             "%s %s, %u threads, %s, %s, the first %zu of %zu records: %s", b->ways[w].plugin,
-             b->ways[w].algorithm, thread_counts[threads], b->kind->name, s->pattern, head,
-             s->count, error.text);
+  const recsort_job job = {
+      .count = s->count, .records = s->records, .sorted = s->sorted, .head = head};
+  const bool good = run_job(sorter, job, &error) == RECSORT_OK &&
+                    memcmp(s->sorted, s->expected, bytes) == 0 && *behind == 0xee;
+  count_case(t, good, "%s %s, %u threads, %s, %s, the first %zu of %zu records: %s",
+             b->ways[w].plugin, b->ways[w].algorithm, thread_counts[threads], b->kind->name,
+             s->pattern, head, s->count, error.text);
 }
 
 /* The fields in arrays of their own: the order of all, or of the first ones. */
@@ -166,14 +166,17 @@ static void check_columns(const bench *b, sample *s, size_t w, size_t threads, s
   recsort_error error = {0};
   const size_t count = columns_split(b->schema, s->records, s->count, s->columns, random, columns);
   memset(s->index, 0xee, s->count * sizeof *s->index);
-  const bool good = recsort_sorter_set_head(sorter, head, &error) == RECSORT_OK &&
-                    recsort_argsort_columns(sorter, columns, count, s->count, s->index, 64,
-                                            &error) == RECSORT_OK &&
-                    is_order(s->index, 64, s->order, wanted);
-  count_case(t, good && recsort_sorter_set_head(sorter, 0, &error) == RECSORT_OK,
-             "%s %s, %u threads, %s, %s, the first %zu of %zu in columns: %s", b->ways[w].plugin,
-             b->ways[w].algorithm, thread_counts[threads], b->kind->name, s->pattern, wanted,
-             s->count, error.text);
+  const recsort_job job = {.count = s->count,
+                           .columns = columns,
+                           .column_count = count,
+                           .permutation = s->index,
+                           .index_bits = 64,
+                           .head = head};
+  const bool good =
+      run_job(sorter, job, &error) == RECSORT_OK && is_order(s->index, 64, s->order, wanted);
+  count_case(t, good, "%s %s, %u threads, %s, %s, the first %zu of %zu in columns: %s",
+             b->ways[w].plugin, b->ways[w].algorithm, thread_counts[threads], b->kind->name,
+             s->pattern, wanted, s->count, error.text);
 }
 
 /* Sorts one input with every algorithm, with a random number of threads and a random index

@@ -14,6 +14,7 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/jobs.h"
 
 enum { FEW = 3000, MANY = (1 << 18) + 1000 /* enough for threads in all stages */ };
 
@@ -83,7 +84,7 @@ static void load_plugins(recsort_sorter *sorter, tally *t)
   recsort_error error = {0};
   size_t bytes;
   if (sorter && count == FEW && getenv("RECSORT_TEST_SCRIPT"))
-    (void)went_well(recsort_memory_needed(sorter, MANY, false, &bytes, &error), &error, t);
+    (void)went_well(sort_bytes(sorter, MANY, false, &bytes, &error), &error, t);
 }
 
 static recsort_sorter *open_sorter(const recsort_allocator *memory, tally *t)
@@ -154,8 +155,6 @@ static void merge_runs(const recsort_allocator *memory, tally *t)
   recsort_error error = {0};
   recsort_sorter *sorter = open_sorter(memory, t);
   size_t offsets[RUNS + 1];
-  const recsort_runs runs = {
-      .struct_size = sizeof runs, .count = RUNS, .offsets = offsets, .records = sorted_runs};
   if (!sorter) return;
   for (size_t r = 0; r <= RUNS; r++)
     offsets[r] = count * r / RUNS;
@@ -163,13 +162,13 @@ static void merge_runs(const recsort_allocator *memory, tally *t)
     for (size_t i = offsets[r]; i < offsets[r + 1]; i++)
       sorted_runs[i] = (entity){(float)i, 0, 0, 0, -(float)((i - offsets[r]) / 3)};
   memcpy(entities, sorted_runs, count * sizeof *entities);
-  if (went_well(recsort_merge(sorter, entities, offsets, RUNS, &error), &error, t))
+  if (went_well(merge_in_place(sorter, entities, offsets, RUNS, &error), &error, t))
     t->wrong += !in_order(entities);
   else
     t->changed += memcmp(entities, sorted_runs, count * sizeof *entities) != 0;
-  if (went_well(recsort_merge_to(sorter, &runs, output, &error), &error, t))
+  if (went_well(merge_to(sorter, sorted_runs, offsets, RUNS, output, &error), &error, t))
     t->wrong += !in_order(output);
-  if (went_well(recsort_argmerge(sorter, &runs, index_of, 32, &error), &error, t))
+  if (went_well(argmerge(sorter, sorted_runs, offsets, RUNS, index_of, 32, &error), &error, t))
     for (size_t i = 0; i < count; i++)
       t->wrong += sorted_runs[index_of[i]].x != output[i].x;
   recsort_sorter_destroy(sorter);

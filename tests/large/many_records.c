@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "recsort/recsort.h"
+#include "support/jobs.h"
 #include "support/random.h"
 
 enum { VALUES = 256 };
@@ -77,17 +78,17 @@ static const char *judge_records(const unsigned char *records, const uint64_t of
 }
 
 /* What is wrong with an order; NULL: nothing. */
-static const char *judge_order(const recsort_permutation *order, const unsigned char *records,
+static const char *judge_order(const permutation *order, const unsigned char *records,
                                uint64_t count, const uint64_t often[VALUES])
 {
   uint64_t at = 0;
   if (order->count != count) return "it has another length";
   for (unsigned value = 0; value < VALUES; value++)
     for (uint64_t i = 0; i < often[value]; i++, at++) {
-      const uint64_t index = recsort_permutation_at(order, (size_t)at);
+      const uint64_t index = permutation_at(order, (size_t)at);
       if (index >= count) return "an index is beyond the end";
       if (records[index * size] != value) return "a record is out of order";
-      if (i && index <= recsort_permutation_at(order, (size_t)at - 1))
+      if (i && index <= permutation_at(order, (size_t)at - 1))
         return "a record comes twice, or before one that was before it";
     }
   return NULL;
@@ -131,12 +132,12 @@ static bool try_order(const char *method, unsigned char *records, uint64_t count
                       const uint64_t often[VALUES], bool spoil)
 {
   recsort_sorter *const sorter = open_sorter(method);
-  recsort_permutation order = {.struct_size = sizeof order};
+  permutation order = {0};
   recsort_error error = {0};
   if (!sorter) return false;
   const double start = seconds_now();
   const char *why =
-      recsort_find_permutation(sorter, records, (size_t)count, &order, &error) ? error.text : NULL;
+      find_permutation(sorter, records, (size_t)count, &order, &error) ? error.text : NULL;
   const double seconds = seconds_now() - start;
   if (!why && spoil) {
     uint32_t *const index = (uint32_t *)order.index; /* for at most 2^32 records */

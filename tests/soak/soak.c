@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "growth.h"
+#include "support/jobs.h"
 #include "support/random.h"
 
 enum {
@@ -113,17 +114,17 @@ static bool sort_indices(recsort_sorter *sorter, size_t count)
   return good;
 }
 
-/* Permutes the records, and an array that belongs to them. */
-static bool permute(recsort_sorter *sorter, size_t count)
+/* Sorts the records, and moves an array that belongs to them. */
+static bool sort_with_companions(recsort_sorter *sorter, size_t count)
 {
+  const recsort_array moved = {companions, companions, sizeof *companions};
+  const recsort_job job = {
+      .count = count, .records = records, .sorted = records, .arrays = &moved, .array_count = 1};
   recsort_error error;
-  recsort_permutation found = {.struct_size = sizeof found};
   bool good = true;
   for (size_t i = 0; i < count; i++)
     companions[i] = (uint32_t)i;
-  demand(recsort_find_permutation(sorter, records, count, &found, &error), &error);
-  demand(recsort_permutation_apply(sorter, &found, companions, sizeof *companions, &error), &error);
-  demand(recsort_permutation_apply(sorter, &found, records, sizeof *records, &error), &error);
+  demand(run_job(sorter, job, &error), &error);
   for (size_t i = 0; good && i < count; i++)
     good = records[i].x == (float)companions[i];
   return good && in_order(records, count);
@@ -132,20 +133,20 @@ static bool permute(recsort_sorter *sorter, size_t count)
 static bool drop_equals(recsort_sorter *sorter, size_t count)
 {
   recsort_error error;
-  recsort_permutation found = {.struct_size = sizeof found};
+  permutation found = {0};
   bool good = true;
-  demand(recsort_find_permutation(sorter, records, count, &found, &error), &error);
-  demand(recsort_permutation_unique(sorter, records, &found, &error), &error);
+  demand(find_permutation(sorter, records, count, &found, &error), &error);
+  demand(make_unique(sorter, &found, &error), &error);
   for (size_t i = 1; good && i < found.count; i++)
-    good = records[recsort_permutation_at(&found, i - 1)].distance >
-           records[recsort_permutation_at(&found, i)].distance;
+    good = records[permutation_at(&found, i - 1)].distance >
+           records[permutation_at(&found, i)].distance;
   return good;
 }
 
 static void run_frame(size_t frame)
 {
   static bool (*const ways[])(recsort_sorter *, size_t) = {sort_in_place, sort_away, sort_indices,
-                                                           permute, drop_equals};
+                                                           sort_with_companions, drop_equals};
   const size_t way = frame % (sizeof ways / sizeof *ways);
   const bool large = frame < 10 || frame / (sizeof ways / sizeof *ways) % LARGE_EVERY == 0;
   const uint64_t most = UINT64_C(1) << random_below(&soak.random, 13);
@@ -183,7 +184,7 @@ static void live(size_t i)
   recsort_schema *none = NULL, *const schema = load_schema();
   recsort_sorter *const sorter = make_sorter(schema, 1 + (unsigned)i % 4);
   recsort_schema_destroy(schema);
-  demand(recsort_memory_needed(sorter, LARGE, true, &bytes, &error), &error); /* loads plugins */
+  demand(sort_bytes(sorter, LARGE, true, &bytes, &error), &error); /* loads plugins */
   fill(records, i % 50, &soak.random);
   soak.wrong += !sort_in_place(sorter, i % 50);
   recsort_sorter_destroy(sorter);

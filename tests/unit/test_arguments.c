@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "recsort/recsort.h"
+#include "support/jobs.h"
 #include "support/told.h"
 
 enum { COUNT = 100 };
@@ -94,45 +95,49 @@ static void test_unaligned_results(void **state)
 
 static void test_no_sorter_and_no_records(void **state)
 {
-  recsort_permutation order = {.struct_size = sizeof order};
+  const recsort_job job = {.struct_size = sizeof job, .count = COUNT, .records = entries};
+  recsort_needs needs = RECSORT_NEEDS_INIT;
   size_t disorder = 77;
   _Alignas(8) uint32_t room[2 * COUNT] = {77};
   (void)state;
   WRONG(recsort_sort(NULL, entries, COUNT, NULL));
   WRONG(recsort_sort_to(NULL, entries, COUNT, room, NULL));
   WRONG(recsort_argsort(NULL, entries, COUNT, room, 32, NULL));
-  WRONG(recsort_find_permutation(NULL, entries, COUNT, &order, NULL));
-  WRONG(recsort_permutation_unique(NULL, entries, &order, NULL));
+  WRONG(recsort_run(NULL, &job, 1, NULL));
+  WRONG(recsort_run(sorter, NULL, 1, NULL));
+  WRONG(recsort_plan(NULL, &job, 1, &needs, NULL));
+  WRONG(recsort_plan(sorter, NULL, 1, &needs, NULL));
+  WRONG(recsort_plan(sorter, &job, 1, NULL, NULL));
+  WRONG(recsort_unique(NULL, &job, &disorder, NULL));
+  WRONG(recsort_unique(sorter, NULL, &disorder, NULL));
+  WRONG(recsort_unique(sorter, &job, NULL, NULL));
+  WRONG(recsort_sorter_reserve(sorter, NULL, NULL));
+  assert_null(recsort_sorter_permutation(NULL, NULL, NULL));
   WRONG(recsort_sorter_reserve(NULL, NULL, NULL));
   recsort_sorter_trim(NULL);
-  WRONG(recsort_permutation_apply(NULL, &order, entries, sizeof *entries, NULL));
   WRONG(recsort_check(NULL, entries, COUNT, &disorder, NULL));
   WRONG(recsort_encode(NULL, entries, COUNT, room, NULL));
-  WRONG(recsort_memory_needed(NULL, COUNT, true, &disorder, NULL));
-  WRONG(recsort_memory_needed(sorter, COUNT, true, NULL, NULL));
   WRONG(recsort_sort(sorter, NULL, COUNT, NULL));
   WRONG(recsort_sort_to(sorter, NULL, COUNT, room, NULL));
   WRONG(recsort_argsort(sorter, NULL, COUNT, room, 32, NULL));
-  WRONG(recsort_find_permutation(sorter, NULL, COUNT, &order, NULL));
   WRONG(recsort_check(sorter, NULL, COUNT, &disorder, NULL));
   WRONG(recsort_check(sorter, entries, COUNT, NULL, NULL));
   WRONG(recsort_encode(sorter, NULL, COUNT, room, NULL));
   WRONG(recsort_encode(sorter, entries, COUNT, NULL, NULL));
   expect_untouched();
-  assert_true(disorder == 77 && room[0] == 77 && order.index == NULL && order.count == 0);
+  assert_true(disorder == 77 && room[0] == 77);
 }
 
 /* No array can have so many records. */
 static void test_counts_beyond_memory(void **state)
 {
-  recsort_permutation order = {.struct_size = sizeof order};
+  permutation order = {0};
   size_t disorder;
   (void)state;
   const size_t count = SIZE_MAX / sizeof(entry) + 2;
   assert_int_equal(recsort_check(sorter, entries, count, &disorder, NULL), RECSORT_OUT_OF_MEMORY);
   assert_int_equal(recsort_encode(sorter, entries, count, before, NULL), RECSORT_OUT_OF_MEMORY);
-  assert_int_equal(recsort_find_permutation(sorter, entries, count, &order, NULL),
-                   RECSORT_OUT_OF_MEMORY);
+  assert_int_equal(find_permutation(sorter, entries, count, &order, NULL), RECSORT_OUT_OF_MEMORY);
 }
 
 static void test_accessors_without_a_handle(void **state)
@@ -229,103 +234,58 @@ static void test_schemas(void **state)
 
 /* ---- Permutations ---- */
 
-static recsort_permutation find_order(size_t count)
+static permutation find(size_t count)
 {
-  recsort_permutation order = {.struct_size = sizeof order};
-  RIGHT(recsort_find_permutation(sorter, entries, count, &order, NULL));
-  return order;
+  permutation found;
+  RIGHT(find_permutation(sorter, entries, count, &found, NULL));
+  return found;
 }
 
-/* Both calls refuse the permutation, and the array is unchanged. */
-static void expect_refused(recsort_permutation order)
+/* The job that made it cannot shorten it any more. */
+static void expect_stale(permutation found)
 {
-  static uint16_t array[2 * COUNT], same[2 * COUNT];
   recsort_error error = {0};
-  for (uint16_t i = 0; i < 2 * COUNT; i++)
-    array[i] = same[i] = i;
-  WRONG(recsort_permutation_apply(sorter, &order, array, sizeof *array, &error));
-  assert_non_null(strstr(error.text, "permutation"));
-  assert_memory_equal(array, same, sizeof array);
-  const size_t count = order.count;
-  WRONG(recsort_permutation_unique(sorter, entries, &order, &error));
-  assert_int_equal(order.count, count);
+  const size_t count = found.count;
+  WRONG(make_unique(sorter, &found, &error));
+  assert_string_equal(error.text, "the sorter keeps no permutation, or that of other records");
+  assert_int_equal(found.count, count);
 }
 
-static void test_stale_permutations(void **state)
+static void test_a_permutation_ends_with_the_next_sort(void **state)
 {
   _Alignas(8) static uint32_t index[COUNT];
   static entry sorted[COUNT];
   (void)state;
-  const recsort_permutation first = find_order(COUNT), second = find_order(COUNT);
-  expect_refused(first); /* of the same count, at the same place */
-  (void)find_order(COUNT / 2);
-  expect_refused(second);
-  const recsort_permutation third = find_order(COUNT);
+  permutation last = find(COUNT);
+  (void)find(COUNT / 2);
+  expect_stale(last);
+  last = find(COUNT);
   RIGHT(recsort_sort_to(sorter, entries, COUNT, sorted, NULL));
-  expect_refused(third);
-  const recsort_permutation fourth = find_order(COUNT);
+  expect_stale(last);
+  last = find(COUNT);
   RIGHT(recsort_sort(sorter, sorted, COUNT, NULL));
-  expect_refused(fourth);
-  const recsort_permutation fifth = find_order(COUNT);
+  expect_stale(last);
+  last = find(COUNT);
   RIGHT(recsort_argsort(sorter, entries, COUNT, index, 32, NULL));
-  expect_refused(fifth);
-  recsort_permutation last = find_order(COUNT), copy = last;
-  WRONG(recsort_sort_to(sorter, entries, COUNT, entries, NULL)); /* a failed sort */
-  RIGHT(recsort_permutation_apply(sorter, &last, sorted, sizeof *sorted, NULL));
-  RIGHT(recsort_permutation_unique(sorter, entries, &last, NULL));
-  expect_refused(copy); /* it has been shortened since */
-  RIGHT(recsort_permutation_unique(sorter, entries, &last, NULL));
+  expect_stale(last);
+  last = find(COUNT);
+  recsort_sorter_trim(sorter);
+  expect_stale(last);
+  last = find(COUNT);
+  WRONG(recsort_sort_to(sorter, entries, COUNT, entries, NULL)); /* a call that is refused */
+  RIGHT(make_unique(sorter, &last, NULL));
+  assert_int_equal(last.count, 31);
 }
 
-static void test_permutations_of_another_count(void **state)
-{
-  (void)state;
-  for (int more = -1; more <= 1; more += 2) {
-    recsort_permutation order = find_order(COUNT);
-    order.count += (size_t)(ptrdiff_t)more;
-    expect_refused(order);
-  }
-  recsort_permutation wide = find_order(COUNT);
-  wide.index_bits = 64;
-  expect_refused(wide);
-}
-
-static void test_permutations_of_another_sorter(void **state)
+static void test_a_permutation_is_of_one_sorter(void **state)
 {
   recsort_sorter *other;
-  recsort_permutation order = {.struct_size = sizeof order};
+  permutation found;
   (void)state;
   RIGHT(recsort_sorter_create(schema, NULL, &other, NULL));
-  (void)find_order(COUNT);
-  RIGHT(recsort_find_permutation(other, entries, COUNT, &order, NULL));
-  expect_refused(order);
+  RIGHT(find_permutation(other, entries, COUNT, &found, NULL));
+  expect_stale(found);
   recsort_sorter_destroy(other);
-}
-
-/* A caller's permutation is refused before anything moves if it is not one. */
-static void test_permutations_of_the_caller(void **state)
-{
-  uint32_t index[COUNT];
-  entry moved[COUNT];
-  (void)state;
-  for (uint32_t i = 0; i < COUNT; i++)
-    index[i] = COUNT - 1 - i;
-  recsort_permutation order = {
-      .index = index, .index_bits = 32, .struct_size = sizeof order, .count = COUNT};
-  memcpy(moved, entries, sizeof moved);
-  RIGHT(recsort_permutation_apply(sorter, &order, moved, sizeof *moved, NULL));
-  for (size_t i = 0; i < COUNT; i++)
-    assert_int_equal(moved[i].tag, COUNT - 1 - i);
-  order.index_bits = 16;
-  expect_refused(order);
-  order.index_bits = 32;
-  WRONG(recsort_permutation_apply(sorter, &order, index, sizeof *index, NULL)); /* its own index */
-  index[7] = COUNT;
-  expect_refused(order);
-  index[7] = 8;
-  expect_refused(order);
-  order.index = NULL;
-  expect_refused(order);
 }
 
 int main(void)
@@ -339,10 +299,8 @@ int main(void)
       TEST(test_accessors_without_a_handle),
       TEST(test_options),
       TEST(test_schemas),
-      TEST(test_stale_permutations),
-      TEST(test_permutations_of_another_count),
-      TEST(test_permutations_of_another_sorter),
-      TEST(test_permutations_of_the_caller),
+      TEST(test_a_permutation_ends_with_the_next_sort),
+      TEST(test_a_permutation_is_of_one_sorter),
   };
   return cmocka_run_group_tests_name("arguments", tests, NULL, NULL);
 }

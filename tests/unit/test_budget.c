@@ -12,6 +12,7 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/jobs.h"
 #include "support/open.h"
 #include "support/random.h"
 #include "support/told.h"
@@ -152,8 +153,8 @@ static recsort_status to(recsort_sorter *sorter, unsigned char *records, size_t 
 
 static recsort_status order(recsort_sorter *sorter, unsigned char *records, size_t count)
 {
-  recsort_permutation found = {.struct_size = sizeof found};
-  return recsort_find_permutation(sorter, records, count, &found, NULL);
+  permutation found = {0};
+  return find_permutation(sorter, records, count, &found, NULL);
 }
 
 /* A new sorter then takes exactly what it said. */
@@ -177,7 +178,7 @@ static void foretell(const char *type, const recsort_options *chosen, sort_call 
   options.allocator = &hook;
   if (recsort_schema_load_memory(text, strlen(text), NULL, NULL, &schema, &error) ||
       recsort_sorter_create(schema, &options, &sorter, &error) ||
-      recsort_memory_needed(sorter, count, call == in_place, &needed, &error))
+      sort_bytes(sorter, count, call == in_place, &needed, &error))
     fail_msg("%s: %s", type, error.text);
   assert_int_equal(stats_of(sorter).memory, 0);
   const size_t before = counts.bytes;
@@ -186,7 +187,7 @@ static void foretell(const char *type, const recsort_options *chosen, sort_call 
     fail_msg("%s, %zu records: %zu bytes foretold, %zu taken, %zu held", type, count, needed,
              counts.most_bytes - before, stats_of(sorter).memory);
   /* held memory counts, even if fewer records need less */
-  assert_int_equal(recsort_memory_needed(sorter, count / 2, false, &needed, NULL), RECSORT_OK);
+  assert_int_equal(sort_bytes(sorter, count / 2, false, &needed, NULL), RECSORT_OK);
   assert_int_equal(needed, stats_of(sorter).memory);
   recsort_sorter_destroy(sorter);
   recsort_schema_destroy(schema);
@@ -219,14 +220,11 @@ static void test_long_keys_count(void **state)
   recsort_error error = {0};
   (void)state;
   recsort_sorter *const sorter = sorter_of(text, NULL);
-  assert_int_equal(recsort_memory_needed(sorter, 4000000, false, &needed, NULL), RECSORT_OK);
+  assert_int_equal(sort_bytes(sorter, 4000000, false, &needed, NULL), RECSORT_OK);
   assert_true(needed > 4000000 * (size_t)80);
   needed = 7;
-  assert_int_equal(recsort_memory_needed(sorter, SIZE_MAX / 32, true, &needed, &error),
-                   RECSORT_OUT_OF_MEMORY);
-  assert_int_equal(recsort_memory_needed(sorter, SIZE_MAX / 64, true, &needed, &error),
-                   RECSORT_PLUGIN_ERROR);
-  assert_int_equal(recsort_memory_needed(sorter, 1, true, NULL, &error), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(sort_bytes(sorter, SIZE_MAX / 32, true, &needed, &error), RECSORT_OUT_OF_MEMORY);
+  assert_int_equal(sort_bytes(sorter, SIZE_MAX / 64, true, &needed, &error), RECSORT_PLUGIN_ERROR);
   assert_int_equal(needed, 7);
   recsort_sorter_destroy(sorter);
 }
@@ -242,7 +240,7 @@ static void test_large_records(void **state)
   failing_allocator counts = {0};
   const recsort_allocator hook = failing_hook(&counts);
   const recsort_options options = {.struct_size = sizeof options, .allocator = &hook};
-  recsort_permutation order = {.struct_size = sizeof order};
+  permutation order = {0};
   size_t disorder;
   unsigned char *const records = calloc(COUNT, SIZE);
   (void)state;
@@ -252,11 +250,11 @@ static void test_large_records(void **state)
   recsort_sorter *const sorter = sorter_of(text, &options);
   assert_int_equal(recsort_check(sorter, records, COUNT, &disorder, NULL), RECSORT_OK);
   assert_int_equal(disorder, 1);
-  assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
-  assert_int_equal(recsort_permutation_unique(sorter, records, &order, NULL), RECSORT_OK);
+  assert_int_equal(find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
+  assert_int_equal(make_unique(sorter, &order, NULL), RECSORT_OK);
   assert_int_equal(order.count, 3);
   for (size_t i = 0; i < order.count; i++)
-    assert_int_equal(recsort_permutation_at(&order, i), firsts[i]);
+    assert_int_equal(permutation_at(&order, i), firsts[i]);
   if (counts.most_bytes > WINDOW) fail_msg("%zu bytes", counts.most_bytes);
   recsort_sorter_destroy(sorter);
   free(records);

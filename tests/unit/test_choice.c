@@ -12,6 +12,7 @@
 #include "base/platform/libraries.h"
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/jobs.h"
 #include "support/native.h"
 #include "support/open.h"
 #include "support/told.h"
@@ -128,7 +129,7 @@ static void test_few_records_load_nothing(void **state)
   size_t bytes, disorder;
   (void)state;
   expect_plugin(sorter, "cpu");
-  assert_int_equal(recsort_memory_needed(sorter, LEAST - 1, true, &bytes, NULL), RECSORT_OK);
+  assert_int_equal(sort_bytes(sorter, LEAST - 1, true, &bytes, NULL), RECSORT_OK);
   assert_int_equal(sort(sorter, LEAST - 1), RECSORT_OK);
   assert_int_equal(recsort_check(sorter, records, MANY, &disorder, NULL), RECSORT_OK);
   expect_plugin(sorter, "cpu");

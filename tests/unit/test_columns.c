@@ -11,6 +11,7 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/jobs.h"
 #include "support/native.h"
 #include "support/open.h"
 #include "support/random.h"
@@ -118,7 +119,7 @@ static void expect_sorted(recsort_sorter *sorter)
   recsort_error error = {0};
   find_expected();
   memset(found, 0xa5, sizeof found);
-  if (recsort_argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, &error))
+  if (argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, &error))
     fail_msg("%s", error.text);
   assert_memory_equal(found, expected, sizeof found);
 }
@@ -136,33 +137,31 @@ static void fields_of_several_kinds_decide(void **state)
   }
 }
 
-/* A struct of arrays in place: the order, then each array. */
+/* A struct of arrays in place. */
 static void arrays_move_by_the_order(void **state)
 {
   recsort_sorter *const sorter = open_sorter((recsort_options){.threads = 1});
-  recsort_permutation order = {.struct_size = sizeof order};
+  const recsort_array moved[] = {{e.flags, e.flags, sizeof *e.flags},
+                                 {e.kind, e.kind, sizeof *e.kind},
+                                 {e.at, e.at, sizeof *e.at},
+                                 {e.pairs, e.pairs, sizeof *e.pairs}};
+  const recsort_job job = {.count = COUNT,
+                           .columns = columns,
+                           .column_count = COLUMNS,
+                           .arrays = moved,
+                           .array_count = 4};
   uint64_t again[COUNT];
   (void)state;
   find_expected();
-  assert_int_equal(recsort_find_permutation_columns(sorter, columns, COLUMNS, COUNT, &order, NULL),
-                   RECSORT_OK);
-  assert_int_equal(order.count, COUNT);
   struct entities *const before = malloc(sizeof e);
   assert_non_null(before);
   *before = e;
-  assert_int_equal(recsort_permutation_apply(sorter, &order, e.flags, sizeof *e.flags, NULL),
-                   RECSORT_OK);
-  assert_int_equal(recsort_permutation_apply(sorter, &order, e.kind, sizeof *e.kind, NULL),
-                   RECSORT_OK);
-  assert_int_equal(recsort_permutation_apply(sorter, &order, e.at, sizeof *e.at, NULL), RECSORT_OK);
-  assert_int_equal(recsort_permutation_apply(sorter, &order, e.pairs, sizeof *e.pairs, NULL),
-                   RECSORT_OK);
+  assert_int_equal(run_job(sorter, job, NULL), RECSORT_OK);
   for (size_t i = 0; i < COUNT; i++) {
     assert_int_equal(e.flags[i], before->flags[expected[i]]);
     assert_memory_equal(&e.at[i], &before->at[expected[i]], sizeof e.at[i]);
   }
-  assert_int_equal(recsort_argsort_columns(sorter, columns, COLUMNS, COUNT, again, 64, NULL),
-                   RECSORT_OK);
+  assert_int_equal(argsort_columns(sorter, columns, COLUMNS, COUNT, again, 64, NULL), RECSORT_OK);
   for (size_t i = 0; i < COUNT; i++)
     assert_int_equal(again[i], i);
   free(before);
@@ -172,19 +171,22 @@ static void arrays_move_by_the_order(void **state)
 static void the_first_ones_are_found(void **state)
 {
   enum { HEAD = 20 };
-  recsort_sorter *const sorter = open_sorter((recsort_options){.head = HEAD});
+  recsort_sorter *const sorter = open_sorter((recsort_options){0});
   (void)state;
   assert_int_equal(fill(NULL), 0);
   find_expected();
   memset(found, 0xa5, sizeof found);
-  assert_int_equal(recsort_argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, NULL),
-                   RECSORT_OK);
+  const recsort_job job = {.count = COUNT,
+                           .columns = columns,
+                           .column_count = COLUMNS,
+                           .permutation = found,
+                           .head = HEAD};
+  assert_int_equal(run_job(sorter, job, NULL), RECSORT_OK);
   assert_memory_equal(found, expected, HEAD * sizeof *found);
   assert_int_equal(found[HEAD], 0xa5a5a5a5);
   e.kind[4321] = 9;
   recsort_error error = {0};
-  assert_int_equal(recsort_argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, &error),
-                   RECSORT_INVALID_RECORD);
+  assert_int_equal(run_job(sorter, job, &error), RECSORT_INVALID_RECORD);
   assert_string_equal(error.text, "record 4321: field \"kind\" holds 0x9, which is outside the "
                                   "range of its enum");
   recsort_sorter_destroy(sorter);
@@ -197,7 +199,7 @@ static void invalid_values_are_named(void **state)
   recsort_error error = {0};
   (void)state;
   e.kind[1234] = 3;
-  assert_int_equal(recsort_argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, &error),
+  assert_int_equal(argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, &error),
                    RECSORT_INVALID_RECORD);
   assert_string_equal(error.text, "record 1234: field \"kind\" holds 0x3, which is outside the "
                                   "range of its enum");
@@ -217,7 +219,7 @@ static void wrong_orders_are_found(void **state)
     assert_int_equal(unsetenv("RECSORT_TEST_SCRIPT"), 0);
     expect_sorted(sorter);
     assert_int_equal(setenv("RECSORT_TEST_SCRIPT", scripts[i], 1), 0);
-    REFUSED(recsort_argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, &error),
+    REFUSED(argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, &error),
             RECSORT_CORRUPT_RESULT);
     recsort_sorter_destroy(sorter);
   }
@@ -249,7 +251,6 @@ static void wrong_columns_are_refused(void **state)
       {{"unused", e.at, 0}, false, "the keys need the field \"kind\", which has no column"},
   };
   recsort_sorter *const sorter = open_sorter((recsort_options){0});
-  recsort_permutation order = {.struct_size = sizeof order};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     recsort_column wrong[COLUMNS + 1];
@@ -257,25 +258,19 @@ static void wrong_columns_are_refused(void **state)
     memcpy(wrong, columns, sizeof columns);
     wrong[cases[i].added ? COLUMNS : 0] = cases[i].column;
     assert_int_equal(
-        recsort_argsort_columns(sorter, wrong, COLUMNS + cases[i].added, COUNT, found, 32, &error),
+        argsort_columns(sorter, wrong, COLUMNS + cases[i].added, COUNT, found, 32, &error),
         RECSORT_INVALID_ARGUMENT);
     assert_string_equal(error.text, cases[i].text);
   }
-  REFUSED(recsort_argsort_columns(sorter, NULL, 1, COUNT, found, 32, &error),
+  REFUSED(argsort_columns(sorter, NULL, 1, COUNT, found, 32, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(argsort_columns(sorter, NULL, 0, COUNT, found, 32, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(argsort_columns(NULL, columns, COLUMNS, COUNT, found, 32, &error),
           RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_argsort_columns(sorter, NULL, 0, COUNT, found, 32, &error),
+  REFUSED(argsort_columns(sorter, columns, COLUMNS, COUNT, found, 16, &error),
           RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_argsort_columns(NULL, columns, COLUMNS, COUNT, found, 32, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_argsort_columns(sorter, columns, COLUMNS, COUNT, NULL, 32, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_argsort_columns(sorter, columns, COLUMNS, COUNT, found, 16, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_argsort_columns(sorter, columns, COLUMNS, SIZE_MAX / 4, found, 64, &error),
+  REFUSED(argsort_columns(sorter, columns, COLUMNS, SIZE_MAX / 4, found, 64, &error),
           RECSORT_OUT_OF_MEMORY);
-  REFUSED(recsort_find_permutation_columns(sorter, columns, COLUMNS, COUNT, NULL, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_find_permutation_columns(sorter, columns, COLUMNS - 1, COUNT, &order, &error),
+  REFUSED(argsort_columns(sorter, columns, COLUMNS - 1, COUNT, NULL, 0, &error),
           RECSORT_INVALID_ARGUMENT);
   expect_sorted(sorter); /* as if nothing had happened */
   recsort_sorter_destroy(sorter);
@@ -293,7 +288,7 @@ static void an_index_beside_a_column_is_allowed(void **state)
   moved[0] = (recsort_column){"kind", memory + FEW, sizeof *memory};
   for (size_t at = 0; at <= 2 * FEW; at++) {
     memset(memory, 0, sizeof memory);
-    assert_int_equal(recsort_argsort_columns(sorter, moved, COLUMNS, FEW, memory + at, 32, NULL),
+    assert_int_equal(argsort_columns(sorter, moved, COLUMNS, FEW, memory + at, 32, NULL),
                      at == 0 || at == 2 * FEW ? RECSORT_OK : RECSORT_INVALID_ARGUMENT);
   }
   recsort_sorter_destroy(sorter);
@@ -310,7 +305,7 @@ static void calls_follow_one_another(void **state)
   memcpy(none, columns, sizeof columns);
   for (size_t c = 0; c < COLUMNS; c++)
     none[c].data = NULL;
-  assert_int_equal(recsort_argsort_columns(sorter, none, COLUMNS, 0, NULL, 32, NULL), RECSORT_OK);
+  assert_int_equal(argsort_columns(sorter, none, COLUMNS, 0, NULL, 32, NULL), RECSORT_OK);
   records[0][2] = 1; /* kind */
   assert_int_equal(recsort_argsort(sorter, records, 3, index, 32, NULL), RECSORT_OK);
   assert_int_equal(index[0], 1);
@@ -329,15 +324,14 @@ static void failures_leave_the_sorter_usable(void **state)
       .struct_size = sizeof options, .allocator = &hook, .threads = 1, .plugin = "cpu"};
   (void)state;
   recsort_sorter *const sorter = sorter_of(schema_text, &options);
-  REFUSED(recsort_argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, &error),
+  REFUSED(argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, &error),
           RECSORT_INVALID_ARGUMENT);
   assert_int_equal(recsort_sorter_set_parameter(sorter, "eye", eye, 2, NULL), RECSORT_OK);
   for (;; failed++) {
     recsort_sorter_trim(sorter);
     memory.calls = 0;
     memory.fail_at = failed + 1;
-    const recsort_status status =
-        recsort_argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, NULL);
+    const recsort_status status = argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, NULL);
     if (status == RECSORT_OK) break;
     assert_int_equal(status, RECSORT_OUT_OF_MEMORY);
   }

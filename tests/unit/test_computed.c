@@ -14,6 +14,7 @@
 #include "recsort/key_interpreter.h"
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/jobs.h"
 #include "support/native.h"
 #include "support/open.h"
 #include "support/random.h"
@@ -276,16 +277,16 @@ static void a_point_is_set_first(void **state)
   particle one = {0};
   size_t offsets[] = {0, 1}, disorder;
   uint32_t index;
-  recsort_permutation order = {.struct_size = sizeof order};
+  permutation order = {0};
   recsort_error error = {0};
   const char *const text = "parameter \"there\" of the keys has no values; set it first";
   (void)state;
   set(sorter, "here", values, 2);
   expect_refusal(recsort_sort(sorter, &one, 1, &error), &error, text);
   expect_refusal(recsort_argsort(sorter, &one, 1, &index, 32, &error), &error, text);
-  expect_refusal(recsort_find_permutation(sorter, &one, 1, &order, &error), &error, text);
+  expect_refusal(find_permutation(sorter, &one, 1, &order, &error), &error, text);
   expect_refusal(recsort_check(sorter, &one, 1, &disorder, &error), &error, text);
-  expect_refusal(recsort_merge(sorter, &one, offsets, 1, &error), &error, text);
+  expect_refusal(merge_in_place(sorter, &one, offsets, 1, &error), &error, text);
   expect_refusal(recsort_encode(sorter, &one, 1, &(uint64_t[4]){0}, &error), &error, text);
   expect_refusal(recsort_sorter_set_parameter(sorter, "there", values, 2, &error), &error,
                  "parameter \"there\" has 1 values, not 2");

@@ -11,6 +11,7 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/jobs.h"
 #include "support/native.h"
 #include "support/open.h"
 #include "support/random.h"
@@ -128,23 +129,26 @@ static void check_first(recsort_sorter *sorter, const item *items, const item *e
   const size_t wanted = head < count ? head : count;
   item *const sorted = calloc(wanted + 1, sizeof *sorted);
   uint64_t *const index = calloc(wanted + 1, sizeof *index);
-  recsort_permutation order = {.struct_size = sizeof order};
-  recsort_error error = {0};
+  recsort_job job = {.count = count, .records = items, .head = head};
+  permutation order;
   assert_true(sorted && index);
   index[wanted] = 77;
   sorted[wanted].large = 77;
-  assert_int_equal(recsort_sorter_set_head(sorter, head, &error), RECSORT_OK);
-  assert_int_equal(recsort_sort_to(sorter, items, count, sorted, &error), RECSORT_OK);
+  assert_int_equal(find_by_job(sorter, job, &order, NULL), RECSORT_OK);
+  assert_int_equal(order.count, wanted);
+  for (size_t i = 0; i < wanted; i++)
+    assert_int_equal(permutation_at(&order, i), expected[i].place);
+  job.sorted = sorted;
+  assert_int_equal(run_job(sorter, job, NULL), RECSORT_OK);
   assert_memory_equal(sorted, expected, wanted * sizeof *sorted);
   assert_int_equal(strcmp(stats_of(sorter).algorithm, "selection") == 0, selected);
   assert_int_equal(stats_of(sorter).records, count);
-  assert_int_equal(recsort_argsort(sorter, items, count, index, 64, &error), RECSORT_OK);
-  assert_int_equal(recsort_find_permutation(sorter, items, count, &order, &error), RECSORT_OK);
-  assert_int_equal(order.count, wanted);
-  for (size_t i = 0; i < wanted; i++) {
+  job.sorted = NULL;
+  job.permutation = index;
+  job.index_bits = 64;
+  assert_int_equal(run_job(sorter, job, NULL), RECSORT_OK);
+  for (size_t i = 0; i < wanted; i++)
     assert_int_equal(index[i], expected[i].place);
-    assert_int_equal(recsort_permutation_at(&order, i), expected[i].place);
-  }
   assert_true(sorted[wanted].large == 77 && index[wanted] == 77);
   free(sorted);
   free(index);
@@ -196,8 +200,9 @@ static void test_plain_integers(void **state)
                      fields[f], f == 3 ? "'k[0]'" : "k");
       recsort_sorter *const sorter = sorter_of(text, &options);
       assert_int_equal(recsort_argsort(sorter, records, COUNT, all, 32, NULL), RECSORT_OK);
-      assert_int_equal(recsort_sorter_set_head(sorter, HEAD, NULL), RECSORT_OK);
-      assert_int_equal(recsort_argsort(sorter, records, COUNT, first, 32, NULL), RECSORT_OK);
+      const recsort_job job = {
+          .count = COUNT, .records = records, .permutation = first, .head = HEAD};
+      assert_int_equal(run_job(sorter, job, NULL), RECSORT_OK);
       assert_memory_equal(first, all, sizeof first);
       recsort_sorter_destroy(sorter);
     }
@@ -218,8 +223,7 @@ static void test_the_order_of_tasks_does_not_matter(void **state)
   enum { COUNT = 4 << 16 };
   size_t most = 0;
   const recsort_executor executor = {sizeof executor, &most, run_backwards, 4};
-  recsort_sorter *const sorter =
-      open_sorter("large", (recsort_options){.executor = &executor, .head = 1});
+  recsort_sorter *const sorter = open_sorter("large", (recsort_options){.executor = &executor});
   (void)state;
   for (size_t in = 0; in < INPUTS; in++) {
     item *const items = make_items(inputs[in], COUNT), *const expected =
@@ -235,54 +239,31 @@ static void test_the_order_of_tasks_does_not_matter(void **state)
 
 /* ---- What the other calls do ---- */
 
-static void test_what_keeps_all_records_is_refused(void **state)
-{
-  const size_t offsets[] = {0, 1, 2};
-  const recsort_runs runs = {.struct_size = sizeof runs, .count = 0, .offsets = offsets};
-  item items[40] = {{.small = 2}, {.small = 1}}, merged[40], before[40];
-  recsort_sorter *const sorter = open_sorter("small", (recsort_options){.head = 1});
-  recsort_error error = {0};
-  uint32_t index[2];
-  size_t bytes;
-  (void)state;
-  memcpy(before, items, sizeof before);
-  assert_int_equal(recsort_sort(sorter, items, 2, &error), RECSORT_INVALID_ARGUMENT);
-  assert_string_equal(error.text, "in place, the records behind the first 1 would be lost");
-  assert_int_equal(recsort_merge(sorter, items, offsets, 2, &error), RECSORT_INVALID_ARGUMENT);
-  assert_string_equal(error.text, "the call takes all records, but the sorter's head is 1");
-  assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_INVALID_ARGUMENT);
-  assert_int_equal(recsort_argmerge(sorter, &runs, index, 32, NULL), RECSORT_INVALID_ARGUMENT);
-  assert_int_equal(recsort_memory_needed(sorter, 2, true, &bytes, NULL), RECSORT_INVALID_ARGUMENT);
-  assert_int_equal(recsort_sort_to(sorter, items, 40, &items[1], &error), RECSORT_INVALID_ARGUMENT);
-  assert_memory_equal(items, before, sizeof items);
-  assert_int_equal(recsort_sorter_set_head(NULL, 1, NULL), RECSORT_INVALID_ARGUMENT);
-  assert_int_equal(recsort_sorter_set_head(sorter, 0, NULL), RECSORT_OK);
-  assert_int_equal(recsort_sort(sorter, items, 2, NULL), RECSORT_OK);
-  assert_int_equal(items[0].small, 1);
-  recsort_sorter_destroy(sorter);
-}
-
-/* Other arrays are permuted, and runs of equal keys shortened, as by any permutation. */
+/* Other arrays move, and runs of equal keys are shortened, as by any permutation. */
 static void test_the_permutation_is_like_any_other(void **state)
 {
   enum { COUNT = 1000, HEAD = 60 };
   item *const items = make_items(few_values, COUNT), *const expected =
                                                          make_items(few_values, COUNT);
-  recsort_sorter *const sorter = open_sorter("small", (recsort_options){.head = HEAD});
-  recsort_permutation order = {.struct_size = sizeof order};
-  uint32_t places[COUNT];
+  recsort_sorter *const sorter = open_sorter("small", (recsort_options){0});
+  permutation order;
+  uint32_t places[COUNT], moved[HEAD];
   (void)state;
   for (uint32_t i = 0; i < COUNT; i++)
     places[i] = i;
   qsort(expected, COUNT, sizeof *expected, compare_items);
-  assert_int_equal(recsort_find_permutation(sorter, items, COUNT, &order, NULL), RECSORT_OK);
-  assert_int_equal(recsort_permutation_apply(sorter, &order, places, sizeof *places, NULL),
-                   RECSORT_OK);
+  const recsort_array array = {places, moved, sizeof *places};
+  recsort_job job = {.count = COUNT, .records = items, .head = HEAD};
+  job.arrays = &array;
+  job.array_count = 1;
+  assert_int_equal(run_job(sorter, job, NULL), RECSORT_OK);
   for (size_t i = 0; i < HEAD; i++)
-    assert_int_equal(places[i], expected[i].place);
-  assert_int_equal(recsort_permutation_unique(sorter, items, &order, NULL), RECSORT_OK);
+    assert_int_equal(moved[i], expected[i].place);
+  job.array_count = 0;
+  assert_int_equal(find_by_job(sorter, job, &order, NULL), RECSORT_OK);
+  assert_int_equal(make_unique(sorter, &order, NULL), RECSORT_OK);
   assert_int_equal(order.count, 1);
-  assert_int_equal(recsort_permutation_at(&order, 0), expected[0].place);
+  assert_int_equal(permutation_at(&order, 0), expected[0].place);
   recsort_sorter_destroy(sorter);
   free(items);
   free(expected);
@@ -308,22 +289,23 @@ static void test_memory_depends_on_the_head(void **state)
 {
   enum { COUNT = 1 << 18 };
   item *const items = make_items(at_random, COUNT);
-  recsort_sorter *const sorter = open_sorter("large", (recsort_options){.head = 100, .threads = 2});
-  recsort_permutation order = {.struct_size = sizeof order};
-  size_t few, many, all;
+  recsort_sorter *const sorter = open_sorter("large", (recsort_options){.threads = 2});
+  recsort_job job = {.count = COUNT, .records = items, .head = 100};
+  size_t few = 0, many = 0, all = 0;
   (void)state;
-  assert_int_equal(recsort_memory_needed(sorter, COUNT, false, &few, NULL), RECSORT_OK);
-  assert_int_equal(recsort_memory_needed(sorter, (size_t)COUNT << 20, false, &many, NULL),
-                   RECSORT_OK);
+  assert_int_equal(plan_bytes(sorter, job, &few, NULL), RECSORT_OK);
+  job.count = (size_t)COUNT << 20;
+  assert_int_equal(plan_bytes(sorter, job, &many, NULL), RECSORT_OK);
   assert_int_equal(few, many);
-  assert_int_equal(recsort_find_permutation(sorter, items, COUNT, &order, NULL), RECSORT_OK);
+  job.count = COUNT;
+  assert_int_equal(run_job(sorter, job, NULL), RECSORT_OK);
   assert_int_equal(stats_of(sorter).memory, few);
-  assert_int_equal(recsort_sorter_set_head(sorter, 0, NULL), RECSORT_OK);
-  assert_int_equal(recsort_memory_needed(sorter, COUNT, false, &all, NULL), RECSORT_OK);
+  job.head = 0;
+  assert_int_equal(plan_bytes(sorter, job, &all, NULL), RECSORT_OK);
   assert_true(few < all / 20);
-  assert_int_equal(recsort_sorter_set_head(sorter, SIZE_MAX / 64, NULL), RECSORT_OK);
-  assert_int_equal(recsort_memory_needed(sorter, SIZE_MAX, false, &many, NULL),
-                   RECSORT_OUT_OF_MEMORY);
+  job.count = SIZE_MAX;
+  job.head = SIZE_MAX / 64;
+  assert_int_equal(plan_bytes(sorter, job, &many, NULL), RECSORT_OUT_OF_MEMORY);
   recsort_sorter_destroy(sorter);
   free(items);
 }
@@ -334,14 +316,14 @@ static void test_a_failed_allocation_changes_nothing(void **state)
   failing_allocator failing = {0};
   const recsort_allocator memory = failing_hook(&failing);
   item *const items = make_items(at_random, COUNT);
-  recsort_sorter *const sorter =
-      open_sorter("small", (recsort_options){.head = 5, .allocator = &memory});
+  recsort_sorter *const sorter = open_sorter("small", (recsort_options){.allocator = &memory});
   item sorted[5] = {{.small = 7}};
+  const recsort_job job = {.count = COUNT, .records = items, .sorted = sorted, .head = 5};
   (void)state;
   failing.fail_at = failing.calls + 1;
-  assert_int_equal(recsort_sort_to(sorter, items, COUNT, sorted, NULL), RECSORT_OUT_OF_MEMORY);
+  assert_int_equal(run_job(sorter, job, NULL), RECSORT_OUT_OF_MEMORY);
   assert_int_equal(sorted[0].small, 7);
-  assert_int_equal(recsort_sort_to(sorter, items, COUNT, sorted, NULL), RECSORT_OK);
+  assert_int_equal(run_job(sorter, job, NULL), RECSORT_OK);
   recsort_sorter_destroy(sorter);
   assert_true(failing.blocks == 0 && failing.wrong == 0);
   free(items);
@@ -355,21 +337,19 @@ static void test_the_first_invalid_record_is_named(void **state)
                              "values: [tree, bush]}]\nkeys: [kind]\n";
   size_t most = 0;
   const recsort_executor executor = {sizeof executor, &most, run_backwards, 4};
-  const recsort_options options = {.struct_size = sizeof options, .head = 3, .executor = &executor};
+  const recsort_options options = {.struct_size = sizeof options, .executor = &executor};
   unsigned char *const records = calloc(COUNT, 1);
-  recsort_permutation order = {.struct_size = sizeof order};
+  const recsort_job job = {.count = COUNT, .records = records, .head = 3};
   recsort_error error = {0};
   (void)state;
   recsort_sorter *const sorter = sorter_of(text, &options);
   records[70001] = 7;
   records[200000] = 9;
   records[COUNT - 1] = 8;
-  assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, &error),
-                   RECSORT_INVALID_RECORD);
+  assert_int_equal(run_job(sorter, job, &error), RECSORT_INVALID_RECORD);
   assert_non_null(strstr(error.text, "record 70001: "));
   records[70001] = records[200000] = 0;
-  assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, &error),
-                   RECSORT_INVALID_RECORD);
+  assert_int_equal(run_job(sorter, job, &error), RECSORT_INVALID_RECORD);
   assert_non_null(strstr(error.text, "record 262143: "));
   recsort_sorter_destroy(sorter);
   free(records);
@@ -381,7 +361,6 @@ int main(void)
       cmocka_unit_test(test_the_first_ones_are_those_of_the_whole_order),
       cmocka_unit_test(test_plain_integers),
       cmocka_unit_test(test_the_order_of_tasks_does_not_matter),
-      cmocka_unit_test(test_what_keeps_all_records_is_refused),
       cmocka_unit_test(test_the_permutation_is_like_any_other),
       cmocka_unit_test(test_full_verification_sorts_all),
       cmocka_unit_test(test_memory_depends_on_the_head),

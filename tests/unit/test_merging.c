@@ -14,6 +14,7 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/jobs.h"
 #include "support/native.h"
 #include "support/open.h"
 #include "support/refused.h"
@@ -48,12 +49,6 @@ static recsort_sorter *open_cpu(unsigned threads)
   return open_sorter(&options);
 }
 
-static recsort_runs runs_at(const entry *entries)
-{
-  return (recsort_runs){
-      .struct_size = sizeof(recsort_runs), .count = RUNS, .offsets = offsets, .records = entries};
-}
-
 static bool is_merged(const entry *entries)
 {
   for (size_t i = 0; i < COUNT; i++)
@@ -63,25 +58,25 @@ static bool is_merged(const entry *entries)
 
 /* ---- Calls ---- */
 
-static void test_each_call_merges(void **state)
+static void test_each_way_to_merge(void **state)
 {
   recsort_sorter *sorter = open_cpu(1);
   entry entries[COUNT], merged[COUNT];
   const void *arrays[RUNS] = {sorted_runs, NULL, sorted_runs + 5, sorted_runs + 8};
-  recsort_runs runs = runs_at(sorted_runs);
+  recsort_job apart = runs_job(NULL, offsets, RUNS);
   uint32_t index[COUNT];
   (void)state;
   memcpy(entries, sorted_runs, sizeof entries);
-  assert_int_equal(recsort_merge(sorter, entries, offsets, RUNS, NULL), RECSORT_OK);
+  assert_int_equal(merge_in_place(sorter, entries, offsets, RUNS, NULL), RECSORT_OK);
   assert_true(is_merged(entries));
-  assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_OK);
+  assert_int_equal(merge_to(sorter, sorted_runs, offsets, RUNS, merged, NULL), RECSORT_OK);
   assert_true(is_merged(merged));
   memset(merged, 0xee, sizeof merged);
-  runs.arrays = arrays;
-  runs.records = NULL;
-  assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_OK);
+  apart.part_records = arrays;
+  apart.sorted = merged;
+  assert_int_equal(recsort_run(sorter, &apart, 1, NULL), RECSORT_OK);
   assert_true(is_merged(merged));
-  assert_int_equal(recsort_argmerge(sorter, &runs, index, 32, NULL), RECSORT_OK);
+  assert_int_equal(argmerge(sorter, sorted_runs, offsets, RUNS, index, 32, NULL), RECSORT_OK);
   for (size_t i = 0; i < COUNT; i++)
     assert_int_equal(index[i], merged_tags[i]);
   recsort_sorter_destroy(sorter);
@@ -91,16 +86,11 @@ static void test_nothing_to_merge(void **state)
 {
   static const size_t none[4] = {0};
   recsort_sorter *sorter = open_cpu(2);
-  const recsort_runs runs = {.struct_size = sizeof runs, .count = 3, .offsets = none};
-  const recsort_runs no_run = {.struct_size = sizeof runs, .offsets = none};
   size_t bytes = 77;
   (void)state;
-  assert_int_equal(recsort_merge(sorter, NULL, none, 3, NULL), RECSORT_OK);
-  assert_int_equal(recsort_merge(sorter, NULL, none, 0, NULL), RECSORT_OK);
-  assert_int_equal(recsort_merge_to(sorter, &runs, NULL, NULL), RECSORT_OK);
-  assert_int_equal(recsort_merge_to(sorter, &no_run, NULL, NULL), RECSORT_OK);
-  assert_int_equal(recsort_argmerge(sorter, &runs, NULL, 64, NULL), RECSORT_OK);
-  assert_int_equal(recsort_merge_memory_needed(sorter, 0, 5, true, &bytes, NULL), RECSORT_OK);
+  assert_int_equal(merge_in_place(sorter, NULL, none, 3, NULL), RECSORT_OK);
+  assert_int_equal(merge_in_place(sorter, NULL, none, 0, NULL), RECSORT_OK);
+  assert_int_equal(plan_bytes(sorter, runs_job(NULL, none, 3), &bytes, NULL), RECSORT_OK);
   assert_int_equal(bytes, 0);
   recsort_sorter_destroy(sorter);
 }
@@ -111,50 +101,44 @@ static void test_wrong_calls(void **state)
   const size_t late[3] = {1, 2, 3}, turned[3] = {0, 5, 4};
   recsort_sorter *sorter = open_cpu(1);
   entry entries[2 * COUNT] = {{0}};
-  const recsort_runs good = runs_at(entries);
   const void *arrays[RUNS] = {entries, NULL, NULL, entries};
-  recsort_runs runs = good;
+  recsort_job apart = runs_job(NULL, offsets, RUNS), large = runs_job(NULL, many, 2);
   uint64_t index[COUNT + 1];
   size_t bytes;
   (void)state;
-  REFUSED(recsort_merge(NULL, entries, offsets, RUNS, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_merge(sorter, NULL, offsets, RUNS, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_merge(sorter, entries, NULL, RUNS, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_merge(sorter, entries, late, 2, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_merge(sorter, entries, turned, 2, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_merge(sorter, entries, many, RECSORT_MOST_RUNS + 1, &error),
+  REFUSED(merge_in_place(NULL, entries, offsets, RUNS, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(merge_in_place(sorter, NULL, offsets, RUNS, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(merge_in_place(sorter, entries, late, 2, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(merge_in_place(sorter, entries, turned, 2, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(merge_in_place(sorter, entries, many, RECSORT_MOST_RUNS + 1, &error),
           RECSORT_INVALID_ARGUMENT);
-  assert_int_equal(recsort_merge(sorter, entries, many, RECSORT_MOST_RUNS, NULL), RECSORT_OK);
+  assert_int_equal(merge_in_place(sorter, entries, many, RECSORT_MOST_RUNS, NULL), RECSORT_OK);
   many[1] = SIZE_MAX;
-  REFUSED(recsort_merge(sorter, entries, many, 1, &error), RECSORT_OUT_OF_MEMORY);
-  REFUSED(recsort_merge_to(sorter, NULL, entries, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_merge_to(sorter, &good, NULL, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_merge_to(sorter, &good, entries + COUNT - 1, &error), RECSORT_INVALID_ARGUMENT);
-  assert_int_equal(recsort_merge_to(sorter, &good, entries + COUNT, NULL), RECSORT_OK);
-  runs.struct_size--;
-  REFUSED(recsort_merge_to(sorter, &runs, entries + COUNT, &error), RECSORT_INVALID_ARGUMENT);
-  runs = good;
-  runs.arrays = arrays; /* run 2 has records */
-  REFUSED(recsort_merge_to(sorter, &runs, entries + COUNT, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_argmerge(sorter, &good, index, 16, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_argmerge(sorter, &good, NULL, 32, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_argmerge(sorter, &good, (char *)index + 4, 64, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_argmerge(sorter, &good, entries + COUNT - 2, 32, &error),
+  REFUSED(merge_in_place(sorter, entries, many, 1, &error), RECSORT_OUT_OF_MEMORY);
+  REFUSED(merge_to(sorter, entries, offsets, RUNS, entries + COUNT - 1, &error),
+          RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(merge_to(sorter, entries, offsets, RUNS, entries + COUNT, NULL), RECSORT_OK);
+  apart.part_records = arrays; /* run 2 has records */
+  apart.sorted = entries + COUNT;
+  REFUSED(recsort_run(sorter, &apart, 1, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(argmerge(sorter, entries, offsets, RUNS, index, 16, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(argmerge(sorter, entries, offsets, RUNS, (char *)index + 4, 64, &error),
+          RECSORT_INVALID_ARGUMENT);
+  REFUSED(argmerge(sorter, entries, offsets, RUNS, entries + COUNT - 2, 32, &error),
           RECSORT_INVALID_ARGUMENT);
   many[1] = (UINT64_C(1) << 32) + 1;
-  runs =
-      (recsort_runs){.struct_size = sizeof runs, .count = 1, .offsets = many, .records = entries};
-  REFUSED(recsort_argmerge(sorter, &runs, index, 32, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(argmerge(sorter, entries, many, 1, index, 32, &error), RECSORT_INVALID_ARGUMENT);
   many[1] = SIZE_MAX / sizeof(entry);
-  REFUSED(recsort_argmerge(sorter, &runs, index, 64, &error), RECSORT_OUT_OF_MEMORY);
-  REFUSED(recsort_merge_memory_needed(NULL, 1, 1, true, &bytes, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_merge_memory_needed(sorter, 1, 1, true, NULL, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_merge_memory_needed(sorter, 1, RECSORT_MOST_RUNS + 1, true, &bytes, &error),
-          RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_merge_memory_needed(sorter, SIZE_MAX / 4 + 1, 1, true, &bytes, &error),
-          RECSORT_OUT_OF_MEMORY);
-  REFUSED(recsort_merge_memory_needed(sorter, SIZE_MAX / 5, 2, true, &bytes, &error),
-          RECSORT_OUT_OF_MEMORY);
+  REFUSED(argmerge(sorter, entries, many, 1, index, 64, &error), RECSORT_OUT_OF_MEMORY);
+  large.sorted = entries;
+  large.part_count = RECSORT_MOST_RUNS + 1;
+  REFUSED(plan_bytes(sorter, large, &bytes, &error), RECSORT_INVALID_ARGUMENT);
+  large.part_count = 2;
+  large.count = SIZE_MAX / 4 + 1;
+  REFUSED(plan_bytes(sorter, large, &bytes, &error), RECSORT_OUT_OF_MEMORY);
+  large.records = entries;
+  large.count = SIZE_MAX / 5;
+  REFUSED(plan_bytes(sorter, large, &bytes, &error), RECSORT_OUT_OF_MEMORY);
   recsort_sorter_destroy(sorter);
 }
 
@@ -165,14 +149,13 @@ static void expect_fault(const entry *entries, recsort_status status, const char
 {
   recsort_sorter *sorter = open_cpu(2);
   entry own[COUNT], merged[COUNT];
-  const recsort_runs runs = runs_at(entries);
   recsort_error errors[3] = {{0}};
   uint32_t index[COUNT];
   memcpy(own, entries, sizeof own);
-  assert_int_equal(recsort_merge(sorter, own, offsets, RUNS, &errors[0]), status);
+  assert_int_equal(merge_in_place(sorter, own, offsets, RUNS, &errors[0]), status);
   assert_memory_equal(own, entries, sizeof own);
-  assert_int_equal(recsort_merge_to(sorter, &runs, merged, &errors[1]), status);
-  assert_int_equal(recsort_argmerge(sorter, &runs, index, 32, &errors[2]), status);
+  assert_int_equal(merge_to(sorter, entries, offsets, RUNS, merged, &errors[1]), status);
+  assert_int_equal(argmerge(sorter, entries, offsets, RUNS, index, 32, &errors[2]), status);
   for (size_t i = 0; i < 3; i++)
     if (strncmp(errors[i].text, words, strlen(words)) != 0) fail_msg("%s", errors[i].text);
   recsort_sorter_destroy(sorter);
@@ -213,7 +196,7 @@ static void test_no_memory_to_name_it(void **state)
     for (size_t i = 0; i < 2; i++) {
       memory.fail_at = memory.calls + at;
       const recsort_status status =
-          recsort_merge(sorter, entries, offsets, RUNS, i ? &error : NULL);
+          merge_in_place(sorter, entries, offsets, RUNS, i ? &error : NULL);
       named = status == RECSORT_UNSORTED_RUN;
       assert_true(named || status == RECSORT_OUT_OF_MEMORY);
     }
@@ -231,11 +214,11 @@ static void test_runs_that_are_one_already(void **state)
   (void)state;
   for (size_t i = 0; i < COUNT; i++)
     entries[i] = (entry){(uint16_t)(i / 2), 0, (uint8_t)i};
-  assert_int_equal(recsort_merge(sorter, entries, offsets, RUNS, NULL), RECSORT_OK);
+  assert_int_equal(merge_in_place(sorter, entries, offsets, RUNS, NULL), RECSORT_OK);
   for (size_t i = 0; i < COUNT; i++)
     assert_int_equal(entries[i].tag, i);
   entries[1].key = 3;
-  assert_int_equal(recsort_merge(sorter, entries, offsets, RUNS, NULL), RECSORT_UNSORTED_RUN);
+  assert_int_equal(merge_in_place(sorter, entries, offsets, RUNS, NULL), RECSORT_UNSORTED_RUN);
   assert_int_equal(entries[1].tag, 1);
   recsort_sorter_destroy(sorter);
 }
@@ -252,24 +235,28 @@ static void expect_as_said(size_t count, size_t run_count, bool in_place)
   entry *entries = calloc(count, sizeof *entries), *merged = calloc(count, sizeof *merged);
   uint64_t *index = calloc(count, sizeof *index);
   size_t *places = calloc(run_count + 1, sizeof *places);
-  recsort_runs runs = {.struct_size = sizeof runs, .count = run_count, .offsets = places};
   recsort_stats stats;
-  size_t bytes;
-  runs.records = entries;
+  size_t bytes = 0, of_permutation = 0;
   for (size_t r = 0; r <= run_count; r++)
     places[r] = count * r / run_count;
   for (size_t r = 0; r < run_count; r++)
     for (size_t i = places[r]; i < places[r + 1]; i++)
       entries[i].key = (uint16_t)((i - places[r]) / 3);
-  assert_int_equal(recsort_merge_memory_needed(sorter, count, run_count, in_place, &bytes, NULL),
-                   RECSORT_OK);
+  recsort_job job = runs_job(entries, places, run_count);
+  job.sorted = in_place ? entries : merged;
+  assert_int_equal(plan_bytes(sorter, job, &bytes, NULL), RECSORT_OK);
+  job.sorted = NULL;
+  job.permutation = index;
+  job.index_bits = 64;
+  assert_int_equal(plan_bytes(sorter, job, &of_permutation, NULL), RECSORT_OK);
+  if (!in_place && of_permutation > bytes) bytes = of_permutation;
   const size_t before = memory.bytes;
   memory.most_bytes = 0;
   if (in_place) {
-    assert_int_equal(recsort_merge(sorter, entries, places, run_count, NULL), RECSORT_OK);
+    assert_int_equal(merge_in_place(sorter, entries, places, run_count, NULL), RECSORT_OK);
   } else {
-    assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_OK);
-    assert_int_equal(recsort_argmerge(sorter, &runs, index, 64, NULL), RECSORT_OK);
+    assert_int_equal(merge_to(sorter, entries, places, run_count, merged, NULL), RECSORT_OK);
+    assert_int_equal(argmerge(sorter, entries, places, run_count, index, 64, NULL), RECSORT_OK);
   }
   recsort_sorter_get_stats(sorter, &stats, sizeof stats);
   assert_int_equal(stats.memory, bytes);
@@ -301,14 +288,13 @@ static void test_memory_is_as_said(void **state)
 static void test_a_merge_ends_a_permutation(void **state)
 {
   recsort_sorter *sorter = open_cpu(1);
-  recsort_permutation order = {.struct_size = sizeof order};
+  permutation found;
   entry entries[COUNT];
   (void)state;
   memcpy(entries, sorted_runs, sizeof entries);
-  assert_int_equal(recsort_find_permutation(sorter, entries, COUNT, &order, NULL), RECSORT_OK);
-  assert_int_equal(recsort_merge(sorter, entries, offsets, RUNS, NULL), RECSORT_OK);
-  assert_int_equal(recsort_permutation_apply(sorter, &order, entries, sizeof *entries, NULL),
-                   RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(find_permutation(sorter, entries, COUNT, &found, NULL), RECSORT_OK);
+  assert_int_equal(merge_in_place(sorter, entries, offsets, RUNS, NULL), RECSORT_OK);
+  assert_null(recsort_sorter_permutation(sorter, NULL, NULL));
   recsort_sorter_destroy(sorter);
 }
 
@@ -337,7 +323,7 @@ static void expect_as_sorted(size_t run_count, unsigned threads)
       records[i] = (row){(uint32_t)((i - places[r]) / (r + 2)), {(uint32_t)i, 0, 0, 7}};
   recsort_sorter *const sorter = sorter_of(rows, &options);
   assert_int_equal(recsort_sort_to(sorter, records, MANY, sorted, NULL), RECSORT_OK);
-  assert_int_equal(recsort_merge(sorter, records, places, run_count, NULL), RECSORT_OK);
+  assert_int_equal(merge_in_place(sorter, records, places, run_count, NULL), RECSORT_OK);
   assert_memory_equal(records, sorted, MANY * sizeof *records);
   recsort_sorter_destroy(sorter);
   free(records);
@@ -371,14 +357,12 @@ static recsort_sorter *open_keys(unsigned threads, const recsort_executor *execu
 static void expect_unsorted(recsort_sorter *sorter, const uint32_t *keys, const char *words)
 {
   const size_t places[3] = {0, KEYS / 2, KEYS};
-  const recsort_runs runs = {
-      .struct_size = sizeof runs, .count = 2, .offsets = places, .records = keys};
   uint32_t *const own = malloc(KEYS * 4), *const merged = malloc(KEYS * 4);
   recsort_error errors[2];
   memcpy(own, keys, KEYS * 4);
-  assert_int_equal(recsort_merge(sorter, own, places, 2, &errors[0]), RECSORT_UNSORTED_RUN);
+  assert_int_equal(merge_in_place(sorter, own, places, 2, &errors[0]), RECSORT_UNSORTED_RUN);
   assert_memory_equal(own, keys, KEYS * 4);
-  assert_int_equal(recsort_merge_to(sorter, &runs, merged, &errors[1]), RECSORT_UNSORTED_RUN);
+  assert_int_equal(merge_to(sorter, keys, places, 2, merged, &errors[1]), RECSORT_UNSORTED_RUN);
   for (size_t i = 0; i < 2; i++)
     if (strncmp(errors[i].text, words, strlen(words)) != 0) fail_msg("%s", errors[i].text);
   free(own);
@@ -478,8 +462,6 @@ static void expect_integers(recsort_sorter *sorter, size_t run_count, size_t off
   unsigned char *const memory = malloc(INTEGERS * 8 + 8), *const at = memory + offset;
   uint64_t *const expected = malloc(INTEGERS * 8), *const merged = malloc(INTEGERS * 8);
   size_t *const places = calloc(run_count + 1, sizeof *places);
-  const recsort_runs runs = {
-      .struct_size = sizeof runs, .count = run_count, .offsets = places, .records = at};
   uint64_t random = 1;
   recsort_error error;
   for (size_t i = 0; i < INTEGERS; i++) {
@@ -493,7 +475,7 @@ static void expect_integers(recsort_sorter *sorter, size_t run_count, size_t off
     qsort(at + 8 * places[r], places[r + 1] - places[r], 8, compare_integers);
   memcpy(expected, at, INTEGERS * 8);
   qsort(expected, INTEGERS, 8, compare_integers);
-  assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_OK);
+  assert_int_equal(merge_to(sorter, at, places, run_count, merged, NULL), RECSORT_OK);
   assert_memory_equal(merged, expected, INTEGERS * 8);
   for (size_t i = 1; i < INTEGERS; i += 997) {
     char words[64];
@@ -502,7 +484,7 @@ static void expect_integers(recsort_sorter *sorter, size_t run_count, size_t off
       r++;
     if (places[r] == i || compare_integers(at + 8 * i - 8, at + 8 * i) == 0) continue;
     swap_with_next(at + 8 * i - 8);
-    assert_int_equal(recsort_merge_to(sorter, &runs, merged, &error), RECSORT_UNSORTED_RUN);
+    assert_int_equal(merge_to(sorter, at, places, run_count, merged, &error), RECSORT_UNSORTED_RUN);
     (void)snprintf(words, sizeof words, "run %zu, record %zu: ", r, i - places[r]);
     assert_memory_equal(error.text, words, strlen(words));
     swap_with_next(at + 8 * i - 8);
@@ -528,9 +510,7 @@ static void test_keys_of_all_runs(void **state)
   is_signed = is_descending = false;
   for (int again = 0; again < 1000; again++) {
     size_t places[RUNS_ALIKE + 1] = {0, ALIKE / 3, ALIKE / 2, ALIKE};
-    const recsort_runs before = {
-        .struct_size = sizeof before, .count = RUNS_ALIKE, .offsets = places, .records = alike};
-    assert_int_equal(recsort_merge_to(sorter, &before, merged, NULL), RECSORT_OK);
+    assert_int_equal(merge_to(sorter, alike, places, RUNS_ALIKE, merged, NULL), RECSORT_OK);
     for (size_t r = 1; r <= RUNS_ALIKE; r++)
       places[r] = places[r - 1] + MOST - (random = random * 1664525u + 1013904223u) % 200;
     for (size_t i = 0; i < places[RUNS_ALIKE]; i++)
@@ -539,9 +519,7 @@ static void test_keys_of_all_runs(void **state)
       qsort(keys + places[r], places[r + 1] - places[r], 8, compare_integers);
     memcpy(expected, keys, sizeof keys);
     qsort(expected, places[RUNS_ALIKE], 8, compare_integers);
-    const recsort_runs runs = {
-        .struct_size = sizeof runs, .count = RUNS_ALIKE, .offsets = places, .records = keys};
-    assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_OK);
+    assert_int_equal(merge_to(sorter, keys, places, RUNS_ALIKE, merged, NULL), RECSORT_OK);
     assert_memory_equal(merged, expected, places[RUNS_ALIKE] * 8);
   }
   recsort_sorter_destroy(sorter);
@@ -584,25 +562,25 @@ static void test_keys_so_wide_that_there_are_three_passes(void **state)
   static const uint64_t expected[WIDE_COUNT] = {6, 0, 2, 8, 4, 3, 1, 5, 7};
   const recsort_options options = {.struct_size = sizeof options, .plugin = "cpu", .threads = 2};
   unsigned char *records = calloc(WIDE_COUNT, WIDE), *merged = calloc(WIDE_COUNT, WIDE);
-  recsort_runs runs = {.struct_size = sizeof runs, .count = WIDE_RUNS, .offsets = places};
+  recsort_job job = runs_job(records, places, WIDE_RUNS);
   uint64_t index[WIDE_COUNT];
   size_t needed;
   recsort_stats stats;
   (void)state;
-  runs.records = records;
   for (uint64_t i = 0; i < WIDE_COUNT; i++) {
     records[i * WIDE + WIDE - 9] = keys[i];
     memcpy(records + (i + 1) * WIDE - 8, &i, 8);
   }
   recsort_sorter *const sorter = sorter_of(wide, &options);
-  assert_int_equal(recsort_argmerge(sorter, &runs, index, 64, NULL), RECSORT_OK);
+  assert_int_equal(argmerge(sorter, records, places, WIDE_RUNS, index, 64, NULL), RECSORT_OK);
   assert_memory_equal(index, expected, sizeof index);
-  assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_OK);
-  assert_int_equal(recsort_merge_memory_needed(sorter, WIDE_COUNT, WIDE_RUNS, false, &needed, NULL),
-                   RECSORT_OK);
+  recsort_sorter_trim(sorter);
+  job.sorted = merged;
+  assert_int_equal(plan_bytes(sorter, job, &needed, NULL), RECSORT_OK);
+  assert_int_equal(recsort_run(sorter, &job, 1, NULL), RECSORT_OK);
   recsort_sorter_get_stats(sorter, &stats, sizeof stats);
   assert_int_equal(stats.memory, needed);
-  assert_int_equal(recsort_merge(sorter, records, places, WIDE_RUNS, NULL), RECSORT_OK);
+  assert_int_equal(merge_in_place(sorter, records, places, WIDE_RUNS, NULL), RECSORT_OK);
   for (size_t i = 0; i < WIDE_COUNT; i++) {
     assert_memory_equal(records + (i + 1) * WIDE - 8, &expected[i], 8);
     assert_int_equal(records[i * WIDE + WIDE - 9], keys[expected[i]]);
@@ -636,11 +614,10 @@ static void test_the_cpu_merges_for_any_plugin(void **state)
   (void)state;
   for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
     recsort_sorter *sorter = open_scripted(scripts[i], "scripted");
-    const recsort_runs runs = runs_at(sorted_runs);
     entry entries[COUNT], merged[COUNT];
     memcpy(entries, sorted_runs, sizeof entries);
     for (int again = 0; again < 2; again++) {
-      assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_OK);
+      assert_int_equal(merge_to(sorter, sorted_runs, offsets, RUNS, merged, NULL), RECSORT_OK);
       assert_true(is_merged(merged));
       assert_int_equal(recsort_sort(sorter, entries, COUNT, NULL) != RECSORT_OK, i > 0);
     }
@@ -651,7 +628,7 @@ static void test_the_cpu_merges_for_any_plugin(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_each_call_merges),
+      cmocka_unit_test(test_each_way_to_merge),
       cmocka_unit_test(test_nothing_to_merge),
       cmocka_unit_test(test_wrong_calls),
       cmocka_unit_test(test_what_is_wrong_is_named),

@@ -13,6 +13,7 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/jobs.h"
 #include "support/native.h"
 #include "support/random.h"
 #include "support/told.h"
@@ -209,13 +210,13 @@ static void test_the_allocator_is_called_by_the_calling_thread(void **state)
   const recsort_options options = {.struct_size = sizeof options, .threads = 4, .allocator = &hook};
   recsort_sorter *const sorter = open_sorter(&options);
   numbered *const records = make(COUNT), *const sorted = make(COUNT);
-  recsort_permutation order = {.struct_size = sizeof order};
+  permutation order = {0};
   size_t disorder;
   (void)state;
   assert_int_equal(recsort_sort_to(sorter, records, COUNT, sorted, NULL), RECSORT_OK);
   assert_int_equal(recsort_check(sorter, sorted, COUNT, &disorder, NULL), RECSORT_OK);
-  assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
-  assert_int_equal(recsort_permutation_unique(sorter, records, &order, NULL), RECSORT_OK);
+  assert_int_equal(find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
+  assert_int_equal(make_unique(sorter, &order, NULL), RECSORT_OK);
   assert_int_equal(recsort_sort(sorter, records, COUNT, NULL), RECSORT_OK);
   assert_int_equal(disorder, COUNT);
   assert_true(in_order(records, COUNT));
@@ -234,22 +235,20 @@ static void test_an_order_holds_until_the_next_sort(void **state)
   recsort_sorter *const sorter = open_sorter(NULL);
   numbered *const records = make(COUNT), *const moved = make(COUNT);
   uint32_t *const before = calloc(COUNT, sizeof *before), *const keys = calloc(COUNT, 8);
-  recsort_permutation order = {.struct_size = sizeof order};
+  permutation order = {0};
   size_t disorder;
   (void)state;
   assert_true(before && keys);
-  assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
+  assert_int_equal(find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
   assert_int_equal(order.index_bits, 32);
   memcpy(before, order.index, COUNT * sizeof *before);
   assert_int_equal(recsort_check(sorter, records, COUNT, &disorder, NULL), RECSORT_OK);
   assert_int_equal(recsort_encode(sorter, records, COUNT, keys, NULL), RECSORT_OK);
-  assert_int_equal(recsort_permutation_apply(sorter, &order, moved, sizeof *moved, NULL),
-                   RECSORT_OK);
   recsort_gather(sorter, order.index, order.index_bits, COUNT, records, sizeof *records, moved);
   assert_true(in_order(moved, COUNT));
   assert_memory_equal(order.index, before, COUNT * sizeof *before);
   for (size_t i = 0; i < COUNT; i += 997)
-    assert_int_equal(recsort_permutation_at(&order, i), before[i]);
+    assert_int_equal(permutation_at(&order, i), before[i]);
   recsort_sorter_destroy(sorter);
   free(records);
   free(moved);
@@ -303,14 +302,13 @@ enum { PAIRS = 300 };
 typedef struct arrays {
   unsigned char records[2 * PAIRS], other[2 * PAIRS];
   uint32_t index[PAIRS];
-  recsort_permutation order;
+  permutation order;
   size_t disorder;
 } arrays;
 
 static void fill(arrays *a, unsigned char last)
 {
   memset(a, 0x77, sizeof *a);
-  a->order.struct_size = sizeof a->order;
   for (size_t i = 0; i < PAIRS; i++) {
     a->records[2 * i] = (unsigned char)(mix(i) % 2);
     a->records[2 * i + 1] = (unsigned char)i;
@@ -329,7 +327,7 @@ static recsort_status call_with(recsort_sorter *sorter, size_t call, arrays *a)
   case 2:
     return recsort_argsort(sorter, a->records, PAIRS, a->index, 32, NULL);
   case 3:
-    return recsort_find_permutation(sorter, a->records, PAIRS, &a->order, NULL);
+    return find_permutation(sorter, a->records, PAIRS, &a->order, NULL);
   default:
     return recsort_check(sorter, a->records, PAIRS, &a->disorder, NULL);
   }
@@ -437,15 +435,16 @@ static void merge_parts_of(recsort_sorter *sorter, const unsigned char *records,
   enum { RUNS = 256, EACH = 1000 };
   size_t offsets[RUNS + 1], disorder;
   const void *begins[RUNS];
-  const recsort_runs runs = {
-      .struct_size = sizeof runs, .count = RUNS, .offsets = offsets, .arrays = begins};
   unsigned char *const merged = malloc(RUNS * EACH * size);
   assert_non_null(merged);
   for (size_t r = 0; r <= RUNS; r++)
     offsets[r] = r * EACH;
   for (size_t r = 0; r < RUNS; r++)
     begins[r] = records + r * (EACH / 2) * size;
-  assert_int_equal(recsort_merge_to(sorter, &runs, merged, NULL), RECSORT_OK);
+  recsort_job job = runs_job(NULL, offsets, RUNS);
+  job.part_records = begins;
+  job.sorted = merged;
+  assert_int_equal(recsort_run(sorter, &job, 1, NULL), RECSORT_OK);
   assert_int_equal(recsort_check(sorter, merged, RUNS * EACH, &disorder, NULL), RECSORT_OK);
   assert_int_equal(disorder, RUNS * EACH);
   free(merged);

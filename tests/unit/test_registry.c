@@ -13,6 +13,7 @@
 #include "base/platform/libraries.h"
 #include "plugin/registry.h"
 #include "support/failing_allocator.h"
+#include "support/jobs.h"
 #include "support/told.h"
 
 #define WRONG RS_TEST_PLUGINS "/wrong"
@@ -213,7 +214,7 @@ static bool in_stable_order(const entry entries[COUNT])
 static void load_plugins(recsort_sorter *sorter)
 {
   size_t bytes;
-  (void)recsort_memory_needed(sorter, 1 << 20, false, &bytes, NULL);
+  (void)sort_bytes(sorter, 1 << 20, false, &bytes, NULL);
 }
 
 static recsort_status create(const char *plugin, const char *algorithm,
@@ -321,7 +322,7 @@ static void test_whole_records(void **state)
   search(SCRIPTED);
   for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
     recsort_sorter *sorter;
-    recsort_permutation order = {.struct_size = sizeof order};
+    permutation order = {0};
     recsort_error error = {0};
     entry entries[COUNT], sorted[COUNT];
     script(scripts[i]);
@@ -345,7 +346,7 @@ static void test_whole_records(void **state)
                   stats.verify_seconds == 3 && stats.permute_seconds >= 4);
       assert_int_equal(stats.index_bits, 32);
     }
-    assert_int_equal(recsort_find_permutation(sorter, entries, COUNT, &order, &error), RECSORT_OK);
+    assert_int_equal(find_permutation(sorter, entries, COUNT, &order, &error), RECSORT_OK);
     assert_int_equal(order.count, COUNT);
     assert_false(stats_of(sorter).whole_records);
     recsort_sorter_destroy(sorter);
@@ -615,7 +616,7 @@ static void test_full_verification(void **state)
 static void test_full_verification_of_an_order(void **state)
 {
   recsort_sorter *sorter = NULL;
-  recsort_permutation order = {.struct_size = sizeof order};
+  permutation order = {0};
   recsort_error error = {0};
   entry entries[COUNT];
   (void)state;
@@ -623,11 +624,11 @@ static void test_full_verification_of_an_order(void **state)
   script("sort-ties");
   fill(entries);
   assert_int_equal(create_full("scripted", &sorter), RECSORT_OK);
-  assert_int_equal(recsort_find_permutation(sorter, entries, COUNT, &order, &error),
+  assert_int_equal(find_permutation(sorter, entries, COUNT, &order, &error),
                    RECSORT_CORRUPT_RESULT);
   assert_int_equal(order.count, 0);
   script(NULL);
-  assert_int_equal(recsort_find_permutation(sorter, entries, COUNT, &order, &error), RECSORT_OK);
+  assert_int_equal(find_permutation(sorter, entries, COUNT, &order, &error), RECSORT_OK);
   assert_int_equal(order.count, COUNT);
   recsort_sorter_destroy(sorter);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "recsort/recsort.h"
+#include "support/jobs.h"
 #include "support/open.h"
 #include "support/random.h"
 
@@ -107,7 +108,7 @@ static void test_unique_keeps_the_first_of_each_run(void **state)
     for (uint64_t values = 1; values <= 30000; values = values * 10 + 3) {
       recsort_sorter *sorter = open_sorter(paths[p], RECSORT_ASCENDING);
       static size_t first[40000];
-      recsort_permutation order = {.struct_size = sizeof order};
+      permutation order = {0};
       size_t distinct = 0, next = 0;
       memset(first, 0xff, sizeof first);
       for (size_t i = MOST; i-- > 0;) {
@@ -116,12 +117,12 @@ static void test_unique_keeps_the_first_of_each_run(void **state)
         distinct += first[number] == SIZE_MAX;
         first[number] = i;
       }
-      assert_int_equal(recsort_find_permutation(sorter, records, MOST, &order, NULL), RECSORT_OK);
-      assert_int_equal(recsort_permutation_unique(sorter, records, &order, NULL), RECSORT_OK);
+      assert_int_equal(find_permutation(sorter, records, MOST, &order, NULL), RECSORT_OK);
+      assert_int_equal(make_unique(sorter, &order, NULL), RECSORT_OK);
       assert_int_equal(order.count, distinct);
       for (size_t number = 0; number < values; number++)
         if (first[number] != SIZE_MAX)
-          assert_int_equal(recsort_permutation_at(&order, next++), first[number]);
+          assert_int_equal(permutation_at(&order, next++), first[number]);
       recsort_sorter_destroy(sorter);
     }
 }
@@ -129,10 +130,10 @@ static void test_unique_keeps_the_first_of_each_run(void **state)
 static void test_unique_of_nothing(void **state)
 {
   recsort_sorter *sorter = open_sorter("number", RECSORT_ASCENDING);
-  recsort_permutation order = {.struct_size = sizeof order};
+  permutation order = {0};
   (void)state;
-  assert_int_equal(recsort_find_permutation(sorter, NULL, 0, &order, NULL), RECSORT_OK);
-  assert_int_equal(recsort_permutation_unique(sorter, NULL, &order, NULL), RECSORT_OK);
+  assert_int_equal(find_permutation(sorter, NULL, 0, &order, NULL), RECSORT_OK);
+  assert_int_equal(make_unique(sorter, &order, NULL), RECSORT_OK);
   assert_int_equal(order.count, 0);
   recsort_sorter_destroy(sorter);
 }

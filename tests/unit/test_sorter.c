@@ -12,6 +12,7 @@
 
 #include "recsort/recsort.h"
 #include "support/failing_allocator.h"
+#include "support/jobs.h"
 #include "support/open.h"
 #include "support/random.h"
 #include "support/told.h"
@@ -129,27 +130,22 @@ static void test_argsort_and_gather(void **state)
   recsort_sorter_destroy(sorter);
 }
 
-static void test_a_struct_of_arrays(void **state)
+static void test_arrays_move_with_the_records(void **state)
 {
   enum { COUNT = 30000 };
   recsort_sorter *sorter = open_sorter(NULL);
   entity *entities = make_entities(COUNT);
   uint16_t *small = malloc(COUNT * sizeof *small);
   double(*large)[3] = malloc(COUNT * sizeof *large);
-  recsort_permutation order = {.struct_size = sizeof order};
   (void)state;
   for (size_t i = 0; i < COUNT; i++) {
     small[i] = (uint16_t)i;
     large[i][0] = large[i][1] = large[i][2] = (double)i;
   }
-  assert_int_equal(recsort_find_permutation(sorter, entities, COUNT, &order, NULL), RECSORT_OK);
-  assert_int_equal(order.count, COUNT);
-  assert_int_equal(recsort_permutation_apply(sorter, &order, small, sizeof *small, NULL),
-                   RECSORT_OK);
-  assert_int_equal(recsort_permutation_apply(sorter, &order, large, sizeof *large, NULL),
-                   RECSORT_OK);
-  assert_int_equal(recsort_permutation_apply(sorter, &order, entities, sizeof *entities, NULL),
-                   RECSORT_OK);
+  const recsort_array moved[] = {{small, small, sizeof *small}, {large, large, sizeof *large}};
+  const recsort_job job = {
+      .count = COUNT, .records = entities, .sorted = entities, .arrays = moved, .array_count = 2};
+  assert_int_equal(run_job(sorter, job, NULL), RECSORT_OK);
   assert_true(ordered(entities, COUNT, true));
   for (size_t i = 0; i < COUNT; i++) {
     assert_int_equal(small[i], (uint16_t)entities[i].x);
@@ -241,7 +237,7 @@ static void test_frames_allocate_nothing(void **state)
         .struct_size = sizeof options, .threads = threads, .allocator = &hook};
     recsort_sorter *sorter = open_sorter(&options);
     entity *entities = make_entities(COUNT), *other = make_entities(COUNT);
-    recsort_permutation order = {.struct_size = sizeof order};
+    permutation order = {0};
     const size_t before = memory.bytes;
     reserve(sorter, COUNT, 0);
     assert_int_equal(stats_of(sorter).memory, memory.bytes - before);
@@ -253,16 +249,14 @@ static void test_frames_allocate_nothing(void **state)
     }
     assert_int_equal(memory.calls, calls);
     for (unsigned frame = 0; frame < 3; frame++) {
-      assert_int_equal(recsort_find_permutation(sorter, other, COUNT, &order, NULL), RECSORT_OK);
-      assert_int_equal(recsort_permutation_apply(sorter, &order, other, sizeof *other, NULL),
-                       RECSORT_OK);
+      assert_int_equal(find_permutation(sorter, other, COUNT, &order, NULL), RECSORT_OK);
+      assert_int_equal(make_unique(sorter, &order, NULL), RECSORT_OK);
       if (frame == 0) calls = memory.calls;
       assert_int_equal(memory.calls, calls);
     }
     recsort_sorter_trim(sorter);
     assert_int_equal(stats_of(sorter).memory, 0);
-    assert_int_equal(recsort_permutation_apply(sorter, &order, other, sizeof *other, NULL),
-                     RECSORT_INVALID_ARGUMENT);
+    assert_int_equal(make_unique(sorter, &order, NULL), RECSORT_INVALID_ARGUMENT);
     assert_int_equal(recsort_sort(sorter, entities, COUNT, NULL), RECSORT_OK);
     recsort_sorter_destroy(sorter);
     assert_int_equal(memory.bytes, 0);
@@ -283,7 +277,7 @@ static void test_more_records_need_no_less(void **state)
     recsort_sorter *sorter = open_sorter(&options);
     size_t before = 0, bytes = 0;
     for (size_t count = 1; count < MOST; count += STEP) {
-      assert_int_equal(recsort_memory_needed(sorter, count, way > 2, &bytes, NULL), RECSORT_OK);
+      assert_int_equal(sort_bytes(sorter, count, way > 2, &bytes, NULL), RECSORT_OK);
       if (bytes < before) fail_msg("%zu need less, with %u threads", count, threads[way % 3]);
       before = bytes;
     }
@@ -297,8 +291,7 @@ static void test_frames_with_a_head_allocate_nothing(void **state)
   enum { COUNT = 60000, HEAD = 1000 };
   failing_allocator memory = {0};
   const recsort_allocator hook = failing_hook(&memory);
-  const recsort_options options = {
-      .struct_size = sizeof options, .threads = 1, .head = HEAD, .allocator = &hook};
+  const recsort_options options = {.struct_size = sizeof options, .threads = 1, .allocator = &hook};
   recsort_sorter *sorter = open_sorter(&options);
   entity *entities = make_entities(COUNT), *other = make_entities(COUNT);
   (void)state;
@@ -306,8 +299,10 @@ static void test_frames_with_a_head_allocate_nothing(void **state)
   reserve(sorter, HEAD, HEAD);
   reserve(sorter, COUNT, HEAD);
   const size_t calls = memory.calls;
-  for (size_t count = COUNT; count > 0; count = count * 15 / 16)
-    assert_int_equal(recsort_sort_to(sorter, entities, count, other, NULL), RECSORT_OK);
+  for (size_t count = COUNT; count > 0; count = count * 15 / 16) {
+    const recsort_job job = {.count = count, .records = entities, .sorted = other, .head = HEAD};
+    assert_int_equal(run_job(sorter, job, NULL), RECSORT_OK);
+  }
   assert_int_equal(memory.calls, calls);
   recsort_sorter_destroy(sorter);
   free(entities);
@@ -358,7 +353,6 @@ static void test_wrong_calls(void **state)
   recsort_sorter *sorter = open_sorter(NULL), *none = NULL;
   recsort_options options = {.struct_size = 3};
   entity one = {0};
-  recsort_permutation order = {sizeof order, 32, &one, 1, 0};
   uint32_t index;
   (void)state;
 #define WRONG(call) assert_int_equal(call, RECSORT_INVALID_ARGUMENT)
@@ -370,15 +364,7 @@ static void test_wrong_calls(void **state)
   WRONG(recsort_argsort(sorter, &one, 1, &index, 16, NULL));
   WRONG(recsort_argsort(sorter, &one, 1, NULL, 32, NULL));
   WRONG(recsort_argsort(sorter, &one, (UINT64_C(1) << 32) + 1, &index, 32, NULL));
-  WRONG(recsort_find_permutation(sorter, &one, 1, NULL, NULL));
-  WRONG(recsort_permutation_apply(sorter, NULL, &one, 4, NULL));
-  WRONG(recsort_permutation_apply(sorter, &order, &one, 0, NULL));
-  WRONG(recsort_permutation_unique(sorter, &one, &order, NULL)); /* not the sorter's own */
   assert_int_equal(recsort_sort(sorter, &one, SIZE_MAX / 2, NULL), RECSORT_OUT_OF_MEMORY);
-  assert_int_equal(
-      recsort_permutation_apply(
-          sorter, &(recsort_permutation){sizeof order, 32, &one, SIZE_MAX / 2, 0}, &one, 8, NULL),
-      RECSORT_OUT_OF_MEMORY);
   assert_null(none);
   recsort_sorter_destroy(NULL);
   recsort_sorter_destroy(sorter);
@@ -465,7 +451,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_in_place_and_out_of_place),
       cmocka_unit_test(test_argsort_and_gather),
-      cmocka_unit_test(test_a_struct_of_arrays),
+      cmocka_unit_test(test_arrays_move_with_the_records),
       cmocka_unit_test(test_reverse_stays_stable),
       cmocka_unit_test(test_keys_in_place_of_the_schemas),
       cmocka_unit_test(test_memory),

@@ -214,42 +214,21 @@ static recsort_status give_executor(size_t size, recsort_error *error)
   return make_sorter(&options, error);
 }
 
-static recsort_status get_permutation(size_t size, recsort_error *error)
+static recsort_status give_job(size_t size, recsort_error *error)
 {
-  recsort_permutation order = RECSORT_PERMUTATION_INIT;
-  order.struct_size = (unsigned)size;
-  return recsort_find_permutation(sorter, items, 3, &order, error);
+  recsort_job job = RECSORT_JOB_INIT;
+  job.struct_size = size;
+  job.count = 3;
+  job.records = items;
+  return recsort_run(sorter, &job, 1, error);
 }
 
-static recsort_status give_permutation(size_t size, recsort_error *error)
+static recsort_status give_needs(size_t size, recsort_error *error)
 {
-  static const uint32_t index[] = {0, 1, 2};
-  recsort_permutation order = RECSORT_PERMUTATION_INIT;
-  order.index = index;
-  order.index_bits = 32;
-  order.count = 3;
-  order.struct_size = (unsigned)size;
-  return recsort_permutation_apply(sorter, &order, items, sizeof *items, error);
-}
-
-static recsort_status make_unique(size_t size, recsort_error *error)
-{
-  recsort_permutation order = RECSORT_PERMUTATION_INIT;
-  assert_int_equal(recsort_find_permutation(sorter, items, 3, &order, error), RECSORT_OK);
-  order.struct_size = (unsigned)size;
-  return recsort_permutation_unique(sorter, items, &order, error);
-}
-
-static recsort_status give_runs(size_t size, recsort_error *error)
-{
-  static const size_t offsets[] = {0, 3};
-  recsort_runs runs = RECSORT_RUNS_INIT;
-  item merged[3];
-  runs.struct_size = size;
-  runs.count = 1;
-  runs.offsets = offsets;
-  runs.records = items;
-  return recsort_merge_to(sorter, &runs, merged, error);
+  const recsort_job job = RECSORT_JOB_INIT;
+  recsort_needs needs = RECSORT_NEEDS_INIT;
+  needs.struct_size = size;
+  return recsort_plan(sorter, &job, 1, &needs, error);
 }
 
 static recsort_status give_shard(size_t size, recsort_error *error)
@@ -294,10 +273,8 @@ static void test_any_other_size_is_refused(void **state)
   } rows[] = {ROW(recsort_schema_desc, RECSORT_SCHEMA_DESC_INIT, make_schema, RECSORT_OK),
               ROW(recsort_options, RECSORT_OPTIONS_INIT, give_options, RECSORT_OK),
               ROW(recsort_executor, RECSORT_EXECUTOR_INIT, give_executor, RECSORT_OK),
-              ROW(recsort_permutation, RECSORT_PERMUTATION_INIT, get_permutation, RECSORT_OK),
-              ROW(recsort_permutation, RECSORT_PERMUTATION_INIT, give_permutation, RECSORT_OK),
-              ROW(recsort_permutation, RECSORT_PERMUTATION_INIT, make_unique, RECSORT_OK),
-              ROW(recsort_runs, RECSORT_RUNS_INIT, give_runs, RECSORT_OK),
+              ROW(recsort_job, RECSORT_JOB_INIT, give_job, RECSORT_OK),
+              ROW(recsort_needs, RECSORT_NEEDS_INIT, give_needs, RECSORT_OK),
               ROW(recsort_shard, RECSORT_SHARD_INIT, give_shard, RECSORT_OK),
               ROW(recsort_job, RECSORT_JOB_INIT, give_job, RECSORT_OK),
               ROW(recsort_needs, RECSORT_NEEDS_INIT, give_needs, RECSORT_OK)};
@@ -322,7 +299,7 @@ static void test_what_an_init_does_not_set_is_zero(void **state)
   const recsort_options options = RECSORT_OPTIONS_INIT;
   const recsort_schema_desc desc = RECSORT_SCHEMA_DESC_INIT;
   (void)state;
-  assert_true(!options.keys && !options.plugin && !options.threads && !options.head);
+  assert_true(!options.keys && !options.plugin && !options.threads && !options.verify);
   assert_true(!desc.record && !desc.fields && !desc.places && !desc.pad_to && !desc.repeat);
 }
 

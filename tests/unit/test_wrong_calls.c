@@ -9,6 +9,7 @@
 
 #include "cpu/cpu_plugin.h"
 #include "recsort/recsort.h"
+#include "support/jobs.h"
 #include "support/open.h"
 #include "support/refused.h"
 
@@ -92,7 +93,9 @@ static void test_sorts(void **state)
   recsort_sorter *sorter = open_sorter("a", NULL);
   const size_t record = 304; /* 2 + 1 + 300, and a byte of padding */
   unsigned char *records = calloc(COUNT, record), *keys = calloc(COUNT, 8);
-  recsort_permutation order = {sizeof order, 32, records, COUNT, 0};
+  const recsort_job job = {.struct_size = sizeof job, .count = COUNT, .records = records};
+  const recsort_job no_records = {.struct_size = sizeof job, .count = COUNT};
+  size_t count = 77;
   size_t disorder = 77;
   (void)state;
   REFUSED(recsort_encode(sorter, NULL, 1, keys, &error), RECSORT_INVALID_ARGUMENT);
@@ -100,18 +103,11 @@ static void test_sorts(void **state)
   assert_int_equal(recsort_encode(sorter, NULL, 0, NULL, NULL), RECSORT_OK);
   REFUSED(recsort_check(sorter, NULL, 1, &disorder, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_check(sorter, records, 1, NULL, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_find_permutation(sorter, records, 1, NULL, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_permutation_unique(sorter, records, NULL, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_permutation_unique(sorter, records, &order, &error), RECSORT_INVALID_ARGUMENT);
-  assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
-  REFUSED(recsort_permutation_unique(sorter, NULL, &order, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_permutation_apply(sorter, NULL, keys, 1, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_permutation_apply(sorter, &order, keys, 0, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_permutation_apply(sorter, &order, NULL, 1, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_permutation_apply(sorter, &order, keys, SIZE_MAX / 2, &error),
-          RECSORT_OUT_OF_MEMORY);
-  order.count = 0;
-  assert_int_equal(recsort_permutation_apply(sorter, &order, NULL, 1, NULL), RECSORT_OK);
+  REFUSED(recsort_run(sorter, &no_records, 1, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_unique(sorter, &job, &count, &error), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(recsort_run(sorter, &job, 1, NULL), RECSORT_OK);
+  REFUSED(recsort_unique(sorter, &no_records, &count, &error), RECSORT_INVALID_ARGUMENT);
+  assert_int_equal(count, 77);
   assert_int_equal(disorder, 77);
   free(records);
   free(keys);
@@ -124,11 +120,11 @@ static void test_unique_of_records_that_have_changed(void **state)
 {
   recsort_sorter *sorter = open_sorter("e", NULL);
   unsigned char *records = calloc(COUNT, 304);
-  recsort_permutation order = {.struct_size = sizeof order};
+  permutation order = {0};
   (void)state;
-  assert_int_equal(recsort_find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
+  assert_int_equal(find_permutation(sorter, records, COUNT, &order, NULL), RECSORT_OK);
   records[3 * 304 + 2] = 9;
-  REFUSED(recsort_permutation_unique(sorter, records, &order, &error), RECSORT_INVALID_RECORD);
+  REFUSED(make_unique(sorter, &order, &error), RECSORT_INVALID_RECORD);
   assert_int_equal(order.count, COUNT);
   free(records);
   recsort_sorter_destroy(sorter);
@@ -143,15 +139,14 @@ static void test_counts_beyond_memory(void **state)
       SIZE_MAX,       SIZE_MAX / 2,         SIZE_MAX / 8,  SIZE_MAX / 300, (SIZE_MAX >> 16) + 2,
       SIZE_MAX >> 16, (SIZE_MAX >> 16) - 7, SIZE_MAX >> 18};
   unsigned char record[304] = {0};
-  recsort_permutation order = {.struct_size = sizeof order};
+  permutation order = {0};
   (void)state;
   for (size_t p = 0; p < 2; p++)
     for (size_t a = 0; a < 2; a++)
       for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         recsort_sorter *sorter = open_sorter(paths[p], algorithms[a]);
         recsort_error error = {0};
-        const recsort_status status =
-            recsort_find_permutation(sorter, record, counts[c], &order, &error);
+        const recsort_status status = find_permutation(sorter, record, counts[c], &order, &error);
         assert_true(status == RECSORT_OUT_OF_MEMORY || status == RECSORT_PLUGIN_ERROR);
         assert_true(error.text[0]);
         assert_int_not_equal(recsort_sort(sorter, record, counts[c], NULL), RECSORT_OK);
