@@ -16,6 +16,19 @@ typedef struct cli_job {
   recsort_sorter *sorter; /* NULL until job_open_sorter; destroyed by the owner of the job */
 } cli_job;
 
+/* The first `count` elements of a permutation. */
+typedef struct cli_order {
+  const void *index;
+  unsigned index_bits;
+  size_t count;
+} cli_order;
+
+static inline uint64_t order_at(const cli_order *order, size_t place)
+{
+  return order->index_bits == 32 ? ((const uint32_t *)order->index)[place]
+                                 : ((const uint64_t *)order->index)[place];
+}
+
 /* Makes the sorter and sets its parameters. False, with `error` filled in, on failure. */
 bool job_create_sorter(cli_job *job, recsort_error *error);
 /* The same. False, after a message, on failure. */

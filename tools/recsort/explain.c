@@ -192,10 +192,11 @@ static void choose_plugin(cli_job *job, const tool_format *format)
   const cli_options *const options = job->options;
   enum { MANY = 1 << 20 };
   tool_extent extent;
-  size_t bytes;
+  recsort_job sorting = RECSORT_JOB_INIT;
+  recsort_needs needs = RECSORT_NEEDS_INIT;
   const bool known = tool_measure(options->inputs, options->input_count, format, &extent);
-  (void)recsort_memory_needed(job->sorter, known ? (size_t)extent.count : MANY, false, &bytes,
-                              NULL);
+  sorting.count = known ? (size_t)extent.count : MANY;
+  (void)recsort_plan(job->sorter, &sorting, 1, &needs, NULL);
 }
 
 int command_explain(cli_job *job)

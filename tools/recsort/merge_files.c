@@ -78,7 +78,7 @@ typedef struct file_merge {
   merge_part *parts;   /* of the round */
   size_t part_count;
   const void **arrays;
-  size_t *offsets;
+  uint64_t *offsets;
   merge_output outputs[OUTPUTS];
   uint64_t taken;
   uint64_t written;
@@ -109,15 +109,23 @@ bool merge_files_can(const cli_job *job, const tool_format *format)
   const cli_options *const options = job->options;
   const size_t files = options->input_count;
   tool_extent extent;
-  size_t working;
+  recsort_needs needs = RECSORT_NEEDS_INIT;
   if (files < 2 || files * MERGED > RECSORT_MOST_RUNS) return false;
   const size_t capacity = block_capacity(files, format->record_size);
   if (capacity < LEAST_RECORDS || !tool_measure(options->inputs, files, format, &extent)) {
     return false;
   }
-  return recsort_merge_memory_needed(job->sorter, files * MERGED * capacity, files * MERGED, false,
-                                     &working, NULL) == RECSORT_OK &&
-         job_can_take(memory_size(job, capacity) + working);
+  char records, sorted;
+  const uint64_t offset = 0;
+  recsort_job merging = RECSORT_JOB_INIT;
+  merging.count = files * MERGED * capacity;
+  merging.records = &records;
+  merging.sorted = &sorted;
+  merging.parts = RECSORT_RUNS;
+  merging.offsets = &offset;
+  merging.part_count = files * MERGED;
+  return recsort_plan(job->sorter, &merging, 1, &needs, NULL) == RECSORT_OK &&
+         job_can_take(memory_size(job, capacity) + needs.host);
 }
 
 static bool take_memory(file_merge *merge)
@@ -406,14 +414,17 @@ static bool keep_first(file_merge *merge, merge_output *to)
 
 static bool merge_parts(file_merge *merge, merge_output *to)
 {
-  const recsort_runs runs = {.struct_size = sizeof runs,
-                             .count = merge->part_count,
-                             .offsets = merge->offsets,
-                             .arrays = merge->arrays};
+  recsort_job merging = RECSORT_JOB_INIT;
   const uint64_t wanted = merge->job->options->head - merge->written;
   recsort_error error;
-  to->count = merge->offsets[merge->part_count];
-  if (recsort_merge_to(merge->job->sorter, &runs, to->records, &error) != RECSORT_OK) {
+  to->count = (size_t)merge->offsets[merge->part_count];
+  merging.count = to->count;
+  merging.part_records = merge->arrays;
+  merging.parts = RECSORT_RUNS;
+  merging.offsets = merge->offsets;
+  merging.part_count = merge->part_count;
+  merging.sorted = to->records;
+  if (recsort_run(merge->job->sorter, &merging, 1, &error) != RECSORT_OK) {
     return report_part(merge, &error);
   }
   if (merge->job->options->unique && !keep_first(merge, to)) return false;

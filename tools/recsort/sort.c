@@ -29,10 +29,10 @@
 enum { piece_size = 4 << 20 }; /* bytes gathered at a time */
 
 /* Fills `to` with elements [first, first + count) of the output. */
-typedef void (*fill_call)(const cli_job *job, const recsort_permutation *order, const void *records,
+typedef void (*fill_call)(const cli_job *job, const cli_order *order, const void *records,
                           size_t first, size_t count, void *to);
 
-static void fill_records(const cli_job *job, const recsort_permutation *order, const void *records,
+static void fill_records(const cli_job *job, const cli_order *order, const void *records,
                          size_t first, size_t count, void *to)
 {
   const char *const index = (const char *)order->index + first * (order->index_bits / 8);
@@ -40,29 +40,29 @@ static void fill_records(const cli_job *job, const recsort_permutation *order, c
                  recsort_schema_record_size(job->schema), to);
 }
 
-static void fill_index32(const cli_job *job, const recsort_permutation *order, const void *records,
+static void fill_index32(const cli_job *job, const cli_order *order, const void *records,
                          size_t first, size_t count, void *to)
 {
   uint32_t *const index = to;
   (void)job, (void)records;
   for (size_t i = 0; i < count; i++) {
-    index[i] = htole32((uint32_t)recsort_permutation_at(order, first + i));
+    index[i] = htole32((uint32_t)order_at(order, first + i));
   }
 }
 
-static void fill_index64(const cli_job *job, const recsort_permutation *order, const void *records,
+static void fill_index64(const cli_job *job, const cli_order *order, const void *records,
                          size_t first, size_t count, void *to)
 {
   uint64_t *const index = to;
   (void)job, (void)records;
   for (size_t i = 0; i < count; i++)
-    index[i] = htole64(recsort_permutation_at(order, first + i));
+    index[i] = htole64(order_at(order, first + i));
 }
 
 /* The elements of the output, cut into pieces. */
 typedef struct element_pieces {
   const cli_job *job;
-  const recsort_permutation *order;
+  const cli_order *order;
   const void *records;
   fill_call fill;
   size_t element_size;
@@ -95,18 +95,18 @@ static bool write_in_turn(tool_output *output, const element_pieces *pieces, uin
 }
 
 /* Large records do not need to be gathered. */
-static bool write_one_by_one(tool_output *output, const recsort_permutation *order,
+static bool write_one_by_one(tool_output *output, const cli_order *order,
                              const unsigned char *records, size_t size)
 {
   bool written = true;
   for (size_t i = 0; written && i < order->count; i++) {
-    written = tool_output_write(output, records + recsort_permutation_at(order, i) * size, size);
+    written = tool_output_write(output, records + order_at(order, i) * size, size);
     tool_progress_update(i + 1);
   }
   return written;
 }
 
-static bool write_pieces(const cli_job *job, tool_output *output, const recsort_permutation *order,
+static bool write_pieces(const cli_job *job, tool_output *output, const cli_order *order,
                          const void *records)
 {
   const unsigned bits = job->options->index_bits;
@@ -127,7 +127,7 @@ static bool write_pieces(const cli_job *job, tool_output *output, const recsort_
 }
 
 /* Writes the headers that are repeated, each with as many records behind it as it had. */
-static bool write_blocks(const cli_job *job, tool_output *output, const recsort_permutation *order,
+static bool write_blocks(const cli_job *job, tool_output *output, const cli_order *order,
                          const tool_records *input)
 {
   const tool_reader *const from = &input->first;
@@ -187,17 +187,31 @@ static bool sorted_well(const cli_job *job, const tool_records *input, recsort_s
   return true;
 }
 
-static bool find_order(const cli_job *job, const tool_records *input, recsort_permutation *order)
+/* The order of records, which stays in the sorter. The library finds the first records without
+ * sorting the others, unless only sorting all tells which those are. */
+static recsort_job sorting_of(const cli_job *job, const void *records, size_t count)
 {
   const cli_options *const options = job->options;
+  recsort_job sorting = RECSORT_JOB_INIT;
+  sorting.count = count;
+  sorting.records = records;
+  if (options->has_head && !options->unique)
+    sorting.head = options->head ? (size_t)options->head : 1; /* 0 would be all */
+  return sorting;
+}
+
+static bool find_order(const cli_job *job, const tool_records *input, cli_order *order)
+{
+  const cli_options *const options = job->options;
+  const recsort_job sorting = sorting_of(job, input->records.data, input->count);
   recsort_error error;
   tool_progress_begin("sorting", 0);
-  const recsort_status status =
-      recsort_find_permutation(job->sorter, input->records.data, input->count, order, &error);
+  const recsort_status status = recsort_run(job->sorter, &sorting, 1, &error);
   if (!sorted_well(job, input, status, &error)) return false;
+  order->index = recsort_sorter_permutation(job->sorter, &order->index_bits, &order->count);
   if (options->unique && !unique_watch_order(job, input->records.data, order)) return false;
   if (options->unique &&
-      recsort_permutation_unique(job->sorter, input->records.data, order, &error) != RECSORT_OK) {
+      recsort_unique(job->sorter, &sorting, &order->count, &error) != RECSORT_OK) {
     tool_error_library(&error);
     return false;
   }
@@ -238,12 +252,11 @@ static uint64_t buffer_size(const cli_job *job, uint64_t total)
 
 bool sort_memory(cli_job *job, uint64_t count, sort_needs *needs, recsort_error *error)
 {
-  size_t working;
-  if (recsort_memory_needed(job->sorter, (size_t)count, false, &working, error) != RECSORT_OK) {
-    return false;
-  }
+  const recsort_job sorting = sorting_of(job, NULL, (size_t)count);
+  recsort_needs planned = RECSORT_NEEDS_INIT;
+  if (recsort_plan(job->sorter, &sorting, 1, &planned, error) != RECSORT_OK) return false;
   needs->records = count * recsort_schema_record_size(job->schema);
-  needs->working = working;
+  needs->working = planned.host;
   needs->buffers = buffer_size(job, needs->records);
   return true;
 }
@@ -280,21 +293,11 @@ static bool files_fit(const sorter_opening *opening, recsort_error *error)
          refuse(inputs_name(opening->job->options), needed, opening->available, error);
 }
 
-/* The library finds the first records without sorting the others, unless only sorting all tells
- * which those are. */
-static bool set_head(const cli_job *job, recsort_error *error)
-{
-  const cli_options *const options = job->options;
-  if (!options->has_head || options->unique) return true;
-  const size_t head = options->head ? (size_t)options->head : 1; /* 0 would be all */
-  return recsort_sorter_set_head(job->sorter, head, error) == RECSORT_OK;
-}
-
 static void open_sorter(void *context)
 {
   sorter_opening *const opening = context;
   cli_job *const job = opening->job;
-  opening->failed = !job_create_sorter(job, &opening->error) || !set_head(job, &opening->error) ||
+  opening->failed = !job_create_sorter(job, &opening->error) ||
                     (opening->files && !files_fit(opening, &opening->error));
 }
 
@@ -364,7 +367,7 @@ static bool index_fits(const cli_job *job, const tool_records *input)
 static bool write_sorted(const cli_job *job, tool_output *output, tool_records *input,
                          double *sorted)
 {
-  recsort_permutation order = {.struct_size = sizeof order};
+  cli_order order = {.index_bits = 32};
   void *at = NULL;
   const bool around = job->options->index_bits == 0;
   const bool blocks = around && input->first.format.file.repeat;

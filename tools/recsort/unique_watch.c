@@ -95,7 +95,7 @@ static bool equal_keys(const cli_job *job, const unsigned char *a, const unsigne
          recsort_key_compare(job->sorter, keys, keys + key_size) == 0;
 }
 
-bool unique_watch_order(const cli_job *job, const void *records, const recsort_permutation *order)
+bool unique_watch_order(const cli_job *job, const void *records, const cli_order *order)
 {
   const size_t size = recsort_schema_record_size(job->schema);
   const size_t key_size = recsort_key_size(job->sorter);
@@ -106,9 +106,9 @@ bool unique_watch_order(const cli_job *job, const void *records, const recsort_p
   if (keys == NULL) tool_error_memory(2 * key_size);
   for (size_t i = 1; keys != NULL && i < order->count && watch.count > 0; i++) {
     const unsigned char *const a =
-        (const unsigned char *)records + (size_t)recsort_permutation_at(order, i - 1) * size;
+        (const unsigned char *)records + (size_t)order_at(order, i - 1) * size;
     const unsigned char *const b =
-        (const unsigned char *)records + (size_t)recsort_permutation_at(order, i) * size;
+        (const unsigned char *)records + (size_t)order_at(order, i) * size;
     const watched_string *const hidden = find_hidden(&watch, a, b);
     if (hidden != NULL && equal_keys(job, a, b, keys)) say(&watch, hidden);
   }

@@ -27,6 +27,6 @@ void unique_watch_keep(unique_watch *watch, const void *record);
 void unique_watch_drop(unique_watch *watch, const void *record);
 
 /* The same for records in an order that still has all of them. False after a message. */
-bool unique_watch_order(const cli_job *job, const void *records, const recsort_permutation *order);
+bool unique_watch_order(const cli_job *job, const void *records, const cli_order *order);
 
 #endif
