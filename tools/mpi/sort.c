@@ -152,7 +152,6 @@ static void read_options(sort_job *j, const recsort_mpi_options *given)
 
 static void check_arguments(sort_job *j, void *const *records, const size_t *count)
 {
-  static const size_t none[1] = {0};
   recsort_stats stats = {0};
   if (!j->sorter || !records || !count || (!*records && *count)) {
     fail(j, RECSORT_INVALID_ARGUMENT, "sorter, records and count must not be NULL");
@@ -164,8 +163,6 @@ static void check_arguments(sort_job *j, void *const *records, const size_t *cou
   j->mark_size = recsort_partition_mark_size(j->sorter);
   j->records = *records;
   j->count = *count;
-  /* it merges nothing, but refuses a sorter that would sort only the first records */
-  if (!j->status) j->status = recsort_merge(j->sorter, NULL, none, 0, &j->error);
 }
 
 /* Collective. False if ranks have different sorters or options. They may have different splitters:
@@ -432,16 +429,20 @@ static bool sort_own(sort_job *j)
 /* Collective. Merges what was received, into an array of the size that the caller will release. */
 static bool merge(sort_job *j)
 {
-  const recsort_runs runs = {.struct_size = sizeof runs,
-                             .count = (size_t)j->ranks,
-                             .offsets = j->run_offsets,
-                             .records = j->received};
+  recsort_job merging = RECSORT_JOB_INIT;
   if (j->new_count != j->count) {
     give_back(j, j->sorted, j->count * j->record_size);
     j->count = j->new_count;
     j->sorted = take(j, j->count, j->record_size);
   }
-  if (!j->status) j->status = recsort_merge_to(j->sorter, &runs, j->sorted, &j->error);
+  merging.count = j->count;
+  merging.records = j->received;
+  merging.sorted = j->sorted;
+  merging.parts = RECSORT_RUNS;
+  merging.offsets = j->run_offsets;
+  merging.offset_bits = 8 * sizeof *j->run_offsets;
+  merging.part_count = (size_t)j->ranks;
+  if (!j->status) j->status = recsort_run(j->sorter, &merging, 1, &j->error);
   return agree(j);
 }
 

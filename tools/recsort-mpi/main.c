@@ -110,14 +110,16 @@ static void share_machine(mpi_job *j)
 /* Three arrays of records and the sorter's memory, for each rank on this machine. */
 static bool fits(mpi_job *j)
 {
-  size_t working;
+  recsort_job sorting = RECSORT_JOB_INIT;
+  recsort_needs needs = RECSORT_NEEDS_INIT;
   recsort_error error;
-  if (recsort_memory_needed(j->job.sorter, j->count, false, &working, &error) != RECSORT_OK) {
+  sorting.count = j->count;
+  if (recsort_plan(j->job.sorter, &sorting, 1, &needs, &error) != RECSORT_OK) {
     tool_error_library(&error);
     return false;
   }
   const uint64_t bytes = (uint64_t)j->count * j->in.format.record_size;
-  return job_fits("sort", (3 * bytes + working) * (uint64_t)j->neighbours,
+  return job_fits("sort", (3 * bytes + needs.host) * (uint64_t)j->neighbours,
                   "run it on more machines, or on this one with fewer processes");
 }
 

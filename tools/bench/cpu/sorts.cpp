@@ -84,7 +84,6 @@ struct Sorter {
     options.plugin = method.plugin.c_str();
     options.algorithm = method.algorithm.c_str();
     options.threads = method.threads;
-    options.head = method.head();
     options.plugin_options = &option;
     options.plugin_option_count = option != nullptr;
 #ifdef HAVE_TBB
@@ -189,28 +188,29 @@ void run_partial_sort(Input &input, size_t head, cJSON *figures)
 }
 
 // Sorts or merges `input` to or in `to`, which is prepared for that; returns the seconds of a copy.
-double sort_once(const Input &input, Sorter &sorter, unsigned threads, bool in_place,
+double sort_once(const Input &input, Sorter &sorter, const Method &method, bool in_place,
                  unsigned char *to)
 {
-  const bool merges = input.offsets.size() > 2;
-  recsort_runs runs = RECSORT_RUNS_INIT;
-  runs.count = input.offsets.size() - 1;
-  runs.offsets = input.offsets.data();
-  runs.records = input.records.data();
+  recsort_job job = RECSORT_JOB_INIT;
+  job.count = input.count();
+  job.head = method.head();
+  if (input.offsets.size() > 2) {
+    job.parts = RECSORT_RUNS;
+    job.offsets = input.offsets.data();
+    job.offset_bits = 8 * sizeof input.offsets[0];
+    job.part_count = input.offsets.size() - 1;
+  }
   const auto prepare = [&] {
     if (in_place)
       std::memcpy(to, input.records.data(), input.records.size());
     else
       std::memset(to, POISON, input.records.size());
   };
-  return seconds_of_each(input, threads, prepare, [&](size_t at) {
-    const unsigned char *const from = input.records.data() + at;
+  return seconds_of_each(input, method.threads, prepare, [&](size_t at) {
     recsort_error error;
-    check(merges && in_place ? recsort_merge(sorter.own, to, runs.offsets, runs.count, &error)
-          : merges           ? recsort_merge_to(sorter.own, &runs, to, &error)
-          : in_place         ? recsort_sort(sorter.own, to + at, input.count(), &error)
-                             : recsort_sort_to(sorter.own, from, input.count(), to + at, &error),
-          error);
+    job.sorted = to + at;
+    job.records = in_place ? to + at : input.records.data() + at;
+    check(recsort_run(sorter.own, &job, 1, &error), error);
   });
 }
 
@@ -262,8 +262,8 @@ void run_recsort(const std::string &slot, const Method &method, cJSON *figures)
   if (!sorter) sorter = std::make_unique<Sorter>(input.schema, method);
   const bool in_place = method.variant == (merges ? "in place" : "") || method.variant == "by TBB";
   if (!merges && sorter->seen.insert(slot).second)
-    sort_once(input, *sorter, method.threads, !method.head(), to);
-  const double wall = sort_once(input, *sorter, method.threads, in_place, to);
+    sort_once(input, *sorter, method, !method.head(), to);
+  const double wall = sort_once(input, *sorter, method, in_place, to);
   verify(input, to, "recsort", method.head());
   cJSON_AddNumberToObject(figures, "wall", wall);
   add_stats(*sorter, merges, figures);

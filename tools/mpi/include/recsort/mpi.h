@@ -65,7 +65,7 @@ typedef struct recsort_mpi_stats {
 } recsort_mpi_stats;
 
 /* Sorts the records of all ranks. Collective: all ranks of `comm` call it, with sorters of the same
- * schema and keys, which have no head. `comm` is an intracommunicator of at most RECSORT_MOST_RUNS
+ * schema and keys. `comm` is an intracommunicator of at most RECSORT_MOST_RUNS
  * ranks.
  *
  * `*records` is an array of `*count` records from `options->allocator`; NULL if there are none.
@@ -76,8 +76,8 @@ typedef struct recsort_mpi_stats {
  * All ranks return the same status, and the same error. The text of one rank's error begins with
  * "rank R: ", or with "rank R, record N: " if it is about a record. If there is an error, no rank's
  * records have changed. Memory at the peak: two more arrays of records, and what the sorter holds.
- * Errors: those of recsort_sort_to and recsort_merge_to. A failure of MPI itself, such as the loss
- * of a rank, ends the job. One thread of each rank at a time; initialize MPI with
+ * Errors: those of recsort_sort_to and of a recsort_run that merges. A failure of MPI itself, such
+ * as the loss of a rank, ends the job. One thread of each rank at a time; initialize MPI with
  * MPI_THREAD_FUNNELED or more. */
 RECSORT_API recsort_status recsort_mpi_sort(recsort_sorter *sorter, MPI_Comm comm, void **records,
                                             size_t *count, const recsort_mpi_options *options,
