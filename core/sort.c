@@ -34,43 +34,43 @@
 
 /* ---- The simple door ---- */
 
+/* The sorter has the job of these calls: to fill one with zeros takes as long as some records. */
+static recsort_status run_simple(recsort_sorter *sorter, const void *records, size_t count,
+                                 void *sorted, void *index, unsigned index_bits,
+                                 recsort_error *error)
+{
+  if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
+  recsort_job *const job = &sorter->simple;
+  job->count = count;
+  job->records = records;
+  job->sorted = sorted;
+  job->permutation = index;
+  job->index_bits = index_bits;
+  job->head = sorter->head;
+  return recsort_run(sorter, job, 1, error);
+}
+
 recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
                             recsort_error *error)
 {
-  const recsort_job job = {.struct_size = sizeof job,
-                           .count = count,
-                           .records = records,
-                           .sorted = records,
-                           .head = sorter ? sorter->head : 0};
-  return recsort_run(sorter, &job, 1, error);
+  return run_simple(sorter, records, count, records, NULL, 0, error);
 }
 
 recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records, size_t count,
                                void *sorted, recsort_error *error)
 {
-  const recsort_job job = {.struct_size = sizeof job,
-                           .count = count,
-                           .records = records,
-                           .sorted = sorted,
-                           .head = sorter ? sorter->head : 0};
   if (count && (!sorted || sorted == records))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT,
                    "sorted must not be NULL, nor records: recsort_sort sorts in place");
-  return recsort_run(sorter, &job, 1, error);
+  return run_simple(sorter, records, count, sorted, NULL, 0, error);
 }
 
 recsort_status recsort_argsort(recsort_sorter *sorter, const void *records, size_t count,
                                void *index, unsigned index_bits, recsort_error *error)
 {
-  const recsort_job job = {.struct_size = sizeof job,
-                           .count = count,
-                           .records = records,
-                           .permutation = index,
-                           .index_bits = index_bits,
-                           .head = sorter ? sorter->head : 0};
   if ((count && !index) || (index_bits != 32 && index_bits != 64))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "index must not be NULL, of 32 or 64 bits");
-  return recsort_run(sorter, &job, 1, error);
+  return run_simple(sorter, records, count, NULL, index, index_bits, error);
 }
 
 /* ---- Jobs ---- */

@@ -137,6 +137,7 @@ recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort
   if (!made) return rs_fail_memory(error, sizeof *made);
   memset(made, 0, sizeof *made);
   made->allocator = memory;
+  made->simple.struct_size = sizeof made->simple;
   rs_arena_init(&made->arena, &memory);
   status = set_up_keys(made, schema, options, error);
   if (!status) status = set_up_plugin(made, options, error);

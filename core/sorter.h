@@ -53,6 +53,7 @@ struct recsort_sorter {
   rs_order kept;         /* this one, */
   recsort_job made;      /* of this job, */
   uint64_t made_columns; /* whose columns have this mark */
+  recsort_job simple;    /* that of a call without one: zeros, but for what such calls set */
   recsort_stats stats;
   recsort_plugin_error reported; /* zeroed but for its size, except while a plugin is called */
 };
