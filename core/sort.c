@@ -213,8 +213,7 @@ static recsort_status plan_block(recsort_sorter *sorter, const rs_call *call, re
   rs_block_plan *const block = &sorter->planned;
   const size_t copy_size = call->in_place ? call->bytes : 0;
   if (block->plugin == sorter->choice.in_use && block->job.count == call->count &&
-      block->copy_size == copy_size && block->job.key_bits == sorter->plan.program.key_bits &&
-      block->job.key_width == sorter->plan.program.key_width)
+      block->copy_size == copy_size && block->job.key_bits == sorter->plan.program.key_bits)
     return RECSORT_OK;
   const recsort_status status = plan_anew(sorter, call->count, copy_size, block, error);
   block->plugin = status == RECSORT_OK ? sorter->choice.in_use : NULL;

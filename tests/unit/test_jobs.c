@@ -187,6 +187,14 @@ static void expect_order(const trial *t)
     sort_indices(&t->oracle, expected + t->part[p], t->part[p + 1] - t->part[p]);
 }
 
+static size_t longest_part(const trial *t)
+{
+  size_t most = 0;
+  for (size_t p = 0; p < t->job.part_count; p++)
+    if (t->part[p + 1] - t->part[p] > most) most = t->part[p + 1] - t->part[p];
+  return most;
+}
+
 static void choose_input(trial *t, size_t count)
 {
   static const char *const names[5] = {"narrow", "low", "kind", "wide", "text"};
@@ -205,7 +213,7 @@ static void choose_input(trial *t, size_t count)
   fill_items(t, count);
   if (t->job.parts) make_parts(t, count, t->job.parts == RECSORT_SEGMENTS);
   if (t->job.parts == RECSORT_RUNS) sort_runs(t);
-  if (t->job.parts == RECSORT_SEGMENTS && toss(t)) t->job.longest_part = count + 1;
+  if (t->job.parts == RECSORT_SEGMENTS && toss(t)) t->job.longest_part = longest_part(t);
   for (size_t c = 0; c < 5; c++)
     t->column[c] = (recsort_column){names[c], (char *)items + offsets[c], sizeof *items};
   memcpy(before, items, count * sizeof *items);
@@ -232,6 +240,7 @@ static void choose_results(trial *t, size_t count)
   const size_t shape = draw(t, 5);
   if (can_cut && toss(t))
     t->job.head = draw(t, 3) ? 1 + draw(t, count / 20 + 1) : draw(t, count + 2);
+  if (!can_cut && toss(t)) t->job.head = count + draw(t, 2); /* all, which is no head */
   t->wanted = t->job.head && t->job.head < count ? t->job.head : count;
   const bool all = t->wanted == count;
   if (shape == 0) return; /* nothing: the permutation stays */
@@ -369,7 +378,7 @@ static void expect_permutation(trial *t, recsort_sorter *sorter)
 static void try_job(trial *t, recsort_sorter *sorter, size_t count)
 {
   recsort_error error = {0};
-  recsort_needs needs = RECSORT_NEEDS_INIT;
+  recsort_needs needs = {.struct_size = sizeof needs, .host = 1, .device = 1};
   t->job = RECSORT_JOB_INIT;
   choose_input(t, count);
   memset(sorted, GUARD, (count + 1) * sizeof *sorted);
@@ -583,10 +592,16 @@ static void test_wrong_arrays(void **state)
   REFUSED_RUN("records and permutation overlap", job.permutation = few);
   REFUSED_RUN("sorted and permutation overlap", job.sorted = other; job.permutation = other);
   REFUSED_RUN("keys_out and permutation overlap", job.keys_out = room; job.permutation = room + 7);
+  REFUSED_RUN("offsets and permutation overlap", job.permutation = room; job.index_bits = 64;
+              job.offsets = room + 7; job.parts = RECSORT_SEGMENTS);
+  REFUSED_RUN("offsets and permutation overlap", job.permutation = (char *)room + 8;
+              job.offsets = room; job.part_count = 1; job.parts = RECSORT_SEGMENTS);
   REFUSED_RUN("offsets and sorted overlap", job.sorted = other; job.offsets = other;
               job.parts = RECSORT_SEGMENTS);
   REFUSED_RUN("arrays[1].from and sorted overlap", job.records = other; job.sorted = few;
               job.arrays = twice; job.array_count = 2);
+  REFUSED_RUN("arrays[1].from and sorted overlap", job.sorted = few; job.arrays = twice;
+              job.array_count = 2);
   REFUSED_RUN("arrays[0].from and permutation overlap", job.permutation = room; job.arrays = twice;
               job.array_count = 1);
   REFUSED_RUN("sorted and arrays[1].to overlap", job.sorted = other; job.arrays = twice;
@@ -1016,6 +1031,98 @@ static void test_failed_allocations_change_nothing(void **state)
   }
 }
 
+/* The bits of an index do not matter if there is none. */
+static void test_what_is_not_wanted_has_no_width(void **state)
+{
+  recsort_sorter *const sorter = sorter_of(orderings[0].schema, NULL);
+  recsort_needs needs = RECSORT_NEEDS_INIT;
+  recsort_job job = RECSORT_JOB_INIT;
+  (void)state;
+  job.count = (UINT64_C(1) << 32) + 1;
+  job.records = job.sorted = few;
+  job.index_bits = 32;
+  assert_int_equal(recsort_plan(sorter, &job, 1, &needs, NULL), RECSORT_OK);
+  recsort_sorter_destroy(sorter);
+}
+
+/* ---- One call after another ---- */
+
+static void expect_backwards(recsort_sorter *sorter)
+{
+  uint32_t index[8];
+  memset(other, 0, sizeof other);
+  assert_int_equal(recsort_argsort(sorter, few, 8, index, 32, NULL), RECSORT_OK);
+  for (uint32_t i = 0; i < 8; i++)
+    assert_true(index[i] == 7 - i && other[i].narrow == 0);
+  assert_int_equal(recsort_sort_to(sorter, few, 8, other, NULL), RECSORT_OK);
+  for (uint32_t i = 0; i < 8; i++)
+    assert_int_equal(other[i].tag, 7 - i);
+}
+
+/* What one call is given is nothing to the next one. */
+static void test_calls_leave_nothing_behind(void **state)
+{
+  recsort_sorter *const sorter = sorter_of(orderings[0].schema, NULL);
+  recsort_needs needs = RECSORT_NEEDS_INIT;
+  recsort_job jobs[2] = {few_items(), few_items()}, more = few_items();
+  (void)state;
+  for (uint32_t i = 0; i < 8; i++)
+    few[i] = (item){.narrow = (uint16_t)(80 - 10 * i), .tag = i};
+  jobs[0].bits = 1;
+  jobs[1].parts = RECSORT_SEGMENTS;
+  jobs[1].offsets = good_offsets;
+  jobs[1].part_count = 2;
+  for (size_t j = 0; j < 2; j++) {
+    assert_int_equal(recsort_plan(sorter, &jobs[j], 1, &needs, NULL), RECSORT_OK);
+    expect_backwards(sorter);
+    assert_int_equal(recsort_sorter_reserve(sorter, &jobs[j], NULL), RECSORT_OK);
+    expect_backwards(sorter);
+    assert_int_equal(recsort_run(sorter, &jobs[j], 1, NULL), RECSORT_OK);
+    expect_backwards(sorter);
+  }
+  assert_int_equal(recsort_run(sorter, jobs, 1, NULL), RECSORT_OK);
+  assert_non_null(recsort_sorter_permutation(sorter, NULL, NULL));
+  more.count = MOST;
+  assert_int_equal(recsort_sorter_reserve(sorter, &more, NULL), RECSORT_OK);
+  assert_null(recsort_sorter_permutation(sorter, NULL, NULL));
+  memset(few, 0, sizeof few);
+  memset(other, 0, sizeof other);
+  recsort_sorter_destroy(sorter);
+}
+
+/* As many records, in place or not, with segments or without. */
+static void test_jobs_of_one_count_take_turns(void **state)
+{
+  static const uint64_t parts[] = {0, MANY / 3, MANY};
+  const recsort_options options = {
+      .struct_size = sizeof options, .plugin = "cpu", .verify = RECSORT_VERIFY_FULL};
+  (void)state;
+  for (size_t pair = 0; pair < 16; pair++) {
+    recsort_sorter *const sorter = sorter_of(orderings[1].schema, &options);
+    for (size_t turn = 0; turn < 2; turn++) {
+      const size_t way = turn ? pair / 4 : pair % 4;
+      recsort_needs needs = RECSORT_NEEDS_INIT;
+      recsort_job job = RECSORT_JOB_INIT;
+      job.count = MANY;
+      job.records = items;
+      job.sorted = way % 2 ? items : sorted;
+      if (way / 2) {
+        job.parts = RECSORT_SEGMENTS;
+        job.offsets = parts;
+        job.part_count = 2;
+      }
+      fill_for(&job);
+      assert_int_equal(recsort_plan(sorter, &job, 1, &needs, NULL), RECSORT_OK);
+      assert_int_equal(recsort_run(sorter, &job, 1, NULL), RECSORT_OK);
+      assert_int_equal(stats_of(sorter).memory, needs.host);
+      const item *const result = job.sorted;
+      for (size_t i = 1; i < MANY; i++)
+        assert_true((way / 2 && i == parts[1]) || result[i - 1].wide <= result[i].wide);
+    }
+    recsort_sorter_destroy(sorter);
+  }
+}
+
 /* ---- Threads ---- */
 
 typedef struct crew {
@@ -1076,6 +1183,9 @@ int main(void)
       cmocka_unit_test(test_permutations_of_others_are_refused),
       cmocka_unit_test(test_memory_is_as_planned),
       cmocka_unit_test(test_failed_allocations_change_nothing),
+      cmocka_unit_test(test_what_is_not_wanted_has_no_width),
+      cmocka_unit_test(test_calls_leave_nothing_behind),
+      cmocka_unit_test(test_jobs_of_one_count_take_turns),
       cmocka_unit_test(test_the_executor_does_everything),
   };
   return cmocka_run_group_tests_name("jobs", tests, NULL, NULL);
