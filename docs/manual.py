@@ -150,7 +150,7 @@ class Header:
             for text, constant in section.constants:
                 yield from man(text)
                 yield from code(re.sub(r' +\\$', r' \\', constant, flags=re.M).splitlines())
-            if section.heading in ('Types', 'Errors', 'Memory', 'Threads'):
+            if section.heading in ('Simple calls', 'Types', 'Memory', 'Threads'):
                 for kind in section.types:
                     yield from self.type(kind)
         yield '.SH OTHER HEADERS'

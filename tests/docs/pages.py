@@ -125,7 +125,7 @@ code_is_code()
 functions = the_search_finds()
 functions_have_their_text(functions)
 no_markup_is_left()
-for heading in ('Errors', 'Threads', 'Merging'):
+for heading in ('Errors', 'Threads', 'Jobs'):
     expect(f' {heading} ' in pages['recsort_8h.html'].text, f'recsort.h has no part {heading}')
 expect(count > 3000 and len(functions) > 50, f'{count} links, {len(functions)} functions')
 print(*problems, f'{len(pages)} pages, {count} links, {len(functions)} functions, {len(problems)} problems', sep='\n')

@@ -126,6 +126,7 @@ static void test_unique_of_records_that_have_changed(void **state)
   records[3 * 304 + 2] = 9;
   REFUSED(make_unique(sorter, &order, &error), RECSORT_INVALID_RECORD);
   assert_int_equal(order.count, COUNT);
+  assert_null(recsort_sorter_permutation(sorter, NULL, NULL));
   free(records);
   recsort_sorter_destroy(sorter);
 }

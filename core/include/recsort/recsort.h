@@ -1,35 +1,11 @@
 /* recsort.h - stable sorting of arrays of fixed-size records by the keys of a schema.
  *
- * A program calls, in this order:
- *
- *   recsort_schema_load_file   what a record looks like and which fields order it
- *   recsort_sorter_create      a plan for that schema, and a plugin to carry it out
- *   recsort_sort               as often as wanted; the sorter keeps its memory between calls
+ *   recsort_schema_load_memory   what a record looks like and which fields order it
+ *   recsort_sorter_create        a plan for that schema, and a plugin to carry it out
+ *   recsort_sort                 as often as wanted; the sorter keeps its memory between calls
  *   recsort_sorter_destroy, recsort_schema_destroy
  *
- * Conventions that hold for every function here:
- *  - Sizes and offsets are in bytes, counts in records or elements; only what has "bits" in its
- *    name is in bits.
- *  - A function that can fail returns a recsort_status and takes a recsort_error as its last
- *    argument, which may be NULL. On failure it has changed nothing else that the caller passed,
- *    unless its own comment says so.
- *  - Such a function refuses NULL, arrays that overlap and stale permutations with
- *    RECSORT_INVALID_ARGUMENT. A function that cannot fail returns 0, NULL or a struct of zeros if
- *    its schema, sorter or list is NULL or a number is out of range; a destroy function then does
- *    nothing. recsort_field_get, recsort_field_set, recsort_gather, recsort_permutation_at and
- *    recsort_key_compare are meant for inner loops and check nothing.
- *  - A schema is read-only once created and may be shared by threads. One thread at a time may use
- *    a sorter; several sorters may work at once. The only thing that sorters share is a pool of
- *    threads (see "Threads" below).
- *  - The library, and the plugins that come with it, call nothing that prints, exits or installs a
- *    signal handler. (A build without NDEBUG has assertions, which do.)
- *  - 0 and NULL mean "not given". A struct with a struct_size begins as its RECSORT_..._INIT, any
- *    other one as zeros; then set the members you need.
- *  - struct_size says which header your program was compiled with: a struct of any other size is
- *    refused with RECSORT_INVALID_ARGUMENT. A function that fills in a struct takes its sizeof, and
- *    with any other size fills that many bytes with zeros.
- *  - "order" means a direction, ascending or descending; what says which record goes where is a
- *    permutation.
+ * The simple calls come first. Jobs say all that these cannot.
  */
 #ifndef RECSORT_RECSORT_H
 #define RECSORT_RECSORT_H
@@ -56,26 +32,7 @@ extern "C" {
 #define RECSORT_API
 #endif
 
-/* The version of this header. The library that a program runs with may have another one. */
-#define RECSORT_VERSION_MAJOR 1
-#define RECSORT_VERSION_MINOR 0
-#define RECSORT_VERSION_PATCH 0
-#define RECSORT_VERSION_SUFFIX "-rc" /* "" in a release */
-#define RECSORT_VERSION_NUMBER                                                                     \
-  (RECSORT_VERSION_MAJOR * 10000 + RECSORT_VERSION_MINOR * 100 + RECSORT_VERSION_PATCH)
-
-/* The version of the library that the program runs with, as "major.minor.patch" and the suffix.
- * Any thread; lives as long as the library. */
-RECSORT_API const char *recsort_version(void);
-
-/* Structs whose struct_size is set and whose other members are 0. */
-#define RECSORT_EXECUTOR_INIT RECSORT_INIT(recsort_executor)
-#define RECSORT_SCHEMA_DESC_INIT RECSORT_INIT(recsort_schema_desc)
-#define RECSORT_OPTIONS_INIT RECSORT_INIT(recsort_options)
-#define RECSORT_PERMUTATION_INIT RECSORT_INIT(recsort_permutation)
-#define RECSORT_RUNS_INIT RECSORT_INIT(recsort_runs)
-
-/* ---- Errors ------------------------------------------------------------------------------- */
+/* ---- Simple calls -------------------------------------------------------------------------- */
 
 /* What went wrong and where, owned by the caller. `line` and `column` count from 1; they are 0 if
  * there is no text to point at. `text` is one whole line without a newline. It already begins with
@@ -86,6 +43,177 @@ typedef struct recsort_error {
   uint32_t column;
   char text[500];
 } recsort_error;
+
+typedef struct recsort_schema recsort_schema;
+typedef struct recsort_sorter recsort_sorter;
+struct recsort_allocator; /* see "Memory", */
+struct recsort_options;   /* "Options", */
+struct recsort_stats;     /* and "What the sorter does and did" */
+
+/* Reads a schema from YAML text, which `name` stands for in messages. You own the schema. Any
+ * thread. See also recsort_schema_load_file, which has the same errors. */
+RECSORT_API recsort_status recsort_schema_load_memory(const void *text, size_t size,
+                                                      const char *name,
+                                                      const struct recsort_allocator *allocator,
+                                                      recsort_schema **schema,
+                                                      recsort_error *error);
+/* Makes a sorter for records of a schema; `options` may be NULL. You own the sorter. No memory for
+ * records is allocated before the first sort. Any thread. Errors: INVALID_KEY (also if there are no
+ * keys at all), PLUGIN_ERROR, OUT_OF_MEMORY, INVALID_ARGUMENT. */
+RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
+                                                 const struct recsort_options *options,
+                                                 recsort_sorter **sorter, recsort_error *error);
+/* Sorts `count` records in place, stably. On failure `records` is as it was. */
+RECSORT_API recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
+                                        recsort_error *error);
+/* Writes the sorted records to another array, which must not overlap `records`. `records` is not
+ * changed. On failure, `sorted` may have been written to. */
+RECSORT_API recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records,
+                                           size_t count, void *sorted, recsort_error *error);
+/* Writes only the stable permutation: record index[i] of the input is record i of the output.
+ * `index` has `count` elements of 32 (`count` at most 2^32) or 64 bits, is aligned to them and does
+ * not overlap `records`. */
+RECSORT_API recsort_status recsort_argsort(recsort_sorter *sorter, const void *records,
+                                           size_t count, void *index, unsigned index_bits,
+                                           recsort_error *error);
+/* Finds the first record whose key is less than that of the record before it. `*disorder` becomes
+ * its index, or `count` if the records are sorted. */
+RECSORT_API recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t count,
+                                         size_t *disorder, recsort_error *error);
+/* Says how the sorter sorts and has sorted: fills in `stats`, of `size` bytes. */
+RECSORT_API void recsort_sorter_get_stats(const recsort_sorter *sorter, struct recsort_stats *stats,
+                                          size_t size);
+/* Frees a sorter and its memory; NULL is allowed. No other thread may be using it. */
+RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
+/* Frees a schema; NULL is allowed. Sorters made from it do not need it any more. */
+RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
+
+/* ---- Conventions of every function ---------------------------------------------------------
+ *
+ *  - Sizes and offsets are in bytes, counts in records or elements; only what has "bits" in its
+ *    name is in bits.
+ *  - A function that can fail returns a recsort_status and takes a recsort_error as its last
+ *    argument, which may be NULL. On failure it has changed nothing else that the caller passed,
+ *    unless its own comment says so.
+ *  - Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (the value of an enum is less or
+ *    greater than all that have names), PLUGIN_ERROR (the plugin cannot sort so many records, or by
+ *    such keys), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. Every move is checked to be a
+ *    permutation.
+ *  - Such a function refuses NULL, arrays that overlap and stale permutations with
+ *    RECSORT_INVALID_ARGUMENT. A function that cannot fail returns 0, NULL or a struct of zeros if
+ *    its schema, sorter or list is NULL or a number is out of range; a destroy function then does
+ *    nothing. recsort_field_get, recsort_field_set, recsort_gather, recsort_permutation_at and
+ *    recsort_key_compare are meant for inner loops and check nothing.
+ *  - A schema is read-only once created and may be shared by threads. One thread at a time may use
+ *    a sorter; several sorters may work at once. The only thing that sorters share is a pool of
+ *    threads (see "Threads" below).
+ *  - The library, and the plugins that come with it, call nothing that prints, exits or installs a
+ *    signal handler. (A build without NDEBUG has assertions, which do.)
+ *  - 0 and NULL mean "not given". A struct with a struct_size begins as its RECSORT_..._INIT, any
+ *    other one as zeros; then set the members you need.
+ *  - struct_size says which header your program was compiled with: a struct of any other size is
+ *    refused with RECSORT_INVALID_ARGUMENT. A function that fills in a struct takes its sizeof, and
+ *    with any other size fills that many bytes with zeros.
+ *  - "order" means a direction, ascending or descending; what says which record goes where is a
+ *    permutation. */
+
+/* ---- Jobs ------------------------------------------------------------------------------------
+ *
+ * recsort_job (job.h) says what there is and what is wanted: any mixture of a sort, a merge, an
+ * argsort, segments and a head, of records or columns, in place or elsewhere. The calls above are
+ * jobs, too. `job_count` is 1: several jobs are the shards of one array, and only on devices. */
+
+/* Does the job. On failure what is in place is as it was, and other results are unspecified.
+ *  - Of a head, at least 16 times as many records are selected from in one pass, and the others are
+ *    not sorted. The threads of the CPU do it, whatever the plugin: a device would have to be sent
+ *    all records first. recsort_stats.algorithm is then "selection", and the memory depends on
+ *    `head`, not on `count`. Otherwise, and with RECSORT_VERIFY_FULL, all records are sorted.
+ *  - Runs are merged by the threads of the CPU, whatever the plugin. All runs have been checked
+ *    before a merge in place changes anything. recsort_options.verify does not apply to merges.
+ * Errors: those of every sorting call; of runs, UNSORTED_RUN and INVALID_RECORD, whose text begins
+ * with "run R, record N: ", both from 0; of columns, INVALID_ARGUMENT also for a name that no field
+ * has or that comes twice, a field without a column, and a stride that is less than the field's
+ * size.
+ *
+ * Errors of a sorter with on_device:
+ *  - PLUGIN_ERROR: the workspace is too small, and the text says what the job takes; or the keys
+ *    are too wide with the numbers of segments.
+ *  - DEVICE_ERROR: a launch failed, perhaps because of work enqueued earlier. What is wanted may be
+ *    partly written.
+ *  - INVALID_ARGUMENT: the job is wrong. Nothing is written.
+ *  - Several jobs: INVALID_RECORD, whose text has the number of the shard and that of the first
+ *    invalid record in it, both from 0; CORRUPT_RESULT, as in a job's `status`; OUT_OF_MEMORY of
+ *    the host. After these the shards are as they were, and so they are after a DEVICE_ERROR that
+ *    comes before records have begun to move between shards. */
+RECSORT_API recsort_status recsort_run(recsort_sorter *sorter, const recsort_job *jobs,
+                                       size_t job_count, recsort_error *error);
+
+/* Says what a job takes: needs->host becomes the bytes of working memory that the sorter holds
+ * after it, with what it holds already. It takes no memory and reads no array: of the job's
+ * pointers it looks only at which are NULL or equal, and `records` may be NULL. But it loads and
+ * opens plugins as the job would. Not counted are up to 36 MiB of pinned memory of the CUDA plugin,
+ * what it allocates if the device's free memory has shrunk, and what another plugin allocates if
+ * "auto" replaces one. A plugin that moves whole records may take less. `needs` has an element for
+ * each job. One thread at a time, as for a sorting call. Errors: OUT_OF_MEMORY (the size
+ * overflows), PLUGIN_ERROR (the plugin cannot sort so many), INVALID_ARGUMENT.
+ *
+ * On a device, needs->device becomes the least workspace_size. `workspace`, `workspace_size` and
+ * what only recsort_run reads may be 0. Of the other pointers the call looks at which are NULL or
+ * equal, and at how they are aligned. PLUGIN_ERROR also says that the keys are too wide. */
+RECSORT_API recsort_status recsort_plan(recsort_sorter *sorter, const recsort_job *jobs,
+                                        size_t job_count, recsort_needs *needs,
+                                        recsort_error *error);
+
+/* Takes now the memory of such a job, and of jobs that differ from it only in fewer records, so
+ * that none of them allocates. Without this call, the first job of a size allocates, and those
+ * after it do not. Pointers are as for recsort_plan. If the memory grows, the permutation that the
+ * sorter keeps ends, also if that fails; then the next call allocates. With "auto", fewer records
+ * may go to another plugin, whose memory is not counted. One thread at a time, as for a sorting
+ * call. Errors: as recsort_plan, and OUT_OF_MEMORY. */
+RECSORT_API recsort_status recsort_sorter_reserve(recsort_sorter *sorter, const recsort_job *job,
+                                                  recsort_error *error);
+
+/* The permutation that the last job has left in the sorter, because it wanted nothing else: of
+ * uint32_t or uint64_t, as `*index_bits` says, and `*count` of them (both may be NULL). NULL: there
+ * is none, or it has no elements. It lives until the sorter's next sorting call, even one that
+ * fails. */
+RECSORT_API const void *recsort_sorter_permutation(const recsort_sorter *sorter,
+                                                   unsigned *index_bits, size_t *count);
+
+/* Shortens a permutation that a job has made to the first record of each run of equal keys, and
+ * sets `*count` to the number of its elements: job->permutation, with as many elements as the job
+ * wrote; or, if that is NULL, the sorter's own. `job` is the job that made it, and its records are
+ * as they were then: not sorted in place. Keys are equal if all that the job compares of them is
+ * equal; records of different segments never are, and neither are records outside all segments.
+ * Takes memory as recsort_check does. On failure nothing has changed, but INVALID_RECORD ends the
+ * life of the permutation. Errors: OUT_OF_MEMORY, INVALID_RECORD (the records have changed),
+ * INVALID_ARGUMENT (also: an index is not below job->count, or the sorter's own permutation is one
+ * of other records, columns or segments). */
+RECSORT_API recsort_status recsort_unique(recsort_sorter *sorter, const recsort_job *job,
+                                          size_t *count, recsort_error *error);
+
+/* Moves an array as a permutation says: element i of `to` becomes element index[i] of `from`. The
+ * arrays do not overlap; elements have any size. The sorter's threads do it, or its executor. It
+ * checks nothing: all indices lie in `from`. Any thread, also while another one uses the sorter. */
+RECSORT_API void recsort_gather(const recsort_sorter *sorter, const void *index,
+                                unsigned index_bits, size_t count, const void *from,
+                                size_t element_size, void *to);
+
+/* Frees the sorter's working memory, which the next call allocates again. The permutation that the
+ * sorter keeps ends. One thread at a time, as for a sorting call; NULL is allowed. */
+RECSORT_API void recsort_sorter_trim(recsort_sorter *sorter);
+
+/* Memory of a sort, which the sorter keeps for the next one, as recsort_plan says: in place a copy
+ * of the records and at most 9 bytes a record, or what the plugin works in if that is more (about
+ * 16 bytes a record, and with long keys the key and 4 bytes as well; or a copy of the records,
+ * about 3 bytes a record and, for up to 2^27 records, at most 6 MiB a thread, with keys of more
+ * than 64 bits 14 MiB). recsort_check takes at most about 1 MiB (more with keys of more than
+ * 1 MiB). Of up to 256 runs, a merge takes at most 1 MiB for each thread, and in place a copy of
+ * the records; of more runs, a copy or two of the records or of their keys. With keys of more than
+ * 1 KiB a thread takes more, and with those of more than 16 KiB fewer runs than 256 are many. Not
+ * counted: 16 bytes for each run, during the call. */
+
+/* ---- Errors ------------------------------------------------------------------------------- */
 
 /* A short fixed name for a status, such as "invalid schema". Never NULL. Any thread. */
 RECSORT_API const char *recsort_status_text(recsort_status status);
@@ -423,10 +551,8 @@ typedef struct recsort_field {
   size_t null_count;
 } recsort_field;
 
-typedef struct recsort_schema recsort_schema;
-
-/* Reads a schema from a YAML file, from YAML text in memory, or from a description in C, and lays
- * it out. `name` stands for the text in messages. The schema keeps no pointer to what it was made
+/* Reads a schema from a YAML file, or makes it from a description in C, and lays it out, as
+ * recsort_schema_load_memory does with a text. The schema keeps no pointer to what it was made
  * from. You own it: destroy it with recsort_schema_destroy. `allocator` may be NULL and is copied.
  * A schema takes at most 32 MiB, and so does the plan of a sorter's keys; a schema or plan that
  * would take more is refused. Any thread. Errors: IO_ERROR, INVALID_SCHEMA, INVALID_KEY,
@@ -434,11 +560,6 @@ typedef struct recsort_schema recsort_schema;
 RECSORT_API recsort_status recsort_schema_load_file(const char *path,
                                                     const recsort_allocator *allocator,
                                                     recsort_schema **schema, recsort_error *error);
-RECSORT_API recsort_status recsort_schema_load_memory(const void *text, size_t size,
-                                                      const char *name,
-                                                      const recsort_allocator *allocator,
-                                                      recsort_schema **schema,
-                                                      recsort_error *error);
 RECSORT_API recsort_status recsort_schema_create(const recsort_schema_desc *desc,
                                                  const recsort_allocator *allocator,
                                                  recsort_schema **schema, recsort_error *error);
@@ -452,9 +573,6 @@ RECSORT_API recsort_status recsort_schema_create_number(recsort_type type, recso
                                                         const recsort_allocator *allocator,
                                                         recsort_schema **schema,
                                                         recsort_error *error);
-
-/* Frees a schema; NULL is allowed. Sorters made from it do not need it any more. */
-RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
 
 /* The record's name; owned by the schema. These functions may be called by any thread. */
 RECSORT_API const char *recsort_schema_record_name(const recsort_schema *schema);
@@ -601,7 +719,34 @@ RECSORT_API void recsort_field_get(const recsort_field *field, const void *base,
 RECSORT_API void recsort_field_set(const recsort_field *field, void *base, size_t element,
                                    const recsort_value *value, size_t size);
 
-/* ---- Sorter ------------------------------------------------------------------------------- */
+/* ---- Options -------------------------------------------------------------------------------
+ *
+ * Plugins sort. A sorter of yours chooses one:
+ *  - A plugin that you name is opened by recsort_sorter_create. No other one is loaded, and it is
+ *    never replaced.
+ *  - With "auto", the plugin "cpu" sorts until a call has 12,288 records or more. That call loads
+ *    and opens the others: the best that works here sorts from then on, and the next best sorts
+ *    arrays that are too small for it. (If `algorithm` or an option is one that "cpu" does not
+ *    have, the others are loaded by recsort_sorter_create.) A plugin that fails in use is replaced
+ *    by the next best one, and recsort_stats.fallback says so. The sorter does not use it again,
+ *    even if the cause has passed, such as a brief shortage of memory; a new sorter does.
+ *  - recsort_plugin_list_get lists the options of a plugin. An option that the plugin does not
+ *    have, or a wrong value, is an error if you named the plugin; with "auto" the plugin is not
+ *    used, and recsort_stats.fallback says so.
+ *  - The CUDA plugin sorts on the device that is current in the thread that opens it, or on the one
+ *    whose number the option `device` gives. If the current context is one of that device, it is
+ *    used, and must outlive the sorter; otherwise the primary one is. The plugin may then be called
+ *    from any thread, and changes no thread's current device. It allocates device memory on demand,
+ *    up to all that is free or to the option `memory`: bytes, or a number with a suffix K, M, G or
+ *    T for multiples of 2^10, 2^20, 2^30 or 2^40. The environment variable RECSORT_CUDA_MEMORY sets
+ *    the same limit if the option does not. */
+
+/* Structs whose struct_size is set and whose other members are 0. */
+#define RECSORT_EXECUTOR_INIT RECSORT_INIT(recsort_executor)
+#define RECSORT_SCHEMA_DESC_INIT RECSORT_INIT(recsort_schema_desc)
+#define RECSORT_OPTIONS_INIT RECSORT_INIT(recsort_options)
+#define RECSORT_PERMUTATION_INIT RECSORT_INIT(recsort_permutation)
+#define RECSORT_RUNS_INIT RECSORT_INIT(recsort_runs)
 
 /* What is checked before a result is used. With either value, a plugin's result is checked to be a
  * permutation. */
@@ -637,363 +782,8 @@ typedef struct recsort_options {
   uint32_t reserved;
   size_t head;    /* only the first `head` records of the order are wanted; 0: all. See
                    * recsort_sorter_set_head */
-  bool on_device; /* the memory of jobs is a device's, and so are their pointers: see "Devices"
-                   * below */
+  bool on_device; /* the arrays of jobs are in a device's memory: see "Devices" below */
 } recsort_options;
-
-typedef struct recsort_sorter recsort_sorter;
-
-/* Makes a sorter for records of `schema`; `options` may be NULL. You own the sorter: destroy it
- * with recsort_sorter_destroy. No memory for records is allocated before the first sort.
- *  - A plugin that you name is opened by this call. No other one is loaded, and it is never
- *    replaced.
- *  - With "auto", the plugin "cpu" sorts until a call has 12,288 records or more. That call loads
- *    and opens the others: the best that works here sorts from then on, and the next best sorts
- *    arrays that are too small for it. (If `algorithm` or an option is one that "cpu" does not
- *    have, the others are loaded by this call.) A plugin that fails in use is replaced by the next
- *    best one, and recsort_stats.fallback says so. The sorter does not use it again, even if the
- *    cause has passed, such as a brief shortage of memory; a new sorter does.
- *  - recsort_plugin_list_get lists the options of a plugin. An option that the plugin does not
- *    have, or a wrong value, is an error if you named the plugin; with "auto" the plugin is not
- *    used, and recsort_stats.fallback says so.
- *  - The CUDA plugin sorts on the device that is current in the thread that opens it, or on the one
- *    whose number the option `device` gives. If the current context is one of that device, it is
- *    used, and must outlive the sorter; otherwise the primary one is. The plugin may then be called
- *    from any thread, and changes no thread's current device. It allocates device memory on demand,
- *    up to all that is free or to the option `memory`: bytes, or a number with a suffix K, M, G or
- *    T for multiples of 2^10, 2^20, 2^30 or 2^40. The environment variable RECSORT_CUDA_MEMORY sets
- *    the same limit if the option does not.
- * Errors: INVALID_KEY (also if there are no keys at all), PLUGIN_ERROR, OUT_OF_MEMORY,
- * INVALID_ARGUMENT. Any thread. */
-RECSORT_API recsort_status recsort_sorter_create(const recsort_schema *schema,
-                                                 const recsort_options *options,
-                                                 recsort_sorter **sorter, recsort_error *error);
-/* Frees a sorter and its memory; NULL is allowed. No other thread may be using it. */
-RECSORT_API void recsort_sorter_destroy(recsort_sorter *sorter);
-
-/* Says for the calls that follow how many records are wanted: the first `head` of the stable order;
- * 0: all. A call with more records than that gives a result of `head` records or indices:
- * recsort_sort_to writes so many to `sorted`, recsort_argsort to `index`, and the permutation of
- * recsort_find_permutation has so many. They are the first ones of what the call gives without a
- * head.
- *  - Of at least 16 times as many records they are selected in one pass, and the others are not
- *    sorted. The threads of the CPU do it, whatever the plugin: a device would have to be sent all
- *    records first. recsort_stats.algorithm is then "selection". The memory depends on `head`, not
- *    on `count`. If there are fewer records, or with RECSORT_VERIFY_FULL, all are sorted.
- *  - recsort_sort and the merges refuse a sorter with a head (INVALID_ARGUMENT): they keep all
- *    records, and those behind the first ones would be in no order.
- * Errors: INVALID_ARGUMENT. One thread at a time. */
-RECSORT_API recsort_status recsort_sorter_set_head(recsort_sorter *sorter, size_t head,
-                                                   recsort_error *error);
-
-/* Computes how many bytes of working memory a sorter will hold once it has sorted `count` records.
- * `in_place` is true for recsort_sort, whose working memory includes a copy of the records, and
- * false for recsort_sort_to, recsort_argsort and recsort_find_permutation. A plugin that moves
- * whole records may take less. Not counted are up to 36 MiB of pinned memory of the CUDA plugin,
- * what it allocates if the device's free memory has shrunk, what another plugin allocates if "auto"
- * replaces one, and about 1 MiB that recsort_permutation_unique and recsort_check use. The call
- * allocates none of this memory, but loads and opens plugins as a sort of `count` records would.
- * One thread at a time, as for a sorting call. Errors: OUT_OF_MEMORY (the size overflows),
- * PLUGIN_ERROR (the plugin cannot sort so many), INVALID_ARGUMENT. */
-RECSORT_API recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count,
-                                                 bool in_place, size_t *bytes,
-                                                 recsort_error *error);
-
-/* Frees the sorter's working memory, which the next call allocates again. The permutation that the
- * sorter keeps ends. One thread at a time, as for a sorting call; NULL is allowed. */
-RECSORT_API void recsort_sorter_trim(recsort_sorter *sorter);
-
-/* ---- Sorting -------------------------------------------------------------------------------- */
-
-/* Sorts `count` records in place, stably. Its working memory, kept for the next call, is what
- * recsort_plan says: a copy of the records and at most 9 bytes a record, or what the plugin works
- * in if that is more (about 16 bytes a record, and with long keys the key and 4 bytes as well; or a
- * copy of the records, about 3 bytes a record and, for up to 2^27 records, at most 6 MiB a thread,
- * with keys of more than 64 bits 14 MiB). Every move is checked to be a permutation, and on failure
- * `records` is as it was. Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (the value of
- * an enum is less or greater than all that have names), PLUGIN_ERROR (the plugin cannot sort so
- * many records, or by such keys), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. */
-RECSORT_API recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
-                                        recsort_error *error);
-
-/* Writes the sorted records to another array, which must not overlap `records`. `records` is not
- * changed. On failure, `sorted` may have been written to. */
-RECSORT_API recsort_status recsort_sort_to(recsort_sorter *sorter, const void *records,
-                                           size_t count, void *sorted, recsort_error *error);
-
-/* Writes only the stable permutation: record index[i] of the input is record i of the output.
- * `index_bits` is 32 (`count` at most 2^32) or 64. `index` has `count` elements of that size, is
- * aligned to it and does not overlap `records`. */
-RECSORT_API recsort_status recsort_argsort(recsort_sorter *sorter, const void *records,
-                                           size_t count, void *index, unsigned index_bits,
-                                           recsort_error *error);
-
-/* Finds the first record whose key is less than that of the record before it. `*disorder` becomes
- * its index, or `count` if the records are sorted. Takes at most about 1 MiB of memory (more with
- * keys of more than 1 MiB), which the sorter keeps. Errors: INVALID_RECORD, OUT_OF_MEMORY,
- * INVALID_ARGUMENT. */
-RECSORT_API recsort_status recsort_check(recsort_sorter *sorter, const void *records, size_t count,
-                                         size_t *disorder, recsort_error *error);
-
-/* ---- Jobs ------------------------------------------------------------------------------------
- *
- * recsort_job (job.h) says what there is and what is wanted: any mixture of a sort, a merge, an
- * argsort, segments and a head, of records or columns, in place or elsewhere. The calls above are
- * jobs, too. `job_count` is 1: several jobs are the shards of one array, and only on devices. */
-
-/* Does the job. On failure what is in place is as it was, and other results are unspecified.
- *  - Of a head, at least 16 times as many records are selected from in one pass, and the others are
- *    not sorted. The threads of the CPU do it, whatever the plugin: a device would have to be sent
- *    all records first. recsort_stats.algorithm is then "selection", and the memory depends on
- *    `head`, not on `count`. Otherwise, and with RECSORT_VERIFY_FULL, all records are sorted.
- *  - Runs are merged by the threads of the CPU, whatever the plugin. recsort_options.verify does
- * not apply to that. Errors: those of every sorting call; UNSORTED_RUN and INVALID_RECORD of runs,
- * where the text begins with "run R, record N: ", both from 0; of columns, INVALID_ARGUMENT also
- * for a name that no field has or that comes twice, a field without a column, and a stride that is
- * less than the field's size.
- *
- * Errors of a sorter with on_device:
- *  - PLUGIN_ERROR: the workspace is too small; the text says what the job takes. Or keys are too
- *    wide with the numbers of segments.
- *  - DEVICE_ERROR: a launch failed, perhaps because of work enqueued earlier. What is wanted may be
- *    partly written.
- *  - INVALID_ARGUMENT: the job is wrong. Nothing is written.
- *  - Of several jobs also INVALID_RECORD: the text has the number of the shard and that of the
- *    first invalid record in it, from 0; and CORRUPT_RESULT, as in a job's `status`. With these,
- *    with DEVICE_ERROR before records have begun to move to their shards, and with OUT_OF_MEMORY
- * (of the host, to open devices), the shards are as they were. */
-RECSORT_API recsort_status recsort_run(recsort_sorter *sorter, const recsort_job *jobs,
-                                       size_t job_count, recsort_error *error);
-
-/* Says what a job takes: needs->host becomes the bytes of working memory that the sorter holds
- * after it, with what it holds already. It takes no memory and reads no array: of the job's
- * pointers it looks only at which are NULL or equal. But it loads and opens plugins as the job
- * would. Not counted are up to 36 MiB of pinned memory of the CUDA plugin, what it allocates if the
- * device's free memory has shrunk, and what another plugin allocates if "auto" replaces one. A
- * plugin that moves whole records may take less. `needs` has an element for each job. One thread at
- * a time, as for a sorting call. Errors: OUT_OF_MEMORY (the size overflows), PLUGIN_ERROR (the
- * plugin cannot sort so many), INVALID_ARGUMENT.
- * On a device, needs->device becomes the least workspace. `workspace`, `workspace_size` and what
- * only recsort_run reads may be 0; of the other pointers it looks at which are NULL or equal, and
- * at how they are aligned. PLUGIN_ERROR also says that the keys are too wide. */
-RECSORT_API recsort_status recsort_plan(recsort_sorter *sorter, const recsort_job *jobs,
-                                        size_t job_count, recsort_needs *needs,
-                                        recsort_error *error);
-
-/* Takes now the memory of such a job, and of jobs that differ from it only in fewer records, so
- * that none of them allocates. Without this call, the first job of a size allocates, and those
- * after it do not. Pointers are as for recsort_plan. If the memory grows, the permutation that the
- * sorter keeps ends, also if that fails; then the next call allocates. With "auto", fewer records
- * may go to another plugin, whose memory is not counted. One thread at a time, as for a sorting
- * call. Errors: as recsort_plan, and OUT_OF_MEMORY. */
-RECSORT_API recsort_status recsort_sorter_reserve(recsort_sorter *sorter, const recsort_job *job,
-                                                  recsort_error *error);
-
-/* The permutation that the last job has left in the sorter, because it wanted nothing else: of
- * uint32_t or uint64_t, as `*index_bits` says, and `*count` of them (both may be NULL). NULL: there
- * is none, or it has no elements. It lives until the sorter's next sorting call, even one that
- * fails. */
-RECSORT_API const void *recsort_sorter_permutation(const recsort_sorter *sorter,
-                                                   unsigned *index_bits, size_t *count);
-
-/* Shortens a permutation that a job has made to the first record of each run of equal keys, and
- * sets
- * `*count` to the number of its elements: job->permutation, with as many elements as the job wrote;
- * or, if that is NULL, the sorter's own. `job` is the job that made it, and its records are as they
- * were then: not sorted in place. Keys are equal if all that the
- * job compares of them is equal; records of different segments never are, and neither are those
- * outside all segments. Takes memory as recsort_check does. On failure nothing has changed, but
- * INVALID_RECORD ends the life of the permutation. Errors: OUT_OF_MEMORY, INVALID_RECORD (the
- * records have changed), INVALID_ARGUMENT (also: an index is not below job->count, or the sorter's
- * own permutation is one of other records, columns or segments). */
-RECSORT_API recsort_status recsort_unique(recsort_sorter *sorter, const recsort_job *job,
-                                          size_t *count, recsort_error *error);
-
-/* Moves an array as a permutation says: element i of `to` becomes element index[i] of `from`. The
- * arrays do not overlap; elements have any size. The sorter's threads do it, or its executor. It
- * checks nothing: all indices lie in `from`. Any thread, also while another one uses the sorter. */
-RECSORT_API void recsort_gather(const recsort_sorter *sorter, const void *index,
-                                unsigned index_bits, size_t count, const void *from,
-                                size_t element_size, void *to);
-
-/* A permutation that the sorter keeps. It is valid until the sorter's next sorting call, even one
- * that fails. To use a permutation of your own, set `index`, `index_bits` and `count`. */
-typedef struct recsort_permutation {
-  unsigned struct_size; /* RECSORT_PERMUTATION_INIT sets it, also before a call fills in the rest */
-  unsigned index_bits;  /* 32 or 64 */
-  const void *index;    /* uint32_t or uint64_t */
-  size_t count;
-  uint64_t sorting; /* the number of the sorter's call that made it; 0: you made it */
-} recsort_permutation;
-
-/* Like recsort_argsort, but the sorter keeps the permutation and `permutation` points to it. */
-RECSORT_API recsort_status recsort_find_permutation(recsort_sorter *sorter, const void *records,
-                                                    size_t count, recsort_permutation *permutation,
-                                                    recsort_error *error);
-
-/* Like recsort_find_permutation and recsort_argsort, for records whose fields are in several
- * arrays, each as a record would hold it. Keys are made from the columns themselves: nothing is
- * copied. Each field that a key reads has a column; columns of other fields are ignored. Then
- * recsort_permutation_apply and recsort_gather move each array. Offsets and the size of a record
- * have no meaning here. Errors: also INVALID_ARGUMENT for a name that no field has or that comes
- * twice, a field without a column, and a stride that is less than the field's size. */
-RECSORT_API recsort_status recsort_find_permutation_columns(recsort_sorter *sorter,
-                                                            const recsort_column *columns,
-                                                            size_t column_count, size_t count,
-                                                            recsort_permutation *permutation,
-                                                            recsort_error *error);
-RECSORT_API recsort_status recsort_argsort_columns(recsort_sorter *sorter,
-                                                   const recsort_column *columns,
-                                                   size_t column_count, size_t count, void *index,
-                                                   unsigned index_bits, recsort_error *error);
-
-/* Shortens the sorter's own permutation of `records` to the first record of each run of equal keys.
- * `permutation` is the last one from recsort_find_permutation, for the same records; any other is
- * refused. Errors: OUT_OF_MEMORY, INVALID_ARGUMENT, and INVALID_RECORD if the records have changed
- * since; the permutation is then no longer valid. */
-RECSORT_API recsort_status recsort_permutation_unique(recsort_sorter *sorter, const void *records,
-                                                      recsort_permutation *permutation,
-                                                      recsort_error *error);
-
-/* Permutes another array in place, in the same way. Takes memory for a copy of the array, which the
- * sorter keeps for the next call. `permutation` is the last one from this sorter, and `array` has
- * as many elements as were sorted (after recsort_permutation_unique, its first permutation->count
- * elements are those that were kept); or `permutation` is one of your own, which is checked.
- * Errors: OUT_OF_MEMORY, INVALID_ARGUMENT (also if `permutation` is stale, of another sorter or
- * count, or not a permutation). */
-RECSORT_API recsort_status recsort_permutation_apply(recsort_sorter *sorter,
-                                                     const recsort_permutation *permutation,
-                                                     void *array, size_t element_size,
-                                                     recsort_error *error);
-
-/* Element `place` of the permutation: the index in `from` of what comes to that place. Any
- * thread. */
-RECSORT_API uint64_t recsort_permutation_at(const recsort_permutation *permutation, size_t place);
-
-/* ---- Devices ---------------------------------------------------------------------------------
- *
- * A sorter with recsort_options.on_device takes jobs (job.h) whose arrays are in a device's memory:
- * memory that kernels of the device can access, with CUDA that of cudaMalloc, cudaMallocAsync,
- * cudaMallocManaged and cudaMallocHost. Results have the same bytes as those of the host's sorts.
- *
- *   recsort_options options = {.struct_size = sizeof options, .on_device = true};
- *   recsort_sorter_create(schema, &options, &sorter, &error);
- *   recsort_job job = RECSORT_JOB_INIT;
- *   job.count = n;
- *   job.records = job.sorted = entities;
- *   job.stream = stream;
- *   recsort_needs needs = RECSORT_NEEDS_INIT;
- *   recsort_plan(sorter, &job, 1, &needs, &error);
- *   cudaMalloc(&job.workspace, job.workspace_size = needs.device);
- *   ...
- *   recsort_run(sorter, &job, 1, &error);      each frame: enqueues
- *
- *  - recsort_sorter_create opens the plugin: "auto" is the best one that can work on a device.
- * There is one, "cuda". The sorter holds no device memory, but some pinned memory and streams. The
- *    options `threads`, `executor`, `verify` and `head` have no meaning. Keys have at most 128 bits
- *    in all, with the number of a segment, if there are any; `device_count` makes one segment.
- *  - The device is the one that is current in the thread that creates the sorter, or the one of the
- *    plugin's option `device`. If the current context is one of that device, it is used; otherwise
- *    the device's primary one is, as by the CUDA runtime. Streams and memory must be of that
- *    context, which must outlive the sorter. Later calls may come from threads with another device
- *    or context, or none; no call changes those of your thread.
- *  - recsort_run enqueues work on the job's stream and returns. It neither waits for the device nor
- *    allocates, so you may capture the stream in a graph, and replay it with other contents of the
- *    same arrays. The jobs must have finished before the sorter is destroyed, and graphs that have
- *    them must not run any more.
- *  - A graph keeps the values that parameters have when it is captured
- *    (recsort_sorter_set_parameter), or reads them where recsort_sorter_bind_parameter said.
- *  - If you capture the stream, the device detects whether 2^21 records or more are sorted,
- * reversed or nearly sorted, and skips work that they do not need. This requires the default
- * algorithm, a plugin built with CUDA 13, and fewer than about 2^29 records. Only a graph can skip
- * work without asking the host.
- *  - Of 2^21 records or more a head of up to 2048, and of 2^19 or more one of up to 256, is
- * selected without sorting the others: each record is read once, and a few of them again. A larger
- * head is found by sorting all.
- *  - Segments are sorted faster if you give longest_part and it is at most 8192 (on an H200), or at
- *    most 16,384 and the average segment has at least half as many; if keys have more than 64 bits,
- *    half as many. If you do not give it, but capture the stream, have 2^15 records or more and the
- *    plugin was built with CUDA 13, the device finds it. In all other sorts of segments the time
- *    depends on `count` alone.
- *  - Records that are one integer of 32, 64 or 128 bits or one float of 32 or 64 are sorted as
- *    keys, in place of cub::DeviceRadixSort, and faster than other records. The first array with
- *    elements of 4 or 8 bytes is moved in the same pass. CUB is still faster for a million pairs or
- *    more of 32-bit keys with values, and for 2^22 or more 32-bit floats without; docs/gpu-sort.md
- *    compares them. The fewer bits are compared (first_bit, bits), the faster is the sort.
- *
- * Several jobs (job.h) are sorted by all their devices together: each sorts its shard, then they
- * exchange records, straight from device to device if there is peer access between them, which is
- * enabled and stays so; otherwise through the host. recsort_run waits then, so it cannot be
- * captured. Records, workspaces and streams are of the devices' primary contexts. The first such
- * call, and one for other devices than the one before, opens the devices. */
-
-/* ---- Merging ---------------------------------------------------------------------------------
- *
- * These calls merge sorted runs of records into one, stably: equal records of one run stay in their
- * order, and those of an earlier run come before those of a later one. All threads work.
- *
- * Every run is checked. If one is not sorted, the status is UNSORTED_RUN, and the error names the
- * first such run and its first record whose key is less than that of the record before it.
- * Errors of every merging call: UNSORTED_RUN, INVALID_RECORD (the text begins with
- * "run R, record N: "), OUT_OF_MEMORY, PLUGIN_ERROR, DEVICE_ERROR, INVALID_ARGUMENT (also: more
- * than RECSORT_MOST_RUNS runs, or offsets that descend). A merge ends the life of the permutation
- * that the sorter keeps, as a sort does. recsort_options.verify does not apply. */
-
-/* Sorted runs. Run r has offsets[r + 1] - offsets[r] records, which may be none. */
-typedef struct recsort_runs {
-  size_t struct_size;        /* RECSORT_RUNS_INIT sets it */
-  size_t count;              /* of runs, at most RECSORT_MOST_RUNS; may be 0 */
-  const size_t *offsets;     /* count + 1 of them, the first one 0, none less than the one before */
-  const void *records;       /* one array that holds all runs: run r begins at record offsets[r] */
-  const void *const *arrays; /* if this is not NULL, `records` is ignored and run r is arrays[r];
-                              * that of an empty run may be NULL */
-} recsort_runs;
-
-/* Merges runs that follow one another in `records`: run r is records [offsets[r], offsets[r + 1]),
- * offsets as in recsort_runs. `records` changes only once all runs have been checked and the merge
- * can no longer fail. Needs memory for a copy of the records; recsort_merge_memory_needed says how
- * much. If there is less, the status is OUT_OF_MEMORY. */
-RECSORT_API recsort_status recsort_merge(recsort_sorter *sorter, void *records,
-                                         const size_t *offsets, size_t run_count,
-                                         recsort_error *error);
-
-/* Merges into another array, of offsets[count] records. One that overlaps a run is refused. On
- * failure the runs are intact, but `merged` may have been written to. */
-RECSORT_API recsort_status recsort_merge_to(recsort_sorter *sorter, const recsort_runs *runs,
-                                            void *merged, recsort_error *error);
-
-/* Gives the permutation only: where index[i] is offsets[r] + n, record n of run r is number i of
- * the merged ones. `index_bits` is 32 (at most 2^32 records) or 64; `index` is aligned to that and
- * does not overlap a run. On failure what is at `index` is unspecified. */
-RECSORT_API recsort_status recsort_argmerge(recsort_sorter *sorter, const recsort_runs *runs,
-                                            void *index, unsigned index_bits, recsort_error *error);
-
-/* Says how many bytes of working memory a sorter holds at most once it has merged `run_count` runs
- * of `count` records in all, by recsort_merge if `in_place`, and otherwise by recsort_merge_to or
- * recsort_argmerge. Up to 256 runs that is at most 1 MiB for each thread, and in place a copy of
- * the records; of more runs, a copy or two of the records or of their keys. With keys of more than
- * 1 KiB a thread takes more, and with those of more than 16 KiB fewer runs than 256 are many. Not
- * counted: 16 bytes for each run, during the call. Takes no memory itself. Errors: OUT_OF_MEMORY
- * (no memory is so large), INVALID_ARGUMENT. */
-RECSORT_API recsort_status recsort_merge_memory_needed(recsort_sorter *sorter, size_t count,
-                                                       size_t run_count, bool in_place,
-                                                       size_t *bytes, recsort_error *error);
-
-/* ---- Keys, to search or merge sorted records -------------------------------------------------
- *
- * The keys of a record are encoded as one unsigned integer of recsort_key_size bytes, whose numeric
- * order is the order of the records. */
-
-/* Bytes of an encoded key: a multiple of 8, or 4. */
-RECSORT_API size_t recsort_key_size(const recsort_sorter *sorter);
-/* Writes the encoded keys of `count` records, recsort_key_size bytes each, to `keys`, which is
- * aligned for uint64_t (for uint32_t if a key has 4 bytes) and does not overlap `records`. Errors:
- * INVALID_RECORD, after which the contents of `keys` are unspecified, and INVALID_ARGUMENT. */
-RECSORT_API recsort_status recsort_encode(recsort_sorter *sorter, const void *records, size_t count,
-                                          void *keys, recsort_error *error);
-/* Compares two encoded keys: returns less than, equal to or greater than 0 if `a` is less than,
- * equal to or greater than `b`. */
-RECSORT_API int recsort_key_compare(const recsort_sorter *sorter, const void *a, const void *b);
 
 /* ---- What the sorter does and did ------------------------------------------------------------ */
 
@@ -1064,9 +854,78 @@ typedef struct recsort_stats {
   double permute_seconds;
 } recsort_stats;
 
-/* Says how the sorter sorts and has sorted: fills in `stats`, of `size` bytes. */
-RECSORT_API void recsort_sorter_get_stats(const recsort_sorter *sorter, recsort_stats *stats,
-                                          size_t size);
+/* ---- Devices ---------------------------------------------------------------------------------
+ *
+ * A sorter with recsort_options.on_device takes jobs (job.h) whose arrays are in a device's memory:
+ * memory that kernels of the device can access, with CUDA that of cudaMalloc, cudaMallocAsync,
+ * cudaMallocManaged and cudaMallocHost. Results have the same bytes as those of the host's sorts.
+ *
+ *   recsort_options options = {.struct_size = sizeof options, .on_device = true};
+ *   recsort_sorter_create(schema, &options, &sorter, &error);
+ *   recsort_job job = RECSORT_JOB_INIT;
+ *   job.count = n;
+ *   job.records = job.sorted = entities;
+ *   job.stream = stream;
+ *   recsort_needs needs = RECSORT_NEEDS_INIT;
+ *   recsort_plan(sorter, &job, 1, &needs, &error);
+ *   cudaMalloc(&job.workspace, job.workspace_size = needs.device);
+ *   ...
+ *   recsort_run(sorter, &job, 1, &error);      each frame: enqueues
+ *
+ *  - recsort_sorter_create opens the plugin: "auto" is the best one that can work on a device.
+ *    There is one, "cuda". The sorter holds no device memory, but some pinned memory and streams.
+ *    The options `threads`, `executor` and `verify` have no meaning. Keys have at most 128 bits in
+ *    all, with the number of a segment, if there are any; `device_count` makes one segment.
+ *  - The device is the one that is current in the thread that creates the sorter, or the one of the
+ *    plugin's option `device`. If the current context is one of that device, it is used; otherwise
+ *    the device's primary one is, as by the CUDA runtime. Streams and memory must be of that
+ *    context, which must outlive the sorter. Later calls may come from threads with another device
+ *    or context, or none; no call changes those of your thread.
+ *  - recsort_run enqueues work on the job's stream and returns. It neither waits for the device nor
+ *    allocates, so you may capture the stream in a graph, and replay it with other contents of the
+ *    same arrays. The jobs must have finished before the sorter is destroyed, and graphs that have
+ *    them must not run any more.
+ *  - A graph keeps the values that parameters have when it is captured
+ *    (recsort_sorter_set_parameter), or reads them where recsort_sorter_bind_parameter said.
+ *  - If you capture the stream, the device detects whether 2^21 records or more are sorted,
+ *    reversed or nearly sorted, and skips work that they do not need. This requires the default
+ *    algorithm, a plugin built with CUDA 13, and fewer than about 2^29 records. Only a graph can
+ *    skip work without asking the host.
+ *  - Of 2^21 records or more a head of up to 2048, and of 2^19 or more one of up to 256, is
+ *    selected without sorting the others: each record is read once, and a few of them again. A
+ *    larger head is found by sorting all.
+ *  - Segments are sorted faster if you give longest_part and it is at most 8192 (on an H200), or at
+ *    most 16,384 and the average segment has at least half as many; if keys have more than 64 bits,
+ *    half as many. If you do not give it, but capture the stream, have 2^15 records or more and the
+ *    plugin was built with CUDA 13, the device finds it. In all other sorts of segments the time
+ *    depends on `count` alone.
+ *  - Records that are one integer of 32, 64 or 128 bits or one float of 32 or 64 are sorted as
+ *    keys, in place of cub::DeviceRadixSort, and faster than other records. The first array with
+ *    elements of 4 or 8 bytes is moved in the same pass. CUB is still faster for a million pairs or
+ *    more of 32-bit keys with values, and for 2^22 or more 32-bit floats without; docs/gpu-sort.md
+ *    compares them. The fewer bits are compared (first_bit, bits), the faster is the sort.
+ *
+ * Several jobs (job.h) are sorted by all their devices together: each sorts its shard, then they
+ * exchange records, straight from device to device if there is peer access between them, which is
+ * enabled and stays so; otherwise through the host. recsort_run waits then, so it cannot be
+ * captured. Records, workspaces and streams are of the devices' primary contexts. The first such
+ * call, and one for other devices than the one before, opens the devices. */
+
+/* ---- Keys, to search or merge sorted records -------------------------------------------------
+ *
+ * The keys of a record are encoded as one unsigned integer of recsort_key_size bytes, whose numeric
+ * order is the order of the records. */
+
+/* Bytes of an encoded key: a multiple of 8, or 4. */
+RECSORT_API size_t recsort_key_size(const recsort_sorter *sorter);
+/* Writes the encoded keys of `count` records, recsort_key_size bytes each, to `keys`, which is
+ * aligned for uint64_t (for uint32_t if a key has 4 bytes) and does not overlap `records`. Errors:
+ * INVALID_RECORD, after which the contents of `keys` are unspecified, and INVALID_ARGUMENT. */
+RECSORT_API recsort_status recsort_encode(recsort_sorter *sorter, const void *records, size_t count,
+                                          void *keys, recsort_error *error);
+/* Compares two encoded keys: returns less than, equal to or greater than 0 if `a` is less than,
+ * equal to or greater than `b`. */
+RECSORT_API int recsort_key_compare(const recsort_sorter *sorter, const void *a, const void *b);
 
 /* ---- Plugins ------------------------------------------------------------------------------ */
 
@@ -1107,6 +966,156 @@ RECSORT_API size_t recsort_plugin_list_count(const recsort_plugin_list *list);
  * as the list. */
 RECSORT_API void recsort_plugin_list_get(const recsort_plugin_list *list, size_t index,
                                          recsort_plugin_info *info, size_t size);
+
+/* ---- Version ------------------------------------------------------------------------------- */
+
+/* The version of this header. The library that a program runs with may have another one. */
+#define RECSORT_VERSION_MAJOR 1
+#define RECSORT_VERSION_MINOR 0
+#define RECSORT_VERSION_PATCH 0
+#define RECSORT_VERSION_SUFFIX "-rc" /* "" in a release */
+#define RECSORT_VERSION_NUMBER                                                                     \
+  (RECSORT_VERSION_MAJOR * 10000 + RECSORT_VERSION_MINOR * 100 + RECSORT_VERSION_PATCH)
+
+/* The version of the library that the program runs with, as "major.minor.patch" and the suffix.
+ * Any thread; lives as long as the library. */
+RECSORT_API const char *recsort_version(void);
+
+/* ---- Calls that jobs replace ---------------------------------------------------------------- */
+
+/* Says for the calls that follow how many records are wanted: the first `head` of the stable order;
+ * 0: all. A call with more records than that gives a result of `head` records or indices:
+ * recsort_sort_to writes so many to `sorted`, recsort_argsort to `index`, and the permutation of
+ * recsort_find_permutation has so many. They are the first ones of what the call gives without a
+ * head.
+ *  - Of at least 16 times as many records they are selected in one pass, and the others are not
+ *    sorted. The threads of the CPU do it, whatever the plugin: a device would have to be sent all
+ *    records first. recsort_stats.algorithm is then "selection". The memory depends on `head`, not
+ *    on `count`. If there are fewer records, or with RECSORT_VERIFY_FULL, all are sorted.
+ *  - recsort_sort and the merges refuse a sorter with a head (INVALID_ARGUMENT): they keep all
+ *    records, and those behind the first ones would be in no order.
+ * Errors: INVALID_ARGUMENT. One thread at a time. */
+RECSORT_API recsort_status recsort_sorter_set_head(recsort_sorter *sorter, size_t head,
+                                                   recsort_error *error);
+
+/* Computes how many bytes of working memory a sorter will hold once it has sorted `count` records.
+ * `in_place` is true for recsort_sort, whose working memory includes a copy of the records, and
+ * false for recsort_sort_to, recsort_argsort and recsort_find_permutation. A plugin that moves
+ * whole records may take less. Not counted are up to 36 MiB of pinned memory of the CUDA plugin,
+ * what it allocates if the device's free memory has shrunk, what another plugin allocates if "auto"
+ * replaces one, and about 1 MiB that recsort_permutation_unique and recsort_check use. The call
+ * allocates none of this memory, but loads and opens plugins as a sort of `count` records would.
+ * One thread at a time, as for a sorting call. Errors: OUT_OF_MEMORY (the size overflows),
+ * PLUGIN_ERROR (the plugin cannot sort so many), INVALID_ARGUMENT. */
+RECSORT_API recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count,
+                                                 bool in_place, size_t *bytes,
+                                                 recsort_error *error);
+
+/* A permutation that the sorter keeps. It is valid until the sorter's next sorting call, even one
+ * that fails. To use a permutation of your own, set `index`, `index_bits` and `count`. */
+typedef struct recsort_permutation {
+  unsigned struct_size; /* RECSORT_PERMUTATION_INIT sets it, also before a call fills in the rest */
+  unsigned index_bits;  /* 32 or 64 */
+  const void *index;    /* uint32_t or uint64_t */
+  size_t count;
+  uint64_t sorting; /* the number of the sorter's call that made it; 0: you made it */
+} recsort_permutation;
+
+/* Like recsort_argsort, but the sorter keeps the permutation and `permutation` points to it. */
+RECSORT_API recsort_status recsort_find_permutation(recsort_sorter *sorter, const void *records,
+                                                    size_t count, recsort_permutation *permutation,
+                                                    recsort_error *error);
+
+/* Like recsort_find_permutation and recsort_argsort, for records whose fields are in several
+ * arrays, each as a record would hold it. Keys are made from the columns themselves: nothing is
+ * copied. Each field that a key reads has a column; columns of other fields are ignored. Then
+ * recsort_permutation_apply and recsort_gather move each array. Offsets and the size of a record
+ * have no meaning here. Errors: also INVALID_ARGUMENT for a name that no field has or that comes
+ * twice, a field without a column, and a stride that is less than the field's size. */
+RECSORT_API recsort_status recsort_find_permutation_columns(recsort_sorter *sorter,
+                                                            const recsort_column *columns,
+                                                            size_t column_count, size_t count,
+                                                            recsort_permutation *permutation,
+                                                            recsort_error *error);
+RECSORT_API recsort_status recsort_argsort_columns(recsort_sorter *sorter,
+                                                   const recsort_column *columns,
+                                                   size_t column_count, size_t count, void *index,
+                                                   unsigned index_bits, recsort_error *error);
+
+/* Shortens the sorter's own permutation of `records` to the first record of each run of equal keys.
+ * `permutation` is the last one from recsort_find_permutation, for the same records; any other is
+ * refused. Errors: OUT_OF_MEMORY, INVALID_ARGUMENT, and INVALID_RECORD if the records have changed
+ * since; the permutation is then no longer valid. */
+RECSORT_API recsort_status recsort_permutation_unique(recsort_sorter *sorter, const void *records,
+                                                      recsort_permutation *permutation,
+                                                      recsort_error *error);
+
+/* Permutes another array in place, in the same way. Takes memory for a copy of the array, which the
+ * sorter keeps for the next call. `permutation` is the last one from this sorter, and `array` has
+ * as many elements as were sorted (after recsort_permutation_unique, its first permutation->count
+ * elements are those that were kept); or `permutation` is one of your own, which is checked.
+ * Errors: OUT_OF_MEMORY, INVALID_ARGUMENT (also if `permutation` is stale, of another sorter or
+ * count, or not a permutation). */
+RECSORT_API recsort_status recsort_permutation_apply(recsort_sorter *sorter,
+                                                     const recsort_permutation *permutation,
+                                                     void *array, size_t element_size,
+                                                     recsort_error *error);
+
+/* Element `place` of the permutation: the index in `from` of what comes to that place. Any
+ * thread. */
+RECSORT_API uint64_t recsort_permutation_at(const recsort_permutation *permutation, size_t place);
+
+/* ---- Merging ---------------------------------------------------------------------------------
+ *
+ * These calls merge sorted runs of records into one, stably: equal records of one run stay in their
+ * order, and those of an earlier run come before those of a later one. All threads work.
+ *
+ * Every run is checked. If one is not sorted, the status is UNSORTED_RUN, and the error names the
+ * first such run and its first record whose key is less than that of the record before it.
+ * Errors of every merging call: UNSORTED_RUN, INVALID_RECORD (the text begins with
+ * "run R, record N: "), OUT_OF_MEMORY, PLUGIN_ERROR, DEVICE_ERROR, INVALID_ARGUMENT (also: more
+ * than RECSORT_MOST_RUNS runs, or offsets that descend). A merge ends the life of the permutation
+ * that the sorter keeps, as a sort does. recsort_options.verify does not apply. */
+
+/* Sorted runs. Run r has offsets[r + 1] - offsets[r] records, which may be none. */
+typedef struct recsort_runs {
+  size_t struct_size;        /* RECSORT_RUNS_INIT sets it */
+  size_t count;              /* of runs, at most RECSORT_MOST_RUNS; may be 0 */
+  const size_t *offsets;     /* count + 1 of them, the first one 0, none less than the one before */
+  const void *records;       /* one array that holds all runs: run r begins at record offsets[r] */
+  const void *const *arrays; /* if this is not NULL, `records` is ignored and run r is arrays[r];
+                              * that of an empty run may be NULL */
+} recsort_runs;
+
+/* Merges runs that follow one another in `records`: run r is records [offsets[r], offsets[r + 1]),
+ * offsets as in recsort_runs. `records` changes only once all runs have been checked and the merge
+ * can no longer fail. Needs memory for a copy of the records; recsort_merge_memory_needed says how
+ * much. If there is less, the status is OUT_OF_MEMORY. */
+RECSORT_API recsort_status recsort_merge(recsort_sorter *sorter, void *records,
+                                         const size_t *offsets, size_t run_count,
+                                         recsort_error *error);
+
+/* Merges into another array, of offsets[count] records. One that overlaps a run is refused. On
+ * failure the runs are intact, but `merged` may have been written to. */
+RECSORT_API recsort_status recsort_merge_to(recsort_sorter *sorter, const recsort_runs *runs,
+                                            void *merged, recsort_error *error);
+
+/* Gives the permutation only: where index[i] is offsets[r] + n, record n of run r is number i of
+ * the merged ones. `index_bits` is 32 (at most 2^32 records) or 64; `index` is aligned to that and
+ * does not overlap a run. On failure what is at `index` is unspecified. */
+RECSORT_API recsort_status recsort_argmerge(recsort_sorter *sorter, const recsort_runs *runs,
+                                            void *index, unsigned index_bits, recsort_error *error);
+
+/* Says how many bytes of working memory a sorter holds at most once it has merged `run_count` runs
+ * of `count` records in all, by recsort_merge if `in_place`, and otherwise by recsort_merge_to or
+ * recsort_argmerge. Up to 256 runs that is at most 1 MiB for each thread, and in place a copy of
+ * the records; of more runs, a copy or two of the records or of their keys. With keys of more than
+ * 1 KiB a thread takes more, and with those of more than 16 KiB fewer runs than 256 are many. Not
+ * counted: 16 bytes for each run, during the call. Takes no memory itself. Errors: OUT_OF_MEMORY
+ * (no memory is so large), INVALID_ARGUMENT. */
+RECSORT_API recsort_status recsort_merge_memory_needed(recsort_sorter *sorter, size_t count,
+                                                       size_t run_count, bool in_place,
+                                                       size_t *bytes, recsort_error *error);
 
 #ifdef __cplusplus
 }
