@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The recipes of the README have at most ten lines each, and do what they say; so do the programs in
-docs/library.md. The recipe in Python is run by tests/python/test_package.py.
+docs/library.md, and what docs/from-0.1.md says of 1.0. The recipe in Python is run by tests/python/test_package.py.
 
 Usage: recipes.py CC CXX SOURCE-FOLDER LIBRARY-FOLDER TOOLS-FOLDER    (CFLAGS: further flags)
 """
@@ -61,6 +61,47 @@ def program_in_c():
     assert compiled(cc, ['-std=c11'], ['program.c']) == ['3', '2', '1']
 
 
+def program_of_a_job():
+    text = re.findall(r'```c\n(.*?)```', (source / 'docs/library.md').read_text(), re.S)[1]
+    assert text.count('\n') <= 36
+    Path('job.c').write_text(text)
+    assert ' '.join(compiled(cc, ['-std=c11'], ['job.c'])) == 'nine, nine again'
+
+
+# What comes around the calls of 1.0 that are shown to users of 0.1.
+MOVED = '''
+#include <recsort/recsort.h>
+#include <stdio.h>
+int main(void)
+{
+  const uint32_t records[] = {7, 5, 7, 5, 6};
+  enum { count = 5 };
+  char companions[] = "abcde";
+  uint32_t index[count];
+  recsort_error error;
+  recsort_schema *schema = NULL;
+  recsort_sorter *sorter = NULL;
+  recsort_schema_create_number(RECSORT_UINT32, RECSORT_ASCENDING, RECSORT_NAN_LAST, NULL, &schema, &error);
+  recsort_sorter_create(schema, NULL, &sorter, &error);
+%s
+  printf("%%s", companions);
+  for (size_t i = 0; i < firsts; i++) printf(" %%u", (unsigned)index[i]);
+  recsort_sorter_destroy(sorter);
+  recsort_schema_destroy(schema);
+}
+'''
+
+
+def calls_of_1_0():
+    page = (source / 'docs/from-0.1.md').read_text()
+    Path('moved.c').write_text(MOVED % re.findall(r'```c\n(.*?)```', page, re.S)[1])
+    assert compiled(cc, ['-std=c11'], ['moved.c']) == ['bdeac', '1', '4', '0']
+    header = (source / 'core/include/recsort/recsort.h').read_text()
+    now = ' '.join(re.findall(r'^\| .*? \| (.*) \|$', page, re.M))
+    for name in re.findall(r'recsort_\w+(?=[`(])', now):
+        assert re.search(rf'\b{name}[;(]', header + (source / 'core/include/recsort/job.h').read_text()), name
+
+
 def c(text):
     for name in 'depth_sort.c', 'depth_sort.h':
         shutil.copy(source / 'tools/sprites' / name, name)
@@ -118,10 +159,10 @@ def python(text):
 names = [name for name, _ in recipes]
 assert names == ['sh', 'c', 'python'], names
 for run_it in (*(lambda text=text, test=test: test(text) for (_, text), test in zip(recipes, (sh, c, python))),
-               program_in_c, program_in_cpp):
+               program_in_c, program_of_a_job, calls_of_1_0, program_in_cpp):
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         run_it()
         os.chdir('/')
 assert all(text.count('\n') <= 11 for _, text in recipes)
-print('three recipes and two programs do what they say')
+print('three recipes and four programs do what they say')
