@@ -15,6 +15,7 @@
 #include "recsort/recsort.h"
 #include "standin.h"
 #include "support/failing_allocator.h"
+#include "support/jobs.h"
 #include "support/told.h"
 
 #define THREE_RUNS "4000"
@@ -70,7 +71,7 @@ static void make_input(void)
 static void load_plugins(recsort_sorter *sorter)
 {
   size_t bytes;
-  (void)recsort_memory_needed(sorter, 1 << 20, false, &bytes, NULL);
+  (void)sort_bytes(sorter, 1 << 20, false, &bytes, NULL);
 }
 
 static recsort_status create(const char *plugin, const char *algorithm,

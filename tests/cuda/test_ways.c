@@ -12,6 +12,7 @@
 
 #include "recsort/recsort.h"
 #include "standin.h"
+#include "support/jobs.h"
 #include "support/random.h"
 #include "support/told.h"
 
@@ -181,7 +182,7 @@ static void test_wide_keys_are_the_cpus(void **state)
   (void)state;
   standin_begin((standin_plan){0});
   recsort_sorter *sorter = open_sorter("auto", ALL, 24, 17);
-  assert_int_equal(recsort_memory_needed(sorter, COUNT, true, &bytes, NULL), RECSORT_OK);
+  assert_int_equal(sort_bytes(sorter, COUNT, true, &bytes, NULL), RECSORT_OK);
   for (int order = 0; order < 2; order++) {
     const way w = sort(sorter, order, 24, 17);
     assert_int_equal(w.status, RECSORT_OK);
