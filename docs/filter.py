@@ -17,7 +17,7 @@ PAGES = [*root.glob('*.md'), *root.glob('docs/*.md'), *root.glob('tools/results/
 
 
 def page_name(page):
-    return str(page.relative_to(root).with_suffix('')).replace('/', '-').lower()
+    return re.sub('[/.]', '-', str(page.relative_to(root).with_suffix(''))).lower()
 
 
 def anchor(heading):

@@ -110,7 +110,7 @@ def code_is_code():
     for path in [*root.glob('*.md'), *root.glob('docs/*.md')]:
         text = re.sub(r'^```.*?^```', '', path.read_text(), flags=re.M | re.S)
         text = re.sub(r'\[[^\]]*\]\([^)]*\)', '', text)
-        name = str(path.relative_to(root).with_suffix('')).replace('/', '-').lower()
+        name = re.sub('[/.]', '-', str(path.relative_to(root).with_suffix(''))).lower()
         page = pages['index.html' if name == 'readme' else name + '.html']
         for span in re.findall(r'`([^`\n]+)`', re.sub(r'^(    |\t).*|^#.*', '', text, flags=re.M)):
             count += 1
