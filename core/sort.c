@@ -46,7 +46,6 @@ static recsort_status run_simple(recsort_sorter *sorter, const void *records, si
   job->sorted = sorted;
   job->permutation = index;
   job->index_bits = index_bits;
-  job->head = sorter->head;
   return recsort_run(sorter, job, 1, error);
 }
 

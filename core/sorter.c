@@ -100,7 +100,6 @@ static recsort_status set_up_plugin(recsort_sorter *sorter, const recsort_option
   if (status) return status;
   sorter->team = rs_team(options->executor, options->threads);
   sorter->verify = options->verify;
-  sorter->head = options->head;
   recsort_plugin_list *plugins = NULL;
   status = rs_registry_create(&sorter->allocator, &sorter->team, told, options->plugin_option_count,
                               &plugins, error);
@@ -115,9 +114,6 @@ static recsort_status set_up_device(recsort_sorter *sorter, recsort_error *error
   const recsort_job nothing = RECSORT_JOB_INIT;
   recsort_needs needs = RECSORT_NEEDS_INIT;
   sorter->on_device = true;
-  if (sorter->head)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                   "head of the options is for sorts on the host; on a device a job has it");
   const recsort_status status = rs_choice_for_device(&sorter->choice, error);
   return status ? status : rs_device_ask(sorter, &nothing, 1, &needs, error);
 }
@@ -174,14 +170,6 @@ recsort_status rs_sorter_set_columns(recsort_sorter *sorter, const recsort_colum
   return status ? status : rs_plan_set_columns(&sorter->plan, columns, column_count, count, error);
 }
 
-recsort_status rs_sorter_wants_all(const recsort_sorter *sorter, const char *call,
-                                   recsort_error *error)
-{
-  if (!sorter->head) return RECSORT_OK;
-  return rs_fail(error, RECSORT_INVALID_ARGUMENT,
-                 "%s takes all records, but the sorter's head is %zu", call, sorter->head);
-}
-
 size_t rs_sorter_block_bytes(size_t block_size)
 {
   return block_size ? block_size + RS_BLOCK_ALIGNMENT - 1 : 0;
@@ -221,7 +209,6 @@ void rs_sorter_release_spare(recsort_sorter *sorter)
 void rs_sorter_begin(recsort_sorter *sorter, size_t count)
 {
   sorter->keeps = false;
-  sorter->sortings++;
   memset(&sorter->stats, 0, sizeof sorter->stats);
   sorter->stats.records = count;
   sorter->selected = false;

@@ -38,7 +38,6 @@ struct recsort_sorter {
   rs_choice choice; /* the choice of the plugin */
   recsort_verify verify;
   bool on_device; /* jobs are in a device's memory, and no call takes records of the host's */
-  size_t head;    /* recsort_options.head */
   bool selected;  /* the last call has sorted nothing but the first records */
   team team;
   rs_block_plan planned;
@@ -48,7 +47,6 @@ struct recsort_sorter {
   size_t allocation_size;
   void *spare; /* memory beside the block: for a copy of an array that moves, and for checks */
   size_t spare_size;
-  uint64_t sortings;     /* number of sorting calls so far */
   bool keeps;            /* the last one has left its permutation in the block, */
   rs_order kept;         /* this one, */
   recsort_job made;      /* of this job, */
@@ -66,10 +64,6 @@ recsort_status rs_sorter_check(const recsort_sorter *sorter, const void *records
  * caller takes them away. */
 recsort_status rs_sorter_set_columns(recsort_sorter *sorter, const recsort_column *columns,
                                      size_t column_count, size_t count, recsort_error *error);
-
-/* Refuses a sorter with a head. `call` is what the caller called. */
-recsort_status rs_sorter_wants_all(const recsort_sorter *sorter, const char *call,
-                                   recsort_error *error);
 
 /* The block that calls work in, as plugins want it aligned. */
 enum { RS_BLOCK_ALIGNMENT = 64 };

@@ -102,8 +102,8 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
  *  - Such a function refuses NULL, arrays that overlap and stale permutations with
  *    RECSORT_INVALID_ARGUMENT. A function that cannot fail returns 0, NULL or a struct of zeros if
  *    its schema, sorter or list is NULL or a number is out of range; a destroy function then does
- *    nothing. recsort_field_get, recsort_field_set, recsort_gather, recsort_permutation_at and
- *    recsort_key_compare are meant for inner loops and check nothing.
+ *    nothing. recsort_field_get, recsort_field_set, recsort_gather and recsort_key_compare are
+ * meant for inner loops and check nothing.
  *  - A schema is read-only once created and may be shared by threads. One thread at a time may use
  *    a sorter; several sorters may work at once. The only thing that sorters share is a pool of
  *    threads (see "Threads" below).
@@ -745,8 +745,6 @@ RECSORT_API void recsort_field_set(const recsort_field *field, void *base, size_
 #define RECSORT_EXECUTOR_INIT RECSORT_INIT(recsort_executor)
 #define RECSORT_SCHEMA_DESC_INIT RECSORT_INIT(recsort_schema_desc)
 #define RECSORT_OPTIONS_INIT RECSORT_INIT(recsort_options)
-#define RECSORT_PERMUTATION_INIT RECSORT_INIT(recsort_permutation)
-#define RECSORT_RUNS_INIT RECSORT_INIT(recsort_runs)
 
 /* What is checked before a result is used. With either value, a plugin's result is checked to be a
  * permutation. */
@@ -780,8 +778,6 @@ typedef struct recsort_options {
   size_t record_size; /* sizeof your record; refused if the schema's record has another size */
   recsort_verify verify;
   uint32_t reserved;
-  size_t head;    /* only the first `head` records of the order are wanted; 0: all. See
-                   * recsort_sorter_set_head */
   bool on_device; /* the arrays of jobs are in a device's memory: see "Devices" below */
 } recsort_options;
 
@@ -980,142 +976,6 @@ RECSORT_API void recsort_plugin_list_get(const recsort_plugin_list *list, size_t
 /* The version of the library that the program runs with, as "major.minor.patch" and the suffix.
  * Any thread; lives as long as the library. */
 RECSORT_API const char *recsort_version(void);
-
-/* ---- Calls that jobs replace ---------------------------------------------------------------- */
-
-/* Says for the calls that follow how many records are wanted: the first `head` of the stable order;
- * 0: all. A call with more records than that gives a result of `head` records or indices:
- * recsort_sort_to writes so many to `sorted`, recsort_argsort to `index`, and the permutation of
- * recsort_find_permutation has so many. They are the first ones of what the call gives without a
- * head.
- *  - Of at least 16 times as many records they are selected in one pass, and the others are not
- *    sorted. The threads of the CPU do it, whatever the plugin: a device would have to be sent all
- *    records first. recsort_stats.algorithm is then "selection". The memory depends on `head`, not
- *    on `count`. If there are fewer records, or with RECSORT_VERIFY_FULL, all are sorted.
- *  - recsort_sort and the merges refuse a sorter with a head (INVALID_ARGUMENT): they keep all
- *    records, and those behind the first ones would be in no order.
- * Errors: INVALID_ARGUMENT. One thread at a time. */
-RECSORT_API recsort_status recsort_sorter_set_head(recsort_sorter *sorter, size_t head,
-                                                   recsort_error *error);
-
-/* Computes how many bytes of working memory a sorter will hold once it has sorted `count` records.
- * `in_place` is true for recsort_sort, whose working memory includes a copy of the records, and
- * false for recsort_sort_to, recsort_argsort and recsort_find_permutation. A plugin that moves
- * whole records may take less. Not counted are up to 36 MiB of pinned memory of the CUDA plugin,
- * what it allocates if the device's free memory has shrunk, what another plugin allocates if "auto"
- * replaces one, and about 1 MiB that recsort_permutation_unique and recsort_check use. The call
- * allocates none of this memory, but loads and opens plugins as a sort of `count` records would.
- * One thread at a time, as for a sorting call. Errors: OUT_OF_MEMORY (the size overflows),
- * PLUGIN_ERROR (the plugin cannot sort so many), INVALID_ARGUMENT. */
-RECSORT_API recsort_status recsort_memory_needed(recsort_sorter *sorter, size_t count,
-                                                 bool in_place, size_t *bytes,
-                                                 recsort_error *error);
-
-/* A permutation that the sorter keeps. It is valid until the sorter's next sorting call, even one
- * that fails. To use a permutation of your own, set `index`, `index_bits` and `count`. */
-typedef struct recsort_permutation {
-  unsigned struct_size; /* RECSORT_PERMUTATION_INIT sets it, also before a call fills in the rest */
-  unsigned index_bits;  /* 32 or 64 */
-  const void *index;    /* uint32_t or uint64_t */
-  size_t count;
-  uint64_t sorting; /* the number of the sorter's call that made it; 0: you made it */
-} recsort_permutation;
-
-/* Like recsort_argsort, but the sorter keeps the permutation and `permutation` points to it. */
-RECSORT_API recsort_status recsort_find_permutation(recsort_sorter *sorter, const void *records,
-                                                    size_t count, recsort_permutation *permutation,
-                                                    recsort_error *error);
-
-/* Like recsort_find_permutation and recsort_argsort, for records whose fields are in several
- * arrays, each as a record would hold it. Keys are made from the columns themselves: nothing is
- * copied. Each field that a key reads has a column; columns of other fields are ignored. Then
- * recsort_permutation_apply and recsort_gather move each array. Offsets and the size of a record
- * have no meaning here. Errors: also INVALID_ARGUMENT for a name that no field has or that comes
- * twice, a field without a column, and a stride that is less than the field's size. */
-RECSORT_API recsort_status recsort_find_permutation_columns(recsort_sorter *sorter,
-                                                            const recsort_column *columns,
-                                                            size_t column_count, size_t count,
-                                                            recsort_permutation *permutation,
-                                                            recsort_error *error);
-RECSORT_API recsort_status recsort_argsort_columns(recsort_sorter *sorter,
-                                                   const recsort_column *columns,
-                                                   size_t column_count, size_t count, void *index,
-                                                   unsigned index_bits, recsort_error *error);
-
-/* Shortens the sorter's own permutation of `records` to the first record of each run of equal keys.
- * `permutation` is the last one from recsort_find_permutation, for the same records; any other is
- * refused. Errors: OUT_OF_MEMORY, INVALID_ARGUMENT, and INVALID_RECORD if the records have changed
- * since; the permutation is then no longer valid. */
-RECSORT_API recsort_status recsort_permutation_unique(recsort_sorter *sorter, const void *records,
-                                                      recsort_permutation *permutation,
-                                                      recsort_error *error);
-
-/* Permutes another array in place, in the same way. Takes memory for a copy of the array, which the
- * sorter keeps for the next call. `permutation` is the last one from this sorter, and `array` has
- * as many elements as were sorted (after recsort_permutation_unique, its first permutation->count
- * elements are those that were kept); or `permutation` is one of your own, which is checked.
- * Errors: OUT_OF_MEMORY, INVALID_ARGUMENT (also if `permutation` is stale, of another sorter or
- * count, or not a permutation). */
-RECSORT_API recsort_status recsort_permutation_apply(recsort_sorter *sorter,
-                                                     const recsort_permutation *permutation,
-                                                     void *array, size_t element_size,
-                                                     recsort_error *error);
-
-/* Element `place` of the permutation: the index in `from` of what comes to that place. Any
- * thread. */
-RECSORT_API uint64_t recsort_permutation_at(const recsort_permutation *permutation, size_t place);
-
-/* ---- Merging ---------------------------------------------------------------------------------
- *
- * These calls merge sorted runs of records into one, stably: equal records of one run stay in their
- * order, and those of an earlier run come before those of a later one. All threads work.
- *
- * Every run is checked. If one is not sorted, the status is UNSORTED_RUN, and the error names the
- * first such run and its first record whose key is less than that of the record before it.
- * Errors of every merging call: UNSORTED_RUN, INVALID_RECORD (the text begins with
- * "run R, record N: "), OUT_OF_MEMORY, PLUGIN_ERROR, DEVICE_ERROR, INVALID_ARGUMENT (also: more
- * than RECSORT_MOST_RUNS runs, or offsets that descend). A merge ends the life of the permutation
- * that the sorter keeps, as a sort does. recsort_options.verify does not apply. */
-
-/* Sorted runs. Run r has offsets[r + 1] - offsets[r] records, which may be none. */
-typedef struct recsort_runs {
-  size_t struct_size;        /* RECSORT_RUNS_INIT sets it */
-  size_t count;              /* of runs, at most RECSORT_MOST_RUNS; may be 0 */
-  const size_t *offsets;     /* count + 1 of them, the first one 0, none less than the one before */
-  const void *records;       /* one array that holds all runs: run r begins at record offsets[r] */
-  const void *const *arrays; /* if this is not NULL, `records` is ignored and run r is arrays[r];
-                              * that of an empty run may be NULL */
-} recsort_runs;
-
-/* Merges runs that follow one another in `records`: run r is records [offsets[r], offsets[r + 1]),
- * offsets as in recsort_runs. `records` changes only once all runs have been checked and the merge
- * can no longer fail. Needs memory for a copy of the records; recsort_merge_memory_needed says how
- * much. If there is less, the status is OUT_OF_MEMORY. */
-RECSORT_API recsort_status recsort_merge(recsort_sorter *sorter, void *records,
-                                         const size_t *offsets, size_t run_count,
-                                         recsort_error *error);
-
-/* Merges into another array, of offsets[count] records. One that overlaps a run is refused. On
- * failure the runs are intact, but `merged` may have been written to. */
-RECSORT_API recsort_status recsort_merge_to(recsort_sorter *sorter, const recsort_runs *runs,
-                                            void *merged, recsort_error *error);
-
-/* Gives the permutation only: where index[i] is offsets[r] + n, record n of run r is number i of
- * the merged ones. `index_bits` is 32 (at most 2^32 records) or 64; `index` is aligned to that and
- * does not overlap a run. On failure what is at `index` is unspecified. */
-RECSORT_API recsort_status recsort_argmerge(recsort_sorter *sorter, const recsort_runs *runs,
-                                            void *index, unsigned index_bits, recsort_error *error);
-
-/* Says how many bytes of working memory a sorter holds at most once it has merged `run_count` runs
- * of `count` records in all, by recsort_merge if `in_place`, and otherwise by recsort_merge_to or
- * recsort_argmerge. Up to 256 runs that is at most 1 MiB for each thread, and in place a copy of
- * the records; of more runs, a copy or two of the records or of their keys. With keys of more than
- * 1 KiB a thread takes more, and with those of more than 16 KiB fewer runs than 256 are many. Not
- * counted: 16 bytes for each run, during the call. Takes no memory itself. Errors: OUT_OF_MEMORY
- * (no memory is so large), INVALID_ARGUMENT. */
-RECSORT_API recsort_status recsort_merge_memory_needed(recsort_sorter *sorter, size_t count,
-                                                       size_t run_count, bool in_place,
-                                                       size_t *bytes, recsort_error *error);
 
 #ifdef __cplusplus
 }
