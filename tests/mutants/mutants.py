@@ -48,7 +48,7 @@ TESTS = [
     (r'plugins/cuda/(sort|.*\.cuh|plan|device\.h)', [r'^emulation\.device_plan$', r'^emulation\.sample$']),
     (r'plugins/cuda/', [r'^cuda\.(in_runs|verify|devices|failures)$', r'^cuda\.']),
     (r'tools/(mpi|recsort-mpi)', [r'^mpi\.']),
-    (r'tools/recschema', [r'^recschema', r'^cli\.']),
+    (r'tools/recschema', [r'^tools\.recschema$', r'^cli\.']),
     (r'tools/sprites', [r'^tools\.sprites']),
     (r'tools/recsort/', [r'^cli\.']),
     (r'tools/(support|recgen|reccat)', [r'^tools\.', r'^cli\.']),
@@ -267,18 +267,19 @@ class Builder:
         return subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE, text=True, **options).stdout
 
     def targets_of(self, tests):
-        """The files that these tests use and the build makes, and plugins, which programs load."""
+        """What the build links and these tests use, by its file or by its folder, and plugins, which programs load."""
         if tests not in self.targets:
             listed = ''.join(path.read_text() for path in self.build.rglob('CTestTestfile.cmake'))
             found = re.findall(r'^add_test\((?:\[=\[)?(\S+?)(?:\]=\])? (.*)\)$', listed, re.M)
             commands = [command for name, command in found if re.search(tests, name)]
             if not commands:
                 sys.exit(f'mutants: no test is called {tests}')
-            made = {line.rpartition(':')[0] for line in
-                    self.output('ninja', '-C', self.build, '-t', 'targets', 'all').splitlines()}
+            listed = self.output('ninja', '-C', self.build, '-t', 'targets', 'all')
+            made = set(re.findall(r'^(.*): \w+_LINKER__', listed, re.M))
             used = {os.path.relpath(path, self.build) for path in re.findall(rf'"({self.build}/[^"]*)"', ' '.join(commands))}
-            self.targets[tests] = sorted(name for name in made if name in used or re.fullmatch(
-                r'tests/plugins/.*\.so', name) or ('cuda' in tests and re.fullmatch(r'tests/cuda/plugin/.*\.so', name)))
+            self.targets[tests] = sorted(name for name in made if name in used or os.path.dirname(name) in used
+                                         or re.fullmatch(r'tests/plugins/.*\.so', name)
+                                         or ('cuda' in tests and re.fullmatch(r'tests/cuda/plugin/.*\.so', name)))
         return self.targets[tests]
 
     def builds(self, tests):
