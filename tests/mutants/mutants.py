@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Makes small faults in the source by operators, and counts the faults that the tests find.
 
-Usage: mutants.py [--seed N] [--each N] [--sample N] [--word TEXT] [--jobs N] [--results FILE]
+Usage: mutants.py [--seed N] [--each N] [--sample N] [--word TEXT] [--minutes N] [--jobs N]
+                  [--results FILE]
        mutants.py --check     only makes all mutants, and tests what it made
 
 A mutant is one token or statement of a function, a macro or a table that an operator changes. Of each function
 the seed chooses --each mutants (1), and of all of these --sample (all). --word: only of paths that contain it.
+They run in an order of the seed's; after --minutes no more start, and those that ran are a sample of all.
 Each mutant is built in a copy of the working tree; then the tests of its folder run, the fastest first, until
 one fails. A test that takes five times as long as without a mutant has found it, too. A mutant that compiles to
 the same objects is no mutant. A mutant that passes all tests has survived: a test is missing, or the mutant
@@ -365,11 +367,11 @@ def check():
     return 1 if problems else 0
 
 
-def report(arguments, done):
-    """The lines of a result file."""
+def report(arguments, done, count):
+    """The lines of a result file, when of `count` chosen mutants these are done."""
     commit = Builder.output('git', '-C', ROOT, 'rev-parse', '--short', 'HEAD').strip()
     yield f'commit {commit}, {time.strftime("%Y-%m-%d")}, {platform.machine()}, {os.cpu_count()} processors'
-    yield f'seed {arguments.seed}, {arguments.each} of each function, {len(done)} mutants'
+    yield f'seed {arguments.seed}, {arguments.each} of each function, {len(done)} mutants of {count}'
     folders = collections.defaultdict(collections.Counter)
     for mutant, outcome, _ in done:
         folders['/'.join(mutant.path.split('/')[:2])][outcome] += 1
@@ -387,6 +389,7 @@ def main():
         parser.add_argument(f'--{name}', type=int, default=1)
     parser.add_argument('--sample', type=int)
     parser.add_argument('--word', default='')
+    parser.add_argument('--minutes', type=float, default=float('inf'))
     parser.add_argument('--jobs', type=int, default=2)
     parser.add_argument('--results', type=Path)
     arguments = parser.parse_args()
@@ -394,17 +397,20 @@ def main():
         sys.exit(check())
     listed = ROOT / 'tests/mutants/equivalent.txt'
     equivalent = {line.partition(' # ')[0] for line in listed.read_text().splitlines()} if listed.exists() else set()
-    done = []
+    chosen = choose(arguments.seed, arguments.each, arguments.sample, arguments.word)
+    done, begin = [], time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         builder = Builder(Path(folder), arguments.jobs)
-        for mutant in choose(arguments.seed, arguments.each, arguments.sample, arguments.word):
+        for mutant in chosen:
+            if time.monotonic() - begin > 60 * arguments.minutes:
+                break
             text = (ROOT / mutant.path).read_text()
             outcome = 'equivalent' if label(mutant) in equivalent else builder.outcome(mutant.path, apply(mutant, text))
             done.append((mutant, outcome, describe(mutant, text)))
             print(f'{outcome:15} {done[-1][2]}', flush=True)
             if arguments.results:  # after each, as a run takes hours
-                arguments.results.write_text('\n'.join(report(arguments, done)) + '\n')
-    print(*report(arguments, done), sep='\n')
+                arguments.results.write_text('\n'.join(report(arguments, done, len(chosen))) + '\n')
+    print(*report(arguments, done, len(chosen)), sep='\n')
     sys.exit(any(outcome == 'survived' for _, outcome, _ in done))
 
 
