@@ -272,7 +272,7 @@ class Builder:
         """What the build links and these tests use, by its file or by its folder, and plugins, which programs load."""
         if tests not in self.targets:
             listed = ''.join(path.read_text() for path in self.build.rglob('CTestTestfile.cmake'))
-            found = re.findall(r'^add_test\((?:\[=\[)?(\S+?)(?:\]=\])? (.*)\)$', listed, re.M)
+            found = re.findall(r'^add_test\([\["=]*(\S+?)[\]"=]* (.*)\)$', listed, re.M)
             commands = [command for name, command in found if re.search(tests, name)]
             if not commands:
                 sys.exit(f'mutants: no test is called {tests}')
