@@ -159,16 +159,6 @@ size_t recsort_schema_record_size(const recsort_schema *schema)
   return schema ? schema->record_size : 0;
 }
 
-uint64_t recsort_schema_skip(const recsort_schema *schema)
-{
-  return schema ? schema->file.skip : 0;
-}
-
-uint64_t recsort_schema_trailer(const recsort_schema *schema)
-{
-  return schema ? schema->file.trailer : 0;
-}
-
 void recsort_schema_get_file(const recsort_schema *schema, recsort_file_info *info, size_t size)
 {
   const recsort_file_info found = schema ? schema->file : (recsort_file_info){0};

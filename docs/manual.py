@@ -3,9 +3,9 @@
 
 Usage: manual.py SOURCE-FOLDER VERSION OUTPUT-FOLDER
 
-    man3/recsort.3, man3/recsort_job.3, man3/recsort_partition.3
-                                             what recsort.h, job.h and partition.h say, with a list of
-                                             the functions
+    man3/recsort.3, man3/recsort_job.3, man3/recsort_file.3, man3/recsort_partition.3
+                                             what recsort.h, job.h, recsort_file.h and partition.h say,
+                                             with a list of the functions
     man3/FUNCTION.3                          what the header says about that function and its structs
     man5/recsort-schema.5                    docs/schema.md
 """
@@ -150,12 +150,13 @@ class Header:
             for text, constant in section.constants:
                 yield from man(text)
                 yield from code(re.sub(r' +\\$', r' \\', constant, flags=re.M).splitlines())
-            if section.heading in ('Simple calls', 'Types', 'Memory', 'Threads'):
+            if section.heading in ('Simple calls', 'Types', 'Memory', 'Threads', 'Declarations for a schema'):
                 for kind in section.types:
                     yield from self.type(kind)
         yield '.SH OTHER HEADERS'
         yield from man('`recsort.hpp` sorts C++ structs without a schema. `job.h`, which `recsort.h` includes, has the '
-                       'struct for all that can be asked for: `recsort_job`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3). '
+                       'struct for all that can be asked for: `recsort_job`(3). `recsort_file.h` says where the records of a file are: '
+                       '`recsort_file`(3); `partition.h` is for sorts by several processes: `recsort_partition`(3). '
                        '`plugin.h` is for authors of plugins.')
 
     def type(self, name):
@@ -197,6 +198,7 @@ def see(*pages):
 def main():
     headers = {'recsort': Header(root / 'core/include/recsort/recsort.h'),
                'recsort_job': Header(root / 'core/include/recsort/job.h'),
+               'recsort_file': Header(root / 'core/include/recsort/recsort_file.h'),
                'recsort_partition': Header(root / 'core/include/recsort/partition.h')}
     for page, header in headers.items():
         other = [name for name in headers if name != page]

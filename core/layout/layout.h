@@ -6,6 +6,8 @@
 #ifndef RS_LAYOUT_LAYOUT_H
 #define RS_LAYOUT_LAYOUT_H
 
+#include "recsort/recsort_file.h"
+
 #include "base/error.h"
 #include "base/memory.h"
 

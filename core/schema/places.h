@@ -2,6 +2,8 @@
 #ifndef RS_SCHEMA_PLACES_H
 #define RS_SCHEMA_PLACES_H
 
+#include "recsort/recsort_file.h"
+
 #include "schema/reader.h"
 
 enum { RS_FILE_WORDS = 10 };

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "recsort/recsort.h"
+#include "recsort/recsort_file.h"
 
 static void check_fields(const recsort_field *fields, size_t count, size_t end)
 {

@@ -16,6 +16,7 @@ SLABS = ('core', 'plugins', 'tools')
 
 PUBLIC = 'recsort/recsort.h'
 JOB = 'recsort/job.h'
+FILE = 'recsort/recsort_file.h'
 PARTITION = 'recsort/partition.h'
 MPI = 'recsort/mpi.h'
 ABI = 'recsort/plugin.h'
@@ -36,8 +37,8 @@ LAW = {
     'core/include': [JOB, ABI, KEYS, COMPUTED],
     'core/base': [PUBLIC, TEAM, 'base/platform/'],
     'core/base/platform': ['base/platform/'],
-    'core/schema': [PUBLIC, 'base/'],
-    'core/layout': [PUBLIC, 'base/', 'schema/'],
+    'core/schema': [PUBLIC, FILE, 'base/'],
+    'core/layout': [PUBLIC, FILE, 'base/', 'schema/'],
     'core/plan': [PUBLIC, ABI, COMPUTED, 'base/', 'layout/'],
     'core/key': [PUBLIC, ABI, KEYS, TEAM, 'base/', 'plan/'],
     'core/plugin': [PUBLIC, ABI, TEAM, 'base/'],
@@ -65,16 +66,16 @@ LAW = {
     'plugins/cuda/merge': ['cuda/algorithms.h', 'cuda/device.h', 'cuda/pair.cuh', 'cuda/plan.h', 'cuda/runs.cuh',
                            'cuda/key_words.h', 'cuda/records/record_units.h', 'cuda/sort/sample/sample.h', 'gpu/device_merge.h',
                            'gpu/device_shards.h', 'gpu/device_sort.h'],
-    'tools': [PUBLIC, 'support/'],
+    'tools': [PUBLIC, FILE, 'support/'],
     'tools/bench': [PUBLIC],
     'tools/bench/gpu': [PUBLIC],
     'tools/bench/mpi': [PUBLIC, MPI],
     'tools/recsort/page': [PUBLIC, 'support/', 'recsort/options.h'],
-    'tools/recschema': [PUBLIC, 'support/', 'recschema/dwarf/'],
+    'tools/recschema': [PUBLIC, FILE, 'support/', 'recschema/dwarf/'],
     'tools/recschema/dwarf': [PUBLIC, 'support/'],
     'tools/mpi': [PUBLIC, PARTITION, MPI],
     'tools/recsort-mpi': [PUBLIC, MPI, 'support/', 'recsort/cli_job.h', 'recsort/names.h'],
-    'tools/support': [PUBLIC],
+    'tools/support': [PUBLIC, FILE],
     'core/include/recsort/recsort.hpp': [PUBLIC],
 }
 

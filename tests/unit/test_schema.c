@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 #include "base/types.h"
-#include "recsort/recsort.h"
+#include "recsort/recsort_file.h"
 #include "schema/parse.h"
 #include "support/open.h"
 
@@ -750,8 +750,10 @@ static void reads_every_word_of_the_record(void **state)
   assert_int_equal(fields[1].endian, RECSORT_BIG_ENDIAN);
   assert_string_equal(recsort_schema_record_name(schema), "two words");
   assert_int_equal(recsort_schema_record_size(schema), 7);
-  assert_int_equal(recsort_schema_skip(schema), 24);
-  assert_int_equal(recsort_schema_trailer(schema), 16);
+  recsort_file_info info;
+  recsort_schema_get_file(schema, &info, sizeof info);
+  assert_int_equal(info.skip, 24);
+  assert_int_equal(info.trailer, 16);
   const recsort_key_desc *keys = recsort_schema_keys(schema, &count);
   assert_int_equal(count, 2);
   assert_string_equal(keys[0].path, "b");
@@ -776,7 +778,6 @@ static void reads_the_words_of_files(void **state)
   assert_int_equal(info.skip, 0);
   assert_int_equal(info.count, 0);
   assert_true(info.trailer == RECSORT_ANY_TRAILER);
-  assert_true(recsort_schema_trailer(schema) == RECSORT_ANY_TRAILER);
   assert_int_equal(info.place_count, 2);
   assert_int_equal(info.places[0].kind, RECSORT_PLACE_SKIP);
   assert_int_equal(info.places[0].field->type, RECSORT_UINT16);

@@ -10,6 +10,7 @@
 
 #include "recsort/partition.h"
 #include "recsort/recsort.h"
+#include "recsort/recsort_file.h"
 #include "support/told.h"
 
 /* ---- The version ---- */

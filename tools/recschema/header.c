@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "recsort/recsort_file.h"
+
 /* A field and the structs around it; the outermost is first printed. */
 typedef struct place {
   const struct place *outer; /* NULL: the record */

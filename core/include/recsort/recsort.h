@@ -444,64 +444,6 @@ typedef struct recsort_computed_desc {
   uint32_t column;
 } recsort_computed_desc;
 
-/* A trailer of any size, for files whose number of records is known. */
-#define RECSORT_ANY_TRAILER UINT64_MAX
-
-/* What a place in a file says. */
-typedef enum recsort_place_kind {
-  RECSORT_PLACE_SKIP = 1,   /* the bytes before the first record */
-  RECSORT_PLACE_SKIP_LINE,  /* the header ends with the first line that is `word`, blanks at the
-                             * line's end aside */
-  RECSORT_PLACE_SKIP_LINES, /* the header is all lines at the file's start that begin with `word` */
-  RECSORT_PLACE_COUNT,      /* the number of records */
-  RECSORT_PLACE_LENGTH,     /* value * unit is the bytes of the records + `plus` */
-  RECSORT_PLACE_AFTER, /* value * unit is an offset of something behind the records, or a length
-                        * that spans them: it changes by as many bytes as the records, with
-                        * their padding unless `unpadded`. 0 stays, and so do all bits set */
-  RECSORT_PLACE_SIZE,  /* value * unit is the bytes of a record + `plus`: at least those of the
-                        * fields;  the rest is padding */
-  RECSORT_PLACE_HEAP,  /* bytes behind the records that are kept, and precede the padding */
-  RECSORT_PLACE_EXPECT /* nothing: `when` must hold, otherwise the file is another one */
-} recsort_place_kind;
-
-/* A condition on the header of a file: its field holds one of the values or texts, or at least
- * `least`; or it has a line. */
-typedef struct recsort_condition_desc {
-  const recsort_field_desc *field; /* an integer of at most 64 bits, char or bytes; see
-                                    * recsort_place_desc. NULL: `line_text` */
-  const int64_t *values;           /* integers: `alternative_count` of them; for uint64 the bits */
-  const char *texts;               /* char, bytes: the same, each of the field's size, end to end */
-  size_t alternative_count;
-  uint64_t least;        /* integers, without alternatives; not 0 */
-  const char *line_text; /* the header has this line, blanks at the line's end aside; or these
-                          * lines, one behind the other, with '\n' between them */
-  uint32_t line;
-  uint32_t column;
-} recsort_condition_desc;
-
-/* A place in the header of a file, or behind its records, that says something about them. Members
- * that do not apply stay 0. */
-typedef struct recsort_place_desc {
-  recsort_place_kind kind;
-  /* An integer of at most 64 bits, or a char with decimal digits and blanks around them. `offset`
-   * counts from the start of the file, and the field ends within 2^20 bytes; `name` is ignored.
-   * NULL: `word` */
-  const recsort_field_desc *field;
-  const char *word; /* SKIP_LINE, SKIP_LINES: see there. Otherwise the number is in the first line
-                     * of the header that begins with this word and a blank, in decimal digits
-                     * behind them */
-  bool behind;   /* COUNT, LENGTH, AFTER: the field's offset counts from the end of the records; it
-                  * lies in a trailer of known size */
-  bool unpadded; /* AFTER */
-  int64_t plus;  /* LENGTH, SIZE */
-  uint32_t unit; /* LENGTH, AFTER, SIZE: the bytes that 1 stands for; 0: 1 */
-  const recsort_condition_desc *when; /* COUNT, LENGTH, AFTER: the place is there only if this
-                                       * holds; NULL: in all files. EXPECT: what
-                                       * must hold */
-  uint32_t line;
-  uint32_t column;
-} recsort_place_desc;
-
 /* The declaration of a whole schema. */
 typedef struct recsort_schema_desc {
   size_t struct_size; /* RECSORT_SCHEMA_DESC_INIT sets it */
@@ -511,7 +453,7 @@ typedef struct recsort_schema_desc {
   recsort_layout layout;
   uint64_t size;    /* of a record; 0: as laid out. A larger size adds trailing padding */
   uint64_t skip;    /* bytes before the first record of a file */
-  uint64_t trailer; /* bytes after the last one, or RECSORT_ANY_TRAILER */
+  uint64_t trailer; /* bytes after the last one; UINT64_MAX (RECSORT_ANY_TRAILER): any number */
   const recsort_field_desc *fields;
   size_t field_count;
   const recsort_key_desc *keys; /* most significant first; may be none */
@@ -520,8 +462,8 @@ typedef struct recsort_schema_desc {
   uint32_t column;
   const recsort_computed_desc *computed;
   size_t computed_count;
-  uint64_t count;                   /* records of a file; 0: as many as its size allows */
-  const recsort_place_desc *places; /* what a file says itself: its `skip`, `count` ... */
+  uint64_t count;                          /* records of a file; 0: as many as its size allows */
+  const struct recsort_place_desc *places; /* what a file says itself: see recsort_file.h */
   size_t place_count;
   uint32_t pad_to;  /* padding follows the records, up to a multiple of so many bytes of the file;
                      * 0: none */
@@ -578,9 +520,6 @@ RECSORT_API recsort_status recsort_schema_create_number(recsort_type type, recso
 RECSORT_API const char *recsort_schema_record_name(const recsort_schema *schema);
 /* Bytes of a record with its padding. */
 RECSORT_API size_t recsort_schema_record_size(const recsort_schema *schema);
-/* Bytes before the first record of a file, and after the last one; see recsort_schema_get_file. */
-RECSORT_API uint64_t recsort_schema_skip(const recsort_schema *schema);
-RECSORT_API uint64_t recsort_schema_trailer(const recsort_schema *schema);
 /* The record's fields in the order of their declaration; owned by the schema. `count` may be
  * NULL. */
 RECSORT_API const recsort_field *recsort_schema_fields(const recsort_schema *schema, size_t *count);
@@ -595,53 +534,6 @@ RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *sc
  * is NULL if there are no more. What it points to is owned by the schema. */
 RECSORT_API void recsort_schema_get_computed(const recsort_schema *schema, size_t number,
                                              recsort_computed_desc *desc, size_t size);
-
-/* A condition on the header of a file, checked. */
-typedef struct recsort_condition {
-  const recsort_field *field;        /* NULL: `line_text` */
-  const unsigned char *alternatives; /* `alternative_count` times the bytes of the field, as they
-                                      * stand in the file: it is one of them. 0: at least `least` */
-  size_t alternative_count;
-  uint64_t least;
-  const char *line_text; /* the header has this line, or these lines */
-} recsort_condition;
-
-/* A place in a file, checked; the members are those of recsort_place_desc. `unit` is at least 1. */
-typedef struct recsort_place {
-  recsort_place_kind kind;
-  const recsort_field *field;
-  const char *word;
-  bool behind;
-  bool unpadded;
-  int64_t plus;
-  uint32_t unit;
-  const recsort_condition *when;
-} recsort_place;
-
-/* Where the records of a file are, and what it says about them itself. The library reads no files:
- * pass a file's header to recsort_field_get. */
-typedef struct recsort_file_info {
-  uint64_t skip;    /* 0 if a place says it */
-  uint64_t trailer; /* or RECSORT_ANY_TRAILER */
-  uint64_t count;   /* 0: not given */
-  const recsort_place *places;
-  size_t place_count;
-  uint32_t pad_to; /* 0: no padding */
-  uint8_t pad_with;
-  bool zero_all; /* a count or length of 0 means all records that the file has */
-  bool repeat;   /* header and records are repeated */
-} recsort_file_info;
-
-/* Says where the records of a file are: fills in `info`, of `size` bytes. What it points to is
- * owned by the schema. */
-RECSORT_API void recsort_schema_get_file(const recsort_schema *schema, recsort_file_info *info,
-                                         size_t size);
-
-/* Gives the records of a schema the size that a file says (RECSORT_PLACE_SIZE). Call it before you
- * make sorters of the schema, and while no other thread uses it. Errors: INVALID_SCHEMA (the fields
- * take more), INVALID_ARGUMENT. */
-RECSORT_API recsort_status recsort_schema_set_record_size(recsort_schema *schema, size_t size,
-                                                          recsort_error *error);
 
 /* The class of a type. Code that switches on the class works for every type in it, also for later
  * ones. */

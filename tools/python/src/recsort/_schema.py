@@ -123,12 +123,12 @@ class Schema:
     @property
     def skip(self) -> int:
         """Bytes of a file before the first record; 0 if its header says."""
-        return int(lib.schema_skip(self._handle))
+        return int(self._file_info().skip)
 
     @property
     def trailer(self) -> int:
         """Bytes of a file after the last record; 2**64 - 1: any."""
-        return int(lib.schema_trailer(self._handle))
+        return int(self._file_info().trailer)
 
     @property
     def dtype(self) -> DType:
@@ -162,9 +162,13 @@ class Schema:
         keys = lib.schema_keys(self._handle, c.byref(count))
         return list(keys[: count.value])
 
-    def _file(self) -> Node:
+    def _file_info(self) -> lib.FileInfo:
         info = lib.FileInfo()
         lib.schema_get_file(self._handle, c.byref(info), c.sizeof(info))
+        return info
+
+    def _file(self) -> Node:
+        info = self._file_info()
         numbers = {'skip': info.skip, 'count': info.count, 'trailer': info.trailer}
         found: Node = {word: number for word, number in numbers.items() if number}
         pad: Node = {'to': info.pad_to, 'with': info.pad_with}
