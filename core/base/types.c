@@ -100,11 +100,6 @@ const recsort_type_info *recsort_type_describe(recsort_type type)
   return &rs_type_of(type)->info;
 }
 
-const char *recsort_type_name(recsort_type type)
-{
-  return rs_type_of(type)->info.name;
-}
-
 bool rs_type_holds(recsort_type type, int64_t value)
 {
   const recsort_type_info *info = &rs_type_of(type)->info;

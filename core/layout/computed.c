@@ -75,11 +75,11 @@ static recsort_status find_coordinate(const reading *r, const char *path, rs_tar
   const bool is_float = info->type_class == RECSORT_CLASS_FLOAT;
   if (!is_float && !rs_type_is_integer(type))
     return REFUSE(r, "key \"%.*s\": %.*s is %s, not an integer or a float", NAME(r),
-                  RS_SHOWN(target->field->name), recsort_type_name(type));
+                  RS_SHOWN(target->field->name), recsort_type_describe(type)->name);
   if (is_float ? info->nans != RECSORT_NANS_IEEE : !rs_type_fills_bytes(type))
     return REFUSE(
         r, "key \"%.*s\": %.*s is %s, which no coordinate can be; convert it to int8 or float32",
-        NAME(r), RS_SHOWN(target->field->name), recsort_type_name(type));
+        NAME(r), RS_SHOWN(target->field->name), recsort_type_describe(type)->name);
   if (target->field->null_count)
     return REFUSE(r, "key \"%.*s\": %.*s has null values, which are no coordinates", NAME(r),
                   RS_SHOWN(target->field->name));

@@ -109,7 +109,8 @@ static recsort_status lay_enumerators(const builder *b, const recsort_field_desc
     if (why) return REFUSE(b, desc, "values: %s", RS_SHOWN(desc->name), why);
     if (!rs_type_holds(desc->base, from->value))
       return REFUSE(b, desc, "value \"%.*s\" = %lld does not fit %s", RS_SHOWN(desc->name),
-                    RS_SHOWN(from->name), (long long)from->value, recsort_type_name(desc->base));
+                    RS_SHOWN(from->name), (long long)from->value,
+                    recsort_type_describe(desc->base)->name);
     names[i] = (named){from->name, i};
     copies[i] = (recsort_enumerator){rs_arena_text(b->arena, from->name), from->value};
     if (!copies[i].name) return rs_fail_memory(b->error, strlen(from->name));
@@ -279,7 +280,7 @@ static recsort_status lay_nulls(const builder *b, const recsort_field_desc *desc
     nulls[i] = desc->nulls[i];
     if (!rs_type_holds(desc->type, nulls[i]))
       return REFUSE(b, desc, "null %lld does not fit %s", RS_SHOWN(desc->name), (long long)nulls[i],
-                    recsort_type_name(desc->type));
+                    recsort_type_describe(desc->type)->name);
   }
   qsort(nulls, count, sizeof *nulls, is_signed ? by_value : by_unsigned_value);
   for (size_t i = 1; i < count; i++)

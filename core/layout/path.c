@@ -83,7 +83,7 @@ static recsort_status refuse_missing_index(const walk *w, const recsort_field *f
 {
   if (field->type != RECSORT_STRUCT)
     return REFUSE(w, "key \"%.*s\": %.*s is an array of %s, not a struct", RS_SHOWN(w->key->path),
-                  RS_SHOWN(field->name), recsort_type_name(field->type));
+                  RS_SHOWN(field->name), recsort_type_describe(field->type)->name);
   return REFUSE(w, "key \"%.*s\": %.*s is an array of %zu; say which element, such as %.*s[0]",
                 RS_SHOWN(w->key->path), RS_SHOWN(field->name), field->count, SHOWN_SO_FAR(w));
 }
@@ -142,7 +142,8 @@ static recsort_status check_end(const walk *w, const recsort_field *field)
     return REFUSE(w,
                   "key \"%.*s\": nan is for floats, times and fields with null, and %.*s is %s; "
                   "leave it out",
-                  RS_SHOWN(key->path), RS_SHOWN(field->name), recsort_type_name(field->type));
+                  RS_SHOWN(key->path), RS_SHOWN(field->name),
+                  recsort_type_describe(field->type)->name);
   return RECSORT_OK;
 }
 
@@ -155,7 +156,7 @@ static recsort_status read_dot(walk *w, const recsort_field *field)
                   RS_SHOWN(w->key->path), RS_SHOWN(w->rest));
   if (field->type != RECSORT_STRUCT)
     return REFUSE(w, "key \"%.*s\": %.*s is %s, not a struct", RS_SHOWN(w->key->path),
-                  RS_SHOWN(field->name), recsort_type_name(field->type));
+                  RS_SHOWN(field->name), recsort_type_describe(field->type)->name);
   w->rest++;
   return RECSORT_OK;
 }

@@ -177,10 +177,10 @@ static recsort_status check_words(const rs_reader *reader, const field_text *fie
     const bool given = slots[i].place.line;
     if (given && !(allowed >> i & 1))
       return rs_refuse(reader, slots[i].place, &field->subject, "%s does not go with type %s",
-                       slots[i].word, recsort_type_name(type));
+                       slots[i].word, recsort_type_describe(type)->name);
     if (!given && (wanted >> i & 1))
       return rs_refuse(reader, field->text[TYPE].place, &field->subject, "type %s needs %s",
-                       recsort_type_name(type), slots[i].word);
+                       recsort_type_describe(type)->name, slots[i].word);
   }
   return RECSORT_OK;
 }

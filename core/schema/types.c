@@ -107,7 +107,7 @@ bool rs_type_parse(const char *word, rs_type_word *result)
 static void offer_types(rs_guess *guess)
 {
   for (recsort_type type = RECSORT_BOOL; rs_is_type(type); type++)
-    rs_guess_offer(guess, recsort_type_name(type));
+    rs_guess_offer(guess, recsort_type_describe(type)->name);
   for (recsort_type type = RECSORT_BOOL; rs_is_type(type); type++)
     for (const char *const *word = rs_type_of(type)->words; *word; word++)
       rs_guess_offer(guess, *word);

@@ -73,7 +73,7 @@ recsort_status rs_read_integer(const rs_reader *reader, const rs_subject *subjec
   if (!why && (magnitude > limit || !rs_type_holds(type, found) ||
                (negative && magnitude && type == RECSORT_UINT64)))
     return rs_refuse(reader, text->place, subject, "%s \"%.*s\" does not fit %s", word,
-                     RS_SHOWN(text->value), recsort_type_name(type));
+                     RS_SHOWN(text->value), recsort_type_describe(type)->name);
   if (why) return rs_refuse_value(reader, subject, word, text, why);
   *value = found;
   return RECSORT_OK;

@@ -12,7 +12,7 @@ static void check_fields(const recsort_field *fields, size_t count, size_t end)
     EXPECT(field->name && field->name[0]);
     EXPECT(field->size > 0 && field->offset <= end);
     EXPECT(elements <= (end - field->offset) / field->size);
-    EXPECT(recsort_type_name(field->type));
+    EXPECT(recsort_type_describe(field->type)->name);
     check_fields(field->fields, field->field_count, field->size);
   }
 }

@@ -205,7 +205,7 @@ static void check_subject(const subject *s, const uint64_t *values, size_t count
       const int expected = oracle_compare(&s->key, 1, records[i], records[j]);
       const int found = sign_of(rs_key_compare(&s->plan, a, b));
       if (found != expected)
-        fail_msg("%s: %#llx against %#llx: %d, not %d", recsort_type_name(s->key.type),
+        fail_msg("%s: %#llx against %#llx: %d, not %d", recsort_type_describe(s->key.type)->name,
                  (unsigned long long)values[i], (unsigned long long)values[j], found, expected);
     }
 }

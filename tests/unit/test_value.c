@@ -402,8 +402,8 @@ static void rounds_to_small_floats(void **state)
     unsigned char byte = 0x55;
     write_value(&field, &byte, 0, real_value(known[i].real));
     if (byte != known[i].byte)
-      fail_msg("%s: %g is %#x, not %#x", recsort_type_name(known[i].type), known[i].real, byte,
-               known[i].byte);
+      fail_msg("%s: %g is %#x, not %#x", recsort_type_describe(known[i].type)->name, known[i].real,
+               byte, known[i].byte);
   }
 }
 
@@ -504,11 +504,11 @@ static void names_every_type(void **state)
 {
   (void)state;
   for (recsort_type a = RECSORT_BOOL; a <= RECSORT_FLOAT4_E2M1FN; a++) {
-    assert_string_not_equal(recsort_type_name(a), "unknown type");
+    assert_string_not_equal(recsort_type_describe(a)->name, "unknown type");
     for (recsort_type b = RECSORT_BOOL; b < a; b++)
-      assert_string_not_equal(recsort_type_name(a), recsort_type_name(b));
+      assert_string_not_equal(recsort_type_describe(a)->name, recsort_type_describe(b)->name);
   }
-  assert_string_equal(recsort_type_name((recsort_type)0), "unknown type");
+  assert_string_equal(recsort_type_describe((recsort_type)0)->name, "unknown type");
 }
 
 static void describes_every_type(void **state)

@@ -19,16 +19,16 @@ static bool has_endian(const recsort_field *field)
 /* "uint16[4] big", "enum uint8", "bits 3..5 of uint32", "char 16". */
 static void format_type(const recsort_field *field, char *text, size_t size)
 {
-  const char *const name = recsort_type_name(field->type);
+  const char *const name = recsort_type_describe(field->type)->name;
   const bool big = field->endian == RECSORT_BIG_ENDIAN && has_endian(field);
   const char *const endian = big ? " big" : "";
   char count[32] = "";
   if (field->count != 0) snprintf(count, sizeof count, "[%zu]", field->count);
   if (field->type == RECSORT_BITFIELD) {
     snprintf(text, size, "bits %" PRIu32 "..%" PRIu32 " of %s%s", field->bit,
-             field->bit + field->width - 1, recsort_type_name(field->base), endian);
+             field->bit + field->width - 1, recsort_type_describe(field->base)->name, endian);
   } else if (field->type == RECSORT_ENUM) {
-    snprintf(text, size, "enum %s%s%s", recsort_type_name(field->base), count, endian);
+    snprintf(text, size, "enum %s%s%s", recsort_type_describe(field->base)->name, count, endian);
   } else {
     snprintf(text, size, "%s%s%s", name, count, endian);
   }

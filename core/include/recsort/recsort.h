@@ -573,11 +573,9 @@ typedef struct recsort_type_info {
   recsort_nans nans;      /* floats */
 } recsort_type_info;
 
-/* Describes a type; a number that is not a recsort_type has class NONE. Never NULL; lives as long
- * as the library. Any thread. */
+/* Describes a type; a number that is not a recsort_type has class NONE and the name "unknown type".
+ * Never NULL; lives as long as the library. Any thread. */
 RECSORT_API const recsort_type_info *recsort_type_describe(recsort_type type);
-/* The canonical name of a type, such as "float32". Never NULL. Any thread. */
-RECSORT_API const char *recsort_type_name(recsort_type type);
 
 /* The kind of a value says which member of the union holds it. */
 typedef enum recsort_value_kind {

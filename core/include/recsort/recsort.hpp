@@ -552,7 +552,7 @@ private:
       if (known.offset == used.offset && known.type == used.type && known.count == used.count)
         return known.name;
     }
-    const char *const type = recsort_type_name(used.type);
+    const char *const type = recsort_type_describe(used.type)->name;
     const auto offset = static_cast<unsigned long long>(used.offset);
     const auto count = static_cast<unsigned long long>(used.count);
     char *const text = names_[field_count_ + computed_count_].data();
