@@ -242,11 +242,6 @@ void recsort_sorter_trim(recsort_sorter *sorter)
 
 /* ---- Keys and figures ---- */
 
-size_t recsort_sorter_key_count(const recsort_sorter *sorter)
-{
-  return sorter ? sorter->plan.key_count : 0;
-}
-
 void recsort_sorter_get_key(const recsort_sorter *sorter, size_t key, recsort_key_info *info,
                             size_t size)
 {

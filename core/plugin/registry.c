@@ -357,11 +357,6 @@ void recsort_plugin_list_destroy(recsort_plugin_list *list)
   rs_release(&memory, list, sizeof *list);
 }
 
-size_t recsort_plugin_list_count(const recsort_plugin_list *list)
-{
-  return list ? list->count : 0;
-}
-
 void recsort_plugin_list_get(const recsort_plugin_list *list, size_t index,
                              recsort_plugin_info *info, size_t size)
 {

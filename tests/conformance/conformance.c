@@ -40,9 +40,8 @@ static size_t find_ways(const recsort_plugin_list *list, const char *plugin, con
                         way ways[MAX_WAYS])
 {
   size_t count = 0;
-  for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
-    recsort_plugin_info info;
-    recsort_plugin_list_get(list, i, &info, sizeof info);
+  recsort_plugin_info info;
+  for (size_t i = 0; recsort_plugin_list_get(list, i, &info, sizeof info), info.name; i++) {
     if (info.score == 0 || (plugin && strcmp(plugin, info.name) != 0)) continue;
     for (size_t a = 0; a < info.algorithm_count && count < MAX_WAYS; a++)
       if (!algorithm || strcmp(algorithm, info.algorithms[a]) == 0)

@@ -203,9 +203,8 @@ static bool is_offered(char reason[256])
   bool offered = false;
   *reason = '\0';
   if (recsort_plugin_list_create(NULL, &list, NULL) != RECSORT_OK) return false;
-  for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
-    recsort_plugin_info info;
-    recsort_plugin_list_get(list, i, &info, sizeof info);
+  recsort_plugin_info info;
+  for (size_t i = 0; recsort_plugin_list_get(list, i, &info, sizeof info), info.name; i++) {
     if (strcmp(info.name, "cuda") != 0) continue;
     offered = info.score > 0;
     (void)snprintf(reason, 256, "%s", info.reason ? info.reason : "");
@@ -453,9 +452,8 @@ static size_t find_algorithms(char names[ALGORITHMS_MAX][32])
   recsort_plugin_list *list = NULL;
   size_t count = 0;
   if (recsort_plugin_list_create(NULL, &list, NULL) != RECSORT_OK) return 0;
-  for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
-    recsort_plugin_info info;
-    recsort_plugin_list_get(list, i, &info, sizeof info);
+  recsort_plugin_info info;
+  for (size_t i = 0; recsort_plugin_list_get(list, i, &info, sizeof info), info.name; i++) {
     for (size_t a = 0; strcmp(info.name, "cuda") == 0 && a < info.algorithm_count; a++)
       (void)snprintf(names[count++], 32, "%s", info.algorithms[a]);
   }

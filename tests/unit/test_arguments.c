@@ -154,15 +154,13 @@ static void test_accessors_without_a_handle(void **state)
   assert_non_null(recsort_schema_fields(schema, NULL));
   assert_non_null(recsort_schema_keys(schema, NULL));
   assert_int_equal(recsort_key_size(NULL), 0);
-  assert_int_equal(recsort_sorter_key_count(NULL), 0);
   assert_null(key_of(NULL, 0).path);
   assert_null(key_of(sorter, 1).path);
   assert_null(stats_of(NULL).plugin);
-  assert_int_equal(recsort_plugin_list_count(NULL), 0);
   assert_null(plugin_at(NULL, 0).name);
   recsort_plugin_list *list;
   RIGHT(recsort_plugin_list_create(NULL, &list, NULL));
-  assert_null(plugin_at(list, recsort_plugin_list_count(list)).name);
+  assert_null(plugin_at(list, SIZE_MAX).name);
   recsort_plugin_list_destroy(list);
   recsort_plugin_list_destroy(NULL);
   recsort_schema_destroy(NULL);

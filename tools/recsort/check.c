@@ -31,11 +31,9 @@ typedef struct check_state {
 static void keep_values(const check_state *checker, const unsigned char *record)
 {
   const cli_job *const job = checker->job;
-  const size_t key_count = recsort_sorter_key_count(job->sorter);
+  recsort_key_info key;
   unsigned char *bytes = checker->bytes;
-  for (size_t i = 0; i < key_count; i++) {
-    recsort_key_info key;
-    recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
+  for (size_t i = 0; recsort_sorter_get_key(job->sorter, i, &key, sizeof key), key.path; i++) {
     if (!key_is_value(&key)) continue;
     recsort_value *const value = &checker->values[i];
     *value = key_value(job->schema, &key, record);
@@ -89,10 +87,8 @@ static void report_disorder(const check_state *checker, const char *name, uint64
                             const unsigned char *record, const unsigned char *encoded)
 {
   const cli_job *const job = checker->job;
-  const size_t key_count = recsort_sorter_key_count(job->sorter);
-  for (size_t i = 0; i < key_count; i++) {
-    recsort_key_info key;
-    recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
+  recsort_key_info key;
+  for (size_t i = 0; recsort_sorter_get_key(job->sorter, i, &key, sizeof key), key.path; i++) {
     if (!key_is_value(&key)) {
       if (same_code(&key, encoded, encoded + checker->key_size, checker->key_size)) continue;
       tool_error("%s: record %" PRIu64 " is out of order (key %s)", name, number, key.path);
@@ -167,6 +163,14 @@ static int check_inputs(check_state *checker)
   return status;
 }
 
+static size_t count_keys(const recsort_sorter *sorter)
+{
+  size_t i = 0;
+  for (recsort_key_info key; recsort_sorter_get_key(sorter, i, &key, sizeof key), key.path;)
+    i++;
+  return i;
+}
+
 static bool take_memory(check_state *checker)
 {
   const size_t size = checker->format.record_size;
@@ -176,7 +180,7 @@ static bool take_memory(check_state *checker)
     return false;
   checker->buffer = calloc(checker->capacity, size);
   checker->keys = malloc(keys);
-  checker->values = calloc(recsort_sorter_key_count(checker->job->sorter), sizeof(recsort_value));
+  checker->values = calloc(count_keys(checker->job->sorter), sizeof(recsort_value));
   checker->bytes = malloc(checker->key_size);
   if (checker->buffer && checker->keys && checker->values && checker->bytes) return true;
   tool_error_memory(checker->capacity * size + keys);

@@ -129,12 +129,10 @@ static void print_keys(const recsort_sorter *sorter, const recsort_stats *stats)
 {
   static const char *const nans[] = {
       [RECSORT_NAN_LAST] = "last", [RECSORT_NAN_FIRST] = "first", [RECSORT_NAN_TOTAL] = "total"};
-  const size_t count = recsort_sorter_key_count(sorter);
+  recsort_key_info key;
   printf("\nkey: %u bits, kept in %u\n\n", stats->key_bits, stats->key_width);
   printf("    bits     shift  order  nan    field\n");
-  for (size_t i = 0; i < count; i++) {
-    recsort_key_info key;
-    recsort_sorter_get_key(sorter, i, &key, sizeof key);
+  for (size_t i = 0; recsort_sorter_get_key(sorter, i, &key, sizeof key), key.path; i++) {
     const bool real = key.field == NULL || tool_has_nan(key.field);
     printf("%8u  %8u  %-5s  %-5s  %s\n", key.bits, key.shift,
            key.order == RECSORT_DESCENDING ? "desc" : "asc", real ? nans[key.nan] : "-", key.path);
@@ -239,16 +237,14 @@ static void print_plugin(const recsort_plugin_info *plugin)
 int command_list_plugins(void)
 {
   recsort_plugin_list *list = NULL;
+  recsort_plugin_info plugin;
   recsort_error error;
   if (recsort_plugin_list_create(NULL, &list, &error) != RECSORT_OK) {
     tool_error_library(&error);
     return TOOL_TROUBLE;
   }
-  for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
-    recsort_plugin_info plugin;
-    recsort_plugin_list_get(list, i, &plugin, sizeof plugin);
+  for (size_t i = 0; recsort_plugin_list_get(list, i, &plugin, sizeof plugin), plugin.name; i++)
     print_plugin(&plugin);
-  }
   recsort_plugin_list_destroy(list);
   return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
 }

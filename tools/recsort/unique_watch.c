@@ -15,15 +15,12 @@ static bool is_string(const recsort_key_info *key)
 
 bool unique_watch_begin(unique_watch *watch, const cli_job *job)
 {
-  const size_t key_count = recsort_sorter_key_count(job->sorter);
   const size_t size = recsort_schema_record_size(job->schema);
   recsort_key_info key;
   size_t count = 0;
   *watch = (unique_watch){.job = job};
-  for (size_t i = 0; i < key_count; i++) {
-    recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
+  for (size_t i = 0; recsort_sorter_get_key(job->sorter, i, &key, sizeof key), key.path; i++)
     count += is_string(&key);
-  }
   if (!job->options->unique || count == 0) return true;
   watch->strings = calloc(count, sizeof *watch->strings);
   watch->kept = calloc(1, size);
@@ -32,8 +29,7 @@ bool unique_watch_begin(unique_watch *watch, const cli_job *job)
     unique_watch_end(watch);
     return false;
   }
-  for (size_t i = 0; i < key_count; i++) {
-    recsort_sorter_get_key(job->sorter, i, &key, sizeof key);
+  for (size_t i = 0; recsort_sorter_get_key(job->sorter, i, &key, sizeof key), key.path; i++) {
     if (!is_string(&key)) continue;
     const recsort_value value = key_value(job->schema, &key, watch->kept);
     watch->strings[watch->count++] =

@@ -685,10 +685,8 @@ typedef struct recsort_key_info {
   unsigned shift;
 } recsort_key_info;
 
-/* The number of keys that the sorter sorts by. */
-RECSORT_API size_t recsort_sorter_key_count(const recsort_sorter *sorter);
-/* Describes a key of the plan: fills in `info`, of `size` bytes. The strings and the field live as
- * long as the sorter. */
+/* Describes key number `key`, from 0, of the plan: fills in `info`, of `size` bytes; its `path` is
+ * NULL if there are no more. The strings and the field live as long as the sorter. */
 RECSORT_API void recsort_sorter_get_key(const recsort_sorter *sorter, size_t key,
                                         recsort_key_info *info, size_t size);
 
@@ -846,9 +844,8 @@ RECSORT_API recsort_status recsort_plugin_list_create(const recsort_allocator *a
                                                       recsort_error *error);
 /* Frees a list and unloads its plugins; NULL is allowed. */
 RECSORT_API void recsort_plugin_list_destroy(recsort_plugin_list *list);
-/* The number of plugins in the list, including those that cannot be used. */
-RECSORT_API size_t recsort_plugin_list_count(const recsort_plugin_list *list);
-/* Describes a plugin of the list: fills in `info`, of `size` bytes. What it points to lives as long
+/* Describes plugin number `index`, from 0, of the list, whether it can be used or not: fills in
+ * `info`, of `size` bytes; its `name` is NULL if there are no more. What it points to lives as long
  * as the list. */
 RECSORT_API void recsort_plugin_list_get(const recsort_plugin_list *list, size_t index,
                                          recsort_plugin_info *info, size_t size);

@@ -7,9 +7,8 @@ int main(void)
 {
   recsort_plugin_list *list = NULL;
   if (recsort_plugin_list_create(NULL, &list, NULL) != RECSORT_OK) return 1;
-  for (size_t i = 0; i < recsort_plugin_list_count(list); i++) {
-    recsort_plugin_info plugin;
-    recsort_plugin_list_get(list, i, &plugin, sizeof plugin);
+  recsort_plugin_info plugin;
+  for (size_t i = 0; recsort_plugin_list_get(list, i, &plugin, sizeof plugin), plugin.name; i++) {
     printf("%s (%s)\n", plugin.name, plugin.path ? plugin.path : "linked in");
   }
   recsort_plugin_list_destroy(list);

@@ -443,10 +443,8 @@ void clear(const Words &, cJSON *)
   scratch = Bytes();
 }
 
-cJSON *add_plugin(recsort_plugin_list *list, size_t p)
+cJSON *describe_plugin(const recsort_plugin_info &info)
 {
-  recsort_plugin_info info;
-  recsort_plugin_list_get(list, p, &info, sizeof info);
   cJSON *const plugin = cJSON_CreateObject();
   cJSON_AddStringToObject(plugin, "name", info.name);
   cJSON_AddBoolToObject(plugin, "works", info.score != 0);
@@ -468,8 +466,9 @@ void about(const Words &, cJSON *answer)
   cJSON_AddStringToObject(answer, "compiler", BENCH_COMPILER);
   cJSON_AddStringToObject(answer, "build", BENCH_BUILD);
   cJSON *const listed = cJSON_AddArrayToObject(answer, "plugins");
-  for (size_t p = 0; p < recsort_plugin_list_count(plugins); p++)
-    cJSON_AddItemToArray(listed, add_plugin(plugins, p));
+  recsort_plugin_info info;
+  for (size_t i = 0; recsort_plugin_list_get(plugins, i, &info, sizeof info), info.name; i++)
+    cJSON_AddItemToArray(listed, describe_plugin(info));
   cJSON *const sizes = cJSON_AddObjectToObject(answer, "sizes");
   for (const Kind &kind : kinds)
     cJSON_AddNumberToObject(sizes, kind.name, static_cast<double>(kind.size));
