@@ -226,8 +226,6 @@ static bool is_scale(const char *text)
   return length > 0 && length <= 2 && !text[length] && atoi(text) <= MOST_EXPONENT;
 }
 
-/* An integer has no enumerators: its field keeps the scale as the name of one that is not
- * counted. */
 static recsort_status lay_scale(const builder *b, const recsort_field_desc *desc,
                                 recsort_field *field)
 {
@@ -238,16 +236,8 @@ static recsort_status lay_scale(const builder *b, const recsort_field_desc *desc
         "scale \"%.*s\" is not a decimal greater than 0, such as 0.01 or 1e-7, of at most "
         "18 digits with an exponent from -18 to 18",
         RS_SHOWN(desc->name), RS_SHOWN(desc->scale));
-  recsort_enumerator *const kept = rs_arena_array(b->arena, 1, sizeof *kept);
-  if (!kept) return rs_fail_memory(b->error, sizeof *kept);
-  kept->name = rs_arena_text(b->arena, desc->scale);
-  field->enumerators = kept;
-  return kept->name ? RECSORT_OK : rs_fail_memory(b->error, strlen(desc->scale));
-}
-
-const char *recsort_field_scale(const recsort_field *field)
-{
-  return field && field->enumerators && !field->enumerator_count ? field->enumerators->name : NULL;
+  field->scale = rs_arena_text(b->arena, desc->scale);
+  return field->scale ? RECSORT_OK : rs_fail_memory(b->error, strlen(desc->scale));
 }
 
 static int by_value(const void *a, const void *b)

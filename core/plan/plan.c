@@ -283,8 +283,8 @@ static recsort_field *copy_field(rs_arena *arena, const recsort_field *field)
   if (!copy) return NULL;
   *copy = *field;
   copy->name = rs_arena_text(arena, field->name);
-  const bool scaled = recsort_field_scale(field); /* its text is that of an enumerator */
-  const size_t count = field->enumerator_count + scaled;
+  if (field->scale && !(copy->scale = rs_arena_text(arena, field->scale))) return NULL;
+  const size_t count = field->enumerator_count;
   recsort_enumerator *values = rs_arena_array(arena, count, sizeof *values);
   if (!copy->name || !values) return NULL;
   for (size_t i = 0; i < count; i++) {

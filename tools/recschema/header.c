@@ -204,7 +204,7 @@ static void print_remarks(const recsort_field *field)
   const bool big = info->size > 1 && field->endian == RECSORT_BIG_ENDIAN &&
                    info->type_class != RECSORT_CLASS_BYTES;
   const bool renamed = !is_identifier(field->name);
-  const char *const scale = recsort_field_scale(field);
+  const char *const scale = field->scale;
   const bool is_named = is_short_float || lacks_type(info) ||
                         info->type_class == RECSORT_CLASS_TIME ||
                         (info->type_class == RECSORT_CLASS_BYTES && info->size > 1);

@@ -43,7 +43,7 @@ static char *write_digits(uint128 number, bool negative, int decimals, char *tex
 
 char *tool_integer_text(const recsort_field *field, recsort_value value, char *text)
 {
-  const char *scale = recsort_field_scale(field);
+  const char *scale = field->scale;
   const bool negative = value.kind == RECSORT_VALUE_SIGNED && value.as.i < 0;
   const uint64_t size = negative ? 0 - value.as.u : value.as.u;
   if (negative && scale == NULL) *text++ = '-';

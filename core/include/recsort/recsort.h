@@ -491,6 +491,8 @@ typedef struct recsort_field {
   size_t field_count;
   const int64_t *nulls; /* integers: the values that stand for no number, in ascending order */
   size_t null_count;
+  const char *scale; /* integers: what 1 stands for, such as "0.01"; NULL: the schema does not say.
+                      * recsort_field_get returns the integer as it is stored */
 } recsort_field;
 
 /* Reads a schema from a YAML file, or makes it from a description in C, and lays it out, as
@@ -523,9 +525,6 @@ RECSORT_API size_t recsort_schema_record_size(const recsort_schema *schema);
 /* The record's fields in the order of their declaration; owned by the schema. `count` may be
  * NULL. */
 RECSORT_API const recsort_field *recsort_schema_fields(const recsort_schema *schema, size_t *count);
-/* What 1 of an integer field of a schema stands for, such as "0.01"; owned by the schema. NULL if
- * the schema does not say. recsort_field_get returns the integer as it is stored. */
-RECSORT_API const char *recsort_field_scale(const recsort_field *field);
 /* The schema's own keys, most significant first; owned by the schema. `count` may be NULL. */
 RECSORT_API const recsort_key_desc *recsort_schema_keys(const recsort_schema *schema,
                                                         size_t *count);

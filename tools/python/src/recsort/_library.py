@@ -207,6 +207,7 @@ Field._fields_ = [
     ('field_count', c.c_size_t),
     ('nulls', c.POINTER(c.c_int64)),
     ('null_count', c.c_size_t),
+    ('scale', c.c_char_p),
 ]
 
 
@@ -368,7 +369,6 @@ schema_destroy = _declare('schema_destroy', None, _schema)
 schema_record_name = _declare('schema_record_name', c.c_char_p, _schema)
 schema_record_size = _declare('schema_record_size', _size, _schema)
 schema_fields = _declare('schema_fields', c.POINTER(Field), _schema, c.POINTER(_size))
-field_scale = _declare('field_scale', c.c_char_p, c.POINTER(Field))
 schema_keys = _declare('schema_keys', c.POINTER(KeyDesc), _schema, c.POINTER(_size))
 schema_get_file = _declare('schema_get_file', None, _schema, c.POINTER(FileInfo), _size)
 schema_get_computed = _declare(

@@ -343,9 +343,8 @@ def type_of_field(field: Any, siblings: Sequence[Any]) -> Node:
     if name == 'struct':
         inner = field.fields[: field.field_count]
         node['fields'] = padded(fields_of_schema(inner), dtype_of(inner, field.size))
-    scale = lib.field_scale(c.byref(field))
-    if scale:
-        node['scale'] = scale.decode()
+    if field.scale:
+        node['scale'] = field.scale.decode()
     if field.null_count:
         mask = (1 << 64) - 1 if name == 'uint64' else -1
         node['null'] = [value & mask for value in field.nulls[: field.null_count]]
