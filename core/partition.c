@@ -9,7 +9,7 @@
 #include "key/encode.h"
 #include "sorter.h"
 
-enum { PLACE_BYTES = 12, RANK_BYTES = 4, WORTH_A_THREAD = 1 << 14 /* records */ };
+enum { RANK_BYTES = 4, WORTH_A_THREAD = 1 << 14 /* records */ };
 
 /* A call on a shard. Each thread has a slot with the key of a record and its mark. */
 typedef struct marking {
@@ -36,11 +36,6 @@ static const char *record_at(const marking *m, size_t i)
   return (const char *)m->shard.records + i * (size_t)m->plan->program.record_size;
 }
 
-size_t recsort_partition_mark_size(const recsort_sorter *sorter)
-{
-  return sorter ? rs_key_size(&sorter->plan) + PLACE_BYTES : 0;
-}
-
 /* ---- Marks ---- */
 
 static unsigned char *put_big(unsigned char *to, uint64_t value, size_t bytes)
@@ -60,7 +55,7 @@ static void put_mark(const marking *m, const void *key, size_t i, unsigned char 
       mark = put_big(mark, ((const uint64_t *)key)[w], sizeof(uint64_t));
   }
   mark = put_big(mark, m->shard.rank, RANK_BYTES);
-  put_big(mark, m->shard.first + i, PLACE_BYTES - RANK_BYTES);
+  put_big(mark, m->shard.first + i, RECSORT_MARK_EXTRA - RANK_BYTES);
 }
 
 static void note_invalid(marking *m, size_t i)
@@ -105,7 +100,7 @@ static recsort_status read_shard(const recsort_sorter *sorter, const recsort_sha
   m->shard = *given;
   status = rs_sorter_check(sorter, given->records, given->count, &bytes, error);
   m->key_size = rs_key_size(&sorter->plan);
-  m->mark_size = recsort_partition_mark_size(sorter);
+  m->mark_size = m->key_size + RECSORT_MARK_EXTRA;
   m->invalid = SIZE_MAX;
   return status;
 }
@@ -161,10 +156,9 @@ recsort_status recsort_partition_sample(recsort_sorter *sorter, const recsort_sh
 
 /* Sorts marks as records of bytes, with the threads and the memory of `sorter`. */
 static recsort_status sort_marks(recsort_sorter *sorter, void *marks, size_t count,
-                                 recsort_error *error)
+                                 size_t mark_size, recsort_error *error)
 {
-  const recsort_field_desc field = {
-      .name = "mark", .type = RECSORT_BYTES, .count = recsort_partition_mark_size(sorter)};
+  const recsort_field_desc field = {.name = "mark", .type = RECSORT_BYTES, .count = mark_size};
   const recsort_key_desc key = {.path = field.name};
   const recsort_schema_desc desc = {.struct_size = sizeof desc,
                                     .record = "marks",
@@ -195,14 +189,14 @@ recsort_status recsort_partition_splitters(recsort_sorter *sorter, void *marks, 
                                            void *splitters, size_t splitter_count,
                                            recsort_error *error)
 {
-  const size_t size = recsort_partition_mark_size(sorter);
+  const size_t size = recsort_key_size(sorter) + RECSORT_MARK_EXTRA;
   if (!sorter || (!marks && mark_count) || (!splitters && splitter_count))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter, marks and splitters must not be NULL");
   if (!mark_count && splitter_count)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "no marks to choose splitters from");
   if (rs_overlap(marks, mark_count * size, splitters, splitter_count * size))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "marks and splitters overlap");
-  const recsort_status status = sort_marks(sorter, marks, mark_count, error);
+  const recsort_status status = sort_marks(sorter, marks, mark_count, size, error);
   if (status) return status;
   for (size_t i = 0; i < splitter_count; i++) {
     const size_t at = team_cut(mark_count, i + 1, splitter_count + 1).begin;

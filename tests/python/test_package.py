@@ -40,6 +40,7 @@ def test_structs_and_constants_are_those_of_the_header(tmp_path):
         ('RECSORT_CORRUPT_RESULT ==', _library.CORRUPT_RESULT),
         ('RECSORT_SEGMENTS ==', _library.SEGMENTS),
         ('RECSORT_RUNS ==', _library.RUNS),
+        ('RECSORT_MARK_EXTRA ==', _library.MARK_EXTRA),
         ('RECSORT_LITTLE_ENDIAN ==', _library.LITTLE),
         ('RECSORT_BIG_ENDIAN ==', _library.BIG),
         ('RECSORT_LAYOUT_EXPLICIT ==', _library.EXPLICIT),

@@ -184,7 +184,7 @@ static uint64_t read_big(const unsigned char *from, size_t bytes)
 
 static const item *marked(const job *j, const unsigned char *mark)
 {
-  const unsigned char *const place = mark + recsort_partition_mark_size(j->sorter) - 12;
+  const unsigned char *const place = mark + recsort_key_size(j->sorter);
   const uint64_t rank = read_big(place, 4), position = read_big(place + 4, 8);
   assert_true(rank < RANKS && position < j->counts[rank]);
   return &j->items[rank][position];
@@ -193,7 +193,7 @@ static const item *marked(const job *j, const unsigned char *mark)
 /* Marks of all records of all ranks. */
 static unsigned char *mark_all(const job *j, size_t *count)
 {
-  const size_t size = recsort_partition_mark_size(j->sorter);
+  const size_t size = recsort_key_size(j->sorter) + RECSORT_MARK_EXTRA;
   unsigned char *const marks = malloc(RANKS * j->counts[0] * size);
   *count = 0;
   for (uint32_t r = 0; r < RANKS; r++) {
@@ -211,10 +211,9 @@ static unsigned char *mark_all(const job *j, size_t *count)
 static void test_marks_have_the_order_of_the_records(void **state)
 {
   (void)state;
-  assert_int_equal(recsort_partition_mark_size(NULL), 0);
   for (size_t key = 0; key < OF_KIND; key++) {
     job j = open_job(key, few_values, 40, 1);
-    const size_t size = recsort_partition_mark_size(j.sorter);
+    const size_t size = recsort_key_size(j.sorter) + RECSORT_MARK_EXTRA;
     size_t count;
     unsigned char *const marks = mark_all(&j, &count);
     assert_int_equal(size, key_sizes[key] + 12);
@@ -259,7 +258,7 @@ static void test_samples_are_at_equal_distances_or_at_positions(void **state)
  * partition.h says; and all records are where the oracle says. */
 static void check_regular_sampling(const job *j, size_t samples)
 {
-  const size_t size = recsort_partition_mark_size(j->sorter), share = j->counts[0];
+  const size_t size = recsort_key_size(j->sorter) + RECSORT_MARK_EXTRA, share = j->counts[0];
   unsigned char *const marks = malloc(RANKS * samples * size);
   unsigned char *const splitters = malloc(RANKS * size);
   size_t cuts[RANKS], before[RANKS + 1] = {0};
@@ -311,7 +310,7 @@ static void test_equal_keys_are_divided_evenly(void **state)
 {
   enum { EACH = 1000 };
   job j = open_job(1, all_equal, EACH, 2);
-  const size_t size = recsort_partition_mark_size(j.sorter);
+  const size_t size = recsort_key_size(j.sorter) + RECSORT_MARK_EXTRA;
   size_t count, cuts[RANKS], before[RANKS - 1] = {0};
   unsigned char *const marks = mark_all(&j, &count), splitters[(RANKS - 1) * 20];
   (void)state;
@@ -338,7 +337,7 @@ static void test_threads_cut_alike(void **state)
   job j = open_job(1, few_values, 3000, 4);
   const recsort_shard shard = shard_of(&j, 1);
   size_t *const cuts = malloc(3000 * sizeof *cuts);
-  unsigned char *const marks = malloc(3000 * recsort_partition_mark_size(j.sorter));
+  unsigned char *const marks = malloc(3000 * (recsort_key_size(j.sorter) + RECSORT_MARK_EXTRA));
   (void)state;
   sort_items(j.items[1], 3000);
   assert_int_equal(recsort_partition_sample(j.sorter, &shard, NULL, 3000, marks, NULL), RECSORT_OK);
@@ -357,7 +356,7 @@ static void check_partition(const job *j, const unsigned char *splitters, size_t
                             uint32_t r)
 {
   const recsort_shard shard = shard_of(j, r);
-  const size_t count = j->counts[r], size = recsort_partition_mark_size(j->sorter);
+  const size_t count = j->counts[r], size = recsort_key_size(j->sorter) + RECSORT_MARK_EXTRA;
   item *const moved = malloc((count + !count) * sizeof *moved);
   size_t *const offsets = malloc((splitter_count + 2) * sizeof *offsets);
   size_t *const only = malloc((splitter_count + 2) * sizeof *only);

@@ -21,7 +21,7 @@ void refine_open(refine *r, recsort_sorter *sorter, const recsort_shard *shard, 
   recsort_stats stats;
   recsort_sorter_get_stats(sorter, &stats, sizeof stats);
   r->record_size = stats.record_size;
-  r->mark_size = recsort_partition_mark_size(sorter);
+  r->mark_size = recsort_key_size(sorter) + RECSORT_MARK_EXTRA;
   r->marks = (unsigned char *)(r->splitters + count);
   for (size_t i = 0; i < count; i++) {
     r->splitters[i] = (refine_splitter){.high = total, .high_cut = shard->count};

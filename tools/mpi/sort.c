@@ -160,7 +160,7 @@ static void check_arguments(sort_job *j, void *const *records, const size_t *cou
   if (j->ranks > RECSORT_MOST_RUNS) fail(j, RECSORT_INVALID_ARGUMENT, "too many ranks");
   recsort_sorter_get_stats(j->sorter, &stats, sizeof stats);
   j->record_size = stats.record_size;
-  j->mark_size = recsort_partition_mark_size(j->sorter);
+  j->mark_size = recsort_key_size(j->sorter) + RECSORT_MARK_EXTRA;
   j->records = *records;
   j->count = *count;
 }

@@ -15,8 +15,9 @@
  * mark. Equal keys are therefore divided like any others, even if all keys are equal, and a sort
  * stays stable: the input is the shards one after the other, in the order of their ranks.
  *
- * A mark is recsort_partition_mark_size bytes that memcmp puts in order, the same on every machine.
- * Send it as bytes, to ranks that sort by the same keys, and keep it as long as you like.
+ * A mark is recsort_key_size + RECSORT_MARK_EXTRA bytes that memcmp puts in order, the same on
+ * every machine. Send it as bytes, to ranks that sort by the same keys, and keep it as long as you
+ * like.
  *
  * Regular samples: if each rank's records are sorted and it takes s samples of them, so many that
  * each sample of each rank stands for equally many records, no part has more than 1 + (p + 1) / s
@@ -51,8 +52,8 @@ typedef struct recsort_shard {
 
 #define RECSORT_SHARD_INIT RECSORT_INIT(recsort_shard)
 
-/* Bytes of a mark: 12 more than recsort_key_size. 0 without a sorter. */
-RECSORT_API size_t recsort_partition_mark_size(const recsort_sorter *sorter);
+/* Bytes of a mark beyond those of a key (recsort_key_size): the rank and the position. */
+enum { RECSORT_MARK_EXTRA = 12 };
 
 /* Writes the marks of `wanted` records to `marks`: of those at `positions`, which are below
  * shard->count and count from shard->records; or, if that is NULL, of records at equal distances,

@@ -225,7 +225,7 @@ static int run(size_t each, size_t ranks)
   const size_t samples = ranks * REFINE_SAMPLES;
   simulation s = {.sorter = open_sorter(), .ranks = ranks, .each = each};
   int failed = 0;
-  s.mark_size = recsort_partition_mark_size(s.sorter);
+  s.mark_size = recsort_key_size(s.sorter) + RECSORT_MARK_EXTRA;
   s.records = make(ranks * each, sizeof *s.records);
   s.refines = make(ranks, sizeof *s.refines);
   s.own = make(samples, s.mark_size);

@@ -347,7 +347,7 @@ TYPES = (
     'float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn'
 ).split()
 TYPE = {name: number for number, name in enumerate(TYPES, 1)}
-LITTLE, BIG, EXPLICIT, SEGMENTS, RUNS = 1, 2, 2, 1, 2
+LITTLE, BIG, EXPLICIT, SEGMENTS, RUNS, MARK_EXTRA = 1, 2, 2, 1, 2, 12
 INVALID_ARGUMENT, OUT_OF_MEMORY, INVALID_RECORD, CORRUPT_RESULT = 1, 2, 6, 9
 ANY_TRAILER = (1 << 64) - 1
 NAN = {'last': 0, 'first': 1, 'total': 2}
@@ -374,7 +374,7 @@ schema_get_file = _declare('schema_get_file', None, _schema, c.POINTER(FileInfo)
 schema_get_computed = _declare(
     'schema_get_computed', None, _schema, _size, c.POINTER(ComputedDesc), _size
 )
-partition_mark_size = _declare('partition_mark_size', _size, _sorter)
+key_size = _declare('key_size', _size, _sorter)
 sorter_destroy = _declare('sorter_destroy', None, _sorter)
 sorter_permutation = _declare(
     'sorter_permutation', _pointer, _sorter, c.POINTER(c.c_uint), c.POINTER(_size)

@@ -36,7 +36,7 @@ class Partitioner:
                 raise RecsortError(f'key {quoted(key.path)}: to partition {key.dtype} give nan="total"')
         self._sorter = sorter
         self._handle = sorter._direct
-        self.mark = np.dtype((np.void, lib.partition_mark_size(self._handle)))
+        self.mark = np.dtype((np.void, lib.key_size(self._handle) + lib.MARK_EXTRA))
 
     def sample(self, records: Array, positions: Array) -> Array:
         """Marks of records, an array of dtype `mark`; record i is at positions[i] of all records."""
