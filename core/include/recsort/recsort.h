@@ -666,7 +666,6 @@ typedef struct recsort_options {
   size_t plugin_option_count;
   size_t record_size; /* sizeof your record; refused if the schema's record has another size */
   recsort_verify verify;
-  uint32_t reserved;
   bool on_device; /* the arrays of jobs are in a device's memory: see "Devices" below */
 } recsort_options;
 

@@ -263,7 +263,6 @@ class Options(c.Structure):
         ('plugin_option_count', c.c_size_t),
         ('record_size', c.c_size_t),
         ('verify', c.c_int),
-        ('reserved', c.c_uint32),
         ('on_device', c.c_bool),
     ]
 
