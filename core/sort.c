@@ -34,6 +34,9 @@
 
 /* ---- The simple door ---- */
 
+static recsort_status run_on_host(recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
+                                  recsort_error *error);
+
 /* The sorter has the job of these calls: to fill one with zeros takes as long as some records. */
 static recsort_status run_simple(recsort_sorter *sorter, const void *records, size_t count,
                                  void *sorted, void *index, unsigned index_bits,
@@ -46,7 +49,7 @@ static recsort_status run_simple(recsort_sorter *sorter, const void *records, si
   job->sorted = sorted;
   job->permutation = index;
   job->index_bits = index_bits;
-  return recsort_run(sorter, job, 1, error);
+  return run_on_host(sorter, job, 1, error);
 }
 
 recsort_status recsort_sort(recsort_sorter *sorter, void *records, size_t count,
@@ -79,8 +82,14 @@ static recsort_status run(recsort_sorter *sorter, rs_call *call, recsort_error *
 recsort_status recsort_run(recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
                            recsort_error *error)
 {
+  return sorter && sorter->on_device && jobs ? rs_device_run(sorter, jobs, job_count, error)
+                                             : run_on_host(sorter, jobs, job_count, error);
+}
+
+static recsort_status run_on_host(recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
+                                  recsort_error *error)
+{
   rs_call call;
-  if (sorter && sorter->on_device && jobs) return rs_device_run(sorter, jobs, job_count, error);
   recsort_status status = rs_call_read(sorter, jobs, job_count, &call, error);
   if (status) return status;
   status = rs_call_open(sorter, &call, error);

@@ -1024,6 +1024,9 @@ static void memories_are_not_mixed(void **state)
   size_t disorder;
   const double point = 0;
   (void)state;
+  recsort_error refusal;
+  assert_int_equal(recsort_sort(device, keys, 2, &refusal), RECSORT_INVALID_ARGUMENT);
+  assert_non_null(strstr(refusal.text, "which recsort_run sorts"));
   REFUSED(recsort_sort(device, keys, 2, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_sort_to(device, keys, 1, keys + 1, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_argsort(device, keys, 2, order, 32, &error), RECSORT_INVALID_ARGUMENT);

@@ -16,14 +16,14 @@
  *   to get                             set
  *   records in order, in place         records, sorted = records
  *   records in order, elsewhere        records, sorted
- *   pairs by their keys                a schema of one number: records = keys, sorted; and arrays
- *                                      = values
+ *   pairs by their keys                a schema of one number: records = keys, sorted; the values
+ *                                      are in one of arrays, array_count
  *   a permutation (argsort)            records or columns, permutation, index_bits
  *   a permutation in the sorter        records or columns, and nothing that is wanted; on the host
- *   several arrays moved alike         arrays
+ *   several arrays moved alike         arrays, array_count
  *   the first k of the order           head = k
- *   many small sorts in one            parts = RECSORT_SEGMENTS, offsets, part_count
- *   a merge of sorted runs             parts = RECSORT_RUNS, offsets, part_count; on the host
+ *   many small sorts in one            parts = RECSORT_SEGMENTS, offsets, part_count, offset_bits
+ *   a merge of sorted runs             parts = RECSORT_RUNS and the same; on the host
  *   as many records as a device finds  device_count
  *   one array on several devices       a job for each shard: see "Several jobs" below
  */
@@ -49,7 +49,7 @@ typedef enum recsort_status {
                            * begins with "record N: ", N from 0 */
   RECSORT_PLUGIN_ERROR,   /* a plugin could not be found, loaded or used */
   RECSORT_DEVICE_ERROR,   /* a plugin failed while it was sorting */
-  RECSORT_CORRUPT_RESULT, /* a plugin's result is wrong; `records` is intact */
+  RECSORT_CORRUPT_RESULT, /* a plugin's result is wrong. On the host `records` is intact */
   RECSORT_UNSORTED_RUN    /* a run to be merged is not sorted; the error's text begins with
                            * "run R, record N: ", both from 0 */
 } recsort_status;
@@ -90,8 +90,7 @@ enum { RECSORT_MOST_RUNS = 1 << 16 };
 /* What is written must not overlap anything else that the job names, unless it is in place. Columns
  * may overlap arrays that are moved in place. */
 typedef struct recsort_job {
-  size_t struct_size; /* RECSORT_JOB_INIT sets it. Any size but that of a released version is
-                       * refused */
+  size_t struct_size; /* RECSORT_JOB_INIT sets it */
 
   /* ---- What there is ---- */
   size_t count;             /* records; with `device_count` the most that there can be */
@@ -101,27 +100,28 @@ typedef struct recsort_job {
                              * nor a head */
   const void *records;      /* of any alignment */
   const recsort_column *columns; /* in place of `records`: each field that a key reads has a column,
-                                  * and columns of other fields are ignored. Then `sorted` is NULL:
+                                  * and columns of other fields are ignored. The offsets of fields
+                                  * and the size of a record have no meaning then. `sorted` is NULL:
                                   * what is to be moved is in `arrays`, the columns too */
   size_t column_count;
 
   recsort_parts parts;
   const void *offsets;  /* part p is records [offsets[p], offsets[p + 1]): there are part_count + 1
-                         * offsets, aligned and none less than the one before. The first offset of
-                         * runs is 0 and the last one is `count`. Records outside all segments stay
-                         * where they are */
+                         * offsets, aligned to offset_bits and none less than the one before. The
+                         * first offset of runs is 0 and the last one is `count`. Records outside
+                         * all segments stay where they are, and permutation[i] is i there */
   size_t part_count;    /* at most RECSORT_MOST_RUNS runs */
   unsigned offset_bits; /* 32 or 64; 0: 64 */
   unsigned index_bits;  /* of `permutation`: 32 or 64; 0: 32, or 64 for more than 2^32 records */
   const void *const *part_records; /* runs that are not in one array: run p is at part_records[p],
                                     * and `records` is NULL. The address of an empty run may be
                                     * NULL. Only on the host */
-  size_t
-      longest_part;   /* the most records of a segment, as you promise: a longer one is an error. On
-                       * a device short segments are sorted faster if you say so. 0: not known */
-  unsigned first_bit; /* compares only bits [first_bit, first_bit + bits) of the encoded key. Of a
-                       * key with more than 64 bits, only on a device */
-  unsigned bits;      /* 0: all bits from first_bit on */
+  size_t longest_part; /* the most records of a segment; 0: not known. A longer segment is an error
+                        * on the host. A device sorts short segments faster if you say so, and then
+                        * reports a longer one by `status` if it could not sort it */
+  unsigned first_bit;  /* compares only bits [first_bit, first_bit + bits) of the encoded key. Of a
+                        * key with more than 64 bits, only on a device */
+  unsigned bits;       /* 0: all bits from first_bit on */
 
   /* ---- What is wanted ---- */
   void *sorted;      /* the records in order: `records`, in place; or other memory */
@@ -138,16 +138,17 @@ typedef struct recsort_job {
   /* ---- Only on a device; on the host all are 0 ---- */
   void *stream;          /* a cudaStream_t; NULL: the default stream */
   void *workspace;       /* `workspace_size` bytes at a multiple of 256 that overlap nothing else.
-                          * Sorts that may run at the same time have different ones */
+                          * Jobs that may run at the same time, replays of graphs too, have
+                          * different ones */
   size_t workspace_size; /* at least what recsort_plan says */
   void *status;          /* a uint32_t in memory that the device can write, such as memory of
-                          * cudaMallocHost. The job sets it last, to the recsort_status of what it
-                          * found: INVALID_RECORD (the value of an enum is less or greater than all
-                          * that have names; where the record went is not specified),
-                          * INVALID_ARGUMENT (a segment is longer than longest_part; it and those
-                          * beside it may be left as they are), CORRUPT_RESULT (the result is wrong;
-                          * see the plugin's option `verify`). NULL: not wanted, and nothing is
-                          * checked */
+                          * cudaMallocHost. The job sets it last, each time that it runs: to
+                          * RECSORT_OK; INVALID_RECORD (the value of an enum is less or greater than
+                          * all that have names; where the record went is not specified);
+                          * INVALID_ARGUMENT (a segment is longer than longest_part; it and the
+                          * segments beside it may be left as they are); or CORRUPT_RESULT (the
+                          * result is wrong; see the plugin's option `verify`). NULL: not wanted, and
+                          * nothing is checked on the device */
   int device;            /* several jobs: the number of the device that has this shard */
 } recsort_job;
 
@@ -155,12 +156,13 @@ typedef struct recsort_job {
 typedef struct recsort_needs {
   size_t struct_size;
   size_t host;   /* bytes of host memory that the sorter holds at most after the job */
-  size_t device; /* bytes of device memory: the least `workspace_size`; enough for jobs, too, that
-                  * differ only in having fewer records. Numbers of 4, 8 or 16 bytes at multiples of
-                  * their size take less than others */
+  size_t device; /* bytes of device memory: the least `workspace_size`, also for jobs that differ
+                  * only in having fewer records. Records that are one number take less if they are
+                  * aligned to its size */
 } recsort_needs;
 
-/* Structs whose struct_size is set and whose other members are 0. */
+/* Structs whose struct_size is set and whose other members are 0: values to assign, or to begin a
+ * local variable with. */
 #ifdef __cplusplus
 #define RECSORT_INIT(type)                                                                         \
   ([] {                                                                                            \
