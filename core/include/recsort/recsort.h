@@ -1,6 +1,7 @@
 /* recsort.h - stable sorting of arrays of fixed-size records by the keys of a schema.
  *
- *   recsort_schema_load_memory   what a record looks like and which fields order it
+ *   recsort_schema_load_memory   what a record looks like and which fields order it, as YAML text;
+ *                                or recsort_schema_create, as structs of C
  *   recsort_sorter_create        a plan for that schema, and a plugin to carry it out
  *   recsort_sort                 as often as wanted; the sorter keeps its memory between calls
  *   recsort_sorter_destroy, recsort_schema_destroy
@@ -97,13 +98,13 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
  *    unless its own comment says so.
  *  - Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (the value of an enum is less or
  *    greater than all that have names), PLUGIN_ERROR (the plugin cannot sort so many records, or by
- *    such keys), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. Every move is checked to be a
- *    permutation.
+ *    such keys), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. On the host every move is checked
+ *    to be a permutation.
  *  - Such a function refuses NULL, arrays that overlap and stale permutations with
  *    RECSORT_INVALID_ARGUMENT. A function that cannot fail returns 0, NULL or a struct of zeros if
  *    its schema, sorter or list is NULL or a number is out of range; a destroy function then does
  *    nothing. recsort_field_get, recsort_field_set, recsort_gather and recsort_key_compare are
- * meant for inner loops and check nothing.
+ *    for inner loops and check nothing.
  *  - A schema is read-only once created and may be shared by threads. One thread at a time may use
  *    a sorter; several sorters may work at once. The only thing that sorters share is a pool of
  *    threads (see "Threads" below).
@@ -123,7 +124,8 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
  * argsort, segments and a head, of records or columns, in place or elsewhere. The calls above are
  * jobs, too. `job_count` is 1: several jobs are the shards of one array, and only on devices. */
 
-/* Does the job. On failure what is in place is as it was, and other results are unspecified.
+/* Does the job. On failure what is in place on the host is as it was, and other results are
+ * unspecified. The job and what it points to in the host's memory may go after the call.
  *  - Of a head, at least 16 times as many records are selected from in one pass, and the others are
  *    not sorted. The threads of the CPU do it, whatever the plugin: a device would have to be sent
  *    all records first. recsort_stats.algorithm is then "selection", and the memory depends on
@@ -157,8 +159,8 @@ RECSORT_API recsort_status recsort_run(recsort_sorter *sorter, const recsort_job
  * each job. One thread at a time, as for a sorting call. Errors: OUT_OF_MEMORY (the size
  * overflows), PLUGIN_ERROR (the plugin cannot sort so many), INVALID_ARGUMENT.
  *
- * On a device, needs->device becomes the least workspace_size. `workspace`, `workspace_size` and
- * what only recsort_run reads may be 0. Of the other pointers the call looks at which are NULL or
+ * On a device, needs->device becomes the least workspace_size. `workspace`, `workspace_size`,
+ * `stream` and `status` may be 0. Of the other pointers the call looks at which are NULL or
  * equal, and at how they are aligned. PLUGIN_ERROR also says that the keys are too wide. */
 RECSORT_API recsort_status recsort_plan(recsort_sorter *sorter, const recsort_job *jobs,
                                         size_t job_count, recsort_needs *needs,
@@ -754,10 +756,14 @@ typedef struct recsort_stats {
  *   ...
  *   recsort_run(sorter, &job, 1, &error);      each frame: enqueues
  *
+ *  - recsort_plan, recsort_run and the calls for parameters, keys of the plan and figures take
+ *    such a sorter. Calls for records in the host's memory refuse it; recsort_gather must not get
+ *    it.
  *  - recsort_sorter_create opens the plugin: "auto" is the best one that can work on a device.
  *    There is one, "cuda". The sorter holds no device memory, but some pinned memory and streams.
- *    The options `threads`, `executor` and `verify` have no meaning. Keys have at most 128 bits in
- *    all, with the number of a segment, if there are any; `device_count` makes one segment.
+ *    The members `threads`, `executor` and `verify` of recsort_options have no meaning. Keys have
+ *    at most 128 bits in all, with the number of a segment, if there are any; `device_count` makes
+ *    one segment.
  *  - The device is the one that is current in the thread that creates the sorter, or the one of the
  *    plugin's option `device`. If the current context is one of that device, it is used; otherwise
  *    the device's primary one is, as by the CUDA runtime. Streams and memory must be of that
