@@ -96,10 +96,10 @@ def calls_of_1_0():
     page = (source / 'docs/from-0.1.md').read_text()
     Path('moved.c').write_text(MOVED % re.findall(r'```c\n(.*?)```', page, re.S)[1])
     assert compiled(cc, ['-std=c11'], ['moved.c']) == ['bdeac', '1', '4', '0']
-    header = (source / 'core/include/recsort/recsort.h').read_text()
+    headers = ''.join((source / 'core/include/recsort' / name).read_text() for name in ('recsort.h', 'job.h', 'recsort_file.h'))
     now = ' '.join(re.findall(r'^\| .*? \| (.*) \|$', page, re.M))
     for name in re.findall(r'recsort_\w+(?=[`(])', now):
-        assert re.search(rf'\b{name}[;(]', header + (source / 'core/include/recsort/job.h').read_text()), name
+        assert re.search(rf'\b{name}[;(]', headers), name
 
 
 def c(text):
