@@ -950,6 +950,40 @@ static void fill_for(const recsort_job *job)
         (item){.wide = job->parts == RECSORT_RUNS ? i / 2 : (uint32_t)(mix(i) % 5000), .tag = i};
 }
 
+/* Of two plans of a job, that of more records takes as much memory or more, up to where there is no
+ * memory so large. A plan that is refused says nothing else. */
+static void test_plans_of_any_size(void **state)
+{
+  recsort_job jobs[MEMORY_JOBS];
+  unsigned refused = 0;
+  (void)state;
+  make_jobs(jobs);
+  for (size_t j = 0; j < MEMORY_JOBS; j++) {
+    recsort_sorter *const sorter = sorter_of(orderings[1].schema, NULL);
+    size_t least = 0;
+    recsort_job job = jobs[j];
+    job.index_bits = 64;
+    for (unsigned step = 0; step < 4 * 60; step++) {
+      const size_t power = (size_t)1 << (4 + step / 4);
+      recsort_needs needs = RECSORT_NEEDS_INIT;
+      job.count = power + power / 4 * (step % 4);
+      const recsort_status status = recsort_plan(sorter, &job, 1, &needs, NULL);
+      if (status == RECSORT_OK) {
+        assert_true(refused == 0 || job.head > 0);
+        assert_true(needs.host >= least || job.head > 0);
+        least = needs.host;
+      } else {
+        assert_true(status == RECSORT_OUT_OF_MEMORY || status == RECSORT_PLUGIN_ERROR);
+        assert_int_equal(needs.host, 0);
+        refused++;
+      }
+    }
+    assert_true(refused > 0 || job.head > 0);
+    refused = 0;
+    recsort_sorter_destroy(sorter);
+  }
+}
+
 /* A sorter holds what recsort_plan says, and allocates nothing more once that is reserved: neither
  * for this job, nor with fewer records. */
 static void test_memory_is_as_planned(void **state)
@@ -1182,6 +1216,7 @@ int main(void)
       cmocka_unit_test(test_records_outside_may_be_invalid),
       cmocka_unit_test(test_permutations_of_others_are_refused),
       cmocka_unit_test(test_memory_is_as_planned),
+      cmocka_unit_test(test_plans_of_any_size),
       cmocka_unit_test(test_failed_allocations_change_nothing),
       cmocka_unit_test(test_what_is_not_wanted_has_no_width),
       cmocka_unit_test(test_calls_leave_nothing_behind),
