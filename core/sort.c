@@ -293,8 +293,11 @@ recsort_status recsort_plan(recsort_sorter *sorter, const recsort_job *jobs, siz
   const size_t spare = spare_for(sorter, &call);
   rs_call_close(sorter);
   if (status) return status;
-  needs->host = larger(rs_sorter_block_bytes(block), sorter->allocation_size) +
-                larger(spare, sorter->spare_size);
+  size_t host;
+  if (!rs_add(larger(rs_sorter_block_bytes(block), sorter->allocation_size),
+              larger(spare, sorter->spare_size), &host))
+    return rs_fail_memory(error, SIZE_MAX);
+  needs->host = host;
   needs->device = 0;
   return RECSORT_OK;
 }
