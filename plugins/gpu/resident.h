@@ -36,7 +36,7 @@ typedef struct resident {
   /* The keys. Those of all bits are encoded before the sort if they are wanted, or if some of their
    * bits are compared: then these are the sort's own. */
   recsort_key_program whole; /* all bits, */
-  recsort_key_program part;  /* and those that are compared */
+  recsort_key_program part;  /* and the bits that are compared */
   recsort_key_step part_steps[2];
   recsort_key_column part_columns[2];
   bool encodes;
@@ -62,12 +62,12 @@ typedef struct resident {
   unsigned side; /* that has the sorted pairs */
   records_order order;
   device_unchanged unchanged;
-  device_segment_sort tiles; /* of short segments: what it has moved */
+  device_segment_sort tiles; /* the sort of short segments, and the arrays that it has moved */
   uint64_t tiles_moved[DEVICE_MOST_MOVED];
   device_words words;           /* if the sort makes keys of them */
   device_move move;             /* what it moves, */
   uint64_t moved;               /* of the array of that number */
-  recsort_plugin_status status; /* of what a branch starts */
+  recsort_plugin_status status; /* of the work that a branch starts */
 } resident;
 
 /* ---- What moves (resident_moves.c) ---- */

@@ -8,7 +8,7 @@
  *   recsort_partition_sorted     says where the splitters cut records that are sorted, or
  *   recsort_partition_records    divides records in any order: counts them, or moves them too
  *   recsort_run                  merges the sorted parts that a rank has got (RECSORT_RUNS), or
- *   recsort_sort                 sorts what it has got
+ *   recsort_sort                 sorts the parts that a rank has got
  *
  * A sample and a splitter are marks. A mark is a place in the order of all records of all ranks: a
  * record's key, the rank, and the record's position in its shard, so no two records have the same

@@ -498,10 +498,10 @@ typedef struct recsort_field {
 } recsort_field;
 
 /* Reads a schema from a YAML file, or makes it from a description in C, and lays it out, as
- * recsort_schema_load_memory does with a text. The schema keeps no pointer to what it was made
- * from. You own it: destroy it with recsort_schema_destroy. `allocator` may be NULL and is copied.
- * A schema takes at most 32 MiB, and so does the plan of a sorter's keys; a schema or plan that
- * would take more is refused. Any thread. Errors: IO_ERROR, INVALID_SCHEMA, INVALID_KEY,
+ * recsort_schema_load_memory does with a text. The schema keeps no pointer to the text or the
+ * description. You own it: destroy it with recsort_schema_destroy. `allocator` may be NULL and is
+ * copied. A schema takes at most 32 MiB, and so does the plan of a sorter's keys; a schema or plan
+ * that would take more is refused. Any thread. Errors: IO_ERROR, INVALID_SCHEMA, INVALID_KEY,
  * OUT_OF_MEMORY, INVALID_ARGUMENT. On Windows `path` is UTF-8. */
 RECSORT_API recsort_status recsort_schema_load_file(const char *path,
                                                     const recsort_allocator *allocator,
