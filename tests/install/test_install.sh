@@ -54,7 +54,7 @@ test -s "$scratch/root/share/man/man3/recsort_sort.3"
 if [ -e "$scratch/root/bin/recsort-mpi" ]; then # there is MPI
   "$scratch/root/bin/recsort-mpi" --version
   test -s "$scratch/root/share/man/man1/recsort-mpi.1"
-  printf '#include <recsort/mpi.h>\nint main(void) { recsort_mpi_splitters_destroy(NULL); return 0; }\n' > "$scratch/ranks.c"
+  printf '#include <recsort/mpi.h>\nint main(void) { return !recsort_mpi_sort; }\n' > "$scratch/ranks.c"
   mpicc -o "$scratch/ranks" "$scratch/ranks.c" $(pkg-config --cflags recsort) -L"$library" -lrecsort_mpi \
     -Wl,-rpath,"$library"
   "$scratch/ranks"

@@ -131,43 +131,40 @@ static item *gather(const void *items, size_t count, size_t *total)
   return all;
 }
 
-static recsort_mpi_stats sort_and_check(int input, size_t count, recsort_mpi_options options)
+/* Makes `count` records, and sorts them as `job` says. Returns what the sort did. */
+static recsort_mpi_job sort_and_check(int input, size_t count, recsort_mpi_job job)
 {
   recsort_sorter *sorter = open_sorter(NULL);
   item *const items = make_items(input, count);
-  void *records = items;
-  size_t total, new_total, new_count = count;
+  size_t total, new_total;
   item *const expected = gather(items, count, &total);
-  recsort_mpi_stats stats = {0};
   recsort_error error = {0};
-  options.struct_size = sizeof options;
-  if (count == 0) {
-    free(items);
-    records = NULL;
-  }
-  if (recsort_mpi_sort(sorter, MPI_COMM_WORLD, &records, &new_count, &options, &stats, sizeof stats,
-                       &error)) {
+  job.struct_size = sizeof job;
+  job.records = count ? items : NULL;
+  job.count = count;
+  if (count == 0) free(items);
+  if (recsort_mpi_sort(sorter, MPI_COMM_WORLD, &job, &error)) {
     fprintf(stderr, "%s\n", error.text);
     REQUIRE(false);
   }
-  item *const found = gather(records, new_count, &new_total);
+  item *const found = gather(job.records, job.count, &new_total);
   qsort(expected, total, sizeof *expected, compare_items);
   REQUIRE(total == new_total);
   REQUIRE(memcmp(expected, found, total * sizeof *found) == 0);
   uint64_t own = count, sum;
   MPI_Allreduce(&own, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  REQUIRE(stats.records == sum);
-  if (options.sizes == RECSORT_MPI_KEEP_SIZES) {
-    REQUIRE(new_count == count);
+  REQUIRE(job.total == sum && job.sent <= count);
+  if (!job.balance) {
+    REQUIRE(job.count == count);
   } else {
-    const double share = (double)sum / ranks, tolerance = options.tolerance;
-    REQUIRE((double)new_count <= share * (1 + (tolerance > 0 ? tolerance : 0.05)) + 1);
+    const double share = (double)sum / ranks, tolerance = job.tolerance;
+    REQUIRE((double)job.count <= share * (1 + (tolerance > 0 ? tolerance : 0.05)) + 1);
   }
   free(found);
   free(expected);
-  free(records);
+  free(job.records);
   recsort_sorter_destroy(sorter);
-  return stats;
+  return job;
 }
 
 /* ---- Tests ---- */
@@ -180,24 +177,24 @@ static void test_all_inputs(void **state)
     for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
       for (int way = 0; way < 4; way++) {
         if (some && (input + 3 * (int)n + way) % 8 != 0) continue;
-        const recsort_mpi_options options = {.sizes = (recsort_mpi_sizes)(way % 2)};
-        sort_and_check(input, count_of(rank, sizes[n], way / 2), options);
+        const recsort_mpi_job job = {.balance = way % 2};
+        sort_and_check(input, count_of(rank, sizes[n], way / 2), job);
       }
 }
 
 /* Messages so short that each pair of ranks needs more than are under way at a time. */
 static void test_many_messages(void **state)
 {
-  const recsort_mpi_options options = {.message = 7};
+  const recsort_mpi_job job = {.message = 7};
   (void)state;
-  sort_and_check(RANDOM, count_of(rank, 300, true), options);
-  sort_and_check(RANK_ORDER, 300, options);
+  sort_and_check(RANDOM, count_of(rank, 300, true), job);
+  sort_and_check(RANK_ORDER, 300, job);
 }
 
 static void test_tolerance(void **state)
 {
-  const recsort_mpi_options exact = {.sizes = RECSORT_MPI_BALANCE_SIZES, .tolerance = 1e-9};
-  const recsort_mpi_options loose = {.sizes = RECSORT_MPI_BALANCE_SIZES, .tolerance = 0.5};
+  const recsort_mpi_job exact = {.balance = true, .tolerance = 1e-9};
+  const recsort_mpi_job loose = {.balance = true, .tolerance = 0.5};
   (void)state;
   const unsigned many = sort_and_check(RANDOM, count_of(rank, 3000, true), exact).rounds;
   sort_and_check(RANDOM, 300 + 2 * (size_t)(rank == 0), exact); /* 2 more than can be divided */
@@ -205,75 +202,98 @@ static void test_tolerance(void **state)
   REQUIRE(ranks == 1 || few < many);
 }
 
+/* Memory for the splitters of all ranks, and its bytes. */
+static void *splitters_of(size_t *size)
+{
+  recsort_sorter *sorter = open_sorter(NULL);
+  *size = ((size_t)ranks - 1) * (recsort_key_size(sorter) + RECSORT_MARK_EXTRA);
+  recsort_sorter_destroy(sorter);
+  return calloc(1, *size + 1);
+}
+
 /* Sorts again from the splitters of the last time: of the same records it takes one round. */
-static void check_loop(recsort_mpi_options options)
+static void check_loop(bool balance)
 {
-  REQUIRE(recsort_mpi_splitters_create(&options.splitters, NULL) == RECSORT_OK);
+  size_t size;
+  const recsort_mpi_job job = {.balance = balance, .splitters = splitters_of(&size)};
   for (int input = 0; input < (some ? 1 : INPUTS); input++) {
-    const unsigned first = sort_and_check(input, 2000, options).rounds;
-    const unsigned second = sort_and_check(input, 2000, options).rounds;
+    const unsigned first = sort_and_check(input, 2000, job).rounds;
+    const unsigned second = sort_and_check(input, 2000, job).rounds;
     REQUIRE(ranks == 1 ? first == 0 && second == 0 : first > 0 && second == 1);
-    sort_and_check(input, count_of(rank, 500, true), options);
+    sort_and_check(input, count_of(rank, 500, true), job);
   }
-  recsort_mpi_splitters_destroy(options.splitters);
-}
-
-/* The last rank has no splitters of the sort before, as if it had had no memory for them. */
-static void test_a_rank_without_splitters(void **state)
-{
-  recsort_mpi_options options = {.splitters = NULL};
-  (void)state;
-  REQUIRE(recsort_mpi_splitters_create(&options.splitters, NULL) == RECSORT_OK);
-  const unsigned first = sort_and_check(RANDOM, 2000, options).rounds;
-  if (rank == ranks - 1) {
-    recsort_mpi_splitters_destroy(options.splitters);
-    REQUIRE(recsort_mpi_splitters_create(&options.splitters, NULL) == RECSORT_OK);
-  }
-  REQUIRE(sort_and_check(RANDOM, 2000, options).rounds == first);
-  REQUIRE(sort_and_check(RANDOM, 2000, options).rounds == (ranks > 1));
-  recsort_mpi_splitters_destroy(options.splitters);
-}
-
-/* The last rank has those of another sort. */
-static void test_splitters_of_different_sorts(void **state)
-{
-  recsort_mpi_options options = {.splitters = NULL}, other = options;
-  (void)state;
-  REQUIRE(recsort_mpi_splitters_create(&options.splitters, NULL) == RECSORT_OK);
-  REQUIRE(recsort_mpi_splitters_create(&other.splitters, NULL) == RECSORT_OK);
-  sort_and_check(RANDOM, 2000, options);
-  sort_and_check(FEW, 2000, other);
-  sort_and_check(RANDOM, 2000, rank == ranks - 1 ? other : options);
-  recsort_mpi_splitters_destroy(other.splitters);
-  recsort_mpi_splitters_destroy(options.splitters);
+  free(job.splitters);
 }
 
 static void test_a_loop(void **state)
 {
   (void)state;
-  check_loop((recsort_mpi_options){.sizes = RECSORT_MPI_KEEP_SIZES});
-  check_loop((recsort_mpi_options){.sizes = RECSORT_MPI_BALANCE_SIZES});
-  recsort_mpi_splitters_destroy(NULL);
+  check_loop(false);
+  check_loop(true);
+}
+
+/* Rank 0's splitters count. Every rank that gives memory gets the new ones, and they are the same.
+ */
+static void test_splitters_of_one_rank(void **state)
+{
+  size_t size;
+  recsort_mpi_job job = {.splitters = splitters_of(&size)}, none = {.splitters = NULL};
+  unsigned char *const own = job.splitters, *const first = calloc(1, size + 1);
+  (void)state;
+  const unsigned afresh = sort_and_check(RANDOM, 2000, none).rounds;
+  REQUIRE(sort_and_check(RANDOM, 2000, rank == 0 ? none : job).rounds == afresh);
+  if (rank == 1) memcpy(first, own, size);
+  if (ranks > 1) MPI_Bcast(first, (int)size, MPI_BYTE, 1, MPI_COMM_WORLD);
+  REQUIRE(rank == 0 || memcmp(first, own, size) == 0);
+  sort_and_check(RANDOM, 2000, job);
+  REQUIRE(memcmp(first, own, size) == 0);
+  REQUIRE(sort_and_check(RANDOM, 2000, rank == 0 ? job : none).rounds == (ranks > 1));
+  free(first);
+  free(own);
+}
+
+/* What is no splitter, or one of another sort, costs a round. */
+static void test_wrong_splitters(void **state)
+{
+  size_t size;
+  const recsort_mpi_job job = {.splitters = splitters_of(&size)}, none = {.splitters = NULL};
+  unsigned char *const bytes = job.splitters;
+  uint64_t random = 7 + (uint64_t)rank; /* others on each rank */
+  (void)state;
+  for (int content = 0; content < 4; content++)
+    for (int input = 0; input < INPUTS; input++) {
+      if (some && (input + content) % 4 != 0) continue;
+      const size_t count = count_of(rank, 400, content % 2);
+      const unsigned afresh = sort_and_check(input, count, none).rounds;
+      for (size_t i = 0; i < size; i++)
+        bytes[i] = content == 0   ? 0
+                   : content == 1 ? 0xff
+                                  : (unsigned char)random_below(&random, 256);
+      if (content == 3) sort_and_check((input + 1) % INPUTS, 100, job);
+      REQUIRE(sort_and_check(input, count, job).rounds <= afresh + 1);
+    }
+  free(bytes);
 }
 
 /* ---- Errors ---- */
 
 /* All ranks have the same error, and their records as before. */
 static recsort_error fails(recsort_sorter *sorter, const item *items, size_t count,
-                           const recsort_mpi_options *options, recsort_status status)
+                           recsort_mpi_job job, recsort_status status)
 {
   item *const copy = malloc(count * sizeof *copy);
-  void *records = copy;
-  size_t same = count;
   recsort_error error = {0}, first;
   memcpy(copy, items, count * sizeof *copy);
-  REQUIRE(recsort_mpi_sort(sorter, MPI_COMM_WORLD, &records, &same, options, NULL, 0, &error) ==
-          status);
+  job.records = copy;
+  job.count = count;
+  job.total = job.sent = 99;
+  const recsort_mpi_job before = job;
+  REQUIRE(recsort_mpi_sort(sorter, MPI_COMM_WORLD, &job, &error) == status);
   REQUIRE(error.status == status && error.text[0]);
   first = error;
   MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, MPI_COMM_WORLD);
   REQUIRE(strcmp(first.text, error.text) == 0);
-  REQUIRE(records == copy && same == count);
+  REQUIRE(memcmp(&job, &before, sizeof job) == 0);
   REQUIRE(memcmp(copy, items, count * sizeof *copy) == 0);
   free(copy);
   return error;
@@ -288,7 +308,8 @@ static void test_a_record_that_is_wrong(void **state)
     item *const items = make_items(RANDOM, 500);
     if (rank >= bad) items[123 + rank].kind = 9;
     snprintf(text, sizeof text, "rank %d, record %d: ", bad, 123 + bad);
-    const recsort_error error = fails(sorter, items, 500, NULL, RECSORT_INVALID_RECORD);
+    const recsort_error error =
+        fails(sorter, items, 500, RECSORT_MPI_JOB_INIT, RECSORT_INVALID_RECORD);
     REQUIRE(strstr(error.text, text) == error.text);
     free(items);
   }
@@ -304,24 +325,22 @@ static void test_no_memory(void **state)
   item *const items = make_items(RANDOM, 50);
   (void)state;
   for (size_t at = 1, failed = 1; failed; at++) {
-    const recsort_mpi_options options = {
-        .struct_size = sizeof options, .sizes = RECSORT_MPI_BALANCE_SIZES, .allocator = &hook};
-    size_t count = 50;
-    void *records = hook.allocate(hook.context, count * sizeof(item));
+    recsort_mpi_job job = {
+        .struct_size = sizeof job, .count = 50, .balance = true, .allocator = &hook};
     recsort_error error = {0};
-    memcpy(records, items, count * sizeof(item));
+    job.records = hook.allocate(hook.context, job.count * sizeof(item));
+    memcpy(job.records, items, job.count * sizeof(item));
     memory.fail_at = rank == (int)(at % (size_t)ranks) ? memory.calls + at : 0;
-    const recsort_status status =
-        recsort_mpi_sort(sorter, MPI_COMM_WORLD, &records, &count, &options, NULL, 0, &error);
+    const recsort_status status = recsort_mpi_sort(sorter, MPI_COMM_WORLD, &job, &error);
     failed = status != RECSORT_OK;
-    REQUIRE(!failed || (status == RECSORT_OUT_OF_MEMORY && count == 50 &&
-                        memcmp(records, items, count * sizeof(item)) == 0));
+    REQUIRE(!failed || (status == RECSORT_OUT_OF_MEMORY && job.count == 50 &&
+                        memcmp(job.records, items, job.count * sizeof(item)) == 0));
     size_t all = failed;
     MPI_Bcast(&all, sizeof all, MPI_BYTE, 0, MPI_COMM_WORLD);
     REQUIRE(all == failed);
     REQUIRE(failed || at > 5);
     memory.fail_at = 0;
-    hook.release(hook.context, records, count * sizeof(item));
+    hook.release(hook.context, job.records, job.count * sizeof(item));
     REQUIRE(memory.blocks == 0 && memory.wrong == 0);
   }
   free(items);
@@ -339,13 +358,11 @@ static void test_no_memory_for_a_sorter(void **state)
   for (size_t at = 1, failed = 1; failed; at++) {
     recsort_sorter *sorter = open_sorter(&hook);
     item *const copy = malloc(50 * sizeof *copy);
-    void *records = copy;
-    size_t count = 50;
+    recsort_mpi_job job = {.struct_size = sizeof job, .records = copy, .count = 50};
     memcpy(copy, items, 50 * sizeof *copy);
     memory.fail_at = rank == (int)(at % (size_t)ranks) ? memory.calls + at : 0;
-    failed = recsort_mpi_sort(sorter, MPI_COMM_WORLD, &records, &count, NULL, NULL, 0, NULL) !=
-             RECSORT_OK;
-    REQUIRE(!failed || (records == copy && memcmp(copy, items, 50 * sizeof *copy) == 0));
+    failed = recsort_mpi_sort(sorter, MPI_COMM_WORLD, &job, NULL) != RECSORT_OK;
+    REQUIRE(!failed || (job.records == copy && memcmp(copy, items, 50 * sizeof *copy) == 0));
     size_t all = failed;
     MPI_Bcast(&all, sizeof all, MPI_BYTE, 0, MPI_COMM_WORLD);
     REQUIRE(all == failed);
@@ -353,7 +370,7 @@ static void test_no_memory_for_a_sorter(void **state)
     memory.fail_at = 0;
     recsort_sorter_destroy(sorter);
     REQUIRE(memory.blocks == 0 && memory.wrong == 0);
-    free(records);
+    free(job.records);
   }
   REQUIRE(failures >= (ranks > 1 ? 2 : 1));
   free(items);
@@ -364,29 +381,26 @@ static void test_wrong_calls(void **state)
   recsort_sorter *sorter = open_sorter(NULL);
   item *const items = make_items(RANDOM, 20);
   const bool last = rank == ranks - 1;
-  const recsort_mpi_options good = {.struct_size = sizeof good};
-  recsort_mpi_options other = good, small = good, long_one = good, high = good, large = good,
-                      odd = good;
+  const recsort_mpi_job good = RECSORT_MPI_JOB_INIT;
+  recsort_mpi_job other = good, small = good, long_one = good, high = good, large = good,
+                  none = good;
   const recsort_status wrong = RECSORT_INVALID_ARGUMENT;
   (void)state;
   small.struct_size--;
   long_one.struct_size++;
   high.tolerance = 1;
   large.message = (size_t)1 << 31;
-  odd.sizes = (recsort_mpi_sizes)2;
-  other.sizes = RECSORT_MPI_BALANCE_SIZES;
-  fails(last ? NULL : sorter, items, 20, NULL, wrong);
-  fails(sorter, items, 20, last ? &small : &good, wrong);
-  fails(sorter, items, 20, last ? &long_one : &good, wrong);
-  fails(sorter, items, 20, last ? &high : &good, wrong);
-  fails(sorter, items, 20, last ? &large : &good, wrong);
-  fails(sorter, items, 20, last ? &odd : &good, wrong);
-  if (ranks > 1) fails(sorter, items, 20, last ? &other : &good, wrong);
-  REQUIRE(recsort_mpi_splitters_create(NULL, NULL) == wrong);
-  size_t count = 20;
-  void *none = NULL;
-  REQUIRE(recsort_mpi_sort(sorter, MPI_COMM_WORLD, last ? &none : (void *[]){items}, &count, NULL,
-                           NULL, 0, NULL) == wrong);
+  other.balance = true;
+  fails(last ? NULL : sorter, items, 20, good, wrong);
+  fails(sorter, items, 20, last ? small : good, wrong);
+  fails(sorter, items, 20, last ? long_one : good, wrong);
+  fails(sorter, items, 20, last ? high : good, wrong);
+  fails(sorter, items, 20, last ? large : good, wrong);
+  if (ranks > 1) fails(sorter, items, 20, last ? other : good, wrong);
+  none.records = last ? NULL : items;
+  none.count = 20;
+  REQUIRE(recsort_mpi_sort(sorter, MPI_COMM_WORLD, &none, NULL) == wrong);
+  REQUIRE(recsort_mpi_sort(sorter, MPI_COMM_WORLD, last ? NULL : &none, NULL) == wrong);
   free(items);
   recsort_sorter_destroy(sorter);
 }
@@ -398,8 +412,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_many_messages),
       cmocka_unit_test(test_tolerance),
       cmocka_unit_test(test_a_loop),
-      cmocka_unit_test(test_a_rank_without_splitters),
-      cmocka_unit_test(test_splitters_of_different_sorts),
+      cmocka_unit_test(test_splitters_of_one_rank),
+      cmocka_unit_test(test_wrong_splitters),
       cmocka_unit_test(test_a_record_that_is_wrong),
       cmocka_unit_test(test_no_memory),
       cmocka_unit_test(test_no_memory_for_a_sorter),

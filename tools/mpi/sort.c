@@ -15,26 +15,20 @@
 
 enum { BLOCKS = 16, WINDOW = 64 /* messages on their way */, MOST_MESSAGE = 1 << 30 };
 
-struct recsort_mpi_splitters {
-  size_t mark_size;
-  size_t count;
-  unsigned char *marks;
-};
-
 /* A sort, and what this rank knows of it. */
 typedef struct sort_job {
   recsort_sorter *sorter;
   MPI_Comm comm;
   int rank, ranks;
-  recsort_mpi_options options;
+  recsort_mpi_job given; /* with what the sort did so far */
   recsort_allocator allocator;
-  recsort_mpi_stats stats;
+  double tolerance;
+  size_t message;
   size_t record_size, mark_size;
-  bool has_last;       /* all ranks have splitters of a sort before */
-  const void *records; /* what was given */
-  size_t count;
-  void *sorted;   /* the same, in order; in the end the result */
-  void *received; /* from all ranks, one run from each */
+  bool starts_from_last; /* rank 0 has splitters of a sort before */
+  size_t count;          /* of `sorted` */
+  void *sorted;          /* what was given, in order; in the end the result */
+  void *received;        /* from all ranks, one run from each */
   size_t new_count;
   refine refine;
   uint64_t *counts;              /* of the records of each rank */
@@ -126,66 +120,55 @@ static bool agree(sort_job *j)
 
 /* ---- Arguments ---- */
 
-static void read_options(sort_job *j, const recsort_mpi_options *given)
+static void read_job(sort_job *j, const recsort_mpi_job *given)
 {
-  j->options = RECSORT_MPI_OPTIONS_INIT;
-  if (given && given->struct_size != sizeof *given) {
+  if (!j->sorter || !given) {
+    fail(j, RECSORT_INVALID_ARGUMENT, "sorter and job must not be NULL");
+    return;
+  }
+  if (given->struct_size != sizeof *given) {
     char text[120];
     snprintf(text, sizeof text,
-             "struct_size is %zu, but a recsort_mpi_options has %zu bytes: use "
-             "RECSORT_MPI_OPTIONS_INIT",
+             "struct_size is %zu, but a recsort_mpi_job has %zu bytes: use RECSORT_MPI_JOB_INIT",
              given->struct_size, sizeof *given);
     fail(j, RECSORT_INVALID_ARGUMENT, text);
     return;
   }
-  if (given) j->options = *given;
-  if (j->options.tolerance == 0) j->options.tolerance = 0.05;
-  if (j->options.message == 0) j->options.message = MOST_MESSAGE;
-  if (j->options.allocator) j->allocator = *j->options.allocator;
-  if (!(j->options.tolerance > 0 && j->options.tolerance < 1))
+  j->given = *given;
+  j->tolerance = given->tolerance == 0 ? 0.05 : given->tolerance;
+  j->message = given->message == 0 ? MOST_MESSAGE : given->message;
+  if (given->allocator) j->allocator = *given->allocator;
+  if (!given->records && given->count)
+    fail(j, RECSORT_INVALID_ARGUMENT, "records must not be NULL");
+  if (!(j->tolerance > 0 && j->tolerance < 1))
     fail(j, RECSORT_INVALID_ARGUMENT, "the tolerance must be between 0 and 1");
-  if (j->options.message > INT_MAX)
+  if (j->message > INT_MAX)
     fail(j, RECSORT_INVALID_ARGUMENT, "a message has fewer than 2^31 bytes");
-  if (j->options.sizes != RECSORT_MPI_KEEP_SIZES && j->options.sizes != RECSORT_MPI_BALANCE_SIZES)
-    fail(j, RECSORT_INVALID_ARGUMENT, "options.sizes is not a recsort_mpi_sizes");
-}
-
-static void check_arguments(sort_job *j, void *const *records, const size_t *count)
-{
-  recsort_stats stats = {0};
-  if (!j->sorter || !records || !count || (!*records && *count)) {
-    fail(j, RECSORT_INVALID_ARGUMENT, "sorter, records and count must not be NULL");
-    return;
-  }
   if (j->ranks > RECSORT_MOST_RUNS) fail(j, RECSORT_INVALID_ARGUMENT, "too many ranks");
+  recsort_stats stats;
   recsort_sorter_get_stats(j->sorter, &stats, sizeof stats);
   j->record_size = stats.record_size;
   j->mark_size = recsort_key_size(j->sorter) + RECSORT_MARK_EXTRA;
-  j->records = *records;
-  j->count = *count;
 }
 
-/* Collective. False if ranks have different sorters or options. They may have different splitters:
- * a rank keeps none if it had no memory for them. */
+/* Collective. False if ranks have different sorters or want different things. */
 static bool are_alike(sort_job *j)
 {
   enum { VALUES = 5 };
-  const recsort_mpi_splitters *const last = j->options.splitters;
-  uint64_t own[2 * VALUES + 1] = {j->record_size, j->mark_size, (uint64_t)j->options.sizes, 0,
-                                  j->options.message};
+  uint64_t own[2 * VALUES + 1] = {j->record_size, j->mark_size, j->given.balance, 0, j->message};
   uint64_t least[2 * VALUES + 1];
   bool alike = true;
-  memcpy(&own[3], &j->options.tolerance, sizeof own[3]);
+  memcpy(&own[3], &j->tolerance, sizeof own[3]);
   for (size_t i = 0; i < VALUES; i++)
     own[VALUES + i] = ~own[i];
-  own[2 * VALUES] = last && last->count == (size_t)j->ranks - 1 && last->mark_size == j->mark_size;
+  own[2 * VALUES] = j->rank > 0 || j->given.splitters;
   MPI_Allreduce(own, least, 2 * VALUES + 1, MPI_UINT64_T, MPI_MIN, j->comm);
   for (size_t i = 0; i < VALUES; i++)
     alike &= least[i] == ~least[VALUES + i];
-  j->has_last = least[2 * VALUES];
+  j->starts_from_last = least[2 * VALUES];
   if (!alike)
     fail(j, RECSORT_INVALID_ARGUMENT,
-         "the ranks have records or keys of different sizes, or different options");
+         "the ranks have records or keys of different sizes, or different jobs");
   return alike;
 }
 
@@ -211,14 +194,14 @@ static uint64_t total_of(const sort_job *j)
 static void set_targets(sort_job *j, uint64_t total)
 {
   const uint64_t ranks = (uint64_t)j->ranks, share = total / ranks, rest = total % ranks;
-  const bool keeps = j->options.sizes == RECSORT_MPI_KEEP_SIZES;
+  const bool keeps = !j->given.balance;
   uint64_t target = 0;
   for (size_t i = 0; i < j->refine.count; i++) {
     target += keeps ? j->counts[i] : share + (i < rest);
     j->refine.splitters[i].target = target;
   }
   /* a part has two ends */
-  j->refine.tolerance = keeps ? 0 : (uint64_t)(j->options.tolerance / 2 * (double)share);
+  j->refine.tolerance = keeps ? 0 : (uint64_t)(j->tolerance / 2 * (double)share);
 }
 
 /* Sums `count` cuts over all ranks, and one number more that says whether a rank has failed. */
@@ -226,7 +209,7 @@ static bool sum_cuts(sort_job *j, round_memory *m, size_t count)
 {
   m->cuts[count] = j->status != RECSORT_OK;
   MPI_Allreduce(m->cuts, m->sums, (int)count + 1, MPI_UINT64_T, MPI_SUM, j->comm);
-  j->stats.rounds++;
+  j->given.rounds++;
   return m->sums[count] == 0 || agree(j);
 }
 
@@ -242,19 +225,19 @@ static void join(sort_job *j, unsigned char *samples, size_t size)
 /* The first round, if there was a sort before: rank 0's splitters of it are the samples. */
 static bool start_from_last(sort_job *j, round_memory *m)
 {
-  const recsort_mpi_splitters *const last = j->options.splitters;
   refine *const r = &j->refine;
-  if (!j->has_last || !r->count) return true;
+  if (!j->starts_from_last || !r->count) return true;
   const size_t size = r->count * j->mark_size;
+  if (j->rank == 0) memcpy(m->samples, j->given.splitters, size);
   for (size_t at = 0; at < size; at += MOST_MESSAGE)
-    MPI_Bcast(last->marks + at, (int)(size - at < MOST_MESSAGE ? size - at : MOST_MESSAGE),
-              MPI_BYTE, 0, j->comm);
-  j->status = recsort_partition_sorted(j->sorter, &r->shard, last->marks, r->count, m->positions,
-                                       &j->error);
+    MPI_Bcast(m->samples + at, (int)(size - at < MOST_MESSAGE ? size - at : MOST_MESSAGE), MPI_BYTE,
+              0, j->comm);
+  j->status =
+      recsort_partition_sorted(j->sorter, &r->shard, m->samples, r->count, m->positions, &j->error);
   for (size_t i = 0; i < r->count && !j->status; i++)
     m->cuts[i] = m->positions[i];
   if (!sum_cuts(j, m, r->count)) return false;
-  refine_narrow(r, last->marks, r->count, m->cuts, m->sums, m->sorted);
+  refine_narrow(r, m->samples, r->count, m->cuts, m->sums, m->sorted);
   return true;
 }
 
@@ -282,7 +265,7 @@ static bool begin_rounds(sort_job *j, round_memory *m)
                                .count = j->count,
                                .rank = (uint32_t)j->rank};
   const uint64_t total = total_of(j);
-  j->stats.records = total;
+  j->given.total = total;
   m->own = borrow(j, count, sizeof *m->own);
   m->before = borrow(j, count, sizeof *m->before);
   m->cuts = borrow(j, samples + 1, sizeof *m->cuts);
@@ -311,20 +294,12 @@ static bool split(sort_job *j)
   return true;
 }
 
-/* Keeps the splitters for the next sort. Nothing is lost without memory for them. */
+/* Writes the splitters for the next sort. */
 static void keep_splitters(const sort_job *j)
 {
-  recsort_mpi_splitters *const last = j->options.splitters;
-  const size_t size = j->mark_size, count = j->refine.count;
-  if (!last || !count) return;
-  unsigned char *const marks = realloc(last->marks, count * size);
-  if (!marks) {
-    last->count = 0;
-    return;
-  }
-  for (size_t i = 0; i < count; i++)
-    memcpy(marks + i * size, j->refine.marks + 2 * i * size, size);
-  *last = (recsort_mpi_splitters){.mark_size = size, .count = count, .marks = marks};
+  const size_t size = j->mark_size;
+  for (size_t i = 0; i < j->refine.count && j->given.splitters; i++)
+    memcpy((char *)j->given.splitters + i * size, j->refine.marks + 2 * i * size, size);
 }
 
 /* ---- Exchange ---- */
@@ -358,7 +333,7 @@ static part part_of(const sort_job *j, void *records, const size_t *offsets, int
 
 static int piece_size(const sort_job *j, part p, size_t at)
 {
-  return (int)(p.size - at < j->options.message ? p.size - at : j->options.message);
+  return (int)(p.size - at < j->message ? p.size - at : j->message);
 }
 
 /* In step s, each rank sends to the one s places after it, and receives from the one s before. */
@@ -374,8 +349,8 @@ static void exchange(sort_job *j)
     const int from = (int)(((int64_t)j->rank + j->ranks - step) % j->ranks);
     const part out = part_of(j, j->sorted, j->offsets, to);
     const part in = part_of(j, j->received, j->run_offsets, from);
-    j->stats.sent += out.size / j->record_size;
-    for (size_t at = 0; at < in.size || at < out.size; at += j->options.message) {
+    j->given.sent += out.size / j->record_size;
+    for (size_t at = 0; at < in.size || at < out.size; at += j->message) {
       if (at < in.size)
         MPI_Irecv(in.at + at, piece_size(j, in, at), MPI_BYTE, from, 0, j->comm, next_request(&w));
       if (at < out.size)
@@ -414,13 +389,13 @@ static double lap(double *since)
 /* Collective. Sorts this rank's records, and tells the others how many there are. */
 static bool sort_own(sort_job *j)
 {
-  const uint64_t count = j->count;
+  const uint64_t count = j->count = j->given.count;
   j->sorted = take(j, j->count, j->record_size);
   j->counts = borrow(j, (size_t)j->ranks, sizeof *j->counts);
   j->offsets = borrow(j, (size_t)j->ranks + 1, sizeof *j->offsets);
   j->run_offsets = borrow(j, (size_t)j->ranks + 1, sizeof *j->run_offsets);
   if (!j->status)
-    j->status = recsort_sort_to(j->sorter, j->records, j->count, j->sorted, &j->error);
+    j->status = recsort_sort_to(j->sorter, j->given.records, j->count, j->sorted, &j->error);
   if (!agree(j)) return false;
   MPI_Allgather(&count, 1, MPI_UINT64_T, j->counts, 1, MPI_UINT64_T, j->comm);
   return true;
@@ -446,42 +421,37 @@ static bool merge(sort_job *j)
   return agree(j);
 }
 
-static bool run(sort_job *j, void *const *records, const size_t *count,
-                const recsort_mpi_options *options)
+static bool run(sort_job *j, const recsort_mpi_job *job)
 {
-  read_options(j, options);
-  if (!j->status) check_arguments(j, records, count);
+  read_job(j, job);
   if (!agree(j) || !are_alike(j)) return false;
+  j->given.sent = j->given.rounds = 0;
   double clock = MPI_Wtime();
   if (!sort_own(j)) return false;
-  j->stats.sort_seconds = lap(&clock);
+  j->given.sort_seconds = lap(&clock);
   if (!split(j) || !make_room(j)) return false;
-  j->stats.split_seconds = lap(&clock);
+  j->given.split_seconds = lap(&clock);
   exchange(j);
-  j->stats.exchange_seconds = lap(&clock);
+  j->given.exchange_seconds = lap(&clock);
   if (!merge(j)) return false;
-  j->stats.merge_seconds = lap(&clock);
+  j->given.merge_seconds = lap(&clock);
   return true;
 }
 
-recsort_status recsort_mpi_sort(recsort_sorter *sorter, MPI_Comm comm, void **records,
-                                size_t *count, const recsort_mpi_options *options,
-                                recsort_mpi_stats *stats, size_t stats_size, recsort_error *error)
+recsort_status recsort_mpi_sort(recsort_sorter *sorter, MPI_Comm comm, recsort_mpi_job *job,
+                                recsort_error *error)
 {
   sort_job j = {.sorter = sorter, .allocator = {NULL, allocate, release}};
   MPI_Comm_dup(comm, &j.comm); /* so that no message of the caller's is taken for one of ours */
   MPI_Comm_set_errhandler(j.comm, MPI_ERRORS_ARE_FATAL);
   MPI_Comm_rank(j.comm, &j.rank);
   MPI_Comm_size(j.comm, &j.ranks);
-  if (run(&j, records, count, options)) {
+  if (run(&j, job)) {
     keep_splitters(&j);
-    give_back(&j, *records, *count * j.record_size);
-    *records = j.sorted;
-    *count = j.new_count;
-    if (stats && stats_size == sizeof *stats)
-      *stats = j.stats;
-    else if (stats)
-      memset(stats, 0, stats_size);
+    give_back(&j, job->records, job->count * j.record_size);
+    j.given.records = j.sorted;
+    j.given.count = j.new_count;
+    *job = j.given;
   } else {
     give_back(&j, j.sorted, j.count * j.record_size);
     if (error) *error = j.error;
@@ -493,26 +463,4 @@ recsort_status recsort_mpi_sort(recsort_sorter *sorter, MPI_Comm comm, void **re
   }
   MPI_Comm_free(&j.comm);
   return j.status;
-}
-
-recsort_status recsort_mpi_splitters_create(recsort_mpi_splitters **splitters, recsort_error *error)
-{
-  const recsort_status status = !splitters ? RECSORT_INVALID_ARGUMENT : RECSORT_OUT_OF_MEMORY;
-  recsort_mpi_splitters *const made = splitters ? calloc(1, sizeof *made) : NULL;
-  if (!made) {
-    if (error) {
-      *error = (recsort_error){.status = status};
-      snprintf(error->text, sizeof error->text, "%s",
-               splitters ? "out of memory" : "splitters must not be NULL");
-    }
-    return status;
-  }
-  *splitters = made;
-  return RECSORT_OK;
-}
-
-void recsort_mpi_splitters_destroy(recsort_mpi_splitters *splitters)
-{
-  if (splitters) free(splitters->marks);
-  free(splitters);
 }

@@ -193,11 +193,14 @@ static bool read_slice(mpi_job *j)
 /* Collective. All ranks have the error; its record is that of a slice. */
 static bool sort(mpi_job *j)
 {
+  recsort_mpi_job sorting = RECSORT_MPI_JOB_INIT;
   recsort_error error;
   int rank = 0, length = 0;
   uint64_t number;
-  if (recsort_mpi_sort(j->job.sorter, MPI_COMM_WORLD, &j->records, &j->count, NULL, NULL, 0,
-                       &error) == RECSORT_OK) {
+  sorting.records = j->records;
+  sorting.count = j->count;
+  if (recsort_mpi_sort(j->job.sorter, MPI_COMM_WORLD, &sorting, &error) == RECSORT_OK) {
+    j->records = sorting.records;
     return true;
   }
   if (sscanf(error.text, "rank %d, record %" SCNu64 ": %n", &rank, &number, &length) == 2 &&

@@ -36,7 +36,7 @@ typedef struct bench {
   size_t count;               /* the same on each rank */
   size_t sizes[MOST_RANKS];   /* `count` */
   recsort_sorter *sorters[2]; /* with one thread, and with this rank's share of the processors */
-  recsort_mpi_stats stages;   /* of recsort's last sort, on this rank */
+  recsort_mpi_job done;       /* recsort's last sort, on this rank */
   entity *records;            /* to be sorted: of malloc */
   entity *result;
   uint64_t *words, *other_words;

@@ -142,14 +142,13 @@ recsort_sorter *open_sorter(unsigned threads)
 /* The sorted records replace the given ones. So two arrays change places. */
 template <int which> void sort_by(bench *)
 {
-  void *records = b.records;
-  size_t count = b.count;
   recsort_error error;
-  if (recsort_mpi_sort(b.sorters[which], b.comm, &records, &count, nullptr, &b.stages,
-                       sizeof b.stages, &error))
-    fail(error.text);
+  b.done = RECSORT_MPI_JOB_INIT;
+  b.done.records = b.records;
+  b.done.count = b.count;
+  if (recsort_mpi_sort(b.sorters[which], b.comm, &b.done, &error)) fail(error.text);
   b.records = b.result;
-  b.result = static_cast<entity *>(records);
+  b.result = static_cast<entity *>(b.done.records);
 }
 
 /* ---- Commands ---- */
@@ -223,10 +222,10 @@ void run(const Words &words, cJSON *answer)
       fail(words.at(2) + ": rank " + std::to_string(b.rank) + " has a wrong result");
     cJSON_AddNumberToObject(answer, "wall", slowest);
     if (words.at(2).compare(0, 7, "recsort") != 0) return;
-    cJSON_AddNumberToObject(answer, "sort", b.stages.sort_seconds);
-    cJSON_AddNumberToObject(answer, "split", b.stages.split_seconds);
-    cJSON_AddNumberToObject(answer, "exchange", b.stages.exchange_seconds);
-    cJSON_AddNumberToObject(answer, "merge", b.stages.merge_seconds);
+    cJSON_AddNumberToObject(answer, "sort", b.done.sort_seconds);
+    cJSON_AddNumberToObject(answer, "split", b.done.split_seconds);
+    cJSON_AddNumberToObject(answer, "exchange", b.done.exchange_seconds);
+    cJSON_AddNumberToObject(answer, "merge", b.done.merge_seconds);
     return;
   }
   fail("there is no " + words.at(2));

@@ -9,80 +9,70 @@
  *
  * The conventions of recsort.h hold here too. Link with recsort_mpi, which was built with one MPI
  * library, and use the same one.
+ *
+ *   recsort_mpi_job job = RECSORT_MPI_JOB_INIT;
+ *   job.records = particles;      of malloc
+ *   job.count = count;
+ *   recsort_mpi_sort(sorter, MPI_COMM_WORLD, &job, &error);
  */
 #ifndef RECSORT_MPI_H
 #define RECSORT_MPI_H
 
 #include <mpi.h>
 
-#include "recsort/recsort.h"
+#include "recsort/partition.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The splitters of a sort, for the next one: see recsort_mpi_options. */
-typedef struct recsort_mpi_splitters recsort_mpi_splitters;
+/* What a rank gives to a sort and gets from it. All ranks give the same `balance`, `tolerance` and
+ * `message`. */
+typedef struct recsort_mpi_job {
+  size_t struct_size; /* RECSORT_MPI_JOB_INIT sets it */
 
-/* Makes one, which is empty. You own it: destroy it with recsort_mpi_splitters_destroy. Not
- * collective. Errors: OUT_OF_MEMORY, INVALID_ARGUMENT. */
-RECSORT_API recsort_status recsort_mpi_splitters_create(recsort_mpi_splitters **splitters,
-                                                        recsort_error *error);
-/* Frees it; NULL is allowed. */
-RECSORT_API void recsort_mpi_splitters_destroy(recsort_mpi_splitters *splitters);
-
-/* How many records each rank has after a sort. */
-typedef enum recsort_mpi_sizes {
-  RECSORT_MPI_KEEP_SIZES = 0, /* as many as before */
-  RECSORT_MPI_BALANCE_SIZES   /* as many as the others, but for the tolerance */
-} recsort_mpi_sizes;
-
-/* How to sort. All ranks give the same, but for `allocator` and `splitters`. */
-typedef struct recsort_mpi_options {
-  size_t struct_size; /* RECSORT_MPI_OPTIONS_INIT sets it */
-  recsort_mpi_sizes sizes;
-  double tolerance; /* BALANCE_SIZES: no rank has more than (1 + tolerance) times its share, or one
-                     * record more than that; below 1. 0: 0.05. A larger one saves rounds */
+  /* ---- What there is, and then the result ---- */
+  void *records; /* an array from `allocator`, which the sort releases, and then another one from
+                  * there, which you own. NULL: this rank has no records */
+  size_t count;  /* of this rank's records */
   const recsort_allocator *allocator; /* for records and working memory; NULL: malloc and free */
-  recsort_mpi_splitters *splitters; /* those of the last sort, from which this one starts, and which
-                                     * it replaces if it succeeds: for loops whose records change
-                                     * little from one sort to the next. NULL: none.
-                                     * Without those of any rank it starts afresh */
-  size_t message;                   /* the most bytes of one message, below 2^31; 0: 2^30 */
-} recsort_mpi_options;
+  void *splitters; /* for a loop whose records change little from one sort to the next: memory for
+                    * ranks - 1 marks (partition.h) of recsort_key_size(sorter) + RECSORT_MARK_EXTRA
+                    * bytes. The sort starts from the marks that rank 0 has there, and leaves its
+                    * splitters there on each rank that gives memory. Any content will do, such as
+                    * zeros at first: a wrong one costs a round and changes nothing else. NULL on
+                    * rank 0: the sort starts afresh */
 
-#define RECSORT_MPI_OPTIONS_INIT RECSORT_INIT(recsort_mpi_options)
+  /* ---- How to sort ---- */
+  bool balance; /* each rank gets as many records as the others, but for the tolerance; false: as
+                 * many as it had */
+  double tolerance; /* with `balance`: no rank gets more than (1 + tolerance) times its share, or
+                     * one record more than that; below 1. 0: 0.05. A larger one saves rounds */
+  size_t message;   /* the most bytes of one message, below 2^31; 0: 2^30 */
 
-/* What a sort did. */
-typedef struct recsort_mpi_stats {
-  uint64_t records; /* of all ranks */
-  uint64_t sent;    /* of them, those that this rank sent to another one */
-  unsigned rounds;  /* in which splitters were refined */
+  /* ---- What the sort did ---- */
+  uint64_t total;  /* records of all ranks */
+  uint64_t sent;   /* of this rank's records, those that it sent to another rank */
+  unsigned rounds; /* in which splitters were refined */
   double sort_seconds;
   double split_seconds;
   double exchange_seconds;
   double merge_seconds;
-} recsort_mpi_stats;
+} recsort_mpi_job;
+
+#define RECSORT_MPI_JOB_INIT RECSORT_INIT(recsort_mpi_job)
 
 /* Sorts the records of all ranks. Collective: all ranks of `comm` call it, with sorters of the same
- * schema and keys. `comm` is an intracommunicator of at most RECSORT_MOST_RUNS
- * ranks.
- *
- * `*records` is an array of `*count` records from `options->allocator`; NULL if there are none.
- * The sorted records come in another array from there, which replaces it: `*records` is released,
- * and `*records` and `*count` become those of the new array, which you own. `options` and `stats`
- * may be NULL; `stats` has `stats_size` bytes.
+ * schema and keys. `comm` is an intracommunicator of at most RECSORT_MOST_RUNS ranks.
  *
  * All ranks return the same status, and the same error. The text of one rank's error begins with
  * "rank R: ", or with "rank R, record N: " if it is about a record. If there is an error, no rank's
- * records have changed. Memory at the peak: two more arrays of records, and what the sorter holds.
- * Errors: those of recsort_sort_to and of a recsort_run that merges. A failure of MPI itself, such
- * as the loss of a rank, ends the job. One thread of each rank at a time; initialize MPI with
- * MPI_THREAD_FUNNELED or more. */
-RECSORT_API recsort_status recsort_mpi_sort(recsort_sorter *sorter, MPI_Comm comm, void **records,
-                                            size_t *count, const recsort_mpi_options *options,
-                                            recsort_mpi_stats *stats, size_t stats_size,
-                                            recsort_error *error);
+ * job or records have changed. Memory at the peak: two more arrays of records, and what the sorter
+ * holds. Errors: those of recsort_sort_to and of a recsort_run that merges. A failure of MPI
+ * itself, such as the loss of a rank, ends the program. One thread of each rank at a time;
+ * initialize MPI with MPI_THREAD_FUNNELED or more. */
+RECSORT_API recsort_status recsort_mpi_sort(recsort_sorter *sorter, MPI_Comm comm,
+                                            recsort_mpi_job *job, recsort_error *error);
 
 #ifdef __cplusplus
 }
