@@ -5,16 +5,17 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/struct_size.h"
 #include "key/encode.h"
 #include "sorter.h"
 
-enum { RANK_BYTES = 4, WORTH_A_THREAD = 1 << 14 /* records */ };
+enum { WORTH_A_THREAD = 1 << 14 /* records */ };
 
-/* A call on a shard. Each thread has a slot with the key of a record and its mark. */
+/* A call on records of a rank. Each thread has a slot with the key of a record and its mark. */
 typedef struct marking {
   const rs_plan *plan;
-  recsort_shard shard;
+  const char *records;
+  size_t count;
+  uint64_t first; /* position of the first record */
   size_t key_size, mark_size, slot_bytes;
   char *slots;
   atomic_size_t invalid; /* the first record that is known to have an invalid value */
@@ -33,7 +34,7 @@ static unsigned char *mark_in(const marking *m, unsigned slot)
 
 static const char *record_at(const marking *m, size_t i)
 {
-  return (const char *)m->shard.records + i * (size_t)m->plan->program.record_size;
+  return m->records + i * (size_t)m->plan->program.record_size;
 }
 
 /* ---- Marks ---- */
@@ -54,8 +55,7 @@ static void put_mark(const marking *m, const void *key, size_t i, unsigned char 
     for (size_t w = m->key_size / sizeof(uint64_t); w-- > 0;)
       mark = put_big(mark, ((const uint64_t *)key)[w], sizeof(uint64_t));
   }
-  mark = put_big(mark, m->shard.rank, RANK_BYTES);
-  put_big(mark, m->shard.first + i, RECSORT_MARK_EXTRA - RANK_BYTES);
+  put_big(mark, m->first + i, RECSORT_MARK_EXTRA);
 }
 
 static void note_invalid(marking *m, size_t i)
@@ -83,26 +83,25 @@ static recsort_status outcome(const marking *m, recsort_error *error)
   const size_t i = m->invalid;
   if (i == SIZE_MAX) return RECSORT_OK;
   return rs_key_encode(m->plan, record_at(m, i), 1, key_in(m, 0), team_of_at_most(m->team, 1),
-                       (size_t)m->shard.first + i, error);
+                       (size_t)m->first + i, error);
 }
 
 /* ---- Calls ---- */
 
-static recsort_status read_shard(const recsort_sorter *sorter, const recsort_shard *given,
-                                 marking *m, recsort_error *error)
+static recsort_status begin(const recsort_sorter *sorter, const void *records, size_t count,
+                            uint64_t first, marking *m, recsort_error *error)
 {
   size_t bytes;
-  if (!sorter || !given)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter and shard must not be NULL");
-  *m = (marking){.plan = &sorter->plan, .team = sorter->team};
-  recsort_status status = rs_check_size(given, recsort_shard, RECSORT_SHARD_INIT, error);
-  if (status) return status;
-  m->shard = *given;
-  status = rs_sorter_check(sorter, given->records, given->count, &bytes, error);
-  m->key_size = rs_key_size(&sorter->plan);
+  if (!sorter) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "sorter must not be NULL");
+  *m = (marking){.plan = &sorter->plan,
+                 .records = records,
+                 .count = count,
+                 .first = first,
+                 .key_size = rs_key_size(&sorter->plan),
+                 .invalid = SIZE_MAX,
+                 .team = sorter->team};
   m->mark_size = m->key_size + RECSORT_MARK_EXTRA;
-  m->invalid = SIZE_MAX;
-  return status;
+  return rs_sorter_check(sorter, records, count, &bytes, error);
 }
 
 /* Allots a slot to each of at most `threads` threads, beside the sorter's block. */
@@ -116,37 +115,25 @@ static recsort_status open_slots(recsort_sorter *sorter, marking *m, size_t thre
   return m->slots ? RECSORT_OK : rs_fail_memory(error, m->team.threads * m->slot_bytes);
 }
 
-static recsort_status check_positions(const marking *m, const size_t *positions, size_t wanted,
-                                      recsort_error *error)
-{
-  if (!positions && wanted > m->shard.count)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu samples are more than %zu records", wanted,
-                   m->shard.count);
-  for (size_t i = 0; positions && i < wanted; i++)
-    if (positions[i] >= m->shard.count)
-      return rs_fail(error, RECSORT_INVALID_ARGUMENT, "position %zu is not one of %zu records",
-                     positions[i], m->shard.count);
-  return RECSORT_OK;
-}
-
-recsort_status recsort_partition_sample(recsort_sorter *sorter, const recsort_shard *shard,
-                                        const size_t *positions, size_t wanted, void *marks,
+recsort_status recsort_partition_sample(recsort_sorter *sorter, const void *records, size_t count,
+                                        uint64_t first, size_t wanted, void *marks,
                                         recsort_error *error)
 {
   marking m;
-  recsort_status status = read_shard(sorter, shard, &m, error);
+  recsort_status status = begin(sorter, records, count, first, &m, error);
   if (status == RECSORT_OK && !marks && wanted)
     status = rs_fail(error, RECSORT_INVALID_ARGUMENT, "marks must not be NULL");
-  if (status == RECSORT_OK) status = check_positions(&m, positions, wanted, error);
+  if (status == RECSORT_OK && wanted > count)
+    status = rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu samples are more than %zu records",
+                     wanted, count);
   if (status == RECSORT_OK) status = open_slots(sorter, &m, 1, error);
-  size_t at = wanted ? m.shard.count / 2 / wanted : 0;        /* without positions: this, */
-  size_t part = wanted ? m.shard.count - at * 2 * wanted : 0; /* and so many 2 * wanted-ths */
+  size_t at = wanted ? count / 2 / wanted : 0;        /* the next sample, */
+  size_t part = wanted ? count - at * 2 * wanted : 0; /* and so many 2 * wanted-ths */
   for (size_t i = 0; status == RECSORT_OK && i < wanted; i++) {
-    if (!mark_record(&m, positions ? positions[i] : at, 0,
-                     (unsigned char *)marks + i * m.mark_size))
+    if (!mark_record(&m, at, 0, (unsigned char *)marks + i * m.mark_size))
       status = outcome(&m, error);
-    part += 2 * (m.shard.count % wanted);
-    at += m.shard.count / wanted + part / (2 * wanted);
+    part += 2 * (count % wanted);
+    at += count / wanted + part / (2 * wanted);
     part %= 2 * wanted;
   }
   return status;
@@ -224,7 +211,7 @@ typedef struct cutting {
 static size_t cut(marking *m, const unsigned char *splitter, unsigned slot)
 {
   unsigned char *const mark = mark_in(m, slot);
-  size_t low = 0, high = m->shard.count;
+  size_t low = 0, high = m->count;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     if (!mark_record(m, middle, slot, mark)) return 0;
@@ -244,13 +231,13 @@ static void cut_piece(void *argument, size_t piece, unsigned slot)
     c->cuts[i] = cut(&c->m, splitter_at(&c->m, c->splitters, i), slot);
 }
 
-recsort_status recsort_partition_sorted(recsort_sorter *sorter, const recsort_shard *shard,
-                                        const void *splitters, size_t splitter_count, size_t *cuts,
-                                        recsort_error *error)
+recsort_status recsort_partition_sorted(recsort_sorter *sorter, const void *records, size_t count,
+                                        uint64_t first, const void *splitters,
+                                        size_t splitter_count, size_t *cuts, recsort_error *error)
 {
   enum { SPLITTERS_WORTH_A_THREAD = 64 };
   cutting c;
-  recsort_status status = read_shard(sorter, shard, &c.m, error);
+  recsort_status status = begin(sorter, records, count, first, &c.m, error);
   if (status == RECSORT_OK && splitter_count && (!splitters || !cuts))
     status = rs_fail(error, RECSORT_INVALID_ARGUMENT, "splitters and cuts must not be NULL");
   if (status == RECSORT_OK)
@@ -266,7 +253,7 @@ recsort_status recsort_partition_sorted(recsort_sorter *sorter, const recsort_sh
 
 /* ---- Parts ---- */
 
-/* Each piece of the shard counts its records of each part; then it knows where they go. */
+/* Each piece of the records counts its records of each part; then it knows where they go. */
 typedef struct partitioning {
   marking m;
   const void *splitters;
@@ -300,7 +287,7 @@ static void count_piece(void *argument, size_t piece, unsigned slot)
   partitioning *const p = argument;
   size_t *const counts = places_of(p, piece);
   unsigned char *const mark = mark_in(&p->m, slot);
-  const team_range range = team_cut(p->m.shard.count, piece, p->pieces);
+  const team_range range = team_cut(p->m.count, piece, p->pieces);
   memset(counts, 0, (p->splitter_count + 1) * sizeof *counts);
   for (size_t i = range.begin; i < range.end && mark_record(&p->m, i, slot, mark); i++) {
     p->parts[i] = (uint32_t)part_of(p, mark);
@@ -313,7 +300,7 @@ static void move_piece(void *argument, size_t piece, unsigned slot)
   partitioning *const p = argument;
   size_t *const places = places_of(p, piece);
   const size_t size = (size_t)p->m.plan->program.record_size;
-  const team_range range = team_cut(p->m.shard.count, piece, p->pieces);
+  const team_range range = team_cut(p->m.count, piece, p->pieces);
   (void)slot;
   for (size_t i = range.begin; i < range.end; i++)
     memcpy(p->to + places[p->parts[i]]++ * size, record_at(&p->m, i), size);
@@ -338,13 +325,13 @@ static void find_places(const partitioning *p, size_t *offsets)
 static recsort_status check_parts(const partitioning *p, const size_t *offsets,
                                   recsort_error *error)
 {
-  const size_t bytes = p->m.shard.count * (size_t)p->m.plan->program.record_size;
+  const size_t bytes = p->m.count * (size_t)p->m.plan->program.record_size;
   if (!offsets || (!p->splitters && p->splitter_count))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "splitters and offsets must not be NULL");
   if ((uint64_t)p->splitter_count > UINT32_MAX)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "%zu splitters are too many",
                    p->splitter_count);
-  if (p->to && rs_overlap(p->m.shard.records, bytes, p->to, bytes))
+  if (p->to && rs_overlap(p->m.records, bytes, p->to, bytes))
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "records and partitioned overlap");
   for (size_t i = 1; i < p->splitter_count; i++)
     if (memcmp(splitter_at(&p->m, p->splitters, i - 1), splitter_at(&p->m, p->splitters, i),
@@ -359,9 +346,9 @@ static recsort_status take_memory(recsort_sorter *sorter, partitioning *p, recso
 {
   size_t places, parts, bytes;
   if (!rs_multiply(p->splitter_count + 1, p->pieces * sizeof *p->places, &places) ||
-      !rs_multiply(p->m.shard.count, sizeof *p->parts, &parts) || !rs_add(places, parts, &bytes))
+      !rs_multiply(p->m.count, sizeof *p->parts, &parts) || !rs_add(places, parts, &bytes))
     return rs_fail_memory(error, SIZE_MAX);
-  rs_sorter_begin(sorter, p->m.shard.count);
+  rs_sorter_begin(sorter, p->m.count);
   const recsort_status status = rs_sorter_reserve(sorter, bytes, error);
   if (status) return status;
   p->places = sorter->block;
@@ -369,19 +356,19 @@ static recsort_status take_memory(recsort_sorter *sorter, partitioning *p, recso
   return RECSORT_OK;
 }
 
-recsort_status recsort_partition_records(recsort_sorter *sorter, const recsort_shard *shard,
-                                         const void *splitters, size_t splitter_count,
-                                         void *partitioned, size_t *offsets, recsort_error *error)
+recsort_status recsort_partition_records(recsort_sorter *sorter, const void *records, size_t count,
+                                         uint64_t first, const void *splitters,
+                                         size_t splitter_count, void *partitioned, size_t *offsets,
+                                         recsort_error *error)
 {
   partitioning p;
-  recsort_status status = read_shard(sorter, shard, &p.m, error);
+  recsort_status status = begin(sorter, records, count, first, &p.m, error);
   if (status) return status;
   p.splitters = splitters;
   p.splitter_count = splitter_count;
   p.to = partitioned;
   status = check_parts(&p, offsets, error);
-  if (status == RECSORT_OK)
-    status = open_slots(sorter, &p.m, p.m.shard.count / WORTH_A_THREAD, error);
+  if (status == RECSORT_OK) status = open_slots(sorter, &p.m, p.m.count / WORTH_A_THREAD, error);
   if (status) return status;
   p.pieces = p.m.team.threads;
   status = take_memory(sorter, &p, error);

@@ -144,13 +144,14 @@ static size_t count_before(const item *items, size_t count, const item *splitter
 
 typedef struct job {
   recsort_sorter *sorter;
+  size_t each; /* positions of a rank */
   item *items[RANKS];
   size_t counts[RANKS];
 } job;
 
 static job open_job(size_t key, input *values, size_t each, unsigned threads)
 {
-  job j = {.sorter = open_sorter(key, threads, NULL)};
+  job j = {.sorter = open_sorter(key, threads, NULL), .each = each};
   for (uint32_t r = 0; r < RANKS; r++) {
     j.counts[r] = each;
     j.items[r] = make_items(values, each, r);
@@ -165,29 +166,23 @@ static void close_job(job *j)
   recsort_sorter_destroy(j->sorter);
 }
 
-static recsort_shard shard_of(const job *j, uint32_t r)
-{
-  return (recsort_shard){.struct_size = sizeof(recsort_shard),
-                         .records = j->items[r],
-                         .count = j->counts[r],
-                         .rank = r};
-}
+/* The records of a rank, as arguments. */
+#define SHARD(j, r) (j)->items[r], (j)->counts[r], (r) * (j)->each
 
-/* The rank and position at the end of a mark, most significant byte first. */
-static uint64_t read_big(const unsigned char *from, size_t bytes)
+/* The position at the end of a mark, most significant byte first. */
+static uint64_t position_in(const unsigned char *mark, size_t key_size)
 {
-  uint64_t value = 0;
-  for (size_t i = 0; i < bytes; i++)
-    value = value << 8 | from[i];
-  return value;
+  uint64_t position = 0;
+  for (size_t i = 0; i < RECSORT_MARK_EXTRA; i++)
+    position = position << 8 | mark[key_size + i];
+  return position;
 }
 
 static const item *marked(const job *j, const unsigned char *mark)
 {
-  const unsigned char *const place = mark + recsort_key_size(j->sorter);
-  const uint64_t rank = read_big(place, 4), position = read_big(place + 4, 8);
-  assert_true(rank < RANKS && position < j->counts[rank]);
-  return &j->items[rank][position];
+  const uint64_t position = position_in(mark, recsort_key_size(j->sorter));
+  assert_true(position < RANKS * j->each);
+  return &j->items[position / j->each][position % j->each];
 }
 
 /* Marks of all records of all ranks. */
@@ -197,10 +192,9 @@ static unsigned char *mark_all(const job *j, size_t *count)
   unsigned char *const marks = malloc(RANKS * j->counts[0] * size);
   *count = 0;
   for (uint32_t r = 0; r < RANKS; r++) {
-    const recsort_shard shard = shard_of(j, r);
-    assert_int_equal(recsort_partition_sample(j->sorter, &shard, NULL, j->counts[r],
-                                              marks + *count * size, NULL),
-                     RECSORT_OK);
+    assert_int_equal(
+        recsort_partition_sample(j->sorter, SHARD(j, r), j->counts[r], marks + *count * size, NULL),
+        RECSORT_OK);
     *count += j->counts[r];
   }
   return marks;
@@ -216,7 +210,7 @@ static void test_marks_have_the_order_of_the_records(void **state)
     const size_t size = recsort_key_size(j.sorter) + RECSORT_MARK_EXTRA;
     size_t count;
     unsigned char *const marks = mark_all(&j, &count);
-    assert_int_equal(size, key_sizes[key] + 12);
+    assert_int_equal(size, key_sizes[key] + 8);
     for (size_t a = 0; a < count; a++)
       for (size_t b = 0; b < count; b++) {
         const int found = memcmp(marks + a * size, marks + b * size, size);
@@ -228,29 +222,24 @@ static void test_marks_have_the_order_of_the_records(void **state)
   }
 }
 
-static void test_samples_are_at_equal_distances_or_at_positions(void **state)
+static void test_samples_are_at_equal_distances(void **state)
 {
-  static const size_t wanted[] = {0, 3, 1, 2};
   job j = open_job(0, at_random, 100, 1);
-  recsort_shard shard = shard_of(&j, 2);
-  unsigned char marks[100 * 16];
+  unsigned char marks[100 * 12];
   (void)state;
   for (size_t samples = 1; samples <= 100; samples++) {
-    assert_int_equal(recsort_partition_sample(j.sorter, &shard, NULL, samples, marks, NULL),
+    assert_int_equal(recsort_partition_sample(j.sorter, SHARD(&j, 2), samples, marks, NULL),
                      RECSORT_OK);
     for (size_t i = 0; i < samples; i++) {
-      const size_t at = marked(&j, marks + 16 * i)->position;
+      const size_t at = marked(&j, marks + 12 * i)->position;
       const double distance =
           (double)(2 * at + 1) / 2 - (2.0 * (double)i + 1) * 50 / (double)samples;
       assert_true(distance > -1 && distance < 1);
     }
   }
-  shard.records = j.items[2] + 50;
-  shard.first = 50;
-  shard.count = 4;
-  assert_int_equal(recsort_partition_sample(j.sorter, &shard, wanted, 4, marks, NULL), RECSORT_OK);
-  for (size_t i = 0; i < 4; i++)
-    assert_ptr_equal(marked(&j, marks + 16 * i), &j.items[2][50 + wanted[i]]);
+  assert_int_equal(recsort_partition_sample(j.sorter, j.items[2] + 50, 1, 250, 1, marks, NULL),
+                   RECSORT_OK);
+  assert_ptr_equal(marked(&j, marks), &j.items[2][50]);
   close_job(&j);
 }
 
@@ -262,19 +251,17 @@ static void check_regular_sampling(const job *j, size_t samples)
   unsigned char *const marks = malloc(RANKS * samples * size);
   unsigned char *const splitters = malloc(RANKS * size);
   size_t cuts[RANKS], before[RANKS + 1] = {0};
-  for (uint32_t r = 0; r < RANKS; r++) {
-    const recsort_shard shard = shard_of(j, r);
-    assert_int_equal(recsort_partition_sample(j->sorter, &shard, NULL, samples,
-                                              marks + r * samples * size, NULL),
-                     RECSORT_OK);
-  }
+  for (uint32_t r = 0; r < RANKS; r++)
+    assert_int_equal(
+        recsort_partition_sample(j->sorter, SHARD(j, r), samples, marks + r * samples * size, NULL),
+        RECSORT_OK);
   assert_int_equal(
       recsort_partition_splitters(j->sorter, marks, RANKS * samples, splitters, RANKS - 1, NULL),
       RECSORT_OK);
   for (uint32_t r = 0; r < RANKS; r++) {
-    const recsort_shard shard = shard_of(j, r);
-    assert_int_equal(recsort_partition_sorted(j->sorter, &shard, splitters, RANKS - 1, cuts, NULL),
-                     RECSORT_OK);
+    assert_int_equal(
+        recsort_partition_sorted(j->sorter, SHARD(j, r), splitters, RANKS - 1, cuts, NULL),
+        RECSORT_OK);
     for (size_t i = 0; i + 1 < RANKS; i++) {
       const item *const splitter = marked(j, splitters + i * size);
       assert_int_equal(cuts[i], count_before(j->items[r], share, splitter));
@@ -312,14 +299,14 @@ static void test_equal_keys_are_divided_evenly(void **state)
   job j = open_job(1, all_equal, EACH, 2);
   const size_t size = recsort_key_size(j.sorter) + RECSORT_MARK_EXTRA;
   size_t count, cuts[RANKS], before[RANKS - 1] = {0};
-  unsigned char *const marks = mark_all(&j, &count), splitters[(RANKS - 1) * 20];
+  unsigned char *const marks = mark_all(&j, &count), splitters[(RANKS - 1) * 16];
   (void)state;
   assert_int_equal(recsort_partition_splitters(j.sorter, marks, count, splitters, RANKS - 1, NULL),
                    RECSORT_OK);
   for (uint32_t r = 0; r < RANKS; r++) {
-    const recsort_shard shard = shard_of(&j, r);
-    assert_int_equal(recsort_partition_sorted(j.sorter, &shard, splitters, RANKS - 1, cuts, NULL),
-                     RECSORT_OK);
+    assert_int_equal(
+        recsort_partition_sorted(j.sorter, SHARD(&j, r), splitters, RANKS - 1, cuts, NULL),
+        RECSORT_OK);
     for (size_t i = 0; i < RANKS - 1; i++)
       before[i] += cuts[i];
   }
@@ -335,13 +322,13 @@ static void test_equal_keys_are_divided_evenly(void **state)
 static void test_threads_cut_alike(void **state)
 {
   job j = open_job(1, few_values, 3000, 4);
-  const recsort_shard shard = shard_of(&j, 1);
   size_t *const cuts = malloc(3000 * sizeof *cuts);
   unsigned char *const marks = malloc(3000 * (recsort_key_size(j.sorter) + RECSORT_MARK_EXTRA));
   (void)state;
   sort_items(j.items[1], 3000);
-  assert_int_equal(recsort_partition_sample(j.sorter, &shard, NULL, 3000, marks, NULL), RECSORT_OK);
-  assert_int_equal(recsort_partition_sorted(j.sorter, &shard, marks, 3000, cuts, NULL), RECSORT_OK);
+  assert_int_equal(recsort_partition_sample(j.sorter, SHARD(&j, 1), 3000, marks, NULL), RECSORT_OK);
+  assert_int_equal(recsort_partition_sorted(j.sorter, SHARD(&j, 1), marks, 3000, cuts, NULL),
+                   RECSORT_OK);
   for (size_t i = 0; i < 3000; i++)
     assert_int_equal(cuts[i], i);
   free(marks);
@@ -355,17 +342,16 @@ static void test_threads_cut_alike(void **state)
 static void check_partition(const job *j, const unsigned char *splitters, size_t splitter_count,
                             uint32_t r)
 {
-  const recsort_shard shard = shard_of(j, r);
   const size_t count = j->counts[r], size = recsort_key_size(j->sorter) + RECSORT_MARK_EXTRA;
   item *const moved = malloc((count + !count) * sizeof *moved);
   size_t *const offsets = malloc((splitter_count + 2) * sizeof *offsets);
   size_t *const only = malloc((splitter_count + 2) * sizeof *only);
-  assert_int_equal(
-      recsort_partition_records(j->sorter, &shard, splitters, splitter_count, moved, offsets, NULL),
-      RECSORT_OK);
-  assert_int_equal(
-      recsort_partition_records(j->sorter, &shard, splitters, splitter_count, NULL, only, NULL),
-      RECSORT_OK);
+  assert_int_equal(recsort_partition_records(j->sorter, SHARD(j, r), splitters, splitter_count,
+                                             moved, offsets, NULL),
+                   RECSORT_OK);
+  assert_int_equal(recsort_partition_records(j->sorter, SHARD(j, r), splitters, splitter_count,
+                                             NULL, only, NULL),
+                   RECSORT_OK);
   assert_memory_equal(only, offsets, (splitter_count + 2) * sizeof *offsets);
   assert_int_equal(offsets[0], 0);
   assert_int_equal(offsets[splitter_count + 1], count);
@@ -392,7 +378,7 @@ static void test_parts_are_right(void **state)
       for (size_t n = 0; n < (key == i % OF_KIND ? 3 : 2); n++)
         for (size_t s = 0; s < 4; s++) {
           job j = open_job(key, inputs[i], sizes[n], 4);
-          unsigned char splitters[150 * 28];
+          unsigned char splitters[150 * 24];
           size_t count;
           unsigned char *const marks = mark_all(&j, &count);
           assert_int_equal(recsort_partition_splitters(j.sorter, marks, count, splitters,
@@ -412,46 +398,42 @@ static void test_parts_are_right(void **state)
 static void test_wrong_calls(void **state)
 {
   job j = open_job(0, at_random, 10, 1);
-  const recsort_shard good = shard_of(&j, 0);
-  recsort_shard small = good, none = good;
-  const size_t beyond[1] = {10};
-  unsigned char marks[10 * 16], splitters[3 * 16];
+  unsigned char marks[10 * 12], splitters[3 * 12];
   size_t cuts[5];
   item moved[10];
   (void)state;
-  small.struct_size = 8;
-  none.records = NULL;
   const recsort_status wrong = RECSORT_INVALID_ARGUMENT;
-  REFUSED(recsort_partition_sample(NULL, &good, NULL, 1, marks, &error), wrong);
-  REFUSED(recsort_partition_sample(j.sorter, NULL, NULL, 1, marks, &error), wrong);
-  REFUSED(recsort_partition_sample(j.sorter, &small, NULL, 1, marks, &error), wrong);
-  REFUSED(recsort_partition_sample(j.sorter, &none, NULL, 1, marks, &error), wrong);
-  REFUSED(recsort_partition_sample(j.sorter, &good, NULL, 11, marks, &error), wrong);
-  REFUSED(recsort_partition_sample(j.sorter, &good, beyond, 1, marks, &error), wrong);
-  REFUSED(recsort_partition_sample(j.sorter, &good, NULL, 1, NULL, &error), wrong);
-  assert_int_equal(recsort_partition_sample(j.sorter, &good, NULL, 10, marks, NULL), RECSORT_OK);
+  REFUSED(recsort_partition_sample(NULL, SHARD(&j, 0), 1, marks, &error), wrong);
+  REFUSED(recsort_partition_sample(j.sorter, NULL, 10, 0, 1, marks, &error), wrong);
+  REFUSED(recsort_partition_sample(j.sorter, SHARD(&j, 0), 11, marks, &error), wrong);
+  REFUSED(recsort_partition_sample(j.sorter, SHARD(&j, 0), 1, NULL, &error), wrong);
+  assert_int_equal(recsort_partition_sample(j.sorter, SHARD(&j, 0), 10, marks, NULL), RECSORT_OK);
   REFUSED(recsort_partition_splitters(NULL, marks, 10, splitters, 3, &error), wrong);
   REFUSED(recsort_partition_splitters(j.sorter, NULL, 10, splitters, 3, &error), wrong);
   REFUSED(recsort_partition_splitters(j.sorter, marks, 10, NULL, 3, &error), wrong);
   REFUSED(recsort_partition_splitters(j.sorter, marks, 0, splitters, 3, &error), wrong);
-  REFUSED(recsort_partition_splitters(j.sorter, marks, 10, marks + 16, 3, &error), wrong);
+  REFUSED(recsort_partition_splitters(j.sorter, marks, 10, marks + 12, 3, &error), wrong);
   assert_int_equal(recsort_partition_splitters(j.sorter, marks, 10, splitters, 3, NULL),
                    RECSORT_OK);
-  REFUSED(recsort_partition_sorted(NULL, &good, splitters, 3, cuts, &error), wrong);
-  REFUSED(recsort_partition_sorted(j.sorter, &good, NULL, 3, cuts, &error), wrong);
-  REFUSED(recsort_partition_sorted(j.sorter, &good, splitters, 3, NULL, &error), wrong);
-  REFUSED(recsort_partition_records(j.sorter, &good, NULL, 3, moved, cuts, &error), wrong);
-  REFUSED(recsort_partition_records(j.sorter, &good, splitters, 3, moved, NULL, &error), wrong);
-  REFUSED(recsort_partition_records(j.sorter, &good, splitters, 3, j.items[0] + 9, cuts, &error),
+  REFUSED(recsort_partition_sorted(NULL, SHARD(&j, 0), splitters, 3, cuts, &error), wrong);
+  REFUSED(recsort_partition_sorted(j.sorter, SHARD(&j, 0), NULL, 3, cuts, &error), wrong);
+  REFUSED(recsort_partition_sorted(j.sorter, SHARD(&j, 0), splitters, 3, NULL, &error), wrong);
+  REFUSED(recsort_partition_records(j.sorter, SHARD(&j, 0), NULL, 3, moved, cuts, &error), wrong);
+  REFUSED(recsort_partition_records(j.sorter, SHARD(&j, 0), splitters, 3, moved, NULL, &error),
           wrong);
   REFUSED(
-      recsort_partition_records(j.sorter, &good, splitters, (size_t)1 << 32, moved, cuts, &error),
+      recsort_partition_records(j.sorter, SHARD(&j, 0), splitters, 3, j.items[0] + 9, cuts, &error),
       wrong);
-  memcpy(splitters, splitters + 16, 16);
-  assert_int_equal(recsort_partition_records(j.sorter, &good, splitters, 3, moved, cuts, NULL),
-                   RECSORT_OK);
-  memcpy(splitters, splitters + 32, 16);
-  REFUSED(recsort_partition_records(j.sorter, &good, splitters, 3, moved, cuts, &error), wrong);
+  REFUSED(recsort_partition_records(j.sorter, SHARD(&j, 0), splitters, (size_t)1 << 32, moved, cuts,
+                                    &error),
+          wrong);
+  memcpy(splitters, splitters + 12, 12);
+  assert_int_equal(
+      recsort_partition_records(j.sorter, SHARD(&j, 0), splitters, 3, moved, cuts, NULL),
+      RECSORT_OK);
+  memcpy(splitters, splitters + 24, 12);
+  REFUSED(recsort_partition_records(j.sorter, SHARD(&j, 0), splitters, 3, moved, cuts, &error),
+          wrong);
   close_job(&j);
 }
 
@@ -459,17 +441,17 @@ static void test_wrong_calls(void **state)
 static void test_nothing_is_asked_for(void **state)
 {
   job j = open_job(0, at_random, 10, 1);
-  const recsort_shard shard = shard_of(&j, 0);
   item moved[10];
   size_t offsets[2] = {9, 9};
   (void)state;
-  assert_int_equal(recsort_partition_sample(j.sorter, &shard, NULL, 0, NULL, NULL), RECSORT_OK);
+  assert_int_equal(recsort_partition_sample(j.sorter, SHARD(&j, 0), 0, NULL, NULL), RECSORT_OK);
   assert_int_equal(recsort_partition_splitters(j.sorter, NULL, 0, NULL, 0, NULL), RECSORT_OK);
-  assert_int_equal(recsort_partition_sorted(j.sorter, &shard, NULL, 0, NULL, NULL), RECSORT_OK);
-  assert_int_equal(recsort_partition_records(j.sorter, &shard, NULL, 0, NULL, offsets, NULL),
+  assert_int_equal(recsort_partition_sorted(j.sorter, SHARD(&j, 0), NULL, 0, NULL, NULL),
+                   RECSORT_OK);
+  assert_int_equal(recsort_partition_records(j.sorter, SHARD(&j, 0), NULL, 0, NULL, offsets, NULL),
                    RECSORT_OK);
   assert_true(offsets[0] == 0 && offsets[1] == 10);
-  assert_int_equal(recsort_partition_records(j.sorter, &shard, NULL, 0, moved, offsets, NULL),
+  assert_int_equal(recsort_partition_records(j.sorter, SHARD(&j, 0), NULL, 0, moved, offsets, NULL),
                    RECSORT_OK);
   assert_memory_equal(moved, j.items[0], sizeof moved);
   close_job(&j);
@@ -480,24 +462,23 @@ static void test_invalid_records_are_named(void **state)
 {
   recsort_sorter *sorter = open_sorter(OF_KIND, 4, NULL);
   item *const items = make_items(all_equal, MOST, 0), *const moved = malloc(MOST * sizeof *moved);
-  const recsort_shard shard = {
-      .struct_size = sizeof shard, .records = items, .count = MOST, .first = 1000};
-  unsigned char marks[2 * 16];
+  unsigned char marks[2 * 12];
   size_t offsets[3], cuts[1];
   recsort_error error = {0};
   (void)state;
-  assert_int_equal(recsort_partition_sample(sorter, &shard, NULL, 2, marks, NULL), RECSORT_OK);
+  assert_int_equal(recsort_partition_sample(sorter, items, MOST, 1000, 2, marks, NULL), RECSORT_OK);
   items[MOST - 3].kind = items[MOST / 2].kind = 5;
-  assert_int_equal(recsort_partition_records(sorter, &shard, marks, 1, moved, offsets, &error),
-                   RECSORT_INVALID_RECORD);
+  assert_int_equal(
+      recsort_partition_records(sorter, items, MOST, 1000, marks, 1, moved, offsets, &error),
+      RECSORT_INVALID_RECORD);
   assert_ptr_equal(strstr(error.text, "record 101000: "), error.text);
   error.text[0] = '\0';
-  assert_int_equal(recsort_partition_sorted(sorter, &shard, marks, 1, cuts, &error),
+  assert_int_equal(recsort_partition_sorted(sorter, items, MOST, 1000, marks, 1, cuts, &error),
                    RECSORT_INVALID_RECORD);
   assert_ptr_equal(strstr(error.text, "record 101000: "), error.text);
   error.text[0] = '\0';
   assert_int_equal(
-      recsort_partition_sample(sorter, &shard, (const size_t[]){MOST - 3}, 1, marks, &error),
+      recsort_partition_sample(sorter, items + MOST - 3, 1, 1000 + MOST - 3, 1, marks, &error),
       RECSORT_INVALID_RECORD);
   assert_ptr_equal(strstr(error.text, "record 200997: "), error.text);
   free(moved);
@@ -511,11 +492,10 @@ static void test_without_memory(void **state)
   failing_allocator memory = {0};
   const recsort_allocator allocator = failing_hook(&memory);
   item *const items = make_items(few_values, 50, 0), moved[50];
-  const recsort_shard shard = {.struct_size = sizeof shard, .records = items, .count = 50};
   bool failed[4] = {false};
   (void)state;
   for (size_t at = 1, failures = 1; failures > 0; at++) {
-    unsigned char marks[50 * 20], splitters[3 * 20];
+    unsigned char marks[50 * 16], splitters[3 * 16];
     size_t cuts[3], offsets[5];
     failures = 0;
     for (size_t call = 0; call < 4; call++) {
@@ -524,13 +504,14 @@ static void test_without_memory(void **state)
       for (size_t step = 0; step <= call; step++) {
         recsort_status status = RECSORT_OK;
         memory.fail_at = step == call ? memory.calls + at : 0;
-        if (step == 0) status = recsort_partition_sample(sorter, &shard, NULL, 50, marks, &error);
+        if (step == 0) status = recsort_partition_sample(sorter, items, 50, 0, 50, marks, &error);
         if (step == 1)
           status = recsort_partition_splitters(sorter, marks, 50, splitters, 3, &error);
         if (step == 2)
-          status = recsort_partition_sorted(sorter, &shard, splitters, 3, cuts, &error);
+          status = recsort_partition_sorted(sorter, items, 50, 0, splitters, 3, cuts, &error);
         if (step == 3)
-          status = recsort_partition_records(sorter, &shard, splitters, 3, moved, offsets, &error);
+          status =
+              recsort_partition_records(sorter, items, 50, 0, splitters, 3, moved, offsets, &error);
         if (status == RECSORT_OK) continue;
         assert_int_equal(status, RECSORT_OUT_OF_MEMORY);
         assert_int_equal(step, call);
@@ -551,7 +532,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_marks_have_the_order_of_the_records),
-      cmocka_unit_test(test_samples_are_at_equal_distances_or_at_positions),
+      cmocka_unit_test(test_samples_are_at_equal_distances),
       cmocka_unit_test(test_regular_samples_bound_the_parts),
       cmocka_unit_test(test_equal_keys_are_divided_evenly),
       cmocka_unit_test(test_threads_cut_alike),

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recsort/partition.h"
 #include "recsort/recsort.h"
 #include "recsort/recsort_file.h"
 #include "support/told.h"
@@ -232,16 +231,6 @@ static recsort_status give_needs(size_t size, recsort_error *error)
   return recsort_plan(sorter, &job, 1, &needs, error);
 }
 
-static recsort_status give_shard(size_t size, recsort_error *error)
-{
-  recsort_shard shard = RECSORT_SHARD_INIT;
-  size_t offsets[2];
-  shard.struct_size = size;
-  shard.records = items;
-  shard.count = 3;
-  return recsort_partition_records(sorter, &shard, NULL, 0, NULL, offsets, error);
-}
-
 #define ROW(type, init, call, status)                                                              \
   {                                                                                                \
 #type, #init, sizeof(type), init.struct_size, call, status                                     \
@@ -258,8 +247,7 @@ static void test_any_other_size_is_refused(void **state)
               ROW(recsort_options, RECSORT_OPTIONS_INIT, give_options, RECSORT_OK),
               ROW(recsort_executor, RECSORT_EXECUTOR_INIT, give_executor, RECSORT_OK),
               ROW(recsort_job, RECSORT_JOB_INIT, give_job, RECSORT_OK),
-              ROW(recsort_needs, RECSORT_NEEDS_INIT, give_needs, RECSORT_OK),
-              ROW(recsort_shard, RECSORT_SHARD_INIT, give_shard, RECSORT_OK)};
+              ROW(recsort_needs, RECSORT_NEEDS_INIT, give_needs, RECSORT_OK)};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const size_t wrong[] = {0, 8, rows[i].size - 1, rows[i].size + 1, 2 * rows[i].size};

@@ -9,22 +9,26 @@ size_t refine_memory(size_t mark_size, size_t count)
   return count * (sizeof(refine_splitter) + 2 * mark_size);
 }
 
+static const char *record_at(const refine *r, size_t i)
+{
+  return (const char *)r->records + i * r->record_size;
+}
+
 static unsigned char *bounds_of(const refine *r, size_t splitter)
 {
   return r->marks + 2 * splitter * r->mark_size;
 }
 
-void refine_open(refine *r, recsort_sorter *sorter, const recsort_shard *shard, uint64_t total,
-                 size_t count, void *memory)
+void refine_open(refine *r, uint64_t total, void *memory)
 {
-  *r = (refine){.sorter = sorter, .shard = *shard, .count = count, .splitters = memory};
   recsort_stats stats;
-  recsort_sorter_get_stats(sorter, &stats, sizeof stats);
+  recsort_sorter_get_stats(r->sorter, &stats, sizeof stats);
   r->record_size = stats.record_size;
-  r->mark_size = recsort_key_size(sorter) + RECSORT_MARK_EXTRA;
-  r->marks = (unsigned char *)(r->splitters + count);
-  for (size_t i = 0; i < count; i++) {
-    r->splitters[i] = (refine_splitter){.high = total, .high_cut = shard->count};
+  r->mark_size = recsort_key_size(r->sorter) + RECSORT_MARK_EXTRA;
+  r->splitters = memory;
+  r->marks = (unsigned char *)(r->splitters + r->count);
+  for (size_t i = 0; i < r->count; i++) {
+    r->splitters[i] = (refine_splitter){.high = total, .high_cut = r->record_count};
     memset(bounds_of(r, i), 0, r->mark_size);
     memset(bounds_of(r, i) + r->mark_size, 0xff, r->mark_size);
   }
@@ -100,9 +104,9 @@ static recsort_status sample_one(refine *r, size_t splitter, uint64_t before,
     }
     const uint64_t place = place_of(r, splitter, k, between);
     if (place - before >= own) continue; /* also of a rank before: the difference wraps around */
-    const size_t position = s->low_cut + (size_t)(place - before);
+    const size_t at = s->low_cut + (size_t)(place - before);
     const recsort_status status =
-        recsort_partition_sample(r->sorter, &r->shard, &position, 1, sample, error);
+        recsort_partition_sample(r->sorter, record_at(r, at), 1, r->first + at, 1, sample, error);
     if (status) return status;
   }
   return RECSORT_OK;
@@ -129,12 +133,9 @@ recsort_status refine_cut(refine *r, const unsigned char *samples, uint64_t *cut
   for (size_t i = 0; i < r->count; i++) {
     const refine_splitter *const s = &r->splitters[i];
     if (settle(r, i)) continue;
-    recsort_shard between = r->shard;
-    between.records = (const char *)r->shard.records + s->low_cut * r->record_size;
-    between.first += s->low_cut;
-    between.count = s->high_cut - s->low_cut;
     const recsort_status status =
-        recsort_partition_sorted(r->sorter, &between, samples, REFINE_SAMPLES, own, error);
+        recsort_partition_sorted(r->sorter, record_at(r, s->low_cut), s->high_cut - s->low_cut,
+                                 r->first + s->low_cut, samples, REFINE_SAMPLES, own, error);
     if (status) return status;
     for (size_t k = 0; k < REFINE_SAMPLES; k++)
       *cuts++ = s->low_cut + own[k];

@@ -33,10 +33,12 @@ typedef struct refine_splitter {
 
 typedef struct refine {
   recsort_sorter *sorter;
-  recsort_shard shard; /* sorted */
-  size_t record_size;
-  size_t mark_size;
+  const void *records; /* the rank's, sorted */
+  size_t record_count;
+  uint64_t first;     /* position of the first one in the input of all ranks */
   size_t count;       /* of splitters */
+  size_t record_size; /* from here on: refine_open */
+  size_t mark_size;
   uint64_t tolerance; /* records that a splitter may be away from its target */
   unsigned round;
   refine_splitter *splitters; /* `count` of them */
@@ -45,10 +47,9 @@ typedef struct refine {
 
 /* Bytes of memory for refine_open. */
 size_t refine_memory(size_t mark_size, size_t count);
-/* Begins: `memory` is aligned for any type, `total` the records of all ranks. The splitters have no
- * targets yet. */
-void refine_open(refine *r, recsort_sorter *sorter, const recsort_shard *shard, uint64_t total,
-                 size_t count, void *memory);
+/* Begins with the members of `r` up to `count`: `memory` is aligned for any type, `total` the
+ * records of all ranks. The splitters have no targets yet. */
+void refine_open(refine *r, uint64_t total, void *memory);
 
 /* The number of splitters that are not found yet; the next four functions are about these, in their
  * order. The same on all ranks. */

@@ -181,13 +181,13 @@ typedef struct round_memory {
   size_t *positions;
 } round_memory;
 
-/* The records of all ranks. */
-static uint64_t total_of(const sort_job *j)
+/* The records of the ranks before `rank`. */
+static uint64_t count_before(const sort_job *j, int rank)
 {
-  uint64_t total = 0;
-  for (int r = 0; r < j->ranks; r++)
-    total += j->counts[r];
-  return total;
+  uint64_t count = 0;
+  for (int r = 0; r < rank; r++)
+    count += j->counts[r];
+  return count;
 }
 
 /* Where the splitters are wanted. */
@@ -232,8 +232,8 @@ static bool start_from_last(sort_job *j, round_memory *m)
   for (size_t at = 0; at < size; at += MOST_MESSAGE)
     MPI_Bcast(m->samples + at, (int)(size - at < MOST_MESSAGE ? size - at : MOST_MESSAGE), MPI_BYTE,
               0, j->comm);
-  j->status =
-      recsort_partition_sorted(j->sorter, &r->shard, m->samples, r->count, m->positions, &j->error);
+  j->status = recsort_partition_sorted(j->sorter, r->records, r->record_count, r->first, m->samples,
+                                       r->count, m->positions, &j->error);
   for (size_t i = 0; i < r->count && !j->status; i++)
     m->cuts[i] = m->positions[i];
   if (!sum_cuts(j, m, r->count)) return false;
@@ -260,12 +260,7 @@ static bool refine_once(sort_job *j, round_memory *m, size_t left)
 static bool begin_rounds(sort_job *j, round_memory *m)
 {
   const size_t count = (size_t)j->ranks - 1, samples = count * REFINE_SAMPLES;
-  const recsort_shard shard = {.struct_size = sizeof shard,
-                               .records = j->sorted,
-                               .count = j->count,
-                               .rank = (uint32_t)j->rank};
-  const uint64_t total = total_of(j);
-  j->given.total = total;
+  const uint64_t total = j->given.total = count_before(j, j->ranks);
   m->own = borrow(j, count, sizeof *m->own);
   m->before = borrow(j, count, sizeof *m->before);
   m->cuts = borrow(j, samples + 1, sizeof *m->cuts);
@@ -275,7 +270,12 @@ static bool begin_rounds(sort_job *j, round_memory *m)
   m->positions = borrow(j, count, sizeof *m->positions);
   void *const memory = borrow(j, 1, refine_memory(j->mark_size, count) + 1);
   if (!agree(j)) return false;
-  refine_open(&j->refine, j->sorter, &shard, total, count, memory);
+  j->refine = (refine){.sorter = j->sorter,
+                       .records = j->sorted,
+                       .record_count = j->count,
+                       .first = count_before(j, j->rank),
+                       .count = count};
+  refine_open(&j->refine, total, memory);
   set_targets(j, total);
   return true;
 }

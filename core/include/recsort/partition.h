@@ -10,10 +10,10 @@
  *   recsort_run                  merges the sorted parts that a rank has got (RECSORT_RUNS), or
  *   recsort_sort                 sorts the parts that a rank has got
  *
- * A sample and a splitter are marks. A mark is a place in the order of all records of all ranks: a
- * record's key, the rank, and the record's position in its shard, so no two records have the same
- * mark. Equal keys are therefore divided like any others, even if all keys are equal, and a sort
- * stays stable: the input is the shards one after the other, in the order of their ranks.
+ * The input is the shards one after the other, in the order of their ranks. A sample and a splitter
+ * are marks. A mark is a place in the order of all records: a record's key, and its position in the
+ * input, so no two records have the same mark. Equal keys are therefore divided like any others,
+ * even if all keys are equal, and a sort stays stable.
  *
  * A mark is recsort_key_size + RECSORT_MARK_EXTRA bytes that memcmp puts in order, the same on
  * every machine. Send it as bytes, to ranks that sort by the same keys, and keep it as long as you
@@ -27,9 +27,11 @@
  * each sample by recsort_partition_sorted, and so close in on the places that they want (Harsh,
  * Kale and Solomonik, "Histogram sort with sampling", 2019): recsort/mpi.h does.
  *
- * The conventions of recsort.h hold here too. One thread at a time may use a sorter; all its
- * threads work. Errors of every call: INVALID_RECORD, whose text counts records from the shard's
- * `first`, OUT_OF_MEMORY, INVALID_ARGUMENT.
+ * Calls take `count` records of one rank; `first` is the position of the first of them in the
+ * input. If you do not know how many records the ranks before have, leave gaps: positions of each
+ * rank from rank << 40 on, for example. The conventions of recsort.h hold here too. One thread at a
+ * time may use a sorter; all its threads work. Errors of every call: INVALID_RECORD, whose text has
+ * the position of a record, OUT_OF_MEMORY, INVALID_ARGUMENT.
  */
 #ifndef RECSORT_PARTITION_H
 #define RECSORT_PARTITION_H
@@ -40,27 +42,13 @@
 extern "C" {
 #endif
 
-/* Records of one rank. */
-typedef struct recsort_shard {
-  size_t struct_size; /* RECSORT_SHARD_INIT sets it */
-  const void *records;
-  size_t count;
-  uint64_t first; /* the position of the first one, if they are not all of the rank's records */
-  uint32_t rank;
-  uint32_t reserved;
-} recsort_shard;
+/* Bytes of a mark beyond those of a key (recsort_key_size). */
+enum { RECSORT_MARK_EXTRA = 8 };
 
-#define RECSORT_SHARD_INIT RECSORT_INIT(recsort_shard)
-
-/* Bytes of a mark beyond those of a key (recsort_key_size): the rank and the position. */
-enum { RECSORT_MARK_EXTRA = 12 };
-
-/* Writes the marks of `wanted` records to `marks`: of those at `positions`, which are below
- * shard->count and count from shard->records; or, if that is NULL, of records at equal distances,
- * where each stands for the records around it and `wanted` is at most shard->count. */
-RECSORT_API recsort_status recsort_partition_sample(recsort_sorter *sorter,
-                                                    const recsort_shard *shard,
-                                                    const size_t *positions, size_t wanted,
+/* Writes the marks of `wanted` records, at most `count`, to `marks`. They are at equal distances,
+ * and each stands for the records around it. */
+RECSORT_API recsort_status recsort_partition_sample(recsort_sorter *sorter, const void *records,
+                                                    size_t count, uint64_t first, size_t wanted,
                                                     void *marks, recsort_error *error);
 
 /* Chooses `splitter_count` splitters, in ascending order, that divide the samples `marks` into
@@ -70,23 +58,23 @@ RECSORT_API recsort_status recsort_partition_splitters(recsort_sorter *sorter, v
                                                        size_t mark_count, void *splitters,
                                                        size_t splitter_count, recsort_error *error);
 
-/* Says how many records of a shard that is sorted come before each splitter: cuts[i] for splitter
+/* Says how many of the records, which are sorted, come before each splitter: cuts[i] for splitter
  * i. A record that a splitter marks does not come before it. Reads some records for each splitter;
  * splitters may have any order. */
-RECSORT_API recsort_status recsort_partition_sorted(recsort_sorter *sorter,
-                                                    const recsort_shard *shard,
+RECSORT_API recsort_status recsort_partition_sorted(recsort_sorter *sorter, const void *records,
+                                                    size_t count, uint64_t first,
                                                     const void *splitters, size_t splitter_count,
                                                     size_t *cuts, recsort_error *error);
 
-/* Divides a shard in any order into splitter_count + 1 parts. Part i has the records from
- * splitter i - 1 on and before splitter i, in the order of the shard. `offsets` has
- * splitter_count + 2 elements: part i becomes records [offsets[i], offsets[i + 1]) of
- * `partitioned`, an array of shard->count records that does not overlap them; NULL: only the
- * offsets are wanted. Takes 4 bytes of memory for each record, and ends the life of the permutation
- * that the sorter keeps. On failure `offsets` and `partitioned` are unspecified. Errors: also
- * INVALID_ARGUMENT if splitters descend or are 2^32 or more. */
-RECSORT_API recsort_status recsort_partition_records(recsort_sorter *sorter,
-                                                     const recsort_shard *shard,
+/* Divides records in any order into splitter_count + 1 parts. Part i has the records from splitter
+ * i - 1 on and before splitter i, in their order. `offsets` has splitter_count + 2 elements: part i
+ * becomes records [offsets[i], offsets[i + 1]) of `partitioned`, an array of `count` records that
+ * does not overlap `records`; NULL: only the offsets are wanted. Takes 4 bytes of memory for each
+ * record, and ends the life of the permutation that the sorter keeps. On failure `offsets` and
+ * `partitioned` are unspecified. Errors: also INVALID_ARGUMENT if splitters descend or are 2^32 or
+ * more. */
+RECSORT_API recsort_status recsort_partition_records(recsort_sorter *sorter, const void *records,
+                                                     size_t count, uint64_t first,
                                                      const void *splitters, size_t splitter_count,
                                                      void *partitioned, size_t *offsets,
                                                      recsort_error *error);

@@ -104,14 +104,15 @@ static void begin(simulation *s, uint64_t tolerance)
 {
   const size_t count = s->ranks - 1;
   for (size_t r = 0; r < s->ranks; r++) {
-    const recsort_shard shard = {.struct_size = sizeof shard,
-                                 .records = s->records + r * s->each,
-                                 .count = s->each,
-                                 .rank = (uint32_t)r};
     refine *const one = &s->refines[r];
     void *const memory =
         one->splitters ? one->splitters : make(1, refine_memory(s->mark_size, count));
-    refine_open(one, s->sorter, &shard, s->ranks * s->each, count, memory);
+    *one = (refine){.sorter = s->sorter,
+                    .records = s->records + r * s->each,
+                    .record_count = s->each,
+                    .first = r * s->each,
+                    .count = count};
+    refine_open(one, s->ranks * s->each, memory);
     one->tolerance = tolerance;
     for (size_t i = 0; i < count; i++)
       one->splitters[i].target = (i + 1) * s->each;
@@ -201,14 +202,15 @@ static void sample_once(simulation *s, int input)
   size_t most, messages;
   recsort_error error = {0};
   for (size_t r = 0; r < s->ranks; r++)
-    check(recsort_partition_sample(s->sorter, &s->refines[r].shard, NULL, each,
+    check(recsort_partition_sample(s->sorter, s->records + r * s->each, s->each, r * s->each, each,
                                    s->samples + r * each * s->mark_size, &error),
           &error);
   check(recsort_partition_splitters(s->sorter, s->samples, s->ranks * each, s->own, count, &error),
         &error);
   size_t *const cuts = make(count, sizeof *cuts);
   for (size_t r = 0; r < s->ranks; r++) {
-    check(recsort_partition_sorted(s->sorter, &s->refines[r].shard, s->own, count, cuts, &error),
+    check(recsort_partition_sorted(s->sorter, s->records + r * s->each, s->each, r * s->each,
+                                   s->own, count, cuts, &error),
           &error);
     for (size_t i = 0; i < count; i++)
       s->refines[r].splitters[i].low_cut = cuts[i];

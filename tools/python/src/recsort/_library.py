@@ -306,17 +306,6 @@ class Needs(c.Structure):
     _fields_ = [('struct_size', c.c_size_t), ('host', c.c_size_t), ('device', c.c_size_t)]
 
 
-class Shard(c.Structure):
-    _fields_ = [
-        ('struct_size', c.c_size_t),
-        ('records', c.c_void_p),
-        ('count', c.c_size_t),
-        ('first', c.c_uint64),
-        ('rank', c.c_uint32),
-        ('reserved', c.c_uint32),
-    ]
-
-
 # The structs by their names in the headers. A test compares them with the compiler's.
 STRUCTS = {
     'condition': Condition,
@@ -333,7 +322,6 @@ STRUCTS = {
     'array': Moved,
     'job': Job,
     'needs': Needs,
-    'shard': Shard,
 }
 
 # The members of recsort_type, from 1.
@@ -346,7 +334,7 @@ TYPES = (
     'float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn'
 ).split()
 TYPE = {name: number for number, name in enumerate(TYPES, 1)}
-LITTLE, BIG, EXPLICIT, SEGMENTS, RUNS, MARK_EXTRA = 1, 2, 2, 1, 2, 12
+LITTLE, BIG, EXPLICIT, SEGMENTS, RUNS, MARK_EXTRA = 1, 2, 2, 1, 2, 8
 INVALID_ARGUMENT, OUT_OF_MEMORY, INVALID_RECORD, CORRUPT_RESULT = 1, 2, 6, 9
 ANY_TRAILER = (1 << 64) - 1
 NAN = {'last': 0, 'first': 1, 'total': 2}
@@ -405,11 +393,11 @@ plan = _call('plan', _sorter, c.POINTER(Job), _size, c.POINTER(Needs))
 unique = _call('unique', _sorter, c.POINTER(Job), c.POINTER(_size))
 check = _call('check', _sorter, _pointer, _size, c.POINTER(_size))
 partition_sample = _call(
-    'partition_sample', _sorter, c.POINTER(Shard), c.POINTER(_size), _size, _pointer
+    'partition_sample', _sorter, _pointer, _size, c.c_uint64, _size, _pointer
 )
 partition_splitters = _call('partition_splitters', _sorter, _pointer, _size, _pointer, _size)
 partition_records = _call(
-    'partition_records', _sorter, c.POINTER(Shard), _pointer, _size, _pointer, _pointer
+    'partition_records', _sorter, _pointer, _size, c.c_uint64, _pointer, _size, _pointer, _pointer
 )
 set_parameter = _call('sorter_set_parameter', _sorter, c.c_char_p, c.POINTER(c.c_double), _size)
 bind_parameter = _call('sorter_bind_parameter', _sorter, c.c_char_p, _pointer, _size)

@@ -6,8 +6,6 @@ keys are divided like others, and stay in their order.
 
 from __future__ import annotations
 
-import ctypes as c
-
 import numpy as np
 
 from . import _library as lib
@@ -42,8 +40,8 @@ class Partitioner:
         """Marks of records, an array of dtype `mark`; record i is at positions[i] of all records."""
         marks = np.empty(len(records), self.mark)
         for at, position in enumerate(positions):
-            shard = self._shard(records[at : at + 1], int(position))
-            lib.partition_sample(self._handle, c.byref(shard), None, 1, address(marks[at:]))
+            one, place = address(records[at:]), int(position)
+            lib.partition_sample(self._handle, one, 1, place, 1, address(marks[at:]))
         return marks
 
     def splitters(self, marks: Array, count: int) -> Array:
@@ -61,11 +59,6 @@ class Partitioner:
         """
         parts = np.empty_like(records)
         offsets = np.empty(len(splitters) + 2, np.uintp)
-        shard, count = self._shard(records, first), len(splitters)
-        lib.partition_records(
-            self._handle, c.byref(shard), address(splitters), count, address(parts), address(offsets)
-        )
+        given, to = (address(records), len(records), first), (address(parts), address(offsets))
+        lib.partition_records(self._handle, *given, address(splitters), len(splitters), *to)
         return parts, offsets[1:].astype(np.intp)
-
-    def _shard(self, records: Array, first: int) -> lib.Shard:
-        return lib.Shard(c.sizeof(lib.Shard), address(records), len(records), first)
