@@ -329,8 +329,8 @@ static recsort_status add_computed(const rs_reader *reader, key_list *list, rs_p
 static recsort_status read_key_words(rs_reader *reader, key_list *list, recsort_key_desc *key,
                                      rs_text *path)
 {
-  static const rs_choice orders[] = {{"asc", RECSORT_ASCENDING}, {"desc", RECSORT_DESCENDING}};
-  static const rs_choice nans[] = {
+  static const rs_word_value orders[] = {{"asc", RECSORT_ASCENDING}, {"desc", RECSORT_DESCENDING}};
+  static const rs_word_value nans[] = {
       {"last", RECSORT_NAN_LAST}, {"first", RECSORT_NAN_FIRST}, {"total", RECSORT_NAN_TOTAL}};
   const rs_place place = rs_reader_place(reader);
   const rs_subject subject = {"key", path};
@@ -395,9 +395,9 @@ typedef struct schema_text {
 static recsort_status judge_schema(const rs_reader *reader, const schema_text *schema,
                                    recsort_schema_desc *desc)
 {
-  static const rs_choice layouts[] = {{"c", RECSORT_LAYOUT_C},
-                                      {"packed", RECSORT_LAYOUT_PACKED},
-                                      {"explicit", RECSORT_LAYOUT_EXPLICIT}};
+  static const rs_word_value layouts[] = {{"c", RECSORT_LAYOUT_C},
+                                          {"packed", RECSORT_LAYOUT_PACKED},
+                                          {"explicit", RECSORT_LAYOUT_EXPLICIT}};
   int layout = RECSORT_LAYOUT_C;
   *desc = (recsort_schema_desc){.struct_size = sizeof *desc,
                                 .record = schema->record.value,

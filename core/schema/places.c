@@ -13,19 +13,19 @@ enum { MAX_PLACES = 1024 }; /* a limit, as each is compared with the others */
 
 /* ---- Words of a place ----------------------------------------------------------------------- */
 
-enum { OFFSET, TRAILER, TYPE, COUNT, ENDIAN, WORD, LINES, PLUS, UNIT, UNPADDED, LEAST, TEXTS };
+enum { OFFSET, TRAILER, TYPE, COUNT, ENDIAN, LINE_WORD, LINES, PLUS, UNIT, UNPADDED, LEAST, TEXTS };
 /* Words that are no single text. */
 enum { LINE = TEXTS, BYTES, VALUE, WHEN, WORDS };
 
 static const char *const words[WORDS] = {
     [OFFSET] = "offset", [TRAILER] = "trailer",   [TYPE] = "type",   [COUNT] = "count",
-    [ENDIAN] = "endian", [WORD] = "word",         [LINES] = "lines", [PLUS] = "plus",
+    [ENDIAN] = "endian", [LINE_WORD] = "word",    [LINES] = "lines", [PLUS] = "plus",
     [UNIT] = "unit",     [UNPADDED] = "unpadded", [LEAST] = "least", [LINE] = "line",
     [BYTES] = "bytes",   [VALUE] = "value",       [WHEN] = "when"};
 
 enum {
   FIELD = 1u << OFFSET | 1u << TYPE | 1u << COUNT | 1u << ENDIAN,
-  NUMBER = FIELD | 1u << WORD,
+  NUMBER = FIELD | 1u << LINE_WORD,
   BEHIND = NUMBER | 1u << TRAILER | 1u << WHEN,
   CONDITION = FIELD | 1u << LINE | 1u << BYTES | 1u << VALUE | 1u << LEAST
 };
@@ -264,7 +264,7 @@ static recsort_status read_when(rs_reader *reader, void *context)
 static recsort_status read_extras(const rs_reader *reader, const place_text *text,
                                   recsort_place_desc *place)
 {
-  static const rs_choice yes_or_no[] = {{"false", false}, {"true", true}};
+  static const rs_word_value yes_or_no[] = {{"false", false}, {"true", true}};
   const rs_text *const given = text->text;
   int unpadded = false;
   uint64_t unit = 0;
@@ -285,10 +285,10 @@ static recsort_status make_place(const rs_reader *reader, const place_text *text
                                  recsort_place_desc *place)
 {
   const rs_text *const given = text->text;
-  const char *word = given[LINES].value ? given[LINES].value : given[WORD].value;
+  const char *word = given[LINES].value ? given[LINES].value : given[LINE_WORD].value;
   const bool field = given[OFFSET].value || given[TRAILER].value;
   const int says = (given[OFFSET].value != NULL) + (given[TRAILER].value != NULL) +
-                   (given[WORD].value != NULL) + (given[LINES].value != NULL) +
+                   (given[LINE_WORD].value != NULL) + (given[LINES].value != NULL) +
                    (text->line.count > 0);
   *place = (recsort_place_desc){.kind = text->word->kind,
                                 .behind = given[TRAILER].value != NULL,
@@ -308,7 +308,8 @@ static recsort_status make_place(const rs_reader *reader, const place_text *text
   place->word = word;
   const recsort_status status =
       field ? make_field(reader, text, &place->field)
-            : refuse_beside(reader, text, TYPE, given[WORD].value ? words[WORD] : words[LINE]);
+            : refuse_beside(reader, text, TYPE,
+                            given[LINE_WORD].value ? words[LINE_WORD] : words[LINE]);
   return status ? status : read_extras(reader, text, place);
 }
 
@@ -431,8 +432,8 @@ static recsort_status check_together(const rs_reader *reader, const rs_file_text
 recsort_status rs_judge_file(const rs_reader *reader, const rs_file_text *file,
                              recsort_schema_desc *desc)
 {
-  static const rs_choice repeats[] = {{"false", false}, {"true", true}};
-  static const rs_choice zeros[] = {{"all", true}};
+  static const rs_word_value repeats[] = {{"false", false}, {"true", true}};
+  static const rs_word_value zeros[] = {{"all", true}};
   const rs_text *const size = &file->lists[SIZE_WORD].number;
   int repeat = false, zero = false;
   desc->places = file->places;

@@ -82,8 +82,8 @@ recsort_status rs_read_integer(const rs_reader *reader, const rs_subject *subjec
 /* ---- Choices -------------------------------------------------------------------------------- */
 
 recsort_status rs_read_choice(const rs_reader *reader, const rs_subject *subject, const char *word,
-                              const rs_text *text, const rs_choice *choices, size_t choice_count,
-                              int *value)
+                              const rs_text *text, const rs_word_value *choices,
+                              size_t choice_count, int *value)
 {
   char known[100] = "";
   rs_guess guess = {.word = text->value};
@@ -106,8 +106,8 @@ recsort_status rs_read_choice(const rs_reader *reader, const rs_subject *subject
 recsort_status rs_read_endian(const rs_reader *reader, const rs_subject *subject,
                               const rs_text *text, recsort_endian *endian)
 {
-  static const rs_choice choices[] = {{"little", RECSORT_LITTLE_ENDIAN},
-                                      {"big", RECSORT_BIG_ENDIAN}};
+  static const rs_word_value choices[] = {{"little", RECSORT_LITTLE_ENDIAN},
+                                          {"big", RECSORT_BIG_ENDIAN}};
   int value = (int)*endian;
   const recsort_status status =
       rs_read_choice(reader, subject, "endian", text, choices, LENGTH(choices), &value);

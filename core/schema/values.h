@@ -17,14 +17,14 @@ recsort_status rs_read_number(const rs_reader *reader, const rs_subject *subject
 recsort_status rs_read_positive(const rs_reader *reader, const rs_subject *subject,
                                 const char *word, const rs_text *text, uint64_t *number);
 
-typedef struct rs_choice {
+typedef struct rs_word_value {
   const char *word;
   int value;
-} rs_choice;
+} rs_word_value;
 
 recsort_status rs_read_choice(const rs_reader *reader, const rs_subject *subject, const char *word,
-                              const rs_text *text, const rs_choice *choices, size_t choice_count,
-                              int *value);
+                              const rs_text *text, const rs_word_value *choices,
+                              size_t choice_count, int *value);
 recsort_status rs_read_endian(const rs_reader *reader, const rs_subject *subject,
                               const rs_text *text, recsort_endian *endian);
 
