@@ -3,4 +3,8 @@
 
 #include "cpu/cpu_plugin.h"
 
-const recsort_plugin_entry_fn rs_builtin_plugins[] = {rs_cpu_plugin_entry, NULL};
+const recsort_plugin_entry_fn *rs_builtin_plugins(void)
+{
+  static const recsort_plugin_entry_fn entries[] = {rs_cpu_plugin_entry, NULL};
+  return entries;
+}

@@ -1,14 +1,14 @@
 /* builtin.h - the plugins that are linked into the library.
  *
- * The core knows no plugin. The build that links plugins into the library defines this table.
+ * The core knows no plugin. The build that links plugins into the library defines this function.
  */
 #ifndef RS_PLUGIN_BUILTIN_H
 #define RS_PLUGIN_BUILTIN_H
 
 #include "recsort/plugin.h"
 
-/* Their entry functions, the one for the CPU first. NULL ends the table. */
-extern const recsort_plugin_entry_fn rs_builtin_plugins[];
+/* Their entry functions, the one for the CPU first; NULL ends them. */
+const recsort_plugin_entry_fn *rs_builtin_plugins(void);
 
 /* ---- Merging -----------------------------------------------------------------------------------
  * An extension that only the plugin for the CPU has: it merges the host's sorted runs of records,

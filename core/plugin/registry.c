@@ -168,15 +168,16 @@ static bool append(recsort_plugin_list *list, rs_candidate candidate)
 
 static bool add_builtin(recsort_plugin_list *list)
 {
-  for (size_t i = 0; rs_builtin_plugins[i]; i++) {
+  const recsort_plugin_entry_fn *const entries = rs_builtin_plugins();
+  for (size_t i = 0; entries[i]; i++) {
     rs_candidate candidate = {.loaded = true};
-    if (!judge(list, &candidate, rs_builtin_plugins[i](RECSORT_PLUGIN_ABI)) ||
-        !append(list, candidate))
+    if (!judge(list, &candidate, entries[i](RECSORT_PLUGIN_ABI)) || !append(list, candidate))
       return false;
   }
   return true;
 }
 
+#ifdef RS_LOADS_PLUGINS
 /* Loads a library and gets its table. On failure, info.reason says why. */
 static bool ask(recsort_plugin_list *list, rs_candidate *candidate)
 {
@@ -195,6 +196,11 @@ static bool ask(recsort_plugin_list *list, rs_candidate *candidate)
   return judge(list, candidate, entry(RECSORT_PLUGIN_ABI));
 }
 
+static void unload(rs_candidate *candidate)
+{
+  if (candidate->library) rs_library_close(candidate->library);
+}
+
 /* Loads a candidate unless it is loaded. False: out of memory, and the candidate is unchanged. */
 static bool load(recsort_plugin_list *list, rs_candidate *candidate)
 {
@@ -203,8 +209,8 @@ static bool load(recsort_plugin_list *list, rs_candidate *candidate)
   loaded.loaded = ask(list, &loaded);
   if (loaded.loaded)
     *candidate = loaded;
-  else if (loaded.library)
-    rs_library_close(loaded.library);
+  else
+    unload(&loaded);
   return loaded.loaded;
 }
 
@@ -254,7 +260,7 @@ static bool search_plugin_folder(recsort_plugin_list *list)
     (void)strcat(path, PLUGIN_FOLDER);
     if (rs_folder_exists(path)) return search_folder(list, path);
   }
-  return search_folder(list, RS_PLUGIN_FOLDER);
+  return !*RS_PLUGIN_FOLDER || search_folder(list, RS_PLUGIN_FOLDER);
 }
 
 static bool refuse_folder(recsort_plugin_list *list, const char *folder)
@@ -283,6 +289,29 @@ static bool search_path(recsort_plugin_list *list)
   }
   return true;
 }
+
+static bool search_folders(recsort_plugin_list *list)
+{
+  return search_plugin_folder(list) && search_path(list);
+}
+#else /* all plugins are linked in */
+static bool load(recsort_plugin_list *list, rs_candidate *candidate)
+{
+  (void)list, (void)candidate;
+  return true;
+}
+
+static void unload(rs_candidate *candidate)
+{
+  (void)candidate;
+}
+
+static bool search_folders(recsort_plugin_list *list)
+{
+  (void)list;
+  return true;
+}
+#endif
 
 /* A stable insertion sort: of equal scores, the first one found stays first. */
 static void sort_by_score(recsort_plugin_list *list)
@@ -316,7 +345,7 @@ recsort_status rs_registry_create(const recsort_allocator *allocator, const team
                               .options = options,
                               .option_count = option_count};
   made->team = *t;
-  if (!add_builtin(made) || !search_plugin_folder(made) || !search_path(made)) {
+  if (!add_builtin(made) || !search_folders(made)) {
     recsort_plugin_list_destroy(made);
     return rs_fail_memory(error, sizeof *made);
   }
@@ -351,7 +380,7 @@ void recsort_plugin_list_destroy(recsort_plugin_list *list)
 {
   if (!list) return;
   for (size_t i = 0; i < list->count; i++)
-    if (list->candidates[i]->library) rs_library_close(list->candidates[i]->library);
+    unload(list->candidates[i]);
   const recsort_allocator memory = list->arena.allocator;
   rs_arena_free(&list->arena);
   rs_release(&memory, list, sizeof *list);

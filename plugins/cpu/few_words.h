@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/avx.h"
+
 enum { FEW_WORDS = 256 };
 
 /* Sorts `count` words, from 1 to FEW_WORDS, in place and stably, by at least the upper 16 of

@@ -12,7 +12,7 @@
  */
 #include "cpu/few_words.h"
 
-#if defined(__x86_64__)
+#ifdef RS_HAS_AVX
 #include <immintrin.h>
 #include <string.h>
 

@@ -529,7 +529,7 @@ bool rs_order_settles(const void *keys, unsigned width, size_t count, uint32_t *
                       : settle(keys, 64, count, false, order)) == SETTLED;
 }
 
-#if defined(__x86_64__)
+#ifdef RS_HAS_AVX
 /* Shifts of one step and wider vectors. */
 BUILD(avx2, __attribute__((target("avx2,bmi2"))), rs_few_words_sort_avx2)
 
@@ -542,7 +542,7 @@ static bool has_avx2(void)
 keys_found rs_keys_order(const void *keys, unsigned width, size_t count, uint32_t *order,
                          uint32_t *other)
 {
-#if defined(__x86_64__)
+#ifdef RS_HAS_AVX
   if (has_avx2()) return avx2(keys, width, count, order, other);
 #endif
   return plain(keys, width, count, order, other);
@@ -554,7 +554,7 @@ keys_found rs_keys_order_nearly(const void *keys, unsigned width, size_t count, 
   survey s;
   keys_found found = KEYS_IN_ORDER;
   if (count == 0) return found;
-#if defined(__x86_64__)
+#ifdef RS_HAS_AVX
   if (has_avx2())
     return avx2_ordered(keys, width, count, &s, order, other, &found) ? found : KEYS_UNORDERED;
 #endif

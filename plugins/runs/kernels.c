@@ -3,7 +3,7 @@
 
 const merge_kernels *rs_best_kernels(void)
 {
-#if defined(__x86_64__)
+#ifdef RS_HAS_AVX
   if (__builtin_cpu_supports("avx")) return &rs_avx_kernels;
 #endif
   return &rs_scalar_kernels;

@@ -4,6 +4,7 @@
 #ifndef RECSORT_RUNS_KERNELS_H
 #define RECSORT_RUNS_KERNELS_H
 
+#include "base/avx.h"
 #include "base/co_rank.h"
 
 /* Cuts that divide a merge of two runs into four: `a[i]` pairs of run a, and `quarter * i - a[i]`
@@ -25,7 +26,7 @@ typedef struct merge_kernels {
 } merge_kernels;
 
 extern const merge_kernels rs_scalar_kernels;
-#if defined(__x86_64__)
+#ifdef RS_HAS_AVX
 extern const merge_kernels rs_avx_kernels;
 #endif
 
@@ -38,7 +39,8 @@ const merge_kernels *rs_best_kernels(void);
   C(0, 2)                                                                                          \
   C(1, 3)                                                                                          \
   C(4, 6)                                                                                          \
-  C(5, 7) C(0, 4) C(1, 5) C(2, 6) C(3, 7) C(0, 1) C(2, 3) C(4, 5) C(6, 7) C(2, 4) C(3, 5) C(1, 4)  \
-      C(3, 6) C(1, 2) C(3, 4) C(5, 6)
+  C(5, 7)                                                                                          \
+  C(0, 4) C(1, 5) C(2, 6) C(3, 7) C(0, 1) C(2, 3) C(4, 5) C(6, 7) C(2, 4) C(3, 5) C(1, 4) C(3, 6)  \
+      C(1, 2) C(3, 4) C(5, 6)
 
 #endif

@@ -15,7 +15,7 @@
  */
 #include "runs/kernels.h"
 
-#if defined(__x86_64__)
+#ifdef RS_HAS_AVX
 #include <immintrin.h>
 
 #define AVX __attribute__((target("avx")))

@@ -21,6 +21,8 @@
 extern "C" {
 #endif
 
+/* What stands before each function. */
+#ifndef RECSORT_API
 #if defined(_WIN32)
 #ifdef RECSORT_BUILDS /* defined when the library itself is compiled */
 #define RECSORT_API __declspec(dllexport)
@@ -31,6 +33,7 @@ extern "C" {
 #define RECSORT_API __attribute__((visibility("default")))
 #else
 #define RECSORT_API
+#endif
 #endif
 
 /* ---- Simple calls -------------------------------------------------------------------------- */

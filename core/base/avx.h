@@ -1,0 +1,9 @@
+/* avx.h - whether functions for AVX are compiled. A sort chooses them if the processor has AVX. */
+#ifndef RS_BASE_AVX_H
+#define RS_BASE_AVX_H
+
+#if defined(__x86_64__) && !defined(RS_NO_AVX)
+#define RS_HAS_AVX
+#endif
+
+#endif
