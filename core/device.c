@@ -328,21 +328,16 @@ static recsort_status check_arrays(const recsort_sorter *sorter, const recsort_j
 
 /* ---- The plugin ---- */
 
-static recsort_status judge(const rs_plugin_instance *instance, recsort_plugin_status status,
-                            const recsort_plugin_error *reported, recsort_error *error)
-{
-  return status ? rs_plugin_fail(instance, status, reported, error) : RECSORT_OK;
-}
-
 recsort_status rs_device_ask(const recsort_sorter *sorter, const recsort_job *jobs,
                              size_t job_count, recsort_needs *needs, recsort_error *error)
 {
-  const rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
-  recsort_plugin_error reported = {.size = sizeof reported};
-  const recsort_plugin_status status =
-      instance->device->plan(instance->state, instance->algorithm, &sorter->plan.program, jobs,
-                             job_count, needs, &reported);
-  return judge(instance, status, &reported, error);
+  rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
+  recsort_error reported = {0};
+  recsort_status status = rs_plugin_check_lost(instance, error);
+  if (status) return status;
+  status = instance->device->plan(instance->state, instance->algorithm, &sorter->plan.program, jobs,
+                                  job_count, needs, &reported);
+  return status ? rs_plugin_fail(instance, status, &reported, error) : RECSORT_OK;
 }
 
 recsort_status rs_device_plan(recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
@@ -357,11 +352,13 @@ recsort_status rs_device_plan(recsort_sorter *sorter, const recsort_job *jobs, s
 static recsort_status run(const recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,
                           recsort_error *error)
 {
-  const rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
-  recsort_plugin_error reported = {.size = sizeof reported};
-  const recsort_plugin_status status = instance->device->run(
-      instance->state, instance->algorithm, &sorter->plan.program, jobs, job_count, &reported);
-  return judge(instance, status, &reported, error);
+  rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
+  recsort_error reported = {0};
+  recsort_status status = rs_plugin_check_lost(instance, error);
+  if (status) return status;
+  status = instance->device->run(instance->state, instance->algorithm, &sorter->plan.program, jobs,
+                                 job_count, &reported);
+  return status ? rs_plugin_fail(instance, status, &reported, error) : RECSORT_OK;
 }
 
 recsort_status rs_device_run(recsort_sorter *sorter, const recsort_job *jobs, size_t job_count,

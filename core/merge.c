@@ -86,18 +86,17 @@ static recsort_plugin_merge_job job_of(const recsort_sorter *sorter, const rs_ca
 static recsort_status plan_merge(recsort_sorter *sorter, const rs_call *call, merge_plan *plan,
                                  rs_plugin_instance **merger, recsort_error *error)
 {
-  recsort_plugin_error reported = {.size = sizeof reported};
+  recsort_error reported = {0};
   uint64_t work = 0;
   size_t order, copy;
   const recsort_status status = rs_choice_merger(&sorter->choice, merger, error);
   if (status) return status;
   plan->job = job_of(sorter, call);
-  const recsort_plugin_status planned =
+  const recsort_status planned =
       (*merger)->merge->work_size((*merger)->state, &plan->job, &work, &reported);
-  if (planned && planned != RECSORT_PLUGIN_UNSUPPORTED)
-    return rs_plugin_fail(*merger, planned, &reported, error);
+  if (planned) return rs_plugin_fail(*merger, planned, &reported, error);
   const size_t runs = call->job->part_count * sizeof(recsort_plugin_run);
-  if (planned || work > SIZE_MAX - RS_BLOCK_ALIGNMENT ||
+  if (work > SIZE_MAX - RS_BLOCK_ALIGNMENT ||
       !rs_multiply(call->count, place_of_order(call) ? 0 : plan->job.index_bits / 8, &order) ||
       !rs_round_up(order, RS_BLOCK_ALIGNMENT, &plan->runs) ||
       !rs_add(plan->runs, runs, &plan->work) ||
@@ -138,7 +137,7 @@ static void list_runs(const recsort_sorter *sorter, const rs_call *call, recsort
 recsort_status rs_merge(recsort_sorter *sorter, rs_call *call, recsort_error *error)
 {
   const double begin = rs_clock_seconds();
-  recsort_plugin_error reported = {.size = sizeof reported};
+  recsort_error reported = {0};
   merge_plan plan;
   rs_plugin_instance *merger;
   recsort_status status = plan_merge(sorter, call, &plan, &merger, error);
@@ -150,9 +149,9 @@ recsort_status rs_merge(recsort_sorter *sorter, rs_call *call, recsort_error *er
   void *const result = call->only_records     ? call->job->sorted
                        : place_of_order(call) ? place_of_order(call)
                                               : block;
-  const recsort_plugin_status merged =
+  const recsort_status merged =
       merger->merge->merge(merger->state, &plan.job, block + plan.work, result, &reported);
-  if (merged == RECSORT_PLUGIN_UNSUPPORTED) status = rs_merge_check(sorter, call, error);
+  if (merged == RECSORT_UNSORTED_RUN) status = rs_merge_check(sorter, call, error);
   if (merged) return status ? status : rs_plugin_fail(merger, merged, &reported, error);
   if (call->only_records)
     call->moved = result;

@@ -180,11 +180,11 @@ static bool records_work(const recsort_sorter *sorter, const recsort_plugin_job 
                          uint64_t *bytes)
 {
   const rs_plugin_instance *instance = &sorter->choice.in_use->instance;
-  recsort_plugin_error reported = {.size = sizeof reported};
+  recsort_error reported = {0};
   *bytes = 0;
   return instance->sorts_in_host &&
          instance->records->work_size(instance->state, job, &sorter->plan.program, in_place, bytes,
-                                      &reported) == RECSORT_PLUGIN_OK;
+                                      &reported) == RECSORT_OK;
 }
 
 /* Plans for keys and for whole records: which of them it will be depends on the records, and the
@@ -192,13 +192,13 @@ static bool records_work(const recsort_sorter *sorter, const recsort_plugin_job 
 static recsort_status plan_anew(const recsort_sorter *sorter, size_t count, size_t copy_size,
                                 rs_block_plan *block, recsort_error *error)
 {
-  const rs_plugin_instance *instance = &sorter->choice.in_use->instance;
-  recsort_plugin_error reported = {.size = sizeof reported};
+  rs_plugin_instance *const instance = &sorter->choice.in_use->instance;
+  recsort_error reported = {0};
   size_t size;
   *block = (rs_block_plan){.copy_size = copy_size, .work = {.size = sizeof block->work}};
   const recsort_status within = plan_job(sorter, count, &block->job, error);
   if (within) return within;
-  const recsort_plugin_status status =
+  const recsort_status status =
       instance->plugin->work_size(instance->state, &block->job, &block->work, &reported);
   if (status) return rs_plugin_fail(instance, status, &reported, error);
   if (!rs_multiply(count, block->job.index_bits / 8, &size) ||
@@ -366,8 +366,9 @@ static recsort_status find(recsort_sorter *sorter, rs_call *call, recsort_error 
 /* True for a failure of the plugin that another one may not have. */
 static bool another_may_do(recsort_status status)
 {
-  return status == RECSORT_DEVICE_ERROR || status == RECSORT_PLUGIN_ERROR ||
-         status == RECSORT_CORRUPT_RESULT || status == RECSORT_OUT_OF_MEMORY;
+  return status == RECSORT_DEVICE_ERROR || status == RECSORT_DEVICE_LOST ||
+         status == RECSORT_PLUGIN_ERROR || status == RECSORT_CORRUPT_RESULT ||
+         status == RECSORT_OUT_OF_MEMORY;
 }
 
 /* True if whole records are passed to the plugin in use. Not if they are sorted in place and the
@@ -383,11 +384,8 @@ static bool takes_records(const recsort_sorter *sorter, const rs_call *call)
 /* With the plugin in use: whole records, if it takes them; else their keys. */
 static recsort_status find_by_plugin(recsort_sorter *sorter, rs_call *call, recsort_error *error)
 {
-  const rs_choice *const choice = &sorter->choice;
-  recsort_status status = RECSORT_OK;
-  if (choice->in_use->instance.lost)
-    return rs_fail(error, RECSORT_DEVICE_ERROR, "plugin \"%s\" has lost its device",
-                   choice->in_use->info.name);
+  recsort_status status = rs_plugin_check_lost(&sorter->choice.in_use->instance, error);
+  if (status) return status;
   if (takes_records(sorter, call)) status = move_by_plugin(sorter, call, error);
   return status || call->moved ? status : order_by_plugin(sorter, call, error);
 }
@@ -402,10 +400,9 @@ static void lap(double *since, double *total)
 
 /* The plugin's report, zeroed: of hundreds of bytes only if one was written, as that takes as long
  * as some records. */
-static recsort_plugin_error *report_to(recsort_sorter *sorter)
+static recsort_error *report_to(recsort_sorter *sorter)
 {
   if (sorter->reported.text[0]) memset(&sorter->reported, 0, sizeof sorter->reported);
-  sorter->reported.size = sizeof sorter->reported;
   return &sorter->reported;
 }
 
@@ -430,11 +427,10 @@ static recsort_status move_by_plugin(recsort_sorter *sorter, rs_call *call, recs
     job.memory = sorter->block;
     job.encode = rs_key_encode_for_plugin;
   }
-  const recsort_plugin_status done =
+  const recsort_status done =
       instance->records->sort(instance->state, &job, &sorter->plan.program, call->job->records,
                               sorted, &times, report_to(sorter));
-  instance->lost = done == RECSORT_PLUGIN_LOST;
-  if (done == RECSORT_PLUGIN_UNSUPPORTED) return RECSORT_OK;
+  if (done == RECSORT_PLUGIN_ERROR) return RECSORT_OK;
   if (done) return rs_plugin_fail(instance, done, &sorter->reported, error);
   stats->index_bits = job.index_bits;
   stats->whole_records = true;
@@ -482,9 +478,8 @@ static recsort_status order_by_plugin(recsort_sorter *sorter, rs_call *call, rec
   if (status) return status;
   lap(&clock, &stats->encode_seconds);
 
-  const recsort_plugin_status sorted =
+  const recsort_status sorted =
       instance->plugin->sort(instance->state, &block->job, sorter->block, report_to(sorter));
-  instance->lost = sorted == RECSORT_PLUGIN_LOST;
   if (sorted) return rs_plugin_fail(instance, sorted, &sorter->reported, error);
   lap(&clock, &stats->sort_seconds);
 

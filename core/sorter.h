@@ -53,7 +53,7 @@ struct recsort_sorter {
   uint64_t made_columns; /* whose columns have this mark */
   recsort_job simple;    /* that of a call without one: zeros, but for what such calls set */
   recsort_stats stats;
-  recsort_plugin_error reported; /* zeroed but for its size, except while a plugin is called */
+  recsort_error reported; /* zeroed, except while a plugin is called */
 };
 
 /* Checks the arguments of a call on records, and computes the bytes of `count` records. */

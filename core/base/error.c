@@ -24,6 +24,8 @@ const char *recsort_status_text(recsort_status status)
     return "plugin error";
   case RECSORT_DEVICE_ERROR:
     return "device error";
+  case RECSORT_DEVICE_LOST:
+    return "device lost";
   case RECSORT_CORRUPT_RESULT:
     return "corrupt result";
   case RECSORT_UNSORTED_RUN:

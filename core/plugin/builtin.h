@@ -37,17 +37,17 @@ typedef struct recsort_plugin_merge_job {
 
 typedef struct recsort_plugin_merge {
   /* [any thread] Says how much host memory `job` needs. Does not block or allocate.
-   * UNSUPPORTED: the size overflows. */
-  recsort_plugin_status (*work_size)(const void *instance, const recsort_plugin_merge_job *job,
-                                     uint64_t *bytes, recsort_plugin_error *error);
+   * OUT_OF_MEMORY: the size overflows. */
+  recsort_status (*work_size)(const void *instance, const recsort_plugin_merge_job *job,
+                              uint64_t *bytes, recsort_error *error);
 
   /* [one thread] Merges to `result`; blocks until done. `memory` is as work_size asked, aligned to
    * 64 bytes. On failure what is at `result` is lost; but if the job is in place, nothing there
    * has changed.
-   * UNSUPPORTED: a run is not sorted, or a record holds an invalid value; the host then finds out
+   * UNSORTED_RUN: a run is not sorted, or a record holds an invalid value; the host then finds out
    * which. The plugin checks all runs. */
-  recsort_plugin_status (*merge)(void *instance, const recsort_plugin_merge_job *job, void *memory,
-                                 void *result, recsort_plugin_error *error);
+  recsort_status (*merge)(void *instance, const recsort_plugin_merge_job *job, void *memory,
+                          void *result, recsort_error *error);
 } recsort_plugin_merge;
 
 #endif

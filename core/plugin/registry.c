@@ -513,10 +513,10 @@ recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidat
                              .merge = find_merge(candidate),
                              .device = find_device(candidate->plugin)};
   made.sorts_in_host = made.records && made.records->work_size;
-  recsort_plugin_error reported = {.size = sizeof reported};
+  recsort_error reported = {0};
   if (!find_algorithm(made.plugin, algorithm, &made.algorithm))
     return refuse_algorithm(candidate, algorithm, error);
-  const recsort_plugin_status status = made.plugin->open(&list->host, &made.state, &reported);
+  const recsort_status status = made.plugin->open(&list->host, &made.state, &reported);
   if (status) return rs_plugin_fail(&made, status, &reported, error);
   *instance = made;
   return RECSORT_OK;
@@ -528,15 +528,27 @@ void rs_plugin_close(rs_plugin_instance *instance)
   instance->plugin = NULL;
 }
 
-recsort_status rs_plugin_fail(const rs_plugin_instance *instance, recsort_plugin_status status,
-                              const recsort_plugin_error *reported, recsort_error *error)
+/* False for a status that plugin.h does not allow, and for a number that is none. */
+static bool may_report(recsort_status status)
 {
-  const recsort_status mapped = status == RECSORT_PLUGIN_OUT_OF_MEMORY    ? RECSORT_OUT_OF_MEMORY
-                                : status == RECSORT_PLUGIN_UNSUPPORTED    ? RECSORT_PLUGIN_ERROR
-                                : status == RECSORT_PLUGIN_CORRUPT        ? RECSORT_CORRUPT_RESULT
-                                : status == RECSORT_PLUGIN_INVALID_RECORD ? RECSORT_INVALID_RECORD
-                                                                          : RECSORT_DEVICE_ERROR;
+  return status == RECSORT_OUT_OF_MEMORY || status == RECSORT_PLUGIN_ERROR ||
+         status == RECSORT_DEVICE_LOST || status == RECSORT_CORRUPT_RESULT ||
+         status == RECSORT_INVALID_RECORD;
+}
+
+recsort_status rs_plugin_fail(rs_plugin_instance *instance, recsort_status status,
+                              const recsort_error *reported, recsort_error *error)
+{
   const int length = (int)sizeof reported->text - 1;
-  return rs_fail(error, mapped, "plugin \"%s\": %.*s", instance->plugin->name, length,
+  instance->lost = status == RECSORT_DEVICE_LOST;
+  return rs_fail(error, may_report(status) ? status : RECSORT_DEVICE_ERROR, "plugin \"%s\": %.*s",
+                 instance->plugin->name, length,
                  reported->text[0] ? reported->text : "failed without a reason");
+}
+
+recsort_status rs_plugin_check_lost(const rs_plugin_instance *instance, recsort_error *error)
+{
+  if (!instance->lost) return RECSORT_OK;
+  return rs_fail(error, RECSORT_DEVICE_LOST, "plugin \"%s\" has lost its device",
+                 instance->plugin->name);
 }

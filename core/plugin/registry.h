@@ -22,7 +22,7 @@ typedef struct rs_plugin_instance {
   const recsort_plugin_merge *merge;     /* likewise, that merge */
   const recsort_plugin_device *device;   /* likewise, for jobs on devices */
   uint32_t algorithm;
-  bool lost; /* it has reported LOST: only close may be called */
+  bool lost; /* it has reported DEVICE_LOST: only close may be called */
 } rs_plugin_instance;
 
 /* A plugin that was found, in the registry's arena. Until it is loaded, only its path and the name
@@ -78,8 +78,11 @@ recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidat
                               recsort_error *error);
 void rs_plugin_close(rs_plugin_instance *instance);
 
-/* Turns a plugin's error into a status of the library, with the plugin's name in the text. */
-recsort_status rs_plugin_fail(const rs_plugin_instance *instance, recsort_plugin_status status,
-                              const recsort_plugin_error *reported, recsort_error *error);
+/* Passes on what a plugin has reported, with its name before the text. */
+recsort_status rs_plugin_fail(rs_plugin_instance *instance, recsort_status status,
+                              const recsort_error *reported, recsort_error *error);
+
+/* Fails if the plugin has lost its device. */
+recsort_status rs_plugin_check_lost(const rs_plugin_instance *instance, recsort_error *error);
 
 #endif

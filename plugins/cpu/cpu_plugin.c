@@ -37,12 +37,11 @@ static uint32_t cpu_score(const recsort_host *host, char *reason, size_t reason_
   return 100;
 }
 
-static recsort_plugin_status cpu_open(const recsort_host *host, void **instance,
-                                      recsort_plugin_error *error)
+static recsort_status cpu_open(const recsort_host *host, void **instance, recsort_error *error)
 {
   (void)error;
   *instance = (void *)(uintptr_t)host;
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 static void cpu_close(void *instance)
@@ -58,23 +57,23 @@ static void cpu_limits(const void *instance, recsort_plugin_limits *limits)
   limits->max_count = UINT64_C(1) << 48;
 }
 
-static recsort_plugin_status cpu_work_size(const void *instance, const recsort_plugin_job *job,
-                                           recsort_plugin_work *work, recsort_plugin_error *error)
+static recsort_status cpu_work_size(const void *instance, const recsort_plugin_job *job,
+                                    recsort_plugin_work *work, recsort_error *error)
 {
   (void)instance;
   if (job->count <= UINT64_C(1) << 48 && algorithms[job->algorithm]->work_size(job, work))
-    return RECSORT_PLUGIN_OK;
+    return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text, "%llu records are more than memory can hold",
                  (unsigned long long)job->count);
-  return RECSORT_PLUGIN_UNSUPPORTED;
+  return RECSORT_PLUGIN_ERROR;
 }
 
-static recsort_plugin_status cpu_sort(void *instance, const recsort_plugin_job *job, void *memory,
-                                      recsort_plugin_error *error)
+static recsort_status cpu_sort(void *instance, const recsort_plugin_job *job, void *memory,
+                               recsort_error *error)
 {
   (void)error;
   algorithms[job->algorithm]->sort(job, memory, team_of_host(instance, job->threads));
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 static const void *cpu_extension(const char *name)

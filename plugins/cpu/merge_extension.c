@@ -54,26 +54,26 @@ static run_job job_of(const recsort_plugin_merge_job *job)
                    .check = true};
 }
 
-static recsort_plugin_status work_size(const void *instance, const recsort_plugin_merge_job *job,
-                                       uint64_t *bytes, recsort_plugin_error *error)
+static recsort_status work_size(const void *instance, const recsort_plugin_merge_job *job,
+                                uint64_t *bytes, recsort_error *error)
 {
   const run_job merge_job = job_of(job);
   (void)instance;
-  if (rs_run_merge_size(&merge_job, bytes)) return RECSORT_PLUGIN_OK;
+  if (rs_run_merge_size(&merge_job, bytes)) return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text, "%llu records are more than memory can hold",
                  (unsigned long long)job->count);
-  return RECSORT_PLUGIN_UNSUPPORTED;
+  return RECSORT_OUT_OF_MEMORY;
 }
 
-static recsort_plugin_status merge(void *instance, const recsort_plugin_merge_job *job,
-                                   void *memory, void *result, recsort_plugin_error *error)
+static recsort_status merge(void *instance, const recsort_plugin_merge_job *job, void *memory,
+                            void *result, recsort_error *error)
 {
   const run_job merge_job = job_of(job);
   const team t = team_of_host(instance, job->threads);
-  if (rs_run_merge(&merge_job, t, memory, result)) return RECSORT_PLUGIN_OK;
+  if (rs_run_merge(&merge_job, t, memory, result)) return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text,
                  "a run is not sorted, or a value is outside of its enum");
-  return RECSORT_PLUGIN_UNSUPPORTED;
+  return RECSORT_UNSORTED_RUN;
 }
 
 const recsort_plugin_merge rs_cpu_merge = {.work_size = work_size, .merge = merge};

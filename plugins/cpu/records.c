@@ -275,24 +275,24 @@ static keys_found find_order(const record_sort *s, size_t count, const slot_memo
 }
 
 /* Finds the order of the records of a bucket. */
-static recsort_plugin_status order_bucket(const record_sort *s, const char *records, size_t count,
-                                          unsigned slot, gathering *found)
+static recsort_status order_bucket(const record_sort *s, const char *records, size_t count,
+                                   unsigned slot, gathering *found)
 {
   const slot_memory mine = memory_of(s, slot);
   *found = (gathering){NULL, count, s->size, s->copy};
-  if (!s->job->encode(s->program, records, count, mine.keys)) return RECSORT_PLUGIN_UNSUPPORTED;
+  if (!s->job->encode(s->program, records, count, mine.keys)) return RECSORT_PLUGIN_ERROR;
   switch (find_order(s, count, &mine)) {
   case KEYS_ORDERED:
     found->order = mine.order;
-    return RECSORT_PLUGIN_OK;
+    return RECSORT_OK;
   case KEYS_IN_ORDER:
-    return RECSORT_PLUGIN_OK;
+    return RECSORT_OK;
   case KEYS_UNORDERED:
-    return RECSORT_PLUGIN_UNSUPPORTED;
+    return RECSORT_PLUGIN_ERROR;
   case KEYS_WRONG:
     break;
   }
-  return RECSORT_PLUGIN_CORRUPT;
+  return RECSORT_CORRUPT_RESULT;
 }
 
 /* ---- Classify ---- */
@@ -481,7 +481,7 @@ static void finish_one(void *argument, size_t bucket, unsigned slot)
   char *const to = s->sorted + begin[0] * s->size;
   const bool far = s->count >= STREAM_LEAST / s->size && s->size <= STAGE_BYTES;
   gathering found;
-  if (order_bucket(s, from, count, slot, &found) != RECSORT_PLUGIN_OK)
+  if (order_bucket(s, from, count, slot, &found) != RECSORT_OK)
     s->good = false;
   else if (from == to)
     gather_by_way(&found, to, memory_of(s, slot).copy);
@@ -499,40 +499,40 @@ static void lap(double *since, double *total)
   *since = seconds;
 }
 
-static recsort_plugin_status sort_in_buckets(record_sort *s, recsort_plugin_times *times)
+static recsort_status sort_in_buckets(record_sort *s, recsort_plugin_times *times)
 {
   double clock = 0;
   lap(&clock, &times->encode);
-  if (!make_splitters(s)) return RECSORT_PLUGIN_UNSUPPORTED;
+  if (!make_splitters(s)) return RECSORT_PLUGIN_ERROR;
   team_each(s->team, s->pieces, classify_piece, s);
-  if (!s->good || !place_buckets(s)) return RECSORT_PLUGIN_UNSUPPORTED;
+  if (!s->good || !place_buckets(s)) return RECSORT_PLUGIN_ERROR;
   lap(&clock, &times->encode);
   team_each(s->team, s->pieces, scatter_piece, s);
   lap(&clock, &times->permute);
-  if (!all_places_taken(s)) return RECSORT_PLUGIN_CORRUPT;
+  if (!all_places_taken(s)) return RECSORT_CORRUPT_RESULT;
   team_each(s->team, s->buckets, finish_one, s);
   lap(&clock, &times->sort);
-  if (s->good) return RECSORT_PLUGIN_OK;
+  if (s->good) return RECSORT_OK;
   if (s->sorted == s->records) team_each(s->team, s->pieces, put_back_piece, s);
-  return RECSORT_PLUGIN_CORRUPT;
+  return RECSORT_CORRUPT_RESULT;
 }
 
 /* So few records that they are one bucket. */
-static recsort_plugin_status sort_at_once(const record_sort *s, recsort_plugin_times *times)
+static recsort_status sort_at_once(const record_sort *s, recsort_plugin_times *times)
 {
   enum { WORTH_A_CLOCK = 256 }; /* two looks at it take as long as 10 to 20 records */
   const bool timed = s->count >= WORTH_A_CLOCK;
   gathering found;
   double clock = 0;
   if (timed) lap(&clock, &times->sort);
-  const recsort_plugin_status status = order_bucket(s, s->records, s->count, 0, &found);
+  const recsort_status status = order_bucket(s, s->records, s->count, 0, &found);
   if (status) return status;
   if (s->sorted == s->records)
     gather_by_way(&found, s->sorted, memory_of(s, 0).copy);
   else
     rs_gather_some(&found, 0, s->count, s->records, s->sorted);
   if (timed) lap(&clock, &times->sort);
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 /* FOR_KEYS: the sort of keys reverses a descending order, tells which record is invalid, and looks
@@ -561,40 +561,39 @@ static trend trend_of(const record_sort *s)
   return descents <= looks / 8 ? ASCENDING : ascents == 0 ? FOR_KEYS : NO_TREND;
 }
 
-static recsort_plugin_status sort_records(void *instance, const recsort_plugin_job *job,
-                                          const recsort_key_program *program, const void *records,
-                                          void *sorted, recsort_plugin_times *times,
-                                          recsort_plugin_error *error)
+static recsort_status sort_records(void *instance, const recsort_plugin_job *job,
+                                   const recsort_key_program *program, const void *records,
+                                   void *sorted, recsort_plugin_times *times, recsort_error *error)
 {
   record_sort s;
   if (!plan(&s, job, program, sorted == records, team_of_host(instance, job->threads)))
-    return RECSORT_PLUGIN_UNSUPPORTED;
+    return RECSORT_PLUGIN_ERROR;
   s.records = records;
   s.sorted = sorted;
   s.memory = job->memory;
   s.scattered = sorted == records ? s.memory + s.at.copy : s.sorted;
   const trend look = trend_of(&s);
   s.nearly = look == ASCENDING && s.buckets > 1;
-  if (look == FOR_KEYS || (s.nearly && s.team.threads > 1)) return RECSORT_PLUGIN_UNSUPPORTED;
-  if (s.nearly && !place_one_bucket(&s, sorted == records)) return RECSORT_PLUGIN_UNSUPPORTED;
-  const recsort_plugin_status status =
+  if (look == FOR_KEYS || (s.nearly && s.team.threads > 1)) return RECSORT_PLUGIN_ERROR;
+  if (s.nearly && !place_one_bucket(&s, sorted == records)) return RECSORT_PLUGIN_ERROR;
+  const recsort_status status =
       s.buckets > 1 ? sort_in_buckets(&s, times) : sort_at_once(&s, times);
-  if (status == RECSORT_PLUGIN_CORRUPT)
+  if (status == RECSORT_CORRUPT_RESULT)
     (void)snprintf(error->text, sizeof error->text,
                    "the order found is not a permutation of %zu records", s.count);
   return status;
 }
 
-static recsort_plugin_status work_size(const void *instance, const recsort_plugin_job *job,
-                                       const recsort_key_program *program, uint32_t in_place,
-                                       uint64_t *bytes, recsort_plugin_error *error)
+static recsort_status work_size(const void *instance, const recsort_plugin_job *job,
+                                const recsort_key_program *program, uint32_t in_place,
+                                uint64_t *bytes, recsort_error *error)
 {
   record_sort s;
   (void)error;
   if (!plan(&s, job, program, in_place, team_of_host(instance, job->threads)))
-    return RECSORT_PLUGIN_UNSUPPORTED;
+    return RECSORT_PLUGIN_ERROR;
   *bytes = s.at.bytes;
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 static uint32_t suits(const void *instance, const recsort_key_program *program)

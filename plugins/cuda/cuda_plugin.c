@@ -31,28 +31,27 @@ static void cuda_close(void *instance)
 {
   cuda_instance *const self = instance;
   const recsort_host *const host = self->shared.host;
-  const recsort_plugin_status entered = runtime_enter(self->shared.device, NULL);
+  const recsort_status entered = runtime_enter(self->shared.device, NULL);
   gpu_close(&self->shared);
   if (!entered) runtime_leave(self->shared.device);
   runtime_close(&self->device);
   host->release(host->context, self, sizeof *self);
 }
 
-static recsort_plugin_status cuda_open(const recsort_host *host, void **instance,
-                                       recsort_plugin_error *error)
+static recsort_status cuda_open(const recsort_host *host, void **instance, recsort_error *error)
 {
   cuda_instance *self = NULL;
   cuda_options options;
   cuda_device device;
   if (!cuda_options_read(host, &options, error->text, sizeof error->text))
-    return RECSORT_PLUGIN_UNSUPPORTED;
-  recsort_plugin_status status = runtime_open(&options, &device, error);
+    return RECSORT_PLUGIN_ERROR;
+  recsort_status status = runtime_open(&options, &device, error);
   if (status) return status;
   self = host->allocate(host->context, sizeof *self);
   if (!self) {
     runtime_close(&device);
     (void)snprintf(error->text, sizeof error->text, "no memory for the plugin's instance");
-    return RECSORT_PLUGIN_OUT_OF_MEMORY;
+    return RECSORT_OUT_OF_MEMORY;
   }
   *self = (cuda_instance){.device = device,
                           .shared = {.host = host,

@@ -30,18 +30,18 @@ static bool is_alive(void)
   return code == cudaSuccess || forbidden;
 }
 
-recsort_plugin_status runtime_judge(int code, const char *call, recsort_plugin_error *error)
+recsort_status runtime_judge(int code, const char *call, recsort_error *error)
 {
-  if (code == cudaSuccess) return RECSORT_PLUGIN_OK;
+  if (code == cudaSuccess) return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text, "%s failed: %s (error %d)", call,
                  cudaGetErrorString((cudaError_t)code), code);
   if (is_alive())
-    return code == cudaErrorMemoryAllocation ? RECSORT_PLUGIN_OUT_OF_MEMORY : RECSORT_PLUGIN_FAILED;
+    return code == cudaErrorMemoryAllocation ? RECSORT_OUT_OF_MEMORY : RECSORT_DEVICE_ERROR;
   atomic_store(&lost_code, code);
-  return RECSORT_PLUGIN_LOST;
+  return RECSORT_DEVICE_LOST;
 }
 
-static recsort_plugin_status check(cudaError_t code, const char *call, recsort_plugin_error *error)
+static recsort_status check(cudaError_t code, const char *call, recsort_error *error)
 {
   return runtime_judge((int)code, call, error);
 }
@@ -116,16 +116,15 @@ bool runtime_usable(const cuda_options *options, char *reason, size_t reason_siz
 
 /* ---- Amounts of memory ---- */
 
-static recsort_plugin_status read_limit(const cuda_options *options, uint64_t *limit,
-                                        recsort_plugin_error *error)
+static recsort_status read_limit(const cuda_options *options, uint64_t *limit, recsort_error *error)
 {
   const char *const text = getenv(LIMIT_VARIABLE);
   *limit = options->memory ? options->memory : UINT64_MAX;
   if (options->memory || !text || !*text || cuda_parse_size(text, strlen(text), limit))
-    return RECSORT_PLUGIN_OK;
+    return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text,
                  LIMIT_VARIABLE " holds no size such as 512M or 8G");
-  return RECSORT_PLUGIN_UNSUPPORTED;
+  return RECSORT_PLUGIN_ERROR;
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -134,40 +133,38 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* Not all free memory is available as one block, and kernels take some when they are loaded. */
-recsort_plugin_status runtime_room(const runtime_device *device, uint64_t *bytes,
-                                   recsort_plugin_error *error)
+recsort_status runtime_room(const runtime_device *device, uint64_t *bytes, recsort_error *error)
 {
   enum { LEFT = 32 }; /* leaves 1/32 of the memory free */
   size_t available = 0, total = 0;
-  const recsort_plugin_status status =
-      check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo", error);
+  const recsort_status status = check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo", error);
   *bytes = smaller(device->memory_bytes + available - available / LEFT, device->memory_limit);
   return status;
 }
 
 /* ---- A device and its memory ---- */
 
-static recsort_plugin_status find_call(const char *name, void *call, recsort_plugin_error *error)
+static recsort_status find_call(const char *name, void *call, recsort_error *error)
 {
   enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
   void *address = NULL;
   const cudaError_t code =
       cudaGetDriverEntryPointByVersion(name, &address, DRIVER_VERSION, cudaEnableDefault, &found);
-  const recsort_plugin_status status = check(code, "cudaGetDriverEntryPointByVersion", error);
+  const recsort_status status = check(code, "cudaGetDriverEntryPointByVersion", error);
   if (status) return status;
   memcpy(call, &address, sizeof address); /* POSIX allows this for functions */
-  if (address) return RECSORT_PLUGIN_OK;
+  if (address) return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text, "the NVIDIA driver has no %s", name);
-  return RECSORT_PLUGIN_FAILED;
+  return RECSORT_DEVICE_ERROR;
 }
 
 /* Uses the calling thread's own context, if that is one of the device and the options allow it. A
  * primary one that is in use must be retained before it can be compared. */
-static recsort_plugin_status open_context(const cuda_options *options, cuda_device *device,
-                                          recsort_plugin_error *error)
+static recsort_status open_context(const cuda_options *options, cuda_device *device,
+                                   recsort_error *error)
 {
   const runtime_contexts *const calls = &device->contexts;
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  recsort_status status = RECSORT_OK;
   CUcontext current = NULL;
   unsigned flags;
   int number = 0, active = 1;
@@ -188,9 +185,9 @@ static recsort_plugin_status open_context(const cuda_options *options, cuda_devi
   return runtime_judge((int)calls->release(number), "cuDevicePrimaryCtxRelease", error);
 }
 
-static recsort_plugin_status find_calls(runtime_contexts *calls, recsort_plugin_error *error)
+static recsort_status find_calls(runtime_contexts *calls, recsort_error *error)
 {
-  recsort_plugin_status status = find_call("cuCtxGetCurrent", &calls->current, error);
+  recsort_status status = find_call("cuCtxGetCurrent", &calls->current, error);
   if (!status) status = find_call("cuDevicePrimaryCtxGetState", &calls->state, error);
   if (!status) status = find_call("cuDevicePrimaryCtxRetain", &calls->retain, error);
   if (!status) status = find_call("cuDevicePrimaryCtxRelease", &calls->release, error);
@@ -209,11 +206,11 @@ static const cuda_device *cuda_of(const runtime_device *device)
   return (const cuda_device *)(const void *)device; /* its first member */
 }
 
-recsort_plugin_status runtime_enter(const runtime_device *device, recsort_plugin_error *error)
+recsort_status runtime_enter(const runtime_device *device, recsort_error *error)
 {
   const cuda_device *const cuda = cuda_of(device);
   const int code = (int)cuda->contexts.push(cuda->context);
-  if (!error) return code ? RECSORT_PLUGIN_FAILED : RECSORT_PLUGIN_OK;
+  if (!error) return code ? RECSORT_DEVICE_ERROR : RECSORT_OK;
   return runtime_judge(code, "cuCtxPushCurrent", error);
 }
 
@@ -224,11 +221,10 @@ void runtime_leave(const runtime_device *device)
 }
 
 /* Needs no context. */
-static recsort_plugin_status read_properties(int number, runtime_device *device,
-                                             recsort_plugin_error *error)
+static recsort_status read_properties(int number, runtime_device *device, recsort_error *error)
 {
   int shared = 0, multiprocessors = 0;
-  recsort_plugin_status status =
+  recsort_status status =
       check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, number),
             "cudaDeviceGetAttribute", error);
   if (!status)
@@ -241,10 +237,10 @@ static recsort_plugin_status read_properties(int number, runtime_device *device,
 
 /* Reads the device's properties and allocates what the plugin keeps on it. By a thread that has
  * entered. */
-static recsort_plugin_status open_entered(const cuda_options *options, int number,
-                                          runtime_device *device, recsort_plugin_error *error)
+static recsort_status open_entered(const cuda_options *options, int number, runtime_device *device,
+                                   recsort_error *error)
 {
-  recsort_plugin_status status = read_properties(number, device, error);
+  recsort_status status = read_properties(number, device, error);
   if (!status) status = runtime_room(device, &device->first_room, error);
   if (!status) status = runtime_pin(&device->mailbox, 3 * DEVICE_MAILBOX, error);
   if (!status) status = runtime_open_stream(&device->stream, error);
@@ -259,12 +255,11 @@ static recsort_plugin_status open_entered(const cuda_options *options, int numbe
   return status;
 }
 
-recsort_plugin_status runtime_open(const cuda_options *options, cuda_device *device,
-                                   recsort_plugin_error *error)
+recsort_status runtime_open(const cuda_options *options, cuda_device *device, recsort_error *error)
 {
   cuda_device made = {0};
-  if (was_lost(error->text, sizeof error->text)) return RECSORT_PLUGIN_LOST;
-  recsort_plugin_status status = read_limit(options, &made.shared.memory_limit, error);
+  if (was_lost(error->text, sizeof error->text)) return RECSORT_DEVICE_LOST;
+  recsort_status status = read_limit(options, &made.shared.memory_limit, error);
   if (!status) status = check(find_device(options, &made.number), "cudaGetDevice", error);
   if (!status) status = find_calls(&made.contexts, error);
   if (!status) status = open_context(options, &made, error);
@@ -285,7 +280,7 @@ recsort_plugin_status runtime_open(const cuda_options *options, cuda_device *dev
 void runtime_close(cuda_device *device)
 {
   runtime_device *const shared = &device->shared;
-  const recsort_plugin_status entered = runtime_enter(shared, NULL);
+  const recsort_status entered = runtime_enter(shared, NULL);
   if (shared->stream) (void)cudaStreamSynchronize(shared->stream);
   (void)cudaFree(shared->memory);
   runtime_close_stream(shared->stream);
@@ -295,16 +290,16 @@ void runtime_close(cuda_device *device)
   *device = (cuda_device){0};
 }
 
-recsort_plugin_status runtime_refuse(uint64_t needed, uint64_t room, recsort_plugin_error *error)
+recsort_status runtime_refuse(uint64_t needed, uint64_t room, recsort_error *error)
 {
   const double mebibyte = 1 << 20;
   (void)snprintf(error->text, sizeof error->text,
                  "%.1f MiB of device memory are needed, %.1f MiB are free to use",
                  (double)needed / mebibyte, (double)room / mebibyte);
-  return RECSORT_PLUGIN_OUT_OF_MEMORY;
+  return RECSORT_OUT_OF_MEMORY;
 }
 
-static recsort_plugin_status release_memory(runtime_device *device, recsort_plugin_error *error)
+static recsort_status release_memory(runtime_device *device, recsort_error *error)
 {
   void *const memory = device->memory;
   device->memory = NULL;
@@ -313,14 +308,13 @@ static recsort_plugin_status release_memory(runtime_device *device, recsort_plug
 }
 
 /* Frees the old block first: there may not be enough memory for both. */
-recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
-                                      recsort_plugin_error *error)
+recsort_status runtime_reserve(runtime_device *device, uint64_t bytes, recsort_error *error)
 {
   size_t available = 0, total = 0;
   void *memory = NULL;
-  if (bytes <= device->memory_bytes) return RECSORT_PLUGIN_OK;
-  recsort_plugin_status status = release_memory(device, error);
-  if (status == RECSORT_PLUGIN_OK)
+  if (bytes <= device->memory_bytes) return RECSORT_OK;
+  recsort_status status = release_memory(device, error);
+  if (status == RECSORT_OK)
     status = check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo", error);
   if (status) return status;
   const uint64_t most = smaller(available, device->memory_limit);
@@ -329,10 +323,10 @@ recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
   if (status) return status; /* some other program may have taken what was free */
   device->memory = memory;
   device->memory_bytes = bytes;
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
-recsort_plugin_status runtime_pin(void **memory, uint64_t bytes, recsort_plugin_error *error)
+recsort_status runtime_pin(void **memory, uint64_t bytes, recsort_error *error)
 {
   return check(cudaMallocHost(memory, (size_t)bytes), "cudaMallocHost", error);
 }
@@ -345,11 +339,11 @@ void runtime_unpin(void *memory)
 
 /* ---- Streams ---- */
 
-recsort_plugin_status runtime_open_stream(void **stream, recsort_plugin_error *error)
+recsort_status runtime_open_stream(void **stream, recsort_error *error)
 {
   cudaStream_t made = NULL;
-  const recsort_plugin_status status = check(
-      cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", error);
+  const recsort_status status = check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking),
+                                      "cudaStreamCreateWithFlags", error);
   *stream = made;
   return status;
 }
@@ -360,51 +354,50 @@ void runtime_close_stream(void *stream)
   (void)cudaGetLastError();
 }
 
-static recsort_plugin_status start(void *stream, void *to, const void *from, uint64_t bytes,
-                                   enum cudaMemcpyKind kind, recsort_plugin_error *error)
+static recsort_status start(void *stream, void *to, const void *from, uint64_t bytes,
+                            enum cudaMemcpyKind kind, recsort_error *error)
 {
   return check(cudaMemcpyAsync(to, from, (size_t)bytes, kind, stream), "cudaMemcpyAsync", error);
 }
 
-recsort_plugin_status runtime_start_up(void *stream, void *to, const void *from, uint64_t bytes,
-                                       recsort_plugin_error *error)
+recsort_status runtime_start_up(void *stream, void *to, const void *from, uint64_t bytes,
+                                recsort_error *error)
 {
   return start(stream, to, from, bytes, cudaMemcpyHostToDevice, error);
 }
 
-recsort_plugin_status runtime_start_down(void *stream, void *to, const void *from, uint64_t bytes,
-                                         recsort_plugin_error *error)
+recsort_status runtime_start_down(void *stream, void *to, const void *from, uint64_t bytes,
+                                  recsort_error *error)
 {
   return start(stream, to, from, bytes, cudaMemcpyDeviceToHost, error);
 }
 
-recsort_plugin_status runtime_start_clear(void *stream, void *memory, uint64_t bytes,
-                                          recsort_plugin_error *error)
+recsort_status runtime_start_clear(void *stream, void *memory, uint64_t bytes, recsort_error *error)
 {
   return check(cudaMemsetAsync(memory, 0, (size_t)bytes, stream), "cudaMemsetAsync", error);
 }
 
-recsort_plugin_status runtime_start_across(void *stream, void *to, const void *from, uint64_t bytes,
-                                           recsort_plugin_error *error)
+recsort_status runtime_start_across(void *stream, void *to, const void *from, uint64_t bytes,
+                                    recsort_error *error)
 {
   return start(stream, to, from, bytes, cudaMemcpyDeviceToDevice, error);
 }
 
-recsort_plugin_status runtime_wait(void *stream, recsort_plugin_error *error)
+recsort_status runtime_wait(void *stream, recsort_error *error)
 {
   return check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", error);
 }
 
 /* ---- Several devices ---- */
 
-recsort_plugin_status runtime_look(const runtime_device *like, int number, runtime_device *found,
-                                   recsort_plugin_error *error)
+recsort_status runtime_look(const runtime_device *like, int number, runtime_device *found,
+                            recsort_error *error)
 {
   const cuda_options options = {.device = number};
   *found = *like;
   return runtime_usable(&options, error->text, sizeof error->text)
              ? read_properties(number, found, error)
-             : RECSORT_PLUGIN_UNSUPPORTED;
+             : RECSORT_PLUGIN_ERROR;
 }
 
 uint64_t runtime_other_bytes(void)
@@ -412,9 +405,8 @@ uint64_t runtime_other_bytes(void)
   return sizeof(cuda_device);
 }
 
-recsort_plugin_status runtime_open_other(const recsort_host *host, const runtime_device *like,
-                                         int number, runtime_device **opened,
-                                         recsort_plugin_error *error)
+recsort_status runtime_open_other(const recsort_host *host, const runtime_device *like, int number,
+                                  runtime_device **opened, recsort_error *error)
 {
   const cuda_options options = {.device = number,
                                 .primary = true,
@@ -424,14 +416,14 @@ recsort_plugin_status runtime_open_other(const recsort_host *host, const runtime
                                               ? CUDA_VERIFY_LARGE
                                               : CUDA_VERIFY_OFF};
   cuda_device *const made = host->allocate(host->context, sizeof *made);
-  recsort_plugin_status status = RECSORT_PLUGIN_OUT_OF_MEMORY;
+  recsort_status status = RECSORT_OUT_OF_MEMORY;
   if (!made) {
     (void)snprintf(error->text, sizeof error->text, "no memory for a device");
     return status;
   }
   status = runtime_usable(&options, error->text, sizeof error->text)
                ? runtime_open(&options, made, error)
-               : RECSORT_PLUGIN_UNSUPPORTED;
+               : RECSORT_PLUGIN_ERROR;
   if (status)
     host->release(host->context, made, sizeof *made);
   else
@@ -447,14 +439,14 @@ void runtime_close_other(const recsort_host *host, runtime_device *device)
 }
 
 /* If access cannot be enabled, as for more than eight peers without NVSwitch, there is none. */
-recsort_plugin_status runtime_reach(const runtime_device *device, const runtime_device *peer,
-                                    bool *reaches, recsort_plugin_error *error)
+recsort_status runtime_reach(const runtime_device *device, const runtime_device *peer,
+                             bool *reaches, recsort_error *error)
 {
   const int from = cuda_of(device)->number, to = cuda_of(peer)->number;
   int can = 1;
   *reaches = true;
-  if (from == to) return RECSORT_PLUGIN_OK;
-  const recsort_plugin_status status =
+  if (from == to) return RECSORT_OK;
+  const recsort_status status =
       check(cudaDeviceCanAccessPeer(&can, from, to), "cudaDeviceCanAccessPeer", error);
   const cudaError_t code = !status && can ? cudaDeviceEnablePeerAccess(to, 0) : cudaSuccess;
   if (code) (void)cudaGetLastError();
@@ -462,9 +454,9 @@ recsort_plugin_status runtime_reach(const runtime_device *device, const runtime_
   return status;
 }
 
-recsort_plugin_status runtime_start_over(const runtime_device *device, void *stream, void *to,
-                                         const runtime_device *peer, const void *from,
-                                         uint64_t bytes, recsort_plugin_error *error)
+recsort_status runtime_start_over(const runtime_device *device, void *stream, void *to,
+                                  const runtime_device *peer, const void *from, uint64_t bytes,
+                                  recsort_error *error)
 {
   return check(cudaMemcpyPeerAsync(to, cuda_of(peer)->number, from, cuda_of(device)->number,
                                    (size_t)bytes, stream),

@@ -5,8 +5,8 @@
  *   runtime_open       a stream and what the grid plans must know of the device
  *   runtime_close
  *
- * If the device does not respond after a failed call, the error is sticky: the status is LOST, and
- * runtime_usable reports it for the rest of the process.
+ * If the device does not respond after a failed call, the error is sticky: the status is
+ * DEVICE_LOST, and runtime_usable reports it for the rest of the process.
  *
  * The CUDA runtime sends a thread's calls to that thread's current device. A thread that enters
  * pushes the device's context, and pops it when it leaves. Only this restores the thread's state:
@@ -49,10 +49,9 @@ typedef struct cuda_device {
 bool runtime_usable(const cuda_options *options, char *reason, size_t reason_size);
 
 /* If the options do not limit device memory, the environment variable RECSORT_CUDA_MEMORY may, with
- * a size as cuda_parse_size reads it; unset or empty: no limit. UNSUPPORTED, and nothing is opened,
- * if it is anything else. */
-recsort_plugin_status runtime_open(const cuda_options *options, cuda_device *device,
-                                   recsort_plugin_error *error);
+ * a size as cuda_parse_size reads it; unset or empty: no limit. PLUGIN_ERROR, and nothing is
+ * opened, if it is anything else. */
+recsort_status runtime_open(const cuda_options *options, cuda_device *device, recsort_error *error);
 void runtime_close(cuda_device *device);
 
 #endif

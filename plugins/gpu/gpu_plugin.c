@@ -43,13 +43,12 @@ static const char *reason(const void *instance, const recsort_key_program *progr
              : "keys alone: the device does not make keys of more than 16 parts";
 }
 
-static recsort_plugin_status sort_records(void *instance, const recsort_plugin_job *job,
-                                          const recsort_key_program *program, const void *records,
-                                          void *sorted, recsort_plugin_times *times,
-                                          recsort_plugin_error *error)
+static recsort_status sort_records(void *instance, const recsort_plugin_job *job,
+                                   const recsort_key_program *program, const void *records,
+                                   void *sorted, recsort_plugin_times *times, recsort_error *error)
 {
   gpu_instance *const self = instance;
-  recsort_plugin_status status = runtime_enter(self->device, error);
+  recsort_status status = runtime_enter(self->device, error);
   if (status) return status;
   status = gpu_sort_whole(self, job, program, records, sorted, times, error);
   runtime_leave(self->device);
@@ -67,14 +66,14 @@ static uint64_t round_up(uint64_t bytes, uint64_t alignment)
 }
 
 /* The permutation overwrites the keys unless they are sorted in runs. */
-recsort_plugin_status gpu_work_size(const void *instance, const recsort_plugin_job *job,
-                                    recsort_plugin_work *work, recsort_plugin_error *error)
+recsort_status gpu_work_size(const void *instance, const recsort_plugin_job *job,
+                             recsort_plugin_work *work, recsort_error *error)
 {
   recsort_plugin_work needed = {.bytes = 0};
   if (job->count > UINT64_C(1) << MAX_COUNT_BITS || job->key_width > RECORDS_MOST_KEY_BITS) {
     (void)snprintf(error->text, sizeof error->text, "%llu keys of %u bits are too many",
                    (unsigned long long)job->count, job->key_width);
-    return RECSORT_PLUGIN_UNSUPPORTED;
+    return RECSORT_PLUGIN_ERROR;
   }
   if (in_runs_wanted(instance, job)) {
     needed = in_runs_work(job);
@@ -85,17 +84,17 @@ recsort_plugin_status gpu_work_size(const void *instance, const recsort_plugin_j
   }
   work->keys_offset = needed.keys_offset;
   work->bytes = needed.bytes;
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 /* Sorts keys at the place that gpu_work_size said. Leaves the permutation at the start. */
-static recsort_plugin_status sort_entered(gpu_instance *self, const recsort_plugin_job *job,
-                                          void *memory, recsort_plugin_error *error)
+static recsort_status sort_entered(gpu_instance *self, const recsort_plugin_job *job, void *memory,
+                                   recsort_error *error)
 {
   gpu_sorted sorted;
   if (in_runs_wanted(self, job)) return in_runs_sort(self, job, memory, error);
   bool room = false; /* there was enough memory when the instance was opened */
-  recsort_plugin_status status =
+  recsort_status status =
       gpu_has_room(self->device, gpu_plan_pairs(self->device, job).bytes, &room, error);
   if (status) return status;
   if (!room) return in_runs_sort_unplanned(self, job, memory, error);
@@ -104,12 +103,12 @@ static recsort_plugin_status sort_entered(gpu_instance *self, const recsort_plug
   return gpu_bring_down(self, job, sorted.indices, memory, job->index_bits, error);
 }
 
-recsort_plugin_status gpu_sort(void *instance, const recsort_plugin_job *job, void *memory,
-                               recsort_plugin_error *error)
+recsort_status gpu_sort(void *instance, const recsort_plugin_job *job, void *memory,
+                        recsort_error *error)
 {
   gpu_instance *const self = instance;
-  if (job->count == 0) return RECSORT_PLUGIN_OK;
-  recsort_plugin_status status = runtime_enter(self->device, error);
+  if (job->count == 0) return RECSORT_OK;
+  recsort_status status = runtime_enter(self->device, error);
   if (status) return status;
   status = sort_entered(self, job, memory, error);
   runtime_leave(self->device);
@@ -129,9 +128,9 @@ void gpu_limits(const void *instance, recsort_plugin_limits *limits)
 
 /* ---- The rest of the table ---- */
 
-recsort_plugin_status gpu_open(gpu_instance *self, recsort_plugin_error *error)
+recsort_status gpu_open(gpu_instance *self, recsort_error *error)
 {
-  const recsort_plugin_status status = runtime_open_stream(&self->branches[0], error);
+  const recsort_status status = runtime_open_stream(&self->branches[0], error);
   return status ? status : runtime_open_stream(&self->branches[1], error);
 }
 

@@ -14,19 +14,18 @@
 
 void gpu_limits(const void *instance, recsort_plugin_limits *limits);
 
-recsort_plugin_status gpu_work_size(const void *instance, const recsort_plugin_job *job,
-                                    recsort_plugin_work *work, recsort_plugin_error *error);
+recsort_status gpu_work_size(const void *instance, const recsort_plugin_job *job,
+                             recsort_plugin_work *work, recsort_error *error);
 
-recsort_plugin_status gpu_sort(void *instance, const recsort_plugin_job *job, void *memory,
-                               recsort_plugin_error *error);
+recsort_status gpu_sort(void *instance, const recsort_plugin_job *job, void *memory,
+                        recsort_error *error);
 
 const void *gpu_extension(const char *name);
 
 /* Like recsort_plugin_records.sort, by a thread that has entered (whole_records.c). */
-recsort_plugin_status gpu_sort_whole(gpu_instance *self, const recsort_plugin_job *job,
-                                     const recsort_key_program *program, const void *records,
-                                     void *sorted, recsort_plugin_times *times,
-                                     recsort_plugin_error *error);
+recsort_status gpu_sort_whole(gpu_instance *self, const recsort_plugin_job *job,
+                              const recsort_key_program *program, const void *records, void *sorted,
+                              recsort_plugin_times *times, recsort_error *error);
 
 /* The extension RECSORT_PLUGIN_DEVICE (resident.c). */
 extern const recsort_plugin_device gpu_resident;

@@ -116,42 +116,40 @@ typedef struct host_pairs {
 } host_pairs;
 
 /* Sorts keys [begin, end), and brings them and their indices back. */
-static recsort_plugin_status sort_run(gpu_instance *self, const recsort_plugin_job *job,
-                                      host_pairs pairs, uint64_t begin, uint64_t end,
-                                      recsort_plugin_error *error)
+static recsort_status sort_run(gpu_instance *self, const recsort_plugin_job *job, host_pairs pairs,
+                               uint64_t begin, uint64_t end, recsort_error *error)
 {
   const recsort_plugin_job run = run_of(job, end - begin);
   char *const keys = pairs.keys + begin * (job->key_width / 8);
   gpu_sorted sorted;
-  recsort_plugin_status status = gpu_sort_keys(self, &run, keys, &sorted, error);
-  if (status == RECSORT_PLUGIN_OK)
+  recsort_status status = gpu_sort_keys(self, &run, keys, &sorted, error);
+  if (status == RECSORT_OK)
     status = gpu_bring_down(self, &run, sorted.keys, keys, job->key_width, error);
-  if (status == RECSORT_PLUGIN_OK)
+  if (status == RECSORT_OK)
     status =
         gpu_bring_down(self, &run, sorted.indices, pairs.indices + begin, RUN_INDEX_BITS, error);
   return status;
 }
 
 /* Allocates what the largest run needs before the first one starts. */
-static recsort_plugin_status reserve(gpu_instance *self, const recsort_plugin_job *job,
-                                     in_runs_plan *plan, recsort_plugin_error *error)
+static recsort_status reserve(gpu_instance *self, const recsort_plugin_job *job, in_runs_plan *plan,
+                              recsort_error *error)
 {
   uint64_t room = 0;
-  const recsort_plugin_status status = runtime_room(self->device, &room, error);
+  const recsort_status status = runtime_room(self->device, &room, error);
   if (status) return status;
   if (!in_runs_divide(self, job, room, plan))
     return runtime_refuse(plan->device_bytes, room, error);
   return runtime_reserve(self->device, plan->device_bytes, error);
 }
 
-static recsort_plugin_status sort_and_merge(gpu_instance *self, const recsort_plugin_job *job,
-                                            host_pairs pairs, void *order,
-                                            recsort_plugin_error *error)
+static recsort_status sort_and_merge(gpu_instance *self, const recsort_plugin_job *job,
+                                     host_pairs pairs, void *order, recsort_error *error)
 {
   recsort_plugin_run runs[IN_RUNS_MOST];
   in_runs_plan plan = {0, 0};
-  recsort_plugin_status status = reserve(self, job, &plan, error);
-  for (uint32_t r = 0; status == RECSORT_PLUGIN_OK && r < plan.runs; r++) {
+  recsort_status status = reserve(self, job, &plan, error);
+  for (uint32_t r = 0; status == RECSORT_OK && r < plan.runs; r++) {
     const uint64_t begin = bound_of(job->count, plan.runs, r),
                    end = bound_of(job->count, plan.runs, r + 1);
     runs[r] = (recsort_plugin_run){pairs.keys + begin * (job->key_width / 8), end - begin};
@@ -161,13 +159,13 @@ static recsort_plugin_status sort_and_merge(gpu_instance *self, const recsort_pl
   run_job merge = merge_of(job, plan.runs);
   merge.runs = runs;
   merge.indices = pairs.indices;
-  if (rs_run_merge(&merge, gpu_team(self, job), pairs.merge, order)) return RECSORT_PLUGIN_OK;
+  if (rs_run_merge(&merge, gpu_team(self, job), pairs.merge, order)) return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text, "a run that it sorted is not in order");
-  return RECSORT_PLUGIN_CORRUPT;
+  return RECSORT_CORRUPT_RESULT;
 }
 
-recsort_plugin_status in_runs_sort(gpu_instance *self, const recsort_plugin_job *job, void *memory,
-                                   recsort_plugin_error *error)
+recsort_status in_runs_sort(gpu_instance *self, const recsort_plugin_job *job, void *memory,
+                            recsort_error *error)
 {
   char *const start = memory;
   const in_runs_parts parts = divide(job);
@@ -176,8 +174,8 @@ recsort_plugin_status in_runs_sort(gpu_instance *self, const recsort_plugin_job 
   return sort_and_merge(self, job, pairs, memory, error);
 }
 
-recsort_plugin_status in_runs_sort_unplanned(gpu_instance *self, const recsort_plugin_job *job,
-                                             void *memory, recsort_plugin_error *error)
+recsort_status in_runs_sort_unplanned(gpu_instance *self, const recsort_plugin_job *job,
+                                      void *memory, recsort_error *error)
 {
   const uint64_t order_bytes = job->count * (job->index_bits / 8);
   const uint64_t indices = align(order_bytes),
@@ -189,11 +187,11 @@ recsort_plugin_status in_runs_sort_unplanned(gpu_instance *self, const recsort_p
     (void)snprintf(error->text, sizeof error->text,
                    "no memory to merge what does not fit on the device at once: %llu bytes",
                    (unsigned long long)bytes);
-    return RECSORT_PLUGIN_OUT_OF_MEMORY;
+    return RECSORT_OUT_OF_MEMORY;
   }
   const host_pairs pairs = {memory, (uint32_t *)(void *)(order + indices), order + merge};
-  const recsort_plugin_status status = sort_and_merge(self, job, pairs, order, error);
-  if (status == RECSORT_PLUGIN_OK) memcpy(memory, order, order_bytes);
+  const recsort_status status = sort_and_merge(self, job, pairs, order, error);
+  if (status == RECSORT_OK) memcpy(memory, order, order_bytes);
   host->release(host->context, order, bytes);
   return status;
 }

@@ -34,13 +34,13 @@ bool in_runs_divide(const gpu_instance *self, const recsort_plugin_job *job, uin
                     in_runs_plan *plan);
 
 /* Like recsort_plugin.sort, with the memory that is free on the device now. */
-recsort_plugin_status in_runs_sort(gpu_instance *self, const recsort_plugin_job *job, void *memory,
-                                   recsort_plugin_error *error);
+recsort_status in_runs_sort(gpu_instance *self, const recsort_plugin_job *job, void *memory,
+                            recsort_error *error);
 
 /* The same for a job that in_runs_wanted() refused but for which the device has too little memory
  * now; its keys are at the start of `memory`. Allocates 8 or 12 bytes a key from the host, for the
  * order and the indices of the runs, and the memory to merge these. */
-recsort_plugin_status in_runs_sort_unplanned(gpu_instance *self, const recsort_plugin_job *job,
-                                             void *memory, recsort_plugin_error *error);
+recsort_status in_runs_sort_unplanned(gpu_instance *self, const recsort_plugin_job *job,
+                                      void *memory, recsort_error *error);
 
 #endif

@@ -12,22 +12,20 @@ recsort_job gpu_read_job(const recsort_job *jobs, size_t number)
   return job;
 }
 
-recsort_plugin_status gpu_check_workspace(const recsort_job *job, uint64_t bytes,
-                                          recsort_plugin_error *error)
+recsort_status gpu_check_workspace(const recsort_job *job, uint64_t bytes, recsort_error *error)
 {
-  if (job->workspace_size >= bytes) return RECSORT_PLUGIN_OK;
+  if (job->workspace_size >= bytes) return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text,
                  "the workspace has %zu bytes; this job takes %llu", job->workspace_size,
                  (unsigned long long)bytes);
-  return RECSORT_PLUGIN_UNSUPPORTED;
+  return RECSORT_PLUGIN_ERROR;
 }
 
-recsort_plugin_status gpu_has_room(const runtime_device *device, uint64_t bytes, bool *room,
-                                   recsort_plugin_error *error)
+recsort_status gpu_has_room(const runtime_device *device, uint64_t bytes, bool *room,
+                            recsort_error *error)
 {
   uint64_t most = device->memory_bytes;
-  const recsort_plugin_status status =
-      bytes <= most ? RECSORT_PLUGIN_OK : runtime_room(device, &most, error);
+  const recsort_status status = bytes <= most ? RECSORT_OK : runtime_room(device, &most, error);
   *room = bytes <= most;
   return status;
 }
@@ -120,50 +118,48 @@ records_order gpu_order_of(const gpu_pairs *pairs, const device_buffers *buffers
   return order;
 }
 
-recsort_plugin_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffers *buffers,
-                                     unsigned *result, recsort_plugin_error *error)
+recsort_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffers *buffers,
+                              unsigned *result, recsort_error *error)
 {
   const device_job *const job = &pairs->job;
   uint32_t *const disorder = pairs->disorder;
-  recsort_plugin_status status = judge_launch(pairs->algorithm->sort(job, buffers, result), error);
+  recsort_status status = judge_launch(pairs->algorithm->sort(job, buffers, result), error);
   const records_order order = gpu_order_of(pairs, buffers, *result);
   if (disorder) *disorder = 0;
   if (!status && disorder) status = judge_launch(records_ordered(&order, job->stream), error);
   if (!status) status = runtime_wait(job->stream, error);
   if (status || !disorder || !*disorder) return status;
   (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
-  return RECSORT_PLUGIN_CORRUPT;
+  return RECSORT_CORRUPT_RESULT;
 }
 
 /* Allocates all that a job needs before anything starts; on the device, as one block. */
-static recsort_plugin_status reserve(gpu_instance *self, const gpu_pairs *pairs,
-                                     const recsort_plugin_job *job, recsort_plugin_error *error)
+static recsort_status reserve(gpu_instance *self, const gpu_pairs *pairs,
+                              const recsort_plugin_job *job, recsort_error *error)
 {
   const unsigned couriers = staging_couriers(job->count, job->key_width / 8, job->threads);
-  const recsort_plugin_status status = runtime_reserve(self->device, pairs->bytes, error);
+  const recsort_status status = runtime_reserve(self->device, pairs->bytes, error);
   return status ? status : staging_reserve(&self->ring, couriers, error);
 }
 
-recsort_plugin_status gpu_sort_keys(gpu_instance *self, const recsort_plugin_job *job,
-                                    const void *keys, gpu_sorted *sorted,
-                                    recsort_plugin_error *error)
+recsort_status gpu_sort_keys(gpu_instance *self, const recsort_plugin_job *job, const void *keys,
+                             gpu_sorted *sorted, recsort_error *error)
 {
   const gpu_pairs pairs = gpu_plan_pairs(self->device, job);
   unsigned result = 0;
-  recsort_plugin_status status = reserve(self, &pairs, job, error);
+  recsort_status status = reserve(self, &pairs, job, error);
   if (status) return status;
   const device_buffers buffers = device_divide(&pairs.job, self->device->memory, pairs.extra_bytes);
   const staging_copy up = {
       .from = keys, .to = buffers.keys[0], .count = job->count, .element = job->key_width / 8};
   status = staging_up(&self->ring, &up, gpu_team(self, job), error);
-  if (status == RECSORT_PLUGIN_OK) status = gpu_sort_pairs(&pairs, &buffers, &result, error);
+  if (status == RECSORT_OK) status = gpu_sort_pairs(&pairs, &buffers, &result, error);
   *sorted = (gpu_sorted){buffers.keys[result], buffers.indices[result]};
   return status;
 }
 
-recsort_plugin_status gpu_bring_down(gpu_instance *self, const recsort_plugin_job *job,
-                                     const void *from, void *to, uint32_t bits,
-                                     recsort_plugin_error *error)
+recsort_status gpu_bring_down(gpu_instance *self, const recsort_plugin_job *job, const void *from,
+                              void *to, uint32_t bits, recsort_error *error)
 {
   const staging_copy down = {.from = from, .to = to, .count = job->count, .element = bits / 8};
   return staging_down(&self->ring, &down, gpu_team(self, job), error);

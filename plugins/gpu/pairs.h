@@ -21,7 +21,7 @@ typedef struct gpu_instance {
 
 /* Opens what an instance holds beside its device; call gpu_close even if this fails. Both by a
  * thread that has entered. */
-recsort_plugin_status gpu_open(gpu_instance *self, recsort_plugin_error *error);
+recsort_status gpu_open(gpu_instance *self, recsort_error *error);
 void gpu_close(gpu_instance *self);
 
 /* The team of host threads of a job. */
@@ -33,13 +33,12 @@ static inline team gpu_team(const gpu_instance *self, const recsort_plugin_job *
 /* Job `number` of several, with its defaults filled in. */
 recsort_job gpu_read_job(const recsort_job *jobs, size_t number);
 
-/* UNSUPPORTED, with a text: the job's workspace has fewer bytes. */
-recsort_plugin_status gpu_check_workspace(const recsort_job *job, uint64_t bytes,
-                                          recsort_plugin_error *error);
+/* PLUGIN_ERROR, with a text: the job's workspace has fewer bytes. */
+recsort_status gpu_check_workspace(const recsort_job *job, uint64_t bytes, recsort_error *error);
 
 /* Sets *room to whether device->memory could have `bytes`. Asks the device only if it has fewer. */
-recsort_plugin_status gpu_has_room(const runtime_device *device, uint64_t bytes, bool *room,
-                                   recsort_plugin_error *error);
+recsort_status gpu_has_room(const runtime_device *device, uint64_t bytes, bool *room,
+                            recsort_error *error);
 
 /* The width of the integers in which the device sorts keys of so many bits, at most 128. */
 static inline uint32_t gpu_pair_width(uint32_t key_bits)
@@ -75,18 +74,16 @@ typedef struct gpu_sorted {
 } gpu_sorted;
 
 /* Allocates all memory, copies the job's keys to the device and sorts them. */
-recsort_plugin_status gpu_sort_keys(gpu_instance *self, const recsort_plugin_job *job,
-                                    const void *keys, gpu_sorted *sorted,
-                                    recsort_plugin_error *error);
+recsort_status gpu_sort_keys(gpu_instance *self, const recsort_plugin_job *job, const void *keys,
+                             gpu_sorted *sorted, recsort_error *error);
 
 /* Copies the job's keys or indices, `bits` bits each, to the host. */
-recsort_plugin_status gpu_bring_down(gpu_instance *self, const recsort_plugin_job *job,
-                                     const void *from, void *to, uint32_t bits,
-                                     recsort_plugin_error *error);
+recsort_status gpu_bring_down(gpu_instance *self, const recsort_plugin_job *job, const void *from,
+                              void *to, uint32_t bits, recsort_error *error);
 
-/* Sorts the keys in buffers.keys[0] and waits. On success *result is as device_sort says. CORRUPT:
- * the sorted pairs do not ascend. */
-recsort_plugin_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffers *buffers,
-                                     unsigned *result, recsort_plugin_error *error);
+/* Sorts the keys in buffers.keys[0] and waits. On success *result is as device_sort says.
+ * CORRUPT_RESULT: the sorted pairs do not ascend. */
+recsort_status gpu_sort_pairs(const gpu_pairs *pairs, const device_buffers *buffers,
+                              unsigned *result, recsort_error *error);
 
 #endif

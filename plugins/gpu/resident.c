@@ -66,8 +66,8 @@ static void divide(resident *r, uint64_t pair_bytes)
   r->bytes = r->copy_at + copy_bytes(r);
 }
 
-static recsort_plugin_status read_job(resident *r, uint32_t algorithm,
-                                      const recsort_key_program *program, const recsort_job *jobs)
+static recsort_status read_job(resident *r, uint32_t algorithm, const recsort_key_program *program,
+                               const recsort_job *jobs)
 {
   r->job = gpu_read_job(jobs, 0);
   recsort_job *const job = &r->job;
@@ -104,35 +104,34 @@ static recsort_plugin_status read_job(resident *r, uint32_t algorithm,
                                  .index_bits = job->index_bits,
                                  .threads = 1};
   if (r->is_numbers) r->sort.index_bits = job->count <= UINT64_C(1) << 32 ? 32 : 64;
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
-static recsort_plugin_status plan(const void *instance, uint32_t algorithm,
-                                  const recsort_key_program *program, const recsort_job *jobs,
-                                  size_t job_count, recsort_needs *needs,
-                                  recsort_plugin_error *error)
+static recsort_status plan(const void *instance, uint32_t algorithm,
+                           const recsort_key_program *program, const recsort_job *jobs,
+                           size_t job_count, recsort_needs *needs, recsort_error *error)
 {
   const gpu_instance *const self = instance;
   if (job_count > 1)
     return gpu_plan_shards(self, algorithm, program, jobs, job_count, needs, error);
   resident r = {.self = self, .error = error};
-  const recsort_plugin_status status = read_job(&r, algorithm, program, jobs);
+  const recsort_status status = read_job(&r, algorithm, program, jobs);
   if (status) return status;
   divide(&r, gpu_most_pair_bytes(self->device, &r.sort));
   needs->host = 0;
   needs->device = (size_t)r.bytes;
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 /* ---- Begin ---- */
 
-static recsort_plugin_status place(resident *r)
+static recsort_status place(resident *r)
 {
   const recsort_job *const job = &r->job;
-  if (job->count == 0) return RECSORT_PLUGIN_OK;
+  if (job->count == 0) return RECSORT_OK;
   r->pairs = gpu_plan_resident(r->self, &r->sort, job->stream);
   divide(r, r->pairs.bytes);
-  const recsort_plugin_status status = gpu_check_workspace(job, r->bytes, r->error);
+  const recsort_status status = gpu_check_workspace(job, r->bytes, r->error);
   if (status) return status;
   r->memory = job->workspace;
   r->facts = (resident_facts *)(void *)(r->memory + r->facts_at);
@@ -144,11 +143,11 @@ static recsort_plugin_status place(resident *r)
   r->unchanged.found = &r->facts->unchanged;
   r->pairs.disorder =
       job->status && job->count >= r->self->device->verify_least ? &r->facts->disorder : NULL;
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 /* Records of which no key is wanted may be looked at here, too: those outside all segments. */
-static recsort_plugin_status start_keys(const resident *r)
+static recsort_status start_keys(const resident *r)
 {
   const records_program own = records_program_of(&r->whole, r->whole.key_width);
   return judge_launch(records_encode(&own, r->job.records, r->job.count, r->memory + r->keys_at,
@@ -156,10 +155,10 @@ static recsort_plugin_status start_keys(const resident *r)
                       r->error);
 }
 
-static recsort_plugin_status begin(resident *r)
+static recsort_status begin(resident *r)
 {
   const recsort_job *const job = &r->job;
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  recsort_status status = RECSORT_OK;
   if (job->status || r->segments.count)
     status = runtime_start_clear(job->stream, r->facts, sizeof *r->facts, r->error);
   if (!status && job->device_count)
@@ -170,32 +169,31 @@ static recsort_plugin_status begin(resident *r)
 
 /* ---- The extension ---- */
 
-static recsort_plugin_status sort(resident *r)
+static recsort_status sort(resident *r)
 {
   if (!r->is_numbers) return resident_sort_records(r);
-  const recsort_plugin_status status = resident_sort_pairs(r);
+  const recsort_status status = resident_sort_pairs(r);
   return status ? status : resident_move(r);
 }
 
-static recsort_plugin_status start(resident *r)
+static recsort_status start(resident *r)
 {
   const recsort_job *const job = &r->job;
   const records_facts *const found = job->count ? &r->facts->records : NULL;
   const uint32_t *const disorder = job->count ? &r->facts->disorder : NULL;
-  recsort_plugin_status status = job->count ? begin(r) : RECSORT_PLUGIN_OK;
+  recsort_status status = job->count ? begin(r) : RECSORT_OK;
   if (!status && job->count) status = sort(r);
   if (status || !job->status) return status;
   return judge_launch(records_conclude(found, disorder, job->status, job->stream), r->error);
 }
 
-static recsort_plugin_status run(void *instance, uint32_t algorithm,
-                                 const recsort_key_program *program, const recsort_job *jobs,
-                                 size_t job_count, recsort_plugin_error *error)
+static recsort_status run(void *instance, uint32_t algorithm, const recsort_key_program *program,
+                          const recsort_job *jobs, size_t job_count, recsort_error *error)
 {
   gpu_instance *const self = instance;
   if (job_count > 1) return gpu_sort_shards(self, algorithm, program, jobs, job_count, error);
   resident r = {.self = self, .error = error};
-  recsort_plugin_status status = read_job(&r, algorithm, program, jobs);
+  recsort_status status = read_job(&r, algorithm, program, jobs);
   if (!status) status = place(&r);
   if (!status) status = runtime_enter(self->device, error);
   if (status) return status;

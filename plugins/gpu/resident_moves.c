@@ -3,24 +3,24 @@
  * has found them in order. */
 #include "gpu/resident.h"
 
-recsort_plugin_status resident_copy(resident *r, const recsort_array *array, void *stream)
+recsort_status resident_copy(resident *r, const recsort_array *array, void *stream)
 {
   return runtime_start_across(stream, r->memory + r->copy_at, array->from,
                               r->job.count * array->element_size, r->error);
 }
 
 /* The first array that moves takes the check along. */
-static recsort_plugin_status start_check(resident *r, void *stream)
+static recsort_status start_check(resident *r, void *stream)
 {
   return r->order.disorder ? judge_launch(records_ordered(&r->order, stream), r->error)
-                           : RECSORT_PLUGIN_OK;
+                           : RECSORT_OK;
 }
 
-static recsort_plugin_status start_move(resident *r, const recsort_array *array, void *stream)
+static recsort_status start_move(resident *r, const recsort_array *array, void *stream)
 {
   const void *from = array->from;
   if (resident_in_place(array)) {
-    const recsort_plugin_status status = resident_copy(r, array, stream);
+    const recsort_status status = resident_copy(r, array, stream);
     if (status) return status;
     from = r->memory + r->copy_at;
   }
@@ -46,9 +46,9 @@ static bool is_left(const resident *r, uint64_t number, const recsort_array *arr
 }
 
 /* Moves the arrays that are sorted in place, or the others. */
-static recsort_plugin_status start_moves(resident *r, bool in_place, void *stream)
+static recsort_status start_moves(resident *r, bool in_place, void *stream)
 {
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  recsort_status status = RECSORT_OK;
   if (r->is_numbers && resident_pairs_stay(r) == in_place)
     status = resident_finish_pairs(r, stream);
   for (uint64_t a = 0; !status && a < resident_arrays(r); a++) {
@@ -80,10 +80,10 @@ static bool has_rest(const resident *r)
   return rest;
 }
 
-recsort_plugin_status resident_move(resident *r)
+recsort_status resident_move(resident *r)
 {
   const recsort_job *const job = &r->job;
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  recsort_status status = RECSORT_OK;
   if (job->permutation && job->permutation != r->numbers.values_out)
     status = runtime_start_across(job->stream, job->permutation, r->order.indices,
                                   r->order.count * (r->order.index_bits / 8), r->error);

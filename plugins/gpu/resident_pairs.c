@@ -156,26 +156,26 @@ uint64_t resident_room_bytes(const resident *r)
 /* ---- Sort ---- */
 
 /* Copies an array whose elements are read after others have been written. */
-static recsort_plugin_status start_copy(resident *r, const void **array, uint64_t bytes)
+static recsort_status start_copy(resident *r, const void **array, uint64_t bytes)
 {
   const void *const from = *array;
-  if (bytes == 0) return RECSORT_PLUGIN_OK;
+  if (bytes == 0) return RECSORT_OK;
   char *const copy = take_room(&r->room, bytes);
   *array = copy;
   return runtime_start_across(r->numbers.stream, copy, from, bytes, r->error);
 }
 
-recsort_plugin_status resident_finish_pairs(resident *r, void *stream)
+recsort_status resident_finish_pairs(resident *r, void *stream)
 {
   device_pairs *const numbers = &r->numbers;
   const device_job *const codes = &r->pairs.job;
   const device_pairs_sorted sorted = {r->order.keys,     r->order.indices, codes->key_width,
                                       codes->index_bits, r->differ,        r->order.disorder};
   const uint64_t keys = copied_keys(r), values = copied_values(r);
-  if (!numbers->keys_out && !numbers->values_out) return RECSORT_PLUGIN_OK;
+  if (!numbers->keys_out && !numbers->values_out) return RECSORT_OK;
   numbers->stream = stream;
   r->order.disorder = NULL; /* it is checked */
-  recsort_plugin_status status = start_copy(r, &numbers->values_in, values);
+  recsort_status status = start_copy(r, &numbers->values_in, values);
   if (!status) status = start_copy(r, &numbers->keys_in, keys);
   return status ? status : judge_launch(device_pairs_finish(numbers, &sorted), r->error);
 }
@@ -188,7 +188,7 @@ static bool are_codes(const device_pairs *numbers)
          numbers->bits == numbers->key_width;
 }
 
-recsort_plugin_status resident_sort_pairs(resident *r)
+recsort_status resident_sort_pairs(resident *r)
 {
   const device_pairs *const numbers = &r->numbers;
   device_status started = 0;
@@ -204,5 +204,5 @@ recsort_plugin_status resident_sort_pairs(resident *r)
   r->order = gpu_order_of(&r->pairs, &r->buffers, r->side);
   r->room.side = r->side ? r->buffers.keys[0] : r->buffers.indices[1];
   r->room.side_bytes = side_bytes(r);
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }

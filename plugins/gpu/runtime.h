@@ -8,8 +8,8 @@
  *   runtime_start_up, runtime_start_down, the kernels, runtime_wait
  *
  * Every call is checked. A failure becomes a status and a text with the call's name; the status is
- * LOST if the device can no longer be used. Any thread, one at a time for each runtime_device and
- * each stream. The thread must have entered, except for runtime_refuse.
+ * DEVICE_LOST if the device can no longer be used. Any thread, one at a time for each
+ * runtime_device and each stream. The thread must have entered, except for runtime_refuse.
  */
 #ifndef RECSORT_GPU_RUNTIME_H
 #define RECSORT_GPU_RUNTIME_H
@@ -37,86 +37,82 @@ typedef struct runtime_device {
 
 /* runtime_enter makes the device current in the calling thread; runtime_leave restores the previous
  * state. `error` is NULL when the device is being closed and errors no longer matter. */
-recsort_plugin_status runtime_enter(const runtime_device *device, recsort_plugin_error *error);
+recsort_status runtime_enter(const runtime_device *device, recsort_error *error);
 void runtime_leave(const runtime_device *device);
 
 /* The bytes that device->memory could have: those it has and those that are free now, less a
  * reserve for the driver, but at most the limit. */
-recsort_plugin_status runtime_room(const runtime_device *device, uint64_t *bytes,
-                                   recsort_plugin_error *error);
+recsort_status runtime_room(const runtime_device *device, uint64_t *bytes, recsort_error *error);
 
 /* Makes device->memory at least `bytes` large. Its contents are lost. */
-recsort_plugin_status runtime_reserve(runtime_device *device, uint64_t bytes,
-                                      recsort_plugin_error *error);
+recsort_status runtime_reserve(runtime_device *device, uint64_t bytes, recsort_error *error);
 
 /* Returns OUT_OF_MEMORY, with a text: `needed` bytes of device memory are needed, `room` are
  * available. */
-recsort_plugin_status runtime_refuse(uint64_t needed, uint64_t room, recsort_plugin_error *error);
+recsort_status runtime_refuse(uint64_t needed, uint64_t room, recsort_error *error);
 
 /* Allocates pinned host memory; free it with runtime_unpin. */
-recsort_plugin_status runtime_pin(void **memory, uint64_t bytes, recsort_plugin_error *error);
+recsort_status runtime_pin(void **memory, uint64_t bytes, recsort_error *error);
 void runtime_unpin(void *memory);
 
 /* Opens another stream. Work on different streams is not ordered. */
-recsort_plugin_status runtime_open_stream(void **stream, recsort_plugin_error *error);
+recsort_status runtime_open_stream(void **stream, recsort_error *error);
 void runtime_close_stream(void *stream);
 
 /* Start copies between pinned memory and device memory, after earlier work on the stream. They do
  * not wait; runtime_wait waits for all work on the stream. */
-recsort_plugin_status runtime_start_up(void *stream, void *to, const void *from, uint64_t bytes,
-                                       recsort_plugin_error *error);
-recsort_plugin_status runtime_start_down(void *stream, void *to, const void *from, uint64_t bytes,
-                                         recsort_plugin_error *error);
+recsort_status runtime_start_up(void *stream, void *to, const void *from, uint64_t bytes,
+                                recsort_error *error);
+recsort_status runtime_start_down(void *stream, void *to, const void *from, uint64_t bytes,
+                                  recsort_error *error);
 /* Starts to set device memory to 0. */
-recsort_plugin_status runtime_start_clear(void *stream, void *memory, uint64_t bytes,
-                                          recsort_plugin_error *error);
+recsort_status runtime_start_clear(void *stream, void *memory, uint64_t bytes,
+                                   recsort_error *error);
 /* Starts a copy within the device's memory. */
-recsort_plugin_status runtime_start_across(void *stream, void *to, const void *from, uint64_t bytes,
-                                           recsort_plugin_error *error);
-recsort_plugin_status runtime_wait(void *stream, recsort_plugin_error *error);
+recsort_status runtime_start_across(void *stream, void *to, const void *from, uint64_t bytes,
+                                    recsort_error *error);
+recsort_status runtime_wait(void *stream, recsort_error *error);
 
 /* Turns the device_status of `call` into a status and a text: OK if it is 0. */
-recsort_plugin_status runtime_judge(device_status code, const char *call,
-                                    recsort_plugin_error *error);
+recsort_status runtime_judge(device_status code, const char *call, recsort_error *error);
 
-static inline recsort_plugin_status judge_launch(device_status started, recsort_plugin_error *error)
+static inline recsort_status judge_launch(device_status started, recsort_error *error)
 {
   return runtime_judge(started, "a kernel's launch", error);
 }
 
-/* For what the plugin cannot do: UNSUPPORTED, with that text. */
-static inline recsort_plugin_status refuse(recsort_plugin_error *error, const char *why)
+/* For what the plugin cannot do: PLUGIN_ERROR, with that text. */
+static inline recsort_status refuse(recsort_error *error, const char *why)
 {
   (void)snprintf(error->text, sizeof error->text, "%s", why);
-  return RECSORT_PLUGIN_UNSUPPORTED;
+  return RECSORT_PLUGIN_ERROR;
 }
 
 /* ---- Several devices ---- */
 
-/* Sets in *found, a copy of `like`, what grid plans must know of device `number`. UNSUPPORTED:
+/* Sets in *found, a copy of `like`, what grid plans must know of device `number`. PLUGIN_ERROR:
  * there is no such device, or it cannot run the kernels. Nothing is opened or taken. */
-recsort_plugin_status runtime_look(const runtime_device *like, int number, runtime_device *found,
-                                   recsort_plugin_error *error);
+recsort_status runtime_look(const runtime_device *like, int number, runtime_device *found,
+                            recsort_error *error);
 
 /* Opens device `number` beside one that is open, with its limits. Its context is the primary one,
- * whichever is current. Close it by runtime_close_other. UNSUPPORTED: as runtime_look. Neither
+ * whichever is current. Close it by runtime_close_other. PLUGIN_ERROR: as runtime_look. Neither
  * needs a thread that has entered. An open device takes runtime_other_bytes of the host's memory.
  */
 uint64_t runtime_other_bytes(void);
-recsort_plugin_status runtime_open_other(const recsort_host *host, const runtime_device *like,
-                                         int number, runtime_device **opened,
-                                         recsort_plugin_error *error);
+recsort_status runtime_open_other(const recsort_host *host, const runtime_device *like, int number,
+                                  runtime_device **opened, recsort_error *error);
 void runtime_close_other(const recsort_host *host, runtime_device *device);
 
 /* Sets *reaches to whether kernels of `device`, which the thread has entered, can write to the
  * memory of `peer`; from then on they may. Both are from runtime_open_other. */
-recsort_plugin_status runtime_reach(const runtime_device *device, const runtime_device *peer,
-                                    bool *reaches, recsort_plugin_error *error);
+recsort_status runtime_reach(const runtime_device *device, const runtime_device *peer,
+                             bool *reaches, recsort_error *error);
 
 /* Starts a copy from the memory of `device`, which the thread has entered, to that of `peer`:
  * through the host if need be. */
-recsort_plugin_status runtime_start_over(const runtime_device *device, void *stream, void *to,
-                                         const runtime_device *peer, const void *from,
-                                         uint64_t bytes, recsort_plugin_error *error);
+recsort_status runtime_start_over(const runtime_device *device, void *stream, void *to,
+                                  const runtime_device *peer, const void *from, uint64_t bytes,
+                                  recsort_error *error);
 
 #endif

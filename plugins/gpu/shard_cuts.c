@@ -42,12 +42,12 @@ typedef struct round {
   uint32_t shift, bits;
 } round;
 
-static recsort_plugin_status start_round(gpu_shards *shards, uint32_t number, void *context,
-                                         recsort_plugin_error *error)
+static recsort_status start_round(gpu_shards *shards, uint32_t number, void *context,
+                                  recsort_error *error)
 {
   const round *const r = context;
   const gpu_seat *const seat = &shards->seats[number];
-  if (seat->sorted.count == 0) return RECSORT_PLUGIN_OK;
+  if (seat->sorted.count == 0) return RECSORT_OK;
   return judge_launch(device_find_ends(&seat->sorted, seat->ranges, shards->count - 1, r->shift,
                                        r->bits, seat->ends, seat->device->stream),
                       error);
@@ -118,10 +118,10 @@ static uint64_t begin(gpu_shards *shards)
   return all;
 }
 
-recsort_plugin_status gpu_find_cuts(gpu_shards *shards, recsort_plugin_error *error)
+recsort_status gpu_find_cuts(gpu_shards *shards, recsort_error *error)
 {
   const uint64_t all = begin(shards);
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  recsort_status status = RECSORT_OK;
   round r = {.shift = shards->program->key_bits, .bits = digit_bits(shards->count)};
   for (bool open = shards->count > 1; open && r.shift && !status;) {
     if (r.bits > r.shift) r.bits = r.shift;

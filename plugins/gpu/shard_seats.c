@@ -3,16 +3,16 @@
 
 #include "gpu/shards.h"
 
-void gpu_name_shard(uint32_t s, recsort_plugin_error *error)
+void gpu_name_shard(uint32_t s, recsort_error *error)
 {
-  const recsort_plugin_error text = *error;
-  (void)snprintf(error->text, sizeof error->text, "shard %u: %.220s", s, text.text);
+  const recsort_error text = *error;
+  (void)snprintf(error->text, sizeof error->text, "shard %u: %.470s", s, text.text);
 }
 
-recsort_plugin_status gpu_each_seat(gpu_shards *shards, seat_step *step, void *context,
-                                    recsort_plugin_error *error)
+recsort_status gpu_each_seat(gpu_shards *shards, seat_step *step, void *context,
+                             recsort_error *error)
 {
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  recsort_status status = RECSORT_OK;
   uint32_t s = 0;
   for (; s < shards->count && !status; s++) {
     const runtime_device *const device = shards->seats[s].device;
@@ -25,14 +25,14 @@ recsort_plugin_status gpu_each_seat(gpu_shards *shards, seat_step *step, void *c
   return status;
 }
 
-static recsort_plugin_status wait_for_seat(gpu_shards *shards, uint32_t s, void *context,
-                                           recsort_plugin_error *error)
+static recsort_status wait_for_seat(gpu_shards *shards, uint32_t s, void *context,
+                                    recsort_error *error)
 {
   (void)context;
   return runtime_wait(shards->seats[s].device->stream, error);
 }
 
-recsort_plugin_status gpu_wait_for_seats(gpu_shards *shards, recsort_plugin_error *error)
+recsort_status gpu_wait_for_seats(gpu_shards *shards, recsort_error *error)
 {
   return gpu_each_seat(shards, wait_for_seat, NULL, error);
 }

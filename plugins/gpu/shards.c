@@ -28,7 +28,7 @@ enum { WAY = SHARDS_WAY };
 /* After an error: nothing may run any more when the call returns. */
 static void drain(const gpu_shards *shards)
 {
-  recsort_plugin_error ignored = {.size = sizeof ignored};
+  recsort_error ignored = {0};
   for (uint32_t s = 0; s < shards->count; s++) {
     const runtime_device *const device = shards->seats[s].device;
     if (runtime_enter(device, NULL)) continue;
@@ -124,22 +124,20 @@ static uint64_t shards_bytes(uint64_t count)
          count * sizeof(int) + square * sizeof(bool);
 }
 
-static recsort_plugin_status check_program(const recsort_key_program *program,
-                                           recsort_plugin_error *error)
+static recsort_status check_program(const recsort_key_program *program, recsort_error *error)
 {
   return records_encodable(program)
-             ? RECSORT_PLUGIN_OK
+             ? RECSORT_OK
              : refuse(error, "on a device, keys have at most 128 bits and 16 parts");
 }
 
-recsort_plugin_status gpu_plan_shards(const gpu_instance *self, uint32_t algorithm,
-                                      const recsort_key_program *program, const recsort_job *jobs,
-                                      size_t job_count, recsort_needs *needs,
-                                      recsort_plugin_error *error)
+recsort_status gpu_plan_shards(const gpu_instance *self, uint32_t algorithm,
+                               const recsort_key_program *program, const recsort_job *jobs,
+                               size_t job_count, recsort_needs *needs, recsort_error *error)
 {
   const gpu_shards shards = describe(algorithm, program, jobs, job_count);
 
-  recsort_plugin_status status = check_program(program, error);
+  recsort_status status = check_program(program, error);
   for (uint32_t s = 0; s < job_count && !status; s++) {
     const recsort_job job = gpu_read_job(jobs, s);
     recsort_needs *const need = needs + s;
@@ -180,7 +178,7 @@ void gpu_close_shards(gpu_instance *self)
   for (uint32_t s = 0; shards && s < shards->count; s++) {
     const gpu_seat *const seat = &shards->seats[s];
     if (!seat->device) continue;
-    const recsort_plugin_status entered = runtime_enter(seat->device, NULL);
+    const recsort_status entered = runtime_enter(seat->device, NULL);
     runtime_unpin(seat->pinned);
     if (!entered) runtime_leave(seat->device);
     runtime_close_other(self->host, seat->device);
@@ -189,11 +187,10 @@ void gpu_close_shards(gpu_instance *self)
   self->shards = NULL;
 }
 
-static recsort_plugin_status open_seat(gpu_shards *shards, uint32_t s, void *context,
-                                       recsort_plugin_error *error)
+static recsort_status open_seat(gpu_shards *shards, uint32_t s, void *context, recsort_error *error)
 {
   gpu_seat *const seat = &shards->seats[s];
-  recsort_plugin_status status = runtime_pin(&seat->pinned, gpu_cuts_bytes(shards->count), error);
+  recsort_status status = runtime_pin(&seat->pinned, gpu_cuts_bytes(shards->count), error);
   (void)context;
   seat->reaches = shards->reaches + (uint64_t)s * shards->count;
   for (uint32_t d = 0; d < shards->count && !status; d++)
@@ -210,16 +207,16 @@ static bool is_open_for(const gpu_shards *shards, const recsort_job *jobs, size_
   return same;
 }
 
-static recsort_plugin_status open_seats(gpu_instance *self, const recsort_job *jobs, uint32_t count,
-                                        recsort_plugin_error *error)
+static recsort_status open_seats(gpu_instance *self, const recsort_job *jobs, uint32_t count,
+                                 recsort_error *error)
 {
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  recsort_status status = RECSORT_OK;
   if (is_open_for(self->shards, jobs, count)) return status;
   gpu_close_shards(self);
   gpu_shards *const shards = self->shards = allocate(self->host, count);
   if (!shards) {
     (void)snprintf(error->text, sizeof error->text, "no memory for %u shards", count);
-    return RECSORT_PLUGIN_OUT_OF_MEMORY;
+    return RECSORT_OUT_OF_MEMORY;
   }
   for (uint32_t s = 0; s < count && !status; s++) {
     shards->devices[s] = gpu_read_job(jobs, s).device;
@@ -233,13 +230,13 @@ static recsort_plugin_status open_seats(gpu_instance *self, const recsort_job *j
 }
 
 /* Gives the seats their part of a sort. */
-static recsort_plugin_status seat_jobs(gpu_shards *shards, uint32_t algorithm,
-                                       const recsort_key_program *program, const recsort_job *jobs,
-                                       recsort_plugin_error *error)
+static recsort_status seat_jobs(gpu_shards *shards, uint32_t algorithm,
+                                const recsort_key_program *program, const recsort_job *jobs,
+                                recsort_error *error)
 {
   const gpu_shards now = describe(algorithm, program, jobs, shards->count);
 
-  recsort_plugin_status status = check_program(program, error);
+  recsort_status status = check_program(program, error);
   shards->program = program;
   shards->algorithm = algorithm;
   shards->index_bits = now.index_bits;
@@ -278,8 +275,8 @@ static device_status start_pairs(const gpu_shards *shards, const gpu_pairs *pair
   return started ? started : algorithm->sort(&pairs->job, &buffers, side);
 }
 
-static recsort_plugin_status sort_seat(gpu_shards *shards, uint32_t number, void *context,
-                                       recsort_plugin_error *error)
+static recsort_status sort_seat(gpu_shards *shards, uint32_t number, void *context,
+                                recsort_error *error)
 {
   gpu_seat *const seat = &shards->seats[number];
   runtime_device *const device = seat->device;
@@ -291,7 +288,7 @@ static recsort_plugin_status sort_seat(gpu_shards *shards, uint32_t number, void
   memset(device->facts, 0, sizeof(records_facts));
   *device->disorder = 0;
   seat->sorted = (device_sorted_keys){.key_width = job.key_width};
-  recsort_plugin_status status = runtime_wait(seat->job.stream, error);
+  recsort_status status = runtime_wait(seat->job.stream, error);
   if (status || job.count == 0) return status;
   const device_buffers buffers =
       device_divide(&pairs.job, seat->memory + seat->rooms.pairs, pairs.extra_bytes);
@@ -304,8 +301,8 @@ static recsort_plugin_status sort_seat(gpu_shards *shards, uint32_t number, void
 }
 
 /* Finds out which record holds an invalid value, by halves: the first ones without it are known. */
-static recsort_plugin_status locate_invalid(gpu_shards *shards, uint32_t number, void *context,
-                                            recsort_plugin_error *error)
+static recsort_status locate_invalid(gpu_shards *shards, uint32_t number, void *context,
+                                     recsort_error *error)
 {
   const gpu_seat *const seat = &shards->seats[number];
   runtime_device *const device = seat->device;
@@ -313,7 +310,7 @@ static recsort_plugin_status locate_invalid(gpu_shards *shards, uint32_t number,
   const records_program own = records_program_of(shards->program, seat->sorted.key_width);
   const char *const records = seat->job.records;
   uint64_t low = 0, high = seat->sorted.count;
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  recsort_status status = RECSORT_OK;
   (void)context;
   if (high == 0 || !facts->invalid) return status;
   while (high - low > 1 && !status) {
@@ -331,7 +328,7 @@ static recsort_plugin_status locate_invalid(gpu_shards *shards, uint32_t number,
   if (status) return status;
   (void)snprintf(error->text, sizeof error->text, "record %llu holds an invalid value of an enum",
                  (unsigned long long)low);
-  return RECSORT_PLUGIN_INVALID_RECORD;
+  return RECSORT_INVALID_RECORD;
 }
 
 /* ---- Pieces ---- */
@@ -375,15 +372,14 @@ static piece_merge plan_merge(const gpu_shards *shards, uint32_t d)
 /* ---- Exchange ---- */
 
 /* Copies a piece's keys, and sends the records through memory of this seat, part by part. */
-static recsort_plugin_status send_in_parts(const gpu_seat *from, const gpu_seat *to,
-                                           const void *records, uint64_t size, records_piece piece,
-                                           recsort_plugin_error *error)
+static recsort_status send_in_parts(const gpu_seat *from, const gpu_seat *to, const void *records,
+                                    uint64_t size, records_piece piece, recsort_error *error)
 {
   const uint64_t part = size < WAY ? WAY / size : 1;
   char *const way = from->memory + from->rooms.way;
   const uint32_t width = from->order.index_bits / 8, key = from->sorted.key_width / 8;
   void *const stream = from->device->stream;
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  recsort_status status = RECSORT_OK;
   if (piece.keys_to)
     status = runtime_start_over(from->device, stream, piece.keys_to, to->device,
                                 (const char *)from->sorted.keys + piece.first * key,
@@ -402,15 +398,15 @@ static recsort_plugin_status send_in_parts(const gpu_seat *from, const gpu_seat 
   return status;
 }
 
-static recsort_plugin_status exchange_seat(gpu_shards *shards, uint32_t number, void *context,
-                                           recsort_plugin_error *error)
+static recsort_status exchange_seat(gpu_shards *shards, uint32_t number, void *context,
+                                    recsort_error *error)
 {
   const gpu_seat *const from = &shards->seats[number];
   const uint64_t size = shards->program->record_size;
   const void *const records = from->job.records;
   void *const stream = from->device->stream;
   records_piece pieces[RECORDS_MOST_PIECES];
-  recsort_plugin_status status = RECSORT_PLUGIN_OK;
+  recsort_status status = RECSORT_OK;
   uint32_t waiting = 0;
   (void)context;
   for (uint32_t d = 0; d < shards->count && !status; d++) {
@@ -439,8 +435,8 @@ static recsort_plugin_status exchange_seat(gpu_shards *shards, uint32_t number, 
 
 /* ---- Merge ---- */
 
-static recsort_plugin_status merge_seat(gpu_shards *shards, uint32_t number, void *context,
-                                        recsort_plugin_error *error)
+static recsort_status merge_seat(gpu_shards *shards, uint32_t number, void *context,
+                                 recsort_error *error)
 {
   const gpu_seat *const seat = &shards->seats[number];
   runtime_device *const device = seat->device;
@@ -451,7 +447,7 @@ static recsort_plugin_status merge_seat(gpu_shards *shards, uint32_t number, voi
   unsigned side = 0;
   const piece_merge merge = plan_merge(shards, number);
   (void)context;
-  if (merge.piece_count == 0) return RECSORT_PLUGIN_OK;
+  if (merge.piece_count == 0) return RECSORT_OK;
   if (merge.piece_count == 1)
     return judge_launch(records_copy(sorted, received, seat->wanted * size, device->stream), error);
   gpu_pairs pairs = gpu_plan_merge(device, &job);
@@ -461,7 +457,7 @@ static recsort_plugin_status merge_seat(gpu_shards *shards, uint32_t number, voi
                                   merge.reads_keys ? NULL : &merge.words};
   if (merge.moves)
     return judge_launch(device_merge_records(&pairs.job, &merge.runs, &buffers, &move), error);
-  const recsort_plugin_status status =
+  const recsort_status status =
       judge_launch(device_merge(&pairs.job, &merge.runs, &buffers, &side), error);
   const records_order order = gpu_order_of(&pairs, &buffers, side);
   return status
@@ -471,30 +467,29 @@ static recsort_plugin_status merge_seat(gpu_shards *shards, uint32_t number, voi
 
 /* ---- A sort ---- */
 
-static recsort_plugin_status judge_seat(gpu_shards *shards, uint32_t number, void *context,
-                                        recsort_plugin_error *error)
+static recsort_status judge_seat(gpu_shards *shards, uint32_t number, void *context,
+                                 recsort_error *error)
 {
   (void)context;
-  if (!*shards->seats[number].device->disorder) return RECSORT_PLUGIN_OK;
+  if (!*shards->seats[number].device->disorder) return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text, "the keys that it sorted are not in order");
-  return RECSORT_PLUGIN_CORRUPT;
+  return RECSORT_CORRUPT_RESULT;
 }
 
 /* Has each seat take a step, and waits until all have. */
-static recsort_plugin_status take_step(gpu_shards *shards, seat_step *step,
-                                       recsort_plugin_error *error)
+static recsort_status take_step(gpu_shards *shards, seat_step *step, recsort_error *error)
 {
-  recsort_plugin_status status = gpu_each_seat(shards, step, NULL, error);
+  recsort_status status = gpu_each_seat(shards, step, NULL, error);
   if (!status) status = gpu_wait_for_seats(shards, error);
   if (!status) status = gpu_each_seat(shards, judge_seat, NULL, error);
   return status;
 }
 
-recsort_plugin_status gpu_sort_shards(gpu_instance *self, uint32_t algorithm,
-                                      const recsort_key_program *program, const recsort_job *jobs,
-                                      size_t job_count, recsort_plugin_error *error)
+recsort_status gpu_sort_shards(gpu_instance *self, uint32_t algorithm,
+                               const recsort_key_program *program, const recsort_job *jobs,
+                               size_t job_count, recsort_error *error)
 {
-  recsort_plugin_status status = open_seats(self, jobs, (uint32_t)job_count, error);
+  recsort_status status = open_seats(self, jobs, (uint32_t)job_count, error);
   gpu_shards *const shards = self->shards;
   recsort_key_program keys = *program;
   if (status) return status;

@@ -47,30 +47,29 @@ typedef struct gpu_shards {
 
 /* `plan` and `run` of recsort_plugin_device, of several jobs; and the end of what they have opened,
  * by a thread that has entered. */
-recsort_plugin_status gpu_plan_shards(const gpu_instance *self, uint32_t algorithm,
-                                      const recsort_key_program *program, const recsort_job *jobs,
-                                      size_t job_count, recsort_needs *needs,
-                                      recsort_plugin_error *error);
-recsort_plugin_status gpu_sort_shards(gpu_instance *self, uint32_t algorithm,
-                                      const recsort_key_program *program, const recsort_job *jobs,
-                                      size_t job_count, recsort_plugin_error *error);
+recsort_status gpu_plan_shards(const gpu_instance *self, uint32_t algorithm,
+                               const recsort_key_program *program, const recsort_job *jobs,
+                               size_t job_count, recsort_needs *needs, recsort_error *error);
+recsort_status gpu_sort_shards(gpu_instance *self, uint32_t algorithm,
+                               const recsort_key_program *program, const recsort_job *jobs,
+                               size_t job_count, recsort_error *error);
 void gpu_close_shards(gpu_instance *self);
 
 /* ---- Seats (shard_seats.c) ---- */
 
 /* A step of a seat, by a thread that has entered its device. */
-typedef recsort_plugin_status seat_step(gpu_shards *shards, uint32_t seat, void *context,
-                                        recsort_plugin_error *error);
+typedef recsort_status seat_step(gpu_shards *shards, uint32_t seat, void *context,
+                                 recsort_error *error);
 
 /* Has each seat take a step; stops at the first error, whose text gets the shard's number. */
-recsort_plugin_status gpu_each_seat(gpu_shards *shards, seat_step *step, void *context,
-                                    recsort_plugin_error *error);
+recsort_status gpu_each_seat(gpu_shards *shards, seat_step *step, void *context,
+                             recsort_error *error);
 
 /* Waits for the streams of all seats. */
-recsort_plugin_status gpu_wait_for_seats(gpu_shards *shards, recsort_plugin_error *error);
+recsort_status gpu_wait_for_seats(gpu_shards *shards, recsort_error *error);
 
 /* Adds a shard's number to an error's text. */
-void gpu_name_shard(uint32_t s, recsort_plugin_error *error);
+void gpu_name_shard(uint32_t s, recsort_error *error);
 
 /* ---- Cuts (shard_cuts.c) ---- */
 
@@ -81,6 +80,6 @@ void gpu_divide_cuts(gpu_seat *seat, uint32_t shards);
 
 /* Fills in shards->cuts, so that each shard gets the records that it wants of the order of all: of
  * equal keys those of the first shards come first, and of a shard those in front. Waits. */
-recsort_plugin_status gpu_find_cuts(gpu_shards *shards, recsort_plugin_error *error);
+recsort_status gpu_find_cuts(gpu_shards *shards, recsort_error *error);
 
 #endif

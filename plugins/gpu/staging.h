@@ -55,15 +55,12 @@ unsigned staging_couriers(uint64_t count, uint64_t element, unsigned threads);
 uint64_t staging_room(uint64_t count, uint64_t element, unsigned threads);
 
 /* Allocates the pinned memory and the streams of that many couriers. */
-recsort_plugin_status staging_reserve(staging *ring, unsigned couriers,
-                                      recsort_plugin_error *error);
+recsort_status staging_reserve(staging *ring, unsigned couriers, recsort_error *error);
 void staging_close(staging *ring);
 
 /* Copy with a team of host threads and the reserved couriers, and return when all is copied.
  * Earlier work on other streams must be finished. If they fail, no work is left in progress. */
-recsort_plugin_status staging_up(staging *ring, const staging_copy *copy, team t,
-                                 recsort_plugin_error *error);
-recsort_plugin_status staging_down(staging *ring, const staging_copy *copy, team t,
-                                   recsort_plugin_error *error);
+recsort_status staging_up(staging *ring, const staging_copy *copy, team t, recsort_error *error);
+recsort_status staging_down(staging *ring, const staging_copy *copy, team t, recsort_error *error);
 
 #endif

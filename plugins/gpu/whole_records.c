@@ -62,22 +62,22 @@ static void divide(whole_sort *s)
   s->facts = (records_facts *)(void *)(memory + s->bytes - sizeof *s->facts);
 }
 
-/* Allocates all memory before anything starts. UNSUPPORTED: the device has too little. */
-static recsort_plugin_status reserve(whole_sort *s, recsort_plugin_error *error)
+/* Allocates all memory before anything starts. PLUGIN_ERROR: the device has too little. */
+static recsort_status reserve(whole_sort *s, recsort_error *error)
 {
   const recsort_plugin_job *const job = s->job;
   const unsigned couriers = staging_couriers(job->count, s->program.record_size, job->threads);
   bool room = false;
-  recsort_plugin_status status = gpu_has_room(s->self->device, s->bytes, &room, error);
+  recsort_status status = gpu_has_room(s->self->device, s->bytes, &room, error);
   if (status) return status;
   if (!room) {
     (void)snprintf(error->text, sizeof error->text,
                    "the device has too little memory for the records");
-    return RECSORT_PLUGIN_UNSUPPORTED;
+    return RECSORT_PLUGIN_ERROR;
   }
   status = runtime_reserve(s->self->device, s->bytes, error);
-  if (status == RECSORT_PLUGIN_OK) status = staging_reserve(&s->self->ring, couriers, error);
-  if (status == RECSORT_PLUGIN_OK) divide(s);
+  if (status == RECSORT_OK) status = staging_reserve(&s->self->ring, couriers, error);
+  if (status == RECSORT_OK) divide(s);
   return status;
 }
 
@@ -91,7 +91,7 @@ static device_status encode_piece(const void *context, uint64_t first, uint64_t 
   return records_encode(&s->program, at, count, keys, s->verified, s->facts, stream);
 }
 
-static recsort_plugin_status send(whole_sort *s, const void *records, recsort_plugin_error *error)
+static recsort_status send(whole_sort *s, const void *records, recsort_error *error)
 {
   void *const stream = s->self->device->stream;
   const staging_copy up = {.from = records,
@@ -100,40 +100,39 @@ static recsort_plugin_status send(whole_sort *s, const void *records, recsort_pl
                            .element = s->program.record_size,
                            .step = encode_piece,
                            .context = s};
-  recsort_plugin_status status =
+  recsort_status status =
       runtime_judge(records_begin(s->facts, stream), "clearing device memory", error);
-  if (status == RECSORT_PLUGIN_OK) status = runtime_wait(stream, error);
+  if (status == RECSORT_OK) status = runtime_wait(stream, error);
   return status ? status : staging_up(&s->self->ring, &up, gpu_team(s->self, s->job), error);
 }
 
 /* ---- Checks ---- */
 
-static recsort_plugin_status read_facts(const whole_sort *s, records_facts *facts,
-                                        recsort_plugin_error *error)
+static recsort_status read_facts(const whole_sort *s, records_facts *facts, recsort_error *error)
 {
   return runtime_judge(records_end(s->facts, facts, s->self->device->stream),
                        "a copy from the device", error);
 }
 
-static recsort_plugin_status judge(const whole_sort *s, recsort_plugin_error *error)
+static recsort_status judge(const whole_sort *s, recsort_error *error)
 {
   records_facts facts = {0};
-  const recsort_plugin_status status = read_facts(s, &facts, error);
+  const recsort_status status = read_facts(s, &facts, error);
   if (status) return status;
   const char *const wrong = facts.broken    ? "the order it found is no permutation"
                             : facts.invalid ? "a record holds an invalid value"
                                             : NULL;
-  if (!wrong) return RECSORT_PLUGIN_OK;
+  if (!wrong) return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text, "%s", wrong);
-  return facts.broken ? RECSORT_PLUGIN_CORRUPT : RECSORT_PLUGIN_UNSUPPORTED;
+  return facts.broken ? RECSORT_CORRUPT_RESULT : RECSORT_PLUGIN_ERROR;
 }
 
 /* Keeps the flags of the indices where the other buffer of keys was. */
-static recsort_plugin_status check(whole_sort *s, unsigned result, recsort_plugin_error *error)
+static recsort_status check(whole_sort *s, unsigned result, recsort_error *error)
 {
   s->order = s->buffers.indices[result];
   s->keys = s->buffers.keys[result];
-  const recsort_plugin_status status =
+  const recsort_status status =
       judge_launch(records_check(s->order, s->job->index_bits, s->job->count,
                                  s->buffers.keys[1 - result], s->facts, s->self->device->stream),
                    error);
@@ -157,23 +156,23 @@ static device_status gather_piece(const void *context, uint64_t first, uint64_t 
 }
 
 /* After all records have come back: checks that they are the input's, each in its place. */
-static recsort_plugin_status confirm(const whole_sort *s, recsort_plugin_error *error)
+static recsort_status confirm(const whole_sort *s, recsort_error *error)
 {
   records_facts facts = {0};
-  if (!s->verified) return RECSORT_PLUGIN_OK;
-  const recsort_plugin_status status = read_facts(s, &facts, error);
+  if (!s->verified) return RECSORT_OK;
+  const recsort_status status = read_facts(s, &facts, error);
   if (status) return status;
   const char *const wrong =
       facts.came.low != facts.left.low || facts.came.high != facts.left.high
           ? "the sorted records are not those that came: their checksums differ"
       : facts.strayed ? "a sorted record does not have the key of its place"
                       : NULL;
-  if (!wrong) return RECSORT_PLUGIN_OK;
+  if (!wrong) return RECSORT_OK;
   (void)snprintf(error->text, sizeof error->text, "%s", wrong);
-  return RECSORT_PLUGIN_CORRUPT;
+  return RECSORT_CORRUPT_RESULT;
 }
 
-static recsort_plugin_status receive(whole_sort *s, void *sorted, recsort_plugin_error *error)
+static recsort_status receive(whole_sort *s, void *sorted, recsort_error *error)
 {
   const staging_copy down = {.to = sorted,
                              .count = s->job->count,
@@ -181,7 +180,7 @@ static recsort_plugin_status receive(whole_sort *s, void *sorted, recsort_plugin
                              .room = s->room,
                              .step = gather_piece,
                              .context = s};
-  const recsort_plugin_status status =
+  const recsort_status status =
       staging_down(&s->self->ring, &down, gpu_team(s->self, s->job), error);
   return status ? status : confirm(s, error);
 }
@@ -203,22 +202,21 @@ static double lap(double *since)
   return passed;
 }
 
-recsort_plugin_status gpu_sort_whole(gpu_instance *self, const recsort_plugin_job *job,
-                                     const recsort_key_program *program, const void *records,
-                                     void *sorted, recsort_plugin_times *times,
-                                     recsort_plugin_error *error)
+recsort_status gpu_sort_whole(gpu_instance *self, const recsort_plugin_job *job,
+                              const recsort_key_program *program, const void *records, void *sorted,
+                              recsort_plugin_times *times, recsort_error *error)
 {
   whole_sort s = plan_sort(self, job, program);
   unsigned result = 0;
-  recsort_plugin_status status = reserve(&s, error);
+  recsort_status status = reserve(&s, error);
   double clock = seconds_now();
-  if (status == RECSORT_PLUGIN_OK) status = send(&s, records, error);
+  if (status == RECSORT_OK) status = send(&s, records, error);
   times->encode = lap(&clock);
-  if (status == RECSORT_PLUGIN_OK) status = gpu_sort_pairs(&s.pairs, &s.buffers, &result, error);
+  if (status == RECSORT_OK) status = gpu_sort_pairs(&s.pairs, &s.buffers, &result, error);
   times->sort = lap(&clock);
-  if (status == RECSORT_PLUGIN_OK) status = check(&s, result, error);
+  if (status == RECSORT_OK) status = check(&s, result, error);
   times->verify = lap(&clock);
-  if (status == RECSORT_PLUGIN_OK) status = receive(&s, sorted, error);
+  if (status == RECSORT_OK) status = receive(&s, sorted, error);
   times->permute = lap(&clock);
   return status;
 }

@@ -106,15 +106,14 @@ static bool is_poison(const unsigned char *at, size_t size)
 static const char *run_job(const rs_plugin_instance *instance, const recsort_plugin_job *job,
                            const key_set *keys)
 {
-  recsort_plugin_error error = {.size = sizeof error};
+  recsort_error error = {0};
   recsort_plugin_work work = {.size = sizeof work};
   void *memory;
   recsort_plugin_limits limits = {.size = sizeof limits};
   instance->plugin->limits(instance->state, &limits);
-  const recsort_plugin_status sized =
-      instance->plugin->work_size(instance->state, job, &work, &error);
+  const recsort_status sized = instance->plugin->work_size(instance->state, job, &work, &error);
   if (job->key_width > limits.max_key_bits)
-    return sized == RECSORT_PLUGIN_UNSUPPORTED ? NULL : "keys beyond its limits are not refused";
+    return sized == RECSORT_PLUGIN_ERROR ? NULL : "keys beyond its limits are not refused";
   if (sized) return "work_size failed";
   if (work.keys_offset % 64) return "keys_offset is no multiple of 64";
   if (work.bytes < job->count * (job->index_bits / 8)) return "no room for the permutation";

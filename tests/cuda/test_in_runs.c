@@ -54,9 +54,9 @@ static const recsort_plugin *plugin(void)
 
 static gpu_instance *open_instance(void)
 {
-  recsort_plugin_error error = {.size = sizeof error};
+  recsort_error error = {0};
   void *instance = NULL;
-  assert_int_equal(plugin()->open(&host, &instance, &error), RECSORT_PLUGIN_OK);
+  assert_int_equal(plugin()->open(&host, &instance, &error), RECSORT_OK);
   return instance;
 }
 
@@ -155,21 +155,20 @@ static bool is_expected(const recsort_plugin_job *job, const void *order)
 /* ---- Jobs ---- */
 
 /* Sorts in exactly the memory that was asked for. */
-static recsort_plugin_status sort(gpu_instance *self, const recsort_plugin_job *job,
-                                  recsort_plugin_error *error)
+static recsort_status sort(gpu_instance *self, const recsort_plugin_job *job, recsort_error *error)
 {
   recsort_plugin_work work = {.size = sizeof work};
   unsigned char *memory = NULL;
   make_keys(job->count, job->key_bits);
-  assert_int_equal(plugin()->work_size(self, job, &work, error), RECSORT_PLUGIN_OK);
+  assert_int_equal(plugin()->work_size(self, job, &work, error), RECSORT_OK);
   assert_int_equal(work.keys_offset % 64, 0);
   memory = aligned_alloc(64, (size_t)(work.bytes + 63) / 64 * 64 + 2 * GUARD);
   assert_non_null(memory);
   memset(memory, POISON, (size_t)work.bytes + 2 * GUARD);
   store_keys(job, memory + GUARD + work.keys_offset);
-  const recsort_plugin_status status = plugin()->sort(self, job, memory + GUARD, error);
+  const recsort_status status = plugin()->sort(self, job, memory + GUARD, error);
   assert_true(is_poison(memory) && is_poison(memory + GUARD + work.bytes));
-  if (status == RECSORT_PLUGIN_OK && !is_expected(job, memory + GUARD))
+  if (status == RECSORT_OK && !is_expected(job, memory + GUARD))
     fail_msg("wrong order: %u keys of %u of %u bits, %u-bit index, %u threads",
              (unsigned)job->count, job->key_bits, job->key_width, job->index_bits, job->threads);
   free(memory);
@@ -178,7 +177,7 @@ static recsort_plugin_status sort(gpu_instance *self, const recsort_plugin_job *
 
 static void sort_well(gpu_instance *self, const recsort_plugin_job *job)
 {
-  recsort_plugin_error error = {.size = sizeof error};
+  recsort_error error = {0};
   if (sort(self, job, &error)) fail_msg("%s", error.text);
 }
 
@@ -272,7 +271,7 @@ static void test_what_just_fits(void **state)
   for (uint64_t less = 0; less < 2; less++) {
     gpu_instance *const self = open_with(bytes - less);
     recsort_plugin_work work = {.size = sizeof work};
-    assert_int_equal(plugin()->work_size(self, &job, &work, NULL), RECSORT_PLUGIN_OK);
+    assert_int_equal(plugin()->work_size(self, &job, &work, NULL), RECSORT_OK);
     assert_int_equal(work.keys_offset, less ? 8000 : 0);
     assert_int_equal(work.bytes, less ? 8000 + 8000 + 4032 + bytes_to_merge(&job) : 8000);
     sort_well(self, &job);
@@ -286,12 +285,12 @@ static void test_most_runs(void **state)
   enum { LEAST = 16 }; /* keys of 128 bits in the smallest block */
   const recsort_plugin_job most = job_of(RANK, LEAST * IN_RUNS_MOST, 128, 32, 3);
   recsort_plugin_job more = most, few = most;
-  recsort_plugin_error error = {.size = sizeof error};
+  recsort_error error = {0};
   (void)state;
   sort_in(&most, LEAST, IN_RUNS_MOST);
   gpu_instance *const self = open_with(bytes_for(&most, LEAST, 32));
   more.count++;
-  assert_int_equal(sort(self, &more, &error), RECSORT_PLUGIN_OUT_OF_MEMORY);
+  assert_int_equal(sort(self, &more, &error), RECSORT_OUT_OF_MEMORY);
   assert_non_null(strstr(error.text, "MiB of device memory are needed"));
   assert_int_equal(standin_look().most, 0);
   few.count = 3 * LEAST;
@@ -323,7 +322,7 @@ static void strike(long number)
 static void test_a_run_that_is_not_sorted(void **state)
 {
   const recsort_plugin_job job = job_of(CORANK, 2 * MANY, 64, 32, 1);
-  recsort_plugin_error error = {.size = sizeof error};
+  recsort_error error = {0};
   (void)state;
   struck_job = job_of(CORANK, MANY, 64, 32, 1);
   struck = open_with(bytes_for(&job, MANY, 32));
@@ -333,7 +332,7 @@ static void test_a_run_that_is_not_sorted(void **state)
   assert_true(strike_at > 1);
   standin_begin((standin_plan){0});
   standin_watch(strike);
-  assert_int_equal(sort(struck, &job, &error), RECSORT_PLUGIN_CORRUPT);
+  assert_int_equal(sort(struck, &job, &error), RECSORT_CORRUPT_RESULT);
   standin_watch(NULL);
   assert_non_null(strstr(error.text, "not in order"));
   sort_well(struck, &job);
@@ -348,7 +347,7 @@ static void test_free_memory_changes(void **state)
   enum { MUCH = 40000, LITTLE = 3000, NONE = 100 };
   const recsort_plugin_job small = job_of(RANK, 1000, 32, 32, 2),
                            large = job_of(RANK, 4000, 32, 32, 2);
-  recsort_plugin_error error = {.size = sizeof error};
+  recsort_error error = {0};
   (void)state;
   set_limit(NULL);
   standin_begin((standin_plan){.memory = MUCH});
@@ -362,11 +361,11 @@ static void test_free_memory_changes(void **state)
   sort_well(self, &small); /* still in runs */
   assert_true(standin_look().most < LITTLE);
   host_is_full = true;
-  assert_int_equal(sort(self, &small, &error), RECSORT_PLUGIN_OUT_OF_MEMORY);
+  assert_int_equal(sort(self, &small, &error), RECSORT_OUT_OF_MEMORY);
   assert_non_null(strstr(error.text, "no memory"));
   host_is_full = false;
   standin_begin((standin_plan){.memory = NONE});
-  assert_int_equal(sort(self, &small, &error), RECSORT_PLUGIN_OUT_OF_MEMORY);
+  assert_int_equal(sort(self, &small, &error), RECSORT_OUT_OF_MEMORY);
   assert_non_null(strstr(error.text, "are free"));
   standin_begin((standin_plan){0});
   sort_well(self, &small);
@@ -429,11 +428,11 @@ static void test_bad_limits(void **state)
                                       "1k",  "8GiB"};
   (void)state;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    recsort_plugin_error error = {.size = sizeof error};
+    recsort_error error = {0};
     void *instance = NULL;
     set_limit(texts[i]);
     standin_begin((standin_plan){0});
-    if (plugin()->open(&host, &instance, &error) != RECSORT_PLUGIN_UNSUPPORTED || instance)
+    if (plugin()->open(&host, &instance, &error) != RECSORT_PLUGIN_ERROR || instance)
       fail_msg("\"%s\" is taken", texts[i]);
     assert_non_null(strstr(error.text, "RECSORT_CUDA_MEMORY"));
     assert_null(strchr(error.text, '\n'));

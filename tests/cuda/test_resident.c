@@ -1739,8 +1739,8 @@ static void lose_the_device(long call, bool pairs)
 #else
   standin_begin((standin_plan){.fail_at = call, .sticky = 1, .code = cudaErrorIllegalAddress});
 #endif
-  REFUSED(sort_last(&s, pairs, &error), RECSORT_DEVICE_ERROR);
-  REFUSED(sort_last(&s, !pairs, &error), RECSORT_DEVICE_ERROR);
+  REFUSED(sort_last(&s, pairs, &error), RECSORT_DEVICE_LOST);
+  REFUSED(sort_last(&s, !pairs, &error), RECSORT_DEVICE_LOST);
   assert_int_equal(try_create(kinds[4].yaml, NULL, &none, &refusal), RECSORT_PLUGIN_ERROR);
   if (!strstr(refusal.text, "the CUDA device failed earlier in this process: an illegal memory"))
     fail_msg("%s", refusal.text);

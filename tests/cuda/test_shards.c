@@ -832,8 +832,8 @@ static void lose_a_device(long call)
   sort(sorter, &s);
   standin_begin((standin_plan){
       .fail_at = call, .sticky = 1, .code = cudaErrorIllegalAddress, .devices = DEVICES - 1});
-  REFUSED(try_sort(sorter, &s, &error), RECSORT_DEVICE_ERROR);
-  REFUSED(try_sort(sorter, &s, &error), RECSORT_DEVICE_ERROR);
+  REFUSED(try_sort(sorter, &s, &error), RECSORT_DEVICE_LOST);
+  REFUSED(try_sort(sorter, &s, &error), RECSORT_DEVICE_LOST);
   assert_int_equal(try_create(kinds[ROW].yaml, &other, &refusal), RECSORT_PLUGIN_ERROR);
   if (!strstr(refusal.text, "the CUDA device failed earlier in this process"))
     fail_msg("%s", refusal.text);

@@ -87,7 +87,7 @@ static gpu_instance *self;
 static void open_instance(const char *option)
 {
   static recsort_host host = {.size = sizeof host, .abi = RECSORT_PLUGIN_ABI};
-  recsort_plugin_error error = {.size = sizeof error};
+  recsort_error error = {0};
   void *made = NULL;
   host.allocate = allocate;
   host.release = release;
@@ -96,7 +96,7 @@ static void open_instance(const char *option)
   host.options = &told;
   host.option_count = option != NULL;
   standin_begin((standin_plan){0});
-  assert_int_equal(plugin()->open(&host, &made, &error), RECSORT_PLUGIN_OK);
+  assert_int_equal(plugin()->open(&host, &made, &error), RECSORT_OK);
   self = made;
 }
 
@@ -108,11 +108,11 @@ static void close_instance(void)
 
 /* ---- Sorts ---- */
 
-static recsort_plugin_status sort(recsort_plugin_error *error)
+static recsort_status sort(recsort_error *error)
 {
   const recsort_plugin_records *const whole = plugin()->extension(RECSORT_PLUGIN_RECORDS);
   recsort_plugin_times times = {.size = sizeof times};
-  *error = (recsort_plugin_error){.size = sizeof *error};
+  *error = (recsort_error){0};
   standin_begin((standin_plan){0});
   memset(sorted, 0xee, sizeof sorted);
   return whole->sort(self, &job, &program, input, sorted, &times, error);
@@ -212,9 +212,9 @@ enum { PIECES = (COUNT + PIECE_RECORDS - 1) / PIECE_RECORDS, AFTER_SORT = 2 + 2 
 
 static long count_launches(void)
 {
-  recsort_plugin_error error;
+  recsort_error error;
   standin_watch(NULL);
-  assert_int_equal(sort(&error), RECSORT_PLUGIN_OK);
+  assert_int_equal(sort(&error), RECSORT_OK);
   assert_true(is_right());
   return standin_look().launches;
 }
@@ -222,17 +222,17 @@ static long count_launches(void)
 /* How often, of `times`, a fault was found. A wrong result must never be accepted. */
 static size_t count_found(fault f, size_t times)
 {
-  recsort_plugin_error error;
+  recsort_error error;
   size_t found = 0;
   planned = f;
   standin_watch(watch);
   for (size_t i = 0; i < times; i++) {
     struck = false;
-    const recsort_plugin_status status = sort(&error);
+    const recsort_status status = sort(&error);
     assert_true(struck);
-    assert_true(status == RECSORT_PLUGIN_CORRUPT || (status == RECSORT_PLUGIN_OK && is_right()));
-    assert_true(status == RECSORT_PLUGIN_OK || error.text[0]);
-    found += status == RECSORT_PLUGIN_CORRUPT;
+    assert_true(status == RECSORT_CORRUPT_RESULT || (status == RECSORT_OK && is_right()));
+    assert_true(status == RECSORT_OK || error.text[0]);
+    found += status == RECSORT_CORRUPT_RESULT;
   }
   standin_watch(NULL);
   return found;
@@ -267,14 +267,14 @@ static void test_no_fault_passes(void **state)
 static void test_without_checks_faults_pass(void **state)
 {
   static void (*const strikes[])(void) = {turn_record, clear_records};
-  recsort_plugin_error error;
+  recsort_error error;
   (void)state;
   open_instance("verify=off");
   const long gather = count_launches() - PIECES + 1;
   for (size_t s = 0; s < sizeof strikes / sizeof *strikes; s++) {
     planned = (fault){strikes[s], gather};
     standin_watch(watch);
-    assert_int_equal(sort(&error), RECSORT_PLUGIN_OK);
+    assert_int_equal(sort(&error), RECSORT_OK);
     assert_false(is_right());
     standin_watch(NULL);
   }
@@ -303,7 +303,7 @@ static uint32_t run_resident(const recsort_key_program *of, recsort_job resident
                              void (*strike)(void), long from_last)
 {
   const recsort_plugin_device *const device = plugin()->extension(RECSORT_PLUGIN_DEVICE);
-  recsort_plugin_error error = {.size = sizeof error};
+  recsort_error error = {0};
   uint32_t *status = NULL;
   assert_int_equal(cudaMallocHost((void **)&status, sizeof *status), cudaSuccess);
   resident.struct_size = sizeof resident;
@@ -313,17 +313,17 @@ static uint32_t run_resident(const recsort_key_program *of, recsort_job resident
   resident.workspace_size = WORKSPACE;
   resident.status = status;
   const long before = standin_look().launches;
-  assert_int_equal(device->run(self, 0, of, &resident, 1, &error), RECSORT_PLUGIN_OK);
+  assert_int_equal(device->run(self, 0, of, &resident, 1, &error), RECSORT_OK);
   const long launches = standin_look().launches - before;
   assert_int_equal(*status, RECSORT_OK);
   planned = (fault){strike, standin_look().launches + launches - from_last};
   standin_watch(watch);
-  assert_int_equal(device->run(self, 0, of, &resident, 1, &error), RECSORT_PLUGIN_OK);
+  assert_int_equal(device->run(self, 0, of, &resident, 1, &error), RECSORT_OK);
   standin_watch(NULL);
   const uint32_t found = *status;
   resident.status = NULL;
   const long with_status = standin_look().launches;
-  assert_int_equal(device->run(self, 0, of, &resident, 1, &error), RECSORT_PLUGIN_OK);
+  assert_int_equal(device->run(self, 0, of, &resident, 1, &error), RECSORT_OK);
   saved = launches - (standin_look().launches - with_status);
   assert_int_equal(cudaFreeHost(status), cudaSuccess);
   return found;
@@ -410,11 +410,11 @@ static void turn_received_key(void)
 
 /* Sorts two shards; a fault strikes before launch `from_last` of those that end the sort: a gather
  * and a merge of each shard. */
-static recsort_plugin_status sort_shards(void (*strike)(void), long from_last, unsigned char *at)
+static recsort_status sort_shards(void (*strike)(void), long from_last, unsigned char *at)
 {
   const recsort_plugin_device *const device = plugin()->extension(RECSORT_PLUGIN_DEVICE);
   recsort_job jobs[2];
-  recsort_plugin_error error = {.size = sizeof error};
+  recsort_error error = {0};
   for (size_t i = 0; i < 2; i++) {
     void *const half = at + i * (COUNT / 2 * SIZE);
     jobs[i] = (recsort_job){.struct_size = sizeof *jobs,
@@ -426,13 +426,13 @@ static recsort_plugin_status sort_shards(void (*strike)(void), long from_last, u
   }
   memcpy(at, input, sizeof input);
   const long before = standin_look().launches;
-  assert_int_equal(device->run(self, 0, &program, jobs, 2, &error), RECSORT_PLUGIN_OK);
+  assert_int_equal(device->run(self, 0, &program, jobs, 2, &error), RECSORT_OK);
   assert_memory_equal(at, expected, sizeof input);
   const long launches = standin_look().launches - before;
   memcpy(at, input, sizeof input);
   planned = (fault){strike, standin_look().launches + launches - from_last};
   standin_watch(watch);
-  const recsort_plugin_status status = device->run(self, 0, &program, jobs, 2, &error);
+  const recsort_status status = device->run(self, 0, &program, jobs, 2, &error);
   standin_watch(NULL);
   for (size_t i = 0; i < 2; i++)
     assert_int_equal(cudaFree(jobs[i].workspace), cudaSuccess);
@@ -444,13 +444,13 @@ static void test_shards_are_checked(void **state)
   static unsigned char records[COUNT * SIZE];
   (void)state;
   open_instance("verify=on");
-  assert_int_equal(sort_shards(turn_sorted_key, 3, records), RECSORT_PLUGIN_CORRUPT);
+  assert_int_equal(sort_shards(turn_sorted_key, 3, records), RECSORT_CORRUPT_RESULT);
   assert_memory_equal(records, input, sizeof input); /* none has moved yet */
-  assert_int_equal(sort_shards(turn_received_key, 0, records), RECSORT_PLUGIN_CORRUPT);
+  assert_int_equal(sort_shards(turn_received_key, 0, records), RECSORT_CORRUPT_RESULT);
   close_instance();
   open_instance("verify=off");
-  assert_int_equal(sort_shards(turn_sorted_key, 3, records), RECSORT_PLUGIN_OK);
-  assert_int_equal(sort_shards(turn_received_key, 0, records), RECSORT_PLUGIN_OK);
+  assert_int_equal(sort_shards(turn_sorted_key, 3, records), RECSORT_OK);
+  assert_int_equal(sort_shards(turn_received_key, 0, records), RECSORT_OK);
   close_instance();
 }
 
@@ -466,19 +466,19 @@ static void test_keys_alone(void **state)
   open_instance(NULL);
   for (size_t i = 0; i < TIMES; i++)
     for (size_t s = 0; s <= sizeof strikes / sizeof *strikes; s++) {
-      recsort_plugin_error error = {.size = sizeof error};
+      recsort_error error = {0};
       for (size_t k = 0; k < COUNT; k++)
         memory[k] = key_of(input, k);
       standin_begin((standin_plan){0});
       if (s) standin_watch(watch);
-      const recsort_plugin_status status = plugin()->sort(self, &job, memory, &error);
+      const recsort_status status = plugin()->sort(self, &job, memory, &error);
       standin_watch(NULL);
       if (s == 0) { /* the last launch is the check */
-        assert_int_equal(status, RECSORT_PLUGIN_OK);
+        assert_int_equal(status, RECSORT_OK);
         planned.at = standin_look().launches;
       }
       if (s < sizeof strikes / sizeof *strikes) planned.strike = strikes[s];
-      found += status == RECSORT_PLUGIN_CORRUPT;
+      found += status == RECSORT_CORRUPT_RESULT;
     }
   assert_in_range(found, TIMES, 2 * TIMES); /* a changed key may still be in order */
   close_instance();
@@ -488,12 +488,12 @@ static void test_keys_alone(void **state)
 static long launches_of(const char *options, uint64_t count)
 {
   _Alignas(64) static uint32_t memory[COUNT];
-  recsort_plugin_error error = {.size = sizeof error};
+  recsort_error error = {0};
   recsort_plugin_job some = job;
   some.count = count;
   open_instance(options);
   standin_begin((standin_plan){0});
-  assert_int_equal(plugin()->sort(self, &some, memory, &error), RECSORT_PLUGIN_OK);
+  assert_int_equal(plugin()->sort(self, &some, memory, &error), RECSORT_OK);
   close_instance();
   return standin_look().launches;
 }

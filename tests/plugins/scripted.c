@@ -8,6 +8,7 @@
  *   size-outside, size-unaligned       work_size puts the keys at a wrong place
  *   sort-failed, sort-memory           sort fails so
  *   sort-lost                          the same, and it must not be called again
+ *   sort-foreign, sort-number          sort returns a status that plugins must not, or none at all
  *   sort-duplicate, sort-range         sort returns something else than a permutation
  *   sort-nothing                       sort writes nothing
  *   sort-unsorted, sort-ties           sort returns a permutation, unsorted, or with ties reversed
@@ -38,8 +39,7 @@ static int script_is(const char *wanted)
   return script && strcmp(script, wanted) == 0;
 }
 
-static recsort_plugin_status refuse(recsort_plugin_error *error, recsort_plugin_status status,
-                                    const char *text)
+static recsort_status refuse(recsort_error *error, recsort_status status, const char *text)
 {
   (void)snprintf(error->text, sizeof error->text, "%s", text);
   return status;
@@ -53,20 +53,19 @@ static uint32_t score(const recsort_host *host, char *reason, size_t reason_size
   return 200;
 }
 
-static recsort_plugin_status open(const recsort_host *host, void **made,
-                                  recsort_plugin_error *error)
+static recsort_status open(const recsort_host *host, void **made, recsort_error *error)
 {
   if (host->size != sizeof *host || host->abi != RECSORT_PLUGIN_ABI)
-    return refuse(error, RECSORT_PLUGIN_FAILED, "the host's table is wrong");
-  if (error->size != sizeof *error || error->text[0])
-    return refuse(error, RECSORT_PLUGIN_FAILED, "the error is not prepared");
-  if (script_is("open-failed")) return refuse(error, RECSORT_PLUGIN_FAILED, "open failed");
-  if (script_is("open-memory")) return refuse(error, RECSORT_PLUGIN_OUT_OF_MEMORY, "no memory");
+    return refuse(error, RECSORT_DEVICE_ERROR, "the host's table is wrong");
+  if (error->status || error->line || error->column || error->text[0])
+    return refuse(error, RECSORT_DEVICE_ERROR, "the error is not prepared");
+  if (script_is("open-failed")) return refuse(error, RECSORT_DEVICE_ERROR, "open failed");
+  if (script_is("open-memory")) return refuse(error, RECSORT_OUT_OF_MEMORY, "no memory");
   instance *self = host->allocate(host->context, sizeof *self);
-  if (!self) return refuse(error, RECSORT_PLUGIN_OUT_OF_MEMORY, "no memory for the instance");
+  if (!self) return refuse(error, RECSORT_OUT_OF_MEMORY, "no memory for the instance");
   *self = (instance){host, 0};
   *made = self;
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 static void close(void *made)
@@ -90,15 +89,15 @@ static uint64_t permutation_size(const recsort_plugin_job *job)
   return (job->count * (job->index_bits / 8) + 63) / 64 * 64;
 }
 
-static recsort_plugin_status work_size(const void *made, const recsort_plugin_job *job,
-                                       recsort_plugin_work *work, recsort_plugin_error *error)
+static recsort_status work_size(const void *made, const recsort_plugin_job *job,
+                                recsort_plugin_work *work, recsort_error *error)
 {
   (void)made;
   if (job->size != sizeof *job || work->size != sizeof *work || job->threads == 0 ||
       job->key_bits == 0 || job->key_bits > job->key_width)
-    return refuse(error, RECSORT_PLUGIN_FAILED, "the job is wrong");
+    return refuse(error, RECSORT_DEVICE_ERROR, "the job is wrong");
   if (script_is("size-unsupported"))
-    return refuse(error, RECSORT_PLUGIN_UNSUPPORTED, "such jobs are not done here");
+    return refuse(error, RECSORT_PLUGIN_ERROR, "such jobs are not done here");
   work->keys_offset = permutation_size(job);
   work->bytes = work->keys_offset + job->count * (job->key_width / 8);
   if (script_is("size-huge")) work->bytes = UINT64_MAX / 2;
@@ -107,7 +106,7 @@ static recsort_plugin_status work_size(const void *made, const recsort_plugin_jo
     work->keys_offset += 4;
     work->bytes += 4;
   }
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 /* Keys a and b; less than, equal to or greater than 0. */
@@ -166,28 +165,31 @@ static void swap(const recsort_plugin_job *job, void *index, uint64_t i, int nea
   set(job, index, other, kept);
 }
 
-static recsort_plugin_status sort(void *made, const recsort_plugin_job *job, void *memory,
-                                  recsort_plugin_error *error)
+static recsort_status sort(void *made, const recsort_plugin_job *job, void *memory,
+                           recsort_error *error)
 {
   instance *self = made;
-  if (self->lost) return refuse(error, RECSORT_PLUGIN_FAILED, "called after it was lost");
+  if (self->lost) return refuse(error, RECSORT_DEVICE_ERROR, "called after it was lost");
   if ((uintptr_t)memory % 64)
-    return refuse(error, RECSORT_PLUGIN_FAILED, "the memory is not aligned to 64 bytes");
-  if (script_is("sort-nothing")) return RECSORT_PLUGIN_OK;
+    return refuse(error, RECSORT_DEVICE_ERROR, "the memory is not aligned to 64 bytes");
+  if (script_is("sort-nothing")) return RECSORT_OK;
   insertion_sort(job, memory, (char *)memory + permutation_size(job));
   if (script_is("sort-duplicate")) set(job, memory, 0, get(job, memory, job->count - 1));
   if (script_is("sort-range")) set(job, memory, job->count - 1, job->count);
   if (script_is("sort-unsorted") && job->count > 1) swap(job, memory, job->count / 2, false);
   if (script_is("sort-ties"))
     swap(job, memory, first_tie(job, memory, (char *)memory + permutation_size(job)), true);
-  if (script_is("sort-corrupt")) return refuse(error, RECSORT_PLUGIN_CORRUPT, "its sums differ");
-  if (script_is("sort-failed")) return refuse(error, RECSORT_PLUGIN_FAILED, "sort failed");
-  if (script_is("sort-memory")) return refuse(error, RECSORT_PLUGIN_OUT_OF_MEMORY, "no memory");
+  if (script_is("sort-corrupt")) return refuse(error, RECSORT_CORRUPT_RESULT, "its sums differ");
+  if (script_is("sort-failed")) return refuse(error, RECSORT_DEVICE_ERROR, "sort failed");
+  if (script_is("sort-memory")) return refuse(error, RECSORT_OUT_OF_MEMORY, "no memory");
+  if (script_is("sort-foreign"))
+    return refuse(error, RECSORT_INVALID_SCHEMA, "no status of plugins");
+  if (script_is("sort-number")) return refuse(error, (recsort_status)99, "no status at all");
   if (script_is("sort-lost")) {
     self->lost = 1;
-    return refuse(error, RECSORT_PLUGIN_LOST, "the device is gone");
+    return refuse(error, RECSORT_DEVICE_LOST, "the device is gone");
   }
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 /* ---- Whole records ---- */
@@ -232,10 +234,9 @@ static void spoil(const recsort_plugin_job *job, size_t size, const void *record
   if (script_is("whole-unsorted")) memcpy(to, records, bytes);
 }
 
-static recsort_plugin_status sort_whole(void *made, const recsort_plugin_job *job,
-                                        const recsort_key_program *program, const void *records,
-                                        void *sorted, recsort_plugin_times *times,
-                                        recsort_plugin_error *error)
+static recsort_status sort_whole(void *made, const recsort_plugin_job *job,
+                                 const recsort_key_program *program, const void *records,
+                                 void *sorted, recsort_plugin_times *times, recsort_error *error)
 {
   instance *self = made;
   const size_t size = (size_t)program->record_size;
@@ -243,14 +244,14 @@ static recsort_plugin_status sort_whole(void *made, const recsort_plugin_job *jo
   unsigned char *const to = sorted;
   if (self->lost || !from || !to || from == to || times->size != sizeof *times || error->text[0] ||
       script_is("whole-host"))
-    return refuse(error, RECSORT_PLUGIN_FAILED, "the call is wrong");
+    return refuse(error, RECSORT_DEVICE_ERROR, "the call is wrong");
   memset(to, 0xee, (size_t)job->count * size);
-  if (script_is("whole-failed")) return refuse(error, RECSORT_PLUGIN_FAILED, "whole failed");
-  if (script_is("whole-memory")) return refuse(error, RECSORT_PLUGIN_OUT_OF_MEMORY, "no memory");
-  if (script_is("whole-unsupported")) return refuse(error, RECSORT_PLUGIN_UNSUPPORTED, "not these");
+  if (script_is("whole-failed")) return refuse(error, RECSORT_DEVICE_ERROR, "whole failed");
+  if (script_is("whole-memory")) return refuse(error, RECSORT_OUT_OF_MEMORY, "no memory");
+  if (script_is("whole-unsupported")) return refuse(error, RECSORT_PLUGIN_ERROR, "not these");
   if (script_is("whole-lost")) {
     self->lost = 1;
-    return refuse(error, RECSORT_PLUGIN_LOST, "the device is gone");
+    return refuse(error, RECSORT_DEVICE_LOST, "the device is gone");
   }
   for (uint64_t i = 0; i < job->count; i++, from += size) {
     unsigned char *at = to + i * size;
@@ -263,22 +264,22 @@ static recsort_plugin_status sort_whole(void *made, const recsort_plugin_job *jo
   times->sort = 2;
   times->verify = 3;
   times->permute = 4;
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 static const recsort_plugin_records whole = {
     .size = sizeof whole, .suits = suits, .reason = reason, .sort = sort_whole};
 
-static recsort_plugin_status refuse_size(const void *made, const recsort_plugin_job *job,
-                                         const recsort_key_program *program, uint32_t in_place,
-                                         uint64_t *bytes, recsort_plugin_error *error)
+static recsort_status refuse_size(const void *made, const recsort_plugin_job *job,
+                                  const recsort_key_program *program, uint32_t in_place,
+                                  uint64_t *bytes, recsort_error *error)
 {
   (void)made;
   (void)job;
   (void)program;
   (void)in_place;
   (void)bytes;
-  return refuse(error, RECSORT_PLUGIN_UNSUPPORTED, "not these");
+  return refuse(error, RECSORT_PLUGIN_ERROR, "not these");
 }
 
 static const recsort_plugin_records whole_in_host = {.size = sizeof whole_in_host,

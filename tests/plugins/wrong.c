@@ -20,8 +20,7 @@ static uint32_t score(const recsort_host *host, char *reason, size_t reason_size
   return 0;
 }
 
-static recsort_plugin_status open(const recsort_host *host, void **made,
-                                  recsort_plugin_error *error)
+static recsort_status open(const recsort_host *host, void **made, recsort_error *error)
 {
   (void)host;
   (void)made;
@@ -42,8 +41,8 @@ static void limits(const void *made, recsort_plugin_limits *limits)
   abort();
 }
 
-static recsort_plugin_status work_size(const void *made, const recsort_plugin_job *job,
-                                       recsort_plugin_work *work, recsort_plugin_error *error)
+static recsort_status work_size(const void *made, const recsort_plugin_job *job,
+                                recsort_plugin_work *work, recsort_error *error)
 {
   (void)made;
   (void)job;
@@ -53,8 +52,8 @@ static recsort_plugin_status work_size(const void *made, const recsort_plugin_jo
 }
 
 #ifndef WRONG_GAPS
-static recsort_plugin_status sort(void *made, const recsort_plugin_job *job, void *memory,
-                                  recsort_plugin_error *error)
+static recsort_status sort(void *made, const recsort_plugin_job *job, void *memory,
+                           recsort_error *error)
 {
   (void)made;
   (void)job;

@@ -427,8 +427,8 @@ static uint32_t encode(const recsort_key_program *program, const void *records, 
   return atomic_fetch_add(&calls, 1) + 1 != fail_at;
 }
 
-static recsort_plugin_status sort(unsigned width, unsigned threads, const char *records,
-                                  size_t count, char *sorted)
+static recsort_status sort(unsigned width, unsigned threads, const char *records, size_t count,
+                           char *sorted)
 {
   const team pool = rs_team(NULL, threads);
   const recsort_host host = {.size = sizeof host, .run = pool.run, .context = pool.context};
@@ -442,20 +442,20 @@ static recsort_plugin_status sort(unsigned width, unsigned threads, const char *
                             .threads = threads,
                             .encode = encode};
   recsort_plugin_times times = {.size = sizeof times};
-  recsort_plugin_error error = {.size = sizeof error};
+  recsort_error error = {0};
   uint64_t bytes = 0;
   void *const instance = (void *)(uintptr_t)&host;
   calls = 0;
   assert_int_equal(
       rs_cpu_records.work_size(instance, &job, &program, records == sorted, &bytes, &error),
-      RECSORT_PLUGIN_OK);
+      RECSORT_OK);
   enum { ALIGNED = 64 };
   char *const memory = malloc((size_t)bytes + ALIGNED);
   assert_non_null(memory);
   job.memory = memory + -(uintptr_t)memory % ALIGNED;
-  const recsort_plugin_status status =
+  const recsort_status status =
       rs_cpu_records.sort(instance, &job, &program, records, sorted, &times, &error);
-  assert_int_equal(status == RECSORT_PLUGIN_CORRUPT, error.text[0] != 0);
+  assert_int_equal(status == RECSORT_CORRUPT_RESULT, error.text[0] != 0);
   free(memory);
   return status;
 }
@@ -504,13 +504,13 @@ static void test_sorts(void **state)
     const unsigned width = n & 1 ? 64 : 32, threads = n & 2 ? 3 : 1, usual = n & 4 ? 3 : 0;
     const size_t count = n & 8 ? FEW_RECORDS : COUNT;
     char *const records = make_records(count, usual), *const before = make_records(count, usual);
-    const recsort_plugin_status status = sort(width, threads, records, count, sorted);
+    const recsort_status status = sort(width, threads, records, count, sorted);
     /* too many equal words for a bucket: a key of 64 bits leaves no room for an index */
     const bool crowded = width == 64 && usual > 0 && count == COUNT;
-    assert_int_equal(status, crowded ? RECSORT_PLUGIN_UNSUPPORTED : RECSORT_PLUGIN_OK);
+    assert_int_equal(status, crowded ? RECSORT_PLUGIN_ERROR : RECSORT_OK);
     assert_memory_equal(records, before, count * RECORD);
     assert_int_equal(sort(width, threads, records, count, records), status);
-    if (status == RECSORT_PLUGIN_OK) {
+    if (status == RECSORT_OK) {
       check_sorted(width, before, sorted, count);
       check_sorted(width, before, records, count);
     }
@@ -538,11 +538,10 @@ static void test_sorts_nearly(void **state)
       if (!stays) memcpy(records + i * RECORD, &key, sizeof key);
     }
     memcpy(before, records, (size_t)COUNT * RECORD);
-    const recsort_plugin_status status = sort(width, threads, records, COUNT, sorted);
-    assert_int_equal(status, threads == 1 && input < HIDDEN ? RECSORT_PLUGIN_OK
-                                                            : RECSORT_PLUGIN_UNSUPPORTED);
+    const recsort_status status = sort(width, threads, records, COUNT, sorted);
+    assert_int_equal(status, threads == 1 && input < HIDDEN ? RECSORT_OK : RECSORT_PLUGIN_ERROR);
     assert_int_equal(sort(width, threads, records, COUNT, records), status);
-    if (status == RECSORT_PLUGIN_OK) {
+    if (status == RECSORT_OK) {
       check_sorted(width, before, sorted, COUNT);
       check_sorted(width, before, records, COUNT);
     } else {
@@ -559,7 +558,7 @@ static bool has_one_bucket(unsigned threads, size_t count)
 {
   enum { FEW_CALLS = 10 };
   char *const records = make_records(count, 0), *const before = make_records(count, 0);
-  assert_int_equal(sort(32, threads, records, count, records), RECSORT_PLUGIN_OK);
+  assert_int_equal(sort(32, threads, records, count, records), RECSORT_OK);
   check_sorted(32, before, records, count);
   free(records);
   free(before);
@@ -583,7 +582,7 @@ static void check_memory(unsigned width, size_t size, uint64_t each)
   uint64_t bytes = 0;
   assert_int_equal(
       rs_cpu_records.work_size((void *)(uintptr_t)&host, &job, &program, 1, &bytes, NULL),
-      RECSORT_PLUGIN_OK);
+      RECSORT_OK);
   assert_true(bytes > job.count * size);
   assert_true(bytes <= job.count * (size + 3) + THREADS * each);
 }
@@ -612,14 +611,13 @@ static void check_failures(size_t count, size_t step)
 {
   char *const before = make_records(count, 0), *const records = make_records(count, 0);
   fail_at = 0;
-  assert_int_equal(sort(32, 1, records, count, records), RECSORT_PLUGIN_OK);
+  assert_int_equal(sort(32, 1, records, count, records), RECSORT_OK);
   const size_t all = calls;
   for (size_t at = 1; at <= all; at = at < all && at + step > all ? all : at + step) {
     memcpy(records, before, count * RECORD);
     fail_at = at;
-    assert_int_equal(sort(32, 1, records, count, records), at == all && count == COUNT
-                                                               ? RECSORT_PLUGIN_CORRUPT
-                                                               : RECSORT_PLUGIN_UNSUPPORTED);
+    assert_int_equal(sort(32, 1, records, count, records),
+                     at == all && count == COUNT ? RECSORT_CORRUPT_RESULT : RECSORT_PLUGIN_ERROR);
     assert_memory_equal(records, before, count * RECORD);
   }
   fail_at = 0;

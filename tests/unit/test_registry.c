@@ -448,14 +448,16 @@ static const struct failure {
     {"size-unaligned", "does not hold the keys", RECSORT_DEVICE_ERROR, false},
     {"sort-failed", "sort failed", RECSORT_DEVICE_ERROR, false},
     {"sort-memory", "no memory", RECSORT_OUT_OF_MEMORY, false},
-    {"sort-lost", "the device is gone", RECSORT_DEVICE_ERROR, false},
+    {"sort-foreign", "no status of plugins", RECSORT_DEVICE_ERROR, false},
+    {"sort-number", "no status at all", RECSORT_DEVICE_ERROR, false},
+    {"sort-lost", "the device is gone", RECSORT_DEVICE_LOST, false},
     {"sort-duplicate", "not a permutation", RECSORT_CORRUPT_RESULT, false},
     {"sort-range", "not a permutation", RECSORT_CORRUPT_RESULT, false},
     {"sort-nothing", "not a permutation", RECSORT_CORRUPT_RESULT, false},
     {"sort-corrupt", "its sums differ", RECSORT_CORRUPT_RESULT, false},
     {"whole-failed", "whole failed", RECSORT_DEVICE_ERROR, false},
     {"whole-memory", "no memory", RECSORT_OUT_OF_MEMORY, false},
-    {"whole-lost", "the device is gone", RECSORT_DEVICE_ERROR, false},
+    {"whole-lost", "the device is gone", RECSORT_DEVICE_LOST, false},
 };
 enum { FAILURES = sizeof failures / sizeof *failures };
 
@@ -544,7 +546,7 @@ static void test_by_name_a_failure_is_an_error(void **state)
     if (sorter) {
       const bool lost = strstr(failure->script, "-lost") != NULL;
       status = recsort_sort(sorter, entries, COUNT, &error);
-      assert_int_equal(status, lost ? RECSORT_DEVICE_ERROR : RECSORT_OK);
+      assert_int_equal(status, lost ? RECSORT_DEVICE_LOST : RECSORT_OK);
       if (lost)
         assert_non_null(strstr(error.text, "has lost its device"));
       else

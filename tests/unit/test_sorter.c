@@ -374,7 +374,7 @@ static void test_wrong_calls(void **state)
 static void test_status_texts(void **state)
 {
   (void)state;
-  for (int a = 0; a <= RECSORT_CORRUPT_RESULT; a++)
+  for (int a = 0; a <= RECSORT_UNSORTED_RUN; a++)
     for (int b = 0; b < a; b++)
       assert_string_not_equal(recsort_status_text((recsort_status)a),
                               recsort_status_text((recsort_status)b));

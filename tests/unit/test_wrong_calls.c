@@ -165,7 +165,7 @@ static void test_work_beyond_memory(void **state)
   for (uint32_t algorithm = 0; algorithm < plugin->algorithm_count; algorithm++)
     for (uint32_t width = 32; width <= 1u << 30; width *= 2)
       for (unsigned bits = 0; bits < 64; bits++) {
-        recsort_plugin_error error = {.size = sizeof error};
+        recsort_error error = {0};
         recsort_plugin_work work = {.size = sizeof work};
         const recsort_plugin_job job = {.size = sizeof job,
                                         .algorithm = algorithm,
@@ -174,9 +174,9 @@ static void test_work_beyond_memory(void **state)
                                         .key_width = width,
                                         .index_bits = 64,
                                         .threads = 2};
-        const recsort_plugin_status status = plugin->work_size(NULL, &job, &work, &error);
+        const recsort_status status = plugin->work_size(NULL, &job, &work, &error);
         const double least = (double)job.count * (width / 8 + 8);
-        if (status == RECSORT_PLUGIN_OK)
+        if (status == RECSORT_OK)
           assert_true((double)work.bytes >= least);
         else
           assert_true(error.text[0] && least > 1e12);

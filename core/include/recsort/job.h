@@ -48,11 +48,23 @@ typedef enum recsort_status {
   RECSORT_INVALID_RECORD, /* a record holds a value that its schema rules out; the error's text
                            * begins with "record N: ", N from 0 */
   RECSORT_PLUGIN_ERROR,   /* a plugin could not be found, loaded or used */
-  RECSORT_DEVICE_ERROR,   /* a plugin failed while it was sorting */
+  RECSORT_DEVICE_ERROR,   /* a plugin failed while it was sorting; the next call may succeed */
+  RECSORT_DEVICE_LOST,    /* a plugin's device cannot be used any more in this process. Destroy the
+                           * sorter; another plugin still sorts, or another process */
   RECSORT_CORRUPT_RESULT, /* a plugin's result is wrong. On the host `records` is intact */
   RECSORT_UNSORTED_RUN    /* a run to be merged is not sorted; the error's text begins with
                            * "run R, record N: ", both from 0 */
 } recsort_status;
+
+/* What went wrong and where, owned by the caller. `line` and `column` count from 1; they are 0 if
+ * there is no text to point at. `text` is one whole line without a newline. It already begins with
+ * "file:line:column: " if these are known. */
+typedef struct recsort_error {
+  recsort_status status;
+  uint32_t line;
+  uint32_t column;
+  char text[500];
+} recsort_error;
 
 /* A field whose values are in an array of their own: the value of record i is at
  * `data` + i * `stride`. */

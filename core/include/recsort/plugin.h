@@ -16,7 +16,17 @@
  *  - Host and plugin are compiled with the same RECSORT_PLUGIN_ABI. A struct that begins with its
  *    size in bytes, which its owner sets, has exactly that size. The host refuses a plugin whose
  *    table has another ABI or size, and ignores an extension whose table has another size.
- *  - A plugin must not exit, abort, print, or throw. It returns a status and writes a text.
+ *  - A plugin must not exit, abort, print, or throw.
+ *  - A function that can fail returns a recsort_status and gets a recsort_error of the host's, full
+ *    of zeros. On failure the plugin writes error->text, one line without a newline. The host sets
+ *    the other members and puts the plugin's name before the text. These statuses are allowed:
+ *      RECSORT_OUT_OF_MEMORY   another plugin may need less
+ *      RECSORT_PLUGIN_ERROR    this job is outside the plugin's limits; another plugin may do it
+ *      RECSORT_DEVICE_ERROR    this call failed; the next one may succeed
+ *      RECSORT_DEVICE_LOST     the device is gone for this process: the host only calls `close`
+ *      RECSORT_CORRUPT_RESULT  the plugin found that its result is wrong; the next may be right
+ *      RECSORT_INVALID_RECORD  a record on a device holds an invalid value
+ *    The host takes any other number for RECSORT_DEVICE_ERROR.
  *  - [any thread] means that any thread may call the function at any time; [one thread] that it is
  *    called by one thread at a time for each instance, not always the same one.
  */
@@ -43,22 +53,6 @@ extern "C" {
 #else
 #define RECSORT_PLUGIN_EXPORT
 #endif
-
-typedef enum recsort_plugin_status {
-  RECSORT_PLUGIN_OK = 0,
-  RECSORT_PLUGIN_OUT_OF_MEMORY, /* another plugin may need less */
-  RECSORT_PLUGIN_UNSUPPORTED,   /* this job is outside the plugin's limits */
-  RECSORT_PLUGIN_FAILED,        /* this call failed; the next one may succeed */
-  RECSORT_PLUGIN_LOST,          /* the device is gone for this process; do not call again */
-  RECSORT_PLUGIN_CORRUPT,       /* it found that its result is wrong; the next one may be right */
-  RECSORT_PLUGIN_INVALID_RECORD /* a record on a device holds an invalid value */
-} recsort_plugin_status;
-
-/* Owned by the host, zeroed before each call; the plugin writes one line without a newline. */
-typedef struct recsort_plugin_error {
-  uint32_t size;
-  char text[244];
-} recsort_plugin_error;
 
 /* What the host offers. It lives until the call returns; the one that `open` got lives until
  * `close` returns. */
@@ -158,24 +152,25 @@ typedef struct recsort_plugin {
    * resources. */
   uint32_t (*score)(const recsort_host *host, char *reason, size_t reason_size);
 
-  /* [any thread] Makes an instance, which `close` ends. May block and allocate. */
-  recsort_plugin_status (*open)(const recsort_host *host, void **instance,
-                                recsort_plugin_error *error);
+  /* [any thread] Makes an instance, which `close` ends. May block and allocate. Errors:
+   * OUT_OF_MEMORY, PLUGIN_ERROR (it cannot run here after all), DEVICE_ERROR, DEVICE_LOST. */
+  recsort_status (*open)(const recsort_host *host, void **instance, recsort_error *error);
   /* [one thread] Waits for work in progress and frees all that the instance owns. */
   void (*close)(void *instance);
 
   /* [any thread] Does not block. Fills in `limits`: the host has set its size, the rest is 0. */
   void (*limits)(const void *instance, recsort_plugin_limits *limits);
 
-  /* [any thread] Computes how much host memory `job` needs. Does not block or allocate.
-   * UNSUPPORTED: the job is outside the limits, or the size overflows. */
-  recsort_plugin_status (*work_size)(const void *instance, const recsort_plugin_job *job,
-                                     recsort_plugin_work *work, recsort_plugin_error *error);
+  /* [any thread] Computes how much host memory `job` needs. Does not block or allocate. Errors:
+   * PLUGIN_ERROR (the job is outside the limits, or the size overflows), DEVICE_ERROR. */
+  recsort_status (*work_size)(const void *instance, const recsort_plugin_job *job,
+                              recsort_plugin_work *work, recsort_error *error);
 
   /* [one thread] Sorts. Blocks until done. `memory` is as `work_size` asked for the same job. On
-   * failure its contents are lost, and nothing else has changed. */
-  recsort_plugin_status (*sort)(void *instance, const recsort_plugin_job *job, void *memory,
-                                recsort_plugin_error *error);
+   * failure its contents are lost, and nothing else has changed. Errors: OUT_OF_MEMORY,
+   * PLUGIN_ERROR, DEVICE_ERROR, DEVICE_LOST, CORRUPT_RESULT. */
+  recsort_status (*sort)(void *instance, const recsort_plugin_job *job, void *memory,
+                         recsort_error *error);
 
   /* [any thread] The table of functions of an extension, whose name is "vendor.extension/version";
    * NULL: not supported. The table begins with its size. The member itself may be NULL. */
@@ -300,21 +295,20 @@ typedef struct recsort_plugin_records {
   /* [one thread] Writes the sorted records to `sorted`, which does not overlap `records`; blocks
    * until done. It checks that it has a permutation before it moves any record. `job` is as for
    * recsort_plugin.sort; `suits` returned 1 for `program`. On failure the contents of
-   * `sorted` are lost, and nothing else has changed. UNSUPPORTED: not these records, as there is
-   * too little memory or one of them holds an invalid value; the host then makes the keys, which
-   * finds the invalid record, and calls recsort_plugin.sort. */
-  recsort_plugin_status (*sort)(void *instance, const recsort_plugin_job *job,
-                                const recsort_key_program *program, const void *records,
-                                void *sorted, recsort_plugin_times *times,
-                                recsort_plugin_error *error);
+   * `sorted` are lost, and nothing else has changed. Errors: as recsort_plugin.sort. PLUGIN_ERROR
+   * means: not these records, as there is too little memory or one of them holds an invalid value.
+   * The host then makes the keys, which finds the invalid record, and calls recsort_plugin.sort. */
+  recsort_status (*sort)(void *instance, const recsort_plugin_job *job,
+                         const recsort_key_program *program, const void *records, void *sorted,
+                         recsort_plugin_times *times, recsort_error *error);
 
-  /* [any thread] Says how much host memory `sort` works in, in place or not; UNSUPPORTED: the host
-   * is to pass keys. Does not block or allocate. A plugin with this function sorts in the host's
+  /* [any thread] Says how much host memory `sort` works in, in place or not. After any error the
+   * host passes keys. Does not block or allocate. A plugin with this function sorts in the host's
    * memory: it gets job->memory and job->encode, and in place `sorted` is `records`. If such a sort
    * fails, the records are as they were. May be NULL. */
-  recsort_plugin_status (*work_size)(const void *instance, const recsort_plugin_job *job,
-                                     const recsort_key_program *program, uint32_t in_place,
-                                     uint64_t *bytes, recsort_plugin_error *error);
+  recsort_status (*work_size)(const void *instance, const recsort_plugin_job *job,
+                              const recsort_key_program *program, uint32_t in_place,
+                              uint64_t *bytes, recsort_error *error);
 } recsort_plugin_records;
 
 /* ---- Jobs on devices ---------------------------------------------------------------------------
@@ -330,21 +324,21 @@ typedef struct recsort_plugin_device {
 
   /* [any thread] Says what the jobs take: fills in needs->host and needs->device of each. Several
    * jobs are the shards of one array. Looks only at which pointers are NULL or equal, and how they
-   * are aligned, and takes nothing. UNSUPPORTED: the program has keys that it cannot make, or the
-   * device of a job cannot be used. */
-  recsort_plugin_status (*plan)(const void *instance, uint32_t algorithm,
-                                const recsort_key_program *program, const recsort_job *jobs,
-                                size_t job_count, recsort_needs *needs,
-                                recsort_plugin_error *error);
+   * are aligned, and takes nothing. Errors: PLUGIN_ERROR (the program has keys that it cannot make,
+   * or the device of a job cannot be used), DEVICE_ERROR, DEVICE_LOST. */
+  recsort_status (*plan)(const void *instance, uint32_t algorithm,
+                         const recsort_key_program *program, const recsort_job *jobs,
+                         size_t job_count, recsort_needs *needs, recsort_error *error);
 
   /* [one thread] Starts a job on its stream, by the algorithm of that number. Neither waits nor
-   * allocates, also while the stream is captured. UNSUPPORTED: the workspace is too small.
-   *  Several jobs: sorts their records, and waits. On failure nothing has changed, unless a device
-   * fails (FAILED, LOST) or a result is wrong (CORRUPT) after records have begun to move to their
-   * shards. INVALID_RECORD: a record holds an invalid value; the text says which. */
-  recsort_plugin_status (*run)(void *instance, uint32_t algorithm,
-                               const recsort_key_program *program, const recsort_job *jobs,
-                               size_t job_count, recsort_plugin_error *error);
+   * allocates, also while the stream is captured. Errors: PLUGIN_ERROR (the workspace is too
+   * small), DEVICE_ERROR, DEVICE_LOST.
+   *  Several jobs: sorts their records, and waits. Errors: any of the list above. INVALID_RECORD
+   * comes with the number of the record in the text. On failure nothing has changed, unless a
+   * device fails (DEVICE_ERROR, DEVICE_LOST) or a result is wrong (CORRUPT_RESULT) after records
+   * have begun to move to their shards. */
+  recsort_status (*run)(void *instance, uint32_t algorithm, const recsort_key_program *program,
+                        const recsort_job *jobs, size_t job_count, recsort_error *error);
 } recsort_plugin_device;
 
 #ifdef __cplusplus

@@ -38,16 +38,6 @@ extern "C" {
 
 /* ---- Simple calls -------------------------------------------------------------------------- */
 
-/* What went wrong and where, owned by the caller. `line` and `column` count from 1; they are 0 if
- * there is no text to point at. `text` is one whole line without a newline. It already begins with
- * "file:line:column: " if these are known. */
-typedef struct recsort_error {
-  recsort_status status;
-  uint32_t line;
-  uint32_t column;
-  char text[500];
-} recsort_error;
-
 typedef struct recsort_schema recsort_schema;
 typedef struct recsort_sorter recsort_sorter;
 struct recsort_allocator; /* see "Memory", */
@@ -101,8 +91,8 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
  *    unless its own comment says so.
  *  - Errors of every sorting call: OUT_OF_MEMORY, INVALID_RECORD (the value of an enum is less or
  *    greater than all that have names), PLUGIN_ERROR (the plugin cannot sort so many records, or by
- *    such keys), DEVICE_ERROR, CORRUPT_RESULT, INVALID_ARGUMENT. On the host every move is checked
- *    to be a permutation.
+ *    such keys), DEVICE_ERROR, DEVICE_LOST, CORRUPT_RESULT, INVALID_ARGUMENT. On the host every
+ *    move is checked to be a permutation.
  *  - Such a function refuses NULL, arrays that overlap and stale permutations with
  *    RECSORT_INVALID_ARGUMENT. A function that cannot fail returns 0, NULL or a struct of zeros if
  *    its schema, sorter or list is NULL or a number is out of range; a destroy function then does
@@ -145,6 +135,7 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
  *    are too wide with the numbers of segments.
  *  - DEVICE_ERROR: a launch failed, perhaps because of work enqueued earlier. What is wanted may be
  *    partly written.
+ *  - DEVICE_LOST: the device does not respond any more. What is wanted may be partly written.
  *  - INVALID_ARGUMENT: the job is wrong. Nothing is written.
  *  - Several jobs: INVALID_RECORD, whose text has the number of the shard and that of the first
  *    invalid record in it, both from 0; CORRUPT_RESULT, as in a job's `status`; OUT_OF_MEMORY of

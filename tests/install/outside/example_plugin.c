@@ -80,12 +80,11 @@ static uint32_t example_score(const recsort_host *host, char *reason, size_t rea
   return 50; /* less than that of "cpu", so that "auto" does not use it */
 }
 
-static recsort_plugin_status example_open(const recsort_host *host, void **instance,
-                                          recsort_plugin_error *error)
+static recsort_status example_open(const recsort_host *host, void **instance, recsort_error *error)
 {
   (void)error;
   *instance = (void *)(uintptr_t)host;
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 static void example_close(void *instance)
@@ -107,25 +106,24 @@ static uint64_t order_bytes(const recsort_plugin_job *job)
   return (job->count * sizeof(uint32_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static recsort_plugin_status example_work_size(const void *instance, const recsort_plugin_job *job,
-                                               recsort_plugin_work *work,
-                                               recsort_plugin_error *error)
+static recsort_status example_work_size(const void *instance, const recsort_plugin_job *job,
+                                        recsort_plugin_work *work, recsort_error *error)
 {
   (void)instance, (void)error;
   work->keys_offset = 2 * order_bytes(job);
   work->bytes = work->keys_offset + job->count * (job->key_width / 8);
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
-static recsort_plugin_status example_sort(void *instance, const recsort_plugin_job *job,
-                                          void *memory, recsort_plugin_error *error)
+static recsort_status example_sort(void *instance, const recsort_plugin_job *job, void *memory,
+                                   recsort_error *error)
 {
   char *const block = memory;
   const keys k = {block + 2 * order_bytes(job), job->key_width};
   (void)error;
   sort_indices(&k, memory, (uint32_t *)(void *)(block + order_bytes(job)), (size_t)job->count,
                team_of_host(instance, job->threads));
-  return RECSORT_PLUGIN_OK;
+  return RECSORT_OK;
 }
 
 /* ---- Whole records, whose keys have at most 64 bits ---- */
@@ -157,18 +155,17 @@ static bool make_keys(const recsort_key_program *program, const unsigned char *r
   return valid;
 }
 
-static recsort_plugin_status example_sort_records(void *instance, const recsort_plugin_job *job,
-                                                  const recsort_key_program *program,
-                                                  const void *records, void *sorted,
-                                                  recsort_plugin_times *times,
-                                                  recsort_plugin_error *error)
+static recsort_status example_sort_records(void *instance, const recsort_plugin_job *job,
+                                           const recsort_key_program *program, const void *records,
+                                           void *sorted, recsort_plugin_times *times,
+                                           recsort_error *error)
 {
   const recsort_host *const host = instance;
   const size_t count = (size_t)job->count, size = (size_t)program->record_size;
   const size_t bytes = count * (sizeof(uint64_t) + 2 * sizeof(uint32_t));
   uint64_t *const made = host->allocate(host->context, bytes);
   (void)times, (void)error;
-  if (!made) return RECSORT_PLUGIN_UNSUPPORTED;
+  if (!made) return RECSORT_PLUGIN_ERROR;
   uint32_t *const order = (uint32_t *)(made + count);
   const bool valid = make_keys(program, records, count, made);
   if (valid) {
@@ -177,7 +174,7 @@ static recsort_plugin_status example_sort_records(void *instance, const recsort_
       memcpy((char *)sorted + i * size, (const char *)records + order[i] * size, size);
   }
   host->release(host->context, made, bytes);
-  return valid ? RECSORT_PLUGIN_OK : RECSORT_PLUGIN_UNSUPPORTED;
+  return valid ? RECSORT_OK : RECSORT_PLUGIN_ERROR;
 }
 
 static const void *example_extension(const char *name)

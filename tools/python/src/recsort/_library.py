@@ -335,7 +335,7 @@ TYPES = (
 ).split()
 TYPE = {name: number for number, name in enumerate(TYPES, 1)}
 LITTLE, BIG, EXPLICIT, SEGMENTS, RUNS, MARK_EXTRA = 1, 2, 2, 1, 2, 8
-INVALID_ARGUMENT, OUT_OF_MEMORY, INVALID_RECORD, CORRUPT_RESULT = 1, 2, 6, 9
+INVALID_ARGUMENT, OUT_OF_MEMORY, INVALID_RECORD, CORRUPT_RESULT = 1, 2, 6, 10
 ANY_TRAILER = (1 << 64) - 1
 NAN = {'last': 0, 'first': 1, 'total': 2}
 
