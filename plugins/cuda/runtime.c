@@ -372,15 +372,14 @@ recsort_status runtime_start_down(void *stream, void *to, const void *from, uint
   return start(stream, to, from, bytes, cudaMemcpyDeviceToHost, error);
 }
 
-recsort_status runtime_start_clear(void *stream, void *memory, uint64_t bytes, recsort_error *error)
+device_status runtime_start_clear(void *stream, void *memory, uint64_t bytes)
 {
-  return check(cudaMemsetAsync(memory, 0, (size_t)bytes, stream), "cudaMemsetAsync", error);
+  return (device_status)cudaMemsetAsync(memory, 0, (size_t)bytes, stream);
 }
 
-recsort_status runtime_start_across(void *stream, void *to, const void *from, uint64_t bytes,
-                                    recsort_error *error)
+device_status runtime_start_across(void *stream, void *to, const void *from, uint64_t bytes)
 {
-  return start(stream, to, from, bytes, cudaMemcpyDeviceToDevice, error);
+  return (device_status)cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
 recsort_status runtime_wait(void *stream, recsort_error *error)

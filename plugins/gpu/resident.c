@@ -1,6 +1,7 @@
 /* resident.c - jobs in the device's memory: the extension RECSORT_PLUGIN_DEVICE. A job only starts
  * work on the caller's stream, in the caller's workspace: it neither waits nor allocates, so the
- * stream may be captured. (Several jobs are shards.c's.)
+ * stream may be captured. What is started returns the runtime's number, which run() judges.
+ * (Several jobs are shards.c's.)
  *
  *   plan      reads the job, divides the workspace
  *   begin     clears what kernels find; makes a segment of a device_count; encodes keys of all bits
@@ -147,44 +148,43 @@ static recsort_status place(resident *r)
 }
 
 /* Records of which no key is wanted may be looked at here, too: those outside all segments. */
-static recsort_status start_keys(const resident *r)
+static device_status start_keys(const resident *r)
 {
   const records_program own = records_program_of(&r->whole, r->whole.key_width);
-  return judge_launch(records_encode(&own, r->job.records, r->job.count, r->memory + r->keys_at,
-                                     false, &r->facts->records, r->job.stream),
-                      r->error);
+  return records_encode(&own, r->job.records, r->job.count, r->memory + r->keys_at, false,
+                        &r->facts->records, r->job.stream);
 }
 
-static recsort_status begin(resident *r)
+static device_status begin(resident *r)
 {
   const recsort_job *const job = &r->job;
-  recsort_status status = RECSORT_OK;
+  device_status status = 0;
   if (job->status || r->segments.count)
-    status = runtime_start_clear(job->stream, r->facts, sizeof *r->facts, r->error);
+    status = runtime_start_clear(job->stream, r->facts, sizeof *r->facts);
   if (!status && job->device_count)
     status = runtime_start_across(job->stream, &r->facts->offsets[1], job->device_count,
-                                  sizeof(uint64_t), r->error);
+                                  sizeof(uint64_t));
   return !status && r->encodes ? start_keys(r) : status;
 }
 
 /* ---- The extension ---- */
 
-static recsort_status sort(resident *r)
+static device_status sort(resident *r)
 {
   if (!r->is_numbers) return resident_sort_records(r);
-  const recsort_status status = resident_sort_pairs(r);
+  const device_status status = resident_sort_pairs(r);
   return status ? status : resident_move(r);
 }
 
-static recsort_status start(resident *r)
+static device_status start(resident *r)
 {
   const recsort_job *const job = &r->job;
   const records_facts *const found = job->count ? &r->facts->records : NULL;
   const uint32_t *const disorder = job->count ? &r->facts->disorder : NULL;
-  recsort_status status = job->count ? begin(r) : RECSORT_OK;
+  device_status status = job->count ? begin(r) : 0;
   if (!status && job->count) status = sort(r);
   if (status || !job->status) return status;
-  return judge_launch(records_conclude(found, disorder, job->status, job->stream), r->error);
+  return records_conclude(found, disorder, job->status, job->stream);
 }
 
 static recsort_status run(void *instance, uint32_t algorithm, const recsort_key_program *program,
@@ -197,7 +197,7 @@ static recsort_status run(void *instance, uint32_t algorithm, const recsort_key_
   if (!status) status = place(&r);
   if (!status) status = runtime_enter(self->device, error);
   if (status) return status;
-  status = start(&r);
+  status = runtime_judge(start(&r), "the start of a job", error);
   runtime_leave(self->device);
   return status;
 }

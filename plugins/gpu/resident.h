@@ -64,10 +64,9 @@ typedef struct resident {
   device_unchanged unchanged;
   device_segment_sort tiles; /* the sort of short segments, and the arrays that it has moved */
   uint64_t tiles_moved[DEVICE_MOST_MOVED];
-  device_words words;    /* if the sort makes keys of them */
-  device_move move;      /* what it moves, */
-  uint64_t moved;        /* of the array of that number */
-  recsort_status status; /* of the work that a branch starts */
+  device_words words; /* if the sort makes keys of them */
+  device_move move;   /* what it moves, */
+  uint64_t moved;     /* of the array of that number */
 } resident;
 
 /* ---- What moves (resident_moves.c) ---- */
@@ -99,16 +98,16 @@ static inline bool resident_in_place(const recsort_array *array)
 }
 
 /* Starts a copy of an array that is read after it has been written to. */
-recsort_status resident_copy(resident *r, const recsort_array *array, void *stream);
+device_status resident_copy(resident *r, const recsort_array *array, void *stream);
 
 /* Starts what follows a sort: the results that go elsewhere, then those in place, unless the device
  * has found that nothing changes there. */
-recsort_status resident_move(resident *r);
+device_status resident_move(resident *r);
 
 /* ---- Records (resident_records.c) ---- */
 
 /* Sorts and moves. */
-recsort_status resident_sort_records(resident *r);
+device_status resident_sort_records(resident *r);
 
 /* ---- Numbers (resident_pairs.c) ---- */
 
@@ -119,12 +118,12 @@ void resident_plan_pairs(resident *r);
 uint64_t resident_room_bytes(const resident *r);
 
 /* Sorts; resident_move has the results written. */
-recsort_status resident_sort_pairs(resident *r);
+device_status resident_sort_pairs(resident *r);
 
 /* True if they and their values are sorted in place. */
 bool resident_pairs_stay(const resident *r);
 
 /* Starts to write the sorted numbers and their values. */
-recsort_status resident_finish_pairs(resident *r, void *stream);
+device_status resident_finish_pairs(resident *r, void *stream);
 
 #endif

@@ -3,31 +3,30 @@
  * has found them in order. */
 #include "gpu/resident.h"
 
-recsort_status resident_copy(resident *r, const recsort_array *array, void *stream)
+device_status resident_copy(resident *r, const recsort_array *array, void *stream)
 {
   return runtime_start_across(stream, r->memory + r->copy_at, array->from,
-                              r->job.count * array->element_size, r->error);
+                              r->job.count * array->element_size);
 }
 
 /* The first array that moves takes the check along. */
-static recsort_status start_check(resident *r, void *stream)
+static device_status start_check(resident *r, void *stream)
 {
-  return r->order.disorder ? judge_launch(records_ordered(&r->order, stream), r->error)
-                           : RECSORT_OK;
+  return r->order.disorder ? records_ordered(&r->order, stream) : 0;
 }
 
-static recsort_status start_move(resident *r, const recsort_array *array, void *stream)
+static device_status start_move(resident *r, const recsort_array *array, void *stream)
 {
   const void *from = array->from;
   if (resident_in_place(array)) {
-    const recsort_status status = resident_copy(r, array, stream);
+    const device_status status = resident_copy(r, array, stream);
     if (status) return status;
     from = r->memory + r->copy_at;
   }
   const device_status started =
       records_gather(from, array->element_size, &r->order, array->to, stream);
   r->order.disorder = NULL; /* it is checked */
-  return judge_launch(started, r->error);
+  return started;
 }
 
 /* True if the sort has moved the array; numbers and their values are moved as pairs. */
@@ -46,9 +45,9 @@ static bool is_left(const resident *r, uint64_t number, const recsort_array *arr
 }
 
 /* Moves the arrays that are sorted in place, or the others. */
-static recsort_status start_moves(resident *r, bool in_place, void *stream)
+static device_status start_moves(resident *r, bool in_place, void *stream)
 {
-  recsort_status status = RECSORT_OK;
+  device_status status = 0;
   if (r->is_numbers && resident_pairs_stay(r) == in_place)
     status = resident_finish_pairs(r, stream);
   for (uint64_t a = 0; !status && a < resident_arrays(r); a++) {
@@ -64,9 +63,8 @@ static recsort_status start_moves(resident *r, bool in_place, void *stream)
 static device_status start_in_place(void *context, void *stream)
 {
   resident *const r = context;
-  r->status = start_moves(r, true, stream);
-  if (!r->status) r->status = start_check(r, stream);
-  return (device_status)r->status;
+  const device_status status = start_moves(r, true, stream);
+  return status ? status : start_check(r, stream);
 }
 
 /* True if something in place, or the check, is left. */
@@ -80,17 +78,15 @@ static bool has_rest(const resident *r)
   return rest;
 }
 
-recsort_status resident_move(resident *r)
+device_status resident_move(resident *r)
 {
   const recsort_job *const job = &r->job;
-  recsort_status status = RECSORT_OK;
+  device_status status = 0;
   if (job->permutation && job->permutation != r->numbers.values_out)
     status = runtime_start_across(job->stream, job->permutation, r->order.indices,
-                                  r->order.count * (r->order.index_bits / 8), r->error);
+                                  r->order.count * (r->order.index_bits / 8));
   if (!status) status = start_moves(r, false, job->stream);
   if (status || !has_rest(r)) return status;
-  const device_status started =
-      r->unchanged.looks ? device_start_unless_unchanged(&r->pairs.job, start_in_place, r)
-                         : start_in_place(r, job->stream);
-  return r->status ? r->status : judge_launch(started, r->error);
+  return r->unchanged.looks ? device_start_unless_unchanged(&r->pairs.job, start_in_place, r)
+                            : start_in_place(r, job->stream);
 }

@@ -156,28 +156,28 @@ uint64_t resident_room_bytes(const resident *r)
 /* ---- Sort ---- */
 
 /* Copies an array whose elements are read after others have been written. */
-static recsort_status start_copy(resident *r, const void **array, uint64_t bytes)
+static device_status start_copy(resident *r, const void **array, uint64_t bytes)
 {
   const void *const from = *array;
-  if (bytes == 0) return RECSORT_OK;
+  if (bytes == 0) return 0;
   char *const copy = take_room(&r->room, bytes);
   *array = copy;
-  return runtime_start_across(r->numbers.stream, copy, from, bytes, r->error);
+  return runtime_start_across(r->numbers.stream, copy, from, bytes);
 }
 
-recsort_status resident_finish_pairs(resident *r, void *stream)
+device_status resident_finish_pairs(resident *r, void *stream)
 {
   device_pairs *const numbers = &r->numbers;
   const device_job *const codes = &r->pairs.job;
   const device_pairs_sorted sorted = {r->order.keys,     r->order.indices, codes->key_width,
                                       codes->index_bits, r->differ,        r->order.disorder};
   const uint64_t keys = copied_keys(r), values = copied_values(r);
-  if (!numbers->keys_out && !numbers->values_out) return RECSORT_OK;
+  if (!numbers->keys_out && !numbers->values_out) return 0;
   numbers->stream = stream;
   r->order.disorder = NULL; /* it is checked */
-  recsort_status status = start_copy(r, &numbers->values_in, values);
+  device_status status = start_copy(r, &numbers->values_in, values);
   if (!status) status = start_copy(r, &numbers->keys_in, keys);
-  return status ? status : judge_launch(device_pairs_finish(numbers, &sorted), r->error);
+  return status ? status : device_pairs_finish(numbers, &sorted);
 }
 
 /* True if the keys are their own codes, where a sort can read them: nothing is encoded. */
@@ -188,7 +188,7 @@ static bool are_codes(const device_pairs *numbers)
          numbers->bits == numbers->key_width;
 }
 
-recsort_status resident_sort_pairs(resident *r)
+device_status resident_sort_pairs(resident *r)
 {
   const device_pairs *const numbers = &r->numbers;
   device_status started = 0;
@@ -200,9 +200,9 @@ recsort_status resident_sort_pairs(resident *r)
   else
     started = device_pairs_encode(numbers, r->buffers.keys[0], r->pairs.job.key_width, r->differ);
   if (!started) started = r->pairs.algorithm->sort(&r->pairs.job, &r->buffers, &r->side);
-  if (started) return judge_launch(started, r->error);
+  if (started) return started;
   r->order = gpu_order_of(&r->pairs, &r->buffers, r->side);
   r->room.side = r->side ? r->buffers.keys[0] : r->buffers.indices[1];
   r->room.side_bytes = side_bytes(r);
-  return RECSORT_OK;
+  return 0;
 }

@@ -21,7 +21,7 @@ static bool head_suits(const resident *r)
          device_head_bytes(job->count, job->head) + job->head * sizeof(uint64_t) <= r->facts_at;
 }
 
-static recsort_status start_head(resident *r)
+static device_status start_head(resident *r)
 {
   const recsort_job *const job = &r->job;
   const records_program own = records_program_of(&r->part, r->part.key_width);
@@ -36,7 +36,7 @@ static recsort_status start_head(resident *r)
                               .stream = job->stream};
   r->order =
       (records_order){.indices = wanted.order, .count = job->head, .index_bits = job->index_bits};
-  return judge_launch(device_head_find(&wanted), r->error);
+  return device_head_find(&wanted);
 }
 
 /* ---- Tiles ---- */
@@ -77,7 +77,7 @@ static bool add_moved(resident *r, bool in_place)
 }
 
 /* It moves arrays in place only if it moves all. */
-static recsort_status start_tiles(resident *r)
+static device_status start_tiles(resident *r)
 {
   const records_program own = records_program_of(&r->part, r->part.key_width);
   r->tiles.program = &own;
@@ -86,7 +86,7 @@ static recsort_status start_tiles(resident *r)
   r->order = (records_order){
       .indices = r->buffers.indices[0], .count = r->job.count, .index_bits = r->job.index_bits};
   if (!moved || r->job.permutation) r->tiles.order = r->buffers.indices[0];
-  return judge_launch(device_segments_sort(&r->tiles), r->error);
+  return device_segments_sort(&r->tiles);
 }
 
 /* ---- Sort ---- */
@@ -103,12 +103,12 @@ static device_status start_encode(const resident *r)
              : records_encode(&own, r->records, job->count, keys, false, facts, job->stream);
 }
 
-static recsort_status start_sort(resident *r)
+static device_status start_sort(resident *r)
 {
   device_status started = r->buffers.words ? 0 : start_encode(r);
   if (!started) started = r->pairs.algorithm->sort(&r->pairs.job, &r->buffers, &r->side);
   r->order = gpu_order_of(&r->pairs, &r->buffers, r->side);
-  return judge_launch(started, r->error);
+  return started;
 }
 
 /* The array that the sort moves: the first one that goes to another place, or else the first. */
@@ -137,7 +137,7 @@ static bool overlap(const void *a, uint64_t a_bytes, const void *b, uint64_t b_b
 
 /* Has the sort move an array. If it makes the keys itself, the array must not go where these are
  * made from: in place, they are made from its copy. */
-static recsort_status plan_move(resident *r, uint64_t number)
+static device_status plan_move(resident *r, uint64_t number)
 {
   device_words *const words = &r->words;
   const recsort_array array = resident_array(r, number);
@@ -147,15 +147,15 @@ static recsort_status plan_move(resident *r, uint64_t number)
   if (r->buffers.words && in_place && holds(array.from, bytes, words, count))
     words->data = copy + ((const char *)words->data - (const char *)array.from);
   else if (r->buffers.words && overlap(array.to, bytes, words->data, count * words->stride))
-    return RECSORT_OK;
+    return 0;
   r->move = (device_move){in_place ? copy : array.from, array.to, array.element_size};
   r->moved = number;
   r->pairs.job.move = &r->move;
-  return in_place ? resident_copy(r, &array, r->job.stream) : RECSORT_OK;
+  return in_place ? resident_copy(r, &array, r->job.stream) : 0;
 }
 
 /* Leaves to the sort what it can do besides. Few records take as many other kernels as it has. */
-static recsort_status plan_skills(resident *r)
+static device_status plan_skills(resident *r)
 {
   const records_program own = records_program_of(&r->part, r->part.key_width);
   const device_algorithm *const algorithm = r->pairs.algorithm;
@@ -164,22 +164,22 @@ static recsort_status plan_skills(resident *r)
   if (skills.reads_words && !r->segments.count && records_words(&own, r->records, &r->words))
     r->buffers.words = &r->words;
   const uint64_t first = first_moved(r);
-  return skills.moves && first != RESIDENT_NONE && !r->job.head ? plan_move(r, first) : RECSORT_OK;
+  return skills.moves && first != RESIDENT_NONE && !r->job.head ? plan_move(r, first) : 0;
 }
 
-static recsort_status start_with_skills(resident *r)
+static device_status start_with_skills(resident *r)
 {
-  const recsort_status status = plan_skills(r);
+  const device_status status = plan_skills(r);
   return status ? status : start_sort(r);
 }
 
-static recsort_status start_planned(resident *r)
+static device_status start_planned(resident *r)
 {
   r->pairs.job.unchanged = &r->unchanged;
-  const recsort_status status = head_suits(r) ? start_head(r)
-                                : r->segments.count && device_segments_suit(&r->tiles)
-                                    ? start_tiles(r)
-                                    : start_with_skills(r);
+  const device_status status = head_suits(r) ? start_head(r)
+                               : r->segments.count && device_segments_suit(&r->tiles)
+                                   ? start_tiles(r)
+                                   : start_with_skills(r);
   if (r->job.head) r->job.count = r->order.count = r->job.head; /* so many are moved */
   return status ? status : resident_move(r);
 }
@@ -189,22 +189,18 @@ static recsort_status start_planned(resident *r)
 /* Starts a branch. */
 static device_status start_measured(void *context, uint64_t longest, const device_job *inner)
 {
-  resident *const r = context;
-  resident own = *r;
+  resident own = *(const resident *)context;
   own.job.stream = inner->stream;
   own.pairs.job = *inner;
   own.segments.most = longest;
   own.tiles = plan_tiles(&own);
-  r->status = start_planned(&own);
-  return (device_status)r->status;
+  return start_planned(&own);
 }
 
-recsort_status resident_sort_records(resident *r)
+device_status resident_sort_records(resident *r)
 {
   r->tiles = plan_tiles(r);
   if (!r->segments.count || !device_segments_measurable(&r->tiles, &r->pairs.job))
     return start_planned(r);
-  const device_status started =
-      device_segments_measure(&r->tiles, &r->pairs.job, r->facts->lengths, start_measured, r);
-  return r->status ? r->status : judge_launch(started, r->error);
+  return device_segments_measure(&r->tiles, &r->pairs.job, r->facts->lengths, start_measured, r);
 }

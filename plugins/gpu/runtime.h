@@ -7,7 +7,7 @@
  *   runtime_pin        allocates pinned host memory, for copies without waiting
  *   runtime_start_up, runtime_start_down, the kernels, runtime_wait
  *
- * Every call is checked. A failure becomes a status and a text with the call's name; the status is
+ * A failure becomes a status and a text with the name of the call; the status is
  * DEVICE_LOST if the device can no longer be used. Any thread, one at a time for each
  * runtime_device and each stream. The thread must have entered, except for runtime_refuse.
  */
@@ -65,13 +65,12 @@ recsort_status runtime_start_up(void *stream, void *to, const void *from, uint64
                                 recsort_error *error);
 recsort_status runtime_start_down(void *stream, void *to, const void *from, uint64_t bytes,
                                   recsort_error *error);
-/* Starts to set device memory to 0. */
-recsort_status runtime_start_clear(void *stream, void *memory, uint64_t bytes,
-                                   recsort_error *error);
-/* Starts a copy within the device's memory. */
-recsort_status runtime_start_across(void *stream, void *to, const void *from, uint64_t bytes,
-                                    recsort_error *error);
 recsort_status runtime_wait(void *stream, recsort_error *error);
+
+/* Start to set device memory to 0, and a copy within it. Judge what they return, as that of a
+ * kernel's launch, by runtime_judge. */
+device_status runtime_start_clear(void *stream, void *memory, uint64_t bytes);
+device_status runtime_start_across(void *stream, void *to, const void *from, uint64_t bytes);
 
 /* Turns the device_status of `call` into a status and a text: OK if it is 0. */
 recsort_status runtime_judge(device_status code, const char *call, recsort_error *error);
