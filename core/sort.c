@@ -325,6 +325,12 @@ recsort_status recsort_sorter_reserve(recsort_sorter *sorter, const recsort_job 
                                       recsort_error *error)
 {
   rs_call call;
+  if (sorter && !job) {
+    rs_sorter_begin(sorter, 0);
+    rs_sorter_release_block(sorter);
+    rs_sorter_release_spare(sorter);
+    return RECSORT_OK;
+  }
   recsort_status status = rs_call_read(sorter, job, 1, &call, error);
   if (status) return status;
   rs_plan_set_scope(&sorter->plan, &call.scope);

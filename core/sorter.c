@@ -232,14 +232,6 @@ void recsort_sorter_destroy(recsort_sorter *sorter)
   rs_release(&memory, sorter, sizeof *sorter);
 }
 
-void recsort_sorter_trim(recsort_sorter *sorter)
-{
-  if (!sorter) return;
-  rs_sorter_begin(sorter, 0);
-  rs_sorter_release_block(sorter);
-  rs_sorter_release_spare(sorter);
-}
-
 /* ---- Keys and figures ---- */
 
 void recsort_sorter_get_key(const recsort_sorter *sorter, size_t key, recsort_key_info *info,

@@ -328,7 +328,7 @@ static void failures_leave_the_sorter_usable(void **state)
           RECSORT_INVALID_ARGUMENT);
   assert_int_equal(recsort_sorter_set_parameter(sorter, "eye", eye, 2, NULL), RECSORT_OK);
   for (;; failed++) {
-    recsort_sorter_trim(sorter);
+    assert_int_equal(recsort_sorter_reserve(sorter, NULL, NULL), RECSORT_OK);
     memory.calls = 0;
     memory.fail_at = failed + 1;
     const recsort_status status = argsort_columns(sorter, columns, COLUMNS, COUNT, found, 32, NULL);

@@ -254,7 +254,7 @@ static void test_frames_allocate_nothing(void **state)
       if (frame == 0) calls = memory.calls;
       assert_int_equal(memory.calls, calls);
     }
-    recsort_sorter_trim(sorter);
+    assert_int_equal(recsort_sorter_reserve(sorter, NULL, NULL), RECSORT_OK);
     assert_int_equal(stats_of(sorter).memory, 0);
     assert_int_equal(make_unique(sorter, &order, NULL), RECSORT_INVALID_ARGUMENT);
     assert_int_equal(recsort_sort(sorter, entities, COUNT, NULL), RECSORT_OK);

@@ -164,8 +164,12 @@ RECSORT_API recsort_status recsort_plan(recsort_sorter *sorter, const recsort_jo
  * that none of them allocates. Without this call, the first job of a size allocates, and those
  * after it do not. Pointers are as for recsort_plan. If the memory grows, the permutation that the
  * sorter keeps ends, also if that fails; then the next call allocates. With "auto", fewer records
- * may go to another plugin, whose memory is not counted. One thread at a time, as for a sorting
- * call. Errors: as recsort_plan, and OUT_OF_MEMORY. */
+ * may go to another plugin, whose memory is not counted.
+ *
+ * Without a job (NULL), frees the sorter's working memory, which the next call allocates again. The
+ * permutation that the sorter keeps ends.
+ *
+ * One thread at a time, as for a sorting call. Errors: as recsort_plan, and OUT_OF_MEMORY. */
 RECSORT_API recsort_status recsort_sorter_reserve(recsort_sorter *sorter, const recsort_job *job,
                                                   recsort_error *error);
 
@@ -194,10 +198,6 @@ RECSORT_API recsort_status recsort_unique(recsort_sorter *sorter, const recsort_
 RECSORT_API void recsort_gather(const recsort_sorter *sorter, const void *index,
                                 unsigned index_bits, size_t count, const void *from,
                                 size_t element_size, void *to);
-
-/* Frees the sorter's working memory, which the next call allocates again. The permutation that the
- * sorter keeps ends. One thread at a time, as for a sorting call; NULL is allowed. */
-RECSORT_API void recsort_sorter_trim(recsort_sorter *sorter);
 
 /* Memory of a sort, which the sorter keeps for the next one, as recsort_plan says: in place a copy
  * of the records and at most 9 bytes a record, or what the plugin works in if that is more (about
