@@ -100,7 +100,7 @@ static recsort_status set_up_plugin(recsort_sorter *sorter, const recsort_option
   if (status) return status;
   sorter->team = rs_team(options->executor, options->threads);
   sorter->verify = options->verify;
-  recsort_plugin_list *plugins = NULL;
+  rs_registry *plugins = NULL;
   status = rs_registry_create(&sorter->allocator, &sorter->team, told, options->plugin_option_count,
                               &plugins, error);
   if (status) return status;

@@ -71,7 +71,7 @@ RS_PRINTS(2, 3) static void say(rs_choice *choice, const char *format, ...)
   va_end(arguments);
 }
 
-static const recsort_plugin_info *find_refused(const recsort_plugin_list *plugins)
+static const recsort_plugin_info *find_refused(const rs_registry *plugins)
 {
   for (size_t i = 0; i < plugins->count; i++)
     if (plugins->candidates[i]->info.reason) return &plugins->candidates[i]->info;
@@ -186,7 +186,7 @@ static recsort_status open_named(rs_choice *choice, const char *name, recsort_er
   return rs_plugin_open(choice->plugins, found, choice->algorithm, &found->instance, error);
 }
 
-recsort_status rs_choice_open(rs_choice *choice, recsort_plugin_list *plugins, const char *name,
+recsort_status rs_choice_open(rs_choice *choice, rs_registry *plugins, const char *name,
                               const char *algorithm, uint32_t key_width, recsort_error *error)
 {
   choice->plugins = plugins;
@@ -201,7 +201,7 @@ void rs_choice_close(rs_choice *choice)
   for (size_t i = 0; choice->plugins && i < choice->plugins->count; i++)
     rs_plugin_close(&choice->plugins->candidates[i]->instance);
   rs_plugin_close(&choice->linked_in);
-  recsort_plugin_list_destroy(choice->plugins);
+  rs_registry_destroy(choice->plugins);
 }
 
 recsort_status rs_choice_for(rs_choice *choice, size_t count, recsort_error *error)

@@ -16,9 +16,9 @@
 #include "plugin/registry.h"
 
 typedef struct rs_choice {
-  recsort_plugin_list *plugins; /* owned */
-  const char *algorithm;        /* NULL: the plugin's default */
-  uint32_t key_width;           /* plugins that cannot sort such keys are passed over */
+  rs_registry *plugins;  /* owned */
+  const char *algorithm; /* NULL: the plugin's default */
+  uint32_t key_width;    /* plugins that cannot sort such keys are passed over */
   bool automatic;
   bool all_loaded;
   rs_candidate *in_use;                            /* is open; NULL: every plugin has failed */
@@ -29,7 +29,7 @@ typedef struct rs_choice {
 
 /* Chooses plugin `name` (NULL: "auto"). `choice` is zeroed; it takes ownership of `plugins` and
  * keeps the pointer `algorithm`. Call rs_choice_close even if this fails. */
-recsort_status rs_choice_open(rs_choice *choice, recsort_plugin_list *plugins, const char *name,
+recsort_status rs_choice_open(rs_choice *choice, rs_registry *plugins, const char *name,
                               const char *algorithm, uint32_t key_width, recsort_error *error);
 void rs_choice_close(rs_choice *choice);
 

@@ -6,7 +6,6 @@
 #include "base/platform/files.h"
 #include "base/platform/libraries.h"
 #include "base/pool.h"
-#include "base/struct_size.h"
 #include "plugin/builtin.h"
 
 #define PLUGIN_PREFIX "librecsort_"
@@ -14,20 +13,20 @@
 
 static void *host_allocate(void *context, size_t size)
 {
-  const recsort_plugin_list *list = context;
+  const rs_registry *list = context;
   return rs_allocate(&list->arena.allocator, size);
 }
 
 static void host_release(void *context, void *memory, size_t size)
 {
-  const recsort_plugin_list *list = context;
+  const rs_registry *list = context;
   rs_release(&list->arena.allocator, memory, size);
 }
 
 static void host_run(void *context, void (*task)(void *argument, size_t number), void *argument,
                      size_t count)
 {
-  const team *const t = &((const recsort_plugin_list *)context)->team;
+  const team *const t = &((const rs_registry *)context)->team;
   t->run(t->context, task, argument, count);
 }
 
@@ -58,7 +57,7 @@ static const char *table_fault(const recsort_plugin *plugin)
   return NULL;
 }
 
-static bool describe_options(recsort_plugin_list *list, rs_candidate *candidate)
+static bool describe_options(rs_registry *list, rs_candidate *candidate)
 {
   const recsort_plugin *plugin = candidate->plugin;
   const size_t count = options_of(plugin);
@@ -75,7 +74,7 @@ static bool describe_options(recsort_plugin_list *list, rs_candidate *candidate)
   return true;
 }
 
-static bool describe(recsort_plugin_list *list, rs_candidate *candidate)
+static bool describe(rs_registry *list, rs_candidate *candidate)
 {
   const recsort_plugin *plugin = candidate->plugin;
   const size_t count = plugin->algorithm_count;
@@ -105,8 +104,7 @@ static bool has_option(const recsort_plugin *plugin, const char *key, size_t len
   return false;
 }
 
-const char *rs_registry_lacking(const recsort_plugin_list *list, const recsort_plugin *plugin,
-                                int *length)
+const char *rs_registry_lacking(const rs_registry *list, const recsort_plugin *plugin, int *length)
 {
   for (size_t i = 0; i < list->host.option_count; i++) {
     const char *const option = list->host.options[i];
@@ -118,7 +116,7 @@ const char *rs_registry_lacking(const recsort_plugin_list *list, const recsort_p
 
 /* The plugin's score. 0: it lacks an option or cannot run here, and `reason` says why. Options do
  * not matter for the plugin that is linked in, as "auto" needs it. */
-static uint32_t score(const recsort_plugin_list *list, const rs_candidate *candidate, char *reason,
+static uint32_t score(const rs_registry *list, const rs_candidate *candidate, char *reason,
                       size_t reason_size)
 {
   int length;
@@ -130,7 +128,7 @@ static uint32_t score(const recsort_plugin_list *list, const rs_candidate *candi
 }
 
 /* Checks a table and fills in its description. False: out of memory. */
-static bool judge(recsort_plugin_list *list, rs_candidate *candidate, const recsort_plugin *table)
+static bool judge(rs_registry *list, rs_candidate *candidate, const recsort_plugin *table)
 {
   char reason[200] = "";
   if (!table) {
@@ -149,7 +147,7 @@ static bool judge(recsort_plugin_list *list, rs_candidate *candidate, const recs
   return describe(list, candidate);
 }
 
-static bool append(recsort_plugin_list *list, rs_candidate candidate)
+static bool append(rs_registry *list, rs_candidate candidate)
 {
   rs_candidate *const kept = rs_arena_array(&list->arena, 1, sizeof *kept);
   if (!kept) return false;
@@ -162,11 +160,12 @@ static bool append(recsort_plugin_list *list, rs_candidate candidate)
     list->room = room;
   }
   *kept = candidate;
+  kept->registry = list;
   list->candidates[list->count++] = kept;
   return true;
 }
 
-static bool add_builtin(recsort_plugin_list *list)
+static bool add_builtin(rs_registry *list)
 {
   const recsort_plugin_entry_fn *const entries = rs_builtin_plugins();
   for (size_t i = 0; entries[i]; i++) {
@@ -179,7 +178,7 @@ static bool add_builtin(recsort_plugin_list *list)
 
 #ifdef RS_LOADS_PLUGINS
 /* Loads a library and gets its table. On failure, info.reason says why. */
-static bool ask(recsort_plugin_list *list, rs_candidate *candidate)
+static bool ask(rs_registry *list, rs_candidate *candidate)
 {
   char why[RS_PATH_MAX + 200];
   candidate->library = rs_library_open(candidate->info.path, why, sizeof why);
@@ -202,7 +201,7 @@ static void unload(rs_candidate *candidate)
 }
 
 /* Loads a candidate unless it is loaded. False: out of memory, and the candidate is unchanged. */
-static bool load(recsort_plugin_list *list, rs_candidate *candidate)
+static bool load(rs_registry *list, rs_candidate *candidate)
 {
   rs_candidate loaded = *candidate;
   if (loaded.loaded) return true;
@@ -217,7 +216,7 @@ static bool load(recsort_plugin_list *list, rs_candidate *candidate)
 /* ---- The search ---- */
 
 typedef struct search {
-  recsort_plugin_list *list;
+  rs_registry *list;
   const char *folder;
 } search;
 
@@ -245,7 +244,7 @@ static bool add_file(void *context, const char *file)
 }
 
 /* Adds the plugins of a folder in the order of their names, so that every run finds the same. */
-static bool search_folder(recsort_plugin_list *list, const char *folder)
+static bool search_folder(rs_registry *list, const char *folder)
 {
   search s = {list, folder};
   return rs_folder_list(folder, add_file, &s);
@@ -253,7 +252,7 @@ static bool search_folder(recsort_plugin_list *list, const char *folder)
 
 /* Searches the folder beside the library, so that an installed tree can be moved. If there is none,
  * searches the folder that was compiled in. */
-static bool search_plugin_folder(recsort_plugin_list *list)
+static bool search_plugin_folder(rs_registry *list)
 {
   char path[RS_PATH_MAX + sizeof PLUGIN_FOLDER];
   if (rs_library_own_folder(path)) {
@@ -263,7 +262,7 @@ static bool search_plugin_folder(recsort_plugin_list *list)
   return !*RS_PLUGIN_FOLDER || search_folder(list, RS_PLUGIN_FOLDER);
 }
 
-static bool refuse_folder(recsort_plugin_list *list, const char *folder)
+static bool refuse_folder(rs_registry *list, const char *folder)
 {
   return append(list, (rs_candidate){.info = {.name = folder,
                                               .path = folder,
@@ -273,7 +272,7 @@ static bool refuse_folder(recsort_plugin_list *list, const char *folder)
 }
 
 /* Searches the folders of RECSORT_PLUGIN_PATH. */
-static bool search_path(recsort_plugin_list *list)
+static bool search_path(rs_registry *list)
 {
   static const char name[] = "RECSORT_PLUGIN_PATH";
   const size_t size = rs_environment(name, NULL, 0);
@@ -290,12 +289,12 @@ static bool search_path(recsort_plugin_list *list)
   return true;
 }
 
-static bool search_folders(recsort_plugin_list *list)
+static bool search_folders(rs_registry *list)
 {
   return search_plugin_folder(list) && search_path(list);
 }
 #else /* all plugins are linked in */
-static bool load(recsort_plugin_list *list, rs_candidate *candidate)
+static bool load(rs_registry *list, rs_candidate *candidate)
 {
   (void)list, (void)candidate;
   return true;
@@ -306,7 +305,7 @@ static void unload(rs_candidate *candidate)
   (void)candidate;
 }
 
-static bool search_folders(recsort_plugin_list *list)
+static bool search_folders(rs_registry *list)
 {
   (void)list;
   return true;
@@ -314,7 +313,7 @@ static bool search_folders(recsort_plugin_list *list)
 #endif
 
 /* A stable insertion sort: of equal scores, the first one found stays first. */
-static void sort_by_score(recsort_plugin_list *list)
+static void sort_by_score(rs_registry *list)
 {
   for (size_t i = 1; i < list->count; i++) {
     rs_candidate *const moved = list->candidates[i];
@@ -327,12 +326,12 @@ static void sort_by_score(recsort_plugin_list *list)
 
 recsort_status rs_registry_create(const recsort_allocator *allocator, const team *t,
                                   const char *const *options, size_t option_count,
-                                  recsort_plugin_list **list, recsort_error *error)
+                                  rs_registry **list, recsort_error *error)
 {
   const recsort_allocator memory = rs_allocator(allocator);
   const recsort_status whole = rs_check_allocator(allocator, error);
   if (whole) return whole;
-  recsort_plugin_list *made = rs_allocate(&memory, sizeof *made);
+  rs_registry *made = rs_allocate(&memory, sizeof *made);
   if (!made) return rs_fail_memory(error, sizeof *made);
   memset(made, 0, sizeof *made);
   rs_arena_init(&made->arena, &memory);
@@ -346,14 +345,14 @@ recsort_status rs_registry_create(const recsort_allocator *allocator, const team
                               .option_count = option_count};
   made->team = *t;
   if (!add_builtin(made) || !search_folders(made)) {
-    recsort_plugin_list_destroy(made);
+    rs_registry_destroy(made);
     return rs_fail_memory(error, sizeof *made);
   }
   *list = made;
   return RECSORT_OK;
 }
 
-recsort_status rs_registry_load(recsort_plugin_list *list, recsort_error *error)
+recsort_status rs_registry_load(rs_registry *list, recsort_error *error)
 {
   for (size_t i = 0; i < list->count; i++)
     if (!load(list, list->candidates[i])) return rs_fail_memory(error, sizeof(rs_candidate));
@@ -361,22 +360,7 @@ recsort_status rs_registry_load(recsort_plugin_list *list, recsort_error *error)
   return RECSORT_OK;
 }
 
-recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
-                                          recsort_plugin_list **list, recsort_error *error)
-{
-  const team t = rs_team(NULL, 0);
-  recsort_plugin_list *made = NULL;
-  if (!list) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "list must not be NULL");
-  recsort_status status = rs_registry_create(allocator, &t, NULL, 0, &made, error);
-  if (status == RECSORT_OK) status = rs_registry_load(made, error);
-  if (status)
-    recsort_plugin_list_destroy(made);
-  else
-    *list = made;
-  return status;
-}
-
-void recsort_plugin_list_destroy(recsort_plugin_list *list)
+void rs_registry_destroy(rs_registry *list)
 {
   if (!list) return;
   for (size_t i = 0; i < list->count; i++)
@@ -386,21 +370,34 @@ void recsort_plugin_list_destroy(recsort_plugin_list *list)
   rs_release(&memory, list, sizeof *list);
 }
 
-void recsort_plugin_list_get(const recsort_plugin_list *list, size_t index,
-                             recsort_plugin_info *info, size_t size)
+recsort_status recsort_plugins_find(const recsort_allocator *allocator,
+                                    const recsort_plugin_info **plugins, recsort_error *error)
 {
-  const bool there = list && index < list->count;
-  const recsort_plugin_info found =
-      there ? list->candidates[index]->info : (recsort_plugin_info){0};
-  rs_fill_struct(info, size, &found, sizeof found);
+  const team t = rs_team(NULL, 0);
+  rs_registry *made = NULL;
+  if (!plugins) return rs_fail(error, RECSORT_INVALID_ARGUMENT, "plugins must not be NULL");
+  recsort_status status = rs_registry_create(allocator, &t, NULL, 0, &made, error);
+  if (status == RECSORT_OK) status = rs_registry_load(made, error);
+  if (status) {
+    rs_registry_destroy(made);
+    return status;
+  }
+  for (size_t i = 1; i < made->count; i++)
+    made->candidates[i - 1]->info.next = &made->candidates[i]->info;
+  *plugins = &made->candidates[0]->info;
+  return RECSORT_OK;
+}
+
+void recsort_plugins_destroy(const recsort_plugin_info *plugins)
+{
+  if (plugins) rs_registry_destroy(((const rs_candidate *)(const void *)plugins)->registry);
 }
 
 /* ---- Use ---- */
 
 /* Finds the first plugin with this name that can be used, or else the first with this name. Loads
  * the candidates whose file has the name, or, if `load_others`, all. False: out of memory. */
-static bool find_named(recsort_plugin_list *list, const char *name, bool load_others,
-                       rs_candidate **found)
+static bool find_named(rs_registry *list, const char *name, bool load_others, rs_candidate **found)
 {
   for (size_t i = 0; i < list->count && !(*found && (*found)->info.score); i++) {
     rs_candidate *const candidate = list->candidates[i];
@@ -419,8 +416,7 @@ static void add_name(char *names, size_t size, const char *name)
   snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
-static recsort_status refuse_plugin(const recsort_plugin_list *list, const char *name,
-                                    recsort_error *error)
+static recsort_status refuse_plugin(const rs_registry *list, const char *name, recsort_error *error)
 {
   char names[200] = "";
   for (size_t i = 0; i < list->count; i++)
@@ -441,7 +437,7 @@ static recsort_status refuse_algorithm(const rs_candidate *candidate, const char
                  names);
 }
 
-recsort_status rs_registry_find(recsort_plugin_list *list, const char *name, rs_candidate **found,
+recsort_status rs_registry_find(rs_registry *list, const char *name, rs_candidate **found,
                                 recsort_error *error)
 {
   *found = NULL;
@@ -496,7 +492,7 @@ static const recsort_plugin_merge *find_merge(const rs_candidate *candidate)
   return candidate->info.path ? NULL : candidate->plugin->extension(RECSORT_PLUGIN_MERGE);
 }
 
-const rs_candidate *rs_registry_linked_in(const recsort_plugin_list *list)
+const rs_candidate *rs_registry_linked_in(const rs_registry *list)
 {
   size_t i = 0;
   while (list->candidates[i]->info.path)
@@ -504,7 +500,7 @@ const rs_candidate *rs_registry_linked_in(const recsort_plugin_list *list)
   return list->candidates[i];
 }
 
-recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidate *candidate,
+recsort_status rs_plugin_open(const rs_registry *list, const rs_candidate *candidate,
                               const char *algorithm, rs_plugin_instance *instance,
                               recsort_error *error)
 {

@@ -26,7 +26,7 @@ typedef struct rs_plugin_instance {
 } rs_plugin_instance;
 
 /* A plugin that was found, in the registry's arena. Until it is loaded, only its path and the name
- * in it are known. */
+ * in it are known. `info` comes first. */
 typedef struct rs_candidate {
   recsort_plugin_info info;
   const recsort_plugin *plugin; /* NULL: not loaded, or no usable table */
@@ -34,46 +34,49 @@ typedef struct rs_candidate {
   bool loaded;
   rs_plugin_instance instance; /* opened and closed by choice.c */
   bool dropped;                /* it failed and must not be used again */
+  struct rs_registry *registry;
 } rs_candidate;
 
-struct recsort_plugin_list {
+typedef struct rs_registry {
   rs_arena arena;
   recsort_host host;
   team team;                 /* runs the tasks of plugins */
   rs_candidate **candidates; /* first the one that is linked in, then in search order */
   size_t count;
   size_t room;
-};
+} rs_registry;
 
 /* Finds plugins, without loading any. They will use the threads of `t` and get `options`
  * (recsort_host.options), which must live as long as the list. A plugin from a file is refused when
  * it is loaded if it lacks one of the options. */
 recsort_status rs_registry_create(const recsort_allocator *allocator, const team *t,
                                   const char *const *options, size_t option_count,
-                                  recsort_plugin_list **list, recsort_error *error);
+                                  rs_registry **list, recsort_error *error);
+
+/* Unloads the plugins; NULL is allowed. */
+void rs_registry_destroy(rs_registry *list);
 
 /* Loads all plugins and sorts them, best score first. The only failure is OUT_OF_MEMORY; you may
  * then call it again. */
-recsort_status rs_registry_load(recsort_plugin_list *list, recsort_error *error);
+recsort_status rs_registry_load(rs_registry *list, recsort_error *error);
 
 /* The first of the list's options that the plugin lacks, of `length` characters; NULL: none. */
-const char *rs_registry_lacking(const recsort_plugin_list *list, const recsort_plugin *plugin,
-                                int *length);
+const char *rs_registry_lacking(const rs_registry *list, const recsort_plugin *plugin, int *length);
 
 /* Finds and loads the plugin with this name, or says why none can be used. Loads only
  * librecsort_NAME.so; if there is no such file, all others too, as the plugin may be in one of
  * them. */
-recsort_status rs_registry_find(recsort_plugin_list *list, const char *name, rs_candidate **found,
+recsort_status rs_registry_find(rs_registry *list, const char *name, rs_candidate **found,
                                 recsort_error *error);
 
 /* True if a loaded plugin has `algorithm` (NULL: the default). */
 bool rs_plugin_offers(const rs_candidate *candidate, const char *algorithm);
 
 /* The plugin that is linked in. */
-const rs_candidate *rs_registry_linked_in(const recsort_plugin_list *list);
+const rs_candidate *rs_registry_linked_in(const rs_registry *list);
 
 /* Opens an instance with `algorithm` (NULL: the default). Close it with rs_plugin_close. */
-recsort_status rs_plugin_open(const recsort_plugin_list *list, const rs_candidate *candidate,
+recsort_status rs_plugin_open(const rs_registry *list, const rs_candidate *candidate,
                               const char *algorithm, rs_plugin_instance *instance,
                               recsort_error *error);
 void rs_plugin_close(rs_plugin_instance *instance);

@@ -35,6 +35,6 @@ bool is_order(const void *index, unsigned bits, const uint64_t *places, size_t c
 void test_records(const way *ways, size_t way_count, bool few, tally *t);
 void test_computed(const way *ways, size_t way_count, bool few, tally *t);
 void test_merges(const char *plugin, bool few, tally *t);
-void test_jobs(recsort_plugin_list *list, const way *tested, bool few, tally *t);
+void test_jobs(const way *tested, bool few, tally *t);
 
 #endif

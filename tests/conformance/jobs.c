@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "conformance.h"
+#include "base/pool.h"
 #include "cpu/pairs.h"
 #include "patterns.h"
 #include "support/random.h"
@@ -225,19 +226,23 @@ static void test_all(const rs_plugin_instance *instance, const way *tested, bool
   if (!few) test_long_runs(instance, tested, keys, t);
 }
 
-void test_jobs(recsort_plugin_list *list, const way *tested, bool few, tally *t)
+void test_jobs(const way *tested, bool few, tally *t)
 {
   key_set keys = {.words = malloc((size_t)LONG_RUNS * MAX_WORDS * sizeof *keys.words),
                   .order = malloc(LONG_RUNS * sizeof *keys.order)};
+  const team all = rs_team(NULL, 0);
+  rs_registry *list = NULL;
   rs_candidate *candidate;
   rs_plugin_instance instance = {0};
   const bool open =
       keys.words && keys.order &&
+      rs_registry_create(NULL, &all, NULL, 0, &list, NULL) == RECSORT_OK &&
       rs_registry_find(list, tested->plugin, &candidate, NULL) == RECSORT_OK &&
       rs_plugin_open(list, candidate, tested->algorithm, &instance, NULL) == RECSORT_OK;
   count_case(t, open, "%s %s: cannot be opened", tested->plugin, tested->algorithm);
   if (open) test_all(&instance, tested, few, &keys, t);
   rs_plugin_close(&instance);
+  rs_registry_destroy(list);
   free(keys.words);
   free(keys.order);
 }

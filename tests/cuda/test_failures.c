@@ -171,11 +171,11 @@ static call_counts *shared_counts;
 
 static void count_calls(fault *f)
 {
-  recsort_plugin_list *list = NULL;
+  const recsort_plugin_info *list = NULL;
   recsort_sorter *sorter = NULL;
   standin_begin((standin_plan){0});
-  expect(recsort_plugin_list_create(NULL, &list, NULL) == RECSORT_OK, "no list of plugins");
-  recsort_plugin_list_destroy(list);
+  expect(recsort_plugins_find(NULL, &list, NULL) == RECSORT_OK, "no list of plugins");
+  recsort_plugins_destroy(list);
   shared_counts->search = standin_look().calls;
   standin_begin((standin_plan){0});
   make_expected();
@@ -199,17 +199,16 @@ static void count_calls(fault *f)
 /* True if `cuda` is available; otherwise `reason` says why not. */
 static bool is_offered(char reason[256])
 {
-  recsort_plugin_list *list = NULL;
+  const recsort_plugin_info *list = NULL;
   bool offered = false;
   *reason = '\0';
-  if (recsort_plugin_list_create(NULL, &list, NULL) != RECSORT_OK) return false;
-  recsort_plugin_info info;
-  for (size_t i = 0; recsort_plugin_list_get(list, i, &info, sizeof info), info.name; i++) {
-    if (strcmp(info.name, "cuda") != 0) continue;
-    offered = info.score > 0;
-    (void)snprintf(reason, 256, "%s", info.reason ? info.reason : "");
+  if (recsort_plugins_find(NULL, &list, NULL) != RECSORT_OK) return false;
+  for (const recsort_plugin_info *info = list; info; info = info->next) {
+    if (strcmp(info->name, "cuda") != 0) continue;
+    offered = info->score > 0;
+    (void)snprintf(reason, 256, "%s", info->reason ? info->reason : "");
   }
-  recsort_plugin_list_destroy(list);
+  recsort_plugins_destroy(list);
   return offered;
 }
 
@@ -449,15 +448,14 @@ static void refuse_each(void)
 
 static size_t find_algorithms(char names[ALGORITHMS_MAX][32])
 {
-  recsort_plugin_list *list = NULL;
+  const recsort_plugin_info *list = NULL;
   size_t count = 0;
-  if (recsort_plugin_list_create(NULL, &list, NULL) != RECSORT_OK) return 0;
-  recsort_plugin_info info;
-  for (size_t i = 0; recsort_plugin_list_get(list, i, &info, sizeof info), info.name; i++) {
-    for (size_t a = 0; strcmp(info.name, "cuda") == 0 && a < info.algorithm_count; a++)
-      (void)snprintf(names[count++], 32, "%s", info.algorithms[a]);
+  if (recsort_plugins_find(NULL, &list, NULL) != RECSORT_OK) return 0;
+  for (const recsort_plugin_info *info = list; info; info = info->next) {
+    for (size_t a = 0; strcmp(info->name, "cuda") == 0 && a < info->algorithm_count; a++)
+      (void)snprintf(names[count++], 32, "%s", info->algorithms[a]);
   }
-  recsort_plugin_list_destroy(list);
+  recsort_plugins_destroy(list);
   return count;
 }
 

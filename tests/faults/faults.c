@@ -178,14 +178,13 @@ static void load_everything(const recsort_allocator *memory, tally *t)
 {
   recsort_error error = {0};
   recsort_schema *schema = NULL;
-  recsort_plugin_list *list = NULL;
+  const recsort_plugin_info *list = NULL;
   if (!went_well(recsort_schema_load_file(RS_SCHEMAS "/everything.yaml", memory, &schema, &error),
                  &error, t))
     t->wrong += schema != NULL;
-  if (!went_well(recsort_plugin_list_create(memory, &list, &error), &error, t))
-    t->wrong += list != NULL;
+  if (!went_well(recsort_plugins_find(memory, &list, &error), &error, t)) t->wrong += list != NULL;
   recsort_schema_destroy(schema);
-  recsort_plugin_list_destroy(list);
+  recsort_plugins_destroy(list);
 }
 
 /* ---- Faults through the allocator hook ---- */

@@ -18,11 +18,12 @@ static inline recsort_key_info key_of(const recsort_sorter *sorter, size_t key)
   return info;
 }
 
-static inline recsort_plugin_info plugin_at(const recsort_plugin_list *list, size_t index)
+static inline recsort_plugin_info plugin_at(const recsort_plugin_info *list, size_t index)
 {
-  recsort_plugin_info info;
-  recsort_plugin_list_get(list, index, &info, sizeof info);
-  return info;
+  static const recsort_plugin_info none;
+  for (; list && index > 0; index--)
+    list = list->next;
+  return list ? *list : none;
 }
 
 static inline recsort_value read_value(const recsort_field *field, const void *base, size_t element)

@@ -156,11 +156,11 @@ static void test_accessors_without_a_handle(void **state)
   assert_null(key_of(sorter, 1).path);
   assert_null(stats_of(NULL).plugin);
   assert_null(plugin_at(NULL, 0).name);
-  recsort_plugin_list *list;
-  RIGHT(recsort_plugin_list_create(NULL, &list, NULL));
+  const recsort_plugin_info *list;
+  RIGHT(recsort_plugins_find(NULL, &list, NULL));
   assert_null(plugin_at(list, SIZE_MAX).name);
-  recsort_plugin_list_destroy(list);
-  recsort_plugin_list_destroy(NULL);
+  recsort_plugins_destroy(list);
+  recsort_plugins_destroy(NULL);
   recsort_schema_destroy(NULL);
   recsort_sorter_destroy(NULL);
 }
@@ -213,8 +213,8 @@ static void test_schemas(void **state)
   WRONG(recsort_schema_load_memory(NULL, 1, "text", NULL, &none, NULL));
   WRONG(recsort_schema_load_memory("x", 1, "text", NULL, NULL, NULL));
   WRONG(recsort_schema_load_memory("x", 1, "text", &half, &none, NULL));
-  WRONG(recsort_plugin_list_create(NULL, NULL, NULL));
-  WRONG(recsort_plugin_list_create(&half, (recsort_plugin_list **)&none, NULL));
+  WRONG(recsort_plugins_find(NULL, NULL, NULL));
+  WRONG(recsort_plugins_find(&half, (const recsort_plugin_info **)&none, NULL));
   for (int i = 0; i < 2; i++) {
     recsort_schema_desc desc = description;
     if (i == 0)

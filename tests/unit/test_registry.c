@@ -39,11 +39,11 @@ static int forget(void **state)
   return 0;
 }
 
-static recsort_plugin_list *open_list(const char *path)
+static const recsort_plugin_info *open_list(const char *path)
 {
-  recsort_plugin_list *list = NULL;
+  const recsort_plugin_info *list = NULL;
   search(path);
-  assert_int_equal(recsort_plugin_list_create(NULL, &list, NULL), RECSORT_OK);
+  assert_int_equal(recsort_plugins_find(NULL, &list, NULL), RECSORT_OK);
   return list;
 }
 
@@ -51,26 +51,24 @@ static recsort_plugin_list *open_list(const char *path)
 
 static void test_the_cpu_is_always_there(void **state)
 {
-  recsort_plugin_list *list = open_list(NULL);
+  const recsort_plugin_info *list = open_list(NULL);
   (void)state;
-  recsort_plugin_info cpu;
-  recsort_plugin_list_get(list, 0, &cpu, sizeof cpu);
+  const recsort_plugin_info cpu = plugin_at(list, 0);
   assert_string_equal(cpu.name, "cpu");
   assert_null(cpu.path);
   assert_null(cpu.reason);
   assert_int_equal(cpu.score, 100);
   assert_string_equal(cpu.algorithms[0], "parallel");
   assert_string_equal(cpu.algorithms[1], "sequential");
-  recsort_plugin_list_destroy(list);
-  recsort_plugin_list_destroy(NULL);
+  recsort_plugins_destroy(list);
+  recsort_plugins_destroy(NULL);
 }
 
-static const recsort_plugin_info *find(const recsort_plugin_list *list, const char *path)
+static const recsort_plugin_info *find(const recsort_plugin_info *list, const char *path)
 {
-  static recsort_plugin_info info;
-  for (size_t i = 0; (info = plugin_at(list, i)).name; i++)
-    if (info.path && strcmp(info.path, path) == 0) return &info;
-  return NULL;
+  while (list && !(list->path && strcmp(list->path, path) == 0))
+    list = list->next;
+  return list;
 }
 
 static void test_wrong_plugins_are_refused_with_a_reason(void **state)
@@ -95,7 +93,7 @@ static void test_wrong_plugins_are_refused_with_a_reason(void **state)
        "no symbol recsort_plugin_entry"},
       {WRONG "/librecsort_text" RS_LIBRARY_SUFFIX, "text", "librecsort_text" RS_LIBRARY_SUFFIX}};
   enum { COUNT = sizeof table / sizeof *table };
-  recsort_plugin_list *list = open_list(WRONG);
+  const recsort_plugin_info *list = open_list(WRONG);
   (void)state;
   for (size_t i = 0; i < COUNT; i++) {
     const recsort_plugin_info *info = find(list, table[i].path);
@@ -108,7 +106,7 @@ static void test_wrong_plugins_are_refused_with_a_reason(void **state)
   assert_non_null(plugin_at(list, COUNT).name);
   assert_null(plugin_at(list, COUNT + 1).name);
   assert_string_equal(plugin_at(list, 0).name, "cpu");
-  recsort_plugin_list_destroy(list);
+  recsort_plugins_destroy(list);
 }
 
 static void test_only_absolute_folders_are_searched(void **state)
@@ -117,31 +115,30 @@ static void test_only_absolute_folders_are_searched(void **state)
   char here[4096];
   assert_non_null(getcwd(here, sizeof here));
   assert_int_equal(chdir(RS_TEST_PLUGINS), 0);
-  recsort_plugin_list *list =
+  const recsort_plugin_info *list =
       open_list("scripted" RS_PATH_SEPARATOR RS_PATH_SEPARATOR
                 "./scripted" RS_PATH_SEPARATOR RS_TEST_PLUGINS "/nowhere" RS_PATH_SEPARATOR);
   assert_null(plugin_at(list, 3).name);
   for (size_t i = 1; i < 3; i++) {
-    recsort_plugin_info info;
-    recsort_plugin_list_get(list, i, &info, sizeof info);
+    const recsort_plugin_info info = plugin_at(list, i);
     assert_string_equal(info.name, i == 1 ? "scripted" : "./scripted");
     assert_int_equal(info.score, 0);
     assert_non_null(strstr(info.reason, "absolute"));
   }
-  recsort_plugin_list_destroy(list);
+  recsort_plugins_destroy(list);
   assert_int_equal(chdir(here), 0);
 }
 
 static void test_best_score_first(void **state)
 {
-  recsort_plugin_list *list =
+  const recsort_plugin_info *list =
       open_list(WRONG RS_PATH_SEPARATOR SCRIPTED RS_PATH_SEPARATOR SCRIPTED);
   (void)state;
   assert_string_equal(plugin_at(list, 0).name, "scripted");
   assert_string_equal(plugin_at(list, 1).name, "scripted");
   assert_string_equal(plugin_at(list, 2).name, "cpu");
   assert_int_equal(plugin_at(list, 3).score, 0);
-  recsort_plugin_list_destroy(list);
+  recsort_plugins_destroy(list);
 }
 
 static void test_the_list_fails_cleanly_without_memory(void **state)
@@ -151,11 +148,11 @@ static void test_the_list_fails_cleanly_without_memory(void **state)
   for (size_t fail_at = 1;; fail_at++) {
     failing_allocator memory = {.fail_at = fail_at};
     const recsort_allocator hook = failing_hook(&memory);
-    recsort_plugin_list *list = NULL;
+    const recsort_plugin_info *list = NULL;
     recsort_error error = {0};
-    const recsort_status status = recsort_plugin_list_create(&hook, &list, &error);
+    const recsort_status status = recsort_plugins_find(&hook, &list, &error);
     if (status == RECSORT_OK) {
-      recsort_plugin_list_destroy(list);
+      recsort_plugins_destroy(list);
       assert_true(memory.calls < fail_at && fail_at > 1);
       assert_int_equal(memory.blocks, 0);
       break;

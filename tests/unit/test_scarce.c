@@ -120,13 +120,13 @@ static recsort_status list_plugins(const char *pad, const recsort_allocator *mem
                                    recsort_error *error)
 {
   static char path[MOST + 200];
-  recsort_plugin_list *list = NULL;
+  const recsort_plugin_info *list = NULL;
   (void)snprintf(path, sizeof path, "%s" RS_PATH_SEPARATOR "%s", pad,
                  RS_TEST_PLUGINS "/wrong" RS_PATH_SEPARATOR RS_TEST_PLUGINS "/scripted");
   assert_int_equal(setenv("RECSORT_PLUGIN_PATH", path, 1), 0);
-  const recsort_status status = recsort_plugin_list_create(memory, &list, error);
+  const recsort_status status = recsort_plugins_find(memory, &list, error);
   assert_int_equal(list != NULL, status == RECSORT_OK);
-  recsort_plugin_list_destroy(list);
+  recsort_plugins_destroy(list);
   assert_int_equal(unsetenv("RECSORT_PLUGIN_PATH"), 0);
   return status;
 }

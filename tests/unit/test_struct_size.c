@@ -309,20 +309,16 @@ static void test_only_the_right_size_is_filled_in(void **state)
                                              .parameter = "point"};
   const recsort_field field = {.type = RECSORT_UINT32, .endian = RECSORT_LITTLE_ENDIAN, .size = 4};
   recsort_schema_desc desc = description();
-  recsort_plugin_list *list = NULL;
   (void)state;
   desc.computed = &near;
   desc.computed_count = 1;
   desc.skip = 7;
   recsort_schema *const computing = create(&desc);
-  assert_int_equal(recsort_plugin_list_create(NULL, &list, NULL), RECSORT_OK);
   EXPECT_SIZED(recsort_stats, plugin, recsort_sorter_get_stats(sorter, out, size));
   EXPECT_SIZED(recsort_key_info, path, recsort_sorter_get_key(sorter, 0, out, size));
-  EXPECT_SIZED(recsort_plugin_info, name, recsort_plugin_list_get(list, 0, out, size));
   EXPECT_SIZED(recsort_value, as.u, recsort_field_get(&field, "abcd", 0, out, size));
   EXPECT_SIZED(recsort_file_info, skip, recsort_schema_get_file(computing, out, size));
   EXPECT_SIZED(recsort_computed_desc, name, recsort_schema_get_computed(computing, 0, out, size));
-  recsort_plugin_list_destroy(list);
   recsort_schema_destroy(computing);
 }
 

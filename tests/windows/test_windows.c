@@ -10,6 +10,8 @@
 
 #include "recsort/recsort.h"
 
+#include "support/told.h"
+
 #define FOLDER L"w\u00e4hrung \u65e5\u672c"
 #define FOLDER_UTF8 "w\xc3\xa4hrung \xe6\x97\xa5\xe6\x9c\xac"
 
@@ -86,18 +88,11 @@ static void test_names_are_utf8(void **state)
 
 /* ---- Plugins ---- */
 
-static recsort_plugin_info info_of(const recsort_plugin_list *list, size_t number)
+static const recsort_plugin_info *list_with(const wchar_t *path)
 {
-  recsort_plugin_info info;
-  recsort_plugin_list_get(list, number, &info, sizeof info);
-  return info;
-}
-
-static recsort_plugin_list *list_with(const wchar_t *path)
-{
-  recsort_plugin_list *list = NULL;
+  const recsort_plugin_info *list = NULL;
   assert_true(SetEnvironmentVariableW(L"RECSORT_PLUGIN_PATH", path));
-  assert_int_equal(recsort_plugin_list_create(NULL, &list, NULL), RECSORT_OK);
+  assert_int_equal(recsort_plugins_find(NULL, &list, NULL), RECSORT_OK);
   assert_true(SetEnvironmentVariableW(L"RECSORT_PLUGIN_PATH", NULL));
   return list;
 }
@@ -105,31 +100,31 @@ static recsort_plugin_list *list_with(const wchar_t *path)
 static void test_plugins_in_a_folder_of_the_path(void **state)
 {
   static wchar_t path[2 * MAX_PATH + 8];
-  recsort_plugin_list *list;
+  const recsort_plugin_info *list;
   (void)state;
   assert_true(GetCurrentDirectoryW(MAX_PATH, path) > 0);
   (void)wcscat(path, L"\\" FOLDER L";C:\\nowhere");
   list = list_with(path);
-  assert_null(info_of(list, 2).name);
-  assert_string_equal(info_of(list, 0).name, "scripted");
-  assert_true(info_of(list, 0).score > 0);
-  assert_string_equal(info_of(list, 0).path, in_folder("/librecsort_scripted.dll"));
-  recsort_plugin_list_destroy(list);
+  assert_null(plugin_at(list, 2).name);
+  assert_string_equal(plugin_at(list, 0).name, "scripted");
+  assert_true(plugin_at(list, 0).score > 0);
+  assert_string_equal(plugin_at(list, 0).path, in_folder("/librecsort_scripted.dll"));
+  recsort_plugins_destroy(list);
 }
 
 /* A path without a drive depends on the current one. */
 static void test_only_whole_paths_are_searched(void **state)
 {
-  recsort_plugin_list *const list =
+  const recsort_plugin_info *const list =
       list_with(L"" FOLDER L";\\nowhere;/nowhere;C:nowhere;C:\\nowhere;D:/nowhere;\\\\.\\nowhere");
   (void)state;
-  assert_null(info_of(list, 1 + 4).name);
+  assert_null(plugin_at(list, 1 + 4).name);
   for (size_t i = 1; i < 5; i++) {
-    assert_int_equal(info_of(list, i).score, 0);
-    assert_non_null(strstr(info_of(list, i).reason, "absolute"));
+    assert_int_equal(plugin_at(list, i).score, 0);
+    assert_non_null(strstr(plugin_at(list, i).reason, "absolute"));
   }
-  assert_string_equal(info_of(list, 1).name, FOLDER_UTF8);
-  recsort_plugin_list_destroy(list);
+  assert_string_equal(plugin_at(list, 1).name, FOLDER_UTF8);
+  recsort_plugins_destroy(list);
 }
 
 /* ---- A library that is loaded and unloaded ---- */
@@ -163,19 +158,15 @@ static bool copy_is_loaded(void)
 static void test_the_folder_beside_the_library(void **state)
 {
   const HMODULE library = load_copy();
-  GET(library, recsort_plugin_list_create);
-  GET(library, recsort_plugin_list_get);
-  GET(library, recsort_plugin_list_destroy);
-  recsort_plugin_list *list = NULL;
-  recsort_plugin_info info;
+  GET(library, recsort_plugins_find);
+  GET(library, recsort_plugins_destroy);
+  const recsort_plugin_info *list = NULL;
   (void)state;
-  assert_int_equal(recsort_plugin_list_create_(NULL, &list, NULL), RECSORT_OK);
-  recsort_plugin_list_get_(list, 2, &info, sizeof info);
-  assert_null(info.name);
-  recsort_plugin_list_get_(list, 0, &info, sizeof info);
-  assert_string_equal(info.name, "scripted");
-  assert_string_equal(info.path, in_folder("/recsort/librecsort_scripted.dll"));
-  recsort_plugin_list_destroy_(list);
+  assert_int_equal(recsort_plugins_find_(NULL, &list, NULL), RECSORT_OK);
+  assert_null(plugin_at(list, 2).name);
+  assert_string_equal(list->name, "scripted");
+  assert_string_equal(list->path, in_folder("/recsort/librecsort_scripted.dll"));
+  recsort_plugins_destroy_(list);
   assert_true(FreeLibrary(library));
   assert_false(copy_is_loaded()); /* it has had no threads */
 }

@@ -236,15 +236,14 @@ static void print_plugin(const recsort_plugin_info *plugin)
 
 int command_list_plugins(void)
 {
-  recsort_plugin_list *list = NULL;
-  recsort_plugin_info plugin;
+  const recsort_plugin_info *list = NULL;
   recsort_error error;
-  if (recsort_plugin_list_create(NULL, &list, &error) != RECSORT_OK) {
+  if (recsort_plugins_find(NULL, &list, &error) != RECSORT_OK) {
     tool_error_library(&error);
     return TOOL_TROUBLE;
   }
-  for (size_t i = 0; recsort_plugin_list_get(list, i, &plugin, sizeof plugin), plugin.name; i++)
-    print_plugin(&plugin);
-  recsort_plugin_list_destroy(list);
+  for (const recsort_plugin_info *plugin = list; plugin; plugin = plugin->next)
+    print_plugin(plugin);
+  recsort_plugins_destroy(list);
   return tool_flush_stdout() ? TOOL_OK : TOOL_TROUBLE;
 }

@@ -95,7 +95,7 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
  *    move is checked to be a permutation.
  *  - Such a function refuses NULL, arrays that overlap and stale permutations with
  *    RECSORT_INVALID_ARGUMENT. A function that cannot fail returns 0, NULL or a struct of zeros if
- *    its schema, sorter or list is NULL or a number is out of range; a destroy function then does
+ *    its schema or sorter is NULL or a number is out of range; a destroy function then does
  *    nothing. recsort_field_get, recsort_field_set, recsort_gather and recsort_key_compare are
  *    for inner loops and check nothing.
  *  - A schema is read-only once created and may be shared by threads. One thread at a time may use
@@ -615,7 +615,7 @@ RECSORT_API void recsort_field_set(const recsort_field *field, void *base, size_
  *    have, the others are loaded by recsort_sorter_create.) A plugin that fails in use is replaced
  *    by the next best one, and recsort_stats.fallback says so. The sorter does not use it again,
  *    even if the cause has passed, such as a brief shortage of memory; a new sorter does.
- *  - recsort_plugin_list_get lists the options of a plugin. An option that the plugin does not
+ *  - recsort_plugins_find lists the options of a plugin. An option that the plugin does not
  *    have, or a wrong value, is an error if you named the plugin; with "auto" the plugin is not
  *    used, and recsort_stats.fallback says so.
  *  - The CUDA plugin sorts on the device that is current in the thread that opens it, or on the one
@@ -813,6 +813,7 @@ RECSORT_API int recsort_key_compare(const recsort_sorter *sorter, const void *a,
 
 /* One plugin that was found, whether it can be used or not. */
 typedef struct recsort_plugin_info {
+  const struct recsort_plugin_info *next; /* NULL: there are no more */
   const char *name;              /* NAME of librecsort_NAME.so (.dll) if it could not be loaded */
   const char *path;              /* NULL: linked in */
   const char *version;           /* NULL if it could not be loaded */
@@ -827,26 +828,19 @@ typedef struct recsort_plugin_info {
   size_t option_count;
 } recsort_plugin_info;
 
-typedef struct recsort_plugin_list recsort_plugin_list;
-
-/* Loads every plugin that can be found and lists them, best score first: those linked in, those in
- * the plugin folder, and those in the folders of the environment variable RECSORT_PLUGIN_PATH
- * (absolute paths, separated by colons, on Windows by semicolons; ignored in a process with raised
- * privileges). The plugin
- * folder is "recsort" beside the file of the shared library. If there is no such folder, or the
- * program links the static library, it is "recsort" in the library folder of the installation that
- * the build was configured for. You own the list. Errors: OUT_OF_MEMORY, INVALID_ARGUMENT. Any
- * thread. */
-RECSORT_API recsort_status recsort_plugin_list_create(const recsort_allocator *allocator,
-                                                      recsort_plugin_list **list,
-                                                      recsort_error *error);
-/* Frees a list and unloads its plugins; NULL is allowed. */
-RECSORT_API void recsort_plugin_list_destroy(recsort_plugin_list *list);
-/* Describes plugin number `index`, from 0, of the list, whether it can be used or not: fills in
- * `info`, of `size` bytes; its `name` is NULL if there are no more. What it points to lives as long
- * as the list. */
-RECSORT_API void recsort_plugin_list_get(const recsort_plugin_list *list, size_t index,
-                                         recsort_plugin_info *info, size_t size);
+/* Loads every plugin that can be found, and makes `*plugins` the first of a list of them, best
+ * score first: those linked in, those in the plugin folder, and those in the folders of the
+ * environment variable RECSORT_PLUGIN_PATH (absolute paths, separated by colons, on Windows by
+ * semicolons; ignored in a process with raised privileges). The plugin folder is "recsort" beside
+ * the file of the shared library. If there is no such folder, or the program links the static
+ * library, it is "recsort" in the library folder of the installation that the build was configured
+ * for. You own the list. A sorter loads what it needs by itself. Errors: OUT_OF_MEMORY,
+ * INVALID_ARGUMENT. Any thread. */
+RECSORT_API recsort_status recsort_plugins_find(const recsort_allocator *allocator,
+                                                const recsort_plugin_info **plugins,
+                                                recsort_error *error);
+/* Frees a list, with all that its elements point to, and unloads its plugins; NULL is allowed. */
+RECSORT_API void recsort_plugins_destroy(const recsort_plugin_info *plugins);
 
 /* ---- Version ------------------------------------------------------------------------------- */
 

@@ -5,12 +5,11 @@
 
 int main(void)
 {
-  recsort_plugin_list *list = NULL;
-  if (recsort_plugin_list_create(NULL, &list, NULL) != RECSORT_OK) return 1;
-  recsort_plugin_info plugin;
-  for (size_t i = 0; recsort_plugin_list_get(list, i, &plugin, sizeof plugin), plugin.name; i++) {
-    printf("%s (%s)\n", plugin.name, plugin.path ? plugin.path : "linked in");
+  const recsort_plugin_info *list = NULL;
+  if (recsort_plugins_find(NULL, &list, NULL) != RECSORT_OK) return 1;
+  for (const recsort_plugin_info *plugin = list; plugin; plugin = plugin->next) {
+    printf("%s (%s)\n", plugin->name, plugin->path ? plugin->path : "linked in");
   }
-  recsort_plugin_list_destroy(list);
+  recsort_plugins_destroy(list);
   return 0;
 }

@@ -456,19 +456,18 @@ cJSON *describe_plugin(const recsort_plugin_info &info)
 }
 
 // about: the build, the plugins with the default first, the sizes of records, the peers
-recsort_plugin_list *plugins; // as long as the program runs, so that they stay loaded
+const recsort_plugin_info *plugins; // as long as the program runs, so that they stay loaded
 void about(const Words &, cJSON *answer)
 {
   recsort_error error;
-  if (!plugins) check(recsort_plugin_list_create(nullptr, &plugins, &error), error);
+  if (!plugins) check(recsort_plugins_find(nullptr, &plugins, &error), error);
   cJSON_AddStringToObject(answer, "recsort", recsort_version());
   cJSON_AddStringToObject(answer, "commit", BENCH_COMMIT);
   cJSON_AddStringToObject(answer, "compiler", BENCH_COMPILER);
   cJSON_AddStringToObject(answer, "build", BENCH_BUILD);
   cJSON *const listed = cJSON_AddArrayToObject(answer, "plugins");
-  recsort_plugin_info info;
-  for (size_t i = 0; recsort_plugin_list_get(plugins, i, &info, sizeof info), info.name; i++)
-    cJSON_AddItemToArray(listed, describe_plugin(info));
+  for (const recsort_plugin_info *info = plugins; info; info = info->next)
+    cJSON_AddItemToArray(listed, describe_plugin(*info));
   cJSON *const sizes = cJSON_AddObjectToObject(answer, "sizes");
   for (const Kind &kind : kinds)
     cJSON_AddNumberToObject(sizes, kind.name, static_cast<double>(kind.size));
@@ -494,6 +493,6 @@ int main()
 {
   serve(commands);
   clear({}, nullptr);
-  recsort_plugin_list_destroy(plugins);
+  recsort_plugins_destroy(plugins);
   return 0;
 }
