@@ -249,7 +249,7 @@ static void join(const selection *s)
 bool rs_head_suits(const recsort_sorter *sorter, const rs_call *call)
 {
   return call->job->head && call->job->head <= call->count / FEW &&
-         call->job->parts == RECSORT_ONE_PART && sorter->verify != RECSORT_VERIFY_FULL;
+         call->job->parts == RECSORT_ONE_PART && !sorter->verify;
 }
 
 size_t rs_head_most_sorted(const recsort_sorter *sorter, const rs_call *call)

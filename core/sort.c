@@ -255,8 +255,8 @@ static recsort_status block_for(recsort_sorter *sorter, const rs_call *call, siz
 static size_t spare_for(const recsort_sorter *sorter, const rs_call *call)
 {
   const recsort_job *const job = call->job;
-  const bool checked = !call->merges && call->count &&
-                       (sorter->verify == RECSORT_VERIFY_FULL || job->parts == RECSORT_RUNS);
+  const bool checked =
+      !call->merges && call->count && (sorter->verify || job->parts == RECSORT_RUNS);
   size_t most = checked ? rs_check_memory(sorter) : 0;
   for (size_t a = 0; a < job->array_count; a++) {
     const size_t bytes = call->count * job->arrays[a].element_size;
@@ -382,8 +382,8 @@ static bool another_may_do(recsort_status status)
 static bool takes_records(const recsort_sorter *sorter, const rs_call *call)
 {
   const bool whole = call->only_records && !call->scope.bits && !call->scope.offsets;
-  const bool lost_if_wrong = sorter->verify == RECSORT_VERIFY_FULL && call->in_place &&
-                             sorter->choice.in_use->instance.sorts_in_host;
+  const bool lost_if_wrong =
+      sorter->verify && call->in_place && sorter->choice.in_use->instance.sorts_in_host;
   return whole && !lost_if_wrong && rs_choice_moves(&sorter->choice, &sorter->plan.program);
 }
 
@@ -444,7 +444,7 @@ static recsort_status move_by_plugin(recsort_sorter *sorter, rs_call *call, recs
   stats->sort_seconds = times.sort;
   stats->verify_seconds = times.verify;
   stats->permute_seconds = times.permute;
-  if (sorter->verify == RECSORT_VERIFY_FULL) {
+  if (sorter->verify) {
     double clock = rs_clock_seconds();
     status = rs_check_moved(sorter, call, sorted, error);
     lap(&clock, &stats->verify_seconds);
@@ -491,8 +491,7 @@ static recsort_status order_by_plugin(recsort_sorter *sorter, rs_call *call, rec
 
   const rs_order order = {sorter->block, block->job.index_bits, call->count};
   status = rs_order_verify(&order, (char *)sorter->block + block->after, sorter->team, error);
-  if (status == RECSORT_OK && sorter->verify == RECSORT_VERIFY_FULL)
-    status = rs_check_order(sorter, call, &order, error);
+  if (status == RECSORT_OK && sorter->verify) status = rs_check_order(sorter, call, &order, error);
   if (status) return status;
   lap(&clock, &stats->verify_seconds);
   stats->index_bits = order.index_bits;

@@ -40,8 +40,6 @@ static recsort_status check_options(const recsort_options *options, recsort_erro
   if (options->key_count && !options->keys)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "key_count of the options is %zu, keys is NULL",
                    options->key_count);
-  if (options->verify < RECSORT_VERIFY_DEFAULT || options->verify > RECSORT_VERIFY_FULL)
-    return rs_fail(error, RECSORT_INVALID_ARGUMENT, "verify of the options is no recsort_verify");
   if (options->executor && !options->executor->run)
     return rs_fail(error, RECSORT_INVALID_ARGUMENT, "the executor has no run");
   status = check_plugin_options(options, error);

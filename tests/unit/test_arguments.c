@@ -179,7 +179,6 @@ static void test_options(void **state)
   static const char *const told[] = {"device", "=1", "", NULL};
   const recsort_options wrong[] = {
       {.struct_size = sizeof *wrong, .key_count = 3},
-      {.struct_size = sizeof *wrong, .verify = RECSORT_VERIFY_FULL + 1},
       {.struct_size = sizeof *wrong, .plugin_option_count = 1},
       {.struct_size = sizeof *wrong, .plugin_options = &told[0], .plugin_option_count = 1},
       {.struct_size = sizeof *wrong, .plugin_options = &told[1], .plugin_option_count = 1},

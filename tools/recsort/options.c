@@ -183,7 +183,7 @@ static bool parse_verify(cli_options *options, const option_row *row, const char
   const bool full = strcmp(text, "full") == 0;
   if (!full && strcmp(text, "default") != 0) return bad_value("--verify", text, "full or default");
   (void)row;
-  options->sorting.verify = full ? RECSORT_VERIFY_FULL : RECSORT_VERIFY_DEFAULT;
+  options->sorting.verify = full;
   return true;
 }
 

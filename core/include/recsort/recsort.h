@@ -122,7 +122,7 @@ RECSORT_API void recsort_schema_destroy(recsort_schema *schema);
  *  - Of a head, at least 16 times as many records are selected from in one pass, and the others are
  *    not sorted. The threads of the CPU do it, whatever the plugin: a device would have to be sent
  *    all records first. recsort_stats.algorithm is then "selection", and the memory depends on
- *    `head`, not on `count`. Otherwise, and with RECSORT_VERIFY_FULL, all records are sorted.
+ *    `head`, not on `count`. Otherwise, and with recsort_options.verify, all records are sorted.
  *  - Runs are merged by the threads of the CPU, whatever the plugin. All runs have been checked
  *    before a merge in place changes anything. recsort_options.verify does not apply to merges.
  * Errors: those of every sorting call; of runs, UNSORTED_RUN and INVALID_RECORD, whose text begins
@@ -631,18 +631,6 @@ RECSORT_API void recsort_field_set(const recsort_field *field, void *base, size_
 #define RECSORT_SCHEMA_DESC_INIT RECSORT_INIT(recsort_schema_desc)
 #define RECSORT_OPTIONS_INIT RECSORT_INIT(recsort_options)
 
-/* What is checked before a result is used. With either value, a plugin's result is checked to be a
- * permutation. */
-typedef enum recsort_verify {
-  RECSORT_VERIFY_DEFAULT = 0, /* checks that cost at most 3%: from 2^20 records on, the CUDA plugin
-                               * checks all that FULL does, and ties as well, on the device; with
-                               * its option verify=on, fewer records too */
-  RECSORT_VERIFY_FULL         /* also checks, on the host and slowly, that keys ascend and ties are
-                               * in input order. If a plugin moved the records itself: that they are
-                               * the input's (by checksums) and that keys ascend; whether ties are
-                               * in input order cannot be told from them */
-} recsort_verify;
-
 /* How to sort. */
 typedef struct recsort_options {
   size_t struct_size;           /* RECSORT_OPTIONS_INIT sets it */
@@ -661,7 +649,12 @@ typedef struct recsort_options {
                                        * copied. If a key comes twice, the last one counts */
   size_t plugin_option_count;
   size_t record_size; /* sizeof your record; refused if the schema's record has another size */
-  recsort_verify verify;
+  bool verify; /* also checks, on the host and slowly, that keys ascend and ties are in input order.
+                * If a plugin moved the records itself: that they are the input's (by checksums)
+                * and that keys ascend; whether ties are in input order cannot be told from them.
+                * In any case a plugin's result is checked to be a permutation; and from 2^20
+                * records on, or with its option verify=on, the CUDA plugin checks all this, and
+                * ties as well, on the device, which costs at most 3% */
   bool on_device; /* the arrays of jobs are in a device's memory: see "Devices" below */
 } recsort_options;
 

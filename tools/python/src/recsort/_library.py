@@ -262,7 +262,7 @@ class Options(c.Structure):
         ('plugin_options', c.POINTER(c.c_char_p)),
         ('plugin_option_count', c.c_size_t),
         ('record_size', c.c_size_t),
-        ('verify', c.c_int),
+        ('verify', c.c_bool),
         ('on_device', c.c_bool),
     ]
 
