@@ -102,7 +102,7 @@ static recsort_status set_up_plugin(recsort_sorter *sorter, const recsort_option
   status = rs_registry_create(&sorter->allocator, &sorter->team, told, options->plugin_option_count,
                               &plugins, error);
   if (status) return status;
-  return rs_choice_open(&sorter->choice, plugins, options->plugin, algorithm,
+  return rs_choice_open(&sorter->choice, plugins, options, algorithm,
                         sorter->plan.program.key_width, error);
 }
 
@@ -112,8 +112,7 @@ static recsort_status set_up_device(recsort_sorter *sorter, recsort_error *error
   const recsort_job nothing = RECSORT_JOB_INIT;
   recsort_needs needs = RECSORT_NEEDS_INIT;
   sorter->on_device = true;
-  const recsort_status status = rs_choice_for_device(&sorter->choice, error);
-  return status ? status : rs_device_ask(sorter, &nothing, 1, &needs, error);
+  return rs_device_ask(sorter, &nothing, 1, &needs, error);
 }
 
 recsort_status recsort_sorter_create(const recsort_schema *schema, const recsort_options *options,

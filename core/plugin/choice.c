@@ -82,6 +82,7 @@ static void explain_best(rs_choice *choice)
 {
   recsort_error error;
   const rs_candidate *const best = find_best(choice, 0, SIZE_MAX, &error);
+  if (!best) return; /* none sorts such keys */
   const uint64_t least = limits_of(&best->instance).least_count;
   if (choice->in_use != best) {
     say(choice, "fewer than %llu records are not worth \"%s\", the best here",
@@ -186,14 +187,51 @@ static recsort_status open_named(rs_choice *choice, const char *name, recsort_er
   return rs_plugin_open(choice->plugins, found, choice->algorithm, &found->instance, error);
 }
 
-recsort_status rs_choice_open(rs_choice *choice, rs_registry *plugins, const char *name,
-                              const char *algorithm, uint32_t key_width, recsort_error *error)
+/* Gives the reason of each plugin that was refused. */
+static recsort_status no_device(const rs_choice *choice, recsort_error *error)
 {
+  char reasons[400] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < choice->plugins->count && used < sizeof reasons; i++) {
+    const recsort_plugin_info *const info = &choice->plugins->candidates[i]->info;
+    if (info->reason)
+      used += (size_t)snprintf(reasons + used, sizeof reasons - used, "; \"%s\" cannot be used: %s",
+                               info->name, info->reason);
+  }
+  return rs_fail(error, RECSORT_PLUGIN_ERROR, "no plugin here sorts on a device%s", reasons);
+}
+
+/* The best one that does jobs on a device. */
+static recsort_status open_for_device(rs_choice *choice, recsort_error *error)
+{
+  recsort_error cause = {0};
+  const recsort_status status = load_all(choice, error);
+  if (status) return status;
+  for (size_t i = 0; i < choice->plugins->count; i++) {
+    rs_candidate *const candidate = choice->plugins->candidates[i];
+    if (!rs_plugin_does_devices(candidate) || !is_open(choice, candidate, &cause)) continue;
+    use(choice, candidate);
+    return RECSORT_OK;
+  }
+  if (!cause.status) return no_device(choice, error);
+  if (error) *error = cause;
+  return cause.status;
+}
+
+recsort_status rs_choice_open(rs_choice *choice, rs_registry *plugins,
+                              const recsort_options *options, const char *algorithm,
+                              uint32_t key_width, recsort_error *error)
+{
+  const char *const name = options->plugin;
   choice->plugins = plugins;
   choice->algorithm = algorithm;
   choice->key_width = key_width;
   choice->automatic = !name || strcmp(name, "auto") == 0;
-  return choice->automatic ? open_automatic(choice, error) : open_named(choice, name, error);
+  if (choice->automatic)
+    return options->on_device ? open_for_device(choice, error) : open_automatic(choice, error);
+  const recsort_status status = open_named(choice, name, error);
+  if (status || !options->on_device || choice->in_use->instance.device) return status;
+  return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" sorts nothing on a device", name);
 }
 
 void rs_choice_close(rs_choice *choice)
@@ -257,38 +295,6 @@ recsort_status rs_choice_merger(rs_choice *choice, rs_plugin_instance **merger,
   if (choice->linked_in.plugin) return RECSORT_OK;
   return rs_plugin_open(choice->plugins, rs_registry_linked_in(choice->plugins), NULL,
                         &choice->linked_in, error);
-}
-
-/* ---- On a device ---- */
-
-static recsort_status no_device(const rs_choice *choice, recsort_error *error)
-{
-  const recsort_plugin_info *const refused = find_refused(choice->plugins);
-  if (!choice->automatic)
-    return rs_fail(error, RECSORT_PLUGIN_ERROR, "plugin \"%s\" sorts nothing on a device",
-                   choice->in_use->info.name);
-  if (!refused) return rs_fail(error, RECSORT_PLUGIN_ERROR, "no plugin here sorts on a device");
-  return rs_fail(error, RECSORT_PLUGIN_ERROR,
-                 "no plugin here sorts on a device; \"%s\" cannot be used: %s", refused->name,
-                 refused->reason);
-}
-
-recsort_status rs_choice_for_device(rs_choice *choice, recsort_error *error)
-{
-  recsort_error cause = {0};
-  if (!choice->automatic)
-    return choice->in_use->instance.device ? RECSORT_OK : no_device(choice, error);
-  const recsort_status status = load_all(choice, error);
-  if (status) return status;
-  for (size_t i = 0; i < choice->plugins->count; i++) {
-    rs_candidate *const candidate = choice->plugins->candidates[i];
-    if (!is_open(choice, candidate, &cause) || !candidate->instance.device) continue;
-    use(choice, candidate);
-    return RECSORT_OK;
-  }
-  if (!cause.status) return no_device(choice, error);
-  if (error) *error = cause;
-  return cause.status;
 }
 
 void rs_choice_describe(const rs_choice *choice, const recsort_key_program *program,

@@ -27,10 +27,12 @@ typedef struct rs_choice {
   char fallback[sizeof((recsort_error *)0)->text]; /* empty: none */
 } rs_choice;
 
-/* Chooses plugin `name` (NULL: "auto"). `choice` is zeroed; it takes ownership of `plugins` and
- * keeps the pointer `algorithm`. Call rs_choice_close even if this fails. */
-recsort_status rs_choice_open(rs_choice *choice, rs_registry *plugins, const char *name,
-                              const char *algorithm, uint32_t key_width, recsort_error *error);
+/* Chooses the plugin that the options name, or "auto"; with on_device, one that does jobs on a
+ * device. `choice` is zeroed; it takes ownership of `plugins` and keeps the pointer `algorithm`.
+ * Call rs_choice_close even if this fails. */
+recsort_status rs_choice_open(rs_choice *choice, rs_registry *plugins,
+                              const recsort_options *options, const char *algorithm,
+                              uint32_t key_width, recsort_error *error);
 void rs_choice_close(rs_choice *choice);
 
 /* Makes the plugin for `count` records the one in use. With "auto" this may load and open plugins.
@@ -47,10 +49,6 @@ bool rs_choice_moves(const rs_choice *choice, const recsort_key_program *program
 /* The plugin that merges: the one that is linked in, which this opens if need be. */
 recsort_status rs_choice_merger(rs_choice *choice, rs_plugin_instance **merger,
                                 recsort_error *error);
-
-/* Makes a plugin that does jobs on a device the one in use: the one that was named, or the best.
- * Errors: OUT_OF_MEMORY, PLUGIN_ERROR. */
-recsort_status rs_choice_for_device(rs_choice *choice, recsort_error *error);
 
 /* Fills in the members of `stats` that describe the plugin. */
 void rs_choice_describe(const rs_choice *choice, const recsort_key_program *program,

@@ -486,6 +486,11 @@ static const recsort_plugin_device *find_device(const recsort_plugin *plugin)
   return found && found->plan && found->run ? found : NULL;
 }
 
+bool rs_plugin_does_devices(const rs_candidate *candidate)
+{
+  return candidate->plugin && find_device(candidate->plugin);
+}
+
 /* Only a plugin that is linked in merges. */
 static const recsort_plugin_merge *find_merge(const rs_candidate *candidate)
 {

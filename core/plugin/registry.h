@@ -69,6 +69,9 @@ const char *rs_registry_lacking(const rs_registry *list, const recsort_plugin *p
 recsort_status rs_registry_find(rs_registry *list, const char *name, rs_candidate **found,
                                 recsort_error *error);
 
+/* True if a plugin that is loaded does jobs on devices. */
+bool rs_plugin_does_devices(const rs_candidate *candidate);
+
 /* True if a loaded plugin has `algorithm` (NULL: the default). */
 bool rs_plugin_offers(const rs_candidate *candidate, const char *algorithm);
 

@@ -1011,7 +1011,12 @@ static void wrong_sorters_are_refused(void **state)
   assert_null(sorter)
   TRY(kinds[0].yaml, "cpu", RECSORT_PLUGIN_ERROR, "\"cpu\" sorts nothing on a device");
   TRY(long_keys, NULL, RECSORT_PLUGIN_ERROR, "at most 128 bits");
-  recsort_schema *const schema = load(kinds[0].yaml);
+  const recsort_options options = {
+      .struct_size = sizeof options, .algorithm = "sample", .on_device = true}; /* not the CPU's */
+  recsort_schema *const schema = load(long_keys);
+  assert_int_equal(recsort_sorter_create(schema, &options, &sorter, &refusal),
+                   RECSORT_PLUGIN_ERROR);
+  assert_non_null(strstr(refusal.text, "at most 128 bits"));
   recsort_schema_destroy(schema);
 }
 
@@ -1822,16 +1827,24 @@ static void survives_failing_calls(void **state)
   }
 }
 
-/* Without a device there is a reason. */
+/* Without a device there is a reason, also if only the CUDA plugin has the algorithm. */
 static void no_device_is_explained(void **state)
 {
-  recsort_sorter *sorter = NULL;
-  recsort_error error = {0};
+  static const char *const algorithms[] = {NULL, "sample"};
+  recsort_schema *const schema = load(kinds[0].yaml);
   (void)state;
   standin_begin((standin_plan){.devices = -1});
-  assert_int_equal(try_create(kinds[0].yaml, NULL, &sorter, &error), RECSORT_PLUGIN_ERROR);
-  assert_string_equal(error.text, "no plugin here sorts on a device; \"cuda\" cannot be used: "
-                                  "no CUDA device was found");
+  for (size_t a = 0; a < 2; a++) {
+    const recsort_options options = {
+        .struct_size = sizeof options, .algorithm = algorithms[a], .on_device = true};
+    recsort_sorter *sorter = NULL;
+    recsort_error error = {0};
+    assert_int_equal(recsort_sorter_create(schema, &options, &sorter, &error),
+                     RECSORT_PLUGIN_ERROR);
+    assert_string_equal(error.text, "no plugin here sorts on a device; \"cuda\" cannot be used: "
+                                    "no CUDA device was found");
+  }
+  recsort_schema_destroy(schema);
 }
 #endif
 

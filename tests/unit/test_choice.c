@@ -227,7 +227,9 @@ static void test_no_memory_to_load_them(void **state)
 static void test_no_plugin_sorts_on_a_device(void **state)
 {
   static const char *const paths[] = {SCRIPTED, SCRIPTED RS_PATH_SEPARATOR WRONG};
-  static const char *const words[] = {"no plugin here sorts on a device", "cannot be used"};
+  static const char *const words[][2] = {
+      {"no plugin here sorts on a device", "on a device"},
+      {"\"wrong_abi\" cannot be used: ", "; \"wrong_gaps\" cannot be used: its table has gaps"}};
   recsort_schema *const schema = make_schema();
   (void)state;
   for (size_t path = 0; path < 2; path++) {
@@ -246,7 +248,8 @@ static void test_no_plugin_sorts_on_a_device(void **state)
       assert_int_equal(memory.wrong, 0);
     }
     assert_int_equal(status, RECSORT_PLUGIN_ERROR);
-    if (!strstr(error.text, words[path])) fail_msg("%s", error.text);
+    for (size_t w = 0; w < 2; w++)
+      if (!strstr(error.text, words[path][w])) fail_msg("%s", error.text);
   }
   recsort_schema_destroy(schema);
 }
