@@ -2,6 +2,7 @@
  * is in plugins/gpu.
  *
  * An instance keeps its device memory and its pinned memory for the next sort. */
+#include <cuda_runtime_api.h>
 #include <stdio.h>
 
 #include "base/load_least.h"
@@ -76,23 +77,30 @@ static recsort_status cuda_open(const recsort_host *host, void **instance, recso
   &(const recsort_plugin_algorithm){sizeof(recsort_plugin_algorithm), 0, name, description},
 static const recsort_plugin_algorithm *const shown[] = {CUDA_ALGORITHMS(SHOWN)};
 
-static const recsort_plugin table = {.size = sizeof table,
-                                     .abi = RECSORT_PLUGIN_ABI,
-                                     .name = "cuda",
-                                     .version = "1.0",
-                                     .description =
-                                         "a sample sort, and merge sorts, on an NVIDIA GPU",
-                                     .algorithms = shown,
-                                     .algorithm_count = sizeof shown / sizeof *shown,
-                                     .score = cuda_score,
-                                     .open = cuda_open,
-                                     .close = cuda_close,
-                                     .limits = gpu_limits,
-                                     .work_size = gpu_work_size,
-                                     .sort = gpu_sort,
-                                     .extension = gpu_extension,
-                                     .options = cuda_option_list,
-                                     .option_count = CUDA_OPTIONS};
+/* Only then may the graphs of a caller decide what is done (decision.cuh). */
+#if CUDART_VERSION >= 13000
+#define BUILT_WITH "built with CUDA 13 or later"
+#else
+#define BUILT_WITH "built with CUDA 12"
+#endif
+
+static const recsort_plugin table = {
+    .size = sizeof table,
+    .abi = RECSORT_PLUGIN_ABI,
+    .name = "cuda",
+    .version = "1.0",
+    .description = "a sample sort, and merge sorts, on an NVIDIA GPU; " BUILT_WITH,
+    .algorithms = shown,
+    .algorithm_count = sizeof shown / sizeof *shown,
+    .score = cuda_score,
+    .open = cuda_open,
+    .close = cuda_close,
+    .limits = gpu_limits,
+    .work_size = gpu_work_size,
+    .sort = gpu_sort,
+    .extension = gpu_extension,
+    .options = cuda_option_list,
+    .option_count = CUDA_OPTIONS};
 
 const recsort_plugin *recsort_plugin_entry(uint32_t host_abi);
 

@@ -150,7 +150,9 @@ def one_device(bench, folder):
 
 def phases(bench):
     """The calls until the plugin is found, until the sort is done, and of a whole run."""
-    run(bench.folder, '--list-plugins')
+    listed = run(bench.folder, '--list-plugins').stdout
+    if 'on an NVIDIA GPU; built with CUDA 13 or later\n' not in listed:
+        sys.exit(f'the list does not say what the plugin was built with: {listed}')
     search = counts(bench.folder)[0]
     first = sort(bench.folder, 'cuda', ())
     everything = counts(bench.folder)[0]

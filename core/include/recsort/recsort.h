@@ -766,6 +766,10 @@ typedef struct recsort_stats {
  *    reversed or nearly sorted, and skips work that they do not need. This requires the default
  *    algorithm, a plugin built with CUDA 13, and fewer than about 2^29 records. Only a graph can
  *    skip work without asking the host.
+ *  - "A plugin built with CUDA 13" says so in its description, which recsort_plugins_find and
+ *    "recsort --list-plugins" show. Its jobs in your graphs look at the data in each replay, and
+ *    skip what these need not: sorted records take less time, and short segments too, without
+ *    longest_part. A plugin built with CUDA 12 gives the same results, but always does all work.
  *  - Of 2^21 records or more a head of up to 2048, and of 2^19 or more one of up to 256, is
  *    selected without sorting the others: each record is read once, and a few of them again. A
  *    larger head is found by sorting all.
