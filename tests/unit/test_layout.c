@@ -136,6 +136,67 @@ static void lays_out_as_the_compiler_does(void **state)
   recsort_schema_destroy(schema);
 }
 
+enum hue { NO_HUE = -1, RED };
+
+struct described {
+  bool alive;
+  char letter;
+  signed char i8;
+  uint8_t u8;
+  int16_t i16;
+  uint16_t u16;
+  int32_t i32;
+  uint32_t u32;
+  long i;
+  unsigned long u;
+  int64_t i64;
+  uint64_t u64;
+  float f32;
+  double f64;
+  enum hue hue;
+  char name[5];
+  unsigned char raw[3];
+};
+
+/* The macros give each member the type and place that it has. */
+static void describes_structs_of_c(void **state)
+{
+#define MEMBERS(DO)                                                                                \
+  DO(alive, "bool")                                                                                \
+  DO(letter, "char")                                                                               \
+  DO(i8, "int8") DO(u8, "uint8") DO(i16, "int16") DO(u16, "uint16") DO(i32, "int32")               \
+      DO(u32, "uint32") DO(i, sizeof(long) == 8 ? "int64" : "int32")                               \
+          DO(u, sizeof(long) == 8 ? "uint64" : "uint32") DO(i64, "int64") DO(u64, "uint64")        \
+              DO(f32, "float32") DO(f64, "float64") DO(hue, "int32") DO(name, "cstring")           \
+                  DO(raw, "bytes")
+#define DESCRIBE(member, type) RECSORT_FIELD(struct described, member),
+#define EXPECT(member, type)                                                                       \
+  {type, #member, offsetof(struct described, member), sizeof((struct described *)0)->member},
+  static const recsort_field_desc fields[] = {MEMBERS(DESCRIBE)};
+  static const recsort_key_desc keys[] = {{.path = "hue"}, {.path = "name"}};
+  static const recsort_schema_desc desc = RECSORT_STRUCT(struct described, fields, keys);
+  const struct {
+    const char *type, *name;
+    size_t offset, size;
+  } expected[] = {MEMBERS(EXPECT)};
+  recsort_schema *schema = NULL;
+  size_t count = 0;
+  (void)state;
+  assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
+  assert_int_equal(recsort_schema_record_size(schema), sizeof(struct described));
+  const recsort_field *const found = recsort_schema_fields(schema, &count);
+  assert_int_equal(count, LENGTH(expected));
+  for (size_t i = 0; i < count; i++) {
+    assert_string_equal(found[i].name, expected[i].name);
+    assert_string_equal(recsort_type_describe(found[i].type)->name, expected[i].type);
+    assert_int_equal(found[i].offset, expected[i].offset);
+    assert_int_equal(found[i].size, expected[i].size);
+    assert_int_equal(found[i].endian, desc.endian);
+  }
+  assert_int_equal(recsort_schema_keys(schema, &count) != NULL ? count : 0, LENGTH(keys));
+  recsort_schema_destroy(schema);
+}
+
 static void aligns_addresses_as_the_system_does(void **state)
 {
   __extension__ typedef __int128 wide;
@@ -623,6 +684,7 @@ int main(void)
       cmocka_unit_test(tells_the_first_name_that_comes_twice),
       cmocka_unit_test(offers_integers_as_bases),
       cmocka_unit_test(lays_out_as_the_compiler_does),
+      cmocka_unit_test(describes_structs_of_c),
       cmocka_unit_test(aligns_addresses_as_the_system_does),
       cmocka_unit_test(packs_without_padding),
       cmocka_unit_test(checks_offsets_that_agree),

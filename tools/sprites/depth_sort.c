@@ -1,23 +1,10 @@
 /* depth_sort.c - see depth_sort.h. */
 #include "depth_sort.h"
 
-static const recsort_field_desc fields[] = {
-    {.name = "x", .type = RECSORT_FLOAT32},
-    {.name = "y", .type = RECSORT_FLOAT32},
-    {.name = "angle", .type = RECSORT_FLOAT32},
-    {.name = "spriteIndex", .type = RECSORT_INT16},
-    {.name = "distanceFromPlayer", .type = RECSORT_FLOAT32}};
+static const recsort_field_desc fields[] = {RECSORT_FIELD(entity, distanceFromPlayer)};
 static const recsort_key_desc keys[] = {
     {.path = "distanceFromPlayer", .order = RECSORT_DESCENDING}};
-static const recsort_schema_desc desc = {.struct_size = sizeof desc,
-                                         .record = "Entity",
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-                                         .endian = RECSORT_BIG_ENDIAN,
-#endif
-                                         .fields = fields,
-                                         .field_count = sizeof fields / sizeof *fields,
-                                         .keys = keys,
-                                         .key_count = sizeof keys / sizeof *keys};
+static const recsort_schema_desc desc = RECSORT_STRUCT(entity, fields, keys);
 
 recsort_sorter *depth_sorter_create(const char *plugin, unsigned threads, recsort_error *error)
 {

@@ -469,6 +469,49 @@ typedef struct recsort_schema_desc {
                 * records. There is no trailer */
 } recsort_schema_desc;
 
+/* The byte order of this machine. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define RECSORT_NATIVE_ENDIAN RECSORT_BIG_ENDIAN
+#else
+#define RECSORT_NATIVE_ENDIAN RECSORT_LITTLE_ENDIAN
+#endif
+
+/* A struct of C, described by the compiler; C++ has recsort.hpp. Name the members that keys need:
+ *
+ *   static const recsort_field_desc fields[] = {RECSORT_FIELD(struct Entity, distance)};
+ *   static const recsort_key_desc keys[] = {{.path = "distance", .order = RECSORT_DESCENDING}};
+ *   const recsort_schema_desc desc = RECSORT_STRUCT(struct Entity, fields, keys);
+ *
+ * A member is a number, a bool, an enum, a char, a CSTRING (an array of char) or BYTES (an array of
+ * unsigned char); another one does not compile. `fields` and `keys` are arrays. */
+#ifndef __cplusplus
+#define RECSORT_FIELD(record, member)                                                              \
+  {                                                                                                \
+    .name = #member, .type = RECSORT_TYPE_OF(((record *)0)->member),                               \
+    .offset = offsetof(record, member), .count = RECSORT_LENGTH_OF(((record *)0)->member)          \
+  }
+#define RECSORT_STRUCT(record_, fields_, keys_)                                                    \
+  {                                                                                                \
+    .struct_size = sizeof(recsort_schema_desc), .record = #record_,                                \
+    .endian = RECSORT_NATIVE_ENDIAN, .layout = RECSORT_LAYOUT_EXPLICIT, .size = sizeof(record_),   \
+    .fields = fields_, .field_count = sizeof(fields_) / sizeof *(fields_), .keys = keys_,          \
+    .key_count = sizeof(keys_) / sizeof *(keys_)                                                   \
+  }
+#define RECSORT_TYPE_OF(m)                                                                         \
+  _Generic(&(m), bool *: RECSORT_BOOL, char *: RECSORT_CHAR, signed char *: RECSORT_INT8,          \
+           unsigned char *: RECSORT_UINT8, short *: RECSORT_INT16,                                 \
+           unsigned short *: RECSORT_UINT16, int *: RECSORT_INT32, unsigned *: RECSORT_UINT32,     \
+           long *: sizeof(long) == 8 ? RECSORT_INT64 : RECSORT_INT32,                              \
+           unsigned long *: sizeof(long) == 8 ? RECSORT_UINT64 : RECSORT_UINT32,                   \
+           long long *: RECSORT_INT64, unsigned long long *: RECSORT_UINT64,                       \
+           float *: RECSORT_FLOAT32, double *: RECSORT_FLOAT64,                                    \
+           char(*)[sizeof(m)]: RECSORT_CSTRING, unsigned char(*)[sizeof(m)]: RECSORT_BYTES)
+#define RECSORT_LENGTH_OF(m)                                                                       \
+  _Generic(&(m), char(*)[sizeof(m)]                                                                \
+           : sizeof(m), unsigned char(*)[sizeof(m)]                                                \
+           : sizeof(m), default : 0)
+#endif
+
 /* A field with its place in the record; read-only, owned by its schema. An array of structs has the
  * fields of its first element only. */
 typedef struct recsort_field {

@@ -1,7 +1,6 @@
 /* Sorts entities by distance, the farthest first, with a schema in C and without files: by one of
  * its own, and by the part of sprites that a game copies. */
 #include <recsort/recsort.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "depth_sort.h"
@@ -33,15 +32,9 @@ static int sort_copied(void)
 
 int main(void)
 {
-  static const recsort_field_desc fields[] = {{.name = "id", .type = RECSORT_INT32},
-                                              {.name = "distance", .type = RECSORT_FLOAT32}};
+  static const recsort_field_desc fields[] = {RECSORT_FIELD(thing, distance)};
   static const recsort_key_desc keys[] = {{.path = "distance", .order = RECSORT_DESCENDING}};
-  const recsort_schema_desc desc = {.struct_size = sizeof desc,
-                                    .record = "thing",
-                                    .fields = fields,
-                                    .field_count = 2,
-                                    .keys = keys,
-                                    .key_count = 1};
+  const recsort_schema_desc desc = RECSORT_STRUCT(thing, fields, keys);
   thing things[] = {{0, 2}, {1, 1}, {2, 2}, {3, 5}};
   recsort_schema *schema = NULL, *none = NULL;
   recsort_sorter *sorter = NULL;
