@@ -292,6 +292,12 @@ PREFIX = '''
 #define RECSORT_NAME(prefix, name) RECSORT_JOINED(prefix, name)
 '''
 
+CPP_PREFIX = '''#ifdef RECSORT_PREFIX /* other functions in another copy */
+inline namespace RECSORT_NAME(RECSORT_PREFIX, copy)
+{
+#endif
+'''
+
 API = '''/* What stands before each function. By default a shared object that contains recsort.c exports
  * none. */
 #ifndef RECSORT_API
@@ -395,8 +401,13 @@ def write_dependencies(root, output, library):
 
 def cpp_header(root, version):
     text = (root / 'core/include/recsort/recsort.hpp').read_text()
-    return title(root, version, 'recsort.hpp', 'recsort.h for C++17') + text.replace(
-        '#include "recsort/recsort.h"', '#include "recsort.h"')
+    opening, closing = 'namespace recsort\n{\n', '} // namespace recsort\n'
+    if text.count(opening) != 1 or text.count(closing) != 1:
+        raise SystemExit('recsort.hpp: it is not in one namespace recsort')
+    text = text.replace('#include "recsort/recsort.h"', '#include "recsort.h"')
+    text = text.replace(opening, opening + CPP_PREFIX).replace(
+        closing, '#ifdef RECSORT_PREFIX\n}\n#endif\n' + closing)
+    return title(root, version, 'recsort.hpp', 'recsort.h for C++17') + text
 
 
 def main():
