@@ -12,7 +12,6 @@ typedef struct rs_call {
   size_t bytes;        /* of the records */
   size_t wanted;       /* records of the result */
   unsigned index_bits; /* of job->permutation */
-  bool plain;          /* nothing but records and at most one result is given */
   bool in_place;       /* job->sorted is job->records */
   bool only_records; /* no permutation has to be found: it is not wanted, and nothing moves by it */
   bool merges;       /* runs of records, which are merged; other runs are sorted */
@@ -36,7 +35,7 @@ void rs_call_close(recsort_sorter *sorter);
 static inline size_t rs_call_offset(const rs_call *call, size_t part)
 {
   const recsort_job *const job = call->job;
-  return (size_t)rs_offset_at(job->offsets, job->offset_bits == 32 ? 32 : 64, part);
+  return (size_t)rs_offset_at(job->offsets, rs_job_offset_bits(job), part);
 }
 
 /* The address of record `index` of the input; NULL if it is in columns. */

@@ -1,7 +1,8 @@
 /* sorter.h - the sorter, for the files at the top of core, the only ones that include all stages.
  *
  *   sort.c       every stage of a job in order: begin to read here
- *   call.c       reads jobs and refuses wrong ones
+ *   job.c        refuses wrong jobs
+ *   call.c       reads jobs on the host
  *   head.c       selects the first records of the order
  *   merge.c      merges sorted runs
  *   check.c      compares neighbours: checks, and the first of each run of equal keys
@@ -79,6 +80,40 @@ void *rs_sorter_spare(recsort_sorter *sorter, size_t size);
 void rs_sorter_release_block(recsort_sorter *sorter);
 /* Frees that beside it. */
 void rs_sorter_release_spare(recsort_sorter *sorter);
+
+/* ---- Jobs ---- */
+
+/* Refuses jobs that are wrong whatever their addresses are: of pointers it looks only at which are
+ * NULL or equal. No size of an array overflows in a job that it accepts. */
+recsort_status rs_jobs_check(const recsort_sorter *sorter, const recsort_job *jobs,
+                             size_t job_count, recsort_error *error);
+
+/* Refuses, for a run of jobs that rs_jobs_check accepts, what is missing, not aligned, or overlaps.
+ * The columns are in place. On the host it reads the offsets. */
+recsort_status rs_jobs_check_arrays(const recsort_sorter *sorter, const recsort_job *jobs,
+                                    size_t job_count, recsort_error *error);
+
+/* The records of a result. */
+static inline size_t rs_job_wanted(const recsort_job *job)
+{
+  return job->head && job->head < job->count ? job->head : job->count;
+}
+
+static inline unsigned rs_job_index_bits(const recsort_job *job)
+{
+  return job->index_bits ? job->index_bits : (uint64_t)job->count > UINT64_C(1) << 32 ? 64 : 32;
+}
+
+static inline unsigned rs_job_offset_bits(const recsort_job *job)
+{
+  return job->offset_bits ? job->offset_bits : 64;
+}
+
+/* How many bits of a key are compared, which has `all`. */
+static inline unsigned rs_job_bits(const recsort_job *job, unsigned all)
+{
+  return job->bits ? job->bits : all - job->first_bit;
+}
 
 /* recsort_plan and recsort_run of a sorter with on_device (device.c); the sorter and the jobs are
  * not NULL. */

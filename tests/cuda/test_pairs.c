@@ -663,13 +663,13 @@ static void wrong_jobs_are_refused(void **state)
   WRONG(records, NULL, "records must not be NULL");
   WRONG(sorted, a.keys.device + 4, "records and sorted overlap");
   WRONG(records, a.keys_out.device + 396, "records and sorted overlap");
-  WRONG(sorted, a.values.device, "sorted and arrays[0].from overlap");
+  WRONG(sorted, a.values.device, "arrays[0].from and sorted overlap");
   WRONG(sorted, a.workspace.device, "sorted and workspace overlap");
   WRONG_VALUES(a.values.device, a.values.device + 4, "arrays[0].from and arrays[0].to overlap");
   WRONG_VALUES(a.values.device, a.keys_out.device, "sorted and arrays[0].to overlap");
   WRONG_VALUES(a.values.device, a.keys.device, "records and arrays[0].to overlap");
   WRONG_VALUES(a.workspace.device + bytes - 4, a.values_out.device,
-               "workspace and arrays[0].from overlap");
+               "arrays[0].from and workspace overlap");
 #undef WRONG
   recsort_job job = good;
   job.workspace_size = 256;

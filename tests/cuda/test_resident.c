@@ -1042,124 +1042,170 @@ static void memories_are_not_mixed(void **state)
   recsort_sorter_destroy(device);
 }
 
-static void wrong_jobs_are_refused(void **state)
+/* A job that is right, and memory for those that are not. */
+typedef struct attempt {
+  recsort_sorter *sorter; /* of numbers of 64 bits */
+  unsigned char *memory;
+  recsort_job good;
+} attempt;
+
+static attempt begin_attempt(void)
 {
-  recsort_sorter *const sorter = create(kinds[4].yaml), *const wide = create(kinds[WIDE].yaml);
-  unsigned char *const memory = make(1000);
-  const recsort_array none = {memory, NULL, 8}, empty = {memory, memory + 100, 0},
-                      large = {memory + 100, memory + 100, (8 << 20) + 1},
-                      over = {memory + 100, memory + 179, 8}, in_place = {memory, memory, 8},
-                      aside = {memory + 100, memory + 200, 8}, from_null = {NULL, memory, 8};
-  const recsort_column keys = {"key", memory, 0}, others = {"other", memory, 0};
-  recsort_job full = {.count = 10, .records = memory, .sorted = memory};
+  attempt a = {create(kinds[4].yaml), make(1000), RECSORT_JOB_INIT};
+  a.good.count = 10;
+  a.good.records = a.good.sorted = a.memory;
+  equip(a.sorter, &a.good);
+  return a;
+}
+
+static void end_attempt(attempt *a)
+{
+  unequip(&a->good);
+  drop(a->memory);
+  recsort_sorter_destroy(a->sorter);
+}
+
+static void refuse(const attempt *a, const char *words, recsort_job job)
+{
   recsort_error refusal = {0};
+  job.struct_size = sizeof job;
+  job.count = 10;
+  job.stream = stream;
+  job.workspace = a->good.workspace;
+  job.workspace_size = a->good.workspace_size;
+  assert_int_equal(recsort_run(a->sorter, &job, 1, &refusal), RECSORT_INVALID_ARGUMENT);
+  if (!strstr(refusal.text, words)) fail_msg("%s", refusal.text);
+}
+
+#define WRONG(words, ...) refuse(&a, words, (recsort_job){__VA_ARGS__})
+#define FROM .records = a.memory
+#define TO .permutation = a.memory + 400
+#define PARTS .parts = RECSORT_SEGMENTS, .offsets = a.memory + 800
+#define ARRAY(...) .arrays = &(recsort_array){__VA_ARGS__}, .array_count = 1
+#define COLUMN(name, data) .columns = &(recsort_column){name, data, 0}, .column_count = 1
+
+static void wrong_members_are_refused(void **state)
+{
+  attempt a = begin_attempt();
+  unsigned char *const memory = a.memory;
   (void)state;
-  equip(sorter, &full);
-#define REFUSED_JOB(why, words, ...)                                                               \
-  do {                                                                                             \
-    recsort_job job = {.count = 10, __VA_ARGS__};                                                  \
-    job.struct_size = sizeof job;                                                                  \
-    job.stream = stream;                                                                           \
-    job.workspace = full.workspace;                                                                \
-    job.workspace_size = full.workspace_size;                                                      \
-    assert_int_equal(recsort_run(sorter, &job, 1, &refusal), why);                                 \
-    if (!strstr(refusal.text, words)) fail_msg("%s", refusal.text);                                \
-  } while (0)
-#define WRONG(words, ...) REFUSED_JOB(RECSORT_INVALID_ARGUMENT, words, __VA_ARGS__)
-#define FROM .records = memory
-#define TO .permutation = memory + 400
-#define PARTS .parts = RECSORT_SEGMENTS, .offsets = memory + 800
-  WRONG("nothing is wanted", FROM);
-  WRONG("records must not be NULL", TO);
-  WRONG("array_count is 1, arrays is NULL", FROM, .array_count = 1);
-  WRONG("arrays[0]: from and to must not", FROM, .arrays = &none, .array_count = 1);
-  WRONG("arrays[0]: from and to must not", FROM, .arrays = &from_null, .array_count = 1);
-  WRONG("1 byte to 8 MiB", FROM, .arrays = &empty, .array_count = 1);
-  WRONG("1 byte to 8 MiB", FROM, .arrays = &large, .array_count = 1);
-  WRONG("arrays[0].from and arrays[0].to overlap", FROM, .arrays = &over, .array_count = 1);
-  WRONG("records and sorted overlap", FROM, .sorted = memory + 8);
-  WRONG("records and arrays[0].to overlap", FROM, .arrays = &in_place, .array_count = 1);
-  WRONG("sorted and permutation overlap", FROM, .sorted = memory + 400,
-        .permutation = memory + 476);
-  WRONG("permutation and arrays[0].to overlap", FROM, .permutation = memory + 276, .arrays = &aside,
-        .array_count = 1);
-  WRONG("permutation is not at a multiple of 4 bytes", FROM, .permutation = memory + 402);
-  WRONG("permutation is not at a multiple of 8 bytes", FROM, .permutation = memory + 404,
-        .index_bits = 64);
-  WRONG("keys_out is not at a multiple of 8 bytes", FROM, .keys_out = memory + 404);
-  WRONG("records and keys_out overlap", FROM, .keys_out = memory + 72);
-  WRONG("status is not at a multiple of 4 bytes", FROM, TO, .status = memory + 802);
-  WRONG("permutation and status overlap", FROM, TO, .status = memory + 436);
-  WRONG("permutation and workspace overlap", FROM, .permutation = full.workspace);
-  WRONG("offsets is not at a multiple of 8 bytes", FROM, TO, .parts = RECSORT_SEGMENTS,
-        .offsets = memory + 804, .part_count = 1);
-  WRONG("permutation and offsets overlap", FROM, TO, .parts = RECSORT_SEGMENTS,
-        .offsets = memory + 432, .part_count = 1);
-  WRONG("permutation and device_count overlap", FROM, TO, .device_count = memory + 432);
-  WRONG("device_count is not at a multiple of 8 bytes", FROM, TO, .device_count = memory + 804);
-  WRONG("with a device_count there are no parts", FROM, TO, PARTS, .part_count = 1,
-        .device_count = memory + 900);
-  WRONG("0 segments", FROM, TO, PARTS);
-  WRONG("offsets is NULL", FROM, TO, .parts = RECSORT_SEGMENTS, .part_count = 1);
-  WRONG("parts must be RECSORT_SEGMENTS", FROM, TO, .offsets = memory + 800);
-  WRONG("parts must be RECSORT_SEGMENTS", FROM, TO, .part_count = 1);
-  WRONG("parts must be RECSORT_SEGMENTS", FROM, TO, .longest_part = 1);
+  WRONG("only one of records, columns and part_records", FROM, TO, COLUMN("key", memory));
+  WRONG("with columns, sorted must be NULL", .sorted = memory, COLUMN("key", memory));
+  WRONG("column_count is 1, columns is NULL", TO, .column_count = 1);
+  WRONG("no field of the record is \"other\"", TO, COLUMN("other", memory));
+  WRONG("need the field \"key\"", TO, .columns = &(recsort_column){"key", memory, 0});
   WRONG("parts is no recsort_parts", FROM, TO, .parts = (recsort_parts)7);
   WRONG("runs are merged in the host's memory only", FROM, TO, .parts = RECSORT_RUNS,
         .offsets = memory + 800, .part_count = 1);
+  WRONG("runs are merged in the host's memory only", .part_records = (const void *[]){memory}, TO);
+  WRONG("parts must be RECSORT_SEGMENTS", FROM, TO, .offsets = memory + 800);
+  WRONG("parts must be RECSORT_SEGMENTS", FROM, TO, .part_count = 1);
+  WRONG("longest_part is for segments", FROM, TO, .longest_part = 1);
+  WRONG("with a device_count there are no parts", FROM, TO, PARTS, .part_count = 1,
+        .device_count = memory + 900);
+  WRONG("offsets must not be NULL", FROM, TO, .parts = RECSORT_SEGMENTS, .part_count = 1);
+  WRONG("0 segments", FROM, TO, PARTS);
+  WRONG("4294967296 segments", FROM, TO, PARTS, .part_count = (size_t)1 << 32);
   WRONG("offset_bits is 16", FROM, TO, PARTS, .part_count = 1, .offset_bits = 16);
   WRONG("index_bits is 16", FROM, TO, .index_bits = 16);
   WRONG("bits [64, 64 + 0) are not all in a key of 64", FROM, TO, .first_bit = 64);
   WRONG("bits [60, 60 + 5) are not all in a key of 64", FROM, TO, .first_bit = 60, .bits = 5);
-  WRONG("the records behind the first 9 would be lost", FROM, .sorted = memory, .head = 9);
-  WRONG("arrays[0]: in place, the elements behind the first 9 would be lost", FROM,
-        .arrays = &in_place, .array_count = 1, .head = 9);
+  WRONG("nothing is wanted", FROM);
   WRONG("head is 9, but with segments", FROM, TO, PARTS, .part_count = 1, .head = 9);
-  WRONG("head is 9, but with segments or a device_count", FROM, TO, .device_count = memory + 800,
-        .head = 9);
-  WRONG("with columns, records and sorted must be NULL", FROM, TO, .columns = &keys,
-        .column_count = 1);
-  WRONG("with columns, records and sorted must be NULL", .sorted = memory, .columns = &keys,
-        .column_count = 1);
-  WRONG("column_count is 1, columns is NULL", TO, .column_count = 1);
-  WRONG("no field of the record is \"other\"", TO, .columns = &others, .column_count = 1);
-  WRONG("need the field \"key\"", TO, .columns = &keys);
-  WRONG("a column and permutation overlap", .permutation = memory + 76, .columns = &keys,
-        .column_count = 1);
+  WRONG("head is 9, but with a device_count", FROM, TO, .device_count = memory + 800, .head = 9);
+  WRONG("the records behind the first 9 would be lost", FROM, .sorted = memory, .head = 9);
+  WRONG("array_count is 1, arrays is NULL", FROM, .array_count = 1);
+  WRONG("arrays[0]: from and to must not", FROM, ARRAY(memory, NULL, 8));
+  WRONG("arrays[0]: from and to must not", FROM, ARRAY(NULL, memory, 8));
+  WRONG("nor element_size 0", FROM, ARRAY(memory, memory + 100, 0));
+  WRONG("at most 8 MiB", FROM, ARRAY(memory + 100, memory + 100, (8 << 20) + 1));
+  WRONG("arrays[0]: in place, the elements behind the first 9 would be lost", FROM,
+        ARRAY(memory, memory, 8), .head = 9);
   WRONG("device is for several jobs", FROM, TO, .device = 1);
-  recsort_job huge = full, other = full;
-  huge.count = SIZE_MAX / 8;
-  REFUSED(recsort_run(sorter, &huge, 1, &error), RECSORT_OUT_OF_MEMORY);
-  other.workspace = NULL;
-  REFUSED(recsort_run(sorter, &other, 1, &error), RECSORT_INVALID_ARGUMENT);
-  other.workspace = (unsigned char *)full.workspace + 128;
-  REFUSED(recsort_run(sorter, &other, 1, &error), RECSORT_INVALID_ARGUMENT);
-  other = full;
-  other.struct_size = 8;
-  REFUSED(recsort_run(sorter, &other, 1, &error), RECSORT_INVALID_ARGUMENT);
-  other = full;
-  other.workspace_size = 256;
-  assert_int_equal(recsort_run(sorter, &other, 1, &refusal), RECSORT_PLUGIN_ERROR);
+  end_attempt(&a);
+}
+
+static void wrong_arrays_are_refused(void **state)
+{
+  attempt a = begin_attempt();
+  unsigned char *const memory = a.memory;
+  (void)state;
+  WRONG("records must not be NULL", TO);
+  WRONG("permutation is not at a multiple of 4 bytes", FROM, .permutation = memory + 402);
+  WRONG("permutation is not at a multiple of 8 bytes", FROM, .permutation = memory + 404,
+        .index_bits = 64);
+  WRONG("keys_out is not at a multiple of 8 bytes", FROM, .keys_out = memory + 404);
+  WRONG("status is not at a multiple of 4 bytes", FROM, TO, .status = memory + 802);
+  WRONG("offsets is not at a multiple of 8 bytes", FROM, TO, .parts = RECSORT_SEGMENTS,
+        .offsets = memory + 804, .part_count = 1);
+  WRONG("device_count is not at a multiple of 8 bytes", FROM, TO, .device_count = memory + 804);
+  WRONG("records and sorted overlap", FROM, .sorted = memory + 8);
+  WRONG("records and keys_out overlap", FROM, .keys_out = memory + 72);
+  WRONG("records and arrays[0].to overlap", FROM, ARRAY(memory, memory, 8));
+  WRONG("arrays[0].from and arrays[0].to overlap", FROM, ARRAY(memory + 100, memory + 179, 8));
+  WRONG("offsets and permutation overlap", FROM, TO, .parts = RECSORT_SEGMENTS,
+        .offsets = memory + 432, .part_count = 1);
+  WRONG("device_count and permutation overlap", FROM, TO, .device_count = memory + 432);
+  WRONG("sorted and permutation overlap", FROM, .sorted = memory + 400,
+        .permutation = memory + 476);
+  WRONG("permutation and workspace overlap", FROM, .permutation = a.good.workspace);
+  WRONG("permutation and status overlap", FROM, TO, .status = memory + 436);
+  WRONG("permutation and arrays[0].to overlap", FROM, .permutation = memory + 276,
+        ARRAY(memory + 100, memory + 200, 8));
+  WRONG("a column and permutation overlap", .permutation = memory + 76, COLUMN("key", memory));
+  end_attempt(&a);
+}
+
+static void wrong_calls_are_refused(void **state)
+{
+  attempt a = begin_attempt();
+  recsort_sorter *const sorter = a.sorter, *const wide = create(kinds[WIDE].yaml);
+  recsort_needs needs = RECSORT_NEEDS_INIT, small = {.struct_size = 8};
+  recsort_error refusal = {0};
+  recsort_job job = a.good;
+  (void)state;
+  job.count = SIZE_MAX / 4;
+  REFUSED(recsort_run(sorter, &job, 1, &error), RECSORT_OUT_OF_MEMORY);
+  job = a.good;
+  job.workspace = NULL;
+  REFUSED(recsort_run(sorter, &job, 1, &error), RECSORT_INVALID_ARGUMENT);
+  job.workspace = (unsigned char *)a.good.workspace + 128;
+  REFUSED(recsort_run(sorter, &job, 1, &error), RECSORT_INVALID_ARGUMENT);
+  job = a.good;
+  job.struct_size = 8;
+  REFUSED(recsort_run(sorter, &job, 1, &error), RECSORT_INVALID_ARGUMENT);
+  job = a.good;
+  job.workspace_size = 256;
+  assert_int_equal(recsort_run(sorter, &job, 1, &refusal), RECSORT_PLUGIN_ERROR);
   if (!strstr(refusal.text, "the workspace has 256 bytes; this job takes "))
     fail_msg("%s", refusal.text);
-  const recsort_job many = {.struct_size = sizeof many, .count = (size_t)1 << 41, FROM, TO};
-  recsort_needs needs = RECSORT_NEEDS_INIT, small = {.struct_size = 8};
-  REFUSED(recsort_plan(sorter, &many, 1, &needs, &error), RECSORT_PLUGIN_ERROR);
-  REFUSED(recsort_plan(sorter, &full, 1, &small, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_plan(sorter, &full, 1, NULL, &error), RECSORT_INVALID_ARGUMENT);
+  job = a.good;
+  job.count = (size_t)1 << 41;
+  REFUSED(recsort_plan(sorter, &job, 1, &needs, &error), RECSORT_PLUGIN_ERROR);
+  job.sorted = NULL;
+  job.permutation = a.memory + 400;
+  job.index_bits = 32;
+  assert_int_equal(recsort_plan(sorter, &job, 1, &needs, &refusal), RECSORT_INVALID_ARGUMENT);
+  if (!strstr(refusal.text, "need an index of 64 bits")) fail_msg("%s", refusal.text);
+  REFUSED(recsort_plan(sorter, &a.good, 1, &small, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_plan(sorter, &a.good, 1, NULL, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_plan(sorter, NULL, 1, &needs, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_plan(NULL, &full, 1, &needs, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_run(NULL, &full, 1, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_plan(NULL, &a.good, 1, &needs, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_run(NULL, &a.good, 1, &error), RECSORT_INVALID_ARGUMENT);
   REFUSED(recsort_run(sorter, NULL, 1, &error), RECSORT_INVALID_ARGUMENT);
-  REFUSED(recsort_run(sorter, &full, 0, &error), RECSORT_INVALID_ARGUMENT);
+  REFUSED(recsort_run(sorter, &a.good, 0, &error), RECSORT_INVALID_ARGUMENT);
   const recsort_job segments = {
       .struct_size = sizeof segments, .count = 10, FROM, TO, PARTS, .part_count = 1};
   assert_int_equal(recsort_plan(wide, &segments, 1, &needs, &refusal), RECSORT_PLUGIN_ERROR);
   if (!strstr(refusal.text, "more than 128 bits together")) fail_msg("%s", refusal.text);
-  unequip(&full);
-  drop(memory);
-  recsort_sorter_destroy(sorter);
+  recsort_sorter *const large = create("record: Large\nfields: [{name: key, type: uint64}, "
+                                       "{name: rest, type: bytes, count: 8388608}]\nkeys: [key]\n");
+  assert_int_equal(recsort_plan(large, &a.good, 1, &needs, &refusal), RECSORT_INVALID_ARGUMENT);
+  if (!strstr(refusal.text, "are not moved on a device; at most 8 MiB"))
+    fail_msg("%s", refusal.text);
+  recsort_sorter_destroy(large);
   recsort_sorter_destroy(wide);
+  end_attempt(&a);
 }
 
 /* ---- Numbers that the device knows, and parts of keys ---- */
@@ -1865,7 +1911,9 @@ int main(void)
       cmocka_unit_test_setup_teardown(counts_are_read_by_the_device, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(some_bits_are_compared, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(memories_are_not_mixed, open_stream, close_stream),
-      cmocka_unit_test_setup_teardown(wrong_jobs_are_refused, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(wrong_members_are_refused, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(wrong_arrays_are_refused, open_stream, close_stream),
+      cmocka_unit_test_setup_teardown(wrong_calls_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(wrong_sorters_are_refused, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(arrays_move_over_keys, open_stream, close_stream),
       cmocka_unit_test_setup_teardown(many_arrays_move, open_stream, close_stream),

@@ -616,19 +616,23 @@ static void wrong_jobs_are_refused(void **state)
   WRONG(RECSORT_PLUGIN_ERROR, "shard 1: option \"device=99\": there are", jobs[1].device = 99);
   WRONG(RECSORT_INVALID_ARGUMENT, "100 records in all, but by their heads 99 after",
         jobs[0].head = 99);
-  WRONG(RECSORT_INVALID_ARGUMENT, "records must not be NULL",
+  WRONG(RECSORT_INVALID_ARGUMENT, "jobs[1]: records must not be NULL",
         jobs[1].records = jobs[1].sorted = NULL);
-  WRONG(RECSORT_INVALID_ARGUMENT, "workspace must not be NULL", jobs[1].workspace = NULL);
-  WRONG(RECSORT_INVALID_ARGUMENT, "jobs[0].sorted and jobs[1].records overlap",
+  WRONG(RECSORT_INVALID_ARGUMENT, "jobs[1]: workspace must not be NULL", jobs[1].workspace = NULL);
+  WRONG(RECSORT_INVALID_ARGUMENT, "jobs[0].records and jobs[1].records overlap",
         jobs[1].records = jobs[1].sorted = (unsigned char *)jobs[0].sorted + 49 * 24);
   WRONG(RECSORT_INVALID_ARGUMENT, "jobs[0].records and jobs[1].workspace overlap",
         jobs[0].records = jobs[0].sorted = jobs[1].workspace);
+  WRONG(RECSORT_INVALID_ARGUMENT, "jobs[1].records and jobs[1].workspace overlap",
+        jobs[1].workspace = (void *)((uintptr_t)jobs[1].records / 256 * 256));
+  WRONG(RECSORT_INVALID_ARGUMENT, "jobs[1]: workspace is not at a multiple of 256 bytes",
+        jobs[1].workspace = (unsigned char *)jobs[1].workspace + 128);
   WRONG(RECSORT_INVALID_ARGUMENT, "jobs[0].workspace and jobs[1].workspace overlap",
         jobs[1].workspace = jobs[0].workspace);
   WRONG(RECSORT_PLUGIN_ERROR, "shard 1: the workspace has 256 bytes; this job takes ",
         jobs[1].workspace_size = 256);
   WRONG(RECSORT_OUT_OF_MEMORY, "", jobs[1].count = SIZE_MAX);
-  WRONG(RECSORT_INVALID_ARGUMENT, "struct_size is 0, but a recsort_job has ",
+  WRONG(RECSORT_INVALID_ARGUMENT, "jobs[1]: struct_size is 0, but a recsort_job has ",
         jobs[1].struct_size = 0);
   static recsort_job many[257];
   for (size_t i = 0; i < COUNT_OF(many); i++)

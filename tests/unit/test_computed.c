@@ -531,92 +531,95 @@ static void a_description_says_what_it_said(void **state)
   recsort_schema_destroy(schema);
 }
 
-static void wrong_descriptions_are_refused(void **state)
-{
-  static const char *const xy[] = {"x", "y"}, *const xt[] = {"x", "text"}, *const xq[] = {"x", "q"},
-                           *const xn[] = {"x", NULL};
-  static const double zero[] = {0, 0}, one[] = {1, 1}, far[] = {DBL_MAX, 1}, low[] = {-DBL_MAX, 0},
-                      tiny[] = {DBL_TRUE_MIN, 1}, nan[] = {0, NAN};
+static const char *const xy[] = {"x", "y"}, *const xt[] = {"x", "text"}, *const xq[] = {"x", "q"},
+                         *const xn[] = {"x", NULL};
+static const double zero[] = {0, 0}, one[] = {1, 1}, far[] = {DBL_MAX, 1}, low[] = {-DBL_MAX, 0},
+                    tiny[] = {DBL_TRUE_MIN, 1}, unset[] = {0, NAN};
 #define CURVE(...)                                                                                 \
   {                                                                                                \
     .name = "near", .compute = RECSORT_MORTON, .coordinate_count = 2, __VA_ARGS__                  \
   }
-  static const struct {
-    recsort_computed_desc desc;
-    const char *text;
-    recsort_nan order;
-  } cases[] = {
-      {{.compute = RECSORT_MORTON}, "a computed value has no name", 0},
-      {{.name = "x"}, "key \"x\": a field has that name", 0},
-      {{.name = "near"}, "key \"near\": it is not a recsort_compute", 0},
-      {{.name = "near", .compute = (recsort_compute)4},
-       "key \"near\": it is not a recsort_compute",
-       0},
-      {CURVE(.coordinates = NULL), "key \"near\": it takes 2 to 8 fields, not 2", 0},
-      {{.name = "near", .compute = RECSORT_MORTON, .coordinates = xy, .coordinate_count = 1},
-       "key \"near\": it takes 2 to 8 fields, not 1",
-       0},
-      {{.name = "near", .compute = RECSORT_DISTANCE, .coordinates = xy, .coordinate_count = 9},
-       "key \"near\": it takes 1 to 8 fields, not 9",
-       0},
-      {CURVE(.coordinates = xy, .bits = 33), "key \"near\": bits is 33; for 2 fields it is 1 to 32",
-       0},
-      {CURVE(.coordinates = xy), "key \"near\": bits is 0; for 2 fields it is 1 to 32", 0},
-      {CURVE(.coordinates = xy, .bits = 3, .limit = one),
-       "key \"near\": its grid needs a min and a max", 0},
-      {CURVE(.coordinates = xy, .bits = 32, .origin = zero, .limit = tiny),
-       "key \"near\": the min and max of x are too far apart or too close", 0},
-      {{.name = "near",
-        .compute = RECSORT_DISTANCE,
-        .coordinates = xy,
-        .coordinate_count = 2,
-        .parameter = "\n"},
-       "key \"near\": the name of its point is not one: a name must not hold control "
-       "characters",
-       0},
-      {CURVE(.coordinates = xy, .bits = 3, .origin = zero),
-       "key \"near\": its grid needs a min and a max", 0},
-      {{.name = "near", .compute = RECSORT_DISTANCE, .coordinates = xy, .coordinate_count = 2},
-       "key \"near\": its point needs a name or coordinates",
-       0},
-      {CURVE(.coordinates = xt, .bits = 3, .origin = zero, .limit = one),
-       "key \"near\": text is char, not an integer or a float", 0},
-      {CURVE(.coordinates = xq, .bits = 3, .origin = zero, .limit = one),
-       "key \"q\": there is no field \"q\"; known here: x, y, text", 0},
-      {CURVE(.coordinates = xn, .bits = 3, .origin = zero, .limit = one),
-       "key \"near\": a field has no path", 0},
-      {CURVE(.coordinates = xy, .bits = 3, .origin = zero, .limit = zero),
-       "key \"near\": the max of x is not greater than its min", 0},
-      {CURVE(.coordinates = xy, .bits = 3, .origin = low, .limit = far),
-       "key \"near\": the min and max of x are too far apart or too close", 0},
-      {CURVE(.coordinates = xy, .bits = 3, .origin = nan, .limit = one),
-       "key \"near\": the min of y is not a finite number", 0},
-      {{.name = "near",
-        .compute = RECSORT_DISTANCE,
-        .coordinates = xy,
-        .coordinate_count = 2,
-        .origin = nan},
-       "key \"near\": the point's coordinate of y is not a finite number",
-       0},
-      {{.name = "near",
-        .compute = RECSORT_DISTANCE,
-        .coordinates = xy,
-        .coordinate_count = 2,
-        .origin = zero,
-        .parameter = "eye"},
-       "key \"near\": its point needs a name or coordinates",
-       0},
-      {CURVE(.coordinates = xt, .bits = 3, .origin = zero, .limit = one, .parameter = "eye"),
-       "key \"near\": text is char, not an integer or a float", 0},
-      {CURVE(.coordinates = xy, .bits = 3, .origin = zero, .limit = one),
-       "key \"near\": nan is last or first for what is computed", RECSORT_NAN_TOTAL},
-  };
+static const struct {
+  recsort_computed_desc desc;
+  const char *text;
+  recsort_nan order;
+} wrong_descriptions[] = {
+    {{.compute = RECSORT_MORTON}, "a computed value has no name", 0},
+    {{.name = "x"}, "key \"x\": a field has that name", 0},
+    {{.name = "near"}, "key \"near\": it is not a recsort_compute", 0},
+    {{.name = "near", .compute = (recsort_compute)4},
+     "key \"near\": it is not a recsort_compute",
+     0},
+    {CURVE(.coordinates = NULL), "key \"near\": it takes 2 to 8 fields, not 2", 0},
+    {{.name = "near", .compute = RECSORT_MORTON, .coordinates = xy, .coordinate_count = 1},
+     "key \"near\": it takes 2 to 8 fields, not 1",
+     0},
+    {{.name = "near", .compute = RECSORT_DISTANCE, .coordinates = xy, .coordinate_count = 9},
+     "key \"near\": it takes 1 to 8 fields, not 9",
+     0},
+    {CURVE(.coordinates = xy, .bits = 33), "key \"near\": bits is 33; for 2 fields it is 1 to 32",
+     0},
+    {CURVE(.coordinates = xy), "key \"near\": bits is 0; for 2 fields it is 1 to 32", 0},
+    {CURVE(.coordinates = xy, .bits = 3, .limit = one),
+     "key \"near\": its grid needs a min and a max", 0},
+    {CURVE(.coordinates = xy, .bits = 32, .origin = zero, .limit = tiny),
+     "key \"near\": the min and max of x are too far apart or too close", 0},
+    {{.name = "near",
+      .compute = RECSORT_DISTANCE,
+      .coordinates = xy,
+      .coordinate_count = 2,
+      .parameter = "\n"},
+     "key \"near\": the name of its point is not one: a name must not hold control "
+     "characters",
+     0},
+    {CURVE(.coordinates = xy, .bits = 3, .origin = zero),
+     "key \"near\": its grid needs a min and a max", 0},
+    {{.name = "near", .compute = RECSORT_DISTANCE, .coordinates = xy, .coordinate_count = 2},
+     "key \"near\": its point needs a name or coordinates",
+     0},
+    {CURVE(.coordinates = xt, .bits = 3, .origin = zero, .limit = one),
+     "key \"near\": text is char, not an integer or a float", 0},
+    {CURVE(.coordinates = xq, .bits = 3, .origin = zero, .limit = one),
+     "key \"q\": there is no field \"q\"; known here: x, y, text", 0},
+    {CURVE(.coordinates = xn, .bits = 3, .origin = zero, .limit = one),
+     "key \"near\": a field has no path", 0},
+    {CURVE(.coordinates = xy, .bits = 3, .origin = zero, .limit = zero),
+     "key \"near\": the max of x is not greater than its min", 0},
+    {CURVE(.coordinates = xy, .bits = 3, .origin = low, .limit = far),
+     "key \"near\": the min and max of x are too far apart or too close", 0},
+    {CURVE(.coordinates = xy, .bits = 3, .origin = unset, .limit = one),
+     "key \"near\": the min of y is not a finite number", 0},
+    {{.name = "near",
+      .compute = RECSORT_DISTANCE,
+      .coordinates = xy,
+      .coordinate_count = 2,
+      .origin = unset},
+     "key \"near\": the point's coordinate of y is not a finite number",
+     0},
+    {{.name = "near",
+      .compute = RECSORT_DISTANCE,
+      .coordinates = xy,
+      .coordinate_count = 2,
+      .origin = zero,
+      .parameter = "eye"},
+     "key \"near\": its point needs a name or coordinates",
+     0},
+    {CURVE(.coordinates = xt, .bits = 3, .origin = zero, .limit = one, .parameter = "eye"),
+     "key \"near\": text is char, not an integer or a float", 0},
+    {CURVE(.coordinates = xy, .bits = 3, .origin = zero, .limit = one),
+     "key \"near\": nan is last or first for what is computed", RECSORT_NAN_TOTAL},
+};
+
+static void wrong_descriptions_are_refused(void **state)
+{
   (void)state;
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < sizeof wrong_descriptions / sizeof *wrong_descriptions; i++) {
     recsort_schema *schema = NULL;
     recsort_error error = {0};
-    assert_int_equal(create(&cases[i].desc, cases[i].order, &schema, &error), RECSORT_INVALID_KEY);
-    assert_string_equal(error.text, cases[i].text);
+    assert_int_equal(
+        create(&wrong_descriptions[i].desc, wrong_descriptions[i].order, &schema, &error),
+        RECSORT_INVALID_KEY);
+    assert_string_equal(error.text, wrong_descriptions[i].text);
     assert_null(schema);
   }
   const recsort_schema_desc none = {.struct_size = sizeof none,

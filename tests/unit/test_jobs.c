@@ -564,13 +564,13 @@ static void test_wrong_arrays(void **state)
   (void)state;
   REFUSED_RUN("records must not be NULL", job.records = NULL);
   REFUSED_RUN("records must not be NULL", job.records = NULL; job.sorted = other);
-  REFUSED_RUN("permutation is not aligned to its elements", job.permutation = odd + 1);
-  REFUSED_RUN("permutation is not aligned to its elements", job.permutation = odd + 4;
+  REFUSED_RUN("permutation is not at a multiple of 4 bytes", job.permutation = odd + 1);
+  REFUSED_RUN("permutation is not at a multiple of 8 bytes", job.permutation = odd + 4;
               job.index_bits = 64);
-  REFUSED_RUN("keys_out is not aligned to 8 bytes", job.keys_out = odd + 4);
-  REFUSED_RUN("offsets are not aligned to their elements", job.parts = RECSORT_SEGMENTS;
+  REFUSED_RUN("keys_out is not at a multiple of 8 bytes", job.keys_out = odd + 4);
+  REFUSED_RUN("offsets is not at a multiple of 8 bytes", job.parts = RECSORT_SEGMENTS;
               job.offsets = odd + 4);
-  REFUSED_RUN("offsets are not aligned to their elements", job.parts = RECSORT_SEGMENTS;
+  REFUSED_RUN("offsets is not at a multiple of 4 bytes", job.parts = RECSORT_SEGMENTS;
               job.offsets = odd + 2; job.offset_bits = 32);
   REFUSED_RUN("the first offset of runs is 0, not 1", job.parts = RECSORT_RUNS; job.offsets = late;
               job.part_count = 2);
@@ -589,6 +589,8 @@ static void test_wrong_arrays(void **state)
   REFUSED_RUN("records and sorted overlap", job.sorted = few + 1);
   REFUSED_RUN("records and keys_out overlap", job.keys_out = few + 1);
   REFUSED_RUN("records and permutation overlap", job.permutation = few);
+  REFUSED_RUN("records and arrays[0].to overlap", job.arrays = &(recsort_array){room, few, 1};
+              job.array_count = 1);
   REFUSED_RUN("sorted and permutation overlap", job.sorted = other; job.permutation = other);
   REFUSED_RUN("keys_out and permutation overlap", job.keys_out = room; job.permutation = room + 7);
   REFUSED_RUN("offsets and permutation overlap", job.permutation = room; job.index_bits = 64;
