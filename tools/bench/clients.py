@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """recbench's suites of Python: recsort beside NumPy, pandas, Polars, pyarrow and DuckDB, and on a GPU beside
 torch, CuPy and gsplat (1.5 or later). recbench starts it with its own Python, which must have recsort and
 these packages, and talks to it as serve.h says.
