@@ -10,10 +10,13 @@ Usage: manual.py SOURCE-FOLDER VERSION OUTPUT-FOLDER
     man5/recsort-schema.5                    docs/schema.md
 """
 import re
+import shutil
 import sys
 from pathlib import Path
 
 root, version, output = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+for section in ('man3', 'man5'):  # without the pages of functions that are gone
+    shutil.rmtree(output / section, ignore_errors=True)
 
 
 def escape(text):
