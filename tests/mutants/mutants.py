@@ -11,7 +11,7 @@ They run in an order of the seed's; after --minutes no more start, and those tha
 Each mutant is built in a copy of the working tree; then the tests of its folder run, the fastest first, until
 one fails. A test that takes five times as long as without a mutant has found it, too. A mutant that compiles to
 the same objects is no mutant. A mutant that passes all tests has survived: a test is missing, or the mutant
-makes no difference; then name it in equivalent.txt, with the reason.
+makes no difference; then name it in equivalent.txt, without its line but with the reason.
 Exit status: 0 all were found, 1 some survived.
 """
 import argparse
@@ -44,7 +44,8 @@ TESTS = [
     (r'plugins/cuda/segments/', [r'^emulation\.segments$', r'^cuda\.resident$']),
     (r'plugins/cuda/records/device_pairs', [r'^emulation\.device_pairs$', r'^cuda\.pairs$']),
     (r'plugins/cuda/(records/|record_|key_words)', [r'^emulation\.records$', r'^cuda\.(resident|verify)$']),
-    (r'plugins/cuda/(merge/|merge_|runs\.|sort/sample/(agent/|dispatch/)?merge_)',
+    (r'plugins/cuda/runs\.', [r'^emulation\.(rank|corank\w*)$', r'^emulation\.(merges|merge)$']),
+    (r'plugins/cuda/(merge/|sort/sample/(agent/|dispatch/)?merge_)',
      [r'^emulation\.(merges|device_plan)$', r'^emulation\.merge$', r'^cuda\.(merges|shards)$']),
     (r'plugins/cuda/sort/published', [r'^emulation\.(corank|rank|radix|bitonic|merge)\w*$', r'^emulation\.']),
     (r'plugins/cuda/(sort|.*\.cuh|plan|device\.h)', [r'^emulation\.device_plan$', r'^emulation\.sample$']),
@@ -241,10 +242,16 @@ def apply(mutant, text):
     return text[:mutant.begin] + mutant.new + text[mutant.end:]
 
 
-def describe(mutant, text):
-    line = text.count('\n', 0, mutant.begin) + 1
+def describe(mutant, text, line=True):
+    place = f' (line {text.count(chr(10), 0, mutant.begin) + 1})' if line else ''
     old = ' '.join(text[mutant.begin:mutant.end].split())
-    return f'{label(mutant)} (line {line}): {mutant.operator}: {old} -> {mutant.new or "nothing"}'
+    return f'{label(mutant)}{place}: {mutant.operator}: {old} -> {mutant.new or "nothing"}'
+
+
+def equivalents():
+    """The mutants of equivalent.txt, as `describe` has them without their lines."""
+    listed = (ROOT / 'tests/mutants/equivalent.txt').read_text().splitlines()
+    return {line.partition(' # ')[0] for line in listed}
 
 
 class Builder:
@@ -341,7 +348,7 @@ class Builder:
 
 def check():
     """Each mutant is a change in a function, and each source with functions has some."""
-    problems, count, functions, operators = [], 0, 0, collections.Counter()
+    problems, count, functions, operators, unknown = [], 0, 0, collections.Counter(), equivalents()
     for path in sources():
         text, mutants = (ROOT / path).read_text(), list(mutants_of(path))
         regions = list(regions_of(text))
@@ -355,12 +362,14 @@ def check():
                 spans[name].append((tokens[0].begin, tokens[-1].end))
         for mutant in mutants:
             operators[mutant.operator] += 1
+            unknown.discard(describe(mutant, text, line=False))
             if apply(mutant, text) == text or not any(
                     begin <= mutant.begin < mutant.end <= end for begin, end in spans[mutant.function]):
                 problems.append(f'{describe(mutant, text)}: is no change of its function')
         if len({label(mutant) for mutant in mutants}) != len(mutants):
             problems.append(f'{path}: two mutants have one name')
         count, functions = count + len(mutants), functions + len({mutant.function for mutant in mutants})
+    problems += [f'equivalent.txt: no such mutant now: {each}' for each in sorted(unknown)]
     problems += [f'no mutant by {name}' for name in ('relation', 'logic', 'arithmetic', 'constant', 'statement', 'return')
                  if operators[name] < 100]
     print(*problems, f'{count} mutants of {functions} functions, {len(problems)} problems', sep='\n')
@@ -395,8 +404,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.check:
         sys.exit(check())
-    listed = ROOT / 'tests/mutants/equivalent.txt'
-    equivalent = {line.partition(' # ')[0] for line in listed.read_text().splitlines()} if listed.exists() else set()
+    equivalent = equivalents()
     chosen = choose(arguments.seed, arguments.each, arguments.sample, arguments.word)
     done, begin = [], time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -405,7 +413,8 @@ def main():
             if time.monotonic() - begin > 60 * arguments.minutes:
                 break
             text = (ROOT / mutant.path).read_text()
-            outcome = 'equivalent' if label(mutant) in equivalent else builder.outcome(mutant.path, apply(mutant, text))
+            outcome = ('equivalent' if describe(mutant, text, line=False) in equivalent
+                       else builder.outcome(mutant.path, apply(mutant, text)))
             done.append((mutant, outcome, describe(mutant, text)))
             print(f'{outcome:15} {done[-1][2]}', flush=True)
             if arguments.results:  # after each, as a run takes hours
