@@ -340,6 +340,7 @@ static void refuses_more_than_a_mebibyte(void **state)
   memset(text, '\n', size);
   cost c = measure(text, size);
   assert_string_equal(c.error.text, "t.yaml: larger than 1 MiB, which no schema is");
+  assert_true(c.error.line == 0 && c.error.column == 0);
   memcpy(text, "record: R\nfields: [{name: a, type: int8}]\n", 42);
   assert_int_equal(measure(text, size).status, RECSORT_INVALID_SCHEMA);
   c = measure_apart(text, size - 1);

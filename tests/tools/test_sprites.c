@@ -152,6 +152,23 @@ static void test_a_wrong_order_is_seen(void **state)
   assert_true(seen > 10);
 }
 
+/* Who stands on an edge of the world, within it, walks on; who stands beyond it turns round. */
+static void test_edges_belong_to_the_world(void **state)
+{
+  enum { PLACES = 4, STANDS = WALKERS };
+  static const float places[PLACES] = {6.75f, 7, 20, 20.25f};
+  entity entities[PLACES] = {{0}};
+  game g = {.entities = entities, .count = PLACES, .radius = 20};
+  (void)state;
+  for (int i = 0; i < PLACES; i++) {
+    entities[i].x = places[i];
+    entities[i].spriteIndex = STANDS;
+  }
+  game_step(&g);
+  for (int i = 0; i < PLACES; i++)
+    assert_int_equal(i == 0 || i == PLACES - 1, entities[i].angle > 0.25f);
+}
+
 /* A canvas may be a part of a wider one: nothing is written beside it. */
 static void test_canvas_is_kept_to(void **state)
 {
@@ -175,6 +192,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_check_finds_exchanges, setup, teardown),
       cmocka_unit_test_setup_teardown(test_check_finds_bytes, setup, teardown),
       cmocka_unit_test_setup_teardown(test_a_wrong_order_is_seen, setup, teardown),
+      cmocka_unit_test(test_edges_belong_to_the_world),
       cmocka_unit_test_setup_teardown(test_canvas_is_kept_to, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,6 +193,36 @@ static void test_a_plan_outlives_its_schema(void **state)
   rs_arena_free(&arena);
 }
 
+/* Each operand of a point gets the address of its own value. */
+static void test_a_bound_point(void **state)
+{
+  static const char *const coordinates[] = {"f64", "f32"};
+  static const recsort_computed_desc near = {.name = "near",
+                                             .compute = RECSORT_DISTANCE,
+                                             .coordinates = coordinates,
+                                             .coordinate_count = 2,
+                                             .parameter = "eye"};
+  static const double eye[2] = {1, 2};
+  const recsort_schema_desc desc = {.struct_size = sizeof desc,
+                                    .record = "R",
+                                    .fields = fields,
+                                    .field_count = sizeof fields / sizeof *fields,
+                                    .computed = &near,
+                                    .computed_count = 1};
+  const char *const path = near.name;
+  recsort_schema *schema = NULL;
+  rs_arena arena;
+  rs_plan plan;
+  (void)state;
+  assert_int_equal(recsort_schema_create(&desc, NULL, &schema, NULL), RECSORT_OK);
+  assert_int_equal(plan_for(schema, &path, 1, false, &arena, &plan, NULL), RECSORT_OK);
+  assert_int_equal(rs_plan_bind_parameter(&plan, "eye", eye, 2, NULL), RECSORT_OK);
+  for (size_t v = 0; v < 2; v++)
+    assert_true(plan.program.steps[1 + v].bias == (uintptr_t)&eye[v]);
+  rs_arena_free(&arena);
+  recsort_schema_destroy(schema);
+}
+
 static void test_refusals(void **state)
 {
   static const struct {
@@ -236,6 +266,7 @@ int main(void)
       cmocka_unit_test(test_steps_of_a_long_string),
       cmocka_unit_test(test_reverse_turns_every_order),
       cmocka_unit_test(test_a_plan_outlives_its_schema),
+      cmocka_unit_test(test_a_bound_point),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
