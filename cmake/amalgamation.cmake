@@ -15,4 +15,4 @@ add_custom_command(OUTPUT ${AMALGAMATION}/recsort.c BYPRODUCTS ${AMALGAMATION}/r
   COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/tools/amalgamate.py
     ${PROJECT_SOURCE_DIR} ${RECSORT_VERSION} ${AMALGAMATION} ${amalgamated} ${cpu} ${runs}
   COMMENT "Writing amalgamation/recsort.c, recsort.h and recsort.hpp" VERBATIM)
-add_custom_target(amalgamation DEPENDS ${AMALGAMATION}/recsort.c)
+add_custom_target(amalgamation ALL DEPENDS ${AMALGAMATION}/recsort.c)

@@ -11,6 +11,10 @@ install(TARGETS recsort_shared recsort_static recsort_plugin EXPORT recsort-targ
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT librecsort1 NAMELINK_COMPONENT librecsort-dev
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY core/include/recsort DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET amalgamation)
+  install(FILES ${AMALGAMATION}/recsort.h ${AMALGAMATION}/recsort.c ${AMALGAMATION}/recsort.hpp
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/recsort/amalgamation)
+endif()
 install(DIRECTORY schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/recsort/schemas COMPONENT recsort)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
 

@@ -61,6 +61,11 @@ if [ -e "$scratch/root/bin/recsort-mpi" ]; then # there is MPI
 fi
 test -s "$scratch/root/share/man/man5/recsort-schema.5"
 test -s "$scratch/root/share/recsort/schemas/entity.yaml"
+cp "$scratch"/root/share/recsort/amalgamation/recsort.[ch]* "$scratch"
+$CC -c -o "$scratch/recsort.o" "$scratch/recsort.c"
+printf '#include "recsort.hpp"\nint main() { return RECSORT_VERSION_MAJOR - 1; }\n' > "$scratch/copied.cpp"
+$CXX -std=c++17 -o "$scratch/copied" "$scratch/copied.cpp" "$scratch/recsort.o" -pthread
+"$scratch/copied"
 for script in bash-completion/completions/recsort zsh/site-functions/_recsort \
   fish/vendor_completions.d/recsort.fish; do
   test -s "$scratch/root/share/$script"
